@@ -1,0 +1,218 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// rulesFingerprint identifies the rules in the warehouse; classification is made again when it differs from the recorded one.
+const rulesFingerprint = `SELECT coalesce(md5(string_agg(t, chr(10) ORDER BY t)), '') FROM (
+	SELECT concat_ws(chr(9), origin, priority, pattern, family, role, library) AS t FROM kernel_rule
+	UNION ALL SELECT concat_ws(chr(9), origin, priority, kind, stage, domain, pattern) FROM stage_rule)`
+
+// SQL is what classification needs of a connection or transaction.
+type SQL interface {
+	Execer
+	querier
+}
+
+type kernelMatch struct {
+	re                    *regexp.Regexp
+	origin                string
+	priority              int
+	family, role, library string
+}
+
+type stageMatch struct {
+	re                  *regexp.Regexp
+	kind, stage, domain string
+}
+
+// Rules are the warehouse's rules, compiled and in order of trial: the user's before the built-in ones, then by priority.
+type Rules struct {
+	kernel []kernelMatch
+	stage  []stageMatch
+	bad    []string // what is wrong with the user's rules that were left out
+}
+
+// LoadRules reads the rules. A rule of the user's that cannot be used is left out, so that one slip in a pattern does not lock
+// the warehouse; Open says which.
+func LoadRules(ctx context.Context, q SQL) (*Rules, error) { return loadRules(ctx, q, "true") }
+
+func loadRules(ctx context.Context, q querier, where string) (*Rules, error) {
+	r := &Rules{}
+	if err := r.loadKernel(ctx, q, where); err != nil {
+		return nil, err
+	}
+	return r, r.loadStage(ctx, q, where)
+}
+
+func (r *Rules) loadKernel(ctx context.Context, q querier, where string) error {
+	rows, err := q.QueryContext(ctx, `SELECT origin, priority, pattern, family, role, library FROM kernel_rule WHERE `+where+`
+		ORDER BY origin = 'builtin', priority, pattern`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var k kernelMatch
+		var pattern string
+		if err := rows.Scan(&k.origin, &k.priority, &pattern, &k.family, &k.role, &k.library); err != nil {
+			return err
+		}
+		if k.re, err = regexp.Compile(pattern); err == nil && k.family == "" {
+			err = errors.New("its family is empty")
+		}
+		if err == nil {
+			r.kernel = append(r.kernel, k)
+		} else if err := r.leaveOut("kernel_rule", k.origin, k.priority, pattern, err); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+var stageKinds = []string{"stage", "note", "warmup"}
+
+func (r *Rules) loadStage(ctx context.Context, q querier, where string) error {
+	rows, err := q.QueryContext(ctx, `SELECT kind, stage, domain, pattern, priority, origin FROM stage_rule WHERE `+where+`
+		ORDER BY origin = 'builtin', priority, pattern`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s stageMatch
+		var pattern, origin string
+		var priority int
+		if err := rows.Scan(&s.kind, &s.stage, &s.domain, &pattern, &priority, &origin); err != nil {
+			return err
+		}
+		if s.re, err = regexp.Compile("(?i)" + pattern); err == nil && !slices.Contains(stageKinds, s.kind) {
+			err = fmt.Errorf("its kind is %q, not %s", s.kind, strings.Join(stageKinds, ", "))
+		}
+		if err == nil && s.stage == "" {
+			err = errors.New("its stage is empty")
+		}
+		if err == nil {
+			r.stage = append(r.stage, s)
+		} else if err := r.leaveOut("stage_rule", origin, priority, pattern, err); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// leaveOut notes a rule that cannot be used; of a built-in one that is an error of the program.
+func (r *Rules) leaveOut(table, origin string, priority int, pattern string, err error) error {
+	if origin == "builtin" {
+		return fmt.Errorf("%s builtin %d: %w", table, priority, err)
+	}
+	r.bad = append(r.bad, fmt.Sprintf("a %s of yours is left out: %v; mend it, or DELETE FROM %s WHERE origin = %s AND priority = %d AND pattern = %s",
+		table, err, table, Quote(origin), priority, Quote(pattern)))
+	return nil
+}
+
+// kernelOf gives the first rule that matches a demangled name, nil when none does.
+func (r *Rules) kernelOf(name string) *kernelMatch {
+	for i := range r.kernel {
+		if r.kernel[i].re.MatchString(name) {
+			return &r.kernel[i]
+		}
+	}
+	return nil
+}
+
+// stageOf gives what the rules of each kind say of a normalised range name. A range that marks a warm-up is no stage.
+func (r *Rules) stageOf(domain, name string) (stage, note string, warmup bool) {
+	var found [3]string
+	for _, s := range r.stage {
+		k := slices.Index(stageKinds, s.kind)
+		if found[k] == "" && (s.domain == "" || s.domain == domain) && s.re.MatchString(name) {
+			found[k] = s.stage
+		}
+	}
+	return found[0], found[1], found[2] != ""
+}
+
+// Classify applies the rules to the names and paths of a run, in place of what they gave before.
+func (r *Rules) Classify(ctx context.Context, q SQL, runID string) error {
+	for _, t := range []string{"kernel_class", "path_stage"} {
+		if _, err := q.ExecContext(ctx, `DELETE FROM `+t+` WHERE run_id = ?::UUID`, runID); err != nil {
+			return err
+		}
+	}
+	if err := r.classifyKernels(ctx, q, runID); err != nil {
+		return err
+	}
+	return r.classifyPaths(ctx, q, runID)
+}
+
+func (r *Rules) classifyKernels(ctx context.Context, q SQL, runID string) error {
+	rows, err := q.QueryContext(ctx, `SELECT kernel_name_id, name FROM kernel_name WHERE run_id = ?::UUID ORDER BY ALL`, runID)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var ids []int64
+	var names []string
+	for rows.Next() {
+		var id int64
+		var name string
+		if err := rows.Scan(&id, &name); err != nil {
+			return err
+		}
+		ids, names = append(ids, id), append(names, name)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	b := batch{table: "kernel_class", columns: 7}
+	for i, id := range ids {
+		row := []any{runID, id, nil, nil, nil, nil, nil}
+		if k := r.kernelOf(names[i]); k != nil {
+			row = []any{runID, id, k.family, k.role, orNull(k.library), k.origin, k.priority}
+		}
+		if err := b.add(ctx, q, row...); err != nil {
+			return err
+		}
+	}
+	return b.flush(ctx, q)
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// reclassify applies the rules to every run when they are not those it was last done with.
+func reclassify(ctx context.Context, tx *sql.Tx) error {
+	var now string
+	if err := tx.QueryRowContext(ctx, rulesFingerprint).Scan(&now); err != nil {
+		return err
+	}
+	rules, err := LoadRules(ctx, tx)
+	if err != nil {
+		return err
+	}
+	runs, err := texts(tx.QueryContext(ctx, `SELECT run_id::VARCHAR FROM run ORDER BY run_id`))
+	if err != nil {
+		return err
+	}
+	for _, id := range runs {
+		if err := rules.Classify(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM schema_version WHERE version = ?`, rulesVersion); err != nil {
+		return err
+	}
+	return record(ctx, tx, rulesVersion, "rules", now)
+}

@@ -1,0 +1,135 @@
+package schema
+
+import (
+	"io/fs"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestParseDDL(t *testing.T) {
+	got, err := parseDDL("-- One thing.\n-- More of it.\nCREATE TABLE thing (\n    run_id UUID NOT NULL, -- the run\n    path INTEGER[] -- it's a list\n);\n\n-- stray\n\nSELECT 1;\n")
+	want := []ddlTable{{"thing", "One thing. More of it.", [][2]string{{"run_id", "the run"}, {"path", "it's a list"}}}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if text := comments(got); !strings.Contains(text, "COMMENT ON COLUMN thing.path IS 'it''s a list';\n") {
+		t.Errorf("comments are %q", text)
+	}
+}
+
+func TestParseDDLRefuses(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a column without a comment", "-- A.\nCREATE TABLE a (\n    run_id UUID NOT NULL\n);\n", "line 3: a column is written"},
+		{"two columns in a line", "-- A.\nCREATE TABLE a (\n    x INTEGER, y INTEGER\n);\n", "line 3: a column is written"},
+		{"a constraint", "-- A.\nCREATE TABLE a (\n    PRIMARY KEY (x)\n);\n", "line 3: a column is written"},
+		{"a table without a comment", "CREATE TABLE a (\n    x INTEGER -- x\n);\n", "line 1: table a has no comment"},
+		{"a comment that an empty line parts", "-- A.\n\nCREATE TABLE a (\n    x INTEGER -- x\n);\n", "line 3: table a has no comment"},
+	} {
+		if _, err := parseDDL(c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: the error is %v", c.name, err)
+		}
+	}
+}
+
+func TestMigrationNumbers(t *testing.T) {
+	file := &fstest.MapFile{Data: []byte("-- nothing\n")}
+	got, err := migrations(fstest.MapFS{"sql/0001_a.sql": file, "sql/0002_b_c.sql": file})
+	if err != nil || len(got) != 2 || got[1].version != 2 || got[1].name != "b_c" || got[1].checksum != checksum("-- nothing\n") {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, c := range []struct {
+		files fstest.MapFS
+		want  string
+	}{
+		{fstest.MapFS{"sql/0001_a.sql": file, "sql/0003_b.sql": file}, "sql/0003_b.sql: migrations are numbered"},
+		{fstest.MapFS{"sql/0001_a.sql": file, "sql/0001_b.sql": file}, "sql/0001_b.sql: migrations are numbered"},
+		{fstest.MapFS{"sql/0002_a.sql": file}, "sql/0002_a.sql: migrations are numbered"},
+		{fstest.MapFS{"sql/1_a.sql": file}, "sql/1_a.sql: a migration is named"},
+		{fstest.MapFS{"sql/0001_a.sql": file, "sql/notes.txt": file}, "sql/notes.txt: a migration is named"},
+	} {
+		if _, err := migrations(c.files); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("want %q, got %v", c.want, err)
+		}
+	}
+}
+
+// TestMigrationFiles holds what each migration of ours must say: every table and column parsed, and nothing that DuckLake lacks.
+func TestMigrationFiles(t *testing.T) {
+	known, err := migrations(migrationFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(migrationFiles, "sql/*")
+	if err != nil || len(names) != len(known) || len(known) < 3 {
+		t.Errorf("%d files, %d migrations, %v", len(names), len(known), err)
+	}
+	for _, m := range known {
+		tables, err := parseDDL(m.sql)
+		if err != nil {
+			t.Errorf("%s: %v", m.name, err)
+		}
+		if n := strings.Count(m.sql, "CREATE TABLE"); n != len(tables) || n == 0 {
+			t.Errorf("%s: %d of %d tables were understood", m.name, len(tables), n)
+		}
+		for _, line := range strings.Split(m.sql, "\n") {
+			code, _, _ := strings.Cut(line, "--")
+			for _, word := range []string{"SEQUENCE", "PRIMARY", "UNIQUE", "CHECK", "ENUM", "INDEX", "REFERENCES", "GENERATED", "DEFAULT", "HUGEINT", "DECIMAL", "FLOAT", "MACRO"} {
+				if strings.Contains(code, word) {
+					t.Errorf("%s: %s keeps the tables from moving to DuckLake, or its values from being exact: %s", m.name, word, line)
+				}
+			}
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"top-kernels", "stages", "stage-kernels", "stage-notes", "streams"}
+	for _, c := range []struct {
+		word string
+		want []string
+	}{
+		{"stages", []string{"stages"}},
+		{"stags", []string{"stages"}},
+		{"Stages", []string{"stages"}},
+		{"kernels", []string{"stage-kernels", "top-kernels"}},
+		{"stage", []string{"stage-kernels", "stage-notes", "stages"}},
+		{"steams", []string{"stages", "streams"}},
+		{"zzz", nil},
+	} {
+		got := Nearest(c.word, names)
+		if c.word == "steams" || c.word == "stages" { // only the first is settled
+			got, c.want = got[:1], map[string][]string{"steams": {"streams"}, "stages": {"stages"}}[c.word]
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("Nearest(%q) is %q, want %q", c.word, got, c.want)
+		}
+	}
+	for _, c := range []struct{ word, want string }{
+		{"stags", "; did you mean stages?"},
+		{"kernels", "; did you mean stage-kernels or top-kernels?"},
+		{"zzz", "; there is top-kernels, stages, stage-kernels, stage-notes, streams"},
+	} {
+		if got := DidYouMean(c.word, names); got != c.want {
+			t.Errorf("DidYouMean(%q) is %q", c.word, got)
+		}
+	}
+	if got := DidYouMean("x", nil); got != "" {
+		t.Errorf("of no candidates: %q", got)
+	}
+	if got := List([]string{"a", "b", "c"}, 2); got != "a, b and 1 more" {
+		t.Errorf("List gives %q", got)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 2}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) is %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"prof/schema/seed"
+)
+
+// Definition is one view or table macro that the program installs in the warehouse. Definitions are code: they are
+// dropped and built again whenever the set's checksum differs.
+type Definition struct {
+	Name    string   // as in SQL
+	Params  []string // of a table macro, as declared: `run`, `top := 20`; nil for a view
+	Body    string   // the SELECT
+	Doc     string   // comment on the relation
+	Columns [][2]string
+	Scalar  bool // the body is an expression, and the definition a scalar macro
+}
+
+// IsMacro says whether the definition takes parameters.
+func (d Definition) IsMacro() bool { return d.Params != nil }
+
+func (d Definition) create() string {
+	if d.Scalar {
+		return fmt.Sprintf("CREATE OR REPLACE MACRO %s(%s) AS (\n%s);\nCOMMENT ON MACRO %s IS %s;",
+			d.Name, strings.Join(d.Params, ", "), d.Body, d.Name, Quote(d.Doc))
+	}
+	if d.IsMacro() {
+		return fmt.Sprintf("CREATE OR REPLACE MACRO %s(%s) AS TABLE\n%s;\nCOMMENT ON MACRO TABLE %s IS %s;",
+			d.Name, strings.Join(d.Params, ", "), d.Body, d.Name, Quote(d.Doc))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "CREATE OR REPLACE VIEW %s AS\n%s;\nCOMMENT ON VIEW %s IS %s;\n", d.Name, d.Body, d.Name, Quote(d.Doc))
+	for _, c := range d.Columns {
+		fmt.Fprintf(&b, "COMMENT ON COLUMN %s.%s IS %s;\n", d.Name, c[0], Quote(c[1]))
+	}
+	return b.String()
+}
+
+// setChecksum identifies the definitions and built-in rules together.
+func setChecksum(defs []Definition) string {
+	var b strings.Builder
+	for _, d := range defs {
+		b.WriteString(d.create())
+		b.WriteByte(0)
+	}
+	rules, err := seed.Source()
+	fmt.Fprint(&b, rules, err)
+	return checksum(b.String())
+}
+
+// install replaces the definitions and the built-in rules; the user's rules stay.
+func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
+	if err := dropDefinitions(ctx, tx); err != nil {
+		return err
+	}
+	for _, d := range defs {
+		if _, err := tx.ExecContext(ctx, d.create()); err != nil {
+			return fmt.Errorf("define %s: %w", d.Name, err)
+		}
+	}
+	if err := seedRules(ctx, tx); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM schema_version WHERE version = 0`); err != nil {
+		return err
+	}
+	return record(ctx, tx, 0, "definitions", setChecksum(defs))
+}
+
+// dropDefinitions removes what an earlier prof installed; a user's own relations have no comment that starts with our mark.
+func dropDefinitions(ctx context.Context, tx *sql.Tx) error {
+	drops, err := texts(tx.QueryContext(ctx, `
+		SELECT 'DROP VIEW ' || view_name FROM duckdb_views() WHERE NOT internal AND starts_with(comment, ?)
+		UNION ALL
+		SELECT DISTINCT CASE function_type WHEN 'macro' THEN 'DROP MACRO ' ELSE 'DROP MACRO TABLE ' END || function_name FROM duckdb_functions()
+		WHERE NOT internal AND function_type IN ('macro', 'table_macro') AND starts_with(comment, ?)`, DocMark, DocMark))
+	if err != nil {
+		return err
+	}
+	for _, s := range drops {
+		if _, err := tx.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DocMark begins the comment of every relation that prof installs.
+const DocMark = "prof: "
+
+func seedRules(ctx context.Context, tx *sql.Tx) error {
+	kernel, stage, err := seed.Rules()
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM kernel_rule WHERE origin = 'builtin'; DELETE FROM stage_rule WHERE origin = 'builtin'`); err != nil {
+		return err
+	}
+	k := batch{table: "kernel_rule", columns: 7}
+	for _, r := range kernel {
+		if err := k.add(ctx, tx, "builtin", r.Priority, r.Pattern, r.Family, r.Role, r.Library, r.Doc); err != nil {
+			return err
+		}
+	}
+	st := batch{table: "stage_rule", columns: 7}
+	for _, r := range stage {
+		if err := st.add(ctx, tx, "builtin", r.Priority, r.Kind, r.Stage, r.Domain, r.Pattern, r.Doc); err != nil {
+			return err
+		}
+	}
+	return errors.Join(k.flush(ctx, tx), st.flush(ctx, tx))
+}

@@ -1,0 +1,226 @@
+package schema
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+//go:embed sql/*.sql
+var migrationFiles embed.FS
+
+// migration is one forward step of the schema.
+type migration struct {
+	version  int
+	name     string
+	sql      string
+	checksum string
+}
+
+// ErrNewer is wrapped by Open's error when a newer prof wrote the warehouse.
+var ErrNewer = errors.New("the warehouse was written by a newer prof")
+
+var migrationName = regexp.MustCompile(`^(\d{4})_(\w+)\.sql$`)
+
+// migrations reads the numbered files; a gap, a repeat or a misnamed file is an error of the program.
+func migrations(files fs.FS) ([]migration, error) {
+	names, err := fs.Glob(files, "sql/*")
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(names)
+	var out []migration
+	for i, path := range names {
+		m := migrationName.FindStringSubmatch(path[len("sql/"):])
+		if m == nil {
+			return nil, fmt.Errorf("%s: a migration is named 0001_name.sql", path)
+		}
+		v, err := strconv.Atoi(m[1])
+		if err != nil || v != i+1 {
+			return nil, fmt.Errorf("%s: migrations are numbered 0001, 0002, ... without gaps", path)
+		}
+		text, err := fs.ReadFile(files, path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, migration{version: v, name: m[2], sql: string(text), checksum: checksum(string(text))})
+	}
+	return out, nil
+}
+
+func checksum(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:])
+}
+
+const versionTable = `CREATE TABLE IF NOT EXISTS schema_version (
+	version INTEGER NOT NULL, name VARCHAR NOT NULL, checksum VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL);
+COMMENT ON TABLE schema_version IS 'Steps of the schema applied to this warehouse, and the definitions installed in it.';
+COMMENT ON COLUMN schema_version.version IS 'Number of the migration; 0 for the installed set of views, macros and built-in rules, -1 for the rules used for classification';
+COMMENT ON COLUMN schema_version.name IS 'Name of the migration';
+COMMENT ON COLUMN schema_version.checksum IS 'SHA-256 of the text applied';
+COMMENT ON COLUMN schema_version.applied_at IS 'UTC time it was applied';`
+
+// migrate brings the warehouse to this program's schema in one transaction: all of it or nothing.
+func migrate(ctx context.Context, db *sql.DB, defs []Definition) error {
+	known, err := migrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	applied, err := appliedVersions(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if err := checkApplied(applied, known); err != nil {
+		return err
+	}
+	rules, err := currentRules(ctx, tx, applied)
+	if err != nil || upToDate(applied, known, defs) && rules {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, versionTable); err != nil {
+		return err
+	}
+	for _, m := range known {
+		if _, done := applied[m.version]; done {
+			continue
+		}
+		if err := apply(ctx, tx, m); err != nil {
+			return fmt.Errorf("migration %04d_%s: %w", m.version, m.name, err)
+		}
+	}
+	if !upToDate(applied, known, defs) {
+		if err := install(ctx, tx, defs); err != nil {
+			return err
+		}
+	}
+	if err := reclassify(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func apply(ctx context.Context, tx *sql.Tx, m migration) error {
+	tables, err := parseDDL(m.sql)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, m.sql); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, comments(tables)); err != nil {
+		return err
+	}
+	return record(ctx, tx, m.version, m.name, m.checksum)
+}
+
+func record(ctx context.Context, tx *sql.Tx, version int, name, sum string) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO schema_version VALUES (?, ?, ?, now()::TIMESTAMP)`, version, name, sum)
+	return err
+}
+
+// querier is what *sql.DB and *sql.Tx share.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// appliedVersions reads schema_version as version -> checksum; empty for a new file.
+func appliedVersions(ctx context.Context, q querier) (map[int]string, error) {
+	out := map[int]string{}
+	vs, err := q.QueryContext(ctx, `SELECT version, checksum FROM schema_version ORDER BY version`)
+	if err != nil {
+		if strings.Contains(err.Error(), "schema_version does not exist") {
+			return out, nil
+		}
+		return nil, err
+	}
+	defer vs.Close()
+	for vs.Next() {
+		var v int
+		var sum string
+		if err := vs.Scan(&v, &sum); err != nil {
+			return nil, err
+		}
+		out[v] = sum
+	}
+	return out, vs.Err()
+}
+
+// checkApplied refuses a warehouse that this program does not know.
+func checkApplied(applied map[int]string, known []migration) error {
+	for v := range applied {
+		if v > len(known) {
+			return fmt.Errorf("%w (schema %d, this prof knows %d): update prof", ErrNewer, v, len(known))
+		}
+	}
+	for _, m := range known {
+		if sum, ok := applied[m.version]; ok && sum != m.checksum {
+			return fmt.Errorf("migration %04d_%s was applied with another text: this warehouse comes from another build of prof; ingest again into a new home", m.version, m.name)
+		}
+	}
+	return nil
+}
+
+func upToDate(applied map[int]string, known []migration, defs []Definition) bool {
+	for _, m := range known {
+		if _, ok := applied[m.version]; !ok {
+			return false
+		}
+	}
+	return applied[0] == setChecksum(defs)
+}
+
+// isCurrent says whether a warehouse opened for reading has this program's schema and definitions.
+func isCurrent(ctx context.Context, db *sql.DB, defs []Definition) (bool, error) {
+	known, err := migrations(migrationFiles)
+	if err != nil {
+		return false, err
+	}
+	applied, err := appliedVersions(ctx, db)
+	if err != nil {
+		return false, err
+	}
+	if err := checkApplied(applied, known); err != nil {
+		return false, err
+	}
+	if !upToDate(applied, known, defs) {
+		return false, nil
+	}
+	return currentRules(ctx, db, applied)
+}
+
+// rulesVersion is the row of schema_version that records which rules the classification was made with.
+const rulesVersion = -1
+
+// currentRules says whether the classification was made with the rules that are in the warehouse now.
+func currentRules(ctx context.Context, q querier, applied map[int]string) (bool, error) {
+	if _, ok := applied[rulesVersion]; !ok {
+		return false, nil
+	}
+	rows, err := q.QueryContext(ctx, rulesFingerprint)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	var now string
+	for rows.Next() {
+		if err := rows.Scan(&now); err != nil {
+			return false, err
+		}
+	}
+	return now == applied[rulesVersion], rows.Err()
+}

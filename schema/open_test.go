@@ -1,0 +1,298 @@
+package schema_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+func definitions(t *testing.T) []schema.Definition {
+	t.Helper()
+	defs, err := queries.Definitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return defs
+}
+
+// open opens the warehouse of a home; the test closes it.
+func open(t *testing.T, home schema.Home, write bool, talk func(string)) *schema.Warehouse {
+	t.Helper()
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t), Talk: talk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func done(t *testing.T, w *schema.Warehouse) {
+	t.Helper()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fresh makes a home with an empty warehouse.
+func fresh(t *testing.T) schema.Home {
+	t.Helper()
+	home := schema.Home{Dir: t.TempDir()}
+	done(t, open(t, home, true, nil))
+	return home
+}
+
+func exec(t *testing.T, w *schema.Warehouse, stmt string, args ...any) {
+	t.Helper()
+	if _, err := w.DB.Exec(stmt, args...); err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+}
+
+// change runs statements in the warehouse of a home as another client would.
+func change(t *testing.T, home schema.Home, stmts ...string) {
+	t.Helper()
+	w := open(t, home, true, nil)
+	for _, s := range stmts {
+		exec(t, w, s)
+	}
+	done(t, w)
+}
+
+// texts gives the rows of a query, the cells of each joined by |.
+func texts(t *testing.T, w *schema.Warehouse, query string, args ...any) []string {
+	t.Helper()
+	rows, err := w.DB.Query(query, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for rows.Next() {
+		cells, into := make([]any, len(names)), make([]any, len(names))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		var row []string
+		for _, c := range cells {
+			row = append(row, fmt.Sprint(c))
+		}
+		out = append(out, strings.Join(row, "|"))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestNoWarehouseYet(t *testing.T) {
+	home := schema.Home{Dir: t.TempDir()}
+	_, err := schema.Open(t.Context(), home, schema.Options{Defs: definitions(t)})
+	if !errors.Is(err, schema.ErrNoWarehouse) || !strings.Contains(err.Error(), "prof ingest") {
+		t.Errorf("the error is %v", err)
+	}
+	if home.Exists() {
+		t.Error("reading made a warehouse")
+	}
+}
+
+// TestStorage holds that older DuckDB clients can open the file: its storage version is one that DuckDB 1.2 reads.
+func TestStorage(t *testing.T) {
+	home := fresh(t)
+	w := open(t, home, false, nil)
+	tags := texts(t, w, `SELECT tags['storage_version'] FROM duckdb_databases() WHERE NOT internal`)
+	done(t, w)
+	if len(tags) != 1 || !strings.Contains(tags[0], schema.StorageVersion) {
+		t.Errorf("the storage version is %q, not %s", tags, schema.StorageVersion)
+	}
+	head, err := os.ReadFile(home.Warehouse())
+	if err != nil || !bytes.Equal(head[8:12], []byte("DUCK")) {
+		t.Fatalf("the file begins %x, %v", head[:min(16, len(head))], err)
+	}
+	if v := binary.LittleEndian.Uint64(head[12:20]); v < 64 || v > 65 {
+		t.Errorf("the header says storage version %d; DuckDB 1.2 reads 64 and 65", v)
+	}
+}
+
+// TestReaders holds that any number may read at once, and that reading writes nothing.
+func TestReaders(t *testing.T) {
+	home := fresh(t)
+	before, err := os.Stat(home.Warehouse())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := open(t, home, false, nil), open(t, home, false, nil)
+	if _, err := a.DB.Exec(`DELETE FROM run`); err == nil {
+		t.Error("a warehouse opened for reading can be written")
+	}
+	done(t, a)
+	done(t, b)
+	after, err := os.Stat(home.Warehouse())
+	if err != nil || after.ModTime() != before.ModTime() || after.Size() != before.Size() {
+		t.Error("reading changed the file")
+	}
+}
+
+func TestNewerIsRefused(t *testing.T) {
+	home := fresh(t)
+	change(t, home, `INSERT INTO schema_version VALUES (999, 'future', 'x', now()::TIMESTAMP)`)
+	for _, write := range []bool{false, true} {
+		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t)})
+		if !errors.Is(err, schema.ErrNewer) || !strings.Contains(err.Error(), "update prof") {
+			t.Errorf("write %v: the error is %v", write, err)
+		}
+	}
+}
+
+func TestChangedMigrationIsRefused(t *testing.T) {
+	home := fresh(t)
+	change(t, home, `UPDATE schema_version SET checksum = 'x' WHERE version = 2`)
+	for _, write := range []bool{false, true} {
+		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t)})
+		if err == nil || !strings.Contains(err.Error(), "migration 0002_timeline was applied with another text") || !strings.Contains(err.Error(), "ingest again") {
+			t.Errorf("write %v: the error is %v", write, err)
+		}
+	}
+}
+
+// TestOlderIsMigrated opens warehouses of an older prof: one with other definitions, and one of fewer migrations.
+func TestOlderIsMigrated(t *testing.T) {
+	older := map[string][]string{
+		"definitions": {`UPDATE schema_version SET checksum = 'older' WHERE version = 0`, `DROP MACRO TABLE top_kernels`,
+			`CREATE MACRO gone_v1(run) AS TABLE SELECT 1 AS x`, `COMMENT ON MACRO TABLE gone_v1 IS 'prof: of an older prof'`,
+			`CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`},
+		"migrations": {`DELETE FROM schema_version WHERE version = 3 OR version <= 0`, `DROP TABLE nvtx_range; DROP TABLE nvtx_mark; DROP TABLE range_path;
+			DROP TABLE range_context; DROP TABLE range_device; DROP TABLE kernel_rule; DROP TABLE stage_rule; DROP TABLE kernel_class; DROP TABLE path_stage`,
+			`CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`},
+	}
+	for name, stmts := range older {
+		for _, write := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s write %v", name, write), func(t *testing.T) {
+				home := fresh(t)
+				change(t, home, stmts...)
+				w := open(t, home, write, nil)
+				defer done(t, w)
+				if got := texts(t, w, `FROM top_kernels('nothing')`); len(got) != 0 {
+					t.Errorf("an empty warehouse has kernels: %q", got)
+				}
+				if got := texts(t, w, `SELECT function_name FROM duckdb_functions() WHERE function_name = 'gone_v1'`); len(got) != 0 {
+					t.Error("a definition that this prof does not have is still there")
+				}
+				if got := texts(t, w, `SELECT m.x, u.x FROM mine m, my_macro() u`); !slices.Equal(got, []string{"1|1"}) {
+					t.Errorf("the user's own relations give %q", got)
+				}
+				if got := texts(t, w, `SELECT count(*) > 10 FROM stage_rule WHERE origin = 'builtin'`); !slices.Equal(got, []string{"true"}) {
+					t.Error("the built-in rules are missing")
+				}
+			})
+		}
+	}
+}
+
+func TestFailedMigrationLeavesNothing(t *testing.T) {
+	home := schema.Home{Dir: t.TempDir()}
+	bad := []schema.Definition{{Name: "broken", Body: "SELECT FROM nowhere", Doc: "prof: broken"}}
+	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: bad}); err == nil || !strings.Contains(err.Error(), "define broken") {
+		t.Errorf("the error is %v", err)
+	}
+	if home.Exists() {
+		t.Error("a warehouse without a schema was left behind")
+	}
+	done(t, open(t, home, true, nil))
+	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: bad}); err == nil {
+		t.Error("broken definitions were installed")
+	}
+	w := open(t, home, false, nil)
+	if got := texts(t, w, `SELECT count(*) FROM runs`); !slices.Equal(got, []string{"0"}) {
+		t.Errorf("after a failed migration: %q", got)
+	}
+	done(t, w)
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := schema.Open(ctx, fresh(t), schema.Options{Defs: definitions(t), Wait: time.Second}); err == nil {
+		t.Error("a cancelled open succeeded")
+	}
+}
+
+// TestComments holds that the warehouse explains itself: every table, column, view and macro of ours has a comment.
+func TestComments(t *testing.T) {
+	w := open(t, fresh(t), false, nil)
+	defer done(t, w)
+	for what, query := range map[string]string{
+		"tables":  `SELECT table_name FROM duckdb_tables() WHERE NOT internal AND coalesce(comment, '') = ''`,
+		"columns": `SELECT table_name || '.' || column_name FROM duckdb_columns() WHERE NOT internal AND coalesce(comment, '') = ''`,
+		"views":   `SELECT view_name FROM duckdb_views() WHERE NOT internal AND NOT starts_with(coalesce(comment, ''), 'prof: ')`,
+		"macros":  `SELECT function_name FROM duckdb_functions() WHERE NOT internal AND NOT starts_with(coalesce(comment, ''), 'prof: ')`,
+	} {
+		if got := texts(t, w, query); len(got) > 0 {
+			t.Errorf("%s without a comment: %q", what, got)
+		}
+	}
+	for what, query := range map[string]string{
+		"tables": `SELECT count(*) >= 30 FROM duckdb_tables() WHERE NOT internal`,
+		"views":  `SELECT count(*) >= 2 FROM duckdb_views() WHERE NOT internal`,
+		"macros": `SELECT count(*) >= 40 FROM duckdb_functions() WHERE NOT internal`,
+	} {
+		if got := texts(t, w, query); !slices.Equal(got, []string{"true"}) {
+			t.Errorf("the test sees too few %s", what)
+		}
+	}
+}
+
+// TestColumns holds the tables' habits: run_id first, singular names, and the unit as the last word of a quantity's name.
+func TestColumns(t *testing.T) {
+	w := open(t, fresh(t), false, nil)
+	defer done(t, w)
+	unit := regexp.MustCompile(`_(ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|w|c|id)$`)
+	bad := regexp.MustCompile(`_(ms|us|s|sec|mb|kb|mib|percent|pct|mhz|ghz)$`)
+	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
+	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true}
+	first := map[string]string{}
+	for _, row := range texts(t, w, `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal
+		AND table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY table_name, column_index`) {
+		c := strings.Split(row, "|")
+		table, column, kind := c[0], c[1], c[2]
+		if first[table] == "" {
+			first[table] = column
+		}
+		if column == "run_id" && (first[table] != "run_id" || kind != "UUID") {
+			t.Errorf("%s: run_id is a UUID and the first column", table)
+		}
+		if (kind == "BIGINT" || kind == "DOUBLE") && !unit.MatchString(column) && !plain[table+"."+column] {
+			t.Errorf("%s.%s is a %s without a unit", table, column, kind)
+		}
+		if bad.MatchString(column) && !strings.HasSuffix(column, "_per_s") {
+			t.Errorf("%s.%s is not in a base unit", table, column)
+		}
+		if !slices.Contains([]string{"UUID", "VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "INTEGER[]"}, kind) {
+			t.Errorf("%s.%s is a %s", table, column, kind)
+		}
+		if strings.HasSuffix(table, "s") && !strings.HasSuffix(table, "ss") {
+			t.Errorf("%s: table names are singular", table)
+		}
+	}
+	for table, column := range first {
+		if column != "run_id" && !slices.Contains([]string{"kernel_rule", "stage_rule", "schema_version"}, table) {
+			t.Errorf("%s belongs to no run: its first column is %s", table, column)
+		}
+	}
+}

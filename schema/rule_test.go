@@ -1,0 +1,125 @@
+package schema_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"prof/ingest/load"
+	"prof/schema"
+)
+
+// ruled makes a home with one run of two kernels and a few nested ranges; nothing in it is classified yet.
+func ruled(t *testing.T) schema.Home {
+	t.Helper()
+	home := fresh(t)
+	w := open(t, home, true, nil)
+	addRun(t, w, idA, "r", time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC))
+	exec(t, w, `INSERT INTO kernel_name VALUES (?::UUID, 1, 'nvjet_sm90_tst_64x8', 'nvjet_sm90_tst_64x8'), (?::UUID, 2, 'zz_fused(int)', 'zz_fused')`, idA, idA)
+	exec(t, w, `INSERT INTO range_path VALUES
+		(?::UUID, 1, 1, '', 'warmup', [1], 'warmup'),
+		(?::UUID, 2, 2, '', 'prefill', [1, 2], 'warmup > prefill'),
+		(?::UUID, 3, 1, '', 'prefill', [3], 'prefill'),
+		(?::UUID, 4, 2, '', 'vision', [3, 4], 'prefill > vision'),
+		(?::UUID, 5, 3, '', 'clip', [3, 4, 5], 'prefill > vision > clip'),
+		(?::UUID, 6, 2, 'mine', 'decode_step[#]', [3, 6], 'prefill > decode_step[#]'),
+		(?::UUID, 7, 1, '', 'other', [7], 'other')`, idA, idA, idA, idA, idA, idA, idA)
+	// As the ingest does; a change of rules does the same on the next open.
+	exec(t, w, `DELETE FROM schema_version WHERE version = -1`)
+	done(t, w)
+	return home
+}
+
+// labels gives the stage, note and warm-up of each path, and the family of each kernel, as a reader finds them.
+func labels(t *testing.T, home schema.Home) (paths, kernels, talk []string) {
+	t.Helper()
+	w := open(t, home, false, func(m string) { talk = append(talk, m) })
+	defer done(t, w)
+	return texts(t, w, `SELECT path_id, coalesce(stage, '-'), coalesce(stage_path_id, 0), coalesce(note, '-'), coalesce(note_path_id, 0), is_warmup
+			FROM path_stage ORDER BY path_id`),
+		texts(t, w, `SELECT kernel_name_id, coalesce(family, '-'), coalesce(library, '-'), coalesce(rule_origin, '-') FROM kernel_class ORDER BY ALL`), talk
+}
+
+var builtinPaths = []string{"1|-|0|-|0|true", "2|prefill|2|-|0|true", "3|prefill|3|-|0|false", "4|prefill|3|vision|4|false",
+	"5|prefill|3|clip|5|false", "6|prefill|3|-|0|false", "7|-|0|-|0|false"}
+
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestBuiltinRules(t *testing.T) {
+	paths, kernels, talk := labels(t, ruled(t))
+	same(t, "paths", paths, builtinPaths)
+	same(t, "kernels", kernels, []string{"1|cublas nvjet|cuBLAS|builtin", "2|-|-|-"})
+	same(t, "talk", talk, nil)
+}
+
+// TestUserRules holds that a user's rows take effect on the next open, before the built-in ones, and go the same way.
+func TestUserRules(t *testing.T) {
+	home := ruled(t)
+	labels(t, home)
+	change(t, home, `INSERT INTO kernel_rule VALUES ('user', 2, 'zz|nvjet', 'second', 'gemm', '', ''), ('user', 1, '^zz_', 'mine', 'gemm', 'own', '')`,
+		`INSERT INTO stage_rule VALUES ('user', 1, 'stage', 'PREFILL', '', '^PreFill$', ''), ('user', 1, 'note', 'tower', '', '^vision$', ''),
+			('user', 1, 'warmup', 'x', '', '^other$', ''), ('user', 5, 'stage', 'step', 'mine', '^decode', ''), ('user', 5, 'stage', 'never', 'else', '^decode', '')`)
+	paths, kernels, talk := labels(t, home)
+	same(t, "paths", paths, []string{"1|-|0|-|0|true", "2|PREFILL|2|-|0|true", "3|PREFILL|3|-|0|false", "4|PREFILL|3|tower|4|false",
+		"5|PREFILL|3|clip|5|false", "6|PREFILL|3|-|0|false", "7|-|0|-|0|true"})
+	same(t, "kernels", kernels, []string{"1|second|-|user", "2|mine|own|user"})
+	same(t, "talk", talk, nil)
+	change(t, home, `DELETE FROM kernel_rule WHERE origin = 'user'; DELETE FROM stage_rule WHERE origin = 'user'`)
+	paths, kernels, _ = labels(t, home)
+	same(t, "paths again", paths, builtinPaths)
+	same(t, "kernels again", kernels, []string{"1|cublas nvjet|cuBLAS|builtin", "2|-|-|-"})
+}
+
+// TestBadRules holds that a slip in a rule neither locks the warehouse nor passes in silence, and that the rules beside it work.
+func TestBadRules(t *testing.T) {
+	home := ruled(t)
+	change(t, home, `INSERT INTO kernel_rule VALUES ('user', 1, '(zz', 'mine', 'gemm', '', ''), ('user', 2, 'zz', '', 'gemm', '', ''), ('user', 3, '^zz_', 'good', 'gemm', '', '')`,
+		`INSERT INTO stage_rule VALUES ('user', 4, 'stage', 'x', '', '*', ''), ('user', 5, 'Stage', 'x', '', '.', ''), ('user', 6, 'stage', '', '', '.', '')`)
+	want := []string{
+		`a kernel_rule of yours is left out: error parsing regexp: missing closing ): ` + "`(zz`" + `; mend it, or DELETE FROM kernel_rule WHERE origin = 'user' AND priority = 1 AND pattern = '(zz'`,
+		`a kernel_rule of yours is left out: its family is empty; mend it, or DELETE FROM kernel_rule WHERE origin = 'user' AND priority = 2 AND pattern = 'zz'`,
+		`a stage_rule of yours is left out: error parsing regexp: missing argument to repetition operator: ` + "`*`" + `; mend it, or DELETE FROM stage_rule WHERE origin = 'user' AND priority = 4 AND pattern = '*'`,
+		`a stage_rule of yours is left out: its kind is "Stage", not stage, note, warmup; mend it, or DELETE FROM stage_rule WHERE origin = 'user' AND priority = 5 AND pattern = '.'`,
+		`a stage_rule of yours is left out: its stage is empty; mend it, or DELETE FROM stage_rule WHERE origin = 'user' AND priority = 6 AND pattern = '.'`,
+	}
+	for range 2 { // said on every open, not only on the one that applies the rules
+		paths, kernels, talk := labels(t, home)
+		same(t, "paths", paths, builtinPaths)
+		same(t, "kernels", kernels, []string{"1|cublas nvjet|cuBLAS|builtin", "2|good|-|user"})
+		same(t, "talk", talk, want)
+	}
+	for _, m := range want { // the remedy that each message names is one
+		_, remedy, _ := strings.Cut(m, "or DELETE")
+		change(t, home, "DELETE"+remedy)
+	}
+	_, _, talk := labels(t, home)
+	same(t, "talk after the remedies", talk, nil)
+}
+
+// TestEngineRanges holds that the built-in rules know the ranges of inference engines by the names that the warehouse keeps.
+func TestEngineRanges(t *testing.T) {
+	home := ruled(t)
+	w := open(t, home, true, nil)
+	names := [][2]string{
+		{"step[EXTEND bs=4 toks=512]", "prefill"}, {"step[DECODE bs=64]", "decode"}, {"step[MIXED bs=2]", "mixed"},
+		{"decode_step[17]", "decode"}, {"LLM@prefill", "prefill"}, {"decoder.layers.3", "-"}, {"predecode", "-"},
+	}
+	exec(t, w, `DELETE FROM range_path`)
+	for i, n := range names {
+		exec(t, w, `INSERT INTO range_path VALUES (?::UUID, ?, 1, '', ?, [?], '')`, idA, i+1, load.Normalise(n[0]), i+1)
+	}
+	exec(t, w, `DELETE FROM schema_version WHERE version = -1`)
+	done(t, w)
+	paths, _, _ := labels(t, home)
+	for i, n := range names {
+		if stage := strings.Split(paths[i], "|")[1]; stage != n[1] {
+			t.Errorf("%s, kept as %s, is %s, not %s", n[0], load.Normalise(n[0]), stage, n[1])
+		}
+	}
+}

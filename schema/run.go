@@ -1,0 +1,244 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// Run is one row of the table run.
+type Run struct {
+	ID          string // UUIDv7 in text form
+	Name        string
+	CreatedAt   time.Time
+	StartedAt   *time.Time // nil when unknown
+	Command     string     // "" when unknown
+	Host        string     // "" when unknown
+	ProfVersion string
+}
+
+// NewRunID makes a run id: a UUIDv7, so that ids sort by creation.
+func NewRunID() (string, error) {
+	id, err := uuid.NewV7()
+	return id.String(), err
+}
+
+// Errors that Resolve's errors wrap.
+var (
+	ErrUnknownRun   = errors.New("no such run")
+	ErrAmbiguousRun = errors.New("several runs match")
+	ErrNameTaken    = errors.New("the run name is taken")
+)
+
+// Runs lists the runs, newest first.
+func (w *Warehouse) Runs(ctx context.Context) ([]Run, error) {
+	rows, err := w.DB.QueryContext(ctx, `SELECT run_id::VARCHAR, name, created_at, started_at,
+		coalesce(command, ''), coalesce(host, ''), prof_version FROM run ORDER BY created_at DESC, run_id DESC`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Run
+	for rows.Next() {
+		var r Run
+		var started sql.NullTime
+		if err := rows.Scan(&r.ID, &r.Name, &r.CreatedAt, &started, &r.Command, &r.Host, &r.ProfVersion); err != nil {
+			return nil, err
+		}
+		if started.Valid {
+			r.StartedAt = &started.Time
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}
+
+// Resolve finds the run that ref means: a name, an id, a unique prefix of either, @latest, @latest~N, or tag:key=value
+// (the newest run with that tag).
+func (w *Warehouse) Resolve(ctx context.Context, ref string) (Run, error) {
+	runs, err := w.Runs(ctx)
+	if err != nil {
+		return Run{}, err
+	}
+	switch {
+	case ref == "":
+		return Run{}, fmt.Errorf("%w: the reference is empty", ErrUnknownRun)
+	case strings.HasPrefix(ref, "@"):
+		return resolveLatest(runs, ref)
+	case strings.HasPrefix(ref, "tag:"):
+		return w.resolveTag(ctx, runs, ref)
+	}
+	return resolveName(runs, ref)
+}
+
+func resolveLatest(runs []Run, ref string) (Run, error) {
+	back, ok := strings.CutPrefix(ref, "@latest")
+	n := 0
+	if ok && back != "" {
+		v, err := strconv.Atoi(strings.TrimPrefix(back, "~"))
+		ok = err == nil && back[0] == '~' && v >= 0
+		n = v
+	}
+	if !ok {
+		return Run{}, fmt.Errorf("%w: %q; write @latest or @latest~N", ErrUnknownRun, ref)
+	}
+	if n >= len(runs) {
+		return Run{}, fmt.Errorf("%w: %s; the warehouse holds %d runs", ErrUnknownRun, ref, len(runs))
+	}
+	return runs[n], nil
+}
+
+func (w *Warehouse) resolveTag(ctx context.Context, runs []Run, ref string) (Run, error) {
+	key, value, ok := strings.Cut(strings.TrimPrefix(ref, "tag:"), "=")
+	if !ok {
+		return Run{}, fmt.Errorf("%w: %q; write tag:key=value", ErrUnknownRun, ref)
+	}
+	var id sql.NullString
+	err := w.DB.QueryRowContext(ctx, `SELECT max(run_id)::VARCHAR FROM run_tag WHERE key = ? AND value = ?`, key, value).Scan(&id)
+	if err != nil {
+		return Run{}, err
+	}
+	for _, r := range runs {
+		if id.Valid && r.ID == id.String {
+			return r, nil
+		}
+	}
+	return Run{}, fmt.Errorf("%w: none is tagged %s=%s", ErrUnknownRun, key, value)
+}
+
+func resolveName(runs []Run, ref string) (Run, error) {
+	var found []Run
+	for _, r := range runs {
+		if r.Name == ref || r.ID == ref {
+			return r, nil
+		}
+		if strings.HasPrefix(r.Name, ref) || strings.HasPrefix(r.ID, strings.ToLower(ref)) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		names := make([]string, len(runs))
+		for i, r := range runs {
+			names[i] = r.Name
+		}
+		return Run{}, fmt.Errorf("%w: %q%s", ErrUnknownRun, ref, DidYouMean(ref, names))
+	}
+	var names []string
+	for _, r := range found {
+		names = append(names, r.Name)
+	}
+	return Run{}, fmt.Errorf("%w: %q could be %s", ErrAmbiguousRun, ref, List(names, 5))
+}
+
+// runTables lists the tables of the schema that hold rows of runs, run itself last. A table that the user made is the user's.
+func runTables() ([]string, error) {
+	known, err := migrations(migrationFiles)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, m := range known {
+		tables, err := parseDDL(m.sql)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tables {
+			if t.name != "run" && t.columns[0][0] == "run_id" {
+				out = append(out, t.name)
+			}
+		}
+	}
+	return append(out, "run"), nil
+}
+
+// texts reads a result of one text column.
+func texts(rows *sql.Rows, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var t string
+		if err := rows.Scan(&t); err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, rows.Err()
+}
+
+// Remove deletes runs with everything they hold, all or none of them.
+func (w *Warehouse) Remove(ctx context.Context, runs ...Run) error {
+	tx, err := w.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	tables, err := runTables()
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		for _, t := range tables {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+t+` WHERE run_id = ?::UUID`, r.ID); err != nil {
+				return fmt.Errorf("remove run %s from %s: %w", r.Name, t, err)
+			}
+		}
+	}
+	return tx.Commit()
+}
+
+// Tag sets tags of a run, in place of earlier values, all of them or none.
+func (w *Warehouse) Tag(ctx context.Context, r Run, tags ...[2]string) error {
+	tx, err := w.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, t := range tags {
+		if err := SetTag(ctx, tx, r.ID, t[0], t[1]); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// Execer is what *sql.Tx, *sql.Conn and *sql.DB share for statements without rows.
+type Execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// SetTag sets a tag inside a transaction of the caller.
+func SetTag(ctx context.Context, tx Execer, runID, key, value string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM run_tag WHERE run_id = ?::UUID AND key = ?`, runID, key); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO run_tag VALUES (?::UUID, ?, ?)`, runID, key, value)
+	return err
+}
+
+// ParseTag reads k=v.
+func ParseTag(s string) (key, value string, err error) {
+	key, value, ok := strings.Cut(s, "=")
+	if !ok || key == "" || !utf8.ValidString(s) {
+		return "", "", fmt.Errorf("tag %q: write it key=value, in UTF-8", s)
+	}
+	return key, value, nil
+}
+
+// Tags lists a run's tags as key=value, by key.
+func (w *Warehouse) Tags(ctx context.Context, r Run) ([]string, error) {
+	rows, err := w.DB.QueryContext(ctx, `SELECT key || '=' || value FROM run_tag WHERE run_id = ?::UUID ORDER BY key`, r.ID)
+	return texts(rows, err)
+}

@@ -1,0 +1,202 @@
+// Package seed holds the built-in rules of the warehouse: which kernel belongs to which family, and which range is which stage.
+//
+// The rules are two CSV files, so that they can be read, reviewed and copied into the tables kernel_rule and stage_rule as they
+// are. Every pattern is RE2, the dialect of both Go's regexp and DuckDB's regexp_matches. There is no rule that catches
+// everything: a name that no rule matches is unclassified, and is shown as such.
+package seed
+
+import (
+	"embed"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed *.csv
+var files embed.FS
+
+// Roles are what a kernel can be for. A kernel that fits a rule but none of the others is "other".
+var Roles = []string{
+	"gemm", "attention", "normalisation", "elementwise", "reduction", "moe_routing", "copy", "memset", "collective",
+	"embedding_gather", "sampling", "convolution", "quantisation", "rope", "activation", "kv_cache", "scan_sort", "random", "other",
+}
+
+// StageKinds are what a stage rule can say of a range.
+var StageKinds = []string{"stage", "note", "warmup"}
+
+// KernelRule names the family of the kernels whose demangled name it matches. Among the rules that match, the one with the
+// lowest priority wins.
+type KernelRule struct {
+	Priority int
+	Pattern  string // RE2, unanchored, case-sensitive
+	Family   string // the same across shapes, versions and autotuning, so that two runs can be matched by it
+	Role     string // one of Roles
+	Library  string // "" when the name does not tell
+	Doc      string
+}
+
+// StageRule names what a range is. Among the rules that match, the one with the lowest priority wins.
+type StageRule struct {
+	Priority int
+	Kind     string // one of StageKinds
+	Stage    string // of a note, its name
+	Domain   string // "" is any NVTX domain, otherwise the exact name of one
+	Pattern  string // RE2, unanchored, case-insensitive, against the range's name
+	Doc      string
+}
+
+// Rules parses and checks the built-in rules, and gives each kind in order of priority.
+func Rules() (kernel []KernelRule, stage []StageRule, err error) {
+	if kernel, err = load("kernel_rule.csv", ParseKernelRules); err != nil {
+		return nil, nil, err
+	}
+	if stage, err = load("stage_rule.csv", ParseStageRules); err != nil {
+		return nil, nil, err
+	}
+	return kernel, stage, nil
+}
+
+// Source is the text of the rules, to tell one set from another without reading them: every command asks.
+func Source() (string, error) {
+	kernel, err := files.ReadFile("kernel_rule.csv")
+	if err != nil {
+		return "", err
+	}
+	stage, err := files.ReadFile("stage_rule.csv")
+	return string(kernel) + string(stage), err
+}
+
+func load[T any](name string, parse func(io.Reader) ([]T, error)) ([]T, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rules, err := parse(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return rules, nil
+}
+
+var (
+	kernelColumns = []string{"priority", "pattern", "family", "role", "library", "doc"}
+	stageColumns  = []string{"priority", "kind", "stage", "domain", "pattern", "doc"}
+)
+
+// ParseKernelRules reads kernel rules from CSV with the header priority,pattern,family,role,library,doc.
+func ParseKernelRules(r io.Reader) ([]KernelRule, error) {
+	var rules []KernelRule
+	family := map[string][2]string{}
+	err := parse(r, kernelColumns, func(priority int, col []string) error {
+		k := KernelRule{Priority: priority, Pattern: col[1], Family: col[2], Role: col[3], Library: col[4], Doc: col[5]}
+		if err := filled("family", k.Family, "doc", k.Doc); err != nil {
+			return err
+		}
+		if !slices.Contains(Roles, k.Role) {
+			return fmt.Errorf("role %q is none of %s", k.Role, strings.Join(Roles, ", "))
+		}
+		// A family is one thing: were it two, matching kernels by family would match unlike ones.
+		if is, ok := family[k.Family]; ok && is != [2]string{k.Role, k.Library} {
+			return fmt.Errorf("family %q was role %q, library %q before", k.Family, is[0], is[1])
+		}
+		family[k.Family] = [2]string{k.Role, k.Library}
+		if err := checkPattern(k.Pattern, ""); err != nil {
+			return err
+		}
+		rules = append(rules, k)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rules, func(a, b KernelRule) int { return a.Priority - b.Priority })
+	return rules, nil
+}
+
+// ParseStageRules reads stage rules from CSV with the header priority,kind,stage,domain,pattern,doc.
+func ParseStageRules(r io.Reader) ([]StageRule, error) {
+	var rules []StageRule
+	err := parse(r, stageColumns, func(priority int, col []string) error {
+		s := StageRule{Priority: priority, Kind: col[1], Stage: col[2], Domain: col[3], Pattern: col[4], Doc: col[5]}
+		if err := filled("stage", s.Stage, "doc", s.Doc); err != nil {
+			return err
+		}
+		if !slices.Contains(StageKinds, s.Kind) {
+			return fmt.Errorf("kind %q is none of %s", s.Kind, strings.Join(StageKinds, ", "))
+		}
+		if err := checkPattern(s.Pattern, "(?i)"); err != nil {
+			return err
+		}
+		rules = append(rules, s)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rules, func(a, b StageRule) int { return a.Priority - b.Priority })
+	return rules, nil
+}
+
+// parse reads a CSV with exactly the given columns, the first of them a priority that no other row has.
+func parse(r io.Reader, columns []string, row func(priority int, col []string) error) error {
+	c := csv.NewReader(r)
+	c.FieldsPerRecord = len(columns)
+	header, err := c.Read()
+	if err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	if !slices.Equal(header, columns) {
+		return fmt.Errorf("header is %s, want %s", strings.Join(header, ","), strings.Join(columns, ","))
+	}
+	seen := map[int]int{}
+	for {
+		col, err := c.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line, _ := c.FieldPos(0)
+		priority, err := strconv.Atoi(col[0])
+		if err != nil || priority <= 0 {
+			return fmt.Errorf("line %d: priority %q is not a positive integer", line, col[0])
+		}
+		if first, ok := seen[priority]; ok {
+			return fmt.Errorf("line %d: priority %d is taken by line %d", line, priority, first)
+		}
+		seen[priority] = line
+		if err := row(priority, col); err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+}
+
+func filled(nameValue ...string) error {
+	for i := 0; i < len(nameValue); i += 2 {
+		if v := nameValue[i+1]; v == "" || v != strings.TrimSpace(v) {
+			return fmt.Errorf("%s %q is empty or has space around it", nameValue[i], v)
+		}
+	}
+	return nil
+}
+
+// checkPattern refuses what is no RE2, and what matches the empty name and so every name.
+func checkPattern(pattern, flags string) error {
+	if pattern == "" {
+		return fmt.Errorf("pattern is empty")
+	}
+	re, err := regexp.Compile(flags + pattern)
+	if err != nil {
+		return fmt.Errorf("pattern: %w", err)
+	}
+	if re.MatchString("") {
+		return fmt.Errorf("pattern %q matches everything", pattern)
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
+)
+
+// StorageVersion is the DuckDB storage format of a new warehouse. Clients from DuckDB 1.2 on open it; the default of a
+// later library would lock out older clients.
+const StorageVersion = "v1.2.0"
+
+// Options say how Open opens a warehouse.
+type Options struct {
+	Write bool         // open for writing: make the home if need be, migrate, install the definitions
+	Defs  []Definition // the views and macros this program comes with
+	// Wait is how long to wait for another process that holds the warehouse.
+	Wait time.Duration
+	// Talk is told, once, that Open waits and for whom, and which rules of the user's cannot be used. It may be nil.
+	Talk func(message string)
+	// MemoryLimit bounds DuckDB's memory, e.g. "512MB"; empty leaves DuckDB's default.
+	MemoryLimit string
+}
+
+// Warehouse is an open DuckDB file with the current schema.
+type Warehouse struct {
+	DB       *sql.DB
+	Home     Home
+	Writable bool // opened for writing
+}
+
+// ErrNoWarehouse is wrapped by Open's error when there is nothing to read yet.
+var ErrNoWarehouse = errors.New("no warehouse yet")
+
+// Open opens the warehouse of a home. For reading it takes DuckDB's read-only mode, in which any number of processes may
+// have it open; a warehouse of an older prof is migrated first, which needs the right to write. For writing it is the
+// only process; see LockedError for when it cannot be.
+func Open(ctx context.Context, home Home, o Options) (*Warehouse, error) {
+	w, err := open(ctx, home, o)
+	if err != nil {
+		return nil, err
+	}
+	user, err := loadRules(ctx, w.DB, "origin <> 'builtin'")
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	for _, m := range user.bad {
+		if o.Talk != nil {
+			o.Talk(m)
+		}
+	}
+	return w, nil
+}
+
+func open(ctx context.Context, home Home, o Options) (*Warehouse, error) {
+	if o.Write {
+		return openWrite(ctx, home, o)
+	}
+	if !home.Exists() {
+		return nil, fmt.Errorf("%w in %s: run `prof ingest PATH` there, or name another home with --home", ErrNoWarehouse, home.Dir)
+	}
+	db, err := connect(ctx, home, o, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	current, err := isCurrent(ctx, db, o.Defs)
+	if err == nil && current {
+		return &Warehouse{DB: db, Home: home}, nil
+	}
+	db.Close()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", home.Warehouse(), err)
+	}
+	w, err := openWrite(ctx, home, o)
+	if err != nil {
+		return nil, fmt.Errorf("the warehouse must be brought up to date once with this prof or with changed rules: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if db, err = connect(ctx, home, o, readOnly); err != nil {
+		return nil, err
+	}
+	return &Warehouse{DB: db, Home: home}, nil
+}
+
+func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
+	fresh := !home.Exists()
+	if err := home.Make(); err != nil {
+		return nil, err
+	}
+	if err := home.clearUnmade(); err != nil {
+		return nil, fmt.Errorf("an empty warehouse file is in the way: %w", err)
+	}
+	db, err := connect(ctx, home, o, readWrite)
+	if err != nil {
+		return nil, err
+	}
+	// Only one process can be here: what is in the temporary folder was left behind by a process that was killed.
+	if err := os.RemoveAll(home.Temp()); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("clear %s: %w", home.Temp(), err)
+	}
+	if err := migrate(ctx, db, o.Defs); err != nil {
+		db.Close()
+		if fresh { // a warehouse that never got its schema is worth nothing and would confuse the next open
+			os.Remove(home.Warehouse())
+			os.Remove(home.Warehouse() + ".wal")
+		}
+		return nil, fmt.Errorf("%s: %w", home.Warehouse(), err)
+	}
+	return &Warehouse{DB: db, Home: home, Writable: true}, nil
+}
+
+// Close writes what is pending into the file and lets it go.
+func (w *Warehouse) Close() error {
+	err := w.DB.Close()
+	// DuckDB leaves its spill folder behind when it made one; it is empty by now, and Remove keeps any that is not.
+	os.Remove(w.Home.Temp())
+	if !w.Writable {
+		os.RemoveAll(spillDir(w.Home, readOnly))
+	}
+	return err
+}
+
+// spillDir is where DuckDB puts what does not fit in memory. Readers run beside each other and must not share one.
+func spillDir(home Home, mode string) string {
+	if mode == readWrite {
+		return home.Temp()
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("prof-read-%d", os.Getpid()))
+}
+
+const readWrite, readOnly = "READ_WRITE", "READ_ONLY"
+
+// Spilled says whether a warehouse opened for reading has put anything on disk, which only Close removes.
+func (w *Warehouse) Spilled() bool {
+	_, err := os.Stat(spillDir(w.Home, readOnly))
+	return err == nil && !w.Writable
+}
+
+// connect opens the file, waiting for another holder as Options say.
+func connect(ctx context.Context, home Home, o Options, mode string) (*sql.DB, error) {
+	deadline := time.Now().Add(o.Wait)
+	for told := false; ; told = true {
+		db, err := connectOnce(ctx, home, o, mode)
+		locked := asLocked(err, home)
+		if locked == nil {
+			return db, plainOpenError(err, home)
+		}
+		if time.Now().After(deadline) {
+			return nil, locked
+		}
+		if !told && o.Talk != nil {
+			o.Talk(fmt.Sprintf("the warehouse is in use by %s; waiting up to %s", locked.Holder(), o.Wait))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func connectOnce(ctx context.Context, home Home, o Options, mode string) (*sql.DB, error) {
+	set := url.Values{}
+	set.Set("access_mode", mode)
+	set.Set("storage_compatibility_version", StorageVersion)
+	set.Set("temp_directory", spillDir(home, mode))
+	// Nothing may be fetched from the network behind the user's back.
+	set.Set("autoinstall_known_extensions", "false")
+	set.Set("autoload_known_extensions", "false")
+	// A commit that checkpoints writes no log: it switches to the new state by one header in the data file. A process killed while
+	// it wrote the log of a large transaction would leave one whose rows DuckDB 1.5 takes over in part.
+	set.Set("checkpoint_threshold", "1B")
+	if o.MemoryLimit != "" {
+		set.Set("memory_limit", o.MemoryLimit)
+	}
+	c, err := duckdb.NewConnector(home.Warehouse()+"?"+set.Encode(), func(driver.ExecerContext) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(c)
+	if err := db.PingContext(ctx); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// plainOpenError says what most often keeps DuckDB from opening a file, in fewer words than DuckDB.
+func plainOpenError(err error, home Home) error {
+	if err == nil {
+		return nil
+	}
+	if _, statErr := os.Stat(home.Warehouse()); errors.Is(statErr, fs.ErrPermission) || isPermission(err) {
+		return fmt.Errorf("%s: no permission to open it: check the rights of the folder, or name another home with --home: %w",
+			home.Warehouse(), fs.ErrPermission)
+	}
+	if strings.Contains(err.Error(), "not a valid DuckDB database file") {
+		return fmt.Errorf("%s is no DuckDB file: move it away, or name another home with --home", home.Warehouse())
+	}
+	return fmt.Errorf("open %s: %w", home.Warehouse(), err)
+}
+
+// DuckDBVersion is the version of the DuckDB library in this program.
+func DuckDBVersion() string { return mapping.LibraryVersion() }
