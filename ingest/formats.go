@@ -1,0 +1,56 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"prof/ingest/load"
+	"prof/ingest/nsys"
+)
+
+// Format is one form of captured files.
+type Format struct {
+	Name string // as source.form
+	Kind string // as source.kind
+	Doc  string // for a message that lists what prof reads
+	// Sniff says whether a file is of this form, by its lower-case name without .gz and its first bytes, unpacked.
+	Sniff func(name string, head []byte) bool
+	// SniffDir says whether a folder as a whole is of this form. Nil: never.
+	SniffDir func(path string) bool
+	// Identify reads what the file says of the whole capture. name is the path for messages, path the file to read.
+	Identify func(ctx context.Context, path, name string) (*load.SourceInfo, error)
+	// Load stores the file as the target's source.
+	Load func(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error)
+}
+
+// reportForm is the form that only nsys can read.
+const reportForm = "nsys-rep"
+
+// Formats lists the known forms. Of several forms of one capture in a folder, the earlier in this list is taken.
+func Formats() []Format {
+	return []Format{
+		{
+			Name: "sqlite", Kind: "nsys", Doc: "Nsight Systems exports (.sqlite)",
+			Sniff:    func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
+			Identify: nsys.IdentifySQLite, Load: nsys.LoadSQLite,
+		},
+		{
+			Name: "parquetdir", Kind: "nsys", Doc: "Nsight Systems parquetdir exports (folders)",
+			SniffDir: nsys.IsParquetDir,
+			Identify: nsys.IdentifyParquet, Load: nsys.LoadParquet,
+		},
+		{
+			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep) where nsys is installed; all but folders also as .gz",
+			Sniff: func(name string, _ []byte) bool {
+				return strings.HasSuffix(name, ".nsys-rep") || strings.HasSuffix(name, ".qdrep")
+			},
+			Identify: nsys.IdentifyReport, Load: nsys.LoadReport,
+		},
+	}
+}
+
+func (f Format) order() int {
+	return slices.IndexFunc(Formats(), func(g Format) bool { return g.Name == f.Name })
+}

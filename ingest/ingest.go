@@ -1,0 +1,269 @@
+// Package ingest turns captured files into rows of the warehouse: one call makes one run, in one transaction.
+package ingest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"prof/ingest/load"
+	"prof/schema"
+)
+
+// Options say how Run ingests.
+type Options struct {
+	Name        string      // name of the run; "" makes one from the time and the first file
+	OwnName     bool        // set by Run when it made the name
+	Tags        [][2]string // tags of the run
+	Now         time.Time   // time of the ingest
+	ProfVersion string
+	Load        load.Options
+	// Warn is told what the user should know at once. It may be nil.
+	Warn func(message string)
+}
+
+// Result says what an ingest did.
+type Result struct {
+	Run      schema.Run
+	Sources  []Source
+	Repeated []Repeat // files whose content the warehouse holds already
+	Skipped  int      // files of a folder that no format knows
+	Made     bool     // false when every file was a repeat, so that no run was made
+}
+
+// Source is one file or folder that was stored.
+type Source struct {
+	Path string
+	Kind string
+	Rows int64
+	Size int64
+}
+
+// Repeat is a file whose content is in the warehouse already.
+type Repeat struct{ Path, Run string }
+
+// Errors that Run's errors wrap.
+var (
+	ErrUnknownFormat = errors.New("no known format")
+	ErrNothing       = errors.New("nothing to ingest")
+	ErrHeld          = errors.New("the warehouse holds part of this already")
+	ErrChanging      = errors.New("the file is still being written")
+)
+
+// Check finds, before a warehouse is opened, mistakes in what Run would be given.
+func Check(paths []string, o Options) error {
+	if o.Name != "" {
+		if err := checkName(o.Name); err != nil {
+			return err
+		}
+	}
+	_, _, err := findInputs(paths)
+	return err
+}
+
+// Run ingests files and folders as one run. Either all of it is stored or, on any error, nothing.
+func Run(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (*Result, error) {
+	inputs, skipped, err := findInputs(paths)
+	if err != nil {
+		return nil, err
+	}
+	if o.Load.TempDir, err = makeTemp(w.Home); err != nil {
+		return nil, explain(err, w.Home)
+	}
+	defer removeTemp(o.Load.TempDir)
+	if o.Name == "" {
+		o.Name, o.OwnName = defaultName(o.Now, paths[0]), true
+	}
+	if err := checkName(o.Name); err != nil {
+		return nil, err
+	}
+	conn, err := w.DB.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	// DuckDB's threads call into Go for rows, and would wait there for the goroutine that hashes the file.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + 2))
+	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: skipped}}
+	if err := in.run(inputs); err != nil {
+		return nil, explain(err, w.Home)
+	}
+	return in.result, nil
+}
+
+// ingester is one ingest at work.
+type ingester struct {
+	ctx    context.Context
+	w      *schema.Warehouse
+	conn   *sql.Conn
+	o      Options
+	result *Result
+	shared load.Run
+	target *load.Target
+	seen   map[string]string // capture id -> path, to tell two forms of one capture
+	infos  []*load.SourceInfo
+}
+
+func (in *ingester) run(inputs []input) error {
+	id, err := schema.NewRunID()
+	if err != nil {
+		return err
+	}
+	if in.target, err = load.NewTarget(in.conn, id, &in.shared, in.o.Load); err != nil {
+		return err
+	}
+	// Insertion order would make one thread write; queries sort, so nothing needs it.
+	if _, err := in.conn.ExecContext(in.ctx, `SET preserve_insertion_order = false`); err != nil {
+		return err
+	}
+	if _, err := in.conn.ExecContext(in.ctx, `BEGIN`); err != nil {
+		return err
+	}
+	if err := in.fill(inputs, id); err != nil {
+		// The context may be cancelled by now, and the rollback must happen all the same.
+		if _, rollback := in.conn.ExecContext(context.WithoutCancel(in.ctx), `ROLLBACK`); rollback != nil {
+			err = errors.Join(err, rollback)
+		}
+		return err
+	}
+	_, err = in.conn.ExecContext(in.ctx, `COMMIT`)
+	return err
+}
+
+func (in *ingester) fill(inputs []input, id string) error {
+	if err := in.checkFree(); err != nil {
+		return err
+	}
+	in.seen = map[string]string{}
+	for _, f := range inputs {
+		if err := in.ctx.Err(); err != nil {
+			return err
+		}
+		if err := in.source(f); err != nil {
+			return err
+		}
+	}
+	if len(in.result.Sources) == 0 {
+		if len(in.result.Repeated) == 0 {
+			return ErrNothing
+		}
+		return nil
+	}
+	for _, r := range in.result.Repeated {
+		if r.Run != in.o.Name { // the same file twice is no loss
+			return fmt.Errorf("%w: %s is in run %s; leave it out, or `prof rm %s` to store all of these files as one run", ErrHeld, r.Path, r.Run, r.Run)
+		}
+	}
+	in.result.Made = true
+	in.warnMixed()
+	return in.finish(id)
+}
+
+// warnMixed warns of a run whose sources do not belong together by what they say of themselves.
+func (in *ingester) warnMixed() {
+	for _, info := range in.infos[1:] {
+		if first := in.infos[0]; info.Command != first.Command {
+			in.warn(fmt.Sprintf("this run mixes captures of different commands (%q, %q): its totals and stages add them up", first.Command, info.Command))
+			return
+		}
+	}
+}
+
+// checkFree refuses a run name that is in use; a name of our own making gets a number behind it instead.
+func (in *ingester) checkFree() error {
+	for base, i := in.o.Name, 2; in.o.OwnName; i++ {
+		var n int
+		if err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM run WHERE name = ?`, in.o.Name).Scan(&n); err != nil || n == 0 {
+			return err
+		}
+		in.o.Name = fmt.Sprintf("%s-%d", base, i)
+	}
+	var n int
+	err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM run WHERE name = ?`, in.o.Name).Scan(&n)
+	if err == nil && n > 0 {
+		err = fmt.Errorf("%w: %q; choose another --run, or `prof rm %s` first", schema.ErrNameTaken, in.o.Name, in.o.Name)
+	}
+	return err
+}
+
+// finish stores what the sources share, and the run itself last of all.
+func (in *ingester) finish(id string) error {
+	if err := in.target.StoreShared(in.ctx); err != nil {
+		return err
+	}
+	r := schema.Run{ID: id, Name: in.o.Name, CreatedAt: in.o.Now.UTC(), ProfVersion: in.o.ProfVersion}
+	for _, info := range in.infos {
+		if info.StartedAt != nil && (r.StartedAt == nil || info.StartedAt.Before(*r.StartedAt)) {
+			r.StartedAt = info.StartedAt
+		}
+		if r.Command == "" {
+			r.Command = info.Command
+		}
+		if r.Host == "" {
+			r.Host = info.Host
+		}
+	}
+	in.result.Run = r
+	rules, err := schema.LoadRules(in.ctx, in.conn)
+	if err != nil {
+		return err
+	}
+	if err := rules.Classify(in.ctx, in.conn, id); err != nil {
+		return err
+	}
+	for _, kv := range in.o.Tags {
+		if err := schema.SetTag(in.ctx, in.conn, id, kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	_, err = in.conn.ExecContext(in.ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
+		id, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion)
+	return err
+}
+
+// defaultName is the UTC time and the first file's short name.
+func defaultName(now time.Time, path string) string {
+	base := stem(filepath.Base(filepath.Clean(path)))
+	clean := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, base)
+	return now.UTC().Format("20060102-150405") + "-" + strings.Trim(clean, "-.")
+}
+
+// checkName refuses names that could not be told from other ways to name a run.
+func checkName(name string) error {
+	switch {
+	case strings.HasPrefix(name, "@"), strings.HasPrefix(name, "tag:"):
+		return fmt.Errorf("run name %q: names that begin with @ or tag: mean runs already", name)
+	case uuid.Validate(name) == nil:
+		return fmt.Errorf("run name %q: it would be taken for the id of a run", name)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("run name %q: it is not UTF-8", name)
+	case strings.TrimSpace(name) != name, strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7F }):
+		return fmt.Errorf("run name %q: it may not begin or end with blanks or hold control characters", name)
+	}
+	return nil
+}
+
+// explain adds what to do to the errors that a machine gives rather than a file.
+func explain(err error, home schema.Home) error {
+	text := strings.ToLower(err.Error()) // the Go library writes these texts in lower case, DuckDB does not
+	switch {
+	case strings.Contains(text, "no space left on device"):
+		return fmt.Errorf("the disk of %s is full; free some space and ingest again (nothing was stored): %w", home.Dir, err)
+	case strings.Contains(text, "read-only file system"), strings.Contains(text, "permission denied"):
+		return fmt.Errorf("%s cannot be written; check its rights or name another home with --home: %w", home.Dir, err)
+	}
+	return err
+}

@@ -1,0 +1,257 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"prof/schema"
+)
+
+// input is one file or folder that a format knows.
+type input struct {
+	path   string
+	format Format
+	gz     bool
+	walked bool // found in a folder, not named by the user
+}
+
+// stamp tells whether a file changed: its size and time of change; of a folder, the sums over its files.
+type stamp struct{ size, changed int64 }
+
+func (f input) stat() (stamp, error) {
+	var s stamp
+	err := filepath.WalkDir(f.path, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		st, err := os.Stat(path)
+		if err == nil {
+			s.size += st.Size()
+			s.changed += st.ModTime().UnixNano()
+		}
+		return err
+	})
+	return s, err
+}
+
+// plain gives the path to read: the file itself, or what hashing unpacked.
+func (f input) plain(h *hashing) (string, error) {
+	if !f.gz {
+		return f.path, nil
+	}
+	if _, err := h.wait(); err != nil {
+		return "", err
+	}
+	return h.unpacked, nil
+}
+
+// findInputs finds what to ingest in the given paths. A path that no format knows is an error; of a folder, files that none
+// knows are passed over and counted.
+func findInputs(paths []string) (found []input, skipped int, err error) {
+	seen := map[string]bool{}
+	for _, p := range paths {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			p = real
+		}
+		st, err := os.Stat(p)
+		if err != nil {
+			return nil, 0, plainPathError(p, err)
+		}
+		var in []input
+		var passed int
+		switch {
+		case st.IsDir():
+			in, passed, err = findInFolder(p)
+		case st.Mode().IsRegular():
+			in, err = findFile(p)
+		default:
+			err = fmt.Errorf("%s: it is neither a file nor a folder", p)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		skipped += passed
+		for _, f := range in {
+			key, err := filepath.Abs(f.path)
+			if err != nil {
+				return nil, 0, err
+			}
+			if !seen[key] {
+				seen[key] = true
+				found = append(found, f)
+			}
+		}
+	}
+	return found, skipped, nil
+}
+
+func plainPathError(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such file or folder", path)
+	}
+	return err
+}
+
+func findFile(path string) ([]input, error) {
+	f, ok, err := sniff(path)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, unknownFormat(path)
+	}
+	return []input{f}, nil
+}
+
+func unknownFormat(path string) error {
+	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
+		return fmt.Errorf("%s: the file is empty: was the capture cut off?", path)
+	}
+	if isCutGzip(path) {
+		return fmt.Errorf("%s: the gzip file is cut short", path)
+	}
+	var forms []string
+	for _, f := range Formats() {
+		forms = append(forms, f.Doc)
+	}
+	return fmt.Errorf("%s: %w; prof reads %s", path, ErrUnknownFormat, strings.Join(forms, "; "))
+}
+
+// isCutGzip says whether a gzip file ends before its first bytes can be unpacked.
+func isCutGzip(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	if magic, err := r.Peek(len(gzipMagic)); err != nil || !bytes.Equal(magic, gzipMagic) {
+		return false
+	}
+	z, err := gzip.NewReader(r)
+	if err == nil {
+		_, err = io.CopyN(io.Discard, z, headBytes)
+		return errors.Is(err, io.ErrUnexpectedEOF)
+	}
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+}
+
+func findInFolder(path string) (found []input, skipped int, err error) {
+	if f, ok := sniffFolder(path); ok {
+		return []input{f}, 0, nil
+	}
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == schema.HomeName:
+			return fs.SkipDir
+		case d.IsDir():
+			if f, ok := sniffFolder(p); ok {
+				found = append(found, f)
+				return fs.SkipDir
+			}
+			return nil
+		}
+		// Pipes would block, and links may lead nowhere or round in circles.
+		if st, err := os.Stat(p); err != nil || !st.Mode().IsRegular() {
+			skipped++
+			return nil
+		}
+		f, ok, err := sniff(p)
+		if f.walked = true; ok {
+			found = append(found, f)
+		} else {
+			skipped++
+		}
+		return err
+	})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%s: %w in the folder (%d files looked at)", path, ErrNothing, skipped)
+	}
+	found = withoutExported(found)
+	// A plain export is read faster than a packed or converted one; of several forms of one capture the first is taken.
+	slices.SortStableFunc(found, func(a, b input) int { return a.format.order() - b.format.order() })
+	return found, skipped, err
+}
+
+// withoutExported leaves out reports that have an export beside them, as nsys profile --export leaves them.
+func withoutExported(found []input) []input {
+	exported := map[string]bool{}
+	for _, f := range found {
+		if f.format.Name != reportForm {
+			exported[stem(f.path)] = true
+		}
+	}
+	return slices.DeleteFunc(found, func(f input) bool { return f.format.Name == reportForm && exported[stem(f.path)] })
+}
+
+// stem is a path without what tells the forms of one capture apart.
+func stem(path string) string {
+	for _, end := range []string{".gz", ".sqlite", ".nsys-rep", ".qdrep", "_pqtdir"} {
+		path = strings.TrimSuffix(path, end)
+	}
+	return path
+}
+
+func sniffFolder(path string) (input, bool) {
+	for _, f := range Formats() {
+		if f.SniffDir != nil && f.SniffDir(path) {
+			return input{path: path, format: f}, true
+		}
+	}
+	return input{}, false
+}
+
+// headBytes is how much of a file a format may look at.
+const headBytes = 512
+
+// sniff finds the format of a file by its first bytes, unpacked when it is gzip.
+func sniff(path string) (input, bool, error) {
+	head, gz, err := readHead(path)
+	if err != nil {
+		return input{}, false, err
+	}
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz")
+	for _, f := range Formats() {
+		if f.Sniff != nil && f.Sniff(name, head) {
+			return input{path: path, format: f, gz: gz}, true, nil
+		}
+	}
+	return input{}, false, nil
+}
+
+var gzipMagic = []byte{0x1f, 0x8b}
+
+func readHead(path string) (head []byte, gz bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	head = make([]byte, headBytes)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, false, fmt.Errorf("%s: %w", path, err)
+	}
+	head = head[:n]
+	if !bytes.HasPrefix(head, gzipMagic) {
+		return head, false, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, false, err
+	}
+	head, err = unpackHead(f)
+	return head, true, err
+}
+
+func baseName(path string) string { return filepath.Base(filepath.Clean(path)) }

@@ -1,0 +1,163 @@
+package load
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// Type is the DuckDB type of a column that a Worker fills.
+type Type uint8
+
+// The types of bulk columns.
+const (
+	BigInt  Type = iota // Chunk.Int64
+	Integer             // Chunk.Int32
+	Double              // Chunk.Float64
+	Varchar             // Chunk.SetText
+)
+
+// Column names a target column and the type it is filled in.
+type Column struct {
+	Name string
+	Type Type
+}
+
+// Rows is a source of rows that DuckDB's threads pull in parallel.
+type Rows interface {
+	// Columns are the columns that its workers fill, in order. All other columns of the table are left NULL.
+	Columns() []Column
+	// Estimate is the expected number of rows, -1 when unknown.
+	Estimate() int64
+	// Worker gives one thread's state. Fill is called on it until it gives 0 rows.
+	Worker() Worker
+}
+
+// Worker fills chunks for one thread.
+type Worker interface {
+	// Fill writes up to Chunk.Cap rows and gives their number; 0 ends the worker.
+	Fill(c *Chunk) (int, error)
+}
+
+// bulk is the table function through which Rows reach an INSERT; DuckDB's own threads then compress and write them.
+type bulk struct {
+	rows Rows
+	info []duckdb.ColumnInfo
+	mu   sync.Mutex
+	err  error // first error of a worker: DuckDB passes on only its text
+}
+
+type bulkWorker struct {
+	w Worker
+	c Chunk
+}
+
+func newBulk(rows Rows) (*bulk, error) {
+	b := &bulk{rows: rows}
+	kinds := map[Type]duckdb.Type{BigInt: duckdb.TYPE_BIGINT, Integer: duckdb.TYPE_INTEGER, Double: duckdb.TYPE_DOUBLE, Varchar: duckdb.TYPE_VARCHAR}
+	for _, c := range rows.Columns() {
+		t, err := duckdb.NewTypeInfo(kinds[c.Type])
+		if err != nil {
+			return nil, err
+		}
+		b.info = append(b.info, duckdb.ColumnInfo{Name: c.Name, T: t})
+	}
+	return b, nil
+}
+
+func (b *bulk) ColumnInfos() []duckdb.ColumnInfo { return b.info }
+
+func (b *bulk) Cardinality() *duckdb.CardinalityInfo {
+	if n := b.rows.Estimate(); n >= 0 {
+		return &duckdb.CardinalityInfo{Cardinality: uint(n)}
+	}
+	return nil
+}
+
+func (b *bulk) Init() duckdb.ParallelTableSourceInfo {
+	return duckdb.ParallelTableSourceInfo{MaxThreads: maxThreads}
+}
+
+// maxThreads is more than any machine's cores; DuckDB takes as many as it has threads.
+const maxThreads = 1024
+
+// NewLocalState leaves making the worker to its first chunk, where a failure can be reported.
+func (b *bulk) NewLocalState() any {
+	return &bulkWorker{c: Chunk{columns: b.rows.Columns()}}
+}
+
+// FillChunk passes one chunk to the worker. A panic must not cross into C++, where it would end the process.
+func (b *bulk) FillChunk(local any, chunk duckdb.DataChunk) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error while reading: %v\n%s", p, debug.Stack())
+		}
+		if err != nil {
+			b.mu.Lock()
+			b.err = errors.Join(b.err, err)
+			b.mu.Unlock()
+		}
+	}()
+	w := local.(*bulkWorker)
+	if w.w == nil {
+		w.w = b.rows.Worker()
+	}
+	w.c.attach(rawChunk(&chunk))
+	n, err := w.w.Fill(&w.c)
+	if err != nil {
+		return err
+	}
+	return chunk.SetSize(n)
+}
+
+// bulkFunction names a run's table function. It stays known to the open database, so each run has one of its own.
+func bulkFunction(runID string) string { return "prof_rows_" + strings.ReplaceAll(runID, "-", "") }
+
+// registerBulk makes the table function known; its argument picks one of the target's bulks.
+func registerBulk(conn *sql.Conn, name string, find func(handle int64) *bulk) error {
+	bigint, err := duckdb.NewTypeInfo(duckdb.TYPE_BIGINT)
+	if err != nil {
+		return err
+	}
+	return duckdb.RegisterTableUDF(conn, name, duckdb.ParallelChunkTableFunction{
+		Config: duckdb.TableFunctionConfig{Arguments: []duckdb.TypeInfo{bigint}},
+		BindArguments: func(_ map[string]any, args ...any) (duckdb.ParallelChunkTableSource, error) {
+			b := find(args[0].(int64))
+			if b == nil {
+				return nil, errors.New("no such rows")
+			}
+			return b, nil
+		},
+	})
+}
+
+// Insert stores the rows in a table of the warehouse, run_id and source_id added, and gives their number. The order of
+// rows within the table is not defined.
+func (t *Target) Insert(ctx context.Context, table string, rows Rows) (int64, error) {
+	b, err := newBulk(rows)
+	if err != nil {
+		return 0, err
+	}
+	handle := t.hold(b)
+	defer t.release(handle)
+	names := make([]string, len(rows.Columns()))
+	for i, c := range rows.Columns() {
+		names[i] = c.Name
+	}
+	cols := strings.Join(names, ", ")
+	res, err := t.conn.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s (run_id, source_id, %s) SELECT '%s'::UUID, %d, %s FROM %s(%d)",
+		table, cols, t.RunID, t.SourceID, cols, bulkFunction(t.RunID), handle))
+	if b.err != nil {
+		return 0, b.err
+	}
+	if err != nil {
+		return 0, fmt.Errorf("store %s: %w", table, err)
+	}
+	return res.RowsAffected()
+}

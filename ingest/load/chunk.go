@@ -1,0 +1,86 @@
+package load
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
+)
+
+// Chunk is DuckDB's memory for up to Cap rows of a Rows' columns. All values start out not NULL and undefined.
+type Chunk struct {
+	columns []Column
+	vecs    []vector
+}
+
+type vector struct {
+	vec   mapping.Vector
+	data  unsafe.Pointer
+	valid *uint64 // a bit a row, set where not NULL
+}
+
+// Cap is how many rows a Chunk holds.
+func (c *Chunk) Cap() int { return chunkRows }
+
+// chunkRows is DuckDB's vector size.
+var chunkRows = duckdb.GetDataChunkCapacity()
+
+// attach points the chunk at the vectors of one output chunk.
+func (c *Chunk) attach(raw mapping.DataChunk) {
+	if c.vecs == nil {
+		c.vecs = make([]vector, len(c.columns))
+	}
+	for i := range c.columns {
+		v := mapping.DataChunkGetVector(raw, mapping.IdxT(i))
+		c.vecs[i] = vector{vec: v, data: mapping.VectorGetData(v), valid: (*uint64)(mapping.VectorGetValidity(v))}
+	}
+}
+
+// Int64 is the memory of a BigInt column.
+func (c *Chunk) Int64(col int) []int64 {
+	return unsafe.Slice((*int64)(c.vecs[col].data), chunkRows)
+}
+
+// Int32 is the memory of an Integer column.
+func (c *Chunk) Int32(col int) []int32 {
+	return unsafe.Slice((*int32)(c.vecs[col].data), chunkRows)
+}
+
+// Float64 is the memory of a Double column.
+func (c *Chunk) Float64(col int) []float64 {
+	return unsafe.Slice((*float64)(c.vecs[col].data), chunkRows)
+}
+
+// SetText writes a value of a Varchar column.
+func (c *Chunk) SetText(col, row int, s string) {
+	mapping.VectorAssignStringElementLen(c.vecs[col].vec, mapping.IdxT(row), unsafe.Slice(unsafe.StringData(s), len(s)))
+}
+
+// SetNull makes a value NULL.
+func (c *Chunk) SetNull(col, row int) {
+	words := unsafe.Slice(c.vecs[col].valid, (chunkRows+63)/64)
+	words[row>>6] &^= 1 << (row & 63)
+}
+
+// SetAllNull makes the first n values of a column NULL.
+func (c *Chunk) SetAllNull(col, n int) {
+	clear(unsafe.Slice(c.vecs[col].valid, (chunkRows+63)/64)[:(n+63)/64])
+}
+
+// chunkField is where duckdb.DataChunk keeps DuckDB's handle of the chunk. The driver exports no way to its vectors' memory,
+// and setting values one by one through it costs more than compressing them; so the handle is taken from the struct, by
+// its type and not by its place, and TestRawChunk fails on a driver that lays it out otherwise.
+var chunkField = func() uintptr {
+	t := reflect.TypeOf(duckdb.DataChunk{})
+	for i := range t.NumField() {
+		if t.Field(i).Type == reflect.TypeOf(mapping.DataChunk{}) {
+			return t.Field(i).Offset
+		}
+	}
+	panic("load: this version of duckdb-go keeps its chunks in another way; see rawChunk")
+}()
+
+func rawChunk(c *duckdb.DataChunk) mapping.DataChunk {
+	return *(*mapping.DataChunk)(unsafe.Add(unsafe.Pointer(c), chunkField))
+}

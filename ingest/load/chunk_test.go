@@ -1,0 +1,286 @@
+package load
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+const testRun = "01890a5d-ac96-774b-bcce-b302099a8057"
+
+// newTarget gives a target on a database in memory with one table of every type a worker fills.
+func newTarget(t *testing.T) *Target {
+	t.Helper()
+	c, err := duckdb.NewConnector("", func(driver.ExecerContext) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(c)
+	t.Cleanup(func() { db.Close() })
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	target, err := NewTarget(conn, testRun, &Run{}, Options{Threads: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.SourceID = 3
+	for _, q := range []string{"SET threads = 4", "SET preserve_insertion_order = false",
+		"CREATE TABLE cell (run_id UUID NOT NULL, source_id INTEGER NOT NULL, i BIGINT, other VARCHAR, k INTEGER, d DOUBLE, s VARCHAR, late BIGINT)"} {
+		if err := target.Exec(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return target
+}
+
+// cells are rows whose values follow from their number.
+type cells struct {
+	n       int64
+	size    int                     // rows of a chunk
+	next    atomic.Int64            // first row not yet taken
+	fail    func(first int64) error // called before each chunk
+	mu      sync.Mutex
+	workers int
+}
+
+func (r *cells) Columns() []Column {
+	return []Column{{"i", BigInt}, {"k", Integer}, {"d", Double}, {"s", Varchar}}
+}
+func (r *cells) Estimate() int64 { return r.n }
+func (r *cells) Worker() Worker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.workers++
+	return &cellWorker{r}
+}
+
+type cellWorker struct{ *cells }
+
+func cellText(i int64) string {
+	switch i % 11 {
+	case 0:
+		return ""
+	case 1:
+		return "exactly 12 b"
+	case 2:
+		return "thirteen byte"
+	case 3:
+		return fmt.Sprintf("ünïcode %d", i)
+	case 4:
+		return strings.Repeat("long ", 2000) + fmt.Sprint(i)
+	case 5:
+		return "a\x00b"
+	}
+	return fmt.Sprint("s", i)
+}
+
+func cellDouble(i int64) float64 {
+	return []float64{math.Inf(1), math.Inf(-1), 0, -1.5, math.MaxFloat64, math.SmallestNonzeroFloat64, float64(i) / 3}[i%7]
+}
+
+func cellInt(i int64) int64 { return []int64{math.MinInt64, math.MaxInt64, -i, i}[i%4] }
+func cellInt32(i int64) int32 {
+	return []int32{math.MinInt32, math.MaxInt32, int32(-i), int32(i)}[i%4]
+}
+
+func (w *cellWorker) Fill(c *Chunk) (int, error) {
+	first := w.next.Add(int64(w.size)) - int64(w.size)
+	if w.fail != nil {
+		if err := w.fail(first); err != nil {
+			return 0, err
+		}
+	}
+	n := int(min(int64(w.size), w.n-first))
+	for r := range max(n, 0) {
+		i := first + int64(r)
+		c.Int64(0)[r], c.Int32(1)[r], c.Float64(2)[r] = cellInt(i), cellInt32(i), cellDouble(i)
+		c.SetText(3, r, cellText(i))
+		for col := range 4 {
+			if i%13 == int64(col) || i%17 == 0 {
+				c.SetNull(col, r)
+			}
+		}
+	}
+	if first/int64(w.size)%29 == 28 && n > 0 {
+		c.SetAllNull(1, n)
+	}
+	return max(n, 0), nil
+}
+
+// TestRawChunk sends every type through DuckDB and back. It fails on a driver that keeps its chunks in another way than
+// rawChunk takes them.
+func TestRawChunk(t *testing.T) {
+	if c := (*Chunk)(nil).Cap(); c != 2048 {
+		t.Fatalf("a chunk holds %d rows", c)
+	}
+	target := newTarget(t)
+	for _, c := range []struct {
+		rows int64
+		size int
+	}{{0, 2048}, {1, 2048}, {63, 64}, {2048, 2048}, {2049, 2048}, {4*2048 + 77, 2048}, {50_000, 1000}, {300, 1}} {
+		if err := target.Exec(t.Context(), "DELETE FROM cell"); err != nil {
+			t.Fatal(err)
+		}
+		rows := &cells{n: c.rows, size: c.size}
+		n, err := target.Insert(t.Context(), "cell", rows)
+		if err != nil || n != c.rows {
+			t.Fatalf("%d rows in chunks of %d: %d stored, %v", c.rows, c.size, n, err)
+		}
+		checkCells(t, target, rows)
+	}
+}
+
+// checkCells compares the table with what the worker wrote. Rows come back in no order, so they are compared as multisets of texts.
+func checkCells(t *testing.T, target *Target, rows *cells) {
+	t.Helper()
+	want := map[string]int{}
+	for i := range rows.n {
+		v := []any{cellInt(i), cellInt32(i), cellDouble(i), cellText(i)}
+		for col := range v {
+			if i%13 == int64(col) || i%17 == 0 {
+				v[col] = nil
+			}
+		}
+		if i/int64(rows.size)%29 == 28 {
+			v[1] = nil
+		}
+		want[fmt.Sprint(v...)]++
+	}
+	got, err := target.conn.QueryContext(t.Context(), "SELECT run_id::VARCHAR, source_id, other, late, i, k, d, s FROM cell")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	var count int64
+	for got.Next() {
+		var run string
+		var source int
+		var other, late any
+		v := make([]any, 4)
+		if err := got.Scan(&run, &source, &other, &late, &v[0], &v[1], &v[2], &v[3]); err != nil {
+			t.Fatal(err)
+		}
+		if run != testRun || source != 3 || other != nil || late != nil {
+			t.Fatal(run, source, other, late)
+		}
+		key := fmt.Sprint(v...)
+		if want[key]--; want[key] < 0 {
+			t.Fatalf("%.200q was not written", key)
+		}
+		count++
+	}
+	if err := got.Err(); err != nil || count != rows.n {
+		t.Fatalf("%d rows came back of %d: %v", count, rows.n, err)
+	}
+}
+
+// TestWorkerFaults: what goes wrong in a worker is the error of Insert, and the connection goes on.
+func TestWorkerFaults(t *testing.T) {
+	target := newTarget(t)
+	cause := errors.New("the cause")
+	for _, c := range []struct {
+		name string
+		fail func(first int64) error
+		want string
+	}{
+		{"an error at once", func(int64) error { return cause }, "the cause"},
+		{"an error later", func(first int64) error {
+			if first > 20*2048 {
+				return fmt.Errorf("at row %d: %w", first, cause)
+			}
+			return nil
+		}, "the cause"},
+		{"a panic", func(first int64) error {
+			if first > 5*2048 {
+				panic("out of range")
+			}
+			return nil
+		}, "internal error while reading: out of range"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := target.Exec(t.Context(), "BEGIN"); err != nil {
+				t.Fatal(err)
+			}
+			_, err := target.Insert(t.Context(), "cell", &cells{n: 100 * 2048, size: 2048, fail: c.fail})
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(c.want, "cause") && !errors.Is(err, cause) {
+				t.Fatalf("the error is %v", err)
+			}
+			if err := target.Exec(t.Context(), "ROLLBACK"); err != nil {
+				t.Fatal(err)
+			}
+			n, err := target.Insert(t.Context(), "cell", &cells{n: 10, size: 2048})
+			if err != nil || n != 10 {
+				t.Fatal(n, err)
+			}
+			checkEmpty(t, target, 10)
+		})
+	}
+	if len(target.held) > 0 {
+		t.Errorf("%d sources of rows are still held", len(target.held))
+	}
+}
+
+func checkEmpty(t *testing.T, target *Target, want int64) {
+	t.Helper()
+	var n int64
+	if err := target.conn.QueryRowContext(t.Context(), "SELECT count(*) FROM cell").Scan(&n); err != nil || n != want {
+		t.Fatalf("%d rows, want %d: %v", n, want, err)
+	}
+	if err := target.Exec(t.Context(), "DELETE FROM cell"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCancelledInsert: a context that ends stops the workers.
+func TestCancelledInsert(t *testing.T) {
+	target := newTarget(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := target.Insert(ctx, "cell", &cells{n: 1 << 40, size: 64, fail: func(first int64) error {
+		if first > 50*64 {
+			cancel()
+		}
+		return nil
+	}})
+	if err == nil {
+		t.Fatal("it ended without an error")
+	}
+	checkEmpty(t, target, 0)
+}
+
+func TestInsertErrors(t *testing.T) {
+	target := newTarget(t)
+	if _, err := target.Insert(t.Context(), "absent", &cells{n: 1, size: 1}); err == nil || !strings.Contains(err.Error(), "store absent") {
+		t.Error(err)
+	}
+	if _, err := target.Append(t.Context(), "absent", func(func(...driver.Value) error) error { return nil }); err == nil || !strings.Contains(err.Error(), "store absent") {
+		t.Error(err)
+	}
+	cause := errors.New("the cause")
+	if _, err := target.Append(t.Context(), "cell", func(func(...driver.Value) error) error { return cause }); !errors.Is(err, cause) {
+		t.Error(err)
+	}
+	n, err := target.Append(t.Context(), "cell", func(add func(...driver.Value) error) error {
+		for i := range int64(5000) {
+			if err := add(target.UUID(), int32(1), i, nil, int32(i), float64(i), "text", nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || n != 5000 {
+		t.Error(n, err)
+	}
+	checkEmpty(t, target, 5000)
+}

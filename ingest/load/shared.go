@@ -1,0 +1,37 @@
+package load
+
+import (
+	"context"
+	"database/sql/driver"
+)
+
+// StoreShared stores the names and paths that the run's sources share. It is called once, after the last source.
+func (t *Target) StoreShared(ctx context.Context) error {
+	_, err := t.Append(ctx, "kernel_name", func(add func(...driver.Value) error) error {
+		return t.Run.Kernels.Each(func(id int64, name, short string) error { return add(t.UUID(), id, name, short) })
+	})
+	if err != nil {
+		return err
+	}
+	_, err = t.Append(ctx, "api_name", func(add func(...driver.Value) error) error {
+		for i, name := range t.Run.APIs.All() {
+			if err := add(t.UUID(), int32(i+1), name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = t.Append(ctx, "range_path", func(add func(...driver.Value) error) error {
+		for i, p := range t.Run.Paths.All() {
+			id := int32(i + 1)
+			if err := add(t.UUID(), id, p.Depth, p.Domain, p.Name, t.Run.Paths.Lineage(id), t.Run.Paths.String(id)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,172 @@
+package load
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestNormalise(t *testing.T) {
+	for _, c := range [][2]string{
+		{"", ""}, {"prefill", "prefill"}, {"7", "#"}, {"decode_step[17]", "decode_step[#]"}, {"layers.12.attn", "layers.#.attn"}, {"layer_12", "layer_#"},
+		{"conv2d", "conv2d"}, {"fp16", "fp16"}, {"H200", "H200"}, {"int8 gemm", "int8 gemm"}, {"16x16", "16x16"}, {"12_34", "#_#"},
+		{"buf 0x7f3c00ffee00", "buf #"}, {"0X1F", "#"}, {"0x", "0x"}, {"0xyz", "0xyz"}, {"3.14", "#.#"}, {"step:1/32", "step:#/#"}, {"-5", "-#"},
+		{"req 550e8400-e29b-41d4-a716-446655440000 done", "req # done"}, {"550E8400-E29B-41D4-A716-446655440000", "#"},
+		{"id_550e8400-e29b-41d4-a716-446655440000", "id_#"}, {"cmpl-9f86d081884c7d659a2feaa0c55ad015", "cmpl-#"},
+		{"550e8400-e29b-41d4-a716-4466554400001", "#-e29b-41d4-a716-#"}, {"550e8400-e29b-41d4-a716-44665544000", "#-e29b-41d4-a716-#"},
+		{"deadbeef", "deadbeef"}, {"feedface", "feedface"}, {"a1b2c3d4", "#"}, {"a1b2", "a1b2"},
+		{"aten::mm, seq = 12, op_id = 3, sizes = [[1, 2]]", "aten::mm"}, {"aten::mm, op_id = 3", "aten::mm"}, {"aten::conv2d, sizes = []", "aten::conv2d"},
+		{", seq = 3", ", seq = #"}, {"ünïcode 12", "ünïcode #"}, {"层 12", "层 #"}, {"层12", "层12"}, {"\xff 1", "\xff #"},
+		{"name with \"quotes\", comma, ünïcode; and\ttab", "name with \"quotes\", comma, ünïcode; and\ttab"},
+		{"123456789012345678901234567890", "#"}, {"LLM@prefill", "LLM@prefill"}, {"::1::", "::#::"},
+	} {
+		got := Normalise(c[0])
+		if got != c[1] {
+			t.Errorf("%q gives %q, want %q", c[0], got, c[1])
+		}
+		if again := Normalise(got); again != got {
+			t.Errorf("%q gives %q, and that %q", c[0], got, again)
+		}
+	}
+}
+
+func FuzzNormalise(f *testing.F) {
+	f.Add("layer_12 550e8400-e29b-41d4-a716-446655440000, seq = 3")
+	f.Fuzz(func(t *testing.T, s string) {
+		n := Normalise(s)
+		if len(n) > len(s) {
+			t.Errorf("%q grew to %q", s, n)
+		}
+	})
+}
+
+func TestMask(t *testing.T) {
+	for _, c := range [][2]string{
+		{"", ""}, {"python run.py --model llama", "python run.py --model llama"},
+		{"HF_TOKEN=hf_examplesecret0123456789", "HF_TOKEN=***"}, {"hf_examplesecret0123456789", "***"}, {"x hf_examplesecret0123456789.", "x ***."},
+		{"HF_TOKEN=short", "HF_TOKEN=***"}, {"export WANDB_API_KEY='a b c' x", "export WANDB_API_KEY=*** x"}, {"password: hunter2, then", "password: ***, then"},
+		{"AWS_SECRET_ACCESS_KEY=abc/def+ghi", "AWS_SECRET_ACCESS_KEY=***"}, {"--api-key=abc", "--api-key=***"}, {"apikey=abc", "apikey=***"},
+		{"--api-key abc --x", "--api-key *** --x"}, {"serve --hf-token abc", "serve --hf-token ***"}, {"--password hunter2", "--password ***"},
+		{"--api-key --x", "--api-key --x"}, {"secret-free text", "secret-free text"},
+		{"--max-tokens 64", "--max-tokens 64"}, {"--max-tokens=64", "--max-tokens=64"}, {"max_new_tokens=64", "max_new_tokens=64"}, {"--new-tokens 64", "--new-tokens 64"},
+		{"--tokenizer=/models/tok", "--tokenizer=/models/tok"}, {"--tokenizer /models/tok", "--tokenizer /models/tok"}, {"eos_token_id=2", "eos_token_id=2"},
+		{"--token-budget 5", "--token-budget 5"}, {"/data/tokenizer.json", "/data/tokenizer.json"}, {"tokens: 64", "tokens: 64"},
+		{`{"api_key": "abc", "max_tokens": 5}`, `{"api_key": ***, "max_tokens": 5}`}, {`{'token': 'abc', 'x': 1}`, `{'token': ***, 'x': 1}`},
+		{"Authorization: Bearer abcdefghijklmnop", "Authorization: Bearer ***"}, {"curl -H 'authorization: bearer abc.def-ghi_jkl='", "curl -H 'authorization: bearer ***'"},
+		{"the bearer of news", "the bearer of news"},
+		{"https://me:hunter2@host/x", "https://me:***@host/x"}, {"http://host:8080/a@b", "http://host:8080/a@b"},
+		{"sk-abcdefghijklmnopqrst", "***"}, {"ghp_abcdefghijklmnopqrst0123", "***"}, {"AKIAABCDEFGHIJKLMNOP", "***"}, {"xoxb-1234567890-abc", "***"},
+		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig", "***"}, {"github_pat_11ABCDEFG0abcdefghij_klmnop", "***"}, {"task-based-scheduling-of-work", "task-based-scheduling-of-work"},
+		{"MAX_TOKENS=5 HF_TOKEN=abc", "MAX_TOKENS=5 HF_TOKEN=***"},
+	} {
+		if got := Mask(c[0]); got != c[1] {
+			t.Errorf("%q gives %q, want %q", c[0], got, c[1])
+		}
+		if again := Mask(c[1]); again != c[1] {
+			t.Errorf("%q, masked already, gives %q", c[1], again)
+		}
+	}
+}
+
+func TestMaskCommand(t *testing.T) {
+	for _, c := range []struct {
+		argv []string
+		want string
+	}{
+		{nil, ""}, {[]string{"python", "run.py", "--new-tokens", "64"}, "python run.py --new-tokens 64"},
+		{[]string{"serve", "--api-key", "abc", "--port", "1"}, "serve --api-key '***' --port 1"},
+		{[]string{"serve", "--api-key=abc"}, "serve '--api-key=***'"},
+		{[]string{"env", "HF_TOKEN=hf_examplesecret0123456789", "python"}, "env 'HF_TOKEN=***' python"},
+		{[]string{"x", "--max-tokens", "64", "--tokenizer", "/a/b"}, "x --max-tokens 64 --tokenizer /a/b"},
+		{[]string{"x", "--token", "abc def"}, "x --token '***'"}, {[]string{"x", "-token", "abc"}, "x -token '***'"},
+		{[]string{"bash", "-c", "HF_TOKEN=abc run --api-key def"}, "bash -c 'HF_TOKEN=*** run --api-key ***'"},
+		{[]string{"x", "it's", "", "a b"}, `x 'it'\''s' '' 'a b'`},
+		{[]string{"x", "--token"}, "x --token"}, {[]string{"x", "--header", "Authorization: Bearer abcdefgh"}, "x --header 'Authorization: Bearer ***'"},
+	} {
+		if got := MaskCommand(c.argv); got != c.want {
+			t.Errorf("%q gives %q, want %q", c.argv, got, c.want)
+		}
+	}
+}
+
+// TestContentID pins the ids: they meet in warehouses that other versions wrote.
+func TestContentID(t *testing.T) {
+	for name, want := range map[string]int64{"": -2039914840885289964, "void axpy(float *, float)": 299347249269726545, "ampere_sgemm": 5059297030268048054} {
+		if got := ContentID(name); got != want {
+			t.Errorf("%q has id %d, want %d", name, got, want)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	var n Names
+	id, err := n.Add("a", "short a")
+	if err != nil || id != ContentID("a") {
+		t.Fatal(id, err)
+	}
+	if again, err := n.Add("a", "another"); err != nil || again != id {
+		t.Error(again, err)
+	}
+	var got []string
+	if err := n.Each(func(_ int64, name, extra string) error { got = append(got, name+"/"+extra); return nil }); err != nil || !slices.Equal(got, []string{"a/short a"}) {
+		t.Error(got, err)
+	}
+	n.rows[ContentID("b")] = [2]string{"c", ""} // as if b and c had one id
+	if _, err := n.Add("b", ""); err == nil || !strings.Contains(err.Error(), `"c" and "b" have the same id`) {
+		t.Error(err)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	var n Numbers
+	var wg sync.WaitGroup
+	names := strings.Fields("a b c d e f g h i j k l m n o p")
+	for range 8 {
+		wg.Go(func() {
+			for range 200 {
+				for _, s := range names {
+					n.Add(s)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	all := n.All()
+	if len(all) != len(names) {
+		t.Fatal(all)
+	}
+	for i, s := range all {
+		if id := n.Add(s); id != int32(i+1) {
+			t.Errorf("%s has number %d at place %d", s, id, i)
+		}
+	}
+	slices.Sort(all)
+	if !slices.Equal(all, names) {
+		t.Error(all)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	var p Paths
+	a := p.Add(0, "", "a")
+	b := p.Add(a, "x", "b")
+	c := p.Add(b, "", "a")
+	if a != 1 || b != 2 || c != 3 || p.Add(0, "", "a") != a || p.Add(a, "x", "b") != b || p.Add(a, "", "b") == b || p.Add(0, "x", "b") == b {
+		t.Error("a path is its parent, domain and name", a, b, c)
+	}
+	if got := p.Lineage(c); !slices.Equal(got, []int32{1, 2, 3}) {
+		t.Error(got)
+	}
+	if got := p.String(c); got != "a > b > a" {
+		t.Error(got)
+	}
+	for i, path := range p.All() {
+		if path.Parent > int32(i) {
+			t.Errorf("path %d comes before its parent", i+1)
+		}
+	}
+	if got := p.All()[c-1]; got != (Path{Parent: b, Depth: 3, Name: "a"}) {
+		t.Error(got)
+	}
+}

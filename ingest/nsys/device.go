@@ -1,0 +1,309 @@
+package nsys
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"prof/ingest/load"
+	"prof/ingest/nsys/table"
+)
+
+const (
+	kernelTable = "CUPTI_ACTIVITY_KIND_KERNEL"
+	memcpyTable = "CUPTI_ACTIVITY_KIND_MEMCPY"
+	memsetTable = "CUPTI_ACTIVITY_KIND_MEMSET"
+	graphTable  = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+)
+
+// Every table of device work begins with these columns, both in the export and in the warehouse.
+const (
+	deviceWants   = "start end deviceId contextId streamId correlationId? globalPid? "
+	deviceColumns = "pid:int tid:int device_id:int context_id:int stream_id:int start_ns duration_ns correlation_id " +
+		"launch_start_ns launch_duration_ns launch_name_id:int range_context_id:int path_id:int "
+)
+
+// Places of these columns.
+const (
+	inStart = iota
+	inEnd
+	inDevice
+	inContext
+	inStream
+	inCorrelation
+	inPid
+	inMore // the first column of the table's own
+)
+
+const (
+	outPid = iota
+	outTid
+	outDevice
+	outContext
+	outStream
+	outStart
+	outDuration
+	outCorrelation
+	outLaunchStart
+	outLaunchDuration
+	outLaunchName
+	outRangeContext
+	outPath
+	outMore
+)
+
+// deviceWork stores the rows of one table of device work.
+type deviceWork struct {
+	l        *loader
+	kind     opKind
+	graph    int // column of graphNodeId, -1 none
+	backward atomic.Int64
+	mu       sync.Mutex
+	graphs   []*replays
+}
+
+// deviceFill is one worker's part of it.
+type deviceFill struct {
+	*deviceWork
+	calls   *finder
+	ops     *opList
+	replays *replays
+
+	lastKey    deviceKey
+	lastDevice int32
+	known      bool
+
+	// the memory of the shared columns of one chunk
+	pid, tid, device, context, stream, launchName, rangeContext, path []int32
+	start, duration, correlation, launchStart, launchDuration         []int64
+}
+
+// begin takes the memory of a chunk's shared columns once, not for each value.
+func (f *deviceFill) begin(c *load.Chunk) {
+	f.pid, f.tid, f.device, f.context = c.Int32(outPid), c.Int32(outTid), c.Int32(outDevice), c.Int32(outContext)
+	f.stream, f.start, f.duration = c.Int32(outStream), c.Int64(outStart), c.Int64(outDuration)
+	f.correlation, f.launchStart, f.launchDuration = c.Int64(outCorrelation), c.Int64(outLaunchStart), c.Int64(outLaunchDuration)
+	f.launchName, f.rangeContext, f.path = c.Int32(outLaunchName), c.Int32(outRangeContext), c.Int32(outPath)
+}
+
+func (d *deviceWork) worker() *deviceFill {
+	f := &deviceFill{deviceWork: d, calls: d.l.launches.finder(), ops: &opList{}}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.l.ops = append(d.l.ops, f.ops)
+	if d.graph >= 0 {
+		f.replays = &replays{rows: map[replayKey]*replay{}}
+		d.graphs = append(d.graphs, f.replays)
+	}
+	return f
+}
+
+// common fills the shared columns of row n from row i; false means that the row is no interval and is left out.
+func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int) bool {
+	start, end := b.Cols[inStart].Ints[i], b.Cols[inEnd].Ints[i]
+	if end < start {
+		f.backward.Add(1)
+		return false
+	}
+	pid, device := &b.Cols[inPid], int32(b.Cols[inDevice].Ints[i])
+	if pid.Null(i) {
+		c.SetNull(outPid, n)
+	} else {
+		f.pid[n] = pidOf(pid.Ints[i])
+		if k := (deviceKey{pidOf(pid.Ints[i]), b.Cols[inDevice].Ints[i]}); !f.known || k != f.lastKey {
+			f.lastKey, f.lastDevice, f.known = k, f.l.device(pid.Ints[i], k.cuda), true
+		}
+		device = f.lastDevice
+	}
+	f.device[n], f.context[n], f.stream[n] = device, int32(b.Cols[inContext].Ints[i]), int32(b.Cols[inStream].Ints[i])
+	f.start[n], f.duration[n] = start, end-start
+	row := f.launch(b, i, c, n)
+	node := noNode
+	if call, ok := f.l.launches.get(row); ok {
+		node = call.node
+	}
+	if node != noNode {
+		f.ops.add(op{start: start, end: end, node: node, device: int16(device), kind: f.kind})
+	}
+	if f.graph >= 0 && !b.Cols[f.graph].Null(i) {
+		f.replays.add(b, i, device, row, f.kind)
+	}
+	return true
+}
+
+// launch fills in the launching call and gives its row in the launch table, -1 when none is known.
+func (f *deviceFill) launch(b *table.Batch, i int, c *load.Chunk, n int) int32 {
+	corr, pid := &b.Cols[inCorrelation], &b.Cols[inPid]
+	row := int32(-1)
+	if corr.Null(i) {
+		c.SetNull(outCorrelation, n)
+	} else {
+		f.correlation[n] = corr.Ints[i]
+		if !pid.Null(i) {
+			row = f.calls.row(procOf(pid.Ints[i]), corr.Ints[i])
+		}
+	}
+	call, ok := f.l.launches.get(row)
+	if !ok {
+		for _, col := range []int{outTid, outLaunchStart, outLaunchDuration, outLaunchName, outRangeContext, outPath} {
+			c.SetNull(col, n)
+		}
+		return -1
+	}
+	f.tid[n], f.launchStart[n], f.launchDuration[n] = call.tid, call.start, f.l.launches.durationOf(row)
+	f.launchName[n], f.rangeContext[n], f.path[n] = call.name, f.l.contextID(call.node), f.l.pathOf(call.node)
+	return row
+}
+
+// device gives the machine's number of a GPU from the number that the process knows it by (CUDA_VISIBLE_DEVICES renumbers).
+func (l *loader) device(globalPid, cudaID int64) int32 {
+	if gpu, ok := l.deviceOf[deviceKey{pidOf(globalPid), cudaID}]; ok {
+		return gpu
+	}
+	return int32(cudaID)
+}
+
+type deviceKey struct {
+	pid  int32
+	cuda int64
+}
+
+// setOpt copies a nullable integer into an Integer column.
+func setOpt32(c *load.Chunk, col, n int, v *table.Vector, i int) {
+	if v.Null(i) {
+		c.SetNull(col, n)
+		return
+	}
+	c.Int32(col)[n] = int32(v.Ints[i])
+}
+
+// setOpt64 copies a nullable integer into a BigInt column.
+func setOpt64(c *load.Chunk, col, n int, v *table.Vector, i int) {
+	if v.Null(i) {
+		c.SetNull(col, n)
+		return
+	}
+	c.Int64(col)[n] = v.Ints[i]
+}
+
+// storeKernels stores the kernel executions.
+func (l *loader) storeKernels(ctx context.Context) error {
+	const names, grid = inMore, inMore + 2
+	const graph = grid + 9
+	wants := want(deviceWants + "demangledName shortName gridX gridY gridZ blockX blockY blockZ " +
+		"registersPerThread? staticSharedMemory? dynamicSharedMemory? graphNodeId?")
+	cols := columns(deviceColumns + "kernel_name_id grid_x:int grid_y:int grid_z:int block_x:int block_y:int block_z:int " +
+		"register_count:int static_shared_bytes:int dynamic_shared_bytes:int graph_node_id")
+	return l.storeDevice(ctx, kernelTable, "kernel", wants, cols, kernelOp, graph, func(d *deviceWork) fillFunc {
+		f := d.worker()
+		var short int64 // string id of the short name beside the name that the cache asks for
+		cache := &nameCache[int64]{ids: map[int64]int64{}, make: func(str int64) (int64, error) {
+			name, err := l.strings.get(str)
+			if err != nil {
+				return 0, err
+			}
+			base, err := l.strings.get(short)
+			if err != nil {
+				return 0, err
+			}
+			return l.target.Run.Kernels.Add(name, base)
+		}}
+		return func(b *table.Batch, c *load.Chunk) (int, error) {
+			f.begin(c)
+			nameID, n := c.Int64(outMore), 0
+			var dims [6][]int32
+			for k := range dims {
+				dims[k] = c.Int32(outMore + 1 + k)
+			}
+			for i := range b.N {
+				if !f.common(b, i, c, n) {
+					continue
+				}
+				short = b.Cols[names+1].Ints[i]
+				id, err := cache.id(b.Cols[names].Ints[i])
+				if err != nil {
+					return 0, err
+				}
+				nameID[n] = id
+				for k := range dims {
+					dims[k][n] = int32(b.Cols[grid+k].Ints[i])
+				}
+				for k := range 3 {
+					setOpt32(c, outMore+7+k, n, &b.Cols[grid+6+k], i)
+				}
+				setOpt64(c, outMore+10, n, &b.Cols[graph], i)
+				n++
+			}
+			return n, nil
+		}
+	})
+}
+
+// storeMemops stores copies and fills.
+func (l *loader) storeMemops(ctx context.Context) error {
+	cols := columns(deviceColumns + "operation:text size_bytes graph_node_id src_memory:text dst_memory:text")
+	copies := want(deviceWants + "bytes graphNodeId? srcKind? dstKind? copyKind")
+	fills := want(deviceWants + "bytes graphNodeId? memKind?")
+	direction, memory := l.labels("ENUM_CUDA_MEMCPY_OPER", "memcpy "), l.labels("ENUM_CUDA_MEM_KIND", "")
+	err := l.storeDevice(ctx, memcpyTable, "memop", copies, cols, memOp, inMore+1, func(d *deviceWork) fillFunc {
+		return l.fillMemop(d, func(b *table.Batch, i int) (operation, src, dst string) {
+			return direction(&b.Cols[inMore+4], i), memory(&b.Cols[inMore+2], i), memory(&b.Cols[inMore+3], i)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return l.storeDevice(ctx, memsetTable, "memop", fills, cols, memOp, inMore+1, func(d *deviceWork) fillFunc {
+		return l.fillMemop(d, func(b *table.Batch, i int) (operation, src, dst string) {
+			return "memset", "", memory(&b.Cols[inMore+2], i)
+		})
+	})
+}
+
+func (l *loader) fillMemop(d *deviceWork, kinds func(b *table.Batch, i int) (operation, src, dst string)) fillFunc {
+	f := d.worker()
+	return func(b *table.Batch, c *load.Chunk) (int, error) {
+		f.begin(c)
+		n := 0
+		for i := range b.N {
+			if !f.common(b, i, c, n) {
+				continue
+			}
+			operation, src, dst := kinds(b, i)
+			c.SetText(outMore, n, operation)
+			c.Int64(outMore + 1)[n] = b.Cols[inMore].Ints[i]
+			setOpt64(c, outMore+2, n, &b.Cols[inMore+1], i)
+			for k, text := range []string{src, dst} {
+				if text == "" {
+					c.SetNull(outMore+3+k, n)
+				} else {
+					c.SetText(outMore+3+k, n, text)
+				}
+			}
+			n++
+		}
+		return n, nil
+	}
+}
+
+// storeDevice stores one table of device work through the fill functions that newFill makes for each worker.
+func (l *loader) storeDevice(ctx context.Context, base, into string, wants []table.Want, cols []load.Column, kind opKind,
+	graph int, newFill func(d *deviceWork) fillFunc) error {
+	name := l.table(base)
+	if name == "" {
+		return nil
+	}
+	rows, err := l.scanInto(ctx, name, wants, cols)
+	if err != nil {
+		return err
+	}
+	d := &deviceWork{l: l, kind: kind, graph: graph}
+	rows.newFill = func() fillFunc { return newFill(d) }
+	n, err := l.target.Insert(ctx, into, rows)
+	if err != nil {
+		return err
+	}
+	l.replays = append(l.replays, d.graphs...)
+	l.part(base, rows.read.Load(), n, backwardReason(d.backward.Load()))
+	return nil
+}

@@ -1,0 +1,109 @@
+package nsys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"prof/ingest/load"
+	"prof/ingest/nsys/parquet"
+	"prof/ingest/nsys/sqlite"
+	"prof/ingest/nsys/table"
+)
+
+// ErrNoNsys is wrapped by the error for a report when nsys is not installed.
+var ErrNoNsys = errors.New("only nsys itself can read its reports, and it is not installed here")
+
+// IsParquetDir says whether a folder is a parquetdir export.
+func IsParquetDir(path string) bool { return parquet.Is(path) }
+
+// IdentifySQLite reads what a .sqlite export says of the whole capture.
+func IdentifySQLite(ctx context.Context, path, name string) (*load.SourceInfo, error) {
+	return with(openSQLite, path, name, func(e table.Export) (*load.SourceInfo, error) { return Identify(ctx, e, name) })
+}
+
+// LoadSQLite stores a .sqlite export.
+func LoadSQLite(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	return with(openSQLite, path, name, func(e table.Export) (*load.SourceInfo, error) { return Load(ctx, e, name, t) })
+}
+
+// IdentifyParquet reads what a parquetdir export says of the whole capture.
+func IdentifyParquet(ctx context.Context, path, name string) (*load.SourceInfo, error) {
+	return with(openParquet, path, name, func(e table.Export) (*load.SourceInfo, error) { return Identify(ctx, e, name) })
+}
+
+// LoadParquet stores a parquetdir export.
+func LoadParquet(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	return with(openParquet, path, name, func(e table.Export) (*load.SourceInfo, error) { return Load(ctx, e, name, t) })
+}
+
+func openSQLite(path string) (table.Export, error)  { return sqlite.Open(path) }
+func openParquet(path string) (table.Export, error) { return parquet.Open(path) }
+
+func with(open func(string) (table.Export, error), path, name string, f func(e table.Export) (*load.SourceInfo, error)) (*load.SourceInfo, error) {
+	e, err := open(path)
+	if err != nil {
+		return nil, renamed(err, path, name)
+	}
+	defer e.Close()
+	info, err := f(e)
+	return info, renamed(err, path, name)
+}
+
+// renamed says the name that the user gave in place of a temporary file's.
+func renamed(err error, path, name string) error {
+	if err == nil || path == name || !strings.Contains(err.Error(), path) {
+		return err
+	}
+	return &renamedError{err, strings.ReplaceAll(err.Error(), path, name)}
+}
+
+type renamedError struct {
+	err  error
+	text string
+}
+
+func (e *renamedError) Error() string { return e.text }
+func (e *renamedError) Unwrap() error { return e.err }
+
+// IdentifyReport looks whether nsys is there to export the report; what the report says is known only after.
+func IdentifyReport(_ context.Context, _, name string) (*load.SourceInfo, error) {
+	if _, err := exec.LookPath("nsys"); err != nil {
+		base := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), filepath.Ext(strings.TrimSuffix(name, ".gz")))
+		return nil, fmt.Errorf("%s: %w; where it is, run `nsys export --type sqlite --output %s.sqlite %s` and ingest that file", name, ErrNoNsys, base, name)
+	}
+	return &load.SourceInfo{}, nil
+}
+
+// LoadReport has nsys export the report into a temporary file and stores that.
+func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	dir, err := os.MkdirTemp(t.Options.TempDir, "nsys-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, "export.sqlite")
+	if p := t.Options.Progress; p != nil {
+		p("nsys export", 0, -1)
+	}
+	cmd := exec.CommandContext(ctx, "nsys", ExportArgs(path, out)...)
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%s: nsys export: %w: %s", name, err, lastLine(string(text)))
+	}
+	return LoadSQLite(ctx, out, name, t)
+}
+
+// ExportArgs are the arguments with which nsys exports a report to SQLite.
+func ExportArgs(report, out string) []string {
+	return []string{"export", "--type", "sqlite", "--force-overwrite", "true", "--output", out, report}
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}

@@ -1,0 +1,149 @@
+package nsys
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"slices"
+
+	"prof/ingest/load"
+	"prof/ingest/nsys/table"
+)
+
+// replayKey names one graph launch on one device.
+type replayKey struct {
+	proc, correlation int64
+	device            int32
+}
+
+// replay adds up the nodes of one graph launch, in node mode.
+type replay struct {
+	pid             int32
+	context         int64
+	row             int32 // in the launch table, -1 unknown
+	first, last     int64
+	busy            int64
+	kernels, memops int64
+}
+
+// replays are what one worker saw of them.
+type replays struct {
+	rows    map[replayKey]*replay
+	lastKey replayKey
+	last    *replay
+}
+
+func (r *replays) add(b *table.Batch, i int, device, row int32, kind opKind) {
+	if b.Cols[inPid].Null(i) || b.Cols[inCorrelation].Null(i) {
+		return // its launch cannot be told from another's
+	}
+	pid := b.Cols[inPid].Ints[i]
+	k := replayKey{procOf(pid), b.Cols[inCorrelation].Ints[i], device}
+	if r.last == nil || k != r.lastKey {
+		r.lastKey, r.last = k, r.rows[k]
+		if r.last == nil {
+			r.last = &replay{pid: pidOf(pid), context: b.Cols[inContext].Ints[i], row: row, first: forever, last: -forever}
+			r.rows[k] = r.last
+		}
+	}
+	start, end := b.Cols[inStart].Ints[i], b.Cols[inEnd].Ints[i]
+	p := r.last
+	p.first, p.last = min(p.first, start), max(p.last, end)
+	p.busy += end - start
+	if kind == kernelOp {
+		p.kernels++
+	} else {
+		p.memops++
+	}
+}
+
+// mergeReplays joins what the workers saw of each graph launch, in the order of the replays' starts.
+func mergeReplays(all []*replays) ([]replayKey, map[replayKey]*replay) {
+	rows := map[replayKey]*replay{}
+	for _, r := range all {
+		for k, p := range r.rows {
+			have := rows[k]
+			if have == nil {
+				rows[k] = p
+				continue
+			}
+			have.first, have.last = min(have.first, p.first), max(have.last, p.last)
+			have.busy += p.busy
+			have.kernels += p.kernels
+			have.memops += p.memops
+		}
+	}
+	keys := make([]replayKey, 0, len(rows))
+	for k := range rows {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b replayKey) int {
+		return cmp.Or(cmp.Compare(rows[a].first, rows[b].first), cmp.Compare(a.proc, b.proc),
+			cmp.Compare(a.correlation, b.correlation), cmp.Compare(a.device, b.device))
+	})
+	return keys, rows
+}
+
+// storeReplays stores the graph launches of a node-mode capture from their nodes.
+func (l *loader) storeReplays(ctx context.Context) error {
+	keys, rows := mergeReplays(l.replays)
+	_, err := l.target.Append(ctx, "graph_launch", func(add func(...driver.Value) error) error {
+		for _, k := range keys {
+			p := rows[k]
+			var tid, start, duration, name, rangeContext, path driver.Value
+			if call, ok := l.launches.get(p.row); ok {
+				tid, start, duration, name = call.tid, call.start, l.launches.durationOf(p.row), call.name
+				rangeContext, path = l.contextID(call.node), l.pathOf(call.node)
+			}
+			if err := add(l.target.UUID(), l.sourceID(), p.pid, tid, k.device, int32(p.context), nil, "node", nil, p.first,
+				p.last-p.first, p.busy, p.kernels, p.memops, k.correlation, start, duration, name, rangeContext, path); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// storeGraphTrace stores the graph launches of a graph-mode capture, whose nodes were not traced.
+func (l *loader) storeGraphTrace(ctx context.Context) error {
+	cols := columns(deviceColumns + "graph_id mode:text busy_ns")
+	wants := want(deviceWants + "graphId?")
+	return l.storeDevice(ctx, graphTable, "graph_launch", wants, cols, graphOp, -1, func(d *deviceWork) fillFunc {
+		f := d.worker()
+		return func(b *table.Batch, c *load.Chunk) (int, error) {
+			f.begin(c)
+			n := 0
+			for i := range b.N {
+				if !f.common(b, i, c, n) {
+					continue
+				}
+				setOpt64(c, outMore, n, &b.Cols[inMore], i)
+				c.SetText(outMore+1, n, "graph")
+				c.Int64(outMore + 2)[n] = c.Int64(outDuration)[n]
+				n++
+			}
+			return n, nil
+		}
+	})
+}
+
+const graphNodeTable = "CUDA_GRAPH_NODE_EVENTS"
+
+// storeGraphNodes stores which calls made the nodes of graphs.
+func (l *loader) storeGraphNodes(ctx context.Context) error {
+	return l.storePlain(ctx, graphNodeTable, "graph_node", "start globalTid nameId graphNodeId originalGraphNodeId?",
+		"time_ns pid:int tid:int api_name_id:int graph_node_id original_graph_node_id", func(names *nameCache[int32]) plainRow {
+			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
+				id, err := names.id(b.Cols[2].Ints[i])
+				if err != nil {
+					return false, err
+				}
+				tid := b.Cols[1].Ints[i]
+				c.Int64(0)[n], c.Int32(1)[n], c.Int32(2)[n] = b.Cols[0].Ints[i], pidOf(tid), tidOf(tid)
+				c.Int32(3)[n], c.Int64(4)[n] = id, b.Cols[3].Ints[i]
+				setOpt64(c, 5, n, &b.Cols[4], i)
+				return true, nil
+			}
+		})
+}

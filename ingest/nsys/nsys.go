@@ -1,0 +1,164 @@
+// Package nsys reads what Nsight Systems captured: its .sqlite exports, its parquetdir exports and, where nsys is installed
+// to export them, its reports.
+//
+// Reading goes in the order that attribution needs: NVTX ranges first, swept into timelines; then API calls, each put into
+// the ranges open when it began; then device work, which finds its API call by process and correlation id and inherits those
+// ranges. Memory: 24 bytes for each launch that device work refers to, 24 for each piece of device work inside a range, and
+// about 60 for each range.
+package nsys
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+
+	"prof/ingest/load"
+	"prof/ingest/nsys/table"
+)
+
+// ErrNotExport is wrapped by the error for a database that nsys did not write.
+var ErrNotExport = errors.New("it is no export of Nsight Systems")
+
+// ErrNoCUDA is wrapped by Load's error for an export in which no CUDA activity was traced.
+var ErrNoCUDA = errors.New("the capture holds no CUDA activity")
+
+// loader reads one export into one source.
+type loader struct {
+	export  table.Export
+	name    string
+	target  *load.Target
+	info    *load.SourceInfo
+	strings *stringTable
+	enums   map[string]map[int64]string
+
+	firstRange, firstContext int32
+	ranges                   *ranges
+	launches                 *launches
+	deviceOf                 map[deviceKey]int32
+
+	ops     []*opList
+	replays []*replays
+	parts   []part
+	touched map[string]bool
+}
+
+// part is one row of source_part.
+type part struct {
+	table        string
+	read, stored int64 // -1: not read
+	reason       string
+}
+
+// Identify reads what an export says of the whole capture, cheaply, before it is loaded.
+func Identify(ctx context.Context, e table.Export, name string) (*load.SourceInfo, error) {
+	l := newLoader(e, name, nil)
+	if err := l.readMeta(ctx); err != nil {
+		return nil, err
+	}
+	for _, base := range []string{kernelTable, memcpyTable, memsetTable, graphTable, runtimeTable} {
+		if l.table(base) != "" {
+			return l.info, nil
+		}
+	}
+	for _, base := range []string{"META_DATA_EXPORT", "StringIds", "TARGET_INFO_SESSION_START_TIME", nvtxTable} {
+		if l.table(base) != "" {
+			return nil, noCUDA(name)
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", name, ErrNotExport)
+}
+
+func noCUDA(name string) error {
+	return fmt.Errorf("%s: %w: capture with `nsys profile --trace=cuda,nvtx`, and look at its messages for why CUDA was not traced", name, ErrNoCUDA)
+}
+
+func newLoader(e table.Export, name string, t *load.Target) *loader {
+	return &loader{export: e, name: name, target: t, info: &load.SourceInfo{}, strings: newStrings(e, name), enums: map[string]map[int64]string{},
+		deviceOf: map[deviceKey]int32{}, touched: map[string]bool{}}
+}
+
+// Load stores an export as one source of the target's run.
+func Load(ctx context.Context, e table.Export, name string, t *load.Target) (*load.SourceInfo, error) {
+	l := newLoader(e, name, t)
+	l.firstRange, l.firstContext = t.Run.RangeID, t.Run.ContextID
+	steps := []func(context.Context) error{
+		l.readMeta, l.readEnums, l.storeFacts, l.storeDevices, l.storeProcesses, l.storeThreads, l.storeStreams,
+		l.readRanges, l.storeRuntime, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,
+		l.storeGraphNodes, l.storeLibraries, l.storeOSRT, l.storeOverhead, l.storeMetrics, l.finishRanges, l.storeDiagnostics, l.storeParts,
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return l.info, nil
+}
+
+// finishRanges adds up the device work by range and stores ranges and sums.
+func (l *loader) finishRanges(ctx context.Context) error {
+	l.launches = nil // the memory serves the sums
+	done := make(chan *rangeSums, 1)
+	go func() { done <- sumRanges(l.ops, l.ranges.lines, len(l.ranges.spans)) }()
+	err := l.storeRanges(ctx)
+	sums := <-done
+	l.ops = nil
+	if err != nil {
+		return err
+	}
+	if err := l.storeContexts(ctx, sums); err != nil {
+		return err
+	}
+	l.target.Run.RangeID += int32(len(l.ranges.spans))
+	l.target.Run.ContextID += int32(len(l.ranges.lines.nodes))
+	return nil
+}
+
+func (l *loader) sourceID() driver.Value { return int32(l.target.SourceID) }
+
+// table finds a table by its base name: as such, or the highest _V2, _V3, ... of it. "" when the export has none.
+func (l *loader) table(base string) string {
+	name := ""
+	if l.export.Has(base) {
+		name = base
+	}
+	for v := 2; v <= 9; v++ {
+		if n := fmt.Sprintf("%s_V%d", base, v); l.export.Has(n) {
+			name = n
+		}
+	}
+	if name != "" {
+		l.touched[name] = true
+	}
+	return name
+}
+
+// part notes what became of a table.
+func (l *loader) part(base string, read, stored int64, reason string) {
+	l.parts = append(l.parts, part{l.table(base), read, stored, reason})
+	l.info.Rows += stored
+	if strings.Contains(reason, "before they start") || strings.Contains(reason, "have no thread") {
+		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%s: %s", l.table(base), reason))
+	}
+}
+
+// skip notes a table that is there but not stored.
+func (l *loader) skip(base, reason string) {
+	if name := l.table(base); name != "" {
+		l.parts = append(l.parts, part{name, -1, -1, reason})
+	}
+}
+
+// scanInto prepares a table of the export as rows for a table of the warehouse.
+func (l *loader) scanInto(ctx context.Context, name string, wants []table.Want, cols []load.Column) (*scanRows, error) {
+	scan, err := l.export.Scan(ctx, name, wants)
+	if err != nil {
+		return nil, err
+	}
+	r := &scanRows{cols: cols, scan: scan}
+	if p := l.target.Options.Progress; p != nil {
+		r.report = func(done, total int64) { p(name, done, total) }
+	}
+	return r, nil
+}

@@ -1,0 +1,151 @@
+package nsys
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"prof/ingest/load"
+	"prof/ingest/nsys/table"
+)
+
+const runtimeTable = "CUPTI_ACTIVITY_KIND_RUNTIME"
+
+var (
+	runtimeWants = want("start end globalTid correlationId? nameId returnValue?")
+	apiColumns   = columns("pid:int tid:int start_ns duration_ns api_name_id:int correlation_id return_value:int range_context_id:int")
+)
+
+// deviceTables hold device work, or waits for it, that refers to an API call.
+var deviceTables = []string{kernelTable, memcpyTable, memsetTable, graphTable, syncTable}
+
+// findWanted collects the correlation ids that device work refers to.
+func (l *loader) findWanted(ctx context.Context) (wanted, error) {
+	all := wanted{}
+	for _, base := range deviceTables {
+		name := l.table(base)
+		if name == "" {
+			continue
+		}
+		scan, err := l.export.Scan(ctx, name, want("correlationId? globalPid?"))
+		if err != nil {
+			return nil, err
+		}
+		found, err := inParallel(scan, l.target.Options.Threads, func() (wanted, func(b *table.Batch) error) {
+			ids := wanted{}
+			return ids, func(b *table.Batch) error {
+				for i := range b.N {
+					if !b.Cols[0].Null(i) && !b.Cols[1].Null(i) {
+						ids.add(procOf(b.Cols[1].Ints[i]), b.Cols[0].Ints[i])
+					}
+				}
+				return nil
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, ids := range found {
+			all.merge(ids)
+		}
+	}
+	return all, nil
+}
+
+// storeRuntime stores the API calls and notes those that issued device work.
+func (l *loader) storeRuntime(ctx context.Context) error {
+	ids, err := l.findWanted(ctx)
+	if err != nil {
+		return err
+	}
+	l.launches = newLaunches(ids)
+	name := l.table(runtimeTable)
+	if name == "" {
+		return nil
+	}
+	rows, err := l.scanInto(ctx, name, runtimeWants, apiColumns)
+	if err != nil {
+		return err
+	}
+	var backward atomic.Int64
+	rows.newFill = func() fillFunc { return l.fillRuntime(&backward) }
+	n, err := l.target.Insert(ctx, "api_call", rows)
+	if err != nil {
+		return err
+	}
+	l.launches.settle()
+	l.part(runtimeTable, rows.read.Load(), n, backwardReason(backward.Load()))
+	return nil
+}
+
+func backwardReason(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d rows end before they start", n)
+}
+
+func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
+	names := l.apiNames()
+	calls := l.launches.finder()
+	place := l.placer()
+	return func(b *table.Batch, c *load.Chunk) (int, error) {
+		starts, ends, tids, corr := b.Cols[0].Ints, b.Cols[1].Ints, b.Cols[2].Ints, &b.Cols[3]
+		nameIDs, returns := b.Cols[4].Ints, &b.Cols[5]
+		pid, tid, start, duration := c.Int32(0), c.Int32(1), c.Int64(2), c.Int64(3)
+		api, correlation, result, context := c.Int32(4), c.Int64(5), c.Int32(6), c.Int32(7)
+		n := 0
+		for i := range b.N {
+			if ends[i] < starts[i] {
+				backward.Add(1)
+				continue
+			}
+			id, err := names.id(nameIDs[i])
+			if err != nil {
+				return 0, err
+			}
+			at := place.node(tids[i], starts[i])
+			pid[n], tid[n], start[n], duration[n] = pidOf(tids[i]), tidOf(tids[i]), starts[i], ends[i]-starts[i]
+			api[n], context[n] = id, l.contextID(at)
+			if corr.Null(i) {
+				c.SetNull(5, n)
+			} else if correlation[n] = corr.Ints[i]; true {
+				if row := calls.row(procOf(tids[i]), corr.Ints[i]); row >= 0 {
+					l.launches.put(row, launch{start: starts[i], node: at, tid: tid[n], name: id}, duration[n])
+				}
+			}
+			if returns.Null(i) {
+				c.SetNull(6, n)
+			} else {
+				result[n] = int32(returns.Ints[i])
+			}
+			n++
+		}
+		return n, nil
+	}
+}
+
+// placer finds the ranges open at a moment of a thread for one goroutine whose rows come roughly in time.
+type placer struct {
+	lines *timelines
+	tid   int64
+	line  *timeline
+	hint  int
+	known bool
+}
+
+func (l *loader) placer() *placer { return &placer{lines: l.ranges.lines} }
+
+func (p *placer) node(globalTid, t int64) int32 {
+	if !p.known || globalTid != p.tid {
+		p.tid, p.line, p.hint, p.known = globalTid, p.lines.of(globalTid), 0, true
+		if p.line != nil { // start where a binary search would
+			p.hint = p.line.search(t)
+		}
+	}
+	n := p.line.at(t, &p.hint)
+	if n != noNode {
+		p.lines.mark(n)
+	}
+	return n
+}

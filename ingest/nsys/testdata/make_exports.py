@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Writes the small exports beside it: the forms that versions of Nsight Systems and kinds of capture take, and odd rows.
+
+    python3 make_exports.py        # writes *.sqlite into its own folder
+
+Every number in them is made up; export_test.go says what must come out.
+"""
+import os
+import sqlite3
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SECRET = "hf_examplesecret0123456789"
+
+KERNEL = ("start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, "
+          "demangledName INTEGER, shortName INTEGER, {more}registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, "
+          "blockX INTEGER, blockY INTEGER, blockZ INTEGER, staticSharedMemory INTEGER, dynamicSharedMemory INTEGER{last}")
+RUNTIME = "start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER, returnValue INTEGER"
+MEMCPY = ("start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, "
+          "bytes INTEGER, copyKind INTEGER, srcKind INTEGER, dstKind INTEGER")
+MEMSET = ("start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, "
+          "value INTEGER, bytes INTEGER, memKind INTEGER")
+NVTX = "start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER, globalTid INTEGER, endGlobalTid INTEGER{last}"
+GRAPH = ("start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, "
+         "graphId INTEGER, graphExecId INTEGER")
+SYNC = ("start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, "
+        "syncType INTEGER, eventId INTEGER")
+CALL = "start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER"
+
+
+def gpid(pid):
+    return 1 << 56 | pid << 24
+
+
+def gtid(pid, tid):
+    return gpid(pid) | tid
+
+
+class Export:
+    """One export; strings are numbered as they are first named."""
+
+    def __init__(self, name):
+        self.path = os.path.join(HERE, name + ".sqlite")
+        if os.path.exists(self.path):
+            os.remove(self.path)
+        self.db = sqlite3.connect(self.path)
+        self.db.execute("PRAGMA page_size = 1024")
+        self.ids = {}
+        self.table("StringIds", "id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL")
+        self.id("HF_TOKEN=" + SECRET + "\0PATH=/usr/bin")  # as real exports do
+
+    def table(self, name, columns, rows=()):
+        self.db.execute(f"CREATE TABLE {name} ({columns})")
+        for r in rows:
+            self.db.execute(f"INSERT INTO {name} VALUES ({', '.join('?' * len(r))})", r)
+
+    def id(self, text):
+        if text not in self.ids:
+            self.ids[text] = len(self.ids)
+            self.db.execute("INSERT INTO StringIds VALUES (?, ?)", (self.ids[text], text))
+        return self.ids[text]
+
+    def call(self, start, end, pid, tid, corr, name="cudaLaunchKernel_v7000", result=0):
+        return (start, end, 0, gtid(pid, tid), corr, self.id(name), result)
+
+    def close(self):
+        self.db.commit()
+        self.db.execute("VACUUM")
+        self.db.close()
+
+
+def kernel(x, start, end, pid, corr, name, device=0, stream=7, grid=(2, 1, 1), block=(64, 1, 1), more=(), last=(), short=None):
+    ids = (x.id(name), x.id(short or name.split("<")[0].split("(")[0]))
+    return (start, end, device, 1, stream, corr, gpid(pid) if pid is not None else None, *ids, *more, 32, *grid, *block, 0, 1024, *last)
+
+
+def meta(x, schema="3.20.0", capture="uuid"):
+    x.table("META_DATA_EXPORT", "name TEXT, value TEXT", [("EXPORT_PRODUCT_VERSION", "2025.3.1.90"), ("EXPORT_SCHEMA_VERSION", schema)])
+    x.table("META_DATA_CAPTURE", "name TEXT, value TEXT", [
+        ("PROFILING_SESSION_UUID", capture), ("PROCESS_0:COMMAND", "python"), ("PROCESS_0:ARGUMENT_0", "serve.py"),
+        ("PROCESS_0:ARGUMENT_1", "--hf-token"), ("PROCESS_0:ARGUMENT_2", SECRET), ("PROCESS_0:ENVIRONMENT_0", "HF_TOKEN=" + SECRET),
+        ("PROCESS_0:WORKING_DIR", "/srv/llm")])
+
+
+def workload(x, suffix="", runtime_suffix="", kernel_more="", kernel_last="", nvtx_last="", rows=True):
+    """A prefill and a decode step of process 100, thread 101: three kernels, a copy and a fill."""
+    x.table("CUPTI_ACTIVITY_KIND_RUNTIME" + runtime_suffix, RUNTIME, [
+        x.call(120, 130, 100, 101, 1), x.call(610, 620, 100, 101, 2), x.call(950, 960, 100, 101, 3),
+        x.call(140, 150, 100, 101, 4, "cudaMemcpyAsync_v3020"), x.call(160, 165, 100, 101, 5, "cudaMemsetAsync_v3020"),
+        x.call(20, 30, 100, 102, 6, "cudaDeviceSynchronize_v3020", 4)])
+    more, last = (0,) if kernel_more else (), (None,) if kernel_last else ()
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL" + suffix, KERNEL.format(more=kernel_more, last=kernel_last), [
+        kernel(x, 200, 260, 100, 1, "gemm<float>(float*)", more=more, last=last),
+        kernel(x, 700, 800, 100, 2, "attn<4>()", grid=(4, 2, 1), block=(128, 2, 1), more=more, last=last),
+        kernel(x, 1000, 1010, 100, 3, "attn<4>()", more=more, last=last)])
+    x.table("CUPTI_ACTIVITY_KIND_MEMCPY" + suffix, MEMCPY, [(240, 340, 0, 1, 8, 4, gpid(100), 4096, 1, 0, 2)])
+    x.table("CUPTI_ACTIVITY_KIND_MEMSET" + suffix, MEMSET, [(350, 355, 0, 1, 7, 5, gpid(100), 0, 128, 2)])
+    extra = (0,) if nvtx_last else ()
+    x.table("NVTX_EVENTS", NVTX.format(last=nvtx_last), [
+        (100, 500, 59, "prefill", None, gtid(100, 101), None, *extra),
+        (600, 900, 59, None, x.id("decode_step[0]"), gtid(100, 101), None, *extra),
+        (550, None, 34, "mark", None, gtid(100, 101), None, *extra)])
+
+
+def old():
+    """As nsys of 2021 wrote: no enumerations, graph nodes, domains or facts, and the GPU under another name."""
+    x = Export("old")
+    workload(x)
+    x.table("TARGET_INFO_CUDA_GPU", "id INTEGER, name TEXT, busLocation TEXT, smCount INTEGER, clockRate INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER",
+            [(0, "Tesla V100", "0000:07:00.0", 80, 1380000000, 16914055168, 0)])
+    x.close()
+
+
+def versions():
+    """Tables with a version in their names, an older version of one beside it."""
+    x = Export("versions")
+    workload(x, "_V3", "_V2", "mangledName INTEGER, ", ", graphNodeId INTEGER", ", domainId INTEGER")
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL_V2", "start INTEGER, end INTEGER, deviceId INTEGER")
+    meta(x, "2.0.0")
+    x.close()
+
+
+def graphs():
+    """Graphs traced as a whole, library calls, waits, calls of the operating system, GPU metrics."""
+    x = Export("graphs")
+    meta(x)
+    p, t = gpid(100), gtid(100, 101)
+    x.table("CUPTI_ACTIVITY_KIND_RUNTIME", RUNTIME, [
+        x.call(110, 120, 100, 101, 1, "cudaGraphLaunch_v10000"), x.call(210, 220, 100, 101, 2, "cudaGraphLaunch_v10000"),
+        x.call(230, 900, 100, 101, 3, "cudaStreamSynchronize_v3020"), x.call(1000, 1010, 100, 101, 4, "cudaGraphLaunch_v10000"),
+        x.call(240, 250, 100, 101, 5)])
+    x.table("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", GRAPH, [
+        (300, 500, 0, 1, 7, 1, p, 11, 21), (500, 750, 0, 1, 7, 2, p, 11, 21), (1100, 1400, 0, 1, 7, 4, p, 12, 22)])
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL", KERNEL.format(more="", last=", graphNodeId INTEGER"), [kernel(x, 400, 460, 100, 5, "side()", last=(None,))])
+    x.table("NVTX_EVENTS", NVTX.format(last=", domainId INTEGER, category INTEGER"), [
+        (100, 960, 59, "decode", None, t, None, 5, 3), (105, 125, 59, "decode_step[0]", None, t, None, 5, None),
+        (205, 950, 59, "decode_step[1]", None, t, None, 0, None), (0, None, 75, None, x.id("LLM"), t, None, 5, None),
+        (0, None, 75, "other process", None, gtid(200, 1), None, 5, None), (10, 20, 59, "orphan domain", None, t, None, 9, None)])
+    x.table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", SYNC, [
+        (231, 899, 0, 1, 7, 3, p, 2, 0xFFFFFFFF), (2000, 2100, 0, 1, 7, 99, p, 1, 6), (2200, 2250, 0, 1, 7, None, None, 4, 0)])
+    x.table("ENUM_CUPTI_SYNC_TYPE", "id INTEGER, name TEXT, label TEXT", [(4, "CONTEXT", "Whole context"), (1, "EVENT", "Event sync")])
+    x.table("CUDNN_EVENTS", CALL, [(206, 216, t, x.id("cudnnConvolutionForward"))])
+    x.table("CUBLAS_EVENTS", CALL, [(1020, 1030, t, x.id("cublasSgemm_v2")), (1040, 1035, t, x.id("cublasSgemm_v2"))])
+    x.table("OSRT_API", CALL, [(1, 5, t, x.id("poll")), (6, 16, gtid(100, 102), x.id("poll")), (30, 20, t, x.id("read"))])
+    x.table("TARGET_INFO_GPU_METRICS", "typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, metricName TEXT", [
+        (1 << 48, 1 << 48, "", 0, "GPC Clock Frequency [MHz]"), (1 << 48, 1 << 48, "", 1, "SMs Active [Throughput %]"),
+        (1 << 48, 1 << 48, "", 2, "DRAM Bytes"), (1 << 48 | 1, 1 << 48, "", 1, "SMs Active [Throughput %]")])
+    x.table("GPU_METRICS", "rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER", [
+        (-5, -5, 1 << 48, 0, 1980000000), (10, 10, 1 << 48, 1, 50), (20, 20, 1 << 48, 1, 100), (10, 10, 1 << 48, 2, 7),
+        (10, 10, 1 << 48 | 1, 1, 25), (10, 10, 77, 1, 3)])
+    x.table("TARGET_INFO_SYSTEM_ENV", "globalVid INTEGER, devStateName TEXT, name TEXT, nameEnum INTEGER, value TEXT", [
+        (0, "D", "Hostname", 0, "box"), (0, "D", "NvDriverVersion", 0, "580.159"), (0, "D", "DeviceEnvironment", 0, "HF_TOKEN=" + SECRET)])
+    x.table("TARGET_INFO_SESSION_START_TIME", "utcEpochNs INTEGER, utcTime TEXT, localTime TEXT", [(1_700_000_000_123_456_789, "", "")])
+    x.table("ANALYSIS_DETAILS", "globalVid INTEGER, duration INTEGER, startTime INTEGER, stopTime INTEGER", [(0, 5000, 0, 5000)])
+    x.table("DIAGNOSTIC_EVENT", "timestamp INTEGER, timestampType INTEGER, source INTEGER, severity INTEGER, text TEXT, globalPid INTEGER", [
+        (5, 0, 0, 2, "Number of events: \t12, HF_TOKEN=" + SECRET, p), (6, 0, 0, 3, "bad", None)])
+    x.table("SCHED_EVENTS", "start INTEGER", [(1,)])
+    x.table("BRAND_NEW", "start INTEGER", [(1,)])
+    x.close()
+
+
+def processes():
+    """Two processes that each call their only GPU 0, with the same correlation ids."""
+    x = Export("processes")
+    meta(x)
+    x.table("TARGET_INFO_GPU", "id INTEGER, name TEXT, uuid TEXT, smCount INTEGER", [(0, "NVIDIA H200", "GPU-0", 132), (1, "NVIDIA H200", "GPU-1", 132)])
+    x.table("TARGET_INFO_CUDA_DEVICE", "gpuId INTEGER, cudaId INTEGER, pid INTEGER, uuid TEXT", [(0, 0, 100, "GPU-0"), (1, 0, 200, "GPU-1")])
+    x.table("PROCESSES", "globalPid INTEGER, pid INTEGER, name TEXT", [(gpid(100), 100, "rank0"), (gpid(200), 200, "rank1"), (gpid(200), 200, "again")])
+    x.table("ThreadNames", "nameId INTEGER, priority INTEGER, globalTid INTEGER", [(x.id("main"), 0, gtid(100, 100)), (x.id("other"), 0, gtid(200, 200))])
+    x.table("CUPTI_ACTIVITY_KIND_RUNTIME", RUNTIME, [
+        x.call(10, 15, 100, 100, 1), x.call(12, 17, 200, 200, 1), x.call(30, 35, 100, 100, 2), x.call(32, 37, 200, 200, 2), x.call(50, 55, 200, 201, 3)])
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL", KERNEL.format(more="", last=""), [
+        kernel(x, 20, 21, 100, 1, "k()"), kernel(x, 20, 22, 200, 1, "k()"), kernel(x, 40, 44, 100, 2, "k()"), kernel(x, 40, 48, 200, 2, "k()"),
+        kernel(x, 60, 76, 200, 3, "k()"), kernel(x, 60, 92, 100, 3, "k()")])  # 100 has no call 3
+    x.table("NVTX_EVENTS", NVTX.format(last=""), [
+        (5, 25, 59, "prefill", None, gtid(100, 100), None), (31, 56, 60, "request", None, gtid(200, 200), gtid(200, 201)), (28, 36, 59, "decode", None, gtid(100, 100), None)])
+    x.close()
+
+
+def odd():
+    """Rows that end before they start, lack a correlation id, a process or a launch."""
+    x = Export("odd")
+    meta(x)
+    t = gtid(100, 101)
+    x.table("CUPTI_ACTIVITY_KIND_RUNTIME", RUNTIME, [
+        x.call(10, 20, 100, 101, 1), x.call(12, 18, 100, 101, 1, "cuLaunchKernel"), x.call(50, 40, 100, 101, 2), x.call(60, 70, 100, 101, None),
+        (80, 5_000_000_080, 0, t, 4, x.id("cudaLaunchKernel_v7000"), None)])
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL", KERNEL.format(more="", last=""), [
+        kernel(x, 100, 110, 100, 1, "k()"), kernel(x, 130, 120, 100, 1, "k()"), kernel(x, 200, 220, 100, 2, "k()"), kernel(x, 300, 330, 100, None, "k()"),
+        kernel(x, 400, 440, None, 1, "k()"), kernel(x, 500, 550, 100, 77, "k()"), kernel(x, 600, 660, 100, 4, "k()"), kernel(x, 700, 700, 100, 4, "k()")])
+    x.table("CUPTI_ACTIVITY_KIND_MEMCPY", MEMCPY, [(800, 805, 0, 1, 7, 1, gpid(100), 64, 99, None, None), (810, 805, 0, 1, 7, 1, gpid(100), 64, 1, 0, 2)])
+    x.table("ANALYSIS_DETAILS", "globalVid INTEGER, duration INTEGER, startTime INTEGER, stopTime INTEGER", [(0, 9000, 0, 9000)])
+    x.table("NVTX_EVENTS", NVTX.format(last=", domainId INTEGER"), [
+        (0, 9000, 59, "never popped", None, t, None, 0), (5, None, 60, "never ended", None, t, None, 0), (30, 20, 59, "backward", None, t, None, 0),
+        (1, 2, 59, "no thread", None, None, None, 0), (15, 15, 59, "empty", None, t, None, 0), (3, 4, 59, None, None, t, None, 0), (10, 20, 59, "one", None, t, None, 0)])
+    x.close()
+
+
+def strings():
+    """A kernel's name is not among the strings."""
+    x = Export("strings")
+    meta(x)
+    workload(x)
+    x.db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = 4711 WHERE start = 700")
+    x.close()
+
+
+def no_nvtx():
+    """CUDA alone was traced."""
+    x = Export("no_nvtx")
+    meta(x)
+    workload(x)
+    x.db.execute("DROP TABLE NVTX_EVENTS")
+    x.close()
+
+
+def no_cuda():
+    """Nothing on a GPU was traced."""
+    x = Export("no_cuda")
+    meta(x)
+    x.table("NVTX_EVENTS", NVTX.format(last=""), [(5, 25, 59, "prefill", None, gtid(100, 100), None)])
+    x.close()
+
+
+for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda):
+    make()

@@ -1,0 +1,166 @@
+package ingest
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+
+	"prof/ingest/load"
+	"prof/ingest/nsys"
+)
+
+// source stores one input, unless the warehouse or this run holds its content already.
+func (in *ingester) source(f input) error {
+	before, err := f.stat()
+	if err != nil {
+		return err
+	}
+	hash := startHash(in.ctx, f, in.o.Load.TempDir)
+	defer hash.stop()
+	// Only a source of the same size can be a repeat: then it is worth waiting for the hash. Otherwise it is computed while
+	// the rows are read.
+	if again, err := in.mayRepeat(before.size); err != nil {
+		return err
+	} else if again || f.gz {
+		if done, err := in.isRepeat(f, hash); done || err != nil {
+			if err != nil {
+				return err
+			}
+			return in.see(f, hash)
+		}
+	}
+	path, err := f.plain(hash)
+	if err != nil {
+		return err
+	}
+	info, err := f.format.Identify(in.ctx, path, f.path)
+	if errors.Is(err, nsys.ErrNotExport) && f.walked {
+		in.warn(err.Error() + "; passed over")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if first, ok := in.seen[info.CaptureID]; ok && info.CaptureID != "" {
+		in.warn(fmt.Sprintf("%s is another form of the capture in %s and was left out, so that nothing counts twice", f.path, first))
+		return nil
+	}
+	if again, err := in.mayRepeatCapture(info.CaptureID); err != nil {
+		return err
+	} else if again {
+		if done, err := in.isRepeat(f, hash); done || err != nil {
+			return err
+		}
+	}
+	in.target.SourceID = len(in.result.Sources) + 1
+	if info, err = f.format.Load(in.ctx, path, f.path, in.target); err != nil {
+		return err
+	}
+	// A report says only now which capture it holds.
+	if first, ok := in.seen[info.CaptureID]; ok && info.CaptureID != "" {
+		return fmt.Errorf("%s and %s are one capture: ingest one of them", first, f.path)
+	}
+	in.seen[info.CaptureID] = f.path
+	if err := in.unchanged(f, before); err != nil {
+		return err
+	}
+	sum, err := hash.wait()
+	if err != nil {
+		return err
+	}
+	for _, w := range info.Warnings {
+		in.warn(f.path + ": " + w)
+	}
+	in.infos = append(in.infos, info)
+	in.result.Sources = append(in.result.Sources, Source{Path: f.path, Kind: f.format.Kind, Rows: info.Rows, Size: before.size})
+	return in.storeSource(f, info, before.size, sum)
+}
+
+func (in *ingester) warn(message string) {
+	if in.o.Warn != nil {
+		in.o.Warn(message)
+	}
+}
+
+// see notes the capture of a file that the warehouse holds, so that another form of it is not taken for a new capture.
+func (in *ingester) see(f input, hash *hashing) error {
+	path, err := f.plain(hash)
+	if err != nil {
+		return err
+	}
+	info, err := f.format.Identify(in.ctx, path, f.path)
+	if err == nil {
+		in.seen[info.CaptureID] = f.path
+	}
+	return err
+}
+
+// mayRepeat says whether a source of that size is in the warehouse already. Sizes are of the file as given.
+func (in *ingester) mayRepeat(size int64) (bool, error) {
+	var n int
+	err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM source WHERE size_bytes = ?`, size).Scan(&n)
+	return n > 0, err
+}
+
+// mayRepeatCapture says whether the warehouse holds that capture: perhaps the same content in a gzip file of another size.
+func (in *ingester) mayRepeatCapture(id string) (bool, error) {
+	var n int
+	err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM source_fact WHERE key = 'capture.id' AND contains(value, ?)`, id).Scan(&n)
+	return n > 0 || id == "", err
+}
+
+// isRepeat notes a file whose content the warehouse holds.
+func (in *ingester) isRepeat(f input, h *hashing) (bool, error) {
+	sum, err := h.wait()
+	if err != nil {
+		return false, err
+	}
+	var run sql.NullString
+	err = in.conn.QueryRowContext(in.ctx, `SELECT max(coalesce(r.name, ?)) FROM source s LEFT JOIN run r USING (run_id) WHERE s.sha256 = ?`,
+		in.o.Name, sum).Scan(&run)
+	if err != nil || !run.Valid {
+		return false, err
+	}
+	in.result.Repeated = append(in.result.Repeated, Repeat{Path: f.path, Run: run.String})
+	return true, nil
+}
+
+// unchanged refuses a file that somebody wrote to while it was read.
+func (in *ingester) unchanged(f input, before stamp) error {
+	after, err := f.stat()
+	if err != nil {
+		return err
+	}
+	if after != before {
+		return fmt.Errorf("%s: %w: it changed while it was read; ingest it again when the capture has finished", f.path, ErrChanging)
+	}
+	return nil
+}
+
+// rankName finds a rank in a file's name, as torchrun jobs and nsys' %q{RANK} patterns write it.
+var rankName = regexp.MustCompile(`(?i)(?:^|[._-])rank[._-]?(\d+)(?:[._-]|$)`)
+
+func (in *ingester) storeSource(f input, info *load.SourceInfo, size int64, sum string) error {
+	var rank any
+	if m := rankName.FindStringSubmatch(baseName(f.path)); m != nil {
+		if v, err := strconv.Atoi(m[1]); err == nil {
+			rank = v
+		}
+	}
+	_, err := in.conn.ExecContext(in.ctx, `INSERT INTO source VALUES (?::UUID, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, 'ok', NULL, ?, ?)`,
+		in.target.RunID, in.target.SourceID, f.format.Kind, f.format.Name, f.path, rank, info.ToolVersion, info.SchemaVersion,
+		size, sum, info.Rows, info.StartedAt, info.DurationNs)
+	return err
+}
+
+func makeTemp(home interface{ Temp() string }) (string, error) {
+	if err := os.MkdirAll(home.Temp(), 0o755); err != nil {
+		return "", fmt.Errorf("make a folder for temporary files: %w", err)
+	}
+	return os.MkdirTemp(home.Temp(), "ingest-")
+}
+
+func removeTemp(dir string) { os.RemoveAll(dir) }
