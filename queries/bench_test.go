@@ -1,0 +1,49 @@
+package queries_test
+
+import (
+	"os"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// BenchmarkQuery runs the core queries on the Llama capture, or on the export that PROF_BENCH_EXPORT names.
+func BenchmarkQuery(b *testing.B) {
+	path := os.Getenv("PROF_BENCH_EXPORT")
+	if path == "" {
+		path = "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz"
+	}
+	home := schema.Home{Dir: b.TempDir()}
+	w, err := schema.Open(b.Context(), home, schema.Options{Write: true, Defs: definitions(b)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	id := load(b, w, "bench", path).Run.ID
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	if w, err = schema.Open(b.Context(), home, schema.Options{Defs: definitions(b)}); err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	for _, name := range []string{"runs", "top-kernels", "kernel-grids", "stages", "stage-kernels", "ranges", "range-kernels", "launches", "memops",
+		"api-calls", "conservation"} {
+		b.Run(name, func(b *testing.B) {
+			q, err := queries.Find(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			args := queries.Args{}
+			if q.TakesRun() {
+				args["run"] = id
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := queries.Run(b.Context(), w, q, args); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

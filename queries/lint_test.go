@@ -1,0 +1,343 @@
+package queries_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// shipped are the captures in testdata, each a run of its name.
+var shipped = []string{"kernels", "llama-graph-node", "nccl2", "variants-graph", "variants-node"}
+
+// everything opens a warehouse that holds them all.
+func everything(t *testing.T) *schema.Warehouse {
+	t.Helper()
+	w := newWarehouse(t)
+	for _, name := range shipped {
+		load(t, w, name, "../testdata/nsys/"+name+"/"+name+".sqlite.gz")
+	}
+	return w
+}
+
+func allQueries(t *testing.T) []queries.Query {
+	t.Helper()
+	all, err := queries.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 20 {
+		t.Fatalf("only %d queries", len(all))
+	}
+	return all
+}
+
+// rows gives a statement's result as text, for comparison.
+func rows(t *testing.T, w *schema.Warehouse, stmt string) []string {
+	t.Helper()
+	f, err := queries.Raw(t.Context(), w, stmt)
+	if err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+	out := make([]string, len(f.Rows))
+	for i, r := range f.Rows {
+		out[i] = fmt.Sprintf("%v", r)
+	}
+	return out
+}
+
+// statement is the query on a run, if it takes one.
+func statement(q queries.Query, run string) string {
+	if q.TakesRun() {
+		return fmt.Sprintf("FROM %s(%s)", q.Relation(), schema.Quote(run))
+	}
+	return "FROM " + q.Relation()
+}
+
+// TestFiles holds how query files are written.
+func TestFiles(t *testing.T) {
+	for _, q := range allQueries(t) {
+		body := regexp.MustCompile(`(?m)--.*$|'[^']*'`).ReplaceAllString(q.Body, "")
+		for what, bad := range map[string]string{
+			"a star hides which columns it gives":   `(?i)\bselect\s+(distinct\s+)?\*|[\w"]\.\*|,\s*\*\s*(,|\bfrom\b)`,
+			"nothing is rounded in SQL":             `(?i)\b(round|trunc|floor|ceil)\s*\(`,
+			"numbers are BIGINT or DOUBLE":          `(?i)\b(decimal|numeric|float|real)\b`,
+			"only reading":                          `(?i)\b(insert|update|delete|create|drop|alter|copy|attach)\b`,
+			"the result must not change by the day": `(?i)\b(now|current_\w+|random|uuid)\s*\(`,
+		} {
+			if m := regexp.MustCompile(bad).FindString(body); m != "" {
+				t.Errorf("%s: %s: %q", q.Relation(), what, m)
+			}
+		}
+		if !q.Private && !strings.Contains(body, "ORDER BY") && q.Name != "conservation" {
+			t.Errorf("%s has no order", q.Relation())
+		}
+		if n := strings.Count(q.Body, "\n"); n > 80 {
+			t.Errorf("%s has %d lines", q.Relation(), n)
+		}
+		for _, c := range q.Columns {
+			if len(c[1]) < 3 {
+				t.Errorf("%s: %s is hardly explained: %q", q.Relation(), c[0], c[1])
+			}
+		}
+	}
+	files, err := filepath.Glob("sql/*")
+	if err != nil || len(files) != len(allQueries(t)) {
+		t.Errorf("%d files, %d queries, %v", len(files), len(allQueries(t)), err)
+	}
+}
+
+// plain are columns of numbers that measure nothing or count what their name says.
+var plain = []string{"rank", "pass", "calls", "instances", "gpu_instances", "passes", "warmup_passes", "replays", "kernels_per_replay", "queued", "samples", "sources", "rows",
+	"pid", "tid", "device", "context", "stream", "priority", "mean", "median", "min", "max"}
+
+// TestResults runs every query on every capture and holds what is true of all results.
+func TestResults(t *testing.T) {
+	w := everything(t)
+	for _, q := range allQueries(t) {
+		if q.Scalar {
+			continue
+		}
+		runs := shipped
+		if !q.TakesRun() {
+			runs = shipped[:1]
+		}
+		found := 0
+		for _, run := range runs {
+			found += checkResult(t, w, q, run)
+		}
+		if found == 0 && q.Name != "gpu-metrics" && q.Name != "stage-notes" && q.Name != "library-calls" {
+			t.Errorf("%s gives no row of any capture: it is not tested", q.Name)
+		}
+		if q.TakesRun() {
+			if got := rows(t, w, statement(q, "01890000-0000-7000-8000-000000000000")); len(got) > 0 {
+				t.Errorf("%s gives rows of a run that is not there: %q", q.Name, got)
+			}
+			if _, err := queries.Raw(t.Context(), w, statement(q, "no such run")); found > 0 && (err == nil) != (q.Name == "_run-ref") {
+				t.Errorf("%s of a name that no run has: %v", q.Name, err)
+			}
+		}
+	}
+}
+
+func checkResult(t *testing.T, w *schema.Warehouse, q queries.Query, run string) int {
+	t.Helper()
+	stmt := statement(q, run)
+	described, err := queries.Raw(t.Context(), w, "DESCRIBE "+stmt)
+	if err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+	var got, want []string
+	for _, r := range described.Rows {
+		got = append(got, r[0].(string))
+		kind := r[1].(string)
+		if !slices.Contains([]string{"VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "BOOLEAN", "TIMESTAMP", "UUID"}, kind) {
+			t.Errorf("%s: %s is a %s", q.Relation(), r[0], kind)
+		}
+		if slices.Contains([]string{"BIGINT", "INTEGER", "DOUBLE"}, kind) && queries.UnitOf(r[0].(string)) == queries.None &&
+			!strings.HasSuffix(r[0].(string), "_id") && !slices.Contains(plain, r[0].(string)) {
+			t.Errorf("%s: %s is a number without a unit", q.Relation(), r[0])
+		}
+	}
+	for _, c := range q.Columns {
+		want = append(want, c[0])
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s gives the columns %q; its header says %q", q.Relation(), got, want)
+	}
+	f, err := queries.Raw(t.Context(), w, stmt)
+	if err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+	checkValues(t, stmt, f)
+	checkKey(t, stmt, q, f)
+	if !q.Private {
+		checkOrder(t, w, q, stmt)
+	}
+	return len(f.Rows)
+}
+
+func checkValues(t *testing.T, stmt string, f *queries.Frame) {
+	t.Helper()
+	for _, r := range f.Rows {
+		for i, c := range f.Columns {
+			v, isFloat := r[i].(float64)
+			if n, ok := r[i].(int64); ok {
+				v = float64(n)
+			} else if !isFloat {
+				continue
+			}
+			if c.Unit == queries.Ratio && (v < 0 || v > 1+1e-12) || c.Unit != queries.None && v < 0 || v != v {
+				t.Errorf("%s: %s is %v in %.300v", stmt, c.Name, v, r)
+			}
+		}
+	}
+}
+
+// checkKey holds that the columns named as key identify a row.
+func checkKey(t *testing.T, stmt string, q queries.Query, f *queries.Frame) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, r := range f.Rows {
+		var key []any
+		for _, name := range strings.Split(q.Key, ", ") {
+			if at := f.Index(name); at >= 0 {
+				key = append(key, r[at])
+			} else if len(f.Rows) > 1 {
+				t.Fatalf("%s: its key %s is no column of it", q.Relation(), name)
+			}
+		}
+		if k := fmt.Sprintf("%#v", key); seen[k] {
+			t.Errorf("%s gives two rows of the key %s", stmt, k)
+		} else {
+			seen[k] = true
+		}
+	}
+}
+
+// checkOrder holds that the order is total, so that the number of threads does not show, and that the plain name gives what the
+// newest version gives.
+func checkOrder(t *testing.T, w *schema.Warehouse, q queries.Query, stmt string) {
+	t.Helper()
+	alias := strings.Replace(stmt, q.Relation(), strings.TrimSuffix(q.Relation(), fmt.Sprintf("_v%d", q.Version)), 1)
+	var before []string
+	for threads, s := range map[int]string{1: alias, 4: stmt} {
+		if _, err := w.DB.Exec(fmt.Sprintf("SET threads = %d", threads)); err != nil {
+			t.Fatal(err)
+		}
+		now := rows(t, w, s)
+		if before != nil && !slices.Equal(now, before) {
+			at := 0
+			for at < min(len(now), len(before)) && now[at] == before[at] {
+				at++
+			}
+			t.Errorf("%s with %d threads gives %d rows, not %d, or others or in another order from row %d on", s, threads, len(now), len(before), at+1)
+		}
+		before = append([]string{}, now...)
+	}
+}
+
+// column gives a column's cells.
+func column(f *queries.Frame, name string) []any {
+	out := make([]any, len(f.Rows))
+	for i, r := range f.Rows {
+		out[i] = r[f.Index(name)]
+	}
+	return out
+}
+
+// total adds up a column of whole numbers; NULL adds nothing.
+func total(f *queries.Frame, name string) int64 {
+	var n int64
+	for _, v := range column(f, name) {
+		x, _ := v.(int64)
+		n += x
+	}
+	return n
+}
+
+// TestIdentities holds what must be true between the answers to different questions about one run.
+func TestIdentities(t *testing.T) {
+	w := everything(t)
+	for _, run := range shipped {
+		t.Run(run, func(t *testing.T) {
+			all := queries.Args{"run": run, "top": "0"}
+			with := func(k, v string) queries.Args {
+				a := queries.Args{"run": run, "top": "0"}
+				if v != "" {
+					a[k] = v
+				}
+				return a
+			}
+			whole := query(t, w, "top-kernels", all)
+			calls, ns := total(whole, "calls"), total(whole, "total_ns")
+			if calls == 0 || ns == 0 {
+				t.Fatal("no kernels")
+			}
+			check := func(what string, c, n int64) {
+				t.Helper()
+				if c != calls || n != ns {
+					t.Errorf("%s: %d calls and %d ns of %d and %d", what, c, n, calls, ns)
+				}
+			}
+			for _, by := range []string{"name", "short", "family"} {
+				f := query(t, w, "top-kernels", with("by", by))
+				check("by "+by, total(f, "calls"), total(f, "total_ns"))
+			}
+			stages := query(t, w, "stage-kernels", all)
+			check("stage-kernels", total(stages, "calls"), total(stages, "total_ns"))
+			check("kernel-grids", total(query(t, w, "kernel-grids", all), "calls"), total(query(t, w, "kernel-grids", all), "total_ns"))
+			for _, name := range []string{"top-kernels", "kernel-grids", "stage-kernels"} {
+				partition(t, w, name, with, "stage", append(column(stages, "stage"), "(none)"), check)
+				partition(t, w, name, with, "device", column(query(t, w, "devices", queries.Args{"run": run}), "device"), check)
+			}
+			c := query(t, w, "conservation", queries.Args{"run": run})
+			check("conservation", total(c, "attributed_count")+total(c, "outside_count")+total(c, "unlaunched_count"),
+				total(c, "attributed_ns")+total(c, "outside_ns")+total(c, "unlaunched_ns"))
+			if column(c, "is_exact")[0] != true {
+				t.Error("conservation is not exact")
+			}
+			testDeviations(t, w, run)
+			testTimes(t, w, run)
+			testNotes(t, w, run)
+		})
+	}
+}
+
+// partition holds that a query's rows by each value of a parameter add up to the whole.
+func partition(t *testing.T, w *schema.Warehouse, name string, with func(k, v string) queries.Args, param string, values []any, check func(string, int64, int64)) {
+	t.Helper()
+	var c, n int64
+	seen := map[any]bool{}
+	for _, v := range values {
+		if !seen[v] {
+			f := query(t, w, name, with(param, fmt.Sprint(v)))
+			c, n = c+total(f, "calls"), n+total(f, "total_ns")
+		}
+		seen[v] = true
+	}
+	check(fmt.Sprintf("%s by %s %v", name, param, values), c, n)
+}
+
+// testDeviations holds that the deviation of one value is NULL and of several never.
+func testDeviations(t *testing.T, w *schema.Warehouse, run string) {
+	t.Helper()
+	for _, c := range [][3]string{{"top-kernels", "calls", "std_ns"}, {"kernel-grids", "calls", "std_ns"}, {"range-kernels", "calls", "std_ns"}, {"memops", "calls", "std_bytes"},
+		{"api-calls", "calls", "std_ns"}, {"graphs", "replays", "std_ns"}, {"ranges", "gpu_instances", "gpu_span_std_ns"}, {"stages", "passes", "cpu_std_ns"}} {
+		f := query(t, w, c[0], queries.Args{"run": run})
+		n, std := column(f, c[1]), column(f, c[2])
+		for i := range n {
+			if (n[i].(int64) > 1) != (std[i] != nil) {
+				t.Errorf("%s: %s is %v of %v %s", c[0], c[2], std[i], n[i], c[1])
+			}
+		}
+	}
+}
+
+// testTimes holds how the times of ranges stand to each other: busy is no more than the sum, and on one GPU no more than the span.
+func testTimes(t *testing.T, w *schema.Warehouse, run string) {
+	t.Helper()
+	devices := len(query(t, w, "devices", queries.Args{"run": run}).Rows)
+	for _, bad := range rows(t, w, fmt.Sprintf(`SELECT t.name, t.cpu_ns, t.gpu_span_ns, t.gpu_busy_ns, t.gpu_sum_ns FROM _range_time_v1('%s') t
+		WHERE t.gpu_busy_ns > t.gpu_sum_ns OR t.kernel_sum_ns > t.gpu_sum_ns OR (t.gpu_busy_ns > t.gpu_span_ns AND %d = 1)
+			OR (t.gpu_span_ns IS NULL) <> (t.kernel_count + t.memop_count + t.graph_count = 0)`, run, devices)) {
+		t.Errorf("a range's times contradict each other: %s", bad)
+	}
+}
+
+// testNotes holds that a table of kernels says when replays were traced as a whole, and only then.
+func testNotes(t *testing.T, w *schema.Warehouse, run string) {
+	t.Helper()
+	for _, name := range []string{"top-kernels", "kernel-grids", "stage-kernels", "range-kernels", "launches"} {
+		notes := strings.Join(query(t, w, name, queries.Args{"run": run}).Notes, "\n")
+		if got, want := strings.Contains(notes, "--cuda-graph-trace=node"), run == "variants-graph"; got != want {
+			t.Errorf("%s: the notes are %q", name, notes)
+		}
+	}
+}

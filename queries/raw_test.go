@@ -1,0 +1,136 @@
+package queries_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// readOnly opens a warehouse with one small run as `prof sql` does.
+func readOnly(t testing.TB) *schema.Warehouse {
+	t.Helper()
+	home := schema.Home{Dir: t.TempDir()}
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	load(t, w, "kernels", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if w, err = schema.Open(t.Context(), home, schema.Options{Defs: definitions(t)}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+func TestRawReads(t *testing.T) {
+	w := readOnly(t)
+	for _, text := range []string{
+		"SELECT 1 AS x", "  SELECT 1 AS x;  ", "-- a remark\nSELECT 1 AS x", "/* a */ SELECT 1 AS x -- end", "WITH a AS (SELECT 1 AS x) SELECT x FROM a",
+		"FROM (SELECT 1 AS x)", "VALUES (1)", "(SELECT 1 AS x)", "SELECT 1 AS x UNION SELECT 1",
+	} {
+		f, err := queries.Raw(t.Context(), w, text)
+		if err != nil || !reflect.DeepEqual(f.Rows, [][]any{{int64(1)}}) {
+			t.Errorf("%s: %+v, %v", text, f, err)
+		}
+	}
+	for _, text := range []string{"DESCRIBE kernel", "SHOW TABLES", "SUMMARIZE run", "EXPLAIN SELECT 1", "EXPLAIN ANALYZE SELECT 1", "EXPLAIN (ANALYZE, FORMAT json) SELECT 1",
+		"EXPLAIN (SELECT 1)", "EXPLAIN -- why\n/* b */ FROM run", "FROM top_kernels('kernels', top := 10)",
+		"FROM runs", "SELECT table_name, comment FROM duckdb_tables()"} {
+		if f, err := queries.Raw(t.Context(), w, text); err != nil || len(f.Rows) == 0 {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestRawWritesNothing holds that SQL of the user's changes neither the warehouse nor anything else on the machine.
+func TestRawWritesNothing(t *testing.T) {
+	w := readOnly(t)
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	for _, text := range []string{
+		"INSERT INTO run_tag SELECT run_id, 'a', 'b' FROM run", "UPDATE run SET name = 'x'", "DELETE FROM run", "DROP TABLE run", "CREATE TABLE a (x INTEGER)",
+		"CREATE TEMP TABLE a AS SELECT 1", "CREATE OR REPLACE VIEW runs AS SELECT 1", "ALTER TABLE run ADD COLUMN x INTEGER", "TRUNCATE run",
+		"COPY run TO '" + out + "'", "COPY (SELECT 1) TO '" + out + "' (FORMAT parquet)", "EXPORT DATABASE '" + out + "'", "ATTACH '" + out + "' AS other",
+		"EXPLAIN ANALYZE COPY (SELECT 1) TO '" + out + "'", "explain /* x */ analyze copy (SELECT 1) TO '" + out + "'",
+		"EXPLAIN (ANALYZE) COPY (SELECT 1) TO '" + out + "'", "EXPLAIN (ANALYZE, FORMAT json) COPY (SELECT 1) TO '" + out + "'",
+		"COPY (SELECT 1) TO '" + out + "'; SELECT 1", "SELECT 1; COPY (SELECT 1) TO '" + out + "'", "SELECT 1; SELECT 2; ATTACH '" + out + "'",
+		"INSTALL httpfs", "LOAD httpfs", "SET threads = 1", "PRAGMA threads = 1", "CALL pragma_version()", "CHECKPOINT", "VACUUM", "BEGIN", "PREPARE p AS SELECT 1",
+		"IMPORT DATABASE '" + dir + "'", "DETACH warehouse", "USE memory",
+	} {
+		f, err := queries.Raw(t.Context(), w, text)
+		if err == nil {
+			t.Errorf("%s: was run: %v", text, f.Rows)
+		}
+		if found, _ := os.ReadDir(dir); len(found) > 0 {
+			t.Errorf("%s: wrote %s", text, found[0])
+			os.RemoveAll(out)
+		}
+	}
+	if _, err := queries.Raw(t.Context(), w, "DELETE FROM run"); !errors.Is(err, queries.ErrNotReadOnly) || !strings.Contains(err.Error(), "one SELECT") {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := queries.Raw(t.Context(), w, "SELECT 1; SELECT 2"); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "one statement") {
+		t.Errorf("the error is %v", err)
+	}
+	for _, text := range []string{"", "  \n ", "-- nothing", ";"} {
+		if f, err := queries.Raw(t.Context(), w, text); err == nil {
+			t.Errorf("%q gives %+v", text, f)
+		}
+	}
+	if f, err := queries.Raw(t.Context(), w, "FROM run"); err != nil || len(f.Rows) != 1 {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// TestRawExact holds that no digit of a number is lost, whatever its type.
+func TestRawExact(t *testing.T) {
+	w := readOnly(t)
+	f, err := queries.Raw(t.Context(), w, `SELECT x.h, x.u, x.d, x.s FROM (VALUES
+		(9007199254740993::HUGEINT, 18446744073709551615::UBIGINT, 12345678901234567.89::DECIMAL(19,2), 0.10::DECIMAL(3,2)),
+		(170141183460469231731687303715884105727::HUGEINT, 1::UBIGINT, 1.00::DECIMAL(19,2), 0.25::DECIMAL(3,2))) x(h, u, d, s)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]any{{"9007199254740993", "18446744073709551615", "12345678901234567.89", 0.1}, {"170141183460469231731687303715884105727", "1", "1", 0.25}}
+	if !reflect.DeepEqual(f.Rows, want) {
+		t.Errorf("got %#v\nwant %#v", f.Rows, want)
+	}
+	if f, err = queries.Raw(t.Context(), w, `SELECT sum(x) AS total_ns FROM (VALUES (9007199254740993), (0)) v(x)`); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Rows[0][0]; got != int64(9007199254740993) || f.Columns[0].Type != queries.Int {
+		t.Errorf("a sum of whole numbers is %#v", got)
+	}
+}
+
+func TestRawTypes(t *testing.T) {
+	w := readOnly(t)
+	f, err := queries.Raw(t.Context(), w, `SELECT 1::TINYINT AS a, 2::UBIGINT AS b, 3::HUGEINT AS c, 1.5::DECIMAL(4,1) AS d, 0.5::FLOAT AS e, true AS f, 'x' AS g,
+		DATE '2025-01-02' AS h, TIMESTAMP '2025-01-02 03:04:05.5' AS i, [1, 2] AS j, {'k': 1} AS k, NULL AS l, 'ab'::BLOB AS m,
+		'01900000-0000-7000-8000-00000000000a'::UUID AS n, 5 AS total_ns, INTERVAL 1 DAY AS o, MAP {'a': 1} AS p`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := f.Rows[0]
+	want := []any{int64(1), int64(2), int64(3), 1.5, 0.5, true, "x", "2025-01-02", "2025-01-02 03:04:05.5", "[1,2]", `{"k":1}`, nil, "ab",
+		"01900000-0000-7000-8000-00000000000a", int64(5)}
+	if !reflect.DeepEqual(got[:len(want)], want) {
+		t.Errorf("got %#v\nwant %#v", got[:len(want)], want)
+	}
+	if c := f.Columns[f.Index("total_ns")]; c.Unit != queries.Ns || c.Type != queries.Int {
+		t.Errorf("total_ns is %+v", c)
+	}
+}

@@ -1,0 +1,316 @@
+package queries
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2"
+
+	"prof/schema"
+)
+
+// Errors that this package's errors wrap.
+var (
+	ErrUnknownQuery = errors.New("no such query")
+	ErrBadArgument  = errors.New("wrong argument")
+	ErrNotReadOnly  = errors.New("only reading is allowed")
+)
+
+// Args are the arguments of a query by parameter, as text.
+type Args map[string]string
+
+// Statement is the SQL that gives the query's rows in any DuckDB client.
+func (q Query) Statement(args Args) (string, error) {
+	if err := q.check(args); err != nil {
+		return "", err
+	}
+	if len(q.Params) == 0 {
+		return "FROM " + q.Relation(), nil
+	}
+	var list []string
+	for _, p := range q.Params {
+		v, given := args[p.Name]
+		if !given {
+			if p.Default == "" {
+				return "", fmt.Errorf("%w: %s needs --%s", ErrBadArgument, q.Name, flagName(p.Name))
+			}
+			continue
+		}
+		lit, err := literal(p, v)
+		if err != nil {
+			return "", err
+		}
+		if p.Default != "" {
+			lit = p.Name + " := " + lit
+		}
+		list = append(list, lit)
+	}
+	return fmt.Sprintf("FROM %s(%s)", q.Relation(), strings.Join(list, ", ")), nil
+}
+
+func flagName(param string) string { return strings.ReplaceAll(param, "_", "-") }
+
+func (q Query) check(args Args) error {
+	for name := range args {
+		known := false
+		var names []string
+		for _, p := range q.Params {
+			known = known || p.Name == name
+			names = append(names, "--"+flagName(p.Name))
+		}
+		if !known {
+			if len(names) == 0 {
+				return fmt.Errorf("%w: %s takes no --%s", ErrBadArgument, q.Name, flagName(name))
+			}
+			return fmt.Errorf("%w: %s takes no --%s; it takes %s", ErrBadArgument, q.Name, flagName(name), strings.Join(names, " "))
+		}
+	}
+	return nil
+}
+
+func literal(p Param, v string) (string, error) {
+	switch p.Type {
+	case "BIGINT":
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			return "", fmt.Errorf("%w: --%s %q is not a whole number", ErrBadArgument, flagName(p.Name), v)
+		}
+		if n < 0 {
+			return "", fmt.Errorf("%w: --%s %q is below 0", ErrBadArgument, flagName(p.Name), v)
+		}
+		return strconv.FormatInt(n, 10), nil
+	case "BOOLEAN":
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return "", fmt.Errorf("%w: --%s %q is neither true nor false", ErrBadArgument, flagName(p.Name), v)
+		}
+		return strconv.FormatBool(b), nil
+	}
+	return schema.Quote(v), nil
+}
+
+// Run runs a query. A run argument must name the run as the warehouse stores it, so that the statement shown is exact.
+func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, error) {
+	stmt, err := q.Statement(args)
+	if err != nil {
+		return nil, err
+	}
+	f, err := read(ctx, w, stmt)
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", q.Name, plainError(err))
+	}
+	f.Query, f.Version, f.SQL = q.Name, q.Version, stmt
+	docs := map[string]string{}
+	for _, c := range q.Columns {
+		docs[c[0]] = c[1]
+	}
+	for i := range f.Columns {
+		f.Columns[i].Doc = docs[f.Columns[i].Name]
+	}
+	if len(q.Notes) > 0 {
+		if f.Notes, err = notes(ctx, w, args["run"], q.Notes); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.Rows) == 0 && q.TakesRun() {
+		var why []string
+		why, err = unmatched(ctx, w, args)
+		f.Notes = append(why, f.Notes...)
+	}
+	return f, err
+}
+
+// unmatched says of each argument that picks rows what it could have picked, when it picked none.
+func unmatched(ctx context.Context, w *schema.Warehouse, args Args) ([]string, error) {
+	choices := []struct{ param, what, from string }{
+		{"stage", "stages", "(SELECT DISTINCT stage AS x FROM path_stage WHERE run_id = %s AND stage IS NOT NULL UNION SELECT '(none)')"},
+		{"device", "GPUs", "(SELECT DISTINCT device_id::VARCHAR AS x FROM range_device WHERE run_id = %[1]s UNION SELECT DISTINCT device_id::VARCHAR FROM device WHERE run_id = %[1]s)"},
+		{"range", "ranges, among others,", "(SELECT DISTINCT name AS x FROM range_path WHERE run_id = %s)"},
+		{"severity", "severities", "(SELECT DISTINCT severity AS x FROM diagnostic WHERE run_id = %s)"},
+	}
+	var out []string
+	for _, c := range choices {
+		value, given := args[c.param]
+		if !given {
+			continue
+		}
+		from := fmt.Sprintf(c.from, "_run_id_v1("+schema.Quote(args["run"])+")")
+		f, err := read(ctx, w, "SELECT x FROM "+from+" ORDER BY x = '(none)', x")
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, r := range f.Rows {
+			names = append(names, r[0].(string))
+		}
+		if slices.Contains(names, value) || len(names) == 0 {
+			continue
+		}
+		out = append(out, fmt.Sprintf("nothing has --%s %s; the run has the %s %s", c.param, value, c.what, schema.List(names, 12)))
+	}
+	return out, nil
+}
+
+// plainError takes DuckDB's mark off an error that a query raises itself about its arguments.
+func plainError(err error) error {
+	text := err.Error()
+	if i := strings.Index(text, "ARGUMENT: "); i >= 0 {
+		return fmt.Errorf("%w: %s", ErrBadArgument, text[i+len("ARGUMENT: "):])
+	}
+	return err
+}
+
+// notes reads what a reader must know of the run beside the rows.
+func notes(ctx context.Context, w *schema.Warehouse, run string, kinds []string) ([]string, error) {
+	f, err := read(ctx, w, fmt.Sprintf("SELECT note FROM _run_note_v1(%s) WHERE kind IN ('%s') ORDER BY kind, note",
+		schema.Quote(run), strings.Join(kinds, "', '")))
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, r := range f.Rows {
+		out = append(out, r[0].(string))
+	}
+	return out, nil
+}
+
+func read(ctx context.Context, w *schema.Warehouse, stmt string) (*Frame, error) {
+	rows, err := w.DB.QueryContext(ctx, stmt)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return scan(rows)
+}
+
+// scan turns a result into a Frame.
+func scan(rows *sql.Rows) (*Frame, error) {
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, err
+	}
+	f := &Frame{}
+	for _, t := range types {
+		f.Columns = append(f.Columns, Column{Name: t.Name(), Type: typeOf(t.DatabaseTypeName()), Unit: UnitOf(t.Name())})
+	}
+	cells, into := make([]any, len(types)), make([]any, len(types))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		row := make([]any, len(cells))
+		for i, c := range cells {
+			row[i] = value(c, types[i].DatabaseTypeName())
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	for i := range f.Columns {
+		f.exact(i)
+	}
+	return f, rows.Err()
+}
+
+// exact makes a column text when a whole number or decimal in it fits neither an int64 nor, exactly, a float64.
+func (f *Frame) exact(col int) {
+	c := &f.Columns[col]
+	if c.Type == Text || !slices.ContainsFunc(f.Rows, func(r []any) bool { _, text := r[col].(string); return text }) {
+		return
+	}
+	c.Type = Text
+	for _, r := range f.Rows {
+		if r[col] != nil {
+			r[col] = fmt.Sprint(r[col])
+		}
+	}
+}
+
+func typeOf(name string) Type {
+	switch {
+	case strings.HasSuffix(name, "[]"):
+		return Text
+	case strings.HasPrefix(name, "DECIMAL"), name == "DOUBLE", name == "FLOAT":
+		return Float
+	case strings.HasSuffix(name, "INTEGER"), strings.HasSuffix(name, "INT"):
+		return Int
+	case name == "BOOLEAN":
+		return Bool
+	}
+	return Text
+}
+
+// value brings what the driver gives for a DuckDB type into one of a Frame's types.
+func value(v any, name string) any {
+	switch x := v.(type) {
+	case nil:
+		return nil
+	case int64, string, bool, float64:
+		return x
+	case int8:
+		return int64(x)
+	case int16:
+		return int64(x)
+	case int32:
+		return int64(x)
+	case uint8:
+		return int64(x)
+	case uint16:
+		return int64(x)
+	case uint32:
+		return int64(x)
+	case uint64:
+		if x > math.MaxInt64 {
+			return strconv.FormatUint(x, 10)
+		}
+		return int64(x)
+	case float32:
+		return float64(x)
+	case *big.Int:
+		if !x.IsInt64() {
+			return x.String()
+		}
+		return x.Int64()
+	case duckdb.Decimal:
+		f, text := x.Float64(), x.String()
+		if strconv.FormatFloat(f, 'f', int(x.Scale), 64) != text && strconv.FormatFloat(f, 'f', -1, 64) != text {
+			return text
+		}
+		return f
+	case time.Time:
+		return x.UTC().Format(timeLayout(name))
+	case []any, map[string]any, duckdb.Map, duckdb.OrderedMap:
+		if text, err := json.Marshal(x); err == nil {
+			return string(text)
+		}
+	case []byte:
+		if name == "UUID" && len(x) == 16 {
+			u := duckdb.UUID(x[:16])
+			return u.String()
+		}
+		return string(x)
+	}
+	return fmt.Sprint(v)
+}
+
+func timeLayout(name string) string {
+	switch name {
+	case "DATE":
+		return "2006-01-02"
+	case "TIME":
+		return "15:04:05.999999"
+	case "TIMESTAMP_NS":
+		return "2006-01-02 15:04:05.999999999"
+	}
+	return "2006-01-02 15:04:05.999999"
+}

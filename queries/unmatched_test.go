@@ -1,0 +1,56 @@
+package queries_test
+
+import (
+	"strings"
+	"testing"
+
+	"prof/queries"
+)
+
+// TestUnmatched holds that a filter which picks nothing says what it could have picked.
+func TestUnmatched(t *testing.T) {
+	w := newWarehouse(t)
+	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	for _, c := range []struct{ query, param, value, want string }{
+		{"top-kernels", "stage", "Decode", "nothing has --stage Decode; the run has the stages decode, prefill, (none)"},
+		{"stages", "device", "7", "nothing has --device 7; the run has the GPUs 0, 1"},
+		{"range-kernels", "range", "step[0]", "nothing has --range step[0]; the run has the ranges, among others, decode, "},
+		{"diagnostics", "severity", "critical", "nothing has --severity critical; the run has the severities info, warning"},
+	} {
+		f := query(t, w, c.query, queries.Args{"run": "two", c.param: c.value})
+		if len(f.Rows) != 0 || len(f.Notes) == 0 || !strings.HasPrefix(f.Notes[0], c.want) {
+			t.Errorf("%s --%s %s: %d rows, notes %q", c.query, c.param, c.value, len(f.Rows), f.Notes)
+		}
+	}
+	if f := query(t, w, "top-kernels", queries.Args{"run": "two", "stage": "decode"}); len(f.Rows) == 0 || len(f.Notes) != 0 {
+		t.Errorf("a stage that is there: %d rows, notes %q", len(f.Rows), f.Notes)
+	}
+}
+
+// TestStagesOfOneDevice holds that passes on another GPU do not thin out the means: each of the two processes of this capture
+// runs its six passes of each stage on a GPU of its own.
+func TestStagesOfOneDevice(t *testing.T) {
+	w := newWarehouse(t)
+	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	sum := map[string]float64{}
+	for _, args := range []queries.Args{{"run": "two", "device": "0"}, {"run": "two", "device": "1"}} {
+		f := query(t, w, "stages", args)
+		for _, r := range f.Rows {
+			at := func(col string) float64 { return r[f.Index(col)].(float64) }
+			if r[f.Index("passes")] != int64(6) || at("gpu_busy_mean_ns") > at("gpu_span_mean_ns") || at("gpu_busy_mean_ns") > at("gpu_sum_mean_ns") {
+				t.Errorf("%v: %v", args, r)
+			}
+			sum[r[0].(string)] += at("kernel_sum_mean_ns") * 6
+		}
+	}
+	f := query(t, w, "stage-kernels", queries.Args{"run": "two"})
+	total := map[string]float64{}
+	for _, r := range f.Rows {
+		total[r[0].(string)] += float64(r[f.Index("total_ns")].(int64))
+	}
+	for _, stage := range []string{"prefill", "decode"} {
+		if sum[stage] < total[stage]-1 || sum[stage] > total[stage]+1 {
+			t.Errorf("%s: the passes of both GPUs hold %f ns of kernels, the stage %f", stage, sum[stage], total[stage])
+		}
+	}
+}
