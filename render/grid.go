@@ -1,0 +1,100 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"prof/queries"
+)
+
+// null stands for NULL in the forms for people.
+const null = "-"
+
+// grid is a Frame as people read it: scaled and rounded, with nothing in a cell that could move a cursor, but not yet
+// shortened or escaped. The table and Markdown forms both paint it.
+type grid struct {
+	columns []head
+	rows    [][]string
+	nulls   [][]bool
+}
+
+// head is the header of one column of a grid.
+type head struct {
+	queries.Column
+	words []string // of the title, the unit in parentheses last: gpu span (ms)
+	right bool     // aligned right
+}
+
+func (h head) title() string { return strings.Join(h.words, " ") }
+
+// newGrid scales and rounds a copy of the Frame's values.
+func newGrid(f *queries.Frame) (*grid, error) {
+	if err := check(f); err != nil {
+		return nil, err
+	}
+	g := &grid{rows: make([][]string, len(f.Rows)), nulls: make([][]bool, len(f.Rows))}
+	for i := range f.Rows {
+		g.rows[i] = make([]string, len(f.Columns))
+		g.nulls[i] = make([]bool, len(f.Columns))
+	}
+	for j, c := range f.Columns {
+		s := scaleOf(c, numbers(f, j))
+		numeric := c.Type == queries.Int || c.Type == queries.Float
+		g.columns = append(g.columns, head{c, words(c, s.name), numeric})
+		for i, row := range f.Rows {
+			g.rows[i][j], g.nulls[i][j] = cell(row[j], s), row[j] == nil
+		}
+	}
+	return g, nil
+}
+
+// numbers gives the numeric values of a column.
+func numbers(f *queries.Frame, column int) []float64 {
+	values := make([]float64, 0, len(f.Rows))
+	for _, row := range f.Rows {
+		switch v := row[column].(type) {
+		case int64:
+			values = append(values, float64(v))
+		case float64:
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+func cell(v any, s scale) string {
+	switch v := v.(type) {
+	case nil:
+		return null
+	case string:
+		return neutral(v)
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case int64, float64:
+		return s.number(v)
+	}
+	return neutral(fmt.Sprint(v))
+}
+
+// words splits a column's name into the words of its title and puts the unit it is shown in last: total_ns shown in ms is
+// "total (ms)". An expression is one word, as typed.
+func words(c queries.Column, unit string) []string {
+	name := neutral(c.Name)
+	if strings.ContainsFunc(name, func(r rune) bool { return r > '~' || r != '_' && !isWord(byte(r)) }) {
+		return withUnit([]string{name}, unit)
+	}
+	if c.Unit != queries.Count && c.Unit != queries.None {
+		name = strings.TrimSuffix(name, "_"+string(c.Unit))
+	}
+	return withUnit(strings.FieldsFunc(name, func(r rune) bool { return r == '_' }), unit)
+}
+
+func withUnit(words []string, unit string) []string {
+	if unit == "" || len(words) == 1 && strings.EqualFold(words[0], unit) {
+		return words
+	}
+	return append(words, "("+unit+")")
+}

@@ -1,0 +1,181 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"prof/queries"
+)
+
+// The least a column of text may be shortened to: a quarter of its widest cell, within these bounds.
+const (
+	shortText = 12
+	clearText = 24
+	gap       = 2 // spaces between columns
+)
+
+// layout says how a grid is fitted to a width: the columns that stay, how wide they are, and the lines of their headers.
+type layout struct {
+	keep    []int
+	dropped []int
+	widths  []int      // of each column in keep
+	headers [][]string // of each column in keep, one line or more
+	total   int
+}
+
+// fit lays a grid out in the given width, 0 meaning no limit. It tries, in this order, everything as it is; headers on
+// several lines; the widest texts shortened; the last columns dropped.
+func fit(g *grid, limit int) layout {
+	l := layout{widths: make([]int, len(g.columns))}
+	for j, h := range g.columns {
+		l.keep = append(l.keep, j)
+		l.widths[j] = max(dataWidth(g, j), width(h.title()))
+	}
+	if limit > 0 && sum(l.widths) > limit {
+		l = squeeze(g, limit)
+	}
+	for i, j := range l.keep {
+		l.headers = append(l.headers, headerLines(g.columns[j], l.widths[i]))
+	}
+	l.total = sum(l.widths)
+	return l
+}
+
+func squeeze(g *grid, limit int) layout {
+	l := layout{}
+	full, least := make([]int, len(g.columns)), make([]int, len(g.columns))
+	for j, h := range g.columns {
+		l.keep = append(l.keep, j)
+		full[j] = dataWidth(g, j)
+		least[j] = full[j]
+		if !h.right {
+			least[j] = min(full[j], max(shortText, min(full[j]/4, clearText)))
+		}
+		for _, word := range h.words {
+			full[j] = max(full[j], min(width(word), clearText))
+			least[j] = max(least[j], min(width(word), clearText))
+		}
+	}
+	for _, j := range dropOrder(g) {
+		if sum(pickInts(least, l.keep)) <= limit {
+			break
+		}
+		l.keep = slices.DeleteFunc(l.keep, func(k int) bool { return k == j })
+		l.dropped = append(l.dropped, j)
+	}
+	slices.Sort(l.dropped)
+	l.widths = level(pickInts(full, l.keep), pickInts(least, l.keep), limit)
+	l.widths = relax(g, l, limit)
+	return l
+}
+
+// relax spends the width that is left on headers of fewer lines, where it is enough for all of them.
+func relax(g *grid, l layout, limit int) []int {
+	for lines := 1; lines < 4; lines++ {
+		widths := slices.Clone(l.widths)
+		for i, j := range l.keep {
+			for len(headerLines(g.columns[j], widths[i])) > lines {
+				widths[i]++
+			}
+		}
+		if sum(widths) <= limit {
+			return widths
+		}
+	}
+	return l.widths
+}
+
+// dropOrder lists the columns that a narrow table may lose, the first to go first: spread and ids, then medians, then the rest
+// from the right; totals and shares stay longest, and what stands before the first text goes last of all. The first
+// text never goes.
+func dropOrder(g *grid) []int {
+	key := max(0, slices.IndexFunc(g.columns, func(h head) bool { return !h.right }))
+	var out []int
+	for j := len(g.columns) - 1; j >= 0; j-- {
+		if j != key {
+			out = append(out, j)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return worth(g.columns[a], a < key) - worth(g.columns[b], b < key) })
+	return out
+}
+
+// worth ranks a column by how long a narrow table keeps it.
+func worth(h head, first bool) int {
+	words := strings.Split(h.Name, "_")
+	has := func(any ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(any, w) })
+	}
+	switch {
+	case first:
+		return 4
+	case has("std", "min", "max", "pid", "tid", "source", "context"):
+		return 0
+	case has("median"):
+		return 1
+	case has("total") || h.Unit == queries.Ratio:
+		return 3
+	}
+	return 2
+}
+
+// level takes width from the widest columns first until they all fit, but no column below its least. When that is not
+// enough, a single column is left and takes the whole line.
+func level(full, least []int, limit int) []int {
+	widths := slices.Clone(full)
+	for top := slices.Max(widths); sum(widths) > limit && top > 0; top-- {
+		for i := range widths {
+			widths[i] = min(widths[i], max(top, least[i]))
+		}
+	}
+	if sum(widths) > limit {
+		widths[0] = limit
+	}
+	return widths
+}
+
+// headerLines breaks a header into the lines that fit its column.
+func headerLines(h head, to int) []string {
+	if width(h.title()) <= to {
+		return []string{h.title()}
+	}
+	var lines []string
+	line := ""
+	for _, word := range h.words {
+		word = shorten(word, to, 60)
+		if line != "" && width(line)+1+width(word) <= to {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		line = word
+	}
+	return append(lines, line)
+}
+
+func dataWidth(g *grid, column int) int {
+	widest := 0
+	for _, row := range g.rows {
+		widest = max(widest, width(row[column]))
+	}
+	return widest
+}
+
+// sum gives the width of a line of columns so wide.
+func sum(widths []int) int {
+	total := gap * max(0, len(widths)-1)
+	for _, w := range widths {
+		total += w
+	}
+	return total
+}
+
+func pickInts(from, indexes []int) []int {
+	picked := make([]int, len(indexes))
+	for i, j := range indexes {
+		picked[i] = from[j]
+	}
+	return picked
+}

@@ -1,0 +1,170 @@
+package render
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"prof/queries"
+)
+
+// The limits of a readable number.
+const (
+	maxDecimals = 3    // more digits than this after the point are noise
+	maxScaled   = 1e5  // a smaller unit is no help once the largest value has six digits before the point
+	plainDigits = 6    // significant digits of a number without a unit, which no scale has made short
+	maxPlain    = 1e15 // from here on digits become scientific
+)
+
+// step is one unit that a column can be shown in.
+type step struct {
+	div  float64 // base units in one of these
+	name string  // what the header shows; "" for a plain number
+}
+
+// ladder gives the units of a base unit, smallest first. Bytes are binary, rates and frequencies are decimal.
+func ladder(u queries.Unit) []step {
+	switch u {
+	case queries.Ns:
+		return []step{{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}
+	case queries.Bytes:
+		return []step{{1, "B"}, {1 << 10, "KiB"}, {1 << 20, "MiB"}, {1 << 30, "GiB"}, {1 << 40, "TiB"}}
+	case queries.BytesPerSec:
+		return []step{{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}}
+	case queries.Flop:
+		return []step{{1, "FLOP"}, {1e3, "kFLOP"}, {1e6, "MFLOP"}, {1e9, "GFLOP"}, {1e12, "TFLOP"}, {1e15, "PFLOP"}}
+	case queries.FlopPerSec:
+		return []step{{1, "FLOP/s"}, {1e3, "kFLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {1e12, "TFLOP/s"}}
+	case queries.Hz:
+		return []step{{1, "Hz"}, {1e3, "kHz"}, {1e6, "MHz"}, {1e9, "GHz"}}
+	case queries.Ratio:
+		return []step{{0.01, "%"}}
+	case queries.Watt:
+		return []step{{1, "W"}}
+	case queries.Celsius:
+		return []step{{1, "°C"}}
+	}
+	return []step{{1, ""}}
+}
+
+// scale says how every number of one column is shown.
+type scale struct {
+	step
+	decimals int
+	mixed    bool // plain numbers of such different size that each cell chooses its own decimals
+	group    bool // thousands separators
+}
+
+// scaleOf chooses the scale of a column from the values in it: the largest unit in which its smallest value still has three
+// significant digits, or the nearest to that, and as many decimals as that value needs.
+func scaleOf(c queries.Column, values []float64) scale {
+	low, high := extent(values)
+	s := scale{step: pick(ladder(c.Unit), low, high), group: grouped(c)}
+	switch {
+	case high == 0:
+	case c.Unit == queries.Ratio:
+		s.decimals = max(1, decimalsFor(s.smallest(values), 1))
+	case s.name == "":
+		s.mixed = low < 0.1 || high >= maxScaled
+		s.decimals = min(decimalsFor(low, plainDigits), s.exact(values))
+	default:
+		s.decimals = min(s.needed(s.smallest(values), high/s.div), s.exact(values))
+	}
+	return s
+}
+
+// extent gives the smallest and the largest magnitude among the finite non-zero values, or zeros.
+func extent(values []float64) (low, high float64) {
+	for _, v := range values {
+		v = math.Abs(v)
+		if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+			continue
+		}
+		if low == 0 || v < low {
+			low = v
+		}
+		high = max(high, v)
+	}
+	return low, high
+}
+
+func pick(steps []step, low, high float64) step {
+	best := -1
+	for i := len(steps) - 1; i >= 0; i-- {
+		if high/steps[i].div < 0.9995 && i > 0 {
+			continue
+		}
+		if best >= 0 && high/steps[i].div >= maxScaled {
+			break
+		}
+		best = i
+		if low/steps[i].div >= 0.1 {
+			break
+		}
+	}
+	return steps[best]
+}
+
+// smallest gives the smallest scaled magnitude that decimals can show; what is smaller goes scientific, and one such cell
+// does not widen its column.
+func (s scale) smallest(values []float64) float64 {
+	smallest := math.Inf(1)
+	for _, v := range values {
+		if v = math.Abs(v) / s.div; visible(v, maxDecimals) {
+			smallest = min(smallest, v)
+		}
+	}
+	return smallest
+}
+
+// exact gives the decimals beyond which every value that decimals can show has only zeros.
+func (s scale) exact(values []float64) int {
+	most := 0
+	for _, v := range values {
+		if v = math.Abs(v) / s.div; visible(v, maxDecimals) {
+			most = max(most, exactDecimals(v))
+		}
+	}
+	return most
+}
+
+// needed gives the decimals with which low has three significant digits, or fewer where high would get more than seven, but
+// always enough to see low.
+func (s scale) needed(low, high float64) int {
+	decimals := decimalsFor(low, 3)
+	for decimals > 0 && high*math.Pow10(decimals) >= 1e7 && visible(low, decimals-1) {
+		decimals--
+	}
+	return decimals
+}
+
+// decimalsFor gives the decimals that show v with so many significant digits, at most maxDecimals.
+func decimalsFor(v float64, significant int) int {
+	enough := math.Pow10(significant-1) * 0.99995
+	for d := range maxDecimals {
+		if v*math.Pow10(d) >= enough {
+			return d
+		}
+	}
+	return maxDecimals
+}
+
+// ownDecimals gives the decimals of one cell of a mixed column: three or fewer, more for a small fraction.
+func ownDecimals(v float64) int {
+	decimals := decimalsFor(v, plainDigits)
+	for decimals < 6 && v*math.Pow10(decimals) < 99.995 && v >= 0.95e-4 {
+		decimals++
+	}
+	return min(decimals, exactDecimals(v))
+}
+
+// visible reports whether a magnitude, shown with so many decimals, is more than a rounding artefact.
+func visible(v float64, decimals int) bool {
+	return v >= 0.95*math.Pow10(-decimals) && !math.IsInf(v, 0)
+}
+
+// exactDecimals counts the decimals of the shortest text that gives v back.
+func exactDecimals(v float64) int {
+	_, fraction, _ := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), ".")
+	return len(fraction)
+}
