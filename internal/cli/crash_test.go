@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// largest gives the largest capture at hand.
+func largest(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.FromSlash("../../../shared/captures/nsys/dsocr-sdpa/dsocr-sdpa.sqlite.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exists(path) {
+		return path
+	}
+	return capture(t, llama)
+}
+
+// answers is what the core queries say of a run.
+func answers(p *place, run string) string {
+	p.t.Helper()
+	var out strings.Builder
+	for _, q := range []string{"top-kernels", "ranges", "stages", "stage-kernels", "api-calls", "memops", "conservation"} {
+		out.WriteString(rounded(p.ok("query", q, "--run", run, "-f", "csv")))
+	}
+	return out.String()
+}
+
+// Killed at any moment, an ingest has happened wholly or not at all. The moments are spread over the time an ingest takes that
+// is left alone, more of them towards its end, where it commits. This test does not run beside others, which would stretch that.
+func TestKilledIngest(t *testing.T) {
+	big := largest(t)
+	args := []string{"ingest", "--run", "big", "--tag", "k=v", big}
+	alone := newFilled(t)
+	before := counts(alone)
+	start := time.Now()
+	alone.ok(args...)
+	took := time.Since(start)
+	complete, want := counts(alone), answers(alone, "big")
+	if before == complete {
+		t.Fatal("the ingest stored nothing")
+	}
+
+	p := newFilled(t)
+	wasA := answers(p, "a")
+	const kills = 20
+	rng := rand.New(rand.NewPCG(20, 26))
+	killed, committed := 0, 0
+	for i := range kills {
+		at := (float64(i) + rng.Float64()) / kills * 0.5 // the first half of the time
+		if i%2 == 1 {
+			at = 0.5 + at // the second
+		}
+		delay := time.Duration(at * float64(took))
+		cmd := p.command(args...)
+		r := finish(t, cmd, func() error {
+			if err := cmd.Start(); err != nil {
+				return err
+			}
+			time.Sleep(delay)
+			cmd.Process.Signal(syscall.SIGKILL) // fails when it is done already
+			return cmd.Wait()
+		})
+		switch {
+		case r.code == -1:
+			killed++
+		case r.code != 0:
+			t.Fatalf("killed after %v: %+v", delay, r)
+		}
+		switch got := counts(p); {
+		case got == complete:
+			committed++
+			if got := answers(p, "big"); got != want {
+				t.Fatalf("killed after %v, the run differs from that of an ingest left alone", delay)
+			}
+			p.ok("rm", "big")
+			if got := counts(p); got != before {
+				t.Fatalf("killed after %v and removed:\n%s\nwant\n%s", delay, got, before)
+			}
+		case got != before || r.code == 0:
+			t.Fatalf("killed after %v (exit %d):\n%s\nbefore:\n%s\ncomplete:\n%s", delay, r.code, got, before, complete)
+		}
+		if got := p.ok("query", "top-kernels", "--run", "a", "-f", "csv"); !strings.HasPrefix(got, "rank,kernel,") || strings.Count(got, "\n") < 3 {
+			t.Fatalf("killed after %v: top-kernels gives %q", delay, got)
+		}
+	}
+	t.Logf("%v left alone; of %d ingests %d were killed in time, %d had committed", took, kills, killed, committed)
+	if killed < kills/4 {
+		t.Errorf("only %d of %d ingests were killed in time", killed, kills)
+	}
+	p.ok(args...)
+	if got := counts(p); got != complete {
+		t.Errorf("after all the kills:\n%s\nwant\n%s", got, complete)
+	}
+	if answers(p, "big") != want || answers(p, "a") != wasA {
+		t.Error("after all the kills the runs differ from those of an ingest left alone")
+	}
+	if got := listing(t, p.path(".prof")); !slices.Equal(got, []string{".gitignore", "warehouse.duckdb"}) {
+		t.Errorf("the home holds %q", got)
+	}
+}
+
+// The same for the first ingest of all, which makes the warehouse.
+func TestKilledFirstIngest(t *testing.T) {
+	p := newPlace(t)
+	args := []string{"ingest", "--run", "a", capture(t, node)}
+	start := time.Now()
+	p.ok(args...)
+	took := time.Since(start)
+	complete := counts(p)
+	rng := rand.New(rand.NewPCG(6, 12))
+	for i := range 8 {
+		delay := time.Duration((float64(i) + rng.Float64()) / 8 * float64(took))
+		q := newPlace(t)
+		q.dir = filepath.Join(q.dir, fmt.Sprint(i))
+		write(t, q.path("here"), nil)
+		cmd := q.command(args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(delay)
+		cmd.Process.Signal(syscall.SIGKILL)
+		cmd.Wait()
+		r := q.run("runs", "--format", "csv")
+		head, rows, _ := strings.Cut(r.out, "\n")
+		switch {
+		case r.code == 1 && strings.HasPrefix(r.err, "prof: no warehouse yet in "):
+		case r.code != 0 || !strings.HasPrefix(head, "run,created_at,") || strings.Count(rows, "\n") > 1:
+			t.Fatalf("killed after %v: %+v", delay, r)
+		}
+		if again := q.run(args...); again.code != 0 && !strings.Contains(again.err, "the run name is taken") && !strings.Contains(again.err, "already") {
+			t.Fatalf("killed after %v, then: %+v", delay, again)
+		}
+		if got := counts(q); got != complete {
+			t.Fatalf("killed after %v, then ingested:\n%s\nwant\n%s", delay, got, complete)
+		}
+	}
+}

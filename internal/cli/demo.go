@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/ingest"
+	"prof/ingest/load"
+	"prof/queries"
+	"prof/render"
+	"prof/schema"
+	"prof/testdata"
+)
+
+// demoRuns are the captures shipped in the binary, the last one ingested last and so @latest.
+var demoRuns = []struct{ run, file, doc string }{
+	{"kernels", "nsys/kernels/kernels.sqlite.gz", "a handful of CUDA kernels with NVTX stages"},
+	{"two-gpus", "nsys/nccl2/nccl2.sqlite.gz", "two processes on two GPUs: matmul and all-reduce"},
+	{"llama", "nsys/llama-graph-node/llama-graph-node.sqlite.gz", "a 1.5 B Llama that decodes by replaying a CUDA graph"},
+}
+
+func (p *program) demoCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "demo",
+		Usage: "load real captures shipped in the binary and show the first answers",
+		Description: `The captures are of an NVIDIA H200, taken with Nsight Systems. Nothing outside a scratch folder is touched.
+
+  prof demo
+  prof demo --keep playground
+  prof --home playground query top-kernels --run llama --stage decode`,
+		Flags: append(outputFlags()[1:], &cli.StringFlag{Name: "keep", Usage: "leave the warehouse in `DIR` to play with"}),
+		Action: func(c *cli.Context) error {
+			if err := exactArgs(c, 0, "no arguments"); err != nil {
+				return err
+			}
+			return p.demo(c)
+		},
+	}
+}
+
+func (p *program) demo(c *cli.Context) (err error) {
+	scratch, err := os.MkdirTemp("", "prof-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	home := schema.Home{Dir: filepath.Join(scratch, "home")}
+	if keep := c.String("keep"); keep != "" {
+		if home.Dir, err = filepath.Abs(keep); err != nil {
+			return err
+		}
+		if home.Exists() {
+			return usagef("%s holds a warehouse already; name another folder", keep)
+		}
+	}
+	w, err := p.openHome(c, home, true)
+	if err != nil {
+		return err
+	}
+	defer closing(w, &err)
+	for _, d := range demoRuns {
+		fmt.Fprintf(p.err, "%s: %s\n", d.run, d.doc)
+		if err := p.demoIngest(c, w, scratch, d.run, d.file); err != nil {
+			return err
+		}
+	}
+	if err := p.demoAnswers(c, w); err != nil {
+		return err
+	}
+	p.demoNext(c)
+	return nil
+}
+
+func (p *program) demoIngest(c *cli.Context, w *schema.Warehouse, scratch, run, file string) error {
+	data, err := fs.ReadFile(testdata.Captures, file)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(scratch, filepath.Base(file))
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return err
+	}
+	_, err = ingest.Run(c.Context, w, []string{path}, ingest.Options{Name: run, Now: time.Now(), ProfVersion: version(), Warn: p.warn,
+		Tags: [][2]string{{"demo", "yes"}}, Load: load.Options{Threads: runtime.NumCPU()}})
+	return err
+}
+
+func (p *program) demoAnswers(c *cli.Context, w *schema.Warehouse) error {
+	for _, a := range []struct {
+		title, query string
+		args         queries.Args
+	}{
+		{"The runs: prof runs", "runs", nil},
+		{"Stages of the Llama run, time per pass: prof query stages --run llama", "stages", queries.Args{"run": "llama"}},
+		{"Its kernels: prof query top-kernels --run llama --top 8", "top-kernels", queries.Args{"run": "llama", "top": "8"}},
+		{"What decode does, by family: prof query top-kernels --run llama --stage decode --by family --top 6", "top-kernels",
+			queries.Args{"run": "llama", "stage": "decode", "by": "family", "top": "6"}},
+	} {
+		q, err := queries.Find(a.query)
+		if err != nil {
+			return err
+		}
+		f, err := queries.Run(c.Context, w, q, a.args)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.out, "\n%s\n\n", a.title)
+		if err := render.Table(p.out, f, p.options(c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *program) demoNext(c *cli.Context) {
+	me := "prof"
+	if exe, err := os.Executable(); err == nil && strings.Contains(exe, "go-build") {
+		me = "go run ."
+	}
+	fmt.Fprint(p.out, "\nNext:\n")
+	home := c.String("keep")
+	if home == "" {
+		home = "playground"
+		fmt.Fprintf(p.out, "  %s demo --keep %s\n", me, home)
+	}
+	for _, s := range []string{"show llama", "query ranges --run llama --top 10", "query stage-kernels --run two-gpus --top 3", "query",
+		`sql "FROM launches('llama', stage := 'decode', top := 5)"`} {
+		fmt.Fprintf(p.out, "  %s --home %s %s\n", me, home, s)
+	}
+	fmt.Fprintf(p.out, "  %s ingest YOUR.sqlite        # nsys export --type sqlite report.nsys-rep\n", me)
+}

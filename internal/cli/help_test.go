@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/schema"
+)
+
+func TestVersionAndHelp(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	version := `prof version ` + regexp.QuoteMeta(release) + `\S* \(DuckDB ` + regexp.QuoteMeta(schema.DuckDBVersion()) + `\)\n`
+	p.wantLike(0, version, "", "--version")
+	p.wantLike(0, version, "", "-v")
+	app, err := (&program{}).app()
+	if err != nil {
+		t.Fatal(err)
+	}
+	top := p.ok("help")
+	if top != p.ok() || top != p.ok("--help") || top != p.ok("-h") {
+		t.Error("help, --help, -h and no verb differ")
+	}
+	for _, v := range app.Commands {
+		if !strings.Contains(top, "\n   "+v.Name+" ") || v.Usage == "" {
+			t.Errorf("help lacks %s", v.Name)
+		}
+		r := p.run("help", v.Name)
+		if r.code != 0 || r.err != "" || !strings.Contains(r.out, "prof "+v.Name+" - "+v.Usage) {
+			t.Errorf("help %s: %+v", v.Name, r)
+		}
+		_, after, _ := strings.Cut(r.out, "DESCRIPTION:")
+		if !regexp.MustCompile(`(?m)^ {4,}(source <\()?prof ` + v.Name).MatchString(after) {
+			t.Errorf("help %s has no example:\n%s", v.Name, r.out)
+		}
+		if v.Name == "help" {
+			r = result{0, top, ""}
+		}
+		p.want(r, v.Name, "--help")
+		p.want(r, v.Name, "-h")
+		p.want(r, v.Name, "x", "--home", "h", "-h")
+	}
+	if !strings.Contains(top, "PROF_WAIT") || !strings.Contains(top, "PROF_HOME") {
+		t.Error("help lacks the environment's variables")
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	before := state(p)
+	for _, c := range []struct{ args, want string }{
+		{"qury", "there is no verb \"qury\"; did you mean query?"},
+		{"zzzzz", "there is no verb \"zzzzz\"; `prof` lists the verbs"},
+		{"help zzzzz", "there is no verb \"zzzzz\"; `prof` lists the verbs"},
+		{"help ingst", "there is no verb \"ingst\"; did you mean ingest?"},
+		{"--zzz runs", "there is no option --zzz; see `prof`"},
+		{"runs --home", "--home needs a value; see `prof`"},
+		{"runs --format", "--format needs a value; see `prof help runs`"},
+		{"runs --wide=perhaps", "invalid boolean value \"perhaps\" for -wide: parse error; see `prof help runs`"},
+		{"runs x", "runs takes no arguments; see `prof help runs`"},
+		{"runs --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
+		{"show a b", "show takes one run; see `prof help show`"},
+		{"show --top 3", "there is no option --top; see `prof help show`"},
+		{"rm -f a", "there is no option -f; see `prof help rm`"},
+		{"rm", "rm takes the runs to remove; see `prof help rm`"},
+		{"tag a", "tag takes a run and key=value; see `prof help tag`"},
+		{"tag a kv", "tag \"kv\": write it key=value, in UTF-8"},
+		{"tag a k=v =v", "tag \"=v\": write it key=value, in UTF-8"},
+		{"ingest", "ingest takes files or folders; see `prof help ingest`"},
+		{"ingest --tag kv x", "tag \"kv\": write it key=value, in UTF-8"},
+		{"ingest --run= x", "--run needs a name"},
+		{"ingest --rum b x", "there is no option --rum; did you mean --run?"},
+		{"query top-kernel", "no such query: \"top-kernel\"; did you mean top-kernels?"},
+		{"query kernels", "no such query: \"kernels\"; did you mean range-kernels or stage-kernels or top-kernels?"},
+		{"query zzzzz", "no such query: \"zzzzz\"; `prof query` lists them"},
+		{"query top-kernels stages", "query takes one query name; see `prof help query`"},
+		{"query top-kernels --run a --stag x", "there is no option --stag; did you mean --stage?"},
+		{"query top-kernels --run a --nosuch 1", "there is no option --nosuch; see `prof help query`"},
+		{"query ranges --run a --stage x", "wrong argument: ranges takes no --stage; it takes --run --raw --device --top"},
+		{"query runs --top 3", "wrong argument: runs takes no --top"},
+		{"query top-kernels --run a --top x", "wrong argument: --top \"x\" is not a whole number"},
+		{"query top-kernels --run a --top 1.5", "wrong argument: --top \"1.5\" is not a whole number"},
+		{"query top-kernels --run a --by x", "query top-kernels: wrong argument: --by is name, short or family"},
+		{"query top-kernels --run a --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
+		{"query --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
+		{"completion", "completion takes bash, zsh or fish; see `prof help completion`"},
+		{"completion tcsh", "no completion for \"tcsh\"; there is bash, zsh and fish"},
+		{"demo x", "demo takes no arguments; see `prof help demo`"},
+	} {
+		p.want(result{2, "", "prof: " + c.want + "\n"}, strings.Fields(c.args)...)
+	}
+	p.want(result{2, "", "prof: unknown format \"yaml\": use one of table, md, csv, json\n"}, "sql", "SELECT 1", "--format", "yaml")
+	p.want(result{2, "", "prof: sql takes one statement: put it in quotes; see `prof help sql`\n"}, "sql", "SELECT", "1")
+	if after := state(p); after != before {
+		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	bash := p.ok("completion", "bash")
+	if !strings.Contains(bash, "complete -o bashdefault -o default -F _prof_complete prof\n") {
+		t.Errorf("bash: %s", bash)
+	}
+	zsh := p.ok("completion", "zsh")
+	if !strings.HasPrefix(zsh, "#compdef prof\n") || !strings.Contains(zsh, "compdef _prof_complete prof\n") {
+		t.Errorf("zsh: %s", zsh)
+	}
+	fish := p.ok("completion", "fish")
+	for _, want := range []string{"-a 'ingest' -d 'store captured files as one run'", "__fish_seen_subcommand_from query' -f -l explain"} {
+		if !strings.Contains(fish, want) {
+			t.Errorf("fish lacks %s", want)
+		}
+	}
+	for shell, text := range map[string]string{"bash": bash, "zsh": zsh, "fish": fish} {
+		path := write(t, p.path("completion."+shell), []byte(text))
+		if exe, err := exec.LookPath(shell); err != nil {
+			t.Logf("%s is not installed: its script's syntax goes unchecked", shell)
+		} else if out, err := exec.Command(exe, "-n", path).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s -n: %v: %s", shell, err, out)
+		}
+	}
+	exe, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not installed")
+	}
+	before := state(p)
+	for line, want := range map[string]string{
+		"prof query top-":                        "top-kernels",
+		"prof query stage-":                      "stage-kernels stage-notes",
+		"prof --home .prof query top-":           "top-kernels",
+		"prof qu":                                "query",
+		"prof r":                                 "runs rm",
+		"prof help comp":                         "completion",
+		"prof query top-kernels --sta":           "--stage",
+		"prof query top-kernels --run a --forma": "--format",
+		"prof ingest x --ru":                     "--run",
+		// Nothing may be done while the user is still typing.
+		"prof rm a ":                                  "",
+		"prof rm a -- ":                               "--help",
+		"prof tag a k=v --home ":                      "",
+		"prof ingest " + capture(t, node) + " ":       "",
+		"prof ingest " + capture(t, node) + " --run ": "",
+		"prof ingest " + capture(t, node) + " --tag ": "",
+	} {
+		words := strings.Split(line, " ")
+		quoted := make([]string, len(words))
+		for i, w := range words {
+			quoted[i] = "'" + w + "'"
+		}
+		script := "source completion.bash; COMP_WORDS=(" + strings.Join(quoted, " ") + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _prof_complete; echo \"${COMPREPLY[*]}\""
+		cmd := p.command()
+		cmd.Path, cmd.Args = exe, []string{"bash", "--norc", "-c", script}
+		cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(built)+":"+os.Getenv("PATH"))
+		if r := finish(t, cmd, cmd.Run); r.code != 0 || strings.TrimSpace(r.out) != want || r.err != "" {
+			t.Errorf("%q: %+v, want %q", line, r, want)
+		}
+	}
+	if after := state(p); after != before {
+		t.Errorf("completion changed the warehouse:\n%s\n%s", before, after)
+	}
+	if got := listing(t, p.dir); slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "generate") }) {
+		t.Errorf("completion made %q", got)
+	}
+}
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	temp := t.TempDir()
+	p.env = []string{"TMPDIR=" + temp}
+	r := p.run("demo")
+	if r.code != 0 || r.err != "kernels: a handful of CUDA kernels with NVTX stages\ntwo-gpus: two processes on two GPUs: matmul and all-reduce\n"+
+		"llama: a 1.5 B Llama that decodes by replaying a CUDA graph\n" {
+		t.Errorf("demo: %d %q", r.code, r.err)
+	}
+	for _, want := range []string{"\nThe runs: prof runs\n", "\nStages of the Llama run, ", "\nIts kernels: ", "\nNext:\n  prof demo --keep playground\n"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("demo lacks %q", want)
+		}
+	}
+	if got := append(listing(t, p.dir), listing(t, temp)...); len(got) != 0 {
+		t.Errorf("demo left %q", got)
+	}
+	kept := p.ok("demo", "--keep", "playground")
+	if got := p.ok("--home", "playground", "sql", "-f", "csv", "SELECT name FROM run ORDER BY created_at DESC"); got != "name\nllama\ntwo-gpus\nkernels\n" {
+		t.Errorf("kept: %q", got)
+	}
+	p.want(result{2, "", "prof: playground holds a warehouse already; name another folder\n"}, "demo", "--keep", "playground")
+	// What it says to try next works.
+	_, next, _ := strings.Cut(kept, "\nNext:\n")
+	tried := 0
+	for _, line := range strings.Split(next, "\n") {
+		if !strings.HasPrefix(line, "  prof --home playground ") {
+			continue
+		}
+		tried++
+		cmd := p.command()
+		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", line}
+		cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(built)+":"+os.Getenv("PATH"))
+		if r := finish(t, cmd, cmd.Run); r.code != 0 || strings.Count(r.out, "\n") < 4 {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
+	if tried != 5 {
+		t.Errorf("%d commands to try next:\n%s", tried, next)
+	}
+	for _, want := range regexp.MustCompile(`prof (query|runs)[^\n]*`).FindAllString(kept[:len(kept)-len(next)], -1) {
+		p.ok(append([]string{"--home", "playground"}, strings.Fields(want)[1:]...)...)
+	}
+}

@@ -1,0 +1,332 @@
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// built is the program under test; TestMain builds it.
+var built string
+
+// holdEnv makes the test binary hold a warehouse: see hold.
+const holdEnv = "PROF_TEST_HOLD"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(holdEnv); mode != "" {
+		if err := hold(mode, os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "prof-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	built = filepath.Join(dir, "prof")
+	cmd := exec.Command("go", "build", "-o", built, ".")
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// hold opens the warehouse of a home, says so, and keeps it open until stdin ends.
+func hold(mode, dir string) (err error) {
+	defs, err := queries.Definitions()
+	if err != nil {
+		return err
+	}
+	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: mode == "write", Defs: defs})
+	if err != nil {
+		return err
+	}
+	defer closing(w, &err)
+	fmt.Println("held")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+const (
+	kernels = "kernels/kernels.sqlite.gz"
+	node    = "variants-node/variants-node.sqlite.gz"
+	graph   = "variants-graph/variants-graph.sqlite.gz"
+	nccl    = "nccl2/nccl2.sqlite.gz"
+	llama   = "llama-graph-node/llama-graph-node.sqlite.gz"
+)
+
+// capture gives the absolute path of a capture in testdata.
+func capture(t testing.TB, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "testdata", "nsys", filepath.FromSlash(name)))
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// place is a folder to run prof in; its home is .prof there.
+type place struct {
+	t   testing.TB
+	dir string
+	env []string // beside a bare environment
+}
+
+func newPlace(t testing.TB) *place { return &place{t: t, dir: t.TempDir()} }
+
+func (p *place) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
+
+// result is what a command did.
+type result struct {
+	code     int // -1: killed by a signal
+	out, err string
+}
+
+func (p *place) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(built, args...)
+	cmd.Dir = p.dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + os.TempDir()}, p.env...)
+	return cmd
+}
+
+func (p *place) run(args ...string) result { return p.runWith("", args...) }
+
+func (p *place) runWith(stdin string, args ...string) result {
+	p.t.Helper()
+	cmd := p.command(args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	return finish(p.t, cmd, cmd.Run)
+}
+
+// finish runs a command to its end.
+func finish(t testing.TB, cmd *exec.Cmd, run func() error) result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if cmd.Stdout == nil {
+		cmd.Stdout = &out
+	}
+	if cmd.Stderr == nil {
+		cmd.Stderr = &errs
+	}
+	err := run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%v: %v", cmd.Args, err)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// ok runs a command that must succeed and gives its stdout.
+func (p *place) ok(args ...string) string {
+	p.t.Helper()
+	r := p.run(args...)
+	if r.code != 0 {
+		p.t.Fatalf("prof %q: exit %d, stderr %q", args, r.code, r.err)
+	}
+	return r.out
+}
+
+// want runs a command and compares all it does.
+func (p *place) want(want result, args ...string) {
+	p.t.Helper()
+	if got := p.run(args...); got != want {
+		p.t.Errorf("prof %q:\ngot  %d %q %q\nwant %d %q %q", args, got.code, got.out, got.err, want.code, want.out, want.err)
+	}
+}
+
+// wantLike is want with stdout and stderr as regular expressions of the whole.
+func (p *place) wantLike(code int, out, errs string, args ...string) {
+	p.t.Helper()
+	got := p.run(args...)
+	if got.code != code || !whole(out).MatchString(got.out) || !whole(errs).MatchString(got.err) {
+		p.t.Errorf("prof %q:\ngot  %d %q %q\nwant %d %q %q", args, got.code, got.out, got.err, code, out, errs)
+	}
+}
+
+func whole(expr string) *regexp.Regexp { return regexp.MustCompile(`\A(?s:` + expr + `)\z`) }
+
+func (p *place) sql(text string) string { p.t.Helper(); return p.ok("sql", "--format", "csv", text) }
+
+// template is a warehouse with one run, "a", of the capture kernels, and its tables.
+var template = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(filepath.Dir(built), "template")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(filepath.Join("..", "..", "testdata", "nsys", filepath.FromSlash(kernels)))
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(built, "--home", filepath.Join(dir, ".prof"), "ingest", "--run", "a", path)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return dir, nil
+})
+
+// newFilled gives a place with a copy of the template.
+func newFilled(t testing.TB) *place {
+	t.Helper()
+	p := newPlace(t)
+	fill(t, p.path(".prof"))
+	return p
+}
+
+// fill copies the template's home to a folder.
+func fill(t testing.TB, home string) {
+	t.Helper()
+	from, err := template()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(home, os.DirFS(filepath.Join(from, ".prof"))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var tableNames struct {
+	sync.Once
+	names []string
+}
+
+// tables lists the warehouse's tables.
+func tables(p *place) []string {
+	p.t.Helper()
+	tableNames.Do(func() {
+		lines := strings.Fields(p.sql("SELECT table_name FROM duckdb_tables() ORDER BY table_name"))
+		tableNames.names = lines[1:]
+	})
+	if !slices.Contains(tableNames.names, "kernel") || len(tableNames.names) < 20 {
+		p.t.Fatalf("tables: %q", tableNames.names)
+	}
+	return tableNames.names
+}
+
+// counts gives the number of rows of each table.
+func counts(p *place) string {
+	p.t.Helper()
+	return perTable(p, "count(*) AS n")
+}
+
+// state identifies the content of every table, and what `prof runs` says.
+func state(p *place) string {
+	p.t.Helper()
+	return perTable(p, "count(*) AS n, coalesce(bit_xor(hash(x)), 0)::VARCHAR AS h") + p.ok("runs", "--format", "csv")
+}
+
+func perTable(p *place, what string) string {
+	p.t.Helper()
+	var parts []string
+	for _, t := range tables(p) {
+		parts = append(parts, fmt.Sprintf("SELECT '%s' AS t, %s FROM %s x", t, what, t))
+	}
+	return p.sql(strings.Join(parts, " UNION ALL ") + " ORDER BY t")
+}
+
+// write makes a file.
+func write(t testing.TB, path string, data []byte) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// unpacked gives a capture's plain bytes.
+func unpacked(t testing.TB, name string) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(read(t, capture(t, name))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// listing names all files below a folder.
+func listing(t testing.TB, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.Walk(dir, func(path string, _ os.FileInfo, err error) error {
+		if err == nil && path != dir {
+			path, err = filepath.Rel(dir, path)
+			out = append(out, filepath.ToSlash(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// within fails the test when cond does not come true in time.
+func within(t testing.TB, limit time.Duration, what string, cond func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !cond(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", limit, what)
+		}
+	}
+}
+
+var longFraction = regexp.MustCompile(`\d+\.\d{8,}`)
+
+// rounded shortens fractions: DuckDB adds doubles up in no fixed order, which shows in their last digit.
+func rounded(csv string) string {
+	return longFraction.ReplaceAllStringFunc(csv, func(s string) string {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return s
+		}
+		return strconv.FormatFloat(v, 'g', 11, 64)
+	})
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

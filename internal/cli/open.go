@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"prof/queries"
+	"prof/render"
+	"prof/schema"
+)
+
+// lockWait is how long a command waits for another process that holds the warehouse, unless PROF_WAIT says otherwise.
+const lockWait = 10 * time.Second
+
+// lockWaitFrom reads PROF_WAIT, a duration as 500ms, 30s or 5m.
+func lockWaitFrom(text string) (time.Duration, error) {
+	if text == "" {
+		return lockWait, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, usagef("PROF_WAIT=%s: write a duration such as 500ms, 30s or 5m", text)
+	}
+	return d, nil
+}
+
+func (p *program) home(c *cli.Context) (schema.Home, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return schema.Home{}, err
+	}
+	return schema.FindHome(dir, c.String("home"))
+}
+
+// open opens the warehouse.
+func (p *program) open(c *cli.Context, write bool) (*schema.Warehouse, error) {
+	home, err := p.home(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.openHome(c, home, write)
+}
+
+// openToChange opens the warehouse for writing where there is one already.
+func (p *program) openToChange(c *cli.Context) (*schema.Warehouse, error) {
+	home, err := p.home(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.openHome(c, home, home.Exists()) // opening for reading says that there is none
+}
+
+func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schema.Warehouse, error) {
+	defs, err := queries.Definitions()
+	if err != nil {
+		return nil, err
+	}
+	wait, err := lockWaitFrom(os.Getenv("PROF_WAIT"))
+	if err != nil {
+		return nil, err
+	}
+	return schema.Open(c.Context, home, schema.Options{Write: write, Defs: defs, Wait: wait, MemoryLimit: memoryLimit(write),
+		Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
+}
+
+// memoryLimit bounds what DuckDB takes while it writes; reading leaves it the machine.
+func memoryLimit(write bool) string {
+	if write {
+		return "512MB"
+	}
+	return ""
+}
+
+// closing closes a warehouse that was written to and keeps the first error. One that was only read is left to the end of the
+// process, which frees its memory faster than DuckDB does.
+func closing(w *schema.Warehouse, err *error) {
+	if !w.Writable && !w.Spilled() {
+		return
+	}
+	if e := w.Close(); *err == nil {
+		*err = e
+	}
+}
+
+// Flags of every verb that prints rows.
+func outputFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table, md, csv or json (csv and json in base units, full precision)"},
+		&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
+	}
+}
+
+// print writes a frame in the form asked for; notes that the form does not hold go to stderr.
+func (p *program) print(c *cli.Context, f *queries.Frame) error {
+	form := c.String("format")
+	if form == "csv" {
+		for _, n := range f.Notes {
+			fmt.Fprintln(p.err, "note: "+n)
+		}
+	}
+	return usageIfUnknownForm(form, render.Frame(p.out, form, f, p.options(c)))
+}
+
+func usageIfUnknownForm(form string, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, f := range render.Forms() {
+		if f.Name == form {
+			return err
+		}
+	}
+	return &usageError{err}
+}
+
+// options says what the output can show.
+func (p *program) options(c *cli.Context) render.Options {
+	o := render.Options{Wide: c.Bool("wide"), Width: p.width()}
+	o.Color = isTerminal(p.out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return o
+}
+
+// width is that of the terminal; of a pipe, what COLUMNS says or no limit.
+func (p *program) width() int {
+	if f, ok := p.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	w, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || w < 1 {
+		return 0
+	}
+	return w
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+func (p *program) queryCommand() (*cli.Command, error) {
+	flags, err := paramFlags()
+	if err != nil {
+		return nil, err
+	}
+	return &cli.Command{
+		Name:      "query",
+		Usage:     "answer a named question; without a name, list them",
+		ArgsUsage: "[NAME]",
+		Description: `  prof query                                      # the catalogue
+  prof query top-kernels --run baseline --top 10
+  prof query stages --run @latest --format md
+  prof query top-kernels --stage decode --by family
+  prof query top-kernels --explain                # its SQL and what its columns mean
+
+A run is a name, an id, a unique prefix of either, @latest, @latest~N, or tag:key=value; without --run it is @latest.
+NAME may carry a version: top-kernels.v1.`,
+		Flags: append(append(flags, outputFlags()...),
+			&cli.BoolFlag{Name: "explain", Usage: "print the query's SQL and documentation in place of running it"}),
+		Action:       p.query,
+		BashComplete: completeQueries,
+	}, nil
+}
+
+// paramFlags makes a flag of each parameter that any query takes.
+func paramFlags() ([]cli.Flag, error) {
+	all, err := queries.Catalogue()
+	if err != nil {
+		return nil, err
+	}
+	var out []cli.Flag
+	type use struct {
+		param   queries.Param
+		queries []string
+	}
+	uses := map[string]*use{}
+	var order []string
+	for _, q := range all {
+		for _, prm := range q.Params {
+			u := uses[prm.Name]
+			if u == nil {
+				u = &use{param: prm}
+				uses[prm.Name] = u
+				order = append(order, prm.Name)
+			}
+			u.queries = append(u.queries, q.Name)
+		}
+	}
+	slices.Sort(order)
+	for _, name := range order {
+		u := uses[name]
+		usage := u.param.Doc
+		if name != "run" {
+			usage += " (" + schema.List(u.queries, 3) + ")"
+		}
+		if u.param.Type == "BOOLEAN" {
+			out = append(out, &cli.BoolFlag{Name: name, Usage: usage})
+		} else {
+			out = append(out, &cli.StringFlag{Name: name, Usage: usage, DefaultText: strings.Trim(u.param.Default, "'")})
+		}
+	}
+	return out, nil
+}
+
+func (p *program) query(c *cli.Context) (err error) {
+	if c.NArg() == 0 {
+		return p.catalogue(c)
+	}
+	if err := exactArgs(c, 1, "one query name"); err != nil {
+		return err
+	}
+	q, err := queries.Find(c.Args().First())
+	if err != nil {
+		return err
+	}
+	if c.Bool("explain") {
+		return p.explain(q, p.queryArgs(c))
+	}
+	args := p.queryArgs(c)
+	if err := checkArgs(q, args); err != nil { // before anything is opened
+		return err
+	}
+	w, err := p.open(c, false)
+	if err != nil {
+		return err
+	}
+	defer closing(w, &err)
+	f, err := p.answer(c, w, q, args)
+	if err != nil {
+		return err
+	}
+	return p.print(c, f)
+}
+
+// queryArgs gives the parameters set on the command line.
+func (p *program) queryArgs(c *cli.Context) queries.Args {
+	args := queries.Args{}
+	for _, name := range paramNames() {
+		if c.IsSet(name) {
+			args[name] = c.String(name)
+			if _, ok := c.Value(name).(bool); ok {
+				args[name] = fmt.Sprint(c.Bool(name))
+			}
+		}
+	}
+	return args
+}
+
+func checkArgs(q queries.Query, args queries.Args) error {
+	probe := maps.Clone(args)
+	if _, given := probe["run"]; q.TakesRun() && !given {
+		probe["run"] = "@latest"
+	}
+	_, err := q.Statement(probe)
+	return err
+}
+
+// answer runs a query on the run that its arguments mean, by default the latest.
+func (p *program) answer(c *cli.Context, w *schema.Warehouse, q queries.Query, args queries.Args) (*queries.Frame, error) {
+	if q.TakesRun() {
+		ref, given := args["run"]
+		if !given {
+			ref = "@latest"
+		}
+		run, err := w.Resolve(c.Context, ref)
+		if err != nil {
+			return nil, err
+		}
+		if !given || strings.HasPrefix(ref, "@") || strings.HasPrefix(ref, "tag:") {
+			fmt.Fprintf(p.err, "run %s\n", run.Name)
+		}
+		args["run"] = run.ID // an id makes the scans' filter a constant
+	}
+	return queries.Run(c.Context, w, q, args)
+}
+
+func paramNames() []string {
+	all, err := queries.Catalogue()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, q := range all {
+		for _, prm := range q.Params {
+			if !slices.Contains(out, prm.Name) {
+				out = append(out, prm.Name)
+			}
+		}
+	}
+	return out
+}
+
+func (p *program) catalogue(c *cli.Context) error {
+	all, err := queries.Catalogue()
+	if err != nil {
+		return err
+	}
+	f := &queries.Frame{Query: "catalogue", Columns: []queries.Column{{Name: "query"}, {Name: "version", Type: queries.Int}, {Name: "gives"}, {Name: "options"}}}
+	for _, q := range all {
+		var opts []string
+		for _, prm := range q.Params {
+			opts = append(opts, "--"+prm.Name)
+		}
+		f.Rows = append(f.Rows, []any{q.Name, int64(q.Version), q.Doc, strings.Join(opts, " ")})
+	}
+	if c.String("format") == "table" {
+		return p.listCatalogue(f)
+	}
+	return p.print(c, f)
+}
+
+// listCatalogue prints one line a query.
+func (p *program) listCatalogue(f *queries.Frame) error {
+	for _, r := range f.Rows {
+		line := fmt.Sprintf("%-15s %s", r[0], r[2])
+		if w := p.width(); w > 20 && len([]rune(line)) > w {
+			line = string([]rune(line)[:w-1]) + "…"
+		}
+		if _, err := fmt.Fprintln(p.out, line); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(p.err, "\nprof query NAME --run RUN; `prof query NAME --explain` prints its SQL and columns")
+	return err
+}
+
+func (p *program) explain(q queries.Query, args queries.Args) error {
+	if _, given := args["run"]; q.TakesRun() && !given {
+		args["run"] = "@latest"
+	}
+	text, err := q.Text(args)
+	if err == nil {
+		_, err = fmt.Fprint(p.out, text)
+	}
+	return err
+}
+
+func completeQueries(c *cli.Context) {
+	// The word being typed is the one before the flag that asks for completion.
+	if n := len(os.Args) - 2; n > 0 && strings.HasPrefix(os.Args[n], "-") {
+		cli.DefaultCompleteWithFlags(c.Command)(c)
+		return
+	}
+	all, err := queries.Catalogue()
+	if err != nil || c.NArg() > 0 {
+		return
+	}
+	for _, q := range all {
+		fmt.Fprintln(c.App.Writer, q.Name)
+	}
+}

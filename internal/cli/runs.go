@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+func (p *program) runsCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "runs",
+		Usage:       "list the runs, newest first",
+		Description: "  prof runs\n  prof runs --format json",
+		Flags:       outputFlags(),
+		Action: func(c *cli.Context) (err error) {
+			if err := exactArgs(c, 0, "no arguments"); err != nil {
+				return err
+			}
+			w, err := p.open(c, false)
+			if err != nil {
+				return err
+			}
+			defer closing(w, &err)
+			q, err := queries.Find("runs")
+			if err != nil {
+				return err
+			}
+			f, err := queries.Run(c.Context, w, q, nil)
+			if err != nil {
+				return err
+			}
+			return p.print(c, f)
+		},
+	}
+}
+
+func (p *program) tagCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "tag",
+		Usage:       "label a run",
+		ArgsUsage:   "RUN KEY=VALUE...",
+		Description: "A key holds one value; the new one takes the old one's place.\n\n  prof tag @latest commit=4f2a1c branch=main\n  prof query stages --run tag:branch=main",
+		Action: func(c *cli.Context) (err error) {
+			if c.NArg() < 2 {
+				return usagef("tag takes a run and key=value; see `prof help tag`")
+			}
+			var tags [][2]string
+			for _, t := range c.Args().Tail() {
+				k, v, err := schema.ParseTag(t)
+				if err != nil {
+					return &usageError{err}
+				}
+				tags = append(tags, [2]string{k, v})
+			}
+			w, err := p.openToChange(c)
+			if err != nil {
+				return err
+			}
+			defer closing(w, &err)
+			run, err := w.Resolve(c.Context, c.Args().First())
+			if err != nil {
+				return err
+			}
+			if err := w.Tag(c.Context, run, tags...); err != nil {
+				return err
+			}
+			fmt.Fprintf(p.err, "tagged %s\n", run.Name)
+			return nil
+		},
+	}
+}
+
+func (p *program) rmCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "rm",
+		Usage:     "remove runs with everything they hold",
+		ArgsUsage: "RUN...",
+		Description: `The captured files themselves are not touched. A run must be named in full, or as @latest, @latest~N or tag:key=value; a mere
+prefix will not do.
+
+  prof rm baseline
+  prof rm @latest`,
+		Action: p.rm,
+	}
+}
+
+func (p *program) rm(c *cli.Context) (err error) {
+	if c.NArg() == 0 {
+		return usagef("rm takes the runs to remove; see `prof help rm`")
+	}
+	w, err := p.openToChange(c)
+	if err != nil {
+		return err
+	}
+	defer closing(w, &err)
+	var runs []schema.Run
+	seen := map[string]bool{}
+	for _, ref := range c.Args().Slice() {
+		run, err := w.Resolve(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		if run.Name != ref && run.ID != ref && !strings.HasPrefix(ref, "@") && !strings.HasPrefix(ref, "tag:") {
+			return fmt.Errorf("rm wants the whole name: did you mean %s?", run.Name)
+		}
+		if !seen[run.ID] {
+			seen[run.ID] = true
+			runs = append(runs, run)
+		}
+	}
+	if err := w.Remove(c.Context, runs...); err != nil {
+		return err
+	}
+	for _, r := range runs {
+		fmt.Fprintf(p.err, "removed %s\n", r.Name)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/queries"
+	"prof/render"
+	"prof/schema"
+)
+
+func (p *program) showCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "what a run is, where it came from, and whether its attribution adds up",
+		ArgsUsage: "[RUN]",
+		Description: `Without RUN, the latest. The line "attribution" proves that launch attribution neither loses nor doubles kernel time.
+
+  prof show
+  prof show baseline`,
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"}},
+		Action: func(c *cli.Context) (err error) {
+			if c.NArg() > 1 {
+				return usagef("show takes one run; see `prof help show`")
+			}
+			ref := c.Args().First()
+			if ref == "" {
+				ref = "@latest"
+			}
+			w, err := p.open(c, false)
+			if err != nil {
+				return err
+			}
+			defer closing(w, &err)
+			run, err := w.Resolve(c.Context, ref)
+			if err != nil {
+				return err
+			}
+			return p.show(c, w, run)
+		},
+	}
+}
+
+func (p *program) show(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+	o := p.options(c)
+	pairs := [][2]string{{"run", run.Name}, {"id", run.ID}, {"ingested", run.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC") + " by prof " + run.ProfVersion}}
+	if run.StartedAt != nil {
+		pairs = append(pairs, [2]string{"captured", run.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC") + onHost(run.Host)})
+	}
+	if run.Command != "" {
+		pairs = append(pairs, [2]string{"command", run.Command})
+	}
+	more, err := p.showMore(c.Context, w, run)
+	if err != nil {
+		return err
+	}
+	if err := render.Pairs(p.out, "", append(pairs, more...), o); err != nil {
+		return err
+	}
+	for _, name := range []string{"devices", "sources"} {
+		f, err := runNamed(c.Context, w, name, run.ID)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.out, "\n%s\n", name)
+		if err := render.Table(p.out, f, o); err != nil {
+			return err
+		}
+	}
+	f, err := runNamed(c.Context, w, "diagnostics", run.ID)
+	if err != nil {
+		return err
+	}
+	warnings := 0
+	for _, r := range f.Rows {
+		if r[0] != "info" {
+			warnings++
+		}
+	}
+	if warnings > 0 {
+		fmt.Fprintf(p.out, "\n%d warnings of the profiler: prof query diagnostics --run %s\n", warnings, run.Name)
+	}
+	return nil
+}
+
+func onHost(host string) string {
+	if host == "" {
+		return ""
+	}
+	return " on " + host
+}
+
+func runNamed(ctx context.Context, w *schema.Warehouse, name, run string) (*queries.Frame, error) {
+	q, err := queries.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return queries.Run(ctx, w, q, queries.Args{"run": run})
+}
+
+// showMore gives the tags and the conservation of kernel time.
+func (p *program) showMore(ctx context.Context, w *schema.Warehouse, run schema.Run) ([][2]string, error) {
+	var out [][2]string
+	tags, err := w.Tags(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if len(tags) > 0 {
+		out = append(out, [2]string{"tags", strings.Join(tags, " ")})
+	}
+	f, err := runNamed(ctx, w, "conservation", run.ID)
+	if err != nil || len(f.Rows) != 1 {
+		return out, err
+	}
+	at := func(col string) int64 { v, _ := f.Rows[0][f.Index(col)].(int64); return v }
+	verdict := "exact"
+	if ok, _ := f.Rows[0][f.Index("is_exact")].(bool); !ok {
+		verdict = "DOES NOT ADD UP: please report this capture"
+	}
+	line := fmt.Sprintf("%s ns in ranges + %s outside + %s without a launch = %s ns of kernel time (%s; %s + %s + %s = %s kernels)",
+		thousands(at("attributed_ns")), thousands(at("outside_ns")), thousands(at("unlaunched_ns")), thousands(at("kernel_sum_ns")), verdict,
+		thousands(at("attributed_count")), thousands(at("outside_count")), thousands(at("unlaunched_count")), thousands(at("kernel_count")))
+	out = append(out, [2]string{"attribution", line})
+	for _, n := range f.Notes {
+		out = append(out, [2]string{"note", n})
+	}
+	return out, nil
+}
+
+// thousands writes a number with separators.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// mountTmpfs mounts a small file system, where that is allowed.
+func mountTmpfs(t *testing.T, dir, size string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("no right to mount a small file system here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func remount(t *testing.T, dir string, flags uintptr, data string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, data); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	home := p.path("small/.prof")
+	mountTmpfs(t, p.path("small"), "10m")
+	fill(t, home)
+	p.env = []string{"PROF_HOME=" + home}
+	before := state(p)
+	gz := capture(t, llama)
+	plain := write(t, p.path("plain.sqlite"), unpacked(t, llama))
+	for _, path := range []string{gz, plain} { // one runs out while it is unpacked, the other while rows are stored
+		p.wantLike(1, "", `prof: the disk of \Q`+home+`\E is full; free some space and ingest again \(nothing was stored\): [^\n]+\n`, "ingest", "--run", "b", path)
+		if after := state(p); after != before {
+			t.Errorf("the warehouse changed:\n%s\n%s", before, after)
+		}
+	}
+	remount(t, p.path("small"), 0, "size=200m")
+	p.ok("ingest", "--run", "b", plain)
+	if got := p.sql("SELECT name FROM run ORDER BY name"); got != "name\na\nb\n" {
+		t.Errorf("with more space: %q", got)
+	}
+	// No room even for an empty warehouse: none is made.
+	tiny := p.path("tiny")
+	mountTmpfs(t, tiny, "64k")
+	p.env = []string{"PROF_HOME=" + tiny + "/.prof"}
+	r := p.run("ingest", plain)
+	if r.code != 1 || r.out != "" || strings.Count(r.err, "\n") > 2 || !strings.Contains(strings.ToLower(r.err), "no space left on device") {
+		t.Errorf("%+v", r)
+	}
+	remount(t, tiny, 0, "size=200m")
+	p.ok("ingest", "--run", "b", plain)
+}
+
+func TestReadOnlyHome(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	home := p.path("ro/.prof")
+	mountTmpfs(t, p.path("ro"), "64m")
+	fill(t, home)
+	remount(t, p.path("ro"), syscall.MS_RDONLY, "size=64m")
+	p.env = []string{"PROF_HOME=" + home}
+	before := state(p)
+	denied := result{1, "", "prof: " + home + "/warehouse.duckdb: no permission to open it: check the rights of the folder, or name another home with --home: permission denied\n"}
+	for _, args := range [][]string{{"ingest", capture(t, node)}, {"tag", "a", "k=v"}, {"rm", "a"}} {
+		p.want(denied, args...)
+	}
+	if got := p.ok("query", "top-kernels", "--run", "a", "-f", "csv"); strings.Count(got, "\n") < 3 {
+		t.Errorf("top-kernels: %q", got)
+	}
+	if after := state(p); after != before {
+		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
+	}
+	other := p.path("ro/other")
+	p.want(result{1, "", "prof: make the home " + other + ": mkdir " + other + ": read-only file system\n"}, "--home", other, "ingest", capture(t, node))
+}
+
+// terminal is the two ends of a pseudo-terminal of the given width.
+func terminal(t *testing.T, columns uint16) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	t.Cleanup(func() { master.Close() })
+	ioctl := func(req uintptr, arg unsafe.Pointer) {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), req, uintptr(arg)); errno != 0 {
+			t.Skipf("no pseudo-terminals here: %v", errno)
+		}
+	}
+	var unlock, number int32
+	ioctl(syscall.TIOCSPTLCK, unsafe.Pointer(&unlock))
+	ioctl(syscall.TIOCGPTN, unsafe.Pointer(&number))
+	size := [4]uint16{50, columns}
+	ioctl(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	return master, slave
+}
+
+// onTerminal runs a command with stdout and stderr on a terminal and gives all that it drew.
+func onTerminal(p *place, columns uint16, args ...string) string {
+	p.t.Helper()
+	master, slave := terminal(p.t.(*testing.T), columns)
+	cmd := p.command(args...)
+	cmd.Stdout, cmd.Stderr = slave, slave
+	drawn := make(chan string, 1)
+	go func() {
+		var b bytes.Buffer
+		_, err := io.Copy(&b, master)
+		if err != nil && !errors.Is(err, syscall.EIO) { // EIO: the other end is closed
+			fmt.Fprint(&b, err)
+		}
+		drawn <- b.String()
+	}()
+	r := finish(p.t, cmd, cmd.Run)
+	slave.Close()
+	out := <-drawn
+	if r.code != 0 {
+		p.t.Errorf("prof %q: exit %d: %q", args, r.code, out)
+	}
+	return strings.ReplaceAll(out, "\r\n", "\n")
+}
+
+func TestTerminal(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	args := []string{"query", "top-kernels", "--run", "a"}
+	plain := p.ok(append(args, "--wide")...)
+	if strings.Contains(plain, "\x1b") {
+		t.Errorf("escapes in a pipe: %q", plain)
+	}
+	if got := onTerminal(p, 300, args...); !strings.Contains(got, "\x1b[") {
+		t.Errorf("no color on a terminal: %q", got)
+	}
+	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
+		p.env = []string{env}
+		if got := onTerminal(p, 300, args...); got != plain {
+			t.Errorf("%s:\n%q\nwant\n%q", env, got, plain)
+		}
+		for _, line := range strings.Split(onTerminal(p, 100, args...), "\n") {
+			if len([]rune(line)) > 100 {
+				t.Errorf("%s: %d wide on a terminal of 100: %q", env, len([]rune(line)), line)
+			}
+		}
+		if got := onTerminal(p, 100, append(args, "--wide")...); got != plain {
+			t.Errorf("%s: --wide on a terminal of 100:\n%q\nwant\n%q", env, got, plain)
+		}
+	}
+	p.env = []string{"COLUMNS=100"}
+	for _, line := range strings.Split(p.ok(args...), "\n") {
+		if len([]rune(line)) > 100 {
+			t.Errorf("COLUMNS=100: %d wide: %q", len([]rune(line)), line)
+		}
+	}
+}
