@@ -1,0 +1,150 @@
+package main_test
+
+import (
+	"bytes"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// rooms says which of our packages each package may import. A package that is not here is a new room: decide first what it
+// may know.
+var rooms = map[string][]string{
+	".":                   {"internal/cli"},
+	"internal/cli":        {"capture", "ingest", "ingest/load", "queries", "render", "schema", "testdata"},
+	"capture":             {"schema"},
+	"ingest":              {"schema", "ingest/*"},
+	"ingest/load":         {"schema"},
+	"ingest/nsys":         {"schema", "ingest/load", "ingest/nsys/*"},
+	"ingest/nsys/parquet": {"ingest/nsys/table"},
+	"ingest/nsys/sqlite":  {"ingest/nsys/table"},
+	"ingest/nsys/table":   {},
+	"queries":             {"schema"},
+	"render":              {"queries"},
+	"schema":              {"schema/seed"},
+	"schema/seed":         {},
+	"testdata":            {},
+}
+
+// owners says who alone may import a package of others; the key is a prefix of the import path.
+var owners = map[string][]string{
+	"github.com/duckdb/":        {"schema", "ingest", "queries"},
+	"database/sql":              {"schema", "ingest", "queries"},
+	"github.com/NVIDIA/go-nvml": {"capture"},
+	"github.com/jedib0t/":       {"render"},
+	"github.com/mattn/":         {"render"},
+	"github.com/urfave/cli":     {"internal/cli"},
+	"golang.org/x/term":         {"internal/cli"},
+}
+
+// source is one Go file: its folder from the root, its imports and its lines.
+type source struct {
+	dir, file string
+	imports   []string
+	lines     int
+}
+
+// sources reads every Go file of the repository but those in folders that the go tool ignores.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var out []source
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")) {
+			return fs.SkipDir
+		}
+		if d.IsDir() || filepath.Ext(p) != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), p, text, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		s := source{dir: path.Dir(filepath.ToSlash(p)), file: filepath.ToSlash(p), lines: bytes.Count(text, []byte("\n"))}
+		for _, i := range f.Imports {
+			name, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, name)
+		}
+		out = append(out, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 50 {
+		t.Fatalf("only %d Go files were found", len(out))
+	}
+	return out
+}
+
+func allowed(rules []string, name string) bool {
+	return slices.ContainsFunc(rules, func(r string) bool {
+		prefix, deep := strings.CutSuffix(r, "/*")
+		return name == r || deep && strings.HasPrefix(name, prefix+"/")
+	})
+}
+
+func TestImports(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range sources(t) {
+		if strings.HasSuffix(s.file, "_test.go") {
+			continue
+		}
+		may, known := rooms[s.dir]
+		if !known {
+			t.Errorf("%s: %s is a new room: say in imports_test.go what it may import", s.file, s.dir)
+			continue
+		}
+		seen[s.dir] = true
+		if base := path.Base(s.dir); base == "util" || base == "utils" || base == "common" || base == "helpers" {
+			t.Errorf("%s: a package is named for what it does, not %s", s.file, base)
+		}
+		for _, name := range s.imports {
+			if ours, ok := strings.CutPrefix(name, "prof/"); ok && !allowed(may, ours) {
+				t.Errorf("%s imports %s; %s may import %q", s.file, ours, s.dir, may)
+			}
+			checkOwner(t, s, name)
+		}
+	}
+	for _, dir := range []string{".", "internal/cli", "ingest", "queries", "render", "schema"} {
+		if !seen[dir] {
+			t.Errorf("no Go file of %s was found", dir)
+		}
+	}
+}
+
+func checkOwner(t *testing.T, s source, name string) {
+	t.Helper()
+	for prefix, who := range owners {
+		room, _, _ := strings.Cut(s.dir, "/")
+		if strings.HasPrefix(name, prefix) && !slices.Contains(who, s.dir) && !slices.Contains(who, room) {
+			t.Errorf("%s imports %s, which only %s may", s.file, name, strings.Join(who, ", "))
+		}
+	}
+}
+
+// TestSizes keeps files short enough to read in one go.
+func TestSizes(t *testing.T) {
+	const limit = 400
+	for _, s := range sources(t) {
+		if s.lines > limit {
+			t.Errorf("%s has %d lines, more than %d: split it by what its parts do", s.file, s.lines, limit)
+		}
+	}
+}
