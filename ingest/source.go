@@ -87,6 +87,9 @@ func (in *ingester) warn(message string) {
 
 // see notes the capture of a file that the warehouse holds, so that another form of it is not taken for a new capture.
 func (in *ingester) see(f input, hash *hashing) error {
+	if f.format.Name == reportForm { // says so only once nsys has exported it
+		return nil
+	}
 	path, err := f.plain(hash)
 	if err != nil {
 		return err

@@ -96,6 +96,7 @@ func TestTwoForms(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
+	p.env = []string{"PATH=" + p.path("no-tools")} // nsys may be installed where the tests run
 	plain, gz := unpacked(t, node), read(t, capture(t, node))
 	pages := len(plain) / 4096
 	type bad struct{ path, want string }

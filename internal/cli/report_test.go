@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestReport has a stand-in for nsys export a report: what it is asked, what becomes of its answer, and of its failure.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	write(t, p.path("export"), unpacked(t, kernels))
+	write(t, p.path("my report.nsys-rep"), []byte("a report"))
+	bin := p.path("bin")
+	nsys := write(t, p.path("bin/nsys"), []byte(`#!/bin/sh
+echo "$@" > '`+p.path("asked")+`'
+while [ $# -gt 1 ]; do [ "$1" = --output ] && cp '`+p.path("export")+`' "$2"; shift; done
+`))
+	if err := os.Chmod(nsys, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	p.ok("ingest", "--run", "a", "my report.nsys-rep")
+	asked := string(read(t, p.path("asked")))
+	if !strings.HasPrefix(asked, "export --type sqlite --force-overwrite true --output ") || !strings.HasSuffix(asked, "export.sqlite my report.nsys-rep\n") {
+		t.Errorf("nsys was asked to %q", asked)
+	}
+	if got := p.sql("SELECT form, path, (SELECT count(*) FROM kernel) AS kernels FROM source"); got != "form,path,kernels\nnsys-rep,my report.nsys-rep,16\n" {
+		t.Errorf("stored: %q", got)
+	}
+	p.env = nil // a repeat is known without nsys
+	p.want(result{0, "a\n", "my report.nsys-rep" + held("a")}, "ingest", "my report.nsys-rep")
+	write(t, nsys, []byte("#!/bin/sh\necho told >&2\necho why >&2\nexit 3\n"))
+	p.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	write(t, p.path("other.nsys-rep"), []byte("another"))
+	p.want(result{1, "", "prof: other.nsys-rep: nsys export: exit status 3: why\n"}, "ingest", "--run", "b", "other.nsys-rep")
+}
