@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -47,6 +48,14 @@ func (p *program) sql(c *cli.Context) (err error) {
 	f, err := queries.Raw(c.Context, w, text)
 	if err != nil {
 		return err
+	}
+	if plan := f.Index("explain_value"); plan >= 0 && c.String("format") == "table" {
+		for _, r := range f.Rows { // a drawing: as a cell it would be one line
+			if _, err := fmt.Fprintln(p.out, r[plan]); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return p.print(c, f)
 }
