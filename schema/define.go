@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/schema/seed"
@@ -58,7 +59,16 @@ func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
 	if err := dropDefinitions(ctx, tx); err != nil {
 		return err
 	}
+	// What still bears such a name is the user's own; it stays, and the query has its name with the version.
+	users, err := texts(tx.QueryContext(ctx, `SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views() WHERE NOT internal
+		UNION SELECT function_name FROM duckdb_functions() WHERE NOT internal AND function_type IN ('macro', 'table_macro')`))
+	if err != nil {
+		return err
+	}
 	for _, d := range defs {
+		if slices.Contains(users, d.Name) {
+			continue
+		}
 		if _, err := tx.ExecContext(ctx, d.create()); err != nil {
 			return fmt.Errorf("define %s: %w", d.Name, err)
 		}
