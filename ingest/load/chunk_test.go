@@ -284,3 +284,9 @@ func TestInsertErrors(t *testing.T) {
 	}
 	checkEmpty(t, target, 5000)
 }
+
+// Exec runs a statement on the target's connection.
+func (t *Target) Exec(ctx context.Context, query string) error {
+	_, err := t.conn.ExecContext(ctx, query)
+	return err
+}

@@ -50,7 +50,6 @@ type Target struct {
 	mu   sync.Mutex
 	held map[int64]*bulk
 	next int64
-	rows int64 // rows stored so far
 }
 
 // Run is what the sources of one run share: ids that are unique within the run and names that are stored once.
@@ -115,12 +114,6 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 
 // UUID is the run's id as an appender takes it.
 func (t *Target) UUID() driver.Value { return duckdb.UUID(uuid.MustParse(t.RunID)) }
-
-// Exec runs a statement inside the run's transaction.
-func (t *Target) Exec(ctx context.Context, query string, args ...any) error {
-	_, err := t.conn.ExecContext(ctx, query, args...)
-	return err
-}
 
 // ContentID is the id of a name that is equal in every run and warehouse: the first 8 bytes of its SHA-256, big-endian.
 func ContentID(name string) int64 {

@@ -120,9 +120,6 @@ var systemFacts = map[string]string{
 // storeFacts stores the settings and properties worth keeping.
 func (l *loader) storeFacts(ctx context.Context) error {
 	facts := map[string][]string{}
-	if l.info.CaptureID == "" {
-		facts["capture.id"] = nil
-	}
 	capture, err := l.pairs(ctx, "META_DATA_CAPTURE")
 	if err != nil {
 		return err
@@ -146,9 +143,6 @@ func (l *loader) storeFacts(ctx context.Context) error {
 	}
 	_, err = l.target.Append(ctx, "source_fact", func(add func(...driver.Value) error) error {
 		for _, key := range slices.Sorted(maps.Keys(facts)) {
-			if len(facts[key]) == 0 {
-				continue
-			}
 			if err := add(l.target.UUID(), l.sourceID(), key, load.Mask(strings.Join(facts[key], ","))); err != nil {
 				return err
 			}
