@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// rulesFingerprint identifies the rules in the warehouse; classification is made again when it differs from the recorded one.
-const rulesFingerprint = `SELECT coalesce(md5(string_agg(t, chr(10) ORDER BY t)), '') FROM (
+// rulesFingerprint identifies the rules in the warehouse and the shared spelling; classification is made again when it differs
+// from the recorded one.
+const rulesFingerprint = `SELECT md5(concat_ws(chr(10), '` + spellingVersion + `', string_agg(t, chr(10) ORDER BY t))) FROM (
 	SELECT concat_ws(chr(9), origin, priority, pattern, family, role, library) AS t FROM kernel_rule
 	UNION ALL SELECT concat_ws(chr(9), origin, priority, kind, stage, domain, pattern) FROM stage_rule)`
 
@@ -140,43 +141,54 @@ func (r *Rules) stageOf(domain, name string) (stage, note string, warmup bool) {
 	return found[0], found[1], found[2] != ""
 }
 
-// Classify applies the rules to the names and paths of a run, in place of what they gave before.
+// Classify applies the rules to the names and paths of a run and spells its kernels' names, in place of what was there before.
 func (r *Rules) Classify(ctx context.Context, q SQL, runID string) error {
-	for _, t := range []string{"kernel_class", "path_stage"} {
+	for _, t := range []string{"kernel_class", "kernel_spelling", "path_stage"} {
 		if _, err := q.ExecContext(ctx, `DELETE FROM `+t+` WHERE run_id = ?::UUID`, runID); err != nil {
 			return err
 		}
 	}
-	if err := r.classifyKernels(ctx, q, runID); err != nil {
+	kernels, err := kernelsOf(ctx, q, runID)
+	if err != nil {
+		return err
+	}
+	if err := r.classifyKernels(ctx, q, runID, kernels); err != nil {
+		return err
+	}
+	if err := spellKernels(ctx, q, runID, kernels); err != nil {
 		return err
 	}
 	return r.classifyPaths(ctx, q, runID)
 }
 
-func (r *Rules) classifyKernels(ctx context.Context, q SQL, runID string) error {
+type kernelName struct {
+	id   int64
+	name string
+}
+
+func kernelsOf(ctx context.Context, q SQL, runID string) ([]kernelName, error) {
 	rows, err := q.QueryContext(ctx, `SELECT kernel_name_id, name FROM kernel_name WHERE run_id = ?::UUID ORDER BY ALL`, runID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer rows.Close()
-	var ids []int64
-	var names []string
+	var out []kernelName
 	for rows.Next() {
-		var id int64
-		var name string
-		if err := rows.Scan(&id, &name); err != nil {
-			return err
+		var k kernelName
+		if err := rows.Scan(&k.id, &k.name); err != nil {
+			return nil, err
 		}
-		ids, names = append(ids, id), append(names, name)
+		out = append(out, k)
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
+	return out, rows.Err()
+}
+
+func (r *Rules) classifyKernels(ctx context.Context, q SQL, runID string, kernels []kernelName) error {
 	b := batch{table: "kernel_class", columns: 7}
-	for i, id := range ids {
-		row := []any{runID, id, nil, nil, nil, nil, nil}
-		if k := r.kernelOf(names[i]); k != nil {
-			row = []any{runID, id, k.family, k.role, orNull(k.library), k.origin, k.priority}
+	for _, n := range kernels {
+		row := []any{runID, n.id, nil, nil, nil, nil, nil}
+		if k := r.kernelOf(n.name); k != nil {
+			row = []any{runID, n.id, k.family, k.role, orNull(k.library), k.origin, k.priority}
 		}
 		if err := b.add(ctx, q, row...); err != nil {
 			return err
@@ -192,7 +204,7 @@ func orNull(s string) any {
 	return s
 }
 
-// reclassify applies the rules to every run when they are not those it was last done with.
+// reclassify classifies every run anew, and records with which rules and spelling.
 func reclassify(ctx context.Context, tx *sql.Tx) error {
 	var now string
 	if err := tx.QueryRowContext(ctx, rulesFingerprint).Scan(&now); err != nil {

@@ -42,7 +42,7 @@ func (d Definition) create() string {
 	return b.String()
 }
 
-// setChecksum identifies the definitions and built-in rules together.
+// setChecksum identifies the definitions, built-in rules and peaks together.
 func setChecksum(defs []Definition) string {
 	var b strings.Builder
 	for _, d := range defs {
@@ -54,7 +54,7 @@ func setChecksum(defs []Definition) string {
 	return checksum(b.String())
 }
 
-// install replaces the definitions and the built-in rules; the user's rules stay.
+// install replaces the definitions and the built-in rules and peaks; the user's rows stay.
 func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
 	if err := dropDefinitions(ctx, tx); err != nil {
 		return err
@@ -74,6 +74,9 @@ func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
 		}
 	}
 	if err := seedRules(ctx, tx); err != nil {
+		return err
+	}
+	if err := seedPeaks(ctx, tx); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM schema_version WHERE version = 0`); err != nil {
@@ -124,4 +127,29 @@ func seedRules(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	return errors.Join(k.flush(ctx, tx), st.flush(ctx, tx))
+}
+
+func seedPeaks(ctx context.Context, tx *sql.Tx) error {
+	peaks, err := seed.Peaks()
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM device_peak WHERE origin = 'builtin'`); err != nil {
+		return err
+	}
+	b := batch{table: "device_peak", columns: 9}
+	for _, p := range peaks {
+		if err := b.add(ctx, tx, "builtin", p.Device, p.Resource, p.Accumulate, rateOrNull(p.FlopPerS), rateOrNull(p.BytesPerS),
+			p.Doc, p.Reference, p.CheckedOn); err != nil {
+			return err
+		}
+	}
+	return b.flush(ctx, tx)
+}
+
+func rateOrNull(perS float64) any {
+	if perS == 0 {
+		return nil
+	}
+	return perS
 }

@@ -171,15 +171,19 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 	}
 }
 
+// dropNCU removes what migration 4 brings.
+const dropNCU = `DROP TABLE ncu_launch; DROP TABLE ncu_range; DROP TABLE ncu_metric_name; DROP TABLE ncu_metric; DROP TABLE ncu_section;
+	DROP TABLE ncu_rule; DROP TABLE ncu_rule_metric; DROP TABLE kernel_spelling; DROP TABLE device_peak`
+
 // TestOlderIsMigrated opens warehouses of an older prof: one with other definitions, and one of fewer migrations.
 func TestOlderIsMigrated(t *testing.T) {
 	older := map[string][]string{
 		"definitions": {`UPDATE schema_version SET checksum = 'older' WHERE version = 0`, `DROP MACRO TABLE top_kernels`,
 			`CREATE MACRO gone_v1(run) AS TABLE SELECT 1 AS x`, `COMMENT ON MACRO TABLE gone_v1 IS 'prof: of an older prof'`,
 			`CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`},
-		"migrations": {`DELETE FROM schema_version WHERE version = 3 OR version <= 0`, `DROP TABLE nvtx_range; DROP TABLE nvtx_mark; DROP TABLE range_path;
+		"migrations": {`DELETE FROM schema_version WHERE version >= 3 OR version <= 0`, `DROP TABLE nvtx_range; DROP TABLE nvtx_mark; DROP TABLE range_path;
 			DROP TABLE range_context; DROP TABLE range_device; DROP TABLE kernel_rule; DROP TABLE stage_rule; DROP TABLE kernel_class; DROP TABLE path_stage`,
-			`CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`},
+			dropNCU, `CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`},
 	}
 	for name, stmts := range older {
 		for _, write := range []bool{false, true} {
@@ -262,10 +266,10 @@ func TestComments(t *testing.T) {
 func TestColumns(t *testing.T) {
 	w := open(t, fresh(t), false, nil)
 	defer done(t, w)
-	unit := regexp.MustCompile(`_(ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|w|c|id)$`)
+	unit := regexp.MustCompile(`(^|_)(ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|w|c|id)$`)
 	bad := regexp.MustCompile(`_(ms|us|s|sec|mb|kb|mib|percent|pct|mhz|ghz)$`)
 	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
-	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true}
+	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true}
 	first := map[string]string{}
 	for _, row := range texts(t, w, `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal
 		AND table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY table_name, column_index`) {
@@ -283,7 +287,7 @@ func TestColumns(t *testing.T) {
 		if bad.MatchString(column) && !strings.HasSuffix(column, "_per_s") {
 			t.Errorf("%s.%s is not in a base unit", table, column)
 		}
-		if !slices.Contains([]string{"UUID", "VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "INTEGER[]"}, kind) {
+		if !slices.Contains([]string{"UUID", "VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE", "INTEGER[]"}, kind) {
 			t.Errorf("%s.%s is a %s", table, column, kind)
 		}
 		if strings.HasSuffix(table, "s") && !strings.HasSuffix(table, "ss") {
@@ -291,7 +295,7 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	for table, column := range first {
-		if column != "run_id" && !slices.Contains([]string{"kernel_rule", "stage_rule", "schema_version"}, table) {
+		if column != "run_id" && !slices.Contains([]string{"kernel_rule", "stage_rule", "device_peak", "schema_version"}, table) {
 			t.Errorf("%s belongs to no run: its first column is %s", table, column)
 		}
 	}

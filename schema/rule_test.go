@@ -123,3 +123,24 @@ func TestEngineRanges(t *testing.T) {
 		}
 	}
 }
+
+// TestSpellingRows holds that every kernel name of a run has its spelling: in a warehouse that an older prof made, on its next
+// opening, even for reading, and again when the spelling has changed; and that otherwise nothing is made anew.
+func TestSpellingRows(t *testing.T) {
+	want := []string{"1|nvjet_sm90_tst_64x8", "2|zz_fused(int)", "3|k<128>(T1 const*)"}
+	for name, c := range map[string]struct {
+		older []string
+		want  []string
+	}{
+		"migration 3":      {[]string{`DELETE FROM schema_version WHERE version = 4`, dropNCU}, want},
+		"another spelling": {[]string{`UPDATE kernel_spelling SET spelling = 'x'`, `UPDATE schema_version SET checksum = 'older' WHERE version = -1`}, want},
+		"current":          {[]string{`UPDATE kernel_spelling SET spelling = 'x'`}, []string{"1|x", "2|x", "3|x"}},
+	} {
+		home := ruled(t)
+		change(t, home, `INSERT INTO kernel_name SELECT run_id, 3, 'void a::b::k<(int)128>(const T1 *)', 'k' FROM run`, `DELETE FROM schema_version WHERE version = -1`)
+		change(t, home, c.older...)
+		w := open(t, home, false, nil)
+		same(t, name, texts(t, w, `SELECT kernel_name_id, spelling FROM kernel_spelling ORDER BY kernel_name_id`), c.want)
+		done(t, w)
+	}
+}

@@ -60,14 +60,17 @@ func Rules() (kernel []KernelRule, stage []StageRule, err error) {
 	return kernel, stage, nil
 }
 
-// Source is the text of the rules, to tell one set from another without reading them: every command asks.
+// Source is the text of the rules and peaks, to tell one set from another without reading them: every command asks.
 func Source() (string, error) {
-	kernel, err := files.ReadFile("kernel_rule.csv")
-	if err != nil {
-		return "", err
+	var text strings.Builder
+	for _, name := range []string{"kernel_rule.csv", "stage_rule.csv", "device_peak.csv"} {
+		file, err := files.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		text.Write(file)
 	}
-	stage, err := files.ReadFile("stage_rule.csv")
-	return string(kernel) + string(stage), err
+	return text.String(), nil
 }
 
 func load[T any](name string, parse func(io.Reader) ([]T, error)) ([]T, error) {

@@ -1,0 +1,237 @@
+package schema
+
+import (
+	"bytes"
+	"strings"
+)
+
+// speller reads a name once from left to right. It takes back from its output what turns out to be left out, so that its
+// time grows with the length of the name only.
+type speller struct {
+	in     string
+	at     int
+	out    []byte
+	word   int  // where in out the last token starts when it is a plain name, else none
+	scoped bool // the last token was ::
+	levels []level
+}
+
+const none = -1
+
+// level is an open bracket; the lowest one is the name itself.
+type level struct {
+	open  byte
+	start int  // where in out the bracket stands
+	hold  bool // a const came before the type that is being read
+}
+
+// step reads one token. It gives false when the text is no C++ name.
+func (s *speller) step() bool {
+	c := s.in[s.at]
+	switch {
+	case isBlank(c):
+		s.at++
+		return true
+	case strings.HasPrefix(s.in[s.at:], "::"):
+		s.at += 2
+		return s.scope()
+	case isWord(c):
+		s.scoped = false
+		s.name()
+		return true
+	}
+	if s.scoped && !strings.ContainsRune("<([{~'", rune(c)) {
+		return false
+	}
+	s.scoped = false
+	s.at++
+	switch c {
+	case '<', '(', '[', '{':
+		s.open(c)
+		return true
+	case '>', ')', ']', '}':
+		return s.close(c)
+	case ',', '*', '&':
+		s.settle()
+	}
+	s.put(c)
+	return c != ':'
+}
+
+// scope drops the qualifier before a :: when it is a plain name.
+func (s *speller) scope() bool {
+	if s.scoped {
+		return false
+	}
+	s.scoped = true
+	if s.word != none {
+		s.cut(s.word)
+	} else if !s.atStart() {
+		s.out = append(s.out, "::"...)
+	}
+	return true
+}
+
+// name reads a word: a name, a number, const, operator.
+func (s *speller) name() {
+	start := s.at
+	for s.at < len(s.in) && isWord(s.in[s.at]) {
+		s.at++
+	}
+	w, next := s.in[start:s.at], s.peek()
+	inTemplate := s.top().open == '<'
+	endsArgument := inTemplate && (next == ',' || next == '>')
+	switch {
+	case w == "const" && s.atStart():
+		s.top().hold = true
+		return
+	case w == "operator":
+		s.putWord(w + s.operator())
+		s.word = none
+		return
+	case endsArgument && s.atStart() && w == "true":
+		w = "1"
+	case endsArgument && s.atStart() && w == "false":
+		w = "0"
+	case inTemplate && isDigit(w[0]):
+		w = withoutSuffix(w)
+	}
+	s.putWord(w)
+	if w == "const" || isDigit(w[0]) {
+		s.word = none
+	}
+}
+
+var operators = []string{"<=>", "<<=", ">>=", "->*", "()", "[]", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
+	"+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", "=", "<", ">", ","}
+
+// operator reads the sign after the word operator, which is no bracket of the name's; empty for a conversion.
+func (s *speller) operator() string {
+	rest := strings.TrimLeft(s.in[s.at:], blanks)
+	for _, sign := range operators {
+		if strings.HasPrefix(rest, sign) {
+			s.at = len(s.in) - len(rest) + len(sign)
+			return sign
+		}
+	}
+	return ""
+}
+
+func (s *speller) open(c byte) {
+	if c != '<' && !s.atStart() {
+		s.settle()
+	}
+	s.levels = append(s.levels, level{open: c, start: len(s.out)})
+	s.put(c)
+}
+
+// close ends a bracket: a cast of a template value is taken back, and an unnamed namespace may be a qualifier.
+func (s *speller) close(c byte) bool {
+	if c != '>' {
+		for s.top().open == '<' { // it was a comparison
+			s.settle()
+			s.pop()
+		}
+	} else if s.top().open != '<' {
+		s.put(c) // likewise
+		return true
+	}
+	if s.top().open != opening[c] {
+		return false
+	}
+	s.settle()
+	start := s.pop().start
+	s.put(c)
+	if string(s.out[start:]) == "<unnamed>" || string(s.out[start:]) == "(anonymous namespace)" {
+		s.word = start
+	} else if c == ')' && s.top().open == '<' && (s.out[start-1] == '<' || s.out[start-1] == ',') && s.atNumber() {
+		s.cut(start)
+	}
+	return true
+}
+
+var opening = map[byte]byte{'>': '<', ')': '(', ']': '[', '}': '{'}
+
+func (s *speller) top() *level { return &s.levels[len(s.levels)-1] }
+
+func (s *speller) pop() level {
+	l := *s.top()
+	s.levels = s.levels[:len(s.levels)-1]
+	return l
+}
+
+// settle writes the const that was held back until its type had ended.
+func (s *speller) settle() {
+	l := s.top()
+	if !l.hold {
+		return
+	}
+	l.hold = false
+	before, isConst := bytes.CutSuffix(s.out, []byte("const"))
+	if n := len(before); isConst && (n == 0 || !isWord(before[n-1])) {
+		return
+	}
+	s.putWord("const")
+	s.word = none
+}
+
+func (s *speller) put(c byte) { s.out, s.word = append(s.out, c), none }
+
+// cut takes back the output from a token's start on.
+func (s *speller) cut(start int) {
+	if start > 0 && s.out[start-1] == ' ' {
+		start--
+	}
+	s.out, s.word = s.out[:start], none
+}
+
+func (s *speller) putWord(w string) {
+	if n := len(s.out); string(s.out) == "void" && w != "const" { // the kernel's return type
+		s.out = s.out[:0]
+	} else if n > 0 && isWord(s.out[n-1]) {
+		s.out = append(s.out, ' ')
+	}
+	s.word = len(s.out)
+	s.out = append(s.out, w...)
+}
+
+// atStart says whether a type or value may begin here.
+func (s *speller) atStart() bool {
+	n := len(s.out)
+	return n == 0 || s.out[n-1] == '<' || s.out[n-1] == '(' || s.out[n-1] == ','
+}
+
+// peek gives the next byte that is no blank, 0 at the end.
+func (s *speller) peek() byte {
+	for i := s.at; i < len(s.in); i++ {
+		if !isBlank(s.in[i]) {
+			return s.in[i]
+		}
+	}
+	return 0
+}
+
+// atNumber says whether a number follows, perhaps a negative one.
+func (s *speller) atNumber() bool {
+	rest := strings.TrimPrefix(strings.TrimLeft(s.in[s.at:], blanks), "-")
+	return rest != "" && isDigit(rest[0])
+}
+
+// withoutSuffix gives 128 for 128u, 128l, 128ul, 128ll and 128ull, as c++filt writes them; any other word as it is.
+func withoutSuffix(w string) string {
+	digits := strings.TrimRight(w, "ul")
+	if strings.Trim(digits, "0123456789") != "" {
+		return w
+	}
+	return digits
+}
+
+const blanks = " \t\r\n"
+
+func isBlank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isWord(c byte) bool {
+	return isDigit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$' || c >= 0x80
+}
