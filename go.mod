@@ -9,6 +9,7 @@ require (
 	github.com/mattn/go-runewidth v0.0.23
 	github.com/urfave/cli/v2 v2.27.7
 	golang.org/x/term v0.47.0
+	google.golang.org/protobuf v1.36.11
 )
 
 require (

@@ -22,6 +22,7 @@ var rooms = map[string][]string{
 	"capture":             {"schema"},
 	"ingest":              {"schema", "ingest/*"},
 	"ingest/load":         {"schema"},
+	"ingest/ncu":          {"schema", "ingest/load"},
 	"ingest/nsys":         {"schema", "ingest/load", "ingest/nsys/*"},
 	"ingest/nsys/parquet": {"ingest/nsys/table"},
 	"ingest/nsys/sqlite":  {"ingest/nsys/table"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/ncu"
 	"prof/ingest/nsys"
 )
 
@@ -17,6 +18,8 @@ type Format struct {
 	Doc  string // for a message that lists what prof reads
 	// Sniff says whether a file is of this form, by its lower-case name without .gz and its first bytes, unpacked.
 	Sniff func(name string, head []byte) bool
+	// GivesWayTo names the forms that hold the same capture better: beside one of them a file of this form is left out.
+	GivesWayTo []string
 	// SniffDir says whether a folder as a whole is of this form. Nil: never.
 	SniffDir func(path string) bool
 	// Identify reads what the file says of the whole capture. name is the path for messages, path the file to read.
@@ -42,11 +45,23 @@ func Formats() []Format {
 			Identify: nsys.IdentifyParquet, Load: nsys.LoadParquet,
 		},
 		{
-			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep) where nsys is installed; all but folders also as .gz",
+			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep) where nsys is installed",
 			Sniff: func(name string, _ []byte) bool {
 				return strings.HasSuffix(name, ".nsys-rep") || strings.HasSuffix(name, ".qdrep")
 			},
-			Identify: nsys.IdentifyReport, Load: nsys.LoadReport,
+			GivesWayTo: []string{"sqlite", "parquetdir"},
+			Identify:   nsys.IdentifyReport, Load: nsys.LoadReport,
+		},
+		{
+			Name: "ncu-rep", Kind: "ncu", Doc: "Nsight Compute reports (.ncu-rep)",
+			Sniff:    func(_ string, head []byte) bool { return ncu.SniffReport(head) },
+			Identify: ncu.IdentifyReport, Load: ncu.LoadReport,
+		},
+		{
+			Name: "ncu-csv", Kind: "ncu", Doc: "CSV pages and console output of Nsight Compute (raw, details)",
+			Sniff:      ncu.SniffCSV,
+			GivesWayTo: []string{"ncu-rep"},
+			Identify:   ncu.IdentifyCSV, Load: ncu.LoadCSV,
 		},
 	}
 }

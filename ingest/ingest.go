@@ -65,13 +65,13 @@ func Check(paths []string, o Options) error {
 			return err
 		}
 	}
-	_, _, err := findInputs(paths)
+	_, err := findInputs(paths)
 	return err
 }
 
 // Run ingests files and folders as one run. Either all of it is stored or, on any error, nothing.
 func Run(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (*Result, error) {
-	inputs, skipped, err := findInputs(paths)
+	found, err := findInputs(paths)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,9 @@ func Run(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (*
 	defer conn.Close()
 	// DuckDB's threads call into Go for rows, and would wait there for the goroutine that hashes the file.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + 2))
-	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: skipped}}
-	if err := in.run(inputs); err != nil {
+	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}}
+	in.warnLeft(found.left)
+	if err := in.run(found.list); err != nil {
 		return nil, explain(err, w.Home)
 	}
 	return in.result, nil
@@ -167,13 +168,33 @@ func (in *ingester) fill(inputs []input, id string) error {
 	return in.finish(id)
 }
 
-// warnMixed warns of a run whose sources do not belong together by what they say of themselves.
+// warnLeft says which pages of Nsight Compute are not read because its report is. Of Nsight Systems, an export and its report
+// are one thing to everybody.
+func (in *ingester) warnLeft(left []input) {
+	var pages []string
+	for _, f := range left {
+		if f.format.Kind == "ncu" {
+			pages = append(pages, f.path)
+		}
+	}
+	if len(pages) > 0 {
+		in.warn(fmt.Sprintf("left out, since the report beside them holds all of it: %s", schema.List(pages, 3)))
+	}
+}
+
+// warnMixed warns of a run whose timelines do not belong together by what they say of themselves. What Nsight Compute profiled
+// adds up with nothing, and is mostly a shorter run of the same program.
 func (in *ingester) warnMixed() {
-	for _, info := range in.infos[1:] {
-		if first := in.infos[0]; info.Command != first.Command {
-			in.warn(fmt.Sprintf("this run mixes captures of different commands (%q, %q): its totals and stages add them up", first.Command, info.Command))
+	first := ""
+	for i, info := range in.infos {
+		if in.result.Sources[i].Kind == "ncu" {
+			continue
+		}
+		if first != "" && info.Command != first {
+			in.warn(fmt.Sprintf("this run mixes captures of different commands (%q, %q): its totals and stages add them up", first, info.Command))
 			return
 		}
+		first = info.Command
 	}
 }
 

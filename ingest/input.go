@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/ingest/ncu"
 	"prof/schema"
 )
 
@@ -22,6 +23,13 @@ type input struct {
 	format Format
 	gz     bool
 	walked bool // found in a folder, not named by the user
+}
+
+// inputs are what findInputs found.
+type inputs struct {
+	list    []input
+	left    []input // files that hold what another one holds better
+	skipped int     // files of folders that no format knows
 }
 
 // stamp tells whether a file changed: its size and time of change; of a folder, the sums over its files.
@@ -56,7 +64,8 @@ func (f input) plain(h *hashing) (string, error) {
 
 // findInputs finds what to ingest in the given paths. A path that no format knows is an error; of a folder, files that none
 // knows are passed over and counted.
-func findInputs(paths []string) (found []input, skipped int, err error) {
+func findInputs(paths []string) (*inputs, error) {
+	in := &inputs{}
 	seen := map[string]bool{}
 	for _, p := range paths {
 		if real, err := filepath.EvalSymlinks(p); err == nil {
@@ -64,34 +73,35 @@ func findInputs(paths []string) (found []input, skipped int, err error) {
 		}
 		st, err := os.Stat(p)
 		if err != nil {
-			return nil, 0, plainPathError(p, err)
+			return nil, plainPathError(p, err)
 		}
-		var in []input
+		var some []input
 		var passed int
 		switch {
 		case st.IsDir():
-			in, passed, err = findInFolder(p)
+			some, passed, err = findInFolder(p)
 		case st.Mode().IsRegular():
-			in, err = findFile(p)
+			some, err = findFile(p)
 		default:
 			err = fmt.Errorf("%s: it is neither a file nor a folder", p)
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		skipped += passed
-		for _, f := range in {
+		in.skipped += passed
+		for _, f := range some {
 			key, err := filepath.Abs(f.path)
 			if err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 			if !seen[key] {
 				seen[key] = true
-				found = append(found, f)
+				in.list = append(in.list, f)
 			}
 		}
 	}
-	return found, skipped, nil
+	in.leaveLesser()
+	return in, nil
 }
 
 func plainPathError(path string, err error) error {
@@ -123,7 +133,7 @@ func unknownFormat(path string) error {
 	for _, f := range Formats() {
 		forms = append(forms, f.Doc)
 	}
-	return fmt.Errorf("%s: %w; prof reads %s", path, ErrUnknownFormat, strings.Join(forms, "; "))
+	return fmt.Errorf("%s: %w; prof reads %s; files also as .gz", path, ErrUnknownFormat, strings.Join(forms, "; "))
 }
 
 // isCutGzip says whether a gzip file ends before its first bytes can be unpacked.
@@ -178,29 +188,36 @@ func findInFolder(path string) (found []input, skipped int, err error) {
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("%s: %w in the folder (%d files looked at)", path, ErrNothing, skipped)
 	}
-	found = withoutExported(found)
 	// A plain export is read faster than a packed or converted one; of several forms of one capture the first is taken.
 	slices.SortStableFunc(found, func(a, b input) int { return a.format.order() - b.format.order() })
 	return found, skipped, err
 }
 
-// withoutExported leaves out reports that have an export beside them, as nsys profile --export leaves them.
-func withoutExported(found []input) []input {
-	exported := map[string]bool{}
-	for _, f := range found {
-		if f.format.Name != reportForm {
-			exported[stem(f.path)] = true
+// leaveLesser leaves out forms of a capture that another form in the same folder holds better, as nsys profile --export leaves a
+// report beside its export, and ncu's CSV pages lie beside its report.
+func (in *inputs) leaveLesser() {
+	have := map[[2]string]bool{}
+	for _, f := range in.list {
+		have[[2]string{f.format.Name, stem(f.path)}] = true
+	}
+	var kept []input
+	for _, f := range in.list {
+		better := slices.ContainsFunc(f.format.GivesWayTo, func(form string) bool { return have[[2]string{form, stem(f.path)}] })
+		if better {
+			in.left = append(in.left, f)
+		} else {
+			kept = append(kept, f)
 		}
 	}
-	return slices.DeleteFunc(found, func(f input) bool { return f.format.Name == reportForm && exported[stem(f.path)] })
+	in.list = kept
 }
 
 // stem is a path without what tells the forms of one capture apart.
 func stem(path string) string {
-	for _, end := range []string{".gz", ".sqlite", ".nsys-rep", ".qdrep", "_pqtdir"} {
+	for _, end := range []string{".gz", ".sqlite", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep"} {
 		path = strings.TrimSuffix(path, end)
 	}
-	return path
+	return ncu.PageStem(path)
 }
 
 func sniffFolder(path string) (input, bool) {
@@ -212,8 +229,8 @@ func sniffFolder(path string) (input, bool) {
 	return input{}, false
 }
 
-// headBytes is how much of a file a format may look at.
-const headBytes = 512
+// headBytes is how much of a file a format may look at: a program may print much before ncu's first line.
+const headBytes = 64 << 10
 
 // sniff finds the format of a file by its first bytes, unpacked when it is gzip.
 func sniff(path string) (input, bool, error) {

@@ -18,16 +18,16 @@ func TestReportBesideItsExport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found, skipped, err := findInputs([]string{dir})
+	in, err := findInputs([]string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, f := range found {
+	for _, f := range in.list {
 		names = append(names, filepath.Base(f.path))
 	}
-	if got := strings.Join(names, " "); got != "a.sqlite b.qdrep c.nsys-rep" || skipped != 1 {
-		t.Errorf("found %s and passed over %d", got, skipped)
+	if got := strings.Join(names, " "); got != "a.sqlite b.qdrep c.nsys-rep" || in.skipped != 1 || len(in.left) != 1 {
+		t.Errorf("found %s and passed over %d", got, in.skipped)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"prof/ingest/load"
+	"prof/ingest/ncu"
 	"prof/ingest/nsys"
 )
 
@@ -56,7 +57,12 @@ func (in *ingester) source(f input) error {
 		}
 	}
 	in.target.SourceID = len(in.result.Sources) + 1
-	if info, err = f.format.Load(in.ctx, path, f.path, in.target); err != nil {
+	info, err = f.format.Load(in.ctx, path, f.path, in.target)
+	if errors.Is(err, ncu.ErrNoResults) && f.walked {
+		in.warn(err.Error() + "; passed over")
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	// A report says only now which capture it holds.
@@ -153,9 +159,9 @@ func (in *ingester) storeSource(f input, info *load.SourceInfo, size int64, sum 
 			rank = v
 		}
 	}
-	_, err := in.conn.ExecContext(in.ctx, `INSERT INTO source VALUES (?::UUID, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, 'ok', NULL, ?, ?)`,
+	_, err := in.conn.ExecContext(in.ctx, `INSERT INTO source VALUES (?::UUID, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, coalesce(nullif(?, ''), 'ok'), nullif(?, ''), ?, ?)`,
 		in.target.RunID, in.target.SourceID, f.format.Kind, f.format.Name, f.path, rank, info.ToolVersion, info.SchemaVersion,
-		size, sum, info.Rows, info.StartedAt, info.DurationNs)
+		size, sum, info.Rows, info.Status, info.Reason, info.StartedAt, info.DurationNs)
 	return err
 }
 

@@ -3,7 +3,8 @@ package testdata
 
 import "embed"
 
-// Captures are Nsight Systems exports.
+// Captures are exports of Nsight Systems and a report of Nsight Compute.
 //
 //go:embed nsys/kernels/kernels.sqlite.gz nsys/nccl2/nccl2.sqlite.gz nsys/llama-graph-node/llama-graph-node.sqlite.gz
+//go:embed ncu/llama.sqlite.gz ncu/llama.ncu-rep.gz
 var Captures embed.FS

@@ -24,6 +24,17 @@ func (t *Target) StoreShared(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	_, err = t.Append(ctx, "ncu_metric_name", func(add func(...driver.Value) error) error {
+		return t.Run.Metrics.Each(func(id int32, name string, unit *string) error {
+			if unit == nil {
+				return add(t.UUID(), id, name, nil)
+			}
+			return add(t.UUID(), id, name, *unit)
+		})
+	})
+	if err != nil {
+		return err
+	}
 	_, err = t.Append(ctx, "range_path", func(add func(...driver.Value) error) error {
 		for i, p := range t.Run.Paths.All() {
 			id := int32(i + 1)

@@ -36,6 +36,8 @@ type SourceInfo struct {
 	StartedAt     *time.Time // wall clock at time 0
 	DurationNs    *int64     // length of the capture
 	Rows          int64      // rows stored
+	Status        string     // "partial" or "failed"; "" when all is well
+	Reason        string     // why it is not
 	Warnings      []string
 }
 
@@ -59,6 +61,11 @@ type Run struct {
 	Paths     Paths
 	Kernels   Names
 	APIs      Numbers
+	Metrics   Metrics
+
+	launches int32 // launch_ids given
+	profiled map[ProfiledKey]*Profiled
+	seen     map[string]bool
 }
 
 // NewTarget prepares a connection, on which a transaction is open or will be, for bulk inserts.

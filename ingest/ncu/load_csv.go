@@ -1,0 +1,87 @@
+package ncu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"prof/ingest/load"
+)
+
+// pageEnd is how files with the pages of one capture end: ncu.raw.csv, ncu.details.csv, ncu.section_SpeedOfLight.csv, ...
+var pageEnd = regexp.MustCompile(`(?i)([._-](raw([_-]base)?|details([_-](all|base))?|session|metrics|sections?[_.-]\w+))?\.csv$`)
+
+// PageStem is a path without what tells the CSV pages of one capture apart; other paths stay as they are.
+func PageStem(path string) string { return pageEnd.ReplaceAllString(path, "") }
+
+// IdentifyCSV knows no more of a page than that it is one: pages do not name their capture.
+func IdentifyCSV(context.Context, string, string) (*load.SourceInfo, error) {
+	return &load.SourceInfo{}, nil
+}
+
+// ErrNoResults is wrapped by LoadCSV's error for a file of ncu that holds none of what it measured: it is no failed capture either.
+var ErrNoResults = errors.New("it holds no results")
+
+// LoadCSV stores a CSV page, or the console output of ncu --csv, as one source of the target's run. Pages of one capture, told
+// by their paths, add up to the same results. A file in which ncu only says why it failed is stored as failed.
+func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := newStore(ctx, name, t)
+	if s.group, err = filepath.Abs(PageStem(strings.TrimSuffix(name, ".gz"))); err != nil {
+		return nil, err
+	}
+	page, err := ReadCSV(ctx, f, name, s.add)
+	switch {
+	case errors.Is(err, ErrSummaryPage):
+		return nil, fmt.Errorf("%w: %w; print it without --print-summary", ErrNoResults, err)
+	case err != nil:
+		return nil, err
+	case page.Form == LogForm:
+		return nil, fmt.Errorf("%s: %w: it is what ncu said while it wrote %s; ingest that report", name, ErrNoResults, page.Facts["Report"])
+	}
+	info := &load.SourceInfo{Command: load.MaskCommand(parseCommand(page.Command).program)}
+	for _, e := range page.Errors {
+		s.diagnostics = append(s.diagnostics, diagnosticRow{"capture", "error", e})
+	}
+	for _, n := range page.Notes {
+		s.diagnostics = append(s.diagnostics, diagnosticRow{"capture", "warning", n})
+	}
+	for _, w := range page.Warnings {
+		s.warn(info, w)
+	}
+	if page.Form == FailedForm {
+		info.Status, info.Reason = "failed", load.Mask(page.failure())
+		s.warn(info, "the capture failed: "+info.Reason)
+	} else if len(page.Errors) > 0 {
+		info.Status, info.Reason = "partial", load.Mask(page.failure())
+		s.warn(info, info.Reason)
+	}
+	s.facts(page.facts())
+	return info, s.finish(info)
+}
+
+// facts names what a session page says; addresses of machines are nobody's business.
+func (p *PageInfo) facts() [][2]string {
+	var facts [][2]string
+	for _, k := range slices.Sorted(maps.Keys(p.Facts)) {
+		if k != "Target IP Addresses" {
+			facts = append(facts, [2]string{"ncu." + strings.ReplaceAll(strings.ToLower(k), " ", "_"), p.Facts[k]})
+		}
+	}
+	return facts
+}
+
+// failure is what ncu said of why there is nothing, or not all.
+func (p *PageInfo) failure() string {
+	return strings.Join(p.Errors[:min(len(p.Errors), maxNamed)], " ")
+}

@@ -1,0 +1,106 @@
+package ncu
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"prof/ingest/load"
+)
+
+// SniffReport says whether a file's first bytes are those of a report.
+func SniffReport(head []byte) bool {
+	return len(head) >= len(Magic) && string(head[:len(Magic)]) == Magic
+}
+
+// IdentifyReport reads what a report says of the whole capture, from its headers alone.
+func IdentifyReport(_ context.Context, path, name string) (*load.SourceInfo, error) {
+	r, close, err := openReport(path, name)
+	if err != nil {
+		return nil, err
+	}
+	defer close()
+	return r.info(), nil
+}
+
+// LoadReport stores a report (.ncu-rep) as one source of the target's run. Of a report that was cut off it stores the whole
+// results and warns.
+func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	r, close, err := openReport(path, name)
+	if err != nil {
+		return nil, err
+	}
+	defer close()
+	info := r.info()
+	s := newStore(ctx, name, t)
+	d := &decoder{report: r}
+	for i := range r.blocks {
+		if err := r.eachInBlock(ctx, &r.blocks[i], d, s.add); err != nil {
+			return nil, err
+		}
+	}
+	s.warn(info, r.lossWarning(d.next))
+	if d.unknown > 0 {
+		s.warn(info, fmt.Sprintf("%d bytes are of a kind of result that this prof does not know", d.unknown))
+	}
+	if d.next == 0 && !r.Cut {
+		s.warn(info, "the report holds no results: nothing was profiled")
+	}
+	if r.Cut {
+		info.Status, info.Reason = "partial", r.lossWarning(d.next)
+	}
+	s.sections(d.Sections)
+	s.part("metric instances", d.Instances, 0, "values of single units, instructions and samples are not stored")
+	var code int64
+	for _, b := range r.blocks {
+		code += int64(b.counts[sources])
+	}
+	s.part("sources", code, 0, "compiled code is not stored")
+	s.session(&r.Session, r.Processes())
+	return info, s.finish(info)
+}
+
+// lossWarning says what a cut report lacks; "" for a whole one.
+func (r *Report) lossWarning(results int32) string {
+	if !r.Cut {
+		return ""
+	}
+	return fmt.Sprintf("the report is cut off: its last %d bytes hold no whole result; the %d results before them are stored", r.Lost, results)
+}
+
+func openReport(path, name string) (*Report, func() error, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	r, err := OpenReport(f, st.Size(), name)
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return r, f.Close, nil
+}
+
+func (r *Report) info() *load.SourceInfo {
+	s := &r.Session
+	info := &load.SourceInfo{Host: s.Target.Name, Command: load.MaskCommand(parseCommand(s.Command).program), SchemaVersion: r.version}
+	for _, v := range s.Versions {
+		if v[0] == "Nsight Compute Target" {
+			info.ToolVersion = v[1]
+		}
+	}
+	if s.Created > 0 {
+		at := time.Unix(s.Created, 0).UTC()
+		info.StartedAt = &at
+	}
+	if p := r.Processes(); len(p) > 0 && s.Created > 0 {
+		info.CaptureID = fmt.Sprintf("ncu %s %d %d", s.Target.Name, s.Created, p[0].PID)
+	}
+	return info
+}

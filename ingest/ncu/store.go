@@ -1,0 +1,233 @@
+package ncu
+
+import (
+	"context"
+	"database/sql/driver"
+	"math"
+	"strconv"
+	"time"
+
+	"prof/ingest/load"
+)
+
+// store puts Results into the warehouse, so many at a time that memory stays bounded.
+type store struct {
+	ctx    context.Context
+	name   string
+	target *load.Target
+	group  string // capture that several CSV pages share; "" for a report
+	counts [4]int64
+
+	launches, ranges, findings, evidence [][]driver.Value
+	metrics                              metricRows
+	metricCount                          int64
+	other                                int64 // rows of other tables
+	parts                                []part
+	later                                []tableRows
+	diagnostics                          []diagnosticRow
+}
+
+// part is a row of source_part.
+type part struct {
+	name         string
+	read, stored int64
+	reason       string
+}
+
+// flushRows is how many metrics are held before they are stored: 2 MiB.
+const flushRows = 1 << 16
+
+func newStore(ctx context.Context, name string, t *load.Target) *store {
+	return &store{ctx: ctx, name: name, target: t}
+}
+
+// add takes one result; it keeps none of its memory but texts.
+func (s *store) add(r *Result) error {
+	id, known, err := s.launch(r)
+	if err != nil {
+		return err
+	}
+	for _, m := range r.Metrics {
+		number := s.target.Run.Metrics.Add(m.Name, unitOrUnknown(m.Unit))
+		if known == nil || known.Take(number) {
+			s.metrics.add(id, number, m)
+		}
+	}
+	if known == nil || known.TakeFindings(len(r.Findings) > 0) {
+		s.addFindings(id, r.Findings)
+	}
+	if s.metrics.len() < flushRows {
+		return nil
+	}
+	return s.flush()
+}
+
+func unitOrUnknown(unit string) *string {
+	if unit == UnknownUnit {
+		return nil
+	}
+	return &unit
+}
+
+// launch gives the result's number in the run. A page of a capture of which another page was read before finds its results
+// again; known then tells which of the result's values are stored.
+func (s *store) launch(r *Result) (id int32, known *load.Profiled, err error) {
+	run := s.target.Run
+	if s.group != "" {
+		var first bool
+		known, first = run.Profile(load.ProfiledKey{Group: s.group, ID: r.ID, PID: r.PID, Kind: r.Kind.String(), Name: r.Name, Grid: r.Grid, Block: r.Block})
+		if !first {
+			return known.Launch, known, nil
+		}
+		id = known.Launch
+	} else {
+		id = run.NextLaunch()
+	}
+	s.counts[r.Kind]++
+	row := []driver.Value{s.target.UUID(), int32(s.target.SourceID), id, r.ID, r.Kind.String(), r.PID, orNull(r.TID, 0),
+		orNull(r.Device, -1), orNull(r.Context, -1), orNull(r.Stream, -1)}
+	if r.Kind == Kernel {
+		short := r.Function
+		if short == "" {
+			short = shortName(r.Name)
+		}
+		name, err := run.Kernels.Add(r.Name, short)
+		if err != nil {
+			return 0, nil, err
+		}
+		row = append(row, name, orNull(r.Symbol, ""), r.Grid[0], r.Grid[1], r.Grid[2], r.Block[0], r.Block[1], r.Block[2])
+	} else {
+		row = append(row, nil, nil, nil, nil, nil, nil, nil, nil)
+	}
+	var created, locked, path driver.Value
+	if r.Created > 0 {
+		created = time.Unix(r.Created, 0).UTC()
+	}
+	if r.ClockLocked != nil {
+		locked = *r.ClockLocked
+	}
+	if r.HasNVTX {
+		path = s.addRanges(id, r.Ranges)
+	}
+	s.launches = append(s.launches, append(row, created, locked, path))
+	return id, known, nil
+}
+
+func orNull[T comparable](v, unsaid T) driver.Value {
+	if v == unsaid {
+		return nil
+	}
+	return v
+}
+
+// addRanges gives the path of the ranges' names, shared with the timeline's paths of the same run.
+func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
+	var path int32
+	for i, r := range ranges {
+		style := "push_pop"
+		if r.StartEnd {
+			style = "start_end"
+		}
+		path = s.target.Run.Paths.Add(path, r.Domain, load.Normalise(r.Name))
+		s.ranges = append(s.ranges, []driver.Value{s.target.UUID(), launch, int32(i + 1), path, style, r.Domain, load.Mask(r.Name)})
+	}
+	return path
+}
+
+func (s *store) addFindings(launch int32, findings []Finding) {
+	for i, f := range findings {
+		n := int32(i + 1)
+		var speedup driver.Value
+		if f.Scope != "" {
+			speedup = number(f.Speedup)
+		}
+		s.findings = append(s.findings, []driver.Value{s.target.UUID(), int32(s.target.SourceID), launch, n, f.Rule, f.Title, orNull(f.Section, ""),
+			f.Severity, plainMessage(f.Message), orNull(f.Scope, ""), speedup})
+		for _, m := range f.Metrics {
+			s.evidence = append(s.evidence, []driver.Value{s.target.UUID(), launch, n, m.Name, number(m.Value), orNull(m.Advice, "")})
+		}
+	}
+}
+
+// number gives NULL for what is no number.
+func number(v float64) driver.Value {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return v
+}
+
+// flush stores what is held.
+func (s *store) flush() error {
+	n, err := s.target.Insert(s.ctx, "ncu_metric", &s.metrics)
+	if err != nil {
+		return err
+	}
+	s.metricCount += n
+	s.metrics.clear()
+	for _, t := range []struct {
+		name string
+		rows *[][]driver.Value
+	}{{"ncu_launch", &s.launches}, {"ncu_range", &s.ranges}, {"ncu_rule", &s.findings}, {"ncu_rule_metric", &s.evidence}} {
+		if err := s.append(t.name, *t.rows); err != nil {
+			return err
+		}
+		*t.rows = (*t.rows)[:0]
+	}
+	return nil
+}
+
+func (s *store) append(table string, rows [][]driver.Value) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	n, err := s.target.Append(s.ctx, table, func(add func(...driver.Value) error) error {
+		for _, r := range rows {
+			if err := add(r...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.other += n
+	return err
+}
+
+// metricRows are rows of ncu_metric by column. DuckDB's threads take them in chunks.
+type metricRows struct {
+	launch, metric []int32
+	value          []float64
+	text           map[int]string // of the rows that have one
+	noValue        map[int]bool   // rows whose value is NULL
+	cursor         chunkCursor
+}
+
+func (m *metricRows) len() int { return len(m.launch) }
+
+func (m *metricRows) clear() {
+	m.launch, m.metric, m.value = m.launch[:0], m.metric[:0], m.value[:0]
+	clear(m.text)
+	clear(m.noValue)
+	m.cursor.next.Store(0)
+}
+
+func (m *metricRows) add(launch, number int32, v Metric) {
+	i := len(m.launch)
+	m.launch, m.metric, m.value = append(m.launch, launch), append(m.metric, number), append(m.value, v.Value)
+	text := v.Text
+	if odd := math.IsNaN(v.Value) || math.IsInf(v.Value, 0); odd || v.IsText {
+		if m.noValue == nil {
+			m.noValue = map[int]bool{}
+		}
+		m.noValue[i] = true
+		if odd && !v.IsText {
+			text = strconv.FormatFloat(v.Value, 'f', -1, 64)
+		}
+	}
+	if text != "" || v.IsText {
+		if m.text == nil {
+			m.text = map[int]string{}
+		}
+		m.text[i] = load.Mask(text)
+	}
+}

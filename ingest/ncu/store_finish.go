@@ -1,0 +1,185 @@
+package ncu
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"prof/ingest/load"
+)
+
+// warn notes something that the user should know; "" is nothing.
+func (s *store) warn(info *load.SourceInfo, message string) {
+	if message != "" {
+		info.Warnings = append(info.Warnings, message)
+	}
+}
+
+// part notes what became of one kind of thing in the source.
+func (s *store) part(name string, read, stored int64, reason string) {
+	if read > 0 {
+		s.parts = append(s.parts, part{name, read, stored, reason})
+	}
+}
+
+// sections stores where ncu shows which metric, once a run.
+func (s *store) sections(list []SectionMetric) {
+	var rows [][]driver.Value
+	for _, m := range list {
+		if s.target.Run.First("ncu_section", m.Section, m.Metric) {
+			rows = append(rows, []driver.Value{s.target.UUID(), m.Section, m.Title, m.Position, s.target.Run.Metrics.Add(m.Metric, unitOrUnknown(Unit(m.Metric))), m.Label})
+		}
+	}
+	s.later = append(s.later, tableRows{"ncu_section", rows})
+}
+
+// session stores devices, processes and facts.
+func (s *store) session(v *Session, processes []Process) {
+	var rows [][]driver.Value
+	for _, d := range v.Devices {
+		rows = append(rows, s.deviceRow(d))
+	}
+	s.later = append(s.later, tableRows{"device", rows})
+	rows = nil
+	for _, p := range processes {
+		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), p.PID, orNull(p.Name, "")})
+	}
+	s.later = append(s.later, tableRows{"process", rows})
+	s.facts(v.facts())
+}
+
+func (s *store) facts(facts [][2]string) {
+	var rows [][]driver.Value
+	for _, f := range facts {
+		if f[1] != "" {
+			rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), f[0], load.Mask(f[1])})
+		}
+	}
+	s.later = append(s.later, tableRows{"source_fact", rows})
+}
+
+// facts names what the session says as the other formats name it.
+func (v *Session) facts() [][2]string {
+	out := [][2]string{
+		{"host.name", v.Target.Name}, {"os.description", strings.TrimSpace(v.Target.OS + " " + v.Target.Build)},
+		{"cpu.description", v.Target.Processor}, {"cpu.architecture", v.Target.Architecture}, {"driver.version", v.Driver},
+		{"capture.command", v.Command},
+	}
+	for _, p := range v.Versions {
+		out = append(out, [2]string{versionKey(p[0]), p[1]})
+	}
+	settings := map[string]string{"replay-mode": v.Replay, "clock-control": v.Clock}
+	out = append(out, parseCommand(v.Command).facts(settings)...)
+	return append(out, [2]string{"capture.sections", v.Sections})
+}
+
+// versionKey names the fact of a version by its provider.
+func versionKey(provider string) string {
+	switch provider {
+	case "CUDA Version":
+		return "driver.cuda_version"
+	case "Nsight Compute Target":
+		return "ncu.version"
+	}
+	return "ncu." + strings.ReplaceAll(strings.ToLower(provider), " ", "_") + "_version"
+}
+
+// deviceRow is a row of device; the attributes are cudaDeviceGetAttribute's, of which clocks are in kHz.
+func (s *store) deviceRow(d Device) []driver.Value {
+	a := func(name string, scale float64) driver.Value {
+		if m, ok := d.Attributes["device__attribute_"+name]; ok && !m.IsText && m.Value > 0 {
+			return int64(m.Value * scale)
+		}
+		return nil
+	}
+	text := func(name string) driver.Value { return orNull(d.Attributes["device__attribute_"+name].Text, "") }
+	var capability, bandwidth driver.Value
+	major, minor := a("compute_capability_major", 1), d.Attributes["device__attribute_compute_capability_minor"]
+	if major != nil {
+		capability = fmt.Sprintf("%v.%s", major, strconv.FormatFloat(minor.Value, 'f', 0, 64))
+	}
+	return []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.ID, orNull(d.Name, ""), nil, nil, text("chip_name"), capability,
+		a("multiprocessor_count", 1), a("clock_rate", 1e3), a("total_memory", 1), bandwidth, a("l2_cache_size", 1),
+		a("max_warps_per_multiprocessor", 1), a("max_shared_memory_per_multiprocessor", 1)}
+}
+
+// tableRows are rows that are stored at the end.
+type tableRows struct {
+	table string
+	rows  [][]driver.Value
+}
+
+// finish stores what is left and sums up.
+func (s *store) finish(info *load.SourceInfo) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	for _, t := range s.later {
+		if err := s.append(t.table, t.rows); err != nil {
+			return err
+		}
+	}
+	for k, n := range s.counts {
+		s.part(Kind(k).String()+" results", n, n, "")
+	}
+	s.part("metrics", s.metricCount, s.metricCount, "")
+	info.Rows = s.metricCount + s.other
+	if err := s.storeParts(); err != nil {
+		return err
+	}
+	var rows [][]driver.Value
+	for _, d := range s.diagnostics {
+		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.origin, d.severity, nil, nil, load.Mask(d.message)})
+	}
+	for _, w := range info.Warnings {
+		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), "ingest", "warning", nil, nil, load.Mask(w)})
+	}
+	return s.append("diagnostic", rows)
+}
+
+func (s *store) storeParts() error {
+	var rows [][]driver.Value
+	for _, p := range s.parts {
+		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), p.name, p.read, p.stored, orNull(p.reason, "")})
+	}
+	return s.append("source_part", rows)
+}
+
+// diagnosticRow is what the capture said of itself.
+type diagnosticRow struct{ origin, severity, message string }
+
+// links are ncu's references inside the texts of its rules: @section:Identifier:Title@ and @url:text:address@.
+var links = regexp.MustCompile(`@(?:section|url|source):([^@]*?)@`)
+
+// plainMessage leaves the words of a rule's text that a person reads.
+func plainMessage(s string) string {
+	s = links.ReplaceAllStringFunc(s, func(m string) string {
+		kind, rest, _ := strings.Cut(strings.Trim(m, "@"), ":")
+		first, second, two := strings.Cut(rest, ":")
+		switch {
+		case two && kind == "section":
+			return second
+		case two && kind == "url": // as ncu's own page prints it
+			return first + " (" + second + ")"
+		}
+		return first
+	})
+	return strings.TrimSpace(s)
+}
+
+// shortName is the base function name in a demangled one: what stands before its template arguments or parameters, without
+// namespaces.
+func shortName(name string) string {
+	s := strings.NewReplacer("<unnamed>::", "", "(anonymous namespace)::", "").Replace(name)
+	if i := strings.IndexAny(s, "<("); i > 0 {
+		s = s[:i]
+	}
+	s = s[strings.LastIndexByte(s, ' ')+1:]
+	s = s[strings.LastIndexByte(s, ':')+1:]
+	if s == "" {
+		return name
+	}
+	return s
+}

@@ -1,0 +1,188 @@
+package ncu_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"prof/ingest/ncu"
+)
+
+// TestStoreFindings: the findings are those of ncu's own details page, word for word.
+func TestStoreFindings(t *testing.T) {
+	pages, err := filepath.Glob("../../../shared/captures/ncu/*.details.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pages) == 0 {
+		t.Skip("no ../../../shared/captures/ncu here")
+	}
+	severity := map[string]string{"ok": "INF", "warning": "WRN", "error": "ERR", "optimization": "OPT"}
+	total := 0
+	for _, page := range pages {
+		reports, err := filepath.Glob(strings.TrimSuffix(page, ".details.csv") + ".ncu-rep*")
+		if err != nil || len(reports) != 1 {
+			t.Fatal(page, reports, err)
+		}
+		w := warehouse(t)
+		ingested(t, w, "r", reports[0])
+		var got []string
+		for _, row := range texts(t, w, `SELECT ncu_id, section, rule, severity, coalesce(speedup_scope, ''), 100 * speedup_ratio, message FROM ncu_rule JOIN ncu_launch USING (run_id, launch_id)`) {
+			f := strings.SplitN(row, "|", 7)
+			if v, err := strconv.ParseFloat(f[5], 64); err == nil {
+				f[5] = strconv.FormatFloat(v, 'g', 4, 64) // as the page prints it
+			} else {
+				f[5] = ""
+			}
+			f[3] = severity[f[3]]
+			got = append(got, strings.Join(f, "|"))
+		}
+		want := pageFindings(t, page)
+		compareSorted(t, filepath.Base(page), got, want)
+		total += len(want)
+	}
+	if total < 250 {
+		t.Errorf("only %d findings", total)
+	}
+}
+
+// pageFindings reads the rows of a details page that a rule wrote.
+func pageFindings(t *testing.T, path string) (out []string) {
+	t.Helper()
+	r := csv.NewReader(bytes.NewReader(fileBytes(t, path)))
+	r.FieldsPerRecord = -1
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := slices.Index(rows[0], "Rule Name")
+	for _, row := range rows[1:] {
+		if rule > 0 && len(row) > rule && row[rule] != "" {
+			section := row[slices.Index(rows[0], "Section Name")]
+			out = append(out, strings.Join([]string{row[0], section, row[rule], row[rule+1], row[rule+3], row[rule+4], row[rule+2]}, "|"))
+		}
+	}
+	return out
+}
+
+// sessionWith is a ReportSessionDetails with the settings of an executable, among them its environment.
+func sessionWith(secret string) []byte {
+	return messageField(3, uintField(1, 5), uintField(2, 1700000000), messageField(9, textField(1, "/home/me/app"), textField(4, "HF_TOKEN="+secret)),
+		messageField(4, textField(5, "box")), textField(11, "ncu --set full -o x ./app --token "+secret+" "))
+}
+
+// TestStoreNoSecrets: the environment of the profiled program is stored nowhere, and secrets of its command line are masked.
+func TestStoreNoSecrets(t *testing.T) {
+	const planted = "hf_examplesecret0123456789"
+	w := warehouse(t)
+	data := reportWith(blockWith(sessionWith(planted)), blockWith(slices.Concat(uintField(2, 1), stringTable("a")),
+		slices.Concat(textField(7, "k()"), metricField(0, textField(1, planted)))))
+	if !bytes.Contains(data, []byte("HF_TOKEN="+planted)) {
+		t.Fatal("nothing was planted")
+	}
+	ingested(t, w, "r", saved(t, "secret.ncu-rep", data))
+	isResult(t, w, `SELECT command, host FROM run`, "./app --token '***'|box")
+	columns := texts(t, w, `SELECT table_name || '|' || column_name FROM duckdb_columns() WHERE data_type LIKE 'VARCHAR%' AND table_name IN (SELECT table_name FROM duckdb_tables())`)
+	for _, c := range columns {
+		table, column, _ := strings.Cut(c, "|")
+		for _, secret := range []string{"examplesecret", "HF_TOKEN"} {
+			if rows := texts(t, w, fmt.Sprintf(`SELECT "%s"::VARCHAR FROM "%s" WHERE contains("%s"::VARCHAR, '%s')`, column, table, column, secret)); len(rows) > 0 {
+				t.Errorf("%s holds %q", c, rows)
+			}
+		}
+	}
+	if len(columns) < 60 {
+		t.Errorf("only %d columns were searched", len(columns))
+	}
+}
+
+// TestStoreOddTexts: texts that are no UTF-8 are stored with replacement characters, as those of the other formats are; an NVTX
+// name may be in any encoding.
+func TestStoreOddTexts(t *testing.T) {
+	const odd, good = "caf\xe9\x00z", "caf\uFFFD\x00z"
+	session := messageField(3, messageField(4, textField(1, odd), textField(5, odd)), messageField(6, textField(2, odd)), textField(11, "ncu "+odd))
+	data := reportWith(blockWith(slices.Concat(uintField(2, 1), stringTable(odd), messageField(6, uintField(1, 7), textField(3, odd)), session),
+		slices.Concat(uintField(1, 10), textField(5, odd), textField(6, odd), textField(7, odd), metricField(0, textField(1, odd)),
+			state(thread(10, stack(1, open{odd, 1}))),
+			messageField(17, textField(1, odd), textField(2, odd), messageField(4, messageField(2, textField(1, odd), textField(2, odd)))),
+			messageField(19, textField(1, odd), textField(2, odd), messageField(3, messageField(1,
+				messageField(1, textField(1, odd), uintField(2, 2)), messageField(8, textField(2, odd), textField(5, odd))))))))
+	w := warehouse(t)
+	if _, err := tryIngest(t, w, "r", saved(t, "odd.ncu-rep", data)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []string{"ncu_range.name", "range_path.name", "ncu_metric_name.name", "kernel_name.name", "kernel_name.short_name", "ncu_launch.symbol",
+		"ncu_metric.text", "ncu_rule.message", "ncu_rule.rule", "ncu_rule.title", "ncu_rule_metric.metric", "ncu_rule_metric.advice", "ncu_section.section",
+		"ncu_section.title", "ncu_section.label", "device.name", "process.name", "run.host", "run.command"} {
+		table, column, _ := strings.Cut(c, ".")
+		isResult(t, w, fmt.Sprintf("SELECT DISTINCT %s FROM %s", column, table), good)
+	}
+}
+
+// TestStoreEmpty: a report without results is stored with a warning.
+func TestStoreEmpty(t *testing.T) {
+	w := warehouse(t)
+	warnings := ingested(t, w, "r", saved(t, "none.ncu-rep", reportWith(blockWith(sessionWith("")))))
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "nothing was profiled") {
+		t.Errorf("warned %q", warnings)
+	}
+	if _, err := tryIngest(t, w, "bad", saved(t, "bad.ncu-rep", reportWith(sized([]byte{8})))); !errors.Is(err, ncu.ErrDamaged) {
+		t.Errorf("a damaged report: %v", err)
+	}
+	isResult(t, w, `SELECT name FROM run`, "r")
+}
+
+// TestStoreSeveral: results of several reports of one run are told apart; their names are shared.
+func TestStoreSeveral(t *testing.T) {
+	w := warehouse(t)
+	names := []string{"kernels-range", "kernels-prefill", "llama", "variants-graph"}
+	var paths, want []string
+	for i, name := range names {
+		paths = append(paths, "../../testdata/ncu/"+name+".ncu-rep.gz")
+		_, got := results(t, reportOf(t, name))
+		for _, x := range got {
+			want = append(want, fmt.Sprintf("%d|%d|%d", len(want), i+1, x.ID))
+		}
+	}
+	ingested(t, w, "r", paths...)
+	isResult(t, w, `SELECT launch_id, source_id, ncu_id FROM ncu_launch ORDER BY launch_id`, want...)
+	// section0 is what each report calls the section of its own --metrics.
+	noFaults(t, w, "a fact is there twice", "a place in a section is taken")
+	isResult(t, w, `SELECT source_id, key FROM source_fact GROUP BY ALL HAVING count(*) > 1`)
+	isResult(t, w, `SELECT source_id, part FROM source_part GROUP BY ALL HAVING count(*) > 1`)
+}
+
+// TestStoreFacts: what a report says of the capture is kept, and what became of its parts.
+func TestStoreFacts(t *testing.T) {
+	w := warehouse(t)
+	ingested(t, w, "r", "../../testdata/ncu/kernels-prefill.ncu-rep.gz")
+	isResult(t, w, `SELECT key, value FROM source_fact ORDER BY key`,
+		"capture.clock_control|none",
+		"capture.command|/opt/nvidia/nsight-compute/2025.3.1/target/linux-desktop-glibc_2_11_3-x64/ncu --set basic --nvtx --nvtx-include LLM@prefill/ "+
+			"--clock-control none -f -o ncu/kernels-prefill ./kernels ",
+		"capture.nvtx_include|LLM@prefill/", "capture.replay_mode|kernel (ncu's default)", "capture.set|basic",
+		"cpu.architecture|x86_64", "cpu.description|Intel(R) Xeon(R) Processor", "driver.cuda_version|13.0", "driver.version|580.159", "host.name|vm",
+		"ncu.perfworks_version|0.1.0", "ncu.version|2025.3.1.0 (build 36398880) (public-release)", "os.description|Linux #1 SMP PREEMPT_DYNAMIC @0")
+	isResult(t, w, `SELECT pid, name FROM process`, "1264|/var/c/kernels")
+	isResult(t, w, `SELECT command, host, started_at::VARCHAR FROM run`, "./kernels|vm|2026-11-21 09:43:37")
+	_, parts := takeApart(t, reportOf(t, "kernels-prefill"))
+	sources, instances, values := 0, 0, 0
+	for _, p := range parts {
+		sources += len(p.entries) - p.results
+		for _, e := range p.entries[len(p.entries)-p.results:] {
+			for _, m := range fieldsOf(t, e, 13) {
+				instances += len(fieldsOf(t, m, 3))
+				values += len(fieldsOf(t, m, 2))
+			}
+		}
+	}
+	isResult(t, w, `SELECT part, read_count, stored_count, coalesce(reason, '') FROM source_part ORDER BY part`, "kernel results|4|4|",
+		fmt.Sprintf("metric instances|%d|0|values of single units, instructions and samples are not stored", instances),
+		fmt.Sprintf("metrics|%d|%d|", values, values), fmt.Sprintf("sources|%d|0|compiled code is not stored", sources))
+}
