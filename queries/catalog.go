@@ -21,7 +21,7 @@ var files embed.FS
 // Param is a parameter of a query.
 type Param struct {
 	Name    string
-	Type    string // VARCHAR, BIGINT, BOOLEAN
+	Type    string // VARCHAR, BIGINT, DOUBLE, BOOLEAN
 	Default string // as SQL; "" when the caller must give it
 	Doc     string
 }
@@ -35,10 +35,12 @@ type Query struct {
 	Key     string // columns that identify a row
 	Params  []Param
 	Columns [][2]string // name and meaning
-	Notes   []string    // kinds of run notes that belong beside the rows
-	Body    string      // the SELECT
-	Private bool        // a building block of other queries
-	Scalar  bool        // gives one value and not rows
+	// Optional are columns, each with the BOOLEAN parameter without which it has no values and is not shown.
+	Optional [][2]string
+	Notes    []string // kinds of run notes that belong beside the rows
+	Body     string   // the SELECT
+	Private  bool     // a building block of other queries
+	Scalar   bool     // gives one value and not rows
 }
 
 // Relation is the query's name in SQL, with its version.
@@ -54,7 +56,7 @@ var (
 	fileName  = regexp.MustCompile(`^(_?[a-z][a-z0-9-]*)\.v(\d+)\.sql$`)
 	titleLine = regexp.MustCompile(`^-- (_?[a-z][a-z0-9-]*) v(\d+): (.+)$`)
 	paramLine = regexp.MustCompile(`^--   (\w+) ([A-Z]+)(?: = ([^:]+))?: (.+)$`)
-	colLine   = regexp.MustCompile(`^--   (\w+): (.+)$`)
+	colLine   = regexp.MustCompile(`^--   (\w+)(?: \[(\w+)\])?: (.+)$`)
 	moreLine  = regexp.MustCompile(`^--     (.+)$`)
 )
 
@@ -162,7 +164,10 @@ func (q *Query) parseHeader(lines []string) error {
 		if section != "-- columns:" || m == nil {
 			return fmt.Errorf("line %d: not understood: %q", n+2, line)
 		}
-		q.Columns = append(q.Columns, [2]string{m[1], m[2]})
+		q.Columns = append(q.Columns, [2]string{m[1], m[3]})
+		if m[2] != "" {
+			q.Optional = append(q.Optional, [2]string{m[1], m[2]})
+		}
 		last = &q.Columns[len(q.Columns)-1][1]
 	}
 	return nil
@@ -302,7 +307,7 @@ func (q Query) Text(args Args) (string, error) {
 		if p.Default != "" {
 			def = " = " + p.Default
 		}
-		fmt.Fprintf(&b, "-- --%s %s%s: %s\n", p.Name, p.Type, def, p.Doc)
+		fmt.Fprintf(&b, "-- --%s %s%s: %s\n", FlagName(p.Name), p.Type, def, p.Doc)
 	}
 	b.WriteString("-- columns:\n")
 	for _, c := range q.Columns {

@@ -13,14 +13,21 @@ import (
 	"prof/schema"
 )
 
-// shipped are the captures in testdata, each a run of its name.
-var shipped = []string{"kernels", "llama-graph-node", "nccl2", "variants-graph", "variants-node"}
+// shipped are the captures in testdata, each a run of its name; profiled has the captures of Nsight Compute, with timelines of two.
+var shipped = []string{"kernels", "llama-graph-node", "nccl2", "profiled", "variants-graph", "variants-node"}
+
+var profiled = []string{"../testdata/nsys/kernels/kernels.sqlite.gz", "../testdata/ncu/kernels-prefill.ncu-rep.gz", "../testdata/ncu/kernels-range.ncu-rep.gz",
+	"../testdata/ncu/variants-graph.ncu-rep.gz", "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz"}
 
 // everything opens a warehouse that holds them all.
 func everything(t *testing.T) *schema.Warehouse {
 	t.Helper()
 	w := newWarehouse(t)
 	for _, name := range shipped {
+		if name == "profiled" {
+			load(t, w, name, profiled...)
+			continue
+		}
 		load(t, w, name, "../testdata/nsys/"+name+"/"+name+".sqlite.gz")
 	}
 	return w
@@ -95,7 +102,8 @@ func TestFiles(t *testing.T) {
 
 // plain are columns of numbers that measure nothing or count what their name says.
 var plain = []string{"rank", "pass", "calls", "instances", "gpu_instances", "passes", "warmup_passes", "replays", "kernels_per_replay", "queued", "samples", "sources", "rows",
-	"pid", "tid", "device", "context", "stream", "priority", "mean", "median", "min", "max"}
+	"pid", "tid", "device", "context", "stream", "priority", "mean", "median", "min", "max",
+	"launch", "launches", "timeline_calls", "waves", "stall_cycles", "intensity", "ridge", "value"} // the unit of a value stands beside it
 
 // TestResults runs every query on every capture and holds what is true of all results.
 func TestResults(t *testing.T) {
@@ -205,7 +213,12 @@ func checkKey(t *testing.T, stmt string, q queries.Query, f *queries.Frame) {
 // newest version gives.
 func checkOrder(t *testing.T, w *schema.Warehouse, q queries.Query, stmt string) {
 	t.Helper()
-	alias := strings.Replace(stmt, q.Relation(), strings.TrimSuffix(q.Relation(), fmt.Sprintf("_v%d", q.Version)), 1)
+	alias := stmt
+	if newest, err := queries.Find(q.Name); err != nil {
+		t.Fatal(err)
+	} else if newest.Version == q.Version {
+		alias = strings.Replace(stmt, q.Relation(), strings.TrimSuffix(q.Relation(), fmt.Sprintf("_v%d", q.Version)), 1)
+	}
 	var before []string
 	for threads, s := range map[int]string{1: alias, 4: stmt} {
 		if _, err := w.DB.Exec(fmt.Sprintf("SET threads = %d", threads)); err != nil {

@@ -41,7 +41,7 @@ func (q Query) Statement(args Args) (string, error) {
 		v, given := args[p.Name]
 		if !given {
 			if p.Default == "" {
-				return "", fmt.Errorf("%w: %s needs --%s", ErrBadArgument, q.Name, flagName(p.Name))
+				return "", fmt.Errorf("%w: %s needs --%s", ErrBadArgument, q.Name, FlagName(p.Name))
 			}
 			continue
 		}
@@ -54,10 +54,25 @@ func (q Query) Statement(args Args) (string, error) {
 		}
 		list = append(list, lit)
 	}
-	return fmt.Sprintf("FROM %s(%s)", q.Relation(), strings.Join(list, ", ")), nil
+	return fmt.Sprintf("%sFROM %s(%s)", q.selection(args), q.Relation(), strings.Join(list, ", ")), nil
 }
 
-func flagName(param string) string { return strings.ReplaceAll(param, "_", "-") }
+// selection leaves out the optional columns that were not asked for; "" selects all.
+func (q Query) selection(args Args) string {
+	var left []string
+	for _, o := range q.Optional {
+		if asked, err := strconv.ParseBool(args[o[1]]); err != nil || !asked {
+			left = append(left, o[0])
+		}
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("SELECT * EXCLUDE (%s) ", strings.Join(left, ", "))
+}
+
+// FlagName is the option of the command line that sets a parameter, without its dashes.
+func FlagName(param string) string { return strings.ReplaceAll(param, "_", "-") }
 
 func (q Query) check(args Args) error {
 	for name := range args {
@@ -65,13 +80,13 @@ func (q Query) check(args Args) error {
 		var names []string
 		for _, p := range q.Params {
 			known = known || p.Name == name
-			names = append(names, "--"+flagName(p.Name))
+			names = append(names, "--"+FlagName(p.Name))
 		}
 		if !known {
 			if len(names) == 0 {
-				return fmt.Errorf("%w: %s takes no --%s", ErrBadArgument, q.Name, flagName(name))
+				return fmt.Errorf("%w: %s takes no --%s", ErrBadArgument, q.Name, FlagName(name))
 			}
-			return fmt.Errorf("%w: %s takes no --%s; it takes %s", ErrBadArgument, q.Name, flagName(name), strings.Join(names, " "))
+			return fmt.Errorf("%w: %s takes no --%s; it takes %s", ErrBadArgument, q.Name, FlagName(name), strings.Join(names, " "))
 		}
 	}
 	return nil
@@ -82,16 +97,22 @@ func literal(p Param, v string) (string, error) {
 	case "BIGINT":
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil {
-			return "", fmt.Errorf("%w: --%s %q is not a whole number", ErrBadArgument, flagName(p.Name), v)
+			return "", fmt.Errorf("%w: --%s %q is not a whole number", ErrBadArgument, FlagName(p.Name), v)
 		}
 		if n < 0 {
-			return "", fmt.Errorf("%w: --%s %q is below 0", ErrBadArgument, flagName(p.Name), v)
+			return "", fmt.Errorf("%w: --%s %q is below 0", ErrBadArgument, FlagName(p.Name), v)
 		}
 		return strconv.FormatInt(n, 10), nil
+	case "DOUBLE":
+		x, err := strconv.ParseFloat(v, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return "", fmt.Errorf("%w: --%s %q is not a number", ErrBadArgument, FlagName(p.Name), v)
+		}
+		return strconv.FormatFloat(x, 'f', -1, 64), nil
 	case "BOOLEAN":
 		b, err := strconv.ParseBool(v)
 		if err != nil {
-			return "", fmt.Errorf("%w: --%s %q is neither true nor false", ErrBadArgument, flagName(p.Name), v)
+			return "", fmt.Errorf("%w: --%s %q is neither true nor false", ErrBadArgument, FlagName(p.Name), v)
 		}
 		return strconv.FormatBool(b), nil
 	}
@@ -117,7 +138,7 @@ func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, 
 		f.Columns[i].Doc = docs[f.Columns[i].Name]
 	}
 	if len(q.Notes) > 0 {
-		if f.Notes, err = notes(ctx, w, args["run"], q.Notes); err != nil {
+		if f.Notes, err = Notes(ctx, w, args["run"], q.Notes...); err != nil {
 			return nil, err
 		}
 	}
@@ -169,9 +190,9 @@ func plainError(err error) error {
 	return err
 }
 
-// notes reads what a reader must know of the run beside the rows.
-func notes(ctx context.Context, w *schema.Warehouse, run string, kinds []string) ([]string, error) {
-	f, err := read(ctx, w, fmt.Sprintf("SELECT note FROM _run_note_v1(%s) WHERE kind IN ('%s') ORDER BY kind, note",
+// Notes gives what a reader must know of a run, of the given kinds (see the query _run-note).
+func Notes(ctx context.Context, w *schema.Warehouse, run string, kinds ...string) ([]string, error) {
+	f, err := read(ctx, w, fmt.Sprintf("SELECT note FROM _run_note_v2(%s) WHERE kind IN ('%s') ORDER BY kind, note",
 		schema.Quote(run), strings.Join(kinds, "', '")))
 	if err != nil {
 		return nil, err

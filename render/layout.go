@@ -3,8 +3,6 @@ package render
 import (
 	"slices"
 	"strings"
-
-	"prof/queries"
 )
 
 // The least a column of text may be shortened to: a quarter of its widest cell, within these bounds.
@@ -100,6 +98,9 @@ func dropOrder(g *grid) []int {
 	return out
 }
 
+// headlines are the ratios that tables are read for.
+var headlines = []string{"share_ratio", "busy_ratio", "mfu_ratio", "mbu_ratio"}
+
 // worth ranks a column by how long a narrow table keeps it.
 func worth(h head, first bool) int {
 	words := strings.Split(h.Name, "_")
@@ -113,7 +114,7 @@ func worth(h head, first bool) int {
 		return 0
 	case has("median"):
 		return 1
-	case has("total") || h.Unit == queries.Ratio:
+	case has("total") || slices.Contains(headlines, h.Name):
 		return 3
 	}
 	return 2

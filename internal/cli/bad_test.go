@@ -13,7 +13,7 @@ import (
 )
 
 const formats = "; prof reads Nsight Systems exports (.sqlite); Nsight Systems parquetdir exports (folders); Nsight Systems reports (.nsys-rep, .qdrep) " +
-	"where nsys is installed; all but folders also as .gz"
+	"where nsys is installed; Nsight Compute reports (.ncu-rep); CSV pages and console output of Nsight Compute (raw, details); files also as .gz"
 
 func TestRepeats(t *testing.T) {
 	t.Parallel()

@@ -21,9 +21,10 @@ import (
 )
 
 // demoRuns are the captures shipped in the binary, the last one ingested last and so @latest.
-var demoRuns = []struct{ run, file, doc string }{
+var demoRuns = []struct{ run, files, doc string }{
 	{"kernels", "nsys/kernels/kernels.sqlite.gz", "a handful of CUDA kernels with NVTX stages"},
 	{"two-gpus", "nsys/nccl2/nccl2.sqlite.gz", "two processes on two GPUs: matmul and all-reduce"},
+	{"profiled", "ncu/llama.sqlite.gz ncu/llama.ncu-rep.gz", "a two-layer Llama, its timeline and seven of its kernels under Nsight Compute"},
 	{"llama", "nsys/llama-graph-node/llama-graph-node.sqlite.gz", "a 1.5 B Llama that decodes by replaying a CUDA graph"},
 }
 
@@ -31,7 +32,7 @@ func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
 		Usage: "load real captures shipped in the binary and show the first answers",
-		Description: `The captures are of an NVIDIA H200, taken with Nsight Systems. Nothing outside a scratch folder is touched.
+		Description: `The captures are of NVIDIA H200s, taken with Nsight Systems and Nsight Compute. Nothing outside a scratch folder is touched.
 
   prof demo
   prof demo --keep playground
@@ -68,7 +69,7 @@ func (p *program) demo(c *cli.Context) (err error) {
 	defer closing(w, &err)
 	for _, d := range demoRuns {
 		fmt.Fprintf(p.err, "%s: %s\n", d.run, d.doc)
-		if err := p.demoIngest(c, w, scratch, d.run, d.file); err != nil {
+		if err := p.demoIngest(c, w, scratch, d.run, strings.Fields(d.files)); err != nil {
 			return err
 		}
 	}
@@ -79,16 +80,20 @@ func (p *program) demo(c *cli.Context) (err error) {
 	return nil
 }
 
-func (p *program) demoIngest(c *cli.Context, w *schema.Warehouse, scratch, run, file string) error {
-	data, err := fs.ReadFile(testdata.Captures, file)
-	if err != nil {
-		return err
+func (p *program) demoIngest(c *cli.Context, w *schema.Warehouse, scratch, run string, files []string) error {
+	var paths []string
+	for _, file := range files {
+		data, err := fs.ReadFile(testdata.Captures, file)
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(scratch, filepath.Base(file))
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			return err
+		}
+		paths = append(paths, path)
 	}
-	path := filepath.Join(scratch, filepath.Base(file))
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		return err
-	}
-	_, err = ingest.Run(c.Context, w, []string{path}, ingest.Options{Name: run, Now: time.Now(), ProfVersion: version(), Warn: p.warn,
+	_, err := ingest.Run(c.Context, w, paths, ingest.Options{Name: run, Now: time.Now(), ProfVersion: version(), Warn: p.warn,
 		Tags: [][2]string{{"demo", "yes"}}, Load: load.Options{Threads: runtime.NumCPU()}})
 	return err
 }
@@ -103,6 +108,7 @@ func (p *program) demoAnswers(c *cli.Context, w *schema.Warehouse) error {
 		{"Its kernels: prof query top-kernels --run llama --top 8", "top-kernels", queries.Args{"run": "llama", "top": "8"}},
 		{"What decode does, by family: prof query top-kernels --run llama --stage decode --by family --top 6", "top-kernels",
 			queries.Args{"run": "llama", "stage": "decode", "by": "family", "top": "6"}},
+		{"What bounds kernels that Nsight Compute profiled: prof query bottlenecks --run profiled", "bottlenecks", queries.Args{"run": "profiled"}},
 	} {
 		q, err := queries.Find(a.query)
 		if err != nil {
@@ -135,5 +141,5 @@ func (p *program) demoNext(c *cli.Context) {
 		`sql "FROM launches('llama', stage := 'decode', top := 5)"`} {
 		fmt.Fprintf(p.out, "  %s --home %s %s\n", me, home, s)
 	}
-	fmt.Fprintf(p.out, "  %s ingest YOUR.sqlite        # nsys export --type sqlite report.nsys-rep\n", me)
+	fmt.Fprintf(p.out, "  %s ingest YOUR.sqlite        # nsys export --type sqlite report.nsys-rep; and report.ncu-rep\n", me)
 }

@@ -64,14 +64,15 @@ func paramFlags() ([]cli.Flag, error) {
 	slices.Sort(order)
 	for _, name := range order {
 		u := uses[name]
+		flag := queries.FlagName(name)
 		usage := u.param.Doc
 		if name != "run" {
 			usage += " (" + schema.List(u.queries, 3) + ")"
 		}
 		if u.param.Type == "BOOLEAN" {
-			out = append(out, &cli.BoolFlag{Name: name, Usage: usage})
+			out = append(out, &cli.BoolFlag{Name: flag, Usage: usage})
 		} else {
-			out = append(out, &cli.StringFlag{Name: name, Usage: usage, DefaultText: strings.Trim(u.param.Default, "'")})
+			out = append(out, &cli.StringFlag{Name: flag, Usage: usage, DefaultText: strings.Trim(u.param.Default, "'")})
 		}
 	}
 	return out, nil
@@ -111,10 +112,11 @@ func (p *program) query(c *cli.Context) (err error) {
 func (p *program) queryArgs(c *cli.Context) queries.Args {
 	args := queries.Args{}
 	for _, name := range paramNames() {
-		if c.IsSet(name) {
-			args[name] = c.String(name)
-			if _, ok := c.Value(name).(bool); ok {
-				args[name] = fmt.Sprint(c.Bool(name))
+		flag := queries.FlagName(name)
+		if c.IsSet(flag) {
+			args[name] = c.String(flag)
+			if _, ok := c.Value(flag).(bool); ok {
+				args[name] = fmt.Sprint(c.Bool(flag))
 			}
 		}
 	}

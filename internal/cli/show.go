@@ -115,19 +115,29 @@ func (p *program) showMore(ctx context.Context, w *schema.Warehouse, run schema.
 	if err != nil || len(f.Rows) != 1 {
 		return out, err
 	}
+	if line := attribution(f); line != "" {
+		out = append(out, [2]string{"attribution", line})
+	}
+	notes, err := queries.Notes(ctx, w, run.ID, "profiled", "match", "source")
+	for _, n := range append(f.Notes, notes...) {
+		out = append(out, [2]string{"note", n})
+	}
+	return out, err
+}
+
+// attribution words the conservation of kernel time; "" for a run without a timeline.
+func attribution(f *queries.Frame) string {
 	at := func(col string) int64 { v, _ := f.Rows[0][f.Index(col)].(int64); return v }
+	if at("kernel_count") == 0 {
+		return ""
+	}
 	verdict := "exact"
 	if ok, _ := f.Rows[0][f.Index("is_exact")].(bool); !ok {
 		verdict = "DOES NOT ADD UP: please report this capture"
 	}
-	line := fmt.Sprintf("%s ns in ranges + %s outside + %s without a launch = %s ns of kernel time (%s; %s + %s + %s = %s kernels)",
+	return fmt.Sprintf("%s ns in ranges + %s outside + %s without a launch = %s ns of kernel time (%s; %s + %s + %s = %s kernels)",
 		thousands(at("attributed_ns")), thousands(at("outside_ns")), thousands(at("unlaunched_ns")), thousands(at("kernel_sum_ns")), verdict,
 		thousands(at("attributed_count")), thousands(at("outside_count")), thousands(at("unlaunched_count")), thousands(at("kernel_count")))
-	out = append(out, [2]string{"attribution", line})
-	for _, n := range f.Notes {
-		out = append(out, [2]string{"note", n})
-	}
-	return out, nil
 }
 
 // thousands writes a number with separators.

@@ -39,7 +39,7 @@ func TestIngestShowRemove(t *testing.T) {
 	p.want(result{0, "", "removed a\n"}, "rm", "a")
 	for _, line := range strings.Fields(counts(p))[1:] {
 		name, n, _ := strings.Cut(line, ",")
-		kept := name == "kernel_rule" || name == "stage_rule" || name == "schema_version"
+		kept := name == "kernel_rule" || name == "stage_rule" || name == "device_peak" || name == "schema_version"
 		if kept == (n == "0") {
 			t.Errorf("after rm, %s holds %s rows", name, n)
 		}
@@ -82,7 +82,7 @@ func TestQueryForms(t *testing.T) {
 	if err := json.Unmarshal([]byte(ask("json")), &frame); err != nil {
 		t.Fatal(err)
 	}
-	if frame.Query != "top-kernels" || frame.Version != 1 || len(frame.Rows) != 2 || frame.Columns[3].Name != "total_ns" || frame.Columns[3].Unit != "ns" ||
+	if frame.Query != "top-kernels" || frame.Version != 2 || len(frame.Rows) != 2 || frame.Columns[3].Name != "total_ns" || frame.Columns[3].Unit != "ns" ||
 		frame.Rows[0]["total_ns"] != 552288.0 {
 		t.Errorf("json: %+v", frame)
 	}
@@ -117,8 +117,8 @@ func TestExplainedSQL(t *testing.T) {
 	p.ok("ingest", "--run", "a", capture(t, node))
 	names := catalogue(t)
 	// It shows the arguments given, and opens nothing.
-	p.wantLike(0, `(?s).*-- in any DuckDB client: FROM top_kernels_v1\('nosuch', top := 3\)\n.*`, "", "query", "--explain", "top-kernels", "--run", "nosuch", "--top", "3")
-	said := regexp.MustCompile(`(?m)^-- in any DuckDB client: (FROM \w+_v\d+.*)$`)
+	p.wantLike(0, `(?s).*-- in any DuckDB client: SELECT \* EXCLUDE \([a-z_, ]+\) FROM top_kernels_v2\('nosuch', top := 3\)\n.*`, "", "query", "--explain", "top-kernels", "--run", "nosuch", "--top", "3")
+	said := regexp.MustCompile(`(?m)^-- in any DuckDB client: ((?:SELECT \* EXCLUDE \([a-z_, ]+\) )?FROM \w+_v\d+.*)$`)
 	for _, name := range names {
 		m := said.FindStringSubmatch(p.ok("query", name, "--explain"))
 		if m == nil {
@@ -134,7 +134,7 @@ func TestExplainedSQL(t *testing.T) {
 		}
 	}
 	want := p.ok("query", "top-kernels", "--run", "a", "--top", "3", "--by", "short", "-f", "csv")
-	if got := p.sql("FROM top_kernels('a', top := 3, by := 'short')"); got != want || strings.Count(got, "\n") != 4 {
+	if got := p.sql("SELECT * EXCLUDE (bound, limiter, roof_ratio, occupancy_ratio, profiled_count, profiled_ratio) FROM top_kernels('a', top := 3, by := 'short')"); got != want || strings.Count(got, "\n") != 4 {
 		t.Errorf("arguments:\n%s\nby SQL:\n%s", want, got)
 	}
 }
