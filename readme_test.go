@@ -162,7 +162,7 @@ func testRules(t *testing.T, w workplace, all []block) {
 			after = append(after, stages())
 		}
 	}
-	if len(after) != 3 || after[0] == before || !strings.Contains(after[0], "generate") || after[1] != after[0] || after[2] != before {
+	if len(after) != 4 || after[0] == before || !strings.Contains(after[0], "generate") || after[1] != after[0] || after[2] != after[0] || after[3] != before {
 		t.Errorf("the rules of the README relabel %q to %q", before, after)
 	}
 }
