@@ -94,10 +94,10 @@ func TestReportCutAnywhere(t *testing.T) {
 			t.Fatalf("cut at %d: %d results, want %d", at, len(got), want)
 		case !reflect.DeepEqual(got, whole[:want:want]) && want > 0:
 			t.Fatalf("cut at %d: the results are others", at)
-		case r.Lost == 0 && border:
+		case r.Cut == border, r.Cut && r.Lost <= 0, r.Lost > int64(at):
+			t.Errorf("cut at %d of %d: %v, %d bytes lost", at, len(data), r.Cut, r.Lost)
+		case border:
 			atBlock++
-		case r.Lost <= 0 || r.Lost > int64(at):
-			t.Errorf("cut at %d of %d: %d bytes lost", at, len(data), r.Lost)
 		default:
 			cut++
 		}
@@ -105,6 +105,19 @@ func TestReportCutAnywhere(t *testing.T) {
 	t.Logf("%d bytes: %d cuts refused, %d noticed, %d before a block", len(data), refused, cut, atBlock)
 	if cut < 2000 || atBlock != len(parts)+1 {
 		t.Errorf("%d cuts noticed, %d before one of %d blocks", cut, atBlock, len(parts))
+	}
+}
+
+// TestReportCutBetween: a cut between two results of one block leaves none in part, and is a cut all the same.
+func TestReportCutBetween(t *testing.T) {
+	a := metricField(0, doubleField(3, 1))
+	data := reportWith(blockWith(slices.Concat(uintField(1, 1), uintField(2, 2), stringTable("a")), []byte("source"), a, a))
+	_, parts := takeApart(t, data)
+	for i, want := range []int{0, 1, 2} {
+		r, got := results(t, data[:parts[0].ends[i]])
+		if len(got) != want || r.Cut != (want < 2) {
+			t.Errorf("cut after entry %d: %d results, cut: %v", i, len(got), r.Cut)
+		}
 	}
 }
 
@@ -129,7 +142,7 @@ func TestReportZeroTail(t *testing.T) {
 		case err != nil && !isRefusal(err):
 			t.Fatalf("zeros from %d: %v", at, err)
 		case err != nil:
-		case len(got) != want || r.Lost == 0:
+		case len(got) != want || !r.Cut:
 			t.Errorf("zeros from %d: %d results, %d bytes lost; %d results are whole", at, len(got), r.Lost, want)
 		case want > 0 && !reflect.DeepEqual(got, whole[:want:want]):
 			t.Errorf("zeros from %d: the results are others", at)
@@ -151,7 +164,7 @@ func TestReportTrailing(t *testing.T) {
 		r, got, err := tryResults(t, append(slices.Clone(data), tail...))
 		if err != nil {
 			t.Errorf("%.8q: %v", tail, err)
-		} else if !reflect.DeepEqual(got, whole) || r.Lost != int64(len(tail)) {
+		} else if !reflect.DeepEqual(got, whole) || !r.Cut || r.Lost != int64(len(tail)) {
 			t.Errorf("%.8q: %d results, %d bytes lost", tail, len(got), r.Lost)
 		}
 	}

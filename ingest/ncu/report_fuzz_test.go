@@ -30,8 +30,8 @@ func checkReport(t *testing.T, data []byte) {
 	r, err := ncu.OpenReport(bytes.NewReader(data), int64(len(data)), "test.ncu-rep")
 	n := int32(0)
 	if err == nil {
-		if r.Lost < 0 || r.Lost > int64(len(data)) {
-			t.Errorf("%d of %d bytes lost", r.Lost, len(data))
+		if r.Lost < 0 || r.Lost > int64(len(data)) || r.Lost > 0 && !r.Cut {
+			t.Errorf("%d of %d bytes lost, cut: %v", r.Lost, len(data), r.Cut)
 		}
 		err = r.Each(t.Context(), func(x *ncu.Result) error {
 			checkResult(t, x, n)

@@ -1,6 +1,6 @@
 -- _ncu-class v1: What bounds each profiled kernel, grid and block, from the means over its launches.
 -- grain: one kernel, grid and block
--- key: kernel_name_id, grid, block
+-- key: name_id, grid, block
 -- params:
 --   run VARCHAR: the run
 --   roof DOUBLE = 0.6: a kernel below this share of both roofs is latency-bound
@@ -8,9 +8,9 @@
 --   occupancy DOUBLE = 0.5: a latency-bound kernel with a lower achieved occupancy has too low an occupancy
 --   stage VARCHAR = NULL: only launches in this stage; (none) for those outside every stage
 -- columns:
---   kernel_name_id: name as ncu spells it
---   kernel: that name
---   spelling: the name in the spelling that the tools share
+--   name_id: the timeline's name of the kernel, or ncu's where the timeline has none
+--   kernel: name as ncu spells it
+--   timeline_name_id: the timeline's name; NULL when it has none
 --   grid: blocks, x * y * z
 --   block: threads of a block, x * y * z
 --   launches: profiled launches
@@ -38,45 +38,45 @@ WITH cause AS (
     SELECT m.launch_id, cause.stall, m.value FROM ncu_metric m JOIN cause ON cause.metric_id = m.metric_id
     WHERE m.run_id = _run_id_v1(run) AND m.value IS NOT NULL
 ), l AS (
-    SELECT n.launch_id, n.kernel_name_id, n.kernel, n.spelling, n.grid, n.block, n.duration_ns, n.sm_ratio, n.memory_ratio, n.dram_ratio, n.l2_ratio, n.l1_ratio,
+    SELECT n.launch_id, coalesce(n.timeline_name_id, n.kernel_name_id) AS name_id, n.kernel, n.timeline_name_id, n.grid, n.block, n.duration_ns, n.sm_ratio, n.memory_ratio, n.dram_ratio, n.l2_ratio, n.l1_ratio,
         n.occupancy_ratio, n.theoretical_occupancy_ratio, n.waves
     FROM _ncu_launch_v1(run) n WHERE stage IS NULL OR coalesce(n.stage, '(none)') = stage
 ), stalls AS (
-    SELECT l.kernel_name_id, l.grid, l.block, reason.stall, _mean_v1(reason.value) AS cycles
+    SELECT l.name_id, l.grid, l.block, reason.stall, _mean_v1(reason.value) AS cycles
     FROM l JOIN reason ON reason.launch_id = l.launch_id GROUP BY ALL
 ), top_stall AS (
-    SELECT s.kernel_name_id, s.grid, s.block, arg_max(s.stall, (s.cycles, s.stall)) AS stall, max(s.cycles) AS stall_cycles
+    SELECT s.name_id, s.grid, s.block, arg_max(s.stall, (s.cycles, s.stall)) AS stall, max(s.cycles) AS stall_cycles
     FROM stalls s GROUP BY ALL
 ), leads AS (
-    SELECT l.kernel_name_id, l.grid, l.block, y.side, y.limiter, y.metric, count(*) AS n
+    SELECT l.name_id, l.grid, l.block, y.side, y.limiter, y.metric, count(*) AS n
     FROM l JOIN _ncu_leader_v1(run) y ON y.launch_id = l.launch_id GROUP BY ALL
 ), lead AS (
-    SELECT d.kernel_name_id, d.grid, d.block,
+    SELECT d.name_id, d.grid, d.block,
         arg_max(d.limiter, (d.n, d.metric)) FILTER (d.side = 'sm') AS sm_limiter, arg_max(d.metric, (d.n, d.metric)) FILTER (d.side = 'sm') AS sm_metric,
         arg_max(d.limiter, (d.n, d.metric)) FILTER (d.side = 'memory') AS memory_limiter, arg_max(d.metric, (d.n, d.metric)) FILTER (d.side = 'memory') AS memory_metric
     FROM leads d GROUP BY ALL
 ), g AS (
-    SELECT l.kernel_name_id, l.kernel, l.spelling, l.grid, l.block, count(*) AS launches, _mean_v1(l.duration_ns) AS duration_ns, _mean_v1(l.sm_ratio) AS sm_ratio,
+    SELECT l.name_id, min(l.kernel) AS kernel, min(l.timeline_name_id) AS timeline_name_id, l.grid, l.block, count(*) AS launches, _mean_v1(l.duration_ns) AS duration_ns, _mean_v1(l.sm_ratio) AS sm_ratio,
         _mean_v1(l.memory_ratio) AS memory_ratio, _mean_v1(l.dram_ratio) AS dram_ratio, _mean_v1(l.l2_ratio) AS l2_ratio, _mean_v1(l.l1_ratio) AS l1_ratio,
         _mean_v1(l.occupancy_ratio) AS occupancy_ratio, _mean_v1(l.theoretical_occupancy_ratio) AS theoretical_occupancy_ratio, _mean_v1(l.waves) AS waves
-    FROM l GROUP BY ALL
+    FROM l GROUP BY l.name_id, l.grid, l.block
 ), b AS (
-    SELECT g.kernel_name_id, g.kernel, g.spelling, g.grid, g.block, g.launches, g.duration_ns, g.sm_ratio, g.memory_ratio, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio,
+    SELECT g.name_id, g.kernel, g.timeline_name_id, g.grid, g.block, g.launches, g.duration_ns, g.sm_ratio, g.memory_ratio, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio,
         g.theoretical_occupancy_ratio, g.waves,
         CASE WHEN g.sm_ratio IS NULL OR g.memory_ratio IS NULL THEN 'unknown'
         WHEN g.sm_ratio < roof AND g.memory_ratio < roof THEN 'latency'
         WHEN g.sm_ratio >= g.memory_ratio THEN 'compute' ELSE 'memory' END AS bound
     FROM g
 ), c AS (
-    SELECT b.kernel_name_id, b.kernel, b.spelling, b.grid, b.block, b.launches, b.duration_ns, b.sm_ratio, b.memory_ratio, b.dram_ratio, b.l2_ratio, b.l1_ratio, b.occupancy_ratio,
+    SELECT b.name_id, b.kernel, b.timeline_name_id, b.grid, b.block, b.launches, b.duration_ns, b.sm_ratio, b.memory_ratio, b.dram_ratio, b.l2_ratio, b.l1_ratio, b.occupancy_ratio,
         b.theoretical_occupancy_ratio, b.waves, b.bound,
         t.stall, t.stall_cycles, lead.sm_limiter, lead.sm_metric, lead.memory_limiter, lead.memory_metric,
         CASE WHEN b.bound = 'latency' THEN CASE WHEN b.waves < waves THEN 'grid' WHEN b.occupancy_ratio < occupancy THEN 'occupancy' ELSE t.stall END END AS cause
     FROM b
-    LEFT JOIN top_stall t ON t.kernel_name_id = b.kernel_name_id AND t.grid = b.grid AND t.block = b.block
-    LEFT JOIN lead ON lead.kernel_name_id = b.kernel_name_id AND lead.grid = b.grid AND lead.block = b.block
+    LEFT JOIN top_stall t ON t.name_id = b.name_id AND t.grid = b.grid AND t.block = b.block
+    LEFT JOIN lead ON lead.name_id = b.name_id AND lead.grid = b.grid AND lead.block = b.block
 )
-SELECT c.kernel_name_id, c.kernel, c.spelling, c.grid, c.block, c.launches, c.bound,
+SELECT c.name_id, c.kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.bound,
     CASE c.bound WHEN 'latency' THEN c.cause WHEN 'memory' THEN c.memory_limiter WHEN 'compute' THEN c.sm_limiter END AS limiter,
     CASE c.bound WHEN 'memory' THEN c.memory_metric WHEN 'compute' THEN c.sm_metric
         WHEN 'unknown' THEN 'missing: ' || concat_ws(', ', CASE WHEN c.sm_ratio IS NULL THEN 'sm__throughput.avg.pct_of_peak_sustained_elapsed' END,

@@ -9,7 +9,7 @@
 --   device_id: GPU
 --   kernel_name_id: name as ncu spells it
 --   kernel: that name
---   spelling: the name in the spelling that the tools share
+--   timeline_name_id: the timeline's name of the same kernel; NULL when it has none
 --   grid: blocks, x * y * z
 --   block: threads of a block, x * y * z
 --   path_id: path of its NVTX ranges; 0 outside every range, NULL when not captured
@@ -61,14 +61,14 @@ WITH v AS (
 ), b AS (
     SELECT v.launch_id, coalesce(v.dram_sum_bytes, v.dram_read_bytes + v.dram_write_bytes, v.dram_rate * v.duration_ns / 1e9) AS dram_bytes FROM v
 )
-SELECT l.launch_id, l.source_id, l.device_id, l.kernel_name_id, n.name AS kernel, sp.spelling,
+SELECT l.launch_id, l.source_id, l.device_id, l.kernel_name_id, n.name AS kernel, tn.timeline_name_id,
     concat(l.grid_x, ' x ', l.grid_y, ' x ', l.grid_z) AS grid, concat(l.block_x, ' x ', l.block_y, ' x ', l.block_z) AS block,
     l.path_id, p.path AS "range", s.stage, v.duration_ns, v.sm_ratio, v.memory_ratio, v.dram_ratio, v.l2_ratio, v.l1_ratio, v.l1_hit_ratio, v.l2_hit_ratio,
     v.occupancy_ratio, v.theoretical_occupancy_ratio, v.waves, v.register_count, v.shared_bytes, v.dram_read_bytes, v.dram_write_bytes,
     b.dram_bytes, coalesce(v.dram_rate, b.dram_bytes / nullif(v.duration_ns, 0) * 1e9) AS dram_bytes_per_s, v.dram_peak_bytes_per_s, v.sm_hz
 FROM ncu_launch l
 JOIN kernel_name n ON n.run_id = l.run_id AND n.kernel_name_id = l.kernel_name_id
-LEFT JOIN kernel_spelling sp ON sp.run_id = l.run_id AND sp.kernel_name_id = l.kernel_name_id
+LEFT JOIN _ncu_name_v1(run) tn ON tn.kernel_name_id = l.kernel_name_id
 LEFT JOIN range_path p ON p.run_id = l.run_id AND p.path_id = l.path_id
 LEFT JOIN path_stage s ON s.run_id = l.run_id AND s.path_id = l.path_id
 LEFT JOIN v ON v.launch_id = l.launch_id

@@ -7,23 +7,18 @@
 --   device BIGINT = NULL: only this GPU
 -- columns:
 --   kernel_name_id: name as the timeline spells it
---   spelling: the name in the spelling that the tools share
 --   grid: blocks, x * y * z
 --   block: threads of a block, x * y * z
 --   calls: executions
 --   total_ns: sum of their times
 
 WITH wanted AS (
-    SELECT DISTINCT sp.kernel_name_id, sp.spelling
-    FROM kernel_spelling sp
-    WHERE sp.run_id = _run_id_v1(run) AND sp.spelling IN (
-        SELECT other.spelling FROM kernel_spelling other JOIN ncu_launch l ON l.run_id = other.run_id AND l.kernel_name_id = other.kernel_name_id
-        WHERE other.run_id = _run_id_v1(run))
+    SELECT DISTINCT n.timeline_name_id AS kernel_name_id FROM _ncu_name_v1(run) n WHERE n.timeline_name_id IS NOT NULL
 )
-SELECT k.kernel_name_id, w.spelling, concat(k.grid_x, ' x ', k.grid_y, ' x ', k.grid_z) AS grid, concat(k.block_x, ' x ', k.block_y, ' x ', k.block_z) AS block,
+SELECT k.kernel_name_id, concat(k.grid_x, ' x ', k.grid_y, ' x ', k.grid_z) AS grid, concat(k.block_x, ' x ', k.block_y, ' x ', k.block_z) AS block,
     count(*) AS calls, sum(k.duration_ns)::BIGINT AS total_ns
 FROM kernel k
 JOIN wanted w ON w.kernel_name_id = k.kernel_name_id
 LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
 WHERE k.run_id = _run_id_v1(run) AND (device IS NULL OR k.device_id = device) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
-GROUP BY k.kernel_name_id, w.spelling, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z
+GROUP BY k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z

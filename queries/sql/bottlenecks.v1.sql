@@ -34,16 +34,15 @@
 --   legacy_class: compute_bound, memory_bound, balanced or unknown by the difference of compute and DRAM throughput alone, for comparison with older reports; it calls L2-bound and latency-bound kernels wrongly
 
 WITH t AS (
-    SELECT y.spelling, y.grid, y.block, sum(y.total_ns)::BIGINT AS total_ns
-    FROM _timeline_grid_v1(run, stage := stage) y GROUP BY ALL
+    SELECT y.kernel_name_id, y.grid, y.block, y.total_ns FROM _timeline_grid_v1(run, stage := stage) y
 ), q AS (
-    SELECT c.kernel_name_id, c.kernel, c.spelling, c.grid, c.block, c.launches, c.bound, c.limiter, c.evidence, c.duration_ns, c.sm_ratio, c.memory_ratio, c.dram_ratio, c.l2_ratio,
+    SELECT c.name_id, c.kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.bound, c.limiter, c.evidence, c.duration_ns, c.sm_ratio, c.memory_ratio, c.dram_ratio, c.l2_ratio,
         c.l1_ratio, c.occupancy_ratio, c.theoretical_occupancy_ratio, c.waves, c.stall, c.stall_cycles,
         t.total_ns
-    FROM _ncu_class_v1(run, roof := roof, waves := waves, occupancy := occupancy, stage := stage) c LEFT JOIN t ON t.spelling = c.spelling AND t.grid = c.grid AND t.block = c.block
+    FROM _ncu_class_v1(run, roof := roof, waves := waves, occupancy := occupancy, stage := stage) c LEFT JOIN t ON t.kernel_name_id = c.timeline_name_id AND t.grid = c.grid AND t.block = c.block
 ), r AS (
     SELECT row_number() OVER (ORDER BY q.total_ns DESC NULLS LAST, q.duration_ns * q.launches DESC NULLS LAST, q.kernel, q.grid, q.block) AS rank,
-        q.kernel_name_id, q.kernel, q.spelling, q.grid, q.block, q.launches, q.bound, q.limiter, q.evidence, q.duration_ns, q.sm_ratio, q.memory_ratio, q.dram_ratio, q.l2_ratio,
+        q.name_id, q.kernel, q.timeline_name_id, q.grid, q.block, q.launches, q.bound, q.limiter, q.evidence, q.duration_ns, q.sm_ratio, q.memory_ratio, q.dram_ratio, q.l2_ratio,
         q.l1_ratio, q.occupancy_ratio, q.theoretical_occupancy_ratio, q.waves, q.stall, q.stall_cycles, q.total_ns
     FROM q
 )

@@ -65,21 +65,18 @@ WITH h AS (
     FROM t JOIN m ON m.kernel = t.kernel JOIN label ON label.kernel = t.kernel
 ), grids AS (
     SELECT CASE "by" WHEN 'name' THEN n.name WHEN 'short' THEN n.short_name WHEN 'family' THEN coalesce(c.family, '(unclassified)') END AS kernel,
-        t.spelling, t.grid, t.block, sum(t.total_ns)::BIGINT AS total_ns
+        t.kernel_name_id, t.grid, t.block, t.total_ns
     FROM _timeline_grid_v1(run, stage := stage, device := device) t
     JOIN kernel_name n ON n.run_id = _run_id_v1(run) AND n.kernel_name_id = t.kernel_name_id
     LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = t.kernel_name_id
-    WHERE with_ncu GROUP BY ALL
-), measured AS ( -- several names as ncu spells them may have one spelling
-    SELECT m.spelling, m.grid, m.block, arg_max(m.bound, (m.launches, m.kernel)) AS bound, arg_max(m.limiter, (m.launches, m.kernel)) AS limiter,
-        arg_max(m.roof_ratio, (m.launches, m.kernel)) AS roof_ratio, arg_max(m.occupancy_ratio, (m.launches, m.kernel)) AS occupancy_ratio, sum(m.launches)::BIGINT AS launches
-    FROM _ncu_class_v1(run) m WHERE with_ncu GROUP BY ALL
+    WHERE with_ncu
 ), ncu AS (
-    SELECT g.kernel, arg_max(m.bound, (g.total_ns, g.grid, g.block)) AS bound, arg_max(m.limiter, (g.total_ns, g.grid, g.block)) AS limiter,
+    SELECT g.kernel, arg_max(m.bound, (g.total_ns, m.kernel, g.grid, g.block)) AS bound, arg_max(m.limiter, (g.total_ns, m.kernel, g.grid, g.block)) AS limiter,
         list_sum(list(m.roof_ratio * g.total_ns ORDER BY m.roof_ratio * g.total_ns)) / sum(g.total_ns) FILTER (m.roof_ratio IS NOT NULL) AS roof_ratio,
         list_sum(list(m.occupancy_ratio * g.total_ns ORDER BY m.occupancy_ratio * g.total_ns)) / sum(g.total_ns) FILTER (m.occupancy_ratio IS NOT NULL) AS occupancy_ratio,
         sum(m.launches)::BIGINT AS profiled_count, sum(g.total_ns)::BIGINT AS profiled_ns
-    FROM grids g JOIN measured m ON m.spelling = g.spelling AND m.grid = g.grid AND m.block = g.block
+    FROM grids g JOIN _ncu_class_v1(run) m ON m.timeline_name_id = g.kernel_name_id AND m.grid = g.grid AND m.block = g.block
+    WHERE with_ncu
     GROUP BY g.kernel
 )
 SELECT q.rank, q.kernel, q.calls, q.total_ns, q.mean_ns, q.median_ns, q.min_ns, q.max_ns, q.std_ns, q.share_ratio,
