@@ -66,6 +66,9 @@ func (r *Report) lossWarning(results int32) string {
 	if !r.Cut {
 		return ""
 	}
+	if r.Lost == 0 {
+		return fmt.Sprintf("the report is cut off between two results; the %d results before are stored", results)
+	}
 	return fmt.Sprintf("the report is cut off: its last %d bytes hold no whole result; the %d results before them are stored", r.Lost, results)
 }
 

@@ -12,13 +12,14 @@ const defaultDomain = "<default domain>"
 type openRange struct {
 	NVTXRange
 	domain uint64
-	call   uint64 // number of the last API call before it was opened; it counts over all threads
+	call   uint64 // number of the last API call that its thread had made when it opened it; numbers count over all threads
 }
 
 // ranges reads the NVTX state at a launch: the push/pop ranges of the launching thread, of all threads where the capture had
 // them scoped by process, and the start/end ranges, which apply to the process. The state keeps domains apart; ranges are put
 // into the order in which they were opened by the API calls between them. Where there was no call between two ranges of
-// different domains, the lower domain number is taken for the outer one.
+// different domains, the lower domain number is taken for the outer one; a start/end range of another thread may be misplaced
+// where this thread made no call since.
 func (d *decoder) ranges(state []byte) error {
 	var s nvtxState
 	if err := s.decode(state); err != nil {

@@ -94,13 +94,15 @@ func (s *store) deviceRow(d Device) []driver.Value {
 		}
 		return nil
 	}
-	text := func(name string) driver.Value { return orNull(d.Attributes["device__attribute_"+name].Text, "") }
 	var capability, bandwidth driver.Value
+	if clock, width := a("memory_clock_rate", 1e3), a("global_memory_bus_width", 1); clock != nil && width != nil {
+		bandwidth = clock.(int64) * 2 * width.(int64) / 8 // two transfers a clock, as the driver computes it
+	}
 	major, minor := a("compute_capability_major", 1), d.Attributes["device__attribute_compute_capability_minor"]
 	if major != nil {
 		capability = fmt.Sprintf("%v.%s", major, strconv.FormatFloat(minor.Value, 'f', 0, 64))
 	}
-	return []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.ID, orNull(d.Name, ""), nil, nil, text("chip_name"), capability,
+	return []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.ID, orNull(d.Name, ""), nil, nil, nil, capability,
 		a("multiprocessor_count", 1), a("clock_rate", 1e3), a("total_memory", 1), bandwidth, a("l2_cache_size", 1),
 		a("max_warps_per_multiprocessor", 1), a("max_shared_memory_per_multiprocessor", 1)}
 }
