@@ -178,7 +178,7 @@ func (in *ingester) warnLeft(left []input) {
 		}
 	}
 	if len(pages) > 0 {
-		in.warn(fmt.Sprintf("left out, since the report beside them holds all of it: %s", schema.List(pages, 3)))
+		in.warn(fmt.Sprintf("left out, since the report beside them is of the same capture: %s", schema.List(pages, 3)))
 	}
 }
 
@@ -196,6 +196,31 @@ func (in *ingester) warnMixed() {
 		}
 		first = info.Command
 	}
+}
+
+// warnTwice warns of results of Nsight Compute that several sources hold: a report and pages of it under another name.
+func (in *ingester) warnTwice(id string) error {
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT s.path FROM source s
+		WHERE s.run_id = ?::UUID AND s.source_id IN (
+			SELECT unnest(x.sources) FROM (SELECT list(DISTINCT source_id) AS sources FROM ncu_launch WHERE run_id = ?::UUID
+				GROUP BY pid, ncu_id, kind, grid_x, grid_y, grid_z, block_x, block_y, block_z HAVING count(DISTINCT source_id) > 1) x)
+		ORDER BY s.path`, id, id)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var paths []string
+	for rows.Next() {
+		var path string
+		if err := rows.Scan(&path); err != nil {
+			return err
+		}
+		paths = append(paths, path)
+	}
+	if len(paths) > 0 {
+		in.warn(fmt.Sprintf("these hold launches of the same number, process and grid: are they one capture, which now counts twice? %s", schema.List(paths, 4)))
+	}
+	return rows.Err()
 }
 
 // checkFree refuses a run name that is in use; a name of our own making gets a number behind it instead.
@@ -233,6 +258,9 @@ func (in *ingester) finish(id string) error {
 		}
 	}
 	in.result.Run = r
+	if err := in.warnTwice(id); err != nil {
+		return err
+	}
 	rules, err := schema.LoadRules(in.ctx, in.conn)
 	if err != nil {
 		return err

@@ -209,6 +209,13 @@ func (in *inputs) leaveLesser() {
 			kept = append(kept, f)
 		}
 	}
+	place := func(f input) int {
+		if f.format.Name == "ncu-csv" {
+			return 1 + ncu.PageOrder(f.path)
+		}
+		return 0
+	}
+	slices.SortStableFunc(kept, func(a, b input) int { return place(a) - place(b) })
 	in.list = kept
 }
 

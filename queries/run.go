@@ -144,41 +144,10 @@ func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, 
 	}
 	if len(f.Rows) == 0 && q.TakesRun() {
 		var why []string
-		why, err = unmatched(ctx, w, args)
+		why, err = unmatched(ctx, w, q, args)
 		f.Notes = append(why, f.Notes...)
 	}
 	return f, err
-}
-
-// unmatched says of each argument that picks rows what it could have picked, when it picked none.
-func unmatched(ctx context.Context, w *schema.Warehouse, args Args) ([]string, error) {
-	choices := []struct{ param, what, from string }{
-		{"stage", "stages", "(SELECT DISTINCT stage AS x FROM path_stage WHERE run_id = %s AND stage IS NOT NULL UNION SELECT '(none)')"},
-		{"device", "GPUs", "(SELECT DISTINCT device_id::VARCHAR AS x FROM range_device WHERE run_id = %[1]s UNION SELECT DISTINCT device_id::VARCHAR FROM device WHERE run_id = %[1]s)"},
-		{"range", "ranges, among others,", "(SELECT DISTINCT name AS x FROM range_path WHERE run_id = %s)"},
-		{"severity", "severities", "(SELECT DISTINCT severity AS x FROM diagnostic WHERE run_id = %s)"},
-	}
-	var out []string
-	for _, c := range choices {
-		value, given := args[c.param]
-		if !given {
-			continue
-		}
-		from := fmt.Sprintf(c.from, "_run_id_v1("+schema.Quote(args["run"])+")")
-		f, err := read(ctx, w, "SELECT x FROM "+from+" ORDER BY x = '(none)', x")
-		if err != nil {
-			return nil, err
-		}
-		var names []string
-		for _, r := range f.Rows {
-			names = append(names, r[0].(string))
-		}
-		if slices.Contains(names, value) || len(names) == 0 {
-			continue
-		}
-		out = append(out, fmt.Sprintf("nothing has --%s %s; the run has the %s %s", c.param, value, c.what, schema.List(names, 12)))
-	}
-	return out, nil
 }
 
 // plainError takes DuckDB's mark off an error that a query raises itself about its arguments.
@@ -190,18 +159,35 @@ func plainError(err error) error {
 	return err
 }
 
-// Notes gives what a reader must know of a run, of the given kinds (see the query _run-note).
+// Notes gives what a reader must know of a run, of the given kinds: those of the query _run-note, or one with a query of its own.
 func Notes(ctx context.Context, w *schema.Warehouse, run string, kinds ...string) ([]string, error) {
-	f, err := read(ctx, w, fmt.Sprintf("SELECT note FROM _run_note_v2(%s) WHERE kind IN ('%s') ORDER BY kind, note",
-		schema.Quote(run), strings.Join(kinds, "', '")))
+	all, err := All()
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for _, r := range f.Rows {
-		out = append(out, r[0].(string))
+	var out, plain []string
+	ask := func(from, where string) error {
+		f, err := read(ctx, w, fmt.Sprintf("SELECT note FROM %s(%s) %s ORDER BY ALL", from, schema.Quote(run), where))
+		if err != nil {
+			return err
+		}
+		for _, r := range f.Rows {
+			out = append(out, r[0].(string))
+		}
+		return nil
 	}
-	return out, nil
+	for _, k := range kinds {
+		own := slices.IndexFunc(all, func(q Query) bool { return q.Name == "_note-"+k })
+		if own < 0 {
+			plain = append(plain, schema.Quote(k))
+		} else if err := ask(all[own].Relation(), ""); err != nil {
+			return nil, err
+		}
+	}
+	if len(plain) == 0 {
+		return out, nil
+	}
+	return out, ask("_run_note_v2", fmt.Sprintf("WHERE kind IN (%s)", strings.Join(plain, ", ")))
 }
 
 func read(ctx context.Context, w *schema.Warehouse, stmt string) (*Frame, error) {

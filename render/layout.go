@@ -83,8 +83,8 @@ func relax(g *grid, l layout, limit int) []int {
 	return l.widths
 }
 
-// dropOrder lists the columns that a narrow table may lose, the first to go first: spread and ids, then medians, then the rest
-// from the right; totals and shares stay longest, and what stands before the first text goes last of all. The first
+// dropOrder lists the columns that a narrow table may lose, the first to go first: spread, ids and what is the same in all of many rows,
+// then medians, then the rest from the right; totals and shares stay longest, and what stands before the first text goes last of all. The first
 // text never goes.
 func dropOrder(g *grid) []int {
 	key := max(0, slices.IndexFunc(g.columns, func(h head) bool { return !h.right }))
@@ -94,12 +94,28 @@ func dropOrder(g *grid) []int {
 			out = append(out, j)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int) int { return worth(g.columns[a], a < key) - worth(g.columns[b], b < key) })
+	rank := func(j int) int {
+		if constant(g, j) {
+			return 0
+		}
+		return worth(g.columns[j], j < key)
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return rank(a) - rank(b) })
 	return out
 }
 
-// headlines are the ratios that tables are read for.
-var headlines = []string{"share_ratio", "busy_ratio", "mfu_ratio", "mbu_ratio"}
+// constant says whether a column tells no row from another. In a table of a few rows that may be chance.
+func constant(g *grid, column int) bool {
+	for _, row := range g.rows {
+		if row[column] != g.rows[0][column] {
+			return false
+		}
+	}
+	return len(g.rows) > 3
+}
+
+// headlines are the columns that tables are read for.
+var headlines = []string{"share_ratio", "busy_ratio", "mfu_ratio", "mbu_ratio", "metric", "value"}
 
 // worth ranks a column by how long a narrow table keeps it.
 func worth(h head, first bool) int {

@@ -13,6 +13,7 @@ const (
 	RawForm     = "raw"     // a row a result, a column a metric
 	DetailsForm = "details" // a row a metric or rule
 	SessionForm = "session" // how the capture was made; no results
+	TextForm    = "text"    // console output with tables for people and no page
 	LogForm     = "log"     // what ncu said while it wrote a report; the results are in that report
 	FailedForm  = "failed"  // nothing was profiled; Errors says why, as far as ncu did
 )
@@ -26,7 +27,7 @@ var (
 
 // PageInfo is what ReadCSV found in one file beside its results.
 type PageInfo struct {
-	Form     string   // one of RawForm, DetailsForm, SessionForm, LogForm and FailedForm
+	Form     string   // one of RawForm, DetailsForm, SessionForm, TextForm, LogForm and FailedForm
 	Errors   []string // what ncu called an error
 	Notes    []string // what ncu warned of, and what a page cannot say: worth keeping, not worth an alarm
 	Warnings []string // what this reader could not read
@@ -37,6 +38,7 @@ type PageInfo struct {
 	Command string // ncu's own command line; "" when not said
 	Results int    // launches, ranges and graphs
 	Rows    int    // rows of the page read, without headers
+	Lost    int    // rows that were cut off or are not of the page; the first of Warnings says so
 }
 
 // ReadCSV reads what ncu printed: a raw or details page (ncu --csv --page raw or details), the session page, or console output in
@@ -139,6 +141,7 @@ func (p *pageReader) line() error {
 	if p.console(line) {
 		return nil
 	}
+	p.tables = p.tables || p.said && bytes.HasPrefix(line, []byte("    Section: "))
 	return p.sessionLine()
 }
 

@@ -84,6 +84,7 @@ func (p *pageReader) progress(text string) {
 // pageTally is what the reader counts to say it once, at the end.
 type pageTally struct {
 	said        bool // whether ncu said anything
+	tables      bool // whether a table for people was seen
 	nothing     bool // whether ncu said that it profiled nothing
 	values      int  // of all results
 	lostRows    int
@@ -117,6 +118,8 @@ func (p *pageReader) finish() (*PageInfo, error) {
 		return nil, fmt.Errorf("%s: %w", p.name, ErrNotPage)
 	case i.Facts["Report"] != "":
 		i.Form = LogForm
+	case p.tables && i.Form == "":
+		i.Form = TextForm
 	default:
 		p.fail()
 	}
@@ -144,6 +147,7 @@ func (p *pageReader) fail() {
 
 // warnCounts says what was counted.
 func (p *pageReader) warnCounts() {
+	p.info.Lost = p.lostRows
 	for _, c := range []struct {
 		n          int
 		what, text string

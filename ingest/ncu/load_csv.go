@@ -14,11 +14,26 @@ import (
 	"prof/ingest/load"
 )
 
-// pageEnd is how files with the pages of one capture end: ncu.raw.csv, ncu.details.csv, ncu.section_SpeedOfLight.csv, ...
-var pageEnd = regexp.MustCompile(`(?i)([._-](raw([_-]base)?|details([_-](all|base))?|session|metrics|sections?[_.-]\w+))?\.csv$`)
+// pageEnd is how files with the pages of one capture end: ncu.raw.csv, ncu.details.csv, ncu.section_SpeedOfLight.csv, raw.csv, ...
+var pageEnd = regexp.MustCompile(`(?i)(?:(?:(^|/)|[._-])(raw(?:[_-]base)?|details(?:[_-](?:all|base))?|session|metrics|sections?[_.-]\w+))?\.csv$`)
 
 // PageStem is a path without what tells the CSV pages of one capture apart; other paths stay as they are.
-func PageStem(path string) string { return pageEnd.ReplaceAllString(path, "") }
+func PageStem(path string) string { return pageEnd.ReplaceAllString(path, "$1") }
+
+// PageOrder says which pages of one capture are read first, for the first value of a metric stays: those in base units, which
+// hold the most digits, then raw pages, which scale and round, and details pages last.
+func PageOrder(path string) int {
+	m := pageEnd.FindStringSubmatch(strings.TrimSuffix(path, ".gz"))
+	switch page := strings.ToLower(strings.Join(m, " ")); {
+	case strings.Contains(page, "base"):
+		return 0
+	case strings.Contains(page, "raw"), strings.Contains(page, "metrics"):
+		return 1
+	case strings.Contains(page, "details"), strings.Contains(page, "section"):
+		return 3
+	}
+	return 2
+}
 
 // IdentifyCSV knows no more of a page than that it is one: pages do not name their capture.
 func IdentifyCSV(context.Context, string, string) (*load.SourceInfo, error) {
@@ -46,6 +61,8 @@ func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.Sour
 		return nil, fmt.Errorf("%w: %w; print it without --print-summary", ErrNoResults, err)
 	case err != nil:
 		return nil, err
+	case page.Form == TextForm:
+		return nil, fmt.Errorf("%s: %w that prof reads: ncu printed tables for people; print them with --csv, or write a report with -o", name, ErrNoResults)
 	case page.Form == LogForm:
 		return nil, fmt.Errorf("%s: %w: it is what ncu said while it wrote %s; ingest that report", name, ErrNoResults, page.Facts["Report"])
 	}
@@ -65,6 +82,8 @@ func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.Sour
 	} else if len(page.Errors) > 0 {
 		info.Status, info.Reason = "partial", load.Mask(page.failure())
 		s.warn(info, info.Reason)
+	} else if page.Lost > 0 {
+		info.Status, info.Reason = "partial", page.Warnings[0]
 	}
 	s.facts(page.facts())
 	return info, s.finish(info)

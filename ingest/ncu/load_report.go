@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"prof/ingest/load"
 )
@@ -58,6 +57,7 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	}
 	s.part("sources", code, 0, "compiled code is not stored")
 	s.session(&r.Session, r.Processes())
+	s.facts([][2]string{{"capture.id", info.CaptureID}})
 	return info, s.finish(info)
 }
 
@@ -98,10 +98,7 @@ func (r *Report) info() *load.SourceInfo {
 			info.ToolVersion = v[1]
 		}
 	}
-	if s.Created > 0 {
-		at := time.Unix(s.Created, 0).UTC()
-		info.StartedAt = &at
-	}
+	info.StartedAt = unixTime(s.Created)
 	if p := r.Processes(); len(p) > 0 && s.Created > 0 {
 		info.CaptureID = fmt.Sprintf("ncu %s %d %d", s.Target.Name, s.Created, p[0].PID)
 	}

@@ -18,6 +18,9 @@ const Magic = "NVR\x00"
 // maxMessage bounds what a size in the file can make the reader hold: the largest results seen have a few MiB.
 const maxMessage = 512 << 20
 
+// maxStrings bounds the names of metrics likewise; ncu knows some thousands, and sums and rates of each.
+const maxStrings = 1 << 20
+
 // Errors that this package's errors wrap.
 var (
 	ErrNotReport = errors.New("it is no report of Nsight Compute")
@@ -188,6 +191,9 @@ func (r *Report) readBlock(at int64) (next int64, ok bool, err error) {
 func (r *Report) addStrings(table []byte) error {
 	return eachField(table, func(f field) error {
 		if f.message(1) {
+			if len(r.strings) == maxStrings {
+				return fmt.Errorf("it has more than %d names of metrics", maxStrings)
+			}
 			r.strings = append(r.strings, f.text())
 		}
 		return nil

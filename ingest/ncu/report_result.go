@@ -162,11 +162,14 @@ func (d *decoder) clock(msg []byte) error {
 	})
 }
 
+// maxDevices is more GPUs than any machine has.
+const maxDevices = 1 << 16
+
 // device finds the GPU among the metrics: the message itself does not say.
 func (d *decoder) device() {
 	for _, name := range []string{"launch__device_id", "device__attribute_device_index"} {
 		for i := range d.result.Metrics {
-			if m := &d.result.Metrics[i]; m.Name == name && !m.IsText {
+			if m := &d.result.Metrics[i]; m.Name == name && !m.IsText && m.Value >= 0 && m.Value < maxDevices {
 				d.result.Device = int32(m.Value)
 				return
 			}

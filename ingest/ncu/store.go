@@ -1,6 +1,7 @@
 package ncu
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"math"
@@ -37,6 +38,9 @@ type part struct {
 // flushRows is how many metrics are held before they are stored: 2 MiB.
 const flushRows = 1 << 16
 
+// flushOthers is how many rows of other tables are held, of some hundred bytes each.
+const flushOthers = 1 << 14
+
 func newStore(ctx context.Context, name string, t *load.Target) *store {
 	return &store{ctx: ctx, name: name, target: t}
 }
@@ -56,7 +60,7 @@ func (s *store) add(r *Result) error {
 	if known == nil || known.TakeFindings(len(r.Findings) > 0) {
 		s.addFindings(id, r.Findings)
 	}
-	if s.metrics.len() < flushRows {
+	if s.metrics.len() < flushRows && len(s.launches)+len(s.ranges)+len(s.findings)+len(s.evidence) < flushOthers {
 		return nil
 	}
 	return s.flush()
@@ -84,6 +88,9 @@ func (s *store) launch(r *Result) (id int32, known *load.Profiled, err error) {
 		id = run.NextLaunch()
 	}
 	s.counts[r.Kind]++
+	if s.group != "" {
+		s.machine(r)
+	}
 	row := []driver.Value{s.target.UUID(), int32(s.target.SourceID), id, r.ID, r.Kind.String(), r.PID, orNull(r.TID, 0),
 		orNull(r.Device, -1), orNull(r.Context, -1), orNull(r.Stream, -1)}
 	if r.Kind == Kernel {
@@ -100,8 +107,8 @@ func (s *store) launch(r *Result) (id int32, known *load.Profiled, err error) {
 		row = append(row, nil, nil, nil, nil, nil, nil, nil, nil)
 	}
 	var created, locked, path driver.Value
-	if r.Created > 0 {
-		created = time.Unix(r.Created, 0).UTC()
+	if at := unixTime(r.Created); at != nil {
+		created = *at
 	}
 	if r.ClockLocked != nil {
 		locked = *r.ClockLocked
@@ -111,6 +118,15 @@ func (s *store) launch(r *Result) (id int32, known *load.Profiled, err error) {
 	}
 	s.launches = append(s.launches, append(row, created, locked, path))
 	return id, known, nil
+}
+
+// unixTime is a time of the report; nil when it is not said or lies outside the years 1970 to 2262, which no clock gives.
+func unixTime(seconds int64) *time.Time {
+	if seconds <= 0 || seconds > math.MaxInt64/int64(time.Second) {
+		return nil
+	}
+	at := time.Unix(seconds, 0).UTC()
+	return &at
 }
 
 func orNull[T comparable](v, unsaid T) driver.Value {
@@ -128,8 +144,9 @@ func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
 		if r.StartEnd {
 			style = "start_end"
 		}
-		path = s.target.Run.Paths.Add(path, r.Domain, load.Normalise(r.Name))
-		s.ranges = append(s.ranges, []driver.Value{s.target.UUID(), launch, int32(i + 1), path, style, r.Domain, r.Name})
+		name := load.Mask(r.Name)
+		path = s.target.Run.Paths.Add(path, r.Domain, load.Normalise(name))
+		s.ranges = append(s.ranges, []driver.Value{s.target.UUID(), launch, int32(i + 1), path, style, r.Domain, name})
 	}
 	return path
 }
@@ -141,7 +158,7 @@ func (s *store) addFindings(launch int32, findings []Finding) {
 		if f.Scope != "" {
 			speedup = number(f.Speedup)
 		}
-		s.findings = append(s.findings, []driver.Value{s.target.UUID(), int32(s.target.SourceID), launch, n, f.Rule, f.Title, orNull(f.Section, ""),
+		s.findings = append(s.findings, []driver.Value{s.target.UUID(), int32(s.target.SourceID), launch, n, f.Rule, cmp.Or(f.Title, f.Rule), orNull(f.Section, ""),
 			f.Severity, plainMessage(f.Message), orNull(f.Scope, ""), speedup})
 		for _, m := range f.Metrics {
 			s.evidence = append(s.evidence, []driver.Value{s.target.UUID(), launch, n, m.Name, number(m.Value), orNull(m.Advice, "")})

@@ -107,6 +107,26 @@ func (s *store) deviceRow(d Device) []driver.Value {
 		a("max_warps_per_multiprocessor", 1), a("max_shared_memory_per_multiprocessor", 1)}
 }
 
+// machine stores the device and the process of a page's result, which no message of their own names. The attributes of the device
+// are metrics like others on a raw page; other pages say only its number.
+func (s *store) machine(r *Result) {
+	run := s.target.Run
+	source := strconv.Itoa(s.target.SourceID)
+	if r.Device >= 0 && run.First("device", source, strconv.Itoa(int(r.Device))) {
+		d := Device{ID: r.Device, Attributes: map[string]Metric{}}
+		for _, m := range r.Metrics {
+			if strings.HasPrefix(m.Name, "device__attribute_") {
+				d.Attributes[m.Name] = m
+			}
+		}
+		d.Name = d.Attributes["device__attribute_display_name"].Text
+		s.later = append(s.later, tableRows{"device", [][]driver.Value{s.deviceRow(d)}})
+	}
+	if run.First("process", source, strconv.Itoa(int(r.PID))) {
+		s.later = append(s.later, tableRows{"process", [][]driver.Value{{s.target.UUID(), int32(s.target.SourceID), r.PID, orNull(r.Process, "")}}})
+	}
+}
+
 // tableRows are rows that are stored at the end.
 type tableRows struct {
 	table string

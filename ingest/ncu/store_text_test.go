@@ -166,7 +166,7 @@ func TestStoreFacts(t *testing.T) {
 		"capture.clock_control|none",
 		"capture.command|/opt/nvidia/nsight-compute/2025.3.1/target/linux-desktop-glibc_2_11_3-x64/ncu --set basic --nvtx --nvtx-include LLM@prefill/ "+
 			"--clock-control none -f -o ncu/kernels-prefill ./kernels ",
-		"capture.nvtx_include|LLM@prefill/", "capture.replay_mode|kernel (ncu's default)", "capture.set|basic",
+		"capture.id|ncu vm 1795254217 1264", "capture.nvtx_include|LLM@prefill/", "capture.replay_mode|kernel (ncu's default)", "capture.set|basic",
 		"cpu.architecture|x86_64", "cpu.description|Intel(R) Xeon(R) Processor", "driver.cuda_version|13.0", "driver.version|580.159", "host.name|vm",
 		"ncu.perfworks_version|0.1.0", "ncu.version|2025.3.1.0 (build 36398880) (public-release)", "os.description|Linux #1 SMP PREEMPT_DYNAMIC @0")
 	isResult(t, w, `SELECT pid, name FROM process`, "1264|/var/c/kernels")

@@ -17,7 +17,8 @@ func (p *program) ingestCommand() *cli.Command {
 		Name:      "ingest",
 		Usage:     "store captured files as one run",
 		ArgsUsage: "PATH...",
-		Description: `Files or folders of any known format, plain or .gz; all of them become one run. Content that the warehouse
+		Description: `Files or folders of any known format, plain or .gz: exports of Nsight Systems, reports and CSV pages
+of Nsight Compute. All of them become one run. Content that the warehouse
 holds already is not stored again. Either everything is stored or nothing.
 
   prof ingest capture.sqlite                      # a run named by time and file

@@ -81,7 +81,7 @@ func (p *program) show(c *cli.Context, w *schema.Warehouse, run schema.Run) erro
 		}
 	}
 	if warnings > 0 {
-		fmt.Fprintf(p.out, "\n%d warnings of the profiler: prof query diagnostics --run %s\n", warnings, run.Name)
+		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", warnings, run.Name)
 	}
 	return nil
 }

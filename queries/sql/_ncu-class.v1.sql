@@ -5,8 +5,8 @@
 --   run VARCHAR: the run
 --   roof DOUBLE = 0.6: a kernel below this share of both roofs is latency-bound
 --   waves DOUBLE = 0.9: a latency-bound kernel with fewer waves has too small a grid (ncu's own rule: 1, which also blames a grid that leaves a few SMs idle)
---   occupancy DOUBLE = 0.5: a latency-bound kernel with a lower achieved occupancy has too low an occupancy
---   stage VARCHAR = NULL: only launches in this stage; (none) for those outside every stage
+--   occupancy DOUBLE = 0.5: a latency-bound kernel with a lower achieved occupancy has too low an occupancy, unless it runs on tensor cores
+--   stage VARCHAR = NULL: only launches in this stage, and those captured without NVTX; (none) for those outside every stage
 -- columns:
 --   name_id: the timeline's name of the kernel, or ncu's where the timeline has none
 --   kernel: name as ncu spells it
@@ -40,7 +40,7 @@ WITH cause AS (
 ), l AS (
     SELECT n.launch_id, coalesce(n.timeline_name_id, n.kernel_name_id) AS name_id, n.kernel, n.timeline_name_id, n.grid, n.block, n.duration_ns, n.sm_ratio, n.memory_ratio, n.dram_ratio, n.l2_ratio, n.l1_ratio,
         n.occupancy_ratio, n.theoretical_occupancy_ratio, n.waves
-    FROM _ncu_launch_v1(run) n WHERE stage IS NULL OR coalesce(n.stage, '(none)') = stage
+    FROM _ncu_launch_v1(run) n WHERE stage IS NULL OR n.path_id IS NULL OR coalesce(n.stage, '(none)') = stage
 ), stalls AS (
     SELECT l.name_id, l.grid, l.block, reason.stall, _mean_v1(reason.value) AS cycles
     FROM l JOIN reason ON reason.launch_id = l.launch_id GROUP BY ALL
@@ -63,7 +63,8 @@ WITH cause AS (
 ), b AS (
     SELECT g.name_id, g.kernel, g.timeline_name_id, g.grid, g.block, g.launches, g.duration_ns, g.sm_ratio, g.memory_ratio, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio,
         g.theoretical_occupancy_ratio, g.waves,
-        CASE WHEN g.sm_ratio IS NULL OR g.memory_ratio IS NULL THEN 'unknown'
+        CASE WHEN roof < 0 OR roof > 1 THEN error('ARGUMENT: --roof is a share: 0.6 for 60 %') WHEN occupancy < 0 OR occupancy > 1 THEN error('ARGUMENT: --occupancy is a share: 0.5 for 50 %')
+        WHEN g.sm_ratio IS NULL OR g.memory_ratio IS NULL THEN 'unknown'
         WHEN g.sm_ratio < roof AND g.memory_ratio < roof THEN 'latency'
         WHEN g.sm_ratio >= g.memory_ratio THEN 'compute' ELSE 'memory' END AS bound
     FROM g
@@ -71,17 +72,21 @@ WITH cause AS (
     SELECT b.name_id, b.kernel, b.timeline_name_id, b.grid, b.block, b.launches, b.duration_ns, b.sm_ratio, b.memory_ratio, b.dram_ratio, b.l2_ratio, b.l1_ratio, b.occupancy_ratio,
         b.theoretical_occupancy_ratio, b.waves, b.bound,
         t.stall, t.stall_cycles, lead.sm_limiter, lead.sm_metric, lead.memory_limiter, lead.memory_metric,
-        CASE WHEN b.bound = 'latency' THEN CASE WHEN b.waves < waves THEN 'grid' WHEN b.occupancy_ratio < occupancy THEN 'occupancy' ELSE t.stall END END AS cause
+        -- What is achieved is at most what is possible. A metric that is missing where the decision needs it leaves it open.
+        CASE WHEN b.bound <> 'latency' OR b.waves IS NULL THEN NULL WHEN b.waves < waves THEN 'grid' WHEN lead.sm_limiter = 'tensor' THEN t.stall
+            WHEN least(b.occupancy_ratio, b.theoretical_occupancy_ratio) < occupancy THEN 'occupancy' WHEN b.occupancy_ratio >= occupancy THEN t.stall END AS cause
     FROM b
     LEFT JOIN top_stall t ON t.name_id = b.name_id AND t.grid = b.grid AND t.block = b.block
     LEFT JOIN lead ON lead.name_id = b.name_id AND lead.grid = b.grid AND lead.block = b.block
 )
 SELECT c.name_id, c.kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.bound,
     CASE c.bound WHEN 'latency' THEN c.cause WHEN 'memory' THEN c.memory_limiter WHEN 'compute' THEN c.sm_limiter END AS limiter,
-    CASE c.bound WHEN 'memory' THEN c.memory_metric WHEN 'compute' THEN c.sm_metric
+    CASE c.bound WHEN 'memory' THEN coalesce(c.memory_metric, 'missing: the breakdown of gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed')
+        WHEN 'compute' THEN coalesce(c.sm_metric, 'missing: the breakdown of sm__throughput.avg.pct_of_peak_sustained_elapsed')
         WHEN 'unknown' THEN 'missing: ' || concat_ws(', ', CASE WHEN c.sm_ratio IS NULL THEN 'sm__throughput.avg.pct_of_peak_sustained_elapsed' END,
             CASE WHEN c.memory_ratio IS NULL THEN 'gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed' END)
-        ELSE CASE WHEN c.cause = 'grid' THEN 'launch__waves_per_multiprocessor' WHEN c.cause = 'occupancy' THEN 'sm__warps_active.avg.pct_of_peak_sustained_active'
+        ELSE CASE WHEN c.cause = 'grid' THEN 'launch__waves_per_multiprocessor' WHEN c.cause = 'occupancy' AND c.occupancy_ratio IS NULL THEN 'sm__maximum_warps_per_active_cycle_pct'
+            WHEN c.cause = 'occupancy' THEN 'sm__warps_active.avg.pct_of_peak_sustained_active'
             WHEN c.cause IS NOT NULL THEN 'smsp__average_warps_issue_stalled_' || replace(c.cause, ' ', '_') || '_per_issue_active.ratio'
             ELSE 'missing: ' || concat_ws(', ', CASE WHEN c.waves IS NULL THEN 'launch__waves_per_multiprocessor' END,
                 CASE WHEN c.occupancy_ratio IS NULL THEN 'sm__warps_active.avg.pct_of_peak_sustained_active' END,

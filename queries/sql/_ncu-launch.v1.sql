@@ -17,7 +17,7 @@
 --   stage: the stage; NULL when none
 --   duration_ns: replayed execution time (gpu__time_duration.sum)
 --   sm_ratio: compute throughput of its peak (sm__throughput)
---   memory_ratio: memory throughput of its peak, the highest of DRAM, L2 and L1 (gpu__compute_memory_throughput)
+--   memory_ratio: memory throughput of its peak as ncu sums it up (gpu__compute_memory_throughput): the highest of a choice of metrics of DRAM, L2 and L1; l2_ratio and l1_ratio rest on more metrics and can be higher
 --   dram_ratio: DRAM throughput of its peak (gpu__dram_throughput, dram__throughput)
 --   l2_ratio: L2 throughput of its peak (lts__throughput)
 --   l1_ratio: L1 throughput of its peak (l1tex__throughput)
@@ -27,7 +27,7 @@
 --   theoretical_occupancy_ratio: occupancy that registers, shared memory and block size allow
 --   waves: full waves of blocks over all SMs
 --   register_count: registers of a thread
---   shared_bytes: shared memory of a block
+--   shared_bytes: shared memory of a block, the driver's share included where it is said
 --   dram_read_bytes: bytes read from DRAM
 --   dram_write_bytes: bytes written to DRAM
 --   dram_bytes: bytes read and written
@@ -50,7 +50,8 @@ WITH v AS (
         max(x.value) FILTER (x.name = 'launch__waves_per_multiprocessor') AS waves,
         max(x.value) FILTER (x.name = 'launch__registers_per_thread')::BIGINT AS register_count,
         coalesce(max(x.value) FILTER (x.name = 'launch__shared_mem_per_block'),
-            max(x.value) FILTER (x.name = 'launch__shared_mem_per_block_static') + max(x.value) FILTER (x.name = 'launch__shared_mem_per_block_dynamic'))::BIGINT AS shared_bytes,
+            max(x.value) FILTER (x.name = 'launch__shared_mem_per_block_static') + max(x.value) FILTER (x.name = 'launch__shared_mem_per_block_dynamic')
+                + coalesce(max(x.value) FILTER (x.name = 'launch__shared_mem_per_block_driver'), 0))::BIGINT AS shared_bytes,
         max(x.value) FILTER (x.name = 'dram__bytes_read.sum') AS dram_read_bytes,
         max(x.value) FILTER (x.name = 'dram__bytes_write.sum') AS dram_write_bytes,
         max(x.value) FILTER (x.name = 'dram__bytes.sum') AS dram_sum_bytes,

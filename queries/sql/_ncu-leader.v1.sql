@@ -15,7 +15,7 @@ WITH name AS (
     WHERE n.run_id = _run_id_v1(run) AND n.name LIKE '%.avg.pct\_of\_peak\_sustained\_elapsed' ESCAPE '\'
 ), part AS (
     SELECT name.metric_id, name.name, CASE
-        WHEN name.name LIKE '%throughput%' AND NOT regexp_matches(name.name, '^(gpu__dram|dram_)_throughput\.') THEN NULL
+        WHEN name.name LIKE '%throughput%' AND NOT regexp_matches(name.name, '^(gpu__dram|dram_|lts_|l1tex_)_throughput\.') THEN NULL
         WHEN regexp_matches(name.name, '^(dram|fbpa|fbp|gpu__dram|lts|ltc|l1tex)_') THEN 'memory'
         WHEN regexp_matches(name.name, '^(sm|smsp|idc)__') THEN 'sm' END AS side, CASE
         WHEN regexp_matches(name.name, '^(dram|fbpa|fbp|gpu__dram)_') THEN 'dram'

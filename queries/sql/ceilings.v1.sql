@@ -26,8 +26,7 @@ WITH d AS (
     FROM _ncu_launch_v1(run) l LEFT JOIN d ON d.launch_id = l.launch_id
     WHERE l.dram_peak_bytes_per_s IS NOT NULL GROUP BY ALL
 ), p AS (
-    SELECT dp.device, dp.resource, max(dp.flop_per_s) AS flop_per_s, max(dp.bytes_per_s) AS bytes_per_s, arg_max(dp.reference, coalesce(dp.flop_per_s, dp.bytes_per_s)) AS evidence
-    FROM _device_peak_v1 dp WHERE dp.device IN (SELECT d.device FROM d) GROUP BY ALL
+    SELECT dp.device, dp.resource, dp.flop_per_s, dp.bytes_per_s, dp.reference AS evidence FROM _device_roof_v1 dp WHERE dp.device IN (SELECT d.device FROM d)
 )
 SELECT m.device, m.resource, 'measured' AS basis, m.flop_per_s AS peak_flop_per_s, m.bytes_per_s AS peak_bytes_per_s, m.launches, m.evidence FROM m
 UNION ALL

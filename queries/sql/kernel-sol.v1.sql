@@ -9,12 +9,10 @@
 -- columns:
 --   launch: number of the launch in the run; of a run with one report, ncu's ID
 --   kernel: name as ncu spells it
---   grid: blocks, x * y * z
---   block: threads of a block, x * y * z
 --   stage: the stage; NULL when none
 --   duration_ns: replayed execution time
 --   sm_ratio: compute throughput of its peak
---   memory_ratio: memory throughput of its peak, the highest of DRAM, L2 and L1
+--   memory_ratio: memory throughput of its peak as ncu sums it up (gpu__compute_memory_throughput): the highest of a choice of metrics of DRAM, L2 and L1; l2_ratio and l1_ratio rest on more metrics and can be higher
 --   dram_ratio: DRAM throughput of its peak
 --   l2_ratio: L2 throughput of its peak
 --   l1_ratio: L1 throughput of its peak
@@ -30,12 +28,14 @@
 --   dram_bytes_per_s: DRAM bandwidth achieved
 --   fp64_flop: FP64 operations outside tensor cores; a multiply-add is 2
 --   fp32_flop: FP32 operations
---   fp16_flop: FP16 operations outside tensor cores
+--   fp16_flop: FP16 operations outside tensor cores, at most: compilers also move constants with HFMA2, which ncu counts as operations
 --   tensor_flop: operations of the tensor cores, all types, padding included; NULL when not measured
---   flop: all of these together; NULL when one of FP32 and tensor was not measured
+--   flop: FP64, FP32 and tensor operations together, without FP16's upper bound; NULL when one of FP32 and tensor was not measured
 --   intensity: flop per byte of DRAM traffic
 --   flop_per_s: flop by the replayed time
 --   sm_hz: SM clock while it ran
+--   grid: blocks, x * y * z
+--   block: threads of a block, x * y * z
 --   range: names of its NVTX ranges, outermost first; NULL outside every range
 --   source_id: the source
 
@@ -45,13 +45,13 @@ WITH f AS (
     FROM _ncu_flop_v1(run) x GROUP BY x.launch_id
 ), t AS (
     SELECT f.launch_id, f.fp64_flop, f.fp32_flop, f.fp16_flop, f.tensor_flop,
-        f.fp32_flop + f.tensor_flop + coalesce(f.fp64_flop, 0) + coalesce(f.fp16_flop, 0) AS flop
+        f.fp32_flop + f.tensor_flop + coalesce(f.fp64_flop, 0) AS flop
     FROM f
 )
-SELECT l.launch_id AS launch, l.kernel, l.grid, l.block, l.stage, l.duration_ns, l.sm_ratio, l.memory_ratio, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.l1_hit_ratio,
+SELECT l.launch_id AS launch, l.kernel, l.stage, l.duration_ns, l.sm_ratio, l.memory_ratio, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.l1_hit_ratio,
     l.l2_hit_ratio, l.occupancy_ratio, l.theoretical_occupancy_ratio, l.waves, l.register_count, l.shared_bytes, l.dram_read_bytes, l.dram_write_bytes,
     l.dram_bytes_per_s, t.fp64_flop, t.fp32_flop, t.fp16_flop, t.tensor_flop, t.flop, t.flop / nullif(l.dram_bytes, 0) AS intensity,
-    t.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.sm_hz, l."range", l.source_id
+    t.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.sm_hz, l.grid, l.block, l."range", l.source_id
 FROM _ncu_launch_v1(run) l LEFT JOIN t ON t.launch_id = l.launch_id
 WHERE (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
 ORDER BY l.launch_id

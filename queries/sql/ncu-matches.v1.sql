@@ -7,20 +7,20 @@
 --   unmatched BOOLEAN = false: only what is not matched
 -- columns:
 --   kernel: name as ncu spells it
---   grid: blocks, x * y * z
---   block: threads of a block, x * y * z
---   stage: stage of the profiled launches; NULL when none
---   launches: profiled launches
 --   matched_by: occurrence (every launch was profiled, they pair off in order), stage (kernel, grid, block and stage), grid (kernel, grid and block); NULL when not matched
+--   launches: profiled launches
 --   timeline_calls: executions in the timeline that they stand for
 --   timeline_mean_ns: mean time of these in the timeline
 --   replayed_mean_ns: mean time under Nsight Compute, to see how far its replay is from the timeline
---   timeline_kernel: name as the timeline spells it
 --   reason: why it is not matched
+--   stage: stage of the profiled launches; NULL when none
+--   grid: blocks, x * y * z
+--   block: threads of a block, x * y * z
+--   timeline_kernel: name as the timeline spells it
 
-SELECT m.kernel, m.grid, m.block, m.stage, count(*) AS launches, m.matched_by,
+SELECT m.kernel, m.matched_by, count(*) AS launches,
     (CASE m.matched_by WHEN 'occurrence' THEN count(*) ELSE max(m.timeline_calls) END)::BIGINT AS timeline_calls, _mean_v1(m.timeline_mean_ns) AS timeline_mean_ns,
-    _mean_v1(l.duration_ns) AS replayed_mean_ns, m.timeline_kernel, m.reason
+    _mean_v1(l.duration_ns) AS replayed_mean_ns, m.reason, m.stage, m.grid, m.block, m.timeline_kernel
 FROM _ncu_match_v1(run) m
 LEFT JOIN _ncu_launch_v1(run) l ON l.launch_id = m.launch_id
 WHERE NOT "unmatched" OR m.matched_by IS NULL

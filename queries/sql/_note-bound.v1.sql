@@ -1,0 +1,12 @@
+-- _note-bound v1: For how many profiled kernels the bound or limiter is not known, and which metric is missing. Apart from _run-note, because DuckDB plans it for longer than it runs.
+-- grain: one note
+-- key: note
+-- params:
+--   run VARCHAR: the run
+-- columns:
+--   note: the sentence
+
+SELECT x.note FROM (
+SELECT format('of {} kernels the bound or limiter is not known; {}', count(*), min(c.evidence))
+FROM _ncu_class_v1(run) c WHERE starts_with(c.evidence, 'missing') HAVING count(*) > 0
+) x(note)

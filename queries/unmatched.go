@@ -1,0 +1,73 @@
+package queries
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"prof/schema"
+)
+
+// choice is an argument that picks rows, and what a run has to pick from.
+type choice struct {
+	param, what string
+	from        string // a relation with the column x; %[1]s is the run
+	how         pick
+}
+
+// pick is how an argument picks.
+type pick uint8
+
+const (
+	equals   pick = iota // one of the values
+	contains             // every value that contains it
+	fits                 // every value that fits one of its globs
+)
+
+// choices lists the arguments that pick rows. Of those that pick by a part of a name, what there is cannot be told from what was
+// picked without asking, so that nothing picked is enough of a reason to list them.
+var choices = []choice{
+	{"stage", "stages", "(SELECT DISTINCT stage AS x FROM path_stage WHERE run_id = %[1]s AND stage IS NOT NULL UNION SELECT '(none)')", equals},
+	{"device", "GPUs", "(SELECT DISTINCT device_id::VARCHAR AS x FROM range_device WHERE run_id = %[1]s UNION SELECT DISTINCT device_id::VARCHAR FROM device WHERE run_id = %[1]s)", equals},
+	{"range", "ranges, among others,", "(SELECT DISTINCT name AS x FROM range_path WHERE run_id = %[1]s)", equals},
+	{"severity", "severities", "(SELECT DISTINCT severity AS x FROM diagnostic WHERE run_id = %[1]s)", equals},
+	{"findings", "findings of the severities", "(SELECT DISTINCT severity AS x FROM ncu_rule WHERE run_id = %[1]s UNION SELECT '(all)')", equals},
+	{"launch", "profiled launches", "(SELECT concat(min(launch_id), ' to ', max(launch_id)) AS x FROM ncu_launch WHERE run_id = %[1]s HAVING count(*) > 0)", contains},
+	{"section", "sections", "(SELECT DISTINCT section AS x FROM ncu_section WHERE run_id = %[1]s)", contains},
+	{"kernel", "profiled kernels", "(SELECT DISTINCT k.short_name AS x FROM ncu_launch l JOIN kernel_name k USING (run_id, kernel_name_id) WHERE l.run_id = %[1]s)", contains},
+	{"metric", "metrics, among others,", "(SELECT DISTINCT m.name AS x FROM ncu_metric_name m WHERE m.run_id = %[1]s AND (m.name LIKE '%%\\_\\_throughput.avg.pct%%' ESCAPE '\\' OR m.name IN ('gpu__time_duration.sum', 'dram__bytes_read.sum', 'dram__bytes_write.sum', 'sm__warps_active.avg.pct_of_peak_sustained_active')))", fits},
+}
+
+// unmatched says of each argument that picks rows what it could have picked, when it picked none; without such an argument, that
+// the run has no timeline.
+func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]string, error) {
+	var out []string
+	for _, c := range choices {
+		value, given := args[c.param]
+		if !given {
+			continue
+		}
+		from := fmt.Sprintf(c.from, "_run_id_v1("+schema.Quote(args["run"])+")")
+		f, err := read(ctx, w, "SELECT x FROM "+from+" ORDER BY x = '(none)', x")
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, r := range f.Rows {
+			names = append(names, r[0].(string))
+		}
+		if len(names) == 0 || c.how == equals && slices.Contains(names, value) {
+			continue
+		}
+		hint := ""
+		if c.how == fits {
+			hint = "; a name is matched whole, * stands for any text"
+		}
+		out = append(out, fmt.Sprintf("nothing has --%s %s; the run has the %s %s%s", FlagName(c.param), value, c.what, schema.List(names, 12), hint))
+	}
+	if slices.Contains(q.Notes, "ncu") || slices.Contains(q.Notes, "region") || len(out) > 0 { // they need no timeline
+		return out, nil
+	}
+	none, err := Notes(ctx, w, args["run"], "timeline")
+	return append(out, none...), err
+}
