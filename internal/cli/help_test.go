@@ -178,10 +178,10 @@ func TestDemo(t *testing.T) {
 	p.env = []string{"TMPDIR=" + temp}
 	r := p.run("demo")
 	if r.code != 0 || r.err != "kernels: a handful of CUDA kernels with NVTX stages\ntwo-gpus: two processes on two GPUs: matmul and all-reduce\n"+
-		"llama: a 1.5 B Llama that decodes by replaying a CUDA graph\n" {
+		"profiled: a two-layer Llama, its timeline and seven of its kernels under Nsight Compute\nllama: a 1.5 B Llama that decodes by replaying a CUDA graph\n" {
 		t.Errorf("demo: %d %q", r.code, r.err)
 	}
-	for _, want := range []string{"\nThe runs: prof runs\n", "\nStages of the Llama run, ", "\nIts kernels: ", "\nNext:\n  prof demo --keep playground\n"} {
+	for _, want := range []string{"\nThe runs: prof runs\n", "\nStages of the Llama run, ", "\nIts kernels: ", "\nWhat bounds kernels that Nsight Compute profiled: ", "\nNext:\n  prof demo --keep playground\n"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("demo lacks %q", want)
 		}
@@ -190,7 +190,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("demo left %q", got)
 	}
 	kept := p.ok("demo", "--keep", "playground")
-	if got := p.ok("--home", "playground", "sql", "-f", "csv", "SELECT name FROM run ORDER BY created_at DESC"); got != "name\nllama\ntwo-gpus\nkernels\n" {
+	if got := p.ok("--home", "playground", "sql", "-f", "csv", "SELECT name FROM run ORDER BY created_at DESC"); got != "name\nllama\nprofiled\ntwo-gpus\nkernels\n" {
 		t.Errorf("kept: %q", got)
 	}
 	p.want(result{2, "", "prof: playground holds a warehouse already; name another folder\n"}, "demo", "--keep", "playground")

@@ -43,7 +43,7 @@ WITH name AS (
     SELECT roof.launch_id, roof.side, part.name, part.limiter,
         -- of several with the same value the most telling: a pipe before the sum of several or the issue slots
         row_number() OVER (PARTITION BY roof.launch_id, roof.side ORDER BY
-            list_position(['dram', 'l2', 'l1', 'tensor', 'fp64', 'fp32', 'fp16', 'xu', 'alu', 'lsu', 'tex', 'uniform', 'issue', 'branch', 'other'], part.limiter), part.name) AS place
+            list_position(['dram', 'l2', 'l1', 'tensor', 'fp64', 'fp32', 'fp16', 'xu', 'alu', 'lsu', 'tex', 'uniform', 'issue', 'branch', 'other'], part.limiter), part.name LIKE '%throughput%', part.name) AS place
     FROM ncu_metric m
     JOIN part ON part.metric_id = m.metric_id AND part.side IS NOT NULL
     JOIN roof ON roof.launch_id = m.launch_id AND roof.side = part.side AND roof.value = m.value
