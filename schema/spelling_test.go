@@ -3,12 +3,12 @@ package schema
 import (
 	"compress/gzip"
 	"encoding/csv"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestSpellingCases holds each rule by itself; a name that is to stay as it is has no second text.
@@ -131,14 +131,30 @@ func TestSpellingKeepsApart(t *testing.T) {
 	}
 }
 
-// TestSpellingTime holds that the time grows with the length of a name, not with its square, whatever brackets it has.
-func TestSpellingTime(t *testing.T) {
-	for _, part := range []string{"a::", "<", "(", "(a)", "a<(int)1>::", "const ", "void ", ")", "<(int)", "operator<", "((int)1,", "<unnamed>::", " ", "a, "} {
-		name := strings.Repeat(part, 1<<20/len(part))
-		start := time.Now()
-		Spelling(name)
-		if d := time.Since(start); d > 5*time.Second {
-			t.Errorf("%d bytes of %q took %s", len(name), part, d)
+// hostileParts make names of deep or endless brackets.
+var hostileParts = []string{"a::", "<", "(", "(a)", "a<(int)1>::", "const ", "void ", ")", "<(int)", "operator<", "((int)1,", "<unnamed>::", " ", "a, "}
+
+// TestSpellingHostile holds that no such name exhausts the stack or grows.
+func TestSpellingHostile(t *testing.T) {
+	for _, part := range hostileParts {
+		name := strings.Repeat(part, 1<<16/len(part))
+		if got := Spelling(name); len(got) > len(name) {
+			t.Errorf("%d bytes of %q become %d", len(name), part, len(got))
+		}
+	}
+}
+
+// BenchmarkSpelling shows that the time grows with the length of a name and not with its square: MB/s are the same for every size.
+func BenchmarkSpelling(b *testing.B) {
+	for _, size := range []int{1 << 12, 1 << 16, 1 << 20} {
+		for _, part := range hostileParts[:5] {
+			name := strings.Repeat(part, size/len(part))
+			b.Run(fmt.Sprintf("%d/%s", size, part), func(b *testing.B) {
+				b.SetBytes(int64(len(name)))
+				for b.Loop() {
+					Spelling(name)
+				}
+			})
 		}
 	}
 }

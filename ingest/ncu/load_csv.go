@@ -51,7 +51,7 @@ func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.Sour
 		return nil, err
 	}
 	defer f.Close()
-	s := newStore(ctx, name, t)
+	s := newStore(ctx, t)
 	if s.group, err = filepath.Abs(PageStem(strings.TrimSuffix(name, ".gz"))); err != nil {
 		return nil, err
 	}

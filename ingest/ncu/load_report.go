@@ -32,7 +32,7 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	}
 	defer close()
 	info := r.info()
-	s := newStore(ctx, name, t)
+	s := newStore(ctx, t)
 	d := &decoder{report: r}
 	for i := range r.blocks {
 		if err := r.eachInBlock(ctx, &r.blocks[i], d, s.add); err != nil {

@@ -14,7 +14,6 @@ import (
 // store puts Results into the warehouse, so many at a time that memory stays bounded.
 type store struct {
 	ctx    context.Context
-	name   string
 	target *load.Target
 	group  string // capture that several CSV pages share; "" for a report
 	counts [4]int64
@@ -41,8 +40,8 @@ const flushRows = 1 << 16
 // flushOthers is how many rows of other tables are held, of some hundred bytes each.
 const flushOthers = 1 << 14
 
-func newStore(ctx context.Context, name string, t *load.Target) *store {
-	return &store{ctx: ctx, name: name, target: t}
+func newStore(ctx context.Context, t *load.Target) *store {
+	return &store{ctx: ctx, target: t}
 }
 
 // add takes one result; it keeps none of its memory but texts.
@@ -91,16 +90,19 @@ func (s *store) launch(r *Result) (id int32, known *load.Profiled, err error) {
 	if s.group != "" {
 		s.machine(r)
 	}
-	row := []driver.Value{s.target.UUID(), int32(s.target.SourceID), id, r.ID, r.Kind.String(), r.PID, orNull(r.TID, 0),
+	row, err := s.launchRow(r, id)
+	s.launches = append(s.launches, row)
+	return id, known, err
+}
+
+// launchRow is a row of ncu_launch. It stores the ranges on the way, which give the row its path.
+func (s *store) launchRow(r *Result, id int32) ([]driver.Value, error) {
+	row := []driver.Value{s.target.UUID(), int32(s.target.SourceID), id, r.ID, r.Kind.String(), orNull(r.PID, 0), orNull(r.TID, 0),
 		orNull(r.Device, -1), orNull(r.Context, -1), orNull(r.Stream, -1)}
 	if r.Kind == Kernel {
-		short := r.Function
-		if short == "" {
-			short = shortName(r.Name)
-		}
-		name, err := run.Kernels.Add(r.Name, short)
+		name, err := s.target.Run.Kernels.Add(r.Name, cmp.Or(r.Function, shortName(r.Name)))
 		if err != nil {
-			return 0, nil, err
+			return nil, err
 		}
 		row = append(row, name, orNull(r.Symbol, ""), r.Grid[0], r.Grid[1], r.Grid[2], r.Block[0], r.Block[1], r.Block[2])
 	} else {
@@ -116,8 +118,7 @@ func (s *store) launch(r *Result) (id int32, known *load.Profiled, err error) {
 	if r.HasNVTX {
 		path = s.addRanges(id, r.Ranges)
 	}
-	s.launches = append(s.launches, append(row, created, locked, path))
-	return id, known, nil
+	return append(row, created, locked, path), nil
 }
 
 // unixTime is a time of the report; nil when it is not said or lies outside the years 1970 to 2262, which no clock gives.
