@@ -14,12 +14,23 @@ func BenchmarkQuery(b *testing.B) {
 	if path == "" {
 		path = "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz"
 	}
+	benchmark(b, []string{path}, "runs", "top-kernels", "kernel-grids", "stages", "stage-kernels", "ranges", "range-kernels", "launches", "memops",
+		"api-calls", "conservation")
+}
+
+// BenchmarkProfiled runs the queries over what Nsight Compute measured.
+func BenchmarkProfiled(b *testing.B) {
+	benchmark(b, []string{"../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz"}, "bottlenecks", "kernel-sol", "roofline", "ceilings",
+		"kernel-metrics", "ncu-rules", "ncu-matches")
+}
+
+func benchmark(b *testing.B, paths []string, names ...string) {
 	home := schema.Home{Dir: b.TempDir()}
 	w, err := schema.Open(b.Context(), home, schema.Options{Write: true, Defs: definitions(b)})
 	if err != nil {
 		b.Fatal(err)
 	}
-	id := load(b, w, "bench", path).Run.ID
+	id := load(b, w, "bench", paths...).Run.ID
 	if err := w.Close(); err != nil {
 		b.Fatal(err)
 	}
@@ -27,8 +38,7 @@ func BenchmarkQuery(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer w.Close()
-	for _, name := range []string{"runs", "top-kernels", "kernel-grids", "stages", "stage-kernels", "ranges", "range-kernels", "launches", "memops",
-		"api-calls", "conservation"} {
+	for _, name := range names {
 		b.Run(name, func(b *testing.B) {
 			q, err := queries.Find(name)
 			if err != nil {

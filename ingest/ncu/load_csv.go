@@ -58,7 +58,7 @@ func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.Sour
 	page, err := ReadCSV(ctx, f, name, s.add)
 	switch {
 	case errors.Is(err, ErrSummaryPage):
-		return nil, fmt.Errorf("%w: %w; print it without --print-summary", ErrNoResults, err)
+		return nil, fmt.Errorf("%w: %w", ErrNoResults, err)
 	case err != nil:
 		return nil, err
 	case page.Form == TextForm:
