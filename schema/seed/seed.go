@@ -1,8 +1,9 @@
-// Package seed holds the built-in rules of the warehouse: which kernel belongs to which family, and which range is which stage.
+// Package seed holds what the warehouse knows beforehand: which kernel belongs to which family, which range is which stage, and
+// what devices can do at most.
 //
-// The rules are two CSV files, so that they can be read, reviewed and copied into the tables kernel_rule and stage_rule as they
-// are. Every pattern is RE2, the dialect of both Go's regexp and DuckDB's regexp_matches. There is no rule that catches
-// everything: a name that no rule matches is unclassified, and is shown as such.
+// The rules are two CSV files and the peaks a third, so that they can be read, reviewed and copied into the tables kernel_rule,
+// stage_rule and device_peak as they are. Every pattern is RE2, the dialect of both Go's regexp and DuckDB's regexp_matches.
+// There is no rule that catches everything: a name that no rule matches is unclassified, and is shown as such.
 package seed
 
 import (
