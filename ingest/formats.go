@@ -20,6 +20,8 @@ type Format struct {
 	Sniff func(name string, head []byte) bool
 	// GivesWayTo names the forms that hold the same capture better: beside one of them a file of this form is left out.
 	GivesWayTo []string
+	// Order places a file among others of one capture, lower first; of values that several hold, the first is kept. Nil: 0 for all.
+	Order func(path string) int
 	// SniffDir says whether a folder as a whole is of this form. Nil: never.
 	SniffDir func(path string) bool
 	// Identify reads what the file says of the whole capture. name is the path for messages, path the file to read.
@@ -61,6 +63,7 @@ func Formats() []Format {
 			Name: "ncu-csv", Kind: "ncu", Doc: "CSV pages and console output of Nsight Compute (raw, details)",
 			Sniff:      ncu.SniffCSV,
 			GivesWayTo: []string{"ncu-rep"},
+			Order:      ncu.PageOrder,
 			Identify:   ncu.IdentifyCSV, Load: ncu.LoadCSV,
 		},
 	}

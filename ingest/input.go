@@ -210,10 +210,10 @@ func (in *inputs) leaveLesser() {
 		}
 	}
 	place := func(f input) int {
-		if f.format.Name == "ncu-csv" {
-			return 1 + ncu.PageOrder(f.path)
+		if f.format.Order == nil {
+			return 0
 		}
-		return 0
+		return f.format.Order(f.path)
 	}
 	slices.SortStableFunc(kept, func(a, b input) int { return place(a) - place(b) })
 	in.list = kept

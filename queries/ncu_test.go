@@ -312,46 +312,6 @@ func TestRegions(t *testing.T) {
 	}
 }
 
-// TestTensorCounters holds that operations are counted whatever a chip calls its counters, from the names that ncu lists for each.
-func TestTensorCounters(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		counters map[string]float64
-		want     string
-	}{
-		{"Hopper: sums and parts", map[string]float64{"src_bf16_dst_fp32": 10, "op_hgmma_src_bf16_dst_fp32_sparsity_off": 7, "op_hmma_src_bf16_dst_fp32_sparsity_off": 3, "src_fp16": 4,
-			"op_hmma_src_fp16_dst_fp32_sparsity_off": 4, "src_fp8_sparsity_off": 5, "src_fp8_sparsity_on": 6}, "[tensor_bf16 10] [tensor_fp16 4] [tensor_fp8 11]"},
-		{"Ada: both kinds of sums", map[string]float64{"src_fp16_dst_fp16": 3, "src_fp16_dst_fp32": 4, "src_fp16_dst_fp32_sparsity_off": 4, "src_int4": 2}, "[tensor_fp16 7] [tensor_int4 2]"},
-		{"Blackwell: several types together", map[string]float64{"src_fp4_fp6_fp8_dst_fp32": 8, "src_fp4_fp6_fp8_dst_fp16": 1, "src_fp4_dst_fp32": 2,
-			"op_utcqmma_src_fp4_fp6_fp8_dst_fp32_sparsity_off": 8}, "[tensor_fp4 2] [tensor_fp8 9]"},
-		{"no sum at all", map[string]float64{"op_utcqmma_src_fp8_dst_fp32_sparsity_off": 5, "op_utcqmma_src_fp8_dst_fp32_sparsity_on": 6, "op_other_src_fp8_dst_fp32": 1}, "[tensor_fp8 12]"},
-		{"Turing", map[string]float64{"src_fp16_bf16_tf32_dst_fp32": 6, "src_int1": 9}, "[tensor_fp16 6]"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWarehouse(t)
-			load(t, w, "r", "../testdata/ncu/kernels-range.ncu-rep.gz")
-			if _, err := w.DB.Exec(`DELETE FROM ncu_metric`); err != nil {
-				t.Fatal(err)
-			}
-			id := 10_000
-			for name, n := range c.counters {
-				for _, form := range []string{".sum", ".sum.per_cycle_elapsed", ".sum.peak_sustained", ".avg"} {
-					for _, stmt := range []string{"INSERT INTO ncu_metric_name SELECT run_id, ?1, 'sm__ops_path_tensor_' || ?2, '' FROM run WHERE ?3 > 0",
-						"INSERT INTO ncu_metric SELECT run_id, 1, 0, ?1, ?3, NULL FROM run WHERE ?2 <> ''"} {
-						if _, err := w.DB.Exec(stmt, id, name+form, n); err != nil {
-							t.Fatal(err)
-						}
-					}
-					id++
-				}
-			}
-			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM _ncu_flop_v1('r') ORDER BY 1`), " "); got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
-		})
-	}
-}
-
 // TestMatchScope holds that a launch whose NVTX ranges were not captured is not taken for one outside every stage, and that a
 // launch in one stage is not matched with the kernel in another.
 func TestMatchScope(t *testing.T) {

@@ -33,24 +33,21 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	defer close()
 	info := r.info()
 	s := newStore(ctx, t)
-	d := &decoder{report: r}
-	for i := range r.blocks {
-		if err := r.eachInBlock(ctx, &r.blocks[i], d, s.add); err != nil {
-			return nil, err
-		}
+	if err := r.Each(ctx, s.add); err != nil {
+		return nil, err
 	}
-	s.warn(info, r.lossWarning(d.next))
-	if d.unknown > 0 {
-		s.warn(info, fmt.Sprintf("%d bytes are of a kind of result that this prof does not know", d.unknown))
+	s.warn(info, r.lossWarning())
+	if r.Unknown > 0 {
+		s.warn(info, fmt.Sprintf("%d bytes are of a kind of result that this prof does not know", r.Unknown))
 	}
-	if d.next == 0 && !r.Cut {
+	if r.Results == 0 && !r.Cut {
 		s.warn(info, "the report holds no results: nothing was profiled")
 	}
 	if r.Cut {
-		info.Status, info.Reason = "partial", r.lossWarning(d.next)
+		info.Status, info.Reason = "partial", r.lossWarning()
 	}
-	s.sections(d.Sections)
-	s.part("metric instances", d.Instances, 0, "values of single units, instructions and samples are not stored")
+	s.sections(r.Sections)
+	s.part("metric instances", r.Instances, 0, "values of single units, instructions and samples are not stored")
 	var code int64
 	for _, b := range r.blocks {
 		code += int64(b.counts[sources])
@@ -62,14 +59,14 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 }
 
 // lossWarning says what a cut report lacks; "" for a whole one.
-func (r *Report) lossWarning(results int32) string {
+func (r *Report) lossWarning() string {
 	if !r.Cut {
 		return ""
 	}
 	if r.Lost == 0 {
-		return fmt.Sprintf("the report is cut off between two results; the %d results before are stored", results)
+		return fmt.Sprintf("the report is cut off between two results; the %d results before are stored", r.Results)
 	}
-	return fmt.Sprintf("the report is cut off: its last %d bytes hold no whole result; the %d results before them are stored", r.Lost, results)
+	return fmt.Sprintf("the report is cut off: its last %d bytes hold no whole result; the %d results before them are stored", r.Lost, r.Results)
 }
 
 func openReport(path, name string) (*Report, func() error, error) {

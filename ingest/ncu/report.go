@@ -35,6 +35,12 @@ type Report struct {
 	Cut  bool
 	Lost int64
 
+	// What Each found beside the results.
+	Results   int32           // whole results
+	Sections  []SectionMetric // places of metrics in ncu's own display, as the first result of each kind has them
+	Instances int64           // values of single units, instructions or samples that metrics hold beside their own value
+	Unknown   int64           // bytes of payloads that this reader knows no kind for
+
 	name    string
 	version string // of the report's form
 	file    io.ReaderAt
@@ -230,6 +236,7 @@ func (r *Report) Processes() []Process {
 // Each calls f for every whole result in the order of the file. The result and what it holds are f's only until it returns.
 func (r *Report) Each(ctx context.Context, f func(*Result) error) error {
 	d := &decoder{report: r}
+	r.Results, r.Sections, r.Instances, r.Unknown = 0, nil, 0, 0
 	for i := range r.blocks {
 		if err := r.eachInBlock(ctx, &r.blocks[i], d, f); err != nil {
 			return err
@@ -273,7 +280,7 @@ func (r *Report) eachInBlock(ctx context.Context, b *block, d *decoder, f func(*
 		}
 	}
 	if at < b.end && b.end <= r.size {
-		d.unknown += b.end - at
+		r.Unknown += b.end - at
 	}
 	return nil
 }

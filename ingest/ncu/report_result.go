@@ -10,19 +10,12 @@ import (
 
 // decoder turns the messages of one report into Results, one after the other in the same memory.
 type decoder struct {
-	report  *Report
-	buf     []byte
-	result  Result
-	next    int32 // ID of the next result
-	unknown int64 // bytes of payloads that this reader knows no kind for
-	nvtx    []byte
-	taken   []int32 // by name, 1 more than the ID of the last result that has the metric
-
-	// Sections are the places of metrics in ncu's own display, as the first result of each kind has them.
-	Sections []SectionMetric
-	haveKind [4]bool
-	// Instances counts the values of single units, instructions or samples that the metrics hold beside their own value.
-	Instances int64
+	report   *Report
+	buf      []byte
+	result   Result
+	nvtx     []byte
+	taken    []int32 // by name, 1 more than the ID of the last result that has the metric
+	haveKind [4]bool // kinds whose sections are read
 }
 
 // resultFields are the numbers of the fields that results of every kind have, by kind; 0 where a kind lacks one.
@@ -53,9 +46,9 @@ func (d *decoder) read(at, n int64, part int, p Process) error {
 		return err
 	}
 	old := d.result
-	d.result = Result{ID: d.next, PID: p.PID, Process: p.Name, Host: p.Host, Device: -1, Context: -1, Stream: -1,
+	d.result = Result{ID: r.Results, PID: p.PID, Process: p.Name, Host: p.Host, Device: -1, Context: -1, Stream: -1,
 		Metrics: old.Metrics[:0], Ranges: old.Ranges[:0], Findings: old.Findings[:0]}
-	d.next++
+	d.report.Results++
 	if err := d.decode(&fieldsOf[part]); err != nil {
 		return r.damaged(at+4, fmt.Errorf("result %d: %w", d.result.ID, err))
 	}
@@ -69,7 +62,7 @@ func (d *decoder) decode(fields *resultFields) error {
 	var demangled, renamed string
 	wantSections := !d.haveKind[res.Kind]
 	d.haveKind[res.Kind] = true
-	sections := sectionReader{out: &d.Sections}
+	sections := sectionReader{out: &d.report.Sections}
 	err := eachField(d.buf, func(f field) error {
 		switch {
 		case f.message(fields.metrics):
@@ -189,7 +182,7 @@ func (d *decoder) metric(msg []byte) error {
 		case f.message(2):
 			has, err = m.value(f.bytes)
 		case f.message(3):
-			d.Instances++
+			d.report.Instances++
 		}
 		return err
 	})
@@ -203,10 +196,10 @@ func (d *decoder) metric(msg []byte) error {
 	if d.taken == nil {
 		d.taken = make([]int32, len(d.report.strings))
 	}
-	if d.taken[id] == d.next {
+	if d.taken[id] == d.report.Results {
 		return nil
 	}
-	d.taken[id] = d.next
+	d.taken[id] = d.report.Results
 	m.Name = d.report.strings[id]
 	m.Unit = d.report.unit(id)
 	d.result.Metrics = append(d.result.Metrics, m)

@@ -15,7 +15,7 @@
 -- are sums of those with more. Sparse peaks are twice the dense ones, and so are those of the sums.
 WITH name AS (
     SELECT n.metric_id, n.name, regexp_extract(n.name, '^sm__ops_path_tensor_(?:op_([a-z0-9]+)_)?src_([a-z0-9_]+?)(?:_dst_([a-z0-9]+))?(?:_sparsity_(on|off))?\.sum(\.per_cycle_elapsed|\.peak_sustained)?$',
-        ['op', 'src', 'dst', 'sparsity', 'form']) AS t, regexp_extract(n.name, '^smsp__sass_thread_inst_executed_op_([hfd])(add|mul|fma)_pred_on\.sum(\.per_cycle_elapsed)?$', ['kind', 'op', 'form']) AS s
+        ['op', 'src', 'dst', 'sparsity', 'form']) AS t, regexp_extract(n.name, '^smsp__sass_thread_inst_executed_op_([hfd])((?:add|mul|fma)2?)_pred_on\.sum(\.per_cycle_elapsed)?$', ['kind', 'op', 'form']) AS s
     FROM ncu_metric_name n
     WHERE n.run_id = _run_id_v1(run) AND (n.name LIKE 'smsp__sass_thread_inst_executed_op_%' OR n.name LIKE 'sm__sass_thread_inst_executed_op_%' OR n.name LIKE 'sm__ops_path_tensor_%'
         OR n.name IN ('smsp__cycles_elapsed.avg', 'sm__cycles_elapsed.avg', 'sm__cycles_elapsed.avg.per_second'))
@@ -31,15 +31,20 @@ WITH name AS (
     SELECT v.launch_id, max(v.value) FILTER (v.name = 'smsp__cycles_elapsed.avg') AS smsp_cycles,
         max(v.value) FILTER (v.name = 'sm__cycles_elapsed.avg') AS sm_cycles, max(v.value) FILTER (v.name = 'sm__cycles_elapsed.avg.per_second') AS sm_hz
     FROM v GROUP BY v.launch_id
+), chip AS (
+    SELECT l.launch_id, coalesce(max(d.compute_capability), '') AS capability
+    FROM ncu_launch l LEFT JOIN device d ON d.run_id = l.run_id AND d.source_id = l.source_id AND d.device_id = l.device_id
+    WHERE l.run_id = _run_id_v1(run) GROUP BY l.launch_id
 ), op AS ( -- the count where it was collected, else the rate
     SELECT v.launch_id, v.scalar_kind AS kind, v.scalar_op AS op, coalesce(max(v.value) FILTER (v.scalar_form = ''), max(v.value) FILTER (v.scalar_form <> '') * max(clock.smsp_cycles)) AS n
     FROM v JOIN clock ON clock.launch_id = v.launch_id WHERE v.scalar_kind <> '' GROUP BY v.launch_id, v.scalar_kind, v.scalar_op
 ), scalar AS (
     SELECT op.launch_id, CASE op.kind WHEN 'd' THEN 'fp64' WHEN 'f' THEN 'fp32' ELSE 'fp16' END AS resource,
-        -- all three operations or none: a part would be taken for the whole
-        CASE WHEN count(op.n) = 3 THEN sum(op.n * CASE op.op WHEN 'fma' THEN 2 ELSE 1 END * CASE op.kind WHEN 'h' THEN 2 ELSE 1 END) END AS flop,
+        -- all operations or none: a part would be taken for the whole. Chips of capability 10 count packed FP32 (FFMA2) apart.
+        CASE WHEN count(op.n) FILTER (op.op NOT LIKE '%2') = 3 AND (op.kind <> 'f' OR max(chip.capability) NOT LIKE '10.%' OR count(op.n) = 6)
+            THEN sum(op.n * CASE WHEN op.op LIKE 'fma%' THEN 2 ELSE 1 END * CASE WHEN op.kind = 'h' OR op.op LIKE '%2' THEN 2 ELSE 1 END) END AS flop,
         'sm__sass_thread_inst_executed_op_' || op.kind || 'fma_pred_on.sum.peak_sustained' AS peak_metric
-    FROM op GROUP BY op.launch_id, op.kind
+    FROM op JOIN chip ON chip.launch_id = op.launch_id GROUP BY op.launch_id, op.kind
 ), part AS (
     SELECT v.launch_id, v.resource, v.src, v.op, v.dst, v.sparsity,
         coalesce(max(v.value) FILTER (v.form = ''), max(v.value) FILTER (v.form = '.per_cycle_elapsed') * max(clock.sm_cycles)) AS n

@@ -63,7 +63,7 @@ WITH v AS (
     SELECT v.launch_id, coalesce(v.dram_sum_bytes, v.dram_read_bytes + v.dram_write_bytes, v.dram_rate * v.duration_ns / 1e9) AS dram_bytes FROM v
 )
 SELECT l.launch_id, l.source_id, l.device_id, l.kernel_name_id, n.name AS kernel, tn.timeline_name_id,
-    concat(l.grid_x, ' x ', l.grid_y, ' x ', l.grid_z) AS grid, concat(l.block_x, ' x ', l.block_y, ' x ', l.block_z) AS block,
+    _dims_v1(l.grid_x, l.grid_y, l.grid_z) AS grid, _dims_v1(l.block_x, l.block_y, l.block_z) AS block,
     l.path_id, p.path AS "range", s.stage, v.duration_ns, v.sm_ratio, v.memory_ratio, v.dram_ratio, v.l2_ratio, v.l1_ratio, v.l1_hit_ratio, v.l2_hit_ratio,
     v.occupancy_ratio, v.theoretical_occupancy_ratio, v.waves, v.register_count, v.shared_bytes, v.dram_read_bytes, v.dram_write_bytes,
     b.dram_bytes, coalesce(v.dram_rate, b.dram_bytes / nullif(v.duration_ns, 0) * 1e9) AS dram_bytes_per_s, v.dram_peak_bytes_per_s, v.sm_hz

@@ -17,8 +17,8 @@
 --   reason: why it is not matched
 
 WITH n AS (
-    SELECT l.launch_id, k.name AS kernel, x.timeline_name_id, x.candidates, concat(l.grid_x, ' x ', l.grid_y, ' x ', l.grid_z) AS grid,
-        concat(l.block_x, ' x ', l.block_y, ' x ', l.block_z) AS block, s.stage,
+    SELECT l.launch_id, k.name AS kernel, x.timeline_name_id, x.candidates, _dims_v1(l.grid_x, l.grid_y, l.grid_z) AS grid,
+        _dims_v1(l.block_x, l.block_y, l.block_z) AS block, s.stage,
         CASE WHEN l.path_id IS NULL THEN '*' ELSE coalesce(s.stage, '(none)') END AS scope -- * where NVTX was not captured
     FROM ncu_launch l
     JOIN kernel_name k ON k.run_id = l.run_id AND k.kernel_name_id = l.kernel_name_id
@@ -26,7 +26,7 @@ WITH n AS (
     LEFT JOIN path_stage s ON s.run_id = l.run_id AND s.path_id = l.path_id
     WHERE l.run_id = _run_id_v1(run) AND l.kind = 'kernel'
 ), k AS (
-    SELECT k.kernel_name_id, concat(k.grid_x, ' x ', k.grid_y, ' x ', k.grid_z) AS grid, concat(k.block_x, ' x ', k.block_y, ' x ', k.block_z) AS block,
+    SELECT k.kernel_name_id, _dims_v1(k.grid_x, k.grid_y, k.grid_z) AS grid, _dims_v1(k.block_x, k.block_y, k.block_z) AS block,
         coalesce(s.stage, '(none)') AS scope, k.duration_ns, coalesce(k.launch_start_ns, k.start_ns) AS launched_ns, k.start_ns, k.source_id, k.device_id, k.stream_id
     FROM kernel k
     LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id

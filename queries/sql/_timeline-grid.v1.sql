@@ -15,7 +15,7 @@
 WITH wanted AS (
     SELECT DISTINCT n.timeline_name_id AS kernel_name_id FROM _ncu_name_v1(run) n WHERE n.timeline_name_id IS NOT NULL
 )
-SELECT k.kernel_name_id, concat(k.grid_x, ' x ', k.grid_y, ' x ', k.grid_z) AS grid, concat(k.block_x, ' x ', k.block_y, ' x ', k.block_z) AS block,
+SELECT k.kernel_name_id, _dims_v1(k.grid_x, k.grid_y, k.grid_z) AS grid, _dims_v1(k.block_x, k.block_y, k.block_z) AS block,
     count(*) AS calls, sum(k.duration_ns)::BIGINT AS total_ns
 FROM kernel k
 JOIN wanted w ON w.kernel_name_id = k.kernel_name_id

@@ -27,9 +27,9 @@ WITH label AS (
 ), picked AS (
     SELECT n.metric_id, n.name, n.unit FROM ncu_metric_name n
     WHERE n.run_id = _run_id_v1(run) AND (section IS NULL OR n.metric_id IN (SELECT shown.metric_id FROM shown))
-        AND (metric IS NULL OR EXISTS (SELECT 1 FROM (SELECT unnest(string_split(metric, ',')) AS g) x WHERE n.name GLOB trim(x.g)))
+        AND _fits_v1(n.name, metric)
 )
-SELECT l.launch_id AS launch, k.name AS kernel, concat(l.grid_x, ' x ', l.grid_y, ' x ', l.grid_z) AS grid, concat(l.block_x, ' x ', l.block_y, ' x ', l.block_z) AS block,
+SELECT l.launch_id AS launch, k.name AS kernel, _dims_v1(l.grid_x, l.grid_y, l.grid_z) AS grid, _dims_v1(l.block_x, l.block_y, l.block_z) AS block,
     n.name AS metric, m.value, n.unit, m.text, label.label
 FROM ncu_metric m
 JOIN picked n ON n.metric_id = m.metric_id

@@ -27,10 +27,10 @@
 --   dram_write_bytes: bytes written to DRAM
 --   dram_bytes_per_s: DRAM bandwidth achieved
 --   fp64_flop: FP64 operations outside tensor cores; a multiply-add is 2
---   fp32_flop: FP32 operations
+--   fp32_flop: FP32 operations; NULL on chips of capability 10 unless packed ones (FFMA2), which ncu's sections leave out, were collected too
 --   fp16_flop: FP16 operations outside tensor cores, at most: compilers also move constants with HFMA2, which ncu counts as operations
---   tensor_flop: operations of the tensor cores, all types, padding included; NULL when not measured
---   flop: FP64, FP32 and tensor operations together, without FP16's upper bound; NULL when one of FP32 and tensor was not measured
+--   tensor_flop: operations of the tensor cores of the types that were measured, padding included; NULL when none was
+--   flop: FP64, FP32 and tensor operations together, without FP16's upper bound; NULL when one of them was not measured
 --   intensity: flop per byte of DRAM traffic
 --   flop_per_s: flop by the replayed time
 --   sm_hz: SM clock while it ran
@@ -45,7 +45,7 @@ WITH f AS (
     FROM _ncu_flop_v1(run) x GROUP BY x.launch_id
 ), t AS (
     SELECT f.launch_id, f.fp64_flop, f.fp32_flop, f.fp16_flop, f.tensor_flop,
-        f.fp32_flop + f.tensor_flop + coalesce(f.fp64_flop, 0) AS flop
+        f.fp32_flop + f.tensor_flop + f.fp64_flop AS flop
     FROM f
 )
 SELECT l.launch_id AS launch, l.kernel, l.stage, l.duration_ns, l.sm_ratio, l.memory_ratio, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.l1_hit_ratio,

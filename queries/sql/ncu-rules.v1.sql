@@ -26,8 +26,8 @@ WITH evidence AS (
     SELECT e.launch_id, e.finding_id, string_agg(e.advice, '; ' ORDER BY e.advice) AS advice
     FROM ncu_rule_metric e WHERE e.run_id = _run_id_v1(run) AND e.advice IS NOT NULL GROUP BY e.launch_id, e.finding_id
 ), f AS (
-    SELECT coalesce(n.name, concat_ws(' ', l.kind, p.path)) AS kernel, CASE WHEN l.kind = 'kernel' THEN concat(l.grid_x, ' x ', l.grid_y, ' x ', l.grid_z) END AS grid,
-        CASE WHEN l.kind = 'kernel' THEN concat(l.block_x, ' x ', l.block_y, ' x ', l.block_z) END AS block,
+    SELECT coalesce(n.name, concat_ws(' ', l.kind, p.path)) AS kernel, CASE WHEN l.kind = 'kernel' THEN _dims_v1(l.grid_x, l.grid_y, l.grid_z) END AS grid,
+        CASE WHEN l.kind = 'kernel' THEN _dims_v1(l.block_x, l.block_y, l.block_z) END AS block,
         r.rule, r.title AS finding, r.speedup_scope AS scope, r.severity, r.speedup_ratio, r.launch_id, r.message, evidence.advice,
         row_number() OVER (PARTITION BY r.launch_id, r.rule, r.title ORDER BY r.finding_id) AS nth
     FROM ncu_rule r

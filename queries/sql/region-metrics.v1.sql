@@ -23,5 +23,5 @@ JOIN ncu_launch l ON l.run_id = m.run_id AND l.launch_id = m.launch_id
 JOIN ncu_metric_name n ON n.run_id = m.run_id AND n.metric_id = m.metric_id
 LEFT JOIN range_path p ON p.run_id = l.run_id AND p.path_id = l.path_id
 WHERE m.run_id = _run_id_v1(run) AND l.kind <> 'kernel' AND ("range" IS NULL OR p.name = "range")
-    AND (metric IS NULL OR EXISTS (SELECT 1 FROM (SELECT unnest(string_split(metric, ',')) AS g) x WHERE n.name GLOB trim(x.g)))
+    AND _fits_v1(n.name, metric)
 ORDER BY l.launch_id, n.name

@@ -1,0 +1,12 @@
+-- _dims v1: Blocks of a grid or threads of a block as people write them: 64 x 8 x 1.
+-- grain: one value
+-- key: none
+-- scalar: a way to write three numbers
+-- params:
+--   x BIGINT: in x
+--   y BIGINT: in y
+--   z BIGINT: in z
+-- columns:
+--   dims: the text
+
+concat(x, ' x ', y, ' x ', z)
