@@ -171,8 +171,10 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 	}
 }
 
-// dropNCU removes what migration 4 brings.
-const dropNCU = `DROP TABLE ncu_launch; DROP TABLE ncu_range; DROP TABLE ncu_metric_name; DROP TABLE ncu_metric; DROP TABLE ncu_section;
+// dropLater removes what migrations 4 and 5 bring.
+const dropLater = `DROP TABLE op; DROP TABLE op_name; DROP TABLE op_input; DROP TABLE op_average; DROP TABLE memory_event; DROP TABLE python_stack;
+	DROP TABLE python_call; ALTER TABLE kernel DROP COLUMN op_id; ALTER TABLE memop DROP COLUMN op_id;
+	DROP TABLE ncu_launch; DROP TABLE ncu_range; DROP TABLE ncu_metric_name; DROP TABLE ncu_metric; DROP TABLE ncu_section;
 	DROP TABLE ncu_rule; DROP TABLE ncu_rule_metric; DROP TABLE kernel_spelling; DROP TABLE device_peak`
 
 // TestOlderIsMigrated opens warehouses of an older prof: one with other definitions, and one of fewer migrations.
@@ -183,7 +185,7 @@ func TestOlderIsMigrated(t *testing.T) {
 			`CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`},
 		"migrations": {`DELETE FROM schema_version WHERE version >= 3 OR version <= 0`, `DROP TABLE nvtx_range; DROP TABLE nvtx_mark; DROP TABLE range_path;
 			DROP TABLE range_context; DROP TABLE range_device; DROP TABLE kernel_rule; DROP TABLE stage_rule; DROP TABLE kernel_class; DROP TABLE path_stage`,
-			dropNCU, `CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`},
+			dropLater, `CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`},
 	}
 	for name, stmts := range older {
 		for _, write := range []bool{false, true} {
@@ -269,7 +271,7 @@ func TestColumns(t *testing.T) {
 	unit := regexp.MustCompile(`(^|_)(ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|w|c|id)$`)
 	bad := regexp.MustCompile(`_(ms|us|s|sec|mb|kb|mib|percent|pct|mhz|ghz)$`)
 	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
-	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true}
+	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true, "memory_event.address": true}
 	first := map[string]string{}
 	for _, row := range texts(t, w, `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal
 		AND table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY table_name, column_index`) {
