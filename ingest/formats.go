@@ -9,6 +9,7 @@ import (
 	"prof/ingest/load"
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
+	"prof/ingest/torch"
 )
 
 // Format is one form of captured files.
@@ -24,6 +25,8 @@ type Format struct {
 	Order func(path string) int
 	// SniffDir says whether a folder as a whole is of this form. Nil: never.
 	SniffDir func(path string) bool
+	// Unpacks says that Identify and Load read gzip files themselves, and what is whole of one that was cut.
+	Unpacks bool
 	// Identify reads what the file says of the whole capture. name is the path for messages, path the file to read.
 	Identify func(ctx context.Context, path, name string) (*load.SourceInfo, error)
 	// Load stores the file as the target's source.
@@ -65,6 +68,12 @@ func Formats() []Format {
 			GivesWayTo: []string{"ncu-rep"},
 			Order:      ncu.PageOrder,
 			Identify:   ncu.IdentifyCSV, Load: ncu.LoadCSV,
+		},
+		{
+			Name: "torch-trace", Kind: "torch", Doc: "traces of the PyTorch profiler (.json)",
+			Sniff:    torch.Sniff,
+			Unpacks:  true,
+			Identify: torch.Identify, Load: torch.Load,
 		},
 	}
 }

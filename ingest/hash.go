@@ -30,9 +30,12 @@ func startHash(ctx context.Context, f input, temp string) *hashing {
 	h := &hashing{done: make(chan struct{}), cancel: cancel}
 	go func() {
 		defer close(h.done)
-		if f.gz {
+		switch {
+		case f.gz && f.format.Unpacks:
+			h.sum, h.err = hashUnpacked(ctx, f.path)
+		case f.gz:
 			h.sum, h.unpacked, h.err = unpack(ctx, f.path, temp)
-		} else {
+		default:
 			h.sum, h.err = hashTree(ctx, f.path)
 		}
 	}()
@@ -107,6 +110,20 @@ func (r *reader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return r.r.Read(p)
+}
+
+// hashUnpacked hashes the content of a gzip file, what is whole of it when it was cut.
+func hashUnpacked(ctx context.Context, path string) (string, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	h := sha256.New()
+	if err := gunzip(onlyWriter{h}, &reader{ctx, in}); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", fmt.Errorf("%s: unpack: %w", path, err)
+	}
+	return hexSum(h), nil
 }
 
 func unpack(ctx context.Context, path, temp string) (sum, out string, err error) {

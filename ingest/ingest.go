@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"prof/ingest/load"
+	"prof/ingest/torch"
 	"prof/schema"
 )
 
@@ -243,6 +244,9 @@ func (in *ingester) checkFree() error {
 // finish stores what the sources share, and the run itself last of all.
 func (in *ingester) finish(id string) error {
 	if err := in.target.StoreShared(in.ctx); err != nil {
+		return err
+	}
+	if err := torch.StoreStacks(in.ctx, in.target); err != nil {
 		return err
 	}
 	r := schema.Run{ID: id, Name: in.o.Name, CreatedAt: in.o.Now.UTC(), ProfVersion: in.o.ProfVersion}

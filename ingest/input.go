@@ -51,9 +51,9 @@ func (f input) stat() (stamp, error) {
 	return s, err
 }
 
-// plain gives the path to read: the file itself, or what hashing unpacked.
+// plain gives the path to read: the file itself, or what hashing unpacked where the format does not do that.
 func (f input) plain(h *hashing) (string, error) {
-	if !f.gz {
+	if !f.gz || f.format.Unpacks {
 		return f.path, nil
 	}
 	if _, err := h.wait(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"prof/ingest/load"
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
+	"prof/ingest/torch"
 )
 
 // source stores one input, unless the warehouse or this run holds its content already.
@@ -25,7 +26,7 @@ func (in *ingester) source(f input) error {
 	// the rows are read.
 	if again, err := in.mayRepeat(before.size); err != nil {
 		return err
-	} else if again || f.gz {
+	} else if again || f.gz && !f.format.Unpacks {
 		if done, err := in.isRepeat(f, hash); done || err != nil {
 			if err != nil {
 				return err
@@ -58,7 +59,7 @@ func (in *ingester) source(f input) error {
 	}
 	in.target.SourceID = len(in.result.Sources) + 1
 	info, err = f.format.Load(in.ctx, path, f.path, in.target)
-	if errors.Is(err, ncu.ErrNoResults) && f.walked {
+	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents)) {
 		in.warn(err.Error() + "; passed over")
 		return nil
 	}
@@ -154,7 +155,9 @@ var rankName = regexp.MustCompile(`(?i)(?:^|[._-])rank[._-]?(\d+)(?:[._-]|$)`)
 
 func (in *ingester) storeSource(f input, info *load.SourceInfo, size int64, sum string) error {
 	var rank any
-	if m := rankName.FindStringSubmatch(baseName(f.path)); m != nil {
+	if info.Rank != nil {
+		rank = *info.Rank
+	} else if m := rankName.FindStringSubmatch(baseName(f.path)); m != nil {
 		if v, err := strconv.Atoi(m[1]); err == nil {
 			rank = v
 		}

@@ -96,3 +96,18 @@ func isCounter(w string) bool {
 	}
 	return digits == len(w) || hex && len(w) >= 8 && digits >= 2
 }
+
+// ShortName is the base function name in a demangled one: what stands before its template arguments or parameters, without
+// namespaces.
+func ShortName(name string) string {
+	s := strings.NewReplacer("<unnamed>::", "", "(anonymous namespace)::", "").Replace(name)
+	if i := strings.IndexAny(s, "<("); i > 0 {
+		s = s[:i]
+	}
+	s = s[strings.LastIndexByte(s, ' ')+1:]
+	s = s[strings.LastIndexByte(s, ':')+1:]
+	if s == "" {
+		return name
+	}
+	return s
+}

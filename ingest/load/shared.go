@@ -35,6 +35,12 @@ func (t *Target) StoreShared(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	_, err = t.Append(ctx, "op_name", func(add func(...driver.Value) error) error {
+		return t.Run.Operators.Each(func(id int64, name, _ string) error { return add(t.UUID(), id, name) })
+	})
+	if err != nil {
+		return err
+	}
 	_, err = t.Append(ctx, "range_path", func(add func(...driver.Value) error) error {
 		for i, p := range t.Run.Paths.All() {
 			id := int32(i + 1)

@@ -33,6 +33,7 @@ type SourceInfo struct {
 	Command       string     // the profiled command line, secrets masked
 	Host          string     // the machine it was captured on
 	CaptureID     string     // names the capture: several exports of one report share it
+	Rank          *int64     // place in a job of several processes; nil when not said
 	StartedAt     *time.Time // wall clock at time 0
 	DurationNs    *int64     // length of the capture
 	Rows          int64      // rows stored
@@ -62,6 +63,9 @@ type Run struct {
 	Kernels   Names
 	APIs      Numbers
 	Metrics   Metrics
+	OpID      int32 // last op_id given
+	Operators Names
+	Stacks    Paths // of Python functions
 
 	launches int32 // launch_ids given
 	profiled map[ProfiledKey]*Profiled

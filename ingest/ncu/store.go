@@ -100,7 +100,7 @@ func (s *store) launchRow(r *Result, id int32) ([]driver.Value, error) {
 	row := []driver.Value{s.target.UUID(), int32(s.target.SourceID), id, r.ID, r.Kind.String(), orNull(r.PID, 0), orNull(r.TID, 0),
 		orNull(r.Device, -1), orNull(r.Context, -1), orNull(r.Stream, -1)}
 	if r.Kind == Kernel {
-		name, err := s.target.Run.Kernels.Add(r.Name, cmp.Or(r.Function, shortName(r.Name)))
+		name, err := s.target.Run.Kernels.Add(r.Name, cmp.Or(r.Function, load.ShortName(r.Name)))
 		if err != nil {
 			return nil, err
 		}

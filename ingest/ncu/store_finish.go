@@ -190,18 +190,3 @@ func plainMessage(s string) string {
 	})
 	return strings.TrimSpace(s)
 }
-
-// shortName is the base function name in a demangled one: what stands before its template arguments or parameters, without
-// namespaces.
-func shortName(name string) string {
-	s := strings.NewReplacer("<unnamed>::", "", "(anonymous namespace)::", "").Replace(name)
-	if i := strings.IndexAny(s, "<("); i > 0 {
-		s = s[:i]
-	}
-	s = s[strings.LastIndexByte(s, ' ')+1:]
-	s = s[strings.LastIndexByte(s, ':')+1:]
-	if s == "" {
-		return name
-	}
-	return s
-}

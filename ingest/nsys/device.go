@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
 )
@@ -55,7 +56,7 @@ const (
 // deviceWork stores the rows of one table of device work.
 type deviceWork struct {
 	l        *loader
-	kind     opKind
+	kind     attribute.WorkKind
 	graph    int // column of graphNodeId, -1 none
 	backward atomic.Int64
 	mu       sync.Mutex
@@ -65,8 +66,8 @@ type deviceWork struct {
 // deviceFill is one worker's part of it.
 type deviceFill struct {
 	*deviceWork
-	calls   *finder
-	ops     *opList
+	calls   *attribute.Finder
+	work    *attribute.WorkList
 	replays *replays
 
 	lastKey    deviceKey
@@ -87,10 +88,10 @@ func (f *deviceFill) begin(c *load.Chunk) {
 }
 
 func (d *deviceWork) worker() *deviceFill {
-	f := &deviceFill{deviceWork: d, calls: d.l.launches.finder(), ops: &opList{}}
+	f := &deviceFill{deviceWork: d, calls: d.l.launches.Finder(), work: &attribute.WorkList{}}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.l.ops = append(d.l.ops, f.ops)
+	d.l.work = append(d.l.work, f.work)
 	if d.graph >= 0 {
 		f.replays = &replays{rows: map[replayKey]*replay{}}
 		d.graphs = append(d.graphs, f.replays)
@@ -118,12 +119,12 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int) bool {
 	f.device[n], f.context[n], f.stream[n] = device, int32(b.Cols[inContext].Ints[i]), int32(b.Cols[inStream].Ints[i])
 	f.start[n], f.duration[n] = start, end-start
 	row := f.launch(b, i, c, n)
-	node := noNode
-	if call, ok := f.l.launches.get(row); ok {
-		node = call.node
+	node := attribute.NoNode
+	if call, ok := f.l.launches.Get(row); ok {
+		node = call.Node
 	}
-	if node != noNode {
-		f.ops.add(op{start: start, end: end, node: node, device: int16(device), kind: f.kind})
+	if node != attribute.NoNode {
+		f.work.Add(attribute.Work{Start: start, End: end, Node: node, Device: int16(device), Kind: f.kind})
 	}
 	if f.graph >= 0 && !b.Cols[f.graph].Null(i) {
 		f.replays.add(b, i, device, row, f.kind)
@@ -140,18 +141,18 @@ func (f *deviceFill) launch(b *table.Batch, i int, c *load.Chunk, n int) int32 {
 	} else {
 		f.correlation[n] = corr.Ints[i]
 		if !pid.Null(i) {
-			row = f.calls.row(procOf(pid.Ints[i]), corr.Ints[i])
+			row = f.calls.Row(procOf(pid.Ints[i]), corr.Ints[i])
 		}
 	}
-	call, ok := f.l.launches.get(row)
+	call, ok := f.l.launches.Get(row)
 	if !ok {
 		for _, col := range []int{outTid, outLaunchStart, outLaunchDuration, outLaunchName, outRangeContext, outPath} {
 			c.SetNull(col, n)
 		}
 		return -1
 	}
-	f.tid[n], f.launchStart[n], f.launchDuration[n] = call.tid, call.start, f.l.launches.durationOf(row)
-	f.launchName[n], f.rangeContext[n], f.path[n] = call.name, f.l.contextID(call.node), f.l.pathOf(call.node)
+	f.tid[n], f.launchStart[n], f.launchDuration[n] = call.Tid, call.Start, f.l.launches.DurationOf(row)
+	f.launchName[n], f.rangeContext[n], f.path[n] = call.Name, f.l.ids.ContextID(call.Node), f.l.ranges.lines.Path(call.Node)
 	return row
 }
 
@@ -194,7 +195,7 @@ func (l *loader) storeKernels(ctx context.Context) error {
 		"registersPerThread? staticSharedMemory? dynamicSharedMemory? graphNodeId?")
 	cols := columns(deviceColumns + "kernel_name_id grid_x:int grid_y:int grid_z:int block_x:int block_y:int block_z:int " +
 		"register_count:int static_shared_bytes:int dynamic_shared_bytes:int graph_node_id")
-	return l.storeDevice(ctx, kernelTable, "kernel", wants, cols, kernelOp, graph, func(d *deviceWork) fillFunc {
+	return l.storeDevice(ctx, kernelTable, "kernel", wants, cols, attribute.Kernel, graph, func(d *deviceWork) fillFunc {
 		f := d.worker()
 		var short int64 // string id of the short name beside the name that the cache asks for
 		cache := &nameCache[int64]{ids: map[int64]int64{}, make: func(str int64) (int64, error) {
@@ -245,7 +246,7 @@ func (l *loader) storeMemops(ctx context.Context) error {
 	copies := want(deviceWants + "bytes graphNodeId? srcKind? dstKind? copyKind")
 	fills := want(deviceWants + "bytes graphNodeId? memKind?")
 	direction, memory := l.labels("ENUM_CUDA_MEMCPY_OPER", "memcpy "), l.labels("ENUM_CUDA_MEM_KIND", "")
-	err := l.storeDevice(ctx, memcpyTable, "memop", copies, cols, memOp, inMore+1, func(d *deviceWork) fillFunc {
+	err := l.storeDevice(ctx, memcpyTable, "memop", copies, cols, attribute.Memop, inMore+1, func(d *deviceWork) fillFunc {
 		return l.fillMemop(d, func(b *table.Batch, i int) (operation, src, dst string) {
 			return direction(&b.Cols[inMore+4], i), memory(&b.Cols[inMore+2], i), memory(&b.Cols[inMore+3], i)
 		})
@@ -253,7 +254,7 @@ func (l *loader) storeMemops(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.storeDevice(ctx, memsetTable, "memop", fills, cols, memOp, inMore+1, func(d *deviceWork) fillFunc {
+	return l.storeDevice(ctx, memsetTable, "memop", fills, cols, attribute.Memop, inMore+1, func(d *deviceWork) fillFunc {
 		return l.fillMemop(d, func(b *table.Batch, i int) (operation, src, dst string) {
 			return "memset", "", memory(&b.Cols[inMore+2], i)
 		})
@@ -287,7 +288,7 @@ func (l *loader) fillMemop(d *deviceWork, kinds func(b *table.Batch, i int) (ope
 }
 
 // storeDevice stores one table of device work through the fill functions that newFill makes for each worker.
-func (l *loader) storeDevice(ctx context.Context, base, into string, wants []table.Want, cols []load.Column, kind opKind,
+func (l *loader) storeDevice(ctx context.Context, base, into string, wants []table.Want, cols []load.Column, kind attribute.WorkKind,
 	graph int, newFill func(d *deviceWork) fillFunc) error {
 	name := l.table(base)
 	if name == "" {

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"slices"
 
+	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
 )
@@ -33,7 +34,7 @@ type replays struct {
 	last    *replay
 }
 
-func (r *replays) add(b *table.Batch, i int, device, row int32, kind opKind) {
+func (r *replays) add(b *table.Batch, i int, device, row int32, kind attribute.WorkKind) {
 	if b.Cols[inPid].Null(i) || b.Cols[inCorrelation].Null(i) {
 		return // its launch cannot be told from another's
 	}
@@ -42,7 +43,7 @@ func (r *replays) add(b *table.Batch, i int, device, row int32, kind opKind) {
 	if r.last == nil || k != r.lastKey {
 		r.lastKey, r.last = k, r.rows[k]
 		if r.last == nil {
-			r.last = &replay{pid: pidOf(pid), context: b.Cols[inContext].Ints[i], row: row, first: forever, last: -forever}
+			r.last = &replay{pid: pidOf(pid), context: b.Cols[inContext].Ints[i], row: row, first: attribute.Forever, last: -attribute.Forever}
 			r.rows[k] = r.last
 		}
 	}
@@ -50,7 +51,7 @@ func (r *replays) add(b *table.Batch, i int, device, row int32, kind opKind) {
 	p := r.last
 	p.first, p.last = min(p.first, start), max(p.last, end)
 	p.busy += end - start
-	if kind == kernelOp {
+	if kind == attribute.Kernel {
 		p.kernels++
 	} else {
 		p.memops++
@@ -91,9 +92,9 @@ func (l *loader) storeReplays(ctx context.Context) error {
 		for _, k := range keys {
 			p := rows[k]
 			var tid, start, duration, name, rangeContext, path driver.Value
-			if call, ok := l.launches.get(p.row); ok {
-				tid, start, duration, name = call.tid, call.start, l.launches.durationOf(p.row), call.name
-				rangeContext, path = l.contextID(call.node), l.pathOf(call.node)
+			if call, ok := l.launches.Get(p.row); ok {
+				tid, start, duration, name = call.Tid, call.Start, l.launches.DurationOf(p.row), call.Name
+				rangeContext, path = l.ids.ContextID(call.Node), l.ranges.lines.Path(call.Node)
 			}
 			if err := add(l.target.UUID(), l.sourceID(), p.pid, tid, k.device, int32(p.context), nil, "node", nil, p.first,
 				p.last-p.first, p.busy, p.kernels, p.memops, k.correlation, start, duration, name, rangeContext, path); err != nil {
@@ -109,7 +110,7 @@ func (l *loader) storeReplays(ctx context.Context) error {
 func (l *loader) storeGraphTrace(ctx context.Context) error {
 	cols := columns(deviceColumns + "graph_id mode:text busy_ns")
 	wants := want(deviceWants + "graphId?")
-	return l.storeDevice(ctx, graphTable, "graph_launch", wants, cols, graphOp, -1, func(d *deviceWork) fillFunc {
+	return l.storeDevice(ctx, graphTable, "graph_launch", wants, cols, attribute.Graph, -1, func(d *deviceWork) fillFunc {
 		f := d.worker()
 		return func(b *table.Batch, c *load.Chunk) (int, error) {
 			f.begin(c)

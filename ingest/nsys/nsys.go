@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"strings"
 
+	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
 )
@@ -33,12 +34,12 @@ type loader struct {
 	strings *stringTable
 	enums   map[string]map[int64]string
 
-	firstRange, firstContext int32
-	ranges                   *ranges
-	launches                 *launches
-	deviceOf                 map[deviceKey]int32
+	ids      attribute.IDs
+	ranges   *ranges
+	launches *attribute.Launches
+	deviceOf map[deviceKey]int32
 
-	ops     []*opList
+	work    []*attribute.WorkList
 	replays []*replays
 	parts   []part
 	touched map[string]bool
@@ -82,7 +83,7 @@ func newLoader(e table.Export, name string, t *load.Target) *loader {
 // Load stores an export as one source of the target's run.
 func Load(ctx context.Context, e table.Export, name string, t *load.Target) (*load.SourceInfo, error) {
 	l := newLoader(e, name, t)
-	l.firstRange, l.firstContext = t.Run.RangeID, t.Run.ContextID
+	l.ids = attribute.NextIDs(t.Run)
 	steps := []func(context.Context) error{
 		l.readMeta, l.readEnums, l.storeFacts, l.storeDevices, l.storeProcesses, l.storeThreads, l.storeStreams,
 		l.readRanges, l.storeRuntime, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,
@@ -99,20 +100,15 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (*lo
 // finishRanges adds up the device work by range and stores ranges and sums.
 func (l *loader) finishRanges(ctx context.Context) error {
 	l.launches = nil // the memory serves the sums
-	done := make(chan *rangeSums, 1)
-	go func() { done <- sumRanges(l.ops, l.ranges.lines, len(l.ranges.spans)) }()
+	done := make(chan *attribute.Sums, 1)
+	go func() { done <- attribute.SumRanges(l.work, l.ranges.lines, len(l.ranges.spans)) }()
 	err := l.storeRanges(ctx)
 	sums := <-done
-	l.ops = nil
+	l.work = nil
 	if err != nil {
 		return err
 	}
-	if err := l.storeContexts(ctx, sums); err != nil {
-		return err
-	}
-	l.target.Run.RangeID += int32(len(l.ranges.spans))
-	l.target.Run.ContextID += int32(len(l.ranges.lines.nodes))
-	return nil
+	return l.ids.Store(ctx, l.target, l.name, l.ranges.lines, sums)
 }
 
 func (l *loader) sourceID() driver.Value { return int32(l.target.SourceID) }

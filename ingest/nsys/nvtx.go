@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 
+	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
 )
@@ -33,16 +34,13 @@ const (
 	nvCategory
 )
 
-// rangeName is a domain and a normalised name.
-type rangeName struct{ domain, norm string }
-
 // ranges holds a capture's NVTX ranges between their first reading, which the attribution needs, and their storing.
 type ranges struct {
-	spans    []span
-	names    []rangeName
-	ids      map[rangeName]int32
+	spans    []attribute.Span
+	names    []attribute.Name
+	ids      map[attribute.Name]int32
 	domains  map[domainKey]string
-	lines    *timelines
+	lines    *attribute.Timelines
 	read     int64 // rows of the table
 	orphans  int64 // push/pop or start/end rows without a thread, which cannot be placed
 	backward int64 // rows that end before they start
@@ -64,7 +62,7 @@ func isRange(eventType int64) (is, process bool) {
 
 // readRanges reads the ranges' times and names and sweeps them.
 func (l *loader) readRanges(ctx context.Context) error {
-	r := &ranges{ids: map[rangeName]int32{}, domains: map[domainKey]string{}, finish: forever}
+	r := &ranges{ids: map[attribute.Name]int32{}, domains: map[domainKey]string{}, finish: attribute.Forever}
 	if l.info.DurationNs != nil {
 		r.finish = *l.info.DurationNs
 	}
@@ -79,29 +77,11 @@ func (l *loader) readRanges(ctx context.Context) error {
 		}
 	}
 	var err error
-	if r.lines, err = buildTimelines(r.spans, r.names, &l.target.Run.Paths, maxCrossings); err != nil {
+	if r.lines, err = attribute.Build(r.spans, r.names, &l.target.Run.Paths, attribute.MaxCrossings); err != nil {
 		return fmt.Errorf("%s: %w", l.name, err)
 	}
-	if err := checkDepth(l.target.Run.Paths.All(), maxSteps); err != nil {
+	if err := attribute.CheckDepth(l.target.Run.Paths.All(), attribute.MaxSteps); err != nil {
 		return fmt.Errorf("%s: %w", l.name, err)
-	}
-	return nil
-}
-
-// maxSteps bounds the names in all paths together: a few ranges are enough unless thousands are pushed and never popped.
-const maxSteps = 20_000_000
-
-// checkDepth refuses ranges that nest within each other without end: each stores the whole path down to it.
-func checkDepth(paths []load.Path, limit int) error {
-	steps, deepest := 0, load.Path{}
-	for _, p := range paths {
-		steps += int(p.Depth)
-		if p.Depth > deepest.Depth {
-			deepest = p
-		}
-	}
-	if steps > limit {
-		return fmt.Errorf("its NVTX ranges nest %d deep, down to one named %q: are they pushed and never popped?", deepest.Depth, deepest.Name)
 	}
 	return nil
 }
@@ -147,16 +127,16 @@ func (r *ranges) domainOf(proc int64, b *table.Batch, i int) string {
 }
 
 // spanOf gives the times of a range row; ok is false when it is not a range that can be placed.
-func (r *ranges) spanOf(b *table.Batch, i int) (s span, ok bool) {
+func (r *ranges) spanOf(b *table.Batch, i int) (s attribute.Span, ok bool) {
 	is, process := isRange(b.Cols[nvType].Ints[i])
 	if !is || b.Cols[nvThread].Null(i) {
 		return s, false
 	}
-	s = span{start: b.Cols[nvStart].Ints[i], end: forever, thread: b.Cols[nvThread].Ints[i], process: process}
+	s = attribute.Span{Start: b.Cols[nvStart].Ints[i], End: attribute.Forever, Thread: b.Cols[nvThread].Ints[i], Process: process}
 	if end := &b.Cols[nvEnd]; !end.Null(i) && end.Ints[i] != r.finish {
-		s.end = end.Ints[i]
+		s.End = end.Ints[i]
 	}
-	return s, s.end >= s.start
+	return s, s.End >= s.Start
 }
 
 func (l *loader) addSpans(b *table.Batch) error {
@@ -172,14 +152,14 @@ func (l *loader) addSpans(b *table.Batch) error {
 		if err != nil {
 			return err
 		}
-		name := rangeName{r.domainOf(procOf(s.thread), b, i), load.Normalise(text)}
+		name := attribute.Name{Domain: r.domainOf(procOf(s.Thread), b, i), Norm: load.Normalise(text)}
 		id, known := r.ids[name]
 		if !known {
 			id = int32(len(r.names))
 			r.ids[name] = id
 			r.names = append(r.names, name)
 		}
-		s.name = id
+		s.Name = id
 		r.spans = append(r.spans, s)
 	}
 	return nil
@@ -257,27 +237,25 @@ func (l *loader) rangeRow(b *table.Batch, i, k int) ([]driver.Value, error) {
 		return nil, err
 	}
 	var parent, endTid, category, duration driver.Value
-	if s.parent >= 0 {
-		parent = l.rangeID(s.parent)
+	if s.Parent >= 0 {
+		parent = l.ids.RangeID(s.Parent)
 	}
-	if end := &b.Cols[nvEndThread]; !end.Null(i) && end.Ints[i] != s.thread && s.process {
+	if end := &b.Cols[nvEndThread]; !end.Null(i) && end.Ints[i] != s.Thread && s.Process {
 		endTid = tidOf(end.Ints[i])
 	}
 	if !b.Cols[nvCategory].Null(i) {
 		category = b.Cols[nvCategory].Ints[i]
 	}
-	if s.end != forever {
-		duration = s.end - s.start
+	if s.End != attribute.Forever {
+		duration = s.End - s.Start
 	}
 	style := "push_pop"
-	if s.process {
+	if s.Process {
 		style = "start_end"
 	}
-	return []driver.Value{l.target.UUID(), l.sourceID(), l.rangeID(int32(k)), parent, s.path, pidOf(s.thread), tidOf(s.thread),
-		endTid, style, l.ranges.names[s.name].domain, text, category, s.start, duration}, nil
+	return []driver.Value{l.target.UUID(), l.sourceID(), l.ids.RangeID(int32(k)), parent, s.Path, pidOf(s.Thread), tidOf(s.Thread),
+		endTid, style, l.ranges.names[s.Name].Domain, text, category, s.Start, duration}, nil
 }
-
-func (l *loader) rangeID(span int32) int32 { return l.firstRange + span + 1 }
 
 func (l *loader) storeMarks(ctx context.Context, name string) (int64, error) {
 	return l.target.Append(ctx, "nvtx_mark", func(add func(...driver.Value) error) error {
@@ -299,72 +277,4 @@ func (l *loader) storeMarks(ctx context.Context, name string) (int64, error) {
 			return nil
 		})
 	})
-}
-
-// storeContexts stores the open sets that calls were made in, and the device work of each range.
-func (l *loader) storeContexts(ctx context.Context, sums *rangeSums) error {
-	t, lines := l.target, l.ranges.lines
-	if err := l.checkContexts(maxContextRows); err != nil {
-		return err
-	}
-	_, err := t.Append(ctx, "range_context", func(add func(...driver.Value) error) error {
-		for n := range int32(len(lines.nodes)) {
-			if !lines.isUsed(n) {
-				continue
-			}
-			path := lines.nodes[n].path
-			for m := n; m != noNode; m = lines.nodes[m].parent {
-				if err := add(t.UUID(), l.contextID(n), l.rangeID(lines.nodes[m].span), path, m == n); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	_, err = t.Append(ctx, "range_device", func(add func(...driver.Value) error) error {
-		for i := range sums.rows {
-			r := &sums.rows[i]
-			if err := add(t.UUID(), l.rangeID(r.span), int32(r.device), r.first, r.last, r.busy, r.sum, r.kernelSum,
-				r.kernels, r.mems, r.reps); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return err
-}
-
-// maxContextRows bounds the rows of range_context, one for each open range of each set that calls were made in.
-const maxContextRows = 100_000_000
-
-func (l *loader) checkContexts(limit int) error {
-	lines, paths, n := l.ranges.lines, l.target.Run.Paths.All(), 0
-	for i := range int32(len(lines.nodes)) {
-		if lines.isUsed(i) {
-			n += int(paths[lines.nodes[i].path-1].Depth)
-		}
-	}
-	if n > limit {
-		return fmt.Errorf("%s: so many NVTX ranges are open at once that telling which hold which call takes %d rows: are they pushed and never popped?", l.name, n)
-	}
-	return nil
-}
-
-// contextID is the range_context_id of a node; 0 stands for no open range.
-func (l *loader) contextID(n int32) int32 {
-	if n == noNode {
-		return 0
-	}
-	return l.firstContext + n + 1
-}
-
-// pathOf is the path of a node; 0 for no open range.
-func (l *loader) pathOf(n int32) int32 {
-	if n == noNode {
-		return 0
-	}
-	return l.ranges.lines.nodes[n].path
 }

@@ -80,7 +80,7 @@ func (l *loader) storeLibraries(ctx context.Context) error {
 				place := l.placer()
 				return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 					c.SetText(5, n, lib[1])
-					c.Int32(6)[n] = l.contextID(place.node(b.Cols[2].Ints[i], b.Cols[0].Ints[i]))
+					c.Int32(6)[n] = l.ids.ContextID(place.Node(b.Cols[2].Ints[i], b.Cols[0].Ints[i]))
 					return fillCall(names, b, i, c, n)
 				}
 			})
@@ -140,7 +140,7 @@ func (l *loader) storeSync(ctx context.Context) error {
 	return l.storePlain(ctx, syncTable, "sync", "start end deviceId contextId streamId syncType eventId? correlationId? globalPid?",
 		"start_ns duration_ns device_id:int context_id:int stream_id:int kind:text event_id correlation_id pid:int tid:int range_context_id:int path_id:int",
 		func(*nameCache[int32]) plainRow {
-			calls := l.launches.finder()
+			calls := l.launches.Finder()
 			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 				in := func(col int) int64 { return b.Cols[col].Ints[i] }
 				if in(1) < in(0) { // before anything is written: a NULL set for a row left out would stay for the next one
@@ -166,18 +166,18 @@ func (l *loader) storeSync(ctx context.Context) error {
 					c.Int32(8)[n] = pidOf(pid.Ints[i])
 					device = l.device(pid.Ints[i], in(2))
 					if !corr.Null(i) {
-						row = calls.row(procOf(pid.Ints[i]), corr.Ints[i])
+						row = calls.Row(procOf(pid.Ints[i]), corr.Ints[i])
 					}
 				}
 				c.Int32(2)[n] = device
-				call, ok := l.launches.get(row)
+				call, ok := l.launches.Get(row)
 				if !ok {
 					c.SetNull(9, n)
 					c.SetNull(10, n)
 					c.SetNull(11, n)
 					return true, nil
 				}
-				c.Int32(9)[n], c.Int32(10)[n], c.Int32(11)[n] = call.tid, l.contextID(call.node), l.pathOf(call.node)
+				c.Int32(9)[n], c.Int32(10)[n], c.Int32(11)[n] = call.Tid, l.ids.ContextID(call.Node), l.ranges.lines.Path(call.Node)
 				return true, nil
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
 )
@@ -20,8 +21,8 @@ var (
 var deviceTables = []string{kernelTable, memcpyTable, memsetTable, graphTable, syncTable}
 
 // findWanted collects the correlation ids that device work refers to.
-func (l *loader) findWanted(ctx context.Context) (wanted, error) {
-	all := wanted{}
+func (l *loader) findWanted(ctx context.Context) (attribute.Wanted, error) {
+	all := attribute.Wanted{}
 	for _, base := range deviceTables {
 		name := l.table(base)
 		if name == "" {
@@ -31,12 +32,12 @@ func (l *loader) findWanted(ctx context.Context) (wanted, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := inParallel(scan, l.target.Options.Threads, func() (wanted, func(b *table.Batch) error) {
-			ids := wanted{}
+		found, err := inParallel(scan, l.target.Options.Threads, func() (attribute.Wanted, func(b *table.Batch) error) {
+			ids := attribute.Wanted{}
 			return ids, func(b *table.Batch) error {
 				for i := range b.N {
 					if !b.Cols[0].Null(i) && !b.Cols[1].Null(i) {
-						ids.add(procOf(b.Cols[1].Ints[i]), b.Cols[0].Ints[i])
+						ids.Add(procOf(b.Cols[1].Ints[i]), b.Cols[0].Ints[i])
 					}
 				}
 				return nil
@@ -46,7 +47,7 @@ func (l *loader) findWanted(ctx context.Context) (wanted, error) {
 			return nil, err
 		}
 		for _, ids := range found {
-			all.merge(ids)
+			all.Merge(ids)
 		}
 	}
 	return all, nil
@@ -58,7 +59,7 @@ func (l *loader) storeRuntime(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.launches = newLaunches(ids)
+	l.launches = attribute.NewLaunches(ids)
 	name := l.table(runtimeTable)
 	if name == "" {
 		return nil
@@ -73,7 +74,7 @@ func (l *loader) storeRuntime(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.launches.settle()
+	l.launches.Settle()
 	l.part(runtimeTable, rows.read.Load(), n, backwardReason(backward.Load()))
 	return nil
 }
@@ -87,7 +88,7 @@ func backwardReason(n int64) string {
 
 func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 	names := l.apiNames()
-	calls := l.launches.finder()
+	calls := l.launches.Finder()
 	place := l.placer()
 	return func(b *table.Batch, c *load.Chunk) (int, error) {
 		starts, ends, tids, corr := b.Cols[0].Ints, b.Cols[1].Ints, b.Cols[2].Ints, &b.Cols[3]
@@ -104,14 +105,14 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 			if err != nil {
 				return 0, err
 			}
-			at := place.node(tids[i], starts[i])
+			at := place.Node(tids[i], starts[i])
 			pid[n], tid[n], start[n], duration[n] = pidOf(tids[i]), tidOf(tids[i]), starts[i], ends[i]-starts[i]
-			api[n], context[n] = id, l.contextID(at)
+			api[n], context[n] = id, l.ids.ContextID(at)
 			if corr.Null(i) {
 				c.SetNull(5, n)
 			} else if correlation[n] = corr.Ints[i]; true {
-				if row := calls.row(procOf(tids[i]), corr.Ints[i]); row >= 0 {
-					l.launches.put(row, launch{start: starts[i], node: at, tid: tid[n], name: id}, duration[n])
+				if row := calls.Row(procOf(tids[i]), corr.Ints[i]); row >= 0 {
+					l.launches.Put(row, attribute.Launch{Start: starts[i], Node: at, Tid: tid[n], Name: id}, duration[n])
 				}
 			}
 			if returns.Null(i) {
@@ -125,27 +126,4 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 	}
 }
 
-// placer finds the ranges open at a moment of a thread for one goroutine whose rows come roughly in time.
-type placer struct {
-	lines *timelines
-	tid   int64
-	line  *timeline
-	hint  int
-	known bool
-}
-
-func (l *loader) placer() *placer { return &placer{lines: l.ranges.lines} }
-
-func (p *placer) node(globalTid, t int64) int32 {
-	if !p.known || globalTid != p.tid {
-		p.tid, p.line, p.hint, p.known = globalTid, p.lines.of(globalTid), 0, true
-		if p.line != nil { // start where a binary search would
-			p.hint = p.line.search(t)
-		}
-	}
-	n := p.line.at(t, &p.hint)
-	if n != noNode {
-		p.lines.mark(n)
-	}
-	return n
-}
+func (l *loader) placer() *attribute.Placer { return l.ranges.lines.Placer() }

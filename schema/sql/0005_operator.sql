@@ -34,7 +34,7 @@ CREATE TABLE op (
     is_nested BOOLEAN NOT NULL, -- an operator of the same name is open around it, so that its total is part of that one's
     start_ns BIGINT NOT NULL, -- start of the call
     duration_ns BIGINT NOT NULL, -- time in the call
-    self_cpu_ns BIGINT NOT NULL, -- time in the call less that in the operators, record_function ranges and CUDA API calls directly inside it
+    self_cpu_ns BIGINT NOT NULL, -- time in the call less that in the operators and CUDA API calls directly inside it
     self_device_ns BIGINT NOT NULL, -- sum of the durations of the device work launched by it but not by an operator inside it
     total_device_ns BIGINT NOT NULL, -- sum of the durations of the device work launched by it or by an operator inside it
     self_work_count INTEGER NOT NULL, -- kernels, copies and fills in self_device_ns

@@ -1,4 +1,4 @@
-package nsys
+package attribute
 
 import (
 	"testing"
@@ -7,15 +7,15 @@ import (
 )
 
 // nestedSteps makes steps of ten nested ranges, each with a hundred launches, on four threads.
-func nestedSteps(steps int) (spans []span, names []rangeName, at []int64) {
-	names = []rangeName{{"", "step[#]"}, {"", "layer[#]"}, {"cuBLAS", "gemm"}}
+func nestedSteps(steps int) (spans []Span, names []Name, at []int64) {
+	names = []Name{{"", "step[#]"}, {"", "layer[#]"}, {"cuBLAS", "gemm"}}
 	now := int64(0)
 	for range steps {
 		for thread := range int64(4) {
 			begin := now
-			spans = append(spans, span{start: begin, end: begin + 10_000, thread: 1<<24 | thread, name: 0})
+			spans = append(spans, Span{Start: begin, End: begin + 10_000, Thread: 1<<24 | thread, Name: 0})
 			for l := range int64(9) {
-				spans = append(spans, span{start: begin + l*1000 + 10, end: begin + l*1000 + 900, thread: 1<<24 | thread, name: 1 + int32(l&1)})
+				spans = append(spans, Span{Start: begin + l*1000 + 10, End: begin + l*1000 + 900, Thread: 1<<24 | thread, Name: 1 + int32(l&1)})
 			}
 		}
 		for i := range int64(100) {
@@ -31,7 +31,7 @@ func BenchmarkSweep(b *testing.B) {
 	spans, names, _ := nestedSteps(10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := buildTimelines(spans, names, &load.Paths{}, maxCrossings); err != nil {
+		if _, err := Build(spans, names, &load.Paths{}, MaxCrossings); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -41,23 +41,23 @@ func BenchmarkSweep(b *testing.B) {
 // BenchmarkAttribute looks 4,000,000 launches up in these timelines and adds their work up by range.
 func BenchmarkAttribute(b *testing.B) {
 	spans, names, at := nestedSteps(10_000)
-	lines, err := buildTimelines(spans, names, &load.Paths{}, maxCrossings)
+	lines, err := Build(spans, names, &load.Paths{}, MaxCrossings)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		var lists []*opList
+		var lists []*WorkList
 		for thread := range int64(4) {
-			place, ops := (&loader{ranges: &ranges{lines: lines}}).placer(), &opList{}
+			place, ops := lines.Placer(), &WorkList{}
 			for _, t := range at {
-				if n := place.node(1<<24|thread, t); n != noNode {
-					ops.add(op{start: t, end: t + 90, node: n})
+				if n := place.Node(1<<24|thread, t); n != NoNode {
+					ops.Add(Work{Start: t, End: t + 90, Node: n})
 				}
 			}
 			lists = append(lists, ops)
 		}
-		sumRanges(lists, lines, len(spans))
+		SumRanges(lists, lines, len(spans))
 	}
 	b.ReportMetric(float64(4*len(at)*b.N)/b.Elapsed().Seconds(), "launches/s")
 }

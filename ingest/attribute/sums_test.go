@@ -1,4 +1,4 @@
-package nsys
+package attribute
 
 import (
 	"cmp"
@@ -13,13 +13,13 @@ type sumKey struct {
 }
 
 // sumOracle adds work up one range and device at a time; busy is the union of the intervals.
-func sumOracle(lists []*opList, c *sweepCase) map[sumKey]rangeDevice {
-	work := map[sumKey][]op{}
+func sumOracle(lists []*WorkList, c *sweepCase) map[sumKey]rangeDevice {
+	work := map[sumKey][]Work{}
 	for _, l := range lists {
 		for _, b := range l.blocks {
 			for _, o := range b {
-				for n := o.node; n != noNode; n = c.lines.nodes[n].parent {
-					k := sumKey{c.lines.nodes[n].span, o.device}
+				for n := o.Node; n != NoNode; n = c.lines.nodes[n].parent {
+					k := sumKey{c.lines.nodes[n].span, o.Device}
 					work[k] = append(work[k], o)
 				}
 			}
@@ -27,26 +27,26 @@ func sumOracle(lists []*opList, c *sweepCase) map[sumKey]rangeDevice {
 	}
 	out := map[sumKey]rangeDevice{}
 	for k, ops := range work {
-		r := rangeDevice{span: k.span, device: k.device, first: forever, last: -forever}
-		slices.SortFunc(ops, func(a, b op) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
-		from, to := ops[0].start, ops[0].end
+		r := rangeDevice{span: k.span, device: k.device, first: Forever, last: -Forever}
+		slices.SortFunc(ops, func(a, b Work) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+		from, to := ops[0].Start, ops[0].End
 		for _, o := range ops {
-			r.first, r.last = min(r.first, o.start), max(r.last, o.end)
-			r.sum += o.end - o.start
-			switch o.kind {
-			case kernelOp:
+			r.first, r.last = min(r.first, o.Start), max(r.last, o.End)
+			r.sum += o.End - o.Start
+			switch o.Kind {
+			case Kernel:
 				r.kernels++
-				r.kernelSum += o.end - o.start
-			case memOp:
+				r.kernelSum += o.End - o.Start
+			case Memop:
 				r.mems++
-			case graphOp:
+			case Graph:
 				r.reps++
 			}
-			if o.start > to {
+			if o.Start > to {
 				r.busy += to - from
-				from, to = o.start, o.end
+				from, to = o.Start, o.End
 			}
-			to = max(to, o.end)
+			to = max(to, o.End)
 		}
 		r.busy += to - from
 		out[k] = r
@@ -63,23 +63,23 @@ func TestRangeSums(t *testing.T) {
 			c.add("r", thread(1, 1+random.Int64N(2)), start, start+random.Int64N(30), random.IntN(3) == 0)
 		}
 		c.build(t)
-		lists := make([]*opList, 1+random.IntN(4))
+		lists := make([]*WorkList, 1+random.IntN(4))
 		for i := range lists {
-			lists[i] = &opList{}
+			lists[i] = &WorkList{}
 			at := int64(-50)
 			for range random.IntN(40) {
 				if random.IntN(3) == 0 { // a list of several streams is not in order
 					at = random.Int64N(200) - 50
 				}
 				at += random.Int64N(8)
-				o := op{start: at, end: at + random.Int64N(10), device: int16(random.IntN(3)), kind: opKind(random.IntN(3))}
-				if o.node = (&placer{lines: c.lines}).node(thread(1, 1+random.Int64N(2)), random.Int64N(60)); o.node != noNode {
-					lists[i].add(o)
+				o := Work{Start: at, End: at + random.Int64N(10), Device: int16(random.IntN(3)), Kind: WorkKind(random.IntN(3))}
+				if o.Node = c.lines.Placer().Node(thread(1, 1+random.Int64N(2)), random.Int64N(60)); o.Node != NoNode {
+					lists[i].Add(o)
 				}
 			}
 		}
 		want := sumOracle(lists, c)
-		got := sumRanges(lists, c.lines, len(c.spans))
+		got := SumRanges(lists, c.lines, len(c.spans))
 		if len(got.rows) != len(want) {
 			t.Fatalf("seed %d: %d rows, want %d", seed, len(got.rows), len(want))
 		}
@@ -97,13 +97,13 @@ func TestOpBlocks(t *testing.T) {
 	c := &sweepCase{}
 	c.add("r", thread(1, 1), 0, 10, false)
 	c.build(t)
-	sorted, reversed := &opList{}, &opList{}
-	const n = 2*opBlock + 5
+	sorted, reversed := &WorkList{}, &WorkList{}
+	const n = 2*workBlock + 5
 	for i := range int64(n) {
-		sorted.add(op{start: i * 10, end: i*10 + 7, kind: kernelOp})
-		reversed.add(op{start: (n - i) * 10, end: (n-i)*10 + 5, kind: memOp})
+		sorted.Add(Work{Start: i * 10, End: i*10 + 7, Kind: Kernel})
+		reversed.Add(Work{Start: (n - i) * 10, End: (n-i)*10 + 5, Kind: Memop})
 	}
-	got := sumRanges([]*opList{sorted, reversed, {}}, c.lines, 1)
+	got := SumRanges([]*WorkList{sorted, reversed, {}}, c.lines, 1)
 	r := got.rows[0]
 	if len(got.rows) != 1 || r.kernels != n || r.mems != n || r.kernelSum != 7*n || r.sum != 12*n || r.busy != 7*n+5 || r.first != 0 || r.last != n*10+5 {
 		t.Errorf("%+v", r)

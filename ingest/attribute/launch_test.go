@@ -1,4 +1,4 @@
-package nsys
+package attribute
 
 import (
 	"math/rand/v2"
@@ -37,36 +37,36 @@ func TestLaunchSet(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		keys := randomIDs(random)
-		parts := make([]wanted, 1+random.IntN(4))
+		parts := make([]Wanted, 1+random.IntN(4))
 		for i := range parts {
-			parts[i] = wanted{}
+			parts[i] = Wanted{}
 		}
 		oracle := map[launchKey]bool{}
 		for _, k := range keys {
 			oracle[k] = true
-			parts[random.IntN(len(parts))].add(k.proc, k.id)
-			parts[random.IntN(len(parts))].add(k.proc, k.id) // some in several parts
+			parts[random.IntN(len(parts))].Add(k.proc, k.id)
+			parts[random.IntN(len(parts))].Add(k.proc, k.id) // some in several parts
 		}
-		all := wanted{}
+		all := Wanted{}
 		for _, p := range parts {
-			all.merge(p)
+			all.Merge(p)
 		}
-		l := newLaunches(all)
+		l := NewLaunches(all)
 		if len(l.rows) != len(oracle) {
 			t.Fatalf("seed %d: %d rows for %d ids", seed, len(l.rows), len(oracle))
 		}
-		f := l.finder()
+		f := l.Finder()
 		seen := map[int32]launchKey{}
 		for range 2 { // the second time finds what the first did
 			random.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 			for _, k := range keys {
-				r := f.row(k.proc, k.id)
+				r := f.Row(k.proc, k.id)
 				if old, known := seen[r]; r < 0 || int(r) >= len(l.rows) || known && old != k {
 					t.Fatalf("seed %d: %v has row %d, which is %v's", seed, k, r, old)
 				}
 				seen[r] = k
 				for _, near := range []launchKey{{k.proc, k.id + 1}, {k.proc, k.id - 1}, {k.proc, k.id ^ 1<<10}, {k.proc + 1, k.id}, {99, k.id}} {
-					if got := f.row(near.proc, near.id); got >= 0 != oracle[near] {
+					if got := f.Row(near.proc, near.id); got >= 0 != oracle[near] {
 						t.Fatalf("seed %d: %v has row %d", seed, near, got)
 					}
 				}
@@ -82,29 +82,29 @@ func TestLaunchSet(t *testing.T) {
 // however many goroutines bring them.
 func TestRepeatedLaunches(t *testing.T) {
 	type call struct {
-		launch
+		Launch
 		duration int64
 	}
 	calls := []call{
-		{launch{start: 50, tid: 1, name: 1}, 10},
-		{launch{start: 40, tid: 2, name: 2}, 5},
-		{launch{start: 40, tid: 2, name: 3}, 6_000_000_000}, // longer than 32 bits hold
-		{launch{start: 40, tid: 2, name: 4}, 6_000_000_000},
-		{launch{start: 60, tid: 1, name: 5}, 7_000_000_000},
-		{launch{start: 40, tid: 3, name: 1}, 6_000_000_000},
+		{Launch{Start: 50, Tid: 1, Name: 1}, 10},
+		{Launch{Start: 40, Tid: 2, Name: 2}, 5},
+		{Launch{Start: 40, Tid: 2, Name: 3}, 6_000_000_000}, // longer than 32 bits hold
+		{Launch{Start: 40, Tid: 2, Name: 4}, 6_000_000_000},
+		{Launch{Start: 60, Tid: 1, Name: 5}, 7_000_000_000},
+		{Launch{Start: 40, Tid: 3, Name: 1}, 6_000_000_000},
 	}
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 4))
-		ids := wanted{}
-		ids.add(1, 7)
-		ids.add(1, 8)
-		l := newLaunches(ids)
+		ids := Wanted{}
+		ids.Add(1, 7)
+		ids.Add(1, 8)
+		l := NewLaunches(ids)
 		order := random.Perm(len(calls))
 		var wg sync.WaitGroup
 		for part := range slices.Chunk(order, 2) {
 			put := func() {
 				for _, i := range part {
-					l.put(l.finder().row(1, 7), calls[i].launch, calls[i].duration)
+					l.Put(l.Finder().Row(1, 7), calls[i].Launch, calls[i].duration)
 				}
 			}
 			if seed%2 == 0 {
@@ -114,16 +114,16 @@ func TestRepeatedLaunches(t *testing.T) {
 			}
 		}
 		wg.Wait()
-		l.settle()
-		row := l.finder().row(1, 7)
-		got, ok := l.get(row)
-		if !ok || got.name != 3 || got.tid != 2 || got.start != 40 || l.durationOf(row) != 6_000_000_000 {
-			t.Fatalf("order %v: %+v lasting %d", order, got, l.durationOf(row))
+		l.Settle()
+		row := l.Finder().Row(1, 7)
+		got, ok := l.Get(row)
+		if !ok || got.Name != 3 || got.Tid != 2 || got.Start != 40 || l.DurationOf(row) != 6_000_000_000 {
+			t.Fatalf("order %v: %+v lasting %d", order, got, l.DurationOf(row))
 		}
-		if _, ok := l.get(l.finder().row(1, 8)); ok {
+		if _, ok := l.Get(l.Finder().Row(1, 8)); ok {
 			t.Fatal("an id without a call has one")
 		}
-		if _, ok := l.get(-1); ok {
+		if _, ok := l.Get(-1); ok {
 			t.Fatal("no row has a call")
 		}
 	}
@@ -131,21 +131,21 @@ func TestRepeatedLaunches(t *testing.T) {
 
 func TestLongLaunches(t *testing.T) {
 	durations := []int64{0, 1, 4_294_967_294, 4_294_967_295, 4_294_967_296, 5_000_000_000, 1<<63 - 1, -1}
-	ids := wanted{}
+	ids := Wanted{}
 	for i := range durations {
-		ids.add(1, int64(i))
+		ids.Add(1, int64(i))
 	}
-	l := newLaunches(ids)
+	l := NewLaunches(ids)
 	for i, d := range durations {
-		l.put(l.finder().row(1, int64(i)), launch{start: int64(i)}, d)
+		l.Put(l.Finder().Row(1, int64(i)), Launch{Start: int64(i)}, d)
 	}
 	// A short call in place of a long one, and a long one in place of a short.
-	l.put(l.finder().row(1, 5), launch{start: 4}, 3)
-	l.put(l.finder().row(1, 1), launch{start: 0}, 9_000_000_000)
-	l.settle()
+	l.Put(l.Finder().Row(1, 5), Launch{Start: 4}, 3)
+	l.Put(l.Finder().Row(1, 1), Launch{Start: 0}, 9_000_000_000)
+	l.Settle()
 	durations[5], durations[1] = 3, 9_000_000_000
 	for i, want := range durations {
-		if got := l.durationOf(l.finder().row(1, int64(i))); got != want {
+		if got := l.DurationOf(l.Finder().Row(1, int64(i))); got != want {
 			t.Errorf("call %d lasts %d, want %d", i, got, want)
 		}
 	}

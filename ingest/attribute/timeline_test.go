@@ -1,4 +1,4 @@
-package nsys
+package attribute
 
 import (
 	"cmp"
@@ -16,44 +16,44 @@ func thread(pid, tid int64) int64 { return pid<<24 | tid }
 
 // sweepCase builds timelines for a test.
 type sweepCase struct {
-	spans []span
-	names []rangeName
+	spans []Span
+	names []Name
 	paths load.Paths
-	lines *timelines
+	lines *Timelines
 }
 
-// add takes a range; an end of forever leaves it open.
+// add takes a range; an end of Forever leaves it open.
 func (c *sweepCase) add(name string, th, start, end int64, process bool) {
 	domain, norm, ok := strings.Cut(name, ":")
 	if !ok {
 		domain, norm = "", name
 	}
-	at := slices.Index(c.names, rangeName{domain, norm})
+	at := slices.Index(c.names, Name{domain, norm})
 	if at < 0 {
 		at = len(c.names)
-		c.names = append(c.names, rangeName{domain, norm})
+		c.names = append(c.names, Name{domain, norm})
 	}
-	c.spans = append(c.spans, span{start: start, end: end, thread: th, process: process, name: int32(at)})
+	c.spans = append(c.spans, Span{Start: start, End: end, Thread: th, Process: process, Name: int32(at)})
 }
 
 func (c *sweepCase) build(t testing.TB) {
 	t.Helper()
 	var err error
-	if c.lines, err = buildTimelines(c.spans, c.names, &c.paths, 100_000); err != nil {
+	if c.lines, err = Build(c.spans, c.names, &c.paths, 100_000); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // open gives the open set at a moment as the names from the outermost in, and the path of the set.
 func (c *sweepCase) open(th, at int64) (set, path string) {
-	n := (&placer{lines: c.lines}).node(th, at)
-	if n == noNode {
+	n := c.lines.Placer().Node(th, at)
+	if n == NoNode {
 		return "", ""
 	}
 	path = c.paths.String(c.lines.nodes[n].path)
 	var names []string
-	for m := n; m != noNode; m = c.lines.nodes[m].parent {
-		names = append(names, c.names[c.spans[c.lines.nodes[m].span].name].norm)
+	for m := n; m != NoNode; m = c.lines.nodes[m].parent {
+		names = append(names, c.names[c.spans[c.lines.nodes[m].span].Name].Norm)
 	}
 	slices.Reverse(names)
 	return strings.Join(names, " > "), path
@@ -97,9 +97,9 @@ func TestSweep(t *testing.T) {
 			[]q{{3, 0, "s"}, {3, 10, "s > u"}, {3, 20, "u"}, {1, 15, "s > u"}, {2, 25, "u"}}, []int32{-1, 0}},
 		{"another thread's push/pop is no parent", []r{{"a", 1, 0, 100, false}, {"b", 2, 10, 20, false}},
 			[]q{{1, 15, "a"}, {2, 15, "b"}, {3, 15, ""}}, []int32{-1, -1}},
-		{"unfinished", []r{{"a", 1, 10, forever, false}, {"b", 1, 20, 30, false}},
+		{"unfinished", []r{{"a", 1, 10, Forever, false}, {"b", 1, 20, 30, false}},
 			[]q{{1, 9, ""}, {1, 10, "a"}, {1, 25, "a > b"}, {1, 1 << 60, "a"}}, []int32{-1, 0}},
-		{"unfinished within a finished one", []r{{"a", 1, 0, 20, false}, {"b", 1, 10, forever, false}},
+		{"unfinished within a finished one", []r{{"a", 1, 0, 20, false}, {"b", 1, 10, Forever, false}},
 			[]q{{1, 15, "a > b"}, {1, 20, "b"}, {1, 1 << 60, "b"}}, []int32{-1, 0}},
 		{"zero length", []r{{"a", 1, 10, 20, false}, {"z", 1, 15, 15, false}, {"y", 1, 20, 20, false}},
 			[]q{{1, 15, "a"}, {1, 20, ""}}, []int32{-1, 0, -1}},
@@ -129,7 +129,7 @@ func TestSweep(t *testing.T) {
 				}
 			}
 			for i, want := range c.parents {
-				if got := s.spans[i].parent; got != want {
+				if got := s.spans[i].Parent; got != want {
 					t.Errorf("the parent of %s is %d, want %d", c.ranges[i].name, got, want)
 				}
 			}
@@ -141,7 +141,7 @@ func TestSweep(t *testing.T) {
 // ones the first in the file.
 func (c *sweepCase) before(i, j int) int {
 	x, y := &c.spans[i], &c.spans[j]
-	return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.end, x.end), cmp.Compare(i, j))
+	return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End), cmp.Compare(i, j))
 }
 
 // oracle gives the ranges open on a thread at a moment by looking at all of them, outermost first.
@@ -149,8 +149,8 @@ func (c *sweepCase) oracle(th, at int64) []int {
 	var open []int
 	for i := range c.spans {
 		s := &c.spans[i]
-		mine := s.thread == th || s.process && procOf(s.thread) == procOf(th)
-		if mine && s.start <= at && at < s.end {
+		mine := s.Thread == th || s.Process && procOf(s.Thread) == procOf(th)
+		if mine && s.Start <= at && at < s.End {
 			open = append(open, i)
 		}
 	}
@@ -161,7 +161,7 @@ func (c *sweepCase) oracle(th, at int64) []int {
 // oracleParent gives the innermost range open on a range's thread when it began, -1 for none.
 func (c *sweepCase) oracleParent(i int) int {
 	parent := -1
-	for _, j := range c.oracle(c.spans[i].thread, c.spans[i].start) {
+	for _, j := range c.oracle(c.spans[i].Thread, c.spans[i].Start) {
 		if c.before(j, i) < 0 {
 			parent = j
 		}
@@ -172,47 +172,47 @@ func (c *sweepCase) oracleParent(i int) int {
 func (c *sweepCase) pathText(open []int) string {
 	var names []string
 	for _, i := range open {
-		names = append(names, c.names[c.spans[i].name].norm)
+		names = append(names, c.names[c.spans[i].Name].Norm)
 	}
 	return strings.Join(names, " > ")
 }
 
 // check compares everything with the oracle, at the moments given, through one placer whose hint goes from one to the next.
 func (c *sweepCase) check(threads, moments []int64) error {
-	p := &placer{lines: c.lines}
+	p := c.lines.Placer()
 	for k, at := range moments {
 		th := threads[k%len(threads)]
 		want := c.oracle(th, at)
-		n := p.node(th, at)
-		if n != noNode && !c.lines.isUsed(n) {
+		n := p.Node(th, at)
+		if n != NoNode && !c.lines.IsUsed(n) {
 			return fmt.Errorf("node %d was given out and not marked", n)
 		}
-		if n != noNode {
+		if n != NoNode {
 			if got := c.paths.String(c.lines.nodes[n].path); got != c.pathText(want) {
 				return fmt.Errorf("thread %x at %d: path %q, want %q", th, at, got, c.pathText(want))
 			}
 		}
 		for i := len(want) - 1; i >= 0; i-- {
-			if n == noNode || int(c.lines.nodes[n].span) != want[i] {
+			if n == NoNode || int(c.lines.nodes[n].span) != want[i] {
 				return fmt.Errorf("thread %x at %d: node %d instead of range %d of %v", th, at, n, want[i], want)
 			}
 			n = c.lines.nodes[n].parent
 		}
-		if n != noNode {
+		if n != NoNode {
 			return fmt.Errorf("thread %x at %d: more ranges than %v", th, at, want)
 		}
 	}
 	for i := range c.spans {
-		if got, want := int(c.spans[i].parent), c.oracleParent(i); got != want {
+		if got, want := int(c.spans[i].Parent), c.oracleParent(i); got != want {
 			return fmt.Errorf("the parent of range %d is %d, want %d", i, got, want)
 		}
 		var open []int
-		for _, j := range c.oracle(c.spans[i].thread, c.spans[i].start) {
+		for _, j := range c.oracle(c.spans[i].Thread, c.spans[i].Start) {
 			if c.before(j, i) < 0 {
 				open = append(open, j)
 			}
 		}
-		if got, want := c.paths.String(c.spans[i].path), c.pathText(append(open, i)); got != want {
+		if got, want := c.paths.String(c.spans[i].Path), c.pathText(append(open, i)); got != want {
 			return fmt.Errorf("the path of range %d is %q, want %q", i, got, want)
 		}
 	}
@@ -222,7 +222,7 @@ func (c *sweepCase) check(threads, moments []int64) error {
 func (c *sweepCase) dump() string {
 	var b strings.Builder
 	for i, s := range c.spans {
-		fmt.Fprintf(&b, "%d: thread %x process %v %d..%d\n", i, s.thread, s.process, s.start, s.end)
+		fmt.Fprintf(&b, "%d: thread %x process %v %d..%d\n", i, s.Thread, s.Process, s.Start, s.End)
 	}
 	return b.String()
 }
@@ -242,7 +242,7 @@ func TestSweepOracle(t *testing.T) {
 			start := random.Int64N(30) - 5
 			end := start + random.Int64N(12)
 			if random.IntN(8) == 0 {
-				end = forever
+				end = Forever
 			}
 			c.add([]string{"a", "x:b", "y:c", "x:a"}[random.IntN(4)], threads[random.IntN(4)], start, end, random.IntN(3) == 0)
 		}
@@ -267,22 +267,22 @@ func TestSweepOracle(t *testing.T) {
 
 // TestHint asks one timeline with every hint.
 func TestHint(t *testing.T) {
-	l := &timeline{times: []int64{10, 20, 30, 40}, nodes: []int32{0, 1, 2, 3}}
+	l := &Timeline{times: []int64{10, 20, 30, 40}, nodes: []int32{0, 1, 2, 3}}
 	for at := int64(5); at < 50; at++ {
-		want := noNode
+		want := NoNode
 		if at >= 10 {
 			want = min(int32(at-10)/10, 3)
 		}
 		for hint := range 7 {
 			h := hint
-			if got := l.at(at, &h); got != want {
+			if got := l.At(at, &h); got != want {
 				t.Errorf("at %d with hint %d: %d, want %d", at, hint, got, want)
 			}
 		}
 	}
-	var none *timeline
+	var none *Timeline
 	h := 0
-	if none.at(5, &h) != noNode || (&timeline{}).at(5, &h) != noNode {
+	if none.At(5, &h) != NoNode || (&Timeline{}).At(5, &h) != NoNode {
 		t.Error("an empty timeline has an open set")
 	}
 }
@@ -295,7 +295,7 @@ func TestSweepIsBounded(t *testing.T) {
 	for i := range int64(n) {
 		c.add("r", thread(1, 1), i, i+n, true)
 	}
-	if _, err := buildTimelines(c.spans, c.names, &c.paths, 100_000); err == nil {
+	if _, err := Build(c.spans, c.names, &c.paths, 100_000); err == nil {
 		t.Error("125 thousand sets were built")
 	}
 }
@@ -304,7 +304,7 @@ func TestSweepIsBounded(t *testing.T) {
 func TestSweepIsDeep(t *testing.T) {
 	c := &sweepCase{}
 	for i := range int64(3000) {
-		c.add("leak", thread(1, 1), i+1, forever, false)
+		c.add("leak", thread(1, 1), i+1, Forever, false)
 	}
 	c.add("outer", thread(1, 1), 0, 5000, false)
 	c.build(t)
@@ -320,24 +320,34 @@ func TestSweepIsDeep(t *testing.T) {
 func TestDepthIsBounded(t *testing.T) {
 	c := &sweepCase{}
 	for i := range int64(100) {
-		c.add("leak", thread(1, 1), i, forever, false)
+		c.add("leak", thread(1, 1), i, Forever, false)
 	}
 	c.build(t)
-	if err := checkDepth(c.paths.All(), 5050); err != nil {
+	if err := CheckDepth(c.paths.All(), 5050); err != nil {
 		t.Error(err)
 	}
-	if err := checkDepth(c.paths.All(), 5049); err == nil || !strings.Contains(err.Error(), `100 deep, down to one named "leak"`) {
+	if err := CheckDepth(c.paths.All(), 5049); err == nil || !strings.Contains(err.Error(), `100 deep, down to one named "leak"`) {
 		t.Error(err)
 	}
 	for at := range int64(100) {
 		c.open(thread(1, 1), at)
 	}
-	l := &loader{name: "x.sqlite", ranges: &ranges{lines: c.lines}, target: &load.Target{Run: &load.Run{Paths: c.paths}}}
-	if err := l.checkContexts(5050); err != nil {
+	if err := c.lines.checkContexts("x.sqlite", c.paths.All(), 5050); err != nil {
 		t.Error(err)
 	}
-	if err := l.checkContexts(5049); err == nil || !strings.Contains(err.Error(), "x.sqlite") || !strings.Contains(err.Error(), "5050 rows") {
+	if err := c.lines.checkContexts("x.sqlite", c.paths.All(), 5049); err == nil || !strings.Contains(err.Error(), "x.sqlite") || !strings.Contains(err.Error(), "5050 rows") {
 		t.Error(err)
+	}
+}
+
+// TestIDs: ids of a source follow those of the sources before it; 0 is no open range.
+func TestIDs(t *testing.T) {
+	ids := NextIDs(&load.Run{RangeID: 7, ContextID: 40})
+	for _, c := range []struct{ got, want int32 }{{ids.RangeID(0), 8}, {ids.RangeID(3), 11}, {ids.ContextID(0), 41}, {ids.ContextID(2), 43},
+		{ids.ContextID(NoNode), 0}, {(&Timelines{}).Path(NoNode), 0}} {
+		if c.got != c.want {
+			t.Errorf("%d, want %d", c.got, c.want)
+		}
 	}
 }
 
@@ -357,7 +367,7 @@ func FuzzTimeline(f *testing.F) {
 			end := start + int64(data[2]>>2)
 			switch data[2] & 3 {
 			case 1:
-				end = forever
+				end = Forever
 			case 2:
 				end = start
 			}

@@ -1,0 +1,127 @@
+package torch
+
+import (
+	"fmt"
+
+	"prof/ingest/torch/trace"
+)
+
+// small takes a whole number that must fit a column of 32 bits.
+func small(e *trace.Event, f trace.Field, name string, to *int32) (found bool, err error) {
+	v, ok := e.Int(f)
+	if !ok {
+		return false, nil
+	}
+	if int64(int32(v)) != v {
+		return false, fmt.Errorf("%s %d is out of range", name, v)
+	}
+	*to = int32(v)
+	return true, nil
+}
+
+// fields reads whole numbers, each with what notes that it is there.
+type fields struct {
+	e   *trace.Event
+	has uint32
+	err error
+}
+
+func (f *fields) take(field trace.Field, name string, to *int32, bit uint32) {
+	found, err := small(f.e, field, name, to)
+	if f.err == nil {
+		f.err = err
+	}
+	if found {
+		f.has |= bit
+	}
+}
+
+func (f *fields) three(from [3]int64, field trace.Field, name string, to *[3]int32, bit uint32) {
+	if f.e.Has&field == 0 {
+		return
+	}
+	for i, v := range from {
+		if to[i] = int32(v); int64(to[i]) != v && f.err == nil {
+			f.err = fmt.Errorf("%s %d is out of range", name, v)
+		}
+	}
+	f.has |= bit
+}
+
+// work takes a kernel, a copy or a fill. Old traces say the device and the stream only as process and thread.
+func (c *collector) work(e *trace.Event) error {
+	w := work{start: e.Start, duration: e.Duration, correlation: integer(e, trace.Correlation), external: integer(e, trace.ExternalID),
+		device: int32(e.PID), stream: int32(e.TID), api: -1, call: -1}
+	if int64(w.device) != e.PID || int64(w.stream) != e.TID {
+		return fmt.Errorf("pid %d and tid %d are out of range", e.PID, e.TID)
+	}
+	f := fields{e: e}
+	f.take(trace.Device, "device", &w.device, 0)
+	f.take(trace.Context, "context", &w.context, hasContext)
+	f.take(trace.Stream, "stream", &w.stream, 0)
+	if e.Category != trace.Kernel {
+		if v, ok := e.Int(trace.Bytes); ok {
+			w.bytes = v
+			f.has |= hasBytes
+		}
+		w.has, w.name = f.has, c.opName.of(e.Name)
+		c.memops.Add(w)
+		return f.err
+	}
+	f.take(trace.Registers, "registers per thread", &w.registers, hasRegisters)
+	f.three(e.Grid, trace.GridSize, "grid", &w.grid, hasGrid)
+	f.three(e.Block, trace.BlockSize, "block", &w.block, hasBlock)
+	w.has, w.name = f.has, c.kernName.of(e.Name)
+	c.kernels.Add(w)
+	return f.err
+}
+
+// wait takes a synchronisation.
+func (c *collector) wait(e *trace.Event) error {
+	w := wait{start: e.Start, duration: e.Duration, correlation: integer(e, trace.Correlation), kind: string(e.SyncKind)}
+	if w.kind == "" {
+		w.kind = string(e.Name)
+	}
+	f := fields{e: e}
+	w.device = int32(e.PID)
+	f.take(trace.Device, "device", &w.device, 0)
+	f.take(trace.Context, "context", &w.context, hasContext)
+	f.take(trace.Stream, "stream", &w.stream, hasStream)
+	w.has = f.has
+	c.waits = append(c.waits, w)
+	return f.err
+}
+
+const hasStream = hasBytes
+
+const memoryName = "[memory]"
+
+// instant takes a memory event.
+func (c *collector) instant(e *trace.Event, p *part) error {
+	if string(e.Name) != memoryName {
+		p.reason = "only " + memoryName + " events are stored"
+		return nil
+	}
+	bytes, ok := e.Int(trace.Bytes)
+	kind, ok2 := e.Int(trace.DeviceType)
+	if !ok || !ok2 || e.Has&trace.StartTime == 0 {
+		p.reason = "some events do not say how much memory, or whose"
+		return nil
+	}
+	thread, err := c.thread(e)
+	if err != nil {
+		return err
+	}
+	m := memoryEvent{time: e.Start, bytes: bytes, thread: thread, deviceType: int16(kind), device: -1, address: integer(e, trace.Address),
+		allocated: integer(e, trace.TotalAllocated), reserved: integer(e, trace.TotalReserved)}
+	device, _ := e.Int(trace.DeviceID)
+	if int64(m.deviceType) != kind || int64(int16(device)) != device || bytes == -1<<63 {
+		return fmt.Errorf("memory of device type %d, id %d: out of range", kind, device)
+	}
+	m.device = int16(device)
+	c.first, c.end = min(c.first, e.Start), max(c.end, e.Start)
+	c.hasMemory = true
+	p.stored++
+	c.memory.Add(m)
+	return nil
+}

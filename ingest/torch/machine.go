@@ -1,0 +1,164 @@
+package torch
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"maps"
+	"slices"
+
+	"prof/ingest/load"
+	"prof/ingest/torch/trace"
+)
+
+// storeFacts stores what the header says of the capture.
+func (l *loader) storeFacts(ctx context.Context) error {
+	h := l.header
+	facts := [][2]string{}
+	if h.TraceID != "" {
+		facts = append(facts, [2]string{"capture.id", h.TraceID})
+	}
+	for _, f := range h.Facts {
+		facts = append(facts, [2]string{"torch." + f.Name, f.Value})
+	}
+	if j := h.Job; j != nil {
+		for _, f := range []struct {
+			key   string
+			value *int64
+		}{{"job.rank", j.Rank}, {"job.world_size", j.WorldSize}} {
+			if f.value != nil {
+				facts = append(facts, [2]string{f.key, fmt.Sprint(*f.value)})
+			}
+		}
+		for _, f := range [][2]string{{"job.backend", j.Backend}, {"job.nccl_version", j.NCCLVersion}} {
+			if f[1] != "" {
+				facts = append(facts, f)
+			}
+		}
+	}
+	_, err := l.target.Append(ctx, "source_fact", func(add func(...driver.Value) error) error {
+		for _, f := range facts {
+			if err := add(l.target.UUID(), l.sourceID(), f[0], load.Mask(valid(f[1]))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// storeDevices stores the GPUs.
+func (l *loader) storeDevices(ctx context.Context) error {
+	_, err := l.target.Append(ctx, "device", func(add func(...driver.Value) error) error {
+		for i := range l.header.Devices {
+			d := &l.header.Devices[i]
+			if d.ID == nil {
+				continue
+			}
+			var name, capability, warps driver.Value
+			if d.Name != "" {
+				name = valid(d.Name)
+			}
+			if d.Major != nil && d.Minor != nil {
+				capability = fmt.Sprintf("%d.%d", *d.Major, *d.Minor)
+			}
+			threads := d.MaxThreadsPerSM
+			if threads == nil {
+				threads = d.OldMaxThreadsPerSM
+			}
+			if threads != nil && d.WarpSize != nil && *d.WarpSize > 0 {
+				warps = *threads / *d.WarpSize
+			}
+			if err := add(l.target.UUID(), l.sourceID(), *d.ID, name, nil, nil, nil, capability, number(d.SMs), nil, number(d.MemoryBytes), nil, nil, warps,
+				number(d.SharedMemoryPerSMBytes)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func number(v *int64) driver.Value {
+	if v == nil {
+		return nil
+	}
+	return *v
+}
+
+// storeProcesses stores the processes that did something, and the names of their threads.
+func (l *loader) storeProcesses(ctx context.Context) error {
+	pids := slices.Sorted(maps.Keys(l.threads.procs))
+	_, err := l.target.Append(ctx, "process", func(add func(...driver.Value) error) error {
+		for _, pid := range pids {
+			var name driver.Value
+			if n := l.processNames[pid]; n != "" {
+				name = valid(n)
+			}
+			if err := add(l.target.UUID(), l.sourceID(), int32(pid), name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = l.target.Append(ctx, "thread", func(add func(...driver.Value) error) error {
+		for _, t := range l.threads.list {
+			if n := l.threadNames[[2]int64{int64(t.PID), int64(t.TID)}]; n != "" {
+				if err := add(l.target.UUID(), l.sourceID(), t.PID, t.TID, valid(n)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// storeParts stores what became of each category of events.
+func (l *loader) storeParts(ctx context.Context) error {
+	_, err := l.target.Append(ctx, "source_part", func(add func(...driver.Value) error) error {
+		for _, name := range slices.Sorted(maps.Keys(l.counts)) {
+			p := l.counts[name]
+			label := name
+			if label == "" {
+				label = "(no category)"
+			}
+			var reason driver.Value
+			if p.reason != "" {
+				reason = p.reason
+			}
+			if err := add(l.target.UUID(), l.sourceID(), label, p.read, p.stored, reason); err != nil {
+				return err
+			}
+			l.info.Rows += p.stored
+		}
+		return nil
+	})
+	return err
+}
+
+// storeDiagnostics stores the warnings of this reading.
+func (l *loader) storeDiagnostics(ctx context.Context) error {
+	_, err := l.target.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
+		for _, w := range l.info.Warnings {
+			if err := add(l.target.UUID(), l.sourceID(), "ingest", "warning", nil, nil, w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// toolVersion names the version of the trace's form; PyTorch's own version is in no trace.
+func schemaVersion(h *trace.Header) string {
+	for _, f := range h.Facts {
+		if f.Name == "schemaVersion" {
+			return f.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,94 @@
+package torch
+
+import (
+	"bufio"
+	"compress/gzip"
+	"io"
+	"os"
+)
+
+// open opens a trace, unpacking it when it is gzip.
+func open(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b := bufio.NewReaderSize(f, 1<<18)
+	if magic, _ := b.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return newAhead(z, f), nil
+	}
+	return newAhead(b, f), nil
+}
+
+// ahead reads on in the background while what it read before is parsed.
+type ahead struct {
+	full, empty chan []byte
+	done        chan struct{}
+	now, rest   []byte
+	err         error
+	file        io.Closer
+}
+
+const (
+	aheadSize  = 1 << 19
+	aheadCount = 4
+)
+
+func newAhead(r io.Reader, file io.Closer) *ahead {
+	a := &ahead{full: make(chan []byte, aheadCount), empty: make(chan []byte, aheadCount), done: make(chan struct{}), file: file}
+	for range aheadCount {
+		a.empty <- make([]byte, aheadSize)
+	}
+	go a.run(r)
+	return a
+}
+
+func (a *ahead) run(r io.Reader) {
+	defer close(a.full)
+	for {
+		select {
+		case <-a.done:
+			return
+		case b := <-a.empty:
+			n, err := io.ReadAtLeast(r, b[:cap(b)], 1)
+			if n > 0 {
+				a.full <- b[:n]
+			}
+			if err != nil {
+				a.err = err // read after full is closed
+				return
+			}
+		}
+	}
+}
+
+// Read gives what was read ahead.
+func (a *ahead) Read(p []byte) (int, error) {
+	for len(a.rest) == 0 {
+		if a.now != nil {
+			a.empty <- a.now[:cap(a.now)]
+			a.now = nil
+		}
+		b, ok := <-a.full
+		if !ok {
+			return 0, a.err
+		}
+		a.now, a.rest = b, b
+	}
+	n := copy(p, a.rest)
+	a.rest = a.rest[n:]
+	return n, nil
+}
+
+// Close ends the reading ahead.
+func (a *ahead) Close() error {
+	close(a.done)
+	for range a.full {
+	}
+	return a.file.Close()
+}

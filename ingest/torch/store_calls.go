@@ -1,0 +1,135 @@
+package torch
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+
+	"prof/ingest/load"
+)
+
+var apiColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "start_ns"}, {Name: "duration_ns"},
+	{Name: "api_name_id", Type: load.Integer}, {Name: "correlation_id"}, {Name: "range_context_id", Type: load.Integer}}
+
+// storeAPIs stores the calls of the CUDA runtime and driver.
+func (l *loader) storeAPIs(ctx context.Context) error {
+	_, err := l.target.Insert(ctx, "api_call", load.Listed(l.apis.Len(), apiColumns, func() load.RowFunc {
+		return func(c *load.Chunk, n int, i int32) bool {
+			a := l.apis.At(i)
+			thread := l.threads.list[a.thread]
+			c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n], c.Int64(3)[n] = thread.PID, thread.TID, a.start-l.origin, a.end-a.start
+			c.Int32(4)[n], c.Int64(5)[n], c.Int32(6)[n] = l.apiID[a.name], a.correlation, l.ids.ContextID(a.node)
+			if a.correlation == absent {
+				c.SetNull(5, n)
+			}
+			return true
+		}
+	}))
+	return err
+}
+
+// deviceTypes are the names of c10's DeviceType, in lower case as torch.device writes them: c10/core/DeviceType.h.
+var deviceTypes = []string{"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla", "vulkan", "metal", "xpu", "mps", "meta",
+	"hpu", "ve", "lazy", "ipu", "mtia", "privateuseone"}
+
+func deviceType(n int16) string {
+	if n >= 0 && int(n) < len(deviceTypes) {
+		return deviceTypes[n]
+	}
+	return fmt.Sprintf("device type %d", n)
+}
+
+// onHost says whether memory is the CPU's: PyTorch's own tables count these three as such.
+func onHost(deviceType int16) bool { return deviceType == 0 || deviceType == 2 || deviceType == 5 }
+
+var memoryColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "time_ns"}, {Name: "device_type", Type: load.Varchar},
+	{Name: "device_id", Type: load.Integer}, {Name: "address"}, {Name: "size_bytes"}, {Name: "allocated_bytes"}, {Name: "reserved_bytes"},
+	{Name: "op_id", Type: load.Integer}, {Name: "range_context_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}}
+
+// storeMemory stores allocations and releases.
+func (l *loader) storeMemory(ctx context.Context) error {
+	_, err := l.target.Insert(ctx, "memory_event", load.Listed(l.memory.Len(), memoryColumns, func() load.RowFunc {
+		place := l.lines.Placer()
+		return func(c *load.Chunk, n int, i int32) bool {
+			m := l.memory.At(i)
+			thread := l.threads.list[m.thread]
+			c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n] = thread.PID, thread.TID, m.time-l.origin
+			c.SetText(3, n, deviceType(m.deviceType))
+			setInt(c, 4, n, int32(m.device), !onHost(m.deviceType))
+			for k, v := range [3]int64{m.address, m.allocated, m.reserved} {
+				col := []int{5, 7, 8}[k]
+				// Of the CPU's memory the profiler knows no totals and writes 0.
+				if c.Int64(col)[n] = v; v == absent || col > 5 && v == 0 && onHost(m.deviceType) {
+					c.SetNull(col, n)
+				}
+			}
+			c.Int64(6)[n] = m.bytes
+			setInt(c, 9, n, l.source.OpID(m.call), l.hasOperator)
+			node := place.Node(thread.Key, m.time)
+			c.Int32(10)[n], c.Int32(11)[n] = l.ids.ContextID(node), l.lines.Path(node)
+			return true
+		}
+	}))
+	return err
+}
+
+// waitKinds are Kineto's names of synchronisations (syncTypeString in its CuptiActivity.cpp) in the words of Nsight Systems.
+var waitKinds = map[string]string{"Event Sync": "Event sync", "Stream Wait Event": "Stream wait sync", "Stream Sync": "Stream sync", "Context Sync": "Context sync"}
+
+// storeWaits stores synchronisations.
+func (l *loader) storeWaits(ctx context.Context) error {
+	_, err := l.target.Append(ctx, "sync", func(add func(...driver.Value) error) error {
+		for i := range l.waits {
+			w := &l.waits[i]
+			kind := waitKinds[w.kind]
+			if kind == "" {
+				kind = valid(w.kind)
+			}
+			var pid, tid, context, stream, correlation, rangeContext, path driver.Value
+			if p, ok := l.threads.only(); ok {
+				pid = p
+			}
+			if w.correlation != absent {
+				correlation = w.correlation
+			}
+			if api := l.launch(w.correlation); api >= 0 {
+				a := l.apis.At(api)
+				pid, tid = l.threads.list[a.thread].PID, l.threads.list[a.thread].TID
+				rangeContext, path = l.ids.ContextID(a.node), l.lines.Path(a.node)
+			}
+			if w.has&hasContext != 0 {
+				context = w.context
+			}
+			if w.has&hasStream != 0 && w.stream >= 0 {
+				stream = w.stream
+			}
+			if err := add(l.target.UUID(), l.sourceID(), pid, tid, w.device, context, stream, kind, w.start-l.origin, w.duration, nil, correlation,
+				rangeContext, path); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// storeOverhead stores the profiler's own time. Kineto does not say whose thread it was.
+func (l *loader) storeOverhead(ctx context.Context) error {
+	pid, ok := l.threads.only()
+	if !ok {
+		if len(l.overhead) > 0 {
+			p := l.part("overhead")
+			p.stored, p.reason = 0, "whose overhead it is cannot be told"
+		}
+		return nil
+	}
+	_, err := l.target.Append(ctx, "profiler_overhead", func(add func(...driver.Value) error) error {
+		for _, o := range l.overhead {
+			if err := add(l.target.UUID(), l.sourceID(), pid, nil, o.start-l.origin, o.duration, valid(o.name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,235 @@
+package torch
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"prof/ingest/attribute"
+	"prof/ingest/load"
+)
+
+// Every table of device work begins with these columns.
+var workColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "device_id", Type: load.Integer},
+	{Name: "context_id", Type: load.Integer}, {Name: "stream_id", Type: load.Integer}, {Name: "start_ns"}, {Name: "duration_ns"}, {Name: "correlation_id"},
+	{Name: "launch_start_ns"}, {Name: "launch_duration_ns"}, {Name: "launch_name_id", Type: load.Integer},
+	{Name: "range_context_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}, {Name: "op_id", Type: load.Integer}}
+
+const (
+	atPID = iota
+	atTID
+	atDevice
+	atContext
+	atStream
+	atStart
+	atDuration
+	atCorrelation
+	atLaunchStart
+	atLaunchDuration
+	atLaunchName
+	atRangeContext
+	atPath
+	atOp
+	atMore
+)
+
+// workRow fills the columns that all device work has.
+func (l *loader) workRow(c *load.Chunk, n int, w *work) {
+	c.Int32(atDevice)[n], c.Int32(atStream)[n] = w.device, w.stream
+	c.Int64(atStart)[n], c.Int64(atDuration)[n] = w.start-l.origin, w.duration
+	setInt(c, atContext, n, w.context, w.has&hasContext != 0)
+	if c.Int64(atCorrelation)[n] = w.correlation; w.correlation == absent {
+		c.SetNull(atCorrelation, n)
+	}
+	setInt(c, atOp, n, l.source.OpID(w.call), l.hasOperator && w.has&hasOperator != 0)
+	if w.api < 0 {
+		pid, ok := l.threads.only()
+		setInt(c, atPID, n, pid, ok)
+		for _, col := range []int{atTID, atLaunchStart, atLaunchDuration, atLaunchName, atRangeContext, atPath} {
+			c.SetNull(col, n)
+		}
+		return
+	}
+	a := l.apis.At(w.api)
+	thread := l.threads.list[a.thread]
+	c.Int32(atPID)[n], c.Int32(atTID)[n] = thread.PID, thread.TID
+	c.Int64(atLaunchStart)[n], c.Int64(atLaunchDuration)[n], c.Int32(atLaunchName)[n] = a.start-l.origin, a.end-a.start, l.apiID[a.name]
+	c.Int32(atRangeContext)[n], c.Int32(atPath)[n] = l.ids.ContextID(a.node), l.lines.Path(a.node)
+}
+
+func setInt(c *load.Chunk, col, n int, v int32, ok bool) {
+	if c.Int32(col)[n] = v; !ok {
+		c.SetNull(col, n)
+	}
+}
+
+// storeKernels stores the kernels.
+func (l *loader) storeKernels(ctx context.Context) error {
+	names := make([]int64, len(l.kernName.list))
+	for i, raw := range l.kernName.list {
+		// Kineto leaves names that are long for a symbol mangled.
+		name := demangle.Filter(valid(raw))
+		id, err := l.target.Run.Kernels.Add(name, load.ShortName(name))
+		if err != nil {
+			return err
+		}
+		names[i] = id
+	}
+	columns := append(slices.Clone(workColumns), load.Column{Name: "kernel_name_id"})
+	for _, name := range []string{"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "register_count"} {
+		columns = append(columns, load.Column{Name: name, Type: load.Integer})
+	}
+	_, err := l.target.Insert(ctx, "kernel", load.Listed(l.kernels.Len(), columns, func() load.RowFunc {
+		return func(c *load.Chunk, n int, i int32) bool {
+			w := l.kernels.At(i)
+			l.workRow(c, n, w)
+			c.Int64(atMore)[n] = names[w.name]
+			for k := range 3 {
+				setInt(c, atMore+1+k, n, w.grid[k], w.has&hasGrid != 0)
+				setInt(c, atMore+4+k, n, w.block[k], w.has&hasBlock != 0)
+			}
+			setInt(c, atMore+7, n, w.registers, w.has&hasRegisters != 0)
+			return true
+		}
+	}))
+	return err
+}
+
+// storeMemops stores copies and fills.
+func (l *loader) storeMemops(ctx context.Context) error {
+	kinds := make([][3]string, len(l.opName.list))
+	for i, name := range l.opName.list {
+		kinds[i] = memopKind(valid(name))
+	}
+	columns := append(slices.Clone(workColumns), load.Column{Name: "operation", Type: load.Varchar}, load.Column{Name: "size_bytes"},
+		load.Column{Name: "src_memory", Type: load.Varchar}, load.Column{Name: "dst_memory", Type: load.Varchar})
+	_, err := l.target.Insert(ctx, "memop", load.Listed(l.memops.Len(), columns, func() load.RowFunc {
+		return func(c *load.Chunk, n int, i int32) bool {
+			w := l.memops.At(i)
+			l.workRow(c, n, w)
+			c.SetText(atMore, n, kinds[w.name][0])
+			if c.Int64(atMore + 1)[n] = w.bytes; w.has&hasBytes == 0 {
+				c.SetNull(atMore+1, n)
+			}
+			for k, text := range kinds[w.name][1:] {
+				if text == "" {
+					c.SetNull(atMore+2+k, n)
+				} else {
+					c.SetText(atMore+2+k, n, text)
+				}
+			}
+			return true
+		}
+	}))
+	return err
+}
+
+// directions are Kineto's short forms of CUPTI's copy kinds (memcpyKindString in its CuptiActivity.cpp), in the words that
+// Nsight Systems uses.
+var directions = map[string]string{"HtoD": "Host-to-Device", "DtoH": "Device-to-Host", "HtoA": "Host-to-Array", "AtoH": "Array-to-Host",
+	"AtoA": "Array-to-Array", "AtoD": "Array-to-Device", "DtoA": "Device-to-Array", "DtoD": "Device-to-Device", "HtoH": "Host-to-Host", "PtoP": "Peer-to-Peer"}
+
+// memopKind reads `Memcpy HtoD (Pageable -> Device)` and `Memset (Device)` into the operation and the kinds of memory. A name
+// of another form is the operation itself.
+func memopKind(name string) [3]string {
+	head, memory, _ := strings.Cut(strings.TrimSuffix(name, ")"), " (")
+	tool, direction, _ := strings.Cut(head, " ")
+	switch {
+	case tool == "Memset" && direction == "":
+		return [3]string{"memset", "", memoryKind(memory)}
+	case tool == "Memcpy" && directions[direction] != "":
+		src, dst, _ := strings.Cut(memory, " -> ")
+		return [3]string{"memcpy " + directions[direction], memoryKind(src), memoryKind(dst)}
+	}
+	return [3]string{name}
+}
+
+func memoryKind(s string) string {
+	if s == "Unknown" || s == "Host" { // says no more than the direction
+		return ""
+	}
+	return s
+}
+
+// replay is one launch of a CUDA graph on one device, from its nodes.
+type replay struct {
+	context         int32
+	first, last     int64
+	busy            int64
+	kernels, memops int64
+	correlation     int64
+}
+
+type replayKey struct{ api, device int32 }
+
+// storeReplays stores the launches of CUDA graphs.
+func (l *loader) storeReplays(ctx context.Context) error {
+	isGraph := make([]bool, len(l.apiNames.list))
+	for i, name := range l.apiNames.list {
+		isGraph[i] = strings.Contains(name, "GraphLaunch")
+	}
+	rows := map[replayKey]*replay{}
+	for _, list := range []*load.Blocks[work]{&l.kernels, &l.memops} {
+		for i := range int32(list.Len()) {
+			w := list.At(i)
+			if w.api < 0 || !isGraph[l.apis.At(w.api).name] {
+				continue
+			}
+			k := replayKey{w.api, w.device}
+			r := rows[k]
+			if r == nil {
+				r = &replay{context: w.context, first: w.start, last: w.start, correlation: w.correlation}
+				rows[k] = r
+			}
+			r.first, r.last, r.busy = min(r.first, w.start), max(r.last, w.start+w.duration), r.busy+w.duration
+			if list == &l.kernels {
+				r.kernels++
+			} else {
+				r.memops++
+			}
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(rows), func(a, b replayKey) int {
+		return cmp.Or(cmp.Compare(rows[a].first, rows[b].first), cmp.Compare(a.api, b.api), cmp.Compare(a.device, b.device))
+	})
+	_, err := l.target.Append(ctx, "graph_launch", func(add func(...driver.Value) error) error {
+		for _, k := range keys {
+			r, a := rows[k], l.apis.At(k.api)
+			thread := l.threads.list[a.thread]
+			if err := add(l.target.UUID(), l.sourceID(), thread.PID, thread.TID, k.device, r.context, nil, "node", nil, r.first-l.origin, r.last-r.first, r.busy,
+				r.kernels, r.memops, r.correlation, a.start-l.origin, a.end-a.start, l.apiID[a.name], l.ids.ContextID(a.node), l.lines.Path(a.node)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// storeRanges stores the record_function ranges and the device work of each.
+func (l *loader) storeRanges(ctx context.Context) error {
+	_, err := l.target.Append(ctx, "nvtx_range", func(add func(...driver.Value) error) error {
+		for i, s := range l.spans {
+			r := l.ranges.At(int32(i))
+			thread := l.threads.list[r.thread]
+			var parent driver.Value
+			if s.Parent >= 0 {
+				parent = l.ids.RangeID(s.Parent)
+			}
+			if err := add(l.target.UUID(), l.sourceID(), l.ids.RangeID(int32(i)), parent, s.Path, thread.PID, thread.TID, nil, "record_function", "",
+				valid(l.rgNames.list[r.name]), nil, s.Start-l.origin, s.End-s.Start); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return l.ids.Store(ctx, l.target, l.name, l.lines, attribute.SumRanges([]*attribute.WorkList{&l.ops}, l.lines, len(l.spans)))
+}

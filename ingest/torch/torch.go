@@ -1,0 +1,198 @@
+// Package torch reads traces of the PyTorch profiler: the Chrome-trace JSON that torch.profiler's export_chrome_trace and
+// tensorboard_trace_handler write, of one process each.
+//
+// All events are read once, in one pass, into compact records (see records), for the file is in no order: a kernel comes before
+// its launch, an operator's memory after all operators. Then calls are nested, launches placed, and all of it stored.
+package torch
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prof/ingest/load"
+	"prof/ingest/operator"
+	"prof/ingest/torch/trace"
+)
+
+// ErrNoEvents is wrapped by Load's error for JSON that holds nothing of the PyTorch profiler.
+var ErrNoEvents = errors.New("it holds no events of the PyTorch profiler")
+
+// Sniff says whether a file may be such a trace.
+func Sniff(_ string, head []byte) bool {
+	s := bytes.TrimLeft(head, " \t\r\n")
+	switch {
+	case bytes.HasPrefix(s, []byte("[")):
+		s = bytes.TrimLeft(s[1:], " \t\r\n")
+		return bytes.HasPrefix(s, []byte("{")) && bytes.Contains(s, []byte(`"ph"`)) && bytes.Contains(s, []byte(`"ts"`))
+	case !bytes.HasPrefix(s, []byte("{")):
+		return false
+	}
+	return bytes.Contains(s, []byte(`"traceEvents"`)) || bytes.Contains(s, []byte(`"schemaVersion"`)) && bytes.Contains(s, []byte(`"deviceProperties"`))
+}
+
+// Identify reads which capture a trace is of, where it says so before its events.
+func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
+	src, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	r := trace.NewReader(src)
+	var e trace.Event
+	if err := r.Next(&e); errors.Is(err, trace.ErrSyntax) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &load.SourceInfo{CaptureID: r.Header().TraceID}, nil
+}
+
+// loader stores one trace.
+type loader struct {
+	*linked
+	name   string
+	header *trace.Header
+	info   *load.SourceInfo
+	source *operator.Source
+	apiID  []int32 // api_name_id by number of the function
+}
+
+// Load stores a trace as one source of the target's run.
+func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	src, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	r := trace.NewReader(src)
+	c := newCollector()
+	truncated, err := c.read(r, func(events int64) error {
+		if p := t.Options.Progress; p != nil {
+			p("events", events, -1)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if c.first > c.end {
+		return nil, nothing(name, c, truncated)
+	}
+	linked, err := link(c, t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	l := &loader{linked: linked, name: name, header: r.Header(), info: &load.SourceInfo{}}
+	l.describe(truncated, r.Events())
+	l.prepare()
+	steps := []func(context.Context) error{l.storeFacts, l.storeDevices, l.storeProcesses, l.storeOperators, l.storeAPIs, l.storeKernels, l.storeMemops,
+		l.storeReplays, l.storeMemory, l.storeWaits, l.storeOverhead, l.storePython, l.storeRanges, l.storeDiagnostics, l.storeParts}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return l.info, nil
+}
+
+func nothing(name string, c *collector, truncated error) error {
+	switch {
+	case c.texted > 0:
+		return fmt.Errorf("%s: %w: its processes are texts, as in traces merged from several; ingest each process's own trace", name, ErrNoEvents)
+	case truncated != nil:
+		return fmt.Errorf("%s: %w: %w", name, ErrNoEvents, truncated)
+	}
+	return fmt.Errorf("%s: %w", name, ErrNoEvents)
+}
+
+// describe fills in what the source is as a whole.
+func (l *loader) describe(truncated error, events int64) {
+	h, info := l.header, l.info
+	info.SchemaVersion, info.CaptureID = schemaVersion(h), h.TraceID
+	if h.Job != nil {
+		info.Rank = h.Job.Rank
+	}
+	length := max(l.end, l.span[1]) - l.origin
+	info.DurationNs = &length
+	// Kineto counts from a base that it names, or from 1970; other origins mean nothing to anybody.
+	if at := time.Unix(0, h.BaseTime+l.origin).UTC(); at.Year() >= 2015 {
+		info.StartedAt = &at
+	}
+	if truncated != nil {
+		info.Status = "partial"
+		info.Reason = fmt.Sprintf("%v; the %d events before that are stored", truncated, events)
+		info.Warnings = append(info.Warnings, info.Reason)
+	}
+	if l.texted > 0 {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events have a text for their process and are left out: was the trace merged from several?", l.texted))
+	}
+	if l.astray > 0 {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d pieces of device work name an operator that was not running when they were launched; they are given to the one that was", l.astray))
+	}
+}
+
+// prepare makes what several tables need.
+func (l *loader) prepare() {
+	l.apiID = make([]int32, len(l.apiNames.list))
+	for i, name := range l.apiNames.list {
+		l.apiID[i] = l.target.Run.APIs.Add(valid(name))
+	}
+	names := make([]string, len(l.names.list))
+	for i, name := range l.names.list {
+		names[i] = valid(name)
+	}
+	inputs := make([]operator.Inputs, len(l.inputs.list))
+	for i, key := range l.inputs.list {
+		p := strings.SplitN(valid(key), "\x00", 5)
+		inputs[i] = operator.Inputs{Shapes: p[0], Types: p[1], Strides: p[2], Concrete: p[3]}
+	}
+	l.source = &operator.Source{Calls: &l.calls, Names: names, Inputs: inputs, Threads: l.threads.list, Lines: l.lines, IDs: l.ids,
+		HasMemory: l.hasMemory, Origin: l.origin, FirstOp: l.target.Run.OpID, Forward: l.gradients()}
+	if len(l.sequence) > 0 {
+		l.source.Sequence = func(call int32) int64 {
+			if s, ok := l.sequence[call]; ok {
+				return s
+			}
+			return -1
+		}
+	}
+}
+
+// gradients ties backward operators to their forward ones, by the flows between them.
+func (l *loader) gradients() map[int32]int32 {
+	out := map[int32]int32{}
+	for id, to := range l.grads {
+		if from, ok := l.forward[id]; ok {
+			f, b := l.begun(from), l.begun(to)
+			if f >= 0 && b >= 0 {
+				out[b] = f
+			}
+		}
+	}
+	return out
+}
+
+// begun gives the operator that began on a thread at that moment, of several the innermost; -1 when none did.
+func (l *loader) begun(f flow) int32 {
+	calls, found := l.calls.InOrder(f.thread), int32(-1)
+	k, _ := slices.BinarySearchFunc(calls, f.at, func(i int32, at int64) int { return cmp.Compare(l.calls.At(i).Start, at) })
+	for ; k < len(calls) && l.calls.At(calls[k]).Start == f.at; k++ {
+		found = calls[k]
+	}
+	return found
+}
+
+func (l *loader) storeOperators(ctx context.Context) error {
+	_, err := l.source.Store(ctx, l.target)
+	return err
+}
+
+func (l *loader) sourceID() driver.Value { return int32(l.target.SourceID) }
+
+// valid replaces what is no UTF-8, which the warehouse takes none of.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -1,0 +1,202 @@
+package trace
+
+import "math/bits"
+
+// Event is one entry of traceEvents. Its texts are views into the reader's memory, good until the next call of Next.
+type Event struct {
+	Offset   int64 // where it begins in the unpacked file, in bytes
+	Phase    byte  // X complete, i instant, s and f ends of a flow, M metadata, C counter, B and E begin and end; 0 when absent
+	Category Category
+	Label    []byte // the category as written
+	Name     []byte
+	PID, TID int64
+	// NoPID says that pid is absent or a text: what Kineto writes for its own tracks, and other tools where they merged traces.
+	NoPID bool
+	// Start and Duration are nanoseconds: the file holds microseconds with decimals. Start is from an origin that the file's
+	// baseTimeNanoseconds names, or from 1970.
+	Start, Duration int64
+	Has             Field // which of the following and of the times the event has
+	Ints            [fieldCount]int64
+	Grid, Block     [3]int64
+	// Texts of args. Shapes, Types, Strides and Concrete are the JSON of an operator's inputs.
+	Shapes, Types, Strides, Concrete          []byte
+	ArgName, Labels, Stack, Modules, SyncKind []byte
+
+	bad       Field // what has a value of the wrong type; an error in a category of which it is read
+	badField  string
+	badOffset int64
+}
+
+// Category is the kind of an event.
+type Category uint8
+
+// Categories that the PyTorch profiler writes. See toString(ActivityType) in Kineto's ActivityType.cpp.
+const (
+	Other Category = iota
+	CPUOp
+	UserAnnotation
+	GPUUserAnnotation
+	Kernel
+	Memcpy
+	Memset
+	Runtime
+	Driver
+	PythonFunction
+	CPUInstant
+	Sync
+	Overhead
+	ForwardBackward
+	AsyncCPUGPU
+	Span
+)
+
+func categoryOf(s []byte) Category {
+	switch string(s) {
+	case "cpu_op", "Operator":
+		return CPUOp
+	case "user_annotation":
+		return UserAnnotation
+	case "gpu_user_annotation":
+		return GPUUserAnnotation
+	case "kernel", "Kernel", "concurrent_kernel":
+		return Kernel
+	case "gpu_memcpy", "Memcpy":
+		return Memcpy
+	case "gpu_memset", "Memset":
+		return Memset
+	case "cuda_runtime", "Runtime", "hip_runtime", "privateuse1_runtime", "xpu_runtime":
+		return Runtime
+	case "cuda_driver", "hip_driver", "privateuse1_driver", "xpu_driver":
+		return Driver
+	case "python_function":
+		return PythonFunction
+	case "cpu_instant_event":
+		return CPUInstant
+	case "cuda_sync":
+		return Sync
+	case "overhead":
+		return Overhead
+	case "fwdbwd", "forward_backward":
+		return ForwardBackward
+	case "ac2g", "async_cpu_to_gpu", "async_gpu":
+		return AsyncCPUGPU
+	case "Trace":
+		return Span
+	}
+	return Other
+}
+
+// Field is a set of fields of an event.
+type Field uint64
+
+// The fields: bits of Event.Has, and with Index the places in Event.Ints.
+const (
+	ExternalID Field = 1 << iota
+	Correlation
+	Device
+	Context
+	Stream
+	Bytes
+	Registers
+	SharedMemory
+	Address
+	TotalAllocated
+	TotalReserved
+	DeviceType
+	DeviceID
+	Sequence
+	ForwardThread
+	PythonID
+	PythonParent
+	FlowID
+	fieldEnd
+	GridSize
+	BlockSize
+	StartTime
+	DurationTime
+	InputShapes
+	inputTypes
+	inputStrides
+	concreteInputs
+	eventName
+	eventArgs
+)
+
+// always are the fields of every event of a known category.
+const always = StartTime | DurationTime | eventName | eventArgs
+
+// read are the further fields that categories are read for. Others may hold anything: profilers of other devices write texts
+// where CUDA's writes numbers.
+var read = [...]Field{
+	CPUOp:           ExternalID | Sequence | ForwardThread | InputShapes | inputTypes | inputStrides | concreteInputs,
+	UserAnnotation:  ExternalID,
+	Kernel:          ExternalID | Correlation | Device | Context | Stream | Registers | GridSize | BlockSize,
+	Memcpy:          ExternalID | Correlation | Device | Context | Stream | Bytes,
+	Memset:          ExternalID | Correlation | Device | Context | Stream | Bytes,
+	Runtime:         Correlation,
+	Driver:          Correlation,
+	CPUInstant:      Bytes | DeviceType | DeviceID | Address | TotalAllocated | TotalReserved,
+	Sync:            Correlation | Device | Context | Stream,
+	ForwardBackward: FlowID,
+	Span:            0,
+}
+
+const fieldCount = 18
+
+// Int gives a whole number of args; ok is false when the event has none.
+func (e *Event) Int(f Field) (v int64, ok bool) {
+	return e.Ints[indexOf(f)], e.Has&f != 0
+}
+
+func indexOf(f Field) int { return bits.TrailingZeros64(uint64(f)) }
+
+// intField gives the field that an arg's whole number goes to, 0 when it is not read. Names with a small first letter are
+// those of PyTorch before 1.11.
+func intField(key []byte) Field {
+	switch string(key) {
+	case "External id", "external id":
+		return ExternalID
+	case "correlation":
+		return Correlation
+	case "device":
+		return Device
+	case "context":
+		return Context
+	case "stream":
+		return Stream
+	case "bytes", "Bytes":
+		return Bytes
+	case "registers per thread":
+		return Registers
+	case "shared memory":
+		return SharedMemory
+	case "Addr":
+		return Address
+	case "Total Allocated":
+		return TotalAllocated
+	case "Total Reserved":
+		return TotalReserved
+	case "Device Type":
+		return DeviceType
+	case "Device Id":
+		return DeviceID
+	case "Sequence number":
+		return Sequence
+	case "Fwd thread id":
+		return ForwardThread
+	case "Python id":
+		return PythonID
+	case "Python parent id":
+		return PythonParent
+	}
+	return 0
+}
+
+// reset clears an event for the next one; the numbers that Has does not name stay undefined.
+func (e *Event) reset(offset int64) {
+	e.Offset, e.Phase, e.Category, e.Label, e.Name, e.PID, e.TID, e.NoPID = offset, 0, Other, nil, nil, 0, 0, true
+	e.Start, e.Duration, e.Has = 0, 0, 0
+	e.Shapes, e.Types, e.Strides, e.Concrete = nil, nil, nil, nil
+	e.ArgName, e.Labels, e.Stack, e.Modules, e.SyncKind = nil, nil, nil, nil, nil
+	e.bad = 0
+}

@@ -1,0 +1,93 @@
+package trace
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Header is what a trace says outside its events.
+type Header struct {
+	HasEvents bool // it has a member traceEvents
+	// BaseTime is the moment, in nanoseconds from 1970, from which the events' times count; 0 when they count from 1970.
+	BaseTime  int64
+	TraceID   string
+	TraceName string
+	Devices   []DeviceProperties
+	Job       *Distributed
+	Facts     []Fact // further members that describe the capture, in the order of the file
+}
+
+// Fact is one member of the header with its value as text.
+type Fact struct{ Name, Value string }
+
+// DeviceProperties describes a GPU as Kineto's DeviceProperties.cpp writes it. Pointers are nil where the trace says nothing.
+type DeviceProperties struct {
+	ID                     *int32 `json:"id"`
+	Name                   string `json:"name"`
+	MemoryBytes            *int64 `json:"totalGlobalMem"`
+	Major                  *int64 `json:"computeMajor"`
+	Minor                  *int64 `json:"computeMinor"`
+	SMs                    *int64 `json:"numSms"`
+	MaxThreadsPerSM        *int64 `json:"maxThreadsPerMultiprocessor"`
+	OldMaxThreadsPerSM     *int64 `json:"maxThreadsPerMultiProcessor"`
+	WarpSize               *int64 `json:"warpSize"`
+	SharedMemoryPerSMBytes *int64 `json:"sharedMemPerMultiprocessor"`
+}
+
+// Distributed is the place of the process in a job of several.
+type Distributed struct {
+	Backend     string `json:"backend"`
+	Rank        *int64 `json:"rank"`
+	WorldSize   *int64 `json:"world_size"`
+	NCCLVersion string `json:"nccl_version"`
+}
+
+// described are the members that become facts. Others, such as names of users and jobs, are left out.
+var described = map[string]bool{"schemaVersion": true, "record_shapes": true, "profile_memory": true, "with_stack": true, "with_flops": true,
+	"with_modules": true, "cuda_runtime_version": true, "cuda_driver_version": true, "cupti_version": true, "hip_runtime_version": true,
+	"hip_driver_version": true, "roctracer_version": true}
+
+// set takes one member. It gives what is wrong with it, or "".
+func (h *Header) set(name string, raw []byte) string {
+	var err error
+	switch name {
+	case "baseTimeNanoseconds":
+		v, ok := int64(0), false
+		if isNumber(raw) {
+			v, ok = scaled(raw, 0)
+		}
+		if !ok {
+			return "baseTimeNanoseconds must be a whole number"
+		}
+		h.BaseTime = v
+	case "trace_id":
+		err = json.Unmarshal(raw, &h.TraceID)
+	case "traceName":
+		err = json.Unmarshal(raw, &h.TraceName)
+	case "deviceProperties":
+		err = json.Unmarshal(raw, &h.Devices)
+	case "distributedInfo":
+		err = json.Unmarshal(raw, &h.Job)
+	default:
+		if described[name] {
+			var v any
+			if err = json.Unmarshal(raw, &v); err == nil {
+				h.Facts = append(h.Facts, Fact{name, factText(raw, v)})
+			}
+		}
+	}
+	if err != nil {
+		return name + ": " + err.Error()
+	}
+	return ""
+}
+
+func factText(raw []byte, v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	if _, ok := v.(float64); ok {
+		return string(raw)
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,114 @@
+package trace
+
+// event reads one entry of traceEvents.
+func (p *parser) event(e *Event, base int64) bool {
+	if p.b[p.i] != '{' {
+		return p.fail("an event must be an object")
+	}
+	e.reset(base + int64(p.i))
+	p.i++
+	for first := true; ; first = false {
+		key, more, ok := p.member(first)
+		if !ok {
+			return false
+		}
+		if !more {
+			break
+		}
+		if !p.eventMember(e, key, base) {
+			return false
+		}
+	}
+	if e.bad != 0 && e.Category != Other && e.bad&(always|read[e.Category]) != 0 {
+		p.i = int(e.badOffset - base)
+		p.err = e.badField
+		return false
+	}
+	return true
+}
+
+func (p *parser) eventMember(e *Event, key []byte, base int64) (ok bool) {
+	switch string(key) {
+	case "ph":
+		var s []byte
+		if s, ok = p.text(); ok && len(s) == 1 {
+			e.Phase = s[0]
+		}
+		return ok
+	case "cat":
+		e.Label, ok = p.text()
+		e.Category = categoryOf(e.Label)
+		return ok
+	case "name":
+		if p.b[p.i] != '"' {
+			return p.wrong(e, eventName, "name", "a text", base)
+		}
+		e.Name, ok = p.text()
+		return ok
+	case "pid":
+		return p.track(e, &e.PID, &e.NoPID)
+	case "tid":
+		var noTID bool
+		return p.track(e, &e.TID, &noTID)
+	case "ts":
+		return p.time(e, "ts", &e.Start, StartTime, base)
+	case "dur":
+		return p.time(e, "dur", &e.Duration, DurationTime, base)
+	case "id":
+		return p.intArg(e, "id", FlowID, base, true)
+	case "args":
+		return p.args(e, base)
+	}
+	_, ok = p.skip()
+	return ok
+}
+
+// track reads a process or thread id: a number, or a text for tracks that are none.
+func (p *parser) track(e *Event, to *int64, none *bool) bool {
+	if c := p.b[p.i]; c == '"' {
+		_, ok := p.skip()
+		*none = true
+		return ok
+	}
+	v, found, ok := p.whole()
+	if ok && !found {
+		return p.fail("expected a whole number or a text as pid and tid")
+	}
+	*to, *none = v, false
+	return ok
+}
+
+// time reads microseconds.
+func (p *parser) time(e *Event, name string, to *int64, f Field, base int64) bool {
+	if c := p.b[p.i]; c != '-' && c-'0' > 9 {
+		return p.wrong(e, f, name, "microseconds", base)
+	}
+	e.Has |= f
+	at := p.i
+	if v, end := plain(p.b, at, 3); end > 0 {
+		*to, p.i = v, end
+		return true
+	}
+	raw, ok := p.number()
+	if !ok {
+		return false
+	}
+	v, exact := scaled(raw, 3)
+	if !exact {
+		p.i = at
+		return p.fail(name + " is out of range")
+	}
+	*to = v
+	return true
+}
+
+// wrong passes over a value of the wrong type, which is an error only in an event of a known category.
+func (p *parser) wrong(e *Event, f Field, name, want string, base int64) bool {
+	at := base + int64(p.i)
+	raw, ok := p.skip()
+	if ok && string(raw) != "null" {
+		e.bad |= f
+		e.badField, e.badOffset = name+" must be "+want, at
+	}
+	return ok
+}

@@ -1,0 +1,234 @@
+// Package trace reads the Chrome-trace JSON that the PyTorch profiler writes (torch.profiler's export_chrome_trace, through
+// Kineto) as a stream of events. It holds one window of the file, whatever the file's size.
+//
+// The format is Chrome's Trace Event Format with Kineto's categories and args: see ChromeTraceLogger in Kineto's
+// output_json.cpp. Times in it are microseconds with three decimals, which are kept exactly.
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrTruncated is wrapped by Next's error where the file ends before the trace does.
+var ErrTruncated = errors.New("the trace ends before it is complete")
+
+// ErrSyntax is wrapped by Next's error for what is no JSON or no trace.
+var ErrSyntax = errors.New("not a trace")
+
+const (
+	windowSize = 1 << 20
+	maxValue   = 64 << 20 // a single event or member that needs more is refused
+)
+
+// Reader reads a trace.
+type Reader struct {
+	src    io.Reader
+	buf    []byte
+	r, w   int   // what is not yet read is buf[r:w]
+	base   int64 // offset of buf[0] in the file
+	eof    bool
+	srcErr error // why src ended, unless well
+
+	p      parser
+	state  state
+	first  bool // no element or member was read yet
+	array  bool // the file is an array of events
+	events int64
+	header Header
+}
+
+type state uint8
+
+const (
+	atStart state = iota
+	inObject
+	inEvents
+	atEnd
+)
+
+// NewReader reads a trace from unpacked JSON.
+func NewReader(src io.Reader) *Reader {
+	return &Reader{src: src, buf: make([]byte, windowSize+1)}
+}
+
+// Header is what the trace says outside its events. It is complete after Next's end.
+func (r *Reader) Header() *Header { return &r.header }
+
+// Offset is how much of the file is read, in bytes.
+func (r *Reader) Offset() int64 { return r.base + int64(r.r) }
+
+// Events is how many events were read.
+func (r *Reader) Events() int64 { return r.events }
+
+// Next reads the next event; io.EOF ends the trace. Other errors wrap ErrTruncated, ErrSyntax or what the source gave, and
+// name the byte.
+func (r *Reader) Next(e *Event) error {
+	for {
+		r.buf[r.w] = 0
+		p := &r.p
+		*p = parser{b: r.buf[:r.w+1], i: r.r}
+		was := r.state
+		if r.piece(p, e) {
+			r.r = p.i
+			if was == atEnd {
+				return io.EOF
+			}
+			if was == inEvents && r.state == inEvents {
+				return nil
+			}
+			continue
+		}
+		if !p.short {
+			return fmt.Errorf("at byte %d: %w: %s", r.base+int64(p.i), ErrSyntax, p.err)
+		}
+		// The window ended inside the piece: once more with more of the file.
+		if r.eof {
+			return r.ended()
+		}
+		if err := r.fill(); err != nil {
+			return err
+		}
+	}
+}
+
+// piece reads what comes next: an event, or what stands around them.
+func (r *Reader) piece(p *parser, e *Event) bool {
+	switch r.state {
+	case atStart:
+		return r.start(p)
+	case inObject:
+		return r.objectMember(p)
+	case inEvents:
+		return r.event(p, e)
+	}
+	return r.rest(p)
+}
+
+// ended is the error for a file that ends inside a value.
+func (r *Reader) ended() error {
+	at := r.base + int64(r.w)
+	switch {
+	case r.srcErr != nil && !errors.Is(r.srcErr, io.ErrUnexpectedEOF): // that one is a packed file which was cut
+		return fmt.Errorf("at byte %d: %w", at, r.srcErr)
+	case r.state == atStart:
+		return fmt.Errorf("at byte %d: %w: it is empty", at, ErrSyntax)
+	}
+	return fmt.Errorf("at byte %d: %w", at, ErrTruncated)
+}
+
+// fill moves what is not yet read to the window's start and reads more behind it.
+func (r *Reader) fill() error {
+	if r.r > 0 {
+		copy(r.buf, r.buf[r.r:r.w])
+		r.base, r.w, r.r = r.base+int64(r.r), r.w-r.r, 0
+	}
+	if r.w == len(r.buf)-1 {
+		if len(r.buf) > maxValue {
+			return fmt.Errorf("at byte %d: %w: a single value takes more than %d MiB", r.base, ErrSyntax, maxValue>>20)
+		}
+		bigger := make([]byte, 2*(len(r.buf)-1)+1)
+		copy(bigger, r.buf[:r.w])
+		r.buf = bigger
+	}
+	for r.w < len(r.buf)-1 {
+		n, err := r.src.Read(r.buf[r.w : len(r.buf)-1])
+		r.w += n
+		if err != nil {
+			r.eof = true
+			if err != io.EOF {
+				r.srcErr = err
+			}
+			break
+		}
+	}
+	return nil
+}
+
+func (r *Reader) start(p *parser) bool {
+	switch p.space() {
+	case '{':
+		r.state = inObject
+	case '[':
+		r.state, r.array = inEvents, true
+	default:
+		return p.fail("a trace begins with { or [")
+	}
+	p.i++
+	r.first = true
+	return true
+}
+
+func (r *Reader) event(p *parser, e *Event) bool {
+	more, ok := p.element(r.first)
+	if !ok {
+		return false
+	}
+	if !more {
+		r.first = false
+		r.state = inObject
+		if r.array {
+			r.state = atEnd
+		}
+		return true
+	}
+	if !p.event(e, r.base) {
+		return false
+	}
+	r.first = false
+	r.events++
+	return true
+}
+
+func (r *Reader) objectMember(p *parser) bool {
+	key, more, ok := p.member(r.first)
+	if !ok {
+		return false
+	}
+	if !more {
+		r.state = atEnd
+		return true
+	}
+	if string(key) == "traceEvents" {
+		if p.b[p.i] != '[' {
+			return p.fail("traceEvents must be an array")
+		}
+		p.i++
+		r.state, r.first = inEvents, true
+		r.header.HasEvents = true
+		return true
+	}
+	name := string(key)
+	at := p.i
+	raw, ok := p.skip()
+	if !ok {
+		return false
+	}
+	if p.i >= len(p.b)-1 && !r.eof { // a number may go on
+		p.short = true
+		return false
+	}
+	if what := r.header.set(name, raw); what != "" {
+		p.i = at
+		return p.fail(what)
+	}
+	r.first = false
+	return true
+}
+
+// rest sees that nothing follows.
+func (r *Reader) rest(p *parser) bool {
+	if p.space(); p.i < len(p.b)-1 {
+		return p.fail("there is more after the end of the trace")
+	}
+	if !r.eof {
+		p.short = true
+		return false
+	}
+	if r.srcErr != nil {
+		p.short = true
+		return false
+	}
+	return true
+}
