@@ -29,45 +29,40 @@ func (b *Blocks[T]) Len() int {
 // At gives a value.
 func (b *Blocks[T]) At(i int32) *T { return &b.blocks[i>>blockBits][i&(1<<blockBits-1)] }
 
-// RowFunc writes value i of a list as row n of a chunk; false leaves it out.
-type RowFunc func(c *Chunk, n int, i int32) bool
+// PullFunc fills a chunk and gives the number of rows, 0 at the end.
+type PullFunc func(c *Chunk) (int, error)
 
-// Listed are rows made from the values 0 to n-1 of a list in memory. Each worker has a RowFunc of its own.
-func Listed(n int, columns []Column, newRow func() RowFunc) Rows {
-	return &listed{n: int64(n), columns: columns, newRow: newRow}
-}
+// Pulled are rows that come from functions, one for each thread.
+func Pulled(columns []Column, newPull func() PullFunc) Rows { return &pulled{columns, newPull} }
 
-type listed struct {
-	n       int64
+type pulled struct {
 	columns []Column
-	newRow  func() RowFunc
-	next    atomic.Int64
+	newPull func() PullFunc
 }
 
-func (l *listed) Columns() []Column { return l.columns }
-func (l *listed) Estimate() int64   { return l.n }
-func (l *listed) Worker() Worker    { return &listWorker{l, l.newRow()} }
+func (p *pulled) Columns() []Column { return p.columns }
+func (p *pulled) Estimate() int64   { return -1 }
+func (p *pulled) Worker() Worker    { return p.newPull() }
 
-type listWorker struct {
-	*listed
-	row RowFunc
-}
+// Fill fills a chunk.
+func (f PullFunc) Fill(c *Chunk) (int, error) { return f(c) }
 
-func (w *listWorker) Fill(c *Chunk) (int, error) {
-	for size := int64(c.Cap()); ; {
-		first := w.next.Add(size) - size
-		last := min(first+size, w.n)
-		if first >= last {
-			return 0, nil
-		}
-		n := 0
-		for i := first; i < last; i++ {
-			if w.row(c, n, int32(i)) {
-				n++
+// RowFunc writes value i of a list as row n of a chunk.
+type RowFunc func(c *Chunk, n int, i int32)
+
+// Listed are rows made from the values 0 to n-1 of a list in memory.
+func Listed(n int, columns []Column, newRow func() RowFunc) Rows {
+	var next atomic.Int64
+	return Pulled(columns, func() PullFunc {
+		row := newRow()
+		return func(c *Chunk) (int, error) {
+			size := int64(c.Cap())
+			first := next.Add(size) - size
+			last := min(first+size, int64(n))
+			for i := first; i < last; i++ {
+				row(c, int(i-first), int32(i))
 			}
+			return int(max(last-first, 0)), nil
 		}
-		if n > 0 {
-			return n, nil
-		}
-	}
+	})
 }

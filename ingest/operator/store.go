@@ -19,31 +19,48 @@ type Thread struct {
 // Inputs are an operator's inputs, each text JSON; "" is not recorded.
 type Inputs struct{ Shapes, Types, Strides, Concrete string }
 
-// Source is what belongs to the calls of one source.
+// Op is what a call of an operator has beside its times.
+type Op struct {
+	Thread   int32 // the source's number of the thread
+	Inputs   int32 // the source's number of its inputs; -1 when not recorded
+	Stack    int32 // stack_id; 0 when not recorded
+	Forward  int32 // ID of the forward operator of a backward one; 0 none
+	Sequence int64 // autograd's sequence number; -1 none
+	External int64 // the id by which device work names it
+	Memory   Memory
+}
+
+// Memory is what was allocated and freed in a call but not in a call inside it, in bytes, none negative.
+type Memory struct{ DeviceAlloc, DeviceFree, HostAlloc, HostFree int64 }
+
+// Add notes an allocation, or with negative bytes a release.
+func (m *Memory) Add(onDevice bool, bytes int64) {
+	alloc, free := &m.HostAlloc, &m.HostFree
+	if onDevice {
+		alloc, free = &m.DeviceAlloc, &m.DeviceFree
+	}
+	if bytes >= 0 {
+		*alloc += bytes
+	} else {
+		*free -= bytes
+	}
+}
+
+// Source is what belongs to the operators of one source.
 type Source struct {
-	Calls     *Calls
 	Names     []string // by Call.Name
-	Inputs    []Inputs // by Call.Inputs
-	Threads   []Thread // by Call.Thread
+	Inputs    []Inputs // by Op.Inputs
+	Threads   []Thread // by Op.Thread
 	Lines     *attribute.Timelines
 	IDs       attribute.IDs
 	HasMemory bool
-	Origin    int64             // the moment from which stored times count
-	Sequence  func(int32) int64 // autograd's sequence number of a call, -1 none; nil: none at all
-	Forward   map[int32]int32   // forward operator of a backward one
-	FirstOp   int32             // last op_id given before this source
+	Origin    int64 // the moment from which stored times count
+	FirstOp   int32 // last op_id given before this source
 }
 
-// OpID is the op_id of the innermost operator that is, or is around, a call; 0 when there is none.
-func (s *Source) OpID(call int32) int32 {
-	if call = s.Calls.Operator(call); call < 0 {
-		return 0
-	}
-	return s.FirstOp + call + 1
-}
-
-// Store stores the operators, their names and their inputs, and gives the number of operators.
-func (s *Source) Store(ctx context.Context, t *load.Target) (int64, error) {
+// Store stores the operators that run emits, their names and their inputs, and gives the number of operators. run works in a
+// goroutine of its own.
+func (s *Source) Store(ctx context.Context, t *load.Target, run func(emit func(*Call[Op]) error) error) (int64, error) {
 	r := &rows{Source: s}
 	for _, n := range s.Names {
 		id, err := t.Run.Operators.Add(n, "")
@@ -55,8 +72,10 @@ func (s *Source) Store(ctx context.Context, t *load.Target) (int64, error) {
 	if err := s.storeInputs(ctx, t, r); err != nil {
 		return 0, err
 	}
-	n, err := t.Insert(ctx, "op", load.Listed(s.Calls.Len(), columns, r.worker))
-	t.Run.OpID += int32(s.Calls.Len())
+	made := newStream(run)
+	defer made.stop()
+	n, err := t.Insert(ctx, "op", load.Pulled(columns, func() load.PullFunc { return r.worker(made) }))
+	t.Run.OpID += int32(n)
 	return n, err
 }
 
@@ -123,9 +142,17 @@ var columns = []load.Column{{Name: "op_id", Type: load.Integer}, {Name: "parent_
 	{Name: "device_alloc_bytes"}, {Name: "device_free_bytes"}, {Name: "host_alloc_bytes"}, {Name: "host_free_bytes"},
 	{Name: "range_context_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}}
 
-func (r *rows) worker() load.RowFunc {
+// worker gives one thread's function that fills chunks from the stream.
+func (r *rows) worker(made *stream) load.PullFunc {
 	w := &worker{rows: r, placer: r.Lines.Placer(), flops: map[[2]int32]flopCount{}}
-	return w.row
+	return func(c *load.Chunk) (int, error) {
+		calls, err := made.next()
+		for n := range calls {
+			w.row(c, n, &calls[n])
+		}
+		made.giveBack(calls)
+		return len(calls), err
+	}
 }
 
 type flopCount struct {
@@ -139,40 +166,34 @@ type worker struct {
 	flops  map[[2]int32]flopCount
 }
 
-func (w *worker) row(c *load.Chunk, n int, i int32) bool {
-	call := w.Calls.At(i)
-	if call.Range {
-		return false
-	}
-	thread := &w.Threads[call.Thread]
-	c.Int32(colOp)[n] = w.FirstOp + i + 1
-	optional(c, colParent, n, w.OpID(call.Parent))
-	forward := int32(0)
-	if f, ok := w.Forward[i]; ok {
-		forward = w.OpID(f)
-	}
-	optional(c, colForward, n, forward)
+func (w *worker) row(c *load.Chunk, n int, call *Call[Op]) {
+	op := &call.Of
+	thread := &w.Threads[op.Thread]
+	c.Int32(colOp)[n] = w.FirstOp + call.ID
+	w.optional(c, colParent, n, call.Parent, w.FirstOp)
+	w.optional(c, colForward, n, op.Forward, w.FirstOp)
 	c.Int32(colDepth)[n], c.Int32(colPID)[n], c.Int32(colTID)[n] = call.Depth, thread.PID, thread.TID
 	c.Int64(colName)[n] = w.nameID[call.Name]
-	if call.Inputs >= 0 {
-		c.Int64(colInput)[n] = w.inputID[call.Inputs]
+	if op.Inputs >= 0 {
+		c.Int64(colInput)[n] = w.inputID[op.Inputs]
 	} else {
 		c.SetNull(colInput, n)
 	}
-	optional(c, colStack, n, call.Stack)
-	if w.Sequence == nil || w.Sequence(i) < 0 {
+	w.optional(c, colStack, n, op.Stack, 0)
+	if c.Int64(colSequence)[n] = op.Sequence; op.Sequence < 0 {
 		c.SetNull(colSequence, n)
-	} else {
-		c.Int64(colSequence)[n] = w.Sequence(i)
 	}
 	c.Int32(colFolded)[n], c.Int32(colNested)[n] = flag(call.Folded), flag(call.Nested)
 	c.Int64(colStart)[n], c.Int64(colDuration)[n], c.Int64(colSelfCPU)[n] = call.Start-w.Origin, call.Duration(), call.SelfCPU()
 	c.Int64(colSelfDevice)[n], c.Int64(colTotalDevice)[n], c.Int32(colWork)[n] = call.SelfDevice, call.TotalDevice, call.Work
 	w.flop(c, n, call)
-	w.memory(c, n, i)
+	for k, v := range [4]int64{op.Memory.DeviceAlloc, op.Memory.DeviceFree, op.Memory.HostAlloc, op.Memory.HostFree} {
+		if c.Int64(colMemory + k)[n] = v; !w.HasMemory {
+			c.SetNull(colMemory+k, n)
+		}
+	}
 	node := w.placer.Node(thread.Key, call.Start)
 	c.Int32(colContext)[n], c.Int32(colPath)[n] = w.IDs.ContextID(node), w.Lines.Path(node)
-	return true
 }
 
 func flag(b bool) int32 {
@@ -182,38 +203,29 @@ func flag(b bool) int32 {
 	return 0
 }
 
-// optional writes an id that is NULL when 0.
-func optional(c *load.Chunk, col, n int, v int32) {
-	if v == 0 {
+// optional writes an id that is NULL when 0, and otherwise goes on after first.
+func (w *worker) optional(c *load.Chunk, col, n int, id, first int32) {
+	if id == 0 {
 		c.SetNull(col, n)
 		return
 	}
-	c.Int32(col)[n] = v
+	c.Int32(col)[n] = first + id
 }
 
 // flop writes the operations of a call, once for a folded pair.
-func (w *worker) flop(c *load.Chunk, n int, call *Call) {
-	if call.Inputs < 0 || call.Folded || !HasFLOP(w.Names[call.Name]) {
+func (w *worker) flop(c *load.Chunk, n int, call *Call[Op]) {
+	if call.Of.Inputs < 0 || call.Folded || !HasFLOP(w.Names[call.Name]) {
 		c.SetNull(colFLOP, n)
 		return
 	}
-	key := [2]int32{call.Name, call.Inputs}
+	key := [2]int32{call.Name, call.Of.Inputs}
 	f, known := w.flops[key]
 	if !known {
-		in := &w.Inputs[call.Inputs]
+		in := &w.Inputs[call.Of.Inputs]
 		f.n, f.ok = FLOP(w.Names[call.Name], in.Shapes, in.Types, in.Concrete)
 		w.flops[key] = f
 	}
 	if c.Int64(colFLOP)[n] = f.n; !f.ok {
 		c.SetNull(colFLOP, n)
-	}
-}
-
-func (w *worker) memory(c *load.Chunk, n int, i int32) {
-	m := w.Calls.Memory(i)
-	for k, v := range [4]int64{m.DeviceAlloc, m.DeviceFree, m.HostAlloc, m.HostFree} {
-		if c.Int64(colMemory + k)[n] = v; !w.HasMemory {
-			c.SetNull(colMemory+k, n)
-		}
 	}
 }

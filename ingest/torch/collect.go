@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"prof/ingest/operator"
 	"prof/ingest/torch/trace"
 )
 
@@ -23,9 +22,8 @@ type collector struct {
 }
 
 func newCollector() *collector {
-	return &collector{records: records{callByID: map[int64]int32{}, sequence: map[int32]int64{}, backward: map[int32]bool{}, stacks: map[int32]int32{},
-		forward: map[int64]flow{}, grads: map[int64]flow{}, processNames: map[int64]string{}, threadNames: map[[2]int64]string{},
-		first: math.MaxInt64, end: math.MinInt64, span: [2]int64{math.MaxInt64, math.MinInt64}, counts: map[string]*part{}}}
+	return &collector{records: records{configs: map[config]int32{}, rangeIDs: map[int64]bool{}, forward: map[int64]flow{}, grads: map[int64]flow{},
+		processNames: map[int64]string{}, threadNames: map[[2]int64]string{}, first: math.MaxInt64, end: math.MinInt64, span: [2]int64{math.MaxInt64, math.MinInt64}, counts: map[string]*part{}}}
 }
 
 // read takes all events. A trace that ends too early gives what it holds, and truncated says why.
@@ -114,20 +112,19 @@ func (c *collector) interval(e *trace.Event) error {
 	}
 	switch e.Category {
 	case trace.CPUOp:
-		c.hasOperator = true
-		c.operator(e, thread)
+		c.operator(e, c.of[thread])
 	case trace.UserAnnotation:
-		c.ranges.Add(annotation{start: e.Start, end: e.Start + e.Duration, thread: thread, name: c.rgNames.of(e.Name)})
+		if id, ok := e.Int(trace.ExternalID); ok {
+			c.rangeIDs[id] = true
+		}
+		c.ranges = append(c.ranges, annotation{start: e.Start, end: e.Start + e.Duration, thread: thread, name: c.rgNames.of(e.Name)})
 	case trace.PythonFunction:
-		c.python.Add(operator.Call{Start: e.Start, End: e.Start + e.Duration, Thread: thread, Name: c.pyNames.of(e.Name), Inputs: -1})
+		c.of[thread].python.add(e.Start, e.Duration, int64(c.pyNames.of(e.Name)))
 	case trace.Runtime, trace.Driver:
-		correlation := integer(e, trace.Correlation)
-		c.apis.Add(apiCall{start: e.Start, end: e.Start + e.Duration, correlation: correlation, thread: thread, name: c.apiName(e.Name)})
+		c.of[thread].apis.add(e.Start, e.Duration, int64(c.apiNames.of(e.Name)), integer(e, trace.Correlation))
 	}
 	return nil
 }
-
-func (c *collector) apiName(name []byte) int32 { return c.apiNames.of(name) }
 
 // thread numbers the event's thread.
 func (c *collector) thread(e *trace.Event) (int32, error) {
@@ -137,31 +134,31 @@ func (c *collector) thread(e *trace.Event) (int32, error) {
 	if int64(int32(e.PID)) != e.PID || int64(int32(e.TID)) != e.TID {
 		return 0, fmt.Errorf("pid %d and tid %d are out of range", e.PID, e.TID)
 	}
-	return c.threads.of(e.PID, e.TID), nil
+	id := c.threads.of(e.PID, e.TID)
+	if int(id) == len(c.of) {
+		c.of = append(c.of, &thread{memory: packed{moments: true}})
+	}
+	return id, nil
 }
 
 // operator takes a call of an operator.
-func (c *collector) operator(e *trace.Event, thread int32) {
-	call := c.calls.Add(operator.Call{Start: e.Start, End: e.Start + e.Duration, Thread: thread, Name: c.names.of(e.Name), Inputs: -1})
-	if id, ok := e.Int(trace.ExternalID); ok {
-		c.identify(id, call)
-	}
+func (c *collector) operator(e *trace.Event, t *thread) {
+	c.hasOperator = true
+	inputs, stack, sequence := int64(-1), int64(-1), int64(-1)
 	if e.Has&trace.InputShapes != 0 {
 		c.key = c.key[:0]
 		for _, part := range [][]byte{e.Shapes, e.Types, e.Strides, e.Concrete} {
 			c.key = append(append(c.key, part...), 0)
 		}
-		c.calls.At(call).Inputs = c.inputs.of(c.key)
-	}
-	if seq, ok := e.Int(trace.Sequence); ok && seq >= 0 {
-		c.sequence[call] = seq
-		if fwd, ok := e.Int(trace.ForwardThread); ok && fwd > 0 {
-			c.backward[call] = true
-		}
+		inputs = int64(c.inputs.of(c.key))
 	}
 	if len(e.Stack) > 0 {
-		c.stacks[call] = c.stackIDs.of(e.Stack)
+		stack = int64(c.stackID.of(e.Stack))
 	}
+	if s, ok := e.Int(trace.Sequence); ok && s >= 0 {
+		sequence = s
+	}
+	t.ops.add(e.Start, e.Duration, int64(c.names.of(e.Name)), inputs, integer(e, trace.ExternalID), sequence, stack)
 }
 
 // integer gives a whole number of an event's args, absent when it has none.

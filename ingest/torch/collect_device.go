@@ -50,35 +50,48 @@ func (f *fields) three(from [3]int64, field trace.Field, name string, to *[3]int
 
 // work takes a kernel, a copy or a fill. Old traces say the device and the stream only as process and thread.
 func (c *collector) work(e *trace.Event) error {
-	w := work{start: e.Start, duration: e.Duration, correlation: integer(e, trace.Correlation), external: integer(e, trace.ExternalID),
-		device: int32(e.PID), stream: int32(e.TID), api: -1, call: -1}
-	if int64(w.device) != e.PID || int64(w.stream) != e.TID {
+	w := work{start: e.Start, duration: e.Duration, correlation: integer(e, trace.Correlation), external: integer(e, trace.ExternalID), launch: -1, op: unknownOp}
+	k := config{device: int32(e.PID), stream: int32(e.TID)}
+	if int64(k.device) != e.PID || int64(k.stream) != e.TID {
 		return fmt.Errorf("pid %d and tid %d are out of range", e.PID, e.TID)
 	}
 	f := fields{e: e}
-	f.take(trace.Device, "device", &w.device, 0)
-	f.take(trace.Context, "context", &w.context, hasContext)
-	f.take(trace.Stream, "stream", &w.stream, 0)
-	if e.Category != trace.Kernel {
-		if v, ok := e.Int(trace.Bytes); ok {
-			w.bytes = v
-			f.has |= hasBytes
-		}
-		w.has, w.name = f.has, c.opName.of(e.Name)
-		c.memops.Add(w)
+	f.take(trace.Device, "device", &k.device, 0)
+	f.take(trace.Context, "context", &k.context, hasContext)
+	f.take(trace.Stream, "stream", &k.stream, 0)
+	if e.Category == trace.Kernel {
+		f.take(trace.Registers, "registers per thread", &k.registers, hasRegisters)
+		f.three(e.Grid, trace.GridSize, "grid", &k.grid, hasGrid)
+		f.three(e.Block, trace.BlockSize, "block", &k.block, hasBlock)
+		k.name, k.has = c.kernName.of(e.Name), f.has
+		w.config = c.config(k)
+		c.kernels.Add(w)
 		return f.err
 	}
-	f.take(trace.Registers, "registers per thread", &w.registers, hasRegisters)
-	f.three(e.Grid, trace.GridSize, "grid", &w.grid, hasGrid)
-	f.three(e.Block, trace.BlockSize, "block", &w.block, hasBlock)
-	w.has, w.name = f.has, c.kernName.of(e.Name)
-	c.kernels.Add(w)
+	if v, ok := e.Int(trace.Bytes); ok {
+		w.bytes = v
+		f.has |= hasBytes
+	}
+	k.name, k.has = c.opName.of(e.Name), f.has
+	w.config = c.config(k)
+	c.memops.Add(w)
 	return f.err
+}
+
+// config numbers what a launch has in common with others.
+func (c *collector) config(k config) int32 {
+	id, ok := c.configs[k]
+	if !ok {
+		id = int32(len(c.configList))
+		c.configs[k] = id
+		c.configList = append(c.configList, k)
+	}
+	return id
 }
 
 // wait takes a synchronisation.
 func (c *collector) wait(e *trace.Event) error {
-	w := wait{start: e.Start, duration: e.Duration, correlation: integer(e, trace.Correlation), kind: string(e.SyncKind)}
+	w := wait{start: e.Start, duration: e.Duration, correlation: integer(e, trace.Correlation), kind: string(e.SyncKind), launch: -1}
 	if w.kind == "" {
 		w.kind = string(e.Name)
 	}
@@ -91,8 +104,6 @@ func (c *collector) wait(e *trace.Event) error {
 	c.waits = append(c.waits, w)
 	return f.err
 }
-
-const hasStream = hasBytes
 
 const memoryName = "[memory]"
 
@@ -112,16 +123,13 @@ func (c *collector) instant(e *trace.Event, p *part) error {
 	if err != nil {
 		return err
 	}
-	m := memoryEvent{time: e.Start, bytes: bytes, thread: thread, deviceType: int16(kind), device: -1, address: integer(e, trace.Address),
-		allocated: integer(e, trace.TotalAllocated), reserved: integer(e, trace.TotalReserved)}
 	device, _ := e.Int(trace.DeviceID)
-	if int64(m.deviceType) != kind || int64(int16(device)) != device || bytes == -1<<63 {
+	if int64(int16(kind)) != kind || int64(int16(device)) != device || bytes == -1<<63 {
 		return fmt.Errorf("memory of device type %d, id %d: out of range", kind, device)
 	}
-	m.device = int16(device)
 	c.first, c.end = min(c.first, e.Start), max(c.end, e.Start)
 	c.hasMemory = true
 	p.stored++
-	c.memory.Add(m)
+	c.of[thread].memory.add(e.Start, integer(e, trace.Address), bytes, kind, device, integer(e, trace.TotalAllocated), integer(e, trace.TotalReserved))
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/ingest/attribute"
 	"prof/ingest/load"
 )
 
@@ -14,43 +15,106 @@ const modulePrefix = "nn.Module: "
 
 func isModule(function string) bool { return strings.HasPrefix(function, modulePrefix) }
 
-// textStack numbers a stack that is written from the innermost function, parted by ;.
-func textStack(stacks *load.Paths, text string) int32 {
-	id := int32(0)
-	for _, f := range slices.Backward(strings.Split(text, ";")) {
-		if f = strings.TrimSpace(f); f != "" {
-			id = stacks.Add(id, "", valid(f))
-		}
-	}
-	return id
+// pythonOf is what the call of a Python function has beside its times.
+type pythonOf struct {
+	thread, stack int32
+	path          int32
+	isModule      bool
+	module        int32 // ID of the innermost nn.Module that it is or is in; 0 none
+	inside        int64 // of an nn.Module: time of those next inside it
+	device        int64 // of an nn.Module: device work launched in it but in none inside it
 }
 
-var pythonColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "stack_id", Type: load.Integer}, {Name: "start_ns"},
-	{Name: "duration_ns"}, {Name: "self_cpu_ns"}, {Name: "self_device_ns"}, {Name: "total_device_ns"}, {Name: "module_cpu_ns"}, {Name: "module_device_ns"},
-	{Name: "path_id", Type: load.Integer}}
+// pushPython begins a call of a Python function.
+func (s *sweeper) pushPython(row []int64) error {
+	start, end := row[0], row[0]+row[1]
+	// Push would do the same; here it tells the parent.
+	if _, err := s.python.Holding(start, end); err != nil {
+		return err
+	}
+	call, err := s.python.Push(pyCall{Start: start, End: end, Name: int32(row[colName]), Of: pythonOf{thread: s.thread}})
+	if err != nil {
+		return err
+	}
+	name, parent := s.pyName[call.Name], s.python.Find(func(c *pyCall) bool { return c.ID == call.Parent })
+	outer := int32(0)
+	if parent != nil {
+		outer, call.Of.module = parent.Of.stack, parent.Of.module
+	}
+	call.Of.stack = s.target.Run.Stacks.Add(outer, "", name)
+	if call.Of.isModule = isModule(name); call.Of.isModule {
+		if m := s.moduleOf(call); m != nil {
+			m.Of.inside += row[1]
+		}
+		call.Of.module = call.ID
+	}
+	call.Of.path = s.lines.Path(s.place.Node(s.threads.list[s.thread].Key, start))
+	return nil
+}
+
+// moduleOf gives the innermost nn.Module that a call is or is in.
+func (s *sweeper) moduleOf(call *pyCall) *pyCall {
+	id := call.Of.module
+	if id == 0 {
+		return nil
+	}
+	return s.python.Find(func(c *pyCall) bool { return c.ID == id })
+}
+
+func (s *sweeper) addToModule(call *pyCall, device int64) {
+	if m := s.moduleOf(call); m != nil {
+		m.Of.device += device
+	}
+}
+
+// emitPython keeps a finished call of a Python function for storing.
+func (l *loader) emitPython(c *pyCall) error {
+	o := &c.Of
+	module, inside, device := int64(0), int64(0), int64(0)
+	if o.isModule {
+		module, inside, device = 1, c.Duration()-o.inside, o.device
+	}
+	l.pyCalls.add(c.Start, c.Duration(), int64(o.thread), int64(o.stack), c.SelfCPU(), c.SelfDevice, c.TotalDevice, int64(o.path), module, inside, device)
+	return nil
+}
+
+var pythonColumns = []load.Column{{Name: "start_ns"}, {Name: "duration_ns"}, {Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer},
+	{Name: "stack_id", Type: load.Integer}, {Name: "self_cpu_ns"}, {Name: "self_device_ns"}, {Name: "total_device_ns"}, {Name: "path_id", Type: load.Integer},
+	{Name: "module_cpu_ns"}, {Name: "module_device_ns"}}
 
 // storePython stores the calls of Python functions.
 func (l *loader) storePython(ctx context.Context) error {
-	newRow := func() load.RowFunc {
-		place := l.lines.Placer()
-		return func(c *load.Chunk, n int, i int32) bool {
-			call := l.python.At(i)
-			thread := l.threads.list[call.Thread]
-			c.Int32(0)[n], c.Int32(1)[n], c.Int32(2)[n] = thread.PID, thread.TID, l.stack[i]
-			c.Int64(3)[n], c.Int64(4)[n], c.Int64(5)[n] = call.Start-l.origin, call.Duration(), call.SelfCPU()
-			c.Int64(6)[n], c.Int64(7)[n] = call.SelfDevice, call.TotalDevice
-			if l.module[i] == i {
-				c.Int64(8)[n], c.Int64(9)[n] = call.Duration()-l.inside[i], l.device[i]
-			} else {
-				c.SetNull(8, n)
-				c.SetNull(9, n)
+	l.pyCalls.end()
+	_, err := l.target.Insert(ctx, "python_call", l.unpacked([]*packed{&l.pyCalls}, pythonColumns, func() unpackFunc {
+		return func(c *load.Chunk, n int, _, _ int, row []int64) {
+			thread := l.threads.list[row[2]]
+			c.Int64(0)[n], c.Int64(1)[n], c.Int32(2)[n], c.Int32(3)[n] = row[0]-l.origin, row[1], thread.PID, thread.TID
+			c.Int32(4)[n], c.Int64(5)[n], c.Int64(6)[n], c.Int64(7)[n], c.Int32(8)[n] = int32(row[3]), row[4], row[5], row[6], int32(row[7])
+			for k := range 2 {
+				if c.Int64(9 + k)[n] = row[9+k]; row[8] == 0 {
+					c.SetNull(9+k, n)
+				}
 			}
-			c.Int32(10)[n] = l.lines.Path(place.Node(thread.Key, call.Start))
-			return true
 		}
+	}))
+	l.pyCalls = packed{}
+	if err != nil {
+		return err
 	}
-	_, err := l.target.Insert(ctx, "python_call", load.Listed(l.python.Len(), pythonColumns, newRow))
-	return err
+	return attribute.CheckDepth(l.target.Run.Stacks.All(), attribute.MaxSteps)
+}
+
+// textStacks numbers the stacks that traces of PyTorch 1.8 to 1.12 have as texts: functions from the innermost one, parted by ;.
+func (l *loader) textStacks() {
+	for _, text := range l.stackID.list {
+		id := int32(0)
+		for _, f := range slices.Backward(strings.Split(text, ";")) {
+			if f = strings.TrimSpace(f); f != "" {
+				id = l.target.Run.Stacks.Add(id, "", valid(f))
+			}
+		}
+		l.textStack = append(l.textStack, id)
+	}
 }
 
 // StoreStacks stores the stacks of Python functions of all of a run's sources. It is called once, after the last source.

@@ -7,54 +7,77 @@ import (
 
 // work is a kernel, a copy or a fill.
 type work struct {
-	start, duration         int64
-	correlation, external   int64 // none: absent
-	bytes                   int64 // of a copy or fill
+	start, duration       int64
+	correlation, external int64 // absent: none
+	bytes                 int64 // of a copy or fill
+	config                int32
+	launch                int32 // place in launches, -1 unknown
+	op                    int32 // ID of the operator that launched it, 0 none, unknownOp
+}
+
+const (
+	absent    = int64(-1 << 62)
+	unknownOp = int32(-1)
+)
+
+// config is what launches of one kind have in common.
+type config struct {
 	name                    int32 // of a kernel: number of its name; of others: of what the event is called
 	device, context, stream int32
 	grid, block             [3]int32
 	registers               int32
 	has                     uint32
-	api                     int32 // the launching call, -1 unknown
-	call                    int32 // the operator that launched it, -1 none
 }
 
-const absent = int64(-1 << 62)
-
-// What a work has.
+// What a config or a wait has.
 const (
 	hasContext = 1 << iota
 	hasGrid
 	hasBlock
 	hasRegisters
 	hasBytes
-	hasOperator // whether it was launched in an operator is known
+	hasStream
 )
 
-// apiCall is one call of the CUDA runtime or driver.
-type apiCall struct {
-	start, end  int64
-	correlation int64
-	thread      int32
-	name        int32 // number of the function
-	node        int32 // ranges open when it began
-	call        int32 // innermost operator around it, -1 none
-	python      int32 // innermost Python function around it, -1 none
+// launch is an API call that issued device work.
+type launch struct {
+	start, duration int64
+	thread          int32
+	name            int32 // number of the function
+	node            int32 // ranges open when it began
 }
+
+// thread is what happened on one thread, in the order of time once finish was called on each.
+type thread struct {
+	ops    packed // start, duration, name, inputs, External id, sequence number, number of its text of a stack
+	apis   packed // start, duration, name, correlation id
+	python packed // start, duration, name
+	memory packed // time, address, bytes, device type, device, total allocated, total reserved
+	memOp  []int32
+	base   int32 // ID of its first operator less 1
+}
+
+// Columns of a thread's rows after start and duration.
+const (
+	colName        = 2
+	colInputs      = 3
+	colExternal    = 4
+	colSequence    = 5
+	colStack       = 6
+	colCorrelation = 3
+
+	memAddress    = 1
+	memBytes      = 2
+	memDeviceType = 3
+	memDevice     = 4
+	memAllocated  = 5
+	memReserved   = 6
+)
 
 // annotation is one record_function range.
 type annotation struct {
 	start, end   int64
 	thread, name int32
-}
-
-// memoryEvent is an allocation or a release.
-type memoryEvent struct {
-	time, address, bytes int64
-	allocated, reserved  int64
-	thread               int32
-	deviceType, device   int16
-	call                 int32
 }
 
 // wait is one synchronisation.
@@ -63,6 +86,7 @@ type wait struct {
 	device, context, stream      int32
 	has                          uint32
 	kind                         string
+	launch                       int32
 }
 
 // overhead is time that the profiler took.
@@ -71,42 +95,35 @@ type overhead struct {
 	name            string
 }
 
-// flow ties a forward operator to its backward by the moments they begin.
+// flow is one end of what ties a forward operator to its backward: the moment that it begins.
 type flow struct {
 	thread int32
 	at     int64
 }
 
-// records are what a trace holds, as compact as its size asks for: some 90 bytes for an operator and for a kernel, 60 for a
-// memory event, 50 for an API call, none for anything else.
+// records are what a trace holds, as compact as its size asks for: some 10 bytes for an operator and an API call, 25 for a
+// memory event, 60 for a kernel, none for anything else.
 type records struct {
 	threads threads
-	calls   operator.Calls
-	names   numbers // of operators
-	ranges  load.Blocks[annotation]
-	rgNames numbers
-	inputs  numbers
-	python  operator.Calls
-	pyNames numbers
+	of      []*thread // by thread
 
-	kernels  load.Blocks[work]
-	kernName numbers
-	memops   load.Blocks[work]
-	opName   numbers // of copies and fills
-	apis     load.Blocks[apiCall]
-	apiNames numbers
-	memory   load.Blocks[memoryEvent]
-	waits    []wait
-	overhead []overhead
+	names    numbers // of operators
+	inputs   numbers
+	stackID  numbers // texts of stacks
+	pyNames  numbers
+	ranges   []annotation
+	rgNames  numbers
+	rangeIDs map[int64]bool // External ids of ranges
 
-	callByID map[int64]int32 // External id -> operator
-	dense    []int32         // the same while ids are small, plus 1
-	stacks   map[int32]int32 // call -> number of its text of a stack
-	stackIDs numbers
-	sequence map[int32]int64
-	backward map[int32]bool // backward operators
-	forward  map[int64]flow // by flow id
-	grads    map[int64]flow
+	kernels, memops load.Blocks[work]
+	configs         map[config]int32
+	configList      []config
+	kernName        numbers
+	opName          numbers // of copies and fills
+	apiNames        numbers
+	waits           []wait
+	overhead        []overhead
+	forward, grads  map[int64]flow // by flow id
 
 	processNames map[int64]string
 	threadNames  map[[2]int64]string
@@ -120,6 +137,15 @@ type records struct {
 type part struct {
 	read, stored int64
 	reason       string
+}
+
+func (r *records) part(name string) *part {
+	p := r.counts[name]
+	if p == nil {
+		p = &part{}
+		r.counts[name] = p
+	}
+	return p
 }
 
 // threads numbers threads and processes.
@@ -164,7 +190,7 @@ func (t *threads) only() (pid int32, ok bool) {
 }
 
 // maxThreads is more than any job has, and fits the threads' keys.
-const maxThreads = 1 << 20
+const maxThreads = 1 << 16
 
 // numbers numbers texts: 0, 1, ...
 type numbers struct {
@@ -184,36 +210,4 @@ func (n *numbers) of(b []byte) int32 {
 	n.ids[s] = id
 	n.list = append(n.list, s)
 	return id
-}
-
-func (r *records) part(name string) *part {
-	p := r.counts[name]
-	if p == nil {
-		p = &part{}
-		r.counts[name] = p
-	}
-	return p
-}
-
-// identify notes an operator's External id.
-func (r *records) identify(id int64, call int32) {
-	if id >= 0 && id < int64(4*len(r.dense))+1<<16 {
-		for int64(len(r.dense)) <= id {
-			r.dense = append(r.dense, make([]int32, max(1<<12, len(r.dense)/2))...)
-		}
-		r.dense[id] = call + 1
-		return
-	}
-	r.callByID[id] = call
-}
-
-// identified gives the operator of an External id, -1 when none has it.
-func (r *records) identified(id int64) int32 {
-	if id >= 0 && id < int64(len(r.dense)) && r.dense[id] > 0 {
-		return r.dense[id] - 1
-	}
-	if c, ok := r.callByID[id]; ok {
-		return c
-	}
-	return -1
 }

@@ -13,16 +13,16 @@ var apiColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", 
 
 // storeAPIs stores the calls of the CUDA runtime and driver.
 func (l *loader) storeAPIs(ctx context.Context) error {
-	_, err := l.target.Insert(ctx, "api_call", load.Listed(l.apis.Len(), apiColumns, func() load.RowFunc {
-		return func(c *load.Chunk, n int, i int32) bool {
-			a := l.apis.At(i)
-			thread := l.threads.list[a.thread]
-			c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n], c.Int64(3)[n] = thread.PID, thread.TID, a.start-l.origin, a.end-a.start
-			c.Int32(4)[n], c.Int64(5)[n], c.Int32(6)[n] = l.apiID[a.name], a.correlation, l.ids.ContextID(a.node)
-			if a.correlation == absent {
+	_, err := l.target.Insert(ctx, "api_call", l.unpacked(l.columnOf(func(t *thread) *packed { return &t.apis }), apiColumns, func() unpackFunc {
+		place := l.lines.Placer()
+		return func(c *load.Chunk, n int, k, _ int, row []int64) {
+			thread := l.threads.list[k]
+			c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n], c.Int64(3)[n] = thread.PID, thread.TID, row[0]-l.origin, row[1]
+			c.Int32(4)[n], c.Int64(5)[n] = l.apiID[row[colName]], row[colCorrelation]
+			c.Int32(6)[n] = l.ids.ContextID(place.Node(thread.Key, row[0]))
+			if row[colCorrelation] == absent {
 				c.SetNull(5, n)
 			}
-			return true
 		}
 	}))
 	return err
@@ -32,15 +32,15 @@ func (l *loader) storeAPIs(ctx context.Context) error {
 var deviceTypes = []string{"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla", "vulkan", "metal", "xpu", "mps", "meta",
 	"hpu", "ve", "lazy", "ipu", "mtia", "privateuseone"}
 
-func deviceType(n int16) string {
-	if n >= 0 && int(n) < len(deviceTypes) {
+func deviceType(n int64) string {
+	if n >= 0 && n < int64(len(deviceTypes)) {
 		return deviceTypes[n]
 	}
 	return fmt.Sprintf("device type %d", n)
 }
 
 // onHost says whether memory is the CPU's: PyTorch's own tables count these three as such.
-func onHost(deviceType int16) bool { return deviceType == 0 || deviceType == 2 || deviceType == 5 }
+func onHost(deviceType int64) bool { return deviceType == 0 || deviceType == 2 || deviceType == 5 }
 
 var memoryColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "time_ns"}, {Name: "device_type", Type: load.Varchar},
 	{Name: "device_id", Type: load.Integer}, {Name: "address"}, {Name: "size_bytes"}, {Name: "allocated_bytes"}, {Name: "reserved_bytes"},
@@ -48,26 +48,29 @@ var memoryColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid
 
 // storeMemory stores allocations and releases.
 func (l *loader) storeMemory(ctx context.Context) error {
-	_, err := l.target.Insert(ctx, "memory_event", load.Listed(l.memory.Len(), memoryColumns, func() load.RowFunc {
+	_, err := l.target.Insert(ctx, "memory_event", l.unpacked(l.columnOf(func(t *thread) *packed { return &t.memory }), memoryColumns, func() unpackFunc {
 		place := l.lines.Placer()
-		return func(c *load.Chunk, n int, i int32) bool {
-			m := l.memory.At(i)
-			thread := l.threads.list[m.thread]
-			c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n] = thread.PID, thread.TID, m.time-l.origin
-			c.SetText(3, n, deviceType(m.deviceType))
-			setInt(c, 4, n, int32(m.device), !onHost(m.deviceType))
-			for k, v := range [3]int64{m.address, m.allocated, m.reserved} {
-				col := []int{5, 7, 8}[k]
+		return func(c *load.Chunk, n int, k, i int, row []int64) {
+			thread, kind := l.threads.list[k], row[memDeviceType]
+			c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n] = thread.PID, thread.TID, row[0]-l.origin
+			c.SetText(3, n, deviceType(kind))
+			setInt(c, 4, n, int32(row[memDevice]), !onHost(kind))
+			for _, to := range [3][2]int{{5, memAddress}, {7, memAllocated}, {8, memReserved}} {
+				col, from := to[0], to[1]
+				v := row[from]
 				// Of the CPU's memory the profiler knows no totals and writes 0.
-				if c.Int64(col)[n] = v; v == absent || col > 5 && v == 0 && onHost(m.deviceType) {
+				if c.Int64(col)[n] = v; v == absent || from != memAddress && v == 0 && onHost(kind) {
 					c.SetNull(col, n)
 				}
 			}
-			c.Int64(6)[n] = m.bytes
-			setInt(c, 9, n, l.source.OpID(m.call), l.hasOperator)
-			node := place.Node(thread.Key, m.time)
+			c.Int64(6)[n] = row[memBytes]
+			op := l.of[k].memOp[i]
+			if op != 0 {
+				op += l.source.FirstOp
+			}
+			setInt(c, 9, n, op, l.hasOperator)
+			node := place.Node(thread.Key, row[0])
 			c.Int32(10)[n], c.Int32(11)[n] = l.ids.ContextID(node), l.lines.Path(node)
-			return true
 		}
 	}))
 	return err
@@ -92,8 +95,8 @@ func (l *loader) storeWaits(ctx context.Context) error {
 			if w.correlation != absent {
 				correlation = w.correlation
 			}
-			if api := l.launch(w.correlation); api >= 0 {
-				a := l.apis.At(api)
+			if w.launch >= 0 {
+				a := &l.launches[w.launch]
 				pid, tid = l.threads.list[a.thread].PID, l.threads.list[a.thread].TID
 				rangeContext, path = l.ids.ContextID(a.node), l.lines.Path(a.node)
 			}

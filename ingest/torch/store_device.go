@@ -39,27 +39,37 @@ const (
 )
 
 // workRow fills the columns that all device work has.
-func (l *loader) workRow(c *load.Chunk, n int, w *work) {
-	c.Int32(atDevice)[n], c.Int32(atStream)[n] = w.device, w.stream
+func (l *loader) workRow(c *load.Chunk, n int, w *work) *config {
+	k := &l.configList[w.config]
+	c.Int32(atDevice)[n], c.Int32(atStream)[n] = k.device, k.stream
 	c.Int64(atStart)[n], c.Int64(atDuration)[n] = w.start-l.origin, w.duration
-	setInt(c, atContext, n, w.context, w.has&hasContext != 0)
+	setInt(c, atContext, n, k.context, k.has&hasContext != 0)
 	if c.Int64(atCorrelation)[n] = w.correlation; w.correlation == absent {
 		c.SetNull(atCorrelation, n)
 	}
-	setInt(c, atOp, n, l.source.OpID(w.call), l.hasOperator && w.has&hasOperator != 0)
-	if w.api < 0 {
+	op := w.op
+	if named := l.named[w.external]; w.launch < 0 && named != nil && w.external != w.correlation {
+		op = named.op
+	}
+	known := l.hasOperator && op != unknownOp
+	if op > 0 {
+		op += l.source.FirstOp
+	}
+	setInt(c, atOp, n, op, known)
+	if w.launch < 0 {
 		pid, ok := l.threads.only()
 		setInt(c, atPID, n, pid, ok)
 		for _, col := range []int{atTID, atLaunchStart, atLaunchDuration, atLaunchName, atRangeContext, atPath} {
 			c.SetNull(col, n)
 		}
-		return
+		return k
 	}
-	a := l.apis.At(w.api)
+	a := &l.launches[w.launch]
 	thread := l.threads.list[a.thread]
 	c.Int32(atPID)[n], c.Int32(atTID)[n] = thread.PID, thread.TID
-	c.Int64(atLaunchStart)[n], c.Int64(atLaunchDuration)[n], c.Int32(atLaunchName)[n] = a.start-l.origin, a.end-a.start, l.apiID[a.name]
+	c.Int64(atLaunchStart)[n], c.Int64(atLaunchDuration)[n], c.Int32(atLaunchName)[n] = a.start-l.origin, a.duration, l.apiID[a.name]
 	c.Int32(atRangeContext)[n], c.Int32(atPath)[n] = l.ids.ContextID(a.node), l.lines.Path(a.node)
+	return k
 }
 
 func setInt(c *load.Chunk, col, n int, v int32, ok bool) {
@@ -85,16 +95,14 @@ func (l *loader) storeKernels(ctx context.Context) error {
 		columns = append(columns, load.Column{Name: name, Type: load.Integer})
 	}
 	_, err := l.target.Insert(ctx, "kernel", load.Listed(l.kernels.Len(), columns, func() load.RowFunc {
-		return func(c *load.Chunk, n int, i int32) bool {
-			w := l.kernels.At(i)
-			l.workRow(c, n, w)
-			c.Int64(atMore)[n] = names[w.name]
-			for k := range 3 {
-				setInt(c, atMore+1+k, n, w.grid[k], w.has&hasGrid != 0)
-				setInt(c, atMore+4+k, n, w.block[k], w.has&hasBlock != 0)
+		return func(c *load.Chunk, n int, i int32) {
+			k := l.workRow(c, n, l.kernels.At(i))
+			c.Int64(atMore)[n] = names[k.name]
+			for d := range 3 {
+				setInt(c, atMore+1+d, n, k.grid[d], k.has&hasGrid != 0)
+				setInt(c, atMore+4+d, n, k.block[d], k.has&hasBlock != 0)
 			}
-			setInt(c, atMore+7, n, w.registers, w.has&hasRegisters != 0)
-			return true
+			setInt(c, atMore+7, n, k.registers, k.has&hasRegisters != 0)
 		}
 	}))
 	return err
@@ -109,21 +117,20 @@ func (l *loader) storeMemops(ctx context.Context) error {
 	columns := append(slices.Clone(workColumns), load.Column{Name: "operation", Type: load.Varchar}, load.Column{Name: "size_bytes"},
 		load.Column{Name: "src_memory", Type: load.Varchar}, load.Column{Name: "dst_memory", Type: load.Varchar})
 	_, err := l.target.Insert(ctx, "memop", load.Listed(l.memops.Len(), columns, func() load.RowFunc {
-		return func(c *load.Chunk, n int, i int32) bool {
+		return func(c *load.Chunk, n int, i int32) {
 			w := l.memops.At(i)
-			l.workRow(c, n, w)
-			c.SetText(atMore, n, kinds[w.name][0])
-			if c.Int64(atMore + 1)[n] = w.bytes; w.has&hasBytes == 0 {
+			k := l.workRow(c, n, w)
+			c.SetText(atMore, n, kinds[k.name][0])
+			if c.Int64(atMore + 1)[n] = w.bytes; k.has&hasBytes == 0 {
 				c.SetNull(atMore+1, n)
 			}
-			for k, text := range kinds[w.name][1:] {
+			for d, text := range kinds[k.name][1:] {
 				if text == "" {
-					c.SetNull(atMore+2+k, n)
+					c.SetNull(atMore+2+d, n)
 				} else {
-					c.SetText(atMore+2+k, n, text)
+					c.SetText(atMore+2+d, n, text)
 				}
 			}
-			return true
 		}
 	}))
 	return err
@@ -158,14 +165,14 @@ func memoryKind(s string) string {
 
 // replay is one launch of a CUDA graph on one device, from its nodes.
 type replay struct {
-	context         int32
+	config          *config
 	first, last     int64
 	busy            int64
 	kernels, memops int64
 	correlation     int64
 }
 
-type replayKey struct{ api, device int32 }
+type replayKey struct{ launch, device int32 }
 
 // storeReplays stores the launches of CUDA graphs.
 func (l *loader) storeReplays(ctx context.Context) error {
@@ -174,35 +181,37 @@ func (l *loader) storeReplays(ctx context.Context) error {
 		isGraph[i] = strings.Contains(name, "GraphLaunch")
 	}
 	rows := map[replayKey]*replay{}
-	for _, list := range []*load.Blocks[work]{&l.kernels, &l.memops} {
-		for i := range int32(list.Len()) {
-			w := list.At(i)
-			if w.api < 0 || !isGraph[l.apis.At(w.api).name] {
-				continue
-			}
-			k := replayKey{w.api, w.device}
-			r := rows[k]
-			if r == nil {
-				r = &replay{context: w.context, first: w.start, last: w.start, correlation: w.correlation}
-				rows[k] = r
-			}
-			r.first, r.last, r.busy = min(r.first, w.start), max(r.last, w.start+w.duration), r.busy+w.duration
-			if list == &l.kernels {
-				r.kernels++
-			} else {
-				r.memops++
-			}
+	for i := range int32(l.works()) {
+		w := l.work(i)
+		if w.launch < 0 || !isGraph[l.launches[w.launch].name] {
+			continue
+		}
+		k := replayKey{w.launch, l.configList[w.config].device}
+		r := rows[k]
+		if r == nil {
+			r = &replay{config: &l.configList[w.config], first: w.start, last: w.start, correlation: w.correlation}
+			rows[k] = r
+		}
+		r.first, r.last, r.busy = min(r.first, w.start), max(r.last, w.start+w.duration), r.busy+w.duration
+		if i < int32(l.kernels.Len()) {
+			r.kernels++
+		} else {
+			r.memops++
 		}
 	}
 	keys := slices.SortedFunc(maps.Keys(rows), func(a, b replayKey) int {
-		return cmp.Or(cmp.Compare(rows[a].first, rows[b].first), cmp.Compare(a.api, b.api), cmp.Compare(a.device, b.device))
+		return cmp.Or(cmp.Compare(rows[a].first, rows[b].first), cmp.Compare(a.launch, b.launch), cmp.Compare(a.device, b.device))
 	})
 	_, err := l.target.Append(ctx, "graph_launch", func(add func(...driver.Value) error) error {
 		for _, k := range keys {
-			r, a := rows[k], l.apis.At(k.api)
+			r, a := rows[k], &l.launches[k.launch]
 			thread := l.threads.list[a.thread]
-			if err := add(l.target.UUID(), l.sourceID(), thread.PID, thread.TID, k.device, r.context, nil, "node", nil, r.first-l.origin, r.last-r.first, r.busy,
-				r.kernels, r.memops, r.correlation, a.start-l.origin, a.end-a.start, l.apiID[a.name], l.ids.ContextID(a.node), l.lines.Path(a.node)); err != nil {
+			var context driver.Value
+			if r.config.has&hasContext != 0 {
+				context = r.config.context
+			}
+			if err := add(l.target.UUID(), l.sourceID(), thread.PID, thread.TID, k.device, context, nil, "node", nil, r.first-l.origin, r.last-r.first, r.busy,
+				r.kernels, r.memops, r.correlation, a.start-l.origin, a.duration, l.apiID[a.name], l.ids.ContextID(a.node), l.lines.Path(a.node)); err != nil {
 				return err
 			}
 		}
@@ -215,7 +224,7 @@ func (l *loader) storeReplays(ctx context.Context) error {
 func (l *loader) storeRanges(ctx context.Context) error {
 	_, err := l.target.Append(ctx, "nvtx_range", func(add func(...driver.Value) error) error {
 		for i, s := range l.spans {
-			r := l.ranges.At(int32(i))
+			r := &l.ranges[i]
 			thread := l.threads.list[r.thread]
 			var parent driver.Value
 			if s.Parent >= 0 {
@@ -231,5 +240,5 @@ func (l *loader) storeRanges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.ids.Store(ctx, l.target, l.name, l.lines, attribute.SumRanges([]*attribute.WorkList{&l.ops}, l.lines, len(l.spans)))
+	return l.ids.Store(ctx, l.target, l.name, l.lines, attribute.SumRanges([]*attribute.WorkList{&l.linked.ops}, l.lines, len(l.spans)))
 }

@@ -7,12 +7,10 @@ package torch
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +58,12 @@ type loader struct {
 	info   *load.SourceInfo
 	source *operator.Source
 	apiID  []int32 // api_name_id by number of the function
+	pyName []string
+
+	gradient  map[int32]int32   // ID of the forward operator by that of the backward one
+	waitsOf   map[int64][]int32 // synchronisations by correlation id
+	textStack []int32           // stack_id by number of the text of a stack
+	pyCalls   packed            // finished calls of Python functions
 }
 
 // Load stores a trace as one source of the target's run.
@@ -131,9 +135,6 @@ func (l *loader) describe(truncated error, events int64) {
 	if l.texted > 0 {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events have a text for their process and are left out: was the trace merged from several?", l.texted))
 	}
-	if l.astray > 0 {
-		info.Warnings = append(info.Warnings, fmt.Sprintf("%d pieces of device work name an operator that was not running when they were launched; they are given to the one that was", l.astray))
-	}
 }
 
 // prepare makes what several tables need.
@@ -151,44 +152,56 @@ func (l *loader) prepare() {
 		p := strings.SplitN(valid(key), "\x00", 5)
 		inputs[i] = operator.Inputs{Shapes: p[0], Types: p[1], Strides: p[2], Concrete: p[3]}
 	}
-	l.source = &operator.Source{Calls: &l.calls, Names: names, Inputs: inputs, Threads: l.threads.list, Lines: l.lines, IDs: l.ids,
-		HasMemory: l.hasMemory, Origin: l.origin, FirstOp: l.target.Run.OpID, Forward: l.gradients()}
-	if len(l.sequence) > 0 {
-		l.source.Sequence = func(call int32) int64 {
-			if s, ok := l.sequence[call]; ok {
-				return s
-			}
-			return -1
+	for _, name := range l.pyNames.list {
+		l.pyName = append(l.pyName, valid(name))
+	}
+	l.waitsOf = map[int64][]int32{}
+	for i, w := range l.waits {
+		if w.correlation != absent {
+			l.waitsOf[w.correlation] = append(l.waitsOf[w.correlation], int32(i))
 		}
 	}
+	l.textStacks()
+	l.gradients()
+	l.source = &operator.Source{Names: names, Inputs: inputs, Threads: l.threads.list, Lines: l.lines, IDs: l.ids,
+		HasMemory: l.hasMemory, Origin: l.origin, FirstOp: l.target.Run.OpID}
 }
 
 // gradients ties backward operators to their forward ones, by the flows between them.
-func (l *loader) gradients() map[int32]int32 {
-	out := map[int32]int32{}
-	for id, to := range l.grads {
-		if from, ok := l.forward[id]; ok {
-			f, b := l.begun(from), l.begun(to)
-			if f >= 0 && b >= 0 {
-				out[b] = f
+func (l *loader) gradients() {
+	l.gradient = map[int32]int32{}
+	if len(l.grads) == 0 {
+		return
+	}
+	begun := map[flow]int32{}
+	for _, ends := range []map[int64]flow{l.forward, l.grads} {
+		for _, f := range ends {
+			begun[f] = 0
+		}
+	}
+	// Of operators that begin together the last is the innermost.
+	for i, th := range l.of {
+		id := th.base
+		for r := th.ops.rows(); r.next(); {
+			id++
+			f := flow{int32(i), r.row[0]}
+			if _, ok := begun[f]; ok {
+				begun[f] = id
 			}
 		}
 	}
-	return out
-}
-
-// begun gives the operator that began on a thread at that moment, of several the innermost; -1 when none did.
-func (l *loader) begun(f flow) int32 {
-	calls, found := l.calls.InOrder(f.thread), int32(-1)
-	k, _ := slices.BinarySearchFunc(calls, f.at, func(i int32, at int64) int { return cmp.Compare(l.calls.At(i).Start, at) })
-	for ; k < len(calls) && l.calls.At(calls[k]).Start == f.at; k++ {
-		found = calls[k]
+	for id, to := range l.grads {
+		if from, ok := l.forward[id]; ok && begun[from] > 0 && begun[to] > 0 {
+			l.gradient[begun[to]] = begun[from]
+		}
 	}
-	return found
 }
 
 func (l *loader) storeOperators(ctx context.Context) error {
-	_, err := l.source.Store(ctx, l.target)
+	_, err := l.source.Store(ctx, l.target, l.sweep)
+	if l.astray > 0 {
+		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%d pieces of device work name an operator that was not running when they were launched; they are given to the one that was", l.astray))
+	}
 	return err
 }
 

@@ -1,0 +1,200 @@
+package torch
+
+import (
+	"math"
+
+	"prof/ingest/attribute"
+	"prof/ingest/operator"
+)
+
+// opSweep and pySweep put operators, and Python functions, into each other.
+type (
+	opCall  = operator.Call[operator.Op]
+	opSweep = operator.Sweep[operator.Op]
+	pyCall  = operator.Call[pythonOf]
+	pySweep = operator.Sweep[pythonOf]
+)
+
+// sweeper goes along what happened on each thread in the order of time, once, and gives each thing its place: operators in
+// each other, API calls, memory and device work in operators, all of them in Python functions.
+type sweeper struct {
+	*loader
+	ops    opSweep
+	python pySweep
+	place  *attribute.Placer
+	thread int32
+	th     *thread
+
+	nextOp, nextAPI, nextPython, nextMemory *packedReader
+	opAt, apiAt, pythonAt, memoryAt         int64 // when the next one is; never at the end
+	memory                                  int   // number of the next memory event
+}
+
+const never = int64(math.MaxInt64)
+
+// sweep places everything and emits the operators.
+func (l *loader) sweep(emit func(*opCall) error) error {
+	s := &sweeper{loader: l, ops: opSweep{Emit: emit}, place: l.lines.Placer()}
+	s.python.Emit = l.emitPython
+	for i, th := range l.of {
+		s.thread, s.th, s.memory = int32(i), th, 0
+		s.nextOp, s.nextAPI, s.nextPython, s.nextMemory = th.ops.rows(), th.apis.rows(), th.python.rows(), th.memory.rows()
+		s.opAt, s.apiAt, s.pythonAt, s.memoryAt = at(s.nextOp), at(s.nextAPI), at(s.nextPython), at(s.nextMemory)
+		if err := s.walk(); err != nil {
+			return err
+		}
+		th.ops = packed{} // stored by now
+	}
+	return nil
+}
+
+// at goes to the next row and gives its time.
+func at(r *packedReader) int64 {
+	if !r.next() {
+		return never
+	}
+	return r.row[0]
+}
+
+// walk goes along one thread. Of what happens together the outer comes first.
+func (s *sweeper) walk() error {
+	for {
+		var err error
+		switch first := min(s.opAt, s.apiAt, s.pythonAt, s.memoryAt); {
+		case first == never:
+			if err := s.ops.End(); err != nil {
+				return err
+			}
+			return s.python.End()
+		case s.pythonAt == first:
+			err = s.pushPython(s.nextPython.row)
+			s.pythonAt = at(s.nextPython)
+		case s.opAt == first:
+			err = s.pushOp(s.nextOp.row)
+			s.opAt = at(s.nextOp)
+		case s.apiAt == first:
+			err = s.api(s.nextAPI.row)
+			s.apiAt = at(s.nextAPI)
+		default:
+			err = s.remember(s.nextMemory.row)
+			s.memoryAt = at(s.nextMemory)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *sweeper) pushOp(row []int64) error {
+	start, end := row[0], row[0]+row[1]
+	op := operator.Op{Thread: s.thread, Inputs: int32(row[colInputs]), Sequence: row[colSequence], External: row[colExternal]}
+	in, err := s.python.Holding(start, end)
+	if err != nil {
+		return err
+	}
+	switch {
+	case in != nil:
+		op.Stack = in.Of.stack
+	case row[colStack] >= 0:
+		op.Stack = s.textStack[row[colStack]]
+	}
+	call, err := s.ops.Push(opCall{Start: start, End: end, Name: int32(row[colName]), Of: op})
+	if err != nil {
+		return err
+	}
+	call.Of.Forward = s.gradient[call.ID]
+	if n := s.named[op.External]; n != nil && n.op == unknownOp && start <= n.start {
+		n.op = call.ID
+		call.SelfDevice, call.Work = n.sum, n.count
+	}
+	return nil
+}
+
+// remember takes a memory event.
+func (s *sweeper) remember(row []int64) error {
+	op, err := s.ops.Holding(row[0], row[0])
+	if err != nil {
+		return err
+	}
+	if op != nil {
+		s.th.memOp[s.memory] = op.ID
+		op.Of.Memory.Add(!onHost(row[memDeviceType]), row[memBytes])
+	}
+	s.memory++
+	return nil
+}
+
+// api takes an API call and the device work that it launched.
+func (s *sweeper) api(row []int64) error {
+	start, end := row[0], row[0]+row[1]
+	op, err := s.ops.Holding(start, end)
+	if err != nil {
+		return err
+	}
+	in, err := s.python.Holding(start, end)
+	if err != nil {
+		return err
+	}
+	if op != nil {
+		op.AddAPI(row[1])
+	}
+	work := s.launched(row[colCorrelation])
+	waits := s.waitsOf[row[colCorrelation]]
+	if len(work)+len(waits) == 0 {
+		return nil
+	}
+	node := s.place.Node(s.threads.list[s.thread].Key, start)
+	s.launches = append(s.launches, launch{start: start, duration: row[1], thread: s.thread, name: int32(row[colName]), node: node})
+	for _, i := range waits {
+		if s.waits[i].launch < 0 {
+			s.waits[i].launch = int32(len(s.launches) - 1)
+		}
+	}
+	for _, i := range work {
+		if w := s.work(i); w.launch < 0 { // of several calls with one id, the outermost
+			w.launch = int32(len(s.launches) - 1)
+			s.launch(w, i, op, in, node, end)
+		}
+	}
+	return nil
+}
+
+// launch gives device work to the operator and the Python function that launched it.
+func (s *sweeper) launch(w *work, i int32, op *opCall, in *pyCall, node int32, end int64) {
+	if op = s.launcher(w, op, end); op != nil {
+		op.AddDevice(w.duration)
+		w.op = op.ID
+	} else {
+		w.op = 0
+	}
+	if in != nil {
+		in.AddDevice(w.duration)
+		s.addToModule(in, w.duration)
+	}
+	if node == attribute.NoNode {
+		return
+	}
+	kind := attribute.Kernel
+	if i >= int32(s.kernels.Len()) {
+		kind = attribute.Memop
+	}
+	start := w.start - s.origin
+	s.linked.ops.Add(attribute.Work{Start: start, End: start + w.duration, Node: node, Device: int16(s.configList[w.config].device), Kind: kind})
+}
+
+// launcher gives the operator that launched a piece of work: the one that its External id names where that one holds the
+// launch, else the one around the launch. Old versions of Kineto gave work outside every operator its correlation id for an
+// External id, which another operator may have.
+func (s *sweeper) launcher(w *work, around *opCall, end int64) *opCall {
+	if w.external == absent || around != nil && around.Of.External == w.external {
+		return around
+	}
+	named := s.ops.Find(func(c *opCall) bool { return c.Of.External == w.external && c.End >= end })
+	if named != nil {
+		return named
+	}
+	if w.external != w.correlation && !s.rangeIDs[w.external] {
+		s.astray++
+	}
+	return around
+}

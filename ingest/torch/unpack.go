@@ -1,0 +1,48 @@
+package torch
+
+import (
+	"sync/atomic"
+
+	"prof/ingest/load"
+)
+
+// unpackFunc writes row i of list k as row n of a chunk.
+type unpackFunc func(c *load.Chunk, n int, k, i int, row []int64)
+
+// unpacked are rows made from the rows of packed lists, block by block. Each worker has an unpackFunc of its own.
+func (l *loader) unpacked(lists []*packed, columns []load.Column, newRow func() unpackFunc) load.Rows {
+	type piece struct{ list, block int }
+	var pieces []piece
+	for k, p := range lists {
+		for b := range p.blocks {
+			pieces = append(pieces, piece{k, b})
+		}
+	}
+	var next atomic.Int64
+	return load.Pulled(columns, func() load.PullFunc {
+		row := newRow()
+		return func(c *load.Chunk) (int, error) {
+			i := next.Add(1) - 1
+			if i >= int64(len(pieces)) {
+				return 0, nil
+			}
+			p := pieces[i]
+			list := lists[p.list]
+			r := &packedReader{blocks: list.blocks[p.block : p.block+1], row: make([]int64, list.width)}
+			n := 0
+			for ; r.next(); n++ {
+				row(c, n, p.list, p.block*blockRows+n, r.row)
+			}
+			return n, nil
+		}
+	})
+}
+
+// columnOf collects one packed list of each thread.
+func (l *loader) columnOf(pick func(*thread) *packed) []*packed {
+	out := make([]*packed, len(l.of))
+	for i, th := range l.of {
+		out[i] = pick(th)
+	}
+	return out
+}
