@@ -10,6 +10,7 @@ import (
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
 	"prof/ingest/torch"
+	"prof/ingest/torch/averages"
 )
 
 // Format is one form of captured files.
@@ -74,6 +75,11 @@ func Formats() []Format {
 			Sniff:    torch.Sniff,
 			Unpacks:  true,
 			Identify: torch.Identify, Load: torch.Load,
+		},
+		{
+			Name: "torch-averages", Kind: "torch", Doc: "tables of PyTorch's key_averages() (JSON, CSV)",
+			Sniff:    averages.Sniff,
+			Identify: averages.Identify, Load: averages.Load,
 		},
 	}
 }

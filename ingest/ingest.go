@@ -188,7 +188,7 @@ func (in *ingester) warnLeft(left []input) {
 func (in *ingester) warnMixed() {
 	first := ""
 	for i, info := range in.infos {
-		if in.result.Sources[i].Kind == "ncu" {
+		if in.result.Sources[i].Kind == "ncu" || info.Command == "" { // the PyTorch profiler does not say
 			continue
 		}
 		if first != "" && info.Command != first {

@@ -42,7 +42,11 @@ type pulled struct {
 
 func (p *pulled) Columns() []Column { return p.columns }
 func (p *pulled) Estimate() int64   { return -1 }
-func (p *pulled) Worker() Worker    { return p.newPull() }
+
+// Threads is how many threads pull: each holds a row group of DuckDB's, of all columns, until it is full.
+func (p *pulled) Threads() int { return 2 }
+
+func (p *pulled) Worker() Worker { return p.newPull() }
 
 // Fill fills a chunk.
 func (f PullFunc) Fill(c *Chunk) (int, error) { return f(c) }

@@ -81,6 +81,9 @@ func (b *bulk) Cardinality() *duckdb.CardinalityInfo {
 }
 
 func (b *bulk) Init() duckdb.ParallelTableSourceInfo {
+	if few, ok := b.rows.(interface{ Threads() int }); ok {
+		return duckdb.ParallelTableSourceInfo{MaxThreads: few.Threads()}
+	}
 	return duckdb.ParallelTableSourceInfo{MaxThreads: maxThreads}
 }
 

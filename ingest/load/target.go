@@ -83,6 +83,26 @@ func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, erro
 	return t, err
 }
 
+// leanLimit is enough for two threads that write the widest table; what is written beyond it goes to the file at once.
+const leanLimit = "96MB"
+
+// Lean keeps DuckDB from holding what it wrote in memory, until restore is called. Rows must not come from more than two threads.
+func (t *Target) Lean(ctx context.Context) (restore func() error, err error) {
+	var was string
+	if err := t.conn.QueryRowContext(ctx, `SELECT value FROM duckdb_settings() WHERE name = 'memory_limit'`).Scan(&was); err != nil {
+		return nil, err
+	}
+	set := func(ctx context.Context, limit string) error {
+		_, err := t.conn.ExecContext(ctx, fmt.Sprintf(`SET memory_limit = '%s'`, limit))
+		return err
+	}
+	// Where the warehouse holds more than that already, it goes on as before.
+	if set(ctx, leanLimit) != nil {
+		return func() error { return nil }, nil
+	}
+	return func() error { return set(context.WithoutCancel(ctx), was) }, nil
+}
+
 func (t *Target) hold(b *bulk) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

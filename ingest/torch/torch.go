@@ -11,6 +11,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -66,13 +67,22 @@ type loader struct {
 	pyCalls   packed            // finished calls of Python functions
 }
 
+const gcPercent = 40
+
 // Load stores a trace as one source of the target's run.
-func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+func Load(ctx context.Context, path, name string, t *load.Target) (info *load.SourceInfo, err error) {
 	src, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
+	// Nearly all that is allocated here stays; a heap of twice its size would buy nothing.
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	restore, err := t.Lean(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, restore()) }()
 	r := trace.NewReader(src)
 	c := newCollector()
 	truncated, err := c.read(r, func(events int64) error {

@@ -1,0 +1,111 @@
+// Package averages reads tables of PyTorch's key_averages(), the profiler's sums by operator, that a program saved as JSON or CSV.
+//
+// PyTorch has no such file format: people write their own few lines of Python, and name the columns after the attributes of
+// FunctionEventAvg (torch/autograd/profiler_util.py), the headings of its printed table, or otherwise. Columns are taken by what
+// their names say; what a name leaves open is decided by the values where they prove it, and otherwise left empty with a warning.
+// Times in PyTorch's attributes are microseconds; memory is in bytes.
+package averages
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"prof/ingest/load"
+)
+
+// Sniff says whether a file is a table of key_averages(), by its beginning.
+func Sniff(_ string, head []byte) bool {
+	if bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	enough := errors.New("one row is enough")
+	s, err := readTable(context.Background(), bytes.NewReader(head), "", &columns{}, func(*record) error { return enough })
+	switch {
+	case errors.Is(err, errNotTable):
+		return false
+	case errors.Is(err, enough):
+		return true
+	}
+	return s.first != nil && s.first.isTable() // of a first row that is longer than the beginning, or a header alone
+}
+
+// Identify knows no more of a table than that it is one: it does not name its capture.
+func Identify(context.Context, string, string) (*load.SourceInfo, error) {
+	return &load.SourceInfo{}, nil
+}
+
+// Load stores a table as one source of the target's run. Of a table that was cut off it stores the rows that are whole. Errors
+// name the row: numbers that are none or beyond all measure, negative counts, rows without a name or a number of calls.
+func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return store(ctx, f, name, t)
+}
+
+// result is what read found beside the rows.
+type result struct {
+	rows     int
+	cut      string // why the table is not whole; "" when it is
+	warnings []string
+}
+
+// read gives the rows of a table in order. It reads the file twice, since what a column means can depend on all its values.
+// Memory is bounded by one row.
+func read(ctx context.Context, f io.ReadSeeker, name string, each func(*row) error) (*result, error) {
+	found := &survey{cols: &columns{}, file: name}
+	if _, err := readTable(ctx, f, name, found.cols, found.add); err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p := found.plan()
+	s, err := readTable(ctx, f, name, &columns{}, func(r *record) error {
+		out, err := p.row(r)
+		if err != nil {
+			return err
+		}
+		return each(out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.warnRows(s)
+	return &result{rows: found.rows, cut: s.cut, warnings: p.warnings}, nil
+}
+
+// warnRows says what the second reading found.
+func (p *plan) warnRows(s *source) {
+	if p.rows == 0 {
+		p.warn("the table has a header and no rows")
+	}
+	for f, d := range p.differ {
+		if d.rows > 0 {
+			p.warn("%s and %s disagree in %d rows, first in %s: %s is stored", p.cols.list[p.from[f][0]].name, d.what, d.rows, d.first, p.cols.list[p.from[f][0]].name)
+		}
+	}
+	var negative []string
+	for _, f := range []field{totalCPU, totalDevice} {
+		if ids := p.from[f]; len(ids) > 0 && p.tallies[ids[0]].negative > 0 {
+			negative = append(negative, p.cols.list[ids[0]].name)
+		}
+	}
+	if len(negative) > 0 {
+		p.warn("%s: some totals are negative; they are stored as they are", strings.Join(negative, ", "))
+	}
+	if b := p.badShapes; b.rows > 0 {
+		p.warn("shapes of %d rows cannot be read and are left empty, first in %s: %q", b.rows, b.first, b.what)
+	}
+	if b := p.badDevices; b.rows > 0 {
+		p.warn("%d rows have a device type that prof does not know, first in %s: %q; their times say where they ran", b.rows, b.first, b.what)
+	}
+	p.warnings = append(p.warnings, s.notes...)
+}

@@ -1,0 +1,76 @@
+package averages
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"io"
+	"math"
+
+	"prof/ingest/load"
+)
+
+// stored are the columns of op_average that hold amounts, in their order.
+var stored = []field{countField, selfCPU, totalCPU, selfDevice, totalDevice, selfDeviceBytes, totalDeviceBytes, selfHostBytes, totalHostBytes, flops}
+
+func store(ctx context.Context, f io.ReadSeeker, name string, t *load.Target) (*load.SourceInfo, error) {
+	run, id := t.UUID(), int32(t.SourceID)
+	var res *result
+	var failed error
+	n, err := t.Append(ctx, "op_average", func(add func(...driver.Value) error) error {
+		res, failed = read(ctx, f, name, func(r *row) error {
+			if r.number > math.MaxInt32 {
+				return fmt.Errorf("%s: it has more than %d rows", name, math.MaxInt32)
+			}
+			values := []driver.Value{run, id, int32(r.number), r.name, r.kind, nil}
+			if r.shapes != nil {
+				values[5] = *r.shapes
+			}
+			for _, f := range stored {
+				var v driver.Value
+				if a := r.amounts[f]; a != nil {
+					v = *a
+				}
+				values = append(values, v)
+			}
+			return add(values...)
+		})
+		return failed
+	})
+	switch {
+	case failed != nil: // which names the file and not the table
+		return nil, failed
+	case err != nil:
+		return nil, err
+	}
+	info := &load.SourceInfo{Rows: n, Warnings: res.warnings}
+	if res.cut != "" {
+		info.Status, info.Reason = "partial", res.cut
+		info.Warnings = append(info.Warnings, res.cut+"; the rows before are stored")
+	}
+	return info, describe(ctx, t, info)
+}
+
+// describe stores what became of the source's rows, and its warnings.
+func describe(ctx context.Context, t *load.Target, info *load.SourceInfo) error {
+	run, id := t.UUID(), int32(t.SourceID)
+	_, err := t.Append(ctx, "source_part", func(add func(...driver.Value) error) error {
+		var reason driver.Value
+		if info.Reason != "" {
+			reason = info.Reason
+		}
+		return add(run, id, "key_averages", info.Rows, info.Rows, reason)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = t.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
+		for _, w := range info.Warnings {
+			if err := add(run, id, "ingest", "warning", nil, nil, load.Mask(w)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
