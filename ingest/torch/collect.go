@@ -81,14 +81,20 @@ func (c *collector) event(e *trace.Event) error {
 	case trace.CPUInstant:
 		return c.instant(e, p)
 	}
-	if e.Has&trace.StartTime == 0 || e.Has&trace.DurationTime == 0 || e.Duration < 0 || e.Start > math.MaxInt64/4 || e.Start < math.MinInt64/4 || e.Duration > math.MaxInt64/4 {
-		p.reason = "some events have no start or no duration"
+	if e.Has&trace.StartTime == 0 || e.Has&trace.DurationTime == 0 || e.Duration < 0 || e.Duration > maxDuration || e.Start > maxTime || e.Start < -maxTime {
+		p.reason = "some events have no start, or no duration that can be"
 		return nil
 	}
 	c.first, c.end = min(c.first, e.Start), max(c.end, e.Start+e.Duration)
 	p.stored++
 	return c.interval(e)
 }
+
+// maxDuration is 104 days and maxTime 146 years, so that sums stay within 64 bits.
+const (
+	maxDuration = 1 << 53
+	maxTime     = 1 << 62
+)
 
 var unread = map[trace.Category]string{
 	trace.Other:             "not stored",

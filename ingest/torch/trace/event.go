@@ -22,9 +22,13 @@ type Event struct {
 	Shapes, Types, Strides, Concrete          []byte
 	ArgName, Labels, Stack, Modules, SyncKind []byte
 
-	bad       Field // what has a value of the wrong type; an error in a category of which it is read
-	badField  string
-	badOffset int64
+	bad []badValue // values of the wrong type; an error in a category of which they are read
+}
+
+type badValue struct {
+	field  Field
+	what   string
+	offset int64
 }
 
 // Category is the kind of an event.
@@ -198,5 +202,5 @@ func (e *Event) reset(offset int64) {
 	e.Start, e.Duration, e.Has = 0, 0, 0
 	e.Shapes, e.Types, e.Strides, e.Concrete = nil, nil, nil, nil
 	e.ArgName, e.Labels, e.Stack, e.Modules, e.SyncKind = nil, nil, nil, nil, nil
-	e.bad = 0
+	e.bad = e.bad[:0]
 }

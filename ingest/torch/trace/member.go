@@ -19,10 +19,14 @@ func (p *parser) event(e *Event, base int64) bool {
 			return false
 		}
 	}
-	if e.bad != 0 && e.Category != Other && e.bad&(always|read[e.Category]) != 0 {
-		p.i = int(e.badOffset - base)
-		p.err = e.badField
-		return false
+	if e.Category == Other {
+		return true
+	}
+	for _, bad := range e.bad {
+		if bad.field&(always|read[e.Category]) != 0 {
+			p.i, p.err = int(bad.offset-base), bad.what
+			return false
+		}
 	}
 	return true
 }
@@ -102,13 +106,15 @@ func (p *parser) time(e *Event, name string, to *int64, f Field, base int64) boo
 	return true
 }
 
+// maxBad bounds what is remembered of an event that has the same member again and again.
+const maxBad = 100
+
 // wrong passes over a value of the wrong type, which is an error only in an event of a known category.
 func (p *parser) wrong(e *Event, f Field, name, want string, base int64) bool {
 	at := base + int64(p.i)
 	raw, ok := p.skip()
-	if ok && string(raw) != "null" {
-		e.bad |= f
-		e.badField, e.badOffset = name+" must be "+want, at
+	if ok && string(raw) != "null" && len(e.bad) < maxBad {
+		e.bad = append(e.bad, badValue{f, name + " must be " + want, at})
 	}
 	return ok
 }

@@ -1,0 +1,116 @@
+package torch_test
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"prof/ingest"
+	"prof/queries"
+	"prof/schema"
+)
+
+// moved are what differs between two stretches of a longer trace: times, and ids that tie events together.
+var moved = regexp.MustCompile(`("ts": |"External id": |"correlation": |"id": |"Ev Idx": )(\d+)`)
+
+// scale writes a trace of at least size bytes: the events of a real one again and again, each time a second later.
+func scale(tb testing.TB, from, to string, size int64) {
+	tb.Helper()
+	text := readAll(tb, from)
+	begin := bytes.Index(text, []byte(`"traceEvents": [`)) + len(`"traceEvents": [`)
+	end := bytes.LastIndexByte(text[:bytes.LastIndex(text, []byte(`"Record Window End"`))], '{')
+	body := text[begin:end]
+	type piece struct {
+		before []byte
+		number int64
+		step   int64
+	}
+	var pieces []piece
+	last := 0
+	for _, m := range moved.FindAllSubmatchIndex(body, -1) {
+		n, err := strconv.ParseInt(string(body[m[4]:m[5]]), 10, 64)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		step := int64(400_000) // more than the ids of the trace
+		if body[m[2]+1] == 't' {
+			step = 1_000_000 // microseconds
+		}
+		pieces = append(pieces, piece{body[last:m[4]], n, step})
+		last = m[5]
+	}
+	f, err := os.Create(to)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	w.Write(text[:begin])
+	var number []byte
+	for k, written := int64(0), int64(0); written < size; k++ {
+		for _, p := range pieces {
+			number = strconv.AppendInt(number[:0], p.number+k*p.step, 10)
+			w.Write(p.before)
+			w.Write(number)
+			written += int64(len(p.before) + len(number))
+		}
+		w.Write(body[last:])
+	}
+	w.Write(text[end:])
+	if err := w.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func readAll(tb testing.TB, path string) []byte {
+	tb.Helper()
+	src := unpack(tb, path)
+	defer src.Close()
+	text, err := io.ReadAll(src)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+// BenchmarkIngest stores a trace of 1 GB, made from a real one; MB/s are of JSON.
+func BenchmarkIngest(b *testing.B) {
+	from := shared + "dsocr-sdpa.trace.json.gz"
+	if _, err := os.Stat(from); err != nil {
+		b.Skipf("%v: this benchmark needs the captures beside the repository", err)
+	}
+	dir := b.TempDir()
+	path := filepath.Join(dir, "big.trace.json")
+	scale(b, from, path, 1<<30)
+	st, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defs, err := queries.Definitions()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(st.Size())
+	for b.Loop() {
+		w, err := schema.Open(b.Context(), schema.Home{Dir: b.TempDir()}, schema.Options{Write: true, Defs: defs, MemoryLimit: "512MB"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		o := ingest.Options{Name: "big", Now: time.Now(), ProfVersion: "test"}
+		o.Load.Threads = 2
+		if _, err := ingest.Run(b.Context(), w, []string{path}, o); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package torch_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"prof/ingest/torch/trace"
+	"prof/schema"
+)
+
+// shared is where captures lie that are too big for testdata.
+const shared = "../../../shared/captures/torch/"
+
+// average is a row of PyTorch's key_averages, in the form of the workload that took the capture; times in microseconds.
+type average struct {
+	Name        string
+	Calls       int64
+	CPUTotal    float64 `json:"cpu_total_us"`
+	SelfCPU     float64 `json:"self_cpu_us"`
+	DeviceTotal float64 `json:"device_total_us"`
+	SelfDevice  float64 `json:"self_device_us"`
+	Flops       int64
+	SelfMemory  int64 `json:"self_device_mem"`
+}
+
+// operator is the same of ours, in nanoseconds.
+type operator struct{ calls, cpuTotal, selfCPU, deviceTotal, selfDevice, flops, selfMemory int64 }
+
+func operators(t *testing.T, w *schema.Warehouse, run string) map[string]operator {
+	t.Helper()
+	out := map[string]operator{}
+	r, err := w.DB.QueryContext(t.Context(), `SELECT n.name, count(*) FILTER (NOT o.is_folded), sum(o.duration_ns) FILTER (NOT o.is_folded), sum(o.self_cpu_ns),
+		sum(o.total_device_ns) FILTER (NOT o.is_folded), sum(o.self_device_ns), coalesce(sum(o.flop_count), 0),
+		coalesce(sum(o.device_alloc_bytes) - sum(o.device_free_bytes), 0)
+		FROM op o JOIN op_name n USING (run_id, op_name_id) JOIN run r USING (run_id) WHERE r.name = ? GROUP BY n.name`, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for r.Next() {
+		var name string
+		var o operator
+		if err := r.Scan(&name, &o.calls, &o.cpuTotal, &o.selfCPU, &o.deviceTotal, &o.selfDevice, &o.flops, &o.selfMemory); err != nil {
+			t.Fatal(err)
+		}
+		out[name] = o
+	}
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func readAverages(t *testing.T, path string) []average {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Skipf("%v: this test needs the captures beside the repository", err)
+	}
+	var rows []average
+	if err := json.Unmarshal(data, &rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func ns(us float64) int64 { return int64(math.Round(us * 1000)) }
+
+// disturbed are the operators of dsocr-sdpa that differ from PyTorch's own sums, each by what PyTorch counts besides.
+//
+// PyTorch takes Kineto's overhead events (Lazy Function Loading, Activity Buffer Request, Buffer Flush) for CPU calls, which
+// then take self time from the operator in which they happened (_populate_cpu_children in profiler_util.py), and memory. And
+// it looks device work up by one number (device_corr_map in profiler.py's _parse_kineto_results), which is an operator's
+// External id or a CUDA call's correlation id: where both are equal, the operator's device work is counted for the CUDA call
+// again, and with it for the operators around the call once more.
+var disturbed = map[string]string{
+	"aten::mm":                       "self CPU, total device",
+	"aten::mul":                      "self CPU, total device",
+	"aten::_cudnn_attention_forward": "self CPU, total device",
+	"aten::masked_fill_":             "self CPU, total device",
+	"aten::random_":                  "self CPU, total device",
+	"aten::slice":                    "self CPU",
+	"aten::_to_copy":                 "self CPU, memory",
+	// around these
+	"aten::randint": "total device", "aten::linear": "total device", "aten::matmul": "total device", "aten::masked_fill": "total device",
+	"aten::scaled_dot_product_attention": "total device", "aten::_scaled_dot_product_cudnn_attention": "total device",
+}
+
+// TestKeyAverages holds every operator of a real trace to PyTorch's own key_averages of it.
+func TestKeyAverages(t *testing.T) {
+	want := readAverages(t, shared+"dsocr-sdpa.trace.json.key_averages.json")
+	w := newWarehouse(t)
+	store(t, w, "dsocr", shared+"dsocr-sdpa.trace.json.gz")
+	ours := operators(t, w, "dsocr")
+	seen := map[string]bool{}
+	for _, a := range want {
+		o, ok := ours[a.Name]
+		if !ok {
+			continue // a kernel, a CUDA call, a range or an overhead event: no operator
+		}
+		seen[a.Name] = true
+		// The first five are never touched by what disturbs PyTorch's sums.
+		for _, c := range []struct {
+			what      string
+			got, want int64
+		}{{"calls", o.calls, a.Calls}, {"total CPU", o.cpuTotal, ns(a.CPUTotal)}, {"self device", o.selfDevice, ns(a.SelfDevice)}, {"FLOP", o.flops, a.Flops}} {
+			if c.got != c.want {
+				t.Errorf("%s: %s is %d, PyTorch has %d", a.Name, c.what, c.got, c.want)
+			}
+		}
+		differs := ""
+		for _, c := range []struct {
+			what      string
+			got, want int64
+		}{{"self CPU", o.selfCPU, ns(a.SelfCPU)}, {"total device", o.deviceTotal, ns(a.DeviceTotal)}, {"memory", o.selfMemory, a.SelfMemory}} {
+			if c.got != c.want {
+				if differs != "" {
+					differs += ", "
+				}
+				differs += c.what
+			}
+		}
+		if differs != disturbed[a.Name] {
+			t.Errorf("%s: differs in %q, expected %q", a.Name, differs, disturbed[a.Name])
+		}
+	}
+	for name := range ours {
+		if !seen[name] {
+			t.Errorf("PyTorch has no %s", name)
+		}
+	}
+	if len(seen) != 97 {
+		t.Errorf("%d operators compared", len(seen))
+	}
+	checkOverhead(t, want)
+	checkTotals(t, w, "dsocr", want)
+}
+
+// checkTotals holds device work to the sums of PyTorch's device rows: kernels, copies and fills by name, ranges left out.
+func checkTotals(t *testing.T, w *schema.Warehouse, run string, want []average) {
+	t.Helper()
+	var device, count int64
+	for _, a := range want {
+		if a.CPUTotal == 0 && a.SelfDevice > 0 && a.Name != "repeat[0]" && a.Name != "repeat[1]" {
+			device, count = device+ns(a.SelfDevice), count+a.Calls
+		}
+	}
+	got := rows(t, w, fmt.Sprintf(`SELECT sum(duration_ns), count(*) FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop)
+		JOIN run USING (run_id) WHERE name = '%s'`, run))
+	if !slices.Equal(got, []string{fmt.Sprintf("%d|%d", device, count)}) {
+		t.Errorf("device work is %q, PyTorch has %d|%d", got, device, count)
+	}
+}
+
+// checkOverhead shows that overhead events are all that parts self CPU times from PyTorch's: with them among the calls, every
+// operator's is equal.
+func checkOverhead(t *testing.T, want []average) {
+	t.Helper()
+	type call struct {
+		name       string
+		start, end int64
+		inside     int64
+		isOp       bool
+	}
+	var calls []*call
+	each(t, shared+"dsocr-sdpa.trace.json.gz", func(e *trace.Event) {
+		switch e.Category {
+		case trace.CPUOp, trace.UserAnnotation, trace.Runtime, trace.Driver, trace.Overhead:
+			calls = append(calls, &call{string(e.Name), e.Start, e.Start + e.Duration, 0, e.Category == trace.CPUOp})
+		}
+	})
+	slices.SortStableFunc(calls, func(a, b *call) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	var stack []*call
+	for _, c := range calls {
+		for len(stack) > 0 && (stack[len(stack)-1].end <= c.start || stack[len(stack)-1].end < c.end) {
+			stack = stack[:len(stack)-1]
+		}
+		if len(stack) > 0 {
+			stack[len(stack)-1].inside += c.end - c.start
+		}
+		stack = append(stack, c)
+	}
+	self := map[string]int64{}
+	for _, c := range calls {
+		if c.isOp {
+			self[c.name] += c.end - c.start - c.inside
+		}
+	}
+	for _, a := range want {
+		if got, ok := self[a.Name]; ok && got != ns(a.SelfCPU) {
+			t.Errorf("%s: with overhead events its self CPU is %d, PyTorch has %d", a.Name, got, ns(a.SelfCPU))
+		}
+	}
+}
+
+// each reads a trace's events.
+func each(t *testing.T, path string, f func(e *trace.Event)) {
+	t.Helper()
+	src := unpack(t, path)
+	defer src.Close()
+	r := trace.NewReader(src)
+	var e trace.Event
+	for {
+		switch err := r.Next(&e); {
+		case err == io.EOF:
+			return
+		case err != nil:
+			t.Fatalf("%s: %v", filepath.Base(path), err)
+		}
+		f(&e)
+	}
+}
