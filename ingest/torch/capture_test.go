@@ -8,7 +8,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"prof/ingest/torch/trace"
@@ -58,14 +60,20 @@ func operators(t *testing.T, w *schema.Warehouse, run string) map[string]operato
 	return out
 }
 
+// truth is a capture with PyTorch's own sums beside it.
+type truth struct {
+	name, trace, averages string
+	operators             int               // compared
+	disturbed             map[string]string // operators whose sums PyTorch has otherwise, and which of them
+}
+
 func readAverages(t *testing.T, path string) []average {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
+	if _, err := os.Stat(path); err != nil {
 		t.Skipf("%v: this test needs the captures beside the repository", err)
 	}
 	var rows []average
-	if err := json.Unmarshal(data, &rows); err != nil {
+	if err := json.Unmarshal(readAll(t, path), &rows); err != nil {
 		t.Fatal(err)
 	}
 	return rows
@@ -73,82 +81,95 @@ func readAverages(t *testing.T, path string) []average {
 
 func ns(us float64) int64 { return int64(math.Round(us * 1000)) }
 
-// disturbed are the operators of dsocr-sdpa that differ from PyTorch's own sums, each by what PyTorch counts besides.
+// The operators that differ from PyTorch's own sums, each by what PyTorch counts besides.
 //
 // PyTorch takes Kineto's overhead events (Lazy Function Loading, Activity Buffer Request, Buffer Flush) for CPU calls, which
 // then take self time from the operator in which they happened (_populate_cpu_children in profiler_util.py), and memory. And
 // it looks device work up by one number (device_corr_map in profiler.py's _parse_kineto_results), which is an operator's
 // External id or a CUDA call's correlation id: where both are equal, the operator's device work is counted for the CUDA call
 // again, and with it for the operators around the call once more.
-var disturbed = map[string]string{
-	"aten::mm":                       "self CPU, total device",
-	"aten::mul":                      "self CPU, total device",
-	"aten::_cudnn_attention_forward": "self CPU, total device",
-	"aten::masked_fill_":             "self CPU, total device",
-	"aten::random_":                  "self CPU, total device",
-	"aten::slice":                    "self CPU",
-	"aten::_to_copy":                 "self CPU, memory",
-	// around these
-	"aten::randint": "total device", "aten::linear": "total device", "aten::matmul": "total device", "aten::masked_fill": "total device",
-	"aten::scaled_dot_product_attention": "total device", "aten::_scaled_dot_product_cudnn_attention": "total device",
+var truths = []truth{
+	{"dsocr", shared + "dsocr-sdpa.trace.json.gz", shared + "dsocr-sdpa.trace.json.key_averages.json", 97, map[string]string{
+		"aten::mm":                       "self CPU, total device",
+		"aten::mul":                      "self CPU, total device",
+		"aten::_cudnn_attention_forward": "self CPU, total device",
+		"aten::masked_fill_":             "self CPU, total device",
+		"aten::random_":                  "self CPU, total device",
+		"aten::slice":                    "self CPU",
+		"aten::_to_copy":                 "self CPU, memory",
+		// around these
+		"aten::randint": "total device", "aten::linear": "total device", "aten::matmul": "total device", "aten::masked_fill": "total device",
+		"aten::scaled_dot_product_attention": "total device", "aten::_scaled_dot_product_cudnn_attention": "total device",
+	}},
+	{"llama", captures + "llama.trace.json.gz", captures + "llama.key_averages.json.gz", 44, map[string]string{
+		"aten::random_": "self CPU, total device", "aten::randint": "total device"}},
+	{"llama-stack", captures + "llama-stack.trace.json.gz", captures + "llama-stack.key_averages.json.gz", 44, map[string]string{
+		"aten::random_": "self CPU, total device", "aten::randint": "total device"}},
 }
 
-// TestKeyAverages holds every operator of a real trace to PyTorch's own key_averages of it.
+// TestKeyAverages holds every operator of real traces to PyTorch's own key_averages of them.
 func TestKeyAverages(t *testing.T) {
-	want := readAverages(t, shared+"dsocr-sdpa.trace.json.key_averages.json")
-	w := newWarehouse(t)
-	store(t, w, "dsocr", shared+"dsocr-sdpa.trace.json.gz")
-	ours := operators(t, w, "dsocr")
-	seen := map[string]bool{}
+	for _, c := range truths {
+		t.Run(c.name, func(t *testing.T) {
+			want := readAverages(t, c.averages)
+			w := newWarehouse(t)
+			store(t, w, c.name, c.trace)
+			checkOperators(t, operators(t, w, c.name), want, c)
+			checkOverhead(t, c.trace, want)
+			checkTotals(t, w, c.name, want)
+			checkWhole(t, w, c.name)
+		})
+	}
+}
+
+func checkOperators(t *testing.T, ours map[string]operator, want []average, c truth) {
+	t.Helper()
+	compared := 0
 	for _, a := range want {
 		o, ok := ours[a.Name]
 		if !ok {
 			continue // a kernel, a CUDA call, a range or an overhead event: no operator
 		}
-		seen[a.Name] = true
-		// The first five are never touched by what disturbs PyTorch's sums.
-		for _, c := range []struct {
-			what      string
-			got, want int64
-		}{{"calls", o.calls, a.Calls}, {"total CPU", o.cpuTotal, ns(a.CPUTotal)}, {"self device", o.selfDevice, ns(a.SelfDevice)}, {"FLOP", o.flops, a.Flops}} {
-			if c.got != c.want {
-				t.Errorf("%s: %s is %d, PyTorch has %d", a.Name, c.what, c.got, c.want)
-			}
+		compared++
+		// These are never touched by what disturbs PyTorch's sums.
+		if d := differing(o, a, "calls", "total CPU", "self device", "FLOP"); d != "" {
+			t.Errorf("%s differs in %s: %+v, PyTorch has %+v", a.Name, d, o, a)
 		}
-		differs := ""
-		for _, c := range []struct {
-			what      string
-			got, want int64
-		}{{"self CPU", o.selfCPU, ns(a.SelfCPU)}, {"total device", o.deviceTotal, ns(a.DeviceTotal)}, {"memory", o.selfMemory, a.SelfMemory}} {
-			if c.got != c.want {
-				if differs != "" {
-					differs += ", "
-				}
-				differs += c.what
-			}
+		if d := differing(o, a, "self CPU", "total device", "memory"); d != c.disturbed[a.Name] {
+			t.Errorf("%s differs in %q, expected %q: %+v, PyTorch has %+v", a.Name, d, c.disturbed[a.Name], o, a)
 		}
-		if differs != disturbed[a.Name] {
-			t.Errorf("%s: differs in %q, expected %q", a.Name, differs, disturbed[a.Name])
-		}
+		delete(ours, a.Name)
 	}
 	for name := range ours {
-		if !seen[name] {
-			t.Errorf("PyTorch has no %s", name)
+		t.Errorf("PyTorch has no %s", name)
+	}
+	if compared != c.operators {
+		t.Errorf("%d operators compared, not %d", compared, c.operators)
+	}
+}
+
+// differing names the amounts that differ.
+func differing(o operator, a average, amounts ...string) string {
+	pairs := map[string][2]int64{"calls": {o.calls, a.Calls}, "total CPU": {o.cpuTotal, ns(a.CPUTotal)}, "self device": {o.selfDevice, ns(a.SelfDevice)},
+		"FLOP": {o.flops, a.Flops}, "self CPU": {o.selfCPU, ns(a.SelfCPU)}, "total device": {o.deviceTotal, ns(a.DeviceTotal)}, "memory": {o.selfMemory, a.SelfMemory}}
+	var out []string
+	for _, name := range amounts {
+		if p := pairs[name]; p[0] != p[1] {
+			out = append(out, name)
 		}
 	}
-	if len(seen) != 97 {
-		t.Errorf("%d operators compared", len(seen))
-	}
-	checkOverhead(t, want)
-	checkTotals(t, w, "dsocr", want)
+	return strings.Join(out, ", ")
 }
+
+// isRange matches the names of the ranges in these captures, which PyTorch lists as device rows too.
+var isRange = regexp.MustCompile(`^(repeat|decode_step)\[|^LLM@`)
 
 // checkTotals holds device work to the sums of PyTorch's device rows: kernels, copies and fills by name, ranges left out.
 func checkTotals(t *testing.T, w *schema.Warehouse, run string, want []average) {
 	t.Helper()
 	var device, count int64
 	for _, a := range want {
-		if a.CPUTotal == 0 && a.SelfDevice > 0 && a.Name != "repeat[0]" && a.Name != "repeat[1]" {
+		if a.CPUTotal == 0 && a.SelfDevice > 0 && !isRange.MatchString(a.Name) {
 			device, count = device+ns(a.SelfDevice), count+a.Calls
 		}
 	}
@@ -161,7 +182,7 @@ func checkTotals(t *testing.T, w *schema.Warehouse, run string, want []average) 
 
 // checkOverhead shows that overhead events are all that parts self CPU times from PyTorch's: with them among the calls, every
 // operator's is equal.
-func checkOverhead(t *testing.T, want []average) {
+func checkOverhead(t *testing.T, path string, want []average) {
 	t.Helper()
 	type call struct {
 		name       string
@@ -170,7 +191,7 @@ func checkOverhead(t *testing.T, want []average) {
 		isOp       bool
 	}
 	var calls []*call
-	each(t, shared+"dsocr-sdpa.trace.json.gz", func(e *trace.Event) {
+	each(t, path, func(e *trace.Event) {
 		switch e.Category {
 		case trace.CPUOp, trace.UserAnnotation, trace.Runtime, trace.Driver, trace.Overhead:
 			calls = append(calls, &call{string(e.Name), e.Start, e.Start + e.Duration, 0, e.Category == trace.CPUOp})
