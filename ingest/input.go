@@ -221,7 +221,7 @@ func (in *inputs) leaveLesser() {
 
 // stem is a path without what tells the forms of one capture apart.
 func stem(path string) string {
-	for _, end := range []string{".gz", ".sqlite", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep"} {
+	for _, end := range []string{".gz", ".sqlite", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
 	return ncu.PageStem(path)

@@ -127,7 +127,13 @@ func (s *Sweep[Of]) pop() error {
 	if s.open[c.Name]--; s.open[c.Name] == 0 {
 		delete(s.open, c.Name)
 	}
-	defer func() { s.stack = s.stack[:n] }()
+	err := s.give(c, n)
+	s.stack = s.stack[:n]
+	return err
+}
+
+// give hands a call that ended to the one around it, or on.
+func (s *Sweep[Of]) give(c *Call[Of], n int) error {
 	if n == 0 {
 		return s.Emit(c)
 	}

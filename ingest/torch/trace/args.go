@@ -39,12 +39,8 @@ func (p *parser) arg(e *Event, key []byte, base int64) (ok bool) {
 		return p.three(e, "block", &e.Block, BlockSize, base)
 	case "name":
 		return p.textArg(&e.ArgName)
-	case "labels":
-		return p.textArg(&e.Labels)
 	case "Call stack":
 		return p.textArg(&e.Stack)
-	case "Module Hierarchy":
-		return p.textArg(&e.Modules)
 	case "cuda_sync_kind":
 		return p.textArg(&e.SyncKind)
 	}

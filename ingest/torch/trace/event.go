@@ -19,8 +19,8 @@ type Event struct {
 	Ints            [fieldCount]int64
 	Grid, Block     [3]int64
 	// Texts of args. Shapes, Types, Strides and Concrete are the JSON of an operator's inputs.
-	Shapes, Types, Strides, Concrete          []byte
-	ArgName, Labels, Stack, Modules, SyncKind []byte
+	Shapes, Types, Strides, Concrete []byte
+	ArgName, Stack, SyncKind         []byte
 
 	bad []badValue // values of the wrong type; an error in a category of which they are read
 }
@@ -102,16 +102,12 @@ const (
 	Stream
 	Bytes
 	Registers
-	SharedMemory
 	Address
 	TotalAllocated
 	TotalReserved
 	DeviceType
 	DeviceID
 	Sequence
-	ForwardThread
-	PythonID
-	PythonParent
 	FlowID
 	fieldEnd
 	GridSize
@@ -132,7 +128,7 @@ const always = StartTime | DurationTime | eventName | eventArgs
 // read are the further fields that categories are read for. Others may hold anything: profilers of other devices write texts
 // where CUDA's writes numbers.
 var read = [...]Field{
-	CPUOp:           ExternalID | Sequence | ForwardThread | InputShapes | inputTypes | inputStrides | concreteInputs,
+	CPUOp:           ExternalID | Sequence | InputShapes | inputTypes | inputStrides | concreteInputs,
 	UserAnnotation:  ExternalID,
 	Kernel:          ExternalID | Correlation | Device | Context | Stream | Registers | GridSize | BlockSize,
 	Memcpy:          ExternalID | Correlation | Device | Context | Stream | Bytes,
@@ -145,7 +141,7 @@ var read = [...]Field{
 	Span:            0,
 }
 
-const fieldCount = 18
+const fieldCount = 14
 
 // Int gives a whole number of args; ok is false when the event has none.
 func (e *Event) Int(f Field) (v int64, ok bool) {
@@ -172,8 +168,6 @@ func intField(key []byte) Field {
 		return Bytes
 	case "registers per thread":
 		return Registers
-	case "shared memory":
-		return SharedMemory
 	case "Addr":
 		return Address
 	case "Total Allocated":
@@ -186,12 +180,6 @@ func intField(key []byte) Field {
 		return DeviceID
 	case "Sequence number":
 		return Sequence
-	case "Fwd thread id":
-		return ForwardThread
-	case "Python id":
-		return PythonID
-	case "Python parent id":
-		return PythonParent
 	}
 	return 0
 }
@@ -201,6 +189,6 @@ func (e *Event) reset(offset int64) {
 	e.Offset, e.Phase, e.Category, e.Label, e.Name, e.PID, e.TID, e.NoPID = offset, 0, Other, nil, nil, 0, 0, true
 	e.Start, e.Duration, e.Has = 0, 0, 0
 	e.Shapes, e.Types, e.Strides, e.Concrete = nil, nil, nil, nil
-	e.ArgName, e.Labels, e.Stack, e.Modules, e.SyncKind = nil, nil, nil, nil, nil
+	e.ArgName, e.Stack, e.SyncKind = nil, nil, nil
 	e.bad = e.bad[:0]
 }

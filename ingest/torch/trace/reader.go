@@ -56,9 +56,6 @@ func NewReader(src io.Reader) *Reader {
 // Header is what the trace says outside its events. It is complete after Next's end.
 func (r *Reader) Header() *Header { return &r.header }
 
-// Offset is how much of the file is read, in bytes.
-func (r *Reader) Offset() int64 { return r.base + int64(r.r) }
-
 // Events is how many events were read.
 func (r *Reader) Events() int64 { return r.events }
 

@@ -56,7 +56,7 @@ const whole = ` {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVI
 
 var wholeEvents = []string{
 	"X 1 aten::mm pid 7 tid 8 1500+1 0=3 shapes [[1, 2], []]",
-	"X 4 k \"quoted\" é pid 0 tid 7 2000000+12345678901 0=-4 1=5 7=0 grid [1 2 3]",
+	"X 4 k \"quoted\" é pid 0 tid 7 2000000+12345678901 0=-4 1=5 grid [1 2 3]",
 	"X 7 hipMemcpy pid 7 tid 8 5000+0 1=5",
 	"M 0 thread_name pid 0 tid 0 0+0 placeless",
 	"f 13  pid 1 tid 2 4000+0",
