@@ -2,6 +2,7 @@ package nsys
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -58,6 +59,7 @@ type deviceWork struct {
 	l        *loader
 	kind     attribute.WorkKind
 	graph    int // column of graphNodeId, -1 none
+	op       int // column of op_id, -1 none
 	backward atomic.Int64
 	mu       sync.Mutex
 	graphs   []*replays
@@ -120,7 +122,8 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int) bool {
 	f.start[n], f.duration[n] = start, end-start
 	row := f.launch(b, i, c, n)
 	node := attribute.NoNode
-	if call, ok := f.l.launches.Get(row); ok {
+	call, launched := f.l.launches.Get(row)
+	if launched {
 		node = call.Node
 	}
 	if node != attribute.NoNode {
@@ -128,6 +131,11 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int) bool {
 	}
 	if f.graph >= 0 && !b.Cols[f.graph].Null(i) {
 		f.replays.add(b, i, device, row, f.kind)
+	}
+	if f.op >= 0 {
+		if c.Int32(f.op)[n] = f.l.ranges.operators.addDevice(node, end-start); !launched {
+			c.SetNull(f.op, n)
+		}
 	}
 	return true
 }
@@ -294,11 +302,15 @@ func (l *loader) storeDevice(ctx context.Context, base, into string, wants []tab
 	if name == "" {
 		return nil
 	}
+	op := -1
+	if l.ranges.operators != nil && kind != attribute.Graph { // operators launch kernels, copies and fills
+		op, cols = len(cols), append(slices.Clip(cols), columns("op_id:int")...)
+	}
 	rows, err := l.scanInto(ctx, name, wants, cols)
 	if err != nil {
 		return err
 	}
-	d := &deviceWork{l: l, kind: kind, graph: graph}
+	d := &deviceWork{l: l, kind: kind, graph: graph, op: op}
 	rows.newFill = func() fillFunc { return newFill(d) }
 	n, err := l.target.Insert(ctx, into, rows)
 	if err != nil {

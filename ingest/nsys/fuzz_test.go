@@ -117,10 +117,12 @@ func (l *loader) check(ctx context.Context, info *load.SourceInfo) error {
 	if err := l.target.StoreShared(ctx); err != nil {
 		return err
 	}
-	for _, f := range faults {
+	for _, f := range slices.Concat(faults, operatorFaults) {
 		switch f.what {
 		case "a kernel's context has not one innermost range", "a kernel's path is not its context's", "context and path do not go together",
-			"range_id repeats", "range_context repeats", "range_device repeats", "a parent is missing", "a kernel's name is missing":
+			"range_id repeats", "range_context repeats", "range_device repeats", "a parent is missing", "a kernel's name is missing",
+			"an operator's device work is not what it launched", "an operator's total is not its own work and that of what it calls", "an operator is not inside its parent",
+			"an operator's set of ranges is missing or has another path", "op_id repeats", "an operator's own time is not the rest", "a forward operator began no earlier, or has another number":
 		default:
 			continue
 		}

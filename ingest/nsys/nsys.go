@@ -4,7 +4,7 @@
 // Reading goes in the order that attribution needs: NVTX ranges first, swept into timelines; then API calls, each put into
 // the ranges open when it began; then device work, which finds its API call by process and correlation id and inherits those
 // ranges. Memory: 24 bytes for each launch that device work refers to, 24 for each piece of device work inside a range, and
-// about 60 for each range.
+// about 60 for each range; for operators see there.
 package nsys
 
 import (
@@ -87,7 +87,7 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (*lo
 	steps := []func(context.Context) error{
 		l.readMeta, l.readEnums, l.storeFacts, l.storeDevices, l.storeProcesses, l.storeThreads, l.storeStreams,
 		l.readRanges, l.storeRuntime, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,
-		l.storeGraphNodes, l.storeLibraries, l.storeOSRT, l.storeOverhead, l.storeMetrics, l.finishRanges, l.storeDiagnostics, l.storeParts,
+		l.storeGraphNodes, l.storeLibraries, l.storeOSRT, l.storeOverhead, l.storeMetrics, l.storeOperators, l.finishRanges, l.storeDiagnostics, l.storeParts,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

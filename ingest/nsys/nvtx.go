@@ -45,6 +45,8 @@ type ranges struct {
 	orphans  int64 // push/pop or start/end rows without a thread, which cannot be placed
 	backward int64 // rows that end before they start
 	finish   int64 // the capture's length, which nsys gives as the end of a range that never ended
+
+	operators *operators
 }
 
 type domainKey struct{ proc, id int64 }
@@ -83,6 +85,7 @@ func (l *loader) readRanges(ctx context.Context) error {
 	if err := attribute.CheckDepth(l.target.Run.Paths.All(), attribute.MaxSteps); err != nil {
 		return fmt.Errorf("%s: %w", l.name, err)
 	}
+	l.orderOperators()
 	return nil
 }
 
@@ -160,6 +163,11 @@ func (l *loader) addSpans(b *table.Batch) error {
 			r.names = append(r.names, name)
 		}
 		s.Name = id
+		if name.Domain == "" && !s.Process {
+			if e, ok := parseEmitted(text); ok {
+				r.addOperator(e, s.Thread)
+			}
+		}
 		r.spans = append(r.spans, s)
 	}
 	return nil
@@ -225,6 +233,9 @@ func (l *loader) nvtxReason() string {
 		return fmt.Sprintf("%d ranges have no thread; the other rows create domains", r.orphans)
 	case r.backward > 0:
 		return fmt.Sprintf("%d ranges end before they start; the other rows create domains", r.backward)
+	}
+	if o := r.operators; o != nil {
+		return fmt.Sprintf("domain and category names are kept with the ranges; %d ranges are operators too", len(o.calls))
 	}
 	return "domain and category names are kept with the ranges"
 }

@@ -75,6 +75,9 @@ func (l *loader) storeRuntime(ctx context.Context) error {
 		return err
 	}
 	l.launches.Settle()
+	if o := l.ranges.operators; o != nil {
+		o.sumAPIs(l.ranges)
+	}
 	l.part(runtimeTable, rows.read.Load(), n, backwardReason(backward.Load()))
 	return nil
 }
@@ -90,6 +93,11 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 	names := l.apiNames()
 	calls := l.launches.Finder()
 	place := l.placer()
+	operators := l.ranges.operators
+	var inside *load.Blocks[opAPI]
+	if operators != nil {
+		inside = operators.newAPIs()
+	}
 	return func(b *table.Batch, c *load.Chunk) (int, error) {
 		starts, ends, tids, corr := b.Cols[0].Ints, b.Cols[1].Ints, b.Cols[2].Ints, &b.Cols[3]
 		nameIDs, returns := b.Cols[4].Ints, &b.Cols[5]
@@ -108,6 +116,9 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 			at := place.Node(tids[i], starts[i])
 			pid[n], tid[n], start[n], duration[n] = pidOf(tids[i]), tidOf(tids[i]), starts[i], ends[i]-starts[i]
 			api[n], context[n] = id, l.ids.ContextID(at)
+			if inside != nil && at != attribute.NoNode && operators.at[at] > 0 {
+				inside.Add(opAPI{starts[i], ends[i], operators.at[at]})
+			}
 			if corr.Null(i) {
 				c.SetNull(5, n)
 			} else if correlation[n] = corr.Ints[i]; true {

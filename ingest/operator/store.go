@@ -56,6 +56,9 @@ type Source struct {
 	HasMemory bool
 	Origin    int64 // the moment from which stored times count
 	FirstOp   int32 // last op_id given before this source
+	// Within makes, for one goroutine, the function that gives the set of ranges a call was made in and marks it; nil: that
+	// open when it began, which is not so where operators are ranges themselves.
+	Within func() func(*Call[Op]) int32
 }
 
 // Store stores the operators that run emits, their names and their inputs, and gives the number of operators. run works in a
@@ -144,7 +147,10 @@ var columns = []load.Column{{Name: "op_id", Type: load.Integer}, {Name: "parent_
 
 // worker gives one thread's function that fills chunks from the stream.
 func (r *rows) worker(made *stream) load.PullFunc {
-	w := &worker{rows: r, placer: r.Lines.Placer(), flops: map[[2]int32]flopCount{}}
+	w := &worker{rows: r, flops: map[[2]int32]flopCount{}}
+	if w.within = r.atStart(); r.Within != nil {
+		w.within = r.Within()
+	}
 	return func(c *load.Chunk) (int, error) {
 		calls, err := made.next()
 		for n := range calls {
@@ -162,8 +168,14 @@ type flopCount struct {
 
 type worker struct {
 	*rows
-	placer *attribute.Placer
+	within func(*Call[Op]) int32
 	flops  map[[2]int32]flopCount
+}
+
+// atStart gives the ranges open when a call began.
+func (r *rows) atStart() func(*Call[Op]) int32 {
+	placer := r.Lines.Placer()
+	return func(call *Call[Op]) int32 { return placer.Node(r.Threads[call.Of.Thread].Key, call.Start) }
 }
 
 func (w *worker) row(c *load.Chunk, n int, call *Call[Op]) {
@@ -192,7 +204,7 @@ func (w *worker) row(c *load.Chunk, n int, call *Call[Op]) {
 			c.SetNull(colMemory+k, n)
 		}
 	}
-	node := w.placer.Node(thread.Key, call.Start)
+	node := w.within(call)
 	c.Int32(colContext)[n], c.Int32(colPath)[n] = w.IDs.ContextID(node), w.Lines.Path(node)
 }
 

@@ -149,6 +149,10 @@ func (c *cursor) locateSlow(r, at int) error {
 
 // locateValue notes where one value lies. Values that lie in the buffer, but for texts, are left to the fast decoder.
 func (c *cursor) locateValue(r, col, base int, v field, p *payload) error {
+	if v.serial < 12 && v.size == 0 { // NULL, 0 and 1 take no bytes, and may come behind the part that lies in the buffer
+		c.block.pos[col][r] = uint32(v.serial)
+		return nil
+	}
 	if v.serial < 12 && v.off+v.size <= int64(len(p.local)) {
 		c.block.pos[col][r] = uint32(base+int(v.off))<<8 | uint32(v.serial)
 		return nil

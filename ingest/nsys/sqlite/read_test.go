@@ -92,6 +92,18 @@ func TestOverflow(t *testing.T) {
 	same(t, mustRows(t, f, "StringIds", "id:i value:t"), strs)
 }
 
+// TestBehindOverflow: NULL, 0 and 1 take no bytes, so they seem to lie where the record ends.
+func TestBehindOverflow(t *testing.T) {
+	f := open(t, "behind.sqlite")
+	var want, floats []string
+	for _, n := range []int{10, 476, 2000, 1000} {
+		want = append(want, fmt.Sprintf("~|0|1|~|1|~||%d|%s", n*1000003, strings.Repeat("s", n)))
+		floats = append(floats, fmt.Sprintf("~|0|1|%v", float64(n*1000003)))
+	}
+	same(t, mustRows(t, f, "t", "n:i z:i o:i r:f f:f u:t e:t l:i s:t"), want)
+	same(t, mustRows(t, f, "t", "n:f z:f o:f l:f"), floats)
+}
+
 func TestWideHeader(t *testing.T) {
 	f := open(t, "overflow.sqlite")
 	same(t, mustRows(t, f, "wide", "c699:i c0:i c130:f c350:i"), []string{"699|0|130|350", "1398|0|260|700"})

@@ -221,5 +221,55 @@ def no_cuda():
     x.close()
 
 
-for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda):
+def operators():
+    """Ranges of torch.autograd.profiler.emit_nvtx, and ranges that only look alike."""
+    x = Export("operators")
+    meta(x)
+    main, back, other, old_torch = gtid(100, 101), gtid(100, 102), gtid(100, 103), gtid(200, 201)
+    x.table("ANALYSIS_DETAILS", "globalVid INTEGER, duration INTEGER, startTime INTEGER, stopTime INTEGER", [(0, 2000, 0, 2000)])
+    x.table("CUPTI_ACTIVITY_KIND_RUNTIME", RUNTIME, [
+        x.call(160, 170, 100, 101, 1), x.call(162, 168, 100, 101, 1, "cuLaunchKernel"), x.call(280, 285, 100, 101, 2, "cudaMemsetAsync_v3020"),
+        x.call(330, 340, 100, 101, 3), x.call(395, 405, 100, 101, 4), x.call(420, 430, 100, 101, 5), x.call(460, 470, 100, 101, 6),
+        x.call(545, 555, 100, 101, 7), x.call(620, 630, 100, 102, 8), x.call(960, 980, 100, 101, 9, "cudaGraphLaunch_v10000"),
+        x.call(130, 135, 200, 201, 1), x.call(1500, 1510, 100, 101, 10)])
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL", KERNEL.format(more="", last=""), [
+        kernel(x, 200, 201, 100, 1, "k()"), kernel(x, 340, 344, 100, 3, "k()"), kernel(x, 410, 418, 100, 4, "k()"), kernel(x, 430, 446, 100, 5, "k()"),
+        kernel(x, 470, 502, 100, 6, "k()"), kernel(x, 560, 624, 100, 7, "k()"), kernel(x, 640, 768, 100, 8, "k()"), kernel(x, 800, 1056, 100, 77, "k()"),
+        kernel(x, 140, 652, 200, 1, "k()"), kernel(x, 1510, 2534, 100, 10, "k()")])
+    x.table("CUPTI_ACTIVITY_KIND_MEMSET", MEMSET, [(290, 292, 0, 1, 7, 2, gpid(100), 0, 128, 2)])
+    x.table("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", GRAPH, [(970, 1970, 0, 1, 7, 9, gpid(100), 11, 21)])
+    rows = []
+
+    def add(start, end, thread, text, kind=59, domain=0, registered=False):
+        rows.append((start, end, kind, None if registered else text, x.id(text) if registered else None, thread, None, domain))
+    add(100, 1000, main, "prefill")
+    add(110, 300, main, "aten::linear, seq = 5, op_id = 11, sizes = [[1, 4], [4, 4]], input_op_ids = [(0,-1), (0,-1)]")
+    add(115, 130, main, "aten::t, seq = 5, op_id = 12, sizes = [[4, 4]], input_op_ids = [(0,-1)]")
+    add(140, 290, main, "aten::addmm, seq = 6, op_id = 13, sizes = [[4], [1, 4], [4, 4]], input_op_ids = [(0,-1), (0,-1), (12,0)]")
+    add(150, 350, main, "lib, op_id = 97", domain=5)  # crosses the end of the operator it begins in
+    add(310, 400, main, "aten::add, op_id = 14")
+    add(320, 390, main, "aten::add, op_id = 15")
+    add(410, 450, main, "batch, seq = 128")
+    add(450, 500, main, "aten::fake, op_id = 99", kind=60)
+    add(510, 540, main, "aten::mul, seq = 7, op_id = 24, sizes = [[4], []]")
+    add(541, 560, main, "a range, of record_function's, op_id = 26")
+    add(543, 558, main, "inner")
+    add(950, 2000, main, "aten::sync, op_id = 17")  # the capture's length: never popped
+    add(512, 530, other, "aten::mul, seq = 7, op_id = 25, sizes = [[4], []]")
+    add(540, 590, other, "aten::div, op_id = 27")
+    add(545, 585, other, "aten::div, op_id = 28")  # all that the one around it calls
+    add(600, 700, back, "autograd::engine::evaluate_function: AddmmBackward0, op_id = 18")
+    add(610, 690, back, "AddmmBackward0, seq = 6, op_id = 19, sizes = [[1, 4]], input_op_ids = [(0,-1)]")
+    add(700, 750, back, "autograd::engine::evaluate_function: TBackward0, op_id = 20")
+    add(710, 740, back, "TBackward0, seq = 5, op_id = 21, sizes = [[4, 4]], input_op_ids = [(19,0)]")
+    add(760, 790, back, "autograd::engine::evaluate_function: MulBackward0, op_id = 22")
+    add(765, 785, back, "MulBackward0, seq = 7, op_id = 23")  # two threads made a number 7
+    add(120, 200, old_torch, "aten::mm, seq = 6, sizes = [[4, 4], [4, 4]]")
+    add(125, 180, old_torch, "aten::relu, op_id = 3", registered=True)
+    add(0, None, main, "lib", kind=75, domain=5)
+    x.table("NVTX_EVENTS", NVTX.format(last=", domainId INTEGER"), rows)
+    x.close()
+
+
+for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda, operators):
     make()

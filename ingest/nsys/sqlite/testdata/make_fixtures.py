@@ -41,6 +41,15 @@ def types():
     db.close()
 
 
+def behind():
+    """Values that take no bytes, behind a text that goes on in overflow pages."""
+    db = fresh("behind.sqlite", "pragma page_size=512")
+    db.execute("create table t(s TEXT, n INTEGER, z INTEGER, o INTEGER, r REAL, f REAL, u TEXT, e TEXT, l INTEGER)")
+    for size in (10, 476, 2000, 1000):
+        db.execute("insert into t values (?, NULL, 0, 1, NULL, 1.0, NULL, '', ?)", ("s" * size, size * 1000003))
+    db.close()
+
+
 def overflow():
     db = fresh("overflow.sqlite", "pragma page_size=512")
     db.execute("create table StringIds(id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)")
@@ -152,4 +161,4 @@ def others():
     os.remove("big.tmp")
 
 
-types(), overflow(), levels(), alter(), names(), others()
+types(), behind(), overflow(), levels(), alter(), names(), others()

@@ -1,0 +1,207 @@
+package nsys
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"prof/ingest/attribute"
+	"prof/ingest/load"
+	"prof/ingest/operator"
+)
+
+// operators are the calls that ranges of torch.autograd.profiler.emit_nvtx enclose. A capture without such ranges has none and
+// pays for none. Memory: about 60 bytes for each operator, 4 for each range and 24 for each API call made in an operator.
+type operators struct {
+	calls   []opCall // in the order of operator.Sweep; the number of a call is its place plus 1
+	names   texts
+	sizes   texts
+	threads []operator.Thread
+	ids     map[int64]*idRange // by process
+
+	firstOp int32   // last op_id given to the sources before
+	finish  int64   // when calls end that never did
+	unended int64   // how many these are
+	at      []int32 // by node: number of the innermost operator open in it; 0 none
+	mu      sync.Mutex
+	apis    []*load.Blocks[opAPI]
+}
+
+// opCall is one call of an operator.
+type opCall struct {
+	sequence int64 // autograd's sequence number; -1 none
+	device   int64 // time of the device work launched in it but not in an operator inside it, ns
+	api      int64 // time in API calls likewise, ns
+	span     int32 // its range
+	thread   int32
+	name     int32
+	sizes    int32 // -1 not recorded
+	work     int32 // pieces of device work
+	forward  int32 // number of its forward operator; 0 none known
+	hasAPI   bool
+}
+
+// texts numbers texts: 0, 1, ...
+type texts struct {
+	ids  map[string]int32
+	list []string
+}
+
+func (t *texts) of(s string) int32 {
+	if id, ok := t.ids[s]; ok {
+		return id
+	}
+	if t.ids == nil {
+		t.ids = map[string]int32{}
+	}
+	id := int32(len(t.list))
+	s = strings.Clone(s) // it may be part of a longer text
+	t.ids[s] = id
+	t.list = append(t.list, s)
+	return id
+}
+
+// idRange is which of PyTorch's own numbers of calls were seen in one process.
+type idRange struct {
+	first, last uint64
+	seen        uint64
+	sizes       bool // some tell the sizes of their inputs
+}
+
+// missing counts the numbers in between that were not seen.
+func (r *idRange) missing() uint64 { return r.last - r.first - min(r.last-r.first, r.seen-1) }
+
+// addOperator takes the call that a range encloses. emit_nvtx pushes and pops its ranges in the default domain.
+func (r *ranges) addOperator(e emitted, thread int64) {
+	if r.operators == nil {
+		r.operators = &operators{ids: map[int64]*idRange{}}
+	}
+	o := r.operators
+	c := opCall{sequence: e.sequence, span: int32(len(r.spans)), name: o.names.of(e.name), sizes: -1}
+	if e.sizes != "" {
+		c.sizes = o.sizes.of(e.sizes)
+	}
+	o.calls = append(o.calls, c)
+	if e.id == 0 {
+		return
+	}
+	ids := o.ids[procOf(thread)]
+	if ids == nil {
+		ids = &idRange{first: e.id, last: e.id}
+		o.ids[procOf(thread)] = ids
+	}
+	ids.first, ids.last, ids.seen = min(ids.first, e.id), max(ids.last, e.id), ids.seen+1
+	ids.sizes = ids.sizes || e.sizes != ""
+}
+
+// orderOperators numbers the operators, once the ranges are swept.
+func (l *loader) orderOperators() {
+	r, o := l.ranges, l.ranges.operators
+	if o == nil {
+		return
+	}
+	o.firstOp = l.target.Run.OpID
+	if o.finish = r.finish; o.finish == attribute.Forever {
+		o.finish = r.last()
+	}
+	threads := map[int64]int32{}
+	for i := range o.calls {
+		c := &o.calls[i]
+		s := &r.spans[c.span]
+		id, known := threads[s.Thread]
+		if !known {
+			id = int32(len(o.threads))
+			threads[s.Thread] = id
+			o.threads = append(o.threads, operator.Thread{PID: pidOf(s.Thread), TID: tidOf(s.Thread), Key: s.Thread})
+		}
+		c.thread = id
+		if s.End == attribute.Forever {
+			o.unended++
+		}
+	}
+	order := func(a, b opCall) int {
+		x, y := &r.spans[a.span], &r.spans[b.span]
+		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End), cmp.Compare(a.span, b.span))
+	}
+	if !slices.IsSortedFunc(o.calls, order) {
+		slices.SortFunc(o.calls, order)
+	}
+	numbers := make([]int32, len(r.spans))
+	for i := range o.calls {
+		numbers[o.calls[i].span] = int32(i + 1)
+	}
+	o.at = make([]int32, r.lines.Len())
+	for n := range o.at {
+		node := int32(n)
+		if o.at[n] = numbers[r.lines.Span(node)]; o.at[n] == 0 {
+			if parent := r.lines.Parent(node); parent != attribute.NoNode { // made before it
+				o.at[n] = o.at[parent]
+			}
+		}
+	}
+	o.findForward(r)
+}
+
+// last is the end of what the ranges say.
+func (r *ranges) last() int64 {
+	last := int64(0)
+	for i := range r.spans {
+		if last = max(last, r.spans[i].Start); r.spans[i].End != attribute.Forever {
+			last = max(last, r.spans[i].End)
+		}
+	}
+	return last
+}
+
+// end is when a call ended, or the capture did.
+func (o *operators) end(s *attribute.Span) int64 {
+	if s.End == attribute.Forever {
+		return max(o.finish, s.Start)
+	}
+	return s.End
+}
+
+// evaluates begins the name of the operator right around every backward function.
+const evaluates = "autograd::engine::evaluate_function: "
+
+// isBackward says whether a call is a backward function.
+func (r *ranges) isBackward(c *opCall) bool {
+	s := &r.spans[c.span]
+	if s.Parent < 0 {
+		return false
+	}
+	name, ok := strings.CutPrefix(r.names[r.spans[s.Parent].Name].Norm, evaluates)
+	return ok && name == r.names[s.Name].Norm
+}
+
+// findForward finds the forward operators of backward functions: the call with the same sequence number that began last, since
+// the number goes up as soon as one has made its backward function. Threads count on their own and the text of a backward
+// function does not say which thread it comes from, so a number that calls of several threads of its process have tells nothing.
+func (o *operators) findForward(r *ranges) {
+	type key struct{ proc, sequence int64 }
+	const several = -1
+	made := map[key]int32{}
+	for i := range o.calls {
+		c := &o.calls[i]
+		if c.sequence < 0 || r.isBackward(c) {
+			continue
+		}
+		k := key{procOf(r.spans[c.span].Thread), c.sequence}
+		if before, ok := made[k]; ok && (before == several || o.calls[before-1].thread != c.thread) {
+			made[k] = several
+			continue
+		}
+		made[k] = int32(i + 1) // calls of a thread are in the order of their starts
+	}
+	for i := range o.calls {
+		c := &o.calls[i]
+		if c.sequence < 0 || !r.isBackward(c) {
+			continue
+		}
+		s := &r.spans[c.span]
+		if f := made[key{procOf(s.Thread), c.sequence}]; f > 0 && r.spans[o.calls[f-1].span].Start < s.Start {
+			c.forward = f
+		}
+	}
+}
