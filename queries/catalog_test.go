@@ -82,7 +82,7 @@ func TestStatement(t *testing.T) {
 	if q, err = Find("ranges"); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := q.Statement(Args{"run": "a", "raw": "1"}); err != nil || got != "FROM ranges_v1('a', raw := true)" {
+	if got, err := q.Statement(Args{"run": "a", "raw": "1"}); err != nil || got != "FROM ranges_v2('a', raw := true)" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := q.Statement(Args{"run": "a", "raw": "maybe"}); err == nil || !strings.Contains(err.Error(), "neither true nor false") {

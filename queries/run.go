@@ -138,7 +138,7 @@ func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, 
 		f.Columns[i].Doc = docs[f.Columns[i].Name]
 	}
 	if len(q.Notes) > 0 {
-		if f.Notes, err = Notes(ctx, w, args["run"], q.Notes...); err != nil {
+		if f.Notes, err = Notes(ctx, w, args, q.Notes...); err != nil {
 			return nil, err
 		}
 	}
@@ -157,37 +157,6 @@ func plainError(err error) error {
 		return fmt.Errorf("%w: %s", ErrBadArgument, text[i+len("ARGUMENT: "):])
 	}
 	return err
-}
-
-// Notes gives what a reader must know of a run, of the given kinds: those of the query _run-note, or one with a query of its own.
-func Notes(ctx context.Context, w *schema.Warehouse, run string, kinds ...string) ([]string, error) {
-	all, err := All()
-	if err != nil {
-		return nil, err
-	}
-	var out, plain []string
-	ask := func(from, where string) error {
-		f, err := read(ctx, w, fmt.Sprintf("SELECT note FROM %s(%s) %s ORDER BY ALL", from, schema.Quote(run), where))
-		if err != nil {
-			return err
-		}
-		for _, r := range f.Rows {
-			out = append(out, r[0].(string))
-		}
-		return nil
-	}
-	for _, k := range kinds {
-		own := slices.IndexFunc(all, func(q Query) bool { return q.Name == "_note-"+k })
-		if own < 0 {
-			plain = append(plain, schema.Quote(k))
-		} else if err := ask(all[own].Relation(), ""); err != nil {
-			return nil, err
-		}
-	}
-	if len(plain) == 0 {
-		return out, nil
-	}
-	return out, ask("_run_note_v2", fmt.Sprintf("WHERE kind IN (%s)", strings.Join(plain, ", ")))
 }
 
 func read(ctx context.Context, w *schema.Warehouse, stmt string) (*Frame, error) {

@@ -11,7 +11,7 @@ import (
 // choice is an argument that picks rows, and what a run has to pick from.
 type choice struct {
 	param, what string
-	from        string // a relation with the column x; %[1]s is the run
+	from        string // a relation with the column x; %[1]s is the run, %[2]s its counted sources
 	how         pick
 }
 
@@ -24,12 +24,16 @@ const (
 	fits                 // every value that fits one of its globs
 )
 
+// countedPaths are the paths of the ranges that the counted sources and the profiled launches lie in.
+const countedPaths = "(SELECT path_id FROM nvtx_range WHERE run_id = %[1]s AND source_id IN %[2]s UNION SELECT unnest(p.lineage) FROM ncu_launch l JOIN range_path p USING (run_id, path_id) WHERE l.run_id = %[1]s)"
+
 // choices lists the arguments that pick rows. Of those that pick by a part of a name, what there is cannot be told from what was
 // picked without asking, so that nothing picked is enough of a reason to list them.
 var choices = []choice{
-	{"stage", "stages", "(SELECT DISTINCT stage AS x FROM path_stage WHERE run_id = %[1]s AND stage IS NOT NULL UNION SELECT '(none)')", equals},
-	{"device", "GPUs", "(SELECT DISTINCT device_id::VARCHAR AS x FROM range_device WHERE run_id = %[1]s UNION SELECT DISTINCT device_id::VARCHAR FROM device WHERE run_id = %[1]s)", equals},
-	{"range", "ranges, among others,", "(SELECT DISTINCT name AS x FROM range_path WHERE run_id = %[1]s)", equals},
+	{"source", "captures", "(SELECT DISTINCT kind AS x FROM source WHERE run_id = %[1]s AND kind IN ('nsys', 'torch'))", equals},
+	{"stage", "stages", "(SELECT DISTINCT stage AS x FROM path_stage WHERE run_id = %[1]s AND stage IS NOT NULL AND path_id IN " + countedPaths + " UNION SELECT '(none)')", equals},
+	{"device", "GPUs", "(SELECT DISTINCT device_id::VARCHAR AS x FROM (SELECT run_id, source_id, device_id FROM kernel UNION ALL SELECT run_id, source_id, device_id FROM memop UNION ALL SELECT run_id, source_id, device_id FROM device) WHERE run_id = %[1]s AND source_id IN %[2]s)", equals},
+	{"range", "ranges, among others,", "(SELECT DISTINCT name AS x FROM range_path WHERE run_id = %[1]s AND path_id IN " + countedPaths + ")", equals},
 	{"severity", "severities", "(SELECT DISTINCT severity AS x FROM diagnostic WHERE run_id = %[1]s)", equals},
 	{"findings", "findings of the severities", "(SELECT DISTINCT severity AS x FROM ncu_rule WHERE run_id = %[1]s UNION SELECT '(all)')", equals},
 	{"launch", "profiled launches", "(SELECT concat(min(launch_id), ' to ', max(launch_id)) AS x FROM ncu_launch WHERE run_id = %[1]s HAVING count(*) > 0)", contains},
@@ -41,13 +45,17 @@ var choices = []choice{
 // unmatched says of each argument that picks rows what it could have picked, when it picked none; without such an argument, that
 // the run has no timeline.
 func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]string, error) {
+	counted, err := counted(args)
+	if err != nil {
+		return nil, err
+	}
 	var out []string
 	for _, c := range choices {
 		value, given := args[c.param]
 		if !given {
 			continue
 		}
-		from := fmt.Sprintf(c.from, "_run_id_v1("+schema.Quote(args["run"])+")")
+		from := fmt.Sprintf(c.from, "_run_id_v1("+schema.Quote(args["run"])+")", counted)
 		f, err := read(ctx, w, "SELECT x FROM "+from+" ORDER BY x = '(none)', x")
 		if err != nil {
 			return nil, err
@@ -68,6 +76,20 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 	if slices.Contains(q.Notes, "ncu") || slices.Contains(q.Notes, "region") || len(out) > 0 { // they need no timeline
 		return out, nil
 	}
-	none, err := Notes(ctx, w, args["run"], "timeline")
+	none, err := Notes(ctx, w, args, "timeline")
 	return append(out, none...), err
+}
+
+// counted is the SQL of the sources whose timeline a query with these arguments counts.
+func counted(args Args) (string, error) {
+	all, err := All()
+	if err != nil {
+		return "", err
+	}
+	q, found := newest(all, "_timeline")
+	if !found {
+		return "", fmt.Errorf("%w: _timeline", ErrUnknownQuery)
+	}
+	stmt, err := q.Statement(q.taken(args))
+	return "(SELECT source_id FROM (" + stmt + "))", err
 }

@@ -1,6 +1,7 @@
 package queries_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -51,6 +52,64 @@ func TestStagesOfOneDevice(t *testing.T) {
 	for _, stage := range []string{"prefill", "decode"} {
 		if sum[stage] < total[stage]-1 || sum[stage] > total[stage]+1 {
 			t.Errorf("%s: the passes of both GPUs hold %f ns of kernels, the stage %f", stage, sum[stage], total[stage])
+		}
+	}
+}
+
+// TestSourceArgument holds what the parameter takes: a kind of timeline, and one that the run has.
+func TestSourceArgument(t *testing.T) {
+	w := newWarehouse(t)
+	load(t, w, "nsys", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	load(t, w, "ncu", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
+	all, err := queries.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range all {
+		if !takesSource(q) {
+			continue
+		}
+		if last := q.Params[len(q.Params)-1]; last.Name != "source" || last.Default != "NULL" {
+			t.Errorf("%s: source is not its last parameter", q.Name)
+		}
+		for _, run := range []string{"nsys", "ncu"} {
+			if _, err := queries.Run(t.Context(), w, q, queries.Args{"run": run, "source": "foo"}); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "--source is nsys or torch") {
+				t.Errorf("%s of %s: the error is %v", q.Name, run, err)
+			}
+		}
+		f, err := queries.Run(t.Context(), w, q, queries.Args{"run": "nsys", "source": "torch"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Rows) != 0 || len(f.Notes) == 0 || f.Notes[0] != "nothing has --source torch; the run has the captures nsys" {
+			t.Errorf("%s: %d rows, notes %q", q.Name, len(f.Rows), f.Notes)
+		}
+	}
+	if f := query(t, w, "top-kernels", queries.Args{"run": "ncu"}); len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run has no timeline, neither of Nsight Systems nor of the PyTorch profiler") {
+		t.Errorf("without a timeline: %q", f.Notes)
+	}
+	if _, err := w.DB.Exec("UPDATE source SET kind = 'torch' WHERE kind = 'nsys'"); err != nil {
+		t.Fatal(err)
+	}
+	if f := query(t, w, "top-kernels", queries.Args{"run": "nsys"}); len(f.Rows) != 4 || len(f.Notes) != 0 {
+		t.Errorf("of the PyTorch profiler alone: %d rows, notes %q", len(f.Rows), f.Notes)
+	}
+}
+
+// TestUnmatchedOfOneTimeline holds that the names a filter could have picked are those of the counted timeline.
+func TestUnmatchedOfOneTimeline(t *testing.T) {
+	w := newWarehouse(t)
+	load(t, w, "r", "../testdata/nsys/nccl2/nccl2.sqlite.gz", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	exec(t, w, "UPDATE source SET kind = 'torch' WHERE path LIKE '%kernels%'")
+	exec(t, w, "UPDATE path_stage SET stage = 'other' WHERE path_id IN (SELECT path_id FROM nvtx_range JOIN source USING (run_id, source_id) WHERE kind = 'torch')")
+	for _, c := range []struct{ source, param, value, want string }{
+		{"nsys", "stage", "other", "nothing has --stage other; the run has the stages decode, prefill, (none)"},
+		{"torch", "stage", "decode", "nothing has --stage decode; the run has the stages other, (none)"},
+		{"torch", "device", "1", "nothing has --device 1; the run has the GPUs 0"},
+	} {
+		f := query(t, w, "top-kernels", queries.Args{"run": "r", c.param: c.value, "source": c.source})
+		if len(f.Rows) != 0 || len(f.Notes) == 0 || f.Notes[0] != c.want {
+			t.Errorf("%v: %d rows, notes %q", c, len(f.Rows), f.Notes)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestUsageErrors(t *testing.T) {
 		{"query top-kernels stages", "query takes one query name; see `prof help query`"},
 		{"query top-kernels --run a --stag x", "there is no option --stag; did you mean --stage?"},
 		{"query top-kernels --run a --nosuch 1", "there is no option --nosuch; see `prof help query`"},
-		{"query ranges --run a --stage x", "wrong argument: ranges takes no --stage; it takes --run --raw --device --top"},
+		{"query ranges --run a --stage x", "wrong argument: ranges takes no --stage; it takes --run --raw --device --top --source"},
 		{"query runs --top 3", "wrong argument: runs takes no --top"},
 		{"query top-kernels --run a --top x", "wrong argument: --top \"x\" is not a whole number"},
 		{"query top-kernels --run a --top 1.5", "wrong argument: --top \"1.5\" is not a whole number"},

@@ -17,7 +17,8 @@ func (p *program) showCommand() *cli.Command {
 		Name:      "show",
 		Usage:     "what a run is, where it came from, and whether its attribution adds up",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the latest. The line "attribution" proves that launch attribution neither loses nor doubles kernel time.
+		Description: `Without RUN, the latest. The line "attribution" proves that launch attribution neither loses nor doubles kernel time; a run
+with captures of Nsight Systems and of the PyTorch profiler has a line for each.
 
   prof show
   prof show baseline`,
@@ -112,27 +113,43 @@ func (p *program) showMore(ctx context.Context, w *schema.Warehouse, run schema.
 		out = append(out, [2]string{"tags", strings.Join(tags, " ")})
 	}
 	f, err := runNamed(ctx, w, "conservation", run.ID)
-	if err != nil || len(f.Rows) != 1 {
-		return out, err
+	if err != nil {
+		return nil, err
 	}
-	if line := attribution(f); line != "" {
-		out = append(out, [2]string{"attribution", line})
-	}
-	notes, err := queries.Notes(ctx, w, run.ID, "profiled", "match", "source")
+	out = append(out, attributions(f)...)
+	notes, err := queries.Notes(ctx, w, queries.Args{"run": run.ID}, "profiled", "match", "source")
 	for _, n := range append(f.Notes, notes...) {
 		out = append(out, [2]string{"note", n})
 	}
 	return out, err
 }
 
-// attribution words the conservation of kernel time; "" for a run without a timeline.
-func attribution(f *queries.Frame) string {
-	at := func(col string) int64 { v, _ := f.Rows[0][f.Index(col)].(int64); return v }
+// attributions words the conservation of kernel time: of a run with one kind of capture in a line, unless it has no kernels; of a
+// run with several in a line each.
+func attributions(f *queries.Frame) [][2]string {
+	var out [][2]string
+	for _, r := range f.Rows {
+		switch line := attribution(f, r); {
+		case len(f.Rows) > 1:
+			if line == "" {
+				line = "no kernels"
+			}
+			out = append(out, [2]string{fmt.Sprintf("attribution (%s)", r[f.Index("capture")]), line})
+		case line != "":
+			out = append(out, [2]string{"attribution", line})
+		}
+	}
+	return out
+}
+
+// attribution words one row; "" for a capture without kernels.
+func attribution(f *queries.Frame, row []any) string {
+	at := func(col string) int64 { v, _ := row[f.Index(col)].(int64); return v }
 	if at("kernel_count") == 0 {
 		return ""
 	}
 	verdict := "exact"
-	if ok, _ := f.Rows[0][f.Index("is_exact")].(bool); !ok {
+	if ok, _ := row[f.Index("is_exact")].(bool); !ok {
 		verdict = "DOES NOT ADD UP: please report this capture"
 	}
 	return fmt.Sprintf("%s ns in ranges + %s outside + %s without a launch = %s ns of kernel time (%s; %s + %s + %s = %s kernels)",

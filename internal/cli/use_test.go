@@ -82,7 +82,7 @@ func TestQueryForms(t *testing.T) {
 	if err := json.Unmarshal([]byte(ask("json")), &frame); err != nil {
 		t.Fatal(err)
 	}
-	if frame.Query != "top-kernels" || frame.Version != 2 || len(frame.Rows) != 2 || frame.Columns[3].Name != "total_ns" || frame.Columns[3].Unit != "ns" ||
+	if frame.Query != "top-kernels" || frame.Version != 3 || len(frame.Rows) != 2 || frame.Columns[3].Name != "total_ns" || frame.Columns[3].Unit != "ns" ||
 		frame.Rows[0]["total_ns"] != 552288.0 {
 		t.Errorf("json: %+v", frame)
 	}
@@ -117,7 +117,7 @@ func TestExplainedSQL(t *testing.T) {
 	p.ok("ingest", "--run", "a", capture(t, node))
 	names := catalogue(t)
 	// It shows the arguments given, and opens nothing.
-	p.wantLike(0, `(?s).*-- in any DuckDB client: SELECT \* EXCLUDE \([a-z_, ]+\) FROM top_kernels_v2\('nosuch', top := 3\)\n.*`, "", "query", "--explain", "top-kernels", "--run", "nosuch", "--top", "3")
+	p.wantLike(0, `(?s).*-- in any DuckDB client: SELECT \* EXCLUDE \([a-z_, ]+\) FROM top_kernels_v3\('nosuch', top := 3\)\n.*`, "", "query", "--explain", "top-kernels", "--run", "nosuch", "--top", "3")
 	said := regexp.MustCompile(`(?m)^-- in any DuckDB client: ((?:SELECT \* EXCLUDE \([a-z_, ]+\) )?FROM \w+_v\d+.*)$`)
 	for _, name := range names {
 		m := said.FindStringSubmatch(p.ok("query", name, "--explain"))

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// change writes to the place's warehouse.
+func (p *place) change(stmt string) {
+	p.t.Helper()
+	defs, err := queries.Definitions()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: defs})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, err = w.DB.Exec(stmt)
+	closing(w, &err)
+	if err != nil {
+		p.t.Fatalf("%s: %v", stmt, err)
+	}
+}
+
+// TestTwoTimelines follows a user with a run of two kinds of capture: which one is counted, and how to see the other. The second is
+// a capture of Nsight Systems under another name.
+func TestTwoTimelines(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.ok("ingest", "--run", "first", capture(t, kernels))
+	p.ok("ingest", "--run", "second", capture(t, node))
+	ask := func(run string, args ...string) string {
+		return p.ok(append([]string{"query", "top-kernels", "--run", run, "-f", "csv"}, args...)...)
+	}
+	line := func(run string) string {
+		m := regexp.MustCompile(`(?m)^attribution  (.*)$`).FindStringSubmatch(p.ok("show", run))
+		if m == nil {
+			t.Fatalf("show %s proves nothing", run)
+		}
+		return m[1]
+	}
+	first, second := line("first"), line("second")
+	alone := [2]string{ask("first"), ask("second")}
+	p.ok("rm", "first")
+	p.ok("rm", "second")
+	p.ok("ingest", "--run", "both", capture(t, kernels), capture(t, node))
+	p.change("UPDATE source SET kind = 'torch', form = 'torch-trace' WHERE source_id = 2")
+	if a, b := ask("both"), ask("both", "--source", "torch"); a != alone[0] || b != alone[1] || a == b {
+		t.Errorf("by default:\n%s\nof torch:\n%s", a, b)
+	}
+	p.wantLike(0, `rank.*`, `note: the run has a timeline of Nsight Systems and one of the PyTorch profiler; this counts the latter: --source nsys for the other\n`,
+		"query", "top-kernels", "--run", "both", "--source", "torch", "-f", "csv")
+	p.want(result{2, "", "prof: query api-calls: wrong argument: --source is nsys or torch\n"}, "query", "api-calls", "--run", "both", "--source", "ncu")
+	show := p.ok("show", "both")
+	for _, want := range []string{"\nattribution (nsys)   " + first + "\nattribution (torch)  " + second + "\n", "this counts the former: --source torch for the other"} {
+		if !strings.Contains(show, want) {
+			t.Errorf("show lacks %q:\n%s", want, show)
+		}
+	}
+	if got := p.ok("query", "-h"); !strings.Contains(got, "--source value") || !strings.Contains(got, "only this kind of capture: nsys or torch; by default nsys where the run has both") {
+		t.Errorf("the help says nothing of --source: %s", got)
+	}
+	p.change("DELETE FROM kernel WHERE source_id = 2")
+	if got := p.ok("show", "both"); !strings.Contains(got, "\nattribution (torch)  no kernels\n") {
+		t.Errorf("a timeline without kernels: %s", got)
+	}
+	p.change("DELETE FROM kernel WHERE source_id = 1")
+	p.change("UPDATE source SET kind = 'torch'")
+	if got := p.ok("show", "both"); strings.Contains(got, "attribution") {
+		t.Errorf("one kind without kernels: %s", got)
+	}
+	p.wantLike(0, `rank[^\n]*\n`, `note: nothing has --source nsys; the run has the captures torch\n`, "query", "top-kernels", "--run", "both", "--source", "nsys", "-f", "csv")
+}

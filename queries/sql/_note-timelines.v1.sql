@@ -1,0 +1,13 @@
+-- _note-timelines v1: Which timeline is counted, of a run that has one of Nsight Systems and one of the PyTorch profiler. Apart from _run-note, which DuckDB plans for longer than this runs.
+-- grain: one note
+-- key: note
+-- params:
+--   run VARCHAR: the run
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   note: the sentence
+
+SELECT 'the run has a timeline of Nsight Systems and one of the PyTorch profiler; this counts the ' || CASE WHEN source = 'torch' THEN 'latter: --source nsys' ELSE 'former: --source torch' END || ' for the other' AS note
+FROM source s
+WHERE s.run_id = _run_id_v1(run)
+HAVING bool_or(s.kind = 'nsys') AND bool_or(s.kind = 'torch')

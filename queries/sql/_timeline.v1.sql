@@ -1,0 +1,15 @@
+-- _timeline v1: The sources of a run whose timeline is counted. A run may hold the same work twice, captured by Nsight Systems and by the PyTorch profiler: no sum may hold both.
+-- grain: one source
+-- key: source_id
+-- params:
+--   run VARCHAR: the run
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   source_id: the source
+
+-- Of several kinds the first by name, which is nsys.
+SELECT s.source_id
+FROM source s
+WHERE s.run_id = _run_id_v1(run) AND CASE WHEN source IS NULL OR source IN ('nsys', 'torch') THEN s.kind IN ('nsys', 'torch') AND coalesce(s.kind = source, true)
+    ELSE error('ARGUMENT: --source is nsys or torch')::BOOLEAN END
+QUALIFY s.kind = min(s.kind) OVER ()
