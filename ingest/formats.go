@@ -26,7 +26,8 @@ type Format struct {
 	Order func(path string) int
 	// SniffDir says whether a folder as a whole is of this form. Nil: never.
 	SniffDir func(path string) bool
-	// Unpacks says that Identify and Load read gzip files themselves, and what is whole of one that was cut.
+	// Unpacks says that Identify and Load read gzip files themselves, and what is whole of one that was cut; and that Load
+	// gives the content's SHA-256, so that it need not be read twice.
 	Unpacks bool
 	// Identify reads what the file says of the whole capture. name is the path for messages, path the file to read.
 	Identify func(ctx context.Context, path, name string) (*load.SourceInfo, error)

@@ -18,6 +18,7 @@ import (
 // hashing computes a source's SHA-256 beside the reading of its rows. Of a gzip file it is that of the unpacked content,
 // which is written to a temporary file on the way.
 type hashing struct {
+	start    func() // begins the work; nil once begun
 	done     chan struct{}
 	cancel   context.CancelFunc
 	sum      string
@@ -28,7 +29,7 @@ type hashing struct {
 func startHash(ctx context.Context, f input, temp string) *hashing {
 	ctx, cancel := context.WithCancel(ctx)
 	h := &hashing{done: make(chan struct{}), cancel: cancel}
-	go func() {
+	work := func() {
 		defer close(h.done)
 		switch {
 		case f.gz && f.format.Unpacks:
@@ -38,18 +39,34 @@ func startHash(ctx context.Context, f input, temp string) *hashing {
 		default:
 			h.sum, h.err = hashTree(ctx, f.path)
 		}
-	}()
+	}
+	if f.format.Unpacks { // the reading itself will give the hash, unless it is asked for before
+		h.start = work
+	} else {
+		go work()
+	}
 	return h
 }
 
 func (h *hashing) wait() (string, error) {
+	h.begin()
 	<-h.done
 	return h.sum, h.err
+}
+
+func (h *hashing) begin() {
+	if h.start != nil {
+		go h.start()
+		h.start = nil
+	}
 }
 
 // stop ends the work and removes what it unpacked.
 func (h *hashing) stop() {
 	h.cancel()
+	if h.start != nil {
+		return
+	}
 	<-h.done
 	if h.unpacked != "" {
 		os.Remove(h.unpacked)

@@ -74,9 +74,11 @@ func (in *ingester) source(f input) error {
 	if err := in.unchanged(f, before); err != nil {
 		return err
 	}
-	sum, err := hash.wait()
-	if err != nil {
-		return err
+	sum := info.SHA256
+	if sum == "" {
+		if sum, err = hash.wait(); err != nil {
+			return err
+		}
 	}
 	for _, w := range info.Warnings {
 		in.warn(f.path + ": " + w)

@@ -32,6 +32,7 @@ type SourceInfo struct {
 	SchemaVersion string
 	Command       string     // the profiled command line, secrets masked
 	Host          string     // the machine it was captured on
+	SHA256        string     // of the file's unpacked content, where the format reads all of it; else ""
 	CaptureID     string     // names the capture: several exports of one report share it
 	Rank          *int64     // place in a job of several processes; nil when not said
 	StartedAt     *time.Time // wall clock at time 0

@@ -77,7 +77,7 @@ func (s *Source) Store(ctx context.Context, t *load.Target, run func(emit func(*
 	}
 	made := newStream(run)
 	defer made.stop()
-	n, err := t.Insert(ctx, "op", load.Pulled(columns, func() load.PullFunc { return r.worker(made) }))
+	n, err := t.Insert(ctx, "op", load.Pulled(1, columns, func() load.PullFunc { return r.worker(made) }))
 	t.Run.OpID += int32(n)
 	return n, err
 }

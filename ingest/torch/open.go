@@ -3,12 +3,15 @@ package torch
 import (
 	"bufio"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
 	"io"
 	"os"
 )
 
 // open opens a trace, unpacking it when it is gzip.
-func open(path string) (io.ReadCloser, error) {
+func open(path string) (*ahead, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -25,8 +28,9 @@ func open(path string) (io.ReadCloser, error) {
 	return newAhead(b, f), nil
 }
 
-// ahead reads on in the background while what it read before is parsed.
+// ahead reads on, and hashes what it reads, in the background while what it read before is parsed.
 type ahead struct {
+	hash        hash.Hash
 	full, empty chan []byte
 	done        chan struct{}
 	now, rest   []byte
@@ -40,7 +44,7 @@ const (
 )
 
 func newAhead(r io.Reader, file io.Closer) *ahead {
-	a := &ahead{full: make(chan []byte, aheadCount), empty: make(chan []byte, aheadCount), done: make(chan struct{}), file: file}
+	a := &ahead{hash: sha256.New(), full: make(chan []byte, aheadCount), empty: make(chan []byte, aheadCount), done: make(chan struct{}), file: file}
 	for range aheadCount {
 		a.empty <- make([]byte, aheadSize)
 	}
@@ -57,6 +61,7 @@ func (a *ahead) run(r io.Reader) {
 		case b := <-a.empty:
 			n, err := io.ReadAtLeast(r, b[:cap(b)], 1)
 			if n > 0 {
+				a.hash.Write(b[:n])
 				a.full <- b[:n]
 			}
 			if err != nil {
@@ -84,6 +89,9 @@ func (a *ahead) Read(p []byte) (int, error) {
 	a.rest = a.rest[n:]
 	return n, nil
 }
+
+// sum is the SHA-256 of all that there was to read. It is good once Read has given an error.
+func (a *ahead) sum() string { return hex.EncodeToString(a.hash.Sum(nil)) }
 
 // Close ends the reading ahead.
 func (a *ahead) Close() error {

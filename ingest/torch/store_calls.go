@@ -25,6 +25,9 @@ func (l *loader) storeAPIs(ctx context.Context) error {
 			}
 		}
 	}))
+	for _, th := range l.of {
+		th.apis = packed{}
+	}
 	return err
 }
 
@@ -73,6 +76,9 @@ func (l *loader) storeMemory(ctx context.Context) error {
 			c.Int32(10)[n], c.Int32(11)[n] = l.ids.ContextID(node), l.lines.Path(node)
 		}
 	}))
+	for _, th := range l.of {
+		th.memory, th.memOp = packed{}, nil
+	}
 	return err
 }
 

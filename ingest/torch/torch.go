@@ -67,7 +67,7 @@ type loader struct {
 	pyCalls   packed            // finished calls of Python functions
 }
 
-const gcPercent = 40
+const gcPercent = 25
 
 // Load stores a trace as one source of the target's run.
 func Load(ctx context.Context, path, name string, t *load.Target) (info *load.SourceInfo, err error) {
@@ -103,6 +103,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (info *load.So
 	}
 	l := &loader{linked: linked, name: name, header: r.Header(), info: &load.SourceInfo{}}
 	l.describe(truncated, r.Events())
+	l.info.SHA256 = src.sum() // all of it was read, to where it ends or was cut
 	l.prepare()
 	steps := []func(context.Context) error{l.storeFacts, l.storeDevices, l.storeProcesses, l.storeOperators, l.storeAPIs, l.storeKernels, l.storeMemops,
 		l.storeReplays, l.storeMemory, l.storeWaits, l.storeOverhead, l.storePython, l.storeRanges, l.storeDiagnostics, l.storeParts}

@@ -19,7 +19,7 @@ func (l *loader) unpacked(lists []*packed, columns []load.Column, newRow func() 
 		}
 	}
 	var next atomic.Int64
-	return load.Pulled(columns, func() load.PullFunc {
+	return load.Pulled(2, columns, func() load.PullFunc {
 		row := newRow()
 		return func(c *load.Chunk) (int, error) {
 			i := next.Add(1) - 1
