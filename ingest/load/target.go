@@ -85,7 +85,7 @@ func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, erro
 }
 
 // leanLimit is enough for two threads that write the widest table; what is written beyond it goes to the file at once.
-const leanLimit = "96MB"
+const leanLimit = "64MB"
 
 // Lean keeps DuckDB from holding what it wrote in memory, until restore is called. Rows must not come from more than two threads.
 func (t *Target) Lean(ctx context.Context) (restore func() error, err error) {
