@@ -106,7 +106,7 @@ func frames(t *testing.T, w *schema.Warehouse, run, source string, but ...string
 	return out
 }
 
-// sourceless are the queries that do not tell sources apart.
+// sourceless are the queries that do not tell timelines apart.
 func sourceless(t *testing.T) []string {
 	t.Helper()
 	all, err := queries.Catalogue()
@@ -123,7 +123,7 @@ func sourceless(t *testing.T) []string {
 }
 
 func takesSource(q queries.Query) bool {
-	return slices.ContainsFunc(q.Params, func(p queries.Param) bool { return p.Name == "source" })
+	return slices.Contains(q.Notes, "timelines") && slices.ContainsFunc(q.Params, func(p queries.Param) bool { return p.Name == "source" })
 }
 
 // lines gives a frame's rows as text, with the numbers of a twin's sources and ranges taken back to the original's.

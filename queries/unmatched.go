@@ -29,6 +29,12 @@ const countedPaths = "(SELECT path_id FROM nvtx_range WHERE run_id = %[1]s AND s
 
 // choices lists the arguments that pick rows. Of those that pick by a part of a name, what there is cannot be told from what was
 // picked without asking, so that nothing picked is enough of a reason to list them.
+// Relations that name the sources which a query counts.
+const (
+	timelines = "_timeline"
+	operators = "_operator-source"
+)
+
 var choices = []choice{
 	{"source", "captures", "(SELECT DISTINCT kind AS x FROM source WHERE run_id = %[1]s AND kind IN ('nsys', 'torch'))", equals},
 	{"stage", "stages", "(SELECT DISTINCT stage AS x FROM path_stage WHERE run_id = %[1]s AND stage IS NOT NULL AND path_id IN " + countedPaths + " UNION SELECT '(none)')", equals},
@@ -45,14 +51,15 @@ var choices = []choice{
 // unmatched says of each argument that picks rows what it could have picked, when it picked none; without such an argument, that
 // the run has no timeline.
 func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]string, error) {
-	counted, err := counted(args)
+	counts := counts(q)
+	counted, err := counted(counts, args)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, c := range choices {
 		value, given := args[c.param]
-		if !given {
+		if !given || c.param == "source" && counts == operators { // the note operator says it
 			continue
 		}
 		from := fmt.Sprintf(c.from, "_run_id_v1("+schema.Quote(args["run"])+")", counted)
@@ -73,22 +80,31 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 		}
 		out = append(out, fmt.Sprintf("nothing has --%s %s; the run has the %s %s%s", FlagName(c.param), value, c.what, schema.List(names, 12), hint))
 	}
-	if slices.Contains(q.Notes, "ncu") || slices.Contains(q.Notes, "region") || len(out) > 0 { // they need no timeline
+	if counts == operators || slices.Contains(q.Notes, "ncu") || slices.Contains(q.Notes, "region") || len(out) > 0 { // they need no timeline
 		return out, nil
 	}
 	none, err := Notes(ctx, w, args, "timeline")
 	return append(out, none...), err
 }
 
-// counted is the SQL of the sources whose timeline a query with these arguments counts.
-func counted(args Args) (string, error) {
+// counts names the relation of the sources that a query counts: of operators where it chooses among them.
+func counts(q Query) string {
+	choosing := slices.ContainsFunc(q.Params, func(p Param) bool { return p.Name == "source" })
+	if choosing && !slices.Contains(q.Notes, "timelines") {
+		return operators
+	}
+	return timelines
+}
+
+// counted is the SQL of the sources that a query with these arguments counts.
+func counted(relation string, args Args) (string, error) {
 	all, err := All()
 	if err != nil {
 		return "", err
 	}
-	q, found := newest(all, "_timeline")
+	q, found := newest(all, relation)
 	if !found {
-		return "", fmt.Errorf("%w: _timeline", ErrUnknownQuery)
+		return "", fmt.Errorf("%w: %s", ErrUnknownQuery, relation)
 	}
 	stmt, err := q.Statement(q.taken(args))
 	return "(SELECT source_id FROM (" + stmt + "))", err

@@ -3,8 +3,8 @@ package testdata
 
 import "embed"
 
-// Captures are exports of Nsight Systems and a report of Nsight Compute.
+// Captures are exports of Nsight Systems, a report of Nsight Compute and a trace of the PyTorch profiler.
 //
 //go:embed nsys/kernels/kernels.sqlite.gz nsys/nccl2/nccl2.sqlite.gz nsys/llama-graph-node/llama-graph-node.sqlite.gz
-//go:embed ncu/llama.sqlite.gz ncu/llama.ncu-rep.gz
+//go:embed ncu/llama.sqlite.gz ncu/llama.ncu-rep.gz torch/llama-stack.trace.json.gz
 var Captures embed.FS

@@ -25,6 +25,7 @@ var demoRuns = []struct{ run, files, doc string }{
 	{"kernels", "nsys/kernels/kernels.sqlite.gz", "a handful of CUDA kernels with NVTX stages"},
 	{"two-gpus", "nsys/nccl2/nccl2.sqlite.gz", "two processes on two GPUs: matmul and all-reduce"},
 	{"profiled", "ncu/llama.sqlite.gz ncu/llama.ncu-rep.gz", "a two-layer Llama, its timeline and seven of its kernels under Nsight Compute"},
+	{"operators", "torch/llama-stack.trace.json.gz", "a two-layer Llama under the PyTorch profiler"},
 	{"llama", "nsys/llama-graph-node/llama-graph-node.sqlite.gz", "a 1.5 B Llama that decodes by replaying a CUDA graph"},
 }
 
@@ -32,7 +33,7 @@ func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
 		Usage: "load real captures shipped in the binary and show the first answers",
-		Description: `The captures are of NVIDIA H200s, taken with Nsight Systems and Nsight Compute. Nothing outside a scratch folder is touched.
+		Description: `The captures are of NVIDIA H200s, taken with Nsight Systems, Nsight Compute and the PyTorch profiler. Nothing outside a scratch folder is touched.
 
   prof demo
   prof demo --keep playground
@@ -109,6 +110,8 @@ func (p *program) demoAnswers(c *cli.Context, w *schema.Warehouse) error {
 		{"What decode does, by family: prof query top-kernels --run llama --stage decode --by family --top 6", "top-kernels",
 			queries.Args{"run": "llama", "stage": "decode", "by": "family", "top": "6"}},
 		{"What bounds kernels that Nsight Compute profiled: prof query bottlenecks --run profiled", "bottlenecks", queries.Args{"run": "profiled"}},
+		{"Which operators launched the time of a decode: prof query top-operators --run operators --stage decode --top 6", "top-operators",
+			queries.Args{"run": "operators", "stage": "decode", "top": "6"}},
 	} {
 		q, err := queries.Find(a.query)
 		if err != nil {
@@ -137,9 +140,9 @@ func (p *program) demoNext(c *cli.Context) {
 		home = "playground"
 		fmt.Fprintf(p.out, "  %s demo --keep %s\n", me, home)
 	}
-	for _, s := range []string{"show llama", "query ranges --run llama --top 10", "query stage-kernels --run two-gpus --top 3", "query",
+	for _, s := range []string{"show llama", "query ranges --run llama --top 10", "query stage-kernels --run two-gpus --top 3", "query operator-tree --run operators", "query",
 		`sql "FROM launches('llama', stage := 'decode', top := 5)"`} {
 		fmt.Fprintf(p.out, "  %s --home %s %s\n", me, home, s)
 	}
-	fmt.Fprintf(p.out, "  %s ingest YOUR.sqlite        # nsys export --type sqlite report.nsys-rep; and report.ncu-rep\n", me)
+	fmt.Fprintf(p.out, "  %s ingest YOUR.sqlite        # nsys export --type sqlite report.nsys-rep; report.ncu-rep, trace.json.gz\n", me)
 }

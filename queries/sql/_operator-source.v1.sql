@@ -1,0 +1,21 @@
+-- _operator-source v1: The sources of a run whose operators are counted. A run may hold the same operators several times, captured by different tools: no sum may hold them twice.
+-- grain: one source
+-- key: source_id
+-- params:
+--   run VARCHAR: the run
+--   source VARCHAR = NULL: only operators of this: torch, nsys or key_averages; by default the first of them that the run has
+-- columns:
+--   source_id: the source
+--   capture: torch (traces of the PyTorch profiler), nsys (NVTX ranges of emit_nvtx) or key_averages (PyTorch's sums)
+
+WITH t AS (
+    SELECT s.source_id, s.kind AS capture, CASE s.kind WHEN 'torch' THEN 1 ELSE 2 END AS place
+    FROM source s
+    WHERE s.run_id = _run_id_v1(run) AND s.kind IN ('torch', 'nsys') AND s.source_id IN (SELECT o.source_id FROM op o WHERE o.run_id = _run_id_v1(run))
+    UNION ALL
+    SELECT DISTINCT a.source_id, 'key_averages', 3 FROM op_average a WHERE a.run_id = _run_id_v1(run)
+)
+SELECT t.source_id, t.capture
+FROM t
+WHERE source IS NULL OR t.capture = CASE WHEN source IN ('torch', 'nsys', 'key_averages') THEN source ELSE error('ARGUMENT: --source is torch, nsys or key_averages') END
+QUALIFY t.place = min(t.place) OVER ()
