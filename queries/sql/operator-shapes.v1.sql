@@ -12,7 +12,6 @@
 --   rank: place by self_device_ns
 --   operator: name
 --   shapes: sizes of each tensor among the inputs, as JSON; NULL when not recorded
---   types: type of each input, as JSON; NULL when not recorded
 --   calls: calls, as in top-operators
 --   self_device_ns: time of the kernels, copies and fills launched by it but not by operators inside it
 --   total_device_ns: the same with those inside it
@@ -24,6 +23,7 @@
 --   self_cpu_mean_ns: time of a call on the CPU less that in the operators and CUDA API calls inside it
 --   call_flop: floating-point operations of a call by PyTorch's formulas (a multiply-add is 2); NULL without one or without recorded inputs
 --   flop_per_s: these by the device time of the calls, operators inside them included
+--   types: type of each input, as JSON; NULL when not recorded
 
 WITH part AS (
     SELECT o.op_name_id, o.op_input_id, o.total_device_ns
@@ -37,8 +37,8 @@ WITH part AS (
     WHERE _fits_v1(n.name, operator)
     GROUP BY n.name, i.shapes, i.types
 )
-SELECT t.rank, t.operator, t.shapes, t.types, t.calls, t.self_device_ns, t.total_device_ns, t.share_ratio, s.mean_ns, s.min_ns, s.max_ns, s.std_ns,
-    t.self_cpu_ns / nullif(t.calls, 0) AS self_cpu_mean_ns, t.flop_count / nullif(t.calls, 0) AS call_flop, t.flop_per_s
+SELECT t.rank, t.operator, t.shapes, t.calls, t.self_device_ns, t.total_device_ns, t.share_ratio, s.mean_ns, s.min_ns, s.max_ns, s.std_ns,
+    t.self_cpu_ns / nullif(t.calls, 0) AS self_cpu_mean_ns, t.flop_count / nullif(t.calls, 0) AS call_flop, t.flop_per_s, t.types
 FROM top_operators_v1(run, top := top, "by" := 'name+shape', stage := stage, operator := operator, source := source) t
 LEFT JOIN spread s ON s.operator = t.operator AND s.shapes IS NOT DISTINCT FROM t.shapes AND s.types IS NOT DISTINCT FROM t.types
 ORDER BY t.rank
