@@ -79,6 +79,9 @@ func (l *loader) storeOperators(ctx context.Context) error {
 	}
 	source := &operator.Source{Names: o.names.list, Inputs: inputs, Threads: o.threads, Lines: r.lines, IDs: l.ids, FirstOp: o.firstOp,
 		Within: func() func(*operator.Call[operator.Op]) int32 { return o.within(r) }}
+	if err := source.StoreNames(ctx, l.target); err != nil {
+		return err
+	}
 	if _, err := source.Store(ctx, l.target, func(emit func(*operator.Call[operator.Op]) error) error { return o.sweep(r, emit) }); err != nil {
 		return err
 	}
@@ -103,7 +106,7 @@ func (o *operators) sweep(r *ranges, emit func(*operator.Call[operator.Op]) erro
 			return err
 		}
 		if c.hasAPI {
-			call.AddAPI(c.api)
+			call.AddInside(c.api)
 		}
 	}
 	return s.End()

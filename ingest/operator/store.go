@@ -59,34 +59,36 @@ type Source struct {
 	// Within makes, for one goroutine, the function that gives the set of ranges a call was made in and marks it; nil: that
 	// open when it began, which is not so where operators are ranges themselves.
 	Within func() func(*Call[Op]) int32
+
+	nameID, inputID []int64 // by number, once StoreNames has run
 }
 
-// Store stores the operators that run emits, their names and their inputs, and gives the number of operators. run works in a
-// goroutine of its own.
-func (s *Source) Store(ctx context.Context, t *load.Target, run func(emit func(*Call[Op]) error) error) (int64, error) {
-	r := &rows{Source: s}
+// StoreNames stores the names and the inputs of the operators, before Store.
+func (s *Source) StoreNames(ctx context.Context, t *load.Target) error {
 	for _, n := range s.Names {
 		id, err := t.Run.Operators.Add(n, "")
 		if err != nil {
-			return 0, err
+			return err
 		}
-		r.nameID = append(r.nameID, id)
+		s.nameID = append(s.nameID, id)
 	}
-	if err := s.storeInputs(ctx, t, r); err != nil {
-		return 0, err
-	}
+	return s.storeInputs(ctx, t)
+}
+
+// Store stores the operators that run emits, and gives their number. run works in a goroutine of its own.
+func (s *Source) Store(ctx context.Context, t *load.Target, run func(emit func(*Call[Op]) error) error) (int64, error) {
 	made := newStream(run)
 	defer made.stop()
-	n, err := t.Insert(ctx, "op", load.Pulled(1, columns, func() load.PullFunc { return r.worker(made) }))
+	n, err := t.Insert(ctx, "op", load.Pulled(1, columns, func() load.PullFunc { return s.worker(made) }))
 	t.Run.OpID += int32(n)
 	return n, err
 }
 
-func (s *Source) storeInputs(ctx context.Context, t *load.Target, r *rows) error {
+func (s *Source) storeInputs(ctx context.Context, t *load.Target) error {
 	_, err := t.Append(ctx, "op_input", func(add func(...driver.Value) error) error {
 		for _, in := range s.Inputs {
 			id := load.ContentID(strings.Join([]string{in.Shapes, in.Types, in.Strides, in.Concrete}, "\n"))
-			r.inputID = append(r.inputID, id)
+			s.inputID = append(s.inputID, id)
 			if !t.Run.First("op_input", strconv.FormatInt(id, 16)) {
 				continue
 			}
@@ -104,12 +106,6 @@ func text(s string) driver.Value {
 		return nil
 	}
 	return s
-}
-
-// rows are the operators on their way into the table op.
-type rows struct {
-	*Source
-	nameID, inputID []int64
 }
 
 const (
@@ -146,10 +142,10 @@ var columns = []load.Column{{Name: "op_id", Type: load.Integer}, {Name: "parent_
 	{Name: "range_context_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}}
 
 // worker gives one thread's function that fills chunks from the stream.
-func (r *rows) worker(made *stream) load.PullFunc {
-	w := &worker{rows: r, flops: map[[2]int32]flopCount{}}
-	if w.within = r.atStart(); r.Within != nil {
-		w.within = r.Within()
+func (s *Source) worker(made *stream) load.PullFunc {
+	w := &worker{Source: s, flops: map[[2]int32]flopCount{}}
+	if w.within = s.atStart(); s.Within != nil {
+		w.within = s.Within()
 	}
 	return func(c *load.Chunk) (int, error) {
 		calls, err := made.next()
@@ -167,15 +163,15 @@ type flopCount struct {
 }
 
 type worker struct {
-	*rows
+	*Source
 	within func(*Call[Op]) int32
 	flops  map[[2]int32]flopCount
 }
 
 // atStart gives the ranges open when a call began.
-func (r *rows) atStart() func(*Call[Op]) int32 {
-	placer := r.Lines.Placer()
-	return func(call *Call[Op]) int32 { return placer.Node(r.Threads[call.Of.Thread].Key, call.Start) }
+func (s *Source) atStart() func(*Call[Op]) int32 {
+	placer := s.Lines.Placer()
+	return func(call *Call[Op]) int32 { return placer.Node(s.Threads[call.Of.Thread].Key, call.Start) }
 }
 
 func (w *worker) row(c *load.Chunk, n int, call *Call[Op]) {

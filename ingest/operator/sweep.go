@@ -20,7 +20,9 @@ type Call[Of any] struct {
 	TotalDevice int64 // and that of the calls inside it
 	Of          Of
 
-	children int32     // calls directly inside it, API calls included
+	children int32 // calls directly inside it, API calls included
+	hasAPI   bool
+	apiEnd   int64     // end of the last API call directly inside it
 	held     *Call[Of] // the first call inside it, while it may be all there is
 }
 
@@ -30,8 +32,21 @@ func (c *Call[Of]) Duration() int64 { return c.End - c.Start }
 // SelfCPU is the time in the call less that of what is directly inside it.
 func (c *Call[Of]) SelfCPU() int64 { return c.End - c.Start - c.Inside }
 
-// AddAPI notes an API call of that length directly inside the call.
-func (c *Call[Of]) AddAPI(duration int64) {
+// AddAPI notes an API call inside the call, and inside no call in it. API calls come in the order of their starts; what is
+// inside another, as a driver call inside a runtime call, is part of that one.
+func (c *Call[Of]) AddAPI(start, end int64) {
+	if c.hasAPI && end <= c.apiEnd {
+		return
+	}
+	if c.hasAPI {
+		start = max(start, c.apiEnd)
+	}
+	c.AddInside(end - start)
+	c.hasAPI, c.apiEnd = true, end
+}
+
+// AddInside notes time directly inside the call that is not its own.
+func (c *Call[Of]) AddInside(duration int64) {
 	c.children++
 	c.Inside += duration
 }
@@ -69,7 +84,7 @@ func (s *Sweep[Of]) Push(c Call[Of]) (*Call[Of], error) {
 	if n := len(s.stack); n > 0 {
 		p := &s.stack[n-1]
 		c.Parent, c.Depth = p.ID, p.Depth+1
-		p.AddAPI(c.Duration())
+		p.AddInside(c.Duration())
 	}
 	if s.open == nil {
 		s.open = map[int32]int32{}

@@ -1,6 +1,7 @@
 package torch
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ type collector struct {
 	records
 	lastLabel   string
 	lastPart    *part
-	key         []byte
+	start       string // what the first event is: another process's trace begins otherwise
 	hasMemory   bool
 	hasOperator bool
 	texted      int64 // events of known categories whose process is a text
@@ -60,8 +61,13 @@ func (c *collector) event(e *trace.Event) error {
 	}
 	p := c.lastPart
 	p.read++
+	if c.start == "" {
+		c.start = fmt.Sprint(e.PID, " ", e.Start)
+	}
 	if e.Category == trace.Span {
-		c.span = [2]int64{min(c.span[0], e.Start), max(c.span[1], e.Start+e.Duration)}
+		if timed(e) {
+			c.span = [2]int64{min(c.span[0], e.Start), max(c.span[1], e.Start+e.Duration)}
+		}
 		p.reason = "the profiler's own track gives the capture's start and length"
 		return nil
 	}
@@ -69,9 +75,9 @@ func (c *collector) event(e *trace.Event) error {
 		p.reason = unread[e.Category]
 		return nil
 	}
-	if e.NoPID {
+	if e.NoPID || e.NoTID {
 		c.texted++
-		p.reason = "events whose process is a text cannot be placed"
+		p.reason = "events whose process or thread is a text cannot be placed"
 		return nil
 	}
 	switch e.Category {
@@ -81,13 +87,30 @@ func (c *collector) event(e *trace.Event) error {
 	case trace.CPUInstant:
 		return c.instant(e, p)
 	}
-	if e.Has&trace.StartTime == 0 || e.Has&trace.DurationTime == 0 || e.Duration < 0 || e.Duration > maxDuration || e.Start > maxTime || e.Start < -maxTime {
-		p.reason = "some events have no start, or no duration that can be"
+	if !timed(e) {
+		p.leave("have no start, or no duration that can be")
 		return nil
 	}
-	c.first, c.end = min(c.first, e.Start), max(c.end, e.Start+e.Duration)
+	if err := c.interval(e); errors.Is(err, errOdd) {
+		p.leave(err.Error())
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if e.Category != trace.Overhead { // which Kineto sometimes dates before everything
+		c.first, c.end = min(c.first, e.Start), max(c.end, e.Start+e.Duration)
+	}
 	p.stored++
-	return c.interval(e)
+	return nil
+}
+
+// errOdd is wrapped by errors for numbers that are out of the range of what they stand for. One such event is left out; it is
+// no reason to refuse the others.
+var errOdd = errors.New("hold numbers out of range")
+
+// timed says whether an event has a start and a length that can be.
+func timed(e *trace.Event) bool {
+	return e.Has&trace.StartTime != 0 && e.Has&trace.DurationTime != 0 && e.Duration >= 0 && e.Duration <= maxDuration && e.Start <= maxTime && e.Start >= -maxTime
 }
 
 // maxDuration is 104 days and maxTime 146 years, so that sums stay within 64 bits.
@@ -118,12 +141,12 @@ func (c *collector) interval(e *trace.Event) error {
 	}
 	switch e.Category {
 	case trace.CPUOp:
+		if bytes.HasPrefix(e.Name, []byte(stepPrefix)) { // until PyTorch 1.9 steps were among the operators
+			return c.annotation(e, thread)
+		}
 		c.operator(e, c.of[thread])
 	case trace.UserAnnotation:
-		if id, ok := e.Int(trace.ExternalID); ok {
-			c.rangeIDs[id] = true
-		}
-		c.ranges = append(c.ranges, annotation{start: e.Start, end: e.Start + e.Duration, thread: thread, name: c.rgNames.of(e.Name)})
+		return c.annotation(e, thread)
 	case trace.PythonFunction:
 		c.of[thread].python.add(e.Start, e.Duration, int64(c.pyNames.of(e.Name)))
 	case trace.Runtime, trace.Driver:
@@ -132,15 +155,24 @@ func (c *collector) interval(e *trace.Event) error {
 	return nil
 }
 
+// stepPrefix begins the names of the ranges that torch.profiler's step makes.
+const stepPrefix = "ProfilerStep#"
+
+// annotation takes a record_function range.
+func (c *collector) annotation(e *trace.Event, thread int32) error {
+	if id, ok := e.Int(trace.ExternalID); ok {
+		c.rangeIDs[id] = true
+	}
+	c.ranges = append(c.ranges, annotation{start: e.Start, end: e.Start + e.Duration, thread: thread, name: c.rgNames.of(e.Name)})
+	return nil
+}
+
 // thread numbers the event's thread.
 func (c *collector) thread(e *trace.Event) (int32, error) {
-	if len(c.threads.list) == maxThreads {
+	id := c.threads.of(e.PID, e.TID)
+	if id > maxThreads {
 		return 0, fmt.Errorf("it has more than %d threads", maxThreads)
 	}
-	if int64(int32(e.PID)) != e.PID || int64(int32(e.TID)) != e.TID {
-		return 0, fmt.Errorf("pid %d and tid %d are out of range", e.PID, e.TID)
-	}
-	id := c.threads.of(e.PID, e.TID)
 	if int(id) == len(c.of) {
 		c.of = append(c.of, &thread{memory: packed{moments: true}})
 	}
@@ -152,11 +184,7 @@ func (c *collector) operator(e *trace.Event, t *thread) {
 	c.hasOperator = true
 	inputs, stack, sequence := int64(-1), int64(-1), int64(-1)
 	if e.Has&trace.InputShapes != 0 {
-		c.key = c.key[:0]
-		for _, part := range [][]byte{e.Shapes, e.Types, e.Strides, e.Concrete} {
-			c.key = append(append(c.key, part...), 0)
-		}
-		inputs = int64(c.inputs.of(c.key))
+		inputs = int64(c.inputs.of(&c.texts, e.Shapes, e.Types, e.Strides, e.Concrete))
 	}
 	if len(e.Stack) > 0 {
 		stack = int64(c.stackID.of(e.Stack))

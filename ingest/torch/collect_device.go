@@ -13,7 +13,7 @@ func small(e *trace.Event, f trace.Field, name string, to *int32) (found bool, e
 		return false, nil
 	}
 	if int64(int32(v)) != v {
-		return false, fmt.Errorf("%s %d is out of range", name, v)
+		return false, fmt.Errorf("%w (%s)", errOdd, name)
 	}
 	*to = int32(v)
 	return true, nil
@@ -42,7 +42,7 @@ func (f *fields) three(from [3]int64, field trace.Field, name string, to *[3]int
 	}
 	for i, v := range from {
 		if to[i] = int32(v); int64(to[i]) != v && f.err == nil {
-			f.err = fmt.Errorf("%s %d is out of range", name, v)
+			f.err = fmt.Errorf("%w (%s)", errOdd, name)
 		}
 	}
 	f.has |= bit
@@ -52,29 +52,36 @@ func (f *fields) three(from [3]int64, field trace.Field, name string, to *[3]int
 func (c *collector) work(e *trace.Event) error {
 	w := work{start: e.Start, duration: e.Duration, correlation: integer(e, trace.Correlation), external: integer(e, trace.ExternalID), launch: -1, op: unknownOp}
 	k := config{device: int32(e.PID), stream: int32(e.TID)}
-	if int64(k.device) != e.PID || int64(k.stream) != e.TID {
-		return fmt.Errorf("pid %d and tid %d are out of range", e.PID, e.TID)
-	}
 	f := fields{e: e}
-	f.take(trace.Device, "device", &k.device, 0)
+	f.take(trace.Device, "device", &k.device, hasDevice)
 	f.take(trace.Context, "context", &k.context, hasContext)
-	f.take(trace.Stream, "stream", &k.stream, 0)
+	f.take(trace.Stream, "stream", &k.stream, hasStream)
+	if f.has&hasDevice == 0 && int64(k.device) != e.PID || int64(int16(k.device)) != int64(k.device) {
+		return fmt.Errorf("%w (device)", errOdd)
+	}
+	if f.has&hasStream == 0 && int64(k.stream) != e.TID {
+		return fmt.Errorf("%w (stream)", errOdd)
+	}
 	if e.Category == trace.Kernel {
 		f.take(trace.Registers, "registers per thread", &k.registers, hasRegisters)
 		f.three(e.Grid, trace.GridSize, "grid", &k.grid, hasGrid)
 		f.three(e.Block, trace.BlockSize, "block", &k.block, hasBlock)
-		k.name, k.has = c.kernName.of(e.Name), f.has
-		w.config = c.config(k)
-		c.kernels.Add(w)
+		if f.err == nil {
+			k.name, k.has = c.kernName.of(e.Name), f.has
+			w.config = c.config(k)
+			c.kernels.Add(w)
+		}
 		return f.err
 	}
 	if v, ok := e.Int(trace.Bytes); ok {
 		w.bytes = v
 		f.has |= hasBytes
 	}
-	k.name, k.has = c.opName.of(e.Name), f.has
-	w.config = c.config(k)
-	c.memops.Add(w)
+	if f.err == nil {
+		k.name, k.has = c.opName.of(e.Name), f.has
+		w.config = c.config(k)
+		c.memops.Add(w)
+	}
 	return f.err
 }
 
@@ -100,8 +107,9 @@ func (c *collector) wait(e *trace.Event) error {
 	f.take(trace.Device, "device", &w.device, 0)
 	f.take(trace.Context, "context", &w.context, hasContext)
 	f.take(trace.Stream, "stream", &w.stream, hasStream)
-	w.has = f.has
-	c.waits = append(c.waits, w)
+	if w.has = f.has; f.err == nil {
+		c.waits = append(c.waits, w)
+	}
 	return f.err
 }
 
@@ -115,8 +123,8 @@ func (c *collector) instant(e *trace.Event, p *part) error {
 	}
 	bytes, ok := e.Int(trace.Bytes)
 	kind, ok2 := e.Int(trace.DeviceType)
-	if !ok || !ok2 || e.Has&trace.StartTime == 0 {
-		p.reason = "some events do not say how much memory, or whose"
+	if !ok || !ok2 || e.Has&trace.StartTime == 0 || e.Start > maxTime || e.Start < -maxTime {
+		p.leave("do not say how much memory, or whose")
 		return nil
 	}
 	thread, err := c.thread(e)
@@ -125,7 +133,8 @@ func (c *collector) instant(e *trace.Event, p *part) error {
 	}
 	device, _ := e.Int(trace.DeviceID)
 	if int64(int16(kind)) != kind || int64(int16(device)) != device || bytes == -1<<63 {
-		return fmt.Errorf("memory of device type %d, id %d: out of range", kind, device)
+		p.leave(errOdd.Error())
+		return nil
 	}
 	c.first, c.end = min(c.first, e.Start), max(c.end, e.Start)
 	c.hasMemory = true

@@ -19,8 +19,9 @@ type linked struct {
 	byCorr   []int32
 	launches []launch
 	named    map[int64]*namedWork
-	astray   int64 // device work whose External id contradicts its launch
-	ops      attribute.WorkList
+	astray   int64              // device work whose External id contradicts its launch
+	ranged   attribute.WorkList // device work launched in ranges
+	clashing map[int64]bool     // correlation ids of API calls that are not in each other
 }
 
 // namedWork is device work without a launch that names its operator.
@@ -33,7 +34,10 @@ type namedWork struct {
 
 // link puts the records into order.
 func link(c *collector, t *load.Target) (*linked, error) {
-	l := &linked{collector: c, target: t, ids: attribute.NextIDs(t.Run), origin: min(c.first, c.span[0])}
+	l := &linked{collector: c, target: t, ids: attribute.NextIDs(t.Run), origin: c.first}
+	if c.span[0] <= c.first { // else some event is from before the profiler says it began
+		l.origin = c.span[0]
+	}
 	base := int32(0)
 	for _, th := range c.of {
 		for _, p := range []*packed{&th.ops, &th.apis, &th.python, &th.memory} {
@@ -76,19 +80,24 @@ func ordered(n int, order func(a, b int32) int) []int32 {
 	return out
 }
 
-// launched gives the device work of a correlation id.
+// launched gives the device work of a correlation id. Ids begin at 1.
 func (l *linked) launched(correlation int64) []int32 {
-	if correlation == absent {
+	if correlation <= 0 {
 		return nil
 	}
 	from, ok := slices.BinarySearchFunc(l.byCorr, correlation, func(i int32, c int64) int { return cmp.Compare(l.work(i).correlation, c) })
 	if !ok {
 		return nil
 	}
-	to := from + 1
-	for to < len(l.byCorr) && l.work(l.byCorr[to]).correlation == correlation {
-		to++
+	if l.work(l.byCorr[from]).launch >= 0 { // all of it has its launch
+		return l.byCorr[from : from+1]
 	}
+	to, _ := slices.BinarySearchFunc(l.byCorr, correlation, func(i int32, c int64) int {
+		if l.work(i).correlation <= c {
+			return -1
+		}
+		return 1
+	})
 	return l.byCorr[from:to]
 }
 
@@ -108,31 +117,59 @@ func (l *linked) placeRanges() error {
 	return attribute.CheckDepth(l.target.Run.Paths.All(), attribute.MaxSteps)
 }
 
-// findNamed collects the device work whose launch is not in the trace but which names its operator. Old versions of Kineto gave
-// work outside every operator its correlation id for one, which names nothing.
+// lastCall is the outermost API call so far with a correlation id that device work has.
+type lastCall struct {
+	end    int64
+	thread int32
+	known  bool
+}
+
+// findNamed looks at the API calls once before the sweep. Correlation ids are unique in the traces of one process; where several
+// calls have one and are not in each other, as where traces were merged, the id is no good. And it collects the device work
+// without a launch that names its operator. Old versions of Kineto gave work outside every operator its correlation id for an
+// External id, which names nothing.
 func (l *linked) findNamed() {
-	l.named = map[int64]*namedWork{}
-	if !l.hasOperator {
-		return
-	}
-	has := make([]bool, len(l.byCorr))
-	for _, th := range l.of {
+	l.named, l.clashing = map[int64]*namedWork{}, map[int64]bool{}
+	calls := make([]lastCall, len(l.byCorr)) // by the first work of each id
+	for k, th := range l.of {
 		for r := th.apis.rows(); r.next(); {
-			for _, i := range l.launched(r.row[colCorrelation]) {
-				has[i] = true
+			work := l.launched(r.row[colCorrelation])
+			if len(work) == 0 {
+				continue
+			}
+			c := &calls[work[0]]
+			if end := r.row[0] + r.row[1]; !c.known {
+				*c = lastCall{end, int32(k), true}
+			} else if c.thread != int32(k) || end > c.end {
+				l.clashing[r.row[colCorrelation]] = true
 			}
 		}
 	}
-	for i := range has {
-		w := l.work(int32(i))
-		if has[i] || w.external == absent || w.external == w.correlation {
-			continue
-		}
-		n := l.named[w.external]
-		if n == nil {
-			n = &namedWork{op: unknownOp, start: w.start}
-			l.named[w.external] = n
-		}
-		n.start, n.sum, n.count = min(n.start, w.start), n.sum+w.duration, n.count+1
+	if !l.hasOperator {
+		return
 	}
+	for from := 0; from < len(l.byCorr); {
+		first := l.work(l.byCorr[from])
+		launched := calls[l.byCorr[from]].known && !l.clashing[first.correlation]
+		to := from
+		for ; to < len(l.byCorr) && l.work(l.byCorr[to]).correlation == first.correlation; to++ {
+			if !launched {
+				l.name(l.work(l.byCorr[to]))
+			}
+		}
+		from = to
+	}
+}
+
+// name notes device work that has only its External id to say what launched it.
+func (l *linked) name(w *work) {
+	if w.external == absent || w.external == w.correlation {
+		return
+	}
+	n := l.named[w.external]
+	if n == nil {
+		n = &namedWork{op: unknownOp, start: w.start}
+		l.named[w.external] = n
+	}
+	n.start, n.sum, n.count = min(n.start, w.start), n.sum+w.duration, n.count+1
 }

@@ -1,11 +1,13 @@
 package torch
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"prof/ingest/load"
 	"prof/ingest/torch/trace"
@@ -15,9 +17,7 @@ import (
 func (l *loader) storeFacts(ctx context.Context) error {
 	h := l.header
 	facts := [][2]string{}
-	if h.TraceID != "" {
-		facts = append(facts, [2]string{"capture.id", h.TraceID})
-	}
+	facts = append(facts, [2]string{"capture.id", l.info.CaptureID})
 	for _, f := range h.Facts {
 		facts = append(facts, [2]string{"torch." + f.Name, f.Value})
 	}
@@ -59,17 +59,14 @@ func (l *loader) storeDevices(ctx context.Context) error {
 			if d.Name != "" {
 				name = valid(d.Name)
 			}
-			if d.Major != nil && d.Minor != nil {
-				capability = fmt.Sprintf("%d.%d", *d.Major, *d.Minor)
+			if major, minor := cmp.Or(d.Major, d.OldMajor), cmp.Or(d.Minor, d.OldMinor); major != nil && minor != nil {
+				capability = fmt.Sprintf("%d.%d", *major, *minor)
 			}
-			threads := d.MaxThreadsPerSM
-			if threads == nil {
-				threads = d.OldMaxThreadsPerSM
-			}
+			threads := cmp.Or(d.MaxThreadsPerSM, d.OldMaxThreadsPerSM)
 			if threads != nil && d.WarpSize != nil && *d.WarpSize > 0 {
 				warps = *threads / *d.WarpSize
 			}
-			if err := add(l.target.UUID(), l.sourceID(), *d.ID, name, nil, nil, nil, capability, number(d.SMs), nil, number(d.MemoryBytes), nil, nil, warps,
+			if err := add(l.target.UUID(), l.sourceID(), *d.ID, name, nil, nil, nil, capability, number(cmp.Or(d.SMs, d.OldSMs)), nil, number(d.MemoryBytes), nil, nil, warps,
 				number(d.SharedMemoryPerSMBytes)); err != nil {
 				return err
 			}
@@ -127,8 +124,8 @@ func (l *loader) storeParts(ctx context.Context) error {
 				label = "(no category)"
 			}
 			var reason driver.Value
-			if p.reason != "" {
-				reason = p.reason
+			if text := p.why(); text != "" {
+				reason = text
 			}
 			if err := add(l.target.UUID(), l.sourceID(), label, p.read, p.stored, reason); err != nil {
 				return err
@@ -138,6 +135,18 @@ func (l *loader) storeParts(ctx context.Context) error {
 		return nil
 	})
 	return err
+}
+
+// why says why events of a category were not stored.
+func (p *part) why() string {
+	var out []string
+	if p.reason != "" {
+		out = append(out, p.reason)
+	}
+	for _, why := range slices.Sorted(maps.Keys(p.left)) {
+		out = append(out, fmt.Sprintf("%d %s", p.left[why], why))
+	}
+	return strings.Join(out, "; ")
 }
 
 // storeDiagnostics stores the warnings of this reading.
@@ -153,7 +162,7 @@ func (l *loader) storeDiagnostics(ctx context.Context) error {
 	return err
 }
 
-// toolVersion names the version of the trace's form; PyTorch's own version is in no trace.
+// schemaVersion is the version of the trace's form; PyTorch's own version is in no trace.
 func schemaVersion(h *trace.Header) string {
 	for _, f := range h.Facts {
 		if f.Name == "schemaVersion" {

@@ -3,10 +3,10 @@ package torch
 import (
 	"context"
 	"database/sql/driver"
+	"fmt"
 	"slices"
 	"strings"
 
-	"prof/ingest/attribute"
 	"prof/ingest/load"
 )
 
@@ -98,10 +98,7 @@ func (l *loader) storePython(ctx context.Context) error {
 		}
 	}))
 	l.pyCalls = packed{}
-	if err != nil {
-		return err
-	}
-	return attribute.CheckDepth(l.target.Run.Stacks.All(), attribute.MaxSteps)
+	return err
 }
 
 // textStacks numbers the stacks that traces of PyTorch 1.8 to 1.12 have as texts: functions from the innermost one, parted by ;.
@@ -117,10 +114,15 @@ func (l *loader) textStacks() {
 	}
 }
 
+// maxModulePaths bounds the bytes of all module paths together: modules that call themselves without end would make them grow
+// as the square of their depth.
+const maxModulePaths = 1 << 30
+
 // StoreStacks stores the stacks of Python functions of all of a run's sources. It is called once, after the last source.
 func StoreStacks(ctx context.Context, t *load.Target) error {
 	all := t.Run.Stacks.All()
 	modules := make([]string, len(all))
+	size := 0
 	_, err := t.Append(ctx, "python_stack", func(add func(...driver.Value) error) error {
 		for i, s := range all {
 			var parent, path driver.Value
@@ -134,6 +136,9 @@ func StoreStacks(ctx context.Context, t *load.Target) error {
 					name = modules[i] + " > " + name
 				}
 				modules[i] = name
+			}
+			if size += len(modules[i]); size > maxModulePaths {
+				return fmt.Errorf("the paths of nested nn.Modules take more than %d MiB: the deepest is of %d functions", maxModulePaths>>20, s.Depth)
 			}
 			if modules[i] != "" {
 				path = modules[i]

@@ -1,6 +1,8 @@
 package torch
 
 import (
+	"math"
+
 	"prof/ingest/load"
 	"prof/ingest/operator"
 )
@@ -37,6 +39,7 @@ const (
 	hasRegisters
 	hasBytes
 	hasStream
+	hasDevice
 )
 
 // launch is an API call that issued device work.
@@ -108,7 +111,8 @@ type records struct {
 	of      []*thread // by thread
 
 	names    numbers // of operators
-	inputs   numbers
+	inputs   inputs
+	texts    numbers // of inputs
 	stackID  numbers // texts of stacks
 	pyNames  numbers
 	ranges   []annotation
@@ -137,6 +141,15 @@ type records struct {
 type part struct {
 	read, stored int64
 	reason       string
+	left         map[string]int64 // events left out, by why
+}
+
+// leave counts an event that is left out.
+func (p *part) leave(why string) {
+	if p.left == nil {
+		p.left = map[string]int64{}
+	}
+	p.left[why]++
 }
 
 func (r *records) part(name string) *part {
@@ -174,7 +187,8 @@ func (t *threads) of(pid, tid int64) int32 {
 			t.procs[pid] = proc
 		}
 		id = int32(len(t.list))
-		t.list = append(t.list, operator.Thread{PID: int32(pid), TID: int32(tid), Key: proc<<24 | int64(id)})
+		// Ids of threads as pthread has them are addresses; a thread is known by the lower half of it.
+		t.list = append(t.list, operator.Thread{PID: int32(pid & math.MaxInt32), TID: int32(tid & math.MaxInt32), Key: proc<<24 | int64(id)})
 		t.ids[k] = id
 	}
 	t.last, t.id = k, id
@@ -209,5 +223,25 @@ func (n *numbers) of(b []byte) int32 {
 	s := string(b)
 	n.ids[s] = id
 	n.list = append(n.list, s)
+	return id
+}
+
+// inputs numbers the inputs of operators: 0, 1, ... by the numbers of their texts.
+type inputs struct {
+	ids  map[[4]int32]int32
+	list [][4]int32
+}
+
+func (n *inputs) of(texts *numbers, shapes, types, strides, concrete []byte) int32 {
+	key := [4]int32{texts.of(shapes), texts.of(types), texts.of(strides), texts.of(concrete)}
+	if id, ok := n.ids[key]; ok {
+		return id
+	}
+	if n.ids == nil {
+		n.ids = map[[4]int32]int32{}
+	}
+	id := int32(len(n.list))
+	n.ids[key] = id
+	n.list = append(n.list, key)
 	return id
 }

@@ -48,7 +48,7 @@ func (l *loader) workRow(c *load.Chunk, n int, w *work) *config {
 		c.SetNull(atCorrelation, n)
 	}
 	op := w.op
-	if named := l.named[w.external]; w.launch < 0 && named != nil && w.external != w.correlation {
+	if named := l.named[w.external]; w.launch < 0 && named != nil && w.external != w.correlation { // see findNamed
 		op = named.op
 	}
 	known := l.hasOperator && op != unknownOp
@@ -148,6 +148,9 @@ func memopKind(name string) [3]string {
 	tool, direction, _ := strings.Cut(head, " ")
 	switch {
 	case tool == "Memset" && direction == "":
+		if i := strings.LastIndex(memory, "-> "); i >= 0 { // XPU writes what it is filled with too
+			memory = memory[i+len("-> "):]
+		}
 		return [3]string{"memset", "", memoryKind(memory)}
 	case tool == "Memcpy" && directions[direction] != "":
 		src, dst, _ := strings.Cut(memory, " -> ")
@@ -240,5 +243,5 @@ func (l *loader) storeRanges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.ids.Store(ctx, l.target, l.name, l.lines, attribute.SumRanges([]*attribute.WorkList{&l.linked.ops}, l.lines, len(l.spans)))
+	return l.ids.Store(ctx, l.target, l.name, l.lines, attribute.SumRanges([]*attribute.WorkList{&l.ranged}, l.lines, len(l.spans)))
 }

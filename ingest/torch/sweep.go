@@ -136,10 +136,14 @@ func (s *sweeper) api(row []int64) error {
 		return err
 	}
 	if op != nil {
-		op.AddAPI(row[1])
+		op.AddAPI(start, end)
 	}
 	work := s.launched(row[colCorrelation])
 	waits := s.waitsOf[row[colCorrelation]]
+	// Of several calls with one id, the first is the outermost; where they are not in each other, the id says nothing.
+	if len(work) > 0 && (s.work(work[0]).launch >= 0 || s.clashing[row[colCorrelation]]) {
+		work = nil
+	}
 	if len(work)+len(waits) == 0 {
 		return nil
 	}
@@ -151,10 +155,9 @@ func (s *sweeper) api(row []int64) error {
 		}
 	}
 	for _, i := range work {
-		if w := s.work(i); w.launch < 0 { // of several calls with one id, the outermost
-			w.launch = int32(len(s.launches) - 1)
-			s.launch(w, i, op, in, node, end)
-		}
+		w := s.work(i)
+		w.launch = int32(len(s.launches) - 1)
+		s.launch(w, i, op, in, node, end)
 	}
 	return nil
 }
@@ -179,7 +182,7 @@ func (s *sweeper) launch(w *work, i int32, op *opCall, in *pyCall, node int32, e
 		kind = attribute.Memop
 	}
 	start := w.start - s.origin
-	s.linked.ops.Add(attribute.Work{Start: start, End: start + w.duration, Node: node, Device: int16(s.configList[w.config].device), Kind: kind})
+	s.ranged.Add(attribute.Work{Start: start, End: start + w.duration, Node: node, Device: int16(s.configList[w.config].device), Kind: kind})
 }
 
 // launcher gives the operator that launched a piece of work: the one that its External id names where that one holds the
@@ -194,7 +197,7 @@ func (s *sweeper) launcher(w *work, around *opCall, end int64) *opCall {
 		return named
 	}
 	if w.external != w.correlation && !s.rangeIDs[w.external] {
-		s.astray++
+		s.astray++ // it overlaps in part with a later one, or is on another thread
 	}
 	return around
 }

@@ -11,7 +11,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +50,17 @@ func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
 	if err := r.Next(&e); errors.Is(err, trace.ErrSyntax) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &load.SourceInfo{CaptureID: r.Header().TraceID}, nil
+	return &load.SourceInfo{CaptureID: captureID(r.Header(), fmt.Sprint(e.PID, " ", e.Start))}, nil
+}
+
+// captureID names a capture. Ranks of a job may share a trace id; what tells them apart is the first event, and the rank, which
+// some traces say only at their end: so it stands last, and the id known before is a part of the whole one.
+func captureID(h *trace.Header, start string) string {
+	id := h.TraceID + " " + start
+	if h.Job != nil && h.Job.Rank != nil {
+		id += fmt.Sprint(" rank ", *h.Job.Rank)
+	}
+	return id
 }
 
 // loader stores one trace.
@@ -70,7 +82,7 @@ type loader struct {
 const gcPercent = 25
 
 // Load stores a trace as one source of the target's run.
-func Load(ctx context.Context, path, name string, t *load.Target) (info *load.SourceInfo, err error) {
+func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
 	src, err := open(path)
 	if err != nil {
 		return nil, err
@@ -78,11 +90,6 @@ func Load(ctx context.Context, path, name string, t *load.Target) (info *load.So
 	defer src.Close()
 	// Nearly all that is allocated here stays; a heap of twice its size would buy nothing.
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	restore, err := t.Lean(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, restore()) }()
 	r := trace.NewReader(src)
 	c := newCollector()
 	truncated, err := c.read(r, func(events int64) error {
@@ -105,8 +112,8 @@ func Load(ctx context.Context, path, name string, t *load.Target) (info *load.So
 	l.describe(truncated, r.Events())
 	l.info.SHA256 = src.sum() // all of it was read, to where it ends or was cut
 	l.prepare()
-	steps := []func(context.Context) error{l.storeFacts, l.storeDevices, l.storeProcesses, l.storeOperators, l.storeAPIs, l.storeKernels, l.storeMemops,
-		l.storeReplays, l.storeMemory, l.storeWaits, l.storeOverhead, l.storePython, l.storeRanges, l.storeDiagnostics, l.storeParts}
+	steps := []func(context.Context) error{l.storeFacts, l.storeDevices, l.storeProcesses, l.storeInputs, l.storeTimeline, l.storeReplays, l.storeWaits,
+		l.storeOverhead, l.storeRanges, l.storeDiagnostics, l.storeParts}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -128,7 +135,7 @@ func nothing(name string, c *collector, truncated error) error {
 // describe fills in what the source is as a whole.
 func (l *loader) describe(truncated error, events int64) {
 	h, info := l.header, l.info
-	info.SchemaVersion, info.CaptureID = schemaVersion(h), h.TraceID
+	info.SchemaVersion, info.CaptureID = schemaVersion(h), captureID(h, l.start)
 	if h.Job != nil {
 		info.Rank = h.Job.Rank
 	}
@@ -138,13 +145,27 @@ func (l *loader) describe(truncated error, events int64) {
 	if at := time.Unix(0, h.BaseTime+l.origin).UTC(); at.Year() >= 2015 {
 		info.StartedAt = &at
 	}
+	l.warn(truncated, events)
+}
+
+// warn says what is not as it should be.
+func (l *loader) warn(truncated error, events int64) {
+	info := l.info
 	if truncated != nil {
 		info.Status = "partial"
 		info.Reason = fmt.Sprintf("%v; the %d events before that are stored", truncated, events)
 		info.Warnings = append(info.Warnings, info.Reason)
 	}
 	if l.texted > 0 {
-		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events have a text for their process and are left out: was the trace merged from several?", l.texted))
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events have a text for their process or thread and are left out: was the trace merged from several?", l.texted))
+	}
+	if n := len(l.clashing); n > 0 {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d correlation ids have several API calls, so that the launch of their device work cannot be told: was the trace merged from several?", n))
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.counts)) {
+		for why, n := range l.counts[name].left {
+			info.Warnings = append(info.Warnings, fmt.Sprintf("%d events of %s are left out: they %s", n, name, why))
+		}
 	}
 }
 
@@ -158,10 +179,13 @@ func (l *loader) prepare() {
 	for i, name := range l.names.list {
 		names[i] = valid(name)
 	}
+	texts := make([]string, len(l.texts.list))
+	for i, text := range l.texts.list {
+		texts[i] = valid(text)
+	}
 	inputs := make([]operator.Inputs, len(l.inputs.list))
-	for i, key := range l.inputs.list {
-		p := strings.SplitN(valid(key), "\x00", 5)
-		inputs[i] = operator.Inputs{Shapes: p[0], Types: p[1], Strides: p[2], Concrete: p[3]}
+	for i, k := range l.inputs.list {
+		inputs[i] = operator.Inputs{Shapes: texts[k[0]], Types: texts[k[1]], Strides: texts[k[2]], Concrete: texts[k[3]]}
 	}
 	for _, name := range l.pyNames.list {
 		l.pyName = append(l.pyName, valid(name))
@@ -208,10 +232,27 @@ func (l *loader) gradients() {
 	}
 }
 
+func (l *loader) storeInputs(ctx context.Context) error { return l.source.StoreNames(ctx, l.target) }
+
+// storeTimeline stores the tables of many rows, which are of fixed width, so that little memory will do.
+func (l *loader) storeTimeline(ctx context.Context) (err error) {
+	restore, err := l.target.Lean(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, restore()) }()
+	for _, step := range []func(context.Context) error{l.storeOperators, l.storeAPIs, l.storeKernels, l.storeMemops, l.storeMemory, l.storePython} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (l *loader) storeOperators(ctx context.Context) error {
 	_, err := l.source.Store(ctx, l.target, l.sweep)
 	if l.astray > 0 {
-		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%d pieces of device work name an operator that was not running when they were launched; they are given to the one that was", l.astray))
+		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%d pieces of device work name an operator that was not open around their launch; they are given to the one that was", l.astray))
 	}
 	return err
 }

@@ -45,13 +45,14 @@ func (p *parser) arg(e *Event, key []byte, base int64) (ok bool) {
 		return p.textArg(&e.SyncKind)
 	}
 	if f := intField(key); f != 0 {
-		return p.intArg(e, string(key), f, base, false)
+		// XPU's contexts are addresses.
+		return p.intArg(e, string(key), f, base, f == Context)
 	}
 	_, ok = p.skip()
 	return ok
 }
 
-// intArg reads a whole number. Flow ids may be texts, which nobody needs.
+// intArg reads a whole number; orText passes over texts.
 func (p *parser) intArg(e *Event, name string, f Field, base int64, orText bool) bool {
 	c := p.b[p.i]
 	if c == 'n' || orText && c == '"' {

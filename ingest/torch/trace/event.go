@@ -10,8 +10,9 @@ type Event struct {
 	Label    []byte // the category as written
 	Name     []byte
 	PID, TID int64
-	// NoPID says that pid is absent or a text: what Kineto writes for its own tracks, and other tools where they merged traces.
-	NoPID bool
+	// NoPID says that pid is absent or no number: what Kineto writes for its own tracks, and other tools where they merged traces.
+	// NoTID says the same of tid; of texts like "24572 (python)" and "stream 7", as PyTorch 1.8 writes them, the number is taken.
+	NoPID, NoTID bool
 	// Start and Duration are nanoseconds: the file holds microseconds with decimals. Start is from an origin that the file's
 	// baseTimeNanoseconds names, or from 1970.
 	Start, Duration int64
@@ -93,7 +94,7 @@ func categoryOf(s []byte) Category {
 // Field is a set of fields of an event.
 type Field uint64
 
-// The fields: bits of Event.Has, and with Index the places in Event.Ints.
+// The fields: bits of Event.Has. Those before fieldEnd are whole numbers of args, with a place in Event.Ints.
 const (
 	ExternalID Field = 1 << iota
 	Correlation
@@ -186,7 +187,7 @@ func intField(key []byte) Field {
 
 // reset clears an event for the next one; the numbers that Has does not name stay undefined.
 func (e *Event) reset(offset int64) {
-	e.Offset, e.Phase, e.Category, e.Label, e.Name, e.PID, e.TID, e.NoPID = offset, 0, Other, nil, nil, 0, 0, true
+	e.Offset, e.Phase, e.Category, e.Label, e.Name, e.PID, e.TID, e.NoPID, e.NoTID = offset, 0, Other, nil, nil, 0, 0, true, true
 	e.Start, e.Duration, e.Has = 0, 0, 0
 	e.Shapes, e.Types, e.Strides, e.Concrete = nil, nil, nil, nil
 	e.ArgName, e.Stack, e.SyncKind = nil, nil, nil

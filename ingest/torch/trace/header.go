@@ -27,7 +27,10 @@ type DeviceProperties struct {
 	MemoryBytes            *int64 `json:"totalGlobalMem"`
 	Major                  *int64 `json:"computeMajor"`
 	Minor                  *int64 `json:"computeMinor"`
+	OldMajor               *int64 `json:"major"`
+	OldMinor               *int64 `json:"minor"`
 	SMs                    *int64 `json:"numSms"`
+	OldSMs                 *int64 `json:"multiProcessorCount"`
 	MaxThreadsPerSM        *int64 `json:"maxThreadsPerMultiprocessor"`
 	OldMaxThreadsPerSM     *int64 `json:"maxThreadsPerMultiProcessor"`
 	WarpSize               *int64 `json:"warpSize"`
@@ -64,7 +67,7 @@ func (h *Header) set(name string, raw []byte) string {
 		err = json.Unmarshal(raw, &h.TraceID)
 	case "traceName":
 		err = json.Unmarshal(raw, &h.TraceName)
-	case "deviceProperties":
+	case "deviceProperties", "computeProperties": // the latter until PyTorch 1.8
 		err = json.Unmarshal(raw, &h.Devices)
 	case "distributedInfo":
 		err = json.Unmarshal(raw, &h.Job)

@@ -1,5 +1,10 @@
 package trace
 
+import (
+	"bytes"
+	"strconv"
+)
+
 // event reads one entry of traceEvents.
 func (p *parser) event(e *Event, base int64) bool {
 	if p.b[p.i] != '{' {
@@ -50,10 +55,9 @@ func (p *parser) eventMember(e *Event, key []byte, base int64) (ok bool) {
 		e.Name, ok = p.text()
 		return ok
 	case "pid":
-		return p.track(e, &e.PID, &e.NoPID)
+		return p.track(&e.PID, &e.NoPID, wholeNumber)
 	case "tid":
-		var noTID bool
-		return p.track(e, &e.TID, &noTID)
+		return p.track(&e.TID, &e.NoTID, numberIn)
 	case "ts":
 		return p.time(e, "ts", &e.Start, StartTime, base)
 	case "dur":
@@ -67,11 +71,12 @@ func (p *parser) eventMember(e *Event, key []byte, base int64) (ok bool) {
 	return ok
 }
 
-// track reads a process or thread id: a number, or a text for tracks that are none.
-func (p *parser) track(e *Event, to *int64, none *bool) bool {
-	if c := p.b[p.i]; c == '"' {
-		_, ok := p.skip()
-		*none = true
+// track reads a process or thread id: a number, or a text that holds one.
+func (p *parser) track(to *int64, none *bool, number func([]byte) (int64, bool)) bool {
+	if p.b[p.i] == '"' {
+		text, ok := p.text()
+		v, found := number(text)
+		*to, *none = v, !found
 		return ok
 	}
 	v, found, ok := p.whole()
@@ -82,14 +87,28 @@ func (p *parser) track(e *Event, to *int64, none *bool) bool {
 	return ok
 }
 
+// wholeNumber reads a text that is nothing but a number.
+func wholeNumber(text []byte) (int64, bool) {
+	v, err := strconv.ParseInt(string(text), 10, 64)
+	return v, err == nil
+}
+
+// numberIn reads the first number in a text.
+func numberIn(text []byte) (int64, bool) {
+	from := bytes.IndexAny(text, "0123456789")
+	if from < 0 {
+		return 0, false
+	}
+	return wholeNumber(text[from : from+digits(text[from:])])
+}
+
 // time reads microseconds.
 func (p *parser) time(e *Event, name string, to *int64, f Field, base int64) bool {
 	if c := p.b[p.i]; c != '-' && c-'0' > 9 {
 		return p.wrong(e, f, name, "microseconds", base)
 	}
 	e.Has |= f
-	at := p.i
-	if v, end := plain(p.b, at, 3); end > 0 {
+	if v, end := plain(p.b, p.i, 3); end > 0 {
 		*to, p.i = v, end
 		return true
 	}
@@ -98,11 +117,9 @@ func (p *parser) time(e *Event, name string, to *int64, f Field, base int64) boo
 		return false
 	}
 	v, exact := scaled(raw, 3)
-	if !exact {
-		p.i = at
-		return p.fail(name + " is out of range")
+	if *to = v; !exact {
+		e.Has &^= f // beyond 64 bits of nanoseconds: as good as none
 	}
-	*to = v
 	return true
 }
 

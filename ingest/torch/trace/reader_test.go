@@ -113,8 +113,6 @@ func TestBad(t *testing.T) {
 		{"infinity", in(`{"cat": "kernel", "ts": -Infinity}`), "at byte 41: not a trace: expected a number"},
 		{"inf in args", in(`{"args": {"x": inf}}`), "expected a value"},
 		{"a time as text", in(`{"cat": "kernel", "ts": "1"}`), "at byte 41: not a trace: ts must be microseconds"},
-		{"a time out of range", in(`{"cat": "kernel", "ts": 1e300}`), "at byte 41: not a trace: ts is out of range"},
-		{"a time with a wild exponent", in(`{"cat": "kernel", "ts": 1e99999999}`), "ts is out of range"},
 		{"a name that is a number", in(`{"cat": "cpu_op", "name": 1}`), "name must be a text"},
 		{"args that are an array", in(`{"cat": "cpu_op", "args": []}`), "args must be an object"},
 		{"an id that is a fraction", in(`{"cat": "kernel", "args": {"correlation": 1.5}}`), "at byte 59: not a trace: correlation must be a whole number"},
@@ -124,7 +122,6 @@ func TestBad(t *testing.T) {
 		{"shapes that are a text", in(`{"cat": "cpu_op", "args": {"Input Dims": "x"}}`), "Input Dims must be an array"},
 		{"a pid that is an object", in(`{"pid": {}}`), "expected a whole number or a text as pid and tid"},
 		{"a leading zero", in(`{"ts": 01}`), "expected a number"},
-		{"an unknown escape", in(`{"name": "\q"}`), "a text with an unknown escape"},
 		{"no comma", in(`{"ph": "X" "ts": 1}`), "expected , or } in an object"},
 		{"no colon", in(`{"ph" "X"}`), "expected : after"},
 		{"no quotes", in(`{ph: "X"}`), "expected the name of a member"},
@@ -147,10 +144,22 @@ func TestLenient(t *testing.T) {
 		`[{"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 1}]`,
 		`{"traceEvents": [{"cat": "something", "ts": "x", "args": [1]}]}`,
 		`{"traceEvents": [{"cat": "cuda_runtime", "args": {"bytes": "60", "stream": "0x1"}}]}`,
+		`{"traceEvents": [{"cat": "kernel", "args": {"context": "0x55d0c3a1"}}]}`,
+		`{"traceEvents": [{"cat": "kernel", "ts": 1e300, "dur": 1e99999999}]}`,
+		`{"traceEvents": [{"cat": "cpu_op", "name": "torch\cuda\__init__.py", "ts": 1}]}`,
 	} {
 		if got, _, err := all(strings.NewReader(text)); err != nil || len(got) != 1 {
 			t.Errorf("%s: %d events, %v", text, len(got), err)
 		}
+	}
+}
+
+// TestTracks: PyTorch 1.8 writes threads and streams as texts.
+func TestTracks(t *testing.T) {
+	got, _, err := all(strings.NewReader(`[{"pid": 7, "tid": "24572"}, {"pid": "7", "tid": "24572 (python)"}, {"pid": 0, "tid": "stream 20"}, {"pid": "[TP0] 7", "tid": "main"}]`))
+	want := []string{"  0  pid 7 tid 24572 0+0", "  0  pid 7 tid 24572 0+0", "  0  pid 0 tid 20 0+0", "  0  pid 0 tid 0 0+0 placeless"}
+	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
