@@ -115,7 +115,7 @@ func TestResults(t *testing.T) {
 		if q.Scalar {
 			continue
 		}
-		runs := slices.Concat(shipped, traced)
+		runs := slices.Concat(shipped, different)
 		if !q.TakesRun() {
 			runs = shipped[:1]
 		}
@@ -124,7 +124,7 @@ func TestResults(t *testing.T) {
 			found += checkResult(t, w, q, run)
 		}
 		if found == 0 && q.Name != "gpu-metrics" && q.Name != "stage-notes" && q.Name != "library-calls" && q.Name != "_note-flop" &&
-			q.Name != "_note-timelines" { // of that see TestTwoTimelines
+			q.Name != "_note-timelines" && q.Name != "_note-source" { // of these see TestTwoTimelines and TestPartial
 			t.Errorf("%s gives no row of any capture: it is not tested", q.Name)
 		}
 		if q.TakesRun() {

@@ -1,7 +1,11 @@
 package queries_test
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -146,7 +150,7 @@ func TestMemoryCorners(t *testing.T) {
 		{"(1, 10, 4, 4), (2, 10, -4, 0), (3, 20, 4, 4)", "(none) 4"},
 	} {
 		exec(t, w, "DELETE FROM memory_event")
-		exec(t, w, `INSERT INTO memory_event SELECT (SELECT run_id FROM run), 1, 7, 7, x.at, 'cuda', 0, x.address, x.size, x.total, NULL, 0, 0, 0 FROM (VALUES `+c.events+`) x(at, address, size, total)`)
+		exec(t, w, `INSERT INTO memory_event SELECT (SELECT run_id FROM run), 1, 7, 7, x.ns, 'cuda', 0, x.address, x.size, x.total, NULL, 0, 0, 0 FROM (VALUES `+c.events+`) x(ns, address, size, total)`)
 		f := query(t, w, "memory", queries.Args{"run": "r"})
 		var got []string
 		for _, r := range f.Rows {
@@ -201,7 +205,9 @@ func testOperatorNotes(t *testing.T, w *schema.Warehouse) {
 		if (len(f.Rows) > 0) != c.rows {
 			t.Errorf("%s of %v: %d rows", c.query, c.args, len(f.Rows))
 		}
-		notes := slices.DeleteFunc(slices.Clone(f.Notes), func(n string) bool { return strings.HasPrefix(n, "nothing has --source") })
+		notes := slices.DeleteFunc(slices.Clone(f.Notes), func(n string) bool {
+			return strings.HasPrefix(n, "nothing has --source") || strings.Contains(n, "was launched outside every operator")
+		})
 		ok := len(notes) == len(c.want)
 		for _, want := range c.want {
 			ok = ok && slices.ContainsFunc(notes, func(n string) bool { return n == want || strings.HasSuffix(want, ", ") && strings.HasPrefix(n, want) })
@@ -236,4 +242,47 @@ func TestOperatorArguments(t *testing.T) {
 			t.Errorf("%s --%s %s: the error is %v", c.query, c.param, c.value, err)
 		}
 	}
+}
+
+// TestPartial: a trace that was cut says under every answer what it lacks, and gives no zeros for what it does not know.
+func TestPartial(t *testing.T) {
+	w := newWarehouse(t)
+	text := unpacked(t, torchData+"llama.trace.json.gz")
+	path := filepath.Join(t.TempDir(), "cut.trace.json")
+	if err := os.WriteFile(path, text[:len(text)/2], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	load(t, w, "cut", path)
+	for _, name := range []string{"top-operators", "operator-tree", "stages", "memory"} {
+		f := query(t, w, name, queries.Args{"run": "cut"})
+		if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "is partial: at byte ") }) {
+			t.Errorf("%s: the notes are %q", name, f.Notes)
+		}
+		if name == "top-operators" && (len(f.Rows) == 0 || f.Rows[0][f.Index("self_device_ns")] != nil || f.Rows[0][f.Index("self_cpu_ns")] == nil) {
+			t.Errorf("the first operator is %v", f.Rows[0])
+		}
+	}
+	load(t, w, "graph", torchData+"graph.trace.json.gz")
+	f := query(t, w, "top-operators", queries.Args{"run": "graph"})
+	if want := "75.2 % of the device work (0.355 of 0.473 ms) was launched outside every operator"; !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, want) }) {
+		t.Errorf("the notes of graph are %q", f.Notes)
+	}
+}
+
+func unpacked(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

@@ -15,6 +15,9 @@ import (
 )
 
 // traced are the captures of the PyTorch profiler in testdata, each a run of its name with PyTorch's own sums beside it.
+// different are those of them that hold something the others do not.
+var different = []string{"train-stack", "graph", "cpu"}
+
 var traced = []string{"train", "train-stack", "graph", "cpu", "llama", "llama-stack"}
 
 const torchData = "../testdata/torch/"
@@ -208,7 +211,7 @@ func testOrder(t *testing.T, w *schema.Warehouse) {
 				t.Errorf("%s: the stages have %d %s, the run %d", run, parts, c, total(whole, c))
 			}
 		}
-		if f := query(t, w, "top-operators", queries.Args{"run": run, "operator": "aten::mm, aten::add*"}); len(f.Rows) < 3 ||
+		if f := query(t, w, "top-operators", queries.Args{"run": run, "operator": "aten::mm, aten::add*"}); len(f.Rows) < 2 ||
 			slices.ContainsFunc(column(f, "operator"), func(n any) bool { return !regexp.MustCompile(`^aten::(mm$|add)`).MatchString(n.(string)) }) {
 			t.Errorf("%s: %v", run, column(f, "operator"))
 		}

@@ -47,6 +47,9 @@ func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 					t.Errorf("%s: by %s %s has %d ns in %d pieces, of top-operators %v", run, by, name, got[name], calls[name], row)
 				}
 			}
+			if run != "graph" || len(f.Rows) == 0 {
+				continue
+			}
 			var stages int64
 			for _, s := range []string{"prefill", "decode", "(none)"} {
 				stages += total(query(t, w, "operator-kernels", queries.Args{"run": run, "by": by, "stage": s}), "calls")
@@ -89,6 +92,9 @@ func testTree(t *testing.T, w *schema.Warehouse) {
 		if len(some.Rows) == 0 || len(some.Rows) >= len(f.Rows) || slices.ContainsFunc(column(some, "depth"), func(d any) bool { return d.(int64) > 2 }) ||
 			slices.ContainsFunc(column(some, "share_ratio"), func(x any) bool { return x.(float64) < 0.02 }) {
 			t.Errorf("%s: two levels: %v", run, some.Rows)
+		}
+		if run != "graph" && run != "llama" {
+			continue
 		}
 		var stages int64
 		for _, s := range []string{"prefill", "decode", "(none)"} {
@@ -145,10 +151,10 @@ func checkTree(t *testing.T, run string, f *queries.Frame) {
 // testModules holds that the times of modules add up: each module is itself and those next inside it, the outermost ones are the
 // whole, and other keys give the same sums.
 func testModules(t *testing.T, w *schema.Warehouse) {
-	for run, outer := range map[string]string{"train-stack": "Net_0", "llama-stack": ""} {
+	for _, run := range []string{"train-stack", "llama-stack"} {
 		f := query(t, w, "module-times", queries.Args{"run": run})
 		rows := byKey(f, "module")
-		if outer != "" && rows[outer] == nil || len(rows) < 10 {
+		if len(rows) < 10 {
 			t.Fatalf("%s: %v", run, column(f, "module"))
 		}
 		var device, cpu int64
@@ -181,8 +187,9 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 	// The backward of each operator that a module called is that module's.
 	f := query(t, w, "module-times", queries.Args{"run": "train-stack", "by": "class"})
 	classes := byKey(f, "module")
-	if conv := number(f, classes["Conv2d"], "backward_device_ns"); conv != number(query(t, w, "top-operators", queries.Args{"run": "train-stack", "operator": "ConvolutionBackward0"}), query(t, w, "top-operators", queries.Args{"run": "train-stack", "operator": "ConvolutionBackward0"}).Rows[0], "total_device_ns") {
-		t.Errorf("the backward of Conv2d has %d ns", conv)
+	back := query(t, w, "top-operators", queries.Args{"run": "train-stack", "operator": "ConvolutionBackward0"})
+	if got, want := number(f, classes["Conv2d"], "backward_device_ns"), total(back, "total_device_ns"); got != want || got == 0 {
+		t.Errorf("the backward of Conv2d has %d ns, not %d", got, want)
 	}
 	if calls := number(f, classes["Linear"], "calls"); calls != 18 {
 		t.Errorf("%d calls of Linear", calls)

@@ -138,7 +138,8 @@ func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, 
 		f.Columns[i].Doc = docs[f.Columns[i].Name]
 	}
 	if len(q.Notes) > 0 {
-		if f.Notes, err = Notes(ctx, w, args, q.Notes...); err != nil {
+		// Whatever a query counts, what is missing from its sources is missing from it.
+		if f.Notes, err = Notes(ctx, w, args, append(slices.Clone(q.Notes), "source")...); err != nil {
 			return nil, err
 		}
 	}

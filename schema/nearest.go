@@ -27,6 +27,9 @@ func Nearest(word string, candidates []string) []string {
 		if near[i].d != near[j].d {
 			return near[i].d < near[j].d
 		}
+		if len(near[i].name) != len(near[j].name) { // of those that contain the word, the one with the least besides
+			return len(near[i].name) < len(near[j].name)
+		}
 		return near[i].name < near[j].name
 	})
 	var out []string

@@ -54,6 +54,7 @@ type Source struct {
 	Lines     *attribute.Timelines
 	IDs       attribute.IDs
 	HasMemory bool
+	NoDevice  bool  // no device work was recorded, so that the times of it are unknown
 	Origin    int64 // the moment from which stored times count
 	FirstOp   int32 // last op_id given before this source
 	// Within makes, for one goroutine, the function that gives the set of ranges a call was made in and marks it; nil: that
@@ -194,6 +195,11 @@ func (w *worker) row(c *load.Chunk, n int, call *Call[Op]) {
 	c.Int32(colFolded)[n], c.Int32(colNested)[n] = flag(call.Folded), flag(call.Nested)
 	c.Int64(colStart)[n], c.Int64(colDuration)[n], c.Int64(colSelfCPU)[n] = call.Start-w.Origin, call.Duration(), call.SelfCPU()
 	c.Int64(colSelfDevice)[n], c.Int64(colTotalDevice)[n], c.Int32(colWork)[n] = call.SelfDevice, call.TotalDevice, call.Work
+	if w.NoDevice {
+		c.SetNull(colSelfDevice, n)
+		c.SetNull(colTotalDevice, n)
+		c.SetNull(colWork, n)
+	}
 	w.flop(c, n, call)
 	for k, v := range [4]int64{op.Memory.DeviceAlloc, op.Memory.DeviceFree, op.Memory.HostAlloc, op.Memory.HostFree} {
 		if c.Int64(colMemory + k)[n] = v; !w.HasMemory {

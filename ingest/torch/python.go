@@ -90,8 +90,12 @@ func (l *loader) storePython(ctx context.Context) error {
 			thread := l.threads.list[row[2]]
 			c.Int64(0)[n], c.Int64(1)[n], c.Int32(2)[n], c.Int32(3)[n] = row[0]-l.origin, row[1], thread.PID, thread.TID
 			c.Int32(4)[n], c.Int64(5)[n], c.Int64(6)[n], c.Int64(7)[n], c.Int32(8)[n] = int32(row[3]), row[4], row[5], row[6], int32(row[7])
+			if l.source.NoDevice {
+				c.SetNull(6, n)
+				c.SetNull(7, n)
+			}
 			for k := range 2 {
-				if c.Int64(9 + k)[n] = row[9+k]; row[8] == 0 {
+				if c.Int64(9 + k)[n] = row[9+k]; row[8] == 0 || k == 1 && l.source.NoDevice {
 					c.SetNull(9+k, n)
 				}
 			}

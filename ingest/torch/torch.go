@@ -199,7 +199,7 @@ func (l *loader) prepare() {
 	l.textStacks()
 	l.gradients()
 	l.source = &operator.Source{Names: names, Inputs: inputs, Threads: l.threads.list, Lines: l.lines, IDs: l.ids,
-		HasMemory: l.hasMemory, Origin: l.origin, FirstOp: l.target.Run.OpID}
+		HasMemory: l.hasMemory, NoDevice: l.works() == 0, Origin: l.origin, FirstOp: l.target.Run.OpID}
 }
 
 // gradients ties backward operators to their forward ones, by the flows between them.

@@ -77,7 +77,7 @@ func TestUsageErrors(t *testing.T) {
 		{"ingest --run= x", "--run needs a name"},
 		{"ingest --rum b x", "there is no option --rum; did you mean --run?"},
 		{"query top-kernel", "no such query: \"top-kernel\"; did you mean top-kernels?"},
-		{"query kernels", "no such query: \"kernels\"; did you mean range-kernels or stage-kernels or top-kernels?"},
+		{"query kernels", "no such query: \"kernels\"; did you mean top-kernels or range-kernels or stage-kernels?"},
 		{"query zzzzz", "no such query: \"zzzzz\"; `prof query` lists them"},
 		{"query top-kernels stages", "query takes one query name; see `prof help query`"},
 		{"query top-kernels --run a --stag x", "there is no option --stag; did you mean --stage?"},
@@ -133,9 +133,9 @@ func TestCompletion(t *testing.T) {
 	}
 	before := state(p)
 	for line, want := range map[string]string{
-		"prof query top-":                        "top-kernels",
+		"prof query top-":                        "top-kernels top-operators",
 		"prof query stage-":                      "stage-kernels stage-notes",
-		"prof --home .prof query top-":           "top-kernels",
+		"prof --home .prof query top-":           "top-kernels top-operators",
 		"prof qu":                                "query",
 		"prof r":                                 "runs rm",
 		"prof help comp":                         "completion",
@@ -178,10 +178,10 @@ func TestDemo(t *testing.T) {
 	p.env = []string{"TMPDIR=" + temp}
 	r := p.run("demo")
 	if r.code != 0 || r.err != "kernels: a handful of CUDA kernels with NVTX stages\ntwo-gpus: two processes on two GPUs: matmul and all-reduce\n"+
-		"profiled: a two-layer Llama, its timeline and seven of its kernels under Nsight Compute\nllama: a 1.5 B Llama that decodes by replaying a CUDA graph\n" {
+		"profiled: a two-layer Llama, its timeline and seven of its kernels under Nsight Compute\noperators: a two-layer Llama under the PyTorch profiler\nllama: a 1.5 B Llama that decodes by replaying a CUDA graph\n" {
 		t.Errorf("demo: %d %q", r.code, r.err)
 	}
-	for _, want := range []string{"\nThe runs: prof runs\n", "\nStages of the Llama run, ", "\nIts kernels: ", "\nWhat bounds kernels that Nsight Compute profiled: ", "\nNext:\n  prof demo --keep playground\n"} {
+	for _, want := range []string{"\nThe runs: prof runs\n", "\nStages of the Llama run, ", "\nIts kernels: ", "\nWhat bounds kernels that Nsight Compute profiled: ", "\nWhich operators launched the time of a decode: ", "\nNext:\n  prof demo --keep playground\n"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("demo lacks %q", want)
 		}
@@ -190,7 +190,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("demo left %q", got)
 	}
 	kept := p.ok("demo", "--keep", "playground")
-	if got := p.ok("--home", "playground", "sql", "-f", "csv", "SELECT name FROM run ORDER BY created_at DESC"); got != "name\nllama\nprofiled\ntwo-gpus\nkernels\n" {
+	if got := p.ok("--home", "playground", "sql", "-f", "csv", "SELECT name FROM run ORDER BY created_at DESC"); got != "name\nllama\noperators\nprofiled\ntwo-gpus\nkernels\n" {
 		t.Errorf("kept: %q", got)
 	}
 	p.want(result{2, "", "prof: playground holds a warehouse already; name another folder\n"}, "demo", "--keep", "playground")
@@ -209,7 +209,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%s: %+v", line, r)
 		}
 	}
-	if tried != 5 {
+	if tried != 6 {
 		t.Errorf("%d commands to try next:\n%s", tried, next)
 	}
 	for _, want := range regexp.MustCompile(`prof (query|runs)[^\n]*`).FindAllString(kept[:len(kept)-len(next)], -1) {

@@ -18,14 +18,16 @@ func (p *program) ingestCommand() *cli.Command {
 		Usage:     "store captured files as one run",
 		ArgsUsage: "PATH...",
 		Description: `Files or folders of any known format, plain or .gz: exports of Nsight Systems, reports and CSV pages
-of Nsight Compute. All of them become one run. Content that the warehouse
-holds already is not stored again. Either everything is stored or nothing.
+of Nsight Compute, traces of the PyTorch profiler and key_averages() saved as JSON or CSV. All of them
+become one run. Content that the warehouse holds already is not stored again. Either everything is
+stored or nothing.
 
   prof ingest capture.sqlite                      # a run named by time and file
   prof ingest --run baseline --tag gpu=h200 a.sqlite.gz
   prof ingest --run tp2 rank0.sqlite rank1.sqlite # several ranks, one run
   prof ingest export_pqtdir                       # nsys export --type parquetdir
-  prof ingest report.nsys-rep                     # where nsys is installed`,
+  prof ingest report.nsys-rep                     # where nsys is installed
+  prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "`NAME` of the run (default: UTC time and the file's name)"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},

@@ -117,7 +117,7 @@ func (p *program) showMore(ctx context.Context, w *schema.Warehouse, run schema.
 		return nil, err
 	}
 	out = append(out, attributions(f)...)
-	notes, err := queries.Notes(ctx, w, queries.Args{"run": run.ID}, "profiled", "match", "source")
+	notes, err := queries.Notes(ctx, w, queries.Args{"run": run.ID}, "profiled", "match")
 	for _, n := range append(f.Notes, notes...) {
 		out = append(out, [2]string{"note", n})
 	}

@@ -38,5 +38,8 @@ SELECT format('no operator fits {}; the nearest are {}; a name is matched whole,
 FROM (
     SELECT n.name, CASE WHEN contains(lower(n.name), trim(lower(operator), '* ')) THEN 0 ELSE 2 - jaro_winkler_similarity(lower(n.name), lower(operator)) END AS distance
     FROM (SELECT o.name FROM op_name o WHERE o.run_id = _run_id_v1(run) UNION SELECT a.name FROM op_average a WHERE a.run_id = _run_id_v1(run) AND a.kind = 'cpu') n
-    QUALIFY NOT bool_or(_fits_v1(n.name, operator)) OVER () AND row_number() OVER (ORDER BY distance, n.name) <= 8
-) x HAVING count(*) > 0
+    QUALIFY row_number() OVER (ORDER BY distance, n.name) <= 8
+) x
+WHERE NOT EXISTS (SELECT 1 FROM op_name o WHERE o.run_id = _run_id_v1(run) AND _fits_v1(o.name, operator))
+    AND NOT EXISTS (SELECT 1 FROM op_average a WHERE a.run_id = _run_id_v1(run) AND a.kind = 'cpu' AND _fits_v1(a.name, operator))
+HAVING count(*) > 0

@@ -10,4 +10,4 @@
 SELECT 'the run has a timeline of Nsight Systems and one of the PyTorch profiler; this counts the ' || CASE WHEN source = 'torch' THEN 'latter: --source nsys' ELSE 'former: --source torch' END || ' for the other' AS note
 FROM source s
 WHERE s.run_id = _run_id_v1(run)
-HAVING bool_or(s.kind = 'nsys') AND bool_or(s.kind = 'torch')
+HAVING bool_or(s.kind = 'nsys') AND bool_or(s.form = 'torch-trace')

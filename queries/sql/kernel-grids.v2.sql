@@ -37,7 +37,7 @@ WITH t AS (
 ), q AS (
     SELECT n.name AS kernel, _dims_v2(t.grid_x, t.grid_y, t.grid_z) AS grid,
         _dims_v2(t.block_x, t.block_y, t.block_z) AS block, t.calls, t.total_ns, t.mean_ns, t.median_ns, t.min_ns,
-        t.max_ns, t.std_ns, t.total_ns / nullif(sum(t.total_ns) OVER (), 0) AS share_ratio, t.register_count, t.shared_bytes,
+        t.max_ns, t.std_ns, t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, t.register_count, t.shared_bytes,
         row_number() OVER (ORDER BY t.total_ns DESC, n.name, t.grid_x, t.grid_y, t.grid_z, t.block_x, t.block_y, t.block_z) AS rank
     FROM t JOIN kernel_name n ON n.run_id = _run_id_v1(run) AND n.kernel_name_id = t.kernel_name_id
 )

@@ -39,7 +39,7 @@ WITH t AS (
     GROUP BY m.operation
 )
 SELECT t.operation, t.calls, t.total_ns, t.mean_ns, t.median_ns, t.min_ns, t.max_ns, t.std_ns,
-    t.total_ns / nullif(sum(t.total_ns) OVER (), 0) AS share_ratio,
+    t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio,
     t.total_bytes, t.mean_bytes, t.median_bytes, t.min_bytes, t.max_bytes, t.std_bytes, t.total_bytes / nullif(t.sized_ns / 1e9, 0) AS rate_bytes_per_s,
     t.unsized_count
 FROM t

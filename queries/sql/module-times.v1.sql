@@ -43,7 +43,7 @@ WITH stack AS (
     GROUP BY k.module
 )
 SELECT row_number() OVER (ORDER BY f.total_device_ns DESC, f.total_cpu_ns DESC, f.module) AS rank, f.module, f.calls, f.self_device_ns, f.total_device_ns, f.self_cpu_ns, f.total_cpu_ns,
-    f.self_device_ns / nullif(sum(f.self_device_ns) OVER (), 0) AS share_ratio, b.device_ns AS backward_device_ns
+    f.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM forward x), 0) AS share_ratio, b.device_ns AS backward_device_ns
 FROM forward f LEFT JOIN backward b ON b.module = f.module
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank

@@ -1,7 +1,7 @@
 -- operator-stacks v1: Operators by the Python functions they were called in; the rows add up to the self times of all operators.
 -- grain: one operator and its innermost functions
 -- key: operator, functions
--- notes: operator-calls stack
+-- notes: operator-calls stack outside
 -- params:
 --   run VARCHAR: the run
 --   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)
@@ -42,7 +42,7 @@ WITH RECURSIVE stack AS (
     GROUP BY ALL
 )
 SELECT row_number() OVER (ORDER BY t.self_device_ns DESC, t.self_cpu_ns DESC, t.operator, t.functions) AS rank, t.operator, t.functions, t.calls, t.self_device_ns, t.self_cpu_ns,
-    t.self_device_ns / nullif(sum(t.self_device_ns) OVER (), 0) AS share_ratio
+    t.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM t x), 0) AS share_ratio
 FROM t
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank

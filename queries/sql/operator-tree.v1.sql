@@ -1,7 +1,7 @@
 -- operator-tree v1: The tree of operators by what called them: calls with the same names around them are added up.
 -- grain: one chain of operator names, each called by the one before it
 -- key: rank
--- notes: operator-calls
+-- notes: operator-calls outside
 -- params:
 --   run VARCHAR: the run
 --   root VARCHAR = NULL: begin with the operators that fit one of these globs (commas between); by default with those that no operator called
@@ -26,10 +26,11 @@ WITH RECURSIVE node AS (
     FROM _operator_chain_v1(run, root := root, depth := depth, stage := stage, source := source) c
     JOIN op o ON o.run_id = _run_id_v1(run) AND o.op_id = c.op_id
     GROUP BY c.chain_id
+), whole AS (
+    SELECT sum(x.total_device_ns) AS device_ns, sum(x.total_cpu_ns) AS cpu_ns FROM node x WHERE x.level = 1
 ), share AS (
-    SELECT x.chain_id, CASE WHEN sum(x.total_device_ns) FILTER (x.level = 1) OVER () > 0 THEN x.total_device_ns / sum(x.total_device_ns) FILTER (x.level = 1) OVER ()
-        ELSE x.total_cpu_ns / nullif(sum(x.total_cpu_ns) FILTER (x.level = 1) OVER (), 0) END AS share_ratio
-    FROM node x
+    SELECT x.chain_id, CASE WHEN w.device_ns > 0 THEN x.total_device_ns / w.device_ns ELSE x.total_cpu_ns / nullif(w.cpu_ns, 0) END AS share_ratio
+    FROM node x, whole w
 ), kept AS (
     SELECT x.chain_id, x.parent_chain_id, x.level, n.name, x.calls, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns, s.share_ratio,
         row_number() OVER (PARTITION BY x.parent_chain_id ORDER BY x.total_device_ns DESC, x.total_cpu_ns DESC, n.name) AS place

@@ -25,7 +25,7 @@ WITH t AS (
     GROUP BY o.api_name_id
 ), q AS (
     SELECT row_number() OVER (ORDER BY t.total_ns DESC, n.name) AS rank, n.name AS "call", t.calls, t.total_ns, t.mean_ns, t.median_ns, t.min_ns, t.max_ns,
-        t.std_ns, t.total_ns / nullif(sum(t.total_ns) OVER (), 0) AS share_ratio
+        t.std_ns, t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio
     FROM t JOIN api_name n ON n.run_id = _run_id_v1(run) AND n.api_name_id = t.api_name_id
 )
 SELECT q.rank, q."call", q.calls, q.total_ns, q.mean_ns, q.median_ns, q.min_ns, q.max_ns, q.std_ns, q.share_ratio

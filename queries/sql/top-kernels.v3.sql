@@ -62,7 +62,7 @@ WITH h AS (
     SELECT row_number() OVER (ORDER BY t.total_ns DESC, t.kernel) AS rank, t.kernel, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, m.median_ns,
         t.min_ns, t.max_ns, -- from exact sums, as _std
         CASE WHEN t.calls > 1 THEN sqrt((t.calls::HUGEINT * t.squares - t.total_ns::HUGEINT * t.total_ns)::DOUBLE / (t.calls::DOUBLE * (t.calls - 1))) END AS std_ns,
-        t.total_ns / nullif(sum(t.total_ns) OVER (), 0) AS share_ratio, label.role, label.family
+        t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, label.role, label.family
     FROM t JOIN m ON m.kernel = t.kernel JOIN label ON label.kernel = t.kernel
 ), grids AS (
     SELECT CASE "by" WHEN 'name' THEN n.name WHEN 'short' THEN n.short_name WHEN 'family' THEN coalesce(c.family, '(unclassified)') END AS kernel,

@@ -1,7 +1,7 @@
 -- top-operators v1: Operators by the time of the device work they launched, as PyTorch's key_averages.
 -- grain: one operator, or by name+shape one operator and inputs
 -- key: operator, shapes, types
--- notes: operator
+-- notes: operator outside
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: rows at most; 0 for all
@@ -14,7 +14,7 @@
 --   rank: place in the order of sort
 --   operator: name
 --   calls: calls; one that did nothing but call the operator of the same name is one call with it
---   self_device_ns: time of the kernels, copies and fills launched by it but not by operators inside it
+--   self_device_ns: time of the kernels, copies and fills launched by it but not by operators inside it; NULL when no device work was recorded
 --   total_device_ns: the same with those inside it; a call within one of the same operator is part of that one's total and not added again
 --   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
 --   total_cpu_ns: time on the CPU; a call within one of the same operator is not added again
@@ -45,16 +45,15 @@ WITH counted AS (
         AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
     GROUP BY ALL
 ), part AS (
-    SELECT n.name AS operator, i.shapes, i.types, o.calls, o.self_device_ns, coalesce(o.total_device_ns, 0) AS total_device_ns, o.self_cpu_ns, coalesce(o.total_cpu_ns, 0) AS total_cpu_ns, o.work_count, o.flop_count, o.flop_ns,
+    SELECT n.name AS operator, i.shapes, i.types, o.calls, o.self_device_ns, CASE WHEN o.self_device_ns IS NOT NULL THEN coalesce(o.total_device_ns, 0) END AS total_device_ns, o.self_cpu_ns, coalesce(o.total_cpu_ns, 0) AS total_cpu_ns, o.work_count, o.flop_count, o.flop_ns,
         o.device_alloc_bytes, o.device_free_bytes, o.device_alloc_bytes - o.device_free_bytes AS device_net_bytes, o.host_net_bytes
     FROM op_sum o JOIN op_name n ON n.run_id = _run_id_v1(run) AND n.op_name_id = o.op_name_id
     LEFT JOIN op_input i ON i.run_id = n.run_id AND i.op_input_id = o.op_input_id
     UNION ALL -- the file does not tell operators from ranges; CUDA's functions and memory outside of operators have names that no operator has
-    SELECT a.name, CASE "by" WHEN 'name+shape' THEN a.shapes WHEN 'name' THEN NULL ELSE error('ARGUMENT: --by is name or name+shape') END, NULL, a.call_count, a.self_device_ns, a.total_device_ns, a.self_cpu_ns, a.total_cpu_ns, NULL, nullif(a.flop_count, 0), NULL,
+    SELECT CASE WHEN stage IS NULL THEN a.name ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums') END, CASE "by" WHEN 'name+shape' THEN a.shapes WHEN 'name' THEN NULL ELSE error('ARGUMENT: --by is name or name+shape') END, NULL, a.call_count, a.self_device_ns, a.total_device_ns, a.self_cpu_ns, a.total_cpu_ns, NULL, nullif(a.flop_count, 0), NULL,
         NULL, NULL, a.self_device_bytes, a.self_host_bytes
     FROM op_average a JOIN counted c ON c.source_id = a.source_id AND c.capture = 'key_averages'
     WHERE a.run_id = _run_id_v1(run) AND a.source_id IN (SELECT x.source_id FROM _average_source_v1(run, "by" := "by") x) AND a.kind = 'cpu' AND NOT regexp_matches(a.name, '^((cu|cuda|hip)[A-Z]|\[(memory|OutOfMemory)\]$)')
-        AND (stage IS NULL OR error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BOOLEAN)
 ), t AS (
     SELECT p.operator, p.shapes, p.types, sum(p.calls)::BIGINT AS calls, sum(p.self_device_ns)::BIGINT AS self_device_ns, sum(p.total_device_ns)::BIGINT AS total_device_ns,
         sum(p.self_cpu_ns)::BIGINT AS self_cpu_ns, sum(p.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(p.work_count)::BIGINT AS work_count,
@@ -68,7 +67,7 @@ SELECT row_number() OVER (ORDER BY CASE sort WHEN 'self_device' THEN t.self_devi
         WHEN 'total_cpu' THEN t.total_cpu_ns WHEN 'memory' THEN t.device_alloc_bytes WHEN 'calls' THEN t.calls
         ELSE error('ARGUMENT: --sort is self_device, total_device, self_cpu, total_cpu, memory or calls')::BIGINT END DESC NULLS LAST,
         t.self_device_ns DESC NULLS LAST, t.self_cpu_ns DESC NULLS LAST, t.operator, t.shapes, t.types) AS rank,
-    t.operator, t.calls, t.self_device_ns, t.total_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.self_device_ns / nullif(sum(t.self_device_ns) OVER (), 0) AS share_ratio,
+    t.operator, t.calls, t.self_device_ns, t.total_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM t x), 0) AS share_ratio,
     t.work_count, t.self_device_ns / nullif(t.calls, 0) AS self_device_mean_ns, t.flop_count, 1e9 * t.flop_count / nullif(t.flop_ns, 0) AS flop_per_s,
     t.device_alloc_bytes, t.device_free_bytes, t.device_net_bytes, t.host_net_bytes, t.shapes, t.types
 FROM t

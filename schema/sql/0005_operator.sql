@@ -35,9 +35,9 @@ CREATE TABLE op (
     start_ns BIGINT NOT NULL, -- start of the call
     duration_ns BIGINT NOT NULL, -- time in the call
     self_cpu_ns BIGINT NOT NULL, -- time in the call less that in the operators and CUDA API calls directly inside it
-    self_device_ns BIGINT NOT NULL, -- sum of the durations of the device work launched by it but not by an operator inside it
-    total_device_ns BIGINT NOT NULL, -- sum of the durations of the device work launched by it or by an operator inside it
-    self_work_count INTEGER NOT NULL, -- kernels, copies and fills in self_device_ns
+    self_device_ns BIGINT, -- sum of the durations of the device work launched by it but not by an operator inside it; NULL when the source holds no device work at all
+    total_device_ns BIGINT, -- sum of the durations of the device work launched by it or by an operator inside it; NULL likewise
+    self_work_count INTEGER, -- kernels, copies and fills in self_device_ns
     flop_count BIGINT, -- floating-point operations by PyTorch's formulas (a multiply-add is 2); NULL when PyTorch has none for it or its inputs were not recorded
     device_alloc_bytes BIGINT, -- GPU memory allocated in it but not by an operator inside it; NULL when memory was not recorded
     device_free_bytes BIGINT, -- GPU memory freed, likewise; not negative
@@ -86,10 +86,10 @@ CREATE TABLE python_call (
     start_ns BIGINT NOT NULL, -- start of the call
     duration_ns BIGINT NOT NULL, -- time in the call
     self_cpu_ns BIGINT NOT NULL, -- time in the call less that in the Python functions directly inside it
-    self_device_ns BIGINT NOT NULL, -- sum of the durations of the device work launched by it but not by a Python function inside it
-    total_device_ns BIGINT NOT NULL, -- sum of the durations of the device work launched by it or by a Python function inside it
+    self_device_ns BIGINT, -- sum of the durations of the device work launched by it but not by a Python function inside it; NULL when the source holds no device work at all
+    total_device_ns BIGINT, -- sum of the durations of the device work launched by it or by a Python function inside it; NULL likewise
     module_cpu_ns BIGINT, -- for an nn.Module: time in the call less that in the nn.Modules next inside it; NULL for other functions
-    module_device_ns BIGINT, -- for an nn.Module: device work launched by it but not by an nn.Module inside it; NULL for other functions
+    module_device_ns BIGINT, -- for an nn.Module: device work launched by it but not by an nn.Module inside it; NULL for other functions, and likewise
     path_id INTEGER NOT NULL -- the path of names of the ranges it was called in; 0 outside every range
 );
 
