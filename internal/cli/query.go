@@ -45,8 +45,9 @@ func paramFlags() ([]cli.Flag, error) {
 	}
 	var out []cli.Flag
 	type use struct {
-		param   queries.Param
-		queries []string
+		param          queries.Param
+		queries        []string
+		docs, defaults map[string]int // how many queries say so
 	}
 	uses := map[string]*use{}
 	var order []string
@@ -54,28 +55,48 @@ func paramFlags() ([]cli.Flag, error) {
 		for _, prm := range q.Params {
 			u := uses[prm.Name]
 			if u == nil {
-				u = &use{param: prm}
+				u = &use{param: prm, docs: map[string]int{}, defaults: map[string]int{}}
 				uses[prm.Name] = u
 				order = append(order, prm.Name)
 			}
 			u.queries = append(u.queries, q.Name)
+			u.docs[prm.Doc]++
+			u.defaults[prm.Default]++
 		}
 	}
 	slices.Sort(order)
 	for _, name := range order {
 		u := uses[name]
 		flag := queries.FlagName(name)
-		usage := u.param.Doc
+		usage := most(u.docs)
+		if len(u.docs) > 1 {
+			usage += "; for others see prof query NAME --explain"
+		}
 		if name != "run" {
 			usage += " (" + schema.List(u.queries, 3) + ")"
+		}
+		byDefault := strings.Trim(u.param.Default, "'")
+		if len(u.defaults) > 1 {
+			byDefault = "differs by query"
 		}
 		if u.param.Type == "BOOLEAN" {
 			out = append(out, &cli.BoolFlag{Name: flag, Usage: usage})
 		} else {
-			out = append(out, &cli.StringFlag{Name: flag, Usage: usage, DefaultText: strings.Trim(u.param.Default, "'")})
+			out = append(out, &cli.StringFlag{Name: flag, Usage: usage, DefaultText: byDefault})
 		}
 	}
 	return out, nil
+}
+
+// most gives the text that most queries say, of several the first in the order of the alphabet.
+func most(texts map[string]int) string {
+	best := ""
+	for _, t := range slices.Sorted(maps.Keys(texts)) {
+		if texts[t] > texts[best] {
+			best = t
+		}
+	}
+	return best
 }
 
 func (p *program) query(c *cli.Context) (err error) {
