@@ -13,10 +13,10 @@
 --   module: path, name or class
 --   calls: calls of its forward
 --   self_device_ns: time of the kernels, copies and fills launched by it but not by modules inside it
---   total_device_ns: the same with those inside it; a call within one of the same row is part of that one's total and not added again
+--   total_device_ns: the same with those inside it; a call within one of the same row is part of that one's total and not added again; NULL when no device work was recorded
 --   self_cpu_ns: time on the CPU less that in the modules inside it
 --   total_cpu_ns: time on the CPU; a call within one of the same row is not added again
---   share_ratio: self_device_ns as a share of all rows' before top cuts; NULL when there is none
+--   share_ratio: self_device_ns as a share of all device work launched by Python functions, outside of modules too; NULL when there is none
 --   backward_device_ns: device time of the backward of operators called by it but not by modules inside it, as autograd's sequence numbers tell; NULL when there is none
 
 WITH stack AS (
@@ -30,7 +30,7 @@ WITH stack AS (
     FROM stack s
     WHERE depth = 0 OR len(s.names) <= depth
 ), forward AS (
-    SELECT k.module, count(*) AS calls, sum(c.module_device_ns)::BIGINT AS self_device_ns, coalesce(sum(c.total_device_ns) FILTER (NOT k.is_nested), 0)::BIGINT AS total_device_ns,
+    SELECT k.module, count(*) AS calls, sum(c.module_device_ns)::BIGINT AS self_device_ns, CASE WHEN sum(c.total_device_ns) IS NOT NULL THEN coalesce(sum(c.total_device_ns) FILTER (NOT k.is_nested), 0) END::BIGINT AS total_device_ns,
         sum(c.module_cpu_ns)::BIGINT AS self_cpu_ns, coalesce(sum(c.duration_ns) FILTER (NOT k.is_nested), 0)::BIGINT AS total_cpu_ns
     FROM python_call c JOIN keyed k ON k.stack_id = c.stack_id LEFT JOIN path_stage s ON s.run_id = c.run_id AND s.path_id = c.path_id
     WHERE c.run_id = _run_id_v1(run) AND k.is_module AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
@@ -41,9 +41,13 @@ WITH stack AS (
     LEFT JOIN op around ON around.run_id = b.run_id AND around.op_id = b.parent_op_id LEFT JOIN path_stage s ON s.run_id = f.run_id AND s.path_id = f.path_id
     WHERE b.run_id = _run_id_v1(run) AND around.forward_op_id IS NULL AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
     GROUP BY k.module
+), launched AS (
+    SELECT sum(c.self_device_ns) AS device_ns
+    FROM python_call c LEFT JOIN path_stage s ON s.run_id = c.run_id AND s.path_id = c.path_id
+    WHERE c.run_id = _run_id_v1(run) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
 )
 SELECT row_number() OVER (ORDER BY f.total_device_ns DESC, f.total_cpu_ns DESC, f.module) AS rank, f.module, f.calls, f.self_device_ns, f.total_device_ns, f.self_cpu_ns, f.total_cpu_ns,
-    f.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM forward x), 0) AS share_ratio, b.device_ns AS backward_device_ns
+    f.self_device_ns / nullif((SELECT launched.device_ns FROM launched), 0) AS share_ratio, b.device_ns AS backward_device_ns
 FROM forward f LEFT JOIN backward b ON b.module = f.module
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank
