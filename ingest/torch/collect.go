@@ -39,6 +39,9 @@ func (c *collector) read(r *trace.Reader, each func(events int64) error) (trunca
 		case err != nil:
 			return nil, err
 		}
+		if r.Events() == 1 {
+			c.start = beginning(&e)
+		}
 		if r.Events()&0xFFFF == 0 {
 			if err := each(r.Events()); err != nil {
 				return nil, err
@@ -61,9 +64,6 @@ func (c *collector) event(e *trace.Event) error {
 	}
 	p := c.lastPart
 	p.read++
-	if c.start == "" {
-		c.start = fmt.Sprint(e.PID, " ", e.Start)
-	}
 	if e.Category == trace.Span {
 		if timed(e) {
 			c.span = [2]int64{min(c.span[0], e.Start), max(c.span[1], e.Start+e.Duration)}

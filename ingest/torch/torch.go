@@ -50,7 +50,7 @@ func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
 	if err := r.Next(&e); errors.Is(err, trace.ErrSyntax) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &load.SourceInfo{CaptureID: captureID(r.Header(), fmt.Sprint(e.PID, " ", e.Start))}, nil
+	return &load.SourceInfo{CaptureID: captureID(r.Header(), beginning(&e))}, nil
 }
 
 // captureID names a capture. Ranks of a job may share a trace id; what tells them apart is the first event, and the rank, which
@@ -62,6 +62,9 @@ func captureID(h *trace.Header, start string) string {
 	}
 	return id
 }
+
+// beginning tells the traces of two processes apart by their first events.
+func beginning(e *trace.Event) string { return fmt.Sprint(e.PID, " ", e.Start) }
 
 // loader stores one trace.
 type loader struct {
