@@ -93,8 +93,8 @@ func TestNearest(t *testing.T) {
 		{"stages", []string{"stages"}},
 		{"stags", []string{"stages"}},
 		{"Stages", []string{"stages"}},
-		{"kernels", []string{"stage-kernels", "top-kernels"}},
-		{"stage", []string{"stage-kernels", "stage-notes", "stages"}},
+		{"kernels", []string{"top-kernels", "stage-kernels"}},
+		{"stage", []string{"stages", "stage-notes", "stage-kernels"}},
 		{"steams", []string{"stages", "streams"}},
 		{"zzz", nil},
 	} {
@@ -108,7 +108,7 @@ func TestNearest(t *testing.T) {
 	}
 	for _, c := range []struct{ word, want string }{
 		{"stags", "; did you mean stages?"},
-		{"kernels", "; did you mean stage-kernels or top-kernels?"},
+		{"kernels", "; did you mean top-kernels or stage-kernels?"},
 		{"zzz", "; there is top-kernels, stages, stage-kernels, stage-notes, streams"},
 	} {
 		if got := DidYouMean(c.word, names); got != c.want {
