@@ -16,7 +16,7 @@ type sumKey struct {
 func sumOracle(lists []*WorkList, c *sweepCase) map[sumKey]rangeDevice {
 	work := map[sumKey][]Work{}
 	for _, l := range lists {
-		for _, b := range l.blocks {
+		for _, b := range l.Pieces() {
 			for _, o := range b {
 				for n := o.Node; n != NoNode; n = c.lines.nodes[n].parent {
 					k := sumKey{c.lines.nodes[n].span, o.Device}
@@ -98,7 +98,7 @@ func TestOpBlocks(t *testing.T) {
 	c.add("r", thread(1, 1), 0, 10, false)
 	c.build(t)
 	sorted, reversed := &WorkList{}, &WorkList{}
-	const n = 2*workBlock + 5
+	const n = 1<<16 + 5 // several blocks and a part of one
 	for i := range int64(n) {
 		sorted.Add(Work{Start: i * 10, End: i*10 + 7, Kind: Kernel})
 		reversed.Add(Work{Start: (n - i) * 10, End: (n-i)*10 + 5, Kind: Memop})

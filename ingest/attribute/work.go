@@ -3,6 +3,8 @@ package attribute
 import (
 	"cmp"
 	"slices"
+
+	"prof/ingest/load"
 )
 
 // WorkKind tells device work apart in the sums of a range.
@@ -22,25 +24,13 @@ type Work struct {
 	Kind       WorkKind
 }
 
-// WorkList keeps the work that one worker saw, in blocks so that growing copies nothing.
-type WorkList struct{ blocks [][]Work }
+// WorkList keeps the work that one worker saw.
+type WorkList struct{ load.Blocks[Work] }
 
-const workBlock = 1 << 15
-
-// Add puts one piece at the end.
-func (l *WorkList) Add(o Work) {
-	n := len(l.blocks)
-	if n == 0 || len(l.blocks[n-1]) == workBlock {
-		l.blocks = append(l.blocks, make([]Work, 0, workBlock))
-		n++
-	}
-	l.blocks[n-1] = append(l.blocks[n-1], o)
-}
-
-// sortByStart orders the list; exports are in this order already, so it mostly only looks.
-func (l *WorkList) sortByStart() {
+// byStart gives the list in the order of starts; exports are in this order already, so it mostly only looks.
+func (l *WorkList) byStart() [][]Work {
 	sorted, last := true, -Forever
-	for _, b := range l.blocks {
+	for _, b := range l.Pieces() {
 		for i := range b {
 			if b[i].Start < last {
 				sorted = false
@@ -49,11 +39,11 @@ func (l *WorkList) sortByStart() {
 		}
 	}
 	if sorted {
-		return
+		return l.Pieces()
 	}
-	all := slices.Concat(l.blocks...)
+	all := slices.Concat(l.Pieces()...)
 	slices.SortStableFunc(all, func(a, b Work) int { return cmp.Compare(a.Start, b.Start) })
-	l.blocks = [][]Work{all}
+	return [][]Work{all}
 }
 
 // merge reads several sorted lists as one.
@@ -80,8 +70,8 @@ func (c *workCursor) step() {
 func newMerge(lists []*WorkList) *merge {
 	m := &merge{}
 	for _, l := range lists {
-		if l.sortByStart(); len(l.blocks) > 0 {
-			m.heads = append(m.heads, &workCursor{blocks: l.blocks})
+		if blocks := l.byStart(); len(blocks) > 0 {
+			m.heads = append(m.heads, &workCursor{blocks: blocks})
 		}
 	}
 	return m

@@ -73,11 +73,11 @@ func (l *loader) storeOperators(ctx context.Context) error {
 	if o == nil {
 		return nil
 	}
-	inputs := make([]operator.Inputs, len(o.sizes.list))
-	for i, s := range o.sizes.list {
+	inputs := make([]operator.Inputs, len(o.sizes.List))
+	for i, s := range o.sizes.List {
 		inputs[i].Shapes = s
 	}
-	source := &operator.Source{Names: o.names.list, Inputs: inputs, Threads: o.threads, Lines: r.lines, IDs: l.ids, FirstOp: o.firstOp,
+	source := &operator.Source{Names: o.names.List, Inputs: inputs, Threads: o.threads, Lines: r.lines, IDs: l.ids, FirstOp: o.firstOp,
 		Within: func() func(*operator.Call[operator.Op]) int32 { return o.within(r) }}
 	if err := source.StoreNames(ctx, l.target); err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 // pays for none. Memory: about 60 bytes for each operator, 4 for each range and 24 for each API call made in an operator.
 type operators struct {
 	calls   []opCall // in the order of operator.Sweep; the number of a call is its place plus 1
-	names   texts
-	sizes   texts
+	names   load.Texts
+	sizes   load.Texts
 	threads []operator.Thread
 	ids     map[int64]*idRange // by process
 
@@ -42,26 +42,6 @@ type opCall struct {
 	hasAPI   bool
 }
 
-// texts numbers texts: 0, 1, ...
-type texts struct {
-	ids  map[string]int32
-	list []string
-}
-
-func (t *texts) of(s string) int32 {
-	if id, ok := t.ids[s]; ok {
-		return id
-	}
-	if t.ids == nil {
-		t.ids = map[string]int32{}
-	}
-	id := int32(len(t.list))
-	s = strings.Clone(s) // it may be part of a longer text
-	t.ids[s] = id
-	t.list = append(t.list, s)
-	return id
-}
-
 // idRange is which of PyTorch's own numbers of calls were seen in one process.
 type idRange struct {
 	first, last uint64
@@ -78,9 +58,9 @@ func (r *ranges) addOperator(e emitted, thread int64) {
 		r.operators = &operators{ids: map[int64]*idRange{}}
 	}
 	o := r.operators
-	c := opCall{sequence: e.sequence, span: int32(len(r.spans)), name: o.names.of(e.name), sizes: -1}
+	c := opCall{sequence: e.sequence, span: int32(len(r.spans)), name: o.names.OfString(e.name), sizes: -1}
 	if e.sizes != "" {
-		c.sizes = o.sizes.of(e.sizes)
+		c.sizes = o.sizes.OfString(e.sizes)
 	}
 	o.calls = append(o.calls, c)
 	if e.id == 0 {

@@ -148,9 +148,9 @@ func (c *collector) interval(e *trace.Event) error {
 	case trace.UserAnnotation:
 		return c.annotation(e, thread)
 	case trace.PythonFunction:
-		c.of[thread].python.add(e.Start, e.Duration, int64(c.pyNames.of(e.Name)))
+		c.of[thread].python.add(e.Start, e.Duration, int64(c.pyNames.Of(e.Name)))
 	case trace.Runtime, trace.Driver:
-		c.of[thread].apis.add(e.Start, e.Duration, int64(c.apiNames.of(e.Name)), integer(e, trace.Correlation))
+		c.of[thread].apis.add(e.Start, e.Duration, int64(c.apiNames.Of(e.Name)), integer(e, trace.Correlation))
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (c *collector) annotation(e *trace.Event, thread int32) error {
 	if id, ok := e.Int(trace.ExternalID); ok {
 		c.rangeIDs[id] = true
 	}
-	c.ranges = append(c.ranges, annotation{start: e.Start, end: e.Start + e.Duration, thread: thread, name: c.rgNames.of(e.Name)})
+	c.ranges = append(c.ranges, annotation{start: e.Start, end: e.Start + e.Duration, thread: thread, name: c.rgNames.Of(e.Name)})
 	return nil
 }
 
@@ -187,12 +187,12 @@ func (c *collector) operator(e *trace.Event, t *thread) {
 		inputs = int64(c.inputs.of(&c.texts, e.Shapes, e.Types, e.Strides, e.Concrete))
 	}
 	if len(e.Stack) > 0 {
-		stack = int64(c.stackID.of(e.Stack))
+		stack = int64(c.stackID.Of(e.Stack))
 	}
 	if s, ok := e.Int(trace.Sequence); ok && s >= 0 {
 		sequence = s
 	}
-	t.ops.add(e.Start, e.Duration, int64(c.names.of(e.Name)), inputs, integer(e, trace.ExternalID), sequence, stack)
+	t.ops.add(e.Start, e.Duration, int64(c.names.Of(e.Name)), inputs, integer(e, trace.ExternalID), sequence, stack)
 }
 
 // integer gives a whole number of an event's args, absent when it has none.

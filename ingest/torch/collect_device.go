@@ -67,7 +67,7 @@ func (c *collector) work(e *trace.Event) error {
 		f.three(e.Grid, trace.GridSize, "grid", &k.grid, hasGrid)
 		f.three(e.Block, trace.BlockSize, "block", &k.block, hasBlock)
 		if f.err == nil {
-			k.name, k.has = c.kernName.of(e.Name), f.has
+			k.name, k.has = c.kernName.Of(e.Name), f.has
 			w.config = c.config(k)
 			c.kernels.Add(w)
 		}
@@ -78,7 +78,7 @@ func (c *collector) work(e *trace.Event) error {
 		f.has |= hasBytes
 	}
 	if f.err == nil {
-		k.name, k.has = c.opName.of(e.Name), f.has
+		k.name, k.has = c.opName.Of(e.Name), f.has
 		w.config = c.config(k)
 		c.memops.Add(w)
 	}

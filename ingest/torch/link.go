@@ -104,7 +104,7 @@ func (l *linked) launched(correlation int64) []int32 {
 // placeRanges sweeps the record_function ranges into timelines, as NVTX ranges are.
 func (l *linked) placeRanges() error {
 	var names []attribute.Name
-	for _, name := range l.rgNames.list {
+	for _, name := range l.rgNames.List {
 		names = append(names, attribute.Name{Norm: load.Normalise(valid(name))})
 	}
 	for _, r := range l.ranges {

@@ -107,7 +107,7 @@ func (l *loader) storePython(ctx context.Context) error {
 
 // textStacks numbers the stacks that traces of PyTorch 1.8 to 1.12 have as texts: functions from the innermost one, parted by ;.
 func (l *loader) textStacks() {
-	for _, text := range l.stackID.list {
+	for _, text := range l.stackID.List {
 		id := int32(0)
 		for _, f := range slices.Backward(strings.Split(text, ";")) {
 			if f = strings.TrimSpace(f); f != "" {

@@ -110,21 +110,21 @@ type records struct {
 	threads threads
 	of      []*thread // by thread
 
-	names    numbers // of operators
+	names    load.Texts // of operators
 	inputs   inputs
-	texts    numbers // of inputs
-	stackID  numbers // texts of stacks
-	pyNames  numbers
+	texts    load.Texts // of inputs
+	stackID  load.Texts // texts of stacks
+	pyNames  load.Texts
 	ranges   []annotation
-	rgNames  numbers
+	rgNames  load.Texts
 	rangeIDs map[int64]bool // External ids of ranges
 
 	kernels, memops load.Blocks[work]
 	configs         map[config]int32
 	configList      []config
-	kernName        numbers
-	opName          numbers // of copies and fills
-	apiNames        numbers
+	kernName        load.Texts
+	opName          load.Texts // of copies and fills
+	apiNames        load.Texts
 	waits           []wait
 	overhead        []overhead
 	forward, grads  map[int64]flow // by flow id
@@ -206,34 +206,14 @@ func (t *threads) only() (pid int32, ok bool) {
 // maxThreads is more than any job has, and fits the threads' keys.
 const maxThreads = 1 << 16
 
-// numbers numbers texts: 0, 1, ...
-type numbers struct {
-	ids  map[string]int32
-	list []string
-}
-
-func (n *numbers) of(b []byte) int32 {
-	if id, ok := n.ids[string(b)]; ok {
-		return id
-	}
-	if n.ids == nil {
-		n.ids = map[string]int32{}
-	}
-	id := int32(len(n.list))
-	s := string(b)
-	n.ids[s] = id
-	n.list = append(n.list, s)
-	return id
-}
-
 // inputs numbers the inputs of operators: 0, 1, ... by the numbers of their texts.
 type inputs struct {
 	ids  map[[4]int32]int32
 	list [][4]int32
 }
 
-func (n *inputs) of(texts *numbers, shapes, types, strides, concrete []byte) int32 {
-	key := [4]int32{texts.of(shapes), texts.of(types), texts.of(strides), texts.of(concrete)}
+func (n *inputs) of(texts *load.Texts, shapes, types, strides, concrete []byte) int32 {
+	key := [4]int32{texts.Of(shapes), texts.Of(types), texts.Of(strides), texts.Of(concrete)}
 	if id, ok := n.ids[key]; ok {
 		return id
 	}

@@ -80,8 +80,8 @@ func setInt(c *load.Chunk, col, n int, v int32, ok bool) {
 
 // storeKernels stores the kernels.
 func (l *loader) storeKernels(ctx context.Context) error {
-	names := make([]int64, len(l.kernName.list))
-	for i, raw := range l.kernName.list {
+	names := make([]int64, len(l.kernName.List))
+	for i, raw := range l.kernName.List {
 		// Kineto leaves names that are long for a symbol mangled.
 		name := demangle.Filter(valid(raw))
 		id, err := l.target.Run.Kernels.Add(name, load.ShortName(name))
@@ -110,8 +110,8 @@ func (l *loader) storeKernels(ctx context.Context) error {
 
 // storeMemops stores copies and fills.
 func (l *loader) storeMemops(ctx context.Context) error {
-	kinds := make([][3]string, len(l.opName.list))
-	for i, name := range l.opName.list {
+	kinds := make([][3]string, len(l.opName.List))
+	for i, name := range l.opName.List {
 		kinds[i] = memopKind(valid(name))
 	}
 	columns := append(slices.Clone(workColumns), load.Column{Name: "operation", Type: load.Varchar}, load.Column{Name: "size_bytes"},
@@ -179,8 +179,8 @@ type replayKey struct{ launch, device int32 }
 
 // storeReplays stores the launches of CUDA graphs.
 func (l *loader) storeReplays(ctx context.Context) error {
-	isGraph := make([]bool, len(l.apiNames.list))
-	for i, name := range l.apiNames.list {
+	isGraph := make([]bool, len(l.apiNames.List))
+	for i, name := range l.apiNames.List {
 		isGraph[i] = strings.Contains(name, "GraphLaunch")
 	}
 	rows := map[replayKey]*replay{}
@@ -234,7 +234,7 @@ func (l *loader) storeRanges(ctx context.Context) error {
 				parent = l.ids.RangeID(s.Parent)
 			}
 			if err := add(l.target.UUID(), l.sourceID(), l.ids.RangeID(int32(i)), parent, s.Path, thread.PID, thread.TID, nil, "record_function", "",
-				valid(l.rgNames.list[r.name]), nil, s.Start-l.origin, s.End-s.Start); err != nil {
+				valid(l.rgNames.List[r.name]), nil, s.Start-l.origin, s.End-s.Start); err != nil {
 				return err
 			}
 		}

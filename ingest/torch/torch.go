@@ -174,23 +174,23 @@ func (l *loader) warn(truncated error, events int64) {
 
 // prepare makes what several tables need.
 func (l *loader) prepare() {
-	l.apiID = make([]int32, len(l.apiNames.list))
-	for i, name := range l.apiNames.list {
+	l.apiID = make([]int32, len(l.apiNames.List))
+	for i, name := range l.apiNames.List {
 		l.apiID[i] = l.target.Run.APIs.Add(valid(name))
 	}
-	names := make([]string, len(l.names.list))
-	for i, name := range l.names.list {
+	names := make([]string, len(l.names.List))
+	for i, name := range l.names.List {
 		names[i] = valid(name)
 	}
-	texts := make([]string, len(l.texts.list))
-	for i, text := range l.texts.list {
+	texts := make([]string, len(l.texts.List))
+	for i, text := range l.texts.List {
 		texts[i] = valid(text)
 	}
 	inputs := make([]operator.Inputs, len(l.inputs.list))
 	for i, k := range l.inputs.list {
 		inputs[i] = operator.Inputs{Shapes: texts[k[0]], Types: texts[k[1]], Strides: texts[k[2]], Concrete: texts[k[3]]}
 	}
-	for _, name := range l.pyNames.list {
+	for _, name := range l.pyNames.List {
 		l.pyName = append(l.pyName, valid(name))
 	}
 	l.waitsOf = map[int64][]int32{}
