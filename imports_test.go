@@ -18,11 +18,12 @@ import (
 // may know.
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
-	"internal/cli":          {"capture", "ingest", "ingest/load", "queries", "render", "schema", "testdata"},
+	"internal/cli":          {"capture", "ingest", "ingest/load", "ingest/model", "ingest/workload", "queries", "render", "schema", "testdata"},
 	"capture":               {"schema"},
 	"ingest":                {"schema", "ingest/*"},
 	"ingest/attribute":      {"ingest/load"},
 	"ingest/load":           {"schema"},
+	"ingest/model":          {"ingest/load"},
 	"ingest/ncu":            {"schema", "ingest/load"},
 	"ingest/nsys":           {"schema", "ingest/attribute", "ingest/load", "ingest/nsys/*", "ingest/operator"},
 	"ingest/nsys/parquet":   {"ingest/nsys/table"},
@@ -32,6 +33,7 @@ var rooms = map[string][]string{
 	"ingest/torch":          {"ingest/attribute", "ingest/load", "ingest/operator", "ingest/torch/trace"},
 	"ingest/torch/averages": {"schema", "ingest/load"},
 	"ingest/torch/trace":    {},
+	"ingest/workload":       {"schema", "ingest/load", "ingest/model"},
 	"queries":               {"schema"},
 	"render":                {"queries"},
 	"schema":                {"schema/seed"},

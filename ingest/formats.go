@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/model"
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
 	"prof/ingest/torch"
 	"prof/ingest/torch/averages"
+	"prof/ingest/workload"
 )
 
 // Format is one form of captured files.
@@ -29,14 +31,24 @@ type Format struct {
 	// Unpacks says that Identify and Load read gzip files themselves, and what is whole of one that was cut; and that Load
 	// gives the content's SHA-256, so that it need not be read twice.
 	Unpacks bool
+	// Facts says that a file of this form captured nothing, but says something of a run: many runs may hold the same one, and it may
+	// be stored with a run that is there already.
+	Facts bool
 	// Identify reads what the file says of the whole capture. name is the path for messages, path the file to read.
 	Identify func(ctx context.Context, path, name string) (*load.SourceInfo, error)
 	// Load stores the file as the target's source.
 	Load func(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error)
 }
 
-// reportForm is the form that only nsys can read.
-const reportForm = "nsys-rep"
+// Forms that are told apart by name.
+const (
+	reportForm   = "nsys-rep" // only nsys can read it
+	configForm   = "hf-config"
+	workloadForm = "workload"
+)
+
+// workloadKind is the kind of sources that say what a workload did.
+const workloadKind = "workload"
 
 // Formats lists the known forms. Of several forms of one capture in a folder, the earlier in this list is taken.
 func Formats() []Format {
@@ -81,6 +93,16 @@ func Formats() []Format {
 			Name: "torch-averages", Kind: "torch", Doc: "tables of PyTorch's key_averages() (JSON, CSV)",
 			Sniff:    averages.Sniff,
 			Identify: averages.Identify, Load: averages.Load,
+		},
+		{
+			Name: configForm, Kind: "model", Doc: "configurations of models (config.json of Hugging Face)", Facts: true,
+			Sniff:    model.Sniff,
+			Identify: model.Identify, Load: model.Load,
+		},
+		{
+			Name: workloadForm, Kind: workloadKind, Doc: "facts of a workload (workload.json, metrics.json)", Facts: true,
+			Sniff:    workload.Sniff,
+			Identify: workload.Identify, Load: workload.Load,
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/torch"
+	"prof/ingest/workload"
 	"prof/schema"
 )
 
@@ -27,6 +28,9 @@ type Options struct {
 	Now         time.Time   // time of the ingest
 	ProfVersion string
 	Load        load.Options
+	Models      []string        // configurations of models, whatever the files are called
+	Workloads   []string        // facts of workloads, whatever the files are called
+	Pass        *workload.Facts // what holds for every pass; nil when nothing was said
 	// Warn is told what the user should know at once. It may be nil.
 	Warn func(message string)
 }
@@ -38,6 +42,7 @@ type Result struct {
 	Repeated []Repeat // files whose content the warehouse holds already
 	Skipped  int      // files of a folder that no format knows
 	Made     bool     // false when every file was a repeat, so that no run was made
+	Attached bool     // facts were stored with a run that was there
 }
 
 // Source is one file or folder that was stored.
@@ -66,22 +71,41 @@ func Check(paths []string, o Options) error {
 			return err
 		}
 	}
-	_, err := findInputs(paths)
+	_, err := o.find(paths)
 	return err
+}
+
+// find finds what to ingest in the paths and the options.
+func (o Options) find(paths []string) (*inputs, error) {
+	in, err := findInputs(paths)
+	if err != nil {
+		return nil, err
+	}
+	return in, in.addFacts(o)
 }
 
 // Run ingests files and folders as one run. Either all of it is stored or, on any error, nothing.
 func Run(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (*Result, error) {
-	found, err := findInputs(paths)
+	found, err := o.find(paths)
 	if err != nil {
 		return nil, err
+	}
+	if len(found.list) == 0 && o.Pass == nil {
+		return nil, ErrNothing
 	}
 	if o.Load.TempDir, err = makeTemp(w.Home); err != nil {
 		return nil, explain(err, w.Home)
 	}
 	defer removeTemp(o.Load.TempDir)
 	if o.Name == "" {
-		o.Name, o.OwnName = defaultName(o.Now, paths[0]), true
+		first := "options"
+		if len(found.list) > 0 {
+			first = found.list[0].path
+		}
+		if len(paths) > 0 {
+			first = paths[0]
+		}
+		o.Name, o.OwnName = defaultName(o.Now, first), true
 	}
 	if err := checkName(o.Name); err != nil {
 		return nil, err
@@ -112,12 +136,22 @@ type ingester struct {
 	target *load.Target
 	seen   map[string]string // capture id -> path, to tell two forms of one capture
 	infos  []*load.SourceInfo
+
+	firstSource int // source_ids that the run holds already
 }
 
 func (in *ingester) run(inputs []input) error {
-	id, err := schema.NewRunID()
+	captures, facts := split(inputs)
+	id, err := in.attachTo(captures)
 	if err != nil {
 		return err
+	}
+	fill := in.attach
+	if id == "" {
+		fill = func(id string, facts []input) error { return in.fill(captures, facts, id) }
+		if id, err = schema.NewRunID(); err != nil {
+			return err
+		}
 	}
 	if in.target, err = load.NewTarget(in.conn, id, &in.shared, in.o.Load); err != nil {
 		return err
@@ -129,7 +163,7 @@ func (in *ingester) run(inputs []input) error {
 	if _, err := in.conn.ExecContext(in.ctx, `BEGIN`); err != nil {
 		return err
 	}
-	if err := in.fill(inputs, id); err != nil {
+	if err := fill(id, facts); err != nil {
 		// The context may be cancelled by now, and the rollback must happen all the same.
 		if _, rollback := in.conn.ExecContext(context.WithoutCancel(in.ctx), `ROLLBACK`); rollback != nil {
 			err = errors.Join(err, rollback)
@@ -140,18 +174,18 @@ func (in *ingester) run(inputs []input) error {
 	return err
 }
 
-func (in *ingester) fill(inputs []input, id string) error {
+func (in *ingester) fill(captures, facts []input, id string) error {
 	if err := in.checkFree(); err != nil {
 		return err
 	}
 	in.seen = map[string]string{}
-	for _, f := range inputs {
-		if err := in.ctx.Err(); err != nil {
-			return err
-		}
-		if err := in.source(f); err != nil {
-			return err
-		}
+	if err := in.each(captures); err != nil {
+		return err
+	}
+	if len(captures) > 0 && len(in.result.Sources) == 0 {
+		in.leftFacts(facts)
+	} else if err := errors.Join(in.each(facts), in.optionFacts()); err != nil {
+		return err
 	}
 	if len(in.result.Sources) == 0 {
 		if len(in.result.Repeated) == 0 {
@@ -167,6 +201,18 @@ func (in *ingester) fill(inputs []input, id string) error {
 	in.result.Made = true
 	in.warnMixed()
 	return in.finish(id)
+}
+
+func (in *ingester) each(inputs []input) error {
+	for _, f := range inputs {
+		if err := in.ctx.Err(); err != nil {
+			return err
+		}
+		if err := in.source(f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // warnLeft says which pages of Nsight Compute are not read because its report is. Of Nsight Systems, an export and its report
@@ -270,6 +316,9 @@ func (in *ingester) finish(id string) error {
 		return err
 	}
 	if err := rules.Classify(in.ctx, in.conn, id); err != nil {
+		return err
+	}
+	if err := in.aimFacts(id); err != nil {
 		return err
 	}
 	for _, kv := range in.o.Tags {

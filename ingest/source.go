@@ -24,7 +24,11 @@ func (in *ingester) source(f input) error {
 	defer hash.stop()
 	// Only a source of the same size can be a repeat: then it is worth waiting for the hash. Otherwise it is computed while
 	// the rows are read.
-	if again, err := in.mayRepeat(before.size); err != nil {
+	if f.format.Facts {
+		if held, err := in.isFactHeld(hash); held || err != nil {
+			return err
+		}
+	} else if again, err := in.mayRepeat(before.size); err != nil {
 		return err
 	} else if again || f.gz && !f.format.Unpacks {
 		if done, err := in.isRepeat(f, hash); done || err != nil {
@@ -50,14 +54,16 @@ func (in *ingester) source(f input) error {
 		in.warn(fmt.Sprintf("%s is another form of the capture in %s and was left out, so that nothing counts twice", f.path, first))
 		return nil
 	}
-	if again, err := in.mayRepeatCapture(info.CaptureID); err != nil {
+	if f.format.Facts {
+		// The same facts may belong to many runs.
+	} else if again, err := in.mayRepeatCapture(info.CaptureID); err != nil {
 		return err
 	} else if again {
 		if done, err := in.isRepeat(f, hash); done || err != nil {
 			return err
 		}
 	}
-	in.target.SourceID = len(in.result.Sources) + 1
+	in.target.SourceID = in.firstSource + len(in.result.Sources) + 1
 	info, err = f.format.Load(in.ctx, path, f.path, in.target)
 	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents)) {
 		in.warn(err.Error() + "; passed over")

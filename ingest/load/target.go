@@ -65,6 +65,7 @@ type Run struct {
 	APIs      Numbers
 	Metrics   Metrics
 	OpID      int32 // last op_id given
+	ModelID   int32 // last model_id given
 	Operators Names
 	Stacks    Paths // of Python functions
 

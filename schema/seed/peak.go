@@ -1,7 +1,6 @@
 package seed
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -13,10 +12,11 @@ import (
 )
 
 // DevicePeak is what a device can do at most of one resource. Figures are dense: NVIDIA's tables often print only the one with
-// structured (2:4) sparsity, which is twice as much and which no ordinary kernel reaches. Every figure is the vendor's, of the
-// document that Reference names, read in public copies, quotations and excerpts of it; where none was found, there is no row.
+// structured (2:4) sparsity, which is twice as much (of Blackwell Ultra's FP4, 1.33 times) and which no ordinary kernel reaches; Doc
+// says it where it was printed. Every figure is the vendor's, of the document that Reference names, read in public copies, quotations
+// and excerpts of it, or follows from such a one as Doc says; where none was found, there is no row.
 type DevicePeak struct {
-	Device     string    // exact name as the CUDA driver gives it
+	Device     string    // exact name as the CUDA driver gives it; a module's own name where the driver has one name for several
 	Resource   string    // one of Resources
 	Accumulate string    // precision of the sums; "" for dram. GeForce halves the rate of FP16 and FP8 when it is fp32
 	FlopPerS   float64   // operations a second, a multiply-add being 2; 0 for dram
@@ -42,37 +42,24 @@ var peakColumns = []string{"device", "resource", "accumulate", "flop_per_s", "by
 // ParsePeaks reads peaks of devices from CSV with the header device,resource,accumulate,flop_per_s,bytes_per_s,doc,reference,
 // checked_on. There is one row a device, resource and accumulate, and exactly one of the two figures in it.
 func ParsePeaks(r io.Reader) ([]DevicePeak, error) {
-	c := csv.NewReader(r)
-	c.FieldsPerRecord = len(peakColumns)
-	header, err := c.Read()
-	if err != nil {
-		return nil, fmt.Errorf("header: %w", err)
-	}
-	if !slices.Equal(header, peakColumns) {
-		return nil, fmt.Errorf("header is %s, want %s", strings.Join(header, ","), strings.Join(peakColumns, ","))
-	}
 	var peaks []DevicePeak
-	seen := map[[3]string]int{}
-	for {
-		col, err := c.Read()
-		if err == io.EOF {
-			return peaks, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		line, _ := c.FieldPos(0)
+	seen := lines[[3]string]{}
+	err := eachRow(r, peakColumns, func(line int, col []string) error {
 		p, err := parsePeak(col)
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
+			return err
 		}
-		key := [3]string{p.Device, p.Resource, p.Accumulate}
-		if first, ok := seen[key]; ok {
-			return nil, fmt.Errorf("line %d: %s of %s is in line %d already", line, strings.TrimSpace(p.Resource+" "+p.Accumulate), p.Device, first)
+		what := strings.TrimSpace(p.Resource+" "+p.Accumulate) + " of " + p.Device
+		if err := seen.add(line, [3]string{p.Device, p.Resource, p.Accumulate}, what); err != nil {
+			return err
 		}
-		seen[key] = line
 		peaks = append(peaks, p)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return peaks, nil
 }
 
 func parsePeak(col []string) (DevicePeak, error) {
@@ -80,12 +67,8 @@ func parsePeak(col []string) (DevicePeak, error) {
 	if err := filled("device", p.Device, "doc", p.Doc, "reference", p.Reference); err != nil {
 		return p, err
 	}
-	sums, ok := Resources[p.Resource]
-	if !ok {
-		return p, fmt.Errorf("resource %q is not known", p.Resource)
-	}
-	if !slices.Contains(sums, p.Accumulate) {
-		return p, fmt.Errorf("accumulate %q of %s is none of %q", p.Accumulate, p.Resource, sums)
+	if err := checkResource(p.Resource, p.Accumulate); err != nil {
+		return p, err
 	}
 	var err error
 	if p.FlopPerS, err = rate("flop_per_s", col[3], p.Resource != "dram"); err != nil {
@@ -98,6 +81,17 @@ func parsePeak(col []string) (DevicePeak, error) {
 		return p, fmt.Errorf("checked_on %q is no day like 2026-01-31: %w", col[7], err)
 	}
 	return p, nil
+}
+
+func checkResource(resource, accumulate string) error {
+	sums, ok := Resources[resource]
+	if !ok {
+		return fmt.Errorf("resource %q is not known", resource)
+	}
+	if !slices.Contains(sums, accumulate) {
+		return fmt.Errorf("accumulate %q of %s is none of %q", accumulate, resource, sums)
+	}
+	return nil
 }
 
 // rate is the figure of one column: a positive number where wanted, empty elsewhere.

@@ -1,14 +1,13 @@
-// Package seed holds what the warehouse knows beforehand: which kernel belongs to which family, which range is which stage, and
-// what devices can do at most.
+// Package seed holds what the warehouse knows beforehand: which kernel belongs to which family, which range is which stage, what
+// devices can do at most, which other names they have, and what one of their multiprocessors does in a clock cycle.
 //
-// The rules are two CSV files and the peaks a third, so that they can be read, reviewed and copied into the tables kernel_rule,
-// stage_rule and device_peak as they are. Every pattern is RE2, the dialect of both Go's regexp and DuckDB's regexp_matches.
+// Each is a CSV file of the name and columns of its table (kernel_rule, stage_rule, device_peak, device_alias, sm_rate), so that it
+// can be read, reviewed and copied as it is. Every pattern is RE2, the dialect of both Go's regexp and DuckDB's regexp_matches.
 // There is no rule that catches everything: a name that no rule matches is unclassified, and is shown as such.
 package seed
 
 import (
 	"embed"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"regexp"
@@ -61,10 +60,10 @@ func Rules() (kernel []KernelRule, stage []StageRule, err error) {
 	return kernel, stage, nil
 }
 
-// Source is the text of the rules and peaks, to tell one set from another without reading them: every command asks.
+// Source is the text of the rules, peaks, aliases and rates, to tell one set from another without reading them: every command asks.
 func Source() (string, error) {
 	var text strings.Builder
-	for _, name := range []string{"kernel_rule.csv", "stage_rule.csv", "device_peak.csv"} {
+	for _, name := range []string{"kernel_rule.csv", "stage_rule.csv", "device_peak.csv", "device_alias.csv", "sm_rate.csv"} {
 		file, err := files.ReadFile(name)
 		if err != nil {
 			return "", err
@@ -148,46 +147,18 @@ func ParseStageRules(r io.Reader) ([]StageRule, error) {
 
 // parse reads a CSV with exactly the given columns, the first of them a priority that no other row has.
 func parse(r io.Reader, columns []string, row func(priority int, col []string) error) error {
-	c := csv.NewReader(r)
-	c.FieldsPerRecord = len(columns)
-	header, err := c.Read()
-	if err != nil {
-		return fmt.Errorf("header: %w", err)
-	}
-	if !slices.Equal(header, columns) {
-		return fmt.Errorf("header is %s, want %s", strings.Join(header, ","), strings.Join(columns, ","))
-	}
 	seen := map[int]int{}
-	for {
-		col, err := c.Read()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		line, _ := c.FieldPos(0)
+	return eachRow(r, columns, func(line int, col []string) error {
 		priority, err := strconv.Atoi(col[0])
 		if err != nil || priority <= 0 {
-			return fmt.Errorf("line %d: priority %q is not a positive integer", line, col[0])
+			return fmt.Errorf("priority %q is not a positive integer", col[0])
 		}
 		if first, ok := seen[priority]; ok {
-			return fmt.Errorf("line %d: priority %d is taken by line %d", line, priority, first)
+			return fmt.Errorf("priority %d is taken by line %d", priority, first)
 		}
 		seen[priority] = line
-		if err := row(priority, col); err != nil {
-			return fmt.Errorf("line %d: %w", line, err)
-		}
-	}
-}
-
-func filled(nameValue ...string) error {
-	for i := 0; i < len(nameValue); i += 2 {
-		if v := nameValue[i+1]; v == "" || v != strings.TrimSpace(v) {
-			return fmt.Errorf("%s %q is empty or has space around it", nameValue[i], v)
-		}
-	}
-	return nil
+		return row(priority, col)
+	})
 }
 
 // checkPattern refuses what is no RE2, and what matches the empty name and so every name.

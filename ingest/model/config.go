@@ -1,0 +1,221 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// config reads the fields of one object of a configuration. What is missing or of the wrong type is noted, so that one error can
+// name all of it.
+type config struct {
+	path     string         // "", or the object's name and a dot
+	fields   map[string]any // as decoded with UseNumber
+	defaults map[string]any // of the class: transformers writes objects within a configuration without what equals it; may be nil
+	strict   bool           // need takes no default: what a whole configuration lacks is a mistake
+	faults   *faults
+}
+
+// faults are what is wrong with a configuration as a whole, and what was assumed.
+type faults struct {
+	missing []string
+	wrong   []string
+	notes   []Note
+}
+
+// maxSize bounds a size in a configuration: more is a mistake. Products of four such sizes may overflow, and are checked.
+const maxSize = 1 << 31
+
+// has says whether a field is there and not null.
+func (c config) has(name string) bool { return c.fields[name] != nil }
+
+// value finds the first of the names that is there; else the default of the class.
+func (c config) value(names []string) (v any, name string) {
+	if v, name = c.said(names); v != nil {
+		return v, name
+	}
+	if _, null := c.fields[name]; null { // says: none
+		return nil, name
+	}
+	for _, n := range names {
+		if v := c.defaults[n]; v != nil {
+			return v, n
+		}
+	}
+	return nil, name
+}
+
+// said finds the first of the names that is there, else one that is null, else the first.
+func (c config) said(names []string) (v any, name string) {
+	for _, n := range names {
+		if v := c.fields[n]; v != nil {
+			return v, n
+		}
+	}
+	for _, n := range names {
+		if _, null := c.fields[n]; null {
+			return nil, n
+		}
+	}
+	return nil, names[0]
+}
+
+// need reads a whole number above 0 under the first of the names that is there. Where none is, the configuration is not complete.
+func (c config) need(names ...string) int64 {
+	v, name := c.said(names)
+	if v == nil && !c.strict {
+		if v, name = c.value(names); v != nil {
+			c.assume("%s%s is %v, the default of its class", c.path, name, v)
+		}
+	}
+	if v == nil {
+		c.faults.missing = append(c.faults.missing, c.path+name)
+		return 1
+	}
+	return c.whole(v, name, 1)
+}
+
+// opt reads a whole number of 0 or more; def where none of the names is there.
+func (c config) opt(def int64, names ...string) int64 {
+	v, name := c.value(names)
+	if v == nil {
+		return def
+	}
+	return c.whole(v, name, 0)
+}
+
+func (c config) whole(v any, name string, least int64) int64 {
+	if n, ok := v.(json.Number); ok {
+		if f, err := n.Float64(); err == nil && f == math.Trunc(f) && f >= float64(least) && f <= maxSize {
+			return int64(f)
+		}
+	}
+	c.wrong(name, v, fmt.Sprintf("a whole number from %d to %d", least, int64(maxSize)))
+	return least
+}
+
+// number reads a number above 0; def where it is not there.
+func (c config) number(def float64, name string) float64 {
+	v, _ := c.value([]string{name})
+	if v == nil {
+		return def
+	}
+	if n, ok := v.(json.Number); ok {
+		if f, err := n.Float64(); err == nil && f > 0 && f <= maxSize {
+			return f
+		}
+	}
+	c.wrong(name, v, "a number above 0")
+	return def
+}
+
+// flag reads true or false; def where it is not there.
+func (c config) flag(def bool, name string) bool {
+	v, _ := c.value([]string{name})
+	switch b := v.(type) {
+	case nil:
+		return def
+	case bool:
+		return b
+	}
+	c.wrong(name, v, "true or false")
+	return def
+}
+
+// text reads a text; "" where it is not there.
+func (c config) text(name string) string {
+	v, _ := c.value([]string{name})
+	switch s := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return s
+	}
+	c.wrong(name, v, "a text")
+	return ""
+}
+
+// list reads a list; nil where it is not there.
+func (c config) list(name string) []any {
+	v, _ := c.value([]string{name})
+	switch l := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		return l
+	}
+	c.wrong(name, v, "a list")
+	return nil
+}
+
+// texts reads a list of texts.
+func (c config) texts(name string) []string {
+	var out []string
+	for _, v := range c.list(name) {
+		s, ok := v.(string)
+		if !ok {
+			c.wrong(name, v, "a list of texts")
+			return nil
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// wholes reads a list of whole numbers.
+func (c config) wholes(name string) []int64 {
+	var out []int64
+	for _, v := range c.list(name) {
+		out = append(out, c.whole(v, name, 0))
+	}
+	return out
+}
+
+// sub reads an object within this one; ok is false where it is not there.
+func (c config) sub(name string) (config, bool) {
+	v := c.fields[name]
+	if v == nil {
+		return config{}, false
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		c.wrong(name, v, "an object")
+		return config{}, false
+	}
+	s := config{path: c.path + name + ".", fields: m, faults: c.faults}
+	if t, ok := m["model_type"].(string); ok {
+		s.defaults = classDefaults()[t]
+	}
+	return s, true
+}
+
+func (c config) wrong(name string, v any, want string) {
+	text := fmt.Sprint(v)
+	if r := []rune(text); len(r) > 40 {
+		text = string(r[:40]) + "..."
+	}
+	c.faults.wrong = append(c.faults.wrong, fmt.Sprintf("%s%s is %s, want %s", c.path, name, text, want))
+}
+
+func (c config) assume(format string, args ...any) { c.note(Assumed, format, args...) }
+
+func (c config) note(kind NoteKind, format string, args ...any) {
+	n := Note{kind, fmt.Sprintf(format, args...)}
+	if !slices.Contains(c.faults.notes, n) {
+		c.faults.notes = append(c.faults.notes, n)
+	}
+}
+
+// err is one error for all that is wrong.
+func (f *faults) err() error {
+	switch {
+	case len(f.missing) > 0:
+		slices.Sort(f.missing)
+		return fmt.Errorf("%w: %s", ErrMissing, strings.Join(slices.Compact(f.missing), ", "))
+	case len(f.wrong) > 0:
+		return fmt.Errorf("%w: %s", ErrWrong, strings.Join(f.wrong, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package model
+
+import "fmt"
+
+// decoderPart is the part of a model that yields tokens.
+const decoderPart = "decoder"
+
+// routerName is the component that chooses experts.
+const routerName = "router"
+
+// decoder is what the families differ in. reader.family fills it from a configuration; reader.build makes rows of it.
+type decoder struct {
+	hidden, vocab, layers int64
+	heads, kvHeads        int64
+	headSize              int64
+	mlp                   int64 // width of the plain layers' MLP
+
+	tied      bool  // the head is the embedding's table
+	positions int64 // rows of a table of positions; 0 for rotary ones
+
+	fusedQKV      string // name of one matrix for queries, keys and values; "" for three
+	fusedGate     bool   // gate and up are one matrix
+	plainMLP      bool   // two matrices instead of three
+	mlpNames      [2]string
+	outName       string
+	qkvBias       bool
+	outBias       bool
+	mlpBias       bool
+	normSize      int64                   // parameters of a norm: hidden, or twice with a shift
+	norms         int64                   // norms of a layer
+	headNorms     bool                    // queries and keys are normalised by head
+	sinks         bool                    // a parameter of each head takes part in the softmax
+	window        func(layer int64) int64 // tokens that a token of the layer sees; 0 all
+	mla           *latent
+	moe           *experts
+	sparse        func(layer int64) bool // whether the layer has experts
+	embeddingName string
+}
+
+// latent is attention whose keys and values are made from one small vector a token (MLA).
+type latent struct {
+	qRank        int64 // 0: queries are not made from a latent
+	kvRank, rope int64
+	nope, value  int64
+	bias         bool
+}
+
+// experts are the MLPs among which a router chooses.
+type experts struct {
+	count, perToken int64
+	mlp             int64
+	bias            bool
+	routerBias      bool
+	shared          int64 // width of the MLP that every token passes beside them; 0 none
+	sharedGate      bool  // a weight for it is computed
+	sharedBias      bool
+}
+
+// decoder reads the decoder in text, which is the whole configuration c or an object in it.
+func (r *reader) decoder(c, text config) {
+	family := r.model.Family
+	if text.path != "" {
+		family = text.text("model_type")
+		if family == "" {
+			family = textOf[r.model.Family]
+		}
+		if family == "" {
+			family = familyOf(text, first(text.texts("architectures")))
+		}
+	}
+	if same, ok := sameAs[family]; ok {
+		family = same
+	}
+	if text.defaults == nil {
+		text.defaults = classDefaults()[family]
+	}
+	d := &decoder{embeddingName: "embed_tokens", outName: "o_proj", mlpNames: [2]string{"up_proj", "down_proj"}}
+	read, known := families[family]
+	if !known {
+		read = (*reader).standard
+	}
+	read(r, text, d)
+	d.tied = tied(c, text)
+	m := r.model
+	m.HiddenSize, m.VocabSize, m.LayerCount = d.hidden, d.vocab, d.layers
+	m.MaxContext = text.opt(0, "max_position_embeddings", "n_positions", "n_ctx", "max_sequence_length", "seq_length")
+	if m.MaxContext == 0 && text.path != "" {
+		m.MaxContext = c.opt(0, "max_position_embeddings")
+	}
+	if d.layers > maxLayers {
+		text.wrong("num_hidden_layers", d.layers, fmt.Sprintf("at most %d", maxLayers))
+		return
+	}
+	if len(c.faults.missing)+len(c.faults.wrong) == 0 {
+		r.build(d, r.headed(c, m.Architecture))
+	}
+}
+
+// maxLayers bounds the layers of a model, each of which is looked at; the deepest published ones have under 200.
+const maxLayers = 100_000
+
+// tied says whether head and embedding share a table: the whole configuration decides, then the decoder's.
+func tied(c, text config) bool {
+	const field = "tie_word_embeddings"
+	_, classSays := c.defaults[field]
+	if text.path == "" || c.has(field) || classSays && !text.has(field) {
+		return c.flag(false, field)
+	}
+	return text.flag(false, field)
+}
+
+// build makes the rows of a decoder, equal layers as one group.
+func (r *reader) build(d *decoder, head bool) {
+	b := &r.b
+	b.part, b.view, b.scope, b.positions, b.shared = decoderPart, "", Token, 0, false
+	b.in("embedding", 1)
+	b.table(d.embeddingName, d.vocab, d.hidden)
+	if d.positions > 0 {
+		b.table("position_embedding", d.positions, d.hidden)
+	}
+	for _, g := range d.groups() {
+		b.in(layerNames(g.layers), int64(len(g.layers)))
+		r.layer(d, g.window, g.sparse)
+	}
+	b.in("head", 1)
+	b.norm("norm", d.normSize)
+	if head {
+		b.scope, b.shared = Logit, d.tied
+		b.linear("lm_head", d.hidden, d.vocab, false)
+		b.scope, b.shared = Token, false
+	}
+}
+
+// group is a set of layers that are equal.
+type group struct {
+	window int64
+	sparse bool
+	layers []int
+}
+
+func (d *decoder) groups() []group {
+	var out []group
+	place := map[[2]int64]int{}
+	for i := range d.layers {
+		g := group{sparse: d.moe != nil && d.sparse(i)}
+		if d.window != nil {
+			g.window = d.window(i)
+		}
+		key := [2]int64{g.window, 0}
+		if g.sparse {
+			key[1] = 1
+		}
+		at, ok := place[key]
+		if !ok {
+			at = len(out)
+			place[key] = at
+			out = append(out, g)
+		}
+		out[at].layers = append(out[at].layers, int(i))
+	}
+	return out
+}
+
+// layer adds the components of one group of layers.
+func (r *reader) layer(d *decoder, window int64, sparse bool) {
+	b := &r.b
+	b.norm("norms", b.mul(d.norms, d.normSize))
+	if d.mla != nil {
+		r.latentAttention(d, window)
+	} else {
+		r.attention(d, window)
+	}
+	if !sparse {
+		r.mlp("mlp.", d.mlp, d, d.mlpBias)
+		return
+	}
+	r.experts(d)
+}
+
+func (r *reader) attention(d *decoder, window int64) {
+	b := &r.b
+	q, kv := b.mul(d.heads, d.headSize), b.mul(d.kvHeads, d.headSize)
+	if d.fusedQKV != "" {
+		b.linear(d.fusedQKV, d.hidden, b.add(q, b.mul(2, kv)), d.qkvBias)
+	} else {
+		b.linear("q_proj", d.hidden, q, d.qkvBias)
+		b.linear("k_proj", d.hidden, kv, d.qkvBias)
+		b.linear("v_proj", d.hidden, kv, d.qkvBias)
+	}
+	if d.headNorms {
+		b.norm("q_norm, k_norm", b.mul(2, d.headSize))
+	}
+	b.put(Layer{Component: "attention", Kind: Attention, Scope: Token, Heads: d.heads, KVHeads: d.kvHeads, KeySize: d.headSize, ValueSize: d.headSize, Window: window})
+	if d.sinks {
+		b.parameter("sinks", d.heads)
+	}
+	b.linear(d.outName, q, d.hidden, d.outBias)
+}
+
+// latentAttention adds multi-head latent attention: arXiv 2405.04434, section 2.1.
+func (r *reader) latentAttention(d *decoder, window int64) {
+	b, l := &r.b, d.mla
+	key := b.add(l.nope, l.rope)
+	if l.qRank == 0 {
+		b.linear("q_proj", d.hidden, b.mul(d.heads, key), false)
+	} else {
+		b.linear("q_a_proj", d.hidden, l.qRank, l.bias)
+		b.norm("q_a_layernorm", l.qRank)
+		b.linear("q_b_proj", l.qRank, b.mul(d.heads, key), false)
+	}
+	b.linear("kv_a_proj_with_mqa", d.hidden, b.add(l.kvRank, l.rope), l.bias)
+	b.norm("kv_a_layernorm", l.kvRank)
+	b.scope = Latent
+	b.linear("kv_b_proj", l.kvRank, b.mul(d.heads, b.add(l.nope, l.value)), false)
+	b.scope = Token
+	b.put(Layer{Component: "attention", Kind: Attention, Scope: Token, Heads: d.heads, KVHeads: d.heads, KeySize: key, ValueSize: l.value,
+		Window: window, Latent: l.kvRank, Rope: l.rope})
+	b.linear("o_proj", b.mul(d.heads, l.value), d.hidden, l.bias)
+}
+
+// mlp adds an MLP that every token passes.
+func (r *reader) mlp(prefix string, width int64, d *decoder, bias bool) {
+	b := &r.b
+	switch {
+	case d.plainMLP:
+		b.linear(prefix+d.mlpNames[0], d.hidden, width, bias)
+	case d.fusedGate:
+		b.linear(prefix+"gate_up_proj", d.hidden, b.mul(2, width), bias)
+	default:
+		b.linear(prefix+"gate_proj", d.hidden, width, bias)
+		b.linear(prefix+"up_proj", d.hidden, width, bias)
+	}
+	b.linear(prefix+d.mlpNames[1], width, d.hidden, bias)
+}
+
+// experts adds a router and the MLPs it chooses from.
+func (r *reader) experts(d *decoder) {
+	b, e := &r.b, d.moe
+	b.linear(routerName, d.hidden, e.count, e.routerBias)
+	two := b.mul(2, e.mlp)
+	b.experts("experts.gate_up_proj", d.hidden, two, e.count, e.perToken, false)
+	b.experts("experts.down_proj", e.mlp, d.hidden, e.count, e.perToken, false)
+	if e.bias { // rows of their own: quantised weights have biases that are not
+		b.put(Layer{Component: "experts.bias", Kind: Parameter, Copies: e.count, Active: e.perToken, Parameters: b.mul(e.count, b.add(two, d.hidden))})
+	}
+	if e.shared > 0 {
+		r.mlp("shared_experts.", e.shared, d, e.sharedBias)
+	}
+	if e.sharedGate {
+		b.linear("shared_expert_gate", d.hidden, 1, false)
+	}
+}

@@ -1,0 +1,197 @@
+package model
+
+import (
+	"slices"
+	"strings"
+)
+
+// families are the decoders that are read as transformers builds them, by model_type; others are read by the standard names.
+var families = map[string]func(*reader, config, *decoder){
+	"gpt2":        (*reader).gpt2,
+	"llama":       (*reader).llama,
+	"mistral":     (*reader).mistral,
+	"qwen2":       (*reader).qwen2,
+	"qwen3":       (*reader).qwen3,
+	"gemma":       (*reader).gemma,
+	"gemma2":      (*reader).gemma2,
+	"gemma3_text": (*reader).gemma3,
+	"phi3":        (*reader).phi3,
+	"gpt_oss":     (*reader).gptOSS,
+	"mixtral":     (*reader).mixtral,
+	"qwen2_moe":   (*reader).qwen2MoE,
+	"qwen3_moe":   (*reader).qwen3MoE,
+	"deepseek_v2": (*reader).deepseek,
+	"deepseek_v3": (*reader).deepseek,
+}
+
+// sameAs are model_types whose decoder is another's.
+var sameAs = map[string]string{
+	"gemma3":             "gemma3_text",
+	"kimi_k2":            "deepseek_v3",
+	"ministral3":         "mistral",
+	"qwen2_vl":           "qwen2",
+	"qwen2_vl_text":      "qwen2",
+	"qwen2_5_vl":         "qwen2",
+	"qwen2_5_vl_text":    "qwen2",
+	"qwen3_vl_text":      "qwen3",
+	"qwen3_vl_moe_text":  "qwen3_moe",
+	"deepseek_vl_v2":     "deepseek_v2",
+	"DeepseekOCR":        "deepseek_v2",
+	"deepseek_ocr":       "deepseek_v2",
+	"deepseekocr":        "deepseek_v2",
+	"DeepseekV2":         "deepseek_v2",
+	"DeepseekV3":         "deepseek_v3",
+	"deepseek_v2_config": "deepseek_v2",
+}
+
+// architectures give the family of a configuration without model_type by its class.
+var architectures = map[string]string{
+	"GPT2": "gpt2", "Llama": "llama", "Mistral": "mistral", "Qwen2": "qwen2", "Qwen3": "qwen3", "Gemma": "gemma", "Gemma2": "gemma2",
+	"Gemma3": "gemma3_text", "Phi3": "phi3", "GptOss": "gpt_oss", "Mixtral": "mixtral", "Qwen2Moe": "qwen2_moe", "Qwen3Moe": "qwen3_moe",
+	"DeepseekV2": "deepseek_v2", "DeepseekV3": "deepseek_v3", "DeepseekOCR": "deepseek_v2",
+}
+
+// textOf is the family of a decoder's configuration that has no model_type, by that of the whole: the default of its class.
+var textOf = map[string]string{
+	"llava": "llama", "llava_next": "llama", "paligemma": "gemma", "gemma3": "gemma3_text", "mistral3": "mistral", "qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2",
+}
+
+// textParts are the names under which configurations keep their decoder's.
+var textParts = []string{"text_config", "language_config", "llm_config"}
+
+// read reads a whole configuration: a decoder, a vision model, or towers and a decoder.
+func (r *reader) read(c config) {
+	m := r.model
+	m.Architecture = first(c.texts("architectures"))
+	m.Name = c.text("_name_or_path")
+	if m.Name == "" {
+		m.Name = c.text("name_or_path")
+	}
+	m.DType = dtypeOf(c)
+	if m.Family == "" {
+		m.Family = familyOf(c, m.Architecture)
+	}
+	if r.vision(c) {
+		r.quantised(c)
+		return
+	}
+	text := c
+	for _, name := range textParts {
+		if sub, ok := c.sub(name); ok {
+			text = sub
+			break
+		}
+	}
+	r.decoder(c, text)
+	if text.path != "" {
+		r.images(c, m.HiddenSize)
+	} else if c.has("vision_config") && c.has("hidden_size") { // its decoder's fields lie beside it
+		r.images(c, m.HiddenSize)
+	}
+	r.quantised(c)
+}
+
+func first(s []string) string {
+	if len(s) == 0 {
+		return ""
+	}
+	return s[0]
+}
+
+// familyOf finds the model_type by the name of the class where the configuration lacks it.
+func familyOf(c config, architecture string) string {
+	name := architecture
+	for _, end := range []string{"ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "Model"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	if f, ok := architectures[name]; ok {
+		return f
+	}
+	if name != "" {
+		return name
+	}
+	return "unknown"
+}
+
+// dtypes names precisions as transformers and PyTorch write them.
+var dtypes = map[string]string{
+	"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "float": "fp32", "float64": "fp64", "double": "fp64",
+	"float8_e4m3fn": "fp8", "float8_e5m2": "fp8", "int8": "int8", "bf16": "bf16", "fp16": "fp16", "fp32": "fp32", "fp8": "fp8",
+}
+
+// DTypes are the precisions that a model can have, with the bits of one element.
+var DTypes = map[string]float64{"fp64": 64, "fp32": 32, "tf32": 32, "bf16": 16, "fp16": 16, "fp8": 8, "int8": 8, "fp4": 4}
+
+// dtypeOf finds the precision of weights and computation, in the configuration or in its decoder's.
+func dtypeOf(c config) string {
+	parts := []config{c}
+	for _, name := range textParts {
+		if sub, ok := c.sub(name); ok {
+			parts = append(parts, sub)
+		}
+	}
+	for _, p := range parts {
+		for _, field := range []string{"dtype", "torch_dtype"} {
+			s, _ := p.fields[field].(string)
+			if d, ok := dtypes[strings.TrimPrefix(s, "torch.")]; ok {
+				return d
+			} else if s != "" && s != "auto" {
+				p.assume("%s%s %q is not known: the precision is not taken from it", p.path, field, s)
+			}
+		}
+	}
+	return ""
+}
+
+// headed says whether the model has a head that computes logits.
+func (r *reader) headed(c config, architecture string) bool {
+	switch {
+	case architecture == "":
+		c.assume("a head that computes logits: the configuration names no architecture")
+		return true
+	case strings.HasSuffix(architecture, "ForCausalLM"), strings.HasSuffix(architecture, "LMHeadModel"), strings.HasSuffix(architecture, "ForConditionalGeneration"):
+		return true
+	case strings.HasSuffix(architecture, "Model"):
+		return false
+	}
+	c.note(LeftOut, "the head of %s is not read", architecture)
+	return false
+}
+
+// quantised notes in which form weights are stored where a quantisation says so.
+func (r *reader) quantised(c config) {
+	q, ok := c.sub("quantization_config")
+	if !ok {
+		return
+	}
+	method := q.text("quant_method")
+	var bits float64
+	var which func(Layer) bool
+	switch method {
+	case "fp8":
+		// Blocks of weights share a scale of 32 bits; a scale for a whole matrix is not worth counting.
+		bits = 8
+		if b := q.wholes("weight_block_size"); len(b) == 2 && b[0] > 0 && b[1] > 0 {
+			bits += 32 / float64(b[0]*b[1])
+		}
+		which = func(l Layer) bool {
+			return l.Part == decoderPart && l.Kind == Linear && l.Scope != Logit && l.Component != routerName
+		}
+	case "mxfp4":
+		// 32 weights of 4 bits share a scale of 8: OCP Microscaling Formats (MX) Specification v1.0, section 5.
+		bits = 4 + 8.0/32
+		which = func(l Layer) bool { return l.Kind == Linear && l.Copies > 1 }
+	default:
+		c.note(Unknown, "bytes of the weights: quantization_config.quant_method %q is not known", method)
+		return
+	}
+	for i, l := range r.b.layers {
+		if which(l) {
+			r.b.layers[i].Bits = bits
+		}
+	}
+	c.assume("weights quantised by %s take %g bits where that method quantises", method, bits)
+	if kept := q.texts("modules_to_not_convert"); method == "fp8" && slices.ContainsFunc(kept, func(s string) bool { return s != "lm_head" }) {
+		c.assume("quantization_config.modules_to_not_convert is not followed in detail: %s", strings.Join(kept, ", "))
+	}
+}

@@ -1,0 +1,72 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Errors that Read's errors wrap.
+var (
+	ErrNoConfig = errors.New("no configuration of a model")
+	ErrMissing  = errors.New("the configuration lacks")
+	ErrWrong    = errors.New("the configuration is wrong")
+)
+
+// maxBytes bounds a configuration; the largest published ones, with tables of label names, have a few hundred kB.
+const maxBytes = 16 << 20
+
+// reader reads one configuration into a model.
+type reader struct {
+	model *Model
+	b     builder
+}
+
+// Read reads a configuration as JSON. Errors say where, or name every field that is missing or wrong at once.
+func Read(in io.Reader) (*Model, error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxBytes {
+		return nil, fmt.Errorf("%w: it is larger than %d MB", ErrNoConfig, maxBytes>>20)
+	}
+	fields, err := decode(text)
+	if err != nil {
+		return nil, err
+	}
+	return FromFields(fields)
+}
+
+// decode reads one JSON object.
+func decode(text []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var fields map[string]any
+	if err := d.Decode(&fields); err != nil {
+		return nil, fmt.Errorf("%w: byte %d: %w", ErrNoConfig, d.InputOffset(), err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%w: byte %d: there is more behind the object", ErrNoConfig, d.InputOffset())
+	}
+	return fields, nil
+}
+
+// FromFields reads a configuration that was decoded with UseNumber already, as the one inside a workload's facts.
+func FromFields(fields map[string]any) (*Model, error) {
+	f := &faults{}
+	c := config{fields: fields, faults: f, strict: true}
+	r := reader{model: &Model{Family: c.text("model_type")}}
+	c.defaults = classDefaults()[r.model.Family]
+	r.read(c)
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	if r.b.overflow {
+		return nil, fmt.Errorf("%w: its sizes multiply to more than any machine holds", ErrWrong)
+	}
+	r.model.Layers, r.model.Notes = r.b.layers, f.notes
+	return r.model, nil
+}

@@ -1,0 +1,155 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"prof/ingest/load"
+)
+
+// Sniff says whether a file is the configuration of a model: one named config.json, or NAME.config.json, whose beginning is an
+// object with the fields of one. Other names are read when they are given as a model.
+func Sniff(name string, head []byte) bool {
+	base := filepath.Base(name)
+	if base != "config.json" && !strings.HasSuffix(base, ".config.json") && !strings.HasSuffix(base, "_config.json") && !strings.HasSuffix(base, "-config.json") {
+		return false
+	}
+	head = bytes.TrimLeft(head, " \t\r\n")
+	return bytes.HasPrefix(head, []byte("{")) &&
+		(bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"architectures"`)) || bytes.Contains(head, []byte(`"hidden_size"`)))
+}
+
+// ReadFile reads a configuration from a file; errors carry the path.
+func ReadFile(path, name string) (*Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if m.Name == "" {
+		m.Name = nameOf(m, name)
+	}
+	return m, nil
+}
+
+// nameOf names a model by its file, or the folder of a plain config.json.
+func nameOf(m *Model, file string) string {
+	base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".gz"), ".json")
+	for _, end := range []string{".config", "_config", "-config"} {
+		base = strings.TrimSuffix(base, end)
+	}
+	if base == "config" {
+		base = filepath.Base(filepath.Dir(file))
+	}
+	if base == "." || base == ".." || base == string(filepath.Separator) || base == "" {
+		return m.Family
+	}
+	return base
+}
+
+// Identify reads what the file says of the model.
+func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
+	m, err := ReadFile(path, name)
+	if err != nil {
+		return nil, err
+	}
+	return info(m), nil
+}
+
+// Load stores the model of a configuration.
+func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	m, err := ReadFile(path, name)
+	if err != nil {
+		return nil, err
+	}
+	si := info(m)
+	_, si.Rows, err = Store(ctx, t, m, m.Name)
+	return si, err
+}
+
+func info(m *Model) *load.SourceInfo {
+	return &load.SourceInfo{Warnings: m.Warnings()}
+}
+
+// Warnings are the notes that make a figure less than exact.
+func (m *Model) Warnings() []string {
+	var out []string
+	for _, n := range m.Notes {
+		if n.Kind != Assumed {
+			out = append(out, n.Text)
+		}
+	}
+	return out
+}
+
+// Store stores a model under a name as the next of the target's run, and gives its model_id and the rows stored.
+func Store(ctx context.Context, t *load.Target, m *Model, name string) (modelID int32, rows int64, err error) {
+	t.Run.ModelID++
+	id := t.Run.ModelID
+	if name == "" {
+		name = m.Family
+	}
+	run := t.UUID()
+	put := func(table string, each func(add func(...driver.Value) error) error) {
+		if err == nil {
+			var n int64
+			n, err = t.Append(ctx, table, each)
+			rows += n
+		}
+	}
+	put("model", func(add func(...driver.Value) error) error {
+		return add(run, int32(t.SourceID), id, name, text(m.Architecture), m.Family, text(m.DType), size(m.HiddenSize), size(m.VocabSize),
+			size(m.LayerCount), size(m.MaxContext), size(m.ImageTokens))
+	})
+	put("model_layer", func(add func(...driver.Value) error) error {
+		for i, l := range m.Layers {
+			if err := add(append([]driver.Value{run, id, int32(i + 1)}, l.row()...)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	put("model_note", func(add func(...driver.Value) error) error {
+		for i, n := range m.Notes {
+			if err := add(run, id, int32(i+1), string(n.Kind), n.Text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return id, rows, err
+}
+
+// row gives the columns of model_layer behind its key.
+func (l Layer) row() []driver.Value {
+	var bits driver.Value
+	if l.Bits > 0 {
+		bits = l.Bits
+	}
+	return []driver.Value{l.Part, text(l.View), l.Group, l.Count, l.Component, string(l.Kind), text(string(l.Scope)), size(l.Input), size(l.Output),
+		size(l.Copies), size(l.Active), size(l.Heads), size(l.KVHeads), size(l.KeySize), size(l.ValueSize), size(l.Window), size(l.Latent), size(l.Rope),
+		size(l.Positions), size(l.Keys), l.Parameters, bits}
+}
+
+func text(s string) driver.Value {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func size(n int64) driver.Value {
+	if n == 0 {
+		return nil
+	}
+	return n
+}

@@ -1,0 +1,129 @@
+package workload
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"os"
+
+	"prof/ingest/load"
+	"prof/ingest/model"
+)
+
+// Identify knows no more of a file than that it holds facts of a workload: it does not name its capture.
+func Identify(context.Context, string, string) (*load.SourceInfo, error) {
+	return &load.SourceInfo{}, nil
+}
+
+// Load stores the facts of a file as one source of the target's run. Errors are those of Read, with the file's name before them.
+func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	f, err := Read(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	rows, refused, err := f.store(ctx, t, "")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	info := &load.SourceInfo{Rows: rows, Warnings: f.Warnings}
+	return info, f.describe(ctx, t, refused)
+}
+
+// Store stores the facts as rows of the target's source and gives their number. A model is called what the facts call it, else what
+// its configuration does, else name; where all are "", its family. A configuration that cannot be read becomes a warning, since the
+// passes are good without it.
+func (f *Facts) Store(ctx context.Context, t *load.Target, name string) (rows int64, err error) {
+	rows, _, err = f.store(ctx, t, name)
+	return rows, err
+}
+
+// store also gives why the configuration was refused; nil when it was not.
+func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows int64, refused, err error) {
+	modelID, rows, refused, err := f.storeModel(ctx, t, name)
+	if err != nil {
+		return rows, nil, err
+	}
+	run, source := t.UUID(), int32(t.SourceID)
+	n, err := t.Append(ctx, "workload", func(add func(...driver.Value) error) error {
+		var capture driver.Value
+		if f.Capture != "" {
+			capture = f.Capture
+		}
+		return add(run, source, modelID, orNull(f.Warmup), capture)
+	})
+	if err != nil {
+		return rows, refused, err
+	}
+	rows += n
+	n, err = t.Append(ctx, "workload_pass", func(add func(...driver.Value) error) error {
+		for i, p := range f.Passes {
+			var id driver.Value
+			if !p.Each {
+				id = int32(i + 1)
+			}
+			if err := add(run, source, id, p.Warmup, orNull(p.Prefill), orNull(p.Decode), p.Batch, orNull(p.Images), orNull(p.Crops),
+				orNull(p.PrefillNs), orNull(p.DecodeNs), orNull(p.VisionNs)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return rows + n, refused, err
+}
+
+// storeModel stores the model of the configuration; id is NULL where there is none, or where it was refused.
+func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id driver.Value, rows int64, refused, err error) {
+	if f.Config == nil {
+		return nil, 0, nil, nil
+	}
+	m, refused := model.FromFields(f.Config)
+	if refused != nil {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("its config: %v; MFU needs a model: give it with --model CONFIG.json", refused))
+		return nil, 0, refused, nil
+	}
+	for _, w := range m.Warnings() {
+		f.Warnings = append(f.Warnings, "its config: "+w)
+	}
+	modelID, rows, err := model.Store(ctx, t, m, load.Mask(cmp.Or(f.Model, m.Name, name)))
+	return modelID, rows, nil, err
+}
+
+// describe stores what became of the parts of the file, and its warnings.
+func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) error {
+	run, source := t.UUID(), int32(t.SourceID)
+	_, err := t.Append(ctx, "source_part", func(add func(...driver.Value) error) error {
+		passes := int64(len(f.Passes))
+		if err := add(run, source, "passes", passes, passes, nil); err != nil || f.Config == nil {
+			return err
+		}
+		if refused != nil {
+			return add(run, source, "config", int64(1), int64(0), load.Mask(refused.Error()))
+		}
+		return add(run, source, "config", int64(1), int64(1), nil)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = t.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
+		for _, w := range f.Warnings {
+			if err := add(run, source, "ingest", "warning", nil, nil, load.Mask(w)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func orNull(n *int64) driver.Value {
+	if n == nil {
+		return nil
+	}
+	return *n
+}

@@ -1,0 +1,227 @@
+package workload
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// ErrNoWorkload is wrapped by Read's error when a file holds no facts of a workload at all.
+var ErrNoWorkload = errors.New("no facts of a workload")
+
+const (
+	maxBytes  = 16 << 20
+	maxPasses = 1 << 20 // a table of a million rows says no more about a model than one of a thousand
+)
+
+// Names of fields that have several, the one that is preferred first.
+var (
+	prefillNames = []string{"prefill_len", "prefill_tokens", "tokens_in"}
+	decodeNames  = []string{"new_tokens", "decode_tokens", "tokens_out"}
+	passesNames  = []string{"runs", "passes"}
+	wallNames    = []string{"prefill_ms", "decode_ms", "vision_ms"}
+)
+
+// passNames are the fields that only a pass of a workload has.
+var passNames = slices.Concat(prefillNames, decodeNames, wallNames)
+
+// Read reads the facts of a workload. Errors name the byte that is not JSON, or the field that is wrong and what it may be.
+func Read(in io.Reader) (*Facts, error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxBytes {
+		return nil, fmt.Errorf("%w: the file is larger than %d MiB", ErrNoWorkload, maxBytes>>20)
+	}
+	raw, err := decode(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{facts: &Facts{}}
+	r.read(raw)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.facts, nil
+}
+
+// byteOrderMark is what editors on Windows put before a text.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// decode reads the fields of one object, whose values are checked but not decoded: most files hold much beside the facts.
+func decode(text []byte) (map[string]json.RawMessage, error) {
+	body := bytes.TrimPrefix(text, byteOrderMark)
+	var fields map[string]json.RawMessage
+	err := json.Unmarshal(body, &fields)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		at := min(max(syntax.Offset, 0), int64(len(body)))
+		hint := ""
+		if isCut(body) {
+			hint = ": was the file cut off?"
+		}
+		return nil, fmt.Errorf("%w: byte %d%s: %w%s", ErrNoWorkload, at+int64(len(text)-len(body)), near(body[:at]), err, hint)
+	case err != nil || fields == nil:
+		return nil, fmt.Errorf("%w: the file is JSON, but not an object", ErrNoWorkload)
+	}
+	return fields, nil
+}
+
+// isCut says whether a text could go on and be JSON.
+func isCut(text []byte) bool {
+	var v json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(text)).Decode(&v)
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+}
+
+// value decodes a value that decode found to be JSON.
+func value(raw []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+func (r *reader) read(raw map[string]json.RawMessage) {
+	o := object{r: r, fields: map[string]any{}}
+	for _, name := range slices.Concat([]string{"model", "config", "warmup", "batch", "images", "crops", "aggregates"}, passNames) {
+		if text, ok := raw[name]; ok {
+			if o.fields[name], r.err = value(text); r.err != nil {
+				return
+			}
+		}
+	}
+	f := r.facts
+	f.Model = o.text("model")
+	f.Config = o.sub("config").fields
+	f.Warmup = o.count(0, "warmup")
+	each := Pass{Each: true, Batch: 1}
+	each.shape(o)
+	listed := r.passes(raw, each)
+	switch {
+	case listed || r.err != nil:
+	case o.has("aggregates"):
+		f.Passes = []Pass{r.means(o.sub("aggregates"), each)}
+	case o.has("batch") || o.has("images") || o.has("crops"):
+		f.Passes = []Pass{each}
+	case f.Config == nil && f.Warmup == nil:
+		r.err = fmt.Errorf("%w: it has none of runs, passes, config, warmup, batch, images, crops and aggregates", ErrNoWorkload)
+	}
+	r.warn(o)
+}
+
+// shape reads what a pass and the whole workload say alike; what is not said stays.
+func (p *Pass) shape(o object) {
+	if n := o.count(1, "batch"); n != nil {
+		p.Batch = *n
+	}
+	if n := o.count(0, "images"); n != nil {
+		p.Images = n
+	}
+	if n := o.count(0, "crops"); n != nil {
+		p.Crops = n
+	}
+}
+
+// passes reads the list of passes; each holds what the whole workload says of them. It gives false where there is no list.
+func (r *reader) passes(raw map[string]json.RawMessage, each Pass) bool {
+	var listed string
+	for _, name := range passesNames {
+		if text, ok := raw[name]; !ok || string(text) == "null" {
+			continue
+		}
+		if listed != "" && r.err == nil {
+			r.err = fmt.Errorf("both %s and %s are there, and they mean the same: keep one", listed, name)
+		}
+		listed = name
+	}
+	if listed == "" || r.err != nil {
+		return listed != ""
+	}
+	d := json.NewDecoder(bytes.NewReader(raw[listed]))
+	d.UseNumber()
+	if first, err := d.Token(); err != nil || first != json.Delim('[') {
+		r.err = errors.Join(err, fmt.Errorf("%s is %s, want a list", listed, shown(raw[listed])))
+		return true
+	}
+	for d.More() && r.err == nil {
+		if len(r.facts.Passes) == maxPasses {
+			r.err = fmt.Errorf("%s has more than %d passes", listed, maxPasses)
+			break
+		}
+		r.pass(d, fmt.Sprintf("%s[%d]", listed, len(r.facts.Passes)), each)
+	}
+	return true
+}
+
+// pass reads the next pass of a list.
+func (r *reader) pass(d *json.Decoder, place string, p Pass) {
+	var v any
+	if r.err = d.Decode(&v); r.err != nil {
+		return
+	}
+	fields, ok := v.(map[string]any)
+	if !ok {
+		r.err = fmt.Errorf("%s is %s, want an object", place, shown(v))
+		return
+	}
+	o := object{r: r, path: place + ".", fields: fields}
+	p.Each = false
+	p.Warmup = o.flag("warmup")
+	p.Prefill = o.count(0, prefillNames...)
+	p.Decode = o.count(0, decodeNames...)
+	p.shape(o)
+	p.PrefillNs, p.DecodeNs, p.VisionNs = o.wall("prefill_ms"), o.wall("decode_ms"), o.wall("vision_ms")
+	r.facts.Passes = append(r.facts.Passes, p)
+}
+
+// warn says what is missing, and what was there but not taken.
+func (r *reader) warn(top object) {
+	if n := len(r.passed); n > 0 {
+		r.warning(r.passed[0] + more(n-1))
+	}
+	if len(r.facts.Passes) == 0 {
+		r.warning("it lists no passes: say their tokens with --prefill N and --decode M")
+	}
+	var stray []string
+	for _, name := range passNames {
+		if top.has(name) {
+			stray = append(stray, name)
+		}
+	}
+	if len(stray) > 0 {
+		r.warning(fmt.Sprintf("not taken, since it belongs into each of runs and not beside them: %s", strings.Join(stray, ", ")))
+	}
+	r.missing("prefill_len", "--prefill N", func(p Pass) *int64 { return p.Prefill })
+	r.missing("new_tokens", "--decode M", func(p Pass) *int64 { return p.Decode })
+}
+
+// missing warns of passes in the list that do not say a count that FLOPs need.
+func (r *reader) missing(name, option string, of func(Pass) *int64) {
+	var n, first int
+	for i, p := range r.facts.Passes {
+		if !p.Each && !p.Warmup && of(p) == nil {
+			if n++; n == 1 {
+				first = i + 1
+			}
+		}
+	}
+	if n > 0 {
+		r.warning(fmt.Sprintf("pass %d does not say %s, which its FLOPs need%s: say it with %s", first, name, more(n-1), option))
+	}
+}
+
+func (r *reader) warning(text string) { r.facts.Warnings = append(r.facts.Warnings, text) }
+
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more like it)", n)
+}

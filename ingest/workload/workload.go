@@ -1,0 +1,32 @@
+package workload
+
+// Facts are what a workload says of itself.
+type Facts struct {
+	Model    string         // name of the model; "" when not said
+	Config   map[string]any // the model's configuration, its numbers as json.Number; nil when not said
+	Warmup   *int64         // passes to warm up at the beginning of the capture that Passes does not hold; nil when not said
+	Capture  string         // kind of the timelines they are about, nsys or torch, which no file says; "" for all of the run's
+	Passes   []Pass         // in the order in which they ran
+	Warnings []string       // what is missing or was not taken, and why
+}
+
+// Pass is one pass, or what holds for every pass. Nil is what is not said.
+type Pass struct {
+	Each   bool // it holds for every pass
+	Warmup bool // its time is left out
+
+	Prefill *int64 // tokens of each prompt, image tokens included
+	Decode  *int64 // decode steps after the prefill
+	Images  *int64 // of each prompt
+	Crops   *int64 // of each image beside its global view
+	Batch   int64  // sequences, at least 1
+
+	PrefillNs, DecodeNs, VisionNs *int64 // wall time of the prefill, of all decode steps, of the prefill's vision part
+}
+
+// Uniform makes the facts of a workload whose passes are all alike, as options of a command give them. A batch that is not said is 1.
+func Uniform(p Pass, warmup *int64) *Facts {
+	p.Each = true
+	p.Batch = max(p.Batch, 1)
+	return &Facts{Warmup: warmup, Passes: []Pass{p}}
+}

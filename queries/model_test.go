@@ -1,0 +1,106 @@
+package queries_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"prof/ingest"
+	ingestload "prof/ingest/load"
+	"prof/queries"
+	"prof/schema"
+)
+
+// countedFLOP is what PyTorch's FlopCounter counts in one stage; model is that less the product of the rotary table.
+type countedFLOP struct{ Model int64 }
+
+// measured is a fixture of testdata/model/decoder.json.
+type measured struct {
+	Name, Form string
+	Config     json.RawMessage
+	Params     int64
+	Runs       []struct {
+		Prompt, New, Batch int64
+		Prefill, Decode    *countedFLOP
+		All                *countedFLOP `json:"prefill_all_logits"`
+	}
+}
+
+// ofModels ingests configurations as the models 1, 2, ... of one run.
+func ofModels(t *testing.T, w *schema.Warehouse, run string, configs ...[]byte) {
+	t.Helper()
+	o := ingest.Options{Name: run, Now: time.Now(), Load: ingestload.Options{Threads: 1}}
+	dir := t.TempDir()
+	for i, text := range configs {
+		path := filepath.Join(dir, fmt.Sprintf("%d.json", i))
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		o.Models = append(o.Models, path)
+	}
+	if _, err := ingest.Run(t.Context(), w, nil, o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readJSON(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stageFLOP adds up the operations of one stage, in the query that people ask.
+func stageFLOP(t *testing.T, w *schema.Warehouse, stage string, args string) int64 {
+	t.Helper()
+	f, err := queries.Raw(t.Context(), w, fmt.Sprintf("SELECT sum(flop)::BIGINT FROM flops(%s) WHERE stage = '%s'", args, stage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := f.Rows[0][0].(int64)
+	return n
+}
+
+// TestCountedFLOPs holds that parameters and FLOPs equal, to the last digit, what PyTorch counts of every family.
+func TestCountedFLOPs(t *testing.T) {
+	var file struct{ Fixtures []measured }
+	readJSON(t, "../testdata/model/decoder.json", &file)
+	var configs [][]byte
+	for _, f := range file.Fixtures {
+		configs = append(configs, []byte(fmt.Sprintf("%s\n%*s", f.Config, len(configs), ""))) // no two alike
+	}
+	w := newWarehouse(t)
+	ofModels(t, w, "models", configs...)
+	for i, f := range file.Fixtures {
+		for _, r := range f.Runs {
+			args := fmt.Sprintf("'models', model := %d, prefill := %d, decode := %d, batch := %d", i+1, r.Prompt, r.New, r.Batch)
+			for _, c := range []struct {
+				what, stage, more string
+				want              *countedFLOP
+			}{{"prefill", "prefill", "", r.Prefill}, {"prefill of all logits", "prefill", ", head := 'all'", r.All}, {"decode", "decode", "", r.Decode}} {
+				if c.want == nil {
+					continue
+				}
+				if got := stageFLOP(t, w, c.stage, args+c.more); got != c.want.Model {
+					t.Errorf("%s %s, %s of %d + %d tokens, batch %d: %d, want %d", f.Name, f.Form, c.what, r.Prompt, r.New, r.Batch, got, c.want.Model)
+				}
+			}
+		}
+	}
+	f, err := queries.Raw(t.Context(), w, "SELECT model, parameter_count FROM models('models') ORDER BY model")
+	if err != nil || len(f.Rows) != len(file.Fixtures) {
+		t.Fatal(len(f.Rows), err)
+	}
+	for i, r := range f.Rows {
+		if r[1] != file.Fixtures[i].Params {
+			t.Errorf("%s: %v parameters, want %d", file.Fixtures[i].Name, r[1], file.Fixtures[i].Params)
+		}
+	}
+}

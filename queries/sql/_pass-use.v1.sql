@@ -1,0 +1,54 @@
+-- _pass-use v1: Each measured pass of prefill, decode and other stages with its operations, bytes and time: what utilisation is made of.
+-- grain: one outermost range of a stage, warm-up left out
+-- key: range_id
+-- params:
+--   run VARCHAR: the run
+--   device BIGINT = NULL: only work on this GPU, and only passes that have some
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   model BIGINT = NULL: model_id; by default as in _model-id
+--   convention VARCHAR = 'full': full or causal
+--   mla VARCHAR = 'expanded': absorbed or expanded
+--   head VARCHAR = 'last': last or all
+--   dtype VARCHAR = NULL: precision of weights and cache
+--   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span, gpu_busy, gpu_sum or cpu
+-- columns:
+--   stage: the stage
+--   part_of: prefill for its images; NULL for stages
+--   pass: 1, 2, ... of the stage in its process
+--   range_id: the range of the stage
+--   source_id: the source
+--   pid: process
+--   flop: operations of the model; NULL when not known
+--   weight_bytes: weights that must be read; NULL when not known, or not asked of the row
+--   kv_bytes: keys and values that must be read; NULL likewise
+--   time_ns: its time; NULL when it has none
+--   device_count: GPUs that worked in it
+--   is_least: whether flop is the least that it can be
+
+WITH w AS (
+    SELECT w.stage, w.range_id, w.source_id, w.pid, w.start_ns, w.end_ns, w.time_ns, w.flop, w.vision_flop, w.is_least, w.weight_bytes, w.kv_bytes
+    FROM _pass_work_v1(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, dtype := dtype, time_basis := time_basis) w
+), used AS (
+    SELECT d.range_id, count(*) AS device_count FROM range_device d WHERE d.run_id = _run_id_v1(run) AND (device IS NULL OR d.device_id = device) GROUP BY ALL
+), p AS (
+    SELECT w.stage, w.range_id, w.source_id, w.pid, w.start_ns, w.end_ns, w.time_ns, w.flop, w.vision_flop, w.is_least, w.weight_bytes, w.kv_bytes, coalesce(u.device_count, 0) AS device_count,
+        row_number() OVER (PARTITION BY w.stage, w.source_id, w.pid ORDER BY w.start_ns, w.range_id) AS pass
+    FROM w LEFT JOIN used u ON u.range_id = w.range_id
+), v AS ( -- outermost ranges of the vision parts, each in the prefill that it began in
+    SELECT p.range_id, sum(CASE time_basis WHEN 'gpu_span' THEN t.gpu_span_ns WHEN 'gpu_busy' THEN t.gpu_busy_ns WHEN 'gpu_sum' THEN t.gpu_sum_ns ELSE t.cpu_ns END)::BIGINT AS time_ns
+    FROM _range_time_v2(run, device := device, source := source) t
+    JOIN nvtx_range n ON n.run_id = _run_id_v1(run) AND n.range_id = t.range_id
+    JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = n.path_id AND s.note_path_id = n.path_id
+    JOIN p ON p.stage = 'prefill' AND p.source_id = n.source_id AND p.pid = n.pid AND n.start_ns >= p.start_ns AND n.start_ns < p.end_ns
+    WHERE s.note IN ('vision', 'sam', 'clip', 'siglip', 'vit', 'projector')
+    GROUP BY ALL
+)
+SELECT p.stage, NULL::VARCHAR AS part_of, p.pass, p.range_id, p.source_id, p.pid, p.flop, p.weight_bytes, p.kv_bytes, p.time_ns, p.device_count, p.is_least
+FROM p
+UNION ALL
+SELECT 'vision', 'prefill', p.pass, p.range_id, p.source_id, p.pid, p.vision_flop, NULL, NULL, v.time_ns, p.device_count, false
+FROM v JOIN p ON p.range_id = v.range_id
+UNION ALL
+SELECT 'model', NULL, p.pass, p.range_id, p.source_id, p.pid, p.flop + d.flop, p.weight_bytes + d.weight_bytes, p.kv_bytes + d.kv_bytes, p.time_ns + d.time_ns, greatest(p.device_count, d.device_count), p.is_least OR d.is_least
+FROM p JOIN p d ON d.stage = 'decode' AND d.source_id = p.source_id AND d.pid = p.pid AND d.pass = p.pass
+WHERE p.stage = 'prefill' AND (SELECT count(*) FROM p x WHERE x.stage = 'prefill') = (SELECT count(*) FROM p x WHERE x.stage = 'decode')
