@@ -182,16 +182,7 @@ func Definitions() ([]schema.Definition, error) {
 	}
 	var out []schema.Definition
 	for i, q := range all {
-		d := schema.Definition{Name: q.Relation(), Doc: q.comment(), Body: q.Body, Columns: q.Columns, Scalar: q.Scalar}
-		var pass []string
-		for _, p := range q.Params {
-			if p.Default == "" {
-				d.Params, pass = append(d.Params, ident(p.Name)), append(pass, ident(p.Name))
-			} else {
-				d.Params = append(d.Params, ident(p.Name)+" := "+p.Default)
-				pass = append(pass, ident(p.Name)+" := "+ident(p.Name))
-			}
-		}
+		d, pass := q.definition()
 		out = append(out, d)
 		if q.Private || i+1 < len(all) && all[i+1].Name == q.Name {
 			continue
@@ -204,6 +195,63 @@ func Definitions() ([]schema.Definition, error) {
 		out = append(out, d)
 	}
 	return inOrder(out), nil
+}
+
+// DefinitionsFor are the relations that the named queries and their notes need, in the order in which they can be made.
+func DefinitionsFor(names ...string) ([]schema.Definition, error) {
+	all, err := All()
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]Query{}
+	for _, q := range all {
+		byName[q.Relation()] = q
+	}
+	var out []schema.Definition
+	done := map[string]bool{}
+	var put func(q Query)
+	put = func(q Query) {
+		done[q.Relation()] = true
+		for _, word := range relationName.FindAllString(q.Body, -1) {
+			if used, ok := byName[word]; ok && !done[word] {
+				put(used)
+			}
+		}
+		d, _ := q.definition()
+		out = append(out, d)
+	}
+	for _, name := range names {
+		q, err := Find(name)
+		if err != nil {
+			return nil, err
+		}
+		list := []Query{q}
+		for _, kind := range append(slices.Clone(q.Notes), "source") {
+			if own, found := newest(all, "_note-"+kind); found {
+				list = append(list, own)
+			}
+		}
+		for _, q := range list {
+			if !done[q.Relation()] {
+				put(q)
+			}
+		}
+	}
+	return out, nil
+}
+
+// definition is the query's relation; pass are its parameters as another relation hands them on.
+func (q Query) definition() (d schema.Definition, pass []string) {
+	d = schema.Definition{Name: q.Relation(), Doc: q.comment(), Body: q.Body, Columns: q.Columns, Scalar: q.Scalar}
+	for _, p := range q.Params {
+		if p.Default == "" {
+			d.Params, pass = append(d.Params, ident(p.Name)), append(pass, ident(p.Name))
+		} else {
+			d.Params = append(d.Params, ident(p.Name)+" := "+p.Default)
+			pass = append(pass, ident(p.Name)+" := "+ident(p.Name))
+		}
+	}
+	return d, pass
 }
 
 // ident quotes a parameter's name, since some (by) are words of SQL.

@@ -25,24 +25,38 @@ type Definition struct {
 // IsMacro says whether the definition takes parameters.
 func (d Definition) IsMacro() bool { return d.Params != nil }
 
-func (d Definition) create() string {
-	if d.Scalar {
-		return fmt.Sprintf("CREATE OR REPLACE MACRO %s(%s) AS (\n%s);\nCOMMENT ON MACRO %s IS %s;",
-			d.Name, strings.Join(d.Params, ", "), d.Body, d.Name, Quote(d.Doc))
+// define is the statement that makes it.
+func (d Definition) define() string {
+	params := strings.Join(d.Params, ", ")
+	switch {
+	case d.Scalar:
+		return fmt.Sprintf("CREATE OR REPLACE MACRO %s(%s) AS (\n%s);", d.Name, params, d.Body)
+	case d.IsMacro():
+		return fmt.Sprintf("CREATE OR REPLACE MACRO %s(%s) AS TABLE\n%s;", d.Name, params, d.Body)
 	}
-	if d.IsMacro() {
-		return fmt.Sprintf("CREATE OR REPLACE MACRO %s(%s) AS TABLE\n%s;\nCOMMENT ON MACRO TABLE %s IS %s;",
-			d.Name, strings.Join(d.Params, ", "), d.Body, d.Name, Quote(d.Doc))
+	return fmt.Sprintf("CREATE OR REPLACE VIEW %s AS\n%s;", d.Name, d.Body)
+}
+
+// create makes it with its comments.
+func (d Definition) create() string {
+	kind := "VIEW"
+	if d.Scalar {
+		kind = "MACRO"
+	} else if d.IsMacro() {
+		kind = "MACRO TABLE"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "CREATE OR REPLACE VIEW %s AS\n%s;\nCOMMENT ON VIEW %s IS %s;\n", d.Name, d.Body, d.Name, Quote(d.Doc))
+	fmt.Fprintf(&b, "%s\nCOMMENT ON %s %s IS %s;\n", d.define(), kind, d.Name, Quote(d.Doc))
+	if kind != "VIEW" {
+		return b.String()
+	}
 	for _, c := range d.Columns {
 		fmt.Fprintf(&b, "COMMENT ON COLUMN %s.%s IS %s;\n", d.Name, c[0], Quote(c[1]))
 	}
 	return b.String()
 }
 
-// setChecksum identifies the definitions, built-in rules and peaks together.
+// setChecksum identifies the definitions and all built-in rows together.
 func setChecksum(defs []Definition) string {
 	var b strings.Builder
 	for _, d := range defs {
@@ -54,7 +68,7 @@ func setChecksum(defs []Definition) string {
 	return checksum(b.String())
 }
 
-// install replaces the definitions and the built-in rules and peaks; the user's rows stay.
+// install replaces the definitions and all built-in rows; the user's rows stay.
 func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
 	if err := dropDefinitions(ctx, tx); err != nil {
 		return err
@@ -77,6 +91,9 @@ func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
 		return err
 	}
 	if err := seedPeaks(ctx, tx); err != nil {
+		return err
+	}
+	if err := seedDevices(ctx, tx); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM schema_version WHERE version = 0`); err != nil {
@@ -145,6 +162,34 @@ func seedPeaks(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	return b.flush(ctx, tx)
+}
+
+// seedDevices writes what goes with the peaks: other names of their devices, and what a multiprocessor does in a clock cycle.
+func seedDevices(ctx context.Context, tx *sql.Tx) error {
+	aliases, err := seed.Aliases()
+	if err != nil {
+		return err
+	}
+	rates, err := seed.SMRates()
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM device_alias WHERE origin = 'builtin'; DELETE FROM sm_rate WHERE origin = 'builtin'`); err != nil {
+		return err
+	}
+	a := batch{table: "device_alias", columns: 4}
+	for _, d := range aliases {
+		if err := a.add(ctx, tx, "builtin", d.Alias, d.Device, d.Doc); err != nil {
+			return err
+		}
+	}
+	s := batch{table: "sm_rate", columns: 7}
+	for _, r := range rates {
+		if err := s.add(ctx, tx, "builtin", r.ComputeCapability, r.Device, r.Resource, r.Accumulate, r.FlopPerCycle, r.Reference); err != nil {
+			return err
+		}
+	}
+	return errors.Join(a.flush(ctx, tx), s.flush(ctx, tx))
 }
 
 func rateOrNull(perS float64) any {

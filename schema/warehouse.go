@@ -126,6 +126,9 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 // Close writes what is pending into the file and lets it go.
 func (w *Warehouse) Close() error {
 	err := w.DB.Close()
+	if w.Home.Dir == "" { // in memory
+		return err
+	}
 	// DuckDB leaves its spill folder behind when it made one; it is empty by now, and Remove keeps any that is not.
 	os.Remove(w.Home.Temp())
 	if !w.Writable {

@@ -1,10 +1,13 @@
 package model
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,14 +27,21 @@ func Sniff(name string, head []byte) bool {
 		(bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"architectures"`)) || bytes.Contains(head, []byte(`"hidden_size"`)))
 }
 
-// ReadFile reads a configuration from a file; errors carry the path.
+// ReadFile reads a configuration from a file, plain or packed with gzip; errors carry the path.
 func ReadFile(path, name string) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	m, err := Read(f)
+	in := bufio.NewReader(f)
+	var text io.Reader = in
+	if magic, err := in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		if text, err = gzip.NewReader(in); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	m, err := Read(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

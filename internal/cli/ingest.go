@@ -9,6 +9,7 @@ import (
 
 	"prof/ingest"
 	"prof/ingest/load"
+	"prof/ingest/workload"
 	"prof/schema"
 )
 
@@ -27,10 +28,25 @@ stored or nothing.
   prof ingest --run tp2 rank0.sqlite rank1.sqlite # several ranks, one run
   prof ingest export_pqtdir                       # nsys export --type parquetdir
   prof ingest report.nsys-rep                     # where nsys is installed
-  prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler`,
+  prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler
+
+What is known of the run beside its captures makes FLOPs, MFU and MBU: the model's configuration (--model, or a config.json among
+the PATHs) and the tokens of its passes (--workload, or a workload.json among them; or --prefill and the options below it, which
+hold for every pass). Given alone, with the --run of a run that is there, they are added to it.
+
+  prof ingest --run baseline capture.sqlite workload.json --model config.json
+  prof ingest --run baseline --model config.json --prefill 681 --decode 16 --warmup 1`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "`NAME` of the run (default: UTC time and the file's name)"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},
+			&cli.StringSliceFlag{Name: "model", Usage: "configuration of the model, `CONFIG.json`; may be repeated"},
+			&cli.StringSliceFlag{Name: "workload", Usage: "what the workload says of its passes, `FILE`; may be repeated"},
+			&cli.Int64Flag{Name: "prefill", Usage: "`TOKENS` of each prompt, image tokens included"},
+			&cli.Int64Flag{Name: "decode", Usage: "decode `STEPS` of each pass"},
+			&cli.Int64Flag{Name: "batch", Usage: "`SEQUENCES` of each pass", DefaultText: "1"},
+			&cli.Int64Flag{Name: "images", Usage: "`IMAGES` of each prompt"},
+			&cli.Int64Flag{Name: "crops", Usage: "`CROPS` of each image beside its global view"},
+			&cli.Int64Flag{Name: "warmup", Usage: "the first `PASSES` of the capture are warm-up"},
 			&cli.BoolFlag{Name: "with-osrt", Usage: "store calls into the operating system's libraries too"},
 		},
 		Action: p.ingest,
@@ -38,10 +54,15 @@ stored or nothing.
 }
 
 func (p *program) ingest(c *cli.Context) (err error) {
-	if c.NArg() == 0 {
+	pass, err := passOf(c)
+	if err != nil {
+		return err
+	}
+	if c.NArg() == 0 && !c.IsSet("model") && !c.IsSet("workload") && pass == nil {
 		return usagef("ingest takes files or folders; see `prof help ingest`")
 	}
-	o := ingest.Options{Name: c.String("run"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
+	o := ingest.Options{Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"), Pass: pass,
+		Name: c.String("run"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
 		Load: load.Options{WithOSRT: c.Bool("with-osrt"), Threads: runtime.NumCPU()}}
 	if c.IsSet("run") && o.Name == "" {
 		return usagef("--run needs a name")
@@ -63,6 +84,34 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	defer closing(w, &err)
 	_, err = p.ingestInto(c, w, c.Args().Slice(), o)
 	return err
+}
+
+// passOf makes facts of the options that hold for every pass; nil when none was given.
+func passOf(c *cli.Context) (*workload.Facts, error) {
+	var pass workload.Pass
+	var warmup, batch *int64
+	given := false
+	for _, o := range []struct {
+		name  string
+		into  **int64
+		least int64
+	}{{"prefill", &pass.Prefill, 0}, {"decode", &pass.Decode, 0}, {"batch", &batch, 1}, {"images", &pass.Images, 0}, {"crops", &pass.Crops, 0}, {"warmup", &warmup, 0}} {
+		if !c.IsSet(o.name) {
+			continue
+		}
+		n := c.Int64(o.name)
+		if n < o.least || n > maxTokens {
+			return nil, usagef("--%s %d: want a whole number from %d to %d", o.name, n, o.least, int64(maxTokens))
+		}
+		*o.into, given = &n, true
+	}
+	if !given {
+		return nil, nil
+	}
+	if batch != nil {
+		pass.Batch = *batch
+	}
+	return workload.Uniform(pass, warmup), nil
 }
 
 func (p *program) warn(message string) { fmt.Fprintln(p.err, "warning: "+message) }
@@ -97,6 +146,9 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 		rows, bytes = rows+s.Rows, bytes+s.Size
 	}
 	took := time.Since(start).Seconds()
+	if res.Attached {
+		fmt.Fprintf(p.err, "added to run %s: ", res.Run.Name)
+	}
 	fmt.Fprintf(p.err, "%d rows from %d source(s), %.1f MB in %.2f s\n", rows, len(res.Sources), float64(bytes)/1e6, took)
 	fmt.Fprintln(p.out, res.Run.Name)
 	return res, nil

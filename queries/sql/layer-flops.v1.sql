@@ -36,10 +36,9 @@ WITH f AS (
     SELECT f.stage, sum(f.flop) AS flop FROM f GROUP BY ALL
 )
 SELECT f.stage, f.layer_id AS layer, f.part, f.view, f.layer_group, f.layer_count, f.component, f.operator,
-    CASE WHEN l.kind = 'attention' THEN concat(l.head_count, CASE WHEN l.kv_head_count <> l.head_count THEN concat(' over ', l.kv_head_count) ELSE '' END, ' heads of ', l.key_size,
-            CASE WHEN l.value_size <> l.key_size THEN concat(' and ', l.value_size) ELSE '' END, CASE WHEN l.window_size IS NOT NULL THEN concat(', window ', l.window_size) ELSE '' END)
-        ELSE concat(l.input_size, ' x ', l.output_size, CASE WHEN l.copy_count > 1 THEN concat(', ', l.active_count, ' of ', l.copy_count) WHEN l.active_count > 1 THEN concat(', ', l.active_count, ' times') ELSE '' END) END AS shape,
+    h.shape,
     f.flop, (f.flop / nullif(t.flop, 0))::DOUBLE AS share_ratio, (l.parameter_count * l.layer_count)::BIGINT AS parameter_count
 FROM f JOIN total t ON t.stage = f.stage
 JOIN model_layer l ON l.run_id = _run_id_v1(run) AND l.model_id = _model_id_v1(run, model) AND l.layer_id = f.layer_id
+JOIN _layer_shape_v1(run) h ON h.model_id = l.model_id AND h.layer_id = l.layer_id
 ORDER BY array_position(['prefill', 'decode', 'vision'], f.stage), f.layer_id

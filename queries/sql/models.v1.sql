@@ -21,6 +21,7 @@
 --   vocab_size: entries of the vocabulary
 --   max_context_count: positions the model was made for
 --   image_token_count: positions of the prompt that one image takes, crops left out
+--   is_counted: whether FLOPs are counted of it where no model is asked for
 --   source_id: the source
 
 WITH sums AS (
@@ -32,7 +33,7 @@ WITH sums AS (
 )
 SELECT m.model_id AS model, m.name, m.family, m.architecture, coalesce(dtype, m.dtype) AS dtype, s.parameter_count, s.active_count AS active_parameter_count,
     s.embedding_count AS embedding_parameter_count, s.vision_count AS vision_parameter_count, s.weight_bytes::BIGINT AS weight_bytes, s.kv_bytes::BIGINT AS kv_token_bytes,
-    m.hidden_size, m.layer_count, m.vocab_size, m.max_context_count, m.image_token_count, m.source_id
+    m.hidden_size, m.layer_count, m.vocab_size, m.max_context_count, m.image_token_count, coalesce(m.model_id = _model_id_v1(run, NULL), false) AS is_counted, m.source_id
 FROM model m LEFT JOIN sums s ON s.model_id = m.model_id
 WHERE m.run_id = _run_id_v1(run)
 ORDER BY m.model_id

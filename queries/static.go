@@ -1,0 +1,292 @@
+package queries
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"prof/schema"
+)
+
+// staticQueries are the queries that Static asks.
+var staticQueries = []string{"models", "model-bytes", "model-layers", "layer-flops"}
+
+// StaticDefinitions are the relations that NewStatic needs in a warehouse of one run. That run is named by its id: what else a
+// reference may mean is left out, since planning it takes longer than all the rest.
+func StaticDefinitions() ([]schema.Definition, error) {
+	defs, err := DefinitionsFor(staticQueries...)
+	for i, d := range defs {
+		if d.Name == "_run_ref_v1" {
+			defs[i].Body = "SELECT r.run_id FROM run r WHERE r.run_id::VARCHAR = run"
+		}
+	}
+	return defs, err
+}
+
+// Static is what a model needs by its configuration: parameters, bytes and, for given tokens, operations. Nil is what is not known.
+type Static struct {
+	Name, Family, Architecture string
+	DType                      string // precision of weights and computation
+	DTypeAssumed               bool   // the configuration does not say it
+
+	Params, EmbeddingParams, VisionParams int64
+	ActiveParams                          *int64   // weights that one token of the decoder is multiplied with; nil without a decoder
+	WeightBytes, KVTokenBytes             *float64 // in DType, quantised weights as stored
+	ByDType                               []StaticBytes
+	Layers                                *int64
+	MaxContext, ImageTokens               *int64
+
+	Size   StaticSize
+	Stages []StaticStage // prefill, decode, then the parts of vision
+	Flops  *Frame        // layer-flops
+	Groups *Frame        // model-layers
+	Notes  []string
+}
+
+// StaticSize is what operations are counted for.
+type StaticSize struct {
+	Prefill, Decode, Batch, Images, Crops int64
+	ImagesGiven                           bool // they are part of the prompt; else vision is shown for one image, and prefill is without
+	Convention, MLA, Head, Context        string
+	FixedContext                          *int64
+}
+
+// StaticBytes are bytes in one precision.
+type StaticBytes struct {
+	DType        string
+	WeightBytes  float64
+	KVTokenBytes *float64
+}
+
+// StaticStage is a stage, or a part of the vision tower.
+type StaticStage struct {
+	Name      string // prefill, decode, or the part: sam, clip, ...
+	Vision    bool
+	Params    int64
+	Flop      *int64
+	Operators []StaticOperator // by operations, the most first
+}
+
+// StaticOperator is one kind of operation in a stage.
+type StaticOperator struct {
+	Name string
+	Flop int64
+}
+
+// args gives the size as arguments of the queries.
+func (s StaticSize) args(run string) Args {
+	n := func(v int64) string { return strconv.FormatInt(v, 10) }
+	a := Args{"run": run, "prefill": n(s.Prefill), "decode": n(s.Decode), "batch": n(s.Batch), "images": n(max(s.Images, 1)), "crops": n(s.Crops),
+		"convention": s.Convention, "mla": s.MLA, "head": s.Head, "context": s.Context}
+	if s.FixedContext != nil {
+		a["fixed_context"] = n(*s.FixedContext)
+	}
+	return a
+}
+
+// NewStatic computes it for the model of a run; dtype is the precision of all weights, "" that of the configuration.
+func NewStatic(ctx context.Context, w *schema.Warehouse, run, dtype string, size StaticSize) (*Static, error) {
+	models := Args{"run": run}
+	if dtype != "" {
+		models["dtype"] = dtype
+	}
+	// Most of the time goes into planning, which DuckDB does with one thread a query.
+	f, err := askAll(ctx, w, []request{{"layer-flops", size.args(run)}, {"models", models}, {"model-layers", Args{"run": run}}, {"model-bytes", Args{"run": run}}})
+	if err != nil {
+		return nil, err
+	}
+	s := &Static{Size: size, Flops: f[0], Groups: f[2], Notes: f[0].Notes}
+	m, found := chosenModel(f[1])
+	if !found {
+		return nil, fmt.Errorf("run %s has no model: give its configuration with `prof ingest --run %s --model CONFIG.json`", run, run)
+	}
+	s.readModel(m)
+	s.readBytes(f[3], m.value("model"))
+	if s.DType == "" { // the precision that models are run in, and said so
+		s.assume("bf16")
+	}
+	s.Groups.Rows = slices.DeleteFunc(s.Groups.Rows, func(row []any) bool { return record{s.Groups, row}.value("model") != m.value("model") })
+	s.readFlops()
+	s.readParams()
+	return s, nil
+}
+
+// request is a question and its arguments.
+type request struct {
+	query string
+	args  Args
+}
+
+// askAll asks several questions at once and gives their answers in the same order.
+func askAll(ctx context.Context, w *schema.Warehouse, list []request) ([]*Frame, error) {
+	frames, errs := make([]*Frame, len(list)), make([]error, len(list))
+	var wait sync.WaitGroup
+	for i, r := range list {
+		wait.Go(func() { frames[i], errs[i] = ask(ctx, w, r.query, r.args) })
+	}
+	wait.Wait()
+	return frames, errors.Join(errs...)
+}
+
+// chosenModel finds the model that FLOPs are counted of.
+func chosenModel(models *Frame) (record, bool) {
+	for _, row := range models.Rows {
+		if r := (record{models, row}); r.value("is_counted") == true {
+			return r, true
+		}
+	}
+	return record{}, false
+}
+
+// ask asks a named query.
+func ask(ctx context.Context, w *schema.Warehouse, name string, args Args) (*Frame, error) {
+	q, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return Run(ctx, w, q, q.taken(args))
+}
+
+func (s *Static) readModel(r record) {
+	s.Name, s.Family, s.Architecture, s.DType = r.text("name"), r.text("family"), r.text("architecture"), r.text("dtype")
+	s.Params, s.EmbeddingParams, s.VisionParams = *r.whole("parameter_count"), *r.whole("embedding_parameter_count"), *r.whole("vision_parameter_count")
+	s.ActiveParams, s.Layers, s.MaxContext, s.ImageTokens = r.whole("active_parameter_count"), r.whole("layer_count"), r.whole("max_context_count"), r.whole("image_token_count")
+	s.WeightBytes, s.KVTokenBytes = r.number("weight_bytes"), r.number("kv_token_bytes")
+}
+
+func (s *Static) readBytes(f *Frame, model any) {
+	for _, row := range f.Rows {
+		if r := (record{f, row}); r.value("model") == model {
+			s.ByDType = append(s.ByDType, StaticBytes{r.text("dtype"), *r.number("weight_bytes"), r.number("kv_token_bytes")})
+		}
+	}
+}
+
+// assume takes a precision that nothing says.
+func (s *Static) assume(dtype string) {
+	for _, b := range s.ByDType {
+		if b.DType == dtype {
+			s.DType, s.DTypeAssumed, s.WeightBytes, s.KVTokenBytes = dtype, true, &b.WeightBytes, b.KVTokenBytes
+		}
+	}
+}
+
+func (s *Static) readFlops() {
+	for _, row := range s.Flops.Rows {
+		s.add(record{s.Flops, row})
+	}
+	for i := range s.Stages {
+		slices.SortStableFunc(s.Stages[i].Operators, func(a, b StaticOperator) int { return cmp.Compare(b.Flop, a.Flop) })
+	}
+}
+
+// readParams adds up the parameters of each part.
+func (s *Static) readParams() {
+	of := map[string]int64{}
+	for _, row := range s.Groups.Rows {
+		r := record{s.Groups, row}
+		of[r.text("part")] += *r.whole("parameter_count")
+	}
+	for i, st := range s.Stages {
+		part := st.Name
+		if !st.Vision {
+			part = "decoder"
+		}
+		s.Stages[i].Params = of[part]
+	}
+}
+
+// add adds one row of layer-flops to its stage.
+func (s *Static) add(r record) {
+	name := r.text("stage")
+	vision := name == "vision"
+	if vision {
+		name = r.text("part")
+	}
+	i := slices.IndexFunc(s.Stages, func(st StaticStage) bool { return st.Name == name })
+	if i < 0 {
+		i = len(s.Stages)
+		s.Stages = append(s.Stages, StaticStage{Name: name, Vision: vision, Flop: new(int64)})
+	}
+	st := &s.Stages[i]
+	flop := r.whole("flop")
+	if flop == nil || st.Flop == nil {
+		st.Flop = nil
+		return
+	}
+	*st.Flop += *flop
+	op := r.text("operator")
+	j := slices.IndexFunc(st.Operators, func(o StaticOperator) bool { return o.Name == op })
+	if j < 0 {
+		j = len(st.Operators)
+		st.Operators = append(st.Operators, StaticOperator{Name: op})
+	}
+	st.Operators[j].Flop += *flop
+}
+
+// Stage gives the operations of prefill, decode or vision as a whole: a prefill holds the images of its prompt where they were
+// given. ok is false where the model has no such stage; flop is nil where it is not known.
+func (s *Static) Stage(name string) (flop *int64, ok bool) {
+	sum := new(int64)
+	for _, st := range s.Stages {
+		in := st.Name == name || st.Vision && (name == "vision" || name == "prefill" && s.Size.ImagesGiven && s.ActiveParams != nil)
+		if !in {
+			continue
+		}
+		ok = true
+		if st.Flop == nil || sum == nil {
+			sum = nil
+			continue
+		}
+		*sum += *st.Flop
+	}
+	return sum, ok
+}
+
+// record is one row of a frame, its cells by name.
+type record struct {
+	f   *Frame
+	row []any
+}
+
+func (r record) value(name string) any { return r.row[r.f.Index(name)] }
+
+func (r record) text(name string) string {
+	s, _ := r.value(name).(string)
+	return s
+}
+
+func (r record) whole(name string) *int64 {
+	if n, ok := r.value(name).(int64); ok {
+		return &n
+	}
+	return nil
+}
+
+func (r record) number(name string) *float64 {
+	switch v := r.value(name).(type) {
+	case float64:
+		return &v
+	case int64:
+		f := float64(v)
+		return &f
+	}
+	return nil
+}
+
+// Workload is what a run's passes have in common; nil where they differ or nothing says.
+type Workload struct{ Prefill, Decode, Batch, Images, Crops *int64 }
+
+// WorkloadSize gives it, empty for a run without facts.
+func WorkloadSize(ctx context.Context, w *schema.Warehouse, run string) (Workload, error) {
+	f, err := read(ctx, w, fmt.Sprintf("FROM _workload_size_v1(%s)", schema.Quote(run)))
+	if err != nil || len(f.Rows) == 0 {
+		return Workload{}, err
+	}
+	r := record{f, f.Rows[0]}
+	return Workload{r.whole("prefill_count"), r.whole("decode_count"), r.whole("batch_count"), r.whole("image_count"), r.whole("crop_count")}, nil
+}

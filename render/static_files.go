@@ -1,0 +1,229 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"prof/queries"
+)
+
+// staticObject is what StaticJSON writes. Counts are whole numbers in base units; null is what is not known.
+type staticObject struct {
+	Name            string                     `json:"name"`
+	Family          string                     `json:"family"`
+	Architecture    string                     `json:"architecture"`
+	DType           string                     `json:"dtype"`
+	DTypeAssumed    bool                       `json:"dtype_assumed"`
+	Params          int64                      `json:"params"`
+	ActiveParams    *int64                     `json:"active_params"`
+	EmbeddingParams int64                      `json:"embedding_params"`
+	VisionParams    int64                      `json:"vision_params"`
+	WeightBytes     *float64                   `json:"weight_bytes"`
+	KVTokenBytes    *float64                   `json:"kv_bytes_per_token"`
+	Bytes           map[string]staticBytes     `json:"bytes_by_dtype"`
+	Layers          *int64                     `json:"layers"`
+	MaxContext      *int64                     `json:"max_context"`
+	ImageTokens     *int64                     `json:"image_tokens"`
+	Size            staticSize                 `json:"size"`
+	Stages          map[string]staticStageJSON `json:"stages"`
+	Groups          []map[string]any           `json:"layer_groups"`
+	Notes           []string                   `json:"notes"`
+}
+
+type staticBytes struct {
+	Weights float64  `json:"weight_bytes"`
+	KVToken *float64 `json:"kv_bytes_per_token"`
+}
+
+type staticSize struct {
+	Prefill      int64  `json:"prefill"`
+	Decode       int64  `json:"decode"`
+	Batch        int64  `json:"batch"`
+	Images       int64  `json:"images"`
+	Crops        int64  `json:"crops"`
+	Convention   string `json:"convention"`
+	MLA          string `json:"mla"`
+	Head         string `json:"head"`
+	Context      string `json:"context"`
+	FixedContext *int64 `json:"fixed_context"`
+}
+
+// staticStageJSON is a stage: of prefill the decoder's operations apart, of vision its parts and whether prefill holds them.
+type staticStageJSON struct {
+	Flop        *int64                     `json:"flop"`
+	Params      int64                      `json:"params"`
+	DecoderFlop *int64                     `json:"decoder_flop,omitempty"`
+	PartOf      *string                    `json:"part_of,omitempty"`
+	InPrefill   *bool                      `json:"in_prefill,omitempty"`
+	Images      *int64                     `json:"images,omitempty"`
+	Operators   map[string]int64           `json:"operators,omitempty"`
+	Parts       map[string]staticStageJSON `json:"parts,omitempty"`
+}
+
+// StaticJSON writes the whole of it as one object.
+func StaticJSON(w io.Writer, s *queries.Static) error {
+	z := s.Size
+	o := staticObject{Name: s.Name, Family: s.Family, Architecture: s.Architecture, DType: s.DType, DTypeAssumed: s.DTypeAssumed, Params: s.Params,
+		ActiveParams: s.ActiveParams, EmbeddingParams: s.EmbeddingParams, VisionParams: s.VisionParams, WeightBytes: s.WeightBytes, KVTokenBytes: s.KVTokenBytes,
+		Bytes: map[string]staticBytes{}, Layers: s.Layers, MaxContext: s.MaxContext, ImageTokens: s.ImageTokens,
+		Size:   staticSize{z.Prefill, z.Decode, z.Batch, z.Images, z.Crops, z.Convention, z.MLA, z.Head, z.Context, z.FixedContext},
+		Stages: staticStages(s), Groups: objects(s.Groups), Notes: append([]string{}, s.Notes...)}
+	for _, b := range s.ByDType {
+		o.Bytes[b.DType] = staticBytes{b.WeightBytes, b.KVTokenBytes}
+	}
+	return writeIndented(w, o)
+}
+
+func staticStages(s *queries.Static) map[string]staticStageJSON {
+	out := map[string]staticStageJSON{}
+	parts := map[string]staticStageJSON{}
+	var visionParams int64
+	for _, st := range s.Stages {
+		one := staticStageJSON{Flop: st.Flop, Params: st.Params, Operators: map[string]int64{}}
+		for _, op := range st.Operators {
+			one.Operators[op.Name] = op.Flop
+		}
+		if st.Vision {
+			parts[st.Name] = one
+			visionParams += st.Params
+			continue
+		}
+		if st.Name == "prefill" {
+			one.DecoderFlop = st.Flop
+			one.Flop, _ = s.Stage("prefill")
+		}
+		out[st.Name] = one
+	}
+	if flop, ok := s.Stage("vision"); ok {
+		images, in, prefill := max(s.Size.Images, 1), s.Size.ImagesGiven && s.ActiveParams != nil, "prefill"
+		if in {
+			images = s.Size.Images
+		}
+		one := staticStageJSON{Flop: flop, Params: visionParams, Parts: parts, Images: &images}
+		if s.ActiveParams != nil {
+			one.PartOf, one.InPrefill = &prefill, &in
+		}
+		out["vision"] = one
+	}
+	return out
+}
+
+// objects gives a frame's rows as objects.
+func objects(f *queries.Frame) []map[string]any {
+	out := []map[string]any{}
+	for _, row := range f.Rows {
+		o := map[string]any{}
+		for j, c := range f.Columns {
+			o[c.Name] = row[j]
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func writeIndented(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(v)
+}
+
+// StaticArtifact writes static_compute.json: the original's metadata, total and stages with params, flops and operators, where a
+// multiply-add counts 2; its activations, isolated and analytic figures are left out.
+func StaticArtifact(w io.Writer, s *queries.Static) error {
+	type stage struct {
+		Params    int64            `json:"params"`
+		Flops     *int64           `json:"flops"`
+		Operators map[string]int64 `json:"operators"`
+		Notes     []string         `json:"notes"`
+	}
+	var total struct {
+		Params       int64  `json:"params"`
+		ActiveParams *int64 `json:"active_params"`
+		Flops        *int64 `json:"flops"`
+	}
+	total.Params, total.ActiveParams, total.Flops = s.Params, s.ActiveParams, totalFlop(s)
+	stages := map[string]stage{}
+	for _, st := range s.Stages {
+		one := stage{Params: st.Params, Flops: st.Flop, Operators: map[string]int64{}, Notes: []string{}}
+		for _, op := range st.Operators {
+			one.Operators[op.Name] = op.Flop
+		}
+		if st.Vision {
+			one.Notes = append(one.Notes, visionNote(s))
+		}
+		stages[st.Name] = one
+	}
+	z := s.Size
+	return writeIndented(w, map[string]any{
+		"metadata": map[string]any{"model": s.Name, "family": s.Family, "dtype": s.DType, "dtype_assumed": s.DTypeAssumed, "seq_len": z.Prefill, "new_tokens": z.Decode, "batch": z.Batch,
+			"images": z.Images, "crops": z.Crops, "flops_per_multiply_add": 2, "convention": z.Convention, "mla": z.MLA, "head": z.Head, "context_len_mode": z.Context, "context_len_fixed": z.FixedContext},
+		"total": total, "stages": stages, "notes": append([]string{}, s.Notes...)})
+}
+
+// totalFlop is a prompt with what is in it, and its decode steps; of a vision model its images.
+func totalFlop(s *queries.Static) *int64 {
+	if s.ActiveParams == nil {
+		flop, _ := s.Stage("vision")
+		return flop
+	}
+	prefill, _ := s.Stage("prefill")
+	decode, _ := s.Stage("decode")
+	if prefill == nil || decode == nil {
+		return nil
+	}
+	sum := *prefill + *decode
+	return &sum
+}
+
+func visionNote(s *queries.Static) string {
+	switch {
+	case s.ActiveParams == nil:
+		return fmt.Sprintf("of %d image(s)", max(s.Size.Images, 1))
+	case s.Size.ImagesGiven:
+		return "happens inside the prefill: total counts it there"
+	}
+	return "of one image; not in total, since the prompt has no images"
+}
+
+// StaticMarkdown writes static_compute.md: configuration, the whole model, stages, notes, and the components of each group of layers.
+func StaticMarkdown(w io.Writer, s *queries.Static) error {
+	var out bytes.Buffer
+	out.WriteString("# Static compute: " + markdownText(neutral(s.Name)) + "\n\n## Configuration\n\n")
+	for _, p := range staticPairs(s) {
+		fmt.Fprintf(&out, "- %s: %s\n", p[0], markdownText(neutral(p[1])))
+	}
+	flops := "-"
+	if n := totalFlop(s); n != nil {
+		flops = fmt.Sprintf("%.3f", float64(*n)/1e9)
+	}
+	fmt.Fprintf(&out, "\n## Total Model\n\n| Params (M) | FLOPs (G) |\n| ---: | ---: |\n| %.3f | %s |\n\n## Per-Stage Breakdown\n\n", float64(s.Params)/1e6, flops)
+	out.WriteString("| Stage | Params (M) | FLOPs (G) | Top Ops |\n| --- | ---: | ---: | --- |\n")
+	for _, st := range s.Stages {
+		flops := "-"
+		if st.Flop != nil {
+			flops = fmt.Sprintf("%.3f", float64(*st.Flop)/1e9)
+		}
+		fmt.Fprintf(&out, "| %s | %.3f | %s | %s |\n", markdownText(st.Name), float64(st.Params)/1e6, flops, markdownText(strings.Join(topOperators(st, 3), ", ")))
+	}
+	out.WriteString("\n## Notes\n\n- A multiply-add counts 2. Softmax, norms, activations, rotary tables and lookups count nothing.\n")
+	for _, st := range s.Stages {
+		if st.Vision {
+			fmt.Fprintf(&out, "- %s: %s\n", markdownText(st.Name), visionNote(s))
+		}
+	}
+	for _, n := range s.Notes {
+		out.WriteString("- " + markdownLine(neutral(n)) + "\n")
+	}
+	out.WriteString("\n## Per-Stage Details\n\n")
+	plain := *s.Flops
+	plain.Notes = nil
+	if err := Markdown(&out, &plain, Options{}); err != nil {
+		return err
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}

@@ -1,0 +1,59 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"regexp"
+	"strings"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// OpenMemory makes an empty warehouse in memory with the given definitions and the tables that they read, for questions that need
+// no run. It has no rules, no peaks and no comments; Close forgets it.
+func OpenMemory(ctx context.Context, defs []Definition) (*Warehouse, error) {
+	c, err := duckdb.NewConnector("?autoinstall_known_extensions=false&autoload_known_extensions=false", func(driver.ExecerContext) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	w := &Warehouse{DB: sql.OpenDB(c), Writable: true}
+	if err := w.fill(ctx, defs); err != nil {
+		w.DB.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *Warehouse) fill(ctx context.Context, defs []Definition) error {
+	steps, err := migrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	for _, d := range defs {
+		for _, word := range tableName.FindAllString(d.Body, -1) {
+			used[word] = true
+		}
+	}
+	var all strings.Builder
+	all.WriteString("BEGIN;\n")
+	for _, m := range steps {
+		for _, stmt := range strings.SplitAfter(m.sql, "\n);\n") {
+			if name := createTable.FindStringSubmatch(stmt); name != nil && used[name[1]] {
+				all.WriteString(stmt)
+			}
+		}
+	}
+	for _, d := range defs {
+		all.WriteString(d.define() + "\n")
+	}
+	all.WriteString("COMMIT;\n")
+	_, err = w.DB.ExecContext(ctx, all.String())
+	return err
+}
+
+var (
+	tableName   = regexp.MustCompile(`\w+`)
+	createTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+) \($`)
+)
