@@ -104,7 +104,7 @@ func literal(p Param, v string) (string, error) {
 		}
 		return strconv.FormatInt(n, 10), nil
 	case "DOUBLE":
-		x, err := strconv.ParseFloat(v, 64)
+		x, err := parseScaled(v)
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 			return "", fmt.Errorf("%w: --%s %q is not a number", ErrBadArgument, FlagName(p.Name), v)
 		}
@@ -117,6 +117,14 @@ func literal(p Param, v string) (string, error) {
 		return strconv.FormatBool(b), nil
 	}
 	return schema.Quote(v), nil
+}
+
+// parseScaled reads a number, which may end in k, M, G, T or P for 10^3, 10^6, ...: 989.4T.
+func parseScaled(text string) (float64, error) {
+	if at := strings.IndexAny(text, "kMGTP"); at > 0 && at == len(text)-1 {
+		return strconv.ParseFloat(text[:at]+map[byte]string{'k': "e3", 'M': "e6", 'G': "e9", 'T': "e12", 'P': "e15"}[text[at]], 64)
+	}
+	return strconv.ParseFloat(text, 64)
 }
 
 // Run runs a query. A run argument must name the run as the warehouse stores it, so that the statement shown is exact.
@@ -143,12 +151,28 @@ func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, 
 			return nil, err
 		}
 	}
+	f.Notes = append(f.flags(), f.Notes...)
 	if len(f.Rows) == 0 && q.TakesRun() {
 		var why []string
 		why, err = unmatched(ctx, w, q, args)
 		f.Notes = append(why, f.Notes...)
 	}
 	return f, err
+}
+
+// flags gives what the rows say is wrong with themselves, in a column of that name, as notes.
+func (f *Frame) flags() []string {
+	at := f.Index("flag")
+	if at < 0 {
+		return nil
+	}
+	var notes []string
+	for _, r := range f.Rows {
+		if r[at] != nil {
+			notes = append(notes, fmt.Sprintf("%v: %v", r[0], r[at]))
+		}
+	}
+	return notes
 }
 
 // plainError takes DuckDB's mark off an error that a query raises itself about its arguments.

@@ -171,8 +171,9 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 	}
 }
 
-// dropLater removes what migrations 4 and 5 bring.
-const dropLater = `DROP TABLE op; DROP TABLE op_name; DROP TABLE op_input; DROP TABLE op_average; DROP TABLE memory_event; DROP TABLE python_stack;
+// dropLater removes what migrations 4 and later bring.
+const dropLater = `DROP TABLE model; DROP TABLE model_layer; DROP TABLE model_note; DROP TABLE workload; DROP TABLE workload_pass;
+	DROP TABLE device_alias; DROP TABLE sm_rate; DROP TABLE op; DROP TABLE op_name; DROP TABLE op_input; DROP TABLE op_average; DROP TABLE memory_event; DROP TABLE python_stack;
 	DROP TABLE python_call; ALTER TABLE kernel DROP COLUMN op_id; ALTER TABLE memop DROP COLUMN op_id;
 	DROP TABLE ncu_launch; DROP TABLE ncu_range; DROP TABLE ncu_metric_name; DROP TABLE ncu_metric; DROP TABLE ncu_section;
 	DROP TABLE ncu_rule; DROP TABLE ncu_rule_metric; DROP TABLE kernel_spelling; DROP TABLE device_peak`
@@ -268,10 +269,11 @@ func TestComments(t *testing.T) {
 func TestColumns(t *testing.T) {
 	w := open(t, fresh(t), false, nil)
 	defer done(t, w)
-	unit := regexp.MustCompile(`(^|_)(ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|w|c|id)$`)
+	unit := regexp.MustCompile(`(^|_)(size|ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|w|c|id)$`)
 	bad := regexp.MustCompile(`_(ms|us|s|sec|mb|kb|mib|percent|pct|mhz|ghz)$`)
 	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
-	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true, "memory_event.address": true}
+	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true, "memory_event.address": true,
+		"model_layer.weight_bits": true, "sm_rate.flop_per_cycle": true}
 	first := map[string]string{}
 	for _, row := range texts(t, w, `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal
 		AND table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY table_name, column_index`) {
@@ -292,12 +294,12 @@ func TestColumns(t *testing.T) {
 		if !slices.Contains([]string{"UUID", "VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE", "INTEGER[]"}, kind) {
 			t.Errorf("%s.%s is a %s", table, column, kind)
 		}
-		if strings.HasSuffix(table, "s") && !strings.HasSuffix(table, "ss") {
+		if strings.HasSuffix(table, "s") && !strings.HasSuffix(table, "ss") && table != "device_alias" {
 			t.Errorf("%s: table names are singular", table)
 		}
 	}
 	for table, column := range first {
-		if column != "run_id" && !slices.Contains([]string{"kernel_rule", "stage_rule", "device_peak", "schema_version"}, table) {
+		if column != "run_id" && !slices.Contains([]string{"kernel_rule", "stage_rule", "device_peak", "device_alias", "sm_rate", "schema_version"}, table) {
 			t.Errorf("%s belongs to no run: its first column is %s", table, column)
 		}
 	}

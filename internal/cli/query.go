@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -114,6 +115,9 @@ func (p *program) query(c *cli.Context) (err error) {
 		return p.explain(q, p.queryArgs(c))
 	}
 	args := p.queryArgs(c)
+	if err := p.peakFromEnv(q, args); err != nil {
+		return err
+	}
 	if err := checkArgs(q, args); err != nil { // before anything is opened
 		return err
 	}
@@ -127,6 +131,24 @@ func (p *program) query(c *cli.Context) (err error) {
 		return err
 	}
 	return p.print(c, f)
+}
+
+// peakEnv is the variable that stands in for --peak, in 10^12 operations a second.
+const peakEnv = "PROF_PEAK_TFLOPS"
+
+// peakFromEnv takes the peak of a GPU from the environment where a query asks for one and none was given, and says so.
+func (p *program) peakFromEnv(q queries.Query, args queries.Args) error {
+	text := os.Getenv(peakEnv)
+	if _, given := args["peak"]; given || text == "" || !slices.ContainsFunc(q.Params, func(x queries.Param) bool { return x.Name == "peak" }) {
+		return nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v > 0 && v < 1e9) {
+		return usagef("%s is %q, want the peak of one GPU in TFLOP/s, e.g. 989.4", peakEnv, text)
+	}
+	args["peak"] = strconv.FormatFloat(v*1e12, 'g', -1, 64)
+	fmt.Fprintf(p.err, "prof: the peak is %s TFLOP/s by %s\n", text, peakEnv)
+	return nil
 }
 
 // queryArgs gives the parameters set on the command line.

@@ -39,7 +39,7 @@ func TestIngestShowRemove(t *testing.T) {
 	p.want(result{0, "", "removed a\n"}, "rm", "a")
 	for _, line := range strings.Fields(counts(p))[1:] {
 		name, n, _ := strings.Cut(line, ",")
-		kept := name == "kernel_rule" || name == "stage_rule" || name == "device_peak" || name == "schema_version"
+		kept := name == "kernel_rule" || name == "stage_rule" || name == "device_peak" || name == "device_alias" || name == "sm_rate" || name == "schema_version"
 		if kept == (n == "0") {
 			t.Errorf("after rm, %s holds %s rows", name, n)
 		}

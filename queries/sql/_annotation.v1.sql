@@ -7,17 +7,18 @@
 -- columns:
 --   range_id: the range
 --   prompt_count: sequences whose prompts are worked on
---   prompt_token_count: their tokens in this step
+--   prompt_token_count: their tokens in this step; NULL when not said, also where fewer than sequences are said
 --   prompt_pair_count: queries times keys of their attention, added up over sequences; NULL when not said
 --   prompt_square_count: squares of their tokens, added up; NULL when not said
 --   prompt_key_count: tokens in their contexts, added up; NULL when not said
 --   decode_count: generating sequences
---   decode_token_count: their tokens in this step
+--   decode_token_count: their tokens in this step; NULL likewise
 --   decode_key_count: tokens in their contexts, added up; NULL when not said
 
 -- Names: SGLang step[MODE bs=B toks=T c_sqsq=.. c_sqsk=.. c_sk=..], python/sglang/srt/model_executor/step_span_utils (build_step_span_name,
 -- build_roofline_suffix); vLLM execute_I_context_B(sqTskKsqsqSsqskP)_generation_B(sq..), or (T) in place of the sums; TensorRT-LLM
--- [Executor] _forward_step I: B ctx reqs, T ctx tokens, G gen reqs.
+-- [Executor] _forward_step I: B ctx reqs, T ctx tokens, G gen reqs. SGLang writes toks=0 where it does not know them. A name that was
+-- cut off says nothing: its last number may have been longer.
 WITH n AS (
     SELECT n.range_id, n.name
     FROM nvtx_range n
@@ -26,7 +27,7 @@ WITH n AS (
 ), sglang AS (
     SELECT n.range_id, regexp_extract(n.name, '^step\[([A-Z_]+) bs=(\d+)', ['mode', 'bs']) AS s, n.name,
         try_cast(regexp_extract(n.name, ' toks=(\d+)', 1) AS BIGINT) AS toks
-    FROM n WHERE regexp_matches(n.name, '^step\[(EXTEND|DECODE|MIXED) bs=\d+')
+    FROM n WHERE regexp_matches(n.name, '^step\[(EXTEND|DECODE|MIXED) bs=\d+( [^\]]*)?\]')
 ), vllm AS (
     SELECT n.range_id, regexp_extract(n.name, 'context_(\d+)\(([^)]*)\)_generation_(\d+)\(([^)]*)\)', ['c', 'cs', 'g', 'gs']) AS s
     FROM n WHERE regexp_matches(n.name, '^execute_(\d+_)?context_\d+\([^)]*\)_generation_\d+\([^)]*\)')
@@ -50,6 +51,7 @@ WITH n AS (
         regexp_extract(t.name, ' (\d+) gen reqs', 1), try_cast(regexp_extract(t.name, ' (\d+) gen reqs', 1) AS BIGINT), ''
     FROM tensorrt t
 )
-SELECT a.range_id, try_cast(a.c AS BIGINT) AS prompt_count, a.ct AS prompt_token_count, try_cast(a.cp AS BIGINT) AS prompt_pair_count, try_cast(a.cs AS BIGINT) AS prompt_square_count,
-    try_cast(a.ck AS BIGINT) AS prompt_key_count, try_cast(a.g AS BIGINT) AS decode_count, a.gt AS decode_token_count, try_cast(a.gk AS BIGINT) AS decode_key_count
+SELECT a.range_id, try_cast(a.c AS BIGINT) AS prompt_count, CASE WHEN a.ct >= try_cast(a.c AS BIGINT) AND (a.ct = 0) = (a.c = '0') THEN a.ct END AS prompt_token_count,
+    try_cast(a.cp AS BIGINT) AS prompt_pair_count, try_cast(a.cs AS BIGINT) AS prompt_square_count, try_cast(a.ck AS BIGINT) AS prompt_key_count,
+    try_cast(a.g AS BIGINT) AS decode_count, CASE WHEN a.gt >= try_cast(a.g AS BIGINT) AND (a.gt = 0) = (a.g = '0') THEN a.gt END AS decode_token_count, try_cast(a.gk AS BIGINT) AS decode_key_count
 FROM said a

@@ -33,7 +33,7 @@ WITH used AS (
         WHEN 'int8' THEN 'tensor_int8' WHEN 'fp4' THEN 'tensor_fp4' ELSE CASE WHEN g.name IS NOT NULL THEN error('ARGUMENT: --compute is fp64, fp32, tf32, bf16, fp16, fp8, int8 or fp4') END END::VARCHAR AS resource
     FROM given g
 )
-SELECT o.device, o.device_count, a.resource, coalesce(peak, f.flop_per_s) AS peak_flop_per_s, coalesce(bandwidth, b.bytes_per_s) AS peak_bytes_per_s,
+SELECT o.device, o.device_count, a.resource, coalesce(CASE WHEN peak < 1e9 THEN error('ARGUMENT: --peak is in operations a second, e.g. 989.4T')::DOUBLE ELSE peak END, f.flop_per_s) AS peak_flop_per_s, coalesce(CASE WHEN bandwidth < 1e6 THEN error('ARGUMENT: --bandwidth is in bytes a second, e.g. 4.8T')::DOUBLE ELSE bandwidth END, b.bytes_per_s) AS peak_bytes_per_s,
     CASE WHEN peak IS NOT NULL THEN 'option' ELSE f.reference END AS peak_origin,
     (SELECT string_agg(replace(r.resource, 'tensor_', ''), ', ' ORDER BY r.resource) FROM _device_roof_v1 r WHERE o.device_count = 1 AND r.device = o.row_name AND starts_with(r.resource, 'tensor_')) AS known
 FROM one o CROSS JOIN asked a

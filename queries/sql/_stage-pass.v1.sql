@@ -37,36 +37,46 @@
 --   memop_count: copies and fills
 --   graph_count: graph replays traced as a whole
 
--- The workload lists its measured passes; those of the timeline before the last of as many are warm-up. Where the timeline has more
--- passes of decode than of prefill, and at least as many as steps were decoded, each of its passes is one step.
+-- Passes of the workload are those of the timeline counted from the last one. Passes of another stage that are as many as the prefills go
+-- with them; other passes of decode go with the prefill that they follow. Where these are several, and more than half as many as the steps
+-- that were decoded, each is one step: equal parts of several steps would be fewer. Without prefills they are steps where they are enough
+-- for all steps, or named so. A workload that lists more passes than the timeline has tells of them only what all its passes have in common.
 WITH r AS (
-    SELECT r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.start_ns, r.end_ns, r.is_ruled, r.back_count, r.stage_count, r.prefill_count,
+    SELECT r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.raw_name, r.start_ns, r.end_ns, r.is_ruled, r.back_count, r.stage_count, r.prefill_count, r.nth_prefill_count, r.nth, r.group_count,
         r.cpu_ns, r.gpu_span_ns, r.gpu_busy_ns, r.gpu_sum_ns, r.kernel_sum_ns, r.kernel_count, r.memop_count, r.graph_count
     FROM _stage_range_v1(run, device := device, source := source) r
 ), e AS (
-    SELECT e.back_count, e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count, e.later_count, e.warmup_count FROM _workload_entry_v1(run, source := source) e
-), said AS (
-    SELECT count(*) FILTER (e.back_count > 0) AS listed, coalesce(sum(e.decode_count) FILTER (e.back_count > 0), 0)::BIGINT AS steps,
-        max(e.decode_count) FILTER (e.back_count = 0) AS each_steps, coalesce(max(e.warmup_count), 0) AS warmups FROM e HAVING count(*) > 0
-), placed AS (
-    SELECT r.range_id, s.listed, s.each_steps, coalesce(nullif(r.prefill_count, 0), CASE WHEN s.listed > 0 THEN s.listed ELSE r.stage_count END) AS whole,
-        CASE WHEN s.listed > 0 THEN s.listed ELSE greatest(whole - s.warmups, 0) END AS passes, CASE WHEN s.listed > 0 THEN s.steps ELSE passes * s.each_steps END AS all_steps,
-        coalesce(r.stage = 'decode' AND r.stage_count > whole AND r.stage_count >= all_steps AND all_steps > passes, false) AS is_step
+    SELECT e.back_count, e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count, e.later_count, e.warmup_count, e.is_warmup FROM _workload_entry_v1(run, source := source) e
+), said AS ( -- listed is the first measured pass; 0 where one row holds for every pass
+    SELECT coalesce(max(e.back_count) FILTER (NOT e.is_warmup), max(e.back_count)) AS listed, coalesce(max(e.warmup_count), 0) AS warmups, CASE WHEN bool_and(e.decode_count IS NOT NULL) FILTER (NOT e.is_warmup) THEN max(e.later_count + e.decode_count) FILTER (NOT e.is_warmup) END AS steps,
+        count(DISTINCT (e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count)) FILTER (NOT e.is_warmup) = 1 AS is_alike
+    FROM e HAVING count(*) > 0
+), way AS (
+    SELECT r.range_id, r.stage, r.back_count, r.stage_count - r.back_count AS before, s.listed, s.warmups, s.steps, s.is_alike, r.nth, r.group_count, max(r.group_count) OVER (PARTITION BY r.stage, r.source_id, r.pid) AS most,
+        r.stage = 'decode' AND r.prefill_count NOT IN (0, r.stage_count) AS follows,
+        r.stage = 'decode' AND r.prefill_count = 0 AND coalesce(s.steps > greatest(s.listed, 1), false) AND CASE s.listed WHEN 0 THEN regexp_matches(r.raw_name, '(?i)decode[ _-]?(step|forward|iter|iteration)\b') ELSE r.stage_count >= s.steps END AS is_step,
+        CASE WHEN r.prefill_count > 0 THEN r.prefill_count WHEN is_step AND s.listed = 0 THEN (r.stage_count + s.steps - 1) // s.steps ELSE r.stage_count END AS passes,
+        CASE WHEN follows THEN r.prefill_count - r.nth_prefill_count + 1 WHEN NOT is_step THEN r.back_count WHEN s.listed = 0 THEN passes - before // s.steps END AS place
     FROM r CROSS JOIN said s
-    WHERE r.stage IN ('prefill', 'decode') AND NOT r.is_ruled AND r.stage_count >= s.listed
+    WHERE NOT r.is_ruled AND (r.stage IN ('prefill', 'decode') OR r.stage_count = r.prefill_count)
+), placed AS (
+    SELECT w.range_id, w.stage, w.back_count, w.before, w.listed, w.steps, w.is_step, w.nth, CASE WHEN w.follows AND w.most > 1 THEN w.group_count END AS parts, CASE WHEN w.place = 1 THEN w.most ELSE w.group_count END AS whole_parts, -- the last pass may be cut off
+        coalesce(w.place, b.back_count, w.listed + 1) AS at_pass, at_pass <= w.passes AS is_begun,
+        CASE WHEN w.listed = 0 THEN w.warmups > 0 AND at_pass > w.passes - w.warmups ELSE w.passes >= w.listed AND at_pass > w.listed END AS is_before,
+        CASE WHEN w.listed = 0 THEN 0 WHEN w.passes >= w.listed THEN at_pass WHEN w.is_alike THEN w.listed END AS said_count
+    FROM way w LEFT JOIN e b ON w.place IS NULL AND w.back_count > b.later_count AND w.back_count <= b.later_count + b.decode_count
 ), fact AS (
-    SELECT r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.start_ns, r.end_ns, r.is_ruled OR coalesce(r.back_count > CASE WHEN p.is_step THEN p.all_steps ELSE p.passes END, false) AS is_warmup,
-        a.range_id IS NOT NULL AS is_annotated, e.back_count IS NOT NULL AND (r.stage = 'prefill' OR r.stage = 'decode') AS is_said, e.prefill_count AS p, e.batch_count AS b, e.image_count, e.crop_count,
-        CASE WHEN p.is_step THEN least(e.decode_count, 1) ELSE e.decode_count END AS d,
-        CASE WHEN NOT p.is_step THEN 0 WHEN p.listed > 0 THEN e.decode_count - (r.back_count - e.later_count) ELSE (p.each_steps - 1) - (r.back_count - 1) % p.each_steps END AS skipped,
-        a.prompt_count, a.prompt_token_count, a.prompt_pair_count, a.prompt_square_count, a.prompt_key_count, a.decode_count, a.decode_token_count, a.decode_key_count,
-        r.cpu_ns, r.gpu_span_ns, r.gpu_busy_ns, r.gpu_sum_ns, r.kernel_sum_ns, r.kernel_count, r.memop_count, r.graph_count
-    FROM r
-    LEFT JOIN placed p ON p.range_id = r.range_id
-    LEFT JOIN e ON CASE WHEN p.listed = 0 THEN e.back_count = 0 WHEN p.is_step THEN r.back_count > e.later_count AND r.back_count <= e.later_count + e.decode_count ELSE e.back_count = r.back_count END
-    LEFT JOIN _annotation_v1(run, source := source) a ON a.range_id = r.range_id
+    SELECT p.range_id, p.is_before OR coalesce(e.is_warmup, false) AS is_warmup, e.prefill_count AS p, e.batch_count AS b, e.image_count, e.crop_count,
+        CASE WHEN p.is_step THEN least(e.decode_count, 1) WHEN p.parts IS NULL THEN e.decode_count WHEN p.parts = e.decode_count OR p.is_begun AND p.parts < e.decode_count AND e.decode_count < 2 * p.whole_parts THEN 1 END AS d,
+        CASE WHEN p.parts IS NOT NULL THEN p.nth - 1 WHEN NOT p.is_step THEN 0 WHEN p.listed = 0 THEN p.before % p.steps ELSE e.decode_count - (p.back_count - e.later_count) END AS skipped,
+        CASE p.stage WHEN 'prefill' THEN coalesce(e.prefill_count, e.image_count) IS NOT NULL WHEN 'decode' THEN d IS NOT NULL ELSE false END AS is_said
+    FROM placed p LEFT JOIN e ON e.back_count = p.said_count
+), f AS (
+    SELECT r.range_id, r.stage, r.is_ruled OR coalesce(f.is_warmup, false) AS is_warmup, a.range_id IS NOT NULL AS is_annotated, coalesce(f.is_said, false) AS is_said, f.p, f.b, f.d, f.skipped, f.image_count, f.crop_count,
+        a.prompt_count, a.prompt_token_count, a.prompt_pair_count, a.prompt_square_count, a.prompt_key_count, a.decode_count, a.decode_token_count, a.decode_key_count
+    FROM r LEFT JOIN fact f ON f.range_id = r.range_id LEFT JOIN _annotation_v1(run, source := source) a ON a.range_id = r.range_id AND a.prompt_token_count IS NOT NULL AND a.decode_token_count IS NOT NULL
 )
-SELECT f.stage, f.range_id, f.source_id, f.pid, f.path_id, f.start_ns, f.end_ns, f.is_warmup,
+SELECT r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.start_ns, r.end_ns, f.is_warmup,
     CASE WHEN f.is_annotated THEN 'annotation' WHEN f.is_said THEN 'workload' END AS basis,
     CASE WHEN f.is_annotated THEN f.prompt_count WHEN f.is_said THEN CASE f.stage WHEN 'prefill' THEN f.b ELSE 0 END END AS prompt_count,
     CASE WHEN f.is_said AND NOT f.is_annotated AND f.stage = 'prefill' THEN f.p END AS prompt_length_count,
@@ -78,5 +88,5 @@ SELECT f.stage, f.range_id, f.source_id, f.pid, f.path_id, f.start_ns, f.end_ns,
     CASE WHEN f.is_said AND NOT f.is_annotated AND f.stage = 'decode' THEN f.p + f.skipped END AS before_count,
     CASE WHEN f.is_annotated THEN f.decode_key_count WHEN f.is_said AND f.stage = 'decode' THEN (f.b * _context_sum_v1(f.p + f.skipped + 1, f.p + f.skipped + f.d, NULL))::BIGINT END AS decode_key_count,
     CASE WHEN f.is_said AND f.stage = 'prefill' THEN f.image_count END AS image_count, CASE WHEN f.is_said AND f.stage = 'prefill' THEN f.crop_count END AS crop_count,
-    f.cpu_ns, f.gpu_span_ns, f.gpu_busy_ns, f.gpu_sum_ns, f.kernel_sum_ns, f.kernel_count, f.memop_count, f.graph_count
-FROM fact f
+    r.cpu_ns, r.gpu_span_ns, r.gpu_busy_ns, r.gpu_sum_ns, r.kernel_sum_ns, r.kernel_count, r.memop_count, r.graph_count
+FROM r JOIN f ON f.range_id = r.range_id

@@ -17,7 +17,7 @@
 
 -- Of several facts about a timeline the latest are taken: options and files given afterwards say better.
 WITH chosen AS (
-    SELECT w.run_id, max(w.source_id) AS source_id, arg_max((w.warmup_count,), w.source_id)[1] AS warmup_count FROM workload w
+    SELECT w.run_id, max(w.source_id) AS source_id, arg_max_null(w.warmup_count, w.source_id) AS warmup_count FROM workload w
     WHERE w.run_id = _run_id_v1(run) AND (w.capture IS NULL OR w.capture IN (SELECT s.kind FROM source s JOIN _timeline_v1(run, source := source) t ON t.source_id = s.source_id WHERE s.run_id = w.run_id))
     GROUP BY w.run_id
 )

@@ -7,13 +7,13 @@
 --   device BIGINT = NULL: only work on this GPU, and only passes that have some
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 --   model BIGINT = NULL: model_id; by default a model given as a configuration of its own, else one from the facts of the workload
---   convention VARCHAR = 'full': as in mfu; of flop and mfu_ratio alone
---   mla VARCHAR = 'expanded': as in mfu
---   head VARCHAR = 'last': as in mfu
---   compute VARCHAR = NULL: precision that matrices are multiplied in, for the peak; by default as in mfu
---   dtype VARCHAR = NULL: precision of weights, where compute is not given
+--   convention VARCHAR = 'full': attention of the prompt: full (all queries with all keys, as PyTorch and PaLM count) or causal (what a token may see)
+--   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are made anew at each step, as transformers does) or absorbed (as serving engines do)
+--   head VARCHAR = 'last': positions of the prompt whose logits are computed: last or all
+--   compute VARCHAR = NULL: precision that matrices are multiplied in: fp64, fp32, tf32, bf16, fp16, fp8, int8 or fp4; by default that of the configuration, else of the kernels' names
+--   dtype VARCHAR = NULL: precision of weights and cache; by default as the configuration says, else the names of kernels
 --   peak DOUBLE = NULL: operations a second of one GPU, e.g. 989.4T, in place of the table's (device_peak)
---   time_basis VARCHAR = 'gpu_span': time of a pass, of both: gpu_span, gpu_busy, gpu_sum, or cpu as the first implementation had it
+--   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span (first start to last end of its device work), gpu_busy (union of its intervals), gpu_sum or cpu (the range on its thread)
 -- columns:
 --   stage: model, prefill, decode, and vision where the run has it
 --   passes: measured passes, over processes; warm-up left out

@@ -1,7 +1,7 @@
 -- mbu v1: Memory bandwidth utilisation by stage: bytes that must be read, divided by what the GPUs' memory could have read in the time. Decode is judged by it.
 -- grain: one stage
 -- key: stage
--- notes: mbu launch range timelines
+-- notes: mfu launch range timelines
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes that have some
@@ -27,6 +27,7 @@
 --   mbu_mean_ratio: mean of the passes' utilisations
 --   mbu_std_ratio: their standard deviation (n-1); NULL for one pass
 --   device_count: GPUs that worked in a pass
+--   flag: what is wrong with the row; NULL when nothing is
 
 WITH r AS (
     SELECT r.precision FROM _run_precision_v1(run, model := model, compute := compute, dtype := dtype, source := source) r
@@ -45,6 +46,7 @@ WITH r AS (
     FROM u GROUP BY ALL
 )
 SELECT s.stage, s.passes, s.weight_bytes, s.kv_bytes, time_basis AS time_basis, s.time_ns::DOUBLE / s.passes AS time_ns, k.peak_bytes_per_s * s.device_count AS peak_bytes_per_s,
-    s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) AS mbu_ratio, s.mbu_mean AS mbu_mean_ratio, s.mbu_std AS mbu_std_ratio, s.device_count
+    s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) AS mbu_ratio, s.mbu_mean AS mbu_mean_ratio, s.mbu_std AS mbu_std_ratio, s.device_count,
+    CASE WHEN s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS flag
 FROM s CROSS JOIN k
 ORDER BY coalesce(array_position(['model', 'prefill', 'decode'], s.stage), 3.5), s.stage

@@ -1,0 +1,59 @@
+-- _note-mfu v1: Why utilisation is not known, or what it rests on.
+-- grain: one note
+-- key: note
+-- params:
+--   run VARCHAR: the run
+--   device BIGINT = NULL: as in mfu
+--   source VARCHAR = NULL: as in mfu
+--   model BIGINT = NULL: as in mfu
+--   compute VARCHAR = NULL: as in mfu
+--   dtype VARCHAR = NULL: as in mfu
+--   peak DOUBLE = NULL: as in mfu
+--   bandwidth DOUBLE = NULL: as in mfu
+-- columns:
+--   note: the sentence
+
+WITH r AS (
+    SELECT r.precision, r.origin FROM _run_precision_v1(run, model := model, compute := compute, dtype := dtype, source := source) r
+), k AS (
+    SELECT k.device, k.device_count, k.resource, k.peak_flop_per_s, k.peak_bytes_per_s, k.known FROM _peak_v1(run, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
+), m AS (
+    SELECT m.model_id, m.name, m.hidden_size, m.dtype FROM model m WHERE m.run_id = _run_id_v1(run) AND m.model_id = _model_id_v1(run, model)
+), l AS (
+    SELECT l.part, l.window_size, l.weight_bits, l.scope FROM model_layer l JOIN m ON m.model_id = l.model_id WHERE l.run_id = _run_id_v1(run)
+), p AS (
+    SELECT p.stage, p.basis, p.image_count, p.prompt_token_count, p.decode_token_count, p.prompt_pair_count, p.decode_key_count FROM _stage_pass_v1(run, device := device, source := source) p WHERE NOT p.is_warmup
+), t AS (
+    SELECT r.name FROM run r WHERE r.run_id = _run_id_v1(run) AND EXISTS (SELECT 1 FROM p)
+)
+SELECT format('the run has no model: give its configuration, prof ingest --run {} --model config.json', t.name) AS note FROM t WHERE NOT EXISTS (SELECT 1 FROM m)
+UNION ALL
+SELECT format('how many tokens the passes of {} had is not known: prof ingest --run {} --workload workload.json, or --prefill TOKENS --decode STEPS', string_agg(DISTINCT p.stage, ', ' ORDER BY p.stage), t.name)
+FROM p CROSS JOIN t WHERE p.basis IS NULL AND EXISTS (SELECT 1 FROM m) GROUP BY t.name
+UNION ALL
+SELECT CASE n.kind WHEN 'left_out' THEN 'left out, so that utilisation is too low: ' ELSE 'not known: ' END || n.note FROM model_note n JOIN m ON m.model_id = n.model_id WHERE n.run_id = _run_id_v1(run) AND n.kind <> 'assumed'
+UNION ALL
+SELECT CASE WHEN k.device_count = 0 THEN 'the capture does not name its GPU: give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T)'
+    WHEN k.device_count > 1 THEN format('the run has GPUs of several kinds ({}): utilisation is not of one peak; give --device, or --peak and --bandwidth', k.device)
+    WHEN k.known IS NULL THEN format('{} is not in device_peak: give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T), or add rows of your own', k.device)
+    WHEN r.precision IS NULL THEN 'the precision is not known, neither from the configuration nor from the names of kernels: give --compute'
+    ELSE format('device_peak has no dense peak of {} for {}, only for {}; that of another precision is not taken: give --compute or --peak', k.device, r.precision, k.known) END
+FROM k CROSS JOIN r JOIN t ON true WHERE k.peak_flop_per_s IS NULL
+UNION ALL
+SELECT format('the configuration names no precision; the names of kernels say {}', r.precision) FROM r JOIN t ON true WHERE r.origin = 'kernels' AND EXISTS (SELECT 1 FROM m)
+UNION ALL
+SELECT format('weights are quantised, and the peak is that of {}: give --compute where matrices are multiplied in another precision', r.precision) FROM r
+WHERE r.origin = 'configuration' AND EXISTS (SELECT 1 FROM l WHERE l.weight_bits IS NOT NULL)
+UNION ALL
+SELECT format('the time of prefill holds vision work ({}) whose operations are not counted, since the model {} has no vision part: its utilisation is too low by them', string_agg(DISTINCT s.note, ', ' ORDER BY s.note), m.name)
+FROM path_stage s CROSS JOIN m WHERE s.run_id = _run_id_v1(run) AND s.stage = 'prefill' AND s.note IS NOT NULL AND EXISTS (SELECT 1 FROM p WHERE p.stage = 'prefill' AND p.basis IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM l WHERE l.scope = 'position') GROUP BY m.name
+UNION ALL
+SELECT format('how many images the prompts have is not known: give --images with prof ingest --run {}', t.name) FROM t
+WHERE EXISTS (SELECT 1 FROM p WHERE p.prompt_token_count > 0 AND p.image_count IS NULL) AND EXISTS (SELECT 1 FROM l WHERE l.scope = 'position')
+UNION ALL
+SELECT 'the names of steps do not tell the lengths of their contexts: attention is counted for the least that it can be, and utilisation is at least what is shown' FROM t
+WHERE EXISTS (SELECT 1 FROM p WHERE p.basis = 'annotation' AND (p.prompt_token_count > 0 AND p.prompt_pair_count IS NULL OR p.decode_token_count > 0 AND p.decode_key_count IS NULL))
+UNION ALL
+SELECT 'the model''s attention has windows, and the names of steps do not tell each context: its operations are not known' FROM t
+WHERE EXISTS (SELECT 1 FROM p WHERE p.basis = 'annotation') AND EXISTS (SELECT 1 FROM l WHERE l.window_size IS NOT NULL)
