@@ -38,34 +38,40 @@ func TestGolden(t *testing.T) {
 			args[k] = v
 		}
 		f := query(t, w, c.query, args)
-		var b strings.Builder
-		for i, col := range f.Columns {
-			b.WriteString(map[bool]string{true: "\t"}[i > 0] + col.Name)
+		holdGolden(t, c.file, f)
+	}
+}
+
+// holdGolden holds an answer to the one in testdata, or writes it there.
+func holdGolden(t *testing.T, file string, f *queries.Frame) {
+	t.Helper()
+	var b strings.Builder
+	for i, col := range f.Columns {
+		b.WriteString(map[bool]string{true: "\t"}[i > 0] + col.Name)
+	}
+	b.WriteString("\n")
+	for _, r := range f.Rows {
+		for i, v := range r {
+			b.WriteString(map[bool]string{true: "\t"}[i > 0] + fmt.Sprint(v))
 		}
 		b.WriteString("\n")
-		for _, r := range f.Rows {
-			for i, v := range r {
-				b.WriteString(map[bool]string{true: "\t"}[i > 0] + fmt.Sprint(v))
-			}
-			b.WriteString("\n")
-		}
-		path := filepath.Join("testdata", c.file+".golden.tsv")
-		if flag.Lookup("update").Value.String() == "true" { // that of TestFrozen
-			if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
+	}
+	path := filepath.Join("testdata", file+".golden.tsv")
+	if flag.Lookup("update").Value.String() == "true" { // that of TestFrozen
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got, expected := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
-		for i := range max(len(got), len(expected)) {
-			if i >= len(got) || i >= len(expected) || got[i] != expected[i] {
-				t.Errorf("%s differs from line %d on:\n%.300s\nwant\n%.300s", path, i+1, strings.Join(got[min(i, len(got)):], "\n"), strings.Join(expected[min(i, len(expected)):], "\n"))
-				break
-			}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, expected := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(got), len(expected)) {
+		if i >= len(got) || i >= len(expected) || got[i] != expected[i] {
+			t.Errorf("%s differs from line %d on:\n%.300s\nwant\n%.300s", path, i+1, strings.Join(got[min(i, len(got)):], "\n"), strings.Join(expected[min(i, len(expected)):], "\n"))
+			break
 		}
 	}
 }

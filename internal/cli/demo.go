@@ -26,7 +26,7 @@ var demoRuns = []struct{ run, files, doc string }{
 	{"two-gpus", "nsys/nccl2/nccl2.sqlite.gz", "two processes on two GPUs: matmul and all-reduce"},
 	{"profiled", "ncu/llama.sqlite.gz ncu/llama.ncu-rep.gz", "a two-layer Llama, its timeline and seven of its kernels under Nsight Compute"},
 	{"operators", "torch/llama-stack.trace.json.gz", "a two-layer Llama under the PyTorch profiler"},
-	{"llama", "nsys/llama-graph-node/llama-graph-node.sqlite.gz", "a 1.5 B Llama that decodes by replaying a CUDA graph"},
+	{"llama", "nsys/llama-graph-node/llama-graph-node.sqlite.gz workload/llama-graph-node.workload.json", "a 1.5 B Llama that decodes by replaying a CUDA graph"},
 }
 
 func (p *program) demoCommand() *cli.Command {
@@ -106,6 +106,7 @@ func (p *program) demoAnswers(c *cli.Context, w *schema.Warehouse) error {
 	}{
 		{"The runs: prof runs", "runs", nil},
 		{"Stages of the Llama run, time per pass: prof query stages --run llama", "stages", queries.Args{"run": "llama"}},
+		{"How much of the GPU they use: prof query mfu --run llama", "mfu", queries.Args{"run": "llama"}},
 		{"Its kernels: prof query top-kernels --run llama --top 8", "top-kernels", queries.Args{"run": "llama", "top": "8"}},
 		{"What decode does, by family: prof query top-kernels --run llama --stage decode --by family --top 6", "top-kernels",
 			queries.Args{"run": "llama", "stage": "decode", "by": "family", "top": "6"}},

@@ -14,8 +14,8 @@ WITH d AS (
     SELECT d.name, array_to_string(arg_min(p.device, (levenshtein(replace(lower(d.name), 'nvidia ', ''), replace(lower(p.device), 'nvidia ', '')), p.device), 3), ', ') AS names
     FROM d CROSS JOIN p GROUP BY d.name
 )
-SELECT CASE WHEN d.name IS NULL THEN 'the capture does not say which GPU it is of: give --peak and --bandwidth'
-    ELSE format('{} is not in device_peak, its peaks are not known: give --peak and --bandwidth, or add a row with any DuckDB client: INSERT INTO device_peak VALUES (''user'', ''{}'', ''tensor_bf16'', ''fp32'', FLOP_PER_S, NULL, ''variant'', ''source'', DATE ''2026-01-31''); the nearest names are {}: for one of the same figures INSERT INTO device_alias VALUES (''user'', ''{}'', ''ITS NAME'', ''why'')',
+SELECT CASE WHEN d.name IS NULL THEN 'the capture does not say which GPU it is of: give mfu and mbu --peak and --bandwidth'
+    ELSE format('{} is not in device_peak, its peaks are not known: give mfu and mbu --peak and --bandwidth, or add a row with any DuckDB client: INSERT INTO device_peak VALUES (''user'', ''{}'', ''tensor_bf16'', ''fp32'', FLOP_PER_S, NULL, ''variant'', ''source'', DATE ''2026-01-31''); the nearest names are {}: for one of the same figures INSERT INTO device_alias VALUES (''user'', ''{}'', ''ITS NAME'', ''why'')',
         d.name, replace(d.name, '''', ''''''), coalesce(near.names, '(none)'), replace(d.name, '''', '''''')) END AS note
 FROM d LEFT JOIN near ON near.name = d.name
 WHERE d.name IS NULL OR NOT EXISTS (SELECT 1 FROM _peak_name_v1 n WHERE n.name = d.name)

@@ -9,12 +9,11 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   precision: fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4; NULL when nothing says
---   origin: option, configuration or kernels (nine tenths of the time of the matrix multiplications whose name tells a type); NULL when nothing says
+--   origin: option, configuration or kernels (nine tenths of the time of the kernels whose name tells a type of 16 bits); NULL when nothing says
 
 WITH named AS (
     SELECT CASE WHEN regexp_matches(n.name, 'bf16|__nv_bfloat16|BFloat16|bfloat16') THEN 'bf16' WHEN regexp_matches(n.name, '__half|c10::Half|f16f16|fp16|hgemm|half_t') THEN 'fp16' END AS precision, sum(k.duration_ns) AS ns
     FROM kernel k JOIN kernel_name n ON n.run_id = k.run_id AND n.kernel_name_id = k.kernel_name_id
-    JOIN kernel_class c ON c.run_id = k.run_id AND c.kernel_name_id = k.kernel_name_id AND c.role = 'gemm'
     WHERE k.run_id = _run_id_v1(run) AND k.source_id IN (SELECT t.source_id FROM _timeline_v1(run, source := source) t)
     GROUP BY ALL
 ), said AS (

@@ -67,7 +67,7 @@ WITH r AS (
     FROM way w LEFT JOIN e b ON w.place IS NULL AND w.back_count > b.later_count AND w.back_count <= b.later_count + b.decode_count
 ), fact AS (
     SELECT p.range_id, p.is_before OR coalesce(e.is_warmup, false) AS is_warmup, e.prefill_count AS p, e.batch_count AS b, e.image_count, e.crop_count,
-        CASE WHEN p.is_step THEN least(e.decode_count, 1) WHEN p.parts IS NULL THEN e.decode_count WHEN p.parts = e.decode_count OR p.is_begun AND p.parts < e.decode_count AND e.decode_count < 2 * p.whole_parts THEN 1 END AS d,
+        CASE WHEN p.is_step THEN CASE WHEN e.decode_count > 0 THEN 1 END WHEN p.parts IS NULL THEN e.decode_count WHEN p.parts = e.decode_count OR p.is_begun AND p.parts < e.decode_count AND e.decode_count < 2 * p.whole_parts THEN 1 END AS d,
         CASE WHEN p.parts IS NOT NULL THEN p.nth - 1 WHEN NOT p.is_step THEN 0 WHEN p.listed = 0 THEN p.before % p.steps ELSE e.decode_count - (p.back_count - e.later_count) END AS skipped,
         CASE p.stage WHEN 'prefill' THEN coalesce(e.prefill_count, e.image_count) IS NOT NULL WHEN 'decode' THEN d IS NOT NULL ELSE false END AS is_said
     FROM placed p LEFT JOIN e ON e.back_count = p.said_count

@@ -56,7 +56,7 @@ WITH u AS MATERIALIZED (
     FROM mean m CROSS JOIN shape s CROSS JOIN said
 ), old AS (
     SELECT u.stage, CASE u.stage WHEN 'vision' THEN 0 WHEN 'model' THEN (SELECT CASE WHEN count(w.flop) = 2 THEN sum(w.flop) END FROM work w) ELSE w.flop END::DOUBLE AS flop,
-        CASE u.stage WHEN 'model' THEN (SELECT CASE WHEN count(x.time_ns) = count(*) THEN sum(x.time_ns) END FROM u x WHERE x.stage <> 'model') ELSE u.time_ns END AS time_ns
+        CASE u.stage WHEN 'model' THEN (SELECT CASE WHEN count(x.time_ns) = count(*) THEN list_sum(list(x.time_ns ORDER BY x.time_ns)) END FROM u x WHERE x.stage <> 'model') ELSE u.time_ns END AS time_ns
     FROM u LEFT JOIN work w ON w.stage = u.stage
 ), part AS (
     SELECT coalesce(bool_or(u.stage = 'vision'), false) AS has_vision FROM u

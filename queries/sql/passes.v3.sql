@@ -22,7 +22,7 @@
 --   pid: process
 --   range_id: the range
 --   prefill_count: tokens of each prompt that it worked on; NULL when not known, and in other stages
---   decode_count: decode steps of each sequence in it; NULL when not known
+--   decode_count: decode steps of each sequence in it, 0 in a prefill; NULL when not known
 --   batch_count: sequences; NULL when not known
 --   image_count: images of each prompt; NULL when not known, and in other stages
 --   before_count: tokens in the context of each sequence before its first step; NULL when not known, and in other stages
@@ -31,7 +31,7 @@
 
 SELECT s.stage, row_number() OVER (PARTITION BY s.stage, s.source_id, s.pid ORDER BY s.start_ns, s.range_id) AS pass, p.path,
     s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.is_warmup, s.start_ns, s.source_id, s.pid, s.range_id,
-    coalesce(s.prompt_length_count, CASE WHEN s.prompt_count = 1 THEN s.prompt_token_count END) AS prefill_count, nullif(s.step_count, 0) AS decode_count, s.prompt_count + s.decode_count AS batch_count,
+    coalesce(s.prompt_length_count, CASE WHEN s.prompt_count = 1 THEN s.prompt_token_count END) AS prefill_count, s.step_count AS decode_count, s.prompt_count + s.decode_count AS batch_count,
     s.image_count, s.before_count, s.prompt_token_count + s.decode_token_count AS token_count, s.basis
 FROM _stage_pass_v1(run, device := device, source := source) s
 JOIN range_path p ON p.run_id = _run_id_v1(run) AND p.path_id = s.path_id

@@ -1,4 +1,4 @@
--- workload v1: What the facts of the workload say of its passes, and what it measured itself: wall time, on the CPU's clock.
+-- workload-passes v1: What the facts of the workload say of its passes, and what it measured itself: wall time, on the CPU's clock.
 -- grain: one pass of the workload, or one row for every pass
 -- key: source_id, pass
 -- params:

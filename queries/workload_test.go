@@ -1,0 +1,339 @@
+package queries_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// timelineRun is the id of a run made by draw.
+const timelineRun = "01890000-0000-7000-8000-00000000000a"
+
+// kinds are the ranges that timelines are drawn with, by letter: name, stage, note.
+var kinds = map[rune][3]string{'P': {"prefill", "prefill"}, 'D': {"decode_all", "decode"}, 'S': {"decode_step[7]", "decode"}, 'E': {"encode", "encode"},
+	'W': {"warmup", "prefill"}, 'V': {"vision", "prefill", "vision"}}
+
+// draw makes the only run of a warehouse, with a timeline of Nsight Systems as source 1: a text for each of the processes 1, 2, ... with a letter for each of
+// its ranges, 100 ns apart. A range takes 80 ns, and its GPU works from 10 to 60 ns after its start; a vision part is the first 30 ns of
+// the prefill before it. A small letter is work on GPU 1 and not 0.
+func draw(t *testing.T, w *schema.Warehouse, processes ...string) {
+	t.Helper()
+	for _, table := range []string{"run", "source", "range_path", "path_stage", "nvtx_range", "range_device", "workload", "workload_pass"} {
+		exec(t, w, "DELETE FROM "+table)
+	}
+	exec(t, w, `INSERT INTO run SELECT '`+timelineRun+`', 'drawn', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'`)
+	addSource(t, w, 1, "nsys")
+	path := map[rune]int{}
+	var ranges, work []string
+	for pid, marks := range processes {
+		at := 0
+		for _, m := range marks {
+			upper, gpu := m, 0
+			if m >= 'a' {
+				upper, gpu = m-'a'+'A', 1
+			}
+			k := kinds[upper]
+			if path[upper] == 0 {
+				n := len(path) + 1
+				path[upper] = n
+				own, stagePath, notePath := n, fmt.Sprint(n), "NULL"
+				if k[2] != "" {
+					stagePath, notePath = "NULL", fmt.Sprint(own)
+				}
+				exec(t, w, fmt.Sprintf(`INSERT INTO range_path SELECT '%s', %d, 1, '', '%[3]s', [%[2]d], '%[3]s'`, timelineRun, n, k[0]))
+				exec(t, w, fmt.Sprintf(`INSERT INTO path_stage SELECT '%s', %d, '%s', %s, nullif('%s', ''), %s, %t`, timelineRun, n, k[1], stagePath, k[2], notePath, upper == 'W'))
+			}
+			start, duration := 100*at, 80
+			if upper == 'V' {
+				start, duration = start-100, 30
+			} else {
+				at++
+			}
+			id := len(ranges) + 1
+			ranges = append(ranges, fmt.Sprintf("('%s', 1, %d, NULL, %d, %d, 1, NULL, 'push_pop', '', '%s', NULL, %d, %d)", timelineRun, id, path[upper], pid+1, k[0], start, duration))
+			work = append(work, fmt.Sprintf("('%s', %d, %d, %d, %d, 40, 45, 40, 3, 1, 0)", timelineRun, id, gpu, start+10, start+60))
+		}
+	}
+	exec(t, w, "INSERT INTO nvtx_range VALUES "+strings.Join(ranges, ", "))
+	exec(t, w, "INSERT INTO range_device VALUES "+strings.Join(work, ", "))
+}
+
+func addSource(t *testing.T, w *schema.Warehouse, id int, kind string) {
+	t.Helper()
+	exec(t, w, fmt.Sprintf(`INSERT INTO source SELECT '%s', %d, '%s', '%[3]s', 'file-%[2]d', NULL, NULL, NULL, 1, 'sum-%[2]d', 1, 'ok', NULL, NULL, 1000`, timelineRun, id, kind))
+}
+
+// facts are what a workload says.
+type facts struct {
+	passes  string // a word for each pass: prompt/steps, warm-up with w before, more as /batch/images; * before: every pass
+	warmups string // NULL where empty
+	capture string
+}
+
+func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
+	t.Helper()
+	addSource(t, w, source, "workload")
+	null := func(s, quote string) string {
+		if s == "" || s == "?" {
+			return "NULL"
+		}
+		return quote + s + quote
+	}
+	exec(t, w, fmt.Sprintf("INSERT INTO workload SELECT '%s', %d, NULL, %s, %s", timelineRun, source, null(f.warmups, ""), null(f.capture, "'")))
+	for i, word := range strings.Fields(f.passes) {
+		id := fmt.Sprint(i + 1)
+		rest, each := strings.CutPrefix(word, "*")
+		if each {
+			id = "NULL"
+		}
+		rest, warm := strings.CutPrefix(rest, "w")
+		n := append(strings.Split(rest, "/"), "", "", "")
+		batch := n[2]
+		if batch == "" {
+			batch = "1"
+		}
+		exec(t, w, fmt.Sprintf("INSERT INTO workload_pass SELECT '%s', %d, %s, %t, %s, %s, %s, %s, NULL, 1500, 2500, NULL", timelineRun, source, id, warm, null(n[0], ""), null(n[1], ""), batch, null(n[3], "")))
+	}
+}
+
+// matched gives a word for each pass in the order of process and time: (warm-up in brackets) prompt tokens of a prefill, steps@context
+// before them of a decode, ? where nothing is said.
+func matched(t *testing.T, w *schema.Warehouse, args string) string {
+	t.Helper()
+	f, err := queries.Raw(t.Context(), w, `SELECT CASE WHEN basis IS NULL THEN '?' WHEN stage = 'decode' THEN concat(step_count, '@', coalesce(before_count::VARCHAR, '?')) ELSE coalesce(prompt_length_count::VARCHAR, '-') END, is_warmup
+		FROM _stage_pass_v1('drawn'`+args+`) ORDER BY source_id, pid, start_ns`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, r := range f.Rows {
+		word := r[0].(string)
+		if r[1].(bool) {
+			word = "(" + word + ")"
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestPassFacts holds which facts of the workload are taken for which pass of the timeline, which passes are warm-up by them, and what
+// a reader is told where they do not fit.
+func TestPassFacts(t *testing.T) {
+	const lost, none = "which of them these are is not known, and neither are their tokens", ""
+	w := newWarehouse(t)
+	for what, c := range map[string]struct {
+		timeline, want, note string
+		facts                facts
+	}{
+		"as many":                    {"PDPD", "100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
+		"more in the timeline":       {"PDPDPD", "(?) (?) 100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
+		"fewer, alike":               {"PD", "100 3@100", "lists 2 measured passes, the timeline has only 1 of prefill: their tokens are taken", facts{passes: "100/3 100/3"}},
+		"fewer, not alike":           {"PD", "? ?", "lists 2 measured passes, the timeline has only 1 of prefill: " + lost, facts{passes: "100/3 200/4"}},
+		"every pass":                 {"PDPD", "100 3@100 100 3@100", none, facts{passes: "*100/3"}},
+		"every pass and a warm-up":   {"PDPDPD", "(100) (3@100) 100 3@100 100 3@100", none, facts{passes: "*100/3", warmups: "1"}},
+		"warm-up alone":              {"PDPDPD", "(?) (?) ? ? ? ?", none, facts{warmups: "1"}},
+		"nothing but warm-up":        {"PD", "(100) (3@100)", "all 1 passes of prefill are warm-up by what the workload says", facts{passes: "*100/3", warmups: "2"}},
+		"listed warm-up":             {"PDPDPD", "(10) (2@10) 100 3@100 200 4@200", none, facts{passes: "w10/2 100/3 200/4"}},
+		"listed warm-up left out":    {"PDPD", "100 3@100 200 4@200", none, facts{passes: "w10/2 100/3 200/4"}},
+		"warm-up before listed ones": {"PDPDPDPD", "(?) (?) (10) (2@10) 100 3@100 200 4@200", none, facts{passes: "w10/2 100/3 200/4"}},
+		"warm-up between":            {"PDPDPD", "100 3@100 (10) (2@10) 200 4@200", none, facts{passes: "100/3 w10/2 200/4"}},
+		"all listed are warm-up":     {"PDPDPD", "(?) (?) (10) (2@10) (20) (2@20)", "all 3 passes of decode are warm-up", facts{passes: "w10/2 w20/2"}},
+		"warm-up by a rule":          {"WDPDPD", "(?) (?) 100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
+		"prefill alone as warm-up":   {"PPDPD", "(?) 100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
+		"all prefills first":         {"PPPDDD", "(?) 100 200 (?) 3@100 4@200", none, facts{passes: "100/3 200/4"}},
+		"prompts unknown":            {"PDPD", "? 16@? ? 16@?", none, facts{passes: "*?/16"}},
+		"steps unknown":              {"PDPD", "50 ? 50 ?", none, facts{passes: "*50/?"}},
+		"another stage":              {"EPDEPD", "(?) (?) (?) ? 50 2@50", none, facts{passes: "50/2"}},
+		"steps":                      {"PSSSPSSS", "100 1@100 1@101 1@102 100 1@100 1@101 1@102", "6 passes of decode are taken as one decode step each, since the workload says that a pass has 3", facts{passes: "*100/3"}},
+		"steps and a warm-up":        {"PSSPSSS", "(100) (1@100) (1@101) 100 1@100 1@101 1@102", "3 passes of decode are taken as one", facts{passes: "*100/3", warmups: "1"}},
+		"steps of listed passes":     {"PSSPSSSPSSSS", "(?) (?) (?) 100 1@100 1@101 1@102 200 1@200 1@201 1@202 1@203", "7 passes of decode are taken as one decode step each, since the workload says that a pass has 3 to 4", facts{passes: "100/3 200/4"}},
+		"steps cut off":              {"PSSSSPS", "9 1@9 1@10 1@11 1@12 9 1@9", "5 passes of decode", facts{passes: "*9/4"}},
+		"steps from the middle":      {"SSPSSS", "? ? 9 1@9 1@10 1@11", "2 passes of decode are not as many", facts{passes: "*9/3"}},
+		"one step short":             {"PSSSPSSS", "9 1@9 1@10 1@11 9 1@9 1@10 1@11", "6 passes of decode are taken as one", facts{passes: "*9/4"}},
+		"parts of several steps":     {"PSSPSS", "9 ? ? 9 ? ?", "4 passes of decode are not as many after each prefill", facts{passes: "*9/4"}},
+		"more than the steps":        {"PSSSPSSS", "9 ? ? ? 9 ? ? ?", "6 passes of decode are not as many after each prefill", facts{passes: "*9/2"}},
+		"one step a pass":            {"PSPS", "9 1@9 9 1@9", none, facts{passes: "*9/1"}},
+		"no decode was needed":       {"PP", "9 9", none, facts{passes: "*9/0"}},
+		"decode alone":               {"DDD", "(?) 3@100 4@200", "the workload says the tokens of prefill, but no range", facts{passes: "100/3 200/4"}},
+		"decode alone, fewer":        {"D", "?", "the timeline has only 1 of decode: " + lost, facts{passes: "100/3 200/4"}},
+		"decode alone, every pass":   {"DDDD", "2@100 2@100 2@100 2@100", "no range of the timeline is a pass of it", facts{passes: "*100/2"}},
+		"steps alone":                {"SSSSSSS", "(?) 1@100 1@101 1@200 1@201 1@202 1@203", "6 passes of decode are taken as one", facts{passes: "100/2 200/4"}},
+		"steps alone, every pass":    {"SSSSS", "(1@100) (1@101) 1@100 1@101 1@100", "3 passes of decode are taken as one", facts{passes: "*100/2", warmups: "1"}},
+		"prefill alone":              {"PP", "9 9", "the workload says the tokens of decode, but no range", facts{passes: "*9/4"}},
+		"of another timeline":        {"PDPD", "? ? ? ?", "the facts of the workload are about another timeline", facts{passes: "9/4", capture: "torch"}},
+		"of this timeline":           {"PDPD", "(?) (?) 9 4@9", none, facts{passes: "9/4", capture: "nsys"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			draw(t, w, c.timeline)
+			addFacts(t, w, 2, c.facts)
+			if got := matched(t, w, ""); got != c.want {
+				t.Errorf("%s of %+v is matched as %q, want %q", c.timeline, c.facts, got, c.want)
+			}
+			if got := strings.Join(noteRows(t, w, "_note_workload_v1"), "\n"); !strings.Contains(got, c.note) || c.note == "" && got != "" {
+				t.Errorf("%s of %+v: the notes are %q, want %q", c.timeline, c.facts, got, c.note)
+			}
+		})
+	}
+}
+
+func noteRows(t *testing.T, w *schema.Warehouse, query string) []string {
+	t.Helper()
+	return rows(t, w, "SELECT note FROM "+query+"('drawn') ORDER BY note")
+}
+
+// TestPassesOfProcesses holds that each process has all passes of the workload, and that what a GPU did has no influence on it.
+func TestPassesOfProcesses(t *testing.T) {
+	w := newWarehouse(t)
+	draw(t, w, "PDPdPD", "PDPD", "PDPSSSS")
+	addFacts(t, w, 2, facts{passes: "100/3 200/4"})
+	all := []string{"(?) (?) 100 3@100 200 4@200", "100 3@100 200 4@200", "100 ? 200 1@200 1@201 1@202 1@203"}
+	if got, want := matched(t, w, ""), strings.Join(all, " "); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := matched(t, w, ", device := 1"), "3@100"; got != want {
+		t.Errorf("of GPU 1 got %q, want %q", got, want)
+	}
+}
+
+// TestLatestFacts holds that facts given later go before, also those that say less, and that facts of the other timeline do not.
+func TestLatestFacts(t *testing.T) {
+	w := newWarehouse(t)
+	draw(t, w, "PDPD")
+	addFacts(t, w, 2, facts{passes: "100/3", warmups: "1"})
+	addFacts(t, w, 3, facts{passes: "*70/2"})
+	addFacts(t, w, 4, facts{passes: "*60/2", capture: "torch"})
+	if got, want := matched(t, w, ""), "70 2@70 70 2@70"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := fmt.Sprint(noteRows(t, w, "_note_workload_v1")), "[[2 sets of facts of a workload are about this timeline, of which the latest counts: file-3]]"; got != want {
+		t.Errorf("the notes are %q, want %q", got, want)
+	}
+	if got, want := fmt.Sprint(rows(t, w, "FROM workload_passes('drawn')")), "[[2 1 false 100 3 1 <nil> <nil> 1500 2500 <nil>] [3 <nil> false 70 2 1 <nil> <nil> 1500 2500 <nil>] [4 <nil> false 60 2 1 <nil> <nil> 1500 2500 <nil>]]"; got != want {
+		t.Errorf("workload-passes gives %s, want %s", got, want)
+	}
+}
+
+// TestStagesOfFacts holds what stages, passes and stage-notes make of the facts.
+func TestStagesOfFacts(t *testing.T) {
+	w := newWarehouse(t)
+	draw(t, w, "PVDPVDPVDPVD")
+	ask := func(name string) *queries.Frame { return query(t, w, name, queries.Args{"run": "drawn"}) }
+	unknown := ask("stages")
+	if got := fmt.Sprint(column(unknown, "passes"), column(unknown, "token_count"), column(unknown, "gpu_span_tokens_per_s"), unknown.Notes); got != "[4 4] [<nil> <nil>] [<nil> <nil>] []" {
+		t.Errorf("without facts stages gives %s", got)
+	}
+	addFacts(t, w, 2, facts{passes: "100/3/2/1 200/4/2/1 210/4/2/1"})
+	exec(t, w, "UPDATE nvtx_range SET duration_ns = 20 WHERE range_id = 4")
+	stages := ask("stages")
+	for name, want := range map[string]string{"stage": "[prefill decode]", "passes": "[3 3]", "warmup_passes": "[1 1]", "kernel_count": "[9 9]", "token_count": "[1020 22]",
+		"gpu_span_tokens_per_s": "[6.8e+09 1.466666666666667e+08]"} { // in 3 spans of 50 ns
+		if got := fmt.Sprint(column(stages, name)); got != want {
+			t.Errorf("stages: %s is %s, want %s", name, got, want)
+		}
+	}
+	if want := []string{"2 warm-up passes are left out (the workload lists 3 measured passes)",
+		"the passes of prefill differ 4.0-fold in time on the CPU, the first one takes 0.000 ms of a median of 0.000: is it warm-up? see prof query passes"}; !slices.Equal(stages.Notes, want) {
+		t.Errorf("the notes are %q, want %q", stages.Notes, want)
+	}
+	if old := query(t, w, "stages.v2", queries.Args{"run": "drawn"}); fmt.Sprint(column(old, "passes")) != "[4 4]" || slices.ContainsFunc(old.Notes, func(n string) bool { return strings.Contains(n, "left out") }) {
+		t.Errorf("version 2, which knows no facts, gives %v with %q", old.Rows, old.Notes)
+	}
+	passes := ask("passes")
+	for name, want := range map[string]string{"is_warmup": "[true true false false false false false false]", "prefill_count": "[<nil> <nil> 100 <nil> 200 <nil> 210 <nil>]",
+		"decode_count": "[<nil> <nil> 0 3 0 4 0 4]", "batch_count": "[<nil> <nil> 2 2 2 2 2 2]", "image_count": "[<nil> <nil> 1 <nil> 1 <nil> 1 <nil>]", "before_count": "[<nil> <nil> <nil> 100 <nil> 200 <nil> 210]",
+		"token_count": "[<nil> <nil> 200 6 400 8 420 8]", "basis": "[<nil> <nil> workload workload workload workload workload workload]", "pass": "[1 1 2 2 3 3 4 4]"} {
+		if got := fmt.Sprint(column(passes, name)); got != want {
+			t.Errorf("passes: %s is %s, want %s", name, got, want)
+		}
+	}
+	if got := fmt.Sprint(column(ask("stage-notes"), "instances")); got != "[3]" {
+		t.Errorf("stage-notes counts %s parts, want 3", got)
+	}
+	exec(t, w, "UPDATE path_stage SET is_warmup = true WHERE stage = 'decode'")
+	if got, want := ask("stages").Notes[0], "5 warm-up passes are left out (the workload lists 3 measured passes)"; got != want {
+		t.Errorf("the note is %q, want %q", got, want)
+	}
+	exec(t, w, "DELETE FROM workload")
+	if got, want := ask("stages").Notes[0], "4 warm-up passes are left out"; got != want {
+		t.Errorf("by a rule alone the note is %q, want %q", got, want)
+	}
+}
+
+// TestCapturedWorkload holds the passes of a real capture against what its workload measured itself.
+func TestCapturedWorkload(t *testing.T) {
+	w := newWarehouse(t)
+	load(t, w, "llama", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz", "../testdata/workload/llama-graph-node.workload.json")
+	for _, r := range rows(t, w, `SELECT p.stage, p.pass, p.cpu_ns, w.prefill_ns, w.decode_ns FROM passes('llama') p JOIN workload_passes('llama') w ON w.pass = p.pass - 1
+		WHERE p.is_warmup OR p.basis <> 'workload' OR abs(p.cpu_ns - CASE p.stage WHEN 'prefill' THEN w.prefill_ns ELSE w.decode_ns END) > 1e5
+			OR p.token_count <> CASE p.stage WHEN 'prefill' THEN 512 ELSE 32 END`) {
+		t.Errorf("a pass is not that of the workload: %s", r)
+	}
+	if got, want := fmt.Sprint(rows(t, w, "SELECT stage, passes, warmup_passes, token_count FROM stages('llama')")), "[[prefill 3 1 1536] [decode 3 1 96]]"; got != want {
+		t.Errorf("stages are %s, want %s", got, want)
+	}
+}
+
+// TestAnnotations holds what is read from the names that serving engines give their steps.
+func TestAnnotations(t *testing.T) {
+	w := newWarehouse(t)
+	for name, want := range map[string]string{ // sequences, tokens, pairs, squares, keys of prompts; sequences, tokens, keys of generating requests
+		"step[EXTEND bs=2 toks=300]":                                    "2 300 - - - 0 0 -",
+		"step[EXTEND bs=2 toks=300 c_sqsq=50000 c_sqsk=60000 c_sk=400]": "2 300 60000 50000 400 0 0 -",
+		"step[EXTEND bs=2 toks=0]":                                      "2 - - - - 0 0 -",
+		"step[DECODE bs=8]":                                             "0 0 - - - 8 8 -",
+		"step[DECODE bs=8 g_sqsq=8 g_sqsk=4096 g_sk=4096]":              "0 0 - - - 8 8 4096",
+		"step[MIXED bs=5]":                                              "- - - - - - - -",
+		"step[MIXED bs=5 c=1 g=4 c_sq=128 c_sk=130 c_sqsq=16384 c_sqsk=16640 g_sq=4 g_sk=900 g_sqsq=4 g_sqsk=900]": "1 128 16640 16384 130 4 4 900",
+		"step[EXTEND bs=2 toks=3":                     "", // cut off
+		"step[EXTEND bs=":                             "",
+		"step[TARGET_VERIFY bs=8]":                    "",
+		"step[EXTEND bs=99999999999999999999 toks=5]": "- - - - - 0 0 -",
+		"step[EXTEND bs=8 toks=5]":                    "8 - - - - 0 0 -", // fewer tokens than sequences
+		"execute_context_2(100)_generation_8(8)":      "2 100 - - - 8 8 -",
+		"execute_context_0(0)_generation_8(8)":        "0 0 - - - 8 8 -",
+		"execute_context_0(0)_generation_8(16)":       "0 0 - - - 8 16 -", // speculative
+		"execute_108_context_2(sq100sk150sqsq5000sqsk7500)_generation_8(sq8sk4096sqsq8sqsk4096)": "2 100 7500 5000 150 8 8 4096",
+		"execute_context_2(100)_generation_8(8":                                                  "",
+		"execute_context_2(sq100sk150sqsq50)_generation_8(sq8)":                                  "2 100 - 50 150 8 8 -",
+		"execute_context_2()_generation_0()":                                                     "2 - - - - 0 - -",
+		"execute_model":                                                                          "",
+		"[Executor] _forward_step 41: 2 ctx reqs, 300 ctx tokens, 8 gen reqs":                    "2 300 - - - 8 8 -",
+		"[Executor] _forward_step 41: 0 ctx reqs, 8 gen reqs":                                    "0 0 - - - 8 8 -",
+		"[Executor] _forward_step: 2 ctx reqs, 8 gen reqs":                                       "2 - - - - 8 8 -",
+		"[Executor] _forward_step 41: 2 ctx reqs, 300 ctx tok":                                   "2 - - - - - - -",
+		"[Executor] _forward_step 41: 2 ctx":                                                     "",
+	} {
+		draw(t, w, "PP")
+		exec(t, w, "UPDATE nvtx_range SET name = "+schema.Quote(name)+" WHERE range_id = 2")
+		f, err := queries.Raw(t.Context(), w, "FROM _annotation_v1('drawn')")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, r := range f.Rows {
+			got += strings.ReplaceAll(strings.Trim(fmt.Sprint(r[1:]), "[]"), "<nil>", "-")
+		}
+		if got != want {
+			t.Errorf("%s says %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestAnnotatedPasses holds that a name which tells tokens goes before the workload, and one which does not leaves it to the workload.
+func TestAnnotatedPasses(t *testing.T) {
+	w := newWarehouse(t)
+	draw(t, w, "PDPD")
+	addFacts(t, w, 2, facts{passes: "*100/3", warmups: "1"})
+	for id, name := range map[int]string{1: "step[EXTEND bs=1 toks=7]", 2: "step[DECODE bs=4 g_sqsq=4 g_sqsk=90 g_sk=90]", 3: "[Executor] _forward_step 4: 1 ctx reqs, 0 gen reqs"} {
+		exec(t, w, fmt.Sprintf("UPDATE nvtx_range SET name = %s WHERE range_id = %d", schema.Quote(name), id))
+	}
+	got := rows(t, w, "SELECT is_warmup, basis, prefill_count, decode_count, batch_count, before_count, token_count FROM passes('drawn')")
+	want := []string{"[true annotation 7 0 1 <nil> 7]", "[true annotation <nil> 1 4 <nil> 4]", "[false workload 100 0 1 <nil> 100]", "[false workload <nil> 3 1 100 3]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
