@@ -106,7 +106,7 @@ func TestFiles(t *testing.T) {
 // plain are columns of numbers that measure nothing or count what their name says.
 var plain = []string{"rank", "pass", "calls", "instances", "gpu_instances", "passes", "warmup_passes", "replays", "kernels_per_replay", "queued", "samples", "sources", "rows",
 	"pid", "tid", "device", "context", "stream", "priority", "mean", "median", "min", "max",
-	"launch", "launches", "nth", "candidates", "timeline_calls", "depth", "waves", "stall_cycles", "intensity", "ridge", "value"} // the unit of a value stands beside it
+	"gpu_span_tokens_per_s", "launch", "launches", "nth", "candidates", "timeline_calls", "depth", "waves", "stall_cycles", "intensity", "ridge", "value"} // the unit of a value stands beside it
 
 // TestResults runs every query on every capture and holds what is true of all results.
 func TestResults(t *testing.T) {

@@ -22,49 +22,47 @@ var kinds = map[rune][3]string{'P': {"prefill", "prefill"}, 'D': {"decode_all", 
 // the prefill before it. A small letter is work on GPU 1 and not 0.
 func draw(t *testing.T, w *schema.Warehouse, processes ...string) {
 	t.Helper()
+	stmts := []string{"BEGIN"}
 	for _, table := range []string{"run", "source", "range_path", "path_stage", "nvtx_range", "range_device", "workload", "workload_pass"} {
-		exec(t, w, "DELETE FROM "+table)
+		stmts = append(stmts, "DELETE FROM "+table)
 	}
-	exec(t, w, `INSERT INTO run SELECT '`+timelineRun+`', 'drawn', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'`)
-	addSource(t, w, 1, "nsys")
+	stmts = append(stmts, "INSERT INTO run SELECT '"+timelineRun+"', 'drawn', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys"))
 	path := map[rune]int{}
-	var ranges, work []string
+	id := 0
 	for pid, marks := range processes {
 		at := 0
 		for _, m := range marks {
-			upper, gpu := m, 0
+			letter, gpu := m, 0
 			if m >= 'a' {
-				upper, gpu = m-'a'+'A', 1
+				letter, gpu = m-'a'+'A', 1
 			}
-			k := kinds[upper]
-			if path[upper] == 0 {
+			k := kinds[letter]
+			if path[letter] == 0 {
 				n := len(path) + 1
-				path[upper] = n
-				own, stagePath, notePath := n, fmt.Sprint(n), "NULL"
+				path[letter] = n
+				stage, note := fmt.Sprint(n), "NULL"
 				if k[2] != "" {
-					stagePath, notePath = "NULL", fmt.Sprint(own)
+					stage, note = note, stage
 				}
-				exec(t, w, fmt.Sprintf(`INSERT INTO range_path SELECT '%s', %d, 1, '', '%[3]s', [%[2]d], '%[3]s'`, timelineRun, n, k[0]))
-				exec(t, w, fmt.Sprintf(`INSERT INTO path_stage SELECT '%s', %d, '%s', %s, nullif('%s', ''), %s, %t`, timelineRun, n, k[1], stagePath, k[2], notePath, upper == 'W'))
+				stmts = append(stmts, fmt.Sprintf("INSERT INTO range_path SELECT '%s', %d, 1, '', '%[3]s', [%[2]d], '%[3]s'", timelineRun, n, k[0]),
+					fmt.Sprintf("INSERT INTO path_stage SELECT '%s', %d, '%s', %s, nullif('%s', ''), %s, %t", timelineRun, n, k[1], stage, k[2], note, letter == 'W'))
 			}
 			start, duration := 100*at, 80
-			if upper == 'V' {
+			if letter == 'V' {
 				start, duration = start-100, 30
 			} else {
 				at++
 			}
-			id := len(ranges) + 1
-			ranges = append(ranges, fmt.Sprintf("('%s', 1, %d, NULL, %d, %d, 1, NULL, 'push_pop', '', '%s', NULL, %d, %d)", timelineRun, id, path[upper], pid+1, k[0], start, duration))
-			work = append(work, fmt.Sprintf("('%s', %d, %d, %d, %d, 40, 45, 40, 3, 1, 0)", timelineRun, id, gpu, start+10, start+60))
+			id++
+			stmts = append(stmts, fmt.Sprintf("INSERT INTO nvtx_range SELECT '%s', 1, %d, NULL, %d, %d, 1, NULL, 'push_pop', '', '%s', NULL, %d, %d", timelineRun, id, path[letter], pid+1, k[0], start, duration),
+				fmt.Sprintf("INSERT INTO range_device SELECT '%s', %d, %d, %d, %d, 40, 45, 40, 3, 1, 0", timelineRun, id, gpu, start+10, start+60))
 		}
 	}
-	exec(t, w, "INSERT INTO nvtx_range VALUES "+strings.Join(ranges, ", "))
-	exec(t, w, "INSERT INTO range_device VALUES "+strings.Join(work, ", "))
+	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }
 
-func addSource(t *testing.T, w *schema.Warehouse, id int, kind string) {
-	t.Helper()
-	exec(t, w, fmt.Sprintf(`INSERT INTO source SELECT '%s', %d, '%s', '%[3]s', 'file-%[2]d', NULL, NULL, NULL, 1, 'sum-%[2]d', 1, 'ok', NULL, NULL, 1000`, timelineRun, id, kind))
+func sourceRow(id int, kind string) string {
+	return fmt.Sprintf("INSERT INTO source SELECT '%s', %d, '%s', '%[3]s', 'file-%[2]d', NULL, NULL, NULL, 1, 'sum-%[2]d', 1, 'ok', NULL, NULL, 1000", timelineRun, id, kind)
 }
 
 // facts are what a workload says.
@@ -76,14 +74,13 @@ type facts struct {
 
 func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 	t.Helper()
-	addSource(t, w, source, "workload")
 	null := func(s, quote string) string {
 		if s == "" || s == "?" {
 			return "NULL"
 		}
 		return quote + s + quote
 	}
-	exec(t, w, fmt.Sprintf("INSERT INTO workload SELECT '%s', %d, NULL, %s, %s", timelineRun, source, null(f.warmups, ""), null(f.capture, "'")))
+	stmts := []string{"BEGIN", sourceRow(source, "workload"), fmt.Sprintf("INSERT INTO workload SELECT '%s', %d, NULL, %s, %s", timelineRun, source, null(f.warmups, ""), null(f.capture, "'"))}
 	for i, word := range strings.Fields(f.passes) {
 		id := fmt.Sprint(i + 1)
 		rest, each := strings.CutPrefix(word, "*")
@@ -96,8 +93,9 @@ func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 		if batch == "" {
 			batch = "1"
 		}
-		exec(t, w, fmt.Sprintf("INSERT INTO workload_pass SELECT '%s', %d, %s, %t, %s, %s, %s, %s, NULL, 1500, 2500, NULL", timelineRun, source, id, warm, null(n[0], ""), null(n[1], ""), batch, null(n[3], "")))
+		stmts = append(stmts, fmt.Sprintf("INSERT INTO workload_pass SELECT '%s', %d, %s, %t, %s, %s, %s, %s, NULL, 1500, 2500, NULL", timelineRun, source, id, warm, null(n[0], ""), null(n[1], ""), batch, null(n[3], "")))
 	}
+	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }
 
 // matched gives a word for each pass in the order of process and time: (warm-up in brackets) prompt tokens of a prefill, steps@context

@@ -99,7 +99,7 @@ func (p *program) app() (*cli.App, error) {
 		ExitErrHandler:         func(*cli.Context, error) {},
 		OnUsageError:           onUsageError,
 		Flags:                  []cli.Flag{homeFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
-		Commands: []*cli.Command{p.demoCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(),
+		Commands: []*cli.Command{p.demoCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.reportCommand(),
 			p.tagCommand(), p.rmCommand(), p.completionCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -47,13 +47,7 @@ with captures of Nsight Systems and of the PyTorch profiler has a line for each.
 
 func (p *program) show(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
 	o := p.options(c)
-	pairs := [][2]string{{"run", run.Name}, {"id", run.ID}, {"ingested", run.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC") + " by prof " + run.ProfVersion}}
-	if run.StartedAt != nil {
-		pairs = append(pairs, [2]string{"captured", run.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC") + onHost(run.Host)})
-	}
-	if run.Command != "" {
-		pairs = append(pairs, [2]string{"command", run.Command})
-	}
+	pairs := runFacts(run)
 	more, err := p.showMore(c.Context, w, run)
 	if err != nil {
 		return err
@@ -85,6 +79,18 @@ func (p *program) show(c *cli.Context, w *schema.Warehouse, run schema.Run) erro
 		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", warnings, run.Name)
 	}
 	return nil
+}
+
+// runFacts are what a run is.
+func runFacts(run schema.Run) [][2]string {
+	pairs := [][2]string{{"run", run.Name}, {"id", run.ID}, {"ingested", run.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC") + " by prof " + run.ProfVersion}}
+	if run.StartedAt != nil {
+		pairs = append(pairs, [2]string{"captured", run.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC") + onHost(run.Host)})
+	}
+	if run.Command != "" {
+		pairs = append(pairs, [2]string{"command", run.Command})
+	}
+	return pairs
 }
 
 func onHost(host string) string {

@@ -16,13 +16,13 @@
 WITH r AS (
     SELECT r.precision, r.origin FROM _run_precision_v1(run, model := model, compute := compute, dtype := dtype, source := source) r
 ), k AS (
-    SELECT k.device, k.device_count, k.resource, k.peak_flop_per_s, k.peak_bytes_per_s, k.known FROM _peak_v1(run, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
+    SELECT k.device, k.device_count, k.resource, k.peak_flop_per_s, k.peak_bytes_per_s, k.known FROM _peak_v1(run, device := device, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
 ), m AS (
     SELECT m.model_id, m.name, m.hidden_size, m.dtype FROM model m WHERE m.run_id = _run_id_v1(run) AND m.model_id = _model_id_v1(run, model)
 ), l AS (
-    SELECT l.part, l.window_size, l.weight_bits, l.scope FROM model_layer l JOIN m ON m.model_id = l.model_id WHERE l.run_id = _run_id_v1(run)
+    SELECT l.part, l.view, l.window_size, l.weight_bits, l.scope FROM model_layer l JOIN m ON m.model_id = l.model_id WHERE l.run_id = _run_id_v1(run)
 ), p AS (
-    SELECT p.stage, p.basis, p.image_count, p.prompt_token_count, p.decode_token_count, p.prompt_pair_count, p.decode_key_count FROM _stage_pass_v1(run, device := device, source := source) p WHERE NOT p.is_warmup
+    SELECT p.stage, p.basis, p.image_count, p.crop_count, p.prompt_token_count, p.decode_token_count, p.prompt_pair_count, p.decode_key_count FROM _stage_pass_v1(run, device := device, source := source) p WHERE NOT p.is_warmup
 ), t AS (
     SELECT r.name FROM run r WHERE r.run_id = _run_id_v1(run) AND EXISTS (SELECT 1 FROM p)
 )
@@ -33,7 +33,7 @@ FROM p CROSS JOIN t WHERE p.basis IS NULL AND EXISTS (SELECT 1 FROM m) GROUP BY 
 UNION ALL
 SELECT CASE n.kind WHEN 'left_out' THEN 'left out, so that utilisation is too low: ' ELSE 'not known: ' END || n.note FROM model_note n JOIN m ON m.model_id = n.model_id WHERE n.run_id = _run_id_v1(run) AND n.kind <> 'assumed'
 UNION ALL
-SELECT CASE WHEN k.device_count = 0 THEN 'the capture does not name its GPU: give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T)'
+SELECT CASE WHEN k.device = '(unknown)' OR k.device IS NULL THEN 'the capture does not name its GPU: give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T)'
     WHEN k.device_count > 1 THEN format('the run has GPUs of several kinds ({}): utilisation is not of one peak; give --device, or --peak and --bandwidth', k.device)
     WHEN k.known IS NULL THEN format('{} is not in device_peak: give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T), or add rows of your own', k.device)
     WHEN r.precision IS NULL THEN 'the precision is not known, neither from the configuration nor from the names of kernels: give --compute'
@@ -51,6 +51,9 @@ FROM path_stage s CROSS JOIN m WHERE s.run_id = _run_id_v1(run) AND s.stage = 'p
 UNION ALL
 SELECT format('how many images the prompts have is not known: give --images with prof ingest --run {}', t.name) FROM t
 WHERE EXISTS (SELECT 1 FROM p WHERE p.prompt_token_count > 0 AND p.image_count IS NULL) AND EXISTS (SELECT 1 FROM l WHERE l.scope = 'position')
+UNION ALL
+SELECT format('how many crops the images have beside their global view is not known: give --crops (0 for none) with prof ingest --run {}', t.name) FROM t
+WHERE EXISTS (SELECT 1 FROM p WHERE p.prompt_token_count > 0 AND p.image_count > 0 AND p.crop_count IS NULL) AND EXISTS (SELECT 1 FROM l WHERE l.view = 'crop')
 UNION ALL
 SELECT 'the names of steps do not tell the lengths of their contexts: attention is counted for the least that it can be, and utilisation is at least what is shown' FROM t
 WHERE EXISTS (SELECT 1 FROM p WHERE p.basis = 'annotation' AND (p.prompt_token_count > 0 AND p.prompt_pair_count IS NULL OR p.decode_token_count > 0 AND p.decode_key_count IS NULL))

@@ -30,7 +30,7 @@
 WITH p AS (
     SELECT p.stage, p.range_id, p.source_id, p.pid, p.start_ns, p.end_ns, p.basis, p.prompt_count AS n, p.prompt_length_count AS len, p.prompt_token_count AS t, p.prompt_pair_count AS pairs, p.prompt_square_count AS squares,
         coalesce(p.prompt_key_count, p.prompt_token_count) AS prompt_keys, p.decode_count AS g, p.step_count AS steps, p.decode_token_count AS d, p.before_count AS before, p.decode_key_count AS said_keys,
-        coalesce(p.decode_key_count, p.decode_token_count) AS keys, p.image_count, p.crop_count,
+        CASE WHEN p.basis = 'annotation' THEN coalesce(p.decode_key_count, p.decode_token_count) ELSE p.decode_key_count END AS keys, p.image_count, p.crop_count,
         p.basis = 'annotation' AND (p.prompt_token_count > 0 AND p.prompt_pair_count IS NULL OR p.decode_token_count > 0 AND p.decode_key_count IS NULL) AS is_least,
         CASE WHEN p.prompt_token_count = 0 OR p.basis = 'workload' THEN 0 ELSE p.prompt_key_count - p.prompt_token_count END AS cached,
         CASE WHEN p.prompt_token_count > 0 THEN 1 ELSE p.step_count END AS forwards, p.prompt_token_count + CASE WHEN p.prompt_token_count > 0 THEN p.decode_token_count ELSE p.decode_count END AS tokens,
@@ -41,13 +41,13 @@ WITH p AS (
     SELECT p.range_id, p.is_least, c.part,
         coalesce(c.token_flop, 0)::HUGEINT * (p.t + p.d)
         + coalesce(c.logit_flop, 0)::HUGEINT * (CASE head WHEN 'last' THEN p.n WHEN 'all' THEN p.t ELSE error('ARGUMENT: --head is last or all')::BIGINT END + p.d)
-        + coalesce(c.latent_flop, 0)::HUGEINT * (p.prompt_keys + CASE WHEN _absorbs_v1(mla) THEN p.d ELSE p.keys END)
+        + CASE WHEN c.latent_flop IS NULL THEN 0 ELSE c.latent_flop::HUGEINT * (p.prompt_keys + CASE WHEN p.d = 0 THEN 0 WHEN _absorbs_v1(mla) THEN p.d ELSE p.keys END) END
         + CASE WHEN c.pair_flop IS NULL THEN 0 ELSE c.pair_flop::HUGEINT * CASE WHEN p.t = 0 THEN 0 WHEN p.len IS NOT NULL THEN p.n * _prefill_pairs_v1(p.len, c.window_size, convention)
                 WHEN c.window_size IS NOT NULL THEN NULL WHEN convention = 'full' THEN coalesce(p.pairs::HUGEINT, p.t::HUGEINT * p.t // p.n)
                 WHEN p.pairs IS NULL THEN (p.t::HUGEINT * p.t // p.n + p.t) // 2 ELSE p.pairs::HUGEINT - (p.squares - p.t) // 2 END
             + CASE WHEN _absorbs_v1(mla) THEN c.absorbed_pair_flop ELSE c.pair_flop END::HUGEINT * CASE WHEN p.d = 0 THEN 0 WHEN c.window_size IS NULL THEN p.keys
                 ELSE p.g * _context_sum_v1(p.before + 1, p.before + p.steps, c.window_size) END END AS flop,
-        CASE WHEN c.picture_flop IS NOT NULL THEN CASE WHEN p.n = 0 THEN 0 ELSE p.n::HUGEINT * p.image_count * c.picture_flop * CASE WHEN c.view = 'crop' THEN coalesce(p.crop_count, 0) ELSE 1 END END END AS vision_flop
+        CASE WHEN c.picture_flop IS NOT NULL THEN CASE WHEN p.n = 0 OR p.image_count = 0 THEN 0 ELSE p.n::HUGEINT * p.image_count * c.picture_flop * CASE WHEN c.view = 'crop' THEN p.crop_count ELSE 1 END END END AS vision_flop
     FROM p CROSS JOIN _layer_cost_v1(run, model := model) c
 ), s AS (
     SELECT x.range_id, bool_or(x.is_least) AS is_least, count(*) FILTER (x.part = 'decoder') AS decoder, CASE WHEN count(x.flop) FILTER (x.part = 'decoder') = decoder AND decoder > 0 THEN sum(x.flop) FILTER (x.part = 'decoder') END AS decoder_flop,

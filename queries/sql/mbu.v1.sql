@@ -32,7 +32,7 @@
 WITH r AS (
     SELECT r.precision FROM _run_precision_v1(run, model := model, compute := compute, dtype := dtype, source := source) r
 ), k AS (
-    SELECT k.peak_bytes_per_s FROM _peak_v1(run, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
+    SELECT k.peak_bytes_per_s FROM _peak_v1(run, device := device, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
 ), u AS (
     SELECT u.stage, u.weight_bytes + u.kv_bytes AS moved_bytes, u.time_ns, u.device_count, u.weight_bytes, u.kv_bytes,
         (u.weight_bytes + u.kv_bytes) / (k.peak_bytes_per_s * u.device_count * nullif(u.time_ns, 0) / 1e9) AS mbu_ratio

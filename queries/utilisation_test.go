@@ -1,0 +1,267 @@
+package queries_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"prof/ingest"
+	ingestload "prof/ingest/load"
+	"prof/ingest/workload"
+	"prof/queries"
+	"prof/schema"
+)
+
+const (
+	llamaCapture  = "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz"
+	llamaWorkload = "../testdata/workload/llama-graph-node.workload.json"
+)
+
+// loadFacts ingests files with options.
+func loadFacts(t *testing.T, w *schema.Warehouse, o ingest.Options, paths ...string) {
+	t.Helper()
+	o.Now, o.Load = time.Now(), ingestload.Options{Threads: 2}
+	if _, err := ingest.Run(t.Context(), w, paths, o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// use is one row of mfu.
+type use struct {
+	f   *queries.Frame
+	row []any
+}
+
+func (u use) number(t *testing.T, column string) float64 {
+	t.Helper()
+	switch v := u.row[u.f.Index(column)].(type) {
+	case float64:
+		return v
+	case int64:
+		return float64(v)
+	case nil:
+		return math.NaN()
+	}
+	t.Fatalf("%s is %v", column, u.row[u.f.Index(column)])
+	return 0
+}
+
+// utilisation asks mfu and gives its rows by stage.
+func utilisation(t *testing.T, w *schema.Warehouse, args queries.Args) (map[string]use, *queries.Frame) {
+	t.Helper()
+	q, err := queries.Find("mfu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := queries.Run(t.Context(), w, q, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]use{}
+	for _, r := range f.Rows {
+		out[r[0].(string)] = use{f, r}
+	}
+	return out, f
+}
+
+// llamaFLOP is what the Llama of the capture needs, by its shapes: 16 layers of 2048, 32 heads over 8 of 64, an MLP of 8192, and a
+// vocabulary of 128,256.
+func llamaFLOP(prompt, steps float64) (prefill, decode float64) {
+	const d, kv, ff, vocab, layers = 2048, 512, 8192, 128256, 16
+	token := layers * 2.0 * (d*d + 2*d*kv + d*d + 3*d*ff)
+	pair := layers * 4.0 * d
+	contexts := steps*prompt + steps*(steps+1)/2
+	return token*prompt + pair*prompt*prompt + 2*d*vocab, (token+2*d*vocab)*steps + pair*contexts
+}
+
+// TestUtilisation holds MFU and MBU of the Llama to its shapes, its kernels' times and the H200's peaks, worked out here.
+func TestUtilisation(t *testing.T) {
+	w := newWarehouse(t)
+	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	got, f := utilisation(t, w, queries.Args{"run": "llama"})
+	prefill, decode := llamaFLOP(512, 32)
+	const weights = 1498482688 - 262668288 // all but the embedding's table
+	for _, c := range []struct {
+		stage       string
+		flop, bytes float64
+	}{
+		{"prefill", prefill, 2 * (weights + 512*2048)},
+		{"decode", decode, 2*32*(weights+2048) + 16*8*2*64*2*(32*512+32*33/2)},
+	} {
+		u := got[c.stage]
+		spans := rows(t, w, fmt.Sprintf(`SELECT max(k.start_ns + k.duration_ns) - min(k.start_ns) FROM (SELECT run_id, range_context_id, start_ns, duration_ns FROM kernel
+			UNION ALL SELECT run_id, range_context_id, start_ns, duration_ns FROM memop) k JOIN range_context x ON x.run_id = k.run_id AND x.range_context_id = k.range_context_id
+			JOIN nvtx_range n ON n.run_id = x.run_id AND n.range_id = x.range_id JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = n.path_id AND s.stage_path_id = n.path_id
+			WHERE s.stage = '%s' GROUP BY n.range_id, n.start_ns ORDER BY n.start_ns`, c.stage))
+		var ratios []float64
+		var total float64
+		for _, s := range spans[1:] { // the first pass warms up
+			var ns float64
+			fmt.Sscanf(s, "[%g]", &ns)
+			total += ns
+			ratios = append(ratios, c.flop/(989.4e12*ns/1e9))
+		}
+		if len(ratios) != 3 || u.number(t, "passes") != 3 {
+			t.Fatalf("%s: %d passes, of the timeline %d", c.stage, int(u.number(t, "passes")), len(ratios))
+		}
+		mean := (ratios[0] + ratios[1] + ratios[2]) / 3
+		std := math.Sqrt((sq(ratios[0]-mean) + sq(ratios[1]-mean) + sq(ratios[2]-mean)) / 2)
+		for column, want := range map[string]float64{"flop": c.flop, "time_ns": total / 3, "peak_flop_per_s": 989.4e12, "mfu_ratio": 3 * c.flop / (989.4e12 * total / 1e9),
+			"mfu_mean_ratio": mean, "mfu_std_ratio": std, "mbu_ratio": 3 * c.bytes / (4.8e12 * total / 1e9)} {
+			if v := u.number(t, column); math.Abs(v-want) > 1e-9*want {
+				t.Errorf("%s: %s is %v, want %v", c.stage, column, v, want)
+			}
+		}
+	}
+	if v := got["model"].number(t, "flop"); v != prefill+decode {
+		t.Errorf("the model needs %v, want %v", v, prefill+decode)
+	}
+	if !slices.Contains(f.Notes, "the configuration names no precision; the names of kernels say bf16") {
+		t.Errorf("notes %q", f.Notes)
+	}
+}
+
+func sq(x float64) float64 { return x * x }
+
+// TestUtilisationUnknown holds that what is not known is NULL with a hint, and that no other peak stands in.
+func TestUtilisationUnknown(t *testing.T) {
+	w := newWarehouse(t)
+	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	loadFacts(t, w, ingest.Options{Name: "bare"}, "../testdata/nsys/kernels/kernels.sqlite.gz")
+	change := func(stmts ...string) {
+		for _, s := range stmts {
+			if _, err := w.DB.ExecContext(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		before []string
+		after  []string
+		args   queries.Args
+		null   []string
+		note   string
+	}{
+		{"no model", nil, nil, queries.Args{"run": "bare"}, []string{"flop", "mfu_ratio", "mbu_ratio"}, "the run has no model"},
+		{"precision without a peak", nil, nil, queries.Args{"run": "llama", "compute": "fp4"}, []string{"peak_flop_per_s", "mfu_ratio"}, "device_peak has no dense peak of NVIDIA H200 for fp4"},
+		{"unknown device", []string{"UPDATE device SET name = 'NVIDIA H201'"}, []string{"UPDATE device SET name = 'NVIDIA H200'"}, queries.Args{"run": "llama"},
+			[]string{"peak_flop_per_s", "mfu_ratio", "mbu_ratio"}, "NVIDIA H201 is not in device_peak"},
+		{"nameless device", []string{"UPDATE device SET name = NULL"}, []string{"UPDATE device SET name = 'NVIDIA H200'"}, queries.Args{"run": "llama"},
+			[]string{"peak_flop_per_s", "mfu_ratio", "mbu_ratio"}, "the capture does not name its GPU"},
+		{"no tokens", []string{"UPDATE workload_pass SET prefill_count = NULL"}, []string{"UPDATE workload_pass SET prefill_count = 512"}, queries.Args{"run": "llama"},
+			[]string{"flop", "mfu_ratio"}, ""},
+	} {
+		change(c.before...)
+		got, f := utilisation(t, w, c.args)
+		for stage, u := range got {
+			for _, column := range c.null {
+				if v := u.row[u.f.Index(column)]; v != nil {
+					t.Errorf("%s: %s of %s is %v", c.name, column, stage, v)
+				}
+			}
+			if u.row[u.f.Index("time_ns")] == nil && stage != "vision" {
+				t.Errorf("%s: the time of %s is not known", c.name, stage)
+			}
+		}
+		if len(got) == 0 || !strings.Contains(strings.Join(f.Notes, "\n"), c.note) {
+			t.Errorf("%s: %d rows, notes %q", c.name, len(got), f.Notes)
+		}
+		change(c.after...)
+	}
+}
+
+// TestUtilisationOptions holds the options of peak, time and convention, and that a ratio over 1 is flagged and not clipped.
+func TestUtilisationOptions(t *testing.T) {
+	w := newWarehouse(t)
+	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	plain, _ := utilisation(t, w, queries.Args{"run": "llama"})
+	over, f := utilisation(t, w, queries.Args{"run": "llama", "peak": "1T"})
+	for _, stage := range []string{"model", "prefill"} {
+		want := plain[stage].number(t, "mfu_ratio") * 989.4
+		if v := over[stage].number(t, "mfu_ratio"); math.Abs(v-want) > 1e-9*want || v <= 1 {
+			t.Errorf("%s: of 1 TFLOP/s %v, want %v", stage, v, want)
+		}
+		if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, stage+": MFU is over 1") }) {
+			t.Errorf("%s is not flagged: %q", stage, f.Notes)
+		}
+	}
+	if over["decode"].row[f.Index("flag")] != nil {
+		t.Error("decode is flagged")
+	}
+	causal, _ := utilisation(t, w, queries.Args{"run": "llama", "convention": "causal"})
+	less := 16 * 4.0 * 2048 * (512*512 - 512*513/2)
+	if v := plain["prefill"].number(t, "flop") - causal["prefill"].number(t, "flop"); v != less {
+		t.Errorf("causal is less by %v, want %v", v, less)
+	}
+	if v := causal["decode"].number(t, "flop"); v != plain["decode"].number(t, "flop") {
+		t.Errorf("causal changes decode to %v", v)
+	}
+	all, _ := utilisation(t, w, queries.Args{"run": "llama", "head": "all"})
+	if v := all["prefill"].number(t, "flop") - plain["prefill"].number(t, "flop"); v != 511*2*2048*128256 {
+		t.Errorf("the logits of 511 positions more are %v", v)
+	}
+	busy, _ := utilisation(t, w, queries.Args{"run": "llama", "time_basis": "gpu_busy"})
+	if !(busy["decode"].number(t, "mfu_ratio") > plain["decode"].number(t, "mfu_ratio")) {
+		t.Error("busy time is not less than the span")
+	}
+	half, _ := utilisation(t, w, queries.Args{"run": "llama", "dtype": "fp8", "compute": "bf16"})
+	if v, want := half["decode"].number(t, "mbu_ratio"), plain["decode"].number(t, "mbu_ratio")/2; math.Abs(v-want) > 1e-12 {
+		t.Errorf("weights of half the size give an MBU of %v, want %v", v, want)
+	}
+	q, _ := queries.Find("mfu")
+	for _, bad := range []queries.Args{{"peak": "989"}, {"bandwidth": "4800"}, {"compute": "fp5"}, {"convention": "half"}, {"mla": "x"}, {"head": "x"}, {"time_basis": "wall"}, {"dtype": "q4"}} {
+		bad["run"] = "llama"
+		if _, err := queries.Run(t.Context(), w, q, bad); !errors.Is(err, queries.ErrBadArgument) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
+
+// TestVisionUtilisation holds that images are part of the prefill, which is not known where they or their crops are not said.
+func TestVisionUtilisation(t *testing.T) {
+	w := newWarehouse(t)
+	count := func(n int64) *int64 { return &n }
+	for i, c := range []struct {
+		pass   workload.Pass
+		vision any
+		note   string
+	}{
+		{workload.Pass{Images: count(0)}, int64(0), ""},
+		{workload.Pass{Images: count(2), Crops: count(3)}, 2 * (int64(1139967033344) + 3*388149837824), ""},
+		{workload.Pass{Images: count(2)}, nil, "how many crops the images have"},
+		{workload.Pass{}, nil, "how many images the prompts have is not known"},
+	} {
+		c.pass.Prefill, c.pass.Decode = count(681), count(16)
+		run := fmt.Sprintf("r%d", i)
+		loadFacts(t, w, ingest.Options{Name: run, Models: []string{"../testdata/model/deepseek-ocr.config.json"}, Pass: workload.Uniform(c.pass, nil)}, visionCapture(t, i))
+		got, f := utilisation(t, w, queries.Args{"run": run})
+		prefill, vision := got["prefill"].row[f.Index("flop")], rows(t, w, fmt.Sprintf("SELECT DISTINCT vision_flop FROM _pass_work_v1('%s') WHERE stage = 'prefill'", run))
+		if want := fmt.Sprintf("[[%v]]", c.vision); fmt.Sprint(vision) != want && !(c.vision == nil && fmt.Sprint(vision) == "[[<nil>]]") {
+			t.Errorf("%s: vision %v, want %v", run, vision, want)
+		}
+		if (prefill == nil) != (c.vision == nil) {
+			t.Errorf("%s: prefill is %v", run, prefill)
+		}
+		if v, ok := c.vision.(int64); ok {
+			text := stageFLOP(t, w, "prefill", fmt.Sprintf("'%s'", run))
+			if prefill != float64(text+v) {
+				t.Errorf("%s: prefill %v, want %d of the decoder and %d of the images", run, prefill, text, v)
+			}
+		}
+		if !strings.Contains(strings.Join(f.Notes, "\n"), c.note) {
+			t.Errorf("%s: notes %q", run, f.Notes)
+		}
+	}
+}
+
+// visionCapture is a capture with a prefill; no two are alike, since what a warehouse holds is not stored again.
+func visionCapture(t *testing.T, i int) string {
+	t.Helper()
+	return []string{"../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz", "../testdata/nsys/kernels/kernels.sqlite.gz",
+		"../testdata/torch/llama.trace.json.gz", "../testdata/torch/llama-stack.trace.json.gz"}[i]
+}
