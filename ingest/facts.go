@@ -1,15 +1,13 @@
 package ingest
 
 import (
-	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"prof/ingest/load"
@@ -18,8 +16,12 @@ import (
 // Facts are sources that say something of a run and captured nothing: a model's configuration, what a workload says of its passes.
 // The same ones belong to many runs, and they may come after the captures.
 
-// optionForm is the form of facts that came as options.
-const optionForm = "options"
+// optionForm is the form of facts that came as options, optionPath what stands for their path, and optionText for it in a message.
+const (
+	optionForm = "options"
+	optionPath = "(options)"
+	optionText = "what the options say"
+)
 
 // formOf gives the format of a name.
 func formOf(name string) Format {
@@ -31,16 +33,22 @@ func formOf(name string) Format {
 	return Format{}
 }
 
-// addFacts puts files that the user named as facts before the others, whatever they are called.
+// addFacts adds files that the user named as facts to the others, whatever they are called.
 func (in *inputs) addFacts(o Options) error {
 	for _, named := range []struct {
 		form  string
 		paths []string
 	}{{configForm, o.Models}, {workloadForm, o.Workloads}} {
 		for _, p := range named.paths {
-			if st, err := os.Stat(p); err != nil {
+			st, err := os.Stat(p)
+			if err == nil && st.IsDir() && named.form == configForm {
+				p = filepath.Join(p, configName)
+				st, err = os.Stat(p)
+			}
+			if err != nil {
 				return plainPathError(p, err)
-			} else if !st.Mode().IsRegular() {
+			}
+			if !st.Mode().IsRegular() {
 				return fmt.Errorf("%s: it is no file", p)
 			}
 			_, gz, err := readHead(p)
@@ -50,19 +58,27 @@ func (in *inputs) addFacts(o Options) error {
 			in.list = append(in.list, input{path: p, format: formOf(named.form), gz: gz})
 		}
 	}
-	// A folder may hold what the user named too.
+	return in.dropTwice()
+}
+
+// dropTwice drops files that are listed twice. Of a folder that holds what the user named too, the latter stays.
+func (in *inputs) dropTwice() error {
 	seen := map[string]bool{}
 	var kept []input
-	for i := len(in.list) - 1; i >= 0; i-- {
-		key, err := filepath.Abs(in.list[i].path)
+	for _, f := range slices.Backward(in.list) {
+		key, err := filepath.Abs(f.path)
 		if err != nil {
 			return err
 		}
+		if real, err := filepath.EvalSymlinks(key); err == nil {
+			key = real
+		}
 		if !seen[key] {
 			seen[key] = true
-			kept = append([]input{in.list[i]}, kept...)
+			kept = append(kept, f)
 		}
 	}
+	slices.Reverse(kept)
 	in.list = kept
 	return nil
 }
@@ -79,91 +95,42 @@ func split(list []input) (captures, facts []input) {
 	return captures, facts
 }
 
-// attachTo finds the run that facts alone are given for: one that is there already. "" when a new run is to be made.
-func (in *ingester) attachTo(captures []input) (id string, err error) {
-	if len(captures) > 0 || in.o.OwnName {
-		return "", nil
-	}
-	err = in.conn.QueryRowContext(in.ctx, `SELECT run_id::VARCHAR FROM run WHERE name = ?`, in.o.Name).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return id, err
-}
-
-// attach stores facts with a run that is there already, in place of those it had of the same kind.
-func (in *ingester) attach(id string, facts []input) error {
-	if len(in.o.Tags) > 0 {
-		return fmt.Errorf("run %s is there already: tag it with `prof tag %s KEY=VALUE`", in.o.Name, in.o.Name)
-	}
-	var last sql.NullInt32
-	var models sql.NullInt32
-	err := in.conn.QueryRowContext(in.ctx, `SELECT (SELECT max(source_id) FROM source WHERE run_id = ?::UUID), (SELECT max(model_id) FROM model WHERE run_id = ?::UUID)`, id, id).Scan(&last, &models)
-	if err != nil {
+// storeFacts stores files of facts, and what options say.
+func (in *ingester) storeFacts(facts []input) error {
+	if err := in.each(facts); err != nil {
 		return err
 	}
-	in.firstSource, in.shared.ModelID = int(last.Int32), models.Int32
-	in.seen = map[string]string{}
-	for _, f := range facts {
-		if err := in.source(f); err != nil {
-			return err
-		}
-	}
-	if err := in.optionFacts(); err != nil {
-		return err
-	}
-	if len(in.result.Sources) == 0 {
-		in.result.Repeated = append(in.result.Repeated, Repeat{Path: facts[0].path, Run: in.o.Name})
-		return nil
-	}
-	if err := in.replaceFacts(id, last.Int32); err != nil {
-		return err
-	}
-	in.result.Made, in.result.Attached = true, true
-	in.result.Run.ID, in.result.Run.Name = id, in.o.Name
-	return in.aimFacts(id)
+	return in.optionFacts()
 }
 
-// replaceFacts deletes the facts that a run had up to a source, of the kinds that it has newer ones of.
-func (in *ingester) replaceFacts(id string, last int32) error {
-	old := `(SELECT o.source_id FROM source o WHERE o.run_id = ?::UUID AND o.source_id <= ? AND EXISTS
-		(SELECT 1 FROM source n WHERE n.run_id = o.run_id AND n.source_id > ? AND n.kind = o.kind))`
-	for _, stmt := range []string{
-		`DELETE FROM model_layer WHERE run_id = ?::UUID AND model_id IN (SELECT m.model_id FROM model m WHERE m.run_id = model_layer.run_id AND m.source_id IN ` + old + `)`,
-		`DELETE FROM model_note WHERE run_id = ?::UUID AND model_id IN (SELECT m.model_id FROM model m WHERE m.run_id = model_note.run_id AND m.source_id IN ` + old + `)`,
-		`DELETE FROM model WHERE run_id = ?::UUID AND source_id IN ` + old,
-		`DELETE FROM workload WHERE run_id = ?::UUID AND source_id IN ` + old,
-		`DELETE FROM workload_pass WHERE run_id = ?::UUID AND source_id IN ` + old,
-		`DELETE FROM source_part WHERE run_id = ?::UUID AND source_id IN ` + old,
-		`DELETE FROM diagnostic WHERE run_id = ?::UUID AND source_id IN ` + old,
-		`DELETE FROM source WHERE run_id = ?::UUID AND source_id IN ` + old,
-	} {
-		r, err := in.conn.ExecContext(in.ctx, stmt, id, id, last, last)
-		if err != nil {
-			return err
-		}
-		if strings.HasPrefix(stmt, "DELETE FROM source WHERE") {
-			if n, err := r.RowsAffected(); err == nil && n > 0 {
-				in.warn(fmt.Sprintf("in place of %d file(s) of the same kind that run %s had", n, in.o.Name))
-			}
-		}
-	}
-	return nil
-}
-
-// isFactHeld says whether the run holds facts of the same content already.
-func (in *ingester) isFactHeld(h *hashing) (bool, error) {
+// isFactHeld says whether the run holds facts of the same content already, and notes them.
+func (in *ingester) isFactHeld(f input, h *hashing) (bool, error) {
 	sum, err := h.wait()
 	if err != nil {
 		return false, err
 	}
-	return in.holds(sum)
+	return in.holds(f.path, sum)
 }
 
-func (in *ingester) holds(sum string) (bool, error) {
-	var n int
-	err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM source WHERE run_id = ?::UUID AND sha256 = ?`, in.target.RunID, sum).Scan(&n)
-	return n > 0, err
+func (in *ingester) holds(path, sum string) (bool, error) {
+	var id int
+	err := in.conn.QueryRowContext(in.ctx, `SELECT coalesce(max(source_id), 0) FROM source WHERE run_id = ?::UUID AND sha256 = ?`, in.target.RunID, sum).Scan(&id)
+	if err != nil || id == 0 {
+		return false, err
+	}
+	before := id <= in.firstSource
+	if before {
+		in.kept[id] = true
+	}
+	in.result.Repeated = append(in.result.Repeated, Repeat{Path: path, Run: in.o.Name, Facts: before})
+	return true, nil
+}
+
+// optionSum identifies what options say, as its content does a file.
+func (in *ingester) optionSum() (string, error) {
+	text, err := json.Marshal(in.o.Pass)
+	digest := sha256.Sum256(text)
+	return hex.EncodeToString(digest[:]), err
 }
 
 // optionFacts stores what options say of every pass.
@@ -171,16 +138,14 @@ func (in *ingester) optionFacts() error {
 	if in.o.Pass == nil {
 		return nil
 	}
-	text, err := json.Marshal(in.o.Pass)
+	sum, err := in.optionSum()
 	if err != nil {
 		return err
 	}
-	digest := sha256.Sum256(text)
-	sum := hex.EncodeToString(digest[:])
-	if held, err := in.holds(sum); held || err != nil {
+	if held, err := in.holds(optionText, sum); held || err != nil {
 		return err
 	}
-	f := input{path: "(options)", format: Format{Name: optionForm, Kind: workloadKind}}
+	f := input{path: optionPath, format: Format{Name: optionForm, Kind: workloadKind}}
 	in.target.SourceID = in.firstSource + len(in.result.Sources) + 1
 	rows, err := in.o.Pass.Store(in.ctx, in.target, "")
 	if err != nil {
@@ -192,79 +157,93 @@ func (in *ingester) optionFacts() error {
 	return in.storeSource(f, info, 0, sum)
 }
 
-// aimFacts says which timelines each workload's facts are about: where several files of facts lie beside captures of several
-// kinds, those of the capture with the same stem, else of the same folder.
-func (in *ingester) aimFacts(id string) error {
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, kind, path FROM source WHERE run_id = ?::UUID AND kind IN ('nsys', 'torch', ?) AND form <> ? ORDER BY source_id`,
-		id, workloadKind, optionForm)
+// sum gives the hash of a file's content.
+func (in *ingester) sum(f input) (string, error) {
+	h := startHash(in.ctx, f, in.o.Load.TempDir)
+	defer h.stop()
+	return h.wait()
+}
+
+// isFactsRun notes that a run of these facts alone is there already, where no other name was asked for.
+func (in *ingester) isFactsRun(captures, facts []input) (bool, error) {
+	if len(captures) > 0 || !in.o.OwnName {
+		return false, nil
+	}
+	var sums, paths []string
+	for _, f := range facts {
+		sum, err := in.sum(f)
+		if err != nil {
+			return false, err
+		}
+		sums, paths = append(sums, sum), append(paths, f.path)
+	}
+	if in.o.Pass != nil {
+		sum, err := in.optionSum()
+		if err != nil {
+			return false, err
+		}
+		sums, paths = append(sums, sum), append(paths, optionText)
+	}
+	slices.Sort(sums)
+	var run string
+	err := in.conn.QueryRowContext(in.ctx, `SELECT coalesce(max(x.name), '') FROM (SELECT r.name FROM run r JOIN source s USING (run_id) GROUP BY r.run_id, r.name
+		HAVING string_agg(s.sha256, ',' ORDER BY s.sha256) = ?) x`, strings.Join(slices.Compact(sums), ",")).Scan(&run)
+	if err != nil || run == "" {
+		return false, err
+	}
+	for _, p := range paths {
+		in.result.Repeated = append(in.result.Repeated, Repeat{Path: p, Run: run, Facts: true})
+	}
+	return true, nil
+}
+
+// warnAlone says that a run of a name that the user gave has no captures: they cannot come later.
+func (in *ingester) warnAlone(captures []input) {
+	if len(captures) == 0 && !in.o.OwnName {
+		in.warn(fmt.Sprintf("there was no run %s: this one holds facts and no capture; to store captures of that name, `prof rm %s` and give them together", in.o.Name, in.o.Name))
+	}
+}
+
+// leaveFacts says that facts were left out because their captures are in the warehouse already, unless they are there too.
+func (in *ingester) leaveFacts(facts []input) error {
+	if len(in.result.Repeated) == 0 {
+		return nil
+	}
+	run := in.result.Repeated[0].Run
+	has := func(where, value string) (bool, error) {
+		var n int
+		err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM source s JOIN run r USING (run_id) WHERE r.name = ? AND `+where+` = ?`, run, value).Scan(&n)
+		return n > 0, err
+	}
+	for _, f := range facts {
+		sum, err := in.sum(f)
+		if err != nil {
+			return err
+		}
+		if held, err := has("s.sha256", sum); err != nil {
+			return err
+		} else if held {
+			continue
+		}
+		what := "to add it"
+		if other, err := has("s.kind", f.format.Kind); err != nil {
+			return err
+		} else if other {
+			what = "to put it in place of what the run has"
+		}
+		option := "--" + map[string]string{configForm: "model", workloadForm: "workload"}[f.format.Name]
+		in.warn(fmt.Sprintf("%s was not stored, since its captures are in run %s; %s: prof ingest --run %s %s %s", f.path, run, what, run, option, f.path))
+	}
+	if in.o.Pass == nil {
+		return nil
+	}
+	sum, err := in.optionSum()
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	type one struct {
-		id         int
-		kind, path string
-	}
-	var facts, timelines []one
-	for rows.Next() {
-		var s one
-		if err := rows.Scan(&s.id, &s.kind, &s.path); err != nil {
-			return err
-		}
-		if s.kind == workloadKind {
-			facts = append(facts, s)
-		} else {
-			timelines = append(timelines, s)
-		}
-	}
-	if err := rows.Err(); err != nil || len(facts) < 2 {
+	if held, err := has("s.sha256", sum); held || err != nil {
 		return err
 	}
-	for _, f := range facts {
-		kind, best := "", 0
-		for _, t := range timelines {
-			if n := nearness(f.path, t.path); n > best {
-				kind, best = t.kind, n
-			}
-		}
-		if kind == "" {
-			in.warn(fmt.Sprintf("%s: which capture it is about is not clear from its name or folder; it is taken for all of the run's", f.path))
-			continue
-		}
-		if _, err := in.conn.ExecContext(in.ctx, `UPDATE workload SET capture = ? WHERE run_id = ?::UUID AND source_id = ?`, kind, id, f.id); err != nil {
-			return err
-		}
-	}
+	in.warn(fmt.Sprintf(optionText+" was not stored, since the captures are in run %s; to add it, give the options with --run %s alone", run, run))
 	return nil
-}
-
-// nearness says how much the names of facts and of a capture have in common: 2 the stem, 1 the folder, 0 neither.
-func nearness(facts, capture string) int {
-	base := strings.TrimSuffix(strings.TrimSuffix(stem(facts), "workload"), "metrics")
-	switch {
-	case strings.TrimRight(base, "._-") == stem(capture):
-		return 2
-	case filepath.Dir(facts) == filepath.Dir(capture):
-		return 1
-	}
-	return 0
-}
-
-// leftFacts says that facts were left out because their captures are in the warehouse already.
-func (in *ingester) leftFacts(facts []input) {
-	if len(facts) == 0 && in.o.Pass == nil || len(in.result.Repeated) == 0 {
-		return
-	}
-	run := in.result.Repeated[0].Run
-	for _, f := range facts {
-		var n int
-		err := in.conn.QueryRowContext(context.WithoutCancel(in.ctx), `SELECT count(*) FROM source s JOIN run r USING (run_id) WHERE r.name = ? AND s.kind = ?`, run, f.format.Kind).Scan(&n)
-		if err == nil && n == 0 {
-			option := "--" + map[string]string{configForm: "model", workloadForm: "workload"}[f.format.Name]
-			in.warn(fmt.Sprintf("%s was not stored, since its captures are in run %s; to add it: prof ingest --run %s %s %s", f.path, run, run, option, f.path))
-		}
-	}
-	if in.o.Pass != nil {
-		in.warn(fmt.Sprintf("what the options say of the passes was not stored, since the captures are in run %s; to add it, give the options with --run %s alone", run, run))
-	}
 }

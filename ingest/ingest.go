@@ -54,7 +54,10 @@ type Source struct {
 }
 
 // Repeat is a file whose content is in the warehouse already.
-type Repeat struct{ Path, Run string }
+type Repeat struct {
+	Path, Run string
+	Facts     bool // they are facts that the run had before
+}
 
 // Errors that Run's errors wrap.
 var (
@@ -137,7 +140,8 @@ type ingester struct {
 	seen   map[string]string // capture id -> path, to tell two forms of one capture
 	infos  []*load.SourceInfo
 
-	firstSource int // source_ids that the run holds already
+	firstSource int          // last source_id that the run holds already
+	kept        map[int]bool // facts among those that were given again
 }
 
 func (in *ingester) run(inputs []input) error {
@@ -178,13 +182,18 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 	if err := in.checkFree(); err != nil {
 		return err
 	}
+	if held, err := in.isFactsRun(captures, facts); held || err != nil {
+		return err
+	}
 	in.seen = map[string]string{}
 	if err := in.each(captures); err != nil {
 		return err
 	}
+	store := in.storeFacts
 	if len(captures) > 0 && len(in.result.Sources) == 0 {
-		in.leftFacts(facts)
-	} else if err := errors.Join(in.each(facts), in.optionFacts()); err != nil {
+		store = in.leaveFacts
+	}
+	if err := store(facts); err != nil {
 		return err
 	}
 	if len(in.result.Sources) == 0 {
@@ -199,6 +208,7 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 		}
 	}
 	in.result.Made = true
+	in.warnAlone(captures)
 	in.warnMixed()
 	return in.finish(id)
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"time"
 
 	"prof/ingest/load"
@@ -44,10 +45,13 @@ func Model(ctx context.Context, w *schema.Warehouse, path string, now time.Time)
 	return id, err
 }
 
+// configName is what the configuration in the folder of a model is called.
+const configName = "config.json"
+
 // readModel reads a configuration: a file, packed or not, or the folder of a model.
 func readModel(path string) (*model.Model, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		path += string(os.PathSeparator) + "config.json"
+		path = filepath.Join(path, configName)
 	}
 	m, err := model.ReadFile(path, path)
 	if os.IsNotExist(err) {

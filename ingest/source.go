@@ -25,7 +25,7 @@ func (in *ingester) source(f input) error {
 	// Only a source of the same size can be a repeat: then it is worth waiting for the hash. Otherwise it is computed while
 	// the rows are read.
 	if f.format.Facts {
-		if held, err := in.isFactHeld(hash); held || err != nil {
+		if held, err := in.isFactHeld(f, hash); held || err != nil {
 			return err
 		}
 	} else if again, err := in.mayRepeat(before.size); err != nil {

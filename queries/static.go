@@ -36,6 +36,7 @@ type Static struct {
 	Params, EmbeddingParams, VisionParams int64
 	ActiveParams                          *int64   // weights that one token of the decoder is multiplied with; nil without a decoder
 	WeightBytes, KVTokenBytes             *float64 // in DType, quantised weights as stored
+	Quantised                             bool     // WeightBytes are not those of DType alone
 	ByDType                               []StaticBytes
 	Layers                                *int64
 	MaxContext, ImageTokens               *int64
@@ -50,7 +51,7 @@ type Static struct {
 // StaticSize is what operations are counted for.
 type StaticSize struct {
 	Prefill, Decode, Batch, Images, Crops int64
-	ImagesGiven                           bool // they are part of the prompt; else vision is shown for one image, and prefill is without
+	ImagesGiven                           bool // Images are part of the prompt; else vision is shown for one image, and prefill is without
 	Convention, MLA, Head, Context        string
 	FixedContext                          *int64
 }
@@ -77,10 +78,18 @@ type StaticOperator struct {
 	Flop int64
 }
 
+// Pictures are the images that vision is counted for.
+func (s StaticSize) Pictures() int64 {
+	if s.ImagesGiven {
+		return s.Images
+	}
+	return 1
+}
+
 // args gives the size as arguments of the queries.
 func (s StaticSize) args(run string) Args {
 	n := func(v int64) string { return strconv.FormatInt(v, 10) }
-	a := Args{"run": run, "prefill": n(s.Prefill), "decode": n(s.Decode), "batch": n(s.Batch), "images": n(max(s.Images, 1)), "crops": n(s.Crops),
+	a := Args{"run": run, "prefill": n(s.Prefill), "decode": n(s.Decode), "batch": n(s.Batch), "images": n(s.Pictures()), "crops": n(s.Crops),
 		"convention": s.Convention, "mla": s.MLA, "head": s.Head, "context": s.Context}
 	if s.FixedContext != nil {
 		a["fixed_context"] = n(*s.FixedContext)
@@ -97,7 +106,7 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run, dtype string, size
 	// Most of the time goes into planning, which DuckDB does with one thread a query.
 	f, err := askAll(ctx, w, []request{{"layer-flops", size.args(run)}, {"models", models}, {"model-layers", Args{"run": run}}, {"model-bytes", Args{"run": run}}})
 	if err != nil {
-		return nil, err
+		return nil, tooLarge(err)
 	}
 	s := &Static{Size: size, Flops: f[0], Groups: f[2], Notes: f[0].Notes}
 	m, found := chosenModel(f[1])
@@ -107,11 +116,18 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run, dtype string, size
 	s.readModel(m)
 	s.readBytes(f[3], m.value("model"))
 	if s.DType == "" { // the precision that models are run in, and said so
-		s.assume("bf16")
+		if err := s.assume(ctx, w, run, "bf16", m); err != nil {
+			return nil, err
+		}
 	}
+	s.Quantised = dtype == "" && s.isQuantised()
 	s.Groups.Rows = slices.DeleteFunc(s.Groups.Rows, func(row []any) bool { return record{s.Groups, row}.value("model") != m.value("model") })
 	s.readFlops()
 	s.readParams()
+	if s.overflows() {
+		return nil, errTooLarge
+	}
+	s.Notes = append(slices.Clone(s.Notes), s.doubts()...)
 	return s, nil
 }
 
@@ -160,19 +176,50 @@ func (s *Static) readModel(r record) {
 
 func (s *Static) readBytes(f *Frame, model any) {
 	for _, row := range f.Rows {
-		if r := (record{f, row}); r.value("model") == model {
-			s.ByDType = append(s.ByDType, StaticBytes{r.text("dtype"), *r.number("weight_bytes"), r.number("kv_token_bytes")})
+		r := record{f, row}
+		if r.value("model") != model {
+			continue
 		}
+		b := StaticBytes{DType: r.text("dtype"), WeightBytes: *r.number("weight_bytes")}
+		if s.ActiveParams != nil {
+			b.KVTokenBytes = r.number("kv_token_bytes")
+		}
+		s.ByDType = append(s.ByDType, b)
 	}
 }
 
-// assume takes a precision that nothing says.
-func (s *Static) assume(dtype string) {
-	for _, b := range s.ByDType {
-		if b.DType == dtype {
-			s.DType, s.DTypeAssumed, s.WeightBytes, s.KVTokenBytes = dtype, true, &b.WeightBytes, b.KVTokenBytes
-		}
+// assume takes a precision that nothing says, for all weights but those whose stored size is known. Those of an unknown method of
+// quantisation stay unknown.
+func (s *Static) assume(ctx context.Context, w *schema.Warehouse, run, dtype string, m record) error {
+	plain, ok := s.plain(dtype)
+	if !ok {
+		return fmt.Errorf("query model-bytes has no row of %s", dtype)
 	}
+	s.DType, s.DTypeAssumed, s.KVTokenBytes = dtype, true, plain.KVTokenBytes
+	f, err := read(ctx, w, fmt.Sprintf(`SELECT sum(l.parameter_count * l.layer_count * coalesce(l.weight_bits / 8, %g))::DOUBLE AS bytes
+		FROM model_layer l WHERE l.run_id = _run_id_v1(%s) AND l.model_id = %d
+		AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = l.run_id AND n.model_id = l.model_id AND n.kind = 'unknown')`,
+		plain.WeightBytes/float64(max(s.Params, 1)), schema.Quote(run), *m.whole("model")))
+	if err == nil && len(f.Rows) > 0 {
+		s.WeightBytes = record{f, f.Rows[0]}.number("bytes")
+	}
+	return err
+}
+
+// plain gives the bytes of a model whose weights are all of one precision.
+func (s *Static) plain(dtype string) (StaticBytes, bool) {
+	same := map[string]string{"fp16": "bf16", "tf32": "fp32", "int8": "fp8", "int4": "fp4"}
+	i := slices.IndexFunc(s.ByDType, func(b StaticBytes) bool { return b.DType == cmp.Or(same[dtype], dtype) })
+	if i < 0 {
+		return StaticBytes{}, false
+	}
+	return s.ByDType[i], true
+}
+
+// isQuantised says whether weights take other bytes than their precision does.
+func (s *Static) isQuantised() bool {
+	plain, ok := s.plain(s.DType)
+	return ok && s.WeightBytes != nil && *s.WeightBytes != plain.WeightBytes
 }
 
 func (s *Static) readFlops() {

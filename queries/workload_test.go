@@ -270,6 +270,11 @@ func TestCapturedWorkload(t *testing.T) {
 			OR p.token_count <> CASE p.stage WHEN 'prefill' THEN 512 ELSE 32 END`) {
 		t.Errorf("a pass is not that of the workload: %s", r)
 	}
+	for _, q := range allQueries(t) { // which have other columns than NULL here only
+		if slices.Contains([]string{"stages", "passes", "stage-notes", "workload-passes", "_stage-pass", "_stage-range", "_workload-entry", "_note-pass"}, q.Name) && len(checkResult(t, w, q, "llama").Rows) == 0 && q.Name != "stage-notes" {
+			t.Errorf("%s gives no row", q.Relation())
+		}
+	}
 	if got, want := fmt.Sprint(rows(t, w, "SELECT stage, passes, warmup_passes, token_count FROM stages('llama')")), "[[prefill 3 1 1536] [decode 3 1 96]]"; got != want {
 		t.Errorf("stages are %s, want %s", got, want)
 	}

@@ -1,8 +1,11 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,87 +24,206 @@ func StaticForms() map[string]StaticForm {
 	}
 }
 
-// StaticTable writes facts of the model, its stages, and the components with the most operations, for a terminal.
+// StaticTable writes facts of the model and its stages for a terminal.
 func StaticTable(w io.Writer, s *queries.Static, o Options) error {
 	if err := Pairs(w, "", staticPairs(s), o); err != nil {
 		return err
 	}
-	fmt.Fprintln(w)
-	return Table(w, stageFrame(s), o)
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return Table(w, stageFrameFor(s, o), o)
 }
 
 // staticPairs are the facts in words, numbers scaled and, where they identify a model, in full.
 func staticPairs(s *queries.Static) [][2]string {
 	pairs := [][2]string{{"model", s.Name + " (" + s.Family + ")"}}
 	params := scaled(float64(s.Params)) + " (" + groupedInt(s.Params) + ")"
-	if s.VisionParams > 0 {
-		params += ", " + scaled(float64(s.VisionParams)) + " of them vision"
+	if s.VisionParams > 0 && s.ActiveParams != nil {
+		params += ", " + scaled(float64(s.VisionParams)) + " of them outside the decoder"
 	}
 	pairs = append(pairs, [2]string{"parameters", params})
 	if s.ActiveParams != nil {
-		pairs = append(pairs, [2]string{"active", scaled(float64(*s.ActiveParams)) + " (" + groupedInt(*s.ActiveParams) + ") are multiplied with each token"})
+		pairs = append(pairs, [2]string{"active", scaled(float64(*s.ActiveParams)) + " (" + groupedInt(*s.ActiveParams) + ") that each token of the decoder is multiplied with"})
 	}
+	dtype := s.DType
+	if s.DTypeAssumed {
+		dtype += ", assumed: the configuration names none; --dtype sets it"
+	}
+	pairs = append(pairs, [2]string{"precision", dtype})
+	weights := "not known"
 	if s.WeightBytes != nil {
-		pairs = append(pairs, [2]string{"weights", binary(*s.WeightBytes) + " " + staticDType(s)})
+		if weights = binary(*s.WeightBytes); s.Quantised {
+			weights += ", quantised as the configuration says"
+		}
 	}
+	pairs = append(pairs, [2]string{"weights", weights})
 	if s.KVTokenBytes != nil {
-		pairs = append(pairs, [2]string{"KV cache", groupedInt(int64(*s.KVTokenBytes)) + " B a token " + staticDType(s)})
+		pairs = append(pairs, [2]string{"KV cache", groupedInt(int64(*s.KVTokenBytes)) + " B a token"})
 	}
 	if s.ImageTokens != nil {
-		pairs = append(pairs, [2]string{"image", groupedInt(*s.ImageTokens) + " tokens of the prompt"})
+		pairs = append(pairs, [2]string{"image", counted(*s.ImageTokens, "token") + " of the prompt, crops left out"})
 	}
-	return append(pairs, [2]string{"counted", staticBasis(s)})
+	return append(pairs, staticBasis(s)...)
 }
 
-func staticDType(s *queries.Static) string {
-	if s.DTypeAssumed {
-		return "in " + s.DType + " (assumed: the configuration names no precision; --dtype sets it)"
-	}
-	return "in " + s.DType
-}
-
-// staticBasis says what the operations are of.
-func staticBasis(s *queries.Static) string {
+// staticBasis says what the operations are of, and how they are counted.
+func staticBasis(s *queries.Static) [][2]string {
 	z := s.Size
 	if s.ActiveParams == nil {
-		return fmt.Sprintf("%d image(s), batch %d", max(z.Images, 1), z.Batch)
+		return [][2]string{{"counted", pictures(z) + ", batch " + groupedInt(z.Batch)}}
 	}
-	text := fmt.Sprintf("%s prompt tokens, %s decode steps, batch %s", groupedInt(z.Prefill), groupedInt(z.Decode), groupedInt(z.Batch))
+	text := fmt.Sprintf("prompt of %s, %s, batch %s", counted(z.Prefill, "token"), counted(z.Decode, "decode step"), groupedInt(z.Batch))
 	if z.ImagesGiven {
-		text += fmt.Sprintf(", %d image(s) with %d crop(s) each", z.Images, z.Crops)
+		text += ", " + pictures(z)
 	}
-	text += fmt.Sprintf("; convention %s, logits of %s position(s), context %s", z.Convention, z.Head, z.Context)
-	if z.FixedContext != nil {
-		text += " " + groupedInt(*z.FixedContext)
+	convention := "full: all queries of the prompt with all its keys"
+	if z.Convention == "causal" {
+		convention = "causal: each query of the prompt with the keys that it may see"
 	}
-	for _, row := range s.Groups.Rows {
-		if row[s.Groups.Index("component")] == "kv_b_proj" {
-			return text + ", latent attention " + z.MLA
-		}
+	logits := "logits of the last position"
+	if z.Head == "all" {
+		logits = "logits of all positions"
+	}
+	pairs := [][2]string{{"counted", text}, {"convention", convention + "; " + logits}}
+	if z.Decode == 0 {
+		return pairs
+	}
+	pairs = append(pairs, [2]string{"context", staticContext(s)})
+	if mla := staticLatent(s); mla != "" {
+		pairs = append(pairs, [2]string{"latents", mla})
+	}
+	return pairs
+}
+
+// pictures says which images vision is counted for.
+func pictures(z queries.StaticSize) string {
+	text := counted(z.Pictures(), "image")
+	if z.Crops > 0 {
+		text += " with " + counted(z.Crops, "crop") + " each"
 	}
 	return text
 }
 
-// stageFrame lists stages with their operations.
-func stageFrame(s *queries.Static) *queries.Frame {
+// staticContext says how many tokens the decode steps see.
+func staticContext(s *queries.Static) string {
+	z := s.Size
+	switch {
+	case z.Context == "fixed" && z.FixedContext != nil:
+		return "fixed: " + counted(*z.FixedContext, "token") + " at each decode step"
+	case z.Context == "max" && s.MaxContext != nil:
+		return "max: " + counted(*s.MaxContext, "token") + " at each decode step"
+	case z.Context == "auto":
+		return fmt.Sprintf("auto: from %s to %s over the decode steps", groupedInt(z.Prefill+1), counted(z.Prefill+z.Decode, "token"))
+	}
+	return z.Context
+}
+
+// staticLatent says what decode does with the latents of attention (MLA); "" for a model without them.
+func staticLatent(s *queries.Static) string {
+	for _, row := range s.Groups.Rows {
+		if row[s.Groups.Index("component")] != "kv_b_proj" {
+			continue
+		}
+		if s.Size.MLA == "absorbed" {
+			return "absorbed: queries meet the cached latents as they are (--mla)"
+		}
+		return "expanded: each decode step makes keys and values of its whole context anew (--mla absorbed does not)"
+	}
+	return ""
+}
+
+// counted writes a number of things.
+func counted(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return groupedInt(n) + " " + what
+}
+
+// mostOperators is how many operators of a stage a wide table names.
+const mostOperators = 3
+
+// stageFrameFor lists the stages with as many operators as the width has room for.
+func stageFrameFor(s *queries.Static, o Options) *queries.Frame {
+	for n := mostOperators; n > 1; n-- {
+		f := stageFrame(s, n)
+		g, err := newGrid(f)
+		if err != nil {
+			return f // Table says why
+		}
+		last := len(f.Columns) - 1
+		if l := fit(g, o.limit()); len(l.dropped) == 0 && l.widths[last] >= dataWidth(g, last) {
+			return f
+		}
+	}
+	return stageFrame(s, 1)
+}
+
+// stageFrame lists the stages with their operations, the parts of one below it.
+func stageFrame(s *queries.Static, operators int) *queries.Frame {
 	f := &queries.Frame{Query: "flops", Version: 1, Notes: s.Notes, Columns: []queries.Column{
-		{Name: "stage", Type: queries.Text}, {Name: "part_of", Type: queries.Text}, {Name: "flop", Type: queries.Int, Unit: queries.Flop},
-		{Name: "parameter_count", Type: queries.Int, Unit: queries.Count}, {Name: "most", Type: queries.Text}}}
+		{Name: "stage", Type: queries.Text}, {Name: "flop", Type: queries.Int, Unit: queries.Flop},
+		{Name: "parameters", Type: queries.Int, Unit: queries.Count}, {Name: "largest_operators", Type: queries.Text}}}
+	add := func(name string, st queries.StaticStage) {
+		f.Rows = append(f.Rows, []any{name, whole(st.Flop), st.Params, strings.Join(topOperators(st, operators), ", ")})
+	}
+	var decoder, vision []queries.StaticStage
 	for _, st := range s.Stages {
-		f.Rows = append(f.Rows, []any{st.Name, partOf(s, st), whole(st.Flop), st.Params, strings.Join(topOperators(st, 3), ", ")})
+		if st.Vision {
+			vision = append(vision, st)
+		} else {
+			decoder = append(decoder, st)
+		}
+	}
+	inside := s.Size.ImagesGiven && len(decoder) > 0
+	for _, st := range decoder {
+		if st.Name == "prefill" && inside && len(vision) > 0 {
+			add("prefill", together(s, "prefill", append([]queries.StaticStage{st}, vision...)))
+			add(nested+"decoder", st)
+			for _, part := range vision {
+				add(nested+part.Name, part)
+			}
+			continue
+		}
+		add(st.Name, st)
+	}
+	if inside || len(vision) == 0 {
+		return f
+	}
+	if len(vision) == 1 {
+		add("vision ("+vision[0].Name+")", vision[0])
+	} else {
+		add("vision", together(s, "vision", vision))
+		for _, part := range vision {
+			add(nested+part.Name, part)
+		}
+	}
+	if len(decoder) > 0 {
+		f.Notes = append([]string{"vision is of " + pictures(s.Size) + " and not in prefill: --images K puts the images of the prompt there"}, f.Notes...)
 	}
 	return f
 }
 
-// partOf says where the vision belongs: in the prefill, when the prompt has images.
-func partOf(s *queries.Static, st queries.StaticStage) any {
-	switch {
-	case !st.Vision || s.ActiveParams == nil:
-		return nil
-	case s.Size.ImagesGiven:
-		return "prefill"
+// nested stands before what is part of the stage above it.
+const nested = "· "
+
+// together gives a stage of several parts as one.
+func together(s *queries.Static, name string, parts []queries.StaticStage) queries.StaticStage {
+	sum := queries.StaticStage{Name: name}
+	sum.Flop, _ = s.Stage(name)
+	of := map[string]int64{}
+	for _, p := range parts {
+		sum.Params += p.Params
+		for _, op := range p.Operators {
+			of[op.Name] += op.Flop
+		}
 	}
-	return fmt.Sprintf("prefill, with --images (here: %d)", max(s.Size.Images, 1))
+	for _, op := range slices.Sorted(maps.Keys(of)) {
+		sum.Operators = append(sum.Operators, queries.StaticOperator{Name: op, Flop: of[op]})
+	}
+	slices.SortStableFunc(sum.Operators, func(a, b queries.StaticOperator) int { return cmp.Compare(b.Flop, a.Flop) })
+	return sum
 }
 
 // topOperators names the operators with the most operations and their shares.

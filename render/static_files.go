@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"prof/queries"
@@ -98,10 +99,7 @@ func staticStages(s *queries.Static) map[string]staticStageJSON {
 		out[st.Name] = one
 	}
 	if flop, ok := s.Stage("vision"); ok {
-		images, in, prefill := max(s.Size.Images, 1), s.Size.ImagesGiven && s.ActiveParams != nil, "prefill"
-		if in {
-			images = s.Size.Images
-		}
+		images, in, prefill := s.Size.Pictures(), s.Size.ImagesGiven && s.ActiveParams != nil, "prefill"
 		one := staticStageJSON{Flop: flop, Params: visionParams, Parts: parts, Images: &images}
 		if s.ActiveParams != nil {
 			one.PartOf, one.InPrefill = &prefill, &in
@@ -152,8 +150,8 @@ func StaticArtifact(w io.Writer, s *queries.Static) error {
 		for _, op := range st.Operators {
 			one.Operators[op.Name] = op.Flop
 		}
-		if st.Vision {
-			one.Notes = append(one.Notes, visionNote(s))
+		if note := stageNote(s, st); note != "" {
+			one.Notes = append(one.Notes, note)
 		}
 		stages[st.Name] = one
 	}
@@ -179,14 +177,38 @@ func totalFlop(s *queries.Static) *int64 {
 	return &sum
 }
 
-func visionNote(s *queries.Static) string {
+// stageNote says how a stage and the vision belong together; "" where there is nothing to say.
+func stageNote(s *queries.Static, st queries.StaticStage) string {
 	switch {
-	case s.ActiveParams == nil:
-		return fmt.Sprintf("of %d image(s)", max(s.Size.Images, 1))
-	case s.Size.ImagesGiven:
-		return "happens inside the prefill: total counts it there"
+	case st.Vision && s.ActiveParams == nil:
+		return "of " + pictures(s.Size)
+	case st.Vision && s.Size.ImagesGiven:
+		return "happens inside the prefill, whose images it is of; the total has it once"
+	case st.Vision:
+		return "of " + pictures(s.Size) + "; not in the total, since the prompt has no images"
+	case st.Name == "prefill" && s.Size.ImagesGiven && hasVision(s):
+		return "the decoder's part; the vision that happens inside it stands by itself"
 	}
-	return "of one image; not in total, since the prompt has no images"
+	return ""
+}
+
+func hasVision(s *queries.Static) bool {
+	return slices.ContainsFunc(s.Stages, func(st queries.StaticStage) bool { return st.Vision })
+}
+
+// inOrder gives the stages in the order in which they happen: vision goes before the prompt that its images are of.
+func inOrder(stages []queries.StaticStage) []queries.StaticStage {
+	out := slices.Clone(stages)
+	slices.SortStableFunc(out, func(a, b queries.StaticStage) int {
+		switch {
+		case a.Vision == b.Vision:
+			return 0
+		case a.Vision:
+			return -1
+		}
+		return 1
+	})
+	return out
 }
 
 // StaticMarkdown writes static_compute.md: configuration, the whole model, stages, notes, and the components of each group of layers.
@@ -202,17 +224,18 @@ func StaticMarkdown(w io.Writer, s *queries.Static) error {
 	}
 	fmt.Fprintf(&out, "\n## Total Model\n\n| Params (M) | FLOPs (G) |\n| ---: | ---: |\n| %.3f | %s |\n\n## Per-Stage Breakdown\n\n", float64(s.Params)/1e6, flops)
 	out.WriteString("| Stage | Params (M) | FLOPs (G) | Top Ops |\n| --- | ---: | ---: | --- |\n")
-	for _, st := range s.Stages {
+	stages := inOrder(s.Stages)
+	for _, st := range stages {
 		flops := "-"
 		if st.Flop != nil {
 			flops = fmt.Sprintf("%.3f", float64(*st.Flop)/1e9)
 		}
-		fmt.Fprintf(&out, "| %s | %.3f | %s | %s |\n", markdownText(st.Name), float64(st.Params)/1e6, flops, markdownText(strings.Join(topOperators(st, 3), ", ")))
+		fmt.Fprintf(&out, "| %s | %.3f | %s | %s |\n", markdownText(st.Name), float64(st.Params)/1e6, flops, markdownText(strings.Join(topOperators(st, mostOperators), ", ")))
 	}
 	out.WriteString("\n## Notes\n\n- A multiply-add counts 2. Softmax, norms, activations, rotary tables and lookups count nothing.\n")
-	for _, st := range s.Stages {
-		if st.Vision {
-			fmt.Fprintf(&out, "- %s: %s\n", markdownText(st.Name), visionNote(s))
+	for _, st := range stages {
+		if note := stageNote(s, st); note != "" {
+			fmt.Fprintf(&out, "- %s: %s\n", markdownText(st.Name), note)
 		}
 	}
 	for _, n := range s.Notes {
@@ -220,10 +243,16 @@ func StaticMarkdown(w io.Writer, s *queries.Static) error {
 	}
 	out.WriteString("\n## Per-Stage Details\n\n")
 	plain := *s.Flops
-	plain.Notes = nil
+	plain.Notes, plain.Rows = nil, slices.DeleteFunc(slices.Clone(plain.Rows), isIdle(s))
 	if err := Markdown(&out, &plain, Options{}); err != nil {
 		return err
 	}
 	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// isIdle says whether a row is of a picture that is not there: of crops where none are counted.
+func isIdle(s *queries.Static) func(row []any) bool {
+	view, flop := s.Flops.Index("view"), s.Flops.Index("flop")
+	return func(row []any) bool { return row[view] == "crop" && row[flop] == int64(0) }
 }

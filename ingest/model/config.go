@@ -20,6 +20,7 @@ type config struct {
 
 // faults are what is wrong with a configuration as a whole, and what was assumed.
 type faults struct {
+	unread  string // what the model is made of that is not read
 	missing []string
 	wrong   []string
 	notes   []Note
@@ -211,6 +212,8 @@ func (c config) note(kind NoteKind, format string, args ...any) {
 // err is one error for all that is wrong.
 func (f *faults) err() error {
 	switch {
+	case f.unread != "":
+		return fmt.Errorf("%w: it has %s", ErrUnread, f.unread)
 	case len(f.missing) > 0:
 		slices.Sort(f.missing)
 		return fmt.Errorf("%w: %s", ErrMissing, strings.Join(slices.Compact(f.missing), ", "))

@@ -74,13 +74,17 @@ func (r *reader) decoder(c, text config) {
 	if text.defaults == nil {
 		text.defaults = classDefaults()[family]
 	}
+	if c.flag(false, "is_encoder_decoder") || text.flag(false, "is_encoder_decoder") {
+		r.refuse("an encoder beside the decoder (is_encoder_decoder)")
+		return
+	}
 	d := &decoder{embeddingName: "embed_tokens", outName: "o_proj", mlpNames: [2]string{"up_proj", "down_proj"}}
 	read, known := families[family]
 	if !known {
 		read = (*reader).standard
 	}
 	read(r, text, d)
-	d.tied = tied(c, text)
+	d.tied = r.tied(c, text)
 	m := r.model
 	m.HiddenSize, m.VocabSize, m.LayerCount = d.hidden, d.vocab, d.layers
 	m.MaxContext = text.opt(0, "max_position_embeddings", "n_positions", "n_ctx", "max_sequence_length", "seq_length")
@@ -91,26 +95,38 @@ func (r *reader) decoder(c, text config) {
 		text.wrong("num_hidden_layers", d.layers, fmt.Sprintf("at most %d", maxLayers))
 		return
 	}
-	if len(c.faults.missing)+len(c.faults.wrong) == 0 {
-		r.build(d, r.headed(c, m.Architecture))
+	if c.faults.err() == nil {
+		r.build(d, r.headOf(c, d))
 	}
 }
 
 // maxLayers bounds the layers of a model, each of which is looked at; the deepest published ones have under 200.
 const maxLayers = 100_000
 
-// tied says whether head and embedding share a table: the whole configuration decides, then the decoder's.
-func tied(c, text config) bool {
+// tied says whether head and embedding share a table. In a model for pictures and text the whole configuration decides, with the
+// default of its class; some classes take it from the decoder's too, where files before transformers 5 have it.
+func (r *reader) tied(c, text config) bool {
 	const field = "tie_word_embeddings"
-	_, classSays := c.defaults[field]
-	if text.path == "" || c.has(field) || classSays && !text.has(field) {
+	if text.path == "" {
 		return c.flag(false, field)
 	}
-	return text.flag(false, field)
+	_, classSays := c.defaults[field]
+	if !classSays && !c.has(field) {
+		return text.flag(false, field)
+	}
+	whole := c.flag(false, field)
+	if whole && !c.has(field) && !text.flag(false, field) {
+		c.assume("head and embedding share a table: the default of %s; a checkpoint that holds both has as many parameters more", r.model.Family)
+	}
+	switch r.model.Family {
+	case "llava", "qwen2_vl", "qwen2_5_vl":
+		return whole || text.flag(false, field)
+	}
+	return whole
 }
 
 // build makes the rows of a decoder, equal layers as one group.
-func (r *reader) build(d *decoder, head bool) {
+func (r *reader) build(d *decoder, h head) {
 	b := &r.b
 	b.part, b.view, b.scope, b.positions, b.shared = decoderPart, "", Token, 0, false
 	b.in("embedding", 1)
@@ -124,10 +140,13 @@ func (r *reader) build(d *decoder, head bool) {
 	}
 	b.in("head", 1)
 	b.norm("norm", d.normSize)
-	if head {
+	switch {
+	case h.logits:
 		b.scope, b.shared = Logit, d.tied
 		b.linear("lm_head", d.hidden, d.vocab, false)
 		b.scope, b.shared = Token, false
+	case h.name != "":
+		b.linear(h.name, d.hidden, h.outputs, h.bias)
 	}
 }
 

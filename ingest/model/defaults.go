@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Defaults of the configuration classes of transformers 5.17 by model_type: what save_pretrained leaves out. Written by testdata/model/make.py.
+// Defaults of the configuration classes of transformers 5.17 by model_type: what save_pretrained leaves out of
+// objects within a configuration. They are the sizes and switches in the to_dict() of each class without arguments.
 //
 //go:embed defaults.json
 var defaultsText []byte

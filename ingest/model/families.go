@@ -24,6 +24,13 @@ func (r *reader) common(c config, d *decoder) {
 	}
 }
 
+// divided refuses a width that the heads do not share evenly, where its class does.
+func (c config) divided(d *decoder) {
+	if !c.has("head_dim") && d.hidden%d.heads != 0 {
+		c.wrong("num_attention_heads", d.heads, "a divisor of hidden_size")
+	}
+}
+
 // dense reads a family whose every layer has one MLP.
 func (r *reader) dense(c config, d *decoder) {
 	r.common(c, d)
@@ -35,6 +42,8 @@ func (r *reader) llama(c config, d *decoder) {
 	d.qkvBias = c.flag(false, "attention_bias")
 	d.outBias = d.qkvBias
 	d.mlpBias = c.flag(false, "mlp_bias")
+	d.window = r.windows(c, everyLayer) // its cache keeps no more tokens
+	c.divided(d)
 }
 
 func (r *reader) mistral(c config, d *decoder) {
@@ -70,7 +79,7 @@ func (r *reader) gemma2(c config, d *decoder) {
 func (r *reader) gemma3(c config, d *decoder) {
 	r.gemma(c, d)
 	d.norms, d.headNorms = 4, true
-	every := c.opt(c.opt(6, "_sliding_window_pattern"), "sliding_window_pattern")
+	every := c.opt(6, "sliding_window_pattern")
 	d.window = r.windows(c, func(i int64) bool { return every == 0 || (i+1)%every != 0 })
 	if slides := d.window; slides != nil && c.flag(false, "use_bidirectional_attention") {
 		d.window = func(i int64) int64 {
@@ -153,6 +162,7 @@ func (r *reader) deepseek(c config, d *decoder) {
 	if !c.flag(true, "use_mla") || said && rank == nil {
 		r.common(c, d)
 		d.headSize = d.hidden / d.heads
+		c.divided(d)
 		d.qkvBias = c.flag(false, "attention_bias")
 		d.outBias = d.qkvBias
 	} else {
@@ -163,21 +173,27 @@ func (r *reader) deepseek(c config, d *decoder) {
 			nope: c.need("qk_nope_head_dim"), value: c.need("v_head_dim"), bias: c.flag(false, "attention_bias")}
 	}
 	d.mlpBias = c.flag(false, "mlp_bias")
-	if extra := c.opt(0, "num_nextn_predict_layers"); extra > 0 {
+	if extra := c.opt(0, "num_nextn_predict_layers", "num_mtp_layers"); extra > 0 {
 		c.assume("the %d layer(s) for predicting further tokens (num_nextn_predict_layers) take no part", extra)
 	}
-	if c.opt(0, "n_routed_experts", "num_experts") == 0 {
+	if c.opt(0, routedExperts...) == 0 {
 		d.mlp = c.need("intermediate_size")
 		return
 	}
 	r.deepseekExperts(c, d)
 }
 
+// routedExperts are the names of the number of experts that DeepSeek's classes take.
+var routedExperts = []string{"n_routed_experts", "num_experts", "num_local_experts"}
+
 func (r *reader) deepseekExperts(c config, d *decoder) {
 	dense, every := c.opt(0, "first_k_dense_replace"), c.opt(1, "moe_layer_freq")
 	if every == 0 {
 		c.wrong("moe_layer_freq", every, "at least 1")
 		every = 1
+	}
+	if every > 1 {
+		c.assume("experts in every %d-th layer (moe_layer_freq), as DeepSeek's own code has it; that of transformers takes no notice of it", every)
 	}
 	d.sparse = func(i int64) bool { return i >= dense && i%every == 0 }
 	for i := range min(d.layers, maxLayers) {
@@ -187,7 +203,7 @@ func (r *reader) deepseekExperts(c config, d *decoder) {
 		}
 	}
 	width := c.need("moe_intermediate_size")
-	d.moe = &experts{count: c.need("n_routed_experts", "num_experts"), perToken: c.need("num_experts_per_tok"), mlp: width,
+	d.moe = &experts{count: c.need(routedExperts...), perToken: c.need("num_experts_per_tok"), mlp: width,
 		shared: r.b.mul(width, c.opt(0, "n_shared_experts")), sharedBias: d.mlpBias}
 }
 
@@ -200,7 +216,7 @@ func (r *reader) gpt2(c config, d *decoder) {
 		c.wrong("n_embd", d.hidden, "a multiple of n_head")
 	}
 	d.mlp = c.opt(r.b.mul(4, d.hidden), "n_inner")
-	d.positions = c.opt(1024, "n_positions", "max_position_embeddings", "n_ctx")
+	d.positions = c.opt(1024, "n_positions", "max_position_embeddings")
 	d.normSize, d.norms = r.b.mul(2, d.hidden), 2
 	d.qkvBias, d.outBias, d.mlpBias, d.plainMLP = true, true, true, true
 	d.embeddingName, d.fusedQKV, d.outName, d.mlpNames = "wte", "c_attn", "c_proj", [2]string{"c_fc", "c_proj"}
@@ -209,50 +225,23 @@ func (r *reader) gpt2(c config, d *decoder) {
 	}
 }
 
-// standard reads an unknown family by the names that most configurations use.
-func (r *reader) standard(c config, d *decoder) {
-	r.common(c, d)
-	name := r.model.Family
-	if t := c.text("model_type"); t != "" {
-		name = t
-	}
-	c.assume("model_type %q is not known: read by the standard names as a decoder with causal attention, root-mean-square norms and an MLP of three matrices, gate, up and down", name)
-	if !c.has("num_key_value_heads") {
-		c.assume("as many heads of keys and values as of queries: there is no num_key_value_heads")
-	}
-	if !c.has("tie_word_embeddings") {
-		c.assume("a head of its own weights: there is no tie_word_embeddings")
-	}
-	d.qkvBias = c.flag(false, "attention_bias")
-	d.outBias, d.mlpBias = d.qkvBias, c.flag(false, "mlp_bias")
-	d.window = r.windows(c, everyLayer)
-	count := c.opt(0, "num_experts", "num_local_experts", "n_routed_experts")
-	if count == 0 {
-		d.mlp = c.need("intermediate_size", "ffn_hidden_size")
-		return
-	}
-	dense := c.opt(0, "first_k_dense_replace")
-	if dense > 0 {
-		d.mlp = c.need("intermediate_size")
-	}
-	width := c.need("moe_intermediate_size", "intermediate_size")
-	d.moe = &experts{count: count, perToken: c.need("num_experts_per_tok", "num_experts_per_token", "moe_topk"), mlp: width,
-		shared: c.opt(r.b.mul(width, c.opt(0, "n_shared_experts", "num_shared_experts")), "shared_expert_intermediate_size")}
-	d.sparse = func(i int64) bool { return i >= dense }
-	c.assume("%d experts of three matrices in every layer from number %d on", count, dense)
-}
-
 func everyLayer(int64) bool { return true }
 
 func fromLayer(n int64) func(int64) bool { return func(i int64) bool { return i >= n } }
 
 // windows gives the window of each layer: layer_types says which layers have one, else the family's own rule. Nil where none has.
 func (r *reader) windows(c config, rule func(layer int64) bool) func(int64) int64 {
+	types := c.texts("layer_types")
+	for _, t := range types {
+		if t != "sliding_attention" && t != "full_attention" {
+			c.wrong("layer_types", t, "sliding_attention or full_attention")
+			return nil
+		}
+	}
 	size := c.opt(0, "sliding_window")
 	if size == 0 || !c.flag(true, "use_sliding_window") {
 		return nil
 	}
-	types := c.texts("layer_types")
 	return func(i int64) int64 {
 		slides := rule(i)
 		if i < int64(len(types)) {

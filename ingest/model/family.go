@@ -28,6 +28,7 @@ var families = map[string]func(*reader, config, *decoder){
 var sameAs = map[string]string{
 	"gemma3":             "gemma3_text",
 	"kimi_k2":            "deepseek_v3",
+	"ministral":          "mistral",
 	"ministral3":         "mistral",
 	"qwen2_vl":           "qwen2",
 	"qwen2_vl_text":      "qwen2",
@@ -70,6 +71,7 @@ func (r *reader) read(c config) {
 	m.DType = dtypeOf(c)
 	if m.Family == "" {
 		m.Family = familyOf(c, m.Architecture)
+		c.defaults = classDefaults()[m.Family]
 	}
 	if r.vision(c) {
 		r.quantised(c)
@@ -81,6 +83,9 @@ func (r *reader) read(c config) {
 			text = sub
 			break
 		}
+	}
+	if _, known := composites[m.Family]; known && text.path == "" {
+		c.faults.missing = append(c.faults.missing, textParts[0])
 	}
 	r.decoder(c, text)
 	if text.path != "" {
@@ -141,21 +146,6 @@ func dtypeOf(c config) string {
 		}
 	}
 	return ""
-}
-
-// headed says whether the model has a head that computes logits.
-func (r *reader) headed(c config, architecture string) bool {
-	switch {
-	case architecture == "":
-		c.assume("a head that computes logits: the configuration names no architecture")
-		return true
-	case strings.HasSuffix(architecture, "ForCausalLM"), strings.HasSuffix(architecture, "LMHeadModel"), strings.HasSuffix(architecture, "ForConditionalGeneration"):
-		return true
-	case strings.HasSuffix(architecture, "Model"):
-		return false
-	}
-	c.note(LeftOut, "the head of %s is not read", architecture)
-	return false
 }
 
 // quantised notes in which form weights are stored where a quantisation says so.

@@ -13,6 +13,7 @@ var (
 	ErrNoConfig = errors.New("no configuration of a model")
 	ErrMissing  = errors.New("the configuration lacks")
 	ErrWrong    = errors.New("the configuration is wrong")
+	ErrUnread   = errors.New("models of this kind are not read")
 )
 
 // maxBytes bounds a configuration; the largest published ones, with tables of label names, have a few hundred kB.
@@ -20,8 +21,16 @@ const maxBytes = 16 << 20
 
 // reader reads one configuration into a model.
 type reader struct {
-	model *Model
-	b     builder
+	model  *Model
+	b      builder
+	faults *faults
+}
+
+// refuse says what the model has that is not read.
+func (r *reader) refuse(what string) {
+	if r.faults.unread == "" {
+		r.faults.unread = what
+	}
 }
 
 // Read reads a configuration as JSON. Errors say where, or name every field that is missing or wrong at once.
@@ -58,7 +67,7 @@ func decode(text []byte) (map[string]any, error) {
 func FromFields(fields map[string]any) (*Model, error) {
 	f := &faults{}
 	c := config{fields: fields, faults: f, strict: true}
-	r := reader{model: &Model{Family: c.text("model_type")}}
+	r := reader{model: &Model{Family: c.text("model_type")}, faults: f}
 	c.defaults = classDefaults()[r.model.Family]
 	r.read(c)
 	if err := f.err(); err != nil {

@@ -77,7 +77,7 @@ const textWidth = 48
 func readVision(fields map[string]any) (*Model, error) {
 	f := &faults{}
 	c := config{fields: fields, faults: f, strict: true}
-	r := reader{model: &Model{Family: c.text("model_type")}}
+	r := reader{model: &Model{Family: c.text("model_type")}, faults: f}
 	c.defaults = classDefaults()[r.model.Family]
 	if !r.vision(c) {
 		r.images(c, textWidth)

@@ -126,13 +126,21 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 	if err != nil {
 		return nil, err
 	}
+	said := ""
 	for _, r := range res.Repeated {
 		switch {
+		case r.Facts && res.Made:
+			fmt.Fprintf(p.err, "run %s has %s already\n", r.Run, r.Path)
+		case r.Facts:
+			fmt.Fprintf(p.err, "run %s has %s already; nothing to do\n", r.Run, r.Path)
 		case !res.Made:
 			fmt.Fprintf(p.err, "%s is in the warehouse already, as run %s; nothing to do (to store it anew with other options: prof rm %s)\n", r.Path, r.Run, r.Run)
-			fmt.Fprintln(p.out, r.Run)
 		case r.Run == res.Run.Name:
 			fmt.Fprintf(p.err, "%s holds the same as another of the files and was left out\n", r.Path)
+		}
+		if !res.Made && r.Run != said { // once, for those who take it from stdout
+			fmt.Fprintln(p.out, r.Run)
+			said = r.Run
 		}
 	}
 	if res.Skipped > 0 {

@@ -46,7 +46,7 @@ A multiply-add counts 2. With --run the model and the tokens are those of a run 
 			&cli.StringFlag{Name: "context", Value: "auto", Usage: "context of decode: auto, max or fixed"},
 			&cli.Int64Flag{Name: "fixed-context", Usage: "the context for fixed"},
 			&cli.StringFlag{Name: "out", Usage: "write static_compute.json and static_compute.md into `DIR`"},
-			&cli.StringFlag{Name: "format", Value: "table", Usage: "table, md or json"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table, md or json"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 		},
 		Action: p.model,

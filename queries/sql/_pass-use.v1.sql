@@ -1,6 +1,6 @@
 -- _pass-use v1: Each measured pass of prefill, decode and other stages with its operations, bytes and time: what utilisation is made of.
--- grain: one outermost range of a stage, warm-up left out
--- key: range_id
+-- grain: one outermost range of a stage, warm-up left out; one more row of a prefill for its images, and for the whole pass with its decode
+-- key: stage, range_id
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes that have some

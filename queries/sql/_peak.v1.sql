@@ -43,6 +43,6 @@ WITH used AS (
 SELECT o.device, o.device_count, a.resource, coalesce(t.flop_per_s, f.flop_per_s) AS peak_flop_per_s, coalesce(t.bytes_per_s, b.bytes_per_s) AS peak_bytes_per_s,
     CASE WHEN t.flop_per_s IS NOT NULL THEN 'option' ELSE f.reference END AS peak_origin,
     (SELECT string_agg(DISTINCT replace(l.resource, 'tensor_', ''), ', ' ORDER BY replace(l.resource, 'tensor_', '')) FROM look l WHERE starts_with(l.resource, 'tensor_') OR l.resource = 'fp32') AS known
-FROM one o CROSS JOIN asked a CROSS JOIN told t
+FROM one o CROSS JOIN asked a CROSS JOIN told t JOIN run r ON r.run_id = _run_id_v1(run)
 LEFT JOIN look f ON f.resource = a.resource
 LEFT JOIN look b ON b.resource = 'dram'

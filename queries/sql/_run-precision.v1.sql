@@ -22,4 +22,4 @@ WITH named AS (
 )
 SELECT coalesce(compute, dtype, s.configured, s.seen) AS precision,
     CASE WHEN compute IS NOT NULL OR dtype IS NOT NULL THEN 'option' WHEN s.configured IS NOT NULL THEN 'configuration' WHEN s.seen IS NOT NULL THEN 'kernels' END AS origin
-FROM said s
+FROM said s JOIN run r ON r.run_id = _run_id_v1(run)

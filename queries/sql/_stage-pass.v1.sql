@@ -61,10 +61,10 @@ WITH r AS (
     WHERE NOT r.is_ruled AND (r.stage IN ('prefill', 'decode') OR r.stage_count = r.prefill_count)
 ), placed AS (
     SELECT w.range_id, w.stage, w.back_count, w.before, w.listed, w.steps, w.is_step, w.nth, CASE WHEN w.follows AND w.most > 1 THEN w.group_count END AS parts, CASE WHEN w.place = 1 THEN w.most ELSE w.group_count END AS whole_parts, -- the last pass may be cut off
-        coalesce(w.place, b.back_count, w.listed + 1) AS at_pass, at_pass <= w.passes AS is_begun,
+        coalesce(w.place, CASE WHEN w.back_count <= b.later_count + b.decode_count THEN b.back_count END, w.listed + 1) AS at_pass, at_pass <= w.passes AS is_begun,
         CASE WHEN w.listed = 0 THEN w.warmups > 0 AND at_pass > w.passes - w.warmups ELSE w.passes >= w.listed AND at_pass > w.listed END AS is_before,
         CASE WHEN w.listed = 0 THEN 0 WHEN w.passes >= w.listed THEN at_pass WHEN w.is_alike THEN w.listed END AS said_count
-    FROM way w LEFT JOIN e b ON w.place IS NULL AND w.back_count > b.later_count AND w.back_count <= b.later_count + b.decode_count
+    FROM way w ASOF LEFT JOIN (SELECT e.back_count, e.later_count, e.decode_count FROM e WHERE e.decode_count > 0) b ON CASE WHEN w.place IS NULL THEN w.back_count END > b.later_count
 ), fact AS (
     SELECT p.range_id, p.is_before OR coalesce(e.is_warmup, false) AS is_warmup, e.prefill_count AS p, e.batch_count AS b, e.image_count, e.crop_count,
         CASE WHEN p.is_step THEN CASE WHEN e.decode_count > 0 THEN 1 END WHEN p.parts IS NULL THEN e.decode_count WHEN p.parts = e.decode_count OR p.is_begun AND p.parts < e.decode_count AND e.decode_count < 2 * p.whole_parts THEN 1 END AS d,

@@ -1,0 +1,93 @@
+package ingest
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"prof/schema"
+)
+
+// timed is a capture of a timeline, or facts about one.
+type timed struct {
+	id         int
+	kind, path string
+}
+
+// aimFacts says which timelines each workload's facts are about: where several files of facts lie beside captures of several
+// kinds, those of the capture with the same stem, else of the same folder.
+func (in *ingester) aimFacts(id string) error {
+	facts, timelines, err := in.timed(id)
+	if err != nil || len(facts) < 2 {
+		return err
+	}
+	several := slices.ContainsFunc(timelines, func(t timed) bool { return t.kind != timelines[0].kind })
+	about := map[string][]string{}
+	for _, f := range facts {
+		kind := nearest(f.path, timelines)
+		about[kind] = append(about[kind], f.path)
+		if kind == "" && several {
+			in.warn(fmt.Sprintf("%s: which capture it is about is not clear from its name or folder; it is taken for all of the run's", f.path))
+		}
+		if _, err := in.conn.ExecContext(in.ctx, `UPDATE workload SET capture = nullif(?, '') WHERE run_id = ?::UUID AND source_id = ?`, kind, id, f.id); err != nil {
+			return err
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(about)) {
+		if paths := about[kind]; len(paths) > 1 {
+			in.warn(fmt.Sprintf("these say of the same captures what their passes did: the last one counts: %s", schema.List(paths, 4)))
+		}
+	}
+	return nil
+}
+
+// timed lists a run's files of facts about a workload, and its captures of timelines.
+func (in *ingester) timed(id string) (facts, timelines []timed, err error) {
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, kind, path FROM source WHERE run_id = ?::UUID AND kind IN ('nsys', 'torch', ?) AND form <> ? ORDER BY source_id`,
+		id, workloadKind, optionForm)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s timed
+		if err := rows.Scan(&s.id, &s.kind, &s.path); err != nil {
+			return nil, nil, err
+		}
+		if s.kind == workloadKind {
+			facts = append(facts, s)
+		} else {
+			timelines = append(timelines, s)
+		}
+	}
+	return facts, timelines, rows.Err()
+}
+
+// nearest gives the kind of the captures that facts are about by their names; "" where captures of two kinds are as near, or none is.
+func nearest(facts string, timelines []timed) (kind string) {
+	best := 0
+	for _, t := range timelines {
+		switch n := nearness(facts, t.path); {
+		case n > best:
+			kind, best = t.kind, n
+		case n == best && n > 0 && t.kind != kind:
+			kind = ""
+		}
+	}
+	return kind
+}
+
+// nearness says how much the paths of facts and of a capture have in common: 3 folder and stem, 2 the stem, 1 the folder, 0 neither.
+func nearness(facts, capture string) (n int) {
+	facts, capture = filepath.Clean(facts), filepath.Clean(capture)
+	base := strings.TrimSuffix(strings.TrimSuffix(stem(filepath.Base(facts)), "workload"), "metrics")
+	if base = strings.TrimRight(base, "._-"); base != "" && base == stem(filepath.Base(capture)) {
+		n += 2
+	}
+	if filepath.Dir(facts) == filepath.Dir(capture) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,91 @@
+package ingest
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"prof/schema"
+)
+
+// attachTo finds the run that facts alone are given for: one that is there already. "" when a new run is to be made.
+func (in *ingester) attachTo(captures []input) (id string, err error) {
+	if len(captures) > 0 || in.o.OwnName {
+		return "", nil
+	}
+	err = in.conn.QueryRowContext(in.ctx, `SELECT run_id::VARCHAR FROM run WHERE name = ?`, in.o.Name).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return id, err
+}
+
+// attach stores facts with a run that is there already, in place of those it had of the same kind. Facts that it has and that are
+// given again stay.
+func (in *ingester) attach(id string, facts []input) error {
+	if len(in.o.Tags) > 0 {
+		return fmt.Errorf("run %s is there already: tag it with `prof tag %s KEY=VALUE`", in.o.Name, in.o.Name)
+	}
+	var last, models sql.NullInt32
+	err := in.conn.QueryRowContext(in.ctx, `SELECT (SELECT max(source_id) FROM source WHERE run_id = ?::UUID), (SELECT max(model_id) FROM model WHERE run_id = ?::UUID)`, id, id).Scan(&last, &models)
+	if err != nil {
+		return err
+	}
+	in.firstSource, in.shared.ModelID = int(last.Int32), models.Int32
+	in.seen, in.kept = map[string]string{}, map[int]bool{}
+	if err := in.storeFacts(facts); err != nil || len(in.result.Sources) == 0 {
+		return err
+	}
+	if err := in.replaceFacts(id); err != nil {
+		return err
+	}
+	in.result.Made, in.result.Attached = true, true
+	in.result.Run.ID, in.result.Run.Name = id, in.o.Name
+	return in.aimFacts(id)
+}
+
+// replaceFacts deletes the facts that a run had before, of the kinds that it has newer ones of.
+func (in *ingester) replaceFacts(id string) error {
+	old, paths, err := in.oldFacts(id)
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	where := `WHERE run_id = ?::UUID AND source_id IN (` + strings.Join(old, ", ") + `)`
+	models := `WHERE run_id = ?::UUID AND model_id IN (SELECT m.model_id FROM model m WHERE m.run_id = ?::UUID AND m.source_id IN (` + strings.Join(old, ", ") + `))`
+	for _, t := range []string{"model_layer", "model_note"} {
+		if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM `+t+` `+models, id, id); err != nil {
+			return err
+		}
+	}
+	for _, t := range []string{"model", "workload", "workload_pass", "source_part", "diagnostic", "source"} {
+		if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM `+t+` `+where, id); err != nil {
+			return err
+		}
+	}
+	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, schema.List(paths, 3)))
+	return nil
+}
+
+// oldFacts lists the sources that newer ones of the same kind are in place of, and their paths.
+func (in *ingester) oldFacts(id string) (old, paths []string, err error) {
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, kind, path FROM source WHERE run_id = ?::UUID AND source_id <= ? ORDER BY source_id`, id, in.firstSource)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var source int
+		var kind, path string
+		if err := rows.Scan(&source, &kind, &path); err != nil {
+			return nil, nil, err
+		}
+		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool { return s.Kind == kind })
+		if newer && !in.kept[source] {
+			old, paths = append(old, strconv.Itoa(source)), append(paths, path)
+		}
+	}
+	return old, paths, rows.Err()
+}

@@ -1,0 +1,109 @@
+package model
+
+import (
+	"slices"
+	"strings"
+)
+
+// standard reads an unknown family by the names that most configurations use.
+func (r *reader) standard(c config, d *decoder) {
+	if r.stranger(c) {
+		return
+	}
+	name := r.model.Family
+	if t := c.text("model_type"); t != "" {
+		name = t
+	}
+	if c.has("kv_lora_rank") {
+		c.assume("model_type %q is not known: read as DeepSeek-V3, whose latent attention it has (kv_lora_rank)", name)
+		r.deepseek(c, d)
+		if c.has("index_topk") {
+			c.note(LeftOut, "the indexer that chooses which tokens are attended to (index_topk): attention is counted to all")
+		}
+		return
+	}
+	r.common(c, d)
+	if !c.has("num_key_value_heads") {
+		if d.kvHeads = c.opt(0, "num_kv_heads", "multi_query_group_num"); d.kvHeads == 0 {
+			d.kvHeads = d.heads
+			c.assume("as many heads of keys and values as of queries: there is no num_key_value_heads")
+		}
+	}
+	c.divided(d)
+	if !c.has("tie_word_embeddings") {
+		c.assume("a head of its own weights: there is no tie_word_embeddings")
+	}
+	d.qkvBias = c.flag(false, "attention_bias")
+	d.outBias, d.mlpBias = d.qkvBias, c.flag(false, "mlp_bias")
+	d.window = r.windows(c, everyLayer)
+	mlp, norms := "three matrices, gate, up and down", "root-mean-square norms"
+	if c.plain() {
+		d.plainMLP, mlp = true, "two matrices, as its activation is mostly used"
+	}
+	if !c.has("rms_norm_eps") && (c.has("layer_norm_eps") || c.has("layer_norm_epsilon")) {
+		d.normSize, norms = r.b.mul(2, d.hidden), "norms that scale and shift"
+	}
+	c.assume("model_type %q is not known: read by the standard names as a decoder with causal attention, %s and an MLP of %s", name, norms, mlp)
+	r.encoderOnly(c)
+	r.standardExperts(c, d)
+}
+
+// plain says whether the activation is one that MLPs of two matrices have.
+func (c config) plain() bool {
+	switch c.text("hidden_act") {
+	case "gelu", "gelu_new", "gelu_fast", "relu", "relu2":
+		return true
+	}
+	return false
+}
+
+// encoderOnly notes what a model like BERT has beside its layers.
+func (r *reader) encoderOnly(c config) {
+	if c.has("type_vocab_size") || strings.HasSuffix(r.model.Architecture, "ForMaskedLM") {
+		c.note(LeftOut, "model_type %q seems to be an encoder: its tables of positions and of kinds of tokens, biases, pooler and head are not read", r.model.Family)
+	}
+}
+
+// standardExperts reads the experts of an unknown family, or its MLP.
+func (r *reader) standardExperts(c config, d *decoder) {
+	count := c.opt(0, "num_experts", "num_local_experts", "n_routed_experts")
+	if count == 0 {
+		d.mlp = c.need("intermediate_size", "ffn_hidden_size")
+		return
+	}
+	dense := c.opt(0, "first_k_dense_replace")
+	if dense > 0 {
+		d.mlp = c.need("intermediate_size")
+	}
+	width := c.need("moe_intermediate_size", "intermediate_size")
+	d.moe = &experts{count: count, perToken: c.need("num_experts_per_tok", "num_experts_per_token", "moe_topk"), mlp: width,
+		shared: c.opt(r.b.mul(width, c.opt(0, "n_shared_experts", "num_shared_experts")), "shared_expert_intermediate_size")}
+	d.sparse = func(i int64) bool { return i >= dense }
+	c.assume("%d experts of three matrices in every layer from number %d on", count, dense)
+}
+
+// strangers are fields of layers that are neither attention nor an MLP, with what has them: figures read by the standard names would
+// be wrong, not just too small.
+var strangers = []struct{ field, of string }{
+	{"ssm_cfg", "a state space (Mamba)"}, {"state_size", "a state space (Mamba)"}, {"ssm_state_size", "a state space (Mamba)"},
+	{"mamba_d_state", "a state space (Mamba)"}, {"mamba_num_heads", "a state space (Mamba)"},
+	{"linear_num_value_heads", "linear attention"}, {"linear_attn_config", "linear attention"}, {"lru_width", "a linear recurrence"},
+	{"attention_hidden_size", "a linear recurrence (RWKV)"}, {"hybrid_override_pattern", "layers of several kinds"},
+}
+
+// stranger refuses a model of layers that the standard names do not describe.
+func (r *reader) stranger(c config) bool {
+	for _, s := range strangers {
+		if c.has(s.field) {
+			r.refuse(s.of + " (" + c.path + s.field + ")")
+			return true
+		}
+	}
+	for _, t := range c.texts("layer_types") {
+		if !slices.Contains([]string{"full_attention", "sliding_attention"}, t) {
+			r.refuse("layers of " + t + " (" + c.path + "layer_types)")
+			return true
+		}
+	}
+	return false
+}

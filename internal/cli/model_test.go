@@ -1,0 +1,522 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files of prof model in testdata")
+
+// modelFixture is what PyTorch counts of a decoder, with the field names of testdata/model/decoder.json.
+type modelFixture struct {
+	Name, Form string
+	Config     json.RawMessage
+	Params     int64
+	Runs       []struct {
+		Prompt, New, Batch int64
+		Prefill, Decode    *struct{ Model int64 }
+		All                *struct{ Model int64 } `json:"prefill_all_logits"`
+	}
+}
+
+// visionFixture is what PyTorch counts of a vision tower, with the field names of testdata/model/vision.json.
+type visionFixture struct {
+	Name         string
+	Config       json.RawMessage
+	Images       int64
+	Params       *int64
+	VisionParams *int64 `json:"vision_params"`
+	ImageTokens  *int64 `json:"image_tokens"`
+	Flop         struct{ Vision, Crop *int64 }
+}
+
+func readFixtures(t *testing.T, name string, into any) {
+	t.Helper()
+	if err := json.Unmarshal(read(t, filepath.Join("..", "..", "testdata", "model", name)), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ocrConfig is the configuration of DeepSeek-OCR.
+func ocrConfig(t *testing.T) []byte {
+	t.Helper()
+	var all []visionFixture
+	readFixtures(t, "vision.json", &all)
+	i := slices.IndexFunc(all, func(f visionFixture) bool { return f.Name == "deepseek ocr" })
+	if i < 0 {
+		t.Fatal("no fixture of DeepSeek-OCR")
+	}
+	return all[i].Config
+}
+
+// modelJSON is the part of the JSON form that others rely on.
+type modelJSON struct {
+	Params       int64  `json:"params"`
+	ActiveParams *int64 `json:"active_params"`
+	VisionParams int64  `json:"vision_params"`
+	DType        string
+	DTypeAssumed bool     `json:"dtype_assumed"`
+	WeightBytes  *float64 `json:"weight_bytes"`
+	KVTokenBytes *float64 `json:"kv_bytes_per_token"`
+	ByDType      map[string]struct {
+		Weights float64  `json:"weight_bytes"`
+		KVToken *float64 `json:"kv_bytes_per_token"`
+	} `json:"bytes_by_dtype"`
+	Layers      *int64
+	ImageTokens *int64 `json:"image_tokens"`
+	Stages      map[string]struct {
+		Flop        *int64
+		Params      int64
+		DecoderFlop *int64           `json:"decoder_flop"`
+		PartOf      *string          `json:"part_of"`
+		InPrefill   *bool            `json:"in_prefill"`
+		Images      *int64           `json:"images"`
+		Operators   map[string]int64 `json:"operators"`
+		Parts       map[string]struct{ Flop, Params int64 }
+	}
+	Notes []string
+}
+
+// nowhere is an empty folder of a user without a home or a warehouse.
+func nowhere(t *testing.T) *place {
+	p := newPlace(t)
+	p.env = []string{"HOME=" + p.path("no/home"), "PROF_HOME=" + p.path("no/warehouse")}
+	return p
+}
+
+func (p *place) model(args ...string) modelJSON {
+	p.t.Helper()
+	var m modelJSON
+	if err := json.Unmarshal([]byte(p.ok(append([]string{"model", "--format", "json"}, args...)...)), &m); err != nil {
+		p.t.Fatalf("%q: %v", args, err)
+	}
+	return m
+}
+
+// flop is the operations of a stage; it must have some.
+func (m modelJSON) flop(t *testing.T, stage string) int64 {
+	t.Helper()
+	if m.Stages[stage].Flop == nil {
+		t.Fatalf("no operations of %s", stage)
+	}
+	return *m.Stages[stage].Flop
+}
+
+// TestModelDecoders: parameters and operations are those that PyTorch counts, of one configuration of each family.
+func TestModelDecoders(t *testing.T) {
+	t.Parallel()
+	p := nowhere(t)
+	var file struct{ Fixtures []modelFixture }
+	readFixtures(t, "decoder.json", &file)
+	families := map[string]bool{}
+	for i, f := range file.Fixtures {
+		var c struct {
+			Family string `json:"model_type"`
+		}
+		if err := json.Unmarshal(f.Config, &c); err != nil {
+			t.Fatal(err)
+		}
+		if families[c.Family] || len(f.Runs) == 0 {
+			continue
+		}
+		families[c.Family] = true
+		path := write(t, p.path(fmt.Sprintf("%d.json", i)), f.Config)
+		r := f.Runs[len(f.Runs)-1]
+		args := []string{path, "--prefill", fmt.Sprint(r.Prompt), "--decode", fmt.Sprint(r.New), "--batch", fmt.Sprint(r.Batch)}
+		m := p.model(args...)
+		if m.Params != f.Params || m.flop(t, "prefill") != r.Prefill.Model || m.flop(t, "decode") != r.Decode.Model {
+			t.Errorf("%s: %d parameters, %d and %d operations, want %d, %d and %d", f.Name, m.Params, m.flop(t, "prefill"), m.flop(t, "decode"), f.Params, r.Prefill.Model, r.Decode.Model)
+		}
+		if r.All != nil {
+			if got := p.model(append(args, "--head", "all")...).flop(t, "prefill"); got != r.All.Model {
+				t.Errorf("%s: %d operations with all logits, want %d", f.Name, got, r.All.Model)
+			}
+		}
+	}
+	if len(families) < 12 {
+		t.Errorf("only %d families", len(families))
+	}
+	if got := listing(t, p.dir); slices.ContainsFunc(got, func(name string) bool { return !strings.HasSuffix(name, ".json") }) {
+		t.Errorf("left behind: %q", got)
+	}
+}
+
+// TestModelVision: the same of vision towers, whose configuration alone is enough too.
+func TestModelVision(t *testing.T) {
+	t.Parallel()
+	p := nowhere(t)
+	var all []visionFixture
+	readFixtures(t, "vision.json", &all)
+	for _, name := range []string{"vit", "clip vision large 336", "siglip vision so400m", "sam vision", "pixtral vision", "llava", "llava next", "gemma3 4b vision", "deepseek ocr"} {
+		i := slices.IndexFunc(all, func(f visionFixture) bool { return f.Name == name })
+		if i < 0 {
+			t.Fatalf("no fixture %q", name)
+		}
+		f := all[i]
+		path := write(t, p.path(name+".json"), f.Config)
+		m := p.model(path)
+		if got := m.flop(t, "vision"); got != *f.Flop.Vision {
+			t.Errorf("%s: %d operations, want %d", name, got, *f.Flop.Vision)
+		}
+		if f.Params != nil && m.Params != *f.Params || f.VisionParams != nil && m.VisionParams != *f.VisionParams {
+			t.Errorf("%s: %d parameters, %d of vision", name, m.Params, m.VisionParams)
+		}
+		if f.ImageTokens != nil && (m.ImageTokens == nil || *m.ImageTokens != *f.ImageTokens) {
+			t.Errorf("%s: image tokens %v", name, m.ImageTokens)
+		}
+		if f.Flop.Crop != nil {
+			if got, want := p.model(path, "--crops", "3").flop(t, "vision"), *f.Flop.Vision+3**f.Flop.Crop; got != want {
+				t.Errorf("%s with crops: %d operations, want %d", name, got, want)
+			}
+		}
+		_, decoder := m.Stages["prefill"]
+		if decoder != (m.ActiveParams != nil) || !decoder && (m.KVTokenBytes != nil || m.ByDType["bf16"].KVToken != nil || m.Layers != nil || m.Stages["vision"].PartOf != nil) {
+			t.Errorf("%s: %+v", name, m)
+		}
+		if got := p.model(path, "--images", "3", "--batch", "2").flop(t, "vision"); got != 6**f.Flop.Vision {
+			t.Errorf("%s: %d operations of 3 images in each of 2 sequences", name, got)
+		}
+		if got := p.model(path, "--images", "0").flop(t, "vision"); got != 0 {
+			t.Errorf("%s: %d operations of no image", name, got)
+		}
+	}
+}
+
+// TestModelDeepSeekOCR holds the published figures of DeepSeek-OCR, and where its vision counts.
+func TestModelDeepSeekOCR(t *testing.T) {
+	t.Parallel()
+	p := nowhere(t)
+	path := write(t, p.path("ocr/config.json"), ocrConfig(t))
+	m := p.model("ocr")
+	if m.DType != "bf16" || m.DTypeAssumed || *m.ActiveParams != 574095360 || *m.KVTokenBytes != 61440 || *m.ImageTokens != 273 || *m.Layers != 12 || *m.WeightBytes != 2*float64(m.Params) {
+		t.Errorf("%+v", m)
+	}
+	for dtype, bytes := range map[string]float64{"fp32": 4, "bf16": 2, "fp8": 1, "fp4": 0.5} {
+		b := m.ByDType[dtype]
+		if b.Weights != bytes*float64(m.Params) || *b.KVToken != bytes*30720 {
+			t.Errorf("in %s: %v bytes, %v a token", dtype, b.Weights, *b.KVToken)
+		}
+		if o := p.model(path, "--dtype", dtype); o.DType != dtype || *o.WeightBytes != b.Weights || *o.KVTokenBytes != bytes*30720 || o.Params != m.Params {
+			t.Errorf("--dtype %s: %+v", dtype, o)
+		}
+	}
+	vision := m.Stages["vision"]
+	if *vision.InPrefill || *vision.PartOf != "prefill" || *vision.Images != 1 || *m.Stages["prefill"].DecoderFlop != m.flop(t, "prefill") || vision.Params != m.VisionParams ||
+		m.Params != m.Stages["prefill"].Params+vision.Params {
+		t.Errorf("without images: %+v", m.Stages)
+	}
+	o := p.model(path, "--images", "1", "--crops", "4")
+	with := o.Stages["vision"]
+	if !*with.InPrefill || *with.Images != 1 || o.flop(t, "vision") != 1139967033344+4*388149837824 || o.flop(t, "prefill") != m.flop(t, "prefill")+o.flop(t, "vision") ||
+		*o.Stages["prefill"].DecoderFlop != m.flop(t, "prefill") || o.flop(t, "decode") != m.flop(t, "decode") {
+		t.Errorf("with images: %+v", o.Stages)
+	}
+	var parts int64
+	for name, part := range with.Parts {
+		if !slices.Contains([]string{"sam", "clip", "projector"}, name) {
+			t.Errorf("part %s", name)
+		}
+		parts += part.Flop
+	}
+	if len(with.Parts) != 3 || parts != o.flop(t, "vision") {
+		t.Errorf("parts: %+v", with.Parts)
+	}
+	// Of no images, the vision counts nothing.
+	if o := p.model(path, "--images", "0"); o.flop(t, "prefill") != m.flop(t, "prefill") || o.flop(t, "vision") != 0 {
+		t.Errorf("--images 0: %+v", o.Stages)
+	}
+	for stage, s := range m.Stages {
+		var sum int64
+		for _, n := range s.Operators {
+			sum += n
+		}
+		if stage != "vision" && sum != *s.Flop {
+			t.Errorf("the operators of %s have %d operations, it has %d", stage, sum, *s.Flop)
+		}
+	}
+}
+
+// TestModelQuantised: bytes of weights are those of the method that the configuration names, not known where that is unknown.
+func TestModelQuantised(t *testing.T) {
+	t.Parallel()
+	p := nowhere(t)
+	const linears = 2 * (2*64*64 + 2*64*32 + 3*64*128) // of both layers, which fp8 quantises
+	const params = 2*64*100 + linears + 5*64
+	for _, c := range []struct {
+		more  string
+		bytes float64 // -1: not known
+		dtype string
+		says  string
+	}{
+		{``, 2 * params, "bf16", "precision   bf16, assumed: the configuration names none; --dtype sets it\nweights     169.62 KiB\n"},
+		{`, "torch_dtype": "float32"`, 4 * params, "fp32", "precision   fp32\nweights     339.25 KiB\n"},
+		{`, "torch_dtype": "bfloat16", "quantization_config": {"quant_method": "fp8"}`, 2*params - linears, "bf16", "precision   bf16\nweights     97.62 KiB, quantised as the configuration says\n"},
+		{`, "quantization_config": {"quant_method": "fp8"}`, 2*params - linears, "bf16", "weights     97.62 KiB, quantised as the configuration says\n"},
+		{`, "quantization_config": {"quant_method": "mine"}`, -1, "bf16", "weights     not known\n"},
+		{`, "torch_dtype": "float16", "quantization_config": {"quant_method": "mine"}`, -1, "fp16", "precision   fp16\nweights     not known\n"},
+	} {
+		path := write(t, p.path("llama.json"), []byte(strings.Replace(string(config(2)), `, "hidden_size"`, c.more+`, "hidden_size"`, 1)))
+		m := p.model(path)
+		if m.Params != params || m.DType != c.dtype || (m.WeightBytes == nil) != (c.bytes < 0) || m.WeightBytes != nil && *m.WeightBytes != c.bytes {
+			t.Errorf("%s: %d parameters of %s, %+v", c.more, m.Params, m.DType, m.WeightBytes)
+		}
+		if got := p.ok("model", path); !strings.Contains(got, c.says) {
+			t.Errorf("%s:\n%s", c.more, got)
+		}
+		if o := p.model(path, "--dtype", "fp8"); *o.WeightBytes != params || o.DTypeAssumed {
+			t.Errorf("%s in fp8: %v", c.more, *o.WeightBytes)
+		}
+	}
+}
+
+// TestModelConventions: what is counted of attention, heads and contexts.
+func TestModelConventions(t *testing.T) {
+	t.Parallel()
+	p := nowhere(t)
+	write(t, p.path("llama.json"), config(2))
+	// Of 2 layers: 4 heads, keys and values of 16; pairs of a query and a key cost 2 x 4 x 32 each.
+	pairs := func(n int64) int64 { return 2 * 2 * 4 * 32 * n }
+	const linear = 2 * 2 * (64*64*2 + 64*32*2 + 3*64*128) // a token in both layers
+	const head = 2 * 64 * 100
+	for _, c := range []struct {
+		args            string
+		prefill, decode int64
+	}{
+		{"", 10*linear + head + pairs(100), 4*(linear+head) + pairs(11+12+13+14)},
+		{"--convention full --head last --context auto", 10*linear + head + pairs(100), 4*(linear+head) + pairs(11+12+13+14)},
+		{"--convention causal", 10*linear + head + pairs(55), 4*(linear+head) + pairs(11+12+13+14)},
+		{"--head all", 10*(linear+head) + pairs(100), 4*(linear+head) + pairs(11+12+13+14)},
+		{"--batch 3", 3 * (10*linear + head + pairs(100)), 3 * (4*(linear+head) + pairs(11+12+13+14))},
+		{"--context fixed --fixed-context 5", 10*linear + head + pairs(100), 4*(linear+head) + pairs(4*5)},
+		{"--context max", 10*linear + head + pairs(100), 4*(linear+head) + pairs(4*2048)},
+		{"--decode 0", 10*linear + head + pairs(100), 0},
+		{"--prefill 0", 0, 4*(linear+head) + pairs(1+2+3+4)},
+	} {
+		m := p.model(append([]string{"llama.json", "--prefill", "10", "--decode", "4"}, strings.Fields(c.args)...)...)
+		if m.flop(t, "prefill") != c.prefill || m.flop(t, "decode") != c.decode {
+			t.Errorf("%s: %d and %d operations, want %d and %d", c.args, m.flop(t, "prefill"), m.flop(t, "decode"), c.prefill, c.decode)
+		}
+	}
+	// Latents that are not expanded anew in each step.
+	var published map[string]json.RawMessage
+	readFixtures(t, "decoder_published.json", &published)
+	path := write(t, p.path("v3.json"), published["deepseek-v3"])
+	expanded, absorbed := p.model(path, "--mla", "expanded"), p.model(path, "--mla", "absorbed")
+	if e, a := expanded.flop(t, "decode"), absorbed.flop(t, "decode"); e < 10*a || expanded.flop(t, "prefill") != absorbed.flop(t, "prefill") || p.model(path).flop(t, "decode") != e {
+		t.Errorf("expanded %d, absorbed %d", e, a)
+	}
+}
+
+// TestModelErrors: what is wrong is said, and with which exit code.
+func TestModelErrors(t *testing.T) {
+	t.Parallel()
+	p := nowhere(t)
+	write(t, p.path("good.json"), config(2))
+	write(t, p.path("text.json"), []byte("hello"))
+	write(t, p.path("cut.json"), config(2)[:60])
+	write(t, p.path("lacks.json"), []byte(`{"model_type": "llama", "vocab_size": 100}`))
+	write(t, p.path("folder/other.json"), config(2))
+	const many = "2147483648"
+	for _, c := range []struct {
+		code int
+		want string // regular expression
+		args string
+	}{
+		{2, "model takes one CONFIG\\.json, or --run; see `prof help model`", ""},
+		{2, "model takes one CONFIG\\.json, or --run; see `prof help model`", "good.json good.json"},
+		{2, "model takes a configuration or --run, not both", "good.json --run a"},
+		{1, `nosuch\.json: there is no such file or folder`, "nosuch.json"},
+		{1, `folder/config\.json: there is no such file or folder`, "folder"},
+		{1, `text\.json: no configuration of a model: .*`, "text.json"},
+		{1, `cut\.json: no configuration of a model: .*`, "cut.json"},
+		{1, `lacks\.json: the configuration lacks: hidden_size, intermediate_size, num_attention_heads, num_hidden_layers`, "lacks.json"},
+		{2, `--format "csv" is none of table, md, json`, "good.json --format csv"},
+		{2, `.*--convention is full or causal`, "good.json --convention half"},
+		{2, `.*--mla is absorbed or expanded`, "good.json --mla none"},
+		{2, `.*--head is last or all`, "good.json --head first"},
+		{2, `.*--context is auto, max or fixed`, "good.json --context long"},
+		{2, `.*--dtype is fp64, fp32, .*`, "good.json --dtype int7"},
+		{2, `--context fixed and --fixed-context TOKENS belong together`, "good.json --context fixed"},
+		{2, `--context fixed and --fixed-context TOKENS belong together`, "good.json --fixed-context 5"},
+		{2, `--fixed-context 0: want a number from 1 to 2147483648`, "good.json --context fixed --fixed-context 0"},
+		{2, `--prefill -1: want a whole number up to 2147483648`, "good.json --prefill -1"},
+		{2, `--decode -1: want a whole number up to 2147483648`, "good.json --decode -1"},
+		{2, `--images -1: want a whole number up to 2147483648`, "good.json --images -1"},
+		{2, `--crops -1: want a whole number up to 2147483648`, "good.json --crops -1"},
+		{2, `--batch 0: want a whole number up to 2147483648, at least 1`, "good.json --batch 0"},
+		{2, `--prefill 2147483649: want a whole number up to 2147483648`, "good.json --prefill 2147483649"},
+		{2, `.*prefill.*; see .prof help model.`, "good.json --prefill many"},
+		{2, `wrong argument: .* 2\^63 operations or more: .*`, "good.json --prefill " + many + " --decode " + many + " --batch " + many},
+		{2, `wrong argument: .* 2\^63 operations or more: .*`, "good.json --prefill 55000 --decode 20000 --batch 5000000"}, // each component's fit
+	} {
+		p.wantLike(c.code, "", "prof: "+c.want+"\n", append([]string{"model"}, strings.Fields(c.args)...)...)
+	}
+	if got := listing(t, p.dir); len(got) != 6 {
+		t.Errorf("left behind: %q", got)
+	}
+}
+
+// TestModelOfRun: the model and the tokens of a run.
+func TestModelOfRun(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	write(t, p.path("ocr/config.json"), ocrConfig(t))
+	p.want(result{1, "", "prof: no warehouse yet in " + p.path(".prof") + ": run `prof ingest PATH` there, or name another home with --home\n"}, "model", "--run", "a")
+	p.ok("ingest", "--run", "with", "--model", "ocr", "--prefill", "681", "--decode", "16", "--images", "1", "--batch", "2", "--warmup", "1", capture(t, kernels))
+	p.ok("ingest", "--run", "without", capture(t, node))
+	of, same := p.model("--run", "with"), p.model("ocr", "--prefill", "681", "--decode", "16", "--images", "1", "--batch", "2")
+	if of.Params != same.Params || !*of.Stages["vision"].InPrefill {
+		t.Errorf("%d parameters, of the configuration %d; %+v", of.Params, same.Params, of.Stages["vision"])
+	}
+	for _, stage := range []string{"prefill", "decode", "vision"} {
+		if of.flop(t, stage) != same.flop(t, stage) || of.flop(t, stage) == 0 {
+			t.Errorf("%s: %d, of the configuration %d", stage, of.flop(t, stage), same.flop(t, stage))
+		}
+	}
+	if got, want := p.model("--run", "with", "--prefill", "7", "--images", "0").flop(t, "prefill"), p.model("ocr", "--prefill", "7", "--batch", "2").flop(t, "prefill"); got != want {
+		t.Errorf("options go first: %d, want %d", got, want)
+	}
+	p.want(result{1, "", "prof: run without has no model: give its configuration with `prof ingest --run without --model CONFIG.json`\n"}, "model", "--run", "without")
+	p.wantLike(1, "", "prof: no such run: \"nosuch\"[^\n]*\n", "model", "--run", "nosuch")
+}
+
+// TestModelNotes: numbers that do not belong together are remarked upon.
+func TestModelNotes(t *testing.T) {
+	t.Parallel()
+	p := nowhere(t)
+	write(t, p.path("llama.json"), config(2))
+	write(t, p.path("ocr.json"), ocrConfig(t))
+	for args, want := range map[string][]string{
+		"llama.json":                           nil,
+		"llama.json --images 0":                nil,
+		"llama.json --images 1":                {"the model has no vision"},
+		"llama.json --crops 1":                 {"the model takes no crops"},
+		"llama.json --prefill 2000":            {"prompt and decode steps are 2128 tokens, more than the 2048 positions"},
+		"ocr.json --prefill 272":               {"assumed: an image is"},
+		"ocr.json --prefill 272 --images 1":    {"assumed: an image is", "a prompt of 272 tokens has no room for the 273 tokens of each of its images (1)"},
+		"ocr.json --prefill 546 --images 2":    {"assumed: an image is"},
+		"ocr.json --prefill 545 --images 2":    {"assumed: an image is", "a prompt of 545 tokens has no room"},
+		"ocr.json --prefill 8192 --decode 0":   {"assumed: an image is"},
+		"ocr.json --prefill 8192 --decode 1":   {"assumed: an image is", "prompt and decode steps are 8193 tokens"},
+		"ocr.json --crops 3 --prefill 900":     {"assumed: an image is"},
+		"ocr.json --format json --prefill 900": {"assumed: an image is"},
+	} {
+		got := p.model(strings.Fields(args)...).Notes
+		ok := len(got) == len(want)
+		for i := range min(len(got), len(want)) {
+			ok = ok && strings.HasPrefix(got[i], want[i])
+		}
+		if !ok {
+			t.Errorf("%s: notes %q, want %q", args, got, want)
+		}
+	}
+}
+
+// TestModelArtifacts: static_compute.json and static_compute.md, of a model with a name that Markdown would read otherwise.
+func TestModelArtifacts(t *testing.T) {
+	t.Parallel()
+	p := nowhere(t)
+	write(t, p.path("a|b <i>x.json"), ocrConfig(t))
+	r := p.run("model", "a|b <i>x.json", "--images", "1", "--out", "deep/out")
+	if r.code != 0 || !strings.HasPrefix(r.out, "model       a|b <i>x (deepseek_vl_v2)\n") || r.err != "wrote deep/out/static_compute.json and deep/out/static_compute.md\n" {
+		t.Errorf("%+v", r)
+	}
+	type stage struct {
+		Params, Flops int64
+		Operators     map[string]int64
+		Notes         []string
+	}
+	var a struct {
+		Metadata map[string]any
+		Total    struct {
+			Params, Flops int64
+			ActiveParams  int64 `json:"active_params"`
+		}
+		Stages map[string]stage
+		Notes  []string
+	}
+	if err := json.Unmarshal(read(t, p.path("deep/out/static_compute.json")), &a); err != nil {
+		t.Fatal(err)
+	}
+	m := p.model("a|b <i>x.json", "--images", "1")
+	if a.Metadata["model"] != "a|b <i>x" || a.Metadata["seq_len"] != 1024.0 || a.Total.Params != m.Params || a.Total.ActiveParams != 574095360 ||
+		a.Total.Flops != m.flop(t, "prefill")+m.flop(t, "decode") {
+		t.Errorf("%+v %+v", a.Metadata, a.Total)
+	}
+	var flops int64
+	for _, name := range []string{"sam", "clip", "projector", "prefill", "decode"} {
+		var operators int64
+		for _, n := range a.Stages[name].Operators {
+			operators += n
+		}
+		if a.Stages[name].Flops == 0 || operators != a.Stages[name].Flops || a.Stages[name].Params == 0 {
+			t.Errorf("%s: %+v", name, a.Stages[name])
+		}
+		flops += operators
+	}
+	if len(a.Stages) != 5 || flops != a.Total.Flops {
+		t.Errorf("%d stages with %d operations in sum, in all %d", len(a.Stages), flops, a.Total.Flops)
+	}
+	text := string(read(t, p.path("deep/out/static_compute.md")))
+	if !strings.HasPrefix(text, "# Static compute: a\\|b \\<i") || strings.Contains(text, "<i>") {
+		t.Errorf("the name: %.60q", text)
+	}
+	if got := p.ok("model", "a|b <i>x.json", "--images", "1", "--format", "md"); got != text {
+		t.Error("--format md is not static_compute.md")
+	}
+	var cells, lines int
+	unescaped := regexp.MustCompile(`(^|[^\\])\|`)
+	for _, line := range strings.Split(text, "\n") {
+		n := len(unescaped.FindAllString(line, -1))
+		if !strings.HasPrefix(line, "| ") {
+			cells = 0
+			continue
+		}
+		if cells != 0 && n != cells {
+			t.Errorf("%d cells, not %d: %s", n-1, cells-1, line)
+		}
+		cells = n
+		lines++
+	}
+	if lines < 40 {
+		t.Errorf("%d lines of tables", lines)
+	}
+	p.wantLike(1, "", "prof: [^\n]*static_compute[^\n]*|prof: mkdir [^\n]*\n", "model", "a|b <i>x.json", "--out", "a|b <i>x.json")
+}
+
+// TestModelGolden holds every form to its golden file.
+func TestModelGolden(t *testing.T) {
+	t.Parallel()
+	p := nowhere(t)
+	write(t, p.path("llama.json"), config(2))
+	write(t, p.path("ocr.json"), ocrConfig(t))
+	for name, args := range map[string][]string{"llama": {"llama.json"}, "ocr": {"ocr.json"}, "ocr-images": {"ocr.json", "--images", "1", "--crops", "4", "--prefill", "681", "--decode", "16"}} {
+		for form, env := range map[string]string{"80.table": "COLUMNS=80", "200.table": "COLUMNS=200", "md": "", "json": ""} {
+			q := *p
+			q.env = append(slices.Clone(p.env), env)
+			got := []byte(q.ok(append([]string{"model", "--format", form[strings.LastIndexByte(form, '.')+1:]}, args...)...))
+			file := filepath.Join("testdata", "model-"+name+"."+form)
+			if *update {
+				if err := os.WriteFile(file, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want := read(t, file); !bytes.Equal(got, want) {
+				t.Errorf("%s differs (-update writes it); got:\n%s", file, got)
+			}
+			for i, line := range strings.Split(string(got), "\n") {
+				if form == "80.table" && len([]rune(line)) > 80 {
+					t.Errorf("%s:%d is wider than the terminal: %s", file, i+1, line)
+				}
+			}
+		}
+	}
+}
