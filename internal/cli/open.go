@@ -47,6 +47,27 @@ func (p *program) open(c *cli.Context, write bool) (*schema.Warehouse, error) {
 	return p.openHome(c, home, write)
 }
 
+// oneRun opens the warehouse for reading and hands over the run that the one argument of a verb names, the latest without it.
+func (p *program) oneRun(c *cli.Context, with func(w *schema.Warehouse, run schema.Run) error) (err error) {
+	if c.NArg() > 1 {
+		return usagef("%s takes one run; see `prof help %s`", c.Command.Name, c.Command.Name)
+	}
+	ref := c.Args().First()
+	if ref == "" {
+		ref = "@latest"
+	}
+	w, err := p.open(c, false)
+	if err != nil {
+		return err
+	}
+	defer closing(w, &err)
+	run, err := w.Resolve(c.Context, ref)
+	if err != nil {
+		return err
+	}
+	return with(w, run)
+}
+
 // openToChange opens the warehouse for writing where there is one already.
 func (p *program) openToChange(c *cli.Context) (*schema.Warehouse, error) {
 	home, err := p.home(c)

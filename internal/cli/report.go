@@ -24,28 +24,14 @@ run's folder in the warehouse's home; --out - prints report.md.
   prof report baseline
   prof report baseline --out report/
   prof report baseline --out - | less`,
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "out", Usage: "write into `DIR`; - prints report.md"}},
-		Action: p.reportRun,
+		Flags: []cli.Flag{&cli.StringFlag{Name: "out", Usage: "write into `DIR`; - prints report.md"}},
+		Action: func(c *cli.Context) error {
+			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.reportRun(c, w, run) })
+		},
 	}
 }
 
-func (p *program) reportRun(c *cli.Context) (err error) {
-	if c.NArg() > 1 {
-		return usagef("report takes one run; see `prof help report`")
-	}
-	ref := c.Args().First()
-	if ref == "" {
-		ref = "@latest"
-	}
-	w, err := p.open(c, false)
-	if err != nil {
-		return err
-	}
-	defer closing(w, &err)
-	run, err := w.Resolve(c.Context, ref)
-	if err != nil {
-		return err
-	}
+func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
 	text, err := p.reportText(c, w, run)
 	if err != nil {
 		return err

@@ -23,24 +23,8 @@ with captures of Nsight Systems and of the PyTorch profiler has a line for each.
   prof show
   prof show baseline`,
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"}},
-		Action: func(c *cli.Context) (err error) {
-			if c.NArg() > 1 {
-				return usagef("show takes one run; see `prof help show`")
-			}
-			ref := c.Args().First()
-			if ref == "" {
-				ref = "@latest"
-			}
-			w, err := p.open(c, false)
-			if err != nil {
-				return err
-			}
-			defer closing(w, &err)
-			run, err := w.Resolve(c.Context, ref)
-			if err != nil {
-				return err
-			}
-			return p.show(c, w, run)
+		Action: func(c *cli.Context) error {
+			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.show(c, w, run) })
 		},
 	}
 }
@@ -118,6 +102,13 @@ func (p *program) showMore(ctx context.Context, w *schema.Warehouse, run schema.
 	if len(tags) > 0 {
 		out = append(out, [2]string{"tags", strings.Join(tags, " ")})
 	}
+	models, err := runNamed(ctx, w, "models", run.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range models.Rows {
+		out = append(out, [2]string{"model", modelLine(models, r, run)})
+	}
 	f, err := runNamed(ctx, w, "conservation", run.ID)
 	if err != nil {
 		return nil, err
@@ -128,6 +119,22 @@ func (p *program) showMore(ctx context.Context, w *schema.Warehouse, run schema.
 		out = append(out, [2]string{"note", n})
 	}
 	return out, err
+}
+
+// modelLine words a model, and where to ask for more of the one that is counted.
+func modelLine(f *queries.Frame, row []any, run schema.Run) string {
+	at := func(column string) any { return row[f.Index(column)] }
+	text := fmt.Sprintf("%v (%v), ", at("name"), at("family"))
+	if n, ok := at("parameter_count").(int64); ok {
+		text += thousands(n) + " parameters"
+	}
+	if n, ok := at("active_parameter_count").(int64); ok {
+		text += ", " + thousands(n) + " active"
+	}
+	if counted, _ := at("is_counted").(bool); counted {
+		text += fmt.Sprintf("; see prof query mfu --run %s, prof model --run %s", run.Name, run.Name)
+	}
+	return text
 }
 
 // attributions words the conservation of kernel time: of a run with one kind of capture in a line, unless it has no kernels; of a
