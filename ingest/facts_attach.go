@@ -69,20 +69,21 @@ func (in *ingester) replaceFacts(id string) error {
 	return nil
 }
 
-// oldFacts lists the sources that newer ones of the same kind are in place of, and their paths.
+// oldFacts lists the sources that newer ones of the same kind are in place of, and their paths. Options and files stand beside each
+// other: an option says something else of what a file says.
 func (in *ingester) oldFacts(id string) (old, paths []string, err error) {
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, kind, path FROM source WHERE run_id = ?::UUID AND source_id <= ? ORDER BY source_id`, id, in.firstSource)
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, kind, form, path FROM source WHERE run_id = ?::UUID AND source_id <= ? ORDER BY source_id`, id, in.firstSource)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var source int
-		var kind, path string
-		if err := rows.Scan(&source, &kind, &path); err != nil {
+		var kind, form, path string
+		if err := rows.Scan(&source, &kind, &form, &path); err != nil {
 			return nil, nil, err
 		}
-		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool { return s.Kind == kind })
+		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool { return s.Kind == kind && (s.Path == optionPath) == (form == optionForm) })
 		if newer && !in.kept[source] {
 			old, paths = append(old, strconv.Itoa(source)), append(paths, path)
 		}

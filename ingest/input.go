@@ -68,6 +68,7 @@ func findInputs(paths []string) (*inputs, error) {
 	in := &inputs{}
 	seen := map[string]bool{}
 	for _, p := range paths {
+		given := p // a link's own name may tell the format, as in a model's folder of links
 		if real, err := filepath.EvalSymlinks(p); err == nil {
 			p = real
 		}
@@ -81,7 +82,7 @@ func findInputs(paths []string) (*inputs, error) {
 		case st.IsDir():
 			some, passed, err = findInFolder(p)
 		case st.Mode().IsRegular():
-			some, err = findFile(p)
+			some, err = findFile(p, given)
 		default:
 			err = fmt.Errorf("%s: it is neither a file nor a folder", p)
 		}
@@ -111,8 +112,12 @@ func plainPathError(path string, err error) error {
 	return err
 }
 
-func findFile(path string) ([]input, error) {
-	f, ok, err := sniff(path)
+// findFile finds the format of a file, by its name as given too.
+func findFile(path, given string) ([]input, error) {
+	f, ok, err := sniff(path, path)
+	if err == nil && !ok && given != path {
+		f, ok, err = sniff(path, given)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +182,7 @@ func findInFolder(path string) (found []input, skipped int, err error) {
 			skipped++
 			return nil
 		}
-		f, ok, err := sniff(p)
+		f, ok, err := sniff(p, p)
 		if f.walked = true; ok {
 			found = append(found, f)
 		} else {
@@ -240,12 +245,12 @@ func sniffFolder(path string) (input, bool) {
 const headBytes = 64 << 10
 
 // sniff finds the format of a file by its first bytes, unpacked when it is gzip.
-func sniff(path string) (input, bool, error) {
+func sniff(path, called string) (input, bool, error) {
 	head, gz, err := readHead(path)
 	if err != nil {
 		return input{}, false, err
 	}
-	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz")
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(called)), ".gz")
 	for _, f := range Formats() {
 		if f.Sniff != nil && f.Sniff(name, head) {
 			return input{path: path, format: f, gz: gz}, true, nil

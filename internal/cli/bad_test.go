@@ -14,7 +14,8 @@ import (
 
 const formats = "; prof reads Nsight Systems exports (.sqlite); Nsight Systems parquetdir exports (folders); Nsight Systems reports (.nsys-rep, .qdrep) " +
 	"where nsys is installed; Nsight Compute reports (.ncu-rep); CSV pages and console output of Nsight Compute (raw, details); " +
-	"traces of the PyTorch profiler (.json); tables of PyTorch's key_averages() (JSON, CSV); files also as .gz"
+	"traces of the PyTorch profiler (.json); tables of PyTorch's key_averages() (JSON, CSV); " +
+	"configurations of models (config.json of Hugging Face); facts of a workload (workload.json, metrics.json); files also as .gz"
 
 func TestRepeats(t *testing.T) {
 	t.Parallel()

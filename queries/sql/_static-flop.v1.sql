@@ -25,10 +25,13 @@
 --   operator: what it is for
 --   flop: operations; NULL when a number of tokens is not known
 
-WITH size AS (
+WITH given AS (
     SELECT coalesce(prefill, w.prefill_count) AS p, coalesce(decode, w.decode_count) AS d, coalesce(batch, w.batch_count, 1)::HUGEINT AS b,
         coalesce(images, w.image_count, 0) AS i, coalesce(crops, w.crop_count, 0) AS c
     FROM (SELECT 1 AS one) _ LEFT JOIN _workload_size_v1(run) w ON true
+), size AS (
+    SELECT g.p, g.d, g.b, g.i, g.c FROM given g
+    WHERE CASE WHEN least(g.p, g.d, g.b, g.i, g.c, fixed_context) < 0 THEN error('ARGUMENT: --prefill, --decode, --batch, --images, --crops and --fixed-context are at least 0')::BOOLEAN ELSE true END
 ), x AS (
     SELECT c.layer_id, c.part, c.view, c.layer_group, c.layer_count, c.component, c.operator,
         s.b * (coalesce(c.token_flop, 0)::HUGEINT * s.p + coalesce(c.latent_flop, 0)::HUGEINT * s.p

@@ -15,6 +15,6 @@ SELECT CASE WHEN min(w.prefill_count) = max(w.prefill_count) THEN min(w.prefill_
     CASE WHEN min(w.batch_count) = max(w.batch_count) THEN min(w.batch_count) END AS batch_count,
     CASE WHEN min(w.image_count) = max(w.image_count) THEN min(w.image_count) END AS image_count,
     CASE WHEN min(w.crop_count) = max(w.crop_count) THEN min(w.crop_count) END AS crop_count
-FROM workload_pass w
-WHERE w.run_id = _run_id_v1(run) AND NOT w.is_warmup
+FROM _workload_entry_v1(run) w
+WHERE NOT w.is_warmup
 HAVING count(*) > 0

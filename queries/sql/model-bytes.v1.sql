@@ -12,7 +12,7 @@
 
 -- Numbers of 8 bits take a byte each: their bytes are counts.
 WITH n AS (
-    SELECT w.model_id, sum(w.stored_bytes) AS parameters, sum(w.kv_bytes) AS kept FROM _layer_weight_v1(run, dtype := 'int8') w GROUP BY ALL
+    SELECT w.model_id, sum(w.stored_bytes) AS parameters, sum(w.kv_bytes) FILTER (w.part = 'decoder') AS kept FROM _layer_weight_v1(run, dtype := 'int8') w GROUP BY ALL
 ), d AS (
     SELECT t.dtype, _dtype_bits_v1(t.dtype) AS bits FROM (SELECT unnest(['fp32', 'bf16', 'fp8', 'fp4']) AS dtype) t
 )
