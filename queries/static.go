@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"prof/schema"
@@ -15,16 +16,30 @@ import (
 // staticQueries are the queries that Static asks.
 var staticQueries = []string{"models", "model-bytes", "model-layers", "layer-flops"}
 
-// StaticDefinitions are the relations that NewStatic needs in a warehouse of one run. That run is named by its id: what else a
-// reference may mean is left out, since planning it takes longer than all the rest.
+// StaticDefinitions are the relations that NewStatic needs in a warehouse of one run, named by its id, with a model and nothing
+// else. What does not concern such a run is left out of them, since planning it takes longer than all the rest.
 func StaticDefinitions() ([]schema.Definition, error) {
 	defs, err := DefinitionsFor(staticQueries...)
 	for i, d := range defs {
-		if d.Name == "_run_ref_v1" {
+		switch {
+		case d.Name == "_run_ref_v1":
 			defs[i].Body = "SELECT r.run_id FROM run r WHERE r.run_id::VARCHAR = run"
+		case d.Name == "_timeline_v1":
+			defs[i].Body = none(d)
+		case strings.HasPrefix(d.Name, "_workload_"):
+			defs[i].Body = none(d)
 		}
 	}
 	return defs, err
+}
+
+// none gives no row of a relation whose columns are counts.
+func none(d schema.Definition) string {
+	var columns []string
+	for _, c := range d.Columns {
+		columns = append(columns, "NULL::BIGINT AS "+c[0])
+	}
+	return "SELECT " + strings.Join(columns, ", ") + " WHERE false"
 }
 
 // Static is what a model needs by its configuration: parameters, bytes and, for given tokens, operations. Nil is what is not known.
