@@ -151,7 +151,7 @@ func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, 
 			return nil, err
 		}
 	}
-	f.Notes = append(f.flags(), f.Notes...)
+	f.Notes = append(f.faults(), f.Notes...)
 	if len(f.Rows) == 0 && q.TakesRun() {
 		var why []string
 		why, err = unmatched(ctx, w, q, args)
@@ -160,9 +160,9 @@ func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, 
 	return f, err
 }
 
-// flags gives what the rows say is wrong with themselves, in a column of that name, as notes.
-func (f *Frame) flags() []string {
-	at := f.Index("flag")
+// faults gives what the rows say is wrong with themselves, in a column of that name, as notes.
+func (f *Frame) faults() []string {
+	at := f.Index("fault")
 	if at < 0 {
 		return nil
 	}

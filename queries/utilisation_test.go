@@ -190,7 +190,7 @@ func TestUtilisationOptions(t *testing.T) {
 			t.Errorf("%s is not flagged: %q", stage, f.Notes)
 		}
 	}
-	if over["decode"].row[f.Index("flag")] != nil {
+	if over["decode"].row[f.Index("fault")] != nil {
 		t.Error("decode is flagged")
 	}
 	causal, _ := utilisation(t, w, queries.Args{"run": "llama", "convention": "causal"})

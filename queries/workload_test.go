@@ -207,11 +207,40 @@ func TestLatestFacts(t *testing.T) {
 	if got, want := matched(t, w, ""), "70 2@70 70 2@70"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := fmt.Sprint(noteRows(t, w, "_note_workload_v1")), "[[2 sets of facts of a workload are about this timeline, of which the latest counts: file-3]]"; got != want {
+	if got, want := fmt.Sprint(noteRows(t, w, "_note_workload_v1")), "[[2 files say what the passes of this timeline did, of which the latest counts: file-3]]"; got != want {
 		t.Errorf("the notes are %q, want %q", got, want)
 	}
 	if got, want := fmt.Sprint(rows(t, w, "FROM workload_passes('drawn')")), "[[2 1 false 100 3 1 <nil> <nil> 1500 2500 <nil>] [3 <nil> false 70 2 1 <nil> <nil> 1500 2500 <nil>] [4 <nil> false 60 2 1 <nil> <nil> 1500 2500 <nil>]]"; got != want {
 		t.Errorf("workload-passes gives %s, want %s", got, want)
+	}
+}
+
+// TestOptionsAndFile holds that options say only what they say, and the file the rest.
+func TestOptionsAndFile(t *testing.T) {
+	w := newWarehouse(t)
+	for _, c := range []struct {
+		timeline, want, note string
+		file, option         facts
+	}{
+		{"PDPDPD", "(?) (?) 70 3@70 70 4@70", "2 warm-up passes are left out (the workload lists 2 measured passes)", facts{passes: "100/3 200/4"}, facts{passes: "*70/?"}},
+		{"PDPDPD", "(?) (?) (100) (3@100) 200 4@200", "4 warm-up passes are left out (the workload lists 2 measured passes and says that the first 2 of a process are)",
+			facts{passes: "100/3 200/4"}, facts{warmups: "2"}},
+		{"PDPD", "100 3@100 200 4@200", "", facts{passes: "100/3 200/4", warmups: "1"}, facts{passes: "*?/?"}}, // those of the file are not in the capture
+		{"PDPD", "(100) (3@100) 100 3@100", "2 warm-up passes are left out (the workload says that the first 1 of a process are)", facts{passes: "*100/3"}, facts{passes: "*?/?", warmups: "1"}},
+	} {
+		draw(t, w, c.timeline)
+		addFacts(t, w, 2, c.file)
+		addFacts(t, w, 3, c.option)
+		exec(t, w, "UPDATE source SET form = 'options' WHERE source_id = 3")
+		if got := matched(t, w, ""); got != c.want {
+			t.Errorf("%+v and the option %+v: got %q, want %q", c.file, c.option, got, c.want)
+		}
+		if got, want := strings.Join(noteRows(t, w, "_note_pass_v1"), ""), strings.ReplaceAll("["+c.note+"]", "[]", ""); got != want {
+			t.Errorf("%+v and the option %+v: the note is %q, want %q", c.file, c.option, got, want)
+		}
+		if got := noteRows(t, w, "_note_workload_v1"); len(got) > 0 {
+			t.Errorf("%+v and the option %+v: the notes are %q", c.file, c.option, got)
+		}
 	}
 }
 

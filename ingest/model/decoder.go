@@ -84,6 +84,9 @@ func (r *reader) decoder(c, text config) {
 		read = (*reader).standard
 	}
 	read(r, text, d)
+	if e := d.moe; e != nil && e.perToken > e.count {
+		text.wrong("num_experts_per_tok", e.perToken, fmt.Sprintf("at most %d, which is all experts", e.count))
+	}
 	d.tied = r.tied(c, text)
 	m := r.model
 	m.HiddenSize, m.VocabSize, m.LayerCount = d.hidden, d.vocab, d.layers

@@ -176,7 +176,7 @@ func (r *reader) deepseek(c config, d *decoder) {
 	if extra := c.opt(0, "num_nextn_predict_layers", "num_mtp_layers"); extra > 0 {
 		c.assume("the %d layer(s) for predicting further tokens (num_nextn_predict_layers) take no part", extra)
 	}
-	if c.opt(0, routedExperts...) == 0 {
+	if v, _ := c.value(routedExperts); v == nil || v == json.Number("0") {
 		d.mlp = c.need("intermediate_size")
 		return
 	}

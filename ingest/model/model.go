@@ -152,6 +152,17 @@ func (b *builder) put(l Layer) {
 	}
 }
 
+// tooLarge says whether the parameters of all layers, or the operations of one token or picture, are more than 62 bits hold.
+func (b *builder) tooLarge() bool {
+	var parameters int64
+	for _, l := range b.layers {
+		parameters = b.add(parameters, b.mul(l.Parameters, l.Count))
+		b.mul(b.mul(2, l.Count), b.mul(b.mul(l.Input, l.Output), b.mul(l.Active, max(l.Positions, 1))))
+		b.mul(b.mul(2, b.mul(l.Heads, l.Count)), b.mul(b.add(l.KeySize, l.ValueSize), b.mul(max(l.Positions, 1), max(l.Keys, 1))))
+	}
+	return b.overflow
+}
+
 func (b *builder) mul(x, y int64) int64 {
 	hi, lo := bits.Mul64(uint64(x), uint64(y))
 	if x < 0 || y < 0 || hi != 0 || lo > 1<<62 {

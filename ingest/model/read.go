@@ -73,7 +73,7 @@ func FromFields(fields map[string]any) (*Model, error) {
 	if err := f.err(); err != nil {
 		return nil, err
 	}
-	if r.b.overflow {
+	if r.b.overflow || r.b.tooLarge() {
 		return nil, fmt.Errorf("%w: its sizes multiply to more than any machine holds", ErrWrong)
 	}
 	r.model.Layers, r.model.Notes = r.b.layers, f.notes

@@ -3,7 +3,6 @@
 -- key: range_id
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   range_id: the range
 --   prompt_count: sequences whose prompts are worked on
@@ -22,8 +21,7 @@
 WITH n AS (
     SELECT n.range_id, n.name
     FROM nvtx_range n
-    WHERE n.run_id = _run_id_v1(run) AND n.source_id IN (SELECT t.source_id FROM _timeline_v1(run, source := source) t)
-        AND (starts_with(n.name, 'step[') OR starts_with(n.name, 'execute_') OR starts_with(n.name, '[Executor] _forward_step'))
+    WHERE n.run_id = _run_id_v1(run) AND (starts_with(n.name, 'step[') OR starts_with(n.name, 'execute_') OR starts_with(n.name, '[Executor] _forward_step'))
 ), sglang AS (
     SELECT n.range_id, regexp_extract(n.name, '^step\[([A-Z_]+) bs=(\d+)', ['mode', 'bs']) AS s, n.name,
         try_cast(regexp_extract(n.name, ' toks=(\d+)', 1) AS BIGINT) AS toks

@@ -13,6 +13,6 @@
 --   pairs: how many; NULL when the context is not known
 
 CASE WHEN context = 'auto' THEN _context_sum_v1(prefill + 1, prefill + decode, window_size)
-    WHEN context = 'max' THEN decode::HUGEINT * least(max_context, coalesce(window_size, max_context))
-    WHEN context = 'fixed' THEN decode::HUGEINT * least(fixed_context, coalesce(window_size, fixed_context))
+    WHEN context = 'max' THEN decode::HUGEINT * CASE WHEN max_context > window_size THEN window_size ELSE max_context END
+    WHEN context = 'fixed' THEN decode::HUGEINT * CASE WHEN fixed_context > window_size THEN window_size ELSE fixed_context END
     ELSE error('ARGUMENT: --context is auto, max or fixed')::HUGEINT END

@@ -11,7 +11,7 @@ WITH p AS (
     SELECT p.stage, p.is_warmup, s.is_warmup AS is_ruled, p.cpu_ns, p.start_ns
     FROM _stage_pass_v1(run, source := source) p JOIN path_stage s ON s.run_id = _run_id_v1(run) AND s.path_id = p.path_id
 ), said AS (
-    SELECT CASE WHEN max(e.back_count) > 0 THEN format('lists {} measured passes', count(*) FILTER (NOT e.is_warmup)) ELSE format('says that the first {} of a process are', max(e.warmup_count)) END AS note
+    SELECT concat_ws(' and ', CASE WHEN max(e.back_count) > 0 THEN format('lists {} measured passes', count(*) FILTER (NOT e.is_warmup)) END, CASE WHEN max(e.warmup_count) > 0 THEN format('says that the first {} of a process are', max(e.warmup_count)) END) AS note
     FROM _workload_entry_v1(run, source := source) e
 )
 SELECT format('{} warm-up passes are left out', count(*)) || CASE WHEN bool_and(p.is_ruled) THEN '' ELSE format(' (the workload {})', any_value(said.note)) END AS note

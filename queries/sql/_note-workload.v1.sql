@@ -25,7 +25,7 @@ WITH p AS (
     SELECT s.kind FROM source s WHERE s.run_id = _run_id_v1(run) AND s.source_id IN (SELECT t.source_id FROM _timeline_v1(run, source := source) t)
 ), facts AS (
     SELECT count(*) AS files, count(*) FILTER (w.capture IS NULL OR w.capture IN (SELECT c.kind FROM counted c)) AS fitting, arg_max(s.path, s.source_id) FILTER (w.capture IS NULL OR w.capture IN (SELECT c.kind FROM counted c)) AS path
-    FROM workload w JOIN source s ON s.run_id = w.run_id AND s.source_id = w.source_id WHERE w.run_id = _run_id_v1(run)
+    FROM workload w JOIN source s ON s.run_id = w.run_id AND s.source_id = w.source_id WHERE w.run_id = _run_id_v1(run) AND s.form <> 'options'
 )
 SELECT format('the workload lists {} measured passes, the timeline has only {} of {}: ', s.listed, f.passes, f.stage)
     || CASE WHEN s.is_alike THEN 'their tokens are taken, since all are alike' ELSE 'which of them these are is not known, and neither are their tokens' END AS note
@@ -44,7 +44,7 @@ UNION ALL
 SELECT format('all {} passes of {} are warm-up by what the workload says: nothing is left to measure, see prof query workload-passes', count(*), p.stage)
 FROM p GROUP BY p.stage HAVING bool_and(p.is_warmup) AND NOT bool_and(p.is_ruled)
 UNION ALL
-SELECT format('{} sets of facts of a workload are about this timeline, of which the latest counts: {}', f.fitting, f.path) FROM facts f WHERE f.fitting > 1
+SELECT format('{} files say what the passes of this timeline did, of which the latest counts: {}', f.fitting, f.path) FROM facts f WHERE f.fitting > 1
 UNION ALL
 SELECT 'the facts of the workload are about another timeline than the one counted here: --source nsys or torch counts that'
 FROM facts f WHERE f.fitting = 0 AND f.files > 0 AND EXISTS (SELECT 1 FROM counted)

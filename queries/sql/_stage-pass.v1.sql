@@ -62,7 +62,7 @@ WITH r AS (
 ), placed AS (
     SELECT w.range_id, w.stage, w.back_count, w.before, w.listed, w.steps, w.is_step, w.nth, CASE WHEN w.follows AND w.most > 1 THEN w.group_count END AS parts, CASE WHEN w.place = 1 THEN w.most ELSE w.group_count END AS whole_parts, -- the last pass may be cut off
         coalesce(w.place, CASE WHEN w.back_count <= b.later_count + b.decode_count THEN b.back_count END, w.listed + 1) AS at_pass, at_pass <= w.passes AS is_begun,
-        CASE WHEN w.listed = 0 THEN w.warmups > 0 AND at_pass > w.passes - w.warmups ELSE w.passes >= w.listed AND at_pass > w.listed END AS is_before,
+        w.warmups > 0 AND at_pass > w.passes - w.warmups OR w.listed > 0 AND w.passes >= w.listed AND at_pass > w.listed AS is_before,
         CASE WHEN w.listed = 0 THEN 0 WHEN w.passes >= w.listed THEN at_pass WHEN w.is_alike THEN w.listed END AS said_count
     FROM way w ASOF LEFT JOIN (SELECT e.back_count, e.later_count, e.decode_count FROM e WHERE e.decode_count > 0) b ON CASE WHEN w.place IS NULL THEN w.back_count END > b.later_count
 ), fact AS (
@@ -74,7 +74,7 @@ WITH r AS (
 ), f AS (
     SELECT r.range_id, r.stage, r.is_ruled OR coalesce(f.is_warmup, false) AS is_warmup, a.range_id IS NOT NULL AS is_annotated, coalesce(f.is_said, false) AS is_said, f.p, f.b, f.d, f.skipped, f.image_count, f.crop_count,
         a.prompt_count, a.prompt_token_count, a.prompt_pair_count, a.prompt_square_count, a.prompt_key_count, a.decode_count, a.decode_token_count, a.decode_key_count
-    FROM r LEFT JOIN fact f ON f.range_id = r.range_id LEFT JOIN _annotation_v1(run, source := source) a ON a.range_id = r.range_id AND a.prompt_token_count IS NOT NULL AND a.decode_token_count IS NOT NULL
+    FROM r LEFT JOIN fact f ON f.range_id = r.range_id LEFT JOIN _annotation_v1(run) a ON a.range_id = r.range_id AND a.prompt_token_count IS NOT NULL AND a.decode_token_count IS NOT NULL
 )
 SELECT r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.start_ns, r.end_ns, f.is_warmup,
     CASE WHEN f.is_annotated THEN 'annotation' WHEN f.is_said THEN 'workload' END AS basis,

@@ -31,6 +31,7 @@
 --   graph_count: graph replays traced as a whole
 
 -- Places are counted before passes without work on the GPU asked for are left out: which pass is which does not depend on the GPU.
+-- CASE and not FILTER: a filtered count over a window takes DuckDB 1.5.5 a time that grows with the square of the passes.
 WITH pass AS (
     SELECT s.stage, n.range_id, n.source_id, n.pid, n.path_id, n.start_ns, n.start_ns + n.duration_ns AS end_ns, s.is_warmup AS is_ruled
     FROM nvtx_range n
@@ -39,8 +40,8 @@ WITH pass AS (
 ), place AS (
     SELECT p.range_id, p.stage, p.source_id, p.pid, p.start_ns, row_number() OVER (PARTITION BY p.stage, p.source_id, p.pid ORDER BY p.start_ns DESC, p.range_id DESC) AS back_count,
         count(*) OVER (PARTITION BY p.stage, p.source_id, p.pid) AS stage_count,
-        count(*) FILTER (p.stage = 'prefill') OVER (PARTITION BY p.source_id, p.pid) AS prefill_count,
-        count(*) FILTER (p.stage = 'prefill') OVER (PARTITION BY p.source_id, p.pid ORDER BY p.start_ns) AS nth_prefill_count
+        count(CASE WHEN p.stage = 'prefill' THEN 1 END) OVER (PARTITION BY p.source_id, p.pid) AS prefill_count,
+        count(CASE WHEN p.stage = 'prefill' THEN 1 END) OVER (PARTITION BY p.source_id, p.pid ORDER BY p.start_ns) AS nth_prefill_count
     FROM pass p WHERE NOT p.is_ruled
 ), nth AS (
     SELECT p.range_id, p.back_count, p.stage_count, p.prefill_count, p.nth_prefill_count,

@@ -27,7 +27,7 @@
 --   mbu_mean_ratio: mean of the passes' utilisations
 --   mbu_std_ratio: their standard deviation (n-1); NULL for one pass
 --   device_count: GPUs that worked in a pass
---   flag: what is wrong with the row; NULL when nothing is
+--   fault: what is wrong with the row; NULL when nothing is
 
 WITH r AS (
     SELECT r.precision FROM _run_precision_v1(run, model := model, compute := compute, dtype := dtype, source := source) r
@@ -47,6 +47,6 @@ WITH r AS (
 )
 SELECT s.stage, s.passes, s.weight_bytes, s.kv_bytes, time_basis AS time_basis, s.time_ns::DOUBLE / s.passes AS time_ns, k.peak_bytes_per_s * s.device_count AS peak_bytes_per_s,
     s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) AS mbu_ratio, s.mbu_mean AS mbu_mean_ratio, s.mbu_std AS mbu_std_ratio, s.device_count,
-    CASE WHEN s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS flag
+    CASE WHEN s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS fault
 FROM s CROSS JOIN k
 ORDER BY coalesce(array_position(['model', 'prefill', 'decode'], s.stage), 3.5), s.stage

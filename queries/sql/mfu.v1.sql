@@ -35,7 +35,7 @@
 --   convention: how attention of the prompt is counted
 --   device_count: GPUs that worked in a pass
 --   is_least: whether operations are the least that they can be, since annotations do not tell contexts
---   flag: what is wrong with the row; NULL when nothing is
+--   fault: what is wrong with the row; NULL when nothing is
 
 WITH r AS (
     SELECT r.precision, r.origin FROM _run_precision_v1(run, model := model, compute := compute, dtype := dtype, source := source) r
@@ -57,6 +57,6 @@ SELECT s.stage, s.passes, s.flop::DOUBLE / s.passes AS flop, time_basis AS time_
     s.mfu_mean AS mfu_mean_ratio, s.mfu_std AS mfu_std_ratio, s.mbu_mean AS mbu_mean_ratio, s.mbu_std AS mbu_std_ratio, s.part_of,
     r.precision, r.origin AS precision_origin, k.peak_origin, convention AS convention, s.device_count, s.is_least,
     CASE WHEN s.flop::DOUBLE / (k.peak_flop_per_s * s.device_ns / 1e9) > 1 THEN 'MFU is over 1: tokens, model, peak or precision are not right'
-        WHEN s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS flag
+        WHEN s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS fault
 FROM s CROSS JOIN k CROSS JOIN r
 ORDER BY coalesce(array_position(['model', 'prefill', 'decode', 'vision'], s.stage), 3.5), s.stage

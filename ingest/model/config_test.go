@@ -1,0 +1,214 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sizes are small values of all fields that a family may require.
+var sizes = map[string]any{
+	"hidden_size": 48, "vocab_size": 103, "num_hidden_layers": 3, "num_attention_heads": 6, "intermediate_size": 76,
+	"n_embd": 48, "n_layer": 3, "n_head": 6,
+	"num_local_experts": 5, "num_experts": 7, "n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 20, "shared_expert_intermediate_size": 44,
+	"kv_lora_rank": 20, "qk_nope_head_dim": 10, "qk_rope_head_dim": 6, "v_head_dim": 14,
+}
+
+// required are the fields without which a family cannot be read.
+var required = map[string]string{
+	"gpt2":        "n_embd vocab_size n_layer n_head",
+	"llama":       dense,
+	"mistral":     dense,
+	"qwen2":       dense,
+	"qwen3":       dense,
+	"gemma":       dense,
+	"gemma2":      dense,
+	"gemma3_text": dense,
+	"phi3":        dense,
+	"mixtral":     dense + " num_local_experts num_experts_per_tok",
+	"gpt_oss":     dense + " num_local_experts num_experts_per_tok",
+	"qwen2_moe":   layered + " num_experts num_experts_per_tok moe_intermediate_size shared_expert_intermediate_size",
+	"qwen3_moe":   layered + " num_experts num_experts_per_tok moe_intermediate_size",
+	"deepseek_v2": layered + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim n_routed_experts num_experts_per_tok moe_intermediate_size",
+	"deepseek_v3": dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim n_routed_experts num_experts_per_tok moe_intermediate_size",
+	"nobody_else": dense,
+}
+
+const (
+	layered = "hidden_size vocab_size num_hidden_layers num_attention_heads"
+	dense   = layered + " intermediate_size"
+)
+
+// small is a configuration of a family with what it requires, changed by further fields; null takes a field out.
+func small(family string, changes ...map[string]any) map[string]any {
+	fields := map[string]any{"model_type": family, "num_key_value_heads": 2}
+	if strings.HasPrefix(family, "deepseek") {
+		fields["num_key_value_heads"] = 6
+	}
+	for _, name := range strings.Fields(required[family]) {
+		fields[name] = sizes[name]
+	}
+	for _, c := range changes {
+		for name, v := range c {
+			fields[name] = v
+			if v == nil {
+				delete(fields, name)
+			}
+		}
+	}
+	return fields
+}
+
+// readFields reads fields as a file has them.
+func readFields(t *testing.T, fields map[string]any) (*Model, error) {
+	t.Helper()
+	text, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Read(strings.NewReader(string(text)))
+}
+
+// names says which of a list of fields an error names, as whole words.
+func names(err error, fields []string) (named []string) {
+	words := strings.FieldsFunc(err.Error(), func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	for _, f := range fields {
+		if slices.Contains(words, f) {
+			named = append(named, f)
+		}
+	}
+	return named
+}
+
+func TestRequiredFields(t *testing.T) {
+	for family, list := range required {
+		fields := strings.Fields(list)
+		if _, known := families[family]; !known && family != "nobody_else" {
+			t.Errorf("%s is no family", family)
+		}
+		if _, err := readFields(t, small(family)); err != nil {
+			t.Errorf("%s: %v", family, err)
+		}
+		for _, name := range fields {
+			for how, config := range map[string]map[string]any{"not there": small(family, map[string]any{name: nil}), "null": null(small(family), name)} {
+				_, err := readFields(t, config)
+				if how == "null" && (name == "kv_lora_rank" || name == "n_routed_experts") { // says: no latent, no experts
+					continue
+				}
+				if !errors.Is(err, ErrMissing) || !slices.Equal(names(err, fields), []string{name}) {
+					t.Errorf("%s, %s %s: %v", family, name, how, err)
+				}
+			}
+		}
+		_, err := readFields(t, map[string]any{"model_type": family})
+		want := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return f == "num_experts_per_tok" && family == "nobody_else" })
+		if got := names(err, fields); !errors.Is(err, ErrMissing) || !slices.Equal(got, want) {
+			t.Errorf("%s without fields: %v names %v, want %v", family, err, got, want)
+		}
+	}
+	for family := range families {
+		if required[family] == "" {
+			t.Errorf("required fields of %s are not tested", family)
+		}
+	}
+}
+
+// null sets a field to null.
+func null(fields map[string]any, name string) map[string]any {
+	fields[name] = json.RawMessage("null")
+	return fields
+}
+
+func TestWrongFields(t *testing.T) {
+	for family, list := range required {
+		fields := strings.Fields(list)
+		for _, name := range fields {
+			for _, v := range []any{"48", 1.5, -1, true, []int{48}, map[string]any{}, int64(1)<<31 + 1, 1e300} {
+				_, err := readFields(t, small(family, map[string]any{name: v}))
+				if !errors.Is(err, ErrWrong) || !slices.Contains(names(err, fields), name) {
+					t.Errorf("%s, %s = %v: %v", family, name, v, err)
+				}
+			}
+		}
+	}
+	// All that is wrong is told at once; what is missing before that.
+	_, err := readFields(t, small("llama", map[string]any{"hidden_size": "wide", "vocab_size": -3, "attention_bias": 1}))
+	if got := names(err, []string{"hidden_size", "vocab_size", "attention_bias"}); !errors.Is(err, ErrWrong) || len(got) != 3 {
+		t.Errorf("three wrong fields: %v", err)
+	}
+	if _, err := readFields(t, small("llama", map[string]any{"hidden_size": "wide", "vocab_size": nil})); !errors.Is(err, ErrMissing) {
+		t.Errorf("a wrong and a missing field: %v", err)
+	}
+}
+
+func TestImpossibleSizes(t *testing.T) {
+	for _, c := range []struct {
+		family  string
+		changes map[string]any
+		says    string
+	}{
+		{"llama", map[string]any{"hidden_size": 50}, "num_attention_heads"},
+		{"deepseek_v2", map[string]any{"hidden_size": 50, "use_mla": false}, "num_attention_heads"},
+		{"nobody_else", map[string]any{"hidden_size": 50}, "num_attention_heads"},
+		{"gpt2", map[string]any{"n_head": 5}, "n_embd"},
+		{"llama", map[string]any{"num_key_value_heads": 4}, "num_key_value_heads"},
+		{"mistral", map[string]any{"num_key_value_heads": 0}, "num_key_value_heads"},
+		{"qwen3", map[string]any{"head_dim": 0}, "head_dim"},
+		{"qwen2_moe", map[string]any{"decoder_sparse_step": 0}, "decoder_sparse_step"},
+		{"deepseek_v2", map[string]any{"moe_layer_freq": 0, "intermediate_size": 9}, "moe_layer_freq"},
+		{"llama", map[string]any{"num_hidden_layers": 1_000_000_000}, "num_hidden_layers"},
+		{"qwen3_moe", map[string]any{"num_hidden_layers": 1_000_000_000, "mlp_only_layers": []int{999_999_999}}, "num_hidden_layers"},
+		{"deepseek_v3", map[string]any{"num_hidden_layers": 2_000_000_000}, "num_hidden_layers"},
+		{"llama", map[string]any{"hidden_size": 2_000_000_000, "intermediate_size": 2_000_000_000, "num_attention_heads": 1_000_000_000}, "multiply"},
+		{"mixtral", map[string]any{"num_experts_per_tok": 6}, "num_experts_per_tok"},
+		{"mixtral", map[string]any{"hidden_size": 1 << 31, "intermediate_size": 1 << 31, "num_attention_heads": 2, "num_local_experts": 1 << 31}, "multiply"},
+		{"qwen2", map[string]any{"layer_types": []string{"sliding_attention", "ring_attention", "full_attention"}}, "layer_types"},
+	} {
+		began := time.Now()
+		_, err := readFields(t, small(c.family, c.changes))
+		if !errors.Is(err, ErrWrong) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s %v: %v, want %s", c.family, c.changes, err, c.says)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%s %v took %v", c.family, c.changes, took)
+		}
+	}
+}
+
+func TestNoConfiguration(t *testing.T) {
+	for _, text := range []string{"", "null", "[]", "7", `"llama"`, "{", `{"a": 1} {}`, `{"a": 1}x`, "{'a': 1}", strings.Repeat(`{"a":`, 20_000), "\x00", strings.Repeat("[", 100_000)} {
+		if m, err := Read(strings.NewReader(text)); err == nil || !errors.Is(err, ErrNoConfig) && !errors.Is(err, ErrMissing) {
+			t.Errorf("%.20q: %v, %v", text, m, err)
+		}
+	}
+	long := `{"x": "` + strings.Repeat("y", maxBytes) + `"}`
+	if _, err := Read(strings.NewReader(long)); !errors.Is(err, ErrNoConfig) || !strings.Contains(err.Error(), "16 MB") {
+		t.Errorf("%d bytes: %v", len(long), err)
+	}
+}
+
+// TestOptionalFields holds that whatever is not required may be missing: other fields of the fixtures are left out one by one.
+func TestOptionalFields(t *testing.T) {
+	for _, f := range fixtures(t) {
+		if f.Form != "saved" || f.Name == "gemma3-pictures" {
+			continue
+		}
+		fields, err := decode(f.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			kept := fields[name]
+			delete(fields, name)
+			_, err := FromFields(fields)
+			fields[name] = kept
+			if _, size := sizes[name]; errors.Is(err, ErrMissing) && !size {
+				t.Errorf("%s without %s: %v", f.Name, name, err)
+			}
+		}
+	}
+}
