@@ -1,0 +1,182 @@
+package queries_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// utilised is a run whose model and tokens are known.
+const utilised = "utilised"
+
+// TestResults runs every query on every capture and holds what is true of all results.
+func TestResults(t *testing.T) {
+	w := everything(t)
+	load(t, w, utilised, llamaCapture, llamaWorkload)
+	each := func(name string, threads int, check func(t *testing.T, q queries.Query)) {
+		if _, err := w.DB.Exec(fmt.Sprintf("SET threads = %d", threads)); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) { // until all are done
+			for _, q := range allQueries(t) {
+				if !q.Scalar {
+					t.Run(q.Relation(), func(t *testing.T) {
+						t.Parallel()
+						check(t, q)
+					})
+				}
+			}
+		})
+	}
+	var answers sync.Map
+	each("values", 4, func(t *testing.T, q queries.Query) { checkQuery(t, w, q, &answers) })
+	each("order", 1, func(t *testing.T, q queries.Query) { checkOrder(t, w, q, &answers) })
+}
+
+// runsOf are the runs that a query is tried on.
+func runsOf(q queries.Query) []string {
+	if !q.TakesRun() {
+		return shipped[:1]
+	}
+	return slices.Concat(shipped, different, []string{utilised})
+}
+
+// elsewhere are queries that give no row of the captures here, and the tests that hold them.
+var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "_note-flop": "TestFP16Apart", "_note-timelines": "TestTwoTimelines",
+	"_note-source": "TestPartial", "_note-peak": "TestUnknownDevice", "_note-workload": "TestPassFacts", "_annotation": "TestAnnotations"}
+
+// checkQuery keeps the answers by statement.
+func checkQuery(t *testing.T, w *schema.Warehouse, q queries.Query, answers *sync.Map) {
+	runs := runsOf(q)
+	checkColumns(t, w, q, statement(q, runs[0]))
+	found := 0
+	for _, run := range runs {
+		f := checkResult(t, w, q, run)
+		answers.Store(statement(q, run), asText(f))
+		found += len(f.Rows)
+	}
+	if found == 0 && elsewhere[q.Name] == "" {
+		t.Errorf("%s gives no row of any capture: it is not tested", q.Name)
+	}
+	if !q.TakesRun() {
+		return
+	}
+	if got := rows(t, w, statement(q, "01890000-0000-7000-8000-000000000000")); len(got) > 0 {
+		t.Errorf("%s gives rows of a run that is not there: %q", q.Name, got)
+	}
+	if _, err := queries.Raw(t.Context(), w, statement(q, "no such run")); found > 0 && (err == nil) != (q.Name == "_run-ref") {
+		t.Errorf("%s of a name that no run has: %v", q.Name, err)
+	}
+}
+
+func checkResult(t *testing.T, w *schema.Warehouse, q queries.Query, run string) *queries.Frame {
+	t.Helper()
+	stmt := statement(q, run)
+	f, err := queries.Raw(t.Context(), w, stmt)
+	if err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+	checkValues(t, stmt, f)
+	checkKey(t, stmt, q, f)
+	return f
+}
+
+func checkColumns(t *testing.T, w *schema.Warehouse, q queries.Query, stmt string) {
+	t.Helper()
+	described, err := queries.Raw(t.Context(), w, "DESCRIBE "+stmt)
+	if err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+	var got, want []string
+	for _, r := range described.Rows {
+		got = append(got, r[0].(string))
+		kind := r[1].(string)
+		if !slices.Contains([]string{"VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "BOOLEAN", "TIMESTAMP", "UUID"}, kind) {
+			t.Errorf("%s: %s is a %s", q.Relation(), r[0], kind)
+		}
+		if slices.Contains([]string{"BIGINT", "INTEGER", "DOUBLE"}, kind) && queries.UnitOf(r[0].(string)) == queries.None &&
+			!strings.HasSuffix(r[0].(string), "_id") && !slices.Contains(plain, r[0].(string)) {
+			t.Errorf("%s: %s is a number without a unit", q.Relation(), r[0])
+		}
+	}
+	for _, c := range q.Columns {
+		want = append(want, c[0])
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s gives the columns %q; its header says %q", q.Relation(), got, want)
+	}
+}
+
+func checkValues(t *testing.T, stmt string, f *queries.Frame) {
+	t.Helper()
+	for _, r := range f.Rows {
+		for i, c := range f.Columns {
+			v, isFloat := r[i].(float64)
+			if n, ok := r[i].(int64); ok {
+				v = float64(n)
+			} else if !isFloat {
+				continue
+			}
+			if c.Unit == queries.Ratio && (v < 0 || v > 1+1e-12) || c.Unit != queries.None && v < 0 && !strings.Contains(c.Name, "_net_") || v != v {
+				t.Errorf("%s: %s is %v in %.300v", stmt, c.Name, v, r)
+			}
+		}
+	}
+}
+
+// checkKey holds that the columns named as key identify a row.
+func checkKey(t *testing.T, stmt string, q queries.Query, f *queries.Frame) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, r := range f.Rows {
+		var key []any
+		for _, name := range strings.Split(q.Key, ", ") {
+			if at := f.Index(name); at >= 0 {
+				key = append(key, r[at])
+			} else if len(f.Rows) > 1 {
+				t.Fatalf("%s: its key %s is no column of it", q.Relation(), name)
+			}
+		}
+		if k := fmt.Sprintf("%#v", key); seen[k] {
+			t.Errorf("%s gives two rows of the key %s", stmt, k)
+		} else {
+			seen[k] = true
+		}
+	}
+}
+
+// checkOrder holds that the order is total, so that the number of threads does not show, and that the plain name gives what the
+// newest version gives.
+func checkOrder(t *testing.T, w *schema.Warehouse, q queries.Query, answers *sync.Map) {
+	if q.Private {
+		return
+	}
+	newest, err := queries.Find(q.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range runsOf(q) {
+		stmt := statement(q, run)
+		kept, ok := answers.Load(stmt)
+		if !ok { // its own failure is told
+			continue
+		}
+		before, alias := kept.([]string), stmt
+		if newest.Version == q.Version {
+			alias = strings.Replace(stmt, q.Relation(), strings.TrimSuffix(q.Relation(), fmt.Sprintf("_v%d", q.Version)), 1)
+		}
+		if now := rows(t, w, alias); !slices.Equal(now, before) {
+			at := 0
+			for at < min(len(now), len(before)) && now[at] == before[at] {
+				at++
+			}
+			t.Errorf("%s with one thread gives %d rows, not %d, or others or in another order from row %d on", alias, len(now), len(before), at+1)
+		}
+	}
+}
