@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -361,96 +359,5 @@ func TestHugeTokens(t *testing.T) {
 	}
 	if failed < 16 {
 		t.Errorf("only %d were refused", failed)
-	}
-}
-
-// withFields puts fields into a configuration.
-func withFields(t *testing.T, config []byte, fields map[string]any) []byte {
-	t.Helper()
-	var all map[string]any
-	if err := json.Unmarshal(config, &all); err != nil {
-		t.Fatal(err)
-	}
-	maps.Copy(all, fields)
-	text, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-// TestBytesOfWeights holds bytes of weights and cache to published sizes and to sums by hand.
-func TestBytesOfWeights(t *testing.T) {
-	var published map[string]json.RawMessage
-	readJSON(t, "../testdata/model/decoder_published.json", &published)
-	fp8 := map[string]any{"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": []int{128, 128}}
-	w := newWarehouse(t)
-	ofModels(t, w, "models",
-		pictures(t, "deepseek ocr"),
-		withFields(t, published["gpt-oss-20b"], map[string]any{"quantization_config": map[string]any{"quant_method": "mxfp4"}, "dtype": "bfloat16"}),
-		withFields(t, published["deepseek-v3"], map[string]any{"quantization_config": fp8, "torch_dtype": "bfloat16"}),
-		withFields(t, published["llama-3-8b"], map[string]any{"quantization_config": map[string]any{"quant_method": "awq", "bits": 4}}),
-		withFields(t, published["llama-3-8b"], map[string]any{"torch_dtype": nil}))
-	got := named(t, w, "models", queries.Args{"run": "models"}, "model")
-
-	// DeepSeek-OCR: 12 layers of 10 heads of 128 for keys and for values, 2 bytes each: 61,440.
-	if got["1"]["kv_token_bytes"] != int64(61_440) {
-		t.Errorf("DeepSeek-OCR keeps %v bytes a token", got["1"]["kv_token_bytes"])
-	}
-	same(t, "active parameters of DeepSeek-OCR", float64(got["1"]["active_parameter_count"].(int64)), 570e6, 0.01)
-	// gpt-oss-20b: 24 layers of 32 experts in blocks of 32 weights of 4 bits with a scale of 8; the rest takes 2 bytes a parameter.
-	total, quantised := int64(20_914_757_184), int64(24*32*3*2880*2880)
-	if want := (total-quantised)*2 + quantised/32*17; got["2"]["parameter_count"] != total || got["2"]["weight_bytes"] != want {
-		t.Errorf("gpt-oss-20b: %v parameters in %v bytes, want %d in %d", got["2"]["parameter_count"], got["2"]["weight_bytes"], total, want)
-	}
-	same(t, "the checkpoint of gpt-oss-20b in GiB", float64(got["2"]["weight_bytes"].(int64))/(1<<30), 12.8, 0.005)
-	// DeepSeek-V3: matrices of the layers but the router take a byte and their share of a scale for 128 x 128; the rest 2.
-	const hidden, vocab, layers, sparse = 7168, 129280, 61, 58
-	plain := int64(2*hidden*vocab + layers*(2*hidden+1536+512) + hidden + sparse*256*hidden)
-	count := got["3"]["parameter_count"].(int64)
-	if want := math.Round(float64(plain)*2 + float64(count-plain)*(1+4./(128*128))); math.Abs(float64(got["3"]["weight_bytes"].(int64))-want) > 1 {
-		t.Errorf("DeepSeek-V3: %v bytes, want %.0f", got["3"]["weight_bytes"], want)
-	}
-	// A method that is not known leaves the bytes of the weights unknown, not those of the cache; a precision that is asked for tells them.
-	if got["4"]["weight_bytes"] != nil || got["4"]["kv_token_bytes"] != int64(32*2*8*128*2) {
-		t.Errorf("awq: %v", got["4"])
-	}
-	if got["5"]["weight_bytes"] != nil || got["5"]["kv_token_bytes"] != nil {
-		t.Errorf("no precision: %v", got["5"])
-	}
-	for _, r := range named(t, w, "models", queries.Args{"run": "models", "dtype": "fp32"}, "model") {
-		if r["weight_bytes"] != 4*r["parameter_count"].(int64) || r["kv_token_bytes"] == nil {
-			t.Errorf("in fp32: %v", r)
-		}
-	}
-}
-
-// TestTouchedExperts holds the expected number of experts that a forward pass goes through to draws at random.
-func TestTouchedExperts(t *testing.T) {
-	w := newWarehouse(t)
-	draw := rand.New(rand.NewPCG(1, 2))
-	for _, c := range []struct{ experts, active, tokens int }{{64, 6, 1}, {64, 6, 2}, {64, 6, 20}, {8, 2, 3}, {256, 8, 100}, {5, 5, 4}, {7, 1, 1}, {64, 6, 10_000}} {
-		const trials = 400
-		var touched int
-		for range trials {
-			seen := map[int]bool{}
-			for range min(c.tokens, 2000) {
-				for _, e := range draw.Perm(c.experts)[:c.active] {
-					seen[e] = true
-				}
-				if len(seen) == c.experts {
-					break
-				}
-			}
-			touched += len(seen)
-		}
-		got := rowsOf(t, w, "SELECT _distinct_copies_v1(%d, %d, %d)::DOUBLE", c.experts, c.active, c.tokens)[0][0]
-		same(t, fmt.Sprintf("experts of %d that %d tokens of %d touch", c.experts, c.tokens, c.active), got, float64(touched)/trials, 0.02)
-		switch {
-		case c.tokens == 1:
-			same(t, "experts of one token", got, float64(c.active), 1e-12)
-		case c.tokens >= 10_000:
-			same(t, "experts of many tokens", got, float64(c.experts), 1e-12)
-		}
 	}
 }
