@@ -54,7 +54,9 @@ func decode(text []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var fields map[string]any
-	if err := d.Decode(&fields); err != nil {
+	if err := d.Decode(&fields); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: byte %d: it ends in the middle: was it cut?", ErrNoConfig, len(text))
+	} else if err != nil {
 		return nil, fmt.Errorf("%w: byte %d: %w", ErrNoConfig, d.InputOffset(), err)
 	}
 	if _, err := d.Token(); err != io.EOF {
