@@ -1,9 +1,12 @@
 package ingest
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/workload"
 )
 
 // Facts are sources that say something of a run and captured nothing: a model's configuration, what a workload says of its passes.
@@ -145,9 +149,13 @@ func (in *ingester) optionFacts() error {
 	if held, err := in.holds(optionText, sum); held || err != nil {
 		return err
 	}
+	merged, err := in.withEarlier(*in.o.Pass)
+	if err != nil {
+		return err
+	}
 	f := input{path: optionPath, format: Format{Name: optionForm, Kind: workloadKind}}
 	in.target.SourceID = in.firstSource + len(in.result.Sources) + 1
-	rows, err := in.o.Pass.Store(in.ctx, in.target, "")
+	rows, err := merged.Store(in.ctx, in.target, "")
 	if err != nil {
 		return err
 	}
@@ -155,6 +163,31 @@ func (in *ingester) optionFacts() error {
 	in.infos = append(in.infos, info)
 	in.result.Sources = append(in.result.Sources, Source{Path: f.path, Kind: workloadKind, Rows: rows})
 	return in.storeSource(f, info, 0, sum)
+}
+
+// withEarlier adds what options said of the run before, where these say nothing of it.
+func (in *ingester) withEarlier(now workload.Facts) (*workload.Facts, error) {
+	pass := slices.Clone(now.Passes)
+	var before workload.Pass
+	var warmup *int64
+	err := in.conn.QueryRowContext(in.ctx, `SELECT p.prefill_count, p.decode_count, p.batch_count, p.image_count, p.crop_count, w.warmup_count
+		FROM workload w JOIN source s USING (run_id, source_id) LEFT JOIN workload_pass p USING (run_id, source_id)
+		WHERE run_id = ?::UUID AND s.form = ? ORDER BY source_id DESC LIMIT 1`, in.target.RunID, optionForm).Scan(&before.Prefill, &before.Decode, &before.Batch, &before.Images, &before.Crops, &warmup)
+	if errors.Is(err, sql.ErrNoRows) {
+		return &now, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range pass {
+		p := &pass[i]
+		p.Prefill, p.Decode, p.Images, p.Crops = cmp.Or(p.Prefill, before.Prefill), cmp.Or(p.Decode, before.Decode), cmp.Or(p.Images, before.Images), cmp.Or(p.Crops, before.Crops)
+		if p.Batch == 1 { // not said
+			p.Batch = before.Batch
+		}
+	}
+	now.Passes, now.Warmup = pass, cmp.Or(now.Warmup, warmup)
+	return &now, nil
 }
 
 // sum gives the hash of a file's content.

@@ -65,6 +65,9 @@ func (in *ingester) replaceFacts(id string) error {
 			return err
 		}
 	}
+	if len(paths) == 0 {
+		return nil
+	}
 	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, schema.List(paths, 3)))
 	return nil
 }
@@ -85,7 +88,10 @@ func (in *ingester) oldFacts(id string) (old, paths []string, err error) {
 		}
 		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool { return s.Kind == kind && (s.Path == optionPath) == (form == optionForm) })
 		if newer && !in.kept[source] {
-			old, paths = append(old, strconv.Itoa(source)), append(paths, path)
+			old = append(old, strconv.Itoa(source))
+			if form != optionForm { // the newer ones hold what they said too
+				paths = append(paths, path)
+			}
 		}
 	}
 	return old, paths, rows.Err()

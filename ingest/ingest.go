@@ -65,6 +65,7 @@ var (
 	ErrNothing       = errors.New("nothing to ingest")
 	ErrHeld          = errors.New("the warehouse holds part of this already")
 	ErrChanging      = errors.New("the file is still being written")
+	ErrNoRun         = errors.New("options alone are about a run that is there: name it with --run, or give captures with them")
 )
 
 // Check finds, before a warehouse is opened, mistakes in what Run would be given.
@@ -151,6 +152,9 @@ func (in *ingester) run(inputs []input) error {
 		return err
 	}
 	fill := in.attach
+	if id == "" && len(inputs) == 0 {
+		return ErrNoRun
+	}
 	if id == "" {
 		fill = func(id string, facts []input) error { return in.fill(captures, facts, id) }
 		if id, err = schema.NewRunID(); err != nil {

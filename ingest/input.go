@@ -134,6 +134,9 @@ func unknownFormat(path string) error {
 	if isCutGzip(path) {
 		return fmt.Errorf("%s: the gzip file is cut short", path)
 	}
+	if head, _, err := readHead(path); err == nil && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"hidden_size"`))) {
+		return fmt.Errorf("%s: %w by its name; if it is the configuration of a model, give it with --model %s", path, ErrUnknownFormat, path)
+	}
 	var forms []string
 	for _, f := range Formats() {
 		forms = append(forms, f.Doc)

@@ -66,6 +66,7 @@ type Static struct {
 // StaticSize is what operations are counted for.
 type StaticSize struct {
 	Prefill, Decode, Batch, Images, Crops int64
+	TokensAssumed                         bool // nothing says how many tokens the run had
 	ImagesGiven                           bool // Images are part of the prompt; else vision is shown for one image, and prefill is without
 	Convention, MLA, Head, Context        string
 	FixedContext                          *int64

@@ -45,7 +45,7 @@ func (s *Static) doubts() []string {
 		})
 	}
 	if z.ImagesGiven && z.Images > 0 && !view(func(part, _ string) bool { return part != "decoder" }) {
-		out = append(out, "the model has no vision: the images of the prompt count nothing")
+		out = append(out, "no vision part is counted: the images of the prompt count nothing")
 	}
 	if z.Crops > 0 && !view(func(_, view string) bool { return view == "crop" }) {
 		out = append(out, "the model takes no crops: they count nothing")
@@ -53,11 +53,40 @@ func (s *Static) doubts() []string {
 	if s.ActiveParams == nil {
 		return out
 	}
+	if z.TokensAssumed {
+		out = append(out, fmt.Sprintf("nothing says how many tokens the run had: this counts %d of prompt and %d decode steps, give --prefill and --decode", z.Prefill, z.Decode))
+	}
 	if n := s.ImageTokens; n != nil && z.ImagesGiven && z.Images > 0 && *n > z.Prefill/z.Images {
 		out = append(out, fmt.Sprintf("a prompt of %d tokens has no room for the %d tokens of each of its images (%d): they count among those of the prompt", z.Prefill, *n, z.Images))
 	}
+	out = append(out, s.attentionDoubts()...)
 	if n := s.MaxContext; n != nil && z.Prefill+z.Decode > *n {
 		out = append(out, fmt.Sprintf("prompt and decode steps are %d tokens, more than the %d positions that the model was made for", z.Prefill+z.Decode, *n))
+	}
+	return out
+}
+
+// attentionDoubts are conventions that change the figures much for this model.
+func (s *Static) attentionDoubts() []string {
+	var out []string
+	windowed, layers, window := int64(0), int64(0), int64(math.MaxInt64)
+	latent := false
+	for _, row := range s.Groups.Rows {
+		r := record{s.Groups, row}
+		latent = latent || r.text("component") == "kv_b_proj"
+		if r.text("kind") != "attention" || r.text("part") != "decoder" {
+			continue
+		}
+		layers += *r.whole("layer_count")
+		if n := r.whole("window_size"); n != nil {
+			windowed, window = windowed+*r.whole("layer_count"), min(window, *n)
+		}
+	}
+	if windowed > 0 && s.Size.Prefill > window && s.Size.Convention == "full" {
+		out = append(out, fmt.Sprintf("%d of %d layers see a window of %d tokens: convention full counts their prompt whole, causal what they see; they keep no more than the window in the cache", windowed, layers, window))
+	}
+	if latent && s.Size.MLA == "expanded" && s.Size.Decode > 0 {
+		out = append(out, "decode counts keys and values made anew from the latents of the whole context at every step, as transformers 5.17 does; --mla absorbed counts what serving engines do")
 	}
 	return out
 }

@@ -42,12 +42,13 @@ func TestFacts(t *testing.T) {
 	if got := p.ok("query", "models", "--run", "a", "-f", "csv"); !strings.Contains(got, "\n2,baseline,llama,") || strings.Count(got, "\n") != 2 {
 		t.Errorf("models:\n%s", got)
 	}
-	p.wantLike(0, "a\n", `warning: in place of what run a had: workload\.json\n`+added("a", 1), "ingest", "--run", "a", "--prefill", "681", "--decode=16", "--batch", "2", "--images", "1", "--crops", "4", "--warmup", "1")
-	if got := p.sql("SELECT p.* EXCLUDE (run_id, source_id), w.warmup_count FROM workload_pass p JOIN workload w USING (run_id, source_id)"); got !=
+	p.wantLike(0, "a\n", added("a", 1), "ingest", "--run", "a", "--prefill", "681", "--images", "3", "--warmup", "1")
+	p.wantLike(0, "a\n", added("a", 1), "ingest", "--run", "a", "--decode=16", "--batch", "2", "--images", "1", "--crops", "4")
+	if got := p.sql("SELECT p.* EXCLUDE (run_id, source_id), w.warmup_count FROM workload_pass p JOIN workload w USING (run_id, source_id) JOIN source s USING (run_id, source_id) WHERE s.form = 'options'"); got !=
 		"pass_id,is_warmup,prefill_count,decode_count,batch_count,image_count,crop_count,prefill_ns,decode_ns,vision_ns,warmup_count\n,false,681,16,2,1,4,,,,1\n" {
 		t.Errorf("options: %q", got)
 	}
-	again := []string{"ingest", "--run", "a", "--prefill", "681", "--decode", "16", "--batch", "2", "--images", "1", "--crops", "4", "--warmup", "1"}
+	again := []string{"ingest", "--run", "a", "--decode", "16", "--batch", "2", "--images", "1", "--crops", "4"}
 	p.want(result{0, "a\n", "run a has what the options say already; nothing to do\n"}, again...)
 	p.wantLike(0, "alone\n", "warning: there was no run alone: [^\n]*\n"+fmt.Sprintf(stored, 1), "ingest", "--run", "alone", "--model", "baseline.json")
 	p.want(result{0, "alone\n", "run alone has baseline.json already; nothing to do\n"}, "ingest", "--model", "baseline.json")

@@ -137,7 +137,7 @@ func TestCompletion(t *testing.T) {
 		"prof query stage-":                      "stage-kernels stage-notes",
 		"prof --home .prof query top-":           "top-kernels top-operators",
 		"prof qu":                                "query",
-		"prof r":                                 "runs rm",
+		"prof r":                                 "runs report rm",
 		"prof help comp":                         "completion",
 		"prof query top-kernels --sta":           "--stage",
 		"prof query top-kernels --run a --forma": "--format",

@@ -154,6 +154,7 @@ func fillSize(ctx context.Context, w *schema.Warehouse, run string, ofRun bool, 
 		if known, err = queries.WorkloadSize(ctx, w, run); err != nil {
 			return err
 		}
+		s.TokensAssumed = s.Prefill < 0 && known.Prefill == nil || s.Decode < 0 && known.Decode == nil
 	}
 	for _, n := range []struct {
 		into  *int64

@@ -6,6 +6,7 @@
 --   device BIGINT = NULL: as in mfu
 --   source VARCHAR = NULL: as in mfu
 --   model BIGINT = NULL: as in mfu
+--   mla VARCHAR = 'expanded': as in mfu
 --   compute VARCHAR = NULL: as in mfu
 --   dtype VARCHAR = NULL: as in mfu
 --   peak DOUBLE = NULL: as in mfu
@@ -26,7 +27,8 @@ WITH r AS (
 ), t AS (
     SELECT r.name FROM run r WHERE r.run_id = _run_id_v1(run) AND EXISTS (SELECT 1 FROM p)
 )
-SELECT format('the run has no model: give its configuration, prof ingest --run {} --model config.json', t.name) AS note FROM t WHERE NOT EXISTS (SELECT 1 FROM m)
+SELECT CASE WHEN model IS NULL THEN format('the run has no model: give its configuration, prof ingest --run {} --model config.json', t.name) ELSE format('the run has no model {}: see prof query models --run {}', model, t.name) END AS note
+FROM t WHERE NOT EXISTS (SELECT 1 FROM m)
 UNION ALL
 SELECT format('how many tokens the passes of {} had is not known: prof ingest --run {} --workload workload.json, or --prefill TOKENS --decode STEPS', string_agg(DISTINCT p.stage, ', ' ORDER BY p.stage), t.name)
 FROM p CROSS JOIN t WHERE p.basis IS NULL AND EXISTS (SELECT 1 FROM m) GROUP BY t.name
@@ -49,11 +51,14 @@ SELECT format('the time of prefill holds vision work ({}) whose operations are n
 FROM path_stage s CROSS JOIN m WHERE s.run_id = _run_id_v1(run) AND s.stage = 'prefill' AND s.note IS NOT NULL AND EXISTS (SELECT 1 FROM p WHERE p.stage = 'prefill' AND p.basis IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM l WHERE l.scope = 'position') GROUP BY m.name
 UNION ALL
-SELECT format('how many images the prompts have is not known: give --images with prof ingest --run {}', t.name) FROM t
+SELECT format('how many images the prompts have is not known: prof ingest --run {} --images K{}', t.name, CASE WHEN EXISTS (SELECT 1 FROM l WHERE l.view = 'crop') THEN ' --crops C (of each image beside its global view)' ELSE '' END) FROM t
 WHERE EXISTS (SELECT 1 FROM p WHERE p.prompt_token_count > 0 AND p.image_count IS NULL) AND EXISTS (SELECT 1 FROM l WHERE l.scope = 'position')
 UNION ALL
-SELECT format('how many crops the images have beside their global view is not known: give --crops (0 for none) with prof ingest --run {}', t.name) FROM t
+SELECT format('how many crops the images have beside their global view is not known: prof ingest --run {} --crops C, 0 for none', t.name) FROM t
 WHERE EXISTS (SELECT 1 FROM p WHERE p.prompt_token_count > 0 AND p.image_count > 0 AND p.crop_count IS NULL) AND EXISTS (SELECT 1 FROM l WHERE l.view = 'crop')
+UNION ALL
+SELECT 'decode counts the keys and values of latent attention made anew from the whole context at every step, as transformers 5.17 does: most of it is no work of the model itself; --mla absorbed counts what serving engines do' FROM t
+WHERE mla = 'expanded' AND EXISTS (SELECT 1 FROM l WHERE l.scope = 'latent') AND EXISTS (SELECT 1 FROM p WHERE p.decode_token_count > 0)
 UNION ALL
 SELECT 'the names of steps do not tell the lengths of their contexts: attention is counted for the least that it can be, and utilisation is at least what is shown' FROM t
 WHERE EXISTS (SELECT 1 FROM p WHERE p.basis = 'annotation' AND (p.prompt_token_count > 0 AND p.prompt_pair_count IS NULL OR p.decode_token_count > 0 AND p.decode_key_count IS NULL))

@@ -1,7 +1,7 @@
 -- mfu v1: Model FLOPs utilisation by stage: operations that the model needs, divided by what the GPUs could have done in the time, at the dense peak of the precision.
 -- grain: one stage
 -- key: stage
--- notes: mfu launch range timelines
+-- notes: mfu pass launch range timelines
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes that have some
@@ -24,15 +24,16 @@
 --   peak_flop_per_s: dense peak of the GPUs that worked in a pass, together; NULL when not known
 --   mfu_ratio: operations of all passes / (peak x their time). Over 1 is an error in what was given: tokens, model, peak or precision
 --   mbu_ratio: memory bandwidth utilisation: bytes that must be read in all passes / (peak bandwidth x their time); NULL when not known
+--   precision: precision of the peak
+--   convention: how attention of the prompt is counted
+--   mla: how latent attention is counted in decode; NULL for a model without
 --   mfu_mean_ratio: mean of the passes' utilisations
 --   mfu_std_ratio: their standard deviation (n-1); NULL for one pass
 --   mbu_mean_ratio: mean of the passes' bandwidth utilisations
 --   mbu_std_ratio: their standard deviation (n-1)
 --   part_of: prefill for vision, which is part of it and in its figures; NULL for others
---   precision: precision of the peak
 --   precision_origin: who says so: option, configuration, or kernels (their names)
 --   peak_origin: where the peak of one GPU is from
---   convention: how attention of the prompt is counted
 --   device_count: GPUs that worked in a pass
 --   is_least: whether operations are the least that they can be, since annotations do not tell contexts
 --   fault: what is wrong with the row; NULL when nothing is
@@ -54,8 +55,10 @@ WITH r AS (
 )
 SELECT s.stage, s.passes, s.flop::DOUBLE / s.passes AS flop, time_basis AS time_basis, s.time_ns::DOUBLE / s.passes AS time_ns, k.peak_flop_per_s * s.device_count AS peak_flop_per_s,
     s.flop::DOUBLE / (k.peak_flop_per_s * s.device_ns / 1e9) AS mfu_ratio, s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) AS mbu_ratio,
+    r.precision, convention AS convention,
+    CASE WHEN EXISTS (SELECT 1 FROM model_layer l WHERE l.run_id = _run_id_v1(run) AND l.model_id = _model_id_v1(run, model) AND l.scope = 'latent') THEN mla END AS mla,
     s.mfu_mean AS mfu_mean_ratio, s.mfu_std AS mfu_std_ratio, s.mbu_mean AS mbu_mean_ratio, s.mbu_std AS mbu_std_ratio, s.part_of,
-    r.precision, r.origin AS precision_origin, k.peak_origin, convention AS convention, s.device_count, s.is_least,
+    r.origin AS precision_origin, k.peak_origin, s.device_count, s.is_least,
     CASE WHEN s.flop::DOUBLE / (k.peak_flop_per_s * s.device_ns / 1e9) > 1 THEN 'MFU is over 1: tokens, model, peak or precision are not right'
         WHEN s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS fault
 FROM s CROSS JOIN k CROSS JOIN r

@@ -14,10 +14,11 @@
 --   component: name within the layer
 --   kind: linear, convolution, relative_position, attention, embedding, norm or parameter
 --   shape: inputs x outputs of a matrix, with the experts that a token passes of all; heads and sizes of attention
+--   window_size: attention: tokens that a token sees; NULL for all
 --   position_count: vision: rows multiplied for one picture
 --   parameter_count: parameters in all layers of the group; 0 where they are another row's (tied embeddings, a second view)
 
-SELECT l.model_id AS model, l.layer_id AS layer, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind, s.shape, l.position_count,
+SELECT l.model_id AS model, l.layer_id AS layer, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind, s.shape, l.window_size, l.position_count,
     (l.parameter_count * l.layer_count)::BIGINT AS parameter_count
 FROM model_layer l JOIN _layer_shape_v1(run) s ON s.model_id = l.model_id AND s.layer_id = l.layer_id
 WHERE l.run_id = _run_id_v1(run) AND (model IS NULL OR l.model_id = model)
