@@ -169,10 +169,10 @@ func (in *ingester) optionFacts() error {
 func (in *ingester) withEarlier(now workload.Facts) (*workload.Facts, error) {
 	pass := slices.Clone(now.Passes)
 	var before workload.Pass
-	var warmup *int64
+	var warmup, batch *int64
 	err := in.conn.QueryRowContext(in.ctx, `SELECT p.prefill_count, p.decode_count, p.batch_count, p.image_count, p.crop_count, w.warmup_count
 		FROM workload w JOIN source s USING (run_id, source_id) LEFT JOIN workload_pass p USING (run_id, source_id)
-		WHERE run_id = ?::UUID AND s.form = ? ORDER BY source_id DESC LIMIT 1`, in.target.RunID, optionForm).Scan(&before.Prefill, &before.Decode, &before.Batch, &before.Images, &before.Crops, &warmup)
+		WHERE run_id = ?::UUID AND s.form = ? ORDER BY source_id DESC LIMIT 1`, in.target.RunID, optionForm).Scan(&before.Prefill, &before.Decode, &batch, &before.Images, &before.Crops, &warmup)
 	if errors.Is(err, sql.ErrNoRows) {
 		return &now, nil
 	}
@@ -182,8 +182,8 @@ func (in *ingester) withEarlier(now workload.Facts) (*workload.Facts, error) {
 	for i := range pass {
 		p := &pass[i]
 		p.Prefill, p.Decode, p.Images, p.Crops = cmp.Or(p.Prefill, before.Prefill), cmp.Or(p.Decode, before.Decode), cmp.Or(p.Images, before.Images), cmp.Or(p.Crops, before.Crops)
-		if p.Batch == 1 { // not said
-			p.Batch = before.Batch
+		if p.Batch == 0 && batch != nil {
+			p.Batch = *batch
 		}
 	}
 	now.Passes, now.Warmup = pass, cmp.Or(now.Warmup, warmup)

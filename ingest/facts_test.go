@@ -291,8 +291,8 @@ func TestOptionFacts(t *testing.T) {
 		t.Errorf("again: %+v", r)
 	}
 	b.ok(ingest.Options{Name: "x", Pass: workload.Uniform(workload.Pass{Decode: number(8)}, nil)})
-	b.warned("in place of what run x had: (options)")
-	b.of("x", row, "~ false ~ 8 1 ~ ~ ~")
+	b.warned()
+	b.of("x", row, "~ false 681 8 2 1 4 1") // what was said before stays
 	// Beside a file both stay.
 	b.ok(ingest.Options{Name: "x", Workloads: []string{b.file("w.json", passes(7))}, Pass: pass})
 	b.of("x", sources, "1 nsys sqlite kernels.sqlite.gz|4 workload workload w.json|5 workload options (options)")

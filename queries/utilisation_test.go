@@ -265,3 +265,57 @@ func visionCapture(t *testing.T, i int) string {
 	return []string{"../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz", "../testdata/nsys/kernels/kernels.sqlite.gz",
 		"../testdata/torch/llama.trace.json.gz", "../testdata/torch/llama-stack.trace.json.gz"}[i]
 }
+
+// TestUtilisationDoubts holds what a capture leaves open: how ranks and GPUs share the work, in which precision, and where vision is.
+func TestUtilisationDoubts(t *testing.T) {
+	w := newWarehouse(t)
+	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	plain, _ := utilisation(t, w, queries.Args{"run": "llama"})
+	ratio := func(args queries.Args) (float64, string) {
+		t.Helper()
+		args["run"] = "llama"
+		got, f := utilisation(t, w, args)
+		return got["decode"].number(t, "mfu_ratio"), strings.Join(f.Notes, "\n")
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) < 1e-9*want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	unknown := func(what, note string, args queries.Args) {
+		t.Helper()
+		if v, notes := ratio(args); !math.IsNaN(v) || !strings.Contains(notes, note) {
+			t.Errorf("%s: %v, notes %s", what, v, notes)
+		}
+	}
+	one := plain["decode"].number(t, "mfu_ratio")
+	exec(t, w, "UPDATE model SET dtype = 'fp32'")
+	unknown("a configuration of another precision than the kernels", "the configuration says fp32 and the names of kernels bf16", queries.Args{})
+	if got, _ := utilisation(t, w, queries.Args{"run": "llama"}); !math.IsNaN(got["decode"].number(t, "mbu_ratio")) {
+		t.Error("bytes of a precision that is not known")
+	}
+	v, _ := ratio(queries.Args{"compute": "bf16"})
+	near("the precision as an option", v, one)
+	exec(t, w, "UPDATE model SET dtype = 'bf16'")
+	busy, _ := ratio(queries.Args{"time_basis": "gpu_busy"})
+	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device")
+	exec(t, w, "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device")
+	v, _ = ratio(queries.Args{})
+	near("two GPUs over the same span", v, one/2)
+	v, _ = ratio(queries.Args{"time_basis": "gpu_busy"})
+	near("two GPUs, both busy", v, busy/2)
+	unknown("one GPU of two", "what part of their operations is that of one is not known", queries.Args{"device": "1"})
+	exec(t, w, "DELETE FROM range_device WHERE device_id = 1")
+	exec(t, w, "UPDATE path_stage SET note = 'vision', note_path_id = path_id, stage = NULL, stage_path_id = NULL WHERE path_id IN (SELECT p.path_id FROM range_path p WHERE p.name LIKE 'repeat%' AND p.depth = 1)")
+	exec(t, w, "UPDATE model_layer SET part = 'vit', view = 'image', scope = 'position', position_count = 1 WHERE scope = 'logit'")
+	if _, notes := ratio(queries.Args{}); !strings.Contains(notes, "vision work lies outside the ranges of prefill") {
+		t.Errorf("vision beside the prefill: %s", notes)
+	}
+	exec(t, w, "UPDATE model_layer SET part = 'decoder', view = NULL, scope = 'logit', position_count = NULL WHERE scope = 'position'")
+	exec(t, w, "UPDATE nvtx_range SET pid = pid + 1 WHERE start_ns > (SELECT median(n.start_ns) FROM nvtx_range n)")
+	unknown("two processes", "--ranks shared", queries.Args{})
+	own, _ := ratio(queries.Args{"ranks": "own"})
+	v, _ = ratio(queries.Args{"ranks": "shared"})
+	near("ranks that share a batch", v, own/2)
+}

@@ -312,32 +312,33 @@ func TestCapturedWorkload(t *testing.T) {
 // TestAnnotations holds what is read from the names that serving engines give their steps.
 func TestAnnotations(t *testing.T) {
 	w := newWarehouse(t)
-	for name, want := range map[string]string{ // sequences, tokens, pairs, squares, keys of prompts; sequences, tokens, keys of generating requests
-		"step[EXTEND bs=2 toks=300]":                                    "2 300 - - - 0 0 -",
-		"step[EXTEND bs=2 toks=300 c_sqsq=50000 c_sqsk=60000 c_sk=400]": "2 300 60000 50000 400 0 0 -",
-		"step[EXTEND bs=2 toks=0]":                                      "2 - - - - 0 0 -",
-		"step[DECODE bs=8]":                                             "0 0 - - - 8 8 -",
-		"step[DECODE bs=8 g_sqsq=8 g_sqsk=4096 g_sk=4096]":              "0 0 - - - 8 8 4096",
-		"step[MIXED bs=5]":                                              "- - - - - - - -",
-		"step[MIXED bs=5 c=1 g=4 c_sq=128 c_sk=130 c_sqsq=16384 c_sqsk=16640 g_sq=4 g_sk=900 g_sqsq=4 g_sqsk=900]": "1 128 16640 16384 130 4 4 900",
+	for name, want := range map[string]string{ // sequences, tokens, pairs, squares, keys of prompts; sequences, tokens, pairs, tokens in the contexts of generating requests
+		"step[EXTEND bs=2 toks=300]":                                    "2 300 - - - 0 0 - -",
+		"step[EXTEND bs=2 toks=300 c_sqsq=50000 c_sqsk=60000 c_sk=400]": "2 300 60000 50000 400 0 0 - -",
+		"step[EXTEND bs=2 toks=0]":                                      "2 - - - - 0 0 - -",
+		"step[DECODE bs=8]":                                             "0 0 - - - 8 8 - -",
+		"step[DECODE bs=8 g_sqsq=8 g_sqsk=4096 g_sk=4096]":              "0 0 - - - 8 8 4096 4096",
+		"step[MIXED bs=5]":                                              "- - - - - - - - -",
+		"step[MIXED bs=5 c=1 g=4 c_sq=128 c_sk=130 c_sqsq=16384 c_sqsk=16640 g_sq=4 g_sk=900 g_sqsq=4 g_sqsk=900]": "1 128 16640 16384 130 4 4 900 900",
 		"step[EXTEND bs=2 toks=3":                     "", // cut off
 		"step[EXTEND bs=":                             "",
 		"step[TARGET_VERIFY bs=8]":                    "",
-		"step[EXTEND bs=99999999999999999999 toks=5]": "- - - - - 0 0 -",
-		"step[EXTEND bs=8 toks=5]":                    "8 - - - - 0 0 -", // fewer tokens than sequences
-		"execute_context_2(100)_generation_8(8)":      "2 100 - - - 8 8 -",
-		"execute_context_0(0)_generation_8(8)":        "0 0 - - - 8 8 -",
-		"execute_context_0(0)_generation_8(16)":       "0 0 - - - 8 16 -", // speculative
-		"execute_108_context_2(sq100sk150sqsq5000sqsk7500)_generation_8(sq8sk4096sqsq8sqsk4096)": "2 100 7500 5000 150 8 8 4096",
+		"step[EXTEND bs=99999999999999999999 toks=5]": "- - - - - 0 0 - -",
+		"step[EXTEND bs=8 toks=5]":                    "8 - - - - 0 0 - -", // fewer tokens than sequences
+		"execute_context_2(100)_generation_8(8)":      "2 100 - - - 8 8 - -",
+		"execute_context_0(0)_generation_8(8)":        "0 0 - - - 8 8 - -",
+		"execute_context_0(0)_generation_8(16)":       "0 0 - - - 8 16 - -", // speculative
+		"execute_108_context_2(sq100sk150sqsq5000sqsk7500)_generation_8(sq8sk4096sqsq8sqsk4096)": "2 100 7500 5000 150 8 8 4096 4096",
 		"execute_context_2(100)_generation_8(8":                                                  "",
-		"execute_context_2(sq100sk150sqsq50)_generation_8(sq8)":                                  "2 100 - 50 150 8 8 -",
-		"execute_context_2()_generation_0()":                                                     "2 - - - - 0 - -",
+		"execute_context_2(sq100sk150sqsq50)_generation_8(sq8)":                                  "2 100 - 50 150 8 8 - -",
+		"execute_context_2()_generation_0()":                                                     "2 - - - - 0 - - -",
 		"execute_model":                                                                          "",
-		"[Executor] _forward_step 41: 2 ctx reqs, 300 ctx tokens, 8 gen reqs":                    "2 300 - - - 8 8 -",
-		"[Executor] _forward_step 41: 0 ctx reqs, 8 gen reqs":                                    "0 0 - - - 8 8 -",
-		"[Executor] _forward_step: 2 ctx reqs, 8 gen reqs":                                       "2 - - - - 8 8 -",
-		"[Executor] _forward_step 41: 2 ctx reqs, 300 ctx tok":                                   "2 - - - - - - -",
+		"[Executor] _forward_step 41: 2 ctx reqs, 300 ctx tokens, 8 gen reqs":                    "2 300 - - - 8 8 - -",
+		"[Executor] _forward_step 41: 0 ctx reqs, 8 gen reqs":                                    "0 0 - - - 8 8 - -",
+		"[Executor] _forward_step: 2 ctx reqs, 8 gen reqs":                                       "2 - - - - 8 8 - -",
+		"[Executor] _forward_step 41: 2 ctx reqs, 300 ctx tok":                                   "2 - - - - - - - -",
 		"[Executor] _forward_step 41: 2 ctx":                                                     "",
+		"execute_7_context_0(sq0sk0sqsq0sqsk0)_generation_2(sq8sk2058sqsq32sqsk8232)":            "0 0 0 0 0 2 8 8232 2058", // speculative
 	} {
 		draw(t, w, "PP")
 		exec(t, w, "UPDATE nvtx_range SET name = "+schema.Quote(name)+" WHERE range_id = 2")

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -237,6 +238,10 @@ func (r *reader) windows(c config, rule func(layer int64) bool) func(int64) int6
 			c.wrong("layer_types", t, "sliding_attention or full_attention")
 			return nil
 		}
+	}
+	if layers := c.opt(0, "num_hidden_layers"); len(types) > 0 && int64(len(types)) != layers {
+		c.wrong("layer_types", fmt.Sprintf("%d long", len(types)), "one for each of num_hidden_layers")
+		return nil
 	}
 	size := c.opt(0, "sliding_window")
 	if size == 0 || !c.flag(true, "use_sliding_window") {

@@ -67,7 +67,7 @@ func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows in
 			if !p.Each {
 				id = int32(i + 1)
 			}
-			if err := add(run, source, id, p.Warmup, orNull(p.Prefill), orNull(p.Decode), p.Batch, orNull(p.Images), orNull(p.Crops),
+			if err := add(run, source, id, p.Warmup, orNull(p.Prefill), orNull(p.Decode), batchOrNull(p.Batch), orNull(p.Images), orNull(p.Crops),
 				orNull(p.PrefillNs), orNull(p.DecodeNs), orNull(p.VisionNs)); err != nil {
 				return err
 			}
@@ -119,6 +119,13 @@ func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) err
 		return nil
 	})
 	return err
+}
+
+func batchOrNull(n int64) driver.Value {
+	if n == 0 {
+		return nil
+	}
+	return n
 }
 
 func orNull(n *int64) driver.Value {

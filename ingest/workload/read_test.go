@@ -239,7 +239,7 @@ func TestUniform(t *testing.T) {
 		pass Pass
 		want string
 	}{
-		{Pass{Prefill: n(681), Decode: n(16)}, "each 681 16 1 ~ ~ ~ ~ ~"},
+		{Pass{Prefill: n(681), Decode: n(16)}, "each 681 16 0 ~ ~ ~ ~ ~"},
 		{Pass{Batch: 4, Images: n(2), Crops: n(3)}, "each ~ ~ 4 2 3 ~ ~ ~"},
 	} {
 		f := Uniform(c.pass, n(1))

@@ -189,7 +189,7 @@ func TestUniformStored(t *testing.T) {
 	if err != nil || n != 2 {
 		t.Fatal(n, err)
 	}
-	r.expect(t, passRows, "9|~|false|681|16|1|~|~|~|~|~")
+	r.expect(t, passRows, "9|~|false|681|16|~|~|~|~|~|~")
 	r.expect(t, `SELECT source_id, model_id, warmup_count, capture FROM workload`, "9|~|1|torch")
 }
 

@@ -19,14 +19,13 @@ type Pass struct {
 	Decode  *int64 // decode steps after the prefill
 	Images  *int64 // of each prompt
 	Crops   *int64 // of each image beside its global view
-	Batch   int64  // sequences, at least 1
+	Batch   int64  // sequences, at least 1; 0 where options do not say
 
 	PrefillNs, DecodeNs, VisionNs *int64 // wall time of the prefill, of all decode steps, of the prefill's vision part
 }
 
-// Uniform makes the facts of a workload whose passes are all alike, as options of a command give them. A batch that is not said is 1.
+// Uniform makes the facts of a workload whose passes are all alike, as options of a command give them.
 func Uniform(p Pass, warmup *int64) *Facts {
 	p.Each = true
-	p.Batch = max(p.Batch, 1)
 	return &Facts{Warmup: warmup, Passes: []Pass{p}}
 }

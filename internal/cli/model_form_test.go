@@ -96,7 +96,7 @@ func TestModelNotes(t *testing.T) {
 	for args, want := range map[string][]string{
 		"llama.json":                           nil,
 		"llama.json --images 0":                nil,
-		"llama.json --images 1":                {"the model has no vision"},
+		"llama.json --images 1":                {"no vision part is counted"},
 		"llama.json --crops 1":                 {"the model takes no crops"},
 		"llama.json --prefill 2000":            {"prompt and decode steps are 2128 tokens, more than the 2048 positions"},
 		"ocr.json --prefill 272":               {"assumed: an image is"},

@@ -9,13 +9,14 @@
 --   mla VARCHAR = 'expanded': as in mfu
 --   compute VARCHAR = NULL: as in mfu
 --   dtype VARCHAR = NULL: as in mfu
+--   ranks VARCHAR = NULL: as in mfu
 --   peak DOUBLE = NULL: as in mfu
 --   bandwidth DOUBLE = NULL: as in mfu
 -- columns:
 --   note: the sentence
 
 WITH r AS (
-    SELECT r.precision, r.origin FROM _run_precision_v1(run, model := model, compute := compute, dtype := dtype, source := source) r
+    SELECT r.precision, r.origin, r.configured, r.seen FROM _run_precision_v1(run, model := model, compute := compute, dtype := dtype, source := source) r
 ), k AS (
     SELECT k.device, k.device_count, k.resource, k.peak_flop_per_s, k.peak_bytes_per_s, k.known FROM _peak_v1(run, device := device, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
 ), m AS (
@@ -23,7 +24,7 @@ WITH r AS (
 ), l AS (
     SELECT l.part, l.view, l.window_size, l.weight_bits, l.scope FROM model_layer l JOIN m ON m.model_id = l.model_id WHERE l.run_id = _run_id_v1(run)
 ), p AS (
-    SELECT p.stage, p.basis, p.image_count, p.crop_count, p.prompt_token_count, p.decode_token_count, p.prompt_pair_count, p.decode_key_count FROM _stage_pass_v1(run, device := device, source := source) p WHERE NOT p.is_warmup
+    SELECT p.stage, p.source_id, p.pid, p.range_id, p.gpu_span_ns, p.basis, p.image_count, p.crop_count, p.prompt_token_count, p.decode_token_count, p.prompt_pair_count, p.decode_key_count FROM _stage_pass_v1(run, device := device, source := source) p WHERE NOT p.is_warmup
 ), t AS (
     SELECT r.name FROM run r WHERE r.run_id = _run_id_v1(run) AND EXISTS (SELECT 1 FROM p)
 )
@@ -38,9 +39,21 @@ UNION ALL
 SELECT CASE WHEN k.device = '(unknown)' OR k.device IS NULL THEN 'the capture does not name its GPU: give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T)'
     WHEN k.device_count > 1 THEN format('the run has GPUs of several kinds ({}): utilisation is not of one peak; give --device, or --peak and --bandwidth', k.device)
     WHEN k.known IS NULL THEN format('{} is not in device_peak: give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T), or add rows of your own', k.device)
+    WHEN r.origin = 'neither' THEN format('the configuration says {} and the names of kernels {}: give --compute, and --dtype for the weights', r.configured, r.seen)
     WHEN r.precision IS NULL THEN 'the precision is not known, neither from the configuration nor from the names of kernels: give --compute'
     ELSE format('device_peak has no dense peak of {} for {}, only for {}; that of another precision is not taken: give --compute or --peak', k.device, r.precision, k.known) END
 FROM k CROSS JOIN r JOIN t ON true WHERE k.peak_flop_per_s IS NULL
+UNION ALL
+SELECT format('{} processes took part in {}: utilisation is not known without --ranks shared (one batch over all of them, as in tensor parallelism) or --ranks own (each its own)', x.n, x.stage)
+FROM (SELECT p.stage, count(DISTINCT (p.source_id, p.pid)) AS n FROM p WHERE p.basis IS NOT NULL GROUP BY p.stage) x WHERE x.n > 1 AND ranks IS NULL
+UNION ALL
+SELECT 'passes worked on several GPUs: what part of their operations is that of one is not known; leave --device out' FROM t
+WHERE device IS NOT NULL AND EXISTS (SELECT 1 FROM range_device d JOIN p ON p.range_id = d.range_id WHERE d.run_id = _run_id_v1(run) AND d.device_id <> device AND p.basis IS NOT NULL)
+UNION ALL
+SELECT format('{} of {} passes of {} have no work on a GPU: their time is not known', count(*) FILTER (p.gpu_span_ns IS NULL), count(*), p.stage) FROM p WHERE p.basis IS NOT NULL GROUP BY p.stage HAVING count(*) FILTER (p.gpu_span_ns IS NULL) > 0
+UNION ALL
+SELECT 'vision work lies outside the ranges of prefill: neither its time nor its operations are in the rows' FROM t
+WHERE EXISTS (SELECT 1 FROM l WHERE l.scope = 'position') AND EXISTS (SELECT 1 FROM path_stage s WHERE s.run_id = _run_id_v1(run) AND s.note IN ('vision', 'sam', 'clip', 'siglip', 'vit', 'projector') AND s.note_path_id = s.path_id AND s.stage IS DISTINCT FROM 'prefill')
 UNION ALL
 SELECT format('the configuration names no precision; the names of kernels say {}', r.precision) FROM r JOIN t ON true WHERE r.origin = 'kernels' AND EXISTS (SELECT 1 FROM m)
 UNION ALL

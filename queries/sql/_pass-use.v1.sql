@@ -11,6 +11,7 @@
 --   head VARCHAR = 'last': last or all
 --   dtype VARCHAR = NULL: precision of weights and cache
 --   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span, gpu_busy, gpu_sum or cpu
+--   ranks VARCHAR = NULL: of several processes, shared (one batch over all of them) or own (each its own)
 -- columns:
 --   stage: the stage
 --   part_of: prefill for its images; NULL for stages
@@ -22,18 +23,24 @@
 --   weight_bytes: weights that must be read; NULL when not known, or not asked of the row
 --   kv_bytes: keys and values that must be read; NULL likewise
 --   time_ns: its time; NULL when it has none
---   device_count: GPUs that worked in it
+--   device_count: GPUs whose work the operations are of; NULL when not known: of several processes, or a pass of which only some GPUs are asked for
+--   peak_count: GPUs whose peak the time is held against: busy time and sums are added up over GPUs already
 --   is_least: whether flop is the least that it can be
 
 WITH w AS (
-    SELECT w.stage, w.range_id, w.source_id, w.pid, w.start_ns, w.end_ns, w.time_ns, w.flop, w.vision_flop, w.is_least, w.weight_bytes, w.kv_bytes
+    SELECT w.stage, w.range_id, w.source_id, w.pid, w.start_ns, w.end_ns, w.time_ns, w.flop, w.vision_flop, w.basis, w.is_least, w.weight_bytes, w.kv_bytes
     FROM _pass_work_v1(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, dtype := dtype, time_basis := time_basis) w
 ), used AS (
-    SELECT d.range_id, count(*) AS device_count FROM range_device d WHERE d.run_id = _run_id_v1(run) AND (device IS NULL OR d.device_id = device) GROUP BY ALL
+    SELECT d.range_id, count(*) AS devices, count(*) FILTER (device IS NULL OR d.device_id = device) AS asked FROM range_device d WHERE d.run_id = _run_id_v1(run) GROUP BY ALL
+), rank AS ( -- each process of a stage is a rank: the whole model is counted for its passes
+    SELECT x.stage, CASE WHEN x.processes = 1 OR ranks = 'own' THEN 1 WHEN ranks = 'shared' THEN x.processes WHEN ranks IS NOT NULL THEN error('ARGUMENT: --ranks is shared or own')::BIGINT END AS parallel
+    FROM (SELECT w.stage, count(DISTINCT (w.source_id, w.pid)) AS processes FROM w GROUP BY ALL) x
 ), p AS (
-    SELECT w.stage, w.range_id, w.source_id, w.pid, w.start_ns, w.end_ns, w.time_ns, w.flop, w.vision_flop, w.is_least, w.weight_bytes, w.kv_bytes, coalesce(u.device_count, 0) AS device_count,
+    SELECT w.stage, w.range_id, w.source_id, w.pid, w.start_ns, w.end_ns, w.time_ns, w.flop, w.vision_flop, w.basis, w.is_least, w.weight_bytes, w.kv_bytes,
+        CASE WHEN coalesce(u.asked = u.devices, true) THEN coalesce(u.devices, 0) * k.parallel END AS device_count,
+        CASE WHEN coalesce(u.asked = u.devices, true) THEN CASE WHEN time_basis IN ('gpu_busy', 'gpu_sum') THEN 1 ELSE coalesce(u.devices, 0) END * k.parallel END AS peak_count,
         row_number() OVER (PARTITION BY w.stage, w.source_id, w.pid ORDER BY w.start_ns, w.range_id) AS pass
-    FROM w LEFT JOIN used u ON u.range_id = w.range_id
+    FROM w LEFT JOIN used u ON u.range_id = w.range_id JOIN rank k ON k.stage = w.stage
 ), v AS ( -- outermost ranges of the vision parts, each in the prefill that it began in
     SELECT p.range_id, sum(CASE time_basis WHEN 'gpu_span' THEN t.gpu_span_ns WHEN 'gpu_busy' THEN t.gpu_busy_ns WHEN 'gpu_sum' THEN t.gpu_sum_ns ELSE t.cpu_ns END)::BIGINT AS time_ns
     FROM _range_time_v2(run, device := device, source := source) t
@@ -43,12 +50,13 @@ WITH w AS (
     WHERE s.note IN ('vision', 'sam', 'clip', 'siglip', 'vit', 'projector')
     GROUP BY ALL
 )
-SELECT p.stage, NULL::VARCHAR AS part_of, p.pass, p.range_id, p.source_id, p.pid, p.flop, p.weight_bytes, p.kv_bytes, p.time_ns, p.device_count, p.is_least
+SELECT p.stage, NULL::VARCHAR AS part_of, p.pass, p.range_id, p.source_id, p.pid, p.flop, p.weight_bytes, p.kv_bytes, p.time_ns, p.device_count, p.peak_count, p.is_least
 FROM p
 UNION ALL
-SELECT 'vision', 'prefill', p.pass, p.range_id, p.source_id, p.pid, p.vision_flop, NULL, NULL, v.time_ns, p.device_count, false
+SELECT 'vision', 'prefill', p.pass, p.range_id, p.source_id, p.pid, p.vision_flop, NULL, NULL, v.time_ns, p.device_count, p.peak_count, false
 FROM v JOIN p ON p.range_id = v.range_id
 UNION ALL
-SELECT 'model', NULL, p.pass, p.range_id, p.source_id, p.pid, p.flop + d.flop, p.weight_bytes + d.weight_bytes, p.kv_bytes + d.kv_bytes, p.time_ns + d.time_ns, greatest(p.device_count, d.device_count), p.is_least OR d.is_least
+SELECT 'model', NULL, p.pass, p.range_id, p.source_id, p.pid, p.flop + d.flop, p.weight_bytes + d.weight_bytes, p.kv_bytes + d.kv_bytes, p.time_ns + d.time_ns, CASE WHEN p.device_count IS NOT NULL AND d.device_count IS NOT NULL THEN greatest(p.device_count, d.device_count) END, CASE WHEN p.peak_count IS NOT NULL AND d.peak_count IS NOT NULL THEN greatest(p.peak_count, d.peak_count) END, p.is_least OR d.is_least
 FROM p JOIN p d ON d.stage = 'decode' AND d.source_id = p.source_id AND d.pid = p.pid AND d.pass = p.pass
-WHERE p.stage = 'prefill' AND (SELECT count(*) FROM p x WHERE x.stage = 'prefill') = (SELECT count(*) FROM p x WHERE x.stage = 'decode')
+WHERE p.stage = 'prefill' AND coalesce(p.basis <> 'annotation' AND d.basis <> 'annotation', true)
+    AND NOT EXISTS (SELECT 1 FROM p x WHERE x.stage IN ('prefill', 'decode') GROUP BY x.source_id, x.pid HAVING count(*) FILTER (x.stage = 'prefill') <> count(*) FILTER (x.stage = 'decode'))

@@ -25,7 +25,8 @@
 --   step_count: forward passes that decode
 --   decode_token_count: tokens of all sequences that were decoded
 --   before_count: tokens in the context of each sequence before the first step; NULL when they differ
---   decode_key_count: tokens in the contexts of all decoded tokens, added up; NULL when not said
+--   decode_key_count: queries times keys of the decoded tokens' attention, added up; NULL when not said
+--   decode_context_count: tokens in the contexts of each sequence and forward pass, added up: what is read of the cache; NULL when not said
 --   image_count: images of each prompt; NULL when not said
 --   crop_count: crops of each image; NULL when not said
 --   cpu_ns: time on the CPU; NULL when it never ended
@@ -73,7 +74,7 @@ WITH r AS (
     FROM placed p LEFT JOIN e ON e.back_count = p.said_count
 ), f AS (
     SELECT r.range_id, r.stage, r.is_ruled OR coalesce(f.is_warmup, false) AS is_warmup, a.range_id IS NOT NULL AS is_annotated, coalesce(f.is_said, false) AS is_said, f.p, f.b, f.d, f.skipped, f.image_count, f.crop_count,
-        a.prompt_count, a.prompt_token_count, a.prompt_pair_count, a.prompt_square_count, a.prompt_key_count, a.decode_count, a.decode_token_count, a.decode_key_count
+        a.prompt_count, a.prompt_token_count, a.prompt_pair_count, a.prompt_square_count, a.prompt_key_count, a.decode_count, a.decode_token_count, a.decode_key_count, a.decode_context_count
     FROM r LEFT JOIN fact f ON f.range_id = r.range_id LEFT JOIN _annotation_v1(run) a ON a.range_id = r.range_id AND a.prompt_token_count IS NOT NULL AND a.decode_token_count IS NOT NULL
 )
 SELECT r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.start_ns, r.end_ns, f.is_warmup,
@@ -87,6 +88,7 @@ SELECT r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.start_ns, r.end_ns,
     CASE WHEN f.is_annotated THEN f.decode_token_count WHEN f.is_said THEN CASE f.stage WHEN 'decode' THEN f.b * f.d ELSE 0 END END AS decode_token_count,
     CASE WHEN f.is_said AND NOT f.is_annotated AND f.stage = 'decode' THEN f.p + f.skipped END AS before_count,
     CASE WHEN f.is_annotated THEN f.decode_key_count WHEN f.is_said AND f.stage = 'decode' THEN (f.b * _context_sum_v1(f.p + f.skipped + 1, f.p + f.skipped + f.d, NULL))::BIGINT END AS decode_key_count,
+    CASE WHEN f.is_annotated THEN f.decode_context_count WHEN f.is_said AND f.stage = 'decode' THEN (f.b * _context_sum_v1(f.p + f.skipped + 1, f.p + f.skipped + f.d, NULL))::BIGINT END AS decode_context_count,
     CASE WHEN f.is_said AND f.stage = 'prefill' THEN f.image_count END AS image_count, CASE WHEN f.is_said AND f.stage = 'prefill' THEN f.crop_count END AS crop_count,
     r.cpu_ns, r.gpu_span_ns, r.gpu_busy_ns, r.gpu_sum_ns, r.kernel_sum_ns, r.kernel_count, r.memop_count, r.graph_count
 FROM r JOIN f ON f.range_id = r.range_id

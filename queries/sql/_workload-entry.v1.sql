@@ -16,7 +16,7 @@
 --   is_warmup: whether the pass is one to warm up
 
 -- Of several files about a timeline the latest is taken, and of several options the latest: what is given afterwards is better
--- known. What an option says goes before what a file does; a batch of 1 is what both mean when they say none.
+-- known. What an option says goes before what a file does.
 WITH counted AS ( -- as _timeline, which takes longer to plan
     SELECT s.run_id, min(s.kind) AS kind FROM source s WHERE s.kind IN ('nsys', 'torch') GROUP BY s.run_id
 ), facts AS (
@@ -26,10 +26,10 @@ WITH counted AS ( -- as _timeline, which takes longer to plan
 ), chosen AS (
     SELECT f.run_id, f.is_option, max(f.source_id) AS source_id, arg_max_null(f.warmup_count, f.source_id) AS warmup_count FROM facts f GROUP BY f.run_id, f.is_option
 ), o AS (
-    SELECT p.prefill_count, p.decode_count, nullif(p.batch_count, 1) AS batch_count, p.image_count, p.crop_count, c.warmup_count
+    SELECT p.prefill_count, p.decode_count, p.batch_count, p.image_count, p.crop_count, c.warmup_count
     FROM chosen c LEFT JOIN workload_pass p ON p.run_id = c.run_id AND p.source_id = c.source_id WHERE c.is_option
 ), e AS (
-    SELECT p.pass_id, coalesce(o.prefill_count, p.prefill_count) AS prefill_count, coalesce(o.decode_count, p.decode_count) AS decode_count, coalesce(o.batch_count, p.batch_count) AS batch_count,
+    SELECT p.pass_id, coalesce(o.prefill_count, p.prefill_count) AS prefill_count, coalesce(o.decode_count, p.decode_count) AS decode_count, coalesce(o.batch_count, p.batch_count, CASE WHEN p.source_id IS NOT NULL THEN 1 END) AS batch_count,
         coalesce(o.image_count, p.image_count) AS image_count, coalesce(o.crop_count, p.crop_count) AS crop_count, coalesce(o.warmup_count, CASE WHEN p.pass_id IS NULL THEN c.warmup_count END) AS warmup_count, coalesce(p.is_warmup, false) AS is_warmup
     FROM chosen c LEFT JOIN workload_pass p ON p.run_id = c.run_id AND p.source_id = c.source_id LEFT JOIN o ON true
     WHERE NOT c.is_option OR NOT EXISTS (SELECT 1 FROM chosen x WHERE NOT x.is_option)

@@ -60,7 +60,7 @@ CREATE TABLE workload_pass (
     is_warmup BOOLEAN NOT NULL, -- a pass to warm up, whose time is left out
     prefill_count BIGINT, -- tokens of each prompt, image tokens included; NULL when not said
     decode_count BIGINT, -- tokens decoded one by one after the prompt, for each sequence: steps; NULL when not said
-    batch_count BIGINT NOT NULL, -- sequences
+    batch_count BIGINT, -- sequences; NULL when options do not say: one
     image_count BIGINT, -- images of each prompt; NULL when not said
     crop_count BIGINT, -- crops of each image beside its global view; NULL when not said
     prefill_ns BIGINT, -- wall time of the prefill as the workload measured it; NULL when it did not
