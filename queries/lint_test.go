@@ -131,6 +131,7 @@ func total(f *queries.Frame, name string) int64 {
 
 // TestIdentities holds what must be true between the answers to different questions about one run.
 func TestIdentities(t *testing.T) {
+	t.Parallel()
 	w := everything(t)
 	for _, run := range shipped {
 		t.Run(run, func(t *testing.T) {

@@ -17,6 +17,7 @@ const utilised = "utilised"
 
 // TestResults runs every query on every capture and holds what is true of all results.
 func TestResults(t *testing.T) {
+	t.Parallel()
 	w := everything(t)
 	load(t, w, utilised, llamaCapture, llamaWorkload)
 	each := func(name string, threads int, check func(t *testing.T, q queries.Query)) {

@@ -162,6 +162,7 @@ func sameFrames(t *testing.T, what string, got, want map[string]*queries.Frame, 
 // as a source of the other kind changes nothing, asking for it gives the same again, and it may itself be something else without
 // any influence on the original.
 func TestTwoTimelines(t *testing.T) {
+	t.Parallel()
 	about := []string{"sources", "runs", "conservation"} // they show both
 	found := map[string]bool{}
 	for _, run := range shipped {
@@ -258,6 +259,7 @@ func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone
 
 // TestNewVersions holds that a version which tells sources apart gives what the one before it gave, on runs of one kind of capture.
 func TestNewVersions(t *testing.T) {
+	t.Parallel()
 	w := everything(t)
 	compared := 0
 	for _, q := range allQueries(t) {

@@ -80,6 +80,7 @@ func llamaFLOP(prompt, steps float64) (prefill, decode float64) {
 
 // TestUtilisation holds MFU and MBU of the Llama to its shapes, its kernels' times and the H200's peaks, worked out here.
 func TestUtilisation(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
 	got, f := utilisation(t, w, queries.Args{"run": "llama"})
@@ -129,6 +130,7 @@ func sq(x float64) float64 { return x * x }
 
 // TestUtilisationUnknown holds that what is not known is NULL with a hint, and that no other peak stands in.
 func TestUtilisationUnknown(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
 	loadFacts(t, w, ingest.Options{Name: "bare"}, "../testdata/nsys/kernels/kernels.sqlite.gz")
@@ -177,6 +179,7 @@ func TestUtilisationUnknown(t *testing.T) {
 
 // TestUtilisationOptions holds the options of peak, time and convention, and that a ratio over 1 is flagged and not clipped.
 func TestUtilisationOptions(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
 	plain, _ := utilisation(t, w, queries.Args{"run": "llama"})
@@ -224,6 +227,7 @@ func TestUtilisationOptions(t *testing.T) {
 
 // TestVisionUtilisation holds that images are part of the prefill, which is not known where they or their crops are not said.
 func TestVisionUtilisation(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	count := func(n int64) *int64 { return &n }
 	for i, c := range []struct {
@@ -268,6 +272,7 @@ func visionCapture(t *testing.T, i int) string {
 
 // TestUtilisationDoubts holds what a capture leaves open: how ranks and GPUs share the work, in which precision, and where vision is.
 func TestUtilisationDoubts(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
 	plain, _ := utilisation(t, w, queries.Args{"run": "llama"})

@@ -121,6 +121,7 @@ func matched(t *testing.T, w *schema.Warehouse, args string) string {
 // TestPassFacts holds which facts of the workload are taken for which pass of the timeline, which passes are warm-up by them, and what
 // a reader is told where they do not fit.
 func TestPassFacts(t *testing.T) {
+	t.Parallel()
 	const lost, none = "which of them these are is not known, and neither are their tokens", ""
 	w := newWarehouse(t)
 	for what, c := range map[string]struct {
@@ -246,6 +247,7 @@ func TestOptionsAndFile(t *testing.T) {
 
 // TestStagesOfFacts holds what stages, passes and stage-notes make of the facts.
 func TestStagesOfFacts(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	draw(t, w, "PVDPVDPVDPVD")
 	ask := func(name string) *queries.Frame { return query(t, w, name, queries.Args{"run": "drawn"}) }
@@ -311,6 +313,7 @@ func TestCapturedWorkload(t *testing.T) {
 
 // TestAnnotations holds what is read from the names that serving engines give their steps.
 func TestAnnotations(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	for name, want := range map[string]string{ // sequences, tokens, pairs, squares, keys of prompts; sequences, tokens, pairs, tokens in the contexts of generating requests
 		"step[EXTEND bs=2 toks=300]":                                    "2 300 - - - 0 0 - -",

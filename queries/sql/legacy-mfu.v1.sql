@@ -5,7 +5,6 @@
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes that have some
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 --   model BIGINT = NULL: model_id; by default a model given as a configuration of its own, else one from the facts of the workload
 --   convention VARCHAR = 'full': attention of the prompt: full (all queries with all keys, as PyTorch and PaLM count) or causal (what a token may see)
 --   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are made anew at each step, as transformers does) or absorbed (as serving engines do)
@@ -14,6 +13,7 @@
 --   dtype VARCHAR = NULL: precision of weights and cache; by default as the configuration says, else the names of kernels
 --   peak DOUBLE = NULL: operations a second of one GPU, e.g. 989.4T, in place of the table's (device_peak)
 --   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span (first start to last end of its device work), gpu_busy (union of its intervals), gpu_sum or cpu (the range on its thread)
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   stage: model, prefill, decode, and vision where the run has it
 --   passes: measured passes, over processes; warm-up left out

@@ -5,7 +5,6 @@
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes that have some
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 --   model BIGINT = NULL: model_id; by default a model given as a configuration of its own, else one from the facts of the workload
 --   convention VARCHAR = 'full': attention of the prompt: full (all queries with all keys, as PyTorch and PaLM count) or causal (what a token may see)
 --   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are made anew at each step, as transformers does) or absorbed (as serving engines do)
@@ -16,6 +15,7 @@
 --   bandwidth DOUBLE = NULL: bytes a second of one GPU's memory, e.g. 4.8T, in place of the table's
 --   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span (first start to last end of its device work), gpu_busy (union of its intervals), gpu_sum or cpu (the range on its thread)
 --   ranks VARCHAR = NULL: where passes ran in several processes: shared (they worked on one batch together, as in tensor parallelism) or own (each on its own); without it utilisation is not known
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   stage: model (prefill and decode together), prefill, decode and others that the run has
 --   passes: measured passes, over processes; warm-up left out
