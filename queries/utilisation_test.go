@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -323,4 +325,50 @@ func TestUtilisationDoubts(t *testing.T) {
 	own, _ := ratio(queries.Args{"ranks": "own"})
 	v, _ = ratio(queries.Args{"ranks": "shared"})
 	near("ranks that share a batch", v, own/2)
+}
+
+// TestKernelPrecision holds that matrix kernels tell the precision, and not a small one beside them.
+func TestKernelPrecision(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	precision := func() string {
+		return fmt.Sprint(rows(t, w, "SELECT precision, origin FROM _run_precision_v1('llama')"))
+	}
+	if got := precision(); got != "[[bf16 kernels]]" { // a product of the rotary table is in single precision
+		t.Error(got)
+	}
+	const gemms = "kernel_name_id IN (SELECT c.kernel_name_id FROM kernel_class c WHERE c.role = 'gemm')"
+	for name, want := range map[string]string{"ampere_sgemm_128x64_tn": "[[fp32 kernels]]", "sm90_e4m3_gemm": "[[fp8 kernels]]", "sm80_xmma_gemm_f32f32_tf32f32_f32": "[[tf32 kernels]]", "hgemm": "[[fp16 kernels]]"} {
+		exec(t, w, "UPDATE kernel_name SET name = "+schema.Quote(name)+" WHERE "+gemms)
+		if got := precision(); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	exec(t, w, "UPDATE kernel_name SET name = 'k' WHERE "+gemms)
+	exec(t, w, "DELETE FROM kernel_name WHERE NOT "+gemms)
+	if got := precision(); got != "[[<nil> <nil>]]" {
+		t.Error(got)
+	}
+}
+
+// TestBatchAsOption holds that an option says the batch in place of a file, one sequence too.
+func TestBatchAsOption(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	path := filepath.Join(t.TempDir(), "workload.json")
+	if err := os.WriteFile(path, []byte(`{"batch": 4, "runs": [{"prefill_len": 512, "new_tokens": 32}, {"prefill_len": 512, "new_tokens": 32}, {"prefill_len": 512, "new_tokens": 32}]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	config := "../testdata/model/deepseek-ocr.config.json"
+	loadFacts(t, w, ingest.Options{Name: "r", Models: []string{config}}, llamaCapture, path)
+	decode := func() float64 {
+		got, _ := utilisation(t, w, queries.Args{"run": "r"})
+		return got["decode"].number(t, "flop")
+	}
+	four := decode()
+	loadFacts(t, w, ingest.Options{Name: "r", Pass: workload.Uniform(workload.Pass{Batch: 1}, nil)})
+	if one := decode(); four != 4*one {
+		t.Errorf("a batch of 4 needs %v, of 1 %v", four, one)
+	}
 }
