@@ -16,12 +16,15 @@
 -- Names of matrix kernels tell most: bf16, sgemm, tf32, e4m3; a tenth of their time must tell, since a model of 16 bits has small
 -- products in single precision too, such as the one of the rotary table. Else those of all kernels may, unless they are next to
 -- nothing; single precision says nothing there.
-WITH named AS (
-    SELECT CASE WHEN regexp_matches(n.name, 'e4m3|e5m2|fp8|float8') THEN 'fp8' WHEN contains(n.name, 'tf32') THEN 'tf32' WHEN regexp_matches(n.name, 'bf16|__nv_bfloat16|BFloat16|bfloat16') THEN 'bf16'
-            WHEN regexp_matches(n.name, '__half|c10::Half|f16f16|fp16|hgemm|half_t|f16_s') THEN 'fp16' WHEN regexp_matches(n.name, 'sgemm|f32f32_f32') THEN 'fp32' END AS precision, coalesce(c.role = 'gemm', false) AS is_gemm, sum(k.duration_ns) AS ns
-    FROM kernel k JOIN kernel_name n ON n.run_id = k.run_id AND n.kernel_name_id = k.kernel_name_id
-    LEFT JOIN kernel_class c ON c.run_id = k.run_id AND c.kernel_name_id = k.kernel_name_id
+WITH spent AS ( -- by name first: a run has millions of kernels of a hundred names
+    SELECT k.kernel_name_id, sum(k.duration_ns) AS ns FROM kernel k
     WHERE k.run_id = _run_id_v1(run) AND k.source_id IN (SELECT t.source_id FROM _timeline_v1(run, source := source) t)
+    GROUP BY k.kernel_name_id
+), named AS (
+    SELECT CASE WHEN regexp_matches(n.name, 'e4m3|e5m2|fp8|float8') THEN 'fp8' WHEN contains(n.name, 'tf32') THEN 'tf32' WHEN regexp_matches(n.name, 'bf16|__nv_bfloat16|BFloat16|bfloat16') THEN 'bf16'
+            WHEN regexp_matches(n.name, '__half|c10::Half|f16f16|fp16|hgemm|half_t|f16_s') THEN 'fp16' WHEN regexp_matches(n.name, 'sgemm|f32f32_f32') THEN 'fp32' END AS precision, coalesce(c.role = 'gemm', false) AS is_gemm, sum(k.ns) AS ns
+    FROM spent k JOIN kernel_name n ON n.run_id = _run_id_v1(run) AND n.kernel_name_id = k.kernel_name_id
+    LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = k.kernel_name_id
     GROUP BY ALL
 ), gemm AS (
     SELECT n.precision, n.ns FROM named n WHERE n.is_gemm AND n.precision IS NOT NULL AND (SELECT sum(x.ns) FILTER (x.precision IS NOT NULL) >= 0.1 * sum(x.ns) FROM named x WHERE x.is_gemm)
