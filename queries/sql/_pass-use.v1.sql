@@ -38,7 +38,7 @@ WITH w AS (
 ), p AS (
     SELECT w.stage, w.range_id, w.source_id, w.pid, w.start_ns, w.end_ns, w.time_ns, w.flop, w.vision_flop, w.basis, w.is_least, w.weight_bytes, w.kv_bytes,
         CASE WHEN coalesce(u.asked = u.devices, true) THEN coalesce(u.devices, 0) * k.parallel END AS device_count,
-        CASE WHEN coalesce(u.asked = u.devices, true) THEN CASE WHEN time_basis IN ('gpu_busy', 'gpu_sum') THEN 1 ELSE coalesce(u.devices, 0) END * k.parallel END AS peak_count,
+        CASE WHEN coalesce(u.asked = u.devices, true) THEN CASE WHEN time_basis IN ('gpu_busy', 'gpu_sum') THEN 1 ELSE u.devices END * k.parallel END AS peak_count,
         row_number() OVER (PARTITION BY w.stage, w.source_id, w.pid ORDER BY w.start_ns, w.range_id) AS pass
     FROM w LEFT JOIN used u ON u.range_id = w.range_id JOIN rank k ON k.stage = w.stage
 ), v AS ( -- outermost ranges of the vision parts, each in the prefill that it began in

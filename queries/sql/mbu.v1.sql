@@ -42,7 +42,7 @@ WITH r AS (
 ), s AS (
     SELECT u.stage, count(*) AS passes, CASE WHEN count(u.moved_bytes) = count(*) THEN list_sum(list(u.moved_bytes ORDER BY u.moved_bytes)) END AS moved_bytes,
         CASE WHEN count(u.weight_bytes) = count(*) THEN _mean_v1(u.weight_bytes) END AS weight_bytes, CASE WHEN count(u.kv_bytes) = count(*) THEN _mean_v1(u.kv_bytes) END AS kv_bytes,
-        CASE WHEN count(nullif(u.time_ns, 0)) = count(*) THEN sum(u.time_ns) END AS time_ns, CASE WHEN count(nullif(u.time_ns, 0)) = count(*) THEN sum(u.time_ns::HUGEINT * u.peak_count) END AS device_ns, max(u.mbu_ratio) AS mbu_max, max(u.device_count) AS device_count, max(u.peak_count) AS peak_count,
+        CASE WHEN count(nullif(u.time_ns, 0)) = count(*) THEN sum(u.time_ns) END AS time_ns, CASE WHEN count(nullif(u.time_ns, 0) * u.peak_count) = count(*) THEN sum(u.time_ns::HUGEINT * u.peak_count) END AS device_ns, max(u.mbu_ratio) AS mbu_max, max(u.device_count) AS device_count, max(u.peak_count) AS peak_count,
         CASE WHEN count(u.mbu_ratio) = count(*) THEN _mean_v1(u.mbu_ratio) END AS mbu_mean, CASE WHEN count(u.mbu_ratio) = count(*) THEN list_stddev_samp(list(u.mbu_ratio ORDER BY u.mbu_ratio)) END AS mbu_std
     FROM u GROUP BY ALL
 )

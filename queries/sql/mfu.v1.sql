@@ -49,7 +49,7 @@ WITH r AS (
     FROM _pass_use_v1(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, dtype := dtype, time_basis := time_basis, ranks := ranks) u CROSS JOIN k
 ), s AS (
     SELECT u.stage, u.part_of, count(*) AS passes, CASE WHEN count(u.flop) = count(*) THEN sum(u.flop) END AS flop, CASE WHEN count(u.moved_bytes) = count(*) THEN list_sum(list(u.moved_bytes ORDER BY u.moved_bytes)) END AS moved_bytes,
-        CASE WHEN count(nullif(u.time_ns, 0)) = count(*) THEN sum(u.time_ns) END AS time_ns, CASE WHEN count(nullif(u.time_ns, 0)) = count(*) THEN sum(u.time_ns::HUGEINT * u.peak_count) END AS device_ns, max(u.device_count) AS device_count, max(u.peak_count) AS peak_count, bool_or(u.is_least) AS is_least, max(u.mfu_ratio) AS mfu_max, max(u.mbu_ratio) AS mbu_max,
+        CASE WHEN count(nullif(u.time_ns, 0)) = count(*) THEN sum(u.time_ns) END AS time_ns, CASE WHEN count(nullif(u.time_ns, 0) * u.peak_count) = count(*) THEN sum(u.time_ns::HUGEINT * u.peak_count) END AS device_ns, max(u.device_count) AS device_count, max(u.peak_count) AS peak_count, bool_or(u.is_least) AS is_least, max(u.mfu_ratio) AS mfu_max, max(u.mbu_ratio) AS mbu_max,
         CASE WHEN count(u.mfu_ratio) = count(*) THEN _mean_v1(u.mfu_ratio) END AS mfu_mean, CASE WHEN count(u.mfu_ratio) = count(*) THEN list_stddev_samp(list(u.mfu_ratio ORDER BY u.mfu_ratio)) END AS mfu_std,
         CASE WHEN count(u.mbu_ratio) = count(*) THEN _mean_v1(u.mbu_ratio) END AS mbu_mean, CASE WHEN count(u.mbu_ratio) = count(*) THEN list_stddev_samp(list(u.mbu_ratio ORDER BY u.mbu_ratio)) END AS mbu_std
     FROM u GROUP BY ALL
