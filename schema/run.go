@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -185,18 +186,34 @@ func (w *Warehouse) Remove(ctx context.Context, runs ...Run) error {
 		return err
 	}
 	defer tx.Rollback()
+	for _, r := range runs {
+		if err := deleteRun(ctx, tx, r.ID); err != nil {
+			return fmt.Errorf("remove run %s: %w", r.Name, err)
+		}
+	}
+	return tx.Commit()
+}
+
+// Clear deletes what a run holds and the run itself, all but its tags, inside a transaction of the caller that makes it anew.
+func Clear(ctx context.Context, tx Execer, runID string) error {
+	return deleteRun(ctx, tx, runID, "run_tag")
+}
+
+// deleteRun deletes a run's rows from all tables but some.
+func deleteRun(ctx context.Context, tx Execer, runID string, but ...string) error {
 	tables, err := runTables()
 	if err != nil {
 		return err
 	}
-	for _, r := range runs {
-		for _, t := range tables {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+t+` WHERE run_id = ?::UUID`, r.ID); err != nil {
-				return fmt.Errorf("remove run %s from %s: %w", r.Name, t, err)
-			}
+	for _, t := range tables {
+		if slices.Contains(but, t) {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+t+` WHERE run_id = ?::UUID`, runID); err != nil {
+			return fmt.Errorf("from %s: %w", t, err)
 		}
 	}
-	return tx.Commit()
+	return nil
 }
 
 // Tag sets tags of a run, in place of earlier values, all of them or none.

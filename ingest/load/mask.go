@@ -1,59 +1,9 @@
 package load
 
-import (
-	"regexp"
-	"strings"
-)
-
-// Patterns of secrets that end up in command lines and messages: tokens of well-known services, the value of an option, variable
-// or JSON member whose name says that it is one, and what HTTP headers and URLs carry.
-var (
-	tokenText  = regexp.MustCompile(`\b(hf_[A-Za-z0-9]{8,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|nvapi-[A-Za-z0-9_-]{16,}|glpat-[A-Za-z0-9_-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[A-Z0-9]{12,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+)`)
-	secretPair = regexp.MustCompile(`(?i)([A-Za-z0-9_.-]*(?:token|secret|passw(?:or)?d|(?:api|access|private|auth|secret|nvidia|ssh)[_-]?key|[_-]auth|credential)[A-Za-z0-9_.-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;"']+)`)
-	secretWord = regexp.MustCompile(`(?i)((?:^|\s)--?[a-z0-9_.-]*(?:token|secret|passw(?:or)?d|(?:api|access|private|auth|secret|nvidia|ssh)[_-]?key|[_-]auth|credential)s?\s+)("[^"]*"|'[^']*'|[^\s-]\S*)`)
-	bearerText = regexp.MustCompile(`(?i)\b((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}`)
-	urlUser    = regexp.MustCompile(`(://(?:[^/\s:@]*:)?)[^/\s:@]+@`)
-	secretFlag = regexp.MustCompile(`(?i)^--?[a-z0-9_.-]*(token|secret|passw(or)?d|(?:api|access|private|auth|secret|nvidia|ssh)[_-]?key|[_-]auth|credential)s?$`)
-	// notSecret are options that hold such a word but count or name tokens of text.
-	notSecret = regexp.MustCompile(`(?i)(tokens|tokenizer|token[_-](len|count|limit|id|budget|num))`)
-)
-
-// surelySecret are secrets even where such a word stands in their name too.
-var surelySecret = regexp.MustCompile(`(?i)(secret|passw|key|credential|hf_token)`)
-
-const masked = "***"
+import "prof/schema"
 
 // Mask replaces what looks like a secret in a text.
-func Mask(s string) string {
-	s = tokenText.ReplaceAllString(s, masked)
-	s = bearerText.ReplaceAllString(s, "${1}"+masked)
-	s = urlUser.ReplaceAllString(s, "${1}"+masked+"@")
-	return maskValues(secretWord, maskValues(secretPair, s))
-}
-
-// maskValues masks the second group of what names a secret in its first.
-func maskValues(named *regexp.Regexp, s string) string {
-	return named.ReplaceAllStringFunc(s, func(m string) string {
-		parts := named.FindStringSubmatch(m)
-		if notSecret.MatchString(parts[1]) && !surelySecret.MatchString(parts[1]) {
-			return m
-		}
-		return parts[1] + masked
-	})
-}
+func Mask(s string) string { return schema.Mask(s) }
 
 // MaskCommand joins a command line's words for display, secrets masked.
-func MaskCommand(argv []string) string {
-	out := make([]string, len(argv))
-	for i, a := range argv {
-		a = Mask(a)
-		if i > 0 && secretFlag.MatchString(argv[i-1]) && !notSecret.MatchString(argv[i-1]) {
-			a = masked
-		}
-		if a == "" || strings.ContainsAny(a, " \t\n'\"$&|;<>()*?[]{}`\\") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		out[i] = a
-	}
-	return strings.Join(out, " ")
-}
+func MaskCommand(argv []string) string { return schema.MaskCommand(argv) }
