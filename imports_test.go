@@ -19,10 +19,12 @@ import (
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
 	"internal/cli":          {"capture", "ingest", "ingest/load", "ingest/model", "ingest/workload", "queries", "render", "schema", "testdata"},
-	"capture":               {"schema"},
+	"capture":               {"schema", "capture/*"},
+	"capture/mark":          {},
 	"ingest":                {"schema", "ingest/*"},
 	"ingest/attribute":      {"ingest/load"},
 	"ingest/load":           {"schema"},
+	"ingest/manifest":       {"schema", "ingest/load"},
 	"ingest/model":          {"ingest/load"},
 	"ingest/ncu":            {"schema", "ingest/load"},
 	"ingest/nsys":           {"schema", "ingest/attribute", "ingest/load", "ingest/nsys/*", "ingest/operator"},

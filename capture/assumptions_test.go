@@ -1,0 +1,137 @@
+package capture
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"prof/schema"
+)
+
+func assumed(m schema.Manifest, o Options, env *Environment) string {
+	return string(Assumptions(&m, o, env))
+}
+
+func timed(tool, mode string, seconds float64) schema.Pass {
+	return schema.Pass{Name: tool + "-1", Tool: tool, Mode: mode, Status: schema.StatusOK, WorkloadNs: ptr(int64(seconds * 1e9)), ExitCode: ptr(0)}
+}
+
+// TestAssumptionsFull is a whole deep capture: every line that applies, none that does not.
+func TestAssumptionsFull(t *testing.T) {
+	o := Defaults()
+	o.Warmup = 1
+	ncu := timed(schema.ToolNcu, "kernels", 90)
+	ncu.ClockControl = "none"
+	nsys := timed(schema.ToolNsys, "deep", 12)
+	nsys.Marked, nsys.Samples = true, "nsys/report-1.samples.csv"
+	m := schema.Manifest{
+		Run: "r\n#1", Passes: []schema.Pass{timed(schema.ToolNone, "baseline", 10), timed(schema.ToolNone, "baseline", 8), nsys, ncu},
+		Git: &schema.Git{Commit: "abc", Dirty: true}, Inputs: []schema.Input{{Path: "a", SHA256: "x"}, {Path: "b", Reason: "gone"}}, Warnings: []string{"a\nwarning"},
+		Devices: []schema.Device{{Index: 0, ECC: ptr(true), MIG: ptr(true), OtherProcesses: ptr(int64(2)), PowerLimitW: ptr(500.0)}},
+	}
+	env := &Environment{DeviceDetails: []DeviceDetail{{Index: 0, Persistence: ptr(false), ThrottleMask: ptr(int64(0x5)), DefaultPowerLimitW: ptr(700.0)}},
+		Variables: map[string]string{"CUDA_LAUNCH_BLOCKING": "1"}}
+	want := `# What the figures of run r #1 rest on
+
+## Times
+
+- Times under a profiler include what it costs.
+- Each tool ran in a pass of its own: times of different tools are not of the same execution and do not add up.
+- Under nsys (deep) the workload took 1.333 times as long as without: 12.000 s, mean of 1, against 9.000 s, mean of 2. That is much: --mode light costs less.
+- The timeline was captured once: its figures have no spread between passes (--repeats gives one).
+
+## Kernel metrics
+
+- ncu ran each profiled kernel several times over, alone on the GPU and with its caches flushed before: its durations are not those of the timeline.
+- ncu left the clocks as they were (clock control none).
+- Metrics are of at most 2 launches of each of the 10 kernels that took the most time in this run's timeline, not of every kernel.
+
+## GPUs
+
+- prof does not lock clocks: they follow load, temperature and power.
+- Of NVML's samples, sm_ratio is the share of time in which any kernel ran, not how full the GPU was; power is a mean over up to a second.
+- GPU 0: shared with at least 2 other process(es) before the first pass; times are not the workload's alone.
+- GPU 0: divided by MIG; peaks are those of the whole GPU, the workload had a part.
+- GPU 0: ECC was on.
+- GPU 0: throttled before the first pass already: sw_power_cap.
+- GPU 0: persistence mode was off; the first CUDA call of a pass may wait for the driver to set the GPU up.
+- GPU 0: its power limit was 500 W, not the default of 700 W.
+
+## Workload
+
+- Stages were marked by prof's helper: a generation's first forward call is its prefill, the others are decode steps.
+- The first 1 generation(s) are warm-up and left out of means.
+- CUDA_LAUNCH_BLOCKING was set: every launch waited for its kernel, which no run without it does.
+- The workload's source differed from commit abc; the changes are not kept.
+- 1 of 2 named inputs could not be read: whether they are those of another run is not known.
+
+## Warnings
+
+- a warning
+`
+	if got := assumed(m, o, env); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestAssumptionLines: each condition adds its line.
+func TestAssumptionLines(t *testing.T) {
+	nsys := []schema.Pass{timed(schema.ToolNsys, "light", 1)}
+	ncu := func(control string) []schema.Pass {
+		p := timed(schema.ToolNcu, "kernels", 1)
+		p.ClockControl = control
+		return []schema.Pass{p}
+	}
+	failed := timed(schema.ToolNone, "baseline", 1)
+	failed.Status, failed.Reason = schema.StatusTimeout, "stopped after 30m."
+	with := func(change func(o *Options)) Options {
+		o := Defaults()
+		change(&o)
+		return o
+	}
+	gpu := []schema.Device{{Index: 1, ECC: ptr(false)}}
+	for line, c := range map[string]struct {
+		m schema.Manifest
+		o Options
+	}{
+		"the cost of the profiler is not known":               {schema.Manifest{Passes: append(nsys, failed)}, Defaults()},
+		"CUDA graphs were traced whole":                       {schema.Manifest{Passes: nsys}, with(func(o *Options) { o.Mode = ModeLight })},
+		"ranges that the workload marks itself":               {schema.Manifest{Passes: nsys}, Defaults()},
+		"ncu locked the clocks to their base":                 {schema.Manifest{Passes: ncu("base")}, Defaults()},
+		"ncu ran the whole workload several times":            {schema.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "application" })},
+		"ncu measured whole ranges":                           {schema.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "app-range" })},
+		"of the kernels that were asked for":                  {schema.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Kernels = "gemm" })},
+		"Pass none-1 ended as timeout: stopped after 30m.\n":  {schema.Manifest{Passes: []schema.Pass{failed}}, Defaults()},
+		"No pass was run.":                                    {schema.Manifest{}, Defaults()},
+		"Only the range prefill was captured.":                {schema.Manifest{}, with(func(o *Options) { o.Range = "prefill" })},
+		"between cudaProfilerStart and cudaProfilerStop":      {schema.Manifest{}, with(func(o *Options) { o.ProfilerAPI = true })},
+		"The timeline begins 5s after the start.":             {schema.Manifest{}, with(func(o *Options) { o.Delay = 5 * time.Second })},
+		"covers at most 1m0s":                                 {schema.Manifest{}, with(func(o *Options) { o.Duration = time.Minute })},
+		"No GPU is known: no driver.":                         {schema.Manifest{}, Defaults()},
+		"GPUs were not sampled":                               {schema.Manifest{Devices: gpu}, Defaults()},
+		"GPU 1: whether other processes used it is not known": {schema.Manifest{Devices: gpu}, Defaults()},
+		"GPU 1: ECC was off.":                                 {schema.Manifest{Devices: gpu}, Defaults()},
+		"is in no git repository":                             {schema.Manifest{}, Defaults()},
+		"No inputs were named":                                {schema.Manifest{}, Defaults()},
+	} {
+		env := &Environment{Unknown: map[string]string{"devices": "no driver"}}
+		if got := assumed(c.m, c.o, env); !strings.Contains(got, line) {
+			t.Errorf("no %q in\n%s", line, got)
+		}
+		clean := schema.Manifest{Git: &schema.Git{Commit: "a"}, Inputs: []schema.Input{{SHA256: "x"}}, Devices: []schema.Device{{OtherProcesses: ptr(int64(0))}},
+			Passes: []schema.Pass{{Tool: schema.ToolNone, Status: schema.StatusOK, Samples: "x"}}}
+		if got := assumed(clean, Defaults(), nil); strings.Contains(got, line) {
+			t.Errorf("%q stands in the assumptions of a run that it does not hold for:\n%s", line, got)
+		}
+	}
+	fast := []schema.Pass{timed(schema.ToolNone, "baseline", 2), timed(schema.ToolNsys, "light", 3)}
+	if got := assumed(schema.Manifest{Passes: fast}, Defaults(), nil); !strings.Contains(got, "1.500 times") || strings.Contains(got, "light costs less") {
+		t.Errorf("light mode cannot be advised to use light mode:\n%s", got)
+	}
+	bad := timed(schema.ToolNone, "baseline", 2)
+	bad.ExitCode = ptr(1)
+	if got := workloadTimes([]schema.Pass{bad, failed, fast[0]}); !slices.Equal(got, []float64{2}) {
+		t.Errorf("times of passes that did not end well count: %v", got)
+	}
+}

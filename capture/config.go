@@ -1,0 +1,152 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"prof/schema"
+)
+
+// maxConfig bounds a config.yaml, which is some dozen lines.
+const maxConfig = 1 << 20
+
+// ErrConfig is wrapped by errors about what a config.yaml says.
+var ErrConfig = errors.New("options cannot be read")
+
+// ReadConfig sets the options that a config.yaml names and leaves the others as they are. An unknown key or a value of another type
+// is an error with file and line, and then no option is set. The error wraps fs.ErrNotExist when there is no such file.
+func ReadConfig(path string, o *Options) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("read options: %w", err)
+	}
+	if st.Size() > maxConfig {
+		return fmt.Errorf("%s: %w: it has %d bytes, more than %d", path, ErrConfig, st.Size(), maxConfig)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read options: %w", err)
+	}
+	read := *o
+	if err := parseConfig(text, &read); err != nil {
+		if at := (*configError)(nil); errors.As(err, &at) {
+			return fmt.Errorf("%s:%d: %w: %s", path, at.line, ErrConfig, at.message)
+		}
+		return fmt.Errorf("%s: %w: %w", path, ErrConfig, err)
+	}
+	*o = read
+	return nil
+}
+
+const configHead = `# The options of this capture: prof's defaults, what .prof/config.yaml says and what the command line says over both.
+# Values that look like secrets are masked.
+`
+
+// YAML writes the options as a config.yaml that ReadConfig reads, with what looks like a secret masked.
+func (o Options) YAML() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(configHead)
+	e := yaml.NewEncoder(&b, yaml.CustomMarshaler(func(d time.Duration) ([]byte, error) { return []byte(formatDuration(d)), nil }), yaml.CustomMarshaler(quoteText))
+	if err := errors.Join(e.Encode(o.masked()), e.Close()); err != nil {
+		return nil, fmt.Errorf("write options: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+// quoteText writes a text in quotes, which JSON and YAML share, unless it is a plain word. The library leaves some without that it
+// reads otherwise, as those with a tab.
+func quoteText(text string) ([]byte, error) {
+	if plainText.MatchString(text) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
+		return []byte(text), nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(text)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// masked gives the options with secrets taken out of all texts that are the user's own.
+func (o Options) masked() Options {
+	o.Nsys.Args, o.Ncu.Args = schema.MaskArgv(o.Nsys.Args), schema.MaskArgv(o.Ncu.Args)
+	o.Inputs, o.Nsys.Trace = maskEach(o.Inputs), maskEach(o.Nsys.Trace)
+	o.Ncu.Sections, o.Ncu.Metrics = maskEach(o.Ncu.Sections), maskEach(o.Ncu.Metrics)
+	o.Range, o.Ncu.Kernels, o.Ncu.Set = schema.Mask(o.Range), schema.Mask(o.Ncu.Kernels), schema.Mask(o.Ncu.Set)
+	return o
+}
+
+func maskEach(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = schema.Mask(t)
+	}
+	return out
+}
+
+// formatDuration writes a duration as people do: 30m, not 30m0s.
+func formatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+var sizeText = regexp.MustCompile(`^([0-9]{1,19}(?:\.[0-9]{1,9})?) ?([A-Za-z]*)$`)
+
+// sizeUnits are bytes to a unit, by its name in small letters.
+var sizeUnits = map[string]int64{
+	"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+}
+
+// ParseSize reads a number of bytes: 2147483648, 2GiB, 500MB, 1.5 TiB. A part of a byte is dropped.
+func ParseSize(text string) (int64, error) {
+	m := sizeText.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return 0, fmt.Errorf("size %q: write a number of bytes, or one with a unit as 2GiB or 500MB", text)
+	}
+	unit, ok := sizeUnits[strings.ToLower(m[2])]
+	if !ok {
+		return 0, fmt.Errorf("size %q: there is no unit %s; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB", text, m[2])
+	}
+	n, ok := new(big.Rat).SetString(m[1])
+	if !ok {
+		return 0, fmt.Errorf("size %q: %s is no number", text, m[1])
+	}
+	n.Mul(n, new(big.Rat).SetInt64(unit))
+	whole := new(big.Int).Quo(n.Num(), n.Denom())
+	if !whole.IsInt64() {
+		return 0, fmt.Errorf("size %q: it is more than %d bytes", text, int64(math.MaxInt64))
+	}
+	return whole.Int64(), nil
+}
+
+// parseDuration reads a duration with its unit; a plain 0 needs none.
+func parseDuration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		hint := "30s, 5m or 1h30m"
+		if _, number := strconv.ParseFloat(text, 64); number == nil {
+			hint = text + "s or " + text + "m"
+		}
+		return 0, fmt.Errorf("duration %q: write it with a unit, as %s", text, hint)
+	}
+	return d, nil
+}

@@ -1,0 +1,177 @@
+package capture
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"prof/schema"
+)
+
+// configError is what is wrong in one line of a config.yaml.
+type configError struct {
+	line    int
+	message string
+}
+
+func (e *configError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.message) }
+
+func configErrorf(n ast.Node, format string, args ...any) error {
+	line := 1
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		line = t.Position.Line
+	}
+	return &configError{line, fmt.Sprintf(format, args...)}
+}
+
+// parseConfig sets the options that the text names. The library's own decoder is not used: it cuts 1.5 to 1 where a whole number
+// is wanted, empties what was set before an empty document, and loses the line where a size or a duration is wrong.
+func parseConfig(text []byte, o *Options) error {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		var syntax yaml.Error
+		if errors.As(err, &syntax) && syntax.GetToken() != nil && syntax.GetToken().Position != nil {
+			return &configError{syntax.GetToken().Position.Line, syntax.GetMessage()}
+		}
+		return err
+	}
+	var bodies []ast.Node
+	for _, d := range file.Docs {
+		if d.Body != nil && d.Body.Type() != ast.CommentType && d.Body.Type() != ast.NullType {
+			bodies = append(bodies, d.Body)
+		}
+	}
+	switch len(bodies) {
+	case 0:
+		return nil
+	case 1:
+		return setFields(reflect.ValueOf(o).Elem(), bodies[0], "")
+	}
+	return configErrorf(bodies[1], "a second document begins; there may be one")
+}
+
+// setFields sets fields of a struct by their names in yaml. path is what the struct itself is called, with a dot, for errors.
+func setFields(s reflect.Value, n ast.Node, path string) error {
+	fields, names := yamlFields(s)
+	var pairs []*ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.NullNode:
+		return nil
+	case *ast.MappingNode:
+		pairs = n.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{n}
+	default:
+		return configErrorf(n, "%s wants keys and values (%s)", cmp.Or(strings.TrimSuffix(path, "."), "the file"), schema.List(names, 5))
+	}
+	for _, p := range pairs {
+		key := p.Key.GetToken().Value
+		field, ok := fields[key]
+		if !ok {
+			return configErrorf(p.Key, "there is no option %s%s%s", path, key, schema.DidYouMean(key, names))
+		}
+		if err := setField(field, p.Value, path+key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// yamlFields gives the fields of a struct by their names in yaml, and the names in order.
+func yamlFields(s reflect.Value) (map[string]reflect.Value, []string) {
+	fields, names := map[string]reflect.Value{}, []string{}
+	for i := range s.NumField() {
+		name, _, _ := strings.Cut(s.Type().Field(i).Tag.Get("yaml"), ",")
+		fields[name], names = s.Field(i), append(names, name)
+	}
+	return fields, names
+}
+
+// setField sets one option. An empty value leaves it as it is.
+func setField(f reflect.Value, n ast.Node, name string) error {
+	if _, empty := n.(*ast.NullNode); empty {
+		return nil
+	}
+	switch f.Kind() {
+	case reflect.Struct:
+		return setFields(f, n, name+".")
+	case reflect.Slice:
+		return setList(f, n, name)
+	}
+	text, err := scalar(n)
+	if err != nil {
+		return configErrorf(n, "%s: %v", name, err)
+	}
+	if err := setScalar(f, n, text); err != nil {
+		return configErrorf(n, "%s: %v", name, err)
+	}
+	return nil
+}
+
+func setList(f reflect.Value, n ast.Node, name string) error {
+	list, ok := n.(*ast.SequenceNode)
+	if !ok {
+		return configErrorf(n, "%s wants a list, as [a, b]", name)
+	}
+	texts := []string{}
+	for _, v := range list.Values {
+		text, err := scalar(v)
+		if err != nil {
+			return configErrorf(v, "%s: %v", name, err)
+		}
+		texts = append(texts, text)
+	}
+	f.Set(reflect.ValueOf(texts))
+	return nil
+}
+
+// scalar gives the text of one value as it stands, so that 1.50 and yes stay so where a text is wanted.
+func scalar(n ast.Node) (string, error) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, nil
+	case *ast.LiteralNode:
+		return n.Value.Value, nil
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return n.GetToken().Value, nil
+	}
+	return "", fmt.Errorf("it wants one value, not %s", strings.ToLower(n.Type().String()))
+}
+
+// setScalar sets a field to a value of its type. An int64 is a size.
+func setScalar(f reflect.Value, n ast.Node, text string) error {
+	var err error
+	switch p := f.Addr().Interface().(type) {
+	case *string:
+		*p = text
+	case *bool:
+		b, ok := n.(*ast.BoolNode)
+		if !ok {
+			return fmt.Errorf("it wants true or false, not %s", text)
+		}
+		*p = b.Value
+	case *int:
+		if *p, err = strconv.Atoi(text); err != nil {
+			return fmt.Errorf("it wants a whole number, not %s", text)
+		}
+	case *float64:
+		if *p, err = strconv.ParseFloat(text, 64); err != nil {
+			return fmt.Errorf("it wants a number, not %s", text)
+		}
+	case *int64:
+		*p, err = ParseSize(text)
+	case *time.Duration:
+		*p, err = parseDuration(text)
+	default:
+		return fmt.Errorf("prof cannot read options of type %s", f.Type())
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package capture
+
+import (
+	"context"
+)
+
+// Statuses of a check.
+const (
+	CheckOK      = "ok"
+	CheckWarning = "warning" // captures work, with less in them
+	CheckMissing = "missing" // not installed
+	CheckFailed  = "failed"  // installed, and does not work
+	CheckUnknown = "unknown" // it could not be told
+)
+
+// Check is what prof doctor found of one thing.
+type Check struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Status string `json:"status"`
+	Detail string `json:"detail"`
+	Advice string `json:"advice,omitempty"` // what to do, with the command to run; "" where nothing is to be done
+}
+
+// DoctorOptions are what Doctor looks at. The zero value is this machine and the current folder.
+type DoctorOptions struct {
+	Machine                       // zero: this one
+	Home     string               // folder of the warehouse and the runs, which need not exist yet
+	Dir      string               // where a workload would run; "": the current folder
+	OpenNVML func() (NVML, error) // nil: OpenNVML
+}
+
+// Doctor finds what a capture on this machine would have and lack. It runs the profilers on a program that does nothing, and takes a
+// few seconds. Every check that is not ok has an advice.
+func Doctor(ctx context.Context, o DoctorOptions) []Check {
+	d := doctor{o: o, m: o.withDefaults()}
+	if d.o.OpenNVML == nil {
+		d.o.OpenNVML = OpenNVML
+	}
+	if d.o.Home == "" {
+		d.o.Home = "."
+	}
+	if d.o.Dir == "" {
+		d.o.Dir = "."
+	}
+	var checks []Check
+	for _, group := range []func(context.Context) []Check{d.nsys, d.ncu, d.gpus, d.counters, d.system, d.python} {
+		checks = append(checks, group(ctx)...)
+	}
+	return checks
+}
+
+// doctor is one examination.
+type doctor struct {
+	o DoctorOptions
+	m Machine
+}
+
+// Healthy says whether nothing is missing and nothing fails. What is unknown, and warnings, do not count.
+func Healthy(checks []Check) bool {
+	for _, c := range checks {
+		if c.Status == CheckMissing || c.Status == CheckFailed {
+			return false
+		}
+	}
+	return true
+}

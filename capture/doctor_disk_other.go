@@ -1,0 +1,13 @@
+//go:build !linux && !darwin
+
+package capture
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// freeBytes is not known on this system.
+func freeBytes(dir string) (int64, error) {
+	return 0, fmt.Errorf("the free space of %s is not known on %s", dir, runtime.GOOS)
+}

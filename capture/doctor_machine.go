@@ -1,0 +1,119 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"prof/schema"
+)
+
+// Command is a program to run for what it tells.
+type Command struct {
+	Argv []string
+	Env  []string // all of it
+	Dir  string   // "": the folder of this process
+}
+
+// Output is what a program wrote.
+type Output struct{ Stdout, Stderr []byte }
+
+// RunFunc runs a command to its end. The error says why it could not be run, with what code it ended, or that it took too long; the
+// output is what there was of it in each case.
+type RunFunc func(ctx context.Context, c Command) (Output, error)
+
+// Machine is what is asked of the machine. What is nil is asked of this one.
+type Machine struct {
+	LookPath func(name string) (string, error)
+	Glob     func(pattern string) ([]string, error)
+	ReadFile func(path string) ([]byte, error)
+	ReadLink func(path string) (string, error)
+	Free     func(dir string) (bytes int64, err error) // free for this user on the file system of a folder
+	Run      RunFunc
+	Environ  []string // nil: of this process
+	TempDir  string   // "": os.TempDir's
+}
+
+func (m Machine) withDefaults() Machine {
+	if m.LookPath == nil {
+		m.LookPath = exec.LookPath
+	}
+	if m.Glob == nil {
+		m.Glob = filepath.Glob
+	}
+	if m.ReadFile == nil {
+		m.ReadFile = os.ReadFile
+	}
+	if m.ReadLink == nil {
+		m.ReadLink = os.Readlink
+	}
+	if m.Free == nil {
+		m.Free = freeBytes
+	}
+	if m.Run == nil {
+		m.Run = runCommand
+	}
+	if m.Environ == nil {
+		m.Environ = os.Environ()
+	}
+	if m.TempDir == "" {
+		m.TempDir = os.TempDir()
+	}
+	return m
+}
+
+// Getenv is a variable of the machine's environment, "" when it is not set.
+func (m Machine) Getenv(name string) string {
+	value, _ := lookupEnv(m.Environ, name)
+	return value
+}
+
+// runCommand runs a program without input. What it started and left running does not hold it up.
+func runCommand(ctx context.Context, c Command) (Output, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.Env, c.Dir, &stdout, &stderr
+	// nsys and python end what they do on an interrupt, and leave children behind when they are killed.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 2 * time.Second
+	if cmd.Env == nil {
+		cmd.Env = []string{} // nil would be the whole environment
+	}
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil
+	}
+	if ctx.Err() != nil {
+		err = fmt.Errorf("it was stopped: %w", ctx.Err())
+	}
+	return Output{stdout.Bytes(), stderr.Bytes()}, err
+}
+
+// firstLine is the first line of a text that says something, shortened, secrets masked.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			if r := []rune(line); len(r) > 200 {
+				line = string(r[:200]) + "..."
+			}
+			return schema.Mask(line)
+		}
+	}
+	return "it wrote nothing"
+}
+
+// saidText is the beginning of what a failed program wrote, to follow its error.
+func saidText(out Output) string {
+	for _, text := range [][]byte{out.Stderr, out.Stdout} {
+		if len(bytes.TrimSpace(text)) > 0 {
+			return ": " + firstLine(string(text))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,291 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/schema"
+)
+
+// bench is a machine on which everything works; a test breaks one thing of it.
+type bench struct {
+	path    map[string]string // programs, by name and by path
+	files   map[string]string
+	globs   []string // programs off the PATH
+	pidNS   string
+	environ []string
+	free    int64
+	freeErr error
+	nvml    *fakeNVML
+	nvmlErr error
+	temp    string
+	run     map[string]func(c Command) (Output, error) // by the program's base name and first argument
+}
+
+const nsysVersion = "NVIDIA Nsight Systems version 2025.3.1.90-253135822126v0\n"
+
+func newBench(t *testing.T) *bench {
+	said := func(text string) func(Command) (Output, error) {
+		return func(Command) (Output, error) { return Output{Stdout: []byte(text)}, nil }
+	}
+	leave := func(flag, suffix string) func(Command) (Output, error) {
+		return func(c Command) (Output, error) {
+			at := slices.Index(c.Argv, flag)
+			return Output{}, os.WriteFile(c.Argv[at+1]+suffix, []byte("x"), 0o600)
+		}
+	}
+	return &bench{
+		path:  map[string]string{"nsys": "/usr/bin/nsys", "ncu": "/usr/bin/ncu", "python3": "/usr/bin/python3", "true": "/usr/bin/true"},
+		files: map[string]string{"/proc/driver/nvidia/params": "RmMsg: \"\"\nRmProfilingAdminOnly: 0\n", "/proc/self/status": "CapEff:\t0000000000000000\nSeccomp:\t0\n", "/proc/sys/kernel/perf_event_paranoid": "2\n"},
+		pidNS: machinePIDs, environ: []string{"PATH=/usr/bin", "HF_TOKEN=hf_abcdefgh"}, free: 100 << 30, temp: t.TempDir(),
+		nvml: &fakeNVML{devices: []schema.Device{{Index: 0, UUID: "GPU-a", Name: "NVIDIA H200", OtherProcesses: ptr(int64(0)), MIG: ptr(false)}}},
+		run: map[string]func(c Command) (Output, error){
+			"nsys --version": said(nsysVersion),
+			"ncu --version":  said("NVIDIA (R) Nsight Compute Command Line Profiler\nVersion 2025.3.1.0 (build 1) (public-release)\n"),
+			"nsys profile":   leave("--output", ".nsys-rep"),
+			"nsys export":    leave("--output", ""),
+			"ncu true":       said("==WARNING== No kernels were profiled.\n"),
+			"python3 -c":     said("noise\n" + pythonMark + `{"version": "3.12.1", "packages": {"torch": "2.11.0+cu130", "numpy": "2.0"}, "torch_cuda": "13.0"}` + "\n"),
+		},
+	}
+}
+
+func (b *bench) machine(t *testing.T) Machine {
+	return Machine{
+		LookPath: func(name string) (string, error) {
+			if p, ok := b.path[name]; ok {
+				return p, nil
+			}
+			if slices.Contains(b.globs, name) {
+				return name, nil
+			}
+			return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+		},
+		Glob: func(pattern string) (out []string, err error) {
+			for _, p := range b.globs {
+				if ok, err := filepath.Match(pattern, p); err != nil {
+					return nil, err
+				} else if ok {
+					out = append(out, p)
+				}
+			}
+			return out, nil
+		},
+		ReadFile: func(path string) ([]byte, error) {
+			if text, ok := b.files[path]; ok {
+				return []byte(text), nil
+			}
+			return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+		},
+		ReadLink: func(string) (string, error) { return b.pidNS, nil },
+		Free:     func(string) (int64, error) { return b.free, b.freeErr },
+		Environ:  b.environ, TempDir: b.temp,
+		Run: func(_ context.Context, c Command) (Output, error) {
+			if strings.Contains(strings.Join(c.Env, " "), "TOKEN") {
+				t.Errorf("%v gets a secret: %q", c.Argv, c.Env)
+			}
+			what := filepath.Base(c.Argv[0]) + " " + filepath.Base(c.Argv[1])
+			run, ok := b.run[what]
+			if !ok {
+				t.Errorf("%q was run", c.Argv)
+				return Output{}, errors.New("no such command")
+			}
+			return run(c)
+		},
+	}
+}
+
+func (b *bench) examine(t *testing.T) map[string]Check {
+	t.Helper()
+	checks := Doctor(t.Context(), DoctorOptions{Machine: b.machine(t), Home: filepath.Join(b.temp, "not", "yet", ".prof"),
+		OpenNVML: func() (NVML, error) { return b.nvml, b.nvmlErr }})
+	out := map[string]Check{}
+	for _, c := range checks {
+		if _, twice := out[c.ID]; twice || c.ID == "" || c.Title == "" || c.Detail == "" {
+			t.Errorf("check %+v", c)
+		}
+		if (c.Status == CheckOK) != (c.Advice == "") {
+			t.Errorf("%s is %s with the advice %q", c.ID, c.Status, c.Advice)
+		}
+		out[c.ID] = c
+	}
+	if Healthy(checks) != !slices.ContainsFunc(checks, func(c Check) bool { return c.Status == CheckMissing || c.Status == CheckFailed }) {
+		t.Errorf("healthy: %v of %+v", Healthy(checks), checks)
+	}
+	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	return out
+}
+
+func TestDoctorWell(t *testing.T) {
+	checks := newBench(t).examine(t)
+	for id, detail := range map[string]string{
+		"nsys": "2025.3.1.90-253135822126v0, /usr/bin/nsys", "nsys_report": "a report of /usr/bin/true was made and exported", "ncu": "2025.3.1.0, /usr/bin/ncu",
+		"ncu_run": "it ran /usr/bin/true", "driver": "driver 580.1, CUDA up to 13.0", "gpus": "0: NVIDIA H200 (GPU-a)", "mig": "no GPU is divided",
+		"shared": "no other process computes on them", "gpu_counters": "to every user (RmProfilingAdminOnly is 0)", "container": "none seen",
+		"python": "3.12.1, /usr/bin/python3, torch 2.11.0+cu130", "perf_event_paranoid": "kernel.perf_event_paranoid is 2; prof captures without it",
+	} {
+		if c := checks[id]; c.Status != CheckOK || c.Detail != detail {
+			t.Errorf("%s: %s %q, want %q", id, c.Status, c.Detail, detail)
+		}
+	}
+	for _, id := range []string{"disk_home", "disk_temp", "socket"} {
+		if checks[id].Status != CheckOK {
+			t.Errorf("%+v", checks[id])
+		}
+	}
+}
+
+// TestDoctorIll breaks one thing at a time.
+func TestDoctorIll(t *testing.T) {
+	failing := func(stderr string) func(Command) (Output, error) {
+		return func(Command) (Output, error) { return Output{Stderr: []byte(stderr)}, errors.New("exit status 1") }
+	}
+	nothing := func(Command) (Output, error) { return Output{}, nil }
+	other := func(n *int64, mig bool) []schema.Device {
+		return []schema.Device{{UUID: "GPU-a", OtherProcesses: n, MIG: &mig}}
+	}
+	for name, c := range map[string]struct {
+		ill                        func(b *bench)
+		id, status, detail, advice string
+	}{
+		"no nsys":        {func(b *bench) { delete(b.path, "nsys") }, "nsys", CheckMissing, "neither on the PATH", "apt-get install nsight-systems-cli"},
+		"no ncu":         {func(b *bench) { delete(b.path, "ncu") }, "ncu", CheckMissing, "neither on the PATH", "apt-get install nsight-compute"},
+		"wrong override": {func(b *bench) { b.environ = append(b.environ, "PROF_NSYS=/no") }, "nsys", CheckFailed, "PROF_NSYS=/no cannot be run", "set PROF_NSYS"},
+		"nsys is a stub": {func(b *bench) { b.run["nsys --version"] = failing("Error: Nsight Systems hasn't been installed\n") }, "nsys", CheckFailed,
+			"exit status 1: Error: Nsight Systems hasn't been installed", "/usr/bin/nsys --version"},
+		"nsys says nothing": {func(b *bench) { b.run["nsys --version"] = nothing }, "nsys", CheckFailed, "tells no version: it wrote nothing", "install it"},
+		"no libdw": {func(b *bench) {
+			b.run["nsys profile"] = func(c Command) (Output, error) {
+				return Output{Stderr: []byte("Importer error: libdw.so.1\n")}, os.WriteFile(filepath.Join(c.Dir, "probe.qdstrm"), []byte("x"), 0o600)
+			}
+		}, "nsys_report", CheckFailed, "only a .qdstrm is left", "apt-get install libdw1"},
+		"no report": {func(b *bench) { b.run["nsys profile"] = failing("Operation not permitted\n") }, "nsys_report", CheckFailed,
+			"left no report: exit status 1: Operation not permitted", "nsys status -e"},
+		"no export":   {func(b *bench) { b.run["nsys export"] = nothing }, "nsys_report", CheckFailed, "made no SQLite file of its own report: it ended well and said nothing", "install"},
+		"ncu fails":   {func(b *bench) { b.run["ncu true"] = failing("cannot inject\n") }, "ncu_run", CheckFailed, "exit status 1: cannot inject", "/usr/bin/ncu /usr/bin/true"},
+		"no driver":   {func(b *bench) { b.nvmlErr = ErrNoNVML }, "driver", CheckMissing, ErrNoNVML.Error(), "--gpus all"},
+		"driver ill":  {func(b *bench) { b.nvmlErr = errors.New("mismatch") }, "driver", CheckFailed, "mismatch", "nvidia-smi"},
+		"no GPU":      {func(b *bench) { b.nvml.devices = nil }, "gpus", CheckMissing, "no GPU", "nvidia-smi -L"},
+		"GPU lost":    {func(b *bench) { b.nvml.failed = errors.New("GPU 1 is lost") }, "gpus", CheckFailed, "0: NVIDIA H200 (GPU-a); GPU 1 is lost", "dmesg"},
+		"MIG":         {func(b *bench) { b.nvml.devices = other(nil, true) }, "mig", CheckWarning, "divided: GPU 0", "nvidia-smi -i 0 -mig 0"},
+		"shared":      {func(b *bench) { b.nvml.devices = other(ptr(int64(2)), false) }, "shared", CheckWarning, "GPU 0 by 2", "CUDA_VISIBLE_DEVICES"},
+		"hidden":      {func(b *bench) { b.nvml.devices = other(nil, false) }, "shared", CheckUnknown, "does not show all", "nvidia-smi on the host"},
+		"no params":   {func(b *bench) { delete(b.files, "/proc/driver/nvidia/params") }, "gpu_counters", CheckUnknown, "file does not exist", "ERR_NVGPUCTRPERM"},
+		"odd params":  {func(b *bench) { b.files["/proc/driver/nvidia/params"] = "X: 1\n" }, "gpu_counters", CheckUnknown, "does not say it", "ERR_NVGPUCTRPERM"},
+		"admins only": {func(b *bench) { b.files["/proc/driver/nvidia/params"] = "RmProfilingAdminOnly: 1\n" }, "gpu_counters", CheckFailed, "which this process is not", "NVreg_RestrictProfilingToAdminUsers=0"},
+		"admins only in docker": {func(b *bench) {
+			b.files["/proc/driver/nvidia/params"], b.files["/.dockerenv"] = "RmProfilingAdminOnly: 1\n", ""
+		}, "gpu_counters", CheckFailed, "ERR_NVGPUCTRPERM", "--cap-add=SYS_ADMIN"},
+		"root of a user namespace": {func(b *bench) {
+			b.files["/proc/driver/nvidia/params"] = "RmProfilingAdminOnly: 1\n"
+			b.files["/proc/self/status"], b.files["/proc/self/uid_map"] = "CapEff:\t000001ffffffffff\n", "         0       1000          1\n"
+		}, "gpu_counters", CheckFailed, "which this process is not", counterLink},
+		"no status": {func(b *bench) {
+			b.files["/proc/driver/nvidia/params"] = "RmProfilingAdminOnly: 1\n"
+			delete(b.files, "/proc/self/status")
+		}, "gpu_counters", CheckUnknown, "not known", "as root"},
+		"full":       {func(b *bench) { b.free = 3 << 29 }, "disk_home", CheckWarning, "1.5 GiB are free", "prof prune"},
+		"full /tmp":  {func(b *bench) { b.free = 3 << 29 }, "disk_temp", CheckWarning, "1.5 GiB are free", "TMPDIR"},
+		"no statfs":  {func(b *bench) { b.freeErr = errors.New("statfs") }, "disk_home", CheckUnknown, "statfs", "df -h"},
+		"no Python":  {func(b *bench) { delete(b.path, "python3") }, "python", CheckWarning, "names a Python", "activate"},
+		"old Python": {func(b *bench) { b.run["python3 -c"] = failing("its version 2.7 is older than 3.8\n") }, "python", CheckWarning, "older than 3.8", "activate"},
+		"mute":       {func(b *bench) { b.run["python3 -c"] = nothing }, "python", CheckWarning, "told nothing", "activate"},
+		"no torch": {func(b *bench) {
+			b.run["python3 -c"] = func(Command) (Output, error) {
+				return Output{Stdout: []byte(pythonMark + `{"version":"3.12","packages":{}}`)}, nil
+			}
+		}, "python", CheckWarning, "without torch", "--torch"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			c.ill(b)
+			got := b.examine(t)[c.id]
+			if got.Status != c.status || !strings.Contains(got.Detail, c.detail) || !strings.Contains(got.Advice, c.advice) {
+				t.Errorf("%+v\nwant %s, %q, %q", got, c.status, c.detail, c.advice)
+			}
+		})
+	}
+}
+
+// TestDoctorAdmin: an administrator may read counters that others may not.
+func TestDoctorAdmin(t *testing.T) {
+	b := newBench(t)
+	b.files["/proc/driver/nvidia/params"] = "RmProfilingAdminOnly: 1\n"
+	b.files["/proc/self/status"], b.files["/proc/self/uid_map"] = "CapEff:\t000001fffeffffff\n", "         0          0 4294967295\n"
+	if c := b.examine(t)["gpu_counters"]; c.Status != CheckOK {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestDoctorTemp: without a folder for temporary files neither sockets nor reports can be made.
+func TestDoctorTemp(t *testing.T) {
+	b := newBench(t)
+	m := b.machine(t)
+	for name, dir := range map[string]string{"missing": filepath.Join(b.temp, "no"), "long": filepath.Join(b.temp, strings.Repeat("x", 120))} {
+		if name == "long" {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.TempDir = dir
+		c := doctor{m: m}.socket()
+		if c.Status != CheckFailed || !strings.Contains(c.Advice, "TMPDIR=/tmp") {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	m.TempDir = filepath.Join(b.temp, "no")
+	if c := (doctor{m: m}).nsysReport(t.Context(), "/usr/bin/nsys"); c.Status != CheckUnknown || c.Advice == "" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestDoctorContainer(t *testing.T) {
+	b := newBench(t)
+	b.files["/.dockerenv"], b.pidNS = "", "pid:[4026532000]"
+	b.files["/proc/self/status"] = "CapEff:\t00000000a80425fb\nSeccomp:\t2\n"
+	c := b.examine(t)["container"]
+	for _, want := range []string{"docker (/.dockerenv)", "with a seccomp filter", "without CAP_SYS_ADMIN", "pids of its own"} {
+		if !strings.Contains(c.Detail, want) {
+			t.Errorf("%q lacks %q", c.Detail, want)
+		}
+	}
+}
+
+// TestFindTool: what is named goes before the PATH, that before the newest of the well-known places.
+func TestFindTool(t *testing.T) {
+	b := newBench(t)
+	b.globs = []string{
+		"/opt/nvidia/nsight-systems/2024.6.2/bin/nsys", "/opt/nvidia/nsight-systems/2025.10.1/bin/nsys", "/opt/nvidia/nsight-systems/2025.3.1/bin/nsys",
+		"/usr/local/cuda-13.0/bin/nsys", "/usr/local/cuda/bin/nsys", "/usr/local/cuda/bin/ncu",
+	}
+	find := func(name, want string) {
+		t.Helper()
+		if got, err := b.machine(t).findTool(name); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, want)
+		}
+	}
+	find("nsys", "/usr/bin/nsys")
+	delete(b.path, "nsys")
+	delete(b.path, "ncu")
+	find("nsys", "/opt/nvidia/nsight-systems/2025.10.1/bin/nsys")
+	find("ncu", "/usr/local/cuda/bin/ncu")
+	if c := b.examine(t)["nsys"]; c.Status != CheckOK || !strings.Contains(c.Detail, "export PATH=/opt/nvidia/nsight-systems/2025.10.1/bin:$PATH") {
+		t.Errorf("off the PATH: %+v", c)
+	}
+	b.globs = []string{"/opt/nvidia/nsight-compute/2025.3.1/host/target-linux-x64/nsys"}
+	find("nsys", b.globs[0])
+	if _, err := b.machine(t).findTool("ncu"); !errors.Is(err, ErrNoTool) {
+		t.Errorf("no ncu: %v", err)
+	}
+	b.environ, b.path["/my/nsys"] = []string{"PROF_NSYS=/my/nsys"}, "/my/nsys"
+	find("nsys", "/my/nsys")
+}

@@ -1,0 +1,157 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// probeTimeout is far above what a profiler takes for a program that does nothing.
+const probeTimeout = time.Minute
+
+// tool checks that a profiler is there and tells its version; "" where it cannot be used.
+func (d doctor) tool(ctx context.Context, name, title string) (path string, c Check) {
+	c = Check{ID: name, Title: title}
+	path, err := d.m.findTool(name)
+	if err != nil {
+		c.Status, c.Detail, c.Advice = CheckMissing, err.Error(), installAdvice(name)
+		if errors.Is(err, ErrNoTool) {
+			c.Detail = "it is neither on the PATH nor where NVIDIA's packages put it"
+		} else {
+			c.Status = CheckFailed
+			c.Advice = fmt.Sprintf("set %s to the path of a program that can be run, or unset it", toolOverride(name))
+		}
+		return "", c
+	}
+	version, err := d.m.toolVersion(ctx, path)
+	if err != nil {
+		c.Status, c.Detail = CheckFailed, err.Error()
+		c.Advice = "run " + shellWord(path) + " --version to see what is wrong; " + installAdvice(name)
+		return "", c
+	}
+	c.Status, c.Detail = CheckOK, version+", "+path
+	if _, err := d.m.LookPath(name); err != nil && d.m.Getenv(toolOverride(name)) == "" {
+		c.Detail += " (not on the PATH; prof finds it there; for your shell: export PATH=" + shellWord(filepath.Dir(path)) + ":$PATH)"
+	}
+	return path, c
+}
+
+// shellWord writes a word for a shell.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func (d doctor) nsys(ctx context.Context) []Check {
+	path, c := d.tool(ctx, "nsys", "Nsight Systems")
+	if path == "" {
+		return []Check{c}
+	}
+	return []Check{c, d.nsysReport(ctx, path)}
+}
+
+// probe is a program that does nothing.
+func (d doctor) probe() string {
+	if path, err := d.m.LookPath("true"); err == nil {
+		return path
+	}
+	return "/bin/true"
+}
+
+// nsysReport has nsys make a report and export it: a capture that leaves only the .qdstrm of the recording cannot be read, and nsys
+// ends with 0 after it.
+func (d doctor) nsysReport(ctx context.Context, path string) (c Check) {
+	c = Check{ID: "nsys_report", Title: "Nsight Systems makes reports", Status: CheckFailed}
+	dir, err := os.MkdirTemp(d.m.TempDir, "prof-doctor-")
+	if err != nil {
+		c.Status, c.Detail, c.Advice = CheckUnknown, err.Error(), "set TMPDIR to a folder that can be written to"
+		return c
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	report, database := filepath.Join(dir, "probe.nsys-rep"), filepath.Join(dir, "probe.sqlite")
+	profile := []string{path, "profile", "--sample=none", "--cpuctxsw=none", "--trace=none", "--force-overwrite=true", "--output", filepath.Join(dir, "probe"), d.probe()}
+	out, err := d.m.Run(ctx, Command{Argv: profile, Env: d.probeEnv(dir), Dir: dir})
+	if !exists(report) {
+		return d.noReport(c, dir, out, err)
+	}
+	export := []string{path, "export", "--type", "sqlite", "--force-overwrite=true", "--output", database, report}
+	out, err = d.m.Run(ctx, Command{Argv: export, Env: d.probeEnv(dir), Dir: dir})
+	if err != nil || !exists(database) {
+		c.Detail = "nsys export made no SQLite file of its own report: " + whyNot(out, err)
+		c.Advice = "install the whole of Nsight Systems anew, in place of single files of it: " + installAdvice("nsys")
+		return c
+	}
+	c.Status, c.Detail = CheckOK, "a report of "+d.probe()+" was made and exported"
+	return c
+}
+
+// noReport tells a recording that could not be turned into a report from none at all.
+func (d doctor) noReport(c Check, dir string, out Output, err error) Check {
+	left, _ := filepath.Glob(filepath.Join(dir, "*.qdstrm")) // the pattern is well-formed
+	if inner, _ := filepath.Glob(filepath.Join(dir, "*", "*.qdstrm")); len(left)+len(inner) > 0 {
+		c.Detail = "nsys recorded and could not make a report of it (only a .qdstrm is left): its importer does not start, mostly for want of libdw: " + whyNot(out, err)
+		c.Advice = "apt-get install libdw1 (dnf install elfutils-libs); then ldd on QdstrmImporter, beside nsys or in ../host-linux-x64, shows what else is missing"
+		return c
+	}
+	c.Detail = "nsys profile " + d.probe() + " left no report: " + whyNot(out, err)
+	c.Advice = "run nsys status -e and nsys profile --sample=none --cpuctxsw=none " + d.probe() + " to see what is wrong; in a container with seccomp, docker run --cap-add=SYS_ADMIN"
+	return c
+}
+
+// probeEnv has a profiler keep its own files where they can be looked for.
+func (d doctor) probeEnv(dir string) []string {
+	var env []string
+	for _, v := range ToolEnv(d.m.Environ) {
+		if !strings.HasPrefix(v, "TMPDIR=") {
+			env = append(env, v)
+		}
+	}
+	return append(env, "TMPDIR="+dir)
+}
+
+// whyNot is an error with what the program said, or what it said alone where it ended well.
+func whyNot(out Output, err error) string {
+	if err != nil {
+		return err.Error() + saidText(out)
+	}
+	if said := saidText(out); said != "" {
+		return strings.TrimPrefix(said, ": ")
+	}
+	return "it ended well and said nothing"
+}
+
+func exists(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Size() > 0
+}
+
+func (d doctor) ncu(ctx context.Context) []Check {
+	path, c := d.tool(ctx, "ncu", "Nsight Compute")
+	if path == "" {
+		return []Check{c}
+	}
+	return []Check{c, d.ncuRuns(ctx, path)}
+}
+
+// ncuRuns has ncu start a program. That has no kernels, so it does not show whether the GPU's counters may be read.
+func (d doctor) ncuRuns(ctx context.Context, path string) (c Check) {
+	c = Check{ID: "ncu_run", Title: "Nsight Compute starts programs"}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	out, err := d.m.Run(ctx, Command{Argv: []string{path, d.probe()}, Env: ToolEnv(d.m.Environ), Dir: d.m.TempDir})
+	if err != nil {
+		c.Status, c.Detail = CheckFailed, "ncu "+d.probe()+": "+whyNot(out, err)
+		c.Advice = "run " + shellWord(path) + " " + d.probe() + " to see what is wrong; " + installAdvice("ncu")
+		return c
+	}
+	c.Status, c.Detail = CheckOK, "it ran "+d.probe()
+	return c
+}

@@ -1,0 +1,136 @@
+package capture
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"prof/schema"
+)
+
+// Environment is env.json: the machine and the software that a run was captured with. What could not be found is absent, and Unknown
+// says why. Variables are those of AllowedEnv alone.
+type Environment struct {
+	ReadAt        time.Time           `json:"read_at"`
+	Host          string              `json:"host,omitempty"`
+	OS            string              `json:"os,omitempty"` // of the distribution, e.g. Ubuntu 24.04.3 LTS
+	Kernel        string              `json:"kernel,omitempty"`
+	Arch          string              `json:"arch"`
+	CPU           CPU                 `json:"cpu"`
+	Memory        Memory              `json:"memory"`
+	Container     *Container          `json:"container,omitempty"`
+	DriverVersion string              `json:"driver_version,omitempty"`
+	DriverCUDA    string              `json:"driver_cuda_version,omitempty"` // the newest that the driver supports
+	Devices       []schema.Device     `json:"devices,omitempty"`
+	DeviceDetails []DeviceDetail      `json:"device_details,omitempty"`
+	Tools         map[string]ToolInfo `json:"tools,omitempty"`
+	Python        *Python             `json:"python,omitempty"`
+	Variables     map[string]string   `json:"variables"`
+	Unknown       map[string]string   `json:"unknown,omitempty"` // why a field above is not there, by its name
+}
+
+// CPU is what the workload's host code runs on.
+type CPU struct {
+	Model  string `json:"model,omitempty"`
+	Count  *int64 `json:"count,omitempty"` // logical, of the machine
+	Usable int    `json:"usable"`          // that this process may run on: its affinity and the container's quota
+}
+
+// Memory is the machine's, and what a container may use of it.
+type Memory struct {
+	TotalBytes *int64 `json:"total_bytes,omitempty"`
+	LimitBytes *int64 `json:"limit_bytes,omitempty"` // of the container; absent without one
+}
+
+// ToolInfo is a profiler: where it is and what it says it is.
+type ToolInfo struct {
+	Path    string `json:"path,omitempty"`
+	Version string `json:"version,omitempty"`
+}
+
+// EnvironmentOptions say of which workload the environment is read.
+type EnvironmentOptions struct {
+	Argv    []string // of the workload; its Python is asked for versions
+	Dir     string   // its folder
+	Environ []string // its environment
+	NVML    NVML     // nil without one
+	NVMLErr error    // why there is none
+	Tools   map[string]ToolInfo
+	Machine Machine // zero: this one
+}
+
+// ReadEnvironment reads what can be read. Whatever is missing is in Unknown, and what a user should know of it in the warnings.
+func ReadEnvironment(ctx context.Context, o EnvironmentOptions) (env *Environment, warnings []string) {
+	m := o.Machine
+	if o.Environ != nil {
+		m.Environ = o.Environ
+	}
+	m = m.withDefaults()
+	env = &Environment{ReadAt: time.Now().UTC(), Arch: runtime.GOARCH, Tools: o.Tools, Unknown: map[string]string{}}
+	env.Variables = map[string]string{}
+	for _, v := range AllowedEnv(m.Environ) {
+		name, value, _ := strings.Cut(v, "=")
+		env.Variables[name] = value
+	}
+	m.readSystem(env)
+	env.Container = m.readContainer()
+	warnings = env.readDevices(o.NVML, o.NVMLErr)
+	py, err := m.readPython(ctx, o.Argv, o.Dir)
+	if err != nil {
+		env.Unknown["python"] = err.Error()
+	}
+	env.Python = py
+	return env, warnings
+}
+
+// readDevices asks NVML. A GPU that fails is a warning: what it did will be missing from the run.
+func (env *Environment) readDevices(n NVML, missing error) (warnings []string) {
+	if n == nil {
+		reason := "NVML was not opened"
+		if missing != nil {
+			reason = missing.Error()
+		}
+		for _, field := range []string{"driver_version", "driver_cuda_version", "devices", "device_details"} {
+			env.Unknown[field] = reason
+		}
+		return nil
+	}
+	env.DriverVersion, env.DriverCUDA = n.Versions()
+	for field, value := range map[string]string{"driver_version": env.DriverVersion, "driver_cuda_version": env.DriverCUDA} {
+		if value == "" {
+			env.Unknown[field] = "NVML does not tell it"
+		}
+	}
+	var err error
+	if env.Devices, err = n.Devices(); err != nil {
+		warnings = append(warnings, "NVML does not tell all of the GPUs: "+err.Error())
+		env.Unknown["devices"] = err.Error()
+	}
+	if len(env.Devices) == 0 && err == nil {
+		env.Unknown["devices"] = "NVML sees no GPU"
+	}
+	if d, ok := n.(Detailed); ok {
+		if env.DeviceDetails, err = d.Details(); err != nil {
+			env.Unknown["device_details"] = err.Error()
+		}
+	}
+	for _, d := range env.Devices {
+		if d.OtherProcesses != nil && *d.OtherProcesses > 0 {
+			warnings = append(warnings, fmt.Sprintf("GPU %d is shared: %d other process(es) compute on it; times of this run are not the workload's alone", d.Index, *d.OtherProcesses))
+		}
+	}
+	return warnings
+}
+
+// Write writes env.json into a run's folder.
+func (env *Environment) Write(dir string) error {
+	text, err := json.MarshalIndent(env, "", "  ")
+	if err != nil {
+		return err
+	}
+	return schema.WriteWhole(filepath.Join(dir, schema.EnvironmentName), append(text, '\n'))
+}

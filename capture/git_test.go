@@ -1,0 +1,116 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// repository makes one with a commit of one file, on the branch "work".
+func repository(t *testing.T) (dir string, git func(args ...string) string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	dir = t.TempDir()
+	git = func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@x", "-c", "commit.gpgsign=false"}, args...)...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q", "-b", "work")
+	write(t, filepath.Join(dir, "run.py"), "print(1)\n")
+	return dir, git
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadGit(t *testing.T) {
+	dir, git := repository(t)
+	if g, err := ReadGit(t.Context(), dir); g != nil || err == nil || !strings.Contains(err.Error(), "no commit yet") {
+		t.Errorf("without a commit: %+v, %v", g, err)
+	}
+	git("add", ".")
+	git("commit", "-q", "-m", "one")
+	commit := git("rev-parse", "HEAD")
+	check := func(when, branch string, dirty bool) {
+		t.Helper()
+		g, err := ReadGit(t.Context(), dir)
+		if err != nil || g == nil || g.Commit != commit || g.Branch != branch || g.Dirty != dirty {
+			t.Errorf("%s: %+v, %v", when, g, err)
+		}
+	}
+	check("clean", "work", false)
+	write(t, filepath.Join(dir, "capture.log"), "x")
+	check("with an untracked file", "work", false)
+	write(t, filepath.Join(dir, "run.py"), "print(2)\n")
+	check("changed", "work", true)
+	git("add", "run.py")
+	check("staged", "work", true)
+	git("reset", "-q", "--hard")
+	git("checkout", "-q", "--detach")
+	check("detached", "", false)
+	sub := filepath.Join(dir, "sub")
+	write(t, filepath.Join(sub, "x"), "")
+	if g, err := ReadGit(t.Context(), sub); err != nil || g == nil || g.Commit != commit {
+		t.Errorf("below the root: %+v, %v", g, err)
+	}
+}
+
+func TestNoGit(t *testing.T) {
+	t.Setenv("GIT_CEILING_DIRECTORIES", "/")
+	if g, err := ReadGit(t.Context(), t.TempDir()); g != nil || err != nil {
+		t.Errorf("without a repository: %+v, %v", g, err)
+	}
+	m := Machine{LookPath: func(string) (string, error) { return "", exec.ErrNotFound }}.withDefaults()
+	if g, err := m.readGit(t.Context(), t.TempDir()); g != nil || err != nil {
+		t.Errorf("without git: %+v, %v", g, err)
+	}
+}
+
+// TestGitFails: what was found before git failed stands in the error, since a state half known is not kept.
+func TestGitFails(t *testing.T) {
+	m := Machine{
+		LookPath: func(string) (string, error) { return "/bin/git", nil },
+		Environ:  []string{"PATH=/bin", "GITHUB_TOKEN=x", "GIT_DIR=/elsewhere"},
+	}.withDefaults()
+	for name, c := range map[string]struct{ fail, want string }{
+		"ownership": {"rev-parse", "the workload's commit is not known: git rev-parse in /w: exit: fatal: detected dubious ownership"},
+		"slow":      {"--no-optional-locks", `the workload's source is at commit abc (branch "main"), and whether it was changed is not known`},
+	} {
+		m.Run = func(_ context.Context, c2 Command) (Output, error) {
+			env := strings.Join(c2.Env, " ")
+			if !strings.Contains(env, "GIT_OPTIONAL_LOCKS=0") || strings.Contains(env, "TOKEN") || strings.Contains(env, "GIT_DIR") {
+				t.Errorf("environment %s", env)
+			}
+			switch c2.Argv[1] {
+			case c.fail:
+				return Output{Stderr: []byte("fatal: detected dubious ownership\n")}, errors.New("exit")
+			case "rev-parse":
+				return Output{Stdout: []byte("abc\n")}, nil
+			}
+			return Output{Stdout: []byte("main\n")}, nil
+		}
+		g, err := m.readGit(t.Context(), "/w")
+		if g != nil || err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %+v, %v", name, g, err)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package capture
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"prof/schema"
+)
+
+// maxInputs bounds the files of one run: a folder with more was hardly meant.
+const maxInputs = 50_000
+
+// ErrInputs is wrapped by errors about inputs that cannot be listed.
+var ErrInputs = errors.New("inputs")
+
+// ReadInputs takes the size and SHA-256 of the files that a workload reads: of a folder those below it, sorted, links to files
+// followed and links to folders not; of @LIST those that the file LIST names, one path a line, lines that are empty or begin with #
+// left out. Paths in a list are like those given. A file named @x is given as ./@x. A file that cannot be read keeps its place with
+// the reason. Errors are a list that cannot be read, too many files, and the end of ctx.
+func ReadInputs(ctx context.Context, paths []string) ([]schema.Input, error) {
+	r := inputs{ctx: ctx, seen: map[string]bool{}}
+	for _, p := range paths {
+		var err error
+		if list, is := strings.CutPrefix(p, "@"); is {
+			err = r.list(list)
+		} else {
+			err = r.add(p)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r.found, nil
+}
+
+type inputs struct {
+	ctx   context.Context
+	seen  map[string]bool
+	found []schema.Input
+}
+
+// list adds what a file names.
+func (r *inputs) list(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("%w: the list of --input @%s cannot be read: %w", ErrInputs, path, err)
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if err := r.add(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds a file, or the files below a folder.
+func (r *inputs) add(path string) error {
+	st, err := os.Stat(path)
+	if err != nil || !st.IsDir() {
+		return r.file(path)
+	}
+	// With the separator a link to a folder that was given itself is walked too.
+	return filepath.WalkDir(path+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return r.keep(schema.Input{Path: p, Reason: reasonOf(err)})
+		}
+		if d.IsDir() {
+			return nil
+		}
+		return r.file(p)
+	})
+}
+
+// file adds one file unless it is there already.
+func (r *inputs) file(path string) error {
+	if err := r.ctx.Err(); err != nil {
+		return fmt.Errorf("%w: stopped at %s: %w", ErrInputs, path, err)
+	}
+	in := schema.Input{Path: path}
+	size, sum, err := hashFile(r.ctx, path)
+	switch {
+	case r.ctx.Err() != nil:
+		return fmt.Errorf("%w: stopped at %s: %w", ErrInputs, path, r.ctx.Err())
+	case err != nil:
+		in.Reason = reasonOf(err)
+	default:
+		in.Size, in.SHA256 = &size, sum
+	}
+	return r.keep(in)
+}
+
+func (r *inputs) keep(in schema.Input) error {
+	if r.seen[in.Path] {
+		return nil
+	}
+	if len(r.found) == maxInputs {
+		return fmt.Errorf("%w: there are more than %d files, the next is %s: name the files that matter, or @LIST with them", ErrInputs, maxInputs, in.Path)
+	}
+	r.seen[in.Path] = true
+	r.found = append(r.found, in)
+	return nil
+}
+
+// hashFile reads a regular file. Anything else might wait for a writer, or have no end.
+func hashFile(ctx context.Context, path string) (size int64, sum string, err error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0, "", err
+	}
+	if st.IsDir() {
+		return 0, "", errors.New("a link to a folder; give that folder itself")
+	}
+	if !st.Mode().IsRegular() {
+		return 0, "", errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.CopyBuffer(h, untilDone{ctx, f}, make([]byte, 1<<20))
+	if err != nil {
+		return 0, "", err
+	}
+	if end, err := f.Stat(); err != nil || n != st.Size() || end.ModTime() != st.ModTime() {
+		return 0, "", errors.New("it was changed while it was read")
+	}
+	return n, hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// untilDone reads until the context ends: an input may be a model of hundreds of gigabytes.
+type untilDone struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u untilDone) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
+}
+
+// reasonOf is an error without the path that stands beside it anyway.
+func reasonOf(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// inputsFile is inputs.yaml.
+type inputsFile struct {
+	Inputs []inputYAML `yaml:"inputs"`
+}
+
+type inputYAML struct {
+	Path   string `yaml:"path"`
+	Size   *int64 `yaml:"size_bytes,omitempty"`
+	SHA256 string `yaml:"sha256,omitempty"`
+	Reason string `yaml:"reason,omitempty"`
+}
+
+// InputsYAML writes inputs as inputs.yaml has them: a list under "inputs", empty where none was given.
+func InputsYAML(in []schema.Input) ([]byte, error) {
+	file := inputsFile{Inputs: []inputYAML{}}
+	for _, i := range in {
+		file.Inputs = append(file.Inputs, inputYAML(i))
+	}
+	return yaml.Marshal(file)
+}

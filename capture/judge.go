@@ -1,0 +1,185 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"prof/schema"
+)
+
+// judge says how a pass ended: its status, and the reason where that is not ok.
+func (s *Session) judge(spec passSpec, p *schema.Pass, out outcome) {
+	took := out.took.Nanoseconds()
+	p.DurationNs = &took
+	if spec.direct {
+		out.ended = directEnd(out.tool, s.logged(spec))
+	}
+	if out.ended != nil {
+		p.ExitCode, p.Signal = out.ended.ExitCode, out.ended.Signal
+		if ns := out.ended.Ns; !spec.direct {
+			p.WorkloadNs = &ns
+		}
+		if out.cause == "" && ended(out.ended) && s.exit == nil {
+			code := exitOf(out.ended)
+			s.exit = &code
+		}
+	}
+	if len(p.Artifacts) > 0 {
+		var n int64
+		for _, a := range p.Artifacts {
+			n += sizeOf(filepath.Join(s.dir, a))
+		}
+		p.ArtifactBytes = &n
+	}
+	p.Status, p.Reason = s.verdict(spec, p, out)
+	if p.Status == schema.StatusOK && out.tool != nil && !spec.direct {
+		s.warn(fmt.Sprintf("%s: %s ended with %s although the workload ended well%s", p.Name, spec.tool, toolEnd(out.tool), s.said(spec)))
+	}
+}
+
+// exitOf is the exit code of a workload as a shell tells it.
+func exitOf(e *event) int {
+	if e.ExitCode != nil {
+		return *e.ExitCode
+	}
+	return exitSignal + signalNumber(e.Signal)
+}
+
+func (s *Session) verdict(spec passSpec, p *schema.Pass, out outcome) (status, reason string) {
+	missing := spec.keep != nil && len(p.Artifacts) == 0
+	lost := ""
+	if missing {
+		lost = "; it left no report"
+	}
+	switch {
+	case out.refused != "":
+		return schema.StatusFailed, "the workload could not be started: " + out.refused
+	case out.cause == schema.StatusTimeout:
+		return out.cause, fmt.Sprintf("stopped after %s (--timeout)", s.o.Timeout) + lost
+	case out.cause == schema.StatusTooLarge:
+		return out.cause, fmt.Sprintf("stopped when the run held more than %.1f MB (--max-artifact-size); shorten the workload, capture a --range of it, or use --mode light", float64(s.o.MaxArtifactBytes)/1e6) + lost
+	case out.cause == schema.StatusInterrupted:
+		return out.cause, "stopped by the user" + lost
+	case out.cause != "":
+		return schema.StatusFailed, "run.json could not be written: is the disk full?"
+	case out.pid == 0:
+		return schema.StatusFailed, fmt.Sprintf("%s ended with %s before it started the workload%s", toolName(spec.tool), toolEnd(out.tool), s.said(spec))
+	case out.ended == nil && spec.direct:
+		said := s.said(spec)
+		if said == "" {
+			said = "; what it said stands in the output above"
+		}
+		return schema.StatusFailed, fmt.Sprintf("%s ended with %s%s%s", toolName(spec.tool), toolEnd(out.tool), lost, said)
+	case out.ended == nil:
+		return schema.StatusFailed, fmt.Sprintf("%s ended with %s and left the workload, whose end is not known%s%s", toolName(spec.tool), toolEnd(out.tool), lost, s.said(spec))
+	case missing && out.hung:
+		return schema.StatusNoReport, fmt.Sprintf("%s had written no report %s after the workload's end and was killed", spec.tool, s.o.ReportTimeout)
+	case p.Reason != "":
+		return schema.StatusNoReport, p.Reason
+	case missing:
+		return schema.StatusNoReport, fmt.Sprintf("%s left no report%s", toolName(spec.tool), s.said(spec))
+	case ended(out.ended) && out.ended.Signal != "":
+		return schema.StatusFailed, "the workload was ended by " + out.ended.Signal
+	case ended(out.ended):
+		return schema.StatusFailed, fmt.Sprintf("the workload ended with exit status %d", *out.ended.ExitCode)
+	}
+	return schema.StatusOK, ""
+}
+
+// toolName is a tool as a message names it.
+func toolName(tool string) string {
+	switch tool {
+	case schema.ToolNone:
+		return "prof's launcher"
+	case schema.ToolTorch:
+		return "the PyTorch profiler"
+	}
+	return tool
+}
+
+func toolEnd(err error) string {
+	var exit *exec.ExitError
+	if err == nil {
+		return "exit status 0"
+	}
+	if errors.As(err, &exit) {
+		return exit.Error()
+	}
+	return err.Error()
+}
+
+// said quotes what a tool said last in its log, errors before other lines; "" when it said nothing.
+func (s *Session) said(spec passSpec) string {
+	lines := s.logged(spec)
+	for _, l := range lines {
+		if advice := adviceFor(l); advice != "" {
+			return ": " + l + " (" + advice + ")"
+		}
+	}
+	if wrong := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return !looksWrong(l) }); len(wrong) > 0 {
+		lines = wrong
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(lines[max(0, len(lines)-3):], " | ")
+}
+
+// logged gives the last lines of a pass' logs.
+func (s *Session) logged(spec passSpec) []string {
+	return append(lastLines(s.log(spec)), lastLines(filepath.Join(s.dir, spec.stem+toolLog))...)
+}
+
+func looksWrong(line string) bool {
+	line = strings.ToLower(line)
+	return slices.ContainsFunc([]string{"error", "fail", "cannot", "unable", "unrecognized", "no kernels", "denied"}, func(w string) bool { return strings.Contains(line, w) })
+}
+
+// adviceFor says what to do about what a tool says, where that is known.
+func adviceFor(line string) string {
+	switch {
+	case strings.Contains(line, "ERR_NVGPUCTRPERM"):
+		return "this user may not read GPU counters: see `prof doctor`"
+	case strings.Contains(line, "libdw"), strings.Contains(line, "Importer error"), strings.Contains(line, "QdstrmImporter"):
+		return "nsys cannot make reports here: see `prof doctor`"
+	case strings.Contains(line, "InterprocessLockFailed"):
+		return "another ncu holds the GPU, or /tmp/nsight-compute-lock belongs to another user"
+	}
+	return ""
+}
+
+// toolLog is the end of the name of a log that a tool writes itself.
+const toolLog = ".messages.log"
+
+// logTail is how much of a log's end is looked at.
+const logTail = 64 << 10
+
+// lastLines gives the last lines of a log, secrets masked, progress bars left out.
+func lastLines(path string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	text := make([]byte, min(st.Size(), logTail))
+	if _, err := f.ReadAt(text, st.Size()-int64(len(text))); err != nil {
+		return nil
+	}
+	var out []string
+	for line := range strings.Lines(strings.ToValidUTF8(string(text), "�")) {
+		line = strings.TrimSpace(line[strings.LastIndexByte(strings.TrimRight(line, "\r\n"), '\r')+1:])
+		if line != "" && len(line) < 2000 {
+			out = append(out, schema.Mask(line))
+		}
+	}
+	return out[max(0, len(out)-40):]
+}

@@ -1,0 +1,50 @@
+package capture
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Launch is one launch of a kernel that ncu is to profile.
+type Launch struct {
+	Symbol     string // mangled name of the kernel
+	Invocation int64  // 1, 2, ... among the launches of that name, in the order of their launch calls
+}
+
+// kernelID is the value of ncu's --kernel-id for launches: any context and stream, the names, the invocations. ncu takes the option
+// once, so that each name goes with each number: a launch that is asked for of one kernel is profiled of the others too. Launches
+// must not be empty.
+func kernelID(launches []Launch) string {
+	var symbols []string
+	var numbers []int64
+	for _, l := range launches {
+		symbols, numbers = append(symbols, quoteSymbol(l.Symbol)), append(numbers, l.Invocation)
+	}
+	slices.Sort(symbols)
+	slices.Sort(numbers)
+	var invocations []string
+	for _, n := range slices.Compact(numbers) {
+		invocations = append(invocations, strconv.FormatInt(n, 10))
+	}
+	return "::regex:^(" + strings.Join(slices.Compact(symbols), "|") + ")$:^(" + strings.Join(invocations, "|") + ")$"
+}
+
+// quoteSymbol makes a regular expression that matches a symbol. Names of generated kernels hold dots, dollar signs and more;
+// punctuation after a backslash stands for itself in every dialect. A colon would end the name within --kernel-id, and bytes beyond
+// ASCII depend on the locale: for these stands a dot, which matches them and hardly another symbol.
+func quoteSymbol(symbol string) string {
+	var b strings.Builder
+	for i := range len(symbol) {
+		switch c := symbol[i]; {
+		case c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
+			b.WriteByte(c)
+		case c == ':' || c <= ' ' || c >= 0x7f:
+			b.WriteByte('.')
+		default:
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

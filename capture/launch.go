@@ -1,0 +1,175 @@
+package capture
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A profiler starts the workload as its own child: it would see the workload's output, its whole environment, and its time only
+// together with its own. So what the profiler starts is prof once more, as the verb LaunchVerb. That process asks the prof that
+// runs the capture, over a unix socket, what to start, gets the real environment and output from it, and tells it when the workload
+// began and ended.
+
+// LaunchVerb is the verb of prof under which it starts a workload for another prof.
+const LaunchVerb = "launch"
+
+// launchVariable names the socket of the prof that asks.
+const launchVariable = "PROF_LAUNCH"
+
+// job is what a launched prof is to start.
+type job struct {
+	Argv    []string `json:"argv"`
+	Dir     string   `json:"dir"`
+	Env     []string `json:"env"`      // of the workload
+	ToolEnv []string `json:"tool_env"` // that the tool was given: what differs from it the tool set for the workload
+}
+
+// order is what the asking prof sends after the job: a signal for the workload's process group.
+type order struct {
+	Signal syscall.Signal `json:"signal"`
+}
+
+// event is what the launched prof tells: that the workload started, or how it ended.
+type event struct {
+	Started  bool   `json:"started,omitempty"`
+	PID      int    `json:"pid,omitempty"`
+	Error    string `json:"error,omitempty"` // it could not be started
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+	Ns       int64  `json:"ns,omitempty"` // from start to end
+}
+
+// launcher is the side that asks: it serves one job to whoever the tool starts. A tool may start it several times (ncu replays whole
+// applications), one after the other.
+type launcher struct {
+	dir    string
+	listen *net.UnixListener
+	job    job
+	mark   marker
+	files  []*os.File // the workload's stdin, stdout and stderr
+	events chan event
+
+	mu    sync.Mutex
+	conns map[*net.UnixConn]bool
+	wait  sync.WaitGroup
+}
+
+// newLauncher opens the socket in a folder that only this user can enter. Nobody is answered before serve.
+func newLauncher(files []*os.File) (*launcher, error) {
+	dir, err := os.MkdirTemp("", "prof-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the launch socket: %w", err)
+	}
+	mark, err := newMarker()
+	if err == nil {
+		err = os.Mkdir(filepath.Join(dir, "t"), 0o700)
+	}
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	path := filepath.Join(dir, "launch")
+	listen, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, fmt.Errorf("listen on %s (is TMPDIR too long for a socket's name?): %w", path, err)
+	}
+	return &launcher{dir: dir, listen: listen, mark: mark, files: files, events: make(chan event, 64), conns: map[*net.UnixConn]bool{}}, nil
+}
+
+// temp is a folder for what a tool writes and need not stay.
+func (l *launcher) temp() string { return filepath.Join(l.dir, "t") }
+
+// serve begins to hand a job to whoever asks.
+func (l *launcher) serve(j job) {
+	l.job = j
+	l.wait.Add(1)
+	go l.accept()
+}
+
+// variable is what the tool's environment must hold.
+func (l *launcher) variable() string {
+	return launchVariable + "=" + l.listen.Addr().String()
+}
+
+func (l *launcher) accept() {
+	defer l.wait.Done()
+	for {
+		conn, err := l.listen.AcceptUnix()
+		if err != nil {
+			return
+		}
+		l.mu.Lock()
+		l.conns[conn] = true
+		l.mu.Unlock()
+		l.wait.Add(1)
+		go l.answer(conn)
+	}
+}
+
+// answer hands the job over and passes events on.
+func (l *launcher) answer(conn *net.UnixConn) {
+	defer l.wait.Done()
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.conns, conn)
+		conn.Close()
+	}()
+	var fds []int
+	for _, f := range l.files {
+		fds = append(fds, int(f.Fd()))
+	}
+	if _, _, err := conn.WriteMsgUnix([]byte{0}, syscall.UnixRights(fds...), nil); err != nil {
+		return
+	}
+	if err := json.NewEncoder(conn).Encode(l.job); err != nil {
+		return
+	}
+	for in := json.NewDecoder(conn); ; {
+		var e event
+		if in.Decode(&e) != nil {
+			return
+		}
+		l.events <- e
+	}
+}
+
+// signal sends a signal to the workload's process group; false when no workload is at work.
+func (l *launcher) signal(s syscall.Signal) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	sent := false
+	for conn := range l.conns {
+		conn.SetWriteDeadline(time.Now().Add(time.Second))
+		sent = json.NewEncoder(conn).Encode(order{s}) == nil || sent
+	}
+	return sent
+}
+
+// close removes the socket. A workload that is still at work is ended by its launcher, which sees the connection close.
+func (l *launcher) close() {
+	l.listen.Close()
+	l.mu.Lock()
+	for conn := range l.conns {
+		conn.Close()
+	}
+	l.mu.Unlock()
+	go func() { // an event that nobody reads any more must not hold a server
+		for range l.events {
+		}
+	}()
+	l.wait.Wait()
+	close(l.events)
+	os.RemoveAll(l.dir)
+}
+
+// errNotLaunched says that the verb was called by hand.
+var errNotLaunched = errors.New(LaunchVerb + " is what prof capture has profilers start; it is of no use by hand")

@@ -1,0 +1,103 @@
+// Package mark holds the Python helper of prof capture --auto-stages, which marks the stages of a model's inference without touching
+// the program: NVTX ranges for Nsight Systems, record_function ranges for the PyTorch profiler, and a file with the facts that a
+// timeline does not hold (workload.json, read by ingest/workload). It imports nothing by itself, and a Python process that never loads
+// PyTorch runs as without it.
+//
+// # How it gets into a process
+//
+// Write puts the helper into a folder. That folder goes first on PYTHONPATH, before what the user has there, and the variables of Env
+// into the environment. Python then runs the folder's sitecustomize.py when it starts: it arms the helper and runs the sitecustomize
+// that the environment would have had without it. Children of the workload inherit both. Python started with -S, -E or -I reads no
+// sitecustomize or no PYTHONPATH: nothing is marked, and no facts are written.
+//
+// # What is marked
+//
+// In Hugging Face transformers every generate, with its prefill, decode and decode_step[k], and bare forwards with a cache; image
+// encoders and projectors inside of a prefill as sam, clip, projector and vision. The details are in prof_mark/generation.py,
+// prof_mark/calls.py and prof_mark/towers.py. Other engines say it themselves:
+//
+//	import prof_mark
+//
+//	prof_mark.model("/models/llama/config.json")
+//	with prof_mark.warmup():
+//	    engine.step(prompt)
+//	with prof_mark.stage("prefill", tokens=681, batch=1, images=0):
+//	    logits = engine.prefill(prompt)
+//	with prof_mark.stage("decode", steps=16):
+//	    for _ in range(16):
+//	        logits = engine.step(logits)
+//	prof_mark.facts(batch=1)
+//
+// Outside of prof these calls do nothing. prof_mark/__init__.py documents them.
+//
+// # What it leaves
+//
+// The facts at Options.Facts, of the first process that ran a pass; other processes that ran some write beside it, NAME-PID.json. A
+// process that loaded PyTorch and ran none writes facts without passes, where no other has written any. A process that is killed
+// leaves what was known at the end of a prefill or generate, at most a second or so before; the last pass then does not tell its steps.
+// Without PyTorch nothing is written. The object has one more field than ingest/workload reads: marks, with pid, main (the workload's
+// first Python process), versions of python, torch, cuda and transformers, notes, and fault where an error of the helper ended the
+// marking; the program went on all the same, and no passes are listed. A pass whose counts are not known has a field why.
+//
+// The trace at Options.Trace and its sums by operator, NAME.key_averages.json beside it, when the process ends by itself, by an error,
+// by SIGINT or by SIGTERM; that takes seconds. What the helper has to say goes to the workload's stderr, in lines that begin with
+// "prof_mark: ".
+package mark
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+//go:embed sitecustomize.py prof_mark/*.py
+var helper embed.FS
+
+// Options say what the helper does in a pass of the workload. Paths are absolute, since the workload may change its folder.
+type Options struct {
+	Facts    string // where the facts go; empty: they are not written
+	Trace    string // where the trace of the PyTorch profiler goes, packed where it ends in .gz; empty: no profiler
+	ModelDir string // folder for a copy of the model's config.json, made when there is one; empty: no copy
+	Warmup   int    // first generations that are warm-up: in a range warmup, and before the profiler starts
+}
+
+// Env gives the variables of the environment that turn the helper on, as NAME=VALUE. PYTHONPATH is not among them: the folder that
+// Write made goes before the user's.
+func Env(o Options) []string {
+	env := []string{"PROF_MARK=1"}
+	for _, v := range []struct{ name, value string }{
+		{"PROF_MARK_FACTS", o.Facts}, {"PROF_MARK_TRACE", o.Trace}, {"PROF_MARK_MODEL_DIR", o.ModelDir},
+	} {
+		if v.value != "" {
+			env = append(env, v.name+"="+v.value)
+		}
+	}
+	if o.Warmup > 0 {
+		env = append(env, "PROF_MARK_WARMUP="+strconv.Itoa(o.Warmup))
+	}
+	return env
+}
+
+// Write writes the helper's files into a folder, which is made where there is none. Python adds a __pycache__ to it.
+func Write(dir string) error {
+	return fs.WalkDir(helper, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		at := filepath.Join(dir, filepath.FromSlash(path))
+		if d.IsDir() {
+			return os.MkdirAll(at, 0o755)
+		}
+		text, err := helper.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(at, text, 0o644); err != nil {
+			return fmt.Errorf("write the Python helper: %w", err)
+		}
+		return nil
+	})
+}

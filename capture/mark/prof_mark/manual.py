@@ -1,0 +1,126 @@
+"""What prof_mark.stage, warmup, model and facts do when prof listens."""
+import json
+import os
+import sys
+
+from . import modelinfo, record, state, trace
+
+_MOST = 2 ** 31
+
+
+def enter(name, said):
+    """Enters a stage; gives what leave has to end."""
+    t = state.thread
+    before, opened = t.manual, []
+    said = {k: n for k, n in ((k, _count(k, v)) for k, v in said.items()) if n is not None}
+    warm = record.is_warmup()
+    kind = name if name in ("prefill", "decode") else None
+    if not warm:
+        trace.measure()
+    if kind == "prefill":
+        record.count_generation()
+        t.manual = t.latest = t.last[None] = record.begin(None, warm)
+        _tell(t.manual, said)
+    elif kind == "decode":
+        run = t.last.get(None)
+        if run is None:
+            record.count_generation()
+            run = t.last[None] = t.latest = record.begin(None, warm)
+            run.doubt_prefill("its prefill was not seen")
+        t.manual = run
+        warm = run.warmup
+        if "steps" in said:
+            run.new_tokens, run.is_said = said.pop("steps"), True
+        _tell(run, said)
+    ranges = _ranges()
+    try:
+        if ranges and warm and kind and not t.warm:
+            opened.append(ranges.open("warmup"))
+        if ranges:
+            opened.append(ranges.open(str(name)))
+    except Exception as error:
+        state.fail(error)
+    return t, before, opened, kind
+
+
+def leave(token):
+    t, before, opened, kind = token
+    t.manual = before
+    if opened:
+        _ranges().close_all(opened)
+    if kind is not None:
+        record.beat()
+
+
+def _tell(run, said):
+    run.prefill_len = said.get("tokens", run.prefill_len)
+    for name in ("batch", "images", "crops"):
+        if name in said:
+            setattr(run, name, said[name])
+    if "tokens" in said:
+        run.why, run.is_said = None, True
+
+
+def enter_warmup():
+    t, opened = state.thread, []
+    if _ranges():
+        opened.append(_ranges().open("warmup"))
+    t.warm += 1
+    return t, opened
+
+
+def leave_warmup(token):
+    t, opened = token
+    t.warm -= 1
+    if opened:
+        _ranges().close_all(opened)
+
+
+def set_model(config, name):
+    if isinstance(config, (str, os.PathLike)):
+        path = os.path.join(config, "config.json") if os.path.isdir(config) else config
+        try:
+            with open(path) as f:
+                content = json.load(f)
+        except (OSError, ValueError) as error:
+            state.note("prof_mark.model: %s" % error)
+            return
+        name = name or os.path.basename(os.path.dirname(os.path.abspath(path)))
+    else:
+        content = config
+    if not isinstance(content, dict) and not hasattr(content, "to_dict"):
+        state.note("prof_mark.model: a configuration is a dict, a path or has to_dict, not %s" % type(content).__name__)
+        return
+    content = modelinfo.as_dict(content)
+    modelinfo.give(name or content.get("_name_or_path") or content.get("model_type"), content)
+
+
+def set_facts(said):
+    for name, value in said.items():
+        if name == "model":
+            record.said[name] = str(value)
+        elif name in ("batch", "images", "crops"):
+            value = _count(name, value)
+            if value is not None:
+                record.said[name] = value
+        else:
+            state.note("prof_mark.facts: there is no fact named %r" % name)
+
+
+def _count(name, value):
+    """A count as the facts hold it; None where it is none, which is said."""
+    try:
+        number = None if value is None else int(value)
+        if number is None or number == value and (1 if name == "batch" else 0) <= number <= _MOST:
+            return number
+    except (TypeError, ValueError):
+        pass
+    state.note("prof_mark.stage: %s is no count: %r" % (name, value))
+    return None
+
+
+def _ranges():
+    if "torch" not in sys.modules:
+        return None
+    from . import ranges
+    return ranges

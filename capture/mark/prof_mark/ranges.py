@@ -1,0 +1,58 @@
+"""Ranges on the timeline: NVTX for Nsight Systems, record_function for the PyTorch profiler."""
+import torch
+from torch.autograd import profiler
+
+_nvtx = getattr(torch._C, "_nvtx", None)  # builds without CUDA have none
+_push = getattr(_nvtx, "rangePushA", None)
+_pop = getattr(_nvtx, "rangePop", None)
+
+
+def _is_recording():
+    if not profiler._is_profiler_enabled:  # a look-up; entering a record_function costs microseconds also when nobody listens
+        return False
+    kind = getattr(torch._C._autograd, "_profiler_type", None)  # under emit_nvtx a record_function is an NVTX range once more
+    return kind is None or kind() != torch._C._profiler.ActiveProfilerType.NVTX
+
+
+def open(name):
+    """Opens a range on this thread; close takes what it gives."""
+    pushed = _push is not None
+    if pushed:
+        _push(name)
+    record = None
+    try:
+        if profiler._is_profiler_enabled and _is_recording():
+            record = profiler.record_function(name)
+            record.__enter__()
+    except BaseException:
+        if pushed:
+            _pop()
+        raise
+    return pushed, record
+
+
+def close(opened):
+    """Closes a range. Ranges are closed in the opposite order of their opening."""
+    pushed, record = opened
+    try:
+        if record is not None:
+            record.__exit__(None, None, None)
+    finally:
+        if pushed:
+            _pop()
+
+
+def close_all(opened):
+    """Closes the ranges of a list, the last first, each whatever became of the others, and empties it."""
+    error = None
+    while opened:
+        try:
+            close(opened.pop())
+        except Exception as e:
+            error = e
+    if error is not None:
+        raise error
+
+
+def has_nvtx():
+    return _push is not None

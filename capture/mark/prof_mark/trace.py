@@ -1,0 +1,150 @@
+"""PyTorch's profiler, held around what is measured: PROF_MARK_TRACE.
+
+It starts before the first pass that is no warm-up: a generate, a prefill, a vision part or a stage of prof_mark. In a program that has
+not loaded transformers' models when it first uses a GPU it starts there, since no pass may ever be seen in it. It ends at the end of
+the process, which writes the Chrome trace and beside it NAME.key_averages.json, the sums by operator. Where another process has
+written the trace already, the name has the process id, as with the facts.
+
+A program with a profiler of its own keeps it: ours does not start beside it, and stops, its trace dropped, when that one starts."""
+import json
+import os
+import sys
+import threading
+
+from . import record, state
+
+_waiting = state.settings.trace is not None
+_profile = None
+_lock = threading.Lock()
+
+
+def measure():
+    """Starts the profiler unless that was done."""
+    global _waiting
+    if not _waiting:
+        return
+    with _lock:
+        if not _waiting:
+            return
+        _waiting = False
+        try:
+            _start()
+        except Exception as error:
+            state.note("PyTorch's profiler did not start: %s: %s" % (type(error).__name__, error))
+
+
+def _start():
+    global _profile
+    import torch
+    from torch import profiler
+    if torch.autograd.profiler._is_profiler_enabled:
+        state.note("the program runs PyTorch's profiler itself: prof's was left out")
+        return
+    kinds = [profiler.ProfilerActivity.CPU]
+    if torch.cuda.is_available():
+        kinds.append(profiler.ProfilerActivity.CUDA)
+    options = {"activities": kinds, "record_shapes": True, "profile_memory": True, "with_flops": False, "with_stack": False}
+    try:  # operators of all threads, and an end on any of them
+        options["experimental_config"] = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
+    except (AttributeError, TypeError):
+        pass
+    try:  # one cycle: without this the profiler warns that others would be lost
+        held = profiler.profile(acc_events=True, **options)
+    except TypeError:
+        held = profiler.profile(**options)
+    held.start()
+    _profile = held
+
+
+def guard(profile, emitters):
+    """Gives way to a profiler of the program: only one can be at work, and the second to start would raise an error."""
+    prepare = profile._prepare_trace
+
+    def _prepare_trace(self, *args, **kwargs):
+        held = _profile
+        if held is not None and self is not held.profiler:
+            _give_way()
+        return prepare(self, *args, **kwargs)
+    profile._prepare_trace = _prepare_trace
+    for cls in emitters:
+        cls.__enter__ = _guarded(cls.__enter__)
+
+
+def _guarded(enter):
+    def __enter__(self):
+        if _profile is not None:
+            _give_way()
+        return enter(self)
+    return __enter__
+
+
+def _give_way():
+    global _profile
+    held, _profile = _profile, None
+    state.note("the program started PyTorch's profiler itself: prof's was stopped and its trace dropped")
+    try:
+        held.stop()
+    except Exception as error:
+        state.note("PyTorch's profiler did not stop: %s: %s" % (type(error).__name__, error))
+
+
+def watch_cuda(cuda):
+    """Starts the profiler at the first use of a GPU by a program without transformers."""
+    if not _waiting:
+        return
+    first = cuda._lazy_init
+
+    def _lazy_init():
+        first()
+        if not getattr(cuda, "_initialized", True):
+            return
+        cuda._lazy_init = first
+        if "transformers.modeling_utils" not in sys.modules:
+            measure()
+    cuda._lazy_init = _lazy_init
+
+
+def finish():
+    """Stops the profiler and writes what it has."""
+    global _profile, _waiting
+    held, _profile = _profile, None
+    if held is None:
+        if _waiting and "torch" in sys.modules and state.main and not os.path.exists(state.settings.trace):
+            state.note("PyTorch's profiler did not start: no pass was seen that is no warm-up; say prof_mark.stage in the program")
+        _waiting = False
+        return
+    try:
+        held.stop()
+        _write(held)
+    except Exception as error:
+        state.note("PyTorch's profiler left no trace: %s: %s" % (type(error).__name__, error))
+
+
+def _write(held):
+    path = state.settings.trace
+    packed = ".gz" if path.endswith(".gz") else ""
+    hidden = "%s.%d.tmp%s" % (path, os.getpid(), packed)
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    held.export_chrome_trace(hidden)
+    if os.path.exists(path):
+        path = record.beside(path)
+    os.replace(hidden, path)
+    rows = [{"name": e.key, "calls": e.count, "cpu_total_us": e.cpu_time_total, "self_cpu_us": e.self_cpu_time_total,
+             "device_total_us": _of(e, "device_time_total", "cuda_time_total"),
+             "self_device_us": _of(e, "self_device_time_total", "self_cuda_time_total"),
+             "self_device_mem": _of(e, "self_device_memory_usage", "self_cuda_memory_usage"), "cpu_mem": e.cpu_memory_usage}
+            for e in held.key_averages()]
+    with open((path[:-3] if packed else path) + ".key_averages.json", "w") as f:
+        json.dump(sorted(rows, key=lambda r: -r["self_device_us"]), f, indent=1)
+
+
+def _of(event, name, before):
+    """A value that PyTorch named otherwise before 2.4."""
+    value = getattr(event, name, None)
+    return value if value is not None else getattr(event, before)
+
+
+def forget():
+    """In a forked child the profiler is the parent's."""
+    global _profile, _waiting
+    _profile, _waiting = None, False

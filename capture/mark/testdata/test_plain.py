@@ -1,0 +1,90 @@
+"""The helper in processes without PyTorch, and beside another sitecustomize. Needs no PyTorch."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HELPER = os.environ["PYTHONPATH"].split(os.pathsep)[0]
+
+
+class Plain(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.facts = os.path.join(self.folder.name, "workload.json")
+
+    def python(self, code, *path, **variables):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("PROF_MARK")}
+        env.update(PYTHONPATH=os.pathsep.join((HELPER,) + path), PROF_MARK="1", PROF_MARK_FACTS=self.facts)
+        env.update(variables)
+        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+
+    def write(self, name, text):
+        folder = tempfile.mkdtemp(dir=self.folder.name)
+        with open(os.path.join(folder, name), "w") as f:
+            f.write(text)
+        return folder
+
+    def test_without_pytorch(self):
+        self.assertEqual(self.python("print(1)"), (0, "1\n", "prof_mark: no stages were marked: the program did not use PyTorch\n"))
+        self.assertFalse(os.path.exists(self.facts))
+
+    def test_nothing_when_not_asked(self):
+        self.assertEqual(self.python("import sys; print('prof_mark' in sys.modules)", PROF_MARK=""), (0, "False\n", ""))
+
+    def test_children_say_nothing(self):
+        code, out, err = self.python("import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(2)'], check=True)")
+        self.assertEqual((code, out, err.count("prof_mark")), (0, "2\n", 1))
+
+    def test_exit_status_is_the_program_s(self):
+        self.assertEqual(self.python("raise SystemExit(3)")[0], 3)
+
+    def test_nothing_is_imported_for_it(self):
+        _, out, _ = self.python("import sys; print(sorted(m for m in sys.modules if m.startswith(('torch', 'json', 'prof_mark'))))")
+        self.assertEqual(out, "['prof_mark', 'prof_mark.install', 'prof_mark.state']\n")
+
+    def test_api_outside_of_prof(self):
+        code = "import prof_mark\nwith prof_mark.stage('prefill', tokens='x'), prof_mark.warmup(): print(1)\nprof_mark.model(3); prof_mark.facts(x=1)"
+        self.assertEqual(self.python(code, PROF_MARK=""), (0, "1\n", ""))
+
+    def test_api_without_pytorch_keeps_facts(self):
+        code, _, err = self.python("import prof_mark\nwith prof_mark.stage('prefill', tokens=7): pass\nwith prof_mark.stage('decode', steps=2): pass")
+        self.assertEqual((code, err), (0, ""))
+        with open(self.facts) as f:
+            self.assertIn('"runs":[{"prefill_len":7,"new_tokens":2,"batch":null}]', f.read())
+
+    def test_another_sitecustomize_runs(self):
+        other = self.write("sitecustomize.py", "print('other'); answer = 42")
+        code, out, err = self.python("import sitecustomize; print(sitecustomize.answer)", other)
+        self.assertEqual((code, out), (0, "other\n42\n"), err)
+
+    def test_sitecustomize_that_looks_for_the_next_one(self):
+        other = self.write("sitecustomize.py", """
+import os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+print("other")
+kept = sys.path[:]
+sys.path[:] = [p for p in kept if os.path.abspath(p) != here]
+del sys.modules["sitecustomize"]
+try:
+    import sitecustomize
+except ImportError:
+    pass
+finally:
+    sys.path[:] = kept
+""")
+        code, out, err = self.python("print(1)", other)
+        self.assertEqual((code, out), (0, "other\n1\n"), err)
+
+    def test_error_of_another_sitecustomize_is_told_as_ever(self):
+        other = self.write("sitecustomize.py", "raise ValueError('theirs')")
+        code, out, err = self.python("print(1)", other)
+        self.assertEqual((code, out), (0, "1\n"))
+        self.assertIn("ValueError: theirs", err)
+        self.assertIn("Error in sitecustomize", err)
+
+    def test_a_number_that_is_none(self):
+        _, _, err = self.python("pass", PROF_MARK_WARMUP="two")
+        self.assertIn("prof_mark: PROF_MARK_WARMUP is no number: 'two'\n", err)

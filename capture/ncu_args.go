@@ -1,0 +1,127 @@
+package capture
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// measurement is what ncu measures of each launch.
+type measurement struct {
+	set      string
+	sections []string
+	metrics  []string
+}
+
+// Names of what ncu measures.
+const (
+	PresetRoofline = "roofline"
+	PresetMemory   = "memory"
+	PresetFull     = "full"
+)
+
+// presets are what prof's queries need, no more: each section costs more replays of every launch.
+//
+// roofline serves bottlenecks (throughputs and their breakdowns, occupancy, waves, stalls of warps), roofline and kernel-efficiency
+// (operations of each precision with their peaks, among them those of tensor cores by type, and DRAM traffic). Of the metrics that
+// kernel-sol shows, DRAM reads apart from writes are in none of its sections.
+func presets() map[string]measurement {
+	return map[string]measurement{
+		PresetRoofline: {
+			set:      "roofline",
+			sections: []string{"ComputeWorkloadAnalysis", "LaunchStats", "MemoryWorkloadAnalysis", "Occupancy", "SchedulerStats", "WarpStateStats"},
+			metrics:  []string{"dram__bytes_read.sum", "dram__bytes_write.sum"},
+		},
+		PresetMemory: {
+			sections: []string{"SpeedOfLight", "MemoryWorkloadAnalysis", "MemoryWorkloadAnalysis_Chart", "MemoryWorkloadAnalysis_Tables", "LaunchStats", "Occupancy",
+				"SchedulerStats", "WarpStateStats"},
+		},
+		PresetFull: {set: "full"},
+	}
+}
+
+// NcuArgs are the arguments of ncu, without the program itself, that profile launches of the application app (its program and
+// arguments) into the report out, whose extension ncu adds, with ncu's own talk in the file log. With Kernels, and where whole
+// ranges are replayed, launches do not count. With neither launches nor Kernels every launch is profiled.
+func NcuArgs(o Options, launches []Launch, out, log string, app []string) []string {
+	args := []string{
+		"--target-processes", "all", "--force-overwrite", "--export", escapeMacros(out), "--log-file", log,
+		"--nvtx", "--clock-control", o.Ncu.ClockControl, "--replay-mode", o.Ncu.Replay,
+	}
+	args = append(args, o.ncuKernels(launches)...)
+	args = append(args, o.ncuRange()...)
+	args = append(args, o.measurement().args()...)
+	args = append(args, o.Ncu.Args...)
+	return append(args, app...)
+}
+
+// replaysRanges says whether ncu's results are ranges and not launches of kernels.
+func (o Options) replaysRanges() bool {
+	return o.Ncu.Replay == ReplayRange || o.Ncu.Replay == ReplayAppRange
+}
+
+// ncuKernels says which launches are profiled.
+func (o Options) ncuKernels(launches []Launch) []string {
+	var args []string
+	switch {
+	case o.replaysRanges():
+	case o.Ncu.Kernels != "":
+		args = append(args, "--kernel-name-base", "function", "--kernel-name", "regex:"+strings.TrimPrefix(o.Ncu.Kernels, "regex:"))
+	case len(launches) > 0:
+		return []string{"--kernel-name-base", "mangled", "--kernel-id", kernelID(launches)}
+	default:
+		return nil
+	}
+	if o.Ncu.LaunchSkip > 0 {
+		args = append(args, "--launch-skip", strconv.Itoa(o.Ncu.LaunchSkip))
+	}
+	if o.Ncu.LaunchCount > 0 {
+		args = append(args, "--launch-count", strconv.Itoa(o.Ncu.LaunchCount))
+	}
+	return args
+}
+
+// ncuRange says between which events is profiled.
+func (o Options) ncuRange() []string {
+	if o.ProfilerAPI {
+		return []string{"--profile-from-start", "off"}
+	}
+	if o.Range == "" {
+		return nil
+	}
+	r, _ := ParseRange(o.Range) // Validate has refused others
+	var args []string
+	for _, text := range r.Ncu() {
+		args = append(args, "--nvtx-include", text)
+	}
+	return args
+}
+
+// measurement gives what is measured: the user's set and sections in place of the preset, and metrics beside either.
+func (o Options) measurement() measurement {
+	m := presets()[o.Ncu.Preset]
+	if o.Ncu.Set != "" || len(o.Ncu.Sections) > 0 {
+		m = measurement{set: o.Ncu.Set, sections: o.Ncu.Sections}
+	}
+	for _, name := range o.Ncu.Metrics {
+		if !slices.Contains(m.metrics, name) {
+			m.metrics = append(m.metrics, name)
+		}
+	}
+	return m
+}
+
+// args are the options of ncu. Metrics go into one: it is a list.
+func (m measurement) args() []string {
+	var args []string
+	if m.set != "" {
+		args = append(args, "--set", m.set)
+	}
+	for _, s := range m.sections {
+		args = append(args, "--section", s)
+	}
+	if len(m.metrics) > 0 {
+		args = append(args, "--metrics", strings.Join(m.metrics, ","))
+	}
+	return args
+}

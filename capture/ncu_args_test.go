@@ -1,0 +1,60 @@
+package capture
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNcuArgs(t *testing.T) {
+	const common = "--target-processes all --force-overwrite --export /r/report-1 --log-file /r/report-1.log --nvtx "
+	const head = common + "--clock-control none --replay-mode kernel "
+	const picked = "--kernel-name-base mangled --kernel-id ::regex:^(_Z1av|k\\$0\\.1)$:^(1|7)$ "
+	const roofline = "--set roofline --section ComputeWorkloadAnalysis --section LaunchStats --section MemoryWorkloadAnalysis --section Occupancy --section SchedulerStats --section WarpStateStats "
+	const dram = "--metrics dram__bytes_read.sum,dram__bytes_write.sum "
+	const usual = roofline + dram
+	launches := []Launch{{"k$0.1", 7}, {"_Z1av", 1}}
+	for name, c := range map[string]struct {
+		change   func(*Options)
+		launches []Launch
+		want     string
+	}{
+		"top kernels":  {func(o *Options) {}, launches, head + picked + usual},
+		"all launches": {func(o *Options) {}, nil, head + usual},
+		"kernels": {func(o *Options) { o.Ncu.Kernels = "^(gemm|flash).*" }, launches,
+			head + "--kernel-name-base function --kernel-name regex:^(gemm|flash).* " + usual},
+		"kernels, as ncu writes it": {func(o *Options) { o.Ncu.Kernels = "regex:gemm" }, nil, head + "--kernel-name-base function --kernel-name regex:gemm " + usual},
+		"kernels, skip and count": {func(o *Options) { o.Ncu.Kernels, o.Ncu.LaunchSkip, o.Ncu.LaunchCount = "gemm", 3, 2 }, nil,
+			head + "--kernel-name-base function --kernel-name regex:gemm --launch-skip 3 --launch-count 2 " + usual},
+		"clocks":       {func(o *Options) { o.Ncu.ClockControl = "base" }, launches, common + "--clock-control base --replay-mode kernel " + picked + usual},
+		"application":  {func(o *Options) { o.Ncu.Replay = "application" }, launches, common + "--clock-control none --replay-mode application " + picked + usual},
+		"range":        {func(o *Options) { o.Range = "prefill@LLM" }, launches, head + picked + "--nvtx-include LLM@prefill/ --nvtx-include LLM@prefill " + usual},
+		"range with @": {func(o *Options) { o.Range = `LLM\@prefill` }, launches, head + picked + `--nvtx-include LLM\@prefill/ --nvtx-include LLM\@prefill ` + usual},
+		"profiler API": {func(o *Options) { o.ProfilerAPI = true }, launches, head + picked + "--profile-from-start off " + usual},
+		"ranges replayed": {func(o *Options) { o.Ncu.Replay, o.Range, o.Ncu.LaunchCount = "range", "a", 4 }, launches,
+			common + "--clock-control none --replay-mode range --launch-count 4 --nvtx-include a/ --nvtx-include a " + usual},
+		"ranges of the application": {func(o *Options) { o.Ncu.Replay, o.ProfilerAPI = "app-range", true }, nil,
+			common + "--clock-control none --replay-mode app-range --profile-from-start off " + usual},
+		"memory": {func(o *Options) { o.Ncu.Preset = "memory" }, launches, head + picked + "--section SpeedOfLight --section MemoryWorkloadAnalysis " +
+			"--section MemoryWorkloadAnalysis_Chart --section MemoryWorkloadAnalysis_Tables --section LaunchStats --section Occupancy --section SchedulerStats --section WarpStateStats "},
+		"full":             {func(o *Options) { o.Ncu.Preset = "full" }, launches, head + picked + "--set full "},
+		"set":              {func(o *Options) { o.Ncu.Set = "detailed" }, launches, head + picked + "--set detailed "},
+		"sections":         {func(o *Options) { o.Ncu.Sections = []string{"Occupancy", "regex:.*Stats"} }, launches, head + picked + "--section Occupancy --section regex:.*Stats "},
+		"set and sections": {func(o *Options) { o.Ncu.Set, o.Ncu.Sections = "basic", []string{"Occupancy"} }, launches, head + picked + "--set basic --section Occupancy "},
+		"metrics":          {func(o *Options) { o.Ncu.Metrics = []string{"a.sum", "dram__bytes_read.sum"} }, launches, head + picked + roofline + "--metrics dram__bytes_read.sum,dram__bytes_write.sum,a.sum "},
+		"metrics of a set": {func(o *Options) { o.Ncu.Set, o.Ncu.Metrics = "basic", []string{"a.sum", "b.avg"} }, launches, head + picked + "--set basic --metrics a.sum,b.avg "},
+		"metrics beside":   {func(o *Options) { o.Ncu.Preset, o.Ncu.Metrics = "full", []string{"a.sum"} }, launches, head + picked + "--set full --metrics a.sum "},
+		"more arguments":   {func(o *Options) { o.Ncu.Args = []string{"--cache-control", "none"} }, launches, head + picked + usual + "--cache-control none "},
+		"light, ncu named": {func(o *Options) { o.Mode, o.Tools = ModeLight, []string{"nsys", "ncu"} }, launches, head + picked + usual},
+		"of nsys":          {func(o *Options) { o.Nsys.Args, o.Nsys.Trace = []string{"--x"}, []string{"cuda"} }, launches, head + picked + usual},
+	} {
+		o := with(c.change)
+		if err := o.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		want := append(strings.Fields(c.want), "/usr/bin/prof", "launch", "--", "python", "run me.py")
+		if got := NcuArgs(o, c.launches, "/r/report-1", "/r/report-1.log", want[len(want)-5:]); !slices.Equal(got, want) {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package capture
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// NsysArgs are the arguments of nsys, without the program itself, that profile the application app (its program and arguments) into
+// the report out, whose extension nsys adds. With a capture range that repeats there are several: NsysReports finds them.
+//
+// Sampling of the CPU, context switches and backtraces are refused in so many words: nsys' defaults for them cost time, differ
+// between versions and need permissions that containers lack. Child processes are followed by default.
+func NsysArgs(o Options, out string, app []string) []string {
+	args := []string{
+		"profile", "--output=" + escapeMacros(out), "--force-overwrite=true",
+		"--sample=none", "--cpuctxsw=none", "--backtrace=none",
+		"--trace=" + strings.Join(o.nsysTrace(), ","),
+		"--cuda-graph-trace=" + o.nsysGraphTrace(),
+	}
+	args = append(args, nsysCapture(o)...)
+	args = append(args, nsysWindow(o)...)
+	args = append(args, o.Nsys.Args...)
+	return append(args, app...)
+}
+
+// nsysTrace gives the APIs that are traced. Calls of the C library (osrt) cost most, so light leaves them out.
+func (o Options) nsysTrace() []string {
+	switch {
+	case len(o.Nsys.Trace) > 0:
+		return o.Nsys.Trace
+	case o.Mode == ModeLight:
+		return []string{"cuda", "nvtx"}
+	}
+	return []string{"cuda", "nvtx", "osrt"}
+}
+
+// nsysGraphTrace says how CUDA graphs are traced: the kernels of a graph, or, which costs least, each graph as a whole.
+func (o Options) nsysGraphTrace() string {
+	if o.Nsys.GraphTrace == "" && o.Mode == ModeLight {
+		return GraphTraceGraph
+	}
+	return cmp.Or(o.Nsys.GraphTrace, GraphTraceNode)
+}
+
+// nsysCapture says between which events is collected.
+//
+// A range starts the collection at its first instance and does not end it: stop would keep that instance alone, and both stop and
+// repeat end the collection when the range ends on the CPU, with the kernels that it launched still queued, and repeat writes one
+// report an instance, thousands of them for a decode step. What lies between instances is told apart by the ranges in the report.
+//
+// cudaProfilerStop is called by programs that wait for their work first, and seldom: there each pair gives a report.
+func nsysCapture(o Options) []string {
+	switch {
+	case o.ProfilerAPI:
+		return []string{"--capture-range=cudaProfilerApi", "--capture-range-end=repeat"}
+	case o.Range != "":
+		r, _ := ParseRange(o.Range) // Validate has refused others
+		// Names are compared only when they are registered strings, unless this is set; PyTorch's are not registered.
+		return []string{"--capture-range=nvtx", "--nvtx-capture=" + r.Nsys(), "--capture-range-end=none", "--env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0"}
+	}
+	return nil
+}
+
+// nsysWindow says when the collection begins and ends by the clock. At the end of its duration nsys ends the application by SIGTERM,
+// on which servers shut down in order, and writes the report; processes that a server leaves behind are not waited for.
+func nsysWindow(o Options) []string {
+	var args []string
+	if o.Delay > 0 {
+		args = append(args, "--delay="+wholeSeconds(o.Delay))
+	}
+	if o.Duration > 0 {
+		args = append(args, "--duration="+wholeSeconds(o.Duration), "--stop-on-exit=true", "--kill=sigterm", "--wait=primary")
+	}
+	return args
+}
+
+func wholeSeconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
+
+// escapeMacros keeps nsys and ncu from replacing %h, %p and the like in a path.
+func escapeMacros(path string) string { return strings.ReplaceAll(path, "%", "%%") }
+
+// NsysExportArgs are the arguments of nsys, without the program itself, that write a report's content into the SQLite file out.
+func NsysExportArgs(report, out string) []string {
+	return []string{"export", "--type=sqlite", "--force-overwrite=true", "--output=" + out, report}
+}
+
+// NsysReports finds the reports that nsys wrote for the output out: out.nsys-rep, or when its capture range repeated out.1.nsys-rep,
+// out.2.nsys-rep and so on, in that order. There may be none.
+func NsysReports(out string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(out))
+	if err != nil {
+		return nil, fmt.Errorf("look for the reports of nsys: %w", err)
+	}
+	numbered := map[int]string{}
+	for _, e := range entries {
+		middle, ok := strings.CutPrefix(e.Name(), filepath.Base(out))
+		if middle, is := strings.CutSuffix(middle, ".nsys-rep"); ok && is && e.Type().IsRegular() {
+			if n, err := strconv.Atoi(strings.TrimPrefix(middle, ".")); middle == "" || err == nil && n > 0 && middle[0] == '.' {
+				numbered[n] = filepath.Join(filepath.Dir(out), e.Name())
+			}
+		}
+	}
+	var reports []string
+	for _, n := range slices.Sorted(maps.Keys(numbered)) {
+		reports = append(reports, numbered[n])
+	}
+	return reports, nil
+}

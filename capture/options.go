@@ -1,0 +1,78 @@
+// Package capture runs a workload under profilers, each in a pass of its own, and keeps what they captured with all that tells where
+// it came from in one folder. It knows nothing of the warehouse.
+package capture
+
+import (
+	"time"
+)
+
+// Modes of a capture.
+const (
+	ModeLight  = "light"  // nsys with what costs least
+	ModeDeep   = "deep"   // nsys with what costs more, then ncu on the kernels that take the most time
+	ModeCustom = "custom" // the tools were named
+)
+
+// Options say what to run and how. The names in yaml are those of config.yaml, and with - for _ those of the command line.
+type Options struct {
+	Mode     string   `yaml:"mode"`
+	Tools    []string `yaml:"tools,omitempty"` // nsys, ncu, torch; empty: what the mode says
+	Torch    bool     `yaml:"torch"`           // a pass under the PyTorch profiler too
+	Repeats  int      `yaml:"repeats"`         // passes under nsys, and without a tool
+	Baseline bool     `yaml:"baseline"`        // passes without a tool first
+
+	Nsys NsysOptions `yaml:"nsys"`
+	Ncu  NcuOptions  `yaml:"ncu"`
+
+	Range       string        `yaml:"range,omitempty"` // only this range, as RANGE or RANGE@DOMAIN, \@ for a plain @; empty: all
+	ProfilerAPI bool          `yaml:"profiler_api"`    // only between cudaProfilerStart and cudaProfilerStop
+	Delay       time.Duration `yaml:"delay"`           // nsys begins to collect so long after the start
+	Duration    time.Duration `yaml:"duration"`        // and collects for so long; then the workload is stopped. 0: to its end
+
+	AutoStages bool `yaml:"auto_stages"` // mark stages of Hugging Face models by prof's helper
+	Warmup     int  `yaml:"warmup"`      // first generations of the workload that are warm-up; only with the helper
+
+	Inputs           []string      `yaml:"inputs,omitempty"` // files whose size and hash are kept
+	SampleHz         float64       `yaml:"sample_hz"`        // NVML samples a second; 0: none
+	MaxArtifactBytes int64         `yaml:"max_artifact_bytes"`
+	Timeout          time.Duration `yaml:"timeout"`        // of one pass
+	ReportTimeout    time.Duration `yaml:"report_timeout"` // from the end of the workload to that of its tool
+	Grace            time.Duration `yaml:"grace"`          // from a signal that asks the workload to end to a stronger one
+}
+
+// NsysOptions are those of nsys profile.
+type NsysOptions struct {
+	Trace      []string `yaml:"trace,omitempty"`       // APIs; empty: what the mode says
+	GraphTrace string   `yaml:"graph_trace,omitempty"` // node or graph; empty: what the mode says
+	Args       []string `yaml:"args,omitempty"`        // more arguments, last
+	KeepReport bool     `yaml:"keep_report"`           // keep the .nsys-rep beside its export; it holds the workload's environment
+}
+
+// NcuOptions are those of ncu.
+type NcuOptions struct {
+	Top          int      `yaml:"top"`                // kernels to profile, by their time in the timeline
+	Launches     int      `yaml:"launches"`           // launches of each kernel: of its stages and grids that take the most time
+	Preset       string   `yaml:"preset"`             // roofline, memory or full
+	Set          string   `yaml:"set,omitempty"`      // ncu's section set in place of the preset
+	Sections     []string `yaml:"sections,omitempty"` // sections in place of the preset
+	Metrics      []string `yaml:"metrics,omitempty"`  // metrics beside them
+	Kernels      string   `yaml:"kernels,omitempty"`  // regular expression of function names in place of the top ones
+	LaunchSkip   int      `yaml:"launch_skip"`        // with Kernels: launches to skip before the first
+	LaunchCount  int      `yaml:"launch_count"`       // with Kernels: launches to profile; 0: all
+	Replay       string   `yaml:"replay"`             // kernel, range, app-range or application
+	ClockControl string   `yaml:"clock_control"`      // none or base
+	Args         []string `yaml:"args,omitempty"`     // more arguments, last
+}
+
+// Defaults gives the options that hold where nothing else is said.
+func Defaults() Options {
+	return Options{
+		Mode: ModeDeep, Repeats: 1,
+		Ncu:              NcuOptions{Top: 10, Launches: 2, Preset: "roofline", Replay: "kernel", ClockControl: "none"},
+		SampleHz:         10,
+		MaxArtifactBytes: 2 << 30,
+		Timeout:          30 * time.Minute,
+		ReportTimeout:    10 * time.Minute,
+		Grace:            10 * time.Second,
+	}
+}

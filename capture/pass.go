@@ -1,0 +1,198 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"prof/schema"
+)
+
+// passSpec says what one pass is to do.
+type passSpec struct {
+	tool   string
+	repeat int
+	stem   string // path of its files below the run's folder, without what tells them apart
+	// wrap is the tool's command line around the workload's; out is stem's path, temp a folder that goes after the pass. nil: the
+	// workload alone.
+	wrap   func(out, temp string, app []string) []string
+	direct bool // the tool starts the workload, not prof
+	mark   markSpec
+	keep   func(p *schema.Pass, l *launcher) // notes what the tool left as artifacts
+}
+
+// skip notes a pass that cannot be run, as one that failed.
+func (s *Session) skip(spec passSpec, reason string) {
+	s.skipQuietly(spec, reason)
+	s.fail(s.last(), reason)
+}
+
+// skipQuietly notes a pass that has nothing to do.
+func (s *Session) skipQuietly(spec passSpec, reason string) {
+	p := s.begin(spec)
+	p.Status, p.Reason = schema.StatusNotRun, reason
+}
+
+// begin adds a pass to the manifest.
+func (s *Session) begin(spec passSpec) *schema.Pass {
+	name := spec.tool
+	if name == schema.ToolNone {
+		name = "baseline"
+	}
+	s.manifest.Status = schema.StatusRunning
+	s.manifest.Passes = append(s.manifest.Passes, schema.Pass{
+		ID: len(s.manifest.Passes) + 1, Name: fmt.Sprintf("%s-%d", name, spec.repeat), Tool: spec.tool, Mode: s.o.PassMode(spec.tool),
+		Repeat: spec.repeat, Argv: []string{}, ToolVersion: s.tools[spec.tool].version, StartedAt: time.Now().UTC(), Status: schema.StatusRunning,
+	})
+	return s.last()
+}
+
+func (s *Session) last() *schema.Pass { return &s.manifest.Passes[len(s.manifest.Passes)-1] }
+
+// fail notes that a pass did not do what it was asked for.
+func (s *Session) fail(p *schema.Pass, reason string) {
+	s.failed = append(s.failed, p.Name+": "+reason)
+	s.talk(p.Name + ": " + reason)
+}
+
+// pass runs the workload once. Only what keeps prof itself from going on is an error: what goes wrong with the tool or the workload
+// stands in the manifest.
+func (s *Session) pass(ctx context.Context, spec passSpec) error {
+	if s.stopped {
+		s.skipQuietly(spec, "the capture was stopped before it")
+		return s.save()
+	}
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(s.dir, spec.stem)), 0o755); err != nil {
+		return err
+	}
+	p := s.begin(spec)
+	s.talk(p.Name + ": running")
+	out, err := s.launch(ctx, spec, p)
+	if err != nil {
+		p.Status, p.Reason = schema.StatusFailed, err.Error()
+		s.fail(p, p.Reason)
+		return s.save()
+	}
+	s.judge(spec, p, out)
+	if p.Status != schema.StatusOK {
+		s.fail(p, p.Reason)
+	}
+	return s.save()
+}
+
+// launch runs the tool with the workload in it, and notes what they left.
+func (s *Session) launch(ctx context.Context, spec passSpec, p *schema.Pass) (outcome, error) {
+	files, err := s.files()
+	if err != nil {
+		return outcome{}, err
+	}
+	defer files[0].Close()
+	l, err := newLauncher(files)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer l.close()
+	env, err := s.markedEnv(spec.mark, l.dir)
+	if err != nil {
+		return outcome{}, err
+	}
+	p.Marked = spec.mark.stages || spec.mark.trace != ""
+	c := &control{s: s, work: l, size: func() int64 { return sizeOf(s.dir, l.temp()) }}
+	if spec.direct {
+		err = s.startDirect(c, spec, p, env, files)
+	} else {
+		err = s.startLaunched(c, spec, p, job{Argv: s.setup.Argv, Dir: s.setup.Dir, Env: l.mark.around(env), ToolEnv: toolEnv(s.setup.Environ, spec.tool, l.temp())}, l)
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	p.StartedAt = time.Now().UTC()
+	sampler := s.sample(ctx, spec, p, c.cmd.Process.Pid)
+	if err := s.save(); err != nil {
+		c.stop(schema.StatusFailed) // nobody could tell what was captured
+	}
+	out := c.run()
+	s.endSampling(sampler, p)
+	if spec.keep != nil {
+		spec.keep(p, l)
+	}
+	return out, nil
+}
+
+// startLaunched starts a tool that starts prof, which starts the workload.
+func (s *Session) startLaunched(c *control, spec passSpec, p *schema.Pass, j job, l *launcher) (err error) {
+	l.serve(j)
+	argv := append([]string{s.setup.Self, LaunchVerb}, s.manifest.Argv...) // the words behind the verb are for those who look at a report
+	if spec.wrap != nil {
+		argv = spec.wrap(filepath.Join(s.dir, spec.stem), l.temp(), argv)
+	}
+	p.Argv = s.shown(argv)
+	log, err := os.Create(s.log(spec))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	c.cmd, err = start(argv, append(j.ToolEnv, l.variable()), s.setup.Dir, nil, log, log)
+	return err
+}
+
+// startDirect starts a tool that starts the workload itself.
+func (s *Session) startDirect(c *control, spec passSpec, p *schema.Pass, env []string, files []*os.File) (err error) {
+	argv := spec.wrap(filepath.Join(s.dir, spec.stem), "", s.setup.Argv)
+	p.Argv = s.shown(argv)
+	if c.cmd, err = start(argv, env, s.setup.Dir, files[0], files[1], files[2]); err == nil {
+		c.work = &direct{cmd: c.cmd}
+		c.out.pid = c.cmd.Process.Pid
+	}
+	return err
+}
+
+// toolEnv is a tool's own environment. What nsys records before it makes its report counts as its artifact, and goes when it is done.
+// ncu keeps the folder that all of its processes on the machine share: there they wait for each other.
+func toolEnv(environ []string, tool, temp string) []string {
+	env := ToolEnv(environ)
+	if tool != schema.ToolNsys {
+		return env
+	}
+	return append(without(env, "TMPDIR"), "TMPDIR="+temp)
+}
+
+// log is where a tool's own output goes.
+func (s *Session) log(spec passSpec) string { return filepath.Join(s.dir, spec.stem+".log") }
+
+// shown is a command line as it is kept: secrets masked, prof by its name.
+func (s *Session) shown(argv []string) []string {
+	out := maskArgv(argv)
+	for i, a := range argv {
+		if a == s.setup.Self {
+			out[i] = "prof"
+		}
+	}
+	return out
+}
+
+// files are the workload's stdin, stdout and stderr. A file as stdin is opened anew, so that every pass reads all of it. Anything else
+// could be read once only, and a terminal would stop a process that is not in its foreground: then there is no input.
+func (s *Session) files() ([]*os.File, error) {
+	name := os.DevNull
+	if st, err := s.setup.Files[0].Stat(); err == nil && st.Mode().IsRegular() {
+		name = s.setup.Files[0].Name()
+		if s.setup.Files[0] == os.Stdin {
+			name = "/dev/stdin"
+		}
+	}
+	in, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open the workload's input: %w", err)
+	}
+	return []*os.File{in, s.setup.Files[1], s.setup.Files[2]}, nil
+}
+
+// without drops a variable from an environment.
+func without(environ []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return strings.HasPrefix(v, name+"=") })
+}

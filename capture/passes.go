@@ -1,0 +1,239 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"prof/schema"
+)
+
+// Timeline runs the passes that need nothing of the warehouse: without a tool, under nsys, and under the PyTorch profiler. Where no
+// tool is there, the workload is run once without, so that its time and provenance are kept.
+func (s *Session) Timeline(ctx context.Context) error {
+	var specs []passSpec
+	if s.o.Baseline {
+		specs = append(specs, s.repeats(s.baseline)...)
+	}
+	if s.o.UsesNsys() {
+		specs = append(specs, s.repeats(s.nsys)...)
+	}
+	if s.o.UsesTorch() {
+		specs = append(specs, s.torch())
+	}
+	ran := false
+	for _, spec := range specs {
+		if missing := s.tools[spec.tool].missing; missing != nil {
+			s.skip(spec, missing.Error())
+			continue
+		}
+		ran = true
+		if err := s.pass(ctx, spec); err != nil {
+			return err
+		}
+	}
+	alone := s.o.UsesNcu() && s.tools[schema.ToolNcu].missing == nil
+	if !ran && !alone {
+		if err := s.pass(ctx, s.baseline(1)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(s.chooseFacts(), s.Settle())
+}
+
+func (s *Session) repeats(of func(n int) passSpec) []passSpec {
+	var out []passSpec
+	for n := range s.o.Repeats {
+		out = append(out, of(n+1))
+	}
+	return out
+}
+
+func (s *Session) baseline(n int) passSpec {
+	return passSpec{tool: schema.ToolNone, repeat: n, stem: fmt.Sprintf("baseline/pass-%d", n)}
+}
+
+// nsys writes into a folder beside: its reports hold the environment of each process, and the run's folder must not.
+func (s *Session) nsys(n int) passSpec {
+	stem := fmt.Sprintf("nsys/report-%d", n)
+	return passSpec{tool: schema.ToolNsys, repeat: n, stem: stem,
+		wrap: func(_, temp string, app []string) []string {
+			return append([]string{s.tools[schema.ToolNsys].path}, NsysArgs(s.o, filepath.Join(temp, filepath.Base(stem)), app)...)
+		},
+		mark: markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", model: "model"},
+		keep: func(p *schema.Pass, l *launcher) { s.keepNsys(p, stem, l) },
+	}
+}
+
+// keepNsys exports nsys' reports, so that they can be read where there is no nsys, clears the exports of the environment, and finds
+// what nsys left in place of a report.
+func (s *Session) keepNsys(p *schema.Pass, stem string, l *launcher) {
+	reports, err := NsysReports(filepath.Join(l.temp(), filepath.Base(stem)))
+	if err != nil || len(reports) == 0 {
+		s.keepRecording(p, stem, l.temp())
+		return
+	}
+	for _, r := range reports {
+		out := strings.TrimSuffix(r, ".nsys-rep") + ".sqlite"
+		s.talk(p.Name + ": exporting the report")
+		text, err := s.export(r, out)
+		if err == nil {
+			_, err = scrub(out, l.mark, beyond(l.job.Env, l.job.ToolEnv))
+		}
+		if err == nil {
+			err = s.keepFile(p, stem, out)
+		}
+		if err != nil {
+			p.Reason = strings.TrimSuffix(fmt.Sprintf("its report could not be exported: %v: %s", err, text), ": ")
+		}
+		if err == nil && !s.o.Nsys.KeepReport {
+			continue
+		}
+		if err := s.keepFile(p, stem, r); err != nil {
+			s.warn(fmt.Sprintf("%s: nsys' report could not be kept: %v", p.Name, err))
+			continue
+		}
+		s.warn(fmt.Sprintf("%s: %s holds the whole environment of the workload, as nsys keeps it: do not hand it on", p.Name, filepath.Base(r)))
+	}
+}
+
+// keepFile moves a file into the folder of a stem, as an artifact of a pass.
+func (s *Session) keepFile(p *schema.Pass, stem, path string) error {
+	name := filepath.ToSlash(filepath.Join(filepath.Dir(stem), filepath.Base(path)))
+	if err := move(path, s.below(name)); err != nil {
+		return err
+	}
+	p.Artifacts = append(p.Artifacts, name)
+	return nil
+}
+
+// export has nsys write a report as SQLite.
+func (s *Session) export(report, out string) (text string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.o.ReportTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.tools[schema.ToolNsys].path, NsysExportArgs(report, out)...)
+	cmd.Env = ToolEnv(s.setup.Environ)
+	cmd.WaitDelay = time.Second
+	said, err := cmd.CombinedOutput()
+	if _, missing := os.Stat(out); err == nil && missing != nil {
+		err = errors.New("nsys export wrote no file")
+	}
+	lines := strings.FieldsFunc(string(said), func(r rune) bool { return r == '\n' || r == '\r' })
+	return schema.Mask(strings.Join(lines[max(0, len(lines)-2):], " | ")), err
+}
+
+// beginsWith checks that a file is of the kind that a tool should have written, by its first bytes.
+func beginsWith(path, magic string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(f, head); err != nil || string(head) != magic {
+		return fmt.Errorf("%s is no report", filepath.Base(path))
+	}
+	return nil
+}
+
+// keepRecording keeps what nsys recorded and made no report of.
+func (s *Session) keepRecording(p *schema.Pass, stem, temp string) {
+	found, err := filepath.Glob(filepath.Join(temp, "*.qdstrm"))
+	if err != nil || len(found) == 0 {
+		return
+	}
+	to := filepath.Join(s.dir, stem+".qdstrm")
+	if err := move(found[0], to); err != nil {
+		s.warn(fmt.Sprintf("%s: nsys' recording could not be kept: %v", p.Name, err))
+		return
+	}
+	p.Reason = fmt.Sprintf("nsys recorded but made no report: its importer failed, most often because libdw is missing (see `prof doctor`); its recording is kept as %s.qdstrm, which holds the whole environment of the workload", stem)
+}
+
+// move moves a file, across file systems too.
+func move(from, to string) error {
+	if os.Rename(from, to) == nil {
+		return nil
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = out.ReadFrom(in)
+	return errors.Join(err, out.Close())
+}
+
+func (s *Session) torch() passSpec {
+	return passSpec{tool: schema.ToolTorch, repeat: 1, stem: "torch/trace-1",
+		mark: markSpec{stages: s.o.AutoStages, facts: "torch/trace-1.workload.json", trace: "torch/trace-1.json.gz"},
+		keep: func(p *schema.Pass, _ *launcher) {
+			for _, name := range []string{"torch/trace-1.json.gz", "torch/trace-1.json.key_averages.json"} {
+				if st, err := os.Stat(s.below(name)); err == nil && st.Size() > 0 {
+					p.Artifacts = append(p.Artifacts, name)
+				}
+			}
+			if len(p.Artifacts) == 0 {
+				p.Reason = "the PyTorch profiler left no trace: is the workload Python with PyTorch, and did it end by itself?"
+			}
+		},
+	}
+}
+
+// WantsKernels says whether ncu is to profile kernels that the timeline must name.
+func (s *Session) WantsKernels() bool {
+	return s.o.UsesNcu() && s.o.Ncu.Kernels == "" && s.o.UsesNsys()
+}
+
+// Kernels runs the pass of ncu, on the given launches where WantsKernels. Where it has none then, reason says why: "" when the
+// timeline holds no kernels.
+func (s *Session) Kernels(ctx context.Context, launches []Launch, reason string) error {
+	if !s.o.UsesNcu() {
+		return nil
+	}
+	spec := s.ncu(launches)
+	switch {
+	case s.tools[schema.ToolNcu].missing != nil:
+		s.skip(spec, s.tools[schema.ToolNcu].missing.Error())
+		return s.save()
+	case s.stopped || !s.WantsKernels() || len(launches) > 0:
+		return s.pass(ctx, spec)
+	case reason != "":
+		s.skip(spec, reason)
+		return s.save()
+	}
+	s.skipQuietly(spec, "the timeline has no kernels to profile")
+	s.talk(s.last().Name + ": " + s.last().Reason)
+	return s.save()
+}
+
+func (s *Session) ncu(launches []Launch) passSpec {
+	const stem = "ncu/report-1"
+	return passSpec{tool: schema.ToolNcu, repeat: 1, stem: stem, direct: true,
+		wrap: func(out, _ string, app []string) []string {
+			return append([]string{s.tools[schema.ToolNcu].path}, NcuArgs(s.o, launches, out, out+toolLog, app)...)
+		},
+		mark: markSpec{stages: s.o.AutoStages},
+		keep: func(p *schema.Pass, _ *launcher) {
+			p.ClockControl = s.o.Ncu.ClockControl
+			err := beginsWith(s.below(stem+".ncu-rep"), "NVR\x00")
+			if !errors.Is(err, fs.ErrNotExist) {
+				p.Artifacts = append(p.Artifacts, stem+".ncu-rep")
+			}
+			if err != nil && len(p.Artifacts) > 0 {
+				p.Reason = "its report cannot be read: " + err.Error()
+			}
+		},
+	}
+}

@@ -1,0 +1,219 @@
+package capture
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"prof/schema"
+)
+
+// outcome is how a tool and the workload that it started ended.
+type outcome struct {
+	pid     int    // of the workload; 0 when it did not start
+	ended   *event // nil when the workload did not start or did not tell its end
+	refused string // why the workload could not be started
+	tool    error  // of the tool's process; nil when it ended with 0
+	cause   string // status of what stopped the pass: timeout, too_large, interrupted; "" when it ended by itself
+	killed  bool   // by force
+	hung    bool   // the tool did not end after the workload
+	took    time.Duration
+}
+
+// workload is how a pass hears of the workload and reaches it.
+type workload interface {
+	heard() <-chan event
+	signal(s syscall.Signal) bool // false when there is nobody to signal
+	idle() bool                   // nothing more will be heard
+}
+
+// control watches a tool and its workload until the tool has ended, and stops them when the user, the clock or the disk says so.
+type control struct {
+	s    *Session
+	cmd  *exec.Cmd
+	work workload
+	size func() int64
+	out  outcome
+
+	level    int              // how far stopping has come: 1 asked, 2 told, 3 killed
+	escalate <-chan time.Time // when the next level is due
+	report   <-chan time.Time // when the tool should have written its report
+}
+
+func (c *control) run() outcome {
+	start := time.Now()
+	done := make(chan error, 1)
+	go func() { done <- c.cmd.Wait() }()
+	timeout := time.NewTimer(c.s.o.Timeout)
+	defer timeout.Stop()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case e := <-c.work.heard():
+			c.hear(e)
+		case c.out.tool = <-done:
+			c.gather()
+			c.out.took = time.Since(start)
+			return c.out
+		case <-timeout.C:
+			if c.out.ended == nil {
+				c.stop(schema.StatusTimeout)
+			}
+		case <-tick.C:
+			if d, ok := c.work.(*direct); ok {
+				d.look() // a tool that is killed leaves what it started
+			}
+			if c.level == 0 && c.out.ended == nil && c.size() > c.s.o.MaxArtifactBytes {
+				c.stop(schema.StatusTooLarge)
+			}
+		case <-c.s.setup.Interrupts:
+			c.interrupt()
+		case <-c.escalate:
+			c.press()
+		case <-c.report:
+			c.out.hung = true
+			c.signalTool(syscall.SIGKILL)
+		}
+	}
+}
+
+// hear notes what the launched prof tells.
+func (c *control) hear(e event) {
+	switch {
+	case e.Started:
+		c.out.pid = e.PID
+	case e.Error != "":
+		c.out.refused = e.Error
+	default:
+		if c.out.ended == nil || !ended(c.out.ended) { // of a replayed application the first that failed counts
+			c.out.ended = &e
+		}
+		c.escalate = nil
+		c.report = time.After(c.s.o.ReportTimeout)
+	}
+}
+
+// ended says whether a workload did not end with 0.
+func ended(e *event) bool { return e.ExitCode == nil || *e.ExitCode != 0 }
+
+// interrupt is the user's Ctrl-C: the first stops the workload and lets the tool write its report, the second kills both.
+func (c *control) interrupt() {
+	c.s.stopped = true
+	if c.level == 0 && c.out.ended == nil {
+		c.s.talk("stopping the workload; what was captured is kept (once more to kill it)")
+		c.stop(schema.StatusInterrupted)
+		return
+	}
+	if c.out.cause == "" {
+		c.out.cause = schema.StatusInterrupted
+		if c.level == 0 { // the workload has ended: its report is being written
+			c.level = 1
+			c.s.talk("the report is being written (once more to kill it)")
+			return
+		}
+	}
+	c.out.killed = true
+	c.work.signal(syscall.SIGKILL)
+	c.signalTool(syscall.SIGKILL)
+}
+
+// stop begins to stop the workload.
+func (c *control) stop(cause string) {
+	if c.level > 0 {
+		return
+	}
+	c.out.cause = cause
+	c.press()
+}
+
+// press asks the workload to end, then tells it to, then kills it; where none was started, the tool.
+func (c *control) press() {
+	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL}
+	if c.level >= len(signals) {
+		c.escalate = nil
+		c.signalTool(syscall.SIGKILL)
+		return
+	}
+	s := signals[c.level]
+	c.level++
+	c.out.killed = c.out.killed || s == syscall.SIGKILL
+	if !c.work.signal(s) {
+		c.signalTool(s)
+	}
+	c.escalate = time.After(c.s.o.Grace)
+}
+
+func (c *control) signalTool(s syscall.Signal) {
+	_ = syscall.Kill(-c.cmd.Process.Pid, s) // it may have ended by now
+}
+
+// gather hears what is still on its way when the tool has ended, and ends a workload that its tool left behind: a tool that ended by
+// itself has waited for it, one that was killed has not.
+func (c *control) gather() {
+	if c.hearOut(time.Second) {
+		return
+	}
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		c.out.killed = c.out.killed || s == syscall.SIGKILL
+		if !c.work.signal(s) || c.hearOut(c.s.o.Grace) {
+			return
+		}
+	}
+}
+
+// hearOut hears events until no launched prof is connected any more; false when that takes too long.
+func (c *control) hearOut(limit time.Duration) bool {
+	late := time.After(limit)
+	for {
+		select {
+		case e := <-c.work.heard():
+			c.hear(e)
+		case <-late:
+			return false
+		case <-time.After(5 * time.Millisecond):
+			if c.work.idle() && len(c.work.heard()) == 0 {
+				return true
+			}
+		}
+	}
+}
+
+func (l *launcher) heard() <-chan event { return l.events }
+
+// idle says whether no launched prof is connected.
+func (l *launcher) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.conns) == 0
+}
+
+// sizeOf adds up the files below folders. Files that vanish while it looks are left out: tools remove their own.
+func sizeOf(dirs ...string) (n int64) {
+	for _, dir := range dirs {
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil
+			}
+			if st, err := d.Info(); err == nil && st.Mode().IsRegular() {
+				n += st.Size()
+			}
+			return nil
+		})
+	}
+	return n
+}
+
+// start starts a tool in a process group of its own.
+func start(argv, env []string, dir string, in, out, errs *os.File) (*exec.Cmd, error) {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = env, dir, in, out, errs, toolGroup()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", argv[0], err)
+	}
+	return cmd, nil
+}

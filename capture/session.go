@@ -1,0 +1,254 @@
+package capture
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"prof/schema"
+)
+
+// Setup is what a capture is given beside its options.
+type Setup struct {
+	Runs        string   // folder of the runs' folders
+	Run         string   // name of the run
+	Argv        []string // the workload
+	Environ     []string // its environment
+	Dir         string   // its working folder
+	Self        string   // path of this program, which tools start in the workload's place
+	ProfVersion string
+	Files       []*os.File       // the workload's stdin, stdout and stderr
+	Interrupts  <-chan os.Signal // the user's Ctrl-C: the first stops the workload, the second kills it
+	Talk        func(string)     // told what is being done
+	NVML        func() (NVML, error)
+	FindTool    func(name string) (string, error)
+}
+
+// Session is one capture at work. Its methods are for one goroutine.
+type Session struct {
+	o     Options
+	setup Setup
+	dir   string // the run's folder
+
+	manifest schema.Manifest
+	env      *Environment
+	nvml     NVML // nil where there is none
+	nvmlErr  error
+	tools    map[string]tool
+	stopped  bool // the user interrupted a pass: no more begins
+	failed   []string
+	exit     *int // of the first pass in which the workload did not end with 0
+}
+
+// tool is a profiler of this machine.
+type tool struct {
+	path, version string
+	missing       error // why there is none
+}
+
+// Errors that New's errors wrap.
+var (
+	ErrNoWorkload = errors.New("the workload cannot be run")
+	ErrRunExists  = errors.New("the run has a folder already")
+)
+
+// New makes the folder of a run and notes in it where it runs. Nothing is run yet. Missing tools are no error: their passes say so.
+func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if err := CheckWorkload(setup.Argv, setup.Dir); err != nil {
+		return nil, err
+	}
+	s := &Session{o: o, setup: setup, dir: filepath.Join(setup.Runs, FolderName(setup.Run)), tools: map[string]tool{}}
+	if err := s.makeDir(); err != nil {
+		return nil, err
+	}
+	if s.nvml, s.nvmlErr = setup.NVML(); s.nvmlErr != nil {
+		s.nvml = nil
+		s.warn("GPUs are not sampled: " + s.nvmlErr.Error())
+	}
+	s.manifest = schema.Manifest{
+		Version: schema.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.mode(), Argv: maskArgv(setup.Argv),
+		WorkloadKey: workloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: time.Now().UTC(), Status: schema.StatusRunning, Passes: []schema.Pass{},
+		Warnings: s.manifest.Warnings,
+	}
+	if err := s.manifest.Write(s.dir); err != nil {
+		return nil, err
+	}
+	if err := s.note(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// mode is that of the manifest.
+func (o Options) mode() string {
+	if len(o.Tools) > 0 {
+		return ModeCustom
+	}
+	return o.Mode
+}
+
+// makeDir makes the run's folder, which must not be there.
+func (s *Session) makeDir() error {
+	if err := os.MkdirAll(s.setup.Runs, 0o755); err != nil {
+		return fmt.Errorf("make the folder of runs: %w", err)
+	}
+	err := os.Mkdir(s.dir, 0o755)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%w: %s; choose another --run, or remove the folder", ErrRunExists, s.dir)
+	}
+	return err
+}
+
+// note writes down where the capture runs: the machine, the repository, inputs and options.
+func (s *Session) note(ctx context.Context) error {
+	if s.o.UsesNsys() {
+		s.tools[schema.ToolNsys] = s.find(ctx, schema.ToolNsys)
+	}
+	if s.o.UsesNcu() {
+		s.tools[schema.ToolNcu] = s.find(ctx, schema.ToolNcu)
+	}
+	env, warnings := ReadEnvironment(ctx, EnvironmentOptions{Argv: s.setup.Argv, Dir: s.setup.Dir, Environ: s.setup.Environ, NVML: s.nvml, NVMLErr: s.nvmlErr, Tools: s.toolInfo()})
+	s.env = env
+	for _, w := range warnings {
+		s.warn(w)
+	}
+	s.manifest.Host, s.manifest.Devices = env.Host, env.Devices
+	git, err := ReadGit(ctx, s.setup.Dir)
+	if err != nil {
+		s.warn(err.Error())
+	}
+	s.manifest.Git = git
+	if s.manifest.Inputs, err = ReadInputs(ctx, s.o.Inputs); err != nil {
+		return err
+	}
+	if err := s.noteOptions(); err != nil {
+		return err
+	}
+	return errors.Join(schema.WriteJSON(filepath.Join(s.dir, schema.EnvironmentName), env), s.save())
+}
+
+// noteOptions writes config.yaml and inputs.yaml.
+func (s *Session) noteOptions() error {
+	text, err := s.o.YAML()
+	if err != nil {
+		return err
+	}
+	if err := schema.WriteWhole(filepath.Join(s.dir, schema.ConfigName), text); err != nil {
+		return err
+	}
+	if text, err = InputsYAML(s.manifest.Inputs); err != nil {
+		return err
+	}
+	return schema.WriteWhole(filepath.Join(s.dir, schema.InputsName), text)
+}
+
+// Dir is the run's folder.
+func (s *Session) Dir() string { return s.dir }
+
+// Stopped says whether the user stopped the capture.
+func (s *Session) Stopped() bool { return s.stopped }
+
+// Settle writes down how the capture stands, so that what there is can be stored before it goes on.
+func (s *Session) Settle() error {
+	s.manifest.Status, s.manifest.Reason = schema.StatusOK, strings.Join(s.failed, "; ")
+	if len(s.failed) > 0 {
+		s.manifest.Status = schema.StatusFailed
+	}
+	for _, p := range s.manifest.Passes {
+		if len(s.failed) > 0 && (len(p.Artifacts) > 0 || p.Tool == schema.ToolNone && p.WorkloadNs != nil) {
+			s.manifest.Status = schema.StatusPartial
+		}
+	}
+	return errors.Join(schema.WriteWhole(filepath.Join(s.dir, schema.AssumptionsName), Assumptions(&s.manifest, s.o, s.env)), s.save())
+}
+
+// Finish ends the capture: what became of it stands in run.json and assumptions.md.
+func (s *Session) Finish() (*Result, error) {
+	now := time.Now().UTC()
+	s.manifest.EndedAt = &now
+	err := s.Settle()
+	if s.nvml != nil {
+		s.nvml.Close()
+	}
+	return &Result{Dir: s.dir, Exit: s.exit, Failed: s.failed, Warnings: s.manifest.Warnings, Stopped: s.stopped}, err
+}
+
+// Result is what became of a capture.
+type Result struct {
+	Dir      string
+	Exit     *int     // of the workload, where it did not end with 0 in some pass
+	Failed   []string // what was to be captured and was not
+	Warnings []string
+	Stopped  bool // by the user
+}
+
+func (s *Session) save() error { return s.manifest.Write(s.dir) }
+
+// warn tells the user and keeps it with the run.
+func (s *Session) warn(message string) {
+	s.manifest.Warnings = append(s.manifest.Warnings, message)
+	s.talk("warning: " + message)
+}
+
+func (s *Session) talk(message string) {
+	if s.setup.Talk != nil {
+		s.setup.Talk(message)
+	}
+}
+
+// FolderName is the name of a run's folder: the run's name with what file systems do not like in names as -.
+func FolderName(run string) string {
+	name := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' || r == '+' || r == '=' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, run)
+	if name = strings.TrimLeft(name, "."); name == run && len(name) < 200 {
+		return name
+	}
+	sum := sha256.Sum256([]byte(run)) // different names must not share a folder
+	return name[:min(len(name), 180)] + "-" + hex.EncodeToString(sum[:4])
+}
+
+// workloadKey is the same for every run of the same command line in the same folder.
+func workloadKey(argv []string, dir string) string {
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{dir}, argv...), "\x00")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Options are those of the capture.
+func (s *Session) Options() Options { return s.o }
+
+// find finds a profiler and its version.
+func (s *Session) find(ctx context.Context, name string) tool {
+	path, err := s.setup.FindTool(name)
+	if err != nil {
+		return tool{missing: err}
+	}
+	version, err := ToolVersion(ctx, path, s.setup.Environ, nil)
+	if err != nil {
+		return tool{missing: fmt.Errorf("%s does not run: %w", name, err)}
+	}
+	return tool{path: path, version: version}
+}
+
+// toolInfo is what the environment tells of the profilers.
+func (s *Session) toolInfo() map[string]ToolInfo {
+	out := map[string]ToolInfo{}
+	for name, t := range s.tools {
+		if t.missing == nil {
+			out[name] = ToolInfo{Path: t.path, Version: t.version}
+		}
+	}
+	return out
+}

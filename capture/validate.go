@@ -1,0 +1,199 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"prof/schema"
+)
+
+// Values of options that are words.
+const (
+	GraphTraceNode  = "node"
+	GraphTraceGraph = "graph"
+
+	ReplayKernel      = "kernel"
+	ReplayRange       = "range"
+	ReplayAppRange    = "app-range"
+	ReplayApplication = "application"
+
+	ClockControlNone = "none"
+	ClockControlBase = "base"
+)
+
+// ErrOptions is wrapped by errors about options that cannot be.
+var ErrOptions = errors.New("options of the capture")
+
+// maxSampleHz is as often as NVML refreshes what it tells.
+const maxSampleHz = 100
+
+// UsesNsys says whether passes run under nsys.
+func (o Options) UsesNsys() bool {
+	return o.uses(schema.ToolNsys, o.Mode == ModeLight || o.Mode == ModeDeep)
+}
+
+// UsesNcu says whether a pass runs under ncu.
+func (o Options) UsesNcu() bool { return o.uses(schema.ToolNcu, o.Mode == ModeDeep) }
+
+// UsesTorch says whether a pass runs under the PyTorch profiler.
+func (o Options) UsesTorch() bool { return o.uses(schema.ToolTorch, o.Torch) }
+
+// uses says whether a tool was named, or where none was, what the mode says.
+func (o Options) uses(tool string, byMode bool) bool {
+	if len(o.Tools) > 0 {
+		return slices.Contains(o.Tools, tool)
+	}
+	return byMode
+}
+
+// PassMode is the mode of a pass under a tool, as capture_pass.mode. "" for what is no tool.
+func (o Options) PassMode(tool string) string {
+	switch tool {
+	case schema.ToolNone:
+		return "baseline"
+	case schema.ToolNsys:
+		if o.Mode == ModeLight {
+			return "light"
+		}
+		return "deep"
+	case schema.ToolNcu:
+		return "kernels"
+	case schema.ToolTorch:
+		return "operators"
+	}
+	return ""
+}
+
+// Validate refuses options that cannot be, all of them at once, each with what is allowed in its place. The error wraps ErrOptions.
+func (o Options) Validate() error {
+	var p problems
+	o.checkTools(&p)
+	o.checkNsys(&p)
+	o.checkNcu(&p)
+	o.checkWindow(&p)
+	p.check(o.Warmup >= 0, "--warmup is %d: it must be 0 or more", o.Warmup)
+	p.check(o.SampleHz >= 0 && o.SampleHz <= maxSampleHz, "--sample-hz is %v: it must be between 0 (no samples) and %d", o.SampleHz, maxSampleHz)
+	p.check(o.MaxArtifactBytes > 0, "--max-artifact-size is %d: it must be more than 0, as 2GiB", o.MaxArtifactBytes)
+	for _, d := range []struct {
+		option string
+		value  time.Duration
+	}{{"--timeout", o.Timeout}, {"--report-timeout", o.ReportTimeout}, {"--grace", o.Grace}} {
+		p.check(d.value > 0, "%s is %s: it must be more than 0, as 30m", d.option, d.value)
+	}
+	for _, path := range o.Inputs {
+		p.check(path != "", "--input is empty: it must be a file or folder")
+	}
+	if len(p) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrOptions, strings.Join(p, "; "))
+}
+
+// problems are what is wrong with options, in words.
+type problems []string
+
+func (p *problems) check(ok bool, format string, args ...any) {
+	if !ok {
+		*p = append(*p, fmt.Sprintf(format, args...))
+	}
+}
+
+// oneOf checks that an option is one of some words.
+func (p *problems) oneOf(option, word string, allowed ...string) {
+	p.check(slices.Contains(allowed, word), "%s is %q: it must be one of %s", option, word, strings.Join(allowed, ", "))
+}
+
+func (o Options) checkTools(p *problems) {
+	p.oneOf("--mode", o.Mode, ModeLight, ModeDeep, ModeCustom)
+	for _, t := range o.Tools {
+		p.oneOf("--tools", t, schema.ToolNsys, schema.ToolNcu, schema.ToolTorch)
+	}
+	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools by --tools nsys,ncu,torch")
+	p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or leave out --torch", strings.Join(o.Tools, ","))
+	p.check(o.Repeats >= 1, "--repeats is %d: it must be 1 or more", o.Repeats)
+}
+
+// traceWord is what names of APIs to trace look like. Which there are depends on the version of nsys.
+var traceWord = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+func (o Options) checkNsys(p *problems) {
+	for _, t := range o.Nsys.Trace {
+		p.check(traceWord.MatchString(t), "--nsys-trace is %q: it must be a name that nsys profile --trace knows, as cuda, nvtx, osrt, cudnn, cublas", t)
+	}
+	if o.Nsys.GraphTrace != "" {
+		p.oneOf("--cuda-graph-trace", o.Nsys.GraphTrace, GraphTraceNode, GraphTraceGraph)
+	}
+	checkArgs(p, "--nsys-arg", o.Nsys.Args, "-o", "--output")
+	if o.UsesNsys() {
+		trace := o.nsysTrace()
+		p.check(o.Range == "" || slices.Contains(trace, "nvtx"), "--range needs nvtx in --nsys-trace")
+		p.check(!o.ProfilerAPI || slices.ContainsFunc(trace, func(t string) bool { return t == "cuda" || t == "cuda-hw" }), "--profiler-api needs cuda in --nsys-trace")
+	}
+}
+
+func (o Options) checkNcu(p *problems) {
+	n := o.Ncu
+	p.check(n.Top >= 1, "--ncu-top is %d: it must be 1 or more; leave ncu out by --mode light", n.Top)
+	p.check(n.Launches >= 1, "--ncu-launches is %d: it must be 1 or more", n.Launches)
+	p.oneOf("--ncu-preset", n.Preset, slices.Sorted(maps.Keys(presets()))...)
+	p.oneOf("--ncu-replay", n.Replay, ReplayKernel, ReplayRange, ReplayAppRange, ReplayApplication)
+	p.oneOf("--clock-control", n.ClockControl, ClockControlNone, ClockControlBase)
+	for _, l := range []struct {
+		option string
+		list   []string
+	}{{"--ncu-section", n.Sections}, {"--ncu-metric", n.Metrics}} {
+		p.check(!slices.Contains(l.list, ""), "%s is empty: it must be a name that ncu knows", l.option)
+	}
+	p.check(n.LaunchSkip >= 0, "--ncu-launch-skip is %d: it must be 0 or more", n.LaunchSkip)
+	p.check(n.LaunchCount >= 0, "--ncu-launch-count is %d: it must be 0 (all) or more", n.LaunchCount)
+	p.check(n.LaunchSkip == 0 && n.LaunchCount == 0 || n.Kernels != "" || o.replaysRanges(),
+		"--ncu-launch-skip and --ncu-launch-count hold with --ncu-kernels; of the top kernels --ncu-launches says how many")
+	p.check(n.Kernels == "" || !o.replaysRanges(), "--ncu-kernels with --ncu-replay %s: whole ranges are profiled, not kernels; leave one out", n.Replay)
+	checkArgs(p, "--ncu-arg", n.Args, "-o", "--export", "--log-file")
+	if !o.UsesNcu() {
+		return
+	}
+	p.check(o.UsesNsys() || n.Kernels != "" || o.replaysRanges(), "--tools has ncu and not nsys, whose timeline tells the top kernels: add nsys, or name kernels by --ncu-kernels REGEX")
+	p.check(!o.replaysRanges() || o.Range != "" || o.ProfilerAPI, "--ncu-replay %s needs --range (or --profiler-api), which says what to replay", n.Replay)
+}
+
+// checkArgs checks arguments that are handed through. What is no option would be taken for the program, and where reports go is
+// prof's to say.
+func checkArgs(p *problems, option string, args []string, taken ...string) {
+	if len(args) == 0 {
+		return
+	}
+	p.check(strings.HasPrefix(args[0], "-"), "%s is %q: the first one must be an option", option, args[0])
+	for _, a := range args {
+		name, _, _ := strings.Cut(a, "=")
+		p.check(!slices.Contains(taken, name), "%s is %q: prof says itself where the report goes", option, a)
+		p.check(a != "--", "%s is --: it would end the tool's options", option)
+	}
+}
+
+// checkWindow checks what is collected of the workload's time.
+func (o Options) checkWindow(p *problems) {
+	if o.Range != "" {
+		r, err := ParseRange(o.Range)
+		if err == nil && o.UsesNcu() {
+			err = r.checkNcu()
+		}
+		p.check(err == nil, "--range: %v", err)
+	}
+	p.check(o.Range == "" || !o.ProfilerAPI, "--range and --profiler-api both say when to collect: leave one out")
+	p.check(o.Delay == 0 || o.Range == "" && !o.ProfilerAPI, "--delay, and --range or --profiler-api, both say when to begin: leave one out")
+	p.check(o.Duration == 0 || !o.ProfilerAPI, "--duration and --profiler-api both say when to end: leave one out")
+	for _, d := range []struct {
+		option string
+		value  time.Duration
+	}{{"--delay", o.Delay}, {"--duration", o.Duration}} {
+		p.check(d.value >= 0, "%s is %s: it must be 0 or more", d.option, d.value)
+		p.check(d.value%time.Second == 0, "%s is %s: nsys takes whole seconds", d.option, d.value)
+	}
+	p.check(o.Timeout <= 0 || o.Delay+o.Duration < o.Timeout, "--delay and --duration together are %s, not less than --timeout %s", o.Delay+o.Duration, o.Timeout)
+}
