@@ -55,11 +55,11 @@ func (in *inputs) addFacts(o Options) error {
 			if !st.Mode().IsRegular() {
 				return fmt.Errorf("%s: it is no file", p)
 			}
-			_, gz, err := readHead(p)
+			_, packed, err := readHead(p)
 			if err != nil {
 				return err
 			}
-			in.list = append(in.list, input{path: p, format: formOf(named.form), gz: gz})
+			in.list = append(in.list, input{path: p, format: formOf(named.form), packed: packed})
 		}
 	}
 	return in.dropTwice()
@@ -232,7 +232,7 @@ func (in *ingester) isFactsRun(captures, facts []input) (bool, error) {
 
 // warnAlone says that a run of a name that the user gave has no captures: they cannot come later.
 func (in *ingester) warnAlone(captures []input) {
-	if len(captures) == 0 && !in.o.OwnName {
+	if len(captures) == 0 && !in.o.OwnName && in.capture == nil {
 		in.warn(fmt.Sprintf("there was no run %s: this one holds facts and no capture; to store captures of that name, `prof rm %s` and give them together", in.o.Name, in.o.Name))
 	}
 }
@@ -263,6 +263,10 @@ func (in *ingester) leaveFacts(facts []input) error {
 			return err
 		} else if other {
 			what = "to put it in place of what the run has"
+		}
+		if f.format.Name == runForm {
+			in.warn(fmt.Sprintf("%s was not stored, since its captures are in run %s; to make that run anew from its folder: prof ingest --replace --run %s %s", f.path, run, run, filepath.Dir(f.path)))
+			continue
 		}
 		option := "--" + map[string]string{configForm: "model", workloadForm: "workload"}[f.format.Name]
 		in.warn(fmt.Sprintf("%s was not stored, since its captures are in run %s; %s: prof ingest --run %s %s %s", f.path, run, what, run, option, f.path))

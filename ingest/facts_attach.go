@@ -13,7 +13,7 @@ import (
 
 // attachTo finds the run that facts alone are given for: one that is there already. "" when a new run is to be made.
 func (in *ingester) attachTo(captures []input) (id string, err error) {
-	if len(captures) > 0 || in.o.OwnName {
+	if len(captures) > 0 || in.o.OwnName || in.o.Replace {
 		return "", nil
 	}
 	err = in.conn.QueryRowContext(in.ctx, `SELECT run_id::VARCHAR FROM run WHERE name = ?`, in.o.Name).Scan(&id)
@@ -44,6 +44,9 @@ func (in *ingester) attach(id string, facts []input) error {
 	}
 	in.result.Made, in.result.Attached = true, true
 	in.result.Run.ID, in.result.Run.Name = id, in.o.Name
+	if err := in.attachCapture(id); err != nil {
+		return err
+	}
 	return in.aimFacts(id)
 }
 
@@ -60,10 +63,13 @@ func (in *ingester) replaceFacts(id string) error {
 			return err
 		}
 	}
-	for _, t := range []string{"model", "workload", "workload_pass", "source_part", "diagnostic", "source"} {
+	for _, t := range []string{"model", "workload", "workload_pass", "capture", "capture_pass", "capture_input", "capture_device", "device_sample", "source_fact", "source_part", "diagnostic", "source"} {
 		if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM `+t+` `+where, id); err != nil {
 			return err
 		}
+	}
+	if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM capture_source WHERE run_id = ?::UUID AND captured_source_id IN (`+strings.Join(old, ", ")+`)`, id); err != nil {
+		return err
 	}
 	if len(paths) == 0 {
 		return nil

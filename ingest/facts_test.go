@@ -203,13 +203,14 @@ func (b *bench) remove(run string) {
 // whole holds that no row is of a run, source or model that is not there.
 func (b *bench) whole() {
 	b.t.Helper()
-	for _, t := range []string{"model", "workload", "workload_pass", "source_part", "diagnostic"} {
+	for _, t := range []string{"model", "workload", "workload_pass", "capture", "capture_pass", "capture_input", "capture_device", "device_sample", "source_fact", "source_part", "diagnostic"} {
 		b.expect(`SELECT count(*) FROM `+t+` x WHERE x.source_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM source s WHERE s.run_id = x.run_id AND s.source_id = x.source_id)`, "0")
 	}
 	for _, t := range []string{"model_layer", "model_note"} {
 		b.expect(`SELECT count(*) FROM `+t+` x WHERE NOT EXISTS (SELECT 1 FROM model m WHERE m.run_id = x.run_id AND m.model_id = x.model_id)`, "0")
 	}
 	b.expect(`SELECT count(*) FROM workload w WHERE w.model_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM model m WHERE m.run_id = w.run_id AND m.model_id = w.model_id)`, "0")
+	b.expect(`SELECT count(*) FROM capture_source c WHERE NOT EXISTS (SELECT 1 FROM source s WHERE s.run_id = c.run_id AND s.source_id = c.captured_source_id)`, "0")
 	b.expect(`SELECT count(*) FROM source s WHERE NOT EXISTS (SELECT 1 FROM run r WHERE r.run_id = s.run_id)`, "0")
 	for table, key := range map[string]string{"source": "source_id", "model": "model_id", "workload": "source_id", "model_layer": "model_id, layer_id", "model_note": "model_id, note_id"} {
 		b.expect(fmt.Sprintf(`SELECT count(*) - count(DISTINCT (run_id, %s)) FROM %s`, key, table), "0")

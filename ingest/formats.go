@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/manifest"
 	"prof/ingest/model"
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
@@ -20,7 +21,7 @@ type Format struct {
 	Name string // as source.form
 	Kind string // as source.kind
 	Doc  string // for a message that lists what prof reads
-	// Sniff says whether a file is of this form, by its lower-case name without .gz and its first bytes, unpacked.
+	// Sniff says whether a file is of this form, by its lower-case name without .gz or .zst and its first bytes, unpacked.
 	Sniff func(name string, head []byte) bool
 	// GivesWayTo names the forms that hold the same capture better: beside one of them a file of this form is left out.
 	GivesWayTo []string
@@ -45,6 +46,7 @@ const (
 	reportForm   = "nsys-rep" // only nsys can read it
 	configForm   = "hf-config"
 	workloadForm = "workload"
+	runForm      = "prof-run"
 )
 
 // workloadKind is the kind of sources that say what a workload did.
@@ -103,6 +105,11 @@ func Formats() []Format {
 			Name: workloadForm, Kind: workloadKind, Doc: "facts of a workload (workload.json, metrics.json)", Facts: true,
 			Sniff:    workload.Sniff,
 			Identify: workload.Identify, Load: workload.Load,
+		},
+		{
+			Name: runForm, Kind: "capture", Doc: "folders that prof capture made (run.json)", Facts: true,
+			Sniff:    manifest.Sniff,
+			Identify: manifest.Identify, Load: manifest.Load,
 		},
 	}
 }

@@ -1,8 +1,6 @@
 package ingest
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,7 +13,7 @@ import (
 	"path/filepath"
 )
 
-// hashing computes a source's SHA-256 beside the reading of its rows. Of a gzip file it is that of the unpacked content,
+// hashing computes a source's SHA-256 beside the reading of its rows. Of a packed file it is that of the unpacked content,
 // which is written to a temporary file on the way.
 type hashing struct {
 	start    func() // begins the work; nil once begun
@@ -32,15 +30,15 @@ func startHash(ctx context.Context, f input, temp string) *hashing {
 	work := func() {
 		defer close(h.done)
 		switch {
-		case f.gz && f.format.Unpacks:
+		case f.unpacksItself() && f.packed != plainFile:
 			h.sum, h.err = hashUnpacked(ctx, f.path)
-		case f.gz:
-			h.sum, h.unpacked, h.err = unpack(ctx, f.path, temp)
+		case f.packed != plainFile:
+			h.sum, h.unpacked, h.err = unpack(ctx, f.path, f.packed, temp)
 		default:
 			h.sum, h.err = hashTree(ctx, f.path)
 		}
 	}
-	if f.format.Unpacks { // the reading itself will give the hash, unless it is asked for before
+	if f.unpacksItself() { // the reading itself will give the hash, unless it is asked for before
 		h.start = work
 	} else {
 		go work()
@@ -137,13 +135,13 @@ func hashUnpacked(ctx context.Context, path string) (string, error) {
 	}
 	defer in.Close()
 	h := sha256.New()
-	if err := gunzip(onlyWriter{h}, &reader{ctx, in}); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := packedGzip.unpack(onlyWriter{h}, &reader{ctx, in}); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return "", fmt.Errorf("%s: unpack: %w", path, err)
 	}
 	return hexSum(h), nil
 }
 
-func unpack(ctx context.Context, path, temp string) (sum, out string, err error) {
+func unpack(ctx context.Context, path string, as packing, temp string) (sum, out string, err error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return "", "", err
@@ -154,42 +152,10 @@ func unpack(ctx context.Context, path, temp string) (sum, out string, err error)
 		return "", "", err
 	}
 	h := sha256.New()
-	err = gunzip(io.MultiWriter(h, to), &reader{ctx, in})
+	err = as.unpack(io.MultiWriter(h, to), &reader{ctx, in})
 	if err = errors.Join(err, to.Close()); err != nil {
 		os.Remove(to.Name())
-		return "", "", fmt.Errorf("%s: unpack: %w", path, plainGzipError(err))
+		return "", "", fmt.Errorf("%s: unpack: %w", path, as.plainError(err))
 	}
 	return hexSum(h), to.Name(), nil
-}
-
-func gunzip(w io.Writer, r io.Reader) error {
-	z, err := gzip.NewReader(bufio.NewReaderSize(r, 1<<18))
-	if err != nil {
-		return err
-	}
-	_, err = io.CopyBuffer(w, onlyReader{z}, make([]byte, 1<<18))
-	return err
-}
-
-type onlyReader struct{ io.Reader }
-
-func plainGzipError(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return fmt.Errorf("the gzip file is cut short: %w", err)
-	}
-	return err
-}
-
-// unpackHead gives the first unpacked bytes.
-func unpackHead(r io.Reader) ([]byte, error) {
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, nil // not gzip after all; no format will know it
-	}
-	head := make([]byte, headBytes)
-	n, err := io.ReadFull(z, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return nil, nil
-	}
-	return head[:n], nil
 }

@@ -6,13 +6,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	"github.com/google/uuid"
 
 	"prof/ingest/load"
 	"prof/ingest/torch"
@@ -31,6 +27,9 @@ type Options struct {
 	Models      []string        // configurations of models, whatever the files are called
 	Workloads   []string        // facts of workloads, whatever the files are called
 	Pass        *workload.Facts // what holds for every pass; nil when nothing was said
+	// Replace makes the named run anew, where it is there: with its id, the time it was made and its tags, and nothing else of what
+	// it held. Without a name it is the one that would be made.
+	Replace bool
 	// Warn is told what the user should know at once. It may be nil.
 	Warn func(message string)
 }
@@ -65,6 +64,7 @@ var (
 	ErrNothing       = errors.New("nothing to ingest")
 	ErrHeld          = errors.New("the warehouse holds part of this already")
 	ErrChanging      = errors.New("the file is still being written")
+	ErrSeveral       = errors.New("each is a run of its own")
 	ErrNoRun         = errors.New("options alone are about a run that is there: name it with --run, or give captures with them")
 )
 
@@ -75,22 +75,38 @@ func Check(paths []string, o Options) error {
 			return err
 		}
 	}
-	_, err := o.find(paths)
+	_, err := o.find(paths, nil)
 	return err
 }
 
-// find finds what to ingest in the paths and the options.
-func (o Options) find(paths []string) (*inputs, error) {
-	in, err := findInputs(paths)
+// find finds what to ingest in the paths and the options, but what is known to be broken.
+func (o Options) find(paths []string, broken map[string]error) (*inputs, error) {
+	in, err := findInputs(paths, broken)
 	if err != nil {
 		return nil, err
 	}
 	return in, in.addFacts(o)
 }
 
-// Run ingests files and folders as one run. Either all of it is stored or, on any error, nothing.
+// Run ingests files and folders as one run. Either all of it is stored or, on any error, nothing. What a capture left in its folder
+// and cannot be read is passed over with a warning, since the rest of the run is worth having.
 func Run(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (*Result, error) {
-	found, err := o.find(paths)
+	o.Warn = once(o.Warn)
+	broken := map[string]error{}
+	for {
+		res, err := attempt(ctx, w, paths, o, broken)
+		var u *unreadable
+		if !errors.As(err, &u) || broken[u.path] != nil {
+			return res, err
+		}
+		// Part of it is stored already, and DuckDB takes back a whole transaction only.
+		broken[u.path] = u.err
+	}
+}
+
+// attempt ingests all but what is known to be broken.
+func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options, broken map[string]error) (*Result, error) {
+	found, err := o.find(paths, broken)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +126,9 @@ func Run(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (*
 			first = paths[0]
 		}
 		o.Name, o.OwnName = defaultName(o.Now, first), true
+		if found.capture != nil {
+			o.Name = found.capture.run.Manifest.Run
+		}
 	}
 	if err := checkName(o.Name); err != nil {
 		return nil, err
@@ -121,8 +140,9 @@ func Run(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (*
 	defer conn.Close()
 	// DuckDB's threads call into Go for rows, and would wait there for the goroutine that hashes the file.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + 2))
-	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}}
+	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, capture: found.capture, left: found.left}
 	in.warnLeft(found.left)
+	in.warnUnread()
 	if err := in.run(found.list); err != nil {
 		return nil, explain(err, w.Home)
 	}
@@ -143,11 +163,19 @@ type ingester struct {
 
 	firstSource int          // last source_id that the run holds already
 	kept        map[int]bool // facts among those that were given again
+
+	capture  *capture   // whose run.json is among the inputs; nil without one
+	left     []input    // files that hold what another one holds better
+	replaced *time.Time // when the run was made in whose place this one is; nil when there was none
 }
 
 func (in *ingester) run(inputs []input) error {
 	captures, facts := split(inputs)
 	id, err := in.attachTo(captures)
+	if err != nil {
+		return err
+	}
+	old, err := in.replacedRun()
 	if err != nil {
 		return err
 	}
@@ -159,6 +187,9 @@ func (in *ingester) run(inputs []input) error {
 		fill = func(id string, facts []input) error { return in.fill(captures, facts, id) }
 		if id, err = schema.NewRunID(); err != nil {
 			return err
+		}
+		if old != "" {
+			id = old
 		}
 	}
 	if in.target, err = load.NewTarget(in.conn, id, &in.shared, in.o.Load); err != nil {
@@ -183,7 +214,11 @@ func (in *ingester) run(inputs []input) error {
 }
 
 func (in *ingester) fill(captures, facts []input, id string) error {
-	if err := in.checkFree(); err != nil {
+	if in.replaced != nil {
+		if err := schema.Clear(in.ctx, in.conn, id); err != nil {
+			return err
+		}
+	} else if err := in.checkFree(); err != nil {
 		return err
 	}
 	if held, err := in.isFactsRun(captures, facts); held || err != nil {
@@ -194,7 +229,7 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 		return err
 	}
 	store := in.storeFacts
-	if len(captures) > 0 && len(in.result.Sources) == 0 {
+	if len(captures) > 0 && len(in.result.Sources) == 0 && (in.capture == nil || len(in.result.Repeated) > 0) {
 		store = in.leaveFacts
 	}
 	if err := store(facts); err != nil {
@@ -204,11 +239,13 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 		if len(in.result.Repeated) == 0 {
 			return ErrNothing
 		}
-		return nil
+		if in.replaced == nil {
+			return nil
+		}
 	}
 	for _, r := range in.result.Repeated {
 		if r.Run != in.o.Name { // the same file twice is no loss
-			return fmt.Errorf("%w: %s is in run %s; leave it out, or `prof rm %s` to store all of these files as one run", ErrHeld, r.Path, r.Run, r.Run)
+			return fmt.Errorf("%w: %s is in run %s; leave it out, or `prof rm %s`%s to store all of these files as one run", ErrHeld, r.Path, r.Run, r.Run, in.orReplace(r.Run))
 		}
 	}
 	in.result.Made = true
@@ -229,78 +266,6 @@ func (in *ingester) each(inputs []input) error {
 	return nil
 }
 
-// warnLeft says which pages of Nsight Compute are not read because its report is. Of Nsight Systems, an export and its report
-// are one thing to everybody.
-func (in *ingester) warnLeft(left []input) {
-	var pages []string
-	for _, f := range left {
-		if f.format.Kind == "ncu" {
-			pages = append(pages, f.path)
-		}
-	}
-	if len(pages) > 0 {
-		in.warn(fmt.Sprintf("left out, since the report beside them is of the same capture: %s", schema.List(pages, 3)))
-	}
-}
-
-// warnMixed warns of a run whose timelines do not belong together by what they say of themselves. What Nsight Compute profiled
-// adds up with nothing, and is mostly a shorter run of the same program.
-func (in *ingester) warnMixed() {
-	first := ""
-	for i, info := range in.infos {
-		if in.result.Sources[i].Kind == "ncu" || info.Command == "" { // the PyTorch profiler does not say
-			continue
-		}
-		if first != "" && info.Command != first {
-			in.warn(fmt.Sprintf("this run mixes captures of different commands (%q, %q): its totals and stages add them up", first, info.Command))
-			return
-		}
-		first = info.Command
-	}
-}
-
-// warnTwice warns of results of Nsight Compute that several sources hold: a report and pages of it under another name.
-func (in *ingester) warnTwice(id string) error {
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT s.path FROM source s
-		WHERE s.run_id = ?::UUID AND s.source_id IN (
-			SELECT unnest(x.sources) FROM (SELECT list(DISTINCT source_id) AS sources FROM ncu_launch WHERE run_id = ?::UUID
-				GROUP BY pid, ncu_id, kind, grid_x, grid_y, grid_z, block_x, block_y, block_z HAVING count(DISTINCT source_id) > 1) x)
-		ORDER BY s.path`, id, id)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var paths []string
-	for rows.Next() {
-		var path string
-		if err := rows.Scan(&path); err != nil {
-			return err
-		}
-		paths = append(paths, path)
-	}
-	if len(paths) > 0 {
-		in.warn(fmt.Sprintf("these hold launches of the same number, process and grid: are they one capture, which now counts twice? %s", schema.List(paths, 4)))
-	}
-	return rows.Err()
-}
-
-// checkFree refuses a run name that is in use; a name of our own making gets a number behind it instead.
-func (in *ingester) checkFree() error {
-	for base, i := in.o.Name, 2; in.o.OwnName; i++ {
-		var n int
-		if err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM run WHERE name = ?`, in.o.Name).Scan(&n); err != nil || n == 0 {
-			return err
-		}
-		in.o.Name = fmt.Sprintf("%s-%d", base, i)
-	}
-	var n int
-	err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM run WHERE name = ?`, in.o.Name).Scan(&n)
-	if err == nil && n > 0 {
-		err = fmt.Errorf("%w: %q; choose another --run, or `prof rm %s` first", schema.ErrNameTaken, in.o.Name, in.o.Name)
-	}
-	return err
-}
-
 // finish stores what the sources share, and the run itself last of all.
 func (in *ingester) finish(id string) error {
 	if err := in.target.StoreShared(in.ctx); err != nil {
@@ -310,8 +275,12 @@ func (in *ingester) finish(id string) error {
 		return err
 	}
 	r := schema.Run{ID: id, Name: in.o.Name, CreatedAt: in.o.Now.UTC(), ProfVersion: in.o.ProfVersion}
+	if in.replaced != nil {
+		r.CreatedAt = *in.replaced
+	}
+	in.capture.describe(&r)
 	for _, info := range in.infos {
-		if info.StartedAt != nil && (r.StartedAt == nil || info.StartedAt.Before(*r.StartedAt)) {
+		if in.capture == nil && info.StartedAt != nil && (r.StartedAt == nil || info.StartedAt.Before(*r.StartedAt)) {
 			r.StartedAt = info.StartedAt
 		}
 		if r.Command == "" {
@@ -323,6 +292,9 @@ func (in *ingester) finish(id string) error {
 	}
 	in.result.Run = r
 	if err := in.warnTwice(id); err != nil {
+		return err
+	}
+	if err := in.linkPasses(id); err != nil {
 		return err
 	}
 	rules, err := schema.LoadRules(in.ctx, in.conn)
@@ -345,41 +317,23 @@ func (in *ingester) finish(id string) error {
 	return err
 }
 
-// defaultName is the UTC time and the first file's short name.
-func defaultName(now time.Time, path string) string {
-	base := stem(filepath.Base(filepath.Clean(path)))
-	clean := strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, base)
-	return now.UTC().Format("20060102-150405") + "-" + strings.Trim(clean, "-.")
-}
-
-// checkName refuses names that could not be told from other ways to name a run.
-func checkName(name string) error {
-	switch {
-	case strings.HasPrefix(name, "@"), strings.HasPrefix(name, "tag:"):
-		return fmt.Errorf("run name %q: names that begin with @ or tag: mean runs already", name)
-	case uuid.Validate(name) == nil:
-		return fmt.Errorf("run name %q: it would be taken for the id of a run", name)
-	case !utf8.ValidString(name):
-		return fmt.Errorf("run name %q: it is not UTF-8", name)
-	case strings.TrimSpace(name) != name, strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7F }):
-		return fmt.Errorf("run name %q: it may not begin or end with blanks or hold control characters", name)
-	}
-	return nil
-}
-
 // explain adds what to do to the errors that a machine gives rather than a file.
 func explain(err error, home schema.Home) error {
-	text := strings.ToLower(err.Error()) // the Go library writes these texts in lower case, DuckDB does not
 	switch {
-	case strings.Contains(text, "no space left on device"):
+	case isFull(err):
 		return fmt.Errorf("the disk of %s is full; free some space and ingest again (nothing was stored): %w", home.Dir, err)
-	case strings.Contains(text, "read-only file system"), strings.Contains(text, "permission denied"):
+	case isForbidden(err):
 		return fmt.Errorf("%s cannot be written; check its rights or name another home with --home: %w", home.Dir, err)
 	}
 	return err
+}
+
+// isFull and isForbidden go by the text: the Go library writes it in lower case, DuckDB does not.
+func isFull(err error) bool {
+	return strings.Contains(strings.ToLower(err.Error()), "no space left on device")
+}
+
+func isForbidden(err error) bool {
+	text := strings.ToLower(err.Error())
+	return strings.Contains(text, "read-only file system") || strings.Contains(text, "permission denied")
 }

@@ -1,9 +1,7 @@
 package ingest
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -21,15 +19,20 @@ import (
 type input struct {
 	path   string
 	format Format
-	gz     bool
-	walked bool // found in a folder, not named by the user
+	packed packing
+	walked bool     // found in a folder, not named by the user
+	of     *capture // the capture whose folder it lies in; nil for others
 }
+
+// unpacksItself says whether the format reads the file as it is packed.
+func (f input) unpacksItself() bool { return f.format.Unpacks && f.packed != packedZstd }
 
 // inputs are what findInputs found.
 type inputs struct {
 	list    []input
-	left    []input // files that hold what another one holds better
-	skipped int     // files of folders that no format knows
+	left    []input  // files that hold what another one holds better
+	skipped int      // files of folders that no format knows
+	capture *capture // whose run.json is among them; nil without one
 }
 
 // stamp tells whether a file changed: its size and time of change; of a folder, the sums over its files.
@@ -53,7 +56,7 @@ func (f input) stat() (stamp, error) {
 
 // plain gives the path to read: the file itself, or what hashing unpacked where the format does not do that.
 func (f input) plain(h *hashing) (string, error) {
-	if !f.gz || f.format.Unpacks {
+	if f.packed == plainFile || f.unpacksItself() {
 		return f.path, nil
 	}
 	if _, err := h.wait(); err != nil {
@@ -62,9 +65,9 @@ func (f input) plain(h *hashing) (string, error) {
 	return h.unpacked, nil
 }
 
-// findInputs finds what to ingest in the given paths. A path that no format knows is an error; of a folder, files that none
-// knows are passed over and counted.
-func findInputs(paths []string) (*inputs, error) {
+// findInputs finds what to ingest in the given paths, but what is known to be broken. A path that no format knows is an error; of a
+// folder, files that none knows are passed over and counted.
+func findInputs(paths []string, broken map[string]error) (*inputs, error) {
 	in := &inputs{}
 	seen := map[string]bool{}
 	for _, p := range paths {
@@ -95,11 +98,14 @@ func findInputs(paths []string) (*inputs, error) {
 			if err != nil {
 				return nil, err
 			}
-			if !seen[key] {
+			if !seen[key] && broken[f.path] == nil {
 				seen[key] = true
 				in.list = append(in.list, f)
 			}
 		}
+	}
+	if err := in.readCapture(broken); err != nil {
+		return nil, err
 	}
 	in.leaveLesser()
 	return in, nil
@@ -131,8 +137,8 @@ func unknownFormat(path string) error {
 	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
 		return fmt.Errorf("%s: the file is empty: was the capture cut off?", path)
 	}
-	if isCutGzip(path) {
-		return fmt.Errorf("%s: the gzip file is cut short", path)
+	if p := cutFile(path); p != plainFile {
+		return fmt.Errorf("%s: the %s file is cut short", path, p)
 	}
 	if head, _, err := readHead(path); err == nil && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"hidden_size"`))) {
 		return fmt.Errorf("%s: %w by its name; if it is the configuration of a model, give it with --model %s", path, ErrUnknownFormat, path)
@@ -141,32 +147,24 @@ func unknownFormat(path string) error {
 	for _, f := range Formats() {
 		forms = append(forms, f.Doc)
 	}
-	return fmt.Errorf("%s: %w; prof reads %s; files also as .gz", path, ErrUnknownFormat, strings.Join(forms, "; "))
+	return fmt.Errorf("%s: %w; prof reads %s; files also as .gz and .zst", path, ErrUnknownFormat, strings.Join(forms, "; "))
 }
 
-// isCutGzip says whether a gzip file ends before its first bytes can be unpacked.
-func isCutGzip(path string) bool {
+// cutFile says how a file is packed that ends before its first bytes can be unpacked; plainFile for every other.
+func cutFile(path string) packing {
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return plainFile
 	}
 	defer f.Close()
-	r := bufio.NewReader(f)
-	if magic, err := r.Peek(len(gzipMagic)); err != nil || !bytes.Equal(magic, gzipMagic) {
-		return false
-	}
-	z, err := gzip.NewReader(r)
-	if err == nil {
-		_, err = io.CopyN(io.Discard, z, headBytes)
-		return errors.Is(err, io.ErrUnexpectedEOF)
-	}
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+	return cutPacking(f)
 }
 
 func findInFolder(path string) (found []input, skipped int, err error) {
 	if f, ok := sniffFolder(path); ok {
 		return []input{f}, 0, nil
 	}
+	var of *capture
 	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -174,10 +172,17 @@ func findInFolder(path string) (found []input, skipped int, err error) {
 		case d.IsDir() && d.Name() == schema.HomeName:
 			return fs.SkipDir
 		case d.IsDir():
+			if of = of.at(p); of.leaves(p) {
+				return fs.SkipDir
+			}
 			if f, ok := sniffFolder(p); ok {
+				f.of = of
 				found = append(found, f)
 				return fs.SkipDir
 			}
+			return nil
+		}
+		if of = of.at(p); of.leaves(p) {
 			return nil
 		}
 		// Pipes would block, and links may lead nowhere or round in circles.
@@ -186,9 +191,14 @@ func findInFolder(path string) (found []input, skipped int, err error) {
 			return nil
 		}
 		f, ok, err := sniff(p, p)
-		if f.walked = true; ok {
+		f.walked, f.of = true, of
+		switch {
+		case ok:
 			found = append(found, f)
-		} else {
+		case of != nil:
+			of.unknown(p, err)
+			err = nil
+		default:
 			skipped++
 		}
 		return err
@@ -229,7 +239,7 @@ func (in *inputs) leaveLesser() {
 
 // stem is a path without what tells the forms of one capture apart.
 func stem(path string) string {
-	for _, end := range []string{".gz", ".sqlite", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".json", ".trace", ".pt"} {
+	for _, end := range []string{".gz", ".zst", ".sqlite", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
 	return ncu.PageStem(path)
@@ -247,43 +257,41 @@ func sniffFolder(path string) (input, bool) {
 // headBytes is how much of a file a format may look at: a program may print much before ncu's first line.
 const headBytes = 64 << 10
 
-// sniff finds the format of a file by its first bytes, unpacked when it is gzip.
+// sniff finds the format of a file by its first bytes, unpacked when it is packed.
 func sniff(path, called string) (input, bool, error) {
-	head, gz, err := readHead(path)
+	head, packed, err := readHead(path)
 	if err != nil {
 		return input{}, false, err
 	}
-	name := strings.TrimSuffix(strings.ToLower(filepath.Base(called)), ".gz")
+	name := withoutPacking(strings.ToLower(filepath.Base(called)))
 	for _, f := range Formats() {
 		if f.Sniff != nil && f.Sniff(name, head) {
-			return input{path: path, format: f, gz: gz}, true, nil
+			return input{path: path, format: f, packed: packed}, true, nil
 		}
 	}
 	return input{}, false, nil
 }
 
-var gzipMagic = []byte{0x1f, 0x8b}
-
-func readHead(path string) (head []byte, gz bool, err error) {
+func readHead(path string) (head []byte, packed packing, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, false, err
+		return nil, plainFile, err
 	}
 	defer f.Close()
 	head = make([]byte, headBytes)
 	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return nil, false, fmt.Errorf("%s: %w", path, err)
+	if err != nil && !isCut(err) {
+		return nil, plainFile, fmt.Errorf("%s: %w", path, err)
 	}
 	head = head[:n]
-	if !bytes.HasPrefix(head, gzipMagic) {
-		return head, false, nil
+	if packed = packingOf(head); packed == plainFile {
+		return head, plainFile, nil
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, false, err
+		return nil, plainFile, err
 	}
-	head, err = unpackHead(f)
-	return head, true, err
+	head, err = packed.unpackHead(f)
+	return head, packed, err
 }
 
 func baseName(path string) string { return filepath.Base(filepath.Clean(path)) }

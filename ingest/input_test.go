@@ -18,7 +18,7 @@ func TestReportBesideItsExport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	in, err := findInputs([]string{dir})
+	in, err := findInputs([]string{dir}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,24 @@ import (
 	"prof/ingest/torch"
 )
 
-// source stores one input, unless the warehouse or this run holds its content already.
+// source stores one input, unless the warehouse or this run holds its content already. What a capture left and cannot be read is
+// passed over, or begun again without where part of it is stored.
 func (in *ingester) source(f input) error {
+	began := false
+	err := in.store(f, func() { began = true })
+	if f.of == nil || f.format.Name == runForm || !in.isOfFile(err) {
+		return err
+	}
+	if began || in.hasOther(f) {
+		return &unreadable{f.path, err}
+	}
+	f.of.passOver(f.path, err)
+	in.warnUnread()
+	return nil
+}
+
+// store stores one input; it says when it begins to.
+func (in *ingester) store(f input, begin func()) error {
 	before, err := f.stat()
 	if err != nil {
 		return err
@@ -30,7 +46,7 @@ func (in *ingester) source(f input) error {
 		}
 	} else if again, err := in.mayRepeat(before.size); err != nil {
 		return err
-	} else if again || f.gz && !f.format.Unpacks {
+	} else if again || f.packed != plainFile && !f.unpacksItself() {
 		if done, err := in.isRepeat(f, hash); done || err != nil {
 			if err != nil {
 				return err
@@ -64,6 +80,9 @@ func (in *ingester) source(f input) error {
 		}
 	}
 	in.target.SourceID = in.firstSource + len(in.result.Sources) + 1
+	if !f.format.Facts { // they are read whole before anything is stored
+		begin()
+	}
 	info, err = f.format.Load(in.ctx, path, f.path, in.target)
 	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents)) {
 		in.warn(err.Error() + "; passed over")
@@ -86,18 +105,15 @@ func (in *ingester) source(f input) error {
 			return err
 		}
 	}
+	if f.format.Name == runForm {
+		in.judge(info)
+	}
 	for _, w := range info.Warnings {
 		in.warn(f.path + ": " + w)
 	}
 	in.infos = append(in.infos, info)
 	in.result.Sources = append(in.result.Sources, Source{Path: f.path, Kind: f.format.Kind, Rows: info.Rows, Size: before.size})
 	return in.storeSource(f, info, before.size, sum)
-}
-
-func (in *ingester) warn(message string) {
-	if in.o.Warn != nil {
-		in.o.Warn(message)
-	}
 }
 
 // see notes the capture of a file that the warehouse holds, so that another form of it is not taken for a new capture.

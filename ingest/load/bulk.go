@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/google/uuid"
 )
 
 // Type is the DuckDB type of a column that a Worker fills.
@@ -119,8 +120,9 @@ func (b *bulk) FillChunk(local any, chunk duckdb.DataChunk) (err error) {
 	return chunk.SetSize(n)
 }
 
-// bulkFunction names a run's table function. It stays known to the open database, so each run has one of its own.
-func bulkFunction(runID string) string { return "prof_rows_" + strings.ReplaceAll(runID, "-", "") }
+// bulkFunction names a target's table function. It stays known to the open database, where one run may be made several times, so
+// each target has one of its own.
+func bulkFunction() string { return "prof_rows_" + strings.ReplaceAll(uuid.NewString(), "-", "") }
 
 // registerBulk makes the table function known; its argument picks one of the target's bulks.
 func registerBulk(conn *sql.Conn, name string, find func(handle int64) *bulk) error {
@@ -155,7 +157,7 @@ func (t *Target) Insert(ctx context.Context, table string, rows Rows) (int64, er
 	}
 	cols := strings.Join(names, ", ")
 	res, err := t.conn.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s (run_id, source_id, %s) SELECT '%s'::UUID, %d, %s FROM %s(%d)",
-		table, cols, t.RunID, t.SourceID, cols, bulkFunction(t.RunID), handle))
+		table, cols, t.RunID, t.SourceID, cols, t.bulk, handle))
 	if b.err != nil {
 		return 0, b.err
 	}

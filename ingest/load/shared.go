@@ -13,6 +13,12 @@ func (t *Target) StoreShared(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	_, err = t.Append(ctx, "kernel_symbol", func(add func(...driver.Value) error) error {
+		return t.Run.Symbols.Each(func(s Symbol) error { return add(t.UUID(), s.KernelName, s.Text) })
+	})
+	if err != nil {
+		return err
+	}
 	_, err = t.Append(ctx, "api_name", func(add func(...driver.Value) error) error {
 		for i, name := range t.Run.APIs.All() {
 			if err := add(t.UUID(), int32(i+1), name); err != nil {

@@ -51,6 +51,7 @@ type Target struct {
 	Run      *Run
 
 	conn *sql.Conn
+	bulk string // name of its table function
 	mu   sync.Mutex
 	held map[int64]*bulk
 	next int64
@@ -62,10 +63,12 @@ type Run struct {
 	ContextID int32 // last range_context_id given
 	Paths     Paths
 	Kernels   Names
+	Symbols   Symbols // of the kernels
 	APIs      Numbers
 	Metrics   Metrics
-	OpID      int32 // last op_id given
-	ModelID   int32 // last model_id given
+	OpID      int32            // last op_id given
+	ModelID   int32            // last model_id given
+	Models    map[string]int32 // models that facts of workloads carried, by name and configuration as JSON
 	Operators Names
 	Stacks    Paths // of Python functions
 
@@ -76,8 +79,8 @@ type Run struct {
 
 // NewTarget prepares a connection, on which a transaction is open or will be, for bulk inserts.
 func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, error) {
-	t := &Target{RunID: runID, Options: o, Run: run, conn: conn, held: map[int64]*bulk{}}
-	err := registerBulk(conn, bulkFunction(runID), func(h int64) *bulk {
+	t := &Target{RunID: runID, Options: o, Run: run, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
+	err := registerBulk(conn, t.bulk, func(h int64) *bulk {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		return t.held[h]

@@ -198,25 +198,14 @@ func setOpt64(c *load.Chunk, col, n int, v *table.Vector, i int) {
 // storeKernels stores the kernel executions.
 func (l *loader) storeKernels(ctx context.Context) error {
 	const names, grid = inMore, inMore + 2
-	const graph = grid + 9
+	const graph, mangled = grid + 9, grid + 10
 	wants := want(deviceWants + "demangledName shortName gridX gridY gridZ blockX blockY blockZ " +
-		"registersPerThread? staticSharedMemory? dynamicSharedMemory? graphNodeId?")
+		"registersPerThread? staticSharedMemory? dynamicSharedMemory? graphNodeId? mangledName?")
 	cols := columns(deviceColumns + "kernel_name_id grid_x:int grid_y:int grid_z:int block_x:int block_y:int block_z:int " +
 		"register_count:int static_shared_bytes:int dynamic_shared_bytes:int graph_node_id")
 	return l.storeDevice(ctx, kernelTable, "kernel", wants, cols, attribute.Kernel, graph, func(d *deviceWork) fillFunc {
 		f := d.worker()
-		var short int64 // string id of the short name beside the name that the cache asks for
-		cache := &nameCache[int64]{ids: map[int64]int64{}, make: func(str int64) (int64, error) {
-			name, err := l.strings.get(str)
-			if err != nil {
-				return 0, err
-			}
-			base, err := l.strings.get(short)
-			if err != nil {
-				return 0, err
-			}
-			return l.target.Run.Kernels.Add(name, base)
-		}}
+		cache := &kernelNames{l: l, ids: map[kernelName]int64{}}
 		return func(b *table.Batch, c *load.Chunk) (int, error) {
 			f.begin(c)
 			nameID, n := c.Int64(outMore), 0
@@ -228,8 +217,11 @@ func (l *loader) storeKernels(ctx context.Context) error {
 				if !f.common(b, i, c, n) {
 					continue
 				}
-				short = b.Cols[names+1].Ints[i]
-				id, err := cache.id(b.Cols[names].Ints[i])
+				name := kernelName{b.Cols[names].Ints[i], noSymbol}
+				if !b.Cols[mangled].Null(i) {
+					name.mangled = b.Cols[mangled].Ints[i]
+				}
+				id, err := cache.id(name, b.Cols[names+1].Ints[i])
 				if err != nil {
 					return 0, err
 				}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"fmt"
 	"os"
 
@@ -90,7 +91,20 @@ func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id
 	for _, w := range m.Warnings() {
 		f.Warnings = append(f.Warnings, "its config: "+w)
 	}
-	modelID, rows, err := model.Store(ctx, t, m, load.Mask(cmp.Or(f.Model, m.Name, name)))
+	called := load.Mask(cmp.Or(f.Model, m.Name, name))
+	text, err := json.Marshal(f.Config)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	key := called + "\x00" + string(text)
+	if known, ok := t.Run.Models[key]; ok { // each pass of a capture tells of the same one
+		return known, 0, nil, nil
+	}
+	modelID, rows, err := model.Store(ctx, t, m, called)
+	if t.Run.Models == nil {
+		t.Run.Models = map[string]int32{}
+	}
+	t.Run.Models[key] = modelID
 	return modelID, rows, nil, err
 }
 

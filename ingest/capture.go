@@ -1,0 +1,142 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"prof/ingest/load"
+	"prof/ingest/manifest"
+	"prof/schema"
+)
+
+// capture is a folder that prof capture made, by its run.json. A capture that was killed leaves files that cannot be read, and the
+// others are worth having.
+type capture struct {
+	dir    string
+	run    *manifest.Run // nil until readCapture
+	unread []unread      // files of the folder that were passed over
+	warned int           // how many of these were said
+}
+
+// unread is a file that was passed over, and why.
+type unread struct{ path, why string }
+
+// unreadable is the error of a file in a capture's folder that is broken, and of which part is stored.
+type unreadable struct {
+	path string
+	err  error
+}
+
+func (u *unreadable) Error() string { return u.err.Error() }
+func (u *unreadable) Unwrap() error { return u.err }
+
+// at gives the capture that a file or folder belongs to: c, or one of its own.
+func (c *capture) at(path string) *capture {
+	if c != nil && (path == c.dir || strings.HasPrefix(path, c.dir+string(filepath.Separator))) {
+		return c
+	}
+	run := filepath.Join(path, schema.ManifestName)
+	if st, err := os.Stat(run); err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	if f, ok, err := sniff(run, run); err == nil && ok && f.format.Name == runForm {
+		return &capture{dir: path}
+	}
+	return nil
+}
+
+// Folders of a capture that hold none of what it captured.
+const (
+	baselineFolder = "baseline" // what the workload wrote when it ran without a tool: it is about none of the captures
+	reportsFolder  = "reports"  // what prof report wrote
+	modelFolder    = "model"    // a copy of the configuration that the workload's facts carry
+)
+
+// leaves says whether a folder of the capture holds nothing to ingest, or a file is what a tool said of itself.
+func (c *capture) leaves(path string) bool {
+	if c == nil {
+		return false
+	}
+	name := c.name(path)
+	return name == baselineFolder || name == reportsFolder || name == modelFolder || strings.HasSuffix(name, ".log")
+}
+
+// artifactEnds are names of files that a tool captured into, and what it means when no format knows them.
+var artifactEnds = map[string]string{
+	".sqlite": "it holds no database", ".nsys-rep": "it holds no report", ".ncu-rep": "it holds no report of Nsight Compute",
+	".qdstrm": "nsys was stopped before it made a report of it; where nsys is, its QdstrmImporter does that",
+}
+
+// unknown notes a file of the folder that no format knows, where a tool captured into it. Others are what prof wrote beside.
+func (c *capture) unknown(path string, err error) {
+	why, known := artifactEnds[strings.ToLower(filepath.Ext(withoutPacking(path)))]
+	switch st, statErr := os.Stat(path); {
+	case err != nil:
+		c.passOver(path, err)
+	case !known:
+	case statErr == nil && st.Size() == 0:
+		c.passOver(path, errors.New("it is empty"))
+	default:
+		c.passOver(path, errors.New(why))
+	}
+}
+
+// passOver notes why a file of the folder is not read.
+func (c *capture) passOver(path string, err error) {
+	why := strings.TrimPrefix(strings.ReplaceAll(err.Error(), path, ""), ": ")
+	c.unread = append(c.unread, unread{path, load.Mask(why)})
+}
+
+// name is a file's name below the folder.
+func (c *capture) name(path string) string {
+	if name, err := filepath.Rel(c.dir, path); err == nil {
+		return filepath.ToSlash(name)
+	}
+	return path
+}
+
+// readCapture reads the run.json among the inputs, and leaves out what belongs to none of its captures.
+func (in *inputs) readCapture(broken map[string]error) error {
+	at := slices.IndexFunc(in.list, func(f input) bool { return f.format.Name == runForm })
+	if at < 0 {
+		return nil
+	}
+	f := &in.list[at]
+	for _, other := range in.list[at+1:] {
+		if other.format.Name == runForm {
+			return fmt.Errorf("%s and %s: %w: ingest their folders one by one", f.path, other.path, ErrSeveral)
+		}
+	}
+	if f.packed != plainFile {
+		return fmt.Errorf("%s: unpack it first, so that it lies beside what it tells of", f.path)
+	}
+	run, err := manifest.Read(f.path, f.path)
+	if err != nil {
+		return err
+	}
+	if f.of == nil { // named by itself
+		f.of = &capture{dir: filepath.Dir(f.path)}
+	}
+	in.capture, f.of.run = f.of, run
+	for path, err := range broken {
+		in.capture.passOver(path, err)
+	}
+	slices.SortFunc(in.capture.unread, func(a, b unread) int { return strings.Compare(a.path, b.path) })
+	in.leaveProfiled()
+	return nil
+}
+
+// leaveProfiled leaves out what the workload said under Nsight Compute where there is a timeline: that is not of the pass which Nsight
+// Compute slowed down.
+func (in *inputs) leaveProfiled() {
+	if !slices.ContainsFunc(in.list, func(f input) bool { return f.format.Kind == schema.ToolNsys || f.format.Kind == schema.ToolTorch }) {
+		return
+	}
+	in.list = slices.DeleteFunc(in.list, func(f input) bool {
+		return f.format.Name == workloadForm && f.of != nil && strings.HasPrefix(f.of.name(f.path), schema.ToolNcu+"/")
+	})
+}

@@ -1,0 +1,160 @@
+package ingest
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2"
+
+	"prof/ingest/load"
+	"prof/schema"
+)
+
+// warnUnread says which files of a capture's folder were passed over.
+func (in *ingester) warnUnread() {
+	c := in.capture
+	if c == nil {
+		return
+	}
+	for ; c.warned < len(c.unread); c.warned++ {
+		in.warn(c.unread[c.warned].path + ": " + c.unread[c.warned].why + "; passed over")
+	}
+}
+
+// isOfFile says whether an error is the fault of the file that was read, and not of the machine or the warehouse.
+func (in *ingester) isOfFile(err error) bool {
+	var db *duckdb.Error
+	return err != nil && in.ctx.Err() == nil && !errors.Is(err, context.Canceled) && !errors.As(err, &db) && !errors.Is(err, ErrChanging) && !isFull(err)
+}
+
+// hasOther says whether another form of what a file holds was left out for it.
+func (in *ingester) hasOther(f input) bool {
+	return slices.ContainsFunc(in.left, func(other input) bool {
+		return stem(other.path) == stem(f.path) && slices.Contains(other.format.GivesWayTo, f.format.Name)
+	})
+}
+
+// holds says whether a file came out of one of the capture's passes.
+func (c *capture) holds(path string) bool {
+	if c == nil || c.run == nil {
+		return false
+	}
+	_, ok := c.run.PassOf(path)
+	return ok
+}
+
+// describe says what run.json knows of the run better than the captures do: the tools were started by prof, and ran its launcher.
+func (c *capture) describe(r *schema.Run) {
+	if c == nil {
+		return
+	}
+	started := c.run.Manifest.StartedAt.UTC()
+	r.StartedAt, r.Command, r.Host = &started, c.run.Command(), c.run.Manifest.Host
+}
+
+// judge says in run.json's source what is missing of the capture: no sum of the run holds it.
+func (in *ingester) judge(info *load.SourceInfo) {
+	why := append(in.capture.run.Faults(), info.Warnings...)
+	for _, u := range in.capture.unread {
+		other := func(s Source) bool { return stem(s.Path) == stem(u.path) }
+		if !slices.ContainsFunc(in.result.Sources, other) { // else another form of the same was read
+			why = append(why, in.capture.name(u.path)+": "+u.why)
+		}
+	}
+	for _, p := range in.capture.run.Manifest.Passes {
+		if len(p.Artifacts) == 0 || p.Tool == schema.ToolNone || slices.ContainsFunc(in.result.Sources, func(s Source) bool {
+			pass, ok := in.capture.run.PassOf(s.Path)
+			return ok && pass == p.ID
+		}) {
+			continue
+		}
+		if in.firstSource == 0 { // else its captures are in the run already
+			why = append(why, fmt.Sprintf("nothing of pass %s could be read (%s)", p.Name, schema.List(p.Artifacts, 3)))
+		}
+	}
+	if len(why) > 0 {
+		info.Status, info.Reason = "partial", schema.List(why, maxReasons)
+	}
+}
+
+// maxReasons bounds what is said of a capture in one sentence; diagnostics have the rest.
+const maxReasons = 5
+
+// orReplace adds to the advice what a captured folder allows.
+func (in *ingester) orReplace(run string) string {
+	if in.capture == nil {
+		return ""
+	}
+	return fmt.Sprintf(" or `prof ingest --replace --run %s %s`", run, in.capture.dir)
+}
+
+// linkPasses stores which sources came out of which pass of the capture.
+func (in *ingester) linkPasses(id string) error {
+	if in.capture == nil {
+		return nil
+	}
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, path FROM source WHERE run_id = ?::UUID AND form NOT IN (?, ?) ORDER BY source_id`, id, runForm, optionForm)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var links [][2]int
+	for rows.Next() {
+		var source int
+		var path string
+		if err := rows.Scan(&source, &path); err != nil {
+			return err
+		}
+		if pass, ok := in.capture.run.PassOf(path); ok {
+			links = append(links, [2]int{pass, source})
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	_, err = in.target.Append(in.ctx, "capture_source", func(add func(...driver.Value) error) error {
+		for _, l := range links {
+			if err := add(in.target.UUID(), int32(l[0]), int32(l[1])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// attachCapture makes a run.json that was given for a run which is there tell of that run.
+func (in *ingester) attachCapture(id string) error {
+	if in.capture == nil {
+		return nil
+	}
+	if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM capture_source WHERE run_id = ?::UUID`, id); err != nil {
+		return err
+	}
+	var r schema.Run
+	in.capture.describe(&r)
+	if _, err := in.conn.ExecContext(in.ctx, `UPDATE run SET started_at = ?, command = ?, host = coalesce(nullif(?, ''), host) WHERE run_id = ?::UUID`,
+		r.StartedAt, r.Command, r.Host, id); err != nil {
+		return err
+	}
+	return in.linkPasses(id)
+}
+
+// replacedRun finds the run in whose place this one is made; "" when there is none.
+func (in *ingester) replacedRun() (id string, err error) {
+	if !in.o.Replace {
+		return "", nil
+	}
+	var made time.Time
+	err = in.conn.QueryRowContext(in.ctx, `SELECT run_id::VARCHAR, created_at FROM run WHERE name = ?`, in.o.Name).Scan(&id, &made)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	in.replaced = &made
+	return id, err
+}

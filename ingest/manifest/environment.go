@@ -1,0 +1,132 @@
+package manifest
+
+import (
+	"bytes"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"prof/ingest/load"
+	"prof/schema"
+)
+
+// Bounds of an env.json: it holds some hundred facts.
+const (
+	maxEnvironment = 16 << 20
+	maxFacts       = 10_000
+	maxDepth       = 16
+)
+
+// environment stores env.json as facts of the source: env. and the names of the objects that a value lies in, joined by dots.
+func (s *storing) environment() error {
+	facts, err := readEnvironment(s.r.path(schema.EnvironmentName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		s.warn("%s: %v; it was left out", schema.EnvironmentName, err)
+		return nil
+	}
+	s.part = append(s.part, part{schema.EnvironmentName, int64(len(facts)), int64(len(facts)), nil})
+	return s.append("source_fact", func(add func(...driver.Value) error) error {
+		for _, key := range slices.Sorted(maps.Keys(facts)) {
+			if err := add(key, facts[key]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readEnvironment reads a JSON object as dotted names and values, what is null or empty left out, secrets masked.
+func readEnvironment(path string) (map[string]string, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxEnvironment+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxEnvironment {
+		return nil, fmt.Errorf("it is larger than %d MiB", maxEnvironment>>20)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var fields map[string]any
+	if err := d.Decode(&fields); err != nil {
+		return nil, fmt.Errorf("it is no JSON object: %w", err)
+	}
+	out := map[string]string{}
+	if err := flatten(out, "env", fields, 0); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// openFile opens a file; a pipe, which would block, is an error.
+func openFile(path string) (*os.File, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, errors.New("it is no file")
+	}
+	return os.Open(path)
+}
+
+// flatten adds what a value holds. A list of values becomes one text, a list of objects a name by the place of each.
+func flatten(out map[string]string, name string, value any, depth int) error {
+	if depth > maxDepth || len(out) > maxFacts {
+		return fmt.Errorf("it has more than %d facts, or objects within objects more than %d deep", maxFacts, maxDepth)
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if err := flatten(out, name+"."+key, inner, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	case []any:
+		var plain []string
+		for i, inner := range v {
+			switch inner.(type) {
+			case map[string]any, []any:
+				if err := flatten(out, name+"."+strconv.Itoa(i), inner, depth+1); err != nil {
+					return err
+				}
+			case nil:
+			default:
+				plain = append(plain, fmt.Sprint(inner))
+			}
+		}
+		value = strings.Join(plain, ", ")
+	case nil:
+		return nil
+	}
+	if text := fmt.Sprint(value); text != "" {
+		out[name] = maskFact(name, text)
+	}
+	return nil
+}
+
+// maskFact masks a value that is a secret by itself or by its name.
+func maskFact(name, value string) string {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	masked, ok := strings.CutPrefix(load.Mask(last+"="+value), last+"=")
+	if !ok {
+		return load.Mask(value)
+	}
+	return masked
+}

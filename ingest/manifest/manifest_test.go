@@ -1,0 +1,98 @@
+package manifest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"prof/schema"
+)
+
+func TestSniff(t *testing.T) {
+	whole, err := os.ReadFile("../../testdata/capture/repeats/run.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"run.json", string(whole), true}, {"run.json", string(whole[:2000]), true}, {"my-run.json", string(whole), false}, {"run.json", string(whole[:100]), false},
+		{"run.json", `{"passes": [], "prof_version": ""}`, true}, {"run.json", `{"passes": []}`, false}, {"run.json", `[{"passes": [], "prof_version": ""}]`, false},
+		{"run.json", `{"a": {"passes": [], "prof_version": ""}}`, false}, {"run.json", "", false}, {"run.json", "passes prof_version", false},
+	} {
+		if got := Sniff(c.name, []byte(c.text)); got != c.want {
+			t.Errorf("%s %.60q: %v", c.name, c.text, got)
+		}
+	}
+}
+
+// TestPassOf holds that a file is known by whatever path leads to it.
+func TestPassOf(t *testing.T) {
+	dir := t.TempDir()
+	real := filepath.Join(dir, "real")
+	if err := os.CopyFS(real, os.DirFS("../../testdata/capture/repeats")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, run := range []string{"real/run.json", filepath.Join(dir, "link/run.json"), "./link/../real/run.json"} {
+		r, err := Read(run, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string]int{"real/nsys/report-1.sqlite": 4, filepath.Join(dir, "link/nsys/report-2.nsys-rep"): 5, "link/nsys/../nsys/report-2.sqlite.zst": 5,
+			"real/nsys/report-1.sqlite.gz": 4, "real/report-1.sqlite": 0, "real/nsys/report-3.sqlite": 0, "report-1.sqlite": 0} {
+			if got, ok := r.PassOf(path); got != want || ok != (want > 0) {
+				t.Errorf("%s: %s is of pass %d, want %d", run, path, got, want)
+			}
+		}
+	}
+}
+
+// TestFaults holds what is said of a capture that went wrong.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		m    schema.Manifest
+		want string
+	}{
+		{schema.Manifest{Status: schema.StatusOK, Passes: []schema.Pass{{Name: "baseline-1", Status: schema.StatusFailed}}}, ""},
+		{schema.Manifest{Status: schema.StatusRunning, Passes: []schema.Pass{{Name: "nsys-1", Status: schema.StatusOK}, {Name: "ncu-1", Status: schema.StatusRunning}}},
+			"prof was killed while it captured; pass ncu-1: running"},
+		{schema.Manifest{Status: schema.StatusPartial, Passes: []schema.Pass{{Name: "nsys-1", Status: schema.StatusTooLarge, Reason: "more than 2 GiB"}, {Name: "ncu-1", Status: schema.StatusNotRun}}},
+			"pass nsys-1: too large: more than 2 GiB; pass ncu-1: not run"},
+		{schema.Manifest{Status: schema.StatusFailed, Reason: "no tool with token=abcdefgh"}, "the capture is failed: no tool with token=***"},
+	} {
+		if got := strings.Join((&Run{Manifest: &c.m}).Faults(), "; "); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.m, got, c.want)
+		}
+	}
+}
+
+// TestEnvironment holds how env.json becomes facts, and that no secret does.
+func TestEnvironment(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "env.json")
+	for _, c := range []struct{ text, want string }{
+		{`{"a": {"b": 1, "c": [1, "x", null], "d": null, "e": ""}, "f": [{"g": true}, {"g": 1.50}], "h": [], "i": 12345678901234567890}`,
+			"map[env.a.b:1 env.a.c:1, x env.f.0.g:true env.f.1.g:1.50 env.i:12345678901234567890]"},
+		{`{"variables": {"HF_TOKEN": "abcdefgh12345678", "NCCL_X": "hf_examplesecret0123456789", "CUDA_Y": "1"}}`, "map[env.variables.CUDA_Y:1 env.variables.HF_TOKEN:*** env.variables.NCCL_X:***]"},
+		{`[1]`, "it is no JSON object"},
+		{`{"a": `, "it is no JSON object"},
+		{strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40), "more than 16 deep"},
+	} {
+		if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readEnvironment(file)
+		if err == nil && fmt.Sprint(got) != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.80s: %v, %v, want %s", c.text, got, err, c.want)
+		}
+	}
+	if _, err := readEnvironment(filepath.Dir(file)); err == nil {
+		t.Error("a folder was read as env.json")
+	}
+}

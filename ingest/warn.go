@@ -1,0 +1,82 @@
+package ingest
+
+import (
+	"fmt"
+
+	"prof/schema"
+)
+
+func (in *ingester) warn(message string) {
+	if in.o.Warn != nil {
+		in.o.Warn(message)
+	}
+}
+
+// once passes on each message once: an ingest that is begun again says the same again.
+func once(warn func(string)) func(string) {
+	said := map[string]bool{}
+	return func(message string) {
+		if warn != nil && !said[message] {
+			said[message] = true
+			warn(message)
+		}
+	}
+}
+
+// warnLeft says which pages of Nsight Compute are not read because its report is. Of Nsight Systems, an export and its report
+// are one thing to everybody.
+func (in *ingester) warnLeft(left []input) {
+	var pages []string
+	for _, f := range left {
+		if f.format.Kind == "ncu" {
+			pages = append(pages, f.path)
+		}
+	}
+	if len(pages) > 0 {
+		in.warn(fmt.Sprintf("left out, since the report beside them is of the same capture: %s", schema.List(pages, 3)))
+	}
+}
+
+// warnMixed warns of a run whose timelines do not belong together by what they say of themselves. What Nsight Compute profiled
+// adds up with nothing, and is mostly a shorter run of the same program.
+func (in *ingester) warnMixed() {
+	first := ""
+	for i, info := range in.infos {
+		if in.result.Sources[i].Kind == "ncu" || info.Command == "" { // the PyTorch profiler does not say
+			continue
+		}
+		if in.capture.holds(in.result.Sources[i].Path) { // its passes ran one workload, each through a command of its own
+			continue
+		}
+		if first != "" && info.Command != first {
+			in.warn(fmt.Sprintf("this run mixes captures of different commands (%q, %q): its totals and stages add them up", first, info.Command))
+			return
+		}
+		first = info.Command
+	}
+}
+
+// warnTwice warns of results of Nsight Compute that several sources hold: a report and pages of it under another name.
+func (in *ingester) warnTwice(id string) error {
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT s.path FROM source s
+		WHERE s.run_id = ?::UUID AND s.source_id IN (
+			SELECT unnest(x.sources) FROM (SELECT list(DISTINCT source_id) AS sources FROM ncu_launch WHERE run_id = ?::UUID
+				GROUP BY pid, ncu_id, kind, grid_x, grid_y, grid_z, block_x, block_y, block_z HAVING count(DISTINCT source_id) > 1) x)
+		ORDER BY s.path`, id, id)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var paths []string
+	for rows.Next() {
+		var path string
+		if err := rows.Scan(&path); err != nil {
+			return err
+		}
+		paths = append(paths, path)
+	}
+	if len(paths) > 0 {
+		in.warn(fmt.Sprintf("these hold launches of the same number, process and grid: are they one capture, which now counts twice? %s", schema.List(paths, 4)))
+	}
+	return rows.Err()
+}
