@@ -18,16 +18,21 @@ type Section struct {
 var sections = []struct {
 	title, query string
 	args         Args
+	captured     bool // only of a run that prof capture made, and where there is something to show
 }{
-	{"Devices", "devices", nil},
-	{"Stages", "stages", nil},
-	{"Parts of stages", "stage-notes", nil},
-	{"Model", "models", nil},
-	{"Model FLOPs utilisation", "mfu", nil},
-	{"Memory bandwidth utilisation", "mbu", nil},
-	{"Top kernels", "top-kernels", Args{"top": "20"}},
-	{"Top operators", "top-operators", Args{"top": "20"}},
-	{"Sources", "sources", nil},
+	{title: "Devices", query: "devices"},
+	{title: "Capture", query: "capture-passes", captured: true},
+	{title: "Overhead of profiling", query: "overhead", captured: true},
+	{title: "Use of devices", query: "device-use", captured: true},
+	{title: "Throttling", query: "throttling", captured: true},
+	{title: "Stages", query: "stages"},
+	{title: "Parts of stages", query: "stage-notes"},
+	{title: "Model", query: "models"},
+	{title: "Model FLOPs utilisation", query: "mfu"},
+	{title: "Memory bandwidth utilisation", query: "mbu"},
+	{title: "Top kernels", query: "top-kernels", args: Args{"top": "20"}},
+	{title: "Top operators", query: "top-operators", args: Args{"top": "20"}},
+	{title: "Sources", query: "sources"},
 }
 
 // Report asks what a report of a run shows.
@@ -41,6 +46,9 @@ func Report(ctx context.Context, w *schema.Warehouse, run string) ([]Section, er
 		f, err := ask(ctx, w, s.query, args)
 		if err != nil {
 			return nil, err
+		}
+		if s.captured && len(f.Rows) == 0 {
+			continue
 		}
 		section := Section{Title: s.title, Frame: f}
 		if len(f.Rows) == 0 {

@@ -42,6 +42,7 @@ var choices = []choice{
 	{"range", "ranges, among others,", "(SELECT DISTINCT name AS x FROM range_path WHERE run_id = %[1]s AND path_id IN " + countedPaths + ")", equals},
 	{"severity", "severities", "(SELECT DISTINCT severity AS x FROM diagnostic WHERE run_id = %[1]s)", equals},
 	{"findings", "findings of the severities", "(SELECT DISTINCT severity AS x FROM ncu_rule WHERE run_id = %[1]s UNION SELECT '(all)')", equals},
+	{"pass", "passes", "(SELECT DISTINCT name AS x FROM capture_pass WHERE run_id = %[1]s)", equals},
 	{"launch", "profiled launches", "(SELECT concat(min(launch_id), ' to ', max(launch_id)) AS x FROM ncu_launch WHERE run_id = %[1]s HAVING count(*) > 0)", contains},
 	{"section", "sections", "(SELECT DISTINCT section AS x FROM ncu_section WHERE run_id = %[1]s)", contains},
 	{"kernel", "profiled kernels", "(SELECT DISTINCT k.short_name AS x FROM ncu_launch l JOIN kernel_name k USING (run_id, kernel_name_id) WHERE l.run_id = %[1]s)", contains},
@@ -80,7 +81,7 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 		}
 		out = append(out, fmt.Sprintf("nothing has --%s %s; the run has the %s %s%s", FlagName(c.param), value, c.what, schema.List(names, 12), hint))
 	}
-	if counts == operators || slices.Contains(q.Notes, "ncu") || slices.Contains(q.Notes, "region") || len(out) > 0 { // they need no timeline
+	if counts == operators || slices.Contains(q.Notes, "ncu") || slices.Contains(q.Notes, "region") || slices.Contains(q.Notes, "capture") || len(out) > 0 { // they need no timeline
 		return out, nil
 	}
 	none, err := Notes(ctx, w, args, "timeline")

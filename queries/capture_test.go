@@ -1,0 +1,297 @@
+package queries_test
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"prof/ingest"
+	ingestload "prof/ingest/load"
+	"prof/queries"
+	"prof/schema"
+)
+
+// captured makes the run of a captured folder: two repeats of the timeline of a Llama and what the workload says of each.
+func captured(t *testing.T, w *schema.Warehouse) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../testdata/capture/repeats")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(llamaCapture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := regexp.MustCompile(`PROFILING_SESSION_UUID([0-9a-f-]{36})`).FindSubmatch(data)
+	facts, err := os.ReadFile(llamaWorkload)
+	if err != nil || id == nil {
+		t.Fatal(err, id)
+	}
+	other := bytes.ReplaceAll(data, id[1], []byte("00000000-1111-2222-3333-444444444444")) // as of a session of its own
+	for name, text := range map[string][]byte{"report-1.sqlite": data, "report-2.sqlite": other, "workload.json": facts} {
+		if err := os.WriteFile(filepath.Join(dir, "nsys", name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := ingest.Run(t.Context(), w, []string{dir}, ingest.Options{Now: time.Now(), Load: ingestload.Options{Threads: 2}})
+	if err != nil || len(res.Sources) != 4 || res.Run.Name != "repeats" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+}
+
+// TestRepeats holds that repeats of the workload are measured together, and are no ranks of one job.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	loadFacts(t, w, ingest.Options{Name: "once"}, llamaCapture, llamaWorkload)
+	exec(t, w, "UPDATE source SET sha256 = 'another'")
+	exec(t, w, "DELETE FROM source_fact WHERE key = 'capture.id'")
+	captured(t, w)
+	once, _ := utilisation(t, w, queries.Args{"run": "once"})
+	twice, f := utilisation(t, w, queries.Args{"run": "repeats"})
+	const repeats, ranks = "the run holds 2 repeats of the workload", "2 processes took part in"
+	said := func(f *queries.Frame, note string) bool {
+		return slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, note) })
+	}
+	for stage, u := range once {
+		for _, column := range []string{"flop", "time_ns", "peak_flop_per_s", "mfu_ratio", "mbu_ratio", "device_count"} {
+			if a, b := u.number(t, column), twice[stage].number(t, column); a != b || a != a {
+				t.Errorf("%s: %s is %v once and %v of two repeats", stage, column, a, b)
+			}
+		}
+		if a, b := u.number(t, "passes"), twice[stage].number(t, "passes"); 2*a != b {
+			t.Errorf("%s: %v passes once, %v of two repeats", stage, a, b)
+		}
+	}
+	if !said(f, repeats) || said(f, ranks) {
+		t.Errorf("notes %q", f.Notes)
+	}
+	for _, name := range []string{"mbu", "legacy-mfu"} {
+		a, b := query(t, w, name, queries.Args{"run": "once"}), query(t, w, name, queries.Args{"run": "repeats"})
+		ratio := map[string]string{"mbu": "mbu_ratio", "legacy-mfu": "mfu_ratio"}[name]
+		if x, y := column(a, ratio), column(b, ratio); !slices.Equal(x, y) || x[0] == nil {
+			t.Errorf("%s: %v once, %v of two repeats", name, x, y)
+		}
+	}
+	single, both := query(t, w, "top-kernels", queries.Args{"run": "once", "top": "0"}), query(t, w, "top-kernels", queries.Args{"run": "repeats", "top": "0"})
+	if total(both, "total_ns") != 2*total(single, "total_ns") || !said(both, repeats) || said(single, repeats) {
+		t.Errorf("top-kernels: %d and %d ns, notes %q", total(single, "total_ns"), total(both, "total_ns"), both.Notes)
+	}
+	stages := query(t, w, "stages", queries.Args{"run": "repeats"})
+	if p, q := column(query(t, w, "stages", queries.Args{"run": "once"}), "gpu_span_mean_ns"), column(stages, "gpu_span_mean_ns"); !slices.Equal(p, q) {
+		t.Errorf("stages: %v once, %v of two repeats", p, q)
+	}
+	// Two sources of one pass, and two of none, are ranks: which part of the model each ran is not known.
+	for what, stmt := range map[string]string{"of one pass": "UPDATE capture_source SET pass_id = 4", "of none": "DELETE FROM capture_source"} {
+		exec(t, w, stmt)
+		got, f := utilisation(t, w, queries.Args{"run": "repeats"})
+		if v := got["prefill"].row[f.Index("mfu_ratio")]; v != nil || !said(f, ranks) || said(f, repeats) {
+			t.Errorf("%s: mfu of prefill is %v, notes %q", what, v, f.Notes)
+		}
+		shared, f := utilisation(t, w, queries.Args{"run": "repeats", "ranks": "shared"})
+		if v := shared["prefill"].number(t, "mfu_ratio"); v*2 != once["prefill"].number(t, "mfu_ratio") {
+			t.Errorf("%s: of two ranks %v", what, v)
+		}
+	}
+}
+
+// TestCapture holds what the queries say of a captured run, against the numbers that were made up for it.
+func TestCapture(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	captured(t, w)
+	load(t, w, "plain", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	for _, c := range []struct{ stmt, want string }{
+		{"SELECT mode, status, git_commit[:4], is_git_dirty, pass_count, device_count, input_count, sample_count, duration_ns FROM captures('repeats')", "[[deep partial 0123 true 6 2 2 52 14000000000]]"},
+		{"SELECT pass, tool, mode, repeat, status, workload_ns, duration_ns, exit_code, artifact_bytes, reason, source_count FROM capture_passes('repeats') WHERE pass_id > 2",
+			"[[baseline-3 none baseline 3 ok 980000000 1480000000 0 <nil> <nil> 0] [nsys-1 nsys deep 1 ok 1300000000 1800000000 0 2000000 <nil> 1] [nsys-2 nsys deep 2 ok 1340000000 1840000000 0 2000000 <nil> 1] " +
+				"[ncu-1 ncu kernels 1 failed 400000000 900000000 1 <nil> ncu may not read the GPU's counters (ERR_NVGPUCTRPERM) 0]]"},
+		{"SELECT * REPLACE (abs(workload_std_ns - 2e7 * sqrt(2)) < 1 AS workload_std_ns) FROM overhead('repeats')", "[[deep nsys 0.32 3 1e+09 1e+09 2e+07 2 1.32e+09 1.32e+09 true] [kernels ncu <nil> 3 1e+09 1e+09 2e+07 0 <nil> <nil> <nil>]]"},
+		{"SELECT count(*), count(sm_ratio), min(time_ns), max(time_ns), count(throttle), count(DISTINCT throttle) FROM device_samples('repeats', pass := 'nsys-1', device := 0)", "[[13 13 -100000000 1100000000 13 3]]"},
+		{"SELECT time_ns, throttle, power_w, other_process_count FROM device_samples('repeats', pass := 'nsys-1') WHERE time_ns = 400000000", "[[400000000 sw_power_cap 650.5 0] [400000000 <nil> <nil> <nil>]]"},
+		{"SELECT pass, device, samples, sm_max_ratio, memory_used_max_bytes, sm_clock_max_hz, power_max_w, temperature_max_c, other_process_max_count, name FROM device_use('repeats')",
+			"[[nsys-1 0 13 0.9 4294967296 1.98e+09 650.5 61 0 NVIDIA H200] [nsys-1 1 13 1 <nil> <nil> <nil> <nil> 2 NVIDIA H200] [nsys-2 0 13 0.9 4294967296 1.98e+09 650.5 61 0 NVIDIA H200] [nsys-2 1 13 1 <nil> <nil> <nil> <nil> 2 NVIDIA H200]]"},
+		{"SELECT busy_sm_clock_mean_hz FROM device_use('repeats', pass := 'nsys-1', device := 0)", fmt.Sprintf("[[%v]]", (6*1.98e9+2*1.5e9)/8)},
+		{"FROM throttling('repeats')", "[[nsys-1 0 gpu_idle false 5 0 0 1.98e+09] [nsys-1 0 sw_power_cap true 2 2 0.25 1.5e+09] [nsys-2 0 gpu_idle false 5 0 0 1.98e+09]]"},
+	} {
+		got := strings.ReplaceAll(fmt.Sprint(rows(t, w, c.stmt)), "1980000000", "1.98e+09")
+		if got != c.want {
+			t.Errorf("%s:\n %s, want\n %s", c.stmt, got, c.want)
+		}
+	}
+	said := func(what string, notes []string, want ...string) {
+		t.Helper()
+		for _, n := range want {
+			if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, n) }) {
+				t.Errorf("%s: no note %q among %q", what, n, notes)
+			}
+		}
+	}
+	const slowed = "GPU 0 was held back (sw_power_cap) in 12 % of the samples in which it was at work"
+	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: pass ncu-1: failed")
+	said("overhead", query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "profiling (deep) made the workload 32 % slower", "--mode light")
+	for _, name := range []string{"captures", "capture-passes", "overhead", "device-samples", "device-use", "throttling"} {
+		f := query(t, w, name, queries.Args{"run": "plain"})
+		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
+			t.Errorf("%s of another run: %v, %q", name, f.Rows, f.Notes)
+		}
+	}
+	said("no such pass", query(t, w, "throttling", queries.Args{"run": "repeats", "pass": "nsys-9"}).Notes, "nothing has --pass nsys-9; the run has the passes baseline-1")
+	// Others on the workload's GPU count, others on another do not.
+	if got := rows(t, w, "FROM _capture_doubt_v1('repeats')"); fmt.Sprint(got) != "[[0 16 2 sw_power_cap 0 26]]" {
+		t.Errorf("doubts %v", got)
+	}
+	exec(t, w, "UPDATE device_sample SET other_process_count = 3, throttle_mask = 512 WHERE device_id = 0 AND pass_id = 5 AND sm_ratio > 0")
+	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "other processes computed on GPU 0 in 31 % of the samples", slowed)
+	if got := rows(t, w, "SELECT reason, is_slowdown, samples FROM throttling('repeats', pass := 'nsys-2')"); fmt.Sprint(got) != "[[gpu_idle false 5] [bit 9 <nil> 8]]" {
+		t.Errorf("a reason that is not known: %v", got)
+	}
+	exec(t, w, "UPDATE device SET uuid = NULL") // then every GPU at work may be the workload's
+	if got := rows(t, w, "SELECT device_id, shared_count FROM _capture_doubt_v1('repeats') ORDER BY 1"); fmt.Sprint(got) != "[[0 8] [1 14]]" {
+		t.Errorf("doubts without UUIDs %v", got)
+	}
+	exec(t, w, "DELETE FROM device_sample")
+	said("throttling", query(t, w, "throttling", queries.Args{"run": "repeats"}).Notes, "NVML was not sampled")
+	exec(t, w, "DELETE FROM capture_pass WHERE tool = 'none'")
+	f := query(t, w, "overhead", queries.Args{"run": "repeats"})
+	if said("overhead", f.Notes, "the overhead of profiling is not known"); len(f.Rows) != 2 || f.Rows[0][f.Index("overhead_ratio")] != nil {
+		t.Errorf("overhead without a baseline: %v", f.Rows)
+	}
+}
+
+// launched is a kernel as the plan counts it.
+type launched struct {
+	name, stage, shape string
+	source, pid, ns    int64
+}
+
+// TestPlan holds the launches that ncu is to profile to a count of all launches, one by one.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	captured(t, w)
+	f, err := queries.Raw(t.Context(), w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z), k.source_id, k.pid, k.duration_ns
+		FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id)
+		LEFT JOIN (SELECT c.range_context_id, p.stage FROM range_context c JOIN passes('repeats') p ON p.range_id = c.range_id WHERE NOT p.is_warmup) x USING (range_context_id)
+		ORDER BY k.source_id, k.pid, k.launch_start_ns, k.start_ns, k.correlation_id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type combination struct{ name, stage, shape string }
+	count, spent := map[string]int64{}, map[string]int64{}
+	calls, times, measured := map[combination]int64{}, map[combination]int64{}, map[combination][]int64{}
+	for _, r := range f.Rows {
+		k := launched{r[0].(string), r[1].(string), r[2].(string), r[3].(int64), r[4].(int64), r[5].(int64)}
+		id := fmt.Sprint(k.source, k.pid, k.name)
+		count[id]++
+		if k.stage == "" {
+			continue
+		}
+		c := combination{k.name, k.stage, k.shape}
+		spent[k.name] += k.ns
+		calls[c]++
+		if times[c] += k.ns; k.source == 1 {
+			measured[c] = append(measured[c], count[id])
+		}
+	}
+	var names []string
+	for name := range spent {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(spent[b], spent[a]), strings.Compare(a, b)) })
+	type launch struct {
+		rank   int
+		of     combination
+		places []int64 // near the middle
+	}
+	var planned []launch
+	shared := map[int64]int{} // combinations that have a number
+	for i, name := range names[:10] {
+		var mine []combination
+		for c := range calls {
+			if c.name == name {
+				mine = append(mine, c)
+			}
+		}
+		slices.SortFunc(mine, func(a, b combination) int {
+			return cmp.Or(cmp.Compare(times[b], times[a]), strings.Compare(a.stage, b.stage), strings.Compare(a.shape, b.shape))
+		})
+		for _, c := range mine[:min(2, len(mine))] {
+			nth := measured[c]
+			middle := (len(nth) - 1) / 2
+			near := nth[max(0, middle-500):min(len(nth), middle+501)]
+			planned = append(planned, launch{i + 1, c, near})
+			for _, n := range near {
+				shared[n]++
+			}
+		}
+	}
+	var want []string
+	numbers := map[int64]bool{}
+	for _, l := range planned {
+		best := l.places[0]
+		for _, n := range l.places {
+			if shared[n] >= shared[best] {
+				best = n
+			}
+		}
+		numbers[best] = true
+		want = append(want, fmt.Sprint([]any{l.rank, l.of.name, best, l.of.stage, l.of.shape, calls[l.of], times[l.of], 1}))
+	}
+	if len(numbers) > len(planned)/2 {
+		t.Errorf("%d numbers serve %d combinations", len(numbers), len(planned))
+	}
+	const columns = "SELECT rank, kernel, invocation, stage, grid || ', ' || block, calls, total_ns, source_id FROM "
+	if got := rows(t, w, columns+"ncu_plan('repeats')"); !slices.Equal(got, want) {
+		t.Errorf("the plan is\n %s\nwant\n %s", strings.Join(got, "\n "), strings.Join(want, "\n "))
+	}
+	if got := rows(t, w, "SELECT count(*), count(DISTINCT stage), min(stage) FROM ncu_plan('repeats', top := 3, per_kernel := 1, stage := 'prefill')"); fmt.Sprint(got) != "[[3 1 prefill]]" {
+		t.Errorf("of prefill: %v", got)
+	}
+	if got := rows(t, w, "SELECT count(DISTINCT p.kernel) FROM ncu_plan('repeats', top := 0, per_kernel := 0) p JOIN kernel_symbol s ON s.symbol = p.symbol JOIN kernel_name n ON n.kernel_name_id = s.kernel_name_id AND n.name = p.kernel"); fmt.Sprint(got) != fmt.Sprintf("[[%d]]", len(names)) {
+		t.Errorf("symbols of %v of %d kernels", got, len(names))
+	}
+	// A kernel whose symbol is not known, or that several have, leaves its place to the next ones.
+	notes := func() string {
+		return strings.Join(query(t, w, "ncu-plan", queries.Args{"run": "repeats", "top": "4"}).Notes, "\n")
+	}
+	if got := notes(); strings.Contains(got, "left out") {
+		t.Errorf("notes %q", got)
+	}
+	exec(t, w, "DELETE FROM kernel_symbol WHERE kernel_name_id = (SELECT kernel_name_id FROM kernel_name WHERE name = "+schema.Quote(names[0])+")")
+	exec(t, w, "INSERT INTO kernel_symbol SELECT run_id, kernel_name_id, 'another' FROM kernel_name WHERE name = "+schema.Quote(names[2]))
+	if got := rows(t, w, "SELECT DISTINCT rank FROM ncu_plan('repeats', top := 4) ORDER BY 1"); fmt.Sprint(got) != "[[2] [4] [5] [6]]" {
+		t.Errorf("ranks %v", got)
+	}
+	if got := notes(); !strings.Contains(got, "1 kernels of the most time are left out, since their symbols are not known") || !strings.Contains(got, "1 kernels of the most time are left out, since several functions have their name") {
+		t.Errorf("notes %q", got)
+	}
+	exec(t, w, "DELETE FROM kernel_symbol")
+	if f := query(t, w, "ncu-plan", queries.Args{"run": "repeats"}); len(f.Rows) != 0 || !strings.HasPrefix(f.Notes[0], "the capture does not tell symbols of kernels") {
+		t.Errorf("without symbols: %v, %q", f.Rows, f.Notes)
+	}
+	// Without a pass that is measured all launches count.
+	load(t, w, "free", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	exec(t, w, "DELETE FROM path_stage")
+	if got := rows(t, w, "SELECT count(*) > 1, min(stage), max(stage), max(invocation) > 1 FROM ncu_plan('free')"); fmt.Sprint(got) != "[[true (none) (none) true]]" {
+		t.Errorf("without stages: %v", got)
+	}
+}

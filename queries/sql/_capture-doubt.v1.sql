@@ -1,0 +1,32 @@
+-- _capture-doubt v1: GPUs of the workload that were held back for want of power or cooling, or that others computed on too, while a timeline was captured.
+-- grain: one GPU
+-- key: device_id
+-- params:
+--   run VARCHAR: the run
+-- columns:
+--   device_id: NVML's number of the GPU
+--   busy_count: samples in which it was at work
+--   slowed_count: those of them in which it was held back
+--   reasons: why
+--   shared_count: samples of all in which others computed on it
+--   sample_count: samples
+
+-- Which GPUs are the workload's is known by the UUIDs of those that its kernels ran on; without any kernel all that were at work are.
+WITH used AS (
+    SELECT DISTINCT c.device_id
+    FROM (SELECT DISTINCT k.source_id, k.device_id FROM kernel k WHERE k.run_id = _run_id_v1(run)) k
+    JOIN device d ON d.run_id = _run_id_v1(run) AND d.source_id = k.source_id AND d.device_id = k.device_id
+    JOIN capture_device c ON c.run_id = d.run_id AND replace(c.uuid, 'GPU-', '') = replace(d.uuid, 'GPU-', '')
+), s AS (
+    SELECT d.device_id, d.throttle_mask, d.other_process_count, coalesce(d.sm_ratio > 0, false) AS is_busy
+    FROM device_sample d JOIN capture_pass p ON p.run_id = d.run_id AND p.pass_id = d.pass_id
+    WHERE d.run_id = _run_id_v1(run) AND p.tool IN ('nsys', 'torch') AND (d.device_id IN (SELECT u.device_id FROM used u) OR NOT EXISTS (SELECT 1 FROM used))
+), mask AS (
+    SELECT bit_or(1::BIGINT << r.bit_count) AS slow FROM _throttle_reason_v1 r WHERE r.is_slowdown
+), x AS (
+    SELECT s.device_id, count(*) FILTER (s.is_busy) AS busy_count, count(*) FILTER (s.is_busy AND s.throttle_mask & mask.slow <> 0) AS slowed_count, bit_or(s.throttle_mask & mask.slow) FILTER (s.is_busy) AS seen,
+        count(*) FILTER (s.other_process_count > 0) AS shared_count, count(*) AS sample_count
+    FROM s CROSS JOIN mask GROUP BY s.device_id
+)
+SELECT x.device_id, x.busy_count, x.slowed_count, (SELECT string_agg(r.reason, ', ' ORDER BY r.bit_count) FROM _throttle_reason_v1 r WHERE x.seen & (1::BIGINT << r.bit_count) <> 0) AS reasons, x.shared_count, x.sample_count
+FROM x WHERE x.busy_count > 0 AND (x.slowed_count > 0 OR x.shared_count > 0)

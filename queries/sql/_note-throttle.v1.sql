@@ -1,0 +1,13 @@
+-- _note-throttle v1: GPUs whose state makes times longer than they could be: held back for want of power or cooling, or shared with others.
+-- grain: one note
+-- key: note
+-- params:
+--   run VARCHAR: the run
+-- columns:
+--   note: the sentence
+
+SELECT format('GPU {} was held back ({}) in {:.0f} % of the samples in which it was at work: times are longer than they could be, see prof query throttling', d.device_id, d.reasons, 100 * d.slowed_count / d.busy_count) AS note
+FROM _capture_doubt_v1(run) d WHERE d.slowed_count > 0
+UNION ALL
+SELECT format('other processes computed on GPU {} in {:.0f} % of the samples: times are not the workload''s alone', d.device_id, 100 * d.shared_count / d.sample_count)
+FROM _capture_doubt_v1(run) d WHERE d.shared_count > 0
