@@ -15,12 +15,12 @@ import (
 const formats = "; prof reads Nsight Systems exports (.sqlite); Nsight Systems parquetdir exports (folders); Nsight Systems reports (.nsys-rep, .qdrep) " +
 	"where nsys is installed; Nsight Compute reports (.ncu-rep); CSV pages and console output of Nsight Compute (raw, details); " +
 	"traces of the PyTorch profiler (.json); tables of PyTorch's key_averages() (JSON, CSV); " +
-	"configurations of models (config.json of Hugging Face); facts of a workload (workload.json, metrics.json); files also as .gz"
+	"configurations of models (config.json of Hugging Face); facts of a workload (workload.json, metrics.json); folders that prof capture made (run.json); files also as .gz and .zst"
 
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
-	gz := capture(t, kernels)
+	gz := exported(t, kernels)
 	write(t, p.path("plain.sqlite"), unpacked(t, kernels))
 	var again bytes.Buffer // the same content, packed otherwise
 	z, err := gzip.NewWriterLevel(&again, gzip.BestSpeed)
@@ -53,7 +53,7 @@ func TestRepeats(t *testing.T) {
 	}
 	// A run of only what is new would lack a rank and not say so.
 	q.want(result{1, "", "prof: the warehouse holds part of this already: plain.sqlite is in run first; leave it out, or `prof rm first` to store all of these files as one run\n"},
-		"ingest", "--run", "second", "plain.sqlite", capture(t, node))
+		"ingest", "--run", "second", "plain.sqlite", exported(t, node))
 	if after := state(q); after != before {
 		t.Errorf("an incomplete run changed the warehouse:\n%s\n%s", before, after)
 	}
@@ -66,11 +66,11 @@ func TestRepeats(t *testing.T) {
 func TestTwoForms(t *testing.T) {
 	t.Parallel()
 	alone := newPlace(t)
-	alone.ok("ingest", "--run", "x", capture(t, kernels))
+	alone.ok("ingest", "--run", "x", exported(t, kernels))
 	want := counts(alone)
 	p := newPlace(t)
 	write(t, p.path("both/kernels.sqlite"), unpacked(t, kernels))
-	write(t, p.path("both/kernels.sqlite.gz"), read(t, capture(t, kernels)))
+	write(t, p.path("both/kernels.sqlite.gz"), read(t, exported(t, kernels)))
 	write(t, p.path("both/notes.txt"), []byte("a note"))
 	const plain, gz = "both/kernels.sqlite", "both/kernels.sqlite.gz"
 	for i, c := range []struct {
@@ -99,7 +99,7 @@ func TestBadInput(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
 	p.env = []string{"PATH=" + p.path("no-tools")} // nsys may be installed where the tests run
-	plain, gz := unpacked(t, node), read(t, capture(t, node))
+	plain, gz := unpacked(t, node), read(t, exported(t, node))
 	pages := len(plain) / 4096
 	type bad struct{ path, want string }
 	var all []bad
@@ -156,7 +156,7 @@ func TestBadInput(t *testing.T) {
 	write(t, p.path("mix/a.sqlite"), unpacked(t, graph))
 	write(t, p.path("mix/b.sqlite"), plain[:len(plain)/2])
 	p.wantLike(1, "", `prof: mix/b\.sqlite: the file is truncated: page \d+ of \d+ is missing\n`, "ingest", "mix")
-	p.want(result{1, "", "prof: the run name is taken: \"a\"; choose another --run, or `prof rm a` first\n"}, "ingest", "--run", "a", capture(t, node))
+	p.want(result{1, "", "prof: the run name is taken: \"a\"; choose another --run, or `prof rm a` first\n"}, "ingest", "--run", "a", exported(t, node))
 	if after := state(p); after != before {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
 	}
@@ -165,7 +165,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s was left behind", name)
 		}
 	}
-	p.ok("ingest", "--run", "b", capture(t, node))
+	p.ok("ingest", "--run", "b", exported(t, node))
 }
 
 func TestFileChanges(t *testing.T) {
@@ -236,7 +236,7 @@ func TestNoWarehouseFile(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	file := write(t, p.path(".prof/warehouse.duckdb"), []byte("something else"))
-	for _, args := range [][]string{{"runs"}, {"ingest", capture(t, kernels)}, {"rm", "a"}} {
+	for _, args := range [][]string{{"runs"}, {"ingest", exported(t, kernels)}, {"rm", "a"}} {
 		p.want(result{1, "", "prof: " + file + " is no DuckDB file: move it away, or name another home with --home\n"}, args...)
 	}
 	if got := string(read(t, file)); got != "something else" {
@@ -244,9 +244,9 @@ func TestNoWarehouseFile(t *testing.T) {
 	}
 	write(t, file, nil) // as a first ingest leaves it that is killed at once
 	p.wantLike(1, "", `prof: no warehouse yet in .*\n`, "runs")
-	p.wantLike(0, "again\n", `\d+ rows .*\n`, "ingest", "--run", "again", capture(t, kernels))
+	p.wantLike(0, "again\n", `\d+ rows .*\n`, "ingest", "--run", "again", exported(t, kernels))
 	write(t, p.path("file"), nil)
-	p.wantLike(1, "", `prof: make the home \Q`+p.path("file")+`\E: mkdir .*: not a directory\n`, "--home", "file", "ingest", capture(t, kernels))
+	p.wantLike(1, "", `prof: make the home \Q`+p.path("file")+`\E: mkdir .*: not a directory\n`, "--home", "file", "ingest", exported(t, kernels))
 }
 
 func TestOutputErrors(t *testing.T) {
@@ -270,7 +270,7 @@ func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
 	before := state(p)
-	cmd := p.command("ingest", "--run", "b", capture(t, llama), capture(t, nccl), capture(t, node), capture(t, graph))
+	cmd := p.command("ingest", "--run", "b", exported(t, llama), exported(t, nccl), exported(t, node), exported(t, graph))
 	r := finish(t, cmd, func() error { return signalled(t, p, cmd, syscall.SIGINT) })
 	if r != (result{1, "", "prof: interrupted; nothing was changed\n"}) {
 		t.Errorf("%+v", r)

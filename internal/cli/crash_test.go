@@ -21,7 +21,7 @@ func largest(t *testing.T) string {
 	if exists(path) {
 		return path
 	}
-	return capture(t, llama)
+	return exported(t, llama)
 }
 
 // answers is what the core queries say of a run.
@@ -111,7 +111,7 @@ func TestKilledIngest(t *testing.T) {
 // The same for the first ingest of all, which makes the warehouse.
 func TestKilledFirstIngest(t *testing.T) {
 	p := newPlace(t)
-	args := []string{"ingest", "--run", "a", capture(t, node)}
+	args := []string{"ingest", "--run", "a", exported(t, node)}
 	start := time.Now()
 	p.ok(args...)
 	took := time.Since(start)

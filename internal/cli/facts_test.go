@@ -25,13 +25,13 @@ func TestFacts(t *testing.T) {
 	write(t, p.path("model/config.json"), config(2))
 	write(t, p.path("baseline.json"), config(3))
 	write(t, p.path("workload.json"), []byte(`{"warmup": 1, "runs": [{"prefill_len": 7, "new_tokens": 4}]}`))
-	p.wantLike(0, "a\n", fmt.Sprintf(stored, 3), "ingest", "--run", "a", capture(t, kernels), "model", "workload.json")
+	p.wantLike(0, "a\n", fmt.Sprintf(stored, 3), "ingest", "--run", "a", exported(t, kernels), "model", "workload.json")
 	before := state(p)
 	p.want(result{0, "a\n", "run a has model/config.json already; nothing to do\n"}, "ingest", "--run", "a", "--model", "model/config.json")
 	p.want(result{0, "a\n", "run a has model/config.json already; nothing to do\nrun a has workload.json already; nothing to do\n"}, "ingest", "--run", "a", "model", "workload.json")
-	p.want(result{0, "a\n", capture(t, kernels) + held("a")}, "ingest", capture(t, kernels), "model", "workload.json")
+	p.want(result{0, "a\n", exported(t, kernels) + held("a")}, "ingest", exported(t, kernels), "model", "workload.json")
 	p.want(result{0, "a\n", "warning: baseline.json was not stored, since its captures are in run a; to put it in place of what the run has: prof ingest --run a --model baseline.json\n" +
-		capture(t, kernels) + held("a")}, "ingest", "--run", "b", "--model", "baseline.json", capture(t, kernels))
+		exported(t, kernels) + held("a")}, "ingest", "--run", "b", "--model", "baseline.json", exported(t, kernels))
 	p.want(result{1, "", "prof: run a is there already: tag it with `prof tag a KEY=VALUE`\n"}, "ingest", "--run", "a", "--tag", "k=v", "--model", "baseline.json")
 	p.want(result{1, "", "prof: bad.json: the configuration lacks: hidden_size, intermediate_size, num_attention_heads, num_hidden_layers, vocab_size\n"},
 		"ingest", "--run", "a", "--model", string(write(t, p.path("bad.json"), []byte(`{"model_type": "llama"}`)))[len(p.dir)+1:], "--prefill", "5")
@@ -71,13 +71,13 @@ func TestWrongOptionFacts(t *testing.T) {
 			least = 1
 		}
 		for _, value := range []string{"-1", "2147483649", fmt.Sprint(least - 1)} {
-			p.want(result{2, "", fmt.Sprintf("prof: --%s %s: want a whole number from %d to 2147483648\n", name, value, least)}, "ingest", "--run", "a", "--"+name, value, capture(t, kernels))
+			p.want(result{2, "", fmt.Sprintf("prof: --%s %s: want a whole number from %d to 2147483648\n", name, value, least)}, "ingest", "--run", "a", "--"+name, value, exported(t, kernels))
 		}
 		for _, value := range []string{"many", "1.5", "", "99999999999999999999"} {
-			p.wantLike(2, "", "prof: [^\n]*"+name+"[^\n]*; see `prof help ingest`\n", "ingest", "--run", "a", "--"+name, value, capture(t, kernels))
+			p.wantLike(2, "", "prof: [^\n]*"+name+"[^\n]*; see `prof help ingest`\n", "ingest", "--run", "a", "--"+name, value, exported(t, kernels))
 		}
 	}
-	p.want(result{1, "", "prof: nosuch.json: there is no such file or folder\n"}, "ingest", "--model", "nosuch.json", capture(t, kernels))
+	p.want(result{1, "", "prof: nosuch.json: there is no such file or folder\n"}, "ingest", "--model", "nosuch.json", exported(t, kernels))
 	p.want(result{1, "", "prof: nosuch.json: there is no such file or folder\n"}, "ingest", "--workload", "nosuch.json")
 	p.want(result{2, "", "prof: ingest takes files or folders; see `prof help ingest`\n"}, "ingest", "--run", "a")
 	if got := listing(t, p.dir); len(got) != 0 {

@@ -143,12 +143,12 @@ func TestCompletion(t *testing.T) {
 		"prof query top-kernels --run a --forma": "--format",
 		"prof ingest x --ru":                     "--run",
 		// Nothing may be done while the user is still typing.
-		"prof rm a ":                                  "",
-		"prof rm a -- ":                               "--help",
-		"prof tag a k=v --home ":                      "",
-		"prof ingest " + capture(t, node) + " ":       "",
-		"prof ingest " + capture(t, node) + " --run ": "",
-		"prof ingest " + capture(t, node) + " --tag ": "",
+		"prof rm a ":                                   "",
+		"prof rm a -- ":                                "--help",
+		"prof tag a k=v --home ":                       "",
+		"prof ingest " + exported(t, node) + " ":       "",
+		"prof ingest " + exported(t, node) + " --run ": "",
+		"prof ingest " + exported(t, node) + " --tag ": "",
 	} {
 		words := strings.Split(line, " ")
 		quoted := make([]string, len(words))

@@ -18,10 +18,10 @@ func (p *program) ingestCommand() *cli.Command {
 		Name:      "ingest",
 		Usage:     "store captured files as one run",
 		ArgsUsage: "PATH...",
-		Description: `Files or folders of any known format, plain or .gz: exports of Nsight Systems, reports and CSV pages
-of Nsight Compute, traces of the PyTorch profiler and key_averages() saved as JSON or CSV. All of them
-become one run. Content that the warehouse holds already is not stored again. Either everything is
-stored or nothing.
+		Description: `Files or folders of any known format, plain or packed (.gz, .zst): exports of Nsight Systems, reports and CSV
+pages of Nsight Compute, traces of the PyTorch profiler and key_averages() saved as JSON or CSV. All of
+them become one run. Content that the warehouse holds already is not stored again. Either everything is
+stored or nothing; only of a folder that prof capture made, what cannot be read is passed over.
 
   prof ingest capture.sqlite                      # a run named by time and file
   prof ingest --run baseline --tag gpu=h200 a.sqlite.gz
@@ -29,6 +29,8 @@ stored or nothing.
   prof ingest export_pqtdir                       # nsys export --type parquetdir
   prof ingest report.nsys-rep                     # where nsys is installed
   prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler
+  prof ingest .prof/runs/NAME                     # what a capture left, one that was killed too
+  prof ingest --replace .prof/runs/NAME           # the same again, in place of what the run holds
 
 What is known of the run beside its captures makes FLOPs, MFU and MBU: the model's configuration (--model, or a config.json among
 the PATHs) and the tokens of its passes (--workload, or a workload.json among them; or --prefill and the options below it, which
@@ -36,19 +38,12 @@ hold for every pass). Given alone, with the --run of a run that is there, they a
 
   prof ingest --run baseline capture.sqlite workload.json --model config.json
   prof ingest --run baseline --model config.json --prefill 681 --decode 16 --warmup 1`,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "`NAME` of the run (default: UTC time and the file's name)"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},
-			&cli.StringSliceFlag{Name: "model", Usage: "configuration of the model, `CONFIG.json`; may be repeated"},
-			&cli.StringSliceFlag{Name: "workload", Usage: "what the workload says of its passes, `FILE`; may be repeated"},
-			&cli.Int64Flag{Name: "prefill", Usage: "`TOKENS` of each prompt, image tokens included"},
-			&cli.Int64Flag{Name: "decode", Usage: "decode `STEPS` of each pass"},
-			&cli.Int64Flag{Name: "batch", Usage: "`SEQUENCES` of each pass", DefaultText: "1"},
-			&cli.Int64Flag{Name: "images", Usage: "`IMAGES` of each prompt"},
-			&cli.Int64Flag{Name: "crops", Usage: "`CROPS` of each image beside its global view"},
-			&cli.Int64Flag{Name: "warmup", Usage: "the first `PASSES` of the capture are warm-up"},
+			&cli.BoolFlag{Name: "replace", Usage: "make the run anew in place of what it holds; its id, age and tags stay"},
 			&cli.BoolFlag{Name: "with-osrt", Usage: "store calls into the operating system's libraries too"},
-		},
+		}, factFlags()...),
 		Action: p.ingest,
 	}
 }
@@ -62,17 +57,13 @@ func (p *program) ingest(c *cli.Context) (err error) {
 		return usagef("ingest takes files or folders; see `prof help ingest`")
 	}
 	o := ingest.Options{Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"), Pass: pass,
-		Name: c.String("run"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
+		Name: c.String("run"), Replace: c.Bool("replace"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
 		Load: load.Options{WithOSRT: c.Bool("with-osrt"), Threads: runtime.NumCPU()}}
 	if c.IsSet("run") && o.Name == "" {
 		return usagef("--run needs a name")
 	}
-	for _, t := range c.StringSlice("tag") {
-		k, v, err := schema.ParseTag(t)
-		if err != nil {
-			return &usageError{err}
-		}
-		o.Tags = append(o.Tags, [2]string{k, v})
+	if o.Tags, err = tagsOf(c); err != nil {
+		return err
 	}
 	if err := ingest.Check(c.Args().Slice(), o); err != nil { // before a home is made for nothing
 		return err
@@ -84,6 +75,32 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	defer closing(w, &err)
 	_, err = p.ingestInto(c, w, c.Args().Slice(), o)
 	return err
+}
+
+// factFlags are options that say what is known of a run beside its captures.
+func factFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "model", Usage: "configuration of the model, `CONFIG.json`; may be repeated"},
+		&cli.StringSliceFlag{Name: "workload", Usage: "what the workload says of its passes, `FILE`; may be repeated"},
+		&cli.Int64Flag{Name: "prefill", Usage: "`TOKENS` of each prompt, image tokens included"},
+		&cli.Int64Flag{Name: "decode", Usage: "decode `STEPS` of each pass"},
+		&cli.Int64Flag{Name: "batch", Usage: "`SEQUENCES` of each pass", DefaultText: "1"},
+		&cli.Int64Flag{Name: "images", Usage: "`IMAGES` of each prompt"},
+		&cli.Int64Flag{Name: "crops", Usage: "`CROPS` of each image beside its global view"},
+		&cli.Int64Flag{Name: "warmup", Usage: "the first `PASSES` of the capture are warm-up"},
+	}
+}
+
+func tagsOf(c *cli.Context) ([][2]string, error) {
+	var out [][2]string
+	for _, t := range c.StringSlice("tag") {
+		k, v, err := schema.ParseTag(t)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		out = append(out, [2]string{k, v})
+	}
+	return out, nil
 }
 
 // passOf makes facts of the options that hold for every pass; nil when none was given.

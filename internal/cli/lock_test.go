@@ -54,7 +54,7 @@ func TestLocked(t *testing.T) {
 	p := newFilled(t)
 	before := state(p)
 	file := p.path(".prof/warehouse.duckdb")
-	verbs := [][]string{{"runs"}, {"show", "a"}, {"query", "top-kernels"}, {"sql", "FROM run"}, {"tag", "a", "x=y"}, {"rm", "a"}, {"ingest", capture(t, node)}}
+	verbs := [][]string{{"runs"}, {"show", "a"}, {"query", "top-kernels"}, {"sql", "FROM run"}, {"tag", "a", "x=y"}, {"rm", "a"}, {"ingest", exported(t, node)}}
 	check := func(h *holder, args []string) {
 		t.Helper()
 		start := time.Now()
@@ -100,7 +100,7 @@ func TestLockIsReleased(t *testing.T) {
 	}{
 		{[]string{"runs"}, nil, "10s", (*holder).end},
 		{[]string{"tag", "a", "x=y"}, []string{"PROF_WAIT=20s"}, "20s", (*holder).end},
-		{[]string{"ingest", "--run", "b", capture(t, node)}, []string{"PROF_WAIT=1m"}, "1m0s", func(h *holder) { h.cmd.Process.Kill(); h.end() }},
+		{[]string{"ingest", "--run", "b", exported(t, node)}, []string{"PROF_WAIT=1m"}, "1m0s", func(h *holder) { h.cmd.Process.Kill(); h.end() }},
 	} {
 		p.env = c.env
 		h := startHolder(t, p, "write")
@@ -148,7 +148,7 @@ func TestNoHalfRuns(t *testing.T) {
 	captures := []string{node, nccl, graph, llama}
 	var cmds []*exec.Cmd
 	for _, c := range captures {
-		cmds = append(cmds, p.command("ingest", capture(t, c)))
+		cmds = append(cmds, p.command("ingest", exported(t, c)))
 	}
 	done := make(chan error, 1)
 	go func() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/capture"
 	"prof/queries"
 	"prof/schema"
 )
@@ -35,9 +36,12 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 
 // Main runs the program and gives its exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) > 1 && args[1] == capture.LaunchVerb { // what profilers start for prof capture
+		return capture.Launched(stderr)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	p := &program{in: stdin, out: stdout, err: stderr}
+	p := &program{args: args, in: stdin, out: stdout, err: stderr}
 	app, err := p.app()
 	if err == nil {
 		err = app.RunContext(ctx, permute(app, args))
@@ -47,6 +51,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // program is one run of prof.
 type program struct {
+	args     []string
 	in       io.Reader
 	out, err io.Writer
 }
@@ -54,9 +59,12 @@ type program struct {
 // report prints an error in a line or two and gives the exit code.
 func (p *program) report(ctx context.Context, err error) int {
 	var usage *usageError
+	var exit exitStatus
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &exit):
+		return int(exit)
 	case errors.Is(err, syscall.EPIPE): // the reader of our output has seen enough
 		return exitOK
 	case ctx.Err() != nil:
@@ -94,13 +102,15 @@ func (p *program) app() (*cli.App, error) {
 		EnableBashCompletion:   true,
 		HideHelpCommand:        true,
 		UseShortOptionHandling: false,
-		Writer:                 p.out,
-		ErrWriter:              p.err,
-		ExitErrHandler:         func(*cli.Context, error) {},
-		OnUsageError:           onUsageError,
-		Flags:                  []cli.Flag{homeFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
-		Commands: []*cli.Command{p.demoCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.reportCommand(),
-			p.tagCommand(), p.rmCommand(), p.completionCommand(), p.helpCommand()},
+		// A tag's value or a tool's argument may hold a comma.
+		DisableSliceFlagSeparator: true,
+		Writer:                    p.out,
+		ErrWriter:                 p.err,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              onUsageError,
+		Flags:                     []cli.Flag{homeFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
+		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.reportCommand(),
+			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("there is no verb %q%s", c.Args().First(), didYouMean(c.Args().First(), verbs(c.App)))
@@ -109,7 +119,9 @@ func (p *program) app() (*cli.App, error) {
 		},
 	}
 	for _, c := range app.Commands {
-		c.OnUsageError = onUsageError
+		if c.OnUsageError == nil {
+			c.OnUsageError = onUsageError
+		}
 		c.HideHelpCommand = true
 	}
 	return app, nil

@@ -80,8 +80,8 @@ const (
 	llama   = "llama-graph-node/llama-graph-node.sqlite.gz"
 )
 
-// capture gives the absolute path of a capture in testdata.
-func capture(t testing.TB, name string) string {
+// exported gives the absolute path of a capture in testdata.
+func exported(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "testdata", "nsys", filepath.FromSlash(name)))
 	if err == nil {
@@ -275,7 +275,7 @@ func read(t testing.TB, path string) []byte {
 // unpacked gives a capture's plain bytes.
 func unpacked(t testing.TB, name string) []byte {
 	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(read(t, capture(t, name))))
+	z, err := gzip.NewReader(bytes.NewReader(read(t, exported(t, name))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,4 +329,19 @@ func rounded(csv string) string {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+func isFolder(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+func openFile(t testing.TB, path string) *os.File {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }

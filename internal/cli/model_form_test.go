@@ -69,8 +69,8 @@ func TestModelOfRun(t *testing.T) {
 	p := newPlace(t)
 	write(t, p.path("ocr/config.json"), ocrConfig(t))
 	p.want(result{1, "", "prof: no warehouse yet in " + p.path(".prof") + ": run `prof ingest PATH` there, or name another home with --home\n"}, "model", "--run", "a")
-	p.ok("ingest", "--run", "with", "--model", "ocr", "--prefill", "681", "--decode", "16", "--images", "1", "--batch", "2", "--warmup", "1", capture(t, kernels))
-	p.ok("ingest", "--run", "without", capture(t, node))
+	p.ok("ingest", "--run", "with", "--model", "ocr", "--prefill", "681", "--decode", "16", "--images", "1", "--batch", "2", "--warmup", "1", exported(t, kernels))
+	p.ok("ingest", "--run", "without", exported(t, node))
 	of, same := p.model("--run", "with"), p.model("ocr", "--prefill", "681", "--decode", "16", "--images", "1", "--batch", "2")
 	if of.Params != same.Params || !*of.Stages["vision"].InPrefill {
 		t.Errorf("%d parameters, of the configuration %d; %+v", of.Params, same.Params, of.Stages["vision"])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/capture"
 	"prof/queries"
 	"prof/render"
 	"prof/schema"
@@ -42,7 +43,7 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		return err
 	}
 	if dir == "" {
-		dir = filepath.Join(w.Home.Dir, "runs", run.Name, "reports")
+		dir = filepath.Join(w.Home.Dir, runsName, capture.FolderName(run.Name), "reports")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 func TestRunReport(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.ok("ingest", "--run", "llama", capture(t, "llama-graph-node/llama-graph-node.sqlite.gz"), capture(t, "../workload/llama-graph-node.workload.json"))
+	p.ok("ingest", "--run", "llama", exported(t, "llama-graph-node/llama-graph-node.sqlite.gz"), exported(t, "../workload/llama-graph-node.workload.json"))
 	text := p.ok("report", "llama", "--out", "-")
 	for _, query := range []string{"mfu", "mbu", "stages", "models"} {
 		table := strings.TrimSpace(p.ok("query", query, "--run", "llama", "--format", "md"))
@@ -20,7 +20,7 @@ func TestRunReport(t *testing.T) {
 			t.Errorf("the report does not hold the table of %s:\n%s", query, table)
 		}
 	}
-	for _, want := range []string{"# Run llama\n", "\n## Model FLOPs utilisation\n", "\nQuery mfu v1: `FROM mfu_v1('", "\n## Top operators\n\nNot known: the run has no operators"} {
+	for _, want := range []string{"# Run llama\n", "\n## Model FLOPs utilisation\n", "\nQuery mfu v2: `FROM mfu_v2('", "\n## Top operators\n\nNot known: the run has no operators"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q", want)
 		}
@@ -44,7 +44,7 @@ func TestRunReport(t *testing.T) {
 	if err != nil || static.Total.Params != 1498482688 || static.Total.Flops != 1112621973504 || static.Stages["prefill"].Flops != 1031317487616 {
 		t.Errorf("static_compute.json holds %+v, %v", static, err)
 	}
-	p.ok("ingest", "--run", "bare", capture(t, "kernels/kernels.sqlite.gz"))
+	p.ok("ingest", "--run", "bare", exported(t, "kernels/kernels.sqlite.gz"))
 	if bare := p.ok("report", "bare", "--out", "-"); !strings.Contains(bare, "\n## Model\n\nNot known: ") {
 		t.Error("a report without a model does not say so")
 	}

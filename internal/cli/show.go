@@ -102,6 +102,11 @@ func (p *program) showMore(ctx context.Context, w *schema.Warehouse, run schema.
 	if len(tags) > 0 {
 		out = append(out, [2]string{"tags", strings.Join(tags, " ")})
 	}
+	made, err := captureLines(ctx, w, run)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, made...)
 	models, err := runNamed(ctx, w, "models", run.ID)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func TestFullDisk(t *testing.T) {
 	fill(t, home)
 	p.env = []string{"PROF_HOME=" + home}
 	before := state(p)
-	gz := capture(t, llama)
+	gz := exported(t, llama)
 	plain := write(t, p.path("plain.sqlite"), unpacked(t, llama))
 	for _, path := range []string{gz, plain} { // one runs out while it is unpacked, the other while rows are stored
 		p.wantLike(1, "", `prof: the disk of \Q`+home+`\E is full; free some space and ingest again \(nothing was stored\): [^\n]+\n`, "ingest", "--run", "b", path)
@@ -78,7 +78,7 @@ func TestReadOnlyHome(t *testing.T) {
 	p.env = []string{"PROF_HOME=" + home}
 	before := state(p)
 	denied := result{1, "", "prof: " + home + "/warehouse.duckdb: no permission to open it: check the rights of the folder, or name another home with --home: permission denied\n"}
-	for _, args := range [][]string{{"ingest", capture(t, node)}, {"tag", "a", "k=v"}, {"rm", "a"}} {
+	for _, args := range [][]string{{"ingest", exported(t, node)}, {"tag", "a", "k=v"}, {"rm", "a"}} {
 		p.want(denied, args...)
 	}
 	if got := p.ok("query", "top-kernels", "--run", "a", "-f", "csv"); strings.Count(got, "\n") < 3 {
@@ -88,7 +88,7 @@ func TestReadOnlyHome(t *testing.T) {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
 	}
 	other := p.path("ro/other")
-	p.want(result{1, "", "prof: make the home " + other + ": mkdir " + other + ": read-only file system\n"}, "--home", other, "ingest", capture(t, node))
+	p.want(result{1, "", "prof: make the home " + other + ": mkdir " + other + ": read-only file system\n"}, "--home", other, "ingest", exported(t, node))
 }
 
 // terminal is the two ends of a pseudo-terminal of the given width.

@@ -32,8 +32,8 @@ func (p *place) change(stmt string) {
 func TestTwoTimelines(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.ok("ingest", "--run", "first", capture(t, kernels))
-	p.ok("ingest", "--run", "second", capture(t, node))
+	p.ok("ingest", "--run", "first", exported(t, kernels))
+	p.ok("ingest", "--run", "second", exported(t, node))
 	ask := func(run string, args ...string) string {
 		return p.ok(append([]string{"query", "top-kernels", "--run", run, "-f", "csv"}, args...)...)
 	}
@@ -48,7 +48,7 @@ func TestTwoTimelines(t *testing.T) {
 	alone := [2]string{ask("first"), ask("second")}
 	p.ok("rm", "first")
 	p.ok("rm", "second")
-	p.ok("ingest", "--run", "both", capture(t, kernels), capture(t, node))
+	p.ok("ingest", "--run", "both", exported(t, kernels), exported(t, node))
 	p.change("UPDATE source SET kind = 'torch', form = 'torch-trace' WHERE source_id = 2")
 	if a, b := ask("both"), ask("both", "--source", "torch"); a != alone[0] || b != alone[1] || a == b {
 		t.Errorf("by default:\n%s\nof torch:\n%s", a, b)

@@ -18,7 +18,7 @@ func TestIngestShowRemove(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.want(result{1, "", "prof: no warehouse yet in " + p.path(".prof") + ": run `prof ingest PATH` there, or name another home with --home\n"}, "runs")
-	p.wantLike(0, "a\n", `108 rows from 1 source\(s\), 0\.0 MB in \d+\.\d\d s\n`, "ingest", "--run", "a", "--tag", "k=v", capture(t, kernels))
+	p.wantLike(0, "a\n", `108 rows from 1 source\(s\), 0\.0 MB in \d+\.\d\d s\n`, "ingest", "--run", "a", "--tag", "k=v", exported(t, kernels))
 	if got := listing(t, p.path(".prof")); !slices.Equal(got, []string{".gitignore", "warehouse.duckdb"}) {
 		t.Errorf("the home holds %q", got)
 	}
@@ -114,7 +114,7 @@ func TestCoreColumns(t *testing.T) {
 func TestExplainedSQL(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.ok("ingest", "--run", "a", capture(t, node))
+	p.ok("ingest", "--run", "a", exported(t, node))
 	names := catalogue(t)
 	// It shows the arguments given, and opens nothing.
 	p.wantLike(0, `(?s).*-- in any DuckDB client: SELECT \* EXCLUDE \([a-z_, ]+\) FROM top_kernels_v3\('nosuch', top := 3\)\n.*`, "", "query", "--explain", "top-kernels", "--run", "nosuch", "--top", "3")
@@ -202,9 +202,9 @@ func TestSQLSources(t *testing.T) {
 func TestNamesOfRuns(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
-	p.ok("ingest", "--run", "nodes", "--tag", "mode=x", capture(t, node))
+	p.ok("ingest", "--run", "nodes", "--tag", "mode=x", exported(t, node))
 	p.ok("tag", "nodes", "mode=node", "why=a=b")
-	p.ok("ingest", "--run", "north", "--tag", "mode=graph", capture(t, graph))
+	p.ok("ingest", "--run", "north", "--tag", "mode=graph", exported(t, graph))
 	ids := map[string]string{}
 	for _, line := range strings.Fields(p.sql("SELECT name, run_id FROM run"))[1:] {
 		name, id, _ := strings.Cut(line, ",")
@@ -296,12 +296,12 @@ func TestHomes(t *testing.T) {
 	if got := sub.ok("runs"); got != list {
 		t.Errorf("from a sub folder: %q", got)
 	}
-	sub.ok("ingest", "--run", "b", capture(t, node))
+	sub.ok("ingest", "--run", "b", exported(t, node))
 	if got := p.sql("SELECT count(*) AS n FROM run"); got != "n\n2\n" || exists(sub.path(".prof")) {
 		t.Errorf("an ingest from a sub folder went elsewhere: %q", got)
 	}
 	other := newPlace(t)
-	other.ok("--home", "x/y", "ingest", "--run", "c", capture(t, kernels))
+	other.ok("--home", "x/y", "ingest", "--run", "c", exported(t, kernels))
 	if !exists(other.path("x/y/warehouse.duckdb")) || !exists(other.path("x/y/.gitignore")) || exists(other.path(".prof")) {
 		t.Errorf("--home: %q", listing(t, other.dir))
 	}
@@ -315,12 +315,12 @@ func TestHomes(t *testing.T) {
 	// A home among the user's own files must not hide those from git.
 	write(t, other.path("mine/code.py"), nil)
 	write(t, other.path("mine/tmp/precious"), nil)
-	other.ok("--home", "mine", "ingest", "--run", "d", capture(t, kernels))
+	other.ok("--home", "mine", "ingest", "--run", "d", exported(t, kernels))
 	if got := listing(t, other.path("mine")); !slices.Equal(got, []string{"code.py", "tmp", "tmp/precious", "warehouse.duckdb"}) {
 		t.Errorf("a folder of the user's became %q", got)
 	}
 	write(t, other.path("proj/.prof/runs/x/run.json"), nil)
-	other.ok("--home", "proj/.prof", "ingest", "--run", "d", capture(t, kernels))
+	other.ok("--home", "proj/.prof", "ingest", "--run", "d", exported(t, kernels))
 	if !exists(other.path("proj/.prof/.gitignore")) {
 		t.Error(".prof without its .gitignore")
 	}
@@ -336,7 +336,7 @@ func TestNoHomeForNothing(t *testing.T) {
 	p.want(result{1, "", none}, "show")
 	p.want(result{1, "", none}, "sql", "SELECT 1")
 	p.want(result{1, "", "prof: nosuch: there is no such file or folder\n"}, "ingest", "nosuch")
-	p.want(result{1, "", "prof: run name \"@x\": names that begin with @ or tag: mean runs already\n"}, "ingest", "--run", "@x", capture(t, kernels))
+	p.want(result{1, "", "prof: run name \"@x\": names that begin with @ or tag: mean runs already\n"}, "ingest", "--run", "@x", exported(t, kernels))
 	if got := listing(t, p.dir); len(got) != 0 {
 		t.Errorf("left behind: %q", got)
 	}

@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/capture"
+	"prof/ingest"
+	"prof/ingest/load"
+	"prof/queries"
+	"prof/schema"
+)
+
+// runsName is the folder of the runs' folders in a home.
+const runsName = "runs"
+
+// exitInterrupted is the exit code after Ctrl-C, as shells have it.
+const exitInterrupted = 130
+
+// exitStatus ends prof with a code of its own; what there is to say has been said.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+func (p *program) captureCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "capture",
+		Usage:     "run a workload under the profilers and store what they captured as one run",
+		ArgsUsage: "-- COMMAND...",
+		Description: `Each tool is a pass of its own over the workload, so that none disturbs another: without a tool (--baseline), under Nsight Systems
+(--repeats), under the PyTorch profiler (--torch), and under Nsight Compute on the kernels that took the most time in that very run.
+The workload's output passes through, and prof ends with the workload's exit status unless it failed itself. Ctrl-C stops the workload
+and keeps what was captured, twice kills. Everything lies in .prof/runs/NAME, with what the machine, the repository and the tools were.
+
+  prof capture -- python3 run.py --prompt 512             # deep: nsys, then ncu on the top ten kernels
+  prof capture --mode light -- ./server_bench             # nsys alone, with what costs least
+  prof capture --baseline --repeats 3 --auto-stages --torch -- python3 generate.py
+  prof capture --delay 90s --duration 20s -- vllm serve MODEL
+  prof capture --tools ncu --ncu-kernels '^flash_' -- python3 run.py
+
+Options can stand in config.yaml of the home too, as the config.yaml of a run's folder has them; those of the command line win.`,
+		Flags:        captureFlags(),
+		Action:       p.capture,
+		OnUsageError: p.captureUsage,
+	}
+}
+
+// errNoDashes says how the workload's command is told from prof's options.
+var errNoDashes = usagef("write the command behind --, as in: prof capture -- python3 run.py")
+
+// captureUsage takes the workload's options, where nothing parts them from prof's, for what they are.
+func (p *program) captureUsage(c *cli.Context, err error, sub bool) error {
+	if !slices.Contains(p.args, "--") {
+		return errNoDashes
+	}
+	return onUsageError(c, err, sub)
+}
+
+func (p *program) capture(c *cli.Context) error {
+	if !slices.Contains(p.args, "--") {
+		return errNoDashes
+	}
+	c.Context = context.WithoutCancel(c.Context) // Ctrl-C stops the workload, not what keeps its capture
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	o, err := captureOptions(c, home)
+	if err != nil {
+		return err
+	}
+	in, err := p.captureIngest(c, o)
+	if err != nil {
+		return err
+	}
+	if in.Name, err = p.freeName(c, home, in.Name); err != nil {
+		return err
+	}
+	setup, err := p.captureSetup(c, home, in.Name)
+	if err != nil {
+		return err
+	}
+	if err := capture.CheckWorkload(setup.Argv, setup.Dir); err != nil {
+		return err
+	}
+	if err := home.Make(); err != nil {
+		return err
+	}
+	interrupts := make(chan os.Signal, 4)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(interrupts)
+	setup.Interrupts = interrupts
+	s, err := capture.New(c.Context, o, setup)
+	if err != nil {
+		return err
+	}
+	stored, err := p.captureAll(c, s, home, in)
+	res, finish := s.Finish()
+	if err = errors.Join(err, finish); err != nil {
+		return err
+	}
+	return p.captured(c, home, in, res, stored)
+}
+
+// captureAll runs the passes. The run is stored before ncu's, which is told by it what to profile.
+func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Home, in ingest.Options) (stored bool, err error) {
+	if err := s.Timeline(c.Context); err != nil {
+		return false, err
+	}
+	launches, reason := []capture.Launch(nil), ""
+	switch {
+	case !s.WantsKernels() || s.Stopped():
+	case c.Bool("no-ingest"):
+		reason = "what ncu should profile is asked of the stored timeline: leave --no-ingest out, or name kernels with --ncu-kernels"
+	default:
+		if err := p.store(c, home, s.Dir(), in, false); err != nil {
+			reason = "the timeline could not be stored to ask it what to profile: " + oneLine(err)
+			break
+		}
+		stored = true
+		if launches, err = p.plan(c, home, in.Name, s.Options()); err != nil {
+			reason = "the timeline could not be asked what to profile: " + oneLine(err)
+		}
+	}
+	return stored, s.Kernels(c.Context, launches, reason)
+}
+
+// captured stores the run, says how it went, and chooses the exit code.
+func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, res *capture.Result, stored bool) error {
+	failed := len(res.Failed) > 0
+	if c.Bool("no-ingest") {
+		fmt.Fprintf(p.err, "captured in %s; to store it: prof ingest %s\n", res.Dir, res.Dir)
+	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
+		fmt.Fprintf(p.err, "prof: the capture lies in %s and was not stored: %s; to try again: prof ingest %s\n", res.Dir, oneLine(err), res.Dir)
+		failed = true
+	} else if err := p.captureSummary(c, home, in.Name); err != nil {
+		return err
+	}
+	switch {
+	case res.Stopped:
+		return exitStatus(exitInterrupted)
+	case res.Exit != nil:
+		return exitStatus(*res.Exit)
+	case failed:
+		return exitStatus(exitFailed)
+	}
+	return nil
+}
+
+// captureSetup is what a session needs of this process.
+func (p *program) captureSetup(c *cli.Context, home schema.Home, run string) (capture.Setup, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return capture.Setup{}, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return capture.Setup{}, err
+	}
+	files := []*os.File{os.Stdin, os.Stdout, os.Stderr}
+	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: run, Argv: c.Args().Slice(), Environ: os.Environ(), Dir: dir, Self: self,
+		ProfVersion: version(), Files: files, NVML: capture.OpenNVML,
+		FindTool: func(name string) (string, error) { return capture.FindTool(name, nil) },
+		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
+}
+
+// captureIngest says how the run is to be stored, before minutes are spent on it.
+func (p *program) captureIngest(c *cli.Context, o capture.Options) (ingest.Options, error) {
+	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Warn: p.warn, Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"),
+		Load: load.Options{Threads: runtime.NumCPU()}}
+	if c.IsSet("run") && in.Name == "" {
+		return in, usagef("--run needs a name")
+	}
+	var err error
+	if in.Tags, err = tagsOf(c); err != nil {
+		return in, err
+	}
+	if in.Pass, err = passOf(c); err != nil {
+		return in, err
+	}
+	if o.AutoStages && in.Pass != nil {
+		in.Pass.Warmup = nil // the helper marks it
+	}
+	if in.Name == "" {
+		in.Name = time.Now().UTC().Format("20060102-150405") + "-" + capture.FolderName(capture.WorkloadName(c.Args().Slice()))
+	}
+	return in, ingest.Check(nil, in) // a mistake in a name must not cost a capture
+}
+
+// freeName refuses a name that a run has.
+func (p *program) freeName(c *cli.Context, home schema.Home, name string) (string, error) {
+	if !home.Exists() {
+		return name, nil
+	}
+	w, err := p.openHome(c, home, false)
+	if err != nil {
+		return "", err
+	}
+	runs, err := w.Runs(c.Context)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(runs, func(r schema.Run) bool { return r.Name == name }) {
+		return "", fmt.Errorf("%w: %q; choose another --run, or `prof rm %s` first", schema.ErrNameTaken, name, name)
+	}
+	return name, nil
+}
+
+// store ingests a run's folder, in place of what was stored of it before.
+func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.Options, again bool) (err error) {
+	w, err := p.openHome(c, home, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	in.Now, in.Replace = time.Now(), again
+	if again {
+		in.Tags = nil // they are kept
+	}
+	bar := p.newBar()
+	in.Load.Progress = bar.show
+	res, err := ingest.Run(c.Context, w, []string{dir}, in)
+	bar.clear()
+	if err == nil && !res.Made {
+		err = fmt.Errorf("%s: nothing of it is new", dir)
+		if len(res.Repeated) > 0 {
+			err = fmt.Errorf("%s: what it captured is in run %s already", dir, res.Repeated[0].Run)
+		}
+	}
+	return err
+}
+
+// plan asks the warehouse which launches ncu should profile.
+func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.Options) (out []capture.Launch, err error) {
+	q, err := queries.Find("ncu-plan")
+	if err != nil {
+		return nil, err
+	}
+	w, err := p.openHome(c, home, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	f, err := queries.Run(c.Context, w, q, queries.Args{"run": run, "top": fmt.Sprint(o.Ncu.Top), "per_kernel": fmt.Sprint(o.Ncu.Launches)})
+	if err != nil {
+		return nil, err
+	}
+	symbol, invocation := f.Index("symbol"), f.Index("invocation")
+	for _, r := range f.Rows {
+		s, ok := r[symbol].(string)
+		n, whole := r[invocation].(int64)
+		if !ok || !whole {
+			return nil, fmt.Errorf("ncu-plan gave a row without a symbol or an invocation: %v", r)
+		}
+		out = append(out, capture.Launch{Symbol: s, Invocation: n})
+	}
+	for _, n := range f.Notes {
+		p.warn(n)
+	}
+	return out, nil
+}

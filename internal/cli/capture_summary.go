@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/schema"
+)
+
+// captureSummary tells on stderr, for stdout is the workload's, how each pass went, and what profiling cost.
+func (p *program) captureSummary(c *cli.Context, home schema.Home, run string) (err error) {
+	w, err := p.openHome(c, home, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	passes, err := runNamed(c.Context, w, "capture-passes", run)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.err, "\nrun %s\n", run)
+	for _, r := range passes.Rows {
+		at := func(col string) any { return r[passes.Index(col)] }
+		line := fmt.Sprintf("  %-11s %-12s", at("pass"), at("status"))
+		if ns, ok := at("workload_ns").(int64); ok {
+			line += fmt.Sprintf("workload %s, ", short(ns))
+		}
+		if ns, ok := at("duration_ns").(int64); ok {
+			line += "in all " + short(ns)
+		}
+		fmt.Fprintln(p.err, line)
+		if reason, ok := at("reason").(string); ok {
+			fmt.Fprintln(p.err, "              "+reason)
+		}
+	}
+	cost, err := runNamed(c.Context, w, "overhead", run)
+	if err != nil {
+		return err
+	}
+	for _, r := range cost.Rows {
+		if ratio, ok := r[cost.Index("overhead_ratio")].(float64); ok {
+			fmt.Fprintf(p.err, "  overhead of %v (%v): %+.1f %% by %v passes against %v\n", r[cost.Index("tool")], r[cost.Index("mode")], 100*ratio, r[cost.Index("pass_count")], r[cost.Index("baseline_count")])
+		}
+	}
+	for _, n := range cost.Notes {
+		fmt.Fprintln(p.err, "  note: "+n)
+	}
+	fmt.Fprintf(p.err, "to go on: prof show %s; prof query top-kernels --run %s\n", run, run)
+	return nil
+}
+
+// short is a time as a person says it.
+func short(ns int64) string {
+	d := time.Duration(ns)
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return d.Round(10 * time.Microsecond).String()
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// captured puts the folder of a captured run, with a timeline of its first pass under nsys, into the place.
+func captured(t *testing.T, p *place) {
+	t.Helper()
+	if err := os.CopyFS(p.path("run"), os.DirFS(filepath.Join("..", "..", "testdata", "capture", "repeats"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.path("run/nsys/report-1.sqlite.gz"), read(t, exported(t, kernels)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestShowCapture holds what show and report say of a run that prof capture made, and that making it anew replaces it.
+func TestShowCapture(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	captured(t, p)
+	p.wantLike(0, "repeats\n", `\d+ rows from 2 source\(s\), .*\n`, "ingest", "--tag", "k=v", "run")
+	shown := p.ok("show")
+	for _, line := range []string{
+		`capture +mode deep, partial, git 0123456789ab \(main\) with changes that were not committed`,
+		`passes +baseline 3 ok, nsys 2 ok, ncu 1 failed: ncu may not read the GPU's counters \(ERR_NVGPUCTRPERM\)`,
+		`overhead +deep \+32\.0 % \(2 of nsys against 3 without a tool\)`,
+		`note +profiling \(deep\) made the workload 32 % slower: .*--mode light`,
+		`note +GPU 0 was held back \(sw_power_cap\) in 12 % of the samples in which it was at work: .*prof query throttling`,
+		`command +python3 run\.py --tokens 32`,
+		`captured +2025-11-21 09:40:00 UTC on box`,
+		`tags +k=v`,
+	} {
+		if !regexp.MustCompile(`(?m)^` + line).MatchString(shown) {
+			t.Errorf("show has no line %s:\n%s", line, shown)
+		}
+	}
+	p.ok("report", "--out", "out")
+	report := string(read(t, p.path("out/report.md")))
+	for _, section := range []string{"## Capture\n", "## Overhead of profiling\n", "## Use of devices\n", "## Throttling\n", "nothing of pass nsys-2 could be read"} {
+		if !strings.Contains(report, section) {
+			t.Errorf("the report lacks %q", section)
+		}
+	}
+	id := p.sql("SELECT run_id, created_at FROM run")
+	p.wantLike(0, "repeats\n", `run/nsys/report-1\.sqlite\.gz is in the warehouse already, as run repeats; nothing to do .*\n`, "ingest", "run")
+	p.wantLike(0, "repeats\n", `\d+ rows from 2 source\(s\), .*\n`, "ingest", "--replace", "run")
+	if again := p.sql("SELECT run_id, created_at FROM run"); again != id {
+		t.Errorf("made anew the run is %s, and was %s", again, id)
+	}
+	if got := p.sql("SELECT count(*) AS n FROM kernel"); got != "n\n16\n" {
+		t.Errorf("made anew the run has %s", got)
+	}
+	// Other runs have no such lines and sections.
+	p.ok("ingest", "--run", "plain", exported(t, nccl))
+	if shown := p.ok("show", "plain"); strings.Contains(shown, "\npasses") || strings.Contains(shown, "\ncapture ") || strings.Contains(shown, "overhead") {
+		t.Errorf("show of another run:\n%s", shown)
+	}
+	p.ok("report", "plain", "--out", "plain")
+	if report := string(read(t, p.path("plain/report.md"))); strings.Contains(report, "## Capture") || strings.Contains(report, "## Throttling") {
+		t.Error("the report of another run has sections of a capture")
+	}
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/capture"
+)
+
+func (p *program) doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "say what captures need, what is there, and what to do about the rest",
+		Description: `Looks for the profilers and runs them on a program that does nothing, asks the driver, and checks permissions and disk space. Takes
+a few seconds. Ends with 1 where something is missing or fails.
+
+  prof doctor
+  prof doctor --json`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print a JSON array of the checks"}},
+		Action: p.doctor,
+	}
+}
+
+func (p *program) doctor(c *cli.Context) error {
+	if err := exactArgs(c, 0, "no arguments"); err != nil {
+		return err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	checks := capture.Doctor(c.Context, capture.DoctorOptions{Home: home.Dir})
+	if c.Context.Err() != nil {
+		return c.Context.Err()
+	}
+	if c.Bool("json") {
+		e := json.NewEncoder(p.out)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		err = e.Encode(checks)
+	} else {
+		err = p.printChecks(checks)
+	}
+	if err == nil && !capture.Healthy(checks) {
+		return exitStatus(exitFailed)
+	}
+	return err
+}
+
+// printChecks prints a line or two for each check, and what to do where there is something to do.
+func (p *program) printChecks(checks []capture.Check) error {
+	for _, c := range checks {
+		_, err := fmt.Fprintf(p.out, "%-8s %s: %s\n", c.Status, c.Title, c.Detail)
+		if err == nil && c.Advice != "" {
+			_, err = fmt.Fprintf(p.out, "         -> %s\n", c.Advice)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// captureLines say how prof capture made a run: its code, what became of its passes, what profiling cost, and what is to be doubted.
+// There are none for other runs.
+func captureLines(ctx context.Context, w *schema.Warehouse, run schema.Run) ([][2]string, error) {
+	made, err := runNamed(ctx, w, "captures", run.ID)
+	if err != nil || len(made.Rows) == 0 {
+		return nil, err
+	}
+	passes, err := runNamed(ctx, w, "capture-passes", run.ID)
+	if err != nil {
+		return nil, err
+	}
+	overhead, err := runNamed(ctx, w, "overhead", run.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := [][2]string{{"capture", madeLine(made, made.Rows[0])}, {"passes", passesLine(passes)}}
+	if text := overheadLine(overhead); text != "" {
+		out = append(out, [2]string{"overhead", text})
+	}
+	notes, err := queries.Notes(ctx, w, queries.Args{"run": run.ID}, "overhead", "throttle")
+	for _, n := range notes {
+		out = append(out, [2]string{"note", n})
+	}
+	return out, err
+}
+
+// madeLine words mode, state and code of a capture.
+func madeLine(f *queries.Frame, row []any) string {
+	at := func(column string) any { return row[f.Index(column)] }
+	text := fmt.Sprintf("mode %v, %v", at("mode"), at("status"))
+	if commit, ok := at("git_commit").(string); ok {
+		text += ", git " + commit[:min(len(commit), 12)]
+		if branch, ok := at("git_branch").(string); ok {
+			text += " (" + branch + ")"
+		}
+		if at("is_git_dirty") == true {
+			text += " with changes that were not committed"
+		}
+	}
+	return text
+}
+
+// passesLine counts the passes by tool and status, in the order in which they ran, each reason once.
+func passesLine(f *queries.Frame) string {
+	type kind struct{ tool, status, reason string }
+	var order []kind
+	count := map[kind]int{}
+	for _, r := range f.Rows {
+		k := kind{tool: fmt.Sprint(r[f.Index("tool")]), status: strings.ReplaceAll(fmt.Sprint(r[f.Index("status")]), "_", " ")}
+		if k.tool == schema.ToolNone {
+			k.tool = "baseline"
+		}
+		if reason, ok := r[f.Index("reason")].(string); ok {
+			k.reason = ": " + reason
+		}
+		if count[k] == 0 {
+			order = append(order, k)
+		}
+		count[k]++
+	}
+	var parts []string
+	for _, k := range order {
+		parts = append(parts, fmt.Sprintf("%s %d %s%s", k.tool, count[k], k.status, k.reason))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// overheadLine words what profiling cost; "" without a baseline.
+func overheadLine(f *queries.Frame) string {
+	var parts []string
+	for _, r := range f.Rows {
+		if ratio, ok := r[f.Index("overhead_ratio")].(float64); ok {
+			parts = append(parts, fmt.Sprintf("%v %+.1f %% (%v of %v against %v without a tool)", r[f.Index("mode")], 100*ratio, r[f.Index("pass_count")], r[f.Index("tool")], r[f.Index("baseline_count")]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
