@@ -102,18 +102,18 @@ func workloadTimes(passes []schema.Pass) (seconds []float64) {
 // muchOverhead is the share of the baseline above which times under a profiler mislead.
 const muchOverhead = 0.25
 
-// overheadLine compares the mean times of passes under a tool and without one.
+// overheadLine compares the median times of passes under a tool and without one.
 func overheadLine(passes []schema.Pass, baseline []float64) string {
 	times := workloadTimes(passes)
 	if len(times) == 0 || len(baseline) == 0 {
 		return ""
 	}
-	with, without := meanOf(times), meanOf(baseline)
+	with, without := medianOf(times), medianOf(baseline)
 	if without <= 0 {
 		return ""
 	}
 	p := passes[0]
-	line := fmt.Sprintf("Under %s (%s) the workload took %.3f times as long as without: %.3f s, mean of %d, against %.3f s, mean of %d.",
+	line := fmt.Sprintf("Under %s (%s) the workload took %.3f times as long as without: %.3f s, median of %d, against %.3f s, median of %d.",
 		p.Tool, p.Mode, with/without, with, len(times), without, len(baseline))
 	if with/without-1 > muchOverhead && p.Mode != ModeLight {
 		line += " That is much: --mode light costs less."
@@ -121,12 +121,10 @@ func overheadLine(passes []schema.Pass, baseline []float64) string {
 	return line
 }
 
-func meanOf(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
+// medianOf is the middle value, or the mean of the two in the middle. There is at least one.
+func medianOf(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
 func ncuAssumptions(m *schema.Manifest, o Options) (lines []string) {

@@ -38,14 +38,14 @@ func TestAssumptionsFull(t *testing.T) {
 
 - Times under a profiler include what it costs.
 - Each tool ran in a pass of its own: times of different tools are not of the same execution and do not add up.
-- Under nsys (deep) the workload took 1.333 times as long as without: 12.000 s, mean of 1, against 9.000 s, mean of 2. That is much: --mode light costs less.
+- Under nsys (deep) the workload took 1.333 times as long as without: 12.000 s, median of 1, against 9.000 s, median of 2. That is much: --mode light costs less.
 - The timeline was captured once: its figures have no spread between passes (--repeats gives one).
 
 ## Kernel metrics
 
 - ncu ran each profiled kernel several times over, alone on the GPU and with its caches flushed before: its durations are not those of the timeline.
 - ncu left the clocks as they were (clock control none).
-- Metrics are of at most 2 launches of each of the 10 kernels that took the most time in this run's timeline, not of every kernel.
+- Metrics are of at most 1 launches of each of the 10 kernels that took the most time in this run's timeline, not of every kernel.
 
 ## GPUs
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"prof/schema"
 )
@@ -24,7 +25,7 @@ func (s *Session) judge(spec passSpec, p *schema.Pass, out outcome) {
 		if ns := out.ended.Ns; !spec.direct {
 			p.WorkloadNs = &ns
 		}
-		if out.cause == "" && ended(out.ended) && s.exit == nil {
+		if out.cause == "" && ended(out.ended) && !s.wasStopped(out) && s.exit == nil {
 			code := exitOf(out.ended)
 			s.exit = &code
 		}
@@ -69,6 +70,8 @@ func (s *Session) verdict(spec passSpec, p *schema.Pass, out outcome) (status, r
 		return schema.StatusFailed, "run.json could not be written: is the disk full?"
 	case out.pid == 0:
 		return schema.StatusFailed, fmt.Sprintf("%s ended with %s before it started the workload%s", toolName(spec.tool), toolEnd(out.tool), s.said(spec))
+	case out.ended == nil && spec.direct && s.wasStopped(out) && !missing:
+		return schema.StatusOK, ""
 	case out.ended == nil && spec.direct:
 		said := s.said(spec)
 		if said == "" {
@@ -77,18 +80,43 @@ func (s *Session) verdict(spec passSpec, p *schema.Pass, out outcome) (status, r
 		return schema.StatusFailed, fmt.Sprintf("%s ended with %s%s%s", toolName(spec.tool), toolEnd(out.tool), lost, said)
 	case out.ended == nil:
 		return schema.StatusFailed, fmt.Sprintf("%s ended with %s and left the workload, whose end is not known%s%s", toolName(spec.tool), toolEnd(out.tool), lost, s.said(spec))
+	case missing && spec.tool == schema.ToolNsys && wasKilled(out.tool) && !out.hung:
+		return schema.StatusFailed, fmt.Sprintf("nsys ended with %s, and the workload was ended with it%s", toolEnd(out.tool), lost)
+	case missing && ended(out.ended) && spec.tool == schema.ToolTorch:
+		return schema.StatusFailed, workloadEnd(out.ended) + lost
 	case missing && out.hung:
 		return schema.StatusNoReport, fmt.Sprintf("%s had written no report %s after the workload's end and was killed", spec.tool, s.o.ReportTimeout)
 	case p.Reason != "":
 		return schema.StatusNoReport, p.Reason
 	case missing:
 		return schema.StatusNoReport, fmt.Sprintf("%s left no report%s", toolName(spec.tool), s.said(spec))
-	case ended(out.ended) && out.ended.Signal != "":
-		return schema.StatusFailed, "the workload was ended by " + out.ended.Signal
-	case ended(out.ended):
-		return schema.StatusFailed, fmt.Sprintf("the workload ended with exit status %d", *out.ended.ExitCode)
+	case ended(out.ended) && !s.wasStopped(out):
+		return schema.StatusFailed, workloadEnd(out.ended)
 	}
 	return schema.StatusOK, ""
+}
+
+// wasStopped says whether the workload was to be stopped (--duration), and has run for that long.
+func (s *Session) wasStopped(out outcome) bool {
+	return s.o.Duration > 0 && out.took >= s.o.Delay+s.o.Duration
+}
+
+// workloadEnd says how a workload ended that did not end with 0.
+func workloadEnd(e *event) string {
+	if e.Signal != "" {
+		return "the workload was ended by " + e.Signal
+	}
+	return fmt.Sprintf("the workload ended with exit status %d", *e.ExitCode)
+}
+
+// wasKilled says whether a process was ended by a signal.
+func wasKilled(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled()
 }
 
 // toolName is a tool as a message names it.

@@ -25,10 +25,33 @@ const launchVariable = "PROF_LAUNCH"
 
 // job is what a launched prof is to start.
 type job struct {
-	Argv    []string `json:"argv"`
-	Dir     string   `json:"dir"`
-	Env     []string `json:"env"`      // of the workload
-	ToolEnv []string `json:"tool_env"` // that the tool was given: what differs from it the tool set for the workload
+	Argv    words  `json:"argv"`
+	Dir     []byte `json:"dir"`
+	Env     words  `json:"env"`      // of the workload
+	ToolEnv words  `json:"tool_env"` // that the tool was given: what differs from it the tool set for the workload
+}
+
+// words are texts that need not be UTF-8, which JSON's texts must be.
+type words []string
+
+func (w words) MarshalJSON() ([]byte, error) {
+	raw := make([][]byte, len(w))
+	for i, text := range w {
+		raw[i] = []byte(text)
+	}
+	return json.Marshal(raw)
+}
+
+func (w *words) UnmarshalJSON(text []byte) error {
+	var raw [][]byte
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	*w = nil
+	for _, b := range raw {
+		*w = append(*w, string(b))
+	}
+	return nil
 }
 
 // order is what the asking prof sends after the job: a signal for the workload's process group.
@@ -53,6 +76,7 @@ type launcher struct {
 	listen *net.UnixListener
 	job    job
 	mark   marker
+	keep   bool       // the folder stays: it holds what could not be moved elsewhere
 	files  []*os.File // the workload's stdin, stdout and stderr
 	events chan event
 
@@ -168,7 +192,9 @@ func (l *launcher) close() {
 	}()
 	l.wait.Wait()
 	close(l.events)
-	os.RemoveAll(l.dir)
+	if !l.keep {
+		os.RemoveAll(l.dir)
+	}
 }
 
 // errNotLaunched says that the verb was called by hand.

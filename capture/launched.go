@@ -107,7 +107,7 @@ func (w *launched) tell(e event) {
 // run starts the workload and waits for its end.
 func (w *launched) run() (code int, err error) {
 	cmd := exec.Command(w.job.Argv[0], w.job.Argv[1:]...)
-	cmd.Dir, cmd.Env = w.job.Dir, workloadEnv(w.job, os.Environ())
+	cmd.Dir, cmd.Env = string(w.job.Dir), workloadEnv(w.job, os.Environ())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.files[0], w.files[1], w.files[2]
 	cmd.SysProcAttr = ownGroup()
 	// Before the start, so that a signal in between is not lost on the workload.
@@ -142,7 +142,23 @@ func (w *launched) run() (code int, err error) {
 		ended.ExitCode = &code
 	}
 	w.tell(ended)
+	endGroup(group)
 	return code, nil
+}
+
+// leftGrace is how long processes that outlive the workload get to end after a signal.
+const leftGrace = 2 * time.Second
+
+// endGroup ends what the workload left behind of its process group: it would disturb the passes that come next.
+func endGroup(group int) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		for end := time.Now().Add(leftGrace); syscall.Kill(group, s) == nil && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+			if syscall.Kill(group, 0) != nil {
+				return
+			}
+		}
+	}
 }
 
 // orders passes signals on that the asking prof sends. When that one is gone, nobody waits for the workload any more: it is ended, so

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,9 +51,10 @@ func (s *Session) below(path string) string {
 }
 
 // chooseFacts keeps what the workload did in the last pass under nsys that tells, as the facts about all of them: they are repeats of
-// the same. Where they differ, the user should know.
+// the same. Where they differ, there are none: the tokens of one would be taken for those of another.
 func (s *Session) chooseFacts() error {
 	var last []byte
+	var was string
 	differ := false
 	for _, p := range s.manifest.Passes {
 		if p.Tool != schema.ToolNsys {
@@ -65,14 +67,35 @@ func (s *Session) chooseFacts() error {
 		if err != nil {
 			return err
 		}
-		differ = differ || last != nil && string(last) != string(text)
-		last = text
+		now, err := worked(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+		differ = differ || last != nil && now != was
+		last, was = text, now
 	}
 	if last == nil {
 		return nil
 	}
+	to := filepath.Join(s.dir, "nsys", "workload.json")
 	if differ {
-		s.warn("the repeats did not all work on the same: what the last one says of its passes is taken for all of them")
+		s.warn("the repeats did not all work on the same: their tokens are not taken for known; --prefill, --decode and --model say what holds for all of them")
+		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
 	}
-	return schema.WriteWhole(filepath.Join(s.dir, "nsys", "workload.json"), last)
+	return schema.WriteWhole(to, last)
+}
+
+// worked is what facts say of the passes, without what differs from process to process.
+func worked(facts []byte) (string, error) {
+	var f struct {
+		Config json.RawMessage `json:"config"`
+		Runs   json.RawMessage `json:"runs"`
+	}
+	if err := json.Unmarshal(facts, &f); err != nil {
+		return "", fmt.Errorf("read the facts of the workload: %w", err)
+	}
+	return string(f.Config) + string(f.Runs), nil
 }

@@ -68,7 +68,7 @@ type NcuOptions struct {
 func Defaults() Options {
 	return Options{
 		Mode: ModeDeep, Repeats: 1,
-		Ncu:              NcuOptions{Top: 10, Launches: 2, Preset: "roofline", Replay: "kernel", ClockControl: "none"},
+		Ncu:              NcuOptions{Top: 10, Launches: 1, Preset: "roofline", Replay: "kernel", ClockControl: "none"},
 		SampleHz:         10,
 		MaxArtifactBytes: 2 << 30,
 		Timeout:          30 * time.Minute,

@@ -62,7 +62,7 @@ func (s *Session) fail(p *schema.Pass, reason string) {
 // pass runs the workload once. Only what keeps prof itself from going on is an error: what goes wrong with the tool or the workload
 // stands in the manifest.
 func (s *Session) pass(ctx context.Context, spec passSpec) error {
-	if s.stopped {
+	if s.Stopped() {
 		s.skipQuietly(spec, "the capture was stopped before it")
 		return s.save()
 	}
@@ -101,16 +101,23 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *schema.Pass) (ou
 		return outcome{}, err
 	}
 	p.Marked = spec.mark.stages || spec.mark.trace != ""
-	c := &control{s: s, work: l, size: func() int64 { return sizeOf(s.dir, l.temp()) }}
+	c := &control{s: s, work: l, soft: s.o.Grace, size: func() int64 { return sizeOf(s.dir, l.temp()) }}
+	if spec.tool == schema.ToolTorch { // the workload writes the report itself, when it ends
+		c.soft = max(s.o.Grace, s.o.ReportTimeout)
+	}
+	if spec.tool == schema.ToolNsys {
+		c.late = s.o.Grace
+	}
+	c.from = time.Now()
+	p.StartedAt = c.from.UTC()
 	if spec.direct {
 		err = s.startDirect(c, spec, p, env, files)
 	} else {
-		err = s.startLaunched(c, spec, p, job{Argv: s.setup.Argv, Dir: s.setup.Dir, Env: l.mark.around(env), ToolEnv: toolEnv(s.setup.Environ, spec.tool, l.temp())}, l)
+		err = s.startLaunched(c, spec, p, job{Argv: s.setup.Argv, Dir: []byte(s.setup.Dir), Env: l.mark.in(env), ToolEnv: toolEnv(s.setup.Environ, spec.tool, l.temp())}, l)
 	}
 	if err != nil {
 		return outcome{}, err
 	}
-	p.StartedAt = time.Now().UTC()
 	sampler := s.sample(ctx, spec, p, c.cmd.Process.Pid)
 	if err := s.save(); err != nil {
 		c.stop(schema.StatusFailed) // nobody could tell what was captured

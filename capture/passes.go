@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,18 +19,8 @@ import (
 // Timeline runs the passes that need nothing of the warehouse: without a tool, under nsys, and under the PyTorch profiler. Where no
 // tool is there, the workload is run once without, so that its time and provenance are kept.
 func (s *Session) Timeline(ctx context.Context) error {
-	var specs []passSpec
-	if s.o.Baseline {
-		specs = append(specs, s.repeats(s.baseline)...)
-	}
-	if s.o.UsesNsys() {
-		specs = append(specs, s.repeats(s.nsys)...)
-	}
-	if s.o.UsesTorch() {
-		specs = append(specs, s.torch())
-	}
 	ran := false
-	for _, spec := range specs {
+	for _, spec := range s.timeline() {
 		if missing := s.tools[spec.tool].missing; missing != nil {
 			s.skip(spec, missing.Error())
 			continue
@@ -39,19 +30,29 @@ func (s *Session) Timeline(ctx context.Context) error {
 			return err
 		}
 	}
-	alone := s.o.UsesNcu() && s.tools[schema.ToolNcu].missing == nil
+	alone := s.o.UsesNcu() && s.tools[schema.ToolNcu].missing == nil && !s.WantsKernels() // ncu runs the workload
 	if !ran && !alone {
 		if err := s.pass(ctx, s.baseline(1)); err != nil {
 			return err
 		}
 	}
-	return errors.Join(s.chooseFacts(), s.Settle())
+	return s.Settle()
 }
 
-func (s *Session) repeats(of func(n int) passSpec) []passSpec {
+// timeline lists the passes. Those without a tool take turns with those under nsys, so that a machine that grows warm, or its caches,
+// is the same to both.
+func (s *Session) timeline() []passSpec {
 	var out []passSpec
 	for n := range s.o.Repeats {
-		out = append(out, of(n+1))
+		if s.o.Baseline {
+			out = append(out, s.baseline(n+1))
+		}
+		if s.o.UsesNsys() {
+			out = append(out, s.nsys(n+1))
+		}
+	}
+	if s.o.UsesTorch() {
+		out = append(out, s.torch())
 	}
 	return out
 }
@@ -80,24 +81,29 @@ func (s *Session) keepNsys(p *schema.Pass, stem string, l *launcher) {
 		s.keepRecording(p, stem, l.temp())
 		return
 	}
+	if err := s.chooseFacts(); err != nil {
+		s.warn(fmt.Sprintf("%s: what the workload says of its passes is not known: %v", p.Name, err))
+	}
 	for _, r := range reports {
 		out := strings.TrimSuffix(r, ".nsys-rep") + ".sqlite"
 		s.talk(p.Name + ": exporting the report")
 		text, err := s.export(r, out)
 		if err == nil {
-			_, err = scrub(out, l.mark, beyond(l.job.Env, l.job.ToolEnv))
-		}
-		if err == nil {
-			err = s.keepFile(p, stem, out)
+			_, err = scrub(out, l.mark)
 		}
 		if err != nil {
 			p.Reason = strings.TrimSuffix(fmt.Sprintf("its report could not be exported: %v: %s", err, text), ": ")
+		} else if err := s.keepFile(p, stem, out); err != nil {
+			l.keep = true
+			p.Reason = fmt.Sprintf("its export could not be moved to the run's folder (%v); it stays in %s", err, l.temp())
+			continue
 		}
 		if err == nil && !s.o.Nsys.KeepReport {
 			continue
 		}
 		if err := s.keepFile(p, stem, r); err != nil {
-			s.warn(fmt.Sprintf("%s: nsys' report could not be kept: %v", p.Name, err))
+			l.keep = true
+			s.warn(fmt.Sprintf("%s: nsys' report could not be moved to the run's folder (%v); it stays in %s", p.Name, err, l.temp()))
 			continue
 		}
 		s.warn(fmt.Sprintf("%s: %s holds the whole environment of the workload, as nsys keeps it: do not hand it on", p.Name, filepath.Base(r)))
@@ -114,14 +120,31 @@ func (s *Session) keepFile(p *schema.Pass, stem, path string) error {
 	return nil
 }
 
-// export has nsys write a report as SQLite.
+// export has nsys write a report as SQLite. Ctrl-C stops the capture and lets the export end; once more ends the export.
 func (s *Session) export(report, out string) (text string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.o.ReportTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.tools[schema.ToolNsys].path, NsysExportArgs(report, out)...)
-	cmd.Env = ToolEnv(s.setup.Environ)
-	cmd.WaitDelay = time.Second
-	said, err := cmd.CombinedOutput()
+	cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = ToolEnv(s.setup.Environ), toolGroup(), time.Second
+	var said []byte
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		said, err = cmd.CombinedOutput()
+		done <- err
+	}()
+	for waiting := true; waiting; {
+		select {
+		case err = <-done:
+			waiting = false
+		case <-s.setup.Interrupts:
+			if s.stopped {
+				cancel()
+			}
+			s.stopped = true
+			s.talk("the report is being exported (once more to leave it)")
+		}
+	}
 	if _, missing := os.Stat(out); err == nil && missing != nil {
 		err = errors.New("nsys export wrote no file")
 	}
@@ -157,7 +180,7 @@ func (s *Session) keepRecording(p *schema.Pass, stem, temp string) {
 	p.Reason = fmt.Sprintf("nsys recorded but made no report: its importer failed, most often because libdw is missing (see `prof doctor`); its recording is kept as %s.qdstrm, which holds the whole environment of the workload", stem)
 }
 
-// move moves a file, across file systems too.
+// move moves a file, across file systems too: what is at its new place is whole.
 func move(from, to string) error {
 	if os.Rename(from, to) == nil {
 		return nil
@@ -167,25 +190,27 @@ func move(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.Create(to)
+	out, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".*")
 	if err != nil {
 		return err
 	}
+	defer os.Remove(out.Name())
 	_, err = out.ReadFrom(in)
-	return errors.Join(err, out.Close())
+	if err = errors.Join(err, out.Chmod(0o644), out.Sync(), out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(out.Name(), to)
 }
 
 func (s *Session) torch() passSpec {
 	return passSpec{tool: schema.ToolTorch, repeat: 1, stem: "torch/trace-1",
 		mark: markSpec{stages: s.o.AutoStages, facts: "torch/trace-1.workload.json", trace: "torch/trace-1.json.gz"},
 		keep: func(p *schema.Pass, _ *launcher) {
-			for _, name := range []string{"torch/trace-1.json.gz", "torch/trace-1.json.key_averages.json"} {
-				if st, err := os.Stat(s.below(name)); err == nil && st.Size() > 0 {
-					p.Artifacts = append(p.Artifacts, name)
-				}
-			}
-			if len(p.Artifacts) == 0 {
-				p.Reason = "the PyTorch profiler left no trace: is the workload Python with PyTorch, and did it end by itself?"
+			const name = "torch/trace-1.json.gz"
+			if st, err := os.Stat(s.below(name)); err == nil && st.Size() > 0 {
+				p.Artifacts = append(p.Artifacts, name)
+			} else {
+				p.Reason = "the PyTorch profiler left no trace; if the workload is Python with PyTorch, prof_mark says why in its output"
 			}
 		},
 	}
@@ -207,15 +232,24 @@ func (s *Session) Kernels(ctx context.Context, launches []Launch, reason string)
 	case s.tools[schema.ToolNcu].missing != nil:
 		s.skip(spec, s.tools[schema.ToolNcu].missing.Error())
 		return s.save()
-	case s.stopped || !s.WantsKernels() || len(launches) > 0:
+	case s.Stopped() || !s.WantsKernels() || len(launches) > 0:
 		return s.pass(ctx, spec)
 	case reason != "":
 		s.skip(spec, reason)
 		return s.save()
 	}
-	s.skipQuietly(spec, "the timeline has no kernels to profile")
+	reason = "the timeline has no kernels to profile"
+	if !s.hasTimeline() {
+		reason = "there is no timeline to choose kernels from"
+	}
+	s.skipQuietly(spec, reason)
 	s.talk(s.last().Name + ": " + s.last().Reason)
 	return s.save()
+}
+
+// hasTimeline says whether a pass under nsys left one.
+func (s *Session) hasTimeline() bool {
+	return slices.ContainsFunc(s.manifest.Passes, func(p schema.Pass) bool { return p.Tool == schema.ToolNsys && len(p.Artifacts) > 0 })
 }
 
 func (s *Session) ncu(launches []Launch) passSpec {

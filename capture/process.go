@@ -37,6 +37,9 @@ type control struct {
 	cmd  *exec.Cmd
 	work workload
 	size func() int64
+	from time.Time     // when the tool was started
+	soft time.Duration // from the first signal to a stronger one
+	late time.Duration // how much later than asked for the workload is stopped
 	out  outcome
 
 	level    int              // how far stopping has come: 1 asked, 2 told, 3 killed
@@ -45,11 +48,11 @@ type control struct {
 }
 
 func (c *control) run() outcome {
-	start := time.Now()
 	done := make(chan error, 1)
 	go func() { done <- c.cmd.Wait() }()
 	timeout := time.NewTimer(c.s.o.Timeout)
 	defer timeout.Stop()
+	window := c.window()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -58,12 +61,14 @@ func (c *control) run() outcome {
 			c.hear(e)
 		case c.out.tool = <-done:
 			c.gather()
-			c.out.took = time.Since(start)
+			c.out.took = time.Since(c.from)
 			return c.out
 		case <-timeout.C:
 			if c.out.ended == nil {
 				c.stop(schema.StatusTimeout)
 			}
+		case <-window:
+			c.press()
 		case <-tick.C:
 			if d, ok := c.work.(*direct); ok {
 				d.look() // a tool that is killed leaves what it started
@@ -80,6 +85,14 @@ func (c *control) run() outcome {
 			c.signalTool(syscall.SIGKILL)
 		}
 	}
+}
+
+// window is when the workload is to be stopped since that was asked for (--duration); nsys does that by itself, a little later should it not.
+func (c *control) window() <-chan time.Time {
+	if c.s.o.Duration == 0 {
+		return nil
+	}
+	return time.After(c.s.o.Delay + c.s.o.Duration + c.late)
 }
 
 // hear notes what the launched prof tells.
@@ -145,7 +158,11 @@ func (c *control) press() {
 	if !c.work.signal(s) {
 		c.signalTool(s)
 	}
-	c.escalate = time.After(c.s.o.Grace)
+	if c.level == 1 {
+		c.escalate = time.After(c.soft)
+	} else {
+		c.escalate = time.After(c.s.o.Grace)
+	}
 }
 
 func (c *control) signalTool(s syscall.Signal) {

@@ -2,87 +2,140 @@ package capture
 
 import (
 	"bytes"
-	"fmt"
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// database makes a file that looks like a SQLite database whose one text lies in overflow pages, each of which begins with a link.
-func database(t *testing.T, page int, text string) string {
+// environments unpacks a database with texts among which are environments; see its maker beside it.
+func environments(t testing.TB) string {
 	t.Helper()
-	var b bytes.Buffer
-	head := make([]byte, page)
-	copy(head, sqliteMagic)
-	head[16], head[17] = byte(page>>8), byte(page)
-	b.Write(head)
-	for i := 0; len(text) > 0; i++ {
-		n := min(len(text), page-pageLink)
-		b.Write([]byte{0, 0, 0, byte(i + 3)})
-		b.WriteString(text[:n])
-		b.Write(make([]byte, page-pageLink-n))
-		text = text[n:]
+	f, err := os.Open(filepath.FromSlash("../testdata/capture/environment/environment.sqlite.gz"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "x.sqlite")
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "environment.sqlite")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-// Wherever an environment lies in the pages, what is beyond the allow-list is gone, and everything else is as it was.
-func TestScrub(t *testing.T) {
-	m, err := newMarker()
+const inEnvironments = "0123456789abcdef0123456789abcdef"
+
+// values gives every text of a database, as scrub sees them, one a line.
+func values(t testing.TB, path string) []string {
+	t.Helper()
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	environ := []string{"PATH=/bin", "HF_TOKEN=hf_examplesecret0123456789", "INNOCENT=innocent", "CUDA_VISIBLE_DEVICES=0", "EMPTY=", "LONG=" + strings.Repeat("long value ", 100)}
-	given := []string{"PATH=/bin", "CUDA_VISIBLE_DEVICES=0"}
-	variables := beyond(environ, given)
-	if fmt.Sprint(len(variables)) != "3" {
-		t.Fatalf("beyond the allow-list: %q", variables)
+	defer f.Close()
+	db, err := openPages(f)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for shift := range 600 {
-		block := strings.Join(m.around(environ), "\x00")
-		text := strings.Repeat("x", shift) + block + "\x00cudaLaunchKernel INNOCENT=innocent, HF_TOKEN=hf"
-		path := database(t, 512, text)
-		n, err := scrub(path, m, variables)
-		if err != nil || n != len(variables) {
-			t.Fatalf("shift %d: %d places, %v", shift, n, err)
+	var out []string
+	if err := db.texts(nil, func(t text) error { out = append(out, string(t.bytes)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Wherever an environment lies in its row, what is beyond the allow-list is gone, and every other text is as it was.
+func TestScrub(t *testing.T) {
+	path := environments(t)
+	before := values(t, path)
+	n, err := scrub(path, marker{inEnvironments})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := values(t, path)
+	if len(after) != len(before) || len(before) < 250 {
+		t.Fatalf("%d texts before, %d after", len(before), len(after))
+	}
+	want, marked := 0, 0
+	for i := range before {
+		if !strings.Contains(before[i], inEnvironments) {
+			if after[i] != before[i] {
+				t.Errorf("text %d was %q and is %q", i, before[i], after[i])
+			}
+			continue
 		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+		marked++
+		var kept []string
+		for _, v := range strings.Split(before[i], "\x00") {
+			if strings.HasPrefix(v, "SECRET_") {
+				want++
+				v = strings.Repeat("*", len(v))
+			}
+			kept = append(kept, v)
 		}
-		for _, v := range variables {
-			text = strings.Replace(text, v, strings.Repeat("*", len(v)), 1)
+		if expected := strings.Join(kept, "\x00"); after[i] != expected {
+			t.Errorf("text %d is %q", i, after[i])
 		}
-		want, err := os.ReadFile(database(t, 512, text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Fatalf("shift %d: the file differs from one without these variables", shift)
-		}
+	}
+	if n != want || marked != 28 {
+		t.Errorf("%d variables of %d environments were overwritten, want %d of 28", n, marked, want)
+	}
+	if again, err := scrub(path, marker{inEnvironments}); err != nil || again != 0 {
+		t.Errorf("a second time: %d, %v", again, err)
 	}
 }
 
-// An environment that is marked nowhere is not found; a secret in it is told.
-func TestScrubLeftOver(t *testing.T) {
-	m, err := newMarker()
+// What is no database, or one that is cut or damaged, is an error or is cleared; it never ends prof.
+func TestScrubDamaged(t *testing.T) {
+	whole, err := os.ReadFile(environments(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := database(t, 4096, strings.Repeat("x", 5000)+"HF_TOKEN=hf_examplesecret0123456789")
-	if _, err := scrub(path, m, []string{"HF_TOKEN=hf_examplesecret0123456789"}); err == nil || !strings.Contains(err.Error(), "HF_TOKEN") || strings.Contains(err.Error(), "hf_example") {
-		t.Errorf("error %v", err)
+	try := func(text []byte) error {
+		path := filepath.Join(t.TempDir(), "x.sqlite")
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := scrub(path, marker{inEnvironments})
+		return err
 	}
-	text := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(text, []byte("no database, long enough for a header"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := scrub(text, m, nil); err == nil {
+	if err := try([]byte("a text")); err == nil {
 		t.Error("a text was taken for a database")
 	}
+	if err := try(whole[:len(whole)-1]); err == nil {
+		t.Error("a cut database was taken for whole")
+	}
+	if err := try(whole[:len(whole)/2048*1024]); err == nil {
+		t.Error("a database without its last pages was taken for whole")
+	}
+	for i := 100; i < len(whole); i += 997 {
+		damaged := bytes.Clone(whole)
+		damaged[i] ^= 0xff
+		_ = try(damaged) // whatever it says
+	}
+}
+
+func FuzzScrub(f *testing.F) {
+	text, err := os.ReadFile(environments(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text[:8192])
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "x.sqlite")
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = scrub(path, marker{inEnvironments})
+	})
 }

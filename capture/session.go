@@ -130,6 +130,14 @@ func (s *Session) note(ctx context.Context) error {
 	if s.manifest.Inputs, err = ReadInputs(ctx, s.o.Inputs); err != nil {
 		return err
 	}
+	for _, in := range s.manifest.Inputs {
+		if in.Reason != "" {
+			s.warn(fmt.Sprintf("input %s: %s", in.Path, in.Reason))
+		}
+	}
+	if isPipe(s.setup.Files[0]) {
+		s.warn("the workload gets no input: every pass reads it anew, which only a file can bear (prof capture ... < FILE)")
+	}
 	if err := s.noteOptions(); err != nil {
 		return err
 	}
@@ -154,8 +162,15 @@ func (s *Session) noteOptions() error {
 // Dir is the run's folder.
 func (s *Session) Dir() string { return s.dir }
 
-// Stopped says whether the user stopped the capture.
-func (s *Session) Stopped() bool { return s.stopped }
+// Stopped says whether the user stopped the capture, during a pass or between two.
+func (s *Session) Stopped() bool {
+	select {
+	case <-s.setup.Interrupts:
+		s.stopped = true
+	default:
+	}
+	return s.stopped
+}
 
 // Settle writes down how the capture stands, so that what there is can be stored before it goes on.
 func (s *Session) Settle() error {
@@ -179,7 +194,7 @@ func (s *Session) Finish() (*Result, error) {
 	if s.nvml != nil {
 		s.nvml.Close()
 	}
-	return &Result{Dir: s.dir, Exit: s.exit, Failed: s.failed, Warnings: s.manifest.Warnings, Stopped: s.stopped}, err
+	return &Result{Dir: s.dir, Exit: s.exit, Failed: s.failed, Warnings: s.manifest.Warnings, Stopped: s.Stopped()}, err
 }
 
 // Result is what became of a capture.

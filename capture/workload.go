@@ -64,3 +64,9 @@ func WorkloadName(argv []string) string {
 
 // maskArgv takes secrets out of a command line, word by word.
 func maskArgv(argv []string) []string { return schema.MaskArgv(argv) }
+
+// isPipe says whether a stdin is a pipe or socket that somebody may have written to.
+func isPipe(f *os.File) bool {
+	st, err := f.Stat()
+	return err == nil && st.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0
+}

@@ -140,6 +140,10 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 	defer conn.Close()
 	// DuckDB's threads call into Go for rows, and would wait there for the goroutine that hashes the file.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + 2))
+	o.Load.Outside = func(ctx context.Context, statement string) error {
+		_, err := w.DB.ExecContext(ctx, statement)
+		return err
+	}
 	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, capture: found.capture, left: found.left}
 	in.warnLeft(found.left)
 	in.warnUnread()

@@ -20,7 +20,9 @@ func TestMask(t *testing.T) {
 		{"--token-budget 5", "--token-budget 5"}, {"/data/tokenizer.json", "/data/tokenizer.json"}, {"tokens: 64", "tokens: 64"},
 		{`{"api_key": "abc", "max_tokens": 5}`, `{"api_key": ***, "max_tokens": 5}`}, {`{'token': 'abc', 'x': 1}`, `{'token': ***, 'x': 1}`},
 		{"Authorization: Bearer abcdefghijklmnop", "Authorization: Bearer ***"}, {"curl -H 'authorization: bearer abc.def-ghi_jkl='", "curl -H 'authorization: bearer ***'"},
-		{"the bearer of news", "the bearer of news"},
+		{"the bearer of news", "the bearer of news"}, {"Authorization: Token hunter2abc", "Authorization: Token ***"}, {`{"token": "ab\"hunter2", "x": 1}`, `{"token": ***, "x": 1}`},
+		{"postgres://u:p@ss@host/db", "postgres://u:***@host/db"}, {"--passphrase=x1", "--passphrase=***"}, {"--pass x1", "--pass ***"}, {"DB_PASS=x1", "DB_PASS=***"}, {"OPENAI_KEY=x1", "OPENAI_KEY=***"},
+		{"--bypass 3", "--bypass 3"}, {"passes=3", "passes=3"}, {"pass nsys-1: not run", "pass nsys-1: not run"}, {"--num-passes 4", "--num-passes 4"},
 		{"https://me:hunter2@host/x", "https://me:***@host/x"}, {"https://me:hun:ter2@host/x", "https://me:***@host/x"}, {"http://host:8080/a@b", "http://host:8080/a@b"},
 		{"sk-abcdefghijklmnopqrst", "***"}, {"ghp_abcdefghijklmnopqrst0123", "***"}, {"AKIAABCDEFGHIJKLMNOP", "***"}, {"xoxb-1234567890-abc", "***"},
 		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig", "***"}, {"github_pat_11ABCDEFG0abcdefghij_klmnop", "***"}, {"task-based-scheduling-of-work", "task-based-scheduling-of-work"},
@@ -48,6 +50,7 @@ func TestMaskCommand(t *testing.T) {
 		{[]string{"x", "--token", "abc def"}, "x --token '***'"}, {[]string{"x", "-token", "abc"}, "x -token '***'"},
 		{[]string{"bash", "-c", "HF_TOKEN=abc run --api-key def"}, "bash -c 'HF_TOKEN=*** run --api-key ***'"},
 		{[]string{"x", "it's", "", "a b"}, `x 'it'\''s' '' 'a b'`},
+		{[]string{"env", "PGPASSWORD=a b c"}, "env 'PGPASSWORD=***'"}, {[]string{"x", "--tokens-secret", "abc"}, "x --tokens-secret '***'"},
 		{[]string{"x", "--token"}, "x --token"}, {[]string{"x", "--header", "Authorization: Bearer abcdefgh"}, "x --header 'Authorization: Bearer ***'"},
 	} {
 		if got := schema.MaskCommand(c.argv); got != c.want {

@@ -39,7 +39,7 @@
 // first Python process), versions of python, torch, cuda and transformers, notes, and fault where an error of the helper ended the
 // marking; the program went on all the same, and no passes are listed. A pass whose counts are not known has a field why.
 //
-// The trace at Options.Trace and its sums by operator, NAME.key_averages.json beside it, when the process ends by itself, by an error,
+// The trace at Options.Trace, when the process ends by itself, by an error,
 // by SIGINT or by SIGTERM; that takes seconds. What the helper has to say goes to the workload's stderr, in lines that begin with
 // "prof_mark: ".
 package mark

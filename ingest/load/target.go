@@ -24,6 +24,9 @@ type Options struct {
 	Progress func(what string, done, total int64)
 	// TempDir is an existing folder for temporary files.
 	TempDir string
+	// Outside runs a statement on another connection than the target's, whose transaction a failed statement would end. Nil: nothing
+	// is tried that may fail.
+	Outside func(ctx context.Context, statement string) error
 }
 
 // SourceInfo is what a source says of itself as a whole.
@@ -88,24 +91,30 @@ func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, erro
 	return t, err
 }
 
-// leanLimit is enough for two threads that write the widest table; what is written beyond it goes to the file at once.
-const leanLimit = "64MB"
+// leanRoom, in MB, is enough for two threads that write the widest table; what is written beyond it goes to the file at once.
+const leanRoom = 48
 
 // Lean keeps DuckDB from holding what it wrote in memory, until restore is called. Rows must not come from more than two threads.
 func (t *Target) Lean(ctx context.Context) (restore func() error, err error) {
+	if t.Options.Outside == nil {
+		return func() error { return nil }, nil
+	}
 	var was string
 	if err := t.conn.QueryRowContext(ctx, `SELECT value FROM duckdb_settings() WHERE name = 'memory_limit'`).Scan(&was); err != nil {
 		return nil, err
 	}
 	set := func(ctx context.Context, limit string) error {
-		_, err := t.conn.ExecContext(ctx, fmt.Sprintf(`SET memory_limit = '%s'`, limit))
-		return err
+		return t.Options.Outside(ctx, fmt.Sprintf(`SET memory_limit = '%s'`, limit))
 	}
-	// Where the warehouse holds more than that already, it goes on as before.
-	if set(ctx, leanLimit) != nil {
-		return func() error { return nil }, nil
+	restore = func() error { return set(context.WithoutCancel(ctx), was) }
+	// A limit below what the transaction holds and cannot let go is refused: rows that it deleted, the ends of tables. The room comes
+	// on top of it.
+	for held := 16; held <= 256; held *= 2 {
+		if set(ctx, fmt.Sprintf("%dMB", held)) == nil {
+			return restore, set(ctx, fmt.Sprintf("%dMB", held+leanRoom))
+		}
 	}
-	return func() error { return set(context.WithoutCancel(ctx), was) }, nil
+	return restore, restore()
 }
 
 func (t *Target) hold(b *bulk) int64 {

@@ -55,6 +55,12 @@ Options can stand in config.yaml of the home too, as the config.yaml of a run's 
 	}
 }
 
+// captureError is an error after which something has been changed, whatever the user has pressed.
+type captureError struct{ err error }
+
+func (e *captureError) Error() string { return e.err.Error() }
+func (e *captureError) Unwrap() error { return e.err }
+
 // errNoDashes says how the workload's command is told from prof's options.
 var errNoDashes = usagef("write the command behind --, as in: prof capture -- python3 run.py")
 
@@ -97,8 +103,10 @@ func (p *program) capture(c *cli.Context) error {
 		return err
 	}
 	interrupts := make(chan os.Signal, 4)
-	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(interrupts)
+	// Nobody may read what prof says any more; the capture goes on.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	setup.Interrupts = interrupts
 	s, err := capture.New(c.Context, o, setup)
 	if err != nil {
@@ -107,7 +115,7 @@ func (p *program) capture(c *cli.Context) error {
 	stored, err := p.captureAll(c, s, home, in)
 	res, finish := s.Finish()
 	if err = errors.Join(err, finish); err != nil {
-		return err
+		return &captureError{fmt.Errorf("%w; what was captured lies in %s", err, s.Dir())}
 	}
 	return p.captured(c, home, in, res, stored)
 }
@@ -139,9 +147,9 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, res *capture.Result, stored bool) error {
 	failed := len(res.Failed) > 0
 	if c.Bool("no-ingest") {
-		fmt.Fprintf(p.err, "captured in %s; to store it: prof ingest %s\n", res.Dir, res.Dir)
+		fmt.Fprintf(p.err, "captured in %s; to store it: prof ingest%s\n", res.Dir, ingestArgs(in, res.Dir, false))
 	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
-		fmt.Fprintf(p.err, "prof: the capture lies in %s and was not stored: %s; to try again: prof ingest %s\n", res.Dir, oneLine(err), res.Dir)
+		fmt.Fprintf(p.err, "prof: the capture lies in %s and was not stored: %s; to try again: prof ingest%s\n", res.Dir, oneLine(err), ingestArgs(in, res.Dir, stored))
 		failed = true
 	} else if err := p.captureSummary(c, home, in.Name); err != nil {
 		return err
@@ -155,6 +163,24 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 		return exitStatus(exitFailed)
 	}
 	return nil
+}
+
+// ingestArgs are the arguments of ingest that store a run's folder as capture would have.
+func ingestArgs(in ingest.Options, dir string, again bool) string {
+	var args []string
+	if again {
+		args = append(args, "--replace", "--run", in.Name)
+	}
+	for _, t := range in.Tags {
+		args = append(args, "--tag", t[0]+"="+t[1])
+	}
+	for _, m := range in.Models {
+		args = append(args, "--model", m)
+	}
+	for _, w := range in.Workloads {
+		args = append(args, "--workload", w)
+	}
+	return " " + schema.MaskCommand(append(args, dir))
 }
 
 // captureSetup is what a session needs of this process.

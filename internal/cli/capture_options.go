@@ -29,7 +29,7 @@ func captureFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "delay", Usage: "nsys begins `TIME` after the start, e.g. 90s: for servers"},
 		&cli.DurationFlag{Name: "duration", Usage: "nsys captures for `TIME`; then the workload is stopped"},
 		&cli.IntFlag{Name: "ncu-top", Usage: "ncu profiles the `N` kernels that take the most time", DefaultText: "10"},
-		&cli.IntFlag{Name: "ncu-launches", Usage: "of each, `N` launches: of its stages and grids that take the most time", DefaultText: "2"},
+		&cli.IntFlag{Name: "ncu-launches", Usage: "of each, `N` launches: of its stages and grids that take the most time", DefaultText: "1"},
 		&cli.StringFlag{Name: "ncu-preset", Usage: "what ncu measures, `PRESET`: roofline, memory or full", DefaultText: d.Ncu.Preset},
 		&cli.StringFlag{Name: "ncu-set", Usage: "ncu's section `SET` in place of the preset"},
 		&cli.StringSliceFlag{Name: "ncu-section", Usage: "a `SECTION` of ncu in place of the preset; may be repeated"},
@@ -50,7 +50,7 @@ func captureFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "timeout", Usage: "a pass is stopped after `TIME`", DefaultText: "30m"},
 		&cli.DurationFlag{Name: "report-timeout", Usage: "a profiler is killed when it still writes `TIME` after the workload's end", DefaultText: "10m"},
 		&cli.DurationFlag{Name: "grace", Usage: "`TIME` from a signal that asks the workload to end to a stronger one", DefaultText: "10s"},
-		&cli.BoolFlag{Name: "no-ingest", Usage: "only capture; `prof ingest` takes the run's folder later"},
+		&cli.BoolFlag{Name: "no-ingest", Usage: "only capture; prof ingest takes the run's folder later"},
 	}
 	return append(flags, factFlags()...)
 }
@@ -60,6 +60,9 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 	o := capture.Defaults()
 	if err := capture.ReadConfig(filepath.Join(home.Dir, schema.ConfigName), &o); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return o, &usageError{err}
+	}
+	if c.IsSet("mode") { // it says more than the tools that a file names
+		o.Tools = nil
 	}
 	text := map[string]*string{"mode": &o.Mode, "range": &o.Range, "ncu-preset": &o.Ncu.Preset, "ncu-set": &o.Ncu.Set, "ncu-kernels": &o.Ncu.Kernels,
 		"ncu-replay": &o.Ncu.Replay, "clock-control": &o.Ncu.ClockControl, "cuda-graph-trace": &o.Nsys.GraphTrace}

@@ -106,7 +106,7 @@ func TestCaptureToolKilled(t *testing.T) {
 	if code := r.ended(30 * time.Second); code != 143 {
 		t.Errorf("exit %d, stderr:\n%s", code, r.errs)
 	}
-	if got := r.passes("r"); !whole(`pass,status,ended,reason\nnsys-1,no_report,SIGTERM,.*nsys left no report.*\n`).MatchString(got) {
+	if got := r.passes("r"); !whole(`pass,status,ended,reason\nnsys-1,failed,SIGTERM,.*nsys ended with signal: killed, and the workload was ended with it; it left no report.*\n`).MatchString(got) {
 		t.Errorf("passes:\n%s", got)
 	}
 	if !gone(r.pid()) {

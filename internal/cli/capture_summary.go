@@ -42,13 +42,15 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string) (
 	}
 	for _, r := range cost.Rows {
 		if ratio, ok := r[cost.Index("overhead_ratio")].(float64); ok {
-			fmt.Fprintf(p.err, "  overhead of %v (%v): %+.1f %% by %v passes against %v\n", r[cost.Index("tool")], r[cost.Index("mode")], 100*ratio, r[cost.Index("pass_count")], r[cost.Index("baseline_count")])
+			fmt.Fprintf(p.err, "  overhead of %v (%v): %+.0f %% (median of %v against %v)\n", r[cost.Index("tool")], r[cost.Index("mode")], 100*ratio, r[cost.Index("pass_count")], r[cost.Index("baseline_count")])
 		}
 	}
-	for _, n := range cost.Notes {
-		fmt.Fprintln(p.err, "  note: "+n)
+	if c.Bool("baseline") {
+		for _, n := range cost.Notes {
+			fmt.Fprintln(p.err, "  note: "+n)
+		}
 	}
-	fmt.Fprintf(p.err, "to go on: prof show %s; prof query top-kernels --run %s\n", run, run)
+	fmt.Fprintf(p.err, "to go on: prof show %s\n", schema.MaskCommand([]string{run}))
 	return nil
 }
 

@@ -60,6 +60,7 @@ type program struct {
 func (p *program) report(ctx context.Context, err error) int {
 	var usage *usageError
 	var exit exitStatus
+	var captured *captureError
 	switch {
 	case err == nil:
 		return exitOK
@@ -67,7 +68,7 @@ func (p *program) report(ctx context.Context, err error) int {
 		return int(exit)
 	case errors.Is(err, syscall.EPIPE): // the reader of our output has seen enough
 		return exitOK
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !errors.As(err, &captured):
 		fmt.Fprintln(p.err, "prof: interrupted; nothing was changed")
 		return exitFailed
 	case errors.As(err, &usage), errors.Is(err, queries.ErrBadArgument), errors.Is(err, queries.ErrUnknownQuery):

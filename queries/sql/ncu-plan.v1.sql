@@ -62,13 +62,14 @@ WITH context AS (
         AND p.grid_x IS NOT DISTINCT FROM l.grid_x AND p.grid_y IS NOT DISTINCT FROM l.grid_y AND p.grid_z IS NOT DISTINCT FROM l.grid_z
         AND p.block_x IS NOT DISTINCT FROM l.block_x AND p.block_y IS NOT DISTINCT FROM l.block_y AND p.block_z IS NOT DISTINCT FROM l.block_z
 ), near AS (
-    SELECT n.invocation, n.start_ns, n.kernel_name_id, n.nth, n.stage, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.calls, n.total_ns, n.source_id, n.pid
-    FROM nth n WHERE abs(n.place - (n.launches + 1) // 2) <= 500
+    SELECT n.invocation, n.start_ns, n.kernel_name_id, n.nth, n.stage, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.calls, n.total_ns, n.source_id, n.pid,
+        abs(n.place - (n.launches + 1) // 2) AS away
+    FROM nth n WHERE away <= least(500, n.launches // 4)
 ), shared AS (
     SELECT n.invocation, count(*) AS combinations FROM near n GROUP BY n.invocation
 ), chosen AS (
     SELECT n.invocation, n.start_ns, n.kernel_name_id, n.nth, n.stage, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.calls, n.total_ns, n.source_id, n.pid,
-        row_number() OVER (PARTITION BY n.kernel_name_id, n.nth ORDER BY h.combinations DESC, n.invocation DESC) AS choice
+        row_number() OVER (PARTITION BY n.kernel_name_id, n.nth ORDER BY h.combinations DESC, n.away, n.invocation) AS choice
     FROM near n JOIN shared h ON h.invocation = n.invocation
 )
 SELECT w.rank, w.name AS kernel, w.symbol, n.invocation, n.stage, _dims_v2(n.grid_x, n.grid_y, n.grid_z) AS grid, _dims_v2(n.block_x, n.block_y, n.block_z) AS block,

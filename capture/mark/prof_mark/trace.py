@@ -2,14 +2,14 @@
 
 It starts before the first pass that is no warm-up: a generate, a prefill, a vision part or a stage of prof_mark. In a program that has
 not loaded transformers' models when it first uses a GPU it starts there, since no pass may ever be seen in it. It ends at the end of
-the process, which writes the Chrome trace and beside it NAME.key_averages.json, the sums by operator. Where another process has
+the process, which writes the Chrome trace. Where another process has
 written the trace already, the name has the process id, as with the facts.
 
 A program with a profiler of its own keeps it: ours does not start beside it, and stops, its trace dropped, when that one starts."""
-import json
 import os
 import sys
 import threading
+import warnings
 
 from . import record, state
 
@@ -48,11 +48,10 @@ def _start():
         options["experimental_config"] = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
     except (AttributeError, TypeError):
         pass
-    try:  # one cycle: without this the profiler warns that others would be lost
-        held = profiler.profile(acc_events=True, **options)
-    except TypeError:
-        held = profiler.profile(**options)
-    held.start()
+    held = profiler.profile(**options)
+    with warnings.catch_warnings():  # that other cycles than this one are lost: there are none
+        warnings.simplefilter("ignore")
+        held.start()
     _profile = held
 
 
@@ -129,19 +128,6 @@ def _write(held):
     if os.path.exists(path):
         path = record.beside(path)
     os.replace(hidden, path)
-    rows = [{"name": e.key, "calls": e.count, "cpu_total_us": e.cpu_time_total, "self_cpu_us": e.self_cpu_time_total,
-             "device_total_us": _of(e, "device_time_total", "cuda_time_total"),
-             "self_device_us": _of(e, "self_device_time_total", "self_cuda_time_total"),
-             "self_device_mem": _of(e, "self_device_memory_usage", "self_cuda_memory_usage"), "cpu_mem": e.cpu_memory_usage}
-            for e in held.key_averages()]
-    with open((path[:-3] if packed else path) + ".key_averages.json", "w") as f:
-        json.dump(sorted(rows, key=lambda r: -r["self_device_us"]), f, indent=1)
-
-
-def _of(event, name, before):
-    """A value that PyTorch named otherwise before 2.4."""
-    value = getattr(event, name, None)
-    return value if value is not None else getattr(event, before)
 
 
 def forget():

@@ -114,8 +114,6 @@ t.start(); t.join()
         self.assertEqual(self.runs(), [(5, 2), (5, 2), (6, 2)])
         names = self.ranges()
         self.assertEqual([names.count(n) for n in ("warmup", "generate[1]", "generate[2]", "prefill", "decode", "decode_step[1]")], [0, 1, 1, 2, 2, 2])
-        with open(self.trace[:-3] + ".key_averages.json") as f:
-            self.assertIn("aten::linear", [r["name"] for r in json.load(f)])
 
     def test_profiler_of_the_program_is_left_alone(self):
         code, out, err = self.run_program("""
