@@ -87,7 +87,7 @@ func (c *capture) unknown(path string, err error) {
 
 // passOver notes why a file of the folder is not read.
 func (c *capture) passOver(path string, err error) {
-	why := strings.TrimPrefix(strings.ReplaceAll(err.Error(), path, ""), ": ")
+	why := strings.TrimPrefix(err.Error(), path+": ")
 	c.unread = append(c.unread, unread{path, load.Mask(why)})
 }
 
@@ -127,7 +127,31 @@ func (in *inputs) readCapture(broken map[string]error) error {
 	}
 	slices.SortFunc(in.capture.unread, func(a, b unread) int { return strings.Compare(a.path, b.path) })
 	in.leaveProfiled()
+	in.leaveStopped()
 	return nil
+}
+
+// leaveStopped leaves out timelines of passes that did not end well where other repeats did: a pass of a stage that was cut, or counted
+// from the wrong end, would stand beside whole ones.
+func (in *inputs) leaveStopped() {
+	passes := map[int]schema.Pass{}
+	whole := false
+	for _, p := range in.capture.run.Manifest.Passes {
+		passes[p.ID] = p
+		whole = whole || p.Tool == schema.ToolNsys && p.Status == schema.StatusOK
+	}
+	if !whole {
+		return
+	}
+	in.list = slices.DeleteFunc(in.list, func(f input) bool {
+		id, ok := in.capture.run.PassOf(f.path)
+		p := passes[id]
+		if !ok || p.Tool != schema.ToolNsys || p.Status == schema.StatusOK {
+			return false
+		}
+		in.capture.passOver(f.path, fmt.Errorf("its pass did not end well (%s), and other repeats did", strings.ReplaceAll(p.Status, "_", " ")))
+		return true
+	})
 }
 
 // leaveProfiled leaves out what the workload said under Nsight Compute where there is a timeline: that is not of the pass which Nsight

@@ -65,6 +65,8 @@ var (
 	ErrHeld          = errors.New("the warehouse holds part of this already")
 	ErrChanging      = errors.New("the file is still being written")
 	ErrSeveral       = errors.New("each is a run of its own")
+	ErrLess          = errors.New("the run would lose captures")
+	ErrOther         = errors.New("the run is another capture")
 	ErrNoRun         = errors.New("options alone are about a run that is there: name it with --run, or give captures with them")
 )
 
@@ -218,7 +220,12 @@ func (in *ingester) run(inputs []input) error {
 }
 
 func (in *ingester) fill(captures, facts []input, id string) error {
+	var old []held
 	if in.replaced != nil {
+		var err error
+		if old, err = in.heldBefore(id); err != nil {
+			return err
+		}
 		if err := schema.Clear(in.ctx, in.conn, id); err != nil {
 			return err
 		}
@@ -251,6 +258,9 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 		if r.Run != in.o.Name { // the same file twice is no loss
 			return fmt.Errorf("%w: %s is in run %s; leave it out, or `prof rm %s`%s to store all of these files as one run", ErrHeld, r.Path, r.Run, r.Run, in.orReplace(r.Run))
 		}
+	}
+	if err := in.isLess(id, old); err != nil {
+		return err
 	}
 	in.result.Made = true
 	in.warnAlone(captures)

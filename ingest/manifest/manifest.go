@@ -5,9 +5,9 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"prof/ingest/load"
@@ -22,7 +22,8 @@ type Run struct {
 	passes map[string]int // absolute path of an artifact, without what says how it is packed -> pass
 }
 
-// Sniff says whether a file is a run.json, by its lower-case name and its beginning.
+// Sniff says whether a file is a run.json, by its lower-case name and its beginning. Where a long argv stands between prof_version and
+// the passes, what prof writes before it is enough.
 func Sniff(name string, head []byte) bool {
 	if name != schema.ManifestName {
 		return false
@@ -37,41 +38,26 @@ func Sniff(name string, head []byte) bool {
 		if err != nil {
 			break
 		}
-		name, _ := key.(string)
-		seen[name] = true
+		field, _ := key.(string)
+		seen[field] = true
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil { // the beginning ends in it
 			break
 		}
 	}
-	return seen["prof_version"] && seen["passes"]
+	return seen["prof_version"] && (seen["passes"] || seen["version"] && seen["run"] && seen["argv"])
 }
 
-// Read reads a run.json; name is its path for messages, whose folder the paths in it start from. Passes whose numbers do not tell
-// them apart and paths that lead out of the folder are errors.
+// Read reads a run.json; name is its path for messages, whose folder the paths in it start from. What is not as prof writes it, so that
+// passes could not be told apart or the warehouse could not hold it, is an error that wraps schema.ErrManifest and names the place.
 func Read(path, name string) (*Run, error) {
 	m, err := schema.ReadManifest(path)
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{Dir: filepath.Dir(name), Manifest: m, passes: map[string]int{}}
-	seen := map[int]bool{}
-	for i, p := range m.Passes {
-		if p.ID < 1 || seen[p.ID] {
-			return nil, fmt.Errorf("%s: %w: passes[%d].pass is %d, want numbers from 1 on, each once", name, schema.ErrManifest, i, p.ID)
-		}
-		seen[p.ID] = true
-		if p.Name == "" || p.Tool == "" || p.Status == "" {
-			return nil, fmt.Errorf("%s: %w: passes[%d] has no name, tool or status", name, schema.ErrManifest, i)
-		}
-		for _, file := range append(slices.Clone(p.Artifacts), p.Samples) {
-			if file != "" && !filepath.IsLocal(filepath.FromSlash(file)) {
-				return nil, fmt.Errorf("%s: %w: passes[%d] names %q, which is not below its folder", name, schema.ErrManifest, i, file)
-			}
-		}
-		for _, file := range p.Artifacts {
-			r.passes[identity(r.path(file))] = p.ID
-		}
+	if err := errors.Join(r.takePasses(), checkDevices(m.Devices)); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", name, schema.ErrManifest, err)
 	}
 	return r, nil
 }
@@ -109,12 +95,23 @@ func (r *Run) Faults() []string {
 	if m.Status == schema.StatusRunning {
 		out = append(out, "prof was killed while it captured")
 	}
+	names := map[string][]string{}
 	for _, p := range m.Passes {
-		if p.Status == schema.StatusOK || p.Status == "" {
+		if p.Status != schema.StatusOK {
+			names[p.Status] = append(names[p.Status], p.Name)
+		}
+	}
+	for _, p := range m.Passes { // in their order, those of a status together
+		of := names[p.Status]
+		if len(of) == 0 || of[0] != p.Name {
 			continue
 		}
-		text := fmt.Sprintf("pass %s: %s", p.Name, strings.ReplaceAll(p.Status, "_", " "))
-		if p.Reason != "" {
+		word := "pass"
+		if len(of) > 1 {
+			word = "passes"
+		}
+		text := fmt.Sprintf("%s %s: %s", word, schema.List(of, 4), strings.ReplaceAll(p.Status, "_", " "))
+		if p.Reason != "" && len(of) == 1 && p.Status != schema.StatusNotRun {
 			text += ": " + load.Mask(p.Reason)
 		}
 		out = append(out, text)

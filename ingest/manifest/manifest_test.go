@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"prof/schema"
 )
@@ -19,13 +20,37 @@ func TestSniff(t *testing.T) {
 		name, text string
 		want       bool
 	}{
-		{"run.json", string(whole), true}, {"run.json", string(whole[:2000]), true}, {"my-run.json", string(whole), false}, {"run.json", string(whole[:100]), false},
+		{"run.json", string(whole), true}, {"run.json", string(whole[:2000]), true}, {"my-run.json", string(whole), false}, {"run.json", string(whole[:70]), false},
 		{"run.json", `{"passes": [], "prof_version": ""}`, true}, {"run.json", `{"passes": []}`, false}, {"run.json", `[{"passes": [], "prof_version": ""}]`, false},
 		{"run.json", `{"a": {"passes": [], "prof_version": ""}}`, false}, {"run.json", "", false}, {"run.json", "passes prof_version", false},
+		{"run.json", `{"version": 1, "run": "x", "prof_version": "1", "argv": ["python3", "-c", "unfini`, true}, {"run.json", `{"version": 1, "run": "x", "argv": ["python3"]}`, false},
+		{"run.json", `{"version": 1, "run": "x", "prof_version": "1"}`, false}, {"run.json", `{"run": "x", "prof_version": "1", "argv": []}`, false},
 	} {
 		if got := Sniff(c.name, []byte(c.text)); got != c.want {
 			t.Errorf("%s %.60q: %v", c.name, c.text, got)
 		}
+	}
+}
+
+// TestLongArgv holds that a run.json is known whose command line is longer than what is looked at.
+func TestLongArgv(t *testing.T) {
+	dir := t.TempDir()
+	m := schema.Manifest{Version: schema.ManifestVersion, Run: "long", ProfVersion: "1", Mode: "deep", Argv: []string{"python3", "-c", strings.Repeat("x", 100_000)},
+		StartedAt: time.Now().UTC(), Status: schema.StatusOK, Passes: []schema.Pass{}}
+	if err := m.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, schema.ManifestName)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = 64 << 10
+	if len(text) <= head || !Sniff(schema.ManifestName, text[:head]) {
+		t.Errorf("a run.json of %d bytes is not known by its first %d", len(text), head)
+	}
+	if r, err := Read(file, file); err != nil || len(r.Manifest.Argv[2]) != 100_000 {
+		t.Errorf("it was read as %+v, %v", r, err)
 	}
 }
 

@@ -1,0 +1,88 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"prof/schema"
+)
+
+// takePasses checks the passes of a run.json and notes which artifact is of which. Errors name the place.
+func (r *Run) takePasses() error {
+	ids, names := map[int]bool{}, map[string]int{}
+	for i, p := range r.Manifest.Passes {
+		if p.ID < 1 || p.ID > math.MaxInt32 || ids[p.ID] {
+			return fmt.Errorf("passes[%d].pass is %d, want numbers from 1 to %d, each once", i, p.ID, math.MaxInt32)
+		}
+		ids[p.ID] = true
+		if p.Name == "" || p.Tool == "" || p.Status == "" {
+			return fmt.Errorf("passes[%d] has no name, tool or status", i)
+		}
+		if first, ok := names[p.Name]; ok {
+			return fmt.Errorf("passes[%d].name is %.200q, as of passes[%d]: want each once", i, p.Name, first)
+		}
+		names[p.Name] = i
+		err := r.takeFiles(p)
+		if err == nil {
+			err = checkNumbers(p)
+		}
+		if err != nil {
+			return fmt.Errorf("passes[%d]%w", i, err)
+		}
+	}
+	return nil
+}
+
+// takeFiles notes the artifacts of a pass.
+func (r *Run) takeFiles(p schema.Pass) error {
+	for _, file := range append(slices.Clone(p.Artifacts), p.Samples) {
+		if file != "" && !filepath.IsLocal(filepath.FromSlash(file)) {
+			return fmt.Errorf(" names %.200q, which is not below its folder", file)
+		}
+	}
+	for i, file := range p.Artifacts {
+		key := identity(r.path(file))
+		if other, ok := r.passes[key]; ok && other != p.ID {
+			return fmt.Errorf(".artifacts[%d] is %.200q, which pass %d names too: want each file of one pass", i, file, other)
+		}
+		r.passes[key] = p.ID
+	}
+	return nil
+}
+
+// checkNumbers checks what is counted and timed of a pass.
+func checkNumbers(p schema.Pass) error {
+	if p.StartedAt.IsZero() {
+		return errors.New(" has no started_at")
+	}
+	if p.Repeat < 1 || p.Repeat > math.MaxInt32 {
+		return fmt.Errorf(".repeat is %d, want a number from 1 to %d", p.Repeat, math.MaxInt32)
+	}
+	if c := p.ExitCode; c != nil && (*c < math.MinInt32 || *c > math.MaxInt32) {
+		return fmt.Errorf(".exit_code is %d, want a number of 32 bits", *c)
+	}
+	for _, f := range []struct {
+		name  string
+		value *int64
+	}{{"duration_ns", p.DurationNs}, {"workload_ns", p.WorkloadNs}, {"artifact_bytes", p.ArtifactBytes}} {
+		if f.value != nil && *f.value < 0 {
+			return fmt.Errorf(".%s is %d, want a number from 0 on, or none", f.name, *f.value)
+		}
+	}
+	return nil
+}
+
+// checkDevices checks that GPUs can be told apart by NVML's numbers.
+func checkDevices(devices []schema.Device) error {
+	seen := map[int]bool{}
+	for i, d := range devices {
+		if d.Index < 0 || d.Index > math.MaxInt32 || seen[d.Index] {
+			return fmt.Errorf("devices[%d].device is %d, want numbers from 0 to %d, each once", i, d.Index, math.MaxInt32)
+		}
+		seen[d.Index] = true
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package ingest
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"prof/schema"
+)
+
+// held is a source that a run had before it is made anew.
+type held struct{ kind, path, sum string }
+
+// is says whether another source is the same: its content, or another form or a newer state of the same file.
+func (h held) is(o held) bool {
+	return h.sum == o.sum || h.kind == o.kind && stem(baseName(h.path)) == stem(baseName(o.path))
+}
+
+// heldBefore gives the sources of a run, and refuses to put another capture in its place.
+func (in *ingester) heldBefore(id string) ([]held, error) {
+	var started sql.NullTime
+	err := in.conn.QueryRowContext(in.ctx, `SELECT max(started_at) FROM capture WHERE run_id = ?::UUID`, id).Scan(&started)
+	if err != nil {
+		return nil, err
+	}
+	if c := in.capture; c != nil && started.Valid {
+		const exact = 1000 // the warehouse keeps microseconds
+		if is := c.run.Manifest.StartedAt.UTC(); is.UnixNano()/exact != started.Time.UTC().UnixNano()/exact {
+			return nil, fmt.Errorf("%w: %s began at %s, that of %s at %s; give another --run", ErrOther, in.o.Name, started.Time.UTC().Format("2006-01-02 15:04:05"),
+				c.dir, is.Format("2006-01-02 15:04:05"))
+		}
+	}
+	return in.sourcesOf(id)
+}
+
+func (in *ingester) sourcesOf(id string) (out []held, err error) {
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT kind, path, sha256 FROM source WHERE run_id = ?::UUID AND form <> ? ORDER BY source_id`, id, optionForm)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var h held
+		if err := rows.Scan(&h.kind, &h.path, &h.sum); err != nil {
+			return nil, err
+		}
+		out = append(out, h)
+	}
+	return out, rows.Err()
+}
+
+// isLess refuses a run that lacks captures which it had: their files may be gone, and the rows are all that is left of them. Of facts
+// that were not given again it warns.
+func (in *ingester) isLess(id string, old []held) error {
+	now, err := in.sourcesOf(id)
+	if err != nil {
+		return err
+	}
+	var captures, facts []string
+	for _, h := range old {
+		found := false
+		for _, n := range now {
+			found = found || h.is(n)
+		}
+		switch {
+		case found:
+		case h.kind == schema.ToolNsys, h.kind == schema.ToolNcu, h.kind == schema.ToolTorch:
+			captures = append(captures, h.path)
+		default:
+			facts = append(facts, h.path)
+		}
+	}
+	if len(captures) > 0 {
+		return fmt.Errorf("%w: %s holds %s, which could not be read now; nothing was changed (to do without them: prof rm, then ingest)", ErrLess, in.o.Name, schema.List(captures, 3))
+	}
+	if len(facts) > 0 {
+		in.warn(fmt.Sprintf("run %s had more facts, which were not given again: %s", in.o.Name, schema.List(facts, 3)))
+	}
+	return nil
+}
