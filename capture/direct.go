@@ -101,8 +101,9 @@ func directEnd(tool error, lines []string) *event {
 	}
 	for _, l := range lines {
 		if m := endedText.FindStringSubmatch(l); m != nil {
-			if n, err := strconv.Atoi(m[1]); err == nil {
-				return &event{ExitCode: &n}
+			if n, err := strconv.ParseInt(m[1], 10, 32); err == nil {
+				code := int(n)
+				return &event{ExitCode: &code}
 			}
 		}
 	}

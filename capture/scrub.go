@@ -12,8 +12,9 @@ import (
 )
 
 // nsys keeps the environment of every process that it traces: as one text of a report, its variables parted by NUL. An export is
-// cleared of it before it is kept. A variable that prof gives to the workload, and that all processes inherit, tells the texts that
-// are environments; in these every variable beyond the allow-list is overwritten, whoever set it.
+// cleared of it before it is kept. A variable that prof gives to the workload, and that its processes inherit, tells the texts that
+// are environments, and so do the variables without which nsys does not trace a process; in these texts every variable beyond the
+// allow-list is overwritten, whoever set it.
 
 // markerName is the variable that marks an environment.
 const markerName = "PROF_PASS"
@@ -32,6 +33,16 @@ func (m marker) in(environ []string) []string {
 	return append(slices.Clone(environ), markerName+"="+m.value)
 }
 
+// tells gives what environments hold and hardly another text.
+func (m marker) tells() [][]byte {
+	return [][]byte{[]byte(m.value), []byte("CUDA_INJECTION64_PATH="), []byte("NVTX_INJECTION64_PATH="), []byte("LD_PRELOAD="), []byte("\x00PATH="), []byte("\x00HOME="), []byte("\x00PWD=")}
+}
+
+// isEnvironment says whether a text that holds one of those is an environment: several variables, or the marker.
+func (m marker) isEnvironment(text []byte) bool {
+	return bytes.IndexByte(text, 0) >= 0 || bytes.Contains(text, []byte(m.value))
+}
+
 // scrub clears a SQLite file of environments, and gives the number of variables that it overwrote. Lengths stay, so that the file is as
 // whole as before. What it has done it checks: an environment that is still there, or that it cannot reach, is an error.
 func scrub(path string, m marker) (n int, err error) {
@@ -44,14 +55,17 @@ func scrub(path string, m marker) (n int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
-	err = db.texts([]byte(m.value), func(t text) error {
+	err = db.texts(m.tells(), func(t text) error {
+		if !m.isEnvironment(t.bytes) {
+			return nil
+		}
 		bytes, some := masked(t.bytes)
 		n += some
 		return db.write(t, bytes)
 	})
 	if err == nil {
-		err = db.texts([]byte(m.value), func(t text) error {
-			if _, left := masked(t.bytes); left > 0 {
+		err = db.texts(m.tells(), func(t text) error {
+			if _, left := masked(t.bytes); left > 0 && m.isEnvironment(t.bytes) {
 				return fmt.Errorf("%d variables of an environment could not be overwritten", left)
 			}
 			return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // sqliteMagic is what a SQLite database begins with.
@@ -58,8 +59,12 @@ func openPages(f *os.File) (*pages, error) {
 	return p, nil
 }
 
-// texts visits every text and blob of the rows that holds a word. Pages that are in no table any more are looked at like the others.
-func (p *pages) texts(word []byte, visit func(text) error) error {
+// texts visits every text and blob of the rows that holds one of some words. Pages that are in no table any more are looked at like the
+// others.
+func (p *pages) texts(words [][]byte, visit func(text) error) error {
+	has := func(b []byte) bool {
+		return slices.ContainsFunc(words, func(w []byte) bool { return bytes.Contains(b, w) })
+	}
 	page := make([]byte, p.size)
 	for n := int64(1); n <= p.count; n++ {
 		if _, err := p.f.ReadAt(page, (n-1)*p.size); err != nil {
@@ -72,7 +77,7 @@ func (p *pages) texts(word []byte, visit func(text) error) error {
 		if page[head] != leafTable {
 			continue
 		}
-		holds := bytes.Contains(page, word)
+		holds := has(page)
 		cells := int64(binary.BigEndian.Uint16(page[head+3:]))
 		for i := range cells {
 			at := head + 8 + 2*i
@@ -84,7 +89,7 @@ func (p *pages) texts(word []byte, visit func(text) error) error {
 				return fmt.Errorf("page %d: %w", n, err)
 			}
 			for _, t := range row.columns() {
-				if bytes.Contains(t.bytes, word) {
+				if has(t.bytes) {
 					if err := visit(t); err != nil {
 						return err
 					}
@@ -95,7 +100,7 @@ func (p *pages) texts(word []byte, visit func(text) error) error {
 	return nil
 }
 
-// row reads the cell at an offset of a leaf page: all of a row. One that lies in the page alone is read where that holds the word.
+// row reads the cell at an offset of a leaf page: all of a row. One that lies in the page alone is read where that holds a word.
 func (p *pages) row(n int64, page []byte, at int64, holds bool) (text, error) {
 	if at >= p.usable {
 		return text{}, errors.New("a row begins behind the page's end")

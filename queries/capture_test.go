@@ -164,9 +164,19 @@ func TestCapture(t *testing.T) {
 	if got := rows(t, w, "SELECT reason, is_slowdown, samples FROM throttling('repeats', pass := 'nsys-2')"); fmt.Sprint(got) != "[[gpu_idle false 5] [bit 9 <nil> 8]]" {
 		t.Errorf("a reason that is not known: %v", got)
 	}
+	// One of the workload's that no sample saw at work is shared all the same.
+	exec(t, w, "UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 0")
+	if got := rows(t, w, "FROM _capture_doubt_v1('repeats')"); fmt.Sprint(got) != "[[0 0 0 <nil> 8 26]]" {
+		t.Errorf("doubts of a GPU that was idle %v", got)
+	}
+	exec(t, w, "UPDATE device_sample SET sm_ratio = 0.9 WHERE device_id = 0 AND memory_ratio > 0")
 	exec(t, w, "UPDATE device SET uuid = NULL") // then every GPU at work may be the workload's
 	if got := rows(t, w, "SELECT device_id, shared_count FROM _capture_doubt_v1('repeats') ORDER BY 1"); fmt.Sprint(got) != "[[0 8] [1 14]]" {
 		t.Errorf("doubts without UUIDs %v", got)
+	}
+	exec(t, w, "UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 1") // it is another's
+	if got := rows(t, w, "SELECT device_id FROM _capture_doubt_v1('repeats')"); fmt.Sprint(got) != "[[0]]" {
+		t.Errorf("doubts without UUIDs of a GPU that was idle %v", got)
 	}
 	exec(t, w, "DELETE FROM device_sample")
 	said("throttling", query(t, w, "throttling", queries.Args{"run": "repeats"}).Notes, "NVML was not sampled")
@@ -174,6 +184,46 @@ func TestCapture(t *testing.T) {
 	f := query(t, w, "overhead", queries.Args{"run": "repeats"})
 	if said("overhead", f.Notes, "the overhead of profiling is not known"); len(f.Rows) != 2 || f.Rows[0][f.Index("overhead_ratio")] != nil {
 		t.Errorf("overhead without a baseline: %v", f.Rows)
+	}
+}
+
+// TestCaptureSilent holds what is said of a GPU of which NVML does not tell when it is at work.
+func TestCaptureSilent(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	captured(t, w)
+	exec(t, w, "UPDATE device_sample SET sm_ratio = NULL WHERE device_id = 0 AND pass_id = 4")
+	exec(t, w, "UPDATE device_sample SET other_process_count = 1 WHERE device_id = 0 AND pass_id = 5 AND time_ns = 0")
+	check := func(want map[string]string) {
+		t.Helper()
+		for stmt, want := range want {
+			if got := fmt.Sprint(rows(t, w, stmt)); got != want {
+				t.Errorf("%s: %s, want %s", stmt, got, want)
+			}
+		}
+	}
+	const (
+		throttling = "SELECT pass, reason, samples, busy_samples, busy_share_ratio FROM throttling('repeats')"
+		doubts     = "FROM _capture_doubt_v1('repeats') ORDER BY device_id"
+		notes      = "SELECT note FROM _note_throttle_v1('repeats') ORDER BY note"
+	)
+	check(map[string]string{ // silent in one pass of two
+		throttling: "[[nsys-1 gpu_idle 5 <nil> <nil>] [nsys-1 sw_power_cap 2 <nil> <nil>] [nsys-2 gpu_idle 5 0 0]]",
+		doubts:     "[[0 <nil> 2 sw_power_cap 1 26]]",
+		notes: "[[GPU 0 was held back (sw_power_cap) in 8 % of all samples (NVML does not tell when it was at work): times are longer than they could be, see prof query throttling] " +
+			"[other processes computed on GPU 0 in 4 % of the samples: times are not the workload's alone]]",
+	})
+	exec(t, w, "UPDATE device_sample SET sm_ratio = NULL")
+	exec(t, w, "UPDATE device SET uuid = NULL") // as of an instance, whose UUID is not its GPU's
+	check(map[string]string{
+		throttling: "[[nsys-1 gpu_idle 5 <nil> <nil>] [nsys-1 sw_power_cap 2 <nil> <nil>] [nsys-2 gpu_idle 5 <nil> <nil>]]",
+		doubts:     "[[0 <nil> 2 sw_power_cap 1 26] [1 <nil> 0 <nil> 14 26]]",
+	})
+	said := strings.Join(query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "\n")
+	for _, note := range []string{"GPU 0 was held back (sw_power_cap) in 8 % of all samples", "other processes computed on GPU 0 in 4 %", "other processes computed on GPU 1 in 54 %"} {
+		if !strings.Contains(said, note) {
+			t.Errorf("no note %q in %s", note, said)
+		}
 	}
 }
 

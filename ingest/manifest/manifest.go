@@ -5,7 +5,6 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -56,7 +55,10 @@ func Read(path, name string) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{Dir: filepath.Dir(name), Manifest: m, passes: map[string]int{}}
-	if err := errors.Join(r.takePasses(), checkDevices(m.Devices)); err != nil {
+	if err = r.takePasses(); err == nil {
+		err = checkDevices(m.Devices)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", name, schema.ErrManifest, err)
 	}
 	return r, nil

@@ -22,6 +22,8 @@ for n in (1, 3, 8, 20, 21, 22, 25, 60, 300):
         text("void kernel_%d<SECRET_001=value-001-s>(int)" % n)
         text(env(n, where))
         text("cudaLaunchKernel")
+text("SECRET_000=of a process that was given an environment of its own\0CUDA_INJECTION64_PATH=/opt/x\0SECRET_001=y")
+text("void kernel<CUDA_INJECTION64_PATH=>()")  # no environment either
 text("x" * 5000)
 text("SECRET_000=value-000-")  # no environment: it stays
 for i in range(200): text("t%d" % i)
