@@ -78,12 +78,7 @@ func isProfiler(pid int) bool {
 
 // startedAt tells a process from a later one of the same number; "" when there is none, or it has ended and is not waited for.
 func startedAt(pid int) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return ""
-	}
-	rest := string(text)
-	fields := strings.Fields(rest[strings.LastIndexByte(rest, ')')+1:]) // from the state, the third field, on
+	fields := statFields(pid)
 	if len(fields) < 20 || fields[0] == "Z" {
 		return ""
 	}

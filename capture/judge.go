@@ -22,7 +22,7 @@ func (s *Session) judge(spec passSpec, p *schema.Pass, out outcome) {
 	}
 	if out.ended != nil {
 		p.ExitCode, p.Signal = out.ended.ExitCode, out.ended.Signal
-		if ns := out.ended.Ns; !spec.direct {
+		if ns := out.ended.Ns; !spec.direct && !s.wasStopped(out) { // else it is the time that it was given
 			p.WorkloadNs = &ns
 		}
 		if out.cause == "" && ended(out.ended) && !s.wasStopped(out) && s.exit == nil {
@@ -38,7 +38,7 @@ func (s *Session) judge(spec passSpec, p *schema.Pass, out outcome) {
 		p.ArtifactBytes = &n
 	}
 	p.Status, p.Reason = s.verdict(spec, p, out)
-	if p.Status == schema.StatusOK && out.tool != nil && !spec.direct {
+	if p.Status == schema.StatusOK && out.tool != nil && !spec.direct && !ended(out.ended) {
 		s.warn(fmt.Sprintf("%s: %s ended with %s although the workload ended well%s", p.Name, spec.tool, toolEnd(out.tool), s.said(spec)))
 	}
 }

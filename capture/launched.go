@@ -149,14 +149,17 @@ func (w *launched) run() (code int, err error) {
 // leftGrace is how long processes that outlive the workload get to end after a signal.
 const leftGrace = 2 * time.Second
 
-// endGroup ends what the workload left behind of its process group: it would disturb the passes that come next.
+// endGroup ends what a workload left behind of its process group (a negative number): it would disturb the passes that come next.
 func endGroup(group int) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		for end := time.Now().Add(leftGrace); syscall.Kill(group, s) == nil && time.Now().Before(end); {
-			time.Sleep(10 * time.Millisecond)
-			if syscall.Kill(group, 0) != nil {
-				return
+		_ = syscall.Kill(group, s) // there may be nobody left
+		for end := time.Now().Add(leftGrace); groupLives(-group); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				break
 			}
+		}
+		if !groupLives(-group) {
+			return
 		}
 	}
 }

@@ -61,6 +61,9 @@ func (c *control) run() outcome {
 			c.hear(e)
 		case c.out.tool = <-done:
 			c.gather()
+			if _, ok := c.work.(*direct); ok { // the workload is in the tool's own group
+				endGroup(-c.cmd.Process.Pid)
+			}
 			c.out.took = time.Since(c.from)
 			return c.out
 		case <-timeout.C:

@@ -63,18 +63,23 @@ func descendant(root int) func(pid int) bool {
 	}
 }
 
-// parentOf reads a process's parent from /proc/PID/stat, whose second field, the name in parentheses, may hold anything.
+// parentOf gives a process's parent.
 func parentOf(pid int) (int, bool) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, false
-	}
-	rest := string(text)
-	rest = rest[strings.LastIndexByte(rest, ')')+1:]
-	fields := strings.Fields(rest)
+	fields := statFields(pid)
 	if len(fields) < 2 {
 		return 0, false
 	}
 	n, err := strconv.Atoi(fields[1])
 	return n, err == nil
+}
+
+// statFields gives what /proc/PID/stat says of a process behind its name, which stands in parentheses and may hold anything: state,
+// parent, group, ... None where there is no such process.
+func statFields(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	rest := string(text)
+	return strings.Fields(rest[strings.LastIndexByte(rest, ')')+1:])
 }

@@ -46,6 +46,8 @@ func checkName(name string) error {
 	switch {
 	case strings.HasPrefix(name, "@"), strings.HasPrefix(name, "tag:"):
 		return fmt.Errorf("run name %q: names that begin with @ or tag: mean runs already", name)
+	case strings.HasPrefix(name, "-"):
+		return fmt.Errorf("run name %q: it would be taken for an option", name)
 	case uuid.Validate(name) == nil:
 		return fmt.Errorf("run name %q: it would be taken for the id of a run", name)
 	case !utf8.ValidString(name):

@@ -3,6 +3,7 @@ package schema
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // Patterns of secrets that end up in command lines and messages: tokens of well-known services, the value of an option, variable
@@ -59,6 +60,11 @@ func MaskArgv(argv []string) []string {
 	return out
 }
 
+// isShells says whether a character may mean something to a shell.
+func isShells(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./_-", r) || r > unicode.MaxASCII)
+}
+
 // isSecretWord says whether an option or variable is a secret by its name.
 func isSecretWord(name string) bool {
 	return secretFlag.MatchString(name) && (!notSecret.MatchString(name) || surelySecret.MatchString(name))
@@ -68,7 +74,7 @@ func isSecretWord(name string) bool {
 func MaskCommand(argv []string) string {
 	out := MaskArgv(argv)
 	for i, a := range out {
-		if a == "" || strings.ContainsAny(a, " \t\n'\"$&|;<>()*?[]{}`\\") {
+		if a == "" || strings.ContainsFunc(a, isShells) {
 			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}
 	}

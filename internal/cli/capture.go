@@ -45,7 +45,7 @@ and keeps what was captured, twice kills. Everything lies in .prof/runs/NAME, wi
   prof capture -- python3 run.py --prompt 512             # deep: nsys, then ncu on the top ten kernels
   prof capture --mode light -- ./server_bench             # nsys alone, with what costs least
   prof capture --baseline --repeats 3 --auto-stages --torch -- python3 generate.py
-  prof capture --delay 90s --duration 20s -- vllm serve MODEL
+  prof capture --mode light --delay 90s --duration 20s -- vllm serve MODEL
   prof capture --tools ncu --ncu-kernels '^flash_' -- python3 run.py
 
 Options can stand in config.yaml of the home too, as the config.yaml of a run's folder has them; those of the command line win.`,
@@ -109,9 +109,14 @@ func (p *program) capture(c *cli.Context) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	setup.Interrupts = interrupts
 	s, err := capture.New(c.Context, o, setup)
+	for n := 2; errors.Is(err, capture.ErrRunExists) && !c.IsSet("run"); n++ { // another of this second
+		setup.Run = fmt.Sprintf("%s-%d", in.Name, n)
+		s, err = capture.New(c.Context, o, setup)
+	}
 	if err != nil {
 		return err
 	}
+	in.Name = setup.Run
 	stored, err := p.captureAll(c, s, home, in)
 	res, finish := s.Finish()
 	if err = errors.Join(err, finish); err != nil {
@@ -147,9 +152,9 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, res *capture.Result, stored bool) error {
 	failed := len(res.Failed) > 0
 	if c.Bool("no-ingest") {
-		fmt.Fprintf(p.err, "captured in %s; to store it: prof ingest%s\n", res.Dir, ingestArgs(in, res.Dir, false))
+		fmt.Fprintf(p.err, "captured in %s; to store it: %s\n", res.Dir, ingestCommand(c, in, res.Dir, false))
 	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
-		fmt.Fprintf(p.err, "prof: the capture lies in %s and was not stored: %s; to try again: prof ingest%s\n", res.Dir, oneLine(err), ingestArgs(in, res.Dir, stored))
+		fmt.Fprintf(p.err, "prof: the capture lies in %s and was not stored: %s; to try again: %s\n", res.Dir, oneLine(err), ingestCommand(c, in, res.Dir, stored))
 		failed = true
 	} else if err := p.captureSummary(c, home, in.Name); err != nil {
 		return err
@@ -165,9 +170,9 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 	return nil
 }
 
-// ingestArgs are the arguments of ingest that store a run's folder as capture would have.
-func ingestArgs(in ingest.Options, dir string, again bool) string {
-	var args []string
+// ingestCommand stores a run's folder as capture would have.
+func ingestCommand(c *cli.Context, in ingest.Options, dir string, again bool) string {
+	args := append(profWords(c), "ingest")
 	if again {
 		args = append(args, "--replace", "--run", in.Name)
 	}
@@ -180,7 +185,20 @@ func ingestArgs(in ingest.Options, dir string, again bool) string {
 	for _, w := range in.Workloads {
 		args = append(args, "--workload", w)
 	}
-	return " " + schema.MaskCommand(append(args, dir))
+	for _, name := range []string{"prefill", "decode", "batch", "images", "crops", "warmup"} {
+		if c.IsSet(name) && !(name == "warmup" && c.Bool("auto-stages")) {
+			args = append(args, "--"+name, fmt.Sprint(c.Int64(name)))
+		}
+	}
+	return schema.MaskCommand(append(args, dir))
+}
+
+// profWords begin a command line of prof that uses the same home.
+func profWords(c *cli.Context) []string {
+	if home := c.String("home"); home != "" {
+		return []string{"prof", "--home", home}
+	}
+	return []string{"prof"}
 }
 
 // captureSetup is what a session needs of this process.

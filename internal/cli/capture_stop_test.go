@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -56,8 +57,11 @@ func (r *running) send(s syscall.Signal) {
 	}
 }
 
+// gone says whether a process is not at work any more; one that nobody has waited for yet is not.
 func gone(pid string) bool {
-	return exec.Command("kill", "-0", pid).Run() != nil
+	text, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	_, rest, _ := strings.Cut(string(text), ") ")
+	return err != nil || strings.HasPrefix(rest, "Z")
 }
 
 // Ctrl-C once stops the workload and keeps what was captured; passes that would come after are left out.
@@ -194,6 +198,7 @@ func TestCaptureMistakes(t *testing.T) {
 		{2, "prof: there is no option --ncu-topp; did you mean --ncu-top\\?\n", []string{"capture", "--ncu-topp", "3", "--", "true"}},
 		{1, "prof: nosuch.json: there is no such file or folder\n", []string{"capture", "--model", "nosuch.json", "--", "true"}},
 		{1, `prof: run name "@x": .*` + "\n", []string{"capture", "--run", "@x", "--", "true"}},
+		{1, `prof: run name "-x": it would be taken for an option` + "\n", []string{"capture", "--run=-x", "--", "true"}},
 	} {
 		p.wantLike(c.code, "", c.errs, c.args...)
 	}

@@ -50,7 +50,7 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string) (
 			fmt.Fprintln(p.err, "  note: "+n)
 		}
 	}
-	fmt.Fprintf(p.err, "to go on: prof show %s\n", schema.MaskCommand([]string{run}))
+	fmt.Fprintf(p.err, "to go on: %s\n", schema.MaskCommand(append(profWords(c), "show", run)))
 	return nil
 }
 
