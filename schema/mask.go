@@ -3,7 +3,6 @@ package schema
 import (
 	"regexp"
 	"strings"
-	"unicode"
 )
 
 // Patterns of secrets that end up in command lines and messages: tokens of well-known services, the value of an option, variable
@@ -61,9 +60,7 @@ func MaskArgv(argv []string) []string {
 }
 
 // isShells says whether a character may mean something to a shell.
-func isShells(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./_-", r) || r > unicode.MaxASCII)
-}
+func isShells(r rune) bool { return strings.ContainsRune(" \t\n'\"$&|;<>()*?[]{}`\\#~!", r) }
 
 // isSecretWord says whether an option or variable is a secret by its name.
 func isSecretWord(name string) bool {
