@@ -184,6 +184,9 @@ func TestCaptureInput(t *testing.T) {
 func TestCaptureMistakes(t *testing.T) {
 	t.Parallel()
 	p := fakes(t, "")
+	if err := os.RemoveAll(p.path(".prof")); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		code int
 		errs string
