@@ -26,6 +26,12 @@ func (d *direct) heard() <-chan event { return nil }
 // idle says whether no process of the workload is left.
 func (d *direct) idle() bool { return len(d.alive()) == 0 }
 
+// gone says whether processes of the workload were there and are not any more.
+func (d *direct) gone() bool {
+	d.look()
+	return len(d.seen) > 0 && d.idle()
+}
+
 // signal sends a signal to the workload's processes. The tool sees them end, and writes its report. Where none is known, the tool gets it.
 func (d *direct) signal(s syscall.Signal) bool {
 	d.look()

@@ -72,6 +72,8 @@ func (s *Session) verdict(spec passSpec, p *schema.Pass, out outcome) (status, r
 		return schema.StatusFailed, fmt.Sprintf("%s ended with %s before it started the workload%s", toolName(spec.tool), toolEnd(out.tool), s.said(spec))
 	case out.ended == nil && spec.direct && s.wasStopped(out) && !missing:
 		return schema.StatusOK, ""
+	case out.ended == nil && spec.direct && missing && out.hung:
+		return schema.StatusNoReport, s.noReport(spec)
 	case out.ended == nil && spec.direct:
 		said := s.said(spec)
 		if said == "" {
@@ -85,7 +87,7 @@ func (s *Session) verdict(spec passSpec, p *schema.Pass, out outcome) (status, r
 	case missing && ended(out.ended) && spec.tool == schema.ToolTorch:
 		return schema.StatusFailed, workloadEnd(out.ended) + lost
 	case missing && out.hung:
-		return schema.StatusNoReport, fmt.Sprintf("%s had written no report %s after the workload's end and was killed", spec.tool, s.o.ReportTimeout)
+		return schema.StatusNoReport, s.noReport(spec)
 	case p.Reason != "":
 		return schema.StatusNoReport, p.Reason
 	case missing:
@@ -94,6 +96,11 @@ func (s *Session) verdict(spec passSpec, p *schema.Pass, out outcome) (status, r
 		return schema.StatusFailed, workloadEnd(out.ended)
 	}
 	return schema.StatusOK, ""
+}
+
+// noReport says why a tool that was killed has left nothing.
+func (s *Session) noReport(spec passSpec) string {
+	return fmt.Sprintf("%s had written no report %s after the workload's end and was killed", spec.tool, s.o.ReportTimeout)
 }
 
 // wasStopped says whether the workload was to be stopped (--duration), and has run for that long.

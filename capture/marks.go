@@ -32,9 +32,9 @@ func (s *Session) markedEnv(m markSpec, temp string) ([]string, error) {
 	if err := mark.Write(dir); err != nil {
 		return nil, fmt.Errorf("write the Python helper: %w", err)
 	}
-	o := mark.Options{Trace: s.below(m.trace), Warmup: s.o.Warmup}
-	if m.stages {
-		o.Facts, o.ModelDir = s.below(m.facts), s.below(m.model)
+	o := mark.Options{Trace: s.below(m.trace)}
+	if m.stages { // else warm-up is told to the warehouse, which leaves it out of what was captured
+		o.Facts, o.ModelDir, o.Warmup = s.below(m.facts), s.below(m.model), s.o.Warmup
 	}
 	path := dir
 	if i := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "PYTHONPATH=") }); i >= 0 {

@@ -173,7 +173,7 @@ func (s *Session) log(spec passSpec) string { return filepath.Join(s.dir, spec.s
 
 // shown is a command line as it is kept: secrets masked, prof by its name.
 func (s *Session) shown(argv []string) []string {
-	out := maskArgv(argv)
+	out := schema.MaskArgv(argv)
 	for i, a := range argv {
 		if a == s.setup.Self {
 			out[i] = "prof"

@@ -29,6 +29,7 @@ type workload interface {
 	heard() <-chan event
 	signal(s syscall.Signal) bool // false when there is nobody to signal
 	idle() bool                   // nothing more will be heard
+	gone() bool                   // it has ended, and nothing will be heard of that
 }
 
 // control watches a tool and its workload until the tool has ended, and stops them when the user, the clock or the disk says so.
@@ -42,6 +43,7 @@ type control struct {
 	late time.Duration // how much later than asked for the workload is stopped
 	out  outcome
 
+	asked    bool             // by the user, to stop
 	level    int              // how far stopping has come: 1 asked, 2 told, 3 killed
 	escalate <-chan time.Time // when the next level is due
 	report   <-chan time.Time // when the tool should have written its report
@@ -67,16 +69,14 @@ func (c *control) run() outcome {
 			c.out.took = time.Since(c.from)
 			return c.out
 		case <-timeout.C:
-			if c.out.ended == nil {
+			if !c.over() {
 				c.stop(schema.StatusTimeout)
 			}
 		case <-window:
 			c.press()
 		case <-tick.C:
-			if d, ok := c.work.(*direct); ok {
-				d.look() // a tool that is killed leaves what it started
-			}
-			if c.level == 0 && c.out.ended == nil && c.size() > c.s.o.MaxArtifactBytes {
+			c.watchReport()
+			if c.level == 0 && !c.over() && c.size() > c.s.o.MaxArtifactBytes {
 				c.stop(schema.StatusTooLarge)
 			}
 		case <-c.s.setup.Interrupts:
@@ -87,6 +87,20 @@ func (c *control) run() outcome {
 			c.out.hung = true
 			c.signalTool(syscall.SIGKILL)
 		}
+	}
+}
+
+// over says whether the workload has ended, so that its tool is at work on the report.
+func (c *control) over() bool { return c.out.ended != nil || c.work.gone() }
+
+// watchReport bounds the time for a report of which nobody tells that it has begun.
+func (c *control) watchReport() {
+	switch {
+	case c.out.ended != nil:
+	case !c.work.gone():
+		c.report = nil
+	case c.report == nil:
+		c.report = time.After(c.s.o.ReportTimeout)
 	}
 }
 
@@ -119,19 +133,18 @@ func ended(e *event) bool { return e.ExitCode == nil || *e.ExitCode != 0 }
 
 // interrupt is the user's Ctrl-C: the first stops the workload and lets the tool write its report, the second kills both.
 func (c *control) interrupt() {
-	c.s.stopped = true
-	if c.level == 0 && c.out.ended == nil {
+	first := !c.asked
+	c.asked, c.s.stopped = true, true
+	switch {
+	case first && c.over():
+		c.s.talk("the report is being written (once more to kill it)")
+		return
+	case first && c.level == 0:
 		c.s.talk("stopping the workload; what was captured is kept (once more to kill it)")
 		c.stop(schema.StatusInterrupted)
 		return
-	}
-	if c.out.cause == "" {
+	case c.out.cause == "":
 		c.out.cause = schema.StatusInterrupted
-		if c.level == 0 { // the workload has ended: its report is being written
-			c.level = 1
-			c.s.talk("the report is being written (once more to kill it)")
-			return
-		}
 	}
 	c.out.killed = true
 	c.work.signal(syscall.SIGKILL)
@@ -147,8 +160,13 @@ func (c *control) stop(cause string) {
 	c.press()
 }
 
-// press asks the workload to end, then tells it to, then kills it; where none was started, the tool.
+// press asks the workload to end, then tells it to, then kills it; where none was started, the tool. A tool whose workload has ended is
+// left to its report.
 func (c *control) press() {
+	if c.over() {
+		c.escalate = nil
+		return
+	}
 	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL}
 	if c.level >= len(signals) {
 		c.escalate = nil
@@ -204,6 +222,9 @@ func (c *control) hearOut(limit time.Duration) bool {
 }
 
 func (l *launcher) heard() <-chan event { return l.events }
+
+// gone is false: the launched prof tells when the workload has ended.
+func (l *launcher) gone() bool { return false }
 
 // idle says whether no launched prof is connected.
 func (l *launcher) idle() bool {

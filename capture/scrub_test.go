@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// environments unpacks a database with texts among which are environments; see its maker beside it.
-func environments(t testing.TB) string {
+// plainCopy gives a plain copy of a packed database in testdata.
+func plainCopy(t testing.TB, name string) string {
 	t.Helper()
-	f, err := os.Open(filepath.FromSlash("../testdata/capture/environment/environment.sqlite.gz"))
+	f, err := os.Open(filepath.Join("..", "testdata", filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,11 +26,17 @@ func environments(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "environment.sqlite")
+	path := filepath.Join(t.TempDir(), "x.sqlite")
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// environments is a database with texts among which are environments; see its maker beside it.
+func environments(t testing.TB) string {
+	t.Helper()
+	return plainCopy(t, "capture/environment/environment.sqlite.gz")
 }
 
 const inEnvironments = "0123456789abcdef0123456789abcdef"
@@ -98,23 +104,7 @@ func TestScrub(t *testing.T) {
 // A real export, whose environments were cut down to a planted token when it was shared, is cleared of that in the texts of processes.
 // What else holds it there is nsys' own environment, in which prof's never stands.
 func TestScrubReal(t *testing.T) {
-	f, err := os.Open(filepath.FromSlash("../testdata/nsys/kernels/kernels.sqlite.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "kernels.sqlite")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := plainCopy(t, "nsys/kernels/kernels.sqlite.gz")
 	const planted = "\x00HF_TOKEN=hf_examplesecret0123456789\x00"
 	before := strings.Count(strings.Join(values(t, path), "\n"), planted)
 	n, err := scrub(path, marker{inEnvironments})

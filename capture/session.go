@@ -75,7 +75,7 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 		s.warn("GPUs are not sampled: " + s.nvmlErr.Error())
 	}
 	s.manifest = schema.Manifest{
-		Version: schema.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.mode(), Argv: maskArgv(setup.Argv),
+		Version: schema.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.mode(), Argv: schema.MaskArgv(setup.Argv),
 		WorkloadKey: workloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: time.Now().UTC(), Status: schema.StatusRunning, Passes: []schema.Pass{},
 		Warnings: s.manifest.Warnings,
 	}

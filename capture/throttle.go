@@ -29,11 +29,11 @@ var ThrottleReasons = []ThrottleReason{
 	{throttleApplication, "applications_clocks_setting", false, "clocks are limited by the application clocks that were set"},
 	{throttleSWPower, "sw_power_cap", true, "clocks are lowered to stay within the power limit"},
 	{throttleHW, "hw_slowdown", true, "the hardware lowered clocks: temperature, external power brake or fast power protection"},
-	{throttleSyncBoost, "sync_boost", true, "clocks are those of the slowest GPU of a sync boost group"},
+	{throttleSyncBoost, "sync_boost", false, "clocks are those of the slowest GPU of a sync boost group"},
 	{throttleSWThermal, "sw_thermal_slowdown", true, "the driver lowered clocks to keep the chip's or its memory's temperature in bounds"},
 	{throttleHWThermal, "hw_thermal_slowdown", true, "the chip is too hot: clocks are halved or less"},
 	{throttleHWPowerBrake, "hw_power_brake_slowdown", true, "the power supply asked for less: clocks are halved or less"},
-	{throttleDisplayClocks, "display_clock_setting", true, "clocks are limited by those of the display"},
+	{throttleDisplayClocks, "display_clock_setting", false, "clocks are limited by those of the display"},
 }
 
 // SlowingMask has every bit that holds work down.

@@ -1,6 +1,9 @@
 package capture
 
 import (
+	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 )
@@ -19,7 +22,7 @@ func TestThrottleNames(t *testing.T) {
 			t.Errorf("%#x: %v, want %v", mask, got, want)
 		}
 	}
-	if SlowingMask() != 0x1fc {
+	if SlowingMask() != 0xec {
 		t.Errorf("slowing mask %#x", SlowingMask())
 	}
 }
@@ -31,5 +34,23 @@ func TestThrottleReasons(t *testing.T) {
 			t.Errorf("%d: %+v", i, r)
 		}
 		names[r.Name] = true
+	}
+}
+
+// The warehouse's queries know the same bits by the same names, and hold the same of them for slowdowns.
+func TestThrottleReasonsOfQueries(t *testing.T) {
+	sql, err := os.ReadFile("../queries/sql/_throttle-reason.v1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, m := range regexp.MustCompile(`\((\d+), '(\w+)', (true|false)\)`).FindAllStringSubmatch(string(sql), -1) {
+		got = append(got, m[1]+" "+m[2]+" "+m[3])
+	}
+	for i, r := range ThrottleReasons {
+		want = append(want, fmt.Sprintf("%d %s %t", i, r.Name, r.Slows))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("queries have %q, capture has %q", got, want)
 	}
 }

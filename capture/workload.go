@@ -8,8 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"prof/schema"
 )
 
 // CheckWorkload finds before anything is run that it could not be.
@@ -61,9 +59,6 @@ func WorkloadName(argv []string) string {
 	}
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
-
-// maskArgv takes secrets out of a command line, word by word.
-func maskArgv(argv []string) []string { return schema.MaskArgv(argv) }
 
 // isPipe says whether a stdin is a pipe or socket that somebody may have written to.
 func isPipe(f *os.File) bool {

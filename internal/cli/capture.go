@@ -234,6 +234,9 @@ func (p *program) captureIngest(c *cli.Context, o capture.Options) (ingest.Optio
 	}
 	if o.AutoStages && in.Pass != nil {
 		in.Pass.Warmup = nil // the helper marks it
+		if !slices.ContainsFunc([]string{"prefill", "decode", "batch", "images", "crops"}, c.IsSet) {
+			in.Pass = nil
+		}
 	}
 	if in.Name == "" {
 		in.Name = time.Now().UTC().Format("20060102-150405") + "-" + capture.FolderName(capture.WorkloadName(c.Args().Slice()))
