@@ -47,17 +47,17 @@ func BenchmarkAttribute(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		var lists []*WorkList
+		m := newMade(lines)
 		for thread := range int64(4) {
 			place, ops := lines.Placer(), &WorkList{}
 			for _, t := range at {
 				if n := place.Node(1<<24|thread, t); n != NoNode {
-					ops.Add(Work{Start: t, End: t + 90, Node: n})
+					m.add(ops, Label{}, t, t+90, Caller{Node: n})
 				}
 			}
-			lists = append(lists, ops)
+			m.Work = append(m.Work, ops)
 		}
-		SumRanges(lists, lines, len(spans))
+		SumRanges(m.Source, len(spans))
 	}
 	b.ReportMetric(float64(4*len(at)*b.N)/b.Elapsed().Seconds(), "launches/s")
 }

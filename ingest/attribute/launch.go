@@ -14,7 +14,7 @@ type Launch struct {
 	Start    int64
 	duration uint32 // longDuration: see Launches.long
 	Node     int32  // ranges open when it began; NoNode outside
-	Tid      int32  // calling thread, as stored
+	Thread   int32  // number of the calling thread, by Threads
 	Name     int32  // number of the API function
 }
 
@@ -24,12 +24,13 @@ const longDuration = ^uint32(0)
 // are asked for. Its memory is 24 bytes for
 // each id that device work refers to, and a bit for each id in between.
 type Launches struct {
-	ids   Wanted
-	rows  []Launch
-	taken []atomic.Uint32 // a bit a row
-	mu    sync.Mutex
-	long  map[int32]int64  // durations that do not fit
-	again []repeatedLaunch // calls whose id was taken already
+	Threads Threads // that made the calls
+	ids     Wanted
+	rows    []Launch
+	taken   []atomic.Uint32 // a bit a row
+	mu      sync.Mutex
+	long    map[int32]int64  // durations that do not fit
+	again   []repeatedLaunch // calls whose id was taken already
 }
 
 type repeatedLaunch struct {
@@ -117,7 +118,7 @@ func (l *Launches) Settle() {
 	for _, a := range l.again {
 		old := l.rows[a.row]
 		c := cmp.Or(cmp.Compare(a.launch.Start, old.Start), cmp.Compare(l.DurationOf(a.row), a.long),
-			cmp.Compare(a.launch.Tid, old.Tid), cmp.Compare(a.launch.Name, old.Name))
+			cmp.Compare(l.Threads.Key(a.launch.Thread), l.Threads.Key(old.Thread)), cmp.Compare(a.launch.Name, old.Name))
 		if c < 0 {
 			l.rows[a.row] = a.launch
 			delete(l.long, a.row)

@@ -86,12 +86,12 @@ func TestRepeatedLaunches(t *testing.T) {
 		duration int64
 	}
 	calls := []call{
-		{Launch{Start: 50, Tid: 1, Name: 1}, 10},
-		{Launch{Start: 40, Tid: 2, Name: 2}, 5},
-		{Launch{Start: 40, Tid: 2, Name: 3}, 6_000_000_000}, // longer than 32 bits hold
-		{Launch{Start: 40, Tid: 2, Name: 4}, 6_000_000_000},
-		{Launch{Start: 60, Tid: 1, Name: 5}, 7_000_000_000},
-		{Launch{Start: 40, Tid: 3, Name: 1}, 6_000_000_000},
+		{Launch{Start: 50, Thread: 1, Name: 1}, 10},
+		{Launch{Start: 40, Thread: 2, Name: 2}, 5},
+		{Launch{Start: 40, Thread: 2, Name: 3}, 6_000_000_000}, // longer than 32 bits hold
+		{Launch{Start: 40, Thread: 2, Name: 4}, 6_000_000_000},
+		{Launch{Start: 60, Thread: 1, Name: 5}, 7_000_000_000},
+		{Launch{Start: 40, Thread: 3, Name: 1}, 6_000_000_000},
 	}
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 4))
@@ -99,6 +99,9 @@ func TestRepeatedLaunches(t *testing.T) {
 		ids.Add(1, 7)
 		ids.Add(1, 8)
 		l := NewLaunches(ids)
+		for n := range int64(4) { // threads are numbered as they come
+			l.Threads.Of(n)
+		}
 		order := random.Perm(len(calls))
 		var wg sync.WaitGroup
 		for part := range slices.Chunk(order, 2) {
@@ -117,7 +120,7 @@ func TestRepeatedLaunches(t *testing.T) {
 		l.Settle()
 		row := l.Finder().Row(1, 7)
 		got, ok := l.Get(row)
-		if !ok || got.Name != 3 || got.Tid != 2 || got.Start != 40 || l.DurationOf(row) != 6_000_000_000 {
+		if !ok || got.Name != 3 || got.Thread != 2 || got.Start != 40 || l.DurationOf(row) != 6_000_000_000 {
 			t.Fatalf("order %v: %+v lasting %d", order, got, l.DurationOf(row))
 		}
 		if _, ok := l.Get(l.Finder().Row(1, 8)); ok {
@@ -136,6 +139,7 @@ func TestLongLaunches(t *testing.T) {
 		ids.Add(1, int64(i))
 	}
 	l := NewLaunches(ids)
+	l.Threads.Of(0)
 	for i, d := range durations {
 		l.Put(l.Finder().Row(1, int64(i)), Launch{Start: int64(i)}, d)
 	}

@@ -40,7 +40,7 @@ func (i IDs) Store(ctx context.Context, t *load.Target, name string, lines *Time
 	if err := i.storeSums(ctx, t, sums); err != nil {
 		return err
 	}
-	t.Run.RangeID += int32(len(sums.first))
+	t.Run.RangeID += int32(len(sums.first) - 1)
 	t.Run.ContextID += int32(lines.Len())
 	return nil
 }
@@ -67,7 +67,10 @@ func (i IDs) storeSums(ctx context.Context, t *load.Target, sums *Sums) error {
 	_, err := t.Append(ctx, "range_device", func(add func(...driver.Value) error) error {
 		for k := range sums.rows {
 			r := &sums.rows[k]
-			if err := add(t.UUID(), i.RangeID(r.span), int32(r.device), r.first, r.last, r.busy, r.sum, r.kernelSum,
+			if sums.isWhole(r) {
+				continue
+			}
+			if err := add(t.UUID(), i.RangeID(r.span), r.device, r.first, r.last, r.busy, r.sum, r.kernelSum,
 				r.kernels, r.mems, r.reps); err != nil {
 				return err
 			}

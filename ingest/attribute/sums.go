@@ -4,48 +4,62 @@ package attribute
 type rangeDevice struct {
 	span                int32
 	next                int32 // the same range on another device; -1 none
-	device              int16
+	device              int32
 	first, last         int64
 	busy, sum           int64
 	kernelSum           int64
+	kernel, traced      union // while kernels ran; while kernels or replays traced as a whole did
 	kernels, mems, reps int64
 }
 
-// Sums are the sums of device work by range, nested ranges included.
+// union is the time that some intervals cover, which come in the order of their starts.
+type union struct{ ns, end int64 }
+
+func (u *union) add(start, end int64) {
+	if start = max(start, u.end); end > start {
+		u.ns += end - start
+		u.end = end
+	}
+}
+
+// Sums are the sums of device work by range, nested ranges included, and those of all device work.
 type Sums struct {
 	rows  []rangeDevice
-	first []int32 // by span: its first row, -1 none
+	first []int32 // by span: its first row, -1 none; after the spans, for all work of the source
 }
 
-// SumRanges visits the work of all lists in the order of its start and adds each piece to all ranges open at its launch. spans
-// counts the ranges that t was built from. Time already covered by earlier work of the same range and device is not added to
+// SumRanges visits the work of a source in the order of its start and adds each piece to all ranges open at its launch, and to the whole. spans
+// counts the ranges that its timelines were built from. Time already covered by earlier work of the same range and device is not added to
 // busy again.
-func SumRanges(lists []*WorkList, t *Timelines, spans int) *Sums {
-	s := &Sums{first: make([]int32, spans)}
-	for i := range s.first {
-		s.first[i] = -1
+func SumRanges(s Source, spans int) *Sums {
+	sums := &Sums{first: make([]int32, spans+1)}
+	for i := range sums.first {
+		sums.first[i] = -1
 	}
-	m := newMerge(lists)
+	m, labels, nodes := newMerge(s.Work), s.Labels.all(), s.Lines.nodes
 	for o := m.next(); o != nil; o = m.next() {
-		for n := o.Node; n != NoNode; n = t.nodes[n].parent {
-			s.row(t.nodes[n].span, o.Device).add(o)
+		l := &labels[o.Label]
+		sums.row(int32(spans), l.Device).add(o, l.Kind)
+		for n := s.node(o); n != NoNode; n = nodes[n].parent {
+			sums.row(nodes[n].span, l.Device).add(o, l.Kind)
 		}
 	}
-	return s
+	return sums
 }
 
-func (s *Sums) row(span int32, device int16) *rangeDevice {
+func (s *Sums) row(span int32, device int32) *rangeDevice {
 	for i := s.first[span]; i >= 0; i = s.rows[i].next {
 		if s.rows[i].device == device {
 			return &s.rows[i]
 		}
 	}
-	s.rows = append(s.rows, rangeDevice{span: span, next: s.first[span], device: device, first: Forever, last: -Forever})
+	s.rows = append(s.rows, rangeDevice{span: span, next: s.first[span], device: device, first: Forever, last: -Forever,
+		kernel: union{end: -Forever}, traced: union{end: -Forever}})
 	s.first[span] = int32(len(s.rows) - 1)
 	return &s.rows[len(s.rows)-1]
 }
 
-func (r *rangeDevice) add(o *Work) {
+func (r *rangeDevice) add(o *Work, kind WorkKind) {
 	if o.Start < r.first {
 		r.first = o.Start
 	}
@@ -58,13 +72,19 @@ func (r *rangeDevice) add(o *Work) {
 		r.last = o.End
 	}
 	r.sum += o.End - o.Start
-	switch o.Kind {
+	switch kind {
 	case Kernel:
+		r.kernel.add(o.Start, o.End)
+		r.traced.add(o.Start, o.End)
 		r.kernelSum += o.End - o.Start
 		r.kernels++
 	case Memop:
 		r.mems++
 	case Graph:
+		r.traced.add(o.Start, o.End)
 		r.reps++
 	}
 }
+
+// isWhole says whether a row is of all work of the source.
+func (s *Sums) isWhole(r *rangeDevice) bool { return int(r.span) == len(s.first)-1 }

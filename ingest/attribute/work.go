@@ -16,12 +16,19 @@ const (
 	Graph           // a graph launch whose nodes were not traced
 )
 
-// Work is one piece of device work launched inside a range, as the range sums need it.
+// Work is one piece of device work, as the sums by range and the idle time between pieces need it.
 type Work struct {
 	Start, End int64
-	Node       int32 // ranges open at its launch; not NoNode
-	Device     int16 // the machine's number of the GPU
-	Kind       WorkKind
+	Launch     int32 // the call that launched it; NoLaunch when it was not captured
+	Label      int32 // what it is, by Labels
+}
+
+// NoLaunch stands for a call that was not captured.
+const NoLaunch = int32(-1)
+
+// before orders work by start, and what starts together so that the order is the same each time.
+func (o *Work) before(p *Work) int {
+	return cmp.Or(cmp.Compare(o.Start, p.Start), cmp.Compare(o.Launch, p.Launch), cmp.Compare(o.End, p.End))
 }
 
 // WorkList keeps the work that one worker saw.
@@ -29,20 +36,21 @@ type WorkList struct{ load.Blocks[Work] }
 
 // byStart gives the list in the order of starts; exports are in this order already, so it mostly only looks.
 func (l *WorkList) byStart() [][]Work {
-	sorted, last := true, -Forever
+	sorted := true
+	var last *Work
 	for _, b := range l.Pieces() {
 		for i := range b {
-			if b[i].Start < last {
+			if last != nil && b[i].Start <= last.Start && b[i].before(last) < 0 {
 				sorted = false
 			}
-			last = b[i].Start
+			last = &b[i]
 		}
 	}
 	if sorted {
 		return l.Pieces()
 	}
 	all := slices.Concat(l.Pieces()...)
-	slices.SortStableFunc(all, func(a, b Work) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(all, func(a, b Work) int { return a.before(&b) })
 	return [][]Work{all}
 }
 
@@ -81,7 +89,7 @@ func (m *merge) next() *Work {
 	var best *workCursor
 	var o *Work
 	for _, c := range m.heads {
-		if h := c.head(); h != nil && (o == nil || h.Start < o.Start) {
+		if h := c.head(); h != nil && (o == nil || h.Start < o.Start || h.Start == o.Start && h.before(o) < 0) {
 			best, o = c, h
 		}
 	}

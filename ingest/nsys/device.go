@@ -70,6 +70,7 @@ type deviceFill struct {
 	*deviceWork
 	calls   *attribute.Finder
 	work    *attribute.WorkList
+	labels  *attribute.Labeller
 	replays *replays
 
 	lastKey    deviceKey
@@ -90,7 +91,7 @@ func (f *deviceFill) begin(c *load.Chunk) {
 }
 
 func (d *deviceWork) worker() *deviceFill {
-	f := &deviceFill{deviceWork: d, calls: d.l.launches.Finder(), work: &attribute.WorkList{}}
+	f := &deviceFill{deviceWork: d, calls: d.l.launches.Finder(), work: &attribute.WorkList{}, labels: d.l.workNames.Labeller()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.l.work = append(d.l.work, f.work)
@@ -101,8 +102,8 @@ func (d *deviceWork) worker() *deviceFill {
 	return f
 }
 
-// common fills the shared columns of row n from row i; false means that the row is no interval and is left out.
-func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int) bool {
+// common fills the shared columns of row n from row i, which is of what label says; false means that the row is no interval and is left out.
+func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label attribute.Label) bool {
 	start, end := b.Cols[inStart].Ints[i], b.Cols[inEnd].Ints[i]
 	if end < start {
 		f.backward.Add(1)
@@ -126,9 +127,8 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int) bool {
 	if launched {
 		node = call.Node
 	}
-	if node != attribute.NoNode {
-		f.work.Add(attribute.Work{Start: start, End: end, Node: node, Device: int16(device), Kind: f.kind})
-	}
+	label.Device, label.Kind = device, f.kind
+	f.work.Add(attribute.Work{Start: start, End: end, Launch: row, Label: f.labels.Of(label)})
 	if f.graph >= 0 && !b.Cols[f.graph].Null(i) {
 		f.replays.add(b, i, device, row, f.kind)
 	}
@@ -159,10 +159,13 @@ func (f *deviceFill) launch(b *table.Batch, i int, c *load.Chunk, n int) int32 {
 		}
 		return -1
 	}
-	f.tid[n], f.launchStart[n], f.launchDuration[n] = call.Tid, call.Start, f.l.launches.DurationOf(row)
+	f.tid[n], f.launchStart[n], f.launchDuration[n] = f.l.tidOf(call), call.Start, f.l.launches.DurationOf(row)
 	f.launchName[n], f.rangeContext[n], f.path[n] = call.Name, f.l.ids.ContextID(call.Node), f.l.ranges.lines.Path(call.Node)
 	return row
 }
+
+// tidOf gives the calling thread of a launch, as it is stored.
+func (l *loader) tidOf(c attribute.Launch) int32 { return tidOf(l.launches.Threads.Key(c.Thread)) }
 
 // device gives the machine's number of a GPU from the number that the process knows it by (CUDA_VISIBLE_DEVICES renumbers).
 func (l *loader) device(globalPid, cudaID int64) int32 {
@@ -214,9 +217,6 @@ func (l *loader) storeKernels(ctx context.Context) error {
 				dims[k] = c.Int32(outMore + 1 + k)
 			}
 			for i := range b.N {
-				if !f.common(b, i, c, n) {
-					continue
-				}
 				name := kernelName{b.Cols[names].Ints[i], noSymbol}
 				if !b.Cols[mangled].Null(i) {
 					name.mangled = b.Cols[mangled].Ints[i]
@@ -224,6 +224,9 @@ func (l *loader) storeKernels(ctx context.Context) error {
 				id, err := cache.id(name, b.Cols[names+1].Ints[i])
 				if err != nil {
 					return 0, err
+				}
+				if !f.common(b, i, c, n, attribute.Label{KernelName: id}) {
+					continue
 				}
 				nameID[n] = id
 				for k := range dims {
@@ -267,10 +270,10 @@ func (l *loader) fillMemop(d *deviceWork, kinds func(b *table.Batch, i int) (ope
 		f.begin(c)
 		n := 0
 		for i := range b.N {
-			if !f.common(b, i, c, n) {
+			operation, src, dst := kinds(b, i)
+			if !f.common(b, i, c, n, attribute.Label{Operation: operation}) {
 				continue
 			}
-			operation, src, dst := kinds(b, i)
 			c.SetText(outMore, n, operation)
 			c.Int64(outMore + 1)[n] = b.Cols[inMore].Ints[i]
 			setOpt64(c, outMore+2, n, &b.Cols[inMore+1], i)

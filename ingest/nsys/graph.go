@@ -93,7 +93,7 @@ func (l *loader) storeReplays(ctx context.Context) error {
 			p := rows[k]
 			var tid, start, duration, name, rangeContext, path driver.Value
 			if call, ok := l.launches.Get(p.row); ok {
-				tid, start, duration, name = call.Tid, call.Start, l.launches.DurationOf(p.row), call.Name
+				tid, start, duration, name = l.tidOf(call), call.Start, l.launches.DurationOf(p.row), call.Name
 				rangeContext, path = l.ids.ContextID(call.Node), l.ranges.lines.Path(call.Node)
 			}
 			if err := add(l.target.UUID(), l.sourceID(), p.pid, tid, k.device, int32(p.context), nil, "node", nil, p.first,
@@ -116,7 +116,7 @@ func (l *loader) storeGraphTrace(ctx context.Context) error {
 			f.begin(c)
 			n := 0
 			for i := range b.N {
-				if !f.common(b, i, c, n) {
+				if !f.common(b, i, c, n, attribute.Label{Operation: attribute.GraphReplay}) {
 					continue
 				}
 				setOpt64(c, outMore, n, &b.Cols[inMore], i)

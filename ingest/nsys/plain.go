@@ -125,6 +125,9 @@ func (l *loader) storeOverhead(ctx context.Context) error {
 				}
 				c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n], c.Int64(3)[n] = pidOf(tid), tidOf(tid), start, end-start
 				c.SetText(4, n, name)
+				if end >= start {
+					l.overhead.Add(l.launches.Threads.Of(tid), start, end)
+				}
 				return end >= start, nil
 			}
 		})
@@ -177,7 +180,7 @@ func (l *loader) storeSync(ctx context.Context) error {
 					c.SetNull(11, n)
 					return true, nil
 				}
-				c.Int32(9)[n], c.Int32(10)[n], c.Int32(11)[n] = call.Tid, l.ids.ContextID(call.Node), l.ranges.lines.Path(call.Node)
+				c.Int32(9)[n], c.Int32(10)[n], c.Int32(11)[n] = l.tidOf(call), l.ids.ContextID(call.Node), l.ranges.lines.Path(call.Node)
 				return true, nil
 			}
 		})

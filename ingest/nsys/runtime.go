@@ -93,6 +93,9 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 	names := l.apiNames()
 	calls := l.launches.Finder()
 	place := l.placer()
+	list := l.calls.List()
+	kinds := l.callKinds()
+	thread, number := int64(-1), int32(0)
 	operators := l.ranges.operators
 	var inside *load.Blocks[opAPI]
 	if operators != nil {
@@ -103,6 +106,7 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 		nameIDs, returns := b.Cols[4].Ints, &b.Cols[5]
 		pid, tid, start, duration := c.Int32(0), c.Int32(1), c.Int64(2), c.Int64(3)
 		api, correlation, result, context := c.Int32(4), c.Int64(5), c.Int32(6), c.Int32(7)
+		list.Break()
 		n := 0
 		for i := range b.N {
 			if ends[i] < starts[i] {
@@ -113,6 +117,14 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 			if err != nil {
 				return 0, err
 			}
+			kind, err := kinds.id(nameIDs[i])
+			if err != nil {
+				return 0, err
+			}
+			if tids[i] != thread {
+				thread, number = tids[i], l.launches.Threads.Of(tids[i])
+			}
+			list.Add(number, starts[i], ends[i]-starts[i], kind)
 			at := place.Node(tids[i], starts[i])
 			pid[n], tid[n], start[n], duration[n] = pidOf(tids[i]), tidOf(tids[i]), starts[i], ends[i]-starts[i]
 			api[n], context[n] = id, l.ids.ContextID(at)
@@ -123,7 +135,7 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 				c.SetNull(5, n)
 			} else if correlation[n] = corr.Ints[i]; true {
 				if row := calls.Row(procOf(tids[i]), corr.Ints[i]); row >= 0 {
-					l.launches.Put(row, attribute.Launch{Start: starts[i], Node: at, Tid: tid[n], Name: id}, duration[n])
+					l.launches.Put(row, attribute.Launch{Start: starts[i], Node: at, Thread: number, Name: id}, duration[n])
 				}
 			}
 			if returns.Null(i) {

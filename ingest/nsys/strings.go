@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"sync"
 
+	"prof/ingest/attribute"
 	"prof/ingest/nsys/table"
 )
 
@@ -45,8 +46,8 @@ func (s *stringTable) get(id int64) (string, error) {
 // and leave five; so does prof, to name functions as they do.
 var apiVersion = regexp.MustCompile(`_v\d{4}$`)
 
-// nameCache maps string ids to ids of names in the warehouse for one worker.
-type nameCache[ID int32 | int64] struct {
+// nameCache maps string ids to ids of names in the warehouse, or to what names say, for one worker.
+type nameCache[ID int32 | int64 | attribute.CallKind] struct {
 	make   func(str int64) (ID, error)
 	ids    map[int64]ID
 	last   int64
@@ -76,5 +77,13 @@ func (l *loader) apiNames() *nameCache[int32] {
 	return &nameCache[int32]{ids: map[int64]int32{}, make: func(str int64) (int32, error) {
 		name, err := l.strings.get(str)
 		return l.target.Run.APIs.Add(apiVersion.ReplaceAllString(name, "")), err
+	}}
+}
+
+// callKinds maps string ids of API functions to what their calls do.
+func (l *loader) callKinds() *nameCache[attribute.CallKind] {
+	return &nameCache[attribute.CallKind]{ids: map[int64]attribute.CallKind{}, make: func(str int64) (attribute.CallKind, error) {
+		name, err := l.strings.get(str)
+		return attribute.KindOfCall(name), err
 	}}
 }

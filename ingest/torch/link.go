@@ -19,9 +19,10 @@ type linked struct {
 	byCorr   []int32
 	launches []launch
 	named    map[int64]*namedWork
-	astray   int64              // device work whose External id contradicts its launch
-	ranged   attribute.WorkList // device work launched in ranges
-	clashing map[int64]bool     // correlation ids of API calls that are not in each other
+	astray   int64 // device work whose External id contradicts its launch
+	calls    attribute.Calls
+	called   *attribute.CallList
+	clashing map[int64]bool // correlation ids of API calls that are not in each other
 }
 
 // namedWork is device work without a launch that names its operator.
@@ -35,6 +36,7 @@ type namedWork struct {
 // link puts the records into order.
 func link(c *collector, t *load.Target) (*linked, error) {
 	l := &linked{collector: c, target: t, ids: attribute.NextIDs(t.Run), origin: c.first}
+	l.called = l.calls.List()
 	if c.span[0] <= c.first { // else some event is from before the profiler says it began
 		l.origin = c.span[0]
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"prof/ingest/attribute"
 	"prof/ingest/load"
 )
 
@@ -81,6 +80,7 @@ func setInt(c *load.Chunk, col, n int, v int32, ok bool) {
 // storeKernels stores the kernels.
 func (l *loader) storeKernels(ctx context.Context) error {
 	names := make([]int64, len(l.kernName.List))
+	l.kernID = names
 	for i, raw := range l.kernName.List {
 		// Kineto leaves names that are long for a symbol mangled.
 		name := demangle.Filter(valid(raw))
@@ -243,5 +243,5 @@ func (l *loader) storeRanges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.ids.Store(ctx, l.target, l.name, l.lines, attribute.SumRanges([]*attribute.WorkList{&l.ranged}, l.lines, len(l.spans)))
+	return l.storeAccount(ctx)
 }

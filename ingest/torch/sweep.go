@@ -138,6 +138,7 @@ func (s *sweeper) api(row []int64) error {
 	if op != nil {
 		op.AddAPI(start, end)
 	}
+	s.called.Add(s.thread, start-s.origin, row[1], s.callKind[row[colName]])
 	work := s.launched(row[colCorrelation])
 	waits := s.waitsOf[row[colCorrelation]]
 	// Of several calls with one id, the first is the outermost; where they are not in each other, the id says nothing.
@@ -157,13 +158,13 @@ func (s *sweeper) api(row []int64) error {
 	for _, i := range work {
 		w := s.work(i)
 		w.launch = int32(len(s.launches) - 1)
-		s.launch(w, i, op, in, node, end)
+		s.launch(w, op, in, end)
 	}
 	return nil
 }
 
 // launch gives device work to the operator and the Python function that launched it.
-func (s *sweeper) launch(w *work, i int32, op *opCall, in *pyCall, node int32, end int64) {
+func (s *sweeper) launch(w *work, op *opCall, in *pyCall, end int64) {
 	if op = s.launcher(w, op, end); op != nil {
 		op.AddDevice(w.duration)
 		w.op = op.ID
@@ -174,15 +175,6 @@ func (s *sweeper) launch(w *work, i int32, op *opCall, in *pyCall, node int32, e
 		in.AddDevice(w.duration)
 		s.addToModule(in, w.duration)
 	}
-	if node == attribute.NoNode {
-		return
-	}
-	kind := attribute.Kernel
-	if i >= int32(s.kernels.Len()) {
-		kind = attribute.Memop
-	}
-	start := w.start - s.origin
-	s.ranged.Add(attribute.Work{Start: start, End: start + w.duration, Node: node, Device: int16(s.configList[w.config].device), Kind: kind})
 }
 
 // launcher gives the operator that launched a piece of work: the one that its External id names where that one holds the

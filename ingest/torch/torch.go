@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/operator"
 	"prof/ingest/torch/trace"
@@ -69,12 +70,14 @@ func beginning(e *trace.Event) string { return fmt.Sprint(e.PID, " ", e.Start) }
 // loader stores one trace.
 type loader struct {
 	*linked
-	name   string
-	header *trace.Header
-	info   *load.SourceInfo
-	source *operator.Source
-	apiID  []int32 // api_name_id by number of the function
-	pyName []string
+	name     string
+	header   *trace.Header
+	info     *load.SourceInfo
+	source   *operator.Source
+	apiID    []int32              // api_name_id by number of the function
+	callKind []attribute.CallKind // by number of the function
+	kernID   []int64              // kernel_name_id by number of the name
+	pyName   []string
 
 	gradient  map[int32]int32   // ID of the forward operator by that of the backward one
 	waitsOf   map[int64][]int32 // synchronisations by correlation id
@@ -177,6 +180,7 @@ func (l *loader) prepare() {
 	l.apiID = make([]int32, len(l.apiNames.List))
 	for i, name := range l.apiNames.List {
 		l.apiID[i] = l.target.Run.APIs.Add(valid(name))
+		l.callKind = append(l.callKind, attribute.KindOfCall(name))
 	}
 	names := make([]string, len(l.names.List))
 	for i, name := range l.names.List {
@@ -244,7 +248,7 @@ func (l *loader) storeTimeline(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, restore()) }()
-	for _, step := range []func(context.Context) error{l.storeOperators, l.storeAPIs, l.storeKernels, l.storeMemops, l.storeMemory, l.storePython} {
+	for _, step := range []func(context.Context) error{l.storeOperators, l.storeAPIs, l.storeKernels, l.storeMemops, l.storeCollectives, l.storeMemory, l.storePython} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -1,0 +1,295 @@
+package attribute
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// apiCall is one call of a random host.
+type apiCall struct {
+	thread     int32
+	start, end int64
+	kind       CallKind
+}
+
+// world is a random source and what its threads and GPUs do at each nanosecond, told by looking at all of it.
+type world struct {
+	*made
+	calls    []apiCall
+	owner    [2][worldEnd]Part // of a thread: what its outermost call is for; outside is none
+	profiled [2][worldEnd]bool // whether the profiler was at work on it
+}
+
+const (
+	worldEnd    = 400
+	outside     = parts
+	testStretch = 7
+)
+
+func newWorld(random *rand.Rand, lines *Timelines) *world {
+	w := &world{made: newMade(lines)}
+	for thread := range int32(2) {
+		for at := random.Int64N(30); at < 150; at += random.Int64N(15) {
+			c := apiCall{thread, at, at + 1 + random.Int64N(9), CallKind(random.IntN(4))}
+			w.calls = append(w.calls, c)
+			if random.IntN(3) == 0 { // one inside it, or over its end
+				w.calls = append(w.calls, apiCall{thread, at + 1, at + 2 + random.Int64N(9), CallKind(random.IntN(4))})
+			}
+			if random.IntN(3) > 0 {
+				at = c.end
+			}
+		}
+	}
+	w.hand(random)
+	for t := range w.owner {
+		for at := range w.owner[t] {
+			w.owner[t][at] = outside
+		}
+	}
+	for _, c := range w.calls {
+		for at := c.start; at < c.end; at++ {
+			if w.owner[c.thread][at] == outside {
+				w.owner[c.thread][at] = c.kind.part()
+			}
+		}
+	}
+	for range random.IntN(5) {
+		thread, at, length := random.Int32N(3)-1, random.Int64N(150), random.Int64N(12)
+		w.Overhead.Add(thread, at, at+length)
+		for k := range int32(2) {
+			for i := at; (thread == AnyThread || thread == k) && i < at+length; i++ {
+				w.profiled[k][i] = true
+			}
+		}
+	}
+	return w
+}
+
+// hand gives the calls to two workers in batches, as an export in the order of starts has them, or in no order.
+func (w *world) hand(random *rand.Rand) {
+	slices.SortFunc(w.calls, func(a, b apiCall) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.kind, b.kind))
+	})
+	handed := slices.Clone(w.calls)
+	if random.IntN(4) == 0 {
+		random.Shuffle(len(handed), func(i, k int) { handed[i], handed[k] = handed[k], handed[i] })
+	}
+	workers := []*CallList{w.Calls.List(), w.Calls.List()}
+	for batch := range slices.Chunk(handed, 1+random.IntN(20)) {
+		l := workers[random.IntN(2)]
+		l.Break()
+		for _, c := range batch {
+			l.Add(c.thread, c.start, c.end-c.start, c.kind)
+		}
+	}
+}
+
+// at tells what the thread of a launch was doing at a moment before the work that it launched began.
+func (w *world) at(t int64, c Caller) Part {
+	switch {
+	case t >= c.End:
+		return Queued
+	case w.profiled[c.Thread][t]:
+		return InProfiler
+	case t >= c.Start:
+		return InLaunch
+	case w.owner[c.Thread][t] != outside:
+		return w.owner[c.Thread][t]
+	}
+	length, i := 0, t
+	for ; i >= 0 && w.owner[c.Thread][i] == outside; i-- {
+		if !w.profiled[c.Thread][i] {
+			length++
+		}
+	}
+	for k := t + 1; k < c.Start && w.owner[c.Thread][k] == outside; k++ {
+		if !w.profiled[c.Thread][k] {
+			length++
+		}
+	}
+	if i < 0 || length >= testStretch {
+		return OnHost
+	}
+	return Late
+}
+
+// work adds kernels, copies and replays, each launched by a call that was captured, by one that was not, or by none that is known.
+func (w *world) work(random *rand.Rand, lines *Timelines) {
+	for range 1 + random.IntN(3) {
+		list := &WorkList{}
+		w.Work = append(w.Work, list)
+		at := random.Int64N(20)
+		for range random.IntN(25) {
+			if random.IntN(6) == 0 {
+				at = random.Int64N(150)
+			}
+			at = min(at+random.Int64N(12), 300)
+			label, length := Label{Device: random.Int32N(2), Kind: WorkKind(random.IntN(3)), KernelName: random.Int64N(3)}, random.Int64N(9)
+			if label.Kind != Kernel {
+				label.Operation = GraphReplay
+			}
+			switch random.IntN(6) {
+			case 0:
+				list.Add(Work{Start: at, End: at + length, Launch: NoLaunch, Label: w.Labels.Of(label)})
+				continue
+			case 1:
+				start := max(0, at-random.Int64N(20))
+				w.add(list, label, at, at+length, Caller{random.Int32N(2), lines.Placer().Node(thread(1, 1), start), start, start + random.Int64N(8)})
+				continue
+			}
+			c := w.calls[random.IntN(len(w.calls))]
+			w.add(list, label, at, at+length, Caller{c.thread, lines.Placer().Node(thread(1, 1), c.start), c.start, c.end})
+		}
+	}
+}
+
+// Every nanosecond of idle time of random work is told as a look at everything tells it, and busy time, the work of others and idle time add
+// up to the span, for each range and for the whole.
+func TestTellIdle(t *testing.T) {
+	told := Parts{}
+	for seed := range uint64(3000) {
+		random := rand.New(rand.NewPCG(seed, 11))
+		c := &sweepCase{}
+		for range 1 + random.IntN(6) {
+			start := random.Int64N(100)
+			c.add("r", thread(1, 1), start, start+random.Int64N(60), random.IntN(3) == 0)
+		}
+		c.build(t)
+		w := newWorld(random, c.lines)
+		w.work(random, c.lines)
+		sums := SumRanges(w.Source, len(c.spans))
+		a := tellIdle(w.Source, sums, testStretch)
+		for i := range sums.rows {
+			if got, want := a.idle[i], w.idleOf(&sums.rows[i]); got != want {
+				t.Fatalf("seed %d: row %d (range %d on device %d) is idle\n%+v, want\n%+v", seed, i, sums.rows[i].span, sums.rows[i].device, got, want)
+			}
+			told.add(&a.idle[i].parts)
+		}
+		w.checkPatterns(t, seed, sums, a)
+	}
+	for p, ns := range told {
+		if ns == 0 {
+			t.Errorf("nothing was told as part %d", p)
+		}
+	}
+}
+
+// idleOf tells the idle time of a range's span on its GPU.
+func (w *world) idleOf(r *rangeDevice) (out idle) {
+	pieces := w.pieces()
+	for t := r.first; t < r.last; t++ {
+		if slices.ContainsFunc(pieces, func(o piece) bool { return o.device == r.device && o.Start <= t && t < o.End }) {
+			continue
+		}
+		next := w.next(pieces, t, r.device)
+		if next.Launch == NoLaunch {
+			out.parts[Unknown]++
+		} else {
+			out.parts[w.at(t, w.callers[next.Launch])]++
+		}
+		if slices.ContainsFunc(pieces, func(o piece) bool { return o.device == r.device && o.End == t }) {
+			out.gaps++ // all begin with the end of work
+		}
+	}
+	return out
+}
+
+// next gives the work that begins next on a GPU, of what begins together the first in the order of work.
+func (w *world) next(pieces []piece, t int64, device int32) (next *Work) {
+	for i := range pieces {
+		if o := &pieces[i]; o.device == device && o.Start > t && (next == nil || o.before(next) < 0) {
+			next = &o.Work
+		}
+	}
+	return next
+}
+
+// checkPatterns holds the sums by pattern and the single gaps to the idle time of the whole.
+func (w *world) checkPatterns(t *testing.T, seed uint64, sums *Sums, a *Account) {
+	t.Helper()
+	var whole, byPattern, single idle
+	for i := range sums.rows {
+		if sums.isWhole(&sums.rows[i]) {
+			whole.parts.add(&a.idle[i].parts)
+			whole.gaps += a.idle[i].gaps
+		}
+	}
+	for _, p := range a.patterns {
+		byPattern.parts.add(&p.parts)
+		byPattern.gaps += p.count
+		if p.max > p.parts.Sum() || p.max*p.count < p.parts.Sum() {
+			t.Fatalf("seed %d: %d gaps of %d ns together, the longest of %d", seed, p.count, p.parts.Sum(), p.max)
+		}
+	}
+	for _, l := range a.longest {
+		for _, g := range *l {
+			single.parts.add(&g.parts)
+			single.gaps++
+			if g.parts.Sum() != g.end-g.start {
+				t.Fatalf("seed %d: a gap of %d ns has parts %v", seed, g.end-g.start, g.parts)
+			}
+		}
+	}
+	if whole != byPattern || whole != single {
+		t.Fatalf("seed %d: idle %+v, by pattern %+v, single gaps %+v", seed, whole, byPattern, single)
+	}
+}
+
+// The longest gaps are kept, of those of one length the first.
+func TestLongestGaps(t *testing.T) {
+	c := &sweepCase{}
+	c.build(t)
+	m, list := newMade(c.lines), &WorkList{}
+	m.Work = []*WorkList{list}
+	at := int64(0)
+	for i := range int64(LongestGaps + 500) {
+		list.Add(Work{Start: at, End: at + 1, Launch: NoLaunch, Label: m.Labels.Of(Label{KernelName: 1})})
+		at += 1 + 10 + i%2
+	}
+	list.Add(Work{Start: at, End: at + 1, Launch: NoLaunch, Label: m.Labels.Of(Label{KernelName: 1})})
+	a := TellIdle(m.Source, SumRanges(m.Source, 0))
+	gaps := *a.longest[0]
+	long, last := 0, int64(0)
+	for _, g := range gaps {
+		if g.end-g.start == 11 {
+			long++
+		} else {
+			last = max(last, g.start)
+		}
+	}
+	if len(gaps) != LongestGaps || long != (LongestGaps+500)/2 || last > at*19/20 {
+		t.Errorf("%d gaps, %d of the longer, the last short one at %d of %d", len(gaps), long, last, at)
+	}
+}
+
+// Calls longer than what a record holds, and far from each other, are kept whole.
+func TestLongCalls(t *testing.T) {
+	c := &Calls{}
+	l := c.List()
+	l.Add(0, 5, 3_000_000_000, WaitCall)
+	l.Add(0, 9_000_000_000, 7, LaunchCall)
+	l.Add(0, 9_000_000_100, 20_000_000_000, OtherCall)
+	h := newHost(c, &Overhead{}, HostStretch)
+	got := h.split(0, 30_000_000_000, Caller{Start: 29_000_000_200, End: 29_000_000_300})
+	want := Parts{InWait: 3_000_000_000, InLaunch: 7 + 100, Late: 93 + 100, InCall: 20_000_000_000, OnHost: 5 + 9_000_000_000 - 3_000_000_005}
+	if want[Queued] = 30_000_000_000 - want.Sum(); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestKindOfCall(t *testing.T) {
+	for name, want := range map[string]CallKind{
+		"cudaLaunchKernel": LaunchCall, "cuLaunchKernelEx": LaunchCall, "cudaGraphLaunch_v10000": LaunchCall, "hipModuleLaunchKernel": LaunchCall,
+		"cudaLaunchCooperativeKernel": LaunchCall, "cudaMemsetAsync": LaunchCall, "cuMemsetD32Async": LaunchCall,
+		"cudaMemcpyAsync": CopyCall, "cuMemcpyHtoDAsync_v2": CopyCall, "hipMemcpyWithStream": CopyCall,
+		"cudaStreamSynchronize": WaitCall, "cudaEventSynchronize": WaitCall, "cudaDeviceSynchronize": WaitCall, "cuCtxSynchronize": WaitCall,
+		"cudaMalloc": OtherCall, "cudaFree": OtherCall, "cuModuleLoadData": OtherCall, "cudaStreamWaitEvent": OtherCall, "cudaEventQuery": OtherCall,
+		"cudaGraphInstantiate_v12000": OtherCall, "cudaGraphAddMemcpyNode": OtherCall, "cudaGraphAddKernelNode": OtherCall,
+	} {
+		if got := KindOfCall(name); got != want {
+			t.Errorf("%s is of kind %d, want %d", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package attribute
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"maps"
+	"slices"
+
+	"prof/ingest/load"
+)
+
+// ThreadID tells the process and the thread, as they are stored, from a Caller's thread.
+type ThreadID func(thread int32) (pid, tid int32)
+
+// StoreAccount stores where the time of GPUs went, as device_time, gap_sum and gap. It is to be called before Store.
+func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Source, threads ThreadID) error {
+	if err := i.storeTimes(ctx, t, a); err != nil {
+		return err
+	}
+	if err := a.storePatterns(ctx, t, s.Labels); err != nil {
+		return err
+	}
+	_, err := t.Append(ctx, "gap", func(add func(...driver.Value) error) error {
+		for _, device := range slices.Sorted(maps.Keys(a.longest)) {
+			gaps := *a.longest[device]
+			slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.start, b.start) })
+			for k := range gaps {
+				g := &gaps[k]
+				row := []driver.Value{t.UUID(), int32(t.SourceID), device, g.start, g.end - g.start, nil, nil, nil, nil}
+				if g.launch != NoLaunch {
+					pid, tid := threads(s.Caller(g.launch).Thread)
+					row = append(row[:5], pid, tid, i.ContextID(g.node), s.Lines.Path(g.node))
+				}
+				row = append(append(row, s.Labels.values(g.before)...), s.Labels.values(g.after)...)
+				if err := add(append(row, g.parts.values()...)...); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func (i IDs) storeTimes(ctx context.Context, t *load.Target, a *Account) error {
+	_, err := t.Append(ctx, "device_time", func(add func(...driver.Value) error) error {
+		for k := range a.sums.rows {
+			r, idle := &a.sums.rows[k], &a.idle[k]
+			var rangeID driver.Value
+			if !a.sums.isWhole(r) {
+				rangeID = i.RangeID(r.span)
+			}
+			row := []driver.Value{t.UUID(), int32(t.SourceID), int32(r.device), rangeID, r.first, r.last, r.kernel.ns, r.traced.ns - r.kernel.ns,
+				r.busy - r.traced.ns, r.last - r.first - r.busy - idle.parts.Sum()}
+			if err := add(append(append(row, idle.parts.values()...), idle.gaps)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func (a *Account) storePatterns(ctx context.Context, t *load.Target, labels *Labels) error {
+	sums := slices.SortedFunc(maps.Values(a.patterns), func(x, y *gapSum) int {
+		return cmp.Or(cmp.Compare(x.device, y.device), cmp.Compare(x.path, y.path), labels.compare(x.before, y.before), labels.compare(x.after, y.after))
+	})
+	_, err := t.Append(ctx, "gap_sum", func(add func(...driver.Value) error) error {
+		for _, s := range sums {
+			var path driver.Value
+			if s.path != noPath {
+				path = s.path
+			}
+			row := append([]driver.Value{t.UUID(), int32(t.SourceID), s.device, path}, labels.values(s.before)...)
+			row = append(append(row, labels.values(s.after)...), s.count, s.parts.Sum(), s.max)
+			if err := add(append(row, s.parts.values()...)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// values gives the parts in the order of the tables' columns.
+func (p *Parts) values() []driver.Value {
+	return []driver.Value{p[InLaunch], p[Late], p[InWait], p[InCall], p[OnHost], p[InProfiler], p[Queued], p[Unknown]}
+}
+
+// values gives a label's columns: kernel_name_id and operation.
+func (l *Labels) values(id int32) []driver.Value {
+	label := l.list[id]
+	if label.Operation != "" {
+		return []driver.Value{nil, label.Operation}
+	}
+	return []driver.Value{label.KernelName, nil}
+}
+
+func (l *Labels) compare(a, b int32) int {
+	x, y := l.list[a], l.list[b]
+	return cmp.Or(cmp.Compare(x.Operation, y.Operation), cmp.Compare(x.KernelName, y.KernelName))
+}

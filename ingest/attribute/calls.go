@@ -1,0 +1,205 @@
+package attribute
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"prof/ingest/load"
+)
+
+// CallKind says what an API call does to the thread that makes it, as idle time of a GPU is told by it.
+type CallKind uint8
+
+const (
+	OtherCall  CallKind = iota // memory, modules, streams, ...
+	LaunchCall                 // hands work over: kernels, graphs, fills
+	CopyCall                   // hands a copy over, and may wait for it
+	WaitCall                   // waits for the device
+)
+
+// KindOfCall tells the kind of a function of the CUDA runtime or driver, or of HIP, by its name. Functions that build graphs launch nothing.
+func KindOfCall(name string) CallKind {
+	switch {
+	case strings.Contains(name, "Graph") && !strings.Contains(name, "GraphLaunch"):
+		return OtherCall
+	case strings.Contains(name, "Synchronize"):
+		return WaitCall
+	case strings.Contains(name, "Memcpy"):
+		return CopyCall
+	case strings.Contains(name, "Launch"), strings.Contains(name, "Memset"):
+		return LaunchCall
+	}
+	return OtherCall
+}
+
+// call is an API call of a thread: where it starts from its block's base on, and its duration with the kind in the two lowest bits.
+type call struct{ start, length uint32 }
+
+const (
+	kindBits = 2
+	maxStart = int64(1)<<32 - 1
+	maxCall  = int64(1)<<(32-kindBits) - 1 // longer calls are kept as several that touch
+)
+
+func (c call) kind() CallKind  { return CallKind(c.length & (1<<kindBits - 1)) }
+func (c call) duration() int64 { return int64(c.length >> kindBits) }
+
+// callBlock are calls of one thread that came one after the other, in the order of their starts.
+type callBlock struct {
+	base    int64
+	last    int64 // start of the last one
+	rows    *load.Blocks[call]
+	from, n int32
+}
+
+func (b *callBlock) at(i int32) (start, end int64, kind CallKind) {
+	c := *b.rows.At(b.from + i)
+	start = b.base + int64(c.start)
+	return start, start + c.duration(), c.kind()
+}
+
+// Calls are the API calls of a source's threads, for what the threads were doing while a GPU was idle. They take 8 bytes each.
+type Calls struct {
+	mu    sync.Mutex
+	lists []*CallList
+}
+
+// List makes a list of one's own for one worker.
+func (c *Calls) List() *CallList {
+	l := &CallList{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lists = append(c.lists, l)
+	return l
+}
+
+// CallList keeps the calls that one worker saw, by thread.
+type CallList struct {
+	lines []*callLine // by number of the thread
+	batch int
+}
+
+type callLine struct {
+	rows   load.Blocks[call]
+	blocks []callBlock
+	batch  int
+	outer  int64 // end of the call that holds those to come
+}
+
+// Break says that what comes now did not follow what came before: another worker has the calls in between.
+func (l *CallList) Break() { l.batch++ }
+
+// Add takes a call. Those inside the call before, as the driver's inside the runtime's, tell nothing more and are left out.
+func (l *CallList) Add(thread int32, start, duration int64, kind CallKind) {
+	for int(thread) >= len(l.lines) {
+		l.lines = append(l.lines, nil)
+	}
+	line := l.lines[thread]
+	if line == nil {
+		line = &callLine{}
+		l.lines[thread] = line
+	}
+	fresh := len(line.blocks) == 0 || line.batch != l.batch
+	if !fresh {
+		b := &line.blocks[len(line.blocks)-1]
+		if start >= b.last && start+duration <= line.outer {
+			return
+		}
+		fresh = start <= b.last
+	}
+	line.batch = l.batch
+	line.outer = start + duration
+	for ; duration > maxCall; start, duration = start+maxCall, duration-maxCall {
+		line.add(start, maxCall, kind, fresh)
+		fresh = false
+	}
+	line.add(start, duration, kind, fresh)
+}
+
+func (l *callLine) add(start, duration int64, kind CallKind, fresh bool) {
+	if fresh || start-l.blocks[len(l.blocks)-1].base > maxStart {
+		l.blocks = append(l.blocks, callBlock{base: start, rows: &l.rows, from: int32(l.rows.Len())})
+	}
+	b := &l.blocks[len(l.blocks)-1]
+	l.rows.Add(call{uint32(start - b.base), uint32(duration)<<kindBits | uint32(kind)})
+	b.last = start
+	b.n++
+}
+
+// settle gives the calls of each thread in the order of time, none inside another. The lists are used up.
+func (c *Calls) settle() [][]callBlock {
+	var out [][]callBlock
+	for _, l := range c.lists {
+		for t, line := range l.lines {
+			for t >= len(out) {
+				out = append(out, nil)
+			}
+			if line != nil {
+				out[t] = append(out[t], line.blocks...)
+			}
+		}
+	}
+	for t, blocks := range out {
+		slices.SortStableFunc(blocks, func(a, b callBlock) int { return cmp.Or(cmp.Compare(a.base, b.base), cmp.Compare(a.last, b.last)) })
+		for i := 1; i < len(blocks); i++ {
+			if blocks[i-1].last >= blocks[i].base {
+				blocks = sorted(blocks)
+				break
+			}
+		}
+		out[t] = outermost(blocks)
+	}
+	c.lists = nil
+	return out
+}
+
+// sorted puts calls into order that came in none.
+func sorted(blocks []callBlock) []callBlock {
+	type row struct {
+		start, end int64
+		kind       CallKind
+	}
+	var rows []row
+	for k := range blocks {
+		for i := range blocks[k].n {
+			start, end, kind := blocks[k].at(i)
+			rows = append(rows, row{start, end, kind})
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.kind, b.kind))
+	})
+	line := &callLine{}
+	for i, r := range rows {
+		line.add(r.start, r.end-r.start, r.kind, i == 0)
+	}
+	return line.blocks
+}
+
+// outermost leaves out, in place, calls inside others; of two that overlap in part the later one begins where the earlier ends.
+func outermost(blocks []callBlock) []callBlock {
+	end := -Forever
+	out := blocks[:0]
+	for _, b := range blocks {
+		n := int32(0)
+		for i := range b.n {
+			start, stop, kind := b.at(i)
+			if stop <= end && (stop > start || start < end) {
+				continue
+			}
+			start = max(start, end)
+			if start-b.base > maxStart {
+				continue // four seconds inside another call
+			}
+			*b.rows.At(b.from + n) = call{uint32(start - b.base), uint32(stop-start)<<kindBits | uint32(kind)}
+			end, b.last = stop, start
+			n++
+		}
+		if b.n = n; n > 0 {
+			out = append(out, b)
+		}
+	}
+	return out
+}

@@ -1,0 +1,176 @@
+package attribute
+
+import "sync"
+
+// HostStretch is the time between two CUDA calls of a thread from which on it is not on the way from one launch to the next, but at
+// something else. Frameworks take some 5 to 60 us from one launch to the next; in eager PyTorch less than 1 in 200 stretches is longer.
+const HostStretch = int64(100_000)
+
+// Part is what the thread that launches the next work was doing while a GPU was idle; see the table device_time.
+type Part uint8
+
+const (
+	InLaunch   Part = iota // inside a call that launches work
+	Late                   // between two calls, on the way to the launch
+	InWait                 // inside a call that waits for the device, or copies
+	InCall                 // inside another call
+	OnHost                 // outside CUDA for HostStretch or longer
+	InProfiler             // the profiler was at work on the thread
+	Queued                 // nothing: the launch had returned
+	Unknown                // the launch was not captured
+	parts
+)
+
+// Parts are times in ns by Part.
+type Parts [parts]int64
+
+// Sum is the idle time of all parts.
+func (p *Parts) Sum() (sum int64) {
+	for _, ns := range p {
+		sum += ns
+	}
+	return sum
+}
+
+func (p *Parts) add(o *Parts) {
+	for i, ns := range o {
+		p[i] += ns
+	}
+}
+
+func (p *Parts) sub(o *Parts) {
+	for i, ns := range o {
+		p[i] -= ns
+	}
+}
+
+// Caller is the call that launched a piece of device work.
+type Caller struct {
+	Thread     int32 // number of the calling thread, as in Calls
+	Node       int32 // ranges open when it began; NoNode outside every range
+	Start, End int64
+}
+
+// Overhead is time that the profiler took on threads.
+type Overhead struct {
+	mu  sync.Mutex
+	of  map[int32][]interval
+	all []interval
+}
+
+// AnyThread stands for a thread that the profiler does not name: its time holds for all.
+const AnyThread = int32(-1)
+
+// Add takes a stretch of time in which the profiler was at work on a thread.
+func (o *Overhead) Add(thread int32, start, end int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if thread == AnyThread {
+		o.all = append(o.all, interval{start, end})
+		return
+	}
+	if o.of == nil {
+		o.of = map[int32][]interval{}
+	}
+	o.of[thread] = append(o.of[thread], interval{start, end})
+}
+
+func (o *Overhead) on(thread int32) overlaps {
+	return overlaps{list: joined(append(append([]interval(nil), o.of[thread]...), o.all...))}
+}
+
+// host tells idle time by what threads were doing.
+type host struct {
+	stretch  int64 // HostStretch, but for tests
+	walks    []callWalk
+	overhead *Overhead
+	known    []bool // threads whose overhead was looked up
+}
+
+func newHost(calls *Calls, overhead *Overhead, stretch int64) *host {
+	h := &host{stretch: stretch, overhead: overhead}
+	for _, blocks := range calls.settle() {
+		h.walks = append(h.walks, callWalk{blocks: blocks})
+	}
+	return h
+}
+
+func (h *host) walk(thread int32) *callWalk {
+	for int(thread) >= len(h.walks) {
+		h.walks = append(h.walks, callWalk{})
+	}
+	for int(thread) >= len(h.known) {
+		h.known = append(h.known, false)
+	}
+	w := &h.walks[thread]
+	if !h.known[thread] {
+		w.busy, h.known[thread] = h.overhead.on(thread), true
+	}
+	return w
+}
+
+// split cuts the idle time [from, to) before the work that c launched into its parts.
+func (h *host) split(from, to int64, c Caller) (p Parts) {
+	w := h.walk(c.Thread)
+	returned := min(to, c.End)
+	if stop := min(returned, c.Start); from < stop {
+		h.ahead(w, from, stop, c.Start, &p)
+	}
+	w.piece(max(from, min(c.Start, to)), returned, InLaunch, &p)
+	if at := max(from, returned); at < to {
+		p[Queued] += to - at
+	}
+	return p
+}
+
+// ahead tells [from, stop), which is ahead of the launch that begins at launch.
+func (h *host) ahead(w *callWalk, from, stop, launch int64, p *Parts) {
+	w.seek(from)
+	last, ok := w.before()
+	if !ok {
+		last = -Forever
+	}
+	for from < stop {
+		start, end, kind, ok := w.next()
+		if !ok {
+			start = Forever
+		}
+		if start > from {
+			h.outside(w, interval{from, min(start, stop)}, interval{last, min(start, launch)}, p)
+			from = start
+			continue
+		}
+		w.piece(from, min(end, stop), kind.part(), p)
+		from, last = end, end
+		w.step()
+	}
+}
+
+// outside is time outside all calls: a piece of the stretch from the end of one call to the start of the next.
+func (h *host) outside(w *callWalk, piece, stretch interval, p *Parts) {
+	part, length := Late, stretch.end-stretch.start
+	if stretch.start == -Forever || length >= h.stretch && length-w.busy.with(stretch.start, stretch.end) >= h.stretch {
+		part = OnHost
+	}
+	w.piece(piece.start, piece.end, part, p)
+}
+
+func (k CallKind) part() Part {
+	switch k {
+	case LaunchCall:
+		return InLaunch
+	case CopyCall, WaitCall:
+		return InWait
+	}
+	return InCall
+}
+
+// piece adds [from, to) to a part, less what the profiler took of it.
+func (w *callWalk) piece(from, to int64, part Part, p *Parts) {
+	if from >= to {
+		return
+	}
+	took := w.busy.with(from, to)
+	p[InProfiler] += took
+	p[part] += to - from - took
+}

@@ -1,0 +1,65 @@
+package attribute
+
+import "sync"
+
+// Label says what a piece of device work is, and where it ran.
+type Label struct {
+	Device     int32 // the machine's number of the GPU
+	Kind       WorkKind
+	KernelName int64  // kernel_name_id of a kernel
+	Operation  string // of a copy, a fill or a graph replay; empty for a kernel
+}
+
+// GraphReplay is the operation of a graph replay that was traced as a whole.
+const GraphReplay = "graph replay"
+
+// Labels numbers the labels of a source's work. Safe for concurrent use.
+type Labels struct {
+	mu   sync.Mutex
+	ids  map[Label]int32
+	list []Label
+}
+
+// Of gives the number of a label.
+func (l *Labels) Of(label Label) int32 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if id, ok := l.ids[label]; ok {
+		return id
+	}
+	if l.ids == nil {
+		l.ids = map[Label]int32{}
+	}
+	id := int32(len(l.list))
+	l.ids[label] = id
+	l.list = append(l.list, label)
+	return id
+}
+
+// Labeller numbers labels for one worker, which meets few.
+type Labeller struct {
+	of   *Labels
+	ids  map[Label]int32
+	last Label
+	id   int32
+}
+
+// Labeller makes a labeller of one's own.
+func (l *Labels) Labeller() *Labeller { return &Labeller{of: l, ids: map[Label]int32{}, id: -1} }
+
+// Of gives the number of a label.
+func (l *Labeller) Of(label Label) int32 {
+	if l.id >= 0 && label == l.last {
+		return l.id
+	}
+	id, ok := l.ids[label]
+	if !ok {
+		id = l.of.Of(label)
+		l.ids[label] = id
+	}
+	l.last, l.id = label, id
+	return id
+}
+
+// all gives every label by its number, once no more are made.
+func (l *Labels) all() []Label { return l.list }

@@ -1,0 +1,49 @@
+package torch
+
+import (
+	"context"
+
+	"prof/ingest/attribute"
+)
+
+// storeAccount adds device work up by range and tells what threads did while a GPU was idle.
+func (l *loader) storeAccount(ctx context.Context) error {
+	labels, overhead := &attribute.Labels{}, &attribute.Overhead{}
+	for _, o := range l.overhead { // Kineto does not say whose thread it was
+		overhead.Add(attribute.AnyThread, o.start-l.origin, o.start-l.origin+o.duration)
+	}
+	s := attribute.Source{Work: []*attribute.WorkList{l.workList(labels)}, Lines: l.lines, Labels: labels, Calls: &l.calls, Overhead: overhead, Caller: l.caller}
+	sums := attribute.SumRanges(s, len(l.spans))
+	threads := func(k int32) (pid, tid int32) { return l.threads.list[k].PID, l.threads.list[k].TID }
+	if err := l.ids.StoreAccount(ctx, l.target, attribute.TellIdle(s, sums), s, threads); err != nil {
+		return err
+	}
+	return l.ids.Store(ctx, l.target, l.name, l.lines, sums)
+}
+
+func (l *loader) caller(launch int32) attribute.Caller {
+	a := &l.launches[launch]
+	return attribute.Caller{Thread: a.thread, Node: a.node, Start: a.start - l.origin, End: a.start - l.origin + a.duration}
+}
+
+// workList are all kernels, copies and fills.
+func (l *loader) workList(labels *attribute.Labels) *attribute.WorkList {
+	list, name := &attribute.WorkList{}, labels.Labeller()
+	kinds := make([]string, len(l.opName.List))
+	for i, text := range l.opName.List {
+		kinds[i] = memopKind(valid(text))[0]
+	}
+	for i := range int32(l.works()) {
+		w := l.work(i)
+		k := &l.configList[w.config]
+		start := w.start - l.origin
+		label := attribute.Label{Device: k.device, Kind: attribute.Kernel}
+		if i < int32(l.kernels.Len()) {
+			label.KernelName = l.kernID[k.name]
+		} else {
+			label.Kind, label.Operation = attribute.Memop, kinds[k.name]
+		}
+		list.Add(attribute.Work{Start: start, End: start + w.duration, Launch: w.launch, Label: name.Of(label)})
+	}
+	return list
+}
