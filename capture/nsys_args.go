@@ -86,10 +86,17 @@ func wholeSeconds(d time.Duration) string { return strconv.FormatInt(int64(d/tim
 // escapeMacros keeps nsys and ncu from replacing %h, %p and the like in a path.
 func escapeMacros(path string) string { return strings.ReplaceAll(path, "%", "%%") }
 
-// NsysExportArgs are the arguments of nsys, without the program itself, that write a report's content into the SQLite file out.
-func NsysExportArgs(report, out string) []string {
-	return []string{"export", "--type=sqlite", "--force-overwrite=true", "--output=" + out, report}
+// NsysExportArgs are the arguments of nsys, without the program itself, that write a report's content into the SQLite file out. Among
+// payloads of ranges, which old versions do not export, are the sizes of NCCL's messages.
+func NsysExportArgs(report, out string, payloads bool) []string {
+	args := []string{"export", "--type=sqlite", "--force-overwrite=true"}
+	if payloads {
+		args = append(args, includePayloads)
+	}
+	return append(args, "--output="+out, report)
 }
+
+const includePayloads = "--include-json=true"
 
 // NsysReports finds the reports that nsys wrote for the output out: out.nsys-rep, or when its capture range repeated out.1.nsys-rep,
 // out.2.nsys-rep and so on, in that order. There may be none.

@@ -82,9 +82,13 @@ func TestOutputMacros(t *testing.T) {
 }
 
 func TestNsysExportArgs(t *testing.T) {
-	want := []string{"export", "--type=sqlite", "--force-overwrite=true", "--output=/r/a b.sqlite", "/r/a b.nsys-rep"}
-	if got := NsysExportArgs("/r/a b.nsys-rep", "/r/a b.sqlite"); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	for payloads, want := range map[bool][]string{
+		true:  {"export", "--type=sqlite", "--force-overwrite=true", "--include-json=true", "--output=/r/a b.sqlite", "/r/a b.nsys-rep"},
+		false: {"export", "--type=sqlite", "--force-overwrite=true", "--output=/r/a b.sqlite", "/r/a b.nsys-rep"},
+	} {
+		if got := NsysExportArgs("/r/a b.nsys-rep", "/r/a b.sqlite", payloads); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

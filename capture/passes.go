@@ -120,11 +120,20 @@ func (s *Session) keepFile(p *schema.Pass, stem, path string) error {
 	return nil
 }
 
-// export has nsys write a report as SQLite. Ctrl-C stops the capture and lets the export end; once more ends the export.
+// export has nsys write a report as SQLite, with the payloads of ranges where this nsys can.
 func (s *Session) export(report, out string) (text string, err error) {
+	text, err = s.exportWith(NsysExportArgs(report, out, true), out)
+	if err != nil && strings.Contains(text, "include-json") {
+		return s.exportWith(NsysExportArgs(report, out, false), out)
+	}
+	return text, err
+}
+
+// exportWith runs nsys' export. Ctrl-C stops the capture and lets the export end; once more ends the export.
+func (s *Session) exportWith(args []string, out string) (text string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.o.ReportTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.tools[schema.ToolNsys].path, NsysExportArgs(report, out)...)
+	cmd := exec.CommandContext(ctx, s.tools[schema.ToolNsys].path, args...)
 	cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = ToolEnv(s.setup.Environ), toolGroup(), time.Second
 	var said []byte
 	done := make(chan error, 1)

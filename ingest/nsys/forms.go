@@ -90,17 +90,23 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	if p := t.Options.Progress; p != nil {
 		p("nsys export", 0, -1)
 	}
-	cmd := exec.CommandContext(ctx, "nsys", ExportArgs(path, out)...)
-	text, err := cmd.CombinedOutput()
+	text, err := exec.CommandContext(ctx, "nsys", ExportArgs(path, out, true)...).CombinedOutput()
+	if err != nil && strings.Contains(string(text), "include-json") { // an nsys of before that option
+		text, err = exec.CommandContext(ctx, "nsys", ExportArgs(path, out, false)...).CombinedOutput()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: nsys export: %w: %s", name, err, lastLine(string(text)))
 	}
 	return LoadSQLite(ctx, out, name, t)
 }
 
-// ExportArgs are the arguments with which nsys exports a report to SQLite.
-func ExportArgs(report, out string) []string {
-	return []string{"export", "--type", "sqlite", "--force-overwrite", "true", "--output", out, report}
+// ExportArgs are the arguments with which nsys exports a report to SQLite. Among the payloads of ranges are the sizes of NCCL's messages.
+func ExportArgs(report, out string, payloads bool) []string {
+	args := []string{"export", "--type", "sqlite", "--force-overwrite", "true"}
+	if payloads {
+		args = append(args, "--include-json", "true")
+	}
+	return append(args, "--output", out, report)
 }
 
 func lastLine(s string) string {

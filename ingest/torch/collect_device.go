@@ -70,6 +70,7 @@ func (c *collector) work(e *trace.Event) error {
 			k.name, k.has = c.kernName.Of(e.Name), f.has
 			w.config = c.config(k)
 			c.kernels.Add(w)
+			c.collective(e, &k)
 		}
 		return f.err
 	}

@@ -126,6 +126,7 @@ type records struct {
 	opName          load.Texts // of copies and fills
 	apiNames        load.Texts
 	waits           []wait
+	collectives     []collectiveCall
 	overhead        []overhead
 	forward, grads  map[int64]flow // by flow id
 

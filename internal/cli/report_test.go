@@ -23,7 +23,7 @@ while [ $# -gt 1 ]; do [ "$1" = --output ] && cp '`+p.path("export")+`' "$2"; sh
 	p.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
 	p.ok("ingest", "--run", "a", "my report.nsys-rep")
 	asked := string(read(t, p.path("asked")))
-	if !strings.HasPrefix(asked, "export --type sqlite --force-overwrite true --output ") || !strings.HasSuffix(asked, "export.sqlite my report.nsys-rep\n") {
+	if !strings.HasPrefix(asked, "export --type sqlite --force-overwrite true --include-json true --output ") || !strings.HasSuffix(asked, "export.sqlite my report.nsys-rep\n") {
 		t.Errorf("nsys was asked to %q", asked)
 	}
 	if got := p.sql("SELECT form, path, (SELECT count(*) FROM kernel) AS kernels FROM source"); got != "form,path,kernels\nnsys-rep,my report.nsys-rep,16\n" {

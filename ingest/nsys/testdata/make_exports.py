@@ -271,5 +271,51 @@ def operators():
     x.close()
 
 
-for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda, operators):
+def collectives():
+    """Calls of NCCL with payloads as JSON: alone, in groups, of communicators that are known, unknown and of two GPUs, and payloads that are none."""
+    x = Export("collectives")
+    meta(x)
+    main, other = gtid(100, 101), gtid(200, 201)
+    names = ["ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096>)", "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096>)"]
+    at = [(210, 0), (310, 0), (545, 1), (610, 0), (745, 1), (760, 1), (910, 0), (1110, 0)]  # launches, and the kernel of each
+    x.table("CUPTI_ACTIVITY_KIND_RUNTIME", RUNTIME, [x.call(t, t + 5, 100, 101, i + 1, "cuLaunchKernelEx") for i, (t, _) in enumerate(at)] + [x.call(215, 220, 200, 201, 1, "cuLaunchKernelEx")])
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL", KERNEL.format(more="", last=""),
+            [kernel(x, t + 10, t + 30, 100, i + 1, names[k]) for i, (t, k) in enumerate(at)] + [kernel(x, 240, 250, 200, 1, names[0], device=1)])
+    rows = [(1, None, 75, "NCCL", None, main, None, 3, None, None), (1, None, 75, "NCCL", None, other, None, 4, None, None), (2, None, 75, "mine", None, main, None, 5, None, None)]
+
+    def add(start, end, name, payload=None, thread=main, domain=3, registered=False):
+        rows.append((start, end, 59, None, x.id(name), thread, None, domain, None if registered else payload, x.id(payload) if registered else None))
+
+    def message(comm, size, more=""):
+        return '{"NCCL communicator ID":%s,"Message size [bytes]":%s%s}' % (comm, size, more)
+
+    def comm(id, size, rank):
+        return '{"NCCL communicator ID":%s,"No. of ranks":%d,"Rank":%d,"CUDA device":0}' % (id, size, rank)
+    tp, dp, lost = 18446744073709551615, 7, 9
+    add(10, 20, "ncclCommInitRankConfig", comm(tp, 4, 3))
+    add(30, 40, "ncclCommInitRank", comm(dp, 2, 0))
+    add(50, 60, "ncclCommInitRank", comm(dp, 2, 1))  # a process with two GPUs
+    add(30, 40, "ncclCommInitRankConfig", comm(tp, 4, 1), other, 4)
+    add(200, 230, "ncclAllReduce", message(tp, 4096, ',"Reduction operation":"Sum"'))
+    add(200, 230, "ncclAllReduce", message(tp, 4096, ',"Reduction operation":"Sum"'), other, 4)
+    add(300, 330, "ncclAllGather", message(lost, 1024), registered=True)
+    add(500, 501, "ncclGroupStart")  # two groups in each other: one kernel
+    add(502, 503, "ncclGroupStart")
+    add(510, 511, "ncclSend", message(dp, 100, ',"Peer rank":1'))
+    add(520, 521, "ncclRecv", message(dp, 60, ',"Peer rank":1'))
+    add(530, 531, "ncclGroupEnd")
+    add(540, 560, "ncclGroupEnd")
+    add(600, 630, "ncclReduceScatter", '{"NCCL communicator ID":7,"Message size [bytes]":"many"}')
+    add(700, 701, "ncclGroupStart")  # two kernels: whose are the bytes?
+    add(710, 711, "ncclSend", message(dp, 8))
+    add(720, 721, "ncclRecv", message(dp, 8))
+    add(740, 780, "ncclGroupEnd")
+    add(900, 930, "ncclAllReduce", message(tp, 64), domain=5)  # not of NCCL's domain
+    add(1000, 1001, "ncclGroupEnd")  # its start was not captured
+    add(1100, 1130, "ncclReduceScatter", message(tp, 256))
+    x.table("NVTX_EVENTS", NVTX.format(last=", domainId INTEGER, jsonText TEXT, jsonTextId INTEGER"), rows)
+    x.close()
+
+
+for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda, operators, collectives):
     make()

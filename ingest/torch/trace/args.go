@@ -43,6 +43,14 @@ func (p *parser) arg(e *Event, key []byte, base int64) (ok bool) {
 		return p.textArg(&e.Stack)
 	case "cuda_sync_kind":
 		return p.textArg(&e.SyncKind)
+	case "Collective name":
+		return p.textArg(&e.Collective)
+	case "dtype":
+		return p.textArg(&e.DType)
+	case "Process Group Name":
+		return p.textArg(&e.GroupName)
+	case "Process Group Ranks":
+		return p.textArg(&e.GroupRanks)
 	}
 	if f := intField(key); f != 0 {
 		// XPU's contexts are addresses.

@@ -22,6 +22,9 @@ type Event struct {
 	// Texts of args. Shapes, Types, Strides and Concrete are the JSON of an operator's inputs.
 	Shapes, Types, Strides, Concrete []byte
 	ArgName, Stack, SyncKind         []byte
+	// Collective, DType, GroupName and GroupRanks are the arguments of a collective: its name, the type of its elements, its process
+	// group and the ranks in that.
+	Collective, DType, GroupName, GroupRanks []byte
 
 	bad []badValue // values of the wrong type; an error in a category of which they are read
 }
@@ -110,6 +113,9 @@ const (
 	DeviceID
 	Sequence
 	FlowID
+	InElements
+	OutElements
+	GroupSize
 	fieldEnd
 	GridSize
 	BlockSize
@@ -142,7 +148,7 @@ var read = [...]Field{
 	Span:            0,
 }
 
-const fieldCount = 14
+const fieldCount = 17
 
 // Int gives a whole number of args; ok is false when the event has none.
 func (e *Event) Int(f Field) (v int64, ok bool) {
@@ -181,6 +187,12 @@ func intField(key []byte) Field {
 		return DeviceID
 	case "Sequence number":
 		return Sequence
+	case "In msg nelems":
+		return InElements
+	case "Out msg nelems":
+		return OutElements
+	case "Group size":
+		return GroupSize
 	}
 	return 0
 }
@@ -191,5 +203,6 @@ func (e *Event) reset(offset int64) {
 	e.Start, e.Duration, e.Has = 0, 0, 0
 	e.Shapes, e.Types, e.Strides, e.Concrete = nil, nil, nil, nil
 	e.ArgName, e.Stack, e.SyncKind = nil, nil, nil
+	e.Collective, e.DType, e.GroupName, e.GroupRanks = nil, nil, nil, nil
 	e.bad = e.bad[:0]
 }

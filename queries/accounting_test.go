@@ -1,0 +1,166 @@
+package queries_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// TestAccounting holds, on every capture, that the parts of accounting add up to the span of each stage on each GPU, and that they are those of
+// its passes.
+func TestAccounting(t *testing.T) {
+	t.Parallel()
+	w := everything(t)
+	for _, run := range slices.Concat(shipped, traced) {
+		f := query(t, w, "accounting", queries.Args{"run": run})
+		if len(f.Rows) == 0 && run != "cpu" {
+			t.Errorf("%s: no rows: %q", run, f.Notes)
+		}
+		sums, spans, shares := map[string]int64{}, map[string]int64{}, map[string]float64{}
+		for _, r := range f.Rows {
+			key := fmt.Sprint(r[f.Index("stage")], " ", r[f.Index("device")])
+			if number(f, r, "total_ns") <= 0 || number(f, r, "min_ns") < 0 {
+				t.Errorf("%s: %v", run, r)
+			}
+			sums[key] += number(f, r, "total_ns")
+			spans[key] = number(f, r, "span_total_ns")
+			shares[key] += r[f.Index("share_ratio")].(float64)
+		}
+		for key, span := range spans {
+			if sums[key] != span || shares[key] < 0.999999 || shares[key] > 1.000001 {
+				t.Errorf("%s %s: the parts are %d ns (%v) of %d", run, key, sums[key], shares[key], span)
+			}
+		}
+		testPassAccounting(t, w, run, spans)
+		testIdle(t, w, run, f)
+	}
+}
+
+// testPassAccounting holds the passes to the spans of their stages, and to the times of ranges.
+func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map[string]int64) {
+	t.Helper()
+	f := query(t, w, "pass-accounting", queries.Args{"run": run})
+	found := map[string]int64{}
+	for _, r := range f.Rows {
+		n := func(column string) int64 { return number(f, r, column) }
+		if n("busy_ns")+n("other_ns")+n("idle_ns") != n("span_ns") || n("launch_ns")+n("late_ns") != n("launch_bound_ns") ||
+			n("compute_ns")+n("collective_overlapped_ns")+n("collective_exposed_ns")+n("graph_ns")+n("copy_ns") != n("busy_ns") {
+			t.Errorf("%s: the parts do not add up: %v", run, r)
+		}
+		if !r[f.Index("is_warmup")].(bool) {
+			found[fmt.Sprint(r[f.Index("stage")], " ", r[f.Index("device")])] += n("span_ns")
+		}
+	}
+	for key, span := range spans {
+		if !strings.HasPrefix(key, "(run)") && found[key] != span {
+			t.Errorf("%s: the spans of %s are %d ns together, those of its passes %d", run, key, span, found[key])
+		}
+	}
+	if bad := rows(t, w, fmt.Sprintf(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM pass_accounting('%[1]s') p LEFT JOIN range_device d ON d.run_id = _run_id_v1('%[1]s') AND d.range_id = p.range_id AND d.device_id = p.device
+		WHERE p.busy_ns IS DISTINCT FROM d.busy_ns OR p.span_ns IS DISTINCT FROM d.last_end_ns - d.first_start_ns`, run)); len(bad) > 0 {
+		t.Errorf("%s: passes contradict range_device: %q", run, bad)
+	}
+	if bad := rows(t, w, fmt.Sprintf(`SELECT a.range_id, a.pass, p.pass FROM pass_accounting('%[1]s') a LEFT JOIN passes('%[1]s') p ON p.range_id = a.range_id AND p.stage = a.stage AND p.pass = a.pass AND p.is_warmup = a.is_warmup
+		WHERE p.range_id IS NULL`, run)); len(bad) > 0 {
+		t.Errorf("%s: passes are numbered otherwise than in passes: %q", run, bad)
+	}
+}
+
+// testIdle holds that the gaps of each GPU are its idle time, and that the longest ones have a cause that is their largest part.
+func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *queries.Frame) {
+	t.Helper()
+	idle := map[string]int64{}
+	for _, r := range whole.Rows {
+		kind := r[whole.Index("kind")].(string)
+		if device := fmt.Sprint(r[whole.Index("device")]); r[0] == "(run)" && kind != "busy" && kind != "other" {
+			idle[device] += number(whole, r, "total_ns")
+		} else {
+			idle[device] += 0
+		}
+	}
+	for device, want := range idle {
+		args := queries.Args{"run": run, "top": "0", "device": device}
+		gaps := query(t, w, "gaps", args)
+		if got := total(gaps, "total_ns"); got != want {
+			t.Errorf("%s: the gaps of GPU %s are %d ns, its idle time %d", run, device, got, want)
+		}
+		longest := query(t, w, "longest-gaps", args)
+		for _, f := range []*queries.Frame{gaps, longest} {
+			for _, r := range f.Rows {
+				var sum, most int64
+				for _, part := range idleParts {
+					sum, most = sum+number(f, r, part+"_ns"), max(most, number(f, r, part+"_ns"))
+				}
+				if cause := r[f.Index("cause")].(string); number(f, r, cause+"_ns") != most || sum != r[1] { // the second column is their sum
+					t.Errorf("%s: %v", run, r)
+				}
+			}
+		}
+		if n := total(gaps, "gap_count"); n < 10_000 && (int64(len(longest.Rows)) != n || total(longest, "duration_ns") != want) {
+			t.Errorf("%s: GPU %s has %d gaps; longest-gaps gives %d", run, device, n, len(longest.Rows))
+		}
+	}
+}
+
+// idleParts are the parts of idle time.
+var idleParts = []string{"launch", "late", "wait", "call", "host", "profiler", "queued", "unknown"}
+
+// account makes up where the time of a drawn run's GPUs went: the time in which a range's work did not run was late.
+func account(t *testing.T, w *schema.Warehouse) {
+	t.Helper()
+	exec(t, w, `DELETE FROM device_time; INSERT INTO device_time
+		SELECT n.run_id, n.source_id, d.device_id, n.range_id, d.first_start_ns, d.last_end_ns, d.busy_ns, 0, 0, 0, 0, d.last_end_ns - d.first_start_ns - d.busy_ns, 0, 0, 0, 0, 0, 0, 1
+		FROM nvtx_range n JOIN range_device d USING (run_id, range_id);
+		INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(end_ns), sum(kernel_ns), 0, 0, 0, 0, max(end_ns) - min(start_ns) - sum(kernel_ns), 0, 0, 0, 0, 0, 0, 1
+		FROM device_time GROUP BY ALL`)
+}
+
+// TestAccountingOf holds what accounting counts, on runs drawn by hand: no warm-up, no part of another stage or GPU, but several processes and sources; and that a run
+// stored without it says so.
+func TestAccountingOf(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	draw(t, w, "WPDDp", "P")
+	account(t, w)
+	check := func(args queries.Args, want ...string) {
+		t.Helper()
+		args["run"] = "drawn"
+		f := query(t, w, "accounting", args)
+		var got []string
+		for _, r := range f.Rows {
+			got = append(got, strings.Trim(fmt.Sprint(r[:len(r)-3]), "[]"))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: %q, want %q", args, got, want)
+		}
+	}
+	run0 := []string{"(run) 0 compute busy 200 0.5714285714285714 200 1 350", "(run) 0 late launch-bound 150 0.42857142857142855 150 1 350"}
+	run1 := []string{"(run) 1 compute busy 40 0.8 40 1 50", "(run) 1 late launch-bound 10 0.2 10 1 50"}
+	prefill0 := []string{"prefill 0 compute busy 80 0.8 40 2 100", "prefill 0 late launch-bound 20 0.2 10 2 100"}
+	prefill1 := []string{"prefill 1 compute busy 40 0.8 40 1 50", "prefill 1 late launch-bound 10 0.2 10 1 50"}
+	decode := []string{"decode 0 compute busy 80 0.8 40 2 100", "decode 0 late launch-bound 20 0.2 10 2 100"}
+	check(queries.Args{}, slices.Concat(run0, run1, prefill0, prefill1, decode)...)
+	check(queries.Args{"stage": "(run)"}, slices.Concat(run0, run1)...)
+	check(queries.Args{"stage": "prefill", "device": "1"}, prefill1...)
+	check(queries.Args{"device": "0"}, slices.Concat(run0, prefill0, decode)...)
+	check(queries.Args{"source": "nsys", "stage": "decode"}, decode...)
+	check(queries.Args{"source": "torch"})
+	passes := query(t, w, "pass-accounting", queries.Args{"run": "drawn"})
+	if len(passes.Rows) != 6 {
+		t.Errorf("%d passes, want 6 with the warm-up", len(passes.Rows))
+	}
+	exec(t, w, sourceRow(2, "nsys")+"; INSERT INTO device_time SELECT * REPLACE (2 AS source_id, end_ns + 50 AS end_ns, host_ns + 50 AS host_ns) FROM device_time WHERE range_id IS NULL AND device_id = 1")
+	check(queries.Args{"device": "1", "stage": "(run)"}, "(run) 1 compute busy 80 0.5333333333333333 40 2 150", "(run) 1 late launch-bound 20 0.13333333333333333 10 2 150", "(run) 1 host host-bound 50 0.3333333333333333 25 2 150")
+	exec(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
+	for _, name := range []string{"accounting", "pass-accounting", "gaps", "longest-gaps"} {
+		f := query(t, w, name, queries.Args{"run": "drawn"})
+		const want = "file-1 was stored by prof test, which did not account for the time of GPUs: ingest it again with --replace"
+		if len(f.Rows) > 0 || !slices.Contains(f.Notes, want) {
+			t.Errorf("%s of a run stored without: %v, %q", name, f.Rows, f.Notes)
+		}
+	}
+}

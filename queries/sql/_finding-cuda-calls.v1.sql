@@ -1,0 +1,25 @@
+-- _finding-cuda-calls v1: Finding: a GPU is idle during CUDA calls that neither launch nor wait.
+-- grain: one stage on one GPU
+-- key: stage, device
+-- params:
+--   run VARCHAR: the run
+--   span VARCHAR = NULL: name of a relation that holds _finding-span of the run already, in its place
+--   call VARCHAR = NULL: name of a relation that holds _finding-call of the run already, in its place
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   finding: name of the rule, as in finding-rules
+--   stage: the stage; NULL: all device work of a run without measured passes
+--   device: GPU
+--   subject: the function with the most time among these calls; NULL when none is known
+--   saving_ns: what could be saved over the measured passes
+--   evidence: the numbers it follows from
+
+WITH c AS (
+    SELECT c.stage, arg_max(struct_pack(api := c.api, calls := c.calls, total_ns := c.total_ns), (c.total_ns, c.api)) AS top
+    FROM query(_given_v1(call, '_finding_call_v1', run, source)) c WHERE c.kind = 'other' GROUP BY c.stage
+)
+SELECT 'cuda-calls' AS finding, s.stage, s.device, c.top.api AS subject, s.call_ns AS saving_ns,
+    format('the GPU is idle {} of {} during CUDA calls that neither launch nor wait{}', _time_text_v1(s.call_ns), _time_text_v1(s.span_ns),
+        coalesce(format('; most of these is {}: {} calls in {} passes, {}', c.top.api, c.top.calls, s.passes, _time_text_v1(c.top.total_ns)), '')) AS evidence
+FROM query(_given_v1(span, '_finding_span_v1', run, source)) s LEFT JOIN c ON c.stage IS NOT DISTINCT FROM s.stage
+WHERE s.call_ns > 0

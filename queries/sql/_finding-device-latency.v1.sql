@@ -1,0 +1,19 @@
+-- _finding-device-latency v1: Finding: a GPU is idle although the next work was launched in time.
+-- grain: one stage on one GPU
+-- key: stage, device
+-- params:
+--   run VARCHAR: the run
+--   span VARCHAR = NULL: name of a relation that holds _finding-span of the run already, in its place
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   finding: name of the rule, as in finding-rules
+--   stage: the stage; NULL: all device work of a run without measured passes
+--   device: GPU
+--   subject: NULL
+--   saving_ns: what could be saved over the measured passes
+--   evidence: the numbers it follows from
+
+SELECT 'device-latency' AS finding, s.stage, s.device, NULL::VARCHAR AS subject, s.queued_ns AS saving_ns,
+    format('the GPU is idle {} of {} although the next launch had returned, in {} gaps of any kind: {} of it in each on the mean', _time_text_v1(s.queued_ns), _time_text_v1(s.span_ns), s.gap_count, _time_text_v1(s.queued_ns / nullif(s.gap_count, 0))) AS evidence
+FROM query(_given_v1(span, '_finding_span_v1', run, source)) s
+WHERE s.queued_ns > 0

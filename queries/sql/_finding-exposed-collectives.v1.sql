@@ -1,0 +1,29 @@
+-- _finding-exposed-collectives v1: Finding: a GPU does nothing but communicate.
+-- grain: one stage on one GPU
+-- key: stage, device
+-- params:
+--   run VARCHAR: the run
+--   pass VARCHAR = NULL: name of a relation that holds _finding-pass of the run already, in its place
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   finding: name of the rule, as in finding-rules
+--   stage: the stage; NULL: all device work of a run without measured passes
+--   device: GPU
+--   subject: NULL
+--   saving_ns: what could be saved over the measured passes
+--   evidence: the numbers it follows from
+
+WITH p AS (
+    SELECT p.range_id, p.stage FROM query(_given_v1(pass, '_finding_pass_v1', run, source)) p
+), c AS (
+    SELECT c.range_id, c.device_id, c.collective_count, c.collective_ns, c.exposed_ns FROM _collective_time_v1(run, source := source) c
+), t AS (
+    SELECT p.stage, c.device_id, c.collective_count, c.collective_ns, c.exposed_ns FROM c JOIN p ON p.range_id = c.range_id
+    UNION ALL
+    SELECT NULL, c.device_id, c.collective_count, c.collective_ns, c.exposed_ns FROM c WHERE c.range_id IS NULL AND NOT EXISTS (SELECT 1 FROM p)
+)
+SELECT 'exposed-collectives' AS finding, t.stage, t.device_id AS device, NULL::VARCHAR AS subject, sum(t.exposed_ns)::BIGINT AS saving_ns,
+    format('{} collectives run {}, {} of it alone ({:.1f} %)', sum(t.collective_count)::BIGINT, _time_text_v1(sum(t.collective_ns)), _time_text_v1(sum(t.exposed_ns)), 100 * sum(t.exposed_ns) / nullif(sum(t.collective_ns), 0)) AS evidence
+FROM t
+GROUP BY t.stage, t.device_id
+HAVING sum(t.exposed_ns) > 0

@@ -1,0 +1,25 @@
+-- _finding-host-waits v1: Finding: a GPU is idle while the host waits for it.
+-- grain: one stage on one GPU
+-- key: stage, device
+-- params:
+--   run VARCHAR: the run
+--   span VARCHAR = NULL: name of a relation that holds _finding-span of the run already, in its place
+--   call VARCHAR = NULL: name of a relation that holds _finding-call of the run already, in its place
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   finding: name of the rule, as in finding-rules
+--   stage: the stage; NULL: all device work of a run without measured passes
+--   device: GPU
+--   subject: NULL
+--   saving_ns: what could be saved over the measured passes
+--   evidence: the numbers it follows from
+
+WITH c AS (
+    SELECT c.stage, sum(c.calls)::BIGINT AS calls, sum(c.total_ns)::BIGINT AS total_ns, arg_max(c.api, (c.calls, c.api)) AS api
+    FROM query(_given_v1(call, '_finding_call_v1', run, source)) c WHERE c.kind = 'wait' GROUP BY c.stage
+)
+SELECT 'host-waits' AS finding, s.stage, s.device, NULL::VARCHAR AS subject, s.wait_ns AS saving_ns,
+    format('the GPU is idle {} of {} while the host waits for the device or for a copy; {}', _time_text_v1(s.wait_ns), _time_text_v1(s.span_ns),
+        CASE WHEN c.calls IS NULL THEN 'no waiting call was made in the passes, only copies' ELSE format('{} calls in {} passes wait for the device, most by {}, {} together', c.calls, s.passes, c.api, _time_text_v1(c.total_ns)) END) AS evidence
+FROM query(_given_v1(span, '_finding_span_v1', run, source)) s LEFT JOIN c ON c.stage IS NOT DISTINCT FROM s.stage
+WHERE s.wait_ns > 0

@@ -1,0 +1,37 @@
+-- _finding-span v1: What findings are shares of: the spans of a stage's measured passes on a GPU, cut into their parts; of a run without such passes the span of all its device work.
+-- grain: one stage on one GPU
+-- key: stage, device
+-- params:
+--   run VARCHAR: the run
+--   pass VARCHAR = NULL: name of a relation that holds _finding-pass of the run already, in its place
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   stage: the stage; NULL: all device work of a run without measured passes
+--   device: GPU
+--   passes: measured passes with work there; 1 for all device work of a source
+--   span_ns: sum of their spans
+--   busy_ns: work of their own ran
+--   graph_ns: graph replays of their own whose kernels were not traced ran, and no kernel
+--   launch_ns: idle: inside an API call that launches work
+--   late_ns: idle: between two CUDA calls, on the way to the next launch
+--   wait_ns: idle: inside an API call that waits for the device
+--   call_ns: idle: inside another CUDA call
+--   host_ns: idle: outside CUDA for long
+--   queued_ns: idle although the launch had returned
+--   gap_count: idle gaps
+
+WITH p AS (
+    SELECT p.range_id, p.stage FROM query(_given_v1(pass, '_finding_pass_v1', run, source)) p
+), t AS (
+    SELECT p.stage, t.device_id, t.end_ns - t.start_ns AS span_ns, t.kernel_ns + t.graph_ns + t.copy_ns AS busy_ns, t.graph_ns, t.launch_ns, t.late_ns, t.wait_ns, t.call_ns, t.host_ns, t.queued_ns, t.gap_count
+    FROM device_time t JOIN p ON p.range_id = t.range_id
+    WHERE t.run_id = _run_id_v1(run)
+    UNION ALL
+    SELECT NULL, t.device_id, t.end_ns - t.start_ns, t.kernel_ns + t.graph_ns + t.copy_ns, t.graph_ns, t.launch_ns, t.late_ns, t.wait_ns, t.call_ns, t.host_ns, t.queued_ns, t.gap_count
+    FROM device_time t
+    WHERE t.run_id = _run_id_v1(run) AND t.range_id IS NULL AND t.source_id IN (SELECT x.source_id FROM _timeline_v1(run, source := source) x) AND NOT EXISTS (SELECT 1 FROM p)
+)
+SELECT t.stage, t.device_id AS device, count(*) AS passes, sum(t.span_ns)::BIGINT AS span_ns, sum(t.busy_ns)::BIGINT AS busy_ns, sum(t.graph_ns)::BIGINT AS graph_ns, sum(t.launch_ns)::BIGINT AS launch_ns,
+    sum(t.late_ns)::BIGINT AS late_ns, sum(t.wait_ns)::BIGINT AS wait_ns, sum(t.call_ns)::BIGINT AS call_ns, sum(t.host_ns)::BIGINT AS host_ns, sum(t.queued_ns)::BIGINT AS queued_ns, sum(t.gap_count)::BIGINT AS gap_count
+FROM t
+GROUP BY t.stage, t.device_id

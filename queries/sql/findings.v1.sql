@@ -1,0 +1,74 @@
+-- findings v1: What could make the work faster, ranked by the time that it could save over the measured passes. Savings overlap and do not add up; what each rule is and what to do about it is in finding-rules.
+-- grain: one rule, stage and subject, on the GPU where it could save most
+-- key: rank
+-- notes: finding timelines
+-- params:
+--   run VARCHAR: the run
+--   stage VARCHAR = NULL: only this stage; (none) for all device work of a run without measured passes
+--   top BIGINT = 20: rows at most; 0 for all
+--   min_share DOUBLE = 0.01: only what could save at least this share of its stage
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   rank: place by saving_ns
+--   finding: name of the rule
+--   stage: the stage; NULL: all device work of a run without measured passes
+--   saving_ns: what could be saved over all measured passes of the stage on the GPU
+--   share_ratio: saving_ns as a share of the spans of these passes
+--   bound: at most: more cannot be gained by it; about: an estimate
+--   title: what it is
+--   evidence: the numbers that it follows from
+--   subject: kernel, family of kernels, API function or path of ranges that it is most about; NULL when none
+--   advice: what to do about it
+--   device: GPU where it could save most
+--   device_count: GPUs on which it could save at least min_share
+--   passes: measured passes of the stage on that GPU
+--   span_ns: sum of their spans
+--   evidence_query: SQL of the rows behind it
+--   command: the same as a command
+
+WITH found_pass AS MATERIALIZED (
+    SELECT p.range_id, p.stage FROM _finding_pass_v1(run, source := source) p
+), found_place AS MATERIALIZED (
+    SELECT p.range_context_id, p.stage, p.range_id FROM _finding_place_v1(run, pass := 'found_pass', source := source) p
+), found_span AS MATERIALIZED (
+    SELECT s.stage, s.device, s.passes, s.span_ns, s.busy_ns, s.graph_ns, s.launch_ns, s.late_ns, s.wait_ns, s.call_ns, s.host_ns, s.queued_ns, s.gap_count FROM _finding_span_v1(run, pass := 'found_pass', source := source) s
+), found_work AS MATERIALIZED (
+    SELECT w.stage, w.device, w.kernel_name_id, w.grid, w.block, w.block_count, w.thread_count, w.register_count, w.shared_bytes, w.is_graph, w.calls, w.total_ns FROM _finding_work_v1(run, place := 'found_place', source := source) w
+), found_call AS MATERIALIZED (
+    SELECT c.stage, c.api, c.kind, c.calls, c.total_ns FROM _finding_call_v1(run, place := 'found_place', source := source) c
+), found_profile AS MATERIALIZED (
+    SELECT f.stage, f.device, f.kernel, f.grid, f.block, f.bound, f.limiter, f.roof_ratio, f.occupancy_ratio, f.calls, f.total_ns FROM _finding_profile_v1(run, work := 'found_work', source := source) f
+), u AS (
+    FROM _finding_launch_bound_v1(run, span := 'found_span', work := 'found_work', source := source)
+    UNION ALL FROM _finding_host_waits_v1(run, span := 'found_span', call := 'found_call', source := source)
+    UNION ALL FROM _finding_cuda_calls_v1(run, span := 'found_span', call := 'found_call', source := source)
+    UNION ALL FROM _finding_host_bound_v1(run, span := 'found_span', source := source)
+    UNION ALL FROM _finding_device_latency_v1(run, span := 'found_span', source := source)
+    UNION ALL FROM _finding_elementwise_chains_v1(run, place := 'found_place', source := source)
+    UNION ALL FROM _finding_small_grids_v1(run, work := 'found_work', source := source)
+    UNION ALL FROM _finding_wave_tail_v1(run, work := 'found_work', source := source)
+    UNION ALL FROM _finding_below_roof_v1(run, profile := 'found_profile', source := source)
+    UNION ALL FROM _finding_low_occupancy_v1(run, profile := 'found_profile', source := source)
+    UNION ALL FROM _finding_pageable_copies_v1(run, span := 'found_span', place := 'found_place', source := source)
+    UNION ALL FROM _finding_exposed_collectives_v1(run, pass := 'found_pass', source := source)
+    UNION ALL FROM _finding_throttling_v1(run, span := 'found_span', source := source)
+), f AS (
+    SELECT u.finding, u.stage, u.device, u.subject, u.saving_ns, u.evidence, u.saving_ns / s.span_ns AS share_ratio, s.passes, s.span_ns, count(*) OVER of AS device_count, row_number() OVER (of ORDER BY u.saving_ns DESC, u.device) AS place
+    FROM u JOIN found_span s ON s.stage IS NOT DISTINCT FROM u.stage AND s.device = u.device
+    WHERE CASE WHEN min_share < 0 OR min_share > 1 THEN error('ARGUMENT: --min-share is a share: 0.01 for 1 %')::BOOLEAN ELSE u.saving_ns > 0 AND u.saving_ns >= min_share * s.span_ns END AND (stage IS NULL OR coalesce(u.stage, '(none)') = stage)
+    WINDOW of AS (PARTITION BY u.finding, u.stage, u.subject)
+), q AS (
+    SELECT row_number() OVER (ORDER BY f.saving_ns DESC, f.finding, f.stage, f.subject) AS rank, f.finding, f.stage, f.saving_ns, f.share_ratio, f.evidence, f.subject, f.device, f.device_count, f.passes, f.span_ns
+    FROM f WHERE f.place = 1
+), t AS (
+    SELECT q.rank, q.finding, q.stage, q.saving_ns, q.share_ratio, r.bound, r.title, q.evidence, q.subject, r.advice, q.device, q.device_count, q.passes, q.span_ns, r.query, (SELECT x.name FROM run x WHERE x.run_id = _run_id_v1(run)) AS run_name,
+        CASE WHEN contains(r.options, 'stage') THEN q.stage END AS of_stage, CASE WHEN contains(r.options, 'device') THEN q.device END AS of_device, CASE WHEN contains(r.options, 'kernel') THEN q.subject END AS of_kernel,
+        CASE WHEN contains(r.options, 'source') THEN source END AS of_source
+    FROM q JOIN finding_rules_v1 r ON r.finding = q.finding
+    WHERE top = 0 OR q.rank <= top
+)
+SELECT t.rank, t.finding, t.stage, t.saving_ns, t.share_ratio, t.bound, t.title, t.evidence, t.subject, t.advice, t.device, t.device_count, t.passes, t.span_ns,
+    concat('FROM ', replace(t.query, '-', '_'), '(', concat_ws(', ', _sql_text_v1(t.run_name), 'stage := ' || _sql_text_v1(t.of_stage), 'device := ' || t.of_device, 'kernel := ' || _sql_text_v1(t.of_kernel), 'source := ' || _sql_text_v1(t.of_source)), ')') AS evidence_query,
+    concat_ws(' ', 'prof query', t.query, '--run ' || _shell_word_v1(t.run_name), '--stage ' || _shell_word_v1(t.of_stage), '--device ' || t.of_device, '--kernel ' || _shell_word_v1(t.of_kernel), '--source ' || _shell_word_v1(t.of_source)) AS command
+FROM t
+ORDER BY t.rank
