@@ -87,6 +87,7 @@ func same(t *testing.T, what string, got any, want, share float64) {
 
 // TestKernelEfficiency holds the figures to ncu's own of the same launches, read from its page of the report.
 func TestKernelEfficiency(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz")
 	type sums struct{ launches, flop, ns, possible float64 }
@@ -199,6 +200,7 @@ func run(t *testing.T, w *schema.Warehouse, statement string) {
 // TestEfficiencyByPrecision holds which operations of a kernel count: those of tensor cores, where it has none those outside, of a
 // kernel that was not counted none.
 func TestEfficiencyByPrecision(t *testing.T) {
+	t.Parallel()
 	w := counted(t, "smsp__sass_thread_inst_executed_op_", map[string]float64{"fadd_pred_on": 0, "fmul_pred_on": 0, "ffma_pred_on": 1e9, "hadd_pred_on": 0, "hmul_pred_on": 0, "hfma_pred_on": 1e6})
 	run(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 1, 'gpu__time_duration.sum', 'ns' FROM run`)
 	run(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, 0, 1, 250000, NULL FROM run`)

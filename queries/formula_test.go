@@ -343,6 +343,7 @@ func TestWrongFlopArguments(t *testing.T) {
 
 // TestHugeTokens holds that numbers too large to count give an error, never one that wrapped.
 func TestHugeTokens(t *testing.T) {
+	t.Parallel()
 	w := formulas(t)
 	failed := 0
 	for _, n := range []string{"2147483648", "3037000500", "4611686018427387904", "9223372036854775807"} {

@@ -10,6 +10,7 @@ import (
 // TestLegacyMFU holds the formulas of the first implementation, written out anew here, on real captures: d is the width of the
 // model, f that of its MLP, n its layers, prompt and fresh the tokens of a pass.
 func TestLegacyMFU(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, path, workload   string
 		d, f, n, prompt, fresh float64
@@ -69,6 +70,7 @@ func TestLegacyMFU(t *testing.T) {
 
 // TestLegacyOfOnlyExperts holds that a model without a plain MLP is taken with the width of one expert.
 func TestLegacyOfOnlyExperts(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz", "../testdata/workload/llama-graph-node.workload.json")
 	run(t, w, `UPDATE model_layer SET component = replace(component, 'mlp.', 'experts.')`)

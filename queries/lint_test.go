@@ -20,18 +20,18 @@ var profiled = []string{"../testdata/nsys/kernels/kernels.sqlite.gz", "../testda
 // everything opens a warehouse that holds them all.
 func everything(t *testing.T) *schema.Warehouse {
 	t.Helper()
-	w := newWarehouse(t)
-	for _, name := range shipped {
-		if name == "profiled" {
-			load(t, w, name, profiled...)
-			continue
+	return copied(t, "everything", func(w *schema.Warehouse) {
+		for _, name := range shipped {
+			if name == "profiled" {
+				load(t, w, name, profiled...)
+				continue
+			}
+			load(t, w, name, "../testdata/nsys/"+name+"/"+name+".sqlite.gz")
 		}
-		load(t, w, name, "../testdata/nsys/"+name+"/"+name+".sqlite.gz")
-	}
-	for _, name := range traced {
-		load(t, w, name, torchData+name+".trace.json.gz", torchData+name+".key_averages.json.gz")
-	}
-	return w
+		for _, name := range traced {
+			load(t, w, name, torchData+name+".trace.json.gz", torchData+name+".key_averages.json.gz")
+		}
+	})
 }
 
 func allQueries(t *testing.T) []queries.Query {
@@ -133,6 +133,7 @@ func total(f *queries.Frame, name string) int64 {
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	w := everything(t)
+	noted := queries.NewNoted(w)
 	for _, run := range shipped {
 		t.Run(run, func(t *testing.T) {
 			all := queries.Args{"run": run, "top": "0"}
@@ -143,7 +144,7 @@ func TestIdentities(t *testing.T) {
 				}
 				return a
 			}
-			whole := query(t, w, "top-kernels", all)
+			whole := queryNoted(t, noted, "top-kernels", all)
 			calls, ns := total(whole, "calls"), total(whole, "total_ns")
 			if calls == 0 || ns == 0 {
 				t.Fatal("no kernels")
@@ -155,37 +156,37 @@ func TestIdentities(t *testing.T) {
 				}
 			}
 			for _, by := range []string{"name", "short", "family"} {
-				f := query(t, w, "top-kernels", with("by", by))
+				f := queryNoted(t, noted, "top-kernels", with("by", by))
 				check("by "+by, total(f, "calls"), total(f, "total_ns"))
 			}
-			stages := query(t, w, "stage-kernels", all)
+			stages := queryNoted(t, noted, "stage-kernels", all)
 			check("stage-kernels", total(stages, "calls"), total(stages, "total_ns"))
-			check("kernel-grids", total(query(t, w, "kernel-grids", all), "calls"), total(query(t, w, "kernel-grids", all), "total_ns"))
+			check("kernel-grids", total(queryNoted(t, noted, "kernel-grids", all), "calls"), total(queryNoted(t, noted, "kernel-grids", all), "total_ns"))
 			for _, name := range []string{"top-kernels", "kernel-grids", "stage-kernels"} {
-				partition(t, w, name, with, "stage", append(column(stages, "stage"), "(none)"), check)
-				partition(t, w, name, with, "device", column(query(t, w, "devices", queries.Args{"run": run}), "device"), check)
+				partition(t, noted, name, with, "stage", append(column(stages, "stage"), "(none)"), check)
+				partition(t, noted, name, with, "device", column(queryNoted(t, noted, "devices", queries.Args{"run": run}), "device"), check)
 			}
-			c := query(t, w, "conservation", queries.Args{"run": run})
+			c := queryNoted(t, noted, "conservation", queries.Args{"run": run})
 			check("conservation", total(c, "attributed_count")+total(c, "outside_count")+total(c, "unlaunched_count"),
 				total(c, "attributed_ns")+total(c, "outside_ns")+total(c, "unlaunched_ns"))
 			if column(c, "is_exact")[0] != true {
 				t.Error("conservation is not exact")
 			}
-			testDeviations(t, w, run)
-			testTimes(t, w, run)
-			testNotes(t, w, run)
+			testDeviations(t, noted, run)
+			testTimes(t, w, noted, run)
+			testNotes(t, noted, run)
 		})
 	}
 }
 
 // partition holds that a query's rows by each value of a parameter add up to the whole.
-func partition(t *testing.T, w *schema.Warehouse, name string, with func(k, v string) queries.Args, param string, values []any, check func(string, int64, int64)) {
+func partition(t *testing.T, noted *queries.Noted, name string, with func(k, v string) queries.Args, param string, values []any, check func(string, int64, int64)) {
 	t.Helper()
 	var c, n int64
 	seen := map[any]bool{}
 	for _, v := range values {
 		if !seen[v] {
-			f := query(t, w, name, with(param, fmt.Sprint(v)))
+			f := queryNoted(t, noted, name, with(param, fmt.Sprint(v)))
 			c, n = c+total(f, "calls"), n+total(f, "total_ns")
 		}
 		seen[v] = true
@@ -194,11 +195,11 @@ func partition(t *testing.T, w *schema.Warehouse, name string, with func(k, v st
 }
 
 // testDeviations holds that the deviation of one value is NULL and of several never.
-func testDeviations(t *testing.T, w *schema.Warehouse, run string) {
+func testDeviations(t *testing.T, noted *queries.Noted, run string) {
 	t.Helper()
 	for _, c := range [][3]string{{"top-kernels", "calls", "std_ns"}, {"kernel-grids", "calls", "std_ns"}, {"range-kernels", "calls", "std_ns"}, {"memops", "calls", "std_bytes"},
 		{"api-calls", "calls", "std_ns"}, {"graphs", "replays", "std_ns"}, {"ranges", "gpu_instances", "gpu_span_std_ns"}, {"stages", "passes", "cpu_std_ns"}} {
-		f := query(t, w, c[0], queries.Args{"run": run})
+		f := queryNoted(t, noted, c[0], queries.Args{"run": run})
 		n, std := column(f, c[1]), column(f, c[2])
 		for i := range n {
 			if (n[i].(int64) > 1) != (std[i] != nil) {
@@ -209,9 +210,9 @@ func testDeviations(t *testing.T, w *schema.Warehouse, run string) {
 }
 
 // testTimes holds how the times of ranges stand to each other: busy is no more than the sum, and on one GPU no more than the span.
-func testTimes(t *testing.T, w *schema.Warehouse, run string) {
+func testTimes(t *testing.T, w *schema.Warehouse, noted *queries.Noted, run string) {
 	t.Helper()
-	devices := len(query(t, w, "devices", queries.Args{"run": run}).Rows)
+	devices := len(queryNoted(t, noted, "devices", queries.Args{"run": run}).Rows)
 	for _, bad := range rows(t, w, fmt.Sprintf(`SELECT t.name, t.cpu_ns, t.gpu_span_ns, t.gpu_busy_ns, t.gpu_sum_ns FROM _range_time_v1('%s') t
 		WHERE t.gpu_busy_ns > t.gpu_sum_ns OR t.kernel_sum_ns > t.gpu_sum_ns OR (t.gpu_busy_ns > t.gpu_span_ns AND %d = 1)
 			OR (t.gpu_span_ns IS NULL) <> (t.kernel_count + t.memop_count + t.graph_count = 0)`, run, devices)) {
@@ -220,10 +221,10 @@ func testTimes(t *testing.T, w *schema.Warehouse, run string) {
 }
 
 // testNotes holds that a table of kernels says when replays were traced as a whole, and only then.
-func testNotes(t *testing.T, w *schema.Warehouse, run string) {
+func testNotes(t *testing.T, noted *queries.Noted, run string) {
 	t.Helper()
 	for _, name := range []string{"top-kernels", "kernel-grids", "stage-kernels", "range-kernels", "launches"} {
-		notes := strings.Join(query(t, w, name, queries.Args{"run": run}).Notes, "\n")
+		notes := strings.Join(queryNoted(t, noted, name, queries.Args{"run": run}).Notes, "\n")
 		if got, want := strings.Contains(notes, "--cuda-graph-trace=node"), run == "variants-graph"; got != want {
 			t.Errorf("%s: the notes are %q", name, notes)
 		}

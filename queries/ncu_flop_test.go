@@ -10,11 +10,12 @@ import (
 // counted opens a warehouse with one profiled launch that has these counters alone.
 func counted(t *testing.T, prefix string, counters map[string]float64) *schema.Warehouse {
 	t.Helper()
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
-	if _, err := w.DB.Exec(`DELETE FROM ncu_metric; DELETE FROM ncu_launch WHERE launch_id > 0`); err != nil {
-		t.Fatal(err)
-	}
+	w := copied(t, "one launch", func(w *schema.Warehouse) {
+		load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
+		if _, err := w.DB.Exec(`DELETE FROM ncu_metric; DELETE FROM ncu_launch WHERE launch_id > 0`); err != nil {
+			t.Fatal(err)
+		}
+	})
 	id := 10_000
 	for name, n := range counters {
 		for _, form := range []string{".sum", ".sum.per_cycle_elapsed", ".sum.peak_sustained", ".avg"} {
@@ -32,6 +33,7 @@ func counted(t *testing.T, prefix string, counters map[string]float64) *schema.W
 
 // TestScalarCounters holds that a part of the operations is not taken for the whole.
 func TestScalarCounters(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, capability string
 		counters         map[string]float64
@@ -65,6 +67,7 @@ func TestScalarCounters(t *testing.T) {
 
 // TestTensorCounters holds that operations are counted whatever a chip calls its counters, from the names that ncu lists for each.
 func TestTensorCounters(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		counters map[string]float64

@@ -69,6 +69,7 @@ func TestProfiledRanges(t *testing.T) {
 
 // TestMatches holds that profiled launches find their kernels in the timeline.
 func TestMatches(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		paths []string
@@ -149,6 +150,7 @@ func TestOperations(t *testing.T) {
 // TestAgainstNCUsRule holds the classification, with ncu's own thresholds, against what ncu's rule SOLBottleneck says of every
 // launch. That rule names a unit only for memory.
 func TestAgainstNCUsRule(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	paths := []string{"../testdata/ncu/llama.ncu-rep.gz", "../testdata/ncu/variants-graph.ncu-rep.gz", "../testdata/ncu/kernels-prefill.ncu-rep.gz"}
 	for _, p := range []string{"kernels-full", "dsocr-decode", "kernels-roofline"} {
@@ -199,6 +201,7 @@ func TestAgainstNCUsRule(t *testing.T) {
 
 // TestUnknownBound holds that a missing metric is named and not taken for 0.
 func TestUnknownBound(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/ncu/llama.ncu-rep.gz")
 	drop := func(name string) {
@@ -233,6 +236,7 @@ func TestUnknownBound(t *testing.T) {
 // TestCeilings holds that tensor peaks are dense ones, and that the table of peaks serves where ncu measured none; a user's row
 // comes before the built-in one.
 func TestCeilings(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/ncu/llama.ncu-rep.gz")
 	got := byFirst(t, w, `SELECT c.resource, max(c.peak_flop_per_s) FILTER (c.basis = 'measured'), max(c.peak_flop_per_s) FILTER (c.basis = 'device_peak'),
@@ -261,6 +265,7 @@ func TestCeilings(t *testing.T) {
 
 // TestWithNCU holds that what Nsight Compute measured stands beside the timeline's times and does not change them.
 func TestWithNCU(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "plain", "../testdata/ncu/llama.sqlite.gz")
 	load(t, w, "both", "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz")
@@ -293,6 +298,7 @@ func TestWithNCU(t *testing.T) {
 
 // TestRegions holds metrics of replayed ranges by their names.
 func TestRegions(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/ncu/kernels-range.ncu-rep.gz")
 	load(t, w, "g", "../testdata/ncu/variants-graph.ncu-rep.gz")
@@ -315,6 +321,7 @@ func TestRegions(t *testing.T) {
 // TestMatchScope holds that a launch whose NVTX ranges were not captured is not taken for one outside every stage, and that a
 // launch in one stage is not matched with the kernel in another.
 func TestMatchScope(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/nsys/kernels/kernels.sqlite.gz", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
 	ask := func() string {

@@ -152,6 +152,7 @@ func cells(count string, more ...[2]string) [][2]string {
 
 // TestEqualsNVIDIA holds the queries to NVIDIA's own numbers on every capture at hand.
 func TestEqualsNVIDIA(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	for i, c := range captures(t) {
 		run := fmt.Sprintf("%s-%d", c.name, i)

@@ -57,6 +57,7 @@ func number(f *queries.Frame, row []any, column string) int64 {
 
 // TestOperators holds the queries over operators on real traces.
 func TestOperators(t *testing.T) {
+	t.Parallel()
 	w := operators(t)
 	for name, test := range map[string]func(*testing.T, *schema.Warehouse){"PyTorch": testPyTorch, "order": testOrder, "kernels": testOperatorKernels, "tree": testTree,
 		"memory": testMemory, "timeline": testMemoryTimeline, "modules": testModules, "stacks": testStacks, "notes": testOperatorNotes} {
@@ -220,6 +221,7 @@ func testOrder(t *testing.T, w *schema.Warehouse) {
 
 // TestRanksAreSummed holds that several traces of a run are one whole.
 func TestRanksAreSummed(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "both", torchData+"train.trace.json.gz", torchData+"train-stack.trace.json.gz")
 	load(t, w, "one", torchData+"train.trace.json.gz")

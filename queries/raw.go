@@ -2,9 +2,10 @@ package queries
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,15 +27,20 @@ func Raw(ctx context.Context, w *schema.Warehouse, text string) (*Frame, error) 
 		return nil, err
 	}
 	defer conn.Close()
-	if err := checkReads(conn, text); err != nil {
-		return nil, err
-	}
-	rows, err := conn.QueryContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	f, err := scan(rows)
+	var f *Frame
+	err = conn.Raw(func(c any) error {
+		dc, ok := c.(driver.Conn)
+		if !ok {
+			return fmt.Errorf("not a DuckDB connection")
+		}
+		stmt, err := prepareReading(dc, text)
+		if err != nil {
+			return err
+		}
+		defer stmt.Close()
+		f, err = runPrepared(ctx, stmt)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -42,13 +48,43 @@ func Raw(ctx context.Context, w *schema.Warehouse, text string) (*Frame, error) 
 	return f, nil
 }
 
+// runPrepared runs the statement that was looked at: planning it anew would often take longer than running it.
+func runPrepared(ctx context.Context, stmt *duckdb.Stmt) (*Frame, error) {
+	rows, err := stmt.QueryContext(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	typed, ok := rows.(driver.RowsColumnTypeDatabaseTypeName)
+	if !ok {
+		return nil, fmt.Errorf("not a DuckDB result")
+	}
+	names := rows.Columns()
+	kinds := make([]string, len(names))
+	for i := range names {
+		kinds[i] = typed.ColumnTypeDatabaseTypeName(i)
+	}
+	given, cells := make([]driver.Value, len(names)), make([]any, len(names))
+	return fill(names, kinds, func() ([]any, error) {
+		if err := rows.Next(given); errors.Is(err, io.EOF) {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
+		}
+		for i, v := range given {
+			cells[i] = v
+		}
+		return cells, nil
+	})
+}
+
 // readers are the words that a reading statement begins with, when not with a parenthesis.
 var readers = []string{"SELECT", "FROM", "WITH", "VALUES", "TABLE", "DESCRIBE", "DESC", "SHOW", "SUMMARIZE", "PIVOT", "UNPIVOT"}
 
-// checkReads refuses everything but reading. The warehouse is open read-only, which guards the tables; this guards the rest of
-// the machine from COPY ... TO, EXPORT, ATTACH and INSTALL. The words are looked at first, since DuckDB already makes EXPORT's
-// folder when it prepares the statement, and EXPLAIN ANALYZE runs what it explains.
-func checkReads(conn *sql.Conn, text string) error {
+// prepareReading prepares a statement and refuses everything but reading. The warehouse is open read-only, which guards the tables;
+// this guards the rest of the machine from COPY ... TO, EXPORT, ATTACH and INSTALL. The words are looked at first, since DuckDB
+// already makes EXPORT's folder when it prepares the statement, and EXPLAIN ANALYZE runs what it explains.
+func prepareReading(conn driver.Conn, text string) (*duckdb.Stmt, error) {
 	word, rest := firstWord(text)
 	if word == "EXPLAIN" {
 		if word, after := firstWord(rest); word == "ANALYZE" {
@@ -58,41 +94,45 @@ func checkReads(conn *sql.Conn, text string) error {
 				rest = after // its options were in the parentheses
 			}
 		}
-		return checkReads(conn, rest)
+		explained, err := prepareReading(conn, rest)
+		if err != nil {
+			return nil, err
+		}
+		if err := explained.Close(); err != nil {
+			return nil, err
+		}
+		return prepare(conn, text)
 	}
 	if word != "(" && !slices.Contains(readers, word) {
 		if word != "" {
-			return errNotReading()
+			return nil, errNotReading()
 		}
-		return fmt.Errorf("%w: the SQL is empty", ErrBadArgument)
+		return nil, fmt.Errorf("%w: the SQL is empty", ErrBadArgument)
 	}
-	return conn.Raw(func(c any) error {
-		dc, ok := c.(driver.Conn)
-		if !ok {
-			return fmt.Errorf("not a DuckDB connection")
-		}
-		s, err := dc.Prepare(text)
-		if err != nil && strings.Contains(err.Error(), "PrepareContext") {
-			return fmt.Errorf("%w: prof sql takes one statement at a time", ErrBadArgument)
-		}
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		stmt, ok := s.(*duckdb.Stmt)
-		if !ok {
-			return fmt.Errorf("not a DuckDB statement")
-		}
-		kind, err := stmt.StatementType()
-		if err != nil {
-			return err
-		}
-		switch kind {
-		case duckdb.STATEMENT_TYPE_SELECT, duckdb.STATEMENT_TYPE_EXPLAIN:
-			return nil
-		}
-		return errNotReading()
-	})
+	return prepare(conn, text)
+}
+
+// prepare refuses what DuckDB takes for another kind of statement than its first word says.
+func prepare(conn driver.Conn, text string) (*duckdb.Stmt, error) {
+	s, err := conn.Prepare(text)
+	if err != nil && strings.Contains(err.Error(), "PrepareContext") {
+		return nil, fmt.Errorf("%w: prof sql takes one statement at a time", ErrBadArgument)
+	}
+	if err != nil {
+		return nil, err
+	}
+	stmt, ok := s.(*duckdb.Stmt)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("not a DuckDB statement"), s.Close())
+	}
+	kind, err := stmt.StatementType()
+	if err == nil && kind != duckdb.STATEMENT_TYPE_SELECT && kind != duckdb.STATEMENT_TYPE_EXPLAIN {
+		err = errNotReading()
+	}
+	if err != nil {
+		return nil, errors.Join(err, stmt.Close())
+	}
+	return stmt, nil
 }
 
 func errNotReading() error {

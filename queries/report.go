@@ -18,14 +18,19 @@ type Section struct {
 var sections = []struct {
 	title, query string
 	args         Args
-	captured     bool // only of a run that prof capture made, and where there is something to show
+	optional     bool // left out where it has no rows: not every run has such a thing
 }{
 	{title: "Devices", query: "devices"},
-	{title: "Capture", query: "capture-passes", captured: true},
-	{title: "Overhead of profiling", query: "overhead", captured: true},
-	{title: "Use of devices", query: "device-use", captured: true},
-	{title: "Throttling", query: "throttling", captured: true},
+	{title: "Capture", query: "capture-passes", optional: true},
+	{title: "Overhead of profiling", query: "overhead", optional: true},
+	{title: "Use of devices", query: "device-use", optional: true},
+	{title: "Throttling", query: "throttling", optional: true},
 	{title: "Stages", query: "stages"},
+	{title: "Where the time went", query: "accounting"},
+	{title: "What to do about it", query: "findings", args: Args{"top": "10"}},
+	{title: "Idle gaps", query: "gaps", args: Args{"top": "10"}},
+	{title: "Steps", query: "step-times", optional: true},
+	{title: "Collectives", query: "collectives", optional: true},
 	{title: "Parts of stages", query: "stage-notes"},
 	{title: "Model", query: "models"},
 	{title: "Model FLOPs utilisation", query: "mfu"},
@@ -47,7 +52,7 @@ func Report(ctx context.Context, w *schema.Warehouse, run string) ([]Section, er
 		if err != nil {
 			return nil, err
 		}
-		if s.captured && len(f.Rows) == 0 {
+		if s.optional && len(f.Rows) == 0 {
 			continue
 		}
 		section := Section{Title: s.title, Frame: f}

@@ -129,6 +129,11 @@ func parseScaled(text string) (float64, error) {
 
 // Run runs a query. A run argument must name the run as the warehouse stores it, so that the statement shown is exact.
 func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, error) {
+	return run(ctx, w, q, args, Notes)
+}
+
+// run is Run with the notes from elsewhere.
+func run(ctx context.Context, w *schema.Warehouse, q Query, args Args, notes func(context.Context, *schema.Warehouse, Args, ...string) ([]string, error)) (*Frame, error) {
 	stmt, err := q.Statement(args)
 	if err != nil {
 		return nil, err
@@ -147,7 +152,7 @@ func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, 
 	}
 	if len(q.Notes) > 0 {
 		// Whatever a query counts, what is missing from its sources is missing from it.
-		if f.Notes, err = Notes(ctx, w, args, append(slices.Clone(q.Notes), "source")...); err != nil {
+		if f.Notes, err = notes(ctx, w, args, append(slices.Clone(q.Notes), "source")...); err != nil {
 			return nil, err
 		}
 	}
@@ -199,28 +204,43 @@ func scan(rows *sql.Rows) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Frame{}
-	for _, t := range types {
-		f.Columns = append(f.Columns, Column{Name: t.Name(), Type: typeOf(t.DatabaseTypeName()), Unit: UnitOf(t.Name())})
-	}
+	names, kinds := make([]string, len(types)), make([]string, len(types))
 	cells, into := make([]any, len(types)), make([]any, len(types))
-	for i := range cells {
-		into[i] = &cells[i]
+	for i, t := range types {
+		names[i], kinds[i], into[i] = t.Name(), t.DatabaseTypeName(), &cells[i]
 	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
+	return fill(names, kinds, func() ([]any, error) {
+		if !rows.Next() {
+			return nil, rows.Err()
+		}
+		return cells, rows.Scan(into...)
+	})
+}
+
+// fill makes a Frame of columns of the given DuckDB types; next gives one row after another, which it may write over, and then nil.
+func fill(names, kinds []string, next func() ([]any, error)) (*Frame, error) {
+	f := &Frame{}
+	for i, name := range names {
+		f.Columns = append(f.Columns, Column{Name: name, Type: typeOf(kinds[i]), Unit: UnitOf(name)})
+	}
+	for {
+		cells, err := next()
+		if err != nil {
 			return nil, err
+		}
+		if cells == nil {
+			break
 		}
 		row := make([]any, len(cells))
 		for i, c := range cells {
-			row[i] = value(c, types[i].DatabaseTypeName())
+			row[i] = value(c, kinds[i])
 		}
 		f.Rows = append(f.Rows, row)
 	}
 	for i := range f.Columns {
 		f.exact(i)
 	}
-	return f, rows.Err()
+	return f, nil
 }
 
 // exact makes a column text when a whole number or decimal in it fits neither an int64 nor, exactly, a float64.

@@ -10,6 +10,7 @@ import (
 // TestUnknownShapes holds that kernels whose grid, block or context, copies whose size, and waits whose context a capture does not
 // say are counted, and that none of these is taken for a number.
 func TestUnknownShapes(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "r", append(profiled[:2:2], "../testdata/nsys/nccl2/nccl2.sqlite.gz")...)
 	ask := func(name string) *queries.Frame { return query(t, w, name, queries.Args{"run": "r"}) }

@@ -58,6 +58,7 @@ func TestStagesOfOneDevice(t *testing.T) {
 
 // TestSourceArgument holds what the parameter takes: a kind of timeline, and one that the run has.
 func TestSourceArgument(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "nsys", "../testdata/nsys/kernels/kernels.sqlite.gz")
 	load(t, w, "ncu", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
@@ -65,6 +66,7 @@ func TestSourceArgument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	noted := queries.NewNoted(w)
 	for _, q := range all {
 		if !takesSource(q) {
 			continue
@@ -73,11 +75,11 @@ func TestSourceArgument(t *testing.T) {
 			t.Errorf("%s: source is not its last parameter", q.Name)
 		}
 		for _, run := range []string{"nsys", "ncu"} {
-			if _, err := queries.Run(t.Context(), w, q, queries.Args{"run": run, "source": "foo"}); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "--source is nsys or torch") {
+			if _, err := noted.Run(t.Context(), q, queries.Args{"run": run, "source": "foo"}); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "--source is nsys or torch") {
 				t.Errorf("%s of %s: the error is %v", q.Name, run, err)
 			}
 		}
-		f, err := queries.Run(t.Context(), w, q, queries.Args{"run": "nsys", "source": "torch"})
+		f, err := noted.Run(t.Context(), q, queries.Args{"run": "nsys", "source": "torch"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,6 +100,7 @@ func TestSourceArgument(t *testing.T) {
 
 // TestUnmatchedOfOneTimeline holds that the names a filter could have picked are those of the counted timeline.
 func TestUnmatchedOfOneTimeline(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/nsys/nccl2/nccl2.sqlite.gz", "../testdata/nsys/kernels/kernels.sqlite.gz")
 	exec(t, w, "UPDATE source SET kind = 'torch' WHERE path LIKE '%kernels%'")

@@ -80,11 +80,18 @@ func llamaFLOP(prompt, steps float64) (prefill, decode float64) {
 	return token*prompt + pair*prompt*prompt + 2*d*vocab, (token+2*d*vocab)*steps + pair*contexts
 }
 
+// llama opens a warehouse with the run of a Llama whose workload is known.
+func llama(t *testing.T) *schema.Warehouse {
+	t.Helper()
+	return copied(t, "llama", func(w *schema.Warehouse) {
+		loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	})
+}
+
 // TestUtilisation holds MFU and MBU of the Llama to its shapes, its kernels' times and the H200's peaks, worked out here.
 func TestUtilisation(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	w := llama(t)
 	got, f := utilisation(t, w, queries.Args{"run": "llama"})
 	prefill, decode := llamaFLOP(512, 32)
 	const weights = 1498482688 - 262668288 // all but the embedding's table
@@ -133,8 +140,7 @@ func sq(x float64) float64 { return x * x }
 // TestUtilisationUnknown holds that what is not known is NULL with a hint, and that no other peak stands in.
 func TestUtilisationUnknown(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	w := llama(t)
 	loadFacts(t, w, ingest.Options{Name: "bare"}, "../testdata/nsys/kernels/kernels.sqlite.gz")
 	change := func(stmts ...string) {
 		for _, s := range stmts {
@@ -182,8 +188,7 @@ func TestUtilisationUnknown(t *testing.T) {
 // TestUtilisationOptions holds the options of peak, time and convention, and that a ratio over 1 is flagged and not clipped.
 func TestUtilisationOptions(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	w := llama(t)
 	plain, _ := utilisation(t, w, queries.Args{"run": "llama"})
 	over, f := utilisation(t, w, queries.Args{"run": "llama", "peak": "1T"})
 	for _, stage := range []string{"model", "prefill"} {
@@ -275,8 +280,7 @@ func visionCapture(t *testing.T, i int) string {
 // TestUtilisationDoubts holds what a capture leaves open: how ranks and GPUs share the work, in which precision, and where vision is.
 func TestUtilisationDoubts(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	w := llama(t)
 	plain, _ := utilisation(t, w, queries.Args{"run": "llama"})
 	ratio := func(args queries.Args) (float64, string) {
 		t.Helper()
@@ -333,8 +337,7 @@ func TestUtilisationDoubts(t *testing.T) {
 // TestKernelPrecision holds that matrix kernels tell the precision, and not a small one beside them.
 func TestKernelPrecision(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
+	w := llama(t)
 	precision := func() string {
 		return fmt.Sprint(rows(t, w, "SELECT precision, origin FROM _run_precision_v1('llama')"))
 	}

@@ -1,6 +1,8 @@
 package queries_test
 
 import (
+	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,15 +24,73 @@ func definitions(t testing.TB) []schema.Definition {
 // newWarehouse opens an empty warehouse in a folder of the test's own.
 func newWarehouse(t testing.TB) *schema.Warehouse {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: definitions(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return copied(t, empty, nil)
+}
+
+// images are the files of warehouses that several tests begin with, by name: making one takes longer than copying it.
+var images sync.Map
+
+type image struct {
+	once sync.Once
+	file []byte
+}
+
+// empty is the image of a warehouse without runs.
+const empty = "empty"
+
+// copied opens a warehouse of the test's own as fill fills it, which is asked for the first test alone that wants one of that name.
+func copied(t testing.TB, name string, fill func(w *schema.Warehouse)) *schema.Warehouse {
+	t.Helper()
+	w := open(t, imageOf(t, name, fill))
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	return w
+}
+
+func imageOf(t testing.TB, name string, fill func(w *schema.Warehouse)) []byte {
+	t.Helper()
+	kept, _ := images.LoadOrStore(name, &image{})
+	i := kept.(*image)
+	i.once.Do(func() {
+		var base []byte
+		if name != empty {
+			base = imageOf(t, empty, nil)
+		}
+		w := open(t, base)
+		defer w.Close()
+		if fill != nil {
+			fill(w)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if i.file, err = os.ReadFile(w.Home.Warehouse()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if i.file == nil {
+		t.Fatalf("the warehouse %s was not made, as another test says", name)
+	}
+	return i.file
+}
+
+// open opens a warehouse that begins as a file, or without anything.
+func open(t testing.TB, file []byte) *schema.Warehouse {
+	t.Helper()
+	home := schema.Home{Dir: t.TempDir()}
+	if file != nil {
+		if err := os.WriteFile(home.Warehouse(), file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 
@@ -58,6 +118,20 @@ func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *q
 		t.Fatal(err)
 	}
 	f, err := queries.Run(t.Context(), w, q, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// queryNoted is query on a warehouse that does not change.
+func queryNoted(t testing.TB, noted *queries.Noted, name string, args queries.Args) *queries.Frame {
+	t.Helper()
+	q, err := queries.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := noted.Run(t.Context(), q, args)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -186,6 +186,7 @@ func noteRows(t *testing.T, w *schema.Warehouse, query string) []string {
 
 // TestPassesOfProcesses holds that each process has all passes of the workload, and that what a GPU did has no influence on it.
 func TestPassesOfProcesses(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	draw(t, w, "PDPdPD", "PDPD", "PDPSSSS")
 	addFacts(t, w, 2, facts{passes: "100/3 200/4"})
@@ -200,6 +201,7 @@ func TestPassesOfProcesses(t *testing.T) {
 
 // TestLatestFacts holds that facts given later go before, also those that say less, and that facts of the other timeline do not.
 func TestLatestFacts(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	draw(t, w, "PDPD")
 	addFacts(t, w, 2, facts{passes: "100/3", warmups: "1"})
@@ -218,6 +220,7 @@ func TestLatestFacts(t *testing.T) {
 
 // TestOptionsAndFile holds that options say only what they say, and the file the rest.
 func TestOptionsAndFile(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	for _, c := range []struct {
 		timeline, want, note string
@@ -294,6 +297,7 @@ func TestStagesOfFacts(t *testing.T) {
 
 // TestCapturedWorkload holds the passes of a real capture against what its workload measured itself.
 func TestCapturedWorkload(t *testing.T) {
+	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "llama", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz", "../testdata/workload/llama-graph-node.workload.json")
 	for _, r := range rows(t, w, `SELECT p.stage, p.pass, p.cpu_ns, w.prefill_ns, w.decode_ns FROM passes('llama') p JOIN workload_passes('llama') w ON w.pass = p.pass - 1

@@ -70,7 +70,7 @@ func isCode(c queries.Column) bool {
 	}
 	last := c.Name[strings.LastIndexByte(c.Name, '_')+1:]
 	return slices.Contains([]string{"kernel", "range", "operator", "op", "sql", "query", "name", "metric", "launch",
-		"family", "command", "path", "argv"}, strings.ToLower(last))
+		"family", "command", "path", "argv", "before", "after", "longest"}, strings.ToLower(last))
 }
 
 // markdownCode gives s as a code span in a table cell: a fence longer than any backticks inside, pipes escaped for the

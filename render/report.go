@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
 	"prof/queries"
 )
@@ -22,11 +23,43 @@ func ReportMarkdown(w io.Writer, title string, facts [][2]string, sections []que
 			out.WriteString("Not known: " + markdownLine(neutral(s.Missing)) + "\n")
 			continue
 		}
-		if err := Markdown(&out, s.Frame, Options{}); err != nil {
+		if err := writeSection(&out, s.Frame); err != nil {
 			return err
 		}
 		fmt.Fprintf(&out, "\nQuery %s v%d: %s\n", markdownText(s.Frame.Query), s.Frame.Version, markdownCode(s.Frame.SQL))
 	}
 	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// writeSection writes a table, after its picture where it has one.
+func writeSection(out *bytes.Buffer, f *queries.Frame) error {
+	switch f.Query {
+	case "accounting":
+		bars, err := barsOf(f)
+		if err != nil {
+			return err
+		}
+		out.WriteString(markdownBlock(textBars(bars)) + "\n")
+	case "findings":
+		if err := writeMarkdownFindings(out, f); err != nil {
+			return err
+		}
+		return nil
+	}
+	return Markdown(out, f, Options{})
+}
+
+// markdownBlock gives text as a block of code, within a fence longer than any backticks in it.
+func markdownBlock(text string) string {
+	longest, run := 2, 0
+	for _, r := range text {
+		run++
+		if r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", longest+1)
+	return fence + "text\n" + text + fence + "\n"
 }

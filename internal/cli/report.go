@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -17,10 +18,10 @@ import (
 func (p *program) reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "report",
-		Usage:     "write what a run shows as Markdown, with the query behind each table",
+		Usage:     "write what a run shows as a page of HTML and as Markdown, with the query behind each table",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the latest. Writes report.md, and of a run with a model static_compute.json and static_compute.md, into --out or the
-run's folder in the warehouse's home; --out - prints report.md.
+		Description: `Without RUN, the latest. Writes report.html (one file that needs no network) and report.md, and of a run with a model
+static_compute.json and static_compute.md, into --out or the run's folder in the warehouse's home; --out - prints report.md.
 
   prof report baseline
   prof report baseline --out report/
@@ -33,41 +34,53 @@ run's folder in the warehouse's home; --out - prints report.md.
 }
 
 func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
-	text, err := p.reportText(c, w, run)
+	facts, err := p.reportFacts(c, w, run)
 	if err != nil {
 		return err
 	}
+	sections, err := queries.Report(c.Context, w, run.ID)
+	if err != nil {
+		return err
+	}
+	title := "Run " + run.Name
 	dir := c.String("out")
 	if dir == "-" {
-		_, err := p.out.Write(text)
-		return err
+		return render.ReportMarkdown(p.out, title, facts, sections)
 	}
 	if dir == "" {
 		dir = filepath.Join(w.Home.Dir, runsName, capture.FolderName(run.Name), "reports")
 	}
+	timeline, err := queries.ReportTimeline(c.Context, w, run.ID)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, "report.md")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		return err
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"report.html", func(to io.Writer) error { return render.ReportHTML(to, title, facts, sections, timeline) }},
+		{"report.md", func(to io.Writer) error { return render.ReportMarkdown(to, title, facts, sections) }},
+	} {
+		var text bytes.Buffer
+		if err := file.write(&text); err != nil {
+			return err
+		}
+		path := filepath.Join(dir, file.name)
+		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintln(p.out, path)
 	}
-	fmt.Fprintln(p.out, path)
 	return p.reportModel(c, w, run, dir)
 }
 
-func (p *program) reportText(c *cli.Context, w *schema.Warehouse, run schema.Run) ([]byte, error) {
-	sections, err := queries.Report(c.Context, w, run.ID)
-	if err != nil {
-		return nil, err
-	}
+// reportFacts are what a report says of a run before its sections.
+func (p *program) reportFacts(c *cli.Context, w *schema.Warehouse, run schema.Run) ([][2]string, error) {
 	more, err := p.showMore(c.Context, w, run)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = render.ReportMarkdown(&b, "Run "+run.Name, append(runFacts(run), more...), sections)
-	return b.Bytes(), err
+	return append(runFacts(run), more...), err
 }
 
 // reportModel writes the static compute of a run that has a model.

@@ -7,4 +7,4 @@
 -- columns:
 --   word: the text, between quotes where it needs them
 
-CASE WHEN regexp_full_match(x, '[A-Za-z0-9_./:@%+=,][A-Za-z0-9_./:@%+=,-]*') THEN x ELSE '''' || replace(x, '''', '''\''''') || '''' END
+CASE WHEN regexp_full_match(x::VARCHAR, '[A-Za-z0-9_./:@%+=,][A-Za-z0-9_./:@%+=,-]*') THEN x::VARCHAR ELSE '''' || replace(x::VARCHAR, '''', '''\''''') || '''' END

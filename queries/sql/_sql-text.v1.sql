@@ -7,4 +7,4 @@
 -- columns:
 --   text: between quotes
 
-'''' || replace(x, '''', '''''') || ''''
+'''' || replace(x::VARCHAR, '''', '''''') || ''''

@@ -1,6 +1,6 @@
 -- timeline-passes v1: The passes of stages on each GPU as they can be drawn: a pass of its own where it is long enough, else together with the short ones of its stage that begin in the same small part of the capture.
 -- grain: one pass, or the short passes of one stage and process on one GPU that begin in one part of the time of the whole capture
--- key: source_id, device, stage, pid, start_ns, is_warmup, first_pass
+-- key: source_id, device, stage, pid, start_ns, is_warmup, pass
 -- notes: launch range timelines workload accounting
 -- params:
 --   run VARCHAR: the run
@@ -13,7 +13,7 @@
 --   start_ns: start of the first device work in it, from the start of the source
 --   end_ns: end of the last
 --   passes: passes in it
---   first_pass: number of the first of them, as in pass-accounting
+--   pass: number of the first of them, as in pass-accounting
 --   is_warmup: whether stages and accounting leave them out
 --   busy_ns: sum over the passes of the time in which work of their own ran
 --   launch_bound_ns: sum over the passes of the idle time in which the thread was about to launch
@@ -32,8 +32,8 @@ WITH whole AS (
     FROM _device_part_v1(run, source := source) d CROSS JOIN whole a
     WHERE d.range_id IS NOT NULL AND (device IS NULL OR d.device = device)
 )
-SELECT p.device, p.stage, min(p.start_ns) AS start_ns, max(p.end_ns) AS end_ns, count(*) AS passes, min(p.pass) AS first_pass, p.is_warmup, sum(p.busy_ns)::BIGINT AS busy_ns, sum(p.launch_bound_ns)::BIGINT AS launch_bound_ns,
+SELECT p.device, p.stage, min(p.start_ns) AS start_ns, max(p.end_ns) AS end_ns, count(*) AS passes, min(p.pass) AS pass, p.is_warmup, sum(p.busy_ns)::BIGINT AS busy_ns, sum(p.launch_bound_ns)::BIGINT AS launch_bound_ns,
     sum(p.span_ns)::BIGINT AS span_ns, p.source_id, p.pid
 FROM p
 GROUP BY p.source_id, p.device, p.stage, p.pid, p.is_warmup, p.long_id, p.part
-ORDER BY p.source_id, p.device, array_position(['prefill', 'decode'], p.stage) NULLS LAST, p.stage, start_ns, p.pid, p.is_warmup, first_pass
+ORDER BY p.source_id, p.device, array_position(['prefill', 'decode'], p.stage) NULLS LAST, p.stage, start_ns, p.pid, p.is_warmup, pass

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"encoding/csv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestExplain holds the forms of explain, that its lines fit, and that the commands it names run.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	p.env = append(p.env, "COLUMNS=80")
+	p.ok("ingest", "--run", "it's", exported(t, llama))
+	text := p.ok("explain", "it's", "--top", "3")
+	if !strings.HasPrefix(text, " 1  decode: about ") || strings.Count(text, "\n    see: ") != 3 || !strings.Contains(text, "note: savings overlap") {
+		t.Errorf("explain gives\n%s", text)
+	}
+	for line := range strings.Lines(text) {
+		command, found := strings.CutPrefix(strings.TrimSpace(line), "see: prof ")
+		if !found {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 80 {
+				t.Errorf("too long: %q", line)
+			}
+			continue
+		}
+		var args []string
+		for _, word := range strings.Fields(command) { // as a shell would
+			args = append(args, strings.ReplaceAll(word, `'it'\''s'`, "it's"))
+		}
+		if out := p.ok(args...); !strings.Contains(out, "─") || strings.Contains(out, "(no rows)") {
+			t.Errorf("prof %q gives %q", args, out)
+		}
+	}
+	if latest := p.run("explain", "--top", "3"); latest.code != 0 || latest.out != text {
+		t.Errorf("of the latest run: %+v", latest)
+	}
+	rows, err := csv.NewReader(strings.NewReader(p.ok("explain", "it's", "--format", "csv", "--top", "0", "--min-share", "0", "--stage", "decode"))).ReadAll()
+	if err != nil || len(rows) < 5 || strings.Join(rows[0][:8], ",") != "rank,finding,stage,saving_ns,share_ratio,bound,title,evidence" {
+		t.Fatalf("%v: %q", err, rows)
+	}
+	for _, r := range rows[1:] {
+		if r[2] != "decode" || r[1] == "launch-bound" {
+			t.Errorf("a finding of decode, which graphs launch: %q", r)
+		}
+		if out := p.sql(r[14]); strings.Count(out, "\n") < 2 {
+			t.Errorf("%s gives %q", r[14], out)
+		}
+	}
+	for _, form := range []string{"json", "md"} {
+		if out := p.ok("explain", "it's", "--format", form); !strings.Contains(out, "elementwise-chains") {
+			t.Errorf("%s: %s", form, out)
+		}
+	}
+	if out := p.ok("explain", "a", "--stage", "nowhere"); !strings.HasPrefix(out, "no rule finds time that could be saved\n") {
+		t.Errorf("of a stage that is not there: %q", out)
+	}
+	p.wantLike(1, "", `prof: no such run: "b"; .*\n`, "explain", "b")
+	p.wantLike(2, "", `prof: explain takes one run; .*\n`, "explain", "a", "b")
+	p.wantLike(2, "", `prof: query findings: wrong argument: --min-share is a share: 0\.01 for 1 %.*\n`, "explain", "a", "--min-share", "2")
+	p.wantLike(2, "", `prof: .*--min-share "x" is not a number\n`, "explain", "a", "--min-share", "x")
+	p.wantLike(2, "", `prof: .*--top "-1" is below 0\n`, "explain", "a", "--top", "-1")
+	p.wantLike(2, "", `prof: unknown format "tabel": .*\n`, "explain", "a", "--format", "tabel")
+}

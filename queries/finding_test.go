@@ -1,0 +1,375 @@
+package queries_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// findingRun is a made-up run of two passes of decode on one GPU, each of 1 ms, in which nothing is idle and nothing runs but what a test puts there.
+const findingRun = "01a20000-0000-7000-8000-000000000001"
+
+// made makes the only run of a warehouse.
+func made(t *testing.T, w *schema.Warehouse) {
+	t.Helper()
+	stmts := []string{"BEGIN"}
+	for _, table := range []string{"run", "source", "device", "range_path", "path_stage", "nvtx_range", "range_device", "range_context", "device_time", "gap_sum", "kernel", "kernel_name", "kernel_class",
+		"kernel_spelling", "memop", "api_name", "api_call", "ncu_launch", "ncu_metric", "ncu_metric_name", "capture", "capture_pass", "capture_source", "capture_device", "device_sample"} {
+		stmts = append(stmts, "DELETE FROM "+table)
+	}
+	into := func(table, format string, args ...any) {
+		stmts = append(stmts, fmt.Sprintf("INSERT INTO %s SELECT '%s', "+format, append([]any{table, findingRun}, args...)...))
+	}
+	into("run", "'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'")
+	into("source", "1, 'nsys', 'sqlite', 'file', NULL, NULL, NULL, 1, 'sum', 1, 'ok', NULL, NULL, 1000")
+	into("device", "1, 0, 'GPU', 'a', NULL, NULL, '9.0', 100, 2000000000, NULL, NULL, NULL, 64, 233472")
+	into("range_path", "1, 1, '', 'decode', [1], 'decode'")
+	into("path_stage", "1, 'decode', 1, NULL, NULL, false")
+	for id, start := range []int{0, 2_000_000} {
+		into("nvtx_range", "1, %d, NULL, 1, 1, 1, NULL, 'push_pop', '', 'decode', NULL, %d, 1000000", id+1, start)
+		into("range_device", "%d, 0, %d, %d, 1000000, 1000000, 1000000, 1, 0, 0", id+1, start, start+1_000_000)
+		into("range_context", "%d, %d, 1, true", id+1, id+1)
+		into("device_time", "1, 0, %d, %d, %d, 1000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0", id+1, start, start+1_000_000)
+	}
+	into("device_time", "1, 0, NULL, 0, 3000000, 2000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1000000, 1")
+	for id, role := range []string{"gemm", "elementwise", "activation", "collective"} {
+		into("kernel_name", "%d, '%s<1>', '%[4]s'", id+1, role)
+		into("kernel_class", "%d, 'family of %s', '%[4]s', NULL, 'builtin', 1", id+1, role)
+		into("kernel_spelling", "%d, '%s<1>'", id+1, role)
+	}
+	for id, name := range []string{"cudaStreamSynchronize_v3020", "cudaMalloc", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaGraphInstantiate"} {
+		into("api_name", "%d, '%s'", id+1, name)
+	}
+	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+}
+
+// ran puts an execution into a pass: name is the place of its role in made, grid its blocks.
+func ran(pass, name, start, duration, grid int, more string) string {
+	graph, stream := "NULL", 7
+	for _, word := range strings.Fields(more) {
+		switch word {
+		case "graph":
+			graph = "9"
+		case "other":
+			stream = 8
+		}
+	}
+	return fmt.Sprintf(`INSERT INTO kernel SELECT '%s', 1, 1, 1, 0, 1, %d, %d, %d, %d, %d, 1, 1, 256, 1, 1, 32, 0, 0, 1, %s, NULL, NULL, NULL, %d, %d, NULL`,
+		findingRun, stream, start, duration, name, grid, graph, pass, min(pass, 1))
+}
+
+// idle moves time of the first pass from busy to other parts, as `launch_ns = 300000, late_ns = 1`.
+func idle(parts string) string {
+	return "UPDATE device_time SET " + parts + ", gap_count = 10 WHERE range_id = 1"
+}
+
+func hostCopy(pass int, from string, duration int) string {
+	return fmt.Sprintf(`INSERT INTO memop SELECT '%s', 1, 1, 1, 0, 1, 7, 100, %d, 'memcpy Host-to-Device', 4000000, %s, 'Device', 1, NULL, 90, 500, 4, %d, 1, NULL`, findingRun, duration, from, pass)
+}
+
+func called(pass, name, times, duration int) string {
+	return fmt.Sprintf(`INSERT INTO api_call SELECT '%s', 1, 1, 1, x, %d, %d, NULL, 0, %d FROM range(%d) r(x)`, findingRun, duration, name, pass, times)
+}
+
+// profiled are statements of a launch that Nsight Compute profiled: the kernel gemm with a grid of 100 blocks, by metric.
+func ncuOf(values map[string]float64) []string {
+	stmts := []string{fmt.Sprintf("INSERT INTO ncu_launch SELECT '%s', 1, 0, 0, 'kernel', 1, 1, 0, 1, 7, 1, 'gemm', 100, 1, 1, 256, 1, 1, NULL, false, NULL", findingRun)}
+	for i, name := range slices.Sorted(maps.Keys(values)) {
+		stmts = append(stmts, fmt.Sprintf("INSERT INTO ncu_metric_name SELECT '%s', %d, '%s', '%%'", findingRun, i+1, name),
+			fmt.Sprintf("INSERT INTO ncu_metric SELECT '%s', 1, 0, %d, %g, NULL", findingRun, i+1, values[name]))
+	}
+	return stmts
+}
+
+const (
+	smShare     = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+	memoryShare = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+	warpShare   = "sm__warps_active.avg.pct_of_peak_sustained_active"
+	wavesMetric = "launch__waves_per_multiprocessor"
+)
+
+// sampled are statements of samples of the clocks while the timeline was captured: slow of them at 1 GHz for want of power, the others at 2.
+func sampled(slow, fast, idle int) []string {
+	at := func(n int, clock, mask, ratio any) string {
+		return fmt.Sprintf("INSERT INTO device_sample SELECT '%s', 2, 1, 3, x, %v, NULL, NULL, %v, NULL, NULL, NULL, %v, 0 FROM range(%d) r(x)", findingRun, ratio, clock, mask, n)
+	}
+	return []string{fmt.Sprintf("INSERT INTO capture_device SELECT '%s', 2, 3, 'GPU-a', 'GPU', NULL, NULL, NULL, 2000000000, NULL, NULL, NULL, 0", findingRun),
+		fmt.Sprintf("INSERT INTO capture_source SELECT '%s', 1, 1", findingRun),
+		at(slow, 1_000_000_000, 4, 0.5), at(fast, 2_000_000_000, 0, 0.5), at(idle, 500_000_000, 1, 0)}
+}
+
+// blocks are what the rules of findings are made of, each under a name of its own: views that do not look for passes, of which made knows all.
+func blocks(t *testing.T, w *schema.Warehouse) {
+	t.Helper()
+	exec(t, w, "CREATE TABLE made_pass AS SELECT x::INTEGER AS range_id, 'decode' AS stage FROM range(1, 3) r(x)")
+	for _, b := range [][2]string{{"span", "pass"}, {"place", "pass"}, {"work", "place"}, {"call", "place"}, {"profile", "work"}} {
+		exec(t, w, fmt.Sprintf("CREATE VIEW made_%[1]s AS FROM _finding_%[1]s_v1('%[3]s', %[2]s := 'made_%[2]s')", b[0], b[1], findingRun))
+	}
+}
+
+// ruleStatement runs a rule on what the blocks give.
+func ruleStatement(t *testing.T, rule string) string {
+	t.Helper()
+	for _, q := range allQueries(t) {
+		if q.Name != "_finding-"+rule {
+			continue
+		}
+		args := "'" + findingRun + "'"
+		for _, p := range q.Params[1:] {
+			if p.Name != "source" {
+				args += fmt.Sprintf(", %s := 'made_%[1]s'", p.Name)
+			}
+		}
+		return fmt.Sprintf("FROM %s(%s)", q.Relation(), args)
+	}
+	t.Fatalf("there is no query of the rule %s", rule)
+	return ""
+}
+
+// found are the savings of a rule by subject, in the run as the statements change it; the change is taken back.
+func found(t *testing.T, w *schema.Warehouse, rule string, stmts []string) map[string]int64 {
+	t.Helper()
+	tx, err := w.DB.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.Exec(strings.Join(stmts, ";\n")); err != nil {
+		t.Fatalf("%s: %v", rule, err)
+	}
+	rows, err := tx.Query("SELECT finding, coalesce(subject, ''), saving_ns, coalesce(evidence, ''), coalesce(stage, ''), device " + ruleStatement(t, rule))
+	if err != nil {
+		t.Fatalf("%s: %v", rule, err)
+	}
+	defer rows.Close()
+	out := map[string]int64{}
+	for rows.Next() {
+		var name, subject, evidence, stage string
+		var saving, device int64
+		if err := rows.Scan(&name, &subject, &saving, &evidence, &stage, &device); err != nil {
+			t.Fatal(err)
+		}
+		if name != rule || !strings.ContainsAny(evidence, "0123456789") || stage != "decode" || device != 0 {
+			t.Errorf("%s: %q of %q on GPU %d: %q", rule, name, stage, device, evidence)
+		}
+		out[subject] = saving
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", rule, err)
+	}
+	return out
+}
+
+// findingCases are the rules, each with runs in which it finds what is known, and others in which it must not.
+var findingCases = []struct {
+	rule, what string
+	stmts      []string
+	want       map[string]int64
+}{
+	{"launch-bound", "inside calls and between them", []string{idle("kernel_ns = 500000, launch_ns = 300000, late_ns = 200000"), ran(1, 1, 0, 10, 200, "")}, map[string]int64{"": 500_000}},
+	{"launch-bound", "graphs launch half of the work", []string{idle("launch_ns = 300000"), ran(1, 1, 0, 10, 200, ""), ran(1, 1, 20, 10, 200, "graph")}, map[string]int64{"": 300_000}},
+	{"launch-bound", "graphs launch more", []string{idle("launch_ns = 300000"), ran(1, 1, 0, 10, 200, ""), ran(1, 1, 20, 11, 200, "graph")}, nil},
+	{"launch-bound", "graphs whose kernels were not traced launch more", []string{idle("launch_ns = 300000, graph_ns = 11"), ran(1, 1, 0, 10, 200, "")}, nil},
+	{"launch-bound", "other idle time", []string{idle("wait_ns = 1, call_ns = 2, host_ns = 3, profiler_ns = 4, queued_ns = 5, unknown_ns = 6")}, nil},
+	{"host-waits", "by calls", []string{idle("wait_ns = 400000"), called(1, 1, 3, 1000), called(2, 3, 5, 1)}, map[string]int64{"": 400_000}},
+	{"host-waits", "without calls that wait", []string{idle("wait_ns = 7")}, map[string]int64{"": 7}},
+	{"host-waits", "calls that cost nothing", []string{called(1, 1, 3, 1000)}, nil},
+	{"cuda-calls", "allocations most of all", []string{idle("call_ns = 90"), called(1, 2, 3, 1000), called(1, 5, 1, 2999), called(1, 3, 9, 9999), called(1, 1, 9, 9999)}, map[string]int64{"cudaMalloc": 90}},
+	{"cuda-calls", "outside the passes", []string{idle("call_ns = 90"), called(0, 2, 3, 1000)}, map[string]int64{"": 90}},
+	{"cuda-calls", "during work", []string{called(1, 2, 3, 1000)}, nil},
+	{"host-bound", "in a range", []string{idle("host_ns = 5000"), fmt.Sprintf("INSERT INTO gap_sum SELECT '%s', 1, 0, 1, NULL, 'x', 1, NULL, 1, 5000, 5000, 0, 0, 0, 0, 5000, 0, 0, 0", findingRun)}, map[string]int64{"decode": 5000}},
+	{"host-bound", "other idle time", []string{idle("launch_ns = 5000")}, nil},
+	{"device-latency", "after launches", []string{idle("queued_ns = 5000")}, map[string]int64{"": 5000}},
+	{"device-latency", "other idle time", []string{idle("late_ns = 5000")}, nil},
+	{"elementwise-chains", "all but the first of each chain", []string{ran(1, 2, 0, 3000, 200, ""), ran(1, 3, 5000, 2000, 200, ""), ran(1, 2, 8000, 1000, 200, ""), ran(1, 1, 10000, 500, 200, ""), ran(1, 2, 11000, 400, 200, ""),
+		ran(2, 2, 20000, 30, 200, ""), ran(2, 2, 21000, 20, 200, "")}, map[string]int64{"family of activation": 3020}},
+	{"elementwise-chains", "too long, alone, on two streams, in two passes, or with a copy between",
+		[]string{ran(1, 2, 0, 5000, 200, ""), ran(1, 2, 6000, 5000, 200, ""), ran(1, 1, 12000, 10, 200, ""), ran(1, 2, 13000, 10, 200, "other"), ran(1, 2, 14000, 10, 200, ""), ran(2, 2, 15000, 10, 200, ""),
+			ran(1, 1, 16000, 10, 200, ""), ran(1, 2, 99, 10, 200, "other"), hostCopy(1, "'Pinned'", 10), "UPDATE memop SET stream_id = 8"}, nil},
+	{"small-grids", "half of the SMs", []string{ran(1, 1, 0, 20000, 50, ""), ran(2, 1, 0, 10000, 75, "")}, map[string]int64{"gemm<1>": 10000 + 2500}},
+	{"small-grids", "enough blocks, too short, or a collective", []string{ran(1, 1, 0, 20000, 100, ""), ran(1, 2, 0, 4999, 1, ""), ran(1, 4, 0, 20000, 1, "")}, nil},
+	{"small-grids", "SMs not known", []string{ran(1, 1, 0, 20000, 50, ""), "UPDATE device SET sm_count = NULL"}, nil},
+	{"wave-tail", "a wave and a quarter", []string{ran(1, 1, 0, 20000, 1000, "")}, map[string]int64{"gemm<1>": 7500}}, // 8 blocks of 8 warps an SM
+	{"wave-tail", "whole waves, less than one, many, short, or a collective", []string{ran(1, 1, 0, 20000, 1600, ""), ran(1, 1, 0, 20000, 800, ""), ran(1, 1, 0, 20000, 3201, ""), ran(1, 2, 0, 4999, 1000, ""), ran(1, 4, 0, 20000, 1000, "")}, nil},
+	{"wave-tail", "limits not known", []string{ran(1, 1, 0, 20000, 1000, ""), "UPDATE device SET compute_capability = NULL"}, nil},
+	{"below-roof", "40 %", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, ""), ran(2, 1, 0, 2000, 100, ""), ran(2, 1, 0, 5000, 101, "")), map[string]int64{"gemm<1>": 1800}},
+	{"below-roof", "near the roof", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 60, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), nil},
+	{"below-roof", "not measured", append(ncuOf(map[string]float64{warpShare: 90}), ran(1, 1, 0, 1000, 100, "")), nil},
+	{"low-occupancy", "a fifth of the warps", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 20, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), map[string]int64{"gemm<1>": 600}},
+	{"low-occupancy", "half of them", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 50, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), nil},
+	{"low-occupancy", "bound by memory all the same", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 90, warpShare: 20, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), nil},
+	{"pageable-copies", "one a pass", []string{hostCopy(1, "'Pageable'", 700), hostCopy(2, "'Pageable'", 800)}, map[string]int64{"": 1500}},
+	{"pageable-copies", "once in two passes", []string{hostCopy(1, "'Pageable'", 700)}, nil},
+	{"pageable-copies", "pinned memory, or not known", []string{hostCopy(1, "'Pinned'", 700), hostCopy(2, "'Pinned'", 700), hostCopy(1, "NULL", 700), hostCopy(2, "NULL", 700)}, nil},
+	{"exposed-collectives", "one half overlapped", []string{ran(1, 4, 0, 1000, 8, ""), ran(1, 1, 500, 1000, 200, "other")}, map[string]int64{"": 500}},
+	{"exposed-collectives", "all of it", []string{ran(1, 4, 100, 1000, 8, ""), ran(1, 1, 0, 1200, 200, "other")}, nil},
+	{"throttling", "half of the samples at half of the clock", sampled(5, 5, 9), map[string]int64{"": 2_000_000 / 4}},
+	{"throttling", "clocks of a GPU at rest", sampled(0, 5, 9), nil},
+	{"throttling", "samples of another GPU", append(sampled(5, 5, 0), "UPDATE capture_device SET uuid = 'GPU-b'"), nil},
+}
+
+// TestFindings holds each rule to runs made up for it.
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	made(t, w)
+	blocks(t, w)
+	tried := map[string][2]bool{}
+	for _, c := range findingCases {
+		if got := found(t, w, c.rule, c.stmts); !maps.Equal(got, c.want) {
+			t.Errorf("%s, %s: %v, want %v", c.rule, c.what, got, c.want)
+		}
+		both := tried[c.rule]
+		both[min(len(c.want), 1)] = true
+		tried[c.rule] = both
+	}
+	for _, r := range query(t, w, "finding-rules", nil).Rows {
+		if tried[r[0].(string)] != [2]bool{true, true} {
+			t.Errorf("%v has no case in which it finds, or none in which it does not", r[0])
+		}
+	}
+	testRanking(t, w)
+	testFindingNotes(t, w)
+	testNoPasses(t, w)
+}
+
+// testRanking holds the order, the shares, the least share, the choice of a GPU and the text of evidence.
+func testRanking(t *testing.T, w *schema.Warehouse) {
+	made(t, w)
+	exec(t, w, strings.Join([]string{"UPDATE run SET name = 'it''s'", idle("launch_ns = 200000, queued_ns = 20000, host_ns = 19999"), ran(1, 1, 0, 400000, 50, ""),
+		"INSERT INTO device_time SELECT * REPLACE (1 AS device_id, 300000 AS launch_ns) FROM device_time WHERE range_id = 1"}, ";\n"))
+	ask := func(args queries.Args) *queries.Frame {
+		args["run"] = findingRun
+		return query(t, w, "findings", args)
+	}
+	f := ask(queries.Args{})
+	var got []string
+	for _, r := range f.Rows {
+		at := func(c string) any { return r[f.Index(c)] }
+		got = append(got, fmt.Sprint(at("rank"), " ", at("finding"), " ", at("saving_ns"), at("share_ratio"), at("device"), at("device_count"), at("passes"), at("span_ns")))
+	}
+	// Of 1 ms on GPU 1, where there is one pass only, and 2 ms on GPU 0. 20 us of GPU 1 are 2 % there, 19,999 ns less than 1 % of GPU 0 and more of GPU 1.
+	want := []string{"1 launch-bound 300000 0.3 1 2 1 1000000", "2 small-grids 200000 0.1 0 1 2 2000000", "3 device-latency 20000 0.01 0 2 2 2000000", "4 host-bound 19999 0.019999 1 1 1 1000000"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if sql, command := f.Rows[0][f.Index("evidence_query")], f.Rows[0][f.Index("command")]; sql != "FROM gaps('it''s', stage := 'decode', device := 1)" || command != `prof query gaps --run 'it'\''s' --stage decode --device 1` {
+		t.Errorf("evidence: %v, %v", sql, command)
+	}
+	for _, c := range []struct {
+		args queries.Args
+		rows int
+	}{{queries.Args{"top": "2"}, 2}, {queries.Args{"top": "0"}, 4}, {queries.Args{"min_share": "0.2"}, 1}, {queries.Args{"min_share": "0"}, 4}, {queries.Args{"stage": "prefill"}, 0}, {queries.Args{"source": "nsys"}, 4}} {
+		if got := len(ask(c.args).Rows); got != c.rows {
+			t.Errorf("%v: %d findings, want %d", c.args, got, c.rows)
+		}
+	}
+	if _, err := queries.Raw(t.Context(), w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
+		t.Errorf("a share of 2: %v", err)
+	}
+}
+
+// testFindingNotes holds that rules which cannot be tried are named.
+func testFindingNotes(t *testing.T, w *schema.Warehouse) {
+	notes := func(stmts ...string) string {
+		t.Helper()
+		made(t, w)
+		exec(t, w, strings.Join(append(stmts, ran(1, 1, 0, 10, 200, "")), ";\n"))
+		all, err := queries.Notes(t.Context(), w, queries.Args{"run": findingRun}, "finding")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(all, "\n")
+	}
+	plain := notes()
+	for _, c := range []struct{ stmt, want string }{
+		{"DELETE FROM device_time", "no rule could be tried"},
+		{"DELETE FROM path_stage", "no measured passes of a stage"},
+		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "which hold 0.2 % of the time"},
+		{idle("profiler_ns = 20000"), "in 1.0 % of these spans a GPU was idle while the profiler itself was at work"},
+		{idle("unknown_ns = 30000"), "in 1.5 % of these spans a GPU was idle before work whose launch was not captured"},
+		{"UPDATE device SET sm_count = NULL", "small-grids and wave-tail could not be tried on every GPU"},
+		{"UPDATE device SET compute_capability = NULL", "wave-tail could not be tried on every GPU"},
+		{"INSERT INTO kernel SELECT * REPLACE (NULL AS grid_x) FROM kernel; " + strings.Replace(ran(1, 1, 0, 10, 200, ""), " 200, 1, 1, 256", " NULL, NULL, NULL, 256", 1), "could not be tried on 1 kernels"},
+		{hostCopy(1, "NULL", 7), "pageable-copies could not be tried on 1 copies"},
+	} {
+		if got := notes(c.stmt); !strings.Contains(got, c.want) || strings.Contains(plain, c.want) {
+			t.Errorf("%s: %q", c.stmt, got)
+		}
+	}
+	for what, stmts := range map[string][]string{"throttling could not be tried": sampled(1, 1, 1), "below-roof and low-occupancy could not be tried": ncuOf(nil)} {
+		if got := notes(stmts...); strings.Contains(got, what) || !strings.Contains(plain, what) {
+			t.Errorf("%s: %q, and %q without", what, got, plain)
+		}
+	}
+}
+
+// testNoPasses holds that all device work counts where there are no passes, and warm-up does not where there are.
+func testNoPasses(t *testing.T, w *schema.Warehouse) {
+	made(t, w)
+	exec(t, w, strings.Join([]string{"DELETE FROM path_stage", "UPDATE device_time SET launch_ns = 300000 WHERE range_id IS NULL", ran(0, 1, 0, 20000, 50, ""), ran(1, 1, 0, 20000, 50, "")}, ";\n"))
+	stmt := "SELECT finding, stage, saving_ns, span_ns, passes, evidence_query FROM findings('" + findingRun + "', min_share := 0, stage := '(none)')"
+	if got := fmt.Sprint(rows(t, w, stmt)); got != "[[launch-bound <nil> 300000 3000000 1 FROM gaps('made', device := 0)] [small-grids <nil> 20000 3000000 1 FROM kernel_grids('made', device := 0)]]" {
+		t.Errorf("without passes: %s", got)
+	}
+	made(t, w)
+	exec(t, w, strings.Join([]string{"UPDATE path_stage SET is_warmup = true", "UPDATE device_time SET launch_ns = 300000", ran(1, 1, 0, 20000, 50, "")}, ";\n"))
+	if got := rows(t, w, "FROM findings('"+findingRun+"', stage := 'decode')"); len(got) != 0 {
+		t.Errorf("of warm-up passes: %q", got)
+	}
+}
+
+// TestFindingsOfCaptures holds that every finding of the captures has rows behind it, and that none is of more time than there is.
+func TestFindingsOfCaptures(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "llama", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz")
+	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	load(t, w, "profiled", profiled...)
+	for run, want := range map[string]string{"llama": "elementwise-chains decode", "two": "exposed-collectives decode", "profiled": "host-bound prefill"} {
+		f := query(t, w, "findings", queries.Args{"run": run, "top": "0", "min_share": "0"})
+		at := func(r []any, c string) any { return r[f.Index(c)] }
+		names, last := []string{}, int64(0)
+		for i, r := range f.Rows {
+			saving := at(r, "saving_ns").(int64)
+			if saving <= 0 || saving > at(r, "span_ns").(int64) || i > 0 && saving > last {
+				t.Errorf("%s: %v", run, r)
+			}
+			last = saving
+			names = append(names, fmt.Sprint(at(r, "finding"), " ", at(r, "stage")))
+			if got := rows(t, w, at(r, "evidence_query").(string)); len(got) == 0 {
+				t.Errorf("%s: no rows of %s", run, at(r, "evidence_query"))
+			}
+		}
+		if !slices.Contains(names, want) {
+			t.Errorf("%s: no %s among %q", run, want, names)
+		}
+	}
+	if got := rows(t, w, "SELECT finding FROM findings('llama', stage := 'decode', min_share := 0) WHERE finding = 'launch-bound'"); len(got) > 0 {
+		t.Error("decode by graphs is launch-bound")
+	}
+}
+
+// TestResidentBlocks holds the calculation of occupancy to Nsight Compute's limits of the same launches.
+func TestResidentBlocks(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	for _, c := range []struct{ threads, registers, shared, want int }{ // ncu 2025.3.1 on an H200: the least of its four limits
+		{384, 168, 164308, 1}, {384, 168, 225524, 1}, {128, 159, 86336, 2}, {256, 32, 2048, 8}, {256, 16, 0, 8}, {32, 16, 0, 32}, {1024, 64, 0, 1},
+	} {
+		stmt := fmt.Sprintf("SELECT _resident_block_v1('9.0', 64, 233472, %d, %d, %d)::BIGINT", c.threads, c.registers, c.shared)
+		if got := rows(t, w, stmt); got[0] != fmt.Sprintf("[%d]", c.want) {
+			t.Errorf("%+v: %s", c, got[0])
+		}
+	}
+	for _, stmt := range []string{"_resident_block_v1('6.1', 64, 233472, 256, 32, 0)", "_resident_block_v1('9.0', NULL, 233472, 256, 32, 0)", "_resident_block_v1('9.0', 64, 233472, 256, NULL, 0)", "_resident_block_v1('9.0', 64, 233472, 256, 32, 300000)"} {
+		if got := rows(t, w, "SELECT "+stmt); got[0] != "[<nil>]" {
+			t.Errorf("%s: %s", stmt, got[0])
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"prof/queries"
+)
+
+// frameOf makes a Frame of a query from its columns, typed as the values of the first row.
+func frameOf(query string, columns string, rows ...[]any) *queries.Frame {
+	f := &queries.Frame{Query: query, Version: 1, SQL: "FROM " + strings.ReplaceAll(query, "-", "_") + "_v1('a')", Rows: rows}
+	for i, name := range strings.Fields(columns) {
+		c := queries.Column{Name: name, Unit: queries.UnitOf(name), Doc: "what " + name + " is"}
+		switch rows[0][i].(type) {
+		case int64:
+			c.Type = queries.Int
+		case float64:
+			c.Type = queries.Float
+		case bool:
+			c.Type = queries.Bool
+		}
+		f.Columns = append(f.Columns, c)
+	}
+	return f
+}
+
+// breakout is a name that would leave a script, an attribute, an element or a line where it is not escaped.
+const breakout = `k<a, b>(T*) & "c" 'd' </script><script>alert(1)</script> <!-- ]]> {{.}} ${x}`
+
+func accountingFrame() *queries.Frame {
+	return frameOf("accounting", "stage device part kind total_ns share_ratio span_total_ns",
+		[]any{"(run)", int64(0), "compute", "busy", int64(600_000), 0.6, int64(1_000_000)},
+		[]any{"(run)", int64(0), "launch", "launch-bound", int64(395_000), 0.395, int64(1_000_000)},
+		[]any{"(run)", int64(0), "unknown", "unknown", int64(5_000), 0.005, int64(1_000_000)},
+		[]any{"prefill " + breakout, int64(1), "collective-exposed", "busy", int64(1), 1.0, int64(1)})
+}
+
+func reportSections() []queries.Section {
+	findings := frameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count command",
+		[]any{int64(1), "launch-bound", "decode", int64(395_000), 0.395, "at most", "GPU idle for want of launches", "1. it is idle", breakout, "replay it", int64(0), int64(2), "prof query gaps --run 'a|b'"})
+	findings.Notes = []string{"savings " + breakout}
+	return []queries.Section{
+		{Title: "Where the time went", Frame: accountingFrame()},
+		{Title: "What to do about it", Frame: findings},
+		{Title: "Idle gaps", Frame: frameOf("gaps", "rank total_ns before after reason",
+			[]any{int64(1), int64(395_000), breakout, strings.Repeat("long<", 40), "because " + breakout},
+			[]any{int64(2), int64(12), hostile, "fill", nil})},
+		{Title: "Model", Frame: &queries.Frame{}, Missing: "none " + breakout},
+	}
+}
+
+func reportTimeline() *queries.Timeline {
+	return &queries.Timeline{Parts: 10,
+		Blocks: frameOf("timeline-blocks", "device lane start_ns end_ns busy_ns work_count longest longest_ns source_id",
+			[]any{int64(0), "kernel", int64(1000), int64(1100), int64(90), int64(3), breakout, int64(40), int64(1)},
+			[]any{int64(0), "kernel", int64(1500), int64(2000), int64(500), int64(1), "gemm", int64(500), int64(1)},
+			[]any{int64(0), "copy", int64(990), int64(1000), int64(10), int64(1), hostile, int64(10), int64(1)},
+			[]any{int64(1), "kernel", int64(1200), int64(1300), int64(100), int64(1), "gemm", int64(100), int64(1)}),
+		Passes: frameOf("timeline-passes", "device stage start_ns end_ns passes pass is_warmup busy_ns launch_bound_ns span_ns source_id pid",
+			[]any{int64(0), breakout, int64(1000), int64(2000), int64(2), int64(1), true, int64(590), int64(300), int64(1000), int64(1), int64(9)}),
+		Gaps: frameOf("longest-gaps", "rank duration_ns start_ns cause before after stage device source_id",
+			[]any{int64(1), int64(400), int64(1100), "host", breakout, "gemm", "(none)", int64(0), int64(1)}),
+	}
+}
+
+func reportPage(t *testing.T) string {
+	t.Helper()
+	var out bytes.Buffer
+	facts := [][2]string{{"run", "a"}, {"command", "python " + breakout}}
+	if err := ReportHTML(&out, "Run "+breakout, facts, reportSections(), reportTimeline()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// attribute is how the template writes a hash.
+func attribute(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }
+
+// TestReportHTML holds the page but for its script and style, which are files of their own.
+func TestReportHTML(t *testing.T) {
+	text := reportPage(t)
+	for mark, part := range map[string]string{"STYLE": pageStyle, "SCRIPT": pageScript, "STYLE-HASH": attribute(hash(pageStyle)), "SCRIPT-HASH": attribute(hash(pageScript))} {
+		if strings.Count(text, part) != 1 {
+			t.Errorf("the page holds %s %d times", mark, strings.Count(text, part))
+		}
+		text = strings.Replace(text, part, mark, 1)
+	}
+	compare(t, filepath.Join("testdata", "report", "report.html"), []byte(text))
+	if again := reportPage(t); again != reportPage(t) {
+		t.Error("the same frames give different bytes")
+	}
+}
+
+// TestReportHTMLEscapes holds that no name gets out of its place, and each is there as it is.
+func TestReportHTMLEscapes(t *testing.T) {
+	text := reportPage(t)
+	if strings.Contains(text, "<script>alert") || strings.Contains(text, `"c" 'd'`) || strings.Contains(text, "\x1b") || strings.Contains(text, "‮") {
+		t.Error("a name is not escaped")
+	}
+	if n, m := strings.Count(text, "<script"), strings.Count(text, "</script"); n != 2 || m != 2 {
+		t.Errorf("%d scripts begin and %d end", n, m)
+	}
+	if n := strings.Count(html.UnescapeString(text), breakout); n < 10 {
+		t.Errorf("the name is there %d times", n)
+	}
+	_, after, _ := strings.Cut(text, `id="timeline-data">`)
+	before, _, _ := strings.Cut(after, "</script>")
+	var d timelineData
+	if err := json.Unmarshal([]byte(before), &d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Names) != 5 || d.Names[0] != shorten(breakout, nameWidth, 60) || d.Rows[0].Stages[0].Name != breakout || d.Span != 1010 {
+		t.Errorf("the timeline's data are %s", before)
+	}
+}
+
+// TestReportHTMLAlone holds that the page asks nothing of a network.
+func TestReportHTMLAlone(t *testing.T) {
+	text := reportPage(t)
+	for _, bad := range []string{"http:", "https:", "//cdn", " src=", "@import", "<link", "<iframe", "<img", "fetch(", "XMLHttpRequest", "import(", "url(\"", "url(h"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page holds %q", bad)
+		}
+	}
+	if !strings.Contains(text, "default-src 'none'") {
+		t.Error("the page's policy lets it load something")
+	}
+}
+
+// TestReportHTMLWithoutWork holds that a run without device work has a page without a timeline.
+func TestReportHTMLWithoutWork(t *testing.T) {
+	var out bytes.Buffer
+	if err := ReportHTML(&out, "Run a", nil, reportSections()[3:], &queries.Timeline{Parts: 10, Blocks: &queries.Frame{Query: "timeline-blocks"}}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Contains(text, `id="timeline`) || !strings.Contains(text, "Not known: none k&lt;a") {
+		t.Error("it has one, or does not say what is missing")
+	}
+}
+
+// TestTimelineData holds where the script finds what: each start counts from the one before it.
+func TestTimelineData(t *testing.T) {
+	d, err := layTimeline(reportTimeline())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(d.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Rows[0].Stages[0].Name = "s"
+	got, _ = json.Marshal(d.Rows)
+	want := `[{"label":"GPU 0","stages":[{"name":"s","items":[[10,1000,2,1,590,300,1000,1]]}],` +
+		`"lanes":[{"name":"kernel","items":[[10,100,90,3,0,40],[500,500,500,1,1,500]]},{"name":"copy","items":[[0,10,10,1,2,10]]}],"gaps":[[110,400,3,0,1,4]]},` +
+		`{"label":"GPU 1","stages":[],"lanes":[{"name":"kernel","items":[[210,100,100,1,1,100]]}],"gaps":[]}]`
+	if string(got) != want || d.Part != 102 {
+		t.Errorf("a part is %d, the rows are\n%s\nwant\n%s", d.Part, got, want)
+	}
+	lacking := reportTimeline()
+	lacking.Passes.Columns[1].Name = "step"
+	if _, err := layTimeline(lacking); err == nil || err.Error() != "render timeline-passes: it has no column stage" {
+		t.Errorf("a missing column: %v", err)
+	}
+}
