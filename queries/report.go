@@ -11,7 +11,7 @@ import (
 type Section struct {
 	Title   string
 	Frame   *Frame
-	Missing string // why Frame has no rows; "" when it has
+	Missing string // why Frame has no rows; "" when it has some, or none are the answer
 }
 
 // sections are what a report shows, in order.
@@ -19,6 +19,7 @@ var sections = []struct {
 	title, query string
 	args         Args
 	optional     bool // left out where it has no rows: not every run has such a thing
+	answers      bool // no rows are an answer too, and nothing is missing
 }{
 	{title: "Devices", query: "devices"},
 	{title: "Capture", query: "capture-passes", optional: true},
@@ -27,7 +28,7 @@ var sections = []struct {
 	{title: "Throttling", query: "throttling", optional: true},
 	{title: "Stages", query: "stages"},
 	{title: "Where the time went", query: "accounting"},
-	{title: "What to do about it", query: "findings", args: Args{"top": "10"}},
+	{title: "What to do about it", query: "findings", args: Args{"top": "10"}, answers: true},
 	{title: "Idle gaps", query: "gaps", args: Args{"top": "10"}},
 	{title: "Steps", query: "step-times", optional: true},
 	{title: "Collectives", query: "collectives", optional: true},
@@ -56,7 +57,7 @@ func Report(ctx context.Context, w *schema.Warehouse, run string) ([]Section, er
 			continue
 		}
 		section := Section{Title: s.title, Frame: f}
-		if len(f.Rows) == 0 {
+		if len(f.Rows) == 0 && !s.answers {
 			if section.Missing = strings.Join(f.Notes, "; "); section.Missing == "" {
 				section.Missing = "nothing was captured of it"
 			}

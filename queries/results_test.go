@@ -73,7 +73,8 @@ var newest = sync.OnceValue(func() map[string]int {
 var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "_note-flop": "TestFP16Apart", "_note-timelines": "TestTwoTimelines",
 	"_note-source": "TestPartial", "_note-peak": "TestUnknownDevice", "_note-workload": "TestPassFacts", "_annotation": "TestAnnotations",
 	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture",
-	"_capture-doubt": "TestCapture", "_note-throttle": "TestCapture", "_note-overhead": "TestCapture", "_note-samples": "TestCapture", "_note-plan": "TestPlan"}
+	"_capture-doubt": "TestCapture", "_note-throttle": "TestCapture", "_note-overhead": "TestCapture", "_note-samples": "TestCapture", "_note-plan": "TestPlan",
+	"_note-accounting": "TestAccountingOf", "_finding-throttling": "TestFindings"}
 
 // checkQuery keeps the answers by statement.
 func checkQuery(t *testing.T, w *schema.Warehouse, q queries.Query, answers *sync.Map) {

@@ -135,11 +135,19 @@ func lines(f *queries.Frame, by twin) []string {
 	out := make([]string, len(f.Rows))
 	for i, r := range f.Rows {
 		r = slices.Clone(r)
-		if at := f.Index("source_id"); at >= 0 && r[at].(int64) > by.source {
-			r[at] = r[at].(int64) - by.source
+		for column, last := range map[string]int64{"source_id": by.source, "range_id": by.rng, "job_id": by.source, "reference_id": by.source} {
+			at := f.Index(column)
+			if at < 0 {
+				continue
+			}
+			if id, ok := r[at].(int64); ok && id > last {
+				r[at] = id - last
+			}
 		}
-		if at := f.Index("range_id"); at >= 0 && r[at].(int64) > by.rng {
-			r[at] = r[at].(int64) - by.rng
+		for _, of := range [][2]string{{"findings", "evidence_query"}, {"findings", "command"}, {"collectives", "reason"}} { // they name the source, or what it lacks
+			if at := f.Index(of[1]); at >= 0 && f.Query == of[0] {
+				r[at] = nil
+			}
 		}
 		out[i] = fmt.Sprintf("%#v", r)
 	}
@@ -246,16 +254,19 @@ func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone
 		exec(t, w, fmt.Sprintf("UPDATE %s SET duration_ns = 3 * duration_ns + 1 WHERE source_id > %d", table, by.source))
 	}
 	exec(t, w, fmt.Sprintf("UPDATE range_device SET sum_ns = 3 * sum_ns, kernel_sum_ns = 3 * kernel_sum_ns, busy_ns = 2 * busy_ns, last_end_ns = last_end_ns + 1 WHERE range_id > %d", by.rng))
+	exec(t, w, fmt.Sprintf("UPDATE device_time SET end_ns = end_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
+	exec(t, w, fmt.Sprintf("UPDATE gap_sum SET duration_ns = duration_ns + 7, max_ns = max_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
+	exec(t, w, fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
 	sameFrames(t, "beside another timeline", frames(t, w, run, "", about...), alone, untouched)
 	other := frames(t, w, run, "torch", about...)
 	for name, f := range other {
-		unmatched := strings.Contains(name, "unmatched:true") // they have no times of the timeline
+		unmatched := strings.Contains(name, "unmatched:true") || f.Query == "clock-offsets" // they have no times of the timeline
 		if len(f.Rows) > 0 && !unmatched && slices.Equal(lines(f, by), lines(copied[name], by)) {
 			t.Errorf("%s: another timeline as the copy gives the same rows", name)
 		}
 	}
 	// Without the original the copy is the default, and gives what it gave beside it.
-	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range", "stream", "device", "source"} {
+	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range", "stream", "device", "device_time", "gap_sum", "gap", "source"} {
 		exec(t, w, fmt.Sprintf("DELETE FROM %s WHERE source_id IN (SELECT source_id FROM source WHERE kind = 'nsys')", table))
 	}
 	sameFrames(t, "without the original", frames(t, w, run, "", append(about, sourceless(t)...)...), other, untouched)

@@ -2,6 +2,7 @@ package queries
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"prof/schema"
@@ -12,6 +13,7 @@ type Timeline struct {
 	Blocks *Frame // timeline-blocks: work by GPU and kind
 	Passes *Frame // timeline-passes: passes of stages by GPU
 	Gaps   *Frame // longest-gaps
+	Clocks *Frame // clock-offsets; nil for a single source
 	Parts  int64  // equal parts of the time of the capture: what begins in the same one is drawn as one
 }
 
@@ -45,5 +47,15 @@ func ReportTimeline(ctx context.Context, w *schema.Warehouse, run string) (*Time
 			return nil, err
 		}
 	}
-	return t, nil
+	if t.Blocks.isConstant("source_id") {
+		return t, nil
+	}
+	t.Clocks, err = ask(ctx, w, "clock-offsets", Args{"run": run})
+	return t, err
+}
+
+// isConstant says whether a column has no two values.
+func (f *Frame) isConstant(column string) bool {
+	at := f.Index(column)
+	return !slices.ContainsFunc(f.Rows, func(r []any) bool { return r[at] != f.Rows[0][at] })
 }

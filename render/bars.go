@@ -86,17 +86,6 @@ func barsOf(f *queries.Frame) ([]bar, error) {
 	return bars, nil
 }
 
-// columnsOf gives the places of columns by name; the error says which one is not there.
-func columnsOf(f *queries.Frame, names ...string) (map[string]int, error) {
-	at := map[string]int{}
-	for _, name := range names {
-		if at[name] = f.Index(name); at[name] < 0 {
-			return nil, fmt.Errorf("render %s: it has no column %s", f.Query, name)
-		}
-	}
-	return at, nil
-}
-
 // busy is the share of the bar in which work of its own ran.
 func (b bar) busy() float64 {
 	share := 0.0

@@ -42,11 +42,17 @@ func findingsOf(f *queries.Frame) ([]finding, error) {
 	return out, nil
 }
 
+// noFindings stands where findings has no rows.
+const noFindings = "No rule finds time that could be saved."
+
 // writeMarkdownFindings writes findings as a numbered list: a table of sentences cannot be read. Notes follow.
 func writeMarkdownFindings(out *bytes.Buffer, f *queries.Frame) error {
 	list, err := findingsOf(f)
 	if err != nil {
 		return err
+	}
+	if len(list) == 0 {
+		out.WriteString(noFindings + "\n")
 	}
 	for i, x := range list {
 		fmt.Fprintf(out, "%d. **%s**  \n   %s (%s)  \n", i+1, markdownText(x.Headline), markdownText(x.Title), markdownText(x.Rule))

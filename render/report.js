@@ -175,7 +175,7 @@ function drawTimeline(data) {
       if (height) path += `M${gutter + px} ${y + LANE}v${-height}h${next - px}v${height}z`;
       px = next;
     }
-    return label(line.name === "kernel" ? "kernels" : line.name, y + LANE / 2) + ground(y, LANE) + `<path class="work part-${esc(line.name)}" d="${path}"/>`;
+    return label({ kernel: "kernels", collective: "collectives", graph: "graphs", copy: "copies" }[line.name] ?? line.name, y + LANE / 2) + ground(y, LANE) + `<path class="work part-${esc(line.name)}" d="${path}"/>`;
   }
 
   function gaps(row, y) {

@@ -38,6 +38,7 @@ type page struct {
 type sectionView struct {
 	ID, Title string
 	Missing   string
+	Nothing   string // what no rows mean
 	Bars      *barFigure
 	Findings  []finding
 	Table     *tableView
@@ -97,7 +98,9 @@ func viewSection(s queries.Section, id string) (sectionView, error) {
 	case "accounting":
 		v.Bars, err = newBarFigure(f)
 	case "findings":
-		v.Findings, err = findingsOf(f)
+		if v.Findings, err = findingsOf(f); len(v.Findings) == 0 {
+			v.Nothing = noFindings
+		}
 		return v, err
 	}
 	if err != nil {

@@ -143,6 +143,25 @@ func TestReportHTMLWithoutWork(t *testing.T) {
 	}
 }
 
+// TestNoFindings holds that a run without findings says so, and why rules were not tried.
+func TestNoFindings(t *testing.T) {
+	f := *reportSections()[1].Frame
+	f.Rows, f.Notes = nil, []string{"throttling could not be tried"}
+	sections := []queries.Section{{Title: "What to do about it", Frame: &f}}
+	var md, page bytes.Buffer
+	if err := ReportMarkdown(&md, "Run a", nil, sections); err != nil {
+		t.Fatal(err)
+	}
+	if err := ReportHTML(&page, "Run a", nil, sections, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{md.String(), page.String()} {
+		if !strings.Contains(text, noFindings) || !strings.Contains(text, "throttling could not be tried") || strings.Contains(text, "Not known") {
+			t.Errorf("it says\n%s", text)
+		}
+	}
+}
+
 // TestTimelineData holds where the script finds what: each start counts from the one before it.
 func TestTimelineData(t *testing.T) {
 	d, err := layTimeline(reportTimeline())
@@ -160,6 +179,16 @@ func TestTimelineData(t *testing.T) {
 		`{"label":"GPU 1","stages":[],"lanes":[{"name":"kernel","items":[[210,100,100,1,1,100]]}],"gaps":[]}]`
 	if string(got) != want || d.Part != 102 {
 		t.Errorf("a part is %d, the rows are\n%s\nwant\n%s", d.Part, got, want)
+	}
+	two := reportTimeline() // the second GPU is of a rank whose clock is 150 ns ahead
+	two.Blocks.Rows[3][8] = int64(2)
+	two.Clocks = frameOf("clock-offsets", "source_id reference_id offset_ns basis", []any{int64(1), int64(1), int64(0), "reference"}, []any{int64(2), int64(1), int64(150), "collectives"})
+	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
+		t.Errorf("by one clock: %v, %+v", err, d.Rows[1])
+	}
+	two.Clocks.Rows[1][3] = "session"
+	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2 by its own clock" || d.Rows[1].Lanes[0].Items[0][0] != 210 {
+		t.Errorf("by clocks of their own: %v, %+v", err, d.Rows[1])
 	}
 	lacking := reportTimeline()
 	lacking.Passes.Columns[1].Name = "step"

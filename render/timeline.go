@@ -29,6 +29,7 @@ type timelineData struct {
 
 	from   int64
 	nameAt map[string]int
+	clocks map[int64]int64 // by source: what its clock shows more than the reference's
 }
 
 // timelineRow is one GPU of one source.
@@ -68,6 +69,9 @@ func newTimelineFigure(t *queries.Timeline) (*timelineFigure, error) {
 	}
 	figure.Merged = fmt.Sprintf("Work of one kind that begins within the same %s (1/%d of the capture) is drawn as one block, whose height is the share of its time in which it ran; passes shorter than that are drawn together likewise. "+
 		"No gap longer than that is inside a block. The line of gaps shows the %d longest.", duration(d.Part), t.Parts, len(t.Gaps.Rows))
+	if len(d.clocks) > 0 {
+		figure.Merged += " Clocks of ranks are put together by their collectives: clock-offsets says how well."
+	}
 	if len(t.Gaps.Rows) > 0 {
 		if figure.Gaps, err = newTableView(t.Gaps, "Longest idle gaps"); err != nil {
 			return nil, err
@@ -76,7 +80,10 @@ func newTimelineFigure(t *queries.Timeline) (*timelineFigure, error) {
 			return !slices.ContainsFunc(t.Gaps.Rows, func(r []any) bool { return r[t.Gaps.Index("cause")] == p.name })
 		})
 	}
-	for _, f := range []*queries.Frame{t.Blocks, t.Passes, t.Gaps} {
+	for _, f := range []*queries.Frame{t.Blocks, t.Passes, t.Gaps, t.Clocks} {
+		if f == nil {
+			continue
+		}
 		figure.Queries = append(figure.Queries, [2]string{fmt.Sprintf("%s v%d", f.Query, f.Version), neutral(f.SQL)})
 		for _, note := range f.Notes {
 			if note = neutral(note); !slices.Contains(figure.Notes, note) {
@@ -101,29 +108,66 @@ func layTimeline(t *queries.Timeline) (*timelineData, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &timelineData{nameAt: map[string]int{}, from: blocks[0].int("start_ns")}
-	until := d.from
-	for _, b := range blocks {
-		d.from, until = min(d.from, b.int("start_ns")), max(until, b.int("end_ns"))
+	d := &timelineData{nameAt: map[string]int{}}
+	if d.clocks, err = clocksOf(t.Clocks); err != nil {
+		return nil, err
 	}
-	d.Span = max(until-d.from, 1)
-	d.Part = d.Span/max(t.Parts, 1) + 1
+	d.Part = d.measure(blocks, map[int64]int64{})/max(t.Parts, 1) + 1 // as the queries cut it
+	d.Span = d.measure(blocks, d.clocks)
 	rows := d.rowsOf(blocks)
 	for _, b := range blocks {
 		row := rows[b.place()]
-		line(&row.Lanes, b.text("lane")).put(b.int("start_ns")-d.from, b.int("end_ns")-b.int("start_ns"), b.int("busy_ns"), b.int("work_count"), d.name(b.text("longest")), b.int("longest_ns"))
+		line(&row.Lanes, b.text("lane")).put(d.start(b), b.int("end_ns")-b.int("start_ns"), b.int("busy_ns"), b.int("work_count"), d.name(b.text("longest")), b.int("longest_ns"))
 	}
 	for _, p := range passes {
 		if row := rows[p.place()]; row != nil {
-			line(&row.Stages, p.text("stage")).put(p.int("start_ns")-d.from, p.int("end_ns")-p.int("start_ns"), p.int("passes"), p.int("pass"), p.int("busy_ns"), p.int("launch_bound_ns"), p.int("span_ns"), p.flag("is_warmup"))
+			line(&row.Stages, p.text("stage")).put(d.start(p), p.int("end_ns")-p.int("start_ns"), p.int("passes"), p.int("pass"), p.int("busy_ns"), p.int("launch_bound_ns"), p.int("span_ns"), p.flag("is_warmup"))
 		}
 	}
 	for _, g := range gaps {
 		if row := rows[g.place()]; row != nil {
-			row.Gaps = append(row.Gaps, []int64{g.int("start_ns") - d.from, g.int("duration_ns"), d.name(g.text("cause")), d.name(g.text("before")), d.name(g.text("after")), d.name(g.text("stage"))})
+			row.Gaps = append(row.Gaps, []int64{d.start(g), g.int("duration_ns"), d.name(g.text("cause")), d.name(g.text("before")), d.name(g.text("after")), d.name(g.text("stage"))})
 		}
 	}
 	return d, nil
+}
+
+// measure finds the first work by the given clocks and gives the time from there to the end of the last.
+func (d *timelineData) measure(blocks []record, clocks map[int64]int64) int64 {
+	var until int64
+	for i, b := range blocks {
+		offset := clocks[b.int("source_id")]
+		start, end := b.int("start_ns")-offset, b.int("end_ns")-offset
+		if i == 0 {
+			d.from, until = start, end
+		}
+		d.from, until = min(d.from, start), max(until, end)
+	}
+	return max(until-d.from, 1)
+}
+
+// start is when a row's work began, from the first work drawn.
+func (d *timelineData) start(r record) int64 {
+	return r.int("start_ns") - d.clocks[r.int("source_id")] - d.from
+}
+
+// clocksOf reads the clocks that can be put together: those of ranks whose collectives tell how. Other sources keep a clock of their own, since
+// captures taken one after the other would be far apart.
+func clocksOf(f *queries.Frame) (map[int64]int64, error) {
+	clocks := map[int64]int64{}
+	if f == nil {
+		return clocks, nil
+	}
+	offsets, err := recordsOf(f, "source_id", "reference_id", "offset_ns", "basis")
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range offsets {
+		if o.text("basis") == "collectives" {
+			clocks[o.int("source_id")], clocks[o.int("reference_id")] = o.int("offset_ns"), 0
+		}
+	}
+	return clocks, nil
 }
 
 // rowsOf makes a row for each GPU of each source, in the order of the blocks. Several sources are told apart.
@@ -139,7 +183,10 @@ func (d *timelineData) rowsOf(blocks []record) map[[2]int64]*timelineRow {
 		}
 		rows[at] = &timelineRow{Label: fmt.Sprintf("GPU %d", at[1]), Stages: []*timelineRun{}, Lanes: []*timelineRun{}, Gaps: [][]int64{}}
 		if len(sources) > 1 {
-			rows[at].Label += fmt.Sprintf(", source %d by its own clock", at[0])
+			rows[at].Label += fmt.Sprintf(", source %d", at[0])
+			if _, common := d.clocks[at[0]]; !common {
+				rows[at].Label += " by its own clock"
+			}
 		}
 		d.Rows = append(d.Rows, rows[at])
 	}
@@ -176,42 +223,3 @@ func (l *timelineRun) put(start int64, more ...int64) {
 	l.Items = append(l.Items, append([]int64{start - l.last}, more...))
 	l.last = start
 }
-
-// record is a row with its columns by name.
-type record struct {
-	row []any
-	at  map[string]int
-}
-
-func recordsOf(f *queries.Frame, columns ...string) ([]record, error) {
-	at, err := columnsOf(f, columns...)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]record, len(f.Rows))
-	for i, row := range f.Rows {
-		out[i] = record{row, at}
-	}
-	return out, nil
-}
-
-func (r record) int(column string) int64 {
-	n, _ := r.row[r.at[column]].(int64)
-	return n
-}
-
-// text is "" where there is NULL.
-func (r record) text(column string) string {
-	s, _ := r.row[r.at[column]].(string)
-	return s
-}
-
-func (r record) flag(column string) int64 {
-	if is, _ := r.row[r.at[column]].(bool); is {
-		return 1
-	}
-	return 0
-}
-
-// place is the source and GPU of a row.
-func (r record) place() [2]int64 { return [2]int64{r.int("source_id"), r.int("device")} }

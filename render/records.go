@@ -1,0 +1,57 @@
+package render
+
+import (
+	"fmt"
+
+	"prof/queries"
+)
+
+// columnsOf gives the places of columns by name; the error says which one is not there.
+func columnsOf(f *queries.Frame, names ...string) (map[string]int, error) {
+	at := map[string]int{}
+	for _, name := range names {
+		if at[name] = f.Index(name); at[name] < 0 {
+			return nil, fmt.Errorf("render %s: it has no column %s", f.Query, name)
+		}
+	}
+	return at, nil
+}
+
+// record is a row with its columns by name.
+type record struct {
+	row []any
+	at  map[string]int
+}
+
+func recordsOf(f *queries.Frame, columns ...string) ([]record, error) {
+	at, err := columnsOf(f, columns...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]record, len(f.Rows))
+	for i, row := range f.Rows {
+		out[i] = record{row, at}
+	}
+	return out, nil
+}
+
+func (r record) int(column string) int64 {
+	n, _ := r.row[r.at[column]].(int64)
+	return n
+}
+
+// text is "" where there is NULL.
+func (r record) text(column string) string {
+	s, _ := r.row[r.at[column]].(string)
+	return s
+}
+
+func (r record) flag(column string) int64 {
+	if is, _ := r.row[r.at[column]].(bool); is {
+		return 1
+	}
+	return 0
+}
+
+// place is the source and GPU of a row.
+func (r record) place() [2]int64 { return [2]int64{r.int("source_id"), r.int("device")} }
