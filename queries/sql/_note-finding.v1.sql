@@ -50,3 +50,7 @@ SELECT 'throttling could not be tried: the run has no samples of clocks, which p
 FROM whole WHERE whole.parts > 0 AND NOT EXISTS (SELECT 1 FROM device_sample d WHERE d.run_id = _run_id_v1(run) AND d.throttle_mask IS NOT NULL)
 UNION ALL
 SELECT 'savings overlap and do not add up: taking one away changes the others' FROM whole WHERE whole.parts > 0
+UNION ALL
+SELECT coalesce((SELECT format('the workload took {:.0f} % longer under Nsight Systems than alone, which is most felt in launches: launch-bound idle is less without it', 100 * max(o.overhead_ratio)) FROM overhead_v1(run) o WHERE o.tool = 'nsys' AND o.overhead_ratio > 0),
+    'tracing makes each launch longer, so that launch-bound idle is less without it; prof capture --baseline measures by how much')
+FROM own WHERE EXISTS (SELECT 1 FROM device_time t WHERE t.run_id = _run_id_v1(run) AND t.launch_ns + t.late_ns > 0 AND (t.range_id IN (SELECT pass.range_id FROM pass) OR t.range_id IS NULL AND NOT EXISTS (SELECT 1 FROM pass)))
