@@ -6,8 +6,13 @@ import (
 	"slices"
 )
 
-// LongestGaps is how many single gaps of each GPU of a source are kept, the longest.
-const LongestGaps = 10_000
+const (
+	// LongestGaps is how many single gaps of each GPU of a source are kept, the longest.
+	LongestGaps = 10_000
+	// maxPatterns is how many patterns of gaps are told apart by what ran before and after. Names of ranges that differ each time, as those
+	// with a request's id, make patterns without end.
+	maxPatterns = 200_000
+)
 
 // Source is what device work is added up from, and the idle time of GPUs told.
 type Source struct {
@@ -45,6 +50,9 @@ type gapKey struct {
 
 const noPath = int32(-1)
 
+// anyLabel stands for what is not told apart any more.
+const anyLabel = int32(-1)
+
 // gapSum are the gaps of one pattern.
 type gapSum struct {
 	gapKey
@@ -61,7 +69,8 @@ type idle struct {
 // Account is where the time of GPUs went while nothing ran on them.
 type Account struct {
 	sums     *Sums
-	idle     []idle // by row of sums
+	idle     []idle            // by row of sums
+	rowsOf   map[int32][]int32 // rows of sums by device
 	patterns map[gapKey]*gapSum
 	longest  map[int32]*gapHeap
 }
@@ -72,7 +81,11 @@ type Account struct {
 func TellIdle(s Source, sums *Sums) *Account { return tellIdle(s, sums, HostStretch) }
 
 func tellIdle(s Source, sums *Sums, stretch int64) *Account {
-	a := &Account{sums: sums, idle: make([]idle, len(sums.rows)), patterns: map[gapKey]*gapSum{}, longest: map[int32]*gapHeap{}}
+	a := &Account{sums: sums, idle: make([]idle, len(sums.rows)), rowsOf: map[int32][]int32{}, patterns: map[gapKey]*gapSum{}, longest: map[int32]*gapHeap{}}
+	for i := range sums.rows {
+		d := sums.rows[i].device
+		a.rowsOf[d] = append(a.rowsOf[d], int32(i))
+	}
 	h, m := newHost(s.Calls, s.Overhead, stretch), newMerge(s.Work)
 	devices := map[int32]*deviceWalk{}
 	var d *deviceWalk
@@ -107,12 +120,7 @@ type deviceWalk struct {
 }
 
 func (a *Account) deviceWalk(device int32) *deviceWalk {
-	d := &deviceWalk{end: -Forever}
-	for i := range a.sums.rows {
-		if a.sums.rows[i].device == device {
-			d.starts = append(d.starts, int32(i))
-		}
-	}
+	d := &deviceWalk{end: -Forever, starts: a.rowsOf[device]}
 	d.ends = slices.Clone(d.starts)
 	rows := a.sums.rows
 	slices.SortFunc(d.starts, func(i, k int32) int { return cmp.Compare(rows[i].first, rows[k].first) })
@@ -150,6 +158,10 @@ func (a *Account) gap(d *deviceWalk, o *Work, device int32, s *Source, h *host) 
 	d.so.gaps++
 	k := gapKey{device, path, d.last, o.Label}
 	p := a.patterns[k]
+	if p == nil && len(a.patterns) >= maxPatterns {
+		k.before, k.after = anyLabel, anyLabel
+		p = a.patterns[k]
+	}
 	if p == nil {
 		p = &gapSum{gapKey: k}
 		a.patterns[k] = p

@@ -19,7 +19,23 @@ type world struct {
 	*made
 	calls    []apiCall
 	owner    [2][worldEnd]Part // of a thread: what its outermost call is for; outside is none
+	outer    [2][worldEnd]apiCall
 	profiled [2][worldEnd]bool // whether the profiler was at work on it
+}
+
+// partOf tells a call that launches nothing of what is next.
+func partOf(kind CallKind, duration int64) Part {
+	switch kind {
+	case LaunchCall:
+		if duration < testStretch {
+			return InLaunch
+		}
+	case GraphCall:
+		return InLaunch
+	case CopyCall, WaitCall:
+		return InWait
+	}
+	return InCall
 }
 
 const (
@@ -32,10 +48,10 @@ func newWorld(random *rand.Rand, lines *Timelines) *world {
 	w := &world{made: newMade(lines)}
 	for thread := range int32(2) {
 		for at := random.Int64N(30); at < 150; at += random.Int64N(15) {
-			c := apiCall{thread, at, at + 1 + random.Int64N(9), CallKind(random.IntN(4))}
+			c := apiCall{thread, at, at + 1 + random.Int64N(9), CallKind(random.IntN(int(QueryCall)))}
 			w.calls = append(w.calls, c)
 			if random.IntN(3) == 0 { // one inside it, or over its end
-				w.calls = append(w.calls, apiCall{thread, at + 1, at + 2 + random.Int64N(9), CallKind(random.IntN(4))})
+				w.calls = append(w.calls, apiCall{thread, at + 1, at + 2 + random.Int64N(9), CallKind(random.IntN(int(QueryCall)))})
 			}
 			if random.IntN(3) > 0 {
 				at = c.end
@@ -49,19 +65,19 @@ func newWorld(random *rand.Rand, lines *Timelines) *world {
 		}
 	}
 	for _, c := range w.calls {
-		for at := c.start; at < c.end; at++ {
-			if w.owner[c.thread][at] == outside {
-				w.owner[c.thread][at] = c.kind.part()
-			}
+		from := c.start // a call that begins in another one begins when that ends
+		for from < c.end && w.owner[c.thread][from] != outside {
+			from++
+		}
+		for at := from; at < c.end; at++ {
+			w.owner[c.thread][at], w.outer[c.thread][at] = partOf(c.kind, c.end-from), apiCall{c.thread, from, c.end, c.kind}
 		}
 	}
 	for range random.IntN(5) {
-		thread, at, length := random.Int32N(3)-1, random.Int64N(150), random.Int64N(12)
+		thread, at, length := random.Int32N(2), random.Int64N(150), random.Int64N(12)
 		w.Overhead.Add(thread, at, at+length)
-		for k := range int32(2) {
-			for i := at; (thread == AnyThread || thread == k) && i < at+length; i++ {
-				w.profiled[k][i] = true
-			}
+		for i := at; i < at+length; i++ {
+			w.profiled[thread][i] = true
 		}
 	}
 	return w
@@ -94,6 +110,9 @@ func (w *world) at(t int64, c Caller) Part {
 	case w.profiled[c.Thread][t]:
 		return InProfiler
 	case t >= c.Start:
+		if o := w.outer[c.Thread][c.Start]; o.end > c.Start && o.start == c.Start && o.kind != CopyCall && o.kind != WaitCall {
+			return partOf(o.kind, o.end-o.start)
+		}
 		return InLaunch
 	case w.owner[c.Thread][t] != outside:
 		return w.owner[c.Thread][t]
@@ -271,6 +290,9 @@ func TestLongCalls(t *testing.T) {
 	l.Add(0, 5, 3_000_000_000, WaitCall)
 	l.Add(0, 9_000_000_000, 7, LaunchCall)
 	l.Add(0, 9_000_000_100, 20_000_000_000, OtherCall)
+	l.Add(0, 10_000_000_000, 1_000_000_000, WaitCall) // inside it, over every border of what a record holds
+	l.Break()
+	l.Add(0, 12_000_000_000, 9_000_000_000, LaunchCall)
 	h := newHost(c, &Overhead{}, HostStretch)
 	got := h.split(0, 30_000_000_000, Caller{Start: 29_000_000_200, End: 29_000_000_300})
 	want := Parts{InWait: 3_000_000_000, InLaunch: 7 + 100, Late: 93 + 100, InCall: 20_000_000_000, OnHost: 5 + 9_000_000_000 - 3_000_000_005}
@@ -279,13 +301,52 @@ func TestLongCalls(t *testing.T) {
 	}
 }
 
+// A call of years takes one record.
+func TestEndlessCall(t *testing.T) {
+	c := &Calls{}
+	c.List().Add(0, -1<<55, 1<<56, WaitCall)
+	if n := c.lists[0].lines[0].rows.Len(); n != 1 {
+		t.Errorf("%d records", n)
+	}
+	h := newHost(c, &Overhead{}, HostStretch)
+	if got, want := h.split(0, 100, Caller{Start: 90, End: 95}), (Parts{InWait: 90, InLaunch: 5, Queued: 5}); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// Going back and forth between calls that are far apart finds the same as going along them.
+func TestSeek(t *testing.T) {
+	c := &Calls{}
+	l := c.List()
+	for i := range int64(5000) {
+		if i%700 == 0 {
+			l.Break()
+		}
+		l.Add(0, 10*i, 1+i%7, OtherCall)
+	}
+	w := callWalk{blocks: c.settle()[0]}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		at := random.Int64N(51_000) - 500
+		w.seek(at)
+		want := max(0, at/10)
+		if at >= 0 && at%10 >= 1+want%7 {
+			want++
+		}
+		start, _, _, ok := w.next()
+		if ok != (want < 5000) || ok && start != 10*want {
+			t.Fatalf("after %d comes the call at %d (%v), want that at %d", at, start, ok, 10*want)
+		}
+	}
+}
+
 func TestKindOfCall(t *testing.T) {
 	for name, want := range map[string]CallKind{
-		"cudaLaunchKernel": LaunchCall, "cuLaunchKernelEx": LaunchCall, "cudaGraphLaunch_v10000": LaunchCall, "hipModuleLaunchKernel": LaunchCall,
+		"cudaLaunchKernel": LaunchCall, "cuLaunchKernelEx": LaunchCall, "cudaGraphLaunch_v10000": GraphCall, "cuGraphLaunch": GraphCall, "hipModuleLaunchKernel": LaunchCall,
 		"cudaLaunchCooperativeKernel": LaunchCall, "cudaMemsetAsync": LaunchCall, "cuMemsetD32Async": LaunchCall,
 		"cudaMemcpyAsync": CopyCall, "cuMemcpyHtoDAsync_v2": CopyCall, "hipMemcpyWithStream": CopyCall,
 		"cudaStreamSynchronize": WaitCall, "cudaEventSynchronize": WaitCall, "cudaDeviceSynchronize": WaitCall, "cuCtxSynchronize": WaitCall,
-		"cudaMalloc": OtherCall, "cudaFree": OtherCall, "cuModuleLoadData": OtherCall, "cudaStreamWaitEvent": OtherCall, "cudaEventQuery": OtherCall,
+		"cudaMalloc": OtherCall, "cudaFree": OtherCall, "cuModuleLoadData": OtherCall, "cudaStreamWaitEvent": OtherCall, "cudaEventQuery": QueryCall, "cuStreamQuery": QueryCall,
 		"cudaGraphInstantiate_v12000": OtherCall, "cudaGraphAddMemcpyNode": OtherCall, "cudaGraphAddKernelNode": OtherCall,
 	} {
 		if got := KindOfCall(name); got != want {

@@ -90,14 +90,20 @@ func (p *Parts) values() []driver.Value {
 
 // values gives a label's columns: kernel_name_id and operation.
 func (l *Labels) values(id int32) []driver.Value {
+	if id == anyLabel {
+		return []driver.Value{nil, "(any)"}
+	}
 	label := l.list[id]
-	if label.Operation != "" {
-		return []driver.Value{nil, label.Operation}
+	if label.Kind != Kernel {
+		return []driver.Value{nil, cmp.Or(label.Operation, "copy")}
 	}
 	return []driver.Value{label.KernelName, nil}
 }
 
 func (l *Labels) compare(a, b int32) int {
+	if a == anyLabel || b == anyLabel {
+		return cmp.Compare(b, a)
+	}
 	x, y := l.list[a], l.list[b]
 	return cmp.Or(cmp.Compare(x.Operation, y.Operation), cmp.Compare(x.KernelName, y.KernelName))
 }

@@ -14,16 +14,22 @@ type CallKind uint8
 
 const (
 	OtherCall  CallKind = iota // memory, modules, streams, ...
-	LaunchCall                 // hands work over: kernels, graphs, fills
+	LaunchCall                 // hands work over: kernels, fills
+	GraphCall                  // hands a graph over, which takes the longer the more nodes it has
 	CopyCall                   // hands a copy over, and may wait for it
 	WaitCall                   // waits for the device
+	QueryCall                  // asks whether something is done, as often as a thread likes; such calls are left out
 )
 
 // KindOfCall tells the kind of a function of the CUDA runtime or driver, or of HIP, by its name. Functions that build graphs launch nothing.
 func KindOfCall(name string) CallKind {
 	switch {
-	case strings.Contains(name, "Graph") && !strings.Contains(name, "GraphLaunch"):
+	case strings.Contains(name, "GraphLaunch"):
+		return GraphCall
+	case strings.Contains(name, "Graph"):
 		return OtherCall
+	case strings.Contains(name, "EventQuery"), strings.Contains(name, "StreamQuery"):
+		return QueryCall
 	case strings.Contains(name, "Synchronize"):
 		return WaitCall
 	case strings.Contains(name, "Memcpy"):
@@ -34,30 +40,42 @@ func KindOfCall(name string) CallKind {
 	return OtherCall
 }
 
-// call is an API call of a thread: where it starts from its block's base on, and its duration with the kind in the two lowest bits.
+// call is an API call of a thread: where it starts from its block's base on, and its duration with the kind in the lowest bits.
 type call struct{ start, length uint32 }
 
 const (
-	kindBits = 2
+	kindBits = 3
 	maxStart = int64(1)<<32 - 1
-	maxCall  = int64(1)<<(32-kindBits) - 1 // longer calls are kept as several that touch
+	longCall = int64(1)<<(32-kindBits) - 1 // this and more is in callBlock.long
 )
-
-func (c call) kind() CallKind  { return CallKind(c.length & (1<<kindBits - 1)) }
-func (c call) duration() int64 { return int64(c.length >> kindBits) }
 
 // callBlock are calls of one thread that came one after the other, in the order of their starts.
 type callBlock struct {
 	base    int64
+	first   int64 // start of the first one
 	last    int64 // start of the last one
 	rows    *load.Blocks[call]
+	long    map[int64]int64 // durations that do not fit, by start
 	from, n int32
 }
 
 func (b *callBlock) at(i int32) (start, end int64, kind CallKind) {
 	c := *b.rows.At(b.from + i)
 	start = b.base + int64(c.start)
-	return start, start + c.duration(), c.kind()
+	duration := int64(c.length >> kindBits)
+	if duration == longCall {
+		duration = b.long[start]
+	}
+	return start, start + duration, CallKind(c.length & (1<<kindBits - 1))
+}
+
+// pack makes the record of a call, which begins no earlier than the block's base and no later than maxStart after it.
+func (b *callBlock) pack(start, duration int64, kind CallKind) call {
+	if duration >= longCall {
+		b.long[start] = duration
+		duration = longCall
+	}
+	return call{uint32(start - b.base), uint32(duration)<<kindBits | uint32(kind)}
 }
 
 // Calls are the API calls of a source's threads, for what the threads were doing while a GPU was idle. They take 8 bytes each.
@@ -83,6 +101,7 @@ type CallList struct {
 
 type callLine struct {
 	rows   load.Blocks[call]
+	long   map[int64]int64
 	blocks []callBlock
 	batch  int
 	outer  int64 // end of the call that holds those to come
@@ -91,14 +110,17 @@ type callLine struct {
 // Break says that what comes now did not follow what came before: another worker has the calls in between.
 func (l *CallList) Break() { l.batch++ }
 
-// Add takes a call. Those inside the call before, as the driver's inside the runtime's, tell nothing more and are left out.
+// Add takes a call. Of those inside the call before, as the driver's inside the runtime's, the outer one tells what the thread does.
 func (l *CallList) Add(thread int32, start, duration int64, kind CallKind) {
+	if kind == QueryCall {
+		return
+	}
 	for int(thread) >= len(l.lines) {
 		l.lines = append(l.lines, nil)
 	}
 	line := l.lines[thread]
 	if line == nil {
-		line = &callLine{}
+		line = newCallLine()
 		l.lines[thread] = line
 	}
 	fresh := len(line.blocks) == 0 || line.batch != l.batch
@@ -111,19 +133,17 @@ func (l *CallList) Add(thread int32, start, duration int64, kind CallKind) {
 	}
 	line.batch = l.batch
 	line.outer = start + duration
-	for ; duration > maxCall; start, duration = start+maxCall, duration-maxCall {
-		line.add(start, maxCall, kind, fresh)
-		fresh = false
-	}
 	line.add(start, duration, kind, fresh)
 }
 
+func newCallLine() *callLine { return &callLine{long: map[int64]int64{}} }
+
 func (l *callLine) add(start, duration int64, kind CallKind, fresh bool) {
 	if fresh || start-l.blocks[len(l.blocks)-1].base > maxStart {
-		l.blocks = append(l.blocks, callBlock{base: start, rows: &l.rows, from: int32(l.rows.Len())})
+		l.blocks = append(l.blocks, callBlock{base: start, first: start, rows: &l.rows, long: l.long, from: int32(l.rows.Len())})
 	}
 	b := &l.blocks[len(l.blocks)-1]
-	l.rows.Add(call{uint32(start - b.base), uint32(duration)<<kindBits | uint32(kind)})
+	l.rows.Add(b.pack(start, duration, kind))
 	b.last = start
 	b.n++
 }
@@ -171,7 +191,7 @@ func sorted(blocks []callBlock) []callBlock {
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.kind, b.kind))
 	})
-	line := &callLine{}
+	line := newCallLine()
 	for i, r := range rows {
 		line.add(r.start, r.end-r.start, r.kind, i == 0)
 	}
@@ -193,7 +213,10 @@ func outermost(blocks []callBlock) []callBlock {
 			if start-b.base > maxStart {
 				continue // four seconds inside another call
 			}
-			*b.rows.At(b.from + n) = call{uint32(start - b.base), uint32(stop-start)<<kindBits | uint32(kind)}
+			*b.rows.At(b.from + n) = b.pack(start, stop-start, kind)
+			if n == 0 {
+				b.first = start
+			}
 			end, b.last = stop, start
 			n++
 		}

@@ -1,6 +1,9 @@
 package attribute
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // callWalk goes along the calls of one thread. They are in the order of time and do not overlap.
 type callWalk struct {
@@ -10,40 +13,29 @@ type callWalk struct {
 	busy   overlaps // the profiler on this thread
 }
 
-// seek goes to the first call that ends after t.
+// nearby is how many calls are looked at one by one before a search.
+const nearby = 8
+
+// seek goes to the first call that ends after t, which is mostly near.
 func (w *callWalk) seek(t int64) {
-	if w.ends(t) { // the mark may be too far
-		w.back(t)
-	}
-	for w.b < len(w.blocks) {
-		b := &w.blocks[w.b]
-		if _, end, _ := b.at(b.n - 1); end <= t {
-			w.b, w.i = w.b+1, 0
-			continue
-		}
-		for ; w.i < b.n; w.i++ {
-			if _, end, _ := b.at(w.i); end > t {
+	if end, ok := w.before(); !ok || end <= t {
+		for range nearby {
+			if _, end, _, ok := w.next(); !ok || end > t {
 				return
 			}
+			w.step()
 		}
 	}
-}
-
-// ends says whether the call before the mark ends after t, so that the mark has to go back.
-func (w *callWalk) ends(t int64) bool {
-	end, ok := w.before()
-	return ok && end > t
-}
-
-// back goes to a block that begins before t for sure: of the last whose base does the first calls may have been left out.
-func (w *callWalk) back(t int64) {
-	b, _ := slices.BinarySearchFunc(w.blocks, t, func(b callBlock, t int64) int {
-		if b.base <= t {
-			return -1
-		}
-		return 1
-	})
-	w.b, w.i = max(b-2, 0), 0
+	b := sort.Search(len(w.blocks), func(k int) bool { return w.blocks[k].first > t }) - 1 // the last that begins by then
+	if b < 0 {
+		w.b, w.i = 0, 0
+		return
+	}
+	block := &w.blocks[b]
+	w.b, w.i = b, int32(sort.Search(int(block.n), func(i int) bool { _, end, _ := block.at(int32(i)); return end > t }))
+	if w.i == block.n {
+		w.b, w.i = b+1, 0
+	}
 }
 
 // before gives the end of the call before the mark.

@@ -10,10 +10,10 @@ const HostStretch = int64(100_000)
 type Part uint8
 
 const (
-	InLaunch   Part = iota // inside a call that launches work
+	InLaunch   Part = iota // inside a call that launches work and is shorter than HostStretch, or launches a graph
 	Late                   // between two calls, on the way to the launch
 	InWait                 // inside a call that waits for the device, or copies
-	InCall                 // inside another call
+	InCall                 // inside another call, or one that launches and takes HostStretch or longer: it loads the kernel's code first
 	OnHost                 // outside CUDA for HostStretch or longer
 	InProfiler             // the profiler was at work on the thread
 	Queued                 // nothing: the launch had returned
@@ -51,33 +51,24 @@ type Caller struct {
 	Start, End int64
 }
 
-// Overhead is time that the profiler took on threads.
+// Overhead is time that the profiler took on threads. Where a capture does not say whose thread it was, it is not known to have kept any
+// from its work.
 type Overhead struct {
-	mu  sync.Mutex
-	of  map[int32][]interval
-	all []interval
+	mu sync.Mutex
+	of map[int32][]interval
 }
-
-// AnyThread stands for a thread that the profiler does not name: its time holds for all.
-const AnyThread = int32(-1)
 
 // Add takes a stretch of time in which the profiler was at work on a thread.
 func (o *Overhead) Add(thread int32, start, end int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if thread == AnyThread {
-		o.all = append(o.all, interval{start, end})
-		return
-	}
 	if o.of == nil {
 		o.of = map[int32][]interval{}
 	}
 	o.of[thread] = append(o.of[thread], interval{start, end})
 }
 
-func (o *Overhead) on(thread int32) overlaps {
-	return overlaps{list: joined(append(append([]interval(nil), o.of[thread]...), o.all...))}
-}
+func (o *Overhead) on(thread int32) overlaps { return overlaps{list: joined(o.of[thread])} }
 
 // host tells idle time by what threads were doing.
 type host struct {
@@ -116,7 +107,9 @@ func (h *host) split(from, to int64, c Caller) (p Parts) {
 	if stop := min(returned, c.Start); from < stop {
 		h.ahead(w, from, stop, c.Start, &p)
 	}
-	w.piece(max(from, min(c.Start, to)), returned, InLaunch, &p)
+	if at := max(from, min(c.Start, to)); at < returned {
+		w.piece(at, returned, h.ownPart(w, c), &p)
+	}
 	if at := max(from, returned); at < to {
 		p[Queued] += to - at
 	}
@@ -140,7 +133,7 @@ func (h *host) ahead(w *callWalk, from, stop, launch int64, p *Parts) {
 			from = start
 			continue
 		}
-		w.piece(from, min(end, stop), kind.part(), p)
+		w.piece(from, min(end, stop), h.part(kind, end-start), p)
 		from, last = end, end
 		w.step()
 	}
@@ -155,14 +148,25 @@ func (h *host) outside(w *callWalk, piece, stretch interval, p *Parts) {
 	w.piece(piece.start, piece.end, part, p)
 }
 
-func (k CallKind) part() Part {
-	switch k {
-	case LaunchCall:
+// part tells a call that launched nothing of what is next.
+func (h *host) part(kind CallKind, duration int64) Part {
+	switch {
+	case kind == GraphCall, kind == LaunchCall && duration < h.stretch:
 		return InLaunch
-	case CopyCall, WaitCall:
+	case kind == CopyCall, kind == WaitCall:
 		return InWait
 	}
 	return InCall
+}
+
+// ownPart tells the call that launches what is next. A copy's is its launch, however long it takes: it may be what moves the bytes.
+func (h *host) ownPart(w *callWalk, c Caller) Part {
+	w.seek(c.Start)
+	start, end, kind, ok := w.next()
+	if ok && start == c.Start && kind != CopyCall && kind != WaitCall {
+		return h.part(kind, end-start)
+	}
+	return InLaunch
 }
 
 // piece adds [from, to) to a part, less what the profiler took of it.

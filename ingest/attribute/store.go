@@ -40,7 +40,7 @@ func (i IDs) Store(ctx context.Context, t *load.Target, name string, lines *Time
 	if err := i.storeSums(ctx, t, sums); err != nil {
 		return err
 	}
-	t.Run.RangeID += int32(len(sums.first) - 1)
+	t.Run.RangeID += sums.spans
 	t.Run.ContextID += int32(lines.Len())
 	return nil
 }

@@ -25,21 +25,23 @@ func (u *union) add(start, end int64) {
 // Sums are the sums of device work by range, nested ranges included, and those of all device work.
 type Sums struct {
 	rows  []rangeDevice
-	first []int32 // by span: its first row, -1 none; after the spans, for all work of the source
+	first []int32         // by span: its first row, -1 none
+	whole map[int32]int32 // by device: the row of all work of the source
+	spans int32
 }
 
 // SumRanges visits the work of a source in the order of its start and adds each piece to all ranges open at its launch, and to the whole. spans
 // counts the ranges that its timelines were built from. Time already covered by earlier work of the same range and device is not added to
 // busy again.
 func SumRanges(s Source, spans int) *Sums {
-	sums := &Sums{first: make([]int32, spans+1)}
+	sums := &Sums{first: make([]int32, spans), whole: map[int32]int32{}, spans: int32(spans)}
 	for i := range sums.first {
 		sums.first[i] = -1
 	}
 	m, labels, nodes := newMerge(s.Work), s.Labels.all(), s.Lines.nodes
 	for o := m.next(); o != nil; o = m.next() {
 		l := &labels[o.Label]
-		sums.row(int32(spans), l.Device).add(o, l.Kind)
+		sums.all(l.Device).add(o, l.Kind)
 		for n := s.node(o); n != NoNode; n = nodes[n].parent {
 			sums.row(nodes[n].span, l.Device).add(o, l.Kind)
 		}
@@ -53,10 +55,24 @@ func (s *Sums) row(span int32, device int32) *rangeDevice {
 			return &s.rows[i]
 		}
 	}
-	s.rows = append(s.rows, rangeDevice{span: span, next: s.first[span], device: device, first: Forever, last: -Forever,
+	s.first[span] = s.make(span, s.first[span], device)
+	return &s.rows[s.first[span]]
+}
+
+// all gives the row of all work of the source on a device.
+func (s *Sums) all(device int32) *rangeDevice {
+	i, ok := s.whole[device]
+	if !ok {
+		i = s.make(s.spans, -1, device)
+		s.whole[device] = i
+	}
+	return &s.rows[i]
+}
+
+func (s *Sums) make(span, next, device int32) int32 {
+	s.rows = append(s.rows, rangeDevice{span: span, next: next, device: device, first: Forever, last: -Forever,
 		kernel: union{end: -Forever}, traced: union{end: -Forever}})
-	s.first[span] = int32(len(s.rows) - 1)
-	return &s.rows[len(s.rows)-1]
+	return int32(len(s.rows) - 1)
 }
 
 func (r *rangeDevice) add(o *Work, kind WorkKind) {
@@ -87,4 +103,4 @@ func (r *rangeDevice) add(o *Work, kind WorkKind) {
 }
 
 // isWhole says whether a row is of all work of the source.
-func (s *Sums) isWhole(r *rangeDevice) bool { return int(r.span) == len(s.first)-1 }
+func (s *Sums) isWhole(r *rangeDevice) bool { return r.span == s.spans }

@@ -32,10 +32,20 @@ func (o *Work) before(p *Work) int {
 }
 
 // WorkList keeps the work that one worker saw.
-type WorkList struct{ load.Blocks[Work] }
+type WorkList struct {
+	load.Blocks[Work]
+	ordered [][]Work // once all is in it
+}
 
 // byStart gives the list in the order of starts; exports are in this order already, so it mostly only looks.
 func (l *WorkList) byStart() [][]Work {
+	if l.ordered == nil {
+		l.ordered = l.order()
+	}
+	return l.ordered
+}
+
+func (l *WorkList) order() [][]Work {
 	sorted := true
 	var last *Work
 	for _, b := range l.Pieces() {

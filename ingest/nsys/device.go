@@ -2,6 +2,7 @@ package nsys
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -105,11 +106,11 @@ func (d *deviceWork) worker() *deviceFill {
 // common fills the shared columns of row n from row i, which is of what label says; false means that the row is no interval and is left out.
 func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label attribute.Label) bool {
 	start, end := b.Cols[inStart].Ints[i], b.Cols[inEnd].Ints[i]
-	if end < start {
+	if !isInterval(start, end) {
 		f.backward.Add(1)
 		return false
 	}
-	pid, device := &b.Cols[inPid], int32(b.Cols[inDevice].Ints[i])
+	pid, device := &b.Cols[inPid], int32(min(max(b.Cols[inDevice].Ints[i], -1), noDevice))
 	if pid.Null(i) {
 		c.SetNull(outPid, n)
 	} else {
@@ -172,8 +173,11 @@ func (l *loader) device(globalPid, cudaID int64) int32 {
 	if gpu, ok := l.deviceOf[deviceKey{pidOf(globalPid), cudaID}]; ok {
 		return gpu
 	}
-	return int32(cudaID)
+	return int32(min(max(cudaID, -1), noDevice))
 }
+
+// noDevice is above every number that a GPU of one machine has; rows of such numbers are of none, and are not taken for another GPU's.
+const noDevice = int64(math.MaxInt32)
 
 type deviceKey struct {
 	pid  int32

@@ -119,7 +119,7 @@ func (l *loader) check(ctx context.Context, info *load.SourceInfo) error {
 	}
 	for _, f := range slices.Concat(faults, operatorFaults) {
 		switch f.what {
-		case "a kernel's context has not one innermost range", "a kernel's path is not its context's", "context and path do not go together",
+		case "the time of a GPU does not add up", "gaps are not the idle time", "a range's busy time is not that of its parts", "a kernel's context has not one innermost range", "a kernel's path is not its context's", "context and path do not go together",
 			"range_id repeats", "range_context repeats", "range_device repeats", "a parent is missing", "a kernel's name is missing",
 			"an operator's device work is not what it launched", "an operator's total is not its own work and that of what it calls", "an operator is not inside its parent",
 			"an operator's set of ranges is missing or has another path", "op_id repeats", "an operator's own time is not the rest", "a forward operator began no earlier, or has another number":

@@ -4,7 +4,7 @@
 // Reading goes in the order that attribution needs: NVTX ranges first, swept into timelines; then API calls, each put into
 // the ranges open when it began; then device work, which finds its API call by process and correlation id and inherits those
 // ranges. At last the gaps in which a GPU is idle are told by the calls around them. Memory: 24 bytes for each launch that device work
-// refers to, 8 for each API call, 24 for each piece of device work, and about 200 for each range; for operators see there.
+// refers to, 8 for each API call, 24 for each piece of device work, and about 250 for each range; for operators see there.
 package nsys
 
 import (

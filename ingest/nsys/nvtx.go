@@ -139,7 +139,7 @@ func (r *ranges) spanOf(b *table.Batch, i int) (s attribute.Span, ok bool) {
 	if end := &b.Cols[nvEnd]; !end.Null(i) && end.Ints[i] != r.finish {
 		s.End = end.Ints[i]
 	}
-	return s, s.End >= s.Start
+	return s, isInterval(s.Start, min(s.End, farthest-1)) && (s.End < farthest || s.End == attribute.Forever)
 }
 
 func (l *loader) addSpans(b *table.Batch) error {

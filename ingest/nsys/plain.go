@@ -56,7 +56,7 @@ func (l *loader) storePlain(ctx context.Context, base, into, wants, cols string,
 // fillCall writes pid, tid, start_ns, duration_ns and api_name_id from start, end, globalTid and nameId.
 func fillCall(names *nameCache[int32], b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 	start, end, tid := b.Cols[0].Ints[i], b.Cols[1].Ints[i], b.Cols[2].Ints[i]
-	if end < start {
+	if !isInterval(start, end) {
 		return false, nil
 	}
 	id, err := names.id(b.Cols[3].Ints[i])
@@ -125,10 +125,11 @@ func (l *loader) storeOverhead(ctx context.Context) error {
 				}
 				c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n], c.Int64(3)[n] = pidOf(tid), tidOf(tid), start, end-start
 				c.SetText(4, n, name)
-				if end >= start {
+				ok := isInterval(start, end)
+				if ok && !b.Cols[2].Null(i) {
 					l.overhead.Add(l.launches.Threads.Of(tid), start, end)
 				}
-				return end >= start, nil
+				return ok, nil
 			}
 		})
 }
@@ -146,7 +147,7 @@ func (l *loader) storeSync(ctx context.Context) error {
 			calls := l.launches.Finder()
 			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 				in := func(col int) int64 { return b.Cols[col].Ints[i] }
-				if in(1) < in(0) { // before anything is written: a NULL set for a row left out would stay for the next one
+				if !isInterval(in(0), in(1)) { // before anything is written: a NULL set for a row left out would stay for the next one
 					return false, nil
 				}
 				event, corr, pid := &b.Cols[6], &b.Cols[7], &b.Cols[8]

@@ -86,7 +86,7 @@ func backwardReason(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d rows end before they start", n)
+	return fmt.Sprintf("%d rows end before they start, or lie years away", n)
 }
 
 func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
@@ -109,7 +109,7 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 		list.Break()
 		n := 0
 		for i := range b.N {
-			if ends[i] < starts[i] {
+			if !isInterval(starts[i], ends[i]) {
 				backward.Add(1)
 				continue
 			}

@@ -8,11 +8,8 @@ import (
 
 // storeAccount adds device work up by range and tells what threads did while a GPU was idle.
 func (l *loader) storeAccount(ctx context.Context) error {
-	labels, overhead := &attribute.Labels{}, &attribute.Overhead{}
-	for _, o := range l.overhead { // Kineto does not say whose thread it was
-		overhead.Add(attribute.AnyThread, o.start-l.origin, o.start-l.origin+o.duration)
-	}
-	s := attribute.Source{Work: []*attribute.WorkList{l.workList(labels)}, Lines: l.lines, Labels: labels, Calls: &l.calls, Overhead: overhead, Caller: l.caller}
+	labels := &attribute.Labels{}
+	s := attribute.Source{Work: []*attribute.WorkList{l.workList(labels)}, Lines: l.lines, Labels: labels, Calls: &l.calls, Overhead: &attribute.Overhead{}, Caller: l.caller}
 	sums := attribute.SumRanges(s, len(l.spans))
 	threads := func(k int32) (pid, tid int32) { return l.threads.list[k].PID, l.threads.list[k].TID }
 	if err := l.ids.StoreAccount(ctx, l.target, attribute.TellIdle(s, sums), s, threads); err != nil {

@@ -1,7 +1,7 @@
 -- Where the time of a GPU went between the first start and the last end of a range's device work, cut into parts that exclude each other
 -- and add up to it exactly. One row for each range on each GPU that it has work on, and one for all work of the source there. A GPU is idle
 -- while no work of the source runs on it. Idle time is told by the thread that launches the next work to run there: what it did until that
--- launch had returned. Where several parts could hold, the first of profiler, launch, wait and call does.
+-- launch had returned. Asking whether an event or a stream is done tells nothing: such calls are passed over.
 CREATE TABLE device_time (
     run_id UUID NOT NULL, -- the run
     source_id INTEGER NOT NULL, -- the source
@@ -13,12 +13,12 @@ CREATE TABLE device_time (
     graph_ns BIGINT NOT NULL, -- graph replays of its own whose kernels were not traced ran, and no kernel of its own
     copy_ns BIGINT NOT NULL, -- copies and fills of its own ran, and neither of those
     other_ns BIGINT NOT NULL, -- only work of others ran
-    launch_ns BIGINT NOT NULL, -- idle: inside an API call that launches work
+    launch_ns BIGINT NOT NULL, -- idle: inside an API call that launches work and takes less than 100 us, or launches a graph
     late_ns BIGINT NOT NULL, -- idle: between two CUDA calls less than 100 us apart, on the way to the next launch
     wait_ns BIGINT NOT NULL, -- idle: inside an API call that waits for the device, or copies work that is not the next
-    call_ns BIGINT NOT NULL, -- idle: inside another CUDA call: memory, modules, streams, ...
+    call_ns BIGINT NOT NULL, -- idle: inside another CUDA call: memory, modules, streams; or one that launches and takes longer, as it loads code first
     host_ns BIGINT NOT NULL, -- idle: outside CUDA for 100 us or longer
-    profiler_ns BIGINT NOT NULL, -- idle: the profiler was at work on that thread
+    profiler_ns BIGINT NOT NULL, -- idle: the profiler was at work on that thread; 0 where a capture does not say on which, as Kineto
     queued_ns BIGINT NOT NULL, -- idle although that launch had returned: the device took its time, or waited for an event or another stream
     unknown_ns BIGINT NOT NULL, -- idle before work whose launch was not captured
     gap_count BIGINT NOT NULL -- idle gaps
