@@ -164,3 +164,72 @@ func TestAccountingOf(t *testing.T) {
 		}
 	}
 }
+
+// TestAccountingNotes holds what is said of a run stored without accounting whose only work are graph replays, and of GPUs of several machines that
+// have one number.
+func TestAccountingNotes(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	draw(t, w, "D")
+	account(t, w)
+	exec(t, w, sourceRow(2, "nsys")+"; INSERT INTO device_time SELECT * REPLACE (2 AS source_id) FROM device_time WHERE range_id IS NULL")
+	device := func(source, number int, uuid string) {
+		exec(t, w, fmt.Sprintf("INSERT INTO device (run_id, source_id, device_id, uuid) SELECT run_id, %d, %d, '%s' FROM run", source, number, uuid))
+	}
+	said := func(name string) string {
+		return strings.Join(query(t, w, name, queries.Args{"run": "drawn"}).Notes, "\n")
+	}
+	device(1, 0, "GPU-a")
+	device(2, 0, "GPU-a")
+	device(1, 1, "GPU-b") // has no work
+	device(2, 1, "GPU-c")
+	for _, name := range []string{"accounting", "gaps", "longest-gaps", "pass-accounting"} {
+		if notes := said(name); strings.Contains(notes, "stands for") {
+			t.Errorf("%s: %s", name, notes)
+		}
+	}
+	exec(t, w, "UPDATE device SET uuid = 'GPU-d' WHERE source_id = 2 AND device_id = 0")
+	for _, name := range []string{"accounting", "gaps", "longest-gaps", "pass-accounting"} {
+		if notes := said(name); !strings.Contains(notes, "GPU 0 stands for 2 different GPUs: GPU-a in file-1, GPU-d in file-2; ") || strings.Contains(notes, "GPU 1 stands for") {
+			t.Errorf("%s: %s", name, notes)
+		}
+	}
+
+	exec(t, w, "DELETE FROM device_time; DELETE FROM kernel; DELETE FROM memop")
+	if notes := said("accounting"); strings.Contains(notes, "did not account") {
+		t.Errorf("nothing is to account for: %s", notes)
+	}
+	exec(t, w, "INSERT INTO graph_launch (run_id, source_id, device_id, mode, start_ns, duration_ns, busy_ns, kernel_count, memop_count) SELECT run_id, 2, 0, 'graph', 10, 20, 20, 0, 0 FROM run")
+	if notes := said("accounting"); !strings.Contains(notes, "file-2 was stored by prof test, which did not account for the time of GPUs") || strings.Contains(notes, "file-1 was") {
+		t.Errorf("of graph replays: %s", notes)
+	}
+}
+
+// TestLeadingColumns holds what stands first: a narrow table loses columns from the right, but never the first text nor what is before it.
+func TestLeadingColumns(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"accounting":   "stage device part kind total_ns share_ratio",
+		"gaps":         "rank total_ns cause before after stage",
+		"longest-gaps": "rank duration_ns start_ns cause",
+		"slow-steps":   "rank nth time_ns excess_ns cause cause_ns",
+		"slow-ranks":   "range pass slowest waited_ns blamed_ns share_ratio",
+	}
+	for _, q := range allQueries(t) {
+		first, ok := want[q.Name]
+		if !ok {
+			continue
+		}
+		var names []string
+		for _, c := range q.Columns {
+			names = append(names, c[0])
+		}
+		if !strings.HasPrefix(strings.Join(names, " "), first+" ") {
+			t.Errorf("%s begins with %v, not %s", q.Name, names[:6], first)
+		}
+		delete(want, q.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("no such queries: %v", want)
+	}
+}

@@ -50,8 +50,8 @@ func TestLateRank(t *testing.T) {
 		t.Fatalf("%d steps", len(f.Rows))
 	}
 	row := f.Rows[3]
-	if get := func(c string) any { return row[f.Index(c)] }; get("name") != "step[3]" || get("slowest") != "GPU 1, process 757" || get("calls") != int64(17) || get("last_count") != int64(17) ||
-		get("slowest_ratio") != 1.0 || get("clock_error_ns") != int64(0) {
+	if get := func(c string) any { return row[f.Index(c)] }; get("name") != "step[3]" || get("slowest") != "GPU 1 (757)" || get("calls") != int64(17) || get("last_count") != int64(17) ||
+		get("share_ratio") != 1.0 || get("clock_error_ns") != int64(0) {
 		t.Errorf("step[3] is %v", row)
 	}
 	for i, r := range f.Rows {
@@ -70,7 +70,7 @@ func TestLateRank(t *testing.T) {
 	for _, r := range p.Rows {
 		if r[p.Index("pass")] == int64(4) {
 			late += number(p, r, "waited_ns")
-			if r[p.Index("slowest")] != "GPU 1, process 757" || r[p.Index("calls")] != r[p.Index("last_count")] {
+			if r[p.Index("slowest")] != "GPU 1 (757)" || r[p.Index("calls")] != r[p.Index("last_count")] {
 				t.Errorf("%v", r)
 			}
 		}
@@ -103,7 +103,7 @@ func TestSkewByHand(t *testing.T) {
 			if last.start < first.start {
 				first, last = last, first
 			}
-			want = append(want, fmt.Sprint(family, " ", last.start-first.start, " GPU ", last.device, ", process ", last.pid, " ", min(last.start, first.end)-first.start, " ", last.end-last.start, " ", first.start, " ",
+			want = append(want, fmt.Sprint(family, " ", last.start-first.start, " GPU ", last.device, " (", last.pid, ") ", min(last.start, first.end)-first.start, " ", last.end-last.start, " ", first.start, " ",
 				max(first.end, last.end)-min(first.end, last.end), " ", last.start <= first.end))
 		}
 	}

@@ -55,7 +55,7 @@ func TestGaps(t *testing.T) {
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
-		if got := shownCells(query(t, w, "gaps", args), "rank", "stage", "before", "after", "cause", "gap_count", "total_ns", "share_ratio", "mean_ns", "max_ns", "launch_ns", "late_ns", "wait_ns", "host_ns", "unknown_ns"); !slices.Equal(got, want) {
+		if got := shownCells(query(t, w, "gaps", args), "rank", "stage", "before", "after", "cause", "gap_count", "total_ns", "idle_ratio", "mean_ns", "max_ns", "launch_ns", "late_ns", "wait_ns", "host_ns", "unknown_ns"); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}

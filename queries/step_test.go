@@ -1,6 +1,7 @@
 package queries_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -142,5 +143,40 @@ func TestTokenTimes(t *testing.T) {
 	same(t, "time per token", f.Rows[0][f.Index("token_time_ns")], want, 0.01)
 	if n := total(queryOf(t, w, "steps", queries.Args{"top": "0"}), "token_count"); n != 96 {
 		t.Errorf("%d tokens", n)
+	}
+}
+
+// TestOverlappingSteps: where the work of a step lasts into the next one, times count in both, and shares of them mean nothing.
+func TestOverlappingSteps(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "r", torchData+"llama.trace.json.gz")
+	shares := []string{"busy_ratio", "launch_bound_ratio", "wait_ratio", "host_ratio", "between_ratio"}
+	for _, c := range []struct {
+		longer  int // how many times its span a step's last work ends later, in thousandths
+		unknown bool
+	}{{0, false}, {20, false}, {500, true}} {
+		exec(t, w, fmt.Sprintf("UPDATE range_device SET last_end_ns = last_end_ns + (last_end_ns - first_start_ns) * %d // 1000", c.longer))
+		over, whole := int64(0), int64(0)
+		steps := queryOf(t, w, "steps", queries.Args{"top": "0"})
+		for _, r := range steps.Rows {
+			if r[steps.Index("period_ns")] != nil && r[steps.Index("is_warmup")] == false {
+				span, period := number(steps, r, "gpu_span_ns"), number(steps, r, "period_ns")
+				over, whole = over+max(span-period, 0), whole+max(span, period)
+			}
+		}
+		f := queryOf(t, w, "step-times", nil)
+		if len(f.Rows) != 1 {
+			t.Fatalf("%v", f.Rows)
+		}
+		same(t, "overlap", f.Rows[0][f.Index("overlap_ratio")], float64(over)/float64(whole), 1e-9)
+		if c.unknown != (over*100 > whole) || c.longer == 20 && over == 0 {
+			t.Errorf("%d of %d ns overlap: another case is tried", over, whole)
+		}
+		for _, name := range shares {
+			if (f.Rows[0][f.Index(name)] == nil) != c.unknown {
+				t.Errorf("%d of %d ns overlap: %s is %v", over, whole, name, f.Rows[0][f.Index(name)])
+			}
+		}
 	}
 }

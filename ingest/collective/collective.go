@@ -34,7 +34,9 @@ var torch = map[string]string{"allreduce": "all-reduce", "all_reduce": "all-redu
 
 // Buffers gives the bytes of a rank's input and output buffers, each nil where it is not known, of the count that NCCL's function takes:
 // bytes that each rank gives to an all-gather or gather, that it receives of a reduce-scatter or scatter, that each pair of ranks exchanges in
-// an all-to-all; of others those of the buffer. ranks is 0 when it is not known.
+// an all-to-all; of others those of the buffer, which of a broadcast or reduce has the same size on every rank, though only the root reads the one
+// or writes the other. ranks is 0 when it is not known. Which rank is the root is not said: what only it receives of a gather or gives to a
+// scatter is not known.
 func Buffers(operation string, bytes, ranks int64) (in, out driver.Value) {
 	if bytes < 0 {
 		return nil, nil
@@ -44,10 +46,14 @@ func Buffers(operation string, bytes, ranks int64) (in, out driver.Value) {
 		all = bytes * ranks
 	}
 	switch operation {
-	case "all-gather", "gather":
+	case "all-gather":
 		return bytes, all
-	case "reduce-scatter", "scatter":
+	case "reduce-scatter":
 		return all, bytes
+	case "gather":
+		return bytes, nil
+	case "scatter":
+		return nil, bytes
 	case "all-to-all":
 		return all, all
 	case "send":

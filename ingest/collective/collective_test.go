@@ -22,8 +22,9 @@ func TestBuffers(t *testing.T) {
 		{"all-gather", 12, 0, int64(12), nil},
 		{"reduce-scatter", 12, 4, int64(48), int64(12)},
 		{"reduce-scatter", 12, 0, nil, int64(12)},
-		{"gather", 12, 4, int64(12), int64(48)},
-		{"scatter", 12, 4, int64(48), int64(12)},
+		{"gather", 12, 4, int64(12), nil},  // the root alone receives
+		{"scatter", 12, 4, nil, int64(12)}, // the root alone gives
+		{"reduce", 12, 4, int64(12), int64(12)},
 		{"all-to-all", 12, 4, int64(48), int64(48)},
 		{"all-to-all", 12, 0, nil, nil},
 		{"send", 12, 4, int64(12), int64(0)},

@@ -20,12 +20,12 @@
 --   graph_ns: as in device_time, as are all below
 --   copy_ns: copies and fills
 --   other_ns: only work of others ran
---   launch_ns: idle, inside a launch
+--   launch_ns: idle, inside a launch of less than 100 us, or of a graph
 --   late_ns: idle, on the way to the next launch
 --   wait_ns: idle, synchronising
---   call_ns: idle, inside another CUDA call
+--   call_ns: idle, inside another CUDA call, or a longer launch
 --   host_ns: idle, outside CUDA
---   profiler_ns: idle, the profiler at work
+--   profiler_ns: idle, the profiler at work on that thread, where a capture says on which
 --   queued_ns: idle although launched
 --   unknown_ns: idle, launch not captured
 --   gap_count: idle gaps

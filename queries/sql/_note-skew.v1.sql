@@ -7,15 +7,25 @@
 -- columns:
 --   note: the sentence
 
-WITH w AS (
-    SELECT w.match_id, any_value(w.operation) AS operation, any_value(w.last_start_ns <= w.first_end_ns) AS is_joint, bool_or(w.error_ns IS NULL) AS is_unknown, max(w.error_ns) AS error_ns
-    FROM _rank_wait_v1(run, source := source) w WHERE w.rank_count > 1 AND w.start_ns IS NOT NULL GROUP BY w.match_id
+WITH r AS (
+    SELECT w.match_id, w.member, w.operation, w.family, w.group_name, w.job_id, w.calls, w.rank_count, w.start_ns, w.is_joint, w.is_told, w.error_ns
+    FROM _rank_wait_v1(run, source := source) w
+), w AS (
+    SELECT r.match_id, any_value(r.is_told) AS is_told, bool_or(r.error_ns IS NULL) AS is_unknown, max(r.error_ns) AS error_ns
+    FROM r WHERE r.rank_count > 1 AND r.start_ns IS NOT NULL GROUP BY r.match_id
+), uneven AS (
+    SELECT r.job_id, coalesce(r.operation, r.family) AS kind, r.group_name, min_by(r.member, (r.calls, r.member)) AS fewest, min(r.calls) AS least, min_by(r.member, (-r.calls, r.member)) AS most, max(r.calls) AS largest
+    FROM r GROUP BY ALL HAVING min(r.calls) < max(r.calls)
 )
 SELECT 'no collective of the run is matched between ranks: it has one rank only, or none that communicates by kernels that kernel_rule knows as collectives' AS note
 WHERE NOT EXISTS (SELECT 1 FROM w) AND EXISTS (SELECT 1 FROM run r WHERE r.run_id = _run_id_v1(run))
 UNION ALL
-SELECT format('in {} of {} matched collectives the ranks were not all at the same moment: they may be ranks of different communicators, their clocks may be off, or a capture begins between collectives', count(*) FILTER (NOT w.is_joint), count(*))
-FROM w WHERE coalesce(w.operation NOT IN ('broadcast', 'reduce', 'gather', 'scatter'), true) HAVING count(*) FILTER (NOT w.is_joint) > 0
+SELECT format('ranks have different numbers of collectives: {}{}; matched are those that run at the same time', string_agg(format('{} has {} of {}, {} has {}', u.fewest, u.least, u.kind, u.most, u.largest), '; ' ORDER BY u.place) FILTER (u.place <= 3),
+    CASE WHEN count(*) > 3 THEN format('; and so on for {} more', count(*) - 3) ELSE '' END)
+FROM (SELECT u.fewest, u.least, u.kind, u.most, u.largest, row_number() OVER (ORDER BY u.job_id, u.kind, u.group_name) AS place FROM uneven u) u HAVING count(*) > 0
+UNION ALL
+SELECT format('in {} of {} matched collectives the ranks were not all at the same moment, and who was last is not told: they may be ranks of different communicators, their clocks may be off, or a capture begins between collectives', count(*) FILTER (NOT w.is_told), count(*))
+FROM w HAVING count(*) FILTER (NOT w.is_told) > 0
 UNION ALL
 SELECT 'the clocks of several sources are aligned by when each capture began, for want of matched collectives that tell better: on several machines that is good to what their clocks differ; see prof query clock-offsets'
 FROM w HAVING bool_or(w.is_unknown)

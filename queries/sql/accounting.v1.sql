@@ -12,8 +12,10 @@
 --   device: GPU
 --   part: where the time went. Work of the stage: compute (kernels), collective-overlapped (other kernels ran too), collective-exposed (none did), graph
 --     (replays traced as a whole), copy (copies and fills, when no kernel ran); other: only other work ran. Idle, by what the thread did that launches the next
---     work: launch (in a call that launches), late (on its way to it), wait (in a call that waits for the device), call (in another CUDA call), host (outside
---     CUDA for 100 us or longer), profiler, queued (the launch had returned), unknown (it was not captured)
+--     work on the GPU, of whatever process and stage: launch (in a call that launches and takes less than 100 us, or launches a graph), late (on its way to
+--     it), wait (in a call that waits for the device), call (in another CUDA call, or one that launches and takes 100 us or longer: it loads code first),
+--     host (outside CUDA for 100 us or longer), profiler (at work on that thread; the PyTorch profiler does not say on which, and has none), queued (the
+--     launch had returned), unknown (it was not captured). Asking whether an event or a stream is done is passed over, as if the thread were outside CUDA
 --   kind: busy, other, launch-bound (launch, late), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
 --   total_ns: time in the part, added up over passes; parts without any are left out
 --   share_ratio: total_ns as a share of span_total_ns

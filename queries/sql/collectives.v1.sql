@@ -17,8 +17,9 @@
 --   exposed_ns: the part of it in which no other kernel than collectives ran on the GPU in the same source
 --   exposed_ratio: exposed_ns as a share of total_ns
 --   median_ns: median execution time
---   total_bytes: sum over the calls of the larger of the bytes given and received by the rank; NULL when one is not known
---   bus_bytes_per_s: bus bandwidth: algorithm_bytes_per_s times 2(n-1)/n for an all-reduce of n ranks, (n-1)/n for all-gather, reduce-scatter and all-to-all, 1 for broadcast, reduce, send and recv, as NCCL's tests define it (nccl-tests, doc/PERFORMANCE.md)
+--   total_bytes: sum over the calls of the larger of the bytes given and received by the rank, of a broadcast or reduce of its buffer whichever rank is the root; NULL when one is not known,
+--     as of a gather or scatter when the root is not
+--   bus_bytes_per_s: bus bandwidth: algorithm_bytes_per_s times 2(n-1)/n for an all-reduce of n ranks, (n-1)/n for all-gather, reduce-scatter, all-to-all, gather and scatter, 1 for broadcast, reduce, send and recv, as NCCL's tests define it (nccl-tests, doc/PERFORMANCE.md)
 --   algorithm_bytes_per_s: total_bytes by total_ns
 --   mean_ns: mean execution time
 --   min_ns: shortest execution
@@ -61,7 +62,7 @@ WITH c AS (
 )
 SELECT t.operation, t.stage, t.device_id AS device, t.rank, t.calls, t.total_ns, t.exposed_ns, t.exposed_ns / nullif(t.total_ns, 0) AS exposed_ratio, t.median_ns, t.total_bytes,
     t.total_bytes / nullif(t.total_ns, 0) * 1e9 * _bus_factor_v1(t.operation, t.rank_count) AS bus_bytes_per_s, t.total_bytes / nullif(t.total_ns, 0) * 1e9 AS algorithm_bytes_per_s,
-    t.mean_ns, t.min_ns, t.max_ns, t.rank_count, CASE WHEN t.total_bytes IS NULL THEN 'the capture does not hold the bytes of each call' || CASE WHEN t.kind = 'nsys' THEN ': nsys export --include-json=true keeps them' ELSE '' END WHEN t.operation IS NULL THEN 'what the kernel does is not known'
+    t.mean_ns, t.min_ns, t.max_ns, t.rank_count, CASE WHEN t.total_bytes IS NULL AND t.operation IN ('gather', 'scatter') THEN 'the capture does not hold the bytes of each call, or does not say which rank is the root' WHEN t.total_bytes IS NULL THEN 'the capture does not hold the bytes of each call' || CASE WHEN t.kind = 'nsys' THEN ': nsys export --include-json=true keeps them' ELSE '' END WHEN t.operation IS NULL THEN 'what the kernel does is not known'
         WHEN _bus_factor_v1(t.operation, 2) IS NULL THEN 'no bus bandwidth is defined for it' WHEN _bus_factor_v1(t.operation, t.rank_count) IS NULL THEN 'the number of ranks is not known' END AS reason, t.family, t.source_id, t.pid
 FROM t
 WHERE stage IS NULL OR t.stage = stage

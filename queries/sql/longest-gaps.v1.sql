@@ -1,11 +1,11 @@
--- longest-gaps v1: The longest times in which a GPU had no work, each with where the work after was launched and what its thread did meanwhile.
+-- longest-gaps v1: The longest times in which a GPU had no work, each with where the work after was launched and what its thread did meanwhile, of whatever process it is.
 -- grain: one idle gap
 -- key: source_id, device, start_ns
--- notes: timelines accounting
+-- notes: launch timelines accounting
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: rows at most; 0 for all: the longest 10,000 of each GPU of a source are kept
---   stage VARCHAR = NULL: only gaps before work of this stage; (none) for those before work outside every stage
+--   stage VARCHAR = NULL: only gaps before work of this stage; (none) for those before work outside every stage or whose launch was not captured
 --   device BIGINT = NULL: only this GPU
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
@@ -18,15 +18,15 @@
 --   os_call: call into the operating system that was open on that thread the longest in the gap; NULL for none, or not recorded or stored
 --   before: kernel that ended last before the gap, or copy, fill or graph replay
 --   after: kernel that began at its end, or copy, fill or graph replay
---   stage: the stage that launched the work after; (none) outside every stage
+--   stage: the stage that launched the work after; (none) outside every stage, or when its launch was not captured: pid is NULL then
 --   range: normalised names of the ranges that launched the work after, from the outermost one; NULL outside every range, or when that launch was not captured
 --   device: GPU
---   launch_ns: idle, inside an API call that launches work
+--   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
 --   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
 --   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
---   call_ns: idle, inside another CUDA call: memory, modules, streams, ...
+--   call_ns: idle, inside another CUDA call: memory, modules, streams; or one that launches and takes 100 us or longer, as it loads code first
 --   host_ns: idle, outside CUDA for 100 us or longer
---   profiler_ns: idle, the profiler at work on that thread
+--   profiler_ns: idle, the profiler at work on that thread; 0 where a capture does not say on which, as the PyTorch profiler's
 --   queued_ns: idle although the launch had returned
 --   unknown_ns: idle before work whose launch was not captured
 --   source_id: the source

@@ -22,14 +22,14 @@
 --   copy_ns: copies and fills ran, and neither of those
 --   other_ns: only work of others ran
 --   idle_ns: no work of the source ran: the columns that follow but launch_ns and late_ns add up to it
---   launch_bound_ns: idle, and the thread that launches the next work was about to: launch_ns and late_ns
+--   launch_bound_ns: idle, and the thread that launches the next work on the GPU, of whatever process, was about to: launch_ns and late_ns
 --   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
---   call_ns: idle, inside another CUDA call: memory, modules, streams, ...
+--   call_ns: idle, inside another CUDA call: memory, modules, streams; or one that launches and takes 100 us or longer, as it loads code first
 --   host_ns: idle, outside CUDA for 100 us or longer
---   profiler_ns: idle, the profiler at work on that thread
+--   profiler_ns: idle, the profiler at work on that thread; 0 where a capture does not say on which, as the PyTorch profiler's
 --   queued_ns: idle although the launch had returned: the device took its time, or waited for an event or another stream
 --   unknown_ns: idle before work whose launch was not captured
---   launch_ns: idle, inside an API call that launches work
+--   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
 --   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
 --   gap_count: idle gaps
 --   is_warmup: whether stages and accounting leave it out

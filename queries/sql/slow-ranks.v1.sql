@@ -1,4 +1,4 @@
--- slow-ranks v1: Which rank the others waited for, pass by pass: of each stage, or of the ranges of a name.
+-- slow-ranks v1: Which rank the others waited for, pass by pass: of each stage, or of the ranges of a name. Collectives that are not sure to be one on all ranks are left out: those without skew_ns in rank-skew.
 -- grain: one pass of a stage, or one range of a name, counted on each rank
 -- key: job_id, range, pass
 -- notes: timelines skew
@@ -11,8 +11,8 @@
 --   pass: 1, 2, ...: the first one of each rank, the second, ...
 --   slowest: the rank that the others waited for longest; GPU and process where the rank is not known
 --   waited_ns: time that all ranks waited in the collectives of the pass for the one that came last, added up
---   slowest_ns: the part of it that was waiting for the slowest
---   slowest_ratio: slowest_ns as a share of waited_ns
+--   blamed_ns: the part of it that was waiting for the slowest
+--   share_ratio: blamed_ns as a share of waited_ns
 --   calls: matched collectives
 --   last_count: those to which the slowest came last
 --   skew_mean_ns: mean distance between the first and the last rank
@@ -38,7 +38,7 @@ WITH pass AS (
 ), w AS (
     SELECT w.match_id, w.job_id, w.member, w.is_last, w.start_ns, w.last_start_ns, w.duration_ns, w.wait_ns, w.error_ns, w.range_context_id
     FROM _rank_wait_v1(run, source := source) w
-    WHERE w.rank_count > 1 AND w.start_ns IS NOT NULL
+    WHERE w.rank_count > 1 AND w.is_told
 ), m AS (
     SELECT w.match_id, any_value(w.job_id) AS job_id, any_value(w.member) FILTER (w.is_last) AS last, any_value(w.last_start_ns) - min(w.start_ns) AS skew_ns, sum(w.wait_ns) AS wait_ns, sum(w.duration_ns) AS total_ns, any_value(w.duration_ns) FILTER (w.is_last) AS transfer_ns,
         any_value(w.error_ns) AS error_ns, any_value(w.range_context_id) FILTER (w.is_last) AS range_context_id
@@ -48,7 +48,7 @@ WITH pass AS (
     FROM m JOIN range_context x ON x.run_id = _run_id_v1(run) AND x.range_context_id = m.range_context_id JOIN nth n ON n.range_id = x.range_id
     GROUP BY m.job_id, n.name, n.pass, m.last
 )
-SELECT l.name AS range, l.pass, arg_min(l.last, (-l.wait_ns, l.last)) AS slowest, sum(l.wait_ns)::BIGINT AS waited_ns, max(l.wait_ns)::BIGINT AS slowest_ns, max(l.wait_ns) / nullif(sum(l.wait_ns), 0) AS slowest_ratio,
+SELECT l.name AS range, l.pass, arg_min(l.last, (-l.wait_ns, l.last)) AS slowest, sum(l.wait_ns)::BIGINT AS waited_ns, max(l.wait_ns)::BIGINT AS blamed_ns, max(l.wait_ns) / nullif(sum(l.wait_ns), 0) AS share_ratio,
     sum(l.calls)::BIGINT AS calls, arg_min(l.calls, (-l.wait_ns, l.last)) AS last_count, sum(l.skew_ns) / sum(l.calls) AS skew_mean_ns, max(l.skew_max_ns) AS skew_max_ns, sum(l.total_ns)::BIGINT AS total_ns, sum(l.wait_ns) / nullif(sum(l.total_ns), 0) AS wait_ratio,
     sum(l.transfer_ns)::BIGINT AS transfer_ns, CASE WHEN sum(l.known) = sum(l.calls) THEN max(l.error_ns) END AS clock_error_ns, CASE WHEN "range" IS NULL THEN bool_or(l.is_warmup) END AS is_warmup, arg_min(l.raw_name, (-l.wait_ns, l.last)) AS name, l.job_id
 FROM l

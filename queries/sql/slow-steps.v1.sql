@@ -10,13 +10,13 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   rank: place by excess_ns
---   stage: stage, by stage_rule; (none) outside of stages
 --   nth: 1, 2, ... within the stage, source, process and GPU, as in steps
 --   time_ns: its time, by time_basis
 --   excess_ns: over the median time of the steps of its kind
 --   cause: the part of its time that exceeds the median of that part most: kernel, graph, copy, other, launch-bound, synchronising, cuda-call, host-bound, profiler, queued, unknown (see accounting),
 --     between (after its last device work, before the next step); busy, idle and between with the basis period. NULL when no part is known to have grown
 --   cause_ns: by how much
+--   stage: stage, by stage_rule; (none) outside of stages
 --   kernel_excess_ns: by how much the kernel beside exceeds its median, all its launches in the step together
 --   kernel: the kernel whose time in this step exceeds the median of its time in a step most, 0 where a step has none; NULL when none does
 --   median_ns: median time of the steps of its kind, warm-up left out
@@ -71,7 +71,7 @@ WITH parted AS MATERIALIZED (
     FROM ran r JOIN slow w ON w.id = r.id JOIN typical t ON t.kind = r.kind AND t.kernel_name_id = r.kernel_name_id
     WHERE r.ns > t.ns QUALIFY row_number() OVER (PARTITION BY r.id ORDER BY r.ns - t.ns DESC, r.kernel_name_id) = 1
 )
-SELECT w.rank, s.stage, s.nth, s.time_ns, s.time_ns - s.median_ns AS excess_ns, c.cause, c.ns AS cause_ns, e.ns AS kernel_excess_ns, n.name AS kernel,
+SELECT w.rank, s.nth, s.time_ns, s.time_ns - s.median_ns AS excess_ns, c.cause, c.ns AS cause_ns, s.stage, e.ns AS kernel_excess_ns, n.name AS kernel,
     s.median_ns, s.name, s.device_id AS device, s.time_basis, s.start_ns, s.basis, s.source_id, s.pid, s.range_id
 FROM slow w JOIN s ON s.id = w.id
 LEFT JOIN cause c ON c.id = w.id

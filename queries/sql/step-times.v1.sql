@@ -15,8 +15,8 @@
 --   p99_ns: 99th percentile, interpolated as the other ones
 --   max_ns: most
 --   token_time_ns: mean time per output token of a sequence (inter-token latency); NULL when not known of each step
---   busy_ratio: union of the intervals of the steps' device work, as a share of the time from its first start to its last end or the next step; NULL when not known
---   launch_bound_ratio: idle inside launching calls or on the way to them, as a share of the same; NULL when not known
+--   busy_ratio: union of the intervals of the steps' device work, as a share of the time from its first start to its last end or the next step; NULL when not known, or when overlap_ratio is over 0.01, as all shares: what two steps share counts in both
+--   launch_bound_ratio: idle inside launching calls (of graphs, or of less than 100 us) or on the way to them, as a share of the same; NULL when not known
 --   kernel_mean_count: mean kernels of a step: launches, where no graph launches them; NULL when not known
 --   std_ns: sample standard deviation (n-1); NULL for fewer than two
 --   min_ns: least
@@ -29,6 +29,7 @@
 --   wait_ratio: idle while the thread waited for the device, as a share of the same; NULL when not known
 --   host_ratio: idle while the thread was outside CUDA, as a share of the same; NULL when not known
 --   between_ratio: from the last device work of a step to the first of the next, as a share of the same; NULL when not known
+--   overlap_ratio: device work of a step after the next one began, as a share of the same: from there to the step's last end; NULL when not known
 --   warmup_count: warm-up steps left out
 --   basis: how steps were found: range or period
 --   source_id: the source
@@ -36,21 +37,21 @@
 
 WITH s AS (
     SELECT s.source_id, s.pid, s.device_id, s.stage, s.name, s.basis, s.time_basis, s.is_warmup, CASE WHEN NOT s.is_warmup THEN s.time_ns END AS time_ns, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns,
-        s.gpu_span_ns + coalesce(s.between_ns, 0) AS whole_ns, s.busy_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, s.between_ns, s.kernel_count
+        s.gpu_span_ns + coalesce(s.between_ns, 0) AS whole_ns, s.busy_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, s.between_ns, CASE WHEN s.time_basis = 'gpu_period' THEN greatest(s.gpu_span_ns - s.period_ns, 0) END AS overlap_ns, s.kernel_count
     FROM _step_v1(run, device := device, source := source) s
     WHERE stage IS NULL OR s.stage = stage
+), q AS (
+    SELECT s.stage, count(*) FILTER (NOT s.is_warmup) AS step_count, sum(s.time_ns)::DOUBLE / count(s.time_ns) AS mean_ns, quantile_cont(s.time_ns, 0.5) AS p50_ns, quantile_cont(s.time_ns, 0.99) AS p99_ns, max(s.time_ns) AS max_ns,
+        CASE WHEN count(s.token_time_ns) FILTER (s.time_ns IS NOT NULL) = count(s.time_ns) THEN _mean_v1(CASE WHEN s.time_ns IS NOT NULL THEN s.token_time_ns END) END AS token_time_ns,
+        sum(s.busy_ns) FILTER (s.time_ns IS NOT NULL) AS busy_ns, sum(s.launch_bound_ns) FILTER (s.time_ns IS NOT NULL) AS launch_bound_ns, (sum(s.kernel_count) FILTER (s.time_ns IS NOT NULL))::DOUBLE / count(s.kernel_count) FILTER (s.time_ns IS NOT NULL) AS kernel_mean_count,
+        _std_v1(s.time_ns) AS std_ns, min(s.time_ns) AS min_ns, quantile_cont(s.time_ns, 0.9) AS p90_ns, quantile_cont(s.time_ns, 0.95) AS p95_ns, s.name, s.device_id, s.time_basis, count(s.time_ns) AS timed_count,
+        sum(s.wait_ns) FILTER (s.time_ns IS NOT NULL) AS wait_ns, sum(s.host_ns) FILTER (s.time_ns IS NOT NULL) AS host_ns, sum(s.between_ns) FILTER (s.time_ns IS NOT NULL) AS between_ns, sum(s.overlap_ns) FILTER (s.time_ns IS NOT NULL) AS shared_ns,
+        sum(s.whole_ns) FILTER (s.time_ns IS NOT NULL) AS all_ns, CASE WHEN coalesce(shared_ns, 0) <= 0.01 * all_ns THEN all_ns END AS whole_ns, count(*) FILTER (s.is_warmup) AS warmup_count, s.basis, s.source_id, s.pid
+    FROM s
+    GROUP BY s.source_id, s.pid, s.device_id, s.stage, s.name, s.basis, s.time_basis
 )
-SELECT s.stage, count(*) FILTER (NOT s.is_warmup) AS step_count, sum(s.time_ns)::DOUBLE / count(s.time_ns) AS mean_ns, quantile_cont(s.time_ns, 0.5) AS p50_ns, quantile_cont(s.time_ns, 0.99) AS p99_ns, max(s.time_ns) AS max_ns,
-    CASE WHEN count(s.token_time_ns) FILTER (s.time_ns IS NOT NULL) = count(s.time_ns) THEN _mean_v1(CASE WHEN s.time_ns IS NOT NULL THEN s.token_time_ns END) END AS token_time_ns,
-    sum(s.busy_ns) FILTER (s.time_ns IS NOT NULL) / sum(s.whole_ns) FILTER (s.time_ns IS NOT NULL) AS busy_ratio,
-    sum(s.launch_bound_ns) FILTER (s.time_ns IS NOT NULL) / sum(s.whole_ns) FILTER (s.time_ns IS NOT NULL) AS launch_bound_ratio,
-    (sum(s.kernel_count) FILTER (s.time_ns IS NOT NULL))::DOUBLE / count(s.kernel_count) FILTER (s.time_ns IS NOT NULL) AS kernel_mean_count,
-    _std_v1(s.time_ns) AS std_ns, min(s.time_ns) AS min_ns, quantile_cont(s.time_ns, 0.9) AS p90_ns, quantile_cont(s.time_ns, 0.95) AS p95_ns,
-    s.name, s.device_id AS device, s.time_basis, count(s.time_ns) AS timed_count,
-    sum(s.wait_ns) FILTER (s.time_ns IS NOT NULL) / sum(s.whole_ns) FILTER (s.time_ns IS NOT NULL) AS wait_ratio,
-    sum(s.host_ns) FILTER (s.time_ns IS NOT NULL) / sum(s.whole_ns) FILTER (s.time_ns IS NOT NULL) AS host_ratio,
-    sum(s.between_ns) FILTER (s.time_ns IS NOT NULL) / sum(s.whole_ns) FILTER (s.time_ns IS NOT NULL) AS between_ratio,
-    count(*) FILTER (s.is_warmup) AS warmup_count, s.basis, s.source_id, s.pid
-FROM s
-GROUP BY s.source_id, s.pid, s.device_id, s.stage, s.name, s.basis, s.time_basis
-ORDER BY s.source_id, array_position(['prefill', 'decode'], s.stage) NULLS LAST, s.stage, s.name, s.pid, s.device_id
+SELECT q.stage, q.step_count, q.mean_ns, q.p50_ns, q.p99_ns, q.max_ns, q.token_time_ns, q.busy_ns / q.whole_ns AS busy_ratio, q.launch_bound_ns / q.whole_ns AS launch_bound_ratio, q.kernel_mean_count,
+    q.std_ns, q.min_ns, q.p90_ns, q.p95_ns, q.name, q.device_id AS device, q.time_basis, q.timed_count, q.wait_ns / q.whole_ns AS wait_ratio, q.host_ns / q.whole_ns AS host_ratio, q.between_ns / q.whole_ns AS between_ratio,
+    q.shared_ns / q.all_ns AS overlap_ratio, q.warmup_count, q.basis, q.source_id, q.pid
+FROM q
+ORDER BY q.source_id, array_position(['prefill', 'decode'], q.stage) NULLS LAST, q.stage, q.name, q.pid, q.device_id

@@ -12,9 +12,9 @@
 --   nth: 1, 2, ... within the stage, source, process and GPU, warm-up included
 --   stage: stage, by stage_rule; (none) outside of stages
 --   time_ns: its time, by time_basis; NULL for the last step of a pass where that is gpu_period
---   busy_ns: union of the intervals of its device work; NULL when not known
---   idle_ns: idle between its first and last device work; NULL when not known
---   launch_bound_ns: of that, inside launching calls or on the way to them; NULL with the basis period, as the other parts
+--   busy_ns: union of the intervals of its device work, which may end after the next step began; NULL when not known
+--   idle_ns: idle between its first and last device work; of steps that overlap (gpu_span_ns > period_ns) in both; NULL when not known
+--   launch_bound_ns: of that, inside launching calls (of graphs, or of less than 100 us) or on the way to them; NULL with the basis period, as the other parts
 --   wait_ns: of that, while the thread waited for the device
 --   host_ns: of that, while the thread was outside CUDA for 100 us or longer
 --   kernel_count: kernels; NULL when not known
@@ -28,9 +28,9 @@
 --   cpu_ns: time of the range on its thread; NULL with the basis period
 --   gpu_span_ns: first start to last end of its device work; NULL when not known
 --   between_ns: from its last device work to the first of the next step; NULL for the last
---   call_ns: idle inside another CUDA call
+--   call_ns: idle inside another CUDA call, or a launching one of 100 us or longer
 --   queued_ns: idle although the next launch had returned
---   profiler_ns: idle while the profiler worked
+--   profiler_ns: idle while the profiler worked on that thread; 0 where a capture does not say on which, as the PyTorch profiler's
 --   unknown_ns: idle before work whose launch was not captured
 --   other_ns: only work of others ran
 --   memop_count: copies and fills
