@@ -1,6 +1,7 @@
 package queries_test
 
 import (
+	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +19,7 @@ const findingRun = "01a20000-0000-7000-8000-000000000001"
 func made(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
 	stmts := []string{"BEGIN"}
-	for _, table := range []string{"run", "source", "device", "range_path", "path_stage", "nvtx_range", "range_device", "range_context", "device_time", "gap_sum", "kernel", "kernel_name", "kernel_class",
+	for _, table := range []string{"run", "source", "device", "range_path", "path_stage", "nvtx_range", "range_device", "range_context", "device_time", "gap_sum", "gap", "graph_launch", "kernel", "kernel_name", "kernel_class",
 		"kernel_spelling", "memop", "api_name", "api_call", "ncu_launch", "ncu_metric", "ncu_metric_name", "capture", "capture_pass", "capture_source", "capture_device", "device_sample"} {
 		stmts = append(stmts, "DELETE FROM "+table)
 	}
@@ -68,6 +69,28 @@ func idle(parts string) string {
 	return "UPDATE device_time SET " + parts + ", gap_count = 10 WHERE range_id = 1"
 }
 
+// sideBySide puts eight streams of the same kernels into the first pass, which lasts no longer than one of them.
+func sideBySide(name, grid int) []string {
+	stmts := []string{}
+	for stream := range 8 {
+		stmts = append(stmts, ran(1, name, 0, 900_000, grid, ""), fmt.Sprintf("UPDATE kernel SET stream_id = %d WHERE stream_id = 7", 20+stream))
+	}
+	return append(stmts, "UPDATE device_time SET kernel_ns = CASE range_id WHEN 1 THEN 900000 ELSE 0 END")
+}
+
+// replayed puts replays of graphs into the first pass, whose kernels were traced one by one.
+func replayed(times int) string {
+	return fmt.Sprintf("INSERT INTO graph_launch SELECT '%s', 1, 1, 1, 0, 1, NULL, 'node', NULL, x, 10, 10, 1, 0, x, 0, 1, 3, 1, 1 FROM range(%d) r(x)", findingRun, times)
+}
+
+// waitedFor puts one of the longest gaps into the table of these, with its part outside CUDA and where the launch after it was made.
+func waitedFor(start, ns, path int) string {
+	return fmt.Sprintf("INSERT INTO gap SELECT '%s', 1, 0, %d, %d, 1, 1, 1, %d, NULL, 'x', 1, NULL, 0, 0, 0, 0, %d, 0, 0, 0", findingRun, start, ns, path, ns)
+}
+
+// spare is a range outside of the passes.
+const spare = "INSERT INTO range_path SELECT run_id, 2, 2, '', 'load', [2], 'load' FROM range_path"
+
 func hostCopy(pass int, from string, duration int) string {
 	return fmt.Sprintf(`INSERT INTO memop SELECT '%s', 1, 1, 1, 0, 1, 7, 100, %d, 'memcpy Host-to-Device', 4000000, %s, 'Device', 1, NULL, 90, 500, 4, %d, 1, NULL`, findingRun, duration, from, pass)
 }
@@ -107,8 +130,12 @@ func sampled(slow, fast, idle int) []string {
 func blocks(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
 	exec(t, w, "CREATE TABLE made_pass AS SELECT x::INTEGER AS range_id, 'decode' AS stage FROM range(1, 3) r(x)")
-	for _, b := range [][2]string{{"span", "pass"}, {"place", "pass"}, {"work", "place"}, {"call", "place"}, {"profile", "work"}} {
-		exec(t, w, fmt.Sprintf("CREATE VIEW made_%[1]s AS FROM _finding_%[1]s_v1('%[3]s', %[2]s := 'made_%[2]s')", b[0], b[1], findingRun))
+	for _, b := range [][]string{{"span", "pass"}, {"place", "pass"}, {"work", "span", "place"}, {"call", "pass", "place"}, {"profile", "work"}, {"launch", "span", "place", "work"}} {
+		args := ""
+		for _, from := range b[1:] {
+			args += fmt.Sprintf(", %s := 'made_%[1]s'", from)
+		}
+		exec(t, w, fmt.Sprintf("CREATE VIEW made_%[1]s AS FROM _finding_%[1]s_v1('%[2]s'%[3]s)", b[0], findingRun, args))
 	}
 }
 
@@ -131,8 +158,8 @@ func ruleStatement(t *testing.T, rule string) string {
 	return ""
 }
 
-// found are the savings of a rule by subject, in the run as the statements change it; the change is taken back.
-func found(t *testing.T, w *schema.Warehouse, rule string, stmts []string) map[string]int64 {
+// within asks in the run as the statements change it; the change is taken back.
+func within(t *testing.T, w *schema.Warehouse, stmts []string, stmt string, scan func(*sql.Rows) error) {
 	t.Helper()
 	tx, err := w.DB.Begin()
 	if err != nil {
@@ -140,77 +167,40 @@ func found(t *testing.T, w *schema.Warehouse, rule string, stmts []string) map[s
 	}
 	defer tx.Rollback()
 	if _, err := tx.Exec(strings.Join(stmts, ";\n")); err != nil {
-		t.Fatalf("%s: %v", rule, err)
+		t.Fatalf("%s: %v", stmt, err)
 	}
-	rows, err := tx.Query("SELECT finding, coalesce(subject, ''), saving_ns, coalesce(evidence, ''), coalesce(stage, ''), device " + ruleStatement(t, rule))
+	rows, err := tx.Query(stmt)
 	if err != nil {
-		t.Fatalf("%s: %v", rule, err)
+		t.Fatalf("%s: %v", stmt, err)
 	}
 	defer rows.Close()
-	out := map[string]int64{}
 	for rows.Next() {
+		if err := scan(rows); err != nil {
+			t.Fatalf("%s: %v", stmt, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+}
+
+// found are the savings of a rule by subject.
+func found(t *testing.T, w *schema.Warehouse, rule string, stmts []string) map[string]int64 {
+	t.Helper()
+	out := map[string]int64{}
+	within(t, w, stmts, "SELECT finding, coalesce(subject, ''), saving_ns, coalesce(evidence, ''), coalesce(stage, ''), device "+ruleStatement(t, rule), func(rows *sql.Rows) error {
 		var name, subject, evidence, stage string
 		var saving, device int64
 		if err := rows.Scan(&name, &subject, &saving, &evidence, &stage, &device); err != nil {
-			t.Fatal(err)
+			return err
 		}
 		if name != rule || !strings.ContainsAny(evidence, "0123456789") || stage != "decode" || device != 0 {
 			t.Errorf("%s: %q of %q on GPU %d: %q", rule, name, stage, device, evidence)
 		}
 		out[subject] = saving
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatalf("%s: %v", rule, err)
-	}
+		return nil
+	})
 	return out
-}
-
-// findingCases are the rules, each with runs in which it finds what is known, and others in which it must not.
-var findingCases = []struct {
-	rule, what string
-	stmts      []string
-	want       map[string]int64
-}{
-	{"launch-bound", "inside calls and between them", []string{idle("kernel_ns = 500000, launch_ns = 300000, late_ns = 200000"), ran(1, 1, 0, 10, 200, "")}, map[string]int64{"": 500_000}},
-	{"launch-bound", "graphs launch half of the work", []string{idle("launch_ns = 300000"), ran(1, 1, 0, 10, 200, ""), ran(1, 1, 20, 10, 200, "graph")}, map[string]int64{"": 300_000}},
-	{"launch-bound", "graphs launch more", []string{idle("launch_ns = 300000"), ran(1, 1, 0, 10, 200, ""), ran(1, 1, 20, 11, 200, "graph")}, nil},
-	{"launch-bound", "graphs whose kernels were not traced launch more", []string{idle("launch_ns = 300000, graph_ns = 11"), ran(1, 1, 0, 10, 200, "")}, nil},
-	{"launch-bound", "other idle time", []string{idle("wait_ns = 1, call_ns = 2, host_ns = 3, profiler_ns = 4, queued_ns = 5, unknown_ns = 6")}, nil},
-	{"host-waits", "by calls", []string{idle("wait_ns = 400000"), called(1, 1, 3, 1000), called(2, 3, 5, 1)}, map[string]int64{"": 400_000}},
-	{"host-waits", "without calls that wait", []string{idle("wait_ns = 7")}, map[string]int64{"": 7}},
-	{"host-waits", "calls that cost nothing", []string{called(1, 1, 3, 1000)}, nil},
-	{"cuda-calls", "allocations most of all", []string{idle("call_ns = 90"), called(1, 2, 3, 1000), called(1, 5, 1, 2999), called(1, 3, 9, 9999), called(1, 1, 9, 9999)}, map[string]int64{"cudaMalloc": 90}},
-	{"cuda-calls", "outside the passes", []string{idle("call_ns = 90"), called(0, 2, 3, 1000)}, map[string]int64{"": 90}},
-	{"cuda-calls", "during work", []string{called(1, 2, 3, 1000)}, nil},
-	{"host-bound", "in a range", []string{idle("host_ns = 5000"), fmt.Sprintf("INSERT INTO gap_sum SELECT '%s', 1, 0, 1, NULL, 'x', 1, NULL, 1, 5000, 5000, 0, 0, 0, 0, 5000, 0, 0, 0", findingRun)}, map[string]int64{"decode": 5000}},
-	{"host-bound", "other idle time", []string{idle("launch_ns = 5000")}, nil},
-	{"device-latency", "after launches", []string{idle("queued_ns = 5000")}, map[string]int64{"": 5000}},
-	{"device-latency", "other idle time", []string{idle("late_ns = 5000")}, nil},
-	{"elementwise-chains", "all but the first of each chain", []string{ran(1, 2, 0, 3000, 200, ""), ran(1, 3, 5000, 2000, 200, ""), ran(1, 2, 8000, 1000, 200, ""), ran(1, 1, 10000, 500, 200, ""), ran(1, 2, 11000, 400, 200, ""),
-		ran(2, 2, 20000, 30, 200, ""), ran(2, 2, 21000, 20, 200, "")}, map[string]int64{"family of activation": 3020}},
-	{"elementwise-chains", "too long, alone, on two streams, in two passes, or with a copy between",
-		[]string{ran(1, 2, 0, 5000, 200, ""), ran(1, 2, 6000, 5000, 200, ""), ran(1, 1, 12000, 10, 200, ""), ran(1, 2, 13000, 10, 200, "other"), ran(1, 2, 14000, 10, 200, ""), ran(2, 2, 15000, 10, 200, ""),
-			ran(1, 1, 16000, 10, 200, ""), ran(1, 2, 99, 10, 200, "other"), hostCopy(1, "'Pinned'", 10), "UPDATE memop SET stream_id = 8"}, nil},
-	{"small-grids", "half of the SMs", []string{ran(1, 1, 0, 20000, 50, ""), ran(2, 1, 0, 10000, 75, "")}, map[string]int64{"gemm<1>": 10000 + 2500}},
-	{"small-grids", "enough blocks, too short, or a collective", []string{ran(1, 1, 0, 20000, 100, ""), ran(1, 2, 0, 4999, 1, ""), ran(1, 4, 0, 20000, 1, "")}, nil},
-	{"small-grids", "SMs not known", []string{ran(1, 1, 0, 20000, 50, ""), "UPDATE device SET sm_count = NULL"}, nil},
-	{"wave-tail", "a wave and a quarter", []string{ran(1, 1, 0, 20000, 1000, "")}, map[string]int64{"gemm<1>": 7500}}, // 8 blocks of 8 warps an SM
-	{"wave-tail", "whole waves, less than one, many, short, or a collective", []string{ran(1, 1, 0, 20000, 1600, ""), ran(1, 1, 0, 20000, 800, ""), ran(1, 1, 0, 20000, 3201, ""), ran(1, 2, 0, 4999, 1000, ""), ran(1, 4, 0, 20000, 1000, "")}, nil},
-	{"wave-tail", "limits not known", []string{ran(1, 1, 0, 20000, 1000, ""), "UPDATE device SET compute_capability = NULL"}, nil},
-	{"below-roof", "40 %", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, ""), ran(2, 1, 0, 2000, 100, ""), ran(2, 1, 0, 5000, 101, "")), map[string]int64{"gemm<1>": 1800}},
-	{"below-roof", "near the roof", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 60, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), nil},
-	{"below-roof", "not measured", append(ncuOf(map[string]float64{warpShare: 90}), ran(1, 1, 0, 1000, 100, "")), nil},
-	{"low-occupancy", "a fifth of the warps", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 20, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), map[string]int64{"gemm<1>": 600}},
-	{"low-occupancy", "half of them", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 50, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), nil},
-	{"low-occupancy", "bound by memory all the same", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 90, warpShare: 20, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), nil},
-	{"pageable-copies", "one a pass", []string{hostCopy(1, "'Pageable'", 700), hostCopy(2, "'Pageable'", 800)}, map[string]int64{"": 1500}},
-	{"pageable-copies", "once in two passes", []string{hostCopy(1, "'Pageable'", 700)}, nil},
-	{"pageable-copies", "pinned memory, or not known", []string{hostCopy(1, "'Pinned'", 700), hostCopy(2, "'Pinned'", 700), hostCopy(1, "NULL", 700), hostCopy(2, "NULL", 700)}, nil},
-	{"exposed-collectives", "one half overlapped", []string{ran(1, 4, 0, 1000, 8, ""), ran(1, 1, 500, 1000, 200, "other")}, map[string]int64{"": 500}},
-	{"exposed-collectives", "all of it", []string{ran(1, 4, 100, 1000, 8, ""), ran(1, 1, 0, 1200, 200, "other")}, nil},
-	{"throttling", "half of the samples at half of the clock", sampled(5, 5, 9), map[string]int64{"": 2_000_000 / 4}},
-	{"throttling", "clocks of a GPU at rest", sampled(0, 5, 9), nil},
-	{"throttling", "samples of another GPU", append(sampled(5, 5, 0), "UPDATE capture_device SET uuid = 'GPU-b'"), nil},
 }
 
 // TestFindings holds each rule to runs made up for it.
@@ -233,9 +223,37 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%v has no case in which it finds, or none in which it does not", r[0])
 		}
 	}
+	testEvidence(t, w)
 	testRanking(t, w)
+	testTwoGPUs(t, w)
 	testFindingNotes(t, w)
 	testNoPasses(t, w)
+	testUntried(t, w)
+}
+
+// testEvidence holds what evidence says.
+func testEvidence(t *testing.T, w *schema.Warehouse) {
+	for _, c := range evidenceCases {
+		text := ""
+		within(t, w, c.stmts, "SELECT evidence "+ruleStatement(t, c.rule), func(rows *sql.Rows) error { return rows.Scan(&text) })
+		if !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
+			t.Errorf("%s: %q lacks %q or has %q", c.rule, text, c.want, c.not)
+		}
+	}
+}
+
+// testTwoGPUs holds that one finding is not two for want of the same subject, that kernels of several streams save no more than there is,
+// and that ranks are pointed to.
+func testTwoGPUs(t *testing.T, w *schema.Warehouse) {
+	made(t, w)
+	exec(t, w, strings.Join(append(sideBySide(1, 5), idle("call_ns = 100000"), called(1, 2, 3, 1000), ran(1, 4, 950_000, 20000, 8, ""), "INSERT INTO kernel SELECT * REPLACE (1 AS device_id, 2 AS pid) FROM kernel", "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device",
+		"INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id, call_ns // 2 AS call_ns) FROM device_time"), ";\n"))
+	exec(t, w, "UPDATE api_call SET pid = 1; UPDATE nvtx_range SET pid = 2 WHERE range_id = 2")
+	got := rows(t, w, "SELECT finding, device, device_count, run_device_count, subject, share_ratio <= 1, detail_command FROM findings('"+findingRun+"', min_share := 0)")
+	want := []string{"[small-grids 0 2 2 gemm<1> true <nil>]", "[cuda-calls 0 2 2 cudaMalloc true prof query api-calls --run made --stage decode]", "[exposed-collectives 0 2 2 <nil> true prof query slow-ranks --run made]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("on two GPUs:\n%q\nwant\n%q", got, want)
+	}
 }
 
 // testRanking holds the order, the shares, the least share, the choice of a GPU and the text of evidence.
@@ -258,7 +276,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if sql, command := f.Rows[0][f.Index("evidence_query")], f.Rows[0][f.Index("command")]; sql != "FROM gaps('it''s', stage := 'decode', device := 1)" || command != `prof query gaps --run 'it'\''s' --stage decode --device 1` {
+	if sql, command := f.Rows[0][f.Index("evidence_query")], f.Rows[0][f.Index("command")]; sql != "FROM pass_accounting('it''s', stage := 'decode', device := 1)" || command != `prof query pass-accounting --run 'it'\''s' --stage decode --device 1` {
 		t.Errorf("evidence: %v, %v", sql, command)
 	}
 	for _, c := range []struct {
@@ -271,56 +289,6 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 	}
 	if _, err := queries.Raw(t.Context(), w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
 		t.Errorf("a share of 2: %v", err)
-	}
-}
-
-// testFindingNotes holds that rules which cannot be tried are named.
-func testFindingNotes(t *testing.T, w *schema.Warehouse) {
-	notes := func(stmts ...string) string {
-		t.Helper()
-		made(t, w)
-		exec(t, w, strings.Join(append(stmts, ran(1, 1, 0, 10, 200, "")), ";\n"))
-		all, err := queries.Notes(t.Context(), w, queries.Args{"run": findingRun}, "finding")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Join(all, "\n")
-	}
-	plain := notes()
-	for _, c := range []struct{ stmt, want string }{
-		{"DELETE FROM device_time", "no rule could be tried"},
-		{"DELETE FROM path_stage", "no measured passes of a stage"},
-		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "which hold 0.2 % of the time"},
-		{idle("profiler_ns = 20000"), "in 1.0 % of these spans a GPU was idle while the profiler itself was at work"},
-		{idle("unknown_ns = 30000"), "in 1.5 % of these spans a GPU was idle before work whose launch was not captured"},
-		{"UPDATE device SET sm_count = NULL", "small-grids and wave-tail could not be tried on every GPU"},
-		{"UPDATE device SET compute_capability = NULL", "wave-tail could not be tried on every GPU"},
-		{"INSERT INTO kernel SELECT * REPLACE (NULL AS grid_x) FROM kernel; " + strings.Replace(ran(1, 1, 0, 10, 200, ""), " 200, 1, 1, 256", " NULL, NULL, NULL, 256", 1), "could not be tried on 1 kernels"},
-		{hostCopy(1, "NULL", 7), "pageable-copies could not be tried on 1 copies"},
-	} {
-		if got := notes(c.stmt); !strings.Contains(got, c.want) || strings.Contains(plain, c.want) {
-			t.Errorf("%s: %q", c.stmt, got)
-		}
-	}
-	for what, stmts := range map[string][]string{"throttling could not be tried": sampled(1, 1, 1), "below-roof and low-occupancy could not be tried": ncuOf(nil)} {
-		if got := notes(stmts...); strings.Contains(got, what) || !strings.Contains(plain, what) {
-			t.Errorf("%s: %q, and %q without", what, got, plain)
-		}
-	}
-}
-
-// testNoPasses holds that all device work counts where there are no passes, and warm-up does not where there are.
-func testNoPasses(t *testing.T, w *schema.Warehouse) {
-	made(t, w)
-	exec(t, w, strings.Join([]string{"DELETE FROM path_stage", "UPDATE device_time SET launch_ns = 300000 WHERE range_id IS NULL", ran(0, 1, 0, 20000, 50, ""), ran(1, 1, 0, 20000, 50, "")}, ";\n"))
-	stmt := "SELECT finding, stage, saving_ns, span_ns, passes, evidence_query FROM findings('" + findingRun + "', min_share := 0, stage := '(none)')"
-	if got := fmt.Sprint(rows(t, w, stmt)); got != "[[launch-bound <nil> 300000 3000000 1 FROM gaps('made', device := 0)] [small-grids <nil> 20000 3000000 1 FROM kernel_grids('made', device := 0)]]" {
-		t.Errorf("without passes: %s", got)
-	}
-	made(t, w)
-	exec(t, w, strings.Join([]string{"UPDATE path_stage SET is_warmup = true", "UPDATE device_time SET launch_ns = 300000", ran(1, 1, 0, 20000, 50, "")}, ";\n"))
-	if got := rows(t, w, "FROM findings('"+findingRun+"', stage := 'decode')"); len(got) != 0 {
-		t.Errorf("of warm-up passes: %q", got)
 	}
 }
 

@@ -144,7 +144,7 @@ func lines(f *queries.Frame, by twin) []string {
 				r[at] = id - last
 			}
 		}
-		for _, of := range [][2]string{{"findings", "evidence_query"}, {"findings", "command"}, {"collectives", "reason"}} { // they name the source, or what it lacks
+		for _, of := range [][2]string{{"findings", "evidence_query"}, {"findings", "command"}, {"findings", "detail_command"}, {"collectives", "reason"}} { // they name the source, or what it lacks
 			if at := f.Index(of[1]); at >= 0 && f.Query == of[0] {
 				r[at] = nil
 			}

@@ -10,24 +10,24 @@ import (
 )
 
 // Findings writes the rows of the query findings for people: ranked, each with what it could save, the numbers it follows from, what
-// to do about it and the command that shows more. Text wraps to o.Width; commands do not, so that they can be copied. Notes follow.
+// to do about it and the commands that show more. Text wraps to o.Width; commands do not, so that they can be copied. Notes follow.
 func Findings(w io.Writer, f *queries.Frame, o Options) error {
 	if err := check(f); err != nil {
 		return err
 	}
-	at, err := findingColumns(f)
+	list, err := findingsOf(f)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
-	for i, row := range f.Rows {
+	for i, x := range list {
 		if i > 0 {
 			out.WriteByte('\n')
 		}
-		writeFinding(&out, f, row, at, o)
+		writeFinding(&out, x, o)
 	}
-	if len(f.Rows) == 0 {
-		writeWrapped(&out, "", "no rule finds time that could be saved", o.Width, style(o, dim))
+	if len(list) == 0 {
+		writeWrapped(&out, "", noFindings, o.Width, style(o, dim))
 	}
 	for i, note := range f.Notes {
 		if i == 0 {
@@ -39,45 +39,27 @@ func Findings(w io.Writer, f *queries.Frame, o Options) error {
 	return err
 }
 
-// findingColumns gives the places of the columns that Findings shows.
+// findingColumns gives the places of the columns that findings are worded from.
 func findingColumns(f *queries.Frame) (map[string]int, error) {
-	at := map[string]int{}
-	for _, name := range []string{"rank", "finding", "stage", "saving_ns", "share_ratio", "bound", "title", "evidence", "subject", "advice", "device", "device_count", "command"} {
-		if at[name] = f.Index(name); at[name] < 0 {
-			return nil, fmt.Errorf("render %s: it has no column %s", f.Query, name)
-		}
-	}
-	return at, nil
+	return columnsOf(f, "rank", "finding", "stage", "saving_ns", "share_ratio", "bound", "title", "evidence", "subject", "advice", "device", "device_count", "run_device_count", "passes", "span_ns", "command", "detail_command")
 }
 
 // writeFinding writes one finding: a headline and lines indented under it.
-func writeFinding(out *bytes.Buffer, f *queries.Frame, row []any, at map[string]int, o Options) {
-	text := func(name string) string {
-		if row[at[name]] == nil {
-			return ""
-		}
-		return neutral(fmt.Sprint(row[at[name]]))
-	}
-	number := func(name string) string { return alone(f.Columns[at[name]], row[at[name]]) }
-	stage := text("stage")
-	if stage == "" {
-		stage = "all device work"
-	}
-	where := ""
-	if n, _ := row[at["device_count"]].(int64); n > 1 {
-		where = fmt.Sprintf(" on GPU %s, where it is most of %d", text("device"), n)
-	}
-	lead := fmt.Sprintf("%2s  ", text("rank"))
-	writeWrapped(out, lead, fmt.Sprintf("%s: %s %s, %s of the span%s", stage, text("bound"), number("saving_ns"), number("share_ratio"), where), o.Width, style(o, bold))
+func writeFinding(out *bytes.Buffer, x finding, o Options) {
+	lead := fmt.Sprintf("%2s  ", x.Rank)
+	writeWrapped(out, lead, x.Headline, o.Width, style(o, bold))
 	indent := strings.Repeat(" ", len(lead))
 	plain := style(Options{}, dim)
-	writeWrapped(out, indent, fmt.Sprintf("%s (%s)", text("title"), text("finding")), o.Width, plain)
-	if subject := text("subject"); subject != "" {
-		writeWrapped(out, indent, subject, o.Width, plain)
+	writeWrapped(out, indent, fmt.Sprintf("%s (%s)", x.Title, x.Rule), o.Width, plain)
+	if x.Subject != "" {
+		writeWrapped(out, indent, x.Subject, o.Width, plain)
 	}
-	writeWrapped(out, indent, text("evidence"), o.Width, plain)
-	writeWrapped(out, indent+"try: ", text("advice"), o.Width, plain)
-	out.WriteString(indent + "see: " + text("command") + "\n")
+	writeWrapped(out, indent, x.Evidence, o.Width, plain)
+	writeWrapped(out, indent+"try: ", x.Advice, o.Width, plain)
+	out.WriteString(indent + "see: " + x.Command + "\n")
+	if x.Detail != "" {
+		out.WriteString(indent + "     " + x.Detail + "\n")
+	}
 }
 
 // alone shows one value with its unit, as it stands in a sentence.

@@ -41,8 +41,8 @@ func accountingFrame() *queries.Frame {
 }
 
 func reportSections() []queries.Section {
-	findings := frameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count command",
-		[]any{int64(1), "launch-bound", "decode", int64(395_000), 0.395, "at most", "GPU idle for want of launches", "1. it is idle", breakout, "replay it", int64(0), int64(2), "prof query gaps --run 'a|b'"})
+	findings := frameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns command detail_command",
+		[]any{int64(1), "launch-bound", "decode", int64(395_000), 0.395, "at most", "GPU idle for want of launches", "1. it is idle", breakout, "replay it", int64(0), int64(2), int64(2), int64(3), int64(1_000_000), "prof query gaps --run 'a|b'", nil})
 	findings.Notes = []string{"savings " + breakout}
 	return []queries.Section{
 		{Title: "Where the time went", Frame: accountingFrame()},

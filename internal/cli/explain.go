@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ func (p *program) explainCommand() *cli.Command {
 		Name:      "explain",
 		Usage:     "what could make a run faster, ranked by the time that it could save",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the latest. Each finding says how much time it could save over the measured passes, at most or about, the numbers that
+		Description: `Without RUN, the latest. After a line for each stage, each finding says how much time it could save over the measured passes, at most or about, the numbers that
 it follows from, what to try, and the query that shows more. Savings overlap: they do not add up. Notes say which rules could not be tried.
 The rules are rows of prof query finding-rules, the findings those of prof query findings.
 
@@ -46,12 +47,45 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 			args[param] = c.String(flag)
 		}
 	}
+	if c.String("format") != "table" {
+		f, err := queries.Run(c.Context, w, q, args)
+		if err != nil {
+			return err
+		}
+		return p.print(c, f)
+	}
+	q.Notes = slices.DeleteFunc(slices.Clone(q.Notes), func(kind string) bool { return slices.Contains(spanNotes, kind) })
 	f, err := queries.Run(c.Context, w, q, args)
 	if err != nil {
 		return err
 	}
-	if c.String("format") == "table" {
-		return render.Findings(p.out, f, p.options(c))
+	if err := p.explainSpans(c, w, run, args); err != nil {
+		return err
 	}
-	return p.print(c, f)
+	return render.Findings(p.out, f, p.options(c))
+}
+
+// spanNotes are the kinds of notes that say what work findings are about, and whether its passes can be compared. They stand first.
+var spanNotes = []string{"finding-span", "pass"}
+
+// explainSpans writes what the findings are shares of.
+func (p *program) explainSpans(c *cli.Context, w *schema.Warehouse, run schema.Run, args queries.Args) error {
+	q, err := queries.Find("accounting")
+	if err != nil {
+		return err
+	}
+	q.Notes = nil // those of findings say it
+	of := queries.Args{"run": run.ID}
+	if source, given := args["source"]; given {
+		of["source"] = source
+	}
+	spans, err := queries.Run(c.Context, w, q, of)
+	if err != nil {
+		return err
+	}
+	notes, err := queries.Notes(c.Context, w, args, spanNotes...)
+	if err != nil {
+		return err
+	}
+	return render.FindingSpans(p.out, run.Name, args["stage"], spans, notes, p.options(c))
 }

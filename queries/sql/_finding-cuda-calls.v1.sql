@@ -1,4 +1,4 @@
--- _finding-cuda-calls v1: Finding: a GPU is idle during CUDA calls that neither launch nor wait.
+-- _finding-cuda-calls v1: Finding: a GPU is idle during CUDA calls that neither launch nor wait, or load code before they launch.
 -- grain: one stage on one GPU
 -- key: stage, device
 -- params:
@@ -15,11 +15,11 @@
 --   evidence: the numbers it follows from
 
 WITH c AS (
-    SELECT c.stage, arg_max(struct_pack(api := c.api, calls := c.calls, total_ns := c.total_ns), (c.total_ns, c.api)) AS top
-    FROM query(_given_v1(call, '_finding_call_v1', run, source)) c WHERE c.kind = 'other' GROUP BY c.stage
+    SELECT c.stage, c.device, arg_max(struct_pack(api := c.api, kind := c.kind, calls := c.calls, total_ns := c.total_ns), (c.total_ns, c.api)) AS top
+    FROM query(_given_v1(call, '_finding_call_v1', run, source)) c WHERE c.kind IN ('other', 'load') GROUP BY c.stage, c.device
 )
 SELECT 'cuda-calls' AS finding, s.stage, s.device, c.top.api AS subject, s.call_ns AS saving_ns,
-    format('the GPU is idle {} of {} during CUDA calls that neither launch nor wait{}', _time_text_v1(s.call_ns), _time_text_v1(s.span_ns),
-        coalesce(format('; most of these is {}: {} calls in {} passes, {}', c.top.api, c.top.calls, s.passes, _time_text_v1(c.top.total_ns)), '')) AS evidence
-FROM query(_given_v1(span, '_finding_span_v1', run, source)) s LEFT JOIN c ON c.stage IS NOT DISTINCT FROM s.stage
+    format('the GPU is idle {} during CUDA calls that neither launch nor wait{}{}', _time_text_v1(s.call_ns), s.call_spread,
+        coalesce(format('; most time of these calls is in {}: {}, {}', c.top.api, _count_text_v1(c.top.calls, 'call', 'calls') || CASE c.top.kind WHEN 'load' THEN ' of 100 us and longer, which load code' ELSE '' END, _time_text_v1(c.top.total_ns)), '')) AS evidence
+FROM query(_given_v1(span, '_finding_span_v1', run, source)) s LEFT JOIN c ON c.stage IS NOT DISTINCT FROM s.stage AND c.device = s.device
 WHERE s.call_ns > 0

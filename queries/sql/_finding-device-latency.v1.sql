@@ -14,6 +14,6 @@
 --   evidence: the numbers it follows from
 
 SELECT 'device-latency' AS finding, s.stage, s.device, NULL::VARCHAR AS subject, s.queued_ns AS saving_ns,
-    format('the GPU is idle {} of {} although the next launch had returned, in {} gaps of any kind: {} of it in each on the mean', _time_text_v1(s.queued_ns), _time_text_v1(s.span_ns), s.gap_count, _time_text_v1(s.queued_ns / nullif(s.gap_count, 0))) AS evidence
+    format('the GPU is idle {} although the next launch had returned: {} a gap, over {}{}', _time_text_v1(s.queued_ns), _time_text_v1(s.queued_ns / nullif(s.gap_count, 0)), _count_text_v1(s.gap_count, 'gap', 'gaps'), s.queued_spread) AS evidence
 FROM query(_given_v1(span, '_finding_span_v1', run, source)) s
 WHERE s.queued_ns > 0

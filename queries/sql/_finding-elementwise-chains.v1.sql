@@ -4,6 +4,7 @@
 -- params:
 --   run VARCHAR: the run
 --   place VARCHAR = NULL: name of a relation that holds _finding-place of the run already, in its place
+--   work VARCHAR = NULL: name of a relation that holds _finding-work of the run already, in its place
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   finding: name of the rule, as in finding-rules
@@ -44,9 +45,11 @@ WITH place AS (
     SELECT p.stage, x.device_id, short.family, sum(x.calls)::BIGINT AS calls, sum(x.total_ns)::BIGINT AS total_ns, sum(x.chains)::BIGINT AS chains, sum(x.saving_ns)::BIGINT AS saving_ns
     FROM part x JOIN short ON short.n = x.n LEFT JOIN (SELECT DISTINCT place.range_id, place.stage FROM place) p ON p.range_id = x.range_id
     GROUP BY p.stage, x.device_id, short.family
+), alone AS ( -- less than 1 where kernels ran side by side
+    SELECT w.stage, w.device, sum(w.device_ns) / nullif(sum(w.total_ns), 0) AS ratio FROM query(_given_v1(work, '_finding_work_v1', run, source)) w GROUP BY w.stage, w.device
 )
-SELECT 'elementwise-chains' AS finding, f.stage, f.device_id AS device, arg_max(f.family, (f.saving_ns, f.family)) AS subject, sum(f.saving_ns)::BIGINT AS saving_ns,
-    format('{} elementwise kernels under {:.0f} us in {} chains take {} together, all but the first of each chain {}', sum(f.calls)::BIGINT, (SELECT most.ns / 1e3 FROM most), sum(f.chains)::BIGINT,
+SELECT 'elementwise-chains' AS finding, f.stage, f.device_id AS device, arg_max(f.family, (f.saving_ns, f.family)) AS subject, (sum(f.saving_ns) * any_value(a.ratio))::BIGINT AS saving_ns,
+    format('{:,} elementwise kernels under {:.0f} us in {} take {} together, all but the first of each chain {}', sum(f.calls)::BIGINT, (SELECT most.ns / 1e3 FROM most), _count_text_v1(sum(f.chains), 'chain', 'chains'),
         _time_text_v1(sum(f.total_ns)), _time_text_v1(sum(f.saving_ns))) AS evidence
-FROM f
+FROM f JOIN alone a ON a.stage IS NOT DISTINCT FROM f.stage AND a.device = f.device_id
 GROUP BY f.stage, f.device_id

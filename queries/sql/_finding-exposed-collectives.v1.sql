@@ -23,7 +23,8 @@ WITH p AS (
     SELECT NULL, c.device_id, c.collective_count, c.collective_ns, c.exposed_ns FROM c WHERE c.range_id IS NULL AND NOT EXISTS (SELECT 1 FROM p)
 )
 SELECT 'exposed-collectives' AS finding, t.stage, t.device_id AS device, NULL::VARCHAR AS subject, sum(t.exposed_ns)::BIGINT AS saving_ns,
-    format('{} collectives run {}, {} of it alone ({:.1f} %)', sum(t.collective_count)::BIGINT, _time_text_v1(sum(t.collective_ns)), _time_text_v1(sum(t.exposed_ns)), 100 * sum(t.exposed_ns) / nullif(sum(t.collective_ns), 0)) AS evidence
+    format('{} run {}, {} of it alone ({:.1f} %){}', _count_text_v1(sum(t.collective_count), 'collective', 'collectives'), _time_text_v1(sum(t.collective_ns)), _time_text_v1(sum(t.exposed_ns)), 100 * sum(t.exposed_ns) / nullif(sum(t.collective_ns), 0),
+        _spread_text_v1(sum(t.exposed_ns), max(t.exposed_ns), median(t.exposed_ns), CASE WHEN t.stage IS NULL THEN 1 ELSE count(*) END)) AS evidence
 FROM t
 GROUP BY t.stage, t.device_id
 HAVING sum(t.exposed_ns) > 0

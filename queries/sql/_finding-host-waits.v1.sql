@@ -15,11 +15,11 @@
 --   evidence: the numbers it follows from
 
 WITH c AS (
-    SELECT c.stage, sum(c.calls)::BIGINT AS calls, sum(c.total_ns)::BIGINT AS total_ns, arg_max(c.api, (c.calls, c.api)) AS api
-    FROM query(_given_v1(call, '_finding_call_v1', run, source)) c WHERE c.kind = 'wait' GROUP BY c.stage
+    SELECT c.stage, c.device, sum(c.calls)::BIGINT AS calls, sum(c.total_ns)::BIGINT AS total_ns, arg_max(c.api, (c.total_ns, c.api)) AS api
+    FROM query(_given_v1(call, '_finding_call_v1', run, source)) c WHERE c.kind IN ('wait', 'copy') GROUP BY c.stage, c.device
 )
 SELECT 'host-waits' AS finding, s.stage, s.device, NULL::VARCHAR AS subject, s.wait_ns AS saving_ns,
-    format('the GPU is idle {} of {} while the host waits for the device or for a copy; {}', _time_text_v1(s.wait_ns), _time_text_v1(s.span_ns),
-        CASE WHEN c.calls IS NULL THEN 'no waiting call was made in the passes, only copies' ELSE format('{} calls in {} passes wait for the device, most by {}, {} together', c.calls, s.passes, c.api, _time_text_v1(c.total_ns)) END) AS evidence
-FROM query(_given_v1(span, '_finding_span_v1', run, source)) s LEFT JOIN c ON c.stage IS NOT DISTINCT FROM s.stage
+    format('the GPU is idle {} while the host waits for the device or for a copy{}{}', _time_text_v1(s.wait_ns), s.wait_spread,
+        coalesce(format('; {} that wait or copy take {} of the host, most in {}', _count_text_v1(c.calls, 'call', 'calls'), _time_text_v1(c.total_ns), c.api), '')) AS evidence
+FROM query(_given_v1(span, '_finding_span_v1', run, source)) s LEFT JOIN c ON c.stage IS NOT DISTINCT FROM s.stage AND c.device = s.device
 WHERE s.wait_ns > 0

@@ -14,16 +14,22 @@
 --   saving_ns: what could be saved over the measured passes
 --   evidence: the numbers it follows from
 
+-- Copies of one pass are no repetition. What they take while kernels run is no time to save.
 WITH place AS (
-    SELECT p.range_context_id, p.stage FROM query(_given_v1(place, '_finding_place_v1', run, source)) p
-), m AS (
-    SELECT p.stage, m.device_id AS device, count(*) AS copies, sum(m.duration_ns)::BIGINT AS total_ns, sum(m.size_bytes)::BIGINT AS total_bytes, coalesce(sum(m.launch_duration_ns), 0)::BIGINT AS call_ns
+    SELECT p.range_context_id, p.stage, p.range_id FROM query(_given_v1(place, '_finding_place_v1', run, source)) p
+), c AS (
+    SELECT p.stage, p.range_id, m.device_id AS device, count(*) AS copies, sum(m.duration_ns)::BIGINT AS total_ns, sum(m.size_bytes)::BIGINT AS total_bytes, coalesce(sum(m.launch_duration_ns), 0)::BIGINT AS call_ns
     FROM memop m LEFT JOIN place p ON p.range_context_id = m.range_context_id
     WHERE m.run_id = _run_id_v1(run) AND m.source_id IN (SELECT t.source_id FROM _timeline_v1(run, source := source) t) AND (p.stage IS NOT NULL OR NOT EXISTS (SELECT 1 FROM place))
         AND m.operation LIKE '%Host-to-Device%' AND m.src_memory = 'Pageable'
-    GROUP BY p.stage, m.device_id
+    GROUP BY p.stage, p.range_id, m.device_id
+), m AS (
+    SELECT c.stage, c.device, count(*) AS passes, sum(c.copies)::BIGINT AS copies, sum(c.total_ns)::BIGINT AS total_ns, sum(c.total_bytes)::BIGINT AS total_bytes, sum(c.call_ns)::BIGINT AS call_ns, max(c.total_ns) AS max_ns, median(c.total_ns) AS median_ns
+    FROM c GROUP BY c.stage, c.device
 )
-SELECT 'pageable-copies' AS finding, s.stage, s.device, NULL::VARCHAR AS subject, m.total_ns AS saving_ns,
-    format('{} copies from pageable memory in {} passes, {}take {} on the GPU and {} in the calls that make them', m.copies, s.passes, coalesce(format('{:.3f} MB together, ', m.total_bytes / 1e6), ''), _time_text_v1(m.total_ns), _time_text_v1(m.call_ns)) AS evidence
+SELECT 'pageable-copies' AS finding, s.stage, s.device, NULL::VARCHAR AS subject, least(m.total_ns, s.copy_ns) AS saving_ns,
+    format('{} from pageable memory{}, {}take {} on the GPU{} and {} in the calls that make them{}', _count_text_v1(m.copies, 'copy', 'copies'), CASE WHEN s.stage IS NULL THEN '' ELSE format(' in {:,} of {}', m.passes, _count_text_v1(s.passes, 'pass', 'passes')) END,
+        coalesce(format('{:.3f} MB together, ', m.total_bytes / 1e6), ''), _time_text_v1(m.total_ns), CASE WHEN s.copy_ns < m.total_ns THEN format(' (copies ran {} while no kernel did)', _time_text_v1(s.copy_ns)) ELSE '' END, _time_text_v1(m.call_ns),
+        _spread_text_v1(m.total_ns, m.max_ns, m.median_ns, m.passes)) AS evidence
 FROM query(_given_v1(span, '_finding_span_v1', run, source)) s JOIN m ON m.stage IS NOT DISTINCT FROM s.stage AND m.device = s.device
-WHERE m.copies > 1 AND m.copies >= s.passes * (SELECT r.value FROM finding_rules_v1 r WHERE r.finding = 'pageable-copies')
+WHERE m.copies > 1 AND (s.stage IS NULL OR m.passes >= s.passes * (SELECT r.value FROM finding_rules_v1 r WHERE r.finding = 'pageable-copies')) AND s.copy_ns > 0

@@ -17,12 +17,13 @@
 --   occupancy_ratio: achieved occupancy, or what the launch allows where that is lower or alone known
 --   calls: executions in the timeline
 --   total_ns: sum of their times there
+--   device_ns: the same as in _finding-work
 
 WITH w AS (
-    SELECT w.stage, w.device, w.kernel_name_id, w.grid, w.block, sum(w.calls)::BIGINT AS calls, sum(w.total_ns)::BIGINT AS total_ns
+    SELECT w.stage, w.device, w.kernel_name_id, w.grid, w.block, sum(w.calls)::BIGINT AS calls, sum(w.total_ns)::BIGINT AS total_ns, sum(w.device_ns) AS device_ns
     FROM query(_given_v1(work, '_finding_work_v1', run, source)) w GROUP BY ALL
 )
-SELECT w.stage, w.device, c.kernel, c.grid, c.block, c.bound, c.limiter, c.roof_ratio, least(c.occupancy_ratio, c.theoretical_occupancy_ratio) AS occupancy_ratio, w.calls, w.total_ns
+SELECT w.stage, w.device, c.kernel, c.grid, c.block, c.bound, c.limiter, c.roof_ratio, least(c.occupancy_ratio, c.theoretical_occupancy_ratio) AS occupancy_ratio, w.calls, w.total_ns, w.device_ns
 FROM _ncu_class_v2(run, source := source) c JOIN w ON w.kernel_name_id = c.timeline_name_id AND w.grid = c.grid AND w.block = c.block
 LEFT JOIN kernel_class k ON k.run_id = _run_id_v1(run) AND k.kernel_name_id = w.kernel_name_id
 WHERE k.role IS DISTINCT FROM 'collective'

@@ -29,6 +29,6 @@ WITH mask AS (
     SELECT s.device, s.max_sm_clock_hz, count(*) AS samples, count(*) FILTER (s.is_slow) AS slow_samples, avg(s.sm_clock_hz) FILTER (s.is_slow) AS clock_hz FROM s GROUP BY s.device, s.max_sm_clock_hz
 )
 SELECT 'throttling' AS finding, t.stage, t.device, NULL::VARCHAR AS subject, (t.busy_ns * (g.slow_samples / g.samples) * (1 - g.clock_hz / g.max_sm_clock_hz))::BIGINT AS saving_ns,
-    format('clocks were held down in {} of {} samples, {:.0f} MHz on the mean of at most {:.0f} MHz; work took {}', g.slow_samples, g.samples, g.clock_hz / 1e6, g.max_sm_clock_hz / 1e6, _time_text_v1(t.busy_ns)) AS evidence
+    format('clocks were held down in {:,} of {}, {:.0f} MHz on the mean of at most {:.0f} MHz; work took {}', g.slow_samples, _count_text_v1(g.samples, 'sample', 'samples'), g.clock_hz / 1e6, g.max_sm_clock_hz / 1e6, _time_text_v1(t.busy_ns)) AS evidence
 FROM query(_given_v1(span, '_finding_span_v1', run, source)) t JOIN g ON g.device = t.device
 WHERE g.slow_samples > 0 AND g.clock_hz < g.max_sm_clock_hz

@@ -3,6 +3,7 @@
 -- key: stage, device, kernel_name_id, grid, block, register_count, shared_bytes, is_graph
 -- params:
 --   run VARCHAR: the run
+--   span VARCHAR = NULL: name of a relation that holds _finding-span of the run already, in its place
 --   place VARCHAR = NULL: name of a relation that holds _finding-place of the run already, in its place
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
@@ -18,6 +19,7 @@
 --   is_graph: whether CUDA graphs launched it
 --   calls: executions
 --   total_ns: sum of their times
+--   device_ns: total_ns, or less where kernels ran side by side: what they took of the time in which kernels ran
 
 WITH place AS (
     SELECT p.range_context_id, p.stage FROM query(_given_v1(place, '_finding_place_v1', run, source)) p
@@ -33,5 +35,7 @@ WITH place AS (
     GROUP BY ALL
 )
 SELECT g.stage, g.device_id AS device, g.kernel_name_id, _dims_v2(g.grid_x, g.grid_y, g.grid_z) AS grid, _dims_v2(g.block_x, g.block_y, g.block_z) AS block, g.grid_x::BIGINT * g.grid_y * g.grid_z AS block_count,
-    g.block_x::BIGINT * g.block_y * g.block_z AS thread_count, g.register_count, g.shared_bytes, g.is_graph, g.calls, g.total_ns
-FROM g
+    g.block_x::BIGINT * g.block_y * g.block_z AS thread_count, g.register_count, g.shared_bytes, g.is_graph, g.calls, g.total_ns,
+    g.total_ns * least(coalesce(s.kernel_ns / nullif(a.total_ns, 0), 1), 1) AS device_ns
+FROM g JOIN (SELECT x.stage, x.device_id, sum(x.total_ns) AS total_ns FROM g x GROUP BY x.stage, x.device_id) a ON a.stage IS NOT DISTINCT FROM g.stage AND a.device_id = g.device_id
+LEFT JOIN query(_given_v1(span, '_finding_span_v1', run, source)) s ON s.stage IS NOT DISTINCT FROM g.stage AND s.device = g.device_id

@@ -1,4 +1,4 @@
--- _note-finding v1: What the rules of findings could not judge of a run, and how its findings are to be read.
+-- _note-finding v1: What the rules of findings could not judge of a run, and how its findings are to be read. What work they are about: _note-finding-span.
 -- grain: one note
 -- key: note
 -- params:
@@ -10,29 +10,21 @@
 WITH counted AS (
     SELECT t.source_id FROM _timeline_v1(run, source := source) t
 ), whole AS (
-    SELECT count(*) AS parts, sum(t.kernel_ns + t.graph_ns + t.copy_ns)::BIGINT AS busy_ns, sum(t.end_ns - t.start_ns)::BIGINT AS span_ns
+    SELECT count(*) AS parts
     FROM device_time t WHERE t.run_id = _run_id_v1(run) AND t.range_id IS NULL AND t.source_id IN (SELECT counted.source_id FROM counted)
 ), pass AS (
     SELECT p.range_id FROM _finding_pass_v1(run, source := source) p
 ), own AS (
-    SELECT count(*) AS parts, sum(t.kernel_ns + t.graph_ns + t.copy_ns)::BIGINT AS busy_ns, sum(t.end_ns - t.start_ns)::BIGINT AS span_ns, sum(t.profiler_ns)::BIGINT AS profiler_ns, sum(t.unknown_ns)::BIGINT AS unknown_ns
+    SELECT sum(t.end_ns - t.start_ns)::BIGINT AS span_ns, sum(t.profiler_ns)::BIGINT AS profiler_ns, sum(t.unknown_ns)::BIGINT AS unknown_ns
     FROM device_time t
     WHERE t.run_id = _run_id_v1(run) AND (t.range_id IN (SELECT pass.range_id FROM pass) OR t.range_id IS NULL AND NOT EXISTS (SELECT 1 FROM pass) AND t.source_id IN (SELECT counted.source_id FROM counted))
 ), gpu AS (
     SELECT bool_or(d.sm_count IS NULL) AS is_small_unknown, bool_or(d.compute_capability IS NULL OR d.max_warp_per_sm_count IS NULL OR d.shared_per_sm_bytes IS NULL) AS is_wave_unknown
     FROM device d WHERE d.run_id = _run_id_v1(run) AND d.source_id IN (SELECT counted.source_id FROM counted)
 )
-SELECT 'the run was stored by an older prof, without the parts of the GPU''s time: no rule could be tried; prof ingest --replace stores its captures anew' AS note
-FROM whole WHERE whole.parts = 0 AND EXISTS (SELECT 1 FROM kernel k WHERE k.run_id = _run_id_v1(run) AND k.source_id IN (SELECT counted.source_id FROM counted))
+SELECT format('in {:.1f} % of these spans a GPU was idle while the profiler itself was at work: that is no finding', 100 * own.profiler_ns / own.span_ns) AS note FROM own WHERE own.span_ns > 0 AND own.profiler_ns >= 0.01 * own.span_ns
 UNION ALL
-SELECT 'the run has no measured passes of a stage: findings are of all its device work, loading and warm-up included' FROM whole WHERE whole.parts > 0 AND NOT EXISTS (SELECT 1 FROM pass)
-UNION ALL
-SELECT format('findings are of the measured passes of stages, which hold {:.1f} % of the time in which the GPUs were busy', 100 * own.busy_ns / whole.busy_ns)
-FROM whole CROSS JOIN own WHERE EXISTS (SELECT 1 FROM pass) AND whole.busy_ns > 0 AND own.parts > 0 AND own.busy_ns < 0.9 * whole.busy_ns
-UNION ALL
-SELECT format('in {:.1f} % of these spans a GPU was idle while the profiler itself was at work: that is no finding', 100 * own.profiler_ns / own.span_ns) FROM own WHERE own.profiler_ns >= 0.01 * own.span_ns
-UNION ALL
-SELECT format('in {:.1f} % of these spans a GPU was idle before work whose launch was not captured: no rule can say why', 100 * own.unknown_ns / own.span_ns) FROM own WHERE own.unknown_ns >= 0.01 * own.span_ns
+SELECT format('in {:.1f} % of these spans a GPU was idle before work whose launch was not captured: no rule can say why', 100 * own.unknown_ns / own.span_ns) FROM own WHERE own.span_ns > 0 AND own.unknown_ns >= 0.01 * own.span_ns
 UNION ALL
 SELECT 'below-roof and low-occupancy could not be tried: the run has no kernels profiled by Nsight Compute, or the timeline has none of these'
 FROM whole WHERE whole.parts > 0 AND NOT EXISTS (SELECT 1 FROM _ncu_name_v2(run, source := source) n WHERE n.timeline_name_id IS NOT NULL)
@@ -40,14 +32,17 @@ UNION ALL
 SELECT CASE WHEN gpu.is_small_unknown IS DISTINCT FROM false THEN 'small-grids and wave-tail' ELSE 'wave-tail' END || ' could not be tried on every GPU: the capture does not say its SMs or what they hold'
 FROM gpu CROSS JOIN whole WHERE whole.parts > 0 AND (gpu.is_small_unknown OR gpu.is_wave_unknown) IS DISTINCT FROM false
 UNION ALL
-SELECT format('small-grids and wave-tail could not be tried on {} kernels: the capture does not say their grids', count(*)) FROM kernel k
+SELECT format('small-grids and wave-tail could not be tried on {}: the capture does not say the grid', _count_text_v1(count(*), 'kernel', 'kernels')) FROM kernel k
 WHERE k.run_id = _run_id_v1(run) AND k.source_id IN (SELECT counted.source_id FROM counted) AND k.grid_x IS NULL HAVING count(*) > 0
 UNION ALL
-SELECT format('pageable-copies could not be tried on {} copies to the GPU: the capture does not say from what memory they are', count(*)) FROM memop m
+SELECT format('pageable-copies could not be tried on {} to the GPU: the capture does not say from what memory', _count_text_v1(count(*), 'copy', 'copies')) FROM memop m
 WHERE m.run_id = _run_id_v1(run) AND m.source_id IN (SELECT counted.source_id FROM counted) AND m.operation LIKE '%Host-to-Device%' AND m.src_memory IS NULL HAVING count(*) > 0
 UNION ALL
-SELECT 'throttling could not be tried: the run has no samples of clocks, which prof capture takes'
-FROM whole WHERE whole.parts > 0 AND NOT EXISTS (SELECT 1 FROM device_sample d WHERE d.run_id = _run_id_v1(run) AND d.throttle_mask IS NOT NULL)
+SELECT 'throttling could not be tried: ' || CASE WHEN EXISTS (SELECT 1 FROM device_sample d WHERE d.run_id = _run_id_v1(run) AND d.throttle_mask IS NOT NULL) THEN 'the samples of clocks are not of the counted GPUs while their timeline was captured' ELSE 'the run has no samples of clocks, which prof capture takes' END
+FROM whole WHERE whole.parts > 0 AND NOT EXISTS (
+    SELECT 1 FROM device_sample s JOIN capture_source a ON a.run_id = s.run_id AND a.pass_id = s.pass_id JOIN capture_device c ON c.run_id = s.run_id AND c.device_id = s.device_id AND c.source_id = s.source_id
+    JOIN device d ON d.run_id = s.run_id AND d.source_id = a.captured_source_id AND replace(d.uuid, 'GPU-', '') = replace(c.uuid, 'GPU-', '')
+    WHERE s.run_id = _run_id_v1(run) AND s.throttle_mask IS NOT NULL AND a.captured_source_id IN (SELECT counted.source_id FROM counted))
 UNION ALL
 SELECT 'savings overlap and do not add up: taking one away changes the others' FROM whole WHERE whole.parts > 0
 UNION ALL

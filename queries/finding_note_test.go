@@ -1,0 +1,135 @@
+package queries_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/ingest/attribute"
+	"prof/queries"
+	"prof/schema"
+)
+
+// testFindingNotes holds that rules which cannot be tried are named.
+func testFindingNotes(t *testing.T, w *schema.Warehouse) {
+	notes := func(stmts ...string) string {
+		t.Helper()
+		made(t, w)
+		exec(t, w, strings.Join(append(stmts, ran(1, 1, 0, 10, 200, "")), ";\n"))
+		all, err := queries.Notes(t.Context(), w, queries.Args{"run": findingRun}, "finding-span", "finding")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(all, "\n")
+	}
+	plain := notes()
+	for _, c := range []struct{ stmt, want string }{
+		{"DELETE FROM device_time", "no rule could be tried"},
+		{"DELETE FROM path_stage", "no measured passes of a stage"},
+		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "which hold 0.2 % of the time"},
+		{"UPDATE device_time SET start_ns = end_ns WHERE range_id IS NULL; DELETE FROM path_stage; UPDATE device_time SET profiler_ns = 0", "loading and warm-up included"},
+		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_device SET uuid = 'GPU-b'", "throttling could not be tried: the samples of clocks are not of the counted GPUs"},
+		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_source SET captured_source_id = 7", "throttling could not be tried: the samples of clocks are not of the counted GPUs"},
+		{"DELETE FROM device_time WHERE range_id > 0", "no rule was tried: the measured passes have no device work to judge"},
+		{idle("profiler_ns = 20000"), "in 1.0 % of these spans a GPU was idle while the profiler itself was at work"},
+		{idle("unknown_ns = 30000"), "in 1.5 % of these spans a GPU was idle before work whose launch was not captured"},
+		{"UPDATE device SET sm_count = NULL", "small-grids and wave-tail could not be tried on every GPU"},
+		{"UPDATE device SET compute_capability = NULL", "wave-tail could not be tried on every GPU"},
+		{"INSERT INTO kernel SELECT * REPLACE (NULL AS grid_x) FROM kernel; " + strings.Replace(ran(1, 1, 0, 10, 200, ""), " 200, 1, 1, 256", " NULL, NULL, NULL, 256", 1), "could not be tried on 1 kernel:"},
+		{hostCopy(1, "NULL", 7), "pageable-copies could not be tried on 1 copy to the GPU"},
+	} {
+		if got := notes(c.stmt); !strings.Contains(got, c.want) || strings.Contains(plain, c.want) || strings.Contains(got, "nan") {
+			t.Errorf("%s: %q", c.stmt, got)
+		}
+	}
+	for what, stmts := range map[string][]string{"throttling could not be tried": sampled(1, 1, 1), "below-roof and low-occupancy could not be tried": ncuOf(nil)} {
+		if got := notes(stmts...); strings.Contains(got, what) || !strings.Contains(plain, what) {
+			t.Errorf("%s: %q, and %q without", what, got, plain)
+		}
+	}
+}
+
+// testNoPasses holds that all device work counts where there are no passes, and warm-up does not where there are.
+func testNoPasses(t *testing.T, w *schema.Warehouse) {
+	made(t, w)
+	exec(t, w, strings.Join([]string{"DELETE FROM path_stage", "UPDATE device_time SET launch_ns = 300000 WHERE range_id IS NULL", ran(0, 1, 0, 20000, 50, ""), ran(1, 1, 0, 20000, 50, "")}, ";\n"))
+	stmt := "SELECT finding, stage, saving_ns, span_ns, passes, evidence_query FROM findings('" + findingRun + "', min_share := 0, stage := '(none)')"
+	if got := fmt.Sprint(rows(t, w, stmt)); got != "[[launch-bound <nil> 300000 3000000 1 FROM accounting('made', device := 0)] [small-grids <nil> 20000 3000000 1 FROM kernel_grids('made', top := 0, device := 0)]]" {
+		t.Errorf("without passes: %s", got)
+	}
+	made(t, w)
+	exec(t, w, strings.Join([]string{"UPDATE path_stage SET is_warmup = true", "UPDATE device_time SET launch_ns = 300000", ran(1, 1, 0, 20000, 50, "")}, ";\n"))
+	if got := rows(t, w, "FROM findings('"+findingRun+"', stage := 'decode')"); len(got) != 0 {
+		t.Errorf("of warm-up passes: %q", got)
+	}
+}
+
+// testUntried holds that a stage of which there is nothing to judge is not said to be without fault.
+func testUntried(t *testing.T, w *schema.Warehouse) {
+	made(t, w)
+	exec(t, w, ran(1, 1, 0, 10, 200, ""))
+	said := func(args queries.Args) string {
+		t.Helper()
+		args["run"] = findingRun
+		f := query(t, w, "findings", args)
+		if len(f.Rows) > 0 {
+			t.Errorf("%v: %v", args, f.Rows)
+		}
+		return strings.Join(f.Notes, "\n")
+	}
+	for stage, want := range map[string]string{"": "", "decode": "", "prefill": "no rule was tried: the stage has no device work in measured passes to judge", "(none)": "no rule was tried: findings of a run with measured passes are of these"} {
+		args := queries.Args{}
+		if stage != "" {
+			args["stage"] = stage
+		}
+		if got := said(args); !strings.Contains(got, want) || want == "" && strings.Contains(got, "no rule was tried") {
+			t.Errorf("stage %q: %s", stage, got)
+		}
+	}
+	exec(t, w, "DELETE FROM path_stage")
+	for stage, want := range map[string]bool{"decode": true, "(none)": false} {
+		if got := said(queries.Args{"stage": stage}); strings.Contains(got, "no rule was tried") != want {
+			t.Errorf("stage %q of a run without passes: %s", stage, got)
+		}
+	}
+	exec(t, w, "DELETE FROM device_time; DELETE FROM kernel")
+	if got := said(queries.Args{}); !strings.Contains(got, "no rule was tried: there is no device work to judge") {
+		t.Errorf("without device work: %s", got)
+	}
+	made(t, w)
+	exec(t, w, "UPDATE nvtx_range SET duration_ns = 3000000 WHERE range_id = 1")
+	if f := query(t, w, "findings", queries.Args{"run": findingRun}); !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the passes of decode differ 3.0-fold") }) {
+		t.Errorf("passes that differ: %q", f.Notes)
+	}
+}
+
+// TestCallKinds holds the kinds of calls that findings name to those that idle time is told by.
+func TestCallKinds(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	made(t, w)
+	names := []string{"cudaLaunchKernel_v7000", "cuLaunchKernelEx", "cudaGraphLaunch_v10000", "cuGraphLaunch", "cudaGraphInstantiate", "cudaGraphExecUpdate", "cudaStreamBeginCapture", "cudaGraphAddMemcpyNode", "cudaGraphKernelNodeSetParams",
+		"cudaMemcpyAsync_v3020", "cuMemcpyHtoDAsync_v2", "cudaMemset", "cudaMemsetAsync", "cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "cuCtxSynchronize", "cudaEventQuery", "cudaStreamQuery", "cuEventQuery",
+		"cudaMalloc", "cudaFree", "cuModuleLoadDataEx", "cudaEventRecord", "cudaStreamWaitEvent", "hipLaunchKernel", "hipMemcpyWithStream", "hipStreamSynchronize", "hipGraphLaunch", "cudaMemcpyAsyncLaunch", "cudaOccupancyMaxActiveBlocks"}
+	stmts := []string{"DELETE FROM api_name"}
+	for id, name := range names {
+		stmts = append(stmts, fmt.Sprintf("INSERT INTO api_name SELECT '%s', %d, '%s'", findingRun, id, name), called(1, id, 1, int(attribute.HostStretch)-1), called(1, id, 1, int(attribute.HostStretch)))
+	}
+	exec(t, w, strings.Join(append(stmts, "UPDATE api_call SET return_value = 0"), ";\n"))
+	got := rows(t, w, "SELECT api, kind, calls FROM _finding_call_v1('"+findingRun+"') ORDER BY api, kind")
+	words := map[attribute.CallKind]string{attribute.OtherCall: "other", attribute.LaunchCall: "launch", attribute.GraphCall: "launch", attribute.CopyCall: "copy", attribute.WaitCall: "wait", attribute.QueryCall: "query"}
+	var want []string
+	for _, name := range names {
+		if kind := attribute.KindOfCall(name); kind == attribute.LaunchCall { // the shorter one launches, the longer one loads
+			want = append(want, fmt.Sprintf("[%s launch 1]", name), fmt.Sprintf("[%s load 1]", name))
+		} else {
+			want = append(want, fmt.Sprintf("[%s %s 2]", name, words[kind]))
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
