@@ -1,7 +1,5 @@
 package attribute
 
-import "sync"
-
 // Label says what a piece of device work is, and where it ran.
 type Label struct {
 	Device     int32 // the machine's number of the GPU
@@ -14,27 +12,10 @@ type Label struct {
 const GraphReplay = "graph replay"
 
 // Labels numbers the labels of a source's work. Safe for concurrent use.
-type Labels struct {
-	mu   sync.Mutex
-	ids  map[Label]int32
-	list []Label
-}
+type Labels struct{ numbers[Label] }
 
-// Of gives the number of a label.
-func (l *Labels) Of(label Label) int32 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if id, ok := l.ids[label]; ok {
-		return id
-	}
-	if l.ids == nil {
-		l.ids = map[Label]int32{}
-	}
-	id := int32(len(l.list))
-	l.ids[label] = id
-	l.list = append(l.list, label)
-	return id
-}
+// Threads numbers the threads of a source. Safe for concurrent use.
+type Threads struct{ numbers[int64] }
 
 // Labeller numbers labels for one worker, which meets few.
 type Labeller struct {
