@@ -70,7 +70,7 @@ func asked(q queries.Query, run string) []queries.Args {
 	}
 	values := map[string]string{"stage": "decode", "device": "0", "raw": "true", "by": "family"}
 	if run == "profiled" { // the other has no launches of Nsight Compute to be with
-		values["with_ncu"], values["unmatched"] = "true", "true"
+		values = map[string]string{"with_ncu": "true", "unmatched": "true"}
 	}
 	for _, p := range q.Params {
 		if v := values[p.Name]; v != "" {

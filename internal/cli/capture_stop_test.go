@@ -222,16 +222,16 @@ func TestCaptureSlowReport(t *testing.T) {
 	}{
 		"nsys, Ctrl-C":     {how: "NSYS_FAKE=slowreport", wait: "true", interrupt: true, code: 130, passes: `nsys-1,ok,0,\n`, rows: "16,0"},
 		"nsys, a duration": {how: "NSYS_FAKE=slowreport", wait: "sleep 60", args: []string{"--duration", "1s", "--grace", "1s"}, passes: `nsys-1,ok,SIGTERM,\n`, rows: "16,0"},
-		"ncu, Ctrl-C":      {how: "NSYS_FAKE_NCU=slowreport", wait: "sleep 1", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", "."}, interrupt: true, code: 130, passes: `ncu-1,ok,0,\n`, rows: "0,4"},
+		"ncu, Ctrl-C":      {how: "NSYS_FAKE_NCU=slowreport", wait: "sleep 4", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", "."}, interrupt: true, code: 130, passes: `ncu-1,ok,0,\n`, rows: "0,4"},
 		"ncu, a duration":  {how: "NSYS_FAKE_NCU=slowreport", wait: "sleep 60", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--duration", "1s", "--grace", "1s"}, passes: `ncu-1,ok,130,\n`, rows: "0,4"},
-		"ncu hangs":        {how: "NSYS_FAKE_NCU=hangafter", wait: "sleep 1", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--report-timeout", "2s"}, code: 1, passes: `ncu-1,no_report,-,ncu had written no report 2s after the workload's end and was killed\n`, rows: "0,0"},
+		"ncu hangs":        {how: "NSYS_FAKE_NCU=hangafter", wait: "sleep 4", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--report-timeout", "2s"}, code: 1, passes: `ncu-1,no_report,-,ncu had written no report 2s after the workload's end and was killed\n`, rows: "0,0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := captureWaiting(t, c.how, c.wait, c.args...)
 			if c.interrupt {
 				within(t, 20*time.Second, "the report is written", func() bool { return exists(r.path("reporting")) })
-				time.Sleep(1200 * time.Millisecond) // the watch over processes looks once a second
+				time.Sleep(200 * time.Millisecond) // ncu's workload was seen while it ran: prof looks once a second
 				r.send(syscall.SIGINT)
 			}
 			if code := r.ended(40 * time.Second); code != c.code {
