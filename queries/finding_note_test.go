@@ -17,7 +17,7 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 		t.Helper()
 		made(t, w)
 		exec(t, w, strings.Join(append(stmts, ran(1, 1, 0, 10, 200, "")), ";\n"))
-		all, err := queries.Notes(t.Context(), w, queries.Args{"run": findingRun}, "finding-span", "finding")
+		all, err := queries.Notes(t.Context(), w, queries.Args{"run": findingRun}, "finding-span", "accounting", "finding")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +25,7 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 	}
 	plain := notes()
 	for _, c := range []struct{ stmt, want string }{
-		{"DELETE FROM device_time", "no rule could be tried"},
+		{"DELETE FROM device_time", "ingest it again with --replace"},
 		{"DELETE FROM path_stage", "no measured passes of a stage"},
 		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "which hold 0.2 % of the time"},
 		{"UPDATE device_time SET start_ns = end_ns WHERE range_id IS NULL; DELETE FROM path_stage; UPDATE device_time SET profiler_ns = 0", "loading and warm-up included"},

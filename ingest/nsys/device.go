@@ -77,6 +77,8 @@ type deviceFill struct {
 	lastKey    deviceKey
 	lastDevice int32
 	known      bool
+	lastThread int32 // number of the thread that lastTid is of, -1 at first
+	lastTid    int32
 
 	// the memory of the shared columns of one chunk
 	pid, tid, device, context, stream, launchName, rangeContext, path []int32
@@ -92,7 +94,7 @@ func (f *deviceFill) begin(c *load.Chunk) {
 }
 
 func (d *deviceWork) worker() *deviceFill {
-	f := &deviceFill{deviceWork: d, calls: d.l.launches.Finder(), work: &attribute.WorkList{}, labels: d.l.workNames.Labeller()}
+	f := &deviceFill{deviceWork: d, calls: d.l.launches.Finder(), work: &attribute.WorkList{}, labels: d.l.workNames.Labeller(), lastThread: -1}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.l.work = append(d.l.work, f.work)
@@ -160,7 +162,10 @@ func (f *deviceFill) launch(b *table.Batch, i int, c *load.Chunk, n int) int32 {
 		}
 		return -1
 	}
-	f.tid[n], f.launchStart[n], f.launchDuration[n] = f.l.tidOf(call), call.Start, f.l.launches.DurationOf(row)
+	if call.Thread != f.lastThread { // looking a thread up takes a lock
+		f.lastThread, f.lastTid = call.Thread, f.l.tidOf(call)
+	}
+	f.tid[n], f.launchStart[n], f.launchDuration[n] = f.lastTid, call.Start, f.l.launches.DurationOf(row)
 	f.launchName[n], f.rangeContext[n], f.path[n] = call.Name, f.l.ids.ContextID(call.Node), f.l.ranges.lines.Path(call.Node)
 	return row
 }

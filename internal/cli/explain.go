@@ -66,7 +66,7 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 }
 
 // spanNotes are the kinds of notes that say what work findings are about, and whether its passes can be compared. They stand first.
-var spanNotes = []string{"finding-span", "pass"}
+var spanNotes = []string{"finding-span", "accounting", "pass"}
 
 // explainSpans writes what the findings are shares of.
 func (p *program) explainSpans(c *cli.Context, w *schema.Warehouse, run schema.Run, args queries.Args) error {

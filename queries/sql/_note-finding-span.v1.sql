@@ -23,10 +23,8 @@ WITH counted AS (
         whole.parts = 0 AND EXISTS (SELECT 1 FROM kernel k WHERE k.run_id = _run_id_v1(run) AND k.source_id IN (SELECT counted.source_id FROM counted)) AS is_old
     FROM whole CROSS JOIN own
 )
-SELECT 'the run was stored by an older prof, without the parts of the GPU''s time: no rule could be tried; prof ingest --replace stores its captures anew' AS note FROM n WHERE n.is_old
-UNION ALL
 SELECT 'no rule was tried: ' || CASE WHEN n.passes > 0 AND stage = '(none)' THEN 'findings of a run with measured passes are of these passes, and what is outside them is not judged'
-    WHEN stage IS NOT NULL AND n.parts > 0 THEN 'the stage has no device work in measured passes to judge' WHEN n.passes > 0 AND n.parts > 0 THEN 'the measured passes have no device work to judge' ELSE 'there is no device work to judge' END
+    WHEN stage IS NOT NULL AND n.parts > 0 THEN 'the stage has no device work in measured passes to judge' WHEN n.passes > 0 AND n.parts > 0 THEN 'the measured passes have no device work to judge' ELSE 'there is no device work to judge' END AS note
 FROM n WHERE NOT n.is_old AND EXISTS (SELECT 1 FROM run r WHERE r.run_id = _run_id_v1(run)) AND CASE WHEN n.passes = 0 THEN n.parts = 0 OR stage <> '(none)' WHEN stage IS NULL THEN n.own_parts = 0 ELSE NOT n.is_asked END
 UNION ALL
 SELECT 'the run has no measured passes of a stage: findings are of all its device work, loading and warm-up included' FROM n WHERE n.parts > 0 AND n.passes = 0 AND coalesce(stage = '(none)', true)
