@@ -107,7 +107,7 @@ func TestFiles(t *testing.T) {
 
 // plain are columns of numbers that measure nothing or count what their name says.
 var plain = []string{"rank", "pass", "calls", "instances", "gpu_instances", "passes", "warmup_passes", "replays", "kernels_per_replay", "queued", "samples", "sources", "rows",
-	"pid", "tid", "device", "context", "stream", "priority", "mean", "median", "min", "max",
+	"pid", "tid", "device", "context", "stream", "priority", "mean", "median", "std", "min", "max", "kernel_calls", "window",
 	"gpu_span_tokens_per_s", "launch", "launches", "nth", "model", "layer", "hidden_size", "vocab_size", "window_size", "bits", "candidates", "timeline_calls", "depth", "waves", "stall_cycles", "intensity", "ridge", "value", "repeat", "exit_code", "busy_samples", "invocation"} // the unit of a value stands beside it
 
 // column gives a column's cells.
@@ -133,7 +133,7 @@ func total(f *queries.Frame, name string) int64 {
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	w := everything(t)
-	noted := queries.NewNoted(w)
+	noted := queries.NewAsker(w)
 	for _, run := range shipped {
 		t.Run(run, func(t *testing.T) {
 			all := queries.Args{"run": run, "top": "0"}
@@ -180,7 +180,7 @@ func TestIdentities(t *testing.T) {
 }
 
 // partition holds that a query's rows by each value of a parameter add up to the whole.
-func partition(t *testing.T, noted *queries.Noted, name string, with func(k, v string) queries.Args, param string, values []any, check func(string, int64, int64)) {
+func partition(t *testing.T, noted *queries.Asker, name string, with func(k, v string) queries.Args, param string, values []any, check func(string, int64, int64)) {
 	t.Helper()
 	var c, n int64
 	seen := map[any]bool{}
@@ -195,7 +195,7 @@ func partition(t *testing.T, noted *queries.Noted, name string, with func(k, v s
 }
 
 // testDeviations holds that the deviation of one value is NULL and of several never.
-func testDeviations(t *testing.T, noted *queries.Noted, run string) {
+func testDeviations(t *testing.T, noted *queries.Asker, run string) {
 	t.Helper()
 	for _, c := range [][3]string{{"top-kernels", "calls", "std_ns"}, {"kernel-grids", "calls", "std_ns"}, {"range-kernels", "calls", "std_ns"}, {"memops", "calls", "std_bytes"},
 		{"api-calls", "calls", "std_ns"}, {"graphs", "replays", "std_ns"}, {"ranges", "gpu_instances", "gpu_span_std_ns"}, {"stages", "passes", "cpu_std_ns"}} {
@@ -210,7 +210,7 @@ func testDeviations(t *testing.T, noted *queries.Noted, run string) {
 }
 
 // testTimes holds how the times of ranges stand to each other: busy is no more than the sum, and on one GPU no more than the span.
-func testTimes(t *testing.T, w *schema.Warehouse, noted *queries.Noted, run string) {
+func testTimes(t *testing.T, w *schema.Warehouse, noted *queries.Asker, run string) {
 	t.Helper()
 	devices := len(queryNoted(t, noted, "devices", queries.Args{"run": run}).Rows)
 	for _, bad := range rows(t, w, fmt.Sprintf(`SELECT t.name, t.cpu_ns, t.gpu_span_ns, t.gpu_busy_ns, t.gpu_sum_ns FROM _range_time_v1('%s') t
@@ -221,7 +221,7 @@ func testTimes(t *testing.T, w *schema.Warehouse, noted *queries.Noted, run stri
 }
 
 // testNotes holds that a table of kernels says when replays were traced as a whole, and only then.
-func testNotes(t *testing.T, noted *queries.Noted, run string) {
+func testNotes(t *testing.T, noted *queries.Asker, run string) {
 	t.Helper()
 	for _, name := range []string{"top-kernels", "kernel-grids", "stage-kernels", "range-kernels", "launches"} {
 		notes := strings.Join(queryNoted(t, noted, name, queries.Args{"run": run}).Notes, "\n")

@@ -2,67 +2,138 @@ package queries
 
 import (
 	"context"
-	"strings"
 
 	"prof/schema"
 )
 
+// Report is what the reports of a run are made from: the answers to its queries, each asked once.
+type Report struct {
+	Name     string      // the run's
+	Facts    [][2]string // what the run is, in words
+	Sections []Section
+	Frames   map[string]*Frame // answers by key: those of sections, and those that figures and files need beside them
+	Whole    map[string]*Frame // what the summary follows from, where Frames holds other numbers of rows of it; nil for none
+	Timeline *Timeline         // nil unless asked for
+	Static   *Static           // what the run's model needs; nil without a model
+}
+
 // Section is one part of a report: a query's answer, or why there is none.
 type Section struct {
+	ID      string // how it is asked for; also its key in Frames
 	Title   string
 	Frame   *Frame
 	Missing string // why Frame has no rows; "" when it has some, or none are the answer
+	Page    bool   // only the page of HTML shows it, as a picture
 }
 
-// sections are what a report shows, in order.
-var sections = []struct {
-	title, query string
-	args         Args
-	optional     bool // left out where it has no rows: not every run has such a thing
-	answers      bool // no rows are an answer too, and nothing is missing
-}{
-	{title: "Devices", query: "devices"},
-	{title: "Capture", query: "capture-passes", optional: true},
-	{title: "Overhead of profiling", query: "overhead", optional: true},
-	{title: "Use of devices", query: "device-use", optional: true},
-	{title: "Throttling", query: "throttling", optional: true},
-	{title: "Stages", query: "stages"},
-	{title: "Where the time went", query: "accounting"},
-	{title: "What to do about it", query: "findings", args: Args{"top": "10"}, answers: true},
-	{title: "Idle gaps", query: "gaps", args: Args{"top": "10"}},
-	{title: "Steps", query: "step-times", optional: true},
-	{title: "Collectives", query: "collectives", optional: true},
-	{title: "Parts of stages", query: "stage-notes"},
-	{title: "Model", query: "models"},
-	{title: "Model FLOPs utilisation", query: "mfu"},
-	{title: "Memory bandwidth utilisation", query: "mbu"},
-	{title: "Top kernels", query: "top-kernels", args: Args{"top": "20"}},
-	{title: "Top operators", query: "top-operators", args: Args{"top": "20"}},
-	{title: "Sources", query: "sources"},
+// ReportOptions say what of a report is wanted.
+type ReportOptions struct {
+	Sections []string // only these, by id; empty for all
+	Top      int64    // rows of ranked tables; 0 for each table's own number
+	Page     bool     // with what only the page of HTML shows
 }
 
-// Report asks what a report of a run shows.
-func Report(ctx context.Context, w *schema.Warehouse, run string) ([]Section, error) {
-	var out []Section
-	for _, s := range sections {
-		args := Args{"run": run}
-		for k, v := range s.args {
-			args[k] = v
+// Frame gives an answer by its key; nil when it was not asked for.
+func (r *Report) Frame(key string) *Frame { return r.Frames[key] }
+
+// wanted is one question of a report.
+type wanted struct {
+	id, title string // the query's name; without a title it is no section
+	top       string // rows of a ranked table, unless it is told otherwise
+	optional  bool   // left out where it has no rows: not every run has such a thing
+	answers   bool   // no rows are an answer too, and nothing is missing
+	page      bool   // only the page of HTML has it
+	of        string // asked only of runs with a source of this kind; others have nothing of it
+}
+
+// questions are what a report asks, its sections in order.
+var questions = []wanted{
+	{id: "devices", title: "Devices"},
+	{id: "capture-passes", title: "Capture", optional: true, of: "capture"},
+	{id: "overhead", title: "Overhead of profiling", optional: true},
+	{id: "device-use", title: "Use of devices", optional: true, of: "capture"},
+	{id: "throttling", title: "Throttling", optional: true, of: "capture"},
+	{id: "sample-series", title: "GPU samples", optional: true, page: true, of: "capture"},
+	{id: "aggregates", title: "Aggregates"},
+	{id: "stages", title: "Stages"},
+	{id: "stage-notes", title: "Parts of stages", optional: true},
+	{id: "accounting", title: "Where the time went"},
+	{id: "cost-centres", title: "What costs most", top: "10"},
+	{id: "findings", title: "What to do about it", top: "10", answers: true},
+	{id: "gaps", title: "Idle gaps", top: "10"},
+	{id: "step-times", title: "Steps", optional: true},
+	{id: "collectives", title: "Collectives", optional: true},
+	{id: "models", title: "Model"},
+	{id: "mfu", title: "Model FLOPs utilisation"},
+	{id: "mbu", title: "Memory bandwidth utilisation"},
+	{id: "top-kernels", title: "Top kernels", top: "20"},
+	{id: "stage-kernels", title: "Kernels by stage", top: "8"},
+	{id: "kernel-durations", title: "Kernel durations", top: "9", optional: true, page: true},
+	{id: "bottlenecks", title: "What bounds the kernels", top: "20"},
+	{id: "roofline", title: "Roofline"},
+	{id: "top-operators", title: "Top operators", top: "20"},
+	{id: "memory", title: "Memory"},
+	{id: "warnings", title: "Warnings of the capture", top: "20", answers: true},
+	{id: "facts", title: "Environment", optional: true},
+	{id: "sources", title: "Sources"},
+	{id: "captures", of: "capture"}, {id: "passes"}, {id: "workload-passes"},
+	{id: "run-details"}, {id: "inputs"}, {id: "conservation"}, {id: "peaks"}, {id: "finding-rules"}, {id: "kernel-devices", top: "20"},
+	{id: "ceilings", page: true},
+}
+
+// SectionName is what a section is asked for by.
+type SectionName struct {
+	ID, Title string
+	Page      bool // only the page of HTML has it
+}
+
+// ReportSections gives a report's sections in order, also those that not every run has.
+func ReportSections() []SectionName {
+	var out []SectionName
+	for _, q := range questions {
+		if q.title != "" {
+			out = append(out, SectionName{q.id, q.title, q.page})
 		}
-		f, err := ask(ctx, w, s.query, args)
-		if err != nil {
-			return nil, err
-		}
-		if s.optional && len(f.Rows) == 0 {
-			continue
-		}
-		section := Section{Title: s.title, Frame: f}
-		if len(f.Rows) == 0 && !s.answers {
-			if section.Missing = strings.Join(f.Notes, "; "); section.Missing == "" {
-				section.Missing = "nothing was captured of it"
-			}
-		}
-		out = append(out, section)
 	}
-	return out, nil
+	return out
+}
+
+// NewReport asks what the reports of a run show.
+func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (*Report, error) {
+	chosen, err := choose(o)
+	if err != nil {
+		return nil, err
+	}
+	first, err := a.askAll(ctx, []request{{"sources", Args{"run": run.ID}}, {"devices", Args{"run": run.ID}}})
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Name: run.Name, Frames: map[string]*Frame{"sources": first[0], "devices": first[1]}}
+	list := r.requests(chosen, run.ID, o.Top)
+	timeline := timelineRequests(run.ID, first[1])
+	if o.Page {
+		list = append(list, timeline.requests...)
+	}
+	list = slowestFirst(list)
+	frames, err := a.askAll(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	byKey := map[string]*Frame{}
+	for i, q := range list {
+		byKey[q.query] = frames[i]
+	}
+	for _, q := range chosen {
+		if f := byKey[q.id]; f != nil {
+			r.Frames[q.id] = f
+		}
+	}
+	if o.Page {
+		r.Timeline = timeline.of(byKey)
+	}
+	r.fillSections(chosen)
+	if o.Top > 0 && len(o.Sections) == 0 {
+		err = r.askWhole(ctx, a, chosen, run.ID)
+	}
+	return r, err
 }

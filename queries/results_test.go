@@ -72,7 +72,7 @@ var newest = sync.OnceValue(func() map[string]int {
 // elsewhere are queries that give no row of the captures here, and the tests that hold them.
 var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "_note-flop": "TestFP16Apart", "_note-timelines": "TestTwoTimelines",
 	"_note-source": "TestPartial", "_note-peak": "TestUnknownDevice", "_note-workload": "TestPassFacts", "_annotation": "TestAnnotations",
-	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture",
+	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture", "sample-series": "TestSampleSeries",
 	"_capture-doubt": "TestCapture", "_note-throttle": "TestCapture", "_note-overhead": "TestCapture", "_note-samples": "TestCapture", "_note-plan": "TestPlan",
 	"_note-accounting": "TestAccountingOf", "_finding-throttling": "TestFindings"}
 

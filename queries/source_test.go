@@ -80,14 +80,22 @@ func asked(q queries.Query, run string) []queries.Args {
 	return out
 }
 
-// frames runs each query of the catalogue but some, on a run, with a source or by default.
+// frames runs each query of the catalogue but some, on a run, with a source or by default, and with each of its options.
 func frames(t *testing.T, w *schema.Warehouse, run, source string, but ...string) map[string]*queries.Frame {
+	t.Helper()
+	return framesAsked(t, w, run, source, asked, but...)
+}
+
+// bare asks a query without options.
+func bare(queries.Query, string) []queries.Args { return []queries.Args{{}} }
+
+func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked func(q queries.Query, run string) []queries.Args, but ...string) map[string]*queries.Frame {
 	t.Helper()
 	all, err := queries.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, noted := map[string]*queries.Frame{}, queries.NewNoted(w)
+	out, noted := map[string]*queries.Frame{}, queries.NewAsker(w)
 	for _, q := range all {
 		if slices.Contains(but, q.Name) || source != "" && !takesSource(q) {
 			continue
@@ -255,8 +263,8 @@ func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone
 	exec(t, w, fmt.Sprintf("UPDATE device_time SET end_ns = end_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
 	exec(t, w, fmt.Sprintf("UPDATE gap_sum SET duration_ns = duration_ns + 7, max_ns = max_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
 	exec(t, w, fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
-	sameFrames(t, "beside another timeline", frames(t, w, run, "", about...), alone, untouched)
-	other := frames(t, w, run, "torch", about...)
+	sameFrames(t, "beside another timeline", framesAsked(t, w, run, "", bare, about...), alone, untouched)
+	other := framesAsked(t, w, run, "torch", bare, about...)
 	for name, f := range other {
 		unmatched := strings.Contains(name, "unmatched:true") || f.Query == "clock-offsets" // they have no times of the timeline
 		if len(f.Rows) > 0 && !unmatched && slices.Equal(lines(f, by), lines(copied[name], by)) {
@@ -267,13 +275,13 @@ func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone
 	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range", "stream", "device", "device_time", "gap_sum", "gap", "source"} {
 		exec(t, w, fmt.Sprintf("DELETE FROM %s WHERE source_id IN (SELECT source_id FROM source WHERE kind = 'nsys')", table))
 	}
-	sameFrames(t, "without the original", frames(t, w, run, "", append(about, sourceless(t)...)...), other, untouched)
+	sameFrames(t, "without the original", framesAsked(t, w, run, "", bare, append(about, sourceless(t)...)...), other, untouched)
 }
 
 // TestNewVersions holds that a version which tells sources apart gives what the one before it gave, on runs of one kind of capture.
 func TestNewVersions(t *testing.T) {
 	t.Parallel()
-	noted := queries.NewNoted(everything(t))
+	noted := queries.NewAsker(everything(t))
 	compared := 0
 	for _, q := range allQueries(t) {
 		old, err := queries.Find(fmt.Sprintf("%s.v%d", q.Name, q.Version-1))
@@ -281,7 +289,7 @@ func TestNewVersions(t *testing.T) {
 			continue
 		}
 		compared++
-		for _, run := range shipped {
+		for _, run := range []string{"profiled", "nccl2"} { // those that are asked with options too
 			for _, args := range asked(old, run) {
 				args["run"] = run
 				before, err := noted.Run(t.Context(), old, args)

@@ -1,57 +1,65 @@
 package queries
 
 import (
-	"context"
 	"slices"
 	"strconv"
-
-	"prof/schema"
 )
 
 // Timeline is what a picture of a run's devices over time is drawn from.
 type Timeline struct {
-	Blocks *Frame // timeline-blocks: work by GPU and kind
-	Passes *Frame // timeline-passes: passes of stages by GPU
-	Gaps   *Frame // longest-gaps
-	Clocks *Frame // clock-offsets; nil for a single source
-	Parts  int64  // equal parts of the time of the capture: what begins in the same one is drawn as one
+	Blocks  *Frame // timeline-blocks: work by GPU and kind
+	Passes  *Frame // timeline-passes: passes of stages by GPU
+	Gaps    *Frame // longest-gaps
+	Windows *Frame // timeline-windows: where single kernels are known
+	Kernels *Frame // timeline-kernels: those kernels
+	Ranges  *Frame // timeline-ranges: the longest ranges of threads
+	Clocks  *Frame // clock-offsets; nil for a single source
+	Parts   int64  // equal parts of the time of the capture: what begins in the same one is drawn as one
 }
 
 // The detail of a timeline: a part is about a quarter of a pixel of most screens, so that a picture can be enlarged a few times. Of more
 // GPUs the parts are longer, so that the page stays small.
 const (
-	timelineParts = 4000
-	fullDetail    = 2 // GPUs that get so many parts
-	leastParts    = 500
-	timelineGaps  = 200
+	timelineParts   = 4000
+	fullDetail      = 2 // GPUs that get so many parts
+	leastParts      = 500
+	timelineGaps    = 200
+	timelineKernels = 40000
+	timelineRanges  = 3000
 )
 
-// ReportTimeline asks for the timeline that a report of a run shows.
-func ReportTimeline(ctx context.Context, w *schema.Warehouse, run string) (*Timeline, error) {
-	devices, err := ask(ctx, w, "devices", Args{"run": run})
-	if err != nil {
-		return nil, err
+// timelineAsked is what a timeline asks.
+type timelineAsked struct {
+	parts    int64
+	requests []request
+}
+
+// timelineRequests are the questions for the timeline of a run with these devices.
+func timelineRequests(run string, devices *Frame) timelineAsked {
+	t := timelineAsked{parts: max(leastParts, timelineParts*fullDetail/int64(max(fullDetail, len(devices.Rows))))}
+	parts := strconv.FormatInt(t.parts, 10)
+	t.requests = []request{
+		{"timeline-blocks", Args{"run": run, "blocks": parts}},
+		{"timeline-passes", Args{"run": run, "blocks": parts}},
+		{"longest-gaps", Args{"run": run, "top": strconv.Itoa(timelineGaps)}},
+		{"timeline-windows", Args{"run": run, "top": strconv.Itoa(timelineKernels)}},
+		{"timeline-kernels", Args{"run": run, "top": strconv.Itoa(timelineKernels)}},
+		{"timeline-ranges", Args{"run": run, "top": strconv.Itoa(timelineRanges)}},
 	}
-	t := &Timeline{Parts: max(leastParts, timelineParts*fullDetail/int64(max(fullDetail, len(devices.Rows))))}
-	parts := strconv.FormatInt(t.Parts, 10)
-	for _, q := range []struct {
-		name string
-		args Args
-		into **Frame
-	}{
-		{"timeline-blocks", Args{"run": run, "blocks": parts}, &t.Blocks},
-		{"timeline-passes", Args{"run": run, "blocks": parts}, &t.Passes},
-		{"longest-gaps", Args{"run": run, "top": strconv.Itoa(timelineGaps)}, &t.Gaps},
-	} {
-		if *q.into, err = ask(ctx, w, q.name, q.args); err != nil {
-			return nil, err
-		}
+	if !devices.isConstant("source_id") {
+		t.requests = append(t.requests, request{"clock-offsets", Args{"run": run}})
 	}
-	if t.Blocks.isConstant("source_id") {
-		return t, nil
+	return t
+}
+
+// of makes the timeline from the answers by query.
+func (t timelineAsked) of(frames map[string]*Frame) *Timeline {
+	out := &Timeline{Parts: t.parts, Blocks: frames["timeline-blocks"], Passes: frames["timeline-passes"], Gaps: frames["longest-gaps"],
+		Windows: frames["timeline-windows"], Kernels: frames["timeline-kernels"], Ranges: frames["timeline-ranges"]}
+	if !out.Blocks.isConstant("source_id") {
+		out.Clocks = frames["clock-offsets"]
 	}
-	t.Clocks, err = ask(ctx, w, "clock-offsets", Args{"run": run})
-	return t, err
+	return out
 }
 
 // isConstant says whether a column has no two values.

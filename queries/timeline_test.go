@@ -141,10 +141,11 @@ func TestTimelinePasses(t *testing.T) {
 func TestReportTimeline(t *testing.T) {
 	t.Parallel()
 	w := drawn(t)
-	tl, err := queries.ReportTimeline(t.Context(), w, "nccl2")
+	r, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: "nccl2", Name: "nccl2"}, queries.ReportOptions{Page: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	tl := r.Timeline
 	if tl.Parts != 4000 || tl.Blocks.SQL != "FROM timeline_blocks_v1('nccl2', blocks := 4000)" || len(tl.Gaps.Rows) != 200 || len(tl.Passes.Rows) == 0 {
 		t.Errorf("%d parts, %s, %d gaps, %d passes", tl.Parts, tl.Blocks.SQL, len(tl.Gaps.Rows), len(tl.Passes.Rows))
 	}

@@ -66,7 +66,7 @@ func TestSourceArgument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noted := queries.NewNoted(w)
+	noted := queries.NewAsker(w)
 	for _, q := range all {
 		if !takesSource(q) {
 			continue

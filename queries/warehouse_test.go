@@ -125,7 +125,7 @@ func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *q
 }
 
 // queryNoted is query on a warehouse that does not change.
-func queryNoted(t testing.TB, noted *queries.Noted, name string, args queries.Args) *queries.Frame {
+func queryNoted(t testing.TB, noted *queries.Asker, name string, args queries.Args) *queries.Frame {
 	t.Helper()
 	q, err := queries.Find(name)
 	if err != nil {

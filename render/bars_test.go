@@ -39,7 +39,7 @@ func TestCells(t *testing.T) {
 
 func TestReportMarkdownBars(t *testing.T) {
 	var out bytes.Buffer
-	if err := ReportMarkdown(&out, "Run a", [][2]string{{"run", "a"}}, reportSections()); err != nil {
+	if err := ReportMarkdown(&out, &queries.Report{Name: "a", Facts: [][2]string{{"run", "a"}}, Sections: reportSections()}); err != nil {
 		t.Fatal(err)
 	}
 	compare(t, filepath.Join("testdata", "report", "report.md"), out.Bytes())

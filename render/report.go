@@ -11,40 +11,59 @@ import (
 
 // ReportMarkdown writes a report in GitHub's Markdown: facts of the run, then each section with the query that gives it. What is
 // missing is said in its place.
-func ReportMarkdown(w io.Writer, title string, facts [][2]string, sections []queries.Section) error {
+func ReportMarkdown(w io.Writer, r *queries.Report) error {
 	var out bytes.Buffer
-	out.WriteString("# " + markdownLine(neutral(title)) + "\n\n")
-	for _, p := range facts {
+	out.WriteString("# " + markdownLine(neutral(reportTitle(r))) + "\n\n")
+	for _, p := range r.Facts {
 		fmt.Fprintf(&out, "- %s: %s\n", markdownText(neutral(p[0])), markdownText(neutral(p[1])))
 	}
-	for _, s := range sections {
-		out.WriteString("\n## " + s.Title + "\n\n")
+	g, err := newGlance(r)
+	if err != nil {
+		return err
+	}
+	if g != nil {
+		writeGlance(&out, g)
+	}
+	var footnotes bytes.Buffer
+	for _, s := range r.Sections {
+		if s.Page {
+			continue
+		}
+		out.WriteString("\n## " + markdownText(s.Title) + "\n\n")
 		if s.Missing != "" {
 			out.WriteString("Not known: " + markdownLine(neutral(s.Missing)) + "\n")
 			continue
 		}
-		if err := writeSection(&out, s.Frame); err != nil {
+		if err := writeSection(&out, s); err != nil {
 			return err
 		}
-		fmt.Fprintf(&out, "\nQuery %s v%d: %s\n", markdownText(s.Frame.Query), s.Frame.Version, markdownCode(s.Frame.SQL))
+		fmt.Fprintf(&out, "\nQuery %s v%d[^%s]\n", markdownText(s.Frame.Query), s.Frame.Version, s.ID)
+		fmt.Fprintf(&footnotes, "[^%s]: %s v%d: %s\n", s.ID, markdownText(s.Frame.Query), s.Frame.Version, markdownSpan(s.Frame.SQL))
 	}
-	_, err := w.Write(out.Bytes())
+	if footnotes.Len() > 0 {
+		out.WriteString("\n" + footnotesLead + "\n\n" + footnotes.String())
+	}
+	_, err = w.Write(out.Bytes())
 	return err
 }
 
+// footnotesLead stands before the footnotes, which GitHub moves to the end of the page.
+const footnotesLead = "Footnotes hold the statement behind each table: paste it into `prof sql`, or into any DuckDB client on the warehouse."
+
 // writeSection writes a table, after its picture where it has one.
-func writeSection(out *bytes.Buffer, f *queries.Frame) error {
-	switch f.Query {
-	case "accounting":
+func writeSection(out *bytes.Buffer, s queries.Section) error {
+	f := s.Frame
+	switch {
+	case f.Query == "accounting":
 		bars, err := barsOf(f)
 		if err != nil {
 			return err
 		}
 		out.WriteString(markdownBlock(textBars(bars)) + "\n")
-	case "findings":
-		if err := writeMarkdownFindings(out, f); err != nil {
-			return err
-		}
+	case f.Query == "findings":
+		return writeMarkdownFindings(out, f)
+	case len(f.Rows) == 0: // which is an answer here
+		out.WriteString("None.\n")
 		return nil
 	}
 	return Markdown(out, f, Options{})
@@ -63,3 +82,5 @@ func markdownBlock(text string) string {
 	fence := strings.Repeat("`", longest+1)
 	return fence + "text\n" + text + fence + "\n"
 }
+
+func reportTitle(r *queries.Report) string { return "Run " + r.Name }

@@ -45,12 +45,12 @@ func reportSections() []queries.Section {
 		[]any{int64(1), "launch-bound", "decode", int64(395_000), 0.395, "at most", "GPU idle for want of launches", "1. it is idle", breakout, "replay it", int64(0), int64(2), int64(2), int64(3), int64(1_000_000), "prof query gaps --run 'a|b'", nil})
 	findings.Notes = []string{"savings " + breakout}
 	return []queries.Section{
-		{Title: "Where the time went", Frame: accountingFrame()},
-		{Title: "What to do about it", Frame: findings},
-		{Title: "Idle gaps", Frame: frameOf("gaps", "rank total_ns before after reason",
+		{ID: "accounting", Title: "Where the time went", Frame: accountingFrame()},
+		{ID: "findings", Title: "What to do about it", Frame: findings},
+		{ID: "gaps", Title: "Idle gaps", Frame: frameOf("gaps", "rank total_ns before after reason",
 			[]any{int64(1), int64(395_000), breakout, strings.Repeat("long<", 40), "because " + breakout},
 			[]any{int64(2), int64(12), hostile, "fill", nil})},
-		{Title: "Model", Frame: &queries.Frame{}, Missing: "none " + breakout},
+		{ID: "models", Title: "Model", Frame: &queries.Frame{}, Missing: "none " + breakout},
 	}
 }
 
@@ -65,6 +65,14 @@ func reportTimeline() *queries.Timeline {
 			[]any{int64(0), breakout, int64(1000), int64(2000), int64(2), int64(1), true, int64(590), int64(300), int64(1000), int64(1), int64(9)}),
 		Gaps: frameOf("longest-gaps", "rank duration_ns start_ns cause before after stage device source_id",
 			[]any{int64(1), int64(400), int64(1100), "host", breakout, "gemm", "(none)", int64(0), int64(1)}),
+		Windows: frameOf("timeline-windows", "window source_id device stage pass start_ns end_ns work_count shown_count is_whole",
+			[]any{int64(1), int64(1), int64(0), breakout, int64(1), int64(1000), int64(1100), int64(4), int64(3), false}),
+		Kernels: frameOf("timeline-kernels", timelineKernels,
+			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "kernel", int64(1000), int64(40), breakout, breakout, int64(1)},
+			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "kernel", int64(1040), int64(30), "gemm", nil, int64(1)},
+			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "copy", int64(1080), int64(20), breakout, breakout, int64(1)}),
+		Ranges: frameOf("timeline-ranges", "source_id pid tid thread depth start_ns duration_ns name domain range_count",
+			[]any{int64(1), int64(9), int64(9), breakout, int64(0), int64(500), int64(1000), breakout, breakout, int64(2)}),
 	}
 }
 
@@ -72,7 +80,7 @@ func reportPage(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer
 	facts := [][2]string{{"run", "a"}, {"command", "python " + breakout}}
-	if err := ReportHTML(&out, "Run "+breakout, facts, reportSections(), reportTimeline()); err != nil {
+	if err := ReportHTML(&out, &queries.Report{Name: breakout, Facts: facts, Sections: reportSections(), Timeline: reportTimeline()}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -84,7 +92,15 @@ func attribute(text string) string { return strings.ReplaceAll(text, "+", "&#43;
 // TestReportHTML holds the page but for its script and style, which are files of their own.
 func TestReportHTML(t *testing.T) {
 	text := reportPage(t)
-	for mark, part := range map[string]string{"STYLE": pageStyle, "SCRIPT": pageScript, "STYLE-HASH": attribute(hash(pageStyle)), "SCRIPT-HASH": attribute(hash(pageScript))} {
+	style, err := joined(pageStyles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := joined(pageScripts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mark, part := range map[string]string{"STYLE": style, "SCRIPT": script, "STYLE-HASH": attribute(hash(style)), "SCRIPT-HASH": attribute(hash(script))} {
 		if strings.Count(text, part) != 1 {
 			t.Errorf("the page holds %s %d times", mark, strings.Count(text, part))
 		}
@@ -114,7 +130,7 @@ func TestReportHTMLEscapes(t *testing.T) {
 	if err := json.Unmarshal([]byte(before), &d); err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Names) != 5 || d.Names[0] != shorten(breakout, nameWidth, 60) || d.Rows[0].Stages[0].Name != breakout || d.Span != 1010 {
+	if d.Names[0] != breakout || d.Rows[0].Stages[0].Name != breakout || d.Span != 1010 {
 		t.Errorf("the timeline's data are %s", before)
 	}
 }
@@ -135,7 +151,7 @@ func TestReportHTMLAlone(t *testing.T) {
 // TestReportHTMLWithoutWork holds that a run without device work has a page without a timeline.
 func TestReportHTMLWithoutWork(t *testing.T) {
 	var out bytes.Buffer
-	if err := ReportHTML(&out, "Run a", nil, reportSections()[3:], &queries.Timeline{Parts: 10, Blocks: &queries.Frame{Query: "timeline-blocks"}}); err != nil {
+	if err := ReportHTML(&out, &queries.Report{Name: "a", Sections: reportSections()[3:], Timeline: &queries.Timeline{Parts: 10, Blocks: &queries.Frame{Query: "timeline-blocks"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if text := out.String(); strings.Contains(text, `id="timeline`) || !strings.Contains(text, "Not known: none k&lt;a") {
@@ -147,52 +163,17 @@ func TestReportHTMLWithoutWork(t *testing.T) {
 func TestNoFindings(t *testing.T) {
 	f := *reportSections()[1].Frame
 	f.Rows, f.Notes = nil, []string{"throttling could not be tried"}
-	sections := []queries.Section{{Title: "What to do about it", Frame: &f}}
+	sections := []queries.Section{{ID: "findings", Title: "What to do about it", Frame: &f}}
 	var md, page bytes.Buffer
-	if err := ReportMarkdown(&md, "Run a", nil, sections); err != nil {
+	if err := ReportMarkdown(&md, &queries.Report{Name: "a", Sections: sections}); err != nil {
 		t.Fatal(err)
 	}
-	if err := ReportHTML(&page, "Run a", nil, sections, nil); err != nil {
+	if err := ReportHTML(&page, &queries.Report{Name: "a", Sections: sections}); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{md.String(), page.String()} {
 		if !strings.Contains(text, noFindings) || !strings.Contains(text, "throttling could not be tried") || strings.Contains(text, "Not known") {
 			t.Errorf("it says\n%s", text)
 		}
-	}
-}
-
-// TestTimelineData holds where the script finds what: each start counts from the one before it.
-func TestTimelineData(t *testing.T) {
-	d, err := layTimeline(reportTimeline())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := json.Marshal(d.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Rows[0].Stages[0].Name = "s"
-	got, _ = json.Marshal(d.Rows)
-	want := `[{"label":"GPU 0","stages":[{"name":"s","items":[[10,1000,2,1,590,300,1000,1]]}],` +
-		`"lanes":[{"name":"kernel","items":[[10,100,90,3,0,40],[500,500,500,1,1,500]]},{"name":"copy","items":[[0,10,10,1,2,10]]}],"gaps":[[110,400,3,0,1,4]]},` +
-		`{"label":"GPU 1","stages":[],"lanes":[{"name":"kernel","items":[[210,100,100,1,1,100]]}],"gaps":[]}]`
-	if string(got) != want || d.Part != 102 {
-		t.Errorf("a part is %d, the rows are\n%s\nwant\n%s", d.Part, got, want)
-	}
-	two := reportTimeline() // the second GPU is of a rank whose clock is 150 ns ahead
-	two.Blocks.Rows[3][8] = int64(2)
-	two.Clocks = frameOf("clock-offsets", "source_id reference_id offset_ns basis", []any{int64(1), int64(1), int64(0), "reference"}, []any{int64(2), int64(1), int64(150), "collectives"})
-	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
-		t.Errorf("by one clock: %v, %+v", err, d.Rows[1])
-	}
-	two.Clocks.Rows[1][3] = "session"
-	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2 by its own clock" || d.Rows[1].Lanes[0].Items[0][0] != 210 {
-		t.Errorf("by clocks of their own: %v, %+v", err, d.Rows[1])
-	}
-	lacking := reportTimeline()
-	lacking.Passes.Columns[1].Name = "step"
-	if _, err := layTimeline(lacking); err == nil || err.Error() != "render timeline-passes: it has no column stage" {
-		t.Errorf("a missing column: %v", err)
 	}
 }

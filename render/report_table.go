@@ -9,11 +9,13 @@ import (
 // tableView is a Frame as the page shows it: the texts of Markdown, with the values that its columns are sorted by.
 type tableView struct {
 	Caption string
+	Class   string // how narrow it is printed, and whether its first column stays in sight on a phone
 	Columns []columnView
 	Rows    [][]cellView
 }
 
 type columnView struct {
+	Name  string // as in SQL
 	Title string
 	Doc   string
 	Right bool
@@ -27,12 +29,13 @@ type cellView struct {
 	Right bool
 	Code  bool
 	Null  bool
+	Jump  string // address of where the page shows the row; "" for nowhere
 }
 
 // From longText on a text takes several lines; from longName on a name is shown in short, to be opened.
 const (
 	longText = 48
-	longName = 90
+	longName = 72
 )
 
 func newTableView(f *queries.Frame, caption string) (*tableView, error) {
@@ -40,9 +43,9 @@ func newTableView(f *queries.Frame, caption string) (*tableView, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tableView{Caption: caption}
+	t := &tableView{Caption: caption, Class: tableClass(g)}
 	for _, h := range g.columns {
-		t.Columns = append(t.Columns, columnView{h.title(), neutral(h.Doc), h.right})
+		t.Columns = append(t.Columns, columnView{neutral(h.Name), h.title(), neutral(h.Doc), h.right})
 	}
 	for i, row := range g.rows {
 		cells := make([]cellView, len(row))
@@ -58,6 +61,31 @@ func newTableView(f *queries.Frame, caption string) (*tableView, error) {
 		t.Rows = append(t.Rows, cells)
 	}
 	return t, nil
+}
+
+// narrowFirst is the width up to which a first column stays in sight when a table is moved sideways on a phone.
+const narrowFirst = 14
+
+// tableClass tells the style sheet how many columns have to fit on a sheet of paper.
+func tableClass(g *grid) string {
+	class := "few"
+	switch n := len(g.columns); {
+	case n > 18:
+		class = "crowded"
+	case n > 12:
+		class = "many"
+	case n > 7:
+		class = "some"
+	}
+	if len(g.columns) < 4 || width(g.columns[0].title()) > narrowFirst {
+		return class
+	}
+	for _, row := range g.rows {
+		if width(row[0]) > narrowFirst {
+			return class
+		}
+	}
+	return class + " pinned"
 }
 
 // sortValue gives a number as the script reads it; "" sorts last.

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,84 +22,169 @@ import (
 func (p *program) reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "report",
-		Usage:     "write what a run shows as a page of HTML and as Markdown, with the query behind each table",
+		Usage:     "write what a run shows as a page of HTML, Markdown and JSON, with the query behind each table",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the latest. Writes report.html (one file that needs no network) and report.md, and of a run with a model
-static_compute.json and static_compute.md, into --out or the run's folder in the warehouse's home; --out - prints report.md.
+		Description: "Without RUN, the latest. Writes into --out, or the run's folder in the warehouse's home:\n\n" + reportFileList() + `
+A file that a run has nothing for is left out, with a word on why. --out - prints one of them, report.md or the one that --file names.
 
   prof report baseline
   prof report baseline --out report/
-  prof report baseline --out - | less`,
-		Flags: []cli.Flag{&cli.StringFlag{Name: "out", Usage: "write into `DIR`; - prints report.md"}},
+  prof report baseline --out - | less
+  prof report baseline --out - --file metrics.json
+  prof report baseline --out - --section stages,findings --top 5`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Usage: "write into `DIR`; - prints one file"},
+			&cli.StringSliceFlag{Name: "file", Usage: "only the file of this `NAME`; repeatable"},
+			&cli.StringSliceFlag{Name: "section", Usage: "only report.md and report.html, with only the sections of these `IDS`: " + strings.Join(sectionIDs(), ", ")},
+			&cli.Int64Flag{Name: "top", Usage: "rows of ranked tables, instead of each table's own number"},
+		},
 		Action: func(c *cli.Context) error {
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.reportRun(c, w, run) })
 		},
 	}
 }
 
+func reportFileList() string {
+	var out strings.Builder
+	for _, f := range render.ReportFiles() {
+		fmt.Fprintf(&out, "  %-24s %s\n", f.Name, f.Doc)
+	}
+	return out.String()
+}
+
+func sectionIDs() []string {
+	var out []string
+	for _, s := range queries.ReportSections() {
+		out = append(out, s.ID)
+	}
+	return out
+}
+
+// sectioned are the files that --section is about.
+var sectioned = []string{"report.html", "report.md"}
+
+// reportFiles gives the files that the options ask for.
+func reportFiles(c *cli.Context) ([]render.ReportFile, error) {
+	names, sections, print := c.StringSlice("file"), c.StringSlice("section"), c.String("out") == "-"
+	for _, name := range names {
+		if !slices.ContainsFunc(render.ReportFiles(), func(f render.ReportFile) bool { return f.Name == name }) {
+			return nil, usagef("a report has no file %q; see `prof help report`", name)
+		}
+		if len(sections) > 0 && !slices.Contains(sectioned, name) {
+			return nil, usagef("--section is about report.md and report.html, not %s", name)
+		}
+	}
+	switch {
+	case print && len(names) > 1:
+		return nil, usagef("--out - prints one file, and --file names %d", len(names))
+	case print && len(names) == 0:
+		names = []string{"report.md"}
+	case len(sections) > 0 && len(names) == 0:
+		names = sectioned
+	}
+	onPage := len(names) == 0 || slices.Contains(names, "report.html")
+	for _, id := range sections {
+		if !onPage && slices.ContainsFunc(queries.ReportSections(), func(s queries.SectionName) bool { return s.ID == id && s.Page }) {
+			return nil, usagef("section %s is only on the page: give --file report.html", id)
+		}
+	}
+	return slices.DeleteFunc(render.ReportFiles(), func(f render.ReportFile) bool { return len(names) > 0 && !slices.Contains(names, f.Name) }), nil
+}
+
 func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
-	facts, err := p.reportFacts(c, w, run)
+	files, err := reportFiles(c)
 	if err != nil {
 		return err
 	}
-	sections, err := queries.Report(c.Context, w, run.ID)
+	if c.Int64("top") < 0 {
+		return usagef("--top %d is below 0", c.Int64("top"))
+	}
+	page := slices.ContainsFunc(files, func(f render.ReportFile) bool { return f.Name == "report.html" })
+	r, err := p.newReport(c.Context, w, run, queries.ReportOptions{Sections: c.StringSlice("section"), Top: c.Int64("top"), Page: page})
 	if err != nil {
 		return err
 	}
-	title := "Run " + run.Name
 	dir := c.String("out")
 	if dir == "-" {
-		return render.ReportMarkdown(p.out, title, facts, sections)
+		if f := files[0]; f.Missing != nil && f.Missing(r) != "" {
+			return fmt.Errorf("run %s has no %s: %s", run.Name, f.Name, f.Missing(r))
+		}
+		return files[0].Write(p.out, r)
 	}
-	if dir == "" {
+	own := dir == ""
+	if own {
 		dir = filepath.Join(w.Home.Dir, runsName, capture.FolderName(run.Name), "reports")
 	}
-	timeline, err := queries.ReportTimeline(c.Context, w, run.ID)
-	if err != nil {
-		return err
+	return p.writeReport(dir, own, files, r)
+}
+
+// newReport asks what reports of a run show. What is said of its model is asked at the same time.
+func (p *program) newReport(ctx context.Context, w *schema.Warehouse, run schema.Run, o queries.ReportOptions) (*queries.Report, error) {
+	a := queries.NewAsker(w)
+	type facts struct {
+		pairs  [][2]string
+		static *queries.Static
+		err    error
 	}
+	said := make(chan facts, 1)
+	go func() {
+		more, err := p.showMore(ctx, a, w, run)
+		if err != nil {
+			said <- facts{err: err}
+			return
+		}
+		static, err := staticOf(ctx, a, w, run)
+		said <- facts{append(runFacts(run), more...), static, err}
+	}()
+	r, err := queries.NewReport(ctx, a, run, o)
+	f := <-said
+	if err = errors.Join(err, f.err); err != nil {
+		return nil, err
+	}
+	r.Facts, r.Static = f.pairs, f.static
+	return r, nil
+}
+
+// writeReport writes files into a folder. Of a file that the run has nothing for it says why, and takes away what an earlier report
+// left in the run's own folder.
+func (p *program) writeReport(dir string, own bool, files []render.ReportFile, r *queries.Report) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, file := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{"report.html", func(to io.Writer) error { return render.ReportHTML(to, title, facts, sections, timeline) }},
-		{"report.md", func(to io.Writer) error { return render.ReportMarkdown(to, title, facts, sections) }},
-	} {
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name)
+		if f.Missing != nil {
+			if why := f.Missing(r); why != "" {
+				fmt.Fprintf(p.err, "no %s: %s\n", f.Name, why)
+				if own {
+					if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+						return err
+					}
+				}
+				continue
+			}
+		}
 		var text bytes.Buffer
-		if err := file.write(&text); err != nil {
+		if err := f.Write(&text, r); err != nil {
 			return err
 		}
-		path := filepath.Join(dir, file.name)
 		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
 			return err
 		}
 		fmt.Fprintln(p.out, path)
 	}
-	return p.reportModel(c, w, run, dir)
+	return nil
 }
 
-// reportFacts are what a report says of a run before its sections.
-func (p *program) reportFacts(c *cli.Context, w *schema.Warehouse, run schema.Run) ([][2]string, error) {
-	more, err := p.showMore(c.Context, w, run)
-	return append(runFacts(run), more...), err
-}
-
-// reportModel writes the static compute of a run that has a model.
-func (p *program) reportModel(c *cli.Context, w *schema.Warehouse, run schema.Run, dir string) error {
-	f, err := runNamed(c.Context, w, "models", run.ID)
+// staticOf is the static compute of a run; nil of one without a model.
+func staticOf(ctx context.Context, a *queries.Asker, w *schema.Warehouse, run schema.Run) (*queries.Static, error) {
+	f, err := a.Ask(ctx, "models", queries.Args{"run": run.ID})
 	if err != nil || len(f.Rows) == 0 {
-		return err
+		return nil, err
 	}
 	size := queries.StaticSize{Prefill: -1, Decode: -1, Batch: -1, Images: -1, Crops: -1, Convention: "full", MLA: "expanded", Head: "last", Context: "auto"}
-	if err := fillSize(c.Context, w, run.ID, true, &size); err != nil {
-		return err
+	if err := fillSize(ctx, w, run.ID, true, &size); err != nil {
+		return nil, err
 	}
-	s, err := queries.NewStatic(c.Context, w, run.ID, "", size)
-	if err != nil {
-		return err
-	}
-	return p.writeStatic(dir, s)
+	return queries.NewStatic(ctx, w, run.ID, "", size)
 }

@@ -15,24 +15,35 @@ import (
 func (p *program) showCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "what a run is, where it came from, and whether its attribution adds up",
+		Usage:     "a run on one screen: its stages and what bounds them, top kernels, what to try",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the latest. The line "attribution" proves that launch attribution neither loses nor doubles kernel time; a run
-with captures of Nsight Systems and of the PyTorch profiler has a line for each.
+		Description: `Without RUN, the latest. The figures are those of the queries stages, accounting, mfu, top-kernels, top-operators and findings. A bar shows
+where the time of a stage's passes went, as accounting tells it: blocks are work of the GPU, letters are idle time. The line
+"attribution" says whether launch attribution neither loses nor doubles kernel time; with --facts it gives the proof.
 
   prof show
-  prof show baseline`,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"}},
+  prof show baseline
+  prof show baseline --facts     # where the run came from: sources, devices, how it was captured`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "facts", Usage: "what the run is and where it came from, instead of what it shows"},
+			&cli.BoolFlag{Name: "wide", Usage: "do not fit lines to the terminal"},
+		},
 		Action: func(c *cli.Context) error {
-			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.show(c, w, run) })
+			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error {
+				if c.Bool("facts") {
+					return p.showFacts(c, w, run)
+				}
+				return p.showScreen(c, w, run)
+			})
 		},
 	}
 }
 
-func (p *program) show(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+// showFacts writes what a run is, its devices and its sources.
+func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
 	o := p.options(c)
 	pairs := runFacts(run)
-	more, err := p.showMore(c.Context, w, run)
+	more, err := p.showMore(c.Context, queries.NewAsker(w), w, run)
 	if err != nil {
 		return err
 	}
@@ -53,16 +64,21 @@ func (p *program) show(c *cli.Context, w *schema.Warehouse, run schema.Run) erro
 	if err != nil {
 		return err
 	}
-	warnings := 0
-	for _, r := range f.Rows {
-		if r[0] != "info" {
-			warnings++
-		}
-	}
-	if warnings > 0 {
-		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", warnings, run.Name)
+	if n := warnings(f); n > 0 {
+		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", n, run.Name)
 	}
 	return nil
+}
+
+// warnings counts the diagnostics that are more than information.
+func warnings(f *queries.Frame) int {
+	n := 0
+	for _, r := range f.Rows {
+		if r[f.Index("severity")] != "info" {
+			n++
+		}
+	}
+	return n
 }
 
 // runFacts are what a run is.
@@ -93,7 +109,7 @@ func runNamed(ctx context.Context, w *schema.Warehouse, name, run string) (*quer
 }
 
 // showMore gives the tags and the conservation of kernel time.
-func (p *program) showMore(ctx context.Context, w *schema.Warehouse, run schema.Run) ([][2]string, error) {
+func (p *program) showMore(ctx context.Context, a *queries.Asker, w *schema.Warehouse, run schema.Run) ([][2]string, error) {
 	var out [][2]string
 	tags, err := w.Tags(ctx, run)
 	if err != nil {
@@ -102,24 +118,24 @@ func (p *program) showMore(ctx context.Context, w *schema.Warehouse, run schema.
 	if len(tags) > 0 {
 		out = append(out, [2]string{"tags", strings.Join(tags, " ")})
 	}
-	made, err := captureLines(ctx, w, run)
+	made, err := captureLines(ctx, a, run)
 	if err != nil {
 		return nil, err
 	}
 	out = append(out, made...)
-	models, err := runNamed(ctx, w, "models", run.ID)
+	models, err := a.Ask(ctx, "models", queries.Args{"run": run.ID})
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range models.Rows {
 		out = append(out, [2]string{"model", modelLine(models, r, run)})
 	}
-	f, err := runNamed(ctx, w, "conservation", run.ID)
+	f, err := a.Ask(ctx, "conservation", queries.Args{"run": run.ID})
 	if err != nil {
 		return nil, err
 	}
 	out = append(out, attributions(f)...)
-	notes, err := queries.Notes(ctx, w, queries.Args{"run": run.ID}, "profiled", "match")
+	notes, err := a.Notes(ctx, queries.Args{"run": run.ID}, "profiled", "match")
 	for _, n := range append(f.Notes, notes...) {
 		out = append(out, [2]string{"note", n})
 	}

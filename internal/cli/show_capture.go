@@ -11,16 +11,16 @@ import (
 
 // captureLines say how prof capture made a run: its code, what became of its passes, what profiling cost, and what is to be doubted.
 // There are none for other runs.
-func captureLines(ctx context.Context, w *schema.Warehouse, run schema.Run) ([][2]string, error) {
-	made, err := runNamed(ctx, w, "captures", run.ID)
+func captureLines(ctx context.Context, a *queries.Asker, run schema.Run) ([][2]string, error) {
+	made, err := a.Ask(ctx, "captures", queries.Args{"run": run.ID})
 	if err != nil || len(made.Rows) == 0 {
 		return nil, err
 	}
-	passes, err := runNamed(ctx, w, "capture-passes", run.ID)
+	passes, err := a.Ask(ctx, "capture-passes", queries.Args{"run": run.ID})
 	if err != nil {
 		return nil, err
 	}
-	overhead, err := runNamed(ctx, w, "overhead", run.ID)
+	overhead, err := a.Ask(ctx, "overhead", queries.Args{"run": run.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func captureLines(ctx context.Context, w *schema.Warehouse, run schema.Run) ([][
 	if text := overheadLine(overhead); text != "" {
 		out = append(out, [2]string{"overhead", text})
 	}
-	notes, err := queries.Notes(ctx, w, queries.Args{"run": run.ID}, "overhead", "throttle")
+	notes, err := a.Notes(ctx, queries.Args{"run": run.ID}, "overhead", "throttle")
 	for _, n := range notes {
 		out = append(out, [2]string{"note", n})
 	}

@@ -38,7 +38,7 @@ func TestTwoTimelines(t *testing.T) {
 		return p.ok(append([]string{"query", "top-kernels", "--run", run, "-f", "csv"}, args...)...)
 	}
 	line := func(run string) string {
-		m := regexp.MustCompile(`(?m)^attribution  (.*)$`).FindStringSubmatch(p.ok("show", run))
+		m := regexp.MustCompile(`(?m)^attribution  (.*)$`).FindStringSubmatch(p.ok("show", "--facts", run))
 		if m == nil {
 			t.Fatalf("show %s proves nothing", run)
 		}
@@ -56,7 +56,7 @@ func TestTwoTimelines(t *testing.T) {
 	p.wantLike(0, `rank.*`, `note: the run has a timeline of Nsight Systems and one of the PyTorch profiler; this counts the latter: --source nsys for the other\n`,
 		"query", "top-kernels", "--run", "both", "--source", "torch", "-f", "csv")
 	p.want(result{2, "", "prof: query api-calls: wrong argument: --source is nsys or torch\n"}, "query", "api-calls", "--run", "both", "--source", "ncu")
-	show := p.ok("show", "both")
+	show := p.ok("show", "--facts", "both")
 	for _, want := range []string{"\nattribution (nsys)   " + first + "\nattribution (torch)  " + second + "\n", "this counts the former: --source torch for the other"} {
 		if !strings.Contains(show, want) {
 			t.Errorf("show lacks %q:\n%s", want, show)
@@ -66,12 +66,12 @@ func TestTwoTimelines(t *testing.T) {
 		t.Errorf("the help says nothing of --source: %s", got)
 	}
 	p.change("DELETE FROM kernel WHERE source_id = 2")
-	if got := p.ok("show", "both"); !strings.Contains(got, "\nattribution (torch)  no kernels\n") {
+	if got := p.ok("show", "--facts", "both"); !strings.Contains(got, "\nattribution (torch)  no kernels\n") {
 		t.Errorf("a timeline without kernels: %s", got)
 	}
 	p.change("DELETE FROM kernel WHERE source_id = 1")
 	p.change("UPDATE source SET kind = 'torch'")
-	if got := p.ok("show", "both"); strings.Contains(got, "attribution") {
+	if got := p.ok("show", "--facts", "both"); strings.Contains(got, "attribution") {
 		t.Errorf("one kind without kernels: %s", got)
 	}
 	p.wantLike(0, `rank[^\n]*\n`, `note: nothing has --source nsys; the run has the captures torch\n`, "query", "top-kernels", "--run", "both", "--source", "nsys", "-f", "csv")

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"prof/render"
+)
+
+// reported are the runs whose reports are held: of each kind of capture one.
+var reported = []struct {
+	run   string
+	files []string
+	page  bool // the page too, which is large
+}{
+	{"kernels", []string{kernels}, true},
+	{"profiled", []string{"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"}, false},
+	{"operators", []string{"../torch/llama-stack.trace.json.gz"}, false},
+	{"ranks", []string{"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"}, false},
+	{"llama", []string{llama, "../workload/llama-graph-node.workload.json"}, false},
+	{"captured", []string{"../capture/repeats"}, false},
+}
+
+// What differs from one run to the next, and from one machine to another.
+var (
+	runID    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	ingested = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC by prof [0-9.]+`)
+	created  = regexp.MustCompile(`("ingested_at": )"[^"]*"`)
+	ofPage   = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|sha256-[A-Za-z0-9/=&#;+]+`)
+)
+
+// TestReportFiles holds every file of reports of every kind of capture, that two reports of a run are the same to the byte, and that
+// they hold what each run has.
+func TestReportFiles(t *testing.T) {
+	t.Parallel()
+	for _, c := range reported {
+		t.Run(c.run, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			args := []string{"ingest", "--run", c.run}
+			for _, f := range c.files {
+				args = append(args, exported(t, f))
+			}
+			p.ok(args...)
+			if got := p.run("report", c.run, "--out", "a"); got.code != 0 {
+				t.Fatalf("report: %d: %s", got.code, got.err)
+			}
+			again := p.run("report", c.run, "--out", "b")
+			for _, f := range render.ReportFiles() {
+				text, err := os.ReadFile(p.path("a/" + f.Name))
+				if err != nil {
+					if !strings.Contains(again.err, "no "+f.Name+": ") {
+						t.Errorf("%s is not there, and nothing says why: %s", f.Name, again.err)
+					}
+					continue
+				}
+				if other := read(t, p.path("b/"+f.Name)); !bytes.Equal(text, other) {
+					t.Errorf("%s differs when it is written again", f.Name)
+				}
+				if f.Name != "report.html" || c.page {
+					compareGolden(t, filepath.Join("testdata", "report", c.run+"."+f.Name), lasting(t, text))
+				}
+			}
+		})
+	}
+}
+
+// lasting takes out what differs from one run to the next.
+func lasting(t *testing.T, text []byte) []byte {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = ofPage.ReplaceAll(text, nil)
+	text = bytes.ReplaceAll(text, []byte(root), []byte("ROOT"))
+	text = runID.ReplaceAll(text, []byte("RUN-ID"))
+	text = created.ReplaceAll(text, []byte(`$1"INGESTED"`))
+	return ingested.ReplaceAll(text, []byte("INGESTED"))
+}
+
+func compareGolden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(got, want) {
+		return
+	}
+	a, b := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			t.Errorf("%s:%d differs (-update writes it):\n got %.400s\nwant %.400s", file, i+1, a[i], b[i])
+			return
+		}
+	}
+	t.Errorf("%s has %d lines, now %d (-update writes it)", file, len(b), len(a))
+}

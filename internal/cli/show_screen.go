@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/queries"
+	"prof/render"
+	"prof/schema"
+)
+
+// screenQuery is one question of a screen.
+type screenQuery struct {
+	name string
+	top  string // rows at most; "" where it has no such parameter
+	kind string // asked only of a run with sources of this kind; "" for any
+	// notes is the one kind of notes that the summary reads, beside those of partial sources, which come with any. All of them take longer
+	// than the rows and have no place on the screen. What stages notes too, mfu does not say of utilisation.
+	notes string
+}
+
+// screenQueries are what a screen asks; those that take longest to plan come first.
+var screenQueries = []screenQuery{{name: "findings", top: "10"}, {name: "mfu", notes: "mfu"}, {name: "stages", notes: "timelines"}, {name: "accounting"}, {name: "top-kernels", top: "5"},
+	{name: "top-operators", top: "3"}, {name: "passes"}, {name: "bottlenecks", top: "20", kind: "ncu"}, {name: "devices"}, {name: "conservation"}, {name: "models"}, {name: "diagnostics"},
+	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: "overhead"}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
+
+// showScreen writes a run on one screen.
+func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+	tags, err := w.Tags(c.Context, run)
+	if err != nil {
+		return err
+	}
+	r, err := askScreen(c.Context, queries.NewAsker(w), run)
+	if err != nil {
+		return err
+	}
+	summary, err := queries.Summarise(r)
+	if err != nil {
+		return err
+	}
+	name := shellWord(run.Name)
+	return render.Show(p.out, render.Screen{
+		Facts:   screenFacts(run, tags, r),
+		Report:  r,
+		Summary: summary,
+		Doubts:  slices.Concat(lost(r), summary.Doubts, warned(run, r)),
+		Next:    []string{"prof explain " + name, "prof report " + name, "prof query stages --run " + name},
+	}, p.options(c))
+}
+
+// askScreen asks all that a screen shows, at once.
+func askScreen(ctx context.Context, a *queries.Asker, run schema.Run) (*queries.Report, error) {
+	sources, err := a.Ask(ctx, "sources", queries.Args{"run": run.ID})
+	if err != nil {
+		return nil, err
+	}
+	has := func(kind string) bool {
+		return slices.ContainsFunc(sources.Rows, func(row []any) bool { return row[sources.Index("kind")] == kind })
+	}
+	frames, errs := make([]*queries.Frame, len(screenQueries)), make([]error, len(screenQueries))
+	var wait sync.WaitGroup
+	for i, q := range screenQueries {
+		if q.kind != "" && !has(q.kind) {
+			continue
+		}
+		args := queries.Args{"run": run.ID}
+		if q.top != "" {
+			args["top"] = q.top
+		}
+		if q.name == "top-kernels" && has("ncu") {
+			args["with_ncu"] = "true"
+		}
+		wait.Go(func() { frames[i], errs[i] = q.ask(ctx, a, args) })
+	}
+	wait.Wait()
+	r := &queries.Report{Name: run.Name, Frames: map[string]*queries.Frame{"sources": sources}}
+	for i, q := range screenQueries {
+		if frames[i] != nil {
+			r.Frames[q.name] = frames[i]
+		}
+	}
+	return r, errors.Join(errs...)
+}
+
+func (s screenQuery) ask(ctx context.Context, a *queries.Asker, args queries.Args) (*queries.Frame, error) {
+	q, err := queries.Find(s.name)
+	if err != nil {
+		return nil, err
+	}
+	q.Notes = slices.DeleteFunc(slices.Clone(q.Notes), func(kind string) bool { return kind != s.notes })
+	return a.Run(ctx, q, args)
+}
+
+// lost says what went wrong before the figures were made: kernel time that does not add up, and what became of the capture.
+func lost(r *queries.Report) []string {
+	var out []string
+	conservation := r.Frame("conservation")
+	for _, row := range conservation.Rows {
+		if attribution(conservation, row) != "" && row[conservation.Index("is_exact")] != true {
+			out = append(out, fmt.Sprintf("attribution of %v does not add up: please report this capture; prof show --facts has the sums", row[conservation.Index("capture")]))
+		}
+	}
+	captures := r.Frame("captures")
+	if captures == nil {
+		return out
+	}
+	for _, row := range captures.Rows {
+		if reason, ok := row[captures.Index("reason")].(string); ok {
+			out = append(out, fmt.Sprintf("the capture is %v: %s", row[captures.Index("status")], reason))
+		}
+	}
+	return out
+}
+
+// warned counts what the profilers and the ingest warn of.
+func warned(run schema.Run, r *queries.Report) []string {
+	n := warnings(r.Frame("diagnostics"))
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s from the profilers and the ingest: prof query diagnostics --run %s", countOf(int64(n), "warning"), shellWord(run.Name))}
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"encoding/csv"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// rows gives the rows of a query by the names of its columns.
+func (p *place) rows(args ...string) []map[string]string {
+	p.t.Helper()
+	r := p.run(append(append([]string{"query"}, args...), "-f", "csv")...)
+	if r.code != 0 {
+		p.t.Fatalf("prof query %q: %+v", args, r)
+	}
+	lines, err := csv.NewReader(strings.NewReader(r.out)).ReadAll()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var out []map[string]string
+	for _, line := range lines[1:] {
+		row := map[string]string{}
+		for i, name := range lines[0] {
+			row[name] = line[i]
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// wantShown holds that a figure on the screen is the query's, to the digits that are shown.
+func wantShown(t *testing.T, what, cell, unit, base string) {
+	t.Helper()
+	scale := map[string]float64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "%": 0.01, "": 1}[unit]
+	shown, err := strconv.ParseFloat(strings.ReplaceAll(cell, ",", ""), 64)
+	if err != nil {
+		t.Fatalf("%s: %q is no number", what, cell)
+	}
+	exact, err := strconv.ParseFloat(base, 64)
+	if err != nil {
+		t.Fatalf("%s: the query has %q", what, base)
+	}
+	_, decimals, _ := strings.Cut(cell, ".")
+	half := 0.5000001
+	for range decimals {
+		half /= 10
+	}
+	if diff := shown - exact/scale; diff > half || diff < -half {
+		t.Errorf("%s is %s %s on the screen, and %s in the query", what, cell, unit, base)
+	}
+}
+
+// TestShowFigures holds that the screen shows what the queries say, of a run with facts of its workload, a model and one GPU.
+func TestShowFigures(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	workload, err := filepath.Abs(filepath.Join("..", "..", "testdata", "workload", "llama-graph-node.workload.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.ok("ingest", "--run", "a", exported(t, llama), workload)
+	p.env = []string{"COLUMNS=160"}
+	screen := p.ok("show", "a")
+	find := func(pattern string) []string {
+		m := regexp.MustCompile(`(?m)^` + pattern).FindStringSubmatch(screen)
+		if m == nil {
+			t.Fatalf("no line is like %s:\n%s", pattern, screen)
+		}
+		return m[1:]
+	}
+	busy := map[string]float64{}
+	for _, r := range p.rows("accounting", "--run", "a") {
+		share, err := strconv.ParseFloat(r["share_ratio"], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r["kind"] == "busy" {
+			busy[r["stage"]] += share
+		}
+	}
+	mfu := map[string]map[string]string{}
+	for _, r := range p.rows("mfu", "--run", "a") {
+		mfu[r["stage"]] = r
+	}
+	stages := p.rows("stages", "--run", "a")
+	for _, r := range stages {
+		name := r["stage"]
+		m := find(name + ` +([\d.]+) (\w+) +([\d.]+) (\w+) +(\d+)  \S+ +([\d.]+) % +([\d,.]+) +([\d.]+) % +([\d.]+) %  (\w+)`)
+		wantShown(t, name, m[0], m[1], r["gpu_span_mean_ns"])
+		wantShown(t, name+" std", m[2], m[3], r["gpu_span_std_ns"])
+		wantShown(t, name+" passes", m[4], "", r["passes"])
+		wantShown(t, name+" busy", m[5], "%", strconv.FormatFloat(busy[name], 'g', -1, 64))
+		wantShown(t, name+" tokens/s", m[6], "", r["gpu_span_tokens_per_s"])
+		wantShown(t, name+" MFU", m[7], "%", mfu[name]["mfu_ratio"])
+		wantShown(t, name+" MBU", m[8], "%", mfu[name]["mbu_ratio"])
+	}
+	kernels := p.rows("top-kernels", "--run", "a", "--top", "5")
+	for _, r := range kernels {
+		start := regexp.QuoteMeta(strings.TrimPrefix(r["kernel"], "void ")[:20])
+		m := find(start + `.*  +[█▉▊▋▌▍▎▏]+ +(` + regexp.QuoteMeta(strconv.FormatFloat(percentOf(t, r["share_ratio"]), 'f', 1, 64)) + `) % +([\d.]+) (\w+) +` + grouped(r["calls"]) + `  ` + r["role"] + ` `)
+		wantShown(t, "mean of "+r["kernel"], m[1], m[2], r["mean_ns"])
+	}
+	if len(stages) < 2 || len(kernels) < 5 {
+		t.Errorf("%d stages and %d kernels were compared", len(stages), len(kernels))
+	}
+	first := p.rows("findings", "--run", "a", "--top", "1")[0]
+	m := find(`1  ` + first["stage"] + `, ` + first["bound"] + ` ([\d.]+) (\w+) of ([\d.]+) (\w+) \(([\d.]+) %\): ` + first["title"] + `\n`)
+	wantShown(t, "saving", m[0], m[1], first["saving_ns"])
+	wantShown(t, "of", m[2], m[3], first["span_ns"])
+	wantShown(t, "share", m[4], "%", first["share_ratio"])
+	find(`attribution  exact, ` + grouped(p.rows("conservation", "--run", "a")[0]["kernel_count"]) + ` kernels\n`)
+}
+
+func percentOf(t *testing.T, ratio string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(ratio, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return 100 * v
+}
+
+// grouped writes the digits of a number as a screen does.
+func grouped(digits string) string {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return digits
+	}
+	return thousands(n)
+}
+
+// TestShowCapturedScreen holds what the screen says of a captured run of which a pass failed, and of kernel time that does not add up.
+func TestShowCapturedScreen(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	captured(t, p)
+	p.ok("ingest", "--tag", "k=v", "run")
+	p.env = []string{"COLUMNS=300"}
+	screen := p.ok("show")
+	for _, line := range []string{`run +repeats  captured 2025-11-21 09:40 UTC on box`, `gpus +1 x NVIDIA H200`, `from +nsys [\d.]+, capture \S+`, `command +python3 run\.py --tokens 32`, `tags +k=v`,
+		`passes +baseline 3 ok, nsys 2 ok, ncu 1 failed`, `attribution +exact, 16 kernels`, `! .*ncu may not read the GPU's counters.*`, `! .*held down \(sw_power_cap\).*`, `more +prof explain repeats .*`} {
+		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(screen) {
+			t.Errorf("the screen has no line %s:\n%s", line, screen)
+		}
+	}
+	if strings.Count(screen, "ERR_NVGPUCTRPERM") != 1 {
+		t.Errorf("what is partial is said more than once:\n%s", screen)
+	}
+	if strings.Contains(screen, "\x1b") || strings.Count(screen, "\n") > 45 {
+		t.Errorf("a screen in a pipe:\n%s", screen)
+	}
+	p.change("DELETE FROM range_context WHERE range_context_id = (SELECT min(range_context_id) FROM range_context)")
+	if screen := p.ok("show"); !strings.Contains(screen, "attribution  DOES NOT ADD UP, 16 kernels\n") || !strings.Contains(screen, "\n! attribution of nsys does not add up") {
+		t.Errorf("of kernel time that does not add up:\n%s", screen)
+	}
+}
+
+// TestShowOnTerminals holds that the screen fits terminals, and is coloured there.
+func TestShowOnTerminals(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.ok("ingest", "--run", "a", exported(t, nccl))
+	code := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for _, columns := range []uint16{80, 100, 200} {
+		drawn := onTerminal(p, columns, "show", "a")
+		if !strings.Contains(drawn, "\x1b[1m") {
+			t.Errorf("no colour in %d columns", columns)
+		}
+		for _, line := range strings.Split(code.ReplaceAllString(drawn, ""), "\n") {
+			if n := len([]rune(line)); n > int(columns) {
+				t.Errorf("%d wide in %d columns: %q", n, columns, line)
+			}
+		}
+	}
+	if !strings.Contains(p.ok("show", "a"), "gpus         2 x NVIDIA H200\n") || !strings.Contains(p.ok("show", "a"), "of 2 GPUs together") {
+		t.Errorf("of two GPUs:\n%s", p.ok("show", "a"))
+	}
+}

@@ -1,0 +1,110 @@
+package queries
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+
+	"prof/schema"
+)
+
+// Asker asks queries of a warehouse that does not change meanwhile, several at a time, and each kind of note once for the same
+// arguments: many queries have the same notes, and planning those takes longer than planning the queries. It may be used by several
+// goroutines, and nobody may change the frames that it gives.
+type Asker struct {
+	w     *schema.Warehouse
+	busy  chan struct{} // one place for each query that runs
+	mutex sync.Mutex
+	// What was asked, by statement.
+	notes  map[string]func() (map[string][]string, error)
+	frames map[string]func() (*Frame, error)
+}
+
+// NewAsker asks as many queries at a time as there are processors: planning takes most of their time, one thread each.
+func NewAsker(w *schema.Warehouse) *Asker {
+	return &Asker{w: w, busy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), notes: map[string]func() (map[string][]string, error){}, frames: map[string]func() (*Frame, error){}}
+}
+
+// Run gives what the function of that name gives.
+func (a *Asker) Run(ctx context.Context, q Query, args Args) (*Frame, error) {
+	return run(ctx, a.w, q, args, a.notesOf)
+}
+
+// Ask runs the newest query of that name with those of the arguments that it takes; once for the same arguments.
+func (a *Asker) Ask(ctx context.Context, name string, args Args) (*Frame, error) {
+	q, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	args = q.taken(args)
+	stmt, err := q.Statement(args)
+	if err != nil {
+		return nil, err
+	}
+	return once(a, a.frames, stmt, func() (*Frame, error) { return a.Run(ctx, q, args) })
+}
+
+// once gives what is kept by that key, made by the first that asks for it.
+func once[T any](a *Asker, kept map[string]func() (T, error), key string, get func() (T, error)) (T, error) {
+	a.mutex.Lock()
+	if kept[key] == nil {
+		kept[key] = sync.OnceValues(get)
+	}
+	made := kept[key]
+	a.mutex.Unlock()
+	return made()
+}
+
+// Notes gives what the function of that name gives.
+func (a *Asker) Notes(ctx context.Context, args Args, kinds ...string) ([]string, error) {
+	return a.notesOf(ctx, a.w, args, kinds...)
+}
+
+// askAll asks several questions and gives their answers in the same order. Those that take longest should come first.
+func (a *Asker) askAll(ctx context.Context, list []request) ([]*Frame, error) {
+	frames, errs := make([]*Frame, len(list)), make([]error, len(list))
+	var wait sync.WaitGroup
+	for i, r := range list {
+		a.busy <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-a.busy }()
+			frames[i], errs[i] = a.Ask(ctx, r.query, r.args)
+		})
+	}
+	wait.Wait()
+	return frames, errors.Join(errs...)
+}
+
+func (a *Asker) notesOf(ctx context.Context, w *schema.Warehouse, args Args, kinds ...string) ([]string, error) {
+	own, plain, err := noteQueries(kinds)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, q := range own {
+		notes, err := a.known(ctx, w, q, args)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, notes[""]...)
+	}
+	if len(plain) == 0 {
+		return out, nil
+	}
+	shared, err := sharedNotes()
+	if err != nil {
+		return nil, err
+	}
+	notes, err := a.known(ctx, w, shared, args)
+	return append(out, ofKinds(notes, plain)...), err
+}
+
+// known asks a query of notes where it was not asked yet.
+func (a *Asker) known(ctx context.Context, w *schema.Warehouse, q Query, args Args) (map[string][]string, error) {
+	stmt, err := q.Statement(q.taken(args))
+	if err != nil {
+		return nil, err
+	}
+	return once(a, a.notes, stmt, func() (map[string][]string, error) { return readNotes(ctx, w, q, args) })
+}

@@ -1,0 +1,80 @@
+package queries_test
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// TestAsker holds that an Asker gives what Run gives, notes and their order too, to several who ask at once.
+func TestAsker(t *testing.T) {
+	t.Parallel()
+	w := everything(t)
+	a := queries.NewAsker(w)
+	var wait sync.WaitGroup
+	for _, run := range []string{"profiled", "nccl2", "train-stack"} {
+		for _, name := range []string{"stages", "top-kernels", "mfu", "bottlenecks", "top-operators", "gaps", "sources"} {
+			args := queries.Args{"run": run}
+			for range 2 { // the second takes the notes of the first
+				wait.Go(func() {
+					f, err := a.Ask(t.Context(), name, args)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if want := query(t, w, name, args); !reflect.DeepEqual(f, want) {
+						t.Errorf("%s of %s: notes %q, want %q", name, run, f.Notes, want.Notes)
+					}
+				})
+			}
+		}
+	}
+	wait.Wait()
+	if _, err := a.Ask(t.Context(), "no-such", nil); err == nil {
+		t.Error("a query that is not there was answered")
+	}
+}
+
+// TestNewReport holds which sections a report has, and that what it is told to show is asked.
+func TestNewReport(t *testing.T) {
+	t.Parallel()
+	w := everything(t)
+	report := func(run string, o queries.ReportOptions) *queries.Report {
+		t.Helper()
+		r, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: run, Name: run}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	ids := func(r *queries.Report) string {
+		var out []string
+		for _, s := range r.Sections {
+			if out = append(out, s.ID); s.Frame == nil || s.Missing == "" && len(s.Frame.Rows) == 0 && s.ID != "warnings" && s.ID != "findings" {
+				t.Errorf("section %s is empty and does not say why", s.ID)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	r := report("profiled", queries.ReportOptions{Sections: []string{"top-kernels", "stages"}, Top: 3})
+	if got := ids(r); got != "stages top-kernels" || r.Timeline != nil {
+		t.Errorf("sections %q", got)
+	}
+	if sql := r.Frame("top-kernels").SQL; !strings.Contains(sql, "top := 3") || strings.Contains(sql, "EXCLUDE") {
+		t.Errorf("top kernels are asked with %s, not those of a run with results of Nsight Compute", sql)
+	}
+	whole := report("train-stack", queries.ReportOptions{})
+	if got := ids(whole); strings.Contains(got, "throttling") || !strings.Contains(got, "top-operators") || !strings.HasSuffix(got, "sources") || whole.Frame("ceilings") != nil {
+		t.Errorf("sections %q", got)
+	}
+	if sql := whole.Frame("top-kernels").SQL; !strings.Contains(sql, "EXCLUDE") {
+		t.Errorf("top kernels are asked with %s of a run without results of Nsight Compute", sql)
+	}
+	if _, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: "nccl2"}, queries.ReportOptions{Sections: []string{"stage"}}); err == nil || !strings.Contains(err.Error(), `no section "stage"; it has `) {
+		t.Errorf("a section that is not there: %v", err)
+	}
+}

@@ -1,0 +1,105 @@
+package queries
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// askWhole asks ranked tables with their own numbers of rows: what a run comes to does not depend on how many are shown.
+func (r *Report) askWhole(ctx context.Context, a *Asker, chosen []wanted, run string) error {
+	ranked := slices.DeleteFunc(slices.Clone(chosen), func(q wanted) bool { return q.top == "" || q.page })
+	shown := r.Frames
+	r.Frames = map[string]*Frame{"sources": shown["sources"]}
+	list := slowestFirst(r.requests(ranked, run, 0))
+	r.Frames = shown
+	frames, err := a.askAll(ctx, list)
+	if err != nil {
+		return err
+	}
+	r.Whole = map[string]*Frame{}
+	for i, q := range list {
+		r.Whole[q.query] = frames[i]
+	}
+	return nil
+}
+
+// choose gives the questions that the options leave.
+func choose(o ReportOptions) ([]wanted, error) {
+	for _, id := range o.Sections {
+		if !slices.ContainsFunc(questions, func(q wanted) bool { return q.id == id && q.title != "" }) {
+			var known []string
+			for _, s := range ReportSections() {
+				known = append(known, s.ID)
+			}
+			return nil, fmt.Errorf("%w: a report has no section %q; it has %s", ErrBadArgument, id, strings.Join(known, ", "))
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(questions), func(q wanted) bool {
+		forFigures := q.page && q.title == ""
+		return q.page && !o.Page || len(o.Sections) > 0 && !forFigures && !slices.Contains(o.Sections, q.id)
+	}), nil
+}
+
+// requests are what is not asked yet; top is the number of rows of ranked tables, 0 for each table's own.
+func (r *Report) requests(chosen []wanted, run string, top int64) []request {
+	var out []request
+	for _, q := range chosen {
+		if r.Frames[q.id] != nil || q.of != "" && !r.hasKind(q.of) {
+			continue
+		}
+		args := Args{"run": run}
+		if q.top != "" {
+			args["top"] = q.top
+			if top > 0 {
+				args["top"] = fmt.Sprint(top)
+			}
+		}
+		if q.id == "top-kernels" && r.hasKind("ncu") {
+			args["with_ncu"] = "true"
+		}
+		out = append(out, request{q.id, args})
+	}
+	return out
+}
+
+// hasKind says whether the run has a source of a kind.
+func (r *Report) hasKind(kind string) bool {
+	f := r.Frames["sources"]
+	at := f.Index("kind")
+	return slices.ContainsFunc(f.Rows, func(row []any) bool { return row[at] == kind })
+}
+
+// slow are the queries that take longest to plan; begun first they end with the others.
+var slow = []string{"findings", "mbu", "mfu", "timeline-kernels", "top-kernels", "bottlenecks", "step-times", "memory", "timeline-windows", "roofline", "ceilings", "accounting", "timeline-passes", "aggregates", "cost-centres",
+	"longest-gaps", "timeline-blocks", "stages", "top-operators"}
+
+func slowestFirst(list []request) []request {
+	place := func(r request) int {
+		if at := slices.Index(slow, r.query); at >= 0 {
+			return at
+		}
+		return len(slow)
+	}
+	out := slices.Clone(list)
+	slices.SortStableFunc(out, func(x, y request) int { return place(x) - place(y) })
+	return out
+}
+
+// fillSections makes the sections from the answers.
+func (r *Report) fillSections(chosen []wanted) {
+	for _, q := range chosen {
+		f := r.Frames[q.id]
+		if f == nil || q.title == "" || q.optional && len(f.Rows) == 0 {
+			continue
+		}
+		s := Section{ID: q.id, Title: q.title, Frame: f, Page: q.page}
+		if len(f.Rows) == 0 && !q.answers {
+			if s.Missing = strings.Join(f.Notes, "; "); s.Missing == "" {
+				s.Missing = "nothing was captured of it"
+			}
+		}
+		r.Sections = append(r.Sections, s)
+	}
+}

@@ -1,0 +1,53 @@
+package queries_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"prof/queries"
+)
+
+// TestRunDetails holds what a run says of itself and of the files that it was given.
+func TestRunDetails(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	captured(t, w)
+	load(t, w, "plain", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	exec(t, w, "INSERT INTO run_tag SELECT run_id, 'b', '2' FROM run WHERE name = 'repeats' UNION ALL SELECT run_id, 'a', '1' FROM run WHERE name = 'repeats'")
+	for _, c := range []struct{ stmt, want string }{
+		{"SELECT run, started_at, host, command, tags FROM run_details('repeats')", "[[repeats 2025-11-21 09:40:00 box python3 run.py --tokens 32 a=1 b=2]]"},
+		{"SELECT run, d.run_id = r.run_id::VARCHAR, d.created_at = r.created_at, d.prof_version = r.prof_version, tags FROM run_details('plain') d JOIN run r ON r.name = d.run", "[[plain true true true <nil>]]"},
+		{"SELECT path, size_bytes, left(sha256, 4) FROM inputs('repeats')", "[[gone.txt <nil> <nil>] [prompt.txt 12 aaaa]]"},
+	} {
+		if got := fmt.Sprint(rows(t, w, c.stmt)); got != c.want {
+			t.Errorf("%s:\n %s, want\n %s", c.stmt, got, c.want)
+		}
+	}
+	f := query(t, w, "inputs", queries.Args{"run": "plain"})
+	if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
+		t.Errorf("inputs of a run that prof did not capture: %v, %q", f.Rows, f.Notes)
+	}
+}
+
+// TestKernelDevices holds that the parts of a kernel on each GPU add up to the kernel, in its place.
+func TestKernelDevices(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	const both = `SELECT d.rank, d.kernel, sum(d.calls)::BIGINT, sum(d.total_ns)::BIGINT, abs(sum(d.share_ratio) - 1) < 1e-12 FROM kernel_devices('nccl2', top := %d) d GROUP BY ALL ORDER BY 1`
+	for _, top := range []int{0, 3} {
+		got := rows(t, w, fmt.Sprintf(both, top))
+		want := rows(t, w, fmt.Sprintf("SELECT rank, kernel, calls, total_ns, true FROM top_kernels('nccl2', top := %d) ORDER BY 1", top))
+		if fmt.Sprint(got) != fmt.Sprint(want) || len(want) < 3 {
+			t.Errorf("top %d: %v, want %v", top, got, want)
+		}
+	}
+	for _, device := range []string{"0", "1"} {
+		got := rows(t, w, "SELECT kernel, calls, total_ns FROM kernel_devices('nccl2', top := 0) WHERE device = "+device+" ORDER BY 1")
+		want := rows(t, w, "SELECT kernel, calls, total_ns FROM top_kernels('nccl2', top := 0, device := "+device+") ORDER BY 1")
+		if fmt.Sprint(got) != fmt.Sprint(want) || len(want) < 3 {
+			t.Errorf("GPU %s: %v, want %v", device, got, want)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package queries
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// stageClass is what the profiled kernels of a stage are bound by.
+type stageClass struct {
+	bound   string  // memory, compute or latency: that of most time; "" when nothing is profiled
+	share   float64 // of the covered time that has this bound
+	covered float64 // share of the stage's kernel time that ran in profiled grids for certain
+}
+
+// readProfiled reads bottlenecks. Of a run without a timeline it says what the profiled kernels are bound by.
+func (s *summariser) readProfiled() error {
+	s.bounds = map[string]map[string]float64{}
+	list, err := s.rows("bottlenecks", "kernel", "bound", "timeline_total_ns", "replayed_mean_ns", "launches")
+	counts, time, all := map[string]int64{}, map[string]float64{}, 0.0
+	for _, r := range list {
+		kernel, bound := r.text("kernel"), r.text("bound")
+		if s.bounds[kernel] == nil {
+			s.bounds[kernel] = map[string]float64{}
+		}
+		s.bounds[kernel][bound] += r.amount("timeline_total_ns")
+		ns := r.amount("replayed_mean_ns") * float64(r.count("launches"))
+		counts[bound], time[bound], all = counts[bound]+1, time[bound]+ns, all+ns
+	}
+	if len(s.parts) > 0 || len(list) == 0 || all == 0 {
+		return err
+	}
+	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
+	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s, alone and without the timeline that says how often each runs; %s of their time is in those that are %s", countText(int64(len(list)), "kernel", "kernels"), percentText(time[most]/all), kernelBoundText(most))
+	return nil
+}
+
+// kernelBoundText words a bound of bottlenecks.
+func kernelBoundText(bound string) string {
+	switch bound {
+	case "memory":
+		return "memory-bound (near the limit of moving data)"
+	case "compute":
+		return "compute-bound (near the limit of arithmetic)"
+	case "latency":
+		return "latency-bound (near no limit: too little work at once, or waiting for it)"
+	}
+	return "not told apart by what was measured"
+}
+
+// classOf weighs the bounds of profiled kernels by their time in a stage. The time of a kernel in profiled grids may belong to another
+// stage; what counts is the part that cannot: of a kernel that took a in all, t of it in the stage and p in
+// profiled grids, that is p - (a - t).
+func (s *summariser) classOf(stage string) (stageClass, error) {
+	kernels, err := s.rows("stage-kernels", "stage", "kernel", "total_ns", "share_ratio")
+	if err != nil {
+		return stageClass{}, err
+	}
+	totals, err := s.rows("top-kernels", "kernel", "total_ns")
+	if err != nil {
+		return stageClass{}, err
+	}
+	all := map[string]float64{}
+	for _, r := range totals {
+		all[r.text("kernel")] = r.amount("total_ns")
+	}
+	weight := map[string]float64{}
+	out := stageClass{}
+	for _, r := range kernels {
+		kernel, ns := r.text("kernel"), r.amount("total_ns")
+		known, sum := s.bounds[kernel], 0.0
+		for _, ns := range known {
+			sum += ns
+		}
+		if r.text("stage") != stage || all[kernel] == 0 || ns == 0 || sum == 0 {
+			continue
+		}
+		covered := min(1, max(0, sum-(all[kernel]-ns))/ns) * r.amount("share_ratio")
+		for bound, profiled := range known {
+			if bound != "unknown" {
+				weight[bound] += covered * profiled / sum
+			}
+		}
+		out.covered += covered
+	}
+	for _, bound := range slices.Sorted(maps.Keys(weight)) {
+		if out.bound == "" || weight[bound] > weight[out.bound] {
+			out.bound = bound
+		}
+	}
+	if out.bound != "" && out.covered > 0 {
+		out.share = weight[out.bound] / out.covered
+	}
+	return out, nil
+}

@@ -1,0 +1,103 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"prof/queries"
+)
+
+func stageKernelsFrame() *queries.Frame {
+	return frameOf("stage-kernels", "stage kernel calls total_ns share_ratio role",
+		[]any{"decode", "gemm " + breakout, int64(30), int64(600_000), 0.6, "gemm"},
+		[]any{"decode", "copy", int64(1), int64(100_000), 0.1, nil},
+		[]any{"prefill", "norm", int64(2), int64(50_000), 1.0, "normalisation"})
+}
+
+// TestKernelFigure holds that bars are as long as shares, that what the table lacks is one more bar, and what is said of each.
+func TestKernelFigure(t *testing.T) {
+	f, err := newKernelFigure(stageKernelsFrame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Stages) != 2 || f.LeftOut != "" || f.Stages[0].Total != "1 ms" {
+		t.Fatalf("the stages are %+v", f.Stages)
+	}
+	rows := f.Stages[0].Rows
+	if len(rows) != 3 || rows[0].Width != "60.000%" || rows[1].Width != "10.000%" || rows[2].Width != "30.000%" || rows[2].Text != "30.0 % · 300 us" {
+		t.Errorf("the bars of decode are %+v", rows)
+	}
+	if rows[0].Class != "series-0" || rows[1].Class != "series-7" || rows[2].Class != "others" {
+		t.Errorf("their colours are %s, %s, %s", rows[0].Class, rows[1].Class, rows[2].Class)
+	}
+	if !strings.Contains(rows[0].Title, breakout) || !strings.Contains(rows[0].Title, "60.0 % · 600 us, 30 calls, gemm") || !strings.HasSuffix(rows[1].Title, "1 call, no role known") {
+		t.Errorf("of the bars is said %q and %q", rows[0].Title, rows[1].Title)
+	}
+	if only := f.Stages[1].Rows; len(only) != 1 || f.Stages[1].Height != kernelBarRow {
+		t.Errorf("a stage whose kernels are all listed has %d bars", len(only))
+	}
+	if n := len(f.Legend); n != 3 || f.Legend[0].Doc != "gemm" || f.Legend[1].Doc != "normalisation" || f.Legend[2].Doc != noRole {
+		t.Errorf("the legend is %+v", f.Legend)
+	}
+	lacking := stageKernelsFrame()
+	lacking.Rows[1][4] = nil
+	if _, err := newKernelFigure(lacking); err == nil || err.Error() != "render stage-kernels: row 2 lacks share_ratio" {
+		t.Errorf("a share that is not known: %v", err)
+	}
+}
+
+// TestKernelFigureLeavesOut holds that the picture ends after some stages and says so.
+func TestKernelFigureLeavesOut(t *testing.T) {
+	f := frameOf("stage-kernels", "stage kernel calls total_ns share_ratio role", []any{"a", "k", int64(1), int64(1), 1.0, "gemm"})
+	for i := range shownStages {
+		f.Rows = append(f.Rows, []any{strings.Repeat("s", i+1), "k", int64(1), int64(1), 1.0, "gemm"})
+	}
+	figure, err := newKernelFigure(f)
+	if err != nil || len(figure.Stages) != shownStages || figure.LeftOut != "1 more stage, with less kernel time, in the table only." {
+		t.Errorf("%d stages, %q, %v", len(figure.Stages), figure.LeftOut, err)
+	}
+}
+
+// TestRoleGroups holds that each role is in one group, and one that is in none is among the others.
+func TestRoleGroups(t *testing.T) {
+	seen := map[string]bool{}
+	for i, g := range roleGroups {
+		for _, role := range g.roles {
+			if seen[role] || groupOf(role) != i {
+				t.Errorf("%s is in several groups", role)
+			}
+			seen[role] = true
+		}
+	}
+	if groupOf("a new role") != len(roleGroups)-1 || len(roleGroups) != seriesCount {
+		t.Error("a role without a group has no colour")
+	}
+}
+
+func stagesFrame() *queries.Frame {
+	return frameOf("stages", "stage passes cpu_mean_ns gpu_span_mean_ns gpu_busy_mean_ns cpu_std_ns gpu_span_std_ns gpu_busy_std_ns",
+		[]any{"prefill", int64(3), 2e6, 1.5e6, 1e6, 0.5e6, 2e6, 0.0},
+		[]any{"decode " + breakout, int64(1), 1e6, nil, nil, nil, nil, nil})
+}
+
+// TestStageFigure holds the lengths of bars and whiskers, and that a time that is not known has neither.
+func TestStageFigure(t *testing.T) {
+	f, err := newStageFigure(stagesFrame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bars := f.Stages[0].Bars // the longest reach is 1.5 ms and 2 ms
+	if bars[0].Width != length(2/3.5*stageRoom) || bars[0].From != length(1.5/3.5*stageRoom) || bars[0].To != length(2.5/3.5*stageRoom) || bars[0].Text != "2 ms ± 500 us" {
+		t.Errorf("the bar of the CPU is %+v", bars[0])
+	}
+	if bars[1].From != length(0) || bars[1].To != length(stageRoom) {
+		t.Errorf("a spread above the mean reaches from %s to %s", bars[1].From, bars[1].To)
+	}
+	one := f.Stages[1]
+	if !strings.HasPrefix(one.Label, "decode k<a") || !strings.HasSuffix(one.Label, ", 1 pass") || one.Bars[0].To != "" || one.Bars[1].Width != "" || one.Bars[1].Text != "not known" {
+		t.Errorf("a stage of one pass without device work is %+v", one)
+	}
+	if !strings.HasSuffix(one.Spoken, "; CPU 1 ms; GPU span not known; GPU busy not known") {
+		t.Errorf("it is spoken of as %q", one.Spoken)
+	}
+}

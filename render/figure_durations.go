@@ -1,0 +1,132 @@
+package render
+
+import (
+	"fmt"
+
+	"prof/queries"
+)
+
+// durationFigure is the picture of kernel-durations: a histogram for each kernel over one logarithmic axis of time.
+type durationFigure struct {
+	Height, Below int
+	Ticks         []tick
+	Kernels       []durationPlot
+}
+
+type durationPlot struct {
+	Name, Short, Said, Spoken string
+	Bins                      []durationBin
+	Median                    string // where it lies; "" when it is not known
+	MedianTitle               string
+	Most                      string // calls of the highest bin
+}
+
+type durationBin struct{ X, Width, Y, Height, Title string }
+
+// The measures of these pictures.
+const (
+	durationHeight = 84 // pixels
+	durationName   = 40 // characters of a kernel's name
+)
+
+func newDurationFigure(f *queries.Frame) (*durationFigure, error) {
+	rows, err := recordsOf(f, "rank", "kernel", "from_ns", "to_ns", "calls", "total_ns", "kernel_calls", "kernel_total_ns", "median_ns")
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	axis, err := durationAxis(f, rows)
+	if err != nil {
+		return nil, err
+	}
+	figure := &durationFigure{Height: durationHeight, Below: durationHeight + 16}
+	for _, v := range axis.steps(6) {
+		figure.Ticks = append(figure.Ticks, tick{length(axis.at(v)), nanoseconds(v)})
+	}
+	kernels := groupRows(rows, func(r record) string { return r.text("kernel") })
+	var names []string
+	for _, bins := range kernels {
+		names = append(names, neutral(bins[0].text("kernel")))
+	}
+	short := shortener(names, durationName)
+	for i, bins := range kernels {
+		figure.Kernels = append(figure.Kernels, newDurationPlot(bins, names[i], short(names[i]), axis))
+	}
+	return figure, nil
+}
+
+// durationAxis holds all bins. The one of executions without measurable time begins at 0, which no logarithm has: it is drawn as wide as
+// the others.
+func durationAxis(f *queries.Frame, rows []record) (logAxis, error) {
+	var bounds []float64
+	for i, r := range rows {
+		from, err := r.known(f, i, "from_ns")
+		if err != nil {
+			return logAxis{}, err
+		}
+		to, err := r.known(f, i, "to_ns")
+		if err != nil {
+			return logAxis{}, err
+		}
+		if to <= from || to <= 0 {
+			return logAxis{}, fmt.Errorf("render %s: row %d is a bin from %g to %g ns", f.Query, i+1, from, to)
+		}
+		bounds = append(bounds, drawnFrom(from, to), to)
+	}
+	low, high := extent(bounds)
+	return logAxis{low, high}, nil
+}
+
+// binRatio is the width of a bin of kernel-durations: 2^(1/4).
+const binRatio = 1.189207115002721
+
+func drawnFrom(from, to float64) float64 {
+	if from == 0 {
+		return to / binRatio
+	}
+	return from
+}
+
+func newDurationPlot(bins []record, name, short string, axis logAxis) durationPlot {
+	first := bins[0]
+	calls := numberOf(first.int("kernel_calls"), "call", "calls")
+	p := durationPlot{Name: name, Short: short, Said: calls + ", " + duration(first.int("kernel_total_ns")) + " in all"}
+	if median, known := first.float("median_ns"); known {
+		p.MedianTitle = "median " + nanoseconds(median)
+		p.Said = p.MedianTitle + ", " + p.Said
+		if median > 0 {
+			p.Median = length(axis.at(median))
+		}
+	}
+	var most int64
+	fullest := first
+	for _, b := range bins {
+		if b.int("calls") > most {
+			most, fullest = b.int("calls"), b
+		}
+	}
+	p.Most = groupedInt(most)
+	for _, b := range bins {
+		from, _ := b.float("from_ns")
+		to, _ := b.float("to_ns")
+		left := axis.at(drawnFrom(from, to))
+		high := float64(b.int("calls")) / float64(most) * (durationHeight - 14) // room for the number of calls
+		high = max(high, 1.5)                                                   // a bin with one call of many is seen
+		p.Bins = append(p.Bins, durationBin{length(left), length(axis.at(to) - left), pixels(durationHeight - high), pixels(high),
+			fmt.Sprintf("%s: %s, %s", binBounds(b), numberOf(b.int("calls"), "call", "calls"), duration(b.int("total_ns")))})
+	}
+	p.Spoken = fmt.Sprintf("Durations of %s: %s; from %s to %s; most of them, %s, %s", short, p.Said, lowBound(first), highBound(bins[len(bins)-1]), numberOf(most, "call", "calls"), binBounds(fullest))
+	return p
+}
+
+func lowBound(b record) string {
+	from, _ := b.float("from_ns")
+	return nanoseconds(from)
+}
+
+func highBound(b record) string {
+	to, _ := b.float("to_ns")
+	return nanoseconds(to)
+}
+
+// binBounds says what a bin holds.
+func binBounds(b record) string { return "from " + lowBound(b) + " to " + highBound(b) }

@@ -1,0 +1,126 @@
+package render
+
+import (
+	"fmt"
+
+	"prof/queries"
+)
+
+// kernelFigure is the picture of stage-kernels: a bar for each kernel of a stage, as long as its share of the stage's kernel time.
+type kernelFigure struct {
+	Stages  []kernelStage
+	Legend  []roleGroup
+	LeftOut string // stages that are in the table only; "" when none is
+}
+
+type kernelStage struct {
+	Label, Total string
+	Spoken       string
+	Height       int
+	Rows         []kernelBar
+}
+
+// kernelBar is one kernel, or all that the table does not list.
+type kernelBar struct {
+	Class              string
+	Short, Long        string // its name on narrow and on wide screens
+	Title, Text        string
+	Width, TextX       string
+	NameY, BarY, TextY int
+}
+
+// The measures of these pictures. A bar takes at most barRoom of the width, so that its text has room beside it on a phone.
+const (
+	kernelBarRow  = 38 // pixels of a row
+	barRoom       = 0.6
+	narrowName    = 44 // characters
+	wideName      = 78
+	shownStages   = 12
+	leastOfOthers = 0.0005 // a share that is shown as 0.1 %
+)
+
+func newKernelFigure(f *queries.Frame) (*kernelFigure, error) {
+	rows, err := recordsOf(f, "stage", "kernel", "calls", "total_ns", "share_ratio", "role")
+	if err != nil {
+		return nil, err
+	}
+	stages := groupRows(rows, func(r record) string { return r.text("stage") })
+	stages, left := firstOf(stages, shownStages)
+	figure := &kernelFigure{}
+	if left > 0 {
+		figure.LeftOut = fmt.Sprintf("%s, with less kernel time, in the table only.", numberOf(int64(left), "more stage", "more stages"))
+	}
+	var roles []string
+	for _, kernels := range stages {
+		stage, err := newKernelStage(f, kernels)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range kernels {
+			roles = append(roles, roleOf(k))
+		}
+		figure.Stages = append(figure.Stages, stage)
+	}
+	figure.Legend = roleLegend(roles)
+	return figure, nil
+}
+
+func newKernelStage(f *queries.Frame, kernels []record) (kernelStage, error) {
+	var names []string
+	longest, shown, stageNs := 0.0, 0.0, 0.0
+	for i, k := range kernels {
+		share, err := k.known(f, i, "share_ratio")
+		if err != nil {
+			return kernelStage{}, err
+		}
+		names = append(names, neutral(k.text("kernel")))
+		longest, shown = max(longest, share), shown+share
+		if share > 0 && stageNs == 0 {
+			stageNs = float64(k.int("total_ns")) / share
+		}
+	}
+	others := 1 - shown
+	longest = max(longest, others)
+	stage := kernelStage{Label: kernelStageLabel(kernels[0].text("stage")), Total: nanoseconds(stageNs)}
+	stage.Spoken = fmt.Sprintf("Kernels of %s by their share of %s of kernel time", stage.Label, stage.Total)
+	narrow, wide := shortener(names, narrowName), shortener(names, wideName)
+	for i, k := range kernels {
+		share, _ := k.float("share_ratio")
+		time := percent(share) + " · " + duration(k.int("total_ns"))
+		b := kernelBar{Class: roleGroups[groupOf(roleOf(k))].Class, Short: narrow(names[i]), Long: wide(names[i]), Text: time}
+		b.Title = fmt.Sprintf("%s: %s, %s, %s", names[i], time, numberOf(k.int("calls"), "call", "calls"), roleOf(k))
+		stage.add(b, share/longest)
+		stage.Spoken += fmt.Sprintf("; %s, %s: %s", narrow(names[i]), roleOf(k), time)
+	}
+	if others > leastOfOthers {
+		time := percent(others) + " · " + nanoseconds(others*stageNs)
+		stage.add(kernelBar{Class: "others", Short: "all other kernels", Long: "all other kernels", Text: time, Title: "all other kernels of the stage: " + time}, others/longest)
+		stage.Spoken += "; all others: " + time
+	}
+	stage.Height = len(stage.Rows) * kernelBarRow
+	return stage, nil
+}
+
+// add puts a bar below the others; share is that of the longest one.
+func (s *kernelStage) add(b kernelBar, share float64) {
+	top := len(s.Rows) * kernelBarRow
+	b.NameY, b.BarY, b.TextY = top+13, top+19, top+30
+	b.Width, b.TextX = length(share*barRoom), length(share*barRoom)
+	s.Rows = append(s.Rows, b)
+}
+
+// kernelStageLabel says what the query's name for no stage means.
+func kernelStageLabel(stage string) string {
+	if stage == "(none)" {
+		return "outside every stage"
+	}
+	return neutral(stage)
+}
+
+// roleOf is a kernel's role in words.
+func roleOf(k record) string {
+	if role := k.text("role"); role != "" {
+		return neutral(role)
+	}
+	return noRole
+}

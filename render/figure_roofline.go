@@ -1,0 +1,213 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"prof/queries"
+)
+
+// rooflineFigure is the picture of roofline after Williams, Waterman and Patterson (2009): the rate that a kernel reaches over its
+// arithmetic intensity, both logarithmic, below what memory and arithmetic allow.
+type rooflineFigure struct {
+	Plots    []rooflinePlot // one a device
+	Ceilings *tableView     // nil where no ceiling is known
+	Query    [2]string      // behind the ceilings: name and version, SQL
+}
+
+type rooflinePlot struct {
+	Device, Spoken          string
+	Height, Below           int
+	XTicks, YTicks          []tick
+	Lines                   []roofLine
+	Labels                  []roofLabel
+	Ridges                  []roofRidge
+	Dots                    []roofDot
+	Points                  []roofDot // those of Dots that have a number
+	Resources, Stages       []roofKey // legends of colours and shapes
+	Unnumbered, NotDrawable string
+	Missing                 []string // what is not drawable
+}
+
+// roofLine is a bandwidth or a rate that the device can reach.
+type roofLine struct{ Class, X1, Y1, X2, Y2, Title string }
+
+type roofLabel struct{ Class, X, Y, Anchor, Text string }
+
+// roofRidge is where a ceiling meets the bandwidth.
+type roofRidge struct{ Class, X, Y, Title string }
+
+// roofKey is an entry of a legend.
+type roofKey struct{ Class, Shape, Text string }
+
+// roofDot is one launch in one precision.
+type roofDot struct {
+	Class, Shape, X, Y string
+	Title              string
+	Number             string // "" where the picture has too many
+	LabelX, LabelY     string // of the number, from the dot, in pixels
+	Name, Short, Said  string
+
+	intensity, rate float64 // FLOP per byte, FLOP/s
+	duration        float64 // s: operations over their rate
+	order           int
+}
+
+// The measures of a roofline. Dots beyond dotsDrawn are in the table only.
+const (
+	rooflineHeight = 380
+	dotsNumbered   = 24
+	dotsDrawn      = 400
+)
+
+// shapes tell stages apart beside the colours, which are those of precisions.
+var shapes = []string{"circle", "square", "diamond", "triangle"}
+
+// seriesCount is the number of classes series-N of the style sheet.
+const seriesCount = 8
+
+func newRooflineFigure(f, ceilings *queries.Frame) (*rooflineFigure, error) {
+	rows, err := recordsOf(f, "launch", "kernel", "resource", "attained_ratio", "side", "achieved_flop_per_s", "intensity", "flop", "stage", "device")
+	if err != nil {
+		return nil, err
+	}
+	roofs, err := roofsOf(ceilings)
+	if err != nil {
+		return nil, err
+	}
+	figure := &rooflineFigure{}
+	for _, points := range groupRows(rows, func(r record) string { return r.text("device") }) {
+		figure.Plots = append(figure.Plots, newRooflinePlot(points, roofs[deviceOf(points[0])]))
+	}
+	if ceilings != nil && len(ceilings.Rows) > 0 {
+		if figure.Ceilings, err = newTableView(ceilings, "Ceilings of the devices"); err != nil {
+			return nil, err
+		}
+		figure.Query = [2]string{fmt.Sprintf("%s v%d", ceilings.Query, ceilings.Version), neutral(ceilings.SQL)}
+	}
+	return figure, nil
+}
+
+// deviceOf is a row's device as ceilings calls it.
+func deviceOf(r record) string {
+	if name := r.text("device"); name != "" {
+		return name
+	}
+	return "(unknown)"
+}
+
+func newRooflinePlot(rows []record, roofs []roof) rooflinePlot {
+	p := rooflinePlot{Device: neutral(deviceOf(rows[0])), Height: rooflineHeight, Below: rooflineHeight + 17}
+	resources, stages := valuesOf(rows, "resource"), valuesOf(rows, "stage")
+	for i, resource := range resources {
+		p.Resources = append(p.Resources, roofKey{Class: seriesClass(i), Shape: "circle", Text: neutral(resource)})
+	}
+	for i, stage := range stages {
+		p.Stages = append(p.Stages, roofKey{Class: "plain", Shape: shapes[i%len(shapes)], Text: stageOr(stage)})
+	}
+	for i, r := range rows {
+		dot := newRoofDot(r, seriesClass(slices.Index(resources, r.text("resource"))), shapes[slices.Index(stages, r.text("stage"))%len(shapes)])
+		if dot.order = i; dot.intensity > 0 && dot.rate > 0 {
+			p.Dots = append(p.Dots, dot)
+			continue
+		}
+		p.Missing = append(p.Missing, dot.Title)
+	}
+	p.NotDrawable = notDrawable(&p.Missing)
+	if len(p.Dots) == 0 {
+		p.Spoken = "No launch can be drawn"
+		return p
+	}
+	p.choose()
+	p.lay(roofs, resources)
+	return p
+}
+
+// valuesOf gives the values of a column, each once, in order.
+func valuesOf(rows []record, column string) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, r.text(column))
+	}
+	out = unique(out)
+	slices.Sort(out)
+	return out
+}
+
+func seriesClass(i int) string { return fmt.Sprintf("series-%d", i%seriesCount) }
+
+func stageOr(stage string) string {
+	if stage == "" {
+		return "outside stages"
+	}
+	return neutral(stage)
+}
+
+func newRoofDot(r record, class, shape string) roofDot {
+	d := roofDot{Class: class, Shape: shape, Name: neutral(r.text("kernel"))}
+	d.Short = shorten(d.Name, longName, 60)
+	said := []string{fmt.Sprintf("launch %d", r.int("launch")), stageOr(r.text("stage")), neutral(r.text("resource"))}
+	var known bool
+	if d.intensity, known = r.float("intensity"); known {
+		said = append(said, threeDigits(d.intensity)+" FLOP/byte")
+	} else {
+		said = append(said, "no intensity: no DRAM traffic, or it was not measured")
+	}
+	if d.rate, known = r.float("achieved_flop_per_s"); known {
+		said = append(said, amount(queries.FlopPerSec, d.rate))
+	} else {
+		said = append(said, "no rate")
+	}
+	if share, known := r.float("attained_ratio"); known {
+		said = append(said, percent(share)+" of attainable")
+	}
+	if side := r.text("side"); side != "" {
+		said = append(said, neutral(side)+" side")
+	}
+	if flop, _ := r.float("flop"); d.rate > 0 {
+		d.duration = flop / d.rate
+	}
+	d.Said = strings.Join(said, ", ")
+	d.Title = d.Name + ": " + d.Said
+	return d
+}
+
+// missingNamed is how many launches that cannot be drawn are named.
+const missingNamed = 20
+
+// notDrawable says how many launches are not drawn, and shortens their list.
+func notDrawable(missing *[]string) string {
+	if len(*missing) == 0 {
+		return ""
+	}
+	text := numberOf(int64(len(*missing)), "launch is", "launches are") + " not drawn for want of an intensity or a rate"
+	var left int
+	if *missing, left = firstOf(*missing, missingNamed); left > 0 {
+		text += fmt.Sprintf("; the first %d", missingNamed)
+	}
+	return text + ":"
+}
+
+// choose leaves the launches that took longest where there are many, and numbers the longest of these by their place in the table.
+func (p *rooflinePlot) choose() {
+	all := len(p.Dots)
+	slices.SortStableFunc(p.Dots, func(x, y roofDot) int { return cmp.Compare(y.duration, x.duration) })
+	p.Dots, _ = firstOf(p.Dots, dotsDrawn)
+	numbered := slices.Clone(p.Dots[:min(dotsNumbered, len(p.Dots))])
+	slices.SortFunc(numbered, func(x, y roofDot) int { return x.order - y.order })
+	for i := range p.Dots {
+		if at := slices.IndexFunc(numbered, func(d roofDot) bool { return d.order == p.Dots[i].order }); at >= 0 {
+			p.Dots[i].Number = fmt.Sprint(at + 1)
+		}
+	}
+	slices.SortFunc(p.Dots, func(x, y roofDot) int { return x.order - y.order })
+	if all > dotsNumbered {
+		p.Unnumbered = fmt.Sprintf("Of %s the %d that took longest have a number", numberOf(int64(all), "launch", "launches"), dotsNumbered)
+		if all > dotsDrawn {
+			p.Unnumbered += fmt.Sprintf(", and the %d that took longest are drawn", dotsDrawn)
+		}
+		p.Unnumbered += "; all are in the table below."
+	}
+}

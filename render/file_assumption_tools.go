@@ -1,0 +1,139 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// profiling says with what and how the run was captured, and what that cost.
+func (a *assumptions) profiling() error {
+	sources, err := answers(a.r, "sources", "source_id", "kind", "tool_version", "path", "duration_ns")
+	if err != nil {
+		return err
+	}
+	tools := map[string]bool{}
+	for _, s := range sources {
+		if kind := s.text("kind"); slices.Contains([]string{"nsys", "torch", "ncu"}, kind) {
+			tools[kind] = true
+		}
+		line := fmt.Sprintf("Source %d: %s", s.int("source_id"), s.text("kind"))
+		if v := s.text("tool_version"); v != "" {
+			line += " " + v
+		}
+		if s.value("duration_ns") != nil {
+			line += ", " + s.fixed("duration_ns", 1e9, 3) + " s long"
+		}
+		a.say("sources", "%s.", line)
+	}
+	options, err := toolOptions(a.r)
+	if err != nil {
+		return err
+	}
+	for _, v := range options {
+		var words []string
+		o := v.(*object)
+		for _, m := range o.members[len(o.members)-1].value.(*object).members {
+			words = append(words, fmt.Sprintf("%s %v", m.key, m.value))
+		}
+		a.say("facts", "Options of source %v: %s.", o.members[0].value, strings.Join(words, "; "))
+	}
+	if len(tools) > 1 {
+		a.say("sources", "Each tool saw an execution of its own unless they ran together: times of different tools do not add up, and no sum here holds two of them.")
+	}
+	made, err := answers(a.r, "captures", "mode", "status", "reason")
+	if err != nil {
+		return err
+	}
+	for _, row := range made {
+		a.say("captures", "prof capture ran in mode %s; it ended as %s.", row.text("mode"), row.text("status"))
+	}
+	return a.overhead(len(made) > 0)
+}
+
+// overhead says what profiling cost.
+func (a *assumptions) overhead(made bool) error {
+	rows, err := answers(a.r, "overhead", "mode", "tool", "overhead_ratio", "pass_count", "baseline_count")
+	if err != nil {
+		return err
+	}
+	known := false
+	for _, row := range rows {
+		if row.value("overhead_ratio") == nil {
+			continue
+		}
+		known = true
+		a.say("overhead", "Profiling (%s, %s) made the whole process take %s longer: median of %d passes against %d without a tool.", row.text("tool"), row.text("mode"), row.percent("overhead_ratio"),
+			row.int("pass_count"), row.int("baseline_count"))
+	}
+	switch {
+	case known:
+	case made:
+		a.say("overhead", "Times hold what profiling costs; how much that is is not known, since no pass without a tool ended well (prof capture --baseline).")
+	default:
+		a.say("overhead", "Times hold what profiling costs; how much that is is not known, since the run was not made by prof capture --baseline.")
+	}
+	return nil
+}
+
+// clocks says what is known of the GPUs' clocks while passes ran.
+func (a *assumptions) clocks() error {
+	passes, err := answers(a.r, "capture-passes", "pass", "clock_control")
+	if err != nil {
+		return err
+	}
+	for _, p := range passes {
+		if c := p.text("clock_control"); c != "" {
+			a.say("capture-passes", "Clock control of Nsight Compute in pass %s: %s.", p.text("pass"), clockControl(c))
+		}
+	}
+	facts, err := answers(a.r, "facts", "source_id", "key", "value")
+	if err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if f.text("key") == "capture.clock_control" {
+			a.say("facts", "Clock control of Nsight Compute in source %d: %s.", f.int("source_id"), clockControl(f.text("value")))
+		}
+	}
+	use, err := answers(a.r, "device-use", "pass", "device", "busy_sm_clock_mean_hz", "sm_clock_max_hz", "power_max_w", "temperature_max_c")
+	if err != nil {
+		return err
+	}
+	for _, row := range use {
+		if row.value("sm_clock_max_hz") == nil {
+			a.say("device-use", "Pass %s, GPU %d: NVML did not tell the SM clock.", row.text("pass"), row.int("device"))
+			continue
+		}
+		a.say("device-use", "Pass %s, GPU %d: mean SM clock at work %s MHz, highest %s MHz, power up to %s W, temperature up to %s °C.", row.text("pass"), row.int("device"),
+			row.fixed("busy_sm_clock_mean_hz", 1e6, 0), row.fixed("sm_clock_max_hz", 1e6, 0), row.fixed("power_max_w", 1, 0), row.fixed("temperature_max_c", 1, 0))
+	}
+	if len(use) == 0 {
+		a.say("device-use", "Clocks, power and temperature during the run are not known: no samples of NVML were taken (prof capture takes them). Times are those at whatever clock the GPU had.")
+		return nil
+	}
+	held, err := answers(a.r, "throttling", "pass", "device", "reason", "is_slowdown", "busy_share_ratio")
+	if err != nil {
+		return err
+	}
+	for _, row := range held {
+		if row.flag("is_slowdown") == 1 {
+			a.say("throttling", "Pass %s, GPU %d: clocks were held down (%s) in %s of the samples in which it was at work; times are longer by it.", row.text("pass"), row.int("device"), row.text("reason"),
+				row.percent("busy_share_ratio"))
+		}
+	}
+	if !slices.ContainsFunc(held, func(r answered) bool { return r.flag("is_slowdown") == 1 }) {
+		a.say("throttling", "No sample tells of clocks held down for want of power or cooling.")
+	}
+	return nil
+}
+
+func clockControl(value string) string {
+	switch value {
+	case "none":
+		return "none, kernels ran at the clocks that the GPU had"
+	case "base":
+		return "base, clocks were locked to their base: durations there are longer than the workload's own"
+	}
+	return value
+}

@@ -1,0 +1,221 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"prof/queries"
+)
+
+// metrics makes metrics.json: every number or null, and under missing why it is null, by its path.
+type metrics struct {
+	r       *queries.Report
+	missing *object
+}
+
+// ReportMetrics writes metrics.json: the original's keys first, in its order, then what they rest on, the accounting of the time, the
+// proof of attribution, and the query behind each block. What is not known is null and has a reason under missing; no member is 0 for
+// want of a value. Times are ms, shares and utilisations 0 to 1.
+func ReportMetrics(w io.Writer, r *queries.Report) error {
+	m := &metrics{r: r, missing: &object{}}
+	out := &object{}
+	for _, block := range []func(*object) error{m.aggregates, m.utilisation, m.modelDims, m.peak, m.run, m.basis, m.bandwidth, m.peaks, m.accounting, m.conservation} {
+		if err := block(out); err != nil {
+			return err
+		}
+	}
+	out.put("queries", m.queries())
+	out.put("missing", m.missing)
+	return writeIndented(w, out)
+}
+
+// need puts a member, and its reason where it is null.
+func (m *metrics) need(o *object, path, key string, value any, why string) {
+	o.put(key, value)
+	if value == nil {
+		m.lack(path+key, why)
+	}
+}
+
+func (m *metrics) lack(path, why string) { m.missing.put(path, why) }
+
+// aggregateColumns are the columns of the query aggregates.
+var aggregateColumns = []string{"metric", "stage", "unit", "value", "mean", "std", "min", "max", "passes", "basis"}
+
+// aggregates puts the figures to quote: prefill_ms, decode_ms, tokens and tokens_per_s of decode, stage_ms, then others that the run has.
+func (m *metrics) aggregates(out *object) error {
+	rows, err := answers(m.r, "aggregates", aggregateColumns...)
+	if err != nil {
+		return err
+	}
+	known := map[string]answered{}
+	for _, row := range rows {
+		known[row.text("metric")] = row
+	}
+	o := &object{}
+	for _, fixed := range [][2]string{{"prefill_ms", "prefill_ns"}, {"decode_ms", "decode_ns"}, {"tokens", "decode_tokens"}, {"tokens_per_s", "decode_tokens_per_s"}} {
+		row, ok := known[fixed[1]]
+		if !ok {
+			o.put(fixed[0], nil)
+			m.lack("aggregates."+fixed[0], lackOfAggregate(m.r, fixed[1]))
+			continue
+		}
+		o.put(fixed[0], m.figure("aggregates."+fixed[0], row))
+		delete(known, fixed[1])
+	}
+	stages, err := m.stageTimes(rows)
+	if err != nil {
+		return err
+	}
+	o.put("stage_ms", stages)
+	for _, row := range rows { // those that are left, in the query's order
+		name := row.text("metric")
+		if _, left := known[name]; !left || name == row.text("stage")+"_ns" {
+			continue
+		}
+		key := name
+		if row.text("unit") == "ns" {
+			key = strings.Replace(key, "_ns", "_ms", 1)
+		}
+		o.put(key, m.figure("aggregates."+key, row))
+	}
+	out.put("aggregates", o)
+	return nil
+}
+
+// lackOfAggregate says why a figure is not there.
+func lackOfAggregate(r *queries.Report, metric string) string {
+	if f := r.Frame("aggregates"); f == nil || len(f.Rows) == 0 {
+		return whyNone(r, "aggregates")
+	}
+	stage, what, _ := strings.Cut(metric, "_")
+	if strings.HasPrefix(what, "tokens") {
+		return "no source says the tokens of each measured pass of " + stage + ": give the facts of the workload (see prof help ingest)"
+	}
+	return "the run has no measured pass of " + stage + " with device work"
+}
+
+// figure is mean, std and n of a metric over its passes, with what else is known. The mean of a rate is that of all tokens over all time.
+func (m *metrics) figure(path string, row answered) *object {
+	unit := 1.0
+	if row.text("unit") == "ns" {
+		unit = nsPerMs
+	}
+	o := (&object{}).put("mean", row.per("value", unit))
+	m.need(o, path+".", "std", row.per("std", unit), "a single pass has no deviation")
+	o.put("n", row.value("passes")).put("min", row.per("min", unit)).put("max", row.per("max", unit)).put("basis", row.value("basis"))
+	if value, ok := row.number("value"); ok {
+		if mean, ok := row.number("mean"); ok && mean != value {
+			o.put("mean_of_passes", mean/unit)
+		}
+	}
+	return o
+}
+
+// stageTimes are the times of prefill and decode, of other stages, of the vision part of prefill, and of the parts that are told apart.
+func (m *metrics) stageTimes(rows []answered) (*object, error) {
+	o := &object{}
+	of := map[string]answered{}
+	order := []string{"prefill", "decode"}
+	for _, row := range rows {
+		stage := row.text("stage")
+		if row.text("metric") != stage+"_ns" || row.text("basis") == "workload" {
+			continue
+		}
+		if of[stage] = row; !slices.Contains(order, stage) {
+			order = append(order, stage)
+		}
+	}
+	for _, stage := range order {
+		if row, ok := of[stage]; ok {
+			o.put(stage, m.figure("aggregates.stage_ms."+stage, row))
+			continue
+		}
+		m.need(o, "aggregates.stage_ms.", stage, nil, lackOfAggregate(m.r, stage+"_ns"))
+	}
+	if err := m.visionTime(o); err != nil {
+		return nil, err
+	}
+	return o, m.partTimes(o)
+}
+
+// visionTime puts the mean time of the vision work in a prefill.
+func (m *metrics) visionTime(o *object) error {
+	rows, err := answers(m.r, "mfu", "stage", "passes", "time_ns", "time_basis", "part_of")
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row.text("stage") != "vision" {
+			continue
+		}
+		v := (&object{})
+		m.need(v, "aggregates.stage_ms.vision.", "mean", row.per("time_ns", nsPerMs), "the passes have no device work of vision")
+		m.need(v, "aggregates.stage_ms.vision.", "std", nil, "the query mfu gives the mean of the vision time alone")
+		o.put("vision", v.put("n", row.value("passes")).put("basis", row.value("time_basis")).put("part_of", row.value("part_of")))
+		return nil
+	}
+	m.need(o, "aggregates.stage_ms.", "vision", nil, "no range of the run is vision work by the rules in stage_rule")
+	return nil
+}
+
+// partTimes puts the parts inside stages (sam, clip, projector, ...), one execution each: they are in their stage's time, not beside it.
+func (m *metrics) partTimes(o *object) error {
+	rows, err := answers(m.r, "stage-notes", "stage", "note", "instances", "gpu_span_mean_ns")
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		key := row.text("note")
+		if slices.ContainsFunc(o.members, func(x member) bool { return x.key == key }) {
+			key = row.text("note") + " in " + row.text("stage")
+		}
+		path := "aggregates.stage_ms." + key + "."
+		v := &object{}
+		m.need(v, path, "mean", row.per("gpu_span_mean_ns", nsPerMs), "it has no device work")
+		m.need(v, path, "std", nil, "the query stage-notes gives no deviation")
+		o.put(key, v.put("n", row.value("instances")).put("basis", "gpu_span of an execution").put("part_of", row.value("stage")))
+	}
+	return nil
+}
+
+// queries names the query behind each block, its version, statement and notes.
+func (m *metrics) queries() *object {
+	o := &object{}
+	for _, b := range [][2]string{{"aggregates", "aggregates"}, {"aggregates.stage_ms.vision, mfu_model_level, mfu_per_stage, peak_tflops, basis, mbu_model_level, mbu_per_stage", "mfu"}, {"missing of mbu_per_stage", "mbu"},
+		{"aggregates.stage_ms of parts", "stage-notes"}, {"model_dims", "models"}, {"run", "run-details"}, {"peak", "peaks"}, {"accounting", "accounting"}, {"conservation", "conservation"}} {
+		f := m.r.Frame(b[1])
+		if f == nil || f.Query == "" {
+			continue
+		}
+		notes := []any{}
+		for _, n := range f.Notes {
+			notes = append(notes, n)
+		}
+		o.put(f.Query, (&object{}).put("version", f.Version).put("gives", b[0]).put("sql", f.SQL).put("notes", notes))
+	}
+	if m.r.Static != nil && m.r.Static.Groups != nil && m.r.Static.Groups.Query != "" {
+		g := m.r.Static.Groups
+		o.put(g.Query, (&object{}).put("version", g.Version).put("gives", "model_dims.d_ff and what follows it").put("sql", g.SQL).put("notes", []any{}))
+	}
+	return o
+}
+
+// unknown words which of a row's ingredients are NULL.
+func unknown(row answered, columns ...string) string {
+	var lacking []string
+	for _, c := range columns {
+		if row.value(c) == nil {
+			lacking = append(lacking, c)
+		}
+	}
+	if fault := row.text("fault"); fault != "" {
+		return fault
+	}
+	if len(lacking) == 0 {
+		return "the query gives none; its notes are under queries"
+	}
+	return fmt.Sprintf("not known of it: %s; the notes under queries say why", strings.Join(lacking, ", "))
+}

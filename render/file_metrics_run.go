@@ -1,0 +1,99 @@
+package render
+
+import "strings"
+
+// run says which run the figures are of.
+func (m *metrics) run(out *object) error {
+	o, err := runObject(m.r, func(key, why string) { m.lack("run."+key, why) })
+	out.put("run", o)
+	return err
+}
+
+// utc writes a time of the warehouse as RFC 3339.
+func utc(v any) any {
+	s, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	return strings.Replace(s, " ", "T", 1) + "Z"
+}
+
+// peaks are the rows of the table of peaks that utilisation is judged by, of one GPU each.
+func (m *metrics) peaks(out *object) error {
+	row, ok, err := m.judged()
+	if err != nil {
+		return err
+	}
+	precision := ""
+	if ok {
+		precision = row.text("precision")
+	}
+	rows, err := answers(m.r, "peaks", "device", "resource", "accumulate", "peak_flop_per_s", "peak_bytes_per_s", "origin", "doc", "reference", "checked_on")
+	if err != nil {
+		return err
+	}
+	list := []any{}
+	for _, p := range rows {
+		resource := p.text("resource")
+		if resource != "dram" && strings.TrimPrefix(resource, "tensor_") != precision || p.value("peak_flop_per_s") == nil && p.value("peak_bytes_per_s") == nil {
+			continue
+		}
+		o := &object{}
+		for _, c := range []string{"device", "resource", "accumulate", "peak_flop_per_s", "peak_bytes_per_s", "origin", "doc", "reference", "checked_on"} {
+			if v := p.value(c); v != nil {
+				o.put(c, v)
+			}
+		}
+		list = append(list, o)
+	}
+	out.put("peaks_of_one_gpu", list)
+	if len(list) == 0 {
+		m.lack("peaks_of_one_gpu", "the table of peaks has none of the run's GPU, or the capture does not name it")
+	}
+	return nil
+}
+
+// accounting splits the time of each stage on each GPU into its parts.
+func (m *metrics) accounting(out *object) error {
+	rows, err := answers(m.r, "accounting", "stage", "device", "part", "kind", "total_ns", "share_ratio", "mean_ns", "passes", "span_total_ns")
+	if err != nil {
+		return err
+	}
+	list := []any{}
+	var parts *object
+	var last [2]any
+	for _, row := range rows {
+		if key := [2]any{row.value("stage"), row.value("device")}; parts == nil || key != last {
+			last, parts = key, &object{}
+			list = append(list, (&object{}).put("stage", key[0]).put("device", key[1]).put("passes", row.value("passes")).put("span_total_ms", row.per("span_total_ns", nsPerMs)).put("parts", parts))
+		}
+		parts.put(row.text("part"), (&object{}).put("kind", row.value("kind")).put("total_ms", row.per("total_ns", nsPerMs)).put("mean_ms", row.per("mean_ns", nsPerMs)).put("share", row.value("share_ratio")))
+	}
+	out.put("accounting", list)
+	if len(list) == 0 {
+		m.lack("accounting", whyNone(m.r, "accounting"))
+	}
+	return nil
+}
+
+// conservation proves that attribution neither loses nor doubles kernel time, in each kind of capture.
+func (m *metrics) conservation(out *object) error {
+	columns := []string{"capture", "kernel_count", "kernel_sum_ns", "attributed_count", "attributed_ns", "outside_count", "outside_ns", "unlaunched_count", "unlaunched_ns", "is_exact"}
+	rows, err := answers(m.r, "conservation", columns...)
+	if err != nil {
+		return err
+	}
+	list := []any{}
+	for _, row := range rows {
+		o := &object{}
+		for _, c := range columns {
+			o.put(c, row.value(c))
+		}
+		list = append(list, o)
+	}
+	out.put("conservation", list)
+	if len(list) == 0 {
+		m.lack("conservation", whyNone(m.r, "conservation"))
+	}
+	return nil
+}

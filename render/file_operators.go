@@ -1,0 +1,76 @@
+package render
+
+import (
+	"bytes"
+	"io"
+
+	"prof/queries"
+)
+
+const operatorTitle = "Operator Summary (Top-K)"
+
+// ReportOperators writes operators.md: the operators of PyTorch that took most time, in the columns op_name, total_time_ms,
+// cuda_time_ms, calls and mean_ms, with their own times and memory after them. Without operators it says why there are none.
+func ReportOperators(w io.Writer, r *queries.Report) error {
+	rows, err := answers(r, "top-operators", "operator", "calls", "self_device_ns", "total_device_ns", "self_cpu_ns", "total_cpu_ns", "share_ratio", "work_count",
+		"flop_count", "device_alloc_bytes", "device_net_bytes")
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if len(rows) == 0 {
+		writeNone(&out, operatorTitle, noOperators(r), r.Frame("top-operators"))
+	} else {
+		operatorTable(r.Frame("top-operators"), rows).write(&out)
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// noOperators says why a run has none.
+func noOperators(r *queries.Report) string {
+	if f := r.Frame("sources"); f != nil && f.Index("kind") >= 0 {
+		for _, row := range f.Rows {
+			if row[f.Index("kind")] == "torch" {
+				return "No operators: the trace of the PyTorch profiler holds none."
+			}
+		}
+	}
+	return "No operators: the run was not captured with the PyTorch profiler (prof capture --tools torch)."
+}
+
+func operatorTable(f *queries.Frame, rows []answered) ranked {
+	ms := func(column string, decimals int) func(answered) string {
+		return func(r answered) string { return r.fixed(column, nsPerMs, decimals) }
+	}
+	mib := func(column string) func(answered) string {
+		return func(r answered) string { return r.fixed(column, bytesPerMiB, 3) }
+	}
+	t := ranked{title: operatorTitle, answer: f, rows: rows, columns: []rankedColumn{
+		{name: "op_name", code: true, cell: func(r answered) string { return r.text("operator") }},
+		{name: "total_time_ms", cell: ms("total_cpu_ns", 3)},
+		{name: "cuda_time_ms", cell: ms("total_device_ns", 3)},
+		{name: "calls", cell: func(r answered) string { return r.word("calls") }},
+		{name: "mean_ms", cell: meanOfCalls("total_cpu_ns")},
+		{name: "self_cuda_ms", cell: ms("self_device_ns", 3)},
+		{name: "self_cuda_share", cell: func(r answered) string { return r.percent("share_ratio") }},
+		{name: "self_cpu_ms", cell: ms("self_cpu_ns", 3)},
+		{name: "kernels_and_copies", cell: func(r answered) string { return r.word("work_count") }},
+		{name: "gflop", cell: func(r answered) string { return r.fixed("flop_count", 1e9, 3) }},
+		{name: "cuda_alloc_mib", cell: mib("device_alloc_bytes")},
+		{name: "cuda_net_mib", cell: mib("device_net_bytes")},
+	}}
+	t.below = []string{
+		"Sorted by self_cuda_ms, the time of the device work that an operator launched itself: totals hold the operators inside and do not add up over rows.",
+		"total_time_ms is the operator's whole time on the CPU, operators inside it included, each moment once (PyTorch's cpu_time_total); mean_ms is that of a call.",
+		"cuda_time_ms is the time of the device work launched by it and by operators inside it (PyTorch's device_time_total), whoever made the device.",
+		"self_cpu_ms is total_time_ms less operators and CUDA calls inside. self_cuda_share is self_cuda_ms as a share of that of all operators.",
+		"gflop counts a multiply-add as 2, by PyTorch's formulas for operators that have one. cuda_alloc_mib is what the operator allocated itself, cuda_net_mib that less what it freed. - is not known.",
+	}
+	return t
+}
+
+// meanOfCalls is a column's time of a call in ms, with the original's six decimals.
+func meanOfCalls(column string) func(answered) string {
+	return func(r answered) string { return r.fixed(column, nsPerMs*float64(max(r.int("calls"), 1)), 6) }
+}

@@ -1,0 +1,181 @@
+package render
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"prof/queries"
+)
+
+// fileReport is a report whose answers hold hostile names wherever a capture can bring them in.
+func fileReport() *queries.Report {
+	r := &queries.Report{Name: breakout, Frames: map[string]*queries.Frame{}}
+	add := func(f *queries.Frame) *queries.Frame { r.Frames[f.Query] = f; return f }
+	for _, f := range append(fileFigures(), fileFacts()...) {
+		add(f)
+	}
+	r.Static = &queries.Static{Name: breakout, DType: "bf16", DTypeAssumed: true, Groups: frameOf("model-layers", "part component kind shape",
+		[]any{"decoder", "mlp.up_proj", "linear", "1280 x 6848"}, []any{"decoder", "mlp.down_proj", "linear", "6848 x 1280"},
+		[]any{"decoder", "experts.down_proj", "linear", "896 x 1280, 6 of 64"}, []any{"clip", "mlp.fc2", "linear", "4096 x 1280"}, []any{"decoder", "attention", "attention", "10 heads of 192 and 128"})}
+	return r
+}
+
+// fileFigures are the answers that measure something.
+func fileFigures() []*queries.Frame {
+	operators := frameOf("top-operators", "rank operator calls self_device_ns total_device_ns self_cpu_ns total_cpu_ns share_ratio work_count flop_count device_alloc_bytes device_net_bytes",
+		[]any{int64(1), "aten::mm", int64(3), int64(9_000_000), int64(9_000_000), int64(1_000_000), int64(2_000_001), 0.75, int64(3), int64(6e9), int64(3 << 20), int64(-1 << 19)},
+		[]any{int64(2), hostile, int64(2), int64(3_000_000), int64(12_000_000), int64(500), int64(9_000_000), 0.25, int64(2), nil, nil, nil},
+		[]any{int64(3), breakout, int64(1), nil, nil, int64(7), int64(7), nil, nil, nil, nil, nil})
+	operators.SQL = "FROM top_operators_v1('a', top := 20)"
+	operators.Notes = []string{"note " + breakout}
+	kernels := frameOf("top-kernels", "rank kernel calls total_ns mean_ns median_ns share_ratio bound limiter roof_ratio profiled_ratio occupancy_ratio role family",
+		[]any{int64(1), breakout, int64(3), int64(9_000_000), 3_000_000.0, 2_900_000.0, 0.9, "latency", "grid", 0.1, 0.5, 0.06, "gemm", "cublas | nvjet"},
+		[]any{int64(2), hostile, int64(1), int64(1_000_000), 1_000_000.0, 1_000_000.0, 0.1, nil, nil, nil, nil, nil, nil, nil})
+	kernels.SQL = "FROM top_kernels_v3('a', top := 0, with_ncu := true)"
+	aggregates := frameOf("aggregates", "metric stage unit value mean std min max passes basis",
+		[]any{"prefill_ns", "prefill", "ns", 2e6, 2e6, 1e5, 1.9e6, 2.1e6, int64(2), "gpu_span"},
+		[]any{"decode_ns", "decode", "ns", 4e6, 4e6, nil, 4e6, 4e6, int64(1), "gpu_span"},
+		[]any{"decode_tokens", "decode", "count", 16.0, 16.0, 0.0, 16.0, 16.0, int64(2), "gpu_span"},
+		[]any{"decode_tokens_per_s", "decode", "tokens_per_s", 40.0, 45.0, 17.0, 26.0, 56.0, int64(2), "gpu_span"},
+		[]any{"decode_ns_per_token", "decode", "ns", 25e6, 25e6, 1e6, 24e6, 26e6, int64(2), "gpu_span"},
+		[]any{breakout + "_ns", breakout, "ns", 7e6, 7e6, 1e6, 6e6, 8e6, int64(2), "gpu_span"},
+		[]any{"workload_prefill_ns", "prefill", "ns", 2.2e6, 2.2e6, 1e5, 2e6, 2.4e6, int64(2), "workload"})
+	aggregates.Notes = []string{"aggregates " + breakout}
+	mfu := frameOf("mfu", "stage passes flop time_basis time_ns peak_flop_per_s mfu_ratio mbu_ratio precision convention mla part_of precision_origin peak_origin device_count is_least fault",
+		[]any{"model", int64(2), int64(9e11), "gpu_span", 6e6, 989.4e12, 0.15, 0.4, "bf16", "full", "expanded", nil, "kernels", breakout, int64(1), false, nil},
+		[]any{"prefill", int64(2), int64(8e11), "gpu_span", 2e6, 989.4e12, 0.4, 0.02, "bf16", "full", "expanded", nil, "kernels", breakout, int64(1), false, nil},
+		[]any{"decode", int64(2), int64(1e11), "gpu_span", 4e6, 989.4e12, nil, nil, "bf16", "full", "expanded", nil, "kernels", breakout, int64(1), false, "over 1: " + breakout},
+		[]any{"vision", int64(2), nil, "gpu_span", 1e6, 989.4e12, nil, nil, "bf16", "full", "expanded", "prefill", "kernels", breakout, int64(1), false, nil})
+	mfu.Notes = []string{"mfu " + breakout}
+	mbu := frameOf("mbu", "stage weight_bytes kv_bytes time_ns peak_bytes_per_s fault", []any{"decode", nil, int64(1), 4e6, 4.8e12, nil})
+	notes := frameOf("stage-notes", "stage note instances gpu_span_mean_ns", []any{"prefill", "sam", int64(4), 5e5}, []any{"prefill", breakout, int64(2), nil})
+	conservation := frameOf("conservation", "capture kernel_count kernel_sum_ns attributed_count attributed_ns outside_count outside_ns unlaunched_count unlaunched_ns is_exact",
+		[]any{"nsys", int64(6), int64(60), int64(3), int64(30), int64(2), int64(20), int64(1), int64(10), true})
+	devices := frameOf("kernel-devices", "rank kernel device calls total_ns share_ratio", []any{int64(1), breakout, int64(1), int64(1), int64(1), 0.25},
+		[]any{int64(1), breakout, int64(0), int64(2), int64(3), 0.75}, []any{int64(2), hostile, int64(1), int64(1), int64(1), 1.0})
+	stages := frameOf("stages", "stage passes warmup_passes", []any{"prefill", int64(2), int64(1)}, []any{breakout, int64(2), int64(0)})
+	stages.Notes = []string{"stages " + breakout}
+	return []*queries.Frame{operators, kernels, aggregates, mfu, mbu, notes, conservation, devices, stages,
+		frameOf("accounting", "stage device part kind total_ns share_ratio mean_ns passes span_total_ns",
+			[]any{breakout, int64(0), "compute", "busy", int64(600_000), 0.6, 300_000.0, int64(2), int64(1_000_000)}, []any{breakout, int64(0), breakout, "launch-bound", int64(400_000), 0.4, 200_000.0, int64(2), int64(1_000_000)},
+			[]any{breakout, int64(1), "compute", "busy", int64(1), 1.0, 1.0, int64(1), int64(1)}),
+		frameOf("passes", "stage path is_warmup", []any{"prefill", "repeat[#] > " + breakout, true}, []any{"prefill", "repeat[#] > " + breakout, false}, []any{"prefill", "repeat[#] > " + breakout, false}),
+		frameOf("device-use", "pass device busy_sm_clock_mean_hz sm_clock_max_hz power_max_w temperature_max_c", []any{"nsys-1", int64(0), 1.5e9, 1.98e9, 650.5, nil}, []any{"nsys-1", int64(1), nil, nil, nil, nil}),
+		frameOf("throttling", "pass device reason is_slowdown busy_share_ratio", []any{"nsys-1", int64(0), "sw_power_cap", true, 0.12}),
+		frameOf("overhead", "mode tool overhead_ratio pass_count baseline_count", []any{"deep", "nsys", 0.32, int64(2), int64(3)})}
+}
+
+// fileFacts are the answers that say what the run is.
+func fileFacts() []*queries.Frame {
+	return []*queries.Frame{
+		frameOf("run-details", "run run_id created_at started_at host command prof_version tags",
+			[]any{breakout, "01890000-0000-7000-8000-00000000000a", "2026-01-02 03:04:05.678", "2026-01-01 00:00:00", "box", `python 'it'\''s a' '' ` + "'k=" + strings.ReplaceAll(breakout, "'", "") + "'", "0.1.0", nil}),
+		frameOf("devices", "source_id device name compute_capability sm_count clock_hz memory_bytes memory_bytes_per_s l2_bytes uuid bus_id kernel_count",
+			[]any{int64(1), int64(0), "NVIDIA H200", "9.0", int64(132), int64(198e7), int64(1 << 37), nil, nil, nil, nil, int64(6)},
+			[]any{int64(2), int64(1), breakout, nil, nil, nil, nil, nil, nil, nil, nil, int64(0)}),
+		frameOf("models", "model name family dtype is_counted hidden_size layer_count vocab_size parameter_count active_parameter_count",
+			[]any{int64(1), breakout, "deepseek_v2", nil, true, int64(1280), int64(12), int64(129280), int64(3e9), int64(5e8)}),
+		frameOf("peaks", "device resource accumulate peak_flop_per_s peak_bytes_per_s peak_clock_hz clock_hz origin doc reference checked_on",
+			[]any{"NVIDIA H200", "dram", nil, nil, 4.8e12, nil, int64(198e7), "builtin", "141 GB", "datasheet", "2026-11-21"},
+			[]any{"NVIDIA H200", "fp32", "fp32", 66.9e12, nil, 1.98e9, int64(198e7), "builtin", "dense", "datasheet", "2026-11-21"},
+			[]any{"NVIDIA H200", "tensor_bf16", "fp32", 989.4e12, nil, 1.83e9, int64(198e7), "user", breakout, "datasheet", "2026-11-21"},
+			[]any{"NVIDIA H200", "fp16", "fp16", nil, nil, nil, int64(198e7), nil, nil, nil, nil}),
+		frameOf("finding-rules", "finding title bound saving value unit needs", []any{"host-bound", "GPU idle", "at most", "idle time without a call for 100 us", nil, nil, "timeline"},
+			[]any{"wave-tail", "Last wave", "about", "time x (1 - blocks)", 4.0, "waves", "grids"}),
+		frameOf("facts", "source_id key value", []any{int64(1), "capture.trace", "Cuda," + breakout}, []any{int64(1), "capture.id", "session"}, []any{int64(1), "driver.cuda_version", "13010"},
+			[]any{int64(1), "os.description", hostile}, []any{int64(2), "driver.cuda_version", "12.8"}, []any{int64(2), "torch.cuda_runtime_version", "12080"}, []any{int64(2), "torch.record_shapes", "1"},
+			[]any{int64(3), "env.python.packages.torch", "2.11.0"}, []any{int64(3), "capture.clock_control", "base"}),
+		frameOf("sources", "source_id kind form path rank_id tool_version schema_version size_bytes sha256 status reason duration_ns",
+			[]any{int64(1), "nsys", "sqlite", "/data/" + hostile, nil, "2025.3", nil, int64(5), "0123", "ok", nil, int64(2e9)},
+			[]any{int64(2), "torch", "torch-trace", "/data/t.json", int64(0), nil, "1", int64(6), "1e5", "partial", breakout, nil}),
+		frameOf("captures", "mode status reason git_commit git_branch is_git_dirty started_at duration_ns folder workload_key source_id",
+			[]any{"deep", "partial", breakout, "0123", "main", true, "2026-01-01 00:00:00", int64(14e9), "/home/me", "key", int64(3)}),
+		frameOf("capture-passes", "pass tool mode repeat status reason tool_version clock_control started_at workload_ns duration_ns exit_code signal",
+			[]any{"baseline-1", "none", "baseline", int64(1), "ok", nil, nil, nil, "2026-01-01 00:00:00", int64(1e9), int64(1e9), int64(0), nil},
+			[]any{"nsys-1", "nsys", "deep", int64(1), "ok", nil, "2025.3", nil, "2026-01-01 00:00:00", int64(1e9), int64(1e9), int64(0), nil},
+			[]any{"nsys-2", "nsys", "deep", int64(2), "failed", breakout, "2025.3", nil, "2026-01-01 00:00:00", int64(1e9), int64(1e9), nil, "SIGKILL"},
+			[]any{"ncu-1", "ncu", "kernels", int64(1), "not_run", nil, nil, "none", "2026-01-01 00:00:00", nil, nil, nil, nil}),
+		frameOf("inputs", "path size_bytes sha256", []any{hostile, int64(12), "00e1"}, []any{"no: " + breakout, nil, nil}),
+		frameOf("workload-passes", "source_id pass is_warmup prefill_count decode_count batch_count image_count crop_count",
+			[]any{int64(4), int64(1), true, int64(681), int64(16), int64(1), nil, nil}, []any{int64(4), int64(2), false, int64(700), int64(16), int64(1), nil, nil}),
+		frameOf("diagnostics", "severity message", []any{"warning", breakout}, []any{"info", breakout}),
+	}
+}
+
+// emptyReport is one of a run that nothing is known of but that it was asked for.
+func emptyReport() *queries.Report {
+	r := &queries.Report{Name: "a", Frames: map[string]*queries.Frame{}}
+	for key := range fileReport().Frames {
+		r.Frames[key] = &queries.Frame{Query: key, Version: 1, SQL: "FROM x", Notes: []string{"nothing of " + key + " " + breakout}}
+	}
+	return r
+}
+
+// fileText gives a file of a report; the same answers must give the same bytes.
+func fileText(t *testing.T, r *queries.Report, write func(io.Writer, *queries.Report) error) string {
+	t.Helper()
+	var first, second bytes.Buffer
+	for _, out := range []*bytes.Buffer{&first, &second} {
+		if err := write(out, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first.String() != second.String() {
+		t.Error("the same answers give different bytes")
+	}
+	return first.String()
+}
+
+// fileWriters are the files that this test holds, by name.
+var fileWriters = map[string]func(io.Writer, *queries.Report) error{"operators.md": ReportOperators, "kernels.md": ReportKernels, "metrics.json": ReportMetrics, "env.json": ReportEnvironment,
+	"inputs.yaml": ReportInputs, "config.yaml": ReportConfig, "assumptions.md": ReportAssumptions}
+
+func TestReportFiles(t *testing.T) {
+	for name, write := range fileWriters {
+		compare(t, filepath.Join("testdata", "report", name), []byte(fileText(t, fileReport(), write)))
+		compare(t, filepath.Join("testdata", "report", "empty."+name), []byte(fileText(t, emptyReport(), write)))
+		if fileText(t, &queries.Report{}, write) == "" {
+			t.Errorf("%s of a report without answers is empty", name)
+		}
+	}
+}
+
+// TestReportFilesAreListed holds that each of them is a file of a report, and that those which need something say what where it is not there.
+func TestReportFilesAreListed(t *testing.T) {
+	listed := map[string]ReportFile{}
+	for _, f := range ReportFiles() {
+		listed[f.Name] = f
+	}
+	for name := range fileWriters {
+		f, ok := listed[name]
+		if !ok {
+			t.Errorf("%s is not listed", name)
+			continue
+		}
+		if f.Missing == nil {
+			continue
+		}
+		if why := f.Missing(fileReport()); why != "" {
+			t.Errorf("%s: %s", name, why)
+		}
+		if f.Missing(emptyReport()) == "" || f.Missing(&queries.Report{}) == "" {
+			t.Errorf("%s of an empty run is not missing", name)
+		}
+	}
+}
+
+// TestReportFilesNameTheColumn holds that an answer without a column is an error that says which.
+func TestReportFilesNameTheColumn(t *testing.T) {
+	for name, key := range map[string]string{"operators.md": "top-operators", "kernels.md": "top-kernels", "metrics.json": "aggregates", "env.json": "facts", "inputs.yaml": "inputs", "config.yaml": "facts",
+		"assumptions.md": "finding-rules"} {
+		r := fileReport()
+		r.Frames[key] = frameOf(key, "other", []any{"x"})
+		err := fileWriters[name](io.Discard, r)
+		if err == nil || !strings.Contains(err.Error(), "render "+key+": it has no column") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package render
+
+import (
+	"slices"
+
+	"prof/queries"
+)
+
+// glance is what a report says first, in words and figures as they are shown.
+type glance struct {
+	Lead    string
+	Stages  []glanceStage
+	Centres []glanceCentre
+	Kernels []glanceKernel
+	Advice  []queries.Advice
+	Doubts  []string
+}
+
+type glanceStage struct {
+	Name                                       string
+	Time                                       string // of a pass, with its spread
+	Share                                      string // of the measured time
+	Percent                                    float64
+	Busy, MFU, MBU, Tokens                     string // "-" when not known
+	Bound, Meaning, Why, But, Unknown, Command string
+	IsAll                                      bool
+}
+
+type glanceCentre struct{ Words, Stage, Time, Share, Command string }
+
+// glanceKernel is a kernel with its name in short and whole, and what is said of it.
+type glanceKernel struct{ Short, Name, Words, Command string }
+
+// newGlance words the summary of a report; nil for one of chosen sections that has no place for it.
+func newGlance(r *queries.Report) (*glance, error) {
+	if r.Frame("stages") == nil || r.Frame("accounting") == nil {
+		return nil, nil
+	}
+	s, err := queries.Summarise(r)
+	if err != nil {
+		return nil, err
+	}
+	g := &glance{Lead: neutral(leadOf(s))}
+	for _, stage := range s.Stages {
+		g.Stages = append(g.Stages, newGlanceStage(stage))
+	}
+	if s.All != nil {
+		g.Stages = append(g.Stages, newGlanceStage(*s.All))
+	}
+	for _, c := range s.Centres {
+		stage := neutral(c.Stage)
+		if stage == "" {
+			stage = allWork
+		}
+		g.Centres = append(g.Centres, glanceCentre{neutral(c.Words), stage, timeText(float64(c.TotalNs)), shareText(c.ShareRatio), neutral(c.Query)})
+	}
+	g.Kernels = glanceKernels(s.Kernels, r.Frame("top-kernels"))
+	for _, a := range s.Advice {
+		for _, text := range []*string{&a.Stage, &a.Text, &a.Title, &a.Number, &a.Why, &a.Subject, &a.Command, &a.Query} {
+			*text = neutral(*text)
+		}
+		a.Subject = shorten(a.Subject, longName, 60)
+		g.Advice = append(g.Advice, a)
+	}
+	for _, d := range s.Doubts {
+		g.Doubts = append(g.Doubts, neutral(d))
+	}
+	return g, nil
+}
+
+// glanceKernels words kernels, each by what tells its name from those of the others in the table.
+func glanceKernels(list []queries.TopKernel, f *queries.Frame) []glanceKernel {
+	var names []string
+	for _, k := range list {
+		names = append(names, neutral(k.Name))
+	}
+	if f != nil {
+		at := f.Index("kernel")
+		for _, row := range f.Rows {
+			if name, ok := row[at].(string); ok && !slices.Contains(names, neutral(name)) {
+				names = append(names, neutral(name))
+			}
+		}
+	}
+	plain := plainNames(names)
+	short := shortener(plain, longName)
+	var out []glanceKernel
+	for i, k := range list {
+		out = append(out, glanceKernel{short(plain[i]), names[i], kernelText(k), neutral(k.Query)})
+	}
+	return out
+}
+
+func newGlanceStage(s queries.StageSummary) glanceStage {
+	g := glanceStage{Name: neutral(s.Stage), Time: passTimeText(s), Share: shareText(s.ShareRatio), Percent: 100 * s.ShareRatio, Busy: null, MFU: null, MBU: null, Tokens: null,
+		Bound: s.Bound.Name(), Meaning: s.Bound.Meaning(), Why: neutral(s.Why), But: neutral(s.But), Unknown: neutral(s.Unknown), Command: neutral(s.Query), IsAll: s.Stage == ""}
+	if g.IsAll {
+		g.Name = allWork
+	}
+	for _, c := range []struct {
+		to    *string
+		ratio *float64
+	}{{&g.Busy, s.BusyRatio}, {&g.MFU, s.MFU}, {&g.MBU, s.MBU}} {
+		if c.ratio != nil {
+			*c.to = shareText(*c.ratio)
+		}
+	}
+	if s.TokensPerS != nil {
+		g.Tokens = digitsText(*s.TokensPerS)
+	}
+	return g
+}
+
+// whole is why the stage is said to be bound so, with what speaks against it.
+func (s glanceStage) whole() string {
+	if s.But == "" {
+		return s.Why
+	}
+	return s.Why + "; but " + s.But
+}
+
+// MeaningSentence and WhySentence are what the page shows as sentences.
+func (s glanceStage) MeaningSentence() string { return sentence(s.Meaning) + "." }
+
+// WhySentence is the other one.
+func (s glanceStage) WhySentence() string { return sentence(s.Why) + "." }

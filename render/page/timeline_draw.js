@@ -1,0 +1,125 @@
+// --- timeline: drawing
+const timelineHead = 20, timelineTitle = 20, timelineSpace = 5;
+
+// x gives the place of a moment, momentAt the moment of a place.
+const timelineX = (t, ns) => t.gutter + (ns - t.view.from) * (t.width - t.gutter) / (t.view.to - t.view.from);
+const momentAt = (t, px) => t.view.from + (px - t.gutter) * (t.view.to - t.view.from) / (t.width - t.gutter);
+
+function drawView(t) {
+  t.width = Math.max(240, t.plot.clientWidth);
+  t.gutter = Math.min(120, Math.round(t.width * 0.24));
+  let y = timelineHead, out = "";
+  for (const group of t.groups) {
+    group.top = y;
+    out += `<text class="gpu" x="0" y="${y + 13}">${esc(group.label)}</text>`;
+    y += timelineTitle;
+    for (const line of group.lines) {
+      line.y = y;
+      out += lineLabel(t, line) + drawLine[line.kind](t, line, group);
+      y += line.height + (line.kind === "range" ? 1 : timelineSpace);
+    }
+    group.bottom = y += 10;
+  }
+  t.height = y;
+  t.svg.setAttribute("viewBox", `0 0 ${t.width} ${y}`); // on paper, where it is not drawn anew, it shrinks
+  t.svg.innerHTML = drawAxis(t, y) + out + drawPick(t) + `<line class="cursor" y1="${timelineHead}" y2="${y}" x1="-9" x2="-9"/>`;
+  placeCursor(t);
+  t.shown.textContent = `${momentText(t.view.from, (t.view.to - t.view.from) / 1000)} to ${momentText(t.view.to, (t.view.to - t.view.from) / 1000)}: ${timeText(t.view.to - t.view.from)}`;
+}
+
+function placeCursor(t) {
+  const at = t.cursor === null ? -9 : timelineX(t, t.cursor), line = t.svg.querySelector(".cursor");
+  line.setAttribute("x1", at < t.gutter ? -9 : at);
+  line.setAttribute("x2", at < t.gutter ? -9 : at);
+}
+
+function lineLabel(t, line) {
+  const text = line.label, fits = Math.floor(t.gutter / 6.6);
+  return `<text class="soft" x="0" y="${line.y + line.height / 2 + 4}">${esc(text.length > fits ? text.slice(0, fits - 1) + "…" : text)}<title>${esc(text)}</title></text>`;
+}
+
+function drawAxis(t, height) {
+  const rough = (t.view.to - t.view.from) / Math.max(2, Math.floor((t.width - t.gutter) / 110)), ten = 10 ** Math.floor(Math.log10(rough));
+  const step = Math.max(1, [1, 2, 5, 10].map((f) => f * ten).find((s) => s >= rough));
+  let out = "";
+  for (let at = Math.ceil(t.view.from / step) * step; at <= t.view.to; at += step) {
+    const x = timelineX(t, at).toFixed(1);
+    out += `<line class="grid" x1="${x}" x2="${x}" y1="${timelineHead - 4}" y2="${height}"/><text class="soft" x="${x}" y="12" text-anchor="${x > t.width - 40 ? "end" : "middle"}">${timeText(at, step)}</text>`;
+  }
+  return out;
+}
+
+// drawPick outlines the item that is picked.
+function drawPick(t) {
+  if (!t.pick) return "";
+  const { line, index } = t.pick, from = Math.max(t.gutter, timelineX(t, line.begins[index])), to = Math.min(t.width, timelineX(t, line.ends[index]));
+  if (line.ends[index] < t.view.from || line.begins[index] > t.view.to) return "";
+  return `<rect class="picked" x="${(from - 1).toFixed(1)}" y="${line.y - 1}" width="${Math.max(4, to - from + 2).toFixed(1)}" height="${line.height + 2}"/>`;
+}
+
+const rectAt = (from, to, y, height, style) => `<rect class="${style}" x="${from.toFixed(1)}" y="${y}" width="${(to - from).toFixed(1)}" height="${height}"/>`;
+const lineGround = (t, line) => rectAt(t.gutter, t.width, line.y, line.height, "ground");
+
+// inView calls with each item that is on the screen, and its place there.
+function inView(t, line, call) {
+  const last = firstFrom(line.begins, t.view.to);
+  for (let i = firstFrom(line.begins, t.view.from - line.longest); i < last; i++) {
+    if (line.ends[i] >= t.view.from) call(i, Math.max(t.gutter, timelineX(t, line.begins[i])), Math.min(t.width, timelineX(t, line.ends[i])));
+  }
+}
+
+// coverage adds up how much of each pixel's time the work of each kind takes, where work is too short for a box of its own.
+function coverage(t) {
+  const size = Math.ceil(t.width - t.gutter) + 1, kinds = new Map();
+  return {
+    add(kind, from, to, share) {
+      let columns = kinds.get(kind);
+      if (!columns) kinds.set(kind, columns = new Float64Array(size));
+      const last = Math.min(size - 1, Math.floor(to - t.gutter));
+      for (let px = Math.max(0, Math.floor(from - t.gutter)); px <= last; px++) {
+        columns[px] += Math.max(1e-9, (Math.min(to - t.gutter, px + 1) - Math.max(from - t.gutter, px)) * share); // what is there is seen
+      }
+    },
+    // draw draws the shares as heights, one kind upon the other. What is there is never lower than a pixel.
+    draw(line) {
+      const filled = new Float64Array(size), bottom = line.y + line.height;
+      let out = "";
+      for (const [kind, columns] of kinds) {
+        let path = "", run = null;
+        for (let px = 0; px < size; px++) {
+          const low = Math.min(line.height - 1, Math.round(Math.min(1, filled[px]) * line.height));
+          const high = columns[px] > 0 ? Math.max(low + 1, Math.round(Math.min(1, filled[px] + columns[px]) * line.height)) : low;
+          filled[px] += columns[px];
+          if (run && run.low === low && run.high === high && px < size - 1) continue;
+          if (run) path += `M${t.gutter + run.px} ${bottom - run.low}v${run.low - run.high}h${px - run.px}v${run.high - run.low}z`;
+          run = high > low ? { px, low, high } : null;
+        }
+        out += `<path class="work part-${esc(kind)}" d="${path}"/>`;
+      }
+      return out;
+    },
+  };
+}
+
+// boxText writes a text into a box as far as it fits.
+function boxText(t, from, to, y, text) {
+  const room = to - from - 6;
+  if (room < 14) return "";
+  const wide = textWidth(t, text);
+  if (wide > room) {
+    let fits = Math.floor(text.length * room / wide);
+    while (fits > 1 && textWidth(t, text.slice(0, fits) + "…") > room) fits--;
+    if (fits < 2) return "";
+    text = text.slice(0, fits) + "…";
+  }
+  return `<text x="${(from + 3).toFixed(1)}" y="${y}">${esc(text)}</text>`;
+}
+
+function textWidth(t, text) {
+  let wide = t.widths.get(text);
+  if (wide === undefined) {
+    if (t.widths.size > 20000) t.widths.clear();
+    t.widths.set(text, wide = t.pen.measureText(text).width);
+  }
+  return wide;
+}

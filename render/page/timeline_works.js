@@ -1,0 +1,69 @@
+// --- timeline: single pieces of work, and ranges
+
+// tones is how many looks pieces of one kind have, so that kernels which take turns can be told apart.
+const tones = { kernel: 8, collective: 2, graph: 2, copy: 2 };
+
+// workClasses gives each kind of work its look: the ones that take most time are told apart best.
+function workClasses(data) {
+  const total = new Float64Array(data.works.length);
+  for (const row of data.rows) for (const stream of row.streams) for (let i = 0; i < stream.items.length; i += 3) total[stream.items[i + 2]] += stream.items[i + 1];
+  const used = {}, classes = [];
+  for (const work of [...total.keys()].sort((a, b) => total[b] - total[a] || a - b)) {
+    const lane = data.names[data.works[work][1]];
+    used[lane] = (used[lane] ?? -1) + 1;
+    classes[work] = `${lane}-${used[lane] % (tones[lane] ?? 1)}`;
+  }
+  return classes;
+}
+
+// runsOf reads runs of equal values into one value an item.
+function runsOf(runs, count) {
+  const out = new Int32Array(count);
+  for (let i = 0, at = 0; i < runs.length; at += runs[i + 1], i += 2) out.fill(runs[i], at, at + runs[i + 1]);
+  return out;
+}
+
+function streamItems(stream, data, palette, place) {
+  const count = stream.items.length / 3, begins = new Float64Array(count), ends = new Float64Array(count), works = new Int32Array(count);
+  for (let i = 0, at = 0; i < count; i++) {
+    begins[i] = at + stream.items[3 * i];
+    at = ends[i] = begins[i] + stream.items[3 * i + 1];
+    works[i] = stream.items[3 * i + 2];
+  }
+  const stages = runsOf(stream.stages, count), streams = stream.streams && runsOf(stream.streams, count);
+  const lane = (i) => data.names[data.works[works[i]][1]], name = (i) => data.names[data.works[works[i]][0]];
+  const stage = (i) => stages[i] < 0 ? "stage unknown, as its launch was not captured" : `stage ${data.names[stages[i]]}`;
+  const line = (i) => streams ? data.names[streams[i]] : stream.name;
+  const briefs = new Array(data.works.length);
+  return timelineLine("stream", stream.name, 18, begins, ends, {
+    lane,
+    name,
+    look: (i) => palette[works[i]],
+    brief: (i) => briefs[works[i]] ??= briefName(name(i)),
+    tell: (i) => `${lane(i)} ${cutText(name(i), 110)}: ${timeText(ends[i] - begins[i])} from ${momentText(begins[i], 1)}, ${line(i)}, ${stage(i)}`,
+    facts: (i) => `${lane(i)} on ${line(i)} of ${place}, ${stage(i)}`,
+  });
+}
+
+// briefName gives of a kernel's name what comes after its type and namespaces.
+function briefName(name) {
+  const text = name.replace(/\(anonymous namespace\)::|<unnamed>::/g, "").replace(/^(void|static|auto) /, "");
+  const head = text.search(/[<(]/), at = text.lastIndexOf("::", head < 0 ? text.length : head);
+  return at < 0 ? text : text.slice(at + 2);
+}
+
+// rangeItems makes a line for each depth of a thread's ranges.
+function rangeItems(thread, data) {
+  const depths = [];
+  for (let i = 0, at = 0; i < thread.items.length; i += 5) {
+    const [after, length, depth, name, domain] = thread.items.slice(i, i + 5);
+    at += after;
+    (depths[depth] ??= []).push({ begin: at, end: at + length, name: data.names[name], domain: domain < 0 ? "" : `, domain ${data.names[domain]}` });
+  }
+  return depths.map((items, depth) => timelineLine("range", depth === 0 ? "ranges" : "", 16, Float64Array.from(items, (r) => r.begin), Float64Array.from(items, (r) => r.end), {
+    depth,
+    name: (i) => items[i].name,
+    tell: (i) => `range ${cutText(items[i].name, 110)}: ${timeText(items[i].end - items[i].begin)} from ${momentText(items[i].begin, 1000)}${items[i].domain}`,
+    facts: (i) => `range of ${thread.label}${depth ? `, inside ${depth} more` : ""}${items[i].domain}`,
+  })).filter((line) => line);
+}

@@ -1,0 +1,193 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// aggregates are the figures to quote, in the original's order; those that the workload measured itself come last.
+func (p *stakeholder) aggregates() error {
+	p.title("Aggregates")
+	list, err := answers(p.r, "aggregates", "metric", "stage", "unit", "value", "std", "passes", "basis")
+	if err != nil || len(list) == 0 {
+		p.line("Not known: %s", markdownLine(neutral(p.whyNoFigures("aggregates"))))
+		return err
+	}
+	slices.SortStableFunc(list, func(x, y answered) int { return metricPlace(x) - metricPlace(y) })
+	var rows [][]string
+	for _, r := range list {
+		unit, name := 1.0, metricName(r)
+		if r.text("unit") == "ns" {
+			unit = nsPerMs
+		}
+		rows = append(rows, []string{markdownText(neutral(name)), r.digits("value", unit), r.digits("std", unit), r.word("passes")})
+	}
+	p.table([]string{"Metric", "Mean", "Std", "n"}, rows)
+	p.line("\nA token is a piece of a word or image. Tokens/s is the sum of tokens by the sum of the times on the GPU. Std: standard deviation over n passes. Query %s", markdownSpan(sourceOf(p.r.Frame("aggregates"))))
+	return nil
+}
+
+// whyNoFigures says why there are no figures of stages; that there are no stages is said where these are.
+func (p *stakeholder) whyNoFigures(key string) string {
+	if len(p.s.Stages) == 0 {
+		return "no stage was measured, see Per-Stage Timings"
+	}
+	return whyNone(p.r, key)
+}
+
+// metricPlace puts times first, then tokens, then rates, and what the workload says of itself last.
+func metricPlace(r answered) int {
+	place := slices.Index([]string{"ns", "count", "tokens_per_s"}, r.text("unit"))
+	if strings.HasSuffix(r.text("metric"), "_per_token") {
+		place = 3
+	}
+	if r.text("basis") == "workload" {
+		place += 10
+	}
+	return place
+}
+
+// metricName gives a metric as the original's tables word it: Prefill ms.
+func metricName(r answered) string {
+	stage := r.text("stage")
+	if stage != "" {
+		stage = strings.ToUpper(stage[:1]) + stage[1:]
+	}
+	what := map[string]string{"ns": "ms", "count": "tokens", "tokens_per_s": "tokens/s"}[r.text("unit")]
+	if strings.HasSuffix(r.text("metric"), "_per_token") {
+		what = "ms per token"
+	}
+	if r.text("basis") == "workload" {
+		what += ", by the workload"
+	}
+	return stage + " " + what
+}
+
+// digits writes a number in a larger unit with three digits, or as many as its whole part has.
+func (r answered) digits(column string, unit float64) string {
+	x, ok := r.number(column)
+	if !ok {
+		return null
+	}
+	return digitsText(x / unit)
+}
+
+// digitsText writes a number with three digits, or as many as its whole part has.
+func digitsText(x float64) string {
+	return scale{step: step{div: 1}, decimals: min(decimalsFor(x, 3), exactDecimals(x)), group: true}.float(x)
+}
+
+// stages are the times of stages. Vision is work inside prefill: a note, never a row.
+func (p *stakeholder) stages() error {
+	p.title("Per-Stage Timings")
+	var rows [][]string
+	for _, s := range p.s.Stages {
+		std := null
+		if s.StdNs != nil {
+			std = timeText(*s.StdNs)
+		}
+		rows = append(rows, []string{markdownText(neutral(s.Stage)), timeText(s.MeanNs), std, fmt.Sprint(s.Passes), shareText(s.ShareRatio)})
+	}
+	if len(rows) == 0 {
+		p.line("Not known: %s", markdownLine(neutral(whyNone(p.r, "stages"))))
+		return nil
+	}
+	p.table([]string{"Stage", "Mean", "Std", "n", "Share of time"}, rows)
+	p.line("\nPrefill reads the prompt, decode writes the answer token by token. Mean: from the first to the last work of the GPU in a pass. Query %s", markdownSpan(sourceOf(p.r.Frame("stages"))))
+	parts, err := answers(p.r, "stage-notes", "stage", "note", "gpu_span_mean_ns", "instances")
+	inside, order := map[string][]string{}, []string{}
+	for _, r := range parts {
+		stage, ns := r.text("stage"), null
+		if x, ok := r.number("gpu_span_mean_ns"); ok {
+			ns = timeText(x)
+		}
+		if inside[stage] == nil {
+			order = append(order, stage)
+		}
+		inside[stage] = append(inside[stage], fmt.Sprintf("%s %s", markdownText(neutral(r.text("note"))), ns))
+	}
+	for _, stage := range order {
+		where := "Inside " + markdownText(neutral(stage)) + ", and part of its time"
+		if stage == "(none)" {
+			where = "Outside every stage"
+		}
+		p.line("\n%s: %s (mean of each execution).", where, strings.Join(inside[stage], ", "))
+	}
+	return err
+}
+
+// utilisation is how far from the hardware's limit each part is.
+func (p *stakeholder) utilisation() error {
+	p.title("MFU")
+	list, err := answers(p.r, "mfu", "stage", "mfu_ratio", "mbu_ratio", "precision", "convention", "time_basis", "part_of")
+	if err != nil || len(list) == 0 {
+		p.line("Not known: %s", markdownLine(neutral(p.whyNoFigures("mfu"))))
+		return err
+	}
+	slices.SortStableFunc(list, func(x, y answered) int { return scopePlace(x) - scopePlace(y) })
+	var rows [][]string
+	known := slices.ContainsFunc(list, func(r answered) bool { return r.value("mfu_ratio") != nil })
+	for _, r := range list {
+		name := r.text("stage")
+		switch {
+		case name == "model":
+			name = "Model-level"
+		case r.text("part_of") != "":
+			name += " (part of " + r.text("part_of") + ")"
+		}
+		rows = append(rows, []string{markdownText(neutral(name)), ratioText(r, "mfu_ratio"), ratioText(r, "mbu_ratio")})
+	}
+	p.table([]string{"Scope", "MFU", "MBU"}, rows)
+	p.line("\nMFU is the share of the arithmetic that the GPU could do at most which the model needs; MBU is the same of reading its memory, by which decode is judged. 100 %% is the limit of the hardware.")
+	if known {
+		p.line("Peak: dense %s; convention of counting: %s; time: %s. Query %s", markdownText(neutral(list[0].text("precision"))), conventionText(list[0].text("convention")),
+			basisText(list[0].text("time_basis")), markdownSpan(sourceOf(p.r.Frame("mfu"))))
+	}
+	for _, r := range list {
+		if r.text("part_of") != "" && r.value("mfu_ratio") == nil {
+			p.line("\nMFU of %s is not known: what it has to compute was not counted.", markdownText(neutral(r.text("stage"))))
+		}
+	}
+	said := map[string]bool{}
+	for _, s := range p.s.Stages {
+		if s.MFU == nil && !said[s.Unknown] {
+			said[s.Unknown] = true
+			p.line("\nMFU of %s is not known: %s", markdownText(neutral(s.Stage)), markdownText(neutral(s.Unknown)))
+		}
+	}
+	return nil
+}
+
+// conventionText says how attention is counted.
+func conventionText(convention string) string {
+	switch convention {
+	case "full":
+		return "full (attention of every token with every other, as PyTorch counts)"
+	case "causal":
+		return "causal (attention of a token with those before it)"
+	}
+	return markdownText(neutral(convention))
+}
+
+// basisText says what time is taken.
+func basisText(basis string) string {
+	if basis == "gpu_span" {
+		return "from the first to the last work of the GPU in a pass"
+	}
+	return markdownText(neutral(basis))
+}
+
+func scopePlace(r answered) int {
+	if at := slices.Index([]string{"model", "vision", "prefill", "decode"}, r.text("stage")); at >= 0 {
+		return at
+	}
+	return 4
+}
+
+func ratioText(r answered, column string) string {
+	if x, ok := r.number(column); ok {
+		return shareText(x)
+	}
+	return "unknown"
+}

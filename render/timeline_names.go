@@ -1,0 +1,52 @@
+package render
+
+// timelineNames numbers the names of a timeline, so that each is in the page once.
+type timelineNames struct {
+	at    map[string]int64 // by whole name
+	bytes int              // of the names so far
+}
+
+// How wide the names of a timeline are: whole up to wholeName columns, which most names of templates in C++ have not, as long as they take no
+// more than wholeNames bytes together, then in short, and after shortNames bytes only to be told apart. So a run with a new name for each kernel
+// has no page of another size.
+const (
+	wholeName  = 1200
+	wholeNames = 300_000
+	shortName  = 110
+	shortNames = 600_000
+	leastName  = 40
+)
+
+// name gives the place of a name in the list of names.
+func (d *timelineData) name(text string) int64 {
+	text = neutral(text)
+	at, known := d.names.at[text]
+	if known {
+		return at
+	}
+	most := wholeName
+	switch {
+	case d.names.bytes > shortNames:
+		most = leastName
+	case d.names.bytes > wholeNames:
+		most = shortName
+	}
+	short := shorten(text, most, 60)
+	at = int64(len(d.Names))
+	d.names.at[text] = at
+	d.names.bytes += len(short)
+	d.Names = append(d.Names, short)
+	return at
+}
+
+// work gives the place of a kind of work, which is a name in a lane: a kernel can be called like a copy.
+func (d *timelineData) work(name, lane string) int64 {
+	key := [2]int64{d.name(name), d.name(lane)}
+	at, known := d.workAt[key]
+	if !known {
+		at = int64(len(d.Works))
+		d.workAt[key] = at
+		d.Works = append(d.Works, key)
+	}
+	return at
+}
