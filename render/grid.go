@@ -45,6 +45,7 @@ func newGrid(f *queries.Frame) (*grid, error) {
 			g.rows[i][j], g.nulls[i][j] = cell(row[j], s), row[j] == nil
 		}
 	}
+	g.scaleRows(f)
 	return g, nil
 }
 

@@ -109,3 +109,22 @@ func TestNonZeroNeverShowsAsZero(t *testing.T) {
 		}
 	}
 }
+
+// TestScaleRows holds how figures with a unit in the row are shown, and that values of other tools are not touched.
+func TestScaleRows(t *testing.T) {
+	figures := frameOf("aggregates", "metric unit value mean std passes", []any{"decode_ns", "ns", 398_209_187.0, 398_209_187.0, 168_105.0, int64(3)},
+		[]any{"decode_tokens", "count", 16.0, 16.0, 0.0, int64(3)}, []any{"short_ns", "ns", 812.0, 812.0, nil, int64(1)})
+	g, err := newGrid(figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"decode_ns ms 398.209 398.209 0.168 3", "decode_tokens count 16 16 0 3", "short_ns ns 812 812 - 1"} {
+		if got := strings.Join(g.rows[i], " "); got != want {
+			t.Errorf("row %d is %q, want %q", i, got, want)
+		}
+	}
+	metrics := frameOf("kernel-metrics", "metric value unit", []any{"gpu__time_duration.sum", 398_209_187.0, "ns"})
+	if g, err = newGrid(metrics); err != nil || g.rows[0][2] != "ns" || g.rows[0][1] != "398,209,187" {
+		t.Errorf("%v, %v", g.rows, err)
+	}
+}

@@ -34,7 +34,7 @@ A file that a run has nothing for is left out, with a word on why. --out - print
   prof report baseline --out - --section stages,findings --top 5`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "write into `DIR`; - prints one file"},
-			&cli.StringSliceFlag{Name: "file", Usage: "only the file of this `NAME`; repeatable"},
+			&cli.StringSliceFlag{Name: "file", Usage: "only the files of these `NAMES`, with commas or repeated"},
 			&cli.StringSliceFlag{Name: "section", Usage: "only report.md and report.html, with only the sections of these `IDS`: " + strings.Join(sectionIDs(), ", ")},
 			&cli.Int64Flag{Name: "top", Usage: "rows of ranked tables, instead of each table's own number"},
 		},
@@ -60,12 +60,25 @@ func sectionIDs() []string {
 	return out
 }
 
+// listed gives the values of an option that is repeated or holds several with commas between them.
+func listed(c *cli.Context, flag string) []string {
+	var out []string
+	for _, text := range c.StringSlice(flag) {
+		for value := range strings.SplitSeq(text, ",") {
+			if value = strings.TrimSpace(value); value != "" {
+				out = append(out, value)
+			}
+		}
+	}
+	return out
+}
+
 // sectioned are the files that --section is about.
 var sectioned = []string{"report.html", "report.md"}
 
 // reportFiles gives the files that the options ask for.
 func reportFiles(c *cli.Context) ([]render.ReportFile, error) {
-	names, sections, print := c.StringSlice("file"), c.StringSlice("section"), c.String("out") == "-"
+	names, sections, print := listed(c, "file"), listed(c, "section"), c.String("out") == "-"
 	for _, name := range names {
 		if !slices.ContainsFunc(render.ReportFiles(), func(f render.ReportFile) bool { return f.Name == name }) {
 			return nil, usagef("a report has no file %q; see `prof help report`", name)
@@ -100,7 +113,7 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		return usagef("--top %d is below 0", c.Int64("top"))
 	}
 	page := slices.ContainsFunc(files, func(f render.ReportFile) bool { return f.Name == "report.html" })
-	r, err := p.newReport(c.Context, w, run, queries.ReportOptions{Sections: c.StringSlice("section"), Top: c.Int64("top"), Page: page})
+	r, err := p.newReport(c.Context, w, run, queries.ReportOptions{Sections: listed(c, "section"), Top: c.Int64("top"), Page: page})
 	if err != nil {
 		return err
 	}
