@@ -77,27 +77,8 @@ func (a *Asker) askAll(ctx context.Context, list []request) ([]*Frame, error) {
 }
 
 func (a *Asker) notesOf(ctx context.Context, w *schema.Warehouse, args Args, kinds ...string) ([]string, error) {
-	own, plain, err := noteQueries(kinds)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, q := range own {
-		notes, err := a.known(ctx, w, q, args)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, notes[""]...)
-	}
-	if len(plain) == 0 {
-		return out, nil
-	}
-	shared, err := sharedNotes()
-	if err != nil {
-		return nil, err
-	}
-	notes, err := a.known(ctx, w, shared, args)
-	return append(out, ofKinds(notes, plain)...), err
+	// Those of all kinds are kept, so that questions with other kinds find them.
+	return notesBy(kinds, func(q Query, _ ...string) (map[string][]string, error) { return a.known(ctx, w, q, args) })
 }
 
 // known asks a query of notes where it was not asked yet.

@@ -12,13 +12,20 @@ import (
 // Notes gives what a reader of a query's rows must know of the run and source in its arguments, of the given kinds: those of the
 // query _run-note, or one with a query of its own.
 func Notes(ctx context.Context, w *schema.Warehouse, args Args, kinds ...string) ([]string, error) {
+	return notesBy(kinds, func(q Query, kinds ...string) (map[string][]string, error) {
+		return readNotes(ctx, w, q, args, kinds...)
+	})
+}
+
+// notesBy gives the notes of some kinds; ask gives those of a query of notes by kind, of one with kinds those given at least.
+func notesBy(kinds []string, ask func(q Query, kinds ...string) (map[string][]string, error)) ([]string, error) {
 	own, plain, err := noteQueries(kinds)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, q := range own {
-		notes, err := readNotes(ctx, w, q, args)
+		notes, err := ask(q)
 		if err != nil {
 			return nil, err
 		}
@@ -31,8 +38,11 @@ func Notes(ctx context.Context, w *schema.Warehouse, args Args, kinds ...string)
 	if err != nil {
 		return nil, err
 	}
-	notes, err := readNotes(ctx, w, shared, args, plain...)
-	return append(out, ofKinds(notes, plain)...), err
+	notes, err := ask(shared, plain...)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, ofKinds(notes, plain)...), nil
 }
 
 // noteQueries sorts kinds of notes: those with a query of their own, and the rest.

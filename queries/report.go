@@ -22,6 +22,7 @@ type Section struct {
 	ID      string // how it is asked for; also its key in Frames
 	Title   string
 	Frame   *Frame
+	Hint    string // what its rows count that one may not think of; "" where there is no such thing
 	Missing string // why Frame has no rows; "" when it has some, or none are the answer
 	Page    bool   // only the page of HTML shows it, as a picture
 }
@@ -43,6 +44,7 @@ type wanted struct {
 	optional  bool   // left out where it has no rows: not every run has such a thing
 	answers   bool   // no rows are an answer too, and nothing is missing
 	page      bool   // only the page of HTML has it
+	warm      bool   // it counts warm-up too
 	of        string // asked only of runs with a source of this kind; others have nothing of it
 }
 
@@ -60,15 +62,15 @@ var questions = []wanted{
 	{id: "accounting", title: "Where the time went"},
 	{id: "cost-centres", title: "What costs most", top: "10"},
 	{id: "findings", title: "What to do about it", top: "10", answers: true},
-	{id: "gaps", title: "Idle gaps", top: "10"},
+	{id: "gaps", title: "Idle gaps", top: "10", warm: true},
 	{id: "step-times", title: "Steps", optional: true},
-	{id: "collectives", title: "Collectives", optional: true},
+	{id: "collectives", title: "Collectives", optional: true, warm: true},
 	{id: "models", title: "Model"},
 	{id: "mfu", title: "Model FLOPs utilisation"},
 	{id: "mbu", title: "Memory bandwidth utilisation"},
-	{id: "top-kernels", title: "Top kernels", top: "20"},
-	{id: "stage-kernels", title: "Kernels by stage", top: "8"},
-	{id: "kernel-durations", title: "Kernel durations", top: "9", optional: true, page: true},
+	{id: "top-kernels", title: "Top kernels", top: "20", warm: true},
+	{id: "stage-kernels", title: "Kernels by stage", top: "8", warm: true},
+	{id: "kernel-durations", title: "Kernel durations", top: "9", optional: true, page: true, warm: true},
 	{id: "bottlenecks", title: "What bounds the kernels", top: "20"},
 	{id: "roofline", title: "Roofline"},
 	{id: "top-operators", title: "Top operators", top: "20"},
@@ -109,6 +111,11 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 		return nil, err
 	}
 	r := &Report{Name: run.Name, Frames: map[string]*Frame{"sources": first[0], "devices": first[1]}}
+	if o.Page && r.hasKind("capture") { // how many passes there are tells how finely their samples are drawn
+		if r.Frames["capture-passes"], err = a.Ask(ctx, "capture-passes", Args{"run": run.ID}); err != nil {
+			return nil, err
+		}
+	}
 	list := r.requests(chosen, run.ID, o.Top)
 	timeline := timelineRequests(run.ID, first[1])
 	if o.Page {
@@ -133,7 +140,9 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 	}
 	r.fillSections(chosen)
 	if o.Top > 0 && len(o.Sections) == 0 {
-		err = r.askWhole(ctx, a, chosen, run.ID)
+		if err := r.askWhole(ctx, a, chosen, run.ID); err != nil {
+			return nil, err
+		}
 	}
-	return r, err
+	return r, r.AskMore(ctx, a, run.ID)
 }

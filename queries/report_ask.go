@@ -4,16 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // askWhole asks ranked tables with their own numbers of rows: what a run comes to does not depend on how many are shown.
 func (r *Report) askWhole(ctx context.Context, a *Asker, chosen []wanted, run string) error {
 	ranked := slices.DeleteFunc(slices.Clone(chosen), func(q wanted) bool { return q.top == "" || q.page })
-	shown := r.Frames
-	r.Frames = map[string]*Frame{"sources": shown["sources"]}
 	list := slowestFirst(r.requests(ranked, run, 0))
-	r.Frames = shown
 	frames, err := a.askAll(ctx, list)
 	if err != nil {
 		return err
@@ -42,11 +40,11 @@ func choose(o ReportOptions) ([]wanted, error) {
 	}), nil
 }
 
-// requests are what is not asked yet; top is the number of rows of ranked tables, 0 for each table's own.
+// requests ask the questions that the run has something of; top is the number of rows of ranked tables, 0 for each table's own.
 func (r *Report) requests(chosen []wanted, run string, top int64) []request {
 	var out []request
 	for _, q := range chosen {
-		if r.Frames[q.id] != nil || q.of != "" && !r.hasKind(q.of) {
+		if q.of != "" && !r.hasKind(q.of) {
 			continue
 		}
 		args := Args{"run": run}
@@ -59,9 +57,25 @@ func (r *Report) requests(chosen []wanted, run string, top int64) []request {
 		if q.id == "top-kernels" && r.hasKind("ncu") {
 			args["with_ncu"] = "true"
 		}
+		if q.id == "sample-series" {
+			args["parts"] = strconv.Itoa(r.sampleParts())
+		}
 		out = append(out, request{q.id, args})
 	}
 	return out
+}
+
+// How finely samples are drawn: a part is a few pixels of a picture. Of more passes and GPUs the parts are longer.
+const (
+	mostSampleParts  = 200
+	leastSampleParts = 20
+	samplePoints     = 40000 // parts of all passes and GPUs
+)
+
+// sampleParts is the number of parts that the time of each pass is cut into.
+func (r *Report) sampleParts() int {
+	series := max(1, len(r.Frames["capture-passes"].Rows)*len(r.Frames["devices"].Rows))
+	return min(mostSampleParts, max(leastSampleParts, samplePoints/series))
 }
 
 // hasKind says whether the run has a source of a kind.
@@ -100,6 +114,18 @@ func (r *Report) fillSections(chosen []wanted) {
 				s.Missing = "nothing was captured of it"
 			}
 		}
+		s.Hint = r.hint(q)
 		r.Sections = append(r.Sections, s)
 	}
+}
+
+// hint says what the rows of a section count.
+func (r *Report) hint(q wanted) string {
+	switch {
+	case q.warm:
+		return "Warm-up passes are counted here too, and work outside all stages."
+	case (q.id == "top-operators" || q.id == "memory") && r.hasKind("nsys") && r.hasKind("torch"):
+		return "These are of the PyTorch profiler's capture: other executions than those of Nsight Systems, which the tables of kernels and stages are of."
+	}
+	return ""
 }

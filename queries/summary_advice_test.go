@@ -30,7 +30,7 @@ func TestSummaryAdvice(t *testing.T) {
 		t.Fatalf("rules %v, want %v", rules, want)
 	}
 	want := queries.Advice{Rule: "small-grids", Stage: "decode", Text: "do small-grids", Title: "what small-grids is", Number: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %)", Why: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %): evidence of small-grids",
-		Subject: "k1", Command: "prof query x", Query: "FROM x", SavingNs: 100 * ms, SpanNs: 300 * ms, ShareRatio: 1.0 / 3, Bound: "at most"}
+		Subject: "k1", Command: "prof query x", SavingNs: 100 * ms, SpanNs: 300 * ms, ShareRatio: 1.0 / 3, Bound: "at most"}
 	if s.Advice[0] != want {
 		t.Errorf("advice %+v, want %+v", s.Advice[0], want)
 	}
@@ -38,25 +38,43 @@ func TestSummaryAdvice(t *testing.T) {
 
 // TestSummaryAdviceOnce holds that of what happened in one pass it is asked first whether that is warm-up.
 func TestSummaryAdviceOnce(t *testing.T) {
-	r := reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 200 * ms, 190 * ms}}),
+	slow := func(number int64) *queries.Frame {
+		f := passesAnswer("passes")
+		for i := range int64(3) {
+			span := 37 * ms
+			if i+1 == number {
+				span = 226 * ms
+			}
+			f.Rows = append(f.Rows, []any{"decode", i + 1, int64(1), int64(7), false, span, 20 * ms, i})
+		}
+		return f
+	}
+	r := reportOf(threePasses("decode"), slow(1), accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 200 * ms, 190 * ms}}),
 		answer("findings", findingColumns, findingRow("host-bound", "decode", 200*ms, nil), findingRow("launch-bound", "decode", 50*ms, nil)))
 	s := summarise(t, r)
-	if got, want := s.Advice[0].Text, "if the one pass that holds nearly all of it is warm-up, leave it out (prof ingest --run a --warmup 1); else do host-bound"; got != want {
+	if got, want := s.Advice[0].Text, "if pass 1, the first measured, which holds nearly all of it, is warm-up, leave it out (prof ingest --run a --warmup 1); else do host-bound"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 	if got := s.Advice[1].Text; got != "do launch-bound" {
 		t.Errorf("advice %q", got)
 	}
-	if got, want := s.Stages[0].But, "nearly all of that time (190 ms) is in one of 3 passes, which may be warm-up"; got != want {
+	if got, want := s.Stages[0].But, "nearly all of that time (190 ms) is in pass 1, the first of 3, which may be warm-up"; got != want {
 		t.Errorf("but %q, want %q", got, want)
 	}
-	r.Frames["accounting"] = accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"collective-exposed", "busy", 90 * ms, 80 * ms}})
-	if got, want := summarise(t, r).Stages[0], "nearly all of that time (80.0 ms) is in one of 3 passes, which may be warm-up"; got.Bound != queries.CommBound || got.But != want {
+	r.Frames["passes"] = slow(2)
+	if got, want := summarise(t, r), "nearly all of that time (190 ms) is in pass 2 alone, of 3 passes"; got.Stages[0].But != want {
+		t.Errorf("but %q, want %q", got.Stages[0].But, want)
+	} else if got, want := got.Advice[0].Text, "see what is different in pass 2, which holds nearly all of it (prof query passes --run a --stage decode); then do host-bound"; got != want {
+		t.Errorf("advice %q, want %q", got, want)
+	}
+	r.Frames["passes"] = slow(1)
+	r.Frames["accounting"] = accountingOf("decode", []idlePart{{"compute", "busy", 80 * ms, 40 * ms}, {"collective-exposed", "busy", 90 * ms, 80 * ms}})
+	if got, want := summarise(t, r).Stages[0], "nearly all of that time (80.0 ms) is in pass 1, the first of 3, which may be warm-up"; got.Bound != queries.CommBound || got.But != want {
 		t.Errorf("bound %s, but %q, want %q", got.Bound, got.But, want)
 	}
 	r.Frames["accounting"] = accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 200 * ms, 190 * ms}})
 	r.Frames["sources"] = answer("sources", "kind status reason path", []any{"workload", "ok", nil, "a"})
-	if got, want := summarise(t, r).Advice[0].Text, "if the one pass that holds nearly all of it is warm-up, leave it out (prof query passes --run a --stage decode shows it); else do host-bound"; got != want {
+	if got, want := summarise(t, r).Advice[0].Text, "if pass 1, the first measured, which holds nearly all of it, is warm-up, leave it out (prof query passes --run a --stage decode shows it); else do host-bound"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 }
@@ -84,6 +102,10 @@ func TestSummaryMissing(t *testing.T) {
 			[]string{"measure what profiling costs with passes without a profiler"}},
 		{"no stages", []*queries.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured},
 			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take most time with Nsight Compute", "capture with the PyTorch profiler too"}},
+		{"operators without the PyTorch profiler", []*queries.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured, answer("top-operators", "operator", []any{"aten::mm"})},
+			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take most time with Nsight Compute"}},
+		{"all passes are warm-up", []*queries.Frame{sources("nsys", "torch", "ncu"), accountingOf("(run)", busyParts()), measured, stageAnswer([]any{"decode", int64(0), nil, nil, nil, nil, nil, nil, int64(2)})},
+			[]string{"measure passes that are no warm-up: run more of them, or count fewer as warm-up"}},
 		{"ncu only", []*queries.Frame{sources("ncu"), answer("accounting", "stage")},
 			[]string{"capture a timeline with Nsight Systems", "capture with the PyTorch profiler too"}},
 		{"accounting was not asked", []*queries.Frame{sources("nsys"), threePasses("decode")}, nil},
@@ -126,8 +148,16 @@ func TestSummaryDoubts(t *testing.T) {
 			"in 10.0 % of the time of decode GPU 0 was idle before work whose launch was not captured: why is not known"},
 		{"the profiler's own", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 95 * ms, 30 * ms}, {"profiler", "profiler", 5 * ms, 4 * ms}})},
 			"in 5.0 % of the time of decode GPU 0 was idle while the profiler itself was at work"},
-		{"slow first pass", []*queries.Frame{answer("passes", "stage is_warmup gpu_span_ns gpu_busy_ns start_ns", []any{"decode", false, 100 * ms, ms, int64(7)}, []any{"decode", true, 900 * ms, ms, int64(1)}, []any{"decode", false, 300 * ms, ms, int64(5)}, []any{"decode", false, 110 * ms, ms, int64(9)})},
-			"the first pass of decode takes 300 ms, the median one 110 ms: it may be warm-up, and makes the mean longer"},
+		{"slow first pass", []*queries.Frame{passesAnswer("passes", []any{"decode", int64(3), int64(1), int64(7), false, 100 * ms, ms, int64(7)}, []any{"decode", int64(1), int64(1), int64(7), true, 900 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(4), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
+			"the first measured pass of decode takes 300 ms, the median one of the others 100 ms: it may be warm-up, and makes the mean longer"},
+		{"slow first of two passes", []*queries.Frame{passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(2), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
+			"the first measured pass of decode takes 300 ms, the other 110 ms: it may be warm-up, and makes the mean longer"},
+		{"kernels without a launch", []*queries.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, ms, int64(4), 40 * ms})},
+			"the launches of 4 of 10 kernels (40.0 % of all kernel time) were not captured: which stage they are of, and why the GPU was idle before them, is not known; prof query conservation --run a"},
+		{"kernels outside every range", []*queries.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, 30 * ms, int64(0), int64(0)})},
+			"30.0 % of all kernel time was launched outside every range, and is in the figures of no stage; prof query conservation --run a"},
+		{"MFU of the model over 1", []*queries.Frame{utilisationOf("model", 3.18, 0.1)},
+			"MFU of the model as a whole is 318.0 %: more than all is an error in what was given (tokens, model, peak or precision)"},
 		{"MFU over 1", []*queries.Frame{utilisationOf("decode", 1.2, 0.1)},
 			"MFU of decode is 120.0 %: more than all is an error in what was given (tokens, model, peak or precision)"},
 		{"MFU not known", []*queries.Frame{utilisationOf("decode", nil, nil)},
@@ -162,8 +192,8 @@ func TestSummaryUtilisationNotes(t *testing.T) {
 // TestSummaryTypical holds that a mean that a few long passes make is not taken for the usual pass.
 func TestSummaryTypical(t *testing.T) {
 	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 3 * ms, ms}, {"host", "host-bound", 297 * ms, 297 * ms}}),
-		answer("passes", "stage is_warmup gpu_span_ns gpu_busy_ns start_ns", []any{"decode", false, 298 * ms, ms, int64(1)}, []any{"decode", false, ms, int64(900_000), int64(5)}, []any{"decode", false, ms, int64(900_000), int64(9)})))
-	if got, want := s.Stages[0].But, "in the median pass, of 1.00 ms, the GPU works 90.0 % of the time: a few long passes make this picture, and may be warm-up"; got != want {
+		passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 298 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, ms, int64(900_000), int64(5)}, []any{"decode", int64(3), int64(1), int64(7), false, ms, int64(900_000), int64(9)})))
+	if got, want := s.Stages[0].But, "in the median pass, of 1.00 ms, the GPU works 90.0 % of the time: longer ones make this picture, above all pass 1, of 298 ms, which is the first and may be warm-up"; got != want {
 		t.Errorf("but %q, want %q", got, want)
 	}
 }
@@ -196,7 +226,7 @@ func TestSummaryOfCapture(t *testing.T) {
 	for _, stage := range s.Stages {
 		got = append(got, stage.Stage+" "+string(stage.Bound)+" "+string(stage.Next))
 	}
-	if want := []string{"decode kernels ", "prefill launch queue"}; !slices.Equal(got, want) {
+	if want := []string{"decode kernels queue", "prefill launch queue"}; !slices.Equal(got, want) {
 		t.Errorf("stages %q, want %q", got, want)
 	}
 	if len(s.Centres) != 3 || s.Centres[0].Words != "matrix products (kernels of cublas nvjet)" || s.Centres[1].Name != "queued" {

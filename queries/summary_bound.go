@@ -20,6 +20,10 @@ const (
 	computeShare = 0.4
 	// Where a third of the kernel time is profiled, what most of that is bound by is worth saying.
 	coveredShare = 1.0 / 3
+	// Kernels are called bound by one thing where that bounds twice the time of all others.
+	clearShare = 2.0 / 3
+	// Less than 5 % is not worth a word.
+	wordShare = 0.05
 )
 
 // idleGroup is idle time of one cause.
@@ -40,19 +44,68 @@ var idleGroups = []idleGroup{
 
 // evidence is what the bound of a stage follows from.
 type evidence struct {
-	stage   string
-	gpu     deviceParts // that with the longest span
-	gpus    int
-	use     utilisation
-	class   stageClass
-	isProbe bool // Nsight Compute profiled something in the run
+	stage      string
+	gpu        deviceParts   // the GPU that is judged: that with the longest span
+	all        []deviceParts // all GPUs of the stage
+	passes     []passTime    // measured ones of the judged GPU; none where they are not told apart
+	latePasses []passTime    // likewise of the GPU that is waited for
+	use        utilisation
+	class      stageClass
+	isProbe    bool // Nsight Compute profiled something in the run
+	wait       rankWait
+	gaps       fewLong
+	copies     copyKinds
+	lost       lostWork
 }
 
 // idle gives the groups of idle time, the greatest first.
-func (e evidence) idle() []idleGroup {
+func (d deviceParts) idle() []idleGroup {
 	out := slices.Clone(idleGroups)
-	slices.SortStableFunc(out, byKey(func(g idleGroup) float64 { return -e.gpu.of(g.kinds...) }))
+	slices.SortStableFunc(out, byKey(func(g idleGroup) float64 { return -d.of(g.kinds...) }))
 	return out
+}
+
+// isIdle says whether the time that the GPU does not work is what to judge by.
+func (d deviceParts) isIdle() bool { return d.of("busy")+d.of("other") < busyShare*d.span }
+
+// computing is the time in which the GPU computes, in ns.
+func (d deviceParts) computing() float64 {
+	return d.of("busy") - d.named("collective-exposed").total - d.named("copy").total
+}
+
+// loss is time in which the GPU computes nothing.
+type loss struct {
+	bound Bound
+	words string
+	ns    float64
+	parts []part
+}
+
+// losses are the times in which the judged GPU computes nothing, but for some, the greatest first.
+func (e evidence) losses(but Bound) []loss {
+	exposed, copies := e.gpu.named("collective-exposed"), e.gpu.named("copy")
+	out := []loss{{CommBound, "exchanges data with others and computes nothing", exposed.total, []part{exposed}}, {CopyBound, e.copies.verb() + " and computes nothing", copies.total, []part{copies}}}
+	for _, g := range idleGroups {
+		parts := e.gpu.in(g)
+		out = append(out, loss{g.bound, g.words, e.gpu.of(g.kinds...), parts})
+	}
+	out = slices.DeleteFunc(out, func(l loss) bool { return l.bound == but || but == LateBound && l.bound == CommBound })
+	slices.SortStableFunc(out, byKey(func(l loss) float64 { return -l.ns }))
+	return out
+}
+
+// then adds the greatest loss beside a verdict, where it is worth a word.
+func (e evidence) then(v *verdict) *verdict {
+	next := e.losses(v.bound)[0]
+	if next.ns < wordShare*e.gpu.span {
+		return v
+	}
+	v.next = next.bound
+	v.why += fmt.Sprintf("; next, it %s %s", next.words, e.share(next.ns))
+	if once := e.once(next.parts...); once.ns > 0 && next.bound != CommBound && next.bound != CopyBound {
+		v.why += once.among()
+	}
+	return v
 }
 
 // share words a time of the stage's GPU: 52.8 % (631 ms of 1.19 s).
@@ -61,151 +114,52 @@ func (e evidence) share(ns float64) string {
 }
 
 func (e evidence) works() string {
-	return fmt.Sprintf("the GPU works %s of the time", percentText(e.gpu.of("busy")/e.gpu.span))
-}
-
-// verdict is what a rule says.
-type verdict struct {
-	bound, next Bound
-	why, but    string
-}
-
-// boundRules say what bounds a stage: the first that applies.
-var boundRules = []struct {
-	name  string
-	apply func(e evidence) *verdict
-}{
-	{"too little data", func(e evidence) *verdict {
-		switch {
-		case e.gpu.span == 0:
-			return &verdict{bound: UnknownBound, why: "its measured passes have no work on a GPU in the capture"}
-		case e.gpu.span < leastSpanNs:
-			return &verdict{bound: UnknownBound, why: fmt.Sprintf("too little was captured to say: all its passes together take %s, and idle time is told apart from %s on", durationText(e.gpu.span), durationText(leastSpanNs))}
-		}
-		return nil
-	}},
-	{"work of others", func(e evidence) *verdict {
-		if other := e.gpu.of("other"); other > (1-busyShare)*e.gpu.span {
-			return &verdict{bound: UnknownBound, why: fmt.Sprintf("the GPU is at work for something else %s, so that the stage's own time cannot be judged", e.share(other))}
-		}
-		return nil
-	}},
-	{"communication", func(e evidence) *verdict {
-		alone, idle := e.gpu.named("collective-exposed"), e.idle()[0]
-		exposed := alone.total
-		if exposed < exposedShare*e.gpu.span || exposed <= e.gpu.of(idle.kinds...) {
-			return nil
-		}
-		return &verdict{bound: CommBound, but: e.but(e.once(alone)), why: fmt.Sprintf("the GPU exchanges data with others and computes nothing %s; waiting for slower GPUs is in it", e.share(exposed))}
-	}},
-	{"idle time", idleVerdict},
-	{"copies", func(e evidence) *verdict {
-		if ns := e.gpu.named("copy").total; ns >= copyShare*e.gpu.span {
-			return &verdict{bound: CopyBound, why: fmt.Sprintf("data is copied and nothing is computed %s", e.share(ns))}
-		}
-		return nil
-	}},
-	{"memory", func(e evidence) *verdict {
-		if mbu := usable(e.use.mbu); mbu != nil && *mbu >= memoryShare && (usable(e.use.mfu) == nil || *mbu >= *e.use.mfu) {
-			return &verdict{bound: MemoryBound, why: fmt.Sprintf("%s and reads weights and cached context at %s of what its memory can give (MBU); %s", e.works(), percentText(*mbu), e.mfuText())}
-		}
-		return nil
-	}},
-	{"compute", func(e evidence) *verdict {
-		if mfu := usable(e.use.mfu); mfu != nil && *mfu >= computeShare {
-			return &verdict{bound: ComputeBound, why: fmt.Sprintf("%s and computes at %s of its dense %s peak (MFU)", e.works(), percentText(*mfu), e.use.precision)}
-		}
-		return nil
-	}},
-	{"profiled kernels", func(e evidence) *verdict {
-		if e.class.covered < coveredShare || e.class.bound == "" {
-			return nil
-		}
-		bound := map[string]Bound{"memory": MemoryBound, "compute": ComputeBound, "latency": KernelBound}[e.class.bound]
-		return &verdict{bound: bound, why: fmt.Sprintf("%s; Nsight Compute profiled kernels that take %s of its kernel time, and %s of that is in those that are %s", e.works(), percentText(e.class.covered), percentText(e.class.share), kernelBoundText(e.class.bound))}
-	}},
-	{"kernels", kernelVerdict},
-}
-
-// idleVerdict names the greatest idle time of a GPU that works little, and the next.
-func idleVerdict(e evidence) *verdict {
-	if e.gpu.of("busy")+e.gpu.of("other") >= busyShare*e.gpu.span {
-		return nil
+	text := fmt.Sprintf("the GPU works %s of the time", percentText(e.gpu.of("busy")/e.gpu.span))
+	if other := e.gpu.of("other"); other >= wordShare*e.gpu.span {
+		text += fmt.Sprintf(" and is at work for something else %s", percentText(other/e.gpu.span))
 	}
-	idle := e.idle()
-	first, next := idle[0], idle[1]
-	v := &verdict{bound: first.bound, but: e.but(e.once(e.gpu.in(first)...)), why: fmt.Sprintf("%s; it %s %s", e.works(), first.words, e.share(e.gpu.of(first.kinds...)))}
-	if ns := e.gpu.of(next.kinds...); ns >= 0.05*e.gpu.span { // less is not worth a word
-		v.next = next.bound
-		v.why += fmt.Sprintf("; next, it %s %s", next.words, e.share(ns))
-		if most := e.once(e.gpu.in(next)...); most > 0 {
-			v.why += fmt.Sprintf(", %s of that in one of %d passes", durationText(most), e.gpu.passes)
-		}
-	}
-	return v
+	return text
 }
 
 // oncePart is the share of a time from which on it is of one pass, not of all.
 const oncePart = 0.8
 
-// once gives how much of the time of some parts is in one pass where that is nearly all of it, so that the pass is likely to be warm-up;
-// else 0.
-func (e evidence) once(parts ...part) float64 {
-	total, most := 0.0, 0.0
+// inOnce is time that is nearly all in one pass of several.
+type inOnce struct {
+	ns     float64 // 0 where it is not so
+	passes int64
+	pass   *passTime // the one; nil where it is not told
+}
+
+// once gives how much of the time of some parts is in one pass where that is nearly all of it.
+func (e evidence) once(parts ...part) inOnce {
+	total, most, isIdle := 0.0, 0.0, true
 	for _, p := range parts {
-		total, most = total+p.total, max(most, p.most)
+		total, most, isIdle = total+p.total, max(most, p.most), isIdle && p.kind != "busy"
 	}
-	if e.gpu.passes < 2 || most < oncePart*total {
-		return 0
+	if e.gpu.passes < 2 || most < oncePart*total || total == 0 {
+		return inOnce{}
 	}
-	return most
+	return inOnce{most, e.gpu.passes, holder(e.passes, most, isIdle)}
 }
 
-// but words what once gives.
-func (e evidence) but(most float64) string {
-	if most == 0 {
+// text words it as what speaks against a verdict.
+func (o inOnce) text() string {
+	switch {
+	case o.ns == 0:
 		return ""
+	case o.pass == nil:
+		return fmt.Sprintf("nearly all of that time (%s) is in one of %d passes", durationText(o.ns), o.passes)
+	case o.pass.isFirst:
+		return fmt.Sprintf("nearly all of that time (%s) is in pass %d, the first of %d, which may be warm-up", durationText(o.ns), o.pass.number, o.passes)
 	}
-	return fmt.Sprintf("nearly all of that time (%s) is in one of %d passes, which may be warm-up", durationText(most), e.gpu.passes)
+	return fmt.Sprintf("nearly all of that time (%s) is in pass %d alone, of %d passes", durationText(o.ns), o.pass.number, o.passes)
 }
 
-func kernelVerdict(e evidence) *verdict {
-	why := fmt.Sprintf("%s; %s, %s", e.works(), e.mfuText(), e.mbuText())
-	switch {
-	case usable(e.use.mfu) == nil && usable(e.use.mbu) == nil:
-		why = e.works() + "; how far from the limits of the hardware is not known"
-	case usable(e.use.mfu) != nil && usable(e.use.mbu) != nil:
-		why = fmt.Sprintf("%s, near no limit of the hardware: %s, %s", e.works(), e.mfuText(), e.mbuText())
+// among words it as a part of a time.
+func (o inOnce) among() string {
+	if o.pass == nil {
+		return fmt.Sprintf(", %s of that in one of %d passes", durationText(o.ns), o.passes)
 	}
-	switch {
-	case e.class.covered > 0:
-		why += fmt.Sprintf("; Nsight Compute profiled kernels that take %s of its kernel time, too little to say what holds them back", percentText(e.class.covered))
-	case e.isProbe:
-		why += "; none of its larger kernels was profiled by Nsight Compute, which would tell what holds them back"
-	default:
-		why += "; no kernel was profiled: Nsight Compute would tell what holds them back"
-	}
-	return &verdict{bound: KernelBound, why: why}
-}
-
-// usable leaves out a utilisation over 1, which is an error in what was given.
-func usable(ratio *float64) *float64 {
-	if ratio == nil || *ratio > 1 {
-		return nil
-	}
-	return ratio
-}
-
-func (e evidence) mfuText() string {
-	if usable(e.use.mfu) == nil {
-		return "MFU is not known"
-	}
-	return "MFU is " + percentText(*e.use.mfu)
-}
-
-func (e evidence) mbuText() string {
-	if usable(e.use.mbu) == nil {
-		return "MBU is not known"
-	}
-	return "MBU is " + percentText(*e.use.mbu)
+	return fmt.Sprintf(", %s of that in pass %d alone, of %d passes", durationText(o.ns), o.pass.number, o.passes)
 }

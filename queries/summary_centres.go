@@ -27,13 +27,29 @@ func (s *summariser) addCentres() error {
 		if i == topCentres {
 			break
 		}
-		c := CostCentre{Stage: r.text("stage"), Name: r.text("centre"), Kind: r.text("kind"), TotalNs: r.count("total_ns"), ShareRatio: r.amount("share_ratio"), Query: s.command("cost-centres")}
+		c := CostCentre{GPUs: len(s.parts[keyOf(r.text("stage"))]), Stage: r.text("stage"), Name: r.text("centre"), Kind: r.text("kind"), TotalNs: r.count("total_ns"), ShareRatio: r.amount("share_ratio"), Query: s.command("cost-centres")}
 		if c.Words = centreWords[c.Name]; c.Kind == "kernels" && c.Name != graphReplays {
 			c.Words = familyText(c.Name, roles[c.Name])
+			if roles[c.Name] == "collective" {
+				c.Words += s.hiddenText(keyOf(c.Stage))
+			}
 		}
 		s.out.Centres = append(s.out.Centres, c)
 	}
 	return err
+}
+
+// hiddenText says how much of the collectives of a stage other kernels hide, over its GPUs: that much nothing would be saved without them.
+func (s *summariser) hiddenText(stage string) string {
+	hidden, all := 0.0, 0.0
+	for _, gpu := range s.parts[stage] {
+		over := gpu.named("collective-overlapped").total
+		hidden, all = hidden+over, all+over+gpu.named("collective-exposed").total
+	}
+	if hidden < wordShare*all || all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; other kernels run during %s of it, which is hidden", percentText(hidden/all))
 }
 
 // roleWords say in plain words what families of kernels do.

@@ -18,7 +18,7 @@ const (
 
 // addDoubts says what the figures are to be read with.
 func (s *summariser) addDoubts() error {
-	for _, add := range []func() error{s.doubtClocks, s.doubtOverhead, s.doubtPasses, s.doubtTime, s.doubtUtilisation} {
+	for _, add := range []func() error{s.doubtClocks, s.doubtOverhead, s.doubtPasses, s.doubtTime, s.doubtLost, s.doubtUtilisation} {
 		if err := add(); err != nil {
 			return err
 		}
@@ -126,16 +126,15 @@ func (s *summariser) doubtPasses() error {
 			s.doubt("the passes of %s differ so much that their mean says little: mean %s, standard deviation %s; %s", name, durationText(stage.MeanNs), durationText(*stage.StdNs), s.command("passes", "stage", stage.Stage))
 		}
 		list := s.passes[stage.Stage]
-		if len(list) < 2 {
-			continue
+		if n := len(list); n > 0 && int64(n) < stage.Passes {
+			s.doubt("%d of the %d passes of %s have work on a GPU: its time there is the mean of these", n, stage.Passes, name)
 		}
-		spans := []float64{}
-		for _, p := range list {
-			spans = append(spans, p.span)
+		own, err := s.passesOn(stage.Stage, stage.Device)
+		if err != nil {
+			return err
 		}
-		slices.Sort(spans)
-		if first, median := list[0].span, spans[(len(spans)-1)/2]; first > slowFirst*median {
-			s.doubt("the first pass of %s takes %s, the median one %s: it may be warm-up, and makes the mean longer", name, durationText(first), durationText(median))
+		if text := slowStart(own); text != "" {
+			s.doubt("the first measured pass of %s %s", name, text)
 		}
 	}
 	return nil
@@ -149,7 +148,11 @@ func (s *summariser) doubtTime() error {
 	}
 	if s.out.All != nil {
 		stages = []string{wholeCapture}
-		s.doubt("no range of the capture is named as a stage: what is said is of all that was captured, loading and warm-up included")
+		if len(s.out.WarmOnly) > 0 {
+			s.doubt("no pass of a stage was measured: what is said is of all that was captured, loading and warm-up included")
+		} else {
+			s.doubt("no range of the capture is named as a stage: what is said is of all that was captured, loading and warm-up included")
+		}
 	}
 	if len(s.parts) == 0 && s.r.Frame("accounting") != nil {
 		s.doubt("the run has no timeline with work on a GPU: how long things take in the workload is not known")
@@ -173,10 +176,10 @@ func (s *summariser) doubtUtilisation() error {
 	if len(s.out.Stages) == 0 || s.r.Frame("mfu") == nil {
 		return nil
 	}
-	isKnown := false
+	isKnown := s.doubtOver("MFU", "the model as a whole", s.use["model"].mfu)
+	s.doubtOver("MBU", "the model as a whole", s.use["model"].mbu)
 	for _, stage := range s.out.Stages {
-		isKnown = isKnown || stage.MFU != nil
-		s.doubtOver("MFU", stage.Stage, stage.MFU)
+		isKnown = s.doubtOver("MFU", stage.Stage, stage.MFU) || isKnown
 		s.doubtOver("MBU", stage.Stage, stage.MBU)
 	}
 	if !isKnown {
@@ -189,8 +192,10 @@ func (s *summariser) doubtUtilisation() error {
 	return nil
 }
 
-func (s *summariser) doubtOver(name, stage string, ratio *float64) {
+// doubtOver doubts a utilisation of more than all; it says whether there is one.
+func (s *summariser) doubtOver(name, stage string, ratio *float64) bool {
 	if ratio != nil && *ratio > 1 {
 		s.doubt("%s of %s is %s: more than all is an error in what was given (tokens, model, peak or precision)", name, stage, percentText(*ratio))
 	}
+	return ratio != nil
 }

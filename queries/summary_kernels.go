@@ -17,7 +17,7 @@ func (s *summariser) addKernels() error {
 	}
 	for _, r := range list[:min(mostKernels, len(list))] {
 		k := TopKernel{Name: r.text("kernel"), Role: r.text("role"), TotalNs: r.count("total_ns"), MeanNs: r.amount("mean_ns"), Calls: r.count("calls"), ShareRatio: r.amount("share_ratio"),
-			Query: fmt.Sprintf("prof query top-kernels --run %s", shellWord(s.name))}
+			Query: fmt.Sprintf("prof query top-kernels --run %s", ShellWord(s.name))}
 		if r.f.Index("bound") >= 0 {
 			k.Bound, k.Limiter = r.text("bound"), r.text("limiter")
 		}

@@ -9,22 +9,32 @@ import (
 
 // stageClass is what the profiled kernels of a stage are bound by.
 type stageClass struct {
-	bound   string  // memory, compute or latency: that of most time; "" when nothing is profiled
-	share   float64 // of the covered time that has this bound
-	covered float64 // share of the stage's kernel time that ran in profiled grids for certain
+	bound     string  // memory, compute or latency: that of most time; "" when nothing is profiled
+	share     float64 // of the covered time that has this bound
+	limiter   string  // what sets the bound of most of that time; "" where no one thing does, or it is not said
+	next      string  // the bound of most of the other time; "" for none
+	nextShare float64 // of the covered time that has that one
+	covered   float64 // share of the stage's kernel time that ran in profiled grids for certain
 }
+
+// kernelBound is what bottlenecks says of a kernel.
+type kernelBound struct{ bound, limiter string }
 
 // readProfiled reads bottlenecks. Of a run without a timeline it says what the profiled kernels are bound by.
 func (s *summariser) readProfiled() error {
-	s.bounds = map[string]map[string]float64{}
+	s.bounds = map[string]map[kernelBound]float64{}
 	list, err := s.rows("bottlenecks", "kernel", "bound", "timeline_total_ns", "replayed_mean_ns", "launches")
 	counts, time, all := map[string]int64{}, map[string]float64{}, 0.0
 	for _, r := range list {
 		kernel, bound := r.text("kernel"), r.text("bound")
 		if s.bounds[kernel] == nil {
-			s.bounds[kernel] = map[string]float64{}
+			s.bounds[kernel] = map[kernelBound]float64{}
 		}
-		s.bounds[kernel][bound] += r.amount("timeline_total_ns")
+		limiter := ""
+		if r.f.Index("limiter") >= 0 {
+			limiter = r.text("limiter")
+		}
+		s.bounds[kernel][kernelBound{bound, limiter}] += r.amount("timeline_total_ns")
 		ns := r.amount("replayed_mean_ns") * float64(r.count("launches"))
 		counts[bound], time[bound], all = counts[bound]+1, time[bound]+ns, all+ns
 	}
@@ -65,32 +75,41 @@ func (s *summariser) classOf(stage string) (stageClass, error) {
 	for _, r := range totals {
 		all[r.text("kernel")] = r.amount("total_ns")
 	}
-	weight := map[string]float64{}
+	weight, limiters := map[string]float64{}, map[kernelBound]float64{}
 	out := stageClass{}
 	for _, r := range kernels {
 		kernel, ns := r.text("kernel"), r.amount("total_ns")
 		known, sum := s.bounds[kernel], 0.0
-		for _, ns := range known {
-			sum += ns
+		for _, of := range slices.SortedFunc(maps.Keys(known), compareBounds) {
+			sum += known[of]
 		}
 		if r.text("stage") != stage || all[kernel] == 0 || ns == 0 || sum == 0 {
 			continue
 		}
 		covered := min(1, max(0, sum-(all[kernel]-ns))/ns) * r.amount("share_ratio")
-		for bound, profiled := range known {
-			if bound != "unknown" {
-				weight[bound] += covered * profiled / sum
+		for _, of := range slices.SortedFunc(maps.Keys(known), compareBounds) { // so that sums are the same each time
+			if of.bound != "unknown" {
+				weight[of.bound] += covered * known[of] / sum
+				limiters[of] += covered * known[of] / sum
 			}
 		}
 		out.covered += covered
 	}
-	for _, bound := range slices.Sorted(maps.Keys(weight)) {
-		if out.bound == "" || weight[bound] > weight[out.bound] {
-			out.bound = bound
+	if len(weight) == 0 || out.covered <= 0 {
+		return out, nil
+	}
+	order := slices.SortedFunc(maps.Keys(weight), func(x, y string) int { return cmp.Or(cmp.Compare(weight[y], weight[x]), cmp.Compare(x, y)) })
+	if out.bound, out.share = order[0], weight[order[0]]/out.covered; len(order) > 1 {
+		out.next, out.nextShare = order[1], weight[order[1]]/out.covered
+	}
+	for of, ns := range limiters {
+		if of.bound == out.bound && ns >= clearShare*weight[out.bound] { // no more than one can
+			out.limiter = of.limiter
 		}
 	}
-	if out.bound != "" && out.covered > 0 {
-		out.share = weight[out.bound] / out.covered
-	}
 	return out, nil
+}
+
+func compareBounds(x, y kernelBound) int {
+	return cmp.Or(cmp.Compare(x.bound, y.bound), cmp.Compare(x.limiter, y.limiter))
 }

@@ -125,9 +125,15 @@ func (s *summariser) readParts() error {
 func (s *summariser) readUtilisation() error {
 	s.use = map[string]utilisation{}
 	list, err := s.rows("mfu", "stage", "mfu_ratio", "mbu_ratio", "precision", "convention", "part_of", "fault")
+	uncounted := map[string][]string{}
 	for _, r := range list {
-		if r.text("part_of") == "" {
-			s.use[r.text("stage")] = utilisation{r.number("mfu_ratio"), r.number("mbu_ratio"), r.text("precision"), r.text("convention"), r.text("fault")}
+		if of := r.text("part_of"); of != "" && r.number("mfu_ratio") == nil {
+			uncounted[of] = append(uncounted[of], r.text("stage"))
+		}
+	}
+	for _, r := range list {
+		if stage := r.text("stage"); r.text("part_of") == "" {
+			s.use[stage] = utilisation{r.number("mfu_ratio"), r.number("mbu_ratio"), r.text("precision"), r.text("convention"), r.text("fault"), uncounted[stage]}
 		}
 	}
 	s.noUsage = strings.Join(s.utilisationNotes(), "; ")
@@ -148,17 +154,4 @@ func (s *summariser) utilisationNotes() []string {
 		known = append(known, stages.Notes...)
 	}
 	return slices.DeleteFunc(slices.Clone(f.Notes), func(n string) bool { return slices.Contains(known, n) })
-}
-
-// readPasses reads the measured passes that have device work.
-func (s *summariser) readPasses() error {
-	s.passes = map[string][]passTime{}
-	list, err := s.rows("passes", "stage", "is_warmup", "gpu_span_ns", "gpu_busy_ns", "start_ns")
-	slices.SortStableFunc(list, byKey(func(r record) int64 { return r.count("start_ns") }))
-	for _, r := range list {
-		if span := r.number("gpu_span_ns"); span != nil && *span > 0 && r.value("is_warmup") == false {
-			s.passes[r.text("stage")] = append(s.passes[r.text("stage")], passTime{*span, r.amount("gpu_busy_ns")})
-		}
-	}
-	return err
 }

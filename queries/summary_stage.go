@@ -10,37 +10,48 @@ const wholeCapture = "(run)"
 
 // addStages judges each stage that has measured passes.
 func (s *summariser) addStages() error {
-	list, err := s.rows("stages", "stage", "passes", "cpu_mean_ns", "cpu_std_ns", "gpu_span_mean_ns", "gpu_span_std_ns", "gpu_span_tokens_per_s", "busy_ratio", "warmup_passes")
+	list, err := s.rows("stages", "stage", "passes", "cpu_mean_ns", "cpu_std_ns", "gpu_span_mean_ns", "gpu_span_std_ns", "gpu_span_tokens_per_s")
 	if err != nil {
 		return err
 	}
 	all := 0.0
 	for _, r := range list {
-		all += r.amount("gpu_span_mean_ns") * r.amount("passes")
+		all += s.measured(r)
 	}
 	for _, r := range list {
 		stage := StageSummary{Stage: r.text("stage"), Passes: r.count("passes"), StdNs: r.number("gpu_span_std_ns"), TokensPerS: r.number("gpu_span_tokens_per_s")}
 		if stage.Passes == 0 {
+			s.out.WarmOnly = append(s.out.WarmOnly, stage.Stage)
 			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("all passes of %s count as warm-up: of it nothing was measured", stage.Stage))
 			continue
 		}
 		if mean := r.number("gpu_span_mean_ns"); mean != nil {
-			stage.MeanNs, stage.ShareRatio = *mean, *mean*float64(stage.Passes)/all
+			if stage.MeanNs = *mean; all > 0 {
+				stage.ShareRatio = s.measured(r) / all
+			}
 		} else {
 			stage.IsCPU, stage.MeanNs, stage.StdNs = true, r.amount("cpu_mean_ns"), r.number("cpu_std_ns")
 		}
 		if err := s.judge(&stage, stage.Stage); err != nil {
 			return err
 		}
-		if r.number("busy_ratio") != nil { // each pass is of one GPU
-			if usual := s.typical(stage.Stage); usual != "" {
-				stage.But = usual
-			}
-		}
 		s.out.Stages = append(s.out.Stages, stage)
 	}
 	slices.SortStableFunc(s.out.Stages, byKey(func(x StageSummary) float64 { return -x.ShareRatio }))
 	return nil
+}
+
+// measured adds up the spans of a stage's measured passes. Its mean is only of those with device work, so that it times all passes is more.
+func (s *summariser) measured(stage record) float64 {
+	list := s.passes[stage.text("stage")]
+	if len(list) == 0 {
+		return stage.amount("gpu_span_mean_ns") * stage.amount("passes")
+	}
+	sum := 0.0
+	for _, p := range list {
+		sum += p.span
+	}
+	return sum
 }
 
 // addAll judges the whole capture of a run without measured passes.
@@ -53,61 +64,94 @@ func (s *summariser) addAll() error {
 	return s.judge(&all, wholeCapture)
 }
 
+// judged are the stages, or all device work of a run without measured passes.
+func (s *summariser) judged() []StageSummary {
+	if s.out.All != nil {
+		return []StageSummary{*s.out.All}
+	}
+	return s.out.Stages
+}
+
+// keyOf is how accounting calls a stage.
+func keyOf(stage string) string {
+	if stage == "" {
+		return wholeCapture
+	}
+	return stage
+}
+
 // judge fills in how much of the hardware a stage uses and what bounds it.
 func (s *summariser) judge(stage *StageSummary, key string) error {
-	use, class := s.use[key], stageClass{}
+	e, err := s.evidenceOf(stage.Stage, key)
+	if err != nil {
+		return err
+	}
 	if key == wholeCapture {
-		stage.Unknown = "the run has no stages whose operations could be counted"
+		stage.Unknown = "the run has no measured stages whose operations could be counted"
 	} else {
-		var err error
-		if class, err = s.classOf(key); err != nil {
-			return err
-		}
-		stage.MFU, stage.MBU = use.mfu, use.mbu
+		stage.MFU, stage.MBU = e.use.mfu, e.use.mbu
 		switch {
-		case use.mfu != nil:
-		case use.fault != "":
-			stage.Unknown = use.fault
+		case e.use.mfu != nil:
+		case e.use.fault != "":
+			stage.Unknown = e.use.fault
 		default:
 			stage.Unknown = s.noUsage
 		}
 	}
-	e := evidence{stage: stage.Stage, use: use, class: class, gpus: len(s.parts[key]), isProbe: len(s.bounds) > 0}
-	if e.gpus > 0 {
-		e.gpu = s.parts[key][0]
-	}
+	stage.Device, stage.GPUs = e.gpu.device, len(e.all)
 	if e.gpu.span > 0 {
 		busy := e.gpu.of("busy") / e.gpu.span
 		stage.BusyRatio = &busy
 	}
 	for _, rule := range boundRules {
 		if v := rule.apply(e); v != nil {
-			stage.Bound, stage.Next, stage.Why, stage.But = v.bound, v.next, v.why, v.but
+			stage.Bound, stage.Next, stage.Why, stage.But, stage.Meaning = v.bound, v.next, v.why, v.but, v.meaning
 			break
 		}
 	}
-	if e.gpus > 1 {
-		stage.Why = fmt.Sprintf("on GPU %d, whose passes take longest of %d GPUs, %s", e.gpu.device, e.gpus, stage.Why)
+	if stage.Meaning == "" {
+		stage.Meaning = stage.Bound.Meaning()
+	}
+	if usual := typical(e.passes); usual != "" {
+		stage.But = usual
+	}
+	if len(e.all) > 1 {
+		most := "the most measured time"
+		if key == wholeCapture {
+			most = "the longest span of work"
+		}
+		stage.Why = fmt.Sprintf("on GPU %d, which has %s of %d GPUs, %s", e.gpu.device, most, len(e.all), stage.Why)
 	}
 	stage.Query = s.command("accounting", "stage", key)
 	return nil
 }
 
-// typical says how much the GPU works in the median pass, where that is another picture than the mean: passes that load code or compile
-// it are long, and few.
-func (s *summariser) typical(stage string) string {
-	list := slices.Clone(s.passes[stage])
-	if len(list) < 3 {
-		return ""
+// evidenceOf gathers what a verdict follows from.
+func (s *summariser) evidenceOf(stage, key string) (e evidence, err error) {
+	e = evidence{stage: stage, all: s.parts[key], use: s.use[key], isProbe: len(s.bounds) > 0, wait: s.waits[key], lost: s.lost}
+	if len(e.all) > 0 {
+		e.gpu = e.all[0]
 	}
-	span, busy := 0.0, 0.0
-	for _, p := range list {
-		span, busy = span+p.span, busy+p.busy
+	for _, read := range []func() error{
+		func() (err error) { e.passes, err = s.passesOn(key, e.gpu.device); return err },
+		func() (err error) { e.gaps, err = s.longGaps(key, e.gpu); return err },
+		func() (err error) { e.copies, err = s.copiesOf(key); return err },
+		func() (err error) {
+			if e.wait.isTold {
+				e.latePasses, err = s.passesOn(key, e.wait.late)
+			}
+			return err
+		},
+		func() (err error) {
+			if key != wholeCapture {
+				e.class, err = s.classOf(key)
+			}
+			return err
+		},
+	} {
+		if err := read(); err != nil {
+			return e, err
+		}
 	}
-	slices.SortStableFunc(list, byKey(func(p passTime) float64 { return p.span }))
-	median := list[(len(list)-1)/2]
-	if median.busy/median.span < busyShare || busy/span >= busyShare {
-		return ""
-	}
-	return fmt.Sprintf("in the median pass, of %s, the GPU works %s of the time: a few long passes make this picture, and may be warm-up", durationText(median.span), percentText(median.busy/median.span))
+	return e, nil
 }

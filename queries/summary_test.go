@@ -53,6 +53,11 @@ const stageColumns = "stage passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_s
 
 func stageAnswer(rows ...[]any) *queries.Frame { return answer("stages", stageColumns, rows...) }
 
+// passesAnswer makes an answer of passes, by the key that it is asked with.
+func passesAnswer(key string, rows ...[]any) *queries.Frame {
+	return answer(key, "stage pass source_id pid is_warmup gpu_span_ns gpu_busy_ns start_ns", rows...)
+}
+
 // threePasses are three passes of a stage of 100 ms.
 func threePasses(stage string) *queries.Frame {
 	return stageAnswer([]any{stage, int64(3), 101e6, 1e6, 100e6, 1e6, 40.2, 0.5, int64(1)})
@@ -109,13 +114,25 @@ func TestSummaryBound(t *testing.T) {
 		{"more compute than memory", []*queries.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.56, 0.52)}, queries.ComputeBound, "",
 			"the GPU works 92.0 % of the time and computes at 56.0 % of its dense bf16 peak (MFU)"},
 		{"utilisation over 1 is no evidence", []*queries.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 1.2, nil)}, queries.KernelBound, "",
-			"the GPU works 92.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back"},
-		{"exposed communication", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"collective-exposed", "busy", 60 * ms, 30 * ms}, {"launch", "launch-bound", 40 * ms, 20 * ms}})}, queries.CommBound, "",
-			"the GPU exchanges data with others and computes nothing 30.0 % of the time (60.0 ms of 200 ms); waiting for slower GPUs is in it"},
-		{"communication less than idle time", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 40 * ms}, {"collective-exposed", "busy", 60 * ms, 30 * ms}, {"launch", "launch-bound", 100 * ms, 40 * ms}})}, queries.LaunchBound, "",
-			"the GPU works 50.0 % of the time; it waits for the CPU to launch its next work 50.0 % of the time (100 ms of 200 ms)"},
-		{"copies", []*queries.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 140 * ms, 50 * ms}, {"copy", "busy", 50 * ms, 17 * ms}, {"wait", "synchronising", 10 * ms, 4 * ms}})}, queries.CopyBound, "",
-			"data is copied and nothing is computed 25.0 % of the time (50.0 ms of 200 ms)"},
+			"the GPU works 92.0 % of the time; MFU of 120.0 % is an error in what was given, MBU is not known; no kernel was profiled: Nsight Compute would tell what holds them back"},
+		{"exposed communication", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 70 * ms, 40 * ms}, {"collective-exposed", "busy", 90 * ms, 30 * ms}, {"launch", "launch-bound", 40 * ms, 20 * ms}})}, queries.CommBound, queries.LaunchBound,
+			"the GPU exchanges data with others and computes nothing 45.0 % of the time (90.0 ms of 200 ms); waiting for slower GPUs is in it; next, it waits for the CPU to launch its next work 20.0 % of the time (40.0 ms of 200 ms)"},
+		{"less communication than computing", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 140 * ms, 60 * ms}, {"collective-exposed", "busy", 60 * ms, 20 * ms}})}, queries.KernelBound, queries.CommBound,
+			"the GPU works 100.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back; next, it exchanges data with others and computes nothing 30.0 % of the time (60.0 ms of 200 ms)"},
+		{"communication less than idle time", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 40 * ms}, {"collective-exposed", "busy", 60 * ms, 30 * ms}, {"launch", "launch-bound", 100 * ms, 40 * ms}})}, queries.LaunchBound, queries.CommBound,
+			"the GPU works 50.0 % of the time; it waits for the CPU to launch its next work 50.0 % of the time (100 ms of 200 ms); next, it exchanges data with others and computes nothing 30.0 % of the time (60.0 ms of 200 ms)"},
+		{"copies", []*queries.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 70 * ms, 25 * ms}, {"copy", "busy", 122 * ms, 41 * ms}, {"wait", "synchronising", 8 * ms, 4 * ms}})}, queries.CopyBound, "",
+			"the GPU copies or fills memory and computes nothing 61.0 % of the time (122 ms of 200 ms)"},
+		{"less copies than computing", []*queries.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 150 * ms, 50 * ms}, {"copy", "busy", 50 * ms, 17 * ms}})}, queries.KernelBound, queries.CopyBound,
+			"the GPU works 100.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back; next, it copies or fills memory and computes nothing 25.0 % of the time (50.0 ms of 200 ms)"},
+		{"kernels, and much idle time", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"host", "host-bound", 37 * ms, 13 * ms}})}, queries.KernelBound, queries.HostBound,
+			"the GPU works 63.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back; next, it waits while the CPU is at something else 37.0 % of the time (37.0 ms of 100 ms)"},
+		{"beside work of others", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"other", "other", 37 * ms, 13 * ms}})}, queries.KernelBound, "",
+			"the GPU works 63.0 % of the time and is at work for something else 37.0 %; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back"},
+		{"part of it is not counted", []*queries.Frame{accountingOf("prefill", busyParts()), answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of fault", []any{"prefill", 0.013, 0.025, "bf16", "full", nil, nil}, []any{"vision", nil, nil, "bf16", "full", "prefill", nil})}, queries.KernelBound, "",
+			"the GPU works 92.0 % of the time; MFU is at least 1.3 %, MBU is at least 2.5 % (what vision computes in it is not counted); no kernel was profiled: Nsight Compute would tell what holds them back"},
+		{"launches not captured", []*queries.Frame{accountingOf("decode", busyParts()), answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(150), 3 * ms, int64(0), int64(150), 3 * ms})}, queries.UnknownBound, "",
+			"no work on a GPU is known to be of its passes, since the launches of 150 kernels were not captured"},
 		{"work of others", []*queries.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 100 * ms, 50 * ms}, {"other", "other", 90 * ms, 30 * ms}})}, queries.UnknownBound, "",
 			"the GPU is at work for something else 47.4 % of the time (90.0 ms of 190 ms), so that the stage's own time cannot be judged"},
 		{"too little data", []*queries.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 40_000, 20_000}, {"launch", "launch-bound", 20_000, 10_000}})}, queries.UnknownBound, "",
@@ -123,7 +140,7 @@ func TestSummaryBound(t *testing.T) {
 		{"no work on a GPU", []*queries.Frame{accountingOf("decode", busyParts())}, queries.UnknownBound, "",
 			"its measured passes have no work on a GPU in the capture"},
 		{"several GPUs", []*queries.Frame{accountingOf("decode", busyParts(), []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 300 * ms, 100 * ms}})}, queries.HostBound, "",
-			"on GPU 1, whose passes take longest of 2 GPUs, the GPU works 25.0 % of the time; it waits while the CPU is at something else 75.0 % of the time (300 ms of 400 ms)"},
+			"on GPU 1, which has the most measured time of 2 GPUs, the GPU works 25.0 % of the time; it waits while the CPU is at something else 75.0 % of the time (300 ms of 400 ms)"},
 		{"busy and far from every limit", []*queries.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", 0.0009, 0.189)}, queries.KernelBound, "",
 			"the GPU works 92.0 % of the time, near no limit of the hardware: MFU is 0.09 %, MBU is 18.9 %; no kernel was profiled: Nsight Compute would tell what holds them back"},
 		{"busy, with one utilisation known", []*queries.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", nil, 0.189)}, queries.KernelBound, "",
@@ -141,7 +158,7 @@ func TestSummaryBound(t *testing.T) {
 					stage = f.Rows[0][0].(string)
 				}
 			}
-			if c.name == "no work on a GPU" {
+			if c.name == "no work on a GPU" || c.name == "launches not captured" {
 				stage = "prefill"
 			}
 			s := summarise(t, reportOf(append(c.frames, threePasses(stage))...))
@@ -188,6 +205,26 @@ func TestSummaryStages(t *testing.T) {
 		if !slices.Contains(s.Doubts, want) {
 			t.Errorf("no doubt %q in %q", want, s.Doubts)
 		}
+	}
+}
+
+// TestSummaryStagesWithoutWork holds that passes without device work have no share of the time on the GPU.
+func TestSummaryStagesWithoutWork(t *testing.T) {
+	stages := func() *queries.Frame {
+		return stageAnswer([]any{"prefill", int64(4), 101e6, 1e6, 100e6, nil, nil, 0.9, int64(0)}, []any{"decode", int64(1), 101e6, nil, 300e6, nil, nil, 0.9, int64(0)})
+	}
+	passes := passesAnswer("passes", []any{"prefill", int64(1), int64(1), int64(7), false, 100 * ms, ms, int64(1)}, []any{"prefill", int64(2), int64(1), int64(7), false, nil, nil, int64(2)},
+		[]any{"prefill", int64(3), int64(1), int64(7), false, nil, nil, int64(3)}, []any{"prefill", int64(4), int64(1), int64(7), false, nil, nil, int64(4)}, []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(5)})
+	s := summarise(t, reportOf(stages(), passes))
+	if s.Stages[0].Stage != "decode" || s.Stages[0].ShareRatio != 0.75 || s.Stages[1].ShareRatio != 0.25 {
+		t.Errorf("stages %+v", s.Stages)
+	}
+	if want := "1 of the 4 passes of prefill have work on a GPU: its time there is the mean of these"; !slices.Contains(s.Doubts, want) {
+		t.Errorf("no doubt %q in %q", want, s.Doubts)
+	}
+	idle := stageAnswer([]any{"prefill", int64(1), 101e6, nil, 0.0, nil, nil, nil, int64(0)})
+	if s := summarise(t, reportOf(idle)); s.Stages[0].ShareRatio != 0 {
+		t.Errorf("of a stage without time the share is %v", s.Stages[0].ShareRatio)
 	}
 }
 

@@ -3,6 +3,7 @@ package queries
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -21,6 +22,8 @@ const (
 	MemoryBound  Bound = "memory"
 	ComputeBound Bound = "compute"
 	KernelBound  Bound = "kernels"
+	MixedBound   Bound = "mixed"
+	LateBound    Bound = "late-gpu"
 	UnknownBound Bound = "unknown"
 )
 
@@ -34,7 +37,9 @@ var boundWords = map[Bound][2]string{
 	CopyBound:    {"copy-bound", "data is moved while nothing is computed"},
 	MemoryBound:  {"memory-bound", "reading weights and cached context from the GPU's memory takes the time, not computing"},
 	ComputeBound: {"compute-bound", "the GPU's arithmetic units take the time"},
-	KernelBound:  {"kernel-bound", "the GPU works most of the time: its programs (kernels) take the time, not waiting"},
+	KernelBound:  {"kernel-bound", "the programs that run on the GPU (kernels) take most of the time"},
+	MixedBound:   {"mixed", "its kernels take the time, and no one limit holds most of them back"},
+	LateBound:    {"waiting for a late GPU", "one GPU comes late to where GPUs exchange data, and the others wait for it"},
 	UnknownBound: {"not known", "what was captured does not tell"},
 }
 
@@ -90,18 +95,20 @@ func stageText(stage string) string {
 
 // command gives a query of the run as a command; options come in pairs, and those without a value are left out.
 func (s *summariser) command(query string, options ...string) string {
-	out := fmt.Sprintf("prof query %s --run %s", query, shellWord(s.name))
+	out := fmt.Sprintf("prof query %s --run %s", query, ShellWord(s.name))
 	for i := 0; i+1 < len(options); i += 2 {
 		if options[i+1] != "" {
-			out += " --" + options[i] + " " + shellWord(options[i+1])
+			out += " --" + options[i] + " " + ShellWord(options[i+1])
 		}
 	}
 	return out
 }
 
-// shellWord writes a word for a shell.
-func shellWord(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%") == "" {
+var shellPlain = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,][A-Za-z0-9_./:@%+=,-]*$`)
+
+// ShellWord writes a word for a shell, between quotes where it needs them, as the query _shell-word does in the rows of findings.
+func ShellWord(s string) string {
+	if shellPlain.MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

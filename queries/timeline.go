@@ -24,7 +24,7 @@ const (
 	fullDetail      = 2 // GPUs that get so many parts
 	leastParts      = 500
 	timelineGaps    = 200
-	timelineKernels = 40000
+	timelineKernels = 30000
 	timelineRanges  = 3000
 )
 

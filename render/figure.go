@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -22,8 +21,12 @@ type figures struct {
 
 // figureMakers fill in the pictures of a section, by its query. To add one, write its maker and template and add a line here.
 var figureMakers = map[string]func(r *queries.Report, f *queries.Frame, to *figures) error{
-	"accounting": func(_ *queries.Report, f *queries.Frame, to *figures) (err error) {
-		to.Bars, err = newBarFigure(f)
+	"accounting": func(_ *queries.Report, f *queries.Frame, to *figures) error {
+		known, err := withNumbers(f, barNumbers...)
+		if err != nil || len(known.Rows) == 0 {
+			return err
+		}
+		to.Bars, err = newBarFigure(known)
 		return err
 	},
 	"stages": func(_ *queries.Report, f *queries.Frame, to *figures) (err error) {
@@ -51,25 +54,35 @@ var figureMakers = map[string]func(r *queries.Report, f *queries.Frame, to *figu
 // withoutTable are the queries whose rows are bins or points of lines: the picture says what they add up to, and the query gives them.
 var withoutTable = []string{"kernel-durations", "sample-series"}
 
-// float gives a number of either type; ok is false where there is NULL.
-func (r record) float(column string) (v float64, ok bool) {
-	switch v := r.row[r.at[column]].(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
+// finite gives a number that can be drawn; ok is false where there is NULL, and of what is infinite or not a number.
+func (r record) finite(column string) (v float64, ok bool) {
+	if v, ok = r.float(column); math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, false
 	}
-	return 0, false
+	return v, ok
 }
 
-// known gives a number that must be there; row counts from 0.
-func (r record) known(f *queries.Frame, row int, column string) (float64, error) {
-	v, ok := r.float(column)
-	if !ok {
-		return 0, fmt.Errorf("render %s: row %d lacks %s", f.Query, row+1, column)
+// withNumbers leaves out rows that lack one of some numbers: a share of no time is not defined.
+func withNumbers(f *queries.Frame, columns ...string) (*queries.Frame, error) {
+	if f == nil || len(f.Rows) == 0 {
+		return f, nil
 	}
-	return v, nil
+	rows, err := recordsOf(f, columns...)
+	if err != nil {
+		return nil, err
+	}
+	known := *f
+	known.Rows = nil
+	for i, r := range rows {
+		if !slices.ContainsFunc(columns, func(c string) bool { _, ok := r.finite(c); return !ok }) {
+			known.Rows = append(known.Rows, f.Rows[i])
+		}
+	}
+	return &known, nil
 }
+
+// barNumbers are what a bar of accounting is drawn by.
+var barNumbers = []string{"total_ns", "share_ratio", "span_total_ns"}
 
 // pixels gives a distance as SVG takes it.
 func pixels(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

@@ -33,7 +33,7 @@ func (a logAxis) steps(most int) []float64 {
 	}
 }
 
-// multiples gives the products of factors and each so-manieth power of ten that lie on the axis.
+// multiples gives the products of the factors with every first, second, third ... power of ten, as every says, that lie on the axis.
 func (a logAxis) multiples(factors []float64, every int) []float64 {
 	const tolerance = 1e-9 // a bound that is itself a power of ten lies on the axis
 	var out []float64

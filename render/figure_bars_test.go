@@ -39,10 +39,25 @@ func TestKernelFigure(t *testing.T) {
 	if n := len(f.Legend); n != 3 || f.Legend[0].Doc != "gemm" || f.Legend[1].Doc != "normalisation" || f.Legend[2].Doc != noRole {
 		t.Errorf("the legend is %+v", f.Legend)
 	}
+}
+
+// TestKernelFigureWithoutShares holds that kernels of no measurable time, of which no share is defined, stand there without a bar, and that
+// nothing is then said of kernels that the table does not list.
+func TestKernelFigureWithoutShares(t *testing.T) {
 	lacking := stageKernelsFrame()
-	lacking.Rows[1][4] = nil
-	if _, err := newKernelFigure(lacking); err == nil || err.Error() != "render stage-kernels: row 2 lacks share_ratio" {
-		t.Errorf("a share that is not known: %v", err)
+	for _, row := range lacking.Rows[:2] {
+		row[3], row[4] = int64(0), nil
+	}
+	f, err := newKernelFigure(lacking)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := f.Stages[0].Rows
+	if len(rows) != 2 || rows[0].Width != "0.000%" || rows[0].Text != "share not known · 0 ns" || f.Stages[0].Total != "0" {
+		t.Errorf("%+v of %s", rows, f.Stages[0].Total)
+	}
+	if whole := f.Stages[1].Rows; len(whole) != 1 || whole[0].Width != "60.000%" {
+		t.Errorf("another stage has %+v", whole)
 	}
 }
 
@@ -53,7 +68,7 @@ func TestKernelFigureLeavesOut(t *testing.T) {
 		f.Rows = append(f.Rows, []any{strings.Repeat("s", i+1), "k", int64(1), int64(1), 1.0, "gemm"})
 	}
 	figure, err := newKernelFigure(f)
-	if err != nil || len(figure.Stages) != shownStages || figure.LeftOut != "1 more stage, with less kernel time, in the table only." {
+	if err != nil || len(figure.Stages) != shownStages || figure.LeftOut != "1 more stage, with less kernel time, not drawn." {
 		t.Errorf("%d stages, %q, %v", len(figure.Stages), figure.LeftOut, err)
 	}
 }

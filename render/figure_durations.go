@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 
 	"prof/queries"
 )
@@ -34,9 +35,9 @@ func newDurationFigure(f *queries.Frame) (*durationFigure, error) {
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	axis, err := durationAxis(f, rows)
-	if err != nil {
-		return nil, err
+	axis, some := durationAxis(rows)
+	if !some {
+		return nil, nil
 	}
 	figure := &durationFigure{Height: durationHeight, Below: durationHeight + 16}
 	for _, v := range axis.steps(6) {
@@ -54,26 +55,27 @@ func newDurationFigure(f *queries.Frame) (*durationFigure, error) {
 	return figure, nil
 }
 
-// durationAxis holds all bins. The one of executions without measurable time begins at 0, which no logarithm has: it is drawn as wide as
-// the others.
-func durationAxis(f *queries.Frame, rows []record) (logAxis, error) {
+// durationAxis holds all bins that can be drawn; some is false without any. The one of executions without measurable time begins at 0,
+// which no logarithm has: it is drawn as wide as the others.
+func durationAxis(rows []record) (a logAxis, some bool) {
 	var bounds []float64
-	for i, r := range rows {
-		from, err := r.known(f, i, "from_ns")
-		if err != nil {
-			return logAxis{}, err
+	for _, r := range rows {
+		if from, to, ok := boundsOf(r); ok {
+			bounds = append(bounds, drawnFrom(from, to), to)
 		}
-		to, err := r.known(f, i, "to_ns")
-		if err != nil {
-			return logAxis{}, err
-		}
-		if to <= from || to <= 0 {
-			return logAxis{}, fmt.Errorf("render %s: row %d is a bin from %g to %g ns", f.Query, i+1, from, to)
-		}
-		bounds = append(bounds, drawnFrom(from, to), to)
+	}
+	if len(bounds) == 0 {
+		return logAxis{}, false
 	}
 	low, high := extent(bounds)
-	return logAxis{low, high}, nil
+	return logAxis{low, high}, true
+}
+
+// boundsOf gives the bounds of a bin; ok is false of one that holds no stretch of time.
+func boundsOf(bin record) (from, to float64, ok bool) {
+	from, hasFrom := bin.finite("from_ns")
+	to, hasTo := bin.finite("to_ns")
+	return from, to, hasFrom && hasTo && from >= 0 && to > from
 }
 
 // binRatio is the width of a bin of kernel-durations: 2^(1/4).
@@ -90,15 +92,23 @@ func newDurationPlot(bins []record, name, short string, axis logAxis) durationPl
 	first := bins[0]
 	calls := numberOf(first.int("kernel_calls"), "call", "calls")
 	p := durationPlot{Name: name, Short: short, Said: calls + ", " + duration(first.int("kernel_total_ns")) + " in all"}
-	if median, known := first.float("median_ns"); known {
+	if median, known := first.finite("median_ns"); known {
 		p.MedianTitle = "median " + nanoseconds(median)
 		p.Said = p.MedianTitle + ", " + p.Said
 		if median > 0 {
 			p.Median = length(axis.at(median))
 		}
 	}
-	var most int64
-	fullest := first
+	drawn := slices.DeleteFunc(slices.Clone(bins), func(b record) bool { _, _, ok := boundsOf(b); return !ok })
+	if left := len(bins) - len(drawn); left > 0 {
+		p.Said += ", " + numberOf(int64(left), "bin", "bins") + " without bounds not drawn"
+	}
+	p.Spoken = fmt.Sprintf("Durations of %s: %s", short, p.Said)
+	if len(drawn) == 0 {
+		return p
+	}
+	bins, most := drawn, int64(0)
+	fullest := bins[0]
 	for _, b := range bins {
 		if b.int("calls") > most {
 			most, fullest = b.int("calls"), b
@@ -106,15 +116,14 @@ func newDurationPlot(bins []record, name, short string, axis logAxis) durationPl
 	}
 	p.Most = groupedInt(most)
 	for _, b := range bins {
-		from, _ := b.float("from_ns")
-		to, _ := b.float("to_ns")
+		from, to, _ := boundsOf(b)
 		left := axis.at(drawnFrom(from, to))
-		high := float64(b.int("calls")) / float64(most) * (durationHeight - 14) // room for the number of calls
-		high = max(high, 1.5)                                                   // a bin with one call of many is seen
+		high := float64(b.int("calls")) / float64(max(most, 1)) * (durationHeight - 14) // room for the number of calls
+		high = max(high, 1.5)                                                           // a bin with one call of many is seen
 		p.Bins = append(p.Bins, durationBin{length(left), length(axis.at(to) - left), pixels(durationHeight - high), pixels(high),
 			fmt.Sprintf("%s: %s, %s", binBounds(b), numberOf(b.int("calls"), "call", "calls"), duration(b.int("total_ns")))})
 	}
-	p.Spoken = fmt.Sprintf("Durations of %s: %s; from %s to %s; most of them, %s, %s", short, p.Said, lowBound(first), highBound(bins[len(bins)-1]), numberOf(most, "call", "calls"), binBounds(fullest))
+	p.Spoken += fmt.Sprintf("; from %s to %s; most of them, %s, %s", lowBound(bins[0]), highBound(bins[len(bins)-1]), numberOf(most, "call", "calls"), binBounds(fullest))
 	return p
 }
 

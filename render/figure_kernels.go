@@ -10,7 +10,7 @@ import (
 type kernelFigure struct {
 	Stages  []kernelStage
 	Legend  []roleGroup
-	LeftOut string // stages that are in the table only; "" when none is
+	LeftOut string // stages that are not drawn; "" when none is
 }
 
 type kernelStage struct {
@@ -35,6 +35,7 @@ const (
 	barRoom       = 0.6
 	narrowName    = 44 // characters
 	wideName      = 78
+	titleName     = 400
 	shownStages   = 12
 	leastOfOthers = 0.0005 // a share that is shown as 0.1 %
 )
@@ -48,14 +49,11 @@ func newKernelFigure(f *queries.Frame) (*kernelFigure, error) {
 	stages, left := firstOf(stages, shownStages)
 	figure := &kernelFigure{}
 	if left > 0 {
-		figure.LeftOut = fmt.Sprintf("%s, with less kernel time, in the table only.", numberOf(int64(left), "more stage", "more stages"))
+		figure.LeftOut = fmt.Sprintf("%s, with less kernel time, not drawn.", numberOf(int64(left), "more stage", "more stages"))
 	}
 	var roles []string
 	for _, kernels := range stages {
-		stage, err := newKernelStage(f, kernels)
-		if err != nil {
-			return nil, err
-		}
+		stage := newKernelStage(kernels)
 		for _, k := range kernels {
 			roles = append(roles, roleOf(k))
 		}
@@ -65,31 +63,46 @@ func newKernelFigure(f *queries.Frame) (*kernelFigure, error) {
 	return figure, nil
 }
 
-func newKernelStage(f *queries.Frame, kernels []record) (kernelStage, error) {
+// newKernelStage draws the kernels of one stage. One whose share is not defined, as of kernels that last no measurable time, has no bar
+// and its time in words; where it is so of any, what the table does not list is not known either.
+func newKernelStage(kernels []record) kernelStage {
 	var names []string
-	longest, shown, stageNs := 0.0, 0.0, 0.0
-	for i, k := range kernels {
-		share, err := k.known(f, i, "share_ratio")
-		if err != nil {
-			return kernelStage{}, err
-		}
+	longest, shown, stageNs, listed, all := 0.0, 0.0, 0.0, 0.0, true
+	for _, k := range kernels {
 		names = append(names, neutral(k.text("kernel")))
+		listed += float64(k.int("total_ns"))
+		share, known := k.finite("share_ratio")
+		if all = all && known; !known {
+			continue
+		}
 		longest, shown = max(longest, share), shown+share
 		if share > 0 && stageNs == 0 {
 			stageNs = float64(k.int("total_ns")) / share
 		}
 	}
-	others := 1 - shown
+	others := 0.0
+	if all {
+		others = 1 - shown
+	} else {
+		stageNs = max(stageNs, listed)
+	}
 	longest = max(longest, others)
 	stage := kernelStage{Label: kernelStageLabel(kernels[0].text("stage")), Total: nanoseconds(stageNs)}
 	stage.Spoken = fmt.Sprintf("Kernels of %s by their share of %s of kernel time", stage.Label, stage.Total)
 	narrow, wide := shortener(names, narrowName), shortener(names, wideName)
 	for i, k := range kernels {
-		share, _ := k.float("share_ratio")
-		time := percent(share) + " · " + duration(k.int("total_ns"))
+		share, known := k.finite("share_ratio")
+		part, long := "share not known", 0.0
+		if known {
+			part = percent(share)
+		}
+		if share > 0 && known {
+			long = share / longest
+		}
+		time := part + " · " + duration(k.int("total_ns"))
 		b := kernelBar{Class: roleGroups[groupOf(roleOf(k))].Class, Short: narrow(names[i]), Long: wide(names[i]), Text: time}
-		b.Title = fmt.Sprintf("%s: %s, %s, %s", names[i], time, numberOf(k.int("calls"), "call", "calls"), roleOf(k))
-		stage.add(b, share/longest)
+		b.Title = fmt.Sprintf("%s: %s, %s, %s", shorten(names[i], titleName, 60), time, numberOf(k.int("calls"), "call", "calls"), roleOf(k))
+		stage.add(b, long)
 		stage.Spoken += fmt.Sprintf("; %s, %s: %s", narrow(names[i]), roleOf(k), time)
 	}
 	if others > leastOfOthers {
@@ -98,7 +111,7 @@ func newKernelStage(f *queries.Frame, kernels []record) (kernelStage, error) {
 		stage.Spoken += "; all others: " + time
 	}
 	stage.Height = len(stage.Rows) * kernelBarRow
-	return stage, nil
+	return stage
 }
 
 // add puts a bar below the others; share is that of the longest one.

@@ -91,7 +91,7 @@ func TestTableClass(t *testing.T) {
 		for i := 1; i < c.columns; i++ {
 			names, row = names+" c"+strconv.Itoa(i), append(row, int64(1))
 		}
-		table, err := newTableView(frameOf("q", names, row), "q")
+		table, err := newTableView(frameOf("q", names, row), "q", pageExcerpt, nil)
 		if err != nil || table.Class != c.want {
 			t.Errorf("%d columns: %q, want %q, %v", c.columns, table.Class, c.want, err)
 		}

@@ -55,11 +55,12 @@ type roofDot struct {
 	order           int
 }
 
-// The measures of a roofline. Dots beyond dotsDrawn are in the table only.
+// The measures of a roofline. Dots beyond dotsDrawn are left out.
 const (
 	rooflineHeight = 380
 	dotsNumbered   = 24
 	dotsDrawn      = 400
+	dotName        = 120 // columns; those with a number have their whole name beside it
 )
 
 // shapes tell stages apart beside the colours, which are those of precisions.
@@ -82,7 +83,7 @@ func newRooflineFigure(f, ceilings *queries.Frame) (*rooflineFigure, error) {
 		figure.Plots = append(figure.Plots, newRooflinePlot(points, roofs[deviceOf(points[0])]))
 	}
 	if ceilings != nil && len(ceilings.Rows) > 0 {
-		if figure.Ceilings, err = newTableView(ceilings, "Ceilings of the devices"); err != nil {
+		if figure.Ceilings, err = newTableView(ceilings, "Ceilings of the devices", pageExcerpt, nil); err != nil {
 			return nil, err
 		}
 		figure.Query = [2]string{fmt.Sprintf("%s v%d", ceilings.Query, ceilings.Version), neutral(ceilings.SQL)}
@@ -101,16 +102,11 @@ func deviceOf(r record) string {
 func newRooflinePlot(rows []record, roofs []roof) rooflinePlot {
 	p := rooflinePlot{Device: neutral(deviceOf(rows[0])), Height: rooflineHeight, Below: rooflineHeight + 17}
 	resources, stages := valuesOf(rows, "resource"), valuesOf(rows, "stage")
-	for i, resource := range resources {
-		p.Resources = append(p.Resources, roofKey{Class: seriesClass(i), Shape: "circle", Text: neutral(resource)})
-	}
-	for i, stage := range stages {
-		p.Stages = append(p.Stages, roofKey{Class: "plain", Shape: shapes[i%len(shapes)], Text: stageOr(stage)})
-	}
+	var drawn []record
 	for i, r := range rows {
 		dot := newRoofDot(r, seriesClass(slices.Index(resources, r.text("resource"))), shapes[slices.Index(stages, r.text("stage"))%len(shapes)])
 		if dot.order = i; dot.intensity > 0 && dot.rate > 0 {
-			p.Dots = append(p.Dots, dot)
+			p.Dots, drawn = append(p.Dots, dot), append(drawn, r)
 			continue
 		}
 		p.Missing = append(p.Missing, dot.Title)
@@ -120,9 +116,24 @@ func newRooflinePlot(rows []record, roofs []roof) rooflinePlot {
 		p.Spoken = "No launch can be drawn"
 		return p
 	}
+	p.addLegends(drawn, resources, stages)
 	p.choose()
 	p.lay(roofs, resources)
 	return p
+}
+
+// addLegends says what the colours of the launches drawn mean, and their shapes where there are several.
+func (p *rooflinePlot) addLegends(drawn []record, resources, stages []string) {
+	for _, resource := range valuesOf(drawn, "resource") {
+		p.Resources = append(p.Resources, roofKey{Class: seriesClass(slices.Index(resources, resource)), Shape: "circle", Text: neutral(resource)})
+	}
+	several := valuesOf(drawn, "stage")
+	if len(several) < 2 {
+		return
+	}
+	for _, stage := range several {
+		p.Stages = append(p.Stages, roofKey{Class: "outline", Shape: shapes[slices.Index(stages, stage)%len(shapes)], Text: "of this shape: " + stageOr(stage)})
+	}
 }
 
 // valuesOf gives the values of a column, each once, in order.
@@ -148,29 +159,29 @@ func stageOr(stage string) string {
 func newRoofDot(r record, class, shape string) roofDot {
 	d := roofDot{Class: class, Shape: shape, Name: neutral(r.text("kernel"))}
 	d.Short = shorten(d.Name, longName, 60)
-	said := []string{fmt.Sprintf("launch %d", r.int("launch")), stageOr(r.text("stage")), neutral(r.text("resource"))}
+	said := []string{fmt.Sprintf("launch no. %d", r.int("launch")), stageOr(r.text("stage")), neutral(r.text("resource"))}
 	var known bool
-	if d.intensity, known = r.float("intensity"); known {
+	if d.intensity, known = r.finite("intensity"); known {
 		said = append(said, threeDigits(d.intensity)+" FLOP/byte")
 	} else {
 		said = append(said, "no intensity: no DRAM traffic, or it was not measured")
 	}
-	if d.rate, known = r.float("achieved_flop_per_s"); known {
+	if d.rate, known = r.finite("achieved_flop_per_s"); known {
 		said = append(said, amount(queries.FlopPerSec, d.rate))
 	} else {
 		said = append(said, "no rate")
 	}
-	if share, known := r.float("attained_ratio"); known {
+	if share, known := r.finite("attained_ratio"); known {
 		said = append(said, percent(share)+" of attainable")
 	}
 	if side := r.text("side"); side != "" {
 		said = append(said, neutral(side)+" side")
 	}
-	if flop, _ := r.float("flop"); d.rate > 0 {
+	if flop, _ := r.finite("flop"); d.rate > 0 {
 		d.duration = flop / d.rate
 	}
 	d.Said = strings.Join(said, ", ")
-	d.Title = d.Name + ": " + d.Said
+	d.Title = shorten(d.Name, dotName, 60) + ": " + d.Said
 	return d
 }
 
@@ -208,6 +219,6 @@ func (p *rooflinePlot) choose() {
 		if all > dotsDrawn {
 			p.Unnumbered += fmt.Sprintf(", and the %d that took longest are drawn", dotsDrawn)
 		}
-		p.Unnumbered += "; all are in the table below."
+		p.Unnumbered += "; the query below gives all."
 	}
 }

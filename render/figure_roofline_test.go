@@ -41,7 +41,7 @@ func TestRoofline(t *testing.T) {
 	if len(p.Dots) != 2 || p.Dots[0].X != "66.667%" || p.Dots[0].Y != pixels(rooflineHeight*(1-2.69897/4)) || p.Dots[1].X != "0.000%" || p.Dots[1].Y != pixels(rooflineHeight) {
 		t.Errorf("the dots are %+v", p.Dots)
 	}
-	if !strings.HasSuffix(p.Dots[0].Title, ": launch 1, prefill, tensor_bf16, 100 FLOP/byte, 50 TFLOP/s, 50.0 % of attainable, compute side") {
+	if !strings.HasSuffix(p.Dots[0].Title, ": launch no. 1, prefill, tensor_bf16, 100 FLOP/byte, 50 TFLOP/s, 50.0 % of attainable, compute side") {
 		t.Errorf("of the first is said %q", p.Dots[0].Title)
 	}
 	if p.Dots[0].Class == p.Dots[1].Class || p.Dots[0].Shape == p.Dots[1].Shape {
@@ -65,15 +65,21 @@ func TestRoofline(t *testing.T) {
 	}
 	texts := ""
 	for _, l := range p.Labels {
-		texts += l.Text + "; "
+		texts += l.Class + " " + l.X + " " + l.Text + "; "
 	}
-	if texts != "fp32 10 TFLOP/s; tensor_bf16, tensor_fp16 100 TFLOP/s; DRAM 1,000 GB/s; " {
+	if texts != "own 100.000% fp32 10 TFLOP/s; own narrow 65.167% 100 TFLOP/s; own broad 65.167% tensor_bf16, tensor_fp16 100 TFLOP/s; own 9.000% DRAM 1,000 GB/s; " {
 		t.Errorf("the labels are %s", texts)
 	}
-	if len(p.Missing) != 1 || p.NotDrawable != "1 launch is not drawn for want of an intensity or a rate:" || !strings.Contains(p.Missing[0], "launch 2, decode, fp64, no intensity") {
+	if len(p.Stages) != 2 || p.Stages[0].Text != "of this shape: decode" || p.Stages[0].Shape != p.Dots[1].Shape {
+		t.Errorf("the shapes are %+v", p.Stages)
+	}
+	if len(p.Resources) != 2 || p.Resources[0].Class != p.Dots[1].Class { // none of fp64, of which nothing is drawn
+		t.Errorf("the colours are %+v", p.Resources)
+	}
+	if len(p.Missing) != 1 || p.NotDrawable != "1 launch is not drawn for want of an intensity or a rate:" || !strings.Contains(p.Missing[0], "launch no. 2, decode, fp64, no intensity") {
 		t.Errorf("what is not drawn: %s %q", p.NotDrawable, p.Missing)
 	}
-	if other := f.Plots[1]; len(other.Lines) != 0 || len(other.Dots) != 1 || other.Stages[0].Text != "outside stages" {
+	if other := f.Plots[1]; len(other.Lines) != 0 || len(other.Dots) != 1 || len(other.Stages) != 0 {
 		t.Errorf("a device without ceilings has %+v", other)
 	}
 }
@@ -116,7 +122,7 @@ func TestRooflineNumbers(t *testing.T) {
 			t.Errorf("launch %d took longer than one that has a number", d.order)
 		}
 	}
-	if p.Unnumbered != "Of 72 launches the 24 that took longest have a number; all are in the table below." {
+	if p.Unnumbered != "Of 72 launches the 24 that took longest have a number; the query below gives all." {
 		t.Errorf("it says %q", p.Unnumbered)
 	}
 	pair := rooflineFrame()

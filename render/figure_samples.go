@@ -140,8 +140,9 @@ func topsOf(groups [][]record) []float64 {
 			for _, r := range parts {
 				for _, column := range []string{q.column, q.extreme} {
 					if column != "" {
-						v, _ := r.float(column)
-						most = max(most, v)
+						if v, known := r.finite(column); known {
+							most = max(most, v)
+						}
 					}
 				}
 			}
@@ -161,12 +162,15 @@ func newSamplePlot(parts []record, q quantity, top float64, span sampleSpan) (p 
 	}
 	mean, least, most, weight := 0.0, math.Inf(1), math.Inf(-1), 0.0
 	for _, r := range parts {
-		if v, known := r.float(q.column); known {
+		if v, known := r.finite(q.column); known {
 			n := float64(max(r.int("sample_count"), 1))
 			mean, weight = mean+v*n, weight+n
 			least, most = min(least, v), max(most, v)
 		}
-		if v, known := r.float(q.extreme); q.extreme != "" && known {
+		if q.extreme == "" {
+			continue
+		}
+		if v, known := r.finite(q.extreme); known {
 			least, most = min(least, v), max(most, v)
 		}
 	}

@@ -53,7 +53,7 @@ func (s sampleSpan) lines(parts []record, column string, top float64, class, tit
 	}
 	last := s.from
 	for _, r := range parts {
-		v, known := r.float(column)
+		v, known := r.finite(column)
 		if !known {
 			continue
 		}
@@ -88,7 +88,7 @@ func slowdowns(f *queries.Frame) (map[string]bool, error) {
 		return nil, err
 	}
 	for _, r := range rows {
-		if is, known := r.row[r.at["is_slowdown"]].(bool); known {
+		if is, known := r.value("is_slowdown").(bool); known {
 			out[r.text("reason")] = is
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // stageFigure is the picture of stages: what a pass of each takes in the mean, all by one scale.
 type stageFigure struct {
 	Stages  []stageTimes
-	LeftOut string // stages that are in the table only; "" when none is
+	LeftOut string // stages that are not drawn; "" when none is
 }
 
 type stageTimes struct {
@@ -51,13 +51,13 @@ func newStageFigure(f *queries.Frame) (*stageFigure, error) {
 	figure := &stageFigure{}
 	rows, left := firstOf(rows, shownStages)
 	if left > 0 {
-		figure.LeftOut = fmt.Sprintf("%s in the table only.", numberOf(int64(left), "more stage", "more stages"))
+		figure.LeftOut = fmt.Sprintf("%s not drawn.", numberOf(int64(left), "more stage", "more stages"))
 	}
 	longest := 0.0
 	for _, r := range rows {
 		for _, c := range stageClocks {
-			mean, _ := r.float(c.column + "_mean_ns")
-			std, _ := r.float(c.column + "_std_ns")
+			mean, _ := r.finite(c.column + "_mean_ns")
+			std, _ := r.finite(c.column + "_std_ns")
 			longest = max(longest, mean+std)
 		}
 	}
@@ -76,12 +76,12 @@ func newStageTimes(r record, longest float64) stageTimes {
 	for i, c := range stageClocks {
 		top := i * stageBarRow
 		b := stageBar{Class: c.class, Name: c.name, BarY: top + 2, MidY: top + stageBarRow/2, TextY: top + stageBarRow/2 + 4, Text: "not known"}
-		mean, known := r.float(c.column + "_mean_ns")
+		mean, known := r.finite(c.column + "_mean_ns")
 		end := 0.0
 		if known {
 			b.Text, end = nanoseconds(mean), mean
 			b.Width = length(mean / longest * stageRoom)
-			if std, spread := r.float(c.column + "_std_ns"); spread {
+			if std, spread := r.finite(c.column + "_std_ns"); spread {
 				b.Text += " ± " + nanoseconds(std)
 				end = mean + std
 				b.From, b.To = length(max(mean-std, 0)/longest*stageRoom), length(end/longest*stageRoom)

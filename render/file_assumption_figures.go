@@ -90,7 +90,29 @@ func (a *assumptions) operations() error {
 		}
 	}
 	if s := a.r.Static; s != nil && s.DTypeAssumed {
-		a.say("models", "The bytes of the model in static_compute are for %s, which nothing says.", s.DType)
+		a.say("models", "The bytes of the model in static_compute are for %s: %s.", s.DType, saidOfPrecision(row, s.DType))
+	}
+	return a.peakOfPass(row)
+}
+
+// saidOfPrecision says what backs a precision that the model's configuration does not name, by the row of mfu.
+func saidOfPrecision(row answered, dtype string) string {
+	told, by := row.text("precision"), row.text("precision_origin")
+	switch {
+	case told == dtype && by == "kernels":
+		return "the configuration names no precision, and the names of kernels say the same"
+	case told == dtype:
+		return "the configuration names no precision, and utilisation is counted in the same"
+	case told != "":
+		return fmt.Sprintf("the configuration names no precision, and this is assumed; utilisation is counted in %s, told by: %s", told, orUnknown(row.value("precision_origin"), ""))
+	}
+	return "no source says the precision, and this is assumed"
+}
+
+// peakOfPass says why there is no peak for a pass where that of one GPU is known.
+func (a *assumptions) peakOfPass(row answered) error {
+	if why := lackOfPeak(a.r, row, "under Peaks"); why != "" {
+		a.say("mfu", "The peak of all GPUs of a pass is not known: %s.", why)
 	}
 	return nil
 }
@@ -126,10 +148,24 @@ func (a *assumptions) peakLines() error {
 	}
 	if !said {
 		a.say("peaks", "No peak of the run's GPUs is known: what share of it was reached is not said. The option --peak of the query mfu takes one.")
-		return nil
+		return a.lackOfPeaks()
 	}
 	a.say("peaks", "Peaks are dense and by exact device name; there is no default. prof sql 'FROM device_peak' shows the table, whose user rows go first.")
 	return nil
+}
+
+// lackOfPeaks says whether the GPUs have no name, or names that the table does not have.
+func (a *assumptions) lackOfPeaks() error {
+	all, err := gpuNames(a.r)
+	for _, g := range workingGPUs(all) {
+		switch {
+		case len(g.names) == 0:
+			a.say("devices", "%s: the table is by exact device name.", g.saying())
+		default:
+			a.say("devices", "GPU %d is %s, which the table of peaks does not have.", g.device, strings.Join(g.names, ", "))
+		}
+	}
+	return err
 }
 
 // thresholds are the rules of idle time and findings.

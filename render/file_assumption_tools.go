@@ -26,17 +26,16 @@ func (a *assumptions) profiling() error {
 		}
 		a.say("sources", "%s.", line)
 	}
-	options, err := toolOptions(a.r)
+	captures, err := capturesOf(a.r)
 	if err != nil {
 		return err
 	}
-	for _, v := range options {
+	for _, c := range captures {
 		var words []string
-		o := v.(*object)
-		for _, m := range o.members[len(o.members)-1].value.(*object).members {
+		for _, m := range c.options.members {
 			words = append(words, fmt.Sprintf("%s %v", m.key, m.value))
 		}
-		a.say("facts", "Options of source %v: %s.", o.members[0].value, strings.Join(words, "; "))
+		a.say("facts", "Options of source %d: %s.", c.source.int("source_id"), strings.Join(words, "; "))
 	}
 	if len(tools) > 1 {
 		a.say("sources", "Each tool saw an execution of its own unless they ran together: times of different tools do not add up, and no sum here holds two of them.")
@@ -76,6 +75,9 @@ func (a *assumptions) overhead(made bool) error {
 	return nil
 }
 
+// mostClockLines is how many lines a list of passes and GPUs has.
+const mostClockLines = 32
+
 // clocks says what is known of the GPUs' clocks while passes ran.
 func (a *assumptions) clocks() error {
 	passes, err := answers(a.r, "capture-passes", "pass", "clock_control")
@@ -100,13 +102,17 @@ func (a *assumptions) clocks() error {
 	if err != nil {
 		return err
 	}
-	for _, row := range use {
+	shown, left := firstOf(use, mostClockLines)
+	for _, row := range shown {
 		if row.value("sm_clock_max_hz") == nil {
 			a.say("device-use", "Pass %s, GPU %d: NVML did not tell the SM clock.", row.text("pass"), row.int("device"))
 			continue
 		}
 		a.say("device-use", "Pass %s, GPU %d: mean SM clock at work %s MHz, highest %s MHz, power up to %s W, temperature up to %s °C.", row.text("pass"), row.int("device"),
 			row.fixed("busy_sm_clock_mean_hz", 1e6, 0), row.fixed("sm_clock_max_hz", 1e6, 0), row.fixed("power_max_w", 1, 0), row.fixed("temperature_max_c", 1, 0))
+	}
+	if left > 0 {
+		a.say("device-use", "The same of %s is in the query only.", numberOf(int64(left), "more pass on a GPU", "more passes on GPUs"))
 	}
 	if len(use) == 0 {
 		a.say("device-use", "Clocks, power and temperature during the run are not known: no samples of NVML were taken (prof capture takes them). Times are those at whatever clock the GPU had.")
@@ -116,13 +122,16 @@ func (a *assumptions) clocks() error {
 	if err != nil {
 		return err
 	}
-	for _, row := range held {
-		if row.flag("is_slowdown") == 1 {
-			a.say("throttling", "Pass %s, GPU %d: clocks were held down (%s) in %s of the samples in which it was at work; times are longer by it.", row.text("pass"), row.int("device"), row.text("reason"),
-				row.percent("busy_share_ratio"))
-		}
+	held = slices.DeleteFunc(slices.Clone(held), func(r answered) bool { return r.flag("is_slowdown") != 1 })
+	first, more := firstOf(held, mostClockLines)
+	for _, row := range first {
+		a.say("throttling", "Pass %s, GPU %d: clocks were held down (%s) in %s of the samples in which it was at work; times are longer by it.", row.text("pass"), row.int("device"), row.text("reason"),
+			row.percent("busy_share_ratio"))
 	}
-	if !slices.ContainsFunc(held, func(r answered) bool { return r.flag("is_slowdown") == 1 }) {
+	if more > 0 {
+		a.say("throttling", "%s in which clocks were held down, by pass, GPU and reason, in the query only.", numberOf(int64(more), "more case", "more cases"))
+	}
+	if len(held) == 0 {
 		a.say("throttling", "No sample tells of clocks held down for want of power or cooling.")
 	}
 	return nil

@@ -74,11 +74,20 @@ func (a *assumptions) runLines() error {
 		a.say("run-details", "Run: %s, id %s, captured %s on %s.", row.text("run"), row.text("run_id"), orUnknown(row.value("started_at"), " UTC"), orUnknown(row.value("host"), ""))
 		a.say("run-details", "Command: %s", orUnknown(row.value("command"), ""))
 	}
-	if rows, err = answers(a.r, "devices", "source_id", "device", "name", "compute_capability", "kernel_count"); err != nil {
+	if rows, err = answers(a.r, "devices", "source_id", "device", "name", "compute_capability"); err != nil {
 		return err
 	}
 	for _, row := range rows {
 		a.say("devices", "Device: GPU %d of source %d is %s, compute capability %s.", row.int("device"), row.int("source_id"), orUnknown(row.value("name"), ""), orUnknown(row.value("compute_capability"), ""))
+	}
+	gpus, err := gpuNames(a.r)
+	if err != nil {
+		return err
+	}
+	for _, g := range gpus {
+		if text := g.saying(); text != "" {
+			a.say("devices", "%s.", text)
+		}
 	}
 	if rows, err = answers(a.r, "stages", "stage", "passes", "warmup_passes"); err != nil {
 		return err
@@ -97,7 +106,11 @@ func (a *assumptions) runLines() error {
 	}
 	for _, row := range rows {
 		if row.flag("is_counted") == 1 {
-			a.say("models", "Model: %s (%s); its configuration says the precision %s.", row.text("name"), row.text("family"), orUnknown(row.value("dtype"), ""))
+			said := "names no precision"
+			if dtype := row.text("dtype"); dtype != "" {
+				said = "says the precision " + dtype
+			}
+			a.say("models", "Model: %s (%s); its configuration %s.", row.text("name"), row.text("family"), said)
 		}
 	}
 	a.say("", "Not captured: epochs, samples of an epoch, random order and seed are the workload's own, and its command line is all that tells them.")

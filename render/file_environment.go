@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +39,7 @@ func ReportEnvironment(w io.Writer, r *queries.Report) error {
 func (e *environment) fact(member string, keys ...string) any {
 	var found any
 	var all []any
+	differs := false
 	for _, key := range keys {
 		for _, f := range e.facts {
 			if f.text("key") != key {
@@ -52,10 +52,11 @@ func (e *environment) fact(member string, keys ...string) any {
 			if found == nil {
 				found = value
 			}
+			differs = differs || value != found
 			all = append(all, (&object{}).put("source_id", f.value("source_id")).put("key", key).put("value", value))
 		}
 	}
-	if slices.ContainsFunc(all, func(v any) bool { return v.(*object).members[2].value != found }) {
+	if differs {
 		e.differ.put(member, all)
 	}
 	return found
@@ -70,21 +71,12 @@ func (e *environment) need(o *object, path, key string, value any, why string) {
 
 // software are the original's four keys.
 func (e *environment) software(out *object) error {
-	rows, err := answers(e.r, "devices", "source_id", "device", "name")
+	all, err := gpuNames(e.r)
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, row := range rows {
-		if name := row.text("name"); name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	var gpu any
-	if len(names) > 0 {
-		gpu = strings.Join(names, ", ")
-	}
-	e.need(out, "", "gpu", gpu, "no source names the GPU")
+	gpu, unnamed := gpuOf(all)
+	e.need(out, "", "gpu", gpu, unnamed)
 	cuda, why := e.cuda()
 	e.need(out, "", "cuda", cuda, why)
 	const noPython = "no source tells it: timelines do not, prof capture does where it finds the Python that runs the workload"

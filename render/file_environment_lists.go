@@ -44,7 +44,20 @@ func (e *environment) devices(out *object) error {
 		}
 	}
 	e.need(out, "", "compute_capability", capability, "no source tells it")
-	return e.list(out, "devices", "devices", "source_id", "device", "name", "compute_capability", "sm_count", "clock_hz", "memory_bytes", "memory_bytes_per_s", "l2_bytes", "uuid", "bus_id")
+	all, err := gpuNames(e.r)
+	if err != nil {
+		return err
+	}
+	said := []any{}
+	for _, g := range all {
+		if text := g.saying(); text != "" {
+			said = append(said, text)
+		}
+	}
+	if len(said) > 0 {
+		out.put("gpu_names", said)
+	}
+	return e.list(out, "devices", "devices", "source_id", "device", "name", "kernel_count", "compute_capability", "sm_count", "clock_hz", "memory_bytes", "memory_bytes_per_s", "l2_bytes", "uuid", "bus_id")
 }
 
 // capture puts how prof capture made the run: mode, code and passes.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -27,7 +28,7 @@ func ReportKernels(w io.Writer, r *queries.Report) error {
 	}
 	var out bytes.Buffer
 	if len(rows) == 0 {
-		writeNone(&out, kernelTitle, "No kernels: no timeline of the run holds any (prof capture --tools nsys).", f)
+		writeNone(&out, kernelTitle, noKernels(r), f)
 	} else {
 		on, err := kernelDevices(r)
 		if err != nil {
@@ -39,10 +40,26 @@ func ReportKernels(w io.Writer, r *queries.Report) error {
 	return err
 }
 
-// kernelShare is the part of a kernel's time that one GPU ran.
+// noKernels says why a run has none.
+func noKernels(r *queries.Report) string {
+	switch kinds := sourceKinds(r); {
+	case !kinds["nsys"] && !kinds["torch"]:
+		return "No kernels: no timeline of the run holds any (prof capture --tools nsys)."
+	case hasPart(r.Frame("accounting"), "graph"):
+		return "No kernels: the capture shows CUDA graphs as a whole only."
+	}
+	return "No kernels: " + noneOnGPU + "."
+}
+
+// hasPart says whether accounting has time of a part.
+func hasPart(f *queries.Frame, part string) bool {
+	return hasColumn(f, "part") && slices.ContainsFunc(f.Rows, func(row []any) bool { return row[f.Index("part")] == part })
+}
+
+// kernelShare is the part of a kernel's time that one GPU ran, in words.
 type kernelShare struct {
 	device int64
-	share  float64
+	share  string
 }
 
 // kernelDevices gives the GPUs that ran each kernel.
@@ -50,8 +67,7 @@ func kernelDevices(r *queries.Report) (map[string][]kernelShare, error) {
 	rows, err := answers(r, "kernel-devices", "kernel", "device", "share_ratio")
 	out := map[string][]kernelShare{}
 	for _, row := range rows {
-		share, _ := row.number("share_ratio")
-		out[row.text("kernel")] = append(out[row.text("kernel")], kernelShare{row.int("device"), share})
+		out[row.text("kernel")] = append(out[row.text("kernel")], kernelShare{row.int("device"), row.percent("share_ratio")})
 	}
 	return out, err
 }
@@ -93,10 +109,10 @@ func deviceList(on []kernelShare) string {
 	case 1:
 		return fmt.Sprint(on[0].device)
 	}
-	on = slices.SortedFunc(slices.Values(on), func(a, b kernelShare) int { return int(a.device - b.device) })
+	on = slices.SortedFunc(slices.Values(on), func(a, b kernelShare) int { return cmp.Compare(a.device, b.device) })
 	parts := make([]string, len(on))
 	for i, d := range on {
-		parts[i] = fmt.Sprintf("%d (%.1f %%)", d.device, 100*d.share)
+		parts[i] = fmt.Sprintf("%d (%s)", d.device, d.share)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -9,17 +9,19 @@ import (
 	"prof/queries"
 )
 
-// metrics makes metrics.json: every number or null, and under missing why it is null, by its path.
+// metrics makes metrics.json: every number or null, and under missing why it is null, by its path; under faults what is wrong with a
+// number that cannot be.
 type metrics struct {
 	r       *queries.Report
 	missing *object
+	faults  *object
 }
 
 // ReportMetrics writes metrics.json: the original's keys first, in its order, then what they rest on, the accounting of the time, the
 // proof of attribution, and the query behind each block. What is not known is null and has a reason under missing; no member is 0 for
-// want of a value. Times are ms, shares and utilisations 0 to 1.
+// want of a value. Times are ms, shares and utilisations 0 to 1; a utilisation over 1 is an error in what was given, and named under faults.
 func ReportMetrics(w io.Writer, r *queries.Report) error {
-	m := &metrics{r: r, missing: &object{}}
+	m := &metrics{r: r, missing: &object{}, faults: &object{}}
 	out := &object{}
 	for _, block := range []func(*object) error{m.aggregates, m.utilisation, m.modelDims, m.peak, m.run, m.basis, m.bandwidth, m.peaks, m.accounting, m.conservation} {
 		if err := block(out); err != nil {
@@ -27,7 +29,7 @@ func ReportMetrics(w io.Writer, r *queries.Report) error {
 		}
 	}
 	out.put("queries", m.queries())
-	out.put("missing", m.missing)
+	out.put("faults", m.faults).put("missing", m.missing)
 	return writeIndented(w, out)
 }
 
@@ -85,6 +87,9 @@ func (m *metrics) aggregates(out *object) error {
 	return nil
 }
 
+// undefined is why a figure of a row is null where nothing tells more.
+const undefined = "the query aggregates has no number for it"
+
 // lackOfAggregate says why a figure is not there.
 func lackOfAggregate(r *queries.Report, metric string) string {
 	if f := r.Frame("aggregates"); f == nil || len(f.Rows) == 0 {
@@ -103,11 +108,15 @@ func (m *metrics) figure(path string, row answered) *object {
 	if row.text("unit") == "ns" {
 		unit = nsPerMs
 	}
-	o := (&object{}).put("mean", row.per("value", unit))
+	o := &object{}
+	m.need(o, path+".", "mean", row.per("value", unit), undefined)
 	m.need(o, path+".", "std", row.per("std", unit), "a single pass has no deviation")
-	o.put("n", row.value("passes")).put("min", row.per("min", unit)).put("max", row.per("max", unit)).put("basis", row.value("basis"))
-	if value, ok := row.number("value"); ok {
-		if mean, ok := row.number("mean"); ok && mean != value {
+	o.put("n", row.value("passes"))
+	m.need(o, path+".", "min", row.per("min", unit), undefined)
+	m.need(o, path+".", "max", row.per("max", unit), undefined)
+	o.put("basis", row.value("basis"))
+	if value, ok := row.float("value"); ok {
+		if mean, ok := row.float("mean"); ok && mean != value {
 			o.put("mean_of_passes", mean/unit)
 		}
 	}

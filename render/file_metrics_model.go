@@ -40,6 +40,9 @@ func (m *metrics) perStage(out *object, name, column string, lacks func(answered
 			return
 		}
 		m.need(o, path, key, row.value(column), lacks(row))
+		if fault := faultOf(row, name, column); fault != "" {
+			m.faults.put(path+key, fault)
+		}
 	}
 	level(out, "", name+"_model_level", "model")
 	stages := &object{}
@@ -48,6 +51,19 @@ func (m *metrics) perStage(out *object, name, column string, lacks func(answered
 	}
 	out.put(name+"_per_stage", stages)
 	return nil
+}
+
+// faultOf says what is wrong with a utilisation: over 1 it cannot be, in the mean or in one of its passes.
+func faultOf(row answered, name, column string) string {
+	share, known := row.float(column)
+	fault, ofThis := row.text("fault"), strings.HasPrefix(row.text("fault"), strings.ToUpper(name)+" ")
+	switch {
+	case known && ofThis:
+		return fault
+	case known && share > 1:
+		return strings.ToUpper(name) + " is over 1: tokens, model, precision or peak are not right"
+	}
+	return ""
 }
 
 func lackOfStage(r *queries.Report, stage string) string {
@@ -63,6 +79,9 @@ func lackOfStage(r *queries.Report, stage string) string {
 func (m *metrics) utilisation(out *object) error {
 	return m.perStage(out, "mfu", "mfu_ratio", func(row answered) string {
 		why := unknown(row, "flop", "time_ns", "peak_flop_per_s")
+		if peak := m.lackOfPeak(row); peak != "" && row.value("flop") != nil {
+			why = peak
+		}
 		if f := m.r.Frame("models"); row.value("flop") == nil && (f == nil || len(f.Rows) == 0) {
 			why = noModelGiven + "; " + why
 		}
@@ -187,8 +206,36 @@ func (m *metrics) peak(out *object) error {
 		m.need(out, "", "peak_tflops", nil, whyNone(m.r, "mfu"))
 		return nil
 	}
-	m.need(out, "", "peak_tflops", row.per("peak_flop_per_s", 1e12), unknown(row, "device_count", "peak_flop_per_s"))
+	why := m.lackOfPeak(row)
+	if why == "" && row.value("peak_flop_per_s") == nil {
+		if why, err = m.lackOfTable(); err != nil {
+			return err
+		}
+	}
+	m.need(out, "", "peak_tflops", row.per("peak_flop_per_s", 1e12), why)
 	return nil
+}
+
+// lackOfPeak says why the peak of the GPUs of a pass is not known though that of one is; "" where it is another matter.
+func (m *metrics) lackOfPeak(row answered) string {
+	return lackOfPeak(m.r, row, "under peaks_of_one_gpu")
+}
+
+// lackOfPeak says so of a row of mfu; where tells where the peak of one GPU stands.
+func lackOfPeak(r *queries.Report, row answered, where string) string {
+	peaks := r.Frame("peaks")
+	if row.value("peak_flop_per_s") != nil || !hasColumn(peaks, "peak_flop_per_s") || !slices.ContainsFunc(peaks.Rows, func(p []any) bool { return p[peaks.Index("peak_flop_per_s")] != nil }) {
+		return ""
+	}
+	switch {
+	case row.value("device_count") == int64(0):
+		return "no measured pass has work on a GPU in the capture; the peak of one GPU is " + where
+	case row.value("precision") == nil:
+		return "the precision is not known; peaks of one GPU by precision: prof query peaks"
+	case row.value("peak_origin") == nil:
+		return "the GPU that ran the passes has no name, or several have different ones; the peak of each GPU that the capture names is " + where
+	}
+	return "how many GPUs work on a pass together is not known: the passes ran in several processes (option ranks of the query mfu) or have no work on a GPU; the peak of one GPU is " + where
 }
 
 // basis says what the figures are figures of.
@@ -197,7 +244,8 @@ func (m *metrics) basis(out *object) error {
 	if err != nil {
 		return err
 	}
-	o := (&object{}).put("std", "sample (n-1)").put("tokens_per_s_mean", "all tokens by all time").put("warmup", "passes that are warm-up are left out").put("flop_per_multiply_add", 2)
+	o := (&object{}).put("accounting", "each GPU by itself, shares of the span of its passes")
+	o.put("std", "sample (n-1)").put("tokens_per_s_mean", "all tokens by all time").put("warmup", "passes that are warm-up are left out").put("flop_per_multiply_add", 2)
 	if !ok {
 		out.put("basis", o)
 		return nil

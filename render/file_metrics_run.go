@@ -1,6 +1,9 @@
 package render
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // run says which run the figures are of.
 func (m *metrics) run(out *object) error {
@@ -48,9 +51,28 @@ func (m *metrics) peaks(out *object) error {
 	}
 	out.put("peaks_of_one_gpu", list)
 	if len(list) == 0 {
-		m.lack("peaks_of_one_gpu", "the table of peaks has none of the run's GPU, or the capture does not name it")
+		why, err := m.lackOfTable()
+		if err != nil {
+			return err
+		}
+		m.lack("peaks_of_one_gpu", why)
 	}
 	return nil
+}
+
+// lackOfTable says why the table of peaks has none for the run.
+func (m *metrics) lackOfTable() (string, error) {
+	all, err := gpuNames(m.r)
+	if err != nil || len(all) == 0 {
+		return "no source names a GPU", err
+	}
+	for _, g := range workingGPUs(all) {
+		if len(g.names) == 0 {
+			return g.saying(), nil
+		}
+	}
+	name, _ := gpuOf(all) // all that worked have one
+	return fmt.Sprintf("the table of peaks has none of %v in the precision of the run", name), nil
 }
 
 // accounting splits the time of each stage on each GPU into its parts.

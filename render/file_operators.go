@@ -2,7 +2,10 @@ package render
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"prof/queries"
 )
@@ -21,20 +24,59 @@ func ReportOperators(w io.Writer, r *queries.Report) error {
 	if len(rows) == 0 {
 		writeNone(&out, operatorTitle, noOperators(r), r.Frame("top-operators"))
 	} else {
-		operatorTable(r.Frame("top-operators"), rows).write(&out)
+		t := operatorTable(r.Frame("top-operators"), rows)
+		seen, err := operatorCapture(r)
+		if err != nil {
+			return err
+		}
+		if seen != "" {
+			t.below = slices.Insert(t.below, 0, seen)
+		}
+		t.write(&out)
 	}
 	_, err = w.Write(out.Bytes())
 	return err
 }
 
+// operatorCapture says of a run with timelines of two tools that operators are of one of them, and how many kernels each holds: its
+// executions are others, and may be more or fewer. "" for other runs.
+func operatorCapture(r *queries.Report) (string, error) {
+	if kinds := sourceKinds(r); !kinds["torch"] || !kinds["nsys"] {
+		return "", nil
+	}
+	sources, err := answers(r, "sources", "source_id", "kind")
+	if err != nil {
+		return "", err
+	}
+	var traces []string
+	for _, s := range sources {
+		if s.text("kind") == "torch" {
+			traces = append(traces, s.word("source_id"))
+		}
+	}
+	held, err := answers(r, "conservation", "capture", "kernel_count")
+	if err != nil {
+		return "", err
+	}
+	count := map[string]string{}
+	for _, row := range held {
+		count[row.text("capture")] = " (" + numberOf(row.int("kernel_count"), "kernel", "kernels") + ")"
+	}
+	return fmt.Sprintf("Operators are of the trace of the PyTorch profiler%s, %s %s; kernels and stages in other files are of Nsight Systems%s. These are other executions, and the passes may be more or fewer: "+
+		"calls and times of the two do not compare. prof query passes --source torch has the passes of the trace.", count["torch"], plural(len(traces), "source", "sources"), strings.Join(traces, ", "), count["nsys"]), nil
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // noOperators says why a run has none.
 func noOperators(r *queries.Report) string {
-	if f := r.Frame("sources"); f != nil && f.Index("kind") >= 0 {
-		for _, row := range f.Rows {
-			if row[f.Index("kind")] == "torch" {
-				return "No operators: the trace of the PyTorch profiler holds none."
-			}
-		}
+	if sourceKinds(r)["torch"] {
+		return "No operators: the trace of the PyTorch profiler holds none."
 	}
 	return "No operators: the run was not captured with the PyTorch profiler (prof capture --tools torch)."
 }

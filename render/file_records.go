@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"prof/queries"
 )
@@ -28,21 +27,6 @@ func answers(r *queries.Report, key string, columns ...string) ([]answered, erro
 	return out, nil
 }
 
-// whyNone says why an answer has no rows.
-func whyNone(r *queries.Report, key string) string {
-	f := r.Frame(key)
-	switch {
-	case f == nil:
-		return "the query " + key + " was not asked"
-	case len(f.Notes) > 0:
-		return strings.Join(f.Notes, "; ")
-	}
-	return "the query " + key + " has no rows for this run"
-}
-
-// value is nil where there is NULL.
-func (r record) value(column string) any { return r.row[r.at[column]] }
-
 // value is nil where there is NULL, and for a number that JSON cannot hold.
 func (r answered) value(column string) any {
 	v := r.record.value(column)
@@ -52,20 +36,12 @@ func (r answered) value(column string) any {
 	return v
 }
 
-// number gives a whole or broken number; ok is false for NULL.
-func (r answered) number(column string) (x float64, ok bool) {
-	switch v := r.row[r.at[column]].(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	}
-	return 0, false
-}
+// float gives a number; ok is false where there is NULL, and for a number that JSON cannot hold.
+func (r answered) float(column string) (float64, bool) { return r.finite(column) }
 
 // per gives a number in a larger unit; nil for NULL.
 func (r answered) per(column string, unit float64) any {
-	if x, ok := r.number(column); ok && r.value(column) != nil {
+	if x, ok := r.float(column); ok {
 		return x / unit
 	}
 	return nil
@@ -73,7 +49,7 @@ func (r answered) per(column string, unit float64) any {
 
 // fixed writes a number in a larger unit with so many decimals, as the original's tables do.
 func (r answered) fixed(column string, unit float64, decimals int) string {
-	x, ok := r.number(column)
+	x, ok := r.float(column)
 	if !ok {
 		return null
 	}
@@ -82,8 +58,8 @@ func (r answered) fixed(column string, unit float64, decimals int) string {
 
 // percent writes a share of 0 to 1.
 func (r answered) percent(column string) string {
-	if x, ok := r.number(column); ok {
-		return fmt.Sprintf("%.1f %%", 100*x)
+	if x, ok := r.float(column); ok {
+		return percent(x)
 	}
 	return null
 }

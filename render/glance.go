@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 
 	"prof/queries"
@@ -52,11 +53,13 @@ func newGlance(r *queries.Report) (*glance, error) {
 		if stage == "" {
 			stage = allWork
 		}
-		g.Centres = append(g.Centres, glanceCentre{neutral(c.Words), stage, timeText(float64(c.TotalNs)), shareText(c.ShareRatio), neutral(c.Query)})
+		g.Centres = append(g.Centres, glanceCentre{neutral(c.Words), stage, centreTime(c), percent(c.ShareRatio), neutral(c.Query)})
 	}
-	g.Kernels = glanceKernels(s.Kernels, r.Frame("top-kernels"))
+	if g.Kernels, err = glanceKernels(r, s.Kernels); err != nil {
+		return nil, err
+	}
 	for _, a := range s.Advice {
-		for _, text := range []*string{&a.Stage, &a.Text, &a.Title, &a.Number, &a.Why, &a.Subject, &a.Command, &a.Query} {
+		for _, text := range []*string{&a.Stage, &a.Text, &a.Title, &a.Number, &a.Why, &a.Subject, &a.Command} {
 			*text = neutral(*text)
 		}
 		a.Subject = shorten(a.Subject, longName, 60)
@@ -69,16 +72,24 @@ func newGlance(r *queries.Report) (*glance, error) {
 }
 
 // glanceKernels words kernels, each by what tells its name from those of the others in the table.
-func glanceKernels(list []queries.TopKernel, f *queries.Frame) []glanceKernel {
+func glanceKernels(r *queries.Report, list []queries.TopKernel) ([]glanceKernel, error) {
 	var names []string
 	for _, k := range list {
 		names = append(names, neutral(k.Name))
 	}
-	if f != nil {
-		at := f.Index("kernel")
-		for _, row := range f.Rows {
-			if name, ok := row[at].(string); ok && !slices.Contains(names, neutral(name)) {
-				names = append(names, neutral(name))
+	// How a name is shortened does not depend on the rows that were asked for.
+	table := r.Whole["top-kernels"]
+	if table == nil {
+		table = r.Frame("top-kernels")
+	}
+	if table != nil && len(table.Rows) > 0 {
+		rows, err := recordsOf(table, "kernel")
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if name := neutral(row.text("kernel")); !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}
@@ -88,22 +99,28 @@ func glanceKernels(list []queries.TopKernel, f *queries.Frame) []glanceKernel {
 	for i, k := range list {
 		out = append(out, glanceKernel{short(plain[i]), names[i], kernelText(k), neutral(k.Query)})
 	}
-	return out
+	return out, nil
 }
 
 func newGlanceStage(s queries.StageSummary) glanceStage {
-	g := glanceStage{Name: neutral(s.Stage), Time: passTimeText(s), Share: shareText(s.ShareRatio), Percent: 100 * s.ShareRatio, Busy: null, MFU: null, MBU: null, Tokens: null,
-		Bound: s.Bound.Name(), Meaning: s.Bound.Meaning(), Why: neutral(s.Why), But: neutral(s.But), Unknown: neutral(s.Unknown), Command: neutral(s.Query), IsAll: s.Stage == ""}
+	g := glanceStage{Name: neutral(s.Stage), Time: passTimeText(s), Share: percent(s.ShareRatio), Percent: 100 * s.ShareRatio, Busy: null, MFU: null, MBU: null, Tokens: null,
+		Bound: s.Bound.Name(), Meaning: s.Meaning, Why: neutral(s.Why), But: neutral(s.But), Unknown: neutral(s.Unknown), Command: neutral(s.Query), IsAll: s.Stage == ""}
 	if g.IsAll {
 		g.Name = allWork
 	}
-	for _, c := range []struct {
-		to    *string
-		ratio *float64
-	}{{&g.Busy, s.BusyRatio}, {&g.MFU, s.MFU}, {&g.MBU, s.MBU}} {
-		if c.ratio != nil {
-			*c.to = shareText(*c.ratio)
+	if s.IsCPU {
+		g.Share = null
+	}
+	if s.BusyRatio != nil {
+		if g.Busy = percent(*s.BusyRatio); s.GPUs > 1 {
+			g.Busy += fmt.Sprintf(" of GPU %d", s.Device)
 		}
+	}
+	if s.MFU != nil {
+		g.MFU = useText(*s.MFU)
+	}
+	if s.MBU != nil {
+		g.MBU = useText(*s.MBU)
 	}
 	if s.TokensPerS != nil {
 		g.Tokens = digitsText(*s.TokensPerS)
@@ -119,8 +136,8 @@ func (s glanceStage) whole() string {
 	return s.Why + "; but " + s.But
 }
 
-// MeaningSentence and WhySentence are what the page shows as sentences.
+// MeaningSentence is what the bound means, as the page shows it.
 func (s glanceStage) MeaningSentence() string { return sentence(s.Meaning) + "." }
 
-// WhySentence is the other one.
+// WhySentence is what it follows from.
 func (s glanceStage) WhySentence() string { return sentence(s.Why) + "." }

@@ -7,7 +7,7 @@ import (
 	"prof/queries"
 )
 
-// writeGlance writes it at the top of report.md.
+// writeGlance writes what a report says first, at the top of report.md.
 func writeGlance(out *bytes.Buffer, g *glance) {
 	out.WriteString("\n## At a glance\n\n" + markdownLine(g.Lead) + "\n")
 	if len(g.Stages) > 0 {
@@ -28,6 +28,9 @@ func writeGlance(out *bytes.Buffer, g *glance) {
 			out.WriteString("\nThe kernels that take most, warm-up included:\n\n")
 		}
 		fmt.Fprintf(out, "%d. %s  \n   %s\n", i+1, markdownSpan(k.Short), markdownLine(k.Words))
+	}
+	if len(g.Kernels) > 0 {
+		fmt.Fprintf(out, "\nSee %s\n", markdownSpan(g.Kernels[0].Command))
 	}
 	if len(g.Advice) > 0 {
 		out.WriteString("\nTo try, or to find out, first:\n\n")

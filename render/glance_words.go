@@ -3,18 +3,20 @@ package render
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"prof/queries"
 )
 
 // passTimeText words the time of a pass: 398 ms (mean of 3, standard deviation 189 ms).
 func passTimeText(s queries.StageSummary) string {
-	text := timeText(s.MeanNs)
+	text := nanoseconds(s.MeanNs)
 	switch {
 	case s.Passes == 1:
 		text += " (measured once)"
 	case s.Passes > 1 && s.StdNs != nil:
-		text += fmt.Sprintf(" (mean of %d, standard deviation %s)", s.Passes, timeText(*s.StdNs))
+		text += fmt.Sprintf(" (mean of %d, standard deviation %s)", s.Passes, nanoseconds(*s.StdNs))
 	case s.Passes > 1:
 		text += fmt.Sprintf(" (mean of %d)", s.Passes)
 	}
@@ -22,14 +24,6 @@ func passTimeText(s queries.StageSummary) string {
 		text += ", on the CPU"
 	}
 	return text
-}
-
-func timeText(ns float64) string {
-	return alone(queries.Column{Name: "time_ns", Type: queries.Float, Unit: queries.Ns}, ns)
-}
-
-func shareText(ratio float64) string {
-	return alone(queries.Column{Name: "share_ratio", Type: queries.Float, Unit: queries.Ratio}, ratio)
 }
 
 // dominates is how many times as long as the next a stage takes in all from which on it is said to dominate.
@@ -41,15 +35,22 @@ func leadOf(s queries.Summary) string {
 	case len(s.Stages) > 0:
 		first := s.Stages[0]
 		if first.IsCPU {
-			return fmt.Sprintf("No stage has work on a GPU in the capture: %s takes %s on the CPU.", first.Stage, timeText(first.MeanNs))
+			return fmt.Sprintf("No stage has work on a GPU that is known to be its own: %s takes %s on the CPU. Of it, %s.", first.Stage, nanoseconds(first.MeanNs), first.Why)
 		}
-		verb := "takes"
-		if len(s.Stages) > 1 && first.ShareRatio >= dominates*s.Stages[1].ShareRatio {
+		verb, of, rest := "takes", "the measured time", ""
+		for _, other := range s.Stages[1:] {
+			if other.IsCPU {
+				of, rest = "the measured time on the GPU", rest+fmt.Sprintf(" %s takes %s on the CPU, and no work on the GPU is known to be its own.", sentence(other.Stage), nanoseconds(other.MeanNs))
+			}
+		}
+		if len(s.Stages) > 1 && !s.Stages[1].IsCPU && first.ShareRatio >= dominates*s.Stages[1].ShareRatio {
 			verb = "dominates with"
 		}
-		return fmt.Sprintf("%s %s %s of the measured time, %s a pass. %s", sentence(first.Stage), verb, shareText(first.ShareRatio), timeText(first.MeanNs), boundText(first))
+		return fmt.Sprintf("%s %s %s of %s, %s a pass. %s%s", sentence(first.Stage), verb, percent(first.ShareRatio), of, nanoseconds(first.MeanNs), boundText(first), rest)
+	case s.All != nil && len(s.WarmOnly) > 0:
+		return fmt.Sprintf("All passes of %s count as warm-up: no stage was measured. From the first to the last work of the GPU are %s, loading and warm-up included. %s", strings.Join(s.WarmOnly, ", "), nanoseconds(s.All.MeanNs), boundText(*s.All))
 	case s.All != nil:
-		return fmt.Sprintf("The capture names no stages. From the first to the last work of the GPU are %s, loading and warm-up included. %s", timeText(s.All.MeanNs), boundText(*s.All))
+		return fmt.Sprintf("The capture names no stages. From the first to the last work of the GPU are %s, loading and warm-up included. %s", nanoseconds(s.All.MeanNs), boundText(*s.All))
 	case s.Profiled != "":
 		return s.Profiled + "."
 	}
@@ -61,13 +62,17 @@ func boundText(s queries.StageSummary) string {
 	if s.Bound == queries.UnknownBound {
 		return fmt.Sprintf("What bounds it is not known: %s.", s.Why)
 	}
-	text := fmt.Sprintf("It is %s: %s.", s.Bound.Name(), s.Bound.Meaning())
+	text := fmt.Sprintf("It is %s: %s.", s.Bound.Name(), s.Meaning)
 	if s.Bound == queries.WaitBound {
-		text = fmt.Sprintf("It waits: %s.", s.Bound.Meaning())
+		text = fmt.Sprintf("It waits: %s.", s.Meaning)
 	}
-	switch s.Next {
-	case "", s.Bound, queries.UnknownBound:
-	case queries.WaitBound:
+	switch {
+	case s.Next == "" || s.Next == s.Bound || s.Next == queries.UnknownBound:
+	case s.Bound == queries.LateBound && s.Next == queries.WaitBound:
+		text += " That one idles while the program waits for a result, or allocates memory and loads code."
+	case s.Bound == queries.LateBound:
+		text += fmt.Sprintf(" That one is %s.", s.Next.Name())
+	case s.Next == queries.WaitBound:
 		text += " Second, it waits."
 	default:
 		text += fmt.Sprintf(" Second, it is %s.", s.Next.Name())
@@ -78,9 +83,29 @@ func boundText(s queries.StageSummary) string {
 	return text
 }
 
+// useText words a utilisation. More than all is an error in what it was made from.
+func useText(ratio float64) string {
+	if ratio > 1 {
+		return percent(ratio) + " (an error in the inputs)"
+	}
+	return percent(ratio)
+}
+
+// centreTime words what a cost centre took: GPUs that work side by side add up.
+func centreTime(c queries.CostCentre) string {
+	text := nanoseconds(float64(c.TotalNs))
+	switch {
+	case c.GPUs == 2:
+		text += " of both GPUs together"
+	case c.GPUs > 2:
+		text += fmt.Sprintf(" of %d GPUs together", c.GPUs)
+	}
+	return text
+}
+
 // kernelText says of a kernel what it takes, where, and what bounds it.
 func kernelText(k queries.TopKernel) string {
-	text := fmt.Sprintf("%s of all kernel time: %s in %s of %s", shareText(k.ShareRatio), timeText(float64(k.TotalNs)), numberOf(k.Calls, "call", "calls"), timeText(k.MeanNs))
+	text := fmt.Sprintf("%s of all kernel time: %s in %s of %s", percent(k.ShareRatio), nanoseconds(float64(k.TotalNs)), numberOf(k.Calls, "call", "calls"), nanoseconds(k.MeanNs))
 	if k.Role != "" {
 		text += "; " + neutral(k.Role)
 	}
@@ -102,8 +127,9 @@ func kernelText(k queries.TopKernel) string {
 
 // sentence begins with a capital letter.
 func sentence(s string) string {
-	if s == "" {
+	first, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
 		return s
 	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	return string(unicode.ToUpper(first)) + s[size:]
 }

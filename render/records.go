@@ -35,19 +35,39 @@ func recordsOf(f *queries.Frame, columns ...string) ([]record, error) {
 	return out, nil
 }
 
+// value is nil where there is NULL. A column that recordsOf was not given is an error in the code: it would else read as the first one.
+func (r record) value(column string) any {
+	at, given := r.at[column]
+	if !given {
+		panic("render: recordsOf was not given the column " + column)
+	}
+	return r.row[at]
+}
+
 func (r record) int(column string) int64 {
-	n, _ := r.row[r.at[column]].(int64)
+	n, _ := r.value(column).(int64)
 	return n
+}
+
+// float gives a number of either type; ok is false where there is NULL.
+func (r record) float(column string) (v float64, ok bool) {
+	switch v := r.value(column).(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
 }
 
 // text is "" where there is NULL.
 func (r record) text(column string) string {
-	s, _ := r.row[r.at[column]].(string)
+	s, _ := r.value(column).(string)
 	return s
 }
 
 func (r record) flag(column string) int64 {
-	if is, _ := r.row[r.at[column]].(bool); is {
+	if is, _ := r.value(column).(bool); is {
 		return 1
 	}
 	return 0

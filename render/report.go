@@ -24,6 +24,8 @@ func ReportMarkdown(w io.Writer, r *queries.Report) error {
 	if g != nil {
 		writeGlance(&out, g)
 	}
+	shared := sharedNotes(sectionNotes(r.Sections, false)...)
+	writeSharedNotes(&out, shared)
 	var footnotes bytes.Buffer
 	for _, s := range r.Sections {
 		if s.Page {
@@ -31,10 +33,13 @@ func ReportMarkdown(w io.Writer, r *queries.Report) error {
 		}
 		out.WriteString("\n## " + markdownText(s.Title) + "\n\n")
 		if s.Missing != "" {
-			out.WriteString("Not known: " + markdownLine(neutral(s.Missing)) + "\n")
+			out.WriteString("Not known: " + markdownLine(missingText(r, s)) + "\n")
 			continue
 		}
-		if err := writeSection(&out, s); err != nil {
+		if s.Hint != "" {
+			out.WriteString(markdownLine(neutral(s.Hint)) + "\n\n")
+		}
+		if err := writeSection(&out, s, shared); err != nil {
 			return err
 		}
 		fmt.Fprintf(&out, "\nQuery %s v%d[^%s]\n", markdownText(s.Frame.Query), s.Frame.Version, s.ID)
@@ -50,23 +55,54 @@ func ReportMarkdown(w io.Writer, r *queries.Report) error {
 // footnotesLead stands before the footnotes, which GitHub moves to the end of the page.
 const footnotesLead = "Footnotes hold the statement behind each table: paste it into `prof sql`, or into any DuckDB client on the warehouse."
 
-// writeSection writes a table, after its picture where it has one.
-func writeSection(out *bytes.Buffer, s queries.Section) error {
-	f := s.Frame
+// writeSharedNotes writes the notes that hold for several sections, numbered.
+func writeSharedNotes(out *bytes.Buffer, shared []string) {
+	if len(shared) == 0 {
+		return
+	}
+	out.WriteString("\n## " + sharedTitle + "\n\n")
+	for i, note := range shared {
+		fmt.Fprintf(out, "%d. %s\n", i+1, markdownLine(note))
+	}
+}
+
+// writeSection writes a section, and which of the shared notes hold for it.
+func writeSection(out *bytes.Buffer, s queries.Section, shared []string) error {
+	f := *s.Frame
+	var others string
+	f.Notes, others = ownNotes(notesOf(s.Frame), shared)
+	if err := writeFrame(out, &f); err != nil || others == "" {
+		return err
+	}
+	out.WriteString("\nSee " + others + " of \"" + sharedTitle + "\" above.\n")
+	return nil
+}
+
+// writeFrame writes a table, after its picture where it has one.
+func writeFrame(out *bytes.Buffer, f *queries.Frame) error {
 	switch {
 	case f.Query == "accounting":
 		bars, err := barsOf(f)
 		if err != nil {
 			return err
 		}
-		out.WriteString(markdownBlock(textBars(bars)) + "\n")
+		first, left := firstOf(bars, mostBars)
+		out.WriteString(markdownBlock(textBars(first)) + "\n")
+		if left > 0 {
+			out.WriteString(barsLeftOut(left) + "\n\n")
+		}
 	case f.Query == "findings":
 		return writeMarkdownFindings(out, f)
 	case len(f.Rows) == 0: // which is an answer here
 		out.WriteString("None.\n")
 		return nil
 	}
-	return Markdown(out, f, Options{})
+	first, left := markdownExcerpt.of(f)
+	if err := Markdown(out, first, Options{}); err != nil || left == "" {
+		return err
+	}
+	out.WriteString("\n" + left + "\n")
+	return nil
 }
 
 // markdownBlock gives text as a block of code, within a fence longer than any backticks in it.
@@ -84,3 +120,11 @@ func markdownBlock(text string) string {
 }
 
 func reportTitle(r *queries.Report) string { return "Run " + r.Name }
+
+// missingText is why a section has no rows: of all that its query notes, what is about that.
+func missingText(r *queries.Report, s queries.Section) string {
+	if r.Frame(s.ID) == nil {
+		return neutral(s.Missing)
+	}
+	return neutral(whyNone(r, s.ID))
+}

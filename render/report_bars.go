@@ -10,8 +10,9 @@ import (
 
 // barFigure is the picture of accounting: a bar for each stage on each GPU, all of the same length, since parts are compared as shares.
 type barFigure struct {
-	Bars   []barView
-	Legend []part
+	Bars    []barView
+	Legend  []part
+	LeftOut string // bars that are not drawn; "" when all are
 }
 
 type barView struct {
@@ -39,6 +40,10 @@ func newBarFigure(f *queries.Frame) (*barFigure, error) {
 		return nil, err
 	}
 	figure := &barFigure{Legend: has(bars)}
+	bars, left := firstOf(bars, mostBars)
+	if left > 0 {
+		figure.LeftOut = barsLeftOut(left)
+	}
 	for _, b := range bars {
 		view := barView{Label: b.label(), Total: duration(b.span), Busy: percent(b.busy())}
 		view.Spoken = fmt.Sprintf("%s: %s busy of %s", view.Label, view.Busy, view.Total)
@@ -55,6 +60,13 @@ func newBarFigure(f *queries.Frame) (*barFigure, error) {
 		figure.Bars = append(figure.Bars, view)
 	}
 	return figure, nil
+}
+
+// mostBars is how many bars are drawn; the table has numbers for more.
+const mostBars = 64
+
+func barsLeftOut(left int) string {
+	return fmt.Sprintf("The first %d stages and GPUs are drawn; %s only in the query.", mostBars, numberOf(int64(left), "more is", "more are"))
 }
 
 // fitting gives the first of the texts that has room in so many pixels; "" when none has.

@@ -39,7 +39,7 @@ func ofModel(write func(io.Writer, *queries.Static) error) func(io.Writer, *quer
 
 func noModel(r *queries.Report) string {
 	if r.Static == nil {
-		return "the run has no model: ingest its configuration with --model"
+		return noModelGiven
 	}
 	return ""
 }

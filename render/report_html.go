@@ -48,6 +48,7 @@ type page struct {
 	More     [][2]string     // the rest of it
 	Glance   *glance         // nil when only other sections were asked for
 	Timeline *timelineFigure // nil when no device work was captured
+	Notes    *notesView      // nil when no note holds for several sections
 	Sections []sectionView
 	Style    template.CSS
 	Script   template.JS
@@ -59,12 +60,20 @@ type page struct {
 type sectionView struct {
 	ID, Title string
 	Missing   string
+	Hint      string
 	Nothing   string // what no rows mean
 	figures
 	Findings []finding
 	Table    *tableView
 	Notes    []string
+	Others   string      // which of the notes on several tables hold here; "" for none
 	Queries  [][2]string // name and version, SQL
+}
+
+// notesView are the notes that hold for several sections.
+type notesView struct {
+	Title string
+	Notes []string
 }
 
 // ReportHTML writes a report as one page of HTML: the sections of ReportMarkdown, with pictures of where the time went and of the devices
@@ -89,26 +98,70 @@ func ReportHTML(w io.Writer, r *queries.Report) error {
 	if p.Glance, err = newGlance(r); err != nil {
 		return err
 	}
-	if p.Timeline, err = newTimelineFigure(r.Timeline); err != nil {
+	names := kernelNames(reportFrames(r))
+	if p.Timeline, err = newTimelineFigure(r.Timeline, names); err != nil {
 		return err
 	}
-	for _, s := range r.Sections {
-		v, err := viewSection(r, s)
-		if err != nil {
-			return err
-		}
-		p.Sections = append(p.Sections, v)
-	}
-	t, err := template.ParseFS(pageFiles, "page/*.tmpl")
+	shared := p.shareNotes(r)
+	text, err := p.fitted(r, names, shared)
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	if err := t.ExecuteTemplate(&out, "report.tmpl", p); err != nil {
-		return fmt.Errorf("render report.html: %w", err)
-	}
-	_, err = w.Write(out.Bytes())
+	_, err = w.Write(text)
 	return err
+}
+
+// shareNotes puts the notes that hold for several sections in a place of their own.
+func (p *page) shareNotes(r *queries.Report) []string {
+	lists := sectionNotes(r.Sections, true)
+	if p.Timeline != nil {
+		lists = append(lists, p.Timeline.Notes)
+	}
+	shared := sharedNotes(lists...)
+	if len(shared) > 0 {
+		p.Notes = &notesView{sharedTitle, shared}
+	}
+	if p.Timeline != nil {
+		p.Timeline.Notes, p.Timeline.Others = ownNotes(p.Timeline.Notes, shared)
+	}
+	return shared
+}
+
+// mostPage is how many bytes the page takes, at most, where tables can be made shorter.
+const mostPage = 2_950_000
+
+// leastTable is how many bytes a table is never cut below.
+const leastTable = 4000
+
+// fitted writes the page with tables as long as there is room for.
+func (p *page) fitted(r *queries.Report, names map[string]string, shared []string) ([]byte, error) {
+	t, err := template.ParseFS(pageFiles, "page/*.tmpl")
+	if err != nil {
+		return nil, err
+	}
+	for tables := pageExcerpt; ; tables = tables.smaller() {
+		if p.Timeline != nil {
+			if err := p.Timeline.addGaps(r.Timeline.Gaps, tables, names); err != nil {
+				return nil, err
+			}
+		}
+		p.Sections = nil
+		for _, s := range r.Sections {
+			v, err := viewSection(r, s, tables, names)
+			if err != nil {
+				return nil, err
+			}
+			v.Notes, v.Others = ownNotes(v.Notes, shared)
+			p.Sections = append(p.Sections, v)
+		}
+		var out bytes.Buffer
+		if err := t.ExecuteTemplate(&out, "report.tmpl", p); err != nil {
+			return nil, fmt.Errorf("render report.html: %w", err)
+		}
+		if out.Len() <= mostPage || tables.bytes < leastTable {
+			return out.Bytes(), nil
+		}
+	}
 }
 
 // hash is how a content security policy names a text.
@@ -117,16 +170,16 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-func viewSection(r *queries.Report, s queries.Section) (sectionView, error) {
-	v := sectionView{ID: "section-" + s.ID, Title: s.Title, Missing: neutral(s.Missing)}
+func viewSection(r *queries.Report, s queries.Section, tables excerpt, names map[string]string) (sectionView, error) {
+	v := sectionView{ID: "section-" + s.ID, Title: s.Title}
 	if s.Missing != "" {
+		v.Missing = missingText(r, s)
 		return v, nil
 	}
+	v.Hint = neutral(s.Hint)
 	f := s.Frame
 	v.Queries = [][2]string{{fmt.Sprintf("%s v%d", f.Query, f.Version), neutral(f.SQL)}}
-	for _, note := range f.Notes {
-		v.Notes = append(v.Notes, neutral(note))
-	}
+	v.Notes = notesOf(f)
 	var err error
 	switch {
 	case f.Query == "findings":
@@ -147,7 +200,7 @@ func viewSection(r *queries.Report, s queries.Section) (sectionView, error) {
 		v.Queries = append(v.Queries, v.Roofline.Query)
 	}
 	if hasTable(f.Query) {
-		v.Table, err = newTableView(f, s.Title)
+		v.Table, err = newTableView(f, s.Title, tables, names)
 	}
 	return v, err
 }

@@ -1,31 +1,36 @@
 package render
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"prof/queries"
 )
 
 // tableView is a Frame as the page shows it: the texts of Markdown, with the values that its columns are sorted by.
 type tableView struct {
-	Caption string
-	Class   string // how narrow it is printed, and whether its first column stays in sight on a phone
-	Columns []columnView
-	Rows    [][]cellView
+	Caption  string
+	Class    string // how narrow it is printed, and whether its first column stays in sight on a phone
+	Columns  []columnView
+	Rows     [][]cellView
+	LeftOut  string // rows that are not there; "" when all are
+	Unknown  string // columns that are not there, as no row has anything in them; "" when all are
+	OffPaper string // columns that are not printed; "" when all are
 }
 
 type columnView struct {
 	Name  string // as in SQL
 	Title string
 	Doc   string
-	Right bool
+	Class string
 }
 
 type cellView struct {
 	Text  string
 	Short string // of a long name; "" where Text is shown
 	Sort  string // the value in base units, of numbers; "" of texts and NULL
-	Long  bool   // it may take several lines
+	Class string // long: it may take several lines; name: of a column of long names, which can be opened; n: a number; aside: not printed
 	Right bool
 	Code  bool
 	Null  bool
@@ -38,29 +43,121 @@ const (
 	longName = 72
 )
 
-func newTableView(f *queries.Frame, caption string) (*tableView, error) {
+// newTableView makes a table of the first rows, as many as e says. names gives names of kernels in short; those that it lacks are cut in
+// the middle.
+func newTableView(f *queries.Frame, caption string, e excerpt, names map[string]string) (*tableView, error) {
+	whole := f
+	f, left := e.of(whole)
 	g, err := newGrid(f)
 	if err != nil {
 		return nil, err
 	}
-	t := &tableView{Caption: caption, Class: tableClass(g)}
-	for _, h := range g.columns {
-		t.Columns = append(t.Columns, columnView{neutral(h.Name), h.title(), neutral(h.Doc), h.right})
+	kept, unknown := knownColumns(whole, g)
+	shown := g.only(kept)
+	aside := offPaper(shown)
+	t := &tableView{Caption: caption, Class: tableClass(shown), LeftOut: left}
+	t.Unknown = listed("Left out, since nothing is known of them: ", unknown)
+	t.OffPaper = listed("Not printed for want of room: ", titles(shown, aside))
+	shorts, named := make([]func(string) string, len(kept)), make([]bool, len(kept))
+	for i, h := range shown.columns {
+		t.Columns = append(t.Columns, columnView{neutral(h.Name), h.title(), neutral(h.Doc), cellClass(h.right, slices.Contains(aside, i), "")})
+		if !h.right && isCode(h.Column) {
+			shorts[i] = shortOf(shown, i, names)
+			named[i] = slices.ContainsFunc(shown.rows, func(row []string) bool { return shorts[i](row[i]) != row[i] })
+		}
 	}
-	for i, row := range g.rows {
+	for i, row := range shown.rows {
 		cells := make([]cellView, len(row))
 		for j, text := range row {
-			c := cellView{Text: text, Right: g.columns[j].right, Null: g.nulls[i][j], Code: !g.nulls[i][j] && isCode(g.columns[j].Column)}
+			h := shown.columns[j]
+			c := cellView{Text: text, Right: h.right, Null: shown.nulls[i][j], Code: !shown.nulls[i][j] && isCode(h.Column)}
+			long := ""
 			if c.Right {
-				c.Sort = sortValue(f.Rows[i][j])
-			} else if c.Long = width(text) > longText; c.Code && width(text) > longName {
-				c.Short = shorten(text, longName, 60)
+				c.Sort = sortValue(f.Rows[i][kept[j]])
+			} else if c.Code {
+				if c.Short = shorts[j](text); c.Short == text {
+					c.Short = ""
+				}
 			}
+			switch {
+			case named[j]:
+				long = "name"
+			case !c.Right && width(text) > longText:
+				long = "long"
+			}
+			c.Class = cellClass(c.Right, slices.Contains(aside, j), long)
 			cells[j] = c
 		}
 		t.Rows = append(t.Rows, cells)
 	}
 	return t, nil
+}
+
+// shortOf gives how the names of a column are shortened.
+func shortOf(g *grid, column int, names map[string]string) func(string) string {
+	if isKernelColumn(g.columns[column].Column) {
+		return func(text string) string {
+			if short, known := names[text]; known {
+				return short
+			}
+			return shorten(text, longName, 60)
+		}
+	}
+	texts := make([]string, len(g.rows))
+	for i, row := range g.rows {
+		texts[i] = row[column]
+	}
+	return shortener(texts, longName)
+}
+
+// knownColumns gives the places of the columns in which some row has a value, and the titles of the others. Of a table in which nothing is
+// known all columns stay.
+func knownColumns(f *queries.Frame, g *grid) (kept []int, unknown []string) {
+	var all []int
+	for j, h := range g.columns {
+		all = append(all, j)
+		if slices.ContainsFunc(f.Rows, func(row []any) bool { return row[j] != nil }) {
+			kept = append(kept, j)
+		} else {
+			unknown = append(unknown, h.title())
+		}
+	}
+	if len(kept) == 0 {
+		return all, nil
+	}
+	return kept, unknown
+}
+
+// only gives the grid with the columns at the given places.
+func (g *grid) only(columns []int) *grid {
+	out := &grid{}
+	for _, j := range columns {
+		out.columns = append(out.columns, g.columns[j])
+	}
+	for i := range g.rows {
+		row, nulls := make([]string, len(columns)), make([]bool, len(columns))
+		for k, j := range columns {
+			row[k], nulls[k] = g.rows[i][j], g.nulls[i][j]
+		}
+		out.rows, out.nulls = append(out.rows, row), append(out.nulls, nulls)
+	}
+	return out
+}
+
+func titles(g *grid, columns []int) []string {
+	var out []string
+	for _, j := range columns {
+		out = append(out, g.columns[j].title())
+	}
+	return out
+}
+
+// listed is a sentence that ends in a list; "" for none.
+func listed(lead string, items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	return lead + strings.Join(items, ", ") + "."
 }
 
 // narrowFirst is the width up to which a first column stays in sight when a table is moved sideways on a phone.

@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -34,6 +33,8 @@ func writeScreenStages(out *bytes.Buffer, s Screen, o Options) error {
 	kept, widths := fitScreen(columns, o.limit())
 	if at := slices.IndexFunc(kept, func(c screenColumn) bool { return c.draw != nil }); at >= 0 {
 		writeLegend(out, bars, widths[at], gpus, o)
+	} else if gpus > 1 { // a report judges one GPU, and has that one's share
+		out.WriteString(style(o, dim)(fmt.Sprintf("busy is of %d GPUs together", gpus)) + "\n")
 	}
 	return nil
 }
@@ -52,6 +53,9 @@ func stageColumns(stages []queries.StageSummary, bars []bar) []screenColumn {
 			if of(s) == nil {
 				return null
 			}
+			if *of(s) > 1 {
+				return percent(*of(s)) + " !" // an error in what was given; a doubt below says so
+			}
 			return percent(*of(s))
 		})
 	}
@@ -62,7 +66,7 @@ func stageColumns(stages []queries.StageSummary, bars []bar) []screenColumn {
 			if s.StdNs == nil {
 				return null
 			}
-			return meanTime(*s.StdNs)
+			return nanoseconds(*s.StdNs)
 		}), keep: 1},
 		{title: "n", right: true, cells: each(func(_ int, s queries.StageSummary) string { return passCount(s.Passes) }), keep: 2},
 		{title: "GPU time", draw: func(row, to int) string { return bars[row].draw(to) }, least: 12, most: 100, keep: 5},
@@ -119,32 +123,26 @@ func timeTitle(stages []queries.StageSummary) string {
 // passTime is the mean time of a pass, with a word where it is that of a thread.
 func passTime(s queries.StageSummary) string {
 	if s.IsCPU {
-		return meanTime(s.MeanNs) + " CPU"
+		return nanoseconds(s.MeanNs) + " CPU"
 	}
-	return meanTime(s.MeanNs)
+	return nanoseconds(s.MeanNs)
 }
 
-// meanTime shows a mean time with three digits.
-func meanTime(ns float64) string { return duration(int64(math.Round(ns))) }
-
-// rate shows a rate with three digits, or all of its whole part.
 func rate(v *float64) string {
 	if v == nil {
 		return null
 	}
-	if *v >= 100 {
-		return groupedInt(int64(math.Round(*v)))
-	}
-	return fmt.Sprintf("%.3g", *v)
+	return digitsText(*v)
 }
 
 // stageBars gives the bar of each stage, without pieces where accounting has none, and the most GPUs that one is added up from.
 func stageBars(f *queries.Frame, stages []queries.StageSummary) (out []bar, gpus int, err error) {
 	out = make([]bar, len(stages))
-	if f == nil {
-		return out, 0, nil
+	known, err := withNumbers(f, barNumbers...)
+	if err != nil || known == nil {
+		return out, 0, err
 	}
-	all, err := barsOf(f)
+	all, err := barsOf(known)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -205,7 +203,7 @@ func writeLegend(out *bytes.Buffer, bars []bar, cells, gpus int, o Options) {
 		words = append(words, word)
 	}
 	if gpus > 1 {
-		words = append(words, fmt.Sprintf("of %d GPUs together", gpus))
+		words = append(words, fmt.Sprintf("bars and busy are of %d GPUs together", gpus))
 	}
 	var text bytes.Buffer
 	writeLines(&text, "", strings.Join(words, ", "), 2, o)

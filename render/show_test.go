@@ -146,7 +146,7 @@ func TestPlainNames(t *testing.T) {
 // TestShowOfOtherFrames holds that an answer without the columns is refused.
 func TestShowOfOtherFrames(t *testing.T) {
 	other := frameOf("other", "x", []any{n(1)})
-	for key, want := range map[string]string{"accounting": "render other: it has no column stage", "top-kernels": "render other: it has no column kernel", "top-operators": "render other: it has no column self_device_ns",
+	for key, want := range map[string]string{"accounting": "render other: it has no column total_ns", "top-kernels": "render other: it has no column kernel", "top-operators": "render other: it has no column self_device_ns",
 		"findings": "render other: it has no column finding"} {
 		s := screens()["full"]
 		s.Report.Frames[key] = other

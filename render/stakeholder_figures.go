@@ -9,7 +9,7 @@ import (
 // aggregates are the figures to quote, in the original's order; those that the workload measured itself come last.
 func (p *stakeholder) aggregates() error {
 	p.title("Aggregates")
-	list, err := answers(p.r, "aggregates", "metric", "stage", "unit", "value", "std", "passes", "basis")
+	list, err := answers(p.r, "aggregates", "metric", "stage", "unit", "value", "mean", "std", "passes", "basis")
 	if err != nil || len(list) == 0 {
 		p.line("Not known: %s", markdownLine(neutral(p.whyNoFigures("aggregates"))))
 		return err
@@ -21,11 +21,23 @@ func (p *stakeholder) aggregates() error {
 		if r.text("unit") == "ns" {
 			unit = nsPerMs
 		}
-		rows = append(rows, []string{markdownText(neutral(name)), r.digits("value", unit), r.digits("std", unit), r.word("passes")})
+		if isRate(r) && r.int("passes") > 1 { // the rate to quote is not the mean of the passes' rates, which their deviation is about
+			rows = append(rows, []string{markdownText(neutral(name + overAll)), r.digits("value", unit), null, r.word("passes")})
+			name += ", of a pass"
+		}
+		rows = append(rows, []string{markdownText(neutral(name)), r.digits("mean", unit), r.digits("std", unit), r.word("passes")})
 	}
 	p.table([]string{"Metric", "Mean", "Std", "n"}, rows)
-	p.line("\nA token is a piece of a word or image. Tokens/s is the sum of tokens by the sum of the times on the GPU. Std: standard deviation over n passes. Query %s", markdownSpan(sourceOf(p.r.Frame("aggregates"))))
+	p.line("\nA token is a piece of a word or image. Rates are by the time on the GPU; the one over all passes is that to quote. Std: standard deviation over n passes. Query %s", markdownSpan(sourceOf(p.r.Frame("aggregates"))))
 	return nil
+}
+
+// overAll names the figure that is the sum of one thing over all passes by the sum of another.
+const overAll = ", all passes together"
+
+// isRate says whether a metric is one thing by another, of which the mean over passes is not what their sums give.
+func isRate(r answered) bool {
+	return r.text("unit") == "tokens_per_s" || strings.HasSuffix(r.text("metric"), "_per_token")
 }
 
 // whyNoFigures says why there are no figures of stages; that there are no stages is said where these are.
@@ -66,7 +78,7 @@ func metricName(r answered) string {
 
 // digits writes a number in a larger unit with three digits, or as many as its whole part has.
 func (r answered) digits(column string, unit float64) string {
-	x, ok := r.number(column)
+	x, ok := r.float(column)
 	if !ok {
 		return null
 	}
@@ -82,25 +94,37 @@ func digitsText(x float64) string {
 func (p *stakeholder) stages() error {
 	p.title("Per-Stage Timings")
 	var rows [][]string
+	onCPU := false
 	for _, s := range p.s.Stages {
 		std := null
 		if s.StdNs != nil {
-			std = timeText(*s.StdNs)
+			std = nanoseconds(*s.StdNs)
 		}
-		rows = append(rows, []string{markdownText(neutral(s.Stage)), timeText(s.MeanNs), std, fmt.Sprint(s.Passes), shareText(s.ShareRatio)})
+		mean, share := nanoseconds(s.MeanNs), percent(s.ShareRatio)
+		if s.IsCPU {
+			mean, share, onCPU = mean+" (on the CPU)", null, true
+		}
+		rows = append(rows, []string{markdownText(neutral(s.Stage)), mean, std, fmt.Sprint(s.Passes), share})
 	}
 	if len(rows) == 0 {
-		p.line("Not known: %s", markdownLine(neutral(whyNone(p.r, "stages"))))
+		why := whyNone(p.r, "stages")
+		if len(p.s.WarmOnly) > 0 {
+			why = "all passes of " + strings.Join(p.s.WarmOnly, ", ") + " count as warm-up"
+		}
+		p.line("Not known: %s", markdownLine(neutral(why)))
 		return nil
 	}
 	p.table([]string{"Stage", "Mean", "Std", "n", "Share of time"}, rows)
 	p.line("\nPrefill reads the prompt, decode writes the answer token by token. Mean: from the first to the last work of the GPU in a pass. Query %s", markdownSpan(sourceOf(p.r.Frame("stages"))))
+	if onCPU {
+		p.line("\nOn the CPU: the time of the stage's range on its thread, since no work on a GPU is known to be its own. It has no share of the time on the GPU.")
+	}
 	parts, err := answers(p.r, "stage-notes", "stage", "note", "gpu_span_mean_ns", "instances")
 	inside, order := map[string][]string{}, []string{}
 	for _, r := range parts {
 		stage, ns := r.text("stage"), null
-		if x, ok := r.number("gpu_span_mean_ns"); ok {
-			ns = timeText(x)
+		if x, ok := r.float("gpu_span_mean_ns"); ok {
+			ns = nanoseconds(x)
 		}
 		if inside[stage] == nil {
 			order = append(order, stage)
@@ -186,8 +210,8 @@ func scopePlace(r answered) int {
 }
 
 func ratioText(r answered, column string) string {
-	if x, ok := r.number(column); ok {
-		return shareText(x)
+	if x, ok := r.float(column); ok {
+		return useText(x)
 	}
 	return "unknown"
 }

@@ -12,7 +12,7 @@ func (p *stakeholder) takeaways() error {
 			p.line("- **What bounds %s is not known**: %s. See %s", markdownText(s.Name), markdownText(s.whole()), markdownSpan(s.Command))
 			continue
 		}
-		p.line("- **%s is %s**: %s. %s. See %s", markdownText(sentence(s.Name)), markdownText(s.Bound), s.Meaning, markdownText(sentence(s.whole())), markdownSpan(s.Command))
+		p.line("- **%s is %s**: %s. %s. See %s", markdownText(sentence(s.Name)), markdownText(s.Bound), markdownText(s.Meaning), markdownText(sentence(s.whole())), markdownSpan(s.Command))
 	}
 	if len(p.g.Stages) == 0 {
 		p.line("%s", markdownLine(p.g.Lead))
@@ -37,6 +37,22 @@ func (p *stakeholder) operators() error {
 	}
 	p.table([]string{"Operator", "Total ms", "CUDA ms", "Calls", "Mean ms"}, rows)
 	p.line("\nAn operator is a step of the model's program, such as a matrix product; total is its time on the CPU, CUDA that of its work on the GPU. Query %s", markdownSpan(sourceOf(p.r.Frame("top-operators"))))
+	return p.otherRuns()
+}
+
+// otherRuns says that operators and kernels are of two captures, where they are.
+func (p *stakeholder) otherRuns() error {
+	sources, err := answers(p.r, "sources", "kind")
+	if err != nil {
+		return err
+	}
+	has := map[string]bool{}
+	for _, s := range sources {
+		has[s.text("kind")] = true
+	}
+	if has["nsys"] && has["torch"] {
+		p.line("\nOperators are of the trace of the PyTorch profiler, all other times of the capture of Nsight Systems: these are two executions of the program, which need not have as many passes.")
+	}
 	return nil
 }
 
@@ -66,7 +82,7 @@ func (p *stakeholder) kernels() error {
 	return nil
 }
 
-// recommendations are what to try, each with its number, the command that shows more and the SQL behind it.
+// recommendations are what to try, each with its number and the command that shows what it follows from.
 func (p *stakeholder) recommendations() error {
 	p.title("Recommendations")
 	if len(p.g.Advice) == 0 {

@@ -17,8 +17,9 @@ func stakeholderReport(stage string) *queries.Report {
 		frameOf("sources", "kind status reason path", []any{"nsys", "partial", "cut short", hostile}),
 		frameOf("devices", "device name kernel_count", []any{int64(0), "NVIDIA H200", int64(5)}, []any{int64(1), "NVIDIA H200", int64(5)}, []any{int64(0), "NVIDIA H200", int64(0)}),
 		frameOf("facts", "key value", []any{"driver.version", "580.159.04"}),
-		frameOf("aggregates", "metric stage unit value std passes basis", []any{"decode_tokens", "decode", "count", 16.0, 0.0, int64(3), "gpu_span"}, []any{"prefill_ns", "prefill", "ns", 45.86e6, nil, int64(1), "gpu_span"},
-			[]any{"decode_tokens_per_s", "decode", "tokens_per_s", 40.18, 17.0, int64(3), "gpu_span"}, []any{"workload_decode_ns", "decode", "ns", 398.3e6, 1e5, int64(3), "workload"}),
+		frameOf("aggregates", "metric stage unit value mean std passes basis", []any{"decode_tokens", "decode", "count", 16.0, 16.0, 0.0, int64(3), "gpu_span"}, []any{"prefill_ns", "prefill", "ns", 45.86e6, 45.86e6, nil, int64(1), "gpu_span"},
+			[]any{"decode_tokens_per_s", "decode", "tokens_per_s", 40.18, 47.33, 17.0, int64(3), "gpu_span"}, []any{"prefill_tokens_per_s", "prefill", "tokens_per_s", 14849.0, 14849.0, nil, int64(1), "gpu_span"},
+			[]any{"workload_decode_ns", "decode", "ns", 398.3e6, 398.3e6, 1e5, int64(3), "workload"}),
 		frameOf("stages", "stage passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s busy_ratio warmup_passes",
 			[]any{"prefill", int64(1), 46e6, nil, 45.86e6, nil, nil, 0.95, int64(1)}, []any{stage, int64(3), 400e6, 1e6, 398e6, 189e6, 40.2, 0.1, int64(1)}),
 		frameOf("stage-notes", "stage note gpu_span_mean_ns instances", []any{"prefill", "sam", 22e6, int64(3)}, []any{"prefill", "clip", nil, int64(3)}, []any{"(none)", "projector", 1e3, int64(3)}),
@@ -123,5 +124,14 @@ func TestGlanceOfSections(t *testing.T) {
 	delete(r.Frames, "accounting")
 	if g, err := newGlance(r); g != nil || err != nil {
 		t.Errorf("glance %v, error %v", g, err)
+	}
+}
+
+// TestSentence holds that any first letter becomes a capital.
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]string{"": "", "prefill": "Prefill", "état": "État", "解码": "解码", "2nd": "2nd"} {
+		if got := sentence(text); got != want {
+			t.Errorf("%q begins a sentence as %q, want %q", text, got, want)
+		}
 	}
 }

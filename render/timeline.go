@@ -23,6 +23,10 @@ type timelineFigure struct {
 	Gaps    *tableView
 	Queries [][2]string // name and version, SQL
 	Notes   []string
+	Others  string // which of the notes on several tables hold here; "" for none
+	Warm    bool   // a pass drawn is one of warm-up
+
+	data *timelineData
 }
 
 // timelineData is what the script reads. Times are nanoseconds from the first work drawn.
@@ -60,7 +64,8 @@ type timelineRun struct {
 	last int64
 }
 
-func newTimelineFigure(t *queries.Timeline) (*timelineFigure, error) {
+// newTimelineFigure makes the picture; names are names of kernels in short.
+func newTimelineFigure(t *queries.Timeline, names map[string]string) (*timelineFigure, error) {
 	if t == nil || len(t.Blocks.Rows) == 0 {
 		return nil, nil
 	}
@@ -68,7 +73,7 @@ func newTimelineFigure(t *queries.Timeline) (*timelineFigure, error) {
 	if err != nil {
 		return nil, err
 	}
-	figure := &timelineFigure{Spoken: fmt.Sprintf("%d GPUs over %s", len(d.Rows), duration(d.Span))}
+	figure := &timelineFigure{Warm: d.hasWarmup(), Spoken: fmt.Sprintf("%d GPUs over %s", len(d.Rows), duration(d.Span))}
 	if len(d.Rows) == 1 {
 		figure.Spoken = "1 GPU over " + duration(d.Span)
 	}
@@ -86,11 +91,21 @@ func newTimelineFigure(t *queries.Timeline) (*timelineFigure, error) {
 	if figure.Data, err = d.script(); err != nil {
 		return nil, err
 	}
-	if err := figure.addGaps(d, t.Gaps); err != nil {
+	figure.data = d
+	if err := figure.addGaps(t.Gaps, pageExcerpt, names); err != nil {
 		return nil, err
 	}
 	figure.addQueries(t.Blocks, t.Passes, t.Gaps, t.Windows, t.Kernels, t.Ranges, t.Clocks)
 	return figure, nil
+}
+
+// hasWarmup says whether a pass drawn is one of warm-up.
+func (d *timelineData) hasWarmup() bool {
+	return slices.ContainsFunc(d.Rows, func(row *timelineRow) bool {
+		return slices.ContainsFunc(row.Stages, func(stage *timelineRun) bool {
+			return slices.ContainsFunc(stage.Items, func(item []int64) bool { return item[7] == 1 })
+		})
+	})
 }
 
 // script writes the data for an element of the page. Only < can end the element; other signs of HTML stay, since names are full of them.
@@ -104,8 +119,8 @@ func (d *timelineData) script() (template.JS, error) {
 	return template.JS(strings.ReplaceAll(text.String(), "<", `\u003c`)), nil
 }
 
-// addGaps makes the table of gaps, each with where the timeline shows it, and the legend of their causes.
-func (figure *timelineFigure) addGaps(d *timelineData, f *queries.Frame) error {
+// addGaps makes the table of gaps, as long as e says, each with where the timeline shows it, and the legend of their causes.
+func (figure *timelineFigure) addGaps(f *queries.Frame, e excerpt, names map[string]string) error {
 	if len(f.Rows) == 0 {
 		return nil
 	}
@@ -113,14 +128,16 @@ func (figure *timelineFigure) addGaps(d *timelineData, f *queries.Frame) error {
 	if err != nil {
 		return err
 	}
-	if figure.Gaps, err = newTableView(f, "Longest idle gaps"); err != nil {
+	if figure.Gaps, err = newTableView(f, "Longest idle gaps", e, names); err != nil {
 		return err
 	}
 	causes := map[string]bool{}
 	for i, g := range gaps {
 		causes[g.text("cause")] = true
-		start, long := d.start(g), g.int("duration_ns")
-		figure.Gaps.Rows[i][0].Jump = jumpTo(start-long, start+2*long)
+		start, long := figure.data.start(g), g.int("duration_ns")
+		if i < len(figure.Gaps.Rows) {
+			figure.Gaps.Rows[i][0].Jump = jumpTo(start-long, start+2*long)
+		}
 	}
 	figure.Legend = slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !causes[p.name] })
 	return nil

@@ -7,14 +7,16 @@ type timelineNames struct {
 }
 
 // How wide the names of a timeline are: whole up to wholeName columns, which most names of templates in C++ have not, as long as they take no
-// more than wholeNames bytes together, then in short, and after shortNames bytes only to be told apart. So a run with a new name for each kernel
-// has no page of another size.
+// more than wholeNames bytes together, then in short, then in brief, and after briefNames bytes only to be told apart. So a run with a new name
+// for each kernel has no page of another size.
 const (
 	wholeName  = 1200
-	wholeNames = 300_000
+	wholeNames = 150_000
 	shortName  = 110
-	shortNames = 600_000
-	leastName  = 40
+	shortNames = 250_000
+	briefName  = 40
+	briefNames = 500_000
+	leastName  = 12
 )
 
 // name gives the place of a name in the list of names.
@@ -26,8 +28,10 @@ func (d *timelineData) name(text string) int64 {
 	}
 	most := wholeName
 	switch {
-	case d.names.bytes > shortNames:
+	case d.names.bytes > briefNames:
 		most = leastName
+	case d.names.bytes > shortNames:
+		most = briefName
 	case d.names.bytes > wholeNames:
 		most = shortName
 	}

@@ -222,7 +222,7 @@ func TestTimelineWindows(t *testing.T) {
 	second := slices.Clone(tl.Windows.Rows[0])
 	second[0], second[3], second[4], second[7], second[8] = int64(2), "pre\x1bfill", int64(3), int64(4), int64(4)
 	tl.Windows.Rows = append(tl.Windows.Rows, second)
-	f, err := newTimelineFigure(tl)
+	f, err := newTimelineFigure(tl, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,11 +236,11 @@ func TestTimelineWindows(t *testing.T) {
 	for i := range tl.Windows.Rows { // all of the capture
 		tl.Windows.Rows[i][3], tl.Windows.Rows[i][4], tl.Windows.Rows[i][9] = nil, nil, true
 	}
-	if f, err = newTimelineFigure(tl); err != nil || len(f.Links) != 0 || !strings.Contains(f.Singly, "every kernel") {
+	if f, err = newTimelineFigure(tl, nil); err != nil || len(f.Links) != 0 || !strings.Contains(f.Singly, "every kernel") {
 		t.Errorf("of a whole capture: %v, %s, %v", err, f.Singly, f.Links)
 	}
 	tl.Windows, tl.Kernels = nil, nil
-	if f, err = newTimelineFigure(tl); err != nil || len(f.Links) != 0 || f.Singly != "" {
+	if f, err = newTimelineFigure(tl, nil); err != nil || len(f.Links) != 0 || f.Singly != "" {
 		t.Errorf("without windows: %v, %s, %v", err, f.Singly, f.Links)
 	}
 }
@@ -285,7 +285,7 @@ func TestTimelineRanges(t *testing.T) {
 
 // TestTimelineGapLinks holds that each gap of the table leads to its place, in the middle of the view.
 func TestTimelineGapLinks(t *testing.T) {
-	f, err := newTimelineFigure(reportTimeline())
+	f, err := newTimelineFigure(reportTimeline(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -237,7 +237,7 @@ func TestCaptureNames(t *testing.T) {
 			}
 			p.ok("ingest", "--run", "later", exported(t, node)) // what show shows without a name
 			command := printed(t, got.err, "to go on: ")
-			if got := p.shell(command); got.code != 0 || !whole(`run +\Q`+name+`\E\n.*`).MatchString(got.out) || exists(p.path("hacked")) {
+			if got := p.shell(command); got.code != 0 || !whole(`run +\Q`+name+`\E  captured .*`).MatchString(got.out) || exists(p.path("hacked")) {
 				t.Errorf("%s: exit %d, stdout %q, stderr %q", command, got.code, got.out, got.err)
 			}
 		})

@@ -128,7 +128,7 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if own {
 		dir = filepath.Join(w.Home.Dir, runsName, capture.FolderName(run.Name), "reports")
 	}
-	return p.writeReport(dir, own, files, r)
+	return p.writeReport(dir, own, c.IsSet("file"), files, r)
 }
 
 // newReport asks what reports of a run show. What is said of its model is asked at the same time.
@@ -159,8 +159,8 @@ func (p *program) newReport(ctx context.Context, w *schema.Warehouse, run schema
 }
 
 // writeReport writes files into a folder. Of a file that the run has nothing for it says why, and takes away what an earlier report
-// left in the run's own folder.
-func (p *program) writeReport(dir string, own bool, files []render.ReportFile, r *queries.Report) error {
+// left in the run's own folder; where the file was named, that is an error.
+func (p *program) writeReport(dir string, own, named bool, files []render.ReportFile, r *queries.Report) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -168,6 +168,9 @@ func (p *program) writeReport(dir string, own bool, files []render.ReportFile, r
 		path := filepath.Join(dir, f.Name)
 		if f.Missing != nil {
 			if why := f.Missing(r); why != "" {
+				if named {
+					return fmt.Errorf("run %s has no %s: %s", r.Name, f.Name, why)
+				}
 				fmt.Fprintf(p.err, "no %s: %s\n", f.Name, why)
 				if own {
 					if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -179,7 +182,7 @@ func (p *program) writeReport(dir string, own bool, files []render.ReportFile, r
 		}
 		var text bytes.Buffer
 		if err := f.Write(&text, r); err != nil {
-			return err
+			return fmt.Errorf("%s of run %s: %w", f.Name, r.Name, err)
 		}
 		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
 			return err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,9 +15,39 @@ import (
 func writtenPage(t *testing.T, p *place, run string) (path, text string) {
 	t.Helper()
 	dir := t.TempDir()
-	p.want(result{0, filepath.Join(dir, "report.html") + "\n" + filepath.Join(dir, "report.md") + "\n", ""}, "report", run, "--out", dir)
 	path = filepath.Join(dir, "report.html")
+	p.want(result{0, path + "\n", ""}, "report", run, "--out", dir, "--file", "report.html")
 	return path, string(read(t, path))
+}
+
+// drawnTimeline is what the page's script draws the timeline from.
+type drawnTimeline struct {
+	Span  int64
+	Names []string
+	Works [][2]int64 // name, lane
+	Rows  []struct {
+		Label string
+		Lanes []struct {
+			Name  string
+			Items [][]int64
+		}
+		Gaps    [][]int64
+		Streams []struct {
+			Name  string
+			Items []int64 // start from the end of the one before, length, work
+		}
+	}
+}
+
+func timelineOf(t *testing.T, page string) drawnTimeline {
+	t.Helper()
+	var d drawnTimeline
+	_, after, _ := strings.Cut(page, `id="timeline-data">`)
+	data, _, _ := strings.Cut(after, "</script>")
+	if err := json.Unmarshal([]byte(data), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // TestReportPage holds that the page says what the queries say, twice the same, and asks nothing of a network.
@@ -34,31 +62,16 @@ func TestReportPage(t *testing.T) {
 	if m := regexp.MustCompile(`https?:|["'(=]//|\ssrc=|@import|<link|url\([^#]`).FindString(text); m != "" {
 		t.Errorf("the page holds %q", m)
 	}
-	for _, want := range []string{"<h1>Run nccl2</h1>", "<h2>Where the time went</h2>", "<h2>What to do about it</h2>", "<h2>Idle gaps</h2>", "<h2>Collectives</h2>",
+	for _, want := range []string{"<h1>Run nccl2</h1>", ">At a glance</h2>", ">Where the time went</h2>", ">What to do about it</h2>", ">Idle gaps</h2>", ">Collectives</h2>",
 		`<summary>Query accounting v1</summary>`, "collective-exposed", `aria-label="decode, GPU 1: `, "Not known: the run has no operators"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if strings.Contains(text, "<h2>Throttling</h2>") {
+	if strings.Contains(text, ">Throttling</h2>") {
 		t.Error("a section without rows that not every run has is there")
 	}
-	var d struct {
-		Span int64
-		Rows []struct {
-			Label string
-			Lanes []struct {
-				Name  string
-				Items [][]int64
-			}
-			Gaps [][]int64
-		}
-	}
-	_, after, _ := strings.Cut(text, `id="timeline-data">`)
-	data, _, _ := strings.Cut(after, "</script>")
-	if err := json.Unmarshal([]byte(data), &d); err != nil {
-		t.Fatal(err)
-	}
+	d := timelineOf(t, text)
 	var kernels int64
 	gaps := 0
 	for _, row := range d.Rows {
@@ -103,46 +116,39 @@ func TestReportBars(t *testing.T) {
 	}
 }
 
-// TestReportInBrowser has a browser draw the page: its timeline, its tables' buttons, and no error on its console.
+// TestReportInBrowser has a browser show the page and use it as a reader does. No check may have the page say anything on its console, or
+// ask for anything but itself.
 func TestReportInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if path, err := exec.LookPath(name); err == nil {
-			browser = path
-			break
-		}
-	}
-	if browser == "" {
+	program := findBrowser()
+	if program == "" {
 		t.Skip("no Chromium or Chrome is installed: the page's script is not tried")
 	}
 	p := newPlace(t)
-	p.ok("ingest", "--run", "nccl2", exported(t, "nccl2/nccl2.sqlite.gz"))
-	path, _ := writtenPage(t, p, "nccl2")
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	p.ok("ingest", "--run", "nccl2", exported(t, nccl))
+	path, text := writtenPage(t, p, "nccl2")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--enable-logging=stderr", "--log-level=0", "--window-size=1200,900",
-		"--user-data-dir="+t.TempDir(), "--virtual-time-budget=3000", "--dump-dom", "file://"+path)
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
-	var console strings.Builder
-	cmd.Stderr = &console
-	dom, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v: %s", browser, err, console.String())
-	}
-	if at := regexp.MustCompile(`.*CONSOLE.*`).FindString(console.String()); at != "" {
-		t.Errorf("the page's script says: %s", at)
-	}
-	text := string(dom)
-	for what, want := range map[string]int{`class="work part-kernel" d="M`: 2, `class="work part-collective" d="M`: 2, `<text class="gpu"`: 2, `<rect class="pass"`: 12} {
-		if got := strings.Count(text, what); got < want {
-			t.Errorf("the page has %q %d times of %d", what, got, want)
+	b := startBrowser(ctx, t, program)
+	page := "file://" + path
+	for _, c := range []struct {
+		name  string
+		check func(b *browser, page string)
+	}{
+		{"drawn", pageIsDrawn}, {"sort", pageSorts}, {"search", pageSearches}, {"copy", pageCopies},
+		{"zoom", pageZooms}, {"kernels", func(b *browser, page string) { pageShowsKernels(b, page, timelineOf(b.t, text)) }}, {"gaps", pageJumpsToGaps},
+		{"widths", pageFits}, {"without script", pageNeedsNoScript},
+	} {
+		ok := t.Run(c.name, func(t *testing.T) {
+			b.t = t
+			b.screen(1200, 900, "light")
+			b.said, b.fetched = nil, nil
+			c.check(b, page)
+			b.quiet(page)
+		})
+		b.t = t
+		if !ok && ctx.Err() != nil {
+			t.Fatal("no time is left")
 		}
-	}
-	if heads, buttons := strings.Count(text, `<th scope="col"`), len(regexp.MustCompile(`<th [^>]*><button type="button">`).FindAllString(text, -1)); heads == 0 || buttons != heads {
-		t.Errorf("%d of %d columns can be sorted", buttons, heads)
-	}
-	if m := regexp.MustCompile(`id="timeline-view"[^>]*>0 ns to ([^<]+)<`).FindStringSubmatch(text); m == nil {
-		t.Error("the timeline does not say what it shows")
 	}
 }

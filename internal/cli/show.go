@@ -65,7 +65,7 @@ func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		return err
 	}
 	if n := warnings(f); n > 0 {
-		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", n, run.Name)
+		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", n, queries.ShellWord(run.Name))
 	}
 	return nil
 }
@@ -153,7 +153,8 @@ func modelLine(f *queries.Frame, row []any, run schema.Run) string {
 		text += ", " + thousands(n) + " active"
 	}
 	if counted, _ := at("is_counted").(bool); counted {
-		text += fmt.Sprintf("; see prof query mfu --run %s, prof model --run %s", run.Name, run.Name)
+		name := queries.ShellWord(run.Name)
+		text += fmt.Sprintf("; see prof query mfu --run %s, prof model --run %s", name, name)
 	}
 	return text
 }

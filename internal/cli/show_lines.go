@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -168,14 +167,4 @@ func countOf(n int64, thing string) string {
 		return "1 " + thing
 	}
 	return thousands(n) + " " + thing + "s"
-}
-
-var shellPlain = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,][A-Za-z0-9_./:@%+=,-]*$`)
-
-// shellWord quotes a name for a shell where it must be, as commands in the rows of findings are.
-func shellWord(s string) string {
-	if shellPlain.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

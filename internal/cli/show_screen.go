@@ -24,9 +24,10 @@ type screenQuery struct {
 	notes string
 }
 
-// screenQueries are what a screen asks; those that take longest to plan come first.
-var screenQueries = []screenQuery{{name: "findings", top: "10"}, {name: "mfu", notes: "mfu"}, {name: "stages", notes: "timelines"}, {name: "accounting"}, {name: "top-kernels", top: "5"},
-	{name: "top-operators", top: "3"}, {name: "passes"}, {name: "bottlenecks", top: "20", kind: "ncu"}, {name: "devices"}, {name: "conservation"}, {name: "models"}, {name: "diagnostics"},
+// screenQueries are what a screen asks; those that take longest to plan come first. Ranked tables have as many rows as in a report, so
+// that both come to the same verdict.
+var screenQueries = []screenQuery{{name: "findings", top: "10"}, {name: "mfu", notes: "mfu"}, {name: "stages", notes: "timelines"}, {name: "accounting"}, {name: "top-kernels", top: "20"},
+	{name: "top-operators", top: "20"}, {name: "passes"}, {name: "bottlenecks", top: "20", kind: "ncu"}, {name: "stage-kernels", top: "8", kind: "ncu"}, {name: "gaps", top: "10"}, {name: "collectives"}, {name: "devices"}, {name: "conservation"}, {name: "models"}, {name: "diagnostics"},
 	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: "overhead"}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
 
 // showScreen writes a run on one screen.
@@ -43,7 +44,7 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if err != nil {
 		return err
 	}
-	name := shellWord(run.Name)
+	name := queries.ShellWord(run.Name)
 	return render.Show(p.out, render.Screen{
 		Facts:   screenFacts(run, tags, r),
 		Report:  r,
@@ -84,7 +85,10 @@ func askScreen(ctx context.Context, a *queries.Asker, run schema.Run) (*queries.
 			r.Frames[q.name] = frames[i]
 		}
 	}
-	return r, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return r, r.AskMore(ctx, a, run.ID)
 }
 
 func (s screenQuery) ask(ctx context.Context, a *queries.Asker, args queries.Args) (*queries.Frame, error) {
@@ -123,5 +127,5 @@ func warned(run schema.Run, r *queries.Report) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s from the profilers and the ingest: prof query diagnostics --run %s", countOf(int64(n), "warning"), shellWord(run.Name))}
+	return []string{fmt.Sprintf("%s from the profilers and the ingest: prof query diagnostics --run %s", countOf(int64(n), "warning"), queries.ShellWord(run.Name))}
 }

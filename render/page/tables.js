@@ -67,6 +67,22 @@ function csvOf(table) {
   return lines.map((line) => line.join(",") + "\r\n").join("");
 }
 
+// --- tables that are wider than the page
+for (const wide of document.querySelectorAll(".wide")) {
+  const heads = [...wide.querySelectorAll("th")], word = document.createElement("p");
+  word.className = "sideways";
+  word.hidden = true;
+  word.setAttribute("aria-hidden", "true"); // who does not see the table misses nothing of it
+  wide.after(word);
+  const count = () => {
+    const edge = wide.getBoundingClientRect().right, more = heads.filter((th) => th.getBoundingClientRect().right > edge + 4).length;
+    word.hidden = wide.scrollWidth <= wide.clientWidth + 4;
+    word.textContent = more ? `${more} more ${more === 1 ? "column" : "columns"} to the right: scroll the table` : "The table ends here; more columns are to the left";
+  };
+  wide.addEventListener("scroll", count, { passive: true });
+  new ResizeObserver(count).observe(wide);
+}
+
 // --- SQL
 for (const details of document.querySelectorAll("details.sql")) {
   const button = document.createElement("button");

@@ -32,19 +32,30 @@ function startTimeline(data) {
   watchPointers(t);
   watchPanel(t);
   drawView(t);
-  watchAddress(t, figure);
+  watchAddress(t, figure, data.span);
   new ResizeObserver(t.redraw).observe(plot);
 }
 
+// stretchOf reads an address such as #timeline=1000,2000, whichever of the two comes first; of any other it gives nothing.
+function stretchOf(address) {
+  const [, a, b] = /^#timeline=(-?\d+),(-?\d+)$/.exec(address) ?? [];
+  return a === undefined ? [] : [Math.min(a, b), Math.max(a, b)];
+}
+
 // watchAddress has the view follow addresses such as #timeline=1000,2000, which name nanoseconds from the first work.
-function watchAddress(t, figure) {
+function watchAddress(t, figure, span) {
   const follow = (address) => {
-    const [, from, to] = /^#timeline=(-?\d+),(-?\d+)$/.exec(address) ?? [];
-    if (!(Number(to) > Number(from))) return false;
-    t.show(Number(from), to - from);
+    if (!address.startsWith("#timeline=")) return false;
+    figure.parentElement.scrollIntoView();
+    const [from, to] = stretchOf(address);
+    if (!(to > from)) {
+      t.readout.textContent = `The address ends in ${cutText(address, 60)}, which names no stretch of time: #timeline=1000,2000 shows from 1,000 to 2,000 ns.`;
+      return false;
+    }
+    t.show(from, to - from);
     drawView(t);
     readAt(t, (t.view.from + t.view.to) / 2, t.groups);
-    figure.parentElement.scrollIntoView();
+    if (from > span || to < 0) t.readout.textContent = `The address names a stretch beside the capture, which lasts ${grouped(String(span))} ns: what is nearest is shown.\n${t.readout.textContent}`;
     return true;
   };
   follow(location.hash);

@@ -38,13 +38,26 @@ function lineLabel(t, line) {
   return `<text class="soft" x="0" y="${line.y + line.height / 2 + 4}">${esc(text.length > fits ? text.slice(0, fits - 1) + "…" : text)}<title>${esc(text)}</title></text>`;
 }
 
+// axisStep gives the least round time from one label of the axis to the next for which labels have room.
+function axisStep(t) {
+  const long = t.view.to - t.view.from, wide = t.width - t.gutter;
+  for (let ten = 10 ** Math.floor(Math.log10(long / wide)); ; ten *= 10) {
+    for (const step of [ten, 2 * ten, 5 * ten]) {
+      const room = step * wide / long;
+      if (step >= 1 && room >= 70 && room >= textWidth(t, timeText(t.view.to, step)) + 24) return step;
+    }
+  }
+}
+
 function drawAxis(t, height) {
-  const rough = (t.view.to - t.view.from) / Math.max(2, Math.floor((t.width - t.gutter) / 110)), ten = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.max(1, [1, 2, 5, 10].map((f) => f * ten).find((s) => s >= rough));
-  let out = "";
+  const step = axisStep(t), apart = 12;
+  let out = "", free = 0; // up to where labels are
   for (let at = Math.ceil(t.view.from / step) * step; at <= t.view.to; at += step) {
-    const x = timelineX(t, at).toFixed(1);
-    out += `<line class="grid" x1="${x}" x2="${x}" y1="${timelineHead - 4}" y2="${height}"/><text class="soft" x="${x}" y="12" text-anchor="${x > t.width - 40 ? "end" : "middle"}">${timeText(at, step)}</text>`;
+    const x = timelineX(t, at), text = timeText(at, step), wide = textWidth(t, text), left = Math.min(x - wide / 2, t.width - wide);
+    out += `<line class="grid" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${timelineHead - 4}" y2="${height}"/>`;
+    if (left < free) continue;
+    free = left + wide + apart;
+    out += `<text class="soft" x="${left.toFixed(1)}" y="12">${text}</text>`;
   }
   return out;
 }

@@ -15,9 +15,21 @@ const drawLine = {
     return out + "</g>";
   },
 
-  lane(t, line) {
-    const cover = coverage(t);
-    inView(t, line, (i, from, to) => cover.add(line.lane, Math.max(from, timelineX(t, line.froms[i])), to, line.shares[i]));
+  // lane draws work as it ran where the page has it piece by piece, and blocks with the share of their time elsewhere.
+  lane(t, line, group) {
+    const cover = coverage(t), known = group.known.map(([from, to]) => [timelineX(t, from), timelineX(t, to)]).sort((a, b) => a[0] - b[0]);
+    inView(t, line, (i, from, to) => {
+      let at = Math.max(from, timelineX(t, line.froms[i]));
+      for (const [begin, end] of known) {
+        if (end <= at || begin >= to) continue;
+        if (begin > at) cover.add(line.lane, at, begin, line.shares[i]);
+        at = end;
+      }
+      if (at < to) cover.add(line.lane, at, to, line.shares[i]);
+    });
+    inView(t, line.single, (i, from, to) => {
+      for (const [begin, end] of known) if (end > from && begin < to) cover.add(line.lane, Math.max(from, begin), Math.min(to, end), 1);
+    });
     return lineGround(t, line) + cover.draw(line);
   },
 

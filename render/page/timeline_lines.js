@@ -1,17 +1,20 @@
 // --- timeline: its lines
 const timeUnits = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
 
+// grouped puts commas between thousands.
+const grouped = (text) => text.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","));
+
 // timeText gives a length with three digits, or, of ticks a step apart, with as many as the step needs.
 function timeText(ns, step) {
   const [div, unit] = timeUnits.find(([d]) => Math.abs(step ?? ns) >= d) ?? timeUnits[3];
   const digits = step === undefined ? Math.max(0, 2 - Math.floor(Math.log10(Math.max(1, Math.abs(ns) / div)))) : Math.max(0, Math.ceil(-Math.log10(step / div) - 1e-9));
-  return (ns / div).toFixed(ns === 0 || div === 1 ? 0 : digits) + " " + unit;
+  return grouped((ns / div).toFixed(ns === 0 || div === 1 ? 0 : digits)) + " " + unit;
 }
 
 // momentText gives a moment with as many digits as tell apart moments of the given distance.
 function momentText(ns, apart) {
   const [div, unit] = timeUnits.find(([d]) => Math.abs(ns) >= d) ?? timeUnits[3];
-  return (ns / div).toFixed(Math.max(0, Math.min(9, Math.ceil(Math.log10(div / Math.max(1, apart)))))) + " " + unit;
+  return grouped((ns / div).toFixed(Math.max(0, Math.min(9, Math.ceil(Math.log10(div / Math.max(1, apart))))))) + " " + unit;
 }
 const shareText = (share) => (100 * share).toFixed(share < 0.1 ? 1 : 0) + " %";
 const cutText = (text, most) => text.length <= most ? text : text.slice(0, Math.ceil(most * 0.6) - 1) + "…" + text.slice(text.length - Math.floor(most * 0.4));
@@ -56,9 +59,9 @@ function timelineGroups(data) {
       if (!stages.includes(stage.name)) stages.push(stage.name);
       group.lines.push(stageItems(stage, "stage-" + (stages.indexOf(stage.name) % 6)));
     }
-    for (const lane of row.lanes) group.lines.push(laneItems(lane, data));
-    group.lines.push(gapItems(row.gaps, data));
-    for (const stream of row.streams) group.lines.push(streamItems(stream, data, palette, row.label));
+    const streams = row.streams.map((stream) => streamItems(stream, data, palette, row.label));
+    for (const lane of row.lanes) group.lines.push(laneItems(lane, data, singleWork(streams, lane.name)));
+    group.lines.push(gapItems(row.gaps, data), ...streams);
     return group;
   });
   for (const thread of data.threads) groups.push({ label: thread.label, zero: thread.zero, lines: rangeItems(thread, data) });
@@ -83,7 +86,7 @@ function stageItems(stage, style) {
   });
 }
 
-function laneItems(lane, data) {
+function laneItems(lane, data, single) {
   const items = lane.items, [begins, ends] = absolute(items), shares = new Float64Array(items.length), froms = new Float64Array(items.length);
   let until = -Infinity; // work counts for the block that covers it first
   items.forEach((item, i) => {
@@ -94,6 +97,7 @@ function laneItems(lane, data) {
   const name = (i) => data.names[items[i][4]];
   return timelineLine("lane", laneNames[lane.name] ?? lane.name, 30, begins, ends, {
     lane: lane.name,
+    single,
     froms,
     shares,
     name,
@@ -104,7 +108,7 @@ function laneItems(lane, data) {
 
 function gapItems(gaps, data) {
   const items = [...gaps].sort((a, b) => a[0] - b[0]), name = (i, column) => data.names[items[i][column]];
-  return timelineLine("gap", "idle gaps", 14, Float64Array.from(items, (g) => g[0]), Float64Array.from(items, (g) => g[0] + g[1]), {
+  return timelineLine("gap", "longest gaps", 14, Float64Array.from(items, (g) => g[0]), Float64Array.from(items, (g) => g[0] + g[1]), {
     cause: (i) => name(i, 2),
     name: (i) => `idle, ${name(i, 2)}: after ${name(i, 3)}, before ${name(i, 4)}`,
     tell: (i) => `idle ${timeText(items[i][1])}, ${name(i, 2)}: after ${cutText(name(i, 3), 110)}, before ${cutText(name(i, 4), 110)}, stage ${name(i, 5)}`,

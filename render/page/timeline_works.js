@@ -45,6 +45,22 @@ function streamItems(stream, data, palette, place) {
   });
 }
 
+// singleWork gives when work of a lane runs on any of the streams, piece by piece: stretches in order that do not overlap.
+function singleWork(streams, lane) {
+  const pieces = [];
+  for (const s of streams) for (let i = 0; i < s.begins.length; i++) if (s.lane(i) === lane) pieces.push([s.begins[i], s.ends[i]]);
+  pieces.sort((a, b) => a[0] - b[0]);
+  const begins = [], ends = [];
+  let longest = 0;
+  for (const [begin, end] of pieces) {
+    const last = ends.length - 1;
+    if (last >= 0 && begin <= ends[last]) ends[last] = Math.max(ends[last], end);
+    else { begins.push(begin); ends.push(end); }
+    longest = Math.max(longest, ends.at(-1) - begins.at(-1));
+  }
+  return { begins, ends, longest };
+}
+
 // briefName gives of a kernel's name what comes after its type and namespaces.
 function briefName(name) {
   const text = name.replace(/\(anonymous namespace\)::|<unnamed>::/g, "").replace(/^(void|static|auto) /, "");

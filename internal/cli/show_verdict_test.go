@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"reflect"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// TestShowSaysWhatTheReportSays holds that the screen of a run comes to the verdicts of its report, from the same rows: of runs with and
+// without what Nsight Compute profiled, and of several GPUs.
+func TestShowSaysWhatTheReportSays(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	bounds := map[queries.Bound]bool{}
+	for name, files := range map[string][]string{
+		"both":     {kernels, "../ncu/kernels-prefill.ncu-rep.gz"},
+		"profiled": {"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"},
+		"nccl":     {nccl},
+		"ranks":    {"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"},
+		"llama":    {llama, "../workload/llama-graph-node.workload.json"},
+	} {
+		args := []string{"ingest", "--run", name}
+		for _, f := range files {
+			args = append(args, exported(t, f))
+		}
+		p.ok(args...)
+		screen, report := p.asked(name)
+		for key, f := range screen.Frames {
+			if key == "diagnostics" {
+				continue // which the screen counts, and a report shows as warnings
+			}
+			if whole := report.Frame(key); whole == nil || !reflect.DeepEqual(f.Rows, whole.Rows) || f.SQL != whole.SQL {
+				t.Errorf("%s: the screen and the report do not ask %s alike", name, key)
+			}
+		}
+		short, err := queries.Summarise(screen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		long, err := queries.Summarise(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(short.Stages) != len(long.Stages) {
+			t.Fatalf("%s: %d stages on the screen, %d in the report", name, len(short.Stages), len(long.Stages))
+		}
+		for i, s := range short.Stages {
+			bounds[s.Bound] = true
+			if of := long.Stages[i]; s.Stage != of.Stage || s.Bound != of.Bound || s.Next != of.Next || s.Why != of.Why || s.But != of.But || !reflect.DeepEqual(s.MFU, of.MFU) {
+				t.Errorf("%s: the screen says %+v, the report %+v", name, s, of)
+			}
+		}
+		if short.Profiled != long.Profiled {
+			t.Errorf("%s: the screen says %q, the report %q", name, short.Profiled, long.Profiled)
+		}
+	}
+	if len(bounds) < 3 {
+		t.Errorf("all verdicts are %v: these runs tell too little", bounds)
+	}
+}
+
+// asked gives what the screen of a run asks, and its report.
+func (p *place) asked(name string) (screen, report *queries.Report) {
+	p.t.Helper()
+	defs, err := queries.Definitions()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Defs: defs})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() {
+		if err := w.Close(); err != nil {
+			p.t.Error(err)
+		}
+	}()
+	run, err := w.Resolve(p.t.Context(), name)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if screen, err = askScreen(p.t.Context(), queries.NewAsker(w), run); err != nil {
+		p.t.Fatal(err)
+	}
+	if report, err = queries.NewReport(p.t.Context(), queries.NewAsker(w), run, queries.ReportOptions{}); err != nil {
+		p.t.Fatal(err)
+	}
+	return screen, report
+}

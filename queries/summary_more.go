@@ -1,0 +1,96 @@
+package queries
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// Keys of answers that are asked of some stages and GPUs only.
+const waitsKey = "slow-ranks"
+
+func passesKey(device int64) string { return "passes of GPU " + strconv.FormatInt(device, 10) }
+func copiesKey(stage string) string { return "memops of " + stage }
+func gapsKey(stage string) string   { return "longest-gaps of " + stage }
+
+// AskMore asks what the first answers call for: who is waited for where collectives run alone, what is copied where copies take the time,
+// where the gaps are that hold nearly all idle time, and the passes of the GPU that is judged where there are several. Other runs are not
+// asked, since planning takes most of the time.
+func (r *Report) AskMore(ctx context.Context, a *Asker, run string) error {
+	s := summariser{r: r, name: r.Name}
+	if err := s.readParts(); err != nil {
+		return err
+	}
+	more, err := s.more(run)
+	if err != nil {
+		return err
+	}
+	keys := slices.Sorted(maps.Keys(more))
+	frames, errs := make([]*Frame, len(keys)), make([]error, len(keys))
+	var wait sync.WaitGroup
+	for i, key := range keys {
+		wait.Go(func() {
+			a.busy <- struct{}{}
+			defer func() { <-a.busy }()
+			var q Query
+			if q, errs[i] = Find(more[key].query); errs[i] == nil {
+				q.Notes = nil // the first answers have them
+				frames[i], errs[i] = a.Run(ctx, q, more[key].args)
+			}
+		})
+	}
+	wait.Wait()
+	for i, key := range keys {
+		if frames[i] != nil {
+			r.Frames[key] = frames[i]
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// more gives what is to be asked, by key.
+func (s *summariser) more(run string) (map[string]request, error) {
+	out := map[string]request{}
+	for stage, gpus := range s.parts {
+		if stage == wholeCapture && len(s.parts) > 1 {
+			continue
+		}
+		gpu, of := gpus[0], Args{"run": run}
+		if stage != wholeCapture {
+			of["stage"] = stage
+		}
+		of["device"] = strconv.FormatInt(gpu.device, 10)
+		if stage != wholeCapture && len(gpus) > 1 {
+			for _, device := range []int64{gpu.device, leastExposed(gpus)} {
+				out[passesKey(device)] = request{"passes", Args{"run": run, "device": strconv.FormatInt(device, 10)}}
+			}
+		}
+		if stage != wholeCapture && gpu.named("collective-exposed").total >= exposedShare*gpu.span {
+			out[waitsKey] = request{"slow-ranks", Args{"run": run}}
+			if s.r.Frame("collectives") == nil { // which GPU a rank is
+				out["collectives"] = request{"collectives", Args{"run": run}}
+			}
+		}
+		if gpu.named("copy").total >= copyShare*gpu.span {
+			out[copiesKey(stage)] = request{"memops", of}
+		}
+		few, err := s.areFewGaps(stage, gpu)
+		if err != nil {
+			return nil, err
+		}
+		if few {
+			args := maps.Clone(of)
+			args["top"] = strconv.Itoa(2 * fewGaps)
+			out[gapsKey(stage)] = request{"longest-gaps", args}
+		}
+	}
+	return out, nil
+}
+
+// leastExposed is the GPU whose collectives run alone for the shortest time: where others wait, likely the one that they wait for.
+func leastExposed(gpus []deviceParts) int64 {
+	return slices.MinFunc(gpus, byKey(func(d deviceParts) float64 { return d.named("collective-exposed").total })).device
+}

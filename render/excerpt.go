@@ -1,0 +1,48 @@
+package render
+
+import (
+	"fmt"
+
+	"prof/queries"
+)
+
+// excerpt is how much of a table a report holds: rows, and bytes of its cells. A run of hundreds of passes or stages, or with names of
+// thousands of characters, would else make a page that no browser likes to open.
+type excerpt struct{ rows, bytes, cell int }
+
+// How much of a table the page and report.md hold. A cell of the page has tags around it, and a name that is shown in short is there twice.
+var (
+	pageExcerpt     = excerpt{rows: 500, bytes: 500_000, cell: 45}
+	markdownExcerpt = excerpt{rows: 500, bytes: 60_000, cell: 3}
+)
+
+// of gives the frame with its first rows, at least one, and says what is left out; "" when nothing is.
+func (e excerpt) of(f *queries.Frame) (*queries.Frame, string) {
+	size, fits := 0, 0
+	for _, row := range f.Rows {
+		for _, v := range row {
+			size += e.cell
+			if text, is := v.(string); is {
+				size += len(text)
+			} else {
+				size += numberBytes
+			}
+		}
+		if fits > 0 && (size > e.bytes || fits == e.rows) {
+			break
+		}
+		fits++
+	}
+	if fits == len(f.Rows) {
+		return f, ""
+	}
+	first := *f
+	first.Rows = f.Rows[:fits]
+	return &first, fmt.Sprintf("The first %s of %s rows are here; the query gives all.", groupedInt(int64(fits)), groupedInt(int64(len(f.Rows))))
+}
+
+// numberBytes is about what a number takes.
+const numberBytes = 12
+
+// smaller is less of large tables.
+func (e excerpt) smaller() excerpt { return excerpt{e.rows, e.bytes * 2 / 3, e.cell} }

@@ -1,0 +1,138 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries"
+)
+
+// changed gives copies of a frame, in each of which one number is not what can be counted with: NULL, and of broken numbers also what no
+// number is. all holds texts and truths too, as NULL.
+func changed(f *queries.Frame, all bool, try func(what string, f *queries.Frame)) {
+	for i, row := range f.Rows {
+		for j, c := range f.Columns {
+			bad := []any{nil}
+			switch row[j].(type) {
+			case float64:
+				bad = []any{nil, math.NaN(), math.Inf(1), math.Inf(-1)}
+			case int64:
+			default:
+				if !all {
+					continue
+				}
+			}
+			for _, v := range bad {
+				other := *f
+				other.Rows = slices.Clone(f.Rows)
+				other.Rows[i] = slices.Clone(row)
+				other.Rows[i][j] = v
+				try(fmt.Sprintf("%s of row %d is %v", c.Name, i+1, v), &other)
+			}
+		}
+	}
+}
+
+// TestFiguresOfUnknownNumbers holds that no number that is not known or not defined stops a report: figures do without it.
+func TestFiguresOfUnknownNumbers(t *testing.T) {
+	made := 0
+	for _, f := range []*queries.Frame{accountingFrame(), stagesFrame(), stageKernelsFrame(), rooflineFrame(), durationsFrame(), samplesFrame()} {
+		changed(f, false, func(what string, f *queries.Frame) {
+			made++
+			r := &queries.Report{Name: "a", Frames: map[string]*queries.Frame{"ceilings": ceilingsFrame(), "throttling": throttlingFrame()}}
+			var to figures
+			if err := figureMakers[f.Query](r, f, &to); err != nil {
+				t.Errorf("%s: %s: %v", f.Query, what, err)
+			}
+			if text := fmt.Sprintf("%+v %+v %+v %+v %+v %+v", to.Bars, to.Stages, to.Kernels, to.Roofline, to.Durations, to.Samples); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+				t.Errorf("%s: %s: the picture has it", f.Query, what)
+			}
+		})
+	}
+	changed(ceilingsFrame(), false, func(what string, f *queries.Frame) {
+		var to figures
+		if err := figureMakers["roofline"](&queries.Report{Frames: map[string]*queries.Frame{"ceilings": f}}, rooflineFrame(), &to); err != nil {
+			t.Errorf("ceilings: %s: %v", what, err)
+		}
+	})
+	if made < 100 {
+		t.Errorf("%d frames were tried", made)
+	}
+}
+
+// TestFiguresNameTheColumn holds that a column that is not there is an error that says which.
+func TestFiguresNameTheColumn(t *testing.T) {
+	for query, make := range figureMakers {
+		if err := make(&queries.Report{}, frameOf(query, "other", []any{"x"}), &figures{}); err == nil || !strings.HasPrefix(err.Error(), "render "+query+": it has no column ") {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+// TestShowOfUnknownNumbers holds the same of the screen of a run.
+func TestShowOfUnknownNumbers(t *testing.T) {
+	for name := range screens() {
+		for key, f := range screens()[name].Report.Frames {
+			changed(f, false, func(what string, f *queries.Frame) {
+				s := screens()[name]
+				s.Report.Frames[key] = f
+				var out bytes.Buffer
+				if err := Show(&out, s, Options{Width: 100}); err != nil {
+					t.Errorf("%s: %s: %s: %v", name, key, what, err)
+				}
+			})
+		}
+	}
+}
+
+// TestFilesOfUnknown holds that files are written whatever of an answer is NULL, that metrics.json and env.json say why, and that none
+// holds what no number is.
+func TestFilesOfUnknown(t *testing.T) {
+	whole := fileReport()
+	for key, f := range whole.Frames {
+		changed(f, true, func(what string, f *queries.Frame) {
+			r := *whole
+			r.Frames = map[string]*queries.Frame{}
+			for k, v := range whole.Frames {
+				r.Frames[k] = v
+			}
+			r.Frames[key] = f
+			for file, write := range fileWriters {
+				var out bytes.Buffer
+				if err := write(&out, &r); err != nil {
+					t.Errorf("%s: %s: %s: %v", file, key, what, err)
+				}
+				if text := out.String(); strings.Contains(text, "NaN") || strings.Contains(text, "Inf ") || strings.Contains(text, "Inf,") {
+					t.Errorf("%s: %s: %s: it is in the file", file, key, what)
+				}
+				if strings.HasSuffix(file, ".json") {
+					wantReasons(t, fmt.Sprintf("%s: %s: %s", file, key, what), out.String())
+				}
+			}
+		})
+	}
+	if err := ReportKernels(io.Discard, whole); err != nil {
+		t.Error(err)
+	}
+}
+
+// wantReasons holds that each null of a file of JSON has a reason.
+func wantReasons(t *testing.T, what, text string) {
+	t.Helper()
+	o := parsed(t, text)
+	missing := o["missing"].(map[string]any)
+	delete(o, "missing")
+	found := map[string]bool{}
+	nulls("", o, found)
+	for path := range found {
+		// What a query itself says of its rows, and free texts, are null where it says nothing.
+		if why, _ := missing[path].(string); why == "" && !slices.ContainsFunc([]string{"tags", ".basis", ".n", ".part_of", "prof_version", "model_dims.name", "model_dims.family", "vocab_size", "parameter_count"}, func(end string) bool { return strings.HasSuffix(path, end) }) {
+			t.Errorf("%s: %s is null without a reason", what, path)
+		}
+	}
+}
