@@ -74,7 +74,7 @@ var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-note
 	"_note-source": "TestPartial", "_note-peak": "TestUnknownDevice", "_note-workload": "TestPassFacts", "_annotation": "TestAnnotations",
 	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture", "sample-series": "TestSampleSeries",
 	"_capture-doubt": "TestCapture", "_note-throttle": "TestCapture", "_note-overhead": "TestCapture", "_note-samples": "TestCapture", "_note-plan": "TestPlan",
-	"_note-accounting": "TestAccountingOf", "_finding-throttling": "TestFindings"}
+	"_note-accounting": "TestAccountingOf", "_finding-throttling": "TestFindings", "inputs": "TestRunDetails"}
 
 // checkQuery keeps the answers by statement.
 func checkQuery(t *testing.T, w *schema.Warehouse, q queries.Query, answers *sync.Map) {
