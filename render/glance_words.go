@@ -112,10 +112,12 @@ func kernelText(k queries.TopKernel) string {
 	if k.Stage != "" {
 		text += "; mostly in " + neutral(k.Stage)
 	}
-	switch k.Bound {
-	case "":
+	switch {
+	case k.Role == "collective":
+		return text + "; its time holds the waiting for ranks that come later"
+	case k.Bound == "":
 		return text + "; what bounds it is not known, since Nsight Compute did not profile it"
-	case "unknown":
+	case k.Bound == "unknown":
 		return text + "; what Nsight Compute measured does not tell what bounds it"
 	}
 	text += "; " + neutral(k.Bound) + "-bound by Nsight Compute"
