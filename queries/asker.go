@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"prof/schema"
@@ -16,7 +18,7 @@ type Asker struct {
 	w     *schema.Warehouse
 	busy  chan struct{} // one place for each query that runs
 	mutex sync.Mutex
-	// What was asked, by statement.
+	// What was asked, by statement; frames by the kinds of their notes too.
 	notes  map[string]func() (map[string][]string, error)
 	frames map[string]func() (*Frame, error)
 }
@@ -33,16 +35,23 @@ func (a *Asker) Run(ctx context.Context, q Query, args Args) (*Frame, error) {
 
 // Ask runs the newest query of that name with those of the arguments that it takes; once for the same arguments.
 func (a *Asker) Ask(ctx context.Context, name string, args Args) (*Frame, error) {
-	q, err := Find(name)
+	return a.answer(ctx, Question{Query: name, Args: args})
+}
+
+func (a *Asker) answer(ctx context.Context, x Question) (*Frame, error) {
+	q, err := Find(x.Query)
 	if err != nil {
 		return nil, err
 	}
-	args = q.taken(args)
+	args := q.taken(x.Args)
 	stmt, err := q.Statement(args)
 	if err != nil {
 		return nil, err
 	}
-	return once(a, a.frames, stmt, func() (*Frame, error) { return a.Run(ctx, q, args) })
+	if x.Notes != nil {
+		q.Notes = slices.DeleteFunc(slices.Clone(q.Notes), func(kind string) bool { return !x.Notes(kind) })
+	}
+	return once(a, a.frames, strings.Join(append([]string{stmt}, q.Notes...), " "), func() (*Frame, error) { return a.Run(ctx, q, args) })
 }
 
 // once gives what is kept by that key, made by the first that asks for it.
@@ -61,15 +70,26 @@ func (a *Asker) Notes(ctx context.Context, args Args, kinds ...string) ([]string
 	return a.notesOf(ctx, a.w, args, kinds...)
 }
 
-// askAll asks several questions and gives their answers in the same order. Those that take longest should come first.
-func (a *Asker) askAll(ctx context.Context, list []request) ([]*Frame, error) {
+// Question is what a query is asked.
+type Question struct {
+	Query string // the newest of that name
+	Args  Args   // those that it does not take are passed over
+	// Notes picks the kinds of notes that are wanted; nil takes all. Notes often take longer than the rows.
+	Notes func(kind string) bool
+}
+
+// withoutNotes asks for rows alone.
+func withoutNotes(string) bool { return false }
+
+// AskAll asks several questions and gives their answers in the same order. Those that take longest should come first.
+func (a *Asker) AskAll(ctx context.Context, list []Question) ([]*Frame, error) {
 	frames, errs := make([]*Frame, len(list)), make([]error, len(list))
 	var wait sync.WaitGroup
 	for i, r := range list {
 		a.busy <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-a.busy }()
-			frames[i], errs[i] = a.Ask(ctx, r.query, r.args)
+			frames[i], errs[i] = a.answer(ctx, r)
 		})
 	}
 	wait.Wait()

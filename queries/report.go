@@ -15,6 +15,8 @@ type Report struct {
 	Whole    map[string]*Frame // what the summary follows from, where Frames holds other numbers of rows of it; nil for none
 	Timeline *Timeline         // nil unless asked for
 	Static   *Static           // what the run's model needs; nil without a model
+
+	summary *Summary
 }
 
 // Section is one part of a report: a query's answer, or why there is none.
@@ -36,6 +38,18 @@ type ReportOptions struct {
 
 // Frame gives an answer by its key; nil when it was not asked for.
 func (r *Report) Frame(key string) *Frame { return r.Frames[key] }
+
+// Summary is what the answers come to, made the first time. Neither it nor the answers may be changed then.
+func (r *Report) Summary() (Summary, error) {
+	if r.summary == nil {
+		s, err := Summarise(r)
+		if err != nil {
+			return Summary{}, err
+		}
+		r.summary = &s
+	}
+	return *r.summary, nil
+}
 
 // wanted is one question of a report.
 type wanted struct {
@@ -106,7 +120,7 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 	if err != nil {
 		return nil, err
 	}
-	first, err := a.askAll(ctx, []request{{"sources", Args{"run": run.ID}}, {"devices", Args{"run": run.ID}}})
+	first, err := a.AskAll(ctx, []Question{{Query: "sources", Args: Args{"run": run.ID}}, {Query: "devices", Args: Args{"run": run.ID}}})
 	if err != nil {
 		return nil, err
 	}
@@ -117,18 +131,18 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 		}
 	}
 	list := r.requests(chosen, run.ID, o.Top)
-	timeline := timelineRequests(run.ID, first[1])
+	timeline := r.timelineRequests(run.ID)
 	if o.Page {
 		list = append(list, timeline.requests...)
 	}
 	list = slowestFirst(list)
-	frames, err := a.askAll(ctx, list)
+	frames, err := a.AskAll(ctx, list)
 	if err != nil {
 		return nil, err
 	}
 	byKey := map[string]*Frame{}
 	for i, q := range list {
-		byKey[q.query] = frames[i]
+		byKey[q.Query] = frames[i]
 	}
 	for _, q := range chosen {
 		if f := byKey[q.id]; f != nil {

@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,13 +13,13 @@ import (
 func (r *Report) askWhole(ctx context.Context, a *Asker, chosen []wanted, run string) error {
 	ranked := slices.DeleteFunc(slices.Clone(chosen), func(q wanted) bool { return q.top == "" || q.page })
 	list := slowestFirst(r.requests(ranked, run, 0))
-	frames, err := a.askAll(ctx, list)
+	frames, err := a.AskAll(ctx, list)
 	if err != nil {
 		return err
 	}
 	r.Whole = map[string]*Frame{}
 	for i, q := range list {
-		r.Whole[q.query] = frames[i]
+		r.Whole[q.Query] = frames[i]
 	}
 	return nil
 }
@@ -41,28 +42,43 @@ func choose(o ReportOptions) ([]wanted, error) {
 }
 
 // requests ask the questions that the run has something of; top is the number of rows of ranked tables, 0 for each table's own.
-func (r *Report) requests(chosen []wanted, run string, top int64) []request {
-	var out []request
+func (r *Report) requests(chosen []wanted, run string, top int64) []Question {
+	var out []Question
 	for _, q := range chosen {
 		if q.of != "" && !r.hasKind(q.of) {
 			continue
 		}
-		args := Args{"run": run}
-		if q.top != "" {
-			args["top"] = q.top
-			if top > 0 {
-				args["top"] = fmt.Sprint(top)
-			}
-		}
-		if q.id == "top-kernels" && r.hasKind("ncu") {
-			args["with_ncu"] = "true"
-		}
-		if q.id == "sample-series" {
-			args["parts"] = strconv.Itoa(r.sampleParts())
-		}
-		out = append(out, request{q.id, args})
+		out = append(out, r.question(q, run, top))
 	}
 	return out
+}
+
+func (r *Report) question(q wanted, run string, top int64) Question {
+	args := Args{"run": run}
+	if q.top != "" {
+		args["top"] = q.top
+		if top > 0 {
+			args["top"] = strconv.FormatInt(top, 10)
+		}
+	}
+	if q.id == "top-kernels" && r.hasKind("ncu") {
+		args["with_ncu"] = "true"
+	}
+	if q.id == "sample-series" {
+		args["parts"] = strconv.Itoa(r.sampleParts())
+	}
+	return Question{Query: q.id, Args: args}
+}
+
+// QuestionOf is what a report asks of a run by that id, so that others who ask it come to the same; of a query that reports do not ask,
+// the plain one. The report must hold its sources.
+func (r *Report) QuestionOf(id, run string) Question {
+	for _, q := range questions {
+		if q.id == id {
+			return r.question(q, run, 0)
+		}
+	}
+	return Question{Query: id, Args: Args{"run": run}}
 }
 
 // How finely samples are drawn: a part is a few pixels of a picture. Of more passes and GPUs the parts are longer.
@@ -85,19 +101,29 @@ func (r *Report) hasKind(kind string) bool {
 	return slices.ContainsFunc(f.Rows, func(row []any) bool { return row[at] == kind })
 }
 
+// timelines is the number of sources whose timeline counts: those of Nsight Systems, or else of the PyTorch profiler.
+func (r *Report) timelines() int {
+	count := map[any]int{}
+	f := r.Frames["sources"]
+	for _, row := range f.Rows {
+		count[row[f.Index("kind")]]++
+	}
+	return cmp.Or(count["nsys"], count["torch"])
+}
+
 // slow are the queries that take longest to plan; begun first they end with the others.
 var slow = []string{"findings", "mbu", "mfu", "timeline-kernels", "top-kernels", "bottlenecks", "step-times", "memory", "timeline-windows", "roofline", "ceilings", "accounting", "timeline-passes", "aggregates", "cost-centres",
 	"longest-gaps", "timeline-blocks", "stages", "top-operators"}
 
-func slowestFirst(list []request) []request {
-	place := func(r request) int {
-		if at := slices.Index(slow, r.query); at >= 0 {
+func slowestFirst(list []Question) []Question {
+	place := func(r Question) int {
+		if at := slices.Index(slow, r.Query); at >= 0 {
 			return at
 		}
 		return len(slow)
 	}
 	out := slices.Clone(list)
-	slices.SortStableFunc(out, func(x, y request) int { return place(x) - place(y) })
+	slices.SortStableFunc(out, func(x, y Question) int { return place(x) - place(y) })
 	return out
 }
 

@@ -3,12 +3,10 @@ package queries
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"prof/schema"
 )
@@ -120,7 +118,7 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run, dtype string, size
 		models["dtype"] = dtype
 	}
 	// Most of the time goes into planning, which DuckDB does with one thread a query.
-	f, err := askAll(ctx, w, []request{{"layer-flops", size.args(run)}, {"models", models}, {"model-layers", Args{"run": run}}, {"model-bytes", Args{"run": run}}})
+	f, err := NewAsker(w).AskAll(ctx, []Question{{Query: "layer-flops", Args: size.args(run)}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run}}, {Query: "model-bytes", Args: Args{"run": run}}})
 	if err != nil {
 		return nil, tooLarge(err)
 	}
@@ -147,23 +145,6 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run, dtype string, size
 	return s, nil
 }
 
-// request is a question and its arguments.
-type request struct {
-	query string
-	args  Args
-}
-
-// askAll asks several questions at once and gives their answers in the same order.
-func askAll(ctx context.Context, w *schema.Warehouse, list []request) ([]*Frame, error) {
-	frames, errs := make([]*Frame, len(list)), make([]error, len(list))
-	var wait sync.WaitGroup
-	for i, r := range list {
-		wait.Go(func() { frames[i], errs[i] = ask(ctx, w, r.query, r.args) })
-	}
-	wait.Wait()
-	return frames, errors.Join(errs...)
-}
-
 // chosenModel finds the model that FLOPs are counted of.
 func chosenModel(models *Frame) (record, bool) {
 	for _, row := range models.Rows {
@@ -172,15 +153,6 @@ func chosenModel(models *Frame) (record, bool) {
 		}
 	}
 	return record{}, false
-}
-
-// ask asks a named query.
-func ask(ctx context.Context, w *schema.Warehouse, name string, args Args) (*Frame, error) {
-	q, err := Find(name)
-	if err != nil {
-		return nil, err
-	}
-	return Run(ctx, w, q, q.taken(args))
 }
 
 func (s *Static) readModel(r record) {

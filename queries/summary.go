@@ -17,7 +17,8 @@ type Summary struct {
 // StageSummary says of one stage how long it takes, how much of the hardware it uses and what bounds it.
 type StageSummary struct {
 	Stage      string // "" for all device work
-	Passes     int64  // measured ones; 0 for all device work
+	Passes     int64  // measured ones that the mean is over; 0 for all device work
+	Workless   int64  // measured ones beside these, without device work
 	MeanNs     float64
 	StdNs      *float64 // sample standard deviation; nil for a single pass
 	IsCPU      bool     // MeanNs and StdNs are of the range on its thread, since its passes have no device work

@@ -125,9 +125,8 @@ func (s *summariser) doubtPasses() error {
 		case stage.StdNs != nil && *stage.StdNs > stage.MeanNs:
 			s.doubt("the passes of %s differ so much that their mean says little: mean %s, standard deviation %s; %s", name, durationText(stage.MeanNs), durationText(*stage.StdNs), s.command("passes", "stage", stage.Stage))
 		}
-		list := s.passes[stage.Stage]
-		if n := len(list); n > 0 && int64(n) < stage.Passes {
-			s.doubt("%d of the %d passes of %s have work on a GPU: its time there is the mean of these", n, stage.Passes, name)
+		if stage.Workless > 0 {
+			s.doubt("%d of the %d passes of %s have work on a GPU: its time there is the mean of these", stage.Passes, stage.Passes+stage.Workless, name)
 		}
 		own, err := s.passesOn(stage.Stage, stage.Device)
 		if err != nil {

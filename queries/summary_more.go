@@ -2,11 +2,9 @@ package queries
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 )
 
 // Keys of answers that are asked of some stages and GPUs only.
@@ -29,31 +27,24 @@ func (r *Report) AskMore(ctx context.Context, a *Asker, run string) error {
 		return err
 	}
 	keys := slices.Sorted(maps.Keys(more))
-	frames, errs := make([]*Frame, len(keys)), make([]error, len(keys))
-	var wait sync.WaitGroup
+	list := make([]Question, len(keys))
 	for i, key := range keys {
-		wait.Go(func() {
-			a.busy <- struct{}{}
-			defer func() { <-a.busy }()
-			var q Query
-			if q, errs[i] = Find(more[key].query); errs[i] == nil {
-				q.Notes = nil // the first answers have them
-				frames[i], errs[i] = a.Run(ctx, q, more[key].args)
-			}
-		})
+		list[i] = more[key]
+		list[i].Notes = withoutNotes // the first answers have them
 	}
-	wait.Wait()
+	frames, err := a.AskAll(ctx, list)
+	if err != nil {
+		return err
+	}
 	for i, key := range keys {
-		if frames[i] != nil {
-			r.Frames[key] = frames[i]
-		}
+		r.Frames[key] = frames[i]
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // more gives what is to be asked, by key.
-func (s *summariser) more(run string) (map[string]request, error) {
-	out := map[string]request{}
+func (s *summariser) more(run string) (map[string]Question, error) {
+	out := map[string]Question{}
 	for stage, gpus := range s.parts {
 		if stage == wholeCapture && len(s.parts) > 1 {
 			continue
@@ -65,17 +56,17 @@ func (s *summariser) more(run string) (map[string]request, error) {
 		of["device"] = strconv.FormatInt(gpu.device, 10)
 		if stage != wholeCapture && len(gpus) > 1 {
 			for _, device := range []int64{gpu.device, leastExposed(gpus)} {
-				out[passesKey(device)] = request{"passes", Args{"run": run, "device": strconv.FormatInt(device, 10)}}
+				out[passesKey(device)] = Question{Query: "passes", Args: Args{"run": run, "device": strconv.FormatInt(device, 10)}}
 			}
 		}
 		if stage != wholeCapture && gpu.named("collective-exposed").total >= exposedShare*gpu.span {
-			out[waitsKey] = request{"slow-ranks", Args{"run": run}}
+			out[waitsKey] = Question{Query: "slow-ranks", Args: Args{"run": run}}
 			if s.r.Frame("collectives") == nil { // which GPU a rank is
-				out["collectives"] = request{"collectives", Args{"run": run}}
+				out["collectives"] = Question{Query: "collectives", Args: Args{"run": run}}
 			}
 		}
 		if gpu.named("copy").total >= copyShare*gpu.span {
-			out[copiesKey(stage)] = request{"memops", of}
+			out[copiesKey(stage)] = Question{Query: "memops", Args: of}
 		}
 		few, err := s.areFewGaps(stage, gpu)
 		if err != nil {
@@ -84,7 +75,7 @@ func (s *summariser) more(run string) (map[string]request, error) {
 		if few {
 			args := maps.Clone(of)
 			args["top"] = strconv.Itoa(2 * fewGaps)
-			out[gapsKey(stage)] = request{"longest-gaps", args}
+			out[gapsKey(stage)] = Question{Query: "longest-gaps", Args: args}
 		}
 	}
 	return out, nil

@@ -26,6 +26,9 @@ func (s *summariser) addStages() error {
 			continue
 		}
 		if mean := r.number("gpu_span_mean_ns"); mean != nil {
+			if n := int64(len(s.passes[stage.Stage])); n > 0 && n < stage.Passes {
+				stage.Passes, stage.Workless = n, stage.Passes-n
+			}
 			if stage.MeanNs = *mean; all > 0 {
 				stage.ShareRatio = s.measured(r) / all
 			}

@@ -219,6 +219,9 @@ func TestSummaryStagesWithoutWork(t *testing.T) {
 	if s.Stages[0].Stage != "decode" || s.Stages[0].ShareRatio != 0.75 || s.Stages[1].ShareRatio != 0.25 {
 		t.Errorf("stages %+v", s.Stages)
 	}
+	if p := s.Stages[1]; p.Passes != 1 || p.Workless != 3 {
+		t.Errorf("the mean of prefill is said to be over %d passes, with %d beside them", p.Passes, p.Workless)
+	}
 	if want := "1 of the 4 passes of prefill have work on a GPU: its time there is the mean of these"; !slices.Contains(s.Doubts, want) {
 		t.Errorf("no doubt %q in %q", want, s.Doubts)
 	}

@@ -31,23 +31,23 @@ const (
 // timelineAsked is what a timeline asks.
 type timelineAsked struct {
 	parts    int64
-	requests []request
+	requests []Question
 }
 
-// timelineRequests are the questions for the timeline of a run with these devices.
-func timelineRequests(run string, devices *Frame) timelineAsked {
-	t := timelineAsked{parts: max(leastParts, timelineParts*fullDetail/int64(max(fullDetail, len(devices.Rows))))}
+// timelineRequests are the questions for the timeline of a run, which must have its devices and sources.
+func (r *Report) timelineRequests(run string) timelineAsked {
+	t := timelineAsked{parts: max(leastParts, timelineParts*fullDetail/int64(max(fullDetail, len(r.Frames["devices"].Rows))))}
 	parts := strconv.FormatInt(t.parts, 10)
-	t.requests = []request{
-		{"timeline-blocks", Args{"run": run, "blocks": parts}},
-		{"timeline-passes", Args{"run": run, "blocks": parts}},
-		{"longest-gaps", Args{"run": run, "top": strconv.Itoa(timelineGaps)}},
-		{"timeline-windows", Args{"run": run, "top": strconv.Itoa(timelineKernels)}},
-		{"timeline-kernels", Args{"run": run, "top": strconv.Itoa(timelineKernels)}},
-		{"timeline-ranges", Args{"run": run, "top": strconv.Itoa(timelineRanges)}},
+	t.requests = []Question{
+		{Query: "timeline-blocks", Args: Args{"run": run, "blocks": parts}},
+		{Query: "timeline-passes", Args: Args{"run": run, "blocks": parts}},
+		{Query: "longest-gaps", Args: Args{"run": run, "top": strconv.Itoa(timelineGaps)}},
+		{Query: "timeline-windows", Args: Args{"run": run, "top": strconv.Itoa(timelineKernels)}},
+		{Query: "timeline-kernels", Args: Args{"run": run, "top": strconv.Itoa(timelineKernels)}},
+		{Query: "timeline-ranges", Args: Args{"run": run, "top": strconv.Itoa(timelineRanges)}},
 	}
-	if !devices.isConstant("source_id") {
-		t.requests = append(t.requests, request{"clock-offsets", Args{"run": run}})
+	if r.timelines() > 1 {
+		t.requests = append(t.requests, Question{Query: "clock-offsets", Args: Args{"run": run}})
 	}
 	return t
 }

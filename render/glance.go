@@ -37,7 +37,7 @@ func newGlance(r *queries.Report) (*glance, error) {
 	if r.Frame("stages") == nil || r.Frame("accounting") == nil {
 		return nil, nil
 	}
-	s, err := queries.Summarise(r)
+	s, err := r.Summary()
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // Stakeholder writes stakeholder_summary.md: one page in plain words for a reader without tools. Its sections stand in the order in
 // which such summaries have always had them; what is not known is said in its place, and each figure names its query.
 func Stakeholder(w io.Writer, r *queries.Report) error {
-	s, err := queries.Summarise(r)
+	s, err := r.Summary()
 	if err != nil {
 		return err
 	}

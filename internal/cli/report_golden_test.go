@@ -31,6 +31,7 @@ var (
 	runID    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	ingested = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC by prof [0-9.]+`)
 	created  = regexp.MustCompile(`("ingested_at": )"[^"]*"`)
+	toolPath = regexp.MustCompile(`/opt/(?:[\w.+-]+/)+`)
 	ofPage   = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|sha256-[A-Za-z0-9/=&#;+]+`)
 )
 
@@ -81,6 +82,7 @@ func lasting(t *testing.T, text []byte) []byte {
 	}
 	text = ofPage.ReplaceAll(text, nil)
 	text = bytes.ReplaceAll(text, []byte(root), []byte("ROOT"))
+	text = toolPath.ReplaceAll(text, []byte("TOOLS/"))
 	text = runID.ReplaceAll(text, []byte("RUN-ID"))
 	text = created.ReplaceAll(text, []byte(`$1"INGESTED"`))
 	return ingested.ReplaceAll(text, []byte("INGESTED"))

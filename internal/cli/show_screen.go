@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,17 +15,15 @@ import (
 // screenQuery is one question of a screen.
 type screenQuery struct {
 	name string
-	top  string // rows at most; "" where it has no such parameter
 	kind string // asked only of a run with sources of this kind; "" for any
 	// notes is the one kind of notes that the summary reads, beside those of partial sources, which come with any. All of them take longer
 	// than the rows and have no place on the screen. What stages notes too, mfu does not say of utilisation.
 	notes string
 }
 
-// screenQueries are what a screen asks; those that take longest to plan come first. Ranked tables have as many rows as in a report, so
-// that both come to the same verdict.
-var screenQueries = []screenQuery{{name: "findings", top: "10"}, {name: "mfu", notes: "mfu"}, {name: "stages", notes: "timelines"}, {name: "accounting"}, {name: "top-kernels", top: "20"},
-	{name: "top-operators", top: "20"}, {name: "passes"}, {name: "bottlenecks", top: "20", kind: "ncu"}, {name: "stage-kernels", top: "8", kind: "ncu"}, {name: "gaps", top: "10"}, {name: "collectives"}, {name: "devices"}, {name: "conservation"}, {name: "models"}, {name: "diagnostics"},
+// screenQueries are what a screen asks; as a report asks it, so that both come to the same verdict; those that take longest to plan come first.
+var screenQueries = []screenQuery{{name: "findings"}, {name: "mfu", notes: "mfu"}, {name: "stages", notes: "timelines"}, {name: "accounting"}, {name: "top-kernels"},
+	{name: "top-operators"}, {name: "passes"}, {name: "bottlenecks", kind: "ncu"}, {name: "stage-kernels", kind: "ncu"}, {name: "gaps"}, {name: "collectives"}, {name: "devices"}, {name: "conservation"}, {name: "models"}, {name: "diagnostics"},
 	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: "overhead"}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
 
 // showScreen writes a run on one screen.
@@ -40,7 +36,7 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if err != nil {
 		return err
 	}
-	summary, err := queries.Summarise(r)
+	summary, err := r.Summary()
 	if err != nil {
 		return err
 	}
@@ -60,44 +56,23 @@ func askScreen(ctx context.Context, a *queries.Asker, run schema.Run) (*queries.
 	if err != nil {
 		return nil, err
 	}
-	has := func(kind string) bool {
-		return slices.ContainsFunc(sources.Rows, func(row []any) bool { return row[sources.Index("kind")] == kind })
-	}
-	frames, errs := make([]*queries.Frame, len(screenQueries)), make([]error, len(screenQueries))
-	var wait sync.WaitGroup
-	for i, q := range screenQueries {
-		if q.kind != "" && !has(q.kind) {
-			continue
-		}
-		args := queries.Args{"run": run.ID}
-		if q.top != "" {
-			args["top"] = q.top
-		}
-		if q.name == "top-kernels" && has("ncu") {
-			args["with_ncu"] = "true"
-		}
-		wait.Go(func() { frames[i], errs[i] = q.ask(ctx, a, args) })
-	}
-	wait.Wait()
 	r := &queries.Report{Name: run.Name, Frames: map[string]*queries.Frame{"sources": sources}}
-	for i, q := range screenQueries {
-		if frames[i] != nil {
-			r.Frames[q.name] = frames[i]
+	var list []queries.Question
+	for _, q := range screenQueries {
+		if q.kind == "" || slices.ContainsFunc(sources.Rows, func(row []any) bool { return row[sources.Index("kind")] == q.kind }) {
+			question := r.QuestionOf(q.name, run.ID)
+			question.Notes = func(kind string) bool { return kind == q.notes }
+			list = append(list, question)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return r, r.AskMore(ctx, a, run.ID)
-}
-
-func (s screenQuery) ask(ctx context.Context, a *queries.Asker, args queries.Args) (*queries.Frame, error) {
-	q, err := queries.Find(s.name)
+	frames, err := a.AskAll(ctx, list)
 	if err != nil {
 		return nil, err
 	}
-	q.Notes = slices.DeleteFunc(slices.Clone(q.Notes), func(kind string) bool { return kind != s.notes })
-	return a.Run(ctx, q, args)
+	for i, q := range list {
+		r.Frames[q.Query] = frames[i]
+	}
+	return r, r.AskMore(ctx, a, run.ID)
 }
 
 // lost says what went wrong before the figures were made: kernel time that does not add up, and what became of the capture.
