@@ -18,7 +18,7 @@ import (
 // may know.
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
-	"internal/cli":          {"capture", "ingest", "ingest/load", "ingest/model", "ingest/workload", "queries", "render", "schema", "testdata"},
+	"internal/cli":          {"capture", "ingest", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render", "schema", "testdata"},
 	"capture":               {"schema", "capture/*"},
 	"capture/mark":          {},
 	"ingest":                {"schema", "ingest/*"},
@@ -38,7 +38,11 @@ var rooms = map[string][]string{
 	"ingest/torch/trace":    {},
 	"ingest/workload":       {"schema", "ingest/load", "ingest/model"},
 	"queries":               {"schema"},
-	"render":                {"queries"},
+	"queries/diff":          {"queries", "queries/stats", "schema"},
+	"queries/gate":          {"queries", "queries/diff", "queries/stats", "schema"},
+	"queries/stats":         {},
+	"queries/trend":         {"queries", "queries/stats", "schema"},
+	"render":                {"queries", "queries/*"},
 	"schema":                {"schema/seed"},
 	"schema/seed":           {},
 	"testdata":              {},

@@ -172,7 +172,7 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 }
 
 // dropLater removes what migrations 4 and later bring.
-const dropLater = `DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
+const dropLater = `DROP TABLE digest; DROP TABLE stage_pass; DROP TABLE work_sum; DROP TABLE stage_figure; DROP TABLE run_condition; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
 	DROP TABLE kernel_symbol; DROP TABLE model; DROP TABLE model_layer; DROP TABLE model_note; DROP TABLE workload; DROP TABLE workload_pass;
 	DROP TABLE device_alias; DROP TABLE sm_rate; DROP TABLE op; DROP TABLE op_name; DROP TABLE op_input; DROP TABLE op_average; DROP TABLE memory_event; DROP TABLE python_stack;
 	DROP TABLE python_call; ALTER TABLE kernel DROP COLUMN op_id; ALTER TABLE memop DROP COLUMN op_id;
@@ -274,7 +274,8 @@ func TestColumns(t *testing.T) {
 	bad := regexp.MustCompile(`_(ms|us|s|sec|mb|kb|mib|percent|pct|mhz|ghz)$`)
 	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
 	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true, "memory_event.address": true,
-		"model_layer.weight_bits": true, "sm_rate.flop_per_cycle": true, "device_sample.throttle_mask": true}
+		"model_layer.weight_bits": true, "sm_rate.flop_per_cycle": true, "device_sample.throttle_mask": true,
+		"stage_figure.value": true, "work_sum.deviation_ns2": true}
 	first := map[string]string{}
 	for _, row := range texts(t, w, `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal
 		AND table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY table_name, column_index`) {

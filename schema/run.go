@@ -61,13 +61,18 @@ func (w *Warehouse) Runs(ctx context.Context) ([]Run, error) {
 	return out, rows.Err()
 }
 
-// Resolve finds the run that ref means: a name, an id, a unique prefix of either, @latest, @latest~N, or tag:key=value
-// (the newest run with that tag).
+// Resolve finds the run that ref means: a name, an id, a unique prefix of either, @latest, @latest~N, tag:key=value
+// (the newest run with that tag), or baseline:NAME (the run that bears that name, see SetBaseline).
 func (w *Warehouse) Resolve(ctx context.Context, ref string) (Run, error) {
 	runs, err := w.Runs(ctx)
 	if err != nil {
 		return Run{}, err
 	}
+	return w.resolve(ctx, runs, ref)
+}
+
+// resolve finds the run that ref means among all runs, which are listed newest first.
+func (w *Warehouse) resolve(ctx context.Context, runs []Run, ref string) (Run, error) {
 	switch {
 	case ref == "":
 		return Run{}, fmt.Errorf("%w: the reference is empty", ErrUnknownRun)
@@ -75,6 +80,8 @@ func (w *Warehouse) Resolve(ctx context.Context, ref string) (Run, error) {
 		return resolveLatest(runs, ref)
 	case strings.HasPrefix(ref, "tag:"):
 		return w.resolveTag(ctx, runs, ref)
+	case strings.HasPrefix(ref, baselinePrefix):
+		return w.resolveBaseline(ctx, runs, ref)
 	}
 	return resolveName(runs, ref)
 }
@@ -194,9 +201,10 @@ func (w *Warehouse) Remove(ctx context.Context, runs ...Run) error {
 	return tx.Commit()
 }
 
-// Clear deletes what a run holds and the run itself, all but its tags, inside a transaction of the caller that makes it anew.
+// Clear deletes what a run holds and the run itself, all but its tags and its names as a baseline, inside a transaction of the caller
+// that makes it anew.
 func Clear(ctx context.Context, tx Execer, runID string) error {
-	return deleteRun(ctx, tx, runID, "run_tag")
+	return deleteRun(ctx, tx, runID, "run_tag", "baseline")
 }
 
 // deleteRun deletes a run's rows from all tables but some.

@@ -284,7 +284,10 @@ func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.
 			err = fmt.Errorf("%s: what it captured is in run %s already", dir, res.Repeated[0].Run)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return digestRun(c.Context, w, res)
 }
 
 // plan asks the warehouse which launches ncu should profile.

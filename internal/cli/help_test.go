@@ -144,7 +144,7 @@ func TestCompletion(t *testing.T) {
 		"prof ingest x --ru":                     "--run",
 		// Nothing may be done while the user is still typing.
 		"prof rm a ":                                   "",
-		"prof rm a -- ":                                "--help",
+		"prof rm a -- ":                                "--force --help",
 		"prof tag a k=v --home ":                       "",
 		"prof ingest " + exported(t, node) + " ":       "",
 		"prof ingest " + exported(t, node) + " --run ": "",

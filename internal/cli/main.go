@@ -19,11 +19,13 @@ import (
 	"prof/schema"
 )
 
-// Exit codes. 3 (regression found) and 4 (cannot judge) belong to diff.
+// Exit codes.
 const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitRegression  = 3 // diff and check: slower for sure, by more than was allowed
+	exitCannotJudge = 4 // diff and check: the samples do not tell
 )
 
 // usageError is a mistake on the command line.
@@ -110,7 +112,7 @@ func (p *program) app() (*cli.App, error) {
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              onUsageError,
 		Flags:                     []cli.Flag{homeFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
-		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.reportCommand(),
+		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(),
 			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

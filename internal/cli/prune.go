@@ -23,7 +23,7 @@ func (p *program) pruneCommand() *cli.Command {
 		Usage: "compress and drop captured files of older runs; what the warehouse holds of them stays",
 		Description: `Of each workload (same command line and folder, or same value of the tag --by) the last runs keep their captured files as they
 are. Those of older ones are compressed, and where all runs together exceed --max-total, dropped, oldest first. What says how a run
-was captured stays, and so do runs tagged keep, or as --protect says. prof ingest reads compressed files too.
+was captured stays, and so do runs tagged keep or as --protect says, and those that are a baseline. prof ingest reads compressed files too.
 
   prof prune --dry-run
   prof prune --keep 3 --max-total 20GiB
@@ -58,8 +58,9 @@ func (p *program) prune(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	var baselines map[string]string
 	if home.Exists() {
-		if err := p.pruneByTags(c, home, &o); err != nil {
+		if baselines, err = p.pruneByTags(c, home, &o); err != nil {
 			return err
 		}
 	} else if c.IsSet("by") || c.IsSet("protect") {
@@ -69,25 +70,39 @@ func (p *program) prune(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	for i, s := range plan.Skipped {
+		if names := baselines[s.Folder]; names != "" {
+			plan.Skipped[i].Reason = "it is the baseline " + names
+		}
+	}
 	return p.prunePlanned(c.Context, c.Bool("dry-run"), plan)
 }
 
-// pruneByTags asks the warehouse which runs are protected, and how runs are grouped.
-func (p *program) pruneByTags(c *cli.Context, home schema.Home, o *capture.PruneOptions) (err error) {
+// pruneByTags asks the warehouse which runs are protected, and how runs are grouped. It gives the names of those that are a baseline, by
+// their folders.
+func (p *program) pruneByTags(c *cli.Context, home schema.Home, o *capture.PruneOptions) (baselines map[string]string, err error) {
 	w, err := p.openHome(c, home, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	runs, err := w.Runs(c.Context)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o.Groups = map[string]string{}
+	bearers, err := baselineNames(c, w)
+	if err != nil {
+		return nil, err
+	}
+	o.Groups, baselines = map[string]string{}, map[string]string{}
 	for _, r := range runs {
+		if names := bearers[r.ID]; names != "" {
+			o.Protected = append(o.Protected, r.Name)
+			baselines[capture.FolderName(r.Name)] = names
+		}
 		tags, err := w.Tags(c.Context, r)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, t := range tags {
 			key, value, _ := strings.Cut(t, "=")
@@ -99,7 +114,7 @@ func (p *program) pruneByTags(c *cli.Context, home schema.Home, o *capture.Prune
 			}
 		}
 	}
-	return nil
+	return baselines, nil
 }
 
 func isProtecting(by []string, tag, key string) bool {

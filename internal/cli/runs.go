@@ -80,10 +80,11 @@ func (p *program) rmCommand() *cli.Command {
 		Usage:     "remove runs with everything they hold",
 		ArgsUsage: "RUN...",
 		Description: `The captured files themselves are not touched. A run must be named in full, or as @latest, @latest~N or tag:key=value; a mere
-prefix will not do.
+prefix will not do. A run that others are compared with, as a baseline, goes only with --force, and its name with it.
 
   prof rm baseline
   prof rm @latest`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "remove runs that are a baseline too"}},
 		Action: p.rm,
 	}
 }
@@ -97,6 +98,10 @@ func (p *program) rm(c *cli.Context) (err error) {
 		return err
 	}
 	defer closing(w, &err)
+	bearers, err := baselineNames(c, w)
+	if err != nil {
+		return err
+	}
 	var runs []schema.Run
 	seen := map[string]bool{}
 	for _, ref := range c.Args().Slice() {
@@ -104,8 +109,11 @@ func (p *program) rm(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if run.Name != ref && run.ID != ref && !strings.HasPrefix(ref, "@") && !strings.HasPrefix(ref, "tag:") {
+		if run.Name != ref && run.ID != ref && !strings.HasPrefix(ref, "@") && !strings.HasPrefix(ref, "tag:") && !strings.HasPrefix(ref, "baseline:") {
 			return fmt.Errorf("rm wants the whole name: did you mean %s?", run.Name)
+		}
+		if names := bearers[run.ID]; names != "" && !c.Bool("force") {
+			return fmt.Errorf("run %s is the baseline %s, which others are compared with: set that to another run first, or remove it with --force", run.Name, names)
 		}
 		if !seen[run.ID] {
 			seen[run.ID] = true

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/queries"
+	"prof/queries/diff"
+	"prof/queries/gate"
+	"prof/queries/stats"
+	"prof/schema"
+)
+
+func (p *program) checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "check",
+		Usage:     "judge a run by rules: a gate for CI",
+		ArgsUsage: "[RUN]",
+		Description: `Without RUN, the latest; tag:key=value and RUN,RUN,... mean several runs of the same thing, whose spread from run to run then counts.
+Exit 0: all rules hold; 3: one is broken; 4: none is broken, and one cannot be judged.
+
+A rule is a line; # begins a comment. With a sign a limit is relative to the baseline, without one it is absolute:
+
+  stage.decode.gpu_span_ns <= +3%         # gpu_busy_ns, gpu_sum_ns, cpu_ns, tokens_per_s, launches
+  stage.*.gpu_span_ns <= +5%              # every stage
+  stage.prefill.gpu_span_ns <= 60ms       # times take ns, us, ms or s
+  stage.decode.launches <= +0             # kernels of a pass
+  kernel:/flash/.mean_ns <= +5%           # kernels whose name matches, together, in each stage: mean_ns, total_ns, calls
+  stage.decode.kernel:/gemm/.total_ns <= +5%
+  mfu.prefill >= 0.35                     # and mbu, as prof query mfu tells them
+  overhead <= 25%                         # of profiling, as prof query overhead tells it
+  new_kernels <= 0                        # names that the baseline does not have
+
+A change breaks a rule when it is beyond the limit and surely no noise, by passes, repeats or runs; where it looks so but may be noise,
+where there are too few samples to tell, and where a rule matches nothing, it cannot be judged. Rules are those of --rules and --rule; else
+of the file rules in the warehouse's folder; else stage.*.gpu_span_ns <= +5%. The baseline is --baseline, else the only one that is set.
+
+  prof check
+  prof check --baseline baseline:main --rule 'stage.decode.gpu_span_ns <= +3%'
+  prof check @latest --rules perf.rules --out summary.md --out junit.xml`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "baseline", Aliases: []string{"b"}, Usage: "the run or runs `REF` to compare with (default: the only baseline that is set)"},
+			&cli.StringSliceFlag{Name: "rules", Usage: "read rules from `FILE`; - is stdin; may be repeated"},
+			&cli.StringSliceFlag{Name: "rule", Usage: "one more `RULE`; may be repeated"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORM` of the output: table, md, json or junit", DefaultText: "table"},
+			&cli.StringSliceFlag{Name: "out", Usage: "write to `FILE` too, in the form that its ending tells (.md, .json, .xml, .txt), or only there and in the form of --format; may be repeated"},
+			&cli.StringFlag{Name: "alpha", Usage: "chance `P` to call noise a regression, over all rules", DefaultText: "0.01"},
+			&cli.StringFlag{Name: "assume-noise", Usage: "runs of the same thing differ by up to `PERCENT`, such as 2%; by default what the warehouse's history of the workload says"},
+			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
+		},
+		Action: p.check,
+	}
+}
+
+func (p *program) check(c *cli.Context) (err error) {
+	if c.NArg() > 1 {
+		return usagef("check takes one run, or several with commas between them; see `prof help check`")
+	}
+	forms, err := checkForms(c)
+	if err != nil {
+		return err
+	}
+	o, err := gateOptions(c)
+	if err != nil {
+		return err
+	}
+	rules, err := p.checkRules(c)
+	if err != nil {
+		return err
+	}
+	run, baseline := diff.Side{Label: c.Args().First()}, (*diff.Side)(nil)
+	if run.Label == "" {
+		run.Label = "@latest"
+	}
+	if slices.ContainsFunc(rules, gate.Rule.NeedsBaseline) {
+		baseline = &diff.Side{Label: c.String("baseline")}
+	} else if c.IsSet("baseline") {
+		p.warn("no rule compares with the baseline: their limits have no sign")
+	}
+	w, _, err := p.openDigested(c, func(w *schema.Warehouse) ([]schema.Run, error) { return resolveSides(c, w, &run, baseline) })
+	if err != nil {
+		return err
+	}
+	defer closing(w, &err)
+	r, err := gate.Judge(c.Context, queries.NewAsker(w), run, baseline, rules, o)
+	if err != nil {
+		return err
+	}
+	if err := p.writeCheck(c, forms, r); err != nil {
+		return err
+	}
+	switch r.Outcome {
+	case gate.Broken:
+		return exitStatus(exitRegression)
+	case gate.CannotJudge:
+		return exitStatus(exitCannotJudge)
+	}
+	return nil
+}
+
+// resolveSides finds the runs of both sides.
+func resolveSides(c *cli.Context, w *schema.Warehouse, run, baseline *diff.Side) ([]schema.Run, error) {
+	var err error
+	if run.Runs, err = w.ResolveAll(c.Context, run.Label); err != nil {
+		return nil, err
+	}
+	if baseline == nil {
+		return run.Runs, nil
+	}
+	if baseline.Label == "" {
+		if baseline.Label, err = onlyBaseline(c, w); err != nil {
+			return nil, err
+		}
+	}
+	if baseline.Runs, err = w.ResolveAll(c.Context, baseline.Label); err != nil {
+		return nil, err
+	}
+	return slices.Concat(run.Runs, baseline.Runs), nil
+}
+
+// onlyBaseline is the reference to the only baseline there is.
+func onlyBaseline(c *cli.Context, w *schema.Warehouse) (string, error) {
+	all, err := w.Baselines(c.Context)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, b := range all {
+		names = append(names, "baseline:"+b.Name)
+	}
+	switch len(names) {
+	case 0:
+		return "", usagef("no baseline is set to compare with: `prof baseline set main RUN` sets one, --baseline RUN names any run, and rules without a sign need none")
+	case 1:
+		return names[0], nil
+	}
+	return "", usagef("there are several baselines: name one with --baseline (%s)", schema.List(names, 5))
+}
+
+// gateOptions reads what judging depends on.
+func gateOptions(c *cli.Context) (gate.Options, error) {
+	o := gate.Options{Alpha: stats.DefaultAlpha}
+	if c.IsSet("alpha") {
+		text := c.String("alpha")
+		alpha, err := strconv.ParseFloat(text, 64)
+		if strings.HasSuffix(text, "%") {
+			alpha, err = percentFrom(text)
+		}
+		if err != nil || !(alpha > 0 && alpha < 0.5) {
+			return o, usagef("--alpha %s: write the error rate as a number above 0 and below 0.5, such as 0.01", text)
+		}
+		o.Alpha = alpha
+	}
+	var err error
+	o.AssumeNoise, err = percentOption(c, "assume-noise")
+	return o, err
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/queries/gate"
+	"prof/render"
+)
+
+// checkForm is where the result goes.
+type checkForm struct {
+	form render.GateForm
+	file string // "" for stdout
+}
+
+// checkForms says what is written where: the form of --format, or to files what their endings tell and a table to stdout.
+func checkForms(c *cli.Context) ([]checkForm, error) {
+	var out []checkForm
+	named := c.IsSet("format")
+	form := render.GateForms()[0]
+	if named {
+		var err error
+		if form, err = render.GateFormNamed(c.String("format")); err != nil {
+			return nil, &usageError{err}
+		}
+	}
+	files := c.StringSlice("out")
+	if !named || len(files) == 0 {
+		out = append(out, checkForm{form, ""})
+	}
+	if named && len(files) > 1 {
+		return nil, usagef("--format is of one file, and --out names %d: leave it out, and their endings tell", len(files))
+	}
+	for _, file := range files {
+		of := form
+		if !named {
+			var err error
+			if of, err = render.GateFormOf(file); err != nil {
+				return nil, &usageError{fmt.Errorf("--out %w", err)}
+			}
+		}
+		out = append(out, checkForm{of, file})
+	}
+	return out, nil
+}
+
+// writeCheck writes the result in all forms that were asked for.
+func (p *program) writeCheck(c *cli.Context, forms []checkForm, r *gate.Result) error {
+	for _, f := range forms {
+		if f.file == "" || f.file == "-" {
+			if err := f.form.Write(p.out, r, p.options(c)); err != nil {
+				return err
+			}
+			continue
+		}
+		var text bytes.Buffer
+		if err := f.form.Write(&text, r, render.Options{}); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.file, text.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("write what rules say of %s: %w", r.Run.Label, err)
+		}
+	}
+	return nil
+}

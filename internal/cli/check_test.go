@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// judgedHome is a warehouse of two captures of three processes each: sdpa-1, which is the baseline main, and eager, of which the kernels
+// take about 10 % longer and are more.
+var judgedHome = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(filepath.Dir(built), "judged")
+	for _, args := range [][]string{{"ingest", "--run", "sdpa-1", "sdpa-1"}, {"ingest", "--run", "eager", "eager"}, {"baseline", "set", "main", "sdpa-1"}} {
+		if err := prepare(dir, args); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+})
+
+// prepare runs prof on a home; captures are those of testdata.
+func prepare(dir string, args []string) error {
+	p := &place{dir: filepath.Join("..", "..", "testdata", "capture", "llama")}
+	cmd := p.command(append([]string{"--home", dir}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return &os.PathError{Op: strings.Join(args, " "), Path: string(out), Err: err}
+	}
+	return nil
+}
+
+// newJudged gives a place that reads it, or has a copy.
+func newJudged(t *testing.T, own bool) *place {
+	t.Helper()
+	dir, err := judgedHome()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlace(t)
+	if !own {
+		p.env = append(p.env, "PROF_HOME="+dir)
+	} else if err := os.CopyFS(p.path(".prof"), os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestCheck holds exit codes, verdicts and forms, with real captures.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	p := newJudged(t, false)
+	// The run against itself differs in nothing: the built-in rule holds for each stage.
+	p.wantLike(0, `passed: 2 of 2 rules hold against sdpa-1 \(baseline:main\)\n.*holds +stage\.prefill\.gpu_span_ns .*holds +stage\.decode\.gpu_span_ns .*note: both sides are the same captures\n`, "", "check", "sdpa-1")
+
+	// Launches and the kernels' time are surely more; the run is @latest.
+	r := p.run("check", "--wide", "--rule", "stage.decode.launches <= +0", "--rule", "stage.*.kernel:/./.total_ns <= +5%", "--rule", "new_kernels <= 0", "--rule", "stage.decode.gpu_span_ns <= 10s")
+	if r.code != 3 || r.err != "" || !strings.HasPrefix(r.out, "regression: 4 of 5 rules broken against sdpa-1 (baseline:main)") {
+		t.Errorf("%d %q\n%s", r.code, r.err, r.out)
+	}
+	for _, line := range []string{
+		`broken +stage\.decode\.launches +516 +<= \+0 +416 +416 +\+24\.0 % +pass\n`,
+		`broken +stage\.decode\.kernel:/\./\.total_ns +1\.77 ms +<= \+5% +1\.69 ms +1\.61 ms +\+10\.2 % +pass\n`,
+		`broken +new_kernels +9 +<= 0 .*`,
+		`holds +stage\.decode\.gpu_span_ns +12\.3 ms +<= 10s +.*`,
+		`- stage\.decode\.launches: \+24 % \(no spread in 3 and 3 repeats\)\n`,
+		`- new_kernels: new, by the time they take: void at::native::elementwise_kernel.* and 6 more\n`,
+	} {
+		if !whole(".*" + line + ".*").MatchString(r.out) {
+			t.Errorf("the output has no line %s:\n%s", line, r.out)
+		}
+	}
+
+	// The same, but allowed.
+	p.wantLike(0, `passed: 3 of 3 rules hold .*`, "", "check", "eager", "--rule", "stage.decode.launches <= +100", "--rule", "stage.decode.kernel:/./.total_ns <= +20%", "--rule", "new_kernels <= 9", "--assume-noise", "5%")
+	// What matches nothing, and what is not known, is never silently right.
+	r = p.run("check", "eager", "--wide", "--rule", "stage.deocde.launches <= 1", "--rule", "kernel:/nosuch/.calls <= 0", "--rule", "stage.decode.kernel:/nosuch/.calls <= 0", "--rule", "mfu.prefill >= 1%", "--rule", "mfu.vision >= 1%", "--rule", "overhead <= 25%",
+		"--rule", "overhead.deep <= 1%", "--rule", "stage.prefill.tokens_per_s >= 1", "--rule", "stage.prefill.launches <= 1000")
+	if r.code != 4 || !strings.HasPrefix(r.out, "cannot judge: 8 of 9 rules, none is broken\n") {
+		t.Errorf("%d %q\n%s", r.code, r.err, r.out)
+	}
+	for _, line := range []string{
+		`- stage.deocde.launches: there is no stage deocde in eager; did you mean decode\?`,
+		`- kernel:/nosuch/.calls: no kernel of eager matches in any stage; names are the demangled ones of prof query top-kernels --run eager --by name`,
+		`- stage.decode.kernel:/nosuch/.calls: no kernel of stage decode in eager matches; see prof query`,
+		`- mfu.prefill: the MFU of prefill is not known: the run has no model: give its configuration`,
+		`- mfu.vision: eager has no stage vision of which the MFU could be known`,
+		`- overhead.light: the overhead of profiling is not known, since there was no pass without a tool: capture with --baseline`,
+		`- overhead.deep: eager has no passes of the mode deep`,
+		`- stage.prefill.tokens_per_s: how many tokens the passes of eager work on is not known: prof ingest --run eager --workload workload.json`,
+	} {
+		if !whole(".*" + line + ".*").MatchString(r.out) {
+			t.Errorf("the output has no line %s:\n%s", line, r.out)
+		}
+	}
+	// A broken rule goes before one that cannot be judged.
+	if r := p.run("check", "eager", "--rule", "stage.x.launches <= 1", "--rule", "stage.decode.launches <= 1"); r.code != 3 {
+		t.Errorf("%d\n%s", r.code, r.out)
+	}
+}
+
+// TestCheckForms: files get the form that their endings tell, stdout the table or the form asked for, and all tell the same.
+func TestCheckForms(t *testing.T) {
+	t.Parallel()
+	p := newJudged(t, false)
+	write(t, p.path("perf.rules"), []byte("# a gate\nstage.decode.launches <= +0\nstage.prefill.launches <= 1000 # absolute\nstage.x.launches <= 1\n"))
+	r := p.run("check", "eager", "--rules", "perf.rules", "--out", "a.md", "--out", "a.xml", "--out", "a.json", "--out", "a.txt")
+	if r.code != 3 || !strings.HasPrefix(r.out, "regression: 1 of 3 rules broken, 1 cannot be judged") || r.err != "" {
+		t.Errorf("%d %q\n%s", r.code, r.err, r.out)
+	}
+	if got := string(read(t, p.path("a.txt"))); got != r.out {
+		t.Errorf("a.txt is\n%s", got)
+	}
+	if got := p.run("check", "eager", "--rules", "perf.rules", "--format", "md"); got.out != string(read(t, p.path("a.md"))) || got.code != 3 {
+		t.Errorf("a.md is not what --format md prints:\n%s", got.out)
+	}
+	p.want(result{3, "", ""}, "check", "eager", "--rules", "perf.rules", "--format", "json", "--out", "b")
+	if string(read(t, p.path("b"))) != string(read(t, p.path("a.json"))) {
+		t.Error("a.json is not what --format json writes")
+	}
+	var got struct {
+		Outcome string
+		Rules   []struct{ File, Outcome string }
+	}
+	if err := json.Unmarshal(read(t, p.path("b")), &got); err != nil || got.Outcome != "broken" || len(got.Rules) != 3 || got.Rules[1].Outcome != "holds" || got.Rules[0].File != "perf.rules" {
+		t.Errorf("%v %+v", err, got)
+	}
+	var suites struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+	}
+	if err := xml.Unmarshal(read(t, p.path("a.xml")), &suites); err != nil || suites.Tests != 3 || suites.Failures != 1 || suites.Errors != 1 {
+		t.Errorf("%v %+v", err, suites)
+	}
+}
+
+// TestCheckRules: which rules there are, and which baseline.
+func TestCheckRules(t *testing.T) {
+	t.Parallel()
+	p := newJudged(t, true)
+	write(t, p.path(".prof/rules"), []byte("stage.decode.launches <= 10\n"))
+	p.wantLike(3, `regression: 1 of 1 rules broken\n.*`, "", "check", "eager")
+	// Others are in place of that file, and all of them count.
+	cmd := p.runWith("stage.decode.launches <= 1000\n", "check", "eager", "--rules", "-", "--rule", "stage.prefill.launches <= 1000")
+	if cmd.code != 0 || !strings.HasPrefix(cmd.out, "passed: 2 of 2 rules hold\n") {
+		t.Errorf("%+v", cmd)
+	}
+	write(t, p.path(".prof/rules"), []byte("# none\n"))
+	write(t, p.path("wrong.rules"), []byte("overhead <= 25%\nstage.decode.gpu_spam_ns <= +3%\nmfu >= 1\n"))
+	const relative = "stage.decode.launches <= +0"
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"check"}, p.path(".prof/rules") + " holds no rule; see `prof help check`"},
+		{[]string{"check", "a", "b"}, "check takes one run, or several with commas between them; see `prof help check`"},
+		{[]string{"check", "--rules", "wrong.rules"}, "wrong.rules:2:14: stages have no \"gpu_spam_ns\"; did you mean gpu_span_ns or gpu_sum_ns?; there is cpu_ns, gpu_busy_ns, gpu_span_ns, gpu_sum_ns, launches, tokens_per_s, new_kernels; " +
+			"wrong.rules:3:1: mfu of which stage? write mfu.prefill, or mfu.* for each"},
+		{[]string{"check", "--rule", "overhead < 25%"}, "--rule:1:10: want <= or >= here, not \"<\": the figure may be at most or at least the limit"},
+		{[]string{"check", "--rule", ""}, "--rule holds no rule; see `prof help check`"},
+		{[]string{"check", "--rule", relative, "--format", "csv"}, "unknown format \"csv\": use one of table, md, json, junit"},
+		{[]string{"check", "--rule", relative, "--out", "x.html"}, "--out x.html: its name does not tell the form (.txt, .md, .json, .xml): give --format"},
+		{[]string{"check", "--rule", relative, "--format", "md", "--out", "x", "--out", "y"}, "--format is of one file, and --out names 2: leave it out, and their endings tell"},
+		{[]string{"check", "--rule", relative, "--alpha", "2"}, "--alpha 2: write the error rate as a number above 0 and below 0.5, such as 0.01"},
+		{[]string{"check", "--rule", relative, "--assume-noise", "2"}, "--assume-noise 2: write 2%, or 200% if that is a share"},
+	} {
+		p.want(result{2, "", "prof: " + c.want + "\n"}, c.args...)
+	}
+	p.want(result{1, "", "prof: read the rules: open nosuch: no such file or directory\n"}, "check", "--rules", "nosuch")
+	p.want(result{1, "", "prof: no such run: \"nosuch\"; there is eager, sdpa-1\n"}, "check", "nosuch", "--rule", relative)
+	p.want(result{1, "", "prof: no such run: there is no baseline \"mian\"; there is main\n"}, "check", "--rule", relative, "--baseline", "baseline:mian")
+	p.wantLike(3, "regression.*", "", "check", "--rule", relative, "-b", "sdpa-1")
+	p.wantLike(0, "passed.*", "warning: no rule compares with the baseline: their limits have no sign\n", "check", "--rule", "stage.decode.launches <= 1000", "-b", "sdpa-1")
+	p.ok("baseline", "set", "other", "sdpa-1")
+	p.want(result{2, "", "prof: there are several baselines: name one with --baseline (baseline:main, baseline:other)\n"}, "check", "--rule", relative)
+	p.ok("baseline", "rm", "main")
+	p.ok("baseline", "rm", "other")
+	p.want(result{2, "", "prof: no baseline is set to compare with: `prof baseline set main RUN` sets one, --baseline RUN names any run, and rules without a sign need none\n"}, "check", "--rule", relative)
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/queries"
+	"prof/queries/diff"
+	"prof/render"
+	"prof/schema"
+)
+
+func (p *program) diffCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "diff",
+		Usage:     "compare runs: is each stage faster or slower for sure, and which kernels, copies and gaps made the difference",
+		ArgsUsage: "A B [C...]",
+		Description: `A is the base; B, and each one after it, is compared with A. A side is a run (name, id, unique prefix of either, @latest, @latest~N,
+baseline:NAME), all runs with a tag (tag:key=value), or several of these with commas between them: runs of one side count as repeats
+of the same thing.
+
+  prof diff eager sdpa
+  prof diff eager sdpa --stage decode --by family
+  prof diff tag:branch=main tag:branch=mine --format md --out diff.md
+  prof diff baseline:main @latest --fail-over 5%          # for CI
+
+Whether a change is sure follows from the spread of the samples: runs where a side has several, else repeats, else passes. With one
+sample a side nothing can be told, unless --assume-noise says, or the warehouse knows, how much runs of the same thing vary.
+
+Percentages are written with their sign: 5% or 0.5%. --fail-over 5% exits with 3 where a stage is surely slower by more than 5 %,
+else with 4 where a stage cannot be judged (it looks slower by more but is not sure to be, has too few samples, or is on one side
+only), else with 0. Work outside stages is not judged.
+
+Of the csv, rows of kind stage stand for stages; the other rows of a stage add up to it to the ns (--by kernel, family, grid, stage).`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "by", Value: string(diff.ByKernel), Usage: "what is compared within a stage: kernel, family, grid, stage (parts of its time), operator, range or metric"},
+			&cli.StringFlag{Name: "stage", Usage: "only this `STAGE`"},
+			&cli.StringFlag{Name: "metric", Value: "gpu_span_ns", Usage: "what stages are judged by: gpu_span_ns, gpu_busy_ns, gpu_sum_ns or cpu_ns"},
+			&cli.IntFlag{Name: "top", Value: 10, Usage: "rows of each stage, largest change first, the rest added up in one; 0 for all"},
+			&cli.StringFlag{Name: "alpha", Value: "0.01", Usage: "error rate of the comparison: the chance to call noise a change"},
+			&cli.StringFlag{Name: "min-effect", Value: "1%", Usage: "smaller changes count as none, even where they are sure"},
+			&cli.StringFlag{Name: "assume-noise", Usage: "changes between runs of up to `P%` count as noise", DefaultText: "what runs of the same thing in the warehouse show"},
+			&cli.StringFlag{Name: "fail-over", Usage: "exit with 3 where a stage is surely slower by more than `P%`, 4 where that cannot be judged"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(diffFormNames(), ", "), DefaultText: "table, or what --out ends in"},
+			&cli.StringFlag{Name: "out", Usage: "write into `FILE`"},
+			&cli.BoolFlag{Name: "explain", Usage: "print the SQL that the figures are from, in place of the comparison"},
+			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
+		},
+		Action: p.diff,
+	}
+}
+
+func diffFormNames() []string {
+	var out []string
+	for _, f := range render.DiffForms() {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// diffRequest is what the command line asks for.
+type diffRequest struct {
+	refs     []string // the base first
+	options  diff.Options
+	form     render.DiffForm
+	out      string   // "" for stdout
+	failOver *float64 // nil: do not judge
+}
+
+func (p *program) diff(c *cli.Context) (err error) {
+	q, err := newDiffRequest(c)
+	if err != nil {
+		return err
+	}
+	var sides []diff.Side
+	w, _, err := p.openDigested(c, func(w *schema.Warehouse) ([]schema.Run, error) {
+		var err error
+		sides, err = diffSides(c.Context, w, q.refs)
+		return runsOf(sides), err
+	})
+	if err != nil {
+		return err
+	}
+	defer closing(w, &err)
+	asker := queries.NewAsker(w)
+	var list []*diff.Result
+	for _, b := range sides[1:] {
+		r, err := diff.Runs(c.Context, asker, sides[0], b, q.options)
+		if err != nil {
+			return err
+		}
+		list = append(list, r)
+	}
+	if c.Bool("explain") {
+		return p.explainDiff(list)
+	}
+	if err := p.writeDiff(c, q, list); err != nil {
+		return err
+	}
+	return p.failDiff(q.failOver, list)
+}
+
+// diffSides resolves the references to sides.
+func diffSides(ctx context.Context, w *schema.Warehouse, refs []string) ([]diff.Side, error) {
+	out := make([]diff.Side, len(refs))
+	for i, ref := range refs {
+		runs, err := w.ResolveAll(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = diff.Side{Label: ref, Runs: runs}
+	}
+	return out, nil
+}
+
+// runsOf gives the runs of all sides, each once.
+func runsOf(sides []diff.Side) []schema.Run {
+	var out []schema.Run
+	for _, s := range sides {
+		for _, r := range s.Runs {
+			if !slices.ContainsFunc(out, func(known schema.Run) bool { return known.ID == r.ID }) {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// writeDiff writes the comparisons to stdout, or to the file asked for, whose name it then prints.
+func (p *program) writeDiff(c *cli.Context, q diffRequest, list []*diff.Result) error {
+	if q.out == "" {
+		return q.form.Write(p.out, list, p.options(c))
+	}
+	var text bytes.Buffer
+	if err := q.form.Write(&text, list, render.Options{Wide: c.Bool("wide")}); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(q.out), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(q.out, text.Bytes(), 0o644); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(p.out, q.out)
+	return err
+}
+
+// explainDiff prints the SQL behind comparisons, each statement once.
+func (p *program) explainDiff(list []*diff.Result) error {
+	seen := map[diff.Source]bool{}
+	for _, r := range list {
+		for _, s := range r.Queries {
+			if seen[s] {
+				continue
+			}
+			seen[s] = true
+			of := ""
+			if s.Run != "" {
+				of = " of run " + s.Run
+			}
+			if _, err := fmt.Fprintf(p.out, "-- %s%s\n%s;\n\n", s.Query, of, strings.TrimRight(s.SQL, "; \n")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

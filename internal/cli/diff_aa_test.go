@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// userVersion is where an SQLite database keeps a number that means nothing to anyone but its maker.
+const userVersion = 63
+
+// sameAgain writes a copy of a capture, a file or a folder of prof capture, with other bytes of the same content, since a warehouse takes
+// no content twice.
+func sameAgain(t *testing.T, from, to string) string {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name := filepath.Base(path)
+		if path != from {
+			if name, err = filepath.Rel(from, path); err != nil {
+				return err
+			}
+		}
+		text := read(t, path)
+		if plain, packed := strings.CutSuffix(name, ".gz"); packed {
+			unpack, err := gzip.NewReader(bytes.NewReader(text))
+			if err != nil {
+				return err
+			}
+			if text, err = io.ReadAll(unpack); err != nil {
+				return err
+			}
+			name = plain
+		}
+		if filepath.Ext(name) == ".sqlite" {
+			text[userVersion]++
+		}
+		write(t, filepath.Join(to, name), text)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// dsocr gives the nsys capture dsocr-sdpa: one warm-up and three passes, of whose decodes one was held up by the host.
+func dsocr(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "shared", "captures", "nsys", "dsocr-sdpa", "dsocr-sdpa.sqlite.gz")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("no capture %s here", path)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// twice ingests a capture under two names, one and other.
+func twice(t *testing.T, path string) *place {
+	t.Helper()
+	p := newPlace(t)
+	p.ok("ingest", "--run", "one", path)
+	p.ok("ingest", "--run", "other", sameAgain(t, path, p.path("copy")))
+	return p
+}
+
+// sameTwice holds that a capture under two names does not differ in anything, in whatever way it is looked at.
+func sameTwice(t *testing.T, p *place) {
+	t.Helper()
+	for _, by := range []string{"kernel", "family", "grid", "stage", "operator", "range", "metric"} {
+		d := p.diff("one", "other", "--by", by)
+		if d.Verdict != "no change" || len(d.Stages) == 0 {
+			t.Errorf("by %s: %s: %s", by, d.Verdict, d.Words)
+		}
+		for _, s := range d.Stages {
+			// Work outside stages is never judged.
+			if s.Verdict != "no change" && s.Stage != outsideStages || s.Comparison.Effect != 0 || s.A != s.B {
+				t.Errorf("by %s: %s: %s", by, s.Stage, s.Words)
+			}
+		}
+		for _, it := range d.Items {
+			if it.Verdict != "" && it.Verdict != "no change" || it.Status != "both" || it.Delta != nil && *it.Delta != (diffedDelta{}) {
+				t.Errorf("by %s: %+v", by, it)
+			}
+		}
+		for _, x := range d.Differences {
+			t.Errorf("by %s: %+v", by, x)
+		}
+	}
+	if r := p.run("diff", "one", "other", "--fail-over", "1%"); r.code != 0 {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+}
+
+// TestSameTwice: the same capture under two names says no change, everywhere.
+func TestSameTwice(t *testing.T) {
+	t.Run("repeats of a decoder", func(t *testing.T) {
+		sameTwice(t, twice(t, exported(t, "../capture/llama/sdpa-1")))
+	})
+	t.Run("dsocr-sdpa", func(t *testing.T) {
+		sameTwice(t, twice(t, dsocr(t)))
+	})
+}
+
+// TestSameCode: two captures of the same code on the same machine, each of three repeats, are not told to differ.
+func TestSameCode(t *testing.T) {
+	p := newPlace(t)
+	for _, run := range []string{"sdpa-1", "sdpa-2"} {
+		p.ok("ingest", "--run", run, exported(t, "../capture/llama/"+run))
+	}
+	for _, metric := range []string{"gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns"} {
+		d := p.diff("sdpa-1", "sdpa-2", "--metric", metric)
+		for _, s := range d.Stages {
+			t.Logf("%s of %s, by %s: %s", metric, s.Stage, s.Level, s.Words)
+			if s.Verdict == "better" || s.Verdict == "worse" {
+				t.Errorf("%s of %s: %s", metric, s.Stage, s.Words)
+			}
+		}
+		for _, it := range d.Items {
+			if it.Verdict == "better" || it.Verdict == "worse" {
+				t.Errorf("%s of %s: %s", it.Name, it.Stage, it.Verdict)
+			}
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/queries/diff"
+	"prof/queries/stats"
+	"prof/render"
+)
+
+// newDiffRequest reads the command line, before anything is opened.
+func newDiffRequest(c *cli.Context) (diffRequest, error) {
+	q := diffRequest{refs: c.Args().Slice(), out: c.String("out")}
+	if len(q.refs) < 2 {
+		return q, usagef("diff takes two runs or more, the base first; see `prof help diff`")
+	}
+	q.options = diff.Options{By: diff.Dimension(c.String("by")), Stage: c.String("stage"), Metric: c.String("metric"), Top: c.Int("top")}
+	if q.options.Top < 0 {
+		return q, usagef("--top %d is below 0", q.options.Top)
+	}
+	var err error
+	if q.form, err = render.DiffFormNamed(diffFormOf(c)); err != nil {
+		return q, &usageError{err}
+	}
+	if q.options.Stats, err = statsOptions(c); err != nil {
+		return q, err
+	}
+	if q.options.AssumeNoise, err = percentOption(c, "assume-noise"); err != nil {
+		return q, err
+	}
+	q.failOver, err = percentOption(c, "fail-over")
+	return q, err
+}
+
+// diffFormOf is the form asked for, by --format or by what the name of the file ends in.
+func diffFormOf(c *cli.Context) string {
+	ending := strings.TrimPrefix(filepath.Ext(c.String("out")), ".")
+	if !c.IsSet("format") && slices.Contains(diffFormNames(), ending) {
+		return ending
+	}
+	return c.String("format")
+}
+
+// statsOptions reads --alpha and --min-effect.
+func statsOptions(c *cli.Context) (stats.Options, error) {
+	o := stats.Options{Tolerance: stats.DefaultTolerance}
+	text := c.String("alpha")
+	alpha, err := strconv.ParseFloat(text, 64)
+	if strings.HasSuffix(text, "%") {
+		alpha, err = percentFrom(text)
+	}
+	if err != nil || !(alpha > 0 && alpha < 0.5) {
+		return o, usagef("--alpha %s: write the error rate as a number above 0 and below 0.5, such as 0.01", text)
+	}
+	o.Alpha = alpha
+	least, err := percentOption(c, "min-effect")
+	if err != nil {
+		return o, err
+	}
+	o.MinEffect = *least
+	return o, nil
+}
+
+// percentOption reads an option in percent as a share; nil where it is not given.
+func percentOption(c *cli.Context, flag string) (*float64, error) {
+	text := c.String(flag)
+	if text == "" && !c.IsSet(flag) {
+		return nil, nil
+	}
+	v, err := percentFrom(text)
+	if err != nil {
+		return nil, usagef("--%s %s: %w", flag, text, err)
+	}
+	return &v, nil
+}
+
+// percentFrom reads a share from text such as 5% or 0.5 %. A bare number could mean a share or a percentage, so it is refused.
+func percentFrom(text string) (float64, error) {
+	number, signed := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	switch {
+	case err != nil || !(v >= 0 && v < 1000):
+		return 0, fmt.Errorf("write a percentage such as 5%%")
+	case !signed:
+		return 0, fmt.Errorf("write %s%%, or %s%% if that is a share", number, strconv.FormatFloat(v*100, 'g', 6, 64))
+	}
+	return v / 100, nil
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/queries/trend"
+	"prof/render"
+	"prof/schema"
+)
+
+func (p *program) trendCommand() *cli.Command {
+	var forms, metrics []string
+	for _, f := range render.TrendForms() {
+		forms = append(forms, f.Name)
+	}
+	for _, m := range trend.Metrics() {
+		metrics = append(metrics, string(m))
+	}
+	return &cli.Command{
+		Name:  "trend",
+		Usage: "a workload's stages from run to run: where they changed their level, which kernels moved there, what else was new",
+		Description: `Runs of prof capture are of one workload when they have the same command and folder (workload_key), other runs when they have the same
+command. Without --workload it is that of the latest run that has one. A change is a new level that lasts for three runs or more; that
+only the last runs are off is told apart, as "perhaps". Runs on another GPU, with other tokens, or captured by another tool are a series
+of their own.
+
+  prof trend
+  prof trend --stage decode --workload baseline --last 50
+  prof trend --tag branch=main --metric tokens_per_s
+  prof trend --format html --out trend.html
+  prof trend --format csv > trend.csv      # every run, in base units`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "workload", Usage: "`KEY` of the workload, a prefix of it, or a run of it", DefaultText: "that of the latest run"},
+			&cli.StringFlag{Name: "stage", Usage: "only this stage; (run) for runs without stages"},
+			&cli.StringSliceFlag{Name: "tag", Usage: "only runs with the tag `KEY=VALUE`; repeated, with all of them"},
+			&cli.StringFlag{Name: "metric", Value: string(trend.GPUSpan), Usage: strings.Join(metrics, ", ") + "; mfu and mbu for short"},
+			&cli.IntFlag{Name: "kernels", Value: trend.DefaultKernels, Usage: "look at so many kernels of each stage, those that take most; 0 for none"},
+			&cli.IntFlag{Name: "last", Value: trendRows, Usage: "so many of the latest runs in the tables of table and md; 0 for all"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(forms, ", ") + " (csv and json in base units, full precision)"},
+			&cli.StringFlag{Name: "out", Usage: "write into `FILE`"},
+			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
+		},
+		Action: p.trend,
+	}
+}
+
+// trendRows is how many runs a table shows unless the user says otherwise.
+const trendRows = 20
+
+func (p *program) trend(c *cli.Context) (err error) {
+	if err := exactArgs(c, 0, "no arguments: name a run of the workload with --workload"); err != nil {
+		return err
+	}
+	form, err := render.TrendFormNamed(c.String("format"))
+	if err != nil {
+		return &usageError{err}
+	}
+	o, err := trendOptions(c)
+	if err != nil {
+		return err
+	}
+	w, runs, err := p.openDigested(c, func(w *schema.Warehouse) ([]schema.Run, error) {
+		key, runs, err := trend.Runs(c.Context, w, o)
+		o.Workload = key // so that the queries shown mean the same tomorrow
+		return runs, err
+	})
+	if err != nil {
+		return err
+	}
+	defer closing(w, &err)
+	r, err := trend.New(c.Context, w, o)
+	if err != nil {
+		return err
+	}
+	show := render.TrendOptions{Options: p.options(c), Last: c.Int("last"), Command: runs[len(runs)-1].Command}
+	path := c.String("out")
+	if path == "" {
+		if form.Name == "csv" {
+			for _, n := range r.Notes {
+				fmt.Fprintln(p.err, "note: "+n)
+			}
+		}
+		return form.Write(p.out, r, show)
+	}
+	var text bytes.Buffer
+	show.Color, show.Width = false, 0
+	if err := form.Write(&text, r, show); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.err, "wrote "+path)
+	return nil
+}
+
+// trendOptions reads what is followed, before anything is opened.
+func trendOptions(c *cli.Context) (trend.Options, error) {
+	metric, err := trend.ParseMetric(c.String("metric"))
+	if err != nil {
+		return trend.Options{}, err
+	}
+	o := trend.Options{Workload: c.String("workload"), Stage: c.String("stage"), Metric: metric, Kernels: c.Int("kernels"), Tags: c.StringSlice("tag")}
+	for _, name := range []string{"kernels", "last"} {
+		if c.Int(name) < 0 {
+			return o, usagef("--%s %d is below 0", name, c.Int(name))
+		}
+	}
+	for _, name := range []string{"workload", "stage"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return o, usagef("--%s is empty", name)
+		}
+	}
+	var bad []error
+	for _, t := range o.Tags {
+		if _, _, err := schema.ParseTag(t); err != nil {
+			bad = append(bad, &usageError{err})
+		}
+	}
+	return o, errors.Join(bad...)
+}

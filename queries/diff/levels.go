@@ -1,0 +1,84 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+)
+
+// level is what the samples of a comparison are.
+type level string
+
+const (
+	byPass   level = "passes"
+	byRepeat level = "repeats"
+	byRun    level = "runs"
+)
+
+// levelOf takes the largest thing that a side has several of: passes of one run do not tell how much runs vary.
+func levelOf(sides ...*stageSide) level {
+	out := byPass
+	for _, s := range sides {
+		for _, g := range s.groups {
+			if g.run != s.groups[0].run {
+				return byRun
+			}
+			if g.repeat != s.groups[0].repeat {
+				out = byRepeat
+			}
+		}
+	}
+	return out
+}
+
+// values gives a sample for each pass, or the median pass of each repeat or run; passes without a value have no say.
+func (s *stageSide) values(l level, of func(i int) *float64) []float64 {
+	var out, same []float64
+	var last groupKey
+	flush := func() {
+		if len(same) > 0 {
+			out = append(out, median(same))
+		}
+		same = nil
+	}
+	for _, i := range s.order() {
+		g := s.groups[i]
+		key := groupKey{g.run, g.repeat, g.number}
+		if l != byPass {
+			key.number = 0
+		}
+		if l == byRun {
+			key.repeat = 0
+		}
+		if key != last {
+			flush()
+		}
+		last = key
+		if v := of(i); v != nil {
+			same = append(same, *v)
+		}
+	}
+	flush()
+	return out
+}
+
+// order gives the groups by run, repeat and pass.
+func (s *stageSide) order() []int {
+	out := make([]int, len(s.groups))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortFunc(out, func(i, j int) int {
+		a, b := s.groups[i], s.groups[j]
+		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.repeat, b.repeat), cmp.Compare(a.number, b.number))
+	})
+	return out
+}
+
+func median(list []float64) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	n := len(sorted)
+	if n%2 == 1 {
+		return sorted[n/2]
+	}
+	return (sorted[n/2-1] + sorted[n/2]) / 2
+}

@@ -1,0 +1,144 @@
+package diff
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestTotals holds that for random measures items add up to the ledger, the ledger to the change of the stage, parts of a change to the
+// change, and what a side takes for one unit to the time of its stage: in whole ns, by each dimension that is said to add up.
+func TestTotals(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		a, b := []runData{random("a", r)}, []runData{random("b", r), random("b2", r)}
+		for _, by := range []Dimension{ByKernel, ByFamily, ByGrid} {
+			for _, top := range []int{0, 3} {
+				res := compared(t, a, b, Options{By: by, Top: top, Stats: bare.Stats})
+				for _, st := range res.Stages {
+					items := slices.DeleteFunc(slices.Clone(res.Items), func(it Item) bool { return it.Stage != st.Name })
+					checkTotals(t, fmt.Sprintf("seed %d by %s top %d: items of %q", seed, by, top, st.Name), st, items, true)
+					checkTotals(t, fmt.Sprintf("seed %d: ledger of %q", seed, st.Name), st, st.Ledger, false)
+				}
+			}
+		}
+	}
+}
+
+func checkTotals(t *testing.T, what string, st Stage, items []Item, parts bool) {
+	t.Helper()
+	var a, b, totalA, totalB int64
+	var d Delta
+	for _, it := range items {
+		a, b, totalA, totalB = a+it.A.PerUnitNs, b+it.B.PerUnitNs, totalA+it.A.TotalNs, totalB+it.B.TotalNs
+		if sum := it.Delta.CountNs + it.Delta.DurationNs + it.Delta.InteractionNs + it.Delta.NewNs + it.Delta.RemovedNs; it.Delta.Ns != sum || it.Delta.Ns != it.B.PerUnitNs-it.A.PerUnitNs {
+			t.Errorf("%s: %s changes by %d, its parts by %d, its sides by %d", what, it.Name, it.Delta.Ns, sum, it.B.PerUnitNs-it.A.PerUnitNs)
+		}
+		d.add(it.Delta)
+	}
+	if totalA != st.A.TimeNs || totalB != st.B.TimeNs {
+		t.Errorf("%s: totals %d and %d, of the stage %d and %d", what, totalA, totalB, st.A.TimeNs, st.B.TimeNs)
+	}
+	if a != st.A.PerUnitNs || b != st.B.PerUnitNs {
+		t.Errorf("%s: for one unit %d and %d, of the stage %d and %d", what, a, b, st.A.PerUnitNs, st.B.PerUnitNs)
+	}
+	if (st.Delta == nil) != (st.A.Passes == 0 || st.B.Passes == 0) {
+		t.Errorf("%s: change %v of %d and %d passes", what, st.Delta, st.A.Passes, st.B.Passes)
+	}
+	if st.Delta != nil && (d.Ns != st.Delta.Ns || d.Ns != st.B.PerUnitNs-st.A.PerUnitNs || parts && d != *st.Delta) {
+		t.Errorf("%s: change %+v, of the stage %+v from %d to %d", what, d, *st.Delta, st.A.PerUnitNs, st.B.PerUnitNs)
+	}
+}
+
+// TestNested holds that kernels add up to their family for one unit, not only in total.
+func TestNested(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		a, b := []runData{random("a", r)}, []runData{random("b", r)}
+		families := map[string]int64{}
+		for _, it := range compared(t, a, b, Options{By: ByKernel, Stats: bare.Stats}).Items {
+			if it.Kind == "kernel" && it.Family != "" {
+				families[it.Stage+it.Family] += it.A.PerUnitNs - 3*it.B.PerUnitNs
+			}
+		}
+		for _, it := range compared(t, a, b, Options{By: ByFamily, Stats: bare.Stats}).Items {
+			if want, ok := families[it.Stage+it.Name]; it.Kind == "family" && (!ok || want != it.A.PerUnitNs-3*it.B.PerUnitNs) {
+				t.Errorf("seed %d: family %s of %s takes %+v and %+v, which its kernels do not add up to", seed, it.Name, it.Stage, it.A, it.B)
+			}
+		}
+	}
+}
+
+// TestSwap holds that swapping the sides swaps signs and verdicts.
+func TestSwap(t *testing.T) {
+	t.Parallel()
+	contrary := map[Verdict]Verdict{Better: Worse, Worse: Better, NoChange: NoChange, CannotTell: CannotTell, "": ""}
+	status := map[Status]Status{Both: Both, New: Removed, Removed: New, Moved: Moved}
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		a, b := []runData{random("a", r)}, []runData{random("b", r)}
+		there, back := compared(t, a, b, bare), compared(t, b, a, bare)
+		for _, st := range there.Stages {
+			other := stageOf(t, back, st.Name)
+			if st.Verdict != contrary[other.Verdict] || st.Delta != nil && st.Delta.Ns != -other.Delta.Ns || st.Unit != other.Unit {
+				t.Errorf("seed %d: %s is %s by %v, back %s by %v", seed, st.Name, st.Verdict, st.Delta, other.Verdict, other.Delta)
+			}
+		}
+		for _, it := range there.Items {
+			at := slices.IndexFunc(back.Items, func(o Item) bool { return o.Stage == it.Stage && o.Kind == it.Kind && o.Name == it.Name })
+			if at < 0 {
+				t.Fatalf("seed %d: %s of %s is not there the other way", seed, it.Name, it.Stage)
+			}
+			if o := back.Items[at]; it.Delta.Ns != -o.Delta.Ns || it.Verdict != contrary[o.Verdict] || it.Status != status[o.Status] {
+				t.Errorf("seed %d: %s of %s is %s %s by %d, back %s %s by %d", seed, it.Name, it.Stage, it.Status, it.Verdict, it.Delta.Ns, o.Status, o.Verdict, o.Delta.Ns)
+			}
+		}
+	}
+}
+
+// TestSelf holds that a run does not differ from itself, whatever its samples are.
+func TestSelf(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		a := []runData{random("a", rand.New(rand.NewPCG(seed, 4)))}
+		res := compared(t, a, a, bare)
+		if !res.Same || res.Verdict != NoChange && len(res.Stages) > 1 {
+			t.Errorf("seed %d: same %v, %s: %s", seed, res.Same, res.Verdict, res.Words)
+		}
+		for _, it := range res.Items {
+			if *it.Delta != (Delta{}) || it.Status != Both || it.Verdict != NoChange && it.Verdict != "" {
+				t.Errorf("seed %d: %s of %s: %s %s %+v", seed, it.Name, it.Stage, it.Status, it.Verdict, it.Delta)
+			}
+		}
+	}
+}
+
+// TestSplit holds the parts of a change against exact fractions.
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 3000 {
+		some := func(bits int) int64 { return 1 + r.Int64N(int64(1)<<(1+r.IntN(bits))) }
+		ca, cb, ua, ub, ta, tb := some(16), some(16), some(20), some(20), some(45), some(45)
+		a, b := &amount{tally: tally{calls: ca, total: ta}}, &amount{tally: tally{calls: cb, total: tb}}
+		d := split(divided(ta, ua), divided(tb, ub), a, b, ua, ub)
+		count := new(big.Rat).Mul(new(big.Rat).Sub(big.NewRat(cb, ub), big.NewRat(ca, ua)), big.NewRat(ta, ca))
+		duration := new(big.Rat).Mul(big.NewRat(ca, ua), new(big.Rat).Sub(big.NewRat(tb, cb), big.NewRat(ta, ca)))
+		for _, c := range []struct {
+			got  int64
+			want *big.Rat
+		}{{d.CountNs, count}, {d.DurationNs, duration}} {
+			off := new(big.Rat).Sub(big.NewRat(c.got, 1), c.want)
+			if off.Abs(off).Cmp(big.NewRat(1, 2)) > 0 {
+				t.Fatalf("%d of %s: %d/%d calls, %d/%d ns in %d/%d units", c.got, c.want.FloatString(3), ca, cb, ta, tb, ua, ub)
+			}
+		}
+		if d.CountNs+d.DurationNs+d.InteractionNs != d.Ns {
+			t.Fatalf("%+v does not add up", d)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package diff
+
+import "fmt"
+
+// outside is the stage of the device work that belongs to no pass of a stage.
+const outside = "(none)"
+
+// group is one measured pass of a stage with all processes that take part in it: rank by rank they do the same pass together. Of work
+// outside stages it is one run of the workload.
+type group struct {
+	run            int // place among the runs of its side
+	repeat, number int64
+	prompt, decode *int64   // tokens; nil when not known. Ranks work on the same ones
+	cpu, span      *float64 // ns, of the process that takes longest: a pass lasts until the last one is done; nil when one is not known
+	busy, sum      int64    // ns, added up over GPUs
+	time           int64
+	parts          parts
+	kernels        int64
+}
+
+type groupKey struct {
+	run            int
+	repeat, number int64
+}
+
+// stageSide is what the runs of a side have of one stage.
+type stageSide struct {
+	groups  []group
+	index   map[groupKey]int
+	warmups map[groupKey]bool
+	lines   map[lineKey]*amount
+	untimed int // passes whose idle time was not told
+}
+
+func newStageSide() *stageSide {
+	return &stageSide{index: map[groupKey]int{}, warmups: map[groupKey]bool{}, lines: map[lineKey]*amount{}}
+}
+
+// gather puts the passes and work of the runs of a side together by stage.
+func gather(runs []runData, only string) (map[string]*stageSide, error) {
+	stages := map[string]*stageSide{}
+	of := func(stage string) *stageSide {
+		if stages[stage] == nil {
+			stages[stage] = newStageSide()
+		}
+		return stages[stage]
+	}
+	for i, r := range runs {
+		for _, p := range r.passes {
+			if only == "" || p.stage == only {
+				of(p.stage).addPass(i, p)
+			}
+		}
+		for _, w := range r.work {
+			if only != "" && w.stage != only {
+				continue
+			}
+			if err := of(w.stage).addWork(i, w); err != nil {
+				return nil, fmt.Errorf("run %s: %w", r.run.Name, err)
+			}
+		}
+	}
+	for _, s := range stages {
+		s.addParts()
+	}
+	return stages, nil
+}
+
+func (s *stageSide) addPass(run int, p pass) {
+	key := groupKey{run, p.repeat, p.number}
+	if p.isWarmup {
+		s.warmups[key] = true
+		return
+	}
+	i, known := s.index[key]
+	if !known {
+		i = len(s.groups)
+		s.index[key] = i
+		s.groups = append(s.groups, group{run: run, repeat: p.repeat, number: p.number, cpu: new(float64), span: new(float64)})
+	}
+	g := &s.groups[i]
+	g.prompt, g.decode = larger(g.prompt, p.prompt), larger(g.decode, p.decode)
+	g.cpu, g.span = longest(g.cpu, p.cpu), longest(g.span, p.span)
+	g.busy += p.busy
+	g.sum += p.sum
+	g.kernels += p.kernels
+	if p.time == nil {
+		// The union of its work is what is known of its time.
+		g.time += p.busy
+		g.parts.work += p.busy
+		if p.busy > 0 {
+			s.untimed++
+		}
+		return
+	}
+	g.time += *p.time
+	g.parts.work += p.parts.work
+	g.parts.other += p.parts.other
+	for cause, ns := range p.parts.idle {
+		g.parts.idle[cause] += ns
+	}
+}
+
+func larger(a, b *int64) *int64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}
+
+// longest keeps the longer time; one that is not known makes the whole unknown.
+func longest(a *float64, b *int64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	return new(max(*a, float64(*b)))
+}
+
+func (s *stageSide) addWork(run int, w work) error {
+	key := groupKey{run, w.repeat, w.number}
+	if w.isWarmup {
+		return nil
+	}
+	i, known := s.index[key]
+	if !known {
+		if w.stage != outside {
+			return fmt.Errorf("pass-work has pass %d of %s, which stage-samples does not have; ingest the run anew", w.number, stageName(w.stage))
+		}
+		i = len(s.groups)
+		s.index[key] = i
+		s.groups = append(s.groups, group{run: run, repeat: w.repeat, number: w.number})
+	}
+	g := &s.groups[i]
+	if w.stage == outside {
+		// Nothing tells its idle time: its time is that of its work.
+		g.time += w.tally.total
+		g.sum += w.tally.total
+		g.parts.work += w.tally.total
+		if w.kind == "kernel" {
+			g.kernels += w.tally.calls
+		}
+	}
+	s.line(w.lineKey()).add(i, w)
+	return nil
+}

@@ -1,0 +1,82 @@
+package queries_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// historic makes runs of one workload, each of two measured passes of decode and one to warm up. A text tells a run: its name, commit,
+// whether that is dirty, host, driver, content of its capture, and the time of a pass.
+func historic(t *testing.T, w *schema.Warehouse, texts ...string) {
+	t.Helper()
+	for i, text := range texts {
+		v := strings.Fields(text)
+		id := fmt.Sprintf("01890000-0000-7000-8000-%012d", i+1)
+		exec(t, w, fmt.Sprintf(`INSERT INTO run SELECT '%[1]s', '%[2]s', TIMESTAMP '2026-01-01', NULL, 'c', '%[5]s', 'test';
+			INSERT INTO source SELECT '%[1]s', 1, 'nsys', 'sqlite', 'f', NULL, '2025.3', NULL, 1, '%[7]s', 1, 'ok', NULL, NULL, 1;
+			INSERT INTO capture SELECT '%[1]s', 2, 'light', 'c', 'key', '/f', nullif('%[3]s', '-'), 'main', %[4]s, TIMESTAMP '2026-01-01', 1, 'ok', NULL;
+			INSERT INTO device (run_id, source_id, device_id, name) SELECT '%[1]s', 1, 0, 'GPU';
+			INSERT INTO source_fact SELECT '%[1]s', 1, 'driver.version', '%[6]s';
+			INSERT INTO stage_pass SELECT '%[1]s', 1, n, 'decode', n, 1, 1, n = 0, n, NULL, NULL, NULL, NULL, 2 * %[8]s + n, %[8]s + n, %[8]s, %[8]s, 1 FROM range(3) x(n)`,
+			id, v[0], v[1], v[2], v[3], v[4], v[5], v[6]))
+	}
+}
+
+// TestRunNoise holds which runs are of the same thing, and what is told of each.
+func TestRunNoise(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	historic(t, w, "a1 aaa false box 1 x1 100", "a2 aaa false box 1 x2 110", "copy aaa false box 1 x2 110", "dirty aaa true box 1 x4 500", "elsewhere aaa false far 1 x5 600", "driver aaa false box 2 x6 130",
+		"b1 bbb false box 1 x7 200", "b2 bbb false box 1 x8 210", "bare - NULL box 1 x9 700", "lone ccc false box 1 x10 800")
+	ask := func(run string, args ...string) []string {
+		t.Helper()
+		a := queries.Args{"run": run}
+		for _, arg := range args {
+			name, value, _ := strings.Cut(arg, "=")
+			a[name] = value
+		}
+		f := query(t, w, "run-noise", a)
+		var out []string
+		for _, r := range f.Rows {
+			group, _, _ := strings.Cut(r[f.Index("group_name")].(string), ",")
+			out = append(out, fmt.Sprint(group, " ", r[f.Index("run")], " ", r[f.Index("repeat")], " ", r[f.Index("stage")], " ", r[f.Index("passes")], " ", r[f.Index("gpu_span_ns")], " ", r[f.Index("gpu_busy_ns")], " ", r[f.Index("cpu_ns")]))
+		}
+		return out
+	}
+	want := "[commit aaa a1 1 decode 2 101.5 100 201.5 commit aaa a2 1 decode 2 111.5 110 221.5 commit bbb b1 1 decode 2 201.5 200 401.5 commit bbb b2 1 decode 2 211.5 210 421.5]"
+	for _, run := range []string{"a1", "dirty", "bare", "driver", "lone"} { // the machine and the workload are asked for, not the code
+		if got := fmt.Sprint(ask(run)); got != want {
+			t.Errorf("%s:\n %s, want\n %s", run, got, want)
+		}
+	}
+	if got := ask("elsewhere"); len(got) > 0 {
+		t.Errorf("a machine with one run has the history %q", got)
+	}
+	if got := ask("a1", "stage=prefill"); len(got) > 0 {
+		t.Errorf("a stage that no run has: %q", got)
+	}
+	if got := fmt.Sprint(ask("a1", "stage=decode")); got != want {
+		t.Errorf("by stage:\n %s, want\n %s", got, want)
+	}
+
+	// Other inputs or packages are another thing; repeats within a run are rows of their own.
+	exec(t, w, `INSERT INTO capture_input SELECT run_id, 2, 'p', 1, 'other' FROM run WHERE name = 'a2'; INSERT INTO source_fact SELECT run_id, 2, 'env.python.packages.torch', '9' FROM run WHERE name = 'b2';
+		UPDATE stage_pass SET repeat_id = range_id WHERE run_id = (SELECT run_id FROM run WHERE name = 'lone')`)
+	if got, want := fmt.Sprint(ask("a1")), "[commit ccc lone 1 decode 1 801 800 1601 commit ccc lone 2 decode 1 802 800 1602]"; got != want {
+		t.Errorf("other inputs and packages:\n %s, want\n %s", got, want)
+	}
+
+	// Runs without any pass of a stage are compared by all their device work.
+	exec(t, w, `DELETE FROM stage_pass; DELETE FROM capture_input; INSERT INTO device_time SELECT run_id, 1, 0, NULL, 0, 50, 30, 1, 2, 0, 17, 0, 0, 0, 0, 0, 0, 0, 1 FROM run WHERE name IN ('a1', 'a2')`)
+	if got, want := fmt.Sprint(ask("a1")), "[commit aaa a1 1 <nil> 1 50 33 <nil> commit aaa a2 1 <nil> 1 50 33 <nil>]"; got != want {
+		t.Errorf("without stages:\n %s, want\n %s", got, want)
+	}
+	exec(t, w, "UPDATE capture SET workload_key = run_id::VARCHAR")
+	if got := ask("a1"); len(got) > 0 {
+		t.Errorf("a workload of its own has the history %q", got)
+	}
+}

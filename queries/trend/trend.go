@@ -1,0 +1,204 @@
+// Package trend follows the stages of one workload from run to run: how long each took, where it changed its level, which kernels moved
+// there, and what else was new in the first run of the new level.
+package trend
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"prof/queries"
+	"prof/queries/stats"
+	"prof/schema"
+)
+
+// Metric is what a stage is followed by.
+type Metric string
+
+// What a stage can be followed by: times of a pass in ns, and figures of all measured passes.
+const (
+	GPUSpan   Metric = "gpu_span_ns"
+	GPUBusy   Metric = "gpu_busy_ns"
+	GPUSum    Metric = "gpu_sum_ns"
+	CPU       Metric = "cpu_ns"
+	MFU       Metric = "mfu_ratio"
+	MBU       Metric = "mbu_ratio"
+	TokenRate Metric = "tokens_per_s"
+)
+
+// Metrics are all of them, the default one first.
+func Metrics() []Metric { return []Metric{GPUSpan, GPUBusy, GPUSum, CPU, MFU, MBU, TokenRate} }
+
+// ParseMetric reads a metric's name, or mfu or mbu for short.
+func ParseMetric(text string) (Metric, error) {
+	for _, m := range Metrics() {
+		if text == string(m) || text == strings.TrimSuffix(string(m), "_ratio") {
+			return m, nil
+		}
+	}
+	names := make([]string, 0, len(Metrics()))
+	for _, m := range Metrics() {
+		names = append(names, string(m))
+	}
+	return "", fmt.Errorf("%w: there is no metric %q%s: it is one of %s", queries.ErrBadArgument, text, schema.DidYouMean(text, names), strings.Join(names, ", "))
+}
+
+// Unit is that of the metric's values.
+func (m Metric) Unit() queries.Unit { return queries.UnitOf(string(m)) }
+
+// LessIsBetter says whether a change to smaller values is an improvement.
+func (m Metric) LessIsBetter() bool { return m.Unit() == queries.Ns }
+
+// Options say what is followed and what counts as a change.
+type Options struct {
+	Workload string   // key, unique prefix of one, command, or a run of it; "": that of the latest run that has one
+	Tags     []string // key=value that each run must have
+	Stage    string   // only this stage; "" for all
+	Metric   Metric   // GPUSpan when empty
+	Kernels  int      // kernels, copies and graphs of each stage that are looked at, those that take most; 0 for none
+	// Alpha is the chance to find a change among stages that have none, and likewise among their kernels; 0 is stats.DefaultAlpha.
+	Alpha     float64
+	MinEffect float64 // smaller relative changes are none; 0 is stats.DefaultMinEffect
+}
+
+// DefaultKernels are looked at unless the caller says otherwise.
+const DefaultKernels = 10
+
+// Result is the trend of one workload.
+type Result struct {
+	Workload string // its key, or the command of runs that prof did not capture
+	Options  Options
+	Runs     []Run    // oldest first
+	Series   []Series // by stage, that of the latest run first
+	Changes  []Change // of stages, and of kernels where no stage moved with them, by the first run of the new level
+	Notes    []string // what a reader must know of the figures
+	Queries  []Source // what they are from
+}
+
+// Source is a query that figures are from.
+type Source struct{ Query, SQL string } // Query as name.vN
+
+// Run is one run of the workload. What is not known is "".
+type Run struct {
+	ID, Name                 string
+	At                       string // UTC time at which its capture began, or of the ingest
+	Commit, Branch           string
+	Dirty                    *bool // changes that were not committed; nil when not known
+	Driver, Host             string
+	ToolVersion, ProfVersion string // versions of what captured and of what ingested it
+}
+
+// Series is one stage in the runs that can be compared: on the same GPU, with the same tokens, captured by the same tool.
+type Series struct {
+	Stage  string
+	Same   Same
+	Latest bool // it holds the stage's latest run
+	Points []Point
+	Levels []Level
+	Items  []Item // kernels, copies, graphs and idle time of its passes, those that take most first
+}
+
+// Same is what the runs of a series have in common. Numbers are of each pass; nil when not known, or when they differ between passes.
+type Same struct {
+	GPU, Tool                 string
+	Prompt, Decode, Sequences *int64
+	Varying                   bool // tokens or sequences differ between the passes of a run
+}
+
+// Point is a stage in one run. Value is nil when it is not known: a gap, not a zero.
+type Point struct {
+	Run              int // index into Result.Runs
+	Value, Mean, Std *float64
+	Passes           int64
+}
+
+// Level is a stretch of points between two changes, both inclusive, and the median of their values.
+type Level struct {
+	From, To int // index into Points
+	Median   float64
+}
+
+// Item is a kernel, copy operation, graph replay or the idle time of a stage over the points of its series.
+type Item struct {
+	Kind, Name, Family string
+	Values             []*float64 // ns of a pass, one for each point; 0 where the pass had none of it, nil when not known
+	changes            []stats.Change
+}
+
+// Verdict says what a change is to the reader.
+type Verdict string
+
+// What a change can be.
+const (
+	Better Verdict = "better"
+	Worse  Verdict = "worse"
+)
+
+// Change is where a stage, or one of its kernels, changes its level.
+type Change struct {
+	Series      int     // index into Result.Series
+	Item        *Item   // what moved within the stage; nil: the stage itself
+	First, Last int     // index into Result.Runs: the first run at the new level, and the last at the old one
+	Point       int     // index of First into the series' Points
+	Before      float64 // median of the level before, in the metric's unit or, of an item, ns of a pass
+	After       float64
+	Effect      *float64 // After / Before - 1; nil where Before is 0
+	P           float64  // chance of such a change somewhere in a series of noise
+	Suspect     bool     // only the last runs are off: too few to tell a new level from outliers
+	Verdict     Verdict
+	Moved       []Change     // of a stage's change: items that moved at the same run or beside it, the largest in ns first
+	Provenance  []Difference // what differs between Last and First beside
+	Asked       bool         // whether what differs was looked up
+}
+
+// Difference is one thing that two runs do not have in common; "" is not known.
+type Difference struct{ Aspect, Before, After, Weight string }
+
+// New follows the workload that the options name.
+func New(ctx context.Context, w *schema.Warehouse, o Options) (*Result, error) {
+	a := queries.NewAsker(w)
+	o = o.withDefaults()
+	r := &Result{Options: o}
+	items, err := r.load(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Runs) == 0 {
+		return nil, noStage(ctx, a, o)
+	}
+	if err := r.addItems(items); err != nil {
+		return nil, err
+	}
+	r.findChanges()
+	if err := r.addProvenance(ctx, a); err != nil {
+		return nil, err
+	}
+	r.addNotes()
+	return r, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Metric == "" {
+		o.Metric = GPUSpan
+	}
+	if o.Alpha == 0 {
+		o.Alpha = stats.DefaultAlpha
+	}
+	if o.MinEffect == 0 {
+		o.MinEffect = stats.DefaultMinEffect
+	}
+	o.Tags = slices.Clone(o.Tags)
+	return o
+}
+
+// Main gives the series of each stage that holds its latest run: what a table of stages shows.
+func (r *Result) Main() []int {
+	var out []int
+	for i, s := range r.Series {
+		if s.Latest {
+			out = append(out, i)
+		}
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"prof/queries/diff"
+)
+
+// diffTitle names a comparison.
+func diffTitle(r *diff.Result) string {
+	return neutral(r.B.Label) + " against " + neutral(r.A.Label)
+}
+
+// sideFacts say in a line what each side is.
+func sideFacts(r *diff.Result) [][2]string {
+	return [][2]string{{"A (base)", sideText(r.A)}, {"B", sideText(r.B)}}
+}
+
+// sideText names a side, its runs where it is not itself the name of one, and when they were captured.
+func sideText(s diff.Side) string {
+	label := neutral(s.Label)
+	switch len(s.Runs) {
+	case 0:
+		return label
+	case 1:
+		run := s.Runs[0]
+		if run.Name != s.Label {
+			label += ", which is run " + neutral(run.Name)
+		}
+		when := "ingested " + run.CreatedAt.UTC().Format("2006-01-02 15:04 UTC")
+		if run.StartedAt != nil {
+			when = "captured " + run.StartedAt.UTC().Format("2006-01-02 15:04 UTC")
+		}
+		label += ", " + when
+		if run.Host != "" {
+			label += " on " + neutral(run.Host)
+		}
+		return label
+	}
+	var names []string
+	for _, run := range s.Runs {
+		names = append(names, neutral(run.Name))
+	}
+	first, left := firstOf(names, 6)
+	text := fmt.Sprintf("%s, %d runs: %s", label, len(names), strings.Join(first, ", "))
+	if left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
+}
+
+// weighty are the weights of differences that have a line of their own, with what is said of one that says nothing of itself.
+var weighty = []struct {
+	weight diff.Weight
+	words  string
+}{{diff.Decides, "not the same work or hardware: the figures compare that too"}, {diff.Clouds, "may move times"}}
+
+// differenceTable is the table of what differs between the sides beside times, but for what was changed on purpose.
+func differenceTable(r *diff.Result) diffTable {
+	t := diffTable{caption: "what else differs between A and B", columns: []diffColumn{
+		{name: "aspect", title: "what else differs", doc: "what differs between the sides", least: 14, keep: 9},
+		{name: "a", title: "A", doc: "in A", least: 10, keep: 8},
+		{name: "b", title: "B", doc: "in B", least: 10, keep: 8},
+		{name: "effect", title: "what it means", doc: "what it means for the comparison", least: 20, keep: 7},
+	}}
+	for _, w := range weighty {
+		for _, d := range r.Differences {
+			if d.Weight != w.weight {
+				continue
+			}
+			row := []diffCell{textCell(d.Aspect), textCell(d.A), textCell(d.B), textCell(cmp.Or(d.Effect, w.words))}
+			if w.weight == diff.Decides {
+				row[0].tone = toneUnsure
+			}
+			t.rows = append(t.rows, row)
+		}
+	}
+	return t
+}
+
+// longValue is from how many letters on a value that differs is shown by what differs in it.
+const longValue = 48
+
+// toldDifferences are those that were made on purpose, in one line; "" for none.
+func toldDifferences(r *diff.Result) string {
+	var out []string
+	for _, d := range r.Differences {
+		if weightWords(d.Weight) == "" {
+			both := shortener([]string{neutral(d.A), neutral(d.B)}, longValue)
+			out = append(out, neutral(d.Aspect)+" "+both(neutral(d.A))+" → "+both(neutral(d.B)))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// weightWords say what a difference of that weight means; "" of one that was made on purpose.
+func weightWords(of diff.Weight) string {
+	for _, w := range weighty {
+		if w.weight == of {
+			return w.words
+		}
+	}
+	return ""
+}
+
+// sourceLine names the queries that the figures are from.
+func sourceLine(r *diff.Result) string {
+	var names, runs []string
+	for _, q := range r.Queries {
+		names = append(names, neutral(q.Query))
+		if q.Run != "" {
+			runs = append(runs, neutral(q.Run))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	text := "from the queries " + strings.Join(unique(names), ", ")
+	if len(runs) > 0 {
+		first, left := firstOf(unique(runs), 4)
+		text += " of " + strings.Join(first, ", ")
+		if left > 0 {
+			text += fmt.Sprintf(" and %d more", left)
+		}
+	}
+	return text
+}

@@ -1,0 +1,142 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"prof/queries/diff"
+)
+
+// diffFigure is the picture of a stage's change: a bar for each part of its GPUs' time, to the left of a line where the part became
+// shorter and to the right where it became longer, the largest first.
+type diffFigure struct {
+	Label   string
+	Spoken  string
+	Height  int
+	Zero    string // where the line stands
+	Rows    []diffBar
+	LeftOut string // parts that are not drawn; "" when all are
+}
+
+// diffBar is one part.
+type diffBar struct {
+	Class              string // less or more
+	Short, Long        string // its name on narrow and on wide screens
+	Text, Title        string
+	X, Width           string
+	NameY, BarY, TextY int
+	LineY, EndY        int // of the line between less and more
+}
+
+// diffPart is a part of a stage's time: kernels of one family, or something else of the ledger.
+type diffPart struct {
+	name     string
+	ns, a, b int64
+}
+
+// The measures of this picture: parts that are drawn, and the share of the width that bars take, so that their texts have room beside
+// them on a phone.
+const (
+	drawnParts = 12
+	diffRoom   = 0.6
+)
+
+// newDiffFigure draws the ledger of a stage; nil where a side has none, or nothing changed.
+func newDiffFigure(s diff.Stage) *diffFigure {
+	if s.Delta == nil {
+		return nil
+	}
+	list, left := firstOf(diffParts(s.Ledger), drawnParts)
+	least, most := 0.0, 0.0
+	for _, p := range list {
+		least, most = min(least, float64(p.ns)), max(most, float64(p.ns))
+	}
+	if most == least {
+		return nil
+	}
+	f := &diffFigure{Label: fmt.Sprintf("%s: %s, %s", diffStage(s.Name), signedTime(float64(s.Delta.Ns)), itemGroup{name: s.Name, stage: &s}.meanOf())}
+	f.Spoken = "Parts of the change of " + f.Label
+	at := func(ns float64) float64 { return (ns - least) / (most - least) * diffRoom }
+	f.Zero = length(at(0))
+	var names []string
+	for _, p := range list {
+		names = append(names, p.name)
+	}
+	narrow, wide := shortener(names, narrowName), shortener(names, wideName)
+	for i, p := range list {
+		top := i * kernelBarRow
+		ns := float64(p.ns)
+		b := diffBar{Class: "more", Short: narrow(p.name), Long: wide(p.name), NameY: top + 13, BarY: top + 19, TextY: top + 30, LineY: top + 17, EndY: top + 34}
+		if ns < 0 {
+			b.Class = "less"
+		}
+		b.X, b.Width = length(at(math.Min(0, ns))), length(math.Abs(ns)/(most-least)*diffRoom)
+		b.Text = partText(p)
+		b.Title = fmt.Sprintf("%s: %s, from %s to %s", shorten(p.name, titleName, 60), b.Text, duration(p.a), duration(p.b))
+		f.Rows = append(f.Rows, b)
+		f.Spoken += fmt.Sprintf("; %s: %s", b.Short, b.Text)
+	}
+	f.Height = len(list) * kernelBarRow
+	if left > 0 {
+		f.LeftOut = numberOf(int64(left), "part with a smaller change is", "parts with smaller changes are") + " not drawn."
+	}
+	return f
+}
+
+// partText is the change of a part, and what it is of the part itself.
+func partText(p diffPart) string {
+	text := signedTime(float64(p.ns))
+	switch {
+	case p.a == 0:
+		return text + " (new)"
+	case p.b == 0:
+		return text + " (gone)"
+	case p.a < 0: // what kernels share, which is taken off their sum
+		return text
+	}
+	return text + " (" + signedPercent(float64(p.ns)/float64(p.a)) + ")"
+}
+
+// diffParts puts the kernels of a ledger together by family, where that is known, and orders parts by the size of their change; those
+// that did not change are left out.
+func diffParts(ledger []diff.Item) []diffPart {
+	var out []diffPart
+	place := map[string]int{}
+	for _, item := range ledger {
+		if item.Delta == nil {
+			continue
+		}
+		name := itemName(item)
+		if item.Kind == "kernel" || item.Kind == "grid" {
+			name = plainNames([]string{name})[0]
+			if item.Family != "" {
+				name = neutral(item.Family) + " kernels"
+			}
+		}
+		at, seen := place[item.Kind+"\x00"+name]
+		if !seen {
+			at = len(out)
+			place[item.Kind+"\x00"+name] = at
+			out = append(out, diffPart{name: name})
+		}
+		p := &out[at]
+		p.ns, p.a, p.b = p.ns+item.Delta.Ns, p.a+item.A.PerUnitNs, p.b+item.B.PerUnitNs
+	}
+	out = slices.DeleteFunc(out, func(p diffPart) bool { return p.ns == 0 })
+	slices.SortStableFunc(out, func(p, q diffPart) int {
+		return compareDown(math.Abs(float64(p.ns)), math.Abs(float64(q.ns)))
+	})
+	return out
+}
+
+// compareDown orders numbers from the largest to the smallest.
+func compareDown(a, b float64) int {
+	switch {
+	case a > b:
+		return -1
+	case a < b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,78 @@
+package render
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"prof/queries/diff"
+)
+
+// TestDiffNumbers holds how changes, chances and samples are written.
+func TestDiffNumbers(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{signedPercent(0.124), "+12.4 %"}, {signedPercent(-0.00034), "-0.03 %"}, {signedPercent(0), "0 %"}, {signedPercent(8.9), "+890.0 %"}, {signedPercent(33.6), "34.6x"},
+		{signedShare(33.6), "+3,360.0 %"}, {signedShare(-0.0004), "<0.1 %"}, {signedTime(-1_250_000), "-1.25 ms"}, {signedTime(0), "0"},
+		{smallestText(0.031), "3.1 %"}, {smallestText(98.9), "99.9x"}, {smallestText(99), ">100x"}, {smallestText(1e160), ">100x"},
+		{probability(0.00001), "<0.0001"}, {probability(0.0079), "0.0079"}, {probability(0.45), "0.45"}, {probability(1), "1.00"},
+		{sampleText("ns", 3, 2e6, pointerTo(2e4)), "2 ms ± 1.0 % (3)"}, {sampleText("ns", 1, 2e6, nil), "2 ms (1)"}, {sampleText("ns", 0, 0, nil), "-"}, {sampleText("ns", 2, 1e3, pointerTo(5e6)), "1 us ± 5 ms (2)"},
+		{callsText(diff.Measure{PerUnitCalls: 80}, diff.Measure{PerUnitCalls: 80}), "80"}, {callsText(diff.Measure{PerUnitCalls: 0.25}, diff.Measure{PerUnitCalls: 12345.5}), "0.250 → 12,346"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+	if text, unit := unitAmount("byte", math.NaN()); text != "" || unit != "" {
+		t.Errorf("no number is %q %q", text, unit)
+	}
+}
+
+// TestDiffCut holds that what is left out of a table is added up in its last row.
+func TestDiffCut(t *testing.T) {
+	items := exampleDiff().Stages[0].Ledger
+	sum := func(list []diff.Item) (out [4]int64) {
+		for _, i := range list {
+			d := *i.Delta
+			if d.Ns != d.CountNs+d.DurationNs+d.InteractionNs+d.NewNs+d.RemovedNs {
+				t.Errorf("%s: %+v does not add up", i.Name, d)
+			}
+			out[0], out[1], out[2], out[3] = out[0]+i.A.PerUnitNs, out[1]+i.B.PerUnitNs, out[2]+d.Ns, out[3]+i.A.Calls
+		}
+		return out
+	}
+	for top, want := range map[int]int{1: 2, 3: 4, 6: 7, 7: 8, 8: 8, 20: 8} {
+		cut := cutItems(items, top)
+		if len(cut) != want || sum(cut) != sum(items) {
+			t.Errorf("the first %d of %d: %d, which come to %v and not %v", top, len(items), len(cut), sum(cut), sum(items))
+		}
+	}
+	if last := cutItems(items, 3)[3]; last.Name != "5 others" || last.Kind != "rest" {
+		t.Errorf("the rest is %+v", last)
+	}
+}
+
+// TestDiffSame holds that runs of the same captures are not shown part by part to people, and are in CSV.
+func TestDiffSame(t *testing.T) {
+	r := exampleDiff()
+	r.Same, r.Verdict, r.Words = true, diff.NoChange, "no change: both sides are the same captures"
+	text := diffText(t, "table", Options{Width: 100}, r)
+	if !strings.HasPrefix(text, "no change: both sides are the same captures\n") || strings.Contains(text, "rms_norm_kernel") {
+		t.Errorf("the table is\n%s", text)
+	}
+	if !strings.Contains(diffText(t, "csv", Options{}, r), "rms_norm_kernel") {
+		t.Error("CSV lacks a kernel")
+	}
+}
+
+// TestDiffByStage holds that the parts of a stage's time stand for it where stages are compared.
+func TestDiffByStage(t *testing.T) {
+	r := exampleDiff()
+	r.Options.By, r.Options.Top, r.Items = diff.ByStage, 2, []diff.Item{{Stage: "decode", Name: "decode", Kind: "stage"}}
+	text := diffText(t, "table", Options{Width: 100}, r)
+	if !strings.Contains(text, "decode: parts of GPU time, mean of a pass") || !strings.Contains(text, "\n6 others ") {
+		t.Errorf("the table is\n%s", text)
+	}
+	if csv := diffText(t, "csv", Options{}, r); strings.Count(csv, ",stage,decode,") != 1 || strings.Contains(csv, "others") {
+		t.Errorf("CSV is\n%s", csv)
+	}
+}

@@ -1,0 +1,178 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"prof/queries"
+	"prof/queries/diff"
+	"prof/queries/gate"
+)
+
+// GateForm is one way to write what rules say of a run.
+type GateForm struct {
+	Name    string   // what --format takes
+	Doc     string   // one line for the help text
+	Endings []string // of names of files that it is written to unless --format says otherwise
+	Write   func(w io.Writer, r *gate.Result, o Options) error
+}
+
+// GateForms lists the forms, the default one first. To add one, write its function and add a value here.
+func GateForms() []GateForm {
+	return []GateForm{
+		{"table", "for people: verdict, each rule and why, fitted to the terminal", []string{".txt"}, GateTable},
+		{"md", "the same as GitHub-flavoured Markdown, for a pull request or the summary of a job", []string{".md"}, GateMarkdown},
+		{"json", "all that is known of each rule, in base units and full precision; null is not known", []string{".json"}, GateJSON},
+		{"junit", "JUnit XML, as CI systems show it: a test a rule, failure where it is broken, error where it cannot be judged", []string{".xml"}, GateJUnit},
+	}
+}
+
+// GateFormNamed gives a form by its name; the error lists what there is.
+func GateFormNamed(name string) (GateForm, error) {
+	var names []string
+	for _, f := range GateForms() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return GateForm{}, fmt.Errorf("unknown format %q: use one of %s", name, strings.Join(names, ", "))
+}
+
+// GateFormOf gives the form that the name of a file asks for; the error lists what there is.
+func GateFormOf(file string) (GateForm, error) {
+	var endings []string
+	for _, f := range GateForms() {
+		for _, e := range f.Endings {
+			if strings.HasSuffix(strings.ToLower(file), e) {
+				return f, nil
+			}
+			endings = append(endings, e)
+		}
+	}
+	return GateForm{}, fmt.Errorf("%s: its name does not tell the form (%s): give --format", file, strings.Join(endings, ", "))
+}
+
+// gateTone is the colour of an outcome.
+func gateTone(o gate.Outcome) tone {
+	switch o {
+	case gate.Holds:
+		return toneBetter
+	case gate.Broken:
+		return toneWorse
+	}
+	return toneUnsure
+}
+
+// gateAmount shows a figure in its unit; "" of one that is not known.
+func gateAmount(u gate.Unit, v *float64) string {
+	if v == nil {
+		return ""
+	}
+	switch u {
+	case gate.Ns:
+		return nanoseconds(*v)
+	case gate.Ratio:
+		return percent(*v)
+	case gate.PerSec:
+		return amount(queries.None, *v) + "/s"
+	}
+	return amount(queries.None, *v)
+}
+
+// gateCell is a cell of a figure.
+func gateCell(u gate.Unit, v *float64) diffCell {
+	if v == nil {
+		return diffCell{}
+	}
+	return numberCell(gateAmount(u, v), *v)
+}
+
+// gateTable is the table of the rules.
+func gateTable(r *gate.Result) diffTable {
+	t := diffTable{caption: "rules", columns: []diffColumn{
+		{name: "outcome", title: "outcome", doc: "holds, broken or cannot judge", keep: 9},
+		{name: "figure", title: "figure", doc: "what the rule is about, with its stage", least: 24, keep: 9},
+		{name: "value", title: "value", doc: "of the run", right: true, keep: 8},
+		{name: "rule", title: "limit", doc: "as the rule says", keep: 7},
+		{name: "limit", title: "that is", doc: "the limit as a value", right: true, keep: 4},
+		{name: "baseline", title: "baseline", doc: "of the baseline", right: true, keep: 5},
+		{name: "effect_ratio", title: "change", doc: "value over baseline less 1", right: true, keep: 6},
+		{name: "per", title: "per", doc: "what times and counts are for", keep: 3},
+	}}
+	for _, c := range r.Checks {
+		change, limit := diffCell{}, diffCell{}
+		if c.Effect != nil {
+			change = numberCell(signedPercent(*c.Effect), *c.Effect)
+		}
+		if c.Rule.Relative {
+			limit = gateCell(c.Unit, c.Limit)
+		}
+		outcome := textCell(string(c.Outcome))
+		outcome.tone = gateTone(c.Outcome)
+		t.rows = append(t.rows, []diffCell{outcome, {text: neutral(c.Subject), code: true}, gateCell(c.Unit, c.Value), textCell(c.Rule.Operator() + " " + c.Rule.Limit.String()), limit,
+			gateCell(c.Unit, c.Baseline), change, textCell(c.Per)})
+	}
+	return t.known()
+}
+
+// gateReason is why a check came out as it did, with what a change comes from.
+func gateReason(c gate.Check) string {
+	text := neutral(c.Reason)
+	if words := gateContributors(c); words != "" {
+		text = strings.TrimSuffix(text, ".") + "; it comes from " + words
+	}
+	return text
+}
+
+// gateContributors names what the change of a broken rule comes from; "" where that is not told.
+func gateContributors(c gate.Check) string {
+	var out []string
+	for _, part := range c.Contributors {
+		text := neutral(part.Words)
+		if text == "" {
+			text = neutral(part.Name)
+		}
+		out = append(out, text+" ("+signedTime(float64(part.DeltaNs))+")")
+	}
+	return strings.Join(out, ", ")
+}
+
+// gateRuleText is the rule with where it stands.
+func gateRuleText(c gate.Check) string {
+	at := c.Rule.At
+	return fmt.Sprintf("%s (%s:%d)", neutral(c.Rule.Text), neutral(at.File), at.Line)
+}
+
+// gateSides say in a line what was judged, and against what.
+func gateSides(r *gate.Result) [][2]string {
+	out := [][2]string{{"run", sideText(r.Run)}}
+	if r.Baseline != nil {
+		out = append(out, [2]string{"baseline", sideText(*r.Baseline)})
+	}
+	return out
+}
+
+// gateDiff is the result as the tables of what differs take it.
+func gateDiff(r *gate.Result) *diff.Result {
+	d := &diff.Result{B: r.Run, Differences: r.Differences}
+	if r.Baseline != nil {
+		d.A = *r.Baseline
+	}
+	return d
+}
+
+// gateDifferences is the table of what else differs between baseline and run.
+func gateDifferences(r *gate.Result) diffTable {
+	t := differenceTable(gateDiff(r))
+	for i := range t.columns {
+		switch t.columns[i].name {
+		case "a":
+			t.columns[i].title = "baseline"
+		case "b":
+			t.columns[i].title = "run"
+		}
+	}
+	return t
+}

@@ -1,0 +1,125 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+
+	"prof/queries/trend"
+)
+
+// The page's files of style in the order in which they are put together; its scripts are those of comparisons.
+var trendStyles = []string{"base.css", "figures.css", "trend.css", "narrow_print.css"}
+
+// trendPage is what the template trend.tmpl shows.
+type trendPage struct {
+	Title   string
+	Facts   [][2]string
+	Stages  []trendStageView
+	Changes []trendChangeView
+	Table   *tableView
+	Notes   []string
+	Queries [][2]string
+	Style   template.CSS
+	Script  template.JS
+	// StyleHash and ScriptHash let these two run, and nothing that a name of a kernel could bring in.
+	StyleHash, ScriptHash string
+}
+
+// trendStageView is one series with its plot.
+type trendStageView struct {
+	ID, Label   string
+	Same        string // what its runs have in common
+	Now, State  string
+	Tone        string
+	Figure      *trendFigure // nil where nothing is known
+	UnknownText string       // of runs without a value; "" when all have one
+}
+
+// trendChangeView is one change in words.
+type trendChangeView struct{ Headline, Tone, Moved, Differs string }
+
+// TrendHTML writes a trend as one page of HTML that needs no network, and but for sorting and searching no script: the same trend gives the
+// same bytes. Its table has the runs of every stage, newest first.
+func TrendHTML(w io.Writer, r *trend.Result, o TrendOptions) error {
+	style, err := joined(trendStyles)
+	if err != nil {
+		return err
+	}
+	script, err := joined(diffScripts)
+	if err != nil {
+		return err
+	}
+	p := trendPage{Title: "Trend of " + shorten(neutral(orText(o.Command, r.Workload)), longName, 60), Facts: trendFacts(r, o), Style: template.CSS(style), Script: template.JS(script),
+		StyleHash: hash(style), ScriptHash: hash(script), Notes: trendNotes(r, 0)}
+	for i := range r.Series {
+		p.Stages = append(p.Stages, newTrendStageView(r, i))
+	}
+	for _, c := range r.Changes {
+		v := trendChangeView{Headline: changeHeadline(r, c), Tone: string(c.Verdict), Moved: changeMoved(r, c), Differs: changeDiffers(c)}
+		if c.Suspect {
+			v.Tone = string(toneUnsure)
+		}
+		p.Changes = append(p.Changes, v)
+	}
+	newest := *r.Frame()
+	place := map[string]int{} // of a run, by id
+	for i, run := range r.Runs {
+		place[run.ID] = i
+	}
+	id := newest.Index("run_id")
+	slices.SortStableFunc(newest.Rows, func(a, b []any) int {
+		x, _ := a[id].(string)
+		y, _ := b[id].(string)
+		return place[y] - place[x]
+	})
+	if p.Table, err = newTableView(&newest, "Runs, newest first", pageExcerpt, nil); err != nil {
+		return err
+	}
+	for _, q := range r.Queries {
+		p.Queries = append(p.Queries, [2]string{neutral(q.Query), neutral(q.SQL)})
+	}
+	t, err := template.ParseFS(pageFiles, "page/*.tmpl")
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := t.ExecuteTemplate(&out, "trend.tmpl", p); err != nil {
+		return fmt.Errorf("render trend.html: %w", err)
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// orText is the first of two texts that says something.
+func orText(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func newTrendStageView(r *trend.Result, series int) trendStageView {
+	s := r.Series[series]
+	v := trendStageView{ID: fmt.Sprintf("s%d", series+1), Label: neutral(s.Stage), Same: sameWords(s.Same), Now: levelNow(r, series), State: stateWords(r, series), Figure: newTrendFigure(r, series)}
+	for _, c := range r.Changes {
+		if c.Series == series && c.Item == nil {
+			v.Tone = string(c.Verdict)
+			if c.Suspect {
+				v.Tone = string(toneUnsure)
+			}
+		}
+	}
+	unknown := 0
+	for _, p := range s.Points {
+		if p.Value == nil {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		v.UnknownText = fmt.Sprintf("Of %s the value is not known: nothing is drawn there.", numberOf(int64(unknown), "run", "runs"))
+	}
+	return v
+}

@@ -1,0 +1,101 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"prof/queries/trend"
+)
+
+// How much of a trend a terminal shows.
+const (
+	trendWidth   = 120 // columns, where nothing limits them
+	sparkCells   = 48
+	seriesSaid   = 8  // series with a line each
+	changesSaid  = 12 // changes, the latest
+	stateColumns = 44 // what stands beside a line of text, about
+	otherLabel   = 20 // columns of the label of a series that is not the latest
+)
+
+// TrendTable writes a trend for a terminal: what is followed, a line for each stage, what changed, and the latest runs as rows, newest last.
+// Lines are fitted to o.Width, or to 120 columns when that is not known; with o.Wide nothing is shortened.
+func TrendTable(w io.Writer, r *trend.Result, o TrendOptions) error {
+	if o.Width <= 0 {
+		o.Width = trendWidth
+	}
+	var out bytes.Buffer
+	writeScreenFacts(&out, trendFacts(r, o), o.Options)
+	out.WriteString("\n")
+	writeSparklines(&out, r, o)
+	out.WriteString("\n")
+	writeTrendChanges(&out, r, o)
+	f, left := trendFrame(r, o.Last)
+	f.Notes = trendNotes(r, left)
+	out.WriteString("\n")
+	if err := Table(&out, f, o.Options); err != nil {
+		return err
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// writeSparklines writes a line for each series.
+func writeSparklines(out *bytes.Buffer, r *trend.Result, o TrendOptions) {
+	list, left := firstOf(r.Series, seriesSaid)
+	labels, values, most := make([]string, len(list)), make([]string, len(list)), [2]int{}
+	for i := range list {
+		labels[i], values[i] = seriesLabel(r, i), levelNow(r, i)
+		if !list[i].Latest {
+			labels[i] = shorten(labels[i], max(otherLabel, o.limit()/4), 60)
+		}
+		most[0], most[1] = max(most[0], width(labels[i])), max(most[1], width(values[i]))
+	}
+	cells := sparkCells
+	if room := o.limit(); room > 0 {
+		cells = max(12, min(cells, room-most[0]-stateColumns))
+	}
+	for i, s := range list {
+		line := sparkline(pointValues(s), cells)
+		fmt.Fprintf(out, "%s  %s  %s  ", pad(labels[i], most[0], false), pad(line, min(cells, mostPoints(list)), false), pad(values[i], most[1], true))
+		text := stateWords(r, i)
+		if room := o.limit(); room > 0 {
+			text = shorten(text, max(12, room-most[0]-most[1]-min(cells, mostPoints(list))-6), 60)
+		}
+		out.WriteString(text + "\n")
+	}
+	if left > 0 {
+		writeWrapped(out, "", fmt.Sprintf("and %s more: --format json or html has them", numberOf(int64(left), "series", "series")), o.limit(), style(o.Options, dim))
+	}
+}
+
+// mostPoints is how many points the longest series has.
+func mostPoints(list []trend.Series) int {
+	most := 0
+	for _, s := range list {
+		most = max(most, len(s.Points))
+	}
+	return most
+}
+
+// writeTrendChanges writes what changed, oldest first.
+func writeTrendChanges(out *bytes.Buffer, r *trend.Result, o TrendOptions) {
+	if len(r.Changes) == 0 {
+		out.WriteString("no change of level was found\n")
+		return
+	}
+	from := 0
+	if len(r.Changes) > changesSaid && !o.Wide {
+		from = len(r.Changes) - changesSaid
+		writeWrapped(out, "", fmt.Sprintf("%s left out: --wide shows them", numberOf(int64(from), "earlier change", "earlier changes")), o.limit(), style(o.Options, dim))
+	}
+	for i, c := range r.Changes[from:] {
+		lead := fmt.Sprintf("%2d  ", from+i+1)
+		writeWrapped(out, lead, changeHeadline(r, c), o.limit(), style(o.Options, bold))
+		for _, text := range []string{changeMoved(r, c), changeDiffers(c)} {
+			if text != "" {
+				writeWrapped(out, "    ", text, o.limit(), plainly)
+			}
+		}
+	}
+}

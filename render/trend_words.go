@@ -1,0 +1,267 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"prof/queries"
+	"prof/queries/trend"
+)
+
+// How much is said of a change.
+const (
+	movedSaid     = 5  // kernels that moved with a stage
+	differsSaid   = 6  // things that differ between the two runs
+	itemWidth     = 48 // columns of a kernel's name
+	aspectWidth   = 60 // columns of what differs
+	markItemWidth = 24 // columns of a kernel's name in a table
+)
+
+// seriesLabel names a series: its stage, and of one that is not the stage's latest what sets it apart from that.
+func seriesLabel(r *trend.Result, series int) string {
+	s := r.Series[series]
+	text := neutral(s.Stage)
+	if s.Latest {
+		return text
+	}
+	for _, other := range r.Series {
+		if other.Latest && other.Stage == s.Stage {
+			text += " (" + strings.Join(apart(sameParts(s.Same), sameParts(other.Same)), ", ") + ")"
+		}
+	}
+	return text
+}
+
+// apart gives the parts that differ from those beside them.
+func apart(parts, others []string) []string {
+	var out []string
+	for i, text := range parts {
+		if text != others[i] {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// sameParts say what the runs of a series have in common, each thing in its place.
+func sameParts(s trend.Same) []string {
+	count := func(n *int64, what string) string {
+		if n == nil {
+			return what + " not known"
+		}
+		return groupedInt(*n) + " " + what
+	}
+	tokens := []string{count(s.Prompt, "prompt tokens"), count(s.Decode, "decoded tokens"), count(s.Sequences, "sequences")}
+	if s.Varying {
+		tokens = []string{"passes of different tokens", "", ""}
+	}
+	return append(tokens, orText(neutral(s.GPU), "GPU not known"), orText(neutral(s.Tool), "tool not known"))
+}
+
+// sameWords say what the runs of a series have in common; "" where nothing is known.
+func sameWords(s trend.Same) string {
+	var out []string
+	for _, n := range []struct {
+		count *int64
+		what  string
+	}{{s.Prompt, "prompt"}, {s.Decode, "decoded"}} {
+		if n.count != nil && *n.count > 0 {
+			out = append(out, groupedInt(*n.count)+" "+n.what+" tokens")
+		}
+	}
+	if s.Sequences != nil && *s.Sequences > 1 {
+		out = append(out, groupedInt(*s.Sequences)+" sequences")
+	}
+	if s.Varying {
+		out = append(out, "passes of different tokens")
+	}
+	for _, text := range []string{s.GPU, s.Tool} {
+		if text != "" {
+			out = append(out, neutral(text))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// movedWords say how a stage's metric changed: 5.1 % slower.
+func movedWords(m trend.Metric, c trend.Change) string {
+	if c.Effect == nil {
+		return "up from 0"
+	}
+	up, down := "higher", "lower"
+	if m.Unit() == queries.Ns {
+		up, down = "slower", "faster"
+	}
+	if *c.Effect < 0 {
+		return percent(-*c.Effect) + " " + down
+	}
+	return percent(*c.Effect) + " " + up
+}
+
+// itemName names a kernel, copy, graph or idle time within a sentence.
+func trendItem(it trend.Item, to int) string {
+	switch it.Kind {
+	case "idle":
+		return "idle time of the GPU"
+	case "graph":
+		return "graph replays"
+	}
+	return shorten(neutral(it.Name), to, 60)
+}
+
+// itemMoved says how an item changed: +25.0 % (+50.0 us).
+func itemMoved(c trend.Change) string {
+	by := signedTime(c.After - c.Before)
+	switch {
+	case c.Before == 0:
+		return "new, " + by
+	case c.After == 0:
+		return "gone, " + by
+	case c.Effect == nil:
+		return by
+	}
+	return signedPercent(*c.Effect) + ", " + by
+}
+
+// trendMark is a change in a cell of a table.
+func trendMark(r *trend.Result, c trend.Change) string {
+	text := neutral(r.Series[c.Series].Stage)
+	if c.Item != nil {
+		text = trendItem(*c.Item, markItemWidth) + " in " + text
+	}
+	switch {
+	case c.Effect != nil:
+		text += " " + signedPercent(*c.Effect)
+	default:
+		text += " new"
+	}
+	if c.Suspect {
+		text += "?"
+	}
+	return text
+}
+
+// changeHeadline says what changed, where, and from what to what.
+func changeHeadline(r *trend.Result, c trend.Change) string {
+	first, last := neutral(r.Runs[c.First].Name), neutral(r.Runs[c.Last].Name)
+	label := seriesLabel(r, c.Series)
+	if c.Item != nil {
+		kept := ", while the stage kept its level"
+		if len(r.Series[c.Series].Levels) == 0 {
+			kept = ""
+		}
+		return fmt.Sprintf("%s in %s %s a pass from %s on%s: %s up to %s, %s since", trendItem(*c.Item, itemWidth), label, itemMoved(c), first, kept, nanoseconds(c.Before), last,
+			nanoseconds(c.After))
+	}
+	m := r.Options.Metric
+	if c.Suspect {
+		return fmt.Sprintf("%s perhaps %s from %s on, not confirmed: %s up to %s, %s since, in too few runs to tell a new level from outliers", label, movedWords(m, c), first,
+			trendValue(m, c.Before), last, trendValue(m, c.After))
+	}
+	return fmt.Sprintf("%s %s from %s on: %s up to %s, %s since", label, movedWords(m, c), first, trendValue(m, c.Before), last, trendValue(m, c.After))
+}
+
+// changeMoved says what moved with a stage; "" where that was not looked at, or the change is that of a kernel.
+func changeMoved(r *trend.Result, c trend.Change) string {
+	if c.Item != nil || len(r.Series[c.Series].Items) == 0 {
+		return ""
+	}
+	if len(c.Moved) == 0 {
+		return "none of its main kernels moved at that run, nor its idle time"
+	}
+	var said []string
+	list, left := firstOf(c.Moved, movedSaid)
+	for _, m := range list {
+		text := trendItem(*m.Item, itemWidth) + " " + itemMoved(m)
+		if m.First != c.First {
+			text += " (from " + neutral(r.Runs[m.First].Name) + ")"
+		}
+		said = append(said, text)
+	}
+	if left > 0 {
+		said = append(said, fmt.Sprintf("%d more", left))
+	}
+	return "moved in a pass: " + strings.Join(said, "; ")
+}
+
+// changeDiffers says what else is different between the runs on either side.
+func changeDiffers(c trend.Change) string {
+	switch {
+	case !c.Asked:
+		return ""
+	case len(c.Provenance) == 0:
+		return "between the two runs: nothing differs that is known of them"
+	}
+	var said []string
+	list, left := firstOf(c.Provenance, differsSaid)
+	for _, d := range list {
+		said = append(said, differenceWords(d))
+	}
+	if left > 0 {
+		said = append(said, fmt.Sprintf("%d more", left))
+	}
+	return "between the two runs: " + strings.Join(said, "; ")
+}
+
+// differenceWords say one thing that differs.
+func differenceWords(d trend.Difference) string {
+	side := func(text string) string {
+		if text == "" {
+			return "not known"
+		}
+		if d.Aspect == "commit" {
+			return prefix(neutral(text), commitDigits)
+		}
+		return shorten(neutral(text), aspectWidth, 60)
+	}
+	return fmt.Sprintf("%s %s → %s", shorten(neutral(d.Aspect), aspectWidth, 60), side(d.Before), side(d.After))
+}
+
+// stateWords say in a few words where a series stands after its last change.
+func stateWords(r *trend.Result, series int) string {
+	var last *trend.Change
+	for i, c := range r.Changes {
+		if c.Series == series && c.Item == nil {
+			last = &r.Changes[i]
+		}
+	}
+	known := 0
+	for _, p := range r.Series[series].Points {
+		if p.Value != nil {
+			known++
+		}
+	}
+	switch {
+	case known == 0:
+		return "not known"
+	case last != nil && last.Suspect:
+		return "perhaps " + movedWords(r.Options.Metric, *last) + " since " + neutral(r.Runs[last.First].Name)
+	case last != nil:
+		return movedWords(r.Options.Metric, *last) + " since " + neutral(r.Runs[last.First].Name)
+	case known <= 3:
+		return numberOf(int64(known), "run", "runs") + ": too few to find a change"
+	}
+	return "no change"
+}
+
+// levelNow is the value of the level that a series is at; "" where nothing is known.
+func levelNow(r *trend.Result, series int) string {
+	levels := r.Series[series].Levels
+	if len(levels) == 0 {
+		return null
+	}
+	return trendValue(r.Options.Metric, levels[len(levels)-1].Median)
+}
+
+// trendNotes are what a reader must know of a trend beside its own notes: how many runs tables leave out, and which series.
+func trendNotes(r *trend.Result, left int) []string {
+	var out []string
+	if left > 0 {
+		out = append(out, fmt.Sprintf("%s are left out of the table: --last 0 shows all", numberOf(int64(left), "earlier run", "earlier runs")))
+	}
+	if n := len(r.Series) - len(r.Main()); n > 0 {
+		out = append(out, fmt.Sprintf("runs on another GPU, with other tokens, or captured by another tool are not compared with the latest ones: they are %s of their own",
+			numberOf(int64(n), "series", "series")))
+	}
+	return append(out, r.Notes...)
+}
