@@ -73,7 +73,7 @@ func (a *Advice) setNumber(passes int64) {
 	if a.Stage != "" {
 		over = " in " + countText(passes, "pass", "passes")
 	}
-	a.Number = fmt.Sprintf("%s %s of %s%s of %s (%s)", a.Bound, durationText(float64(a.SavingNs)), durationText(float64(a.SpanNs)), over, stageText(a.Stage), percentText(a.ShareRatio))
+	a.Number = fmt.Sprintf("%s %s of %s%s of %s (%s)", a.Bound, DurationText(float64(a.SavingNs)), DurationText(float64(a.SpanNs)), over, stageText(a.Stage), percentText(a.ShareRatio))
 }
 
 // missing says what to capture next, since it keeps questions open: what would tell most comes first.

@@ -110,7 +110,7 @@ func (e evidence) then(v *verdict) *verdict {
 
 // share words a time of the stage's GPU: 52.8 % (631 ms of 1.19 s).
 func (e evidence) share(ns float64) string {
-	return fmt.Sprintf("%s of the time (%s of %s)", percentText(ns/e.gpu.span), durationText(ns), durationText(e.gpu.span))
+	return fmt.Sprintf("%s of the time (%s of %s)", percentText(ns/e.gpu.span), DurationText(ns), DurationText(e.gpu.span))
 }
 
 func (e evidence) works() string {
@@ -149,17 +149,17 @@ func (o inOnce) text() string {
 	case o.ns == 0:
 		return ""
 	case o.pass == nil:
-		return fmt.Sprintf("nearly all of that time (%s) is in one of %d passes", durationText(o.ns), o.passes)
+		return fmt.Sprintf("nearly all of that time (%s) is in one of %d passes", DurationText(o.ns), o.passes)
 	case o.pass.isFirst:
-		return fmt.Sprintf("nearly all of that time (%s) is in pass %d, the first of %d, which may be warm-up", durationText(o.ns), o.pass.number, o.passes)
+		return fmt.Sprintf("nearly all of that time (%s) is in pass %d, the first of %d, which may be warm-up", DurationText(o.ns), o.pass.number, o.passes)
 	}
-	return fmt.Sprintf("nearly all of that time (%s) is in pass %d alone, of %d passes", durationText(o.ns), o.pass.number, o.passes)
+	return fmt.Sprintf("nearly all of that time (%s) is in pass %d alone, of %d passes", DurationText(o.ns), o.pass.number, o.passes)
 }
 
 // among words it as a part of a time.
 func (o inOnce) among() string {
 	if o.pass == nil {
-		return fmt.Sprintf(", %s of that in one of %d passes", durationText(o.ns), o.passes)
+		return fmt.Sprintf(", %s of that in one of %d passes", DurationText(o.ns), o.passes)
 	}
-	return fmt.Sprintf(", %s of that in pass %d alone, of %d passes", durationText(o.ns), o.pass.number, o.passes)
+	return fmt.Sprintf(", %s of that in pass %d alone, of %d passes", DurationText(o.ns), o.pass.number, o.passes)
 }

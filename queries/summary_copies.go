@@ -45,7 +45,7 @@ func (c copyKinds) meaning() string {
 
 // evidence gives the figures of the operation: 450 calls, 1.84 s, 51.0 GB at 27.7 GB/s.
 func (c copyKinds) evidence() string {
-	text := fmt.Sprintf("%s: %s, %s", c.operation, countText(c.calls, "call", "calls"), durationText(c.ns))
+	text := fmt.Sprintf("%s: %s, %s", c.operation, countText(c.calls, "call", "calls"), DurationText(c.ns))
 	if c.bytes != nil && c.rate != nil {
 		text += fmt.Sprintf(", %s at %s/s", bytesText(*c.bytes), bytesText(*c.rate))
 	}

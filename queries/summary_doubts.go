@@ -123,7 +123,7 @@ func (s *summariser) doubtPasses() error {
 		case stage.Passes == 1:
 			s.doubt("%s was measured once: how much its time varies is not known", name)
 		case stage.StdNs != nil && *stage.StdNs > stage.MeanNs:
-			s.doubt("the passes of %s differ so much that their mean says little: mean %s, standard deviation %s; %s", name, durationText(stage.MeanNs), durationText(*stage.StdNs), s.command("passes", "stage", stage.Stage))
+			s.doubt("the passes of %s differ so much that their mean says little: mean %s, standard deviation %s; %s", name, DurationText(stage.MeanNs), DurationText(*stage.StdNs), s.command("passes", "stage", stage.Stage))
 		}
 		if stage.Workless > 0 {
 			s.doubt("%d of the %d passes of %s have work on a GPU: its time there is the mean of these", stage.Passes, stage.Passes+stage.Workless, name)

@@ -115,7 +115,7 @@ func (s *summariser) isMeasured(stage string, device int64, gap record) (bool, e
 func (s *summariser) edgeOf(gap record) (string, error) {
 	near := edgePart * gap.amount("duration_ns")
 	if start := gap.amount("start_ns"); start <= near {
-		return fmt.Sprintf("begins %s after the capture does", durationText(start)), nil
+		return fmt.Sprintf("begins %s after the capture does", DurationText(start)), nil
 	}
 	if f := s.r.Frame("sources"); f == nil || f.Index("source_id") < 0 {
 		return "", nil
@@ -127,7 +127,7 @@ func (s *summariser) edgeOf(gap record) (string, error) {
 			continue
 		}
 		if rest := *whole - gap.amount("start_ns") - gap.amount("duration_ns"); rest <= near {
-			return fmt.Sprintf("ends %s before the capture does", durationText(max(0, rest))), nil
+			return fmt.Sprintf("ends %s before the capture does", DurationText(max(0, rest))), nil
 		}
 	}
 	return "", err
@@ -139,7 +139,7 @@ func (g fewLong) text() string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf(", nearly all of it in one gap of %s", durationText(g.longest))
+		return fmt.Sprintf(", nearly all of it in one gap of %s", DurationText(g.longest))
 	}
-	return fmt.Sprintf(", nearly all of it in %d gaps, the longest of %s", g.count, durationText(g.longest))
+	return fmt.Sprintf(", nearly all of it in %d gaps, the longest of %s", g.count, DurationText(g.longest))
 }

@@ -110,9 +110,9 @@ func (w rankWait) isExplained(late deviceParts) bool { return late.idleNs() >= w
 func lateVerdict(e evidence, exposed part, late deviceParts) *verdict {
 	v := &verdict{bound: LateBound, but: e.once(exposed).text(), meaning: fmt.Sprintf("GPU %d waits for GPU %d, which comes late to where GPUs exchange data", e.gpu.device, late.device)}
 	v.why = fmt.Sprintf("the GPU is in collectives and computes nothing %s; of the time that all GPUs are in them %s (%s of %s) is waiting for one that comes late, and %s of that for GPU %d",
-		e.share(exposed.total), percentText(e.wait.waited/e.wait.total), durationText(e.wait.waited), durationText(e.wait.total), percentText(e.wait.blamed/e.wait.waited), late.device)
+		e.share(exposed.total), percentText(e.wait.waited/e.wait.total), DurationText(e.wait.waited), DurationText(e.wait.total), percentText(e.wait.blamed/e.wait.waited), late.device)
 	if !e.wait.isExplained(late) {
-		v.why += fmt.Sprintf("; that is more than GPU %d idles in its passes (%s): it begins them late", late.device, durationText(late.idleNs()))
+		v.why += fmt.Sprintf("; that is more than GPU %d idles in its passes (%s): it begins them late", late.device, DurationText(late.idleNs()))
 		return v
 	}
 	its := e

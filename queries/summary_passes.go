@@ -82,7 +82,7 @@ func typical(list []passTime) string {
 	if median.busy/median.span < busyShare || busy/span >= busyShare {
 		return ""
 	}
-	text := fmt.Sprintf("in the median pass, of %s, the GPU works %s of the time: longer ones make this picture, above all pass %d, of %s", durationText(median.span), percentText(median.busy/median.span), longest.number, durationText(longest.span))
+	text := fmt.Sprintf("in the median pass, of %s, the GPU works %s of the time: longer ones make this picture, above all pass %d, of %s", DurationText(median.span), percentText(median.busy/median.span), longest.number, DurationText(longest.span))
 	if longest.isFirst {
 		text += ", which is the first and may be warm-up"
 	}
@@ -105,7 +105,7 @@ func slowStart(list []passTime) string {
 			name = "the other"
 		}
 		if first.span > slowFirst*usual.span {
-			return fmt.Sprintf("takes %s, %s %s: it may be warm-up, and makes the mean longer", durationText(first.span), name, durationText(usual.span))
+			return fmt.Sprintf("takes %s, %s %s: it may be warm-up, and makes the mean longer", DurationText(first.span), name, DurationText(usual.span))
 		}
 	}
 	return ""

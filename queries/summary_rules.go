@@ -21,7 +21,7 @@ var boundRules = []struct {
 		case e.gpu.span == 0:
 			return &verdict{bound: UnknownBound, why: "its measured passes have no work on a GPU in the capture"}
 		case e.gpu.span < leastSpanNs:
-			return &verdict{bound: UnknownBound, why: fmt.Sprintf("too little was captured to say: all its passes together take %s, and idle time is told apart from %s on", durationText(e.gpu.span), durationText(leastSpanNs))}
+			return &verdict{bound: UnknownBound, why: fmt.Sprintf("too little was captured to say: all its passes together take %s, and idle time is told apart from %s on", DurationText(e.gpu.span), DurationText(leastSpanNs))}
 		}
 		return nil
 	}},

@@ -49,8 +49,8 @@ func (b Bound) Name() string { return boundWords[b][0] }
 // Meaning explains it in plain words.
 func (b Bound) Meaning() string { return boundWords[b][1] }
 
-// durationText gives a time with three digits in the unit that suits it: 631 ms.
-func durationText(ns float64) string {
+// DurationText gives a time with three digits in the unit that suits it: 631 ms.
+func DurationText(ns float64) string {
 	units := []string{"ns", "us", "ms", "s"}
 	at := 0
 	for at < len(units)-1 && math.Abs(ns) >= 999.5 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"prof/queries"
 )
 
 // sentence tells a stage: verdict, figures, what they follow from and where the change comes from.
@@ -17,7 +19,7 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 		out += " by " + metric
 	}
 	if !math.IsNaN(c.A) && !math.IsNaN(c.B) {
-		out += fmt.Sprintf(", from %s to %s a %s", timeText(c.A), timeText(c.B), st.Unit)
+		out += fmt.Sprintf(", from %s to %s a %s", queries.DurationText(c.A), queries.DurationText(c.B), st.Unit)
 	}
 	out += "; " + c.Why
 	if st.StageExpected != "" {
@@ -102,7 +104,7 @@ func (s *stagePair) stallText() string {
 				continue
 			}
 			worst = times[i] / middle
-			text = fmt.Sprintf("pass %d%s of %s takes %s, the median one %s", g.number, s.whichText(x, g), s.sideName(x), timeText(times[i]), timeText(middle))
+			text = fmt.Sprintf("pass %d%s of %s takes %s, the median one %s", g.number, s.whichText(x, g), s.sideName(x), queries.DurationText(times[i]), queries.DurationText(middle))
 		}
 	}
 	return text

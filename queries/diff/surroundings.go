@@ -60,7 +60,7 @@ func (s surroundings) noiseNote(stage *stagePair, metric string) string {
 	switch {
 	case h.Noise == nil:
 		return ""
-	case stage.usable(h.Noise) == nil:
+	case !h.Noise.Assumed && h.Noise.DF < leastFreedom:
 		return fmt.Sprintf("%s, %s: %s of the same thing are too few to tell how much they vary", stageName(stage.name), metric, countText(int64(h.Processes), "process", "processes"))
 	}
 	return fmt.Sprintf("%s, %s: %s", stageName(stage.name), metric, h.Words())

@@ -3,6 +3,8 @@ package diff
 import (
 	"math"
 	"strconv"
+
+	"prof/queries"
 )
 
 // stageName names a stage in a sentence.
@@ -16,29 +18,11 @@ func stageName(stage string) string {
 	return stage
 }
 
-// timeText gives a time with three digits in the unit that suits it: 631 ms.
-func timeText(ns float64) string {
-	units := []string{"ns", "us", "ms", "s"}
-	at := 0
-	for at < len(units)-1 && math.Abs(ns) >= 999.5 {
-		ns, at = ns/1e3, at+1
-	}
-	decimals := 0
-	switch size := math.Abs(ns); {
-	case at == 0: // no parts of a nanosecond
-	case size < 9.995:
-		decimals = 2
-	case size < 99.95:
-		decimals = 1
-	}
-	return strconv.FormatFloat(ns, 'f', decimals, 64) + " " + units[at]
-}
-
 func signedTime(ns int64) string {
 	if ns > 0 {
-		return "+" + timeText(float64(ns))
+		return "+" + queries.DurationText(float64(ns))
 	}
-	return timeText(float64(ns))
+	return queries.DurationText(float64(ns))
 }
 
 // percentText gives the size of a ratio in percent, with one decimal below 10 and at least one digit that is not 0.
