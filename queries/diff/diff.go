@@ -107,7 +107,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 				r.Stages[i].Delta.add(it.Delta)
 			}
 		}
-		byChange(r.Stages[i].Ledger)
+		byChange(r.Stages[i].Ledger, r.Options.Metric)
 		r.Stages[i].StageExpected = known.expected(s.name)
 	}
 	c.judgeStages(r.Stages, known.noise)
@@ -122,7 +122,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	}
 	if r.Options.By.adds() {
 		for _, list := range lists {
-			byChange(list)
+			byChange(list, r.Options.Metric)
 			r.Items = append(r.Items, cut(list, r.Options.Top)...)
 		}
 	} else if r.Options.By == ByStage {

@@ -87,11 +87,17 @@ func (s *stagePair) samples(x *stageSide, a *amount) []float64 {
 	})
 }
 
-// byChange puts the largest change first. Items that took each other's place stay together.
-func byChange(list []Item) {
+// byChange puts the largest change first; where stages are judged by the GPU's work, what is none comes after all work.
+func byChange(list []Item, metric string) {
 	size := func(it Item) int64 { return max(it.Delta.Ns, -it.Delta.Ns) }
+	rank := func(it Item) int {
+		if (it.Kind == "idle" || it.Kind == "other") && kindOf(metric) == workFigure {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(list, func(x, y Item) int {
-		return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Grid, y.Grid), cmp.Compare(x.Block, y.Block))
+		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(size(y), size(x)), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Grid, y.Grid), cmp.Compare(x.Block, y.Block))
 	})
 }
 
