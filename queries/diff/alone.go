@@ -106,7 +106,7 @@ func (c *comparer) byWork(out []Stage) {
 			if math.Abs(share) < c.options.Stats.MinEffect {
 				continue
 			}
-			st.Verdict, st.Comparison.Verdict = m.Verdict, stats.Changed
+			st.Verdict, st.Comparison.Verdict, st.WorkEffect = m.Verdict, stats.Changed, &share
 			c.rateFollows(st)
 			st.Comparison.Why = fmt.Sprintf("differs by %s; its GPU work alone by %s, more than two processes of the same code do", percentText(*x.Effect), percentText(*work.Effect))
 		}

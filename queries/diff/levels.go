@@ -14,17 +14,20 @@ const (
 	byRun    level = "runs"
 )
 
-// levelOf takes the largest thing that a side has several of: passes of one run do not tell how much runs vary.
+// levelOf takes processes where a side has several, as repeats of a run or runs of one each: passes of one process do not tell how much
+// processes vary.
 func levelOf(sides ...*stageSide) level {
-	out := byPass
+	out, several := byPass, level("")
 	for _, s := range sides {
+		repeated := map[int]int64{}
 		for _, g := range s.groups {
 			if g.run != s.groups[0].run {
-				return byRun
+				out = cmp.Or(several, byRun)
 			}
-			if g.repeat != s.groups[0].repeat {
-				out = byRepeat
+			if repeated[g.run] != 0 && repeated[g.run] != g.repeat {
+				out, several = byRepeat, byRepeat
 			}
+			repeated[g.run] = g.repeat
 		}
 	}
 	return out

@@ -105,9 +105,9 @@ func (h History) Words() string {
 	if h.Noise == nil {
 		return ""
 	}
-	floor := fmt.Sprintf("±%.2g %%", 100*h.Noise.Floor)
+	floor := fmt.Sprintf("%.2g %%", 100*h.Noise.Floor)
 	if h.Noise.Floor >= 1 {
 		floor = fmt.Sprintf("a factor of %.2g", 1+h.Noise.Floor)
 	}
-	return fmt.Sprintf("processes of this workload on this machine vary by %s (%s of %s)", floor, countText(int64(h.Processes), "process", "processes"), countText(int64(h.Commits), "commit", "commits"))
+	return fmt.Sprintf("two processes of this workload on this machine may differ by up to %s before that counts as more than noise (by %s of %s)", floor, countText(int64(h.Processes), "process", "processes"), countText(int64(h.Commits), "commit", "commits"))
 }

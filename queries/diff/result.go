@@ -89,6 +89,7 @@ type Stage struct {
 	Comparison    stats.Comparison // of Options.Metric for one Unit; work outside stages is not judged
 	Level         string           // what the samples are: passes, repeats or runs
 	Verdict       Verdict
+	WorkEffect    *float64      // the part of the stage's time in A that the GPU's work alone changed by, where the verdict is by that; nil otherwise
 	Words         string        // one sentence with the figures, the three largest contributors, and what would be needed to tell more
 	Contributors  []Contributor // the three largest, by the size of their change
 	Ledger        []Item        // parts of the GPUs' time that add up to Delta: kernels (or families), copies, overlap, idle by cause

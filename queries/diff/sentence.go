@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"prof/queries"
 )
@@ -30,6 +31,9 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	}
 	if busy := st.busyText(); busy != "" {
 		out += "; " + busy
+		if words := contributorWords(s.contributors("gpu_busy_ns"), true); words != "" {
+			out += ", which comes from " + words
+		}
 	}
 	if words := contributorWords(st.Contributors, true); words != "" {
 		lead := "What differs most: "
@@ -42,6 +46,22 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 		out += st.meanText(s)
 	}
 	return out + "."
+}
+
+// unsureText tells what a change that cannot be told looks like, and what is sure of it.
+func (st *Stage) unsureText() string {
+	c := st.Comparison
+	if st.Verdict != CannotTell || c.Effect == nil {
+		return ""
+	}
+	out := signedPercent(*c.Effect)
+	if p := c.JudgedP(); p != nil {
+		out += ", p = " + strconv.FormatFloat(*p, 'g', 2, 64)
+	}
+	if busy := st.busyText(); busy != "" {
+		out += "; " + busy
+	}
+	return out
 }
 
 // busyText tells a sure change of the time that the GPU works where the stage itself has none: idle time varies more than work does.
@@ -92,6 +112,9 @@ const mostUsual = 1.5
 
 // stallText names the pass that stands out most, where one does.
 func (s *stagePair) stallText() string {
+	if text := s.slowProcess(); text != "" {
+		return text
+	}
 	worst, text := mostUsual, ""
 	for _, x := range []*stageSide{s.a, s.b} {
 		var times []float64
@@ -117,15 +140,47 @@ func (s *stagePair) sideName(x *stageSide) string {
 	return "B"
 }
 
-// whichText tells a pass from those of the same number.
-func (s *stagePair) whichText(x *stageSide, g group) string {
-	for _, o := range x.groups {
-		if o.run != g.run {
-			return fmt.Sprintf(" of run %d", g.run+1)
+// mostAlike is how many times the median of its side a process takes at most that is not told of.
+const mostAlike = 1.25
+
+// slowProcess names the process that takes longest where it takes much longer than the median one of its side.
+func (s *stagePair) slowProcess() string {
+	if s.level == byPass {
+		return ""
+	}
+	worst, text := mostAlike, ""
+	for _, x := range []*stageSide{s.a, s.b} {
+		of := func(g group) float64 { return float64(g.time) / float64(unitsIn(g, s.tokens)) }
+		all := x.values(s.level, func(i int) *float64 { return new(of(x.groups[i])) })
+		if len(all) < 3 {
+			continue
 		}
-		if o.repeat != g.repeat {
-			return fmt.Sprintf(" of repeat %d", g.repeat)
+		middle := median(all)
+		for _, g := range x.groups {
+			same := x.values(s.level, func(i int) *float64 {
+				if o := x.groups[i]; o.run == g.run && (o.repeat == g.repeat || s.level == byRun) {
+					return new(of(o))
+				}
+				return nil
+			})
+			if middle > 0 && len(same) == 1 && same[0] > worst*middle {
+				worst = same[0] / middle
+				text = fmt.Sprintf("%s of %s takes %s, the median one %s", strings.TrimPrefix(s.whichText(x, g), " of "), s.sideName(x), queries.DurationText(same[0]), queries.DurationText(middle))
+			}
 		}
 	}
-	return ""
+	return text
+}
+
+// whichText tells a pass from those of the same number.
+func (s *stagePair) whichText(x *stageSide, g group) string {
+	run, repeat := "", ""
+	for _, o := range x.groups {
+		if o.run != g.run {
+			run = fmt.Sprintf(" of run %d", g.run+1)
+		} else if o.repeat != g.repeat {
+			repeat = fmt.Sprintf(" of repeat %d", g.repeat)
+		}
+	}
+	return repeat + run
 }

@@ -97,6 +97,8 @@ func (r *Result) line() string {
 			if words := contributorWords(st.Contributors, false); words != "" {
 				text += ": " + words
 			}
+		} else if figures := st.unsureText(); figures != "" {
+			text += " (" + figures + ")"
 		}
 		parts = append(parts, text)
 	}

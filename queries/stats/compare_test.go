@@ -20,7 +20,7 @@ func TestCompare(t *testing.T) {
 		{"clear", []float64{100, 101, 99}, []float64{120, 121, 119}, nil, MethodWelch, Changed, "differs by 20 % (p = 2.2e-05, Welch's t, 3 and 3 samples)"},
 		{"ranks", []float64{100, 101, 99, 102, 98}, []float64{80, 81, 79, 82, 78}, nil, MethodU, Changed, "differs by 20 % (p = 0.0079, Mann-Whitney U, 5 and 5 samples)"},
 		{"a stall", []float64{617, 290, 290.1}, []float64{300, 301, 302}, nil, MethodWelch, NoChange, "only a change by a factor of 12 or more would have shown"},
-		{"wild", []float64{1, 2, 3}, []float64{4, 5, 6}, nil, MethodWelch, CannotTell, "more passes or repeats would tell"},
+		{"wild", []float64{1, 2, 3}, []float64{4, 5, 6}, nil, MethodWelch, CannotTell, "more repeats or runs would tell"},
 		{"sure but small", []float64{1000, 1000.1, 999.9}, []float64{1004, 1004.1, 1003.9}, nil, MethodWelch, NoChange, "differs by 0.4 %, less than the 1 % that counts"},
 		{"equal", []float64{7, 7}, []float64{7, 7, 7}, nil, MethodExact, NoChange, "all values are equal"},
 		{"equal single", []float64{7}, []float64{7}, nil, MethodExact, NoChange, "all values are equal"},

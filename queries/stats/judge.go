@@ -100,7 +100,7 @@ func missing(c Comparison) string {
 	if c.Method == MethodFloor {
 		return ": several runs a side would tell"
 	}
-	return ": more passes or repeats would tell"
+	return ": more repeats or runs would tell"
 }
 
 // percent writes a ratio with the digits that matter, without its sign: 0.0312 is "3.1 %".
