@@ -31,7 +31,7 @@ var ErrNoDigest = errors.New("no digest")
 // Digest makes what comparisons read of a run anew: passes of its stages, the device work of each added up, and figures of each stage. All
 // of it or nothing is stored; the warehouse must be open for writing.
 func Digest(ctx context.Context, w *schema.Warehouse, runID string) error {
-	sum, err := digestChecksum(ctx, w)
+	sum, basis, err := digestChecksum(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func Digest(ctx context.Context, w *schema.Warehouse, runID string) error {
 		return digestError(runID, err)
 	}
 	defer tx.Rollback()
-	if err := digest(ctx, tx, runID, sum); err != nil {
+	if err := digest(ctx, tx, runID, sum, basis); err != nil {
 		return digestError(runID, err)
 	}
 	if err := tx.Commit(); err != nil {
@@ -54,7 +54,7 @@ func digestError(runID string, err error) error {
 }
 
 // digest fills the tables of a digest inside a transaction.
-func digest(ctx context.Context, tx *sql.Tx, runID, sum string) error {
+func digest(ctx context.Context, tx *sql.Tx, runID, sum, basis string) error {
 	for _, t := range []string{"digest", "stage_pass", "work_sum", "stage_figure", "run_condition"} {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM `+t+` WHERE run_id = ?::UUID`, runID); err != nil {
 			return fmt.Errorf("clear %s: %w", t, err)
@@ -76,7 +76,7 @@ func digest(ctx context.Context, tx *sql.Tx, runID, sum string) error {
 			return fmt.Errorf("fill %s: %w", t.table, err)
 		}
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO digest (run_id, checksum) VALUES (?::UUID, ?)`, runID, sum); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO digest (run_id, checksum, basis) VALUES (?::UUID, ?, ?)`, runID, sum, basis); err != nil {
 		return fmt.Errorf("fill digest: %w", err)
 	}
 	return nil
@@ -105,31 +105,31 @@ func building(name string) (Query, error) {
 	return q, nil
 }
 
-// digestChecksum identifies what the digest of a run follows from beside the run: rules, peaks, and the text of the queries.
-func digestChecksum(ctx context.Context, w *schema.Warehouse) (string, error) {
-	basis, err := building("_digest-basis")
+// digestChecksum identifies what the digest of a run follows from beside the run: rules, peaks, and the text of the queries; and the rules
+// and peaks alone, which a query can ask for too.
+func digestChecksum(ctx context.Context, w *schema.Warehouse) (sum, basis string, err error) {
+	q, err := building("_digest-basis")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	h := sha256.New()
-	var text string
-	if err := w.DB.QueryRowContext(ctx, "SELECT basis FROM "+basis.Relation()).Scan(&text); err != nil {
-		return "", fmt.Errorf("read the rules and peaks that digests follow from: %w", err)
+	if err := w.DB.QueryRowContext(ctx, "SELECT basis FROM "+q.Relation()).Scan(&basis); err != nil {
+		return "", "", fmt.Errorf("read the rules and peaks that digests follow from: %w", err)
 	}
-	fmt.Fprintln(h, text)
+	fmt.Fprintln(h, basis)
 	for _, t := range digestTables {
 		q, err := building(t.query)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		fmt.Fprintln(h, t.table, q.Relation(), q.Body)
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return hex.EncodeToString(h.Sum(nil)), basis, nil
 }
 
 // Digested gives which of the runs have no digest, or one by other rules, peaks or queries than there are now.
 func Digested(ctx context.Context, w *schema.Warehouse, runIDs []string) (missing []string, err error) {
-	sum, err := digestChecksum(ctx, w)
+	sum, _, err := digestChecksum(ctx, w)
 	if err != nil {
 		return nil, err
 	}

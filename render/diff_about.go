@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"prof/queries/diff"
@@ -70,7 +71,7 @@ func differenceTable(r *diff.Result) diffTable {
 			if d.Weight != w.weight {
 				continue
 			}
-			row := []diffCell{textCell(d.Aspect), textCell(d.A), textCell(d.B), textCell(cmp.Or(d.Effect, w.words))}
+			row := []diffCell{textCell(d.Aspect), textCell(aspectText(d.Aspect, d.A)), textCell(aspectText(d.Aspect, d.B)), textCell(cmp.Or(d.Effect, w.words))}
 			if w.weight == diff.Decides {
 				row[0].tone = toneUnsure
 			}
@@ -78,6 +79,27 @@ func differenceTable(r *diff.Result) diffTable {
 		}
 	}
 	return t
+}
+
+// wholeCommit is the name of a commit in full; its first commitShown digits tell it from others.
+var wholeCommit = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
+
+const commitShown = 12
+
+// aspectText is what a side says of an aspect, the names of commits in short.
+func aspectText(aspect, value string) string {
+	if aspect != "commit" {
+		return value
+	}
+	return wholeCommit.ReplaceAllStringFunc(value, func(name string) string { return name[:commitShown] })
+}
+
+// queryTitle names a query, and the run that it is of where there is one.
+func queryTitle(q diff.Source, query func(string) string, run func(string) string) string {
+	if q.Run == "" {
+		return query(neutral(q.Query))
+	}
+	return query(neutral(q.Query)) + " of " + run(neutral(q.Run))
 }
 
 // longValue is from how many letters on a value that differs is shown by what differs in it.
@@ -88,8 +110,9 @@ func toldDifferences(r *diff.Result) string {
 	var out []string
 	for _, d := range r.Differences {
 		if weightWords(d.Weight) == "" {
-			both := shortener([]string{neutral(d.A), neutral(d.B)}, longValue)
-			out = append(out, neutral(d.Aspect)+" "+both(neutral(d.A))+" → "+both(neutral(d.B)))
+			before, after := neutral(aspectText(d.Aspect, d.A)), neutral(aspectText(d.Aspect, d.B))
+			both := shortener([]string{before, after}, longValue)
+			out = append(out, neutral(d.Aspect)+" "+both(before)+" → "+both(after))
 		}
 	}
 	return strings.Join(out, "; ")

@@ -16,6 +16,7 @@ type diffFigure struct {
 	Height  int
 	Zero    string // where the line stands
 	Rows    []diffBar
+	Caption string // what the parts are of
 	LeftOut string // parts that are not drawn; "" when all are
 }
 
@@ -56,6 +57,7 @@ func newDiffFigure(s diff.Stage) *diffFigure {
 		return nil
 	}
 	f := &diffFigure{Label: fmt.Sprintf("%s: %s, %s", diffStage(s.Name), signedTime(float64(s.Delta.Ns)), itemGroup{name: s.Name, stage: &s}.meanOf())}
+	f.Caption = figureCaption(s)
 	f.Spoken = "Parts of the change of " + f.Label
 	at := func(ns float64) float64 { return (ns - least) / (most - least) * diffRoom }
 	f.Zero = length(at(0))
@@ -82,6 +84,18 @@ func newDiffFigure(s diff.Stage) *diffFigure {
 		f.LeftOut = numberOf(int64(left), "part with a smaller change is", "parts with smaller changes are") + " not drawn."
 	}
 	return f
+}
+
+// figureCaption says what the parts are of, and what they add up to.
+func figureCaption(s diff.Stage) string {
+	if s.Name == outsideStages {
+		return "Parts of the work outside stages, per run; all of them add up to its change."
+	}
+	of := "the mean " + string(s.Unit)
+	if s.Unit == diff.PerToken {
+		of += " of all passes"
+	}
+	return "Parts of the GPUs' time from the first start to the last end of the work of " + of + "; all of them add up to the change of the mean."
 }
 
 // partText is the change of a part, and what it is of the part itself.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"prof/queries/diff"
@@ -63,18 +64,39 @@ func addsUp(by diff.Dimension) bool {
 	return slices.Contains([]diff.Dimension{"", diff.ByKernel, diff.ByFamily, diff.ByGrid, diff.ByStage}, by)
 }
 
-// shownGroups are those that are shown to people: none of captures that are the same, and of the parts of a stage as many as of kernels.
+// shownGroups are those that are shown to people: none of captures that are the same, none of work outside stages that hardly changed,
+// and of the parts of a stage as many as of kernels.
 func shownGroups(r *diff.Result) []itemGroup {
 	if r.Same {
 		return nil
 	}
-	out := itemGroups(r)
+	out := slices.DeleteFunc(itemGroups(r), func(g itemGroup) bool {
+		return g.stage != nil && r.Options.Stage != outsideStages && hardlyChanged(*g.stage)
+	})
 	if r.Options.By == diff.ByStage && r.Options.Top > 0 {
 		for i, g := range out {
 			out[i].items = cutItems(g.items, r.Options.Top)
 		}
 	}
 	return out
+}
+
+// leastOutside is the change of the work outside stages, as a share of its time in A, below which its parts are not shown to people.
+const leastOutside = 0.01
+
+// hardlyChanged says whether a stage is the work outside stages and takes about as long on both sides.
+func hardlyChanged(s diff.Stage) bool {
+	effect := outsideEffect(s)
+	return effect != nil && math.Abs(*effect) < leastOutside
+}
+
+// outsideEffect is the change of the work outside stages as a share of its time in A; nil for stages, and where a side has none.
+func outsideEffect(s diff.Stage) *float64 {
+	if s.Name != outsideStages || s.Delta == nil || s.A.PerUnitNs <= 0 {
+		return nil
+	}
+	ratio := float64(s.Delta.Ns) / float64(s.A.PerUnitNs)
+	return &ratio
 }
 
 // cutItems adds up all items behind the first ones in one, which is at the end.

@@ -126,7 +126,7 @@ func newDiffView(r *diff.Result) diffView {
 		v.Notes = append(v.Notes, neutral(note))
 	}
 	for _, q := range r.Queries {
-		v.Queries = append(v.Queries, [2]string{neutral(q.Query) + " of " + neutral(q.Run), neutralLines(q.SQL)})
+		v.Queries = append(v.Queries, [2]string{queryTitle(q, plainly, plainly), neutralLines(q.SQL)})
 	}
 	return v
 }

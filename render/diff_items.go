@@ -64,10 +64,13 @@ func itemScale(items []diff.Item) scale {
 
 // title names a group: its stage, or the whole run.
 func (g itemGroup) title() string {
-	if g.name == "" && g.stage == nil {
-		return "whole run"
+	switch {
+	case g.stage != nil:
+		return diffStage(g.name)
+	case g.name == "":
+		return "whole run, warm-up included"
 	}
-	return diffStage(g.name)
+	return diffStage(g.name) + " of the whole run, warm-up included"
 }
 
 // heading says what a table of items is of.
@@ -76,11 +79,10 @@ func (g itemGroup) heading(r *diff.Result) string {
 	if what == "" {
 		what = "kernels and other parts of GPU time"
 	}
-	text := fmt.Sprintf("%s: %s, %s, largest change first", g.title(), what, g.meanOf())
 	if r.Options.By == diff.ByMetric {
-		text = fmt.Sprintf("%s: metrics", g.title())
+		return fmt.Sprintf("%s: metrics", g.title())
 	}
-	return text
+	return fmt.Sprintf("%s: %s, %s, largest change first", g.title(), what, g.meanOf())
 }
 
 // unit is what the times of a group are for.
@@ -116,7 +118,7 @@ func (g itemGroup) table(r *diff.Result) diffTable {
 		{name: "delta_ns", title: "change" + unit, doc: "B less A", right: true, keep: 11},
 		{name: "effect_ratio", title: "%", doc: "the change in percent of the time in A", right: true, keep: 9},
 		{name: "stage_share_ratio", title: "of stage", doc: "the change in percent of the stage's time in A: these add up to the stage's change", right: true, keep: 5},
-		{name: "calls", title: "calls", doc: "launches, in A and in B where they differ", right: true, keep: 8},
+		{name: "calls", title: "calls", doc: "launches, in A and in B where they differ", right: true, keep: 7},
 		{name: "count_ns", title: "by count", doc: "of the change: other number of calls, at the mean duration of A", right: true, keep: 4},
 		{name: "duration_ns", title: "by duration", doc: "of the change: other mean duration, at the number of calls of A", right: true, keep: 4},
 		{name: "interaction_ns", title: "by both", doc: "of the change: what number and duration make together", right: true, keep: 3},
@@ -124,8 +126,8 @@ func (g itemGroup) table(r *diff.Result) diffTable {
 		{name: "a_mean_ns", pair: "call", title: "a call in A", doc: "mean duration of a call in A ± standard deviation", right: true, keep: 2},
 		{name: "b_mean_ns", pair: "call", title: "a call in B", doc: "mean duration of a call in B ± standard deviation", right: true, keep: 2},
 		{name: "p", title: "p", doc: "chance of a difference like this or larger without a change", right: true, keep: 1},
-		{name: "verdict", title: "verdict", doc: "better, worse, no change or cannot tell", keep: 6},
-		{name: "became", title: becameTitle, doc: "what took its place, or what it took the place of", least: 16, keep: 7},
+		{name: "verdict", title: "verdict", doc: "better, worse, no change or cannot tell", keep: 8},
+		{name: "became", title: becameTitle, doc: "what took its place, or what it took the place of", least: 16, keep: 6},
 	}}
 	names := g.plain(itemName)
 	for _, item := range g.items {

@@ -71,7 +71,7 @@ func newDiffOptions(o diff.Options) diffOptionsJSON {
 
 func newDiffStage(r *diff.Result, s *diff.Stage) diffStageJSON {
 	out := diffStageJSON{Stage: s.Name, Unit: string(s.Unit), Level: textOrNull(s.Level), A: newStageSide(s.A), B: newStageSide(s.B), Delta: newDiffDelta(s.Delta), Comparison: newDiffTest(&s.Comparison),
-		Verdict: string(s.Verdict), Words: s.Words, Expected: textOrNull(s.StageExpected), Contributors: []diffContributorJSON{}, Ledger: []diffItemJSON{}, Figures: []diffFigureJSON{}}
+		Verdict: string(s.Verdict), WorkEffect: finitePointer(s.WorkEffect), Words: s.Words, Expected: textOrNull(s.StageExpected), Contributors: []diffContributorJSON{}, Ledger: []diffItemJSON{}, Figures: []diffFigureJSON{}}
 	for _, c := range s.Contributors {
 		out.Contributors = append(out.Contributors, diffContributorJSON{c.Name, c.Words, c.DeltaNs, finitePointer(c.Effect), finitePointer(c.ShareRatio)})
 	}

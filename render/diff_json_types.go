@@ -52,6 +52,7 @@ type diffStageJSON struct {
 	Delta        *diffDeltaJSON        `json:"delta"` // of per_unit_ns
 	Comparison   *diffTestJSON         `json:"comparison"`
 	Verdict      string                `json:"verdict"`
+	WorkEffect   *float64              `json:"work_effect_ratio"` // change of the stage by its GPU work alone; null where the verdict is not by that
 	Words        string                `json:"words"`
 	Expected     *string               `json:"expected"` // what differences between the sides explain
 	Contributors []diffContributorJSON `json:"contributors"`

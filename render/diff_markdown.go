@@ -10,7 +10,7 @@ import (
 	"prof/queries/diff"
 )
 
-// DiffMarkdown writes comparisons for a pull request: what DiffTable says with full names and all columns, the tables of items and the
+// DiffMarkdown writes comparisons for a pull request: what DiffTable says with longer names and all columns, the tables of items and the
 // SQL folded away.
 func DiffMarkdown(w io.Writer, list []*diff.Result, _ Options) error {
 	var out bytes.Buffer
@@ -63,7 +63,7 @@ func writeDiffMarkdown(out *bytes.Buffer, r *diff.Result) {
 	if len(r.Queries) > 0 {
 		fmt.Fprintf(out, "\n<details>\n<summary>The SQL behind the figures</summary>\n\n")
 		for _, q := range r.Queries {
-			fmt.Fprintf(out, "%s of %s\n\n%s\n", markdownSpan(neutral(q.Query)), markdownText(neutral(q.Run)), markdownSQL(q.SQL))
+			fmt.Fprintf(out, "%s\n\n%s\n", queryTitle(q, markdownSpan, markdownText), markdownSQL(q.SQL))
 		}
 		out.WriteString("</details>\n")
 	}
@@ -83,6 +83,22 @@ func neutralLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// markdownName is how long a name in a cell of Markdown gets, so that a row stays one that can be read.
+const markdownName = 80
+
+// shortNames gives how the names in a table that a machine knows things by are shortened, so that different ones stay different.
+func (t diffTable) shortNames(to int) func(string) string {
+	var names []string
+	for _, row := range t.rows {
+		for j, c := range row {
+			if c.code && t.columns[j].title != becameTitle {
+				names = append(names, c.text)
+			}
+		}
+	}
+	return shortener(names, to)
+}
+
 func writeDiffTableMarkdown(out *bytes.Buffer, t diffTable) {
 	titles, rule := make([]string, len(t.columns)), make([]string, len(t.columns))
 	for j, c := range t.columns {
@@ -93,14 +109,16 @@ func writeDiffTableMarkdown(out *bytes.Buffer, t diffTable) {
 	}
 	writeMarkdownRow(out, titles)
 	writeMarkdownRow(out, rule)
-	cells := make([]string, len(t.columns))
+	cells, short := make([]string, len(t.columns)), t.shortNames(markdownName)
 	for _, row := range t.rows {
 		for j, c := range row {
 			switch {
 			case c.text == "":
 				cells[j] = ""
-			case c.code:
+			case c.code && t.columns[j].title == becameTitle: // whose names are short
 				cells[j] = markdownCode(c.text)
+			case c.code:
+				cells[j] = markdownCode(short(c.text))
 			case c.tone == toneBetter || c.tone == toneWorse:
 				cells[j] = "**" + markdownText(c.text) + "**"
 			default:

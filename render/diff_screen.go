@@ -42,11 +42,11 @@ func writeComparison(out *bytes.Buffer, r *diff.Result, o Options) {
 	out.WriteString("\n")
 	writeScreenFacts(out, sideFacts(r), o)
 	writeDifferences(out, r, o)
-	dropped := writeStages(out, r, o)
+	leftOut := writeStages(out, r, o)
 	for _, g := range shownGroups(r) {
 		out.WriteString("\n")
 		writeWrapped(out, "", g.heading(r), o.limit(), style(o, dim))
-		dropped = append(dropped, writeItems(out, g, r, o)...)
+		leftOut = writeItems(out, g, r, o) || leftOut
 	}
 	if len(r.Notes) > 0 {
 		out.WriteString("\n")
@@ -55,8 +55,8 @@ func writeComparison(out *bytes.Buffer, r *diff.Result, o Options) {
 		writeWrapped(out, "note: ", neutral(note), o.limit(), plainly)
 	}
 	out.WriteString("\n")
-	if len(dropped) > 0 {
-		writeWrapped(out, "", fmt.Sprintf("left out to fit %d columns of text: %s; --wide shows all", o.Width, strings.Join(unique(dropped), ", ")), o.limit(), style(o, dim))
+	if leftOut {
+		writeWrapped(out, "", fmt.Sprintf("left out is what does not fit %d columns of text; --wide shows all", o.Width), o.limit(), style(o, dim))
 	}
 	if line := sourceLine(r); line != "" {
 		writeWrapped(out, "", line+"; --explain prints their SQL", o.limit(), style(o, dim))
@@ -96,28 +96,37 @@ func (o Options) limited() Options {
 	return o
 }
 
-// writeStages writes the table of the stages, what its columns mean, and a sentence each.
-func writeStages(out *bytes.Buffer, r *diff.Result, o Options) (dropped []string) {
+// writeLeftOut names the columns that a table had no room for, and says whether there are any.
+func writeLeftOut(out *bytes.Buffer, dropped []string, o Options) bool {
+	if len(dropped) > 0 {
+		writeWrapped(out, "  ", "left out: "+strings.Join(dropped, ", "), o.limit(), style(o, dim))
+	}
+	return len(dropped) > 0
+}
+
+// writeStages writes the table of the stages, what its columns mean, and a sentence each; it says whether columns are left out.
+func writeStages(out *bytes.Buffer, r *diff.Result, o Options) (leftOut bool) {
 	if t := stageTable(r); len(t.rows) > 0 {
 		out.WriteString("\n")
 		writeWrapped(out, "", t.caption, o.limit(), style(o, dim))
-		dropped = writeDiffTable(out, t, o)
+		dropped := writeDiffTable(out, t, o)
 		for _, text := range stageLegend(r, t, dropped) {
 			writeWrapped(out, "  ", text, o.limit(), style(o, dim))
 		}
+		leftOut = writeLeftOut(out, dropped, o)
 	}
 	out.WriteString("\n")
 	for _, s := range r.Stages {
 		writeWrapped(out, "- ", stageWordsOf(s), o.limit(), plainly)
 	}
-	return dropped
+	return leftOut
 }
 
 // itemsWide is from which width on names of items have the room of a wide terminal.
 const itemsWide = 120
 
-// writeItems writes a table of items, and below it what became of those that moved.
-func writeItems(out *bytes.Buffer, g itemGroup, r *diff.Result, o Options) (dropped []string) {
+// writeItems writes a table of items, and below it what became of those that moved; it says whether columns are left out.
+func writeItems(out *bytes.Buffer, g itemGroup, r *diff.Result, o Options) (leftOut bool) {
 	t := g.table(r)
 	if last := len(t.columns) - 1; t.columns[last].title == becameTitle {
 		t.columns = t.columns[:last]
@@ -125,9 +134,9 @@ func writeItems(out *bytes.Buffer, g itemGroup, r *diff.Result, o Options) (drop
 	if o.Width >= itemsWide {
 		t.columns[0].least = clearText * 2
 	}
-	dropped = writeDiffTable(out, t, o)
+	dropped := writeDiffTable(out, t, o)
 	writeMoves(out, g, o)
-	return dropped
+	return writeLeftOut(out, dropped, o)
 }
 
 // stageWordsOf is the sentence of a stage with how its other figures changed.
@@ -141,6 +150,9 @@ func stageWordsOf(s diff.Stage) string {
 
 // ownWords is the sentence of a stage, with what differences between the sides explain.
 func ownWords(s diff.Stage) string {
+	if hardlyChanged(s) {
+		return "work outside stages: " + signedPercent(*outsideEffect(s)) + " (not judged)"
+	}
 	text := neutral(s.Words)
 	if text == "" {
 		text = diffStage(s.Name) + ": " + string(s.Verdict)

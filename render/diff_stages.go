@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -13,18 +12,19 @@ import (
 
 // stageTable is the table of the stages of a comparison.
 func stageTable(r *diff.Result) diffTable {
+	level := confidence(r.Options)
 	t := diffTable{caption: stageCaption(r), columns: []diffColumn{
 		{name: "stage", title: "stage", doc: "stage of the workload", least: 12, keep: 9},
 		{name: "unit", title: "per", doc: "what the times are for: a pass, or a token where the sides' passes work on different numbers of tokens", keep: 5},
-		{name: "a", pair: "sides", title: "A ± std (n)", doc: "centre of the samples of A (median; mean below three), standard deviation in percent of it, number of samples", right: true, keep: 8},
-		{name: "b", pair: "sides", title: "B ± std (n)", doc: "the same of B", right: true, keep: 8},
+		{name: "a", pair: "sides", title: "A: " + centreName(r) + " ± std (n)", doc: "centre of the samples of A (median; mean below three), standard deviation in percent of it, number of samples", right: true, keep: 8},
+		{name: "b", pair: "sides", title: "B: " + centreName(r) + " ± std (n)", doc: "the same of B", right: true, keep: 8},
 		{name: "effect_ratio", title: "change", doc: "B over A less 1", right: true, keep: 9},
 		{name: "verdict", title: "verdict", doc: "better, worse, no change or cannot tell", keep: 9},
 		{name: "p", title: "p", doc: "chance of a difference like this or larger without a change", right: true, keep: 4},
 		{name: "smallest_ratio", title: "detectable", doc: "the smallest change that this many samples with this spread could show", right: true, keep: 3},
 		{name: "level", title: "samples", doc: "what the samples are: passes, repeats or runs", keep: 2},
-		{name: "a_interval", pair: "interval", title: "interval of A", doc: "in which the centre of A lies but for the error rate", right: true, keep: 1},
-		{name: "b_interval", pair: "interval", title: "interval of B", doc: "the same of B", right: true, keep: 1},
+		{name: "a_interval", pair: "interval", title: level + " interval of A", doc: "in which the centre of A lies but for the error rate", right: true, keep: 1},
+		{name: "b_interval", pair: "interval", title: level + " interval of B", doc: "the same of B", right: true, keep: 1},
 	}}
 	for _, s := range judgedStages(r) {
 		t.rows = append(t.rows, stageRow(s))
@@ -109,35 +109,6 @@ func smallestCell(c *stats.Comparison) diffCell {
 }
 
 func verdictCell(v diff.Verdict) diffCell { return diffCell{text: string(v), tone: toneOf(v)} }
-
-// stageLegend says what the columns of the table of stages mean that a reader may not know.
-func stageLegend(r *diff.Result, t diffTable, dropped []string) []string {
-	has := func(title string) bool {
-		return slices.ContainsFunc(t.columns, func(c diffColumn) bool { return c.title == title }) && !slices.Contains(dropped, title)
-	}
-	out := []string{"A, B: median (mean below three samples) ± standard deviation (samples); change: B over A less 1"}
-	if has("p") {
-		var methods []string
-		for _, s := range r.Stages {
-			if s.Comparison.P != nil && s.Comparison.Method != "" {
-				methods = append(methods, s.Comparison.Method)
-			}
-		}
-		out = append(out, fmt.Sprintf("p: chance of such a difference without a change (%s)", strings.Join(unique(methods), ", "))+correctedText(r))
-	}
-	if has("detectable") {
-		out = append(out, "detectable: the smallest change that this many samples with this spread could show")
-	}
-	return out
-}
-
-// correctedText says how verdicts read p where there are several; "" for one stage.
-func correctedText(r *diff.Result) string {
-	if len(judgedStages(r)) < 2 {
-		return ""
-	}
-	return ", corrected for the number of stages (Holm)"
-}
 
 // moreLine says in one line how the other figures of a stage changed; "" where it has none.
 func moreLine(s diff.Stage) string {

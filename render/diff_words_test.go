@@ -2,6 +2,7 @@ package render
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,5 +75,87 @@ func TestDiffByStage(t *testing.T) {
 	}
 	if csv := diffText(t, "csv", Options{}, r); strings.Count(csv, ",stage,decode,") != 1 || strings.Contains(csv, "others") {
 		t.Errorf("CSV is\n%s", csv)
+	}
+}
+
+// TestDiffOutside holds that the parts of work outside stages are shown to people where it changed, or is asked for, and always in CSV.
+func TestDiffOutside(t *testing.T) {
+	for _, c := range []struct {
+		stage  string
+		before int64
+		after  int64
+		shown  bool
+		words  string
+	}{
+		{"", 10_000_000, 10_003_000, false, "- work outside stages: +0.03 % (not judged)\n"},
+		{"", 10_000_000, 9_800_000, true, "- not judged, since\n"},
+		{"(none)", 10_000_000, 10_003_000, true, "- work outside stages: +0.03 % (not judged)\n"},
+	} {
+		r := exampleDiff()
+		part := partOf("(none)", "kernel", "fill_kernel", "", 10, c.before, 10, c.after)
+		outside := stageOf("(none)", diff.CannotTell, 0.5, []diff.Item{part})
+		outside.Words, outside.More = "not judged, since", nil
+		r.Options.Stage, r.Stages, r.Items = c.stage, append(r.Stages, outside), append(r.Items, part)
+		for _, form := range []string{"table", "md", "html", "csv", "json"} {
+			text := diffText(t, form, Options{Width: 200}, r)
+			if got, want := strings.Contains(text, "fill_kernel"), c.shown || form == "csv" || form == "json"; got != want {
+				t.Errorf("--stage %q, %d → %d as %s: the kernel is shown: %v", c.stage, c.before, c.after, form, got)
+			}
+			if form == "table" && !strings.Contains(text, c.words) {
+				t.Errorf("the table lacks %q:\n%s", c.words, text)
+			}
+		}
+	}
+}
+
+// TestDiffLegend holds that columns that are left out are not explained, what the smallest change means for single processes, and that
+// columns name their centre and the level of intervals.
+func TestDiffLegend(t *testing.T) {
+	r := exampleDiff()
+	r.Options.Stats.Alpha, r.Stages[1].Comparison.FloorUnknown = 0.05, true
+	table := stageTable(r)
+	var titles []string
+	for _, c := range table.columns {
+		titles = append(titles, c.title)
+	}
+	for _, want := range []string{"A: median ± std (n)", "95 % interval of A", "95 % interval of B"} {
+		if !slices.Contains(titles, want) {
+			t.Errorf("no column %q in %q", want, titles)
+		}
+	}
+	if all := strings.Join(stageLegend(r, table, nil), "\n"); !strings.Contains(all, "could show; with one process a side no less than processes of the same code may differ by") {
+		t.Errorf("the legend is\n%s", all)
+	}
+	if few := stageLegend(r, table, slices.DeleteFunc(titles, func(s string) bool { return s == "change" })); len(few) != 1 || few[0] != "change: B over A less 1" {
+		t.Errorf("the legend of one column is %q", few)
+	}
+	r.Stages[0].Comparison.NA = 2
+	if title := stageTable(r).columns[1].title; title != "A: centre ± std (n)" {
+		t.Errorf("medians and means are titled %q", title)
+	}
+}
+
+// TestDiffShortNames holds that names of commits and, in Markdown, of kernels are shortened, and that queries of no run say so.
+func TestDiffShortNames(t *testing.T) {
+	r := exampleDiff()
+	commit := strings.Repeat("0123456789", 4)
+	r.Differences = []diff.Difference{{Aspect: "commit", A: commit + " (1 run), 1f2e3d4", B: "not known", Weight: diff.Tells}}
+	r.Queries = append(r.Queries, diff.Source{Query: "run-conditions.v1", SQL: "FROM x"})
+	for _, form := range []string{"table", "md", "html"} {
+		text := diffText(t, form, Options{Width: 200}, r)
+		if !strings.Contains(text, "commit 012345678901 (1 run), 1f2e3d4 → not known") {
+			t.Errorf("%s lacks the short commit:\n%s", form, text)
+		}
+		if strings.Contains(text, " of \n") || strings.Contains(text, " of <") {
+			t.Errorf("%s has a query of nothing", form)
+		}
+	}
+	if !strings.Contains(diffText(t, "json", Options{}, r), commit) {
+		t.Error("JSON lacks the whole commit")
+	}
+	long := "gemm_" + strings.Repeat("x", 200)
+	r.Items[3].Name = long
+	if md := diffText(t, "md", Options{}, r); strings.Contains(md, long) || !strings.Contains(md, "`gemm_xxx") {
+		t.Error("Markdown has the whole name of a kernel")
 	}
 }

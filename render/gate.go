@@ -126,6 +126,14 @@ func gateReason(c gate.Check) string {
 	return text
 }
 
+// gateSeen is the reason with the command that shows more, where there is one.
+func gateSeen(c gate.Check) string {
+	if c.See == "" {
+		return gateReason(c)
+	}
+	return gateReason(c) + "; see: " + neutral(c.See)
+}
+
 // gateContributors names what the change of a broken rule comes from; "" where that is not told.
 func gateContributors(c gate.Check) string {
 	var out []string
@@ -134,7 +142,10 @@ func gateContributors(c gate.Check) string {
 		if text == "" {
 			text = neutral(part.Name)
 		}
-		out = append(out, text+" ("+signedTime(float64(part.DeltaNs))+")")
+		if part.Words == "" || part.Effect != nil && *part.Effect > -1 { // else the words tell the time, having no change in percent
+			text += " (" + signedTime(float64(part.DeltaNs)) + ")"
+		}
+		out = append(out, text)
 	}
 	return strings.Join(out, ", ")
 }

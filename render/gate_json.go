@@ -50,6 +50,7 @@ type gateRuleJSON struct {
 	SamplesA     *int              `json:"baseline_sample_count"`
 	SamplesB     *int              `json:"sample_count"`
 	Contributors []gateContributor `json:"contributors"`
+	See          *string           `json:"see"` // the command that shows what changed
 }
 
 type gateContributor struct {
@@ -83,7 +84,7 @@ func GateJSON(w io.Writer, r *gate.Result, _ Options) error {
 func newGateRule(c gate.Check) gateRuleJSON {
 	out := gateRuleJSON{Rule: c.Rule.Text, File: c.Rule.At.File, Line: c.Rule.At.Line, Figure: c.Subject, Stage: textOrNull(c.Stage), Outcome: string(c.Outcome), Reason: c.Reason,
 		Unit: string(c.Unit), Per: textOrNull(c.Per), Value: finitePointer(c.Value), Baseline: finitePointer(c.Baseline), Limit: finitePointer(c.Limit), Operator: c.Rule.Operator(),
-		Effect: finitePointer(c.Effect), P: finitePointer(c.P), Level: textOrNull(c.Level), Contributors: []gateContributor{}}
+		Effect: finitePointer(c.Effect), P: finitePointer(c.P), Level: textOrNull(c.Level), Contributors: []gateContributor{}, See: textOrNull(c.See)}
 	if x := c.Comparison; x != nil {
 		out.Method, out.Smallest, out.SamplesA, out.SamplesB = textOrNull(x.Method), finitePointer(x.Smallest), &x.NA, &x.NB
 	}

@@ -85,7 +85,7 @@ func junitCaseOf(c gate.Check) junitCase {
 	if c.Value != nil {
 		text += junitFigures(c) + "\n"
 	}
-	text += gateReason(c)
+	text += gateSeen(c)
 	switch c.Outcome {
 	case gate.Broken:
 		out.Failure = &junitProblem{"broken", gateReason(c), text}

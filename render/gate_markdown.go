@@ -32,6 +32,13 @@ func GateMarkdown(w io.Writer, r *gate.Result, _ Options) error {
 	}
 	var held bytes.Buffer
 	writeGateReasons(&held, "", r, func(o gate.Outcome) bool { return o == gate.Holds })
+	title := "Rules that hold, and notes"
+	switch {
+	case held.Len() == 0:
+		title = "Notes"
+	case len(r.Notes) == 0:
+		title = "Rules that hold"
+	}
 	for i, note := range r.Notes {
 		if i == 0 && held.Len() > 0 {
 			held.WriteString("\n")
@@ -39,7 +46,7 @@ func GateMarkdown(w io.Writer, r *gate.Result, _ Options) error {
 		fmt.Fprintf(&held, "- %s\n", markdownLine(neutral(note)))
 	}
 	if held.Len() > 0 {
-		fmt.Fprintf(&out, "\n<details>\n<summary>Rules that hold, and notes</summary>\n\n%s\n</details>\n", held.Bytes())
+		fmt.Fprintf(&out, "\n<details>\n<summary>%s</summary>\n\n%s\n</details>\n", title, held.Bytes())
 	}
 	_, err := w.Write(out.Bytes())
 	return err
@@ -64,7 +71,11 @@ func writeGateReasons(out *bytes.Buffer, lead string, r *gate.Result, of func(ga
 		if !of(c.Outcome) || reason == "" {
 			continue
 		}
-		fmt.Fprintf(out, "%s- %s %s: %s\n", lead, gateSigns[c.Outcome], markdownSpan(neutral(c.Subject)), markdownText(reason))
+		see := ""
+		if c.See != "" {
+			see = "; see: " + markdownSpan(neutral(c.See))
+		}
+		fmt.Fprintf(out, "%s- %s %s: %s%s\n", lead, gateSigns[c.Outcome], markdownSpan(neutral(c.Subject)), markdownText(reason), see)
 		lead = ""
 	}
 }

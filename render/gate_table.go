@@ -26,7 +26,7 @@ func GateTable(w io.Writer, r *gate.Result, o Options) error {
 	dropped := writeDiffTable(&out, gateTable(r), o)
 	out.WriteString("\n")
 	for _, c := range r.Checks {
-		if reason := gateReason(c); reason != "" {
+		if reason := gateSeen(c); reason != "" {
 			writeWrapped(&out, "- ", neutral(c.Subject)+": "+reason, o.limit(), plain)
 		}
 	}

@@ -42,7 +42,9 @@ func exampleGate() *gate.Result {
 				Level: "passes", Comparison: &stats.Comparison{NA: 5, NB: 5, A: 40e6, B: 43.2e6, Method: stats.MethodU, Smallest: number(0.004)}, P: number(0.0079), Outcome: gate.Broken,
 				Reason: "+8 % (p = 0.0079, Mann-Whitney U, 5 and 5 passes)",
 				Contributors: []diff.Contributor{{Name: "attention", Words: "attention kernels +31 %", DeltaNs: 2_900_000, Effect: number(0.31)},
-					{Name: "launch-bound", Words: "launch gaps +8 %", DeltaNs: 400_000, Effect: number(0.08)}}},
+					{Name: "launch-bound", Words: "launch gaps +8 %", DeltaNs: 400_000, Effect: number(0.08)},
+					{Name: "kernel k", Words: "new: kernel k +371 us", DeltaNs: 371_000}, {Name: "copies", Words: "no more copies -90 us", DeltaNs: -90_000, Effect: number(-1)}},
+				See: "prof diff main-4f2a 'pr 17`x`' --stage decode"},
 			{Rule: span, Subject: "stage.prefill.gpu_span_ns", Stage: "prefill", Unit: gate.Ns, Per: "token", Baseline: number(21400), Value: number(21600), Limit: number(22042), Effect: number(21600.0/21400 - 1),
 				Level: "repeats", Comparison: &stats.Comparison{NA: 3, NB: 3, Method: stats.MethodWelch, Smallest: number(0.06)}, P: number(0.41), Outcome: gate.Holds,
 				Reason: "+0.93 % (p = 0.41, Welch's t, 3 and 3 repeats); a regression below 6 % would not have shown"},
@@ -91,6 +93,23 @@ func TestGateForms(t *testing.T) {
 	for _, e := range entries {
 		if !used[e.Name()] {
 			t.Errorf("testdata/gate/%s belongs to no test", e.Name())
+		}
+	}
+}
+
+// TestGateMarkdownFolded: what is folded away is named by what it holds.
+func TestGateMarkdownFolded(t *testing.T) {
+	for want, change := range map[string]func(r *gate.Result){
+		"<summary>Notes</summary>":           func(r *gate.Result) { r.Notes = []string{"a note"} },
+		"<summary>Rules that hold</summary>": func(r *gate.Result) { r.Checks[0].Reason = "no difference" },
+		"<summary>Rules that hold, and notes</summary>": func(r *gate.Result) {
+			r.Checks[0].Reason, r.Notes = "no difference", []string{"a note"}
+		},
+	} {
+		r := plainGate()
+		change(r)
+		if got := gateText(t, "md", r, Options{}); !strings.Contains(got, want) {
+			t.Errorf("there is no %s in\n%s", want, got)
 		}
 	}
 }

@@ -59,7 +59,11 @@ func trendFacts(r *trend.Result, o TrendOptions) [][2]string {
 		facts = append(facts, [2]string{"command", neutral(o.Command)})
 	}
 	first, last := r.Runs[0], r.Runs[len(r.Runs)-1]
-	facts = append(facts, [2]string{"runs", fmt.Sprintf("%s, %s to %s UTC", numberOf(int64(len(r.Runs)), "run", "runs"), minute(first.At), minute(last.At))})
+	when := fmt.Sprintf("%s, %s", numberOf(int64(len(r.Runs)), "run", "runs"), minute(first.At))
+	if minute(last.At) != minute(first.At) {
+		when += " to " + minute(last.At)
+	}
+	facts = append(facts, [2]string{"runs", when + " UTC"})
 	if len(r.Options.Tags) > 0 {
 		facts = append(facts, [2]string{"tags", neutral(strings.Join(r.Options.Tags, ", "))})
 	}
@@ -133,7 +137,7 @@ func trendFrame(r *trend.Result, last int) (f *queries.Frame, left int) {
 		if row == nil {
 			continue
 		}
-		row[0], row[len(main)+1], row[len(main)+2], row[len(main)+3] = run.Name, strings.Join(marks[i], "; "), minute(run.At), shortCommit(run)
+		row[0], row[len(main)+1], row[len(main)+2], row[len(main)+3] = run.Name, strings.Join(marks[i], "; "), minute(run.At), runCommit(run)
 		f.Rows = append(f.Rows, row)
 	}
 	if last > 0 && len(f.Rows) > last {
@@ -146,8 +150,8 @@ func trendFrame(r *trend.Result, last int) (f *queries.Frame, left int) {
 // commitDigits are enough of a commit to find it.
 const commitDigits = 10
 
-// shortCommit is a run's commit in short, with a + where it held changes that were not committed; nil when not known.
-func shortCommit(run trend.Run) any {
+// runCommit is a run's commit in short, with a + where it held changes that were not committed; nil when not known.
+func runCommit(run trend.Run) any {
 	if run.Commit == "" {
 		return nil
 	}

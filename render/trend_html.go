@@ -19,11 +19,13 @@ type trendPage struct {
 	Facts   [][2]string
 	Stages  []trendStageView
 	Changes []trendChangeView
-	Table   *tableView
-	Notes   []string
-	Queries [][2]string
-	Style   template.CSS
-	Script  template.JS
+	// NoChanges is what is said where there are none.
+	NoChanges string
+	Table     *tableView
+	Notes     []string
+	Queries   [][2]string
+	Style     template.CSS
+	Script    template.JS
 	// StyleHash and ScriptHash let these two run, and nothing that a name of a kernel could bring in.
 	StyleHash, ScriptHash string
 }
@@ -53,7 +55,7 @@ func TrendHTML(w io.Writer, r *trend.Result, o TrendOptions) error {
 		return err
 	}
 	p := trendPage{Title: "Trend of " + shorten(neutral(orText(o.Command, r.Workload)), longName, 60), Facts: trendFacts(r, o), Style: template.CSS(style), Script: template.JS(script),
-		StyleHash: hash(style), ScriptHash: hash(script), Notes: trendNotes(r, 0)}
+		StyleHash: hash(style), ScriptHash: hash(script), Notes: trendNotes(r, 0), NoChanges: noChanges(r)}
 	for i := range r.Series {
 		p.Stages = append(p.Stages, newTrendStageView(r, i))
 	}
@@ -75,6 +77,13 @@ func TrendHTML(w io.Writer, r *trend.Result, o TrendOptions) error {
 		y, _ := b[id].(string)
 		return place[y] - place[x]
 	})
+	at := newest.Index("at")
+	for i, cells := range newest.Rows {
+		newest.Rows[i] = slices.Clone(cells)
+		if text, known := cells[at].(string); known {
+			newest.Rows[i][at] = prefix(text, len("2006-01-02 15:04:05"))
+		}
+	}
 	if p.Table, err = newTableView(&newest, "Runs, newest first", pageExcerpt, nil); err != nil {
 		return err
 	}

@@ -70,23 +70,27 @@ type trendItemJSON struct {
 	Name   string     `json:"name"`
 	Family *string    `json:"family"`
 	Values []*float64 `json:"pass_ns"` // one for each point
+	Calls  []*float64 `json:"pass_launch_count"`
 }
 
 type trendChangeJSON struct {
-	Series    int                   `json:"series"`    // place in series
-	Kind      *string               `json:"item_kind"` // null: the stage itself
-	Name      *string               `json:"item_name"`
-	First     int                   `json:"first"` // places in runs: the first at the new level, the last at the old one
-	Last      int                   `json:"last"`
-	Before    float64               `json:"before"`
-	After     float64               `json:"after"`
-	Effect    *float64              `json:"effect_ratio"`
-	P         *float64              `json:"p"`
-	IsSuspect bool                  `json:"is_suspect"`
-	Verdict   string                `json:"verdict"`
-	Words     string                `json:"words"`
-	Moved     []trendChangeJSON     `json:"moved"`
-	Differs   []trendDifferenceJSON `json:"differences"` // null where it was not looked up
+	Series      int                   `json:"series"`    // place in series
+	Kind        *string               `json:"item_kind"` // null: the stage itself
+	Name        *string               `json:"item_name"`
+	First       int                   `json:"first"` // places in runs: the first at the new level, the last at the old one
+	Last        int                   `json:"last"`
+	Before      float64               `json:"before"`
+	After       float64               `json:"after"`
+	Effect      *float64              `json:"effect_ratio"`
+	P           *float64              `json:"p"`
+	IsSuspect   bool                  `json:"is_suspect"`
+	Verdict     string                `json:"verdict"`
+	Words       string                `json:"words"`
+	CallsBefore *float64              `json:"calls_before"` // of an item: executions in a pass of the runs last and first
+	CallsAfter  *float64              `json:"calls_after"`
+	Moved       []trendChangeJSON     `json:"moved"`
+	Largest     *trendChangeJSON      `json:"largest_unsure"` // of a stage: the item that changed most without being sure
+	Differs     []trendDifferenceJSON `json:"differences"`    // null where it was not looked up
 }
 
 type trendDifferenceJSON struct {
@@ -134,7 +138,7 @@ func newTrendSeriesJSON(s trend.Series) trendSeriesJSON {
 		out.Levels = append(out.Levels, trendLevelJSON{l.From, l.To, l.Median})
 	}
 	for _, it := range s.Items {
-		out.Items = append(out.Items, trendItemJSON{it.Kind, it.Name, knownText(it.Family), it.Values})
+		out.Items = append(out.Items, trendItemJSON{it.Kind, it.Name, knownText(it.Family), it.Values, it.Calls})
 	}
 	return out
 }
@@ -146,10 +150,13 @@ func newTrendChangeJSON(r *trend.Result, c trend.Change) trendChangeJSON {
 		out.P = &c.P
 	}
 	if c.Item != nil {
-		out.Kind, out.Name = &c.Item.Kind, &c.Item.Name
+		out.Kind, out.Name, out.CallsBefore, out.CallsAfter = &c.Item.Kind, &c.Item.Name, c.CallsBefore, c.CallsAfter
 	}
 	for _, m := range c.Moved {
-		out.Moved = append(out.Moved, newTrendChangeJSON(r, m))
+		out.Moved = append(out.Moved, newTrendPartJSON(r, m))
+	}
+	if c.Largest != nil {
+		out.Largest = new(newTrendPartJSON(r, *c.Largest))
 	}
 	if c.Asked {
 		out.Differs = []trendDifferenceJSON{}
@@ -157,6 +164,13 @@ func newTrendChangeJSON(r *trend.Result, c trend.Change) trendChangeJSON {
 			out.Differs = append(out.Differs, trendDifferenceJSON{d.Aspect, knownText(d.Before), knownText(d.After), d.Weight})
 		}
 	}
+	return out
+}
+
+// newTrendPartJSON is an item's part of its stage's change, in words that say no more than that.
+func newTrendPartJSON(r *trend.Result, c trend.Change) trendChangeJSON {
+	out := newTrendChangeJSON(r, c)
+	out.Words = trendItem(*c.Item, itemWidth) + " " + itemMoved(c)
 	return out
 }
 

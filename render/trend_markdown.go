@@ -21,7 +21,7 @@ func TrendMarkdown(w io.Writer, r *trend.Result, o TrendOptions) error {
 	}
 	out.WriteString("\n### Changes of level\n\n")
 	if len(r.Changes) == 0 {
-		out.WriteString("No change of level was found.\n")
+		out.WriteString(noChanges(r) + "\n")
 	}
 	for i, c := range r.Changes {
 		fmt.Fprintf(&out, "%d. **%s**\n", i+1, markdownText(changeHeadline(r, c)))

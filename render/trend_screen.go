@@ -40,10 +40,10 @@ func TrendTable(w io.Writer, r *trend.Result, o TrendOptions) error {
 	return err
 }
 
-// writeSparklines writes a line for each series.
+// writeSparklines writes a line for each series, below a line that says what its parts are.
 func writeSparklines(out *bytes.Buffer, r *trend.Result, o TrendOptions) {
 	list, left := firstOf(r.Series, seriesSaid)
-	labels, values, most := make([]string, len(list)), make([]string, len(list)), [2]int{}
+	labels, values, most := make([]string, len(list)), make([]string, len(list)), [2]int{width(stageHead), width(levelHead)}
 	for i := range list {
 		labels[i], values[i] = seriesLabel(r, i), levelNow(r, i)
 		if !list[i].Latest {
@@ -55,12 +55,15 @@ func writeSparklines(out *bytes.Buffer, r *trend.Result, o TrendOptions) {
 	if room := o.limit(); room > 0 {
 		cells = max(12, min(cells, room-most[0]-stateColumns))
 	}
+	points := min(cells, mostPoints(list))
+	head := pad(stageHead, most[0], false) + "  " + pad(shorten(sparkHead, points, 60), points, false) + "  " + pad(levelHead, most[1], true)
+	out.WriteString(style(o.Options, dim)(head) + "\n")
 	for i, s := range list {
 		line := sparkline(pointValues(s), cells)
-		fmt.Fprintf(out, "%s  %s  %s  ", pad(labels[i], most[0], false), pad(line, min(cells, mostPoints(list)), false), pad(values[i], most[1], true))
+		fmt.Fprintf(out, "%s  %s  %s  ", pad(labels[i], most[0], false), pad(line, points, false), pad(values[i], most[1], true))
 		text := stateWords(r, i)
 		if room := o.limit(); room > 0 {
-			text = shorten(text, max(12, room-most[0]-most[1]-min(cells, mostPoints(list))-6), 60)
+			text = shorten(text, max(12, room-most[0]-most[1]-points-6), 60)
 		}
 		out.WriteString(text + "\n")
 	}
@@ -68,6 +71,13 @@ func writeSparklines(out *bytes.Buffer, r *trend.Result, o TrendOptions) {
 		writeWrapped(out, "", fmt.Sprintf("and %s more: --format json or html has them", numberOf(int64(left), "series", "series")), o.limit(), style(o.Options, dim))
 	}
 }
+
+// What the parts of a series' line are.
+const (
+	stageHead = "stage"
+	sparkHead = "oldest first"
+	levelHead = "level now"
+)
 
 // mostPoints is how many points the longest series has.
 func mostPoints(list []trend.Series) int {
@@ -81,7 +91,7 @@ func mostPoints(list []trend.Series) int {
 // writeTrendChanges writes what changed, oldest first.
 func writeTrendChanges(out *bytes.Buffer, r *trend.Result, o TrendOptions) {
 	if len(r.Changes) == 0 {
-		out.WriteString("no change of level was found\n")
+		writeWrapped(out, "", noChanges(r), o.limit(), plainly)
 		return
 	}
 	from := 0

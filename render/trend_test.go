@@ -45,17 +45,18 @@ func madeTrend() *trend.Result {
 			*p.Value += 14.6e6
 		}
 		decode.Points = append(decode.Points, p)
-		gemm.Values = append(gemm.Values, new(50e6))
+		gemm.Values, gemm.Calls = append(gemm.Values, new(50e6)), append(gemm.Calls, new(100.0))
 	}
 	decode.Items = []trend.Item{gemm}
 	other.Points = []trend.Point{{Run: 6, Value: new(580e6), Passes: 3}}
 	r.Series = []trend.Series{prefill, decode, other}
 	r.Changes = []trend.Change{
 		{Series: 1, First: 9, Last: 8, Point: 9, Before: 290.5e6, After: 305.1e6, Effect: new(0.0503), P: 1e-7, Verdict: trend.Worse, Asked: true,
-			Moved:      []trend.Change{{Series: 1, Item: &gemm, First: 9, Last: 8, Point: 9, Before: 50e6, After: 64.2e6, Effect: new(0.284), Verdict: trend.Worse}},
+			Moved:      []trend.Change{{Series: 1, Item: &gemm, First: 9, Last: 8, Point: 9, Before: 50e6, After: 64.2e6, Effect: new(0.284), Verdict: trend.Worse, CallsBefore: new(100.0), CallsAfter: new(112.0)}},
 			Provenance: []trend.Difference{{Aspect: "commit", Before: "605e9d3b00000008", After: "6b1a5e6e00000009", Weight: "tells"}, {Aspect: "driver", Before: "570.1", Weight: "clouds"}}},
 		{Series: 0, Item: &trend.Item{Kind: "idle", Name: "idle"}, First: 10, Last: 9, Point: 10, Before: 0, After: 1e6, Verdict: trend.Worse, Asked: true},
-		{Series: 1, First: 13, Last: 12, Point: 13, Before: 305.1e6, After: 251e6, Effect: new(-0.177), P: 1e-4, Verdict: trend.Better, Suspect: true},
+		{Series: 1, First: 13, Last: 12, Point: 13, Before: 305.1e6, After: 251e6, Effect: new(-0.177), P: 1e-4, Verdict: trend.Better, Suspect: true, Around: [2]int{4, 1},
+			Largest: &trend.Change{Series: 1, Item: &gemm, First: 13, Last: 12, Point: 13, Before: 64.2e6, After: 64.1884e6, Effect: new(-0.0002), Verdict: trend.Better}},
 	}
 	return r
 }
@@ -144,7 +145,7 @@ func TestTrendNumbers(t *testing.T) {
 		Series  []struct{ Points []struct{ Value *float64 } }
 		Changes []struct {
 			Words       string
-			Moved       []struct{ Item_name string }
+			Moved       []struct{ Item_name, Words string }
 			Differences *[]struct{ After *string }
 		}
 	}
@@ -152,8 +153,28 @@ func TestTrendNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if back.Command != nil || back.Series[1].Points[3].Value != nil || *back.Series[1].Points[4].Value != 290.6e6 || back.Changes[0].Moved[0].Item_name != hostileKernel ||
-		(*back.Changes[0].Differences)[1].After != nil || back.Changes[2].Differences != nil {
+		(*back.Changes[0].Differences)[1].After != nil || strings.Contains(back.Changes[0].Moved[0].Words, "kept its level") || back.Changes[2].Differences != nil {
 		t.Errorf("json holds %+v", back)
+	}
+}
+
+// TestTrendOfFewRuns holds that of runs too few to find a change none is said to be absent, and that one run has one time.
+func TestTrendOfFewRuns(t *testing.T) {
+	r := madeTrend()
+	r.Changes, r.Series, r.Runs = nil, r.Series[:1], r.Runs[:1]
+	r.Series[0].Points, r.Series[0].Levels = r.Series[0].Points[:1], []trend.Level{{Median: 45.7e6}}
+	for _, form := range TrendForms() {
+		if form.Name == "csv" || form.Name == "json" {
+			continue
+		}
+		var out bytes.Buffer
+		if err := form.Write(&out, r, TrendOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		if !strings.Contains(text, "1 run, 2026-01-01 03:00 UTC") || !strings.Contains(text, "Too few runs to find a change of level") || strings.Contains(text, "o change of level was found") {
+			t.Errorf("%s says:\n%s", form.Name, text)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/stats"
 	"prof/queries/trend"
 )
 
@@ -109,9 +110,12 @@ func trendItem(it trend.Item, to int) string {
 	return shorten(neutral(it.Name), to, 60)
 }
 
-// itemMoved says how an item changed: +25.0 % (+50.0 us).
+// itemMoved says how an item changed: +25.0 %, +50.0 us, and its calls where they changed too.
 func itemMoved(c trend.Change) string {
 	by := signedTime(c.After - c.Before)
+	if a, b := c.CallsBefore, c.CallsAfter; a != nil && b != nil && *a != *b {
+		by += fmt.Sprintf(", calls %s → %s", threeDigits(*a), threeDigits(*b))
+	}
 	switch {
 	case c.Before == 0:
 		return "new, " + by
@@ -167,7 +171,7 @@ func changeMoved(r *trend.Result, c trend.Change) string {
 		return ""
 	}
 	if len(c.Moved) == 0 {
-		return "none of its main kernels moved at that run, nor its idle time"
+		return nothingSure(c)
 	}
 	var said []string
 	list, left := firstOf(c.Moved, movedSaid)
@@ -182,6 +186,15 @@ func changeMoved(r *trend.Result, c trend.Change) string {
 		said = append(said, fmt.Sprintf("%d more", left))
 	}
 	return "moved in a pass: " + strings.Join(said, "; ")
+}
+
+// nothingSure says of a stage's change of which no part is sure by how many runs that is, and what it is most likely of.
+func nothingSure(c trend.Change) string {
+	if c.Largest == nil {
+		return "which of its kernels moved is not known"
+	}
+	return fmt.Sprintf("of its kernels and idle time none surely moved, by %s before and %d since; largest: %s %s", numberOf(int64(c.Around[0]), "run", "runs"), c.Around[1],
+		trendItem(*c.Largest.Item, itemWidth), itemMoved(*c.Largest))
 }
 
 // changeDiffers says what else is different between the runs on either side.
@@ -238,13 +251,34 @@ func stateWords(r *trend.Result, series int) string {
 		return "perhaps " + movedWords(r.Options.Metric, *last) + " since " + neutral(r.Runs[last.First].Name)
 	case last != nil:
 		return movedWords(r.Options.Metric, *last) + " since " + neutral(r.Runs[last.First].Name)
-	case known <= 3:
+	case known < leastKnown:
 		return numberOf(int64(known), "run", "runs") + ": too few to find a change"
 	}
 	return "no change"
 }
 
-// levelNow is the value of the level that a series is at; "" where nothing is known.
+// leastKnown is how many runs it takes to find anything: a level of three, and one that is off.
+const leastKnown = stats.DefaultMinSegment + 1
+
+// noChanges says that no change was found, or that none could be.
+func noChanges(r *trend.Result) string {
+	most := 0
+	for _, s := range r.Series {
+		known := 0
+		for _, p := range s.Points {
+			if p.Value != nil {
+				known++
+			}
+		}
+		most = max(most, known)
+	}
+	if most < leastKnown {
+		return fmt.Sprintf("Too few runs to find a change of level: that takes %d, or %d for one that is no more than suspected.", 2*stats.DefaultMinSegment, leastKnown)
+	}
+	return "No change of level was found."
+}
+
+// levelNow is the value of the level that a series is at; the sign of what is not known where it is not.
 func levelNow(r *trend.Result, series int) string {
 	levels := r.Series[series].Levels
 	if len(levels) == 0 {

@@ -83,7 +83,21 @@ func (w *Warehouse) resolve(ctx context.Context, runs []Run, ref string) (Run, e
 	case strings.HasPrefix(ref, baselinePrefix):
 		return w.resolveBaseline(ctx, runs, ref)
 	}
-	return resolveName(runs, ref)
+	r, err := resolveName(runs, ref)
+	if err == nil {
+		return r, nil
+	}
+	all, failed := w.baselinesOf(ctx, runs)
+	if failed != nil {
+		return Run{}, failed
+	}
+	if slices.ContainsFunc(all, func(b Baseline) bool { return b.Name == ref }) {
+		if errors.Is(err, ErrUnknownRun) { // names like it are no guess any more
+			err = fmt.Errorf("%w: %q", ErrUnknownRun, ref)
+		}
+		return Run{}, fmt.Errorf("%w; a baseline has that name: write %s%s", err, baselinePrefix, ref)
+	}
+	return Run{}, err
 }
 
 func resolveLatest(runs []Run, ref string) (Run, error) {

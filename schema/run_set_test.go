@@ -98,6 +98,12 @@ func TestBaselines(t *testing.T) {
 	if got, want := list(), []string{"main baseline 2025-02-01 12:00:00", "release/1.2 base 2025-02-01 12:00:00"}; !slices.Equal(got, want) {
 		t.Errorf("the baselines are %q, want %q", got, want)
 	}
+	if _, err := w.Resolve(t.Context(), "main"); !errors.Is(err, schema.ErrUnknownRun) || err.Error() != `no such run: "main"; a baseline has that name: write baseline:main` {
+		t.Errorf("a baseline in place of a run: %v", err)
+	}
+	if r, err := w.Resolve(t.Context(), "baseline"); err != nil || r.Name != "baseline" {
+		t.Errorf("a run goes before: %q, %v", r.Name, err)
+	}
 	for ref, want := range map[string]string{"baseline:main": "baseline", "baseline:release/1.2": "base"} {
 		if r, err := w.Resolve(t.Context(), ref); err != nil || r.Name != want {
 			t.Errorf("%s is %q, %v", ref, r.Name, err)

@@ -16,8 +16,9 @@ func (p *program) baselineCommand() *cli.Command {
 		Name:      "baseline",
 		Usage:     "name the runs that others are compared with; without a word, list them",
 		ArgsUsage: "[set NAME RUN | list | rm NAME]",
-		Description: `A name has one run; setting it again moves it to another. baseline:NAME then names that run wherever a run is asked for. Of a run that
-bears one, prune keeps the captured files as they are, and rm wants --force.
+		Description: `A name has one run; setting it again moves it to another. baseline:NAME then names that run
+wherever a run is asked for. Of a run that bears one, prune keeps the captured files as they are,
+and rm wants --force.
 
   prof baseline set main @latest
   prof baseline list

@@ -19,36 +19,47 @@ func (p *program) checkCommand() *cli.Command {
 		Name:      "check",
 		Usage:     "judge a run by rules: a gate for CI",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the latest; tag:key=value and RUN,RUN,... mean several runs of the same thing, whose spread from run to run then counts.
+		Description: `Without RUN, the latest; tag:key=value and RUN,RUN,... mean several runs of the same thing,
+whose spread from run to run then counts.
 Exit 0: all rules hold; 3: one is broken; 4: none is broken, and one cannot be judged.
 
-A rule is a line; # begins a comment. With a sign a limit is relative to the baseline, without one it is absolute:
+A rule is a line; # begins a comment. With a sign a limit is relative to the baseline; without
+one it is absolute, and held against the figure (the median of several samples) as it is, noise
+or not:
 
   stage.decode.gpu_span_ns <= +3%         # gpu_busy_ns, gpu_sum_ns, cpu_ns, tokens_per_s, launches
   stage.*.gpu_span_ns <= +5%              # every stage
   stage.prefill.gpu_span_ns <= 60ms       # times take ns, us, ms or s
+  stage.decode.gpu_busy_ns <= +2ms        # at most so much more than the baseline
   stage.decode.launches <= +0             # kernels of a pass
-  kernel:/flash/.mean_ns <= +5%           # kernels whose name matches, together, in each stage: mean_ns, total_ns, calls
+  kernel:/flash/.mean_ns <= +5%           # kernels whose name matches, together, in each stage:
+                                          # mean_ns, total_ns, calls
   stage.decode.kernel:/gemm/.total_ns <= +5%
   mfu.prefill >= 0.35                     # and mbu, as prof query mfu tells them
-  overhead <= 25%                         # of profiling, as prof query overhead tells it
+  overhead <= 25%                         # of profiling, as prof query overhead tells it, in the
+                                          # modes that times are from; overhead.deep names one
   new_kernels <= 0                        # names that the baseline does not have
+  stage.decode.new_kernels <= 0           # of one stage
 
-A change breaks a rule when it is beyond the limit and surely no noise, by passes, repeats or runs; where it looks so but may be noise,
-where there are too few samples to tell, and where a rule matches nothing, it cannot be judged. Rules are those of --rules and --rule; else
-of the file rules in the warehouse's folder; else stage.*.gpu_span_ns <= +5%. The baseline is --baseline, else the only one that is set.
+A change breaks a rule when it is beyond the limit and surely no noise, by passes, repeats or
+runs. It cannot be judged where it looks so but may be noise, where there are too few samples to
+tell, where only a change of more than ten times the limit could have shown, and where the rule
+matches nothing. Rules are those of --rules and --rule; else of the file rules in the warehouse's
+folder; else stage.*.gpu_span_ns <= +5%. The baseline is --baseline, else the only one that is
+set. --out tells the form of a file by its ending (.md, .json, .xml, .txt), and the table still
+goes to stdout; with --format it is one file, written in that form, and stdout stays empty.
 
   prof check
   prof check --baseline baseline:main --rule 'stage.decode.gpu_span_ns <= +3%'
   prof check @latest --rules perf.rules --out summary.md --out junit.xml`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "baseline", Aliases: []string{"b"}, Usage: "the run or runs `REF` to compare with (default: the only baseline that is set)"},
+			&cli.StringFlag{Name: "baseline", Aliases: []string{"b"}, Usage: "the run or runs `REF` to compare with, else the only baseline"},
 			&cli.StringSliceFlag{Name: "rules", Usage: "read rules from `FILE`; - is stdin; may be repeated"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "one more `RULE`; may be repeated"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORM` of the output: table, md, json or junit", DefaultText: "table"},
-			&cli.StringSliceFlag{Name: "out", Usage: "write to `FILE` too, in the form that its ending tells (.md, .json, .xml, .txt), or only there and in the form of --format; may be repeated"},
+			&cli.StringSliceFlag{Name: "out", Usage: "write to `FILE`, in the form that its ending tells; may be repeated"},
 			&cli.StringFlag{Name: "alpha", Usage: "chance `P` to call noise a regression, over all rules", DefaultText: "0.01"},
-			&cli.StringFlag{Name: "assume-noise", Usage: "runs of the same thing differ by up to `PERCENT`, such as 2%; by default what the warehouse's history of the workload says"},
+			&cli.StringFlag{Name: "assume-noise", Usage: "changes up to `PERCENT` (2%) are noise (default: what history says)"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 		},
 		Action: p.check,

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,9 +29,9 @@ func (p *program) checkRules(c *cli.Context) ([]gate.Rule, error) {
 			return nil, err
 		}
 	}
-	for _, rule := range c.StringSlice("rule") {
+	for i, rule := range c.StringSlice("rule") {
 		var err error
-		if out, err = addRules(out, "--rule", rule); err != nil {
+		if out, err = addRules(out, "--rule", strings.Repeat("\n", i)+rule); err != nil { // the line of the second is 2
 			return nil, err
 		}
 	}

@@ -66,7 +66,7 @@ func TestCheck(t *testing.T) {
 		`broken +stage\.decode\.kernel:/\./\.total_ns +1\.77 ms +<= \+5% +1\.69 ms +1\.61 ms +\+10\.2 % +pass\n`,
 		`broken +new_kernels +9 +<= 0 .*`,
 		`holds +stage\.decode\.gpu_span_ns +12\.3 ms +<= 10s +.*`,
-		`- stage\.decode\.launches: \+24 % \(no spread in 3 and 3 repeats\)\n`,
+		`- stage\.decode\.launches: \+24 % \(no spread in 3 and 3 repeats\); see: prof diff sdpa-1 eager --stage decode\n`,
 		`- new_kernels: new, by the time they take: void at::native::elementwise_kernel.* and 6 more\n`,
 	} {
 		if !whole(".*" + line + ".*").MatchString(r.out) {
@@ -74,12 +74,15 @@ func TestCheck(t *testing.T) {
 		}
 	}
 
+	// What a change of the GPUs' work comes from, and where there is more of it.
+	p.wantLike(3, `.*- stage\.decode\.gpu_busy_ns: \+.*; it comes from .* kernels .*; see: prof diff sdpa-1 eager --stage decode --metric gpu_busy_ns\n.*`, "", "check", "--wide", "--rule", "stage.decode.gpu_busy_ns <= +2 %")
+
 	// The same, but allowed.
 	p.wantLike(0, `passed: 3 of 3 rules hold .*`, "", "check", "eager", "--rule", "stage.decode.launches <= +100", "--rule", "stage.decode.kernel:/./.total_ns <= +20%", "--rule", "new_kernels <= 9", "--assume-noise", "5%")
 	// What matches nothing, and what is not known, is never silently right.
 	r = p.run("check", "eager", "--wide", "--rule", "stage.deocde.launches <= 1", "--rule", "kernel:/nosuch/.calls <= 0", "--rule", "stage.decode.kernel:/nosuch/.calls <= 0", "--rule", "mfu.prefill >= 1%", "--rule", "mfu.vision >= 1%", "--rule", "overhead <= 25%",
 		"--rule", "overhead.deep <= 1%", "--rule", "stage.prefill.tokens_per_s >= 1", "--rule", "stage.prefill.launches <= 1000")
-	if r.code != 4 || !strings.HasPrefix(r.out, "cannot judge: 8 of 9 rules, none is broken\n") {
+	if r.code != 4 || !strings.HasPrefix(r.out, "cannot judge: 8 of 9 rules; none is broken\n") {
 		t.Errorf("%d %q\n%s", r.code, r.err, r.out)
 	}
 	for _, line := range []string{
@@ -161,6 +164,7 @@ func TestCheckRules(t *testing.T) {
 		{[]string{"check", "--rules", "wrong.rules"}, "wrong.rules:2:14: stages have no \"gpu_spam_ns\"; did you mean gpu_span_ns or gpu_sum_ns?; there is cpu_ns, gpu_busy_ns, gpu_span_ns, gpu_sum_ns, launches, tokens_per_s, new_kernels; " +
 			"wrong.rules:3:1: mfu of which stage? write mfu.prefill, or mfu.* for each"},
 		{[]string{"check", "--rule", "overhead < 25%"}, "--rule:1:10: want <= or >= here, not \"<\": the figure may be at most or at least the limit"},
+		{[]string{"check", "--rule", relative, "--rule", "overhead < 25%"}, "--rule:2:10: want <= or >= here, not \"<\": the figure may be at most or at least the limit"},
 		{[]string{"check", "--rule", ""}, "--rule holds no rule; see `prof help check`"},
 		{[]string{"check", "--rule", relative, "--format", "csv"}, "unknown format \"csv\": use one of table, md, json, junit"},
 		{[]string{"check", "--rule", relative, "--out", "x.html"}, "--out x.html: its name does not tell the form (.txt, .md, .json, .xml): give --format"},
@@ -173,6 +177,7 @@ func TestCheckRules(t *testing.T) {
 	p.want(result{1, "", "prof: read the rules: open nosuch: no such file or directory\n"}, "check", "--rules", "nosuch")
 	p.want(result{1, "", "prof: no such run: \"nosuch\"; there is eager, sdpa-1\n"}, "check", "nosuch", "--rule", relative)
 	p.want(result{1, "", "prof: no such run: there is no baseline \"mian\"; there is main\n"}, "check", "--rule", relative, "--baseline", "baseline:mian")
+	p.want(result{1, "", "prof: no such run: \"main\"; a baseline has that name: write baseline:main\n"}, "check", "--rule", relative, "--baseline", "main")
 	p.wantLike(3, "regression.*", "", "check", "--rule", relative, "-b", "sdpa-1")
 	p.wantLike(0, "passed.*", "warning: no rule compares with the baseline: their limits have no sign\n", "check", "--rule", "stage.decode.launches <= 1000", "-b", "sdpa-1")
 	p.ok("baseline", "set", "other", "sdpa-1")

@@ -22,35 +22,45 @@ func (p *program) diffCommand() *cli.Command {
 		Name:      "diff",
 		Usage:     "compare runs: is each stage faster or slower for sure, and which kernels, copies and gaps made the difference",
 		ArgsUsage: "A B [C...]",
-		Description: `A is the base; B, and each one after it, is compared with A. A side is a run (name, id, unique prefix of either, @latest, @latest~N,
-baseline:NAME), all runs with a tag (tag:key=value), or several of these with commas between them: runs of one side count as repeats
-of the same thing.
+		Description: `A is the base; B, and each one after it, is compared with A. A side is a run (name, id, unique
+prefix of either, @latest, @latest~N, baseline:NAME), all runs with a tag (tag:key=value), or
+several of these with commas between them: runs of one side count as repeats of the same thing.
 
   prof diff eager sdpa
   prof diff eager sdpa --stage decode --by family
+  prof diff eager sdpa --metric gpu_busy_ns               # on a host whose idle time is noisy
   prof diff tag:branch=main tag:branch=mine --format md --out diff.md
   prof diff baseline:main @latest --fail-over 5%          # for CI
 
-Whether a change is sure follows from the spread of the samples: runs where a side has several, else repeats, else passes. With one
-sample a side nothing can be told, unless --assume-noise says, or the warehouse knows, how much runs of the same thing vary.
+Whether a change is sure follows from the spread of the samples: runs where a side has several,
+else repeats, else passes. With one sample a side nothing can be told, unless --assume-noise says,
+or the warehouse knows, how much runs of the same thing vary. Where the CPU's side is noisy, the
+span of a stage tells little, for idle time is part of it: --metric gpu_busy_ns judges by the time
+that the GPU works, and answers there too.
 
-Percentages are written with their sign: 5% or 0.5%. --fail-over 5% exits with 3 where a stage is surely slower by more than 5 %,
-else with 4 where a stage cannot be judged (it looks slower by more but is not sure to be, has too few samples, or is on one side
-only), else with 0. Work outside stages is not judged.
+Percentages are written with their sign: 5% or 0.5%. --fail-over 5% exits with 3 where a stage is
+surely slower by more than 5 %, else with 4 where a stage cannot be judged (it looks slower by more
+but is not sure to be, has too few samples or too noisy ones, or is on one side only), else with 0.
+Work outside stages is not judged. prof check is for CI that needs more: several rules, limits of
+single stages, kernels or figures, absolute ones, JUnit, or a summary for a pull request.
 
-Of the csv, rows of kind stage stand for stages; the other rows of a stage add up to it to the ns (--by kernel, family, grid, stage).`,
+--by takes kernel, family, grid and stage (the parts of a stage's time), and operator, range and
+metric, which count whole runs, warm-up included, and take no --stage.
+
+In csv, a row of kind stage is a stage's total; the other rows of the stage add up to it to the ns
+(--by kernel, family, grid, stage).`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "by", Value: string(diff.ByKernel), Usage: "what is compared within a stage: kernel, family, grid, stage (parts of its time), operator, range or metric"},
+			&cli.StringFlag{Name: "by", Value: string(diff.ByKernel), Usage: "compare by `WHAT`, see above"},
 			&cli.StringFlag{Name: "stage", Usage: "only this `STAGE`"},
-			&cli.StringFlag{Name: "metric", Value: "gpu_span_ns", Usage: "what stages are judged by: gpu_span_ns, gpu_busy_ns, gpu_sum_ns or cpu_ns"},
-			&cli.IntFlag{Name: "top", Value: 10, Usage: "rows of each stage, largest change first, the rest added up in one; 0 for all"},
-			&cli.StringFlag{Name: "alpha", Value: "0.01", Usage: "error rate of the comparison: the chance to call noise a change"},
-			&cli.StringFlag{Name: "min-effect", Value: "1%", Usage: "smaller changes count as none, even where they are sure"},
-			&cli.StringFlag{Name: "assume-noise", Usage: "changes between runs of up to `P%` count as noise", DefaultText: "what runs of the same thing in the warehouse show"},
-			&cli.StringFlag{Name: "fail-over", Usage: "exit with 3 where a stage is surely slower by more than `P%`, 4 where that cannot be judged"},
+			&cli.StringFlag{Name: "metric", Value: "gpu_span_ns", Usage: "judge by `M`: gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns"},
+			&cli.IntFlag{Name: "top", Value: 10, Usage: "`N` rows a stage, largest change first; 0 for all"},
+			&cli.StringFlag{Name: "alpha", Value: "0.01", Usage: "error rate `P`: the chance to call noise a change"},
+			&cli.StringFlag{Name: "min-effect", Value: "1%", Usage: "changes below `P%` count as none, even where they are sure"},
+			&cli.StringFlag{Name: "assume-noise", Usage: "changes between runs of up to `P%` count as noise", DefaultText: "as runs here show"},
+			&cli.StringFlag{Name: "fail-over", Usage: "exit 3: a stage is surely slower by more than `P%`; 4: cannot be judged"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(diffFormNames(), ", "), DefaultText: "table, or what --out ends in"},
 			&cli.StringFlag{Name: "out", Usage: "write into `FILE`"},
-			&cli.BoolFlag{Name: "explain", Usage: "print the SQL that the figures are from, in place of the comparison"},
+			&cli.BoolFlag{Name: "explain", Usage: "print the SQL behind the figures, and nothing else"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 		},
 		Action: p.diff,

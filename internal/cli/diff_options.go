@@ -24,6 +24,9 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 	if q.options.Top < 0 {
 		return q, usagef("--top %d is below 0", q.options.Top)
 	}
+	if by := q.options.By; q.options.Stage != "" && slices.Contains([]diff.Dimension{diff.ByOperator, diff.ByRange, diff.ByMetric}, by) {
+		return q, usagef("--by %s counts whole runs, warm-up included: leave --stage out", by)
+	}
 	var err error
 	if q.form, err = render.DiffFormNamed(diffFormOf(c)); err != nil {
 		return q, &usageError{err}

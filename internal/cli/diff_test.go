@@ -27,6 +27,8 @@ func TestDiffUsage(t *testing.T) {
 		{"diff a b --fail-over much%", "--fail-over much%: write a percentage such as 5%"},
 		{"diff a b --alpha 1", "--alpha 1: write the error rate as a number above 0 and below 0.5, such as 0.01"},
 		{"diff a b --alpha 0%", "--alpha 0%: write the error rate as a number above 0 and below 0.5, such as 0.01"},
+		{"diff a b --by range --stage decode", "--by range counts whole runs, warm-up included: leave --stage out"},
+		{"diff a b --by operator --stage decode", "--by operator counts whole runs, warm-up included: leave --stage out"},
 		{"diff a b --bye x", "there is no option --bye; did you mean --by?"},
 	} {
 		p.want(result{2, "", "prof: " + c.want + "\n"}, strings.Fields(c.args)...)
@@ -62,8 +64,8 @@ func TestDiffForms(t *testing.T) {
 		t.Errorf("the SQL is %.300s", sql)
 	}
 	p.wantLike(0, ".*no change.*", "", "diff", "base", "base", "--fail-over", "0%")
-	p.wantLike(exitRegression, "worse: .*", "prof: slower against base, stage decode: slower by .* %, more than 3 %\n", "diff", "base", "slower", "--fail-over", "3%")
-	p.wantLike(0, "better: .*", "", "diff", "slower", "base", "--fail-over", "3%")
+	p.wantLike(exitRegression, "worse: .*", "prof: slower against base, stage decode: slower by .* %, more than 5 %\n", "diff", "base", "slower", "--fail-over", "5%")
+	p.wantLike(0, "better: .*", "", "diff", "slower", "base", "--fail-over", "5%")
 	p.wantLike(2, "", "prof: .*kernel, family, .*colour.*", "diff", "base", "slower", "--by", "colour")
 	p.wantLike(1, "", "prof: .*neither side has a stage \"nowhere\".*", "diff", "base", "slower", "--stage", "nowhere")
 	p.wantLike(1, "", "prof: no such run: \"nobody\".*", "diff", "base", "nobody")
@@ -104,6 +106,27 @@ func (p *place) addsUp(by string) {
 	}
 }
 
+// TestFailLimitOfNothing holds that no samples need to show every change: a limit of 0 is judged as one of the least effect that counts.
+func TestFailLimitOfNothing(t *testing.T) {
+	t.Parallel()
+	for smallest, want := range map[float64]int{0.09: exitOK, 0.11: exitCannotJudge} {
+		s := diff.Stage{Name: "s", Verdict: diff.NoChange, Comparison: stats.Comparison{Effect: new(float64), Smallest: &smallest}}
+		if code, why := failStage(0, false, s); code != want {
+			t.Errorf("%v: %d %q", smallest, code, why)
+		}
+	}
+}
+
+// TestPercentText holds that large changes are told as factors.
+func TestPercentText(t *testing.T) {
+	t.Parallel()
+	for share, want := range map[float64]string{0.005: "0.5 %", 0.126: "12.6 %", 2: "200 %", 8.9: "890 %", 9: "a factor of 10", 32.8: "a factor of 33.8", 99: "a factor of 100", 1e160: "a factor of more than 100"} {
+		if got := percentText(share); got != want {
+			t.Errorf("%v: %q, want %q", share, got, want)
+		}
+	}
+}
+
 // TestDiffCannotJudge holds that two runs of one pass each are not judged, but with an assumption.
 func TestDiffCannotJudge(t *testing.T) {
 	t.Parallel()
@@ -126,6 +149,11 @@ func TestFailStage(t *testing.T) {
 	}
 	outside := stage(diff.CannotTell, stats.Comparison{Effect: effect(2)})
 	outside.Name = "(none)"
+	byWork := func(all, work float64) diff.Stage {
+		s := stage(diff.Worse, stats.Comparison{Effect: effect(all), P: &p, Smallest: effect(0.9)})
+		s.WorkEffect = effect(work)
+		return s
+	}
 	gone := stage(diff.CannotTell, stats.Comparison{})
 	gone.B.Passes = 0
 	for _, c := range []struct {
@@ -146,6 +174,12 @@ func TestFailStage(t *testing.T) {
 		{"one sample", stage(diff.CannotTell, stats.Comparison{Effect: effect(0.01), Why: "one sample a side"}), false, exitCannotJudge, "cannot be judged: one sample a side"},
 		{"the same captures", stage(diff.CannotTell, stats.Comparison{}), true, exitOK, ""},
 		{"outside stages", outside, false, exitOK, ""},
+		{"too noisy to tell", stage(diff.NoChange, stats.Comparison{Effect: effect(0.004), P: effect(0.45), Smallest: effect(32.8)}), false, exitCannotJudge, "cannot be judged: the samples vary so much that a change below a factor of 33.8 would not have shown"},
+		{"looks faster, too noisy", stage(diff.CannotTell, stats.Comparison{Effect: effect(-0.3), P: effect(0.45), Smallest: effect(0.51)}), false, exitCannotJudge, "cannot be judged: the samples vary so much that a change below 51 % would not have shown"},
+		{"slower by its work", byWork(0.126, 0.055), false, exitRegression, "surely slower by 5.5 % by its GPU work; by 12.6 % in all, of which idle time may be noise: more than 5 %"},
+		{"slower by its work, by less", byWork(0.126, 0.044), false, exitCannotJudge, "cannot be judged against 5 %: surely slower by 4.4 % by its GPU work; by 12.6 % in all, of which idle time may be noise"},
+		{"less idle beside more work", byWork(0.03, 0.07), false, exitCannotJudge, "cannot be judged against 5 %: surely slower by 7 % by its GPU work; by 3 % in all, of which idle time may be noise"},
+		{"slower by little work", byWork(0.04, 0.03), false, exitOK, ""},
 		{"on one side only", gone, false, exitCannotJudge, "cannot be judged: only the base has it"},
 	} {
 		if code, why := failStage(0.05, c.same, c.stage); code != c.code || why != c.why {

@@ -12,6 +12,7 @@ type figureKind int
 
 const (
 	countFigure figureKind = iota // launches: what a process does, not how long it takes
+	rateFigure                    // tokens a second of such a time
 	spanFigure                    // time in which the GPU works and idles, or the thread runs
 	workFigure                    // time of all GPU work
 	itemFigure                    // time of a kernel, family or copy
@@ -24,7 +25,7 @@ const (
 // nine processes of one code: idle time of decode from 7.5 to 16 ms, GPU work from 1.611 to 1.615 ms, single kernels by up to 2.3 % (standard
 // deviation). testdata/capture/llama holds six of them.
 const (
-	idleFactor = 2    // idle time
+	idleFactor = 3    // idle time
 	workNoise  = 0.02 // GPU work of a stage
 	itemNoise  = 0.05 // single kernels
 )
@@ -36,13 +37,8 @@ func (s *stagePair) alone(what figureKind, a, b []float64) *stats.Noise {
 		return nil
 	}
 	switch what {
-	case spanFigure:
-		// Counted from the side that takes less time, so that swapping the sides mirrors the verdict.
-		x := s.a
-		if stats.Centre(b) < stats.Centre(a) {
-			x = s.b
-		}
-		work := x.workShare()
+	case spanFigure, rateFigure:
+		work := s.quicker((stats.Centre(b) < stats.Centre(a)) == (what == spanFigure)).workShare()
 		return &stats.Noise{Floor: work*workNoise + (1-work)*(idleFactor-1), Unknown: true}
 	case workFigure:
 		return &stats.Noise{Floor: workNoise, Unknown: true}
@@ -54,13 +50,23 @@ func (s *stagePair) alone(what figureKind, a, b []float64) *stats.Noise {
 	return nil
 }
 
-// kindOf says what a stage's metric depends on. Tokens a second vary as much as the span that they are from.
+// quicker gives the side that takes less time: what is counted from it mirrors when the sides are swapped.
+func (s *stagePair) quicker(isB bool) *stageSide {
+	if isB {
+		return s.b
+	}
+	return s.a
+}
+
+// kindOf says what a stage's metric depends on.
 func kindOf(metric string) figureKind {
 	switch metric {
 	case "gpu_busy_ns", "gpu_sum_ns":
 		return workFigure
 	case "launches":
 		return countFigure
+	case tokenRateName:
+		return rateFigure
 	}
 	return spanFigure
 }
@@ -102,10 +108,10 @@ func (c *comparer) byWork(out []Stage) {
 			if m.Name != "gpu_busy_ns" || m.Verdict != Better && m.Verdict != Worse || (work.B > work.A) != (x.B > x.A) {
 				continue
 			}
-			share := (work.B/work.A - 1) * s.a.workShare()
-			if math.Abs(share) < c.options.Stats.MinEffect {
+			if math.Abs(math.Log(work.B/work.A))*s.quicker(x.B < x.A).workShare() < math.Log1p(c.options.Stats.MinEffect) {
 				continue
 			}
+			share := (work.B/work.A - 1) * s.a.workShare()
 			st.Verdict, st.Comparison.Verdict, st.WorkEffect = m.Verdict, stats.Changed, &share
 			c.rateFollows(st)
 			st.Comparison.Why = fmt.Sprintf("differs by %s; its GPU work alone by %s, more than two processes of the same code do", percentText(*x.Effect), percentText(*work.Effect))
@@ -117,7 +123,7 @@ func (c *comparer) byWork(out []Stage) {
 func (c *comparer) rateFollows(st *Stage) {
 	for k := range st.More {
 		if m := &st.More[k]; m.Name == tokenRateName && c.options.Metric == spanMetric {
-			m.Verdict, m.Comparison.Verdict = st.Verdict, st.Comparison.Verdict
+			m.Verdict, m.Comparison.Verdict, m.Comparison.Why = st.Verdict, st.Comparison.Verdict, "as the GPU span that it follows from"
 		}
 	}
 }

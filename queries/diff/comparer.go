@@ -62,7 +62,7 @@ func (s *stagePair) both() bool { return len(s.a.groups) > 0 && len(s.b.groups) 
 
 // compare is the comparison of samples that fits what they are, as one of so many.
 func (s *stagePair) compare(what figureKind, a, b []float64, o stats.Options, among int) stats.Comparison {
-	o.Comparisons = among
+	o.Comparisons, o.Exact = among, what == countFigure
 	if o.Noise == nil {
 		o.Noise = s.alone(what, a, b)
 	}

@@ -84,6 +84,10 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	}
 	r.noteRuns(a, b)
 	c := newComparer(sideA, sideB, r.Options)
+	if len(c.stages) == 0 && !r.Options.By.adds() && r.Options.By != ByStage {
+		r.conclude(c) // operators, ranges and metrics stand by themselves
+		return nil
+	}
 	if len(c.stages) == 0 {
 		return fmt.Errorf("%w: %s", ErrNothing, nothingText(r.Options.Stage))
 	}
@@ -103,7 +107,11 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 		if s.both() {
 			r.Stages[i].Contributors = s.contributors(r.Options.Metric)
 			r.Stages[i].Delta = &Delta{}
-			for _, it := range lists[i] {
+			parts := lists[i]
+			if r.Options.By == ByStage { // whose items are those of the ledger
+				parts = r.Stages[i].Ledger
+			}
+			for _, it := range parts {
 				r.Stages[i].Delta.add(it.Delta)
 			}
 		}

@@ -25,7 +25,7 @@ func (s *stagePair) items(by Dimension) []Item {
 		it := Item{Stage: s.name, Name: cmp.Or(p.key.name, p.key.class), Kind: p.key.kind, Grid: p.key.grid, Block: p.key.block, Unit: "ns", Status: Both,
 			A: p.a.measure(unitsA, perA[i]), B: p.b.measure(unitsB, perB[i])}
 		a, b := p.a, p.b
-		if p.isTime() {
+		if p.isTime() && s.both() {
 			a, b = cmp.Or(a, &amount{}), cmp.Or(b, &amount{})
 		}
 		switch {

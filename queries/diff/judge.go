@@ -61,7 +61,9 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 		st.A.Samples, st.B.Samples = s.metricOf(c.options.Metric, s.a), s.metricOf(c.options.Metric, s.b)
 		st.A.Std, st.B.Std = std(st.A.Samples), std(st.B.Samples)
 		if !s.both() || s.name == outside {
-			st.Comparison, st.Verdict = stats.Comparison{NA: len(s.a.groups), NB: len(s.b.groups), Verdict: stats.CannotTell, Why: s.whyNot()}, CannotTell
+			a, b := st.A.Samples, st.B.Samples
+			st.Comparison = stats.Comparison{NA: len(a), NB: len(b), A: stats.Centre(a), B: stats.Centre(b), Verdict: stats.CannotTell, Why: s.whyNot()}
+			st.Verdict = CannotTell
 			continue
 		}
 		o := c.statsFor(s, c.options.Metric, noise)
@@ -154,6 +156,9 @@ func (s *stagePair) judges(list []Item) []int {
 	}
 	var out []int
 	for i, it := range list {
+		if it.Kind == "idle" && s.level == byPass {
+			continue // of one process it tells nothing: a cause that one has and another of the same code has not is common
+		}
 		if it.Status == Both && it.Kind != "overlap" && float64(it.A.PerUnitNs+it.B.PerUnitNs) >= leastJudged*float64(whole) {
 			out = append(out, i)
 		}

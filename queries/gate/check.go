@@ -34,7 +34,9 @@ func Judge(ctx context.Context, asker *queries.Asker, run diff.Side, baseline *d
 			return nil, err
 		}
 	}
-	j.judge()
+	if err := j.judge(ctx); err != nil {
+		return nil, err
+	}
 	j.out.Outcome = outcomeOf(j.out.Checks)
 	j.out.Words = j.out.words()
 	return j.out, nil
@@ -46,23 +48,25 @@ type judging struct {
 	o       Options
 	rules   []Rule
 	out     *Result
-	alone   *diff.Sampled  // the run by itself, for one pass each
-	both    *diff.Sampled  // the baseline and the run; nil without a baseline
-	changes *diff.Result   // what changed between them
-	figures []*diff.Figure // of each check; nil where it is judged by its value, or cannot be
+	alone   *diff.Sampled           // the run by itself, for one pass each
+	both    *diff.Sampled           // the baseline and the run; nil without a baseline
+	changes map[string]*diff.Result // what changed between them, by the metric that it was asked for
+	figures []*diff.Figure          // of each check; nil where it is judged by its value, or cannot be
 }
 
 // compare reads what the run and its baseline have, and what changed.
 func (j *judging) compare(ctx context.Context) error {
-	a, b := *j.out.Baseline, j.out.Run
-	o := diff.Options{Stats: j.stats(), AssumeNoise: j.o.AssumeNoise}
-	var err error
-	if j.changes, err = diff.Runs(ctx, j.asker, a, b, o); err != nil {
+	changes, err := j.changed(ctx, spanMetric)
+	if err != nil {
 		return err
 	}
-	j.out.Same, j.out.Differences, j.out.Notes = j.changes.Same, j.changes.Differences, j.changes.Notes
-	j.both, err = diff.Sample(ctx, j.asker, a, b, o)
+	j.out.Same, j.out.Differences, j.out.Notes = changes.Same, changes.Differences, changes.Notes
+	j.both, err = diff.Sample(ctx, j.asker, *j.out.Baseline, j.out.Run, j.diffOptions(spanMetric))
 	return err
+}
+
+func (j *judging) diffOptions(metric string) diff.Options {
+	return diff.Options{Stats: j.stats(), AssumeNoise: j.o.AssumeNoise, Metric: metric}
 }
 
 func (j *judging) stats() stats.Options {
@@ -104,7 +108,7 @@ func (j *judging) expand(ctx context.Context, r Rule) error {
 }
 
 // judge compares the figures of relative rules together, and judges all.
-func (j *judging) judge() {
+func (j *judging) judge(ctx context.Context) error {
 	o := j.stats()
 	for _, f := range j.figures {
 		if f != nil {
@@ -120,7 +124,7 @@ func (j *judging) judge() {
 		c := &j.out.Checks[i]
 		c.same = j.out.Same
 		options[i] = o
-		options[i].Noise = j.noise(c)
+		options[i].Noise, options[i].Exact = j.noise(c), c.Unit == Count
 		c.setComparison(f.Compare(options[i]))
 		p[i] = c.Comparison.P
 	}
@@ -133,9 +137,12 @@ func (j *judging) judge() {
 			c.judgeValue()
 		default:
 			c.judgeChange(adjusted[i], options[i])
-			j.contributors(c)
+		}
+		if err := j.explain(ctx, c); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // setComparison takes over the figures of a comparison, whose sides both have samples.
@@ -161,22 +168,9 @@ func (j *judging) noise(c *Check) *stats.Noise {
 	metric := c.Rule.Metric
 	switch {
 	case c.Rule.Kind == KernelTime:
-		metric = "gpu_sum_ns"
+		metric = sumMetric
 	case metric == "tokens_per_s":
-		metric = "gpu_span_ns"
+		metric = spanMetric
 	}
 	return j.both.Noise(c.Stage, metric)
-}
-
-// contributors says what the change of a broken rule on a stage's time comes from. They are parts of the span: busy time and the sum of
-// work have no idle time in them.
-func (j *judging) contributors(c *Check) {
-	if c.Outcome != Broken || c.Rule.Kind != StageFigure || c.Rule.Metric != "gpu_span_ns" {
-		return
-	}
-	for _, s := range j.changes.Stages {
-		if s.Name == c.Stage {
-			c.Contributors = s.Contributors
-		}
-	}
 }

@@ -58,17 +58,27 @@ func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 		c.Outcome, c.Reason = CannotJudge, c.untested(told.Why)
 	case beyond:
 		c.Outcome, c.Reason = CannotJudge, c.change()+c.doubt(o)
+	case told.Verdict != stats.Changed && c.isBlind(limit): // a sure change within the limit was seen, whatever else could have been
+		c.Outcome, c.Reason = CannotJudge, c.change()+c.unseen(limit)+c.sight()
 	default:
-		c.Outcome, c.Reason = Holds, c.change()+c.blind(limit)
+		c.Outcome, c.Reason = Holds, c.change()+c.unseen(limit)
 	}
 }
 
 // doubt says why a change that looks beyond the limit may be noise.
 func (c *Check) doubt(o stats.Options) string {
 	if x := c.Comparison; x.Floor != nil && c.P != nil && *c.P <= o.Alpha {
-		return fmt.Sprintf(" is beyond the limit, but runs of the same thing differ by up to %s: several runs a side would tell", percent(*x.Floor))
+		return " is beyond the limit, but " + floorText(x)
 	}
 	return " looks beyond the limit but may be noise: more passes, repeats or runs would tell"
+}
+
+// floorText says how much runs of the same thing may differ, and what would tell more.
+func floorText(x *stats.Comparison) string {
+	if x.FloorUnknown {
+		return fmt.Sprintf("nothing tells how much processes of this workload differ; up to %s is allowed for: capture with --repeats, or say --assume-noise P%%", percent(*x.Floor))
+	}
+	return fmt.Sprintf("runs of the same thing differ by up to %s: several runs a side would tell", percent(*x.Floor))
 }
 
 // untested says why no test is possible, and how one gets more samples.
@@ -139,28 +149,6 @@ func (c *Check) change() string {
 		return fmt.Sprintf("%s (no spread in %d and %d %s)", c.size(), x.NA, x.NB, c.Level)
 	}
 	return fmt.Sprintf("%s (p = %s, %s, %d and %d %s)", c.size(), digits(*c.P), x.Method, x.NA, x.NB, c.Level)
-}
-
-// blind warns where a change as large as the limit would not have been sure. What could be shown is a factor: of a rule on the least that a
-// figure may come to, one that it is divided by.
-func (c *Check) blind(limit *float64) string {
-	if c.same {
-		return ""
-	}
-	if c.Comparison.Smallest == nil {
-		return "; whether a regression would have shown is not known"
-	}
-	smallest, most, words := *c.Comparison.Smallest, 1.0, "twice as much"
-	if !c.Rule.AtMost {
-		smallest, most, words = smallest/(1+smallest), 0.5, "half as much"
-	}
-	switch {
-	case limit == nil || smallest <= math.Abs(*limit)+rounding:
-		return ""
-	case smallest >= most:
-		return "; samples vary so much that not even " + words + " would have shown"
-	}
-	return fmt.Sprintf("; a regression below %s would not have shown", percent(smallest))
 }
 
 // outcomeOf is that of all checks.

@@ -23,6 +23,8 @@ func rule(t *testing.T, text string) Rule {
 func judged(t *testing.T, text string, a, b []float64, o stats.Options) Check {
 	t.Helper()
 	c := Check{Rule: rule(t, text), Level: "passes"}
+	c.Unit = c.Rule.Unit
+	o.Exact = c.Unit == Count
 	c.setComparison(stats.Compare(a, b, o))
 	c.judgeChange(c.Comparison.P, o)
 	return c
@@ -46,6 +48,8 @@ func TestJudgeChange(t *testing.T) {
 	assumed.Noise = stats.AssumeNoise(0.05)
 	learned := stats.DefaultOptions()
 	learned.Noise = stats.LearnNoise([][]float64{{100, 104, 97, 102}, {50, 51.5, 49}}, stats.DefaultAlpha)
+	unknown := stats.DefaultOptions()
+	unknown.Noise = &stats.Noise{Floor: 0.25, Unknown: true}
 	for name, c := range map[string]struct {
 		rule string
 		a, b []float64
@@ -59,9 +63,16 @@ func TestJudgeChange(t *testing.T) {
 		"nothing":                          {span + "+3%", calm, calm, stats.DefaultOptions(), Holds, "no difference"},
 		"no slack at all":                  {span + "+0%", calm, []float64{1006, 1007, 1005, 1008, 1004}, stats.DefaultOptions(), Broken, "+0.6 %"},
 		"looks beyond, may be noise":       {span + "+3%", calm, wild, stats.DefaultOptions(), CannotJudge, "looks beyond the limit but may be noise: more passes"},
-		"within, but blind":                {span + "+3%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), Holds, "samples vary so much that not even twice as much would have shown"},
+		"within, but blind":                {span + "+3%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "samples vary so much that not even twice as much would have shown, more than 10 times the limit: more passes"},
+		"within, blind by a factor of 8":   {span + "+40%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), Holds, "samples vary so much that not even twice as much would have shown"},
+		"no slack, and not blind for that": {span + "+0%", wild, wild, stats.DefaultOptions(), Holds, "no difference"},
+		"blind, but surely better":         {span + "+0.5%", calm, []float64{500, 620, 450, 560, 610}, stats.DefaultOptions(), Holds, "-44 % (p = 0.0079"},
+		"noise of processes not known":     {span + "+3%", calm, slower4, unknown, CannotJudge, "is beyond the limit, but nothing tells how much processes of this workload differ; up to 25 % is allowed for: capture with --repeats, or say --assume-noise P%"},
+		"blind for that alone":             {span + "+2%", calm, calm[:4], unknown, CannotJudge, "; a regression below 25 % would not have shown, since nothing tells how much processes"},
+		"beyond what is allowed for":       {span + "+3%", calm, []float64{1400, 1401, 1399, 1402, 1398}, unknown, Broken, "+40 %"},
+		"blind by assumed noise":           {span + "+0.4%", calm, calm[:4], assumed, Holds, "; a regression below 5 % would not have shown"},
 		"within, and half blind":           {span + "+3%", []float64{1000, 1030, 960, 1040}, []float64{1010, 970, 1035, 1000}, stats.DefaultOptions(), Holds, "; a regression below "},
-		"within, and half blind downwards": {"stage.decode.tokens_per_s >= -2%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), Holds, "samples vary so much that not even half as much would have shown"},
+		"within, and half blind downwards": {"stage.decode.tokens_per_s >= -2%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "samples vary so much that not even half as much would have shown"},
 		"one sample a side":                {span + "+3%", calm[:1], slower4[:1], stats.DefaultOptions(), CannotJudge, "+4 % by one sample a side, which does not tell how much such figures vary; capture with --repeats"},
 		"one on a side, though good":       {span + "+3%", calm, faster[:1], stats.DefaultOptions(), CannotJudge, "-10 % by one sample on a side, which may be a single stall; capture with --repeats, or say with --assume-noise"},
 		"one each, noise assumed":          {span + "+3%", calm[:1], slower4[:1], assumed, Holds, "+4 % (noise: 5 %), which counts as noise"},
@@ -74,6 +85,7 @@ func TestJudgeChange(t *testing.T) {
 		"more of them":                     {"stage.decode.tokens_per_s >= -2%", calm, slower4, stats.DefaultOptions(), Holds, "+4 %"},
 		"one launch more":                  {"stage.decode.launches <= +0", even, even101, stats.DefaultOptions(), Broken, "+1 % (no spread in 3 and 3 passes)"},
 		"one launch more is allowed":       {"stage.decode.launches <= +1", even, even101, stats.DefaultOptions(), Holds, "+1 %"},
+		"as many launches, a few allowed":  {"stage.decode.launches <= +5%", even[:1], even[:1], stats.DefaultOptions(), Holds, "no difference (no spread in 1 and 1 passes)"},
 		"as many launches":                 {"stage.decode.launches <= +0", even[:1], even[:1], stats.DefaultOptions(), Holds, "no difference (no spread in 1 and 1 passes)"},
 		"from nothing":                     {"stage.decode.launches <= +0", zero, even, stats.DefaultOptions(), Broken, "from nothing"},
 		"from nothing, by percentage":      {"stage.decode.launches <= +5%", zero, even, stats.DefaultOptions(), Broken, "from nothing"},
@@ -167,7 +179,7 @@ func TestOutcome(t *testing.T) {
 		words  string
 	}{
 		{[]Outcome{Holds}, Holds, "passed: 1 of 1 rules hold against r7 (baseline:main)"},
-		{[]Outcome{Holds, CannotJudge}, CannotJudge, "cannot judge: 1 of 2 rules, none is broken against r7 (baseline:main)"},
+		{[]Outcome{Holds, CannotJudge}, CannotJudge, "cannot judge: 1 of 2 rules against r7 (baseline:main); none is broken"},
 		{[]Outcome{CannotJudge, Broken, Holds}, Broken, "regression: 1 of 3 rules broken, 1 cannot be judged against r7 (baseline:main)"},
 		{[]Outcome{Broken, Broken}, Broken, "regression: 2 of 2 rules broken against r7 (baseline:main)"},
 	} {

@@ -18,6 +18,9 @@ func (s *scanner) limit(r Rule) (Limit, error) {
 	}
 	number := strings.TrimRight(text, "%abcdefghijklmnopqrstuvwxyzµμABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	unit := text[len(number):]
+	if unit == "" {
+		unit = s.unitBehind()
+	}
 	value, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsInf(value, 0) || math.IsNaN(value) || strings.ContainsAny(number, "xX_pP") {
 		return Limit{}, s.errorf(at, "%q is no limit: write a number with its unit, such as +3%% or %s", text, r.example())
@@ -37,6 +40,18 @@ func (s *scanner) limit(r Rule) (Limit, error) {
 	}
 	l.Value *= scale
 	return l, nil
+}
+
+// unitBehind reads a unit that a space separates from its number; "" where none follows.
+func (s *scanner) unitBehind() string {
+	at := s.at
+	s.blanks()
+	unit := s.word()
+	if _, isTime := times[unit]; !isTime && unit != "%" {
+		s.at = at
+		return ""
+	}
+	return unit
 }
 
 // refused says why the figure cannot have such a limit; "" when it can.

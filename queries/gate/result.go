@@ -49,7 +49,8 @@ type Check struct {
 	P               *float64 // of the change, adjusted for the number of relative rules; nil where no test was possible
 	Outcome         Outcome
 	Reason          string             // one sentence
-	Contributors    []diff.Contributor // of a broken rule on a stage's gpu_span_ns: what the change comes from, largest first
+	Contributors    []diff.Contributor // of a broken relative rule on a stage's gpu_span_ns, gpu_busy_ns or gpu_sum_ns: what the change comes from, largest first
+	See             string             // of a broken relative rule: the command that shows what changed; "" for none
 	same            bool               // run and baseline are the same captures
 }
 

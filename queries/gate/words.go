@@ -30,21 +30,21 @@ func digits(v float64) string {
 // words sums the result up in a line.
 func (r *Result) words() string {
 	broken, unjudged, all := r.Count(Broken), r.Count(CannotJudge), len(r.Checks)
-	var text string
+	var text, rest string
 	switch {
 	case broken > 0 && unjudged > 0:
 		text = fmt.Sprintf("regression: %d of %d rules broken, %d cannot be judged", broken, all, unjudged)
 	case broken > 0:
 		text = fmt.Sprintf("regression: %d of %d rules broken", broken, all)
 	case unjudged > 0:
-		text = fmt.Sprintf("cannot judge: %d of %d rules, none is broken", unjudged, all)
+		text, rest = fmt.Sprintf("cannot judge: %d of %d rules", unjudged, all), "; none is broken"
 	default:
 		text = fmt.Sprintf("passed: %d of %d rules hold", all, all)
 	}
 	if r.Baseline == nil {
-		return text
+		return text + rest
 	}
-	text += " against " + sideName(*r.Baseline)
+	text += " against " + sideName(*r.Baseline) + rest
 	if other := r.decisive(); other != "" {
 		text += "; not the same conditions: " + other
 	}

@@ -1,4 +1,4 @@
--- _note-digest v1: That what comparisons read of a run was not made yet.
+-- _note-digest v1: That what comparisons read of a run was not made yet, or by other rules.
 -- grain: one note
 -- key: note
 -- params:
@@ -6,6 +6,7 @@
 -- columns:
 --   note: the sentence
 
-SELECT format('run {} was stored by prof {}, which made no digest of it: prof diff, prof trend and prof check make it', r.name, r.prof_version) AS note
-FROM run r
-WHERE r.run_id = _run_id_v1(run) AND NOT EXISTS (SELECT 1 FROM digest d WHERE d.run_id = r.run_id)
+SELECT CASE WHEN d.run_id IS NULL THEN format('run {} was stored by prof {}, which made no digest of it: prof diff, prof trend and prof check make it', r.name, r.prof_version)
+    ELSE format('what comparisons read of run {} was made by other rules or peaks than there are now: prof diff, prof trend and prof check make it anew', r.name) END AS note
+FROM run r LEFT JOIN digest d ON d.run_id = r.run_id
+WHERE r.run_id = _run_id_v1(run) AND (d.run_id IS NULL OR d.basis <> (SELECT b.basis FROM _digest_basis_v1 b))

@@ -57,7 +57,10 @@ func describe(a, b []float64, o Options) (Comparison, bool) {
 	first := a[0]
 	differs := func(v float64) bool { return v != first }
 	if c.equal = !slices.ContainsFunc(a, differs) && !slices.ContainsFunc(b, differs); c.equal {
-		c.Effect, c.P, c.Method, c.Smallest = new(0.0), new(1.0), MethodExact, new(0.0)
+		c.Effect, c.P, c.Method = new(0.0), new(1.0), MethodExact
+		if c.NA > 1 && c.NB > 1 {
+			c.Smallest = new(0.0)
+		}
 		return c, false
 	}
 	return c, true

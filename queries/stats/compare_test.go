@@ -27,7 +27,7 @@ func TestCompare(t *testing.T) {
 		{"counts", []float64{3, 3}, []float64{4, 4}, nil, MethodExact, Changed, "differs by 33 % (no spread in 2 and 2 samples)"},
 		{"one a side", []float64{100}, []float64{150}, nil, "", CannotTell, "one sample a side does not tell"},
 		{"one stall", []float64{617}, []float64{290, 290.1}, nil, "", CannotTell, "may be a single stall"},
-		{"one near", []float64{292}, []float64{290, 290.1}, nil, "", NoChange, "differs by 0.67 %; one sample on a side may be a single stall"},
+		{"one near", []float64{292}, []float64{290, 290.1}, nil, "", CannotTell, "differs by 0.67 %; one sample on a side may be a single stall"},
 		{"assumed, beyond", []float64{100}, []float64{103}, AssumeNoise(0.02), MethodFloor, Changed, "differs by 3 % (noise: 2 %)"},
 		{"assumed, within", []float64{100}, []float64{109}, AssumeNoise(0.1), MethodFloor, NoChange, "differs by 9 %, within the 10 % assumed to be noise"},
 		{"passes within assumed noise", []float64{100, 101, 99}, []float64{120, 121, 119}, AssumeNoise(0.3), MethodWelch, NoChange, "within the 30 % assumed"},

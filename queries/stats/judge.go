@@ -36,6 +36,8 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 		return CannotTell, c.fault
 	case c.Effect == nil:
 		return judgeFromNothing(c, p, o)
+	case c.lone:
+		return CannotTell, "differs by " + percent(*c.Effect) + couldShow(c) + missing(c)
 	}
 	size := math.Abs(math.Log1p(*c.Effect))
 	differs := "differs by " + percent(*c.Effect)
@@ -63,7 +65,7 @@ func judgeFromNothing(c Comparison, p *float64, o Options) (Verdict, string) {
 	switch {
 	case c.B == 0:
 		return NoChange, "most values of both sides are 0"
-	case p != nil && *p <= o.alpha():
+	case p != nil && *p <= o.alpha() && !c.FloorUnknown:
 		return Changed, "from nothing" + evidence(c, p)
 	}
 	return CannotTell, "from nothing" + evidence(c, p) + missing(c)

@@ -10,11 +10,25 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// exactSize is up to which size of both sides the chance of U is counted exactly, which takes 0.1 ms then and grows with the fourth power.
+// exactSize is up to which size of both sides the chance of U is counted exactly in any case, which takes 0.1 ms then.
 const exactSize = 12
 
-// smallestU is the smallest p that the Mann-Whitney U test of so many samples can reach: both ends of all ways to choose.
+// exactWork is how many steps counting it may take where a side is larger: 0.2 ms.
+const exactWork = 150_000
+
+// countsU says whether the chance of U is counted exactly: the normal approximation is poor where one side has few samples, however many
+// the other has, and never below 0.0027 of three.
+func countsU(na, nb int) bool {
+	n := na + nb
+	return max(na, nb) <= exactSize || min(na, nb)*n*n*n <= exactWork
+}
+
+// smallestU is the smallest p that the Mann-Whitney U test of so many samples can reach, without ties: both ends of all ways to choose, or
+// what the approximation says of them.
 func smallestU(na, nb int) float64 {
+	if !countsU(na, nb) {
+		return ranking{na: na, nb: nb}.normalP()
+	}
 	return min(1, 2*math.Exp(-mathx.Lchoose(na+nb, na)))
 }
 
@@ -22,11 +36,14 @@ func smallestU(na, nb int) float64 {
 // equal. Without ties it is benchmath's. With them the distribution of U is not symmetric, which benchmath takes it to be: of {5} against
 // {4, 5} it says 2/3, though every way to deal them is as far off as this one.
 func rankP(a, b []float64) float64 {
+	if len(a) > len(b) {
+		a, b = b, a // counting goes by the size of a
+	}
 	r := rankSum(a, b)
 	switch {
-	case max(len(a), len(b)) > exactSize:
+	case !countsU(len(a), len(b)):
 		return r.normalP()
-	case r.tied:
+	case r.tied || len(b) > exactSize:
 		return r.exactP()
 	}
 	t := benchmath.DefaultThresholds

@@ -78,6 +78,7 @@ func TestRankNormal(t *testing.T) {
 		}
 		near(t, "p", rankP(a, b), ranks.normalP(), 0)
 		near(t, "p", rankP(a[1:], b[1:]), rankSum(a[1:], b[1:]).exactP(), 1e-9)
+		near(t, "p of few and many", rankP(a, b[:2]), rankSum(a, b[:2]).exactP(), 1e-9)
 	}
 }
 
@@ -99,4 +100,22 @@ func TestShiftInterval(t *testing.T) {
 	a, b := draws(r, 400, (*rand.Rand).NormFloat64), draws(r, 400, (*rand.Rand).NormFloat64)
 	lo, hi := shiftInterval(a, b, 0.01)
 	near(t, "half-width of large samples", (hi-lo)/2, 2.576*math.Sqrt(math.Pi/3*2/400), 0.1)
+}
+
+// TestFewAndMany: of two or three samples, more on the other side must not make a clear change less sure.
+func TestFewAndMany(t *testing.T) {
+	for few := 2; few <= 5; few++ {
+		for many := few; many <= 200; many++ {
+			a, b := make([]float64, many), make([]float64, few)
+			for i := range a {
+				a[i] = 100 + float64(i%7)/10 + float64(i)/1e4
+			}
+			for i := range b {
+				b[i] = 300 + float64(i)
+			}
+			if c := Compare(a, b, Options{Comparisons: 2, MinEffect: 0.01}); many > 2 && c.Verdict != Changed {
+				t.Errorf("3x slower by %d against %d samples: %s, %s", few, many, c.Verdict, c.Why)
+			}
+		}
+	}
 }

@@ -7,6 +7,7 @@ type Options struct {
 	Alpha     float64 // error rate of the whole comparison: the chance to call noise a change; 0 is DefaultAlpha
 	MinEffect float64 // smaller relative changes are none, even where they are sure; 0.01 is 1 %
 	Tolerance float64 // a change that is not sure counts as none where it is no larger than this; else nothing can be told
+	Exact     bool    // the values are counts: without spread they are certain, while times may just be too coarse to show any
 	Noise     *Noise  // how much runs of the same thing vary; nil when that is not known
 
 	// Comparisons is how many comparisons the P of this one will be adjusted with (see Holm); 0 is 1. A test is chosen that can be sure

@@ -10,16 +10,31 @@ func (c *Comparison) byTest(p pair, noise *Noise, o Options) {
 	alpha := o.strictest()
 	switch {
 	case ssA == 0 && ssB == 0 && c.NA > 1 && c.NB > 1:
-		c.Method, c.P, c.Smallest = MethodExact, new(0.0), new(0.0)
+		c.withoutSpread(o)
 	case smallestU(c.NA, c.NB) <= alpha:
 		c.Method, c.P = MethodU, new(rankP(p.a, p.b))
 		lo, hi := shiftInterval(p.a, p.b, alpha)
 		c.Smallest = p.ratio((hi - lo) / 2)
+	case (c.NA == 1 || c.NB == 1) && ssA == 0 && ssB == 0 && !noise.learned():
+		c.fault = "one sample against several that are all the same does not tell how much such figures vary"
+		return
 	default:
 		c.byT(p, noise, alpha)
 	}
 	if c.Smallest != nil && c.Floor != nil {
 		c.Smallest = new(max(*c.Smallest, *c.Floor))
+	}
+}
+
+// withoutSpread judges samples that are all the same on either side. Clocks tick: of times, only what is beyond the tolerance is sure then.
+func (c *Comparison) withoutSpread(o Options) {
+	least := math.Log1p(max(o.Tolerance, DefaultTolerance))
+	if o.Exact {
+		least = 0
+	}
+	c.Method, c.P, c.Smallest = MethodExact, new(1.0), new(math.Expm1(least))
+	if c.Effect == nil || math.Abs(math.Log1p(*c.Effect)) > least {
+		c.P = new(0.0)
 	}
 }
 

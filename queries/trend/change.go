@@ -8,23 +8,34 @@ import (
 	"prof/queries/stats"
 )
 
+// searched is how many items of a stage are searched for changes of their own, those that take most: each more makes the others less sure.
+const searched = 10
+
 // findChanges looks where stages and their items change level. Stages are one family of tests and items another: Alpha is shared out
-// evenly within each, so that a trend of many series finds no more that is not there than one of a single series.
+// evenly within each, so that a trend of many series finds no more that is not there than one of a single series. Which items moved where
+// a stage did is a question of its own (see addMoved).
 func (r *Result) findChanges() {
 	items := 0
 	for _, s := range r.Series {
-		items += len(s.Items)
+		items += min(searched, len(s.Items))
 	}
 	for i := range r.Series {
 		s := &r.Series[i]
-		for j := range s.Items {
+		for j := range min(searched, len(s.Items)) {
 			s.Items[j].changes = r.changePoints(s.Items[j].Values, items)
 		}
 		found := r.changePoints(s.values(), len(r.Series))
 		s.setLevels(found)
 		var own []Change
-		for _, c := range found {
+		from := 0
+		for n, c := range found {
+			to := len(s.Points)
+			if n+1 < len(found) {
+				to = found[n+1].Index
+			}
 			own = append(own, r.change(i, nil, c))
+			r.addMoved(&own[n], from, to)
+			from = c.Index
 		}
 		r.Changes = append(r.Changes, r.withItems(i, own)...)
 	}
@@ -90,13 +101,17 @@ func (r *Result) change(series int, it *Item, c stats.Change) Change {
 	if (c.After < c.Before) == less {
 		out.Verdict = Better
 	}
+	if it != nil {
+		out.CallsBefore, out.CallsAfter = it.Calls[last], it.Calls[c.Index]
+	}
 	return out
 }
 
-// beside is how many points a kernel's change may lie from that of its stage to be a part of it: noise moves where a change is found by one.
+// beside is how many points an item's own change may lie from that of its stage to be a part of it: noise moves where a change is found by one.
 const beside = 1
 
-// withItems gives the changes of a stage with the items that moved with it, and those of items that moved without it.
+// withItems gives the changes of a stage, with the items' own changes that are beside them and not told of yet, and those of items that
+// moved without it.
 func (r *Result) withItems(series int, own []Change) []Change {
 	s := &r.Series[series]
 	var alone []Change
@@ -110,6 +125,7 @@ func (r *Result) withItems(series int, own []Change) []Change {
 				}
 			}
 			switch {
+			case at >= 0 && slices.ContainsFunc(own[at].Moved, func(m Change) bool { return m.Item == c.Item }):
 			case at >= 0:
 				own[at].Moved = append(own[at].Moved, c)
 			case !c.Suspect: // outliers of single kernels in the last runs are many

@@ -18,7 +18,7 @@ func noisy(random *rand.Rand, n, kernels int, step func(run int) float64) *Resul
 		s.Points = append(s.Points, Point{Run: i, Value: new(1e6 * step(i) * (1 + 0.01*random.NormFloat64())), Passes: 3})
 	}
 	for k := range kernels {
-		it := Item{Kind: "kernel", Name: fmt.Sprint("kernel ", k)}
+		it := Item{Kind: "kernel", Name: fmt.Sprint("kernel ", k), Calls: make([]*float64, n)}
 		for i := range n {
 			it.Values = append(it.Values, new(1e5*step(i)*(1+0.01*random.NormFloat64())))
 		}

@@ -83,7 +83,7 @@ func (r *Result) addItems(f *queries.Frame) error {
 	if f == nil {
 		return nil
 	}
-	if err := needs(f, "run_id", "stage", "kind", "name", "pass_ns", "family"); err != nil {
+	if err := needs(f, "run_id", "stage", "kind", "name", "pass_ns", "pass_launch_count", "family"); err != nil {
 		return err
 	}
 	places := map[[2]string]place{} // by run and stage
@@ -105,9 +105,11 @@ func (r *Result) addItems(f *queries.Frame) error {
 		if !seen {
 			n = len(s.Items)
 			known[key] = n
-			s.Items = append(s.Items, Item{Kind: x.text("kind"), Name: x.text("name"), Family: x.text("family"), Values: make([]*float64, len(s.Points))})
+			s.Items = append(s.Items, Item{Kind: x.text("kind"), Name: x.text("name"), Family: x.text("family"), Values: make([]*float64, len(s.Points)),
+				Calls: make([]*float64, len(s.Points))})
 		}
 		s.Items[n].Values[at.point] = x.number("pass_ns")
+		s.Items[n].Calls[at.point] = x.number("pass_launch_count")
 		some[at] = true
 	}
 	for i := range r.Series {
@@ -128,7 +130,7 @@ func (s *Series) fillAbsent(worked func(point int) bool) {
 	for _, it := range s.Items {
 		for j, v := range it.Values {
 			if v == nil && it.Kind != idle && worked(j) {
-				it.Values[j] = new(float64)
+				it.Values[j], it.Calls[j] = new(float64), new(float64)
 			}
 		}
 	}

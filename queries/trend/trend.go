@@ -41,7 +41,11 @@ func ParseMetric(text string) (Metric, error) {
 	for _, m := range Metrics() {
 		names = append(names, string(m))
 	}
-	return "", fmt.Errorf("%w: there is no metric %q%s: it is one of %s", queries.ErrBadArgument, text, schema.DidYouMean(text, names), strings.Join(names, ", "))
+	near := ""
+	if len(schema.Nearest(text, names)) > 0 { // else DidYouMean would list all of them too
+		near = schema.DidYouMean(text, names)
+	}
+	return "", fmt.Errorf("%w: there is no metric %q: it is one of %s%s", queries.ErrBadArgument, text, strings.Join(names, ", "), near)
 }
 
 // Unit is that of the metric's values.
@@ -56,14 +60,16 @@ type Options struct {
 	Tags     []string // key=value that each run must have
 	Stage    string   // only this stage; "" for all
 	Metric   Metric   // GPUSpan when empty
-	Kernels  int      // kernels, copies and graphs of each stage that are looked at, those that take most; 0 for none
+	// Kernels is how many kernels, copies and graphs of each stage are looked at, those that take most in any run; 0 for none. One that is
+	// not among them takes less than each of them, and so has changed by less too.
+	Kernels int
 	// Alpha is the chance to find a change among stages that have none, and likewise among their kernels; 0 is stats.DefaultAlpha.
 	Alpha     float64
 	MinEffect float64 // smaller relative changes are none; 0 is stats.DefaultMinEffect
 }
 
 // DefaultKernels are looked at unless the caller says otherwise.
-const DefaultKernels = 10
+const DefaultKernels = 20
 
 // Result is the trend of one workload.
 type Result struct {
@@ -123,6 +129,7 @@ type Level struct {
 type Item struct {
 	Kind, Name, Family string
 	Values             []*float64 // ns of a pass, one for each point; 0 where the pass had none of it, nil when not known
+	Calls              []*float64 // executions in a pass, one for each point; likewise, nil of idle time
 	changes            []stats.Change
 }
 
@@ -144,10 +151,14 @@ type Change struct {
 	Before      float64 // median of the level before, in the metric's unit or, of an item, ns of a pass
 	After       float64
 	Effect      *float64 // After / Before - 1; nil where Before is 0
-	P           float64  // chance of such a change somewhere in a series of noise
+	P           float64  // chance of such a change somewhere in a series of noise; of Moved, adjusted for the items looked at, NaN without a test
 	Suspect     bool     // only the last runs are off: too few to tell a new level from outliers
 	Verdict     Verdict
-	Moved       []Change     // of a stage's change: items that moved at the same run or beside it, the largest in ns first
+	CallsBefore *float64 // of an item: executions in a pass of the runs Last and First; nil when not known
+	CallsAfter  *float64
+	Moved       []Change     // of a stage's change: items that surely moved at the same run or beside it, the largest in ns first
+	Largest     *Change      // of a stage's change: the item that changed most of those of which that is not sure; nil where there is none
+	Around      [2]int       // of a stage's change: runs of which the level before is known, and of the level since
 	Provenance  []Difference // what differs between Last and First beside
 	Asked       bool         // whether what differs was looked up
 }

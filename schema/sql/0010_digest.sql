@@ -5,7 +5,8 @@
 -- For which runs the tables below hold rows, and by what they were made.
 CREATE TABLE digest (
     run_id UUID NOT NULL, -- the run
-    checksum VARCHAR NOT NULL -- of the rules, peaks and queries that its rows were made by
+    checksum VARCHAR NOT NULL, -- of the rules, peaks and queries that its rows were made by
+    basis VARCHAR NOT NULL -- of the rules and peaks alone
 );
 
 -- One pass of a stage, as the query stage-samples tells it.
