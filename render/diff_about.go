@@ -28,7 +28,7 @@ func sideText(s diff.Side) string {
 	case 1:
 		run := s.Runs[0]
 		if run.Name != s.Label {
-			label += ", which is run " + neutral(run.Name)
+			label = neutral(run.Name) + " (" + strings.TrimPrefix(label, "@") + ")" // an @ would call a user of GitHub by that name
 		}
 		when := "ingested " + run.CreatedAt.UTC().Format("2006-01-02 15:04 UTC")
 		if run.StartedAt != nil {

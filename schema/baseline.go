@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// baselinePrefix begins a reference to the run that bears a baseline's name.
-const baselinePrefix = "baseline:"
+// BaselinePrefix begins a reference to the run that bears a baseline's name.
+const BaselinePrefix = "baseline:"
 
 // Baseline is a name that the user gave to a run, to compare others with it.
 type Baseline struct {
@@ -127,6 +127,6 @@ func baselineOr(name string) string {
 }
 
 func (w *Warehouse) resolveBaseline(ctx context.Context, runs []Run, ref string) (Run, error) {
-	b, err := w.findBaseline(ctx, runs, strings.TrimPrefix(ref, baselinePrefix))
+	b, err := w.findBaseline(ctx, runs, strings.TrimPrefix(ref, BaselinePrefix))
 	return b.Run, err
 }

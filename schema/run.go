@@ -80,7 +80,7 @@ func (w *Warehouse) resolve(ctx context.Context, runs []Run, ref string) (Run, e
 		return resolveLatest(runs, ref)
 	case strings.HasPrefix(ref, "tag:"):
 		return w.resolveTag(ctx, runs, ref)
-	case strings.HasPrefix(ref, baselinePrefix):
+	case strings.HasPrefix(ref, BaselinePrefix):
 		return w.resolveBaseline(ctx, runs, ref)
 	}
 	r, err := resolveName(runs, ref)
@@ -95,7 +95,7 @@ func (w *Warehouse) resolve(ctx context.Context, runs []Run, ref string) (Run, e
 		if errors.Is(err, ErrUnknownRun) { // names like it are no guess any more
 			err = fmt.Errorf("%w: %q", ErrUnknownRun, ref)
 		}
-		return Run{}, fmt.Errorf("%w; a baseline has that name: write %s%s", err, baselinePrefix, ref)
+		return Run{}, fmt.Errorf("%w; a baseline has that name: write %s%s", err, BaselinePrefix, ref)
 	}
 	return Run{}, err
 }

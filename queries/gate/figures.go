@@ -31,7 +31,20 @@ type known struct {
 	order  []string
 	values map[string][]float64
 	why    map[string]string // why one is not known
-	note   string            // what the query says of it all
+	notes  []string          // what the query says of it all
+}
+
+// about gives what the query says of one of the figures, or else of all of them first.
+func (k *known) about(name string) string {
+	for _, n := range k.notes {
+		if strings.Contains(n, name) {
+			return n
+		}
+	}
+	if len(k.notes) > 0 {
+		return k.notes[0]
+	}
+	return ""
 }
 
 // read takes a figure out of the answers of all runs. Several rows of a key in one run are a mistake of the query.
@@ -42,9 +55,7 @@ func read(frames []*queries.Frame, key, value string, use func(f *queries.Frame,
 		if keyAt < 0 || valueAt < 0 {
 			return nil, fmt.Errorf("the answer of query %s has no column %s or %s", f.Query, key, value)
 		}
-		if len(f.Notes) > 0 && k.note == "" {
-			k.note = f.Notes[0]
-		}
+		k.notes = append(k.notes, f.Notes...)
 		for _, row := range f.Rows {
 			if use != nil && !use(f, row) {
 				continue
@@ -58,7 +69,7 @@ func read(frames []*queries.Frame, key, value string, use func(f *queries.Frame,
 			case faultAt >= 0 && row[faultAt] != nil:
 				k.why[name] = fmt.Sprint(row[faultAt])
 			case !isNumber || finite(v) == nil:
-				k.why[name] = k.note
+				k.why[name] = k.about(name)
 			default:
 				k.values[name] = append(k.values[name], v)
 			}
@@ -87,7 +98,10 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 	if err != nil {
 		return err
 	}
-	k, err := read(frames, "stage", r.Metric+"_ratio", nil)
+	k, err := read(frames, "stage", r.Metric+"_ratio", func(f *queries.Frame, row []any) bool { // any stage: of passes, and not of a part of one or of the whole model
+		part := f.Index("part_of")
+		return r.Stage != AnyStage || row[f.Index("stage")] != "model" && (part < 0 || row[part] == nil)
+	})
 	if err != nil {
 		return err
 	}
@@ -143,8 +157,8 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 		if r.Metric != "" {
 			reason = fmt.Sprintf("%s has no passes of the mode %s", sideName(j.out.Run), r.Metric)
 		}
-		if k.note != "" {
-			reason += ": " + k.note
+		if note := k.about("profil"); note != "" && r.Metric == "" {
+			reason += ": " + note
 		}
 		j.add(Check{Rule: r, Subject: r.On(""), Unit: Ratio, Outcome: CannotJudge, Reason: reason})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"prof/queries/diff"
 	"prof/queries/stats"
 )
 
@@ -42,6 +43,10 @@ func (c *Check) overLimit(limit float64) string {
 func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	x := *c.Comparison
 	c.P = x.P
+	if c.Per == string(diff.PerToken) && !c.Rule.Limit.Percent {
+		c.Outcome, c.Reason = CannotJudge, "the passes of the sides work on other numbers of tokens, so that figures are for one token: write the limit in percent"
+		return
+	}
 	if adjusted != nil {
 		c.P = adjusted
 	}

@@ -16,6 +16,13 @@ var ErrNoWorkload = errors.New("no runs of a workload")
 
 // Runs gives the workload that the options mean, by its key or command, and its runs, oldest first.
 func Runs(ctx context.Context, w *schema.Warehouse, o Options) (string, []schema.Run, error) {
+	if strings.HasPrefix(o.Workload, schema.BaselinePrefix) { // which is no name that SQL knows
+		run, err := w.Resolve(ctx, o.Workload)
+		if err != nil {
+			return "", nil, err
+		}
+		o.Workload = run.ID
+	}
 	var args []string
 	for name, v := range map[string]string{"workload": o.Workload, "tag": strings.Join(o.Tags, "\n")} {
 		if v != "" {

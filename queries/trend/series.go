@@ -96,7 +96,7 @@ func (r *Result) addItems(f *queries.Frame) error {
 	for _, cells := range f.Rows {
 		x := row{f, cells}
 		at, found := places[[2]string{x.text("run_id"), x.text("stage")}]
-		if !found {
+		if !found || x.text("kind") == idle && (r.Options.Metric == GPUBusy || r.Options.Metric == GPUSum) { // no part of work
 			continue
 		}
 		s := &r.Series[at.series]
