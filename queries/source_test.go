@@ -28,7 +28,7 @@ func addTwin(t *testing.T, w *schema.Warehouse) twin {
 		t.Fatal(err)
 	}
 	f, err := queries.Raw(t.Context(), w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
-		WHERE schema_name = 'main' GROUP BY table_name HAVING bool_or(column_name = 'source_id') OR table_name IN ('range_device', 'range_context') ORDER BY table_name`)
+		WHERE schema_name = 'main' AND table_name IN (SELECT t.table_name FROM duckdb_tables() t) GROUP BY table_name HAVING bool_or(column_name = 'source_id') OR table_name IN ('range_device', 'range_context') ORDER BY table_name`)
 	if err != nil {
 		t.Fatal(err)
 	}

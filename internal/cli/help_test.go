@@ -80,7 +80,7 @@ func TestUsageErrors(t *testing.T) {
 		{"query kernels", "no such query: \"kernels\"; did you mean top-kernels or range-kernels or stage-kernels?"},
 		{"query zzzzz", "no such query: \"zzzzz\"; `prof query` lists them"},
 		{"query top-kernels stages", "query takes one query name; see `prof help query`"},
-		{"query top-kernels --run a --stag x", "there is no option --stag; did you mean --stage?"},
+		{"query top-kernels --run a --stag x", "there is no option --stag; did you mean --tag or --stage?"},
 		{"query top-kernels --run a --nosuch 1", "there is no option --nosuch; see `prof help query`"},
 		{"query ranges --run a --stage x", "wrong argument: ranges takes no --stage; it takes --run --raw --device --top --source"},
 		{"query runs --top 3", "wrong argument: runs takes no --top"},
@@ -134,7 +134,7 @@ func TestCompletion(t *testing.T) {
 	before := state(p)
 	for line, want := range map[string]string{
 		"prof query top-":                        "top-kernels top-operators",
-		"prof query stage-":                      "stage-kernels stage-notes",
+		"prof query stage-":                      "stage-kernels stage-notes stage-samples",
 		"prof --home .prof query top-":           "top-kernels top-operators",
 		"prof qu":                                "query",
 		"prof r":                                 "runs report rm",

@@ -1,7 +1,7 @@
 -- pass-work v1: The device work of each pass of each stage, and of each source outside all of them, by what it is: kernels by name, grid and block, copies by operation, graph replays traced as a whole. All rows add up to all device work of the counted capture.
 -- grain: one kernel name with its grid and block, operation of copies, or all graph replays, of one pass
 -- key: source_id, range_id, kind, name, grid, block
--- notes: digest graph launch timelines
+-- notes: digest graph launch
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for work outside every pass of a stage

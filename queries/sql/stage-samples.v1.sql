@@ -1,7 +1,7 @@
 -- stage-samples v1: Each pass of each stage with its times and where the time of its GPUs went: the samples that comparisons of runs rest on. A run without any pass of a stage has one row a source for all its device work.
 -- grain: one pass of a stage, warm-up included
 -- key: source_id, range_id
--- notes: digest timelines workload accounting
+-- notes: digest workload accounting
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage
