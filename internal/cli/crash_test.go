@@ -150,6 +150,9 @@ func TestKilledFirstIngest(t *testing.T) {
 		if again := q.run(args...); again.code != 0 && !strings.Contains(again.err, "the run name is taken") && !strings.Contains(again.err, "already") {
 			t.Fatalf("killed after %v, then: %+v", delay, again)
 		}
+		if r := q.run("diff", "a", "a"); r.code != 0 { // which makes the digest where the first was killed right before it
+			t.Fatalf("killed after %v, then compared: %+v", delay, r)
+		}
 		if got := counts(q); got != complete {
 			t.Fatalf("killed after %v, then ingested:\n%s\nwant\n%s", delay, got, complete)
 		}

@@ -16,7 +16,6 @@ const (
 	spanFigure                    // time in which the GPU works and idles, or the thread runs
 	workFigure                    // time of all GPU work
 	itemFigure                    // time of a kernel, family or copy
-	idleFigure                    // idle time by its cause
 )
 
 // What the passes of one process do not tell: how much processes of the same code differ. They share the state of the host, the placement
@@ -25,7 +24,7 @@ const (
 // nine processes of one code: idle time of decode from 7.5 to 16 ms, GPU work from 1.611 to 1.615 ms, single kernels by up to 2.3 % (standard
 // deviation). testdata/capture/llama holds six of them.
 const (
-	idleFactor = 3    // idle time
+	idleFactor = 3    // idle time, by which a span differs; by its causes it is not judged at all
 	workNoise  = 0.02 // GPU work of a stage
 	itemNoise  = 0.05 // single kernels
 )
@@ -44,8 +43,6 @@ func (s *stagePair) alone(what figureKind, a, b []float64) *stats.Noise {
 		return &stats.Noise{Floor: workNoise, Unknown: true}
 	case itemFigure:
 		return &stats.Noise{Floor: itemNoise, Unknown: true}
-	case idleFigure:
-		return &stats.Noise{Floor: idleFactor - 1, Unknown: true}
 	}
 	return nil
 }
@@ -69,13 +66,6 @@ func kindOf(metric string) figureKind {
 		return rateFigure
 	}
 	return spanFigure
-}
-
-func (it Item) figureKind() figureKind {
-	if it.Kind == "idle" {
-		return idleFigure
-	}
-	return itemFigure
 }
 
 // workShare is the part of a stage's time on its GPUs in which they worked.

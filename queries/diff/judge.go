@@ -180,7 +180,7 @@ func (c *comparer) judgeItems(lists [][]Item, by Dimension) {
 		}
 		for _, k := range s.judges(lists[i]) {
 			it := &lists[i][k]
-			it.Comparison = new(s.compare(it.figureKind(), s.samples(s.a, parts[k].a), s.samples(s.b, parts[k].b), c.options.Stats, tested))
+			it.Comparison = new(s.compare(itemFigure, s.samples(s.a, parts[k].a), s.samples(s.b, parts[k].b), c.options.Stats, tested))
 			open = append(open, judged{it.Comparison, c.options.Stats, &it.Verdict, true})
 		}
 	}
