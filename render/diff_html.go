@@ -115,7 +115,7 @@ func newDiffView(r *diff.Result) diffView {
 	for _, g := range shownGroups(r) {
 		view := diffGroupView{Stage: g.title(), Table: g.table(r).view()}
 		if g.stage != nil {
-			view.Figure = newDiffFigure(*g.stage)
+			view.Figure = newDiffFigure(*g.stage, r.Options.Metric)
 		}
 		v.Groups = append(v.Groups, view)
 	}

@@ -178,7 +178,7 @@ func TestDiffNames(t *testing.T) {
 
 // TestDiffFigure holds the picture: bars to the left and right of one line, as long as their parts changed, of the families together.
 func TestDiffFigure(t *testing.T) {
-	f := newDiffFigure(exampleDiff().Stages[0])
+	f := newDiffFigure(exampleDiff().Stages[0], "gpu_span_ns")
 	if f == nil || len(f.Rows) != 7 || f.Height != 7*kernelBarRow {
 		t.Fatalf("the figure is %+v", f)
 	}
@@ -189,10 +189,10 @@ func TestDiffFigure(t *testing.T) {
 	if r := f.Rows[1]; r.Class != "more" || r.X != f.Zero || r.Text != "+24.5 ms (new)" {
 		t.Errorf("the second bar is %+v", r)
 	}
-	if f := newDiffFigure(diff.Stage{Delta: &diff.Delta{}, Ledger: []diff.Item{partOf("s", "kernel", "k", "", 1, 5, 1, 5)}}); f != nil {
+	if f := newDiffFigure(diff.Stage{Delta: &diff.Delta{}, Ledger: []diff.Item{partOf("s", "kernel", "k", "", 1, 5, 1, 5)}}, "gpu_span_ns"); f != nil {
 		t.Errorf("no change is drawn as %+v", f)
 	}
-	if f := newDiffFigure(unsureDiff().Stages[1]); f != nil {
+	if f := newDiffFigure(unsureDiff().Stages[1], "gpu_span_ns"); f != nil {
 		t.Errorf("a stage of one side is drawn as %+v", f)
 	}
 }

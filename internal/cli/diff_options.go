@@ -28,7 +28,7 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 		return q, usagef("--by %s counts whole runs, warm-up included: leave --stage out", by)
 	}
 	var err error
-	if q.form, err = render.DiffFormNamed(diffFormOf(c)); err != nil {
+	if q.form, err = render.DiffFormNamed(formOf(c, diffFormNames())); err != nil {
 		return q, &usageError{err}
 	}
 	if q.options.Stats, err = statsOptions(c); err != nil {
@@ -41,10 +41,10 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 	return q, err
 }
 
-// diffFormOf is the form asked for, by --format or by what the name of the file ends in.
-func diffFormOf(c *cli.Context) string {
+// formOf is the form asked for, by --format or by what the name of the file ends in.
+func formOf(c *cli.Context, names []string) string {
 	ending := strings.TrimPrefix(filepath.Ext(c.String("out")), ".")
-	if !c.IsSet("format") && slices.Contains(diffFormNames(), ending) {
+	if !c.IsSet("format") && slices.Contains(names, ending) {
 		return ending
 	}
 	return c.String("format")

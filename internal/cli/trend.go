@@ -15,10 +15,8 @@ import (
 )
 
 func (p *program) trendCommand() *cli.Command {
-	var forms, metrics []string
-	for _, f := range render.TrendForms() {
-		forms = append(forms, f.Name)
-	}
+	var metrics []string
+	forms := trendFormNames()
 	for _, m := range trend.Metrics() {
 		metrics = append(metrics, string(m))
 	}
@@ -33,7 +31,7 @@ of their own.
   prof trend
   prof trend --stage decode --workload baseline --last 50
   prof trend --tag branch=main --metric tokens_per_s
-  prof trend --format html --out trend.html
+  prof trend --out trend.html
   prof trend --format csv > trend.csv      # every run, in base units`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "workload", Usage: "`KEY` of the workload, a prefix of it, or a run of it", DefaultText: "that of the latest run"},
@@ -42,7 +40,7 @@ of their own.
 			&cli.StringFlag{Name: "metric", Value: string(trend.GPUSpan), Usage: strings.Join(metrics, ", ") + "; mfu and mbu for short"},
 			&cli.IntFlag{Name: "kernels", Value: trend.DefaultKernels, Usage: "look at `N` kernels of each stage for what moved where it changed, those that take most; 0 for none"},
 			&cli.IntFlag{Name: "last", Value: trendRows, Usage: "`N` of the latest runs in the tables of table and md; 0 for all"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(forms, ", ") + " (csv and json in base units, full precision)"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(forms, ", ") + " (csv and json in base units, full precision)", DefaultText: "table, or what --out ends in"},
 			&cli.StringFlag{Name: "out", Usage: "write into `FILE`"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 		},
@@ -57,7 +55,7 @@ func (p *program) trend(c *cli.Context) (err error) {
 	if err := exactArgs(c, 0, "no arguments: name a run of the workload with --workload"); err != nil {
 		return err
 	}
-	form, err := render.TrendFormNamed(c.String("format"))
+	form, err := render.TrendFormNamed(formOf(c, trendFormNames()))
 	if err != nil {
 		return &usageError{err}
 	}
@@ -124,4 +122,12 @@ func trendOptions(c *cli.Context) (trend.Options, error) {
 		}
 	}
 	return o, errors.Join(bad...)
+}
+
+func trendFormNames() []string {
+	var out []string
+	for _, f := range render.TrendForms() {
+		out = append(out, f.Name)
+	}
+	return out
 }
