@@ -32,6 +32,7 @@ var (
 	ingested = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC by prof [0-9.]+`)
 	created  = regexp.MustCompile(`("ingested_at": )"[^"]*"`)
 	toolPath = regexp.MustCompile(`/opt/(?:[\w.+-]+/)+`)
+	userPath = regexp.MustCompile(`/home/user/(?:[\w.+-]+/)+`)
 	ofPage   = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|sha256-[A-Za-z0-9/=&#;+]+`)
 )
 
@@ -83,6 +84,7 @@ func lasting(t *testing.T, text []byte) []byte {
 	text = ofPage.ReplaceAll(text, nil)
 	text = bytes.ReplaceAll(text, []byte(root), []byte("ROOT"))
 	text = toolPath.ReplaceAll(text, []byte("TOOLS/"))
+	text = userPath.ReplaceAll(text, []byte("HOME/"))
 	text = runID.ReplaceAll(text, []byte("RUN-ID"))
 	text = created.ReplaceAll(text, []byte(`$1"INGESTED"`))
 	return ingested.ReplaceAll(text, []byte("INGESTED"))
