@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/schema"
+	"prof/internal/suggest"
 )
 
 // attachTo finds the run that facts alone are given for: one that is there already. "" when a new run is to be made.
@@ -74,7 +74,7 @@ func (in *ingester) replaceFacts(id string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, schema.List(paths, 3)))
+	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, suggest.List(paths, 3)))
 	return nil
 }
 

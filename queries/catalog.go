@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"prof/internal/suggest"
 	"prof/schema"
 )
 
@@ -332,8 +333,8 @@ func Find(name string) (Query, error) {
 		}
 	}
 	if found == nil {
-		hint := schema.DidYouMean(want, names)
-		if len(schema.Nearest(want, names)) == 0 {
+		hint := suggest.DidYouMean(want, names)
+		if len(suggest.Nearest(want, names)) == 0 {
 			hint = "; `prof query` lists them"
 		}
 		return Query{}, fmt.Errorf("%w: %q%s", ErrUnknownQuery, name, hint)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/suggest"
 	"prof/queries"
 	"prof/schema"
 )
@@ -45,7 +46,7 @@ func (p *program) baseline(c *cli.Context) error {
 		return usagef("baseline list takes no arguments; see `prof help baseline`")
 	default:
 		hint := "; see `prof help baseline`"
-		if near := schema.Nearest(word, []string{"set", "list", "rm"}); len(near) > 0 {
+		if near := suggest.Nearest(word, []string{"set", "list", "rm"}); len(near) > 0 {
 			hint = "; did you mean " + strings.Join(near, " or ") + "?"
 		}
 		return usagef("baseline takes set, list or rm, not %q%s", word, hint)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/suggest"
 	"prof/queries"
 	"prof/schema"
 )
@@ -74,7 +75,7 @@ func paramFlags() ([]cli.Flag, error) {
 			usage += "; for others see prof query NAME --explain"
 		}
 		if name != "run" {
-			usage += " (" + schema.List(u.queries, 3) + ")"
+			usage += " (" + suggest.List(u.queries, 3) + ")"
 		}
 		byDefault := strings.Trim(u.param.Default, "'")
 		if len(u.defaults) > 1 {

@@ -7,6 +7,7 @@ import (
 
 	"prof/queries"
 	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // captureLines say how prof capture made a run: its code, what became of its passes, what profiling cost, and what is to be doubted.
@@ -58,7 +59,7 @@ func passesLine(f *queries.Frame) string {
 	count := map[kind]int{}
 	for _, r := range f.Rows {
 		k := kind{tool: fmt.Sprint(r[f.Index("tool")]), status: strings.ReplaceAll(fmt.Sprint(r[f.Index("status")]), "_", " ")}
-		if k.tool == schema.ToolNone {
+		if k.tool == rundir.ToolNone {
 			k.tool = "baseline"
 		}
 		if reason, ok := r[f.Index("reason")].(string); ok {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/stats"
-	"prof/schema"
 )
 
 // ask asks a query of each run that is judged, with notes of some kinds only.
@@ -114,7 +114,7 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 		if _, found := k.values[stage]; found {
 			c.settle(k, stage, fmt.Sprintf("the %s of %s is not known", strings.ToUpper(r.Metric), stage))
 		} else {
-			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no stage %s of which the %s could be known%s", sideName(j.out.Run), stage, strings.ToUpper(r.Metric), schema.DidYouMean(stage, k.order))
+			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no stage %s of which the %s could be known%s", sideName(j.out.Run), stage, strings.ToUpper(r.Metric), suggest.DidYouMean(stage, k.order))
 		}
 		j.add(c)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/internal/suggest"
 	"prof/queries"
 	"prof/schema"
 )
@@ -97,7 +98,7 @@ func noStage(ctx context.Context, a *queries.Asker, o Options) error {
 	if len(names) == 0 {
 		return noStage(ctx, a, all)
 	}
-	return fmt.Errorf("%w: no run of this workload has a stage %q; they have %s", ErrNoWorkload, o.Stage, schema.List(names, 8))
+	return fmt.Errorf("%w: no run of this workload has a stage %q; they have %s", ErrNoWorkload, o.Stage, suggest.List(names, 8))
 }
 
 // load asks for the stages of the runs and for what their passes are made of.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/stats"
 	"prof/schema"
@@ -42,8 +43,8 @@ func ParseMetric(text string) (Metric, error) {
 		names = append(names, string(m))
 	}
 	near := ""
-	if len(schema.Nearest(text, names)) > 0 { // else DidYouMean would list all of them too
-		near = schema.DidYouMean(text, names)
+	if len(suggest.Nearest(text, names)) > 0 { // else DidYouMean would list all of them too
+		near = suggest.DidYouMean(text, names)
 	}
 	return "", fmt.Errorf("%w: there is no metric %q: it is one of %s%s", queries.ErrBadArgument, text, strings.Join(names, ", "), near)
 }
