@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/render"
 	"prof/schema"
 )
@@ -118,7 +119,7 @@ func outputFlags() []cli.Flag {
 }
 
 // print writes a frame in the form asked for; notes that the form does not hold go to stderr.
-func (p *program) print(c *cli.Context, f *queries.Frame) error {
+func (p *program) print(c *cli.Context, f *frame.Frame) error {
 	form := c.String("format")
 	if form == "csv" {
 		for _, n := range f.Notes {

@@ -10,6 +10,7 @@ import (
 
 	"prof/internal/suggest"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/queries/stats"
 	"prof/schema"
 )
@@ -50,10 +51,10 @@ func ParseMetric(text string) (Metric, error) {
 }
 
 // Unit is that of the metric's values.
-func (m Metric) Unit() queries.Unit { return queries.UnitOf(string(m)) }
+func (m Metric) Unit() frame.Unit { return frame.UnitOf(string(m)) }
 
 // LessIsBetter says whether a change to smaller values is an improvement.
-func (m Metric) LessIsBetter() bool { return m.Unit() == queries.Ns }
+func (m Metric) LessIsBetter() bool { return m.Unit() == frame.Ns }
 
 // Options say what is followed and what counts as a change.
 type Options struct {
