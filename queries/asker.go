@@ -12,6 +12,12 @@ import (
 	"prof/schema"
 )
 
+// Args are the arguments of a query, Question is what it is asked.
+type (
+	Args     = frame.Args
+	Question = frame.Question
+)
+
 // Asker asks queries of a warehouse that does not change meanwhile, several at a time, and each kind of note once for the same
 // arguments: many queries have the same notes, and planning those takes longer than planning the queries. It may be used by several
 // goroutines, and nobody may change the frames that it gives.
@@ -70,17 +76,6 @@ func once[T any](a *Asker, kept map[string]func() (T, error), key string, get fu
 func (a *Asker) Notes(ctx context.Context, args Args, kinds ...string) ([]string, error) {
 	return a.notesOf(ctx, a.w, args, kinds...)
 }
-
-// Question is what a query is asked.
-type Question struct {
-	Query string // the newest of that name
-	Args  Args   // those that it does not take are passed over
-	// Notes picks the kinds of notes that are wanted; nil takes all. Notes often take longer than the rows.
-	Notes func(kind string) bool
-}
-
-// withoutNotes asks for rows alone.
-func withoutNotes(string) bool { return false }
 
 // AskAll asks several questions and gives their answers in the same order. Those that take longest should come first.
 func (a *Asker) AskAll(ctx context.Context, list []Question) ([]*frame.Frame, error) {

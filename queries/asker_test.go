@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/judge"
 	"prof/schema"
 )
 
@@ -43,7 +44,7 @@ func TestAsker(t *testing.T) {
 func TestNewReport(t *testing.T) {
 	t.Parallel()
 	w := everything(t)
-	report := func(run string, o queries.ReportOptions) *queries.Report {
+	report := func(run string, o queries.ReportOptions) *judge.Report {
 		t.Helper()
 		r, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: run, Name: run}, o)
 		if err != nil {
@@ -51,7 +52,7 @@ func TestNewReport(t *testing.T) {
 		}
 		return r
 	}
-	ids := func(r *queries.Report) string {
+	ids := func(r *judge.Report) string {
 		var out []string
 		for _, s := range r.Sections {
 			if out = append(out, s.ID); s.Frame == nil || s.Missing == "" && len(s.Frame.Rows) == 0 && s.ID != "warnings" && s.ID != "findings" {

@@ -22,12 +22,9 @@ import (
 // Errors that this package's errors wrap.
 var (
 	ErrUnknownQuery = errors.New("no such query")
-	ErrBadArgument  = errors.New("wrong argument")
+	ErrBadArgument  = frame.ErrBadArgument
 	ErrNotReadOnly  = errors.New("only reading is allowed")
 )
-
-// Args are the arguments of a query by parameter, as text.
-type Args map[string]string
 
 // Statement is the SQL that gives the query's rows in any DuckDB client.
 func (q Query) Statement(args Args) (string, error) {

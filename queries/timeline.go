@@ -5,19 +5,8 @@ import (
 	"strconv"
 
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
-
-// Timeline is what a picture of a run's devices over time is drawn from.
-type Timeline struct {
-	Blocks  *frame.Frame // timeline-blocks: work by GPU and kind
-	Passes  *frame.Frame // timeline-passes: passes of stages by GPU
-	Gaps    *frame.Frame // longest-gaps
-	Windows *frame.Frame // timeline-windows: where single kernels are known
-	Kernels *frame.Frame // timeline-kernels: those kernels
-	Ranges  *frame.Frame // timeline-ranges: the longest ranges of threads
-	Clocks  *frame.Frame // clock-offsets; nil for a single source
-	Parts   int64        // equal parts of the time of the capture: what begins in the same one is drawn as one
-}
 
 // The detail of a timeline: a part is about a quarter of a pixel of most screens, so that a picture can be enlarged a few times. Of more
 // GPUs the parts are longer, so that the page stays small.
@@ -37,7 +26,7 @@ type timelineAsked struct {
 }
 
 // timelineRequests are the questions for the timeline of a run, which must have its devices and sources.
-func (r *Report) timelineRequests(run string) timelineAsked {
+func (r asked) timelineRequests(run string) timelineAsked {
 	t := timelineAsked{parts: max(leastParts, timelineParts*fullDetail/int64(max(fullDetail, len(r.Frames["devices"].Rows))))}
 	parts := strconv.FormatInt(t.parts, 10)
 	t.requests = []Question{
@@ -55,8 +44,8 @@ func (r *Report) timelineRequests(run string) timelineAsked {
 }
 
 // of makes the timeline from the answers by query.
-func (t timelineAsked) of(frames map[string]*frame.Frame) *Timeline {
-	out := &Timeline{Parts: t.parts, Blocks: frames["timeline-blocks"], Passes: frames["timeline-passes"], Gaps: frames["longest-gaps"],
+func (t timelineAsked) of(frames map[string]*frame.Frame) *judge.Timeline {
+	out := &judge.Timeline{Parts: t.parts, Blocks: frames["timeline-blocks"], Passes: frames["timeline-passes"], Gaps: frames["longest-gaps"],
 		Windows: frames["timeline-windows"], Kernels: frames["timeline-kernels"], Ranges: frames["timeline-ranges"]}
 	if !isConstant(out.Blocks, "source_id") {
 		out.Clocks = frames["clock-offsets"]

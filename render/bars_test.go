@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // TestCells holds that cells add up to the width and that none is a cell or more off.
@@ -40,7 +40,7 @@ func TestCells(t *testing.T) {
 
 func TestReportMarkdownBars(t *testing.T) {
 	var out bytes.Buffer
-	if err := ReportMarkdown(&out, &queries.Report{Name: "a", Facts: [][2]string{{"run", "a"}}, Sections: reportSections()}); err != nil {
+	if err := ReportMarkdown(&out, &judge.Report{Name: "a", Facts: [][2]string{{"run", "a"}}, Sections: reportSections()}); err != nil {
 		t.Fatal(err)
 	}
 	compare(t, filepath.Join("testdata", "report", "report.md"), out.Bytes())

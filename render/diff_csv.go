@@ -3,8 +3,8 @@ package render
 import (
 	"io"
 
-	"prof/queries/diff"
 	"prof/queries/frame"
+	"prof/queries/judge/diff"
 )
 
 // DiffCSV writes comparisons as one table with one header, times in ns and at full precision; what is not known is an empty field. A row

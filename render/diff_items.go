@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"prof/queries/diff"
 	"prof/queries/frame"
+	"prof/queries/judge/diff"
 )
 
 // ofKernels says whether an item's name is one that a machine knows it by, and not words.

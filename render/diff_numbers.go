@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 
-	"prof/queries/diff"
 	"prof/queries/frame"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 )
 
 // signedAs shows a change by its size, with its sign.

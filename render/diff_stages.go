@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries/diff"
 	"prof/queries/frame"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 )
 
 // stageTable is the table of the stages of a comparison.

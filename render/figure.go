@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // figures are the pictures of a section; nil where it has none. All are SVG made here: they print, need no script, and are the same
@@ -21,8 +21,8 @@ type figures struct {
 }
 
 // figureMakers fill in the pictures of a section, by its query. To add one, write its maker and template and add a line here.
-var figureMakers = map[string]func(r *queries.Report, f *frame.Frame, to *figures) error{
-	"accounting": func(_ *queries.Report, f *frame.Frame, to *figures) error {
+var figureMakers = map[string]func(r *judge.Report, f *frame.Frame, to *figures) error{
+	"accounting": func(_ *judge.Report, f *frame.Frame, to *figures) error {
 		known, err := withNumbers(f, barNumbers...)
 		if err != nil || len(known.Rows) == 0 {
 			return err
@@ -30,23 +30,23 @@ var figureMakers = map[string]func(r *queries.Report, f *frame.Frame, to *figure
 		to.Bars, err = newBarFigure(known)
 		return err
 	},
-	"stages": func(_ *queries.Report, f *frame.Frame, to *figures) (err error) {
+	"stages": func(_ *judge.Report, f *frame.Frame, to *figures) (err error) {
 		to.Stages, err = newStageFigure(f)
 		return err
 	},
-	"stage-kernels": func(_ *queries.Report, f *frame.Frame, to *figures) (err error) {
+	"stage-kernels": func(_ *judge.Report, f *frame.Frame, to *figures) (err error) {
 		to.Kernels, err = newKernelFigure(f)
 		return err
 	},
-	"roofline": func(r *queries.Report, f *frame.Frame, to *figures) (err error) {
+	"roofline": func(r *judge.Report, f *frame.Frame, to *figures) (err error) {
 		to.Roofline, err = newRooflineFigure(f, r.Frame("ceilings"))
 		return err
 	},
-	"kernel-durations": func(_ *queries.Report, f *frame.Frame, to *figures) (err error) {
+	"kernel-durations": func(_ *judge.Report, f *frame.Frame, to *figures) (err error) {
 		to.Durations, err = newDurationFigure(f)
 		return err
 	},
-	"sample-series": func(r *queries.Report, f *frame.Frame, to *figures) (err error) {
+	"sample-series": func(r *judge.Report, f *frame.Frame, to *figures) (err error) {
 		to.Samples, err = newSampleFigure(f, r.Frame("throttling"))
 		return err
 	},

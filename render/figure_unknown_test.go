@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // changed gives copies of a frame, in each of which one number is not what can be counted with: NULL, and of broken numbers also what no
@@ -45,7 +45,7 @@ func TestFiguresOfUnknownNumbers(t *testing.T) {
 	for _, f := range []*frame.Frame{accountingFrame(), stagesFrame(), stageKernelsFrame(), rooflineFrame(), durationsFrame(), samplesFrame()} {
 		changed(f, false, func(what string, f *frame.Frame) {
 			made++
-			r := &queries.Report{Name: "a", Frames: map[string]*frame.Frame{"ceilings": ceilingsFrame(), "throttling": throttlingFrame()}}
+			r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{"ceilings": ceilingsFrame(), "throttling": throttlingFrame()}}
 			var to figures
 			if err := figureMakers[f.Query](r, f, &to); err != nil {
 				t.Errorf("%s: %s: %v", f.Query, what, err)
@@ -57,7 +57,7 @@ func TestFiguresOfUnknownNumbers(t *testing.T) {
 	}
 	changed(ceilingsFrame(), false, func(what string, f *frame.Frame) {
 		var to figures
-		if err := figureMakers["roofline"](&queries.Report{Frames: map[string]*frame.Frame{"ceilings": f}}, rooflineFrame(), &to); err != nil {
+		if err := figureMakers["roofline"](&judge.Report{Frames: map[string]*frame.Frame{"ceilings": f}}, rooflineFrame(), &to); err != nil {
 			t.Errorf("ceilings: %s: %v", what, err)
 		}
 	})
@@ -69,7 +69,7 @@ func TestFiguresOfUnknownNumbers(t *testing.T) {
 // TestFiguresNameTheColumn holds that a column that is not there is an error that says which.
 func TestFiguresNameTheColumn(t *testing.T) {
 	for query, make := range figureMakers {
-		if err := make(&queries.Report{}, frameOf(query, "other", []any{"x"}), &figures{}); err == nil || !strings.HasPrefix(err.Error(), "render "+query+": it has no column ") {
+		if err := make(&judge.Report{}, frameOf(query, "other", []any{"x"}), &figures{}); err == nil || !strings.HasPrefix(err.Error(), "render "+query+": it has no column ") {
 			t.Errorf("%s: %v", query, err)
 		}
 	}

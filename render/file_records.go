@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"math"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // answered is a row of an answer as the files write it.
 type answered struct{ record }
 
 // answers gives the rows of a report's answer, none where it was not asked for or is empty; the error says which column it lacks.
-func answers(r *queries.Report, key string, columns ...string) ([]answered, error) {
+func answers(r *judge.Report, key string, columns ...string) ([]answered, error) {
 	f := r.Frame(key)
 	if f == nil || len(f.Rows) == 0 {
 		return nil, nil

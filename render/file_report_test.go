@@ -7,18 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // fileReport is a report whose answers hold hostile names wherever a capture can bring them in.
-func fileReport() *queries.Report {
-	r := &queries.Report{Name: breakout, Frames: map[string]*frame.Frame{}}
+func fileReport() *judge.Report {
+	r := &judge.Report{Name: breakout, Frames: map[string]*frame.Frame{}}
 	add := func(f *frame.Frame) *frame.Frame { r.Frames[f.Query] = f; return f }
 	for _, f := range append(fileFigures(), fileFacts()...) {
 		add(f)
 	}
-	r.Static = &queries.Static{Name: breakout, DType: "bf16", DTypeAssumed: true, Groups: frameOf("model-layers", "part component kind shape",
+	r.Static = &judge.Static{Name: breakout, DType: "bf16", DTypeAssumed: true, Groups: frameOf("model-layers", "part component kind shape",
 		[]any{"decoder", "mlp.up_proj", "linear", "1280 x 6848"}, []any{"decoder", "mlp.down_proj", "linear", "6848 x 1280"},
 		[]any{"decoder", "experts.down_proj", "linear", "896 x 1280, 6 of 64"}, []any{"clip", "mlp.fc2", "linear", "4096 x 1280"}, []any{"decoder", "attention", "attention", "10 heads of 192 and 128"})}
 	return r
@@ -107,8 +107,8 @@ func fileFacts() []*frame.Frame {
 }
 
 // emptyReport is one of a run that nothing is known of but that it was asked for.
-func emptyReport() *queries.Report {
-	r := &queries.Report{Name: "a", Frames: map[string]*frame.Frame{}}
+func emptyReport() *judge.Report {
+	r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{}}
 	for key := range fileReport().Frames {
 		r.Frames[key] = &frame.Frame{Query: key, Version: 1, SQL: "FROM x", Notes: []string{"nothing of " + key + " " + breakout}}
 	}
@@ -116,7 +116,7 @@ func emptyReport() *queries.Report {
 }
 
 // fileText gives a file of a report; the same answers must give the same bytes.
-func fileText(t *testing.T, r *queries.Report, write func(io.Writer, *queries.Report) error) string {
+func fileText(t *testing.T, r *judge.Report, write func(io.Writer, *judge.Report) error) string {
 	t.Helper()
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
@@ -131,14 +131,14 @@ func fileText(t *testing.T, r *queries.Report, write func(io.Writer, *queries.Re
 }
 
 // fileWriters are the files that this test holds, by name.
-var fileWriters = map[string]func(io.Writer, *queries.Report) error{"operators.md": ReportOperators, "kernels.md": ReportKernels, "metrics.json": ReportMetrics, "env.json": ReportEnvironment,
+var fileWriters = map[string]func(io.Writer, *judge.Report) error{"operators.md": ReportOperators, "kernels.md": ReportKernels, "metrics.json": ReportMetrics, "env.json": ReportEnvironment,
 	"inputs.yaml": ReportInputs, "config.yaml": ReportConfig, "assumptions.md": ReportAssumptions}
 
 func TestReportFiles(t *testing.T) {
 	for name, write := range fileWriters {
 		compare(t, filepath.Join("testdata", "report", name), []byte(fileText(t, fileReport(), write)))
 		compare(t, filepath.Join("testdata", "report", "empty."+name), []byte(fileText(t, emptyReport(), write)))
-		if fileText(t, &queries.Report{}, write) == "" {
+		if fileText(t, &judge.Report{}, write) == "" {
 			t.Errorf("%s of a report without answers is empty", name)
 		}
 	}
@@ -162,7 +162,7 @@ func TestReportFilesAreListed(t *testing.T) {
 		if why := f.Missing(fileReport()); why != "" {
 			t.Errorf("%s: %s", name, why)
 		}
-		if f.Missing(emptyReport()) == "" || f.Missing(&queries.Report{}) == "" {
+		if f.Missing(emptyReport()) == "" || f.Missing(&judge.Report{}) == "" {
 			t.Errorf("%s of an empty run is not missing", name)
 		}
 	}

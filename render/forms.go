@@ -1,4 +1,4 @@
-// Package render turns a queries.Frame into bytes: a table for people, Markdown, CSV and JSON.
+// Package render turns a frame.Frame into bytes: a table for people, Markdown, CSV and JSON.
 //
 // A Frame holds base units at full precision. The table and Markdown forms scale, round and escape copies of its values;
 // CSV and JSON give them unchanged. Nothing here reads the clock, the environment or the warehouse, and no Frame is

@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries/diff"
 	"prof/queries/frame"
-	"prof/queries/gate"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/gate"
 )
 
 // GateForm is one way to write what rules say of a run.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // frameOf makes a Frame of a query from its columns, typed as the values of the first row.
@@ -41,11 +41,11 @@ func accountingFrame() *frame.Frame {
 		[]any{"prefill " + breakout, int64(1), "collective-exposed", "busy", int64(1), 1.0, int64(1)})
 }
 
-func reportSections() []queries.Section {
+func reportSections() []judge.Section {
 	findings := frameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns command detail_command",
 		[]any{int64(1), "launch-bound", "decode", int64(395_000), 0.395, "at most", "GPU idle for want of launches", "1. it is idle", breakout, "replay it", int64(0), int64(2), int64(2), int64(3), int64(1_000_000), "prof query gaps --run 'a|b'", nil})
 	findings.Notes = []string{"savings " + breakout}
-	return []queries.Section{
+	return []judge.Section{
 		{ID: "accounting", Title: "Where the time went", Frame: accountingFrame()},
 		{ID: "findings", Title: "What to do about it", Frame: findings},
 		{ID: "gaps", Title: "Idle gaps", Frame: frameOf("gaps", "rank total_ns before after reason",
@@ -55,8 +55,8 @@ func reportSections() []queries.Section {
 	}
 }
 
-func reportTimeline() *queries.Timeline {
-	return &queries.Timeline{Parts: 10,
+func reportTimeline() *judge.Timeline {
+	return &judge.Timeline{Parts: 10,
 		Blocks: frameOf("timeline-blocks", "device lane start_ns end_ns busy_ns work_count longest longest_ns source_id",
 			[]any{int64(0), "kernel", int64(1000), int64(1100), int64(90), int64(3), breakout, int64(40), int64(1)},
 			[]any{int64(0), "kernel", int64(1500), int64(2000), int64(500), int64(1), "gemm", int64(500), int64(1)},
@@ -81,7 +81,7 @@ func reportPage(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer
 	facts := [][2]string{{"run", "a"}, {"command", "python " + breakout}}
-	if err := ReportHTML(&out, &queries.Report{Name: breakout, Facts: facts, Sections: reportSections(), Timeline: reportTimeline()}); err != nil {
+	if err := ReportHTML(&out, &judge.Report{Name: breakout, Facts: facts, Sections: reportSections(), Timeline: reportTimeline()}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -152,7 +152,7 @@ func TestReportHTMLAlone(t *testing.T) {
 // TestReportHTMLWithoutWork holds that a run without device work has a page without a timeline.
 func TestReportHTMLWithoutWork(t *testing.T) {
 	var out bytes.Buffer
-	if err := ReportHTML(&out, &queries.Report{Name: "a", Sections: reportSections()[3:], Timeline: &queries.Timeline{Parts: 10, Blocks: &frame.Frame{Query: "timeline-blocks"}}}); err != nil {
+	if err := ReportHTML(&out, &judge.Report{Name: "a", Sections: reportSections()[3:], Timeline: &judge.Timeline{Parts: 10, Blocks: &frame.Frame{Query: "timeline-blocks"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if text := out.String(); strings.Contains(text, `id="timeline`) || !strings.Contains(text, "Not known: none k&lt;a") {
@@ -164,12 +164,12 @@ func TestReportHTMLWithoutWork(t *testing.T) {
 func TestNoFindings(t *testing.T) {
 	f := *reportSections()[1].Frame
 	f.Rows, f.Notes = nil, []string{"throttling could not be tried"}
-	sections := []queries.Section{{ID: "findings", Title: "What to do about it", Frame: &f}}
+	sections := []judge.Section{{ID: "findings", Title: "What to do about it", Frame: &f}}
 	var md, page bytes.Buffer
-	if err := ReportMarkdown(&md, &queries.Report{Name: "a", Sections: sections}); err != nil {
+	if err := ReportMarkdown(&md, &judge.Report{Name: "a", Sections: sections}); err != nil {
 		t.Fatal(err)
 	}
-	if err := ReportHTML(&page, &queries.Report{Name: "a", Sections: sections}); err != nil {
+	if err := ReportHTML(&page, &judge.Report{Name: "a", Sections: sections}); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{md.String(), page.String()} {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // kernelColumns are the columns of names of kernels, by the last word of their names.
@@ -58,7 +58,7 @@ func tellApart(short map[string]string, texts []string) {
 }
 
 // reportFrames are the frames behind what a page shows.
-func reportFrames(r *queries.Report) []*frame.Frame {
+func reportFrames(r *judge.Report) []*frame.Frame {
 	var out []*frame.Frame
 	for _, s := range r.Sections {
 		if s.Frame != nil {

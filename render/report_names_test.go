@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // elementwise is a kernel whose name differs from others' in its middle only.
@@ -102,11 +102,11 @@ func TestPaper(t *testing.T) {
 
 // TestSharedNotes holds that a note of three sections is said once, and that each of these says so; one of two sections stays in both.
 func TestSharedNotes(t *testing.T) {
-	r := &queries.Report{Name: "a"}
+	r := &judge.Report{Name: "a"}
 	for i, notes := range [][]string{{"shared", "also shared"}, {"own", "shared", "of two"}, {"also shared", "of two"}, {"shared", "also shared"}} {
 		f := frameOf("q", "stage", []any{"a"})
 		f.Notes = notes
-		r.Sections = append(r.Sections, queries.Section{ID: string(rune('a' + i)), Title: "T", Frame: f})
+		r.Sections = append(r.Sections, judge.Section{ID: string(rune('a' + i)), Title: "T", Frame: f})
 	}
 	var md, page bytes.Buffer
 	if err := ReportMarkdown(&md, r); err != nil {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // timelineFigure is the picture of the devices over time, which the page's script draws.
@@ -66,7 +66,7 @@ type timelineRun struct {
 }
 
 // newTimelineFigure makes the picture; names are names of kernels in short.
-func newTimelineFigure(t *queries.Timeline, names map[string]string) (*timelineFigure, error) {
+func newTimelineFigure(t *judge.Timeline, names map[string]string) (*timelineFigure, error) {
 	if t == nil || len(t.Blocks.Rows) == 0 {
 		return nil, nil
 	}

@@ -3,12 +3,12 @@ package render
 import (
 	"fmt"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // layTimeline puts device work, passes and gaps in the lines of GPUs.
-func layTimeline(t *queries.Timeline) (*timelineData, error) {
+func layTimeline(t *judge.Timeline) (*timelineData, error) {
 	blocks, err := recordsOf(t.Blocks, "source_id", "device", "lane", "start_ns", "end_ns", "busy_ns", "work_count", "longest", "longest_ns")
 	if err != nil {
 		return nil, err

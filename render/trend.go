@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"prof/queries/frame"
-	"prof/queries/trend"
+	"prof/queries/judge/trend"
 )
 
 // TrendForm is one way to write the trend of a workload.

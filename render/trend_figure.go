@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"prof/queries/frame"
-	"prof/queries/trend"
+	"prof/queries/judge/trend"
 )
 
 // trendFigure is the plot of one series: a point for each run, oldest left, lines at its levels, and marks where it changed. Runs are

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"prof/queries/frame"
-	"prof/queries/stats"
-	"prof/queries/trend"
+	"prof/queries/judge/stats"
+	"prof/queries/judge/trend"
 )
 
 // How much is said of a change.

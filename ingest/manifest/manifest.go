@@ -49,7 +49,7 @@ func Sniff(name string, head []byte) bool {
 }
 
 // Read reads a run.json; name is its path for messages, whose folder the paths in it start from. What is not as prof writes it, so that
-// passes could not be told apart or the warehouse could not hold it, is an error that wraps schema.ErrManifest and names the place.
+// passes could not be told apart or the warehouse could not hold it, is an error that wraps rundir.ErrManifest and names the place.
 func Read(path, name string) (*Run, error) {
 	m, err := rundir.ReadManifest(path)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 
 	"prof/internal/suggest"
 	"prof/queries"
-	"prof/queries/diff"
-	"prof/queries/gate"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/gate"
+	"prof/queries/judge/stats"
 	"prof/schema"
 )
 
@@ -115,22 +115,22 @@ func (p *program) check(c *cli.Context) (err error) {
 
 // resolveSides finds the runs of both sides.
 func resolveSides(c *cli.Context, w *schema.Warehouse, run, baseline *diff.Side) ([]schema.Run, error) {
-	var err error
-	if run.Runs, err = w.ResolveAll(c.Context, run.Label); err != nil {
+	runs, err := w.ResolveAll(c.Context, run.Label)
+	if err != nil {
 		return nil, err
 	}
+	*run = sideOf(run.Label, runs)
 	if baseline == nil {
-		return run.Runs, nil
+		return runs, nil
 	}
 	if baseline.Label == "" {
 		if baseline.Label, err = onlyBaseline(c, w); err != nil {
 			return nil, err
 		}
 	}
-	if baseline.Runs, err = w.ResolveAll(c.Context, baseline.Label); err != nil {
-		return nil, err
-	}
-	return slices.Concat(run.Runs, baseline.Runs), nil
+	base, err := w.ResolveAll(c.Context, baseline.Label)
+	*baseline = sideOf(baseline.Label, base)
+	return slices.Concat(runs, base), err
 }
 
 // onlyBaseline is the reference to the only baseline there is.

@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/queries"
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 	"prof/render"
 	"prof/schema"
 )
@@ -125,9 +125,18 @@ func diffSides(ctx context.Context, w *schema.Warehouse, refs []string) ([]diff.
 		if err != nil {
 			return nil, err
 		}
-		out[i] = diff.Side{Label: ref, Runs: runs}
+		out[i] = sideOf(ref, runs)
 	}
 	return out, nil
+}
+
+// sideOf is a side of these runs, by the name that it was asked for.
+func sideOf(label string, runs []schema.Run) diff.Side {
+	s := diff.Side{Label: label}
+	for _, r := range runs {
+		s.Runs = append(s.Runs, diff.Run(r))
+	}
+	return s
 }
 
 // runsOf gives the runs of all sides, each once.
@@ -136,7 +145,7 @@ func runsOf(sides []diff.Side) []schema.Run {
 	for _, s := range sides {
 		for _, r := range s.Runs {
 			if !slices.ContainsFunc(out, func(known schema.Run) bool { return known.ID == r.ID }) {
-				out = append(out, r)
+				out = append(out, schema.Run(r))
 			}
 		}
 	}

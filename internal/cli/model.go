@@ -13,6 +13,7 @@ import (
 
 	"prof/ingest"
 	"prof/queries"
+	"prof/queries/judge"
 	"prof/render"
 	"prof/schema"
 )
@@ -120,8 +121,8 @@ func (p *program) staticSource(c *cli.Context) (*schema.Warehouse, string, error
 }
 
 // staticSize reads what operations are counted for. Counts that are not given are -1.
-func staticSize(c *cli.Context) (queries.StaticSize, error) {
-	s := queries.StaticSize{Convention: c.String("convention"), MLA: c.String("mla"), Head: c.String("head"), Context: c.String("context"), ImagesGiven: c.IsSet("images")}
+func staticSize(c *cli.Context) (judge.StaticSize, error) {
+	s := judge.StaticSize{Convention: c.String("convention"), MLA: c.String("mla"), Head: c.String("head"), Context: c.String("context"), ImagesGiven: c.IsSet("images")}
 	for name, into := range map[string]*int64{"prefill": &s.Prefill, "decode": &s.Decode, "batch": &s.Batch, "images": &s.Images, "crops": &s.Crops} {
 		*into = -1
 		if c.IsSet(name) {
@@ -147,7 +148,7 @@ func staticSize(c *cli.Context) (queries.StaticSize, error) {
 const maxTokens = 1 << 31
 
 // fillSize puts the workload's numbers, or the defaults, where none was given.
-func fillSize(ctx context.Context, w *schema.Warehouse, run string, ofRun bool, s *queries.StaticSize) error {
+func fillSize(ctx context.Context, w *schema.Warehouse, run string, ofRun bool, s *judge.StaticSize) error {
 	var known queries.Workload
 	if ofRun {
 		var err error
@@ -174,7 +175,7 @@ func fillSize(ctx context.Context, w *schema.Warehouse, run string, ofRun bool, 
 }
 
 // writeStatic writes the artifacts into a folder.
-func (p *program) writeStatic(dir string, s *queries.Static) error {
+func (p *program) writeStatic(dir string, s *judge.Static) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render"
 	"prof/schema"
 )
@@ -66,7 +67,7 @@ func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		return err
 	}
 	if n := warnings(f); n > 0 {
-		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", n, queries.ShellWord(run.Name))
+		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", n, judge.ShellWord(run.Name))
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func modelLine(f *frame.Frame, row []any, run schema.Run) string {
 		text += ", " + thousands(n) + " active"
 	}
 	if counted, _ := at("is_counted").(bool); counted {
-		name := queries.ShellWord(run.Name)
+		name := judge.ShellWord(run.Name)
 		text += fmt.Sprintf("; see prof query mfu --run %s, prof model --run %s", name, name)
 	}
 	return text

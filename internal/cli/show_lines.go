@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/schema"
 )
 
 // screenFacts say what a run is, in a line each.
-func screenFacts(run schema.Run, tags []string, r *queries.Report) [][2]string {
+func screenFacts(run schema.Run, tags []string, r *judge.Report) [][2]string {
 	captured := "ingested " + run.CreatedAt.UTC().Format("2006-01-02 15:04 UTC")
 	if run.StartedAt != nil {
 		captured = "captured " + run.StartedAt.UTC().Format("2006-01-02 15:04 UTC") + onHost(run.Host)
