@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"prof/schema"
 )
@@ -14,31 +13,8 @@ import (
 // staticQueries are the queries that Static asks.
 var staticQueries = []string{"models", "model-bytes", "model-layers", "layer-flops"}
 
-// StaticDefinitions are the relations that NewStatic needs in a warehouse of one run, named by its id, with a model and nothing
-// else. What does not concern such a run is left out of them, since planning it takes longer than all the rest.
-func StaticDefinitions() ([]schema.Definition, error) {
-	defs, err := DefinitionsFor(staticQueries...)
-	for i, d := range defs {
-		switch {
-		case d.Name == "_run_ref_v1":
-			defs[i].Body = "SELECT r.run_id FROM run r WHERE r.run_id::VARCHAR = run"
-		case d.Name == "_timeline_v1":
-			defs[i].Body = none(d)
-		case strings.HasPrefix(d.Name, "_workload_"):
-			defs[i].Body = none(d)
-		}
-	}
-	return defs, err
-}
-
-// none gives no row of a relation whose columns are counts.
-func none(d schema.Definition) string {
-	var columns []string
-	for _, c := range d.Columns {
-		columns = append(columns, "NULL::BIGINT AS "+c[0])
-	}
-	return "SELECT " + strings.Join(columns, ", ") + " WHERE false"
-}
+// StaticDefinitions are the relations that NewStatic needs in a warehouse that holds a model and nothing else.
+func StaticDefinitions() ([]schema.Definition, error) { return DefinitionsFor(staticQueries...) }
 
 // Static is what a model needs by its configuration: parameters, bytes and, for given tokens, operations. Nil is what is not known.
 type Static struct {
@@ -112,25 +88,25 @@ func (s StaticSize) args(run string) Args {
 }
 
 // NewStatic computes it for the model of a run; dtype is the precision of all weights, "" that of the configuration.
-func NewStatic(ctx context.Context, w *schema.Warehouse, run, dtype string, size StaticSize) (*Static, error) {
-	models := Args{"run": run}
+func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype string, size StaticSize) (*Static, error) {
+	models := Args{"run": run.ID}
 	if dtype != "" {
 		models["dtype"] = dtype
 	}
 	// Most of the time goes into planning, which DuckDB does with one thread a query.
-	f, err := NewAsker(w).AskAll(ctx, []Question{{Query: "layer-flops", Args: size.args(run)}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run}}, {Query: "model-bytes", Args: Args{"run": run}}})
+	f, err := NewAsker(w).AskAll(ctx, []Question{{Query: "layer-flops", Args: size.args(run.ID)}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run.ID}}, {Query: "model-bytes", Args: Args{"run": run.ID}}})
 	if err != nil {
 		return nil, tooLarge(err)
 	}
 	s := &Static{Size: size, Flops: f[0], Groups: f[2], Notes: f[0].Notes}
 	m, found := chosenModel(f[1])
 	if !found {
-		return nil, fmt.Errorf("run %s has no model: give its configuration with `prof ingest --run %s --model CONFIG.json`", run, run)
+		return nil, fmt.Errorf("run %s has no model: give its configuration with `prof ingest --run %s --model CONFIG.json`", run.Name, run.Name)
 	}
 	s.readModel(m)
 	s.readBytes(f[3], m.value("model"))
 	if s.DType == "" { // the precision that models are run in, and said so
-		if err := s.assume(ctx, w, run, "bf16", m); err != nil {
+		if err := s.assume(ctx, w, run.ID, "bf16", m); err != nil {
 			return nil, err
 		}
 	}
@@ -185,7 +161,7 @@ func (s *Static) assume(ctx context.Context, w *schema.Warehouse, run, dtype str
 	}
 	s.DType, s.DTypeAssumed, s.KVTokenBytes = dtype, true, plain.KVTokenBytes
 	f, err := read(ctx, w, fmt.Sprintf(`SELECT sum(l.parameter_count * l.layer_count * coalesce(l.weight_bits / 8, %g))::DOUBLE AS bytes
-		FROM model_layer l WHERE l.run_id = _run_id_v1(%s) AND l.model_id = %d
+		FROM model_layer l WHERE l.run_id = %s AND l.model_id = %d
 		AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = l.run_id AND n.model_id = l.model_id AND n.kind = 'unknown')`,
 		plain.WeightBytes/float64(max(s.Params, 1)), schema.Quote(run), *m.whole("model")))
 	if err == nil && len(f.Rows) > 0 {
@@ -318,7 +294,7 @@ type Workload struct{ Prefill, Decode, Batch, Images, Crops *int64 }
 
 // WorkloadSize gives it, empty for a run without facts.
 func WorkloadSize(ctx context.Context, w *schema.Warehouse, run string) (Workload, error) {
-	f, err := read(ctx, w, fmt.Sprintf("FROM _workload_size_v1(%s)", schema.Quote(run)))
+	f, err := read(ctx, w, fmt.Sprintf("FROM _workload_size(%s)", schema.Quote(run)))
 	if err != nil || len(f.Rows) == 0 {
 		return Workload{}, err
 	}

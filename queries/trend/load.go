@@ -29,7 +29,7 @@ func Runs(ctx context.Context, w *schema.Warehouse, o Options) (string, []schema
 			args = append(args, name+" := "+schema.Quote(v))
 		}
 	}
-	f, err := queries.Raw(ctx, w, "SELECT x.run_id, x.run, x.workload FROM _workload_run_v1("+strings.Join(args, ", ")+") x ORDER BY x.at, x.run_id")
+	f, err := queries.Raw(ctx, w, "SELECT x.run_id, x.run, x.workload FROM _workload_run("+strings.Join(args, ", ")+") x ORDER BY x.at, x.run_id")
 	if err != nil {
 		return "", nil, workloadError(err)
 	}
