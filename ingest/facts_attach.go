@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"prof/ingest/derive"
+	"prof/internal/suggest"
 	"prof/schema"
 )
 
@@ -78,7 +79,7 @@ func (in *ingester) replaceFacts(id string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, schema.List(paths, 3)))
+	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, suggest.List(paths, 3)))
 	return nil
 }
 

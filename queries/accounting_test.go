@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -71,7 +72,7 @@ func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map
 }
 
 // testIdle holds that the gaps of each GPU are its idle time, and that the longest ones have a cause that is their largest part.
-func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *queries.Frame) {
+func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *frame.Frame) {
 	t.Helper()
 	idle := map[string]int64{}
 	for _, r := range whole.Rows {
@@ -89,7 +90,7 @@ func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *queries.Fram
 			t.Errorf("%s: the gaps of GPU %s are %d ns, its idle time %d", run, device, got, want)
 		}
 		longest := query(t, w, "longest-gaps", args)
-		for _, f := range []*queries.Frame{gaps, longest} {
+		for _, f := range []*frame.Frame{gaps, longest} {
 			for _, r := range f.Rows {
 				var sum, most int64
 				for _, part := range idleParts {

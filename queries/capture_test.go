@@ -17,6 +17,7 @@ import (
 	"prof/ingest"
 	ingestload "prof/ingest/load"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -68,7 +69,7 @@ func TestRepeats(t *testing.T) {
 	once, _ := utilisation(t, w, queries.Args{"run": "once"})
 	twice, f := utilisation(t, w, queries.Args{"run": "repeats"})
 	const repeats, ranks = "the run holds 2 repeats of the workload", "2 processes took part in"
-	said := func(f *queries.Frame, note string) bool {
+	said := func(f *frame.Frame, note string) bool {
 		return slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, note) })
 	}
 	for stage, u := range once {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"prof/internal/suggest"
 	"prof/schema"
 	"prof/schema/sqlfile"
 )
@@ -262,8 +263,8 @@ func Find(name string) (Query, error) {
 		}
 		names = append(names, q.Name)
 	}
-	hint := schema.DidYouMean(want, names)
-	if len(schema.Nearest(want, names)) == 0 {
+	hint := suggest.DidYouMean(want, names)
+	if len(suggest.Nearest(want, names)) == 0 {
 		hint = "; `prof query` lists them"
 	}
 	return Query{}, fmt.Errorf("%w: %q%s", ErrUnknownQuery, name, hint)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"prof/queries/frame"
 )
 
 var update = flag.Bool("update", false, "record new query files in frozen.txt and golden answers in testdata")
@@ -105,9 +107,9 @@ func TestFind(t *testing.T) {
 }
 
 func TestUnitOf(t *testing.T) {
-	for name, want := range map[string]Unit{"total_ns": Ns, "ns": Ns, "columns": None, "rate_bytes_per_s": BytesPerSec, "size_bytes": Bytes, "share_ratio": Ratio,
-		"kernel_count": Count, "clock_hz": Hz, "calls": None, "c": None, "w": None, "ratio": None, "count": None, "rows": None, "flop_per_s": FlopPerSec, "account": None} {
-		if got := UnitOf(name); got != want {
+	for name, want := range map[string]frame.Unit{"total_ns": frame.Ns, "ns": frame.Ns, "columns": frame.None, "rate_bytes_per_s": frame.BytesPerSec, "size_bytes": frame.Bytes, "share_ratio": frame.Ratio,
+		"kernel_count": frame.Count, "clock_hz": frame.Hz, "calls": frame.None, "c": frame.None, "w": frame.None, "ratio": frame.None, "count": frame.None, "rows": frame.None, "flop_per_s": frame.FlopPerSec, "account": frame.None} {
+		if got := frame.UnitOf(name); got != want {
 			t.Errorf("UnitOf(%q) is %q, not %q", name, got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -216,7 +217,7 @@ func TestClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	offset := func() (f *queries.Frame, ns int64) {
+	offset := func() (f *frame.Frame, ns int64) {
 		t.Helper()
 		f = query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 		if len(f.Rows) != 2 || f.Rows[0][f.Index("basis")] != "reference" || number(f, f.Rows[0], "offset_ns") != 0 {

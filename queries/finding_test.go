@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -261,7 +262,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 	made(t, w)
 	exec(t, w, strings.Join([]string{"UPDATE run SET name = 'it''s'", idle("launch_ns = 200000, queued_ns = 20000, host_ns = 19999"), ran(1, 1, 0, 400000, 50, ""),
 		"INSERT INTO device_time SELECT * REPLACE (1 AS device_id, 300000 AS launch_ns) FROM device_time WHERE range_id = 1"}, ";\n"))
-	ask := func(args queries.Args) *queries.Frame {
+	ask := func(args queries.Args) *frame.Frame {
 		args["run"] = findingRun
 		return query(t, w, "findings", args)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -56,7 +57,7 @@ func rows(t *testing.T, w *schema.Warehouse, stmt string) []string {
 	return asText(f)
 }
 
-func asText(f *queries.Frame) []string {
+func asText(f *frame.Frame) []string {
 	out := make([]string, len(f.Rows))
 	for i, r := range f.Rows {
 		out[i] = fmt.Sprintf("%v", r)
@@ -115,7 +116,7 @@ var plain = []string{"rank", "pass", "calls", "instances", "gpu_instances", "pas
 	"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "deviation_ns2"} // the unit of a value stands beside it
 
 // column gives a column's cells.
-func column(f *queries.Frame, name string) []any {
+func column(f *frame.Frame, name string) []any {
 	out := make([]any, len(f.Rows))
 	for i, r := range f.Rows {
 		out[i] = r[f.Index(name)]
@@ -124,7 +125,7 @@ func column(f *queries.Frame, name string) []any {
 }
 
 // total adds up a column of whole numbers; NULL adds nothing.
-func total(f *queries.Frame, name string) int64 {
+func total(f *frame.Frame, name string) int64 {
 	var n int64
 	for _, v := range column(f, name) {
 		x, _ := v.(int64)

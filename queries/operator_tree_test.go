@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -119,7 +120,7 @@ func testTree(t *testing.T, w *schema.Warehouse) {
 
 // checkTree holds that device time is that of the operator itself and of its branches, that CPU time of the branches is no more than
 // the whole, and that branches are indented and in order.
-func checkTree(t *testing.T, run string, f *queries.Frame) {
+func checkTree(t *testing.T, run string, f *frame.Frame) {
 	t.Helper()
 	for i, r := range f.Rows {
 		depth, device, cpu := number(f, r, "depth"), number(f, r, "self_device_ns"), number(f, r, "self_cpu_ns")

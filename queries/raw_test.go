@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -111,7 +112,7 @@ func TestRawExact(t *testing.T) {
 	if f, err = queries.Raw(t.Context(), w, `SELECT sum(x) AS total_ns FROM (VALUES (9007199254740993), (0)) v(x)`); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Rows[0][0]; got != int64(9007199254740993) || f.Columns[0].Type != queries.Int {
+	if got := f.Rows[0][0]; got != int64(9007199254740993) || f.Columns[0].Type != frame.Int {
 		t.Errorf("a sum of whole numbers is %#v", got)
 	}
 }
@@ -130,7 +131,7 @@ func TestRawTypes(t *testing.T) {
 	if !reflect.DeepEqual(got[:len(want)], want) {
 		t.Errorf("got %#v\nwant %#v", got[:len(want)], want)
 	}
-	if c := f.Columns[f.Index("total_ns")]; c.Unit != queries.Ns || c.Type != queries.Int {
+	if c := f.Columns[f.Index("total_ns")]; c.Unit != frame.Ns || c.Type != frame.Int {
 		t.Errorf("total_ns is %+v", c)
 	}
 }

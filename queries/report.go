@@ -3,6 +3,7 @@ package queries
 import (
 	"context"
 
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -11,10 +12,10 @@ type Report struct {
 	Name     string      // the run's
 	Facts    [][2]string // what the run is, in words
 	Sections []Section
-	Frames   map[string]*Frame // answers by key: those of sections, and those that figures and files need beside them
-	Whole    map[string]*Frame // what the summary follows from, where Frames holds other numbers of rows of it; nil for none
-	Timeline *Timeline         // nil unless asked for
-	Static   *Static           // what the run's model needs; nil without a model
+	Frames   map[string]*frame.Frame // answers by key: those of sections, and those that figures and files need beside them
+	Whole    map[string]*frame.Frame // what the summary follows from, where Frames holds other numbers of rows of it; nil for none
+	Timeline *Timeline               // nil unless asked for
+	Static   *Static                 // what the run's model needs; nil without a model
 
 	summary *Summary
 }
@@ -23,7 +24,7 @@ type Report struct {
 type Section struct {
 	ID      string // how it is asked for; also its key in Frames
 	Title   string
-	Frame   *Frame
+	Frame   *frame.Frame
 	Hint    string // what its rows count that one may not think of; "" where there is no such thing
 	Missing string // why Frame has no rows; "" when it has some, or none are the answer
 	Page    bool   // only the page of HTML shows it, as a picture
@@ -37,7 +38,7 @@ type ReportOptions struct {
 }
 
 // Frame gives an answer by its key; nil when it was not asked for.
-func (r *Report) Frame(key string) *Frame { return r.Frames[key] }
+func (r *Report) Frame(key string) *frame.Frame { return r.Frames[key] }
 
 // Summary is what the answers come to, made the first time. Neither it nor the answers may be changed then.
 func (r *Report) Summary() (Summary, error) {
@@ -124,7 +125,7 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Name: run.Name, Frames: map[string]*Frame{"sources": first[0], "devices": first[1]}}
+	r := &Report{Name: run.Name, Frames: map[string]*frame.Frame{"sources": first[0], "devices": first[1]}}
 	if o.Page && r.hasKind("capture") { // how many passes there are tells how finely their samples are drawn
 		if r.Frames["capture-passes"], err = a.Ask(ctx, "capture-passes", Args{"run": run.ID}); err != nil {
 			return nil, err
@@ -140,7 +141,7 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 	if err != nil {
 		return nil, err
 	}
-	byKey := map[string]*Frame{}
+	byKey := map[string]*frame.Frame{}
 	for i, q := range list {
 		byKey[q.Query] = frames[i]
 	}

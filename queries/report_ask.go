@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"prof/queries/frame"
 )
 
 // askWhole asks ranked tables with their own numbers of rows: what a run comes to does not depend on how many are shown.
@@ -17,7 +19,7 @@ func (r *Report) askWhole(ctx context.Context, a *Asker, chosen []wanted, run st
 	if err != nil {
 		return err
 	}
-	r.Whole = map[string]*Frame{}
+	r.Whole = map[string]*frame.Frame{}
 	for i, q := range list {
 		r.Whole[q.Query] = frames[i]
 	}

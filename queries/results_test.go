@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -107,7 +108,7 @@ func checkQuery(t *testing.T, w *schema.Warehouse, q queries.Query, answers *syn
 	}
 }
 
-func checkResult(t *testing.T, w *schema.Warehouse, q queries.Query, run string) *queries.Frame {
+func checkResult(t *testing.T, w *schema.Warehouse, q queries.Query, run string) *frame.Frame {
 	t.Helper()
 	stmt := statement(q, run)
 	f, err := queries.Raw(t.Context(), w, stmt)
@@ -132,7 +133,7 @@ func checkColumns(t *testing.T, w *schema.Warehouse, q queries.Query, stmt strin
 		if !slices.Contains([]string{"VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "BOOLEAN", "TIMESTAMP", "UUID"}, kind) {
 			t.Errorf("%s: %s is a %s", q.Relation(), r[0], kind)
 		}
-		if slices.Contains([]string{"BIGINT", "INTEGER", "DOUBLE"}, kind) && queries.UnitOf(r[0].(string)) == queries.None &&
+		if slices.Contains([]string{"BIGINT", "INTEGER", "DOUBLE"}, kind) && frame.UnitOf(r[0].(string)) == frame.None &&
 			!strings.HasSuffix(r[0].(string), "_id") && !slices.Contains(plain, r[0].(string)) {
 			t.Errorf("%s: %s is a number without a unit", q.Relation(), r[0])
 		}
@@ -145,7 +146,7 @@ func checkColumns(t *testing.T, w *schema.Warehouse, q queries.Query, stmt strin
 	}
 }
 
-func checkValues(t *testing.T, stmt string, f *queries.Frame) {
+func checkValues(t *testing.T, stmt string, f *frame.Frame) {
 	t.Helper()
 	for _, r := range f.Rows {
 		for i, c := range f.Columns {
@@ -155,7 +156,7 @@ func checkValues(t *testing.T, stmt string, f *queries.Frame) {
 			} else if !isFloat {
 				continue
 			}
-			if c.Unit == queries.Ratio && (v < 0 || v > 1+1e-12) || c.Unit != queries.None && v < 0 && !strings.Contains(c.Name, "_net_") || v != v {
+			if c.Unit == frame.Ratio && (v < 0 || v > 1+1e-12) || c.Unit != frame.None && v < 0 && !strings.Contains(c.Name, "_net_") || v != v {
 				t.Errorf("%s: %s is %v in %.300v", stmt, c.Name, v, r)
 			}
 		}
@@ -163,7 +164,7 @@ func checkValues(t *testing.T, stmt string, f *queries.Frame) {
 }
 
 // checkKey holds that the columns named as key identify a row.
-func checkKey(t *testing.T, stmt string, q queries.Query, f *queries.Frame) {
+func checkKey(t *testing.T, stmt string, q queries.Query, f *frame.Frame) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, r := range f.Rows {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // TestSampleSeries holds the parts to the samples in them.
@@ -48,7 +49,7 @@ func TestSampleSeries(t *testing.T) {
 }
 
 // testPart holds one part to its samples.
-func testPart(t *testing.T, f *queries.Frame, r []any, samples *queries.Frame) {
+func testPart(t *testing.T, f *frame.Frame, r []any, samples *frame.Frame) {
 	t.Helper()
 	of := map[string][]float64{}
 	count := int64(0)

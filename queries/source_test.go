@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -81,7 +82,7 @@ func asked(q queries.Query, run string) []queries.Args {
 }
 
 // frames runs each query of the catalogue but some, on a run, with a source or by default, and with each of its options.
-func frames(t *testing.T, w *schema.Warehouse, run, source string, but ...string) map[string]*queries.Frame {
+func frames(t *testing.T, w *schema.Warehouse, run, source string, but ...string) map[string]*frame.Frame {
 	t.Helper()
 	return framesAsked(t, w, run, source, asked, but...)
 }
@@ -89,13 +90,13 @@ func frames(t *testing.T, w *schema.Warehouse, run, source string, but ...string
 // bare asks a query without options.
 func bare(queries.Query, string) []queries.Args { return []queries.Args{{}} }
 
-func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked func(q queries.Query, run string) []queries.Args, but ...string) map[string]*queries.Frame {
+func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked func(q queries.Query, run string) []queries.Args, but ...string) map[string]*frame.Frame {
 	t.Helper()
 	all, err := queries.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, noted := map[string]*queries.Frame{}, queries.NewAsker(w)
+	out, noted := map[string]*frame.Frame{}, queries.NewAsker(w)
 	for _, q := range all {
 		if slices.Contains(but, q.Name) || source != "" && !takesSource(q) {
 			continue
@@ -139,7 +140,7 @@ func takesSource(q queries.Query) bool {
 }
 
 // lines gives a frame's rows as text, with the numbers of a twin's sources and ranges taken back to the original's.
-func lines(f *queries.Frame, by twin) []string {
+func lines(f *frame.Frame, by twin) []string {
 	out := make([]string, len(f.Rows))
 	for i, r := range f.Rows {
 		r = slices.Clone(r)
@@ -165,7 +166,7 @@ func lines(f *queries.Frame, by twin) []string {
 	return out
 }
 
-func sameFrames(t *testing.T, what string, got, want map[string]*queries.Frame, by twin) {
+func sameFrames(t *testing.T, what string, got, want map[string]*frame.Frame, by twin) {
 	t.Helper()
 	for name, g := range got {
 		if a, b := lines(g, by), lines(want[name], by); !slices.Equal(a, b) {
@@ -226,7 +227,7 @@ func TestTwoTimelines(t *testing.T) {
 }
 
 // testTwoNotes holds that each query which counts one of two timelines says so, and that there are no other new notes.
-func testTwoNotes(t *testing.T, alone, copied, now map[string]*queries.Frame) {
+func testTwoNotes(t *testing.T, alone, copied, now map[string]*frame.Frame) {
 	t.Helper()
 	for name, f := range now {
 		q, err := queries.Find(f.Query)
@@ -254,7 +255,7 @@ func testTwoNotes(t *testing.T, alone, copied, now map[string]*queries.Frame) {
 }
 
 // testOtherTwin makes the copy another timeline than the original, and holds that each is counted for itself.
-func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone, copied map[string]*queries.Frame, about []string) {
+func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone, copied map[string]*frame.Frame, about []string) {
 	t.Helper()
 	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range"} {
 		exec(t, w, fmt.Sprintf("UPDATE %s SET duration_ns = 3 * duration_ns + 1 WHERE source_id > %d", table, by.source))

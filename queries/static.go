@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -32,8 +33,8 @@ type Static struct {
 
 	Size   StaticSize
 	Stages []StaticStage // prefill, decode, then the parts of vision
-	Flops  *Frame        // layer-flops
-	Groups *Frame        // model-layers
+	Flops  *frame.Frame  // layer-flops
+	Groups *frame.Frame  // model-layers
 	Notes  []string
 }
 
@@ -104,14 +105,14 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 		return nil, fmt.Errorf("run %s has no model: give its configuration with `prof ingest --run %s --model CONFIG.json`", run.Name, run.Name)
 	}
 	s.readModel(m)
-	s.readBytes(f[3], m.value("model"))
+	s.readBytes(f[3], m.Value("model"))
 	if s.DType == "" { // the precision that models are run in, and said so
 		if err := s.assume(ctx, w, run.ID, "bf16", m); err != nil {
 			return nil, err
 		}
 	}
 	s.Quantised = dtype == "" && s.isQuantised()
-	s.Groups.Rows = slices.DeleteFunc(s.Groups.Rows, func(row []any) bool { return record{s.Groups, row}.value("model") != m.value("model") })
+	s.Groups.Rows = slices.DeleteFunc(s.Groups.Rows, func(row []any) bool { return s.Groups.Record(row).Value("model") != m.Value("model") })
 	s.readFlops()
 	s.readParams()
 	if s.overflows() {
@@ -122,31 +123,31 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 }
 
 // chosenModel finds the model that FLOPs are counted of.
-func chosenModel(models *Frame) (record, bool) {
+func chosenModel(models *frame.Frame) (frame.Record, bool) {
 	for _, row := range models.Rows {
-		if r := (record{models, row}); r.value("is_counted") == true {
+		if r := models.Record(row); r.Value("is_counted") == true {
 			return r, true
 		}
 	}
-	return record{}, false
+	return frame.Record{}, false
 }
 
-func (s *Static) readModel(r record) {
-	s.Name, s.Family, s.Architecture, s.DType = r.text("name"), r.text("family"), r.text("architecture"), r.text("dtype")
-	s.Params, s.EmbeddingParams, s.VisionParams = *r.whole("parameter_count"), *r.whole("embedding_parameter_count"), *r.whole("vision_parameter_count")
-	s.ActiveParams, s.Layers, s.MaxContext, s.ImageTokens = r.whole("active_parameter_count"), r.whole("layer_count"), r.whole("max_context_count"), r.whole("image_token_count")
-	s.WeightBytes, s.KVTokenBytes = r.number("weight_bytes"), r.number("kv_token_bytes")
+func (s *Static) readModel(r frame.Record) {
+	s.Name, s.Family, s.Architecture, s.DType = r.Text("name"), r.Text("family"), r.Text("architecture"), r.Text("dtype")
+	s.Params, s.EmbeddingParams, s.VisionParams = *r.Whole("parameter_count"), *r.Whole("embedding_parameter_count"), *r.Whole("vision_parameter_count")
+	s.ActiveParams, s.Layers, s.MaxContext, s.ImageTokens = r.Whole("active_parameter_count"), r.Whole("layer_count"), r.Whole("max_context_count"), r.Whole("image_token_count")
+	s.WeightBytes, s.KVTokenBytes = r.Number("weight_bytes"), r.Number("kv_token_bytes")
 }
 
-func (s *Static) readBytes(f *Frame, model any) {
+func (s *Static) readBytes(f *frame.Frame, model any) {
 	for _, row := range f.Rows {
-		r := record{f, row}
-		if r.value("model") != model {
+		r := f.Record(row)
+		if r.Value("model") != model {
 			continue
 		}
-		b := StaticBytes{DType: r.text("dtype"), WeightBytes: *r.number("weight_bytes")}
+		b := StaticBytes{DType: r.Text("dtype"), WeightBytes: *r.Number("weight_bytes")}
 		if s.ActiveParams != nil {
-			b.KVTokenBytes = r.number("kv_token_bytes")
+			b.KVTokenBytes = r.Number("kv_token_bytes")
 		}
 		s.ByDType = append(s.ByDType, b)
 	}
@@ -154,7 +155,7 @@ func (s *Static) readBytes(f *Frame, model any) {
 
 // assume takes a precision that nothing says, for all weights but those whose stored size is known. Those of an unknown method of
 // quantisation stay unknown.
-func (s *Static) assume(ctx context.Context, w *schema.Warehouse, run, dtype string, m record) error {
+func (s *Static) assume(ctx context.Context, w *schema.Warehouse, run, dtype string, m frame.Record) error {
 	plain, ok := s.plain(dtype)
 	if !ok {
 		return fmt.Errorf("query model-bytes has no row of %s", dtype)
@@ -163,9 +164,9 @@ func (s *Static) assume(ctx context.Context, w *schema.Warehouse, run, dtype str
 	f, err := read(ctx, w, fmt.Sprintf(`SELECT sum(l.parameter_count * l.layer_count * coalesce(l.weight_bits / 8, %g))::DOUBLE AS bytes
 		FROM model_layer l WHERE l.run_id = %s AND l.model_id = %d
 		AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = l.run_id AND n.model_id = l.model_id AND n.kind = 'unknown')`,
-		plain.WeightBytes/float64(max(s.Params, 1)), schema.Quote(run), *m.whole("model")))
+		plain.WeightBytes/float64(max(s.Params, 1)), schema.Quote(run), *m.Whole("model")))
 	if err == nil && len(f.Rows) > 0 {
-		s.WeightBytes = record{f, f.Rows[0]}.number("bytes")
+		s.WeightBytes = f.Record(f.Rows[0]).Number("bytes")
 	}
 	return err
 }
@@ -188,7 +189,7 @@ func (s *Static) isQuantised() bool {
 
 func (s *Static) readFlops() {
 	for _, row := range s.Flops.Rows {
-		s.add(record{s.Flops, row})
+		s.add(s.Flops.Record(row))
 	}
 	for i := range s.Stages {
 		slices.SortStableFunc(s.Stages[i].Operators, func(a, b StaticOperator) int { return cmp.Compare(b.Flop, a.Flop) })
@@ -199,8 +200,8 @@ func (s *Static) readFlops() {
 func (s *Static) readParams() {
 	of := map[string]int64{}
 	for _, row := range s.Groups.Rows {
-		r := record{s.Groups, row}
-		of[r.text("part")] += *r.whole("parameter_count")
+		r := s.Groups.Record(row)
+		of[r.Text("part")] += *r.Whole("parameter_count")
 	}
 	for i, st := range s.Stages {
 		part := st.Name
@@ -212,11 +213,11 @@ func (s *Static) readParams() {
 }
 
 // add adds one row of layer-flops to its stage.
-func (s *Static) add(r record) {
-	name := r.text("stage")
+func (s *Static) add(r frame.Record) {
+	name := r.Text("stage")
 	vision := name == "vision"
 	if vision {
-		name = r.text("part")
+		name = r.Text("part")
 	}
 	i := slices.IndexFunc(s.Stages, func(st StaticStage) bool { return st.Name == name })
 	if i < 0 {
@@ -224,13 +225,13 @@ func (s *Static) add(r record) {
 		s.Stages = append(s.Stages, StaticStage{Name: name, Vision: vision, Flop: new(int64)})
 	}
 	st := &s.Stages[i]
-	flop := r.whole("flop")
+	flop := r.Whole("flop")
 	if flop == nil || st.Flop == nil {
 		st.Flop = nil
 		return
 	}
 	*st.Flop += *flop
-	op := r.text("operator")
+	op := r.Text("operator")
 	j := slices.IndexFunc(st.Operators, func(o StaticOperator) bool { return o.Name == op })
 	if j < 0 {
 		j = len(st.Operators)
@@ -258,37 +259,6 @@ func (s *Static) Stage(name string) (flop *int64, ok bool) {
 	return sum, ok
 }
 
-// record is one row of a frame, its cells by name.
-type record struct {
-	f   *Frame
-	row []any
-}
-
-func (r record) value(name string) any { return r.row[r.f.Index(name)] }
-
-func (r record) text(name string) string {
-	s, _ := r.value(name).(string)
-	return s
-}
-
-func (r record) whole(name string) *int64 {
-	if n, ok := r.value(name).(int64); ok {
-		return &n
-	}
-	return nil
-}
-
-func (r record) number(name string) *float64 {
-	switch v := r.value(name).(type) {
-	case float64:
-		return &v
-	case int64:
-		f := float64(v)
-		return &f
-	}
-	return nil
-}
-
 // Workload is what a run's passes have in common; nil where they differ or nothing says.
 type Workload struct{ Prefill, Decode, Batch, Images, Crops *int64 }
 
@@ -298,6 +268,6 @@ func WorkloadSize(ctx context.Context, w *schema.Warehouse, run string) (Workloa
 	if err != nil || len(f.Rows) == 0 {
 		return Workload{}, err
 	}
-	r := record{f, f.Rows[0]}
-	return Workload{r.whole("prefill_count"), r.whole("decode_count"), r.whole("batch_count"), r.whole("image_count"), r.whole("crop_count")}, nil
+	r := f.Record(f.Rows[0])
+	return Workload{r.Whole("prefill_count"), r.Whole("decode_count"), r.Whole("batch_count"), r.Whole("image_count"), r.Whole("crop_count")}, nil
 }

@@ -23,7 +23,7 @@ func tooLarge(err error) error {
 func (s *Static) overflows() bool {
 	left := int64(math.MaxInt64)
 	for _, row := range s.Flops.Rows {
-		flop := record{s.Flops, row}.whole("flop")
+		flop := s.Flops.Record(row).Whole("flop")
 		if flop == nil {
 			continue
 		}
@@ -40,8 +40,8 @@ func (s *Static) doubts() []string {
 	z := s.Size
 	view := func(is func(part, view string) bool) bool {
 		return slices.ContainsFunc(s.Flops.Rows, func(row []any) bool {
-			r := record{s.Flops, row}
-			return is(r.text("part"), r.text("view"))
+			r := s.Flops.Record(row)
+			return is(r.Text("part"), r.Text("view"))
 		})
 	}
 	if z.ImagesGiven && z.Images > 0 && !view(func(part, _ string) bool { return part != "decoder" }) {
@@ -72,14 +72,14 @@ func (s *Static) attentionDoubts() []string {
 	windowed, layers, window := int64(0), int64(0), int64(math.MaxInt64)
 	latent := false
 	for _, row := range s.Groups.Rows {
-		r := record{s.Groups, row}
-		latent = latent || r.text("component") == "kv_b_proj"
-		if r.text("kind") != "attention" || r.text("part") != "decoder" {
+		r := s.Groups.Record(row)
+		latent = latent || r.Text("component") == "kv_b_proj"
+		if r.Text("kind") != "attention" || r.Text("part") != "decoder" {
 			continue
 		}
-		layers += *r.whole("layer_count")
-		if n := r.whole("window_size"); n != nil {
-			windowed, window = windowed+*r.whole("layer_count"), min(window, *n)
+		layers += *r.Whole("layer_count")
+		if n := r.Whole("window_size"); n != nil {
+			windowed, window = windowed+*r.Whole("layer_count"), min(window, *n)
 		}
 	}
 	if windowed > 0 && s.Size.Prefill > window && s.Size.Convention == "full" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -62,7 +63,7 @@ func fillKernels(t *testing.T, w *schema.Warehouse, work []madeKernel) {
 func TestRecurringSteps(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	ask := func(name string) *queries.Frame {
+	ask := func(name string) *frame.Frame {
 		return query(t, w, name, queries.Args{"run": "made", "top": "0"})
 	}
 	var work []madeKernel
@@ -119,7 +120,7 @@ func TestRecurringSteps(t *testing.T) {
 }
 
 // testStepTimes holds the summary to the steps' times.
-func testStepTimes(t *testing.T, f *queries.Frame, times []any) {
+func testStepTimes(t *testing.T, f *frame.Frame, times []any) {
 	t.Helper()
 	var sorted []float64
 	sum := 0.0

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"prof/queries/frame"
 )
 
 // How much advice a summary gives.
@@ -25,7 +27,7 @@ func (s *summariser) addAdvice() error {
 	}
 	seen := map[[2]string]bool{}
 	for _, r := range s.lateFirst(list) {
-		key := [2]string{r.text("finding"), r.text("stage")}
+		key := [2]string{r.Text("finding"), r.Text("stage")}
 		if seen[key] || !s.isWorthwhile(r) {
 			continue
 		}
@@ -46,25 +48,25 @@ func (s *summariser) addAdvice() error {
 }
 
 // isWorthwhile says whether a finding could save enough of the measured time of its GPU.
-func (s *summariser) isWorthwhile(r record) bool {
+func (s *summariser) isWorthwhile(r frame.Record) bool {
 	all := 0.0
 	for stage, gpus := range s.parts {
 		for _, d := range gpus {
-			if d.device == r.count("device") && (stage == wholeCapture) == (r.text("stage") == "") {
+			if d.device == r.Count("device") && (stage == wholeCapture) == (r.Text("stage") == "") {
 				all += d.span
 			}
 		}
 	}
-	return r.amount("saving_ns") >= leastSaving*all
+	return r.Amount("saving_ns") >= leastSaving*all
 }
 
 // adviceOf words a finding.
-func (s *summariser) adviceOf(r record) (Advice, error) {
-	a := Advice{Rule: r.text("finding"), Title: r.text("title"), Stage: r.text("stage"), Text: r.text("advice"), Subject: r.text("subject"), Command: r.text("command"),
-		SavingNs: r.count("saving_ns"), SpanNs: r.count("span_ns"), ShareRatio: r.amount("share_ratio"), Bound: r.text("bound")}
-	a.setNumber(r.count("passes"))
-	a.Why = a.Number + ": " + r.text("evidence")
-	return a, s.refine(&a, r.count("device"))
+func (s *summariser) adviceOf(r frame.Record) (Advice, error) {
+	a := Advice{Rule: r.Text("finding"), Title: r.Text("title"), Stage: r.Text("stage"), Text: r.Text("advice"), Subject: r.Text("subject"), Command: r.Text("command"),
+		SavingNs: r.Count("saving_ns"), SpanNs: r.Count("span_ns"), ShareRatio: r.Amount("share_ratio"), Bound: r.Text("bound")}
+	a.setNumber(r.Count("passes"))
+	a.Why = a.Number + ": " + r.Text("evidence")
+	return a, s.refine(&a, r.Count("device"))
 }
 
 // setNumber words what could be saved.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 const findingColumns = "finding stage saving_ns share_ratio bound title evidence subject advice device passes span_ns evidence_query command"
@@ -38,7 +39,7 @@ func TestSummaryAdvice(t *testing.T) {
 
 // TestSummaryAdviceOnce holds that of what happened in one pass it is asked first whether that is warm-up.
 func TestSummaryAdviceOnce(t *testing.T) {
-	slow := func(number int64) *queries.Frame {
+	slow := func(number int64) *frame.Frame {
 		f := passesAnswer("passes")
 		for i := range int64(3) {
 			span := 37 * ms
@@ -81,7 +82,7 @@ func TestSummaryAdviceOnce(t *testing.T) {
 
 // TestSummaryMissing holds what is said to be captured next, by what the run has.
 func TestSummaryMissing(t *testing.T) {
-	sources := func(kinds ...string) *queries.Frame {
+	sources := func(kinds ...string) *frame.Frame {
 		f := answer("sources", "kind status reason path")
 		for _, k := range kinds {
 			f.Rows = append(f.Rows, []any{k, "ok", nil, k + ".file"})
@@ -91,24 +92,24 @@ func TestSummaryMissing(t *testing.T) {
 	measured := answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.01})
 	for _, c := range []struct {
 		name   string
-		frames []*queries.Frame
+		frames []*frame.Frame
 		want   []string
 	}{
-		{"torch only", []*queries.Frame{sources("torch"), threePasses("decode"), accountingOf("decode", busyParts()), measured},
+		{"torch only", []*frame.Frame{sources("torch"), threePasses("decode"), accountingOf("decode", busyParts()), measured},
 			[]string{"give the model's configuration and the tokens of each pass", "profile the kernels that take most time with Nsight Compute"}},
-		{"not of NVIDIA", []*queries.Frame{sources("torch"), threePasses("decode"), accountingOf("decode", busyParts()), answer("devices", "name", []any{"AMD Instinct MI300X"})},
+		{"not of NVIDIA", []*frame.Frame{sources("torch"), threePasses("decode"), accountingOf("decode", busyParts()), answer("devices", "name", []any{"AMD Instinct MI300X"})},
 			[]string{"give the model's configuration and the tokens of each pass"}},
-		{"all but a baseline", []*queries.Frame{sources("nsys", "torch", "ncu"), threePasses("decode"), accountingOf("decode", busyParts()), utilisationOf("decode", 0.1, 0.1), answer("overhead", "mode tool overhead_ratio")},
+		{"all but a baseline", []*frame.Frame{sources("nsys", "torch", "ncu"), threePasses("decode"), accountingOf("decode", busyParts()), utilisationOf("decode", 0.1, 0.1), answer("overhead", "mode tool overhead_ratio")},
 			[]string{"measure what profiling costs with passes without a profiler"}},
-		{"no stages", []*queries.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured},
+		{"no stages", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured},
 			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take most time with Nsight Compute", "capture with the PyTorch profiler too"}},
-		{"operators without the PyTorch profiler", []*queries.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured, answer("top-operators", "operator", []any{"aten::mm"})},
+		{"operators without the PyTorch profiler", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured, answer("top-operators", "operator", []any{"aten::mm"})},
 			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take most time with Nsight Compute"}},
-		{"all passes are warm-up", []*queries.Frame{sources("nsys", "torch", "ncu"), accountingOf("(run)", busyParts()), measured, stageAnswer([]any{"decode", int64(0), nil, nil, nil, nil, nil, nil, int64(2)})},
+		{"all passes are warm-up", []*frame.Frame{sources("nsys", "torch", "ncu"), accountingOf("(run)", busyParts()), measured, stageAnswer([]any{"decode", int64(0), nil, nil, nil, nil, nil, nil, int64(2)})},
 			[]string{"measure passes that are no warm-up: run more of them, or count fewer as warm-up"}},
-		{"ncu only", []*queries.Frame{sources("ncu"), answer("accounting", "stage")},
+		{"ncu only", []*frame.Frame{sources("ncu"), answer("accounting", "stage")},
 			[]string{"capture a timeline with Nsight Systems", "capture with the PyTorch profiler too"}},
-		{"accounting was not asked", []*queries.Frame{sources("nsys"), threePasses("decode")}, nil},
+		{"accounting was not asked", []*frame.Frame{sources("nsys"), threePasses("decode")}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
@@ -129,42 +130,42 @@ func TestSummaryMissing(t *testing.T) {
 func TestSummaryDoubts(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		frames []*queries.Frame
+		frames []*frame.Frame
 		want   string
 	}{
-		{"throttled", []*queries.Frame{answer("throttling", "pass device reason is_slowdown samples busy_samples busy_share_ratio", []any{"nsys-1", int64(0), "SW power cap", true, int64(40), int64(12), 0.3}, []any{"nsys-1", int64(0), "idle", false, int64(9), int64(0), nil})},
+		{"throttled", []*frame.Frame{answer("throttling", "pass device reason is_slowdown samples busy_samples busy_share_ratio", []any{"nsys-1", int64(0), "SW power cap", true, int64(40), int64(12), 0.3}, []any{"nsys-1", int64(0), "idle", false, int64(9), int64(0), nil})},
 			"the clock of GPU 0 was held down (SW power cap) in 30.0 % of the samples of pass nsys-1 in which it worked: times are longer than they would be with enough power and cooling; prof query throttling --run a"},
-		{"throttled, work not told", []*queries.Frame{answer("throttling", "pass device reason is_slowdown samples busy_samples busy_share_ratio", []any{"nsys-1", int64(2), "HW slowdown", true, int64(40), nil, nil})},
+		{"throttled, work not told", []*frame.Frame{answer("throttling", "pass device reason is_slowdown samples busy_samples busy_share_ratio", []any{"nsys-1", int64(2), "HW slowdown", true, int64(40), nil, nil})},
 			"the clock of GPU 2 was held down (HW slowdown) in samples of pass nsys-1 (whether it worked then is not told): times are longer than they would be with enough power and cooling; prof query throttling --run a"},
-		{"shared", []*queries.Frame{answer("device-use", "device other_process_max_count", []any{int64(0), int64(0)}, []any{int64(1), int64(2)})},
+		{"shared", []*frame.Frame{answer("device-use", "device other_process_max_count", []any{int64(0), int64(0)}, []any{int64(1), int64(2)})},
 			"other processes computed on GPU 1 while the workload ran: times are not the workload's alone"},
-		{"overhead", []*queries.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.123}, []any{"kernels", "ncu", 40.0})},
+		{"overhead", []*frame.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.123}, []any{"kernels", "ncu", 40.0})},
 			"watching costs time: under nsys (deep) the whole workload took 12.3 % longer than alone, which is most felt in launches"},
-		{"overhead not measured", []*queries.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", nil})},
+		{"overhead not measured", []*frame.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", nil})},
 			"how much longer the work takes while it is watched was not measured: no pass without a profiler ended well"},
-		{"partial", []*queries.Frame{answer("sources", "kind status reason path", []any{"nsys", "partial", "cut short at row 9", "a.sqlite"})},
+		{"partial", []*frame.Frame{answer("sources", "kind status reason path", []any{"nsys", "partial", "cut short at row 9", "a.sqlite"})},
 			"a.sqlite was read only in part: cut short at row 9"},
-		{"unattributed", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 90 * ms, 30 * ms}, {"unknown", "unknown", 10 * ms, 4 * ms}})},
+		{"unattributed", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 90 * ms, 30 * ms}, {"unknown", "unknown", 10 * ms, 4 * ms}})},
 			"in 10.0 % of the time of decode GPU 0 was idle before work whose launch was not captured: why is not known"},
-		{"the profiler's own", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 95 * ms, 30 * ms}, {"profiler", "profiler", 5 * ms, 4 * ms}})},
+		{"the profiler's own", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 95 * ms, 30 * ms}, {"profiler", "profiler", 5 * ms, 4 * ms}})},
 			"in 5.0 % of the time of decode GPU 0 was idle while the profiler itself was at work"},
-		{"slow first pass", []*queries.Frame{passesAnswer("passes", []any{"decode", int64(3), int64(1), int64(7), false, 100 * ms, ms, int64(7)}, []any{"decode", int64(1), int64(1), int64(7), true, 900 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(4), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
+		{"slow first pass", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(3), int64(1), int64(7), false, 100 * ms, ms, int64(7)}, []any{"decode", int64(1), int64(1), int64(7), true, 900 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(4), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
 			"the first measured pass of decode takes 300 ms, the median one of the others 100 ms: it may be warm-up, and makes the mean longer"},
-		{"slow first of two passes", []*queries.Frame{passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(2), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
+		{"slow first of two passes", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(2), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
 			"the first measured pass of decode takes 300 ms, the other 110 ms: it may be warm-up, and makes the mean longer"},
-		{"kernels without a launch", []*queries.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, ms, int64(4), 40 * ms})},
+		{"kernels without a launch", []*frame.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, ms, int64(4), 40 * ms})},
 			"the launches of 4 of 10 kernels (40.0 % of all kernel time) were not captured: which stage they are of, and why the GPU was idle before them, is not known; prof query conservation --run a"},
-		{"kernels outside every range", []*queries.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, 30 * ms, int64(0), int64(0)})},
+		{"kernels outside every range", []*frame.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, 30 * ms, int64(0), int64(0)})},
 			"30.0 % of all kernel time was launched outside every range, and is in the figures of no stage; prof query conservation --run a"},
-		{"MFU of the model over 1", []*queries.Frame{utilisationOf("model", 3.18, 0.1)},
+		{"MFU of the model over 1", []*frame.Frame{utilisationOf("model", 3.18, 0.1)},
 			"MFU of the model as a whole is 318.0 %: more than all is an error in what was given (tokens, model, peak or precision)"},
-		{"MFU over 1", []*queries.Frame{utilisationOf("decode", 1.2, 0.1)},
+		{"MFU over 1", []*frame.Frame{utilisationOf("decode", 1.2, 0.1)},
 			"MFU of decode is 120.0 %: more than all is an error in what was given (tokens, model, peak or precision)"},
-		{"MFU not known", []*queries.Frame{utilisationOf("decode", nil, nil)},
+		{"MFU not known", []*frame.Frame{utilisationOf("decode", nil, nil)},
 			"how far from the hardware's limit the work is (MFU) is not known: the operations that the model needs were not counted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			frames := []*queries.Frame{threePasses("decode"), accountingOf("decode", busyParts())}
+			frames := []*frame.Frame{threePasses("decode"), accountingOf("decode", busyParts())}
 			s := summarise(t, reportOf(append(frames, c.frames...)...))
 			if !slices.Contains(s.Doubts, c.want) {
 				t.Errorf("no doubt %q in %q", c.want, s.Doubts)

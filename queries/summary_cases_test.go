@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // rankReport is a stage of two GPUs of which GPU 0 waits in collectives; late is what GPU 1 does.
@@ -55,13 +56,13 @@ func TestSummaryLate(t *testing.T) {
 
 // TestSummaryGaps holds that idle time of one gap is not taken for many, and is doubted at the edge of the capture.
 func TestSummaryGaps(t *testing.T) {
-	gap := func(start, length int64) *queries.Frame {
+	gap := func(start, length int64) *frame.Frame {
 		return answer("longest-gaps of prefill", "duration_ns start_ns source_id pid queued_ns", []any{length, start, int64(1), int64(7), length}, []any{ms, 150 * ms, int64(1), int64(7), ms})
 	}
 	passes := passesAnswer("passes", []any{"prefill", int64(1), int64(1), int64(7), false, 200 * ms, 100 * ms, int64(5)})
 	for _, c := range []struct {
 		name      string
-		gaps      *queries.Frame
+		gaps      *frame.Frame
 		why, but  string
 		isOneGap  bool
 		sourceEnd int64
@@ -92,12 +93,12 @@ func TestSummaryGaps(t *testing.T) {
 
 // TestSummaryCopies holds what is said of copies by what they are.
 func TestSummaryCopies(t *testing.T) {
-	of := func(rows ...[]any) *queries.Frame {
+	of := func(rows ...[]any) *frame.Frame {
 		return answer("memops of decode", "operation calls total_ns share_ratio total_bytes rate_bytes_per_s", rows...)
 	}
 	for _, c := range []struct {
 		name, why, meaning, advice string
-		memops                     *queries.Frame
+		memops                     *frame.Frame
 	}{
 		{"from the host", "the GPU gets data from the CPU's memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memcpy Host-to-Device: 450 calls, 78.0 ms, 51.0 GB at 27.7 GB/s, warm-up included",
 			"data is copied from the CPU's memory to the GPU's while nothing is computed", "keep on the GPU what is copied again and again (weights that are offloaded), copy from pinned memory, and copy on another stream while kernels run",
@@ -156,7 +157,7 @@ func TestSummaryOfGPUs(t *testing.T) {
 		return []any{"decode", pass, int64(1), pid, false, span, busy, start}
 	}
 	all := passesAnswer("passes", row(1, 7, 100*ms, 5*ms, 1), row(1, 8, 10*ms, 9*ms, 2), row(2, 8, 10*ms, 9*ms, 3), row(2, 7, 100*ms, 5*ms, 4), row(3, 8, 10*ms, 9*ms, 5), row(3, 7, 100*ms, 5*ms, 6), row(4, 8, 10*ms, 9*ms, 7))
-	for name, frames := range map[string][]*queries.Frame{"not told apart": {all}, "told apart": {all, passesAnswer("passes of GPU 0", all.Rows[0], all.Rows[3], all.Rows[5])}} {
+	for name, frames := range map[string][]*frame.Frame{"not told apart": {all}, "told apart": {all, passesAnswer("passes of GPU 0", all.Rows[0], all.Rows[3], all.Rows[5])}} {
 		s := summarise(t, reportOf(append(frames, threePasses("decode"), accountingOf("decode", slow, quick))...))
 		if got := s.Stages[0]; got.But != "" || got.Device != 0 || got.GPUs != 2 {
 			t.Errorf("%s: GPU %d of %d, but %q", name, got.Device, got.GPUs, got.But)

@@ -27,7 +27,7 @@ func (s *summariser) addCentres() error {
 		if i == topCentres {
 			break
 		}
-		c := CostCentre{GPUs: len(s.parts[keyOf(r.text("stage"))]), Stage: r.text("stage"), Name: r.text("centre"), Kind: r.text("kind"), TotalNs: r.count("total_ns"), ShareRatio: r.amount("share_ratio"), Query: s.command("cost-centres")}
+		c := CostCentre{GPUs: len(s.parts[keyOf(r.Text("stage"))]), Stage: r.Text("stage"), Name: r.Text("centre"), Kind: r.Text("kind"), TotalNs: r.Count("total_ns"), ShareRatio: r.Amount("share_ratio"), Query: s.command("cost-centres")}
 		if c.Words = centreWords[c.Name]; c.Kind == "kernels" && c.Name != graphReplays {
 			c.Words = familyText(c.Name, roles[c.Name])
 			if roles[c.Name] == "collective" {
@@ -81,8 +81,8 @@ func (s *summariser) roles() (map[string]string, error) {
 			return nil, err
 		}
 		for _, r := range list {
-			if family := r.text("family"); family != "" {
-				out[family] = r.text("role")
+			if family := r.Text("family"); family != "" {
+				out[family] = r.Text("role")
 			}
 		}
 	}

@@ -83,7 +83,7 @@ func (s *summariser) copiesOf(stage string) (copyKinds, error) {
 		return copyKinds{}, err
 	}
 	r := list[0] // by time
-	return copyKinds{r.text("operation"), r.count("calls"), r.amount("total_ns"), r.number("total_bytes"), r.number("rate_bytes_per_s"), r.amount("share_ratio")}, nil
+	return copyKinds{r.Text("operation"), r.Count("calls"), r.Amount("total_ns"), r.Number("total_bytes"), r.Number("rate_bytes_per_s"), r.Amount("share_ratio")}, nil
 }
 
 // copyAdvice is what to do about copies that take much of the time of a stage while nothing is computed, which no finding is about.

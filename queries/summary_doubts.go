@@ -43,15 +43,15 @@ func (s *summariser) doubtClocks() error {
 	}
 	worst, order := map[int64]held{}, []int64{}
 	for _, r := range list {
-		if r.value("is_slowdown") != true || r.number("busy_samples") != nil && r.count("busy_samples") == 0 {
+		if r.Value("is_slowdown") != true || r.Number("busy_samples") != nil && r.Count("busy_samples") == 0 {
 			continue
 		}
-		device, share := r.count("device"), r.number("busy_share_ratio")
+		device, share := r.Count("device"), r.Number("busy_share_ratio")
 		was, is := worst[device]
 		if !is {
 			order = append(order, device)
 		}
-		now := held{reason: r.text("reason"), pass: r.text("pass"), isKnown: share != nil}
+		now := held{reason: r.Text("reason"), pass: r.Text("pass"), isKnown: share != nil}
 		if share != nil {
 			now.share = *share
 		}
@@ -76,8 +76,8 @@ func (s *summariser) doubtClocks() error {
 func (s *summariser) doubtShared() error {
 	list, err := s.rows("device-use", "device", "other_process_max_count")
 	for _, r := range list {
-		if r.count("other_process_max_count") > 0 {
-			s.doubt("other processes computed on GPU %d while the workload ran: times are not the workload's alone", r.count("device"))
+		if r.Count("other_process_max_count") > 0 {
+			s.doubt("other processes computed on GPU %d while the workload ran: times are not the workload's alone", r.Count("device"))
 		}
 	}
 	return err
@@ -93,16 +93,16 @@ func (s *summariser) doubtOverhead() error {
 	list, err := s.rows("overhead", "mode", "tool", "overhead_ratio")
 	isMeasured := false
 	for _, r := range list {
-		ratio := r.number("overhead_ratio")
-		if ratio == nil || r.text("tool") == "ncu" {
+		ratio := r.Number("overhead_ratio")
+		if ratio == nil || r.Text("tool") == "ncu" {
 			continue
 		}
 		isMeasured = true
 		switch {
 		case *ratio >= overheadShare:
-			s.doubt("watching costs time: under %s (%s) the whole workload took %s longer than alone, which is most felt in launches", r.text("tool"), r.text("mode"), percentText(*ratio))
+			s.doubt("watching costs time: under %s (%s) the whole workload took %s longer than alone, which is most felt in launches", r.Text("tool"), r.Text("mode"), percentText(*ratio))
 		case *ratio <= -overheadShare:
-			s.doubt("under %s (%s) the workload took %s less time than alone: its runs differ by more than profiling costs", r.text("tool"), r.text("mode"), percentText(-*ratio))
+			s.doubt("under %s (%s) the workload took %s less time than alone: its runs differ by more than profiling costs", r.Text("tool"), r.Text("mode"), percentText(-*ratio))
 		}
 	}
 	if !isMeasured {

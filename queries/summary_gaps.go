@@ -3,6 +3,8 @@ package queries
 import (
 	"fmt"
 	"slices"
+
+	"prof/queries/frame"
 )
 
 const (
@@ -24,10 +26,10 @@ func (g idleGroup) columns() []string {
 }
 
 // inGap adds up the parts of a gap that are of a group, in ns.
-func (g idleGroup) inGap(r record) float64 {
+func (g idleGroup) inGap(r frame.Record) float64 {
 	sum := 0.0
 	for _, column := range g.columns() {
-		sum += r.amount(column)
+		sum += r.Amount(column)
 	}
 	return sum
 }
@@ -44,7 +46,7 @@ func (s *summariser) areFewGaps(stage string, gpu deviceParts) (bool, error) {
 	list, err := s.rows("gaps", append([]string{"stage", "gap_count"}, first.columns()...)...)
 	sum := 0.0
 	for _, r := range list {
-		if (stage == wholeCapture || r.text("stage") == stage) && r.count("gap_count") <= fewGaps {
+		if (stage == wholeCapture || r.Text("stage") == stage) && r.Count("gap_count") <= fewGaps {
 			sum += first.inGap(r)
 		}
 	}
@@ -78,7 +80,7 @@ func (s *summariser) longGaps(stage string, gpu deviceParts) (fewLong, error) {
 			continue
 		}
 		if out.count == 0 {
-			out.longest = r.amount("duration_ns")
+			out.longest = r.Amount("duration_ns")
 			if out.edge, err = s.edgeOf(r); err != nil {
 				return fewLong{}, err
 			}
@@ -92,7 +94,7 @@ func (s *summariser) longGaps(stage string, gpu deviceParts) (fewLong, error) {
 }
 
 // isMeasured says whether a gap lies in a measured pass: the last that its process began before it.
-func (s *summariser) isMeasured(stage string, device int64, gap record) (bool, error) {
+func (s *summariser) isMeasured(stage string, device int64, gap frame.Record) (bool, error) {
 	if stage == wholeCapture {
 		return true, nil
 	}
@@ -101,20 +103,20 @@ func (s *summariser) isMeasured(stage string, device int64, gap record) (bool, e
 		key = passesKey(device)
 	}
 	list, err := s.rows(key, "stage", "is_warmup", "gpu_span_ns", "start_ns", "source_id", "pid")
-	list = slices.DeleteFunc(list, func(r record) bool {
-		return r.text("stage") != stage || r.count("source_id") != gap.count("source_id") || gap.whole("pid") != nil && r.count("pid") != gap.count("pid") || r.count("start_ns") > gap.count("start_ns")
+	list = slices.DeleteFunc(list, func(r frame.Record) bool {
+		return r.Text("stage") != stage || r.Count("source_id") != gap.Count("source_id") || gap.Whole("pid") != nil && r.Count("pid") != gap.Count("pid") || r.Count("start_ns") > gap.Count("start_ns")
 	})
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
-	last := slices.MaxFunc(list, byKey(func(r record) int64 { return r.count("start_ns") }))
-	return last.value("is_warmup") == false && last.amount("gpu_span_ns") >= gap.amount("duration_ns"), nil
+	last := slices.MaxFunc(list, byKey(func(r frame.Record) int64 { return r.Count("start_ns") }))
+	return last.Value("is_warmup") == false && last.Amount("gpu_span_ns") >= gap.Amount("duration_ns"), nil
 }
 
 // edgeOf says how a gap lies at an end of the capture; "" when it does not.
-func (s *summariser) edgeOf(gap record) (string, error) {
-	near := edgePart * gap.amount("duration_ns")
-	if start := gap.amount("start_ns"); start <= near {
+func (s *summariser) edgeOf(gap frame.Record) (string, error) {
+	near := edgePart * gap.Amount("duration_ns")
+	if start := gap.Amount("start_ns"); start <= near {
 		return fmt.Sprintf("begins %s after the capture does", DurationText(start)), nil
 	}
 	if f := s.r.Frame("sources"); f == nil || f.Index("source_id") < 0 {
@@ -122,11 +124,11 @@ func (s *summariser) edgeOf(gap record) (string, error) {
 	}
 	list, err := s.rows("sources", "source_id", "duration_ns")
 	for _, r := range list {
-		whole := r.number("duration_ns")
-		if whole == nil || r.count("source_id") != gap.count("source_id") {
+		whole := r.Number("duration_ns")
+		if whole == nil || r.Count("source_id") != gap.Count("source_id") {
 			continue
 		}
-		if rest := *whole - gap.amount("start_ns") - gap.amount("duration_ns"); rest <= near {
+		if rest := *whole - gap.Amount("start_ns") - gap.Amount("duration_ns"); rest <= near {
 			return fmt.Sprintf("ends %s before the capture does", DurationText(max(0, rest))), nil
 		}
 	}

@@ -1,6 +1,10 @@
 package queries
 
-import "fmt"
+import (
+	"fmt"
+
+	"prof/queries/frame"
+)
 
 // mostKernels is how many kernels a summary names.
 const mostKernels = 3
@@ -16,10 +20,10 @@ func (s *summariser) addKernels() error {
 		return err
 	}
 	for _, r := range list[:min(mostKernels, len(list))] {
-		k := TopKernel{Name: r.text("kernel"), Role: r.text("role"), TotalNs: r.count("total_ns"), MeanNs: r.amount("mean_ns"), Calls: r.count("calls"), ShareRatio: r.amount("share_ratio"),
+		k := TopKernel{Name: r.Text("kernel"), Role: r.Text("role"), TotalNs: r.Count("total_ns"), MeanNs: r.Amount("mean_ns"), Calls: r.Count("calls"), ShareRatio: r.Amount("share_ratio"),
 			Query: fmt.Sprintf("prof query top-kernels --run %s", ShellWord(s.name))}
-		if r.f.Index("bound") >= 0 {
-			k.Bound, k.Limiter = r.text("bound"), r.text("limiter")
+		if r.Has("bound") {
+			k.Bound, k.Limiter = r.Text("bound"), r.Text("limiter")
 		}
 		k.Stage = mainStage(k, stages)
 		s.out.Kernels = append(s.out.Kernels, k)
@@ -29,15 +33,15 @@ func (s *summariser) addKernels() error {
 
 // mainStage is the stage in which most of a kernel's time is; "" outside every stage, and where the rows of stages, which are not all,
 // cannot tell.
-func mainStage(k TopKernel, stages []record) string {
+func mainStage(k TopKernel, stages []frame.Record) string {
 	most, rest, stage := int64(0), k.TotalNs, ""
 	for _, in := range stages {
-		if in.text("kernel") != k.Name {
+		if in.Text("kernel") != k.Name {
 			continue
 		}
-		total := in.count("total_ns")
+		total := in.Count("total_ns")
 		if rest -= total; total > most {
-			most, stage = total, in.text("stage")
+			most, stage = total, in.Text("stage")
 		}
 	}
 	if stage == "(none)" || rest >= most {

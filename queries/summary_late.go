@@ -27,19 +27,19 @@ func (s *summariser) readWaits() error {
 	}
 	blamed := map[string]map[string]float64{}
 	for _, r := range list {
-		stage := r.text("range")
+		stage := r.Text("range")
 		// A workload may call passes warm-up that slow-ranks, which goes by rules, does not.
-		isMeasured := slices.ContainsFunc(s.passes[stage], func(p passTime) bool { return p.number == r.count("pass") })
-		if r.value("is_warmup") == true || len(s.passes) > 0 && !isMeasured {
+		isMeasured := slices.ContainsFunc(s.passes[stage], func(p passTime) bool { return p.number == r.Count("pass") })
+		if r.Value("is_warmup") == true || len(s.passes) > 0 && !isMeasured {
 			continue
 		}
 		if blamed[stage] == nil {
 			blamed[stage] = map[string]float64{}
 		}
 		w := s.waits[stage]
-		w.waited, w.total = w.waited+r.amount("waited_ns"), w.total+r.amount("total_ns")
+		w.waited, w.total = w.waited+r.Amount("waited_ns"), w.total+r.Amount("total_ns")
 		s.waits[stage] = w
-		blamed[stage][r.text("slowest")] += r.amount("blamed_ns")
+		blamed[stage][r.Text("slowest")] += r.Amount("blamed_ns")
 	}
 	for stage, of := range blamed {
 		w := s.waits[stage]
@@ -75,10 +75,10 @@ func (s *summariser) gpuOf(rank string) (*int64, error) {
 	list, err := s.rows("collectives", "rank", "device")
 	var found *int64
 	for _, r := range list {
-		if n := r.whole("rank"); n == nil || "rank "+strconv.FormatInt(*n, 10) != rank {
+		if n := r.Whole("rank"); n == nil || "rank "+strconv.FormatInt(*n, 10) != rank {
 			continue
 		}
-		device := r.count("device")
+		device := r.Count("device")
 		if found != nil && *found != device {
 			return nil, err
 		}

@@ -14,10 +14,10 @@ type lostWork struct {
 func (s *summariser) readLost() error {
 	list, err := s.rows("conservation", "capture", "kernel_count", "kernel_sum_ns", "outside_ns", "unlaunched_count", "unlaunched_ns")
 	for _, r := range list {
-		if s.kinds["nsys"] && r.text("capture") != "nsys" {
+		if s.kinds["nsys"] && r.Text("capture") != "nsys" {
 			continue
 		}
-		s.lost = lostWork{r.count("unlaunched_count"), r.count("kernel_count"), r.amount("unlaunched_ns"), r.amount("outside_ns"), r.amount("kernel_sum_ns")}
+		s.lost = lostWork{r.Count("unlaunched_count"), r.Count("kernel_count"), r.Amount("unlaunched_ns"), r.Amount("outside_ns"), r.Amount("kernel_sum_ns")}
 	}
 	return err
 }

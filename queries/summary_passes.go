@@ -3,6 +3,8 @@ package queries
 import (
 	"fmt"
 	"slices"
+
+	"prof/queries/frame"
 )
 
 // passTime is one measured pass that has device work.
@@ -25,15 +27,15 @@ func (s *summariser) readPasses() (err error) {
 // passesOf gives the measured passes of an answer of passes by stage, in order of time.
 func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
 	list, err := s.rows(key, "stage", "pass", "source_id", "pid", "is_warmup", "gpu_span_ns", "gpu_busy_ns", "start_ns")
-	slices.SortStableFunc(list, byKey(func(r record) int64 { return r.count("start_ns") }))
+	slices.SortStableFunc(list, byKey(func(r frame.Record) int64 { return r.Count("start_ns") }))
 	out := map[string][]passTime{}
 	for _, r := range list {
-		span := r.number("gpu_span_ns")
-		if span == nil || *span <= 0 || r.value("is_warmup") != false {
+		span := r.Number("gpu_span_ns")
+		if span == nil || *span <= 0 || r.Value("is_warmup") != false {
 			continue
 		}
-		stage := r.text("stage")
-		p := passTime{span: *span, busy: r.amount("gpu_busy_ns"), number: r.count("pass"), source: r.count("source_id"), pid: r.count("pid")}
+		stage := r.Text("stage")
+		p := passTime{span: *span, busy: r.Amount("gpu_busy_ns"), number: r.Count("pass"), source: r.Count("source_id"), pid: r.Count("pid")}
 		p.isFirst = !slices.ContainsFunc(out[stage], func(q passTime) bool { return q.source == p.source && q.pid == p.pid })
 		out[stage] = append(out[stage], p)
 	}

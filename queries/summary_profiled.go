@@ -26,16 +26,16 @@ func (s *summariser) readProfiled() error {
 	list, err := s.rows("bottlenecks", "kernel", "bound", "timeline_total_ns", "replayed_mean_ns", "launches")
 	counts, time, all := map[string]int64{}, map[string]float64{}, 0.0
 	for _, r := range list {
-		kernel, bound := r.text("kernel"), r.text("bound")
+		kernel, bound := r.Text("kernel"), r.Text("bound")
 		if s.bounds[kernel] == nil {
 			s.bounds[kernel] = map[kernelBound]float64{}
 		}
 		limiter := ""
-		if r.f.Index("limiter") >= 0 {
-			limiter = r.text("limiter")
+		if r.Has("limiter") {
+			limiter = r.Text("limiter")
 		}
-		s.bounds[kernel][kernelBound{bound, limiter}] += r.amount("timeline_total_ns")
-		ns := r.amount("replayed_mean_ns") * float64(r.count("launches"))
+		s.bounds[kernel][kernelBound{bound, limiter}] += r.Amount("timeline_total_ns")
+		ns := r.Amount("replayed_mean_ns") * float64(r.Count("launches"))
 		counts[bound], time[bound], all = counts[bound]+1, time[bound]+ns, all+ns
 	}
 	if len(s.parts) > 0 || len(list) == 0 || all == 0 {
@@ -73,20 +73,20 @@ func (s *summariser) classOf(stage string) (stageClass, error) {
 	}
 	all := map[string]float64{}
 	for _, r := range totals {
-		all[r.text("kernel")] = r.amount("total_ns")
+		all[r.Text("kernel")] = r.Amount("total_ns")
 	}
 	weight, limiters := map[string]float64{}, map[kernelBound]float64{}
 	out := stageClass{}
 	for _, r := range kernels {
-		kernel, ns := r.text("kernel"), r.amount("total_ns")
+		kernel, ns := r.Text("kernel"), r.Amount("total_ns")
 		known, sum := s.bounds[kernel], 0.0
 		for _, of := range slices.SortedFunc(maps.Keys(known), compareBounds) {
 			sum += known[of]
 		}
-		if r.text("stage") != stage || all[kernel] == 0 || ns == 0 || sum == 0 {
+		if r.Text("stage") != stage || all[kernel] == 0 || ns == 0 || sum == 0 {
 			continue
 		}
-		covered := min(1, max(0, sum-(all[kernel]-ns))/ns) * r.amount("share_ratio")
+		covered := min(1, max(0, sum-(all[kernel]-ns))/ns) * r.Amount("share_ratio")
 		for _, of := range slices.SortedFunc(maps.Keys(known), compareBounds) { // so that sums are the same each time
 			if of.bound != "unknown" {
 				weight[of.bound] += covered * known[of] / sum

@@ -3,6 +3,8 @@ package queries
 import (
 	"fmt"
 	"slices"
+
+	"prof/queries/frame"
 )
 
 // oncePasses are the parts of accounting that rules of findings are about, where a single pass may hold nearly all of it.
@@ -88,10 +90,10 @@ func (s *summariser) lateIn(stage string) *deviceParts {
 }
 
 // lateFirst puts findings of a GPU that is waited for before those of the GPUs that wait: what the latter are idle for ends with it.
-func (s *summariser) lateFirst(list []record) []record {
+func (s *summariser) lateFirst(list []frame.Record) []frame.Record {
 	out := slices.Clone(list)
-	slices.SortStableFunc(out, byKey(func(r record) int {
-		if late := s.lateIn(r.text("stage")); late != nil && r.count("device") == late.device && r.text("finding") != "exposed-collectives" {
+	slices.SortStableFunc(out, byKey(func(r frame.Record) int {
+		if late := s.lateIn(r.Text("stage")); late != nil && r.Count("device") == late.device && r.Text("finding") != "exposed-collectives" {
 			return 0
 		}
 		return 1

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"prof/queries/frame"
 )
 
 // rows gives the rows of an answer; none when it was not asked for, and an error when it lacks a column.
-func (s *summariser) rows(key string, columns ...string) ([]record, error) {
+func (s *summariser) rows(key string, columns ...string) ([]frame.Record, error) {
 	f := s.r.Whole[key]
 	if f == nil {
 		f = s.r.Frame(key)
@@ -20,26 +22,11 @@ func (s *summariser) rows(key string, columns ...string) ([]record, error) {
 			return nil, fmt.Errorf("summary of %s: the answer of query %s has no column %s", s.r.Name, key, c)
 		}
 	}
-	out := make([]record, len(f.Rows))
+	out := make([]frame.Record, len(f.Rows))
 	for i, row := range f.Rows {
-		out[i] = record{f, row}
+		out[i] = f.Record(row)
 	}
 	return out, nil
-}
-
-// amount is a number that a query never leaves out, or 0 where it says that there is none of it.
-func (r record) amount(name string) float64 {
-	if n := r.number(name); n != nil {
-		return *n
-	}
-	return 0
-}
-
-func (r record) count(name string) int64 {
-	if n := r.whole(name); n != nil {
-		return *n
-	}
-	return 0
 }
 
 // deviceParts are the rows of accounting of one stage on one GPU.
@@ -89,14 +76,14 @@ func (s *summariser) readSources() error {
 		return err
 	}
 	for _, r := range list {
-		s.kinds[r.text("kind")] = true
-		if r.text("status") != "ok" {
-			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("%s was read only in part: %s", r.text("path"), r.text("reason")))
+		s.kinds[r.Text("kind")] = true
+		if r.Text("status") != "ok" {
+			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("%s was read only in part: %s", r.Text("path"), r.Text("reason")))
 		}
 	}
 	devices, err := s.rows("devices", "name")
 	for _, r := range devices {
-		s.isAMD = s.isAMD || strings.HasPrefix(r.text("name"), "AMD ")
+		s.isAMD = s.isAMD || strings.HasPrefix(r.Text("name"), "AMD ")
 	}
 	return err
 }
@@ -106,14 +93,14 @@ func (s *summariser) readParts() error {
 	s.parts = map[string][]deviceParts{}
 	list, err := s.rows("accounting", "stage", "device", "part", "kind", "total_ns", "passes", "span_total_ns", "max_ns")
 	for _, r := range list {
-		stage, device := r.text("stage"), r.count("device")
+		stage, device := r.Text("stage"), r.Count("device")
 		at := slices.IndexFunc(s.parts[stage], func(d deviceParts) bool { return d.device == device })
 		if at < 0 {
 			at = len(s.parts[stage])
-			s.parts[stage] = append(s.parts[stage], deviceParts{device: device, passes: r.count("passes"), span: r.amount("span_total_ns")})
+			s.parts[stage] = append(s.parts[stage], deviceParts{device: device, passes: r.Count("passes"), span: r.Amount("span_total_ns")})
 		}
 		d := &s.parts[stage][at]
-		d.parts = append(d.parts, part{r.text("part"), r.text("kind"), r.amount("total_ns"), r.amount("max_ns")})
+		d.parts = append(d.parts, part{r.Text("part"), r.Text("kind"), r.Amount("total_ns"), r.Amount("max_ns")})
 	}
 	for _, list := range s.parts {
 		slices.SortStableFunc(list, byKey(func(d deviceParts) float64 { return -d.span }))
@@ -127,13 +114,13 @@ func (s *summariser) readUtilisation() error {
 	list, err := s.rows("mfu", "stage", "mfu_ratio", "mbu_ratio", "precision", "convention", "part_of", "fault")
 	uncounted := map[string][]string{}
 	for _, r := range list {
-		if of := r.text("part_of"); of != "" && r.number("mfu_ratio") == nil {
-			uncounted[of] = append(uncounted[of], r.text("stage"))
+		if of := r.Text("part_of"); of != "" && r.Number("mfu_ratio") == nil {
+			uncounted[of] = append(uncounted[of], r.Text("stage"))
 		}
 	}
 	for _, r := range list {
-		if stage := r.text("stage"); r.text("part_of") == "" {
-			s.use[stage] = utilisation{r.number("mfu_ratio"), r.number("mbu_ratio"), r.text("precision"), r.text("convention"), r.text("fault"), uncounted[stage]}
+		if stage := r.Text("stage"); r.Text("part_of") == "" {
+			s.use[stage] = utilisation{r.Number("mfu_ratio"), r.Number("mbu_ratio"), r.Text("precision"), r.Text("convention"), r.Text("fault"), uncounted[stage]}
 		}
 	}
 	s.noUsage = strings.Join(s.utilisationNotes(), "; ")
@@ -149,7 +136,7 @@ func (s *summariser) utilisationNotes() []string {
 	if f == nil {
 		return nil
 	}
-	known := f.faults()
+	known := f.Faults()
 	if stages := s.r.Frame("stages"); stages != nil {
 		known = append(known, stages.Notes...)
 	}

@@ -3,6 +3,8 @@ package queries
 import (
 	"fmt"
 	"slices"
+
+	"prof/queries/frame"
 )
 
 // wholeCapture is what accounting calls all device work of a GPU.
@@ -19,13 +21,13 @@ func (s *summariser) addStages() error {
 		all += s.measured(r)
 	}
 	for _, r := range list {
-		stage := StageSummary{Stage: r.text("stage"), Passes: r.count("passes"), StdNs: r.number("gpu_span_std_ns"), TokensPerS: r.number("gpu_span_tokens_per_s")}
+		stage := StageSummary{Stage: r.Text("stage"), Passes: r.Count("passes"), StdNs: r.Number("gpu_span_std_ns"), TokensPerS: r.Number("gpu_span_tokens_per_s")}
 		if stage.Passes == 0 {
 			s.out.WarmOnly = append(s.out.WarmOnly, stage.Stage)
 			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("all passes of %s count as warm-up: of it nothing was measured", stage.Stage))
 			continue
 		}
-		if mean := r.number("gpu_span_mean_ns"); mean != nil {
+		if mean := r.Number("gpu_span_mean_ns"); mean != nil {
 			if n := int64(len(s.passes[stage.Stage])); n > 0 && n < stage.Passes {
 				stage.Passes, stage.Workless = n, stage.Passes-n
 			}
@@ -33,7 +35,7 @@ func (s *summariser) addStages() error {
 				stage.ShareRatio = s.measured(r) / all
 			}
 		} else {
-			stage.IsCPU, stage.MeanNs, stage.StdNs = true, r.amount("cpu_mean_ns"), r.number("cpu_std_ns")
+			stage.IsCPU, stage.MeanNs, stage.StdNs = true, r.Amount("cpu_mean_ns"), r.Number("cpu_std_ns")
 		}
 		if err := s.judge(&stage, stage.Stage); err != nil {
 			return err
@@ -45,10 +47,10 @@ func (s *summariser) addStages() error {
 }
 
 // measured adds up the spans of a stage's measured passes. Its mean is only of those with device work, so that it times all passes is more.
-func (s *summariser) measured(stage record) float64 {
-	list := s.passes[stage.text("stage")]
+func (s *summariser) measured(stage frame.Record) float64 {
+	list := s.passes[stage.Text("stage")]
 	if len(list) == 0 {
-		return stage.amount("gpu_span_mean_ns") * stage.amount("passes")
+		return stage.Amount("gpu_span_mean_ns") * stage.Amount("passes")
 	}
 	sum := 0.0
 	for _, p := range list {

@@ -6,20 +6,21 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // answer makes a Frame of a query from its columns.
-func answer(query, columns string, rows ...[]any) *queries.Frame {
-	f := &queries.Frame{Query: query, Version: 1, Rows: rows}
+func answer(query, columns string, rows ...[]any) *frame.Frame {
+	f := &frame.Frame{Query: query, Version: 1, Rows: rows}
 	for _, name := range strings.Fields(columns) {
-		f.Columns = append(f.Columns, queries.Column{Name: name, Unit: queries.UnitOf(name)})
+		f.Columns = append(f.Columns, frame.Column{Name: name, Unit: frame.UnitOf(name)})
 	}
 	return f
 }
 
 // reportOf makes the report of a run "a" from answers.
-func reportOf(frames ...*queries.Frame) *queries.Report {
-	r := &queries.Report{Name: "a", Frames: map[string]*queries.Frame{}}
+func reportOf(frames ...*frame.Frame) *queries.Report {
+	r := &queries.Report{Name: "a", Frames: map[string]*frame.Frame{}}
 	for _, f := range frames {
 		r.Frames[f.Query] = f
 	}
@@ -35,7 +36,7 @@ type idlePart struct {
 }
 
 // accountingOf makes accounting of one stage from the parts of each GPU in three passes.
-func accountingOf(stage string, gpus ...[]idlePart) *queries.Frame {
+func accountingOf(stage string, gpus ...[]idlePart) *frame.Frame {
 	f := answer("accounting", "stage device part kind total_ns passes span_total_ns max_ns")
 	for device, parts := range gpus {
 		span := int64(0)
@@ -51,19 +52,19 @@ func accountingOf(stage string, gpus ...[]idlePart) *queries.Frame {
 
 const stageColumns = "stage passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s busy_ratio warmup_passes"
 
-func stageAnswer(rows ...[]any) *queries.Frame { return answer("stages", stageColumns, rows...) }
+func stageAnswer(rows ...[]any) *frame.Frame { return answer("stages", stageColumns, rows...) }
 
 // passesAnswer makes an answer of passes, by the key that it is asked with.
-func passesAnswer(key string, rows ...[]any) *queries.Frame {
+func passesAnswer(key string, rows ...[]any) *frame.Frame {
 	return answer(key, "stage pass source_id pid is_warmup gpu_span_ns gpu_busy_ns start_ns", rows...)
 }
 
 // threePasses are three passes of a stage of 100 ms.
-func threePasses(stage string) *queries.Frame {
+func threePasses(stage string) *frame.Frame {
 	return stageAnswer([]any{stage, int64(3), 101e6, 1e6, 100e6, 1e6, 40.2, 0.5, int64(1)})
 }
 
-func utilisationOf(stage string, mfu, mbu any) *queries.Frame {
+func utilisationOf(stage string, mfu, mbu any) *frame.Frame {
 	return answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of fault", []any{stage, mfu, mbu, "bf16", "full", nil, nil})
 }
 
@@ -82,8 +83,8 @@ func busyParts() []idlePart {
 }
 
 // profiledKernels are the answers that tell what is profiled of a stage whose only kernels are k1 (75 %) and k2.
-func profiledKernels(stage string, k1 int64) []*queries.Frame {
-	return []*queries.Frame{
+func profiledKernels(stage string, k1 int64) []*frame.Frame {
+	return []*frame.Frame{
 		answer("stage-kernels", "stage kernel total_ns share_ratio", []any{stage, "k1", 75 * ms, 0.75}, []any{stage, "k2", 25 * ms, 0.25}),
 		answer("top-kernels", "kernel total_ns role mean_ns calls share_ratio family", []any{"k1", 80 * ms, "gemm", 8e6, int64(10), 0.76, "f"}, []any{"k2", 25 * ms, "copy", 5e6, int64(5), 0.24, "g"}),
 		answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "memory", k1, 1e3, int64(2)}, []any{"k3", "compute", nil, 1e3, int64(1)}),
@@ -94,56 +95,56 @@ func profiledKernels(stage string, k1 int64) []*queries.Frame {
 func TestSummaryBound(t *testing.T) {
 	for _, c := range []struct {
 		name        string
-		frames      []*queries.Frame
+		frames      []*frame.Frame
 		bound, next queries.Bound
 		why         string
 	}{
-		{"decode launch-bound", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 116 * ms, 39 * ms}, {"copy", "busy", 2 * ms, ms}, {"launch", "launch-bound", 217 * ms, 73 * ms}, {"late", "launch-bound", 415 * ms, 143 * ms},
+		{"decode launch-bound", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 116 * ms, 39 * ms}, {"copy", "busy", 2 * ms, ms}, {"launch", "launch-bound", 217 * ms, 73 * ms}, {"late", "launch-bound", 415 * ms, 143 * ms},
 			{"wait", "synchronising", 10 * ms, 5 * ms}, {"call", "cuda-call", 17 * ms, 12 * ms}, {"host", "host-bound", 308 * ms, 303 * ms}, {"queued", "queued", 112 * ms, 38 * ms}})}, queries.LaunchBound, queries.HostBound,
 			"the GPU works 9.9 % of the time; it waits for the CPU to launch its next work 52.8 % of the time (632 ms of 1.20 s); next, it waits while the CPU is at something else 25.7 % of the time (308 ms of 1.20 s), 303 ms of that in one of 3 passes"},
-		{"waits of two kinds add up", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"wait", "synchronising", 60 * ms, 20 * ms}, {"call", "cuda-call", 50 * ms, 20 * ms}, {"host", "host-bound", 90 * ms, 30 * ms}})}, queries.WaitBound, queries.HostBound,
+		{"waits of two kinds add up", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"wait", "synchronising", 60 * ms, 20 * ms}, {"call", "cuda-call", 50 * ms, 20 * ms}, {"host", "host-bound", 90 * ms, 30 * ms}})}, queries.WaitBound, queries.HostBound,
 			"the GPU works 33.3 % of the time; it idles while the program waits for it, allocates or loads code 36.7 % of the time (110 ms of 300 ms); next, it waits while the CPU is at something else 30.0 % of the time (90.0 ms of 300 ms)"},
-		{"device-side latency", []*queries.Frame{accountingOf("decode", []idlePart{{"graph", "busy", 100 * ms, 40 * ms}, {"queued", "queued", 100 * ms, 40 * ms}})}, queries.QueueBound, "",
+		{"device-side latency", []*frame.Frame{accountingOf("decode", []idlePart{{"graph", "busy", 100 * ms, 40 * ms}, {"queued", "queued", 100 * ms, 40 * ms}})}, queries.QueueBound, "",
 			"the GPU works 50.0 % of the time; it pauses before work that was launched in time 50.0 % of the time (100 ms of 200 ms)"},
-		{"the profiler's own time", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"profiler", "profiler", 100 * ms, 40 * ms}})}, queries.UnknownBound, "",
+		{"the profiler's own time", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"profiler", "profiler", 100 * ms, 40 * ms}})}, queries.UnknownBound, "",
 			"the GPU works 50.0 % of the time; it idles while the profiler itself is at work 50.0 % of the time (100 ms of 200 ms)"},
-		{"memory-bound prefill", []*queries.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.12, 0.61)}, queries.MemoryBound, "",
+		{"memory-bound prefill", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.12, 0.61)}, queries.MemoryBound, "",
 			"the GPU works 92.0 % of the time and reads weights and cached context at 61.0 % of what its memory can give (MBU); MFU is 12.0 %"},
-		{"compute-bound GEMMs", []*queries.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.55, 0.09)}, queries.ComputeBound, "",
+		{"compute-bound GEMMs", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.55, 0.09)}, queries.ComputeBound, "",
 			"the GPU works 92.0 % of the time and computes at 55.0 % of its dense bf16 peak (MFU)"},
-		{"more compute than memory", []*queries.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.56, 0.52)}, queries.ComputeBound, "",
+		{"more compute than memory", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.56, 0.52)}, queries.ComputeBound, "",
 			"the GPU works 92.0 % of the time and computes at 56.0 % of its dense bf16 peak (MFU)"},
-		{"utilisation over 1 is no evidence", []*queries.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 1.2, nil)}, queries.KernelBound, "",
+		{"utilisation over 1 is no evidence", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 1.2, nil)}, queries.KernelBound, "",
 			"the GPU works 92.0 % of the time; MFU of 120.0 % is an error in what was given, MBU is not known; no kernel was profiled: Nsight Compute would tell what holds them back"},
-		{"exposed communication", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 70 * ms, 40 * ms}, {"collective-exposed", "busy", 90 * ms, 30 * ms}, {"launch", "launch-bound", 40 * ms, 20 * ms}})}, queries.CommBound, queries.LaunchBound,
+		{"exposed communication", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 70 * ms, 40 * ms}, {"collective-exposed", "busy", 90 * ms, 30 * ms}, {"launch", "launch-bound", 40 * ms, 20 * ms}})}, queries.CommBound, queries.LaunchBound,
 			"the GPU exchanges data with others and computes nothing 45.0 % of the time (90.0 ms of 200 ms); waiting for slower GPUs is in it; next, it waits for the CPU to launch its next work 20.0 % of the time (40.0 ms of 200 ms)"},
-		{"less communication than computing", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 140 * ms, 60 * ms}, {"collective-exposed", "busy", 60 * ms, 20 * ms}})}, queries.KernelBound, queries.CommBound,
+		{"less communication than computing", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 140 * ms, 60 * ms}, {"collective-exposed", "busy", 60 * ms, 20 * ms}})}, queries.KernelBound, queries.CommBound,
 			"the GPU works 100.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back; next, it exchanges data with others and computes nothing 30.0 % of the time (60.0 ms of 200 ms)"},
-		{"communication less than idle time", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 40 * ms}, {"collective-exposed", "busy", 60 * ms, 30 * ms}, {"launch", "launch-bound", 100 * ms, 40 * ms}})}, queries.LaunchBound, queries.CommBound,
+		{"communication less than idle time", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 40 * ms}, {"collective-exposed", "busy", 60 * ms, 30 * ms}, {"launch", "launch-bound", 100 * ms, 40 * ms}})}, queries.LaunchBound, queries.CommBound,
 			"the GPU works 50.0 % of the time; it waits for the CPU to launch its next work 50.0 % of the time (100 ms of 200 ms); next, it exchanges data with others and computes nothing 30.0 % of the time (60.0 ms of 200 ms)"},
-		{"copies", []*queries.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 70 * ms, 25 * ms}, {"copy", "busy", 122 * ms, 41 * ms}, {"wait", "synchronising", 8 * ms, 4 * ms}})}, queries.CopyBound, "",
+		{"copies", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 70 * ms, 25 * ms}, {"copy", "busy", 122 * ms, 41 * ms}, {"wait", "synchronising", 8 * ms, 4 * ms}})}, queries.CopyBound, "",
 			"the GPU copies or fills memory and computes nothing 61.0 % of the time (122 ms of 200 ms)"},
-		{"less copies than computing", []*queries.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 150 * ms, 50 * ms}, {"copy", "busy", 50 * ms, 17 * ms}})}, queries.KernelBound, queries.CopyBound,
+		{"less copies than computing", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 150 * ms, 50 * ms}, {"copy", "busy", 50 * ms, 17 * ms}})}, queries.KernelBound, queries.CopyBound,
 			"the GPU works 100.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back; next, it copies or fills memory and computes nothing 25.0 % of the time (50.0 ms of 200 ms)"},
-		{"kernels, and much idle time", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"host", "host-bound", 37 * ms, 13 * ms}})}, queries.KernelBound, queries.HostBound,
+		{"kernels, and much idle time", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"host", "host-bound", 37 * ms, 13 * ms}})}, queries.KernelBound, queries.HostBound,
 			"the GPU works 63.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back; next, it waits while the CPU is at something else 37.0 % of the time (37.0 ms of 100 ms)"},
-		{"beside work of others", []*queries.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"other", "other", 37 * ms, 13 * ms}})}, queries.KernelBound, "",
+		{"beside work of others", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"other", "other", 37 * ms, 13 * ms}})}, queries.KernelBound, "",
 			"the GPU works 63.0 % of the time and is at work for something else 37.0 %; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back"},
-		{"part of it is not counted", []*queries.Frame{accountingOf("prefill", busyParts()), answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of fault", []any{"prefill", 0.013, 0.025, "bf16", "full", nil, nil}, []any{"vision", nil, nil, "bf16", "full", "prefill", nil})}, queries.KernelBound, "",
+		{"part of it is not counted", []*frame.Frame{accountingOf("prefill", busyParts()), answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of fault", []any{"prefill", 0.013, 0.025, "bf16", "full", nil, nil}, []any{"vision", nil, nil, "bf16", "full", "prefill", nil})}, queries.KernelBound, "",
 			"the GPU works 92.0 % of the time; MFU is at least 1.3 %, MBU is at least 2.5 % (what vision computes in it is not counted); no kernel was profiled: Nsight Compute would tell what holds them back"},
-		{"launches not captured", []*queries.Frame{accountingOf("decode", busyParts()), answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(150), 3 * ms, int64(0), int64(150), 3 * ms})}, queries.UnknownBound, "",
+		{"launches not captured", []*frame.Frame{accountingOf("decode", busyParts()), answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(150), 3 * ms, int64(0), int64(150), 3 * ms})}, queries.UnknownBound, "",
 			"no work on a GPU is known to be of its passes, since the launches of 150 kernels were not captured"},
-		{"work of others", []*queries.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 100 * ms, 50 * ms}, {"other", "other", 90 * ms, 30 * ms}})}, queries.UnknownBound, "",
+		{"work of others", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 100 * ms, 50 * ms}, {"other", "other", 90 * ms, 30 * ms}})}, queries.UnknownBound, "",
 			"the GPU is at work for something else 47.4 % of the time (90.0 ms of 190 ms), so that the stage's own time cannot be judged"},
-		{"too little data", []*queries.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 40_000, 20_000}, {"launch", "launch-bound", 20_000, 10_000}})}, queries.UnknownBound, "",
+		{"too little data", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 40_000, 20_000}, {"launch", "launch-bound", 20_000, 10_000}})}, queries.UnknownBound, "",
 			"too little was captured to say: all its passes together take 60.0 us, and idle time is told apart from 100 us on"},
-		{"no work on a GPU", []*queries.Frame{accountingOf("decode", busyParts())}, queries.UnknownBound, "",
+		{"no work on a GPU", []*frame.Frame{accountingOf("decode", busyParts())}, queries.UnknownBound, "",
 			"its measured passes have no work on a GPU in the capture"},
-		{"several GPUs", []*queries.Frame{accountingOf("decode", busyParts(), []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 300 * ms, 100 * ms}})}, queries.HostBound, "",
+		{"several GPUs", []*frame.Frame{accountingOf("decode", busyParts(), []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 300 * ms, 100 * ms}})}, queries.HostBound, "",
 			"on GPU 1, which has the most measured time of 2 GPUs, the GPU works 25.0 % of the time; it waits while the CPU is at something else 75.0 % of the time (300 ms of 400 ms)"},
-		{"busy and far from every limit", []*queries.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", 0.0009, 0.189)}, queries.KernelBound, "",
+		{"busy and far from every limit", []*frame.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", 0.0009, 0.189)}, queries.KernelBound, "",
 			"the GPU works 92.0 % of the time, near no limit of the hardware: MFU is 0.09 %, MBU is 18.9 %; no kernel was profiled: Nsight Compute would tell what holds them back"},
-		{"busy, with one utilisation known", []*queries.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", nil, 0.189)}, queries.KernelBound, "",
+		{"busy, with one utilisation known", []*frame.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", nil, 0.189)}, queries.KernelBound, "",
 			"the GPU works 92.0 % of the time; MFU is not known, MBU is 18.9 %; no kernel was profiled: Nsight Compute would tell what holds them back"},
 		// k1 takes 80 ms, 75 of them here: of 60 ms in profiled grids 5 may be elsewhere, and 55 of the stage's 100 ms are certain.
 		{"profiled kernels", append(profiledKernels("decode", 60*ms), accountingOf("decode", busyParts()), utilisationOf("decode", nil, nil)), queries.MemoryBound, "",
@@ -210,7 +211,7 @@ func TestSummaryStages(t *testing.T) {
 
 // TestSummaryStagesWithoutWork holds that passes without device work have no share of the time on the GPU.
 func TestSummaryStagesWithoutWork(t *testing.T) {
-	stages := func() *queries.Frame {
+	stages := func() *frame.Frame {
 		return stageAnswer([]any{"prefill", int64(4), 101e6, 1e6, 100e6, nil, nil, 0.9, int64(0)}, []any{"decode", int64(1), 101e6, nil, 300e6, nil, nil, 0.9, int64(0)})
 	}
 	passes := passesAnswer("passes", []any{"prefill", int64(1), int64(1), int64(7), false, 100 * ms, ms, int64(1)}, []any{"prefill", int64(2), int64(1), int64(7), false, nil, nil, int64(2)},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -289,7 +290,7 @@ func TestTimelineRanges(t *testing.T) {
 }
 
 // testDepths holds that ranges of one thread and depth follow each other.
-func testDepths(t *testing.T, f *queries.Frame) {
+func testDepths(t *testing.T, f *frame.Frame) {
 	t.Helper()
 	until := map[string]int64{}
 	for _, r := range f.Rows {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -91,7 +92,7 @@ func TestTimelineBlocks(t *testing.T) {
 	}
 }
 
-func checkLane(t *testing.T, what string, f *queries.Frame, blocks [][]any, spans []worked, part int64) {
+func checkLane(t *testing.T, what string, f *frame.Frame, blocks [][]any, spans []worked, part int64) {
 	t.Helper()
 	var busy, works, until int64
 	var pauses []worked // between work of the lane, as long as a part

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"prof/internal/suggest"
 	"prof/schema"
 )
 
@@ -79,7 +80,7 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 		if c.how == fits {
 			hint = "; a name is matched whole, * stands for any text"
 		}
-		out = append(out, fmt.Sprintf("nothing has --%s %s; the run has the %s %s%s", FlagName(c.param), value, c.what, schema.List(names, 12), hint))
+		out = append(out, fmt.Sprintf("nothing has --%s %s; the run has the %s %s%s", FlagName(c.param), value, c.what, suggest.List(names, 12), hint))
 	}
 	if counts == operators || slices.Contains(q.Notes, "ncu") || slices.Contains(q.Notes, "region") || slices.Contains(q.Notes, "capture") || len(out) > 0 { // they need no timeline
 		return out, nil

@@ -15,6 +15,7 @@ import (
 	ingestload "prof/ingest/load"
 	"prof/ingest/workload"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -34,7 +35,7 @@ func loadFacts(t *testing.T, w *schema.Warehouse, o ingest.Options, paths ...str
 
 // use is one row of mfu.
 type use struct {
-	f   *queries.Frame
+	f   *frame.Frame
 	row []any
 }
 
@@ -53,7 +54,7 @@ func (u use) number(t *testing.T, column string) float64 {
 }
 
 // utilisation asks mfu and gives its rows by stage.
-func utilisation(t *testing.T, w *schema.Warehouse, args queries.Args) (map[string]use, *queries.Frame) {
+func utilisation(t *testing.T, w *schema.Warehouse, args queries.Args) (map[string]use, *frame.Frame) {
 	t.Helper()
 	q, err := queries.Find("mfu")
 	if err != nil {

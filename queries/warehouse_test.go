@@ -9,6 +9,7 @@ import (
 	"prof/ingest"
 	ingestload "prof/ingest/load"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -111,7 +112,7 @@ func load(t testing.TB, w *schema.Warehouse, run string, paths ...string) *inges
 	return res
 }
 
-func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *queries.Frame {
+func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
 	t.Helper()
 	q, err := queries.Find(name)
 	if err != nil {
@@ -125,7 +126,7 @@ func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *q
 }
 
 // queryNoted is query on a warehouse that does not change.
-func queryNoted(t testing.TB, noted *queries.Asker, name string, args queries.Args) *queries.Frame {
+func queryNoted(t testing.TB, noted *queries.Asker, name string, args queries.Args) *frame.Frame {
 	t.Helper()
 	q, err := queries.Find(name)
 	if err != nil {

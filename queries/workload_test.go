@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -253,7 +254,7 @@ func TestStagesOfFacts(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	draw(t, w, "PVDPVDPVDPVD")
-	ask := func(name string) *queries.Frame { return query(t, w, name, queries.Args{"run": "drawn"}) }
+	ask := func(name string) *frame.Frame { return query(t, w, name, queries.Args{"run": "drawn"}) }
 	unknown := ask("stages")
 	if got := fmt.Sprint(column(unknown, "passes"), column(unknown, "token_count"), column(unknown, "gpu_span_tokens_per_s"), unknown.Notes); got != "[4 4] [<nil> <nil>] [<nil> <nil>] []" {
 		t.Errorf("without facts stages gives %s", got)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // TestCells holds that cells add up to the width and that none is a cell or more off.
@@ -64,7 +65,7 @@ func TestBarsRefuse(t *testing.T) {
 	lacks.Rows[2][4] = nil
 	column := accountingFrame()
 	column.Columns[2].Name = "piece"
-	for want, f := range map[string]*queries.Frame{
+	for want, f := range map[string]*frame.Frame{
 		`render accounting: row 2: accounting has a part "coffee" that no bar knows`: part,
 		"render accounting: row 3 lacks a time":                                      lacks,
 		"render accounting: it has no column part":                                   column,

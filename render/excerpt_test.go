@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // TestExcerpt holds how much of a table is taken, that its first row always is, and what is said of the others.
@@ -40,7 +41,7 @@ func TestExcerpt(t *testing.T) {
 // TestPageIsNeverLarge holds that long tables of long names make no large page, that small tables stay whole beside them, and that what is
 // left out is said on the page and in report.md.
 func TestPageIsNeverLarge(t *testing.T) {
-	r := &queries.Report{Name: "a", Frames: map[string]*queries.Frame{}}
+	r := &queries.Report{Name: "a", Frames: map[string]*frame.Frame{}}
 	long := strings.Repeat("Shape<int, _64>, ", 120)
 	for i := range 40 {
 		var rows [][]any

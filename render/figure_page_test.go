@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // figurePage is a page with every figure, of names that would break out of their place.
 func figurePage(t *testing.T) string {
 	t.Helper()
-	r := &queries.Report{Name: "a", Frames: map[string]*queries.Frame{"ceilings": ceilingsFrame(), "throttling": throttlingFrame()}}
-	for _, f := range []*queries.Frame{accountingFrame(), stagesFrame(), stageKernelsFrame(), rooflineFrame(), durationsFrame(), samplesFrame()} {
+	r := &queries.Report{Name: "a", Frames: map[string]*frame.Frame{"ceilings": ceilingsFrame(), "throttling": throttlingFrame()}}
+	for _, f := range []*frame.Frame{accountingFrame(), stagesFrame(), stageKernelsFrame(), rooflineFrame(), durationsFrame(), samplesFrame()} {
 		r.Sections = append(r.Sections, queries.Section{ID: f.Query, Title: f.Query, Frame: f, Page: !hasTable(f.Query)})
 	}
 	var out bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 const kernelTitle = "Kernel Summary (Top-K)"
@@ -52,7 +53,7 @@ func noKernels(r *queries.Report) string {
 }
 
 // hasPart says whether accounting has time of a part.
-func hasPart(f *queries.Frame, part string) bool {
+func hasPart(f *frame.Frame, part string) bool {
 	return hasColumn(f, "part") && slices.ContainsFunc(f.Rows, func(row []any) bool { return row[f.Index("part")] == part })
 }
 
@@ -72,7 +73,7 @@ func kernelDevices(r *queries.Report) (map[string][]kernelShare, error) {
 	return out, err
 }
 
-func kernelTable(f *queries.Frame, rows []answered, on map[string][]kernelShare, profiled bool) ranked {
+func kernelTable(f *frame.Frame, rows []answered, on map[string][]kernelShare, profiled bool) ranked {
 	percent := func(column string) func(answered) string { return func(r answered) string { return r.percent(column) } }
 	word := func(column string) func(answered) string { return func(r answered) string { return r.word(column) } }
 	t := ranked{title: kernelTitle, answer: f, rows: rows, columns: []rankedColumn{

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 const operatorTitle = "Operator Summary (Top-K)"
@@ -81,7 +82,7 @@ func noOperators(r *queries.Report) string {
 	return "No operators: the run was not captured with the PyTorch profiler (prof capture --tools torch)."
 }
 
-func operatorTable(f *queries.Frame, rows []answered) ranked {
+func operatorTable(f *frame.Frame, rows []answered) ranked {
 	ms := func(column string, decimals int) func(answered) string {
 		return func(r answered) string { return r.fixed(column, nsPerMs, decimals) }
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"prof/internal/mask"
 	"prof/queries"
-	"prof/schema"
 )
 
 // TestRankedFilesReadAsTyped holds, by a renderer that is not ours, that names in operators.md and kernels.md are what they are, and that
@@ -271,7 +271,7 @@ func TestYAMLReadsBack(t *testing.T) {
 // TestShellWords holds that a command line that the warehouse keeps gives its words back.
 func TestShellWords(t *testing.T) {
 	for _, argv := range [][]string{{"python", "run.py"}, {"a b", "", "it's", `\`, "'", "''", "\n", "$x"}, {hostile, breakout}} {
-		line := schema.MaskCommand(argv)
+		line := mask.Command(argv)
 		if words, ok := shellWords(line); !ok || !slices.Equal(words, argv) {
 			t.Errorf("%q of %q, %v", words, line, ok)
 		}

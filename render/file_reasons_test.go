@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // ofSources is a report of a run with sources of these kinds and nothing else; the answer stages has notes.
@@ -15,7 +16,7 @@ func ofSources(notes []string, kinds ...string) *queries.Report {
 		rows = append(rows, []any{int64(i + 1), kind, nil, "/data/" + kind, nil, nil, nil, nil, nil, "partial", "cut off", nil})
 	}
 	f := frameOf("sources", "source_id kind form path rank_id tool_version schema_version size_bytes sha256 status reason duration_ns", rows...)
-	return &queries.Report{Name: "a", Frames: map[string]*queries.Frame{"sources": f, "stages": {Query: "stages", Notes: notes}, "accounting": {Query: "accounting"}, "top-kernels": {Query: "top-kernels"}, "devices": {Query: "devices"}}}
+	return &queries.Report{Name: "a", Frames: map[string]*frame.Frame{"sources": f, "stages": {Query: "stages", Notes: notes}, "accounting": {Query: "accounting"}, "top-kernels": {Query: "top-kernels"}, "devices": {Query: "devices"}}}
 }
 
 // TestWhyNone holds that what is said of an answer without rows is why it has none.
@@ -95,11 +96,11 @@ func TestFaults(t *testing.T) {
 
 // TestPeakOfOneGPU holds that metrics.json and assumptions.md say why there is no peak for a pass where there is one for a GPU.
 func TestPeakOfOneGPU(t *testing.T) {
-	for want, change := range map[string]func(row []any, f *queries.Frame){
-		"how many GPUs work on a pass together is not known": func(row []any, f *queries.Frame) { row[f.Index("device_count")] = nil },
-		"no measured pass has work on a GPU":                 func(row []any, f *queries.Frame) { row[f.Index("device_count")] = int64(0) },
-		"the precision is not known":                         func(row []any, f *queries.Frame) { row[f.Index("precision")] = nil },
-		"the GPU that ran the passes has no name":            func(row []any, f *queries.Frame) { row[f.Index("peak_origin")] = nil },
+	for want, change := range map[string]func(row []any, f *frame.Frame){
+		"how many GPUs work on a pass together is not known": func(row []any, f *frame.Frame) { row[f.Index("device_count")] = nil },
+		"no measured pass has work on a GPU":                 func(row []any, f *frame.Frame) { row[f.Index("device_count")] = int64(0) },
+		"the precision is not known":                         func(row []any, f *frame.Frame) { row[f.Index("precision")] = nil },
+		"the GPU that ran the passes has no name":            func(row []any, f *frame.Frame) { row[f.Index("peak_origin")] = nil },
 	} {
 		r := fileReport()
 		f := r.Frames["mfu"]
@@ -123,7 +124,7 @@ func TestPeakOfOneGPU(t *testing.T) {
 // TestGPUNames holds that a GPU that did the work is named only by what names it, and that it is told which source does.
 func TestGPUNames(t *testing.T) {
 	devices := func(rows ...[]any) *queries.Report {
-		return &queries.Report{Frames: map[string]*queries.Frame{"devices": frameOf("devices", "source_id device name compute_capability sm_count clock_hz memory_bytes memory_bytes_per_s l2_bytes uuid bus_id kernel_count", rows...)}}
+		return &queries.Report{Frames: map[string]*frame.Frame{"devices": frameOf("devices", "source_id device name compute_capability sm_count clock_hz memory_bytes memory_bytes_per_s l2_bytes uuid bus_id kernel_count", rows...)}}
 	}
 	gpu := func(source, device int64, name any, kernels int64) []any {
 		return []any{source, device, name, nil, nil, nil, nil, nil, nil, nil, nil, kernels}

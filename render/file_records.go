@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // answered is a row of an answer as the files write it.
@@ -79,7 +80,7 @@ const (
 )
 
 // hasColumn says whether an answer has a column, of those that a query shows on demand.
-func hasColumn(f *queries.Frame, column string) bool { return f != nil && f.Index(column) >= 0 }
+func hasColumn(f *frame.Frame, column string) bool { return f != nil && f.Index(column) >= 0 }
 
 // sourceOf names the query behind a figure.
-func sourceOf(f *queries.Frame) string { return fmt.Sprintf("%s v%d", f.Query, f.Version) }
+func sourceOf(f *frame.Frame) string { return fmt.Sprintf("%s v%d", f.Query, f.Version) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // ReportMarkdown writes a report in GitHub's Markdown: facts of the run, then each section with the query that gives it. What is
@@ -79,7 +80,7 @@ func writeSection(out *bytes.Buffer, s queries.Section, shared []string) error {
 }
 
 // writeFrame writes a table, after its picture where it has one.
-func writeFrame(out *bytes.Buffer, f *queries.Frame) error {
+func writeFrame(out *bytes.Buffer, f *frame.Frame) error {
 	switch {
 	case f.Query == "accounting":
 		bars, err := barsOf(f)

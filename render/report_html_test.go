@@ -9,20 +9,21 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // frameOf makes a Frame of a query from its columns, typed as the values of the first row.
-func frameOf(query string, columns string, rows ...[]any) *queries.Frame {
-	f := &queries.Frame{Query: query, Version: 1, SQL: "FROM " + strings.ReplaceAll(query, "-", "_") + "_v1('a')", Rows: rows}
+func frameOf(query string, columns string, rows ...[]any) *frame.Frame {
+	f := &frame.Frame{Query: query, Version: 1, SQL: "FROM " + strings.ReplaceAll(query, "-", "_") + "_v1('a')", Rows: rows}
 	for i, name := range strings.Fields(columns) {
-		c := queries.Column{Name: name, Unit: queries.UnitOf(name), Doc: "what " + name + " is"}
+		c := frame.Column{Name: name, Unit: frame.UnitOf(name), Doc: "what " + name + " is"}
 		switch rows[0][i].(type) {
 		case int64:
-			c.Type = queries.Int
+			c.Type = frame.Int
 		case float64:
-			c.Type = queries.Float
+			c.Type = frame.Float
 		case bool:
-			c.Type = queries.Bool
+			c.Type = frame.Bool
 		}
 		f.Columns = append(f.Columns, c)
 	}
@@ -32,7 +33,7 @@ func frameOf(query string, columns string, rows ...[]any) *queries.Frame {
 // breakout is a name that would leave a script, an attribute, an element or a line where it is not escaped.
 const breakout = `k<a, b>(T*) & "c" 'd' </script><script>alert(1)</script> <!-- ]]> {{.}} ${x}`
 
-func accountingFrame() *queries.Frame {
+func accountingFrame() *frame.Frame {
 	return frameOf("accounting", "stage device part kind total_ns share_ratio span_total_ns",
 		[]any{"(run)", int64(0), "compute", "busy", int64(600_000), 0.6, int64(1_000_000)},
 		[]any{"(run)", int64(0), "launch", "launch-bound", int64(395_000), 0.395, int64(1_000_000)},
@@ -50,7 +51,7 @@ func reportSections() []queries.Section {
 		{ID: "gaps", Title: "Idle gaps", Frame: frameOf("gaps", "rank total_ns before after reason",
 			[]any{int64(1), int64(395_000), breakout, strings.Repeat("long<", 40), "because " + breakout},
 			[]any{int64(2), int64(12), hostile, "fill", nil})},
-		{ID: "models", Title: "Model", Frame: &queries.Frame{}, Missing: "none " + breakout},
+		{ID: "models", Title: "Model", Frame: &frame.Frame{}, Missing: "none " + breakout},
 	}
 }
 
@@ -151,7 +152,7 @@ func TestReportHTMLAlone(t *testing.T) {
 // TestReportHTMLWithoutWork holds that a run without device work has a page without a timeline.
 func TestReportHTMLWithoutWork(t *testing.T) {
 	var out bytes.Buffer
-	if err := ReportHTML(&out, &queries.Report{Name: "a", Sections: reportSections()[3:], Timeline: &queries.Timeline{Parts: 10, Blocks: &queries.Frame{Query: "timeline-blocks"}}}); err != nil {
+	if err := ReportHTML(&out, &queries.Report{Name: "a", Sections: reportSections()[3:], Timeline: &queries.Timeline{Parts: 10, Blocks: &frame.Frame{Query: "timeline-blocks"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if text := out.String(); strings.Contains(text, `id="timeline`) || !strings.Contains(text, "Not known: none k&lt;a") {

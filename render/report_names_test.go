@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // elementwise is a kernel whose name differs from others' in its middle only.
@@ -23,7 +24,7 @@ func TestKernelNames(t *testing.T) {
 	for i, functor := range functors {
 		top.Rows = append(top.Rows, []any{int64(1 + i), elementwise(functor)})
 	}
-	names := kernelNames([]*queries.Frame{top, gaps})
+	names := kernelNames([]*frame.Frame{top, gaps})
 	seen := map[string]string{}
 	for whole, short := range names {
 		if other, taken := seen[short]; taken || width(short) > longName {
@@ -35,7 +36,7 @@ func TestKernelNames(t *testing.T) {
 		t.Errorf("the names are %q", names)
 	}
 	tables := [2]*tableView{}
-	for i, f := range []*queries.Frame{top, gaps} {
+	for i, f := range []*frame.Frame{top, gaps} {
 		var err error
 		if tables[i], err = newTableView(f, "a", pageExcerpt, names); err != nil {
 			t.Fatal(err)

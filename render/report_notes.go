@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // manySections is in how many sections a note must be to be said once for all of them.
@@ -51,7 +52,7 @@ func ownNotes(notes, shared []string) (own []string, others string) {
 }
 
 // notesOf are a frame's notes, fit to be read.
-func notesOf(f *queries.Frame) []string {
+func notesOf(f *frame.Frame) []string {
 	var out []string
 	for _, note := range f.Notes {
 		out = append(out, neutral(note))

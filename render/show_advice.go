@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // writeScreenAdvice writes what to try: a line with what it could save, and one with how.
@@ -46,7 +47,7 @@ func adviceTitle(list []queries.Advice) string {
 }
 
 // findingTitles gives what each rule of the findings is called in words.
-func findingTitles(f *queries.Frame) (map[string]string, error) {
+func findingTitles(f *frame.Frame) (map[string]string, error) {
 	if f == nil || len(f.Rows) == 0 {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // partWords name the parts of accounting in a line of legend.
@@ -136,7 +137,7 @@ func rate(v *float64) string {
 }
 
 // stageBars gives the bar of each stage, without pieces where accounting has none, and the most GPUs that one is added up from.
-func stageBars(f *queries.Frame, stages []queries.StageSummary) (out []bar, gpus int, err error) {
+func stageBars(f *frame.Frame, stages []queries.StageSummary) (out []bar, gpus int, err error) {
 	out = make([]bar, len(stages))
 	known, err := withNumbers(f, barNumbers...)
 	if err != nil || known == nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 func ptr(v float64) *float64 { return &v }
@@ -20,7 +21,7 @@ func screens() map[string]Screen {
 	full := Screen{
 		Facts: [][2]string{{"run", "a  captured 2025-11-21 09:40 UTC on box"}, {"gpus", "2 x NVIDIA H200"}, {"from", "nsys 2025.3.2, ncu 2025.3.1"},
 			{"command", "python3 serve.py --model " + strings.Repeat("x", 60) + " --batch 32\x1b[2J"}, {"attribution", "exact, 41,760 kernels"}},
-		Report: &queries.Report{Name: "a", Frames: map[string]*queries.Frame{
+		Report: &queries.Report{Name: "a", Frames: map[string]*frame.Frame{
 			"accounting": frameOf("accounting", "stage device part total_ns share_ratio span_total_ns",
 				[]any{"prefill", n(0), "compute", n(900), 0.9, n(1000)}, []any{"prefill", n(0), "copy", n(100), 0.1, n(1000)},
 				[]any{"prefill", n(1), "compute", n(1000), 0.5, n(2000)}, []any{"prefill", n(1), "collective-exposed", n(1000), 0.5, n(2000)},
@@ -47,11 +48,11 @@ func screens() map[string]Screen {
 			"twice", "twice", "three", "four", "five", "six", "seven"},
 		Next: []string{"prof explain a", "prof report a", "prof query stages --run a"},
 	}
-	whole := Screen{Report: &queries.Report{Frames: map[string]*queries.Frame{
+	whole := Screen{Report: &queries.Report{Frames: map[string]*frame.Frame{
 		"accounting":    frameOf("accounting", "stage device part total_ns share_ratio span_total_ns", []any{"(run)", n(0), "graph", n(30), 0.3, n(100)}, []any{"(run)", n(0), "queued", n(70), 0.7, n(100)}),
 		"top-operators": frameOf("top-operators", "rank operator calls self_device_ns self_cpu_ns share_ratio", []any{n(1), "aten::mm", n(12), n(0), n(90_000), nil}),
 	}}, Summary: queries.Summary{All: &queries.StageSummary{MeanNs: 12.6e6, Bound: "queue"}}, Next: []string{"prof explain '" + strings.Repeat("long ", 20) + "'", "prof report a"}}
-	profiled := Screen{Report: &queries.Report{Frames: map[string]*queries.Frame{
+	profiled := Screen{Report: &queries.Report{Frames: map[string]*frame.Frame{
 		"top-kernels": {Query: "top-kernels"},
 		"bottlenecks": frameOf("bottlenecks", "kernel bound limiter sm_ratio memory_ratio launches replayed_mean_ns", []any{"tiled_matmul", "memory", "l1", 0.697, 0.89, n(2), 277_000.0}, []any{"transpose", "memory", "l2", 0.077, 0.79, n(2), 16_900.0})}},
 		Summary: queries.Summary{Profiled: "Nsight Compute profiled 2 kernels", Advice: []queries.Advice{{Text: "capture a timeline", Command: "prof capture -- CMD..."}}}}

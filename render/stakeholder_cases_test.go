@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // holds checks that a text has lines.
@@ -130,7 +131,7 @@ func TestGlanceNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Whole = map[string]*queries.Frame{"top-kernels": whole}
+	r.Whole = map[string]*frame.Frame{"top-kernels": whole}
 	r.Frames["top-kernels"] = frameOf("top-kernels", "kernel calls total_ns mean_ns share_ratio role family", whole.Rows[0])
 	one, err := newGlance(r)
 	if err != nil {

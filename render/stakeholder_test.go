@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // stakeholderReport is a report with every answer that the summary page shows. Its stage is named so that it would break out of its place.
 func stakeholderReport(stage string) *queries.Report {
 	ms := int64(1_000_000)
-	r := &queries.Report{Name: breakout, Facts: [][2]string{{"captured", "2026-11-21 09:31:29 UTC on gpuhost"}, {"command", "python " + breakout}}, Frames: map[string]*queries.Frame{}}
-	for _, f := range []*queries.Frame{
+	r := &queries.Report{Name: breakout, Facts: [][2]string{{"captured", "2026-11-21 09:31:29 UTC on gpuhost"}, {"command", "python " + breakout}}, Frames: map[string]*frame.Frame{}}
+	for _, f := range []*frame.Frame{
 		frameOf("sources", "kind status reason path", []any{"nsys", "partial", "cut short", hostile}),
 		frameOf("devices", "device name kernel_count", []any{int64(0), "NVIDIA H200", int64(5)}, []any{int64(1), "NVIDIA H200", int64(5)}, []any{int64(0), "NVIDIA H200", int64(0)}),
 		frameOf("facts", "key value", []any{"driver.version", "580.159.04"}),
@@ -44,12 +45,12 @@ func stakeholderReport(stage string) *queries.Report {
 
 // ncuOnly is the report of a run that was only profiled by Nsight Compute.
 func ncuOnly() *queries.Report {
-	r := &queries.Report{Name: "k", Frames: map[string]*queries.Frame{
+	r := &queries.Report{Name: "k", Frames: map[string]*frame.Frame{
 		"sources":     frameOf("sources", "kind status reason path", []any{"ncu", "ok", nil, "k.ncu-rep"}),
 		"bottlenecks": frameOf("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)}),
 	}}
 	for _, query := range []string{"stages", "accounting", "aggregates", "mfu", "top-operators", "top-kernels"} {
-		r.Frames[query] = &queries.Frame{Query: query, Version: 1, Notes: []string{"the run has no timeline"}}
+		r.Frames[query] = &frame.Frame{Query: query, Version: 1, Notes: []string{"the run has no timeline"}}
 	}
 	return r
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // StaticForm writes what a model needs by its configuration.
@@ -145,7 +146,7 @@ func counted(n int64, what string) string {
 const mostOperators = 3
 
 // stageFrameFor lists the stages with as many operators as the width has room for.
-func stageFrameFor(s *queries.Static, o Options) *queries.Frame {
+func stageFrameFor(s *queries.Static, o Options) *frame.Frame {
 	for n := mostOperators; n > 1; n-- {
 		f := stageFrame(s, n)
 		g, err := newGrid(f)
@@ -161,10 +162,10 @@ func stageFrameFor(s *queries.Static, o Options) *queries.Frame {
 }
 
 // stageFrame lists the stages with their operations, the parts of one below it.
-func stageFrame(s *queries.Static, operators int) *queries.Frame {
-	f := &queries.Frame{Query: "flops", Version: 1, Notes: s.Notes, Columns: []queries.Column{
-		{Name: "stage", Type: queries.Text}, {Name: "flop", Type: queries.Int, Unit: queries.Flop},
-		{Name: "parameters", Type: queries.Int, Unit: queries.Count}, {Name: "largest_operators", Type: queries.Text}}}
+func stageFrame(s *queries.Static, operators int) *frame.Frame {
+	f := &frame.Frame{Query: "flops", Version: 1, Notes: s.Notes, Columns: []frame.Column{
+		{Name: "stage", Type: frame.Text}, {Name: "flop", Type: frame.Int, Unit: frame.Flop},
+		{Name: "parameters", Type: frame.Int, Unit: frame.Count}, {Name: "largest_operators", Type: frame.Text}}}
 	add := func(name string, st queries.StaticStage) {
 		f.Rows = append(f.Rows, []any{name, whole(st.Flop), st.Params, strings.Join(topOperators(st, operators), ", ")})
 	}
@@ -260,7 +261,7 @@ func scaled(v float64) string {
 // binary writes bytes in the largest binary unit below them.
 func binary(v float64) string {
 	best := step{1, "B"}
-	for _, u := range ladder(queries.Bytes) {
+	for _, u := range ladder(frame.Bytes) {
 		if v >= u.div {
 			best = u
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // staticObject is what StaticJSON writes. Counts are whole numbers in base units; null is what is not known.
@@ -110,7 +111,7 @@ func staticStages(s *queries.Static) map[string]staticStageJSON {
 }
 
 // objects gives a frame's rows as objects.
-func objects(f *queries.Frame) []map[string]any {
+func objects(f *frame.Frame) []map[string]any {
 	out := []map[string]any{}
 	for _, row := range f.Rows {
 		o := map[string]any{}

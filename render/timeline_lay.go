@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // layTimeline puts device work, passes and gaps in the lines of GPUs.
@@ -68,7 +69,7 @@ func (d *timelineData) start(r record) int64 {
 
 // clocksOf reads the clocks that can be put together: those of ranks whose collectives tell how. Other sources keep a clock of their own, since
 // captures taken one after the other would be far apart.
-func clocksOf(f *queries.Frame) (map[int64]int64, error) {
+func clocksOf(f *frame.Frame) (map[int64]int64, error) {
 	clocks := map[int64]int64{}
 	if f == nil {
 		return clocks, nil

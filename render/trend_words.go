@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 	"prof/queries/stats"
 	"prof/queries/trend"
 )
@@ -90,7 +90,7 @@ func movedWords(m trend.Metric, c trend.Change) string {
 		return "up from 0"
 	}
 	up, down := "higher", "lower"
-	if m.Unit() == queries.Ns {
+	if m.Unit() == frame.Ns {
 		up, down = "slower", "faster"
 	}
 	if *c.Effect < 0 {

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"prof/internal/suggest"
 )
 
 // Run is one row of the table run.
@@ -153,13 +155,13 @@ func resolveName(runs []Run, ref string) (Run, error) {
 		for i, r := range runs {
 			names[i] = r.Name
 		}
-		return Run{}, fmt.Errorf("%w: %q%s", ErrUnknownRun, ref, DidYouMean(ref, names))
+		return Run{}, fmt.Errorf("%w: %q%s", ErrUnknownRun, ref, suggest.DidYouMean(ref, names))
 	}
 	var names []string
 	for _, r := range found {
 		names = append(names, r.Name)
 	}
-	return Run{}, fmt.Errorf("%w: %q could be %s", ErrAmbiguousRun, ref, List(names, 5))
+	return Run{}, fmt.Errorf("%w: %q could be %s", ErrAmbiguousRun, ref, suggest.List(names, 5))
 }
 
 // runTables lists the tables of the schema that hold rows of runs, facts among them, run itself last. A table that the user made is the

@@ -12,6 +12,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/load"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -52,7 +53,7 @@ func mustIngest(t testing.TB, w *schema.Warehouse, run string, paths ...string) 
 	return res
 }
 
-func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *queries.Frame {
+func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
 	t.Helper()
 	q, err := queries.Find(name)
 	if err != nil {

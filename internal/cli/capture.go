@@ -17,6 +17,7 @@ import (
 	"prof/capture"
 	"prof/ingest"
 	"prof/ingest/load"
+	"prof/internal/mask"
 	"prof/queries"
 	"prof/schema"
 )
@@ -190,7 +191,7 @@ func ingestCommand(c *cli.Context, in ingest.Options, dir string, again bool) st
 			args = append(args, "--"+name, fmt.Sprint(c.Int64(name)))
 		}
 	}
-	return schema.MaskCommand(append(args, dir))
+	return mask.Command(append(args, dir))
 }
 
 // profWords begin a command line of prof that uses the same home.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/diff"
 	"prof/queries/gate"
@@ -145,7 +146,7 @@ func onlyBaseline(c *cli.Context, w *schema.Warehouse) (string, error) {
 	case 1:
 		return names[0], nil
 	}
-	return "", usagef("there are several baselines: name one with --baseline (%s)", schema.List(names, 5))
+	return "", usagef("there are several baselines: name one with --baseline (%s)", suggest.List(names, 5))
 }
 
 // gateOptions reads what judging depends on.

@@ -12,6 +12,7 @@ import (
 
 	"prof/ingest/derive"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/render"
 	"prof/schema"
 )
@@ -94,7 +95,7 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 	}
 	return schema.Open(c.Context, home, schema.Options{Write: write, Defs: defs, Facts: derive.Facts{}, Wait: wait, MemoryLimit: memoryLimit(write),
 		Progress: progress,
-		Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
+		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
 }
 
 // memoryLimit bounds what DuckDB takes while it writes; reading leaves it the machine.
@@ -125,7 +126,7 @@ func outputFlags() []cli.Flag {
 }
 
 // print writes a frame in the form asked for; notes that the form does not hold go to stderr.
-func (p *program) print(c *cli.Context, f *queries.Frame) error {
+func (p *program) print(c *cli.Context, f *frame.Frame) error {
 	form := c.String("format")
 	if form == "csv" {
 		for _, n := range f.Notes {

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/render"
 	"prof/schema"
 )
@@ -56,7 +57,7 @@ func askScreen(ctx context.Context, a *queries.Asker, run schema.Run) (*queries.
 	if err != nil {
 		return nil, err
 	}
-	r := &queries.Report{Name: run.Name, Frames: map[string]*queries.Frame{"sources": sources}}
+	r := &queries.Report{Name: run.Name, Frames: map[string]*frame.Frame{"sources": sources}}
 	var list []queries.Question
 	for _, q := range screenQueries {
 		if q.kind == "" || slices.ContainsFunc(sources.Rows, func(row []any) bool { return row[sources.Index("kind")] == q.kind }) {

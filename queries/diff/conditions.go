@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -89,7 +90,7 @@ func LoadConditions(ctx context.Context, asker *queries.Asker, runs []schema.Run
 }
 
 // conditionsOf reads an answer of run-conditions about runs.
-func conditionsOf(runs []schema.Run, f *queries.Frame) ([]Conditions, error) {
+func conditionsOf(runs []schema.Run, f *frame.Frame) ([]Conditions, error) {
 	from := Source{Query: fmt.Sprintf("%s.v%d", f.Query, f.Version), SQL: f.SQL}
 	var at []int
 	for _, name := range []string{"run_id", "aspect", "value", "weight", "source_id"} {

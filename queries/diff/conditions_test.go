@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -121,8 +121,8 @@ func TestExpected(t *testing.T) {
 // TestConditionsOf holds that an answer is dealt to its runs, and that one of another shape is an error that says where.
 func TestConditionsOf(t *testing.T) {
 	t.Parallel()
-	answer := func() *queries.Frame {
-		return &queries.Frame{Query: "run-conditions", Version: 1, SQL: "FROM x", Columns: []queries.Column{{Name: "aspect"}, {Name: "value"}, {Name: "weight"}, {Name: "source_id"}, {Name: "run_id"}},
+	answer := func() *frame.Frame {
+		return &frame.Frame{Query: "run-conditions", Version: 1, SQL: "FROM x", Columns: []frame.Column{{Name: "aspect"}, {Name: "value"}, {Name: "weight"}, {Name: "source_id"}, {Name: "run_id"}},
 			Rows: [][]any{{"GPU", "X", "decides", int64(3), "1"}, {"host", "h", "clouds", nil, "1"}, {"GPU", "Y", "decides", nil, "2"}}}
 	}
 	c, err := conditionsOf([]schema.Run{{ID: "2", Name: "b"}, {ID: "1", Name: "a"}, {ID: "3", Name: "c"}}, answer())
@@ -130,10 +130,10 @@ func TestConditionsOf(t *testing.T) {
 		c[1].Aspects[0].Weight != Decides || !reflect.DeepEqual(c[1].From, Source{Run: "a", Query: "run-conditions.v1", SQL: "FROM x"}) {
 		t.Errorf("%+v, %v", c, err)
 	}
-	for want, spoil := range map[string]func(f *queries.Frame){
-		"row 2: value is <nil>":    func(f *queries.Frame) { f.Rows[1][1] = nil },
-		"no column value":          func(f *queries.Frame) { f.Columns[1].Name = "text" },
-		`row 3: "heavy" of GPU is`: func(f *queries.Frame) { f.Rows[2][2] = "heavy" },
+	for want, spoil := range map[string]func(f *frame.Frame){
+		"row 2: value is <nil>":    func(f *frame.Frame) { f.Rows[1][1] = nil },
+		"no column value":          func(f *frame.Frame) { f.Columns[1].Name = "text" },
+		`row 3: "heavy" of GPU is`: func(f *frame.Frame) { f.Rows[2][2] = "heavy" },
 	} {
 		f := answer()
 		spoil(f)

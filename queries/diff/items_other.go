@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // asked is a dimension whose items a query tells of each run as a whole, warm-up and all: they are no parts of a stage's time.
@@ -87,7 +88,7 @@ func (r *Result) askItems(ctx context.Context, asker *queries.Asker) error {
 	return nil
 }
 
-func noRows(f *queries.Frame) string {
+func noRows(f *frame.Frame) string {
 	if len(f.Notes) > 0 {
 		return f.Notes[0]
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -102,11 +103,11 @@ func load(ctx context.Context, asker *queries.Asker, runs []schema.Run, stage st
 	return out, sources, nil
 }
 
-func sourceOf(run string, f *queries.Frame) Source {
+func sourceOf(run string, f *frame.Frame) Source {
 	return Source{Run: run, Query: fmt.Sprintf("%s.v%d", f.Query, f.Version), SQL: f.SQL}
 }
 
-func readPasses(f *queries.Frame) ([]pass, error) {
+func readPasses(f *frame.Frame) ([]pass, error) {
 	t := table{f: f}
 	var out []pass
 	for t.next() {
@@ -130,7 +131,7 @@ func readPasses(f *queries.Frame) ([]pass, error) {
 	return out, t.err
 }
 
-func readWork(f *queries.Frame) ([]work, error) {
+func readWork(f *frame.Frame) ([]work, error) {
 	t := table{f: f}
 	out := make([]work, 0, len(f.Rows))
 	for t.next() {
@@ -142,7 +143,7 @@ func readWork(f *queries.Frame) ([]work, error) {
 }
 
 // readHashes gives what the sources of these passes hold, for as far as the warehouse knows.
-func readHashes(f *queries.Frame, passes []pass) ([]string, error) {
+func readHashes(f *frame.Frame, passes []pass) ([]string, error) {
 	counted := map[int64]bool{}
 	for _, p := range passes {
 		counted[p.source] = true

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/queries/stats"
 )
 
 // LoadHistory asks what runs of the same workloads on the same machines took, once for each workload and machine among the runs. Runs of
 // which no workload is known have no history.
-func LoadHistory(ctx context.Context, asker *queries.Asker, runs ...[]Conditions) ([]*queries.Frame, error) {
+func LoadHistory(ctx context.Context, asker *queries.Asker, runs ...[]Conditions) ([]*frame.Frame, error) {
 	var list []queries.Question
 	asked := map[[3]string]bool{}
 	for _, c := range slices.Concat(runs...) {
@@ -43,7 +44,7 @@ type History struct {
 // LearnHistory tells how much processes vary by themselves, from answers of run-noise, but those of the runs in without: what is compared
 // is no witness of its own noise. A stage "" is all device work of runs without stages. A run that prof captured with repeats is as many
 // processes, and run-noise gives each the median of its passes. A metric that run-noise has no column of is not known.
-func LearnHistory(frames []*queries.Frame, stage, metric string, alpha float64, without ...string) History {
+func LearnHistory(frames []*frame.Frame, stage, metric string, alpha float64, without ...string) History {
 	took := tookOf(frames, stage, metric)
 	var h History
 	var groups [][]float64
@@ -69,7 +70,7 @@ func LearnHistory(frames []*queries.Frame, stage, metric string, alpha float64, 
 }
 
 // tookOf gives the values of a metric by group and run, those of a run by repeat. A run that several answers hold counts once.
-func tookOf(frames []*queries.Frame, stage, metric string) map[string]map[string][]float64 {
+func tookOf(frames []*frame.Frame, stage, metric string) map[string]map[string][]float64 {
 	out := map[string]map[string][]float64{}
 	type sample struct {
 		id     string

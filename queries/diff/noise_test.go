@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 	"prof/queries/stats"
 )
 
 // historyOf makes an answer of run-noise; rows are group, run, repeat, stage and time.
-func historyOf(rows ...[]any) *queries.Frame {
-	return &queries.Frame{Query: "run-noise", Columns: []queries.Column{{Name: "group_name"}, {Name: "run_id"}, {Name: "repeat"}, {Name: "stage"}, {Name: "gpu_span_ns"}}, Rows: rows}
+func historyOf(rows ...[]any) *frame.Frame {
+	return &frame.Frame{Query: "run-noise", Columns: []frame.Column{{Name: "group_name"}, {Name: "run_id"}, {Name: "repeat"}, {Name: "stage"}, {Name: "gpu_span_ns"}}, Rows: rows}
 }
 
 // TestHistoryNoise holds what runs of the same thing tell of their noise, against standard deviations by hand.
@@ -34,7 +34,7 @@ func TestHistoryNoise(t *testing.T) {
 		}
 		return ss
 	}
-	h := LearnHistory([]*queries.Frame{runs, runs}, "decode", "gpu_span_ns", alpha)
+	h := LearnHistory([]*frame.Frame{runs, runs}, "decode", "gpu_span_ns", alpha)
 	want := math.Sqrt((spread(100, 102, 101) + spread(200, 210, 206) + spread(900, 400)) / 5)
 	if h.Noise == nil || math.Abs(h.Noise.SD/want-1) > 1e-12 || h.Noise.DF != 5 || h.Processes != 8 || h.Commits != 3 {
 		t.Fatalf("%+v, %+v, want a deviation of %v", h, h.Noise, want)
@@ -43,19 +43,19 @@ func TestHistoryNoise(t *testing.T) {
 		t.Errorf("%q", w)
 	}
 	// Runs that are compared do not tell.
-	h = LearnHistory([]*queries.Frame{runs}, "decode", "gpu_span_ns", alpha, "6", "5")
+	h = LearnHistory([]*frame.Frame{runs}, "decode", "gpu_span_ns", alpha, "6", "5")
 	want = math.Sqrt((spread(100, 102, 101) + spread(200, 210)) / 3)
 	if h.Noise == nil || math.Abs(h.Noise.SD/want-1) > 1e-12 || h.Noise.DF != 3 || h.Processes != 5 || h.Commits != 2 || !strings.Contains(h.Words(), " %") {
 		t.Errorf("%+v, %q, want a deviation of %v", h, h.Words(), want)
 	}
-	learned := func(frames []*queries.Frame, stage, metric string) *stats.Noise {
+	learned := func(frames []*frame.Frame, stage, metric string) *stats.Noise {
 		return LearnHistory(frames, stage, metric, alpha).Noise
 	}
-	if n := learned([]*queries.Frame{runs}, "", "gpu_span_ns"); n == nil || n.DF != 1 {
+	if n := learned([]*frame.Frame{runs}, "", "gpu_span_ns"); n == nil || n.DF != 1 {
 		t.Errorf("work outside stages: %+v", n)
 	}
-	for what, n := range map[string]any{"one value": learned([]*queries.Frame{runs}, "prefill", "gpu_span_ns") == nil, "no such metric": learned([]*queries.Frame{runs}, "decode", "mfu_ratio") == nil,
-		"no such stage": learned([]*queries.Frame{runs}, "vision", "gpu_span_ns") == nil, "no answers": learned(nil, "decode", "gpu_span_ns") == nil} {
+	for what, n := range map[string]any{"one value": learned([]*frame.Frame{runs}, "prefill", "gpu_span_ns") == nil, "no such metric": learned([]*frame.Frame{runs}, "decode", "mfu_ratio") == nil,
+		"no such stage": learned([]*frame.Frame{runs}, "vision", "gpu_span_ns") == nil, "no answers": learned(nil, "decode", "gpu_span_ns") == nil} {
 		if n != true {
 			t.Errorf("%s tells a noise", what)
 		}

@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/queries/stats"
 )
 
 // surroundings are what is known of the runs beside their work.
 type surroundings struct {
 	differences []Difference
-	history     []*queries.Frame // what runs of the same things took
-	compared    []string         // ids of the runs of both sides
+	history     []*frame.Frame // what runs of the same things took
+	compared    []string       // ids of the runs of both sides
 	alpha       float64
 	sources     []Source
 }

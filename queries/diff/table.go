@@ -3,12 +3,12 @@ package diff
 import (
 	"fmt"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // table reads the rows of a frame one after the other. It keeps the first error: a column that is not there, or holds something else.
 type table struct {
-	f   *queries.Frame
+	f   *frame.Frame
 	at  int // row, from 1
 	col map[string]int
 	err error

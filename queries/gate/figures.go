@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"strings"
 
+	"prof/internal/suggest"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/queries/stats"
-	"prof/schema"
 )
 
 // ask asks a query of each run that is judged, with notes of some kinds only.
-func (j *judging) ask(ctx context.Context, query string, kinds ...string) ([]*queries.Frame, error) {
+func (j *judging) ask(ctx context.Context, query string, kinds ...string) ([]*frame.Frame, error) {
 	var list []queries.Question
 	for _, r := range j.out.Run.Runs {
 		list = append(list, queries.Question{Query: query, Args: queries.Args{"run": r.Name}, Notes: func(kind string) bool {
@@ -48,7 +49,7 @@ func (k *known) about(name string) string {
 }
 
 // read takes a figure out of the answers of all runs. Several rows of a key in one run are a mistake of the query.
-func read(frames []*queries.Frame, key, value string, use func(f *queries.Frame, row []any) bool) (*known, error) {
+func read(frames []*frame.Frame, key, value string, use func(f *frame.Frame, row []any) bool) (*known, error) {
 	k := &known{values: map[string][]float64{}, why: map[string]string{}}
 	for _, f := range frames {
 		keyAt, valueAt, faultAt := f.Index(key), f.Index(value), f.Index("fault")
@@ -98,7 +99,7 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 	if err != nil {
 		return err
 	}
-	k, err := read(frames, "stage", r.Metric+"_ratio", func(f *queries.Frame, row []any) bool { // any stage: of passes, and not of a part of one or of the whole model
+	k, err := read(frames, "stage", r.Metric+"_ratio", func(f *frame.Frame, row []any) bool { // any stage: of passes, and not of a part of one or of the whole model
 		part := f.Index("part_of")
 		return r.Stage != AnyStage || row[f.Index("stage")] != "model" && (part < 0 || row[part] == nil)
 	})
@@ -114,7 +115,7 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 		if _, found := k.values[stage]; found {
 			c.settle(k, stage, fmt.Sprintf("the %s of %s is not known", strings.ToUpper(r.Metric), stage))
 		} else {
-			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no stage %s of which the %s could be known%s", sideName(j.out.Run), stage, strings.ToUpper(r.Metric), schema.DidYouMean(stage, k.order))
+			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no stage %s of which the %s could be known%s", sideName(j.out.Run), stage, strings.ToUpper(r.Metric), suggest.DidYouMean(stage, k.order))
 		}
 		j.add(c)
 	}
@@ -137,7 +138,7 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 			}
 		}
 	}
-	k, err := read(frames, "mode", "overhead_ratio", func(f *queries.Frame, row []any) bool {
+	k, err := read(frames, "mode", "overhead_ratio", func(f *frame.Frame, row []any) bool {
 		if r.Metric != "" {
 			return row[f.Index("mode")] == r.Metric
 		}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"prof/internal/suggest"
 	"prof/queries/diff"
-	"prof/schema"
 )
 
 // expandKernels makes the checks of a rule on kernels. Those that match are taken together in each stage. Of a rule on each stage, those
@@ -134,7 +134,7 @@ func (j *judging) addNew(c Check, a, b []string) {
 		for i, name := range fresh {
 			fresh[i] = shortName(name)
 		}
-		c.Reason = "new, by the time they take: " + schema.List(fresh, 3)
+		c.Reason = "new, by the time they take: " + suggest.List(fresh, 3)
 	}
 	j.add(c)
 }

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/diff"
 	"prof/queries/stats"
-	"prof/schema"
 )
 
 // outside is the stage of work outside of stages, which a rule is about only where it says so.
@@ -119,7 +119,7 @@ func (j *judging) unknownStage(stage string) string {
 	if len(known) == 0 {
 		return fmt.Sprintf("there is no stage %s: %s has none, so that rules on its stages are written stage.*.METRIC; see prof query ranges --run %s", stage, sideName(j.out.Run), shellRun(j.out.Run))
 	}
-	return fmt.Sprintf("there is no stage %s in %s%s", stage, sideName(j.out.Run), schema.DidYouMean(stage, known))
+	return fmt.Sprintf("there is no stage %s in %s%s", stage, sideName(j.out.Run), suggest.DidYouMean(stage, known))
 }
 
 // missingFigure says why a side has no value of a stage's figure.

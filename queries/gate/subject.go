@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/schema"
+	"prof/internal/suggest"
 )
 
 // forms are the subjects that there are, for messages.
@@ -40,7 +40,7 @@ func (s *scanner) subject() (Subject, error) {
 
 // near is a guess at what a word meant; "" without one.
 func near(word string, known ...string) string {
-	if names := schema.Nearest(word, known); len(names) > 0 && names[0] != word {
+	if names := suggest.Nearest(word, known); len(names) > 0 && names[0] != word {
 		return "; did you mean " + strings.Join(names, " or ") + "?"
 	}
 	return ""

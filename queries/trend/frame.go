@@ -1,36 +1,36 @@
 package trend
 
 import (
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // Frame gives every point of every series with the changes at it: what csv holds, and what tables show. Columns are in base units; that of
 // the metric bears its name.
-func (r *Result) Frame() *queries.Frame {
-	f := &queries.Frame{Query: "trend", Version: 1, Notes: r.Notes, Columns: []queries.Column{
+func (r *Result) Frame() *frame.Frame {
+	f := &frame.Frame{Query: "trend", Version: 1, Notes: r.Notes, Columns: []frame.Column{
 		{Name: "run", Doc: "the run's name"},
 		{Name: "stage", Doc: "the stage; (run): all device work of a run without stages"},
-		{Name: string(r.Options.Metric), Type: queries.Float, Unit: r.Options.Metric.Unit(), Doc: "median over the measured passes; of mfu_ratio, mbu_ratio and tokens_per_s that of all passes"},
+		{Name: string(r.Options.Metric), Type: frame.Float, Unit: r.Options.Metric.Unit(), Doc: "median over the measured passes; of mfu_ratio, mbu_ratio and tokens_per_s that of all passes"},
 		{Name: "change", Doc: "change: the first run of a new level; suspect: the first of a few last runs that are off, not confirmed; empty for none"},
-		{Name: "effect_ratio", Type: queries.Float, Unit: queries.Ratio, Doc: "level from here on, divided by the level before, less 1"},
-		{Name: "level", Type: queries.Float, Unit: r.Options.Metric.Unit(), Doc: "median of the runs between two changes that it is of, in the unit of the metric"},
-		{Name: "mean", Type: queries.Float, Unit: r.Options.Metric.Unit(), Doc: "mean over the measured passes"},
-		{Name: "std", Type: queries.Float, Unit: r.Options.Metric.Unit(), Doc: "their sample standard deviation (n-1)"},
-		{Name: "passes", Type: queries.Int, Doc: "measured passes"},
+		{Name: "effect_ratio", Type: frame.Float, Unit: frame.Ratio, Doc: "level from here on, divided by the level before, less 1"},
+		{Name: "level", Type: frame.Float, Unit: r.Options.Metric.Unit(), Doc: "median of the runs between two changes that it is of, in the unit of the metric"},
+		{Name: "mean", Type: frame.Float, Unit: r.Options.Metric.Unit(), Doc: "mean over the measured passes"},
+		{Name: "std", Type: frame.Float, Unit: r.Options.Metric.Unit(), Doc: "their sample standard deviation (n-1)"},
+		{Name: "passes", Type: frame.Int, Doc: "measured passes"},
 		{Name: "at", Doc: "UTC time at which its capture began, or of the ingest"},
 		{Name: "commit", Doc: "commit of the working folder's repository"},
 		{Name: "branch", Doc: "its branch"},
-		{Name: "is_dirty", Type: queries.Bool, Doc: "whether it held changes that were not committed"},
+		{Name: "is_dirty", Type: frame.Bool, Doc: "whether it held changes that were not committed"},
 		{Name: "driver", Doc: "version of the GPU's driver"},
 		{Name: "gpu", Doc: "GPU"},
 		{Name: "tool", Doc: "what captured it"},
 		{Name: "tool_version", Doc: "its version"},
 		{Name: "host", Doc: "machine that it was captured on"},
 		{Name: "prof_version", Doc: "version of prof that ingested it"},
-		{Name: "prompt_token_count", Type: queries.Int, Unit: queries.Count, Doc: "tokens of the prompts of each pass"},
-		{Name: "decode_token_count", Type: queries.Int, Unit: queries.Count, Doc: "decoded tokens of each pass"},
-		{Name: "sequence_count", Type: queries.Int, Unit: queries.Count, Doc: "sequences of each pass"},
-		{Name: "series", Type: queries.Int, Doc: "1, 2, ...: runs of a stage that can be compared bear the same number"},
+		{Name: "prompt_token_count", Type: frame.Int, Unit: frame.Count, Doc: "tokens of the prompts of each pass"},
+		{Name: "decode_token_count", Type: frame.Int, Unit: frame.Count, Doc: "decoded tokens of each pass"},
+		{Name: "sequence_count", Type: frame.Int, Unit: frame.Count, Doc: "sequences of each pass"},
+		{Name: "series", Type: frame.Int, Doc: "1, 2, ...: runs of a stage that can be compared bear the same number"},
 		{Name: "run_id", Doc: "the run's id"},
 	}}
 	marks := map[[2]int]Change{}

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/internal/suggest"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -97,11 +99,11 @@ func noStage(ctx context.Context, a *queries.Asker, o Options) error {
 	if len(names) == 0 {
 		return noStage(ctx, a, all)
 	}
-	return fmt.Errorf("%w: no run of this workload has a stage %q; they have %s", ErrNoWorkload, o.Stage, schema.List(names, 8))
+	return fmt.Errorf("%w: no run of this workload has a stage %q; they have %s", ErrNoWorkload, o.Stage, suggest.List(names, 8))
 }
 
 // load asks for the stages of the runs and for what their passes are made of.
-func (r *Result) load(ctx context.Context, a *queries.Asker) (*queries.Frame, error) {
+func (r *Result) load(ctx context.Context, a *queries.Asker) (*frame.Frame, error) {
 	args := queries.Args{"metric": string(r.Options.Metric)}
 	for name, v := range map[string]string{"workload": r.Options.Workload, "tag": strings.Join(r.Options.Tags, "\n"), "stage": r.Options.Stage} {
 		if v != "" {
@@ -135,44 +137,8 @@ func (r *Result) load(ctx context.Context, a *queries.Asker) (*queries.Frame, er
 	return frames[0], nil
 }
 
-// row is a row of a frame with its columns by name.
-type row struct {
-	f     *queries.Frame
-	cells []any
-}
-
-func (r row) text(column string) string {
-	s, _ := r.cells[r.f.Index(column)].(string)
-	return s
-}
-
-// number is nil where there is NULL.
-func (r row) number(column string) *float64 {
-	switch v := r.cells[r.f.Index(column)].(type) {
-	case float64:
-		return &v
-	case int64:
-		return new(float64(v))
-	}
-	return nil
-}
-
-func (r row) whole(column string) *int64 {
-	if v, known := r.cells[r.f.Index(column)].(int64); known {
-		return &v
-	}
-	return nil
-}
-
-func (r row) flag(column string) *bool {
-	if v, known := r.cells[r.f.Index(column)].(bool); known {
-		return &v
-	}
-	return nil
-}
-
 // needs says which column a frame lacks.
-func needs(f *queries.Frame, columns ...string) error {
+func needs(f *frame.Frame, columns ...string) error {
 	for _, c := range columns {
 		if f.Index(c) < 0 {
 			return fmt.Errorf("query %s has no column %s", f.Query, c)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // mostAsked is of how many pairs of runs it is asked at most what differs between them, the latest first.
@@ -35,10 +36,10 @@ func (r *Result) addProvenance(ctx context.Context, a *queries.Asker) error {
 		return err
 	}
 	r.Queries = append(r.Queries, Source{fmt.Sprintf("%s.v%d", f.Query, f.Version), f.SQL})
-	said := map[string][]row{}
+	said := map[string][]frame.Record{}
 	for _, cells := range f.Rows {
-		x := row{f, cells}
-		said[x.text("run_id")] = append(said[x.text("run_id")], x)
+		x := f.Record(cells)
+		said[x.Text("run_id")] = append(said[x.Text("run_id")], x)
 	}
 	for i := range r.Changes {
 		c := &r.Changes[i]
@@ -64,23 +65,23 @@ func (r *Result) pairs() [][2]int {
 var weights = []string{"decides", "clouds", "tells"}
 
 // differences lists what two runs do not have in common.
-func differences(before, after []row) []Difference {
+func differences(before, after []frame.Record) []Difference {
 	said := map[string]*Difference{}
 	var out []*Difference
-	at := func(x row) *Difference {
-		d := said[x.text("aspect")]
+	at := func(x frame.Record) *Difference {
+		d := said[x.Text("aspect")]
 		if d == nil {
-			d = &Difference{Aspect: x.text("aspect"), Weight: x.text("weight")}
+			d = &Difference{Aspect: x.Text("aspect"), Weight: x.Text("weight")}
 			said[d.Aspect] = d
 			out = append(out, d)
 		}
 		return d
 	}
 	for _, x := range before {
-		at(x).Before = x.text("value")
+		at(x).Before = x.Text("value")
 	}
 	for _, x := range after {
-		at(x).After = x.text("value")
+		at(x).After = x.Text("value")
 	}
 	place := func(d Difference) int {
 		if d.Aspect == "commit" {

@@ -5,37 +5,37 @@ import (
 	"fmt"
 	"slices"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // addSeries reads the runs and puts the stages of those together that can be compared.
-func (r *Result) addSeries(f *queries.Frame) error {
+func (r *Result) addSeries(f *frame.Frame) error {
 	if err := needs(f, "run", "stage", "value", "mean", "std", "passes", "at", "commit", "branch", "is_dirty", "gpu", "driver", "tool", "tool_version", "prompt_token_count",
 		"decode_token_count", "sequence_count", "is_varying", "host", "prof_version", "workload", "run_id"); err != nil {
 		return err
 	}
 	runs, series := map[string]int{}, map[string]int{}
 	for _, cells := range f.Rows {
-		x := row{f, cells}
-		at, seen := runs[x.text("run_id")]
+		x := f.Record(cells)
+		at, seen := runs[x.Text("run_id")]
 		if !seen {
 			at = len(r.Runs)
-			runs[x.text("run_id")] = at
-			r.Workload = x.text("workload")
-			r.Runs = append(r.Runs, Run{ID: x.text("run_id"), Name: x.text("run"), At: x.text("at"), Commit: x.text("commit"), Branch: x.text("branch"), Dirty: x.flag("is_dirty"),
-				Driver: x.text("driver"), Host: x.text("host"), ToolVersion: x.text("tool_version"), ProfVersion: x.text("prof_version")})
+			runs[x.Text("run_id")] = at
+			r.Workload = x.Text("workload")
+			r.Runs = append(r.Runs, Run{ID: x.Text("run_id"), Name: x.Text("run"), At: x.Text("at"), Commit: x.Text("commit"), Branch: x.Text("branch"), Dirty: x.Flag("is_dirty"),
+				Driver: x.Text("driver"), Host: x.Text("host"), ToolVersion: x.Text("tool_version"), ProfVersion: x.Text("prof_version")})
 		}
-		same := Same{GPU: x.text("gpu"), Tool: x.text("tool"), Prompt: x.whole("prompt_token_count"), Decode: x.whole("decode_token_count"), Sequences: x.whole("sequence_count"),
-			Varying: *cmp.Or(x.flag("is_varying"), new(bool))}
-		key := x.text("stage") + "\n" + same.key()
+		same := Same{GPU: x.Text("gpu"), Tool: x.Text("tool"), Prompt: x.Whole("prompt_token_count"), Decode: x.Whole("decode_token_count"), Sequences: x.Whole("sequence_count"),
+			Varying: *cmp.Or(x.Flag("is_varying"), new(bool))}
+		key := x.Text("stage") + "\n" + same.key()
 		to, known := series[key]
 		if !known {
 			to = len(r.Series)
 			series[key] = to
-			r.Series = append(r.Series, Series{Stage: x.text("stage"), Same: same})
+			r.Series = append(r.Series, Series{Stage: x.Text("stage"), Same: same})
 		}
-		p := Point{Run: at, Value: x.number("value"), Mean: x.number("mean"), Std: x.number("std")}
-		if n := x.whole("passes"); n != nil {
+		p := Point{Run: at, Value: x.Number("value"), Mean: x.Number("mean"), Std: x.Number("std")}
+		if n := x.Whole("passes"); n != nil {
 			p.Passes = *n
 		}
 		r.Series[to].Points = append(r.Series[to].Points, p)
@@ -79,7 +79,7 @@ func (r *Result) orderSeries() {
 
 // addItems reads what passes are made of. A kernel that a run's passes did not run took 0 of them; of passes without any device work, and
 // of idle time without a row, nothing is known.
-func (r *Result) addItems(f *queries.Frame) error {
+func (r *Result) addItems(f *frame.Frame) error {
 	if f == nil {
 		return nil
 	}
@@ -94,22 +94,22 @@ func (r *Result) addItems(f *queries.Frame) error {
 	}
 	known, some := map[[3]string]int{}, map[place]bool{} // by series, kind and name
 	for _, cells := range f.Rows {
-		x := row{f, cells}
-		at, found := places[[2]string{x.text("run_id"), x.text("stage")}]
-		if !found || x.text("kind") == idle && (r.Options.Metric == GPUBusy || r.Options.Metric == GPUSum) { // no part of work
+		x := f.Record(cells)
+		at, found := places[[2]string{x.Text("run_id"), x.Text("stage")}]
+		if !found || x.Text("kind") == idle && (r.Options.Metric == GPUBusy || r.Options.Metric == GPUSum) { // no part of work
 			continue
 		}
 		s := &r.Series[at.series]
-		key := [3]string{fmt.Sprint(at.series), x.text("kind"), x.text("name")}
+		key := [3]string{fmt.Sprint(at.series), x.Text("kind"), x.Text("name")}
 		n, seen := known[key]
 		if !seen {
 			n = len(s.Items)
 			known[key] = n
-			s.Items = append(s.Items, Item{Kind: x.text("kind"), Name: x.text("name"), Family: x.text("family"), Values: make([]*float64, len(s.Points)),
+			s.Items = append(s.Items, Item{Kind: x.Text("kind"), Name: x.Text("name"), Family: x.Text("family"), Values: make([]*float64, len(s.Points)),
 				Calls: make([]*float64, len(s.Points))})
 		}
-		s.Items[n].Values[at.point] = x.number("pass_ns")
-		s.Items[n].Calls[at.point] = x.number("pass_launch_count")
+		s.Items[n].Values[at.point] = x.Number("pass_ns")
+		s.Items[n].Calls[at.point] = x.Number("pass_launch_count")
 		some[at] = true
 	}
 	for i := range r.Series {

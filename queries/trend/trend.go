@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"prof/internal/suggest"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/queries/stats"
 	"prof/schema"
 )
@@ -42,17 +44,17 @@ func ParseMetric(text string) (Metric, error) {
 		names = append(names, string(m))
 	}
 	near := ""
-	if len(schema.Nearest(text, names)) > 0 { // else DidYouMean would list all of them too
-		near = schema.DidYouMean(text, names)
+	if len(suggest.Nearest(text, names)) > 0 { // else DidYouMean would list all of them too
+		near = suggest.DidYouMean(text, names)
 	}
 	return "", fmt.Errorf("%w: there is no metric %q: it is one of %s%s", queries.ErrBadArgument, text, strings.Join(names, ", "), near)
 }
 
 // Unit is that of the metric's values.
-func (m Metric) Unit() queries.Unit { return queries.UnitOf(string(m)) }
+func (m Metric) Unit() frame.Unit { return frame.UnitOf(string(m)) }
 
 // LessIsBetter says whether a change to smaller values is an improvement.
-func (m Metric) LessIsBetter() bool { return m.Unit() == queries.Ns }
+func (m Metric) LessIsBetter() bool { return m.Unit() == frame.Ns }
 
 // Options say what is followed and what counts as a change.
 type Options struct {

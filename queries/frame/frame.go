@@ -1,6 +1,11 @@
-package queries
+// Package frame is what a query answers: typed columns with their units and what they mean, rows in base units, and notes. It knows no
+// warehouse and no rule.
+package frame
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Type is the Go type of a column's values in a Frame.
 type Type uint8
@@ -70,4 +75,83 @@ func (f *Frame) Index(column string) int {
 		}
 	}
 	return -1
+}
+
+// Record gives one of the rows by the names of its cells.
+func (f *Frame) Record(row []any) Record { return Record{f, row} }
+
+// Record is one row of a frame, its cells by name. The frame must have the columns that it is asked for.
+type Record struct {
+	f   *Frame
+	row []any
+}
+
+// Has says whether there is such a column.
+func (r Record) Has(column string) bool { return r.f.Index(column) >= 0 }
+
+// Value gives a cell as it is.
+func (r Record) Value(column string) any { return r.row[r.f.Index(column)] }
+
+// Text gives a text, "" for NULL.
+func (r Record) Text(column string) string {
+	s, _ := r.Value(column).(string)
+	return s
+}
+
+// Flag gives a truth value, nil for NULL.
+func (r Record) Flag(column string) *bool {
+	if b, ok := r.Value(column).(bool); ok {
+		return &b
+	}
+	return nil
+}
+
+// Whole gives a whole number, nil for NULL.
+func (r Record) Whole(column string) *int64 {
+	if n, ok := r.Value(column).(int64); ok {
+		return &n
+	}
+	return nil
+}
+
+// Number gives a number, nil for NULL.
+func (r Record) Number(column string) *float64 {
+	switch v := r.Value(column).(type) {
+	case float64:
+		return &v
+	case int64:
+		return new(float64(v))
+	}
+	return nil
+}
+
+// Amount is a number that a query never leaves out, or 0 where it says that there is none of it.
+func (r Record) Amount(column string) float64 {
+	if n := r.Number(column); n != nil {
+		return *n
+	}
+	return 0
+}
+
+// Count is such a whole number.
+func (r Record) Count(column string) int64 {
+	if n := r.Whole(column); n != nil {
+		return *n
+	}
+	return 0
+}
+
+// Faults gives what the rows say is wrong with themselves, in a column of that name, as notes.
+func (f *Frame) Faults() []string {
+	at := f.Index("fault")
+	if at < 0 {
+		return nil
+	}
+	var notes []string
+	for _, r := range f.Rows {
+		if r[at] != nil {
+			notes = append(notes, fmt.Sprintf("%v: %v", r[0], r[at]))
+		}
+	}
+	return notes
 }

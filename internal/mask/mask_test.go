@@ -1,13 +1,13 @@
-package schema_test
+package mask_test
 
 import (
 	"slices"
 	"testing"
 
-	"prof/schema"
+	"prof/internal/mask"
 )
 
-func TestMask(t *testing.T) {
+func TestText(t *testing.T) {
 	for _, c := range [][2]string{
 		{"", ""}, {"python run.py --model llama", "python run.py --model llama"},
 		{"HF_TOKEN=hf_examplesecret0123456789", "HF_TOKEN=***"}, {"hf_examplesecret0123456789", "***"}, {"x hf_examplesecret0123456789.", "x ***."},
@@ -28,16 +28,16 @@ func TestMask(t *testing.T) {
 		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig", "***"}, {"github_pat_11ABCDEFG0abcdefghij_klmnop", "***"}, {"task-based-scheduling-of-work", "task-based-scheduling-of-work"},
 		{"MAX_TOKENS=5 HF_TOKEN=abc", "MAX_TOKENS=5 HF_TOKEN=***"},
 	} {
-		if got := schema.Mask(c[0]); got != c[1] {
+		if got := mask.Text(c[0]); got != c[1] {
 			t.Errorf("%q gives %q, want %q", c[0], got, c[1])
 		}
-		if again := schema.Mask(c[1]); again != c[1] {
+		if again := mask.Text(c[1]); again != c[1] {
 			t.Errorf("%q, masked already, gives %q", c[1], again)
 		}
 	}
 }
 
-func TestMaskCommand(t *testing.T) {
+func TestCommand(t *testing.T) {
 	for _, c := range []struct {
 		argv []string
 		want string
@@ -53,17 +53,17 @@ func TestMaskCommand(t *testing.T) {
 		{[]string{"env", "PGPASSWORD=a b c"}, "env 'PGPASSWORD=***'"}, {[]string{"x", "--tokens-secret", "abc"}, "x --tokens-secret '***'"},
 		{[]string{"x", "--token"}, "x --token"}, {[]string{"x", "--header", "Authorization: Bearer abcdefgh"}, "x --header 'Authorization: Bearer ***'"},
 	} {
-		if got := schema.MaskCommand(c.argv); got != c.want {
+		if got := mask.Command(c.argv); got != c.want {
 			t.Errorf("%q gives %q, want %q", c.argv, got, c.want)
 		}
 	}
 }
 
-func TestMaskArgv(t *testing.T) {
+func TestArgv(t *testing.T) {
 	argv := []string{"serve", "--api-key", "abc", "--hf-token=abc", "HF_TOKEN=abc", "--max-tokens", "64", "a b", ""}
 	given := slices.Clone(argv)
 	want := []string{"serve", "--api-key", "***", "--hf-token=***", "HF_TOKEN=***", "--max-tokens", "64", "a b", ""}
-	if got := schema.MaskArgv(argv); !slices.Equal(got, want) {
+	if got := mask.Argv(argv); !slices.Equal(got, want) {
 		t.Errorf("%q gives %q, want %q", argv, got, want)
 	}
 	if !slices.Equal(argv, given) {

@@ -1,4 +1,5 @@
-package schema
+// Package suggest words what a message offers in place of a name that it does not know: names like it, or those that there are.
+package suggest
 
 import (
 	"fmt"

@@ -1,4 +1,6 @@
-package schema
+// Package rundir is what a run's folder says of itself: run.json, which a capture writes and an ingest reads, and the names of the files
+// beside it. It knows no warehouse.
+package rundir
 
 import (
 	"bytes"

@@ -1,4 +1,5 @@
-package schema
+// Package mask takes what looks like a secret out of texts and command lines before they are stored or shown.
+package mask
 
 import (
 	"regexp"
@@ -24,8 +25,8 @@ var surelySecret = regexp.MustCompile(`(?i)(secret|passw|key|credential|hf_token
 
 const masked = "***"
 
-// Mask replaces what looks like a secret in a text.
-func Mask(s string) string {
+// Text replaces what looks like a secret in a text.
+func Text(s string) string {
 	s = tokenText.ReplaceAllString(s, masked)
 	s = headerText.ReplaceAllString(s, "${1}"+masked)
 	s = bearerText.ReplaceAllString(s, "${1}"+masked)
@@ -44,11 +45,11 @@ func maskValues(named *regexp.Regexp, s string) string {
 	})
 }
 
-// MaskArgv takes secrets out of a command line, word by word: also a word of its own after an option whose name says that it is one.
-func MaskArgv(argv []string) []string {
+// Argv takes secrets out of a command line, word by word: also a word of its own after an option whose name says that it is one.
+func Argv(argv []string) []string {
 	out := make([]string, len(argv))
 	for i, a := range argv {
-		out[i] = Mask(a)
+		out[i] = Text(a)
 		if name, _, ok := strings.Cut(a, "="); ok && isSecretWord(name) && (i == 0 || argv[i-1] != "-c") { // the value ends where the word does, not at a blank
 			out[i] = name + "=" + masked
 		}
@@ -67,9 +68,9 @@ func isSecretWord(name string) bool {
 	return secretFlag.MatchString(name) && (!notSecret.MatchString(name) || surelySecret.MatchString(name))
 }
 
-// MaskCommand joins a command line's words for display as a shell would read them, secrets masked.
-func MaskCommand(argv []string) string {
-	out := MaskArgv(argv)
+// Command joins a command line's words for display as a shell would read them, secrets masked.
+func Command(argv []string) string {
+	out := Argv(argv)
 	for i, a := range out {
 		if a == "" || strings.ContainsFunc(a, isShells) {
 			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
