@@ -18,7 +18,7 @@ import (
 // may know.
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
-	"internal/cli":          {"capture", "ingest", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render", "schema", "schema/rundir", "testdata"},
+	"internal/cli":          {"capture", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render", "schema", "schema/rundir", "testdata"},
 	"internal/mask":         {},
 	"internal/suggest":      {},
 	"capture":               {"schema/rundir", "capture/*"},
@@ -26,6 +26,7 @@ var rooms = map[string][]string{
 	"ingest":                {"schema", "schema/rundir", "ingest/*"},
 	"ingest/attribute":      {"ingest/load"},
 	"ingest/collective":     {},
+	"ingest/derive":         {"schema", "schema/sqlfile"},
 	"ingest/load":           {},
 	"ingest/manifest":       {"schema/rundir", "ingest/load"},
 	"ingest/model":          {"ingest/load"},
@@ -39,7 +40,7 @@ var rooms = map[string][]string{
 	"ingest/torch/averages": {"ingest/load"},
 	"ingest/torch/trace":    {},
 	"ingest/workload":       {"ingest/load", "ingest/model"},
-	"queries":               {"schema", "queries/frame", "queries/judge"},
+	"queries":               {"schema", "schema/sqlfile", "queries/frame", "queries/judge"},
 	"queries/frame":         {},
 	"queries/judge":         {"queries/frame"},
 	"queries/judge/diff":    {"queries/frame", "queries/judge", "queries/judge/stats"},
@@ -50,6 +51,7 @@ var rooms = map[string][]string{
 	"schema":                {"schema/seed"},
 	"schema/rundir":         {},
 	"schema/seed":           {},
+	"schema/sqlfile":        {},
 	"testdata":              {},
 }
 

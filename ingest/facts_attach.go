@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/ingest/derive"
 	"prof/internal/suggest"
+	"prof/schema"
 )
 
 // attachTo finds the run that facts alone are given for: one that is there already. "" when a new run is to be made.
@@ -47,7 +49,10 @@ func (in *ingester) attach(id string, facts []input) error {
 	if err := in.attachCapture(id); err != nil {
 		return err
 	}
-	return in.aimFacts(id)
+	if err := in.aimFacts(id); err != nil {
+		return err
+	}
+	return schema.Derive(in.ctx, in.conn, derive.Facts{}, id)
 }
 
 // replaceFacts deletes the facts that a run had before, of the kinds that it has newer ones of.

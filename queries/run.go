@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,8 +53,15 @@ func (q Query) Statement(args Args) (string, error) {
 		}
 		list = append(list, lit)
 	}
-	return fmt.Sprintf("%sFROM %s(%s)", q.selection(args), q.Relation(), strings.Join(list, ", ")), nil
+	relation := q.Relation()
+	if q.TakesRun() && !isRunID.MatchString(args["run"]) {
+		relation = q.alias()
+	}
+	return fmt.Sprintf("%sFROM %s(%s)", q.selection(args), relation, strings.Join(list, ", ")), nil
 }
+
+// isRunID matches the id of a run, which relations with a version take; any other reference is resolved by their aliases.
+var isRunID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // selection leaves out the optional columns that were not asked for; "" selects all.
 func (q Query) selection(args Args) string {

@@ -13,31 +13,8 @@ import (
 // staticQueries are the queries that Static asks.
 var staticQueries = []string{"models", "model-bytes", "model-layers", "layer-flops"}
 
-// StaticDefinitions are the relations that NewStatic needs in a warehouse of one run, named by its id, with a model and nothing
-// else. What does not concern such a run is left out of them, since planning it takes longer than all the rest.
-func StaticDefinitions() ([]schema.Definition, error) {
-	defs, err := DefinitionsFor(staticQueries...)
-	for i, d := range defs {
-		switch {
-		case d.Name == "_run_ref_v1":
-			defs[i].Body = "SELECT r.run_id FROM run r WHERE r.run_id::VARCHAR = run"
-		case d.Name == "_timeline_v1":
-			defs[i].Body = none(d)
-		case strings.HasPrefix(d.Name, "_workload_"):
-			defs[i].Body = none(d)
-		}
-	}
-	return defs, err
-}
-
-// none gives no row of a relation whose columns are counts.
-func none(d schema.Definition) string {
-	var columns []string
-	for _, c := range d.Columns {
-		columns = append(columns, "NULL::BIGINT AS "+c[0])
-	}
-	return "SELECT " + strings.Join(columns, ", ") + " WHERE false"
-}
+// StaticDefinitions are the relations that NewStatic needs in a warehouse that holds a model and nothing else.
+func StaticDefinitions() ([]schema.Definition, error) { return DefinitionsFor(staticQueries...) }
 
 // staticArgs gives the size as arguments of the queries.
 func staticArgs(s judge.StaticSize, run string) Args {
@@ -51,21 +28,21 @@ func staticArgs(s judge.StaticSize, run string) Args {
 }
 
 // NewStatic computes it for the model of a run; dtype is the precision of all weights, "" that of the configuration.
-func NewStatic(ctx context.Context, w *schema.Warehouse, run, dtype string, size judge.StaticSize) (*judge.Static, error) {
-	models := Args{"run": run}
+func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype string, size judge.StaticSize) (*judge.Static, error) {
+	models := Args{"run": run.ID}
 	if dtype != "" {
 		models["dtype"] = dtype
 	}
 	// Most of the time goes into planning, which DuckDB does with one thread a query.
-	f, err := NewAsker(w).AskAll(ctx, []Question{{Query: "layer-flops", Args: staticArgs(size, run)}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run}}, {Query: "model-bytes", Args: Args{"run": run}}})
+	f, err := NewAsker(w).AskAll(ctx, []Question{{Query: "layer-flops", Args: staticArgs(size, run.ID)}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run.ID}}, {Query: "model-bytes", Args: Args{"run": run.ID}}})
 	if err != nil {
 		return nil, tooLarge(err)
 	}
-	return judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run, Flops: f[0], Models: f[1], Layers: f[2], Bytes: f[3], Stored: func(model int64, perParam float64) (*float64, error) {
+	return judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run.Name, Flops: f[0], Models: f[1], Layers: f[2], Bytes: f[3], Stored: func(model int64, perParam float64) (*float64, error) {
 		f, err := read(ctx, w, fmt.Sprintf(`SELECT sum(l.parameter_count * l.layer_count * coalesce(l.weight_bits / 8, %g))::DOUBLE AS bytes
-			FROM model_layer l WHERE l.run_id = _run_id_v1(%s) AND l.model_id = %d
+			FROM model_layer l WHERE l.run_id = %s AND l.model_id = %d
 			AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = l.run_id AND n.model_id = l.model_id AND n.kind = 'unknown')`,
-			perParam, schema.Quote(run), model))
+			perParam, schema.Quote(run.ID), model))
 		if err != nil || len(f.Rows) == 0 {
 			return nil, err
 		}
@@ -87,7 +64,7 @@ type Workload struct{ Prefill, Decode, Batch, Images, Crops *int64 }
 
 // WorkloadSize gives it, empty for a run without facts.
 func WorkloadSize(ctx context.Context, w *schema.Warehouse, run string) (Workload, error) {
-	f, err := read(ctx, w, fmt.Sprintf("FROM _workload_size_v1(%s)", schema.Quote(run)))
+	f, err := read(ctx, w, fmt.Sprintf("FROM _workload_size(%s)", schema.Quote(run)))
 	if err != nil || len(f.Rows) == 0 {
 		return Workload{}, err
 	}

@@ -64,7 +64,7 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 		if !given || c.param == "source" && counts == operators { // the note operator says it
 			continue
 		}
-		from := fmt.Sprintf(c.from, "_run_id_v1("+schema.Quote(args["run"])+")", counted)
+		from := fmt.Sprintf(c.from, "_run_id("+schema.Quote(args["run"])+")", counted)
 		f, err := read(ctx, w, "SELECT x FROM "+from+" ORDER BY x = '(none)', x")
 		if err != nil {
 			return nil, err
@@ -104,7 +104,7 @@ func counted(relation string, args Args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	q, found := newest(all, relation)
+	q, found := named(all, relation)
 	if !found {
 		return "", fmt.Errorf("%w: %s", ErrUnknownQuery, relation)
 	}

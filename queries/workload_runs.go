@@ -28,7 +28,7 @@ func WorkloadRuns(ctx context.Context, w *schema.Warehouse, workload string, tag
 			args = append(args, name+" := "+schema.Quote(v))
 		}
 	}
-	f, err := Raw(ctx, w, "SELECT x.run_id, x.run, x.workload FROM _workload_run_v1("+strings.Join(args, ", ")+") x ORDER BY x.at, x.run_id")
+	f, err := Raw(ctx, w, "SELECT x.run_id, x.run, x.workload FROM _workload_run("+strings.Join(args, ", ")+") x ORDER BY x.at, x.run_id")
 	if err != nil {
 		return "", nil, plainError(err)
 	}

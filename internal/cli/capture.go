@@ -285,10 +285,7 @@ func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.
 			err = fmt.Errorf("%s: what it captured is in run %s already", dir, res.Repeated[0].Run)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return digestRun(c.Context, w, res)
+	return err
 }
 
 // plan asks the warehouse which launches ncu should profile.

@@ -92,11 +92,14 @@ func (p *program) check(c *cli.Context) (err error) {
 	} else if c.IsSet("baseline") {
 		p.warn("no rule compares with the baseline: their limits have no sign")
 	}
-	w, _, err := p.openDigested(c, func(w *schema.Warehouse) ([]schema.Run, error) { return resolveSides(c, w, &run, baseline) })
+	w, err := p.open(c, false)
 	if err != nil {
 		return err
 	}
 	defer closing(w, &err)
+	if err := resolveSides(c, w, &run, baseline); err != nil {
+		return err
+	}
 	r, err := gate.Judge(c.Context, queries.NewAsker(w), run, baseline, rules, o)
 	if err != nil {
 		return err
@@ -114,23 +117,20 @@ func (p *program) check(c *cli.Context) (err error) {
 }
 
 // resolveSides finds the runs of both sides.
-func resolveSides(c *cli.Context, w *schema.Warehouse, run, baseline *diff.Side) ([]schema.Run, error) {
+func resolveSides(c *cli.Context, w *schema.Warehouse, run, baseline *diff.Side) error {
 	runs, err := w.ResolveAll(c.Context, run.Label)
-	if err != nil {
-		return nil, err
-	}
 	*run = sideOf(run.Label, runs)
-	if baseline == nil {
-		return runs, nil
+	if err != nil || baseline == nil {
+		return err
 	}
 	if baseline.Label == "" {
 		if baseline.Label, err = onlyBaseline(c, w); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	base, err := w.ResolveAll(c.Context, baseline.Label)
-	*baseline = sideOf(baseline.Label, base)
-	return slices.Concat(runs, base), err
+	runs, err = w.ResolveAll(c.Context, baseline.Label)
+	*baseline = sideOf(baseline.Label, runs)
+	return err
 }
 
 // onlyBaseline is the reference to the only baseline there is.

@@ -200,8 +200,8 @@ func staticOf(ctx context.Context, a *queries.Asker, w *schema.Warehouse, run sc
 		return nil, err
 	}
 	size := judge.StaticSize{Prefill: -1, Decode: -1, Batch: -1, Images: -1, Crops: -1, Convention: "full", MLA: "expanded", Head: "last", Context: "auto"}
-	if err := fillSize(ctx, w, run.ID, true, &size); err != nil {
+	if err := fillSize(ctx, w, run, true, &size); err != nil {
 		return nil, err
 	}
-	return queries.NewStatic(ctx, w, run.ID, "", size)
+	return queries.NewStatic(ctx, w, run, "", size)
 }

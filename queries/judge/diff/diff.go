@@ -13,7 +13,7 @@ import (
 // ErrNothing is wrapped by errors of sides that hold nothing to compare.
 var ErrNothing = errors.New("nothing to compare")
 
-// Runs compares two sides, whose runs must have digests.
+// Runs compares two sides.
 func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result, error) {
 	o, err := o.whole()
 	if err != nil {
