@@ -46,7 +46,7 @@ func orNull(v any) int64 {
 // TestPairs holds the closed forms of queries and keys to sums taken token by token.
 func TestPairs(t *testing.T) {
 	w := newWarehouse(t)
-	pairs := rowsOf(t, w, `SELECT t, coalesce(w, 0), _prefill_pairs_v1(t, w, 'full')::BIGINT, _prefill_pairs_v1(t, w, 'causal')::BIGINT
+	pairs := rowsOf(t, w, `SELECT t, coalesce(w, 0), _prefill_pairs(t, w, 'full')::BIGINT, _prefill_pairs(t, w, 'causal')::BIGINT
 		FROM range(0, 25) a(t), (SELECT nullif(range, 0) AS w FROM range(0, 28)) b`)
 	if len(pairs) != 25*28 {
 		t.Fatal(len(pairs))
@@ -59,15 +59,15 @@ func TestPairs(t *testing.T) {
 	}
 	// The largest numbers of tokens that the command line takes are summed without loss.
 	const large = 1 << 31
-	for _, r := range rowsOf(t, w, "SELECT _prefill_pairs_v1(%[1]d, NULL, 'causal') = %[2]d, _prefill_pairs_v1(%[1]d, 4096, 'causal') = %[3]d, _context_sum_v1(%[1]d + 1, 2 * %[1]d, NULL) = %[4]d",
+	for _, r := range rowsOf(t, w, "SELECT _prefill_pairs(%[1]d, NULL, 'causal') = %[2]d, _prefill_pairs(%[1]d, 4096, 'causal') = %[3]d, _context_sum(%[1]d + 1, 2 * %[1]d, NULL) = %[4]d",
 		int64(large), uint64(large)*(large+1)/2, uint64(4096)*4097/2+(large-4096)*4096, uint64(large)*large+uint64(large)*(large+1)/2) {
 		if r[0] != true || r[1] != true || r[2] != true {
 			t.Errorf("%d tokens: %v", int64(large), r)
 		}
 	}
 
-	contexts := rowsOf(t, w, `SELECT p, d, coalesce(w, 0), _context_sum_v1(p + 1, p + d, w)::BIGINT, _decode_pairs_v1(p, d, w, 'auto', 9, 7)::BIGINT, _decode_pairs_v1(p, d, w, 'max', 9, 7)::BIGINT,
-		_decode_pairs_v1(p, d, w, 'fixed', 9, 7)::BIGINT, _decode_pairs_v1(p, d, w, 'max', NULL, 7)::BIGINT, _decode_pairs_v1(p, d, w, 'fixed', 9, NULL)::BIGINT
+	contexts := rowsOf(t, w, `SELECT p, d, coalesce(w, 0), _context_sum(p + 1, p + d, w)::BIGINT, _decode_pairs(p, d, w, 'auto', 9, 7)::BIGINT, _decode_pairs(p, d, w, 'max', 9, 7)::BIGINT,
+		_decode_pairs(p, d, w, 'fixed', 9, 7)::BIGINT, _decode_pairs(p, d, w, 'max', NULL, 7)::BIGINT, _decode_pairs(p, d, w, 'fixed', 9, NULL)::BIGINT
 		FROM range(0, 13) a(p), range(0, 13) b(d), (SELECT nullif(range, 0) AS w FROM range(0, 28)) c`)
 	if len(contexts) != 13*13*28 {
 		t.Fatal(len(contexts))

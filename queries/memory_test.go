@@ -26,7 +26,7 @@ type event struct {
 func events(t *testing.T, w *schema.Warehouse, run string) []event {
 	t.Helper()
 	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT m.device_type, m.address, m.size_bytes, coalesce(m.allocated_bytes, 0), m.time_ns, coalesce(n.name, '(none)')
-		FROM memory_event m LEFT JOIN op o USING (run_id, op_id) LEFT JOIN op_name n USING (run_id, op_name_id) WHERE m.run_id = _run_id_v1('%s') ORDER BY m.time_ns`, run))
+		FROM memory_event m LEFT JOIN op o USING (run_id, op_id) LEFT JOIN op_name n USING (run_id, op_name_id) WHERE m.run_id = _run_id('%s') ORDER BY m.time_ns`, run))
 	if err != nil {
 		t.Fatal(err)
 	}

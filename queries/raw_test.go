@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -17,7 +18,7 @@ import (
 func readOnly(t testing.TB) *schema.Warehouse {
 	t.Helper()
 	home := schema.Home{Dir: t.TempDir()}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t)})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,7 @@ func readOnly(t testing.TB) *schema.Warehouse {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w, err = schema.Open(t.Context(), home, schema.Options{Defs: definitions(t)}); err != nil {
+	if w, err = schema.Open(t.Context(), home, schema.Options{Defs: definitions(t), Facts: derive.Facts{}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -76,7 +76,7 @@ var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-note
 	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture", "sample-series": "TestSampleSeries",
 	"_capture-doubt": "TestCapture", "_note-throttle": "TestCapture", "_note-overhead": "TestCapture", "_note-samples": "TestCapture", "_note-plan": "TestPlan",
 	"_note-accounting": "TestAccountingOf", "_finding-throttling": "TestFindings", "inputs": "TestRunDetails",
-	"stage-samples": "TestDigest", "pass-work": "TestDigest", "_digest-pass": "TestDigest", "_digest-work": "TestDigest", "_digest-rate": "TestDigest", "_digest-use": "TestDigest", "_source-repeat": "TestDigestRepeats",
+	"stage-samples": "TestFacts", "pass-work": "TestFacts",
 	"trend": "TestTrendRows", "trend-work": "TestTrendRows", "run-noise": "TestRunNoise", "run-conditions": "TestConditions", "_condition-sample": "TestConditions", "_condition-precision": "TestConditionsOfWork"}
 
 // checkQuery keeps the answers by statement.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	ingestload "prof/ingest/load"
 	"prof/queries"
 	"prof/queries/frame"
@@ -88,7 +89,7 @@ func open(t testing.TB, file []byte) *schema.Warehouse {
 			t.Fatal(err)
 		}
 	}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t)})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +115,7 @@ func load(t testing.TB, w *schema.Warehouse, run string, paths ...string) *inges
 
 func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
 	t.Helper()
+	derived(t, w)
 	q, err := queries.Find(name)
 	if err != nil {
 		t.Fatal(err)
