@@ -29,7 +29,7 @@ func shared(t *testing.T, path string) string {
 // byFirst gives a query's rows by the text of its first column.
 func byFirst(t *testing.T, w *schema.Warehouse, stmt string) map[string][]any {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, stmt)
+	f, err := raw(t, w, stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
@@ -162,7 +162,7 @@ func TestAgainstNCUsRule(t *testing.T) {
 	for i, p := range paths {
 		run := fmt.Sprint("r", i)
 		load(t, w, run, p)
-		f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT r.title, r.message, c.bound, c.limiter, c.kernel, c.sm_ratio, c.memory_ratio
+		f, err := raw(t, w, fmt.Sprintf(`SELECT r.title, r.message, c.bound, c.limiter, c.kernel, c.sm_ratio, c.memory_ratio
 			FROM ncu_rule r JOIN _ncu_launch(_run_id('%s')) l ON l.launch_id = r.launch_id
 			JOIN _ncu_class(_run_id('%[1]s'), waves := 1) c ON c.kernel = l.kernel AND c.grid = l.grid AND c.block = l.block
 			WHERE r.run_id = _run_id('%[1]s') AND r.rule = 'SOLBottleneck' AND r.title <> 'NVLink-Centric Scheduling'`, run))

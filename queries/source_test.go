@@ -30,7 +30,7 @@ func addTwin(t *testing.T, w *schema.Warehouse) twin {
 		Scan(&by.source, &by.rng, &by.context); err != nil {
 		t.Fatal(err)
 	}
-	f, err := queries.Raw(t.Context(), w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
+	f, err := raw(t, w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
 		WHERE schema_name = 'main' AND table_name IN (SELECT t.table_name FROM duckdb_tables() t) GROUP BY table_name HAVING bool_or(column_name = 'source_id') OR table_name IN ('range_device', 'range_context') ORDER BY table_name`)
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, noted := map[string]*frame.Frame{}, queries.NewAsker(w)
+	out, noted := map[string]*frame.Frame{}, asker(t, w)
 	for _, q := range all {
 		if slices.Contains(but, q.Name) || source != "" && !takesSource(q) {
 			continue
@@ -329,7 +329,7 @@ func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone
 // TestNewVersions holds that a version which tells sources apart gives what the one before it gave, on runs of one kind of capture.
 func TestNewVersions(t *testing.T) {
 	t.Parallel()
-	noted := queries.NewAsker(everything(t))
+	noted := asker(t, everything(t))
 	compared := 0
 	for _, q := range allQueries(t) {
 		old, err := queries.Find(fmt.Sprintf("%s.v%d", q.Name, q.Version-1))
