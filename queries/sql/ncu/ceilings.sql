@@ -23,5 +23,5 @@ UNION ALL
 SELECT coalesce(l.device, '(unknown)'), 'dram', 'measured', NULL, max(l.dram_peak_bytes_per_s), count(*), 'dram__bytes.sum.peak_sustained'
 FROM l WHERE l.dram_peak_bytes_per_s IS NOT NULL GROUP BY ALL
 UNION ALL
-SELECT p.device, p.resource, 'device_peak', p.flop_per_s, p.bytes_per_s, NULL, p.reference FROM _device_roof p WHERE p.device IN (SELECT l.device FROM l)
+SELECT p.name, p.resource, 'device_peak', p.flop_per_s, p.bytes_per_s, NULL, p.reference FROM _device_roof p WHERE p.name IN (SELECT l.device FROM l)
 ORDER BY 1, 2, 3 DESC

@@ -26,15 +26,12 @@
 --   role: what the family does; NULL when no rule matches
 --   device: the device's name
 
-WITH f AS (
-    SELECT f.launch_id, f.resource, f.flop, f.peak_flop_per_s, starts_with(f.resource, 'tensor_') AS is_tensor, bool_or(is_tensor) OVER (PARTITION BY f.launch_id) AS has_tensor
-    FROM ncu_flop f WHERE f.run_id = run AND f.flop > 0 AND (fp16 OR f.resource <> 'fp16')
-), x AS (
+WITH x AS (
     SELECT l.kernel, m.timeline_name_id, l.grid, l.block, coalesce(l.device, '(unknown)') AS device, l.family, l.role, f.resource, f.flop, l.duration_ns, f.peak_flop_per_s * l.duration_ns / 1e9 AS possible_flop
     FROM ncu_measure l
     JOIN ncu_match m ON m.run_id = l.run_id AND m.launch_id = l.launch_id
-    LEFT JOIN f ON f.launch_id = l.launch_id AND f.is_tensor = f.has_tensor
-    WHERE l.run_id = run AND _is_asked(m.kind, m.is_counted, source) AND (l.role = 'gemm' OR f.is_tensor) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel)))
+    LEFT JOIN ncu_flop f ON f.run_id = l.run_id AND f.launch_id = l.launch_id AND f.is_main AND (fp16 OR f.resource <> 'fp16')
+    WHERE l.run_id = run AND _is_asked(m.kind, m.is_counted, source) AND (l.role = 'gemm' OR starts_with(f.resource, 'tensor_')) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel)))
         AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage) AND (device IS NULL OR l.device_id = device)
 ), g AS ( -- sums in the order of the numbers, as _mean
     SELECT x.kernel, x.timeline_name_id, x.device, x.family, x.role, x.resource, count(*) AS launches, _mean(x.flop) AS launch_flop, _mean(x.duration_ns) AS duration_ns,
@@ -55,7 +52,6 @@ SELECT g.kernel, g.resource, g.launches, g.launch_flop, g.duration_ns, g.flop_pe
     g.flop_per_s / nullif(r.flop_per_s, 0) AS device_peak_ratio, g.possible_flop / nullif(g.measured_ns, 0) * 1e9 AS measured_peak_flop_per_s, r.flop_per_s AS device_peak_flop_per_s,
     t.total_ns / nullif((SELECT sum(w.total_ns) FROM w), 0) AS timeline_share_ratio, t.profiled_ns / nullif(t.total_ns, 0) AS profiled_ratio, g.family, g.role, g.device
 FROM g
-LEFT JOIN _peak_name n ON n.name = g.device AND n.resource = g.resource
-LEFT JOIN _device_roof r ON r.device = n.device AND r.resource = n.resource
+LEFT JOIN _device_roof r ON r.name = g.device AND r.resource = g.resource
 LEFT JOIN t ON t.kernel_name_id = g.timeline_name_id
 ORDER BY timeline_share_ratio DESC NULLS LAST, g.replay_ns DESC NULLS LAST, g.kernel, g.device, g.resource

@@ -29,9 +29,7 @@
 --   block: threads of a block, x * y * z
 --   device: the device's name
 
-WITH peak AS (
-    SELECT p.device, p.resource, p.flop_per_s, p.bytes_per_s FROM _device_roof p
-), q AS (
+WITH q AS (
     SELECT l.launch_id, l.kernel, f.resource, f.flop, l.dram_bytes, f.flop / nullif(l.dram_bytes, 0) AS intensity,
         f.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.dram_bytes_per_s, coalesce(f.peak_flop_per_s, pf.flop_per_s) AS roof_flop_per_s,
         coalesce(l.dram_peak_bytes_per_s, pd.bytes_per_s) AS roof_bytes_per_s, l.stage, l.grid, l.block, l.device,
@@ -39,8 +37,8 @@ WITH peak AS (
             CASE WHEN l.dram_peak_bytes_per_s IS NOT NULL THEN 'measured' WHEN pd.bytes_per_s IS NOT NULL THEN 'device_peak' ELSE 'unknown' END) AS basis
     FROM ncu_measure l
     JOIN ncu_flop f ON f.run_id = l.run_id AND f.launch_id = l.launch_id AND f.flop > 0 AND (fp16 OR f.resource <> 'fp16')
-    LEFT JOIN peak pf ON pf.device = l.device AND pf.resource = f.resource
-    LEFT JOIN peak pd ON pd.device = l.device AND pd.resource = 'dram'
+    LEFT JOIN _device_roof pf ON pf.name = l.device AND pf.resource = f.resource
+    LEFT JOIN _device_roof pd ON pd.name = l.device AND pd.resource = 'dram'
     WHERE l.run_id = run AND (launch IS NULL OR l.launch_id = launch) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
 ), a AS (
     SELECT q.launch_id, q.kernel, q.resource, q.flop, q.dram_bytes, q.intensity, q.flop_per_s, q.dram_bytes_per_s, q.roof_flop_per_s, q.roof_bytes_per_s, q.stage, q.grid, q.block, q.device,

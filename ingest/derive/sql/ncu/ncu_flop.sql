@@ -5,6 +5,7 @@
 -- columns:
 --   launch_id INTEGER: the launch
 --   resource VARCHAR: fp64, fp32, fp16, or tensor_ and the type of the inputs; where a chip counts several types together, the one whose rate they share (fp4_fp6_fp8 is tensor_fp8, fp16_bf16_tf32 tensor_fp16)
+--   is_main BOOLEAN: whether the efficiency of the launch is judged by them: those of tensor cores where it has some, else all that it has
 --   flop DOUBLE: operations, a multiply-add being 2, predicated-off threads left out; packed halves count each. Tensor operations as ncu counts them (sm__ops_path_tensor_src_*), padding included. fp16 is an upper bound: compilers also move constants with HFMA2
 --   peak_flop_per_s DOUBLE: dense rate at the clock of the launch (*.sum.peak_sustained of FMA or of the dense tensor path, times the clock); NULL when not measured
 --   peak_metric VARCHAR: the metric of the peak
@@ -61,12 +62,14 @@ WITH name AS (
     SELECT v.launch_id, v.resource, max(v.value) AS peak, arg_max(v.name, (v.value, v.name)) AS peak_metric
     FROM v WHERE v.form = '.peak_sustained' AND (v.sparsity = 'off' AND v.dst <> 'fp16' OR v.src = 'fp64' AND v.op = '')
     GROUP BY v.launch_id, v.resource
+), rate AS (
+    SELECT s.launch_id, s.resource, false AS is_tensor, s.flop, p.value * CASE s.resource WHEN 'fp16' THEN 4 ELSE 2 END * clock.sm_hz AS peak_flop_per_s, CASE WHEN p.value IS NOT NULL THEN s.peak_metric END AS peak_metric
+    FROM scalar s JOIN clock ON clock.launch_id = s.launch_id
+    LEFT JOIN v p ON p.launch_id = s.launch_id AND p.name = s.peak_metric
+    UNION ALL
+    SELECT t.launch_id, t.resource, true, t.flop, d.peak * clock.sm_hz, d.peak_metric
+    FROM tensor t JOIN clock ON clock.launch_id = t.launch_id
+    LEFT JOIN dense d ON d.launch_id = t.launch_id AND d.resource = t.resource
 )
-SELECT s.launch_id, s.resource, s.flop,
-    p.value * CASE s.resource WHEN 'fp16' THEN 4 ELSE 2 END * clock.sm_hz AS peak_flop_per_s, CASE WHEN p.value IS NOT NULL THEN s.peak_metric END AS peak_metric
-FROM scalar s JOIN clock ON clock.launch_id = s.launch_id
-LEFT JOIN v p ON p.launch_id = s.launch_id AND p.name = s.peak_metric
-UNION ALL
-SELECT t.launch_id, t.resource, t.flop, d.peak * clock.sm_hz, d.peak_metric
-FROM tensor t JOIN clock ON clock.launch_id = t.launch_id
-LEFT JOIN dense d ON d.launch_id = t.launch_id AND d.resource = t.resource
+SELECT r.launch_id, r.resource, coalesce(r.flop > 0, false) AND r.is_tensor = bool_or(r.is_tensor AND coalesce(r.flop > 0, false)) OVER (PARTITION BY r.launch_id) AS is_main, r.flop, r.peak_flop_per_s, r.peak_metric
+FROM rate r
