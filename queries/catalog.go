@@ -7,11 +7,13 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"prof/internal/suggest"
 	"prof/schema"
@@ -159,7 +161,7 @@ func DefinitionsFor(names ...string) ([]schema.Definition, error) {
 	var put func(q Query)
 	put = func(q Query) {
 		done[q.Relation()] = true
-		for _, word := range relationName.FindAllString(q.Body, -1) {
+		for word := range relations(q.Body) {
 			if used, ok := byName[word]; ok && !done[word] {
 				put(used)
 			}
@@ -218,7 +220,7 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 			return
 		}
 		done[d.Name] = true
-		for _, word := range relationName.FindAllString(d.Body, -1) {
+		for word := range relations(d.Body) {
 			if used, ok := byName[word]; ok {
 				put(used)
 			}
@@ -231,8 +233,16 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 	return out
 }
 
-// relationName finds in a SELECT what may be the name of another query's relation.
-var relationName = regexp.MustCompile(`\b(_\w+|\w+_v\d+)\b`)
+// relations gives the words of a text that may be names of relations of queries: private ones, and public ones with a version.
+func relations(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if (word[0] == '_' || strings.Contains(word, "_v")) && !yield(word) {
+				return
+			}
+		}
+	}
+}
 
 func (q Query) comment() string {
 	var b strings.Builder
