@@ -204,7 +204,7 @@ func TestDigestOverlap(t *testing.T) {
 	for i, context := range []string{"1", "2", "3", "0", "NULL", "1"} {
 		exec(t, w, fmt.Sprintf("INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id) SELECT '%s', 1, 0, 7, 10, %d, 1, %s", timelineRun, 1<<i, context))
 	}
-	exec(t, w, fmt.Sprintf("INSERT INTO kernel_name VALUES ('%s', 1, 'k', 'k')", timelineRun))
+	exec(t, w, fmt.Sprintf("INSERT INTO kernel_name VALUES ('%s', 1, 'k', 'k', 1)", timelineRun))
 	if err := queries.Digest(t.Context(), w, timelineRun); err != nil {
 		t.Fatal(err)
 	}
