@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/ingest/derive"
+	"prof/internal/suggest"
 	"prof/schema"
 )
 
@@ -48,7 +50,10 @@ func (in *ingester) attach(id string, facts []input) error {
 	if err := in.attachCapture(id); err != nil {
 		return err
 	}
-	return in.aimFacts(id)
+	if err := in.aimFacts(id); err != nil {
+		return err
+	}
+	return schema.Derive(in.ctx, in.conn, derive.Facts{}, id)
 }
 
 // replaceFacts deletes the facts that a run had before, of the kinds that it has newer ones of.
@@ -75,7 +80,7 @@ func (in *ingester) replaceFacts(id string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, schema.List(paths, 3)))
+	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, suggest.List(paths, 3)))
 	return nil
 }
 

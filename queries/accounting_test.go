@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -60,7 +61,7 @@ func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map
 			t.Errorf("%s: the spans of %s are %d ns together, those of its passes %d", run, key, span, found[key])
 		}
 	}
-	if bad := rows(t, w, fmt.Sprintf(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM pass_accounting('%[1]s') p LEFT JOIN range_device d ON d.run_id = _run_id_v1('%[1]s') AND d.range_id = p.range_id AND d.device_id = p.device
+	if bad := rows(t, w, fmt.Sprintf(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM pass_accounting('%[1]s') p LEFT JOIN range_device d ON d.run_id = _run_id('%[1]s') AND d.range_id = p.range_id AND d.device_id = p.device
 		WHERE p.busy_ns IS DISTINCT FROM d.busy_ns OR p.span_ns IS DISTINCT FROM d.last_end_ns - d.first_start_ns`, run)); len(bad) > 0 {
 		t.Errorf("%s: passes contradict range_device: %q", run, bad)
 	}
@@ -71,7 +72,7 @@ func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map
 }
 
 // testIdle holds that the gaps of each GPU are its idle time, and that the longest ones have a cause that is their largest part.
-func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *queries.Frame) {
+func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *frame.Frame) {
 	t.Helper()
 	idle := map[string]int64{}
 	for _, r := range whole.Rows {
@@ -89,7 +90,7 @@ func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *queries.Fram
 			t.Errorf("%s: the gaps of GPU %s are %d ns, its idle time %d", run, device, got, want)
 		}
 		longest := query(t, w, "longest-gaps", args)
-		for _, f := range []*queries.Frame{gaps, longest} {
+		for _, f := range []*frame.Frame{gaps, longest} {
 			for _, r := range f.Rows {
 				var sum, most int64
 				for _, part := range idleParts {

@@ -8,7 +8,14 @@ import (
 	"strings"
 	"sync"
 
+	"prof/queries/frame"
 	"prof/schema"
+)
+
+// Args are the arguments of a query, Question is what it is asked.
+type (
+	Args     = frame.Args
+	Question = frame.Question
 )
 
 // Asker asks queries of a warehouse that does not change meanwhile, several at a time, and each kind of note once for the same
@@ -20,25 +27,25 @@ type Asker struct {
 	mutex sync.Mutex
 	// What was asked, by statement; frames by the kinds of their notes too.
 	notes  map[string]func() (map[string][]string, error)
-	frames map[string]func() (*Frame, error)
+	frames map[string]func() (*frame.Frame, error)
 }
 
 // NewAsker asks as many queries at a time as there are processors: planning takes most of their time, one thread each.
 func NewAsker(w *schema.Warehouse) *Asker {
-	return &Asker{w: w, busy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), notes: map[string]func() (map[string][]string, error){}, frames: map[string]func() (*Frame, error){}}
+	return &Asker{w: w, busy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), notes: map[string]func() (map[string][]string, error){}, frames: map[string]func() (*frame.Frame, error){}}
 }
 
 // Run gives what the function of that name gives.
-func (a *Asker) Run(ctx context.Context, q Query, args Args) (*Frame, error) {
+func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, error) {
 	return run(ctx, a.w, q, args, a.notesOf)
 }
 
 // Ask runs the newest query of that name with those of the arguments that it takes; once for the same arguments.
-func (a *Asker) Ask(ctx context.Context, name string, args Args) (*Frame, error) {
+func (a *Asker) Ask(ctx context.Context, name string, args Args) (*frame.Frame, error) {
 	return a.answer(ctx, Question{Query: name, Args: args})
 }
 
-func (a *Asker) answer(ctx context.Context, x Question) (*Frame, error) {
+func (a *Asker) answer(ctx context.Context, x Question) (*frame.Frame, error) {
 	q, err := Find(x.Query)
 	if err != nil {
 		return nil, err
@@ -51,7 +58,7 @@ func (a *Asker) answer(ctx context.Context, x Question) (*Frame, error) {
 	if x.Notes != nil {
 		q.Notes = slices.DeleteFunc(slices.Clone(q.Notes), func(kind string) bool { return !x.Notes(kind) })
 	}
-	return once(a, a.frames, strings.Join(append([]string{stmt}, q.Notes...), " "), func() (*Frame, error) { return a.Run(ctx, q, args) })
+	return once(a, a.frames, strings.Join(append([]string{stmt}, q.Notes...), " "), func() (*frame.Frame, error) { return a.Run(ctx, q, args) })
 }
 
 // once gives what is kept by that key, made by the first that asks for it.
@@ -70,20 +77,9 @@ func (a *Asker) Notes(ctx context.Context, args Args, kinds ...string) ([]string
 	return a.notesOf(ctx, a.w, args, kinds...)
 }
 
-// Question is what a query is asked.
-type Question struct {
-	Query string // the newest of that name
-	Args  Args   // those that it does not take are passed over
-	// Notes picks the kinds of notes that are wanted; nil takes all. Notes often take longer than the rows.
-	Notes func(kind string) bool
-}
-
-// withoutNotes asks for rows alone.
-func withoutNotes(string) bool { return false }
-
 // AskAll asks several questions and gives their answers in the same order. Those that take longest should come first.
-func (a *Asker) AskAll(ctx context.Context, list []Question) ([]*Frame, error) {
-	frames, errs := make([]*Frame, len(list)), make([]error, len(list))
+func (a *Asker) AskAll(ctx context.Context, list []Question) ([]*frame.Frame, error) {
+	frames, errs := make([]*frame.Frame, len(list)), make([]error, len(list))
 	var wait sync.WaitGroup
 	for i, r := range list {
 		a.busy <- struct{}{}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -68,7 +69,7 @@ func named(t *testing.T, w *schema.Warehouse, query string, args queries.Args, b
 	return out
 }
 
-func queryOf(t *testing.T, w *schema.Warehouse, name string, args queries.Args) *queries.Frame {
+func queryOf(t *testing.T, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
 	t.Helper()
 	given := queries.Args{"run": "r"}
 	for k, v := range args {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -19,7 +20,7 @@ func gapless(t *testing.T) *schema.Warehouse {
 }
 
 // shownCells gives some columns of each row as one text.
-func shownCells(f *queries.Frame, columns ...string) []string {
+func shownCells(f *frame.Frame, columns ...string) []string {
 	var out []string
 	for _, r := range f.Rows {
 		var line []any

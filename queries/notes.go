@@ -52,7 +52,7 @@ func noteQueries(kinds []string) (own []Query, plain []string, err error) {
 		return nil, nil, err
 	}
 	for _, k := range kinds {
-		if q, found := newest(all, "_note-"+k); found {
+		if q, found := named(all, "_note-"+k); found {
 			own = append(own, q)
 		} else {
 			plain = append(plain, k)
@@ -67,7 +67,7 @@ func sharedNotes() (Query, error) {
 	if err != nil {
 		return Query{}, err
 	}
-	q, found := newest(all, "_run-note")
+	q, found := named(all, "_run-note")
 	if !found {
 		return Query{}, fmt.Errorf("%w: _run-note", ErrUnknownQuery)
 	}
@@ -111,16 +111,6 @@ func ofKinds(notes map[string][]string, kinds []string) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// newest gives the newest version of a query, a private one too.
-func newest(all []Query, name string) (q Query, found bool) {
-	for _, other := range all { // in the order of versions
-		if other.Name == name {
-			q, found = other, true
-		}
-	}
-	return q, found
 }
 
 // taken gives those of the arguments that the query takes.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -62,7 +63,7 @@ func fillKernels(t *testing.T, w *schema.Warehouse, work []madeKernel) {
 func TestRecurringSteps(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	ask := func(name string) *queries.Frame {
+	ask := func(name string) *frame.Frame {
 		return query(t, w, name, queries.Args{"run": "made", "top": "0"})
 	}
 	var work []madeKernel
@@ -119,7 +120,7 @@ func TestRecurringSteps(t *testing.T) {
 }
 
 // testStepTimes holds the summary to the steps' times.
-func testStepTimes(t *testing.T, f *queries.Frame, times []any) {
+func testStepTimes(t *testing.T, f *frame.Frame, times []any) {
 	t.Helper()
 	var sorted []float64
 	sum := 0.0
@@ -200,7 +201,7 @@ func TestStepNames(t *testing.T) {
 	}
 	put("ProfilerStep##", "eval step #", "generate_step[#]")
 	var got []string
-	for _, r := range rowsOf(t, w, "SELECT name FROM _step_path_v1('made')") {
+	for _, r := range rowsOf(t, w, "SELECT name FROM _step_path(_run_id('made'))") {
 		got = append(got, r[0].(string))
 	}
 	for name, is := range want {
@@ -208,7 +209,7 @@ func TestStepNames(t *testing.T) {
 			t.Errorf("%q is a step: %v, want %v", name, !is, is)
 		}
 	}
-	if slices.Contains(got, "generate_step[#]") || !slices.Contains(got, "eval step #") || len(rowsOf(t, w, "SELECT 1 FROM _step_path_v1('made') WHERE name = 'ProfilerStep##'")) != 1 {
+	if slices.Contains(got, "generate_step[#]") || !slices.Contains(got, "eval step #") || len(rowsOf(t, w, "SELECT 1 FROM _step_path(_run_id('made')) WHERE name = 'ProfilerStep##'")) != 1 {
 		t.Errorf("of nested ones the outermost within a ProfilerStep is taken: %q", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"prof/queries"
-	"prof/queries/trend"
+	"prof/queries/judge/trend"
 	"prof/schema"
 )
 
@@ -108,7 +108,7 @@ func trendOf(t *testing.T, w *schema.Warehouse, o trend.Options) *trend.Result {
 	if o.Kernels == 0 {
 		o.Kernels = trend.DefaultKernels
 	}
-	r, err := trend.New(t.Context(), w, o)
+	r, err := trend.New(t.Context(), asker(t, w), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestTrendSeries(t *testing.T) {
 		{trend.Options{Workload: "zzzz"}, `begins with "zzzz"`},
 		{trend.Options{Tags: []string{"kind=odd"}}, "with the tag kind=odd"},
 	} {
-		key, list, err := trend.Runs(t.Context(), w, c.o)
+		key, list, err := queries.WorkloadRuns(t.Context(), w, c.o.Workload, c.o.Tags)
 		got := fmt.Sprintf("%s %d", key, len(list))
 		if err != nil {
 			got = err.Error()
@@ -302,7 +302,7 @@ func TestTrendSeries(t *testing.T) {
 			t.Errorf("%+v: %s; want %s", c.o, got, c.want)
 		}
 	}
-	if _, err := trend.New(t.Context(), w, trend.Options{Metric: "speed"}); !errors.Is(err, queries.ErrBadArgument) {
+	if _, err := trend.New(t.Context(), asker(t, w), trend.Options{Metric: "speed"}); !errors.Is(err, queries.ErrBadArgument) {
 		t.Errorf("a metric that is none: %v", err)
 	}
 }

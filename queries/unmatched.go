@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"prof/internal/suggest"
 	"prof/schema"
 )
 
@@ -43,7 +44,7 @@ var choices = []choice{
 	{"severity", "severities", "(SELECT DISTINCT severity AS x FROM diagnostic WHERE run_id = %[1]s)", equals},
 	{"findings", "findings of the severities", "(SELECT DISTINCT severity AS x FROM ncu_rule WHERE run_id = %[1]s UNION SELECT '(all)')", equals},
 	{"pass", "passes", "(SELECT DISTINCT name AS x FROM capture_pass WHERE run_id = %[1]s)", equals},
-	{"launch", "profiled launches", "(SELECT concat(_id_number_v1(min(launch_id)) - 1, ' to ', _id_number_v1(max(launch_id)) - 1) AS x FROM ncu_launch WHERE run_id = %[1]s HAVING count(*) > 0)", contains},
+	{"launch", "profiled launches", "(SELECT concat(_id_number(min(launch_id)) - 1, ' to ', _id_number(max(launch_id)) - 1) AS x FROM ncu_launch WHERE run_id = %[1]s HAVING count(*) > 0)", contains},
 	{"section", "sections", "(SELECT DISTINCT section AS x FROM ncu_section WHERE run_id = %[1]s)", contains},
 	{"kernel", "profiled kernels", "(SELECT DISTINCT k.short_name AS x FROM ncu_launch l JOIN kernel_name k USING (run_id, kernel_name_id) WHERE l.run_id = %[1]s)", contains},
 	{"metric", "metrics, among others,", "(SELECT DISTINCT m.name AS x FROM ncu_metric_name m WHERE m.run_id = %[1]s AND (m.name LIKE '%%\\_\\_throughput.avg.pct%%' ESCAPE '\\' OR m.name IN ('gpu__time_duration.sum', 'dram__bytes_read.sum', 'dram__bytes_write.sum', 'sm__warps_active.avg.pct_of_peak_sustained_active')))", fits},
@@ -63,7 +64,7 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 		if !given || c.param == "source" && counts == operators { // the note operator says it
 			continue
 		}
-		from := fmt.Sprintf(c.from, "_run_id_v1("+schema.Quote(args["run"])+")", counted)
+		from := fmt.Sprintf(c.from, "_run_id("+schema.Quote(args["run"])+")", counted)
 		f, err := read(ctx, w, "SELECT x FROM "+from+" ORDER BY x = '(none)', x")
 		if err != nil {
 			return nil, err
@@ -79,7 +80,7 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 		if c.how == fits {
 			hint = "; a name is matched whole, * stands for any text"
 		}
-		out = append(out, fmt.Sprintf("nothing has --%s %s; the run has the %s %s%s", FlagName(c.param), value, c.what, schema.List(names, 12), hint))
+		out = append(out, fmt.Sprintf("nothing has --%s %s; the run has the %s %s%s", FlagName(c.param), value, c.what, suggest.List(names, 12), hint))
 	}
 	if counts == operators || slices.Contains(q.Notes, "ncu") || slices.Contains(q.Notes, "region") || slices.Contains(q.Notes, "capture") || len(out) > 0 { // they need no timeline
 		return out, nil
@@ -103,7 +104,7 @@ func counted(relation string, args Args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	q, found := newest(all, relation)
+	q, found := named(all, relation)
 	if !found {
 		return "", fmt.Errorf("%w: %s", ErrUnknownQuery, relation)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // What a run lacks, where its sources tell that already.
@@ -22,7 +22,7 @@ var (
 )
 
 // whyNone says why an answer has no rows: what its sources lack, else those of its notes that are about that.
-func whyNone(r *queries.Report, key string) string {
+func whyNone(r *judge.Report, key string) string {
 	f, kinds := r.Frame(key), sourceKinds(r)
 	known := len(kinds) > 0
 	switch {
@@ -51,7 +51,7 @@ func onlyProfiled(kinds map[string]bool) string {
 }
 
 // sourceKinds are the kinds of the run's sources; none where they were not asked.
-func sourceKinds(r *queries.Report) map[string]bool {
+func sourceKinds(r *judge.Report) map[string]bool {
 	out := map[string]bool{}
 	if f := r.Frame("sources"); hasColumn(f, "kind") {
 		for _, row := range f.Rows {
@@ -71,7 +71,7 @@ const noStages = "no range of this run is a stage"
 
 // explaining leaves out notes that are about something else than what is missing: clocks that were held down, other processes, and
 // sources that were read in part while another one is a timeline.
-func explaining(r *queries.Report, notes []string) []string {
+func explaining(r *judge.Report, notes []string) []string {
 	if at := slices.IndexFunc(notes, func(note string) bool { return strings.HasPrefix(note, noStages) }); at >= 0 {
 		return notes[at : at+1]
 	}
@@ -83,7 +83,7 @@ func explaining(r *queries.Report, notes []string) []string {
 }
 
 // partialSources gives the starts of the notes on sources that are no timeline and were not read as a whole.
-func partialSources(r *queries.Report) []string {
+func partialSources(r *judge.Report) []string {
 	f := r.Frame("sources")
 	if !hasColumn(f, "kind") || !hasColumn(f, "path") || !hasColumn(f, "status") {
 		return nil

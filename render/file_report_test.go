@@ -7,24 +7,25 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // fileReport is a report whose answers hold hostile names wherever a capture can bring them in.
-func fileReport() *queries.Report {
-	r := &queries.Report{Name: breakout, Frames: map[string]*queries.Frame{}}
-	add := func(f *queries.Frame) *queries.Frame { r.Frames[f.Query] = f; return f }
+func fileReport() *judge.Report {
+	r := &judge.Report{Name: breakout, Frames: map[string]*frame.Frame{}}
+	add := func(f *frame.Frame) *frame.Frame { r.Frames[f.Query] = f; return f }
 	for _, f := range append(fileFigures(), fileFacts()...) {
 		add(f)
 	}
-	r.Static = &queries.Static{Name: breakout, DType: "bf16", DTypeAssumed: true, Groups: frameOf("model-layers", "part component kind shape",
+	r.Static = &judge.Static{Name: breakout, DType: "bf16", DTypeAssumed: true, Groups: frameOf("model-layers", "part component kind shape",
 		[]any{"decoder", "mlp.up_proj", "linear", "1280 x 6848"}, []any{"decoder", "mlp.down_proj", "linear", "6848 x 1280"},
 		[]any{"decoder", "experts.down_proj", "linear", "896 x 1280, 6 of 64"}, []any{"clip", "mlp.fc2", "linear", "4096 x 1280"}, []any{"decoder", "attention", "attention", "10 heads of 192 and 128"})}
 	return r
 }
 
 // fileFigures are the answers that measure something.
-func fileFigures() []*queries.Frame {
+func fileFigures() []*frame.Frame {
 	operators := frameOf("top-operators", "rank operator calls self_device_ns total_device_ns self_cpu_ns total_cpu_ns share_ratio work_count flop_count device_alloc_bytes device_net_bytes",
 		[]any{int64(1), "aten::mm", int64(3), int64(9_000_000), int64(9_000_000), int64(1_000_000), int64(2_000_001), 0.75, int64(3), int64(6e9), int64(3 << 20), int64(-1 << 19)},
 		[]any{int64(2), hostile, int64(2), int64(3_000_000), int64(12_000_000), int64(500), int64(9_000_000), 0.25, int64(2), nil, nil, nil},
@@ -58,7 +59,7 @@ func fileFigures() []*queries.Frame {
 		[]any{int64(1), breakout, int64(0), int64(2), int64(3), 0.75}, []any{int64(2), hostile, int64(1), int64(1), int64(1), 1.0})
 	stages := frameOf("stages", "stage passes warmup_passes", []any{"prefill", int64(2), int64(1)}, []any{breakout, int64(2), int64(0)})
 	stages.Notes = []string{"stages " + breakout}
-	return []*queries.Frame{operators, kernels, aggregates, mfu, mbu, notes, conservation, devices, stages,
+	return []*frame.Frame{operators, kernels, aggregates, mfu, mbu, notes, conservation, devices, stages,
 		frameOf("accounting", "stage device part kind total_ns share_ratio mean_ns passes span_total_ns",
 			[]any{breakout, int64(0), "compute", "busy", int64(600_000), 0.6, 300_000.0, int64(2), int64(1_000_000)}, []any{breakout, int64(0), breakout, "launch-bound", int64(400_000), 0.4, 200_000.0, int64(2), int64(1_000_000)},
 			[]any{breakout, int64(1), "compute", "busy", int64(1), 1.0, 1.0, int64(1), int64(1)}),
@@ -69,8 +70,8 @@ func fileFigures() []*queries.Frame {
 }
 
 // fileFacts are the answers that say what the run is.
-func fileFacts() []*queries.Frame {
-	return []*queries.Frame{
+func fileFacts() []*frame.Frame {
+	return []*frame.Frame{
 		frameOf("run-details", "run run_id created_at started_at host command prof_version tags",
 			[]any{breakout, "01890000-0000-7000-8000-00000000000a", "2026-01-02 03:04:05.678", "2026-01-01 00:00:00", "box", `python 'it'\''s a' '' ` + "'k=" + strings.ReplaceAll(breakout, "'", "") + "'", "0.1.0", nil}),
 		frameOf("devices", "source_id device name compute_capability sm_count clock_hz memory_bytes memory_bytes_per_s l2_bytes uuid bus_id kernel_count",
@@ -106,16 +107,16 @@ func fileFacts() []*queries.Frame {
 }
 
 // emptyReport is one of a run that nothing is known of but that it was asked for.
-func emptyReport() *queries.Report {
-	r := &queries.Report{Name: "a", Frames: map[string]*queries.Frame{}}
+func emptyReport() *judge.Report {
+	r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{}}
 	for key := range fileReport().Frames {
-		r.Frames[key] = &queries.Frame{Query: key, Version: 1, SQL: "FROM x", Notes: []string{"nothing of " + key + " " + breakout}}
+		r.Frames[key] = &frame.Frame{Query: key, Version: 1, SQL: "FROM x", Notes: []string{"nothing of " + key + " " + breakout}}
 	}
 	return r
 }
 
 // fileText gives a file of a report; the same answers must give the same bytes.
-func fileText(t *testing.T, r *queries.Report, write func(io.Writer, *queries.Report) error) string {
+func fileText(t *testing.T, r *judge.Report, write func(io.Writer, *judge.Report) error) string {
 	t.Helper()
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
@@ -130,14 +131,14 @@ func fileText(t *testing.T, r *queries.Report, write func(io.Writer, *queries.Re
 }
 
 // fileWriters are the files that this test holds, by name.
-var fileWriters = map[string]func(io.Writer, *queries.Report) error{"operators.md": ReportOperators, "kernels.md": ReportKernels, "metrics.json": ReportMetrics, "env.json": ReportEnvironment,
+var fileWriters = map[string]func(io.Writer, *judge.Report) error{"operators.md": ReportOperators, "kernels.md": ReportKernels, "metrics.json": ReportMetrics, "env.json": ReportEnvironment,
 	"inputs.yaml": ReportInputs, "config.yaml": ReportConfig, "assumptions.md": ReportAssumptions}
 
 func TestReportFiles(t *testing.T) {
 	for name, write := range fileWriters {
 		compare(t, filepath.Join("testdata", "report", name), []byte(fileText(t, fileReport(), write)))
 		compare(t, filepath.Join("testdata", "report", "empty."+name), []byte(fileText(t, emptyReport(), write)))
-		if fileText(t, &queries.Report{}, write) == "" {
+		if fileText(t, &judge.Report{}, write) == "" {
 			t.Errorf("%s of a report without answers is empty", name)
 		}
 	}
@@ -161,7 +162,7 @@ func TestReportFilesAreListed(t *testing.T) {
 		if why := f.Missing(fileReport()); why != "" {
 			t.Errorf("%s: %s", name, why)
 		}
-		if f.Missing(emptyReport()) == "" || f.Missing(&queries.Report{}) == "" {
+		if f.Missing(emptyReport()) == "" || f.Missing(&judge.Report{}) == "" {
 			t.Errorf("%s of an empty run is not missing", name)
 		}
 	}

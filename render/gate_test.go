@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"prof/queries/diff"
-	"prof/queries/gate"
-	"prof/queries/stats"
-	"prof/schema"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/gate"
+	"prof/queries/judge/stats"
 )
 
 // gateRule reads a rule of a made-up file.
@@ -34,8 +33,8 @@ func exampleGate() *gate.Result {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	span := gateRule(1, "stage.*.gpu_span_ns <= +3%")
 	return &gate.Result{
-		Run:      diff.Side{Label: "@latest", Runs: []schema.Run{{ID: "0195", Name: "pr-17", CreatedAt: at.Add(time.Hour), StartedAt: &at, Host: "gpu1"}}},
-		Baseline: &diff.Side{Label: "baseline:main", Runs: []schema.Run{{ID: "0194", Name: "main-4f2a", CreatedAt: at.Add(-time.Hour)}}},
+		Run:      diff.Side{Label: "@latest", Runs: []diff.Run{{ID: "0195", Name: "pr-17", CreatedAt: at.Add(time.Hour), StartedAt: &at, Host: "gpu1"}}},
+		Baseline: &diff.Side{Label: "baseline:main", Runs: []diff.Run{{ID: "0194", Name: "main-4f2a", CreatedAt: at.Add(-time.Hour)}}},
 		Alpha:    0.01, Outcome: gate.Broken, Words: "regression: 2 of 7 rules broken, 2 cannot be judged against main-4f2a (baseline:main); not the same conditions: GPU",
 		Checks: []gate.Check{
 			{Rule: span, Subject: "stage.decode.gpu_span_ns", Stage: "decode", Unit: gate.Ns, Per: "pass", Baseline: number(40e6), Value: number(43.2e6), Limit: number(41.2e6), Effect: number(0.08),
@@ -64,7 +63,7 @@ func exampleGate() *gate.Result {
 
 // plainGate is a result that compares with nothing.
 func plainGate() *gate.Result {
-	return &gate.Result{Run: diff.Side{Label: "a", Runs: []schema.Run{{ID: "0195", Name: "a"}}}, Alpha: 0.01, Outcome: gate.Holds, Words: "passed: 1 of 1 rules hold",
+	return &gate.Result{Run: diff.Side{Label: "a", Runs: []diff.Run{{ID: "0195", Name: "a"}}}, Alpha: 0.01, Outcome: gate.Holds, Words: "passed: 1 of 1 rules hold",
 		Checks: []gate.Check{{Rule: gateRule(1, "stage.decode.launches <= 12"), Subject: "stage.decode.launches", Stage: "decode", Unit: gate.Count, Per: "pass", Value: number(12), Limit: number(12), Outcome: gate.Holds}}}
 }
 

@@ -7,14 +7,14 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // Screen is what the summary of a run on one screen is made from.
 type Screen struct {
 	Facts   [][2]string // what the run is, a line each
-	Report  *queries.Report
-	Summary queries.Summary
+	Report  *judge.Report
+	Summary judge.Summary
 	Doubts  []string // what the figures are to be read with, what matters most first
 	Next    []string // commands that show more
 }

@@ -6,7 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // writeScreenAdvice writes what to try: a line with what it could save, and one with how.
@@ -38,7 +39,7 @@ func writeScreenAdvice(out *bytes.Buffer, s Screen, o Options) error {
 }
 
 // adviceTitle says what the list is: savings come first, what is to be captured after them.
-func adviceTitle(list []queries.Advice) string {
+func adviceTitle(list []judge.Advice) string {
 	if list[0].SavingNs == 0 {
 		return "what to capture next"
 	}
@@ -46,7 +47,7 @@ func adviceTitle(list []queries.Advice) string {
 }
 
 // findingTitles gives what each rule of the findings is called in words.
-func findingTitles(f *queries.Frame) (map[string]string, error) {
+func findingTitles(f *frame.Frame) (map[string]string, error) {
 	if f == nil || len(f.Rows) == 0 {
 		return nil, nil
 	}
@@ -60,7 +61,7 @@ func findingTitles(f *queries.Frame) (map[string]string, error) {
 
 // adviceHead says where, how much and what: decode, at most 632 ms of 1.19 s (52.9 %): GPU idle for want of launches. Of what it is a
 // part is left out where there is no room.
-func adviceHead(a queries.Advice, title string, room int) string {
+func adviceHead(a judge.Advice, title string, room int) string {
 	if title == "" {
 		title = neutral(a.Rule)
 	}

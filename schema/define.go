@@ -68,11 +68,8 @@ func setChecksum(defs []Definition) string {
 	return checksum(b.String())
 }
 
-// install replaces the definitions and all built-in rows; the user's rows stay.
+// install makes the definitions, which must be dropped before, and all built-in rows anew; the user's rows stay.
 func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
-	if err := dropDefinitions(ctx, tx); err != nil {
-		return err
-	}
 	// What still bears such a name is the user's own; it stays, and the query has its name with the version.
 	users, err := texts(tx.QueryContext(ctx, `SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views() WHERE NOT internal
 		UNION SELECT function_name FROM duckdb_functions() WHERE NOT internal AND function_type IN ('macro', 'table_macro')`))
@@ -96,10 +93,7 @@ func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
 	if err := seedDevices(ctx, tx); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM schema_version WHERE version = 0`); err != nil {
-		return err
-	}
-	return record(ctx, tx, 0, "definitions", setChecksum(defs))
+	return replaceRecord(ctx, tx, definitionsVersion, "definitions", setChecksum(defs))
 }
 
 // dropDefinitions removes what an earlier prof installed; a user's own relations have no comment that starts with our mark.

@@ -12,20 +12,20 @@ import (
 
 // OpenMemory makes an empty warehouse in memory with the given definitions and the tables that they read, for questions that need
 // no run. It has no rules, no peaks and no comments; Close forgets it.
-func OpenMemory(ctx context.Context, defs []Definition) (*Warehouse, error) {
+func OpenMemory(ctx context.Context, defs []Definition, facts Facts) (*Warehouse, error) {
 	c, err := duckdb.NewConnector("?autoinstall_known_extensions=false&autoload_known_extensions=false", func(driver.ExecerContext) error { return nil })
 	if err != nil {
 		return nil, err
 	}
 	w := &Warehouse{DB: sql.OpenDB(c), Writable: true}
-	if err := w.fill(ctx, defs); err != nil {
+	if err := w.fill(ctx, defs, facts); err != nil {
 		w.DB.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *Warehouse) fill(ctx context.Context, defs []Definition) error {
+func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts) error {
 	steps, err := migrations(migrationFiles)
 	if err != nil {
 		return err
@@ -43,6 +43,15 @@ func (w *Warehouse) fill(ctx context.Context, defs []Definition) error {
 			if name := createTable.FindStringSubmatch(stmt); name != nil && used[name[1]] {
 				all.WriteString(stmt)
 			}
+		}
+	}
+	tables, err := facts.Tables()
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if used[t.Name] {
+			all.WriteString(t.create())
 		}
 	}
 	for _, d := range defs {

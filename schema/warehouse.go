@@ -25,10 +25,13 @@ const StorageVersion = "v1.2.0"
 type Options struct {
 	Write bool         // open for writing: make the home if need be, migrate, install the definitions
 	Defs  []Definition // the views and macros this program comes with
+	Facts Facts        // the tables this program derives from what a run captured
 	// Wait is how long to wait for another process that holds the warehouse.
 	Wait time.Duration
 	// Talk is told, once, that Open waits and for whom, and which rules of the user's cannot be used. It may be nil.
 	Talk func(message string)
+	// Progress is told, before each run whose facts are derived anew, how many are done of how many. It may be nil.
+	Progress func(done, all int)
 	// MemoryLimit bounds DuckDB's memory, e.g. "512MB"; empty leaves DuckDB's default.
 	MemoryLimit string
 }
@@ -74,7 +77,7 @@ func open(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 	if err != nil {
 		return nil, err
 	}
-	current, err := isCurrent(ctx, db, o.Defs)
+	current, err := isCurrent(ctx, db, o)
 	if err == nil && current {
 		return &Warehouse{DB: db, Home: home}, nil
 	}
@@ -112,7 +115,11 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 		db.Close()
 		return nil, fmt.Errorf("clear %s: %w", home.Temp(), err)
 	}
-	if err := migrate(ctx, db, o.Defs); err != nil {
+	err = migrate(ctx, db, o)
+	if err == nil {
+		err = deriveStale(ctx, db, o)
+	}
+	if err != nil {
 		db.Close()
 		if fresh { // a warehouse that never got its schema is worth nothing and would confuse the next open
 			os.Remove(home.Warehouse())

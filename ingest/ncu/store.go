@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prof/ingest/load"
+	"prof/internal/mask"
 )
 
 // store puts Results into the warehouse, so many at a time that memory stays bounded.
@@ -142,7 +143,7 @@ func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
 		if r.StartEnd {
 			style = "start_end"
 		}
-		name := load.Mask(r.Name)
+		name := mask.Text(r.Name)
 		path = s.target.Run.Paths.Add(path, r.Domain, load.Normalise(name))
 		s.ranges = append(s.ranges, []driver.Value{s.target.UUID(), launch, int32(i + 1), path, style, r.Domain, name})
 	}
@@ -228,7 +229,7 @@ func (m *metricRows) mask(text string) string {
 	if m.masked == nil || len(m.masked) >= maxMasked {
 		m.masked = map[string]string{}
 	}
-	out := load.Mask(text)
+	out := mask.Text(text)
 	m.masked[text] = out
 	return out
 }

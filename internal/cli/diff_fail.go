@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"prof/queries/diff"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 )
 
 // failDiff chooses the exit code by --fail-over, and says on stderr which stages it follows from.

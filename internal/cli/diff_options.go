@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/queries/diff"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 	"prof/render"
 )
 

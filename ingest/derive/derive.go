@@ -1,0 +1,207 @@
+// Package derive stores what follows from a run's captures, its workload and the rules: facts, each defined by one SQL file and read by
+// queries as a table. It runs at the end of every ingest, in its transaction, and again where a definition, a rule or a fact of the
+// workload has changed.
+package derive
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"prof/schema"
+	"prof/schema/sqlfile"
+)
+
+//go:embed sql/*/*.sql
+var files embed.FS
+
+// Facts fills the tables of facts, see schema.Facts. The zero value is ready.
+type Facts struct{}
+
+// fact is one file: a table, or a step towards others whose rows are dropped when all is stored.
+type fact struct {
+	sqlfile.File
+	step bool
+}
+
+// load reads the files, each behind those that it reads from.
+var load = sync.OnceValues(func() ([]fact, error) {
+	names, err := fs.Glob(files, "sql/*/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]fact{}
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		base := strings.TrimSuffix(path.Base(name), ".sql")
+		f, err := sqlfile.Parse(base, string(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, c := range f.Columns {
+			if c.Type == "" {
+				return nil, fmt.Errorf("%s: column %s has no type", name, c.Name)
+			}
+		}
+		byName[base] = fact{f, strings.HasPrefix(base, "_")}
+	}
+	for name, f := range byName {
+		for _, t := range f.Needs {
+			if _, own := byName[t]; own {
+				return nil, fmt.Errorf("%s needs %s, a fact: what it needs is looked for before any fact is stored", name, t)
+			}
+		}
+	}
+	return inOrder(byName), nil
+})
+
+var word = regexp.MustCompile(`\w+`)
+
+func inOrder(byName map[string]fact) []fact {
+	var out []fact
+	done := map[string]bool{}
+	var put func(name string)
+	put = func(name string) {
+		f, known := byName[name]
+		if !known || done[name] {
+			return
+		}
+		done[name] = true
+		for _, used := range word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1) {
+			put(used)
+		}
+		out = append(out, f)
+	}
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range byName {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		put(name)
+	}
+	return out
+}
+
+var comment = regexp.MustCompile(`--[^\n]*`)
+
+// Tables are the tables of facts, in the order in which they are filled.
+func (Facts) Tables() ([]schema.Table, error) {
+	all, err := load()
+	if err != nil {
+		return nil, err
+	}
+	var out []schema.Table
+	for _, f := range all {
+		if f.step {
+			continue
+		}
+		t := schema.Table{Name: f.Name, Doc: fmt.Sprintf("%s Grain: %s. Key: run_id, %s.", f.Doc, f.Grain, f.Key), Columns: []schema.TableColumn{{Name: "run_id", Type: "UUID NOT NULL", Doc: "the run"}}}
+		for _, c := range f.Columns {
+			t.Columns = append(t.Columns, schema.TableColumn{Name: c.Name, Type: c.Type, Doc: c.Doc})
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// Checksum identifies the definitions of the facts.
+func (Facts) Checksum() (string, error) {
+	all, err := load()
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, f := range all {
+		fmt.Fprintf(h, "%s %v\n%s\n", f.Name, f.Needs, comment.ReplaceAllString(f.Body, ""))
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Derive fills the tables with the facts of a run that has none.
+func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
+	all, err := load()
+	if err != nil {
+		return err
+	}
+	has, err := present(ctx, q, all, runID)
+	if err != nil {
+		return err
+	}
+	run := schema.Quote(runID) + "::UUID"
+	for _, f := range all {
+		missing := slices.ContainsFunc(f.Needs, func(table string) bool { return !has[table] })
+		if missing && !f.step {
+			continue
+		}
+		body := strings.ReplaceAll(f.Body, "$run", run)
+		if missing { // others read it
+			body += "\nLIMIT 0"
+		}
+		names := make([]string, len(f.Columns))
+		for i, c := range f.Columns {
+			names[i] = `"` + c.Name + `"`
+		}
+		list := strings.Join(names, ", ")
+		stmt := fmt.Sprintf("INSERT INTO %s (run_id, %s) SELECT %s, %s FROM (\n%s\n)", f.Name, list, run, list, body)
+		if f.step {
+			stmt = fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s AS SELECT %s FROM (\n%s\n)", f.Name, list, body)
+		}
+		if _, err := q.ExecContext(ctx, stmt); err != nil {
+			return fmt.Errorf("derive %s: %w", f.Name, err)
+		}
+	}
+	for _, f := range all {
+		if f.step {
+			if _, err := q.ExecContext(ctx, "DROP TABLE "+f.Name); err != nil {
+				return fmt.Errorf("drop %s: %w", f.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// present says which of the tables that facts need have rows of the run.
+func present(ctx context.Context, q schema.SQL, all []fact, runID string) (map[string]bool, error) {
+	var tables []string
+	for _, f := range all {
+		for _, t := range f.Needs {
+			if !slices.Contains(tables, t) {
+				tables = append(tables, t)
+			}
+		}
+	}
+	has := map[string]bool{}
+	if len(tables) == 0 {
+		return has, nil
+	}
+	parts := make([]string, len(tables))
+	for i, t := range tables {
+		parts[i] = fmt.Sprintf("SELECT %s AS name WHERE EXISTS (SELECT 1 FROM %s t WHERE t.run_id = %s::UUID)", schema.Quote(t), t, schema.Quote(runID))
+	}
+	rows, err := q.QueryContext(ctx, strings.Join(parts, "\nUNION ALL "))
+	if err != nil {
+		return nil, fmt.Errorf("look what run %s holds: %w", runID, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var t string
+		if err := rows.Scan(&t); err != nil {
+			return nil, err
+		}
+		has[t] = true
+	}
+	return has, rows.Err()
+}

@@ -1,0 +1,70 @@
+-- trend v1: A stage's time or rate in the runs of one workload, one after the other: what prof trend shows. From what is kept of each run when it is ingested.
+-- grain: one run and stage
+-- key: run_id, stage
+-- params:
+--   workload VARCHAR = NULL: a workload_key, a unique prefix of one, a command, or a run of the workload, named in any way; NULL: that of the latest run that has one
+--   tag VARCHAR = NULL: only runs with this tag, key=value; of several, with a line break between, a run must have all
+--   stage VARCHAR = NULL: only this stage; (run) for runs without stages
+--   metric VARCHAR = 'gpu_span_ns': gpu_span_ns, gpu_busy_ns, gpu_sum_ns or cpu_ns of a pass, or mfu_ratio, mbu_ratio or tokens_per_s of all passes
+-- columns:
+--   run: the run's name
+--   stage: the stage; (run): all device work of a run without stages
+--   value: the metric: the median over the passes that were measured, as one pass in which the host stalls would move the mean; NULL when not known
+--   mean: mean over them; NULL for a metric of all passes
+--   std: their sample standard deviation (n-1); NULL for a single one
+--   passes: passes that were measured and have the metric; of a run without stages, its captures
+--   at: UTC time at which its capture began; of the ingest when no source says
+--   commit: commit of the working folder's repository; NULL when not known, as the next two
+--   branch: its branch
+--   is_dirty: whether it held changes that were not committed
+--   gpu: GPU, or GPUs when they differ; NULL when no source says
+--   driver: version of its driver; NULL when no source says
+--   tool: what captured it: nsys or torch
+--   tool_version: its version; NULL when the capture does not say
+--   prompt_token_count: tokens of the prompts of each pass; NULL when not known or not the same in all
+--   decode_token_count: decoded tokens of each pass; NULL likewise
+--   sequence_count: sequences of each pass; NULL likewise
+--   is_varying: whether tokens or sequences differ between its passes
+--   host: machine that it was captured on; NULL when no source says
+--   prof_version: version of prof that ingested it
+--   workload: its workload_key, or its command when prof did not capture it
+--   run_id: its id
+
+WITH w AS (
+    SELECT w.run_id, w.run, w.at, w.workload, w.commit, w.branch, w.is_dirty, w.host, w.prof_version FROM _workload_run(workload := workload, tag := tag) w
+), whole AS ( -- runs without passes of stages: one sample a capture
+    SELECT k.run_id, k.source_id, sum(k.sum_ns)::BIGINT AS gpu_sum_ns FROM work_sum k
+    WHERE k.is_counted AND k.run_id IN (SELECT w.run_id FROM w WHERE w.run_id NOT IN (SELECT x.run_id FROM stage_pass x WHERE x.is_counted)) GROUP BY k.run_id, k.source_id
+), span AS (
+    SELECT d.run_id, d.source_id, (max(d.end_ns) - min(d.start_ns))::BIGINT AS gpu_span_ns, sum(d.kernel_ns + d.graph_ns + d.copy_ns)::BIGINT AS gpu_busy_ns
+    FROM device_time d WHERE d.range_id IS NULL AND d.run_id IN (SELECT whole.run_id FROM whole) GROUP BY d.run_id, d.source_id
+), p AS (
+    SELECT s.run_id, s.source_id, s.stage, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.prompt_token_count, s.decode_token_count, s.sequence_count
+    FROM stage_pass s WHERE s.run_id IN (SELECT w.run_id FROM w) AND s.is_counted AND NOT s.is_warmup
+    UNION ALL
+    SELECT whole.run_id, whole.source_id, '(run)', NULL, span.gpu_span_ns, span.gpu_busy_ns, whole.gpu_sum_ns, NULL, NULL, NULL
+    FROM whole LEFT JOIN span ON span.run_id = whole.run_id AND span.source_id = whole.source_id
+), v AS (
+    SELECT p.run_id, p.source_id, p.stage, p.prompt_token_count, p.decode_token_count, p.sequence_count,
+        CASE metric WHEN 'gpu_span_ns' THEN p.gpu_span_ns WHEN 'gpu_busy_ns' THEN p.gpu_busy_ns WHEN 'gpu_sum_ns' THEN p.gpu_sum_ns WHEN 'cpu_ns' THEN p.cpu_ns
+            WHEN 'mfu_ratio' THEN NULL WHEN 'mbu_ratio' THEN NULL WHEN 'tokens_per_s' THEN NULL
+            ELSE error('ARGUMENT: --metric is gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns, mfu_ratio, mbu_ratio or tokens_per_s') END AS value
+    FROM p WHERE stage IS NULL OR p.stage = stage
+), g AS (
+    SELECT v.run_id, v.stage, min(v.source_id) AS source_id, count(v.value) AS passes, count(*) AS all_passes, median(v.value)::DOUBLE AS value, avg(v.value) AS mean, _std(v.value) AS std,
+        CASE WHEN min(v.prompt_token_count) = max(v.prompt_token_count) THEN min(v.prompt_token_count) END AS prompt_token_count,
+        CASE WHEN min(v.decode_token_count) = max(v.decode_token_count) THEN min(v.decode_token_count) END AS decode_token_count,
+        CASE WHEN min(v.sequence_count) = max(v.sequence_count) THEN min(v.sequence_count) END AS sequence_count,
+        coalesce(min(v.prompt_token_count) <> max(v.prompt_token_count) OR min(v.decode_token_count) <> max(v.decode_token_count) OR min(v.sequence_count) <> max(v.sequence_count), false) AS is_varying
+    FROM v GROUP BY v.run_id, v.stage
+), gpu AS (
+    SELECT d.run_id, string_agg(DISTINCT d.name, ', ' ORDER BY d.name) AS gpu FROM device d WHERE d.run_id IN (SELECT w.run_id FROM w) GROUP BY d.run_id
+), driver AS (
+    SELECT f.run_id, string_agg(DISTINCT f.value, ', ' ORDER BY f.value) AS driver FROM source_fact f WHERE f.key = 'driver.version' AND f.run_id IN (SELECT w.run_id FROM w) GROUP BY f.run_id
+)
+SELECT w.run, g.stage, coalesce(f.value, g.value) AS value, g.mean, g.std, CASE WHEN f.value IS NULL THEN g.passes ELSE g.all_passes END AS passes,
+    w.at, w.commit, w.branch, w.is_dirty, gpu.gpu, driver.driver, s.kind AS tool, s.tool_version, g.prompt_token_count, g.decode_token_count, g.sequence_count, g.is_varying, w.host, w.prof_version, w.workload, w.run_id
+FROM g JOIN w ON w.run_id = g.run_id LEFT JOIN source s ON s.run_id = g.run_id AND s.source_id = g.source_id
+    LEFT JOIN stage_figure f ON f.run_id = g.run_id AND f.stage = g.stage AND f.metric = metric
+    LEFT JOIN gpu ON gpu.run_id = g.run_id LEFT JOIN driver ON driver.run_id = g.run_id
+ORDER BY w.at, w.run_id, array_position(['prefill', 'decode'], g.stage) NULLS LAST, g.stage

@@ -1,0 +1,87 @@
+-- top-kernels v3: Kernels by total time, as nsys' cuda_gpu_kern_sum; with what bounds them where Nsight Compute profiled them.
+-- grain: one kernel name, short name or family
+-- key: kernel
+-- notes: graph timelines
+-- params:
+--   run VARCHAR: the run
+--   top BIGINT = 20: rows at most; 0 for all
+--   stage VARCHAR = NULL: only kernels launched in this stage; (none) for those outside every stage
+--   device BIGINT = NULL: only this GPU
+--   by VARCHAR = 'name': what to add up: name (demangled), short (base name) or family
+--   with_ncu BOOLEAN = false: show what Nsight Compute measured of these kernels in the same run
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   rank: place by total time
+--   kernel: name, short name or family
+--   calls: executions
+--   total_ns: sum of the execution times
+--   mean_ns: mean execution time
+--   median_ns: median execution time; of an even number of calls the mean of the middle two
+--   min_ns: shortest execution
+--   max_ns: longest execution
+--   std_ns: sample standard deviation (n-1); NULL for a single call
+--   share_ratio: total_ns as a share of all rows' total before top cuts
+--   bound [with_ncu]: what bounds it: latency, memory, compute or unknown; of several grids, that of the most time in the timeline; NULL when not profiled
+--   limiter [with_ncu]: what it leans on, as in bottlenecks
+--   roof_ratio [with_ncu]: the higher of compute and memory throughput of their peaks, mean over the profiled grids by their time in the timeline
+--   profiled_ratio [with_ncu]: share of total_ns that ran with a grid and block that was profiled
+--   occupancy_ratio [with_ncu]: achieved occupancy, mean likewise
+--   profiled_count [with_ncu]: profiled launches
+--   role: what the family does; NULL when no rule matches, (several) when the names differ
+--   family: kernel family by kernel_rule; NULL when no rule matches, (several) when the names differ
+
+WITH h AS (
+    SELECT CASE "by" WHEN 'name' THEN n.name WHEN 'short' THEN n.short_name
+            WHEN 'family' THEN coalesce(c.family, '(unclassified)')
+            ELSE error('ARGUMENT: --by is name, short or family') END AS kernel,
+        g.duration_ns, g.calls, c.family, c.role
+    FROM _kernel_histogram(run, device := device, source := source) g
+    JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = g.kernel_name_id
+    LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = g.kernel_name_id
+    LEFT JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = g.path_id
+    WHERE stage IS NULL OR coalesce(s.stage, '(none)') = stage
+), d AS (
+    SELECT h.kernel, h.duration_ns, sum(h.calls)::BIGINT AS calls FROM h GROUP BY h.kernel, h.duration_ns
+), label AS (
+    SELECT h.kernel, CASE WHEN min(h.family) IS DISTINCT FROM max(h.family) THEN '(several)' ELSE min(h.family) END AS family,
+        CASE WHEN min(h.role) IS DISTINCT FROM max(h.role) THEN '(several)' ELSE min(h.role) END AS role
+    FROM h GROUP BY h.kernel
+), t AS (
+    SELECT d.kernel, sum(d.calls)::BIGINT AS calls, sum(d.calls * d.duration_ns)::BIGINT AS total_ns,
+        min(d.duration_ns) AS min_ns, max(d.duration_ns) AS max_ns, sum(d.calls::HUGEINT * d.duration_ns * d.duration_ns) AS squares
+    FROM d GROUP BY d.kernel
+), w AS (
+    SELECT d.kernel, d.duration_ns, t.calls AS n,
+        sum(d.calls) OVER (PARTITION BY d.kernel ORDER BY d.duration_ns) AS upto
+    FROM d JOIN t ON t.kernel = d.kernel
+), m AS (
+    SELECT w.kernel,
+        (min(w.duration_ns) FILTER (w.upto > (w.n - 1) // 2) + min(w.duration_ns) FILTER (w.upto > w.n // 2)) / 2.0::DOUBLE AS median_ns
+    FROM w GROUP BY w.kernel
+), ranked AS (
+    SELECT row_number() OVER (ORDER BY t.total_ns DESC, t.kernel) AS rank, t.kernel, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, m.median_ns,
+        t.min_ns, t.max_ns, -- from exact sums, as _std
+        CASE WHEN t.calls > 1 THEN sqrt((t.calls::HUGEINT * t.squares - t.total_ns::HUGEINT * t.total_ns)::DOUBLE / (t.calls::DOUBLE * (t.calls - 1))) END AS std_ns,
+        t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, label.role, label.family
+    FROM t JOIN m ON m.kernel = t.kernel JOIN label ON label.kernel = t.kernel
+), grids AS (
+    SELECT CASE "by" WHEN 'name' THEN n.name WHEN 'short' THEN n.short_name WHEN 'family' THEN coalesce(c.family, '(unclassified)') END AS kernel,
+        t.kernel_name_id, t.grid, t.block, t.total_ns
+    FROM _timeline_grid(run, stage := stage, device := device, source := source) t
+    JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = t.kernel_name_id
+    LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = t.kernel_name_id
+    WHERE with_ncu
+), ncu AS (
+    SELECT g.kernel, arg_max(struct_pack(bound := m.bound, limiter := m.limiter), (g.total_ns, m.kernel, g.grid, g.block)) AS top_grid,
+        list_sum(list(m.roof_ratio * g.total_ns ORDER BY m.roof_ratio * g.total_ns)) / sum(g.total_ns) FILTER (m.roof_ratio IS NOT NULL) AS roof_ratio,
+        list_sum(list(m.occupancy_ratio * g.total_ns ORDER BY m.occupancy_ratio * g.total_ns)) / sum(g.total_ns) FILTER (m.occupancy_ratio IS NOT NULL) AS occupancy_ratio,
+        sum(m.launches)::BIGINT AS profiled_count, sum(g.total_ns)::BIGINT AS profiled_ns
+    FROM grids g JOIN _ncu_class(run, stage := stage, source := source) m ON m.timeline_name_id = g.kernel_name_id AND m.grid = g.grid AND m.block = g.block
+    WHERE with_ncu
+    GROUP BY g.kernel
+)
+SELECT q.rank, q.kernel, q.calls, q.total_ns, q.mean_ns, q.median_ns, q.min_ns, q.max_ns, q.std_ns, q.share_ratio,
+    ncu.top_grid.bound, ncu.top_grid.limiter, ncu.roof_ratio, ncu.profiled_ns / nullif(q.total_ns, 0) AS profiled_ratio, ncu.occupancy_ratio, ncu.profiled_count, q.role, q.family
+FROM ranked q LEFT JOIN ncu ON ncu.kernel = q.kernel
+WHERE top = 0 OR q.rank <= top
+ORDER BY q.rank

@@ -1,0 +1,48 @@
+-- operator-stacks v1: Operators by the Python functions they were called in; the rows add up to the self times of all operators.
+-- grain: one operator and its innermost functions
+-- key: operator, functions
+-- notes: operator-calls stack outside
+-- params:
+--   run VARCHAR: the run
+--   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)
+--   by VARCHAR = 'operator': what to add up: operator (an operator and the functions) or function (the functions alone)
+--   frames BIGINT = 3: innermost functions to tell apart
+--   with_torch BOOLEAN = false: count functions of PyTorch, built-in ones and those of Python's own loader among them too
+--   stage VARCHAR = NULL: only operators called in this stage; (none) for those outside every stage
+--   top BIGINT = 20: rows at most; 0 for all
+--   source VARCHAR = NULL: operators of torch (traces) or nsys (emit_nvtx); by default the first of them that the run has
+-- columns:
+--   rank: place by self_device_ns, then self_cpu_ns
+--   operator: name; NULL by function
+--   functions: file(line): function or nn.Module, from the innermost outwards; (none) when none is known, as for operators that autograd's own thread called
+--   calls: calls, as in top-operators
+--   self_device_ns: time of the device work launched by it but not by operators inside it
+--   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
+--   share_ratio: self_device_ns as a share of all rows' before top cuts; NULL when there is none
+
+WITH RECURSIVE stack AS (
+    SELECT s.stack_id, s.parent_stack_id, CASE WHEN with_torch OR NOT regexp_matches(s.function, '^<|^torch/|site-packages/torch/') THEN [s.function] ELSE [] END AS own
+    FROM python_stack s WHERE s.run_id = run
+), w AS (
+    SELECT s.stack_id, s.own::VARCHAR[] AS shown FROM stack s WHERE s.parent_stack_id IS NULL
+    UNION ALL
+    SELECT s.stack_id, list_concat(w.shown, s.own)[-frames:] FROM w JOIN stack s ON s.parent_stack_id = w.stack_id
+), part AS (
+    SELECT o.op_name_id, o.stack_id, count(*) FILTER (NOT o.is_folded) AS calls, sum(o.self_device_ns) AS self_device_ns, sum(o.self_cpu_ns) AS self_cpu_ns
+    FROM op o LEFT JOIN path_stage s ON s.run_id = o.run_id AND s.path_id = o.path_id
+    WHERE o.run_id = run AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+        AND o.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
+    GROUP BY o.op_name_id, o.stack_id
+), t AS (
+    SELECT CASE "by" WHEN 'operator' THEN n.name WHEN 'function' THEN NULL ELSE error('ARGUMENT: --by is operator or function') END AS operator,
+        coalesce(nullif(array_to_string(list_reverse(w.shown), ' < '), ''), '(none)') AS functions,
+        sum(p.calls)::BIGINT AS calls, sum(p.self_device_ns)::BIGINT AS self_device_ns, sum(p.self_cpu_ns)::BIGINT AS self_cpu_ns
+    FROM part p JOIN op_name n ON n.run_id = run AND n.op_name_id = p.op_name_id LEFT JOIN w ON w.stack_id = p.stack_id
+    WHERE _fits(n.name, operator)
+    GROUP BY ALL
+)
+SELECT row_number() OVER (ORDER BY t.self_device_ns DESC, t.self_cpu_ns DESC, t.operator, t.functions) AS rank, t.operator, t.functions, t.calls, t.self_device_ns, t.self_cpu_ns,
+    t.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM t x), 0) AS share_ratio
+FROM t
+QUALIFY top = 0 OR rank <= top
+ORDER BY rank

@@ -1,0 +1,12 @@
+-- _timeline: The sources of a run whose timeline is counted. A run may hold the same work twice, captured by Nsight Systems and by the PyTorch profiler: no sum may hold both.
+-- grain: one source
+-- key: source_id
+-- params:
+--   run VARCHAR: the run
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   source_id: the source
+
+SELECT t.source_id
+FROM timeline t
+WHERE t.run_id = run AND CASE WHEN source IS NULL THEN t.is_counted WHEN source IN ('nsys', 'torch') THEN t.kind = source ELSE error('ARGUMENT: --source is nsys or torch')::BOOLEAN END
