@@ -39,7 +39,7 @@ WITH q AS (
     JOIN ncu_flop f ON f.run_id = l.run_id AND f.launch_id = l.launch_id AND f.flop > 0 AND (fp16 OR f.resource <> 'fp16')
     LEFT JOIN _device_roof pf ON pf.name = l.device AND pf.resource = f.resource
     LEFT JOIN _device_roof pd ON pd.name = l.device AND pd.resource = 'dram'
-    WHERE l.run_id = run AND (launch IS NULL OR l.launch_id = launch) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
+    WHERE l.run_id = run AND (launch IS NULL OR _id_number(l.launch_id) - 1 = launch) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
 ), a AS (
     SELECT q.launch_id, q.kernel, q.resource, q.flop, q.dram_bytes, q.intensity, q.flop_per_s, q.dram_bytes_per_s, q.roof_flop_per_s, q.roof_bytes_per_s, q.stage, q.grid, q.block, q.device,
         q.basis,
@@ -49,7 +49,7 @@ WITH q AS (
             ELSE least(q.roof_flop_per_s, q.intensity * q.roof_bytes_per_s) END AS attainable
     FROM q
 )
-SELECT a.launch_id AS launch, a.kernel, a.resource, a.flop_per_s / nullif(a.attainable, 0) AS attained_ratio,
+SELECT _id_number(a.launch_id) - 1 AS launch, a.kernel, a.resource, a.flop_per_s / nullif(a.attainable, 0) AS attained_ratio,
     CASE WHEN a.intensity < a.ridge THEN 'memory' WHEN a.intensity >= a.ridge OR a.dram_bytes = 0 THEN 'compute' END AS side,
     a.flop_per_s AS achieved_flop_per_s, a.attainable AS attainable_flop_per_s, a.intensity, a.ridge, a.dram_bytes_per_s AS achieved_bytes_per_s,
     a.roof_flop_per_s, a.roof_bytes_per_s, a.flop, a.dram_bytes, a.basis, a.stage, a.grid, a.block, a.device

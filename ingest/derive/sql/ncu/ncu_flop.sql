@@ -3,7 +3,7 @@
 -- key: launch_id, resource
 -- needs: ncu_launch
 -- columns:
---   launch_id INTEGER: the launch
+--   launch_id BIGINT: the launch
 --   resource VARCHAR: fp64, fp32, fp16, or tensor_ and the type of the inputs; where a chip counts several types together, the one whose rate they share (fp4_fp6_fp8 is tensor_fp8, fp16_bf16_tf32 tensor_fp16)
 --   is_main BOOLEAN: whether the efficiency of the launch is judged by them: those of tensor cores where it has some, else all that it has
 --   flop DOUBLE: operations, a multiply-add being 2, predicated-off threads left out; packed halves count each. Tensor operations as ncu counts them (sm__ops_path_tensor_src_*), padding included. fp16 is an upper bound: compilers also move constants with HFMA2

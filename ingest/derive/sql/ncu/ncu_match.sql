@@ -5,7 +5,7 @@
 -- columns:
 --   kind VARCHAR: kind of timeline: nsys or torch, whether or not the run has it
 --   is_counted BOOLEAN: whether it is the kind that is counted; nsys in a run without a timeline
---   launch_id INTEGER: the profiled launch
+--   launch_id BIGINT: the profiled launch
 --   kernel_name_id BIGINT: name as ncu spells it
 --   timeline_name_id BIGINT: name as the timeline spells it; NULL when the timeline has none, or several of the spelling
 --   matched_by VARCHAR: occurrence (every launch was profiled, this one is the n-th), stage (kernel, grid, block and stage), grid (kernel, grid and block), or NULL when not matched

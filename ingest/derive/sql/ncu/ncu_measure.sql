@@ -3,7 +3,7 @@
 -- key: launch_id
 -- needs: ncu_launch
 -- columns:
---   launch_id INTEGER: the launch
+--   launch_id BIGINT: the launch
 --   source_id INTEGER: the source
 --   device_id INTEGER: GPU; NULL when not said
 --   device VARCHAR: its name; NULL when not said
@@ -13,7 +13,7 @@
 --   role VARCHAR: what the family does; NULL when no rule matches
 --   grid VARCHAR: blocks, x * y * z
 --   block VARCHAR: threads of a block, x * y * z
---   path_id INTEGER: path of its NVTX ranges; 0 outside every range, NULL when not captured
+--   path_id BIGINT: path of its NVTX ranges; 0 outside every range, NULL when not captured
 --   range VARCHAR: names of these ranges, outermost first
 --   stage VARCHAR: the stage; NULL when none
 --   duration_ns DOUBLE: replayed execution time (gpu__time_duration.sum)

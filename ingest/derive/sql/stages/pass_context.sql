@@ -3,7 +3,7 @@
 -- key: range_context_id
 -- needs: nvtx_range
 -- columns:
---   range_context_id INTEGER: the set of ranges, as in kernel, memop, api_call, ...
+--   range_context_id BIGINT: the set of ranges, as in kernel, memop, api_call, ...
 --   range_id BIGINT: the pass
 --   stage VARCHAR: its stage
 --   is_warmup BOOLEAN: whether it is warm-up
