@@ -50,9 +50,9 @@ WITH d AS (
 ), profiled AS (
     SELECT DISTINCT x.timeline_name_id, x.grid, x.block FROM x
 ), whole AS (
-    SELECT sum(h.calls * h.duration_ns)::BIGINT AS total_ns
-    FROM _kernel_histogram(run, device := device, source := source) h LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = h.path_id
-    WHERE stage IS NULL OR coalesce(s.stage, '(none)') = stage
+    SELECT sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
+    FROM kernel_duration k LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
+    WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR k.device_id = device) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
 ), t AS (
     SELECT t.kernel_name_id, sum(t.total_ns)::BIGINT AS total_ns, CASE WHEN count(t.grid) > 0 THEN coalesce(sum(t.total_ns) FILTER (p.grid IS NOT NULL), 0)::BIGINT END AS profiled_ns
     FROM _timeline_grid(run, stage := stage, device := device, source := source) t
