@@ -30,14 +30,15 @@
 --   range_id: the range; NULL with the basis period
 
 WITH parted AS MATERIALIZED (
-    SELECT row_number() OVER (ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage) AS id, row_number() OVER (PARTITION BY s.stage, s.source_id, s.pid, s.device_id ORDER BY s.start_ns, s.range_id) AS nth,
+    SELECT row_number() OVER (ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage) AS id, s.nth,
         s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.stage, s.name, s.start_ns, s.time_ns, s.time_basis, s.period_ns, s.is_warmup,
         CASE WHEN s.kernel_ns IS NULL THEN [s.busy_ns, s.idle_ns] ELSE [s.kernel_ns, s.graph_ns, s.copy_ns, s.other_ns, s.launch_bound_ns, s.wait_ns, s.call_ns, s.host_ns, s.profiler_ns, s.queued_ns, s.unknown_ns] END || CASE s.time_basis WHEN 'gpu_period' THEN [s.between_ns] ELSE [] END AS parts,
         CASE WHEN s.kernel_ns IS NULL THEN ['busy', 'idle', 'between'] ELSE ['kernel', 'graph', 'copy', 'other', 'launch-bound', 'synchronising', 'cuda-call', 'host-bound', 'profiler', 'queued', 'unknown', 'between'] END AS causes
-    FROM _step(run, device := device, source := source) s
+    FROM step s JOIN _timeline(run, source := source) t ON t.source_id = s.source_id
+    WHERE s.run_id = run AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage)
 ), kind AS MATERIALIZED (
     SELECT p.source_id, p.pid, p.device_id, p.stage, p.name, min(p.id) AS kind, count(*) AS n, median(p.time_ns) AS median_ns
-    FROM parted p WHERE p.time_ns IS NOT NULL AND NOT p.is_warmup AND (stage IS NULL OR p.stage = stage) GROUP BY ALL
+    FROM parted p WHERE p.time_ns IS NOT NULL AND NOT p.is_warmup GROUP BY ALL
 ), s AS MATERIALIZED (
     SELECT p.id, p.nth, p.basis, p.source_id, p.pid, p.device_id, p.range_id, p.stage, p.name, p.start_ns, p.time_ns, p.time_basis, p.period_ns, p.parts, p.causes, k.kind, k.n, k.median_ns
     FROM parted p JOIN kind k ON k.source_id = p.source_id AND k.pid IS NOT DISTINCT FROM p.pid AND k.device_id IS NOT DISTINCT FROM p.device_id AND k.stage = p.stage AND k.name = p.name
