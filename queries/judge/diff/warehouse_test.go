@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	ingestload "prof/ingest/load"
 	"prof/queries"
 	"prof/queries/judge/diff"
@@ -44,28 +45,19 @@ func TestWarehouse(t *testing.T) {
 // filled makes a warehouse of all captures, with digests.
 func filled(t *testing.T) held {
 	t.Helper()
-	defs, err := queries.Definitions()
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: defs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ids []string
 	for _, name := range slices.Sorted(maps.Keys(captures)) {
 		var paths []string
 		for _, p := range captures[name] {
 			paths = append(paths, filepath.Join("..", "..", "..", "testdata", p))
 		}
-		res, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: name, Now: time.Now(), ProfVersion: "test", Load: ingestload.Options{Threads: 2}})
+		_, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: name, Now: time.Now(), ProfVersion: "test", Load: ingestload.Options{Threads: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids = append(ids, res.Run.ID)
-	}
-	if err := queries.EnsureDigests(t.Context(), w, ids, nil); err != nil {
-		t.Fatal(err)
 	}
 	return held{w, queries.NewAsker(w)}
 }

@@ -29,7 +29,7 @@ WITH label AS (
     WHERE n.run_id = run AND (section IS NULL OR n.metric_id IN (SELECT shown.metric_id FROM shown))
         AND _fits(n.name, metric)
 )
-SELECT l.launch_id AS launch, k.name AS kernel, _dims(l.grid_x, l.grid_y, l.grid_z) AS grid, _dims(l.block_x, l.block_y, l.block_z) AS block,
+SELECT _id_number(l.launch_id) - 1 AS launch, k.name AS kernel, _dims(l.grid_x, l.grid_y, l.grid_z) AS grid, _dims(l.block_x, l.block_y, l.block_z) AS block,
     n.name AS metric, m.value, n.unit, m.text, label.label
 FROM ncu_metric m
 JOIN picked n ON n.metric_id = m.metric_id
@@ -37,6 +37,6 @@ JOIN ncu_launch l ON l.run_id = m.run_id AND l.launch_id = m.launch_id
 JOIN kernel_name k ON k.run_id = l.run_id AND k.kernel_name_id = l.kernel_name_id
 LEFT JOIN path_stage s ON s.run_id = l.run_id AND s.path_id = l.path_id
 LEFT JOIN label ON label.metric_id = m.metric_id
-WHERE m.run_id = run AND l.kind = 'kernel' AND (launch IS NULL OR l.launch_id = launch)
+WHERE m.run_id = run AND l.kind = 'kernel' AND (launch IS NULL OR _id_number(l.launch_id) - 1 = launch)
     AND (kernel IS NULL OR contains(lower(k.name), lower(kernel))) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
 ORDER BY l.launch_id, n.name

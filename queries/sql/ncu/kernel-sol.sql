@@ -48,7 +48,7 @@ WITH f AS (
         f.fp32_flop + f.tensor_flop + f.fp64_flop AS flop
     FROM f
 )
-SELECT l.launch_id AS launch, l.kernel, l.stage, l.duration_ns, l.sm_ratio, l.memory_ratio, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.l1_hit_ratio,
+SELECT _id_number(l.launch_id) - 1 AS launch, l.kernel, l.stage, l.duration_ns, l.sm_ratio, l.memory_ratio, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.l1_hit_ratio,
     l.l2_hit_ratio, l.occupancy_ratio, l.theoretical_occupancy_ratio, l.waves, l.register_count, l.shared_bytes, l.dram_read_bytes, l.dram_write_bytes,
     l.dram_bytes_per_s, t.fp64_flop, t.fp32_flop, t.fp16_flop, t.tensor_flop, t.flop, t.flop / nullif(l.dram_bytes, 0) AS intensity,
     t.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.sm_hz, l.grid, l.block, l."range", l.source_id

@@ -44,7 +44,7 @@ WITH d AS (
     LEFT JOIN d ON d.source_id = l.source_id AND d.device_id = l.device_id
     LEFT JOIN peak pf ON pf.device = d.device AND pf.resource = f.resource
     LEFT JOIN peak pd ON pd.device = d.device AND pd.resource = 'dram'
-    WHERE (launch IS NULL OR l.launch_id = launch) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
+    WHERE (launch IS NULL OR _id_number(l.launch_id) - 1 = launch) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
 ), a AS (
     SELECT q.launch_id, q.kernel, q.resource, q.flop, q.dram_bytes, q.intensity, q.flop_per_s, q.dram_bytes_per_s, q.roof_flop_per_s, q.roof_bytes_per_s, q.stage, q.grid, q.block, q.device,
         q.basis,
@@ -54,7 +54,7 @@ WITH d AS (
             ELSE least(q.roof_flop_per_s, q.intensity * q.roof_bytes_per_s) END AS attainable
     FROM q
 )
-SELECT a.launch_id AS launch, a.kernel, a.resource, a.flop_per_s / nullif(a.attainable, 0) AS attained_ratio,
+SELECT _id_number(a.launch_id) - 1 AS launch, a.kernel, a.resource, a.flop_per_s / nullif(a.attainable, 0) AS attained_ratio,
     CASE WHEN a.intensity < a.ridge THEN 'memory' WHEN a.intensity >= a.ridge OR a.dram_bytes = 0 THEN 'compute' END AS side,
     a.flop_per_s AS achieved_flop_per_s, a.attainable AS attainable_flop_per_s, a.intensity, a.ridge, a.dram_bytes_per_s AS achieved_bytes_per_s,
     a.roof_flop_per_s, a.roof_bytes_per_s, a.flop, a.dram_bytes, a.basis, a.stage, a.grid, a.block, a.device

@@ -62,13 +62,13 @@ WITH s AS MATERIALIZED (
 ), typical AS ( -- a step without the kernel has 0 of it
     SELECT r.kind, r.kernel_name_id, list_median(list_resize(list(r.ns), any_value(r.n), 0)) AS ns FROM ran r GROUP BY r.kind, r.kernel_name_id
 ), grown AS (
-    SELECT r.id, max(r.ns - t.ns) AS ns, arg_min(r.kernel_name_id, (t.ns - r.ns, r.kernel_name_id)) AS kernel_name_id
-    FROM ran r JOIN typical t ON t.kind = r.kind AND t.kernel_name_id = r.kernel_name_id WHERE r.ns > t.ns GROUP BY r.id
+    SELECT r.id, max(r.ns - t.ns) AS ns, arg_min(n.name, (t.ns - r.ns, n.name_hash)) AS kernel
+    FROM ran r JOIN typical t ON t.kind = r.kind AND t.kernel_name_id = r.kernel_name_id JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = r.kernel_name_id
+    WHERE r.ns > t.ns GROUP BY r.id
 )
-SELECT w.rank, s.nth, s.time_ns, s.time_ns - s.median_ns AS excess_ns, c.cause, c.ns AS cause_ns, s.stage, g.ns AS kernel_excess_ns, n.name AS kernel,
+SELECT w.rank, s.nth, s.time_ns, s.time_ns - s.median_ns AS excess_ns, c.cause, c.ns AS cause_ns, s.stage, g.ns AS kernel_excess_ns, g.kernel,
     s.median_ns, s.name, s.device_id AS device, s.time_basis, s.start_ns, s.basis, s.source_id, s.pid, s.range_id
 FROM slow w JOIN s ON s.id = w.id
 LEFT JOIN cause c ON c.id = w.id
 LEFT JOIN grown g ON g.id = w.id
-LEFT JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = g.kernel_name_id
 ORDER BY w.rank
