@@ -15,8 +15,8 @@
 --   family VARCHAR: kernel family by kernel_rule
 --   bytes BIGINT: the larger of the bytes given and received; NULL when not known
 --   group_count BIGINT: ranks in the communicator; NULL when not known
---   range_context_id INTEGER: the set of ranges it was launched in; NULL when its launch was not captured
---   path_id INTEGER: the path of their names
+--   range_context_id BIGINT: the set of ranges it was launched in; NULL when its launch was not captured
+--   path_id BIGINT: the path of their names
 --   is_whole BOOLEAN: whether all ranks have as many collectives of this kind and communicator
 --   group_name VARCHAR: communicator, or the stream that stands for it
 --   calls BIGINT: collectives of this kind and communicator on the rank

@@ -11,8 +11,8 @@
 --   end_ns BIGINT: end on the device
 --   exposed_ns BIGINT: the part of its time in which no other kernel than collectives ran on the GPU in the same source
 --   kernel_name_id BIGINT: its name
---   range_context_id INTEGER: the set of ranges it was launched in; NULL when its launch was not captured
---   path_id INTEGER: the path of their names; 0 outside every range
+--   range_context_id BIGINT: the set of ranges it was launched in; NULL when its launch was not captured
+--   path_id BIGINT: the path of their names; 0 outside every range
 --   family VARCHAR: kernel family by kernel_rule
 --   operation VARCHAR: what the call says, else what the family says: all-reduce, all-gather, ...; NULL when neither does
 --   in_bytes BIGINT: bytes that the rank gives; NULL when not known

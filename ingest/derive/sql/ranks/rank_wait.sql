@@ -24,8 +24,8 @@
 --   family VARCHAR: kernel family by kernel_rule
 --   bytes BIGINT: the larger of the bytes given and received; NULL when not known
 --   group_count BIGINT: ranks in the communicator; NULL when not known
---   range_context_id INTEGER: the set of ranges it was launched in
---   path_id INTEGER: the path of their names
+--   range_context_id BIGINT: the set of ranges it was launched in
+--   path_id BIGINT: the path of their names
 --   error_ns BIGINT: largest error of the clocks of the ranks' sources; 0 within one source, NULL when not known
 --   collective_offset_ns BIGINT: the moment of the source's time 0 by the clock of the job's first source, as the ends of matched collectives have it; NULL without some
 --   collective_count BIGINT: the matched collectives that this is the median of

@@ -3,10 +3,10 @@
 -- key: path_id
 -- needs: nvtx_range
 -- columns:
---   path_id INTEGER: path whose innermost range is a step
+--   path_id BIGINT: path whose innermost range is a step
 --   name VARCHAR: normalised name of the step
 --   stage VARCHAR: stage that it is in, by stage_rule; NULL when in none
---   stage_path_id INTEGER: path of the pass of that stage
+--   stage_path_id BIGINT: path of the pass of that stage
 --   is_warmup BOOLEAN: whether a warm-up rule matches a range of the path
 
 -- Names: an optional place (`LLM@`, `[Executor] _`), words of what is stepped, step or iter(ation), and what tells one from the next

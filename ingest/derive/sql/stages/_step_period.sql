@@ -7,7 +7,7 @@
 --   pid INTEGER: process; NULL when the launches were not captured
 --   device_id INTEGER: GPU
 --   name VARCHAR: kernel that a step begins with, or graph replay
---   path_id INTEGER: path of names of the ranges that it was launched in
+--   path_id BIGINT: path of names of the ranges that it was launched in
 --   start_ns BIGINT: its start
 --   period_ns BIGINT: to the next one; NULL for the last step of those that follow each other
 --   gpu_span_ns BIGINT: to the last end of the work that began before the next one; NULL for the last, whose end nothing tells

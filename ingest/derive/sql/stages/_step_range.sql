@@ -3,14 +3,14 @@
 -- key: range_id
 -- needs: _step_path
 -- columns:
---   range_id INTEGER: the range
+--   range_id BIGINT: the range
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   stage VARCHAR: stage, by stage_rule; NULL when in none
 --   name VARCHAR: normalised name
 --   start_ns BIGINT: start on the CPU
 --   cpu_ns BIGINT: time on the CPU; NULL when it never ended
---   next_range_id INTEGER: the next step on its thread, where it is in the same pass and no pass of a stage begins between; NULL for the last
+--   next_range_id BIGINT: the next step on its thread, where it is in the same pass and no pass of a stage begins between; NULL for the last
 --   is_warmup BOOLEAN: whether a warm-up rule matches, or the workload says so
 --   decode_count BIGINT: generating sequences; NULL when not known
 --   token_count BIGINT: tokens decoded, all sequences together; NULL when not known

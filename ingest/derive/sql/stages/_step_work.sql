@@ -11,7 +11,7 @@
 --   duration_ns BIGINT: time it took; 0 for a replay whose kernels were traced, which have rows of their own
 --   is_replay BOOLEAN: whether it is a graph replay
 --   work_id BIGINT: kernel_name_id of a kernel; of a replay its graph, or what it holds where that is not said; NULL for a copy or fill
---   path_id INTEGER: path of names of the ranges that it was launched in
+--   path_id BIGINT: path of names of the ranges that it was launched in
 
 WITH w AS (
     SELECT k.source_id, k.pid, k.device_id, k.start_ns, k.duration_ns, false AS is_replay, k.kernel_name_id AS work_id, k.path_id FROM kernel k WHERE k.run_id = $run

@@ -7,7 +7,7 @@
 --   source_id INTEGER: the source
 --   pid INTEGER: process; NULL when the launches were not captured
 --   device_id INTEGER: GPU; NULL for a step without device work
---   range_id INTEGER: the range; NULL with the basis period
+--   range_id BIGINT: the range; NULL with the basis period
 --   stage VARCHAR: stage, by stage_rule; (none) outside of stages
 --   name VARCHAR: normalised name of the range; with the basis period the kernel that begins each step, or graph replay
 --   start_ns BIGINT: start of its first device work; of the range where it has none
