@@ -50,8 +50,8 @@ var load = sync.OnceValues(func() (map[string]*fact, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		for _, c := range f.Columns {
-			if c.Type == "" {
-				return nil, fmt.Errorf("%s: column %s has no type", name, c.Name)
+			if c.Type == "" || schema.IsID(base, c.Name) && !strings.HasPrefix(c.Type, "BIGINT") {
+				return nil, fmt.Errorf("%s: column %s has the type %q: it needs one, and an id is BIGINT", name, c.Name, c.Type)
 			}
 		}
 		all[base] = &fact{File: f, step: strings.HasPrefix(base, "_")}

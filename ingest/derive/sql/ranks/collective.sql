@@ -22,7 +22,7 @@
 --   rank_id BIGINT: the process's rank in it
 
 -- A group of calls (ncclGroupStart to ncclGroupEnd) may become one kernel, whose bytes are those of all its calls; of several kernels
--- launched in one range it is not known which call is whose. Of other kernels only those that run at the time of a collective matter.
+-- launched in one range it is not known which call is whose.
 WITH k AS (
     SELECT k.source_id, k.pid, k.device_id, k.stream_id, k.start_ns, k.start_ns + k.duration_ns AS end_ns, k.kernel_name_id, k.range_context_id, k.path_id, n.family, n.said
     FROM kernel k JOIN _collective_name n ON n.kernel_name_id = k.kernel_name_id
@@ -39,15 +39,11 @@ WITH k AS (
     FROM call c JOIN range_context x ON x.run_id = $run AND x.range_id = c.range_id AND x.is_innermost
     JOIN k ON k.range_context_id = x.range_context_id
     GROUP BY x.range_context_id HAVING count(*) = 1
-), upto AS (
-    SELECT k.source_id, k.device_id, k.start_ns, max(k.end_ns) OVER (PARTITION BY k.source_id, k.device_id ORDER BY k.start_ns) AS end_ns FROM k
 ), other AS ( -- how much of the time up to the last end so far other kernels have covered
     SELECT o.source_id, o.device_id, o.start_ns, max(o.end_ns) OVER w AS until_ns, o.end_ns, max(o.end_ns) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns
     FROM (
-        SELECT k.source_id, k.device_id, k.start_ns, max(k.start_ns + k.duration_ns) AS end_ns
-        FROM (SELECT k.source_id, k.device_id, k.start_ns, k.duration_ns FROM kernel k WHERE k.run_id = $run AND k.kernel_name_id NOT IN (SELECT n.kernel_name_id FROM _collective_name n)) k
-        ASOF JOIN upto u ON u.source_id = k.source_id AND u.device_id = k.device_id AND u.start_ns < k.start_ns + k.duration_ns
-        WHERE u.end_ns > k.start_ns
+        SELECT k.source_id, k.device_id, k.start_ns, max(k.end_ns) AS end_ns
+        FROM _collective_near k
         GROUP BY k.source_id, k.device_id, k.start_ns
     ) o
     WINDOW w AS (PARTITION BY o.source_id, o.device_id ORDER BY o.start_ns)
