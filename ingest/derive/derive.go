@@ -24,7 +24,14 @@ import (
 var files embed.FS
 
 // Facts fills the tables of facts, see schema.Facts. The zero value is ready.
-type Facts struct{}
+type Facts struct {
+	Only []string // of these tables; nil for all
+}
+
+// Model are the facts of models alone.
+var Model = Facts{Only: []string{"layer_cost", "model_size"}}
+
+func (d Facts) fills(f fact) bool { return d.Only == nil || slices.Contains(d.Only, f.Name) }
 
 // fact is one file: a table, or a step towards others whose rows are dropped when all is stored.
 type fact struct {
@@ -98,7 +105,7 @@ func inOrder(byName map[string]fact) []fact {
 var comment = regexp.MustCompile(`--[^\n]*`)
 
 // Tables are the tables of facts, in the order in which they are filled.
-func (Facts) Tables() ([]schema.Table, error) {
+func (d Facts) Tables() ([]schema.Table, error) {
 	all, err := load()
 	if err != nil {
 		return nil, err
@@ -111,6 +118,9 @@ func (Facts) Tables() ([]schema.Table, error) {
 		t := schema.Table{Name: f.Name, Doc: fmt.Sprintf("%s Grain: %s. Key: run_id, %s.", f.Doc, f.Grain, f.Key), Columns: []schema.TableColumn{{Name: "run_id", Type: "UUID NOT NULL", Doc: "the run"}}}
 		for _, c := range f.Columns {
 			t.Columns = append(t.Columns, schema.TableColumn{Name: c.Name, Type: c.Type, Doc: c.Doc})
+		}
+		if d.fills(f) {
+			t.Query = f.Body
 		}
 		out = append(out, t)
 	}
@@ -131,11 +141,12 @@ func (Facts) Checksum() (string, error) {
 }
 
 // Derive fills the tables with the facts of a run that has none.
-func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
+func (d Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 	all, err := load()
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(slices.Clone(all), func(f fact) bool { return !d.fills(f) })
 	has, err := present(ctx, q, all, runID)
 	if err != nil {
 		return err
