@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/ingest/derive"
+	"prof/queries"
 	"prof/schema"
 )
 
@@ -215,7 +216,7 @@ func TestStale(t *testing.T) {
 			t.Fatal(err)
 		}
 		var err error
-		w, err = schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}, Progress: func(_, all int) { derived = all }})
+		w, err = schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, Progress: func(_, all int) { derived = all }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,9 +23,9 @@ const StorageVersion = "v1.2.0"
 
 // Options say how Open opens a warehouse.
 type Options struct {
-	Write bool         // open for writing: make the home if need be, migrate, install the definitions
-	Defs  []Definition // the views and macros this program comes with
-	Facts Facts        // the tables this program derives from what a run captured
+	Write bool        // open for writing: make the home if need be, migrate, install the definitions
+	Defs  Definitions // the views and macros this program comes with
+	Facts Facts       // the tables this program derives from what a run captured
 	// Wait is how long to wait for another process that holds the warehouse.
 	Wait time.Duration
 	// Talk is told, once, that Open waits and for whom, and which rules of the user's cannot be used. It may be nil.

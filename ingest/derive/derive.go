@@ -5,9 +5,7 @@ package derive
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path"
@@ -127,18 +125,10 @@ func (d Facts) Tables() ([]schema.Table, error) {
 	return out, nil
 }
 
-// Checksum identifies the definitions of the facts.
-func (Facts) Checksum() (string, error) {
-	all, err := load()
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	for _, f := range all {
-		fmt.Fprintf(h, "%s %v\n%s\n", f.Name, f.Needs, comment.ReplaceAllString(f.Body, ""))
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
+// Checksum identifies the definitions of the facts: the files as they are.
+func (Facts) Checksum() (string, error) { return checksum() }
+
+var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
 
 // Derive fills the tables with the facts of a run that has none.
 func (d Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {

@@ -39,11 +39,7 @@ var emptyWarehouse = sync.OnceValues(func() ([]byte, error) {
 })
 
 func openWarehouse(ctx context.Context, dir string) (*schema.Warehouse, error) {
-	defs, err := queries.Definitions()
-	if err != nil {
-		return nil, err
-	}
-	return schema.Open(ctx, schema.Home{Dir: dir}, schema.Options{Write: true, Defs: defs, Facts: derive.Facts{}, MemoryLimit: "1GB"})
+	return schema.Open(ctx, schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "1GB"})
 }
 
 // warehouse opens an empty warehouse in a folder of the test's own.
