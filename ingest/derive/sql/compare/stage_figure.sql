@@ -1,4 +1,4 @@
--- stage_figure: What a stage computed and read by the conventions that mfu has by default, and how long that took, added up over its measured passes: with the peaks of its GPU, the utilisation that trends show.
+-- stage_figure: What a stage computed and read by the conventions that mfu has by default, and how long that took, added up over its measured passes: with the peaks of its GPU, the utilisation that trends show. A stage of which neither is known has no row.
 -- grain: one stage
 -- key: stage
 -- needs: nvtx_range
@@ -32,3 +32,4 @@ SELECT u.stage, (SELECT string_agg(DISTINCT t.gpu, ', ' ORDER BY t.gpu) FROM t) 
     max(u.flop / (u.device_ns / 1e9)) AS max_flop_per_s, max(u.moved_bytes / (u.device_ns / 1e9)) AS max_bytes_per_s
 FROM u
 GROUP BY u.stage, u.part_of, u.precision
+HAVING count(u.flop) = count(*) OR count(u.moved_bytes) = count(*)
