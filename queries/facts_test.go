@@ -84,7 +84,7 @@ func TestFacts(t *testing.T) {
 	}
 	none(t, w, utilised, "figures", `SELECT f.*, m.* FROM (
 			SELECT f.stage, f.flop / (c.flop_per_s * f.device_ns / 1e9) AS mfu_ratio, f.moved_bytes / (b.bytes_per_s * f.device_ns / 1e9) AS mbu_ratio
-			FROM stage_figure f JOIN run r USING (run_id) JOIN _device_peak c ON c.name = f.gpu AND c.precision = f.precision JOIN _device_peak b ON b.name = f.gpu AND b.precision = 'dram' WHERE r.name = %[1]s) f
+			FROM stage_figure f JOIN run r USING (run_id) JOIN _device_roof c ON c.name = f.gpu AND c.resource = 'tensor_' || f.precision JOIN _device_roof b ON b.name = f.gpu AND b.resource = 'dram' WHERE r.name = %[1]s) f
 		FULL JOIN mfu(%[1]s) m ON m.stage = f.stage WHERE (f.mfu_ratio, f.mbu_ratio) IS DISTINCT FROM (m.mfu_ratio, m.mbu_ratio)`)
 	for run, want := range map[string][4]int{ // rows of stage-samples, those of whole sources, rows of work outside passes, figures
 		"kernels": {4, 0, 1, 0}, "variants-graph": {2, 0, 32, 0}, "nccl2": {24, 0, 7, 0}, "train": {1, 1, 0, 0}, "cpu": {0, 0, 0, 0}, ranks: {16, 0, 10, 0}, utilised: {8, 0, 84, 3},
@@ -189,7 +189,7 @@ func TestOverlap(t *testing.T) {
 	for i, context := range []string{"1", "2", "3", "0", "NULL", "1"} {
 		exec(t, w, fmt.Sprintf("INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id) SELECT '%s', 1, 0, 7, 10, %d, 1, %s", timelineRun, 1<<i, context))
 	}
-	exec(t, w, fmt.Sprintf("INSERT INTO kernel_name VALUES ('%s', 1, 'k', 'k')", timelineRun))
+	exec(t, w, fmt.Sprintf("INSERT INTO kernel_name VALUES ('%s', 1, 'k', 'k', 1)", timelineRun))
 	got := rows(t, w, "SELECT stage, range_id, launch_count, sum_ns, min_ns, max_ns, deviation_ns2, grid FROM pass_work('drawn')")
 	if want := []string{"[prefill 2 1 2 2 2 0 <nil>]", "[decode 1 3 37 1 32 584.6666666666666 <nil>]", "[(none) 0 2 24 8 16 32 <nil>]"}; !slices.Equal(got, want) { // the mean of 1, 4 and 32 is 37/3
 		t.Errorf("%q, want %q", got, want)

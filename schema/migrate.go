@@ -129,10 +129,7 @@ func apply(ctx context.Context, tx *sql.Tx, m migration) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, m.sql); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, comments(tables)); err != nil {
+	if _, err := tx.ExecContext(ctx, m.sql+"\n"+comments(tables)); err != nil {
 		return err
 	}
 	return record(ctx, tx, m.version, m.name, m.checksum)

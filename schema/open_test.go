@@ -163,13 +163,25 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 	}
 }
 
-// dropLater removes what migrations 4 and later bring.
-const dropLater = `DROP TABLE digest; DROP TABLE stage_pass; DROP TABLE work_sum; DROP TABLE stage_figure; DROP TABLE run_condition; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
+// dropLater removes what migrations 4 and later bring, and the tables of facts.
+var dropLater = dropFacts() + `DROP TABLE derivation; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
 	DROP TABLE kernel_symbol; DROP TABLE model; DROP TABLE model_layer; DROP TABLE model_note; DROP TABLE workload; DROP TABLE workload_pass;
 	DROP TABLE device_alias; DROP TABLE sm_rate; DROP TABLE op; DROP TABLE op_name; DROP TABLE op_input; DROP TABLE op_average; DROP TABLE memory_event; DROP TABLE python_stack;
 	DROP TABLE python_call; ALTER TABLE kernel DROP COLUMN op_id; ALTER TABLE memop DROP COLUMN op_id;
 	DROP TABLE ncu_launch; DROP TABLE ncu_range; DROP TABLE ncu_metric_name; DROP TABLE ncu_metric; DROP TABLE ncu_section;
-	DROP TABLE ncu_rule; DROP TABLE ncu_rule_metric; DROP TABLE kernel_spelling; DROP TABLE device_peak`
+	DROP TABLE ncu_rule; DROP TABLE ncu_rule_metric; DROP TABLE kernel_spelling; DROP TABLE device_peak; ALTER TABLE kernel_name DROP COLUMN name_hash`
+
+func dropFacts() string {
+	tables, err := derive.Facts{}.Tables()
+	if err != nil {
+		panic(err)
+	}
+	var out strings.Builder
+	for _, table := range tables {
+		fmt.Fprintf(&out, "DROP TABLE %s; ", table.Name)
+	}
+	return out.String()
+}
 
 // TestOlderIsMigrated opens warehouses of an older prof: one with other definitions, and one of fewer migrations.
 func TestOlderIsMigrated(t *testing.T) {
@@ -266,7 +278,7 @@ func TestColumns(t *testing.T) {
 	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
 	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true, "memory_event.address": true,
 		"model_layer.weight_bits": true, "sm_rate.flop_per_cycle": true, "device_sample.throttle_mask": true,
-		"layer_cost.weight_bits": true, "work_sum.deviation_ns2": true}
+		"layer_cost.weight_bits": true, "kernel_name.name_hash": true, "work_sum.deviation_ns2": true}
 	first := map[string]string{}
 	for _, row := range texts(t, w, `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal
 		AND table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY table_name, column_index`) {
@@ -284,7 +296,7 @@ func TestColumns(t *testing.T) {
 		if bad.MatchString(column) && !strings.HasSuffix(column, "_per_s") {
 			t.Errorf("%s.%s is not in a base unit", table, column)
 		}
-		if !slices.Contains([]string{"UUID", "VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE", "INTEGER[]"}, kind) {
+		if !slices.Contains([]string{"UUID", "VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE", "BIGINT[]"}, kind) {
 			t.Errorf("%s.%s is a %s", table, column, kind)
 		}
 		if strings.HasSuffix(table, "s") && !strings.HasSuffix(table, "ss") && table != "device_alias" {

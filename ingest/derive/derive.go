@@ -35,6 +35,7 @@ func (d Facts) fills(f fact) bool { return d.Only == nil || slices.Contains(d.On
 type fact struct {
 	sqlfile.File
 	step bool
+	uses []string // words of its body: names of those that it reads are among them
 }
 
 // load reads the files, each behind those that it reads from.
@@ -55,11 +56,11 @@ var load = sync.OnceValues(func() ([]fact, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		for _, c := range f.Columns {
-			if c.Type == "" {
-				return nil, fmt.Errorf("%s: column %s has no type", name, c.Name)
+			if c.Type == "" || schema.IsID(base, c.Name) && !strings.HasPrefix(c.Type, "BIGINT") {
+				return nil, fmt.Errorf("%s: column %s has the type %q: it needs one, and an id is BIGINT", name, c.Name, c.Type)
 			}
 		}
-		byName[base] = fact{f, strings.HasPrefix(base, "_")}
+		byName[base] = fact{f, strings.HasPrefix(base, "_"), word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1)}
 	}
 	for name, f := range byName {
 		for _, t := range f.Needs {
@@ -83,7 +84,7 @@ func inOrder(byName map[string]fact) []fact {
 			return
 		}
 		done[name] = true
-		for _, used := range word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1) {
+		for _, used := range f.uses {
 			put(used)
 		}
 		out = append(out, f)
@@ -142,13 +143,21 @@ func (d Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 		return err
 	}
 	run := schema.Quote(runID) + "::UUID"
+	lacks := func(f fact) bool { return slices.ContainsFunc(f.Needs, func(table string) bool { return !has[table] }) }
+	read, wanted := map[string]bool{}, map[string]bool{}
+	for _, f := range slices.Backward(all) { // a step is wanted by what reads it
+		if wanted[f.Name] = f.step && read[f.Name] || !f.step && !lacks(f); wanted[f.Name] {
+			for _, used := range f.uses {
+				read[used] = true
+			}
+		}
+	}
 	for _, f := range all {
-		missing := slices.ContainsFunc(f.Needs, func(table string) bool { return !has[table] })
-		if missing && !f.step {
+		if !wanted[f.Name] {
 			continue
 		}
 		body := strings.ReplaceAll(f.Body, "$run", run)
-		if missing { // others read it
+		if lacks(f) { // others read it
 			body += "\nLIMIT 0"
 		}
 		names := make([]string, len(f.Columns))
@@ -165,7 +174,7 @@ func (d Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 		}
 	}
 	for _, f := range all {
-		if f.step {
+		if f.step && wanted[f.Name] {
 			if _, err := q.ExecContext(ctx, "DROP TABLE "+f.Name); err != nil {
 				return fmt.Errorf("drop %s: %w", f.Name, err)
 			}

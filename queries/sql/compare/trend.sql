@@ -61,8 +61,10 @@ WITH w AS (
 ), u AS ( -- at today's peaks
     SELECT f.run_id, f.stage, CASE WHEN coalesce(f.max_flop_per_s > c.flop_per_s OR f.max_bytes_per_s > b.bytes_per_s, false) THEN NULL
         WHEN metric = 'mfu_ratio' THEN f.flop / (c.flop_per_s * f.device_ns / 1e9) WHEN metric = 'mbu_ratio' THEN f.moved_bytes / (b.bytes_per_s * f.device_ns / 1e9) END AS ratio
-    FROM stage_figure f LEFT JOIN _device_peak c ON c.name = f.gpu AND c.precision = f.precision LEFT JOIN _device_peak b ON b.name = f.gpu AND b.precision = 'dram'
+    FROM stage_figure f LEFT JOIN _device_roof b ON b.name = f.gpu AND b.resource = 'dram'
+    LEFT JOIN _device_roof c ON c.name = f.gpu AND (c.resource = 'tensor_' || f.precision OR c.resource = f.precision AND f.precision IN ('fp32', 'fp64'))
     WHERE f.run_id IN (SELECT w.run_id FROM w)
+    QUALIFY row_number() OVER (PARTITION BY f.run_id, f.stage ORDER BY c.resource DESC) = 1
 ), gpu AS (
     SELECT d.run_id, string_agg(DISTINCT d.name, ', ' ORDER BY d.name) AS gpu FROM device d WHERE d.run_id IN (SELECT w.run_id FROM w) GROUP BY d.run_id
 ), driver AS (

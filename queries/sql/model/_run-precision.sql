@@ -15,8 +15,8 @@
 --   is_disputed: whether these two say different things
 
 WITH said AS (
-    SELECT (SELECT m.dtype FROM model_size m WHERE m.run_id = run AND CASE WHEN model IS NULL THEN m.is_counted ELSE m.model_id = model END) AS configured,
-        (SELECT k.precision FROM kernel_precision k WHERE k.run_id = run AND CASE WHEN source IS NULL THEN k.is_counted ELSE k.kind = source END) AS seen
+    SELECT (SELECT m.dtype FROM model_size m WHERE m.run_id = run AND m.model_id = _model_id(run, model)) AS configured,
+        (SELECT k.precision FROM kernel_precision k WHERE k.run_id = run AND _is_asked(k.kind, k.is_counted, source)) AS seen
 ), origin AS (
     SELECT s.configured, s.seen, coalesce(s.configured IN ('fp32', 'bf16', 'fp16') AND s.seen IN ('fp32', 'bf16', 'fp16') AND s.seen <> s.configured, false) AS is_disputed,
         CASE WHEN compute IS NOT NULL THEN 'option' WHEN is_disputed THEN 'neither' WHEN s.configured IS NOT NULL THEN 'configuration' WHEN s.seen IS NOT NULL THEN 'kernels' WHEN dtype IS NOT NULL THEN 'option' END AS origin

@@ -47,7 +47,7 @@ WITH r AS (
     SELECT k.peak_flop_per_s, k.peak_bytes_per_s, k.peak_origin FROM _peak(run, device := device, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
 ), m AS ( -- bytes of a parameter in the model's precision
     SELECT m.model_id, m.has_latent, _dtype_bits(m.name) / 8.0::DOUBLE AS bytes, dtype IS NOT NULL OR NOT m.is_disputed AS is_sure, m.is_unknown AND dtype IS NULL AS is_unknown
-    FROM (SELECT x.model_id, x.has_latent, x.is_unknown, r.is_disputed, coalesce(dtype, x.dtype, r.seen) AS name FROM model_size x CROSS JOIN r WHERE x.run_id = run AND CASE WHEN model IS NULL THEN x.is_counted ELSE x.model_id = model END) m
+    FROM (SELECT x.model_id, x.has_latent, x.is_unknown, r.is_disputed, coalesce(dtype, x.dtype, r.seen) AS name FROM model_size x CROSS JOIN r WHERE x.run_id = run AND x.model_id = _model_id(run, model)) m
 ), v AS (
     SELECT t.stage, t.part_of, t.device_count, coalesce(c.is_least, false) AS is_least,
         CASE WHEN t.process_count = 1 OR ranks = 'own' THEN 1 WHEN ranks = 'shared' THEN t.process_count WHEN ranks IS NOT NULL THEN error('ARGUMENT: --ranks is shared or own')::BIGINT END AS parallel,

@@ -31,7 +31,7 @@ WITH m AS (
     FROM model m JOIN model_size s ON s.run_id = m.run_id AND s.model_id = m.model_id
     WHERE m.run_id = run
 )
-SELECT m.model_id AS model, m.name, m.family, m.architecture, m.dtype, m.parameter_count, m.active_parameter_count, m.embedding_parameter_count, m.vision_parameter_count,
+SELECT _id_number(m.model_id) AS model, m.name, m.family, m.architecture, m.dtype, m.parameter_count, m.active_parameter_count, m.embedding_parameter_count, m.vision_parameter_count,
     CASE WHEN dtype IS NOT NULL THEN m.parameter_count * m.bytes WHEN NOT m.is_unknown THEN m.plain_parameter_count * m.bytes + m.packed_bytes END::BIGINT AS weight_bytes, (m.cached_count * m.bytes)::BIGINT AS kv_token_bytes,
     m.hidden_size, m.layer_count, m.vocab_size, m.max_context_count, m.image_token_count, m.is_counted, m.source_id
 FROM m

@@ -3,7 +3,7 @@
 -- key: model_id, layer_id
 -- needs: model_layer
 -- columns:
---   model_id INTEGER: the model
+--   model_id BIGINT: the model
 --   layer_id INTEGER: the row
 --   part VARCHAR: decoder, or another part: sam, clip, siglip, vit, ... of the vision tower, projector, text
 --   view VARCHAR: picture that a vision part sees: image, global or crop

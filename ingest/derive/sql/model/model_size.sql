@@ -3,7 +3,7 @@
 -- key: model_id
 -- needs: model
 -- columns:
---   model_id INTEGER: the model
+--   model_id BIGINT: the model
 --   is_counted BOOLEAN: whether it is the one that FLOPs are counted of
 --   dtype VARCHAR: precision of weights and computation; NULL when not said
 --   is_unknown BOOLEAN: whether something of the configuration was not understood: bytes of its weights are not known

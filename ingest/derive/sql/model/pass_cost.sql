@@ -5,7 +5,7 @@
 -- columns:
 --   stage VARCHAR: as in pass_time
 --   range_id BIGINT: as in pass_time
---   model_id INTEGER: the model
+--   model_id BIGINT: the model
 --   is_least BOOLEAN: whether contexts are not known, and attention is counted for the least that it can be
 --   base_flop BIGINT: operations that every convention counts: projections, experts, the head for decoded tokens, the images of a prefill; NULL when not known, as every part
 --   last_head_flop BIGINT: of the head, for the last position of each prompt

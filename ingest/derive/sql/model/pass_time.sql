@@ -24,9 +24,7 @@ WITH p AS (
         sum(CASE p.stage WHEN 'prefill' THEN 1 WHEN 'decode' THEN -1 ELSE 0 END) OVER (PARTITION BY p.source_id, p.pid) <> 0 AS is_odd
     FROM stage_pass p WHERE p.run_id = $run AND NOT p.is_warmup
 ), vision AS ( -- outermost ranges of the vision parts
-    SELECT n.range_id, n.source_id, n.pid, n.start_ns
-    FROM path_stage s JOIN nvtx_range n ON n.run_id = s.run_id AND n.path_id = s.path_id
-    WHERE s.run_id = $run AND s.note IN ('vision', 'sam', 'clip', 'siglip', 'vit', 'projector') AND s.note_path_id = s.path_id
+    SELECT DISTINCT n.range_id, n.source_id, n.pid, n.start_ns FROM note_range n WHERE n.run_id = $run AND n.note IN ('vision', 'sam', 'clip', 'siglip', 'vit', 'projector')
 ), item AS ( -- each row with the ranges that it is made of
     SELECT p.stage, NULL::VARCHAR AS part_of, p.range_id, NULL::BIGINT AS decode_range_id, p.source_id, p.device_count, p.range_id AS member_id FROM p
     UNION ALL
