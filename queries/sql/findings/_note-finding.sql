@@ -14,7 +14,7 @@ WITH counted AS (
     FROM device_time t WHERE t.run_id = run AND t.range_id IS NULL AND t.source_id IN (SELECT counted.source_id FROM counted)
 ), own AS (
     SELECT sum(s.span_ns)::BIGINT AS span_ns, sum(s.profiler_ns)::BIGINT AS profiler_ns, sum(s.unknown_ns)::BIGINT AS unknown_ns, sum(s.launch_ns + s.late_ns)::BIGINT AS launch_ns
-    FROM finding_span s WHERE s.run_id = run AND CASE WHEN source IS NULL THEN s.is_counted ELSE s.kind = source END
+    FROM finding_span s WHERE s.run_id = run AND _is_asked(s.kind, s.is_counted, source)
 ), gpu AS (
     SELECT bool_or(d.sm_count IS NULL) AS is_small_unknown, bool_or(d.compute_capability IS NULL OR d.max_warp_per_sm_count IS NULL OR d.shared_per_sm_bytes IS NULL) AS is_wave_unknown
     FROM device d WHERE d.run_id = run AND d.source_id IN (SELECT counted.source_id FROM counted)

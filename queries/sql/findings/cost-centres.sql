@@ -24,10 +24,10 @@
 WITH c AS (
     SELECT c.stage, c.centre, c.centre_kind, sum(c.total_ns)::BIGINT AS total_ns, sum(c.launch_count)::BIGINT AS calls, sum(c.sum_ns)::BIGINT AS sum_ns
     FROM cost_centre c
-    WHERE c.run_id = run AND CASE WHEN source IS NULL THEN c.is_counted WHEN source IN ('nsys', 'torch') THEN c.kind = source ELSE error('ARGUMENT: --source is nsys or torch')::BOOLEAN END
+    WHERE c.run_id = run AND _is_asked(c.kind, c.is_counted, source)
     GROUP BY c.stage, c.centre, c.centre_kind
 ), s AS (
-    SELECT s.stage, sum(s.span_ns)::BIGINT AS stage_ns FROM finding_span s WHERE s.run_id = run AND CASE WHEN source IS NULL THEN s.is_counted ELSE s.kind = source END GROUP BY s.stage
+    SELECT s.stage, sum(s.span_ns)::BIGINT AS stage_ns FROM finding_span s WHERE s.run_id = run AND _is_asked(s.kind, s.is_counted, source) GROUP BY s.stage
 ), m AS (
     SELECT sum(s.stage_ns)::BIGINT AS measured_ns FROM s
 ), ranked AS (

@@ -29,7 +29,7 @@ WITH f AS (
     SELECT f.kind, f.finding_id, f.stage, f.device_id, f.subject, f.saving_ns, f.pass_count, f.span_ns, f.evidence, r.bound, r.title, r.advice,
         count(*) OVER of AS device_count, row_number() OVER (of ORDER BY f.saving_ns DESC, f.device_id) AS place
     FROM finding f JOIN finding_rule r ON r.finding_id = f.finding_id
-    WHERE f.run_id = run AND CASE WHEN source IS NULL THEN f.is_counted WHEN source IN ('nsys', 'torch') THEN f.kind = source ELSE error('ARGUMENT: --source is nsys or torch')::BOOLEAN END
+    WHERE f.run_id = run AND _is_asked(f.kind, f.is_counted, source)
         AND CASE WHEN min_share < 0 OR min_share > 1 THEN error('ARGUMENT: --min-share is a share: 0.01 for 1 %')::BOOLEAN ELSE f.saving_ns >= min_share * f.span_ns END
         AND (stage IS NULL OR coalesce(f.stage, '(none)') = stage)
     WINDOW of AS (PARTITION BY f.finding_id, f.stage, CASE WHEN r.subject = 'kernel' THEN f.subject END)

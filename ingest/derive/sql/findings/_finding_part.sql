@@ -24,8 +24,12 @@
 --   queued_ns BIGINT: idle though launched
 --   unknown_ns BIGINT: idle before an unknown launch
 --   gap_count BIGINT: idle gaps
+--   collective_count BIGINT: collectives
+--   collective_ns BIGINT: the part of kernel_ns in which one ran
+--   exposed_ns BIGINT: the part of that in which no other kernel ran
 
-SELECT t.kind, t.is_counted, p.stage, d.source_id, d.range_id, d.device_id, d.start_ns, d.end_ns, d.kernel_ns, d.graph_ns, d.copy_ns, d.other_ns,
-    d.launch_ns, d.late_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.gap_count
-FROM device_time d JOIN _finding_timeline t ON t.source_id = d.source_id LEFT JOIN _finding_pass p ON p.range_id = d.range_id
-WHERE d.run_id = $run AND CASE WHEN t.is_staged THEN p.range_id IS NOT NULL ELSE d.range_id IS NULL END
+SELECT t.kind, t.is_counted, CASE WHEN t.is_staged THEN d.stage END AS stage, d.source_id, d.range_id, d.device_id, d.start_ns, d.start_ns + d.span_ns AS end_ns,
+    d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns AS kernel_ns, d.graph_ns, d.copy_ns, d.other_ns, d.launch_ns, d.late_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.gap_count,
+    d.collective_count, d.collective_overlapped_ns + d.collective_exposed_ns AS collective_ns, d.collective_exposed_ns AS exposed_ns
+FROM device_part d JOIN _finding_timeline t ON t.source_id = d.source_id
+WHERE d.run_id = $run AND CASE WHEN t.is_staged THEN d.range_id IS NOT NULL AND NOT d.is_warmup ELSE d.range_id IS NULL END

@@ -21,7 +21,7 @@ WITH w AS (
     SELECT w.kind, w.stage, w.device_id, w.kernel_name_id, w.grid, w.block, sum(w.launch_count)::BIGINT AS launch_count, sum(w.sum_ns)::BIGINT AS sum_ns, sum(w.own_ns) AS own_ns
     FROM _finding_work w WHERE w.role IS DISTINCT FROM 'collective' GROUP BY ALL
 ), c AS (
-    SELECT 'nsys' AS kind, n.kernel, n.timeline_name_id, n.grid, n.block, n.bound, n.limiter, n.roof_ratio, n.occupancy_ratio, n.theoretical_occupancy_ratio FROM _ncu_class($run, source := 'nsys') n
+    SELECT 'nsys' AS kind, n.kernel, n.timeline_name_id, n.grid, n.block, n.bound, n.limiter, n.roof_ratio, n.occupancy_ratio, n.theoretical_occupancy_ratio FROM _ncu_class($run, source := 'nsys') n WHERE EXISTS (SELECT 1 FROM ncu_shape)
     UNION ALL
     SELECT 'torch', n.kernel, n.timeline_name_id, n.grid, n.block, n.bound, n.limiter, n.roof_ratio, n.occupancy_ratio, n.theoretical_occupancy_ratio FROM _ncu_class($run, source := 'torch') n
 )

@@ -98,7 +98,7 @@ WITH s AS (
     GROUP BY x.kind, x.device_id, x.max_clock_hz
 ), collective AS (
     SELECT c.kind, c.stage, c.device_id, sum(c.collective_count)::BIGINT AS collective_count, sum(c.collective_ns)::BIGINT AS collectives_ns, sum(c.exposed_ns)::BIGINT AS exposed_ns, max(c.exposed_ns) AS max_ns, median(c.exposed_ns) AS median_ns, count(*) AS pass_count
-    FROM _finding_collective c GROUP BY c.kind, c.stage, c.device_id
+    FROM _finding_part c WHERE c.collective_count > 0 GROUP BY c.kind, c.stage, c.device_id
 ), f AS (
     SELECT CASE WHEN l.graph_ratio > (SELECT r.value FROM finding_rule r WHERE r.finding_id = 'graph-gaps') THEN 'graph-gaps' ELSE 'launch-bound' END AS finding_id, l.kind, l.stage, l.device_id, NULL::VARCHAR AS subject, l.launch_ns + l.late_ns AS saving_ns,
         to_json({'busy_ratio': l.busy_ratio, 'launch_ns': l.launch_ns, 'late_ns': l.late_ns, 'max_ns': l.launch_max_ns, 'median_ns': l.launch_median_ns, 'pass_count': l.pass_count, 'single_count': l.single_count, 'single_ns': l.single_ns,
