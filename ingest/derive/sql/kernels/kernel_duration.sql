@@ -5,7 +5,7 @@
 -- columns:
 --   source_id INTEGER: the source
 --   device_id INTEGER: GPU
---   path_id INTEGER: path of names of the ranges of the launches; 0 outside every range, NULL when they were not captured
+--   path_id BIGINT: path of names of the ranges of the launches; 0 outside every range, NULL when they were not captured
 --   kernel_name_id BIGINT: name
 --   grid_x INTEGER: blocks in x; NULL when the capture does not say, as the five that follow
 --   grid_y INTEGER: blocks in y

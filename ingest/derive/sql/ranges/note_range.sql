@@ -3,7 +3,7 @@
 -- key: range_id, device_id
 -- needs: nvtx_range
 -- columns:
---   range_id INTEGER: the range
+--   range_id BIGINT: the range
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   stage VARCHAR: the stage that it is nested in, by stage_rule; NULL when in none
