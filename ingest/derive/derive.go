@@ -4,6 +4,7 @@
 package derive
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -26,7 +27,7 @@ var files embed.FS
 // Facts fills the tables of facts, see schema.Facts. The zero value is ready.
 type Facts struct{}
 
-// fact is one file: a table, or a step towards others whose rows are dropped when all is stored.
+// fact is one file: a table, more rows of one, or a step towards others whose rows are dropped when all is stored.
 type fact struct {
 	sqlfile.File
 	step bool
@@ -57,6 +58,9 @@ var load = sync.OnceValues(func() ([]fact, error) {
 		byName[base] = fact{f, strings.HasPrefix(base, "_")}
 	}
 	for name, f := range byName {
+		if _, known := byName[f.Into]; f.Into != "" && !known {
+			return nil, fmt.Errorf("%s gives rows of %s, which no file defines", name, f.Into)
+		}
 		for _, t := range f.Needs {
 			if _, own := byName[t]; own {
 				return nil, fmt.Errorf("%s needs %s, a fact: what it needs is looked for before any fact is stored", name, t)
@@ -78,6 +82,7 @@ func inOrder(byName map[string]fact) []fact {
 			return
 		}
 		done[name] = true
+		put(f.Into)
 		for _, used := range word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1) {
 			put(used)
 		}
@@ -105,7 +110,7 @@ func (Facts) Tables() ([]schema.Table, error) {
 	}
 	var out []schema.Table
 	for _, f := range all {
-		if f.step {
+		if f.step || f.Into != "" {
 			continue
 		}
 		t := schema.Table{Name: f.Name, Doc: fmt.Sprintf("%s Grain: %s. Key: run_id, %s.", f.Doc, f.Grain, f.Key), Columns: []schema.TableColumn{{Name: "run_id", Type: "UUID NOT NULL", Doc: "the run"}}}
@@ -147,17 +152,16 @@ func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 			continue
 		}
 		body := strings.ReplaceAll(f.Body, "$run", run)
-		if missing { // others read it
-			body += "\nLIMIT 0"
+		var names, typed []string
+		for _, c := range f.Columns {
+			names, typed = append(names, `"`+c.Name+`"`), append(typed, `"`+c.Name+`" `+c.Type)
 		}
-		names := make([]string, len(f.Columns))
-		for i, c := range f.Columns {
-			names[i] = `"` + c.Name + `"`
-		}
-		list := strings.Join(names, ", ")
-		stmt := fmt.Sprintf("INSERT INTO %s (run_id, %s) SELECT %s, %s FROM (\n%s\n)", f.Name, list, run, list, body)
-		if f.step {
-			stmt = fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s AS SELECT %s FROM (\n%s\n)", f.Name, list, body)
+		stmt := fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s AS run_id, * FROM (\n%s\n)", cmp.Or(f.Into, f.Name), run, body)
+		switch {
+		case missing: // others read it
+			stmt = fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s (%s)", f.Name, strings.Join(typed, ", "))
+		case f.step:
+			stmt = fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s AS SELECT %s FROM (\n%s\n)", f.Name, strings.Join(names, ", "), body)
 		}
 		if _, err := q.ExecContext(ctx, stmt); err != nil {
 			return fmt.Errorf("derive %s: %w", f.Name, err)

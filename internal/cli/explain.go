@@ -54,7 +54,7 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 		}
 		return p.print(c, f)
 	}
-	q.Notes = slices.DeleteFunc(slices.Clone(q.Notes), func(kind string) bool { return slices.Contains(spanNotes, kind) })
+	q.Notes = slices.DeleteFunc(slices.Clone(q.Notes), func(topic string) bool { return slices.Contains(spanNotes, topic) })
 	f, err := queries.Run(c.Context, w, q, args)
 	if err != nil {
 		return err
@@ -65,8 +65,8 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	return render.Findings(p.out, f, p.options(c))
 }
 
-// spanNotes are the kinds of notes that say what work findings are about, and whether its passes can be compared. They stand first.
-var spanNotes = []string{"finding-span", "accounting", "pass"}
+// spanNotes are the topics that say what work findings are about, and whether its passes can be compared. They stand first.
+var spanNotes = []string{"finding-span", "accounting", "pass", "throttle"}
 
 // explainSpans writes what the findings are shares of.
 func (p *program) explainSpans(c *cli.Context, w *schema.Warehouse, run schema.Run, args queries.Args) error {
@@ -83,7 +83,7 @@ func (p *program) explainSpans(c *cli.Context, w *schema.Warehouse, run schema.R
 	if err != nil {
 		return err
 	}
-	notes, err := queries.Notes(c.Context, w, args, spanNotes...)
+	notes, err := queries.NewAsker(w).Notes(c.Context, args, spanNotes...)
 	if err != nil {
 		return err
 	}

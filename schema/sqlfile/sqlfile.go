@@ -35,8 +35,9 @@ type File struct {
 	Key     string // columns that identify a row
 	Params  []Param
 	Columns []Column
-	Notes   []string // kinds of caveats that belong with the rows
+	Notes   []string // topics of the caveats that belong with the rows
 	Needs   []string // tables without rows of which there is nothing to give
+	Into    string   // the relation that its rows are added to, which documents them; "" where they are one of their own
 	Scalar  bool     // one value and not rows
 	Body    string   // the SELECT
 }
@@ -67,7 +68,7 @@ func Parse(name, text string) (File, error) {
 	if err := f.parseHeader(lines[1:]); err != nil {
 		return File{}, err
 	}
-	if f.Grain == "" || f.Key == "" || len(f.Columns) == 0 {
+	if f.Into == "" && (f.Grain == "" || f.Key == "" || len(f.Columns) == 0) {
 		return File{}, fmt.Errorf("the header lacks grain, key or columns")
 	}
 	return f, nil
@@ -89,6 +90,9 @@ func (f *File) parseHeader(lines []string) error {
 			continue
 		case "needs":
 			f.Needs = strings.Fields(value)
+			continue
+		case "into":
+			f.Into = value
 			continue
 		case "scalar":
 			f.Scalar = true

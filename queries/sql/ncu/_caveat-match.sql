@@ -1,11 +1,15 @@
--- _note-match: How many profiled launches stand for kernels of the counted timeline, and for how much of its time. Apart from _run-note, because DuckDB plans it for longer than it runs.
--- grain: one note
--- key: note
+-- _caveat-match: How many profiled launches stand for kernels of the counted timeline, and for how much of its time.
+-- grain: one caveat, as in the table caveat
+-- key: kind
 -- params:
 --   run VARCHAR: the run
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
---   note: the sentence
+--   kind: what it says
+--   item_count: how many
+--   of_count: of how many
+--   time_ns: how long
+--   of_time_ns: of how long
 
 WITH m AS (
     SELECT y.matched_by, y.timeline_name_id, y.grid, y.block FROM _ncu_match(run, source := source) y
@@ -21,7 +25,6 @@ WITH m AS (
 ), n AS (
     SELECT count(m.matched_by) AS matched, count(*) AS profiled FROM m
 )
-SELECT format('{} of {} profiled launches match the timeline; their kernels are {:.1f} % of its kernel time{}', n.matched, n.profiled, 100.0 * part.ns / nullif(whole.ns, 0),
-    CASE WHEN n.matched < n.profiled THEN ': for the others see prof query ncu-matches --unmatched' ELSE '' END) AS note
+SELECT 'matched-launches' AS kind, n.matched AS item_count, n.profiled AS of_count, part.ns::DOUBLE AS time_ns, whole.ns::DOUBLE AS of_time_ns
 FROM n, part, whole
 WHERE n.profiled > 0 AND whole.sources > 0
