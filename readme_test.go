@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -174,7 +175,7 @@ func execute(t *testing.T, dir, stmt string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: defs})
+	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: defs, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/ingest/workload"
 	"prof/schema"
 )
@@ -48,7 +49,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, MemoryLimit: "1GB"})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map
 			t.Errorf("%s: the spans of %s are %d ns together, those of its passes %d", run, key, span, found[key])
 		}
 	}
-	if bad := rows(t, w, fmt.Sprintf(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM pass_accounting('%[1]s') p LEFT JOIN range_device d ON d.run_id = _run_id_v1('%[1]s') AND d.range_id = p.range_id AND d.device_id = p.device
+	if bad := rows(t, w, fmt.Sprintf(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM pass_accounting('%[1]s') p LEFT JOIN range_device d ON d.run_id = _run_id('%[1]s') AND d.range_id = p.range_id AND d.device_id = p.device
 		WHERE p.busy_ns IS DISTINCT FROM d.busy_ns OR p.span_ns IS DISTINCT FROM d.last_end_ns - d.first_start_ns`, run)); len(bad) > 0 {
 		t.Errorf("%s: passes contradict range_device: %q", run, bad)
 	}

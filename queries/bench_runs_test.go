@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -36,7 +37,7 @@ func BenchmarkRuns(b *testing.B) {
 		home.Dir = b.TempDir()
 		makeRuns(b, home, benchRuns(b, 20))
 	}
-	w, err := schema.Open(b.Context(), home, schema.Options{Defs: definitions(b)})
+	w, err := schema.Open(b.Context(), home, schema.Options{Defs: definitions(b), Facts: derive.Facts{}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -60,21 +61,14 @@ func BenchmarkRuns(b *testing.B) {
 			}
 		})
 	}
-	b.Run("Digested", func(b *testing.B) {
-		for b.Loop() {
-			if missing, err := queries.Digested(b.Context(), w, []string{id}); err != nil || len(missing) > 0 {
-				b.Fatal(missing, err)
-			}
-		}
-	})
 }
 
-// BenchmarkDigest makes the digest of one capture.
-func BenchmarkDigest(b *testing.B) {
+// BenchmarkDerive derives the facts of one capture.
+func BenchmarkDerive(b *testing.B) {
 	w := newWarehouse(b)
 	id := load(b, w, "bench", benchExports()...).Run.ID
 	for b.Loop() {
-		if err := queries.Digest(b.Context(), w, id); err != nil {
+		if err := schema.Derive(b.Context(), w.DB, derive.Facts{}, id); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -115,14 +109,11 @@ const (
 // to launches in each pass by 2 %.
 func makeRuns(t testing.TB, home schema.Home, n int) {
 	t.Helper()
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), MemoryLimit: "3GB"})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}, MemoryLimit: "3GB"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := load(t, w, "base", benchExports()...).Run
-	if err := queries.Digest(t.Context(), w, base.ID); err != nil {
-		t.Fatal(err)
-	}
 	conn, err := w.DB.Conn(t.Context()) // temporary tables are a connection's own
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +210,7 @@ func (m *maker) make(i int) {
 	m.exec(`INSERT INTO source_fact SELECT * REPLACE ('%s'::UUID AS run_id, CASE WHEN key = 'driver.version' AND %d >= %d THEN '590.48.01' ELSE value END AS value) FROM base_source_fact`, id, i, driverFrom)
 	m.captured(i, id, stamp, hex.EncodeToString(sum[:20]))
 	m.timed(i, id)
-	m.exec(`INSERT INTO run_condition BY NAME FROM _digest_condition_v1('%s')`, id)
+	m.exec(`INSERT INTO run_condition BY NAME FROM _digest_condition(_run_id('%s'))`, id)
 	m.exec(`COMMIT`)
 }
 

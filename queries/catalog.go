@@ -3,13 +3,17 @@
 package queries
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
+	"iter"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"prof/internal/suggest"
 	"prof/schema"
@@ -54,9 +58,10 @@ func (q Query) alias() string { return strings.ReplaceAll(q.Name, "-", "_") }
 // TakesRun says whether the query is about one run.
 func (q Query) TakesRun() bool { return len(q.Params) > 0 && q.Params[0].Name == "run" }
 
-var fileName = regexp.MustCompile(`^sql/([a-z]+)/(_?[a-z][a-z0-9-]*)\.sql$`)
+// fileName is sql/DOMAIN/NAME.sql; an older version that was released stays, as NAME.vN.sql.
+var fileName = regexp.MustCompile(`^sql/([a-z]+)/(_?[a-z][a-z0-9-]*)(?:\.v(\d+))?\.sql$`)
 
-// All gives every query, private ones first, by name.
+// All gives every query, private ones first, by name and version.
 func All() ([]Query, error) { return registry() }
 
 // registry reads the files once; every command needs them several times.
@@ -86,7 +91,7 @@ func parseAll(in fs.FS) ([]Query, error) {
 			}
 			return 1
 		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(strings.Compare(a.Name, b.Name), a.Version-b.Version)
 	})
 	return out, nil
 }
@@ -103,8 +108,8 @@ func parse(path, text string) (Query, error) {
 	}
 	q := Query{Domain: m[1], Name: f.Name, Version: f.Version, Doc: f.Doc, Grain: f.Grain, Key: f.Key, Params: f.Params, Notes: f.Notes,
 		Body: f.Body, Private: strings.HasPrefix(f.Name, "_"), Scalar: f.Scalar}
-	if q.Private != (q.Version == 0) {
-		return Query{}, fmt.Errorf("a query has a version unless its name begins with _")
+	if q.Private != (q.Version == 0) || m[3] != "" && m[3] != strconv.Itoa(q.Version) {
+		return Query{}, fmt.Errorf("line 1 has the version of the file, and none where the name begins with _")
 	}
 	for _, c := range f.Columns {
 		q.Columns = append(q.Columns, [2]string{c.Name, c.Doc})
@@ -115,18 +120,18 @@ func parse(path, text string) (Query, error) {
 	return q, nil
 }
 
-// Definitions are the relations to install in the warehouse: each query, and of each public one an alias without the version, which takes
-// a run by its name or any other reference.
+// Definitions are the relations to install in the warehouse: each query, and of the newest version of each public one an alias without the
+// version, which takes a run by its name or any other reference.
 func Definitions() ([]schema.Definition, error) {
 	all, err := All()
 	if err != nil {
 		return nil, err
 	}
 	var out []schema.Definition
-	for _, q := range all {
+	for i, q := range all {
 		d, pass := q.definition()
 		out = append(out, d)
-		if q.Private {
+		if q.Private || i+1 < len(all) && all[i+1].Name == q.Name {
 			continue
 		}
 		if q.TakesRun() {
@@ -156,7 +161,7 @@ func DefinitionsFor(names ...string) ([]schema.Definition, error) {
 	var put func(q Query)
 	put = func(q Query) {
 		done[q.Relation()] = true
-		for _, word := range relationName.FindAllString(q.Body, -1) {
+		for word := range relations(q.Body) {
 			if used, ok := byName[word]; ok && !done[word] {
 				put(used)
 			}
@@ -215,7 +220,7 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 			return
 		}
 		done[d.Name] = true
-		for _, word := range relationName.FindAllString(d.Body, -1) {
+		for word := range relations(d.Body) {
 			if used, ok := byName[word]; ok {
 				put(used)
 			}
@@ -228,8 +233,16 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 	return out
 }
 
-// relationName finds in a SELECT what may be the name of another query's relation.
-var relationName = regexp.MustCompile(`\b(_\w+|\w+_v\d+)\b`)
+// relations gives the words of a text that may be names of relations of queries: private ones, and public ones with a version.
+func relations(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if (word[0] == '_' || strings.Contains(word, "_v")) && !yield(word) {
+				return
+			}
+		}
+	}
+}
 
 func (q Query) comment() string {
 	var b strings.Builder
@@ -240,10 +253,16 @@ func (q Query) comment() string {
 	return strings.TrimSuffix(b.String(), ";") + "."
 }
 
-// Catalogue gives the public queries.
+// Catalogue gives the newest version of each public query.
 func Catalogue() ([]Query, error) {
 	all, err := All()
-	return slices.DeleteFunc(slices.Clone(all), func(q Query) bool { return q.Private }), err
+	var out []Query
+	for i, q := range all {
+		if !q.Private && (i+1 == len(all) || all[i+1].Name != q.Name) {
+			out = append(out, q)
+		}
+	}
+	return out, err
 }
 
 // Find gives a public query by name. Underscores do for dashes.

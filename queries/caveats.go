@@ -63,15 +63,11 @@ func (a *Asker) about(ctx context.Context, topic string, args Args) ([]frame.Cav
 
 // storedCaveats is the SQL of those of a run that hold for the kind of capture that is asked for.
 func storedCaveats(args Args) string {
-	run := schema.Quote(args["run"])
-	if !isRunID.MatchString(args["run"]) {
-		run = "_run_id(" + run + ")"
-	}
 	holds := "is_counted"
 	if source, given := args["source"]; given {
 		holds = "coalesce(capture = " + schema.Quote(source) + ", true)"
 	}
-	return fmt.Sprintf("SELECT * EXCLUDE (run_id, capture, is_counted) FROM caveat WHERE run_id = %s AND %s ORDER BY ALL", run, holds)
+	return fmt.Sprintf("SELECT * EXCLUDE (run_id, capture, is_counted) FROM caveat WHERE run_id = %s AND %s ORDER BY ALL", schema.Quote(args["run"]), holds)
 }
 
 // caveatsOf reads caveats from rows, which have those columns that they need.

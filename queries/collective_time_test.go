@@ -57,7 +57,7 @@ func TestCollectiveTime(t *testing.T) {
 		}
 	}
 	exec(t, w, "DELETE FROM kernel WHERE kernel_name_id IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')")
-	if left := rows(t, w, "FROM _collective_time_v1('nccl2', every := true)"); len(left) > 0 {
+	if left := rows(t, w, "FROM _collective_time(_run_id('nccl2'), every := true)"); len(left) > 0 {
 		t.Errorf("without collectives: %q", left)
 	}
 }
@@ -96,7 +96,7 @@ func testCollectives(t *testing.T, w *schema.Warehouse) (exposed, overlapped int
 			exposed, overlapped = exposed+alone, overlapped+beside
 		}
 	}
-	for call, want := range map[string]map[string]string{"_collective_time_v1('nccl2')": wantOfStages, "_collective_time_v1('nccl2', every := true)": want} {
+	for call, want := range map[string]map[string]string{"_collective_time(_run_id('nccl2'))": wantOfStages, "_collective_time(_run_id('nccl2'), every := true)": want} {
 		got := map[string]string{}
 		for _, r := range rowsOf(t, w, "SELECT range_id, device_id, collective_count, collective_ns, exposed_ns, overlapped_ns FROM %s", call) {
 			got[fmt.Sprint(r[0], " ", r[1])] = fmt.Sprint(r[2], " ", r[3], " ", r[4], " ", r[5])

@@ -14,7 +14,7 @@ import (
 // conditions gives what a digest would keep of a run, and its tags: by aspect the value, the weight and the source.
 func conditions(t *testing.T, w *schema.Warehouse, run string) map[string]string {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT aspect, value, weight, source_id FROM _digest_condition_v1('%[1]s')
+	f, err := raw(t, w, fmt.Sprintf(`SELECT aspect, value, weight, source_id FROM _digest_condition(_run_id('%[1]s'))
 		UNION ALL SELECT 'tag ' || t.key, t.value, 'tells', NULL FROM run_tag t JOIN run r USING (run_id) WHERE r.name = '%[1]s'`, run))
 	if err != nil {
 		t.Fatal(err)
@@ -117,9 +117,6 @@ func testOthers(t *testing.T, w *schema.Warehouse, runs ...string) {
 		ids = append(ids, strings.Trim(rows(t, w, "SELECT run_id::VARCHAR FROM run WHERE name = '"+run+"'")[0], "[]"))
 	}
 	for _, id := range slices.Sorted(slices.Values(ids)) {
-		if err := queries.Digest(t.Context(), w, id); err != nil {
-			t.Fatal(err)
-		}
 		want = append(want, asText(query(t, w, "run-conditions", queries.Args{"run": id}))...)
 	}
 	if got := asText(query(t, w, "run-conditions", queries.Args{"run": ids[0], "others": strings.Join(ids[1:], ",")})); !slices.Equal(got, want) {
@@ -129,7 +126,7 @@ func testOthers(t *testing.T, w *schema.Warehouse, runs ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := queries.Run(t.Context(), w, q, queries.Args{"run": ids[0], "others": runs[1]}); err == nil {
+	if _, err := runQuery(t, w, q, queries.Args{"run": ids[0], "others": runs[1]}); err == nil {
 		t.Error("a name among the ids is taken")
 	}
 }

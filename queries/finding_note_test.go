@@ -117,7 +117,7 @@ func TestCallKinds(t *testing.T) {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO api_name SELECT '%s', %d, '%s'", findingRun, id, name), called(1, id, 1, int(attribute.HostStretch)-1), called(1, id, 1, int(attribute.HostStretch)))
 	}
 	exec(t, w, strings.Join(append(stmts, "UPDATE api_call SET return_value = 0"), ";\n"))
-	got := rows(t, w, "SELECT api, kind, calls FROM _finding_call_v1('"+findingRun+"') ORDER BY api, kind")
+	got := rows(t, w, "SELECT api, kind, calls FROM _finding_call(_run_id('"+findingRun+"')) ORDER BY api, kind")
 	words := map[attribute.CallKind]string{attribute.OtherCall: "other", attribute.LaunchCall: "launch", attribute.GraphCall: "launch", attribute.CopyCall: "copy", attribute.WaitCall: "wait", attribute.QueryCall: "query"}
 	var want []string
 	for _, name := range names {

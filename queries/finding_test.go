@@ -288,7 +288,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 			t.Errorf("%v: %d findings, want %d", c.args, got, c.rows)
 		}
 	}
-	if _, err := queries.Raw(t.Context(), w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
+	if _, err := raw(t, w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
 		t.Errorf("a share of 2: %v", err)
 	}
 }
@@ -331,12 +331,12 @@ func TestResidentBlocks(t *testing.T) {
 	for _, c := range []struct{ threads, registers, shared, want int }{ // ncu 2025.3.1 on an H200: the least of its four limits
 		{384, 168, 164308, 1}, {384, 168, 225524, 1}, {128, 159, 86336, 2}, {256, 32, 2048, 8}, {256, 16, 0, 8}, {32, 16, 0, 32}, {1024, 64, 0, 1},
 	} {
-		stmt := fmt.Sprintf("SELECT _resident_block_v1('9.0', 64, 233472, %d, %d, %d)::BIGINT", c.threads, c.registers, c.shared)
+		stmt := fmt.Sprintf("SELECT _resident_block('9.0', 64, 233472, %d, %d, %d)::BIGINT", c.threads, c.registers, c.shared)
 		if got := rows(t, w, stmt); got[0] != fmt.Sprintf("[%d]", c.want) {
 			t.Errorf("%+v: %s", c, got[0])
 		}
 	}
-	for _, stmt := range []string{"_resident_block_v1('6.1', 64, 233472, 256, 32, 0)", "_resident_block_v1('9.0', NULL, 233472, 256, 32, 0)", "_resident_block_v1('9.0', 64, 233472, 256, NULL, 0)", "_resident_block_v1('9.0', 64, 233472, 256, 32, 300000)"} {
+	for _, stmt := range []string{"_resident_block('6.1', 64, 233472, 256, 32, 0)", "_resident_block('9.0', NULL, 233472, 256, 32, 0)", "_resident_block('9.0', 64, 233472, 256, NULL, 0)", "_resident_block('9.0', 64, 233472, 256, 32, 300000)"} {
 		if got := rows(t, w, "SELECT "+stmt); got[0] != "[<nil>]" {
 			t.Errorf("%s: %s", stmt, got[0])
 		}

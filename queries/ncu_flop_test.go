@@ -55,7 +55,7 @@ func TestScalarCounters(t *testing.T) {
 			if _, err := w.DB.Exec(`UPDATE device SET compute_capability = ?`, c.capability); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM _ncu_flop_v1('r') ORDER BY 1`), " "); got != c.want {
+			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM _ncu_flop(_run_id('r')) ORDER BY 1`), " "); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 			if got := rows(t, w, `SELECT flop FROM kernel_sol('r')`); got[0] != "[<nil>]" { // tensor cores were not measured
@@ -83,7 +83,7 @@ func TestTensorCounters(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := counted(t, "sm__ops_path_tensor_", c.counters)
-			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM _ncu_flop_v1('r') ORDER BY 1`), " "); got != c.want {
+			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM _ncu_flop(_run_id('r')) ORDER BY 1`), " "); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

@@ -116,7 +116,7 @@ func known(column, operator string, diff int64, theirs *frame.Frame, overhead []
 func rangeNames(t *testing.T, w *schema.Warehouse, run string) []string {
 	t.Helper()
 	var out []string
-	for _, r := range rows(t, w, "SELECT DISTINCT name FROM nvtx_range WHERE run_id = _run_id_v1("+schema.Quote(run)+")") {
+	for _, r := range rows(t, w, "SELECT DISTINCT name FROM nvtx_range WHERE run_id = _run_id("+schema.Quote(run)+")") {
 		out = append(out, strings.TrimSuffix(strings.TrimPrefix(r, "["), "]"))
 	}
 	return out

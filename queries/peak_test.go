@@ -42,7 +42,7 @@ func TestPeaksOfOnesOwn(t *testing.T) {
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz", "../testdata/nsys/kernels/kernels.sqlite.gz")
 	peak := func() any {
-		return byFirst(t, w, `SELECT 'peak', peak_flop_per_s FROM _peak_v1('r', compute := 'bf16')`)["peak"][1]
+		return byFirst(t, w, `SELECT 'peak', peak_flop_per_s FROM _peak(_run_id('r'), compute := 'bf16')`)["peak"][1]
 	}
 	run(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'sparse_bf16', 'fp32', 1979e12, NULL, 'with sparsity', 'mine', DATE '2026-11-21')`)
 	got := named(t, w, "peaks", nil, "resource", "accumulate")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"regexp"
@@ -134,7 +135,7 @@ func parseScaled(text string) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// Run runs a query. A run argument must name the run as the warehouse stores it, so that the statement shown is exact.
+// Run runs a query on a run that is named by any reference; the statement shown has its id.
 func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*frame.Frame, error) {
 	return NewAsker(w).Run(ctx, q, args)
 }
@@ -144,6 +145,17 @@ func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, erro
 	stmt, err := q.Statement(args)
 	if err != nil {
 		return nil, err
+	}
+	if ref := args["run"]; q.TakesRun() && !isRunID.MatchString(ref) {
+		named, err := a.w.Resolve(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		args = maps.Clone(args)
+		args["run"] = named.ID
+		if stmt, err = q.Statement(args); err != nil {
+			return nil, err
+		}
 	}
 	f, err := read(ctx, a.w, stmt)
 	if err != nil {

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -28,7 +30,7 @@ func addTwin(t *testing.T, w *schema.Warehouse) twin {
 		Scan(&by.source, &by.rng, &by.context); err != nil {
 		t.Fatal(err)
 	}
-	f, err := queries.Raw(t.Context(), w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
+	f, err := raw(t, w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
 		WHERE schema_name = 'main' AND table_name IN (SELECT t.table_name FROM duckdb_tables() t) GROUP BY table_name HAVING bool_or(column_name = 'source_id') OR table_name IN ('range_device', 'range_context') ORDER BY table_name`)
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +62,51 @@ func exec(t *testing.T, w *schema.Warehouse, stmt string) {
 	t.Helper()
 	if _, err := w.DB.Exec(stmt); err != nil {
 		t.Fatalf("%s: %v", stmt, err)
+	}
+	writtenTo.Store(w, true)
+}
+
+// writtenTo are the warehouses whose tables exec wrote to: their facts are derived anew before the next question.
+var writtenTo sync.Map
+
+// derived derives the facts of a warehouse that was written to; the classes of kernels and ranges stay as they were written.
+func derived(t testing.TB, w *schema.Warehouse) {
+	t.Helper()
+	if _, dirty := writtenTo.LoadAndDelete(w); !dirty {
+		return
+	}
+	ids, err := w.DB.Query("SELECT DISTINCT run_id::VARCHAR FROM (SELECT run_id FROM run UNION ALL SELECT run_id FROM source) ORDER BY 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ids.Close()
+	tables, err := derive.Facts{}.Tables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ids.Next() {
+		var id string
+		if err := ids.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		tx, err := w.DB.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range tables {
+			if _, err := tx.Exec("DELETE FROM "+table.Name+" WHERE run_id = ?::UUID", id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := (derive.Facts{}).Derive(t.Context(), tx, id); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ids.Err(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -96,7 +143,7 @@ func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, noted := map[string]*frame.Frame{}, queries.NewAsker(w)
+	out, noted := map[string]*frame.Frame{}, asker(t, w)
 	for _, q := range all {
 		if slices.Contains(but, q.Name) || source != "" && !takesSource(q) {
 			continue
@@ -282,7 +329,7 @@ func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone
 // TestNewVersions holds that a version which tells sources apart gives what the one before it gave, on runs of one kind of capture.
 func TestNewVersions(t *testing.T) {
 	t.Parallel()
-	noted := queries.NewAsker(everything(t))
+	noted := asker(t, everything(t))
 	compared := 0
 	for _, q := range allQueries(t) {
 		old, err := queries.Find(fmt.Sprintf("%s.v%d", q.Name, q.Version-1))

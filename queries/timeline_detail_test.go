@@ -247,7 +247,7 @@ func TestTimelineMade(t *testing.T) {
 	if got, want := fmt.Sprint(rows(t, w, `SELECT DISTINCT stage FROM timeline_kernels('made', top := 18)`)), "[[(none)]]"; got != want {
 		t.Errorf("stages are %s, want %s", got, want)
 	}
-	if _, err := queries.Raw(t.Context(), w, "FROM timeline_windows('made', top := -1)"); err == nil || !strings.Contains(err.Error(), "--top is 0 or more") {
+	if _, err := raw(t, w, "FROM timeline_windows('made', top := -1)"); err == nil || !strings.Contains(err.Error(), "--top is 0 or more") {
 		t.Errorf("a negative top: %v", err)
 	}
 }
@@ -283,7 +283,7 @@ func TestTimelineRanges(t *testing.T) {
 			}
 			testDepths(t, f)
 		}
-		for _, bad := range rowsOf(t, w, "SELECT a.range_id FROM timeline_ranges('%[1]s', top := 0) a JOIN nvtx_range n ON n.run_id = _run_id_v1('%[1]s') AND n.range_id = a.range_id LEFT JOIN timeline_ranges('%[1]s', top := 0) b ON b.range_id = n.parent_range_id WHERE n.parent_range_id IS NULL AND a.depth <> 0 OR a.depth <> b.depth + 1", run) {
+		for _, bad := range rowsOf(t, w, "SELECT a.range_id FROM timeline_ranges('%[1]s', top := 0) a JOIN nvtx_range n ON n.run_id = _run_id('%[1]s') AND n.range_id = a.range_id LEFT JOIN timeline_ranges('%[1]s', top := 0) b ON b.range_id = n.parent_range_id WHERE n.parent_range_id IS NULL AND a.depth <> 0 OR a.depth <> b.depth + 1", run) {
 			t.Errorf("%s: range %v is not one deeper than the one around it", run, bad)
 		}
 	}

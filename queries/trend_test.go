@@ -108,7 +108,7 @@ func trendOf(t *testing.T, w *schema.Warehouse, o trend.Options) *trend.Result {
 	if o.Kernels == 0 {
 		o.Kernels = trend.DefaultKernels
 	}
-	r, err := trend.New(t.Context(), queries.NewAsker(w), o)
+	r, err := trend.New(t.Context(), asker(t, w), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestTrendSeries(t *testing.T) {
 			t.Errorf("%+v: %s; want %s", c.o, got, c.want)
 		}
 	}
-	if _, err := trend.New(t.Context(), queries.NewAsker(w), trend.Options{Metric: "speed"}); !errors.Is(err, queries.ErrBadArgument) {
+	if _, err := trend.New(t.Context(), asker(t, w), trend.Options{Metric: "speed"}); !errors.Is(err, queries.ErrBadArgument) {
 		t.Errorf("a metric that is none: %v", err)
 	}
 }

@@ -60,7 +60,7 @@ func utilisation(t *testing.T, w *schema.Warehouse, args queries.Args) (map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := queries.Run(t.Context(), w, q, args)
+	f, err := runQuery(t, w, q, args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestUtilisationOptions(t *testing.T) {
 	q, _ := queries.Find("mfu")
 	for _, bad := range []queries.Args{{"peak": "989"}, {"bandwidth": "4800"}, {"compute": "fp5"}, {"convention": "half"}, {"mla": "x"}, {"head": "x"}, {"time_basis": "wall"}, {"dtype": "q4"}} {
 		bad["run"] = "llama"
-		if _, err := queries.Run(t.Context(), w, q, bad); !errors.Is(err, queries.ErrBadArgument) {
+		if _, err := runQuery(t, w, q, bad); !errors.Is(err, queries.ErrBadArgument) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
@@ -252,7 +252,7 @@ func TestVisionUtilisation(t *testing.T) {
 		run := fmt.Sprintf("r%d", i)
 		loadFacts(t, w, ingest.Options{Name: run, Models: []string{"../testdata/model/deepseek-ocr.config.json"}, Pass: workload.Uniform(c.pass, nil)}, visionCapture(t, i))
 		got, f := utilisation(t, w, queries.Args{"run": run})
-		prefill, vision := got["prefill"].row[f.Index("flop")], rows(t, w, fmt.Sprintf("SELECT DISTINCT vision_flop FROM _pass_work_v1('%s') WHERE stage = 'prefill'", run))
+		prefill, vision := got["prefill"].row[f.Index("flop")], rows(t, w, fmt.Sprintf("SELECT DISTINCT vision_flop FROM _pass_work(_run_id('%s')) WHERE stage = 'prefill'", run))
 		if want := fmt.Sprintf("[[%v]]", c.vision); fmt.Sprint(vision) != want && !(c.vision == nil && fmt.Sprint(vision) == "[[<nil>]]") {
 			t.Errorf("%s: vision %v, want %v", run, vision, want)
 		}
@@ -311,7 +311,7 @@ func TestUtilisationDoubts(t *testing.T) {
 	near("the precision as an option", v, one)
 	exec(t, w, "UPDATE model SET dtype = 'bf16'")
 	busy, _ := ratio(queries.Args{"time_basis": "gpu_busy"})
-	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device WHERE range_id = (SELECT max(p.range_id) FROM _stage_pass_v1('llama') p WHERE p.stage = 'decode')")
+	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device WHERE range_id = (SELECT max(p.range_id) FROM _stage_pass(_run_id('llama')) p WHERE p.stage = 'decode')")
 	unknown("one GPU of those that one pass used", "what part of their operations is that of one is not known", queries.Args{"device": "0"})
 	exec(t, w, "DELETE FROM range_device WHERE device_id = 1")
 	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device")
@@ -340,7 +340,7 @@ func TestKernelPrecision(t *testing.T) {
 	t.Parallel()
 	w := llama(t)
 	precision := func() string {
-		return fmt.Sprint(rows(t, w, "SELECT precision, origin FROM _run_precision_v1('llama')"))
+		return fmt.Sprint(rows(t, w, "SELECT precision, origin FROM _run_precision(_run_id('llama'))"))
 	}
 	if got := precision(); got != "[[bf16 kernels]]" { // a product of the rotary table is in single precision
 		t.Error(got)

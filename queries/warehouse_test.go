@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	ingestload "prof/ingest/load"
 	"prof/queries"
 	"prof/queries/frame"
@@ -88,7 +89,7 @@ func open(t testing.TB, file []byte) *schema.Warehouse {
 			t.Fatal(err)
 		}
 	}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t)})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +115,12 @@ func load(t testing.TB, w *schema.Warehouse, run string, paths ...string) *inges
 
 func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
 	t.Helper()
+	derived(t, w)
 	q, err := queries.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := queries.Run(t.Context(), w, q, args)
+	f, err := runQuery(t, w, q, args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,4 +139,23 @@ func queryNoted(t testing.TB, noted *queries.Asker, name string, args queries.Ar
 		t.Fatal(err)
 	}
 	return f
+}
+
+// raw, runQuery and asker are those of queries over facts that are current.
+func raw(t testing.TB, w *schema.Warehouse, stmt string) (*frame.Frame, error) {
+	t.Helper()
+	derived(t, w)
+	return queries.Raw(t.Context(), w, stmt)
+}
+
+func runQuery(t testing.TB, w *schema.Warehouse, q queries.Query, args queries.Args) (*frame.Frame, error) {
+	t.Helper()
+	derived(t, w)
+	return queries.Run(t.Context(), w, q, args)
+}
+
+func asker(t testing.TB, w *schema.Warehouse) *queries.Asker {
+	t.Helper()
+	derived(t, w)
+	return queries.NewAsker(w)
 }

@@ -103,8 +103,8 @@ func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 // before them of a decode, ? where nothing is said.
 func matched(t *testing.T, w *schema.Warehouse, args string) string {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, `SELECT CASE WHEN basis IS NULL THEN '?' WHEN stage = 'decode' THEN concat(step_count, '@', coalesce(before_count::VARCHAR, '?')) ELSE coalesce(prompt_length_count::VARCHAR, '-') END, is_warmup
-		FROM _stage_pass_v1('drawn'`+args+`) ORDER BY source_id, pid, start_ns`)
+	f, err := raw(t, w, `SELECT CASE WHEN basis IS NULL THEN '?' WHEN stage = 'decode' THEN concat(step_count, '@', coalesce(before_count::VARCHAR, '?')) ELSE coalesce(prompt_length_count::VARCHAR, '-') END, is_warmup
+		FROM _stage_pass(_run_id('drawn')`+args+`) ORDER BY source_id, pid, start_ns`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestPassFacts(t *testing.T) {
 			if got := matched(t, w, ""); got != c.want {
 				t.Errorf("%s of %+v is matched as %q, want %q", c.timeline, c.facts, got, c.want)
 			}
-			if got := strings.Join(noteRows(t, w, "_note_workload_v1"), "\n"); !strings.Contains(got, c.note) || c.note == "" && got != "" {
+			if got := strings.Join(noteRows(t, w, "_note_workload"), "\n"); !strings.Contains(got, c.note) || c.note == "" && got != "" {
 				t.Errorf("%s of %+v: the notes are %q, want %q", c.timeline, c.facts, got, c.note)
 			}
 		})
@@ -182,7 +182,7 @@ func TestPassFacts(t *testing.T) {
 
 func noteRows(t *testing.T, w *schema.Warehouse, query string) []string {
 	t.Helper()
-	return rows(t, w, "SELECT note FROM "+query+"('drawn') ORDER BY note")
+	return rows(t, w, "SELECT note FROM "+query+"(_run_id('drawn')) ORDER BY note")
 }
 
 // TestPassesOfProcesses holds that each process has all passes of the workload, and that what a GPU did has no influence on it.
@@ -211,7 +211,7 @@ func TestLatestFacts(t *testing.T) {
 	if got, want := matched(t, w, ""), "70 2@70 70 2@70"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := fmt.Sprint(noteRows(t, w, "_note_workload_v1")), "[[2 files say what the passes of this timeline did, of which the latest counts: file-3]]"; got != want {
+	if got, want := fmt.Sprint(noteRows(t, w, "_note_workload")), "[[2 files say what the passes of this timeline did, of which the latest counts: file-3]]"; got != want {
 		t.Errorf("the notes are %q, want %q", got, want)
 	}
 	if got, want := fmt.Sprint(rows(t, w, "FROM workload_passes('drawn')")), "[[2 1 false 100 3 1 <nil> <nil> 1500 2500 <nil>] [3 <nil> false 70 2 1 <nil> <nil> 1500 2500 <nil>] [4 <nil> false 60 2 1 <nil> <nil> 1500 2500 <nil>]]"; got != want {
@@ -240,10 +240,10 @@ func TestOptionsAndFile(t *testing.T) {
 		if got := matched(t, w, ""); got != c.want {
 			t.Errorf("%+v and the option %+v: got %q, want %q", c.file, c.option, got, c.want)
 		}
-		if got, want := strings.Join(noteRows(t, w, "_note_pass_v1"), ""), strings.ReplaceAll("["+c.note+"]", "[]", ""); got != want {
+		if got, want := strings.Join(noteRows(t, w, "_note_pass"), ""), strings.ReplaceAll("["+c.note+"]", "[]", ""); got != want {
 			t.Errorf("%+v and the option %+v: the note is %q, want %q", c.file, c.option, got, want)
 		}
-		if got := noteRows(t, w, "_note_workload_v1"); len(got) > 0 {
+		if got := noteRows(t, w, "_note_workload"); len(got) > 0 {
 			t.Errorf("%+v and the option %+v: the notes are %q", c.file, c.option, got)
 		}
 	}
@@ -350,7 +350,7 @@ func TestAnnotations(t *testing.T) {
 	} {
 		draw(t, w, "PP")
 		exec(t, w, "UPDATE nvtx_range SET name = "+schema.Quote(name)+" WHERE range_id = 2")
-		f, err := queries.Raw(t.Context(), w, "FROM _annotation_v1('drawn')")
+		f, err := raw(t, w, "FROM _annotation(_run_id('drawn'))")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func definitions(t *testing.T) []schema.Definition {
 // open opens the warehouse of a home; the test closes it.
 func open(t *testing.T, home schema.Home, write bool, talk func(string)) *schema.Warehouse {
 	t.Helper()
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t), Talk: talk})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t), Facts: noFacts{}, Talk: talk})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func texts(t *testing.T, w *schema.Warehouse, query string, args ...any) []strin
 
 func TestNoWarehouseYet(t *testing.T) {
 	home := schema.Home{Dir: t.TempDir()}
-	_, err := schema.Open(t.Context(), home, schema.Options{Defs: definitions(t)})
+	_, err := schema.Open(t.Context(), home, schema.Options{Defs: definitions(t), Facts: noFacts{}})
 	if !errors.Is(err, schema.ErrNoWarehouse) || !strings.Contains(err.Error(), "prof ingest") {
 		t.Errorf("the error is %v", err)
 	}
@@ -153,7 +153,7 @@ func TestNewerIsRefused(t *testing.T) {
 	home := fresh(t)
 	change(t, home, `INSERT INTO schema_version VALUES (999, 'future', 'x', now()::TIMESTAMP)`)
 	for _, write := range []bool{false, true} {
-		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t)})
+		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t), Facts: noFacts{}})
 		if !errors.Is(err, schema.ErrNewer) || !strings.Contains(err.Error(), "update prof") {
 			t.Errorf("write %v: the error is %v", write, err)
 		}
@@ -164,7 +164,7 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 	home := fresh(t)
 	change(t, home, `UPDATE schema_version SET checksum = 'x' WHERE version = 2`)
 	for _, write := range []bool{false, true} {
-		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t)})
+		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t), Facts: noFacts{}})
 		if err == nil || !strings.Contains(err.Error(), "migration 0002_timeline was applied with another text") || !strings.Contains(err.Error(), "ingest again") {
 			t.Errorf("write %v: the error is %v", write, err)
 		}
@@ -216,14 +216,14 @@ func TestOlderIsMigrated(t *testing.T) {
 func TestFailedMigrationLeavesNothing(t *testing.T) {
 	home := schema.Home{Dir: t.TempDir()}
 	bad := []schema.Definition{{Name: "broken", Body: "SELECT FROM nowhere", Doc: "prof: broken"}}
-	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: bad}); err == nil || !strings.Contains(err.Error(), "define broken") {
+	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: bad, Facts: noFacts{}}); err == nil || !strings.Contains(err.Error(), "define broken") {
 		t.Errorf("the error is %v", err)
 	}
 	if home.Exists() {
 		t.Error("a warehouse without a schema was left behind")
 	}
 	done(t, open(t, home, true, nil))
-	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: bad}); err == nil {
+	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: bad, Facts: noFacts{}}); err == nil {
 		t.Error("broken definitions were installed")
 	}
 	w := open(t, home, false, nil)
@@ -236,7 +236,7 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := schema.Open(ctx, fresh(t), schema.Options{Defs: definitions(t), Wait: time.Second}); err == nil {
+	if _, err := schema.Open(ctx, fresh(t), schema.Options{Defs: definitions(t), Facts: noFacts{}, Wait: time.Second}); err == nil {
 		t.Error("a cancelled open succeeded")
 	}
 }
@@ -306,3 +306,10 @@ func TestColumns(t *testing.T) {
 		}
 	}
 }
+
+// noFacts are the facts of a program that derives none.
+type noFacts struct{}
+
+func (noFacts) Tables() ([]schema.Table, error)                  { return nil, nil }
+func (noFacts) Checksum() (string, error)                        { return "", nil }
+func (noFacts) Derive(context.Context, schema.SQL, string) error { return nil }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/ncu"
 	"prof/queries"
@@ -42,7 +43,7 @@ func openWarehouse(ctx context.Context, dir string) (*schema.Warehouse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schema.Open(ctx, schema.Home{Dir: dir}, schema.Options{Write: true, Defs: defs, MemoryLimit: "1GB"})
+	return schema.Open(ctx, schema.Home{Dir: dir}, schema.Options{Write: true, Defs: defs, Facts: derive.Facts{}, MemoryLimit: "1GB"})
 }
 
 // warehouse opens an empty warehouse in a folder of the test's own.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/queries"
 	"prof/queries/frame"
@@ -32,7 +33,7 @@ func openWarehouse(t testing.TB, dir string) (*schema.Warehouse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schema.Open(t.Context(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: defs, MemoryLimit: "1GB"})
+	return schema.Open(t.Context(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: defs, Facts: derive.Facts{}, MemoryLimit: "1GB"})
 }
 
 func tryIngest(t testing.TB, w *schema.Warehouse, o load.Options, run string, paths ...string) (*ingest.Result, error) {

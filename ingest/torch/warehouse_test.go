@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -24,7 +25,7 @@ func newWarehouse(t *testing.T) *schema.Warehouse {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: defs, MemoryLimit: "1GB"})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: defs, Facts: derive.Facts{}, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)
 	}

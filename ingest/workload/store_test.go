@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/workload"
 	"prof/schema"
@@ -26,7 +27,7 @@ type room struct {
 
 func newRoom(t *testing.T) *room {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, MemoryLimit: "1GB"})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)
 	}

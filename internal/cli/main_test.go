@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -62,7 +63,7 @@ func hold(mode, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: mode == "write", Defs: defs})
+	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: mode == "write", Defs: defs, Facts: derive.Facts{}})
 	if err != nil {
 		return err
 	}

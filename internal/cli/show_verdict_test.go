@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/judge"
 	"prof/schema"
@@ -69,7 +70,7 @@ func (p *place) asked(name string) (screen, report *judge.Report) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Defs: defs})
+	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Defs: defs, Facts: derive.Facts{}})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -16,7 +17,7 @@ func (p *place) change(stmt string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: defs})
+	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: defs, Facts: derive.Facts{}})
 	if err != nil {
 		p.t.Fatal(err)
 	}

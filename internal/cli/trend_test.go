@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -24,7 +25,7 @@ func newTrend(t *testing.T) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := schema.Open(t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: defs})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: defs, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	ingestload "prof/ingest/load"
 	"prof/queries"
 	"prof/queries/judge/stats"
@@ -26,16 +27,13 @@ func ingested(t *testing.T, paths ...string) runData {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: defs})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: defs, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
 	res, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: "run", Now: time.Now(), ProfVersion: "test", Load: ingestload.Options{Threads: 2}})
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := queries.EnsureDigests(t.Context(), w, []string{res.Run.ID}, nil); err != nil {
 		t.Fatal(err)
 	}
 	out, _, err := load(t.Context(), queries.NewAsker(w), []Run{Run(res.Run)}, "")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	ingestload "prof/ingest/load"
 	"prof/queries"
 	"prof/queries/judge/diff"
@@ -48,24 +49,19 @@ func filled(t *testing.T) held {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: defs})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: defs, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
 	for _, name := range slices.Sorted(maps.Keys(captures)) {
 		var paths []string
 		for _, p := range captures[name] {
 			paths = append(paths, filepath.Join("..", "..", "..", "testdata", p))
 		}
-		res, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: name, Now: time.Now(), ProfVersion: "test", Load: ingestload.Options{Threads: 2}})
+		_, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: name, Now: time.Now(), ProfVersion: "test", Load: ingestload.Options{Threads: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids = append(ids, res.Run.ID)
-	}
-	if err := queries.EnsureDigests(t.Context(), w, ids, nil); err != nil {
-		t.Fatal(err)
 	}
 	return held{w, queries.NewAsker(w)}
 }

@@ -1,38 +1,24 @@
 package queries_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"prof/ingest"
-	"prof/ingest/workload"
-	"prof/queries"
+	"prof/ingest/derive"
 	"prof/schema"
 )
 
 const ranks = "ranks"
 
-// digested opens a warehouse with every capture and its digest.
-func digested(t *testing.T) (w *schema.Warehouse, runs []string) {
+// everyCapture opens a warehouse with every capture.
+func everyCapture(t *testing.T) (w *schema.Warehouse, runs []string) {
 	t.Helper()
 	w = everything(t)
 	load(t, w, utilised, llamaCapture, llamaWorkload)
 	load(t, w, ranks, ranked...)
 	runs = append(slices.Concat(shipped, traced), utilised, ranks)
-	var ids, told []string
-	for _, name := range runs {
-		ids = append(ids, runID(t, w, name))
-	}
-	progress := func(done, all int) { told = append(told, fmt.Sprint(done, " of ", all)) }
-	if err := queries.EnsureDigests(t.Context(), w, append(ids, ids[0]), progress); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(runs); len(told) != n || told[0] != fmt.Sprint("0 of ", n) || told[n-1] != fmt.Sprint(n-1, " of ", n) {
-		t.Errorf("of %d runs it told %q", n, told)
-	}
 	return w, runs
 }
 
@@ -67,15 +53,15 @@ const truth = `WITH r AS (SELECT run_id FROM run WHERE name = %[1]s), counted AS
 	SELECT w.source_id, coalesce(p.range_id, 0) AS range_id, w.kind, w.name, w.grid, w.block, w.duration_ns FROM work w JOIN counted USING (source_id) LEFT JOIN pass p USING (range_context_id)
 ) `
 
-// TestDigest holds the digest of every capture to the device work itself, and its queries to those that read the timeline.
-func TestDigest(t *testing.T) {
+// TestFacts holds the facts of every capture to the device work itself, and its queries to those that read the timeline.
+func TestFacts(t *testing.T) {
 	t.Parallel()
-	w, runs := digested(t)
+	w, runs := everyCapture(t)
 	for _, run := range runs {
 		exec(t, w, fmt.Sprintf("CREATE OR REPLACE TABLE passed AS FROM passes('%[1]s'); CREATE OR REPLACE TABLE sampled AS FROM stage_samples('%[1]s'); CREATE OR REPLACE TABLE worked AS FROM pass_work('%[1]s')", run))
 		none(t, w, run, "work is lost or added", truth+`SELECT a.*, b.* FROM (
 				SELECT source_id, kind, count(*) AS n, sum(duration_ns)::BIGINT AS ns FROM of_pass GROUP BY ALL) a
-			FULL JOIN (SELECT source_id, kind, sum(launch_count)::BIGINT AS n, sum(sum_ns)::BIGINT AS ns FROM work_sum JOIN r USING (run_id) GROUP BY ALL) b USING (source_id, kind)
+			FULL JOIN (SELECT source_id, kind, sum(launch_count)::BIGINT AS n, sum(sum_ns)::BIGINT AS ns FROM work_sum JOIN r USING (run_id) WHERE is_counted GROUP BY ALL) b USING (source_id, kind)
 			WHERE (a.n, a.ns) IS DISTINCT FROM (b.n, b.ns)`)
 		none(t, w, run, "passes do not hold their work", `SELECT s.range_id, s.gpu_sum_ns, w.ns, s.kernel_count, w.kernels FROM stage_pass s JOIN run r USING (run_id)
 			LEFT JOIN (SELECT run_id, range_id, sum(sum_ns) AS ns, coalesce(sum(launch_count) FILTER (kind = 'kernel'), 0) AS kernels FROM work_sum GROUP BY ALL) w USING (run_id, range_id)
@@ -109,20 +95,20 @@ func TestDigest(t *testing.T) {
 			t.Errorf("%s: %v, want %v", run, got, want)
 		}
 	}
-	testDigestQueries(t, w, []string{utilised, "nccl2", "train", "cpu"})
+	testFactQueries(t, w, []string{utilised, "nccl2", "train", "cpu"})
 }
 
-// digestQueries are those that read the tables of digests, or give their rows.
-var digestQueries = []string{"stage-samples", "pass-work", "_digest-pass", "_digest-work", "_digest-rate", "_digest-use"}
+// factQueries are those that read the tables of digests, or give their rows.
+var factQueries = []string{"stage-samples", "pass-work"}
 
-// testDigestQueries holds for the queries over digests what TestResults holds for those that need none.
-func testDigestQueries(t *testing.T, w *schema.Warehouse, runs []string) {
+// testFactQueries holds for the queries over digests what TestResults holds for those that need none.
+func testFactQueries(t *testing.T, w *schema.Warehouse, runs []string) {
 	t.Helper()
 	before := map[string][]string{}
 	for _, threads := range []int{4, 1} {
 		exec(t, w, fmt.Sprintf("SET threads = %d", threads))
 		for _, q := range allQueries(t) {
-			if !slices.Contains(digestQueries, q.Name) || threads == 1 && q.Private {
+			if !slices.Contains(factQueries, q.Name) || threads == 1 && q.Private {
 				continue
 			}
 			checkColumns(t, w, q, statement(q, runs[0]))
@@ -156,17 +142,14 @@ func testDigestQueries(t *testing.T, w *schema.Warehouse, runs []string) {
 	}
 }
 
-// TestDigestRepeats holds that sources of several passes of prof capture are repeats, and of one pass are not.
-func TestDigestRepeats(t *testing.T) {
+// TestSourceRepeats holds that sources of several passes of prof capture are repeats, and of one pass are not.
+func TestSourceRepeats(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, ranks, ranked...)
 	id := runID(t, w, ranks)
 	repeats := func(want ...string) {
 		t.Helper()
-		if err := queries.Digest(t.Context(), w, id); err != nil {
-			t.Fatal(err)
-		}
 		for _, name := range []string{"stage_samples", "pass_work"} {
 			if got := rows(t, w, fmt.Sprintf("SELECT DISTINCT source_id, repeat FROM %s('%s') ORDER BY ALL", name, id)); !slices.Equal(got, want) {
 				t.Errorf("%s: source and repeat are %q, want %q", name, got, want)
@@ -187,8 +170,8 @@ func TestDigestRepeats(t *testing.T) {
 	repeats("[1 2]", "[2 2]")
 }
 
-// TestDigestOverlap holds which pass has work that was launched in several at once: the one that its path names, else the first.
-func TestDigestOverlap(t *testing.T) {
+// TestOverlap holds which pass has work that was launched in several at once: the one that its path names, else the first.
+func TestOverlap(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	draw(t, w, "DP", "W")
@@ -205,63 +188,54 @@ func TestDigestOverlap(t *testing.T) {
 		exec(t, w, fmt.Sprintf("INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id) SELECT '%s', 1, 0, 7, 10, %d, 1, %s", timelineRun, 1<<i, context))
 	}
 	exec(t, w, fmt.Sprintf("INSERT INTO kernel_name VALUES ('%s', 1, 'k', 'k')", timelineRun))
-	if err := queries.Digest(t.Context(), w, timelineRun); err != nil {
-		t.Fatal(err)
-	}
 	got := rows(t, w, "SELECT stage, range_id, launch_count, sum_ns, min_ns, max_ns, deviation_ns2, grid FROM pass_work('drawn')")
 	if want := []string{"[prefill 2 1 2 2 2 0 <nil>]", "[decode 1 3 37 1 32 584.6666666666666 <nil>]", "[(none) 0 2 24 8 16 32 <nil>]"}; !slices.Equal(got, want) { // the mean of 1, 4 and 32 is 37/3
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// TestDigested holds when a digest is made anew, and that it goes with its run.
-func TestDigested(t *testing.T) {
+// TestStale holds that facts are derived anew when a rule or a definition changes, and that they go with their run.
+func TestStale(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	const kernels = "../testdata/nsys/kernels/kernels.sqlite.gz"
-	tokens := int64(16)
-	loadFacts(t, w, ingest.Options{Name: "one", ProfVersion: "test", Pass: workload.Uniform(workload.Pass{Prefill: &tokens, Decode: &tokens}, nil)}, kernels)
-	load(t, w, "two", kernels)
-	one, two := runID(t, w, "one"), runID(t, w, "two")
-	missing := func(when string, want ...string) {
-		t.Helper()
-		got, err := queries.Digested(t.Context(), w, []string{one, two, one})
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q are missing, want %q; %v", when, got, want, err)
-		}
-	}
+	w := open(t, nil)
+	load(t, w, "one", llamaCapture, llamaWorkload)
+	load(t, w, "two", torchData+"train.trace.json.gz")
+	home := w.Home
 	count := func() []string {
 		t.Helper()
-		return rows(t, w, `SELECT (SELECT count(*) FROM digest), (SELECT count(*) FROM stage_pass), (SELECT count(*) FROM work_sum), (SELECT count(*) FROM stage_figure)`)
+		return rows(t, w, `SELECT (SELECT count(*) FROM derivation), (SELECT count(*) FROM stage_pass), (SELECT count(*) FROM work_sum), (SELECT count(*) FROM stage_figure)`)
 	}
-	missing("at first", one, two)
-	for _, name := range []string{"stage-samples", "pass-work"} {
-		if f := query(t, w, name, queries.Args{"run": "one"}); len(f.Rows) > 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "run one was stored by prof test, which made no digest of it") {
-			t.Errorf("%s of a run without digest gives %d rows and says %q", name, len(f.Rows), f.Notes)
-		}
-	}
-	ensure := func() {
+	before := count()
+	reopen := func(stmt string) (derived int) {
 		t.Helper()
-		if err := queries.EnsureDigests(t.Context(), w, []string{one, two}, nil); err != nil {
+		if _, err := w.DB.Exec(stmt); err != nil {
 			t.Fatal(err)
 		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		w, err = schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}, Progress: func(_, all int) { derived = all }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return derived
 	}
-	ensure()
-	missing("when made")
-	before := count()
-	for what, stmt := range map[string]string{
-		"rules": `UPDATE schema_version SET checksum = checksum || 'x' WHERE version = -1`,
-		"peaks": `INSERT INTO device_peak (origin, device, resource, accumulate, bytes_per_s, doc, reference, checked_on) VALUES ('user', 'x', 'memory', '', 1, '', '', DATE '2026-01-01')`,
-		"names": `INSERT INTO device_alias VALUES ('user', 'x', 'NVIDIA H200', '')`,
-		"query": `UPDATE digest SET checksum = 'of other queries'`,
+	for _, c := range []struct {
+		what, stmt string
+		want       int
+	}{
+		{"nothing", "SELECT 1", 0},
+		{"a rule", `INSERT INTO stage_rule (origin, priority, kind, stage, domain, pattern, doc) VALUES ('user', 1, 'stage', 'none', '', '^no such range$', '')`, 2},
+		{"what one run follows from", "UPDATE derivation SET checksum = '' WHERE run_id = (SELECT min(run_id) FROM run)", 1},
+		{"the tables of facts", "UPDATE schema_version SET checksum = '' WHERE version = -1", 2},
 	} {
-		exec(t, w, stmt)
-		missing("after a change of "+what, one, two)
-		ensure()
-		missing("made anew after a change of " + what)
-	}
-	if after := count(); !slices.Equal(after, before) {
-		t.Errorf("made again, there are %q rows, not %q", after, before)
+		if got := reopen(c.stmt); got != c.want {
+			t.Errorf("after a change of %s %d runs are derived anew, want %d", c.what, got, c.want)
+		}
+		if after := count(); !slices.Equal(after, before) {
+			t.Errorf("after a change of %s there are %q rows, want %q", c.what, after, before)
+		}
 	}
 	run, err := w.Resolve(t.Context(), "one")
 	if err != nil {
@@ -270,13 +244,8 @@ func TestDigested(t *testing.T) {
 	if err := w.Remove(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	if got := rows(t, w, fmt.Sprintf(`SELECT 1 FROM digest WHERE run_id = '%[1]s' UNION ALL SELECT 2 FROM stage_pass WHERE run_id = '%[1]s' UNION ALL SELECT 3 FROM work_sum WHERE run_id = '%[1]s' UNION ALL SELECT 4 FROM stage_figure WHERE run_id = '%[1]s'`, one)); len(got) > 0 {
-		t.Errorf("after the run was removed there are %d rows of its digest", len(got))
+	none(t, w, run.ID, "rows of a run that was removed", `SELECT 1 FROM derivation WHERE run_id = %[1]s UNION ALL SELECT 2 FROM stage_pass WHERE run_id = %[1]s UNION ALL SELECT 3 FROM work_sum WHERE run_id = %[1]s UNION ALL SELECT 4 FROM stage_figure WHERE run_id = %[1]s`)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
 	}
-	missing("when removed", one)
-	exec(t, w, `ALTER TABLE stage_figure RENAME TO gone`)
-	if err := queries.Digest(t.Context(), w, two); !errors.Is(err, queries.ErrNoDigest) || !strings.Contains(err.Error(), two) {
-		t.Errorf("without its table: %v", err)
-	}
-	missing("when it failed", one) // what there was stays
 }
