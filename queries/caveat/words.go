@@ -54,10 +54,10 @@ var words = map[string]func(c C, alike []C) string{
 
 	// Device work.
 	"kernels-without-launch": func(c C, _ []C) string {
-		return fmt.Sprintf("%s (%s) have no launch in the capture and belong to no range", count(c.Count, "kernel"), ms(c.TimeNs))
+		return fmt.Sprintf("%s no launch in the capture and belong to no range", count(c.Count, "kernel ("+ms(c.TimeNs)+") has", "kernels ("+ms(c.TimeNs)+") have"))
 	},
 	"graphs-traced-whole": func(c C, _ []C) string {
-		return fmt.Sprintf("%s (%s of device time) were traced as a whole: their kernels are in no kernel table; capture with --cuda-graph-trace=node to see them", count(c.Count, "CUDA graph replay"), ms(c.TimeNs))
+		return fmt.Sprintf("%s traced as a whole: their kernels are in no kernel table; capture with --cuda-graph-trace=node to see them", count(c.Count, "CUDA graph replay ("+ms(c.TimeNs)+" of device time) was", "CUDA graph replays ("+ms(c.TimeNs)+" of device time) were"))
 	},
 	"not-accounted": func(c C, _ []C) string {
 		return fmt.Sprintf("%s was stored by prof %s, which did not account for GPU time: ingest it again with --replace", c.Subject, c.Detail)
@@ -109,16 +109,20 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("the workload lists %s, the timeline has only %d of %s: all are alike, so their tokens are known", count(c.OfCount, "measured pass", "measured passes"), c.Count, c.Stage)
 	},
 	"passes-as-steps": func(c C, _ []C) string {
-		return fmt.Sprintf("%s count as one decode step each: the workload decodes up to %d steps a pass; see prof query passes", count(c.Count, "decode pass", "decode passes"), c.OfCount)
+		return fmt.Sprintf("%s as one decode step each: the workload decodes up to %d steps a pass; see prof query passes", count(c.Count, "decode pass counts", "decode passes count"), c.OfCount)
 	},
 	"steps-do-not-match": func(c C, _ []C) string {
-		return fmt.Sprintf("%s do not match the number of steps after each prefill that the workload gives: their tokens are unknown, see prof query passes and workload-passes", count(c.Count, "decode pass", "decode passes"))
+		return fmt.Sprintf("%s not match the number of steps that the workload gives after each prefill: tokens are unknown, see prof query passes and workload-passes", count(c.Count, "decode pass does", "decode passes do"))
 	},
 	"no-range-of-stage": func(c C, _ []C) string {
 		return fmt.Sprintf("the workload gives tokens for %s, but no range of the timeline is a %s pass by the rules in stage_rule: see prof query ranges", c.Stage, c.Stage)
 	},
 	"all-warm-up": func(c C, _ []C) string {
-		return fmt.Sprintf("all %s are warm-up by what the workload says: nothing is left to measure, see prof query workload-passes", count(c.Count, c.Stage+" pass", c.Stage+" passes"))
+		all := fmt.Sprintf("all %d %s passes are", c.Count, c.Stage)
+		if c.Count == 1 {
+			all = fmt.Sprintf("the only %s pass is", c.Stage)
+		}
+		return all + " warm-up by what the workload says: nothing is left to measure, see prof query workload-passes"
 	},
 	"several-workload-files": func(c C, _ []C) string {
 		return fmt.Sprintf("%d files describe the passes of this timeline; the latest counts: %s", c.Count, c.Object)
@@ -202,10 +206,10 @@ var words = map[string]func(c C, alike []C) string{
 	"no-timeline-to-plan-from": says("the run has no Nsight Systems timeline to plan from"),
 	"no-symbols":               says("the capture has no kernel symbols, or was stored by a prof that did not keep them: ingest it again with --replace"),
 	"kernels-without-symbol": func(_ C, alike []C) string {
-		return fmt.Sprintf("%s of the most time are left out because their symbols are unknown: %s", count(total(alike), "kernel"), names(alike, 3, object))
+		return fmt.Sprintf("%s unknown: %s", count(total(alike), "kernel of the most time is left out because its symbol is", "kernels of the most time are left out because their symbols are"), names(alike, 3, object))
 	},
 	"kernels-of-several-symbols": func(_ C, alike []C) string {
-		return fmt.Sprintf("%s of the most time are left out because several functions share their name, and which one was launched is unknown: %s", count(total(alike), "kernel"), names(alike, 3, object))
+		return fmt.Sprintf("%s name, and which one was launched is unknown: %s", count(total(alike), "kernel of the most time is left out because several functions share its", "kernels of the most time are left out because several functions share their"), names(alike, 3, object))
 	},
 
 	"said": func(c C, _ []C) string { return c.Detail },

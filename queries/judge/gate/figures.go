@@ -145,7 +145,7 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 	}
 	for _, mode := range k.order {
 		c := Check{Rule: r, Subject: "overhead." + mode, Unit: Ratio}
-		c.settle(k, mode, "the overhead of profiling is not known")
+		c.settle(k, mode, "profiling overhead is unknown")
 		j.add(c)
 	}
 	if len(k.order) == 0 {
