@@ -172,11 +172,11 @@ func TestCapture(t *testing.T) {
 	}
 	exec(t, w, "UPDATE device_sample SET sm_ratio = 0.9 WHERE device_id = 0 AND memory_ratio > 0")
 	exec(t, w, "UPDATE device SET uuid = NULL") // then every GPU at work may be the workload's
-	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-shared 0 <nil> 8 26] [gpu-shared 1 <nil> 14 26]]" {
+	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-shared 0 <nil> 8 26] [gpu-shared 1 <nil> 14 26] [gpu-throttled 0 sw_power_cap 2 16]]" {
 		t.Errorf("doubts without UUIDs %v", got)
 	}
 	exec(t, w, "UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 1") // it is another's
-	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-shared 0 <nil> 8 26]]" {
+	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-shared 0 <nil> 8 26] [gpu-throttled 0 sw_power_cap 2 16]]" {
 		t.Errorf("doubts without UUIDs of a GPU that was idle %v", got)
 	}
 	exec(t, w, "DELETE FROM device_sample")

@@ -120,9 +120,23 @@ func parse(path, text string) (Query, error) {
 	return q, nil
 }
 
+// Relations are the queries as relations of a warehouse, see schema.Definitions. The zero value is ready.
+type Relations struct{}
+
+// Checksum identifies the queries: their files, and how relations are made of them.
+func (Relations) Checksum() (string, error) {
+	sum, err := filesSum()
+	return relationsVersion + sum, err
+}
+
+// relationsVersion is raised when other relations are made of the same files.
+const relationsVersion = "1 "
+
+var filesSum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
+
 // Definitions are the relations to install in the warehouse: each query, and of the newest version of each public one an alias without the
 // version, which takes a run by its name or any other reference.
-func Definitions() ([]schema.Definition, error) {
+func (Relations) Definitions() ([]schema.Definition, error) {
 	all, err := All()
 	if err != nil {
 		return nil, err

@@ -115,7 +115,7 @@ func TestUnitOf(t *testing.T) {
 
 // TestDefinitionOrder holds that each definition stands behind those it uses, and that every version has its relation.
 func TestDefinitionOrder(t *testing.T) {
-	defs, err := Definitions()
+	defs, err := Relations{}.Definitions()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 func readOnly(t testing.TB) *schema.Warehouse {
 	t.Helper()
 	home := schema.Home{Dir: t.TempDir()}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func readOnly(t testing.TB) *schema.Warehouse {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w, err = schema.Open(t.Context(), home, schema.Options{Defs: definitions(t), Facts: derive.Facts{}}); err != nil {
+	if w, err = schema.Open(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -26,7 +26,7 @@ var ofSources = []string{"source", "source_part", "source_fact", "diagnostic", "
 func addTwin(t *testing.T, w *schema.Warehouse) twin {
 	t.Helper()
 	var by twin
-	if err := w.DB.QueryRow(`SELECT (SELECT max(source_id) FROM source), (SELECT max(range_id) FROM nvtx_range), (SELECT max(range_context_id) FROM range_context)`).
+	if err := w.DB.QueryRow(`SELECT (SELECT max(source_id) FROM source), (SELECT max(range_id & 134217727) FROM nvtx_range), (SELECT max(range_context_id & 134217727) FROM range_context)`).
 		Scan(&by.source, &by.rng, &by.context); err != nil {
 		t.Fatal(err)
 	}
@@ -196,8 +196,11 @@ func lines(f *frame.Frame, by twin) []string {
 			if at < 0 {
 				continue
 			}
-			if id, ok := r[at].(int64); ok && id > last {
-				r[at] = id - last
+			if id, ok := r[at].(int64); ok {
+				if id &= schema.MaxIDs; id > last {
+					id -= last
+				}
+				r[at] = id
 			}
 		}
 		for _, of := range [][2]string{{"findings", "evidence_query"}, {"findings", "command"}, {"findings", "detail_command"}, {"collectives", "reason"}} { // they name the source, or what it lacks
@@ -307,7 +310,7 @@ func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone
 	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range"} {
 		exec(t, w, fmt.Sprintf("UPDATE %s SET duration_ns = 3 * duration_ns + 1 WHERE source_id > %d", table, by.source))
 	}
-	exec(t, w, fmt.Sprintf("UPDATE range_device SET sum_ns = 3 * sum_ns, kernel_sum_ns = 3 * kernel_sum_ns, busy_ns = 2 * busy_ns, last_end_ns = last_end_ns + 1 WHERE range_id > %d", by.rng))
+	exec(t, w, fmt.Sprintf("UPDATE range_device SET sum_ns = 3 * sum_ns, kernel_sum_ns = 3 * kernel_sum_ns, busy_ns = 2 * busy_ns, last_end_ns = last_end_ns + 1 WHERE range_id & 134217727 > %d", by.rng))
 	exec(t, w, fmt.Sprintf("UPDATE device_time SET end_ns = end_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
 	exec(t, w, fmt.Sprintf("UPDATE gap_sum SET duration_ns = duration_ns + 7, max_ns = max_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
 	exec(t, w, fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))

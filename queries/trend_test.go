@@ -96,7 +96,7 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 			pass(3+n, "decode", false, r.tokens)
 		}
 		for n, name := range []string{"attention", "gemm", "norm"} {
-			add("INSERT INTO kernel_name VALUES ('%[1]s', %[2]d, '%[3]s', '%[3]s')", id, n, name)
+			add("INSERT INTO kernel_name VALUES ('%[1]s', %[2]d, '%[3]s', '%[3]s', %[2]d)", id, n, name)
 			add("INSERT INTO kernel_class VALUES ('%s', %d, '%s family', NULL, NULL, NULL, NULL)", id, n, name)
 		}
 	}

@@ -49,7 +49,7 @@ var choices = []choice{
 	{"severity", "severities", "(SELECT DISTINCT severity AS x FROM diagnostic WHERE run_id = %[1]s)", equals},
 	{"findings", "findings of the severities", "(SELECT DISTINCT severity AS x FROM ncu_rule WHERE run_id = %[1]s UNION SELECT '(all)')", equals},
 	{"pass", "passes", "(SELECT DISTINCT name AS x FROM capture_pass WHERE run_id = %[1]s)", equals},
-	{"launch", "profiled launches", "(SELECT concat(min(launch_id), ' to ', max(launch_id)) AS x FROM ncu_launch WHERE run_id = %[1]s HAVING count(*) > 0)", contains},
+	{"launch", "profiled launches", "(SELECT concat(_id_number(min(launch_id)) - 1, ' to ', _id_number(max(launch_id)) - 1) AS x FROM ncu_launch WHERE run_id = %[1]s HAVING count(*) > 0)", contains},
 	{"section", "sections", "(SELECT DISTINCT section AS x FROM ncu_section WHERE run_id = %[1]s)", contains},
 	{"kernel", "profiled kernels", "(SELECT DISTINCT k.short_name AS x FROM ncu_launch l JOIN kernel_name k USING (run_id, kernel_name_id) WHERE l.run_id = %[1]s)", contains},
 	{"operator", "operators", operatorNames, near},

@@ -14,15 +14,6 @@ import (
 	"prof/schema"
 )
 
-func definitions(t testing.TB) []schema.Definition {
-	t.Helper()
-	defs, err := queries.Definitions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return defs
-}
-
 // newWarehouse opens an empty warehouse in a folder of the test's own.
 func newWarehouse(t testing.TB) *schema.Warehouse {
 	t.Helper()
@@ -89,7 +80,7 @@ func open(t testing.TB, file []byte) *schema.Warehouse {
 			t.Fatal(err)
 		}
 	}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func TestPassFacts(t *testing.T) {
 	}{
 		"as many":                    {"PDPD", "100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
 		"more in the timeline":       {"PDPDPD", "(?) (?) 100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
-		"fewer, alike":               {"PD", "100 3@100", "lists 2 measured passes, the timeline has only 1 of prefill: their tokens are known", facts{passes: "100/3 100/3"}},
+		"fewer, alike":               {"PD", "100 3@100", "lists 2 measured passes, the timeline has only 1 of prefill: all are alike, so their tokens are known", facts{passes: "100/3 100/3"}},
 		"fewer, not alike":           {"PD", "? ?", "lists 2 measured passes, the timeline has only 1 of prefill: " + lost, facts{passes: "100/3 200/4"}},
 		"every pass":                 {"PDPD", "100 3@100 100 3@100", none, facts{passes: "*100/3"}},
 		"every pass and a warm-up":   {"PDPDPD", "(100) (3@100) 100 3@100 100 3@100", none, facts{passes: "*100/3", warmups: "1"}},

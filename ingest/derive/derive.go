@@ -6,9 +6,7 @@ package derive
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path"
@@ -31,6 +29,7 @@ type Facts struct{}
 type fact struct {
 	sqlfile.File
 	step bool
+	uses []string // words of its body: names of those that it reads are among them
 }
 
 // load reads the files, each behind those that it reads from.
@@ -51,11 +50,11 @@ var load = sync.OnceValues(func() ([]fact, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		for _, c := range f.Columns {
-			if c.Type == "" {
-				return nil, fmt.Errorf("%s: column %s has no type", name, c.Name)
+			if c.Type == "" || schema.IsID(base, c.Name) && !strings.HasPrefix(c.Type, "BIGINT") {
+				return nil, fmt.Errorf("%s: column %s has the type %q: it needs one, and an id is BIGINT", name, c.Name, c.Type)
 			}
 		}
-		byName[base] = fact{f, strings.HasPrefix(base, "_")}
+		byName[base] = fact{f, strings.HasPrefix(base, "_"), word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1)}
 	}
 	for name, f := range byName {
 		if _, known := byName[f.Into]; f.Into != "" && !known {
@@ -83,7 +82,7 @@ func inOrder(byName map[string]fact) []fact {
 		}
 		done[name] = true
 		put(f.Into)
-		for _, used := range word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1) {
+		for _, used := range f.uses {
 			put(used)
 		}
 		out = append(out, f)
@@ -122,18 +121,10 @@ func (Facts) Tables() ([]schema.Table, error) {
 	return out, nil
 }
 
-// Checksum identifies the definitions of the facts.
-func (Facts) Checksum() (string, error) {
-	all, err := load()
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	for _, f := range all {
-		fmt.Fprintf(h, "%s %v\n%s\n", f.Name, f.Needs, comment.ReplaceAllString(f.Body, ""))
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
+// Checksum identifies the definitions of the facts: the files as they are.
+func (Facts) Checksum() (string, error) { return checksum() }
+
+var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
 
 // Derive fills the tables with the facts of a run that has none.
 func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
@@ -146,9 +137,17 @@ func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 		return err
 	}
 	run := schema.Quote(runID) + "::UUID"
+	lacks := func(f fact) bool { return slices.ContainsFunc(f.Needs, func(table string) bool { return !has[table] }) }
+	read, wanted := map[string]bool{}, map[string]bool{}
+	for _, f := range slices.Backward(all) { // a step is wanted by what reads it
+		if wanted[f.Name] = f.step && read[f.Name] || !f.step && !lacks(f); wanted[f.Name] {
+			for _, used := range f.uses {
+				read[used] = true
+			}
+		}
+	}
 	for _, f := range all {
-		missing := slices.ContainsFunc(f.Needs, func(table string) bool { return !has[table] })
-		if missing && !f.step {
+		if !wanted[f.Name] {
 			continue
 		}
 		body := strings.ReplaceAll(f.Body, "$run", run)
@@ -158,7 +157,7 @@ func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 		}
 		stmt := fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s AS run_id, * FROM (\n%s\n)", cmp.Or(f.Into, f.Name), run, body)
 		switch {
-		case missing: // others read it
+		case lacks(f): // others read it
 			stmt = fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s (%s)", f.Name, strings.Join(typed, ", "))
 		case f.step:
 			stmt = fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s AS SELECT %s FROM (\n%s\n)", f.Name, strings.Join(names, ", "), body)
@@ -168,7 +167,7 @@ func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 		}
 	}
 	for _, f := range all {
-		if f.step {
+		if f.step && wanted[f.Name] {
 			if _, err := q.ExecContext(ctx, "DROP TABLE "+f.Name); err != nil {
 				return fmt.Errorf("drop %s: %w", f.Name, err)
 			}

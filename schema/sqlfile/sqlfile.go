@@ -3,7 +3,10 @@
 package sqlfile
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -148,4 +151,22 @@ func parseColumn(text string) (Column, bool) {
 		}
 	}
 	return c, true
+}
+
+// Checksum identifies the files of a pattern by their names and texts.
+func Checksum(files fs.FS, pattern string) (string, error) {
+	names, err := fs.Glob(files, pattern)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %d\n", name, len(text))
+		h.Write(text)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -21,7 +21,7 @@ WITH way AS ( -- what may be asked for, also of a run that has none of it
 ), counted AS (
     SELECT t.source_id, t.kind, s.form FROM timeline t JOIN source s ON s.run_id = t.run_id AND s.source_id = t.source_id WHERE t.run_id = $run
 ), worked AS (
-    SELECT DISTINCT c.kind FROM (SELECT DISTINCT k.source_id FROM kernel k WHERE k.run_id = $run) k JOIN counted c ON c.source_id = k.source_id
+    SELECT DISTINCT c.kind FROM (SELECT DISTINCT k.source_id FROM kernel_duration k WHERE k.run_id = $run) k JOIN counted c ON c.source_id = k.source_id
 ), repeated AS (
     SELECT c.kind, count(DISTINCT x.pass_id) AS n FROM capture_source x JOIN counted c ON c.source_id = x.captured_source_id WHERE x.run_id = $run GROUP BY c.kind
 ), profiled AS (

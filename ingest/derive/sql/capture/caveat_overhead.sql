@@ -10,7 +10,7 @@ WITH p AS (
     SELECT p.mode, count(p.ns) AS passes, a.ok, (median(p.ns) - a.ns) / nullif(a.ns, 0) AS ratio FROM p CROSS JOIN alone a WHERE p.tool NOT IN ('none', 'ncu') GROUP BY p.mode, p.tool, a.ok, a.ns
 ), used AS ( -- the GPUs of the workload, by the UUIDs of those that its kernels ran on
     SELECT DISTINCT c.device_id
-    FROM (SELECT DISTINCT k.source_id, k.device_id FROM kernel k WHERE k.run_id = $run) k
+    FROM (SELECT DISTINCT k.source_id, k.device_id FROM kernel_duration k WHERE k.run_id = $run) k
     JOIN device d ON d.run_id = $run AND d.source_id = k.source_id AND d.device_id = k.device_id
     JOIN capture_device c ON c.run_id = d.run_id AND replace(c.uuid, 'GPU-', '') = replace(d.uuid, 'GPU-', '')
 ), s AS (

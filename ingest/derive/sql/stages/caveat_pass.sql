@@ -11,7 +11,7 @@ WITH p AS (
 )
 SELECT 'pass' AS topic, 'warm-up' AS kind, w.kind AS capture, w.is_counted, x.detail, w.n AS item_count, x.of_count
 FROM warm w LEFT JOIN said s ON s.kind = w.kind AND NOT w.is_ruled
-CROSS JOIN LATERAL (SELECT 'listed' AS detail, s.listed AS of_count UNION ALL SELECT 'first', s.first) x
+CROSS JOIN LATERAL (SELECT 'listed' AS detail, s.listed AS of_count UNION ALL SELECT 'marked', s.first) x
 WHERE x.of_count > 0 OR x.detail = 'listed' AND coalesce(s.listed, s.first, 0) = 0
 UNION ALL BY NAME
 SELECT 'pass' AS topic, 'unlike-passes' AS kind, p.kind AS capture, p.is_counted, p.stage, arg_min(p.cpu_ns, p.start_ns)::DOUBLE AS time_ns, median(p.cpu_ns) AS of_time_ns, max(p.cpu_ns) / min(p.cpu_ns) AS ratio

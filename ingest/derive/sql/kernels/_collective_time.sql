@@ -1,36 +1,31 @@
--- _collective-time: How long collectives ran within a range on a GPU: alone, or while other kernels of the range ran too. Of ranges that launched some.
--- grain: one range on one GPU, and all kernels of a source on one GPU
+-- _collective_time: How long collectives ran within a pass of a stage on a GPU: alone, or while other kernels of the pass ran too. Of passes that launched some.
+-- grain: one pass on one GPU, and all kernels of a source on one GPU
 -- key: range_id, source_id, device_id
--- params:
---   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
---   every BOOLEAN = false: of every range that launched collectives; by default only of passes of stages
+-- needs: kernel
 -- columns:
---   range_id: the range whose kernels are meant; NULL: all kernels of the source
---   source_id: the source
---   device_id: GPU
---   collective_count: collectives
---   collective_ns: union of their intervals
---   exposed_ns: the part of it in which no other kernel of the range ran
---   overlapped_ns: the part of it in which one did
+--   range_id BIGINT: the pass whose kernels are meant; 0: all kernels of the source
+--   source_id INTEGER: the source
+--   device_id INTEGER: GPU
+--   collective_count BIGINT: collectives
+--   collective_ns BIGINT: union of their intervals
+--   exposed_ns BIGINT: the part of it in which no other kernel of the pass ran
+--   overlapped_ns BIGINT: the part of it in which one did
 
 -- Without collectives each join with kernel has an empty side, and costs nothing. Of other kernels only those that run at the time of a
 -- collective matter; they are found before their ranges, since most captures have none.
-WITH counted AS (
-    SELECT t.source_id FROM _timeline(run, source := source) t
-), name AS (
-    SELECT c.kernel_name_id FROM kernel_class c WHERE c.run_id = run AND c.role = 'collective'
+WITH name AS (
+    SELECT c.kernel_name_id FROM kernel_class c WHERE c.run_id = $run AND c.role = 'collective'
 ), collective AS (
     SELECT k.source_id, k.device_id, k.range_context_id, k.start_ns, k.start_ns + k.duration_ns AS end_ns
     FROM kernel k JOIN name ON name.kernel_name_id = k.kernel_name_id
-    WHERE k.run_id = run AND k.source_id IN (SELECT counted.source_id FROM counted)
+    WHERE k.run_id = $run
 ), upto AS (
     SELECT c.source_id, c.device_id, c.start_ns, max(c.end_ns) OVER (PARTITION BY c.source_id, c.device_id ORDER BY c.start_ns) AS end_ns
     FROM collective c
 ), other AS ( -- none, unless there are collectives on the GPU
     SELECT k.source_id, k.device_id, k.range_context_id, k.start_ns, k.start_ns + k.duration_ns AS end_ns
     FROM kernel k JOIN (SELECT DISTINCT c.source_id, c.device_id FROM collective c) c ON c.source_id = k.source_id AND c.device_id = k.device_id
-    WHERE k.run_id = run AND k.kernel_name_id NOT IN (SELECT name.kernel_name_id FROM name)
+    WHERE k.run_id = $run AND k.kernel_name_id NOT IN (SELECT name.kernel_name_id FROM name)
 ), near AS (
     SELECT o.source_id, o.device_id, o.range_context_id, o.start_ns, o.end_ns
     FROM other o ASOF JOIN upto u ON u.source_id = o.source_id AND u.device_id = o.device_id AND u.start_ns < o.end_ns
@@ -40,13 +35,11 @@ WITH counted AS (
     UNION ALL
     SELECT n.source_id, n.device_id, n.range_context_id, n.start_ns, n.end_ns, false FROM near n
 ), inside AS (
-    SELECT x.range_context_id, x.range_id
-    FROM range_context x JOIN nvtx_range n ON n.run_id = x.run_id AND n.range_id = x.range_id JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = n.path_id
-    WHERE x.run_id = run AND ("every" OR s.stage_path_id = s.path_id)
+    SELECT x.range_context_id, x.range_id FROM range_context x JOIN stage_pass p ON p.run_id = x.run_id AND p.range_id = x.range_id WHERE x.run_id = $run
 ), own AS (
     SELECT i.range_id, w.source_id, w.device_id, w.start_ns, w.end_ns, w.is_collective FROM work w JOIN inside i ON i.range_context_id = w.range_context_id
     UNION ALL
-    SELECT NULL, w.source_id, w.device_id, w.start_ns, w.end_ns, w.is_collective FROM work w
+    SELECT 0, w.source_id, w.device_id, w.start_ns, w.end_ns, w.is_collective FROM work w
 ), swept AS ( -- what each adds to a union is what lies behind the last end so far
     SELECT o.range_id, o.source_id, o.device_id, o.is_collective, o.end_ns - greatest(o.start_ns, max(o.end_ns) OVER w) AS any_ns,
         o.end_ns - greatest(o.start_ns, max(CASE WHEN o.is_collective THEN o.end_ns END) OVER w) AS collective_ns,
