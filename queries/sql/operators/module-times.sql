@@ -1,7 +1,7 @@
 -- module-times v1: Times of nn.Modules, by the Python stacks of a trace; the times of their backward apart.
 -- grain: one module path, instance or class
 -- key: module
--- notes: module
+-- notes: stack module
 -- params:
 --   run VARCHAR: the run
 --   by VARCHAR = 'path': what to add up: path (names of the modules around it and its own), name (an instance, as Linear_3) or class (Linear)

@@ -1,7 +1,7 @@
 -- operator-callers v1: Who calls an operator: the operators directly around its calls, by device time.
 -- grain: one operator and caller
 -- key: operator, caller
--- notes: operator-calls
+-- notes: operators operator-calls
 -- params:
 --   run VARCHAR: the run
 --   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)

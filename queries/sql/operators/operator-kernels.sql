@@ -1,7 +1,7 @@
 -- operator-kernels v1: The kernels, copies and fills that operators end up in. By self and by outermost the rows add up to all device work of the capture; by total they do not, since operators are inside others.
 -- grain: one operator and kernel name or operation
 -- key: operator, kind, kernel
--- notes: operator-calls
+-- notes: operators operator-calls
 -- params:
 --   run VARCHAR: the run
 --   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)

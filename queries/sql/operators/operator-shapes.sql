@@ -1,7 +1,7 @@
 -- operator-shapes v1: Operators by the inputs they were called with, as top-operators by name+shape, with the spread of their calls.
 -- grain: one operator and inputs
 -- key: operator, shapes, types
--- notes: operator-shapes outside
+-- notes: operators operator-sums operator-shapes outside
 -- params:
 --   run VARCHAR: the run
 --   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)

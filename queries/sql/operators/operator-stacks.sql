@@ -1,7 +1,7 @@
 -- operator-stacks v1: Operators by the Python functions they were called in; the rows add up to the self times of all operators.
 -- grain: one operator and its innermost functions
 -- key: operator, functions
--- notes: operator-calls stack outside
+-- notes: operators operator-calls stack outside
 -- params:
 --   run VARCHAR: the run
 --   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)

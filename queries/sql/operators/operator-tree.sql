@@ -1,7 +1,7 @@
 -- operator-tree v1: The tree of operators by what called them: calls with the same names around them are added up.
 -- grain: one chain of operator names, each called by the one before it
 -- key: rank
--- notes: operator-calls outside
+-- notes: operators operator-calls outside
 -- params:
 --   run VARCHAR: the run
 --   root VARCHAR = NULL: begin with the operators that fit one of these globs (commas between); by default with those that no operator called

@@ -1,7 +1,7 @@
 -- top-operators v1: Operators by the time of the device work they launched, as PyTorch's key_averages.
 -- grain: one operator, or by name+shape one operator and inputs
 -- key: operator, shapes, types
--- notes: operator outside
+-- notes: operators operator-sums outside
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: rows at most; 0 for all
