@@ -32,6 +32,21 @@ type fact struct {
 	step bool
 }
 
+// needed are the tables that it names as needed: all of them, or of some written a|b at least one, must have rows of a run.
+func (f fact) needed() []string {
+	return strings.FieldsFunc(strings.Join(f.Needs, "|"), func(r rune) bool { return r == '|' })
+}
+
+func (f fact) fed(has map[string]bool) bool {
+	return !slices.ContainsFunc(f.Needs, func(some string) bool {
+		return !slices.ContainsFunc(strings.Split(some, "|"), func(t string) bool { return has[t] })
+	})
+}
+
+func (f fact) words() []string {
+	return word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1)
+}
+
 // load reads the files, each behind those that it reads from.
 var load = sync.OnceValues(func() ([]fact, error) {
 	names, err := fs.Glob(files, "sql/*/*.sql")
@@ -57,7 +72,7 @@ var load = sync.OnceValues(func() ([]fact, error) {
 		byName[base] = fact{f, strings.HasPrefix(base, "_")}
 	}
 	for name, f := range byName {
-		for _, t := range f.Needs {
+		for _, t := range f.needed() {
 			if _, own := byName[t]; own {
 				return nil, fmt.Errorf("%s needs %s, a fact: what it needs is looked for before any fact is stored", name, t)
 			}
@@ -78,7 +93,7 @@ func inOrder(byName map[string]fact) []fact {
 			return
 		}
 		done[name] = true
-		for _, used := range word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1) {
+		for _, used := range f.words() {
 			put(used)
 		}
 		out = append(out, f)
@@ -140,10 +155,18 @@ func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 	if err != nil {
 		return err
 	}
+	used := map[string]bool{} // a step is made where a fact that is filled reads it
+	for _, f := range slices.Backward(all) {
+		if used[f.Name] = used[f.Name] || !f.step && f.fed(has); used[f.Name] {
+			for _, name := range f.words() {
+				used[name] = true
+			}
+		}
+	}
 	run := schema.Quote(runID) + "::UUID"
 	for _, f := range all {
-		missing := slices.ContainsFunc(f.Needs, func(table string) bool { return !has[table] })
-		if missing && !f.step {
+		missing := !f.fed(has)
+		if missing && !f.step || !used[f.Name] {
 			continue
 		}
 		body := strings.ReplaceAll(f.Body, "$run", run)
@@ -164,7 +187,7 @@ func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 		}
 	}
 	for _, f := range all {
-		if f.step {
+		if f.step && used[f.Name] {
 			if _, err := q.ExecContext(ctx, "DROP TABLE "+f.Name); err != nil {
 				return fmt.Errorf("drop %s: %w", f.Name, err)
 			}
@@ -177,7 +200,7 @@ func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 func present(ctx context.Context, q schema.SQL, all []fact, runID string) (map[string]bool, error) {
 	var tables []string
 	for _, f := range all {
-		for _, t := range f.Needs {
+		for _, t := range f.needed() {
 			if !slices.Contains(tables, t) {
 				tables = append(tables, t)
 			}

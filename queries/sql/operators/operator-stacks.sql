@@ -27,18 +27,13 @@ WITH RECURSIVE stack AS (
     SELECT s.stack_id, s.own::VARCHAR[] AS shown FROM stack s WHERE s.parent_stack_id IS NULL
     UNION ALL
     SELECT s.stack_id, list_concat(w.shown, s.own)[-frames:] FROM w JOIN stack s ON s.parent_stack_id = w.stack_id
-), part AS (
-    SELECT o.op_name_id, o.stack_id, count(*) FILTER (NOT o.is_folded) AS calls, sum(o.self_device_ns) AS self_device_ns, sum(o.self_cpu_ns) AS self_cpu_ns
-    FROM op o LEFT JOIN path_stage s ON s.run_id = o.run_id AND s.path_id = o.path_id
-    WHERE o.run_id = run AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
-        AND o.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
-    GROUP BY o.op_name_id, o.stack_id
 ), t AS (
-    SELECT CASE "by" WHEN 'operator' THEN n.name WHEN 'function' THEN NULL ELSE error('ARGUMENT: --by is operator or function') END AS operator,
+    SELECT CASE "by" WHEN 'operator' THEN s.operator WHEN 'function' THEN NULL ELSE error('ARGUMENT: --by is operator or function') END AS operator,
         coalesce(nullif(array_to_string(list_reverse(w.shown), ' < '), ''), '(none)') AS functions,
-        sum(p.calls)::BIGINT AS calls, sum(p.self_device_ns)::BIGINT AS self_device_ns, sum(p.self_cpu_ns)::BIGINT AS self_cpu_ns
-    FROM part p JOIN op_name n ON n.run_id = run AND n.op_name_id = p.op_name_id LEFT JOIN w ON w.stack_id = p.stack_id
-    WHERE _fits(n.name, operator)
+        sum(s.calls)::BIGINT AS calls, sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns
+    FROM op_sum s LEFT JOIN w ON w.stack_id = s.stack_id
+    WHERE s.run_id = run AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
+        AND (stage IS NULL OR s.stage = stage) AND _fits(s.operator, operator)
     GROUP BY ALL
 )
 SELECT row_number() OVER (ORDER BY t.self_device_ns DESC, t.self_cpu_ns DESC, t.operator, t.functions) AS rank, t.operator, t.functions, t.calls, t.self_device_ns, t.self_cpu_ns,
