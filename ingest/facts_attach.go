@@ -31,12 +31,13 @@ func (in *ingester) attach(id string, facts []input) error {
 	if len(in.o.Tags) > 0 {
 		return fmt.Errorf("run %s is there already: tag it with `prof tag %s KEY=VALUE`", in.o.Name, in.o.Name)
 	}
-	var last, models sql.NullInt32
+	var last sql.NullInt32
+	var models sql.NullInt64
 	err := in.conn.QueryRowContext(in.ctx, `SELECT (SELECT max(source_id) FROM source WHERE run_id = ?::UUID), (SELECT max(model_id) FROM model WHERE run_id = ?::UUID)`, id, id).Scan(&last, &models)
 	if err != nil {
 		return err
 	}
-	in.firstSource, in.shared.ModelID = int(last.Int32), models.Int32
+	in.firstSource, in.shared.ModelID = int(last.Int32), schema.IDNumber(models.Int64)
 	in.seen, in.kept = map[string]string{}, map[int]bool{}
 	if err := in.storeFacts(facts); err != nil || len(in.result.Sources) == 0 {
 		return err

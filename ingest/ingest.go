@@ -192,7 +192,7 @@ func (in *ingester) run(inputs []input) error {
 	}
 	if id == "" {
 		fill = func(id string, facts []input) error { return in.fill(captures, facts, id) }
-		if id, err = schema.NewRunID(); err != nil {
+		if id, err = schema.FreeRunID(in.ctx, in.conn); err != nil {
 			return err
 		}
 		if old != "" {

@@ -37,7 +37,7 @@ func BenchmarkRuns(b *testing.B) {
 		home.Dir = b.TempDir()
 		makeRuns(b, home, benchRuns(b, 20))
 	}
-	w, err := schema.Open(b.Context(), home, schema.Options{Defs: definitions(b), Facts: derive.Facts{}})
+	w, err := schema.Open(b.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -109,7 +109,7 @@ const (
 // to launches in each pass by 2 %.
 func makeRuns(t testing.TB, home schema.Home, n int) {
 	t.Helper()
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}, MemoryLimit: "3GB"})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "3GB"})
 	if err != nil {
 		t.Fatal(err)
 	}

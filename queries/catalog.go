@@ -7,11 +7,13 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"prof/internal/suggest"
 	"prof/schema"
@@ -118,9 +120,23 @@ func parse(path, text string) (Query, error) {
 	return q, nil
 }
 
+// Relations are the queries as relations of a warehouse, see schema.Definitions. The zero value is ready.
+type Relations struct{}
+
+// Checksum identifies the queries: their files, and how relations are made of them.
+func (Relations) Checksum() (string, error) {
+	sum, err := filesSum()
+	return relationsVersion + sum, err
+}
+
+// relationsVersion is raised when other relations are made of the same files.
+const relationsVersion = "1 "
+
+var filesSum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
+
 // Definitions are the relations to install in the warehouse: each query, and of the newest version of each public one an alias without the
 // version, which takes a run by its name or any other reference.
-func Definitions() ([]schema.Definition, error) {
+func (Relations) Definitions() ([]schema.Definition, error) {
 	all, err := All()
 	if err != nil {
 		return nil, err
@@ -159,7 +175,7 @@ func DefinitionsFor(names ...string) ([]schema.Definition, error) {
 	var put func(q Query)
 	put = func(q Query) {
 		done[q.Relation()] = true
-		for _, word := range relationName.FindAllString(q.Body, -1) {
+		for word := range relations(q.Body) {
 			if used, ok := byName[word]; ok && !done[word] {
 				put(used)
 			}
@@ -218,7 +234,7 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 			return
 		}
 		done[d.Name] = true
-		for _, word := range relationName.FindAllString(d.Body, -1) {
+		for word := range relations(d.Body) {
 			if used, ok := byName[word]; ok {
 				put(used)
 			}
@@ -231,8 +247,16 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 	return out
 }
 
-// relationName finds in a SELECT what may be the name of another query's relation.
-var relationName = regexp.MustCompile(`\b(_\w+|\w+_v\d+)\b`)
+// relations gives the words of a text that may be names of relations of queries: private ones, and public ones with a version.
+func relations(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if (word[0] == '_' || strings.Contains(word, "_v")) && !yield(word) {
+				return
+			}
+		}
+	}
+}
 
 func (q Query) comment() string {
 	var b strings.Builder

@@ -40,7 +40,7 @@ func TestParseRefuses(t *testing.T) {
 		{"sql/x/a-b.sql", "-- grain: one thing\n", "", "the header lacks"},
 		{"sql/x/a-b.sql", "-- key: x\n", "", "the header lacks"},
 		{"sql/x/a-b.sql", "-- columns:\n", "", "line 9: a parameter is written"},
-		{"sql/x/a-b.sql", "-- notes", "-- remarks", "line 4: a parameter is written"},
+		{"sql/x/a-b.sql", "-- notes", "-- remarks", "line 4: a column is written"},
 		{"sql/x/a-b.sql", "VARCHAR: the run", "the run", "line 6: a parameter is written"},
 	} {
 		text := header
@@ -51,7 +51,7 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%s, %q for %q: %v", c.file, c.to, c.from, err)
 		}
 	}
-	if _, err := parseAll(fstest.MapFS{"sql/note.txt": {Data: []byte(header)}}); err == nil {
+	if _, err := parseAll(fstest.MapFS{"sql/x/note.txt": {Data: []byte(header)}}); err == nil {
 		t.Error("a file that is no query was passed over")
 	}
 }
@@ -66,9 +66,9 @@ func TestStatement(t *testing.T) {
 		want string
 		err  string
 	}{
-		{Args{"run": "it's"}, "FROM top_kernels('it''s')", ""},
-		{Args{"run": "01a203b5-a797-78c5-ac07-753fd644fb70"}, "FROM top_kernels_v3('01a203b5-a797-78c5-ac07-753fd644fb70')", ""},
-		{Args{"run": "a", "top": "0", "stage": "(none)"}, "FROM top_kernels('a', top := 0, stage := '(none)')", ""},
+		{Args{"run": "it's"}, "SELECT * EXCLUDE (bound, limiter, roof_ratio, profiled_ratio, occupancy_ratio, profiled_count) FROM top_kernels('it''s')", ""},
+		{Args{"run": "01a203b5-a797-78c5-ac07-753fd644fb70"}, "SELECT * EXCLUDE (bound, limiter, roof_ratio, profiled_ratio, occupancy_ratio, profiled_count) FROM top_kernels_v3('01a203b5-a797-78c5-ac07-753fd644fb70')", ""},
+		{Args{"run": "a", "top": "0", "stage": "(none)"}, "SELECT * EXCLUDE (bound, limiter, roof_ratio, profiled_ratio, occupancy_ratio, profiled_count) FROM top_kernels('a', top := 0, stage := '(none)')", ""},
 		{Args{}, "", "top-kernels needs --run"},
 		{Args{"run": "a", "top": "ten"}, "", `--top "ten" is not a whole number`},
 		{Args{"run": "a", "top": "-1"}, "", `--top "-1" is below 0`},
@@ -115,7 +115,7 @@ func TestUnitOf(t *testing.T) {
 
 // TestDefinitionOrder holds that each definition stands behind those it uses, and that every version has its relation.
 func TestDefinitionOrder(t *testing.T) {
-	defs, err := Definitions()
+	defs, err := Relations{}.Definitions()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestDefinitionOrder(t *testing.T) {
 		at[d.Name] = i
 	}
 	for i, d := range defs {
-		for _, used := range relationName.FindAllString(d.Body, -1) {
+		for used := range relations(d.Body) {
 			if j, ok := at[used]; ok && j >= i && used != d.Name {
 				t.Errorf("%s uses %s, which does not stand before it", d.Name, used)
 			}

@@ -28,7 +28,7 @@ func fillCollectives(t *testing.T, w *schema.Warehouse, work []madeCollective) {
 	for _, k := range work {
 		if !slices.Contains(names, k.name) {
 			names = append(names, k.name)
-			stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel_name SELECT run_id, %d, '%[2]s', '%[2]s' FROM run", len(names), k.name),
+			stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel_name SELECT run_id, %[1]d, '%[2]s', '%[2]s', %[1]d FROM run", len(names), k.name),
 				fmt.Sprintf("INSERT INTO kernel_class (run_id, kernel_name_id, family, role) SELECT run_id, %d, 'nccl %s', 'collective' FROM run", len(names), k.name))
 		}
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id, path_id) SELECT run_id, 1, %d, %d, 7, %d, %d, %d, %[2]d + 1, 1 FROM run",

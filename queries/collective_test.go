@@ -31,7 +31,7 @@ type span struct {
 
 func spansOf(t *testing.T, w *schema.Warehouse, run string) []span {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT k.pid::BIGINT, k.device_id::BIGINT, CASE WHEN c.role = 'collective' THEN c.family ELSE '' END, k.start_ns, k.start_ns + k.duration_ns FROM kernel k
+	f, err := raw(t, w, fmt.Sprintf(`SELECT k.pid::BIGINT, k.device_id::BIGINT, CASE WHEN c.role = 'collective' THEN c.family ELSE '' END, k.start_ns, k.start_ns + k.duration_ns FROM kernel k
 		JOIN kernel_class c USING (run_id, kernel_name_id) WHERE k.run_id = (SELECT run_id FROM run WHERE name = '%s') ORDER BY k.start_ns`, run))
 	if err != nil {
 		t.Fatal(err)

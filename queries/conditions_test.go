@@ -14,7 +14,7 @@ import (
 // conditions gives what a digest would keep of a run, and its tags: by aspect the value, the weight and the source.
 func conditions(t *testing.T, w *schema.Warehouse, run string) map[string]string {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT aspect, value, weight, source_id FROM _digest_condition(_run_id('%[1]s'))
+	f, err := raw(t, w, fmt.Sprintf(`SELECT aspect, value, weight, source_id FROM _digest_condition(_run_id('%[1]s'))
 		UNION ALL SELECT 'tag ' || t.key, t.value, 'tells', NULL FROM run_tag t JOIN run r USING (run_id) WHERE r.name = '%[1]s'`, run))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestConditionsOfWork(t *testing.T) {
 	sayConditions(t, "many values", conditions(t, w, made), map[string]string{"prompt tokens": "1 to 400; mean 101.0|decides|<nil>"})
 
 	// Matrix kernels tell the precision, other kernels do not, and less than a tenth of the time is too little. Most of it must tell.
-	exec(t, w, `DELETE FROM kernel_name; DELETE FROM kernel_class; INSERT INTO kernel_name SELECT run_id, i, n, n `+strings.Replace(own, "FROM run", "FROM run, (VALUES (1, 'a_bf16_gemm'), (2, 'cutlass_e4m3_gemm'), (3, 'copy__half'), (4, 'sgemm'), (5, 'nvjet_gemm')) x(i, n)", 1)+`;
+	exec(t, w, `DELETE FROM kernel_name; DELETE FROM kernel_class; INSERT INTO kernel_name SELECT run_id, i, n, n, i `+strings.Replace(own, "FROM run", "FROM run, (VALUES (1, 'a_bf16_gemm'), (2, 'cutlass_e4m3_gemm'), (3, 'copy__half'), (4, 'sgemm'), (5, 'nvjet_gemm')) x(i, n)", 1)+`;
 		INSERT INTO kernel_class (run_id, kernel_name_id, family, role, rule_origin, rule_priority) SELECT run_id, kernel_name_id, 'gemm', 'gemm', 'built-in', 1 FROM kernel_name WHERE name LIKE '%gemm'`)
 	work := func(id, ns int) string {
 		return fmt.Sprintf("INSERT INTO work_sum (run_id, source_id, range_id, repeat_id, device_id, kind, kernel_name_id, launch_count, sum_ns, min_ns, max_ns, deviation_ns2) SELECT run_id, 1, 0, 1, 0, 'kernel', %d, 1, %[2]d, %[2]d, %[2]d, 0 %s", id, ns, own)
@@ -126,7 +126,7 @@ func testOthers(t *testing.T, w *schema.Warehouse, runs ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := queries.Run(t.Context(), w, q, queries.Args{"run": ids[0], "others": runs[1]}); err == nil {
+	if _, err := runQuery(t, w, q, queries.Args{"run": ids[0], "others": runs[1]}); err == nil {
 		t.Error("a name among the ids is taken")
 	}
 }

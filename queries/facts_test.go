@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/ingest/derive"
+	"prof/queries"
 	"prof/schema"
 )
 
@@ -187,7 +188,7 @@ func TestOverlap(t *testing.T) {
 	for i, context := range []string{"1", "2", "3", "0", "NULL", "1"} {
 		exec(t, w, fmt.Sprintf("INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id) SELECT '%s', 1, 0, 7, 10, %d, 1, %s", timelineRun, 1<<i, context))
 	}
-	exec(t, w, fmt.Sprintf("INSERT INTO kernel_name VALUES ('%s', 1, 'k', 'k')", timelineRun))
+	exec(t, w, fmt.Sprintf("INSERT INTO kernel_name VALUES ('%s', 1, 'k', 'k', 1)", timelineRun))
 	got := rows(t, w, "SELECT stage, range_id, launch_count, sum_ns, min_ns, max_ns, deviation_ns2, grid FROM pass_work('drawn')")
 	if want := []string{"[prefill 2 1 2 2 2 0 <nil>]", "[decode 1 3 37 1 32 584.6666666666666 <nil>]", "[(none) 0 2 24 8 16 32 <nil>]"}; !slices.Equal(got, want) { // the mean of 1, 4 and 32 is 37/3
 		t.Errorf("%q, want %q", got, want)
@@ -215,7 +216,7 @@ func TestStale(t *testing.T) {
 			t.Fatal(err)
 		}
 		var err error
-		w, err = schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), Facts: derive.Facts{}, Progress: func(_, all int) { derived = all }})
+		w, err = schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, Progress: func(_, all int) { derived = all }})
 		if err != nil {
 			t.Fatal(err)
 		}

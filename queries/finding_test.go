@@ -40,7 +40,7 @@ func made(t *testing.T, w *schema.Warehouse) {
 	}
 	into("device_time", "1, 0, NULL, 0, 3000000, 2000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1000000, 1")
 	for id, role := range []string{"gemm", "elementwise", "activation", "collective"} {
-		into("kernel_name", "%d, '%s<1>', '%[4]s'", id+1, role)
+		into("kernel_name", "%[3]d, '%[4]s<1>', '%[4]s', %[3]d", id+1, role)
 		into("kernel_class", "%d, 'family of %s', '%[4]s', NULL, 'builtin', 1", id+1, role)
 		into("kernel_spelling", "%d, '%s<1>'", id+1, role)
 	}
@@ -288,7 +288,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 			t.Errorf("%v: %d findings, want %d", c.args, got, c.rows)
 		}
 	}
-	if _, err := queries.Raw(t.Context(), w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
+	if _, err := raw(t, w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
 		t.Errorf("a share of 2: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // rowsOf asks a statement and gives its rows.
 func rowsOf(t *testing.T, w *schema.Warehouse, format string, args ...any) [][]any {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(format, args...))
+	f, err := raw(t, w, fmt.Sprintf(format, args...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestWrongFlopArguments(t *testing.T) {
 		} {
 			args := queries.Args{"run": "models", "model": "1", "prefill": "5", "decode": "2"}
 			args[c.arg] = c.value
-			_, err := queries.Run(t.Context(), w, q, args)
+			_, err := runQuery(t, w, q, args)
 			if want := "--" + strings.ReplaceAll(c.arg, "_", "-"); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s %q: %v, want an error that names %s", name, c.arg, c.value, err, want)
 			}
@@ -335,7 +335,7 @@ func TestWrongFlopArguments(t *testing.T) {
 	}
 	// In SQL, where nothing looks at arguments before.
 	for _, arg := range []string{"prefill := -5, decode := 1", "prefill := 5, decode := -1", "prefill := 5, decode := 1, batch := -1", "prefill := 5, decode := 1, fixed_context := -1"} {
-		if f, err := queries.Raw(t.Context(), w, "SELECT sum(flop) FROM flops('models', model := 1, "+arg+")"); err == nil || !strings.Contains(err.Error(), "--prefill") {
+		if f, err := raw(t, w, "SELECT sum(flop) FROM flops('models', model := 1, "+arg+")"); err == nil || !strings.Contains(err.Error(), "--prefill") {
 			t.Errorf("flops(%s): %v, %v", arg, f, err)
 		}
 	}
@@ -349,7 +349,7 @@ func TestHugeTokens(t *testing.T) {
 	for _, n := range []string{"2147483648", "3037000500", "4611686018427387904", "9223372036854775807"} {
 		for _, arg := range []string{"prefill := %s, decode := 1", "prefill := 1, decode := %s", "prefill := 9, decode := 9, batch := %s", "prefill := 1, decode := 1, images := %s"} {
 			for _, model := range []int{1, len(formulaModels) + 1} {
-				f, err := queries.Raw(t.Context(), w, fmt.Sprintf("SELECT min(flop) FROM flops('models', model := %d, "+arg+")", model, n))
+				f, err := raw(t, w, fmt.Sprintf("SELECT min(flop) FROM flops('models', model := %d, "+arg+")", model, n))
 				if err != nil {
 					failed++
 				} else if v := f.Rows[0][0]; v != nil && v.(int64) < 0 {

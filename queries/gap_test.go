@@ -15,7 +15,7 @@ func gapless(t *testing.T) *schema.Warehouse {
 	t.Helper()
 	w := newWarehouse(t)
 	draw(t, w, "PDD")
-	exec(t, w, "INSERT INTO kernel_name SELECT run_id, i, 'kernel ' || i, 'k' FROM run, range(1, 4) r(i)")
+	exec(t, w, "INSERT INTO kernel_name SELECT run_id, i, 'kernel ' || i, 'k', i FROM run, range(1, 4) r(i)")
 	return w
 }
 

@@ -51,7 +51,7 @@ func allQueries(t *testing.T) []queries.Query {
 func rows(t *testing.T, w *schema.Warehouse, stmt string) []string {
 	t.Helper()
 	derived(t, w)
-	f, err := queries.Raw(t.Context(), w, stmt)
+	f, err := raw(t, w, stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
@@ -140,7 +140,7 @@ func total(f *frame.Frame, name string) int64 {
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	w := everything(t)
-	noted := queries.NewAsker(w)
+	noted := asker(t, w)
 	for _, run := range shipped {
 		t.Run(run, func(t *testing.T) {
 			all := queries.Args{"run": run, "top": "0"}

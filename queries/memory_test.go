@@ -25,7 +25,7 @@ type event struct {
 // events gives a run's allocations and releases in order.
 func events(t *testing.T, w *schema.Warehouse, run string) []event {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT m.device_type, m.address, m.size_bytes, coalesce(m.allocated_bytes, 0), m.time_ns, coalesce(n.name, '(none)')
+	f, err := raw(t, w, fmt.Sprintf(`SELECT m.device_type, m.address, m.size_bytes, coalesce(m.allocated_bytes, 0), m.time_ns, coalesce(n.name, '(none)')
 		FROM memory_event m LEFT JOIN op o USING (run_id, op_id) LEFT JOIN op_name n USING (run_id, op_name_id) WHERE m.run_id = _run_id('%s') ORDER BY m.time_ns`, run))
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +238,7 @@ func TestOperatorArguments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = queries.Run(t.Context(), w, q, queries.Args{"run": c.run, c.param: c.value}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err = runQuery(t, w, q, queries.Args{"run": c.run, c.param: c.value}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s --%s %s: the error is %v", c.query, c.param, c.value, err)
 		}
 	}

@@ -12,7 +12,7 @@ func counted(t *testing.T, prefix string, counters map[string]float64) *schema.W
 	t.Helper()
 	w := copied(t, "one launch", func(w *schema.Warehouse) {
 		load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
-		if _, err := w.DB.Exec(`DELETE FROM ncu_metric; DELETE FROM ncu_launch WHERE launch_id > 0`); err != nil {
+		if _, err := w.DB.Exec(`DELETE FROM ncu_metric; DELETE FROM ncu_launch WHERE launch_id > (SELECT min(launch_id) FROM ncu_launch)`); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -20,7 +20,7 @@ func counted(t *testing.T, prefix string, counters map[string]float64) *schema.W
 	for name, n := range counters {
 		for _, form := range []string{".sum", ".sum.per_cycle_elapsed", ".sum.peak_sustained", ".avg"} {
 			for _, stmt := range []string{"INSERT INTO ncu_metric_name SELECT run_id, ?1, ?2, '' FROM run WHERE ?3 >= 0",
-				"INSERT INTO ncu_metric SELECT run_id, 1, 0, ?1, ?3, NULL FROM run WHERE ?2 <> ''"} {
+				"INSERT INTO ncu_metric SELECT run_id, 1, launch_id, ?1, ?3, NULL FROM ncu_launch WHERE ?2 <> ''"} {
 				if _, err := w.DB.Exec(stmt, id, prefix+name+form, n); err != nil {
 					t.Fatal(err)
 				}

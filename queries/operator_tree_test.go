@@ -14,7 +14,7 @@ import (
 // one gives the only cell of a statement's result.
 func one(t *testing.T, w *schema.Warehouse, stmt string) int64 {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, stmt)
+	f, err := raw(t, w, stmt)
 	if err != nil || len(f.Rows) != 1 {
 		t.Fatalf("%s: %v, %v", stmt, f, err)
 	}

@@ -11,7 +11,7 @@ import (
 func TestSummaryOfCapture(t *testing.T) {
 	w := newWarehouse(t)
 	run := load(t, w, "a", "../testdata/nsys/llama-graph-node", "../testdata/workload/llama-graph-node.workload.json")
-	r, err := queries.NewReport(t.Context(), queries.NewAsker(w), run.Run, queries.ReportOptions{})
+	r, err := queries.NewReport(t.Context(), asker(t, w), run.Run, queries.ReportOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestSummaryOfCapture(t *testing.T) {
 func TestAskMore(t *testing.T) {
 	w := newWarehouse(t)
 	run := load(t, w, "a", "../testdata/nsys/nccl2")
-	r, err := queries.NewReport(t.Context(), queries.NewAsker(w), run.Run, queries.ReportOptions{})
+	r, err := queries.NewReport(t.Context(), asker(t, w), run.Run, queries.ReportOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func checkQuery(t *testing.T, w *schema.Warehouse, q queries.Query, answers *syn
 	if got := rows(t, w, statement(q, "01890000-0000-7000-8000-000000000000")); len(got) > 0 {
 		t.Errorf("%s gives rows of a run that is not there: %q", q.Name, got)
 	}
-	if _, err := queries.Raw(t.Context(), w, statement(q, "no such run")); found > 0 && (err == nil) != (q.Name == "_run-ref") {
+	if _, err := raw(t, w, statement(q, "no such run")); found > 0 && (err == nil) != (q.Name == "_run-ref") {
 		t.Errorf("%s of a name that no run has: %v", q.Name, err)
 	}
 }
@@ -111,7 +111,7 @@ func checkQuery(t *testing.T, w *schema.Warehouse, q queries.Query, answers *syn
 func checkResult(t *testing.T, w *schema.Warehouse, q queries.Query, run string) *frame.Frame {
 	t.Helper()
 	stmt := statement(q, run)
-	f, err := queries.Raw(t.Context(), w, stmt)
+	f, err := raw(t, w, stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
@@ -122,7 +122,7 @@ func checkResult(t *testing.T, w *schema.Warehouse, q queries.Query, run string)
 
 func checkColumns(t *testing.T, w *schema.Warehouse, q queries.Query, stmt string) {
 	t.Helper()
-	described, err := queries.Raw(t.Context(), w, "DESCRIBE "+stmt)
+	described, err := raw(t, w, "DESCRIBE "+stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}

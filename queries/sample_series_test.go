@@ -38,7 +38,7 @@ func TestSampleSeries(t *testing.T) {
 		t.Errorf("reasons %s, want %s", got, want)
 	}
 	for _, parts := range []string{"0", "-1", "100001"} {
-		if _, err := queries.Raw(t.Context(), w, "FROM sample_series('repeats', parts := "+parts+")"); err == nil || !strings.Contains(err.Error(), "--parts is 1 to 100000") {
+		if _, err := raw(t, w, "FROM sample_series('repeats', parts := "+parts+")"); err == nil || !strings.Contains(err.Error(), "--parts is 1 to 100000") {
 			t.Errorf("%s parts: %v", parts, err)
 		}
 	}

@@ -49,7 +49,7 @@ func fillKernels(t *testing.T, w *schema.Warehouse, work []madeKernel) {
 		id := slices.Index(names, k.name)
 		if id < 0 {
 			id, names = len(names), append(names, k.name)
-			stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel_name SELECT run_id, %d, '%[2]s', '%[2]s' FROM run", id, k.name))
+			stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel_name SELECT run_id, %[1]d, '%[2]s', '%[2]s', %[1]d FROM run", id, k.name))
 		}
 		at += k.idle
 		rows = append(rows, fmt.Sprintf("(%d, %d, %d)", at, k.duration, id))
@@ -221,7 +221,7 @@ func TestSlowSteps(t *testing.T) {
 	causes := []string{"kernel", "graph", "copy", "other", "launch-bound", "launch-bound", "synchronising", "cuda-call", "host-bound", "profiler", "queued", "unknown", "between"}
 	stmts := []string{"BEGIN", "INSERT INTO run SELECT '" + timelineRun + "', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys"),
 		"INSERT INTO range_path SELECT run_id, 1, 1, '', 'decode_step[#]', [1], '' FROM run", "INSERT INTO path_stage SELECT run_id, 1, 'decode', 1, NULL, NULL, false FROM run",
-		"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm' FROM run", "INSERT INTO kernel_name SELECT run_id, 2, 'rare', 'rare' FROM run"}
+		"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm', 1 FROM run", "INSERT INTO kernel_name SELECT run_id, 2, 'rare', 'rare', 2 FROM run"}
 	put := func(format string, args ...any) { stmts = append(stmts, fmt.Sprintf(format, args...)) }
 	ran := func(step int, at, duration int64, name int) {
 		put("INSERT INTO kernel (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id, path_id) SELECT run_id, 1, 1, 0, 7, %d, %d, %d, %d, 1 FROM run", at, duration, name, step)

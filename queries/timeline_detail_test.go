@@ -196,7 +196,7 @@ func fillPasses(t *testing.T, w *schema.Warehouse, source int, kind string, deco
 		stmts = append(stmts, "INSERT INTO run SELECT '"+timelineRun+"', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'",
 			"INSERT INTO range_path SELECT run_id, 1, 1, '', 'decode', [1], '' FROM run", "INSERT INTO path_stage SELECT run_id, 1, 'decode', 1, NULL, NULL, false FROM run",
 			"INSERT INTO range_path SELECT run_id, 2, 1, '', 'warmup decode', [2], '' FROM run", "INSERT INTO path_stage SELECT run_id, 2, 'decode', 2, NULL, NULL, true FROM run",
-			"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm' FROM run")
+			"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm', 1 FROM run")
 	}
 	stmts = append(stmts, sourceRow(source, kind))
 	put := func(format string, args ...any) { stmts = append(stmts, fmt.Sprintf(format, args...)) }
@@ -247,7 +247,7 @@ func TestTimelineMade(t *testing.T) {
 	if got, want := fmt.Sprint(rows(t, w, `SELECT DISTINCT stage FROM timeline_kernels('made', top := 18)`)), "[[(none)]]"; got != want {
 		t.Errorf("stages are %s, want %s", got, want)
 	}
-	if _, err := queries.Raw(t.Context(), w, "FROM timeline_windows('made', top := -1)"); err == nil || !strings.Contains(err.Error(), "--top is 0 or more") {
+	if _, err := raw(t, w, "FROM timeline_windows('made', top := -1)"); err == nil || !strings.Contains(err.Error(), "--top is 0 or more") {
 		t.Errorf("a negative top: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ type worked struct{ start, end int64 }
 // laneWork gives the work of each lane of each GPU in the order of its start, read without the queries under test.
 func laneWork(t *testing.T, w *schema.Warehouse, run string) map[string][]worked {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT * FROM (
+	f, err := raw(t, w, fmt.Sprintf(`SELECT * FROM (
 		SELECT k.device_id, CASE WHEN c.role = 'collective' THEN 'collective' ELSE 'kernel' END AS lane, k.start_ns, k.start_ns + k.duration_ns AS end_ns
 		FROM kernel k JOIN run r ON r.run_id = k.run_id LEFT JOIN kernel_class c ON c.run_id = k.run_id AND c.kernel_name_id = k.kernel_name_id WHERE r.name = '%[1]s'
 		UNION ALL SELECT m.device_id, 'copy', m.start_ns, m.start_ns + m.duration_ns FROM memop m JOIN run r ON r.run_id = m.run_id WHERE r.name = '%[1]s'
@@ -142,7 +142,7 @@ func TestTimelinePasses(t *testing.T) {
 func TestReportTimeline(t *testing.T) {
 	t.Parallel()
 	w := drawn(t)
-	r, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: "nccl2", Name: "nccl2"}, queries.ReportOptions{Page: true})
+	r, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: "nccl2", Name: "nccl2"}, queries.ReportOptions{Page: true})
 	if err != nil {
 		t.Fatal(err)
 	}

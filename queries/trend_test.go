@@ -96,7 +96,7 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 			pass(3+n, "decode", false, r.tokens)
 		}
 		for n, name := range []string{"attention", "gemm", "norm"} {
-			add("INSERT INTO kernel_name VALUES ('%[1]s', %[2]d, '%[3]s', '%[3]s')", id, n, name)
+			add("INSERT INTO kernel_name VALUES ('%[1]s', %[2]d, '%[3]s', '%[3]s', %[2]d)", id, n, name)
 			add("INSERT INTO kernel_class VALUES ('%s', %d, '%s family', NULL, NULL, NULL, NULL)", id, n, name)
 		}
 	}
@@ -108,7 +108,7 @@ func trendOf(t *testing.T, w *schema.Warehouse, o trend.Options) *trend.Result {
 	if o.Kernels == 0 {
 		o.Kernels = trend.DefaultKernels
 	}
-	r, err := trend.New(t.Context(), queries.NewAsker(w), o)
+	r, err := trend.New(t.Context(), asker(t, w), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestTrendSeries(t *testing.T) {
 			t.Errorf("%+v: %s; want %s", c.o, got, c.want)
 		}
 	}
-	if _, err := trend.New(t.Context(), queries.NewAsker(w), trend.Options{Metric: "speed"}); !errors.Is(err, queries.ErrBadArgument) {
+	if _, err := trend.New(t.Context(), asker(t, w), trend.Options{Metric: "speed"}); !errors.Is(err, queries.ErrBadArgument) {
 		t.Errorf("a metric that is none: %v", err)
 	}
 }

@@ -103,7 +103,7 @@ func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 // before them of a decode, ? where nothing is said.
 func matched(t *testing.T, w *schema.Warehouse, args string) string {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, `SELECT CASE WHEN basis IS NULL THEN '?' WHEN stage = 'decode' THEN concat(step_count, '@', coalesce(before_count::VARCHAR, '?')) ELSE coalesce(prompt_length_count::VARCHAR, '-') END, is_warmup
+	f, err := raw(t, w, `SELECT CASE WHEN basis IS NULL THEN '?' WHEN stage = 'decode' THEN concat(step_count, '@', coalesce(before_count::VARCHAR, '?')) ELSE coalesce(prompt_length_count::VARCHAR, '-') END, is_warmup
 		FROM _stage_pass(_run_id('drawn')`+args+`) ORDER BY source_id, pid, start_ns`)
 	if err != nil {
 		t.Fatal(err)
@@ -350,7 +350,7 @@ func TestAnnotations(t *testing.T) {
 	} {
 		draw(t, w, "PP")
 		exec(t, w, "UPDATE nvtx_range SET name = "+schema.Quote(name)+" WHERE range_id = 2")
-		f, err := queries.Raw(t.Context(), w, "FROM _annotation(_run_id('drawn'))")
+		f, err := raw(t, w, "FROM _annotation(_run_id('drawn'))")
 		if err != nil {
 			t.Fatal(err)
 		}

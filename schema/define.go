@@ -22,6 +22,13 @@ type Definition struct {
 	Scalar  bool // the body is an expression, and the definition a scalar macro
 }
 
+// Definitions are the views and macros of a program.
+type Definitions interface {
+	// Checksum identifies them; it is asked each time a warehouse is opened, the definitions only where they must be installed.
+	Checksum() (string, error)
+	Definitions() ([]Definition, error)
+}
+
 // IsMacro says whether the definition takes parameters.
 func (d Definition) IsMacro() bool { return d.Params != nil }
 
@@ -56,20 +63,22 @@ func (d Definition) create() string {
 	return b.String()
 }
 
-// setChecksum identifies the definitions and all built-in rows together.
-func setChecksum(defs []Definition) string {
-	var b strings.Builder
-	for _, d := range defs {
-		b.WriteString(d.create())
-		b.WriteByte(0)
+// installedSum identifies the definitions and all built-in rows together.
+func installedSum(defs Definitions) (string, error) {
+	sum, err := defs.Checksum()
+	if err != nil {
+		return "", err
 	}
 	rules, err := seed.Source()
-	fmt.Fprint(&b, rules, err)
-	return checksum(b.String())
+	return checksum(sum + rules), err
 }
 
 // install makes the definitions, which must be dropped before, and all built-in rows anew; the user's rows stay.
-func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
+func install(ctx context.Context, tx *sql.Tx, of Definitions, sum string) error {
+	defs, err := of.Definitions()
+	if err != nil {
+		return err
+	}
 	// What still bears such a name is the user's own; it stays, and the query has its name with the version.
 	users, err := texts(tx.QueryContext(ctx, `SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views() WHERE NOT internal
 		UNION SELECT function_name FROM duckdb_functions() WHERE NOT internal AND function_type IN ('macro', 'table_macro')`))
@@ -93,7 +102,7 @@ func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
 	if err := seedDevices(ctx, tx); err != nil {
 		return err
 	}
-	return replaceRecord(ctx, tx, definitionsVersion, "definitions", setChecksum(defs))
+	return replaceRecord(ctx, tx, definitionsVersion, "definitions", sum)
 }
 
 // dropDefinitions removes what an earlier prof installed; a user's own relations have no comment that starts with our mark.

@@ -12,7 +12,7 @@ import (
 type Facts interface {
 	// Tables are the tables, the first column of each run_id.
 	Tables() ([]Table, error)
-	// Checksum identifies what the tables are filled by.
+	// Checksum identifies the tables and what fills them.
 	Checksum() (string, error)
 	// Derive fills the tables with the facts of a run that has none in them.
 	Derive(ctx context.Context, q SQL, runID string) error
@@ -42,19 +42,6 @@ func (t Table) create() string {
 		fmt.Fprintf(&b, "COMMENT ON COLUMN %s.%s IS %s;\n", t.Name, c.Name, Quote(c.Doc))
 	}
 	return b.String()
-}
-
-// factsSum identifies the tables and what fills them.
-func factsSum(f Facts) (string, error) {
-	tables, err := f.Tables()
-	if err != nil {
-		return "", err
-	}
-	sum, err := f.Checksum()
-	for _, t := range tables {
-		sum += t.create()
-	}
-	return checksum(sum), err
 }
 
 // makeFacts drops the tables of facts of an earlier prof and makes those of this one, empty: every run is stale then.
@@ -89,7 +76,7 @@ func staleRuns(ctx context.Context, q querier, sum string) ([]string, error) {
 
 // Derive stores the facts of a run anew inside a transaction: the classes of its kernels and ranges by the rules, and the tables of facts.
 func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
-	sum, err := factsSum(f)
+	sum, err := f.Checksum()
 	if err != nil {
 		return err
 	}
@@ -118,7 +105,7 @@ func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
 
 // deriveStale derives what is stale, a run a transaction: a process killed between two leaves the others for the next.
 func deriveStale(ctx context.Context, db *sql.DB, o Options) error {
-	sum, err := factsSum(o.Facts)
+	sum, err := o.Facts.Checksum()
 	if err != nil {
 		return err
 	}

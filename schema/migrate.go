@@ -88,8 +88,12 @@ func migrate(ctx context.Context, db *sql.DB, o Options) error {
 	if err := checkApplied(applied, known); err != nil {
 		return err
 	}
-	facts, err := factsSum(o.Facts)
-	if err != nil || upToDate(applied, known, o.Defs, facts) {
+	facts, err := o.Facts.Checksum()
+	if err != nil {
+		return err
+	}
+	defs, err := installedSum(o.Defs)
+	if err != nil || upToDate(applied, known, defs, facts) {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, versionTable); err != nil {
@@ -114,7 +118,7 @@ func migrate(ctx context.Context, db *sql.DB, o Options) error {
 			return err
 		}
 	}
-	if err := install(ctx, tx, o.Defs); err != nil {
+	if err := install(ctx, tx, o.Defs, defs); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -125,10 +129,7 @@ func apply(ctx context.Context, tx *sql.Tx, m migration) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, m.sql); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, comments(tables)); err != nil {
+	if _, err := tx.ExecContext(ctx, m.sql+"\n"+comments(tables)); err != nil {
 		return err
 	}
 	return record(ctx, tx, m.version, m.name, m.checksum)
@@ -189,13 +190,13 @@ func checkApplied(applied map[int]string, known []migration) error {
 	return nil
 }
 
-func upToDate(applied map[int]string, known []migration, defs []Definition, facts string) bool {
+func upToDate(applied map[int]string, known []migration, defs, facts string) bool {
 	for _, m := range known {
 		if _, ok := applied[m.version]; !ok {
 			return false
 		}
 	}
-	return applied[definitionsVersion] == setChecksum(defs) && applied[factsVersion] == facts
+	return applied[definitionsVersion] == defs && applied[factsVersion] == facts
 }
 
 // isCurrent says whether a warehouse opened for reading has this program's schema and definitions, and the facts of every run by them and
@@ -212,8 +213,12 @@ func isCurrent(ctx context.Context, db *sql.DB, o Options) (bool, error) {
 	if err := checkApplied(applied, known); err != nil {
 		return false, err
 	}
-	facts, err := factsSum(o.Facts)
-	if err != nil || !upToDate(applied, known, o.Defs, facts) {
+	facts, err := o.Facts.Checksum()
+	if err != nil {
+		return false, err
+	}
+	defs, err := installedSum(o.Defs)
+	if err != nil || !upToDate(applied, known, defs, facts) {
 		return false, err
 	}
 	stale, err := staleRuns(ctx, db, facts)

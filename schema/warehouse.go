@@ -23,9 +23,11 @@ const StorageVersion = "v1.2.0"
 
 // Options say how Open opens a warehouse.
 type Options struct {
-	Write bool         // open for writing: make the home if need be, migrate, install the definitions
-	Defs  []Definition // the views and macros this program comes with
-	Facts Facts        // the tables this program derives from what a run captured
+	Write bool        // open for writing: make the home if need be, migrate, install the definitions
+	Defs  Definitions // the views and macros this program comes with
+	Facts Facts       // the tables this program derives from what a run captured
+	// FromScratch makes a new warehouse by its migrations, and not from the image of an empty one that the program holds.
+	FromScratch bool
 	// Wait is how long to wait for another process that holds the warehouse.
 	Wait time.Duration
 	// Talk is told, once, that Open waits and for whom, and which rules of the user's cannot be used. It may be nil.
@@ -105,6 +107,11 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 	}
 	if err := home.clearUnmade(); err != nil {
 		return nil, fmt.Errorf("an empty warehouse file is in the way: %w", err)
+	}
+	if fresh && !o.FromScratch {
+		if err := home.writeEmpty(); err != nil {
+			return nil, err
+		}
 	}
 	db, err := connect(ctx, home, o, readWrite)
 	if err != nil {

@@ -5,9 +5,7 @@ package derive
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path"
@@ -30,22 +28,11 @@ type Facts struct{}
 type fact struct {
 	sqlfile.File
 	step bool
+	uses []string // words of its body: names of those that it reads are among them
 }
 
-// needed are the tables that it names as needed: all of them, or of some written a|b at least one, must have rows of a run.
-func (f fact) needed() []string {
-	return strings.FieldsFunc(strings.Join(f.Needs, "|"), func(r rune) bool { return r == '|' })
-}
-
-func (f fact) fed(has map[string]bool) bool {
-	return !slices.ContainsFunc(f.Needs, func(some string) bool {
-		return !slices.ContainsFunc(strings.Split(some, "|"), func(t string) bool { return has[t] })
-	})
-}
-
-func (f fact) words() []string {
-	return word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1)
-}
+// needed are the tables of its needs, of which one written a|b is met by rows in either.
+func (f fact) needed() []string { return slices.DeleteFunc(strings.Split(strings.Join(f.Needs, "|"), "|"), func(t string) bool { return t == "" }) }
 
 // load reads the files, each behind those that it reads from.
 var load = sync.OnceValues(func() ([]fact, error) {
@@ -69,7 +56,7 @@ var load = sync.OnceValues(func() ([]fact, error) {
 				return nil, fmt.Errorf("%s: column %s has no type", name, c.Name)
 			}
 		}
-		byName[base] = fact{f, strings.HasPrefix(base, "_")}
+		byName[base] = fact{f, strings.HasPrefix(base, "_"), word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1)}
 	}
 	for name, f := range byName {
 		for _, t := range f.needed() {
@@ -93,7 +80,7 @@ func inOrder(byName map[string]fact) []fact {
 			return
 		}
 		done[name] = true
-		for _, used := range f.words() {
+		for _, used := range f.uses {
 			put(used)
 		}
 		out = append(out, f)
@@ -132,18 +119,10 @@ func (Facts) Tables() ([]schema.Table, error) {
 	return out, nil
 }
 
-// Checksum identifies the definitions of the facts.
-func (Facts) Checksum() (string, error) {
-	all, err := load()
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	for _, f := range all {
-		fmt.Fprintf(h, "%s %v\n%s\n", f.Name, f.Needs, comment.ReplaceAllString(f.Body, ""))
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
+// Checksum identifies the definitions of the facts: the files as they are.
+func (Facts) Checksum() (string, error) { return checksum() }
+
+var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
 
 // Derive fills the tables with the facts of a run that has none.
 func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
@@ -155,22 +134,26 @@ func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 	if err != nil {
 		return err
 	}
-	used := map[string]bool{} // a step is made where a fact that is filled reads it
-	for _, f := range slices.Backward(all) {
-		if used[f.Name] = used[f.Name] || !f.step && f.fed(has); used[f.Name] {
-			for _, name := range f.words() {
-				used[name] = true
+	run := schema.Quote(runID) + "::UUID"
+	lacks := func(f fact) bool {
+		return slices.ContainsFunc(f.Needs, func(some string) bool {
+			return !slices.ContainsFunc(strings.Split(some, "|"), func(table string) bool { return has[table] })
+		})
+	}
+	read, wanted := map[string]bool{}, map[string]bool{}
+	for _, f := range slices.Backward(all) { // a step is wanted by what reads it
+		if wanted[f.Name] = f.step && read[f.Name] || !f.step && !lacks(f); wanted[f.Name] {
+			for _, used := range f.uses {
+				read[used] = true
 			}
 		}
 	}
-	run := schema.Quote(runID) + "::UUID"
 	for _, f := range all {
-		missing := !f.fed(has)
-		if missing && !f.step || !used[f.Name] {
+		if !wanted[f.Name] {
 			continue
 		}
 		body := strings.ReplaceAll(f.Body, "$run", run)
-		if missing { // others read it
+		if lacks(f) { // others read it
 			body += "\nLIMIT 0"
 		}
 		names := make([]string, len(f.Columns))
@@ -187,7 +170,7 @@ func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 		}
 	}
 	for _, f := range all {
-		if f.step && used[f.Name] {
+		if f.step && wanted[f.Name] {
 			if _, err := q.ExecContext(ctx, "DROP TABLE "+f.Name); err != nil {
 				return fmt.Errorf("drop %s: %w", f.Name, err)
 			}

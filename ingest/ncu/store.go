@@ -101,11 +101,8 @@ func (s *store) launchRow(r *Result, id int32) ([]driver.Value, error) {
 	row := []driver.Value{s.target.UUID(), int32(s.target.SourceID), id, r.ID, r.Kind.String(), orNull(r.PID, 0), orNull(r.TID, 0),
 		orNull(r.Device, -1), orNull(r.Context, -1), orNull(r.Stream, -1)}
 	if r.Kind == Kernel {
-		name, err := s.target.Run.Kernels.Add(r.Name, cmp.Or(r.Function, load.ShortName(r.Name)))
-		if err != nil {
-			return nil, err
-		}
-		row = append(row, name, orNull(r.Symbol, ""), r.Grid[0], r.Grid[1], r.Grid[2], r.Block[0], r.Block[1], r.Block[2])
+		short := cmp.Or(r.Function, load.ShortName(r.Name))
+		row = append(row, s.target.Run.Kernels.Add(r.Name, &short), orNull(r.Symbol, ""), r.Grid[0], r.Grid[1], r.Grid[2], r.Block[0], r.Block[1], r.Block[2])
 	} else {
 		row = append(row, nil, nil, nil, nil, nil, nil, nil, nil)
 	}

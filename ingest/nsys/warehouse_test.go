@@ -29,11 +29,7 @@ func newWarehouse(t testing.TB) *schema.Warehouse {
 }
 
 func openWarehouse(t testing.TB, dir string) (*schema.Warehouse, error) {
-	defs, err := queries.Definitions()
-	if err != nil {
-		return nil, err
-	}
-	return schema.Open(t.Context(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: defs, Facts: derive.Facts{}, MemoryLimit: "1GB"})
+	return schema.Open(t.Context(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "1GB"})
 }
 
 func tryIngest(t testing.TB, w *schema.Warehouse, o load.Options, run string, paths ...string) (*ingest.Result, error) {

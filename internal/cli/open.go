@@ -80,10 +80,6 @@ func (p *program) openToChange(c *cli.Context) (*schema.Warehouse, error) {
 }
 
 func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schema.Warehouse, error) {
-	defs, err := queries.Definitions()
-	if err != nil {
-		return nil, err
-	}
 	wait, err := lockWaitFrom(os.Getenv("PROF_WAIT"))
 	if err != nil {
 		return nil, err
@@ -93,7 +89,7 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 		progress = func(done, all int) { fmt.Fprintf(p.err, "\r\x1b[Kprof: deriving facts of run %d of %d", done+1, all) }
 		defer fmt.Fprint(p.err, "\r\x1b[K")
 	}
-	return schema.Open(c.Context, home, schema.Options{Write: write, Defs: defs, Facts: derive.Facts{}, Wait: wait, MemoryLimit: memoryLimit(write),
+	return schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: memoryLimit(write),
 		Progress: progress,
 		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
 }

@@ -3,8 +3,10 @@
 package sqlfile
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"regexp"
+	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -41,28 +43,22 @@ type File struct {
 	Body    string   // the SELECT
 }
 
-var (
-	titleLine  = regexp.MustCompile(`^-- (_?[a-z][a-z0-9_-]*)(?: v(\d+))?: (.+)$`)
-	paramLine  = regexp.MustCompile(`^--   (\w+) ([A-Z]+)(?: = ([^:]+))?: (.+)$`)
-	columnLine = regexp.MustCompile(`^--   (\w+)(?: ([A-Z][A-Z\[\]]*))?(?: \[(\w+)\])?: (.+)$`)
-	moreLine   = regexp.MustCompile(`^--     (.+)$`)
-)
-
 // Parse reads a file of the given name (without folder and ending), which its first line must repeat. An error names the line.
 func Parse(name, text string) (File, error) {
 	head, body, ok := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
-	t := titleLine.FindStringSubmatch(lines[0])
-	if !ok || t == nil || t[1] != name {
-		return File{}, fmt.Errorf("a file has a header that begins with `-- %s: what it gives`, an empty line and a SELECT", name)
-	}
-	f := File{Name: name, Doc: t[3], Body: strings.TrimSpace(body)}
-	if t[2] != "" {
-		v, err := strconv.Atoi(t[2])
+	title, doc, titled := strings.Cut(lines[0], ": ")
+	title, version, _ := strings.Cut(strings.TrimPrefix(title, "-- "), " v")
+	f := File{Name: name, Doc: doc, Body: strings.TrimSpace(body)}
+	if version != "" {
+		v, err := strconv.Atoi(version)
 		if err != nil {
-			return File{}, err
+			return File{}, fmt.Errorf("line 1: %q is no version", version)
 		}
 		f.Version = v
+	}
+	if !ok || !titled || title != name {
+		return File{}, fmt.Errorf("a file has a header that begins with `-- %s: what it gives`, an empty line and a SELECT", name)
 	}
 	if err := f.parseHeader(lines[1:]); err != nil {
 		return File{}, err
@@ -76,42 +72,98 @@ func Parse(name, text string) (File, error) {
 func (f *File) parseHeader(lines []string) error {
 	section, last := "", (*string)(nil)
 	for n, line := range lines {
-		field, value, _ := strings.Cut(strings.TrimPrefix(line, "-- "), ": ")
-		switch field {
-		case "grain":
-			f.Grain = value
-			continue
-		case "key":
-			f.Key = value
-			continue
-		case "notes":
-			f.Notes = strings.Fields(value)
-			continue
-		case "needs":
-			f.Needs = strings.Fields(value)
-			continue
-		case "scalar":
-			f.Scalar = true
-			continue
-		case "params:", "columns:":
-			section = field
-			continue
-		}
-		if m := moreLine.FindStringSubmatch(line); m != nil && last != nil {
-			*last += " " + m[1]
-			continue
-		}
-		if m := paramLine.FindStringSubmatch(line); m != nil && section == "params:" {
-			f.Params = append(f.Params, Param{m[1], m[2], m[3], m[4]})
+		text, ok := strings.CutPrefix(line, "-- ")
+		name, value, _ := strings.Cut(text, ": ")
+		switch {
+		case ok && f.field(name, value):
+		case text == "params:", text == "columns:":
+			section = text
+		case last != nil && strings.HasPrefix(text, "    "):
+			*last += " " + strings.TrimSpace(text)
+		case section == "params:":
+			p, ok := parseParam(text)
+			if !ok {
+				return fmt.Errorf("line %d: a parameter is written `name TYPE = default: meaning`: %q", n+2, line)
+			}
+			f.Params = append(f.Params, p)
 			last = &f.Params[len(f.Params)-1].Doc
-			continue
+		default:
+			c, ok := parseColumn(text)
+			if !ok || section == "" {
+				return fmt.Errorf("line %d: a column is written `name TYPE: meaning`: %q", n+2, line)
+			}
+			f.Columns = append(f.Columns, c)
+			last = &f.Columns[len(f.Columns)-1].Doc
 		}
-		m := columnLine.FindStringSubmatch(line)
-		if m == nil || section != "columns:" {
-			return fmt.Errorf("line %d: a parameter is written `name TYPE = default: meaning`, a column `name TYPE: meaning`: %q", n+2, line)
-		}
-		f.Columns = append(f.Columns, Column{Name: m[1], Type: m[2], Needs: m[3], Doc: m[4]})
-		last = &f.Columns[len(f.Columns)-1].Doc
 	}
 	return nil
+}
+
+// field takes a line that is no part of a list; ok is false for another.
+func (f *File) field(name, value string) (ok bool) {
+	switch name {
+	case "grain":
+		f.Grain = value
+	case "key":
+		f.Key = value
+	case "notes":
+		f.Notes = strings.Fields(value)
+	case "needs":
+		f.Needs = strings.Fields(value)
+	case "scalar":
+		f.Scalar = true
+	default:
+		return false
+	}
+	return true
+}
+
+// parseParam reads `  name TYPE = default: meaning`, the default being optional.
+func parseParam(text string) (Param, bool) {
+	left, doc, ok := strings.Cut(text, ": ")
+	left, def, _ := strings.Cut(left, " = ")
+	words := strings.Fields(left)
+	if !ok || len(words) != 2 || words[1] != strings.ToUpper(words[1]) {
+		return Param{}, false
+	}
+	return Param{Name: words[0], Type: words[1], Default: def, Doc: doc}, true
+}
+
+// parseColumn reads `  name TYPE [parameter]: meaning`, type and parameter being optional.
+func parseColumn(text string) (Column, bool) {
+	left, doc, ok := strings.Cut(text, ": ")
+	words := strings.Fields(left)
+	if !ok || len(words) == 0 {
+		return Column{}, false
+	}
+	c := Column{Name: words[0], Doc: doc}
+	for _, word := range words[1:] {
+		switch {
+		case c.Needs == "" && strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]"):
+			c.Needs = word[1 : len(word)-1]
+		case c.Type == "" && word == strings.ToUpper(word):
+			c.Type = word
+		default:
+			return Column{}, false
+		}
+	}
+	return c, true
+}
+
+// Checksum identifies the files of a pattern by their names and texts.
+func Checksum(files fs.FS, pattern string) (string, error) {
+	names, err := fs.Glob(files, pattern)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %d\n", name, len(text))
+		h.Write(text)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -28,23 +28,24 @@ WITH w AS (
     WHERE k.is_counted AND k.run_id IN (SELECT w.run_id FROM w WHERE w.run_id NOT IN (SELECT x.run_id FROM stage_pass x WHERE x.is_counted)) AND (stage IS NULL OR stage = '(run)')
 ), n AS (
     SELECT p.run_id, p.stage, count(*) AS passes, avg(p.idle_ns) AS idle_ns FROM p GROUP BY p.run_id, p.stage
-), family AS ( -- a name's family is the same in every run, unless rules of another day made it
-    SELECT c.kernel_name_id, min(c.family) AS family FROM kernel_class c WHERE c.run_id IN (SELECT w.run_id FROM w) GROUP BY c.kernel_name_id
+), m AS ( -- a name's family is the same in every run, unless rules of another day made it
+    SELECT m.run_id, m.kernel_name_id, m.name_hash, min(c.family) OVER (PARTITION BY m.name_hash) AS family
+    FROM kernel_name m LEFT JOIN kernel_class c ON c.run_id = m.run_id AND c.kernel_name_id = m.kernel_name_id WHERE m.run_id IN (SELECT w.run_id FROM w)
 ), k AS ( -- by ids as long as there are many rows
     SELECT k.run_id, p.stage, k.kind, k.kernel_name_id, k.operation, sum(k.sum_ns)::BIGINT AS sum_ns, sum(k.launch_count)::BIGINT AS launches, min(k.device_id) AS first_device, max(k.device_id) AS last_device
     FROM work_sum k JOIN p ON p.run_id = k.run_id AND p.source_id = k.source_id AND p.range_id = k.range_id
     GROUP BY k.run_id, p.stage, k.kind, k.kernel_name_id, k.operation
 ), item AS (
-    SELECT k.run_id, k.stage, k.kind, CASE "by" WHEN 'name' THEN k.kernel_name_id WHEN 'family' THEN NULL ELSE error('ARGUMENT: --by is name or family')::BIGINT END AS id,
-        CASE WHEN k.kind = 'graph' THEN 'graph replay' WHEN k.kind = 'copy' THEN k.operation WHEN "by" = 'family' THEN coalesce(f.family, '(unclassified)') END AS label,
+    SELECT k.run_id, k.stage, k.kind, CASE "by" WHEN 'name' THEN m.name_hash WHEN 'family' THEN NULL ELSE error('ARGUMENT: --by is name or family')::BIGINT END AS id,
+        CASE WHEN k.kind = 'graph' THEN 'graph replay' WHEN k.kind = 'copy' THEN k.operation WHEN "by" = 'family' THEN coalesce(m.family, '(unclassified)') END AS label,
         sum(k.sum_ns)::BIGINT / any_value(n.passes) AS pass_ns, sum(k.launches)::BIGINT / any_value(n.passes) AS pass_launch_count
-    FROM k JOIN n ON n.run_id = k.run_id AND n.stage = k.stage LEFT JOIN family f ON f.kernel_name_id = k.kernel_name_id AND "by" = 'family'
+    FROM k JOIN n ON n.run_id = k.run_id AND n.stage = k.stage LEFT JOIN m ON m.run_id = k.run_id AND m.kernel_name_id = k.kernel_name_id
     GROUP BY k.run_id, k.stage, k.kind, id, label
 ), kept AS (
     SELECT i.stage, i.kind, i.id, i.label, row_number() OVER (PARTITION BY i.stage ORDER BY max(i.pass_ns) DESC, i.kind, i.label, i.id) AS rank FROM item i GROUP BY i.stage, i.kind, i.id, i.label
 ), named AS (
-    SELECT t.stage, t.kind, t.id, t.label, coalesce(t.label, min(m.name)) AS name, coalesce(min(f.family), CASE WHEN "by" = 'family' AND t.kind = 'kernel' THEN nullif(t.label, '(unclassified)') END) AS family
-    FROM kept t LEFT JOIN kernel_name m ON m.kernel_name_id = t.id AND m.run_id IN (SELECT w.run_id FROM w) LEFT JOIN family f ON f.kernel_name_id = t.id
+    SELECT t.stage, t.kind, t.id, t.label, coalesce(t.label, min(x.name)) AS name, coalesce(min(m.family), CASE WHEN "by" = 'family' AND t.kind = 'kernel' THEN nullif(t.label, '(unclassified)') END) AS family
+    FROM kept t LEFT JOIN m ON m.name_hash = t.id LEFT JOIN kernel_name x ON x.run_id = m.run_id AND x.kernel_name_id = m.kernel_name_id
     WHERE top = 0 OR t.rank <= top GROUP BY t.stage, t.kind, t.id, t.label
 ), one AS ( -- several GPUs are busy side by side: the span less their sum is no idle time
     SELECT k.run_id, k.stage FROM k GROUP BY k.run_id, k.stage HAVING min(k.first_device) = max(k.last_device)

@@ -13,13 +13,7 @@
 --   calls: executions
 --   total_ns: sum of their times
 
-WITH wanted AS (
-    SELECT DISTINCT n.timeline_name_id AS kernel_name_id FROM _ncu_name(run, source := source) n WHERE n.timeline_name_id IS NOT NULL
-)
-SELECT k.kernel_name_id, _dims(k.grid_x, k.grid_y, k.grid_z) AS grid, _dims(k.block_x, k.block_y, k.block_z) AS block,
-    count(*) AS calls, sum(k.duration_ns)::BIGINT AS total_ns
-FROM kernel k
-JOIN wanted w ON w.kernel_name_id = k.kernel_name_id
-LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
-WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR k.device_id = device) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
-GROUP BY k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z
+SELECT t.kernel_name_id, t.grid, t.block, sum(t.calls)::BIGINT AS calls, sum(t.total_ns)::BIGINT AS total_ns
+FROM ncu_timeline t
+WHERE t.run_id = run AND t.kernel_name_id IS NOT NULL AND _is_asked(t.kind, t.is_counted, source) AND (device IS NULL OR t.device_id = device) AND (stage IS NULL OR t.stage = stage)
+GROUP BY t.kernel_name_id, t.grid, t.block

@@ -64,21 +64,18 @@ WITH h AS (
         CASE WHEN t.calls > 1 THEN sqrt((t.calls::HUGEINT * t.squares - t.total_ns::HUGEINT * t.total_ns)::DOUBLE / (t.calls::DOUBLE * (t.calls - 1))) END AS std_ns,
         t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, label.role, label.family
     FROM t JOIN m ON m.kernel = t.kernel JOIN label ON label.kernel = t.kernel
-), grids AS (
-    SELECT CASE "by" WHEN 'name' THEN n.name WHEN 'short' THEN n.short_name WHEN 'family' THEN coalesce(c.family, '(unclassified)') END AS kernel,
-        t.kernel_name_id, t.grid, t.block, t.total_ns
-    FROM _timeline_grid(run, stage := stage, device := device, source := source) t
-    JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = t.kernel_name_id
-    LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = t.kernel_name_id
-    WHERE with_ncu
 ), ncu AS (
-    SELECT g.kernel, arg_max(struct_pack(bound := m.bound, limiter := m.limiter), (g.total_ns, m.kernel, g.grid, g.block)) AS top_grid,
+    SELECT CASE "by" WHEN 'name' THEN n.name WHEN 'short' THEN n.short_name WHEN 'family' THEN coalesce(c.family, '(unclassified)') END AS kernel,
+        arg_max(struct_pack(bound := m.bound, limiter := m.limiter), (g.total_ns, m.kernel, g.grid, g.block)) AS top_grid,
         list_sum(list(m.roof_ratio * g.total_ns ORDER BY m.roof_ratio * g.total_ns)) / sum(g.total_ns) FILTER (m.roof_ratio IS NOT NULL) AS roof_ratio,
         list_sum(list(m.occupancy_ratio * g.total_ns ORDER BY m.occupancy_ratio * g.total_ns)) / sum(g.total_ns) FILTER (m.occupancy_ratio IS NOT NULL) AS occupancy_ratio,
         sum(m.launches)::BIGINT AS profiled_count, sum(g.total_ns)::BIGINT AS profiled_ns
-    FROM grids g JOIN _ncu_class(run, stage := stage, source := source) m ON m.timeline_name_id = g.kernel_name_id AND m.grid = g.grid AND m.block = g.block
+    FROM _timeline_grid(run, stage := stage, device := device, source := source) g
+    JOIN _ncu_class(run, stage := stage, source := source) m ON m.timeline_name_id = g.kernel_name_id AND m.grid = g.grid AND m.block = g.block
+    JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = g.kernel_name_id
+    LEFT JOIN kernel_class c ON c.run_id = run AND c.kernel_name_id = g.kernel_name_id
     WHERE with_ncu
-    GROUP BY g.kernel
+    GROUP BY 1
 )
 SELECT q.rank, q.kernel, q.calls, q.total_ns, q.mean_ns, q.median_ns, q.min_ns, q.max_ns, q.std_ns, q.share_ratio,
     ncu.top_grid.bound, ncu.top_grid.limiter, ncu.roof_ratio, ncu.profiled_ns / nullif(q.total_ns, 0) AS profiled_ratio, ncu.occupancy_ratio, ncu.profiled_count, q.role, q.family

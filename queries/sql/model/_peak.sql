@@ -28,7 +28,7 @@ WITH used AS (
     SELECT string_agg(n.name, ', ' ORDER BY n.name) AS device, count(*) AS device_count FROM named n
 ), look AS (
     SELECT r.resource, r.flop_per_s, r.bytes_per_s, r.reference
-    FROM one o JOIN _peak_name n ON o.device_count = 1 AND n.name = o.device JOIN _device_roof r ON r.device = n.device AND r.resource = n.resource
+    FROM one o JOIN _device_roof r ON o.device_count = 1 AND r.name = o.device
 ), given AS ( -- by itself: a macro repeats what it is given
     SELECT compute AS name
 ), asked AS (

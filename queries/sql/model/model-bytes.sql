@@ -16,7 +16,7 @@ WITH n AS (
 ), d AS (
     SELECT t.dtype, _dtype_bits(t.dtype) AS bits FROM (SELECT unnest(['fp32', 'bf16', 'fp8', 'fp4']) AS dtype) t
 )
-SELECT m.model_id AS model, d.dtype, n.parameters * d.bits / 8 AS weight_bytes, n.kept * d.bits / 8 AS kv_token_bytes,
+SELECT _id_number(m.model_id) AS model, d.dtype, n.parameters * d.bits / 8 AS weight_bytes, n.kept * d.bits / 8 AS kv_token_bytes,
     coalesce(d.bits = _dtype_bits(m.dtype), false) AS is_configured
 FROM model m JOIN n ON n.model_id = m.model_id CROSS JOIN d
 WHERE m.run_id = run

@@ -31,7 +31,7 @@ WITH sums AS (
     FROM _layer_weight(run, dtype := dtype) w
     GROUP BY ALL
 )
-SELECT m.model_id AS model, m.name, m.family, m.architecture, coalesce(dtype, m.dtype) AS dtype, s.parameter_count, s.active_count AS active_parameter_count,
+SELECT _id_number(m.model_id) AS model, m.name, m.family, m.architecture, coalesce(dtype, m.dtype) AS dtype, s.parameter_count, s.active_count AS active_parameter_count,
     s.embedding_count AS embedding_parameter_count, s.vision_count AS vision_parameter_count, s.weight_bytes::BIGINT AS weight_bytes, s.kv_bytes::BIGINT AS kv_token_bytes,
     m.hidden_size, m.layer_count, m.vocab_size, m.max_context_count, m.image_token_count, coalesce(m.model_id = _model_id(run, NULL), false) AS is_counted, m.source_id
 FROM model m LEFT JOIN sums s ON s.model_id = m.model_id

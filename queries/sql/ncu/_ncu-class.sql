@@ -30,55 +30,23 @@
 --   waves: full waves of blocks over all SMs
 --   stall: greatest reason for stalls of a warp between two instructions; NULL when not measured
 --   stall_cycles: cycles a warp is stalled for it between two instructions it issues
+--   timeline_total_ns: time of this kernel with this grid and block in the timeline, in the stage where one is given; NULL when the timeline has none
 
-WITH cause AS (
-    SELECT n.metric_id, replace(regexp_extract(n.name, 'stalled_(.+)_per_issue_active', 1), '_', ' ') AS stall
-    FROM ncu_metric_name n
-    WHERE n.run_id = run AND regexp_matches(n.name, '^smsp__average_warps_issue_stalled_.+_per_issue_active\.ratio$') AND n.name NOT LIKE '%stalled\_selected\_%' ESCAPE '\'
-), reason AS (
-    SELECT m.launch_id, cause.stall, m.value FROM ncu_metric m JOIN cause ON cause.metric_id = m.metric_id
-    WHERE m.run_id = run AND m.value IS NOT NULL
-), l AS (
-    SELECT n.launch_id, coalesce(n.timeline_name_id, n.kernel_name_id) AS name_id, n.kernel, n.timeline_name_id, n.grid, n.block, n.duration_ns, n.sm_ratio, n.memory_ratio, n.dram_ratio, n.l2_ratio, n.l1_ratio,
-        n.occupancy_ratio, n.theoretical_occupancy_ratio, n.waves
-    FROM _ncu_launch(run, source := source) n WHERE stage IS NULL OR n.path_id IS NULL OR coalesce(n.stage, '(none)') = stage
-), stalls AS (
-    SELECT l.name_id, l.grid, l.block, reason.stall, _mean(reason.value) AS cycles
-    FROM l JOIN reason ON reason.launch_id = l.launch_id GROUP BY ALL
-), top_stall AS (
-    SELECT s.name_id, s.grid, s.block, arg_max(s.stall, (s.cycles, s.stall)) AS stall, max(s.cycles) AS stall_cycles
-    FROM stalls s GROUP BY ALL
-), leads AS (
-    SELECT l.name_id, l.grid, l.block, y.side, y.limiter, y.metric, count(*) AS n
-    FROM l JOIN _ncu_leader(run) y ON y.launch_id = l.launch_id GROUP BY ALL
-), lead AS (
-    SELECT d.name_id, d.grid, d.block,
-        arg_max(d.limiter, (d.n, d.metric)) FILTER (d.side = 'sm') AS sm_limiter, arg_max(d.metric, (d.n, d.metric)) FILTER (d.side = 'sm') AS sm_metric,
-        arg_max(d.limiter, (d.n, d.metric)) FILTER (d.side = 'memory') AS memory_limiter, arg_max(d.metric, (d.n, d.metric)) FILTER (d.side = 'memory') AS memory_metric
-    FROM leads d GROUP BY ALL
-), g AS (
-    SELECT l.name_id, min(l.kernel) AS kernel, min(l.timeline_name_id) AS timeline_name_id, l.grid, l.block, count(*) AS launches, _mean(l.duration_ns) AS duration_ns, _mean(l.sm_ratio) AS sm_ratio,
-        _mean(l.memory_ratio) AS memory_ratio, _mean(l.dram_ratio) AS dram_ratio, _mean(l.l2_ratio) AS l2_ratio, _mean(l.l1_ratio) AS l1_ratio,
-        _mean(l.occupancy_ratio) AS occupancy_ratio, _mean(l.theoretical_occupancy_ratio) AS theoretical_occupancy_ratio, _mean(l.waves) AS waves
-    FROM l GROUP BY l.name_id, l.grid, l.block
-), b AS (
-    SELECT g.name_id, g.kernel, g.timeline_name_id, g.grid, g.block, g.launches, g.duration_ns, g.sm_ratio, g.memory_ratio, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio,
-        g.theoretical_occupancy_ratio, g.waves,
+WITH b AS (
+    SELECT g.name_id, g.kernel, g.timeline_name_id, g.grid, g.block, g.launch_count AS launches, g.duration_ns, g.sm_ratio, g.memory_ratio, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio,
+        g.theoretical_occupancy_ratio, g.waves, g.stall, g.stall_cycles, g.sm_limiter, g.sm_metric, g.memory_limiter, g.memory_metric, g.timeline_total_ns,
         CASE WHEN roof < 0 OR roof > 1 THEN error('ARGUMENT: --roof is a share: 0.6 for 60 %') WHEN occupancy < 0 OR occupancy > 1 THEN error('ARGUMENT: --occupancy is a share: 0.5 for 50 %')
         WHEN g.sm_ratio IS NULL OR g.memory_ratio IS NULL THEN 'unknown'
         WHEN g.sm_ratio < roof AND g.memory_ratio < roof THEN 'latency'
         WHEN g.sm_ratio >= g.memory_ratio THEN 'compute' ELSE 'memory' END AS bound
-    FROM g
+    FROM ncu_shape g WHERE g.run_id = run AND g.scope IS NOT DISTINCT FROM stage AND _is_asked(g.kind, g.is_counted, source)
 ), c AS (
     SELECT b.name_id, b.kernel, b.timeline_name_id, b.grid, b.block, b.launches, b.duration_ns, b.sm_ratio, b.memory_ratio, b.dram_ratio, b.l2_ratio, b.l1_ratio, b.occupancy_ratio,
-        b.theoretical_occupancy_ratio, b.waves, b.bound,
-        t.stall, t.stall_cycles, lead.sm_limiter, lead.sm_metric, lead.memory_limiter, lead.memory_metric,
+        b.theoretical_occupancy_ratio, b.waves, b.bound, b.stall, b.stall_cycles, b.sm_limiter, b.sm_metric, b.memory_limiter, b.memory_metric, b.timeline_total_ns,
         -- What is achieved is at most what is possible. A metric that is missing where the decision needs it leaves it open.
-        CASE WHEN b.bound <> 'latency' OR b.waves IS NULL THEN NULL WHEN b.waves < waves THEN 'grid' WHEN lead.sm_limiter = 'tensor' THEN t.stall
-            WHEN least(b.occupancy_ratio, b.theoretical_occupancy_ratio) < occupancy THEN 'occupancy' WHEN b.occupancy_ratio >= occupancy THEN t.stall END AS cause
+        CASE WHEN b.bound <> 'latency' OR b.waves IS NULL THEN NULL WHEN b.waves < waves THEN 'grid' WHEN b.sm_limiter = 'tensor' THEN b.stall
+            WHEN least(b.occupancy_ratio, b.theoretical_occupancy_ratio) < occupancy THEN 'occupancy' WHEN b.occupancy_ratio >= occupancy THEN b.stall END AS cause
     FROM b
-    LEFT JOIN top_stall t ON t.name_id = b.name_id AND t.grid = b.grid AND t.block = b.block
-    LEFT JOIN lead ON lead.name_id = b.name_id AND lead.grid = b.grid AND lead.block = b.block
 )
 SELECT c.name_id, c.kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.bound,
     CASE c.bound WHEN 'latency' THEN c.cause WHEN 'memory' THEN c.memory_limiter WHEN 'compute' THEN c.sm_limiter END AS limiter,
@@ -93,5 +61,5 @@ SELECT c.name_id, c.kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.b
                 CASE WHEN c.occupancy_ratio IS NULL THEN 'sm__warps_active.avg.pct_of_peak_sustained_active' END,
                 CASE WHEN c.stall IS NULL THEN 'smsp__average_warps_issue_stalled_*_per_issue_active.ratio' END) END END AS evidence,
     c.duration_ns, c.sm_ratio, c.memory_ratio, c.dram_ratio, c.l2_ratio, c.l1_ratio, greatest(c.sm_ratio, c.memory_ratio) AS roof_ratio,
-    c.occupancy_ratio, c.theoretical_occupancy_ratio, c.waves, c.stall, c.stall_cycles
+    c.occupancy_ratio, c.theoretical_occupancy_ratio, c.waves, c.stall, c.stall_cycles, c.timeline_total_ns
 FROM c

@@ -35,23 +35,16 @@
 --   theoretical_occupancy_ratio: occupancy that registers, shared memory and block size allow
 --   legacy_class: compute_bound, memory_bound, balanced or unknown by the difference of compute and DRAM throughput alone, for comparison with older reports; it calls L2-bound and latency-bound kernels wrongly
 
-WITH t AS (
-    SELECT y.kernel_name_id, y.grid, y.block, y.total_ns FROM _timeline_grid(run, stage := stage, source := source) y
-), q AS (
-    SELECT c.name_id, c.kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.bound, c.limiter, c.evidence, c.duration_ns, c.sm_ratio, c.memory_ratio, c.dram_ratio, c.l2_ratio,
-        c.l1_ratio, c.occupancy_ratio, c.theoretical_occupancy_ratio, c.waves, c.stall, c.stall_cycles,
-        t.total_ns
-    FROM _ncu_class(run, roof := roof, waves := waves, occupancy := occupancy, stage := stage, source := source) c LEFT JOIN t ON t.kernel_name_id = c.timeline_name_id AND t.grid = c.grid AND t.block = c.block
+WITH r AS (
+    SELECT row_number() OVER (ORDER BY c.timeline_total_ns DESC NULLS LAST, c.duration_ns * c.launches DESC NULLS LAST, c.kernel, c.grid, c.block) AS rank,
+        c.kernel, c.grid, c.block, c.launches, c.bound, c.limiter, c.evidence, c.duration_ns, c.sm_ratio, c.memory_ratio, c.dram_ratio, c.l2_ratio,
+        c.l1_ratio, c.occupancy_ratio, c.theoretical_occupancy_ratio, c.waves, c.stall, c.stall_cycles, c.timeline_total_ns
+    FROM _ncu_class(run, roof := roof, waves := waves, occupancy := occupancy, stage := stage, source := source) c
     WHERE kernel IS NULL OR contains(lower(c.kernel), lower(kernel))
-), r AS (
-    SELECT row_number() OVER (ORDER BY q.total_ns DESC NULLS LAST, q.duration_ns * q.launches DESC NULLS LAST, q.kernel, q.grid, q.block) AS rank,
-        q.name_id, q.kernel, q.timeline_name_id, q.grid, q.block, q.launches, q.bound, q.limiter, q.evidence, q.duration_ns, q.sm_ratio, q.memory_ratio, q.dram_ratio, q.l2_ratio,
-        q.l1_ratio, q.occupancy_ratio, q.theoretical_occupancy_ratio, q.waves, q.stall, q.stall_cycles, q.total_ns
-    FROM q
 )
 SELECT r.rank, r.kernel, r.bound, r.limiter, r.sm_ratio, r.memory_ratio, r.dram_ratio, r.occupancy_ratio, r.waves, r.launches, r.duration_ns AS replayed_mean_ns,
-    r.total_ns AS timeline_total_ns, r.stall, r.stall_cycles, r.evidence, r.grid, r.block, r.l2_ratio, r.l1_ratio, r.theoretical_occupancy_ratio,
+    r.timeline_total_ns, r.stall, r.stall_cycles, r.evidence, r.grid, r.block, r.l2_ratio, r.l1_ratio, r.theoretical_occupancy_ratio,
     CASE WHEN margin < 0 OR margin > 1 THEN error('ARGUMENT: --margin is a share: 0.05 for 5 %') WHEN r.sm_ratio IS NULL OR r.dram_ratio IS NULL THEN 'unknown' WHEN r.sm_ratio - r.dram_ratio > margin THEN 'compute_bound'
         WHEN r.sm_ratio - r.dram_ratio < -margin THEN 'memory_bound' ELSE 'balanced' END AS legacy_class
-FROM r WHERE (top = 0 OR r.rank <= top)
+FROM r WHERE top = 0 OR r.rank <= top
 ORDER BY r.rank

@@ -13,22 +13,15 @@
 --   launches: profiled launches it was measured in; NULL for device_peak
 --   evidence: the metric, or where the figure is from
 
-WITH d AS (
-    SELECT DISTINCT l.launch_id, dev.name AS device
-    FROM ncu_launch l JOIN device dev ON dev.run_id = l.run_id AND dev.source_id = l.source_id AND dev.device_id = l.device_id
-    WHERE l.run_id = run AND l.kind = 'kernel'
-), m AS (
-    SELECT coalesce(d.device, '(unknown)') AS device, f.resource, max(f.peak_flop_per_s) AS flop_per_s, NULL::DOUBLE AS bytes_per_s, count(*) AS launches, min(f.peak_metric) AS evidence
-    FROM _ncu_flop(run) f LEFT JOIN d ON d.launch_id = f.launch_id
-    WHERE f.peak_flop_per_s IS NOT NULL GROUP BY ALL
-    UNION ALL
-    SELECT coalesce(d.device, '(unknown)'), 'dram', NULL, max(l.dram_peak_bytes_per_s), count(*), 'dram__bytes.sum.peak_sustained'
-    FROM _ncu_launch(run) l LEFT JOIN d ON d.launch_id = l.launch_id
-    WHERE l.dram_peak_bytes_per_s IS NOT NULL GROUP BY ALL
-), p AS (
-    SELECT dp.device, dp.resource, dp.flop_per_s, dp.bytes_per_s, dp.reference AS evidence FROM _device_roof dp WHERE dp.device IN (SELECT d.device FROM d)
+WITH l AS (
+    SELECT l.launch_id, l.device, l.dram_peak_bytes_per_s FROM ncu_measure l WHERE l.run_id = run
 )
-SELECT m.device, m.resource, 'measured' AS basis, m.flop_per_s AS peak_flop_per_s, m.bytes_per_s AS peak_bytes_per_s, m.launches, m.evidence FROM m
+SELECT coalesce(l.device, '(unknown)') AS device, f.resource, 'measured' AS basis, max(f.peak_flop_per_s) AS peak_flop_per_s, NULL::DOUBLE AS peak_bytes_per_s, count(*) AS launches, min(f.peak_metric) AS evidence
+FROM ncu_flop f LEFT JOIN l ON l.launch_id = f.launch_id
+WHERE f.run_id = run AND f.peak_flop_per_s IS NOT NULL GROUP BY ALL
 UNION ALL
-SELECT p.device, p.resource, 'device_peak', p.flop_per_s, p.bytes_per_s, NULL, p.evidence FROM p
+SELECT coalesce(l.device, '(unknown)'), 'dram', 'measured', NULL, max(l.dram_peak_bytes_per_s), count(*), 'dram__bytes.sum.peak_sustained'
+FROM l WHERE l.dram_peak_bytes_per_s IS NOT NULL GROUP BY ALL
+UNION ALL
+SELECT p.name, p.resource, 'device_peak', p.flop_per_s, p.bytes_per_s, NULL, p.reference FROM _device_roof p WHERE p.name IN (SELECT l.device FROM l)
 ORDER BY 1, 2, 3 DESC

@@ -39,19 +39,10 @@
 --   range: names of its NVTX ranges, outermost first; NULL outside every range
 --   source_id: the source
 
-WITH f AS (
-    SELECT x.launch_id, max(x.flop) FILTER (x.resource = 'fp64') AS fp64_flop, max(x.flop) FILTER (x.resource = 'fp32') AS fp32_flop,
-        max(x.flop) FILTER (x.resource = 'fp16') AS fp16_flop, sum(x.flop) FILTER (x.resource LIKE 'tensor_%') AS tensor_flop
-    FROM _ncu_flop(run) x GROUP BY x.launch_id
-), t AS (
-    SELECT f.launch_id, f.fp64_flop, f.fp32_flop, f.fp16_flop, f.tensor_flop,
-        f.fp32_flop + f.tensor_flop + f.fp64_flop AS flop
-    FROM f
-)
-SELECT l.launch_id AS launch, l.kernel, l.stage, l.duration_ns, l.sm_ratio, l.memory_ratio, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.l1_hit_ratio,
+SELECT _id_number(l.launch_id) - 1 AS launch, l.kernel, l.stage, l.duration_ns, l.sm_ratio, l.memory_ratio, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.l1_hit_ratio,
     l.l2_hit_ratio, l.occupancy_ratio, l.theoretical_occupancy_ratio, l.waves, l.register_count, l.shared_bytes, l.dram_read_bytes, l.dram_write_bytes,
-    l.dram_bytes_per_s, t.fp64_flop, t.fp32_flop, t.fp16_flop, t.tensor_flop, t.flop, t.flop / nullif(l.dram_bytes, 0) AS intensity,
-    t.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.sm_hz, l.grid, l.block, l."range", l.source_id
-FROM _ncu_launch(run) l LEFT JOIN t ON t.launch_id = l.launch_id
-WHERE (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
+    l.dram_bytes_per_s, l.fp64_flop, l.fp32_flop, l.fp16_flop, l.tensor_flop, l.flop, l.flop / nullif(l.dram_bytes, 0) AS intensity,
+    l.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.sm_hz, l.grid, l.block, l."range", l.source_id
+FROM ncu_measure l
+WHERE l.run_id = run AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
 ORDER BY l.launch_id

@@ -19,11 +19,9 @@
 --   block: threads of a block, x * y * z
 --   timeline_kernel: name as the timeline spells it
 
-SELECT m.kernel, m.matched_by, count(*) AS launches,
-    (CASE m.matched_by WHEN 'occurrence' THEN count(*) ELSE max(m.timeline_calls) END)::BIGINT AS timeline_calls, _mean(m.timeline_mean_ns) AS timeline_mean_ns,
-    _mean(l.duration_ns) AS replayed_mean_ns, m.reason, m.stage, m.grid, m.block, m.timeline_kernel
-FROM _ncu_match(run, source := source) m
-LEFT JOIN _ncu_launch(run, source := source) l ON l.launch_id = m.launch_id
-WHERE NOT "unmatched" OR m.matched_by IS NULL
-GROUP BY m.kernel, m.grid, m.block, m.stage, m.matched_by, m.timeline_kernel, m.reason
-ORDER BY m.matched_by IS NULL DESC, m.kernel, m.grid, m.block, m.stage, m.matched_by
+SELECT l.kernel, m.matched_by, count(*) AS launches, (CASE m.matched_by WHEN 'occurrence' THEN count(*) ELSE max(m.timeline_calls) END)::BIGINT AS timeline_calls,
+    _mean(m.timeline_mean_ns) AS timeline_mean_ns, _mean(l.duration_ns) AS replayed_mean_ns, m.reason, l.stage, l.grid, l.block, m.timeline_kernel
+FROM ncu_match m JOIN ncu_measure l ON l.run_id = m.run_id AND l.launch_id = m.launch_id
+WHERE m.run_id = run AND _is_asked(m.kind, m.is_counted, source) AND (NOT "unmatched" OR m.matched_by IS NULL)
+GROUP BY l.kernel, l.grid, l.block, l.stage, m.matched_by, m.timeline_kernel, m.reason
+ORDER BY m.matched_by IS NULL DESC, l.kernel, l.grid, l.block, l.stage, m.matched_by

@@ -1,6 +1,6 @@
 -- ncu-rules v1: What Nsight Compute's own rules found about kernels, by the speedup they estimate.
 -- grain: one finding about one kernel, grid and block, or about one range or graph
--- key: kernel, grid, block, rule, finding, nth, scope
+-- key: kernel, grid, block, rule, finding, nth, scope, severity
 -- notes: ncu source
 -- params:
 --   run VARCHAR: the run
@@ -18,33 +18,16 @@
 --   block: threads of a block, x * y * z
 --   severity: optimization, warning, error or ok
 --   rule: identifier of the rule
---   nth: place among findings of the same rule and title about one launch
+--   nth: place among findings of the same rule, title and severity about one launch
 --   advice: what ncu proposes for the metrics it rests on
 --   message: the finding, of the launch with the highest estimate
 
-WITH evidence AS (
-    SELECT e.launch_id, e.finding_id, string_agg(e.advice, '; ' ORDER BY e.advice) AS advice
-    FROM ncu_rule_metric e WHERE e.run_id = run AND e.advice IS NOT NULL GROUP BY e.launch_id, e.finding_id
-), f AS (
-    SELECT coalesce(n.name, concat_ws(' ', l.kind, p.path)) AS kernel, CASE WHEN l.kind = 'kernel' THEN _dims(l.grid_x, l.grid_y, l.grid_z) END AS grid,
-        CASE WHEN l.kind = 'kernel' THEN _dims(l.block_x, l.block_y, l.block_z) END AS block,
-        r.rule, r.title AS finding, r.speedup_scope AS scope, r.severity, r.speedup_ratio, r.launch_id, r.message, evidence.advice,
-        row_number() OVER (PARTITION BY r.launch_id, r.rule, r.title ORDER BY r.finding_id) AS nth
-    FROM ncu_rule r
-    JOIN ncu_launch l ON l.run_id = r.run_id AND l.launch_id = r.launch_id
-    LEFT JOIN kernel_name n ON n.run_id = l.run_id AND n.kernel_name_id = l.kernel_name_id
-    LEFT JOIN range_path p ON p.run_id = l.run_id AND p.path_id = l.path_id
-    LEFT JOIN evidence ON evidence.launch_id = r.launch_id AND evidence.finding_id = r.finding_id
-    WHERE r.run_id = run AND (findings = '(all)' OR r.severity = findings)
-), q AS (
-    SELECT f.kernel, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity, _mean(f.speedup_ratio) AS speedup_ratio, count(DISTINCT f.launch_id) AS launches,
-        arg_max(struct_pack(message := f.message, advice := f.advice), (coalesce(f.speedup_ratio, 0), -f.launch_id)) AS said
-    FROM f WHERE kernel IS NULL OR contains(lower(f.kernel), lower(kernel)) GROUP BY ALL
-), r AS (
-    SELECT row_number() OVER (ORDER BY q.scope = 'global' DESC NULLS LAST, q.speedup_ratio DESC NULLS LAST, q.kernel, q.grid, q.block, q.rule, q.finding, q.nth, q.scope) AS rank,
-        q.kernel, q.finding, q.speedup_ratio, q.scope, q.launches, q.grid, q.block, q.severity, q.rule, q.nth, q.said
-    FROM q
+WITH r AS (
+    SELECT row_number() OVER (ORDER BY f.scope = 'global' DESC NULLS LAST, f.speedup_ratio DESC NULLS LAST, f.kernel, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity) AS rank,
+        f.kernel, f.finding, f.speedup_ratio, f.scope, f.launch_count AS launches, f.grid, f.block, f.severity, f.rule, f.nth, f.advice, f.message
+    FROM ncu_finding f
+    WHERE f.run_id = run AND (findings = '(all)' OR f.severity = findings) AND (kernel IS NULL OR contains(lower(f.kernel), lower(kernel)))
 )
-SELECT r.rank, r.kernel, r.finding, r.speedup_ratio, r.scope, r.launches, r.grid, r.block, r.severity, r.rule, r.nth, r.said.advice, r.said.message
+SELECT r.rank, r.kernel, r.finding, r.speedup_ratio, r.scope, r.launches, r.grid, r.block, r.severity, r.rule, r.nth, r.advice, r.message
 FROM r WHERE top = 0 OR r.rank <= top
 ORDER BY r.rank

@@ -17,7 +17,7 @@
 --   text: the value when it is a text or no number
 --   path: names of its NVTX ranges, outermost first
 
-SELECT l.launch_id AS launch, l.kind, p.name AS "range", p.domain, n.name AS metric, m.value, n.unit, m.text, p.path
+SELECT _id_number(l.launch_id) - 1 AS launch, l.kind, p.name AS "range", p.domain, n.name AS metric, m.value, n.unit, m.text, p.path
 FROM ncu_metric m
 JOIN ncu_launch l ON l.run_id = m.run_id AND l.launch_id = m.launch_id
 JOIN ncu_metric_name n ON n.run_id = m.run_id AND n.metric_id = m.metric_id

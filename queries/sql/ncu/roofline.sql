@@ -29,22 +29,17 @@
 --   block: threads of a block, x * y * z
 --   device: the device's name
 
-WITH d AS (
-    SELECT dev.source_id, dev.device_id, min(dev.name) AS device FROM device dev WHERE dev.run_id = run GROUP BY ALL
-), peak AS (
-    SELECT p.device, p.resource, p.flop_per_s, p.bytes_per_s FROM _device_roof p
-), q AS (
+WITH q AS (
     SELECT l.launch_id, l.kernel, f.resource, f.flop, l.dram_bytes, f.flop / nullif(l.dram_bytes, 0) AS intensity,
         f.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.dram_bytes_per_s, coalesce(f.peak_flop_per_s, pf.flop_per_s) AS roof_flop_per_s,
-        coalesce(l.dram_peak_bytes_per_s, pd.bytes_per_s) AS roof_bytes_per_s, l.stage, l.grid, l.block, d.device,
+        coalesce(l.dram_peak_bytes_per_s, pd.bytes_per_s) AS roof_bytes_per_s, l.stage, l.grid, l.block, l.device,
         concat(CASE WHEN f.peak_flop_per_s IS NOT NULL THEN 'measured' WHEN pf.flop_per_s IS NOT NULL THEN 'device_peak' ELSE 'unknown' END, ', ',
             CASE WHEN l.dram_peak_bytes_per_s IS NOT NULL THEN 'measured' WHEN pd.bytes_per_s IS NOT NULL THEN 'device_peak' ELSE 'unknown' END) AS basis
-    FROM _ncu_launch(run) l
-    JOIN _ncu_flop(run) f ON f.launch_id = l.launch_id AND f.flop > 0 AND (fp16 OR f.resource <> 'fp16')
-    LEFT JOIN d ON d.source_id = l.source_id AND d.device_id = l.device_id
-    LEFT JOIN peak pf ON pf.device = d.device AND pf.resource = f.resource
-    LEFT JOIN peak pd ON pd.device = d.device AND pd.resource = 'dram'
-    WHERE (launch IS NULL OR l.launch_id = launch) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
+    FROM ncu_measure l
+    JOIN ncu_flop f ON f.run_id = l.run_id AND f.launch_id = l.launch_id AND f.flop > 0 AND (fp16 OR f.resource <> 'fp16')
+    LEFT JOIN _device_roof pf ON pf.name = l.device AND pf.resource = f.resource
+    LEFT JOIN _device_roof pd ON pd.name = l.device AND pd.resource = 'dram'
+    WHERE l.run_id = run AND (launch IS NULL OR _id_number(l.launch_id) - 1 = launch) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
 ), a AS (
     SELECT q.launch_id, q.kernel, q.resource, q.flop, q.dram_bytes, q.intensity, q.flop_per_s, q.dram_bytes_per_s, q.roof_flop_per_s, q.roof_bytes_per_s, q.stage, q.grid, q.block, q.device,
         q.basis,
@@ -54,7 +49,7 @@ WITH d AS (
             ELSE least(q.roof_flop_per_s, q.intensity * q.roof_bytes_per_s) END AS attainable
     FROM q
 )
-SELECT a.launch_id AS launch, a.kernel, a.resource, a.flop_per_s / nullif(a.attainable, 0) AS attained_ratio,
+SELECT _id_number(a.launch_id) - 1 AS launch, a.kernel, a.resource, a.flop_per_s / nullif(a.attainable, 0) AS attained_ratio,
     CASE WHEN a.intensity < a.ridge THEN 'memory' WHEN a.intensity >= a.ridge OR a.dram_bytes = 0 THEN 'compute' END AS side,
     a.flop_per_s AS achieved_flop_per_s, a.attainable AS attainable_flop_per_s, a.intensity, a.ridge, a.dram_bytes_per_s AS achieved_bytes_per_s,
     a.roof_flop_per_s, a.roof_bytes_per_s, a.flop, a.dram_bytes, a.basis, a.stage, a.grid, a.block, a.device

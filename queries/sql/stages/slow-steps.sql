@@ -68,8 +68,8 @@ WITH parted AS MATERIALIZED (
     SELECT r.kind, r.kernel_name_id, list_median(list_resize(list(r.ns), any_value(r.n), 0)) AS ns FROM ran r GROUP BY ALL
 ), kernel_excess AS (
     SELECT r.id, r.kernel_name_id, r.ns - t.ns AS ns
-    FROM ran r JOIN slow w ON w.id = r.id JOIN typical t ON t.kind = r.kind AND t.kernel_name_id = r.kernel_name_id
-    WHERE r.ns > t.ns QUALIFY row_number() OVER (PARTITION BY r.id ORDER BY r.ns - t.ns DESC, r.kernel_name_id) = 1
+    FROM ran r JOIN slow w ON w.id = r.id JOIN typical t ON t.kind = r.kind AND t.kernel_name_id = r.kernel_name_id JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = r.kernel_name_id
+    WHERE r.ns > t.ns QUALIFY row_number() OVER (PARTITION BY r.id ORDER BY r.ns - t.ns DESC, n.name_hash) = 1
 )
 SELECT w.rank, s.nth, s.time_ns, s.time_ns - s.median_ns AS excess_ns, c.cause, c.ns AS cause_ns, s.stage, e.ns AS kernel_excess_ns, n.name AS kernel,
     s.median_ns, s.name, s.device_id AS device, s.time_basis, s.start_ns, s.basis, s.source_id, s.pid, s.range_id

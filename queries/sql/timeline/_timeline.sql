@@ -7,6 +7,4 @@
 -- columns:
 --   source_id: the source
 
-SELECT t.source_id
-FROM timeline t
-WHERE t.run_id = run AND CASE WHEN source IS NULL THEN t.is_counted WHEN source IN ('nsys', 'torch') THEN t.kind = source ELSE error('ARGUMENT: --source is nsys or torch')::BOOLEAN END
+SELECT t.source_id FROM timeline t WHERE t.run_id = run AND _is_asked(t.kind, t.is_counted, source)

@@ -21,10 +21,12 @@
 -- Lanes and operations are numbers until the end: sorting millions of rows with texts takes several times as long.
 WITH operation AS (
     SELECT o.operation, row_number() OVER (ORDER BY o.operation) AS id FROM (SELECT DISTINCT m.operation FROM memop m WHERE m.run_id = run) o
+), kname AS (
+    SELECT n.kernel_name_id, n.name_hash, n.name, CASE c.role WHEN 'collective' THEN 2 ELSE 1 END AS lane
+    FROM kernel_name n LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = n.kernel_name_id WHERE n.run_id = run
 ), work AS (
-    SELECT k.source_id, k.device_id, CASE WHEN k.kernel_name_id IN (SELECT n.kernel_name_id FROM kernel_class n WHERE n.run_id = run AND n.role = 'collective') THEN 2 ELSE 1 END AS lane,
-        k.start_ns, k.duration_ns, k.kernel_name_id AS name_id
-    FROM kernel k WHERE k.run_id = run
+    SELECT k.source_id, k.device_id, n.lane, k.start_ns, k.duration_ns, n.name_hash AS name_id
+    FROM kernel k JOIN kname n ON n.kernel_name_id = k.kernel_name_id WHERE k.run_id = run
     UNION ALL
     SELECT m.source_id, m.device_id, 4, m.start_ns, m.duration_ns, o.id FROM memop m JOIN operation o ON o.operation = m.operation WHERE m.run_id = run
     UNION ALL
@@ -48,6 +50,6 @@ WITH operation AS (
 SELECT b.device_id AS device, ['kernel', 'collective', 'graph', 'copy'][b.lane] AS lane, b.start_ns, b.end_ns, b.busy_ns, b.work_count,
     CASE b.lane WHEN 3 THEN 'graph replay' WHEN 4 THEN o.operation ELSE n.name END AS longest, b.longest_ns, b.source_id
 FROM b
-LEFT JOIN kernel_name n ON b.lane < 3 AND n.run_id = run AND n.kernel_name_id = b.longest_id
+LEFT JOIN kname n ON b.lane < 3 AND n.name_hash = b.longest_id
 LEFT JOIN operation o ON b.lane = 4 AND o.id = b.longest_id
 ORDER BY b.source_id, b.device_id, b.lane, b.start_ns

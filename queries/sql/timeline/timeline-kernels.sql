@@ -27,4 +27,4 @@ FROM _timeline_work(run, top := top, source := source) w
 LEFT JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = w.name_id
 LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = n.kernel_name_id
 LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = w.path_id
-ORDER BY w.window_id, w.pid, w.context_id, w.stream_id, w.start_ns, w.duration_ns, w.lane_id, w.name_id, w.operation, w.path_id
+ORDER BY w.window_id, w.pid, w.context_id, w.stream_id, w.start_ns, w.duration_ns, w.lane_id, n.name_hash, w.operation, w.path_id

@@ -1,4 +1,4 @@
--- work_sum: The device work of each pass of a stage, and of each source outside all of them, added up by what it is. Work that was launched in several passes at once, as those of two threads may be, is that of the one that its path of ranges names, or else of the one that began first.
+-- work_sum: The device work of each pass of a stage, and of each source outside all of them, added up by what it is. Which pass work is of: pass_context.
 -- grain: one kernel name with its grid and block, operation of copies, or all graph replays traced as a whole, of one pass on one GPU
 -- key: source_id, range_id, device_id, kind, kernel_name_id, operation, grid_x, grid_y, grid_z, block_x, block_y, block_z
 -- columns:
@@ -22,16 +22,8 @@
 --   max_ns BIGINT: the longest
 --   deviation_ns2 DOUBLE: sum of the squares of the differences between durations and their mean, from exact sums
 
--- Ranges of several threads may enclose one launch, and so may several passes: its own is the one that its path names, else the first.
 WITH t AS (
     SELECT t.source_id, t.is_counted, coalesce(r.repeat_id, 1) AS repeat_id FROM timeline t LEFT JOIN _source_repeat r ON r.source_id = t.source_id WHERE t.run_id = $run
-), c AS (
-    SELECT c.range_context_id, arg_min(p.range_id, (coalesce(s.stage <> p.stage, true), p.start_ns, p.range_id)) AS range_id
-    FROM range_context c
-    JOIN stage_pass p ON p.run_id = c.run_id AND p.range_id = c.range_id
-    LEFT JOIN path_stage s ON s.run_id = c.run_id AND s.path_id = c.path_id
-    WHERE c.run_id = $run
-    GROUP BY c.range_context_id
 ), work AS (
     SELECT k.source_id, k.range_context_id, k.device_id, 'kernel' AS kind, k.kernel_name_id, NULL::VARCHAR AS operation, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.duration_ns
     FROM kernel k WHERE k.run_id = $run
@@ -47,5 +39,5 @@ SELECT w.source_id, t.is_counted, coalesce(c.range_id, 0) AS range_id, t.repeat_
     (count(*) * sum(w.duration_ns::HUGEINT * w.duration_ns) - sum(w.duration_ns)::HUGEINT * sum(w.duration_ns))::DOUBLE / count(*) AS deviation_ns2
 FROM work w
 JOIN t ON t.source_id = w.source_id
-LEFT JOIN c ON c.range_context_id = w.range_context_id
+LEFT JOIN pass_context c ON c.run_id = $run AND c.range_context_id = w.range_context_id
 GROUP BY w.source_id, t.is_counted, coalesce(c.range_id, 0), t.repeat_id, w.device_id, w.kind, w.kernel_name_id, w.operation, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z
