@@ -32,7 +32,9 @@ type fact struct {
 }
 
 // needed are the tables of its needs, of which one written a|b is met by rows in either.
-func (f fact) needed() []string { return slices.DeleteFunc(strings.Split(strings.Join(f.Needs, "|"), "|"), func(t string) bool { return t == "" }) }
+func (f fact) needed() []string {
+	return slices.DeleteFunc(strings.Split(strings.Join(f.Needs, "|"), "|"), func(t string) bool { return t == "" })
+}
 
 // load reads the files, each behind those that it reads from.
 var load = sync.OnceValues(func() ([]fact, error) {

@@ -3,7 +3,7 @@
 -- key: memory_id, nth
 -- needs: memory_event
 -- columns:
---   memory_id BIGINT: 1, 2, ...: one allocator of one process, as a source saw it
+--   memory_id BIGINT: one allocator of one process, as a source saw it; the run's base of ids plus 1, 2, ...
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   tid INTEGER: thread
@@ -17,11 +17,11 @@
 --   reserved_bytes BIGINT: bytes the allocator holds after it; NULL when not recorded
 --   end_ns BIGINT: when the address was next freed; NULL for a release, and when it was not before the capture ended
 --   is_known BOOLEAN: whether the address is known, so that its release can be found
---   op_id INTEGER: innermost operator open on the thread; 0 outside every operator
---   path_id INTEGER: the path of the ranges it happened in
+--   op_id BIGINT: innermost operator open on the thread; 0 outside every operator
+--   path_id BIGINT: the path of the ranges it happened in
 
 WITH e AS (
-    SELECT dense_rank() OVER (ORDER BY m.source_id, m.pid, m.device_type, m.device_id) AS memory_id, m.source_id, m.pid, m.tid, m.device_type, m.device_id,
+    SELECT _id_base($run) + dense_rank() OVER (ORDER BY m.source_id, m.pid, m.device_type, m.device_id) AS memory_id, m.source_id, m.pid, m.tid, m.device_type, m.device_id,
         m.time_ns, m.address, m.size_bytes, m.allocated_bytes, m.reserved_bytes, m.op_id, m.path_id
     FROM memory_event m
     WHERE m.run_id = $run

@@ -3,7 +3,7 @@
 -- key: op_id
 -- needs: op
 -- columns:
---   op_id INTEGER: the call
+--   op_id BIGINT: the call
 --   chain_id BIGINT: 63-bit hash of the source, the stage that the outermost operator was called in, and the names
 --   parent_chain_id BIGINT: the chain without its last name; NULL for a first one
 --   stage VARCHAR: that stage; (none) outside every stage; NULL but for an outermost operator

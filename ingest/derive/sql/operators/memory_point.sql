@@ -3,7 +3,7 @@
 -- key: memory_id, nth
 -- needs: memory_event
 -- columns:
---   memory_id BIGINT: 1, 2, ...: one allocator of one process, as a source saw it
+--   memory_id BIGINT: one allocator of one process, as a source saw it; the run's base of ids plus 1, 2, ...
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   device_type VARCHAR: whose memory: cpu, cuda, ...

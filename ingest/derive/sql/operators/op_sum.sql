@@ -10,7 +10,7 @@
 --   stage VARCHAR: stage that it was called in; (none) outside every stage, NULL for key_averages
 --   shapes VARCHAR: sizes of each tensor among its inputs, as JSON; NULL when not recorded; of a call that an operator of the same name did nothing but call, those of that one
 --   types VARCHAR: type of each input, as JSON; NULL likewise, or for key_averages
---   stack_id INTEGER: Python functions that it was called in; NULL when not recorded
+--   stack_id BIGINT: Python functions that it was called in; NULL when not recorded
 --   calls BIGINT: calls; one that did nothing but call the operator of the same name is one call with it
 --   self_device_ns BIGINT: time of the device work launched by it but not by operators inside it; NULL when no device work was recorded
 --   total_device_ns BIGINT: the same with those inside it, without calls within one of the same operator
