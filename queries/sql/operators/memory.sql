@@ -27,4 +27,4 @@ SELECT p.device_type, p.device_id, p.operator, p.outermost_operator, p.stage, p.
 FROM memory_peak p
 WHERE p.run_id = run
 QUALIFY top = 0 OR row_number() OVER (PARTITION BY p.memory_id ORDER BY p.live_bytes DESC, p.operator, p.outermost_operator, p.stage, p."range") <= top
-ORDER BY p.device_type = 'cpu', p.peak_bytes DESC, p.memory_id, p.live_bytes DESC, p.operator, p.outermost_operator, p.stage, p."range"
+ORDER BY p.device_type = 'cpu', p.peak_bytes DESC, p.source_id, p.pid, p.device_type, p.device_id, p.live_bytes DESC, p.operator, p.outermost_operator, p.stage, p."range"

@@ -3,7 +3,7 @@
 -- key: memory_id, nth
 -- needs: memory_event
 -- columns:
---   memory_id BIGINT: one allocator of one process, as a source saw it; the run's base of ids plus 1, 2, ...
+--   memory_id BIGINT: one allocator of one process, as a source saw it: 63-bit hash of the run and these
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   tid INTEGER: thread
@@ -21,7 +21,7 @@
 --   path_id BIGINT: the path of the ranges it happened in
 
 WITH e AS (
-    SELECT _id_base($run) + dense_rank() OVER (ORDER BY m.source_id, m.pid, m.device_type, m.device_id) AS memory_id, m.source_id, m.pid, m.tid, m.device_type, m.device_id,
+    SELECT (hash($run, m.source_id, m.pid, m.device_type, m.device_id) >> 1)::BIGINT AS memory_id, m.source_id, m.pid, m.tid, m.device_type, m.device_id,
         m.time_ns, m.address, m.size_bytes, m.allocated_bytes, m.reserved_bytes, m.op_id, m.path_id
     FROM memory_event m
     WHERE m.run_id = $run

@@ -3,7 +3,7 @@
 -- key: memory_id, nth
 -- needs: memory_event
 -- columns:
---   memory_id BIGINT: one allocator of one process, as a source saw it; the run's base of ids plus 1, 2, ...
+--   memory_id BIGINT: one allocator of one process, as a source saw it: 63-bit hash of the run and these
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   device_type VARCHAR: whose memory: cpu, cuda, ...
@@ -28,4 +28,4 @@ UNION ALL
 SELECT e.memory_id, e.source_id, e.pid, e.device_type, e.device_id, 0, e.first_ns, 0, 0, e.allocated_bytes - e.alloc_bytes + e.free_bytes, e.reserved_bytes, NULL, e.first_ns, e.last_ns
 FROM e
 WHERE e.nth = 1
-ORDER BY memory_id, nth
+ORDER BY source_id, pid, device_type, device_id, nth
