@@ -16,7 +16,8 @@
 WITH p AS (
     SELECT p.range_id, p.stage FROM query(_given(pass, '_finding_pass', run, source)) p
 ), c AS (
-    SELECT c.range_id, c.device_id, c.collective_count, c.collective_ns, c.exposed_ns FROM _collective_time(run, source := source) c
+    SELECT d.range_id, d.device_id, d.collective_count, d.collective_overlapped_ns + d.collective_exposed_ns AS collective_ns, d.collective_exposed_ns AS exposed_ns
+    FROM device_part d WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND d.collective_count > 0
 ), t AS (
     SELECT p.stage, c.device_id, c.collective_count, c.collective_ns, c.exposed_ns FROM c JOIN p ON p.range_id = c.range_id
     UNION ALL

@@ -27,7 +27,7 @@
 --   max_ns: most of a pass
 
 WITH d AS (
-    SELECT d.stage, d.device, d.span_ns, unnest([
+    SELECT d.stage, d.device_id AS device, d.span_ns, unnest([
         {'place': 1, 'part': 'compute', 'kind': 'busy', 'ns': d.compute_ns}, {'place': 2, 'part': 'collective-overlapped', 'kind': 'busy', 'ns': d.collective_overlapped_ns},
         {'place': 3, 'part': 'collective-exposed', 'kind': 'busy', 'ns': d.collective_exposed_ns}, {'place': 4, 'part': 'graph', 'kind': 'busy', 'ns': d.graph_ns},
         {'place': 5, 'part': 'copy', 'kind': 'busy', 'ns': d.copy_ns}, {'place': 6, 'part': 'other', 'kind': 'other', 'ns': d.other_ns},
@@ -35,8 +35,9 @@ WITH d AS (
         {'place': 9, 'part': 'wait', 'kind': 'synchronising', 'ns': d.wait_ns}, {'place': 10, 'part': 'call', 'kind': 'cuda-call', 'ns': d.call_ns},
         {'place': 11, 'part': 'host', 'kind': 'host-bound', 'ns': d.host_ns}, {'place': 12, 'part': 'profiler', 'kind': 'profiler', 'ns': d.profiler_ns},
         {'place': 13, 'part': 'queued', 'kind': 'queued', 'ns': d.queued_ns}, {'place': 14, 'part': 'unknown', 'kind': 'unknown', 'ns': d.unknown_ns}]) AS p
-    FROM _device_part(run, source := source) d
-    WHERE NOT d.is_warmup AND (stage IS NULL OR d.stage = stage) AND (device IS NULL OR d.device = device)
+    FROM device_part d
+    WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND NOT d.is_warmup
+        AND (stage IS NULL OR d.stage = stage) AND (device IS NULL OR d.device_id = device)
 ), s AS (
     SELECT d.stage, d.device, d.p.place, d.p.part, d.p.kind, sum(d.p.ns)::BIGINT AS total_ns, avg(d.p.ns) AS mean_ns, count(*) AS passes, sum(d.span_ns)::BIGINT AS span_total_ns,
         _std(d.p.ns) AS std_ns, min(d.p.ns) AS min_ns, max(d.p.ns) AS max_ns

@@ -14,12 +14,9 @@
 --   total_ns: sum of their times
 --   share_ratio: total_ns as a share of the kernel's time on all GPUs; NULL where that is 0
 
-WITH k AS (
-    SELECT k.source_id, k.kernel_name_id, k.device_id, count(*) AS calls, sum(k.duration_ns)::BIGINT AS total_ns
-    FROM kernel k WHERE k.run_id = run GROUP BY k.source_id, k.kernel_name_id, k.device_id
-), d AS (
-    SELECT k.kernel_name_id, k.device_id AS device, sum(k.calls)::BIGINT AS calls, sum(k.total_ns)::BIGINT AS total_ns
-    FROM k WHERE k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+WITH d AS (
+    SELECT k.kernel_name_id, k.device_id AS device, sum(k.launch_count)::BIGINT AS calls, sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
+    FROM kernel_duration k WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
     GROUP BY k.kernel_name_id, k.device_id
 ), whole AS (
     SELECT d.kernel_name_id, n.name AS kernel, sum(d.total_ns)::BIGINT AS total_ns, row_number() OVER (ORDER BY sum(d.total_ns) DESC, n.name) AS rank

@@ -39,17 +39,18 @@
 --   range_id: the range
 
 WITH d AS (
-    SELECT d.stage, d.pass, d.device, d.span_ns, d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
+    SELECT d.stage, d.pass_id, d.device_id, d.span_ns, d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
         d.compute_ns, d.collective_overlapped_ns, d.collective_exposed_ns, d.graph_ns, d.copy_ns, d.other_ns,
         d.launch_ns + d.late_ns AS launch_bound_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.launch_ns, d.late_ns,
         d.gap_count, d.is_warmup, d.start_ns, d.source_id, d.pid, d.range_id
-    FROM _device_part(run, source := source) d
-    WHERE d.range_id IS NOT NULL AND (stage IS NULL OR d.stage = stage) AND (device IS NULL OR d.device = device)
+    FROM device_part d
+    WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND d.range_id IS NOT NULL
+        AND (stage IS NULL OR d.stage = stage) AND (device IS NULL OR d.device_id = device)
 )
-SELECT d.stage, d.pass, d.device, d.span_ns, d.busy_ns / nullif(d.span_ns, 0) AS busy_ratio, d.launch_bound_ns / nullif(d.span_ns, 0) AS launch_bound_ratio,
+SELECT d.stage, d.pass_id AS pass, d.device_id AS device, d.span_ns, d.busy_ns / nullif(d.span_ns, 0) AS busy_ratio, d.launch_bound_ns / nullif(d.span_ns, 0) AS launch_bound_ratio,
     d.busy_ns, d.compute_ns, d.collective_overlapped_ns, d.collective_exposed_ns, d.graph_ns, d.copy_ns, d.other_ns,
     d.launch_bound_ns + d.wait_ns + d.call_ns + d.host_ns + d.profiler_ns + d.queued_ns + d.unknown_ns AS idle_ns,
     d.launch_bound_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.launch_ns, d.late_ns,
     d.gap_count, d.is_warmup, d.start_ns, d.source_id, d.pid, d.range_id
 FROM d
-ORDER BY d.source_id, d.start_ns, d.range_id, d.device
+ORDER BY d.source_id, d.start_ns, d.range_id, d.device_id

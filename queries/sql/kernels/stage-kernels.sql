@@ -21,10 +21,11 @@
 --   family: kernel family by kernel_rule; NULL when no rule matches
 
 WITH t AS (
-    SELECT coalesce(s.stage, '(none)') AS stage, g.kernel_name_id, sum(g.calls)::BIGINT AS calls,
-        sum(g.calls * g.duration_ns)::BIGINT AS total_ns, min(g.duration_ns) AS min_ns, max(g.duration_ns) AS max_ns
-    FROM _kernel_histogram(run, device := device, source := source) g
-    LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = g.path_id
+    SELECT coalesce(s.stage, '(none)') AS stage, k.kernel_name_id, sum(k.launch_count)::BIGINT AS calls,
+        sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns, min(k.duration_ns) AS min_ns, max(k.duration_ns) AS max_ns
+    FROM kernel_duration k
+    LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
+    WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR k.device_id = device)
     GROUP BY ALL
 ), q AS (
     SELECT t.stage, n.name AS kernel, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, t.min_ns, t.max_ns,

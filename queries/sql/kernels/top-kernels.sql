@@ -30,40 +30,36 @@
 --   role: what the family does; NULL when no rule matches, (several) when the names differ
 --   family: kernel family by kernel_rule; NULL when no rule matches, (several) when the names differ
 
-WITH h AS (
-    SELECT CASE "by" WHEN 'name' THEN n.name WHEN 'short' THEN n.short_name
+WITH named AS (
+    SELECT n.kernel_name_id, CASE "by" WHEN 'name' THEN n.name WHEN 'short' THEN n.short_name
             WHEN 'family' THEN coalesce(c.family, '(unclassified)')
-            ELSE error('ARGUMENT: --by is name, short or family') END AS kernel,
-        g.duration_ns, g.calls, c.family, c.role
-    FROM _kernel_histogram(run, device := device, source := source) g
-    JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = g.kernel_name_id
-    LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = g.kernel_name_id
-    LEFT JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = g.path_id
-    WHERE stage IS NULL OR coalesce(s.stage, '(none)') = stage
+            ELSE error('ARGUMENT: --by is name, short or family') END AS kernel, c.family, c.role
+    FROM kernel_name n
+    LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = n.kernel_name_id
+    WHERE n.run_id = run
+), label AS ( -- numbers in place of names, which are long
+    SELECT x.kernel_name_id, x.kernel, x.family, x.role, min(x.kernel_name_id) OVER (PARTITION BY x.kernel) AS id FROM named x
+), h AS (
+    SELECT l.id, k.duration_ns, sum(k.launch_count)::BIGINT AS calls, min(l.family) AS family, max(l.family) AS last_family, min(l.role) AS role, max(l.role) AS last_role
+    FROM kernel_duration k
+    JOIN label l ON l.kernel_name_id = k.kernel_name_id
+    LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
+    WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR k.device_id = device)
+        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    GROUP BY l.id, k.duration_ns
 ), d AS (
-    SELECT h.kernel, h.duration_ns, sum(h.calls)::BIGINT AS calls FROM h GROUP BY h.kernel, h.duration_ns
-), label AS (
-    SELECT h.kernel, CASE WHEN min(h.family) IS DISTINCT FROM max(h.family) THEN '(several)' ELSE min(h.family) END AS family,
-        CASE WHEN min(h.role) IS DISTINCT FROM max(h.role) THEN '(several)' ELSE min(h.role) END AS role
-    FROM h GROUP BY h.kernel
+    SELECT h.id, h.duration_ns, h.calls, h.family, h.last_family, h.role, h.last_role, sum(h.calls) OVER (w ROWS UNBOUNDED PRECEDING) AS upto, sum(h.calls) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS n
+    FROM h WINDOW w AS (PARTITION BY h.id ORDER BY h.duration_ns)
 ), t AS (
-    SELECT d.kernel, sum(d.calls)::BIGINT AS calls, sum(d.calls * d.duration_ns)::BIGINT AS total_ns,
-        min(d.duration_ns) AS min_ns, max(d.duration_ns) AS max_ns, sum(d.calls::HUGEINT * d.duration_ns * d.duration_ns) AS squares
-    FROM d GROUP BY d.kernel
-), w AS (
-    SELECT d.kernel, d.duration_ns, t.calls AS n,
-        sum(d.calls) OVER (PARTITION BY d.kernel ORDER BY d.duration_ns) AS upto
-    FROM d JOIN t ON t.kernel = d.kernel
-), m AS (
-    SELECT w.kernel,
-        (min(w.duration_ns) FILTER (w.upto > (w.n - 1) // 2) + min(w.duration_ns) FILTER (w.upto > w.n // 2)) / 2.0::DOUBLE AS median_ns
-    FROM w GROUP BY w.kernel
+    SELECT d.id, sum(d.calls)::BIGINT AS calls, sum(d.calls * d.duration_ns)::BIGINT AS total_ns, _counted_median(d.duration_ns, d.upto, d.n) AS median_ns,
+        min(d.duration_ns) AS min_ns, max(d.duration_ns) AS max_ns, _counted_std(d.duration_ns, d.calls) AS std_ns,
+        CASE WHEN min(d.family) IS DISTINCT FROM max(d.last_family) THEN '(several)' ELSE min(d.family) END AS family,
+        CASE WHEN min(d.role) IS DISTINCT FROM max(d.last_role) THEN '(several)' ELSE min(d.role) END AS role
+    FROM d GROUP BY d.id
 ), ranked AS (
-    SELECT row_number() OVER (ORDER BY t.total_ns DESC, t.kernel) AS rank, t.kernel, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, m.median_ns,
-        t.min_ns, t.max_ns, -- from exact sums, as _std
-        CASE WHEN t.calls > 1 THEN sqrt((t.calls::HUGEINT * t.squares - t.total_ns::HUGEINT * t.total_ns)::DOUBLE / (t.calls::DOUBLE * (t.calls - 1))) END AS std_ns,
-        t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, label.role, label.family
-    FROM t JOIN m ON m.kernel = t.kernel JOIN label ON label.kernel = t.kernel
+    SELECT row_number() OVER (ORDER BY t.total_ns DESC, l.kernel) AS rank, l.kernel, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, t.median_ns,
+        t.min_ns, t.max_ns, t.std_ns, t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, t.role, t.family
+    FROM t JOIN label l ON l.kernel_name_id = t.id
 ), ncu AS (
     SELECT CASE "by" WHEN 'name' THEN n.name WHEN 'short' THEN n.short_name WHEN 'family' THEN coalesce(c.family, '(unclassified)') END AS kernel,
         arg_max(struct_pack(bound := m.bound, limiter := m.limiter), (g.total_ns, m.kernel, g.grid, g.block)) AS top_grid,

@@ -46,13 +46,15 @@ WITH w AS (
         row_number() OVER (PARTITION BY w.stage, w.source_id, w.pid ORDER BY w.start_ns, w.range_id) AS pass
     FROM w LEFT JOIN used u ON u.range_id = w.range_id JOIN rank k ON k.stage = w.stage
 ), v AS ( -- outermost ranges of the vision parts, each in the prefill that it began in
-    SELECT p.range_id, sum(CASE time_basis WHEN 'gpu_span' THEN t.gpu_span_ns WHEN 'gpu_busy' THEN t.gpu_busy_ns WHEN 'gpu_sum' THEN t.gpu_sum_ns ELSE t.cpu_ns END)::BIGINT AS time_ns
-    FROM _range_time(run, device := device, source := source) t
-    JOIN nvtx_range n ON n.run_id = run AND n.range_id = t.range_id
-    JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = n.path_id AND s.note_path_id = n.path_id
-    JOIN p ON p.stage = 'prefill' AND p.source_id = n.source_id AND p.pid = n.pid AND n.start_ns >= p.start_ns AND n.start_ns < p.end_ns
-    WHERE s.note IN ('vision', 'sam', 'clip', 'siglip', 'vit', 'projector')
-    GROUP BY ALL
+    SELECT x.range_id, sum(CASE time_basis WHEN 'gpu_span' THEN x.gpu_span_ns WHEN 'gpu_busy' THEN x.gpu_busy_ns WHEN 'gpu_sum' THEN x.gpu_sum_ns ELSE x.cpu_ns END)::BIGINT AS time_ns
+    FROM (
+        SELECT p.range_id, any_value(n.cpu_ns) AS cpu_ns, max(n.last_end_ns) - min(n.first_start_ns) AS gpu_span_ns, coalesce(sum(n.busy_ns), 0) AS gpu_busy_ns, coalesce(sum(n.sum_ns), 0) AS gpu_sum_ns
+        FROM note_range n
+        JOIN p ON p.stage = 'prefill' AND p.source_id = n.source_id AND p.pid = n.pid AND n.start_ns >= p.start_ns AND n.start_ns < p.end_ns
+        WHERE n.run_id = run AND n.note IN ('vision', 'sam', 'clip', 'siglip', 'vit', 'projector') AND (device IS NULL OR n.device_id = device)
+        GROUP BY p.range_id, n.range_id
+    ) x
+    GROUP BY x.range_id
 )
 SELECT p.stage, NULL::VARCHAR AS part_of, p.pass, p.range_id, p.source_id, p.pid, p.flop, p.weight_bytes, p.kv_bytes, p.time_ns, p.device_count, p.peak_count, p.is_least
 FROM p

@@ -34,16 +34,21 @@
 --   graph_count: graph replays traced as a whole
 --   unfinished_count: instances that never ended, not in the CPU times
 
-SELECT CASE WHEN raw THEN t.raw_name ELSE t.name END AS "range", t.domain, count(*) AS instances,
-    sum(t.cpu_ns)::BIGINT AS cpu_total_ns, sum(t.gpu_span_ns)::BIGINT AS gpu_span_total_ns, sum(t.gpu_sum_ns)::BIGINT AS gpu_sum_ns,
-    sum(t.kernel_count)::BIGINT AS kernel_count, t.style,
-    avg(t.cpu_ns) AS cpu_mean_ns, median(t.cpu_ns) AS cpu_median_ns, min(t.cpu_ns) AS cpu_min_ns, max(t.cpu_ns) AS cpu_max_ns,
-    _std(t.cpu_ns) AS cpu_std_ns, count(t.gpu_span_ns) AS gpu_instances,
-    avg(t.gpu_span_ns) AS gpu_span_mean_ns, median(t.gpu_span_ns) AS gpu_span_median_ns, min(t.gpu_span_ns) AS gpu_span_min_ns,
-    max(t.gpu_span_ns) AS gpu_span_max_ns, _std(t.gpu_span_ns) AS gpu_span_std_ns,
-    sum(t.gpu_busy_ns)::BIGINT AS gpu_busy_ns, sum(t.kernel_sum_ns)::BIGINT AS kernel_sum_ns,
-    sum(t.memop_count)::BIGINT AS memop_count, sum(t.graph_count)::BIGINT AS graph_count, count(*) - count(t.cpu_ns) AS unfinished_count
-FROM _range_time(run, device := device, source := source) t
-GROUP BY "range", t.domain, t.style
-ORDER BY cpu_total_ns DESC NULLS LAST, "range", t.domain, t.style
+-- By name as recorded, or of one GPU, they are added up anew.
+SELECT s.name AS "range", s.domain, s.instances, s.cpu_total_ns, s.gpu_span_total_ns, s.gpu_sum_ns, s.kernel_count, s.style, s.cpu_mean_ns, s.cpu_median_ns,
+    s.cpu_min_ns, s.cpu_max_ns, s.cpu_std_ns, s.gpu_instances, s.gpu_span_mean_ns, s.gpu_span_median_ns, s.gpu_span_min_ns, s.gpu_span_max_ns,
+    s.gpu_span_std_ns, s.gpu_busy_ns, s.kernel_sum_ns, s.memop_count, s.graph_count, s.unfinished_count
+FROM (
+    SELECT s.kind, s.name, s.domain, s.style, s.instances, s.cpu_total_ns, s.gpu_span_total_ns, s.gpu_sum_ns, s.kernel_count, s.cpu_mean_ns, s.cpu_median_ns,
+        s.cpu_min_ns, s.cpu_max_ns, s.cpu_std_ns, s.gpu_instances, s.gpu_span_mean_ns, s.gpu_span_median_ns, s.gpu_span_min_ns, s.gpu_span_max_ns,
+        s.gpu_span_std_ns, s.gpu_busy_ns, s.kernel_sum_ns, s.memop_count, s.graph_count, s.unfinished_count
+    FROM range_sum s WHERE s.run_id = run AND NOT raw AND device IS NULL
+    UNION ALL
+    SELECT s.kind, s.name, s.domain, s.style, s.instances, s.cpu_total_ns, s.gpu_span_total_ns, s.gpu_sum_ns, s.kernel_count, s.cpu_mean_ns, s.cpu_median_ns,
+        s.cpu_min_ns, s.cpu_max_ns, s.cpu_std_ns, s.gpu_instances, s.gpu_span_mean_ns, s.gpu_span_median_ns, s.gpu_span_min_ns, s.gpu_span_max_ns,
+        s.gpu_span_std_ns, s.gpu_busy_ns, s.kernel_sum_ns, s.memop_count, s.graph_count, s.unfinished_count
+    FROM _range_sum(run, raw := raw, device := device) s WHERE raw OR device IS NOT NULL
+) s
+WHERE s.kind IN (SELECT t.kind FROM _timeline(run, source := source) t)
+ORDER BY s.cpu_total_ns DESC NULLS LAST, s.name, s.domain, s.style
 LIMIT (CASE WHEN top = 0 THEN 9223372036854775807 ELSE top END)

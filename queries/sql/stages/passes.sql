@@ -29,7 +29,7 @@
 --   token_count: tokens of all sequences that it worked on, prompts and decoded ones; NULL when not known
 --   basis: who says so: workload (its facts) or annotation (the name of the range); NULL when nothing does
 
-SELECT s.stage, row_number() OVER (PARTITION BY s.stage, s.source_id, s.pid ORDER BY s.start_ns, s.range_id) AS pass, p.path,
+SELECT s.stage, s.pass_id AS pass, p.path,
     s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.is_warmup, s.start_ns, s.source_id, s.pid, s.range_id,
     coalesce(s.prompt_length_count, CASE WHEN s.prompt_count = 1 THEN s.prompt_token_count END) AS prefill_count, s.step_count AS decode_count, s.prompt_count + s.decode_count AS batch_count,
     s.image_count, s.before_count, s.prompt_token_count + s.decode_token_count AS token_count, s.basis

@@ -16,16 +16,16 @@
 --   gpu_sum_mean_ns: mean sum of the durations of its kernels, copies, fills and graph replays
 --   kernel_count: kernels of all instances
 
--- A range is within the pass of its source and process that it began in, as in _pass-use.
-WITH warm AS (
-    SELECT p.source_id, p.pid, p.start_ns, p.end_ns FROM _stage_pass(run, source := source) p WHERE p.is_warmup
+WITH r AS (
+    SELECT n.stage, n.note, any_value(n.cpu_ns) AS cpu_ns, max(n.last_end_ns) - min(n.first_start_ns) AS gpu_span_ns, coalesce(sum(n.busy_ns), 0) AS gpu_busy_ns, coalesce(sum(n.sum_ns), 0) AS gpu_sum_ns,
+        coalesce(sum(n.kernel_count), 0) AS kernel_count
+    FROM note_range n
+    WHERE n.run_id = run AND n.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND NOT n.is_warmup AND (device IS NULL OR n.device_id = device)
+    GROUP BY n.range_id, n.stage, n.note
 )
-SELECT coalesce(s.stage, '(none)') AS stage, s.note, count(*) AS instances, avg(t.cpu_ns) AS cpu_mean_ns,
-    avg(t.gpu_span_ns) AS gpu_span_mean_ns, avg(t.gpu_busy_ns) AS gpu_busy_mean_ns, avg(t.gpu_sum_ns) AS gpu_sum_mean_ns,
-    sum(t.kernel_count)::BIGINT AS kernel_count
-FROM _range_time(run, device := device, source := source) t
-JOIN nvtx_range n ON n.run_id = run AND n.range_id = t.range_id
-JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = t.path_id AND s.note_path_id = t.path_id
-WHERE NOT s.is_warmup AND NOT EXISTS (SELECT 1 FROM warm w WHERE w.source_id = n.source_id AND w.pid = n.pid AND n.start_ns >= w.start_ns AND n.start_ns < w.end_ns)
-GROUP BY s.stage, s.note
-ORDER BY s.stage NULLS LAST, gpu_sum_mean_ns DESC, s.note
+SELECT coalesce(r.stage, '(none)') AS stage, r.note, count(*) AS instances, avg(r.cpu_ns) AS cpu_mean_ns,
+    avg(r.gpu_span_ns) AS gpu_span_mean_ns, avg(r.gpu_busy_ns::BIGINT) AS gpu_busy_mean_ns, avg(r.gpu_sum_ns::BIGINT) AS gpu_sum_mean_ns,
+    sum(r.kernel_count)::BIGINT AS kernel_count
+FROM r
+GROUP BY r.stage, r.note
+ORDER BY r.stage NULLS LAST, gpu_sum_mean_ns DESC, r.note

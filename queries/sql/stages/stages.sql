@@ -33,35 +33,22 @@
 --   gpu_span_tokens_per_s: these tokens divided by the sum of the spans, both of one process; time between passes is not in it. NULL when a pass has no span
 
 WITH pass AS (
-    SELECT s.stage, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, s.kernel_count, s.memop_count, s.graph_count, s.prompt_token_count + s.decode_token_count AS tokens,
-        (SELECT count(DISTINCT d.device_id) FROM range_device d WHERE d.run_id = run AND d.range_id = s.range_id
-            AND (device IS NULL OR d.device_id = device)) AS devices
+    SELECT s.stage, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, s.kernel_count, s.memop_count, s.graph_count, s.device_count, s.prompt_token_count + s.decode_token_count AS tokens
     FROM _stage_pass(run, device := device, source := source) s
+), stage AS (
+    SELECT p.stage, count(*) FILTER (p.is_warmup) AS warmup_passes, max(p.device_count) AS most_devices FROM pass p GROUP BY p.stage
+), m AS (
+    SELECT p.stage, count(*) AS passes, avg(p.cpu_ns) AS cpu_mean_ns, avg(p.gpu_span_ns) AS gpu_span_mean_ns, avg(p.gpu_busy_ns) AS gpu_busy_mean_ns, avg(p.gpu_sum_ns) AS gpu_sum_mean_ns,
+        sum(p.kernel_count)::BIGINT AS kernel_count, median(p.cpu_ns) AS cpu_median_ns, median(p.gpu_span_ns) AS gpu_span_median_ns,
+        _std(p.cpu_ns) AS cpu_std_ns, min(p.cpu_ns) AS cpu_min_ns, max(p.cpu_ns) AS cpu_max_ns, _std(p.gpu_span_ns) AS gpu_span_std_ns, min(p.gpu_span_ns) AS gpu_span_min_ns, max(p.gpu_span_ns) AS gpu_span_max_ns,
+        _std(p.gpu_busy_ns) AS gpu_busy_std_ns, _std(p.gpu_sum_ns) AS gpu_sum_std_ns, avg(p.kernel_sum_ns) AS kernel_sum_mean_ns,
+        sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_busy_ns END) / sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END) AS busy_ratio,
+        sum(p.memop_count)::BIGINT AS memop_count, sum(p.graph_count)::BIGINT AS graph_count, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END::BIGINT AS token_count,
+        CASE WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) THEN sum(p.tokens) / (sum(p.gpu_span_ns) / 1e9) END AS gpu_span_tokens_per_s
+    FROM pass p WHERE NOT p.is_warmup GROUP BY p.stage
 )
-SELECT p.stage, count(*) FILTER (NOT p.is_warmup) AS passes,
-    avg(p.cpu_ns) FILTER (NOT p.is_warmup) AS cpu_mean_ns,
-    avg(p.gpu_span_ns) FILTER (NOT p.is_warmup) AS gpu_span_mean_ns,
-    avg(p.gpu_busy_ns) FILTER (NOT p.is_warmup) AS gpu_busy_mean_ns,
-    avg(p.gpu_sum_ns) FILTER (NOT p.is_warmup) AS gpu_sum_mean_ns,
-    coalesce(sum(p.kernel_count) FILTER (NOT p.is_warmup), 0)::BIGINT AS kernel_count,
-    median(p.cpu_ns) FILTER (NOT p.is_warmup) AS cpu_median_ns,
-    median(p.gpu_span_ns) FILTER (NOT p.is_warmup) AS gpu_span_median_ns,
-    _std(CASE WHEN NOT p.is_warmup THEN p.cpu_ns END) AS cpu_std_ns,
-    min(p.cpu_ns) FILTER (NOT p.is_warmup) AS cpu_min_ns,
-    max(p.cpu_ns) FILTER (NOT p.is_warmup) AS cpu_max_ns,
-    _std(CASE WHEN NOT p.is_warmup THEN p.gpu_span_ns END) AS gpu_span_std_ns,
-    min(p.gpu_span_ns) FILTER (NOT p.is_warmup) AS gpu_span_min_ns,
-    max(p.gpu_span_ns) FILTER (NOT p.is_warmup) AS gpu_span_max_ns,
-    _std(CASE WHEN NOT p.is_warmup THEN p.gpu_busy_ns END) AS gpu_busy_std_ns,
-    _std(CASE WHEN NOT p.is_warmup THEN p.gpu_sum_ns END) AS gpu_sum_std_ns,
-    avg(p.kernel_sum_ns) FILTER (NOT p.is_warmup) AS kernel_sum_mean_ns,
-    CASE WHEN max(p.devices) <= 1 THEN sum(p.gpu_busy_ns) FILTER (NOT p.is_warmup AND p.gpu_span_ns > 0)
-        / sum(p.gpu_span_ns) FILTER (NOT p.is_warmup AND p.gpu_span_ns > 0) END AS busy_ratio,
-    coalesce(sum(p.memop_count) FILTER (NOT p.is_warmup), 0)::BIGINT AS memop_count,
-    coalesce(sum(p.graph_count) FILTER (NOT p.is_warmup), 0)::BIGINT AS graph_count,
-    count(*) FILTER (p.is_warmup) AS warmup_passes,
-    CASE WHEN bool_and(p.tokens IS NOT NULL) FILTER (NOT p.is_warmup) THEN sum(p.tokens) FILTER (NOT p.is_warmup) END::BIGINT AS token_count,
-    CASE WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) FILTER (NOT p.is_warmup) THEN sum(p.tokens) FILTER (NOT p.is_warmup) / (sum(p.gpu_span_ns) FILTER (NOT p.is_warmup) / 1e9) END AS gpu_span_tokens_per_s
-FROM pass p
-GROUP BY p.stage
-ORDER BY array_position(['prefill', 'decode'], p.stage) NULLS LAST, p.stage
+SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, coalesce(m.kernel_count, 0) AS kernel_count, m.cpu_median_ns, m.gpu_span_median_ns,
+    m.cpu_std_ns, m.cpu_min_ns, m.cpu_max_ns, m.gpu_span_std_ns, m.gpu_span_min_ns, m.gpu_span_max_ns, m.gpu_busy_std_ns, m.gpu_sum_std_ns, m.kernel_sum_mean_ns,
+    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, coalesce(m.memop_count, 0) AS memop_count, coalesce(m.graph_count, 0) AS graph_count, s.warmup_passes, m.token_count, m.gpu_span_tokens_per_s
+FROM stage s LEFT JOIN m ON m.stage = s.stage
+ORDER BY array_position(['prefill', 'decode'], s.stage) NULLS LAST, s.stage

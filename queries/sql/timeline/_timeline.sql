@@ -6,5 +6,6 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   source_id: the source
+--   kind: nsys or torch
 
-SELECT t.source_id FROM timeline t WHERE t.run_id = run AND _is_asked(t.kind, t.is_counted, source)
+SELECT t.source_id, t.kind FROM timeline t WHERE t.run_id = run AND _is_asked(t.kind, t.is_counted, source)

@@ -27,10 +27,10 @@ WITH whole AS (
     WHERE d.run_id = run AND d.range_id IS NULL AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR d.device_id = device)
     HAVING count(*) > 0
 ), p AS (
-    SELECT d.device, d.stage, d.start_ns, d.start_ns + d.span_ns AS end_ns, d.pass, d.is_warmup, d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
+    SELECT d.device_id AS device, d.stage, d.start_ns, d.start_ns + d.span_ns AS end_ns, d.pass_id AS pass, d.is_warmup, d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
         d.launch_ns + d.late_ns AS launch_bound_ns, d.span_ns, d.source_id, d.pid, CASE WHEN d.span_ns >= a.part_ns THEN d.range_id END AS long_id, CASE WHEN d.span_ns < a.part_ns THEN (d.start_ns - a.start_ns) // a.part_ns END AS part
-    FROM _device_part(run, source := source) d CROSS JOIN whole a
-    WHERE d.range_id IS NOT NULL AND (device IS NULL OR d.device = device)
+    FROM device_part d CROSS JOIN whole a
+    WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND d.range_id IS NOT NULL AND (device IS NULL OR d.device_id = device)
 )
 SELECT p.device, p.stage, min(p.start_ns) AS start_ns, max(p.end_ns) AS end_ns, count(*) AS passes, min(p.pass) AS pass, p.is_warmup, sum(p.busy_ns)::BIGINT AS busy_ns, sum(p.launch_bound_ns)::BIGINT AS launch_bound_ns,
     sum(p.span_ns)::BIGINT AS span_ns, p.source_id, p.pid

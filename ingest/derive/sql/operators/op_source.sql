@@ -1,7 +1,6 @@
 -- op_source: The sources of a run that hold operators, and which of them are counted. A run may hold the same operators several times, captured by different tools: no sum may hold them twice.
 -- grain: one source
 -- key: source_id
--- needs: op|op_average
 -- columns:
 --   source_id INTEGER: the source
 --   capture VARCHAR: torch (traces of the PyTorch profiler), nsys (NVTX ranges of emit_nvtx) or key_averages (PyTorch's sums)

@@ -1,7 +1,7 @@
 -- op_sum: The calls of operators added up by what they are called with and by whom, and the sums of PyTorch's key_averages.
 -- grain: one operator, caller, stage, inputs and stack of Python functions in a source; of key_averages one operator and inputs
 -- key: source_id, capture, operator, caller, stage, shapes, types, stack_id
--- needs: op|op_average
+-- needs: op_source
 -- columns:
 --   source_id INTEGER: the source
 --   capture VARCHAR: as in op_source

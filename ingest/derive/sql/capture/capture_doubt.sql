@@ -1,27 +1,26 @@
--- _capture-doubt: GPUs of the workload that were held back for want of power or cooling, or that others computed on too, while a timeline was captured.
+-- capture_doubt: GPUs of the workload that were held back for want of power or cooling, or that others computed on too, while a timeline was captured.
 -- grain: one GPU
 -- key: device_id
--- params:
---   run VARCHAR: the run
+-- needs: device_sample
 -- columns:
---   device_id: NVML's number of the GPU
---   busy_count: samples in which it was at work; NULL when NVML did not tell sm_ratio at all in one of the passes
---   slowed_count: those of them, or of all samples where they are not known, in which it was held back
---   reasons: why
---   shared_count: samples of all in which others computed on it
---   sample_count: samples
+--   device_id INTEGER: NVML's number of the GPU
+--   busy_count BIGINT: samples in which it was at work; NULL when NVML did not tell sm_ratio at all in one of the passes
+--   slowed_count BIGINT: those of them, or of all samples where they are not known, in which it was held back
+--   reasons VARCHAR: why
+--   shared_count BIGINT: samples of all in which others computed on it
+--   sample_count BIGINT: samples
 
 -- Which GPUs are the workload's is known by the UUIDs of those that its kernels ran on; others that computed there count whatever the utilisation, for
 -- short kernels may fall between samples. Where UUIDs tell none, all that were at work may be its, and those of which NVML does not tell that.
 WITH used AS (
     SELECT DISTINCT c.device_id
-    FROM (SELECT DISTINCT k.source_id, k.device_id FROM kernel k WHERE k.run_id = run) k
-    JOIN device d ON d.run_id = run AND d.source_id = k.source_id AND d.device_id = k.device_id
+    FROM (SELECT DISTINCT k.source_id, k.device_id FROM kernel k WHERE k.run_id = $run) k
+    JOIN device d ON d.run_id = $run AND d.source_id = k.source_id AND d.device_id = k.device_id
     JOIN capture_device c ON c.run_id = d.run_id AND replace(c.uuid, 'GPU-', '') = replace(d.uuid, 'GPU-', '')
 ), s AS (
     SELECT d.pass_id, d.device_id, d.throttle_mask, d.other_process_count, d.sm_ratio
     FROM device_sample d JOIN capture_pass p ON p.run_id = d.run_id AND p.pass_id = d.pass_id
-    WHERE d.run_id = run AND p.tool IN ('nsys', 'torch') AND (d.device_id IN (SELECT u.device_id FROM used u) OR NOT EXISTS (SELECT 1 FROM used))
+    WHERE d.run_id = $run AND p.tool IN ('nsys', 'torch') AND (d.device_id IN (SELECT u.device_id FROM used u) OR NOT EXISTS (SELECT 1 FROM used))
 ), silent AS (
     SELECT DISTINCT x.device_id FROM (SELECT s.pass_id, s.device_id FROM s GROUP BY s.pass_id, s.device_id HAVING count(s.sm_ratio) = 0) x
 ), v AS (
