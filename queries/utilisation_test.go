@@ -159,7 +159,7 @@ func TestUtilisationUnknown(t *testing.T) {
 		note   string
 	}{
 		{"no model", nil, nil, queries.Args{"run": "bare"}, []string{"flop", "mfu_ratio", "mbu_ratio"}, "the run has no model"},
-		{"precision without a peak", nil, nil, queries.Args{"run": "llama", "compute": "fp4"}, []string{"peak_flop_per_s", "mfu_ratio"}, "device_peak has no dense peak of NVIDIA H200 for fp4"},
+		{"precision without a peak", nil, nil, queries.Args{"run": "llama", "compute": "fp4"}, []string{"peak_flop_per_s", "mfu_ratio"}, "device_peak has no dense fp4 peak for NVIDIA H200"},
 		{"unknown device", []string{"UPDATE device SET name = 'NVIDIA H201'"}, []string{"UPDATE device SET name = 'NVIDIA H200'"}, queries.Args{"run": "llama"},
 			[]string{"peak_flop_per_s", "mfu_ratio", "mbu_ratio"}, "NVIDIA H201 is not in device_peak"},
 		{"nameless device", []string{"UPDATE device SET name = NULL"}, []string{"UPDATE device SET name = 'NVIDIA H200'"}, queries.Args{"run": "llama"},
@@ -246,13 +246,13 @@ func TestVisionUtilisation(t *testing.T) {
 		{workload.Pass{Images: count(0)}, int64(0), ""},
 		{workload.Pass{Images: count(2), Crops: count(3)}, 2 * (int64(1139967033344) + 3*388149837824), ""},
 		{workload.Pass{Images: count(2)}, nil, "how many crops the images have"},
-		{workload.Pass{}, nil, "how many images the prompts have is not known"},
+		{workload.Pass{}, nil, "how many images the prompts have is unknown"},
 	} {
 		c.pass.Prefill, c.pass.Decode = count(681), count(16)
 		run := fmt.Sprintf("r%d", i)
 		loadFacts(t, w, ingest.Options{Name: run, Models: []string{"../testdata/model/deepseek-ocr.config.json"}, Pass: workload.Uniform(c.pass, nil)}, visionCapture(t, i))
 		got, f := utilisation(t, w, queries.Args{"run": run})
-		prefill, vision := got["prefill"].row[f.Index("flop")], rows(t, w, fmt.Sprintf("SELECT DISTINCT vision_flop FROM _pass_work(_run_id('%s')) WHERE stage = 'prefill'", run))
+		prefill, vision := got["prefill"].row[f.Index("flop")], rows(t, w, fmt.Sprintf("SELECT DISTINCT base_flop FROM pass_cost WHERE run_id = _run_id('%s') AND stage = 'vision'", run))
 		if want := fmt.Sprintf("[[%v]]", c.vision); fmt.Sprint(vision) != want && !(c.vision == nil && fmt.Sprint(vision) == "[[<nil>]]") {
 			t.Errorf("%s: vision %v, want %v", run, vision, want)
 		}

@@ -4,6 +4,7 @@
 package derive
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -23,9 +24,18 @@ import (
 var files embed.FS
 
 // Facts fills the tables of facts, see schema.Facts. The zero value is ready.
-type Facts struct{}
+type Facts struct {
+	Only []string // of these tables; nil for all
+}
 
-// fact is one file: a table, or a step towards others whose rows are dropped when all is stored.
+// Model are the facts of models alone.
+var Model = Facts{Only: []string{"layer_cost", "model_size"}}
+
+func (facts Facts) fills(f *fact) bool {
+	return facts.Only == nil || slices.Contains(facts.Only, f.Name)
+}
+
+// fact is one file: a table, more rows of one, or a step towards others whose rows are dropped when all is stored.
 type fact struct {
 	sqlfile.File
 	step  bool
@@ -56,7 +66,10 @@ var load = sync.OnceValues(func() (map[string]*fact, error) {
 		}
 		all[base] = &fact{File: f, step: strings.HasPrefix(base, "_")}
 	}
-	for _, f := range all {
+	for name, f := range all {
+		if f.Into != "" && all[f.Into] == nil {
+			return nil, fmt.Errorf("%s gives rows of %s, which no file defines", name, f.Into)
+		}
 		for _, m := range from.FindAllStringSubmatch(comment.ReplaceAllString(f.Body, ""), -1) {
 			if all[m[1]] != nil && !slices.Contains(f.reads, m[1]) {
 				f.reads = append(f.reads, m[1])
@@ -78,19 +91,22 @@ func sorted() ([]*fact, map[string]*fact, error) {
 }
 
 // Tables are the tables of facts.
-func (Facts) Tables() ([]schema.Table, error) {
+func (facts Facts) Tables() ([]schema.Table, error) {
 	all, _, err := sorted()
 	if err != nil {
 		return nil, err
 	}
 	var out []schema.Table
 	for _, f := range all {
-		if f.step {
+		if f.step || f.Into != "" {
 			continue
 		}
 		t := schema.Table{Name: f.Name, Doc: fmt.Sprintf("%s Grain: %s. Key: run_id, %s.", f.Doc, f.Grain, f.Key), Columns: []schema.TableColumn{{Name: "run_id", Type: "UUID NOT NULL", Doc: "the run"}}}
 		for _, c := range f.Columns {
 			t.Columns = append(t.Columns, schema.TableColumn{Name: c.Name, Type: c.Type, Doc: c.Doc})
+		}
+		if facts.fills(f) {
+			t.Query = f.Body
 		}
 		out = append(out, t)
 	}
@@ -103,11 +119,12 @@ func (Facts) Checksum() (string, error) { return checksum() }
 var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
 
 // Derive fills the tables with the facts of a run that has none.
-func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
+func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 	all, byName, err := sorted()
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(f *fact) bool { return !facts.fills(f) })
 	d := derivation{ctx: ctx, q: q, run: schema.Quote(runID) + "::UUID", all: byName, done: map[string]bool{}, made: map[string]bool{}}
 	if d.has, err = present(ctx, q, all, runID); err != nil {
 		return err
@@ -168,16 +185,11 @@ func (d *derivation) put(f *fact) error {
 	if err := d.make(f); err != nil {
 		return err
 	}
-	names := make([]string, len(f.Columns))
-	for i, c := range f.Columns {
-		names[i] = fmt.Sprintf("%q", c.Name)
-	}
-	list := strings.Join(names, ", ")
-	into, from := fmt.Sprintf("%s (run_id, %s)", f.Name, list), d.run+", "+list
+	run := d.run + " AS run_id, "
 	if f.step {
-		into, from = f.Name, list
+		run = ""
 	}
-	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s SELECT %s FROM (\n%s\n)", into, from, strings.ReplaceAll(f.Body, "$run", d.run)))
+	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s* FROM (\n%s\n)", cmp.Or(f.Into, f.Name), run, strings.ReplaceAll(f.Body, "$run", d.run)))
 	if err != nil {
 		return fmt.Errorf("derive %s: %w", f.Name, err)
 	}

@@ -1,7 +1,7 @@
 -- aggregates v1: The figures of a run to quote: how long each stage takes, over how many tokens, and how many a second; beside it what the workload measured itself. What is not known has no row.
 -- grain: one metric
 -- key: metric, stage
--- notes: launch range pass stage timelines workload
+-- notes: pass throttle timelines workload launch range stage
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes that have some; what the workload measured itself is of all
@@ -32,7 +32,7 @@ WITH pass AS (
     SELECT max(w.source_id) AS source_id
     FROM workload_pass w JOIN workload f ON f.run_id = w.run_id AND f.source_id = w.source_id
     WHERE w.run_id = run AND coalesce(w.prefill_ns, w.decode_ns, w.vision_ns) IS NOT NULL AND w.pass_id IS NOT NULL
-        AND (f.capture IS NULL OR f.capture = coalesce(source, (SELECT min(s.kind) FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'torch'))))
+        AND (f.capture IS NULL OR f.capture = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted)))
 ), figure AS ( -- whole numbers and rates apart, since sums of whole numbers are exact
     SELECT 'gpu_span' AS basis, p.stage, p.tokens, p.time_ns, p.outputs, unnest([
         {'place': 1, 'metric': '_ns', 'unit': 'ns', 'whole': p.gpu_span_ns, 'rate': NULL::DOUBLE},
