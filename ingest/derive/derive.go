@@ -23,7 +23,16 @@ import (
 var files embed.FS
 
 // Facts fills the tables of facts, see schema.Facts. The zero value is ready.
-type Facts struct{}
+type Facts struct {
+	Only []string // of these tables; nil for all
+}
+
+// Model are the facts of models alone.
+var Model = Facts{Only: []string{"layer_cost", "model_size"}}
+
+func (facts Facts) fills(f *fact) bool {
+	return facts.Only == nil || slices.Contains(facts.Only, f.Name)
+}
 
 // fact is one file: a table, or a step towards others whose rows are dropped when all is stored.
 type fact struct {
@@ -78,7 +87,7 @@ func sorted() ([]*fact, map[string]*fact, error) {
 }
 
 // Tables are the tables of facts.
-func (Facts) Tables() ([]schema.Table, error) {
+func (facts Facts) Tables() ([]schema.Table, error) {
 	all, _, err := sorted()
 	if err != nil {
 		return nil, err
@@ -92,6 +101,9 @@ func (Facts) Tables() ([]schema.Table, error) {
 		for _, c := range f.Columns {
 			t.Columns = append(t.Columns, schema.TableColumn{Name: c.Name, Type: c.Type, Doc: c.Doc})
 		}
+		if facts.fills(f) {
+			t.Query = f.Body
+		}
 		out = append(out, t)
 	}
 	return out, nil
@@ -103,11 +115,12 @@ func (Facts) Checksum() (string, error) { return checksum() }
 var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
 
 // Derive fills the tables with the facts of a run that has none.
-func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
+func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
 	all, byName, err := sorted()
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(f *fact) bool { return !facts.fills(f) })
 	d := derivation{ctx: ctx, q: q, run: schema.Quote(runID) + "::UUID", all: byName, done: map[string]bool{}, made: map[string]bool{}}
 	if d.has, err = present(ctx, q, all, runID); err != nil {
 		return err
