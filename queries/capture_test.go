@@ -157,7 +157,7 @@ func TestCapture(t *testing.T) {
 	}
 	said("no such pass", query(t, w, "throttling", queries.Args{"run": "repeats", "pass": "nsys-9"}).Notes, "nothing has --pass nsys-9; the run has the passes baseline-1")
 	// Others on the workload's GPU count, others on another do not.
-	if got := rows(t, w, "FROM _capture_doubt(_run_id('repeats'))"); fmt.Sprint(got) != "[[0 16 2 sw_power_cap 0 26]]" {
+	if got := rows(t, w, "FROM (SELECT * EXCLUDE (run_id) FROM capture_doubt)"); fmt.Sprint(got) != "[[0 16 2 sw_power_cap 0 26]]" {
 		t.Errorf("doubts %v", got)
 	}
 	exec(t, w, "UPDATE device_sample SET other_process_count = 3, throttle_mask = 512 WHERE device_id = 0 AND pass_id = 5 AND sm_ratio > 0")
@@ -167,16 +167,16 @@ func TestCapture(t *testing.T) {
 	}
 	// One of the workload's that no sample saw at work is shared all the same.
 	exec(t, w, "UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 0")
-	if got := rows(t, w, "FROM _capture_doubt(_run_id('repeats'))"); fmt.Sprint(got) != "[[0 0 0 <nil> 8 26]]" {
+	if got := rows(t, w, "FROM (SELECT * EXCLUDE (run_id) FROM capture_doubt)"); fmt.Sprint(got) != "[[0 0 0 <nil> 8 26]]" {
 		t.Errorf("doubts of a GPU that was idle %v", got)
 	}
 	exec(t, w, "UPDATE device_sample SET sm_ratio = 0.9 WHERE device_id = 0 AND memory_ratio > 0")
 	exec(t, w, "UPDATE device SET uuid = NULL") // then every GPU at work may be the workload's
-	if got := rows(t, w, "SELECT device_id, shared_count FROM _capture_doubt(_run_id('repeats')) ORDER BY 1"); fmt.Sprint(got) != "[[0 8] [1 14]]" {
+	if got := rows(t, w, "SELECT device_id, shared_count FROM (SELECT * EXCLUDE (run_id) FROM capture_doubt) ORDER BY 1"); fmt.Sprint(got) != "[[0 8] [1 14]]" {
 		t.Errorf("doubts without UUIDs %v", got)
 	}
 	exec(t, w, "UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 1") // it is another's
-	if got := rows(t, w, "SELECT device_id FROM _capture_doubt(_run_id('repeats'))"); fmt.Sprint(got) != "[[0]]" {
+	if got := rows(t, w, "SELECT device_id FROM (SELECT * EXCLUDE (run_id) FROM capture_doubt)"); fmt.Sprint(got) != "[[0]]" {
 		t.Errorf("doubts without UUIDs of a GPU that was idle %v", got)
 	}
 	exec(t, w, "DELETE FROM device_sample")
@@ -205,7 +205,7 @@ func TestCaptureSilent(t *testing.T) {
 	}
 	const (
 		throttling = "SELECT pass, reason, samples, busy_samples, busy_share_ratio FROM throttling('repeats')"
-		doubts     = "FROM _capture_doubt(_run_id('repeats')) ORDER BY device_id"
+		doubts     = "FROM (SELECT * EXCLUDE (run_id) FROM capture_doubt) ORDER BY device_id"
 		notes      = "SELECT note FROM _note_throttle(_run_id('repeats')) ORDER BY note"
 	)
 	check(map[string]string{ // silent in one pass of two

@@ -8,7 +8,7 @@
 
 SELECT format('GPU {} was held back ({}) in {:.0f} % of {}: times are longer than they could be, see prof query throttling', d.device_id, d.reasons, 100 * d.slowed_count / coalesce(d.busy_count, d.sample_count),
     CASE WHEN d.busy_count IS NULL THEN 'all samples (NVML does not tell when it was at work)' ELSE 'the samples in which it was at work' END) AS note
-FROM _capture_doubt(run) d WHERE d.slowed_count > 0
+FROM capture_doubt d WHERE d.run_id = run AND d.slowed_count > 0
 UNION ALL
 SELECT format('other processes computed on GPU {} in {:.0f} % of the samples: times are not the workload''s alone', d.device_id, 100 * d.shared_count / d.sample_count)
-FROM _capture_doubt(run) d WHERE d.shared_count > 0
+FROM capture_doubt d WHERE d.run_id = run AND d.shared_count > 0

@@ -14,10 +14,10 @@ WITH counted AS (
     SELECT count(*) AS parts, sum(t.kernel_ns + t.graph_ns + t.copy_ns)::BIGINT AS busy_ns
     FROM device_time t WHERE t.run_id = run AND t.range_id IS NULL AND t.source_id IN (SELECT counted.source_id FROM counted)
 ), pass AS (
-    SELECT p.range_id, p.stage FROM _finding_pass(run, source := source) p
+    SELECT p.range_id FROM stage_pass p WHERE p.run_id = run AND NOT p.is_warmup AND p.source_id IN (SELECT counted.source_id FROM counted)
 ), own AS (
-    SELECT count(*) AS parts, sum(t.kernel_ns + t.graph_ns + t.copy_ns)::BIGINT AS busy_ns, coalesce(bool_or(p.stage = stage), false) AS is_asked
-    FROM device_time t JOIN pass p ON p.range_id = t.range_id WHERE t.run_id = run
+    SELECT count(*) AS parts, sum(s.busy_ns)::BIGINT AS busy_ns, coalesce(bool_or(s.stage = stage), false) AS is_asked
+    FROM finding_span s WHERE s.run_id = run AND s.stage IS NOT NULL AND _is_asked(s.kind, s.is_counted, source)
 ), n AS (
     SELECT whole.parts, whole.busy_ns, own.parts AS own_parts, own.busy_ns AS own_busy_ns, own.is_asked, (SELECT count(*) FROM pass) AS passes,
         whole.parts = 0 AND EXISTS (SELECT 1 FROM kernel k WHERE k.run_id = run AND k.source_id IN (SELECT counted.source_id FROM counted)) AS is_old

@@ -12,12 +12,9 @@ WITH counted AS (
 ), whole AS (
     SELECT count(*) AS parts
     FROM device_time t WHERE t.run_id = run AND t.range_id IS NULL AND t.source_id IN (SELECT counted.source_id FROM counted)
-), pass AS (
-    SELECT p.range_id FROM _finding_pass(run, source := source) p
 ), own AS (
-    SELECT sum(t.end_ns - t.start_ns)::BIGINT AS span_ns, sum(t.profiler_ns)::BIGINT AS profiler_ns, sum(t.unknown_ns)::BIGINT AS unknown_ns
-    FROM device_time t
-    WHERE t.run_id = run AND (t.range_id IN (SELECT pass.range_id FROM pass) OR t.range_id IS NULL AND NOT EXISTS (SELECT 1 FROM pass) AND t.source_id IN (SELECT counted.source_id FROM counted))
+    SELECT sum(s.span_ns)::BIGINT AS span_ns, sum(s.profiler_ns)::BIGINT AS profiler_ns, sum(s.unknown_ns)::BIGINT AS unknown_ns, sum(s.launch_ns + s.late_ns)::BIGINT AS launch_ns
+    FROM finding_span s WHERE s.run_id = run AND _is_asked(s.kind, s.is_counted, source)
 ), gpu AS (
     SELECT bool_or(d.sm_count IS NULL) AS is_small_unknown, bool_or(d.compute_capability IS NULL OR d.max_warp_per_sm_count IS NULL OR d.shared_per_sm_bytes IS NULL) AS is_wave_unknown
     FROM device d WHERE d.run_id = run AND d.source_id IN (SELECT counted.source_id FROM counted)
@@ -32,10 +29,10 @@ UNION ALL
 SELECT CASE WHEN gpu.is_small_unknown IS DISTINCT FROM false THEN 'small-grids and wave-tail' ELSE 'wave-tail' END || ' could not be tried on every GPU: the capture does not say its SMs or what they hold'
 FROM gpu CROSS JOIN whole WHERE whole.parts > 0 AND (gpu.is_small_unknown OR gpu.is_wave_unknown) IS DISTINCT FROM false
 UNION ALL
-SELECT format('small-grids and wave-tail could not be tried on {}: the capture does not say the grid', _count_text(count(*), 'kernel', 'kernels')) FROM kernel k
+SELECT format('small-grids and wave-tail could not be tried on {:,} {}: the capture does not say the grid', count(*)::BIGINT, CASE WHEN count(*) = 1 THEN 'kernel' ELSE 'kernels' END) FROM kernel k
 WHERE k.run_id = run AND k.source_id IN (SELECT counted.source_id FROM counted) AND k.grid_x IS NULL HAVING count(*) > 0
 UNION ALL
-SELECT format('pageable-copies could not be tried on {} to the GPU: the capture does not say from what memory', _count_text(count(*), 'copy', 'copies')) FROM memop m
+SELECT format('pageable-copies could not be tried on {:,} {} to the GPU: the capture does not say from what memory', count(*)::BIGINT, CASE WHEN count(*) = 1 THEN 'copy' ELSE 'copies' END) FROM memop m
 WHERE m.run_id = run AND m.source_id IN (SELECT counted.source_id FROM counted) AND m.operation LIKE '%Host-to-Device%' AND m.src_memory IS NULL HAVING count(*) > 0
 UNION ALL
 SELECT 'throttling could not be tried: ' || CASE WHEN EXISTS (SELECT 1 FROM device_sample d WHERE d.run_id = run AND d.throttle_mask IS NOT NULL) THEN 'the samples of clocks are not of the counted GPUs while their timeline was captured' ELSE 'the run has no samples of clocks, which prof capture takes' END
@@ -48,4 +45,4 @@ SELECT 'savings overlap and do not add up: taking one away changes the others' F
 UNION ALL
 SELECT coalesce((SELECT format('the workload took {:.0f} % longer under Nsight Systems than alone, which is most felt in launches: launch-bound idle is less without it', 100 * max(o.overhead_ratio)) FROM overhead_v1(run) o WHERE o.tool = 'nsys' AND o.overhead_ratio > 0),
     'tracing makes each launch longer, so that launch-bound idle is less without it; prof capture --baseline measures by how much')
-FROM own WHERE EXISTS (SELECT 1 FROM device_time t WHERE t.run_id = run AND t.launch_ns + t.late_ns > 0 AND (t.range_id IN (SELECT pass.range_id FROM pass) OR t.range_id IS NULL AND NOT EXISTS (SELECT 1 FROM pass)))
+FROM own WHERE own.launch_ns > 0

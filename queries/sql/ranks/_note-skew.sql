@@ -9,7 +9,7 @@
 
 WITH r AS (
     SELECT w.match_id, w.member, w.operation, w.family, w.group_name, w.job_id, w.calls, w.rank_count, w.start_ns, w.is_joint, w.is_told, w.error_ns
-    FROM _rank_wait(run, source := source) w
+    FROM rank_wait w WHERE w.run_id = run AND w.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
 ), w AS (
     SELECT r.match_id, any_value(r.is_told) AS is_told, bool_or(r.error_ns IS NULL) AS is_unknown, max(r.error_ns) AS error_ns
     FROM r WHERE r.rank_count > 1 AND r.start_ns IS NOT NULL GROUP BY r.match_id

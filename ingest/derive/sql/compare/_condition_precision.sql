@@ -1,8 +1,8 @@
--- _condition_precision: The number formats that each run's matrices were multiplied in, as the names of its kernels tell.
--- grain: one statement about an aspect of a run
--- key: run_id, aspect
+-- _condition_precision: The number formats that a run's matrices were multiplied in, as the names of its kernels tell.
+-- grain: one run
+-- key: aspect
+-- needs: kernel
 -- columns:
---   run_id UUID: the run
 --   source_id INTEGER: the source that says it; NULL when it follows from several
 --   priority INTEGER: of several statements about an aspect those of the lowest number hold
 --   aspect VARCHAR: what is told of
@@ -11,7 +11,6 @@
 
 -- Formats of a tenth or more of the time of matrix kernels, where the names of most of it tell one: many libraries' do not (nvjet), and
 -- those of other kernels say nothing of the matrices.
-SELECT $run AS run_id, NULL::INTEGER AS source_id, 0 AS priority, 'precision of kernels' AS aspect, string_agg(t.precision, ', ' ORDER BY t.precision) AS value, 'decides' AS weight
-FROM (SELECT p.precision, sum(p.time_ns) AS time_ns, sum(sum(p.time_ns)) OVER () AS all_ns, sum(CASE WHEN p.precision IS NOT NULL THEN sum(p.time_ns) END) OVER () AS told_ns FROM _precision_time p WHERE p.is_gemm GROUP BY p.precision) t
-WHERE t.precision IS NOT NULL AND t.time_ns >= 0.1 * t.all_ns AND t.told_ns > 0.5 * t.all_ns
-HAVING count(*) > 0
+SELECT NULL AS source_id, 0 AS priority, 'precision of kernels' AS aspect, string_agg(t.precision, ', ' ORDER BY t.precision) AS value, 'decides' AS weight
+FROM (SELECT p.precision, sum(p.time_ns) AS ns, sum(sum(p.time_ns)) OVER () AS all_ns, sum(CASE WHEN p.precision IS NOT NULL THEN sum(p.time_ns) END) OVER () AS told_ns FROM _precision_time p WHERE p.is_gemm GROUP BY p.precision) t
+WHERE t.precision IS NOT NULL AND t.ns >= 0.1 * t.all_ns AND t.told_ns > 0.5 * t.all_ns
