@@ -253,6 +253,6 @@ func (m *maker) timed(i int, id string) {
 	m.exec(`CREATE OR REPLACE TEMP TABLE new_pass AS SELECT s.* REPLACE ('%s'::UUID AS run_id, s.gpu_span_ns + m.span_ns AS gpu_span_ns, s.gpu_busy_ns + m.kernel_ns AS gpu_busy_ns, s.gpu_sum_ns + m.kernel_ns AS gpu_sum_ns)
 		FROM base_stage_pass s JOIN (SELECT range_id, max(kernel_ns + launch_ns) AS span_ns, sum(kernel_ns)::BIGINT AS kernel_ns FROM more GROUP BY ALL) m USING (range_id)`, id)
 	m.exec(`INSERT INTO stage_pass FROM new_pass`)
-	m.exec(`INSERT INTO stage_figure SELECT f.* REPLACE ('%s'::UUID AS run_id, f.value * coalesce(t.ratio, 1) AS value) FROM base_stage_figure f LEFT JOIN (
+	m.exec(`INSERT INTO stage_figure SELECT f.* REPLACE ('%s'::UUID AS run_id, f.device_ns / coalesce(t.ratio, 1) AS device_ns) FROM base_stage_figure f LEFT JOIN (
 		SELECT a.stage, sum(a.gpu_span_ns) / sum(b.gpu_span_ns) AS ratio FROM base_stage_pass a JOIN new_pass b USING (range_id) WHERE NOT a.is_warmup GROUP BY a.stage) t USING (stage)`, id)
 }

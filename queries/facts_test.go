@@ -82,11 +82,12 @@ func TestFacts(t *testing.T) {
 		none(t, w, run, "work outside passes", `SELECT w.* FROM worked w WHERE (w.range_id = 0) <> coalesce(w.stage = '(none)', true) OR w.stage = '(none)' AND (w.pass IS NOT NULL OR w.pid IS NOT NULL OR w.is_warmup)
 			OR w.stage IS NULL AND EXISTS (SELECT 1 FROM passed)`)
 	}
-	none(t, w, utilised, "figures", `SELECT f.*, m.* FROM (SELECT f.stage, f.metric, f.value FROM stage_figure f JOIN run r USING (run_id) WHERE r.name = %[1]s) f FULL JOIN (
-			SELECT stage, unnest(['mfu_ratio', 'mbu_ratio']) AS metric, unnest([mfu_ratio, mbu_ratio]) AS value FROM mfu(%[1]s) UNION ALL SELECT stage, 'tokens_per_s', gpu_span_tokens_per_s FROM stages(%[1]s)) m
-		ON m.stage = f.stage AND m.metric = f.metric WHERE f.value IS DISTINCT FROM m.value`)
+	none(t, w, utilised, "figures", `SELECT f.*, m.* FROM (
+			SELECT f.stage, f.flop / (c.flop_per_s * f.device_ns / 1e9) AS mfu_ratio, f.moved_bytes / (b.bytes_per_s * f.device_ns / 1e9) AS mbu_ratio
+			FROM stage_figure f JOIN run r USING (run_id) JOIN _device_roof c ON c.name = f.gpu AND c.resource = 'tensor_' || f.precision JOIN _device_roof b ON b.name = f.gpu AND b.resource = 'dram' WHERE r.name = %[1]s) f
+		FULL JOIN mfu(%[1]s) m ON m.stage = f.stage WHERE (f.mfu_ratio, f.mbu_ratio) IS DISTINCT FROM (m.mfu_ratio, m.mbu_ratio)`)
 	for run, want := range map[string][4]int{ // rows of stage-samples, those of whole sources, rows of work outside passes, figures
-		"kernels": {4, 0, 1, 0}, "variants-graph": {2, 0, 32, 0}, "nccl2": {24, 0, 7, 0}, "train": {1, 1, 0, 0}, "cpu": {0, 0, 0, 0}, ranks: {16, 0, 10, 0}, utilised: {8, 0, 84, 8},
+		"kernels": {4, 0, 1, 0}, "variants-graph": {2, 0, 32, 0}, "nccl2": {24, 0, 7, 0}, "train": {1, 1, 0, 0}, "cpu": {0, 0, 0, 0}, ranks: {16, 0, 10, 0}, utilised: {8, 0, 84, 3},
 	} {
 		var got [4]int
 		for i, stmt := range []string{"stage_samples('%s')", "stage_samples('%s') WHERE stage IS NULL", "pass_work('%s', stage := '(none)')", "stage_figure JOIN run USING (run_id) WHERE name = '%s'"} {

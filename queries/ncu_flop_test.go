@@ -28,6 +28,7 @@ func counted(t *testing.T, prefix string, counters map[string]float64) *schema.W
 			id++
 		}
 	}
+	writtenTo.Store(w, true)
 	return w
 }
 
@@ -52,10 +53,8 @@ func TestScalarCounters(t *testing.T) {
 				named[op+"_pred_on"] = n
 			}
 			w := counted(t, "smsp__sass_thread_inst_executed_op_", named)
-			if _, err := w.DB.Exec(`UPDATE device SET compute_capability = ?`, c.capability); err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM _ncu_flop(_run_id('r')) ORDER BY 1`), " "); got != c.want {
+			exec(t, w, "UPDATE device SET compute_capability = "+schema.Quote(c.capability))
+			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM ncu_flop ORDER BY 1`), " "); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 			if got := rows(t, w, `SELECT flop FROM kernel_sol('r')`); got[0] != "[<nil>]" { // tensor cores were not measured
@@ -83,7 +82,7 @@ func TestTensorCounters(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := counted(t, "sm__ops_path_tensor_", c.counters)
-			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM _ncu_flop(_run_id('r')) ORDER BY 1`), " "); got != c.want {
+			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM ncu_flop ORDER BY 1`), " "); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

@@ -125,5 +125,14 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 			return nil, err
 		}
 	}
-	return r.Report, AskMore(ctx, a, r.Report, run.ID)
+	if err := AskMore(ctx, a, r.Report, run.ID); err != nil {
+		return nil, err
+	}
+	worded, err := r.FindingsFrame()
+	for i, s := range r.Sections {
+		if s.ID == "findings" {
+			r.Sections[i].Frame = worded
+		}
+	}
+	return r.Report, err
 }

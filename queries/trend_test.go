@@ -312,16 +312,19 @@ func TestTrendRows(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	fillTrend(t, w, trendRuns(3, nil))
-	exec(t, w, `INSERT INTO stage_figure SELECT run_id, 'decode', 'mfu_ratio', 0.25 FROM run WHERE name = 'run-01';
+	exec(t, w, `INSERT INTO stage_figure SELECT run_id, 'decode', 'GPU', 'bf16', 1e9, 25e13, 1e12, 3e14, NULL FROM run WHERE name = 'run-01';
+		INSERT INTO device_peak SELECT 'user', 'GPU', unnest(['tensor_bf16', 'dram']), '', unnest([1e15, NULL]), unnest([NULL, 4e12]), '', '', DATE '2026-01-31';
 		INSERT INTO run SELECT * REPLACE ('whole' AS name, '01890000-0000-7000-8000-00000000000a'::UUID AS run_id) FROM run WHERE name = 'run-02';
 		INSERT INTO capture SELECT * REPLACE ('01890000-0000-7000-8000-00000000000a'::UUID AS run_id) FROM capture LIMIT 1;
 		INSERT INTO work_sum SELECT * REPLACE ('01890000-0000-7000-8000-00000000000a'::UUID AS run_id, 0 AS range_id, 2 AS sum_ns) FROM work_sum WHERE range_id = 1 LIMIT 2;
 		INSERT INTO device_time SELECT '01890000-0000-7000-8000-00000000000a', 1, 0, NULL, 100, 150, 4, 0, 0, 0, 46, 0, 0, 0, 0, 0, 0, 0, 1;
 		UPDATE stage_pass SET cpu_ns = range_id * 10 WHERE stage = 'decode'`)
 	for stmt, want := range map[string]string{
-		"SELECT run, value, mean, std, passes, commit, driver, gpu, tool, decode_token_count FROM trend(stage := 'decode', metric := 'cpu_ns') WHERE run = 'run-00'":                                        "[run-00 40 40 10 3 commit-00 570.1 NVIDIA H200 nsys 16]",
-		"SELECT list(run || ' ' || coalesce(value::VARCHAR, '-') || ' ' || passes) FROM trend(stage := 'decode', metric := 'mfu_ratio')":                                                                    "[[\"run-00 - 0\",\"run-01 0.25 3\",\"run-02 - 0\"]]",
-		"SELECT count(*), bool_and(t.value = (SELECT median(p.gpu_span_ns) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup)) FROM trend() t WHERE t.stage <> '(run)'": "[6 true]",
+		"SELECT run, value, mean, std, passes, commit, driver, gpu, tool, decode_token_count FROM trend(stage := 'decode', metric := 'cpu_ns') WHERE run = 'run-00'":                                                                                                           "[run-00 40 40 10 3 commit-00 570.1 NVIDIA H200 nsys 16]",
+		"SELECT list(run || ' ' || coalesce(value::VARCHAR, '-') || ' ' || passes) FROM trend(stage := 'decode', metric := 'mfu_ratio')":                                                                                                                                       "[[\"run-00 - 0\",\"run-01 0.25 3\",\"run-02 - 0\"]]",
+		"SELECT value FROM trend(stage := 'decode', metric := 'mbu_ratio') WHERE run = 'run-01'":                                                                                                                                                                               "[0.25]",
+		"SELECT value = (SELECT sum(prompt_token_count + decode_token_count) / (sum(gpu_span_ns) / 1e9) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup) FROM trend(stage := 'decode', metric := 'tokens_per_s') t WHERE run = 'run-01'": "[true]",
+		"SELECT count(*), bool_and(t.value = (SELECT median(p.gpu_span_ns) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup)) FROM trend() t WHERE t.stage <> '(run)'":                                                                    "[6 true]",
 		"SELECT run, value, passes FROM trend(stage := '(run)')": "[whole 50 1]",
 		// Kernels add up to the mean sum of passes, and with idle time to the mean span.
 		`SELECT count(*), max(abs(x.work - y.sum)) < 1e-6, max(abs(x.work + x.idle - y.span)) < 1e-6
@@ -332,6 +335,13 @@ func TestTrendRows(t *testing.T) {
 	} {
 		if got := rows(t, w, stmt); len(got) != 1 || got[0] != want {
 			t.Errorf("%s gives %s, want %s", stmt, got, want)
+		}
+	}
+	// Utilisation is by the peaks of today; a pass above the peak is an error in what was given.
+	for peak, want := range map[string]string{"5e14": "[0.5]", "2e14": "[<nil>]"} {
+		exec(t, w, "UPDATE device_peak SET flop_per_s = "+peak+" WHERE device = 'GPU' AND resource = 'tensor_bf16'")
+		if got := rows(t, w, "SELECT value FROM trend(stage := 'decode', metric := 'mfu_ratio') WHERE run = 'run-01'"); len(got) != 1 || got[0] != want {
+			t.Errorf("with a peak of %s: %s, want %s", peak, got, want)
 		}
 	}
 }

@@ -252,7 +252,7 @@ func TestVisionUtilisation(t *testing.T) {
 		run := fmt.Sprintf("r%d", i)
 		loadFacts(t, w, ingest.Options{Name: run, Models: []string{"../testdata/model/deepseek-ocr.config.json"}, Pass: workload.Uniform(c.pass, nil)}, visionCapture(t, i))
 		got, f := utilisation(t, w, queries.Args{"run": run})
-		prefill, vision := got["prefill"].row[f.Index("flop")], rows(t, w, fmt.Sprintf("SELECT DISTINCT vision_flop FROM _pass_work(_run_id('%s')) WHERE stage = 'prefill'", run))
+		prefill, vision := got["prefill"].row[f.Index("flop")], rows(t, w, fmt.Sprintf("SELECT DISTINCT base_flop FROM pass_cost WHERE run_id = _run_id('%s') AND stage = 'vision'", run))
 		if want := fmt.Sprintf("[[%v]]", c.vision); fmt.Sprint(vision) != want && !(c.vision == nil && fmt.Sprint(vision) == "[[<nil>]]") {
 			t.Errorf("%s: vision %v, want %v", run, vision, want)
 		}

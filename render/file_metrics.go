@@ -19,11 +19,11 @@ type metrics struct {
 
 // ReportMetrics writes metrics.json: the original's keys first, in its order, then what they rest on, the accounting of the time, the
 // proof of attribution, and the query behind each block. What is not known is null and has a reason under missing; no member is 0 for
-// want of a value. Times are ms, shares and utilisations 0 to 1; a utilisation over 1 is an error in what was given, and named under faults.
+// want of a value. Times are ms but where their name says ns, shares and utilisations 0 to 1; a utilisation over 1 is an error in what was given, and named under faults.
 func ReportMetrics(w io.Writer, r *judge.Report) error {
 	m := &metrics{r: r, missing: &object{}, faults: &object{}}
 	out := &object{}
-	for _, block := range []func(*object) error{m.aggregates, m.utilisation, m.modelDims, m.peak, m.run, m.basis, m.bandwidth, m.peaks, m.accounting, m.conservation} {
+	for _, block := range []func(*object) error{m.aggregates, m.utilisation, m.modelDims, m.peak, m.run, m.basis, m.bandwidth, m.peaks, m.accounting, m.judgement, m.conservation} {
 		if err := block(out); err != nil {
 			return err
 		}
@@ -31,6 +31,13 @@ func ReportMetrics(w io.Writer, r *judge.Report) error {
 	out.put("queries", m.queries())
 	out.put("faults", m.faults).put("missing", m.missing)
 	return writeIndented(w, out)
+}
+
+// judgement puts what bounds the stages, and the findings, as prof show --format json gives them.
+func (m *metrics) judgement(out *object) error {
+	s, err := m.r.Summary()
+	out.put("stages", boundObjects(s)).put("findings", findingObjects(s.Findings))
+	return err
 }
 
 // need puts a member, and its reason where it is null.

@@ -42,9 +42,7 @@ func Show(w io.Writer, s Screen, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := writeScreenAdvice(&out, s, o); err != nil {
-		return err
-	}
+	writeScreenAdvice(&out, s, o)
 	writeScreenDoubts(&out, s, o)
 	writeCommands(&out, "more  ", s.Next, o)
 	_, err = w.Write(out.Bytes())

@@ -12,7 +12,8 @@ import (
 // rulesFingerprint identifies the rules in the warehouse and the shared spelling, which facts follow from.
 const rulesFingerprint = `SELECT md5(concat_ws(chr(10), '` + spellingVersion + `', string_agg(t, chr(10) ORDER BY t))) FROM (
 	SELECT concat_ws(chr(9), origin, priority, pattern, family, role, library) AS t FROM kernel_rule
-	UNION ALL SELECT concat_ws(chr(9), origin, priority, kind, stage, domain, pattern) FROM stage_rule)`
+	UNION ALL SELECT concat_ws(chr(9), origin, priority, kind, stage, domain, pattern) FROM stage_rule
+	UNION ALL SELECT concat_ws(chr(9), finding_id, value) FROM finding_rule)`
 
 // SQL is what classification needs of a connection or transaction.
 type SQL interface {

@@ -102,6 +102,9 @@ func install(ctx context.Context, tx *sql.Tx, of Definitions, sum string) error 
 	if err := seedDevices(ctx, tx); err != nil {
 		return err
 	}
+	if err := seedFindings(ctx, tx); err != nil {
+		return err
+	}
 	return replaceRecord(ctx, tx, definitionsVersion, "definitions", sum)
 }
 
@@ -193,6 +196,27 @@ func seedDevices(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	return errors.Join(a.flush(ctx, tx), s.flush(ctx, tx))
+}
+
+func seedFindings(ctx context.Context, tx *sql.Tx) error {
+	rules, err := seed.FindingRules()
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM finding_rule`); err != nil {
+		return err
+	}
+	b := batch{table: "finding_rule", columns: len(seed.FindingColumns)}
+	for _, rule := range rules {
+		row := make([]any, len(rule))
+		for i, text := range rule {
+			row[i] = orNull(text)
+		}
+		if err := b.add(ctx, tx, row...); err != nil {
+			return err
+		}
+	}
+	return b.flush(ctx, tx)
 }
 
 func rateOrNull(perS float64) any {

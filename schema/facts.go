@@ -22,6 +22,7 @@ type Facts interface {
 type Table struct {
 	Name, Doc string
 	Columns   []TableColumn
+	Query     string // the SELECT that fills it; "" where Derive leaves it empty
 }
 
 // TableColumn is a column of a table of facts.

@@ -30,10 +30,22 @@ func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts) er
 	if err != nil {
 		return err
 	}
+	tables, err := facts.Tables()
+	if err != nil {
+		return err
+	}
 	used := map[string]bool{}
-	for _, d := range defs {
-		for _, word := range tableName.FindAllString(d.Body, -1) {
+	read := func(query string) {
+		for _, word := range tableName.FindAllString(query, -1) {
 			used[word] = true
+		}
+	}
+	for _, d := range defs {
+		read(d.Body)
+	}
+	for _, t := range tables {
+		if used[t.Name] {
+			read(t.Query)
 		}
 	}
 	var all strings.Builder
@@ -44,10 +56,6 @@ func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts) er
 				all.WriteString(stmt)
 			}
 		}
-	}
-	tables, err := facts.Tables()
-	if err != nil {
-		return err
 	}
 	for _, t := range tables {
 		if used[t.Name] {

@@ -9,6 +9,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -23,22 +24,31 @@ import (
 var files embed.FS
 
 // Facts fills the tables of facts, see schema.Facts. The zero value is ready.
-type Facts struct{}
+type Facts struct {
+	Only []string // of these tables; nil for all
+}
+
+// Model are the facts of models alone.
+var Model = Facts{Only: []string{"layer_cost", "model_size"}}
+
+func (facts Facts) fills(f *fact) bool {
+	return facts.Only == nil || slices.Contains(facts.Only, f.Name)
+}
 
 // fact is one file: a table, more rows of one, or a step towards others whose rows are dropped when all is stored.
 type fact struct {
 	sqlfile.File
-	step bool
-	uses []string // words of its body: names of those that it reads are among them
+	step  bool
+	reads []string // other facts and steps
 }
 
-// load reads the files, each behind those that it reads from.
-var load = sync.OnceValues(func() ([]fact, error) {
+// load reads the files, by name.
+var load = sync.OnceValues(func() (map[string]*fact, error) {
 	names, err := fs.Glob(files, "sql/*/*.sql")
 	if err != nil {
 		return nil, err
 	}
-	byName := map[string]fact{}
+	all := map[string]*fact{}
 	for _, name := range names {
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -54,56 +64,35 @@ var load = sync.OnceValues(func() ([]fact, error) {
 				return nil, fmt.Errorf("%s: column %s has the type %q: it needs one, and an id is BIGINT", name, c.Name, c.Type)
 			}
 		}
-		byName[base] = fact{f, strings.HasPrefix(base, "_"), word.FindAllString(comment.ReplaceAllString(f.Body, ""), -1)}
+		all[base] = &fact{File: f, step: strings.HasPrefix(base, "_")}
 	}
-	for name, f := range byName {
-		if _, known := byName[f.Into]; f.Into != "" && !known {
-			return nil, fmt.Errorf("%s gives rows of %s, which no file defines", name, f.Into)
+	for _, f := range all {
+		if f.Into != "" && all[f.Into] == nil {
+			return nil, fmt.Errorf("%s gives rows of %s, which no file defines", f.Name, f.Into)
 		}
-		for _, t := range f.Needs {
-			if _, own := byName[t]; own {
-				return nil, fmt.Errorf("%s needs %s, a fact: what it needs is looked for before any fact is stored", name, t)
+		for _, m := range from.FindAllStringSubmatch(comment.ReplaceAllString(f.Body, ""), -1) {
+			if all[m[1]] != nil && !slices.Contains(f.reads, m[1]) {
+				f.reads = append(f.reads, m[1])
 			}
 		}
 	}
-	return inOrder(byName), nil
+	return all, nil
 })
 
-var word = regexp.MustCompile(`\w+`)
+var (
+	from    = regexp.MustCompile(`\b(?:FROM|JOIN) (\w+)`)
+	comment = regexp.MustCompile(`--[^\n]*`)
+)
 
-func inOrder(byName map[string]fact) []fact {
-	var out []fact
-	done := map[string]bool{}
-	var put func(name string)
-	put = func(name string) {
-		f, known := byName[name]
-		if !known || done[name] {
-			return
-		}
-		done[name] = true
-		put(f.Into)
-		for _, used := range f.uses {
-			put(used)
-		}
-		out = append(out, f)
-	}
-	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range byName {
-			if !yield(name) {
-				return
-			}
-		}
-	}) {
-		put(name)
-	}
-	return out
+// sorted are the facts, and the steps too, by name.
+func sorted() ([]*fact, map[string]*fact, error) {
+	all, err := load()
+	return slices.SortedFunc(maps.Values(all), func(a, b *fact) int { return strings.Compare(a.Name, b.Name) }), all, err
 }
 
-var comment = regexp.MustCompile(`--[^\n]*`)
-
-// Tables are the tables of facts, in the order in which they are filled.
-func (Facts) Tables() ([]schema.Table, error) {
-	all, err := load()
+// Tables are the tables of facts.
+func (facts Facts) Tables() ([]schema.Table, error) {
+	all, _, err := sorted()
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +105,9 @@ func (Facts) Tables() ([]schema.Table, error) {
 		for _, c := range f.Columns {
 			t.Columns = append(t.Columns, schema.TableColumn{Name: c.Name, Type: c.Type, Doc: c.Doc})
 		}
+		if facts.fills(f) {
+			t.Query = f.Body
+		}
 		out = append(out, t)
 	}
 	return out, nil
@@ -127,61 +119,107 @@ func (Facts) Checksum() (string, error) { return checksum() }
 var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
 
 // Derive fills the tables with the facts of a run that has none.
-func (Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
-	all, err := load()
+func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
+	all, byName, err := sorted()
 	if err != nil {
 		return err
 	}
-	has, err := present(ctx, q, all, runID)
-	if err != nil {
+	all = slices.DeleteFunc(all, func(f *fact) bool { return !facts.fills(f) })
+	d := derivation{ctx: ctx, q: q, run: schema.Quote(runID) + "::UUID", all: byName, done: map[string]bool{}, made: map[string]bool{}}
+	if d.has, err = present(ctx, q, all, runID); err != nil {
 		return err
 	}
-	run := schema.Quote(runID) + "::UUID"
-	lacks := func(f fact) bool { return slices.ContainsFunc(f.Needs, func(table string) bool { return !has[table] }) }
-	read, wanted := map[string]bool{}, map[string]bool{}
-	for _, f := range slices.Backward(all) { // a step is wanted by what reads it
-		if wanted[f.Name] = f.step && read[f.Name] || !f.step && !lacks(f); wanted[f.Name] {
-			for _, used := range f.uses {
-				read[used] = true
+	for _, f := range all {
+		if !f.step {
+			if err := d.put(f); err != nil {
+				return err
 			}
 		}
 	}
-	for _, f := range all {
-		if !wanted[f.Name] {
-			continue
-		}
-		body := strings.ReplaceAll(f.Body, "$run", run)
-		var names, typed []string
-		for _, c := range f.Columns {
-			names, typed = append(names, `"`+c.Name+`"`), append(typed, `"`+c.Name+`" `+c.Type)
-		}
-		stmt := fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s AS run_id, * FROM (\n%s\n)", cmp.Or(f.Into, f.Name), run, body)
-		switch {
-		case lacks(f): // others read it
-			stmt = fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s (%s)", f.Name, strings.Join(typed, ", "))
-		case f.step:
-			stmt = fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s AS SELECT %s FROM (\n%s\n)", f.Name, strings.Join(names, ", "), body)
-		}
-		if _, err := q.ExecContext(ctx, stmt); err != nil {
-			return fmt.Errorf("derive %s: %w", f.Name, err)
-		}
-	}
-	for _, f := range all {
-		if f.step && wanted[f.Name] {
-			if _, err := q.ExecContext(ctx, "DROP TABLE "+f.Name); err != nil {
-				return fmt.Errorf("drop %s: %w", f.Name, err)
-			}
+	for name := range d.made {
+		if _, err := q.ExecContext(ctx, "DROP TABLE "+name); err != nil {
+			return fmt.Errorf("drop %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
+// derivation is what has been derived of a run so far.
+type derivation struct {
+	ctx  context.Context
+	q    schema.SQL
+	run  string
+	all  map[string]*fact
+	has  map[string]bool // what has rows of the run: tables, facts and steps
+	done map[string]bool // facts and steps; false while it is at work
+	made map[string]bool // steps
+}
+
+// put derives a fact or a step behind what it reads from, unless something that it needs has no rows.
+func (d *derivation) put(f *fact) error {
+	if done, tried := d.done[f.Name]; done {
+		return nil
+	} else if tried {
+		return fmt.Errorf("derive %s: it reads from itself", f.Name)
+	}
+	d.done[f.Name] = false
+	defer func() { d.done[f.Name] = true }()
+	for _, name := range f.Needs {
+		if need := d.all[name]; need != nil {
+			if err := d.put(need); err != nil {
+				return err
+			}
+		}
+		if !d.has[name] {
+			return nil
+		}
+	}
+	for _, name := range f.reads {
+		if err := d.put(d.all[name]); err != nil {
+			return err
+		}
+		if err := d.make(d.all[name]); err != nil {
+			return err
+		}
+	}
+	if err := d.make(f); err != nil {
+		return err
+	}
+	what := d.run + " AS run_id, *"
+	if f.step {
+		what = "*"
+	}
+	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s FROM (\n%s\n)", cmp.Or(f.Into, f.Name), what, strings.ReplaceAll(f.Body, "$run", d.run)))
+	if err != nil {
+		return fmt.Errorf("derive %s: %w", f.Name, err)
+	}
+	n, err := result.RowsAffected()
+	d.has[f.Name] = n > 0
+	return err
+}
+
+// make makes the table of a step, empty, unless it is there.
+func (d *derivation) make(f *fact) error {
+	if !f.step || d.made[f.Name] {
+		return nil
+	}
+	columns := make([]string, len(f.Columns))
+	for i, c := range f.Columns {
+		columns[i] = fmt.Sprintf("%q %s", c.Name, c.Type)
+	}
+	if _, err := d.q.ExecContext(d.ctx, fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s (%s)", f.Name, strings.Join(columns, ", "))); err != nil {
+		return fmt.Errorf("make %s: %w", f.Name, err)
+	}
+	d.made[f.Name] = true
+	return nil
+}
+
 // present says which of the tables that facts need have rows of the run.
-func present(ctx context.Context, q schema.SQL, all []fact, runID string) (map[string]bool, error) {
+func present(ctx context.Context, q schema.SQL, all []*fact, runID string) (map[string]bool, error) {
 	var tables []string
 	for _, f := range all {
 		for _, t := range f.Needs {
-			if !slices.Contains(tables, t) {
+			if !slices.Contains(tables, t) && !slices.ContainsFunc(all, func(f *fact) bool { return f.Name == t }) {
 				tables = append(tables, t)
 			}
 		}

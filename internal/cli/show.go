@@ -25,12 +25,20 @@ where the time of a stage's passes went, as accounting tells it: blocks are work
 
   prof show
   prof show baseline
+  prof show baseline --format json
   prof show baseline --facts     # where the run came from: sources, devices, how it was captured`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "facts", Usage: "what the run is and where it came from, instead of what it shows"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table or json (base units, full precision, all findings)"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit lines to the terminal"},
 		},
 		Action: func(c *cli.Context) error {
+			switch form := c.String("format"); {
+			case form != "table" && form != "json":
+				return usagef("unknown format %q: use table or json", form)
+			case form == "json" && c.Bool("facts"):
+				return usagef("--facts has no form json: ask `prof query sources`, devices and others")
+			}
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error {
 				if c.Bool("facts") {
 					return p.showFacts(c, w, run)

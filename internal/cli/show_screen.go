@@ -24,7 +24,7 @@ type screenQuery struct {
 }
 
 // screenQueries are what a screen asks; as a report asks it, so that both come to the same verdict; those that take longest to plan come first.
-var screenQueries = []screenQuery{{name: "findings"}, {name: "mfu", notes: "mfu"}, {name: "stages", notes: "timelines"}, {name: "accounting"}, {name: "top-kernels"},
+var screenQueries = []screenQuery{{name: "findings"}, {name: "finding-rules"}, {name: "mfu", notes: "mfu"}, {name: "stages", notes: "timelines"}, {name: "accounting"}, {name: "top-kernels"},
 	{name: "top-operators"}, {name: "passes"}, {name: "bottlenecks", kind: "ncu"}, {name: "stage-kernels", kind: "ncu"}, {name: "gaps"}, {name: "collectives"}, {name: "devices"}, {name: "conservation"}, {name: "models"}, {name: "diagnostics"},
 	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: "overhead"}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
 
@@ -43,13 +43,17 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 		return err
 	}
 	name := judge.ShellWord(run.Name)
-	return render.Show(p.out, render.Screen{
+	screen := render.Screen{
 		Facts:   screenFacts(run, tags, r),
 		Report:  r,
 		Summary: summary,
 		Doubts:  slices.Concat(lost(r), summary.Doubts, warned(run, r)),
 		Next:    []string{"prof explain " + name, "prof report " + name, "prof query stages --run " + name},
-	}, p.options(c))
+	}
+	if c.String("format") == "json" {
+		return render.ShowJSON(p.out, screen)
+	}
+	return render.Show(p.out, screen, p.options(c))
 }
 
 // askScreen asks all that a screen shows, at once.

@@ -2,10 +2,7 @@ package judge
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-
-	"prof/queries/frame"
 )
 
 // How much advice a summary gives.
@@ -18,55 +15,35 @@ const (
 
 // addAdvice takes the findings that could save most, one of each rule and stage; where that is too little, what to capture next.
 func (s *summariser) addAdvice() error {
-	list, err := s.rows("findings", "finding", "stage", "saving_ns", "share_ratio", "bound", "title", "evidence", "subject", "advice", "device", "passes", "span_ns", "command")
-	if err != nil {
-		return err
-	}
-	if s.out.Advice, err = s.copyAdvice(); err != nil {
-		return err
-	}
 	seen := map[[2]string]bool{}
-	for _, r := range s.lateFirst(list) {
-		key := [2]string{r.Text("finding"), r.Text("stage")}
-		if seen[key] || !s.isWorthwhile(r) {
+	for _, x := range s.out.Findings {
+		key := [2]string{x.ID, x.Stage}
+		if len(s.out.Advice) == mostAdvice || seen[key] || !s.isWorthwhile(x) {
 			continue
 		}
 		seen[key] = true
-		a, err := s.adviceOf(r)
-		if err != nil {
-			return err
-		}
+		a := Advice{Rule: x.ID, Title: x.Title, Stage: x.Stage, Text: x.Advice, Subject: x.Subject, Command: x.Command, SavingNs: x.SavingNs, SpanNs: x.SpanNs, ShareRatio: x.ShareRatio, Bound: x.Bound}
+		a.setNumber(x.Passes)
+		a.Why = a.Number + ": " + x.Evidence
 		s.out.Advice = append(s.out.Advice, a)
 	}
-	slices.SortStableFunc(s.out.Advice, byKey(func(a Advice) int64 { return -a.SavingNs }))
-	s.out.Advice = s.out.Advice[:min(len(s.out.Advice), mostAdvice)]
 	if len(s.out.Advice) < leastAdvice && s.r.Frame("accounting") != nil {
 		s.out.Advice = append(s.out.Advice, s.missing()...)
 	}
-	s.out.Advice = s.out.Advice[:min(len(s.out.Advice), mostAdvice)]
 	return nil
 }
 
 // isWorthwhile says whether a finding could save enough of the measured time of its GPU.
-func (s *summariser) isWorthwhile(r frame.Record) bool {
+func (s *summariser) isWorthwhile(x Finding) bool {
 	all := 0.0
 	for stage, gpus := range s.parts {
 		for _, d := range gpus {
-			if d.device == r.Count("device") && (stage == wholeCapture) == (r.Text("stage") == "") {
+			if d.device == x.Device && (stage == wholeCapture) == (x.Stage == "") {
 				all += d.span
 			}
 		}
 	}
-	return r.Amount("saving_ns") >= leastSaving*all
-}
-
-// adviceOf words a finding.
-func (s *summariser) adviceOf(r frame.Record) (Advice, error) {
-	a := Advice{Rule: r.Text("finding"), Title: r.Text("title"), Stage: r.Text("stage"), Text: r.Text("advice"), Subject: r.Text("subject"), Command: r.Text("command"),
-		SavingNs: r.Count("saving_ns"), SpanNs: r.Count("span_ns"), ShareRatio: r.Amount("share_ratio"), Bound: r.Text("bound")}
-	a.setNumber(r.Count("passes"))
-	a.Why = a.Number + ": " + r.Text("evidence")
-	return a, s.refine(&a, r.Count("device"))
+	return float64(x.SavingNs) >= leastSaving*all
 }
 
 // setNumber words what could be saved.

@@ -1,18 +1,13 @@
 package judge
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// copyKinds is the operation that takes most of the time of a stage's copies and fills; warm-up is in it.
+// copyKinds is the operation that takes most of the time of a stage's copies and fills.
 type copyKinds struct {
-	operation string // as memops gives it; "" when not asked
+	operation string // as memops gives it; "" when not known
 	calls     int64
-	ns        float64
-	bytes     *float64 // nil when not recorded
-	rate      *float64 // bytes a second
-	share     float64  // of the time of all copies and fills
+	ns, bytes float64
+	share     float64 // of the time of all copies and fills
 }
 
 // copyWords are what a kind of copy does, in the words of a sentence, and what may spare it.
@@ -46,8 +41,8 @@ func (c copyKinds) meaning() string {
 // evidence gives the figures of the operation: 450 calls, 1.84 s, 51.0 GB at 27.7 GB/s.
 func (c copyKinds) evidence() string {
 	text := fmt.Sprintf("%s: %s, %s", c.operation, countText(c.calls, "call", "calls"), DurationText(c.ns))
-	if c.bytes != nil && c.rate != nil {
-		text += fmt.Sprintf(", %s at %s/s", bytesText(*c.bytes), bytesText(*c.rate))
+	if c.bytes > 0 && c.ns > 0 {
+		text += fmt.Sprintf(", %s at %s/s", bytesText(c.bytes), bytesText(1e9*c.bytes/c.ns))
 	}
 	return text
 }
@@ -57,7 +52,7 @@ func (c copyKinds) text() string {
 	if c.operation == "" {
 		return ""
 	}
-	return fmt.Sprintf("; most of that is %s, warm-up included", c.evidence())
+	return "; most of that is " + c.evidence()
 }
 
 // bytesText gives a size with three digits in decimal units: 51.0 GB.
@@ -76,39 +71,18 @@ func bytesText(n float64) string {
 	return fmt.Sprintf("%.2f %s", n, units[at])
 }
 
-// copiesOf reads memops of a stage, where it was asked: where copies take much of the time.
-func (s *summariser) copiesOf(stage string) (copyKinds, error) {
-	list, err := s.rows(copiesKey(stage), "operation", "calls", "total_ns", "share_ratio", "total_bytes", "rate_bytes_per_s")
-	if err != nil || len(list) == 0 {
-		return copyKinds{}, err
-	}
-	r := list[0] // by time
-	return copyKinds{r.Text("operation"), r.Count("calls"), r.Amount("total_ns"), r.Number("total_bytes"), r.Number("rate_bytes_per_s"), r.Amount("share_ratio")}, nil
+// copies are those of a finding of copies that no computing overlaps.
+func (x Finding) copies() copyKinds {
+	n := x.Numbers
+	return copyKinds{x.Subject, n.count("copy_count"), n.amount("copies_ns"), n.amount("copied_bytes"), n.amount("copies_ns") / n.amount("all_ns")}
 }
 
-// copyAdvice is what to do about copies that take much of the time of a stage while nothing is computed, which no finding is about.
-func (s *summariser) copyAdvice() ([]Advice, error) {
-	var out []Advice
-	for _, stage := range s.judged() {
-		key := keyOf(stage.Stage)
-		if stage.Bound != CopyBound && stage.Next != CopyBound {
-			continue
+// copiesOf gives the copies of a stage, where they take much of its time.
+func (s *summariser) copiesOf(stage string) copyKinds {
+	for _, x := range s.out.Findings {
+		if x.ID == "exposed-copies" && x.Stage == stage {
+			return x.copies()
 		}
-		c, err := s.copiesOf(key)
-		if err != nil {
-			return nil, err
-		}
-		words, is := copyWords[c.operation]
-		if !is {
-			continue
-		}
-		gpu := s.parts[key][0]
-		ns := gpu.named("copy").total
-		a := Advice{Rule: "exposed-copies", Stage: stage.Stage, Title: "Copies and fills that no computing overlaps", Text: words.advice, Bound: "at most", SavingNs: int64(ns), SpanNs: int64(gpu.span), ShareRatio: ns / gpu.span,
-			Command: s.command("memops", "stage", strings.TrimSuffix(key, wholeCapture), "device", fmt.Sprint(gpu.device))}
-		a.setNumber(gpu.passes)
-		a.Why = a.Number + ": mostly " + c.evidence()
-		out = append(out, a)
 	}
-	return out, nil
+	return copyKinds{}
 }

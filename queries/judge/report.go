@@ -5,6 +5,7 @@ import "prof/queries/frame"
 // Report is what the reports of a run are made from: the answers to its queries, each asked once.
 type Report struct {
 	Name     string      // the run's
+	Source   string      // the kind of capture that all of it is of; "" for the counted one
 	Facts    [][2]string // what the run is, in words
 	Sections []Section
 	Frames   map[string]*frame.Frame // answers by key: those of sections, and those that figures and files need beside them
@@ -13,6 +14,7 @@ type Report struct {
 	Static   *Static                 // what the run's model needs; nil without a model
 
 	summary *Summary
+	worded  []Finding // those of the answer to findings
 }
 
 // Section is one part of a report: a query's answer, or why there is none.
@@ -31,11 +33,17 @@ func (r *Report) Frame(key string) *frame.Frame { return r.Frames[key] }
 // Summary is what the answers come to, made the first time. Neither it nor the answers may be changed then.
 func (r *Report) Summary() (Summary, error) {
 	if r.summary == nil {
-		s, err := Summarise(r)
-		if err != nil {
+		s := newSummariser(r)
+		if err := s.summarise(); err != nil {
 			return Summary{}, err
 		}
-		r.summary = &s
+		r.summary, r.worded = &s.out, s.out.Findings
+		if r.Whole["findings"] != nil {
+			var err error
+			if r.worded, err = s.refined(r.Frame("findings")); err != nil {
+				return Summary{}, err
+			}
+		}
 	}
 	return *r.summary, nil
 }

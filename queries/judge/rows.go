@@ -10,10 +10,18 @@ import (
 
 // rows gives the rows of an answer; none when it was not asked for, and an error when it lacks a column.
 func (s *summariser) rows(key string, columns ...string) ([]frame.Record, error) {
-	f := s.r.Whole[key]
-	if f == nil {
-		f = s.r.Frame(key)
+	return s.rowsOf(key, s.answer(key), columns...)
+}
+
+// answer gives an answer as the summary follows from it; nil when it was not asked for.
+func (s *summariser) answer(key string) *frame.Frame {
+	if f := s.r.Whole[key]; f != nil {
+		return f
 	}
+	return s.r.Frame(key)
+}
+
+func (s *summariser) rowsOf(key string, f *frame.Frame, columns ...string) ([]frame.Record, error) {
 	if f == nil || len(f.Rows) == 0 {
 		return nil, nil
 	}

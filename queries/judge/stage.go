@@ -133,14 +133,13 @@ func (s *summariser) judge(stage *StageSummary, key string) error {
 
 // evidenceOf gathers what a verdict follows from.
 func (s *summariser) evidenceOf(stage, key string) (e evidence, err error) {
-	e = evidence{stage: stage, all: s.parts[key], use: s.use[key], isProbe: len(s.bounds) > 0, wait: s.waits[key], lost: s.lost}
+	e = evidence{stage: stage, all: s.parts[key], use: s.use[key], isProbe: len(s.bounds) > 0, wait: s.waits[key], lost: s.lost, copies: s.copiesOf(stage)}
 	if len(e.all) > 0 {
 		e.gpu = e.all[0]
 	}
 	for _, read := range []func() error{
 		func() (err error) { e.passes, err = s.passesOn(key, e.gpu.device); return err },
 		func() (err error) { e.gaps, err = s.longGaps(key, e.gpu); return err },
-		func() (err error) { e.copies, err = s.copiesOf(key); return err },
 		func() (err error) {
 			if e.wait.isTold {
 				e.latePasses, err = s.passesOn(key, e.wait.late)

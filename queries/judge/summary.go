@@ -12,6 +12,7 @@ type Summary struct {
 	Profiled string         // what Nsight Compute says of its kernels, of a run without a timeline; "" otherwise
 	Centres  []CostCentre   // the three that cost most
 	Kernels  []TopKernel    // the three that take most of the kernels' time, warm-up included
+	Findings []Finding      // what rules found, by what it could save
 	Advice   []Advice       // up to five things to try; where findings give fewer than two, what to capture next too
 	Doubts   []string       // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)
 	WarmOnly []string       // stages of which all passes count as warm-up, so that nothing of them was measured
@@ -82,13 +83,20 @@ type Advice struct {
 
 // Summarise says what the answers of a report come to. Any of them may be missing: what follows from it is then not known.
 func Summarise(r *Report) (Summary, error) {
-	s := summariser{r: r, name: r.Name}
-	for _, step := range []func() error{s.readSources, s.readParts, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readWaits, s.addStages, s.addAll, s.addCentres, s.addKernels, s.addAdvice, s.addDoubts} {
+	s := newSummariser(r)
+	err := s.summarise()
+	return s.out, err
+}
+
+func newSummariser(r *Report) *summariser { return &summariser{r: r, name: r.Name} }
+
+func (s *summariser) summarise() error {
+	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readWaits, s.addStages, s.addAll, s.refineFindings, s.addCentres, s.addKernels, s.addAdvice, s.addDoubts} {
 		if err := step(); err != nil {
-			return Summary{}, err
+			return err
 		}
 	}
-	return s.out, nil
+	return nil
 }
 
 // summariser makes a Summary from a report's answers.

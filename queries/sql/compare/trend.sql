@@ -45,26 +45,34 @@ WITH w AS (
     SELECT whole.run_id, whole.source_id, '(run)', NULL, span.gpu_span_ns, span.gpu_busy_ns, whole.gpu_sum_ns, NULL, NULL, NULL
     FROM whole LEFT JOIN span ON span.run_id = whole.run_id AND span.source_id = whole.source_id
 ), v AS (
-    SELECT p.run_id, p.source_id, p.stage, p.prompt_token_count, p.decode_token_count, p.sequence_count,
+    SELECT p.run_id, p.source_id, p.stage, p.prompt_token_count, p.decode_token_count, p.sequence_count, CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END AS span_ns,
         CASE metric WHEN 'gpu_span_ns' THEN p.gpu_span_ns WHEN 'gpu_busy_ns' THEN p.gpu_busy_ns WHEN 'gpu_sum_ns' THEN p.gpu_sum_ns WHEN 'cpu_ns' THEN p.cpu_ns
             WHEN 'mfu_ratio' THEN NULL WHEN 'mbu_ratio' THEN NULL WHEN 'tokens_per_s' THEN NULL
             ELSE error('ARGUMENT: --metric is gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns, mfu_ratio, mbu_ratio or tokens_per_s') END AS value
     FROM p WHERE stage IS NULL OR p.stage = stage
 ), g AS (
     SELECT v.run_id, v.stage, min(v.source_id) AS source_id, count(v.value) AS passes, count(*) AS all_passes, median(v.value)::DOUBLE AS value, avg(v.value) AS mean, _std(v.value) AS std,
+        CASE WHEN metric = 'tokens_per_s' AND count(v.span_ns + v.prompt_token_count + v.decode_token_count) = count(*) THEN sum(v.prompt_token_count + v.decode_token_count) / (sum(v.span_ns) / 1e9) END AS token_rate,
         CASE WHEN min(v.prompt_token_count) = max(v.prompt_token_count) THEN min(v.prompt_token_count) END AS prompt_token_count,
         CASE WHEN min(v.decode_token_count) = max(v.decode_token_count) THEN min(v.decode_token_count) END AS decode_token_count,
         CASE WHEN min(v.sequence_count) = max(v.sequence_count) THEN min(v.sequence_count) END AS sequence_count,
         coalesce(min(v.prompt_token_count) <> max(v.prompt_token_count) OR min(v.decode_token_count) <> max(v.decode_token_count) OR min(v.sequence_count) <> max(v.sequence_count), false) AS is_varying
     FROM v GROUP BY v.run_id, v.stage
+), u AS ( -- at today's peaks
+    SELECT f.run_id, f.stage, CASE WHEN coalesce(f.max_flop_per_s > c.flop_per_s OR f.max_bytes_per_s > b.bytes_per_s, false) THEN NULL
+        WHEN metric = 'mfu_ratio' THEN f.flop / (c.flop_per_s * f.device_ns / 1e9) WHEN metric = 'mbu_ratio' THEN f.moved_bytes / (b.bytes_per_s * f.device_ns / 1e9) END AS ratio
+    FROM stage_figure f LEFT JOIN _device_roof b ON b.name = f.gpu AND b.resource = 'dram'
+    LEFT JOIN _device_roof c ON c.name = f.gpu AND (c.resource = 'tensor_' || f.precision OR c.resource = f.precision AND f.precision IN ('fp32', 'fp64'))
+    WHERE f.run_id IN (SELECT w.run_id FROM w)
+    QUALIFY row_number() OVER (PARTITION BY f.run_id, f.stage ORDER BY c.resource DESC) = 1
 ), gpu AS (
     SELECT d.run_id, string_agg(DISTINCT d.name, ', ' ORDER BY d.name) AS gpu FROM device d WHERE d.run_id IN (SELECT w.run_id FROM w) GROUP BY d.run_id
 ), driver AS (
     SELECT f.run_id, string_agg(DISTINCT f.value, ', ' ORDER BY f.value) AS driver FROM source_fact f WHERE f.key = 'driver.version' AND f.run_id IN (SELECT w.run_id FROM w) GROUP BY f.run_id
 )
-SELECT w.run, g.stage, coalesce(f.value, g.value) AS value, g.mean, g.std, CASE WHEN f.value IS NULL THEN g.passes ELSE g.all_passes END AS passes,
+SELECT w.run, g.stage, coalesce(g.token_rate, u.ratio, g.value) AS value, g.mean, g.std, CASE WHEN coalesce(g.token_rate, u.ratio) IS NULL THEN g.passes ELSE g.all_passes END AS passes,
     w.at, w.commit, w.branch, w.is_dirty, gpu.gpu, driver.driver, s.kind AS tool, s.tool_version, g.prompt_token_count, g.decode_token_count, g.sequence_count, g.is_varying, w.host, w.prof_version, w.workload, w.run_id
 FROM g JOIN w ON w.run_id = g.run_id LEFT JOIN source s ON s.run_id = g.run_id AND s.source_id = g.source_id
-    LEFT JOIN stage_figure f ON f.run_id = g.run_id AND f.stage = g.stage AND f.metric = metric
+    LEFT JOIN u ON u.run_id = g.run_id AND u.stage = g.stage
     LEFT JOIN gpu ON gpu.run_id = g.run_id LEFT JOIN driver ON driver.run_id = g.run_id
 ORDER BY w.at, w.run_id, array_position(['prefill', 'decode'], g.stage) NULLS LAST, g.stage

@@ -23,6 +23,8 @@
 --   layer_count: how many
 --   component: name within the layer
 --   operator: what it is for
+--   shape: its shape in words
+--   parameter_count: parameters in all layers of the group
 --   flop: operations; NULL when a number of tokens is not known
 
 WITH given AS (
@@ -32,19 +34,20 @@ WITH given AS (
 ), size AS (
     SELECT g.p, g.d, g.b, g.i, g.c FROM given g
     WHERE CASE WHEN least(g.p, g.d, g.b, g.i, g.c, fixed_context) < 0 THEN error('ARGUMENT: --prefill, --decode, --batch, --images, --crops and --fixed-context are at least 0')::BOOLEAN ELSE true END
+), seen AS ( -- keys that queries meet, by window
+    SELECT w.model_id, w.window_size, s.b, s.p, s.d, s.i, s.c, CASE head WHEN 'last' THEN least(s.p, 1) WHEN 'all' THEN s.p ELSE error('ARGUMENT: --head is last or all')::BIGINT END AS logits,
+        _prefill_pairs(s.p, w.window_size, convention) AS prefill_pairs, _decode_pairs(s.p, s.d, w.window_size, context, w.max_context_count, fixed_context) AS decode_pairs,
+        CASE mla WHEN 'absorbed' THEN s.d WHEN 'expanded' THEN _decode_pairs(s.p, s.d, NULL, context, w.max_context_count, fixed_context) ELSE error('ARGUMENT: --mla is absorbed or expanded')::HUGEINT END AS latents
+    FROM (SELECT DISTINCT m.model_id, m.max_context_count, l.window_size FROM model m JOIN layer_cost l ON l.run_id = m.run_id AND l.model_id = m.model_id WHERE m.run_id = run AND m.model_id = _model_id(run, model)) w CROSS JOIN size s
 ), x AS (
-    SELECT c.layer_id, c.part, c.view, c.layer_group, c.layer_count, c.component, c.operator,
-        s.b * (coalesce(c.token_flop, 0)::HUGEINT * s.p + coalesce(c.latent_flop, 0)::HUGEINT * s.p
-            + coalesce(c.logit_flop, 0)::HUGEINT * CASE head WHEN 'last' THEN least(s.p, 1) WHEN 'all' THEN s.p ELSE error('ARGUMENT: --head is last or all')::BIGINT END
-            + coalesce(c.pair_flop, 0)::HUGEINT * _prefill_pairs(s.p, c.window_size, convention)) AS prefill_flop,
-        s.b * (coalesce(c.token_flop, 0)::HUGEINT * s.d + coalesce(c.logit_flop, 0)::HUGEINT * s.d
-            + coalesce(c.latent_flop, 0)::HUGEINT * CASE WHEN _absorbs(mla) THEN s.d ELSE _decode_pairs(s.p, s.d, NULL, context, c.max_context_count, fixed_context) END
-            + coalesce(CASE WHEN _absorbs(mla) THEN c.absorbed_pair_flop ELSE c.pair_flop END, 0)::HUGEINT * _decode_pairs(s.p, s.d, c.window_size, context, c.max_context_count, fixed_context)) AS decode_flop,
+    SELECT c.layer_id, c.part, c.view, c.layer_group, c.layer_count, c.component, c.operator, c.shape, c.parameter_count,
+        s.b * (coalesce(c.token_flop, 0)::HUGEINT * s.p + coalesce(c.latent_flop, 0)::HUGEINT * s.p + coalesce(c.logit_flop, 0)::HUGEINT * s.logits + coalesce(c.pair_flop, 0)::HUGEINT * s.prefill_pairs) AS prefill_flop,
+        s.b * (coalesce(c.token_flop, 0)::HUGEINT * s.d + coalesce(c.logit_flop, 0)::HUGEINT * s.d + coalesce(c.latent_flop, 0)::HUGEINT * s.latents
+            + coalesce(CASE mla WHEN 'absorbed' THEN c.absorbed_pair_flop ELSE c.pair_flop END, 0)::HUGEINT * s.decode_pairs) AS decode_flop,
         s.b * s.i * c.picture_flop::HUGEINT * CASE WHEN c.view = 'crop' THEN s.c ELSE 1 END AS vision_flop
-    FROM _layer_cost(run, model := model) c CROSS JOIN size s
+    FROM layer_cost c JOIN seen s ON s.model_id = c.model_id AND s.window_size IS NOT DISTINCT FROM c.window_size
+    WHERE c.run_id = run AND c.operator IS NOT NULL
 )
-SELECT x.layer_id, 'prefill' AS stage, x.part, x.view, x.layer_group, x.layer_count, x.component, x.operator, x.prefill_flop::BIGINT AS flop FROM x WHERE x.part = 'decoder'
-UNION ALL
-SELECT x.layer_id, 'decode', x.part, x.view, x.layer_group, x.layer_count, x.component, x.operator, x.decode_flop::BIGINT FROM x WHERE x.part = 'decoder'
-UNION ALL
-SELECT x.layer_id, 'vision', x.part, x.view, x.layer_group, x.layer_count, x.component, x.operator, x.vision_flop::BIGINT FROM x WHERE x.part <> 'decoder'
+SELECT x.layer_id, unnest(CASE x.part WHEN 'decoder' THEN [{'stage': 'prefill', 'flop': x.prefill_flop::BIGINT}, {'stage': 'decode', 'flop': x.decode_flop::BIGINT}] ELSE [{'stage': 'vision', 'flop': x.vision_flop::BIGINT}] END, recursive := true),
+    x.part, x.view, x.layer_group, x.layer_count, x.component, x.operator, x.shape, x.parameter_count
+FROM x

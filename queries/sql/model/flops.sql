@@ -23,16 +23,13 @@
 --   flop: operations, a multiply-add being 2; NULL when a number of tokens is not known
 --   share_ratio: part of the stage's operations
 
--- Formulas and their sources: _layer-cost, _prefill-pairs, _decode-pairs. For each sequence, with p tokens of prompt and d steps:
+-- Formulas and their sources: layer_cost, _prefill-pairs, _decode-pairs. For each sequence, with p tokens of prompt and d steps:
 --   prefill = sum over components of token_flop p + logit_flop (1 or p) + latent_flop p + pair_flop (p^2, or sum over i = 1..p of min(i, window))
 --   decode  = sum of token_flop d + logit_flop d + latent_flop (d, or sum of contexts) + pair_flop (sum over i = 1..d of min(p + i, window))
-WITH x AS (
+SELECT x.stage, CASE WHEN x.stage = 'vision' THEN 'prefill' END AS part_of, x.part, x.operator, x.flop, (x.flop / nullif(sum(x.flop) OVER (PARTITION BY x.stage), 0))::DOUBLE AS share_ratio
+FROM (
     SELECT f.stage, f.part, f.operator, min(f.layer_id) AS place, CASE WHEN count(f.flop) = count(*) THEN sum(f.flop)::BIGINT END AS flop
     FROM _static_flop(run, model := model, prefill := prefill, decode := decode, batch := batch, images := images, crops := crops, convention := convention, mla := mla, head := head, context := context, fixed_context := fixed_context) f
-    GROUP BY ALL
-), total AS (
-    SELECT x.stage, sum(x.flop) AS flop FROM x GROUP BY ALL
-)
-SELECT x.stage, CASE WHEN x.stage = 'vision' THEN 'prefill' END AS part_of, x.part, x.operator, x.flop, (x.flop / nullif(t.flop, 0))::DOUBLE AS share_ratio
-FROM x JOIN total t ON t.stage = x.stage
+    GROUP BY f.stage, f.part, f.operator
+) x
 ORDER BY array_position(['prefill', 'decode', 'vision'], x.stage), x.place, x.part, x.operator

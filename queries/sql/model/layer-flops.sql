@@ -29,16 +29,6 @@
 --   share_ratio: part of the stage's operations
 --   parameter_count: parameters in all layers of the group; 0 where they are another row's
 
-WITH f AS (
-    SELECT f.layer_id, f.stage, f.part, f.view, f.layer_group, f.layer_count, f.component, f.operator, f.flop
-    FROM _static_flop(run, model := model, prefill := prefill, decode := decode, batch := batch, images := images, crops := crops, convention := convention, mla := mla, head := head, context := context, fixed_context := fixed_context) f
-), total AS (
-    SELECT f.stage, sum(f.flop) AS flop FROM f GROUP BY ALL
-)
-SELECT f.stage, f.layer_id AS layer, f.part, f.view, f.layer_group, f.layer_count, f.component, f.operator,
-    h.shape,
-    f.flop, (f.flop / nullif(t.flop, 0))::DOUBLE AS share_ratio, (l.parameter_count * l.layer_count)::BIGINT AS parameter_count
-FROM f JOIN total t ON t.stage = f.stage
-JOIN model_layer l ON l.run_id = run AND l.model_id = _model_id(run, model) AND l.layer_id = f.layer_id
-JOIN _layer_shape(run) h ON h.model_id = l.model_id AND h.layer_id = l.layer_id
+SELECT f.stage, f.layer_id AS layer, f.part, f.view, f.layer_group, f.layer_count, f.component, f.operator, f.shape, f.flop, (f.flop / nullif(sum(f.flop) OVER (PARTITION BY f.stage), 0))::DOUBLE AS share_ratio, f.parameter_count
+FROM _static_flop(run, model := model, prefill := prefill, decode := decode, batch := batch, images := images, crops := crops, convention := convention, mla := mla, head := head, context := context, fixed_context := fixed_context) f
 ORDER BY array_position(['prefill', 'decode', 'vision'], f.stage), f.layer_id

@@ -30,24 +30,9 @@
 --   device_count: GPUs that worked in a pass
 --   fault: what is wrong with the row; NULL when nothing is
 
-WITH r AS (
-    SELECT r.precision FROM _run_precision(run, model := model, compute := compute, dtype := dtype, source := source) r
-), k AS (
-    SELECT k.peak_bytes_per_s FROM _peak(run, device := device, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
-), u AS (
-    SELECT u.stage, u.weight_bytes + u.kv_bytes AS moved_bytes, u.time_ns, u.device_count, u.peak_count, u.weight_bytes, u.kv_bytes,
-        (u.weight_bytes + u.kv_bytes) / (k.peak_bytes_per_s * u.peak_count * nullif(u.time_ns, 0) / 1e9) AS mbu_ratio
-    FROM _pass_use(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, dtype := dtype, time_basis := time_basis, ranks := ranks) u CROSS JOIN k
-    WHERE u.part_of IS NULL
-), s AS (
-    SELECT u.stage, count(*) AS passes, CASE WHEN count(u.moved_bytes) = count(*) THEN list_sum(list(u.moved_bytes ORDER BY u.moved_bytes)) END AS moved_bytes,
-        CASE WHEN count(u.weight_bytes) = count(*) THEN _mean(u.weight_bytes) END AS weight_bytes, CASE WHEN count(u.kv_bytes) = count(*) THEN _mean(u.kv_bytes) END AS kv_bytes,
-        CASE WHEN count(nullif(u.time_ns, 0)) = count(*) THEN sum(u.time_ns) END AS time_ns, CASE WHEN count(nullif(u.time_ns, 0) * u.peak_count) = count(*) THEN sum(u.time_ns::HUGEINT * u.peak_count) END AS device_ns, max(u.mbu_ratio) AS mbu_max, max(u.device_count) AS device_count, max(u.peak_count) AS peak_count,
-        CASE WHEN count(u.mbu_ratio) = count(*) THEN _mean(u.mbu_ratio) END AS mbu_mean, CASE WHEN count(u.mbu_ratio) = count(*) THEN list_stddev_samp(list(u.mbu_ratio ORDER BY u.mbu_ratio)) END AS mbu_std
-    FROM u GROUP BY ALL
-)
-SELECT s.stage, s.passes, s.weight_bytes, s.kv_bytes, time_basis AS time_basis, s.time_ns::DOUBLE / s.passes AS time_ns, k.peak_bytes_per_s * s.peak_count AS peak_bytes_per_s,
-    s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) AS mbu_ratio, s.mbu_mean AS mbu_mean_ratio, s.mbu_std AS mbu_std_ratio, s.device_count,
-    CASE WHEN s.mbu_max > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS fault
-FROM s CROSS JOIN k
-ORDER BY coalesce(array_position(['model', 'prefill', 'decode'], s.stage), 3.5), s.stage
+SELECT u.stage, u.passes, u.weight_bytes, u.kv_bytes, time_basis AS time_basis, u.time_ns::DOUBLE / u.passes AS time_ns, u.peak_bytes_per_s * u.peak_count AS peak_bytes_per_s,
+    u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio, u.mbu_mean AS mbu_mean_ratio, u.mbu_std AS mbu_std_ratio, u.device_count,
+    CASE WHEN u.mbu_max > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS fault
+FROM _stage_use(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, compute := compute, dtype := dtype, peak := peak, bandwidth := bandwidth, time_basis := time_basis, ranks := ranks) u
+WHERE u.part_of IS NULL
+ORDER BY coalesce(array_position(['model', 'prefill', 'decode'], u.stage), 3.5), u.stage

@@ -39,28 +39,11 @@
 --   is_least: whether operations are the least that they can be, since annotations do not tell contexts
 --   fault: what is wrong with the row; NULL when nothing is
 
-WITH r AS (
-    SELECT r.precision, r.origin FROM _run_precision(run, model := model, compute := compute, dtype := dtype, source := source) r
-), k AS (
-    SELECT k.peak_flop_per_s, k.peak_bytes_per_s, k.peak_origin FROM _peak(run, device := device, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
-), u AS (
-    SELECT u.stage, u.part_of, u.flop, u.weight_bytes + u.kv_bytes AS moved_bytes, u.time_ns, u.device_count, u.peak_count, u.is_least,
-        u.flop / (k.peak_flop_per_s * u.peak_count * nullif(u.time_ns, 0) / 1e9) AS mfu_ratio, (u.weight_bytes + u.kv_bytes) / (k.peak_bytes_per_s * u.peak_count * nullif(u.time_ns, 0) / 1e9) AS mbu_ratio
-    FROM _pass_use(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, dtype := dtype, time_basis := time_basis, ranks := ranks) u CROSS JOIN k
-), s AS (
-    SELECT u.stage, u.part_of, count(*) AS passes, CASE WHEN count(u.flop) = count(*) THEN sum(u.flop) END AS flop, CASE WHEN count(u.moved_bytes) = count(*) THEN list_sum(list(u.moved_bytes ORDER BY u.moved_bytes)) END AS moved_bytes,
-        CASE WHEN count(nullif(u.time_ns, 0)) = count(*) THEN sum(u.time_ns) END AS time_ns, CASE WHEN count(nullif(u.time_ns, 0) * u.peak_count) = count(*) THEN sum(u.time_ns::HUGEINT * u.peak_count) END AS device_ns, max(u.device_count) AS device_count, max(u.peak_count) AS peak_count, bool_or(u.is_least) AS is_least, max(u.mfu_ratio) AS mfu_max, max(u.mbu_ratio) AS mbu_max,
-        CASE WHEN count(u.mfu_ratio) = count(*) THEN _mean(u.mfu_ratio) END AS mfu_mean, CASE WHEN count(u.mfu_ratio) = count(*) THEN list_stddev_samp(list(u.mfu_ratio ORDER BY u.mfu_ratio)) END AS mfu_std,
-        CASE WHEN count(u.mbu_ratio) = count(*) THEN _mean(u.mbu_ratio) END AS mbu_mean, CASE WHEN count(u.mbu_ratio) = count(*) THEN list_stddev_samp(list(u.mbu_ratio ORDER BY u.mbu_ratio)) END AS mbu_std
-    FROM u GROUP BY ALL
-)
-SELECT s.stage, s.passes, s.flop::DOUBLE / s.passes AS flop, time_basis AS time_basis, s.time_ns::DOUBLE / s.passes AS time_ns, k.peak_flop_per_s * s.peak_count AS peak_flop_per_s,
-    s.flop::DOUBLE / (k.peak_flop_per_s * s.device_ns / 1e9) AS mfu_ratio, s.moved_bytes / (k.peak_bytes_per_s * s.device_ns / 1e9) AS mbu_ratio,
-    r.precision, convention AS convention,
-    CASE WHEN EXISTS (SELECT 1 FROM model_layer l WHERE l.run_id = run AND l.model_id = _model_id(run, model) AND l.scope = 'latent') THEN mla END AS mla,
-    s.mfu_mean AS mfu_mean_ratio, s.mfu_std AS mfu_std_ratio, s.mbu_mean AS mbu_mean_ratio, s.mbu_std AS mbu_std_ratio, s.part_of,
-    r.origin AS precision_origin, k.peak_origin, s.device_count, s.is_least,
-    CASE WHEN s.mfu_max > 1 THEN 'MFU is over 1: tokens, model, peak or precision are not right'
-        WHEN s.mbu_max > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS fault
-FROM s CROSS JOIN k CROSS JOIN r
-ORDER BY coalesce(array_position(['model', 'prefill', 'decode', 'vision'], s.stage), 3.5), s.stage
+SELECT u.stage, u.passes, u.flop::DOUBLE / u.passes AS flop, time_basis AS time_basis, u.time_ns::DOUBLE / u.passes AS time_ns, u.peak_flop_per_s * u.peak_count AS peak_flop_per_s,
+    u.flop::DOUBLE / (u.peak_flop_per_s * u.device_ns / 1e9) AS mfu_ratio, u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio,
+    u.precision, convention AS convention, CASE WHEN u.has_latent THEN mla END AS mla, u.mfu_mean AS mfu_mean_ratio, u.mfu_std AS mfu_std_ratio, u.mbu_mean AS mbu_mean_ratio, u.mbu_std AS mbu_std_ratio,
+    u.part_of, u.precision_origin, u.peak_origin, u.device_count, u.is_least,
+    CASE WHEN u.mfu_max > 1 THEN 'MFU is over 1: tokens, model, peak or precision are not right'
+        WHEN u.mbu_max > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS fault
+FROM _stage_use(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, compute := compute, dtype := dtype, peak := peak, bandwidth := bandwidth, time_basis := time_basis, ranks := ranks) u
+ORDER BY coalesce(array_position(['model', 'prefill', 'decode', 'vision'], u.stage), 3.5), u.stage

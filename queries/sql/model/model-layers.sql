@@ -18,8 +18,7 @@
 --   position_count: vision: rows multiplied for one picture
 --   parameter_count: parameters in all layers of the group; 0 where they are another row's (tied embeddings, a second view)
 
-SELECT _id_number(l.model_id) AS model, l.layer_id AS layer, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind, s.shape, l.window_size, l.position_count,
-    (l.parameter_count * l.layer_count)::BIGINT AS parameter_count
-FROM model_layer l JOIN _layer_shape(run) s ON s.model_id = l.model_id AND s.layer_id = l.layer_id
+SELECT _id_number(l.model_id) AS model, l.layer_id AS layer, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind, l.shape, l.window_size, l.position_count, l.parameter_count
+FROM layer_cost l
 WHERE l.run_id = run AND (model IS NULL OR _id_number(l.model_id) = _id_number(model))
 ORDER BY l.model_id, l.layer_id

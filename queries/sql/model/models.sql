@@ -24,16 +24,15 @@
 --   is_counted: whether FLOPs are counted of it where no model is asked for
 --   source_id: the source
 
-WITH sums AS (
-    SELECT w.model_id, sum(w.parameter_count)::BIGINT AS parameter_count, sum(w.active_parameter_count) FILTER (w.part = 'decoder')::BIGINT AS active_count,
-        coalesce(sum(w.parameter_count) FILTER (w.kind = 'embedding'), 0)::BIGINT AS embedding_count, coalesce(sum(w.parameter_count) FILTER (w.part <> 'decoder'), 0)::BIGINT AS vision_count,
-        CASE WHEN count(w.stored_bytes) = count(*) THEN sum(w.stored_bytes) END AS weight_bytes, sum(w.kv_bytes) FILTER (w.part = 'decoder') AS kv_bytes
-    FROM _layer_weight(run, dtype := dtype) w
-    GROUP BY ALL
+WITH m AS (
+    SELECT m.model_id, coalesce(dtype, m.dtype) AS dtype, s.parameter_count, s.active_parameter_count, s.embedding_parameter_count, s.vision_parameter_count, s.plain_parameter_count, s.packed_bytes, s.cached_count,
+        s.is_unknown, s.is_counted, _dtype_bits(coalesce(dtype, m.dtype)) / 8.0::DOUBLE AS bytes,
+        m.name, m.family, m.architecture, m.hidden_size, m.layer_count, m.vocab_size, m.max_context_count, m.image_token_count, m.source_id
+    FROM model m JOIN model_size s ON s.run_id = m.run_id AND s.model_id = m.model_id
+    WHERE m.run_id = run
 )
-SELECT _id_number(m.model_id) AS model, m.name, m.family, m.architecture, coalesce(dtype, m.dtype) AS dtype, s.parameter_count, s.active_count AS active_parameter_count,
-    s.embedding_count AS embedding_parameter_count, s.vision_count AS vision_parameter_count, s.weight_bytes::BIGINT AS weight_bytes, s.kv_bytes::BIGINT AS kv_token_bytes,
-    m.hidden_size, m.layer_count, m.vocab_size, m.max_context_count, m.image_token_count, coalesce(m.model_id = _model_id(run, NULL), false) AS is_counted, m.source_id
-FROM model m LEFT JOIN sums s ON s.model_id = m.model_id
-WHERE m.run_id = run
+SELECT _id_number(m.model_id) AS model, m.name, m.family, m.architecture, m.dtype, m.parameter_count, m.active_parameter_count, m.embedding_parameter_count, m.vision_parameter_count,
+    CASE WHEN dtype IS NOT NULL THEN m.parameter_count * m.bytes WHEN NOT m.is_unknown THEN m.plain_parameter_count * m.bytes + m.packed_bytes END::BIGINT AS weight_bytes, (m.cached_count * m.bytes)::BIGINT AS kv_token_bytes,
+    m.hidden_size, m.layer_count, m.vocab_size, m.max_context_count, m.image_token_count, m.is_counted, m.source_id
+FROM m
 ORDER BY m.model_id

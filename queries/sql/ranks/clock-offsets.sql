@@ -23,7 +23,7 @@ WITH s AS (
 ), w AS (
     SELECT w.source_id, any_value(w.job_id) AS job_id, any_value(w.basis) AS basis, any_value(w.collective_offset_ns) AS offset_ns, any_value(w.session_offset_ns) AS session_offset_ns,
         any_value(w.collective_count) AS matches, any_value(w.offset_median_ns) AS median_ns, any_value(w.offset_max_ns) AS max_ns, any_value(w.is_whole) AS is_whole
-    FROM _rank_wait(run, source := source) w GROUP BY w.source_id
+    FROM rank_wait w WHERE w.run_id = run GROUP BY w.source_id
 ), q AS ( -- sources without a matched collective are compared with the one of the run that began first
     SELECT s.source_id, coalesce(w.job_id, f.source_id) AS reference_id, s.rank_id AS rank, coalesce(w.session_offset_ns, s.begin_ns - f.begin_ns) AS session_offset_ns, w.offset_ns, coalesce(w.matches, 0) AS match_count, w.median_ns, w.max_ns, w.is_whole,
         CASE WHEN coalesce(w.job_id, f.source_id) = s.source_id THEN 'reference' WHEN w.source_id IS NOT NULL THEN w.basis WHEN s.begin_ns - f.begin_ns IS NOT NULL THEN 'session' END AS basis

@@ -31,8 +31,8 @@ WITH g AS (
         sum(w.wait_ns)::BIGINT AS waited_ns, any_value(w.duration_ns) FILTER (w.is_last) AS transfer_ns, any_value(w.rank_count) AS rank_count, min(w.start_ns) AS start_ns, any_value(w.last_start_ns) AS last_start_ns,
         max(w.start_ns + w.duration_ns) - any_value(w.first_end_ns) AS end_spread_ns, any_value(w.error_ns) AS error_ns, any_value(w.is_joint) AS is_joint,
         CASE WHEN count(w.bytes) = count(*) THEN max(w.bytes) END AS bytes, CASE WHEN min(w.group_count) = max(w.group_count) THEN min(w.group_count) END AS group_count, any_value(w.family) AS family
-    FROM _rank_wait(run, source := source) w LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = w.path_id
-    WHERE w.rank_count > 1 AND w.start_ns IS NOT NULL
+    FROM rank_wait w LEFT JOIN path_stage s ON s.run_id = w.run_id AND s.path_id = w.path_id
+    WHERE w.run_id = run AND w.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND w.rank_count > 1 AND w.start_ns IS NOT NULL
     GROUP BY w.match_id
 )
 SELECT g.match_id, g.operation, g.stage, CASE WHEN g.is_told THEN g.skew_ns END AS skew_ns, CASE WHEN g.is_told THEN g.last END AS last, g.waited_ns, CASE WHEN g.is_told THEN g.transfer_ns END AS transfer_ns, g.rank_count,

@@ -26,26 +26,22 @@
 --   job_id: the source that began first of the job that the ranks are of
 
 -- A collective belongs to the pass that the last rank launched it in.
-WITH pass AS (
-    SELECT n.range_id, n.source_id, n.pid, coalesce(p.name, s.stage) AS name, s.is_warmup AND "range" IS NULL AS is_warmup, n.name AS raw_name, n.start_ns
-    FROM nvtx_range n
-    LEFT JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = n.path_id AND s.stage_path_id = n.path_id AND "range" IS NULL
-    LEFT JOIN range_path p ON p.run_id = n.run_id AND p.path_id = n.path_id AND p.name = "range"
-    WHERE n.run_id = run AND (s.path_id IS NOT NULL OR p.path_id IS NOT NULL)
-), nth AS (
-    SELECT p.range_id, p.name, p.raw_name, p.is_warmup, row_number() OVER (PARTITION BY p.source_id, p.pid, p.name ORDER BY p.start_ns, p.range_id) AS pass
-    FROM pass p
+WITH nth AS (
+    SELECT p.range_id, p.stage AS name, p.is_ruled AS is_warmup, p.pass_id AS pass FROM stage_pass p WHERE p.run_id = run AND "range" IS NULL
+    UNION ALL
+    SELECT n.range_id, p.name, NULL, row_number() OVER (PARTITION BY n.source_id, n.pid ORDER BY n.start_ns, n.range_id)
+    FROM nvtx_range n JOIN range_path p ON p.run_id = n.run_id AND p.path_id = n.path_id WHERE n.run_id = run AND p.name = "range"
 ), w AS (
     SELECT w.match_id, w.job_id, w.member, w.is_last, w.start_ns, w.last_start_ns, w.duration_ns, w.wait_ns, w.error_ns, w.range_context_id
-    FROM _rank_wait(run, source := source) w
-    WHERE w.rank_count > 1 AND w.is_told
+    FROM rank_wait w
+    WHERE w.run_id = run AND w.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND w.rank_count > 1 AND w.is_told
 ), m AS (
     SELECT w.match_id, any_value(w.job_id) AS job_id, any_value(w.member) FILTER (w.is_last) AS last, any_value(w.last_start_ns) - min(w.start_ns) AS skew_ns, sum(w.wait_ns) AS wait_ns, sum(w.duration_ns) AS total_ns, any_value(w.duration_ns) FILTER (w.is_last) AS transfer_ns,
         any_value(w.error_ns) AS error_ns, any_value(w.range_context_id) FILTER (w.is_last) AS range_context_id
     FROM w GROUP BY w.match_id
 ), l AS (
-    SELECT m.job_id, n.name, n.pass, m.last, count(*) AS calls, sum(m.wait_ns) AS wait_ns, sum(m.skew_ns) AS skew_ns, max(m.skew_ns) AS skew_max_ns, sum(m.total_ns) AS total_ns, sum(m.transfer_ns) AS transfer_ns, max(m.error_ns) AS error_ns, count(m.error_ns) AS known, bool_or(n.is_warmup) AS is_warmup, min(n.raw_name) AS raw_name
-    FROM m JOIN range_context x ON x.run_id = run AND x.range_context_id = m.range_context_id JOIN nth n ON n.range_id = x.range_id
+    SELECT m.job_id, n.name, n.pass, m.last, count(*) AS calls, sum(m.wait_ns) AS wait_ns, sum(m.skew_ns) AS skew_ns, max(m.skew_ns) AS skew_max_ns, sum(m.total_ns) AS total_ns, sum(m.transfer_ns) AS transfer_ns, max(m.error_ns) AS error_ns, count(m.error_ns) AS known, bool_or(n.is_warmup) AS is_warmup, min(r.name) AS raw_name
+    FROM m JOIN range_context x ON x.run_id = run AND x.range_context_id = m.range_context_id JOIN nth n ON n.range_id = x.range_id JOIN nvtx_range r ON r.run_id = run AND r.range_id = n.range_id
     GROUP BY m.job_id, n.name, n.pass, m.last
 )
 SELECT l.name AS range, l.pass, arg_min(l.last, (-l.wait_ns, l.last)) AS slowest, sum(l.wait_ns)::BIGINT AS waited_ns, max(l.wait_ns)::BIGINT AS blamed_ns, max(l.wait_ns) / nullif(sum(l.wait_ns), 0) AS share_ratio,

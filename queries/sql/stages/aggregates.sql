@@ -32,7 +32,7 @@ WITH pass AS (
     SELECT max(w.source_id) AS source_id
     FROM workload_pass w JOIN workload f ON f.run_id = w.run_id AND f.source_id = w.source_id
     WHERE w.run_id = run AND coalesce(w.prefill_ns, w.decode_ns, w.vision_ns) IS NOT NULL AND w.pass_id IS NOT NULL
-        AND (f.capture IS NULL OR f.capture = coalesce(source, (SELECT min(s.kind) FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'torch'))))
+        AND (f.capture IS NULL OR f.capture = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted)))
 ), figure AS ( -- whole numbers and rates apart, since sums of whole numbers are exact
     SELECT 'gpu_span' AS basis, p.stage, p.tokens, p.time_ns, p.outputs, unnest([
         {'place': 1, 'metric': '_ns', 'unit': 'ns', 'whole': p.gpu_span_ns, 'rate': NULL::DOUBLE},

@@ -29,52 +29,46 @@
 --   pid: process
 --   range_id: the range; NULL with the basis period
 
-WITH parted AS MATERIALIZED (
-    SELECT row_number() OVER (ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage) AS id, row_number() OVER (PARTITION BY s.stage, s.source_id, s.pid, s.device_id ORDER BY s.start_ns, s.range_id) AS nth,
-        s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.stage, s.name, s.start_ns, s.time_ns, s.time_basis, s.period_ns, s.is_warmup,
+WITH s AS MATERIALIZED (
+    SELECT row_number() OVER (ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage) AS id, rank() OVER (ORDER BY s.source_id, s.pid, s.device_id, s.stage, s.name) AS kind, count(*) OVER k AS n, median(s.time_ns) OVER k AS median_ns,
+        s.nth, s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.stage, s.name, s.start_ns, s.time_ns, s.time_basis, s.period_ns,
         CASE WHEN s.kernel_ns IS NULL THEN [s.busy_ns, s.idle_ns] ELSE [s.kernel_ns, s.graph_ns, s.copy_ns, s.other_ns, s.launch_bound_ns, s.wait_ns, s.call_ns, s.host_ns, s.profiler_ns, s.queued_ns, s.unknown_ns] END || CASE s.time_basis WHEN 'gpu_period' THEN [s.between_ns] ELSE [] END AS parts,
         CASE WHEN s.kernel_ns IS NULL THEN ['busy', 'idle', 'between'] ELSE ['kernel', 'graph', 'copy', 'other', 'launch-bound', 'synchronising', 'cuda-call', 'host-bound', 'profiler', 'queued', 'unknown', 'between'] END AS causes
-    FROM _step(run, device := device, source := source) s
-), kind AS MATERIALIZED (
-    SELECT p.source_id, p.pid, p.device_id, p.stage, p.name, min(p.id) AS kind, count(*) AS n, median(p.time_ns) AS median_ns
-    FROM parted p WHERE p.time_ns IS NOT NULL AND NOT p.is_warmup AND (stage IS NULL OR p.stage = stage) GROUP BY ALL
-), s AS MATERIALIZED (
-    SELECT p.id, p.nth, p.basis, p.source_id, p.pid, p.device_id, p.range_id, p.stage, p.name, p.start_ns, p.time_ns, p.time_basis, p.period_ns, p.parts, p.causes, k.kind, k.n, k.median_ns
-    FROM parted p JOIN kind k ON k.source_id = p.source_id AND k.pid IS NOT DISTINCT FROM p.pid AND k.device_id IS NOT DISTINCT FROM p.device_id AND k.stage = p.stage AND k.name = p.name
-    WHERE p.time_ns IS NOT NULL AND NOT p.is_warmup
+    FROM step s
+    WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND s.time_ns IS NOT NULL AND NOT s.is_warmup
+    WINDOW k AS (PARTITION BY s.source_id, s.pid, s.device_id, s.stage, s.name)
 ), slow AS MATERIALIZED (
     SELECT s.id, s.kind, row_number() OVER (ORDER BY s.time_ns - s.median_ns DESC, s.id) AS rank FROM s WHERE s.time_ns > s.median_ns QUALIFY top = 0 OR rank <= top
-), part AS (
-    SELECT s.id, s.kind, unnest(s.parts) AS ns, unnest(s.causes[1:len(s.parts)]) AS cause, generate_subscripts(s.parts, 1) AS place FROM s WHERE s.kind IN (SELECT w.kind FROM slow w)
-), usual AS (
-    SELECT p.kind, p.cause, median(p.ns) AS ns FROM part p GROUP BY ALL
+), near AS ( -- slow ones and those that they are compared with
+    SELECT s.id, s.kind, s.n, s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.start_ns, s.start_ns + s.period_ns AS until_ns, s.parts, s.causes FROM s WHERE s.kind IN (SELECT w.kind FROM slow w)
 ), cause AS (
-    SELECT p.id, p.cause, p.ns - u.ns AS ns
-    FROM part p JOIN slow w ON w.id = p.id JOIN usual u ON u.kind = p.kind AND u.cause = p.cause
-    WHERE p.ns > u.ns QUALIFY row_number() OVER (PARTITION BY p.id ORDER BY p.ns - u.ns DESC, p.place) = 1
+    SELECT p.id, max(p.ns) AS ns, arg_max(p.cause, (p.ns, -p.place)) AS cause
+    FROM (
+        SELECT p.id, p.cause, p.place, p.ns - median(p.ns) OVER (PARTITION BY p.kind, p.cause) AS ns
+        FROM (SELECT n.id, n.kind, unnest(n.parts) AS ns, unnest(n.causes[1:len(n.parts)]) AS cause, generate_subscripts(n.parts, 1) AS place FROM near n) p
+    ) p WHERE p.ns > 0 GROUP BY p.id
 ), ran AS (
-    SELECT s.id, s.kind, s.n, k.kernel_name_id, sum(k.duration_ns)::BIGINT AS ns
-    FROM kernel k JOIN range_context c ON c.run_id = k.run_id AND c.range_context_id = k.range_context_id JOIN s ON s.range_id = c.range_id AND s.device_id = k.device_id
-    WHERE k.run_id = run AND s.kind IN (SELECT w.kind FROM slow w)
-    GROUP BY ALL
+    SELECT n.id, any_value(n.kind) AS kind, any_value(n.n) AS n, k.kernel_name_id, sum(k.duration_ns)::BIGINT AS ns
+    FROM kernel k JOIN range_context c ON c.run_id = k.run_id AND c.range_context_id = k.range_context_id JOIN near n ON n.range_id = c.range_id AND n.device_id = k.device_id
+    WHERE k.run_id = run
+    GROUP BY n.id, k.kernel_name_id
     UNION ALL
-    SELECT s.id, s.kind, s.n, k.kernel_name_id, sum(k.duration_ns)::BIGINT AS ns
-    FROM (SELECT k.source_id, coalesce(k.pid, -1) AS pid, k.device_id, k.start_ns, k.duration_ns, k.kernel_name_id FROM kernel k WHERE k.run_id = run AND k.source_id IN (SELECT s.source_id FROM s WHERE s.basis = 'period')) k
-    ASOF JOIN (SELECT s.id, s.kind, s.n, s.source_id, coalesce(s.pid, -1) AS pid, s.device_id, s.start_ns, s.start_ns + s.period_ns AS until_ns FROM s WHERE s.basis = 'period') s
-        ON s.source_id = k.source_id AND s.pid = k.pid AND s.device_id = k.device_id AND s.start_ns <= k.start_ns
-    WHERE k.start_ns < s.until_ns AND s.kind IN (SELECT w.kind FROM slow w)
-    GROUP BY ALL
+    SELECT n.id, any_value(n.kind), any_value(n.n), k.kernel_name_id, sum(k.duration_ns)::BIGINT
+    FROM (SELECT k.source_id, coalesce(k.pid, -1) AS pid, k.device_id, k.start_ns, k.duration_ns, k.kernel_name_id FROM kernel k WHERE k.run_id = run AND k.source_id IN (SELECT n.source_id FROM near n WHERE n.basis = 'period')) k
+    ASOF JOIN (SELECT n.id, n.kind, n.n, n.source_id, coalesce(n.pid, -1) AS pid, n.device_id, n.start_ns, n.until_ns FROM near n WHERE n.basis = 'period') n
+        ON n.source_id = k.source_id AND n.pid = k.pid AND n.device_id = k.device_id AND n.start_ns <= k.start_ns
+    WHERE k.start_ns < n.until_ns
+    GROUP BY n.id, k.kernel_name_id
 ), typical AS ( -- a step without the kernel has 0 of it
-    SELECT r.kind, r.kernel_name_id, list_median(list_resize(list(r.ns), any_value(r.n), 0)) AS ns FROM ran r GROUP BY ALL
-), kernel_excess AS (
-    SELECT r.id, r.kernel_name_id, r.ns - t.ns AS ns
-    FROM ran r JOIN slow w ON w.id = r.id JOIN typical t ON t.kind = r.kind AND t.kernel_name_id = r.kernel_name_id JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = r.kernel_name_id
-    WHERE r.ns > t.ns QUALIFY row_number() OVER (PARTITION BY r.id ORDER BY r.ns - t.ns DESC, n.name_hash) = 1
+    SELECT r.kind, r.kernel_name_id, list_median(list_resize(list(r.ns), any_value(r.n), 0)) AS ns FROM ran r GROUP BY r.kind, r.kernel_name_id
+), grown AS (
+    SELECT r.id, max(r.ns - t.ns) AS ns, arg_min(n.name, (t.ns - r.ns, n.name_hash)) AS kernel
+    FROM ran r JOIN typical t ON t.kind = r.kind AND t.kernel_name_id = r.kernel_name_id JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = r.kernel_name_id
+    WHERE r.ns > t.ns GROUP BY r.id
 )
-SELECT w.rank, s.nth, s.time_ns, s.time_ns - s.median_ns AS excess_ns, c.cause, c.ns AS cause_ns, s.stage, e.ns AS kernel_excess_ns, n.name AS kernel,
+SELECT w.rank, s.nth, s.time_ns, s.time_ns - s.median_ns AS excess_ns, c.cause, c.ns AS cause_ns, s.stage, g.ns AS kernel_excess_ns, g.kernel,
     s.median_ns, s.name, s.device_id AS device, s.time_basis, s.start_ns, s.basis, s.source_id, s.pid, s.range_id
 FROM slow w JOIN s ON s.id = w.id
 LEFT JOIN cause c ON c.id = w.id
-LEFT JOIN kernel_excess e ON e.id = w.id
-LEFT JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = e.kernel_name_id
+LEFT JOIN grown g ON g.id = w.id
 ORDER BY w.rank

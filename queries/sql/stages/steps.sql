@@ -41,18 +41,10 @@
 --   pid: process
 --   range_id: the range; NULL with the basis period
 
-WITH s AS (
-    SELECT row_number() OVER (PARTITION BY s.stage, s.source_id, s.pid, s.device_id ORDER BY s.start_ns, s.range_id) AS nth, s.stage, s.time_ns, s.busy_ns, s.idle_ns, s.launch_bound_ns, s.wait_ns, s.host_ns,
-        s.kernel_count, s.token_count, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns, s.is_warmup, s.name, s.device_id, s.time_basis, s.period_ns, s.cpu_ns, s.gpu_span_ns, s.between_ns,
-        s.call_ns, s.queued_ns, s.profiler_ns, s.unknown_ns, s.other_ns, s.memop_count, s.graph_count, s.start_ns, s.basis, s.source_id, s.pid, s.range_id
-    FROM _step(run, device := device, source := source) s
-    WHERE stage IS NULL OR s.stage = stage
-), q AS (
-    SELECT row_number() OVER (ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage) AS place, s FROM s
-)
-SELECT q.s.nth, q.s.stage, q.s.time_ns, q.s.busy_ns, q.s.idle_ns, q.s.launch_bound_ns, q.s.wait_ns, q.s.host_ns, q.s.kernel_count, q.s.token_count, q.s.token_time_ns, q.s.is_warmup, q.s.name,
-    q.s.device_id AS device, q.s.time_basis, q.s.period_ns, q.s.cpu_ns, q.s.gpu_span_ns, q.s.between_ns, q.s.call_ns, q.s.queued_ns, q.s.profiler_ns, q.s.unknown_ns, q.s.other_ns, q.s.memop_count, q.s.graph_count,
-    q.s.start_ns, q.s.basis, q.s.source_id, q.s.pid, q.s.range_id
-FROM q
-WHERE top = 0 OR q.place <= top
-ORDER BY q.place
+SELECT s.nth, s.stage, s.time_ns, s.busy_ns, s.idle_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, s.kernel_count, s.token_count, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns, s.is_warmup, s.name,
+    s.device_id AS device, s.time_basis, s.period_ns, s.cpu_ns, s.gpu_span_ns, s.between_ns, s.call_ns, s.queued_ns, s.profiler_ns, s.unknown_ns, s.other_ns, s.memop_count, s.graph_count,
+    s.start_ns, s.basis, s.source_id, s.pid, s.range_id
+FROM step s
+WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage)
+ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage
+LIMIT CASE WHEN top = 0 THEN 9223372036854775807 ELSE top END

@@ -1,7 +1,7 @@
 -- _collective_time: How long collectives ran within a pass of a stage on a GPU: alone, or while other kernels of the pass ran too. Of passes that launched some.
 -- grain: one pass on one GPU, and all kernels of a source on one GPU
 -- key: range_id, source_id, device_id
--- needs: kernel
+-- needs: collective
 -- columns:
 --   range_id BIGINT: the pass whose kernels are meant; 0: all kernels of the source
 --   source_id INTEGER: the source
@@ -11,29 +11,10 @@
 --   exposed_ns BIGINT: the part of it in which no other kernel of the pass ran
 --   overlapped_ns BIGINT: the part of it in which one did
 
--- Without collectives each join with kernel has an empty side, and costs nothing. Of other kernels only those that run at the time of a
--- collective matter; they are found before their ranges, since most captures have none.
-WITH name AS (
-    SELECT c.kernel_name_id FROM kernel_class c WHERE c.run_id = $run AND c.role = 'collective'
-), collective AS (
-    SELECT k.source_id, k.device_id, k.range_context_id, k.start_ns, k.start_ns + k.duration_ns AS end_ns
-    FROM kernel k JOIN name ON name.kernel_name_id = k.kernel_name_id
-    WHERE k.run_id = $run
-), upto AS (
-    SELECT c.source_id, c.device_id, c.start_ns, max(c.end_ns) OVER (PARTITION BY c.source_id, c.device_id ORDER BY c.start_ns) AS end_ns
-    FROM collective c
-), other AS ( -- none, unless there are collectives on the GPU
-    SELECT k.source_id, k.device_id, k.range_context_id, k.start_ns, k.start_ns + k.duration_ns AS end_ns
-    FROM kernel k JOIN (SELECT DISTINCT c.source_id, c.device_id FROM collective c) c ON c.source_id = k.source_id AND c.device_id = k.device_id
-    WHERE k.run_id = $run AND k.kernel_name_id NOT IN (SELECT name.kernel_name_id FROM name)
-), near AS (
-    SELECT o.source_id, o.device_id, o.range_context_id, o.start_ns, o.end_ns
-    FROM other o ASOF JOIN upto u ON u.source_id = o.source_id AND u.device_id = o.device_id AND u.start_ns < o.end_ns
-    WHERE u.end_ns > o.start_ns
-), work AS (
-    SELECT c.source_id, c.device_id, c.range_context_id, c.start_ns, c.end_ns, true AS is_collective FROM collective c
+WITH work AS (
+    SELECT c.source_id, c.device_id, c.range_context_id, c.start_ns, c.end_ns, true AS is_collective FROM collective c WHERE c.run_id = $run
     UNION ALL
-    SELECT n.source_id, n.device_id, n.range_context_id, n.start_ns, n.end_ns, false FROM near n
+    SELECT n.source_id, n.device_id, n.range_context_id, n.start_ns, n.end_ns, false FROM _collective_near n
 ), inside AS (
     SELECT x.range_context_id, x.range_id FROM range_context x JOIN stage_pass p ON p.run_id = x.run_id AND p.range_id = x.range_id WHERE x.run_id = $run
 ), own AS (
