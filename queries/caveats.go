@@ -46,11 +46,6 @@ func (a *Asker) about(ctx context.Context, topic string, args Args) ([]frame.Cav
 			return nil, err
 		}
 		stmt = fmt.Sprintf("SELECT %s AS topic, * FROM (%s) ORDER BY ALL", schema.Quote(topic), stmt)
-	} else if q, sentences := named(all, "_note-"+topic); sentences {
-		if stmt, err = q.Statement(q.taken(args)); err != nil {
-			return nil, err
-		}
-		stmt = fmt.Sprintf("SELECT %s AS topic, 'said' AS kind, note AS detail FROM (%s) ORDER BY ALL", schema.Quote(topic), stmt)
 	}
 	return once(a, a.known, stmt, func() ([]frame.Caveat, error) {
 		f, err := read(ctx, a.w, stmt)

@@ -157,6 +157,9 @@ func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, erro
 			return nil, err
 		}
 	}
+	if kinds := capturesOf(q); kinds != nil && args["source"] != "" && !slices.Contains(kinds, args["source"]) {
+		return nil, fmt.Errorf("query %s: %w: --source is %s or %s", q.Name, ErrBadArgument, strings.Join(kinds[:len(kinds)-1], ", "), kinds[len(kinds)-1])
+	}
 	f, err := read(ctx, a.w, stmt)
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", q.Name, plainError(err))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/schema"
 )
@@ -34,11 +35,16 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 		models["dtype"] = dtype
 	}
 	// Most of the time goes into planning, which DuckDB does with one thread a query.
-	f, err := NewAsker(w).AskAll(ctx, []Question{{Query: "layer-flops", Args: staticArgs(size, run.ID)}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run.ID}}, {Query: "model-bytes", Args: Args{"run": run.ID}}})
+	a := NewAsker(w)
+	f, err := a.AskAll(ctx, []Question{{Query: "layer-flops", Args: staticArgs(size, run.ID), Notes: frame.RowsOnly}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run.ID}}, {Query: "model-bytes", Args: Args{"run": run.ID}}})
 	if err != nil {
 		return nil, tooLarge(err)
 	}
-	return judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run.Name, Flops: f[0], Models: f[1], Layers: f[2], Bytes: f[3], Stored: func(model int64, perParam float64) (*float64, error) {
+	flops := *f[0]
+	if flops.Notes, err = a.Notes(ctx, staticArgs(size, run.ID), "model"); err != nil { // alone: a warehouse in memory has no stored ones
+		return nil, err
+	}
+	return judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run.Name, Flops: &flops, Models: f[1], Layers: f[2], Bytes: f[3], Stored: func(model int64, perParam float64) (*float64, error) {
 		f, err := read(ctx, w, fmt.Sprintf(`SELECT CASE WHEN NOT m.is_unknown THEN m.plain_parameter_count * %g + m.packed_bytes END::DOUBLE AS bytes FROM model_size m WHERE m.run_id = %s AND m.model_id = %d`,
 			perParam, schema.Quote(run.ID), model))
 		if err != nil || len(f.Rows) == 0 {

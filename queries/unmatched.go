@@ -106,6 +106,17 @@ func counts(q Query) string {
 	return timelines
 }
 
+// capturesOf are the kinds of captures that a query chooses among; nil where it does not.
+func capturesOf(q Query) []string {
+	switch {
+	case !slices.ContainsFunc(q.Params, func(p Param) bool { return p.Name == "source" }):
+		return nil
+	case counts(q) == operators:
+		return []string{"torch", "nsys", "key_averages"}
+	}
+	return []string{"nsys", "torch"}
+}
+
 // counted is the SQL of the sources that a query with these arguments counts.
 func counted(relation string, args Args) (string, error) {
 	all, err := All()

@@ -66,9 +66,9 @@ var load = sync.OnceValues(func() (map[string]*fact, error) {
 		}
 		all[base] = &fact{File: f, step: strings.HasPrefix(base, "_")}
 	}
-	for name, f := range all {
+	for _, f := range all {
 		if f.Into != "" && all[f.Into] == nil {
-			return nil, fmt.Errorf("%s gives rows of %s, which no file defines", name, f.Into)
+			return nil, fmt.Errorf("%s gives rows of %s, which no file defines", f.Name, f.Into)
 		}
 		for _, m := range from.FindAllStringSubmatch(comment.ReplaceAllString(f.Body, ""), -1) {
 			if all[m[1]] != nil && !slices.Contains(f.reads, m[1]) {
@@ -185,11 +185,11 @@ func (d *derivation) put(f *fact) error {
 	if err := d.make(f); err != nil {
 		return err
 	}
-	run := d.run + " AS run_id, "
+	what := d.run + " AS run_id, *"
 	if f.step {
-		run = ""
+		what = "*"
 	}
-	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s* FROM (\n%s\n)", cmp.Or(f.Into, f.Name), run, strings.ReplaceAll(f.Body, "$run", d.run)))
+	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s FROM (\n%s\n)", cmp.Or(f.Into, f.Name), what, strings.ReplaceAll(f.Body, "$run", d.run)))
 	if err != nil {
 		return fmt.Errorf("derive %s: %w", f.Name, err)
 	}

@@ -80,7 +80,7 @@ func askFindings(ctx context.Context, a *queries.Asker, run schema.Run, args que
 	r = &judge.Report{Name: run.Name, Source: args["source"], Frames: map[string]*frame.Frame{}}
 	first := queries.Question{Query: "findings", Args: args}
 	if apart {
-		first.Notes = func(kind string) bool { return !slices.Contains(spanNotes, kind) }
+		first.Notes = func(topic string) bool { return !slices.Contains(spanNotes, topic) }
 		if spans, err = a.Notes(ctx, args, spanNotes...); err != nil {
 			return nil, nil, err
 		}

@@ -212,7 +212,37 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("%s name, and which one was launched is unknown: %s", count(total(alike), "kernel of the most time is left out because several functions share its", "kernels of the most time are left out because several functions share their"), names(alike, 3, object))
 	},
 
-	"said": func(c C, _ []C) string { return c.Detail },
+	// What findings are about, and what their rules could not judge.
+	"work-outside-passes":          says("no rule was tried: findings of a run with measured passes are about these passes only"),
+	"stage-without-work":           says("no rule was tried: the stage has no device work in measured passes"),
+	"measured-passes-without-work": says("no rule was tried: the measured passes have no device work"),
+	"nothing-to-judge":             says("no rule was tried: there is no device work"),
+	"no-measured-passes":           says("the run has no measured passes of a stage: findings are about all its device work, loading and warm-up included"),
+	"part-of-busy-time": func(c C, _ []C) string {
+		return fmt.Sprintf("findings are about the measured passes of stages: %s of the time in which the GPUs were busy", share(c.TimeNs, c.OfTimeNs))
+	},
+	"idle-by-profiler": func(c C, _ []C) string {
+		return fmt.Sprintf("in %s of these spans a GPU was idle while the profiler itself was at work: that is no finding", share(c.TimeNs, c.OfTimeNs))
+	},
+	"idle-before-unknown-launch": func(c C, _ []C) string {
+		return fmt.Sprintf("in %s of these spans a GPU was idle before work whose launch was not captured: no rule can say why", share(c.TimeNs, c.OfTimeNs))
+	},
+	"rules-without-profiled-kernels": says("below-roof and low-occupancy could not be tried: the run has no kernels profiled by Nsight Compute, or the timeline has none of these"),
+	"rules-without-sms":              says("small-grids and wave-tail could not be tried on every GPU: the capture does not give its SMs or their limits"),
+	"rules-without-sm-limits":        says("wave-tail could not be tried on every GPU: the capture does not give the limits of its SMs"),
+	"kernels-without-grid": func(c C, _ []C) string {
+		return fmt.Sprintf("small-grids and wave-tail could not be tried on %s: the capture does not give the grid", count(c.Count, "kernel"))
+	},
+	"copies-without-memory": func(c C, _ []C) string {
+		return fmt.Sprintf("pageable-copies could not be tried on %s to the GPU: the capture does not give the kind of memory", count(c.Count, "copy", "copies"))
+	},
+	"clocks-of-other-gpus": says("throttling could not be tried: the clocks were not sampled on the counted GPUs while their timeline was captured"),
+	"clocks-not-sampled":   says("throttling could not be tried: the run has no samples of clocks, which prof capture takes"),
+	"savings-overlap":      says("savings overlap and do not add up: taking one away changes the others"),
+	"launches-slowed": func(c C, _ []C) string {
+		return fmt.Sprintf("the workload took %.0f %% longer under Nsight Systems than alone, mostly in launches: there is less launch-bound idle time without it", 100*c.Ratio)
+	},
+	"launches-slowed-unmeasured": says("tracing makes each launch longer, so there is less launch-bound idle time without it; prof capture --baseline measures how much"),
 
 	// What was asked, and the rows themselves.
 	"faulty-row": func(c C, _ []C) string { return c.Subject + ": " + c.Detail },

@@ -19,7 +19,7 @@
 WITH way AS ( -- what may be asked for, also of a run that has none of it
     SELECT x.kind AS capture, x.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run), 'nsys') AS is_counted FROM (VALUES ('nsys'), ('torch')) x(kind)
 ), counted AS (
-    SELECT t.source_id, t.kind, s.form FROM timeline t JOIN source s ON s.run_id = t.run_id AND s.source_id = t.source_id WHERE t.run_id = $run
+    SELECT t.source_id, t.kind, s.form, s.path FROM timeline t JOIN source s ON s.run_id = t.run_id AND s.source_id = t.source_id WHERE t.run_id = $run
 ), worked AS (
     SELECT DISTINCT c.kind FROM (SELECT DISTINCT k.source_id FROM kernel_duration k WHERE k.run_id = $run) k JOIN counted c ON c.source_id = k.source_id
 ), repeated AS (
@@ -50,6 +50,11 @@ SELECT 'timelines' AS topic, 'two-timelines' AS kind, w.capture, w.is_counted, w
 FROM way w WHERE EXISTS (SELECT 1 FROM counted c WHERE c.kind = 'nsys') AND EXISTS (SELECT 1 FROM counted c WHERE c.form = 'torch-trace')
 UNION ALL BY NAME
 SELECT 'timelines' AS topic, 'several-repeats' AS kind, w.capture, w.is_counted, r.n AS item_count FROM way w JOIN repeated r ON r.kind = w.capture WHERE r.n > 1
+UNION ALL BY NAME
+SELECT 'step' AS topic, 'steps-by-recurrence' AS kind, w.capture, w.is_counted, c.path AS subject
+FROM way w JOIN counted c ON c.kind = w.capture WHERE c.source_id NOT IN (SELECT x.source_id FROM step x WHERE x.run_id = $run AND x.basis = 'range')
+UNION ALL BY NAME
+SELECT 'skew' AS topic, 'no-matched-collective' AS kind, w.capture, w.is_counted FROM way w WHERE w.capture NOT IN (SELECT c.kind FROM counted c JOIN rank_wait r ON r.run_id = $run AND r.source_id = c.source_id AND r.rank_count > 1 AND r.start_ns IS NOT NULL)
 UNION ALL BY NAME
 SELECT 'stage' AS topic, 'no-stage' AS kind, w.capture, w.is_counted, coalesce(r.n, 0) AS item_count
 FROM way w LEFT JOIN ranges r ON r.kind = w.capture WHERE coalesce(r.staged, 0) = 0 AND NOT EXISTS (SELECT 1 FROM profiled p WHERE p.staged > 0)
