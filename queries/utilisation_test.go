@@ -145,9 +145,7 @@ func TestUtilisationUnknown(t *testing.T) {
 	loadFacts(t, w, ingest.Options{Name: "bare"}, "../testdata/nsys/kernels/kernels.sqlite.gz")
 	change := func(stmts ...string) {
 		for _, s := range stmts {
-			if _, err := w.DB.ExecContext(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			exec(t, w, s)
 		}
 	}
 	for _, c := range []struct {
@@ -312,7 +310,7 @@ func TestUtilisationDoubts(t *testing.T) {
 	exec(t, w, "UPDATE model SET dtype = 'bf16'")
 	busy, _ := ratio(queries.Args{"time_basis": "gpu_busy"})
 	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device WHERE range_id = (SELECT max(p.range_id) FROM _stage_pass(_run_id('llama')) p WHERE p.stage = 'decode')")
-	unknown("one GPU of those that one pass used", "what part of their operations is that of one is not known", queries.Args{"device": "0"})
+	unknown("one GPU of those that one pass used", "what part of their operations one GPU did is unknown", queries.Args{"device": "0"})
 	exec(t, w, "DELETE FROM range_device WHERE device_id = 1")
 	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device")
 	exec(t, w, "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device")
@@ -320,7 +318,7 @@ func TestUtilisationDoubts(t *testing.T) {
 	near("two GPUs over the same span", v, one/2)
 	v, _ = ratio(queries.Args{"time_basis": "gpu_busy"})
 	near("two GPUs, both busy", v, busy/2)
-	unknown("one GPU of two", "what part of their operations is that of one is not known", queries.Args{"device": "1"})
+	unknown("one GPU of two", "what part of their operations one GPU did is unknown", queries.Args{"device": "1"})
 	exec(t, w, "DELETE FROM range_device WHERE device_id = 1")
 	exec(t, w, "UPDATE path_stage SET note = 'vision', note_path_id = path_id, stage = NULL, stage_path_id = NULL WHERE path_id IN (SELECT p.path_id FROM range_path p WHERE p.name LIKE 'repeat%' AND p.depth = 1)")
 	exec(t, w, "UPDATE model_layer SET part = 'vit', view = 'image', scope = 'position', position_count = 1 WHERE scope = 'logit'")
