@@ -339,7 +339,7 @@ func TestTrendRows(t *testing.T) {
 	}
 	// Utilisation is by the peaks of today; a pass above the peak is an error in what was given.
 	for peak, want := range map[string]string{"5e14": "[0.5]", "2e14": "[<nil>]"} {
-		run(t, w, "UPDATE device_peak SET flop_per_s = "+peak+" WHERE device = 'GPU' AND resource = 'tensor_bf16'")
+		exec(t, w, "UPDATE device_peak SET flop_per_s = "+peak+" WHERE device = 'GPU' AND resource = 'tensor_bf16'")
 		if got := rows(t, w, "SELECT value FROM trend(stage := 'decode', metric := 'mfu_ratio') WHERE run = 'run-01'"); len(got) != 1 || got[0] != want {
 			t.Errorf("with a peak of %s: %s, want %s", peak, got, want)
 		}

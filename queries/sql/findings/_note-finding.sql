@@ -24,7 +24,7 @@ UNION ALL
 SELECT format('in {:.1f} % of these spans a GPU was idle before work whose launch was not captured: no rule can say why', 100 * own.unknown_ns / own.span_ns) FROM own WHERE own.span_ns > 0 AND own.unknown_ns >= 0.01 * own.span_ns
 UNION ALL
 SELECT 'below-roof and low-occupancy could not be tried: the run has no kernels profiled by Nsight Compute, or the timeline has none of these'
-FROM whole WHERE whole.parts > 0 AND NOT EXISTS (SELECT 1 FROM _ncu_name(run, source := source) n WHERE n.timeline_name_id IS NOT NULL)
+FROM whole WHERE whole.parts > 0 AND NOT EXISTS (SELECT 1 FROM ncu_match n WHERE n.run_id = run AND _is_asked(n.kind, n.is_counted, source) AND n.timeline_name_id IS NOT NULL)
 UNION ALL
 SELECT CASE WHEN gpu.is_small_unknown IS DISTINCT FROM false THEN 'small-grids and wave-tail' ELSE 'wave-tail' END || ' could not be tried on every GPU: the capture does not say its SMs or what they hold'
 FROM gpu CROSS JOIN whole WHERE whole.parts > 0 AND (gpu.is_small_unknown OR gpu.is_wave_unknown) IS DISTINCT FROM false
