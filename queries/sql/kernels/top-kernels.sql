@@ -66,7 +66,12 @@ WITH named AS (
         list_sum(list(m.roof_ratio * g.total_ns ORDER BY m.roof_ratio * g.total_ns)) / sum(g.total_ns) FILTER (m.roof_ratio IS NOT NULL) AS roof_ratio,
         list_sum(list(m.occupancy_ratio * g.total_ns ORDER BY m.occupancy_ratio * g.total_ns)) / sum(g.total_ns) FILTER (m.occupancy_ratio IS NOT NULL) AS occupancy_ratio,
         sum(m.launches)::BIGINT AS profiled_count, sum(g.total_ns)::BIGINT AS profiled_ns
-    FROM _timeline_grid(run, stage := stage, device := device, source := source) g
+    FROM (
+        SELECT t.kernel_name_id, t.grid, t.block, sum(t.total_ns)::BIGINT AS total_ns
+        FROM ncu_timeline t
+        WHERE t.run_id = run AND _is_asked(t.kind, t.is_counted, source) AND (device IS NULL OR t.device_id = device) AND (stage IS NULL OR t.stage = stage)
+        GROUP BY t.kernel_name_id, t.grid, t.block
+    ) g
     JOIN _ncu_class(run, stage := stage, source := source) m ON m.timeline_name_id = g.kernel_name_id AND m.grid = g.grid AND m.block = g.block
     JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = g.kernel_name_id
     LEFT JOIN kernel_class c ON c.run_id = run AND c.kernel_name_id = g.kernel_name_id

@@ -9,10 +9,10 @@
 --   object: what else it names
 --   item_count: how many
 
-WITH spent AS ( -- by name first: a run has millions of kernels of a hundred names
-    SELECT k.kernel_name_id, sum(k.duration_ns) AS ns FROM kernel k
-    WHERE k.run_id = run AND k.source_id IN (SELECT s.source_id FROM source s WHERE s.run_id = run AND s.kind = 'nsys')
-    GROUP BY k.kernel_name_id
+WITH spent AS (
+    SELECT w.kernel_name_id, sum(w.sum_ns) AS ns FROM work_sum w JOIN timeline t ON t.run_id = w.run_id AND t.source_id = w.source_id
+    WHERE w.run_id = run AND w.kind = 'kernel' AND t.kind = 'nsys'
+    GROUP BY w.kernel_name_id
 ), named AS (
     SELECT n.short_name, row_number() OVER (ORDER BY x.ns DESC, n.name) AS place, (SELECT count(*) FROM kernel_symbol y WHERE y.run_id = run AND y.kernel_name_id = x.kernel_name_id) AS symbols
     FROM spent x JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = x.kernel_name_id
