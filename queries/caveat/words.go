@@ -212,6 +212,38 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("%s name, and which one was launched is unknown: %s", count(total(alike), "kernel of the most time is left out because several functions share its", "kernels of the most time are left out because several functions share their"), names(alike, 3, object))
 	},
 
+	// Findings.
+	"untried-outside-passes": says("no rule was tried: findings of a run with measured passes are of these passes, and what is outside them is not judged"),
+	"untried-stage":          says("no rule was tried: the stage has no device work in measured passes to judge"),
+	"untried-passes":         says("no rule was tried: the measured passes have no device work to judge"),
+	"untried-all":            says("no rule was tried: there is no device work to judge"),
+	"findings-of-all-work":   says("the run has no measured passes of a stage: findings are of all its device work, loading and warm-up included"),
+	"findings-of-passes": func(c C, _ []C) string {
+		return fmt.Sprintf("findings are of the measured passes of stages, which hold %.1f %% of the time in which the GPUs were busy", 100*c.Ratio)
+	},
+	"idle-of-profiler": func(c C, _ []C) string {
+		return fmt.Sprintf("in %.1f %% of these spans a GPU was idle while the profiler itself was at work: that is no finding", 100*c.Ratio)
+	},
+	"idle-before-unknown-launch": func(c C, _ []C) string {
+		return fmt.Sprintf("in %.1f %% of these spans a GPU was idle before work whose launch was not captured: no rule can say why", 100*c.Ratio)
+	},
+	"rules-without-profile": says("below-roof and low-occupancy could not be tried: the run has no kernels profiled by Nsight Compute, or the timeline has none of these"),
+	"rules-without-sms":     says("small-grids and wave-tail could not be tried on every GPU: the capture does not say its SMs or what they hold"),
+	"rules-without-limits":  says("wave-tail could not be tried on every GPU: the capture does not say its SMs or what they hold"),
+	"kernels-without-grid": func(c C, _ []C) string {
+		return fmt.Sprintf("small-grids and wave-tail could not be tried on %s: the capture does not say the grid", count(c.Count, "kernel"))
+	},
+	"copies-without-memory": func(c C, _ []C) string {
+		return fmt.Sprintf("pageable-copies could not be tried on %s to the GPU: the capture does not say from what memory", count(c.Count, "copy", "copies"))
+	},
+	"clocks-of-others": says("throttling could not be tried: the samples of clocks are not of the counted GPUs while their timeline was captured"),
+	"no-clocks":        says("throttling could not be tried: the run has no samples of clocks, which prof capture takes"),
+	"savings-overlap":  says("savings overlap and do not add up: taking one away changes the others"),
+	"launches-slowed": func(c C, _ []C) string {
+		return fmt.Sprintf("the workload took %.0f %% longer under Nsight Systems than alone, which is most felt in launches: launch-bound idle is less without it", 100*c.Ratio)
+	},
+	"launches-slowed-unmeasured": says("tracing makes each launch longer, so that launch-bound idle is less without it; prof capture --baseline measures by how much"),
+
 	"said": func(c C, _ []C) string { return c.Detail },
 
 	// What was asked, and the rows themselves.
