@@ -28,4 +28,3 @@ UNION ALL
 SELECT e.memory_id, e.source_id, e.pid, e.device_type, e.device_id, 0, e.first_ns, 0, 0, e.allocated_bytes - e.alloc_bytes + e.free_bytes, e.reserved_bytes, NULL, e.first_ns, e.last_ns
 FROM e
 WHERE e.nth = 1
-ORDER BY source_id, pid, device_type, device_id, nth
