@@ -38,7 +38,7 @@ type Query struct {
 	Columns [][2]string // name and meaning
 	// Optional are columns, each with the BOOLEAN parameter without which it has no values and is not shown.
 	Optional [][2]string
-	Notes    []string // kinds of run notes that belong beside the rows
+	Notes    []string // topics of the caveats that belong with the rows
 	Body     string   // the SELECT
 	Private  bool     // a building block of other queries
 	Scalar   bool     // gives one value and not rows
@@ -160,7 +160,7 @@ func (Relations) Definitions() ([]schema.Definition, error) {
 	return inOrder(out), nil
 }
 
-// DefinitionsFor are the relations that the named queries and their notes need, in the order in which they can be made.
+// DefinitionsFor are the relations that the named queries and their caveats need, in the order in which they can be made.
 func DefinitionsFor(names ...string) ([]schema.Definition, error) {
 	all, err := All()
 	if err != nil {
@@ -189,8 +189,8 @@ func DefinitionsFor(names ...string) ([]schema.Definition, error) {
 			return nil, err
 		}
 		list := []Query{q}
-		for _, kind := range append(slices.Clone(q.Notes), "source") {
-			if own, found := named(all, "_note-"+kind); found {
+		for _, topic := range q.Notes {
+			if own, found := named(all, "_caveat-"+topic); found {
 				list = append(list, own)
 			}
 		}

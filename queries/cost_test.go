@@ -128,7 +128,7 @@ func TestCostCentresOf(t *testing.T) {
 		}
 	}
 	exec(t, w, "DELETE FROM device_time")
-	if f := query(t, w, "cost-centres", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for the time of GPUs") {
+	if f := query(t, w, "cost-centres", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for GPU time") {
 		t.Errorf("of a run stored without accounting: %v, %q", f.Rows, f.Notes)
 	}
 }

@@ -17,7 +17,8 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 		t.Helper()
 		made(t, w)
 		exec(t, w, strings.Join(append(stmts, ran(1, 1, 0, 10, 200, "")), ";\n"))
-		all, err := queries.Notes(t.Context(), w, queries.Args{"run": findingRun}, "finding-span", "accounting", "finding")
+		derived(t, w)
+		all, err := asker(t, w).Notes(t.Context(), queries.Args{"run": runID(t, w, findingRun)}, "finding-span", "accounting", "finding")
 		if err != nil {
 			t.Fatal(err)
 		}

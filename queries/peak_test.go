@@ -117,7 +117,7 @@ func TestUnknownDevice(t *testing.T) {
 	if len(f.Rows) != 1 || f.Rows[0][f.Index("device")] != "(unknown)" || f.Rows[0][f.Index("resource")] != nil || f.Rows[0][f.Index("computed_flop_per_s")] != nil {
 		t.Errorf("without a name: %v", f.Rows)
 	}
-	if len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "does not say which GPU") {
+	if len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "does not name its GPU") {
 		t.Errorf("without a name: %q", f.Notes)
 	}
 }

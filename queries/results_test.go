@@ -71,11 +71,10 @@ var newest = sync.OnceValue(func() map[string]int {
 })
 
 // elsewhere are queries that give no row of the captures here, and the tests that hold them.
-var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "_note-flop": "TestFP16Apart", "_note-timelines": "TestTwoTimelines",
-	"_note-source": "TestPartial", "_note-peak": "TestUnknownDevice", "_note-workload": "TestPassFacts", "_annotation": "TestAnnotations",
+var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "_caveat-flop": "TestFP16Apart",
+	"_caveat-peak": "TestUnknownDevice", "_annotation": "TestAnnotations",
 	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture", "sample-series": "TestSampleSeries",
-	"_capture-doubt": "TestCapture", "_note-throttle": "TestCapture", "_note-overhead": "TestCapture", "_note-samples": "TestCapture", "_note-plan": "TestPlan",
-	"_note-accounting": "TestAccountingOf", "_finding-throttling": "TestFindings", "inputs": "TestRunDetails",
+	"_caveat-plan": "TestPlan", "_finding-throttling": "TestFindings", "inputs": "TestRunDetails",
 	"stage-samples": "TestFacts", "pass-work": "TestFacts",
 	"trend": "TestTrendRows", "trend-work": "TestTrendRows", "run-noise": "TestRunNoise", "run-conditions": "TestConditions", "_condition-sample": "TestConditions", "_condition-precision": "TestConditionsOfWork"}
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/schema"
 )
@@ -136,17 +137,17 @@ func parseScaled(text string) (float64, error) {
 
 // Run runs a query on a run that is named by any reference; the statement shown has its id.
 func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*frame.Frame, error) {
-	return run(ctx, w, q, args, Notes)
+	return NewAsker(w).Run(ctx, q, args)
 }
 
-// run is Run with the notes from elsewhere.
-func run(ctx context.Context, w *schema.Warehouse, q Query, args Args, notes func(context.Context, *schema.Warehouse, Args, ...string) ([]string, error)) (*frame.Frame, error) {
+// Run is the function of that name, with caveats that were asked before.
+func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, error) {
 	stmt, err := q.Statement(args)
 	if err != nil {
 		return nil, err
 	}
 	if ref := args["run"]; q.TakesRun() && !isRunID.MatchString(ref) {
-		named, err := w.Resolve(ctx, ref)
+		named, err := a.w.Resolve(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +157,7 @@ func run(ctx context.Context, w *schema.Warehouse, q Query, args Args, notes fun
 			return nil, err
 		}
 	}
-	f, err := read(ctx, w, stmt)
+	f, err := read(ctx, a.w, stmt)
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", q.Name, plainError(err))
 	}
@@ -168,18 +169,25 @@ func run(ctx context.Context, w *schema.Warehouse, q Query, args Args, notes fun
 	for i := range f.Columns {
 		f.Columns[i].Doc = docs[f.Columns[i].Name]
 	}
-	if len(q.Notes) > 0 {
+	topics := q.Notes
+	if len(topics) > 0 {
 		// Whatever a query counts, what is missing from its sources is missing from it.
-		if f.Notes, err = notes(ctx, w, args, append(slices.Clone(q.Notes), "source")...); err != nil {
+		topics = append(slices.Clone(topics), "source")
+	}
+	list := faults(f)
+	if len(f.Rows) == 0 && q.TakesRun() {
+		if list, err = unmatched(ctx, a.w, q, args); err != nil {
 			return nil, err
 		}
+		if len(list) == 0 && !q.needsNoTimeline() {
+			topics = append([]string{"timeline"}, topics...)
+		}
 	}
-	f.Notes = append(f.Faults(), f.Notes...)
-	if len(f.Rows) == 0 && q.TakesRun() {
-		var why []string
-		why, err = unmatched(ctx, w, q, args)
-		f.Notes = append(why, f.Notes...)
+	about, err := a.caveats(ctx, args, topics)
+	if err != nil {
+		return nil, err
 	}
+	f.Caveats, f.Notes, err = caveat.Word(append(list, about...))
 	return f, err
 }
 

@@ -286,8 +286,8 @@ func testTwoNotes(t *testing.T, alone, copied, now map[string]*frame.Frame) {
 		}
 		want, wantCopy := slices.Clone(alone[name].Notes), slices.Clone(alone[name].Notes)
 		if takesSource(q) {
-			const both = "the run has a timeline of Nsight Systems and one of the PyTorch profiler; this counts the "
-			want, wantCopy = append(want, both+"former: --source torch for the other"), append(wantCopy, both+"latter: --source nsys for the other")
+			const both = "the run has two timelines, of Nsight Systems and of the PyTorch profiler; this counts that of "
+			want, wantCopy = append(want, both+"Nsight Systems (--source torch for the other)"), append(wantCopy, both+"the PyTorch profiler (--source nsys for the other)")
 		}
 		check := func(got, want []string) {
 			t.Helper()

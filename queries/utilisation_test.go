@@ -159,7 +159,7 @@ func TestUtilisationUnknown(t *testing.T) {
 		note   string
 	}{
 		{"no model", nil, nil, queries.Args{"run": "bare"}, []string{"flop", "mfu_ratio", "mbu_ratio"}, "the run has no model"},
-		{"precision without a peak", nil, nil, queries.Args{"run": "llama", "compute": "fp4"}, []string{"peak_flop_per_s", "mfu_ratio"}, "device_peak has no dense peak of NVIDIA H200 for fp4"},
+		{"precision without a peak", nil, nil, queries.Args{"run": "llama", "compute": "fp4"}, []string{"peak_flop_per_s", "mfu_ratio"}, "device_peak has no dense fp4 peak for NVIDIA H200"},
 		{"unknown device", []string{"UPDATE device SET name = 'NVIDIA H201'"}, []string{"UPDATE device SET name = 'NVIDIA H200'"}, queries.Args{"run": "llama"},
 			[]string{"peak_flop_per_s", "mfu_ratio", "mbu_ratio"}, "NVIDIA H201 is not in device_peak"},
 		{"nameless device", []string{"UPDATE device SET name = NULL"}, []string{"UPDATE device SET name = 'NVIDIA H200'"}, queries.Args{"run": "llama"},
@@ -246,7 +246,7 @@ func TestVisionUtilisation(t *testing.T) {
 		{workload.Pass{Images: count(0)}, int64(0), ""},
 		{workload.Pass{Images: count(2), Crops: count(3)}, 2 * (int64(1139967033344) + 3*388149837824), ""},
 		{workload.Pass{Images: count(2)}, nil, "how many crops the images have"},
-		{workload.Pass{}, nil, "how many images the prompts have is not known"},
+		{workload.Pass{}, nil, "how many images the prompts have is unknown"},
 	} {
 		c.pass.Prefill, c.pass.Decode = count(681), count(16)
 		run := fmt.Sprintf("r%d", i)

@@ -4,6 +4,7 @@
 package derive
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -34,7 +35,7 @@ func (facts Facts) fills(f *fact) bool {
 	return facts.Only == nil || slices.Contains(facts.Only, f.Name)
 }
 
-// fact is one file: a table, or a step towards others whose rows are dropped when all is stored.
+// fact is one file: a table, more rows of one, or a step towards others whose rows are dropped when all is stored.
 type fact struct {
 	sqlfile.File
 	step  bool
@@ -65,7 +66,10 @@ var load = sync.OnceValues(func() (map[string]*fact, error) {
 		}
 		all[base] = &fact{File: f, step: strings.HasPrefix(base, "_")}
 	}
-	for _, f := range all {
+	for name, f := range all {
+		if f.Into != "" && all[f.Into] == nil {
+			return nil, fmt.Errorf("%s gives rows of %s, which no file defines", name, f.Into)
+		}
 		for _, m := range from.FindAllStringSubmatch(comment.ReplaceAllString(f.Body, ""), -1) {
 			if all[m[1]] != nil && !slices.Contains(f.reads, m[1]) {
 				f.reads = append(f.reads, m[1])
@@ -94,7 +98,7 @@ func (facts Facts) Tables() ([]schema.Table, error) {
 	}
 	var out []schema.Table
 	for _, f := range all {
-		if f.step {
+		if f.step || f.Into != "" {
 			continue
 		}
 		t := schema.Table{Name: f.Name, Doc: fmt.Sprintf("%s Grain: %s. Key: run_id, %s.", f.Doc, f.Grain, f.Key), Columns: []schema.TableColumn{{Name: "run_id", Type: "UUID NOT NULL", Doc: "the run"}}}
@@ -181,16 +185,11 @@ func (d *derivation) put(f *fact) error {
 	if err := d.make(f); err != nil {
 		return err
 	}
-	names := make([]string, len(f.Columns))
-	for i, c := range f.Columns {
-		names[i] = fmt.Sprintf("%q", c.Name)
-	}
-	list := strings.Join(names, ", ")
-	into, from := fmt.Sprintf("%s (run_id, %s)", f.Name, list), d.run+", "+list
+	run := d.run + " AS run_id, "
 	if f.step {
-		into, from = f.Name, list
+		run = ""
 	}
-	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s SELECT %s FROM (\n%s\n)", into, from, strings.ReplaceAll(f.Body, "$run", d.run)))
+	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s* FROM (\n%s\n)", cmp.Or(f.Into, f.Name), run, strings.ReplaceAll(f.Body, "$run", d.run)))
 	if err != nil {
 		return fmt.Errorf("derive %s: %w", f.Name, err)
 	}

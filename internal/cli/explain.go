@@ -71,9 +71,9 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	return p.print(c, f)
 }
 
-// spanNotes are the kinds of notes that say what work findings are about, and whether its passes can be compared. Where findings are written for
+// spanNotes are the topics that say what work findings are about, and whether its passes can be compared. Where findings are written for
 // people they stand first.
-var spanNotes = []string{"finding-span", "accounting", "pass"}
+var spanNotes = []string{"finding-span", "accounting", "pass", "throttle"}
 
 // askFindings asks for findings, and what they are fitted to; spans are the notes that are to stand apart.
 func askFindings(ctx context.Context, a *queries.Asker, run schema.Run, args queries.Args, apart bool) (r *judge.Report, spans []string, err error) {

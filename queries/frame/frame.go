@@ -3,7 +3,6 @@
 package frame
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -64,7 +63,8 @@ type Frame struct {
 	SQL     string // the statement that gives these rows in any DuckDB client
 	Columns []Column
 	Rows    [][]any // each as long as Columns; string, int64, float64, bool or nil
-	Notes   []string
+	Caveats []Caveat
+	Notes   []string // what a reader must know: the words of the caveats
 }
 
 // Index gives the position of a column by name, or -1.
@@ -139,19 +139,4 @@ func (r Record) Count(column string) int64 {
 		return *n
 	}
 	return 0
-}
-
-// Faults gives what the rows say is wrong with themselves, in a column of that name, as notes.
-func (f *Frame) Faults() []string {
-	at := f.Index("fault")
-	if at < 0 {
-		return nil
-	}
-	var notes []string
-	for _, r := range f.Rows {
-		if r[at] != nil {
-			notes = append(notes, fmt.Sprintf("%v: %v", r[0], r[at]))
-		}
-	}
-	return notes
 }

@@ -15,11 +15,11 @@ type Args map[string]string
 type Question struct {
 	Query string // the newest of that name
 	Args  Args   // those that it does not take are passed over
-	// Notes picks the kinds of notes that are wanted; nil takes all. Notes often take longer than the rows.
-	Notes func(kind string) bool
+	// Notes picks the topics of caveats that are wanted, beside what is missing from the run's sources; nil takes all.
+	Notes func(topic string) bool
 }
 
-// RowsOnly picks no notes.
+// RowsOnly picks no topics.
 func RowsOnly(string) bool { return false }
 
 // Asker answers questions about the runs of a warehouse. Nobody may change the frames that it gives.

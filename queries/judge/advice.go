@@ -80,7 +80,7 @@ func (s *summariser) missing() []Advice {
 	if operators := s.r.Frame("top-operators"); !s.kinds["torch"] && (operators == nil || len(operators.Rows) == 0) {
 		add("capture with the PyTorch profiler too", "which operators of PyTorch the time belongs to is not known", capture+" --tools nsys,torch -- CMD...")
 	}
-	if f := s.r.Frame("overhead"); hasTimeline && !s.isAMD && (f == nil || len(f.Rows) == 0 || strings.Contains(strings.Join(f.Notes, "\n"), "--baseline")) {
+	if f := s.r.Frame("overhead"); hasTimeline && !s.isAMD && (f == nil || len(f.Rows) == 0 || f.Warns("overhead-without-baseline")) {
 		add("measure what profiling costs with passes without a profiler", "how much longer the work takes while it is watched is not known", capture+" --baseline -- CMD...")
 	}
 	return out[:min(len(out), 3)]

@@ -116,7 +116,7 @@ func (s *summariser) readParts() error {
 	return err
 }
 
-// readUtilisation reads mfu. Notes that stages does not have are about utilisation: why it is not known, or what is wrong with it.
+// readUtilisation reads mfu.
 func (s *summariser) readUtilisation() error {
 	s.use = map[string]utilisation{}
 	list, err := s.rows("mfu", "stage", "mfu_ratio", "mbu_ratio", "precision", "convention", "part_of", "fault")
@@ -138,15 +138,11 @@ func (s *summariser) readUtilisation() error {
 	return err
 }
 
-// utilisationNotes are the notes of mfu that stages has not too, but for those that say what was wrong with a row.
+// utilisationNotes say why utilisation is not known, or what it rests on.
 func (s *summariser) utilisationNotes() []string {
 	f := s.r.Frame("mfu")
 	if f == nil {
 		return nil
 	}
-	known := f.Faults()
-	if stages := s.r.Frame("stages"); stages != nil {
-		known = append(known, stages.Notes...)
-	}
-	return slices.DeleteFunc(slices.Clone(f.Notes), func(n string) bool { return slices.Contains(known, n) })
+	return f.Said("mfu")
 }

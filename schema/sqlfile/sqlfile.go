@@ -37,8 +37,9 @@ type File struct {
 	Key     string // columns that identify a row
 	Params  []Param
 	Columns []Column
-	Notes   []string // kinds of caveats that belong with the rows
+	Notes   []string // topics of the caveats that belong with the rows
 	Needs   []string // tables without rows of which there is nothing to give
+	Into    string   // the relation that its rows are added to, which documents them; "" where they are one of their own
 	Scalar  bool     // one value and not rows
 	Body    string   // the SELECT
 }
@@ -63,7 +64,7 @@ func Parse(name, text string) (File, error) {
 	if err := f.parseHeader(lines[1:]); err != nil {
 		return File{}, err
 	}
-	if f.Grain == "" || f.Key == "" || len(f.Columns) == 0 {
+	if f.Into == "" && (f.Grain == "" || f.Key == "" || len(f.Columns) == 0) {
 		return File{}, fmt.Errorf("the header lacks grain, key or columns")
 	}
 	return f, nil
@@ -110,6 +111,8 @@ func (f *File) field(name, value string) (ok bool) {
 		f.Notes = strings.Fields(value)
 	case "needs":
 		f.Needs = strings.Fields(value)
+	case "into":
+		f.Into = value
 	case "scalar":
 		f.Scalar = true
 	default:

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/internal/suggest"
@@ -10,17 +11,12 @@ import (
 	"prof/queries/judge/stats"
 )
 
-// ask asks a query of each run that is judged, with notes of some kinds only.
-func (j *judging) ask(ctx context.Context, query string, kinds ...string) ([]*frame.Frame, error) {
+// ask asks a query of each run that is judged, with caveats of some topics only.
+func (j *judging) ask(ctx context.Context, query string, topics ...string) ([]*frame.Frame, error) {
 	var list []frame.Question
 	for _, r := range j.out.Run.Runs {
-		list = append(list, frame.Question{Query: query, Args: frame.Args{"run": r.Name}, Notes: func(kind string) bool {
-			for _, k := range kinds {
-				if k == kind {
-					return true
-				}
-			}
-			return false
+		list = append(list, frame.Question{Query: query, Args: frame.Args{"run": r.Name}, Notes: func(topic string) bool {
+			return slices.Contains(topics, topic)
 		}})
 	}
 	return j.asker.AskAll(ctx, list)
@@ -28,21 +24,21 @@ func (j *judging) ask(ctx context.Context, query string, kinds ...string) ([]*fr
 
 // known is a figure of each run by what it is of: a stage or a mode of profiling.
 type known struct {
-	order  []string
-	values map[string][]float64
-	why    map[string]string // why one is not known
-	notes  []string          // what the query says of it all
+	order   []string
+	values  map[string][]float64
+	why     map[string]string // why one is not known
+	caveats []frame.Caveat    // of all that the query says
 }
 
 // about gives what the query says of one of the figures, or else of all of them first.
 func (k *known) about(name string) string {
-	for _, n := range k.notes {
-		if strings.Contains(n, name) {
-			return n
+	for _, c := range k.caveats {
+		if c.Stage == name || c.Subject == name {
+			return c.Text
 		}
 	}
-	if len(k.notes) > 0 {
-		return k.notes[0]
+	if len(k.caveats) > 0 {
+		return k.caveats[0].Text
 	}
 	return ""
 }
@@ -55,7 +51,7 @@ func read(frames []*frame.Frame, key, value string, use func(f *frame.Frame, row
 		if keyAt < 0 || valueAt < 0 {
 			return nil, fmt.Errorf("the answer of query %s has no column %s or %s", f.Query, key, value)
 		}
-		k.notes = append(k.notes, f.Notes...)
+		k.caveats = append(k.caveats, f.Caveats...)
 		for _, row := range f.Rows {
 			if use != nil && !use(f, row) {
 				continue
@@ -149,7 +145,7 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 	}
 	for _, mode := range k.order {
 		c := Check{Rule: r, Subject: "overhead." + mode, Unit: Ratio}
-		c.settle(k, mode, "the overhead of profiling is not known")
+		c.settle(k, mode, "profiling overhead is unknown")
 		j.add(c)
 	}
 	if len(k.order) == 0 {

@@ -1,7 +1,7 @@
 -- cost-centres v1: What the time of the measured passes of stages goes to: idle time by what held the GPU up, kernels by family, copies; together all of their spans.
 -- grain: one centre of one stage
 -- key: stage, kind, centre
--- notes: launch graph pass stage timelines accounting
+-- notes: graph pass throttle timelines accounting launch stage
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for all device work of a run without measured passes

@@ -1,7 +1,7 @@
 -- findings v1: What could make the work faster, ranked by the time that it could save over the measured passes. Savings overlap and do not add up; what each rule is and what to do about it is in finding-rules.
 -- grain: one rule, stage and subject, on the GPU where it could save most
 -- key: rank
--- notes: finding-span accounting pass launch stage timelines finding
+-- notes: finding-span accounting pass throttle timelines finding launch stage
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for all device work of a run without measured passes

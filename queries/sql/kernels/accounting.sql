@@ -1,7 +1,7 @@
 -- accounting v1: Where the time of each GPU went, by stage: parts that exclude each other and add up to the span from the first start to the last end of device work.
 -- grain: one part of one stage on one GPU
 -- key: stage, device, part
--- notes: launch pass stage timelines accounting
+-- notes: pass throttle timelines accounting launch stage
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (run) for the whole capture

@@ -1,7 +1,7 @@
 -- concurrency v1: How much CUDA streams work at the same time, by stage.
 -- grain: one stream of one process on one GPU in one stage
 -- key: stage, device, source_id, pid, context, stream
--- notes: graph launch timelines
+-- notes: graph timelines launch
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for work outside every stage

@@ -1,7 +1,7 @@
 -- gaps v1: When a GPU had no work: idle gaps added up by what ran before and after and the stage that launched what came after, with what its thread did meanwhile, of whatever process it is.
 -- grain: one stage, work before and work after
 -- key: stage, before, after
--- notes: launch timelines accounting
+-- notes: timelines accounting launch
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: rows at most; 0 for all

@@ -1,7 +1,7 @@
 -- launches v3: How kernels get to the device: time in the launching call, wait in the queue, execution; as nsys' cuda_kern_exec_sum. With launches per decode step, and kernels that are shorter than their launch.
 -- grain: one kernel name, launching function, process, thread and GPU
 -- key: kernel, api, source_id, pid, tid, device
--- notes: graph launch timelines
+-- notes: graph timelines launch
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: rows at most; 0 for all

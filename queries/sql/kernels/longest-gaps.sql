@@ -1,7 +1,7 @@
 -- longest-gaps v1: The longest times in which a GPU had no work, each with where the work after was launched and what its thread did meanwhile, of whatever process it is.
 -- grain: one idle gap
 -- key: source_id, device, start_ns
--- notes: launch timelines accounting
+-- notes: timelines accounting launch
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: rows at most; 0 for all: the longest 10,000 of each GPU of a source are kept

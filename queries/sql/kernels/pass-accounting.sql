@@ -1,7 +1,7 @@
 -- pass-accounting v1: Where the time of each GPU went in each pass of each stage, warm-up included: what accounting adds up.
 -- grain: one outermost range of a stage on one GPU that it has work on
 -- key: range_id, device
--- notes: launch range timelines workload accounting
+-- notes: timelines workload accounting launch range
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage

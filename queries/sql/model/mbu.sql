@@ -1,7 +1,7 @@
 -- mbu v2: Memory bandwidth utilisation by stage: bytes that must be read, divided by what the GPUs' memory could have read in the time. Decode is judged by it.
 -- grain: one stage
 -- key: stage
--- notes: mfu pass stage launch range timelines
+-- notes: mfu pass throttle timelines stage launch range
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes that have some

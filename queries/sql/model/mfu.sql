@@ -1,7 +1,7 @@
 -- mfu v2: Model FLOPs utilisation by stage: operations that the model needs, divided by what the GPUs could have done in the time, at the dense peak of the precision.
 -- grain: one stage
 -- key: stage
--- notes: mfu pass stage launch range timelines
+-- notes: mfu pass throttle timelines stage launch range
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes that have some

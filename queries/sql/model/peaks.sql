@@ -1,7 +1,7 @@
 -- peaks v1: What the devices of a run can do at most: the table's figure with its source, and beside it the figure that SMs, clock and memory follow to by the capture.
 -- grain: one device, resource and accumulate
 -- key: device, resource, accumulate
--- notes: peak source
+-- notes: peak
 -- params:
 --   run VARCHAR: the run
 -- columns:

@@ -1,7 +1,7 @@
 -- bottlenecks v2: What bounds each kernel that Nsight Compute profiled, with the numbers that led to it.
 -- grain: one kernel, grid and block
 -- key: kernel, grid, block
--- notes: ncu match bound source timelines
+-- notes: match bound timelines ncu
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: rows at most; 0 for all

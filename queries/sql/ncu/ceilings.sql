@@ -1,7 +1,7 @@
 -- ceilings v1: What the devices that Nsight Compute profiled on can do at most: measured where ncu gives peaks, and from the table of dense peaks.
 -- grain: one device, resource and basis
 -- key: device, resource, basis
--- notes: ncu source
+-- notes: ncu
 -- params:
 --   run VARCHAR: the run
 -- columns:

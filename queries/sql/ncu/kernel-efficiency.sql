@@ -1,7 +1,7 @@
 -- kernel-efficiency v1: How close kernels that multiply matrices come to the peak: operations that Nsight Compute counted, by the time of its replay, against what the hardware could do in that time.
 -- grain: one kernel name, device and resource
 -- key: kernel, device, resource
--- notes: ncu flop peak match source timelines
+-- notes: flop peak match timelines ncu
 -- params:
 --   run VARCHAR: the run
 --   kernel VARCHAR = NULL: only kernels whose name contains this, case ignored

@@ -1,7 +1,7 @@
 -- kernel-metrics v1: Every metric that Nsight Compute measured of kernel launches.
 -- grain: one metric of one profiled kernel launch
 -- key: launch, metric
--- notes: ncu source
+-- notes: ncu
 -- params:
 --   run VARCHAR: the run
 --   metric VARCHAR = NULL: only metrics whose name fits this glob (* any text, ? one character); several with commas between

@@ -1,7 +1,7 @@
 -- kernel-sol v1: Kernel launches that Nsight Compute profiled: how close each came to the hardware's limits, one row a launch. Times are replayed ones.
 -- grain: one profiled kernel launch
 -- key: launch
--- notes: ncu source
+-- notes: ncu
 -- params:
 --   run VARCHAR: the run
 --   kernel VARCHAR = NULL: only kernels whose name contains this, case ignored

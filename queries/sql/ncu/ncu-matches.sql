@@ -1,7 +1,7 @@
 -- ncu-matches v2: Which kernels of the timeline the profiled launches stand for, in one run with captures of Nsight Compute and of Nsight Systems or the PyTorch profiler. Times are those of the counted timeline.
 -- grain: one profiled kernel, grid, block, stage and way of matching
 -- key: kernel, grid, block, stage, matched_by
--- notes: ncu match source timelines
+-- notes: match timelines ncu
 -- params:
 --   run VARCHAR: the run
 --   unmatched BOOLEAN = false: only what is not matched

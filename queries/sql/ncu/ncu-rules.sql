@@ -1,7 +1,7 @@
 -- ncu-rules v1: What Nsight Compute's own rules found about kernels, by the speedup they estimate.
 -- grain: one finding about one kernel, grid and block, or about one range or graph
 -- key: kernel, grid, block, rule, finding, nth, scope, severity
--- notes: ncu source
+-- notes: ncu
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: rows at most; 0 for all

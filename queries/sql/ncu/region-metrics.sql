@@ -1,7 +1,7 @@
 -- region-metrics v1: Metrics of ranges, CUDA graphs and command lists that Nsight Compute replayed as a whole, by NVTX range.
 -- grain: one metric of one profiled region
 -- key: launch, metric
--- notes: region source
+-- notes: region
 -- params:
 --   run VARCHAR: the run
 --   metric VARCHAR = NULL: only metrics whose name fits this glob (* any text, ? one character); several with commas between

@@ -1,7 +1,7 @@
 -- roofline v1: Where each profiled launch lies under its roofs, by precision: arithmetic intensity against DRAM traffic, and the rate reached of the rate attainable.
 -- grain: one profiled kernel launch and precision with operations in it
 -- key: launch, resource
--- notes: ncu flop source
+-- notes: flop ncu
 -- params:
 --   run VARCHAR: the run
 --   kernel VARCHAR = NULL: only kernels whose name contains this, case ignored

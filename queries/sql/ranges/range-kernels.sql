@@ -1,7 +1,7 @@
 -- range-kernels v2: Kernels by the ranges they were launched in, every enclosing range counted, as nsys' nvtx_kern_sum; so rows of nested ranges hold the same kernels and do not add up, those of (none) and of outermost ranges do.
 -- grain: one range name, domain and kernel name
 -- key: range, domain, kernel
--- notes: graph launch timelines
+-- notes: graph timelines launch
 -- params:
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: only ranges of this name (normalised, or raw with raw)

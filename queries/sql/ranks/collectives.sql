@@ -1,7 +1,7 @@
 -- collectives v1: Kernels of communication by what they do, with the time that they ran alone and the bandwidth that they reached. Their time holds the waiting for ranks that come later: see rank-skew.
 -- grain: one family and operation of a stage on one GPU of a process
 -- key: family, operation, stage, source_id, pid, device
--- notes: graph launch timelines
+-- notes: graph timelines launch
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage

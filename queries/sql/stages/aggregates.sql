@@ -1,7 +1,7 @@
 -- aggregates v1: The figures of a run to quote: how long each stage takes, over how many tokens, and how many a second; beside it what the workload measured itself. What is not known has no row.
 -- grain: one metric
 -- key: metric, stage
--- notes: launch range pass stage timelines workload
+-- notes: pass throttle timelines workload launch range stage
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes that have some; what the workload measured itself is of all

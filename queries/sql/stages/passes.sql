@@ -1,7 +1,7 @@
 -- passes v3: Each pass of each stage in the order of time, warm-up included: where stages' means come from.
 -- grain: one outermost range of a stage
 -- key: range_id
--- notes: launch range timelines workload
+-- notes: timelines workload launch range
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage

@@ -1,7 +1,7 @@
 -- slow-steps v1: Steps that took longer than the median one of their kind, and what made them slow: the part of their time and the kernel that grew most.
 -- grain: one step on one GPU
 -- key: rank
--- notes: step launch range timelines workload
+-- notes: step timelines workload launch range
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 10: rows at most; 0 for all

@@ -1,7 +1,7 @@
 -- stage-notes v3: Parts of stages that are told apart but never added to them, such as the vision towers inside prefill.
 -- grain: one stage and note
 -- key: stage, note
--- notes: launch range timelines
+-- notes: timelines launch range
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only ranges that have some

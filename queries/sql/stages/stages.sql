@@ -1,7 +1,7 @@
 -- stages v3: Stages of inference (prefill, decode, ...) with their times per pass, warm-up passes left out: those that a rule says are, and those that the facts of the workload say are.
 -- grain: one stage
 -- key: stage
--- notes: launch range pass stage timelines workload
+-- notes: pass throttle timelines workload launch range stage
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only ranges that have some

@@ -1,7 +1,7 @@
 -- step-times v1: Time of a step, of each kind of step: mean, deviation and percentiles, time per output token, busy and launch-bound shares. Warm-up is left out.
 -- grain: one kind of step of one process on one GPU
 -- key: source_id, pid, device, stage, name
--- notes: step launch range timelines workload
+-- notes: step timelines workload launch range
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for steps outside every stage

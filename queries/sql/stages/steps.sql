@@ -1,7 +1,7 @@
 -- steps v1: Steps (iterations of decode, of training, forward passes of a serving engine) in the order of time: ranges whose names say step or iteration, else what recurs on the GPU.
 -- grain: one step on one GPU
 -- key: source_id, pid, device, stage, nth
--- notes: step launch range timelines
+-- notes: step timelines launch range
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: rows at most; 0 for all

@@ -1,7 +1,7 @@
 -- timeline-passes v1: The passes of stages on each GPU as they can be drawn: a pass of its own where it is long enough, else together with the short ones of its stage that begin in the same small part of the capture.
 -- grain: one pass, or the short passes of one stage and process on one GPU that begin in one part of the time of the whole capture
 -- key: source_id, device, stage, pid, start_ns, is_warmup, pass
--- notes: launch range timelines workload accounting
+-- notes: timelines workload accounting launch range
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU

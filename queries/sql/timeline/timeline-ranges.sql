@@ -1,7 +1,7 @@
 -- timeline-ranges v1: The longest ranges (NVTX, record_function) of each capture with their place among those of their thread, as a timeline can draw them.
 -- grain: one range
 -- key: range_id
--- notes: range timelines
+-- notes: timelines range
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 3000: the longest at most, of all sources together; 0 for all

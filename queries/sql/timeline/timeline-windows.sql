@@ -1,7 +1,7 @@
 -- timeline-windows v1: Which stretches of a capture a timeline shows kernel by kernel: all of it where that is not too much, else of each stage on each GPU the measured pass whose span is the median.
 -- grain: one stretch of one source on one GPU
 -- key: window
--- notes: stage timelines workload
+-- notes: timelines workload stage
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 30000: kernels, copies, fills and graph replays at most, shared evenly between the windows, but at least one in each; 0 for all
