@@ -39,7 +39,7 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 		return nil, tooLarge(err)
 	}
 	return judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run.Name, Flops: f[0], Models: f[1], Layers: f[2], Bytes: f[3], Stored: func(model int64, perParam float64) (*float64, error) {
-		f, err := read(ctx, w, fmt.Sprintf(`SELECT CASE WHEN NOT m.is_unknown THEN m.plain_parameter_count * %g + m.packed_bytes END::DOUBLE AS bytes FROM model_size m WHERE m.run_id = %s AND m.model_id = %d`,
+		f, err := read(ctx, w, fmt.Sprintf(`SELECT CASE WHEN NOT m.is_unknown THEN m.plain_parameter_count * %g + m.packed_bytes END::DOUBLE AS bytes FROM model_size m WHERE m.run_id = %s AND _id_number(m.model_id) = %d`,
 			perParam, schema.Quote(run.ID), model))
 		if err != nil || len(f.Rows) == 0 {
 			return nil, err
