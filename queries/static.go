@@ -40,17 +40,12 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 	if err != nil {
 		return nil, tooLarge(err)
 	}
-<<<<<<< HEAD
 	flops := *f[0]
 	if flops.Notes, err = a.Notes(ctx, staticArgs(size, run.ID), "model"); err != nil { // alone: a warehouse in memory has no stored ones
 		return nil, err
 	}
 	return judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run.Name, Flops: &flops, Models: f[1], Layers: f[2], Bytes: f[3], Stored: func(model int64, perParam float64) (*float64, error) {
-		f, err := read(ctx, w, fmt.Sprintf(`SELECT CASE WHEN NOT m.is_unknown THEN m.plain_parameter_count * %g + m.packed_bytes END::DOUBLE AS bytes FROM model_size m WHERE m.run_id = %s AND m.model_id = %d`,
-=======
-	return judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run.Name, Flops: f[0], Models: f[1], Layers: f[2], Bytes: f[3], Stored: func(model int64, perParam float64) (*float64, error) {
 		f, err := read(ctx, w, fmt.Sprintf(`SELECT CASE WHEN NOT m.is_unknown THEN m.plain_parameter_count * %g + m.packed_bytes END::DOUBLE AS bytes FROM model_size m WHERE m.run_id = %s AND _id_number(m.model_id) = %d`,
->>>>>>> a544c046cb4124865ebc9eaf9cec8b057a11636f
 			perParam, schema.Quote(run.ID), model))
 		if err != nil || len(f.Rows) == 0 {
 			return nil, err
