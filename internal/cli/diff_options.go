@@ -37,7 +37,9 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 	if q.options.AssumeNoise, err = percentOption(c, "assume-noise"); err != nil {
 		return q, err
 	}
-	q.failOver, err = percentOption(c, "fail-over")
+	if q.failOver, err = percentOption(c, "fail-over"); q.failOver != nil && !c.IsSet("min-effect") {
+		q.options.Stats = q.options.Stats.Within(*q.failOver)
+	}
 	return q, err
 }
 

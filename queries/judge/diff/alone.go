@@ -109,6 +109,23 @@ func (c *comparer) byWork(out []Stage) {
 	}
 }
 
+// WorkKeepsTo says whether a stage that is judged by its GPU work alone is slower by no more than a limit; nil where idle time, which may be noise,
+// decides.
+func (st *Stage) WorkKeepsTo(limit float64) *bool {
+	switch over := *st.WorkEffect > limit; {
+	case st.Verdict == Better:
+		return new(true)
+	case over == (*st.Comparison.Effect > limit):
+		return new(!over)
+	}
+	return nil
+}
+
+// WorkWords says how much slower it is.
+func (st *Stage) WorkWords() string {
+	return fmt.Sprintf("surely slower by %s by its GPU work; by %s in all, of which idle time may be noise", percentText(*st.WorkEffect), percentText(*st.Comparison.Effect))
+}
+
 // rateFollows gives the tokens a second of a stage that is judged by its span the verdict of that span, which they follow from.
 func (c *comparer) rateFollows(st *Stage) {
 	for k := range st.More {

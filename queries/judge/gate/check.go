@@ -137,9 +137,33 @@ func (j *judging) judge(ctx context.Context) error {
 			c.judgeValue()
 		default:
 			c.judgeChange(adjusted[i], options[i])
+			if err := j.byWork(ctx, c); err != nil {
+				return err
+			}
 		}
 		if err := j.explain(ctx, c); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// byWork settles a rule on a stage's span that its samples leave open, where diff tells of the stage by its GPU work alone.
+func (j *judging) byWork(ctx context.Context, c *Check) error {
+	limit := c.relativeLimit()
+	if c.Outcome != CannotJudge || c.Rule.Kind != StageFigure || c.Rule.Metric != spanMetric || !c.Rule.AtMost || limit == nil || *limit < 0 {
+		return nil
+	}
+	changes, err := j.changed(ctx, spanMetric)
+	if err != nil {
+		return err
+	}
+	for _, s := range changes.Stages {
+		if s.Name != c.Stage || s.WorkEffect == nil {
+			continue
+		}
+		if keeps := s.WorkKeepsTo(*limit); keeps != nil {
+			c.Outcome, c.Reason = map[bool]Outcome{true: Holds, false: Broken}[*keeps], s.Comparison.Why
 		}
 	}
 	return nil

@@ -37,9 +37,8 @@ func (c *Check) overLimit(limit float64) string {
 	return fmt.Sprintf("%s %s the limit", percent(math.Abs(*c.Value/limit-1)), side)
 }
 
-// judgeChange judges a rule by the change from the baseline: broken when it is beyond the limit and sure, held when it is not, and not to
-// be judged when it looks as if it were and may be noise, or when nothing could have shown. What counts as sure is for stats to say; the
-// smallest change that counts is the limit itself.
+// judgeChange judges a rule by the change from the baseline, by the verdict that stats give with the limit as the margin: broken when there is a
+// change beyond the limit, held when there is none or one within it, and not to be judged when that cannot be told.
 func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	x := *c.Comparison
 	c.P = x.P
@@ -50,24 +49,38 @@ func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	if adjusted != nil {
 		c.P = adjusted
 	}
-	o.MinEffect, o.Tolerance = 0, 0
-	told := stats.Judge(x, adjusted, o)
 	limit := c.relativeLimit()
+	told := stats.Judge(x, adjusted, o.Within(c.allowed(limit)))
 	beyond := c.beyond(limit)
 	switch noTest := x.P == nil && x.Floor == nil; {
-	case beyond && told.Verdict == stats.Changed:
-		c.Outcome, c.Reason = Broken, c.change()
-	case beyond && told.Verdict == stats.NoChange: // within what the user assumed to be noise
-		c.Outcome, c.Reason = Holds, c.change()+", which counts as noise"
-	case noTest && told.Verdict == stats.CannotTell:
+	case c.same:
+		c.Outcome, c.Reason = Holds, c.change()
+	case told.Verdict == stats.CannotTell && noTest:
 		c.Outcome, c.Reason = CannotJudge, c.untested(told.Why)
-	case beyond:
+	case told.Verdict == stats.CannotTell && beyond:
 		c.Outcome, c.Reason = CannotJudge, c.change()+c.doubt(o)
-	case told.Verdict != stats.Changed && c.isBlind(limit): // a sure change within the limit was seen, whatever else could have been
+	case told.Verdict == stats.CannotTell:
 		c.Outcome, c.Reason = CannotJudge, c.change()+c.unseen(limit)+c.sight()
+	case beyond && told.Verdict == stats.NoChange: // within what the user assumed to be noise, or less than counts
+		c.Outcome, c.Reason = Holds, c.change()+", which counts as noise"
+	case beyond:
+		c.Outcome, c.Reason = Broken, c.change()
 	default:
-		c.Outcome, c.Reason = Holds, c.change()+c.unseen(limit)
+		c.Outcome, c.Reason = Holds, c.change()
 	}
+}
+
+// allowed is the change in the direction of the rule that its limit lets pass, as the factor that a change is measured by; 0 where it asks for one.
+func (c *Check) allowed(limit *float64) float64 {
+	switch {
+	case limit == nil:
+		return 0
+	case c.Rule.AtMost:
+		return max(0, *limit)
+	case *limit <= -1:
+		return math.Inf(1)
+	}
+	return max(0, -*limit/(1+*limit))
 }
 
 // doubt says why a change that looks beyond the limit may be noise.

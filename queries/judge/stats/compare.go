@@ -54,6 +54,9 @@ func describe(a, b []float64, o Options) (Comparison, bool) {
 	if effect := c.B/c.A - 1; c.A != 0 && !math.IsInf(effect, 0) {
 		c.Effect = new(effect)
 	}
+	if x, y := slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)); c.NA > 1 && slices.Equal(x, y) {
+		c.alike = true
+	}
 	first := a[0]
 	differs := func(v float64) bool { return v != first }
 	if c.equal = !slices.ContainsFunc(a, differs) && !slices.ContainsFunc(b, differs); c.equal {
@@ -64,6 +67,11 @@ func describe(a, b []float64, o Options) (Comparison, bool) {
 		return c, false
 	}
 	return c, true
+}
+
+// setReach says how large a change the samples leave possible: that between them is, on the scale of p, from lo to hi.
+func (c *Comparison) setReach(p pair, lo, hi float64) {
+	c.Reach = p.ratio(max(math.Abs(lo), math.Abs(hi)))
 }
 
 // faultOf says why values cannot be compared at all.

@@ -7,8 +7,8 @@ import (
 )
 
 // Judge sets the verdict of c and why, by adjustedP (see Holm) or, where that is nil, by its own P. A change is one that is sure (its p
-// is at most Alpha), at least MinEffect and, where Floor is due, beyond it. What is not sure is none up to Tolerance; beyond, nothing can
-// be told. Changes are measured by their ratio, so that verdicts stay when the sides are swapped: 1 / 1.05 is as much as 1.05.
+// is at most Alpha), at least MinEffect and, where Floor is due, beyond it. There is none where the samples rule out any beyond Tolerance
+// (or MinEffect, where that is more): two one-sided tests. Else nothing can be told. Changes are measured by their ratio, so that verdicts stay when the sides are swapped: 1 / 1.05 is as much as 1.05.
 func Judge(c Comparison, adjustedP *float64, o Options) Comparison {
 	p := c.P
 	if adjustedP != nil {
@@ -19,6 +19,10 @@ func Judge(c Comparison, adjustedP *float64, o Options) Comparison {
 	c.Verdict, c.Why = judge(c, p, o)
 	return c
 }
+
+// worstCase is how many times the margin the noise between processes may be allowed for, where nothing tells of it, for samples that agree to tell
+// that there is no change: what is allowed for is the worst case.
+const worstCase = 10
 
 // JudgedP is the p that the verdict is by: as one of several where c was judged with others; nil where no test was possible.
 func (c Comparison) JudgedP() *float64 {
@@ -32,6 +36,8 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 	switch {
 	case c.equal:
 		return NoChange, "all values are equal"
+	case c.alike:
+		return NoChange, "both sides have the same values"
 	case c.fault != "":
 		return CannotTell, c.fault
 	case c.Effect == nil:
@@ -43,18 +49,21 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 	differs := "differs by " + percent(*c.Effect)
 	within := c.Floor != nil && size <= math.Log1p(*c.Floor)
 	sure := p != nil && *p <= o.alpha() || p == nil && c.Floor != nil && !within
+	margin := max(o.Tolerance, o.MinEffect)
+	blind := c.FloorUnknown && *c.Floor > worstCase*margin
+	near := c.Reach != nil && max(*c.Reach, math.Expm1(size)) <= margin && !blind
 	switch {
 	case sure && !within && size >= math.Log1p(o.MinEffect):
 		return Changed, differs + evidence(c, p)
-	case sure && size < math.Log1p(o.MinEffect):
-		return NoChange, fmt.Sprintf("%s, less than the %s that counts", differs, percent(o.MinEffect))
 	case within && c.FloorAssumed:
 		return NoChange, fmt.Sprintf("%s, within the %s assumed to be noise", differs, percent(*c.Floor))
-	case size <= math.Log1p(o.Tolerance):
+	case near && sure && size < math.Log1p(o.MinEffect):
+		return NoChange, fmt.Sprintf("%s, less than the %s that counts", differs, percent(o.MinEffect))
+	case near:
 		return NoChange, differs + evidence(c, p) + couldShow(c)
-	case sure && c.FloorUnknown:
+	case within && c.FloorUnknown && (sure || blind):
 		return CannotTell, fmt.Sprintf("%s%s, but two processes of the same code may differ by up to %s: --repeats would tell", differs, evidence(c, p), percent(*c.Floor))
-	case sure:
+	case within && (sure || *c.Floor > margin) && !c.FloorUnknown:
 		return CannotTell, fmt.Sprintf("%s, but runs of the same thing differ by up to %s: several runs a side would tell", differs, percent(*c.Floor))
 	}
 	return CannotTell, differs + evidence(c, p) + couldShow(c) + missing(c)

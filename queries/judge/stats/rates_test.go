@@ -151,3 +151,22 @@ func TestPower(t *testing.T) {
 		}
 	}
 }
+
+// TestFalseNoChange holds the error rate of the other kind: a change as large as the margin is called none no more often than alpha.
+func TestFalseNoChange(t *testing.T) {
+	const tries = 2000
+	for i, noise := range noises {
+		for _, n := range [][2]int{{3, 3}, {5, 5}, {10, 10}} {
+			r := rand.New(rand.NewPCG(uint64(i), uint64(n[0])))
+			none := 0
+			for range tries {
+				a, b := draws(r, n[0], noise.draw), draws(r, n[1], noise.draw)
+				b = each(b, func(v float64) float64 { return 1.05 * v })
+				if Compare(a, b, Options{Alpha: 0.01, Tolerance: 0.05}).Verdict == NoChange {
+					none++
+				}
+			}
+			atMost(t, fmt.Sprintf("%s, %d and %d, no change", noise.name, n[0], n[1]), none, tries, 0.01)
+		}
+	}
+}

@@ -6,7 +6,7 @@ package stats
 type Options struct {
 	Alpha     float64 // error rate of the whole comparison: the chance to call noise a change; 0 is DefaultAlpha
 	MinEffect float64 // smaller relative changes are none, even where they are sure; 0.01 is 1 %
-	Tolerance float64 // a change that is not sure counts as none where it is no larger than this; else nothing can be told
+	Tolerance float64 // there is no change where the samples rule out any that is larger than this; else, without a sure one, nothing can be told
 	Exact     bool    // the values are counts: without spread they are certain, while times may just be too coarse to show any
 	Noise     *Noise  // how much runs of the same thing vary; nil when that is not known
 
@@ -18,6 +18,13 @@ type Options struct {
 // DefaultOptions are those of a caller with no wishes. In Options a MinEffect or Tolerance of 0 is 0.
 func DefaultOptions() Options {
 	return Options{Alpha: DefaultAlpha, MinEffect: DefaultMinEffect, Tolerance: DefaultTolerance}
+}
+
+// Within are the options of a question for a limit: there is no change where the samples rule out any beyond it, and one counts from it on. A limit
+// below the least effect that counts is taken as that, since no samples could rule out every change.
+func (o Options) Within(limit float64) Options {
+	o.Tolerance, o.MinEffect = max(limit, DefaultMinEffect), min(limit, DefaultMinEffect)
+	return o
 }
 
 // alpha is the error rate of the whole comparison.
@@ -67,6 +74,7 @@ type Comparison struct {
 	P        *float64 // chance of a difference like this or larger without a change; nil where no test is possible
 	Method   string   // one of the Method constants; "" for none
 	Smallest *float64 // the smallest relative change that this many samples with this spread could show; nil when none could
+	Reach    *float64 // the largest relative change that the samples do not rule out, at Alpha for either direction; nil where they rule out none
 	Verdict  Verdict
 	Why      string // one sentence: what the verdict follows from, or what is missing for one
 
@@ -78,6 +86,7 @@ type Comparison struct {
 
 	lone  bool   // one sample on one side, several on the other, and no noise known: no change can be sure
 	equal bool   // every value of both sides is the same
+	alike bool   // both sides have the same values
 	fault string // what is wrong with the values, or why no test is possible
 }
 

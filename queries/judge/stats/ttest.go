@@ -15,14 +15,19 @@ func (c *Comparison) byTest(p pair, noise *Noise, o Options) {
 		c.Method, c.P = MethodU, new(rankP(p.a, p.b))
 		lo, hi := shiftInterval(p.a, p.b, alpha)
 		c.Smallest = p.ratio((hi - lo) / 2)
+		lo, hi = shiftInterval(p.a, p.b, 2*o.alpha())
+		c.setReach(p, lo, hi)
 	case (c.NA == 1 || c.NB == 1) && ssA == 0 && ssB == 0 && !noise.learned():
 		c.fault = "one sample against several that are all the same does not tell how much such figures vary"
 		return
 	default:
-		c.byT(p, noise, alpha)
+		c.byT(p, noise, alpha, o)
 	}
 	if c.Smallest != nil && c.Floor != nil {
 		c.Smallest = new(max(*c.Smallest, *c.Floor))
+	}
+	if c.Reach != nil && c.Floor != nil && o.Noise.learned() && p.logs { // the runs that the passes are of vary too
+		c.Reach = new(max(*c.Reach, o.Noise.reach(p, o)))
 	}
 }
 
@@ -33,6 +38,9 @@ func (c *Comparison) withoutSpread(o Options) {
 		least = 0
 	}
 	c.Method, c.P, c.Smallest = MethodExact, new(1.0), new(math.Expm1(least))
+	if c.Effect != nil {
+		c.Reach = new(math.Expm1(math.Abs(math.Log1p(*c.Effect))))
+	}
 	if c.Effect == nil || math.Abs(math.Log1p(*c.Effect)) > least {
 		c.P = new(0.0)
 	}
@@ -51,11 +59,12 @@ func spread(values []float64) float64 {
 // byT runs a t-test. Where learned noise is known and the samples do not vary clearly more than it, both tell of the same spread and are
 // taken together. Else it is the less sure one of Welch's and Student's: the former where one side varies more, the latter where one has
 // far more samples, of which Welch's is too sure (of 2 and 10 samples of the same normal noise it refuses 4.4 % at 1 %; measured).
-func (c *Comparison) byT(p pair, noise *Noise, alpha float64) {
+func (c *Comparison) byT(p pair, noise *Noise, alpha float64, o Options) {
 	if !p.logs || !noise.learned() {
 		noise = nil
 	}
-	d := math.Abs(mean(p.b) - mean(p.a))
+	shift := mean(p.b) - mean(p.a)
+	d := math.Abs(shift)
 	e := studentError(p.a, p.b, noise)
 	c.Method, c.P = MethodStudent, new(e.p(d))
 	if noise == nil && c.NA > 1 && c.NB > 1 {
@@ -64,6 +73,8 @@ func (c *Comparison) byT(p pair, noise *Noise, alpha float64) {
 		}
 	}
 	c.Smallest = p.ratio(quantileT(alpha, e.df) * e.se)
+	width := quantileT(2*o.alpha(), e.df) * e.se
+	c.setReach(p, shift-width, shift+width)
 }
 
 // meanError is the standard error of the difference between two means, and its degrees of freedom.
