@@ -17,6 +17,7 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 		t.Helper()
 		made(t, w)
 		exec(t, w, strings.Join(append(stmts, ran(1, 1, 0, 10, 200, "")), ";\n"))
+		derived(t, w)
 		all, err := asker(t, w).Notes(t.Context(), queries.Args{"run": runID(t, w, findingRun)}, "finding-span", "accounting", "finding")
 		if err != nil {
 			t.Fatal(err)

@@ -74,7 +74,7 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 				}
 				if ns > 0 {
 					sum += ns
-					work = append(work, fmt.Sprintf("('%s', 1, %d, 1, 0, 'kernel', %d, NULL, 1, 1, 1, 1, 1, 1, 2, %d, 1, 1, 0)", id, rangeID, n, ns))
+					work = append(work, fmt.Sprintf("('%s', 1, true, %d, 1, 0, 'kernel', %d, NULL, 1, 1, 1, 1, 1, 1, 2, %d, 1, 1, 0)", id, rangeID, n, ns))
 				}
 			}
 			span := fmt.Sprint(sum + noisy(r.idle))
@@ -85,7 +85,7 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 			if stage == "decode" {
 				prompt, decoded = "NULL", fmt.Sprint(tokens)
 			}
-			add("INSERT INTO stage_pass VALUES ('%s', 1, %d, '%s', %d, 1, 1, %t, %d, %s, %s, 1, NULL, %d, %s, %d, %d, 6)", id, rangeID, stage, rangeID, warm, rangeID*1000, prompt, decoded, sum*2, span, sum, sum)
+			add("INSERT INTO stage_pass (run_id, source_id, is_counted, range_id, stage, pass_id, repeat_id, pid, is_warmup, start_ns, prompt_token_count, decode_token_count, sequence_count, cpu_ns, gpu_span_ns, gpu_busy_ns, gpu_sum_ns, kernel_count) VALUES ('%s', 1, true, %d, '%s', %d, 1, 1, %t, %d, %s, %s, 1, %d, %s, %d, %d, 6)", id, rangeID, stage, rangeID, warm, rangeID*1000, prompt, decoded, sum*2, span, sum, sum)
 			if len(work) > 0 {
 				add("INSERT INTO work_sum VALUES %s", strings.Join(work, ", "))
 			}
@@ -100,7 +100,15 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 			add("INSERT INTO kernel_class VALUES ('%s', %d, '%s family', NULL, NULL, NULL, NULL)", id, n, name)
 		}
 	}
-	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	stored(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+}
+
+// stored writes facts that follow from nothing, and stay as they are.
+func stored(t *testing.T, w *schema.Warehouse, stmt string) {
+	t.Helper()
+	if _, err := w.DB.Exec(stmt); err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
 }
 
 func trendOf(t *testing.T, w *schema.Warehouse, o trend.Options) *trend.Result {
@@ -312,19 +320,20 @@ func TestTrendRows(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	fillTrend(t, w, trendRuns(3, nil))
-	exec(t, w, `INSERT INTO stage_figure SELECT run_id, 'decode', 'GPU', 'bf16', 1e9, 25e13, 1e12, 3e14, NULL FROM run WHERE name = 'run-01';
+	stored(t, w, `INSERT INTO stage_figure SELECT run_id, 'decode', 'GPU', 'bf16', 1e9, 25e13, 1e12, 3e14, NULL FROM run WHERE name = 'run-01';
 		INSERT INTO device_peak SELECT 'user', 'GPU', unnest(['tensor_bf16', 'dram']), '', unnest([1e15, NULL]), unnest([NULL, 4e12]), '', '', DATE '2026-01-31';
 		INSERT INTO run SELECT * REPLACE ('whole' AS name, '01890000-0000-7000-8000-00000000000a'::UUID AS run_id) FROM run WHERE name = 'run-02';
 		INSERT INTO capture SELECT * REPLACE ('01890000-0000-7000-8000-00000000000a'::UUID AS run_id) FROM capture LIMIT 1;
 		INSERT INTO work_sum SELECT * REPLACE ('01890000-0000-7000-8000-00000000000a'::UUID AS run_id, 0 AS range_id, 2 AS sum_ns) FROM work_sum WHERE range_id = 1 LIMIT 2;
 		INSERT INTO device_time SELECT '01890000-0000-7000-8000-00000000000a', 1, 0, NULL, 100, 150, 4, 0, 0, 0, 46, 0, 0, 0, 0, 0, 0, 0, 1;
-		UPDATE stage_pass SET cpu_ns = range_id * 10 WHERE stage = 'decode'`)
+		UPDATE stage_pass SET cpu_ns = range_id * 10, prompt_token_count = 0 WHERE stage = 'decode'`)
 	for stmt, want := range map[string]string{
-		"SELECT run, value, mean, std, passes, commit, driver, gpu, tool, decode_token_count FROM trend(stage := 'decode', metric := 'cpu_ns') WHERE run = 'run-00'":                                                                                                           "[run-00 40 40 10 3 commit-00 570.1 NVIDIA H200 nsys 16]",
-		"SELECT list(run || ' ' || coalesce(value::VARCHAR, '-') || ' ' || passes) FROM trend(stage := 'decode', metric := 'mfu_ratio')":                                                                                                                                       "[[\"run-00 - 0\",\"run-01 0.25 3\",\"run-02 - 0\"]]",
-		"SELECT value FROM trend(stage := 'decode', metric := 'mbu_ratio') WHERE run = 'run-01'":                                                                                                                                                                               "[0.25]",
-		"SELECT value = (SELECT sum(prompt_token_count + decode_token_count) / (sum(gpu_span_ns) / 1e9) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup) FROM trend(stage := 'decode', metric := 'tokens_per_s') t WHERE run = 'run-01'": "[true]",
-		"SELECT count(*), bool_and(t.value = (SELECT median(p.gpu_span_ns) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup)) FROM trend() t WHERE t.stage <> '(run)'":                                                                    "[6 true]",
+		"SELECT run, value, mean, std, passes, commit, driver, gpu, tool, decode_token_count FROM trend(stage := 'decode', metric := 'cpu_ns') WHERE run = 'run-00'": "[run-00 40 40 10 3 commit-00 570.1 NVIDIA H200 nsys 16]",
+		"SELECT list(run || ' ' || coalesce(value::VARCHAR, '-') || ' ' || passes) FROM trend(stage := 'decode', metric := 'mfu_ratio')":                             "[[\"run-00 - 0\",\"run-01 0.25 3\",\"run-02 - 0\"]]",
+		"SELECT value FROM trend(stage := 'decode', metric := 'mbu_ratio') WHERE run = 'run-01'":                                                                     "[0.25]",
+		`SELECT value = (SELECT sum(prompt_token_count + decode_token_count) / (sum(gpu_span_ns) / 1e9) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup)
+			FROM trend(stage := 'decode', metric := 'tokens_per_s') t WHERE run = 'run-01'`: "[true]",
+		"SELECT count(*), bool_and(t.value = (SELECT median(p.gpu_span_ns) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup)) FROM trend() t WHERE t.stage <> '(run)'": "[6 true]",
 		"SELECT run, value, passes FROM trend(stage := '(run)')": "[whole 50 1]",
 		// Kernels add up to the mean sum of passes, and with idle time to the mean span.
 		`SELECT count(*), max(abs(x.work - y.sum)) < 1e-6, max(abs(x.work + x.idle - y.span)) < 1e-6
@@ -339,7 +348,7 @@ func TestTrendRows(t *testing.T) {
 	}
 	// Utilisation is by the peaks of today; a pass above the peak is an error in what was given.
 	for peak, want := range map[string]string{"5e14": "[0.5]", "2e14": "[<nil>]"} {
-		exec(t, w, "UPDATE device_peak SET flop_per_s = "+peak+" WHERE device = 'GPU' AND resource = 'tensor_bf16'")
+		stored(t, w, "UPDATE device_peak SET flop_per_s = "+peak+" WHERE device = 'GPU' AND resource = 'tensor_bf16'")
 		if got := rows(t, w, "SELECT value FROM trend(stage := 'decode', metric := 'mfu_ratio') WHERE run = 'run-01'"); len(got) != 1 || got[0] != want {
 			t.Errorf("with a peak of %s: %s, want %s", peak, got, want)
 		}

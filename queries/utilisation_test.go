@@ -145,9 +145,7 @@ func TestUtilisationUnknown(t *testing.T) {
 	loadFacts(t, w, ingest.Options{Name: "bare"}, "../testdata/nsys/kernels/kernels.sqlite.gz")
 	change := func(stmts ...string) {
 		for _, s := range stmts {
-			if _, err := w.DB.ExecContext(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			exec(t, w, s)
 		}
 	}
 	for _, c := range []struct {

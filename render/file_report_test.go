@@ -57,15 +57,16 @@ func fileFigures() []*frame.Frame {
 		[]any{"nsys", int64(6), int64(60), int64(3), int64(30), int64(2), int64(20), int64(1), int64(10), true})
 	devices := frameOf("kernel-devices", "rank kernel device calls total_ns share_ratio", []any{int64(1), breakout, int64(1), int64(1), int64(1), 0.25},
 		[]any{int64(1), breakout, int64(0), int64(2), int64(3), 0.75}, []any{int64(2), hostile, int64(1), int64(1), int64(1), 1.0})
-	stages := frameOf("stages", "stage passes warmup_passes", []any{"prefill", int64(2), int64(1)}, []any{breakout, int64(2), int64(0)})
+	stages := frameOf("stages", "stage passes warmup_passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s", []any{"prefill", int64(2), int64(1), 3e6, nil, 2e6, 1e5, nil}, []any{breakout, int64(2), int64(0), 8e6, nil, 7e6, 1e6, 40.0})
 	stages.Notes = []string{"stages " + breakout}
 	return []*frame.Frame{operators, kernels, aggregates, mfu, mbu, notes, conservation, devices, stages,
-		frameOf("accounting", "stage device part kind total_ns share_ratio mean_ns passes span_total_ns",
-			[]any{breakout, int64(0), "compute", "busy", int64(600_000), 0.6, 300_000.0, int64(2), int64(1_000_000)}, []any{breakout, int64(0), breakout, "launch-bound", int64(400_000), 0.4, 200_000.0, int64(2), int64(1_000_000)},
-			[]any{breakout, int64(1), "compute", "busy", int64(1), 1.0, 1.0, int64(1), int64(1)}),
-		frameOf("passes", "stage path is_warmup", []any{"prefill", "repeat[#] > " + breakout, true}, []any{"prefill", "repeat[#] > " + breakout, false}, []any{"prefill", "repeat[#] > " + breakout, false}),
-		frameOf("device-use", "pass device busy_sm_clock_mean_hz sm_clock_max_hz power_max_w temperature_max_c", []any{"nsys-1", int64(0), 1.5e9, 1.98e9, 650.5, nil}, []any{"nsys-1", int64(1), nil, nil, nil, nil}),
-		frameOf("throttling", "pass device reason is_slowdown busy_share_ratio", []any{"nsys-1", int64(0), "sw_power_cap", true, 0.12}),
+		frameOf("accounting", "stage device part kind total_ns share_ratio mean_ns passes span_total_ns max_ns",
+			[]any{breakout, int64(0), "compute", "busy", int64(600_000), 0.6, 300_000.0, int64(2), int64(1_000_000), int64(400_000)}, []any{breakout, int64(0), breakout, "launch-bound", int64(400_000), 0.4, 200_000.0, int64(2), int64(1_000_000), int64(300_000)},
+			[]any{breakout, int64(1), "compute", "busy", int64(1), 1.0, 1.0, int64(1), int64(1), int64(1)}),
+		frameOf("passes", "stage path is_warmup pass source_id pid gpu_span_ns gpu_busy_ns start_ns", []any{"prefill", "repeat[#] > " + breakout, true, int64(1), int64(1), int64(7), nil, nil, int64(0)}, []any{"prefill", "repeat[#] > " + breakout, false, int64(2), int64(1), int64(7), nil, nil, int64(1)},
+			[]any{"prefill", "repeat[#] > " + breakout, false, int64(3), int64(1), int64(7), nil, nil, int64(2)}),
+		frameOf("device-use", "other_process_max_count pass device busy_sm_clock_mean_hz sm_clock_max_hz power_max_w temperature_max_c", []any{int64(0), "nsys-1", int64(0), 1.5e9, 1.98e9, 650.5, nil}, []any{int64(0), "nsys-1", int64(1), nil, nil, nil, nil}),
+		frameOf("throttling", "pass device reason is_slowdown busy_share_ratio samples busy_samples", []any{"nsys-1", int64(0), "sw_power_cap", true, 0.12, int64(100), int64(50)}),
 		frameOf("overhead", "mode tool overhead_ratio pass_count baseline_count", []any{"deep", "nsys", 0.32, int64(2), int64(3)})}
 }
 
@@ -84,8 +85,8 @@ func fileFacts() []*frame.Frame {
 			[]any{"NVIDIA H200", "fp32", "fp32", 66.9e12, nil, 1.98e9, int64(198e7), "builtin", "dense", "datasheet", "2026-11-21"},
 			[]any{"NVIDIA H200", "tensor_bf16", "fp32", 989.4e12, nil, 1.83e9, int64(198e7), "user", breakout, "datasheet", "2026-11-21"},
 			[]any{"NVIDIA H200", "fp16", "fp16", nil, nil, nil, int64(198e7), nil, nil, nil, nil}),
-		frameOf("finding-rules", "finding title bound saving value unit needs", []any{"host-bound", "GPU idle", "at most", "idle time without a call for 100 us", nil, nil, "timeline"},
-			[]any{"wave-tail", "Last wave", "about", "time x (1 - blocks)", 4.0, "waves", "grids"}),
+		frameOf("finding-rules", "query options detail finding title bound saving value unit needs", []any{"pass-accounting", "stage", "gaps", "host-bound", "GPU idle", "at most", "idle time without a call for 100 us", nil, nil, "timeline"},
+			[]any{"kernel-grids", "top", nil, "wave-tail", "Last wave", "about", "time x (1 - blocks)", 4.0, "waves", "grids"}),
 		frameOf("facts", "source_id key value", []any{int64(1), "capture.trace", "Cuda," + breakout}, []any{int64(1), "capture.id", "session"}, []any{int64(1), "driver.cuda_version", "13010"},
 			[]any{int64(1), "os.description", hostile}, []any{int64(2), "driver.cuda_version", "12.8"}, []any{int64(2), "torch.cuda_runtime_version", "12080"}, []any{int64(2), "torch.record_shapes", "1"},
 			[]any{int64(3), "env.python.packages.torch", "2.11.0"}, []any{int64(3), "capture.clock_control", "base"}),

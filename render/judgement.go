@@ -30,9 +30,9 @@ func boundObjects(s judge.Summary) []any {
 	}
 	out := []any{}
 	for _, x := range stages {
-		o := (&object{}).put("stage", textOrNull(x.Stage)).put("passes", x.Passes).put("mean_ns", x.MeanNs).put("std_ns", x.StdNs).put("basis", map[bool]string{false: "gpu_span", true: "cpu"}[x.IsCPU]).
-			put("share_ratio", x.ShareRatio).put("device", x.Device).put("device_count", x.GPUs).put("busy_ratio", x.BusyRatio).put("mfu_ratio", x.MFU).put("mbu_ratio", x.MBU).
-			put("tokens_per_s", x.TokensPerS).put("bound", string(x.Bound)).put("next_bound", textOrNull(string(x.Next))).put("why", x.Why).put("but", textOrNull(x.But)).put("command", x.Query)
+		o := (&object{}).put("stage", textOrNull(x.Stage)).put("passes", x.Passes).put("mean_ns", finite(x.MeanNs)).put("std_ns", finitePointer(x.StdNs)).put("basis", map[bool]string{false: "gpu_span", true: "cpu"}[x.IsCPU]).
+			put("share_ratio", finite(x.ShareRatio)).put("device", x.Device).put("device_count", x.GPUs).put("busy_ratio", finitePointer(x.BusyRatio)).put("mfu_ratio", finitePointer(x.MFU)).put("mbu_ratio", finitePointer(x.MBU)).
+			put("tokens_per_s", finitePointer(x.TokensPerS)).put("bound", string(x.Bound)).put("next_bound", textOrNull(string(x.Next))).put("why", x.Why).put("but", textOrNull(x.But)).put("command", x.Query)
 		out = append(out, o)
 	}
 	return out
@@ -41,7 +41,7 @@ func boundObjects(s judge.Summary) []any {
 func kernelObjects(s judge.Summary) []any {
 	out := []any{}
 	for _, k := range s.Kernels {
-		out = append(out, (&object{}).put("kernel", k.Name).put("role", textOrNull(k.Role)).put("stage", textOrNull(k.Stage)).put("calls", k.Calls).put("total_ns", k.TotalNs).put("mean_ns", k.MeanNs).put("share_ratio", k.ShareRatio))
+		out = append(out, (&object{}).put("kernel", k.Name).put("role", textOrNull(k.Role)).put("stage", textOrNull(k.Stage)).put("calls", k.Calls).put("total_ns", k.TotalNs).put("mean_ns", finite(k.MeanNs)).put("share_ratio", finite(k.ShareRatio)))
 	}
 	return out
 }
@@ -49,7 +49,7 @@ func kernelObjects(s judge.Summary) []any {
 func findingObjects(list []judge.Finding) []any {
 	out := []any{}
 	for _, x := range list {
-		out = append(out, (&object{}).put("id", x.ID).put("stage", textOrNull(x.Stage)).put("device", x.Device).put("saving_ns", x.SavingNs).put("share_ratio", x.ShareRatio).put("bound", x.Bound).put("passes", x.Passes).put("span_ns", x.SpanNs).
+		out = append(out, (&object{}).put("id", x.ID).put("stage", textOrNull(x.Stage)).put("device", x.Device).put("saving_ns", x.SavingNs).put("share_ratio", finite(x.ShareRatio)).put("bound", x.Bound).put("passes", x.Passes).put("span_ns", x.SpanNs).
 			put("device_count", x.DeviceCount).put("title", x.Title).put("subject", textOrNull(x.Subject)).put("numbers", map[string]any(x.Numbers)).put("evidence", x.Evidence).put("advice", x.Advice).
 			put("query", textOrNull(x.Query)).put("command", textOrNull(x.Command)).put("detail_command", textOrNull(x.Detail)))
 	}

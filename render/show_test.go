@@ -32,7 +32,6 @@ func screens() map[string]Screen {
 				[]any{n(3), strings.Replace(vectorised, "_add", "_mul", 1), n(3), n(82341200), 3943.4, 0.0275, nil, "elementwise", "pytorch elementwise"},
 				[]any{n(4), "生命の核🚀\x1b[31m", n(1), n(800), 800.0, 0.0000003, nil, nil, nil}),
 			"top-operators": frameOf("top-operators", "rank operator calls self_device_ns self_cpu_ns share_ratio", []any{n(1), "aten::mm", n(12), n(500_000), n(90_000), 0.75}, []any{n(2), "aten::add", n(3), n(0), n(80_000), 0.0}),
-			"findings":      frameOf("findings", "finding title", []any{"launch-bound", "GPU idle for want of launches"}),
 		}},
 		Summary: judge.Summary{
 			Stages: []judge.StageSummary{
@@ -40,7 +39,7 @@ func screens() map[string]Screen {
 				{Stage: "decode", Passes: 1640, MeanNs: 398e6, TokensPerS: ptr(40.17), Bound: "launch", Next: "host"},
 				{Stage: "a stage with a name that is very long", Passes: 1, MeanNs: 398e3, IsCPU: true, Bound: "unknown"}},
 			Advice: []judge.Advice{
-				{Rule: "launch-bound", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most", Why: "numbers",
+				{Rule: "launch-bound", Title: "GPU idle for want of launches", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most", Why: "numbers",
 					Text: "replay the work as a CUDA graph (torch.cuda.CUDAGraph, torch.compile with mode=\"reduce-overhead\", the graph mode of an engine), or launch fewer and larger kernels"},
 				{Text: "capture with the PyTorch profiler too", Command: "prof capture --tools nsys,torch -- CMD..."}},
 		},
@@ -147,8 +146,7 @@ func TestPlainNames(t *testing.T) {
 // TestShowOfOtherFrames holds that an answer without the columns is refused.
 func TestShowOfOtherFrames(t *testing.T) {
 	other := frameOf("other", "x", []any{n(1)})
-	for key, want := range map[string]string{"accounting": "render other: it has no column total_ns", "top-kernels": "render other: it has no column kernel", "top-operators": "render other: it has no column self_device_ns",
-		"findings": "render other: it has no column finding"} {
+	for key, want := range map[string]string{"accounting": "render other: it has no column total_ns", "top-kernels": "render other: it has no column kernel", "top-operators": "render other: it has no column self_device_ns"} {
 		s := screens()["full"]
 		s.Report.Frames[key] = other
 		if err := Show(&bytes.Buffer{}, s, Options{}); err == nil || err.Error() != want {

@@ -11,21 +11,21 @@ import (
 )
 
 // OpenMemory makes an empty warehouse in memory with the given definitions and the tables that they read, for questions that need
-// no run. It has no rules, no peaks and no comments; Close forgets it.
-func OpenMemory(ctx context.Context, defs []Definition, facts Facts) (*Warehouse, error) {
+// no run; and the others that are named. It has no rules, no peaks and no comments; Close forgets it.
+func OpenMemory(ctx context.Context, defs []Definition, facts Facts, others ...string) (*Warehouse, error) {
 	c, err := duckdb.NewConnector("?autoinstall_known_extensions=false&autoload_known_extensions=false", func(driver.ExecerContext) error { return nil })
 	if err != nil {
 		return nil, err
 	}
 	w := &Warehouse{DB: sql.OpenDB(c), Writable: true}
-	if err := w.fill(ctx, defs, facts); err != nil {
+	if err := w.fill(ctx, defs, facts, others); err != nil {
 		w.DB.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts) error {
+func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts, others []string) error {
 	steps, err := migrations(migrationFiles)
 	if err != nil {
 		return err
@@ -35,6 +35,9 @@ func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts) er
 		return err
 	}
 	used := map[string]bool{}
+	for _, name := range others {
+		used[name] = true
+	}
 	read := func(query string) {
 		for _, word := range tableName.FindAllString(query, -1) {
 			used[word] = true

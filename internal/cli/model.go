@@ -109,7 +109,7 @@ func (p *program) staticSource(c *cli.Context) (*schema.Warehouse, schema.Run, e
 	if err != nil {
 		return nil, schema.Run{}, err
 	}
-	w, err := schema.OpenMemory(c.Context, defs, derive.Model)
+	w, err := schema.OpenMemory(c.Context, defs, derive.Model, "caveat")
 	if err != nil {
 		return nil, schema.Run{}, err
 	}

@@ -9,19 +9,21 @@ import (
 	"prof/queries/judge"
 )
 
-const findingColumns = "finding stage saving_ns share_ratio bound title evidence subject advice device passes span_ns evidence_query command"
+const findingColumns = "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns"
 
 func findingRow(rule, stage string, saving int64, subject any) []any {
 	var of any = stage
 	if stage == "" {
 		of = nil
 	}
-	return []any{rule, of, saving, float64(saving) / float64(300*ms), "at most", "what " + rule + " is", "evidence of " + rule, subject, "do " + rule, int64(0), int64(3), 300 * ms, "FROM x", "prof query x"}
+	return []any{int64(1), rule, of, saving, float64(saving) / float64(300*ms), "at most", "what " + rule + " is", `{"call_count":2,"calls_ns":3000,"least_count":4,"most_count":5,"sm_count":132,"pass_count":3,"max_ns":1000,"median_ns":7,"gap_count":9}`,
+		subject, "do " + rule, int64(0), int64(1), int64(1), int64(3), 300 * ms}
 }
 
 // TestSummaryAdvice holds that advice is of the findings that could save most, one of a rule and stage, and none that could save little.
 func TestSummaryAdvice(t *testing.T) {
 	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("sources", "kind status reason path", []any{"nsys", "ok", nil, "a"}),
+		answer("finding-rules", "finding query options detail", []any{"small-grids", "kernel-grids", "stage device source top", nil}),
 		answer("findings", findingColumns, findingRow("small-grids", "decode", 100*ms, "k1"), findingRow("small-grids", "decode", 90*ms, "k2"), findingRow("device-latency", "decode", 10*ms, nil), findingRow("wave-tail", "decode", 2*ms, nil))))
 	var rules []string
 	for _, a := range s.Advice {
@@ -30,8 +32,11 @@ func TestSummaryAdvice(t *testing.T) {
 	if want := []string{"small-grids", "device-latency"}; !slices.Equal(rules, want) {
 		t.Fatalf("rules %v, want %v", rules, want)
 	}
-	want := judge.Advice{Rule: "small-grids", Stage: "decode", Text: "do small-grids", Title: "what small-grids is", Number: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %)", Why: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %): evidence of small-grids",
-		Subject: "k1", Command: "prof query x", SavingNs: 100 * ms, SpanNs: 300 * ms, ShareRatio: 1.0 / 3, Bound: "at most"}
+	if len(s.Findings) != 4 || s.Findings[0].Query != "FROM kernel_grids('a', top := 0, stage := 'decode', device := 0)" {
+		t.Errorf("findings %+v", s.Findings)
+	}
+	want := judge.Advice{Rule: "small-grids", Stage: "decode", Text: "do small-grids", Title: "what small-grids is", Number: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %)", Why: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %): 2 executions of 1.50 us on the mean, 3.00 us together, with blocks for 4 to 5 of 132 SMs",
+		Subject: "k1", Command: "prof query kernel-grids --run a --stage decode --device 0 --top 0", SavingNs: 100 * ms, SpanNs: 300 * ms, ShareRatio: 1.0 / 3, Bound: "at most"}
 	if s.Advice[0] != want {
 		t.Errorf("advice %+v, want %+v", s.Advice[0], want)
 	}

@@ -93,21 +93,16 @@ func TestSummaryGaps(t *testing.T) {
 
 // TestSummaryCopies holds what is said of copies by what they are.
 func TestSummaryCopies(t *testing.T) {
-	of := func(rows ...[]any) *frame.Frame {
-		return answer("memops of decode", "operation calls total_ns share_ratio total_bytes rate_bytes_per_s", rows...)
-	}
-	for _, c := range []struct {
-		name, why, meaning, advice string
-		memops                     *frame.Frame
-	}{
-		{"from the host", "the GPU gets data from the CPU's memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memcpy Host-to-Device: 450 calls, 78.0 ms, 51.0 GB at 27.7 GB/s, warm-up included",
-			"data is copied from the CPU's memory to the GPU's while nothing is computed", "keep on the GPU what is copied again and again (weights that are offloaded), copy from pinned memory, and copy on another stream while kernels run",
-			of([]any{"memcpy Host-to-Device", int64(450), 78 * ms, 0.97, int64(50_950_507_584), 27.665e9}, []any{"memset", int64(1), 2 * ms, 0.03, nil, nil})},
-		{"fills", "the GPU fills memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memset: 1 call, 80.0 ms, warm-up included", "memory is filled while nothing is computed",
-			"allocate without filling (torch.empty in place of torch.zeros), and let the kernels that write fill", of([]any{"memset", int64(1), 80 * ms, 1.0, nil, nil})},
+	for _, c := range []struct{ name, numbers, why, meaning, advice string }{
+		{"memcpy Host-to-Device", `{"copy_count":450,"copies_ns":78000000,"copied_bytes":2158000000,"all_ns":80000000}`,
+			"the GPU gets data from the CPU's memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memcpy Host-to-Device: 450 calls, 78.0 ms, 2.16 GB at 27.7 GB/s",
+			"data is copied from the CPU's memory to the GPU's while nothing is computed", "keep on the GPU what is copied again and again (weights that are offloaded), copy from pinned memory, and copy on another stream while kernels run"},
+		{"memset", `{"copy_count":1,"copies_ns":80000000,"copied_bytes":0,"all_ns":80000000}`, "the GPU fills memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memset: 1 call, 80.0 ms",
+			"memory is filled while nothing is computed", "allocate without filling (torch.empty in place of torch.zeros), and let the kernels that write fill"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 20 * ms, 7 * ms}, {"copy", "busy", 80 * ms, 30 * ms}}), c.memops))
+			s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 20 * ms, 7 * ms}, {"copy", "busy", 80 * ms, 30 * ms}}), answer("finding-rules", "finding query options detail", []any{"exposed-copies", "memops", "stage device source", nil}),
+				answer("findings", findingColumns, []any{int64(1), "exposed-copies", "decode", 80 * ms, 0.8, "at most", "copies", c.numbers, c.name, "copy less", int64(0), int64(1), int64(1), int64(3), 100 * ms})))
 			if got := s.Stages[0]; got.Bound != judge.CopyBound || got.Why != c.why || got.Meaning != c.meaning {
 				t.Errorf("bound %s, meaning %q\n%s\nwant\n%s", got.Bound, got.Meaning, got.Why, c.why)
 			}

@@ -21,14 +21,11 @@ WITH r AS (
             GROUP BY t.run_id HAVING count(*) = len(list_distinct(string_split(tag, chr(10))))) AS is_tagged
     FROM run r LEFT JOIN capture c ON c.run_id = r.run_id
 ), meant AS ( -- what is named in full goes before what begins so
-    SELECT coalesce(
-        CASE WHEN workload IS NULL THEN (SELECT arg_max(r.kind, (r.at, r.run_id)) FROM r WHERE r.kind IS NOT NULL AND r.is_tagged) END,
-        (SELECT min(r.kind) FROM r WHERE r.kind = workload),
-        (SELECT min(r.kind) FROM r WHERE r.name = workload),
-        (SELECT CASE WHEN count(DISTINCT r.workload_key) = 1 THEN min(r.workload_key)
-                WHEN count(DISTINCT r.workload_key) > 1 THEN error('ARGUMENT: the keys of ' || count(DISTINCT r.workload_key) || ' workloads begin with ' || workload || ': write more of it') END
-            FROM r WHERE workload <> '' AND starts_with(r.workload_key, workload)),
-        (SELECT min(r.kind) FROM r WHERE r.run_id IN (SELECT x.run_id FROM _run_ref(workload) x))) AS kind
+    SELECT coalesce(CASE WHEN workload IS NULL THEN arg_max(r.kind, (r.at, r.run_id)) FILTER (r.is_tagged) END, min(r.kind) FILTER (r.kind = workload), min(r.kind) FILTER (r.name = workload),
+        CASE WHEN count(DISTINCT r.workload_key) FILTER (workload <> '' AND starts_with(r.workload_key, workload)) > 1 THEN error('ARGUMENT: the keys of ' || count(DISTINCT r.workload_key) FILTER (starts_with(r.workload_key, workload)) || ' workloads begin with ' || workload || ': write more of it')
+            ELSE min(r.workload_key) FILTER (workload <> '' AND starts_with(r.workload_key, workload)) END,
+        min(r.kind) FILTER (r.run_id IN (SELECT x.run_id FROM _run_ref(workload) x))) AS kind
+    FROM r
 )
 SELECT r.run_id, r.name AS run, r.at, r.kind AS workload, r.git_commit AS commit, r.git_branch AS branch, r.is_git_dirty AS is_dirty, r.host, r.prof_version
 FROM r JOIN meant ON meant.kind = r.kind

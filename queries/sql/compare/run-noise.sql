@@ -20,30 +20,14 @@
 -- The latest hundred runs tell enough. Another commit or driver makes another group, since it may change times; another host or GPU is another machine and left out. Of runs
 -- that hold the same capture the first one counts. A group has two rows of a stage or more: one alone differs from nothing. Runs from a
 -- folder without a commit, or with changes that were not committed, are of no group, for nobody knows whether their code is the same.
-WITH alike AS (
-    SELECT c.run_id, c.git_commit, c.mode FROM capture c
-    WHERE c.workload_key = (SELECT min(x.workload_key) FROM capture x WHERE x.run_id = run) AND c.git_commit IS NOT NULL AND NOT c.is_git_dirty
-    ORDER BY c.started_at DESC, c.run_id DESC LIMIT 100
-), origin AS (
-    SELECT s.run_id, min(s.kind) AS kind, string_agg(DISTINCT s.tool_version, ' ') AS version, min(s.sha256) AS sha256
-    FROM alike a JOIN source s ON s.run_id = a.run_id AND s.kind IN ('nsys', 'torch')
-    GROUP BY s.run_id
-), gpu AS (
-    SELECT d.run_id, count(DISTINCT d.device_id) || ' ' || string_agg(DISTINCT d.name, ' ' ORDER BY d.name) AS gpus FROM device d GROUP BY d.run_id
-), software AS (
-    SELECT f.run_id, max(f.value) FILTER (contains(f.key, 'driver')) AS driver, md5(string_agg(f.key || '=' || f.value, chr(10) ORDER BY f.key, f.value)) AS facts
-    FROM alike a JOIN source_fact f ON f.run_id = a.run_id
-    WHERE f.key IN ('env.driver_version', 'driver.version', 'env.python.version') OR starts_with(f.key, 'env.python.packages.') OR starts_with(f.key, 'env.variables.')
-    GROUP BY f.run_id
-), given AS (
-    SELECT i.run_id, md5(string_agg(i.path || '=' || i.sha256, chr(10) ORDER BY i.path)) AS inputs FROM alike a JOIN capture_input i ON i.run_id = a.run_id GROUP BY i.run_id
-), thing AS ( -- host and GPUs tell the machine, the rest the group
-    SELECT a.run_id, r.name, r.host, g.gpus, o.sha256, concat_ws(', ', 'commit ' || left(a.git_commit, 12), 'driver ' || f.driver, a.mode || ' capture', o.kind || ' ' || o.version, 'software ' || left(f.facts, 8), 'inputs ' || left(v.inputs, 8)) AS group_name
-    FROM alike a JOIN run r ON r.run_id = a.run_id JOIN origin o ON o.run_id = a.run_id JOIN gpu g ON g.run_id = a.run_id LEFT JOIN software f ON f.run_id = a.run_id LEFT JOIN given v ON v.run_id = a.run_id
-), mine AS (
-    SELECT r.host, g.gpus FROM run r JOIN gpu g ON g.run_id = r.run_id WHERE r.run_id = run
-), used AS (
-    SELECT t.run_id, t.name, t.group_name FROM thing t JOIN mine m ON m.host = t.host AND m.gpus = t.gpus
+WITH used AS (
+    SELECT c.run_id, r.name, t.code AS group_name
+    FROM (
+        SELECT c.run_id FROM capture c
+        WHERE c.workload_key = (SELECT min(x.workload_key) FROM capture x WHERE x.run_id = run) AND c.git_commit IS NOT NULL AND NOT c.is_git_dirty
+        ORDER BY c.started_at DESC, c.run_id DESC LIMIT 100
+    ) c JOIN run r ON r.run_id = c.run_id JOIN run_trait t ON t.run_id = c.run_id
+    WHERE t.machine = (SELECT x.machine FROM run_trait x WHERE x.run_id = run) AND t.sha256 IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY t.sha256 ORDER BY t.run_id) = 1
 ), took AS (
     SELECT p.run_id, p.repeat_id, p.stage, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.cpu_ns

@@ -33,17 +33,19 @@
 WITH w AS (
     SELECT w.run_id, w.run, w.at, w.workload, w.commit, w.branch, w.is_dirty, w.host, w.prof_version FROM _workload_run(workload := workload, tag := tag) w
 ), whole AS ( -- runs without passes of stages: one sample a capture
-    SELECT k.run_id, k.source_id, sum(k.sum_ns)::BIGINT AS gpu_sum_ns FROM work_sum k
-    WHERE k.is_counted AND k.run_id IN (SELECT w.run_id FROM w WHERE w.run_id NOT IN (SELECT x.run_id FROM stage_pass x WHERE x.is_counted)) GROUP BY k.run_id, k.source_id
-), span AS (
-    SELECT d.run_id, d.source_id, (max(d.end_ns) - min(d.start_ns))::BIGINT AS gpu_span_ns, sum(d.kernel_ns + d.graph_ns + d.copy_ns)::BIGINT AS gpu_busy_ns
-    FROM device_time d WHERE d.range_id IS NULL AND d.run_id IN (SELECT whole.run_id FROM whole) GROUP BY d.run_id, d.source_id
+    SELECT k.run_id, k.source_id, sum(k.sum_ns)::BIGINT AS gpu_sum_ns, (max(k.end_ns) - min(k.start_ns))::BIGINT AS gpu_span_ns, sum(k.busy_ns)::BIGINT AS gpu_busy_ns
+    FROM (
+        SELECT k.run_id, k.source_id, k.is_counted, k.sum_ns, NULL AS start_ns, NULL AS end_ns, NULL AS busy_ns FROM work_sum k
+        UNION ALL
+        SELECT d.run_id, d.source_id, NULL, NULL, d.start_ns, d.end_ns, d.kernel_ns + d.graph_ns + d.copy_ns FROM device_time d WHERE d.range_id IS NULL
+    ) k
+    WHERE k.run_id IN (SELECT w.run_id FROM w WHERE w.run_id NOT IN (SELECT x.run_id FROM stage_pass x WHERE x.is_counted))
+    GROUP BY k.run_id, k.source_id HAVING bool_or(k.is_counted)
 ), p AS (
     SELECT s.run_id, s.source_id, s.stage, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.prompt_token_count, s.decode_token_count, s.sequence_count
     FROM stage_pass s WHERE s.run_id IN (SELECT w.run_id FROM w) AND s.is_counted AND NOT s.is_warmup
     UNION ALL
-    SELECT whole.run_id, whole.source_id, '(run)', NULL, span.gpu_span_ns, span.gpu_busy_ns, whole.gpu_sum_ns, NULL, NULL, NULL
-    FROM whole LEFT JOIN span ON span.run_id = whole.run_id AND span.source_id = whole.source_id
+    SELECT k.run_id, k.source_id, '(run)', NULL, k.gpu_span_ns, k.gpu_busy_ns, k.gpu_sum_ns, NULL, NULL, NULL FROM whole k
 ), v AS (
     SELECT p.run_id, p.source_id, p.stage, p.prompt_token_count, p.decode_token_count, p.sequence_count, CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END AS span_ns,
         CASE metric WHEN 'gpu_span_ns' THEN p.gpu_span_ns WHEN 'gpu_busy_ns' THEN p.gpu_busy_ns WHEN 'gpu_sum_ns' THEN p.gpu_sum_ns WHEN 'cpu_ns' THEN p.cpu_ns
@@ -65,14 +67,9 @@ WITH w AS (
     LEFT JOIN _device_roof c ON c.name = f.gpu AND (c.resource = 'tensor_' || f.precision OR c.resource = f.precision AND f.precision IN ('fp32', 'fp64'))
     WHERE f.run_id IN (SELECT w.run_id FROM w)
     QUALIFY row_number() OVER (PARTITION BY f.run_id, f.stage ORDER BY c.resource DESC) = 1
-), gpu AS (
-    SELECT d.run_id, string_agg(DISTINCT d.name, ', ' ORDER BY d.name) AS gpu FROM device d WHERE d.run_id IN (SELECT w.run_id FROM w) GROUP BY d.run_id
-), driver AS (
-    SELECT f.run_id, string_agg(DISTINCT f.value, ', ' ORDER BY f.value) AS driver FROM source_fact f WHERE f.key = 'driver.version' AND f.run_id IN (SELECT w.run_id FROM w) GROUP BY f.run_id
 )
 SELECT w.run, g.stage, coalesce(g.token_rate, u.ratio, g.value) AS value, g.mean, g.std, CASE WHEN coalesce(g.token_rate, u.ratio) IS NULL THEN g.passes ELSE g.all_passes END AS passes,
-    w.at, w.commit, w.branch, w.is_dirty, gpu.gpu, driver.driver, s.kind AS tool, s.tool_version, g.prompt_token_count, g.decode_token_count, g.sequence_count, g.is_varying, w.host, w.prof_version, w.workload, w.run_id
+    w.at, w.commit, w.branch, w.is_dirty, t.gpu, t.driver, s.kind AS tool, s.tool_version, g.prompt_token_count, g.decode_token_count, g.sequence_count, g.is_varying, w.host, w.prof_version, w.workload, w.run_id
 FROM g JOIN w ON w.run_id = g.run_id LEFT JOIN source s ON s.run_id = g.run_id AND s.source_id = g.source_id
-    LEFT JOIN u ON u.run_id = g.run_id AND u.stage = g.stage
-    LEFT JOIN gpu ON gpu.run_id = g.run_id LEFT JOIN driver ON driver.run_id = g.run_id
+    JOIN run_trait t ON t.run_id = g.run_id LEFT JOIN u ON u.run_id = g.run_id AND u.stage = g.stage
 ORDER BY w.at, w.run_id, array_position(['prefill', 'decode'], g.stage) NULLS LAST, g.stage

@@ -50,8 +50,7 @@ WITH measured AS (
     FROM kernel k SEMI JOIN picked p ON p.kernel_name_id = k.kernel_name_id AND p.source_id = k.source_id
     WHERE k.run_id = run
 ), near AS ( -- in the first process that has some
-    SELECT l.invocation, l.start_ns, l.pid, p.rank, p.name, p.symbol, p.nth, p.stage, p.grid_x, p.grid_y, p.grid_z, p.block_x, p.block_y, p.block_z, p.calls, p.total_ns, p.source_id,
-        row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - (launches + 1) // 2) AS away
+    SELECT l.invocation, l.start_ns, l.pid, p.kernel_name_id, p.nth, row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - (launches + 1) // 2) AS away
     FROM launch l
     LEFT JOIN pass_context x ON x.run_id = run AND x.range_context_id = l.range_context_id AND NOT x.is_warmup
     JOIN picked p ON p.kernel_name_id = l.kernel_name_id AND p.source_id = l.source_id AND p.stage = coalesce(x.stage, '(none)')
@@ -60,11 +59,11 @@ WITH measured AS (
     WINDOW whole AS (PARTITION BY p.kernel_name_id, p.nth, l.pid), one AS (PARTITION BY p.kernel_name_id, p.nth, l.pid ORDER BY l.invocation)
     QUALIFY away <= least(500, launches // 4) AND l.pid IS NOT DISTINCT FROM min(l.pid) OVER (PARTITION BY p.kernel_name_id, p.nth)
 ), shared AS (
-    SELECT n.invocation, n.start_ns, n.pid, n.rank, n.name, n.symbol, n.nth, n.stage, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.calls, n.total_ns, n.source_id, n.away,
-        count(*) OVER (PARTITION BY n.invocation) AS combinations
-    FROM near n
+    SELECT n.invocation, n.start_ns, n.pid, n.kernel_name_id, n.nth, n.away, count(*) OVER (PARTITION BY n.invocation) AS combinations FROM near n
+), chosen AS (
+    SELECT s.invocation, s.start_ns, s.pid, s.kernel_name_id, s.nth FROM shared s
+    QUALIFY row_number() OVER (PARTITION BY s.kernel_name_id, s.nth ORDER BY s.combinations DESC, s.away, s.invocation) = 1
 )
-SELECT s.rank, s.name AS kernel, s.symbol, s.invocation, s.stage, _dims(s.grid_x, s.grid_y, s.grid_z) AS grid, _dims(s.block_x, s.block_y, s.block_z) AS block, s.calls, s.total_ns, s.source_id, s.pid, s.start_ns
-FROM shared s
-QUALIFY row_number() OVER (PARTITION BY s.rank, s.nth ORDER BY s.combinations DESC, s.away, s.invocation) = 1
-ORDER BY s.rank, s.nth
+SELECT p.rank, p.name AS kernel, p.symbol, c.invocation, p.stage, _dims(p.grid_x, p.grid_y, p.grid_z) AS grid, _dims(p.block_x, p.block_y, p.block_z) AS block, p.calls, p.total_ns, p.source_id, c.pid, c.start_ns
+FROM chosen c JOIN picked p ON p.kernel_name_id = c.kernel_name_id AND p.nth = c.nth
+ORDER BY p.rank, p.nth

@@ -7,6 +7,4 @@
 -- columns:
 --   source_id: the source
 
-SELECT x.source_id
-FROM (SELECT a.source_id, bool_or(a.shapes IS NOT NULL) AS has_shapes FROM op_average a WHERE a.run_id = run GROUP BY a.source_id) x
-QUALIFY row_number() OVER (ORDER BY "by" = 'name+shape' AND x.has_shapes DESC, x.source_id) = 1
+SELECT s.source_id FROM op_source s WHERE s.run_id = run AND s.capture = 'key_averages' AND CASE "by" WHEN 'name+shape' THEN s.is_shape_summed ELSE s.is_summed END

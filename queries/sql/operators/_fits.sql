@@ -8,4 +8,4 @@
 -- columns:
 --   fits: whether it fits
 
-globs IS NULL OR EXISTS (SELECT 1 FROM (SELECT unnest(string_split(globs, ',')) AS g) x WHERE name GLOB trim(x.g))
+globs IS NULL OR len(list_filter(string_split(globs, ','), lambda g: name GLOB trim(g))) > 0

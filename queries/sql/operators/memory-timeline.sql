@@ -18,31 +18,21 @@
 --   source_id: the source
 --   pid: process
 
-WITH e AS MATERIALIZED (
-    SELECT m.memory_id, m.source_id, m.pid, m.device_type, m.device_id, m.nth, m.time_ns, m.alloc_bytes, m.free_bytes, m.allocated_bytes, m.reserved_bytes, m.path_id
-    FROM _memory_event(run) m
-), span AS (
-    SELECT x.start_ns, (x.end_ns - x.start_ns) // CASE WHEN buckets BETWEEN 1 AND 100000 THEN buckets ELSE error('ARGUMENT: --buckets is 1 to 100000')::BIGINT END + 1 AS step_ns
-    FROM (SELECT min(e.time_ns) AS start_ns, max(e.time_ns) AS end_ns FROM e) x
-), memory AS ( -- what was given out and held before its first event is known from that event
-    SELECT e.memory_id, e.source_id, e.pid, e.device_type, e.device_id, e.allocated_bytes - e.alloc_bytes + e.free_bytes AS allocated_bytes, e.reserved_bytes FROM e WHERE e.nth = 1
-), part AS (
-    SELECT e.memory_id, (e.time_ns - span.start_ns) // span.step_ns AS step, max(e.allocated_bytes) AS allocated_max_bytes, max(e.reserved_bytes) AS reserved_max_bytes,
-        sum(e.alloc_bytes) AS alloc_bytes, sum(e.free_bytes) AS free_bytes, count(*) FILTER (e.alloc_bytes > 0) AS alloc_count,
-        arg_max(e.path_id, (e.allocated_bytes, -e.nth)) AS path_id, arg_max(e.allocated_bytes, e.nth) AS last_allocated_bytes, arg_max(e.reserved_bytes, e.nth) AS last_reserved_bytes
-    FROM e, span
+WITH part AS ( -- the point before all events of a memory is in the first step
+    SELECT m.memory_id, m.source_id, m.pid, m.device_type, m.device_id, m.first_ns, (m.last_ns - m.first_ns) // greatest(buckets, 1) + 1 AS step_ns, (m.time_ns - m.first_ns) // step_ns AS step,
+        max(m.allocated_bytes) AS allocated_max_bytes, max(m.reserved_bytes) AS reserved_max_bytes, sum(m.alloc_bytes)::BIGINT AS alloc_bytes, sum(m.free_bytes)::BIGINT AS free_bytes, count(*) FILTER (m.alloc_bytes > 0) AS alloc_count,
+        arg_max(m.stage, (m.allocated_bytes, -m.nth)) AS stage, arg_max(m.allocated_bytes, m.nth) AS last_allocated_bytes, arg_max(m.reserved_bytes, m.nth) AS last_reserved_bytes
+    FROM memory_point m
+    WHERE m.run_id = run
     GROUP BY ALL
 ), grid AS (
-    SELECT m.memory_id, g.step, span.start_ns + g.step * span.step_ns AS time_ns FROM memory m, span, range(buckets) g(step)
-), filled AS (
-    SELECT g.memory_id, g.step, g.time_ns, p.allocated_max_bytes, p.reserved_max_bytes, p.alloc_bytes, p.free_bytes, p.alloc_count, p.path_id,
-        last_value(p.last_allocated_bytes IGNORE NULLS) OVER earlier AS before_allocated_bytes, last_value(p.last_reserved_bytes IGNORE NULLS) OVER earlier AS before_reserved_bytes
-    FROM grid g LEFT JOIN part p ON p.memory_id = g.memory_id AND p.step = g.step
-    WINDOW earlier AS (PARTITION BY g.memory_id ORDER BY g.step ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    SELECT p.memory_id, p.source_id, p.pid, p.device_type, p.device_id, g.step, p.first_ns + g.step * p.step_ns AS time_ns
+    FROM part p, (SELECT unnest(range(CASE WHEN buckets BETWEEN 1 AND 100000 THEN buckets ELSE error('ARGUMENT: --buckets is 1 to 100000')::BIGINT END)) AS step) g
+    WHERE p.step = 0
 )
-SELECT m.device_type, m.device_id, f.time_ns, greatest(f.allocated_max_bytes, coalesce(f.before_allocated_bytes, m.allocated_bytes)) AS allocated_max_bytes,
-    greatest(f.reserved_max_bytes, coalesce(f.before_reserved_bytes, m.reserved_bytes)) AS reserved_max_bytes, coalesce(f.alloc_bytes, 0)::BIGINT AS alloc_bytes,
-    coalesce(f.free_bytes, 0)::BIGINT AS free_bytes, coalesce(f.alloc_count, 0) AS alloc_count, CASE WHEN f.path_id IS NOT NULL THEN coalesce(s.stage, '(none)') END AS stage, m.source_id, m.pid
-FROM filled f JOIN memory m ON m.memory_id = f.memory_id
-LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = f.path_id
-ORDER BY m.device_type = 'cpu', m.device_type, m.device_id, m.source_id, m.pid, f.time_ns
+SELECT g.device_type, g.device_id, g.time_ns, greatest(p.allocated_max_bytes, last_value(p.last_allocated_bytes IGNORE NULLS) OVER earlier) AS allocated_max_bytes,
+    greatest(p.reserved_max_bytes, last_value(p.last_reserved_bytes IGNORE NULLS) OVER earlier) AS reserved_max_bytes, coalesce(p.alloc_bytes, 0) AS alloc_bytes, coalesce(p.free_bytes, 0) AS free_bytes,
+    coalesce(p.alloc_count, 0) AS alloc_count, p.stage, g.source_id, g.pid
+FROM grid g LEFT JOIN part p ON p.memory_id = g.memory_id AND p.step = g.step
+WINDOW earlier AS (PARTITION BY g.memory_id ORDER BY g.step ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+ORDER BY g.device_type = 'cpu', g.device_type, g.device_id, g.source_id, g.pid, g.time_ns

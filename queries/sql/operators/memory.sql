@@ -22,40 +22,9 @@
 --   source_id: the source
 --   pid: process
 
-WITH e AS MATERIALIZED (
-    SELECT m.memory_id, m.source_id, m.pid, m.tid, m.device_type, m.device_id, m.nth, m.time_ns, m.alloc_bytes, m.allocated_bytes, m.reserved_bytes, m.end_ns, m.is_known, m.op_id, m.path_id
-    FROM _memory_event(run) m
-), peak AS (
-    SELECT e.memory_id, e.source_id, e.pid, e.device_type, e.device_id, e.nth, e.time_ns, e.allocated_bytes AS peak_bytes, e.reserved_bytes
-    FROM e
-    QUALIFY row_number() OVER (PARTITION BY e.memory_id ORDER BY e.allocated_bytes DESC, e.nth) = 1
-), live AS (
-    SELECT e.memory_id, e.source_id, e.pid, e.tid, e.time_ns, e.alloc_bytes, e.op_id, e.path_id
-    FROM e JOIN peak p ON p.memory_id = e.memory_id AND e.nth <= p.nth
-    WHERE e.alloc_bytes > 0 AND e.is_known AND (e.end_ns IS NULL OR e.end_ns > p.time_ns)
-), outer_op AS ( -- outermost operators of a thread do not overlap
-    SELECT o.source_id, o.pid, o.tid, o.start_ns, arg_max(o.op_name_id, (o.duration_ns, o.op_id)) AS op_name_id
-    FROM op o WHERE o.run_id = run AND o.depth = 1
-    GROUP BY o.source_id, o.pid, o.tid, o.start_ns
-), held AS (
-    SELECT l.memory_id, l.op_id, l.path_id, CASE WHEN l.op_id > 0 THEN u.op_name_id END AS outer_name_id, l.alloc_bytes
-    FROM live l ASOF LEFT JOIN outer_op u ON u.source_id = l.source_id AND u.pid = l.pid AND u.tid = l.tid AND l.time_ns >= u.start_ns
-), row AS (
-    SELECT h.memory_id, coalesce(n.name, '(none)') AS operator, w.name AS outermost_operator, coalesce(s.stage, '(none)') AS stage, coalesce(r.name, '(none)') AS "range",
-        sum(h.alloc_bytes)::BIGINT AS live_bytes, count(*) AS allocation_count
-    FROM held h LEFT JOIN op o ON o.run_id = run AND o.op_id = h.op_id
-    LEFT JOIN op_name n ON n.run_id = o.run_id AND n.op_name_id = o.op_name_id
-    LEFT JOIN op_name w ON w.run_id = run AND w.op_name_id = h.outer_name_id
-    LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = h.path_id
-    LEFT JOIN range_path r ON r.run_id = run AND r.path_id = h.path_id
-    GROUP BY ALL
-    UNION ALL
-    SELECT p.memory_id, '(before the capture)', NULL, NULL, NULL, p.peak_bytes - coalesce((SELECT sum(h.alloc_bytes) FROM held h WHERE h.memory_id = p.memory_id), 0)::BIGINT AS rest, NULL
-    FROM peak p
-    WHERE rest <> 0
-)
-SELECT p.device_type, p.device_id, w.operator, w.outermost_operator, w.stage, w."range", w.live_bytes, w.allocation_count, w.live_bytes / nullif(p.peak_bytes, 0) AS share_ratio,
-    p.peak_bytes, p.reserved_bytes, p.time_ns AS peak_time_ns, p.source_id, p.pid
-FROM row w JOIN peak p ON p.memory_id = w.memory_id
-QUALIFY top = 0 OR row_number() OVER (PARTITION BY p.memory_id ORDER BY w.live_bytes DESC, w.operator, w.outermost_operator, w.stage, w."range") <= top
-ORDER BY p.device_type = 'cpu', p.peak_bytes DESC, p.memory_id, w.live_bytes DESC, w.operator, w.outermost_operator, w.stage, w."range"
+SELECT p.device_type, p.device_id, p.operator, p.outermost_operator, p.stage, p."range", p.live_bytes, p.allocation_count, p.live_bytes / nullif(p.peak_bytes, 0) AS share_ratio,
+    p.peak_bytes, p.reserved_bytes, p.peak_time_ns, p.source_id, p.pid
+FROM memory_peak p
+WHERE p.run_id = run
+QUALIFY top = 0 OR row_number() OVER (PARTITION BY p.memory_id ORDER BY p.live_bytes DESC, p.operator, p.outermost_operator, p.stage, p."range") <= top
+ORDER BY p.device_type = 'cpu', p.peak_bytes DESC, p.source_id, p.pid, p.device_type, p.device_id, p.live_bytes DESC, p.operator, p.outermost_operator, p.stage, p."range"

@@ -17,24 +17,14 @@
 --   mean_cpu_ns: mean time of such a call on the CPU
 --   share_ratio: calls as a share of the operator's
 
-WITH call AS (
-    SELECT o.op_name_id, p.op_name_id AS caller_name_id, count(*) AS calls, sum(o.total_device_ns)::BIGINT AS total_device_ns, sum(o.duration_ns)::BIGINT AS total_cpu_ns
-    FROM op o
-    LEFT JOIN op p ON p.run_id = o.run_id AND p.op_id = o.parent_op_id
-    LEFT JOIN path_stage s ON s.run_id = o.run_id AND s.path_id = o.path_id
-    WHERE o.run_id = run AND NOT o.is_folded AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
-        AND o.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
-    GROUP BY o.op_name_id, p.op_name_id
-), named AS (
-    SELECT n.name AS operator, coalesce(w.name, '(none)') AS caller, c.calls, c.total_device_ns, c.total_cpu_ns, c.op_name_id
-    FROM call c
-    JOIN op_name n ON n.run_id = run AND n.op_name_id = c.op_name_id
-    LEFT JOIN op_name w ON w.run_id = n.run_id AND w.op_name_id = c.caller_name_id
-    WHERE _fits(n.name, operator)
-), whole AS (
-    SELECT x.op_name_id, sum(x.calls) AS calls FROM call x GROUP BY x.op_name_id
+WITH t AS (
+    SELECT s.operator, s.caller, sum(s.calls)::BIGINT AS calls, sum(s.call_device_ns)::BIGINT AS total_device_ns, sum(s.call_cpu_ns)::BIGINT AS total_cpu_ns
+    FROM op_sum s
+    WHERE s.run_id = run AND s.calls > 0 AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
+        AND (stage IS NULL OR s.stage = stage) AND _fits(s.operator, operator)
+    GROUP BY s.operator, s.caller
 )
-SELECT n.operator, n.caller, n.calls, n.total_device_ns, n.total_cpu_ns, n.total_cpu_ns / n.calls AS mean_cpu_ns, n.calls / w.calls AS share_ratio
-FROM named n JOIN whole w ON w.op_name_id = n.op_name_id
-QUALIFY top = 0 OR row_number() OVER (ORDER BY n.total_device_ns DESC, n.total_cpu_ns DESC, n.operator, n.caller) <= top
-ORDER BY n.total_device_ns DESC, n.total_cpu_ns DESC, n.operator, n.caller
+SELECT t.operator, t.caller, t.calls, t.total_device_ns, t.total_cpu_ns, t.total_cpu_ns / t.calls AS mean_cpu_ns, t.calls / sum(t.calls) OVER (PARTITION BY t.operator) AS share_ratio
+FROM t
+QUALIFY top = 0 OR row_number() OVER (ORDER BY t.total_device_ns DESC, t.total_cpu_ns DESC, t.operator, t.caller) <= top
+ORDER BY t.total_device_ns DESC, t.total_cpu_ns DESC, t.operator, t.caller

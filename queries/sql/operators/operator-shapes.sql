@@ -25,20 +25,19 @@
 --   flop_per_s: these by the device time of the calls, operators inside them included
 --   types: type of each input, as JSON; NULL when not recorded
 
-WITH part AS (
-    SELECT o.op_name_id, o.op_input_id, o.total_device_ns
-    FROM op o LEFT JOIN path_stage s ON s.run_id = o.run_id AND s.path_id = o.path_id LEFT JOIN _operator_shape(run) x ON x.op_id = o.op_id
-    WHERE o.run_id = run AND o.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
-        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage) AND NOT coalesce(x.is_nested, false)
-), spread AS (
-    SELECT n.name AS operator, i.shapes, i.types, avg(p.total_device_ns) AS mean_ns, min(p.total_device_ns) AS min_ns, max(p.total_device_ns) AS max_ns, _std(p.total_device_ns) AS std_ns
-    FROM part p JOIN op_name n ON n.run_id = run AND n.op_name_id = p.op_name_id
-    LEFT JOIN op_input i ON i.run_id = n.run_id AND i.op_input_id = p.op_input_id
-    WHERE _fits(n.name, operator)
-    GROUP BY n.name, i.shapes, i.types
+WITH t AS (
+    SELECT s.operator, s.shapes, s.types, sum(CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.calls ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END)::BIGINT AS calls,
+        sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.shape_device_ns)::BIGINT AS total_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns, sum(s.flop_count)::BIGINT AS flop_count, sum(s.flop_ns)::BIGINT AS flop_ns,
+        sum(s.shape_count)::BIGINT AS n, min(s.shape_min_ns) AS min_ns, max(s.shape_max_ns) AS max_ns, sum(s.square_high) * 1000000000000000000::HUGEINT + sum(s.square_low) AS squares
+    FROM op_sum s
+    WHERE s.run_id = run AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source, "by" := 'name+shape') c)
+        AND (stage IS NULL OR coalesce(s.stage, stage) = stage) AND _fits(s.operator, operator)
+    GROUP BY s.operator, s.shapes, s.types
 )
-SELECT t.rank, t.operator, t.shapes, t.calls, t.self_device_ns, t.total_device_ns, t.share_ratio, s.mean_ns, s.min_ns, s.max_ns, s.std_ns,
-    t.self_cpu_ns / nullif(t.calls, 0) AS self_cpu_mean_ns, t.flop_count / nullif(t.calls, 0) AS call_flop, t.flop_per_s, t.types
-FROM top_operators_v1(run, top := top, "by" := 'name+shape', stage := stage, operator := operator, source := source) t
-LEFT JOIN spread s ON s.operator = t.operator AND s.shapes IS NOT DISTINCT FROM t.shapes AND s.types IS NOT DISTINCT FROM t.types
-ORDER BY t.rank
+SELECT row_number() OVER (ORDER BY t.self_device_ns DESC NULLS LAST, t.self_cpu_ns DESC NULLS LAST, t.operator, t.shapes, t.types) AS rank, t.operator, t.shapes, t.calls, t.self_device_ns, t.total_device_ns,
+    t.self_device_ns / nullif(sum(t.self_device_ns) OVER (), 0) AS share_ratio, CASE WHEN t.n > 0 THEN t.total_device_ns / t.n END AS mean_ns, t.min_ns, t.max_ns, -- from exact sums, as _std
+    CASE WHEN t.n > 1 THEN sqrt((t.n * t.squares - t.total_device_ns::HUGEINT * t.total_device_ns)::DOUBLE / (t.n::DOUBLE * (t.n - 1))) END AS std_ns,
+    t.self_cpu_ns / nullif(t.calls, 0) AS self_cpu_mean_ns, t.flop_count / nullif(t.calls, 0) AS call_flop, 1e9 * t.flop_count / nullif(t.flop_ns, 0) AS flop_per_s, t.types
+FROM t
+QUALIFY top = 0 OR rank <= top
+ORDER BY rank

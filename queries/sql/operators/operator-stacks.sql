@@ -20,29 +20,27 @@
 --   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
 --   share_ratio: self_device_ns as a share of all rows' before top cuts; NULL when there is none
 
-WITH RECURSIVE stack AS (
-    SELECT s.stack_id, s.parent_stack_id, CASE WHEN with_torch OR NOT regexp_matches(s.function, '^<|^torch/|site-packages/torch/') THEN [s.function] ELSE [] END AS own
-    FROM python_stack s WHERE s.run_id = run
-), w AS (
-    SELECT s.stack_id, s.own::VARCHAR[] AS shown FROM stack s WHERE s.parent_stack_id IS NULL
+WITH RECURSIVE s AS (
+    SELECT s.operator, s.stack_id, sum(s.calls)::BIGINT AS calls, sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns
+    FROM op_sum s
+    WHERE s.run_id = run AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
+        AND (stage IS NULL OR s.stage = stage) AND _fits(s.operator, operator)
+    GROUP BY s.operator, s.stack_id
+), w AS ( -- from the innermost function outwards
+    SELECT DISTINCT s.stack_id, s.stack_id AS at_id, []::VARCHAR[] AS shown FROM s
     UNION ALL
-    SELECT s.stack_id, list_concat(w.shown, s.own)[-frames:] FROM w JOIN stack s ON s.parent_stack_id = w.stack_id
-), part AS (
-    SELECT o.op_name_id, o.stack_id, count(*) FILTER (NOT o.is_folded) AS calls, sum(o.self_device_ns) AS self_device_ns, sum(o.self_cpu_ns) AS self_cpu_ns
-    FROM op o LEFT JOIN path_stage s ON s.run_id = o.run_id AND s.path_id = o.path_id
-    WHERE o.run_id = run AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
-        AND o.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
-    GROUP BY o.op_name_id, o.stack_id
+    SELECT w.stack_id, p.parent_stack_id, CASE WHEN with_torch OR NOT regexp_matches(p.function, '^<|^torch/|site-packages/torch/') THEN list_append(w.shown, p.function) ELSE w.shown END
+    FROM w JOIN python_stack p ON p.run_id = run AND p.stack_id = w.at_id
+    WHERE frames < 1 OR len(w.shown) < frames
 ), t AS (
-    SELECT CASE "by" WHEN 'operator' THEN n.name WHEN 'function' THEN NULL ELSE error('ARGUMENT: --by is operator or function') END AS operator,
-        coalesce(nullif(array_to_string(list_reverse(w.shown), ' < '), ''), '(none)') AS functions,
-        sum(p.calls)::BIGINT AS calls, sum(p.self_device_ns)::BIGINT AS self_device_ns, sum(p.self_cpu_ns)::BIGINT AS self_cpu_ns
-    FROM part p JOIN op_name n ON n.run_id = run AND n.op_name_id = p.op_name_id LEFT JOIN w ON w.stack_id = p.stack_id
-    WHERE _fits(n.name, operator)
+    SELECT CASE "by" WHEN 'operator' THEN s.operator WHEN 'function' THEN NULL ELSE error('ARGUMENT: --by is operator or function') END AS operator,
+        coalesce(nullif(array_to_string(w.shown, ' < '), ''), '(none)') AS functions,
+        sum(s.calls)::BIGINT AS calls, sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns
+    FROM s LEFT JOIN w ON w.stack_id = s.stack_id AND (w.at_id IS NULL OR len(w.shown) = nullif(frames, 0))
     GROUP BY ALL
 )
 SELECT row_number() OVER (ORDER BY t.self_device_ns DESC, t.self_cpu_ns DESC, t.operator, t.functions) AS rank, t.operator, t.functions, t.calls, t.self_device_ns, t.self_cpu_ns,
-    t.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM t x), 0) AS share_ratio
+    t.self_device_ns / nullif(sum(t.self_device_ns) OVER (), 0) AS share_ratio
 FROM t
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank

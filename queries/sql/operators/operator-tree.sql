@@ -20,28 +20,28 @@
 --   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
 --   share_ratio: total_device_ns as a share of that of all first operators; without device time total_cpu_ns likewise
 
-WITH RECURSIVE node AS (
-    SELECT c.chain_id, min(c.parent_chain_id) AS parent_chain_id, min(c.op_name_id) AS op_name_id, min(c.depth) AS level, count(*) AS calls,
-        sum(o.total_device_ns)::BIGINT AS total_device_ns, sum(o.self_device_ns)::BIGINT AS self_device_ns, sum(o.duration_ns)::BIGINT AS total_cpu_ns, sum(o.self_cpu_ns)::BIGINT AS self_cpu_ns
-    FROM _operator_chain(run, root := root, depth := depth, stage := stage, source := source) c
-    JOIN op o ON o.run_id = run AND o.op_id = c.op_id
-    GROUP BY c.chain_id
-), whole AS (
-    SELECT sum(x.total_device_ns) AS device_ns, sum(x.total_cpu_ns) AS cpu_ns FROM node x WHERE x.level = 1
+WITH RECURSIVE node AS ( -- from the first name that fits
+    SELECT c.names[list_position(list_transform(c.names, lambda n: _fits(n, root)), true):] AS chain, len(chain) AS level, sum(c.calls)::BIGINT AS calls,
+        sum(c.total_device_ns)::BIGINT AS total_device_ns, sum(c.self_device_ns)::BIGINT AS self_device_ns, sum(c.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(c.self_cpu_ns)::BIGINT AS self_cpu_ns
+    FROM op_chain c
+    WHERE c.run_id = run AND c.source_id IN (SELECT x.source_id FROM _operator_source(run, source := source) x WHERE x.capture <> 'key_averages')
+        AND (stage IS NULL OR c.stage = stage) AND len(chain) > 0 AND (depth = 0 OR len(chain) <= depth)
+    GROUP BY chain
 ), share AS (
-    SELECT x.chain_id, CASE WHEN w.device_ns > 0 THEN x.total_device_ns / w.device_ns ELSE x.total_cpu_ns / nullif(w.cpu_ns, 0) END AS share_ratio
-    FROM node x, whole w
+    SELECT x.chain, x.level, x.calls, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns, sum(x.total_device_ns) FILTER (x.level = 1) OVER () AS device_ns,
+        CASE WHEN device_ns > 0 THEN x.total_device_ns / device_ns ELSE x.total_cpu_ns / nullif(sum(x.total_cpu_ns) FILTER (x.level = 1) OVER (), 0) END AS share_ratio
+    FROM node x
 ), kept AS (
-    SELECT x.chain_id, x.parent_chain_id, x.level, n.name, x.calls, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns, s.share_ratio,
-        row_number() OVER (PARTITION BY x.parent_chain_id ORDER BY x.total_device_ns DESC, x.total_cpu_ns DESC, n.name) AS place
-    FROM node x JOIN share s ON s.chain_id = x.chain_id JOIN op_name n ON n.run_id = run AND n.op_name_id = x.op_name_id
-    WHERE coalesce(s.share_ratio, 1) >= min_ratio
+    SELECT x.chain, x.level, x.calls, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns, x.share_ratio,
+        row_number() OVER (ORDER BY x.total_device_ns DESC, x.total_cpu_ns DESC, x.chain) AS place
+    FROM share x
+    WHERE coalesce(x.share_ratio, 1) >= min_ratio
 ), w AS (
-    SELECT k.chain_id, [k.place] AS places FROM kept k WHERE k.level = 1
+    SELECT k.chain, k.place, [k.place] AS places FROM kept k WHERE k.level = 1
     UNION ALL
-    SELECT k.chain_id, list_append(w.places, k.place) FROM w JOIN kept k ON k.parent_chain_id = w.chain_id
+    SELECT k.chain, k.place, list_append(w.places, k.place) FROM w JOIN kept k ON k.chain[:-2] = w.chain
 )
-SELECT row_number() OVER (ORDER BY w.places) AS rank, repeat('  ', k.level - 1) || k.name AS operator, k.level AS depth, k.calls, k.total_device_ns, k.self_device_ns,
+SELECT row_number() OVER (ORDER BY w.places) AS rank, repeat('  ', k.level - 1) || k.chain[-1] AS operator, k.level AS depth, k.calls, k.total_device_ns, k.self_device_ns,
     k.total_cpu_ns, k.self_cpu_ns, k.share_ratio
-FROM w JOIN kept k ON k.chain_id = w.chain_id
+FROM w JOIN kept k ON k.place = w.place
 ORDER BY rank

@@ -30,44 +30,27 @@
 --   shapes: by name+shape the sizes of each tensor among its inputs, as JSON; NULL by name or when not recorded
 --   types: by name+shape the type of each input, as JSON; NULL likewise, or for key_averages
 
-WITH counted AS (
-    SELECT c.source_id, c.capture FROM _operator_source(run, source := source) c
-), op_sum AS (
-    SELECT o.op_name_id, CASE "by" WHEN 'name' THEN NULL WHEN 'name+shape' THEN CASE WHEN x.op_id IS NULL THEN o.op_input_id ELSE x.op_input_id END
-            ELSE error('ARGUMENT: --by is name or name+shape')::BIGINT END AS op_input_id,
-        count(*) FILTER (NOT o.is_folded) AS calls, sum(o.self_device_ns) AS self_device_ns, sum(o.self_cpu_ns) AS self_cpu_ns, sum(o.self_work_count) AS work_count,
-        sum(o.total_device_ns) FILTER (NOT coalesce(x.is_nested, o.is_folded OR o.is_nested)) AS total_device_ns,
-        sum(o.duration_ns) FILTER (NOT coalesce(x.is_nested, o.is_folded OR o.is_nested)) AS total_cpu_ns,
-        sum(o.flop_count) FILTER (NOT o.is_folded) AS flop_count, sum(o.total_device_ns) FILTER (NOT o.is_folded AND o.flop_count IS NOT NULL) AS flop_ns,
-        sum(o.device_alloc_bytes) AS device_alloc_bytes, sum(o.device_free_bytes) AS device_free_bytes, sum(o.host_alloc_bytes - o.host_free_bytes) AS host_net_bytes
-    FROM op o LEFT JOIN path_stage s ON s.run_id = o.run_id AND s.path_id = o.path_id LEFT JOIN _operator_shape(run) x ON "by" = 'name+shape' AND x.op_id = o.op_id
-    WHERE o.run_id = run AND o.source_id IN (SELECT c.source_id FROM counted c WHERE c.capture <> 'key_averages')
-        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
-    GROUP BY ALL
-), part AS (
-    SELECT n.name AS operator, i.shapes, i.types, o.calls, o.self_device_ns, CASE WHEN o.self_device_ns IS NOT NULL THEN coalesce(o.total_device_ns, 0) END AS total_device_ns, o.self_cpu_ns, coalesce(o.total_cpu_ns, 0) AS total_cpu_ns, o.work_count, o.flop_count, o.flop_ns,
-        o.device_alloc_bytes, o.device_free_bytes, o.device_alloc_bytes - o.device_free_bytes AS device_net_bytes, o.host_net_bytes
-    FROM op_sum o JOIN op_name n ON n.run_id = run AND n.op_name_id = o.op_name_id
-    LEFT JOIN op_input i ON i.run_id = n.run_id AND i.op_input_id = o.op_input_id
-    UNION ALL -- the file does not tell operators from ranges; CUDA's functions and memory outside of operators have names that no operator has
-    SELECT CASE WHEN stage IS NULL THEN a.name ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums') END, CASE "by" WHEN 'name+shape' THEN a.shapes WHEN 'name' THEN NULL ELSE error('ARGUMENT: --by is name or name+shape') END, NULL, a.call_count, a.self_device_ns, a.total_device_ns, a.self_cpu_ns, a.total_cpu_ns, NULL, nullif(a.flop_count, 0), NULL,
-        NULL, NULL, a.self_device_bytes, a.self_host_bytes
-    FROM op_average a JOIN counted c ON c.source_id = a.source_id AND c.capture = 'key_averages'
-    WHERE a.run_id = run AND a.source_id IN (SELECT x.source_id FROM _average_source(run, "by" := "by") x) AND a.kind = 'cpu' AND NOT regexp_matches(a.name, '^((cu|cuda|hip)[A-Z]|\[(memory|OutOfMemory)\]$)')
+WITH part AS (
+    SELECT s.operator, CASE "by" WHEN 'name+shape' THEN s.shapes WHEN 'name' THEN NULL ELSE error('ARGUMENT: --by is name or name+shape') END AS shapes, CASE "by" WHEN 'name+shape' THEN s.types END AS types,
+        CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.calls ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END AS calls,
+        s.self_device_ns, CASE "by" WHEN 'name' THEN s.total_device_ns ELSE s.shape_device_ns END AS total_device_ns, s.self_cpu_ns, CASE "by" WHEN 'name' THEN s.total_cpu_ns ELSE s.shape_cpu_ns END AS total_cpu_ns,
+        s.work_count, s.flop_count, s.flop_ns, s.device_alloc_bytes, s.device_free_bytes, s.device_net_bytes, s.host_net_bytes
+    FROM op_sum s
+    WHERE s.run_id = run AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source, "by" := "by") c)
+        AND (stage IS NULL OR coalesce(s.stage, stage) = stage) AND _fits(s.operator, operator)
 ), t AS (
     SELECT p.operator, p.shapes, p.types, sum(p.calls)::BIGINT AS calls, sum(p.self_device_ns)::BIGINT AS self_device_ns, sum(p.total_device_ns)::BIGINT AS total_device_ns,
         sum(p.self_cpu_ns)::BIGINT AS self_cpu_ns, sum(p.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(p.work_count)::BIGINT AS work_count,
         sum(p.flop_count)::BIGINT AS flop_count, sum(p.flop_ns)::BIGINT AS flop_ns, sum(p.device_alloc_bytes)::BIGINT AS device_alloc_bytes,
         sum(p.device_free_bytes)::BIGINT AS device_free_bytes, sum(p.device_net_bytes)::BIGINT AS device_net_bytes, sum(p.host_net_bytes)::BIGINT AS host_net_bytes
     FROM part p
-    WHERE _fits(p.operator, operator)
     GROUP BY p.operator, p.shapes, p.types
 )
 SELECT row_number() OVER (ORDER BY CASE sort WHEN 'self_device' THEN t.self_device_ns WHEN 'total_device' THEN t.total_device_ns WHEN 'self_cpu' THEN t.self_cpu_ns
         WHEN 'total_cpu' THEN t.total_cpu_ns WHEN 'memory' THEN t.device_alloc_bytes WHEN 'calls' THEN t.calls
         ELSE error('ARGUMENT: --sort is self_device, total_device, self_cpu, total_cpu, memory or calls')::BIGINT END DESC NULLS LAST,
         t.self_device_ns DESC NULLS LAST, t.self_cpu_ns DESC NULLS LAST, t.operator, t.shapes, t.types) AS rank,
-    t.operator, t.calls, t.self_device_ns, t.total_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM t x), 0) AS share_ratio,
+    t.operator, t.calls, t.self_device_ns, t.total_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.self_device_ns / nullif(sum(t.self_device_ns) OVER (), 0) AS share_ratio,
     t.work_count, t.self_device_ns / nullif(t.calls, 0) AS self_device_mean_ns, t.flop_count, 1e9 * t.flop_count / nullif(t.flop_ns, 0) AS flop_per_s,
     t.device_alloc_bytes, t.device_free_bytes, t.device_net_bytes, t.host_net_bytes, t.shapes, t.types
 FROM t

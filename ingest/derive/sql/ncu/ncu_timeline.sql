@@ -13,10 +13,10 @@
 --   calls BIGINT: executions
 --   total_ns BIGINT: sum of their times
 
--- Kernels are added up before anything is looked up by them: there are millions of them, of few shapes.
+-- Shapes before stages and texts: there are few.
 WITH shape AS (
-    SELECT k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, count(*) AS calls, sum(k.duration_ns)::BIGINT AS total_ns
-    FROM kernel k WHERE k.run_id = $run
+    SELECT k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, sum(k.launch_count)::BIGINT AS calls, sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
+    FROM kernel_duration k WHERE k.run_id = $run
     GROUP BY k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z
 ), named AS (
     SELECT DISTINCT n.kind, n.timeline_name_id FROM _ncu_named n WHERE n.timeline_name_id IS NOT NULL
