@@ -278,7 +278,8 @@ func TestColumns(t *testing.T) {
 	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
 	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true, "memory_event.address": true,
 		"model_layer.weight_bits": true, "sm_rate.flop_per_cycle": true, "device_sample.throttle_mask": true,
-		"layer_cost.weight_bits": true, "kernel_name.name_hash": true, "work_sum.deviation_ns2": true}
+		"layer_cost.weight_bits": true, "kernel_name.name_hash": true, "work_sum.deviation_ns2": true,
+		"memory_point.nth": true, "op_sum.square_high": true, "op_sum.square_low": true}
 	first := map[string]string{}
 	for _, row := range texts(t, w, `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal
 		AND table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY table_name, column_index`) {
@@ -296,7 +297,7 @@ func TestColumns(t *testing.T) {
 		if bad.MatchString(column) && !strings.HasSuffix(column, "_per_s") {
 			t.Errorf("%s.%s is not in a base unit", table, column)
 		}
-		if !slices.Contains([]string{"UUID", "VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE", "BIGINT[]"}, kind) {
+		if !slices.Contains([]string{"UUID", "VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE", "BIGINT[]", "VARCHAR[]"}, kind) {
 			t.Errorf("%s.%s is a %s", table, column, kind)
 		}
 		if strings.HasSuffix(table, "s") && !strings.HasSuffix(table, "ss") && table != "device_alias" {

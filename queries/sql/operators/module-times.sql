@@ -23,7 +23,7 @@ WITH keyed AS (
     SELECT s.module_path, string_split(s.module_path, ' > ') AS names, CASE "by" WHEN 'class' THEN list_transform(names, lambda x: regexp_replace(x, '_[0-9]+$', '')) ELSE names END AS keys,
         CASE "by" WHEN 'path' THEN s.module_path WHEN 'name' THEN keys[-1] WHEN 'class' THEN keys[-1] ELSE error('ARGUMENT: --by is path, name or class') END AS module,
         "by" <> 'path' AND list_contains(keys[:-2], keys[-1]) AS is_nested,
-        s.calls, s.self_device_ns, s.total_device_ns, s.self_cpu_ns, s.total_cpu_ns, s.backward_device_ns, sum(s.launched_ns) OVER () AS launched_ns
+        s.call_count AS calls, s.self_device_ns, s.total_device_ns, s.self_cpu_ns, s.total_cpu_ns, s.backward_device_ns, sum(s.launched_ns) OVER () AS launched_ns
     FROM module_sum s
     WHERE s.run_id = run AND (stage IS NULL OR s.stage = stage)
 ), t AS (

@@ -18,9 +18,9 @@
 --   share_ratio: calls as a share of the operator's
 
 WITH t AS (
-    SELECT s.operator, s.caller, sum(s.calls)::BIGINT AS calls, sum(s.call_device_ns)::BIGINT AS total_device_ns, sum(s.call_cpu_ns)::BIGINT AS total_cpu_ns
+    SELECT s.operator, s.caller, sum(s.call_count)::BIGINT AS calls, sum(s.call_device_ns)::BIGINT AS total_device_ns, sum(s.call_cpu_ns)::BIGINT AS total_cpu_ns
     FROM op_sum s
-    WHERE s.run_id = run AND s.calls > 0 AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
+    WHERE s.run_id = run AND s.call_count > 0 AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
         AND (stage IS NULL OR s.stage = stage) AND _fits(s.operator, operator)
     GROUP BY s.operator, s.caller
 )

@@ -26,7 +26,7 @@
 WITH work AS (
     SELECT CASE coalesce("by", CASE WHEN operator IS NULL THEN 'self' ELSE 'total' END) WHEN 'self' THEN [w.operator] WHEN 'outermost' THEN [w.outermost]
             WHEN 'total' THEN coalesce(list_distinct(c.names), [w.operator]) -- an operator around itself counts work once
-            ELSE error('ARGUMENT: --by is self, outermost or total')::VARCHAR[] END AS owners, w.kernel_name_id, w.operation, w.calls, w.total_ns, w.min_ns, w.max_ns
+            ELSE error('ARGUMENT: --by is self, outermost or total')::VARCHAR[] END AS owners, w.kernel_name_id, w.operation, w.call_count AS calls, w.total_ns, w.min_ns, w.max_ns
     FROM op_work w LEFT JOIN op_chain c ON c.run_id = run AND c.chain_id = w.chain_id
     WHERE w.run_id = run AND (stage IS NULL OR w.stage = stage) AND w.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
 ), owned AS (

@@ -26,7 +26,7 @@
 --   types: type of each input, as JSON; NULL when not recorded
 
 WITH t AS (
-    SELECT s.operator, s.shapes, s.types, sum(CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.calls ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END)::BIGINT AS calls,
+    SELECT s.operator, s.shapes, s.types, sum(CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.call_count ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END)::BIGINT AS calls,
         sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.shape_device_ns)::BIGINT AS total_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns, sum(s.flop_count)::BIGINT AS flop_count, sum(s.flop_ns)::BIGINT AS flop_ns,
         sum(s.shape_count)::BIGINT AS n, min(s.shape_min_ns) AS min_ns, max(s.shape_max_ns) AS max_ns, sum(s.square_high) * 1000000000000000000::HUGEINT + sum(s.square_low) AS squares
     FROM op_sum s

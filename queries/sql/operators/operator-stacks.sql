@@ -21,7 +21,7 @@
 --   share_ratio: self_device_ns as a share of all rows' before top cuts; NULL when there is none
 
 WITH RECURSIVE s AS (
-    SELECT s.operator, s.stack_id, sum(s.calls)::BIGINT AS calls, sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns
+    SELECT s.operator, s.stack_id, sum(s.call_count)::BIGINT AS calls, sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns
     FROM op_sum s
     WHERE s.run_id = run AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
         AND (stage IS NULL OR s.stage = stage) AND _fits(s.operator, operator)

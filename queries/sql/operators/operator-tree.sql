@@ -21,7 +21,7 @@
 --   share_ratio: total_device_ns as a share of that of all first operators; without device time total_cpu_ns likewise
 
 WITH RECURSIVE node AS ( -- from the first name that fits
-    SELECT c.names[list_position(list_transform(c.names, lambda n: _fits(n, root)), true):] AS chain, len(chain) AS level, sum(c.calls)::BIGINT AS calls,
+    SELECT c.names[list_position(list_transform(c.names, lambda n: _fits(n, root)), true):] AS chain, len(chain) AS level, sum(c.call_count)::BIGINT AS calls,
         sum(c.total_device_ns)::BIGINT AS total_device_ns, sum(c.self_device_ns)::BIGINT AS self_device_ns, sum(c.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(c.self_cpu_ns)::BIGINT AS self_cpu_ns
     FROM op_chain c
     WHERE c.run_id = run AND c.source_id IN (SELECT x.source_id FROM _operator_source(run, source := source) x WHERE x.capture <> 'key_averages')

@@ -32,7 +32,7 @@
 
 WITH part AS (
     SELECT s.operator, CASE "by" WHEN 'name+shape' THEN s.shapes WHEN 'name' THEN NULL ELSE error('ARGUMENT: --by is name or name+shape') END AS shapes, CASE "by" WHEN 'name+shape' THEN s.types END AS types,
-        CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.calls ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END AS calls,
+        CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.call_count ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END AS calls,
         s.self_device_ns, CASE "by" WHEN 'name' THEN s.total_device_ns ELSE s.shape_device_ns END AS total_device_ns, s.self_cpu_ns, CASE "by" WHEN 'name' THEN s.total_cpu_ns ELSE s.shape_cpu_ns END AS total_cpu_ns,
         s.work_count, s.flop_count, s.flop_ns, s.device_alloc_bytes, s.device_free_bytes, s.device_net_bytes, s.host_net_bytes
     FROM op_sum s

@@ -11,15 +11,15 @@
 --   shapes VARCHAR: sizes of each tensor among its inputs, as JSON; NULL when not recorded; of a call that an operator of the same name did nothing but call, those of that one
 --   types VARCHAR: type of each input, as JSON; NULL likewise, or for key_averages
 --   stack_id BIGINT: Python functions that it was called in; NULL when not recorded
---   calls BIGINT: calls; one that did nothing but call the operator of the same name is one call with it
+--   call_count BIGINT: calls; one that did nothing but call the operator of the same name is one call with it
 --   self_device_ns BIGINT: time of the device work launched by it but not by operators inside it; NULL when no device work was recorded
 --   total_device_ns BIGINT: the same with those inside it, without calls within one of the same operator
 --   shape_device_ns BIGINT: the same, without calls within one of the same operator and inputs
---   call_device_ns BIGINT: the same, of every call in calls
+--   call_device_ns BIGINT: the same, of every call in call_count
 --   self_cpu_ns BIGINT: time on the CPU less that in the operators and CUDA API calls inside it
 --   total_cpu_ns BIGINT: time on the CPU, without calls within one of the same operator
 --   shape_cpu_ns BIGINT: the same, without calls within one of the same operator and inputs
---   call_cpu_ns BIGINT: the same, of every call in calls
+--   call_cpu_ns BIGINT: the same, of every call in call_count
 --   work_count BIGINT: kernels, copies and fills it launched itself; NULL for key_averages
 --   flop_count BIGINT: floating-point operations by PyTorch's formulas; NULL without one or without recorded inputs
 --   flop_ns BIGINT: device time of the calls that have a flop_count, operators inside them included; NULL for key_averages
@@ -60,7 +60,7 @@ WITH RECURSIVE odd AS MATERIALIZED (
     LEFT JOIN input i ON i.op_input_id = CASE WHEN x.op_id IS NULL THEN o.op_input_id ELSE x.op_input_id END
     WHERE o.run_id = $run
 ), t AS (
-    SELECT c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id, count(*) FILTER (NOT c.is_folded) AS calls, sum(c.self_device_ns)::BIGINT AS self_device_ns,
+    SELECT c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id, count(*) FILTER (NOT c.is_folded) AS call_count, sum(c.self_device_ns)::BIGINT AS self_device_ns,
         coalesce(sum(c.total_device_ns) FILTER (NOT c.is_inside), 0)::BIGINT AS total_device_ns, coalesce(sum(c.total_device_ns) FILTER (NOT c.is_shape_inside), 0)::BIGINT AS shape_device_ns,
         coalesce(sum(c.total_device_ns) FILTER (NOT c.is_folded), 0)::BIGINT AS call_device_ns,
         sum(c.self_cpu_ns)::BIGINT AS self_cpu_ns, coalesce(sum(c.duration_ns) FILTER (NOT c.is_inside), 0)::BIGINT AS total_cpu_ns, coalesce(sum(c.duration_ns) FILTER (NOT c.is_shape_inside), 0)::BIGINT AS shape_cpu_ns,
@@ -71,7 +71,7 @@ WITH RECURSIVE odd AS MATERIALIZED (
     FROM call c
     GROUP BY c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id
 )
-SELECT t.source_id, x.capture, n.name AS operator, coalesce(w.name, '(none)') AS caller, t.stage, i.shapes, i.types, t.stack_id, t.calls, t.self_device_ns,
+SELECT t.source_id, x.capture, n.name AS operator, coalesce(w.name, '(none)') AS caller, t.stage, i.shapes, i.types, t.stack_id, t.call_count, t.self_device_ns,
     CASE WHEN t.self_device_ns IS NOT NULL THEN t.total_device_ns END AS total_device_ns, CASE WHEN t.self_device_ns IS NOT NULL THEN t.shape_device_ns END AS shape_device_ns,
     CASE WHEN t.self_device_ns IS NOT NULL THEN t.call_device_ns END AS call_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.shape_cpu_ns, t.call_cpu_ns, t.work_count, t.flop_count, t.flop_ns,
     t.device_alloc_bytes, t.device_free_bytes, t.device_alloc_bytes - t.device_free_bytes AS device_net_bytes, t.host_net_bytes, t.shape_count, t.shape_min_ns, t.shape_max_ns,
