@@ -142,7 +142,7 @@ func fill(t *testing.T, w *schema.Warehouse, ids ...string) []string {
 				switch {
 				case i == 0:
 					values = append(values, "'"+id+"'::UUID")
-				case kind == "BIGINT[]":
+				case strings.HasSuffix(kind, "[]"):
 					values = append(values, "[1]")
 				case kind == "TIMESTAMP":
 					values = append(values, "now()::TIMESTAMP")
