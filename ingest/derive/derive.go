@@ -164,13 +164,17 @@ func (d *derivation) put(f *fact) error {
 	}
 	d.done[f.Name] = false
 	defer func() { d.done[f.Name] = true }()
-	for _, name := range f.Needs {
-		if need := d.all[name]; need != nil {
-			if err := d.put(need); err != nil {
-				return err
+	for _, needs := range f.Needs {
+		has := false
+		for name := range strings.SplitSeq(needs, "|") {
+			if need := d.all[name]; need != nil {
+				if err := d.put(need); err != nil {
+					return err
+				}
 			}
+			has = has || d.has[name]
 		}
-		if !d.has[name] {
+		if !has {
 			return nil
 		}
 	}
@@ -218,8 +222,8 @@ func (d *derivation) make(f *fact) error {
 func present(ctx context.Context, q schema.SQL, all []*fact, runID string) (map[string]bool, error) {
 	var tables []string
 	for _, f := range all {
-		for _, t := range f.Needs {
-			if !slices.Contains(tables, t) && !slices.ContainsFunc(all, func(f *fact) bool { return f.Name == t }) {
+		for _, t := range strings.Split(strings.Join(f.Needs, "|"), "|") {
+			if t != "" && !slices.Contains(tables, t) && !slices.ContainsFunc(all, func(f *fact) bool { return f.Name == t }) {
 				tables = append(tables, t)
 			}
 		}

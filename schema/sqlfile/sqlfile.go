@@ -38,7 +38,7 @@ type File struct {
 	Params  []Param
 	Columns []Column
 	Notes   []string // topics of the caveats that belong with the rows
-	Needs   []string // tables without rows of which there is nothing to give
+	Needs   []string // tables without rows of which there is nothing to give; of several with | between any one will do
 	Into    string   // the relation that its rows are added to, which documents them; "" where they are one of their own
 	Scalar  bool     // one value and not rows
 	Body    string   // the SELECT

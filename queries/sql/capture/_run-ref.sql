@@ -19,4 +19,4 @@ WITH ranked AS (
 )
 SELECT hit.run_id FROM hit
 WHERE hit.quality IS NOT NULL
-QUALIFY hit.quality = min(hit.quality) OVER () AND count(*) OVER (PARTITION BY hit.quality) = 1
+QUALIFY rank() OVER (ORDER BY hit.quality) = 1 AND count(*) OVER (PARTITION BY hit.quality) = 1

@@ -72,5 +72,5 @@ WITH w AS (
 SELECT w.run, g.stage, coalesce(g.token_rate, u.ratio, g.value) AS value, g.mean, g.std, CASE WHEN coalesce(g.token_rate, u.ratio) IS NULL THEN g.passes ELSE g.all_passes END AS passes,
     w.at, w.commit, w.branch, w.is_dirty, t.gpu, t.driver, s.kind AS tool, s.tool_version, g.prompt_token_count, g.decode_token_count, g.sequence_count, g.is_varying, w.host, w.prof_version, w.workload, w.run_id
 FROM g JOIN w ON w.run_id = g.run_id LEFT JOIN source s ON s.run_id = g.run_id AND s.source_id = g.source_id
-    JOIN run_trait t ON t.run_id = g.run_id LEFT JOIN u ON u.run_id = g.run_id AND u.stage = g.stage
+    LEFT JOIN run_trait t ON t.run_id = g.run_id LEFT JOIN u ON u.run_id = g.run_id AND u.stage = g.stage
 ORDER BY w.at, w.run_id, array_position(['prefill', 'decode'], g.stage) NULLS LAST, g.stage

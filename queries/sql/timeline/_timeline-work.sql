@@ -37,7 +37,7 @@ WITH asked AS (
     QUALIFY row_number() OVER (PARTITION BY d.source_id, d.device_id, d.stage ORDER BY d.start_ns, d.range_id) = 1 AND (d.range_id IS NOT NULL OR count(d.range_id) OVER (PARTITION BY d.source_id, d.device_id) = 0)
 ), win AS MATERIALIZED (
     SELECT row_number() OVER (ORDER BY p.source_id, p.device_id, array_position(['prefill', 'decode'], p.stage) NULLS LAST, p.stage) AS window_id, p.source_id, p.device_id, p.stage, p.pass, p.start_ns, p.last_ns, p.part_ns,
-        CASE WHEN p.is_all THEN 9223372036854775807 ELSE greatest(top // count(*) OVER (), 1) END AS quota
+        CASE WHEN p.is_all THEN 9223372036854775807 ELSE greatest(top // (SELECT count(*) FROM place), 1) END AS quota
     FROM place p
 ), part AS (
     SELECT w.window_id, (x.start_ns - w.start_ns) // w.part_ns AS part, any_value(w.quota) AS quota, count(*) AS work_count

@@ -6,6 +6,6 @@
 --   kind VARCHAR: nsys or torch
 --   is_counted BOOLEAN: whether it is the kind that is counted unless the other is asked for: nsys where the run has both
 
-SELECT s.source_id, s.kind, s.kind = min(s.kind) OVER () AS is_counted
+SELECT s.source_id, s.kind, s.kind = min(s.kind) OVER (PARTITION BY s.run_id) AS is_counted
 FROM source s
 WHERE s.run_id = $run AND s.kind IN ('nsys', 'torch')

@@ -21,7 +21,7 @@ WITH used AS (
     JOIN capture_pass p ON p.run_id = d.run_id AND p.source_id = d.source_id AND p.pass_id = d.pass_id AND p.tool IN ('nsys', 'torch')
     LEFT JOIN used u ON u.device_id = d.device_id
     WHERE d.run_id = $run
-    QUALIFY (u.device_id IS NOT NULL) = bool_or(u.device_id IS NOT NULL) OVER ()
+    QUALIFY (u.device_id IS NOT NULL) = bool_or(u.device_id IS NOT NULL) OVER (PARTITION BY d.run_id)
 ), x AS (
     SELECT max(s.source_id) AS source_id, median(s.sm_clock_hz) FILTER (s.is_busy) AS clock_hz, count(s.throttle_mask) FILTER (coalesce(s.is_busy, true)) AS busy_count,
         count(*) FILTER (coalesce(s.is_busy, true) AND s.throttle_mask & r.slow <> 0) AS slowed_count, bit_or(s.throttle_mask) FILTER (coalesce(s.is_busy, true)) AS seen, any_value(r.reasons) AS reasons,

@@ -1,6 +1,7 @@
 -- _condition_work: What a run's workload worked on: model, tokens, sequences, images, inputs; and by how many processes.
 -- grain: one statement about an aspect of a run
 -- key: aspect, priority
+-- needs: nvtx_range|stream|workload_pass|model|capture_input
 -- columns:
 --   source_id INTEGER: the source that says it; NULL when it follows from several
 --   priority INTEGER: of several statements about an aspect those of the lowest number hold

@@ -23,8 +23,8 @@ WITH said AS (
     UNION ALL
     SELECT s.source_id, 0, unnest([
         {'aspect': s.kind || ' version', 'value': s.tool_version, 'weight': CASE s.kind WHEN 'ncu' THEN 'tells' ELSE 'clouds' END},
-        {'aspect': 'captured ranks', 'value': CASE WHEN s.kind <> 'ncu' THEN nullif(count(DISTINCT s.rank_id) OVER (), 0)::VARCHAR END, 'weight': 'decides'},
-        {'aspect': 'profiler', 'value': min(CASE WHEN s.kind <> 'ncu' THEN s.kind END) OVER (), 'weight': 'decides'}], recursive := true)
+        {'aspect': 'captured ranks', 'value': CASE WHEN s.kind <> 'ncu' THEN nullif(count(DISTINCT s.rank_id) OVER (PARTITION BY s.run_id), 0)::VARCHAR END, 'weight': 'decides'},
+        {'aspect': 'profiler', 'value': min(CASE WHEN s.kind <> 'ncu' THEN s.kind END) OVER (PARTITION BY s.run_id), 'weight': 'decides'}], recursive := true)
     FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'torch', 'ncu')
     UNION ALL
     SELECT s.source_id, CASE WHEN s.status = 'ok' THEN 1 ELSE 0 END, 'completeness', CASE WHEN s.status = 'ok' THEN 'complete' ELSE s.status || coalesce(': ' || s.reason, '') END, 'clouds'

@@ -1,6 +1,7 @@
 -- run_trait: On what and of what a run was captured, in a few words: what tells whether runs of a workload are of one machine, and of one code.
 -- grain: one run
 -- key: none
+-- needs: device|source_fact|capture|capture_input
 -- columns:
 --   gpu VARCHAR: GPU, or GPUs when they differ; NULL when no source says
 --   driver VARCHAR: version of its driver; NULL when no source says

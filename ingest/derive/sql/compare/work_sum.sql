@@ -1,6 +1,7 @@
 -- work_sum: The device work of each pass of a stage, and of each source outside all of them, added up by what it is. Which pass work is of: pass_context.
 -- grain: one kernel name with its grid and block, operation of copies, or all graph replays traced as a whole, of one pass on one GPU
 -- key: source_id, range_id, device_id, kind, kernel_name_id, operation, grid_x, grid_y, grid_z, block_x, block_y, block_z
+-- needs: kernel|memop|graph_launch
 -- columns:
 --   source_id INTEGER: the source
 --   is_counted BOOLEAN: whether its source is of the counted kind

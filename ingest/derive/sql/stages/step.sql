@@ -1,6 +1,7 @@
 -- step: Steps of each timeline: ranges that are steps, and in sources without such what recurs on the GPU.
 -- grain: one step on one GPU
 -- key: basis, source_id, pid, device_id, range_id, start_ns
+-- needs: _step_range|_step_period
 -- columns:
 --   nth BIGINT: 1, 2, ... within the stage, source, process and GPU, warm-up included
 --   basis VARCHAR: range or period
