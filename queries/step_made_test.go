@@ -173,7 +173,7 @@ func TestNoSteps(t *testing.T) {
 		}
 		fillKernels(t, w, work)
 		f := query(t, w, "steps", queries.Args{"run": "made"})
-		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "there is none where no kernel") {
+		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "a step is what recurs on the GPU") {
 			t.Errorf("seed %d: %d steps of %v: %q", seed, len(f.Rows), column(f, "name"), f.Notes)
 		}
 	}
@@ -183,14 +183,14 @@ func TestNoSteps(t *testing.T) {
 func TestStepNames(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	exec(t, w, "INSERT INTO run SELECT '"+timelineRun+"', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'")
+	exec(t, w, "INSERT INTO run SELECT '"+timelineRun+"', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'; "+sourceRow(1, "nsys"))
 	id := 0
 	put := func(names ...string) {
 		lineage := ""
 		for _, name := range names {
 			id++
 			lineage = strings.TrimPrefix(fmt.Sprintf("%s, %d", lineage, id), ", ")
-			exec(t, w, fmt.Sprintf("INSERT INTO range_path SELECT run_id, %d, 1, '', '%s', [%s], '' FROM run", id, name, lineage))
+			exec(t, w, fmt.Sprintf("INSERT INTO range_path SELECT run_id, %[1]d, 1, '', '%[2]s', [%[3]s], '' FROM run; INSERT INTO nvtx_range SELECT run_id, 1, %[1]d, NULL, %[1]d, 1, 1, NULL, 'push_pop', '', '%[2]s', NULL, %[1]d, 1 FROM run", id, name, lineage))
 		}
 	}
 	want := map[string]bool{"decode_step[#]": true, "step[#]": true, "step #": true, "Step: #": true, "iteration #/#": true, "ProfilerStep##": true, "LLM@decode_step": true, "train_step": true, "iter_#": true,
@@ -201,7 +201,7 @@ func TestStepNames(t *testing.T) {
 	}
 	put("ProfilerStep##", "eval step #", "generate_step[#]")
 	var got []string
-	for _, r := range rowsOf(t, w, "SELECT name FROM _step_path(_run_id('made'))") {
+	for _, r := range rowsOf(t, w, "SELECT name FROM step") {
 		got = append(got, r[0].(string))
 	}
 	for name, is := range want {
@@ -209,7 +209,7 @@ func TestStepNames(t *testing.T) {
 			t.Errorf("%q is a step: %v, want %v", name, !is, is)
 		}
 	}
-	if slices.Contains(got, "generate_step[#]") || !slices.Contains(got, "eval step #") || len(rowsOf(t, w, "SELECT 1 FROM _step_path(_run_id('made')) WHERE name = 'ProfilerStep##'")) != 1 {
+	if slices.Contains(got, "generate_step[#]") || !slices.Contains(got, "eval step #") || len(rowsOf(t, w, "SELECT 1 FROM step WHERE name = 'ProfilerStep##'")) != 1 {
 		t.Errorf("of nested ones the outermost within a ProfilerStep is taken: %q", got)
 	}
 }

@@ -147,7 +147,7 @@ func TestReportTimeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	tl := r.Timeline
-	if tl.Parts != 4000 || tl.Blocks.SQL != "FROM timeline_blocks_v1('nccl2', blocks := 4000)" || len(tl.Gaps.Rows) != 200 || len(tl.Passes.Rows) == 0 {
+	if tl.Parts != 4000 || tl.Blocks.SQL != "FROM timeline_blocks_v1('"+runID(t, w, "nccl2")+"', blocks := 4000)" || len(tl.Gaps.Rows) != 200 || len(tl.Passes.Rows) == 0 {
 		t.Errorf("%d parts, %s, %d gaps, %d passes", tl.Parts, tl.Blocks.SQL, len(tl.Gaps.Rows), len(tl.Passes.Rows))
 	}
 	if devices := column(tl.Blocks, "device"); !slices.Contains(devices, any(int64(0))) || !slices.Contains(devices, any(int64(1))) {

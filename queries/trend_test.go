@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/judge/trend"
 	"prof/schema"
@@ -56,6 +57,7 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 		add("INSERT INTO source (run_id, source_id, kind, form, path, tool_version, size_bytes, sha256, row_count, status) VALUES ('%[1]s', 1, 'nsys', 'sqlite', 'p', '2026.1', 1, '%[1]s', 1, 'ok')", id)
 		add("INSERT INTO device (run_id, source_id, device_id, name) VALUES ('%s', 1, 0, '%s')", id, r.gpu)
 		add("INSERT INTO source_fact VALUES ('%s', 1, 'driver.version', '%s')", id, r.driver)
+		add("INSERT INTO run_trait (run_id, gpu, driver) VALUES ('%s', '%s', '%s')", id, r.gpu, r.driver)
 		add("INSERT INTO run_condition VALUES ('%[1]s', 'driver', '%[2]s', 'clouds', 1), ('%[1]s', 'GPU', '%[3]s', 'decides', 1)", id, r.driver, r.gpu)
 		if r.key != "" {
 			add("INSERT INTO run_condition VALUES ('%s', 'commit', '%s', 'tells', 1)", id, r.commit)
@@ -108,6 +110,30 @@ func stored(t *testing.T, w *schema.Warehouse, stmt string) {
 	t.Helper()
 	if _, err := w.DB.Exec(stmt); err != nil {
 		t.Fatalf("%s: %v", stmt, err)
+	}
+}
+
+// only derives some facts of every run from the others as they are stored.
+func only(t *testing.T, w *schema.Warehouse, names ...string) {
+	t.Helper()
+	runs, err := w.Runs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		stored(t, w, "DELETE FROM "+name)
+	}
+	for _, run := range runs {
+		tx, err := w.DB.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (derive.Facts{Only: names}).Derive(t.Context(), tx, run.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

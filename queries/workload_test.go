@@ -312,7 +312,7 @@ func TestCapturedWorkload(t *testing.T) {
 		t.Errorf("a pass is not that of the workload: %s", r)
 	}
 	for _, q := range allQueries(t) { // which have other columns than NULL here only
-		if slices.Contains([]string{"stages", "passes", "stage-notes", "workload-passes", "_stage-pass", "_stage-range", "_workload-entry"}, q.Name) && len(checkResult(t, w, q, "llama").Rows) == 0 && q.Name != "stage-notes" {
+		if slices.Contains([]string{"stages", "passes", "stage-notes", "workload-passes", "_stage-pass", "_stage-range", "_workload-entry"}, q.Name) && len(checkResult(t, w, q, runID(t, w, "llama")).Rows) == 0 && q.Name != "stage-notes" {
 			t.Errorf("%s gives no row", q.Relation())
 		}
 	}

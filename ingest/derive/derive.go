@@ -124,10 +124,14 @@ func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) error
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(f *fact) bool { return !facts.fills(f) })
 	d := derivation{ctx: ctx, q: q, run: schema.Quote(runID) + "::UUID", all: byName, done: map[string]bool{}, made: map[string]bool{}}
 	if d.has, err = present(ctx, q, all, runID); err != nil {
 		return err
+	}
+	for _, f := range all { // what is not asked for is taken as it is stored
+		if !f.step && !facts.fills(f) {
+			d.done[f.Name], d.has[f.Name] = true, true
+		}
 	}
 	for _, f := range all {
 		if !f.step {
