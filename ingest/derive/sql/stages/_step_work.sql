@@ -1,7 +1,7 @@
 -- _step_work: Device work of the sources without step ranges, in the order in which it began: what steps are sought in.
 -- grain: one kernel, copy, fill or graph replay
 -- key: place, start_ns, is_replay, work_id
--- needs: work_sum
+-- needs: work_sum _step_source
 -- columns:
 --   place UBIGINT: process and GPU of a source
 --   source_id INTEGER: the source
@@ -22,5 +22,5 @@ WITH w AS (
 )
 SELECT hash(w.source_id, w.pid, w.device_id) AS place, w.source_id, w.pid, w.device_id, w.start_ns, w.duration_ns, w.is_replay, w.work_id, w.path_id
 FROM w
-WHERE w.source_id IN (SELECT t.source_id FROM timeline t WHERE t.run_id = $run AND t.source_id NOT IN (SELECT r.source_id FROM _step_range r))
+WHERE w.source_id IN (SELECT s.source_id FROM _step_source s)
 ORDER BY place, w.start_ns, w.is_replay DESC, w.work_id
