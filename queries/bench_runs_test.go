@@ -153,7 +153,7 @@ func (m *maker) exec(format string, args ...any) {
 
 // remade are the tables that are not copied as they are.
 var remade = map[string]bool{"run": true, "run_tag": true, "source": true, "source_fact": true, "capture": true, "capture_pass": true, "capture_source": true,
-	"kernel": true, "work_sum": true, "run_condition": true, "stage_pass": true, "stage_figure": true, "device_time": true, "range_device": true}
+	"kernel": true, "work_sum": true, "run_condition": true, "run_trait": true, "stage_pass": true, "stage_figure": true, "device_time": true, "range_device": true}
 
 // prepare puts the run to copy into temporary tables, each base_ and the table's name.
 func (m *maker) prepare(base string) {
@@ -210,7 +210,9 @@ func (m *maker) make(i int) {
 	m.exec(`INSERT INTO source_fact SELECT * REPLACE ('%s'::UUID AS run_id, CASE WHEN key = 'driver.version' AND %d >= %d THEN '590.48.01' ELSE value END AS value) FROM base_source_fact`, id, i, driverFrom)
 	m.captured(i, id, stamp, hex.EncodeToString(sum[:20]))
 	m.timed(i, id)
-	m.exec(`INSERT INTO run_condition BY NAME FROM _digest_condition(_run_id('%s'))`, id)
+	if err := (derive.Facts{Only: []string{"run_condition", "run_trait"}}).Derive(m.t.Context(), m.conn, id); err != nil {
+		m.t.Fatal(err)
+	}
 	m.exec(`COMMIT`)
 }
 
