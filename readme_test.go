@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -170,11 +171,7 @@ func testRules(t *testing.T, w workplace, all []block) {
 // execute writes into the warehouse as another client would, knowing nothing of prof.
 func execute(t *testing.T, dir, stmt string) {
 	t.Helper()
-	defs, err := queries.Definitions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: defs})
+	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}

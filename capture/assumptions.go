@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // Assumptions writes assumptions.md: what the figures of a run rest on, one line each, only what applies to it. env may be nil.
-func Assumptions(m *schema.Manifest, o Options, env *Environment) []byte {
+func Assumptions(m *rundir.Manifest, o Options, env *Environment) []byte {
 	if env == nil {
 		env = &Environment{}
 	}
@@ -43,19 +43,19 @@ func Assumptions(m *schema.Manifest, o Options, env *Environment) []byte {
 func inline(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // passesOf gives the passes of a tool that were run.
-func passesOf(m *schema.Manifest, tool string) (out []schema.Pass) {
+func passesOf(m *rundir.Manifest, tool string) (out []rundir.Pass) {
 	for _, p := range m.Passes {
-		if p.Tool == tool && p.Status != schema.StatusNotRun {
+		if p.Tool == tool && p.Status != rundir.StatusNotRun {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func timeAssumptions(m *schema.Manifest, o Options) (lines []string) {
-	nsys, torch := passesOf(m, schema.ToolNsys), passesOf(m, schema.ToolTorch)
+func timeAssumptions(m *rundir.Manifest, o Options) (lines []string) {
+	nsys, torch := passesOf(m, rundir.ToolNsys), passesOf(m, rundir.ToolTorch)
 	tools := 0
-	for _, t := range []string{schema.ToolNsys, schema.ToolTorch, schema.ToolNcu} {
+	for _, t := range []string{rundir.ToolNsys, rundir.ToolTorch, rundir.ToolNcu} {
 		if len(passesOf(m, t)) > 0 {
 			tools++
 		}
@@ -66,11 +66,11 @@ func timeAssumptions(m *schema.Manifest, o Options) (lines []string) {
 	if tools > 1 {
 		lines = append(lines, "Each tool ran in a pass of its own: times of different tools are not of the same execution and do not add up.")
 	}
-	baseline := workloadTimes(passesOf(m, schema.ToolNone))
+	baseline := workloadTimes(passesOf(m, rundir.ToolNone))
 	if len(baseline) == 0 && len(nsys)+len(torch) > 0 {
 		lines = append(lines, "No pass without a profiler was completed: the cost of the profiler is not known (--baseline measures it).")
 	}
-	for _, group := range [][]schema.Pass{nsys, torch} {
+	for _, group := range [][]rundir.Pass{nsys, torch} {
 		if line := overheadLine(group, baseline); line != "" {
 			lines = append(lines, line)
 		}
@@ -90,9 +90,9 @@ func graphsWhole(o Options) bool {
 }
 
 // workloadTimes are the seconds that the workload took in passes that went to its good end.
-func workloadTimes(passes []schema.Pass) (seconds []float64) {
+func workloadTimes(passes []rundir.Pass) (seconds []float64) {
 	for _, p := range passes {
-		if p.Status == schema.StatusOK && p.WorkloadNs != nil && (p.ExitCode == nil || *p.ExitCode == 0) {
+		if p.Status == rundir.StatusOK && p.WorkloadNs != nil && (p.ExitCode == nil || *p.ExitCode == 0) {
 			seconds = append(seconds, float64(*p.WorkloadNs)/1e9)
 		}
 	}
@@ -103,7 +103,7 @@ func workloadTimes(passes []schema.Pass) (seconds []float64) {
 const muchOverhead = 0.25
 
 // overheadLine compares the median times of passes under a tool and without one.
-func overheadLine(passes []schema.Pass, baseline []float64) string {
+func overheadLine(passes []rundir.Pass, baseline []float64) string {
 	times := workloadTimes(passes)
 	if len(times) == 0 || len(baseline) == 0 {
 		return ""
@@ -127,8 +127,8 @@ func medianOf(v []float64) float64 {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
-func ncuAssumptions(m *schema.Manifest, o Options) (lines []string) {
-	passes := passesOf(m, schema.ToolNcu)
+func ncuAssumptions(m *rundir.Manifest, o Options) (lines []string) {
+	passes := passesOf(m, rundir.ToolNcu)
 	if len(passes) == 0 {
 		return nil
 	}
@@ -154,12 +154,12 @@ func ncuAssumptions(m *schema.Manifest, o Options) (lines []string) {
 }
 
 // extentAssumptions tell what of the workload is not in the run.
-func extentAssumptions(m *schema.Manifest, o Options) (lines []string) {
+func extentAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 	if len(m.Passes) == 0 {
 		lines = append(lines, "No pass was run.")
 	}
 	for _, p := range m.Passes {
-		if p.Status == schema.StatusOK {
+		if p.Status == rundir.StatusOK {
 			continue
 		}
 		line := fmt.Sprintf("Pass %s ended as %s", p.Name, p.Status)
@@ -183,9 +183,9 @@ func extentAssumptions(m *schema.Manifest, o Options) (lines []string) {
 	return lines
 }
 
-func workloadAssumptions(m *schema.Manifest, o Options, env *Environment) (lines []string) {
-	timeline := append(passesOf(m, schema.ToolNsys), passesOf(m, schema.ToolTorch)...)
-	marked := slices.ContainsFunc(timeline, func(p schema.Pass) bool { return p.Marked })
+func workloadAssumptions(m *rundir.Manifest, o Options, env *Environment) (lines []string) {
+	timeline := append(passesOf(m, rundir.ToolNsys), passesOf(m, rundir.ToolTorch)...)
+	marked := slices.ContainsFunc(timeline, func(p rundir.Pass) bool { return p.Marked })
 	switch {
 	case len(timeline) == 0:
 	case marked:

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // deviceAssumptions tell how the GPUs were set and who else used them.
-func deviceAssumptions(m *schema.Manifest, env *Environment) (lines []string) {
+func deviceAssumptions(m *rundir.Manifest, env *Environment) (lines []string) {
 	if len(m.Devices) == 0 {
 		reason := env.Unknown["devices"]
 		if reason == "" {
@@ -35,7 +35,7 @@ func deviceAssumptions(m *schema.Manifest, env *Environment) (lines []string) {
 	return lines
 }
 
-func deviceLines(d schema.Device) (lines []string) {
+func deviceLines(d rundir.Device) (lines []string) {
 	gpu := fmt.Sprintf("GPU %d", d.Index)
 	switch {
 	case d.OtherProcesses == nil:
@@ -56,7 +56,7 @@ func deviceLines(d schema.Device) (lines []string) {
 	return lines
 }
 
-func detailLines(d DeviceDetail, devices []schema.Device) (lines []string) {
+func detailLines(d DeviceDetail, devices []rundir.Device) (lines []string) {
 	gpu := fmt.Sprintf("GPU %d", d.Index)
 	if d.ThrottleMask != nil {
 		if names := ThrottleNames(*d.ThrottleMask); len(names) > 0 {

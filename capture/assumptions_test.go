@@ -6,29 +6,29 @@ import (
 	"testing"
 	"time"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
-func assumed(m schema.Manifest, o Options, env *Environment) string {
+func assumed(m rundir.Manifest, o Options, env *Environment) string {
 	return string(Assumptions(&m, o, env))
 }
 
-func timed(tool, mode string, seconds float64) schema.Pass {
-	return schema.Pass{Name: tool + "-1", Tool: tool, Mode: mode, Status: schema.StatusOK, WorkloadNs: ptr(int64(seconds * 1e9)), ExitCode: ptr(0)}
+func timed(tool, mode string, seconds float64) rundir.Pass {
+	return rundir.Pass{Name: tool + "-1", Tool: tool, Mode: mode, Status: rundir.StatusOK, WorkloadNs: ptr(int64(seconds * 1e9)), ExitCode: ptr(0)}
 }
 
 // TestAssumptionsFull is a whole deep capture: every line that applies, none that does not.
 func TestAssumptionsFull(t *testing.T) {
 	o := Defaults()
 	o.Warmup = 1
-	ncu := timed(schema.ToolNcu, "kernels", 90)
+	ncu := timed(rundir.ToolNcu, "kernels", 90)
 	ncu.ClockControl = "none"
-	nsys := timed(schema.ToolNsys, "deep", 12)
+	nsys := timed(rundir.ToolNsys, "deep", 12)
 	nsys.Marked, nsys.Samples = true, "nsys/report-1.samples.csv"
-	m := schema.Manifest{
-		Run: "r\n#1", Passes: []schema.Pass{timed(schema.ToolNone, "baseline", 10), timed(schema.ToolNone, "baseline", 8), nsys, ncu},
-		Git: &schema.Git{Commit: "abc", Dirty: true}, Inputs: []schema.Input{{Path: "a", SHA256: "x"}, {Path: "b", Reason: "gone"}}, Warnings: []string{"a\nwarning"},
-		Devices: []schema.Device{{Index: 0, ECC: ptr(true), MIG: ptr(true), OtherProcesses: ptr(int64(2)), PowerLimitW: ptr(500.0)}},
+	m := rundir.Manifest{
+		Run: "r\n#1", Passes: []rundir.Pass{timed(rundir.ToolNone, "baseline", 10), timed(rundir.ToolNone, "baseline", 8), nsys, ncu},
+		Git: &rundir.Git{Commit: "abc", Dirty: true}, Inputs: []rundir.Input{{Path: "a", SHA256: "x"}, {Path: "b", Reason: "gone"}}, Warnings: []string{"a\nwarning"},
+		Devices: []rundir.Device{{Index: 0, ECC: ptr(true), MIG: ptr(true), OtherProcesses: ptr(int64(2)), PowerLimitW: ptr(500.0)}},
 	}
 	env := &Environment{DeviceDetails: []DeviceDetail{{Index: 0, Persistence: ptr(false), ThrottleMask: ptr(int64(0x5)), DefaultPowerLimitW: ptr(700.0)}},
 		Variables: map[string]string{"CUDA_LAUNCH_BLOCKING": "1"}}
@@ -77,61 +77,61 @@ func TestAssumptionsFull(t *testing.T) {
 
 // TestAssumptionLines: each condition adds its line.
 func TestAssumptionLines(t *testing.T) {
-	nsys := []schema.Pass{timed(schema.ToolNsys, "light", 1)}
-	ncu := func(control string) []schema.Pass {
-		p := timed(schema.ToolNcu, "kernels", 1)
+	nsys := []rundir.Pass{timed(rundir.ToolNsys, "light", 1)}
+	ncu := func(control string) []rundir.Pass {
+		p := timed(rundir.ToolNcu, "kernels", 1)
 		p.ClockControl = control
-		return []schema.Pass{p}
+		return []rundir.Pass{p}
 	}
-	failed := timed(schema.ToolNone, "baseline", 1)
-	failed.Status, failed.Reason = schema.StatusTimeout, "stopped after 30m."
+	failed := timed(rundir.ToolNone, "baseline", 1)
+	failed.Status, failed.Reason = rundir.StatusTimeout, "stopped after 30m."
 	with := func(change func(o *Options)) Options {
 		o := Defaults()
 		change(&o)
 		return o
 	}
-	gpu := []schema.Device{{Index: 1, ECC: ptr(false)}}
+	gpu := []rundir.Device{{Index: 1, ECC: ptr(false)}}
 	for line, c := range map[string]struct {
-		m schema.Manifest
+		m rundir.Manifest
 		o Options
 	}{
-		"the cost of the profiler is not known":               {schema.Manifest{Passes: append(nsys, failed)}, Defaults()},
-		"CUDA graphs were traced whole":                       {schema.Manifest{Passes: nsys}, with(func(o *Options) { o.Mode = ModeLight })},
-		"ranges that the workload marks itself":               {schema.Manifest{Passes: nsys}, Defaults()},
-		"ncu locked the clocks to their base":                 {schema.Manifest{Passes: ncu("base")}, Defaults()},
-		"ncu ran the whole workload several times":            {schema.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "application" })},
-		"ncu measured whole ranges":                           {schema.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "app-range" })},
-		"of the kernels that were asked for":                  {schema.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Kernels = "gemm" })},
-		"Pass none-1 ended as timeout: stopped after 30m.\n":  {schema.Manifest{Passes: []schema.Pass{failed}}, Defaults()},
-		"No pass was run.":                                    {schema.Manifest{}, Defaults()},
-		"Only the range prefill was captured.":                {schema.Manifest{}, with(func(o *Options) { o.Range = "prefill" })},
-		"between cudaProfilerStart and cudaProfilerStop":      {schema.Manifest{}, with(func(o *Options) { o.ProfilerAPI = true })},
-		"The timeline begins 5s after the start.":             {schema.Manifest{}, with(func(o *Options) { o.Delay = 5 * time.Second })},
-		"covers at most 1m0s":                                 {schema.Manifest{}, with(func(o *Options) { o.Duration = time.Minute })},
-		"No GPU is known: no driver.":                         {schema.Manifest{}, Defaults()},
-		"GPUs were not sampled":                               {schema.Manifest{Devices: gpu}, Defaults()},
-		"GPU 1: whether other processes used it is not known": {schema.Manifest{Devices: gpu}, Defaults()},
-		"GPU 1: ECC was off.":                                 {schema.Manifest{Devices: gpu}, Defaults()},
-		"is in no git repository":                             {schema.Manifest{}, Defaults()},
-		"No inputs were named":                                {schema.Manifest{}, Defaults()},
+		"the cost of the profiler is not known":               {rundir.Manifest{Passes: append(nsys, failed)}, Defaults()},
+		"CUDA graphs were traced whole":                       {rundir.Manifest{Passes: nsys}, with(func(o *Options) { o.Mode = ModeLight })},
+		"ranges that the workload marks itself":               {rundir.Manifest{Passes: nsys}, Defaults()},
+		"ncu locked the clocks to their base":                 {rundir.Manifest{Passes: ncu("base")}, Defaults()},
+		"ncu ran the whole workload several times":            {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "application" })},
+		"ncu measured whole ranges":                           {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "app-range" })},
+		"of the kernels that were asked for":                  {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Kernels = "gemm" })},
+		"Pass none-1 ended as timeout: stopped after 30m.\n":  {rundir.Manifest{Passes: []rundir.Pass{failed}}, Defaults()},
+		"No pass was run.":                                    {rundir.Manifest{}, Defaults()},
+		"Only the range prefill was captured.":                {rundir.Manifest{}, with(func(o *Options) { o.Range = "prefill" })},
+		"between cudaProfilerStart and cudaProfilerStop":      {rundir.Manifest{}, with(func(o *Options) { o.ProfilerAPI = true })},
+		"The timeline begins 5s after the start.":             {rundir.Manifest{}, with(func(o *Options) { o.Delay = 5 * time.Second })},
+		"covers at most 1m0s":                                 {rundir.Manifest{}, with(func(o *Options) { o.Duration = time.Minute })},
+		"No GPU is known: no driver.":                         {rundir.Manifest{}, Defaults()},
+		"GPUs were not sampled":                               {rundir.Manifest{Devices: gpu}, Defaults()},
+		"GPU 1: whether other processes used it is not known": {rundir.Manifest{Devices: gpu}, Defaults()},
+		"GPU 1: ECC was off.":                                 {rundir.Manifest{Devices: gpu}, Defaults()},
+		"is in no git repository":                             {rundir.Manifest{}, Defaults()},
+		"No inputs were named":                                {rundir.Manifest{}, Defaults()},
 	} {
 		env := &Environment{Unknown: map[string]string{"devices": "no driver"}}
 		if got := assumed(c.m, c.o, env); !strings.Contains(got, line) {
 			t.Errorf("no %q in\n%s", line, got)
 		}
-		clean := schema.Manifest{Git: &schema.Git{Commit: "a"}, Inputs: []schema.Input{{SHA256: "x"}}, Devices: []schema.Device{{OtherProcesses: ptr(int64(0))}},
-			Passes: []schema.Pass{{Tool: schema.ToolNone, Status: schema.StatusOK, Samples: "x"}}}
+		clean := rundir.Manifest{Git: &rundir.Git{Commit: "a"}, Inputs: []rundir.Input{{SHA256: "x"}}, Devices: []rundir.Device{{OtherProcesses: ptr(int64(0))}},
+			Passes: []rundir.Pass{{Tool: rundir.ToolNone, Status: rundir.StatusOK, Samples: "x"}}}
 		if got := assumed(clean, Defaults(), nil); strings.Contains(got, line) {
 			t.Errorf("%q stands in the assumptions of a run that it does not hold for:\n%s", line, got)
 		}
 	}
-	fast := []schema.Pass{timed(schema.ToolNone, "baseline", 2), timed(schema.ToolNsys, "light", 3)}
-	if got := assumed(schema.Manifest{Passes: fast}, Defaults(), nil); !strings.Contains(got, "1.500 times") || strings.Contains(got, "light costs less") {
+	fast := []rundir.Pass{timed(rundir.ToolNone, "baseline", 2), timed(rundir.ToolNsys, "light", 3)}
+	if got := assumed(rundir.Manifest{Passes: fast}, Defaults(), nil); !strings.Contains(got, "1.500 times") || strings.Contains(got, "light costs less") {
 		t.Errorf("light mode cannot be advised to use light mode:\n%s", got)
 	}
-	bad := timed(schema.ToolNone, "baseline", 2)
+	bad := timed(rundir.ToolNone, "baseline", 2)
 	bad.ExitCode = ptr(1)
-	if got := workloadTimes([]schema.Pass{bad, failed, fast[0]}); !slices.Equal(got, []float64{2}) {
+	if got := workloadTimes([]rundir.Pass{bad, failed, fast[0]}); !slices.Equal(got, []float64{2}) {
 		t.Errorf("times of passes that did not end well count: %v", got)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"prof/schema"
+	"prof/internal/mask"
 )
 
 // maxConfig bounds a config.yaml, which is some dozen lines.
@@ -82,17 +82,17 @@ func quoteText(text string) ([]byte, error) {
 
 // masked gives the options with secrets taken out of all texts that are the user's own.
 func (o Options) masked() Options {
-	o.Nsys.Args, o.Ncu.Args = schema.MaskArgv(o.Nsys.Args), schema.MaskArgv(o.Ncu.Args)
+	o.Nsys.Args, o.Ncu.Args = mask.Argv(o.Nsys.Args), mask.Argv(o.Ncu.Args)
 	o.Inputs, o.Nsys.Trace = maskEach(o.Inputs), maskEach(o.Nsys.Trace)
 	o.Ncu.Sections, o.Ncu.Metrics = maskEach(o.Ncu.Sections), maskEach(o.Ncu.Metrics)
-	o.Range, o.Ncu.Kernels, o.Ncu.Set = schema.Mask(o.Range), schema.Mask(o.Ncu.Kernels), schema.Mask(o.Ncu.Set)
+	o.Range, o.Ncu.Kernels, o.Ncu.Set = mask.Text(o.Range), mask.Text(o.Ncu.Kernels), mask.Text(o.Ncu.Set)
 	return o
 }
 
 func maskEach(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, t := range texts {
-		out[i] = schema.Mask(t)
+		out[i] = mask.Text(t)
 	}
 	return out
 }

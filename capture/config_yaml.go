@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"prof/schema"
+	"prof/internal/suggest"
 )
 
 // configError is what is wrong in one line of a config.yaml.
@@ -70,13 +70,13 @@ func setFields(s reflect.Value, n ast.Node, path string) error {
 	case *ast.MappingValueNode:
 		pairs = []*ast.MappingValueNode{n}
 	default:
-		return configErrorf(n, "%s wants keys and values (%s)", cmp.Or(strings.TrimSuffix(path, "."), "the file"), schema.List(names, 5))
+		return configErrorf(n, "%s wants keys and values (%s)", cmp.Or(strings.TrimSuffix(path, "."), "the file"), suggest.List(names, 5))
 	}
 	for _, p := range pairs {
 		key := p.Key.GetToken().Value
 		field, ok := fields[key]
 		if !ok {
-			return configErrorf(p.Key, "there is no option %s%s%s", path, key, schema.DidYouMean(key, names))
+			return configErrorf(p.Key, "there is no option %s%s%s", path, key, suggest.DidYouMean(key, names))
 		}
 		if err := setField(field, p.Value, path+key); err != nil {
 			return err

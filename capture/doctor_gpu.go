@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // gpus checks the driver and the GPUs it has.
@@ -55,7 +55,7 @@ func orUnknown(s string) string {
 	return s
 }
 
-func migCheck(devices []schema.Device) Check {
+func migCheck(devices []rundir.Device) Check {
 	c := Check{ID: "mig", Title: "MIG", Status: CheckOK, Detail: "no GPU is divided"}
 	var divided []string
 	for _, d := range devices {
@@ -70,7 +70,7 @@ func migCheck(devices []schema.Device) Check {
 	return c
 }
 
-func sharedCheck(devices []schema.Device) Check {
+func sharedCheck(devices []rundir.Device) Check {
 	c := Check{ID: "shared", Title: "GPUs are free", Status: CheckOK, Detail: "no other process computes on them"}
 	var shared []string
 	unknown := false

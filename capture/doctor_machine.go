@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"prof/schema"
+	"prof/internal/mask"
 )
 
 // Command is a program to run for what it tells.
@@ -102,7 +102,7 @@ func firstLine(text string) string {
 			if r := []rune(line); len(r) > 200 {
 				line = string(r[:200]) + "..."
 			}
-			return schema.Mask(line)
+			return mask.Text(line)
 		}
 	}
 	return "it wrote nothing"

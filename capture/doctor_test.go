@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // bench is a machine on which everything works; a test breaks one thing of it.
@@ -45,7 +45,7 @@ func newBench(t *testing.T) *bench {
 		path:  map[string]string{"nsys": "/usr/bin/nsys", "ncu": "/usr/bin/ncu", "python3": "/usr/bin/python3", "true": "/usr/bin/true"},
 		files: map[string]string{"/proc/driver/nvidia/params": "RmMsg: \"\"\nRmProfilingAdminOnly: 0\n", "/proc/self/status": "CapEff:\t0000000000000000\nSeccomp:\t0\n", "/proc/sys/kernel/perf_event_paranoid": "2\n"},
 		pidNS: machinePIDs, environ: []string{"PATH=/usr/bin", "HF_TOKEN=hf_abcdefgh"}, free: 100 << 30, temp: t.TempDir(),
-		nvml: &fakeNVML{devices: []schema.Device{{Index: 0, UUID: "GPU-a", Name: "NVIDIA H200", OtherProcesses: ptr(int64(0)), MIG: ptr(false)}}},
+		nvml: &fakeNVML{devices: []rundir.Device{{Index: 0, UUID: "GPU-a", Name: "NVIDIA H200", OtherProcesses: ptr(int64(0)), MIG: ptr(false)}}},
 		run: map[string]func(c Command) (Output, error){
 			"nsys --version": said(nsysVersion),
 			"ncu --version":  said("NVIDIA (R) Nsight Compute Command Line Profiler\nVersion 2025.3.1.0 (build 1) (public-release)\n"),
@@ -150,8 +150,8 @@ func TestDoctorIll(t *testing.T) {
 		return func(Command) (Output, error) { return Output{Stderr: []byte(stderr)}, errors.New("exit status 1") }
 	}
 	nothing := func(Command) (Output, error) { return Output{}, nil }
-	other := func(n *int64, mig bool) []schema.Device {
-		return []schema.Device{{UUID: "GPU-a", OtherProcesses: n, MIG: &mig}}
+	other := func(n *int64, mig bool) []rundir.Device {
+		return []rundir.Device{{UUID: "GPU-a", OtherProcesses: n, MIG: &mig}}
 	}
 	for name, c := range map[string]struct {
 		ill                        func(b *bench)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/schema"
+	"prof/internal/mask"
 )
 
 // Which variables may be kept with a run, and so be read by whoever gets the run. It is a list of what is allowed: a variable that
@@ -52,7 +52,7 @@ var (
 // maskValue replaces what looks like a secret in a variable's value.
 func maskValue(value string) string {
 	value = urlUserinfo.ReplaceAllString(value, "${1}***@")
-	return schema.Mask(pemText.ReplaceAllString(value, "***"))
+	return mask.Text(pemText.ReplaceAllString(value, "***"))
 }
 
 // AllowedEnv gives the variables of an environment that may be stored, sorted: those of a fixed list, none whose name looks like that

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // Environment is env.json: the machine and the software that a run was captured with. What could not be found is absent, and Unknown
@@ -25,7 +25,7 @@ type Environment struct {
 	Container     *Container          `json:"container,omitempty"`
 	DriverVersion string              `json:"driver_version,omitempty"`
 	DriverCUDA    string              `json:"driver_cuda_version,omitempty"` // the newest that the driver supports
-	Devices       []schema.Device     `json:"devices,omitempty"`
+	Devices       []rundir.Device     `json:"devices,omitempty"`
 	DeviceDetails []DeviceDetail      `json:"device_details,omitempty"`
 	Tools         map[string]ToolInfo `json:"tools,omitempty"`
 	Python        *Python             `json:"python,omitempty"`
@@ -132,5 +132,5 @@ func (env *Environment) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return schema.WriteWhole(filepath.Join(dir, schema.EnvironmentName), append(text, '\n'))
+	return rundir.WriteWhole(filepath.Join(dir, rundir.EnvironmentName), append(text, '\n'))
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 func TestReadEnvironment(t *testing.T) {
@@ -48,7 +48,7 @@ func TestReadEnvironment(t *testing.T) {
 	if err := env.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, schema.EnvironmentName))
+	text, err := os.ReadFile(filepath.Join(dir, rundir.EnvironmentName))
 	if err != nil || strings.Contains(string(text), "hf_") || strings.Contains(string(text), "pw@") || strings.Contains(string(text), "EDITOR") {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // gitTimeout is for all that git is asked: in a large repository on a slow file system it can take long to look at every file.
@@ -17,11 +17,11 @@ const gitTimeout = 5 * time.Second
 // ReadGit tells the state of the repository that a folder is in: nil without an error where there is none, or no git. Dirty means
 // that tracked files differ from the commit, staged or not; untracked files are not looked for, since data and captures are such. What
 // cannot be told whole is an error, which then says what was found.
-func ReadGit(ctx context.Context, dir string) (*schema.Git, error) {
+func ReadGit(ctx context.Context, dir string) (*rundir.Git, error) {
 	return Machine{}.withDefaults().readGit(ctx, dir)
 }
 
-func (m Machine) readGit(ctx context.Context, dir string) (*schema.Git, error) {
+func (m Machine) readGit(ctx context.Context, dir string) (*rundir.Git, error) {
 	path, err := m.LookPath("git")
 	if err != nil {
 		return nil, nil
@@ -54,7 +54,7 @@ func (m Machine) readGit(ctx context.Context, dir string) (*schema.Git, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the workload's source is at commit %s (branch %q), and whether it was changed is not known: %w", commit, branch, err)
 	}
-	return &schema.Git{Commit: commit, Branch: branch, Dirty: changes != ""}, nil
+	return &rundir.Git{Commit: commit, Branch: branch, Dirty: changes != ""}, nil
 }
 
 // gitEnv keeps git from locking the index, which a user's own git would stumble over, from asking for anything, and from speaking

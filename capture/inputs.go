@@ -14,7 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // maxInputs bounds the files of one run: a folder with more was hardly meant.
@@ -27,7 +27,7 @@ var ErrInputs = errors.New("inputs")
 // followed and links to folders not; of @LIST those that the file LIST names, one path a line, lines that are empty or begin with #
 // left out. Paths in a list are like those given. A file named @x is given as ./@x. A file that cannot be read keeps its place with
 // the reason. Errors are a list that cannot be read, too many files, and the end of ctx.
-func ReadInputs(ctx context.Context, paths []string) ([]schema.Input, error) {
+func ReadInputs(ctx context.Context, paths []string) ([]rundir.Input, error) {
 	r := inputs{ctx: ctx, seen: map[string]bool{}}
 	for _, p := range paths {
 		var err error
@@ -46,7 +46,7 @@ func ReadInputs(ctx context.Context, paths []string) ([]schema.Input, error) {
 type inputs struct {
 	ctx   context.Context
 	seen  map[string]bool
-	found []schema.Input
+	found []rundir.Input
 }
 
 // list adds what a file names.
@@ -76,7 +76,7 @@ func (r *inputs) add(path string) error {
 	// With the separator a link to a folder that was given itself is walked too.
 	return filepath.WalkDir(path+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return r.keep(schema.Input{Path: p, Reason: reasonOf(err)})
+			return r.keep(rundir.Input{Path: p, Reason: reasonOf(err)})
 		}
 		if d.IsDir() {
 			return nil
@@ -90,7 +90,7 @@ func (r *inputs) file(path string) error {
 	if err := r.ctx.Err(); err != nil {
 		return fmt.Errorf("%w: stopped at %s: %w", ErrInputs, path, err)
 	}
-	in := schema.Input{Path: path}
+	in := rundir.Input{Path: path}
 	size, sum, err := hashFile(r.ctx, path)
 	switch {
 	case r.ctx.Err() != nil:
@@ -103,7 +103,7 @@ func (r *inputs) file(path string) error {
 	return r.keep(in)
 }
 
-func (r *inputs) keep(in schema.Input) error {
+func (r *inputs) keep(in rundir.Input) error {
 	if r.seen[in.Path] {
 		return nil
 	}
@@ -178,7 +178,7 @@ type inputYAML struct {
 }
 
 // InputsYAML writes inputs as inputs.yaml has them: a list under "inputs", empty where none was given.
-func InputsYAML(in []schema.Input) ([]byte, error) {
+func InputsYAML(in []rundir.Input) ([]byte, error) {
 	file := inputsFile{Inputs: []inputYAML{}}
 	for _, i := range in {
 		file.Inputs = append(file.Inputs, inputYAML(i))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // Sums of "" and "abc" as FIPS 180-2 has them.
@@ -42,7 +42,7 @@ func TestReadInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	n0, n3 := ptr(int64(0)), ptr(int64(3))
-	want := []schema.Input{
+	want := []rundir.Input{
 		{Path: "data/a/z.bin", Size: n0, SHA256: sumEmpty},
 		{Path: "data/b.bin", Size: n3, SHA256: sumABC},
 		{Path: "data/c.link", Size: n3, SHA256: sumABC},
@@ -74,7 +74,7 @@ func TestInputErrors(t *testing.T) {
 
 // TestInputsYAML: whatever a path is, a reader of YAML gets it back.
 func TestInputsYAML(t *testing.T) {
-	in := []schema.Input{
+	in := []rundir.Input{
 		{Path: "a b: c#d", Size: ptr(int64(1 << 40)), SHA256: sumABC}, {Path: "yes"}, {Path: "1e3"}, {Path: "- x\n  y"}, {Path: "'\"\\\t"}, {Path: "~"},
 		{Path: " lead"}, {Path: "ünï/模型"}, {Path: "{a}"}, {Path: "@x"}, {Path: "0x1F"}, {Path: "gone", Reason: "permission denied: really"},
 		{Path: "n", SHA256: strings.Repeat("1", 63) + "e"}, {Path: "n", SHA256: "12e45678"},
@@ -87,9 +87,9 @@ func TestInputsYAML(t *testing.T) {
 	if err := yaml.Unmarshal(text, &got); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	var back []schema.Input
+	var back []rundir.Input
 	for _, i := range got.Inputs {
-		back = append(back, schema.Input(i))
+		back = append(back, rundir.Input(i))
 	}
 	if !reflect.DeepEqual(back, in) {
 		t.Errorf("got  %+v\nwant %+v\n%s", back, in, text)

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"syscall"
 
-	"prof/schema"
+	"prof/internal/mask"
+	"prof/schema/rundir"
 )
 
 // judge says how a pass ended: its status, and the reason where that is not ok.
-func (s *Session) judge(spec passSpec, p *schema.Pass, out outcome) {
+func (s *Session) judge(spec passSpec, p *rundir.Pass, out outcome) {
 	took := out.took.Nanoseconds()
 	p.DurationNs = &took
 	if spec.direct {
@@ -38,7 +39,7 @@ func (s *Session) judge(spec passSpec, p *schema.Pass, out outcome) {
 		p.ArtifactBytes = &n
 	}
 	p.Status, p.Reason = s.verdict(spec, p, out)
-	if p.Status == schema.StatusOK && out.tool != nil && !spec.direct && !ended(out.ended) {
+	if p.Status == rundir.StatusOK && out.tool != nil && !spec.direct && !ended(out.ended) {
 		s.warn(fmt.Sprintf("%s: %s ended with %s although the workload ended well%s", p.Name, spec.tool, toolEnd(out.tool), s.said(spec)))
 	}
 }
@@ -51,7 +52,7 @@ func exitOf(e *event) int {
 	return exitSignal + signalNumber(e.Signal)
 }
 
-func (s *Session) verdict(spec passSpec, p *schema.Pass, out outcome) (status, reason string) {
+func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, reason string) {
 	missing := spec.keep != nil && len(p.Artifacts) == 0
 	lost := ""
 	if missing {
@@ -59,43 +60,43 @@ func (s *Session) verdict(spec passSpec, p *schema.Pass, out outcome) (status, r
 	}
 	switch {
 	case out.refused != "":
-		return schema.StatusFailed, "the workload could not be started: " + out.refused
-	case out.cause == schema.StatusTimeout:
+		return rundir.StatusFailed, "the workload could not be started: " + out.refused
+	case out.cause == rundir.StatusTimeout:
 		return out.cause, fmt.Sprintf("stopped after %s (--timeout)", s.o.Timeout) + lost
-	case out.cause == schema.StatusTooLarge:
+	case out.cause == rundir.StatusTooLarge:
 		return out.cause, fmt.Sprintf("stopped when the run held more than %.1f MB (--max-artifact-size); shorten the workload, capture a --range of it, or use --mode light", float64(s.o.MaxArtifactBytes)/1e6) + lost
-	case out.cause == schema.StatusInterrupted:
+	case out.cause == rundir.StatusInterrupted:
 		return out.cause, "stopped by the user" + lost
 	case out.cause != "":
-		return schema.StatusFailed, "run.json could not be written: is the disk full?"
+		return rundir.StatusFailed, "run.json could not be written: is the disk full?"
 	case out.pid == 0:
-		return schema.StatusFailed, fmt.Sprintf("%s ended with %s before it started the workload%s", toolName(spec.tool), toolEnd(out.tool), s.said(spec))
+		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s before it started the workload%s", toolName(spec.tool), toolEnd(out.tool), s.said(spec))
 	case out.ended == nil && spec.direct && s.wasStopped(out) && !missing:
-		return schema.StatusOK, ""
+		return rundir.StatusOK, ""
 	case out.ended == nil && spec.direct && missing && out.hung:
-		return schema.StatusNoReport, s.noReport(spec)
+		return rundir.StatusNoReport, s.noReport(spec)
 	case out.ended == nil && spec.direct:
 		said := s.said(spec)
 		if said == "" {
 			said = "; what it said stands in the output above"
 		}
-		return schema.StatusFailed, fmt.Sprintf("%s ended with %s%s%s", toolName(spec.tool), toolEnd(out.tool), lost, said)
+		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s%s%s", toolName(spec.tool), toolEnd(out.tool), lost, said)
 	case out.ended == nil:
-		return schema.StatusFailed, fmt.Sprintf("%s ended with %s and left the workload, whose end is not known%s%s", toolName(spec.tool), toolEnd(out.tool), lost, s.said(spec))
-	case missing && spec.tool == schema.ToolNsys && wasKilled(out.tool) && !out.hung:
-		return schema.StatusFailed, fmt.Sprintf("nsys ended with %s, and the workload was ended with it%s", toolEnd(out.tool), lost)
-	case missing && ended(out.ended) && spec.tool == schema.ToolTorch:
-		return schema.StatusFailed, workloadEnd(out.ended) + lost
+		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s and left the workload, whose end is not known%s%s", toolName(spec.tool), toolEnd(out.tool), lost, s.said(spec))
+	case missing && spec.tool == rundir.ToolNsys && wasKilled(out.tool) && !out.hung:
+		return rundir.StatusFailed, fmt.Sprintf("nsys ended with %s, and the workload was ended with it%s", toolEnd(out.tool), lost)
+	case missing && ended(out.ended) && spec.tool == rundir.ToolTorch:
+		return rundir.StatusFailed, workloadEnd(out.ended) + lost
 	case missing && out.hung:
-		return schema.StatusNoReport, s.noReport(spec)
+		return rundir.StatusNoReport, s.noReport(spec)
 	case p.Reason != "":
-		return schema.StatusNoReport, p.Reason
+		return rundir.StatusNoReport, p.Reason
 	case missing:
-		return schema.StatusNoReport, fmt.Sprintf("%s left no report%s", toolName(spec.tool), s.said(spec))
+		return rundir.StatusNoReport, fmt.Sprintf("%s left no report%s", toolName(spec.tool), s.said(spec))
 	case ended(out.ended) && !s.wasStopped(out):
-		return schema.StatusFailed, workloadEnd(out.ended)
+		return rundir.StatusFailed, workloadEnd(out.ended)
 	}
-	return schema.StatusOK, ""
+	return rundir.StatusOK, ""
 }
 
 // noReport says why a tool that was killed has left nothing.
@@ -129,9 +130,9 @@ func wasKilled(err error) bool {
 // toolName is a tool as a message names it.
 func toolName(tool string) string {
 	switch tool {
-	case schema.ToolNone:
+	case rundir.ToolNone:
 		return "prof's launcher"
-	case schema.ToolTorch:
+	case rundir.ToolTorch:
 		return "the PyTorch profiler"
 	}
 	return tool
@@ -213,7 +214,7 @@ func lastLines(path string) []string {
 	for line := range strings.Lines(strings.ToValidUTF8(string(text), "�")) {
 		line = strings.TrimSpace(line[strings.LastIndexByte(strings.TrimRight(line, "\r\n"), '\r')+1:])
 		if line != "" && len(line) < 2000 {
-			out = append(out, schema.Mask(line))
+			out = append(out, mask.Text(line))
 		}
 	}
 	return out[max(0, len(out)-40):]

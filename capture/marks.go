@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"prof/capture/mark"
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // markSpec says what prof's Python helper is to do in a pass. Paths are below the run's folder; "" leaves it out.
@@ -57,7 +57,7 @@ func (s *Session) chooseFacts() error {
 	var was string
 	differ := false
 	for _, p := range s.manifest.Passes {
-		if p.Tool != schema.ToolNsys {
+		if p.Tool != rundir.ToolNsys {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(s.dir, fmt.Sprintf("nsys/report-%d.facts.json", p.Repeat)))
@@ -85,7 +85,7 @@ func (s *Session) chooseFacts() error {
 		}
 		return nil
 	}
-	return schema.WriteWhole(to, last)
+	return rundir.WriteWhole(to, last)
 }
 
 // worked is what facts say of the passes, without what differs from process to process.

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // NVML tells of the GPUs of this machine and what they do. A method may be called by one goroutine at a time.
 type NVML interface {
 	// Devices tells of each GPU. Those that could be read come with the error of the others. The first call must be made while the
 	// workload is not running: what computes on a GPU then is not the workload's.
-	Devices() ([]schema.Device, error)
-	// Sample tells what a GPU does now; index is schema.Device's. own says whether a process is the workload's. What the GPU does
+	Devices() ([]rundir.Device, error)
+	// Sample tells what a GPU does now; index is rundir.Device's. own says whether a process is the workload's. What the GPU does
 	// not support is nil and no error; what could not be read is nil and part of the error.
 	Sample(index int, own func(pid int) bool) (Sample, error)
 	// Versions gives those of the driver and of the CUDA that it supports, "" for what is not told.
@@ -21,7 +21,7 @@ type NVML interface {
 	Close()
 }
 
-// Sample is what NVML tells of a GPU at one time; the fields are schema.SampleColumns. What it does not tell is nil.
+// Sample is what NVML tells of a GPU at one time; the fields are rundir.SampleColumns. What it does not tell is nil.
 type Sample struct {
 	SMRatio         *float64 // of NVML's last period (1/6 s to 1 s, by product), in which a kernel ran
 	MemoryRatio     *float64 // of that period, in which device memory was read or written
@@ -34,7 +34,7 @@ type Sample struct {
 	OtherProcesses  *int64 // as otherProcesses tells
 }
 
-// DeviceDetail is what NVML tells of a GPU beside schema.Device: how it was set and what it did before the first pass.
+// DeviceDetail is what NVML tells of a GPU beside rundir.Device: how it was set and what it did before the first pass.
 type DeviceDetail struct {
 	Index               int       `json:"device"`
 	ComputeCapability   string    `json:"compute_capability,omitempty"`
@@ -109,7 +109,7 @@ func inMachineNamespace(readLink func(string) (string, error)) bool {
 
 // VisibleDevices gives the numbers of the GPUs that an environment leaves to a CUDA program (CUDA_VISIBLE_DEVICES). known is false
 // where that cannot be told from NVML's numbers; the workload may then use any.
-func VisibleDevices(devices []schema.Device, environ []string) (index []int, known bool) {
+func VisibleDevices(devices []rundir.Device, environ []string) (index []int, known bool) {
 	list, set := lookupEnv(environ, "CUDA_VISIBLE_DEVICES")
 	for _, d := range devices {
 		index = append(index, d.Index)
@@ -136,7 +136,7 @@ func VisibleDevices(devices []schema.Device, environ []string) (index []int, kno
 
 // sameName says whether all GPUs are alike. CUDA numbers the fastest first unless CUDA_DEVICE_ORDER says otherwise, NVML by bus; alike
 // ones they number the same.
-func sameName(devices []schema.Device) bool {
+func sameName(devices []rundir.Device) bool {
 	for _, d := range devices {
 		if d.Name == "" || d.Name != devices[0].Name {
 			return false
@@ -154,7 +154,7 @@ const (
 )
 
 // findDevice finds the GPU of one item of CUDA_VISIBLE_DEVICES: a number, or the beginning of a UUID.
-func findDevice(devices []schema.Device, item string, sameOrder bool) (int, deviceMatch) {
+func findDevice(devices []rundir.Device, item string, sameOrder bool) (int, deviceMatch) {
 	switch {
 	case strings.HasPrefix(item, "MIG"):
 		return 0, deviceUnknown // its GPU is not in its name
@@ -200,7 +200,7 @@ type onlyDevices struct {
 	index []int
 }
 
-func (o onlyDevices) Devices() ([]schema.Device, error) {
+func (o onlyDevices) Devices() ([]rundir.Device, error) {
 	all, err := o.NVML.Devices()
-	return slices.DeleteFunc(slices.Clone(all), func(d schema.Device) bool { return !slices.Contains(o.index, d.Index) }), err
+	return slices.DeleteFunc(slices.Clone(all), func(d rundir.Device) bool { return !slices.Contains(o.index, d.Index) }), err
 }

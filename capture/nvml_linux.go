@@ -10,7 +10,7 @@ import (
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // nvmlLibrary is what is used of NVML, nvmlGPU what is used of one of its devices.
@@ -170,14 +170,14 @@ func (d *driver) each(do func(index int, g nvmlGPU) error) error {
 	return err
 }
 
-func (d *driver) Devices() (out []schema.Device, err error) {
+func (d *driver) Devices() (out []rundir.Device, err error) {
 	first := d.before == nil
 	if first {
 		d.before = map[int]map[int]bool{}
 	}
 	err = d.each(func(i int, g nvmlGPU) error {
 		r := reader{index: i}
-		dev := schema.Device{Index: i, UUID: ask(&r, "nvmlDeviceGetUUID", g.GetUUID), Name: ask(&r, "nvmlDeviceGetName", g.GetName)}
+		dev := rundir.Device{Index: i, UUID: ask(&r, "nvmlDeviceGetUUID", g.GetUUID), Name: ask(&r, "nvmlDeviceGetName", g.GetName)}
 		dev.BusID = busID(ask(&r, "nvmlDeviceGetPciInfo", g.GetPciInfo))
 		dev.MemoryBytes, _ = d.memory(&r, g)
 		dev.PowerLimitW = watts(askPtr(&r, "nvmlDeviceGetEnforcedPowerLimit", g.GetEnforcedPowerLimit))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // fakeLibrary is NVML with made-up GPUs.
@@ -131,7 +131,7 @@ func TestDriverDevices(t *testing.T) {
 	g.procs = []uint32{7, 7, 9}
 	n := newDriver(lib, true)
 	got, err := n.Devices()
-	want := []schema.Device{{Index: 0, UUID: "GPU-a", Name: "NVIDIA H200", BusID: "00000000:00:06.0", MemoryBytes: ptr(int64(150754820096)),
+	want := []rundir.Device{{Index: 0, UUID: "GPU-a", Name: "NVIDIA H200", BusID: "00000000:00:06.0", MemoryBytes: ptr(int64(150754820096)),
 		PowerLimitW: ptr(700.0), MaxSMClockHz: ptr(int64(1980e6)), MaxMemoryClockHz: ptr(int64(3201e6)), ECC: ptr(true), MIG: ptr(false), OtherProcesses: ptr(int64(2))}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
@@ -169,7 +169,7 @@ func TestDriverUntold(t *testing.T) {
 	if got, err := n.Sample(0, nil); err != nil || got != (Sample{}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := n.Devices(); err != nil || !reflect.DeepEqual(got, []schema.Device{{UUID: "GPU-a"}}) {
+	if got, err := n.Devices(); err != nil || !reflect.DeepEqual(got, []rundir.Device{{UUID: "GPU-a"}}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	g.ret = map[string]nvml.Return{"power": nvml.ERROR_GPU_IS_LOST}

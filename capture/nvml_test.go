@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 func TestOtherProcesses(t *testing.T) {
@@ -33,10 +33,10 @@ func TestOtherProcesses(t *testing.T) {
 }
 
 func TestVisibleDevices(t *testing.T) {
-	alike := []schema.Device{{Index: 0, UUID: "GPU-aa1", Name: "H200"}, {Index: 1, UUID: "GPU-aa2", Name: "H200"}, {Index: 2, UUID: "GPU-b", Name: "H200"}}
-	mixed := []schema.Device{{Index: 0, UUID: "GPU-a", Name: "T4"}, {Index: 1, UUID: "GPU-b", Name: "A100"}}
+	alike := []rundir.Device{{Index: 0, UUID: "GPU-aa1", Name: "H200"}, {Index: 1, UUID: "GPU-aa2", Name: "H200"}, {Index: 2, UUID: "GPU-b", Name: "H200"}}
+	mixed := []rundir.Device{{Index: 0, UUID: "GPU-a", Name: "T4"}, {Index: 1, UUID: "GPU-b", Name: "A100"}}
 	for _, c := range []struct {
-		devices []schema.Device
+		devices []rundir.Device
 		environ []string
 		want    []int
 		known   bool

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"prof/schema"
+	"prof/internal/mask"
+	"prof/schema/rundir"
 )
 
 // passSpec says what one pass is to do.
@@ -22,7 +23,7 @@ type passSpec struct {
 	wrap   func(out, temp string, app []string) []string
 	direct bool // the tool starts the workload, not prof
 	mark   markSpec
-	keep   func(p *schema.Pass, l *launcher) // notes what the tool left as artifacts
+	keep   func(p *rundir.Pass, l *launcher) // notes what the tool left as artifacts
 }
 
 // skip notes a pass that cannot be run, as one that failed.
@@ -34,27 +35,27 @@ func (s *Session) skip(spec passSpec, reason string) {
 // skipQuietly notes a pass that has nothing to do.
 func (s *Session) skipQuietly(spec passSpec, reason string) {
 	p := s.begin(spec)
-	p.Status, p.Reason = schema.StatusNotRun, reason
+	p.Status, p.Reason = rundir.StatusNotRun, reason
 }
 
 // begin adds a pass to the manifest.
-func (s *Session) begin(spec passSpec) *schema.Pass {
+func (s *Session) begin(spec passSpec) *rundir.Pass {
 	name := spec.tool
-	if name == schema.ToolNone {
+	if name == rundir.ToolNone {
 		name = "baseline"
 	}
-	s.manifest.Status = schema.StatusRunning
-	s.manifest.Passes = append(s.manifest.Passes, schema.Pass{
+	s.manifest.Status = rundir.StatusRunning
+	s.manifest.Passes = append(s.manifest.Passes, rundir.Pass{
 		ID: len(s.manifest.Passes) + 1, Name: fmt.Sprintf("%s-%d", name, spec.repeat), Tool: spec.tool, Mode: s.o.PassMode(spec.tool),
-		Repeat: spec.repeat, Argv: []string{}, ToolVersion: s.tools[spec.tool].version, StartedAt: time.Now().UTC(), Status: schema.StatusRunning,
+		Repeat: spec.repeat, Argv: []string{}, ToolVersion: s.tools[spec.tool].version, StartedAt: time.Now().UTC(), Status: rundir.StatusRunning,
 	})
 	return s.last()
 }
 
-func (s *Session) last() *schema.Pass { return &s.manifest.Passes[len(s.manifest.Passes)-1] }
+func (s *Session) last() *rundir.Pass { return &s.manifest.Passes[len(s.manifest.Passes)-1] }
 
 // fail notes that a pass did not do what it was asked for.
-func (s *Session) fail(p *schema.Pass, reason string) {
+func (s *Session) fail(p *rundir.Pass, reason string) {
 	s.failed = append(s.failed, p.Name+": "+reason)
 	s.talk(p.Name + ": " + reason)
 }
@@ -73,19 +74,19 @@ func (s *Session) pass(ctx context.Context, spec passSpec) error {
 	s.talk(p.Name + ": running")
 	out, err := s.launch(ctx, spec, p)
 	if err != nil {
-		p.Status, p.Reason = schema.StatusFailed, err.Error()
+		p.Status, p.Reason = rundir.StatusFailed, err.Error()
 		s.fail(p, p.Reason)
 		return s.save()
 	}
 	s.judge(spec, p, out)
-	if p.Status != schema.StatusOK {
+	if p.Status != rundir.StatusOK {
 		s.fail(p, p.Reason)
 	}
 	return s.save()
 }
 
 // launch runs the tool with the workload in it, and notes what they left.
-func (s *Session) launch(ctx context.Context, spec passSpec, p *schema.Pass) (outcome, error) {
+func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (outcome, error) {
 	files, err := s.files()
 	if err != nil {
 		return outcome{}, err
@@ -102,10 +103,10 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *schema.Pass) (ou
 	}
 	p.Marked = spec.mark.stages || spec.mark.trace != ""
 	c := &control{s: s, work: l, soft: s.o.Grace, size: func() int64 { return sizeOf(s.dir, l.temp()) }}
-	if spec.tool == schema.ToolTorch { // the workload writes the report itself, when it ends
+	if spec.tool == rundir.ToolTorch { // the workload writes the report itself, when it ends
 		c.soft = max(s.o.Grace, s.o.ReportTimeout)
 	}
-	if spec.tool == schema.ToolNsys {
+	if spec.tool == rundir.ToolNsys {
 		c.late = s.o.Grace
 	}
 	c.from = time.Now()
@@ -120,7 +121,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *schema.Pass) (ou
 	}
 	sampler := s.sample(ctx, spec, p, c.cmd.Process.Pid)
 	if err := s.save(); err != nil {
-		c.stop(schema.StatusFailed) // nobody could tell what was captured
+		c.stop(rundir.StatusFailed) // nobody could tell what was captured
 	}
 	out := c.run()
 	s.endSampling(sampler, p)
@@ -131,7 +132,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *schema.Pass) (ou
 }
 
 // startLaunched starts a tool that starts prof, which starts the workload.
-func (s *Session) startLaunched(c *control, spec passSpec, p *schema.Pass, j job, l *launcher) (err error) {
+func (s *Session) startLaunched(c *control, spec passSpec, p *rundir.Pass, j job, l *launcher) (err error) {
 	l.serve(j)
 	argv := append([]string{s.setup.Self, LaunchVerb}, s.manifest.Argv...) // the words behind the verb are for those who look at a report
 	if spec.wrap != nil {
@@ -148,7 +149,7 @@ func (s *Session) startLaunched(c *control, spec passSpec, p *schema.Pass, j job
 }
 
 // startDirect starts a tool that starts the workload itself.
-func (s *Session) startDirect(c *control, spec passSpec, p *schema.Pass, env []string, files []*os.File) (err error) {
+func (s *Session) startDirect(c *control, spec passSpec, p *rundir.Pass, env []string, files []*os.File) (err error) {
 	argv := spec.wrap(filepath.Join(s.dir, spec.stem), "", s.setup.Argv)
 	p.Argv = s.shown(argv)
 	if c.cmd, err = start(argv, env, s.setup.Dir, files[0], files[1], files[2]); err == nil {
@@ -162,7 +163,7 @@ func (s *Session) startDirect(c *control, spec passSpec, p *schema.Pass, env []s
 // ncu keeps the folder that all of its processes on the machine share: there they wait for each other.
 func toolEnv(environ []string, tool, temp string) []string {
 	env := ToolEnv(environ)
-	if tool != schema.ToolNsys {
+	if tool != rundir.ToolNsys {
 		return env
 	}
 	return append(without(env, "TMPDIR"), "TMPDIR="+temp)
@@ -173,7 +174,7 @@ func (s *Session) log(spec passSpec) string { return filepath.Join(s.dir, spec.s
 
 // shown is a command line as it is kept: secrets masked, prof by its name.
 func (s *Session) shown(argv []string) []string {
-	out := schema.MaskArgv(argv)
+	out := mask.Argv(argv)
 	for i, a := range argv {
 		if a == s.setup.Self {
 			out[i] = "prof"

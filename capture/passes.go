@@ -13,7 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"prof/schema"
+	"prof/internal/mask"
+	"prof/schema/rundir"
 )
 
 // Timeline runs the passes that need nothing of the warehouse: without a tool, under nsys, and under the PyTorch profiler. Where no
@@ -30,7 +31,7 @@ func (s *Session) Timeline(ctx context.Context) error {
 			return err
 		}
 	}
-	alone := s.o.UsesNcu() && s.tools[schema.ToolNcu].missing == nil && !s.WantsKernels() // ncu runs the workload
+	alone := s.o.UsesNcu() && s.tools[rundir.ToolNcu].missing == nil && !s.WantsKernels() // ncu runs the workload
 	if !ran && !alone {
 		if err := s.pass(ctx, s.baseline(1)); err != nil {
 			return err
@@ -58,24 +59,24 @@ func (s *Session) timeline() []passSpec {
 }
 
 func (s *Session) baseline(n int) passSpec {
-	return passSpec{tool: schema.ToolNone, repeat: n, stem: fmt.Sprintf("baseline/pass-%d", n)}
+	return passSpec{tool: rundir.ToolNone, repeat: n, stem: fmt.Sprintf("baseline/pass-%d", n)}
 }
 
 // nsys writes into a folder beside: its reports hold the environment of each process, and the run's folder must not.
 func (s *Session) nsys(n int) passSpec {
 	stem := fmt.Sprintf("nsys/report-%d", n)
-	return passSpec{tool: schema.ToolNsys, repeat: n, stem: stem,
+	return passSpec{tool: rundir.ToolNsys, repeat: n, stem: stem,
 		wrap: func(_, temp string, app []string) []string {
-			return append([]string{s.tools[schema.ToolNsys].path}, NsysArgs(s.o, filepath.Join(temp, filepath.Base(stem)), app)...)
+			return append([]string{s.tools[rundir.ToolNsys].path}, NsysArgs(s.o, filepath.Join(temp, filepath.Base(stem)), app)...)
 		},
 		mark: markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", model: "model"},
-		keep: func(p *schema.Pass, l *launcher) { s.keepNsys(p, stem, l) },
+		keep: func(p *rundir.Pass, l *launcher) { s.keepNsys(p, stem, l) },
 	}
 }
 
 // keepNsys exports nsys' reports, so that they can be read where there is no nsys, clears the exports of the environment, and finds
 // what nsys left in place of a report.
-func (s *Session) keepNsys(p *schema.Pass, stem string, l *launcher) {
+func (s *Session) keepNsys(p *rundir.Pass, stem string, l *launcher) {
 	reports, err := NsysReports(filepath.Join(l.temp(), filepath.Base(stem)))
 	if err != nil || len(reports) == 0 {
 		s.keepRecording(p, stem, l.temp())
@@ -111,7 +112,7 @@ func (s *Session) keepNsys(p *schema.Pass, stem string, l *launcher) {
 }
 
 // keepFile moves a file into the folder of a stem, as an artifact of a pass.
-func (s *Session) keepFile(p *schema.Pass, stem, path string) error {
+func (s *Session) keepFile(p *rundir.Pass, stem, path string) error {
 	name := filepath.ToSlash(filepath.Join(filepath.Dir(stem), filepath.Base(path)))
 	if err := move(path, s.below(name)); err != nil {
 		return err
@@ -133,7 +134,7 @@ func (s *Session) export(report, out string) (text string, err error) {
 func (s *Session) exportWith(args []string, out string) (text string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.o.ReportTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.tools[schema.ToolNsys].path, args...)
+	cmd := exec.CommandContext(ctx, s.tools[rundir.ToolNsys].path, args...)
 	cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = ToolEnv(s.setup.Environ), toolGroup(), time.Second
 	var said []byte
 	done := make(chan error, 1)
@@ -158,7 +159,7 @@ func (s *Session) exportWith(args []string, out string) (text string, err error)
 		err = errors.New("nsys export wrote no file")
 	}
 	lines := strings.FieldsFunc(string(said), func(r rune) bool { return r == '\n' || r == '\r' })
-	return schema.Mask(strings.Join(lines[max(0, len(lines)-2):], " | ")), err
+	return mask.Text(strings.Join(lines[max(0, len(lines)-2):], " | ")), err
 }
 
 // beginsWith checks that a file is of the kind that a tool should have written, by its first bytes.
@@ -176,7 +177,7 @@ func beginsWith(path, magic string) error {
 }
 
 // keepRecording keeps what nsys recorded and made no report of.
-func (s *Session) keepRecording(p *schema.Pass, stem, temp string) {
+func (s *Session) keepRecording(p *rundir.Pass, stem, temp string) {
 	found, err := filepath.Glob(filepath.Join(temp, "*.qdstrm"))
 	if err != nil || len(found) == 0 {
 		return
@@ -212,9 +213,9 @@ func move(from, to string) error {
 }
 
 func (s *Session) torch() passSpec {
-	return passSpec{tool: schema.ToolTorch, repeat: 1, stem: "torch/trace-1",
+	return passSpec{tool: rundir.ToolTorch, repeat: 1, stem: "torch/trace-1",
 		mark: markSpec{stages: s.o.AutoStages, facts: "torch/trace-1.workload.json", trace: "torch/trace-1.json.gz"},
-		keep: func(p *schema.Pass, _ *launcher) {
+		keep: func(p *rundir.Pass, _ *launcher) {
 			const name = "torch/trace-1.json.gz"
 			if st, err := os.Stat(s.below(name)); err == nil && st.Size() > 0 {
 				p.Artifacts = append(p.Artifacts, name)
@@ -238,8 +239,8 @@ func (s *Session) Kernels(ctx context.Context, launches []Launch, reason string)
 	}
 	spec := s.ncu(launches)
 	switch {
-	case s.tools[schema.ToolNcu].missing != nil:
-		s.skip(spec, s.tools[schema.ToolNcu].missing.Error())
+	case s.tools[rundir.ToolNcu].missing != nil:
+		s.skip(spec, s.tools[rundir.ToolNcu].missing.Error())
 		return s.save()
 	case s.Stopped() || !s.WantsKernels() || len(launches) > 0:
 		return s.pass(ctx, spec)
@@ -258,17 +259,17 @@ func (s *Session) Kernels(ctx context.Context, launches []Launch, reason string)
 
 // hasTimeline says whether a pass under nsys left one.
 func (s *Session) hasTimeline() bool {
-	return slices.ContainsFunc(s.manifest.Passes, func(p schema.Pass) bool { return p.Tool == schema.ToolNsys && len(p.Artifacts) > 0 })
+	return slices.ContainsFunc(s.manifest.Passes, func(p rundir.Pass) bool { return p.Tool == rundir.ToolNsys && len(p.Artifacts) > 0 })
 }
 
 func (s *Session) ncu(launches []Launch) passSpec {
 	const stem = "ncu/report-1"
-	return passSpec{tool: schema.ToolNcu, repeat: 1, stem: stem, direct: true,
+	return passSpec{tool: rundir.ToolNcu, repeat: 1, stem: stem, direct: true,
 		wrap: func(out, _ string, app []string) []string {
-			return append([]string{s.tools[schema.ToolNcu].path}, NcuArgs(s.o, launches, out, out+toolLog, app)...)
+			return append([]string{s.tools[rundir.ToolNcu].path}, NcuArgs(s.o, launches, out, out+toolLog, app)...)
 		},
 		mark: markSpec{stages: s.o.AutoStages},
-		keep: func(p *schema.Pass, _ *launcher) {
+		keep: func(p *rundir.Pass, _ *launcher) {
 			p.ClockControl = s.o.Ncu.ClockControl
 			err := beginsWith(s.below(stem+".ncu-rep"), "NVR\x00")
 			if !errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // outcome is how a tool and the workload that it started ended.
@@ -70,14 +70,14 @@ func (c *control) run() outcome {
 			return c.out
 		case <-timeout.C:
 			if !c.over() {
-				c.stop(schema.StatusTimeout)
+				c.stop(rundir.StatusTimeout)
 			}
 		case <-window:
 			c.press()
 		case <-tick.C:
 			c.watchReport()
 			if c.level == 0 && !c.over() && c.size() > c.s.o.MaxArtifactBytes {
-				c.stop(schema.StatusTooLarge)
+				c.stop(rundir.StatusTooLarge)
 			}
 		case <-c.s.setup.Interrupts:
 			c.interrupt()
@@ -141,10 +141,10 @@ func (c *control) interrupt() {
 		return
 	case first && c.level == 0:
 		c.s.talk("stopping the workload; what was captured is kept (once more to kill it)")
-		c.stop(schema.StatusInterrupted)
+		c.stop(rundir.StatusInterrupted)
 		return
 	case c.out.cause == "":
-		c.out.cause = schema.StatusInterrupted
+		c.out.cause = rundir.StatusInterrupted
 	}
 	c.out.killed = true
 	c.work.signal(syscall.SIGKILL)

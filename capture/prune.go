@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // DefaultKeep is how many runs of a workload keep what was captured as it is.
@@ -163,15 +163,15 @@ func (p *PrunePlan) readRuns(root *os.Root, now time.Time, o PruneOptions) ([]*p
 }
 
 func readRun(root *os.Root, folder string) (*pruneRun, error) {
-	path := folder + "/" + schema.ManifestName
+	path := folder + "/" + rundir.ManifestName
 	st, err := root.Lstat(path)
 	if err != nil {
-		return nil, fmt.Errorf("it has no %s", schema.ManifestName)
+		return nil, fmt.Errorf("it has no %s", rundir.ManifestName)
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("its %s is no plain file", schema.ManifestName)
+		return nil, fmt.Errorf("its %s is no plain file", rundir.ManifestName)
 	}
-	m, err := schema.ReadManifest(root.Name() + "/" + path)
+	m, err := rundir.ReadManifest(root.Name() + "/" + path)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func leaveAlone(r *pruneRun, now time.Time, o PruneOptions) string {
 	switch {
 	case slices.Contains(o.Protected, r.name):
 		return "it is protected"
-	case r.status == schema.StatusRunning && now.Sub(r.started) < runningFor:
+	case r.status == rundir.StatusRunning && now.Sub(r.started) < runningFor:
 		return "it may be running: it began less than a day ago and has not ended"
 	}
 	return ""

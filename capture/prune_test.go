@@ -13,15 +13,15 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 var pruneNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // someRun makes a run's folder of a workload, started some days ago, with captured files and what stays.
-func someRun(t *testing.T, dir, name, workload string, days int, change func(*schema.Manifest)) {
+func someRun(t *testing.T, dir, name, workload string, days int, change func(*rundir.Manifest)) {
 	t.Helper()
-	m := schema.Manifest{Version: 1, Run: name, WorkloadKey: workload, StartedAt: pruneNow.AddDate(0, 0, -days), Status: schema.StatusOK}
+	m := rundir.Manifest{Version: 1, Run: name, WorkloadKey: workload, StartedAt: pruneNow.AddDate(0, 0, -days), Status: rundir.StatusOK}
 	if change != nil {
 		change(&m)
 	}
@@ -255,9 +255,9 @@ func TestPruneLeavesAlone(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	someRun(t, dir, "kept", "A", 1, nil)
 	someRun(t, dir, "protected", "A", 2, nil)
-	someRun(t, dir, "at-work", "A", 0, func(m *schema.Manifest) { m.Status, m.StartedAt = schema.StatusRunning, pruneNow.Add(-23*time.Hour) })
-	someRun(t, dir, "killed", "A", 3, func(m *schema.Manifest) { m.Status = schema.StatusRunning })
-	someRun(t, dir, "newer", "A", 9, func(m *schema.Manifest) { m.Version = schema.ManifestVersion + 1 })
+	someRun(t, dir, "at-work", "A", 0, func(m *rundir.Manifest) { m.Status, m.StartedAt = rundir.StatusRunning, pruneNow.Add(-23*time.Hour) })
+	someRun(t, dir, "killed", "A", 3, func(m *rundir.Manifest) { m.Status = rundir.StatusRunning })
+	someRun(t, dir, "newer", "A", 9, func(m *rundir.Manifest) { m.Version = rundir.ManifestVersion + 1 })
 	someRun(t, dir, "broken", "A", 9, nil)
 	someRun(t, dir, "no-manifest", "A", 9, nil)
 	someRun(t, outside, "elsewhere", "A", 9, nil)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // flushEvery is how much of the samples a kill can cost.
@@ -38,7 +38,7 @@ type sampleSums struct {
 	others    int64 // most processes of others at a time
 }
 
-// StartSampler begins to write a file of samples (CSV, schema.SampleColumns), hz times a second a row for each of NVML's devices. own
+// StartSampler begins to write a file of samples (CSV, rundir.SampleColumns), hz times a second a row for each of NVML's devices. own
 // says whether a process is the workload's. It does not fail: what is wrong Stop tells. The caller stops it; the end of ctx does too.
 func StartSampler(ctx context.Context, n NVML, hz float64, path string, own func(pid int) bool) *Sampler {
 	ctx, stop := context.WithCancel(ctx)
@@ -111,7 +111,7 @@ func (s *Sampler) run(ctx context.Context, n NVML, hz float64, path string, own 
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriter(f)
 	// The writer keeps the first error; Flush gives it.
-	fmt.Fprintln(w, strings.Join(schema.SampleColumns, ","))
+	fmt.Fprintln(w, strings.Join(rundir.SampleColumns, ","))
 	tick := time.NewTicker(period) // it drops ticks for a slow reader: a late sample is not followed by a burst
 	defer tick.Stop()
 	var row []byte

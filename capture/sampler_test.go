@@ -14,18 +14,18 @@ import (
 	"testing"
 	"time"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // fakeNVML tells of made-up GPUs.
 type fakeNVML struct {
-	devices []schema.Device
+	devices []rundir.Device
 	failed  error // of Devices
 	sample  func(index int, own func(int) bool) (Sample, error)
 	details []DeviceDetail
 }
 
-func (f *fakeNVML) Devices() ([]schema.Device, error) { return f.devices, f.failed }
+func (f *fakeNVML) Devices() ([]rundir.Device, error) { return f.devices, f.failed }
 func (f *fakeNVML) Sample(index int, own func(pid int) bool) (Sample, error) {
 	return f.sample(index, own)
 }
@@ -46,7 +46,7 @@ func readSamples(t testing.TB, path string) [][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) == 0 || !slices.Equal(rows[0], schema.SampleColumns) {
+	if len(rows) == 0 || !slices.Equal(rows[0], rundir.SampleColumns) {
 		t.Fatalf("header of %v", rows)
 	}
 	return rows[1:]
@@ -54,7 +54,7 @@ func readSamples(t testing.TB, path string) [][]string {
 
 func TestSampler(t *testing.T) {
 	var calls atomic.Int64
-	n := &fakeNVML{devices: []schema.Device{{Index: 0, UUID: "GPU-a"}, {Index: 3, UUID: "GPU-b"}}}
+	n := &fakeNVML{devices: []rundir.Device{{Index: 0, UUID: "GPU-a"}, {Index: 3, UUID: "GPU-b"}}}
 	n.sample = func(index int, own func(int) bool) (Sample, error) {
 		calls.Add(1)
 		if index == 3 {
@@ -119,7 +119,7 @@ func TestFindings(t *testing.T) {
 func TestSamplerErrors(t *testing.T) {
 	lost := errors.New("GPU is lost")
 	var calls atomic.Int64
-	n := &fakeNVML{devices: []schema.Device{{Index: 0}}, sample: func(int, func(int) bool) (Sample, error) {
+	n := &fakeNVML{devices: []rundir.Device{{Index: 0}}, sample: func(int, func(int) bool) (Sample, error) {
 		if calls.Add(1) > 2 {
 			return Sample{TemperatureC: ptr(40.0)}, lost
 		}
@@ -142,7 +142,7 @@ func TestSamplerErrors(t *testing.T) {
 
 // TestSamplerKilled: after a second what was sampled can be read, though nobody stopped the sampler.
 func TestSamplerKilled(t *testing.T) {
-	n := &fakeNVML{devices: []schema.Device{{Index: 0}}, sample: func(int, func(int) bool) (Sample, error) { return Sample{}, nil }}
+	n := &fakeNVML{devices: []rundir.Device{{Index: 0}}, sample: func(int, func(int) bool) (Sample, error) { return Sample{}, nil }}
 	path := filepath.Join(t.TempDir(), "x.csv")
 	s := StartSampler(t.Context(), n, 100, path, nil)
 	defer s.Stop()
@@ -157,7 +157,7 @@ func TestSamplerKilled(t *testing.T) {
 func TestSamplerLate(t *testing.T) {
 	const stall = 400 * time.Millisecond // 40 ticks
 	var calls atomic.Int64
-	n := &fakeNVML{devices: []schema.Device{{Index: 0}}, sample: func(int, func(int) bool) (Sample, error) {
+	n := &fakeNVML{devices: []rundir.Device{{Index: 0}}, sample: func(int, func(int) bool) (Sample, error) {
 		if calls.Add(1) == 1 {
 			time.Sleep(stall)
 		}
@@ -185,7 +185,7 @@ func TestSamplerLate(t *testing.T) {
 }
 
 func TestSamplerRefused(t *testing.T) {
-	one := []schema.Device{{Index: 0}}
+	one := []rundir.Device{{Index: 0}}
 	quiet := func(int, func(int) bool) (Sample, error) { return Sample{}, nil }
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
@@ -211,7 +211,7 @@ func TestSamplerRefused(t *testing.T) {
 // TestSamplerContext: the end of the context ends the sampling.
 func TestSamplerContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	n := &fakeNVML{devices: []schema.Device{{Index: 0}}, sample: func(int, func(int) bool) (Sample, error) { return Sample{}, nil }}
+	n := &fakeNVML{devices: []rundir.Device{{Index: 0}}, sample: func(int, func(int) bool) (Sample, error) { return Sample{}, nil }}
 	s := StartSampler(ctx, n, 10, filepath.Join(t.TempDir(), "x.csv"), nil)
 	cancel()
 	select {

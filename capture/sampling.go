@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // sample begins to sample the GPUs while a pass runs; nil where there is nothing to sample.
-func (s *Session) sample(ctx context.Context, spec passSpec, p *schema.Pass, tool int) *Sampler {
+func (s *Session) sample(ctx context.Context, spec passSpec, p *rundir.Pass, tool int) *Sampler {
 	if s.nvml == nil || s.o.SampleHz == 0 {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (s *Session) sample(ctx context.Context, spec passSpec, p *schema.Pass, too
 	return StartSampler(ctx, from, s.o.SampleHz, s.below(p.Samples), descendant(tool))
 }
 
-func (s *Session) endSampling(sampler *Sampler, p *schema.Pass) {
+func (s *Session) endSampling(sampler *Sampler, p *rundir.Pass) {
 	if sampler == nil {
 		return
 	}

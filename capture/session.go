@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"prof/schema"
+	"prof/internal/mask"
+	"prof/schema/rundir"
 )
 
 // Setup is what a capture is given beside its options.
@@ -36,7 +37,7 @@ type Session struct {
 	setup Setup
 	dir   string // the run's folder
 
-	manifest schema.Manifest
+	manifest rundir.Manifest
 	env      *Environment
 	nvml     NVML // nil where there is none
 	nvmlErr  error
@@ -74,9 +75,9 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 		s.nvml = nil
 		s.warn("GPUs are not sampled: " + s.nvmlErr.Error())
 	}
-	s.manifest = schema.Manifest{
-		Version: schema.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.mode(), Argv: schema.MaskArgv(setup.Argv),
-		WorkloadKey: workloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: time.Now().UTC(), Status: schema.StatusRunning, Passes: []schema.Pass{},
+	s.manifest = rundir.Manifest{
+		Version: rundir.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.mode(), Argv: mask.Argv(setup.Argv),
+		WorkloadKey: workloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: time.Now().UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
 		Warnings: s.manifest.Warnings,
 	}
 	if err := s.manifest.Write(s.dir); err != nil {
@@ -111,10 +112,10 @@ func (s *Session) makeDir() error {
 // note writes down where the capture runs: the machine, the repository, inputs and options.
 func (s *Session) note(ctx context.Context) error {
 	if s.o.UsesNsys() {
-		s.tools[schema.ToolNsys] = s.find(ctx, schema.ToolNsys)
+		s.tools[rundir.ToolNsys] = s.find(ctx, rundir.ToolNsys)
 	}
 	if s.o.UsesNcu() {
-		s.tools[schema.ToolNcu] = s.find(ctx, schema.ToolNcu)
+		s.tools[rundir.ToolNcu] = s.find(ctx, rundir.ToolNcu)
 	}
 	env, warnings := ReadEnvironment(ctx, EnvironmentOptions{Argv: s.setup.Argv, Dir: s.setup.Dir, Environ: s.setup.Environ, NVML: s.nvml, NVMLErr: s.nvmlErr, Tools: s.toolInfo()})
 	s.env = env
@@ -141,7 +142,7 @@ func (s *Session) note(ctx context.Context) error {
 	if err := s.noteOptions(); err != nil {
 		return err
 	}
-	return errors.Join(schema.WriteJSON(filepath.Join(s.dir, schema.EnvironmentName), env), s.save())
+	return errors.Join(rundir.WriteJSON(filepath.Join(s.dir, rundir.EnvironmentName), env), s.save())
 }
 
 // noteOptions writes config.yaml and inputs.yaml.
@@ -150,13 +151,13 @@ func (s *Session) noteOptions() error {
 	if err != nil {
 		return err
 	}
-	if err := schema.WriteWhole(filepath.Join(s.dir, schema.ConfigName), text); err != nil {
+	if err := rundir.WriteWhole(filepath.Join(s.dir, rundir.ConfigName), text); err != nil {
 		return err
 	}
 	if text, err = InputsYAML(s.manifest.Inputs); err != nil {
 		return err
 	}
-	return schema.WriteWhole(filepath.Join(s.dir, schema.InputsName), text)
+	return rundir.WriteWhole(filepath.Join(s.dir, rundir.InputsName), text)
 }
 
 // Dir is the run's folder.
@@ -174,16 +175,16 @@ func (s *Session) Stopped() bool {
 
 // Settle writes down how the capture stands, so that what there is can be stored before it goes on.
 func (s *Session) Settle() error {
-	s.manifest.Status, s.manifest.Reason = schema.StatusOK, strings.Join(s.failed, "; ")
+	s.manifest.Status, s.manifest.Reason = rundir.StatusOK, strings.Join(s.failed, "; ")
 	if len(s.failed) > 0 {
-		s.manifest.Status = schema.StatusFailed
+		s.manifest.Status = rundir.StatusFailed
 	}
 	for _, p := range s.manifest.Passes {
-		if len(s.failed) > 0 && (len(p.Artifacts) > 0 || p.Tool == schema.ToolNone && p.WorkloadNs != nil) {
-			s.manifest.Status = schema.StatusPartial
+		if len(s.failed) > 0 && (len(p.Artifacts) > 0 || p.Tool == rundir.ToolNone && p.WorkloadNs != nil) {
+			s.manifest.Status = rundir.StatusPartial
 		}
 	}
-	return errors.Join(schema.WriteWhole(filepath.Join(s.dir, schema.AssumptionsName), Assumptions(&s.manifest, s.o, s.env)), s.save())
+	return errors.Join(rundir.WriteWhole(filepath.Join(s.dir, rundir.AssumptionsName), Assumptions(&s.manifest, s.o, s.env)), s.save())
 }
 
 // Finish ends the capture: what became of it stands in run.json and assumptions.md.

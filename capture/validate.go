@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // Values of options that are words.
@@ -34,14 +34,14 @@ const maxSampleHz = 100
 
 // UsesNsys says whether passes run under nsys.
 func (o Options) UsesNsys() bool {
-	return o.uses(schema.ToolNsys, o.Mode == ModeLight || o.Mode == ModeDeep)
+	return o.uses(rundir.ToolNsys, o.Mode == ModeLight || o.Mode == ModeDeep)
 }
 
 // UsesNcu says whether a pass runs under ncu.
-func (o Options) UsesNcu() bool { return o.uses(schema.ToolNcu, o.Mode == ModeDeep) }
+func (o Options) UsesNcu() bool { return o.uses(rundir.ToolNcu, o.Mode == ModeDeep) }
 
 // UsesTorch says whether a pass runs under the PyTorch profiler.
-func (o Options) UsesTorch() bool { return o.uses(schema.ToolTorch, o.Torch) }
+func (o Options) UsesTorch() bool { return o.uses(rundir.ToolTorch, o.Torch) }
 
 // uses says whether a tool was named, or where none was, what the mode says.
 func (o Options) uses(tool string, byMode bool) bool {
@@ -54,16 +54,16 @@ func (o Options) uses(tool string, byMode bool) bool {
 // PassMode is the mode of a pass under a tool, as capture_pass.mode. "" for what is no tool.
 func (o Options) PassMode(tool string) string {
 	switch tool {
-	case schema.ToolNone:
+	case rundir.ToolNone:
 		return "baseline"
-	case schema.ToolNsys:
+	case rundir.ToolNsys:
 		if o.Mode == ModeLight {
 			return "light"
 		}
 		return "deep"
-	case schema.ToolNcu:
+	case rundir.ToolNcu:
 		return "kernels"
-	case schema.ToolTorch:
+	case rundir.ToolTorch:
 		return "operators"
 	}
 	return ""
@@ -111,7 +111,7 @@ func (p *problems) oneOf(option, word string, allowed ...string) {
 func (o Options) checkTools(p *problems) {
 	p.oneOf("--mode", o.Mode, ModeLight, ModeDeep, ModeCustom)
 	for _, t := range o.Tools {
-		p.oneOf("--tools", t, schema.ToolNsys, schema.ToolNcu, schema.ToolTorch)
+		p.oneOf("--tools", t, rundir.ToolNsys, rundir.ToolNcu, rundir.ToolTorch)
 	}
 	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools by --tools nsys,ncu,torch")
 	p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or leave out --torch", strings.Join(o.Tools, ","))

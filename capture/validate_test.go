@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 func TestValidateAllows(t *testing.T) {
@@ -116,11 +116,11 @@ func TestUses(t *testing.T) {
 		{func(o *Options) { o.Mode, o.Tools = ModeCustom, []string{"ncu"} }, false, true, false, "deep"},
 	} {
 		o := with(c.change)
-		if o.UsesNsys() != c.nsys || o.UsesNcu() != c.ncu || o.UsesTorch() != c.torch || o.PassMode(schema.ToolNsys) != c.mode {
-			t.Errorf("%s %q %v: nsys %v, ncu %v, torch %v, nsys' mode %s", o.Mode, o.Tools, o.Torch, o.UsesNsys(), o.UsesNcu(), o.UsesTorch(), o.PassMode(schema.ToolNsys))
+		if o.UsesNsys() != c.nsys || o.UsesNcu() != c.ncu || o.UsesTorch() != c.torch || o.PassMode(rundir.ToolNsys) != c.mode {
+			t.Errorf("%s %q %v: nsys %v, ncu %v, torch %v, nsys' mode %s", o.Mode, o.Tools, o.Torch, o.UsesNsys(), o.UsesNcu(), o.UsesTorch(), o.PassMode(rundir.ToolNsys))
 		}
 	}
-	for tool, want := range map[string]string{schema.ToolNone: "baseline", schema.ToolNcu: "kernels", schema.ToolTorch: "operators", "perf": ""} {
+	for tool, want := range map[string]string{rundir.ToolNone: "baseline", rundir.ToolNcu: "kernels", rundir.ToolTorch: "operators", "perf": ""} {
 		if got := Defaults().PassMode(tool); got != want {
 			t.Errorf("a pass under %s is %q, want %q", tool, got, want)
 		}

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"prof/ingest/load"
 	"prof/ingest/manifest"
-	"prof/schema"
+	"prof/internal/mask"
+	"prof/schema/rundir"
 )
 
 // capture is a folder that prof capture made, by its run.json. A capture that was killed leaves files that cannot be read, and the
@@ -39,7 +39,7 @@ func (c *capture) at(path string) *capture {
 	if c != nil && (path == c.dir || strings.HasPrefix(path, c.dir+string(filepath.Separator))) {
 		return c
 	}
-	run := filepath.Join(path, schema.ManifestName)
+	run := filepath.Join(path, rundir.ManifestName)
 	if st, err := os.Stat(run); err != nil || !st.Mode().IsRegular() {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (c *capture) unknown(path string, err error) {
 // passOver notes why a file of the folder is not read.
 func (c *capture) passOver(path string, err error) {
 	why := strings.TrimPrefix(err.Error(), path+": ")
-	c.unread = append(c.unread, unread{path, load.Mask(why)})
+	c.unread = append(c.unread, unread{path, mask.Text(why)})
 }
 
 // name is a file's name below the folder.
@@ -134,11 +134,11 @@ func (in *inputs) readCapture(broken map[string]error) error {
 // leaveStopped leaves out timelines of passes that did not end well where other repeats did: a pass of a stage that was cut, or counted
 // from the wrong end, would stand beside whole ones.
 func (in *inputs) leaveStopped() {
-	passes := map[int]schema.Pass{}
+	passes := map[int]rundir.Pass{}
 	whole := false
 	for _, p := range in.capture.run.Manifest.Passes {
 		passes[p.ID] = p
-		whole = whole || p.Tool == schema.ToolNsys && p.Status == schema.StatusOK
+		whole = whole || p.Tool == rundir.ToolNsys && p.Status == rundir.StatusOK
 	}
 	if !whole {
 		return
@@ -146,7 +146,7 @@ func (in *inputs) leaveStopped() {
 	in.list = slices.DeleteFunc(in.list, func(f input) bool {
 		id, ok := in.capture.run.PassOf(f.path)
 		p := passes[id]
-		if !ok || p.Tool != schema.ToolNsys || p.Status == schema.StatusOK {
+		if !ok || p.Tool != rundir.ToolNsys || p.Status == rundir.StatusOK {
 			return false
 		}
 		in.capture.passOver(f.path, fmt.Errorf("its pass did not end well (%s), and other repeats did", strings.ReplaceAll(p.Status, "_", " ")))
@@ -157,10 +157,10 @@ func (in *inputs) leaveStopped() {
 // leaveProfiled leaves out what the workload said under Nsight Compute where there is a timeline: that is not of the pass which Nsight
 // Compute slowed down.
 func (in *inputs) leaveProfiled() {
-	if !slices.ContainsFunc(in.list, func(f input) bool { return f.format.Kind == schema.ToolNsys || f.format.Kind == schema.ToolTorch }) {
+	if !slices.ContainsFunc(in.list, func(f input) bool { return f.format.Kind == rundir.ToolNsys || f.format.Kind == rundir.ToolTorch }) {
 		return
 	}
 	in.list = slices.DeleteFunc(in.list, func(f input) bool {
-		return f.format.Name == workloadForm && f.of != nil && strings.HasPrefix(f.of.name(f.path), schema.ToolNcu+"/")
+		return f.format.Name == workloadForm && f.of != nil && strings.HasPrefix(f.of.name(f.path), rundir.ToolNcu+"/")
 	})
 }

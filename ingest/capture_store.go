@@ -12,7 +12,9 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 
 	"prof/ingest/load"
+	"prof/internal/suggest"
 	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // warnUnread says which files of a capture's folder were passed over.
@@ -67,18 +69,18 @@ func (in *ingester) judge(info *load.SourceInfo) {
 		}
 	}
 	for _, p := range in.capture.run.Manifest.Passes {
-		if len(p.Artifacts) == 0 || p.Tool == schema.ToolNone || slices.ContainsFunc(in.result.Sources, func(s Source) bool {
+		if len(p.Artifacts) == 0 || p.Tool == rundir.ToolNone || slices.ContainsFunc(in.result.Sources, func(s Source) bool {
 			pass, ok := in.capture.run.PassOf(s.Path)
 			return ok && pass == p.ID
 		}) {
 			continue
 		}
 		if in.firstSource == 0 { // else its captures are in the run already
-			why = append(why, fmt.Sprintf("nothing of pass %s could be read (%s)", p.Name, schema.List(p.Artifacts, 3)))
+			why = append(why, fmt.Sprintf("nothing of pass %s could be read (%s)", p.Name, suggest.List(p.Artifacts, 3)))
 		}
 	}
 	if len(why) > 0 {
-		info.Status, info.Reason = "partial", schema.List(why, maxReasons)
+		info.Status, info.Reason = "partial", suggest.List(why, maxReasons)
 	}
 }
 

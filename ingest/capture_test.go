@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"prof/ingest"
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // unpacked gives a capture's content.
@@ -109,11 +109,11 @@ func TestCapture(t *testing.T) {
 	}
 	b.warned()
 	// A run.json that came to say more is not passed over in silence.
-	m, err := schema.ReadManifest(b.path("elsewhere/run.json"))
+	m, err := rundir.ReadManifest(b.path("elsewhere/run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Mode = schema.ToolNsys
+	m.Mode = rundir.ToolNsys
 	if err := m.Write(b.path("elsewhere")); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestCaptureByPaths(t *testing.T) {
 	b.of("x", `SELECT command, host FROM run WHERE name = '%s'`, "python3 run.py --tokens 32 box")
 	b.of("x", `SELECT count(*) FROM capture JOIN run r USING (run_id) WHERE r.name = '%s'`, "1")
 	// Another one in its place leaves nothing of it.
-	m, err := schema.ReadManifest("run/run.json")
+	m, err := rundir.ReadManifest("run/run.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,11 +164,11 @@ func TestCaptureAlone(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "nsys")); err != nil {
 		t.Fatal(err)
 	}
-	m, err := schema.ReadManifest(filepath.Join(dir, "run.json"))
+	m, err := rundir.ReadManifest(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Passes, m.Status = m.Passes[:3], schema.StatusOK
+	m.Passes, m.Status = m.Passes[:3], rundir.StatusOK
 	if err := m.Write(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +215,8 @@ func TestKilledCapture(t *testing.T) {
 		"facts and samples": {func(b *bench) {
 			b.file("run/nsys/workload.json", `{"runs": [{"prefill_len": 5, "new`)
 			b.file("run/env.json", "{")
-			b.file("run/nsys/report-1.samples.csv", strings.Join(schema.SampleColumns, ",")+"\n1763718006000000000,0,,,,,,,,,\n1763718006100000000,0,0.")
-			b.file("run/nsys/report-2.samples.csv", strings.Join(schema.SampleColumns, ",")+"\n1763718006000000000,0,half,,,,,,,,\n")
+			b.file("run/nsys/report-1.samples.csv", strings.Join(rundir.SampleColumns, ",")+"\n1763718006000000000,0,,,,,,,,,\n1763718006100000000,0,0.")
+			b.file("run/nsys/report-2.samples.csv", strings.Join(rundir.SampleColumns, ",")+"\n1763718006000000000,0,half,,,,,,,,\n")
 		}, "env.json: it is no JSON object", "nsys-1 nsys 1|nsys-2 nsys 2", []string{"run/run.json: env.json: it is no JSON object: unexpected EOF; it was left out",
 			"run/run.json: nsys/report-1.samples.csv: the last line was cut off and left out",
 			"run/run.json: nsys/report-2.samples.csv: line 2: sm_ratio is \"half\", want a number from 0 to 1, or nothing; the samples of pass nsys-2 were left out"}},
@@ -291,7 +291,7 @@ func TestBrokenElsewhere(t *testing.T) {
 		`{"prof_version": "9", "passes": [`: "unexpected end",
 	} {
 		b.file("run/run.json", text)
-		if _, err := b.try(ingest.Options{Name: "x"}, dir); !errors.Is(err, schema.ErrManifest) && is != "update prof" || err == nil || !strings.Contains(err.Error(), is) {
+		if _, err := b.try(ingest.Options{Name: "x"}, dir); !errors.Is(err, rundir.ErrManifest) && is != "update prof" || err == nil || !strings.Contains(err.Error(), is) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/schema"
+	"prof/internal/suggest"
 )
 
 // timed is a capture of a timeline, or facts about one.
@@ -37,7 +37,7 @@ func (in *ingester) aimFacts(id string) error {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(about)) {
 		if paths := about[kind]; len(paths) > 1 {
-			in.warn(fmt.Sprintf("these say of the same captures what their passes did: the last one counts: %s", schema.List(paths, 4)))
+			in.warn(fmt.Sprintf("these say of the same captures what their passes did: the last one counts: %s", suggest.List(paths, 4)))
 		}
 	}
 	return nil

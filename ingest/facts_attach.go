@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/ingest/derive"
+	"prof/internal/suggest"
 	"prof/schema"
 )
 
@@ -29,12 +31,13 @@ func (in *ingester) attach(id string, facts []input) error {
 	if len(in.o.Tags) > 0 {
 		return fmt.Errorf("run %s is there already: tag it with `prof tag %s KEY=VALUE`", in.o.Name, in.o.Name)
 	}
-	var last, models sql.NullInt32
+	var last sql.NullInt32
+	var models sql.NullInt64
 	err := in.conn.QueryRowContext(in.ctx, `SELECT (SELECT max(source_id) FROM source WHERE run_id = ?::UUID), (SELECT max(model_id) FROM model WHERE run_id = ?::UUID)`, id, id).Scan(&last, &models)
 	if err != nil {
 		return err
 	}
-	in.firstSource, in.shared.ModelID = int(last.Int32), models.Int32
+	in.firstSource, in.shared.ModelID = int(last.Int32), schema.IDNumber(models.Int64)
 	in.seen, in.kept = map[string]string{}, map[int]bool{}
 	if err := in.storeFacts(facts); err != nil || len(in.result.Sources) == 0 {
 		return err
@@ -47,7 +50,10 @@ func (in *ingester) attach(id string, facts []input) error {
 	if err := in.attachCapture(id); err != nil {
 		return err
 	}
-	return in.aimFacts(id)
+	if err := in.aimFacts(id); err != nil {
+		return err
+	}
+	return schema.Derive(in.ctx, in.conn, derive.Facts{}, id)
 }
 
 // replaceFacts deletes the facts that a run had before, of the kinds that it has newer ones of.
@@ -74,7 +80,7 @@ func (in *ingester) replaceFacts(id string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, schema.List(paths, 3)))
+	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, suggest.List(paths, 3)))
 	return nil
 }
 

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/ingest/workload"
+	"prof/queries"
 	"prof/schema"
 )
 
@@ -48,7 +50,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, MemoryLimit: "1GB"})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +181,8 @@ func (b *bench) state() string {
 
 const (
 	sources = `SELECT s.source_id, s.kind, s.form, parse_filename(s.path) FROM source s JOIN run r USING (run_id) WHERE r.name = '%s' ORDER BY s.source_id`
-	models  = `SELECT m.model_id, m.source_id, m.name, m.layer_count FROM model m JOIN run r USING (run_id) WHERE r.name = '%s' ORDER BY m.model_id`
-	works   = `SELECT w.source_id, w.model_id, w.warmup_count, w.capture, p.pass_id, p.prefill_count, p.decode_count FROM workload w JOIN run r USING (run_id)
+	models  = `SELECT m.model_id & 134217727, m.source_id, m.name, m.layer_count FROM model m JOIN run r USING (run_id) WHERE r.name = '%s' ORDER BY m.model_id`
+	works   = `SELECT w.source_id, w.model_id & 134217727, w.warmup_count, w.capture, p.pass_id, p.prefill_count, p.decode_count FROM workload w JOIN run r USING (run_id)
 		LEFT JOIN workload_pass p ON p.run_id = w.run_id AND p.source_id = w.source_id WHERE r.name = '%s' ORDER BY ALL`
 )
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/torch"
 	"prof/ingest/workload"
@@ -191,7 +192,7 @@ func (in *ingester) run(inputs []input) error {
 	}
 	if id == "" {
 		fill = func(id string, facts []input) error { return in.fill(captures, facts, id) }
-		if id, err = schema.NewRunID(); err != nil {
+		if id, err = schema.FreeRunID(in.ctx, in.conn); err != nil {
 			return err
 		}
 		if old != "" {
@@ -311,13 +312,6 @@ func (in *ingester) finish(id string) error {
 	if err := in.linkPasses(id); err != nil {
 		return err
 	}
-	rules, err := schema.LoadRules(in.ctx, in.conn)
-	if err != nil {
-		return err
-	}
-	if err := rules.Classify(in.ctx, in.conn, id); err != nil {
-		return err
-	}
 	if err := in.aimFacts(id); err != nil {
 		return err
 	}
@@ -326,9 +320,11 @@ func (in *ingester) finish(id string) error {
 			return err
 		}
 	}
-	_, err = in.conn.ExecContext(in.ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
-		id, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion)
-	return err
+	if _, err := in.conn.ExecContext(in.ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
+		id, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion); err != nil {
+		return err
+	}
+	return schema.Derive(in.ctx, in.conn, derive.Facts{}, id)
 }
 
 // explain adds what to do to the errors that a machine gives rather than a file.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/model"
 	"prof/schema"
@@ -41,8 +42,10 @@ func Model(ctx context.Context, w *schema.Warehouse, path string, now time.Time)
 	if err := in.storeSource(f, &load.SourceInfo{}, 0, ""); err != nil {
 		return "", err
 	}
-	_, err = conn.ExecContext(ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, NULL, NULL, NULL, '')`, id, m.Name, now.UTC())
-	return id, err
+	if _, err := conn.ExecContext(ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, NULL, NULL, NULL, '')`, id, m.Name, now.UTC()); err != nil {
+		return "", err
+	}
+	return id, derive.Model.Derive(ctx, conn, id)
 }
 
 // configName is what the configuration in the folder of a model is called.

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"prof/schema"
+	"prof/internal/suggest"
+	"prof/schema/rundir"
 )
 
 // held is a source that a run had before it is made anew.
@@ -64,17 +65,17 @@ func (in *ingester) isLess(id string, old []held) error {
 		}
 		switch {
 		case found:
-		case h.kind == schema.ToolNsys, h.kind == schema.ToolNcu, h.kind == schema.ToolTorch:
+		case h.kind == rundir.ToolNsys, h.kind == rundir.ToolNcu, h.kind == rundir.ToolTorch:
 			captures = append(captures, h.path)
 		default:
 			facts = append(facts, h.path)
 		}
 	}
 	if len(captures) > 0 {
-		return fmt.Errorf("%w: %s holds %s, which could not be read now; nothing was changed (to do without them: prof rm, then ingest)", ErrLess, in.o.Name, schema.List(captures, 3))
+		return fmt.Errorf("%w: %s holds %s, which could not be read now; nothing was changed (to do without them: prof rm, then ingest)", ErrLess, in.o.Name, suggest.List(captures, 3))
 	}
 	if len(facts) > 0 {
-		in.warn(fmt.Sprintf("run %s had more facts, which were not given again: %s", in.o.Name, schema.List(facts, 3)))
+		in.warn(fmt.Sprintf("run %s had more facts, which were not given again: %s", in.o.Name, suggest.List(facts, 3)))
 	}
 	return nil
 }

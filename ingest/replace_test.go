@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"prof/ingest"
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // A run that is made anew does not lose what it had: not where files are gone or broken, and not to another capture of its name.
@@ -26,7 +26,7 @@ func TestReplaceKeeps(t *testing.T) {
 	}
 	anew := ingest.Options{Replace: true}
 	other := b.captured("other")
-	manifest, err := schema.ReadManifest(filepath.Join(other, schema.ManifestName))
+	manifest, err := rundir.ReadManifest(filepath.Join(other, rundir.ManifestName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,14 +66,14 @@ func TestStoppedRepeat(t *testing.T) {
 	}{{[]int{1}, "1", true}, {[]int{1, 2}, "2", false}} {
 		b := newBench(t)
 		dir := b.captured("rep")
-		m, err := schema.ReadManifest(filepath.Join(dir, schema.ManifestName))
+		m, err := rundir.ReadManifest(filepath.Join(dir, rundir.ManifestName))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range m.Passes {
 			for _, n := range c.stopped {
-				if m.Passes[i].Tool == schema.ToolNsys && m.Passes[i].Repeat == n {
-					m.Passes[i].Status = schema.StatusTimeout
+				if m.Passes[i].Tool == rundir.ToolNsys && m.Passes[i].Repeat == n {
+					m.Passes[i].Status = rundir.StatusTimeout
 				}
 			}
 		}

@@ -3,7 +3,7 @@ package ingest
 import (
 	"fmt"
 
-	"prof/schema"
+	"prof/internal/suggest"
 )
 
 func (in *ingester) warn(message string) {
@@ -33,7 +33,7 @@ func (in *ingester) warnLeft(left []input) {
 		}
 	}
 	if len(pages) > 0 {
-		in.warn(fmt.Sprintf("left out, since the report beside them is of the same capture: %s", schema.List(pages, 3)))
+		in.warn(fmt.Sprintf("left out, since the report beside them is of the same capture: %s", suggest.List(pages, 3)))
 	}
 }
 
@@ -76,7 +76,7 @@ func (in *ingester) warnTwice(id string) error {
 		paths = append(paths, path)
 	}
 	if len(paths) > 0 {
-		in.warn(fmt.Sprintf("these hold launches of the same number, process and grid: are they one capture, which now counts twice? %s", schema.List(paths, 4)))
+		in.warn(fmt.Sprintf("these hold launches of the same number, process and grid: are they one capture, which now counts twice? %s", suggest.List(paths, 4)))
 	}
 	return rows.Err()
 }

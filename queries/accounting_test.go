@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -60,7 +61,7 @@ func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map
 			t.Errorf("%s: the spans of %s are %d ns together, those of its passes %d", run, key, span, found[key])
 		}
 	}
-	if bad := rows(t, w, fmt.Sprintf(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM pass_accounting('%[1]s') p LEFT JOIN range_device d ON d.run_id = _run_id_v1('%[1]s') AND d.range_id = p.range_id AND d.device_id = p.device
+	if bad := rows(t, w, fmt.Sprintf(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM pass_accounting('%[1]s') p LEFT JOIN range_device d ON d.run_id = _run_id('%[1]s') AND d.range_id = p.range_id AND d.device_id = p.device
 		WHERE p.busy_ns IS DISTINCT FROM d.busy_ns OR p.span_ns IS DISTINCT FROM d.last_end_ns - d.first_start_ns`, run)); len(bad) > 0 {
 		t.Errorf("%s: passes contradict range_device: %q", run, bad)
 	}
@@ -71,7 +72,7 @@ func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map
 }
 
 // testIdle holds that the gaps of each GPU are its idle time, and that the longest ones have a cause that is their largest part.
-func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *queries.Frame) {
+func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *frame.Frame) {
 	t.Helper()
 	idle := map[string]int64{}
 	for _, r := range whole.Rows {
@@ -89,7 +90,7 @@ func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *queries.Fram
 			t.Errorf("%s: the gaps of GPU %s are %d ns, its idle time %d", run, device, got, want)
 		}
 		longest := query(t, w, "longest-gaps", args)
-		for _, f := range []*queries.Frame{gaps, longest} {
+		for _, f := range []*frame.Frame{gaps, longest} {
 			for _, r := range f.Rows {
 				var sum, most int64
 				for _, part := range idleParts {
@@ -158,7 +159,7 @@ func TestAccountingOf(t *testing.T) {
 	exec(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
 	for _, name := range []string{"accounting", "pass-accounting", "gaps", "longest-gaps"} {
 		f := query(t, w, name, queries.Args{"run": "drawn"})
-		const want = "file-1 was stored by prof test, which did not account for the time of GPUs: ingest it again with --replace"
+		const want = "file-1 was stored by prof test, which did not account for GPU time: ingest it again with --replace"
 		if len(f.Rows) > 0 || !slices.Contains(f.Notes, want) {
 			t.Errorf("%s of a run stored without: %v, %q", name, f.Rows, f.Notes)
 		}
@@ -184,13 +185,13 @@ func TestAccountingNotes(t *testing.T) {
 	device(1, 1, "GPU-b") // has no work
 	device(2, 1, "GPU-c")
 	for _, name := range []string{"accounting", "gaps", "longest-gaps", "pass-accounting"} {
-		if notes := said(name); strings.Contains(notes, "stands for") {
+		if notes := said(name); strings.Contains(notes, "different GPUs") {
 			t.Errorf("%s: %s", name, notes)
 		}
 	}
 	exec(t, w, "UPDATE device SET uuid = 'GPU-d' WHERE source_id = 2 AND device_id = 0")
 	for _, name := range []string{"accounting", "gaps", "longest-gaps", "pass-accounting"} {
-		if notes := said(name); !strings.Contains(notes, "GPU 0 stands for 2 different GPUs: GPU-a in file-1, GPU-d in file-2; ") || strings.Contains(notes, "GPU 1 stands for") {
+		if notes := said(name); !strings.Contains(notes, "GPU 0 is 2 different GPUs: GPU-a in file-1, GPU-d in file-2; ") || strings.Contains(notes, "GPU 1 is") {
 			t.Errorf("%s: %s", name, notes)
 		}
 	}
@@ -200,7 +201,7 @@ func TestAccountingNotes(t *testing.T) {
 		t.Errorf("nothing is to account for: %s", notes)
 	}
 	exec(t, w, "INSERT INTO graph_launch (run_id, source_id, device_id, mode, start_ns, duration_ns, busy_ns, kernel_count, memop_count) SELECT run_id, 2, 0, 'graph', 10, 20, 20, 0, 0 FROM run")
-	if notes := said("accounting"); !strings.Contains(notes, "file-2 was stored by prof test, which did not account for the time of GPUs") || strings.Contains(notes, "file-1 was") {
+	if notes := said("accounting"); !strings.Contains(notes, "file-2 was stored by prof test, which did not account for GPU time") || strings.Contains(notes, "file-1 was") {
 		t.Errorf("of graph replays: %s", notes)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/judge"
 	"prof/schema"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestAsker(t *testing.T) {
 	t.Parallel()
 	w := everything(t)
-	a := queries.NewAsker(w)
+	a := asker(t, w)
 	var wait sync.WaitGroup
 	for _, run := range []string{"profiled", "nccl2", "train-stack"} {
 		for _, name := range []string{"stages", "top-kernels", "mfu", "bottlenecks", "top-operators", "gaps", "sources"} {
@@ -43,15 +44,15 @@ func TestAsker(t *testing.T) {
 func TestNewReport(t *testing.T) {
 	t.Parallel()
 	w := everything(t)
-	report := func(run string, o queries.ReportOptions) *queries.Report {
+	report := func(run string, o queries.ReportOptions) *judge.Report {
 		t.Helper()
-		r, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: run, Name: run}, o)
+		r, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: run, Name: run}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	ids := func(r *queries.Report) string {
+	ids := func(r *judge.Report) string {
 		var out []string
 		for _, s := range r.Sections {
 			if out = append(out, s.ID); s.Frame == nil || s.Missing == "" && len(s.Frame.Rows) == 0 && s.ID != "warnings" && s.ID != "findings" {
@@ -74,7 +75,7 @@ func TestNewReport(t *testing.T) {
 	if sql := whole.Frame("top-kernels").SQL; !strings.Contains(sql, "EXCLUDE") {
 		t.Errorf("top kernels are asked with %s of a run without results of Nsight Compute", sql)
 	}
-	if _, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: "nccl2"}, queries.ReportOptions{Sections: []string{"stage"}}); err == nil || !strings.Contains(err.Error(), `no section "stage"; it has `) {
+	if _, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: "nccl2"}, queries.ReportOptions{Sections: []string{"stage"}}); err == nil || !strings.Contains(err.Error(), `no section "stage"; it has `) {
 		t.Errorf("a section that is not there: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -36,7 +37,7 @@ func BenchmarkRuns(b *testing.B) {
 		home.Dir = b.TempDir()
 		makeRuns(b, home, benchRuns(b, 20))
 	}
-	w, err := schema.Open(b.Context(), home, schema.Options{Defs: definitions(b)})
+	w, err := schema.Open(b.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -60,21 +61,14 @@ func BenchmarkRuns(b *testing.B) {
 			}
 		})
 	}
-	b.Run("Digested", func(b *testing.B) {
-		for b.Loop() {
-			if missing, err := queries.Digested(b.Context(), w, []string{id}); err != nil || len(missing) > 0 {
-				b.Fatal(missing, err)
-			}
-		}
-	})
 }
 
-// BenchmarkDigest makes the digest of one capture.
-func BenchmarkDigest(b *testing.B) {
+// BenchmarkDerive derives the facts of one capture.
+func BenchmarkDerive(b *testing.B) {
 	w := newWarehouse(b)
 	id := load(b, w, "bench", benchExports()...).Run.ID
 	for b.Loop() {
-		if err := queries.Digest(b.Context(), w, id); err != nil {
+		if err := schema.Derive(b.Context(), w.DB, derive.Facts{}, id); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -115,14 +109,11 @@ const (
 // to launches in each pass by 2 %.
 func makeRuns(t testing.TB, home schema.Home, n int) {
 	t.Helper()
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t), MemoryLimit: "3GB"})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "3GB"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := load(t, w, "base", benchExports()...).Run
-	if err := queries.Digest(t.Context(), w, base.ID); err != nil {
-		t.Fatal(err)
-	}
 	conn, err := w.DB.Conn(t.Context()) // temporary tables are a connection's own
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +153,7 @@ func (m *maker) exec(format string, args ...any) {
 
 // remade are the tables that are not copied as they are.
 var remade = map[string]bool{"run": true, "run_tag": true, "source": true, "source_fact": true, "capture": true, "capture_pass": true, "capture_source": true,
-	"kernel": true, "work_sum": true, "run_condition": true, "stage_pass": true, "stage_figure": true, "device_time": true, "range_device": true}
+	"kernel": true, "work_sum": true, "run_condition": true, "run_trait": true, "stage_pass": true, "stage_figure": true, "device_time": true, "range_device": true}
 
 // prepare puts the run to copy into temporary tables, each base_ and the table's name.
 func (m *maker) prepare(base string) {
@@ -219,7 +210,9 @@ func (m *maker) make(i int) {
 	m.exec(`INSERT INTO source_fact SELECT * REPLACE ('%s'::UUID AS run_id, CASE WHEN key = 'driver.version' AND %d >= %d THEN '590.48.01' ELSE value END AS value) FROM base_source_fact`, id, i, driverFrom)
 	m.captured(i, id, stamp, hex.EncodeToString(sum[:20]))
 	m.timed(i, id)
-	m.exec(`INSERT INTO run_condition BY NAME FROM _digest_condition_v1('%s')`, id)
+	if err := (derive.Facts{Only: []string{"run_condition", "run_trait"}}).Derive(m.t.Context(), m.conn, id); err != nil {
+		m.t.Fatal(err)
+	}
 	m.exec(`COMMIT`)
 }
 
@@ -262,6 +255,6 @@ func (m *maker) timed(i int, id string) {
 	m.exec(`CREATE OR REPLACE TEMP TABLE new_pass AS SELECT s.* REPLACE ('%s'::UUID AS run_id, s.gpu_span_ns + m.span_ns AS gpu_span_ns, s.gpu_busy_ns + m.kernel_ns AS gpu_busy_ns, s.gpu_sum_ns + m.kernel_ns AS gpu_sum_ns)
 		FROM base_stage_pass s JOIN (SELECT range_id, max(kernel_ns + launch_ns) AS span_ns, sum(kernel_ns)::BIGINT AS kernel_ns FROM more GROUP BY ALL) m USING (range_id)`, id)
 	m.exec(`INSERT INTO stage_pass FROM new_pass`)
-	m.exec(`INSERT INTO stage_figure SELECT f.* REPLACE ('%s'::UUID AS run_id, f.value * coalesce(t.ratio, 1) AS value) FROM base_stage_figure f LEFT JOIN (
+	m.exec(`INSERT INTO stage_figure SELECT f.* REPLACE ('%s'::UUID AS run_id, f.device_ns / coalesce(t.ratio, 1) AS device_ns) FROM base_stage_figure f LEFT JOIN (
 		SELECT a.stage, sum(a.gpu_span_ns) / sum(b.gpu_span_ns) AS ratio FROM base_stage_pass a JOIN new_pass b USING (range_id) WHERE NOT a.is_warmup GROUP BY a.stage) t USING (stage)`, id)
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -26,7 +27,7 @@ func BenchmarkProfiled(b *testing.B) {
 
 func benchmark(b *testing.B, paths []string, names ...string) {
 	home := schema.Home{Dir: b.TempDir()}
-	w, err := schema.Open(b.Context(), home, schema.Options{Write: true, Defs: definitions(b)})
+	w, err := schema.Open(b.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func benchmark(b *testing.B, paths []string, names ...string) {
 	if err := w.Close(); err != nil {
 		b.Fatal(err)
 	}
-	if w, err = schema.Open(b.Context(), home, schema.Options{Defs: definitions(b)}); err != nil {
+	if w, err = schema.Open(b.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}}); err != nil {
 		b.Fatal(err)
 	}
 	defer w.Close()

@@ -17,6 +17,7 @@ import (
 	"prof/ingest"
 	ingestload "prof/ingest/load"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -68,7 +69,7 @@ func TestRepeats(t *testing.T) {
 	once, _ := utilisation(t, w, queries.Args{"run": "once"})
 	twice, f := utilisation(t, w, queries.Args{"run": "repeats"})
 	const repeats, ranks = "the run holds 2 repeats of the workload", "2 processes took part in"
-	said := func(f *queries.Frame, note string) bool {
+	said := func(f *frame.Frame, note string) bool {
 		return slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, note) })
 	}
 	for stage, u := range once {
@@ -145,7 +146,7 @@ func TestCapture(t *testing.T) {
 			}
 		}
 	}
-	const slowed = "GPU 0 was held back (sw_power_cap) in 12 % of the samples in which it was at work"
+	const slowed = "GPU 0 was throttled (sw_power_cap) in 12 % of the samples in which it was busy"
 	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: pass ncu-1: failed")
 	said("overhead", query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "profiling (deep) made the workload 32 % slower", "--mode light")
 	for _, name := range []string{"captures", "capture-passes", "overhead", "device-samples", "device-use", "throttling"} {
@@ -156,36 +157,39 @@ func TestCapture(t *testing.T) {
 	}
 	said("no such pass", query(t, w, "throttling", queries.Args{"run": "repeats", "pass": "nsys-9"}).Notes, "nothing has --pass nsys-9; the run has the passes baseline-1")
 	// Others on the workload's GPU count, others on another do not.
-	if got := rows(t, w, "FROM _capture_doubt_v1('repeats')"); fmt.Sprint(got) != "[[0 16 2 sw_power_cap 0 26]]" {
+	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-throttled 0 sw_power_cap 2 16]]" {
 		t.Errorf("doubts %v", got)
 	}
 	exec(t, w, "UPDATE device_sample SET other_process_count = 3, throttle_mask = 512 WHERE device_id = 0 AND pass_id = 5 AND sm_ratio > 0")
-	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "other processes computed on GPU 0 in 31 % of the samples", slowed)
+	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "other processes used GPU 0 in 31 % of the samples", slowed)
 	if got := rows(t, w, "SELECT reason, is_slowdown, samples FROM throttling('repeats', pass := 'nsys-2')"); fmt.Sprint(got) != "[[gpu_idle false 5] [bit 9 <nil> 8]]" {
 		t.Errorf("a reason that is not known: %v", got)
 	}
 	// One of the workload's that no sample saw at work is shared all the same.
 	exec(t, w, "UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 0")
-	if got := rows(t, w, "FROM _capture_doubt_v1('repeats')"); fmt.Sprint(got) != "[[0 0 0 <nil> 8 26]]" {
+	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-shared 0 <nil> 8 26]]" {
 		t.Errorf("doubts of a GPU that was idle %v", got)
 	}
 	exec(t, w, "UPDATE device_sample SET sm_ratio = 0.9 WHERE device_id = 0 AND memory_ratio > 0")
 	exec(t, w, "UPDATE device SET uuid = NULL") // then every GPU at work may be the workload's
-	if got := rows(t, w, "SELECT device_id, shared_count FROM _capture_doubt_v1('repeats') ORDER BY 1"); fmt.Sprint(got) != "[[0 8] [1 14]]" {
+	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-shared 0 <nil> 8 26] [gpu-shared 1 <nil> 14 26] [gpu-throttled 0 sw_power_cap 2 16]]" {
 		t.Errorf("doubts without UUIDs %v", got)
 	}
 	exec(t, w, "UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 1") // it is another's
-	if got := rows(t, w, "SELECT device_id FROM _capture_doubt_v1('repeats')"); fmt.Sprint(got) != "[[0]]" {
+	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-shared 0 <nil> 8 26] [gpu-throttled 0 sw_power_cap 2 16]]" {
 		t.Errorf("doubts without UUIDs of a GPU that was idle %v", got)
 	}
 	exec(t, w, "DELETE FROM device_sample")
 	said("throttling", query(t, w, "throttling", queries.Args{"run": "repeats"}).Notes, "NVML was not sampled")
 	exec(t, w, "DELETE FROM capture_pass WHERE tool = 'none'")
 	f := query(t, w, "overhead", queries.Args{"run": "repeats"})
-	if said("overhead", f.Notes, "the overhead of profiling is not known"); len(f.Rows) != 2 || f.Rows[0][f.Index("overhead_ratio")] != nil {
+	if said("overhead", f.Notes, "profiling overhead is unknown: no pass ran without a profiler"); len(f.Rows) != 2 || f.Rows[0][f.Index("overhead_ratio")] != nil {
 		t.Errorf("overhead without a baseline: %v", f.Rows)
 	}
 }
+
+// throttled are the caveats about the state of GPUs.
+const throttled = "SELECT kind, subject, object, item_count, of_count FROM caveat WHERE topic = 'throttle' ORDER BY ALL"
 
 // TestCaptureSilent holds what is said of a GPU of which NVML does not tell when it is at work.
 func TestCaptureSilent(t *testing.T) {
@@ -204,23 +208,19 @@ func TestCaptureSilent(t *testing.T) {
 	}
 	const (
 		throttling = "SELECT pass, reason, samples, busy_samples, busy_share_ratio FROM throttling('repeats')"
-		doubts     = "FROM _capture_doubt_v1('repeats') ORDER BY device_id"
-		notes      = "SELECT note FROM _note_throttle_v1('repeats') ORDER BY note"
 	)
 	check(map[string]string{ // silent in one pass of two
 		throttling: "[[nsys-1 gpu_idle 5 <nil> <nil>] [nsys-1 sw_power_cap 2 <nil> <nil>] [nsys-2 gpu_idle 5 0 0]]",
-		doubts:     "[[0 <nil> 2 sw_power_cap 1 26]]",
-		notes: "[[GPU 0 was held back (sw_power_cap) in 8 % of all samples (NVML does not tell when it was at work): times are longer than they could be, see prof query throttling] " +
-			"[other processes computed on GPU 0 in 4 % of the samples: times are not the workload's alone]]",
+		throttled:  "[[gpu-shared 0 <nil> 1 26] [gpu-throttled-maybe-idle 0 sw_power_cap 2 26]]",
 	})
 	exec(t, w, "UPDATE device_sample SET sm_ratio = NULL")
 	exec(t, w, "UPDATE device SET uuid = NULL") // as of an instance, whose UUID is not its GPU's
 	check(map[string]string{
 		throttling: "[[nsys-1 gpu_idle 5 <nil> <nil>] [nsys-1 sw_power_cap 2 <nil> <nil>] [nsys-2 gpu_idle 5 <nil> <nil>]]",
-		doubts:     "[[0 <nil> 2 sw_power_cap 1 26] [1 <nil> 0 <nil> 14 26]]",
+		throttled:  "[[gpu-shared 0 <nil> 1 26] [gpu-shared 1 <nil> 14 26] [gpu-throttled-maybe-idle 0 sw_power_cap 2 26]]",
 	})
 	said := strings.Join(query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "\n")
-	for _, note := range []string{"GPU 0 was held back (sw_power_cap) in 8 % of all samples", "other processes computed on GPU 0 in 4 %", "other processes computed on GPU 1 in 54 %"} {
+	for _, note := range []string{"GPU 0 was throttled (sw_power_cap) in 8 % of all samples", "other processes used GPU 0 in 4 %", "other processes used GPU 1 in 54 %"} {
 		if !strings.Contains(said, note) {
 			t.Errorf("no note %q in %s", note, said)
 		}
@@ -238,7 +238,7 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	captured(t, w)
-	f, err := queries.Raw(t.Context(), w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z), k.source_id, k.pid, k.duration_ns
+	f, err := raw(t, w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z), k.source_id, k.pid, k.duration_ns
 		FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id)
 		LEFT JOIN (SELECT c.range_context_id, p.stage FROM range_context c JOIN passes('repeats') p ON p.range_id = c.range_id WHERE NOT p.is_warmup) x USING (range_context_id)
 		ORDER BY k.source_id, k.pid, k.launch_start_ns, k.start_ns, k.correlation_id`)
@@ -333,11 +333,11 @@ func TestPlan(t *testing.T) {
 	if got := rows(t, w, "SELECT DISTINCT rank FROM ncu_plan('repeats', top := 4) ORDER BY 1"); fmt.Sprint(got) != "[[2] [4] [5] [6]]" {
 		t.Errorf("ranks %v", got)
 	}
-	if got := notes(); !strings.Contains(got, "1 kernels of the most time are left out, since their symbols are not known") || !strings.Contains(got, "1 kernels of the most time are left out, since several functions have their name") {
+	if got := notes(); !strings.Contains(got, "1 kernel of the most time is left out because its symbol is unknown") || !strings.Contains(got, "1 kernel of the most time is left out because several functions share its name") {
 		t.Errorf("notes %q", got)
 	}
 	exec(t, w, "DELETE FROM kernel_symbol")
-	if f := query(t, w, "ncu-plan", queries.Args{"run": "repeats"}); len(f.Rows) != 0 || !strings.HasPrefix(f.Notes[0], "the capture does not tell symbols of kernels") {
+	if f := query(t, w, "ncu-plan", queries.Args{"run": "repeats"}); len(f.Rows) != 0 || !strings.HasPrefix(f.Notes[0], "the capture has no kernel symbols") {
 		t.Errorf("without symbols: %v, %q", f.Rows, f.Notes)
 	}
 	// Without a pass that is measured all launches count.

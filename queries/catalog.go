@@ -3,33 +3,34 @@
 package queries
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
+	"prof/internal/suggest"
 	"prof/schema"
+	"prof/schema/sqlfile"
 )
 
-//go:embed sql/*.sql
+//go:embed sql/*/*.sql
 var files embed.FS
 
 // Param is a parameter of a query.
-type Param struct {
-	Name    string
-	Type    string // VARCHAR, BIGINT, DOUBLE, BOOLEAN
-	Default string // as SQL; "" when the caller must give it
-	Doc     string
-}
+type Param = sqlfile.Param
 
-// Query is one version of a named query, as its file says.
+// Query is a named query, as its file says.
 type Query struct {
 	Name    string // as on the command line: top-kernels
-	Version int
+	Domain  string // the folder of its file: kernels, stages, ...
+	Version int    // raised when its meaning changes; 0 of a private one
 	Doc     string // one line
 	Grain   string // what one row is
 	Key     string // columns that identify a row
@@ -37,28 +38,28 @@ type Query struct {
 	Columns [][2]string // name and meaning
 	// Optional are columns, each with the BOOLEAN parameter without which it has no values and is not shown.
 	Optional [][2]string
-	Notes    []string // kinds of run notes that belong beside the rows
+	Notes    []string // topics of the caveats that belong with the rows
 	Body     string   // the SELECT
 	Private  bool     // a building block of other queries
 	Scalar   bool     // gives one value and not rows
 }
 
-// Relation is the query's name in SQL, with its version.
-func (q Query) Relation() string { return fmt.Sprintf("%s_v%d", q.alias(), q.Version) }
+// Relation is the query's name in SQL, with its version; its parameter run is the id of a run.
+func (q Query) Relation() string {
+	if q.Private {
+		return q.alias()
+	}
+	return fmt.Sprintf("%s_v%d", q.alias(), q.Version)
+}
 
-// alias is the name in SQL that stands for the newest version.
+// alias is the name in SQL without a version, which takes a run by any reference.
 func (q Query) alias() string { return strings.ReplaceAll(q.Name, "-", "_") }
 
 // TakesRun says whether the query is about one run.
 func (q Query) TakesRun() bool { return len(q.Params) > 0 && q.Params[0].Name == "run" }
 
-var (
-	fileName  = regexp.MustCompile(`^(_?[a-z][a-z0-9-]*)\.v(\d+)\.sql$`)
-	titleLine = regexp.MustCompile(`^-- (_?[a-z][a-z0-9-]*) v(\d+): (.+)$`)
-	paramLine = regexp.MustCompile(`^--   (\w+) ([A-Z]+)(?: = ([^:]+))?: (.+)$`)
-	colLine   = regexp.MustCompile(`^--   (\w+)(?: \[(\w+)\])?: (.+)$`)
-	moreLine  = regexp.MustCompile(`^--     (.+)$`)
-)
+// fileName is sql/DOMAIN/NAME.sql; an older version that was released stays, as NAME.vN.sql.
+var fileName = regexp.MustCompile(`^sql/([a-z]+)/(_?[a-z][a-z0-9-]*)(?:\.v(\d+))?\.sql$`)
 
 // All gives every query, private ones first, by name and version.
 func All() ([]Query, error) { return registry() }
@@ -67,7 +68,7 @@ func All() ([]Query, error) { return registry() }
 var registry = sync.OnceValues(func() ([]Query, error) { return parseAll(files) })
 
 func parseAll(in fs.FS) ([]Query, error) {
-	names, err := fs.Glob(in, "sql/*")
+	names, err := fs.Glob(in, "sql/*/*")
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func parseAll(in fs.FS) ([]Query, error) {
 		if err != nil {
 			return nil, err
 		}
-		q, err := parse(strings.TrimPrefix(path, "sql/"), string(text))
+		q, err := parse(path, string(text))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -90,92 +91,52 @@ func parseAll(in fs.FS) ([]Query, error) {
 			}
 			return 1
 		}
-		if c := strings.Compare(a.Name, b.Name); c != 0 {
-			return c
-		}
-		return a.Version - b.Version
+		return cmp.Or(strings.Compare(a.Name, b.Name), a.Version-b.Version)
 	})
 	return out, nil
 }
 
-// parse reads a query file: a header of comments, an empty line, and the SELECT.
-func parse(file, text string) (Query, error) {
-	m := fileName.FindStringSubmatch(file)
-	head, body, ok := strings.Cut(text, "\n\n")
-	if m == nil || !ok {
-		return Query{}, fmt.Errorf("a query file is named NAME.vN.sql and has a header, an empty line and a SELECT")
+// parse reads a query file, sql/DOMAIN/NAME.sql.
+func parse(path, text string) (Query, error) {
+	m := fileName.FindStringSubmatch(path)
+	if m == nil {
+		return Query{}, fmt.Errorf("a query file is sql/DOMAIN/NAME.sql")
 	}
-	lines := strings.Split(head, "\n")
-	t := titleLine.FindStringSubmatch(lines[0])
-	if t == nil || t[1] != m[1] || t[2] != m[2] {
-		return Query{}, fmt.Errorf("line 1 must be `-- %s v%s: what it gives`", m[1], m[2])
-	}
-	v, err := strconv.Atoi(m[2])
+	f, err := sqlfile.Parse(m[2], text)
 	if err != nil {
 		return Query{}, err
 	}
-	q := Query{Name: m[1], Version: v, Doc: t[3], Body: strings.TrimSpace(body), Private: strings.HasPrefix(m[1], "_")}
-	if err := q.parseHeader(lines[1:]); err != nil {
-		return Query{}, err
+	q := Query{Domain: m[1], Name: f.Name, Version: f.Version, Doc: f.Doc, Grain: f.Grain, Key: f.Key, Params: f.Params, Notes: f.Notes,
+		Body: f.Body, Private: strings.HasPrefix(f.Name, "_"), Scalar: f.Scalar}
+	if q.Private != (q.Version == 0) || m[3] != "" && m[3] != strconv.Itoa(q.Version) {
+		return Query{}, fmt.Errorf("line 1 has the version of the file, and none where the name begins with _")
 	}
-	if q.Grain == "" || q.Key == "" || len(q.Columns) == 0 {
-		return Query{}, fmt.Errorf("the header lacks grain, key or columns")
+	for _, c := range f.Columns {
+		q.Columns = append(q.Columns, [2]string{c.Name, c.Doc})
+		if c.Needs != "" {
+			q.Optional = append(q.Optional, [2]string{c.Name, c.Needs})
+		}
 	}
 	return q, nil
 }
 
-func (q *Query) parseHeader(lines []string) error {
-	section, last := "", (*string)(nil)
-	for n, line := range lines {
-		if v, ok := strings.CutPrefix(line, "-- grain: "); ok {
-			q.Grain = v
-			continue
-		}
-		if v, ok := strings.CutPrefix(line, "-- key: "); ok {
-			q.Key = v
-			continue
-		}
-		if v, ok := strings.CutPrefix(line, "-- notes: "); ok {
-			q.Notes = strings.Fields(v)
-			continue
-		}
-		if strings.HasPrefix(line, "-- scalar: ") {
-			q.Scalar = true
-			continue
-		}
-		if line == "-- params:" || line == "-- columns:" {
-			section = line
-			continue
-		}
-		if m := moreLine.FindStringSubmatch(line); m != nil && last != nil {
-			*last += " " + m[1]
-			continue
-		}
-		if section == "-- params:" {
-			m := paramLine.FindStringSubmatch(line)
-			if m == nil {
-				return fmt.Errorf("line %d: a parameter is written `name TYPE = default: meaning`", n+2)
-			}
-			q.Params = append(q.Params, Param{m[1], m[2], m[3], m[4]})
-			last = &q.Params[len(q.Params)-1].Doc
-			continue
-		}
-		m := colLine.FindStringSubmatch(line)
-		if section != "-- columns:" || m == nil {
-			return fmt.Errorf("line %d: not understood: %q", n+2, line)
-		}
-		q.Columns = append(q.Columns, [2]string{m[1], m[3]})
-		if m[2] != "" {
-			q.Optional = append(q.Optional, [2]string{m[1], m[2]})
-		}
-		last = &q.Columns[len(q.Columns)-1][1]
-	}
-	return nil
+// Relations are the queries as relations of a warehouse, see schema.Definitions. The zero value is ready.
+type Relations struct{}
+
+// Checksum identifies the queries: their files, and how relations are made of them.
+func (Relations) Checksum() (string, error) {
+	sum, err := filesSum()
+	return relationsVersion + sum, err
 }
 
-// Definitions are the relations to install in the warehouse: each version of each query and, under the plain name, the newest
-// of each public one.
-func Definitions() ([]schema.Definition, error) {
+// relationsVersion is raised when other relations are made of the same files.
+const relationsVersion = "1 "
+
+var filesSum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
+
+// Definitions are the relations to install in the warehouse: each query, and of the newest version of each public one an alias without the
+// version, which takes a run by its name or any other reference.
+func (Relations) Definitions() ([]schema.Definition, error) {
 	all, err := All()
 	if err != nil {
 		return nil, err
@@ -187,8 +148,10 @@ func Definitions() ([]schema.Definition, error) {
 		if q.Private || i+1 < len(all) && all[i+1].Name == q.Name {
 			continue
 		}
-		d.Name = q.alias()
-		d.Body = "FROM " + q.Relation()
+		if q.TakesRun() {
+			pass[0] = "_run_id(" + pass[0] + ")"
+		}
+		d.Name, d.Body = q.alias(), "FROM "+q.Relation()
 		if d.IsMacro() {
 			d.Body += "(" + strings.Join(pass, ", ") + ")"
 		}
@@ -197,7 +160,7 @@ func Definitions() ([]schema.Definition, error) {
 	return inOrder(out), nil
 }
 
-// DefinitionsFor are the relations that the named queries and their notes need, in the order in which they can be made.
+// DefinitionsFor are the relations that the named queries and their caveats need, in the order in which they can be made.
 func DefinitionsFor(names ...string) ([]schema.Definition, error) {
 	all, err := All()
 	if err != nil {
@@ -212,7 +175,7 @@ func DefinitionsFor(names ...string) ([]schema.Definition, error) {
 	var put func(q Query)
 	put = func(q Query) {
 		done[q.Relation()] = true
-		for _, word := range relationName.FindAllString(q.Body, -1) {
+		for word := range relations(q.Body) {
 			if used, ok := byName[word]; ok && !done[word] {
 				put(used)
 			}
@@ -226,8 +189,8 @@ func DefinitionsFor(names ...string) ([]schema.Definition, error) {
 			return nil, err
 		}
 		list := []Query{q}
-		for _, kind := range append(slices.Clone(q.Notes), "source") {
-			if own, found := newest(all, "_note-"+kind); found {
+		for _, topic := range q.Notes {
+			if own, found := named(all, "_caveat-"+topic); found {
 				list = append(list, own)
 			}
 		}
@@ -271,7 +234,7 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 			return
 		}
 		done[d.Name] = true
-		for _, word := range relationName.FindAllString(d.Body, -1) {
+		for word := range relations(d.Body) {
 			if used, ok := byName[word]; ok {
 				put(used)
 			}
@@ -284,8 +247,16 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 	return out
 }
 
-// relationName finds the names with a version in a SELECT.
-var relationName = regexp.MustCompile(`\b\w+_v\d+\b`)
+// relations gives the words of a text that may be names of relations of queries: private ones, and public ones with a version.
+func relations(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if (word[0] == '_' || strings.Contains(word, "_v")) && !yield(word) {
+				return
+			}
+		}
+	}
+}
 
 func (q Query) comment() string {
 	var b strings.Builder
@@ -299,46 +270,47 @@ func (q Query) comment() string {
 // Catalogue gives the newest version of each public query.
 func Catalogue() ([]Query, error) {
 	all, err := All()
-	if err != nil {
-		return nil, err
-	}
 	var out []Query
 	for i, q := range all {
 		if !q.Private && (i+1 == len(all) || all[i+1].Name != q.Name) {
 			out = append(out, q)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
-// Find gives a query by name, or by name and version as `top-kernels.v1`. Underscores do for dashes.
+// Find gives a public query by name. Underscores do for dashes.
 func Find(name string) (Query, error) {
-	all, err := All()
+	public, err := Catalogue()
 	if err != nil {
 		return Query{}, err
 	}
 	want := strings.ReplaceAll(name, "_", "-")
+	if q, found := named(public, want); found {
+		return q, nil
+	}
 	var names []string
-	var found *Query
-	for i, q := range all {
-		if q.Private {
-			continue
+	for _, q := range public {
+		if strings.HasPrefix(want, q.Name+".v") {
+			return Query{}, fmt.Errorf("%w: %q; this prof has %s v%d", ErrUnknownQuery, name, q.Name, q.Version)
 		}
-		if q.Name == want || fmt.Sprintf("%s.v%d", q.Name, q.Version) == want {
-			found = &all[i]
-		}
-		if !slices.Contains(names, q.Name) {
-			names = append(names, q.Name)
+		names = append(names, q.Name)
+	}
+	hint := suggest.DidYouMean(want, names)
+	if len(suggest.Nearest(want, names)) == 0 {
+		hint = "; `prof query` lists them"
+	}
+	return Query{}, fmt.Errorf("%w: %q%s", ErrUnknownQuery, name, hint)
+}
+
+// named gives a query of a list by its name.
+func named(list []Query, name string) (Query, bool) {
+	for _, q := range list {
+		if q.Name == name {
+			return q, true
 		}
 	}
-	if found == nil {
-		hint := schema.DidYouMean(want, names)
-		if len(schema.Nearest(want, names)) == 0 {
-			hint = "; `prof query` lists them"
-		}
-		return Query{}, fmt.Errorf("%w: %q%s", ErrUnknownQuery, name, hint)
-	}
-	return *found, nil
+	return Query{}, false
 }
 
 // Text is the query as its file says: the documentation, the statement that runs it with the given arguments in any DuckDB

@@ -1,29 +1,27 @@
 package queries
 
 import (
-	"crypto/sha256"
 	"errors"
 	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
+	"os/exec"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"prof/queries/frame"
 )
 
-var update = flag.Bool("update", false, "record new query files in frozen.txt and golden answers in testdata")
+var update = flag.Bool("update", false, "record golden answers in testdata")
 
 const header = "-- a-b v1: What it gives.\n-- grain: one thing\n-- key: x\n-- notes: graph launch\n-- params:\n--   run VARCHAR: the run\n" +
 	"--   by VARCHAR = 'a': how\n--     and why\n-- columns:\n--   x: the thing; NULL when none\n--     at all\n\nSELECT 1 AS x\n"
 
 func TestParse(t *testing.T) {
-	got, err := parse("a-b.v1.sql", header)
-	want := Query{Name: "a-b", Version: 1, Doc: "What it gives.", Grain: "one thing", Key: "x", Notes: []string{"graph", "launch"},
-		Params:  []Param{{"run", "VARCHAR", "", "the run"}, {"by", "VARCHAR", "'a'", "how and why"}},
+	got, err := parse("sql/x/a-b.sql", header)
+	want := Query{Name: "a-b", Domain: "x", Version: 1, Doc: "What it gives.", Grain: "one thing", Key: "x", Notes: []string{"graph", "launch"},
+		Params:  []Param{{Name: "run", Type: "VARCHAR", Doc: "the run"}, {Name: "by", Type: "VARCHAR", Default: "'a'", Doc: "how and why"}},
 		Columns: [][2]string{{"x", "the thing; NULL when none at all"}}, Body: "SELECT 1 AS x"}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
@@ -32,17 +30,18 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ file, from, to, want string }{
-		{"a_b.v1.sql", "", "", "a query file is named"},
-		{"a-b.sql", "", "", "a query file is named"},
-		{"A-b.v1.sql", "", "", "a query file is named"},
-		{"a-b.v2.sql", "", "", "line 1 must be `-- a-b v2: "},
-		{"a-c.v1.sql", "", "", "line 1 must be `-- a-c v1: "},
-		{"a-b.v1.sql", "\n\n", "\n", "a query file is named"},
-		{"a-b.v1.sql", "-- grain: one thing\n", "", "the header lacks"},
-		{"a-b.v1.sql", "-- key: x\n", "", "the header lacks"},
-		{"a-b.v1.sql", "-- columns:\n", "", "line 9: a parameter is written"},
-		{"a-b.v1.sql", "-- notes", "-- remarks", "line 4: not understood"},
-		{"a-b.v1.sql", "VARCHAR: the run", "the run", "line 6: a parameter is written"},
+		{"sql/x/a_b.sql", "", "", "a query file is sql/DOMAIN/NAME.sql"},
+		{"sql/a-b.sql", "", "", "a query file is sql/DOMAIN/NAME.sql"},
+		{"sql/x/A-b.sql", "", "", "a query file is sql/DOMAIN/NAME.sql"},
+		{"sql/x/a-b.v2.sql", "", "", "line 1 has the version of the file"},
+		{"sql/x/a-b.sql", " v1: ", ": ", "line 1 has the version of the file"},
+		{"sql/x/a-c.sql", "", "", "a file has a header that begins with `-- a-c: "},
+		{"sql/x/a-b.sql", "\n\n", "\n", "a file has a header that begins with `-- a-b: "},
+		{"sql/x/a-b.sql", "-- grain: one thing\n", "", "the header lacks"},
+		{"sql/x/a-b.sql", "-- key: x\n", "", "the header lacks"},
+		{"sql/x/a-b.sql", "-- columns:\n", "", "line 9: a parameter is written"},
+		{"sql/x/a-b.sql", "-- notes", "-- remarks", "line 4: a column is written"},
+		{"sql/x/a-b.sql", "VARCHAR: the run", "the run", "line 6: a parameter is written"},
 	} {
 		text := header
 		if c.from != "" {
@@ -52,13 +51,13 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%s, %q for %q: %v", c.file, c.to, c.from, err)
 		}
 	}
-	if _, err := parseAll(fstest.MapFS{"sql/note.txt": {Data: []byte(header)}}); err == nil {
+	if _, err := parseAll(fstest.MapFS{"sql/x/note.txt": {Data: []byte(header)}}); err == nil {
 		t.Error("a file that is no query was passed over")
 	}
 }
 
 func TestStatement(t *testing.T) {
-	q, err := Find("top-kernels.v1")
+	q, err := Find("top-kernels")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +66,9 @@ func TestStatement(t *testing.T) {
 		want string
 		err  string
 	}{
-		{Args{"run": "it's"}, "FROM top_kernels_v1('it''s')", ""},
-		{Args{"run": "a", "top": "0", "stage": "(none)"}, "FROM top_kernels_v1('a', top := 0, stage := '(none)')", ""},
+		{Args{"run": "it's"}, "SELECT * EXCLUDE (bound, limiter, roof_ratio, profiled_ratio, occupancy_ratio, profiled_count) FROM top_kernels('it''s')", ""},
+		{Args{"run": "01a203b5-a797-78c5-ac07-753fd644fb70"}, "SELECT * EXCLUDE (bound, limiter, roof_ratio, profiled_ratio, occupancy_ratio, profiled_count) FROM top_kernels_v3('01a203b5-a797-78c5-ac07-753fd644fb70')", ""},
+		{Args{"run": "a", "top": "0", "stage": "(none)"}, "SELECT * EXCLUDE (bound, limiter, roof_ratio, profiled_ratio, occupancy_ratio, profiled_count) FROM top_kernels('a', top := 0, stage := '(none)')", ""},
 		{Args{}, "", "top-kernels needs --run"},
 		{Args{"run": "a", "top": "ten"}, "", `--top "ten" is not a whole number`},
 		{Args{"run": "a", "top": "-1"}, "", `--top "-1" is below 0`},
@@ -82,7 +82,7 @@ func TestStatement(t *testing.T) {
 	if q, err = Find("ranges"); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := q.Statement(Args{"run": "a", "raw": "1"}); err != nil || got != "FROM ranges_v2('a', raw := true)" {
+	if got, err := q.Statement(Args{"run": "a", "raw": "1"}); err != nil || got != "FROM ranges('a', raw := true)" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := q.Statement(Args{"run": "a", "raw": "maybe"}); err == nil || !strings.Contains(err.Error(), "neither true nor false") {
@@ -91,12 +91,12 @@ func TestStatement(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	for _, name := range []string{"top-kernels", "top_kernels", "top-kernels.v1"} {
+	for _, name := range []string{"top-kernels", "top_kernels"} {
 		if q, err := Find(name); err != nil || q.Name != "top-kernels" {
 			t.Errorf("%s: %s, %v", name, q.Name, err)
 		}
 	}
-	for name, want := range map[string]string{"top-kernel": "did you mean top-kernels?", "top-kernels.v99": "did you mean top-kernels?", "xyzzy": "`prof query` lists them",
+	for name, want := range map[string]string{"top-kernel": "did you mean top-kernels?", "top-kernels.v99": "this prof has top-kernels v", "xyzzy": "`prof query` lists them",
 		"_run-ref": "", "": ""} {
 		if _, err := Find(name); !errors.Is(err, ErrUnknownQuery) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", name, err)
@@ -105,9 +105,9 @@ func TestFind(t *testing.T) {
 }
 
 func TestUnitOf(t *testing.T) {
-	for name, want := range map[string]Unit{"total_ns": Ns, "ns": Ns, "columns": None, "rate_bytes_per_s": BytesPerSec, "size_bytes": Bytes, "share_ratio": Ratio,
-		"kernel_count": Count, "clock_hz": Hz, "calls": None, "c": None, "w": None, "ratio": None, "count": None, "rows": None, "flop_per_s": FlopPerSec, "account": None} {
-		if got := UnitOf(name); got != want {
+	for name, want := range map[string]frame.Unit{"total_ns": frame.Ns, "ns": frame.Ns, "columns": frame.None, "rate_bytes_per_s": frame.BytesPerSec, "size_bytes": frame.Bytes, "share_ratio": frame.Ratio,
+		"kernel_count": frame.Count, "clock_hz": frame.Hz, "calls": frame.None, "c": frame.None, "w": frame.None, "ratio": frame.None, "count": frame.None, "rows": frame.None, "flop_per_s": frame.FlopPerSec, "account": frame.None} {
+		if got := frame.UnitOf(name); got != want {
 			t.Errorf("UnitOf(%q) is %q, not %q", name, got, want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestUnitOf(t *testing.T) {
 
 // TestDefinitionOrder holds that each definition stands behind those it uses, and that every version has its relation.
 func TestDefinitionOrder(t *testing.T) {
-	defs, err := Definitions()
+	defs, err := Relations{}.Definitions()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +127,8 @@ func TestDefinitionOrder(t *testing.T) {
 		at[d.Name] = i
 	}
 	for i, d := range defs {
-		for _, used := range relationName.FindAllString(d.Body, -1) {
-			if j, ok := at[used]; !ok || j >= i && used != d.Name {
+		for used := range relations(d.Body) {
+			if j, ok := at[used]; ok && j >= i && used != d.Name {
 				t.Errorf("%s uses %s, which does not stand before it", d.Name, used)
 			}
 		}
@@ -154,62 +154,50 @@ func TestDefinitionOrder(t *testing.T) {
 	}
 }
 
-// TestNewestVersion holds that the plain name stands for the newest version, and that the older one stays.
-func TestNewestVersion(t *testing.T) {
+// TestVersions holds that the plain name stands for the newest version, and that an older one stays.
+func TestVersions(t *testing.T) {
 	file := func(v string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte(strings.Replace(header, "a-b v1", "a-b v"+v, 1))}
 	}
-	all, err := parseAll(fstest.MapFS{"sql/a-b.v10.sql": file("10"), "sql/a-b.v2.sql": file("2"), "sql/a-b.v1.sql": file("1")})
+	all, err := parseAll(fstest.MapFS{"sql/x/a-b.sql": file("10"), "sql/x/a-b.v2.sql": file("2"), "sql/x/a-b.v1.sql": file("1")})
 	if err != nil || len(all) != 3 || all[0].Version != 1 || all[2].Version != 10 {
 		t.Errorf("got %+v, %v", all, err)
 	}
 }
 
-// TestFrozen holds that a query, once recorded in frozen.txt, never changes: others rely on what it means.
-func TestFrozen(t *testing.T) {
-	const list = "frozen.txt"
-	text, err := os.ReadFile(list)
-	if err != nil && !*update {
-		t.Fatal(err)
+// TestReleased holds that a query never changes once it is released, since others rely on what it means: each is what it was at the last tag.
+func TestReleased(t *testing.T) {
+	git := func(args ...string) (string, error) {
+		out, err := exec.Command("git", args...).Output()
+		return strings.TrimSpace(string(out)), err
 	}
-	frozen := map[string]string{}
-	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
-		if sum, name, ok := strings.Cut(line, "  "); ok {
-			frozen[name] = sum
-		}
+	tag, err := git("describe", "--tags", "--abbrev=0")
+	if err != nil {
+		t.Skip("nothing is released yet: git has no tag")
 	}
-	files, err := filepath.Glob("sql/*.sql")
+	list, err := git("ls-tree", "-r", "--name-only", tag, "--", "sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
-	for _, path := range files {
-		name := filepath.Base(path)
-		text, err := os.ReadFile(path)
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range strings.FieldsSeq(list) {
+		text, err := git("show", tag+":./"+path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		now := fmt.Sprintf("%x", sha256.Sum256(text))
-		was, known := frozen[name]
-		delete(frozen, name)
-		switch {
-		case known && was != now:
-			base, version, _ := strings.Cut(strings.TrimSuffix(name, ".sql"), ".v")
-			v, _ := strconv.Atoi(version)
-			t.Errorf("%s is released and frozen, but has changed: put it back, and write the change as %s.v%d.sql (a query that no release holds yet may change: delete its line from %s and run go test ./queries -run TestFrozen -update)",
-				name, base, v+1, list)
-			now = was
-		case !known && !*update:
-			t.Errorf("%s is new: go test ./queries -run TestFrozen -update records it", name)
+		was, err := parse(path, text+"\n")
+		if err != nil || was.Private {
+			continue
 		}
-		fmt.Fprintf(&out, "%s  %s\n", now, name)
-	}
-	for name := range frozen {
-		t.Errorf("%s is released and frozen, but gone: put it back", name)
-	}
-	if *update && !t.Failed() {
-		if err := os.WriteFile(list, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
+		i := slices.IndexFunc(all, func(q Query) bool { return q.Name == was.Name && q.Version == was.Version })
+		switch {
+		case i < 0:
+			t.Errorf("%s v%d was released with %s and is gone: put it back as %s.v%d.sql", was.Name, was.Version, tag, was.Name, was.Version)
+		case all[i].Body != was.Body || !reflect.DeepEqual(all[i].Params, was.Params) || !reflect.DeepEqual(all[i].Columns, was.Columns):
+			t.Errorf("%s v%d was released with %s and has changed: put it back as %s.v%d.sql, and raise the version of the new one", was.Name, was.Version, tag, was.Name, was.Version)
 		}
 	}
 }

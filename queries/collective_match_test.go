@@ -28,7 +28,7 @@ func fillCollectives(t *testing.T, w *schema.Warehouse, work []madeCollective) {
 	for _, k := range work {
 		if !slices.Contains(names, k.name) {
 			names = append(names, k.name)
-			stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel_name SELECT run_id, %d, '%[2]s', '%[2]s' FROM run", len(names), k.name),
+			stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel_name SELECT run_id, %[1]d, '%[2]s', '%[2]s', %[1]d FROM run", len(names), k.name),
 				fmt.Sprintf("INSERT INTO kernel_class (run_id, kernel_name_id, family, role) SELECT run_id, %d, 'nccl %s', 'collective' FROM run", len(names), k.name))
 		}
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id, path_id) SELECT run_id, 1, %d, %d, 7, %d, %d, %d, %[2]d + 1, 1 FROM run",
@@ -75,7 +75,7 @@ func TestUnevenRanks(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 		notes := strings.Join(f.Notes, "\n")
-		if c.note == "" && strings.Contains(notes, "different numbers") || !strings.Contains(notes, c.note) || strings.Contains(notes, "were not all at the same moment") {
+		if c.note == "" && strings.Contains(notes, "different numbers") || !strings.Contains(notes, c.note) || strings.Contains(notes, "never met") {
 			t.Errorf("%s: the notes are %q", name, f.Notes)
 		}
 		if s := query(t, w, "slow-ranks", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "range", "slowest", "waited_ns", "blamed_ns", "share_ratio", "calls", "last_count")) != "[decode|GPU 1 (101)|270|270|1|3|3]" {
@@ -121,7 +121,7 @@ func TestApartRanks(t *testing.T) {
 	if got := shownCells(f, "operation", "start_ns", "skew_ns", "last", "waited_ns", "transfer_ns", "is_joint", "reason"); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if !strings.Contains(strings.Join(f.Notes, "\n"), "in 1 of 3 matched collectives the ranks were not all at the same moment") {
+	if !strings.Contains(strings.Join(f.Notes, "\n"), "in 1 of 3 matched collectives the ranks never met") {
 		t.Errorf("the notes are %q", f.Notes)
 	}
 	if s := query(t, w, "slow-ranks", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "waited_ns", "calls", "skew_max_ns", "total_ns")) != "[100|2|500|320]" {
@@ -157,7 +157,7 @@ func TestUnevenSources(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "ranks", ranked...)
-	const ask = `SELECT last, is_joint, range_context_id FROM (SELECT member AS last, is_joint, range_context_id, start_ns, is_last FROM _rank_wait_v1('ranks') WHERE operation = 'all-gather') WHERE is_last ORDER BY start_ns`
+	const ask = `SELECT last, is_joint, range_context_id FROM (SELECT member AS last, is_joint, range_context_id, start_ns, is_last FROM _rank_wait(_run_id('ranks')) WHERE operation = 'all-gather') WHERE is_last ORDER BY start_ns`
 	whole := rows(t, w, ask)
 	exec(t, w, `DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE source_id = 2 AND operation = 'all-gather')`)
 	if got := rows(t, w, ask); len(whole) != 4 || !slices.Equal(got, whole[1:]) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -30,7 +31,7 @@ type span struct {
 
 func spansOf(t *testing.T, w *schema.Warehouse, run string) []span {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT k.pid::BIGINT, k.device_id::BIGINT, CASE WHEN c.role = 'collective' THEN c.family ELSE '' END, k.start_ns, k.start_ns + k.duration_ns FROM kernel k
+	f, err := raw(t, w, fmt.Sprintf(`SELECT k.pid::BIGINT, k.device_id::BIGINT, CASE WHEN c.role = 'collective' THEN c.family ELSE '' END, k.start_ns, k.start_ns + k.duration_ns FROM kernel k
 		JOIN kernel_class c USING (run_id, kernel_name_id) WHERE k.run_id = (SELECT run_id FROM run WHERE name = '%s') ORDER BY k.start_ns`, run))
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,7 @@ func TestExposedByHand(t *testing.T) {
 	if all := total(f, "total_ns"); sum <= all/100 || sum >= all*99/100 {
 		t.Errorf("%d of %d ns are exposed: nothing is tried", sum, all)
 	}
-	if whole := rows(t, w, `SELECT sum(exposed_ns)::BIGINT, sum(collective_count)::BIGINT FROM _collective_time_v1('nccl2') WHERE range_id IS NULL`); whole[0] != fmt.Sprintf("[%d %d]", sum, total(f, "calls")) {
+	if whole := rows(t, w, `SELECT sum(collective_exposed_ns)::BIGINT, sum(collective_count)::BIGINT FROM device_part WHERE range_id IS NULL AND run_id = _run_id('nccl2')`); whole[0] != fmt.Sprintf("[%d %d]", sum, total(f, "calls")) {
 		t.Errorf("of the source as a whole %s, of families %d", whole, sum)
 	}
 }
@@ -184,7 +185,7 @@ func TestBandwidth(t *testing.T) {
 	if seen != 14 {
 		t.Errorf("%d rows", seen)
 	}
-	if got := rows(t, w, `SELECT _bus_factor_v1('all-reduce', 8), _bus_factor_v1('all-gather', 8), _bus_factor_v1('broadcast', NULL), _bus_factor_v1('all-reduce', NULL), _bus_factor_v1('barrier', 8)`); got[0] != "[1.75 0.875 1 <nil> <nil>]" {
+	if got := rows(t, w, `SELECT _bus_factor('all-reduce', 8), _bus_factor('all-gather', 8), _bus_factor('broadcast', NULL), _bus_factor('all-reduce', NULL), _bus_factor('barrier', 8)`); got[0] != "[1.75 0.875 1 <nil> <nil>]" {
 		t.Errorf("factors are %s", got)
 	}
 	skew := query(t, w, "rank-skew", queries.Args{"run": "ranks", "top": "0"})
@@ -216,7 +217,7 @@ func TestClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	offset := func() (f *queries.Frame, ns int64) {
+	offset := func() (f *frame.Frame, ns int64) {
 		t.Helper()
 		f = query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 		if len(f.Rows) != 2 || f.Rows[0][f.Index("basis")] != "reference" || number(f, f.Rows[0], "offset_ns") != 0 {
@@ -256,7 +257,7 @@ func TestClocks(t *testing.T) {
 		t.Errorf("%v", last)
 	}
 	notes := strings.Join(query(t, w, "rank-skew", queries.Args{"run": "ranks"}).Notes, "\n")
-	if !strings.Contains(notes, "aligned by when each capture began") || !strings.Contains(notes, "were not all at the same moment") {
+	if !strings.Contains(notes, "aligned by when each capture began") || !strings.Contains(notes, "never met") {
 		t.Errorf("the notes are %q", notes)
 	}
 	if unknown := rows(t, w, `SELECT DISTINCT clock_error_ns FROM rank_skew('ranks', top := 0)`); !slices.Equal(unknown, []string{"[<nil>]"}) {
@@ -283,7 +284,7 @@ func TestRepeatsAreNoRanks(t *testing.T) {
 		}
 	}
 	f := query(t, w, "rank-skew", queries.Args{"run": "ranks"})
-	if len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "no collective of the run is matched between ranks") {
+	if len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "no collective is matched between ranks") {
 		t.Errorf("%v %q", f.Rows, f.Notes)
 	}
 }

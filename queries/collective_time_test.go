@@ -40,7 +40,7 @@ func during(kernels []launchedKernel) (exposed, overlapped int64) {
 	return exposed, overlapped
 }
 
-// TestCollectiveTime holds the time of collectives in each range and on each GPU to one that is found kernel by kernel: of a capture in which they
+// TestCollectiveTime holds the time of collectives in each pass and on each GPU to one that is found kernel by kernel: of a capture in which they
 // are exposed, and when its kernels are drawn longer so that they overlap.
 func TestCollectiveTime(t *testing.T) {
 	t.Parallel()
@@ -57,12 +57,13 @@ func TestCollectiveTime(t *testing.T) {
 		}
 	}
 	exec(t, w, "DELETE FROM kernel WHERE kernel_name_id IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')")
-	if left := rows(t, w, "FROM _collective_time_v1('nccl2', every := true)"); len(left) > 0 {
+	derived(t, w)
+	if left := rows(t, w, "FROM device_part WHERE collective_count + collective_overlapped_ns + collective_exposed_ns > 0"); len(left) > 0 {
 		t.Errorf("without collectives: %q", left)
 	}
 }
 
-// testCollectives gives the sums over ranges.
+// testCollectives gives the sums over passes.
 func testCollectives(t *testing.T, w *schema.Warehouse) (exposed, overlapped int64) {
 	t.Helper()
 	var all []launchedKernel
@@ -70,10 +71,11 @@ func testCollectives(t *testing.T, w *schema.Warehouse) (exposed, overlapped int
 		FROM kernel LEFT JOIN kernel_class USING (run_id, kernel_name_id)`) {
 		all = append(all, launchedKernel{whole(r[0]), whole(r[1]), whole(r[2]), whole(r[3]), whole(r[4]), whole(r[5]), r[6].(bool)})
 	}
-	want, wantOfStages := map[string]string{}, map[string]string{}
+	derived(t, w)
+	want := map[string]string{}
 	for device := range int64(2) {
-		for _, r := range rowsOf(t, w, `SELECT range_id, pid, tid, start_ns, start_ns + duration_ns, coalesce(stage_path_id = path_id, false) FROM nvtx_range JOIN path_stage USING (run_id, path_id)
-			UNION ALL SELECT NULL, NULL, NULL, 0, 0, true`) {
+		for _, r := range rowsOf(t, w, `SELECT range_id, pid, tid, start_ns, start_ns + duration_ns FROM nvtx_range JOIN path_stage USING (run_id, path_id) WHERE stage_path_id = path_id
+			UNION ALL SELECT NULL, NULL, NULL, 0, 0`) {
 			var own []launchedKernel
 			calls := 0
 			for _, k := range all {
@@ -90,24 +92,20 @@ func testCollectives(t *testing.T, w *schema.Warehouse) (exposed, overlapped int
 			alone, beside := during(own)
 			key, value := fmt.Sprint(r[0], " ", device), fmt.Sprint(calls, " ", alone+beside, " ", alone, " ", beside)
 			want[key] = value
-			if r[5].(bool) {
-				wantOfStages[key] = value
-			}
 			exposed, overlapped = exposed+alone, overlapped+beside
 		}
 	}
-	for call, want := range map[string]map[string]string{"_collective_time_v1('nccl2')": wantOfStages, "_collective_time_v1('nccl2', every := true)": want} {
-		got := map[string]string{}
-		for _, r := range rowsOf(t, w, "SELECT range_id, device_id, collective_count, collective_ns, exposed_ns, overlapped_ns FROM %s", call) {
-			got[fmt.Sprint(r[0], " ", r[1])] = fmt.Sprint(r[2], " ", r[3], " ", r[4], " ", r[5])
-		}
-		if len(want) < 20 || len(got) != len(want) {
-			t.Errorf("%s: %d rows, want %d", call, len(got), len(want))
-		}
-		for key, value := range want {
-			if got[key] != value {
-				t.Errorf("%s: range and GPU %s: %s, want %s", call, key, got[key], value)
-			}
+	got := map[string]string{}
+	for _, r := range rowsOf(t, w, `SELECT range_id, device_id, collective_count, collective_overlapped_ns + collective_exposed_ns, collective_exposed_ns, collective_overlapped_ns
+		FROM device_part WHERE collective_count > 0`) {
+		got[fmt.Sprint(r[0], " ", r[1])] = fmt.Sprint(r[2], " ", r[3], " ", r[4], " ", r[5])
+	}
+	if len(want) < 20 || len(got) != len(want) {
+		t.Errorf("%d rows, want %d", len(got), len(want))
+	}
+	for key, value := range want {
+		if got[key] != value {
+			t.Errorf("range and GPU %s: %s, want %s", key, got[key], value)
 		}
 	}
 	return exposed, overlapped

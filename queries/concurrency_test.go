@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
 	"prof/schema"
 )
 
@@ -70,7 +69,7 @@ func TestConcurrency(t *testing.T) {
 			}
 		}
 		store(t, w, random, pieces)
-		f, err := queries.Raw(t.Context(), w, "FROM concurrency('drawn')")
+		f, err := raw(t, w, "FROM concurrency('drawn')")
 		if err != nil {
 			t.Fatal(err)
 		}

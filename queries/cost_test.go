@@ -33,7 +33,7 @@ func TestCostCentres(t *testing.T) {
 		}
 		for _, bad := range rows(t, w, fmt.Sprintf(`WITH d AS (
 				SELECT p.stage, sum(d.kernel_count) AS kernels, sum(d.kernel_sum_ns) AS kernel_ns, sum(d.memop_count) AS copies, sum(d.graph_count) AS graphs
-				FROM passes('%[1]s') p JOIN range_device d ON d.run_id = _run_id_v1('%[1]s') AND d.range_id = p.range_id WHERE NOT p.is_warmup GROUP BY ALL
+				FROM passes('%[1]s') p JOIN range_device d ON d.run_id = _run_id('%[1]s') AND d.range_id = p.range_id WHERE NOT p.is_warmup GROUP BY ALL
 			), c AS (
 				SELECT c.stage, sum(c.calls) FILTER (c.kind = 'kernels' AND c.centre <> '(graph replays)') AS kernels, sum(c.sum_ns) FILTER (c.kind = 'kernels' AND c.centre <> '(graph replays)') AS kernel_ns,
 					sum(c.calls) FILTER (c.kind = 'copies') AS copies, sum(c.calls) FILTER (c.centre = '(graph replays)') AS graphs
@@ -128,7 +128,7 @@ func TestCostCentresOf(t *testing.T) {
 		}
 	}
 	exec(t, w, "DELETE FROM device_time")
-	if f := query(t, w, "cost-centres", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for the time of GPUs") {
+	if f := query(t, w, "cost-centres", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for GPU time") {
 		t.Errorf("of a run stored without accounting: %v, %q", f.Rows, f.Notes)
 	}
 }

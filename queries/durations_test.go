@@ -54,7 +54,7 @@ func TestKernelDurations(t *testing.T) {
 				}
 			}
 		}
-		if bad := rows(t, w, fmt.Sprintf(`SELECT d.kernel, d.from_ns, any_value(d.calls), count(*) FROM kernel_durations('%[1]s', top := 0) d JOIN kernel_name n ON n.run_id = _run_id_v1('%[1]s') AND n.name = d.kernel
+		if bad := rows(t, w, fmt.Sprintf(`SELECT d.kernel, d.from_ns, any_value(d.calls), count(*) FROM kernel_durations('%[1]s', top := 0) d JOIN kernel_name n ON n.run_id = _run_id('%[1]s') AND n.name = d.kernel
 			JOIN kernel k ON k.run_id = n.run_id AND k.kernel_name_id = n.kernel_name_id AND k.duration_ns >= d.from_ns AND k.duration_ns < d.to_ns
 			GROUP BY ALL HAVING count(*) <> any_value(d.calls) OR sum(k.duration_ns) <> any_value(d.total_ns)`, run)); len(bad) > 0 {
 			t.Errorf("%s: bins hold other executions than lie between their bounds: %q", run, bad)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -68,7 +69,7 @@ func named(t *testing.T, w *schema.Warehouse, query string, args queries.Args, b
 	return out
 }
 
-func queryOf(t *testing.T, w *schema.Warehouse, name string, args queries.Args) *queries.Frame {
+func queryOf(t *testing.T, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
 	t.Helper()
 	given := queries.Args{"run": "r"}
 	for k, v := range args {
@@ -176,24 +177,17 @@ func testEfficiencyChoice(t *testing.T, w *schema.Warehouse, all map[string]map[
 			t.Errorf("%v: %q, want %s", c.args, got, c.want)
 		}
 	}
-	run(t, w, `UPDATE device SET name = 'NVIDIA H900'`)
+	exec(t, w, `UPDATE device SET name = 'NVIDIA H900'`)
 	for kernel, row := range named(t, w, "kernel-efficiency", nil, "kernel") {
 		if row["device_peak_ratio"] != nil || row["device_peak_flop_per_s"] != nil || row["measured_ratio"] != all[kernel]["measured_ratio"] {
 			t.Errorf("of an unknown device: %v", row)
 		}
 	}
-	run(t, w, `INSERT INTO device_alias VALUES ('user', 'NVIDIA H900', 'NVIDIA H200', 'the same')`)
+	exec(t, w, `INSERT INTO device_alias VALUES ('user', 'NVIDIA H900', 'NVIDIA H200', 'the same')`)
 	for kernel, row := range named(t, w, "kernel-efficiency", nil, "kernel") {
 		if row["device_peak_ratio"] != all[kernel]["device_peak_ratio"] || row["device"] != "NVIDIA H900" {
 			t.Errorf("of another name: %v", row)
 		}
-	}
-}
-
-func run(t *testing.T, w *schema.Warehouse, statement string) {
-	t.Helper()
-	if _, err := w.DB.Exec(statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
 	}
 }
 
@@ -202,8 +196,8 @@ func run(t *testing.T, w *schema.Warehouse, statement string) {
 func TestEfficiencyByPrecision(t *testing.T) {
 	t.Parallel()
 	w := counted(t, "smsp__sass_thread_inst_executed_op_", map[string]float64{"fadd_pred_on": 0, "fmul_pred_on": 0, "ffma_pred_on": 1e9, "hadd_pred_on": 0, "hmul_pred_on": 0, "hfma_pred_on": 1e6})
-	run(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 1, 'gpu__time_duration.sum', 'ns' FROM run`)
-	run(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, 0, 1, 250000, NULL FROM run`)
+	exec(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 1, 'gpu__time_duration.sum', 'ns' FROM run`)
+	exec(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, launch_id, 1, 250000, NULL FROM ncu_launch`)
 	got := named(t, w, "kernel-efficiency", nil, "resource")
 	if row := got["fp32"]; len(got) != 1 || row == nil || row["launch_flop"] != 2e9 || row["achieved_flop_per_s"] != 8e12 || row["measured_ratio"] != nil || row["timeline_share_ratio"] != nil || row["role"] != "gemm" {
 		t.Errorf("%v", got)
@@ -213,12 +207,12 @@ func TestEfficiencyByPrecision(t *testing.T) {
 	if got = named(t, w, "kernel-efficiency", queries.Args{"fp16": "true"}, "resource"); len(got) != 2 || got["fp16"]["launch_flop"] != 4e6 {
 		t.Errorf("with FP16: %v", got)
 	}
-	run(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 2, 'sm__ops_path_tensor_src_bf16_dst_fp32.sum', '' FROM run`)
-	run(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, 0, 2, 5e9, NULL FROM run`)
+	exec(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 2, 'sm__ops_path_tensor_src_bf16_dst_fp32.sum', '' FROM run`)
+	exec(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, launch_id, 2, 5e9, NULL FROM ncu_launch`)
 	if got = named(t, w, "kernel-efficiency", queries.Args{"fp16": "true"}, "resource"); len(got) != 1 || got["tensor_bf16"]["launch_flop"] != 5e9 {
 		t.Errorf("with tensor operations, beside which the others are no matrix multiplication: %v", got)
 	}
-	run(t, w, `DELETE FROM ncu_metric WHERE metric_id <> 1`)
+	exec(t, w, `DELETE FROM ncu_metric WHERE metric_id <> 1`)
 	got = named(t, w, "kernel-efficiency", nil, "resource")
 	if row := got["<nil>"]; len(got) != 1 || row == nil || row["launches"] != int64(1) || row["duration_ns"] != 250000. || row["launch_flop"] != nil || row["achieved_flop_per_s"] != nil || row["device_peak_ratio"] != nil {
 		t.Errorf("not counted: %v", got)

@@ -54,9 +54,10 @@ var findingCases = []struct {
 	{"pageable-copies", "under kernels", []string{hostCopy(1, "'Pageable'", 700), hostCopy(2, "'Pageable'", 800)}, nil},
 	{"pageable-copies", "two in one of two passes", []string{hostCopy(1, "'Pageable'", 700), hostCopy(1, "'Pageable'", 700), idle("copy_ns = 2000")}, map[string]int64{"": 1400}},
 	{"pageable-copies", "once in two passes", []string{hostCopy(1, "'Pageable'", 700), idle("copy_ns = 2000")}, nil},
-	{"pageable-copies", "several in one of three passes", []string{hostCopy(1, "'Pageable'", 700), hostCopy(1, "'Pageable'", 700), hostCopy(1, "'Pageable'", 700), idle("copy_ns = 2000"), "INSERT INTO made_pass VALUES (3, 'decode')",
-		"INSERT INTO device_time SELECT * REPLACE (3 AS range_id) FROM device_time WHERE range_id = 2"}, nil},
+	{"pageable-copies", "several in one of three passes", []string{hostCopy(1, "'Pageable'", 700), hostCopy(1, "'Pageable'", 700), hostCopy(1, "'Pageable'", 700), idle("copy_ns = 2000"), third}, nil},
 	{"pageable-copies", "pinned memory, or not known", []string{hostCopy(1, "'Pinned'", 700), hostCopy(2, "'Pinned'", 700), hostCopy(1, "NULL", 700), hostCopy(2, "NULL", 700), idle("copy_ns = 2000")}, nil},
+	{"exposed-copies", "a tenth of the time", []string{hostCopy(1, "'Pinned'", 700), hostCopy(2, "NULL", 800), "INSERT INTO memop SELECT * REPLACE ('memset' AS operation) FROM memop WHERE duration_ns = 700", idle("copy_ns = 200000")}, map[string]int64{"memcpy Host-to-Device": 200_000}},
+	{"exposed-copies", "little of it", []string{hostCopy(1, "'Pinned'", 700), idle("copy_ns = 99999")}, nil},
 	{"exposed-collectives", "one half overlapped", []string{ran(1, 4, 0, 1000, 8, ""), ran(1, 1, 500, 1000, 200, "other")}, map[string]int64{"": 500}},
 	{"exposed-collectives", "all of it", []string{ran(1, 4, 100, 1000, 8, ""), ran(1, 1, 0, 1200, 200, "other")}, nil},
 	{"throttling", "half of the samples at half of the clock", sampled(5, 5, 9), map[string]int64{"": 2_000_000 / 4}},
@@ -70,7 +71,7 @@ var evidenceCases = []struct {
 	stmts           []string
 }{
 	{"host-bound", "; 303.30 ms of it in one of 3 passes, 2.44 ms in the median one", "each of", []string{
-		"INSERT INTO made_pass VALUES (3, 'decode')", "INSERT INTO device_time SELECT * REPLACE (3 AS range_id) FROM device_time WHERE range_id = 2",
+		third,
 		"UPDATE device_time SET host_ns = CASE range_id WHEN 1 THEN 303300000 WHEN 2 THEN 2440000 ELSE 2300000 END"}},
 	{"host-bound", "; 5.00 us of it in one of 2 passes, 2.50 us in the median one", "each of", []string{idle("host_ns = 5000")}},
 	{"cuda-calls", "about 4.50 us in each of 2 passes; most time of these calls is in cudaMalloc: 1 call, 1.00 us", "1 calls", []string{"UPDATE device_time SET call_ns = 4000 + 1000 * (range_id - 1) WHERE range_id > 0", called(1, 2, 1, 1000)}},
@@ -81,5 +82,6 @@ var evidenceCases = []struct {
 	{"graph-gaps", "; 1 graph replay a pass; graphs take 75.0 % of the time of work; launched one by one: 1 kernel a pass of 1.00 us on the mean", "kernels", []string{idle("late_ns = 300000"), ran(1, 1, 0, 1000, 200, ""), ran(2, 1, 0, 1000, 200, ""), ran(1, 1, 0, 6000, 200, "graph"), replayed(2)}},
 	{"device-latency", "although the next launch had returned: 500 ns a gap, over 10 gaps", " of any kind", []string{"UPDATE device_time SET queued_ns = 2500, gap_count = 5"}},
 	{"pageable-copies", "2 copies from pageable memory in 1 of 2 passes, 8.000 MB together", "1 of 1", []string{hostCopy(1, "'Pageable'", 700), hostCopy(1, "'Pageable'", 700), idle("copy_ns = 2000")}},
+	{"exposed-copies", "mostly memcpy Host-to-Device: 2 calls, 1.50 us, 8.00 MB at 5.33 TB/s", "memset", []string{hostCopy(1, "'Pinned'", 700), hostCopy(2, "'Pinned'", 800), idle("copy_ns = 200000")}},
 	{"exposed-collectives", "1 collective run", "collectives", []string{ran(1, 4, 0, 1000, 8, "")}},
 }

@@ -17,7 +17,8 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 		t.Helper()
 		made(t, w)
 		exec(t, w, strings.Join(append(stmts, ran(1, 1, 0, 10, 200, "")), ";\n"))
-		all, err := queries.Notes(t.Context(), w, queries.Args{"run": findingRun}, "finding-span", "accounting", "finding")
+		derived(t, w)
+		all, err := asker(t, w).Notes(t.Context(), queries.Args{"run": runID(t, w, findingRun)}, "finding-span", "accounting", "finding")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,11 +28,11 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 	for _, c := range []struct{ stmt, want string }{
 		{"DELETE FROM device_time", "ingest it again with --replace"},
 		{"DELETE FROM path_stage", "no measured passes of a stage"},
-		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "which hold 0.2 % of the time"},
+		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "measured passes of stages: 0.2 % of the time"},
 		{"UPDATE device_time SET start_ns = end_ns WHERE range_id IS NULL; DELETE FROM path_stage; UPDATE device_time SET profiler_ns = 0", "loading and warm-up included"},
-		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_device SET uuid = 'GPU-b'", "throttling could not be tried: the samples of clocks are not of the counted GPUs"},
-		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_source SET captured_source_id = 7", "throttling could not be tried: the samples of clocks are not of the counted GPUs"},
-		{"DELETE FROM device_time WHERE range_id > 0", "no rule was tried: the measured passes have no device work to judge"},
+		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_device SET uuid = 'GPU-b'", "throttling could not be tried: the clocks were not sampled on the counted GPUs"},
+		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_source SET captured_source_id = 7", "throttling could not be tried: the clocks were not sampled on the counted GPUs"},
+		{"DELETE FROM device_time WHERE range_id > 0", "no rule was tried: the measured passes have no device work"},
 		{idle("profiler_ns = 20000"), "in 1.0 % of these spans a GPU was idle while the profiler itself was at work"},
 		{idle("unknown_ns = 30000"), "in 1.5 % of these spans a GPU was idle before work whose launch was not captured"},
 		{"UPDATE device SET sm_count = NULL", "small-grids and wave-tail could not be tried on every GPU"},
@@ -54,9 +55,12 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 func testNoPasses(t *testing.T, w *schema.Warehouse) {
 	made(t, w)
 	exec(t, w, strings.Join([]string{"DELETE FROM path_stage", "UPDATE device_time SET launch_ns = 300000 WHERE range_id IS NULL", ran(0, 1, 0, 20000, 50, ""), ran(1, 1, 0, 20000, 50, "")}, ";\n"))
-	stmt := "SELECT finding, stage, saving_ns, span_ns, passes, evidence_query FROM findings('" + findingRun + "', min_share := 0, stage := '(none)')"
-	if got := fmt.Sprint(rows(t, w, stmt)); got != "[[launch-bound <nil> 300000 3000000 1 FROM accounting('made', device := 0)] [small-grids <nil> 20000 3000000 1 FROM kernel_grids('made', top := 0, device := 0)]]" {
+	stmt := "SELECT finding, stage, saving_ns, span_ns, passes FROM findings('" + findingRun + "', min_share := 0, stage := '(none)')"
+	if got := fmt.Sprint(rows(t, w, stmt)); got != "[[launch-bound <nil> 300000 3000000 1] [small-grids <nil> 20000 3000000 1]]" {
 		t.Errorf("without passes: %s", got)
+	}
+	if list := explained(t, w, findingRun, queries.Args{}); len(list) != 2 || list[0].Query != "FROM accounting('"+findingRun+"', device := 0)" || list[1].Query != "FROM kernel_grids('"+findingRun+"', top := 0, device := 0)" {
+		t.Errorf("without passes: %+v", list)
 	}
 	made(t, w)
 	exec(t, w, strings.Join([]string{"UPDATE path_stage SET is_warmup = true", "UPDATE device_time SET launch_ns = 300000", ran(1, 1, 0, 20000, 50, "")}, ";\n"))
@@ -117,7 +121,7 @@ func TestCallKinds(t *testing.T) {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO api_name SELECT '%s', %d, '%s'", findingRun, id, name), called(1, id, 1, int(attribute.HostStretch)-1), called(1, id, 1, int(attribute.HostStretch)))
 	}
 	exec(t, w, strings.Join(append(stmts, "UPDATE api_call SET return_value = 0"), ";\n"))
-	got := rows(t, w, "SELECT api, kind, calls FROM _finding_call_v1('"+findingRun+"') ORDER BY api, kind")
+	got := rows(t, w, "SELECT api, call_kind, call_count FROM finding_call ORDER BY api, call_kind")
 	words := map[attribute.CallKind]string{attribute.OtherCall: "other", attribute.LaunchCall: "launch", attribute.GraphCall: "launch", attribute.CopyCall: "copy", attribute.WaitCall: "wait", attribute.QueryCall: "query"}
 	var want []string
 	for _, name := range names {

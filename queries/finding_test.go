@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/schema"
 )
 
@@ -39,7 +42,7 @@ func made(t *testing.T, w *schema.Warehouse) {
 	}
 	into("device_time", "1, 0, NULL, 0, 3000000, 2000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1000000, 1")
 	for id, role := range []string{"gemm", "elementwise", "activation", "collective"} {
-		into("kernel_name", "%d, '%s<1>', '%[4]s'", id+1, role)
+		into("kernel_name", "%[3]d, '%[4]s<1>', '%[4]s', %[3]d", id+1, role)
 		into("kernel_class", "%d, 'family of %s', '%[4]s', NULL, 'builtin', 1", id+1, role)
 		into("kernel_spelling", "%d, '%s<1>'", id+1, role)
 	}
@@ -88,6 +91,10 @@ func waitedFor(start, ns, path int) string {
 	return fmt.Sprintf("INSERT INTO gap SELECT '%s', 1, 0, %d, %d, 1, 1, 1, %d, NULL, 'x', 1, NULL, 0, 0, 0, 0, %d, 0, 0, 0", findingRun, start, ns, path, ns)
 }
 
+// third is one more pass, in which nothing is idle.
+const third = "INSERT INTO nvtx_range SELECT * REPLACE (3 AS range_id, 4000000 AS start_ns) FROM nvtx_range WHERE range_id = 2; INSERT INTO range_device SELECT * REPLACE (3 AS range_id) FROM range_device WHERE range_id = 2; " +
+	"INSERT INTO range_context SELECT * REPLACE (3 AS range_context_id, 3 AS range_id) FROM range_context WHERE range_id = 2; INSERT INTO device_time SELECT * REPLACE (3 AS range_id) FROM device_time WHERE range_id = 2"
+
 // spare is a range outside of the passes.
 const spare = "INSERT INTO range_path SELECT run_id, 2, 2, '', 'load', [2], 'load' FROM range_path"
 
@@ -126,39 +133,7 @@ func sampled(slow, fast, idle int) []string {
 		at(slow, 1_000_000_000, 4, 0.5), at(fast, 2_000_000_000, 0, 0.5), at(idle, 500_000_000, 1, 0)}
 }
 
-// blocks are what the rules of findings are made of, each under a name of its own: views that do not look for passes, of which made knows all.
-func blocks(t *testing.T, w *schema.Warehouse) {
-	t.Helper()
-	exec(t, w, "CREATE TABLE made_pass AS SELECT x::INTEGER AS range_id, 'decode' AS stage FROM range(1, 3) r(x)")
-	for _, b := range [][]string{{"span", "pass"}, {"place", "pass"}, {"work", "span", "place"}, {"call", "pass", "place"}, {"profile", "work"}, {"launch", "span", "place", "work"}} {
-		args := ""
-		for _, from := range b[1:] {
-			args += fmt.Sprintf(", %s := 'made_%[1]s'", from)
-		}
-		exec(t, w, fmt.Sprintf("CREATE VIEW made_%[1]s AS FROM _finding_%[1]s_v1('%[2]s'%[3]s)", b[0], findingRun, args))
-	}
-}
-
-// ruleStatement runs a rule on what the blocks give.
-func ruleStatement(t *testing.T, rule string) string {
-	t.Helper()
-	for _, q := range allQueries(t) {
-		if q.Name != "_finding-"+rule {
-			continue
-		}
-		args := "'" + findingRun + "'"
-		for _, p := range q.Params[1:] {
-			if p.Name != "source" {
-				args += fmt.Sprintf(", %s := 'made_%[1]s'", p.Name)
-			}
-		}
-		return fmt.Sprintf("FROM %s(%s)", q.Relation(), args)
-	}
-	t.Fatalf("there is no query of the rule %s", rule)
-	return ""
-}
-
-// within asks in the run as the statements change it; the change is taken back.
+// within asks for facts of the run as the statements change it; the change is taken back.
 func within(t *testing.T, w *schema.Warehouse, stmts []string, stmt string, scan func(*sql.Rows) error) {
 	t.Helper()
 	tx, err := w.DB.Begin()
@@ -167,6 +142,9 @@ func within(t *testing.T, w *schema.Warehouse, stmts []string, stmt string, scan
 	}
 	defer tx.Rollback()
 	if _, err := tx.Exec(strings.Join(stmts, ";\n")); err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+	if err := (derive.Facts{}).Derive(t.Context(), tx, findingRun); err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
 	rows, err := tx.Query(stmt)
@@ -188,7 +166,7 @@ func within(t *testing.T, w *schema.Warehouse, stmts []string, stmt string, scan
 func found(t *testing.T, w *schema.Warehouse, rule string, stmts []string) map[string]int64 {
 	t.Helper()
 	out := map[string]int64{}
-	within(t, w, stmts, "SELECT finding, coalesce(subject, ''), saving_ns, coalesce(evidence, ''), coalesce(stage, ''), device "+ruleStatement(t, rule), func(rows *sql.Rows) error {
+	within(t, w, stmts, "SELECT finding_id, coalesce(subject, ''), saving_ns, evidence, coalesce(stage, ''), device_id FROM finding WHERE finding_id = "+schema.Quote(rule), func(rows *sql.Rows) error {
 		var name, subject, evidence, stage string
 		var saving, device int64
 		if err := rows.Scan(&name, &subject, &saving, &evidence, &stage, &device); err != nil {
@@ -208,7 +186,6 @@ func TestFindings(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	made(t, w)
-	blocks(t, w)
 	tried := map[string][2]bool{}
 	for _, c := range findingCases {
 		if got := found(t, w, c.rule, c.stmts); !maps.Equal(got, c.want) {
@@ -231,12 +208,28 @@ func TestFindings(t *testing.T) {
 	testUntried(t, w)
 }
 
+// explained are the findings of the run in words.
+func explained(t *testing.T, w *schema.Warehouse, run string, args queries.Args) []judge.Finding {
+	t.Helper()
+	args["run"], args["min_share"] = run, "0"
+	r := &judge.Report{Name: run, Frames: map[string]*frame.Frame{"findings": query(t, w, "findings", args), "finding-rules": query(t, w, "finding-rules", nil)}}
+	s, err := r.Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Findings
+}
+
 // testEvidence holds what evidence says.
 func testEvidence(t *testing.T, w *schema.Warehouse) {
 	for _, c := range evidenceCases {
-		text := ""
-		within(t, w, c.stmts, "SELECT evidence "+ruleStatement(t, c.rule), func(rows *sql.Rows) error { return rows.Scan(&text) })
-		if !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
+		made(t, w)
+		exec(t, w, strings.Join(c.stmts, ";\n"))
+		list := explained(t, w, findingRun, queries.Args{})
+		at := slices.IndexFunc(list, func(x judge.Finding) bool { return x.ID == c.rule })
+		if at < 0 {
+			t.Errorf("no %s among %+v", c.rule, list)
+		} else if text := list[at].Evidence; !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
 			t.Errorf("%s: %q lacks %q or has %q", c.rule, text, c.want, c.not)
 		}
 	}
@@ -249,8 +242,11 @@ func testTwoGPUs(t *testing.T, w *schema.Warehouse) {
 	exec(t, w, strings.Join(append(sideBySide(1, 5), idle("call_ns = 100000"), called(1, 2, 3, 1000), ran(1, 4, 950_000, 20000, 8, ""), "INSERT INTO kernel SELECT * REPLACE (1 AS device_id, 2 AS pid) FROM kernel", "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device",
 		"INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id, call_ns // 2 AS call_ns) FROM device_time"), ";\n"))
 	exec(t, w, "UPDATE api_call SET pid = 1; UPDATE nvtx_range SET pid = 2 WHERE range_id = 2")
-	got := rows(t, w, "SELECT finding, device, device_count, run_device_count, subject, share_ratio <= 1, detail_command FROM findings('"+findingRun+"', min_share := 0)")
-	want := []string{"[small-grids 0 2 2 gemm<1> true <nil>]", "[cuda-calls 0 2 2 cudaMalloc true prof query api-calls --run made --stage decode]", "[exposed-collectives 0 2 2 <nil> true prof query slow-ranks --run made]"}
+	got := rows(t, w, "SELECT finding, device, device_count, run_device_count, subject, share_ratio <= 1 FROM findings('"+findingRun+"', min_share := 0)")
+	want := []string{"[small-grids 0 2 2 gemm<1> true]", "[cuda-calls 0 2 2 cudaMalloc true]", "[exposed-collectives 0 2 2 <nil> true]"}
+	for i, x := range explained(t, w, findingRun, queries.Args{}) {
+		got[i], want[i] = got[i]+x.Detail, want[i]+[]string{"", "prof query api-calls --run " + findingRun + " --stage decode", "prof query slow-ranks --run " + findingRun}[i]
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("on two GPUs:\n%q\nwant\n%q", got, want)
 	}
@@ -261,7 +257,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 	made(t, w)
 	exec(t, w, strings.Join([]string{"UPDATE run SET name = 'it''s'", idle("launch_ns = 200000, queued_ns = 20000, host_ns = 19999"), ran(1, 1, 0, 400000, 50, ""),
 		"INSERT INTO device_time SELECT * REPLACE (1 AS device_id, 300000 AS launch_ns) FROM device_time WHERE range_id = 1"}, ";\n"))
-	ask := func(args queries.Args) *queries.Frame {
+	ask := func(args queries.Args) *frame.Frame {
 		args["run"] = findingRun
 		return query(t, w, "findings", args)
 	}
@@ -276,7 +272,12 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if sql, command := f.Rows[0][f.Index("evidence_query")], f.Rows[0][f.Index("command")]; sql != "FROM pass_accounting('it''s', stage := 'decode', device := 1)" || command != `prof query pass-accounting --run 'it'\''s' --stage decode --device 1` {
+	r := &judge.Report{Name: "it's", Frames: map[string]*frame.Frame{"findings": f, "finding-rules": query(t, w, "finding-rules", nil)}}
+	worded, err := r.FindingsFrame()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sql, command := worded.Rows[0][worded.Index("evidence_query")], worded.Rows[0][worded.Index("command")]; sql != "FROM pass_accounting('it''s', stage := 'decode', device := 1)" || command != `prof query pass-accounting --run 'it'\''s' --stage decode --device 1` {
 		t.Errorf("evidence: %v, %v", sql, command)
 	}
 	for _, c := range []struct {
@@ -287,7 +288,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 			t.Errorf("%v: %d findings, want %d", c.args, got, c.rows)
 		}
 	}
-	if _, err := queries.Raw(t.Context(), w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
+	if _, err := raw(t, w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
 		t.Errorf("a share of 2: %v", err)
 	}
 }
@@ -302,6 +303,7 @@ func TestFindingsOfCaptures(t *testing.T) {
 	for run, want := range map[string]string{"llama": "elementwise-chains decode", "two": "exposed-collectives decode", "profiled": "host-bound prefill"} {
 		f := query(t, w, "findings", queries.Args{"run": run, "top": "0", "min_share": "0"})
 		at := func(r []any, c string) any { return r[f.Index(c)] }
+		behind := explained(t, w, run, queries.Args{"top": "0"})
 		names, last := []string{}, int64(0)
 		for i, r := range f.Rows {
 			saving := at(r, "saving_ns").(int64)
@@ -310,8 +312,8 @@ func TestFindingsOfCaptures(t *testing.T) {
 			}
 			last = saving
 			names = append(names, fmt.Sprint(at(r, "finding"), " ", at(r, "stage")))
-			if got := rows(t, w, at(r, "evidence_query").(string)); len(got) == 0 {
-				t.Errorf("%s: no rows of %s", run, at(r, "evidence_query"))
+			if got := rows(t, w, behind[i].Query); len(got) == 0 || behind[i].Evidence == "" {
+				t.Errorf("%s: no rows of %s: %+v", run, behind[i].Query, behind[i])
 			}
 		}
 		if !slices.Contains(names, want) {
@@ -330,12 +332,12 @@ func TestResidentBlocks(t *testing.T) {
 	for _, c := range []struct{ threads, registers, shared, want int }{ // ncu 2025.3.1 on an H200: the least of its four limits
 		{384, 168, 164308, 1}, {384, 168, 225524, 1}, {128, 159, 86336, 2}, {256, 32, 2048, 8}, {256, 16, 0, 8}, {32, 16, 0, 32}, {1024, 64, 0, 1},
 	} {
-		stmt := fmt.Sprintf("SELECT _resident_block_v1('9.0', 64, 233472, %d, %d, %d)::BIGINT", c.threads, c.registers, c.shared)
+		stmt := fmt.Sprintf("SELECT _resident_block('9.0', 64, 233472, %d, %d, %d)::BIGINT", c.threads, c.registers, c.shared)
 		if got := rows(t, w, stmt); got[0] != fmt.Sprintf("[%d]", c.want) {
 			t.Errorf("%+v: %s", c, got[0])
 		}
 	}
-	for _, stmt := range []string{"_resident_block_v1('6.1', 64, 233472, 256, 32, 0)", "_resident_block_v1('9.0', NULL, 233472, 256, 32, 0)", "_resident_block_v1('9.0', 64, 233472, 256, NULL, 0)", "_resident_block_v1('9.0', 64, 233472, 256, 32, 300000)"} {
+	for _, stmt := range []string{"_resident_block('6.1', 64, 233472, 256, 32, 0)", "_resident_block('9.0', NULL, 233472, 256, 32, 0)", "_resident_block('9.0', 64, 233472, 256, NULL, 0)", "_resident_block('9.0', 64, 233472, 256, 32, 300000)"} {
 		if got := rows(t, w, "SELECT "+stmt); got[0] != "[<nil>]" {
 			t.Errorf("%s: %s", stmt, got[0])
 		}

@@ -16,7 +16,7 @@ import (
 // rowsOf asks a statement and gives its rows.
 func rowsOf(t *testing.T, w *schema.Warehouse, format string, args ...any) [][]any {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(format, args...))
+	f, err := raw(t, w, fmt.Sprintf(format, args...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func orNull(v any) int64 {
 // TestPairs holds the closed forms of queries and keys to sums taken token by token.
 func TestPairs(t *testing.T) {
 	w := newWarehouse(t)
-	pairs := rowsOf(t, w, `SELECT t, coalesce(w, 0), _prefill_pairs_v1(t, w, 'full')::BIGINT, _prefill_pairs_v1(t, w, 'causal')::BIGINT
+	pairs := rowsOf(t, w, `SELECT t, coalesce(w, 0), _prefill_pairs(t, w, 'full')::BIGINT, _prefill_pairs(t, w, 'causal')::BIGINT
 		FROM range(0, 25) a(t), (SELECT nullif(range, 0) AS w FROM range(0, 28)) b`)
 	if len(pairs) != 25*28 {
 		t.Fatal(len(pairs))
@@ -59,15 +59,15 @@ func TestPairs(t *testing.T) {
 	}
 	// The largest numbers of tokens that the command line takes are summed without loss.
 	const large = 1 << 31
-	for _, r := range rowsOf(t, w, "SELECT _prefill_pairs_v1(%[1]d, NULL, 'causal') = %[2]d, _prefill_pairs_v1(%[1]d, 4096, 'causal') = %[3]d, _context_sum_v1(%[1]d + 1, 2 * %[1]d, NULL) = %[4]d",
+	for _, r := range rowsOf(t, w, "SELECT _prefill_pairs(%[1]d, NULL, 'causal') = %[2]d, _prefill_pairs(%[1]d, 4096, 'causal') = %[3]d, _context_sum(%[1]d + 1, 2 * %[1]d, NULL) = %[4]d",
 		int64(large), uint64(large)*(large+1)/2, uint64(4096)*4097/2+(large-4096)*4096, uint64(large)*large+uint64(large)*(large+1)/2) {
 		if r[0] != true || r[1] != true || r[2] != true {
 			t.Errorf("%d tokens: %v", int64(large), r)
 		}
 	}
 
-	contexts := rowsOf(t, w, `SELECT p, d, coalesce(w, 0), _context_sum_v1(p + 1, p + d, w)::BIGINT, _decode_pairs_v1(p, d, w, 'auto', 9, 7)::BIGINT, _decode_pairs_v1(p, d, w, 'max', 9, 7)::BIGINT,
-		_decode_pairs_v1(p, d, w, 'fixed', 9, 7)::BIGINT, _decode_pairs_v1(p, d, w, 'max', NULL, 7)::BIGINT, _decode_pairs_v1(p, d, w, 'fixed', 9, NULL)::BIGINT
+	contexts := rowsOf(t, w, `SELECT p, d, coalesce(w, 0), _context_sum(p + 1, p + d, w)::BIGINT, _decode_pairs(p, d, w, 'auto', 9, 7)::BIGINT, _decode_pairs(p, d, w, 'max', 9, 7)::BIGINT,
+		_decode_pairs(p, d, w, 'fixed', 9, 7)::BIGINT, _decode_pairs(p, d, w, 'max', NULL, 7)::BIGINT, _decode_pairs(p, d, w, 'fixed', 9, NULL)::BIGINT
 		FROM range(0, 13) a(p), range(0, 13) b(d), (SELECT nullif(range, 0) AS w FROM range(0, 28)) c`)
 	if len(contexts) != 13*13*28 {
 		t.Fatal(len(contexts))
@@ -327,7 +327,7 @@ func TestWrongFlopArguments(t *testing.T) {
 		} {
 			args := queries.Args{"run": "models", "model": "1", "prefill": "5", "decode": "2"}
 			args[c.arg] = c.value
-			_, err := queries.Run(t.Context(), w, q, args)
+			_, err := runQuery(t, w, q, args)
 			if want := "--" + strings.ReplaceAll(c.arg, "_", "-"); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s %q: %v, want an error that names %s", name, c.arg, c.value, err, want)
 			}
@@ -335,7 +335,7 @@ func TestWrongFlopArguments(t *testing.T) {
 	}
 	// In SQL, where nothing looks at arguments before.
 	for _, arg := range []string{"prefill := -5, decode := 1", "prefill := 5, decode := -1", "prefill := 5, decode := 1, batch := -1", "prefill := 5, decode := 1, fixed_context := -1"} {
-		if f, err := queries.Raw(t.Context(), w, "SELECT sum(flop) FROM flops('models', model := 1, "+arg+")"); err == nil || !strings.Contains(err.Error(), "--prefill") {
+		if f, err := raw(t, w, "SELECT sum(flop) FROM flops('models', model := 1, "+arg+")"); err == nil || !strings.Contains(err.Error(), "--prefill") {
 			t.Errorf("flops(%s): %v, %v", arg, f, err)
 		}
 	}
@@ -349,7 +349,7 @@ func TestHugeTokens(t *testing.T) {
 	for _, n := range []string{"2147483648", "3037000500", "4611686018427387904", "9223372036854775807"} {
 		for _, arg := range []string{"prefill := %s, decode := 1", "prefill := 1, decode := %s", "prefill := 9, decode := 9, batch := %s", "prefill := 1, decode := 1, images := %s"} {
 			for _, model := range []int{1, len(formulaModels) + 1} {
-				f, err := queries.Raw(t.Context(), w, fmt.Sprintf("SELECT min(flop) FROM flops('models', model := %d, "+arg+")", model, n))
+				f, err := raw(t, w, fmt.Sprintf("SELECT min(flop) FROM flops('models', model := %d, "+arg+")", model, n))
 				if err != nil {
 					failed++
 				} else if v := f.Rows[0][0]; v != nil && v.(int64) < 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -14,12 +15,12 @@ func gapless(t *testing.T) *schema.Warehouse {
 	t.Helper()
 	w := newWarehouse(t)
 	draw(t, w, "PDD")
-	exec(t, w, "INSERT INTO kernel_name SELECT run_id, i, 'kernel ' || i, 'k' FROM run, range(1, 4) r(i)")
+	exec(t, w, "INSERT INTO kernel_name SELECT run_id, i, 'kernel ' || i, 'k', i FROM run, range(1, 4) r(i)")
 	return w
 }
 
 // shownCells gives some columns of each row as one text.
-func shownCells(f *queries.Frame, columns ...string) []string {
+func shownCells(f *frame.Frame, columns ...string) []string {
 	var out []string
 	for _, r := range f.Rows {
 		var line []any

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // golden are answers of the queries over operators to one real trace, kept whole.
@@ -43,7 +44,7 @@ func TestGolden(t *testing.T) {
 }
 
 // holdGolden holds an answer to the one in testdata, or writes it there.
-func holdGolden(t *testing.T, file string, f *queries.Frame) {
+func holdGolden(t *testing.T, file string, f *frame.Frame) {
 	t.Helper()
 	var b strings.Builder
 	for i, col := range f.Columns {

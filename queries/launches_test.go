@@ -23,7 +23,7 @@ func TestLaunchesPerStep(t *testing.T) {
 		type span struct{ start, end int64 }
 		steps, stepsOf, passesOf := map[thread][]span{}, map[[2]int64]int64{}, map[[2]int64]int64{}
 		for _, r := range rowsOf(t, w, `SELECT n.source_id, n.pid, n.tid, n.start_ns, coalesce(n.start_ns + n.duration_ns, 9000000000000000000), n.name, coalesce(s.stage_path_id = s.path_id AND s.stage = '%[2]s', false)
-			FROM nvtx_range n JOIN path_stage s USING (run_id, path_id) WHERE n.run_id = _run_id_v1('%[1]s')`, run, stage) {
+			FROM nvtx_range n JOIN path_stage s USING (run_id, path_id) WHERE n.run_id = _run_id('%[1]s')`, run, stage) {
 			process := [2]int64{whole(r[0]), whole(r[1])}
 			if r[6].(bool) {
 				passesOf[process]++
@@ -37,7 +37,7 @@ func TestLaunchesPerStep(t *testing.T) {
 		want := map[string]*launchSum{}
 		for _, r := range rowsOf(t, w, `SELECT k.source_id, k.pid, k.tid, k.launch_start_ns, k.launch_duration_ns, k.duration_ns, k.graph_node_id, n.name || ' ' || coalesce(a.name, '<nil>') || ' ' || k.source_id || ' ' || k.pid || ' ' || k.tid || ' ' || k.device_id
 			FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) LEFT JOIN api_name a ON a.run_id = k.run_id AND a.api_name_id = k.launch_name_id LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
-			WHERE k.run_id = _run_id_v1('%[1]s') AND k.launch_start_ns IS NOT NULL AND '%[2]s' IN ('', coalesce(s.stage, '(none)'))`, run, stage) {
+			WHERE k.run_id = _run_id('%[1]s') AND k.launch_start_ns IS NOT NULL AND '%[2]s' IN ('', coalesce(s.stage, '(none)'))`, run, stage) {
 			key := r[7].(string)
 			if want[key] == nil {
 				want[key] = &launchSum{}

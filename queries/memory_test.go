@@ -25,8 +25,8 @@ type event struct {
 // events gives a run's allocations and releases in order.
 func events(t *testing.T, w *schema.Warehouse, run string) []event {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT m.device_type, m.address, m.size_bytes, coalesce(m.allocated_bytes, 0), m.time_ns, coalesce(n.name, '(none)')
-		FROM memory_event m LEFT JOIN op o USING (run_id, op_id) LEFT JOIN op_name n USING (run_id, op_name_id) WHERE m.run_id = _run_id_v1('%s') ORDER BY m.time_ns`, run))
+	f, err := raw(t, w, fmt.Sprintf(`SELECT m.device_type, m.address, m.size_bytes, coalesce(m.allocated_bytes, 0), m.time_ns, coalesce(n.name, '(none)')
+		FROM memory_event m LEFT JOIN op o USING (run_id, op_id) LEFT JOIN op_name n USING (run_id, op_name_id) WHERE m.run_id = _run_id('%s') ORDER BY m.time_ns`, run))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,8 +170,10 @@ func testOperatorNotes(t *testing.T, w *schema.Warehouse) {
 	load(t, w, "plain", torchData+"cpu.key_averages.json.gz")
 	load(t, w, "alone", torchData+"train.trace.json.gz")
 	load(t, w, "two", torchData+"llama.trace.json.gz", torchData+"llama-stack.trace.json.gz", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz")
+	const noCalls = "PyTorch's sums hold no single calls of operators: see prof query top-operators"
 	const none = "the run has no operators: the PyTorch profiler records them with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], Nsight Systems within torch.autograd.profiler.emit_nvtx(record_shapes=True)"
-	const sums = "these are PyTorch's sums: it does not tell ranges and its own overhead from operators"
+	const sums = "these are PyTorch's own sums, in which ranges and the profiler's overhead count as operators"
+	const tables = "of 2 tables of sums this counts ../testdata/torch/train.key_averages.json.gz, and by shapes ../testdata/torch/train.shapes.key_averages.json.gz"
 	for _, c := range []struct {
 		query string
 		args  queries.Args
@@ -189,14 +191,14 @@ func testOperatorNotes(t *testing.T, w *schema.Warehouse) {
 		{"module-times", queries.Args{"run": "train-stack"}, true, nil},
 		{"top-operators", queries.Args{"run": "alone"}, true, nil},
 		{"operator-shapes", queries.Args{"run": "alone"}, true, nil},
-		{"top-operators", queries.Args{"run": "train"}, true, []string{"the run has operators of key_averages, torch; this counts those of torch: --source key_averages for others"}},
-		{"operator-tree", queries.Args{"run": "train", "source": "key_averages"}, false, []string{"this needs the calls of operators, of which the run has only PyTorch's sums in key_averages: see prof query top-operators"}},
-		{"operator-kernels", queries.Args{"run": "averages"}, false, []string{"this needs the calls of operators, of which the run has only PyTorch's sums: see prof query top-operators"}},
-		{"top-operators", queries.Args{"run": "averages"}, true, []string{sums + "; of 2 tables this counts ../testdata/torch/train.key_averages.json.gz"}},
-		{"operator-shapes", queries.Args{"run": "averages"}, true, []string{sums + "; of 2 tables this counts ../testdata/torch/train.shapes.key_averages.json.gz"}},
+		{"top-operators", queries.Args{"run": "train"}, true, []string{"the run also has operators of key_averages; this counts those of torch: --source key_averages for others"}},
+		{"operator-tree", queries.Args{"run": "train", "source": "key_averages"}, false, []string{"the run also has operators of torch; this counts those of key_averages: --source torch for others", noCalls}},
+		{"operator-kernels", queries.Args{"run": "averages"}, false, []string{noCalls}},
+		{"top-operators", queries.Args{"run": "averages"}, true, []string{sums, tables}},
+		{"operator-shapes", queries.Args{"run": "averages"}, true, []string{sums, tables}},
 		{"operator-shapes", queries.Args{"run": "plain"}, true, []string{sums, "the sums are not by inputs: save those of key_averages(group_by_input_shape=True), recorded with record_shapes=True"}},
-		{"top-operators", queries.Args{"run": "two"}, true, []string{"the run has operators of nsys, torch; this counts those of torch: --source nsys for others", "the operators of 2 traces are added up"}},
-		{"operator-tree", queries.Args{"run": "two", "source": "nsys"}, true, []string{"the run has operators of nsys, torch; this counts those of nsys: --source torch for others"}},
+		{"top-operators", queries.Args{"run": "two"}, true, []string{"the run also has operators of nsys; this counts those of torch: --source nsys for others", "the operators of 2 traces are added up"}},
+		{"operator-tree", queries.Args{"run": "two", "source": "nsys"}, true, []string{"the run also has operators of torch; this counts those of nsys: --source torch for others"}},
 		{"top-operators", queries.Args{"run": "alone", "operator": "linear"}, false, []string{"no operator fits linear; the nearest are aten::linear, "}},
 		{"operator-tree", queries.Args{"run": "alone", "root": "linear"}, false, []string{"no operator fits linear; the nearest are aten::linear, "}},
 		{"top-operators", queries.Args{"run": "alone", "source": "nsys"}, false, []string{"the run has no operators of nsys, but of torch"}},
@@ -238,7 +240,7 @@ func TestOperatorArguments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = queries.Run(t.Context(), w, q, queries.Args{"run": c.run, c.param: c.value}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err = runQuery(t, w, q, queries.Args{"run": c.run, c.param: c.value}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s --%s %s: the error is %v", c.query, c.param, c.value, err)
 		}
 	}

@@ -12,7 +12,7 @@ func counted(t *testing.T, prefix string, counters map[string]float64) *schema.W
 	t.Helper()
 	w := copied(t, "one launch", func(w *schema.Warehouse) {
 		load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
-		if _, err := w.DB.Exec(`DELETE FROM ncu_metric; DELETE FROM ncu_launch WHERE launch_id > 0`); err != nil {
+		if _, err := w.DB.Exec(`DELETE FROM ncu_metric; DELETE FROM ncu_launch WHERE launch_id > (SELECT min(launch_id) FROM ncu_launch)`); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -20,7 +20,7 @@ func counted(t *testing.T, prefix string, counters map[string]float64) *schema.W
 	for name, n := range counters {
 		for _, form := range []string{".sum", ".sum.per_cycle_elapsed", ".sum.peak_sustained", ".avg"} {
 			for _, stmt := range []string{"INSERT INTO ncu_metric_name SELECT run_id, ?1, ?2, '' FROM run WHERE ?3 >= 0",
-				"INSERT INTO ncu_metric SELECT run_id, 1, 0, ?1, ?3, NULL FROM run WHERE ?2 <> ''"} {
+				"INSERT INTO ncu_metric SELECT run_id, 1, launch_id, ?1, ?3, NULL FROM ncu_launch WHERE ?2 <> ''"} {
 				if _, err := w.DB.Exec(stmt, id, prefix+name+form, n); err != nil {
 					t.Fatal(err)
 				}
@@ -28,6 +28,7 @@ func counted(t *testing.T, prefix string, counters map[string]float64) *schema.W
 			id++
 		}
 	}
+	writtenTo.Store(w, true)
 	return w
 }
 
@@ -52,10 +53,8 @@ func TestScalarCounters(t *testing.T) {
 				named[op+"_pred_on"] = n
 			}
 			w := counted(t, "smsp__sass_thread_inst_executed_op_", named)
-			if _, err := w.DB.Exec(`UPDATE device SET compute_capability = ?`, c.capability); err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM _ncu_flop_v1('r') ORDER BY 1`), " "); got != c.want {
+			exec(t, w, "UPDATE device SET compute_capability = "+schema.Quote(c.capability))
+			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM ncu_flop ORDER BY 1`), " "); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 			if got := rows(t, w, `SELECT flop FROM kernel_sol('r')`); got[0] != "[<nil>]" { // tensor cores were not measured
@@ -83,7 +82,7 @@ func TestTensorCounters(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := counted(t, "sm__ops_path_tensor_", c.counters)
-			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM _ncu_flop_v1('r') ORDER BY 1`), " "); got != c.want {
+			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM ncu_flop ORDER BY 1`), " "); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

@@ -29,7 +29,7 @@ func shared(t *testing.T, path string) string {
 // byFirst gives a query's rows by the text of its first column.
 func byFirst(t *testing.T, w *schema.Warehouse, stmt string) map[string][]any {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, stmt)
+	f, err := raw(t, w, stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
@@ -50,7 +50,7 @@ func TestProfiledRanges(t *testing.T) {
 	w := newWarehouse(t)
 	load(t, w, "k", shared(t, sharedNCU+"kernels-full.ncu-rep.gz"))
 	got := rows(t, w, `SELECT l.launch, regexp_extract(l.kernel, '^\w+') AS k, l.stage, string_agg(r.domain || ':' || r.name, ' ' ORDER BY r.depth)
-		FROM kernel_sol('k') l JOIN ncu_range r ON r.launch_id = l.launch GROUP BY ALL ORDER BY 1`)
+		FROM kernel_sol('k') l JOIN ncu_range r ON r.launch_id & 134217727 = l.launch + 1 GROUP BY ALL ORDER BY 1`)
 	var want []string
 	for launch := range 16 {
 		switch launch % 8 {
@@ -110,7 +110,7 @@ func TestMatches(t *testing.T) {
 func TestOccurrences(t *testing.T) {
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/nsys/kernels/kernels.sqlite.gz", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
-	got := rows(t, w, `SELECT m.launch_id, m.timeline_mean_ns::BIGINT FROM _ncu_match_v1('r') m ORDER BY 1`)
+	got := rows(t, w, `SELECT _id_number(m.launch_id) - 1, m.timeline_mean_ns::BIGINT FROM ncu_match m WHERE m.is_counted ORDER BY 1`)
 	want := rows(t, w, `SELECT row_number() OVER (ORDER BY k.start_ns) - 1, k.duration_ns FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id)
 		WHERE regexp_matches(n.name, '^(tiled_matmul|transpose_naive)') ORDER BY 1`)
 	if len(want) != 4 || !slices.Equal(got, want) {
@@ -162,10 +162,10 @@ func TestAgainstNCUsRule(t *testing.T) {
 	for i, p := range paths {
 		run := fmt.Sprint("r", i)
 		load(t, w, run, p)
-		f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT r.title, r.message, c.bound, c.limiter, c.kernel, c.sm_ratio, c.memory_ratio
-			FROM ncu_rule r JOIN _ncu_launch_v1('%s') l ON l.launch_id = r.launch_id
-			JOIN _ncu_class_v1('%[1]s', waves := 1) c ON c.kernel = l.kernel AND c.grid = l.grid AND c.block = l.block
-			WHERE r.run_id = _run_id_v1('%[1]s') AND r.rule = 'SOLBottleneck' AND r.title <> 'NVLink-Centric Scheduling'`, run))
+		f, err := raw(t, w, fmt.Sprintf(`SELECT r.title, r.message, c.bound, c.limiter, c.kernel, c.sm_ratio, c.memory_ratio
+			FROM ncu_rule r JOIN ncu_measure l ON l.launch_id = r.launch_id
+			JOIN _ncu_class(_run_id('%[1]s'), waves := 1) c ON c.kernel = l.kernel AND c.grid = l.grid AND c.block = l.block
+			WHERE r.run_id = _run_id('%[1]s') AND r.rule = 'SOLBottleneck' AND r.title <> 'NVLink-Centric Scheduling'`, run))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,6 +210,7 @@ func TestUnknownBound(t *testing.T) {
 		if n, _ := res.RowsAffected(); err != nil || n == 0 {
 			t.Fatalf("%s: %d rows, %v", name, n, err)
 		}
+		writtenTo.Store(w, true)
 	}
 	ask := func() []string {
 		return rows(t, w, `SELECT DISTINCT bound, evidence, legacy_class = 'unknown' FROM bottlenecks('r') ORDER BY ALL`)
@@ -252,10 +253,8 @@ func TestCeilings(t *testing.T) {
 	if r := got["dram"]; r == nil || math.Abs(r[3].(float64)/r[4].(float64)-1) > 0.02 {
 		t.Errorf("dram: %v", r)
 	}
-	if _, err := w.DB.Exec(`DELETE FROM ncu_metric WHERE metric_id IN (SELECT metric_id FROM ncu_metric_name WHERE name LIKE '%peak_sustained%');
-		INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'tensor_bf16', 'fp32', 5e14, NULL, 'power capped', 'our measurement', DATE '2026-01-01')`); err != nil {
-		t.Fatal(err)
-	}
+	exec(t, w, `DELETE FROM ncu_metric WHERE metric_id IN (SELECT metric_id FROM ncu_metric_name WHERE name LIKE '%peak_sustained%');
+		INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'tensor_bf16', 'fp32', 5e14, NULL, 'power capped', 'our measurement', DATE '2026-01-01')`)
 	for _, r := range rows(t, w, `SELECT DISTINCT basis, roof_flop_per_s FROM roofline('r') WHERE resource = 'tensor_bf16'`) {
 		if r != "[device_peak, device_peak 5e+14]" {
 			t.Errorf("got %s", r)
@@ -327,21 +326,15 @@ func TestMatchScope(t *testing.T) {
 	ask := func() string {
 		return strings.Join(rows(t, w, `SELECT matched_by, sum(launches)::BIGINT, max(timeline_calls), min(reason) FROM ncu_matches('r') GROUP BY 1 ORDER BY 1`), " ")
 	}
-	exec := func(stmt string) {
-		t.Helper()
-		if _, err := w.DB.Exec(stmt); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exec(`UPDATE kernel SET path_id = 0 WHERE start_ns = (SELECT min(start_ns) FROM kernel)`) // a matmul outside every range
+	exec(t, w, `UPDATE kernel SET path_id = 0 WHERE start_ns = (SELECT min(start_ns) FROM kernel)`) // a matmul outside every range
 	if got := ask(); got != "[occurrence 2 2 <nil>] [stage 2 1 <nil>]" {
 		t.Errorf("one call less in the stage: %s", got)
 	}
-	exec(`UPDATE ncu_launch SET path_id = NULL`)
+	exec(t, w, `UPDATE ncu_launch SET path_id = NULL`)
 	if got := ask(); got != "[occurrence 4 2 <nil>]" {
 		t.Errorf("without NVTX: %s", got)
 	}
-	exec(`UPDATE ncu_launch SET path_id = (SELECT min(path_id) FROM path_stage WHERE stage = 'decode')`)
+	exec(t, w, `UPDATE ncu_launch SET path_id = (SELECT min(path_id) FROM path_stage WHERE stage = 'decode')`)
 	if got := ask(); got != "[grid 2 1 <nil>] [<nil> 2 <nil> the timeline has it in other stages: prefill]" {
 		t.Errorf("in another stage: %s", got)
 	}

@@ -16,12 +16,12 @@ func historic(t *testing.T, w *schema.Warehouse, texts ...string) {
 	for i, text := range texts {
 		v := strings.Fields(text)
 		id := fmt.Sprintf("01890000-0000-7000-8000-%012d", i+1)
-		exec(t, w, fmt.Sprintf(`INSERT INTO run SELECT '%[1]s', '%[2]s', TIMESTAMP '2026-01-01', NULL, 'c', '%[5]s', 'test';
+		stored(t, w, fmt.Sprintf(`INSERT INTO run SELECT '%[1]s', '%[2]s', TIMESTAMP '2026-01-01', NULL, 'c', '%[5]s', 'test';
 			INSERT INTO source SELECT '%[1]s', 1, 'nsys', 'sqlite', 'f', NULL, '2025.3', NULL, 1, '%[7]s', 1, 'ok', NULL, NULL, 1;
 			INSERT INTO capture SELECT '%[1]s', 2, 'light', 'c', 'key', '/f', nullif('%[3]s', '-'), 'main', %[4]s, TIMESTAMP '2026-01-01', 1, 'ok', NULL;
 			INSERT INTO device (run_id, source_id, device_id, name) SELECT '%[1]s', 1, 0, 'GPU';
 			INSERT INTO source_fact SELECT '%[1]s', 1, 'driver.version', '%[6]s';
-			INSERT INTO stage_pass SELECT '%[1]s', 1, n, 'decode', n, 1, 1, n = 0, n, NULL, NULL, NULL, NULL, 2 * %[8]s + n, %[8]s + n, %[8]s, %[8]s, 1 FROM range(3) x(n)`,
+			INSERT INTO stage_pass (run_id, source_id, is_counted, range_id, stage, pass_id, repeat_id, pid, is_warmup, start_ns, cpu_ns, gpu_span_ns, gpu_busy_ns, gpu_sum_ns) SELECT '%[1]s', 1, true, n, 'decode', n, 1, 1, n = 0, n, 2 * %[8]s + n, %[8]s + n, %[8]s, %[8]s FROM range(3) x(n)`,
 			id, v[0], v[1], v[2], v[3], v[4], v[5], v[6]))
 	}
 }
@@ -39,6 +39,7 @@ func TestRunNoise(t *testing.T) {
 			name, value, _ := strings.Cut(arg, "=")
 			a[name] = value
 		}
+		only(t, w, "run_trait")
 		f := query(t, w, "run-noise", a)
 		var out []string
 		for _, r := range f.Rows {
@@ -64,18 +65,18 @@ func TestRunNoise(t *testing.T) {
 	}
 
 	// Other inputs or packages are another thing; repeats within a run are rows of their own.
-	exec(t, w, `INSERT INTO capture_input SELECT run_id, 2, 'p', 1, 'other' FROM run WHERE name = 'a2'; INSERT INTO source_fact SELECT run_id, 2, 'env.python.packages.torch', '9' FROM run WHERE name = 'b2';
+	stored(t, w, `INSERT INTO capture_input SELECT run_id, 2, 'p', 1, 'other' FROM run WHERE name = 'a2'; INSERT INTO source_fact SELECT run_id, 2, 'env.python.packages.torch', '9' FROM run WHERE name = 'b2';
 		UPDATE stage_pass SET repeat_id = range_id WHERE run_id = (SELECT run_id FROM run WHERE name = 'lone')`)
 	if got, want := fmt.Sprint(ask("a1")), "[commit ccc lone 1 decode 1 801 800 1601 commit ccc lone 2 decode 1 802 800 1602]"; got != want {
 		t.Errorf("other inputs and packages:\n %s, want\n %s", got, want)
 	}
 
 	// Runs without any pass of a stage are compared by all their device work.
-	exec(t, w, `DELETE FROM stage_pass; DELETE FROM capture_input; INSERT INTO device_time SELECT run_id, 1, 0, NULL, 0, 50, 30, 1, 2, 0, 17, 0, 0, 0, 0, 0, 0, 0, 1 FROM run WHERE name IN ('a1', 'a2')`)
+	stored(t, w, `DELETE FROM stage_pass; DELETE FROM capture_input; INSERT INTO device_time SELECT run_id, 1, 0, NULL, 0, 50, 30, 1, 2, 0, 17, 0, 0, 0, 0, 0, 0, 0, 1 FROM run WHERE name IN ('a1', 'a2')`)
 	if got, want := fmt.Sprint(ask("a1")), "[commit aaa a1 1 <nil> 1 50 33 <nil> commit aaa a2 1 <nil> 1 50 33 <nil>]"; got != want {
 		t.Errorf("without stages:\n %s, want\n %s", got, want)
 	}
-	exec(t, w, "UPDATE capture SET workload_key = run_id::VARCHAR")
+	stored(t, w, "UPDATE capture SET workload_key = run_id::VARCHAR")
 	if got := ask("a1"); len(got) > 0 {
 		t.Errorf("a workload of its own has the history %q", got)
 	}

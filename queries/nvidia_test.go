@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // capture is one real capture with NVIDIA's own summaries of it beside it.
@@ -68,7 +69,7 @@ func readStats(t *testing.T, c capture, report string) []record {
 type tally struct{ rows, cells int }
 
 // match compares NVIDIA's rows with a Frame's, both keyed, cell by cell: cells maps NVIDIA's column to the Frame's.
-func match(t *testing.T, n *tally, want map[string]record, f *queries.Frame, got map[string][]any, cells [][2]string) {
+func match(t *testing.T, n *tally, want map[string]record, f *frame.Frame, got map[string][]any, cells [][2]string) {
 	t.Helper()
 	if len(want) != len(got) {
 		t.Errorf("%s gives %d rows, NVIDIA %d", f.Query, len(got), len(want))
@@ -89,7 +90,7 @@ func match(t *testing.T, n *tally, want map[string]record, f *queries.Frame, got
 
 // compareCell holds integers exactly and fractions to the digits that NVIDIA prints. NVIDIA prints a deviation of one value as
 // 0.0, prof leaves it NULL.
-func compareCell(t *testing.T, f *queries.Frame, key string, row []any, c [2]string, want string) {
+func compareCell(t *testing.T, f *frame.Frame, key string, row []any, c [2]string, want string) {
 	t.Helper()
 	at := f.Index(c[1])
 	if at < 0 {
@@ -118,7 +119,7 @@ func compareCell(t *testing.T, f *queries.Frame, key string, row []any, c [2]str
 }
 
 // keyed indexes a Frame's rows by some columns.
-func keyed(t *testing.T, f *queries.Frame, cols ...string) map[string][]any {
+func keyed(t *testing.T, f *frame.Frame, cols ...string) map[string][]any {
 	t.Helper()
 	out := map[string][]any{}
 	for _, r := range f.Rows {
@@ -196,7 +197,7 @@ func TestEqualsNVIDIA(t *testing.T) {
 func xyz(s string) string { return strings.Join(strings.Fields(s), " x ") }
 
 // matchSizes compares sizes, which NVIDIA prints in units of 1e6 bytes.
-func matchSizes(t *testing.T, n *tally, want map[string]record, f *queries.Frame) {
+func matchSizes(t *testing.T, n *tally, want map[string]record, f *frame.Frame) {
 	t.Helper()
 	for key, row := range keyed(t, f, "operation") {
 		for _, c := range [][2]string{{"Total (MB)", "total_bytes"}, {"Avg (MB)", "mean_bytes"}, {"Med (MB)", "median_bytes"},
@@ -217,7 +218,7 @@ func matchSizes(t *testing.T, n *tally, want map[string]record, f *queries.Frame
 func domainName(domain, name any) string { return fmt.Sprintf("%v:%v", domain, name) }
 
 // matchRanges compares push/pop ranges with nvtx_pushpop_sum and their device work with nvtx_gpu_proj_sum.
-func matchRanges(t *testing.T, n *tally, c capture, f *queries.Frame) {
+func matchRanges(t *testing.T, n *tally, c capture, f *frame.Frame) {
 	t.Helper()
 	got := map[string][]any{}
 	for _, r := range f.Rows {
@@ -251,12 +252,12 @@ func matchRanges(t *testing.T, n *tally, c capture, f *queries.Frame) {
 		{"Proj Med (ns)", "gpu_span_median_ns"}, {"Proj Min (ns)", "gpu_span_min_ns"}, {"Proj Max (ns)", "gpu_span_max_ns"}, {"Proj StdDev (ns)", "gpu_span_std_ns"}})
 }
 
-func onlyGraphs(f *queries.Frame, row []any) bool { return row[f.Index("graph_count")].(int64) > 0 }
+func onlyGraphs(f *frame.Frame, row []any) bool { return row[f.Index("graph_count")].(int64) > 0 }
 
 // matchRangeKernels compares kernels by enclosing range. NVIDIA splits by thread, so its rows are added up first.
 // Start/end ranges are skipped: NVIDIA holds them to the thread that began them, and leaves out those that end on another,
 // prof holds them to the process.
-func matchRangeKernels(t *testing.T, n *tally, c capture, f *queries.Frame, skip map[string]bool) {
+func matchRangeKernels(t *testing.T, n *tally, c capture, f *frame.Frame, skip map[string]bool) {
 	t.Helper()
 	type sum struct{ calls, ns int64 }
 	want := map[string]sum{}
@@ -301,7 +302,7 @@ func matchRangeKernels(t *testing.T, n *tally, c capture, f *queries.Frame, skip
 }
 
 // startEnd names the start/end ranges.
-func startEnd(f *queries.Frame) map[string]bool {
+func startEnd(f *frame.Frame) map[string]bool {
 	out := map[string]bool{}
 	for _, r := range f.Rows {
 		if r[f.Index("style")] == "start_end" {
@@ -321,7 +322,7 @@ func integer(t *testing.T, s string) int64 {
 }
 
 // matchLaunches compares launches with cuda_kern_exec_sum.
-func matchLaunches(t *testing.T, n *tally, c capture, f *queries.Frame) {
+func matchLaunches(t *testing.T, n *tally, c capture, f *frame.Frame) {
 	t.Helper()
 	want := by(readStats(t, c, "cuda_kern_exec_sum"), func(r record) string {
 		return strings.Join([]string{r["PID"], r["TID"], r["DevId"], r["API Name"], r["Kernel Name"]}, "\x00")

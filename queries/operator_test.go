@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -37,7 +38,7 @@ func operators(t *testing.T) *schema.Warehouse {
 var sumsOf = []string{"calls", "self_device_ns", "total_device_ns", "self_cpu_ns", "total_cpu_ns", "flop_count", "device_net_bytes", "host_net_bytes"}
 
 // byKey gives rows by the text of some of their columns.
-func byKey(f *queries.Frame, key ...string) map[string][]any {
+func byKey(f *frame.Frame, key ...string) map[string][]any {
 	out := map[string][]any{}
 	for _, r := range f.Rows {
 		var k []string
@@ -50,7 +51,7 @@ func byKey(f *queries.Frame, key ...string) map[string][]any {
 }
 
 // number is a cell that holds a whole number; NULL is 0.
-func number(f *queries.Frame, row []any, column string) int64 {
+func number(f *frame.Frame, row []any, column string) int64 {
 	n, _ := row[f.Index(column)].(int64)
 	return n
 }
@@ -106,7 +107,7 @@ func testPyTorch(t *testing.T, w *schema.Warehouse) {
 // known says whether a difference from PyTorch's sums has a known reason. It takes its profiler's overhead that begins inside an
 // operator for one more operator there, with the kernels launched meanwhile; and it adds the total of a call within one of the
 // same operator again.
-func known(column, operator string, diff int64, theirs *queries.Frame, overhead []any) bool {
+func known(column, operator string, diff int64, theirs *frame.Frame, overhead []any) bool {
 	again := operator == "aten::arange" && diff < 0 && strings.HasPrefix(column, "total_")
 	return again || overhead != nil && column == "total_device_ns" && -diff == number(theirs, overhead, "self_device_ns")
 }
@@ -115,7 +116,7 @@ func known(column, operator string, diff int64, theirs *queries.Frame, overhead 
 func rangeNames(t *testing.T, w *schema.Warehouse, run string) []string {
 	t.Helper()
 	var out []string
-	for _, r := range rows(t, w, "SELECT DISTINCT name FROM nvtx_range WHERE run_id = _run_id_v1("+schema.Quote(run)+")") {
+	for _, r := range rows(t, w, "SELECT DISTINCT name FROM nvtx_range WHERE run_id = _run_id("+schema.Quote(run)+")") {
 		out = append(out, strings.TrimSuffix(strings.TrimPrefix(r, "["), "]"))
 	}
 	return out
@@ -153,7 +154,7 @@ func TestOperatorsByShape(t *testing.T) {
 	f := query(t, w, "top-operators", args)
 	args["source"] = "key_averages"
 	truth := query(t, w, "top-operators", args)
-	sums := func(f *queries.Frame) map[string][]int64 {
+	sums := func(f *frame.Frame) map[string][]int64 {
 		out := map[string][]int64{}
 		for _, r := range f.Rows {
 			k := fmt.Sprint(r[f.Index("operator")], " ", plainShapes(t, r[f.Index("shapes")]))
@@ -238,7 +239,7 @@ func TestRanksAreSummed(t *testing.T) {
 		{"memory", []string{"live_bytes"}, queries.Args{}},
 		{"memory-timeline", []string{"alloc_bytes", "alloc_count"}, queries.Args{}},
 	} {
-		of := func(run string) *queries.Frame {
+		of := func(run string) *frame.Frame {
 			args := maps.Clone(c.args)
 			args["run"] = run
 			return query(t, w, c.query, args)

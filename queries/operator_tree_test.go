@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
 // one gives the only cell of a statement's result.
 func one(t *testing.T, w *schema.Warehouse, stmt string) int64 {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, stmt)
+	f, err := raw(t, w, stmt)
 	if err != nil || len(f.Rows) != 1 {
 		t.Fatalf("%s: %v, %v", stmt, f, err)
 	}
@@ -25,7 +26,7 @@ func one(t *testing.T, w *schema.Warehouse, stmt string) int64 {
 // an operator is what top-operators says.
 func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 	for _, run := range append(traced, "emit-nvtx") {
-		work := one(t, w, fmt.Sprintf("SELECT coalesce(sum(duration_ns), 0)::BIGINT FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop) WHERE run_id = _run_id_v1('%s')", run))
+		work := one(t, w, fmt.Sprintf("SELECT coalesce(sum(duration_ns), 0)::BIGINT FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop) WHERE run_id = _run_id('%s')", run))
 		ops := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		want := byKey(ops, "operator")
 		for by, col := range map[string]string{"self": "self_device_ns", "outermost": "", "total": "total_device_ns"} {
@@ -73,7 +74,7 @@ func testTree(t *testing.T, w *schema.Warehouse) {
 	for _, run := range append(traced, "emit-nvtx") {
 		all := queries.Args{"run": run, "depth": "0", "min_ratio": "0"}
 		f := query(t, w, "operator-tree", all)
-		if got, want := total(f, "calls"), one(t, w, fmt.Sprintf("SELECT count(*) FROM op WHERE run_id = _run_id_v1('%s')", run)); got != want {
+		if got, want := total(f, "calls"), one(t, w, fmt.Sprintf("SELECT count(*) FROM op WHERE run_id = _run_id('%s')", run)); got != want {
 			t.Errorf("%s: %d calls of %d", run, got, want)
 		}
 		checkTree(t, run, f)
@@ -84,7 +85,7 @@ func testTree(t *testing.T, w *schema.Warehouse) {
 					top += number(f, r, col)
 				}
 			}
-			if want := one(t, w, fmt.Sprintf("SELECT sum(%s)::BIGINT FROM op WHERE run_id = _run_id_v1('%s') AND parent_op_id IS NULL", from, run)); top != want {
+			if want := one(t, w, fmt.Sprintf("SELECT sum(%s)::BIGINT FROM op WHERE run_id = _run_id('%s') AND parent_op_id IS NULL", from, run)); top != want {
 				t.Errorf("%s: %s of the first level is %d, of the outermost operators %d", run, col, top, want)
 			}
 		}
@@ -119,7 +120,7 @@ func testTree(t *testing.T, w *schema.Warehouse) {
 
 // checkTree holds that device time is that of the operator itself and of its branches, that CPU time of the branches is no more than
 // the whole, and that branches are indented and in order.
-func checkTree(t *testing.T, run string, f *queries.Frame) {
+func checkTree(t *testing.T, run string, f *frame.Frame) {
 	t.Helper()
 	for i, r := range f.Rows {
 		depth, device, cpu := number(f, r, "depth"), number(f, r, "self_device_ns"), number(f, r, "self_cpu_ns")
@@ -195,7 +196,7 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 		t.Errorf("%d calls of Linear", calls)
 	}
 	// A module inside one of its own class is not added again.
-	exec(t, w, "UPDATE python_stack SET module_path = replace(module_path, 'Sequential_', 'Block_1') WHERE run_id = _run_id_v1('train-stack')")
+	exec(t, w, "UPDATE python_stack SET module_path = replace(module_path, 'Sequential_', 'Block_1') WHERE run_id = _run_id('train-stack')")
 	g := query(t, w, "module-times", queries.Args{"run": "train-stack", "by": "class"})
 	if now := byKey(g, "module")["Block"]; number(g, now, "total_device_ns") != number(f, classes["Block"], "total_device_ns") || number(g, now, "calls") != number(f, classes["Block"], "calls")+number(f, classes["Sequential"], "calls") ||
 		number(g, now, "self_cpu_ns") != number(f, classes["Block"], "self_cpu_ns")+number(f, classes["Sequential"], "self_cpu_ns") {

@@ -13,11 +13,12 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
+	"prof/queries/frame"
 	"prof/schema"
 )
 
 // Raw runs SQL of the user's that only reads, one statement, and gives its result.
-func Raw(ctx context.Context, w *schema.Warehouse, text string) (*Frame, error) {
+func Raw(ctx context.Context, w *schema.Warehouse, text string) (*frame.Frame, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return nil, fmt.Errorf("%w: the SQL is empty", ErrBadArgument)
@@ -27,7 +28,7 @@ func Raw(ctx context.Context, w *schema.Warehouse, text string) (*Frame, error) 
 		return nil, err
 	}
 	defer conn.Close()
-	var f *Frame
+	var f *frame.Frame
 	err = conn.Raw(func(c any) error {
 		dc, ok := c.(driver.Conn)
 		if !ok {
@@ -49,7 +50,7 @@ func Raw(ctx context.Context, w *schema.Warehouse, text string) (*Frame, error) 
 }
 
 // runPrepared runs the statement that was looked at: planning it anew would often take longer than running it.
-func runPrepared(ctx context.Context, stmt *duckdb.Stmt) (*Frame, error) {
+func runPrepared(ctx context.Context, stmt *duckdb.Stmt) (*frame.Frame, error) {
 	rows, err := stmt.QueryContext(ctx, nil)
 	if err != nil {
 		return nil, err

@@ -3,31 +3,10 @@ package queries
 import (
 	"context"
 
+	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/schema"
 )
-
-// Report is what the reports of a run are made from: the answers to its queries, each asked once.
-type Report struct {
-	Name     string      // the run's
-	Facts    [][2]string // what the run is, in words
-	Sections []Section
-	Frames   map[string]*Frame // answers by key: those of sections, and those that figures and files need beside them
-	Whole    map[string]*Frame // what the summary follows from, where Frames holds other numbers of rows of it; nil for none
-	Timeline *Timeline         // nil unless asked for
-	Static   *Static           // what the run's model needs; nil without a model
-
-	summary *Summary
-}
-
-// Section is one part of a report: a query's answer, or why there is none.
-type Section struct {
-	ID      string // how it is asked for; also its key in Frames
-	Title   string
-	Frame   *Frame
-	Hint    string // what its rows count that one may not think of; "" where there is no such thing
-	Missing string // why Frame has no rows; "" when it has some, or none are the answer
-	Page    bool   // only the page of HTML shows it, as a picture
-}
 
 // ReportOptions say what of a report is wanted.
 type ReportOptions struct {
@@ -36,20 +15,8 @@ type ReportOptions struct {
 	Page     bool     // with what only the page of HTML shows
 }
 
-// Frame gives an answer by its key; nil when it was not asked for.
-func (r *Report) Frame(key string) *Frame { return r.Frames[key] }
-
-// Summary is what the answers come to, made the first time. Neither it nor the answers may be changed then.
-func (r *Report) Summary() (Summary, error) {
-	if r.summary == nil {
-		s, err := Summarise(r)
-		if err != nil {
-			return Summary{}, err
-		}
-		r.summary = &s
-	}
-	return *r.summary, nil
-}
+// asked is a report while its questions are asked.
+type asked struct{ *judge.Report }
 
 // wanted is one question of a report.
 type wanted struct {
@@ -115,7 +82,7 @@ func ReportSections() []SectionName {
 }
 
 // NewReport asks what the reports of a run show.
-func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (*Report, error) {
+func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (*judge.Report, error) {
 	chosen, err := choose(o)
 	if err != nil {
 		return nil, err
@@ -124,7 +91,7 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Name: run.Name, Frames: map[string]*Frame{"sources": first[0], "devices": first[1]}}
+	r := asked{&judge.Report{Name: run.Name, Frames: map[string]*frame.Frame{"sources": first[0], "devices": first[1]}}}
 	if o.Page && r.hasKind("capture") { // how many passes there are tells how finely their samples are drawn
 		if r.Frames["capture-passes"], err = a.Ask(ctx, "capture-passes", Args{"run": run.ID}); err != nil {
 			return nil, err
@@ -140,7 +107,7 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 	if err != nil {
 		return nil, err
 	}
-	byKey := map[string]*Frame{}
+	byKey := map[string]*frame.Frame{}
 	for i, q := range list {
 		byKey[q.Query] = frames[i]
 	}
@@ -158,5 +125,14 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 			return nil, err
 		}
 	}
-	return r, r.AskMore(ctx, a, run.ID)
+	if err := AskMore(ctx, a, r.Report, run.ID); err != nil {
+		return nil, err
+	}
+	worded, err := r.FindingsFrame()
+	for i, s := range r.Sections {
+		if s.ID == "findings" {
+			r.Sections[i].Frame = worded
+		}
+	}
+	return r.Report, err
 }

@@ -4,20 +4,24 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // askWhole asks ranked tables with their own numbers of rows: what a run comes to does not depend on how many are shown.
-func (r *Report) askWhole(ctx context.Context, a *Asker, chosen []wanted, run string) error {
+func (r asked) askWhole(ctx context.Context, a *Asker, chosen []wanted, run string) error {
 	ranked := slices.DeleteFunc(slices.Clone(chosen), func(q wanted) bool { return q.top == "" || q.page })
 	list := slowestFirst(r.requests(ranked, run, 0))
 	frames, err := a.AskAll(ctx, list)
 	if err != nil {
 		return err
 	}
-	r.Whole = map[string]*Frame{}
+	r.Whole = map[string]*frame.Frame{}
 	for i, q := range list {
 		r.Whole[q.Query] = frames[i]
 	}
@@ -36,13 +40,13 @@ func choose(o ReportOptions) ([]wanted, error) {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(questions), func(q wanted) bool {
-		forFigures := q.page && q.title == ""
+		forFigures := q.page && q.title == "" || q.id == "finding-rules" && slices.Contains(o.Sections, "findings")
 		return q.page && !o.Page || len(o.Sections) > 0 && !forFigures && !slices.Contains(o.Sections, q.id)
 	}), nil
 }
 
 // requests ask the questions that the run has something of; top is the number of rows of ranked tables, 0 for each table's own.
-func (r *Report) requests(chosen []wanted, run string, top int64) []Question {
+func (r asked) requests(chosen []wanted, run string, top int64) []Question {
 	var out []Question
 	for _, q := range chosen {
 		if q.of != "" && !r.hasKind(q.of) {
@@ -53,7 +57,7 @@ func (r *Report) requests(chosen []wanted, run string, top int64) []Question {
 	return out
 }
 
-func (r *Report) question(q wanted, run string, top int64) Question {
+func (r asked) question(q wanted, run string, top int64) Question {
 	args := Args{"run": run}
 	if q.top != "" {
 		args["top"] = q.top
@@ -72,13 +76,36 @@ func (r *Report) question(q wanted, run string, top int64) Question {
 
 // QuestionOf is what a report asks of a run by that id, so that others who ask it come to the same; of a query that reports do not ask,
 // the plain one. The report must hold its sources.
-func (r *Report) QuestionOf(id, run string) Question {
+func QuestionOf(r *judge.Report, id, run string) Question {
 	for _, q := range questions {
 		if q.id == id {
-			return r.question(q, run, 0)
+			return asked{r}.question(q, run, 0)
 		}
 	}
 	return Question{Query: id, Args: Args{"run": run}}
+}
+
+// AskMore asks what the first answers of a report call for, see judge.Report.More. Other runs are not asked, since planning takes most of
+// the time.
+func AskMore(ctx context.Context, a *Asker, r *judge.Report, run string) error {
+	more, err := r.More(run)
+	if err != nil {
+		return err
+	}
+	keys := slices.Sorted(maps.Keys(more))
+	list := make([]Question, len(keys))
+	for i, key := range keys {
+		list[i] = more[key]
+		list[i].Notes = frame.RowsOnly // the first answers have them
+	}
+	frames, err := a.AskAll(ctx, list)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		r.Frames[key] = frames[i]
+	}
+	return nil
 }
 
 // How finely samples are drawn: a part is a few pixels of a picture. Of more passes and GPUs the parts are longer.
@@ -89,20 +116,20 @@ const (
 )
 
 // sampleParts is the number of parts that the time of each pass is cut into.
-func (r *Report) sampleParts() int {
+func (r asked) sampleParts() int {
 	series := max(1, len(r.Frames["capture-passes"].Rows)*len(r.Frames["devices"].Rows))
 	return min(mostSampleParts, max(leastSampleParts, samplePoints/series))
 }
 
 // hasKind says whether the run has a source of a kind.
-func (r *Report) hasKind(kind string) bool {
+func (r asked) hasKind(kind string) bool {
 	f := r.Frames["sources"]
 	at := f.Index("kind")
 	return slices.ContainsFunc(f.Rows, func(row []any) bool { return row[at] == kind })
 }
 
 // timelines is the number of sources whose timeline counts: those of Nsight Systems, or else of the PyTorch profiler.
-func (r *Report) timelines() int {
+func (r asked) timelines() int {
 	count := map[any]int{}
 	f := r.Frames["sources"]
 	for _, row := range f.Rows {
@@ -128,13 +155,13 @@ func slowestFirst(list []Question) []Question {
 }
 
 // fillSections makes the sections from the answers.
-func (r *Report) fillSections(chosen []wanted) {
+func (r asked) fillSections(chosen []wanted) {
 	for _, q := range chosen {
 		f := r.Frames[q.id]
 		if f == nil || q.title == "" || q.optional && len(f.Rows) == 0 {
 			continue
 		}
-		s := Section{ID: q.id, Title: q.title, Frame: f, Page: q.page}
+		s := judge.Section{ID: q.id, Title: q.title, Frame: f, Page: q.page}
 		if len(f.Rows) == 0 && !q.answers {
 			if s.Missing = strings.Join(f.Notes, "; "); s.Missing == "" {
 				s.Missing = "nothing was captured of it"
@@ -146,7 +173,7 @@ func (r *Report) fillSections(chosen []wanted) {
 }
 
 // hint says what the rows of a section count.
-func (r *Report) hint(q wanted) string {
+func (r asked) hint(q wanted) string {
 	switch {
 	case q.warm:
 		return "Warm-up passes are counted here too, and work outside all stages."

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -70,12 +71,11 @@ var newest = sync.OnceValue(func() map[string]int {
 })
 
 // elsewhere are queries that give no row of the captures here, and the tests that hold them.
-var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "_note-flop": "TestFP16Apart", "_note-timelines": "TestTwoTimelines",
-	"_note-source": "TestPartial", "_note-peak": "TestUnknownDevice", "_note-workload": "TestPassFacts", "_annotation": "TestAnnotations",
+var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "_caveat-flop": "TestFP16Apart",
+	"_caveat-peak": "TestUnknownDevice", "_annotation": "TestAnnotations",
 	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture", "sample-series": "TestSampleSeries",
-	"_capture-doubt": "TestCapture", "_note-throttle": "TestCapture", "_note-overhead": "TestCapture", "_note-samples": "TestCapture", "_note-plan": "TestPlan",
-	"_note-accounting": "TestAccountingOf", "_finding-throttling": "TestFindings", "inputs": "TestRunDetails",
-	"stage-samples": "TestDigest", "pass-work": "TestDigest", "_digest-pass": "TestDigest", "_digest-work": "TestDigest", "_digest-rate": "TestDigest", "_digest-use": "TestDigest", "_source-repeat": "TestDigestRepeats",
+	"_caveat-plan": "TestPlan", "_finding-throttling": "TestFindings", "inputs": "TestRunDetails",
+	"stage-samples": "TestFacts", "pass-work": "TestFacts",
 	"trend": "TestTrendRows", "trend-work": "TestTrendRows", "run-noise": "TestRunNoise", "run-conditions": "TestConditions", "_condition-sample": "TestConditions", "_condition-precision": "TestConditionsOfWork"}
 
 // checkQuery keeps the answers by statement.
@@ -102,15 +102,15 @@ func checkQuery(t *testing.T, w *schema.Warehouse, q queries.Query, answers *syn
 	if got := rows(t, w, statement(q, "01890000-0000-7000-8000-000000000000")); len(got) > 0 {
 		t.Errorf("%s gives rows of a run that is not there: %q", q.Name, got)
 	}
-	if _, err := queries.Raw(t.Context(), w, statement(q, "no such run")); found > 0 && (err == nil) != (q.Name == "_run-ref") {
+	if _, err := raw(t, w, statement(q, "no such run")); found > 0 && (err == nil) != (q.Name == "_run-ref") {
 		t.Errorf("%s of a name that no run has: %v", q.Name, err)
 	}
 }
 
-func checkResult(t *testing.T, w *schema.Warehouse, q queries.Query, run string) *queries.Frame {
+func checkResult(t *testing.T, w *schema.Warehouse, q queries.Query, run string) *frame.Frame {
 	t.Helper()
 	stmt := statement(q, run)
-	f, err := queries.Raw(t.Context(), w, stmt)
+	f, err := raw(t, w, stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
@@ -121,7 +121,7 @@ func checkResult(t *testing.T, w *schema.Warehouse, q queries.Query, run string)
 
 func checkColumns(t *testing.T, w *schema.Warehouse, q queries.Query, stmt string) {
 	t.Helper()
-	described, err := queries.Raw(t.Context(), w, "DESCRIBE "+stmt)
+	described, err := raw(t, w, "DESCRIBE "+stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
@@ -132,7 +132,7 @@ func checkColumns(t *testing.T, w *schema.Warehouse, q queries.Query, stmt strin
 		if !slices.Contains([]string{"VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "BOOLEAN", "TIMESTAMP", "UUID"}, kind) {
 			t.Errorf("%s: %s is a %s", q.Relation(), r[0], kind)
 		}
-		if slices.Contains([]string{"BIGINT", "INTEGER", "DOUBLE"}, kind) && queries.UnitOf(r[0].(string)) == queries.None &&
+		if slices.Contains([]string{"BIGINT", "INTEGER", "DOUBLE"}, kind) && frame.UnitOf(r[0].(string)) == frame.None &&
 			!strings.HasSuffix(r[0].(string), "_id") && !slices.Contains(plain, r[0].(string)) {
 			t.Errorf("%s: %s is a number without a unit", q.Relation(), r[0])
 		}
@@ -145,7 +145,7 @@ func checkColumns(t *testing.T, w *schema.Warehouse, q queries.Query, stmt strin
 	}
 }
 
-func checkValues(t *testing.T, stmt string, f *queries.Frame) {
+func checkValues(t *testing.T, stmt string, f *frame.Frame) {
 	t.Helper()
 	for _, r := range f.Rows {
 		for i, c := range f.Columns {
@@ -155,7 +155,7 @@ func checkValues(t *testing.T, stmt string, f *queries.Frame) {
 			} else if !isFloat {
 				continue
 			}
-			if c.Unit == queries.Ratio && (v < 0 || v > 1+1e-12) || c.Unit != queries.None && v < 0 && !strings.Contains(c.Name, "_net_") || v != v {
+			if c.Unit == frame.Ratio && (v < 0 || v > 1+1e-12) || c.Unit != frame.None && v < 0 && !strings.Contains(c.Name, "_net_") || v != v {
 				t.Errorf("%s: %s is %v in %.300v", stmt, c.Name, v, r)
 			}
 		}
@@ -163,7 +163,7 @@ func checkValues(t *testing.T, stmt string, f *queries.Frame) {
 }
 
 // checkKey holds that the columns named as key identify a row.
-func checkKey(t *testing.T, stmt string, q queries.Query, f *queries.Frame) {
+func checkKey(t *testing.T, stmt string, q queries.Query, f *frame.Frame) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, r := range f.Rows {

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,18 +17,17 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
+	"prof/queries/caveat"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
 // Errors that this package's errors wrap.
 var (
 	ErrUnknownQuery = errors.New("no such query")
-	ErrBadArgument  = errors.New("wrong argument")
+	ErrBadArgument  = frame.ErrBadArgument
 	ErrNotReadOnly  = errors.New("only reading is allowed")
 )
-
-// Args are the arguments of a query by parameter, as text.
-type Args map[string]string
 
 // Statement is the SQL that gives the query's rows in any DuckDB client.
 func (q Query) Statement(args Args) (string, error) {
@@ -54,8 +55,15 @@ func (q Query) Statement(args Args) (string, error) {
 		}
 		list = append(list, lit)
 	}
-	return fmt.Sprintf("%sFROM %s(%s)", q.selection(args), q.Relation(), strings.Join(list, ", ")), nil
+	relation := q.Relation()
+	if q.TakesRun() && !isRunID.MatchString(args["run"]) {
+		relation = q.alias()
+	}
+	return fmt.Sprintf("%sFROM %s(%s)", q.selection(args), relation, strings.Join(list, ", ")), nil
 }
+
+// isRunID matches the id of a run, which relations with a version take; any other reference is resolved by their aliases.
+var isRunID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // selection leaves out the optional columns that were not asked for; "" selects all.
 func (q Query) selection(args Args) string {
@@ -127,18 +135,32 @@ func parseScaled(text string) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// Run runs a query. A run argument must name the run as the warehouse stores it, so that the statement shown is exact.
-func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*Frame, error) {
-	return run(ctx, w, q, args, Notes)
+// Run runs a query on a run that is named by any reference; the statement shown has its id.
+func Run(ctx context.Context, w *schema.Warehouse, q Query, args Args) (*frame.Frame, error) {
+	return NewAsker(w).Run(ctx, q, args)
 }
 
-// run is Run with the notes from elsewhere.
-func run(ctx context.Context, w *schema.Warehouse, q Query, args Args, notes func(context.Context, *schema.Warehouse, Args, ...string) ([]string, error)) (*Frame, error) {
+// Run is the function of that name, with caveats that were asked before.
+func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, error) {
 	stmt, err := q.Statement(args)
 	if err != nil {
 		return nil, err
 	}
-	f, err := read(ctx, w, stmt)
+	if ref := args["run"]; q.TakesRun() && !isRunID.MatchString(ref) {
+		named, err := a.w.Resolve(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		args = maps.Clone(args)
+		args["run"] = named.ID
+		if stmt, err = q.Statement(args); err != nil {
+			return nil, err
+		}
+	}
+	if kinds := capturesOf(q); kinds != nil && args["source"] != "" && !slices.Contains(kinds, args["source"]) {
+		return nil, fmt.Errorf("query %s: %w: --source is %s or %s", q.Name, ErrBadArgument, strings.Join(kinds[:len(kinds)-1], ", "), kinds[len(kinds)-1])
+	}
+	f, err := read(ctx, a.w, stmt)
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", q.Name, plainError(err))
 	}
@@ -150,34 +172,26 @@ func run(ctx context.Context, w *schema.Warehouse, q Query, args Args, notes fun
 	for i := range f.Columns {
 		f.Columns[i].Doc = docs[f.Columns[i].Name]
 	}
-	if len(q.Notes) > 0 {
+	topics := q.Notes
+	if len(topics) > 0 {
 		// Whatever a query counts, what is missing from its sources is missing from it.
-		if f.Notes, err = notes(ctx, w, args, append(slices.Clone(q.Notes), "source")...); err != nil {
+		topics = append(slices.Clone(topics), "source")
+	}
+	list := faults(f)
+	if len(f.Rows) == 0 && q.TakesRun() {
+		if list, err = unmatched(ctx, a.w, q, args); err != nil {
 			return nil, err
 		}
-	}
-	f.Notes = append(f.faults(), f.Notes...)
-	if len(f.Rows) == 0 && q.TakesRun() {
-		var why []string
-		why, err = unmatched(ctx, w, q, args)
-		f.Notes = append(why, f.Notes...)
-	}
-	return f, err
-}
-
-// faults gives what the rows say is wrong with themselves, in a column of that name, as notes.
-func (f *Frame) faults() []string {
-	at := f.Index("fault")
-	if at < 0 {
-		return nil
-	}
-	var notes []string
-	for _, r := range f.Rows {
-		if r[at] != nil {
-			notes = append(notes, fmt.Sprintf("%v: %v", r[0], r[at]))
+		if len(list) == 0 && !q.needsNoTimeline() {
+			topics = append([]string{"timeline"}, topics...)
 		}
 	}
-	return notes
+	about, err := a.caveats(ctx, args, topics)
+	if err != nil {
+		return nil, err
+	}
+	f.Caveats, f.Notes, err = caveat.Word(append(list, about...))
+	return f, err
 }
 
 // plainError takes DuckDB's mark off an error that a query raises itself about its arguments.
@@ -189,7 +203,7 @@ func plainError(err error) error {
 	return err
 }
 
-func read(ctx context.Context, w *schema.Warehouse, stmt string) (*Frame, error) {
+func read(ctx context.Context, w *schema.Warehouse, stmt string) (*frame.Frame, error) {
 	rows, err := w.DB.QueryContext(ctx, stmt)
 	if err != nil {
 		return nil, err
@@ -199,7 +213,7 @@ func read(ctx context.Context, w *schema.Warehouse, stmt string) (*Frame, error)
 }
 
 // scan turns a result into a Frame.
-func scan(rows *sql.Rows) (*Frame, error) {
+func scan(rows *sql.Rows) (*frame.Frame, error) {
 	types, err := rows.ColumnTypes()
 	if err != nil {
 		return nil, err
@@ -218,10 +232,10 @@ func scan(rows *sql.Rows) (*Frame, error) {
 }
 
 // fill makes a Frame of columns of the given DuckDB types; next gives one row after another, which it may write over, and then nil.
-func fill(names, kinds []string, next func() ([]any, error)) (*Frame, error) {
-	f := &Frame{}
+func fill(names, kinds []string, next func() ([]any, error)) (*frame.Frame, error) {
+	f := &frame.Frame{}
 	for i, name := range names {
-		f.Columns = append(f.Columns, Column{Name: name, Type: typeOf(kinds[i]), Unit: UnitOf(name)})
+		f.Columns = append(f.Columns, frame.Column{Name: name, Type: typeOf(kinds[i]), Unit: frame.UnitOf(name)})
 	}
 	for {
 		cells, err := next()
@@ -238,18 +252,18 @@ func fill(names, kinds []string, next func() ([]any, error)) (*Frame, error) {
 		f.Rows = append(f.Rows, row)
 	}
 	for i := range f.Columns {
-		f.exact(i)
+		exact(f, i)
 	}
 	return f, nil
 }
 
 // exact makes a column text when a whole number or decimal in it fits neither an int64 nor, exactly, a float64.
-func (f *Frame) exact(col int) {
+func exact(f *frame.Frame, col int) {
 	c := &f.Columns[col]
-	if c.Type == Text || !slices.ContainsFunc(f.Rows, func(r []any) bool { _, text := r[col].(string); return text }) {
+	if c.Type == frame.Text || !slices.ContainsFunc(f.Rows, func(r []any) bool { _, text := r[col].(string); return text }) {
 		return
 	}
-	c.Type = Text
+	c.Type = frame.Text
 	for _, r := range f.Rows {
 		if r[col] != nil {
 			r[col] = fmt.Sprint(r[col])
@@ -257,18 +271,18 @@ func (f *Frame) exact(col int) {
 	}
 }
 
-func typeOf(name string) Type {
+func typeOf(name string) frame.Type {
 	switch {
 	case strings.HasSuffix(name, "[]"):
-		return Text
+		return frame.Text
 	case strings.HasPrefix(name, "DECIMAL"), name == "DOUBLE", name == "FLOAT":
-		return Float
+		return frame.Float
 	case strings.HasSuffix(name, "INTEGER"), strings.HasSuffix(name, "INT"):
-		return Int
+		return frame.Int
 	case name == "BOOLEAN":
-		return Bool
+		return frame.Bool
 	}
-	return Text
+	return frame.Text
 }
 
 // value brings what the driver gives for a DuckDB type into one of a Frame's types.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // TestSampleSeries holds the parts to the samples in them.
@@ -37,7 +38,7 @@ func TestSampleSeries(t *testing.T) {
 		t.Errorf("reasons %s, want %s", got, want)
 	}
 	for _, parts := range []string{"0", "-1", "100001"} {
-		if _, err := queries.Raw(t.Context(), w, "FROM sample_series('repeats', parts := "+parts+")"); err == nil || !strings.Contains(err.Error(), "--parts is 1 to 100000") {
+		if _, err := raw(t, w, "FROM sample_series('repeats', parts := "+parts+")"); err == nil || !strings.Contains(err.Error(), "--parts is 1 to 100000") {
 			t.Errorf("%s parts: %v", parts, err)
 		}
 	}
@@ -48,7 +49,7 @@ func TestSampleSeries(t *testing.T) {
 }
 
 // testPart holds one part to its samples.
-func testPart(t *testing.T, f *queries.Frame, r []any, samples *queries.Frame) {
+func testPart(t *testing.T, f *frame.Frame, r []any, samples *frame.Frame) {
 	t.Helper()
 	of := map[string][]float64{}
 	count := int64(0)

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -23,11 +26,11 @@ var ofSources = []string{"source", "source_part", "source_fact", "diagnostic", "
 func addTwin(t *testing.T, w *schema.Warehouse) twin {
 	t.Helper()
 	var by twin
-	if err := w.DB.QueryRow(`SELECT (SELECT max(source_id) FROM source), (SELECT max(range_id) FROM nvtx_range), (SELECT max(range_context_id) FROM range_context)`).
+	if err := w.DB.QueryRow(`SELECT (SELECT max(source_id) FROM source), (SELECT max(range_id & 134217727) FROM nvtx_range), (SELECT max(range_context_id & 134217727) FROM range_context)`).
 		Scan(&by.source, &by.rng, &by.context); err != nil {
 		t.Fatal(err)
 	}
-	f, err := queries.Raw(t.Context(), w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
+	f, err := raw(t, w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
 		WHERE schema_name = 'main' AND table_name IN (SELECT t.table_name FROM duckdb_tables() t) GROUP BY table_name HAVING bool_or(column_name = 'source_id') OR table_name IN ('range_device', 'range_context') ORDER BY table_name`)
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +63,51 @@ func exec(t *testing.T, w *schema.Warehouse, stmt string) {
 	if _, err := w.DB.Exec(stmt); err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
+	writtenTo.Store(w, true)
+}
+
+// writtenTo are the warehouses whose tables exec wrote to: their facts are derived anew before the next question.
+var writtenTo sync.Map
+
+// derived derives the facts of a warehouse that was written to; the classes of kernels and ranges stay as they were written.
+func derived(t testing.TB, w *schema.Warehouse) {
+	t.Helper()
+	if _, dirty := writtenTo.LoadAndDelete(w); !dirty {
+		return
+	}
+	ids, err := w.DB.Query("SELECT DISTINCT run_id::VARCHAR FROM (SELECT run_id FROM run UNION ALL SELECT run_id FROM source) ORDER BY 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ids.Close()
+	tables, err := derive.Facts{}.Tables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ids.Next() {
+		var id string
+		if err := ids.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		tx, err := w.DB.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range tables {
+			if _, err := tx.Exec("DELETE FROM "+table.Name+" WHERE run_id = ?::UUID", id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := (derive.Facts{}).Derive(t.Context(), tx, id); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ids.Err(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // asked are the arguments that the queries of these tests are run with: none, and on some runs one at a time.
@@ -81,7 +129,7 @@ func asked(q queries.Query, run string) []queries.Args {
 }
 
 // frames runs each query of the catalogue but some, on a run, with a source or by default, and with each of its options.
-func frames(t *testing.T, w *schema.Warehouse, run, source string, but ...string) map[string]*queries.Frame {
+func frames(t *testing.T, w *schema.Warehouse, run, source string, but ...string) map[string]*frame.Frame {
 	t.Helper()
 	return framesAsked(t, w, run, source, asked, but...)
 }
@@ -89,13 +137,13 @@ func frames(t *testing.T, w *schema.Warehouse, run, source string, but ...string
 // bare asks a query without options.
 func bare(queries.Query, string) []queries.Args { return []queries.Args{{}} }
 
-func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked func(q queries.Query, run string) []queries.Args, but ...string) map[string]*queries.Frame {
+func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked func(q queries.Query, run string) []queries.Args, but ...string) map[string]*frame.Frame {
 	t.Helper()
 	all, err := queries.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, noted := map[string]*queries.Frame{}, queries.NewAsker(w)
+	out, noted := map[string]*frame.Frame{}, asker(t, w)
 	for _, q := range all {
 		if slices.Contains(but, q.Name) || source != "" && !takesSource(q) {
 			continue
@@ -139,7 +187,7 @@ func takesSource(q queries.Query) bool {
 }
 
 // lines gives a frame's rows as text, with the numbers of a twin's sources and ranges taken back to the original's.
-func lines(f *queries.Frame, by twin) []string {
+func lines(f *frame.Frame, by twin) []string {
 	out := make([]string, len(f.Rows))
 	for i, r := range f.Rows {
 		r = slices.Clone(r)
@@ -148,8 +196,11 @@ func lines(f *queries.Frame, by twin) []string {
 			if at < 0 {
 				continue
 			}
-			if id, ok := r[at].(int64); ok && id > last {
-				r[at] = id - last
+			if id, ok := r[at].(int64); ok {
+				if id &= schema.MaxIDs; id > last {
+					id -= last
+				}
+				r[at] = id
 			}
 		}
 		for _, of := range [][2]string{{"findings", "evidence_query"}, {"findings", "command"}, {"findings", "detail_command"}, {"collectives", "reason"}} { // they name the source, or what it lacks
@@ -165,7 +216,7 @@ func lines(f *queries.Frame, by twin) []string {
 	return out
 }
 
-func sameFrames(t *testing.T, what string, got, want map[string]*queries.Frame, by twin) {
+func sameFrames(t *testing.T, what string, got, want map[string]*frame.Frame, by twin) {
 	t.Helper()
 	for name, g := range got {
 		if a, b := lines(g, by), lines(want[name], by); !slices.Equal(a, b) {
@@ -183,7 +234,7 @@ func sameFrames(t *testing.T, what string, got, want map[string]*queries.Frame, 
 // any influence on the original.
 func TestTwoTimelines(t *testing.T) {
 	t.Parallel()
-	about := []string{"sources", "runs", "conservation"} // they show both
+	about := []string{"sources", "runs", "conservation", "run-conditions"} // they show both
 	found := map[string]bool{}
 	for _, run := range []string{"profiled", "nccl2", "variants-graph"} { // these have rows of every query
 		t.Run(run, func(t *testing.T) {
@@ -226,7 +277,7 @@ func TestTwoTimelines(t *testing.T) {
 }
 
 // testTwoNotes holds that each query which counts one of two timelines says so, and that there are no other new notes.
-func testTwoNotes(t *testing.T, alone, copied, now map[string]*queries.Frame) {
+func testTwoNotes(t *testing.T, alone, copied, now map[string]*frame.Frame) {
 	t.Helper()
 	for name, f := range now {
 		q, err := queries.Find(f.Query)
@@ -235,8 +286,8 @@ func testTwoNotes(t *testing.T, alone, copied, now map[string]*queries.Frame) {
 		}
 		want, wantCopy := slices.Clone(alone[name].Notes), slices.Clone(alone[name].Notes)
 		if takesSource(q) {
-			const both = "the run has a timeline of Nsight Systems and one of the PyTorch profiler; this counts the "
-			want, wantCopy = append(want, both+"former: --source torch for the other"), append(wantCopy, both+"latter: --source nsys for the other")
+			const both = "the run has two timelines, of Nsight Systems and of the PyTorch profiler; this counts that of "
+			want, wantCopy = append(want, both+"Nsight Systems (--source torch for the other)"), append(wantCopy, both+"the PyTorch profiler (--source nsys for the other)")
 		}
 		check := func(got, want []string) {
 			t.Helper()
@@ -254,12 +305,12 @@ func testTwoNotes(t *testing.T, alone, copied, now map[string]*queries.Frame) {
 }
 
 // testOtherTwin makes the copy another timeline than the original, and holds that each is counted for itself.
-func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone, copied map[string]*queries.Frame, about []string) {
+func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone, copied map[string]*frame.Frame, about []string) {
 	t.Helper()
 	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range"} {
 		exec(t, w, fmt.Sprintf("UPDATE %s SET duration_ns = 3 * duration_ns + 1 WHERE source_id > %d", table, by.source))
 	}
-	exec(t, w, fmt.Sprintf("UPDATE range_device SET sum_ns = 3 * sum_ns, kernel_sum_ns = 3 * kernel_sum_ns, busy_ns = 2 * busy_ns, last_end_ns = last_end_ns + 1 WHERE range_id > %d", by.rng))
+	exec(t, w, fmt.Sprintf("UPDATE range_device SET sum_ns = 3 * sum_ns, kernel_sum_ns = 3 * kernel_sum_ns, busy_ns = 2 * busy_ns, last_end_ns = last_end_ns + 1 WHERE range_id & 134217727 > %d", by.rng))
 	exec(t, w, fmt.Sprintf("UPDATE device_time SET end_ns = end_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
 	exec(t, w, fmt.Sprintf("UPDATE gap_sum SET duration_ns = duration_ns + 7, max_ns = max_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
 	exec(t, w, fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
@@ -281,7 +332,7 @@ func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone
 // TestNewVersions holds that a version which tells sources apart gives what the one before it gave, on runs of one kind of capture.
 func TestNewVersions(t *testing.T) {
 	t.Parallel()
-	noted := queries.NewAsker(everything(t))
+	noted := asker(t, everything(t))
 	compared := 0
 	for _, q := range allQueries(t) {
 		old, err := queries.Find(fmt.Sprintf("%s.v%d", q.Name, q.Version-1))

@@ -1,107 +1,24 @@
 package queries
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/schema"
 )
 
 // staticQueries are the queries that Static asks.
 var staticQueries = []string{"models", "model-bytes", "model-layers", "layer-flops"}
 
-// StaticDefinitions are the relations that NewStatic needs in a warehouse of one run, named by its id, with a model and nothing
-// else. What does not concern such a run is left out of them, since planning it takes longer than all the rest.
-func StaticDefinitions() ([]schema.Definition, error) {
-	defs, err := DefinitionsFor(staticQueries...)
-	for i, d := range defs {
-		switch {
-		case d.Name == "_run_ref_v1":
-			defs[i].Body = "SELECT r.run_id FROM run r WHERE r.run_id::VARCHAR = run"
-		case d.Name == "_timeline_v1":
-			defs[i].Body = none(d)
-		case strings.HasPrefix(d.Name, "_workload_"):
-			defs[i].Body = none(d)
-		}
-	}
-	return defs, err
-}
+// StaticDefinitions are the relations that NewStatic needs in a warehouse that holds a model and nothing else.
+func StaticDefinitions() ([]schema.Definition, error) { return DefinitionsFor(staticQueries...) }
 
-// none gives no row of a relation whose columns are counts.
-func none(d schema.Definition) string {
-	var columns []string
-	for _, c := range d.Columns {
-		columns = append(columns, "NULL::BIGINT AS "+c[0])
-	}
-	return "SELECT " + strings.Join(columns, ", ") + " WHERE false"
-}
-
-// Static is what a model needs by its configuration: parameters, bytes and, for given tokens, operations. Nil is what is not known.
-type Static struct {
-	Name, Family, Architecture string
-	DType                      string // precision of weights and computation
-	DTypeAssumed               bool   // the configuration does not say it
-
-	Params, EmbeddingParams, VisionParams int64
-	ActiveParams                          *int64   // weights that one token of the decoder is multiplied with; nil without a decoder
-	WeightBytes, KVTokenBytes             *float64 // in DType, quantised weights as stored
-	Quantised                             bool     // WeightBytes are not those of DType alone
-	ByDType                               []StaticBytes
-	Layers                                *int64
-	MaxContext, ImageTokens               *int64
-
-	Size   StaticSize
-	Stages []StaticStage // prefill, decode, then the parts of vision
-	Flops  *Frame        // layer-flops
-	Groups *Frame        // model-layers
-	Notes  []string
-}
-
-// StaticSize is what operations are counted for.
-type StaticSize struct {
-	Prefill, Decode, Batch, Images, Crops int64
-	TokensAssumed                         bool // nothing says how many tokens the run had
-	ImagesGiven                           bool // Images are part of the prompt; else vision is shown for one image, and prefill is without
-	Convention, MLA, Head, Context        string
-	FixedContext                          *int64
-}
-
-// StaticBytes are bytes in one precision.
-type StaticBytes struct {
-	DType        string
-	WeightBytes  float64
-	KVTokenBytes *float64
-}
-
-// StaticStage is a stage, or a part of the vision tower.
-type StaticStage struct {
-	Name      string // prefill, decode, or the part: sam, clip, ...
-	Vision    bool
-	Params    int64
-	Flop      *int64
-	Operators []StaticOperator // by operations, the most first
-}
-
-// StaticOperator is one kind of operation in a stage.
-type StaticOperator struct {
-	Name string
-	Flop int64
-}
-
-// Pictures are the images that vision is counted for.
-func (s StaticSize) Pictures() int64 {
-	if s.ImagesGiven {
-		return s.Images
-	}
-	return 1
-}
-
-// args gives the size as arguments of the queries.
-func (s StaticSize) args(run string) Args {
+// staticArgs gives the size as arguments of the queries.
+func staticArgs(s judge.StaticSize, run string) Args {
 	n := func(v int64) string { return strconv.FormatInt(v, 10) }
 	a := Args{"run": run, "prefill": n(s.Prefill), "decode": n(s.Decode), "batch": n(s.Batch), "images": n(s.Pictures()), "crops": n(s.Crops),
 		"convention": s.Convention, "mla": s.MLA, "head": s.Head, "context": s.Context}
@@ -112,205 +29,38 @@ func (s StaticSize) args(run string) Args {
 }
 
 // NewStatic computes it for the model of a run; dtype is the precision of all weights, "" that of the configuration.
-func NewStatic(ctx context.Context, w *schema.Warehouse, run, dtype string, size StaticSize) (*Static, error) {
-	models := Args{"run": run}
+func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype string, size judge.StaticSize) (*judge.Static, error) {
+	models := Args{"run": run.ID}
 	if dtype != "" {
 		models["dtype"] = dtype
 	}
 	// Most of the time goes into planning, which DuckDB does with one thread a query.
-	f, err := NewAsker(w).AskAll(ctx, []Question{{Query: "layer-flops", Args: size.args(run)}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run}}, {Query: "model-bytes", Args: Args{"run": run}}})
+	a := NewAsker(w)
+	f, err := a.AskAll(ctx, []Question{{Query: "layer-flops", Args: staticArgs(size, run.ID), Notes: frame.RowsOnly}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run.ID}}, {Query: "model-bytes", Args: Args{"run": run.ID}}})
 	if err != nil {
 		return nil, tooLarge(err)
 	}
-	s := &Static{Size: size, Flops: f[0], Groups: f[2], Notes: f[0].Notes}
-	m, found := chosenModel(f[1])
-	if !found {
-		return nil, fmt.Errorf("run %s has no model: give its configuration with `prof ingest --run %s --model CONFIG.json`", run, run)
+	flops := *f[0]
+	if flops.Notes, err = a.Notes(ctx, staticArgs(size, run.ID), "model"); err != nil { // alone: a warehouse in memory has no stored ones
+		return nil, err
 	}
-	s.readModel(m)
-	s.readBytes(f[3], m.value("model"))
-	if s.DType == "" { // the precision that models are run in, and said so
-		if err := s.assume(ctx, w, run, "bf16", m); err != nil {
+	return judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run.Name, Flops: &flops, Models: f[1], Layers: f[2], Bytes: f[3], Stored: func(model int64, perParam float64) (*float64, error) {
+		f, err := read(ctx, w, fmt.Sprintf(`SELECT CASE WHEN NOT m.is_unknown THEN m.plain_parameter_count * %g + m.packed_bytes END::DOUBLE AS bytes FROM model_size m WHERE m.run_id = %s AND _id_number(m.model_id) = %d`,
+			perParam, schema.Quote(run.ID), model))
+		if err != nil || len(f.Rows) == 0 {
 			return nil, err
 		}
-	}
-	s.Quantised = dtype == "" && s.isQuantised()
-	s.Groups.Rows = slices.DeleteFunc(s.Groups.Rows, func(row []any) bool { return record{s.Groups, row}.value("model") != m.value("model") })
-	s.readFlops()
-	s.readParams()
-	if s.overflows() {
-		return nil, errTooLarge
-	}
-	s.Notes = append(slices.Clone(s.Notes), s.doubts()...)
-	return s, nil
+		return f.Record(f.Rows[0]).Number("bytes"), nil
+	}})
 }
 
-// chosenModel finds the model that FLOPs are counted of.
-func chosenModel(models *Frame) (record, bool) {
-	for _, row := range models.Rows {
-		if r := (record{models, row}); r.value("is_counted") == true {
-			return r, true
-		}
-	}
-	return record{}, false
-}
-
-func (s *Static) readModel(r record) {
-	s.Name, s.Family, s.Architecture, s.DType = r.text("name"), r.text("family"), r.text("architecture"), r.text("dtype")
-	s.Params, s.EmbeddingParams, s.VisionParams = *r.whole("parameter_count"), *r.whole("embedding_parameter_count"), *r.whole("vision_parameter_count")
-	s.ActiveParams, s.Layers, s.MaxContext, s.ImageTokens = r.whole("active_parameter_count"), r.whole("layer_count"), r.whole("max_context_count"), r.whole("image_token_count")
-	s.WeightBytes, s.KVTokenBytes = r.number("weight_bytes"), r.number("kv_token_bytes")
-}
-
-func (s *Static) readBytes(f *Frame, model any) {
-	for _, row := range f.Rows {
-		r := record{f, row}
-		if r.value("model") != model {
-			continue
-		}
-		b := StaticBytes{DType: r.text("dtype"), WeightBytes: *r.number("weight_bytes")}
-		if s.ActiveParams != nil {
-			b.KVTokenBytes = r.number("kv_token_bytes")
-		}
-		s.ByDType = append(s.ByDType, b)
-	}
-}
-
-// assume takes a precision that nothing says, for all weights but those whose stored size is known. Those of an unknown method of
-// quantisation stay unknown.
-func (s *Static) assume(ctx context.Context, w *schema.Warehouse, run, dtype string, m record) error {
-	plain, ok := s.plain(dtype)
-	if !ok {
-		return fmt.Errorf("query model-bytes has no row of %s", dtype)
-	}
-	s.DType, s.DTypeAssumed, s.KVTokenBytes = dtype, true, plain.KVTokenBytes
-	f, err := read(ctx, w, fmt.Sprintf(`SELECT sum(l.parameter_count * l.layer_count * coalesce(l.weight_bits / 8, %g))::DOUBLE AS bytes
-		FROM model_layer l WHERE l.run_id = _run_id_v1(%s) AND l.model_id = %d
-		AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = l.run_id AND n.model_id = l.model_id AND n.kind = 'unknown')`,
-		plain.WeightBytes/float64(max(s.Params, 1)), schema.Quote(run), *m.whole("model")))
-	if err == nil && len(f.Rows) > 0 {
-		s.WeightBytes = record{f, f.Rows[0]}.number("bytes")
+// tooLarge gives judge.ErrTooLarge in place of what DuckDB says of numbers that do not fit.
+func tooLarge(err error) error {
+	text := err.Error()
+	if strings.Contains(text, "out of range for the destination type INT64") || strings.Contains(text, "Overflow in ") {
+		return judge.ErrTooLarge
 	}
 	return err
-}
-
-// plain gives the bytes of a model whose weights are all of one precision.
-func (s *Static) plain(dtype string) (StaticBytes, bool) {
-	same := map[string]string{"fp16": "bf16", "tf32": "fp32", "int8": "fp8", "int4": "fp4"}
-	i := slices.IndexFunc(s.ByDType, func(b StaticBytes) bool { return b.DType == cmp.Or(same[dtype], dtype) })
-	if i < 0 {
-		return StaticBytes{}, false
-	}
-	return s.ByDType[i], true
-}
-
-// isQuantised says whether weights take other bytes than their precision does.
-func (s *Static) isQuantised() bool {
-	plain, ok := s.plain(s.DType)
-	return ok && s.WeightBytes != nil && *s.WeightBytes != plain.WeightBytes
-}
-
-func (s *Static) readFlops() {
-	for _, row := range s.Flops.Rows {
-		s.add(record{s.Flops, row})
-	}
-	for i := range s.Stages {
-		slices.SortStableFunc(s.Stages[i].Operators, func(a, b StaticOperator) int { return cmp.Compare(b.Flop, a.Flop) })
-	}
-}
-
-// readParams adds up the parameters of each part.
-func (s *Static) readParams() {
-	of := map[string]int64{}
-	for _, row := range s.Groups.Rows {
-		r := record{s.Groups, row}
-		of[r.text("part")] += *r.whole("parameter_count")
-	}
-	for i, st := range s.Stages {
-		part := st.Name
-		if !st.Vision {
-			part = "decoder"
-		}
-		s.Stages[i].Params = of[part]
-	}
-}
-
-// add adds one row of layer-flops to its stage.
-func (s *Static) add(r record) {
-	name := r.text("stage")
-	vision := name == "vision"
-	if vision {
-		name = r.text("part")
-	}
-	i := slices.IndexFunc(s.Stages, func(st StaticStage) bool { return st.Name == name })
-	if i < 0 {
-		i = len(s.Stages)
-		s.Stages = append(s.Stages, StaticStage{Name: name, Vision: vision, Flop: new(int64)})
-	}
-	st := &s.Stages[i]
-	flop := r.whole("flop")
-	if flop == nil || st.Flop == nil {
-		st.Flop = nil
-		return
-	}
-	*st.Flop += *flop
-	op := r.text("operator")
-	j := slices.IndexFunc(st.Operators, func(o StaticOperator) bool { return o.Name == op })
-	if j < 0 {
-		j = len(st.Operators)
-		st.Operators = append(st.Operators, StaticOperator{Name: op})
-	}
-	st.Operators[j].Flop += *flop
-}
-
-// Stage gives the operations of prefill, decode or vision as a whole: a prefill holds the images of its prompt where they were
-// given. ok is false where the model has no such stage; flop is nil where it is not known.
-func (s *Static) Stage(name string) (flop *int64, ok bool) {
-	sum := new(int64)
-	for _, st := range s.Stages {
-		in := st.Name == name || st.Vision && (name == "vision" || name == "prefill" && s.Size.ImagesGiven && s.ActiveParams != nil)
-		if !in {
-			continue
-		}
-		ok = true
-		if st.Flop == nil || sum == nil {
-			sum = nil
-			continue
-		}
-		*sum += *st.Flop
-	}
-	return sum, ok
-}
-
-// record is one row of a frame, its cells by name.
-type record struct {
-	f   *Frame
-	row []any
-}
-
-func (r record) value(name string) any { return r.row[r.f.Index(name)] }
-
-func (r record) text(name string) string {
-	s, _ := r.value(name).(string)
-	return s
-}
-
-func (r record) whole(name string) *int64 {
-	if n, ok := r.value(name).(int64); ok {
-		return &n
-	}
-	return nil
-}
-
-func (r record) number(name string) *float64 {
-	switch v := r.value(name).(type) {
-	case float64:
-		return &v
-	case int64:
-		f := float64(v)
-		return &f
-	}
-	return nil
 }
 
 // Workload is what a run's passes have in common; nil where they differ or nothing says.
@@ -318,10 +68,10 @@ type Workload struct{ Prefill, Decode, Batch, Images, Crops *int64 }
 
 // WorkloadSize gives it, empty for a run without facts.
 func WorkloadSize(ctx context.Context, w *schema.Warehouse, run string) (Workload, error) {
-	f, err := read(ctx, w, fmt.Sprintf("FROM _workload_size_v1(%s)", schema.Quote(run)))
+	f, err := read(ctx, w, fmt.Sprintf("FROM _workload_size(%s)", schema.Quote(run)))
 	if err != nil || len(f.Rows) == 0 {
 		return Workload{}, err
 	}
-	r := record{f, f.Rows[0]}
-	return Workload{r.whole("prefill_count"), r.whole("decode_count"), r.whole("batch_count"), r.whole("image_count"), r.whole("crop_count")}, nil
+	r := f.Record(f.Rows[0])
+	return Workload{r.Whole("prefill_count"), r.Whole("decode_count"), r.Whole("batch_count"), r.Whole("image_count"), r.Whole("crop_count")}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -48,7 +49,7 @@ func fillKernels(t *testing.T, w *schema.Warehouse, work []madeKernel) {
 		id := slices.Index(names, k.name)
 		if id < 0 {
 			id, names = len(names), append(names, k.name)
-			stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel_name SELECT run_id, %d, '%[2]s', '%[2]s' FROM run", id, k.name))
+			stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel_name SELECT run_id, %[1]d, '%[2]s', '%[2]s', %[1]d FROM run", id, k.name))
 		}
 		at += k.idle
 		rows = append(rows, fmt.Sprintf("(%d, %d, %d)", at, k.duration, id))
@@ -62,7 +63,7 @@ func fillKernels(t *testing.T, w *schema.Warehouse, work []madeKernel) {
 func TestRecurringSteps(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	ask := func(name string) *queries.Frame {
+	ask := func(name string) *frame.Frame {
 		return query(t, w, name, queries.Args{"run": "made", "top": "0"})
 	}
 	var work []madeKernel
@@ -119,7 +120,7 @@ func TestRecurringSteps(t *testing.T) {
 }
 
 // testStepTimes holds the summary to the steps' times.
-func testStepTimes(t *testing.T, f *queries.Frame, times []any) {
+func testStepTimes(t *testing.T, f *frame.Frame, times []any) {
 	t.Helper()
 	var sorted []float64
 	sum := 0.0
@@ -172,7 +173,7 @@ func TestNoSteps(t *testing.T) {
 		}
 		fillKernels(t, w, work)
 		f := query(t, w, "steps", queries.Args{"run": "made"})
-		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "there is none where no kernel") {
+		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "a step is what recurs on the GPU") {
 			t.Errorf("seed %d: %d steps of %v: %q", seed, len(f.Rows), column(f, "name"), f.Notes)
 		}
 	}
@@ -182,14 +183,14 @@ func TestNoSteps(t *testing.T) {
 func TestStepNames(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	exec(t, w, "INSERT INTO run SELECT '"+timelineRun+"', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'")
+	exec(t, w, "INSERT INTO run SELECT '"+timelineRun+"', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'; "+sourceRow(1, "nsys"))
 	id := 0
 	put := func(names ...string) {
 		lineage := ""
 		for _, name := range names {
 			id++
 			lineage = strings.TrimPrefix(fmt.Sprintf("%s, %d", lineage, id), ", ")
-			exec(t, w, fmt.Sprintf("INSERT INTO range_path SELECT run_id, %d, 1, '', '%s', [%s], '' FROM run", id, name, lineage))
+			exec(t, w, fmt.Sprintf("INSERT INTO range_path SELECT run_id, %[1]d, 1, '', '%[2]s', [%[3]s], '' FROM run; INSERT INTO nvtx_range SELECT run_id, 1, %[1]d, NULL, %[1]d, 1, 1, NULL, 'push_pop', '', '%[2]s', NULL, %[1]d, 1 FROM run", id, name, lineage))
 		}
 	}
 	want := map[string]bool{"decode_step[#]": true, "step[#]": true, "step #": true, "Step: #": true, "iteration #/#": true, "ProfilerStep##": true, "LLM@decode_step": true, "train_step": true, "iter_#": true,
@@ -200,7 +201,7 @@ func TestStepNames(t *testing.T) {
 	}
 	put("ProfilerStep##", "eval step #", "generate_step[#]")
 	var got []string
-	for _, r := range rowsOf(t, w, "SELECT name FROM _step_path_v1('made')") {
+	for _, r := range rowsOf(t, w, "SELECT name FROM step") {
 		got = append(got, r[0].(string))
 	}
 	for name, is := range want {
@@ -208,7 +209,7 @@ func TestStepNames(t *testing.T) {
 			t.Errorf("%q is a step: %v, want %v", name, !is, is)
 		}
 	}
-	if slices.Contains(got, "generate_step[#]") || !slices.Contains(got, "eval step #") || len(rowsOf(t, w, "SELECT 1 FROM _step_path_v1('made') WHERE name = 'ProfilerStep##'")) != 1 {
+	if slices.Contains(got, "generate_step[#]") || !slices.Contains(got, "eval step #") || len(rowsOf(t, w, "SELECT 1 FROM step WHERE name = 'ProfilerStep##'")) != 1 {
 		t.Errorf("of nested ones the outermost within a ProfilerStep is taken: %q", got)
 	}
 }
@@ -220,7 +221,7 @@ func TestSlowSteps(t *testing.T) {
 	causes := []string{"kernel", "graph", "copy", "other", "launch-bound", "launch-bound", "synchronising", "cuda-call", "host-bound", "profiler", "queued", "unknown", "between"}
 	stmts := []string{"BEGIN", "INSERT INTO run SELECT '" + timelineRun + "', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys"),
 		"INSERT INTO range_path SELECT run_id, 1, 1, '', 'decode_step[#]', [1], '' FROM run", "INSERT INTO path_stage SELECT run_id, 1, 'decode', 1, NULL, NULL, false FROM run",
-		"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm' FROM run", "INSERT INTO kernel_name SELECT run_id, 2, 'rare', 'rare' FROM run"}
+		"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm', 1 FROM run", "INSERT INTO kernel_name SELECT run_id, 2, 'rare', 'rare', 2 FROM run"}
 	put := func(format string, args ...any) { stmts = append(stmts, fmt.Sprintf(format, args...)) }
 	ran := func(step int, at, duration int64, name int) {
 		put("INSERT INTO kernel (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id, path_id) SELECT run_id, 1, 1, 0, 7, %d, %d, %d, %d, 1 FROM run", at, duration, name, step)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -70,7 +71,7 @@ func TestSteps(t *testing.T) {
 }
 
 // testRawSteps counts the kernels of each step again.
-func testRawSteps(t *testing.T, w *schema.Warehouse, f *queries.Frame) {
+func testRawSteps(t *testing.T, w *schema.Warehouse, f *frame.Frame) {
 	t.Helper()
 	type step struct{ pid, tid, start, end, kernels, first, last int64 }
 	steps := map[int64]*step{}
@@ -99,7 +100,7 @@ func testRawSteps(t *testing.T, w *schema.Warehouse, f *queries.Frame) {
 }
 
 // testStepParts holds that the parts of each step's time add up to it, and gives the times that are known.
-func testStepParts(t *testing.T, f *queries.Frame) (known []int64) {
+func testStepParts(t *testing.T, f *frame.Frame) (known []int64) {
 	t.Helper()
 	for _, r := range f.Rows {
 		if r[f.Index("gpu_span_ns")] == nil {

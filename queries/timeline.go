@@ -3,19 +3,10 @@ package queries
 import (
 	"slices"
 	"strconv"
-)
 
-// Timeline is what a picture of a run's devices over time is drawn from.
-type Timeline struct {
-	Blocks  *Frame // timeline-blocks: work by GPU and kind
-	Passes  *Frame // timeline-passes: passes of stages by GPU
-	Gaps    *Frame // longest-gaps
-	Windows *Frame // timeline-windows: where single kernels are known
-	Kernels *Frame // timeline-kernels: those kernels
-	Ranges  *Frame // timeline-ranges: the longest ranges of threads
-	Clocks  *Frame // clock-offsets; nil for a single source
-	Parts   int64  // equal parts of the time of the capture: what begins in the same one is drawn as one
-}
+	"prof/queries/frame"
+	"prof/queries/judge"
+)
 
 // The detail of a timeline: a part is about a quarter of a pixel of most screens, so that a picture can be enlarged a few times. Of more
 // GPUs the parts are longer, so that the page stays small.
@@ -35,7 +26,7 @@ type timelineAsked struct {
 }
 
 // timelineRequests are the questions for the timeline of a run, which must have its devices and sources.
-func (r *Report) timelineRequests(run string) timelineAsked {
+func (r asked) timelineRequests(run string) timelineAsked {
 	t := timelineAsked{parts: max(leastParts, timelineParts*fullDetail/int64(max(fullDetail, len(r.Frames["devices"].Rows))))}
 	parts := strconv.FormatInt(t.parts, 10)
 	t.requests = []Question{
@@ -53,17 +44,17 @@ func (r *Report) timelineRequests(run string) timelineAsked {
 }
 
 // of makes the timeline from the answers by query.
-func (t timelineAsked) of(frames map[string]*Frame) *Timeline {
-	out := &Timeline{Parts: t.parts, Blocks: frames["timeline-blocks"], Passes: frames["timeline-passes"], Gaps: frames["longest-gaps"],
+func (t timelineAsked) of(frames map[string]*frame.Frame) *judge.Timeline {
+	out := &judge.Timeline{Parts: t.parts, Blocks: frames["timeline-blocks"], Passes: frames["timeline-passes"], Gaps: frames["longest-gaps"],
 		Windows: frames["timeline-windows"], Kernels: frames["timeline-kernels"], Ranges: frames["timeline-ranges"]}
-	if !out.Blocks.isConstant("source_id") {
+	if !isConstant(out.Blocks, "source_id") {
 		out.Clocks = frames["clock-offsets"]
 	}
 	return out
 }
 
 // isConstant says whether a column has no two values.
-func (f *Frame) isConstant(column string) bool {
+func isConstant(f *frame.Frame, column string) bool {
 	at := f.Index(column)
 	return !slices.ContainsFunc(f.Rows, func(r []any) bool { return r[at] != f.Rows[0][at] })
 }

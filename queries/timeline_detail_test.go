@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -195,7 +196,7 @@ func fillPasses(t *testing.T, w *schema.Warehouse, source int, kind string, deco
 		stmts = append(stmts, "INSERT INTO run SELECT '"+timelineRun+"', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'",
 			"INSERT INTO range_path SELECT run_id, 1, 1, '', 'decode', [1], '' FROM run", "INSERT INTO path_stage SELECT run_id, 1, 'decode', 1, NULL, NULL, false FROM run",
 			"INSERT INTO range_path SELECT run_id, 2, 1, '', 'warmup decode', [2], '' FROM run", "INSERT INTO path_stage SELECT run_id, 2, 'decode', 2, NULL, NULL, true FROM run",
-			"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm' FROM run")
+			"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm', 1 FROM run")
 	}
 	stmts = append(stmts, sourceRow(source, kind))
 	put := func(format string, args ...any) { stmts = append(stmts, fmt.Sprintf(format, args...)) }
@@ -207,6 +208,8 @@ func fillPasses(t *testing.T, w *schema.Warehouse, source int, kind string, deco
 		put("INSERT INTO kernel (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, path_id) SELECT run_id, %d, 1, %d, 7, %d + 10 * i, 5, 1, %d FROM run, range(%d) x(i)", source, p[0], p[1], path, p[2])
 	}
 	put("INSERT INTO memop (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, operation, size_bytes) SELECT run_id, %d, 1, 2, 7, 9000, 3, 'memset', i FROM run, range(6) x(i)", source) // all at once
+	put(`INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(start_ns + duration_ns), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM (
+		SELECT run_id, source_id, device_id, start_ns, duration_ns FROM kernel UNION ALL SELECT run_id, source_id, device_id, start_ns, duration_ns FROM memop) WHERE source_id = %d GROUP BY ALL`, source)
 	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }
 
@@ -246,7 +249,7 @@ func TestTimelineMade(t *testing.T) {
 	if got, want := fmt.Sprint(rows(t, w, `SELECT DISTINCT stage FROM timeline_kernels('made', top := 18)`)), "[[(none)]]"; got != want {
 		t.Errorf("stages are %s, want %s", got, want)
 	}
-	if _, err := queries.Raw(t.Context(), w, "FROM timeline_windows('made', top := -1)"); err == nil || !strings.Contains(err.Error(), "--top is 0 or more") {
+	if _, err := raw(t, w, "FROM timeline_windows('made', top := -1)"); err == nil || !strings.Contains(err.Error(), "--top is 0 or more") {
 		t.Errorf("a negative top: %v", err)
 	}
 }
@@ -282,14 +285,14 @@ func TestTimelineRanges(t *testing.T) {
 			}
 			testDepths(t, f)
 		}
-		for _, bad := range rowsOf(t, w, "SELECT a.range_id FROM timeline_ranges('%[1]s', top := 0) a JOIN nvtx_range n ON n.run_id = _run_id_v1('%[1]s') AND n.range_id = a.range_id LEFT JOIN timeline_ranges('%[1]s', top := 0) b ON b.range_id = n.parent_range_id WHERE n.parent_range_id IS NULL AND a.depth <> 0 OR a.depth <> b.depth + 1", run) {
+		for _, bad := range rowsOf(t, w, "SELECT a.range_id FROM timeline_ranges('%[1]s', top := 0) a JOIN nvtx_range n ON n.run_id = _run_id('%[1]s') AND n.range_id = a.range_id LEFT JOIN timeline_ranges('%[1]s', top := 0) b ON b.range_id = n.parent_range_id WHERE n.parent_range_id IS NULL AND a.depth <> 0 OR a.depth <> b.depth + 1", run) {
 			t.Errorf("%s: range %v is not one deeper than the one around it", run, bad)
 		}
 	}
 }
 
 // testDepths holds that ranges of one thread and depth follow each other.
-func testDepths(t *testing.T, f *queries.Frame) {
+func testDepths(t *testing.T, f *frame.Frame) {
 	t.Helper()
 	until := map[string]int64{}
 	for _, r := range f.Rows {
@@ -328,7 +331,7 @@ func TestTimelineRangesMade(t *testing.T) {
 	}
 	f := query(t, w, "timeline-ranges", queries.Args{"run": "made"})
 	testDepths(t, f)
-	if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "1 ranges never ended") }) {
+	if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "1 range never ended") }) {
 		t.Errorf("notes %q", f.Notes)
 	}
 	if got, want := fmt.Sprint(rows(t, w, "SELECT name, range_count FROM timeline_ranges('made', source := 'torch')")), "[[r7 1]]"; got != want {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -27,7 +28,7 @@ type worked struct{ start, end int64 }
 // laneWork gives the work of each lane of each GPU in the order of its start, read without the queries under test.
 func laneWork(t *testing.T, w *schema.Warehouse, run string) map[string][]worked {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT * FROM (
+	f, err := raw(t, w, fmt.Sprintf(`SELECT * FROM (
 		SELECT k.device_id, CASE WHEN c.role = 'collective' THEN 'collective' ELSE 'kernel' END AS lane, k.start_ns, k.start_ns + k.duration_ns AS end_ns
 		FROM kernel k JOIN run r ON r.run_id = k.run_id LEFT JOIN kernel_class c ON c.run_id = k.run_id AND c.kernel_name_id = k.kernel_name_id WHERE r.name = '%[1]s'
 		UNION ALL SELECT m.device_id, 'copy', m.start_ns, m.start_ns + m.duration_ns FROM memop m JOIN run r ON r.run_id = m.run_id WHERE r.name = '%[1]s'
@@ -91,7 +92,7 @@ func TestTimelineBlocks(t *testing.T) {
 	}
 }
 
-func checkLane(t *testing.T, what string, f *queries.Frame, blocks [][]any, spans []worked, part int64) {
+func checkLane(t *testing.T, what string, f *frame.Frame, blocks [][]any, spans []worked, part int64) {
 	t.Helper()
 	var busy, works, until int64
 	var pauses []worked // between work of the lane, as long as a part
@@ -141,12 +142,12 @@ func TestTimelinePasses(t *testing.T) {
 func TestReportTimeline(t *testing.T) {
 	t.Parallel()
 	w := drawn(t)
-	r, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: "nccl2", Name: "nccl2"}, queries.ReportOptions{Page: true})
+	r, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: "nccl2", Name: "nccl2"}, queries.ReportOptions{Page: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tl := r.Timeline
-	if tl.Parts != 4000 || tl.Blocks.SQL != "FROM timeline_blocks_v1('nccl2', blocks := 4000)" || len(tl.Gaps.Rows) != 200 || len(tl.Passes.Rows) == 0 {
+	if tl.Parts != 4000 || tl.Blocks.SQL != "FROM timeline_blocks_v1('"+runID(t, w, "nccl2")+"', blocks := 4000)" || len(tl.Gaps.Rows) != 200 || len(tl.Passes.Rows) == 0 {
 		t.Errorf("%d parts, %s, %d gaps, %d passes", tl.Parts, tl.Blocks.SQL, len(tl.Gaps.Rows), len(tl.Passes.Rows))
 	}
 	if devices := column(tl.Blocks, "device"); !slices.Contains(devices, any(int64(0))) || !slices.Contains(devices, any(int64(1))) {

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
-	"prof/queries/trend"
+	"prof/queries/judge/trend"
 	"prof/schema"
 )
 
@@ -56,6 +57,7 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 		add("INSERT INTO source (run_id, source_id, kind, form, path, tool_version, size_bytes, sha256, row_count, status) VALUES ('%[1]s', 1, 'nsys', 'sqlite', 'p', '2026.1', 1, '%[1]s', 1, 'ok')", id)
 		add("INSERT INTO device (run_id, source_id, device_id, name) VALUES ('%s', 1, 0, '%s')", id, r.gpu)
 		add("INSERT INTO source_fact VALUES ('%s', 1, 'driver.version', '%s')", id, r.driver)
+		add("INSERT INTO run_trait (run_id, gpu, driver) VALUES ('%s', '%s', '%s')", id, r.gpu, r.driver)
 		add("INSERT INTO run_condition VALUES ('%[1]s', 'driver', '%[2]s', 'clouds', 1), ('%[1]s', 'GPU', '%[3]s', 'decides', 1)", id, r.driver, r.gpu)
 		if r.key != "" {
 			add("INSERT INTO run_condition VALUES ('%s', 'commit', '%s', 'tells', 1)", id, r.commit)
@@ -74,7 +76,7 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 				}
 				if ns > 0 {
 					sum += ns
-					work = append(work, fmt.Sprintf("('%s', 1, %d, 1, 0, 'kernel', %d, NULL, 1, 1, 1, 1, 1, 1, 2, %d, 1, 1, 0)", id, rangeID, n, ns))
+					work = append(work, fmt.Sprintf("('%s', 1, true, %d, 1, 0, 'kernel', %d, NULL, 1, 1, 1, 1, 1, 1, 2, %d, 1, 1, 0)", id, rangeID, n, ns))
 				}
 			}
 			span := fmt.Sprint(sum + noisy(r.idle))
@@ -85,7 +87,7 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 			if stage == "decode" {
 				prompt, decoded = "NULL", fmt.Sprint(tokens)
 			}
-			add("INSERT INTO stage_pass VALUES ('%s', 1, %d, '%s', %d, 1, 1, %t, %d, %s, %s, 1, NULL, %d, %s, %d, %d, 6)", id, rangeID, stage, rangeID, warm, rangeID*1000, prompt, decoded, sum*2, span, sum, sum)
+			add("INSERT INTO stage_pass (run_id, source_id, is_counted, range_id, stage, pass_id, repeat_id, pid, is_warmup, start_ns, prompt_token_count, decode_token_count, sequence_count, cpu_ns, gpu_span_ns, gpu_busy_ns, gpu_sum_ns, kernel_count) VALUES ('%s', 1, true, %d, '%s', %d, 1, 1, %t, %d, %s, %s, 1, %d, %s, %d, %d, 6)", id, rangeID, stage, rangeID, warm, rangeID*1000, prompt, decoded, sum*2, span, sum, sum)
 			if len(work) > 0 {
 				add("INSERT INTO work_sum VALUES %s", strings.Join(work, ", "))
 			}
@@ -96,11 +98,48 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 			pass(3+n, "decode", false, r.tokens)
 		}
 		for n, name := range []string{"attention", "gemm", "norm"} {
-			add("INSERT INTO kernel_name VALUES ('%[1]s', %[2]d, '%[3]s', '%[3]s')", id, n, name)
+			add("INSERT INTO kernel_name VALUES ('%[1]s', %[2]d, '%[3]s', '%[3]s', %[2]d)", id, n, name)
 			add("INSERT INTO kernel_class VALUES ('%s', %d, '%s family', NULL, NULL, NULL, NULL)", id, n, name)
 		}
 	}
-	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	stored(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	for i := range runs {
+		if err := (derive.Facts{Only: []string{"run_trait"}}).Derive(t.Context(), w.DB, fmt.Sprintf("01890000-0000-7000-8000-%012d", i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// stored writes facts that follow from nothing, and stay as they are.
+func stored(t *testing.T, w *schema.Warehouse, stmt string) {
+	t.Helper()
+	if _, err := w.DB.Exec(stmt); err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+}
+
+// only derives some facts of every run from the others as they are stored.
+func only(t *testing.T, w *schema.Warehouse, names ...string) {
+	t.Helper()
+	runs, err := w.Runs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		stored(t, w, "DELETE FROM "+name)
+	}
+	for _, run := range runs {
+		tx, err := w.DB.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (derive.Facts{Only: names}).Derive(t.Context(), tx, run.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func trendOf(t *testing.T, w *schema.Warehouse, o trend.Options) *trend.Result {
@@ -108,7 +147,7 @@ func trendOf(t *testing.T, w *schema.Warehouse, o trend.Options) *trend.Result {
 	if o.Kernels == 0 {
 		o.Kernels = trend.DefaultKernels
 	}
-	r, err := trend.New(t.Context(), w, o)
+	r, err := trend.New(t.Context(), asker(t, w), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +332,7 @@ func TestTrendSeries(t *testing.T) {
 		{trend.Options{Workload: "zzzz"}, `begins with "zzzz"`},
 		{trend.Options{Tags: []string{"kind=odd"}}, "with the tag kind=odd"},
 	} {
-		key, list, err := trend.Runs(t.Context(), w, c.o)
+		key, list, err := queries.WorkloadRuns(t.Context(), w, c.o.Workload, c.o.Tags)
 		got := fmt.Sprintf("%s %d", key, len(list))
 		if err != nil {
 			got = err.Error()
@@ -302,7 +341,7 @@ func TestTrendSeries(t *testing.T) {
 			t.Errorf("%+v: %s; want %s", c.o, got, c.want)
 		}
 	}
-	if _, err := trend.New(t.Context(), w, trend.Options{Metric: "speed"}); !errors.Is(err, queries.ErrBadArgument) {
+	if _, err := trend.New(t.Context(), asker(t, w), trend.Options{Metric: "speed"}); !errors.Is(err, queries.ErrBadArgument) {
 		t.Errorf("a metric that is none: %v", err)
 	}
 }
@@ -312,15 +351,19 @@ func TestTrendRows(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	fillTrend(t, w, trendRuns(3, nil))
-	exec(t, w, `INSERT INTO stage_figure SELECT run_id, 'decode', 'mfu_ratio', 0.25 FROM run WHERE name = 'run-01';
+	stored(t, w, `INSERT INTO stage_figure SELECT run_id, 'decode', 'GPU', 'bf16', 1e9, 25e13, 1e12, 3e14, NULL FROM run WHERE name = 'run-01';
+		INSERT INTO device_peak SELECT 'user', 'GPU', unnest(['tensor_bf16', 'dram']), '', unnest([1e15, NULL]), unnest([NULL, 4e12]), '', '', DATE '2026-01-31';
 		INSERT INTO run SELECT * REPLACE ('whole' AS name, '01890000-0000-7000-8000-00000000000a'::UUID AS run_id) FROM run WHERE name = 'run-02';
 		INSERT INTO capture SELECT * REPLACE ('01890000-0000-7000-8000-00000000000a'::UUID AS run_id) FROM capture LIMIT 1;
 		INSERT INTO work_sum SELECT * REPLACE ('01890000-0000-7000-8000-00000000000a'::UUID AS run_id, 0 AS range_id, 2 AS sum_ns) FROM work_sum WHERE range_id = 1 LIMIT 2;
 		INSERT INTO device_time SELECT '01890000-0000-7000-8000-00000000000a', 1, 0, NULL, 100, 150, 4, 0, 0, 0, 46, 0, 0, 0, 0, 0, 0, 0, 1;
-		UPDATE stage_pass SET cpu_ns = range_id * 10 WHERE stage = 'decode'`)
+		UPDATE stage_pass SET cpu_ns = range_id * 10, prompt_token_count = 0 WHERE stage = 'decode'`)
 	for stmt, want := range map[string]string{
-		"SELECT run, value, mean, std, passes, commit, driver, gpu, tool, decode_token_count FROM trend(stage := 'decode', metric := 'cpu_ns') WHERE run = 'run-00'":                                        "[run-00 40 40 10 3 commit-00 570.1 NVIDIA H200 nsys 16]",
-		"SELECT list(run || ' ' || coalesce(value::VARCHAR, '-') || ' ' || passes) FROM trend(stage := 'decode', metric := 'mfu_ratio')":                                                                    "[[\"run-00 - 0\",\"run-01 0.25 3\",\"run-02 - 0\"]]",
+		"SELECT run, value, mean, std, passes, commit, driver, gpu, tool, decode_token_count FROM trend(stage := 'decode', metric := 'cpu_ns') WHERE run = 'run-00'": "[run-00 40 40 10 3 commit-00 570.1 NVIDIA H200 nsys 16]",
+		"SELECT list(run || ' ' || coalesce(value::VARCHAR, '-') || ' ' || passes) FROM trend(stage := 'decode', metric := 'mfu_ratio')":                             "[[\"run-00 - 0\",\"run-01 0.25 3\",\"run-02 - 0\"]]",
+		"SELECT value FROM trend(stage := 'decode', metric := 'mbu_ratio') WHERE run = 'run-01'":                                                                     "[0.25]",
+		`SELECT value = (SELECT sum(prompt_token_count + decode_token_count) / (sum(gpu_span_ns) / 1e9) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup)
+			FROM trend(stage := 'decode', metric := 'tokens_per_s') t WHERE run = 'run-01'`: "[true]",
 		"SELECT count(*), bool_and(t.value = (SELECT median(p.gpu_span_ns) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup)) FROM trend() t WHERE t.stage <> '(run)'": "[6 true]",
 		"SELECT run, value, passes FROM trend(stage := '(run)')": "[whole 50 1]",
 		// Kernels add up to the mean sum of passes, and with idle time to the mean span.
@@ -332,6 +375,13 @@ func TestTrendRows(t *testing.T) {
 	} {
 		if got := rows(t, w, stmt); len(got) != 1 || got[0] != want {
 			t.Errorf("%s gives %s, want %s", stmt, got, want)
+		}
+	}
+	// Utilisation is by the peaks of today; a pass above the peak is an error in what was given.
+	for peak, want := range map[string]string{"5e14": "[0.5]", "2e14": "[<nil>]"} {
+		stored(t, w, "UPDATE device_peak SET flop_per_s = "+peak+" WHERE device = 'GPU' AND resource = 'tensor_bf16'")
+		if got := rows(t, w, "SELECT value FROM trend(stage := 'decode', metric := 'mfu_ratio') WHERE run = 'run-01'"); len(got) != 1 || got[0] != want {
+			t.Errorf("with a peak of %s: %s, want %s", peak, got, want)
 		}
 	}
 }

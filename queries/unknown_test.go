@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // TestUnknownShapes holds that kernels whose grid, block or context, copies whose size, and waits whose context a capture does not
@@ -13,9 +14,9 @@ func TestUnknownShapes(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "r", append(profiled[:2:2], "../testdata/nsys/nccl2/nccl2.sqlite.gz")...)
-	ask := func(name string) *queries.Frame { return query(t, w, name, queries.Args{"run": "r"}) }
+	ask := func(name string) *frame.Frame { return query(t, w, name, queries.Args{"run": "r"}) }
 	names := []string{"top-kernels", "kernel-grids", "launches", "stage-kernels", "range-kernels", "memops", "streams", "syncs", "devices", "bottlenecks", "ncu-matches"}
-	before := map[string]*queries.Frame{}
+	before := map[string]*frame.Frame{}
 	for _, name := range names {
 		before[name] = ask(name)
 	}
@@ -23,7 +24,7 @@ func TestUnknownShapes(t *testing.T) {
 		WHERE kernel_name_id IN (SELECT kernel_name_id FROM kernel_name WHERE name LIKE 'tiled_matmul%')`)
 	exec(t, w, `UPDATE memop SET size_bytes = NULL, context_id = NULL WHERE source_id = 1 OR operation LIKE '%Device-to-Device'`)
 	exec(t, w, `UPDATE sync SET context_id = NULL`)
-	after := map[string]*queries.Frame{}
+	after := map[string]*frame.Frame{}
 	for _, name := range names {
 		after[name] = ask(name)
 	}

@@ -1,10 +1,13 @@
 package queries
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
+	"prof/internal/suggest"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -22,10 +25,13 @@ const (
 	equals   pick = iota // one of the values
 	contains             // every value that contains it
 	fits                 // every value that fits one of its globs
+	near                 // likewise of more names than can be listed
 )
 
 // countedPaths are the paths of the ranges that the counted sources and the profiled launches lie in.
 const countedPaths = "(SELECT path_id FROM nvtx_range WHERE run_id = %[1]s AND source_id IN %[2]s UNION SELECT unnest(p.lineage) FROM ncu_launch l JOIN range_path p USING (run_id, path_id) WHERE l.run_id = %[1]s)"
+
+const operatorNames = "(SELECT name AS x FROM op_name WHERE run_id = %[1]s UNION SELECT name FROM op_average WHERE run_id = %[1]s AND kind = 'cpu')"
 
 // choices lists the arguments that pick rows. Of those that pick by a part of a name, what there is cannot be told from what was
 // picked without asking, so that nothing picked is enough of a reason to list them.
@@ -43,28 +49,33 @@ var choices = []choice{
 	{"severity", "severities", "(SELECT DISTINCT severity AS x FROM diagnostic WHERE run_id = %[1]s)", equals},
 	{"findings", "findings of the severities", "(SELECT DISTINCT severity AS x FROM ncu_rule WHERE run_id = %[1]s UNION SELECT '(all)')", equals},
 	{"pass", "passes", "(SELECT DISTINCT name AS x FROM capture_pass WHERE run_id = %[1]s)", equals},
-	{"launch", "profiled launches", "(SELECT concat(min(launch_id), ' to ', max(launch_id)) AS x FROM ncu_launch WHERE run_id = %[1]s HAVING count(*) > 0)", contains},
+	{"launch", "profiled launches", "(SELECT concat(_id_number(min(launch_id)) - 1, ' to ', _id_number(max(launch_id)) - 1) AS x FROM ncu_launch WHERE run_id = %[1]s HAVING count(*) > 0)", contains},
 	{"section", "sections", "(SELECT DISTINCT section AS x FROM ncu_section WHERE run_id = %[1]s)", contains},
 	{"kernel", "profiled kernels", "(SELECT DISTINCT k.short_name AS x FROM ncu_launch l JOIN kernel_name k USING (run_id, kernel_name_id) WHERE l.run_id = %[1]s)", contains},
+	{"operator", "operators", operatorNames, near},
+	{"root", "operators", operatorNames, near},
 	{"metric", "metrics, among others,", "(SELECT DISTINCT m.name AS x FROM ncu_metric_name m WHERE m.run_id = %[1]s AND (m.name LIKE '%%\\_\\_throughput.avg.pct%%' ESCAPE '\\' OR m.name IN ('gpu__time_duration.sum', 'dram__bytes_read.sum', 'dram__bytes_write.sum', 'sm__warps_active.avg.pct_of_peak_sustained_active')))", fits},
 }
 
-// unmatched says of each argument that picks rows what it could have picked, when it picked none; without such an argument, that
-// the run has no timeline.
-func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]string, error) {
+// unmatched says of each argument that picks rows what it could have picked, when it picked none.
+func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]frame.Caveat, error) {
 	counts := counts(q)
 	counted, err := counted(counts, args)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	var out []frame.Caveat
 	for _, c := range choices {
 		value, given := args[c.param]
-		if !given || c.param == "source" && counts == operators { // the note operator says it
+		if !given || c.param == "source" && counts == operators { // the topic operators says it
 			continue
 		}
-		from := fmt.Sprintf(c.from, "_run_id_v1("+schema.Quote(args["run"])+")", counted)
-		f, err := read(ctx, w, "SELECT x FROM "+from+" ORDER BY x = '(none)', x")
+		from := fmt.Sprintf(c.from, "_run_id("+schema.Quote(args["run"])+")", counted)
+		stmt := "SELECT x FROM " + from + " ORDER BY x = '(none)', x"
+		if c.how == near {
+			stmt = fmt.Sprintf("SELECT x FROM %[1]s WHERE NOT EXISTS (SELECT 1 FROM %[1]s y WHERE _fits(y.x, %[2]s)) ORDER BY NOT contains(lower(x), trim(lower(%[2]s), '* ')), jaro_winkler_similarity(lower(x), lower(%[2]s)) DESC, x LIMIT 8", from, schema.Quote(value))
+		}
+		f, err := read(ctx, w, stmt)
 		if err != nil {
 			return nil, err
 		}
@@ -75,17 +86,15 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 		if len(names) == 0 || c.how == equals && slices.Contains(names, value) {
 			continue
 		}
-		hint := ""
-		if c.how == fits {
-			hint = "; a name is matched whole, * stands for any text"
-		}
-		out = append(out, fmt.Sprintf("nothing has --%s %s; the run has the %s %s%s", FlagName(c.param), value, c.what, schema.List(names, 12), hint))
+		kind := map[pick]string{fits: "no-name-fits", near: "no-operator-fits"}[c.how]
+		out = append(out, frame.Caveat{Topic: "argument", Kind: cmp.Or(kind, "nothing-picked"), Subject: FlagName(c.param) + " " + value, Object: suggest.List(names, 12), Detail: c.what})
 	}
-	if counts == operators || slices.Contains(q.Notes, "ncu") || slices.Contains(q.Notes, "region") || slices.Contains(q.Notes, "capture") || len(out) > 0 { // they need no timeline
-		return out, nil
-	}
-	none, err := Notes(ctx, w, args, "timeline")
-	return append(out, none...), err
+	return out, nil
+}
+
+// needsNoTimeline says whether rows may come from elsewhere, so that no timeline is no reason why there are none.
+func (q Query) needsNoTimeline() bool {
+	return counts(q) == operators || slices.ContainsFunc(q.Notes, func(topic string) bool { return topic == "ncu" || topic == "region" || topic == "capture" })
 }
 
 // counts names the relation of the sources that a query counts: of operators where it chooses among them.
@@ -97,13 +106,24 @@ func counts(q Query) string {
 	return timelines
 }
 
+// capturesOf are the kinds of captures that a query chooses among; nil where it does not.
+func capturesOf(q Query) []string {
+	switch {
+	case !slices.ContainsFunc(q.Params, func(p Param) bool { return p.Name == "source" }):
+		return nil
+	case counts(q) == operators:
+		return []string{"torch", "nsys", "key_averages"}
+	}
+	return []string{"nsys", "torch"}
+}
+
 // counted is the SQL of the sources that a query with these arguments counts.
 func counted(relation string, args Args) (string, error) {
 	all, err := All()
 	if err != nil {
 		return "", err
 	}
-	q, found := newest(all, relation)
+	q, found := named(all, relation)
 	if !found {
 		return "", fmt.Errorf("%w: %s", ErrUnknownQuery, relation)
 	}

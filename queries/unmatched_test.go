@@ -66,7 +66,7 @@ func TestSourceArgument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noted := queries.NewAsker(w)
+	noted := asker(t, w)
 	for _, q := range all {
 		if !takesSource(q) {
 			continue

@@ -15,6 +15,7 @@ import (
 	ingestload "prof/ingest/load"
 	"prof/ingest/workload"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -34,7 +35,7 @@ func loadFacts(t *testing.T, w *schema.Warehouse, o ingest.Options, paths ...str
 
 // use is one row of mfu.
 type use struct {
-	f   *queries.Frame
+	f   *frame.Frame
 	row []any
 }
 
@@ -53,13 +54,13 @@ func (u use) number(t *testing.T, column string) float64 {
 }
 
 // utilisation asks mfu and gives its rows by stage.
-func utilisation(t *testing.T, w *schema.Warehouse, args queries.Args) (map[string]use, *queries.Frame) {
+func utilisation(t *testing.T, w *schema.Warehouse, args queries.Args) (map[string]use, *frame.Frame) {
 	t.Helper()
 	q, err := queries.Find("mfu")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := queries.Run(t.Context(), w, q, args)
+	f, err := runQuery(t, w, q, args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,9 +145,7 @@ func TestUtilisationUnknown(t *testing.T) {
 	loadFacts(t, w, ingest.Options{Name: "bare"}, "../testdata/nsys/kernels/kernels.sqlite.gz")
 	change := func(stmts ...string) {
 		for _, s := range stmts {
-			if _, err := w.DB.ExecContext(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			exec(t, w, s)
 		}
 	}
 	for _, c := range []struct {
@@ -158,7 +157,7 @@ func TestUtilisationUnknown(t *testing.T) {
 		note   string
 	}{
 		{"no model", nil, nil, queries.Args{"run": "bare"}, []string{"flop", "mfu_ratio", "mbu_ratio"}, "the run has no model"},
-		{"precision without a peak", nil, nil, queries.Args{"run": "llama", "compute": "fp4"}, []string{"peak_flop_per_s", "mfu_ratio"}, "device_peak has no dense peak of NVIDIA H200 for fp4"},
+		{"precision without a peak", nil, nil, queries.Args{"run": "llama", "compute": "fp4"}, []string{"peak_flop_per_s", "mfu_ratio"}, "device_peak has no dense fp4 peak for NVIDIA H200"},
 		{"unknown device", []string{"UPDATE device SET name = 'NVIDIA H201'"}, []string{"UPDATE device SET name = 'NVIDIA H200'"}, queries.Args{"run": "llama"},
 			[]string{"peak_flop_per_s", "mfu_ratio", "mbu_ratio"}, "NVIDIA H201 is not in device_peak"},
 		{"nameless device", []string{"UPDATE device SET name = NULL"}, []string{"UPDATE device SET name = 'NVIDIA H200'"}, queries.Args{"run": "llama"},
@@ -226,7 +225,7 @@ func TestUtilisationOptions(t *testing.T) {
 	q, _ := queries.Find("mfu")
 	for _, bad := range []queries.Args{{"peak": "989"}, {"bandwidth": "4800"}, {"compute": "fp5"}, {"convention": "half"}, {"mla": "x"}, {"head": "x"}, {"time_basis": "wall"}, {"dtype": "q4"}} {
 		bad["run"] = "llama"
-		if _, err := queries.Run(t.Context(), w, q, bad); !errors.Is(err, queries.ErrBadArgument) {
+		if _, err := runQuery(t, w, q, bad); !errors.Is(err, queries.ErrBadArgument) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
@@ -245,13 +244,13 @@ func TestVisionUtilisation(t *testing.T) {
 		{workload.Pass{Images: count(0)}, int64(0), ""},
 		{workload.Pass{Images: count(2), Crops: count(3)}, 2 * (int64(1139967033344) + 3*388149837824), ""},
 		{workload.Pass{Images: count(2)}, nil, "how many crops the images have"},
-		{workload.Pass{}, nil, "how many images the prompts have is not known"},
+		{workload.Pass{}, nil, "how many images the prompts have is unknown"},
 	} {
 		c.pass.Prefill, c.pass.Decode = count(681), count(16)
 		run := fmt.Sprintf("r%d", i)
 		loadFacts(t, w, ingest.Options{Name: run, Models: []string{"../testdata/model/deepseek-ocr.config.json"}, Pass: workload.Uniform(c.pass, nil)}, visionCapture(t, i))
 		got, f := utilisation(t, w, queries.Args{"run": run})
-		prefill, vision := got["prefill"].row[f.Index("flop")], rows(t, w, fmt.Sprintf("SELECT DISTINCT vision_flop FROM _pass_work_v1('%s') WHERE stage = 'prefill'", run))
+		prefill, vision := got["prefill"].row[f.Index("flop")], rows(t, w, fmt.Sprintf("SELECT DISTINCT base_flop FROM pass_cost WHERE run_id = _run_id('%s') AND stage = 'vision'", run))
 		if want := fmt.Sprintf("[[%v]]", c.vision); fmt.Sprint(vision) != want && !(c.vision == nil && fmt.Sprint(vision) == "[[<nil>]]") {
 			t.Errorf("%s: vision %v, want %v", run, vision, want)
 		}
@@ -310,8 +309,8 @@ func TestUtilisationDoubts(t *testing.T) {
 	near("the precision as an option", v, one)
 	exec(t, w, "UPDATE model SET dtype = 'bf16'")
 	busy, _ := ratio(queries.Args{"time_basis": "gpu_busy"})
-	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device WHERE range_id = (SELECT max(p.range_id) FROM _stage_pass_v1('llama') p WHERE p.stage = 'decode')")
-	unknown("one GPU of those that one pass used", "what part of their operations is that of one is not known", queries.Args{"device": "0"})
+	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device WHERE range_id = (SELECT max(p.range_id) FROM _stage_pass(_run_id('llama')) p WHERE p.stage = 'decode')")
+	unknown("one GPU of those that one pass used", "what part of their operations one GPU did is unknown", queries.Args{"device": "0"})
 	exec(t, w, "DELETE FROM range_device WHERE device_id = 1")
 	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device")
 	exec(t, w, "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device")
@@ -319,7 +318,7 @@ func TestUtilisationDoubts(t *testing.T) {
 	near("two GPUs over the same span", v, one/2)
 	v, _ = ratio(queries.Args{"time_basis": "gpu_busy"})
 	near("two GPUs, both busy", v, busy/2)
-	unknown("one GPU of two", "what part of their operations is that of one is not known", queries.Args{"device": "1"})
+	unknown("one GPU of two", "what part of their operations one GPU did is unknown", queries.Args{"device": "1"})
 	exec(t, w, "DELETE FROM range_device WHERE device_id = 1")
 	exec(t, w, "UPDATE path_stage SET note = 'vision', note_path_id = path_id, stage = NULL, stage_path_id = NULL WHERE path_id IN (SELECT p.path_id FROM range_path p WHERE p.name LIKE 'repeat%' AND p.depth = 1)")
 	exec(t, w, "UPDATE model_layer SET part = 'vit', view = 'image', scope = 'position', position_count = 1 WHERE scope = 'logit'")
@@ -339,7 +338,7 @@ func TestKernelPrecision(t *testing.T) {
 	t.Parallel()
 	w := llama(t)
 	precision := func() string {
-		return fmt.Sprint(rows(t, w, "SELECT precision, origin FROM _run_precision_v1('llama')"))
+		return fmt.Sprint(rows(t, w, "SELECT precision, origin FROM _run_precision(_run_id('llama'))"))
 	}
 	if got := precision(); got != "[[bf16 kernels]]" { // a product of the rotary table is in single precision
 		t.Error(got)

@@ -7,19 +7,12 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	ingestload "prof/ingest/load"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
-
-func definitions(t testing.TB) []schema.Definition {
-	t.Helper()
-	defs, err := queries.Definitions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return defs
-}
 
 // newWarehouse opens an empty warehouse in a folder of the test's own.
 func newWarehouse(t testing.TB) *schema.Warehouse {
@@ -87,7 +80,7 @@ func open(t testing.TB, file []byte) *schema.Warehouse {
 			t.Fatal(err)
 		}
 	}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: definitions(t)})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,13 +104,14 @@ func load(t testing.TB, w *schema.Warehouse, run string, paths ...string) *inges
 	return res
 }
 
-func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *queries.Frame {
+func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
 	t.Helper()
+	derived(t, w)
 	q, err := queries.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := queries.Run(t.Context(), w, q, args)
+	f, err := runQuery(t, w, q, args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +119,7 @@ func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *q
 }
 
 // queryNoted is query on a warehouse that does not change.
-func queryNoted(t testing.TB, noted *queries.Asker, name string, args queries.Args) *queries.Frame {
+func queryNoted(t testing.TB, noted *queries.Asker, name string, args queries.Args) *frame.Frame {
 	t.Helper()
 	q, err := queries.Find(name)
 	if err != nil {
@@ -136,4 +130,23 @@ func queryNoted(t testing.TB, noted *queries.Asker, name string, args queries.Ar
 		t.Fatal(err)
 	}
 	return f
+}
+
+// raw, runQuery and asker are those of queries over facts that are current.
+func raw(t testing.TB, w *schema.Warehouse, stmt string) (*frame.Frame, error) {
+	t.Helper()
+	derived(t, w)
+	return queries.Raw(t.Context(), w, stmt)
+}
+
+func runQuery(t testing.TB, w *schema.Warehouse, q queries.Query, args queries.Args) (*frame.Frame, error) {
+	t.Helper()
+	derived(t, w)
+	return queries.Run(t.Context(), w, q, args)
+}
+
+func asker(t testing.TB, w *schema.Warehouse) *queries.Asker {
+	t.Helper()
+	derived(t, w)
+	return queries.NewAsker(w)
 }

@@ -91,7 +91,7 @@ func TestTouchedExperts(t *testing.T) {
 			}
 			touched += len(seen)
 		}
-		got := rowsOf(t, w, "SELECT _distinct_copies_v1(%d, %d, %d)::DOUBLE", c.experts, c.active, c.tokens)[0][0]
+		got := rowsOf(t, w, "SELECT _distinct_copies(%d, %d, %d)::DOUBLE", c.experts, c.active, c.tokens)[0][0]
 		same(t, fmt.Sprintf("experts of %d that %d tokens of %d touch", c.experts, c.tokens, c.active), got, float64(touched)/trials, 0.02)
 		switch {
 		case c.tokens == 1:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -102,8 +103,8 @@ func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 // before them of a decode, ? where nothing is said.
 func matched(t *testing.T, w *schema.Warehouse, args string) string {
 	t.Helper()
-	f, err := queries.Raw(t.Context(), w, `SELECT CASE WHEN basis IS NULL THEN '?' WHEN stage = 'decode' THEN concat(step_count, '@', coalesce(before_count::VARCHAR, '?')) ELSE coalesce(prompt_length_count::VARCHAR, '-') END, is_warmup
-		FROM _stage_pass_v1('drawn'`+args+`) ORDER BY source_id, pid, start_ns`)
+	f, err := raw(t, w, `SELECT CASE WHEN basis IS NULL THEN '?' WHEN stage = 'decode' THEN concat(step_count, '@', coalesce(before_count::VARCHAR, '?')) ELSE coalesce(prompt_length_count::VARCHAR, '-') END, is_warmup
+		FROM _stage_pass(_run_id('drawn')`+args+`) ORDER BY source_id, pid, start_ns`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func matched(t *testing.T, w *schema.Warehouse, args string) string {
 // a reader is told where they do not fit.
 func TestPassFacts(t *testing.T) {
 	t.Parallel()
-	const lost, none = "which of them these are is not known, and neither are their tokens", ""
+	const lost, none = "which ones these are is unknown, and so are their tokens", ""
 	w := newWarehouse(t)
 	for what, c := range map[string]struct {
 		timeline, want, note string
@@ -130,40 +131,40 @@ func TestPassFacts(t *testing.T) {
 	}{
 		"as many":                    {"PDPD", "100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
 		"more in the timeline":       {"PDPDPD", "(?) (?) 100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
-		"fewer, alike":               {"PD", "100 3@100", "lists 2 measured passes, the timeline has only 1 of prefill: their tokens are taken", facts{passes: "100/3 100/3"}},
+		"fewer, alike":               {"PD", "100 3@100", "lists 2 measured passes, the timeline has only 1 of prefill: all are alike, so their tokens are known", facts{passes: "100/3 100/3"}},
 		"fewer, not alike":           {"PD", "? ?", "lists 2 measured passes, the timeline has only 1 of prefill: " + lost, facts{passes: "100/3 200/4"}},
 		"every pass":                 {"PDPD", "100 3@100 100 3@100", none, facts{passes: "*100/3"}},
 		"every pass and a warm-up":   {"PDPDPD", "(100) (3@100) 100 3@100 100 3@100", none, facts{passes: "*100/3", warmups: "1"}},
 		"warm-up alone":              {"PDPDPD", "(?) (?) ? ? ? ?", none, facts{warmups: "1"}},
-		"nothing but warm-up":        {"PD", "(100) (3@100)", "all 1 passes of prefill are warm-up by what the workload says", facts{passes: "*100/3", warmups: "2"}},
+		"nothing but warm-up":        {"PD", "(100) (3@100)", "the only prefill pass is warm-up", facts{passes: "*100/3", warmups: "2"}},
 		"listed warm-up":             {"PDPDPD", "(10) (2@10) 100 3@100 200 4@200", none, facts{passes: "w10/2 100/3 200/4"}},
 		"listed warm-up left out":    {"PDPD", "100 3@100 200 4@200", none, facts{passes: "w10/2 100/3 200/4"}},
 		"warm-up before listed ones": {"PDPDPDPD", "(?) (?) (10) (2@10) 100 3@100 200 4@200", none, facts{passes: "w10/2 100/3 200/4"}},
 		"warm-up between":            {"PDPDPD", "100 3@100 (10) (2@10) 200 4@200", none, facts{passes: "100/3 w10/2 200/4"}},
-		"all listed are warm-up":     {"PDPDPD", "(?) (?) (10) (2@10) (20) (2@20)", "all 3 passes of decode are warm-up", facts{passes: "w10/2 w20/2"}},
+		"all listed are warm-up":     {"PDPDPD", "(?) (?) (10) (2@10) (20) (2@20)", "all 3 decode passes are warm-up by what the workload says", facts{passes: "w10/2 w20/2"}},
 		"warm-up by a rule":          {"WDPDPD", "(?) (?) 100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
 		"prefill alone as warm-up":   {"PPDPD", "(?) 100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
 		"all prefills first":         {"PPPDDD", "(?) 100 200 (?) 3@100 4@200", none, facts{passes: "100/3 200/4"}},
 		"prompts unknown":            {"PDPD", "? 16@? ? 16@?", none, facts{passes: "*?/16"}},
 		"steps unknown":              {"PDPD", "50 ? 50 ?", none, facts{passes: "*50/?"}},
 		"another stage":              {"EPDEPD", "(?) (?) (?) ? 50 2@50", none, facts{passes: "50/2"}},
-		"steps":                      {"PSSSPSSS", "100 1@100 1@101 1@102 100 1@100 1@101 1@102", "6 passes of decode are taken as one decode step each, since the workload says that a pass has 3", facts{passes: "*100/3"}},
-		"steps and a warm-up":        {"PSSPSSS", "(100) (1@100) (1@101) 100 1@100 1@101 1@102", "3 passes of decode are taken as one", facts{passes: "*100/3", warmups: "1"}},
-		"steps of listed passes":     {"PSSPSSSPSSSS", "(?) (?) (?) 100 1@100 1@101 1@102 200 1@200 1@201 1@202 1@203", "7 passes of decode are taken as one decode step each, since the workload says that a pass has 3 to 4", facts{passes: "100/3 200/4"}},
-		"steps cut off":              {"PSSSSPS", "9 1@9 1@10 1@11 1@12 9 1@9", "5 passes of decode", facts{passes: "*9/4"}},
-		"steps from the middle":      {"SSPSSS", "? ? 9 1@9 1@10 1@11", "2 passes of decode are not as many", facts{passes: "*9/3"}},
-		"one step short":             {"PSSSPSSS", "9 1@9 1@10 1@11 9 1@9 1@10 1@11", "6 passes of decode are taken as one", facts{passes: "*9/4"}},
-		"parts of several steps":     {"PSSPSS", "9 ? ? 9 ? ?", "4 passes of decode are not as many after each prefill", facts{passes: "*9/4"}},
-		"more than the steps":        {"PSSSPSSS", "9 ? ? ? 9 ? ? ?", "6 passes of decode are not as many after each prefill", facts{passes: "*9/2"}},
+		"steps":                      {"PSSSPSSS", "100 1@100 1@101 1@102 100 1@100 1@101 1@102", "6 decode passes count as one decode step each: the workload decodes up to 3 steps a pass", facts{passes: "*100/3"}},
+		"steps and a warm-up":        {"PSSPSSS", "(100) (1@100) (1@101) 100 1@100 1@101 1@102", "3 decode passes count as one", facts{passes: "*100/3", warmups: "1"}},
+		"steps of listed passes":     {"PSSPSSSPSSSS", "(?) (?) (?) 100 1@100 1@101 1@102 200 1@200 1@201 1@202 1@203", "7 decode passes count as one decode step each: the workload decodes up to 4 steps a pass", facts{passes: "100/3 200/4"}},
+		"steps cut off":              {"PSSSSPS", "9 1@9 1@10 1@11 1@12 9 1@9", "5 decode passes", facts{passes: "*9/4"}},
+		"steps from the middle":      {"SSPSSS", "? ? 9 1@9 1@10 1@11", "2 decode passes do not match the number of steps", facts{passes: "*9/3"}},
+		"one step short":             {"PSSSPSSS", "9 1@9 1@10 1@11 9 1@9 1@10 1@11", "6 decode passes count as one", facts{passes: "*9/4"}},
+		"parts of several steps":     {"PSSPSS", "9 ? ? 9 ? ?", "4 decode passes do not match the number of steps", facts{passes: "*9/4"}},
+		"more than the steps":        {"PSSSPSSS", "9 ? ? ? 9 ? ? ?", "6 decode passes do not match the number of steps", facts{passes: "*9/2"}},
 		"one step a pass":            {"PSPS", "9 1@9 9 1@9", none, facts{passes: "*9/1"}},
 		"no decode was needed":       {"PP", "9 9", none, facts{passes: "*9/0"}},
-		"decode alone":               {"DDD", "(?) 3@100 4@200", "the workload says the tokens of prefill, but no range", facts{passes: "100/3 200/4"}},
+		"decode alone":               {"DDD", "(?) 3@100 4@200", "the workload gives tokens for prefill, but no range", facts{passes: "100/3 200/4"}},
 		"decode alone, fewer":        {"D", "?", "the timeline has only 1 of decode: " + lost, facts{passes: "100/3 200/4"}},
-		"decode alone, every pass":   {"DDDD", "2@100 2@100 2@100 2@100", "no range of the timeline is a pass of it", facts{passes: "*100/2"}},
-		"steps alone":                {"SSSSSSS", "(?) 1@100 1@101 1@200 1@201 1@202 1@203", "6 passes of decode are taken as one", facts{passes: "100/2 200/4"}},
-		"steps alone, every pass":    {"SSSSS", "(1@100) (1@101) 1@100 1@101 1@100", "3 passes of decode are taken as one", facts{passes: "*100/2", warmups: "1"}},
-		"prefill alone":              {"PP", "9 9", "the workload says the tokens of decode, but no range", facts{passes: "*9/4"}},
-		"of another timeline":        {"PDPD", "? ? ? ?", "the facts of the workload are about another timeline", facts{passes: "9/4", capture: "torch"}},
+		"decode alone, every pass":   {"DDDD", "2@100 2@100 2@100 2@100", "no range of the timeline is a prefill pass", facts{passes: "*100/2"}},
+		"steps alone":                {"SSSSSSS", "(?) 1@100 1@101 1@200 1@201 1@202 1@203", "6 decode passes count as one", facts{passes: "100/2 200/4"}},
+		"steps alone, every pass":    {"SSSSS", "(1@100) (1@101) 1@100 1@101 1@100", "3 decode passes count as one", facts{passes: "*100/2", warmups: "1"}},
+		"prefill alone":              {"PP", "9 9", "the workload gives tokens for decode, but no range", facts{passes: "*9/4"}},
+		"of another timeline":        {"PDPD", "? ? ? ?", "the workload file describes the other timeline", facts{passes: "9/4", capture: "torch"}},
 		"of this timeline":           {"PDPD", "(?) (?) 9 4@9", none, facts{passes: "9/4", capture: "nsys"}},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -172,16 +173,21 @@ func TestPassFacts(t *testing.T) {
 			if got := matched(t, w, ""); got != c.want {
 				t.Errorf("%s of %+v is matched as %q, want %q", c.timeline, c.facts, got, c.want)
 			}
-			if got := strings.Join(noteRows(t, w, "_note_workload_v1"), "\n"); !strings.Contains(got, c.note) || c.note == "" && got != "" {
+			if got := strings.Join(notesOn(t, w, "workload"), "\n"); !strings.Contains(got, c.note) || c.note == "" && got != "" {
 				t.Errorf("%s of %+v: the notes are %q, want %q", c.timeline, c.facts, got, c.note)
 			}
 		})
 	}
 }
 
-func noteRows(t *testing.T, w *schema.Warehouse, query string) []string {
+// notesOn gives what is said of a run drawn by hand, of a topic.
+func notesOn(t *testing.T, w *schema.Warehouse, topic string) []string {
 	t.Helper()
-	return rows(t, w, "SELECT note FROM "+query+"('drawn') ORDER BY note")
+	notes, err := asker(t, w).Notes(t.Context(), queries.Args{"run": timelineRun}, topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return notes
 }
 
 // TestPassesOfProcesses holds that each process has all passes of the workload, and that what a GPU did has no influence on it.
@@ -210,7 +216,7 @@ func TestLatestFacts(t *testing.T) {
 	if got, want := matched(t, w, ""), "70 2@70 70 2@70"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := fmt.Sprint(noteRows(t, w, "_note_workload_v1")), "[[2 files say what the passes of this timeline did, of which the latest counts: file-3]]"; got != want {
+	if got, want := fmt.Sprint(notesOn(t, w, "workload")), "[2 files describe the passes of this timeline; the latest counts: file-3]"; got != want {
 		t.Errorf("the notes are %q, want %q", got, want)
 	}
 	if got, want := fmt.Sprint(rows(t, w, "FROM workload_passes('drawn')")), "[[2 1 false 100 3 1 <nil> <nil> 1500 2500 <nil>] [3 <nil> false 70 2 1 <nil> <nil> 1500 2500 <nil>] [4 <nil> false 60 2 1 <nil> <nil> 1500 2500 <nil>]]"; got != want {
@@ -227,10 +233,10 @@ func TestOptionsAndFile(t *testing.T) {
 		file, option         facts
 	}{
 		{"PDPDPD", "(?) (?) 70 3@70 70 4@70", "2 warm-up passes are left out (the workload lists 2 measured passes)", facts{passes: "100/3 200/4"}, facts{passes: "*70/?"}},
-		{"PDPDPD", "(?) (?) (100) (3@100) 200 4@200", "4 warm-up passes are left out (the workload lists 2 measured passes and says that the first 2 of a process are)",
+		{"PDPDPD", "(?) (?) (100) (3@100) 200 4@200", "4 warm-up passes are left out (the workload lists 2 measured passes and says that the first 2 of each process are warm-up)",
 			facts{passes: "100/3 200/4"}, facts{warmups: "2"}},
 		{"PDPD", "100 3@100 200 4@200", "", facts{passes: "100/3 200/4", warmups: "1"}, facts{passes: "*?/?"}}, // those of the file are not in the capture
-		{"PDPD", "(100) (3@100) 100 3@100", "2 warm-up passes are left out (the workload says that the first 1 of a process are)", facts{passes: "*100/3"}, facts{passes: "*?/?", warmups: "1"}},
+		{"PDPD", "(100) (3@100) 100 3@100", "2 warm-up passes are left out (the workload says that the first of each process is warm-up)", facts{passes: "*100/3"}, facts{passes: "*?/?", warmups: "1"}},
 	} {
 		draw(t, w, c.timeline)
 		addFacts(t, w, 2, c.file)
@@ -239,10 +245,10 @@ func TestOptionsAndFile(t *testing.T) {
 		if got := matched(t, w, ""); got != c.want {
 			t.Errorf("%+v and the option %+v: got %q, want %q", c.file, c.option, got, c.want)
 		}
-		if got, want := strings.Join(noteRows(t, w, "_note_pass_v1"), ""), strings.ReplaceAll("["+c.note+"]", "[]", ""); got != want {
+		if got, want := strings.Join(notesOn(t, w, "pass"), ""), c.note; got != want {
 			t.Errorf("%+v and the option %+v: the note is %q, want %q", c.file, c.option, got, want)
 		}
-		if got := noteRows(t, w, "_note_workload_v1"); len(got) > 0 {
+		if got := notesOn(t, w, "workload"); len(got) > 0 {
 			t.Errorf("%+v and the option %+v: the notes are %q", c.file, c.option, got)
 		}
 	}
@@ -253,7 +259,7 @@ func TestStagesOfFacts(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	draw(t, w, "PVDPVDPVDPVD")
-	ask := func(name string) *queries.Frame { return query(t, w, name, queries.Args{"run": "drawn"}) }
+	ask := func(name string) *frame.Frame { return query(t, w, name, queries.Args{"run": "drawn"}) }
 	unknown := ask("stages")
 	if got := fmt.Sprint(column(unknown, "passes"), column(unknown, "token_count"), column(unknown, "gpu_span_tokens_per_s"), unknown.Notes); got != "[4 4] [<nil> <nil>] [<nil> <nil>] []" {
 		t.Errorf("without facts stages gives %s", got)
@@ -267,8 +273,8 @@ func TestStagesOfFacts(t *testing.T) {
 			t.Errorf("stages: %s is %s, want %s", name, got, want)
 		}
 	}
-	if want := []string{"2 warm-up passes are left out (the workload lists 3 measured passes)",
-		"the passes of prefill differ 4.0-fold in time on the CPU, the first one takes 0.000 ms of a median of 0.000: is it warm-up? see prof query passes"}; !slices.Equal(stages.Notes, want) {
+	if want := []string{"the CPU times of prefill passes differ 4.0-fold: the first takes 0.000 ms, the median is 0.000 ms; is it warm-up? See prof query passes",
+		"2 warm-up passes are left out (the workload lists 3 measured passes)"}; !slices.Equal(stages.Notes, want) {
 		t.Errorf("the notes are %q, want %q", stages.Notes, want)
 	}
 	if old := query(t, w, "stages.v2", queries.Args{"run": "drawn"}); fmt.Sprint(column(old, "passes")) != "[4 4]" || slices.ContainsFunc(old.Notes, func(n string) bool { return strings.Contains(n, "left out") }) {
@@ -306,7 +312,7 @@ func TestCapturedWorkload(t *testing.T) {
 		t.Errorf("a pass is not that of the workload: %s", r)
 	}
 	for _, q := range allQueries(t) { // which have other columns than NULL here only
-		if slices.Contains([]string{"stages", "passes", "stage-notes", "workload-passes", "_stage-pass", "_stage-range", "_workload-entry", "_note-pass"}, q.Name) && len(checkResult(t, w, q, "llama").Rows) == 0 && q.Name != "stage-notes" {
+		if slices.Contains([]string{"stages", "passes", "stage-notes", "workload-passes", "_stage-pass", "_stage-range", "_workload-entry"}, q.Name) && len(checkResult(t, w, q, runID(t, w, "llama")).Rows) == 0 && q.Name != "stage-notes" {
 			t.Errorf("%s gives no row", q.Relation())
 		}
 	}
@@ -349,7 +355,7 @@ func TestAnnotations(t *testing.T) {
 	} {
 		draw(t, w, "PP")
 		exec(t, w, "UPDATE nvtx_range SET name = "+schema.Quote(name)+" WHERE range_id = 2")
-		f, err := queries.Raw(t.Context(), w, "FROM _annotation_v1('drawn')")
+		f, err := raw(t, w, "FROM _annotation(_run_id('drawn'))")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // part is what one kind of time looks like in a bar.
@@ -57,7 +57,7 @@ type piece struct {
 }
 
 // barsOf reads the bars from the rows of accounting.
-func barsOf(f *queries.Frame) ([]bar, error) {
+func barsOf(f *frame.Frame) ([]bar, error) {
 	at, err := columnsOf(f, "stage", "device", "part", "total_ns", "share_ratio", "span_total_ns")
 	if err != nil {
 		return nil, err
@@ -171,10 +171,10 @@ func (b bar) shortLabel() string {
 
 // percent shows a share as it stands in a sentence.
 func percent(share float64) string {
-	return alone(queries.Column{Name: "share_ratio", Type: queries.Float, Unit: queries.Ratio}, share)
+	return alone(frame.Column{Name: "share_ratio", Type: frame.Float, Unit: frame.Ratio}, share)
 }
 
 // duration shows a time as it stands in a sentence.
 func duration(ns int64) string {
-	return alone(queries.Column{Name: "total_ns", Type: queries.Int, Unit: queries.Ns}, ns)
+	return alone(frame.Column{Name: "total_ns", Type: frame.Int, Unit: frame.Ns}, ns)
 }

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // TestCells holds that cells add up to the width and that none is a cell or more off.
@@ -39,7 +40,7 @@ func TestCells(t *testing.T) {
 
 func TestReportMarkdownBars(t *testing.T) {
 	var out bytes.Buffer
-	if err := ReportMarkdown(&out, &queries.Report{Name: "a", Facts: [][2]string{{"run", "a"}}, Sections: reportSections()}); err != nil {
+	if err := ReportMarkdown(&out, &judge.Report{Name: "a", Facts: [][2]string{{"run", "a"}}, Sections: reportSections()}); err != nil {
 		t.Fatal(err)
 	}
 	compare(t, filepath.Join("testdata", "report", "report.md"), out.Bytes())
@@ -64,7 +65,7 @@ func TestBarsRefuse(t *testing.T) {
 	lacks.Rows[2][4] = nil
 	column := accountingFrame()
 	column.Columns[2].Name = "piece"
-	for want, f := range map[string]*queries.Frame{
+	for want, f := range map[string]*frame.Frame{
 		`render accounting: row 2: accounting has a part "coffee" that no bar knows`: part,
 		"render accounting: row 3 lacks a time":                                      lacks,
 		"render accounting: it has no column part":                                   column,

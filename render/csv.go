@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // CSV writes f in base units and full precision under its raw column names. NULL is an empty field. The notes are no data
 // and are left out: the caller prints f.Notes elsewhere.
-func CSV(w io.Writer, f *queries.Frame, _ Options) error {
+func CSV(w io.Writer, f *frame.Frame, _ Options) error {
 	if err := check(f); err != nil {
 		return err
 	}

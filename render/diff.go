@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // DiffForm is one way to write comparisons of runs.

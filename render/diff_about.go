@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // diffTitle names a comparison.

@@ -3,7 +3,7 @@ package render
 import (
 	"math"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // absent says whether that side has no such work.

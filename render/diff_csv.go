@@ -3,8 +3,8 @@ package render
 import (
 	"io"
 
-	"prof/queries"
-	"prof/queries/diff"
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
 )
 
 // DiffCSV writes comparisons as one table with one header, times in ns and at full precision; what is not known is an empty field. A row
@@ -20,9 +20,9 @@ import (
 // duration of a call on both sides; value_unit, a_value, b_value (of a metric, and of a stage what it is judged by); a_samples,
 // b_samples, effect_ratio (of the samples), p, smallest_ratio (detectable change), verdict.
 func DiffCSV(w io.Writer, list []*diff.Result, o Options) error {
-	f := &queries.Frame{Query: "diff"}
+	f := &frame.Frame{Query: "diff"}
 	for _, name := range diffCSVColumns {
-		f.Columns = append(f.Columns, queries.Column{Name: name})
+		f.Columns = append(f.Columns, frame.Column{Name: name})
 	}
 	for _, r := range list {
 		for i := range r.Stages {

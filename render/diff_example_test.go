@@ -4,9 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"prof/queries/diff"
-	"prof/queries/stats"
-	"prof/schema"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 )
 
 // pointerTo gives a value that is known.
@@ -93,8 +92,8 @@ func exampleDiff() *diff.Result {
 	}
 	prefill := []diff.Item{judged(partOf("prefill", "kernel", gemmKernel, "gemm", 10, 61_000_000, 10, 61_200_000), diff.NoChange, 0.4)}
 	r := &diff.Result{
-		A:       diff.Side{Label: "eager", Runs: []schema.Run{{ID: "01", Name: "eager", CreatedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), StartedAt: pointerTo(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)), Host: "gpu-7"}}},
-		B:       diff.Side{Label: "@latest", Runs: []schema.Run{{ID: "02", Name: "sdpa", CreatedAt: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}},
+		A:       diff.Side{Label: "eager", Runs: []diff.Run{{ID: "01", Name: "eager", CreatedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), StartedAt: pointerTo(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)), Host: "gpu-7"}}},
+		B:       diff.Side{Label: "@latest", Runs: []diff.Run{{ID: "02", Name: "sdpa", CreatedAt: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}},
 		Options: diff.Options{Stats: stats.Options{Alpha: 0.01, MinEffect: 0.01, Tolerance: 0.05}, Top: 10},
 		Verdict: diff.Better, Words: "decode 21.1 % faster: attention kernels instead of softmax + gemm -43 %, norm kernels +65 %, launch gaps -8.0 %; prefill: no change",
 		Stages: []diff.Stage{stageOf("decode", diff.Better, 0.00012, decode), stageOf("prefill", diff.NoChange, 0.4, prefill)},
@@ -112,7 +111,7 @@ func exampleDiff() *diff.Result {
 
 // unsureDiff is a comparison of single passes, one stage of which only B has, by metrics.
 func unsureDiff() *diff.Result {
-	r := &diff.Result{A: diff.Side{Label: "tag:branch=" + breakout, Runs: make([]schema.Run, 8)}, B: diff.Side{Label: "b", Runs: []schema.Run{{Name: "b"}}},
+	r := &diff.Result{A: diff.Side{Label: "tag:branch=" + breakout, Runs: make([]diff.Run, 8)}, B: diff.Side{Label: "b", Runs: []diff.Run{{Name: "b"}}},
 		Options: diff.Options{By: diff.ByMetric}, Verdict: diff.CannotTell, Words: "",
 		Stages: []diff.Stage{{Name: "", Unit: diff.PerRun, Verdict: diff.CannotTell, Level: "runs", Comparison: stats.Comparison{NA: 1, NB: 1, A: 5e6, B: 6e6, Effect: pointerTo(0.2), Why: "one sample a side"},
 			A: diff.StageSide{Units: 1, TimeNs: 5e6, PerUnitNs: 5e6, Samples: []float64{5e6}}, B: diff.StageSide{Units: 1, TimeNs: 6e6, PerUnitNs: 6e6, Samples: []float64{6e6}}, Delta: &diff.Delta{Ns: 1e6, DurationNs: 1e6}},

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // diffFigure is the picture of a stage's change: a bar for each part of its GPUs' time, to the left of a line where the part became

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // itemGroup is what is compared within one stage, or beside all stages.

@@ -6,7 +6,7 @@ import (
 	"html/template"
 	"io"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // The page's files of style and script in the order in which they are put together.

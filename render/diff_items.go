@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"prof/queries"
-	"prof/queries/diff"
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
 )
 
 // ofKernels says whether an item's name is one that a machine knows it by, and not words.
@@ -59,7 +59,7 @@ func itemScale(items []diff.Item) scale {
 	}
 	_, high := extent(values)
 	values = slices.DeleteFunc(values, func(v float64) bool { return math.Abs(v) < high*leastOfScale })
-	return scaleOf(queries.Column{Name: "total_ns", Type: queries.Int, Unit: queries.Ns}, values)
+	return scaleOf(frame.Column{Name: "total_ns", Type: frame.Int, Unit: frame.Ns}, values)
 }
 
 // title names a group: its stage, or the whole run.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"time"
 
-	"prof/queries/diff"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 )
 
 // DiffJSON writes comparisons as one object with the key comparisons, also where there is one. Times are in ns, changes are ratios (0.01 is

@@ -1,6 +1,8 @@
 package render
 
-import "prof/queries/diff"
+import (
+	"prof/queries/judge/diff"
+)
 
 // diffComparison is one comparison as JSON has it. Its keys are those of the columns of queries where these have the figure.
 type diffComparison struct {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/queries/diff"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 )
 
 // stageLegend says what the columns of the table of stages mean that a reader may not know.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // DiffMarkdown writes comparisons for a pull request: what DiffTable says with longer names and all columns, the tables of items and the

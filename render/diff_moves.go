@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // plain gives the names of the items of a group without what nobody tells kernels by, by their names.

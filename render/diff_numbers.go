@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 
-	"prof/queries"
-	"prof/queries/diff"
-	"prof/queries/stats"
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 )
 
 // signedAs shows a change by its size, with its sign.
@@ -76,16 +76,16 @@ func probability(p float64) string {
 func perUnit(u diff.Unit) string { return "per " + orNull(string(u)) }
 
 // toolUnits are base units by what tools call them.
-var toolUnits = map[string]queries.Unit{"byte": queries.Bytes, "byte/second": queries.BytesPerSec, "nsecond": queries.Ns, "hz": queries.Hz, "value": queries.None, "count": queries.None, "ns": queries.Ns}
+var toolUnits = map[string]frame.Unit{"byte": frame.Bytes, "byte/second": frame.BytesPerSec, "nsecond": frame.Ns, "hz": frame.Hz, "value": frame.None, "count": frame.None, "ns": frame.Ns}
 
 // unitAmount shows a value in its unit. One that is none of ours is given as the tool names it, and the value is shown without.
 func unitAmount(unit string, v float64) (text, toolUnit string) {
 	base, known := toolUnits[unit]
 	if !known {
-		base = queries.Unit(unit)
+		base = frame.Unit(unit)
 	}
-	if base != queries.None && len(ladder(base)) == 1 && ladder(base)[0].name == "" {
-		base, toolUnit = queries.None, neutral(unit)
+	if base != frame.None && len(ladder(base)) == 1 && ladder(base)[0].name == "" {
+		base, toolUnit = frame.None, neutral(unit)
 	}
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "", toolUnit
@@ -94,7 +94,7 @@ func unitAmount(unit string, v float64) (text, toolUnit string) {
 }
 
 // sampleText is one side of a comparison: its centre, its spread in percent of that where that can be read, and the number of samples.
-func sampleText(unit queries.Unit, n int, centre float64, std *float64) string {
+func sampleText(unit frame.Unit, n int, centre float64, std *float64) string {
 	if n == 0 {
 		return null
 	}
@@ -110,7 +110,7 @@ func sampleText(unit queries.Unit, n int, centre float64, std *float64) string {
 }
 
 // intervalText is the interval of a centre; "" where the samples allow none.
-func intervalText(unit queries.Unit, low, high *float64) string {
+func intervalText(unit frame.Unit, low, high *float64) string {
 	if low == nil || high == nil {
 		return ""
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // diffWidth is how wide comparisons are where nothing limits them.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
-	"prof/queries/diff"
-	"prof/queries/stats"
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 )
 
 // stageTable is the table of the stages of a comparison.
@@ -71,7 +71,7 @@ func stageRow(s diff.Stage) []diffCell {
 		textCell(diffStage(s.Name)), textCell(string(s.Unit)),
 		sideCell(c.NA, c.A, s.A.Std), sideCell(c.NB, c.B, s.B.Std),
 		effectCell(c.Effect, s.Verdict), verdictCell(s.Verdict), chanceCell(&c), smallestCell(&c), textCell(s.Level),
-		textCell(intervalText(queries.Ns, c.LoA, c.HiA)), textCell(intervalText(queries.Ns, c.LoB, c.HiB)),
+		textCell(intervalText(frame.Ns, c.LoA, c.HiA)), textCell(intervalText(frame.Ns, c.LoB, c.HiB)),
 	}
 }
 
@@ -79,7 +79,7 @@ func sideCell(n int, centre float64, std *float64) diffCell {
 	if n == 0 || math.IsNaN(centre) {
 		return diffCell{}
 	}
-	return numberCell(sampleText(queries.Ns, n, centre, std), centre)
+	return numberCell(sampleText(frame.Ns, n, centre, std), centre)
 }
 
 func effectCell(effect *float64, v diff.Verdict) diffCell {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // diffText gives comparisons in a form.

@@ -1,7 +1,7 @@
 package render
 
 import (
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // values is the table of items that are no times: metrics of tools, each in a unit of its own.

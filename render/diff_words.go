@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // tone is what a figure means, for colour; the words beside it say the same.

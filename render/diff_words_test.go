@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 )
 
 // TestDiffNumbers holds how changes, chances and samples are written.

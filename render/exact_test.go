@@ -11,12 +11,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
-func exactFrame() *queries.Frame {
-	f := &queries.Frame{Query: "exact", Version: 3, Columns: []queries.Column{
-		column("text", queries.Text), column("total_ns", queries.Int), column("mean_ns", queries.Float), column("ok", queries.Bool),
+func exactFrame() *frame.Frame {
+	f := &frame.Frame{Query: "exact", Version: 3, Columns: []frame.Column{
+		column("text", frame.Text), column("total_ns", frame.Int), column("mean_ns", frame.Float), column("ok", frame.Bool),
 	}}
 	random := rand.New(rand.NewSource(3))
 	whole := []int64{0, 1, -1, math.MaxInt64, math.MinInt64, 1<<53 + 1}
@@ -57,17 +57,17 @@ func TestCSVReadsBackExactly(t *testing.T) {
 	}
 }
 
-func parse(t *testing.T, kind queries.Type, field string) (v any) {
+func parse(t *testing.T, kind frame.Type, field string) (v any) {
 	t.Helper()
 	err := error(nil)
 	switch {
 	case field == "":
 		return nil
-	case kind == queries.Int:
+	case kind == frame.Int:
 		v, err = strconv.ParseInt(field, 10, 64)
-	case kind == queries.Float:
+	case kind == frame.Float:
 		v, err = strconv.ParseFloat(field, 64)
-	case kind == queries.Bool:
+	case kind == frame.Bool:
 		v, err = strconv.ParseBool(field)
 	default:
 		v = field
@@ -90,7 +90,7 @@ func TestExactFloat(t *testing.T) {
 }
 
 func TestCSVOfOneNullIsNoBlankLine(t *testing.T) {
-	f := &queries.Frame{Columns: []queries.Column{column("a", queries.Int)}, Rows: [][]any{{n(1)}, {nil}, {n(2)}}}
+	f := &frame.Frame{Columns: []frame.Column{column("a", frame.Int)}, Rows: [][]any{{n(1)}, {nil}, {n(2)}}}
 	var out bytes.Buffer
 	if err := CSV(&out, f, Options{}); err != nil {
 		t.Fatal(err)
@@ -140,8 +140,8 @@ func TestJSONReadsBackExactly(t *testing.T) {
 }
 
 func TestJSONOddValues(t *testing.T) {
-	f := &queries.Frame{
-		Columns: []queries.Column{{Name: "a", Type: queries.Float}, {Name: "a", Type: queries.Float}, {Name: "a_1"}, {Name: "a", Type: queries.Int}},
+	f := &frame.Frame{
+		Columns: []frame.Column{{Name: "a", Type: frame.Float}, {Name: "a", Type: frame.Float}, {Name: "a_1"}, {Name: "a", Type: frame.Int}},
 		Rows:    [][]any{{math.NaN(), math.Inf(-1), "x\u2028<", n(1)}},
 	}
 	var out bytes.Buffer

@@ -3,7 +3,7 @@ package render
 import (
 	"fmt"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // excerpt is how much of a table a report holds: rows, and bytes of its cells. A run of hundreds of passes or stages, or with names of
@@ -17,7 +17,7 @@ var (
 )
 
 // of gives the frame with its first rows, at least one, and says what is left out; "" when nothing is.
-func (e excerpt) of(f *queries.Frame) (*queries.Frame, string) {
+func (e excerpt) of(f *frame.Frame) (*frame.Frame, string) {
 	size, fits := 0, 0
 	for _, row := range f.Rows {
 		for _, v := range row {

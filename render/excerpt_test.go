@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // TestExcerpt holds how much of a table is taken, that its first row always is, and what is said of the others.
@@ -40,7 +41,7 @@ func TestExcerpt(t *testing.T) {
 // TestPageIsNeverLarge holds that long tables of long names make no large page, that small tables stay whole beside them, and that what is
 // left out is said on the page and in report.md.
 func TestPageIsNeverLarge(t *testing.T) {
-	r := &queries.Report{Name: "a", Frames: map[string]*queries.Frame{}}
+	r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{}}
 	long := strings.Repeat("Shape<int, _64>, ", 120)
 	for i := range 40 {
 		var rows [][]any
@@ -51,7 +52,7 @@ func TestPageIsNeverLarge(t *testing.T) {
 			rows = [][]any{{"a small table", int64(1)}, {"of two rows", int64(2)}}
 		}
 		name := fmt.Sprintf("q%d", i)
-		r.Sections = append(r.Sections, queries.Section{ID: name, Title: name, Frame: frameOf(name, "kernel calls", rows...)})
+		r.Sections = append(r.Sections, judge.Section{ID: name, Title: name, Frame: frameOf(name, "kernel calls", rows...)})
 	}
 	var page, text strings.Builder
 	if err := ReportHTML(&page, r); err != nil {

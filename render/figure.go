@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // figures are the pictures of a section; nil where it has none. All are SVG made here: they print, need no script, and are the same
@@ -20,8 +21,8 @@ type figures struct {
 }
 
 // figureMakers fill in the pictures of a section, by its query. To add one, write its maker and template and add a line here.
-var figureMakers = map[string]func(r *queries.Report, f *queries.Frame, to *figures) error{
-	"accounting": func(_ *queries.Report, f *queries.Frame, to *figures) error {
+var figureMakers = map[string]func(r *judge.Report, f *frame.Frame, to *figures) error{
+	"accounting": func(_ *judge.Report, f *frame.Frame, to *figures) error {
 		known, err := withNumbers(f, barNumbers...)
 		if err != nil || len(known.Rows) == 0 {
 			return err
@@ -29,23 +30,23 @@ var figureMakers = map[string]func(r *queries.Report, f *queries.Frame, to *figu
 		to.Bars, err = newBarFigure(known)
 		return err
 	},
-	"stages": func(_ *queries.Report, f *queries.Frame, to *figures) (err error) {
+	"stages": func(_ *judge.Report, f *frame.Frame, to *figures) (err error) {
 		to.Stages, err = newStageFigure(f)
 		return err
 	},
-	"stage-kernels": func(_ *queries.Report, f *queries.Frame, to *figures) (err error) {
+	"stage-kernels": func(_ *judge.Report, f *frame.Frame, to *figures) (err error) {
 		to.Kernels, err = newKernelFigure(f)
 		return err
 	},
-	"roofline": func(r *queries.Report, f *queries.Frame, to *figures) (err error) {
+	"roofline": func(r *judge.Report, f *frame.Frame, to *figures) (err error) {
 		to.Roofline, err = newRooflineFigure(f, r.Frame("ceilings"))
 		return err
 	},
-	"kernel-durations": func(_ *queries.Report, f *queries.Frame, to *figures) (err error) {
+	"kernel-durations": func(_ *judge.Report, f *frame.Frame, to *figures) (err error) {
 		to.Durations, err = newDurationFigure(f)
 		return err
 	},
-	"sample-series": func(r *queries.Report, f *queries.Frame, to *figures) (err error) {
+	"sample-series": func(r *judge.Report, f *frame.Frame, to *figures) (err error) {
 		to.Samples, err = newSampleFigure(f, r.Frame("throttling"))
 		return err
 	},
@@ -63,7 +64,7 @@ func (r record) finite(column string) (v float64, ok bool) {
 }
 
 // withNumbers leaves out rows that lack one of some numbers: a share of no time is not defined.
-func withNumbers(f *queries.Frame, columns ...string) (*queries.Frame, error) {
+func withNumbers(f *frame.Frame, columns ...string) (*frame.Frame, error) {
 	if f == nil || len(f.Rows) == 0 {
 		return f, nil
 	}
@@ -88,14 +89,14 @@ var barNumbers = []string{"total_ns", "share_ratio", "span_total_ns"}
 func pixels(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // amount shows a number in its base unit as it stands in a sentence.
-func amount(unit queries.Unit, v float64) string {
+func amount(unit frame.Unit, v float64) string {
 	switch {
 	case v == 0:
 		return "0"
-	case unit == queries.Ratio && v*100 == math.Trunc(v*100):
+	case unit == frame.Ratio && v*100 == math.Trunc(v*100):
 		return strconv.FormatFloat(v*100, 'f', 0, 64) + " %"
 	}
-	return alone(queries.Column{Name: "value", Type: queries.Float, Unit: unit}, v)
+	return alone(frame.Column{Name: "value", Type: frame.Float, Unit: unit}, v)
 }
 
 // threeDigits shows a number without a unit, with as many digits as tell it from others.
@@ -107,7 +108,7 @@ func threeDigits(v float64) string {
 }
 
 // nanoseconds shows a time that need not be whole.
-func nanoseconds(ns float64) string { return amount(queries.Ns, ns) }
+func nanoseconds(ns float64) string { return amount(frame.Ns, ns) }
 
 // numberOf is a number of things in words: 1 pass, 3 passes.
 func numberOf(n int64, one, many string) string {

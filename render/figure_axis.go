@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // tick is a mark of an axis.
@@ -71,12 +71,12 @@ func roundStep(v float64) float64 {
 }
 
 // roundTop gives the top of an axis from 0 that holds v: a round number in the unit in which v is shown.
-func roundTop(unit queries.Unit, v float64) float64 {
+func roundTop(unit frame.Unit, v float64) float64 {
 	if v <= 0 {
 		return 1
 	}
 	div := pick(ladder(unit), v, v).div
-	if unit == queries.Ratio {
+	if unit == frame.Ratio {
 		div = 1
 	}
 	return roundStep(v/div) * div

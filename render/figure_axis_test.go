@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // TestLogAxis holds where values lie, and that steps are round, on the axis and no more than there is room for.
@@ -42,10 +42,10 @@ func TestLogAxis(t *testing.T) {
 // TestRoundTop holds that an axis ends at a round number of the unit it is labelled in.
 func TestRoundTop(t *testing.T) {
 	for _, c := range []struct {
-		unit queries.Unit
+		unit frame.Unit
 		v    float64
 		want float64
-	}{{queries.Watt, 687, 1000}, {queries.Watt, 480, 500}, {queries.Hz, 1.98e9, 2e9}, {queries.Bytes, 5 << 30, 5 << 30}, {queries.Bytes, 6 << 30, 10 << 30}, {queries.Celsius, 0, 1}} {
+	}{{frame.Watt, 687, 1000}, {frame.Watt, 480, 500}, {frame.Hz, 1.98e9, 2e9}, {frame.Bytes, 5 << 30, 5 << 30}, {frame.Bytes, 6 << 30, 10 << 30}, {frame.Celsius, 0, 1}} {
 		if got := roundTop(c.unit, c.v); math.Abs(got/c.want-1) > 1e-9 {
 			t.Errorf("%g %s: %g, want %g", c.v, c.unit, got, c.want)
 		}

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
-func stageKernelsFrame() *queries.Frame {
+func stageKernelsFrame() *frame.Frame {
 	return frameOf("stage-kernels", "stage kernel calls total_ns share_ratio role",
 		[]any{"decode", "gemm " + breakout, int64(30), int64(600_000), 0.6, "gemm"},
 		[]any{"decode", "copy", int64(1), int64(100_000), 0.1, nil},
@@ -89,7 +89,7 @@ func TestRoleGroups(t *testing.T) {
 	}
 }
 
-func stagesFrame() *queries.Frame {
+func stagesFrame() *frame.Frame {
 	return frameOf("stages", "stage passes cpu_mean_ns gpu_span_mean_ns gpu_busy_mean_ns cpu_std_ns gpu_span_std_ns gpu_busy_std_ns",
 		[]any{"prefill", int64(3), 2e6, 1.5e6, 1e6, 0.5e6, 2e6, 0.0},
 		[]any{"decode " + breakout, int64(1), 1e6, nil, nil, nil, nil, nil})

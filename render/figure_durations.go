@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // durationFigure is the picture of kernel-durations: a histogram for each kernel over one logarithmic axis of time.
@@ -30,7 +30,7 @@ const (
 	durationName   = 40 // characters of a kernel's name
 )
 
-func newDurationFigure(f *queries.Frame) (*durationFigure, error) {
+func newDurationFigure(f *frame.Frame) (*durationFigure, error) {
 	rows, err := recordsOf(f, "rank", "kernel", "from_ns", "to_ns", "calls", "total_ns", "kernel_calls", "kernel_total_ns", "median_ns")
 	if err != nil || len(rows) == 0 {
 		return nil, err

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
-func durationsFrame() *queries.Frame {
+func durationsFrame() *frame.Frame {
 	return frameOf("kernel-durations", "rank kernel from_ns to_ns calls total_ns kernel_calls kernel_total_ns median_ns",
 		[]any{int64(1), "gemm " + breakout, 1024.0, 2048.0, int64(1), int64(1500), int64(1001), int64(16_001_500), 16_000.0},
 		[]any{int64(1), "gemm " + breakout, 8192.0, 16384.0, int64(1000), int64(16_000_000), int64(1001), int64(16_001_500), 16_000.0},

@@ -3,7 +3,7 @@ package render
 import (
 	"fmt"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // kernelFigure is the picture of stage-kernels: a bar for each kernel of a stage, as long as its share of the stage's kernel time.
@@ -40,7 +40,7 @@ const (
 	leastOfOthers = 0.0005 // a share that is shown as 0.1 %
 )
 
-func newKernelFigure(f *queries.Frame) (*kernelFigure, error) {
+func newKernelFigure(f *frame.Frame) (*kernelFigure, error) {
 	rows, err := recordsOf(f, "stage", "kernel", "calls", "total_ns", "share_ratio", "role")
 	if err != nil {
 		return nil, err

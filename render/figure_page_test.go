@@ -7,15 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // figurePage is a page with every figure, of names that would break out of their place.
 func figurePage(t *testing.T) string {
 	t.Helper()
-	r := &queries.Report{Name: "a", Frames: map[string]*queries.Frame{"ceilings": ceilingsFrame(), "throttling": throttlingFrame()}}
-	for _, f := range []*queries.Frame{accountingFrame(), stagesFrame(), stageKernelsFrame(), rooflineFrame(), durationsFrame(), samplesFrame()} {
-		r.Sections = append(r.Sections, queries.Section{ID: f.Query, Title: f.Query, Frame: f, Page: !hasTable(f.Query)})
+	r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{"ceilings": ceilingsFrame(), "throttling": throttlingFrame()}}
+	for _, f := range []*frame.Frame{accountingFrame(), stagesFrame(), stageKernelsFrame(), rooflineFrame(), durationsFrame(), samplesFrame()} {
+		r.Sections = append(r.Sections, judge.Section{ID: f.Query, Title: f.Query, Frame: f, Page: !hasTable(f.Query)})
 	}
 	var out bytes.Buffer
 	if err := ReportHTML(&out, r); err != nil {

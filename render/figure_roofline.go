@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // rooflineFigure is the picture of roofline after Williams, Waterman and Patterson (2009): the rate that a kernel reaches over its
@@ -69,7 +69,7 @@ var shapes = []string{"circle", "square", "diamond", "triangle"}
 // seriesCount is the number of classes series-N of the style sheet.
 const seriesCount = 8
 
-func newRooflineFigure(f, ceilings *queries.Frame) (*rooflineFigure, error) {
+func newRooflineFigure(f, ceilings *frame.Frame) (*rooflineFigure, error) {
 	rows, err := recordsOf(f, "launch", "kernel", "resource", "attained_ratio", "side", "achieved_flop_per_s", "intensity", "flop", "stage", "device")
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func newRoofDot(r record, class, shape string) roofDot {
 		said = append(said, "no intensity: no DRAM traffic, or it was not measured")
 	}
 	if d.rate, known = r.finite("achieved_flop_per_s"); known {
-		said = append(said, amount(queries.FlopPerSec, d.rate))
+		said = append(said, amount(frame.FlopPerSec, d.rate))
 	} else {
 		said = append(said, "no rate")
 	}

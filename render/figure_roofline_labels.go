@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // The width of the picture on a phone and, at least, on other screens, and of a letter in it, in pixels.
@@ -36,12 +36,12 @@ func (p *rooflinePlot) labelRoofs(roofs []roof, resources []string, x, y logAxis
 		if bytes > 0 {
 			ridge = min(x.at(lowest/bytes)-0.015, 1)
 		}
-		p.labelLevel(class, strings.Join(names, ", ")+" ", amount(queries.FlopPerSec, lowest), ridge, last)
+		p.labelLevel(class, strings.Join(names, ", ")+" ", amount(frame.FlopPerSec, lowest), ridge, last)
 	}
 	if bytes > 0 {
 		start := max(x.at(y.from/bytes), 0) + 0.06
 		height := y.at(bytes * x.from * math.Pow(x.to/x.from, start))
-		p.Labels = append(p.Labels, roofLabel{"own", length(start + 0.03), pixels(rooflineHeight*(1-height) + 8), "start", "DRAM " + amount(queries.BytesPerSec, bytes)})
+		p.Labels = append(p.Labels, roofLabel{"own", length(start + 0.03), pixels(rooflineHeight*(1-height) + 8), "start", "DRAM " + amount(frame.BytesPerSec, bytes)})
 	}
 }
 
@@ -73,7 +73,7 @@ func prefixed(v float64) string {
 	for at < len(prefixes)-1 && v >= 999.5 {
 		v, at = v/1000, at+1
 	}
-	return amount(queries.None, v) + prefixes[at]
+	return amount(frame.None, v) + prefixes[at]
 }
 
 // placeNumbers puts the number of each dot where it covers no dot and no other number on a narrow screen, as far as there is such a place.

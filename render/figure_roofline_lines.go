@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // roof is one row of ceilings: what a device can do at most, in operations or in bytes of DRAM a second.
@@ -19,7 +19,7 @@ const (
 )
 
 // roofsOf reads the ceilings by device; of no frame there are none.
-func roofsOf(f *queries.Frame) (map[string][]roof, error) {
+func roofsOf(f *frame.Frame) (map[string][]roof, error) {
 	out := map[string][]roof{}
 	if f == nil || len(f.Rows) == 0 {
 		return out, nil
@@ -83,7 +83,7 @@ func (p *rooflinePlot) lay(roofs []roof, resources []string) {
 	x, y := decades(intensities...), decades(rates...)
 	down := func(rate float64) float64 { return rooflineHeight * (1 - y.at(rate)) }
 	for _, v := range x.steps(7) {
-		p.XTicks = append(p.XTicks, tick{length(x.at(v)), amount(queries.None, v)})
+		p.XTicks = append(p.XTicks, tick{length(x.at(v)), amount(frame.None, v)})
 	}
 	for _, v := range y.steps(8) {
 		p.YTicks = append(p.YTicks, tick{pixels(down(v)), prefixed(v)})
@@ -103,7 +103,7 @@ func (p *rooflinePlot) lay(roofs []roof, resources []string) {
 		}
 	}
 	p.Spoken = fmt.Sprintf("Roofline of %s: %s, from %s to %s FLOP per byte and from %s to %s", p.Device, numberOf(int64(len(p.Dots)), "launch", "launches"),
-		threeDigits(slices.Min(intensitiesOf(p.Dots))), threeDigits(slices.Max(intensitiesOf(p.Dots))), amount(queries.FlopPerSec, slices.Min(ratesOf(p.Dots))), amount(queries.FlopPerSec, slices.Max(ratesOf(p.Dots))))
+		threeDigits(slices.Min(intensitiesOf(p.Dots))), threeDigits(slices.Max(intensitiesOf(p.Dots))), amount(frame.FlopPerSec, slices.Min(ratesOf(p.Dots))), amount(frame.FlopPerSec, slices.Max(ratesOf(p.Dots))))
 }
 
 func intensitiesOf(dots []roofDot) (out []float64) {
@@ -134,13 +134,13 @@ func (p *rooflinePlot) draw(r roof, bytes float64, x, y logAxis, color int, lead
 	if r.resource == dram {
 		from, to := max(x.from, y.from/r.rate), min(x.to, y.to/r.rate)
 		if from < to {
-			title := fmt.Sprintf("DRAM bandwidth: %s (%s)", amount(queries.BytesPerSec, r.rate), r.source())
+			title := fmt.Sprintf("DRAM bandwidth: %s (%s)", amount(frame.BytesPerSec, r.rate), r.source())
 			p.Lines = append(p.Lines, roofLine{class + " dram", length(x.at(from)), down(from * r.rate), length(x.at(to)), down(to * r.rate), title})
 		}
 		return
 	}
 	from := x.from
-	title := fmt.Sprintf("%s: %s (%s)", r.resource, amount(queries.FlopPerSec, r.rate), r.source())
+	title := fmt.Sprintf("%s: %s (%s)", r.resource, amount(frame.FlopPerSec, r.rate), r.source())
 	if bytes > 0 {
 		ridge := r.rate / bytes
 		title += fmt.Sprintf(", ridge at %s FLOP/byte", threeDigits(ridge))

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
-func rooflineFrame() *queries.Frame {
+func rooflineFrame() *frame.Frame {
 	f := frameOf("roofline", "launch kernel resource attained_ratio side achieved_flop_per_s intensity flop stage device",
 		[]any{int64(1), "gemm " + breakout, "tensor_bf16", 0.5, "compute", 5e13, 100.0, 1e9, "prefill", "X"},
 		[]any{int64(2), "copy", "fp32", 0.1, "memory", 1e11, 1.0, 1e6, "decode", "X"},
@@ -16,7 +16,7 @@ func rooflineFrame() *queries.Frame {
 	return f
 }
 
-func ceilingsFrame() *queries.Frame {
+func ceilingsFrame() *frame.Frame {
 	f := frameOf("ceilings", "device resource basis peak_flop_per_s peak_bytes_per_s",
 		[]any{"X", "fp32", "measured", 1e13, 1e12},
 		[]any{"X", "dram", "measured", nil, 1e12},

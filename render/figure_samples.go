@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // sampleFigure is the picture of sample-series: lines over the time of a pass for each of its GPUs.
@@ -49,20 +49,20 @@ const (
 type quantity struct {
 	title, column     string
 	extreme, farthest string // column, and what it is
-	unit              queries.Unit
+	unit              frame.Unit
 	top               float64 // of the axis; 0 for what the largest value needs
 }
 
 var quantities = []quantity{
-	{title: "SM use", column: "sm_ratio", unit: queries.Ratio, top: 1},
-	{title: "SM clock", column: "sm_clock_hz", extreme: "sm_clock_min_hz", farthest: "lowest", unit: queries.Hz},
-	{title: "Power", column: "power_w", extreme: "power_max_w", farthest: "highest", unit: queries.Watt},
-	{title: "Temperature, highest", column: "temperature_c", unit: queries.Celsius},
-	{title: "Memory used, most", column: "memory_used_bytes", unit: queries.Bytes},
+	{title: "SM use", column: "sm_ratio", unit: frame.Ratio, top: 1},
+	{title: "SM clock", column: "sm_clock_hz", extreme: "sm_clock_min_hz", farthest: "lowest", unit: frame.Hz},
+	{title: "Power", column: "power_w", extreme: "power_max_w", farthest: "highest", unit: frame.Watt},
+	{title: "Temperature, highest", column: "temperature_c", unit: frame.Celsius},
+	{title: "Memory used, most", column: "memory_used_bytes", unit: frame.Bytes},
 }
 
 // newSampleFigure draws the series; throttling says which reasons slow a GPU down, and is nil when it was not asked.
-func newSampleFigure(f, throttling *queries.Frame) (*sampleFigure, error) {
+func newSampleFigure(f, throttling *frame.Frame) (*sampleFigure, error) {
 	columns := []string{"pass", "device", "start_ns", "end_ns", "sample_count", "throttle"}
 	for _, q := range quantities {
 		columns = append(columns, q.column)

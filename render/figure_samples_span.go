@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // sampleSpan is the time that the samples of one GPU in one pass take, from the start of the pass.
@@ -75,7 +75,7 @@ const (
 
 // slowdowns reads from throttling which reasons mean that times are longer than they could be; nil when it was not asked. A reason that
 // is not there is not known.
-func slowdowns(f *queries.Frame) (map[string]bool, error) {
+func slowdowns(f *frame.Frame) (map[string]bool, error) {
 	if f == nil {
 		return nil, nil
 	}

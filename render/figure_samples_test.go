@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 const sampleColumns = "pass device start_ns end_ns sample_count sm_ratio memory_ratio sm_clock_hz sm_clock_min_hz memory_used_bytes power_w power_max_w temperature_c throttle"
@@ -14,13 +14,13 @@ func sampleRow(pass string, start int64, sm any, throttle any) []any {
 	return []any{pass, int64(0), start, start + 10, int64(2), sm, 0.1, 1.5e9, 1.2e9, int64(1 << 30), 400.0, 480.0, int64(60), throttle}
 }
 
-func samplesFrame() *queries.Frame {
+func samplesFrame() *frame.Frame {
 	return frameOf("sample-series", sampleColumns,
 		sampleRow("nsys-1", 0, 0.5, "sw_power_cap, gpu_idle"), sampleRow("nsys-1", 10, nil, "gpu_idle"), sampleRow("nsys-1", 20, 1.0, nil),
 		sampleRow("nsys-1", 30, 0.0, "bit 40"), sampleRow("nsys-1", 190, 0.0, nil))
 }
 
-func throttlingFrame() *queries.Frame {
+func throttlingFrame() *frame.Frame {
 	return frameOf("throttling", "reason is_slowdown", []any{"sw_power_cap", true}, []any{"gpu_idle", false}, []any{"bit 40", nil})
 }
 

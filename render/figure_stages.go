@@ -3,7 +3,7 @@ package render
 import (
 	"fmt"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // stageFigure is the picture of stages: what a pass of each takes in the mean, all by one scale.
@@ -39,7 +39,7 @@ var stageClocks = []struct{ class, name, column, doc string }{
 	{"time-busy", "GPU busy", "gpu_busy", "time in which device work of it ran"},
 }
 
-func newStageFigure(f *queries.Frame) (*stageFigure, error) {
+func newStageFigure(f *frame.Frame) (*stageFigure, error) {
 	columns := []string{"stage", "passes"}
 	for _, c := range stageClocks {
 		columns = append(columns, c.column+"_mean_ns", c.column+"_std_ns")

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // changed gives copies of a frame, in each of which one number is not what can be counted with: NULL, and of broken numbers also what no
 // number is. all holds texts and truths too, as NULL.
-func changed(f *queries.Frame, all bool, try func(what string, f *queries.Frame)) {
+func changed(f *frame.Frame, all bool, try func(what string, f *frame.Frame)) {
 	for i, row := range f.Rows {
 		for j, c := range f.Columns {
 			bad := []any{nil}
@@ -41,10 +42,10 @@ func changed(f *queries.Frame, all bool, try func(what string, f *queries.Frame)
 // TestFiguresOfUnknownNumbers holds that no number that is not known or not defined stops a report: figures do without it.
 func TestFiguresOfUnknownNumbers(t *testing.T) {
 	made := 0
-	for _, f := range []*queries.Frame{accountingFrame(), stagesFrame(), stageKernelsFrame(), rooflineFrame(), durationsFrame(), samplesFrame()} {
-		changed(f, false, func(what string, f *queries.Frame) {
+	for _, f := range []*frame.Frame{accountingFrame(), stagesFrame(), stageKernelsFrame(), rooflineFrame(), durationsFrame(), samplesFrame()} {
+		changed(f, false, func(what string, f *frame.Frame) {
 			made++
-			r := &queries.Report{Name: "a", Frames: map[string]*queries.Frame{"ceilings": ceilingsFrame(), "throttling": throttlingFrame()}}
+			r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{"ceilings": ceilingsFrame(), "throttling": throttlingFrame()}}
 			var to figures
 			if err := figureMakers[f.Query](r, f, &to); err != nil {
 				t.Errorf("%s: %s: %v", f.Query, what, err)
@@ -54,9 +55,9 @@ func TestFiguresOfUnknownNumbers(t *testing.T) {
 			}
 		})
 	}
-	changed(ceilingsFrame(), false, func(what string, f *queries.Frame) {
+	changed(ceilingsFrame(), false, func(what string, f *frame.Frame) {
 		var to figures
-		if err := figureMakers["roofline"](&queries.Report{Frames: map[string]*queries.Frame{"ceilings": f}}, rooflineFrame(), &to); err != nil {
+		if err := figureMakers["roofline"](&judge.Report{Frames: map[string]*frame.Frame{"ceilings": f}}, rooflineFrame(), &to); err != nil {
 			t.Errorf("ceilings: %s: %v", what, err)
 		}
 	})
@@ -68,7 +69,7 @@ func TestFiguresOfUnknownNumbers(t *testing.T) {
 // TestFiguresNameTheColumn holds that a column that is not there is an error that says which.
 func TestFiguresNameTheColumn(t *testing.T) {
 	for query, make := range figureMakers {
-		if err := make(&queries.Report{}, frameOf(query, "other", []any{"x"}), &figures{}); err == nil || !strings.HasPrefix(err.Error(), "render "+query+": it has no column ") {
+		if err := make(&judge.Report{}, frameOf(query, "other", []any{"x"}), &figures{}); err == nil || !strings.HasPrefix(err.Error(), "render "+query+": it has no column ") {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
@@ -78,7 +79,7 @@ func TestFiguresNameTheColumn(t *testing.T) {
 func TestShowOfUnknownNumbers(t *testing.T) {
 	for name := range screens() {
 		for key, f := range screens()[name].Report.Frames {
-			changed(f, false, func(what string, f *queries.Frame) {
+			changed(f, false, func(what string, f *frame.Frame) {
 				s := screens()[name]
 				s.Report.Frames[key] = f
 				var out bytes.Buffer
@@ -95,9 +96,9 @@ func TestShowOfUnknownNumbers(t *testing.T) {
 func TestFilesOfUnknown(t *testing.T) {
 	whole := fileReport()
 	for key, f := range whole.Frames {
-		changed(f, true, func(what string, f *queries.Frame) {
+		changed(f, true, func(what string, f *frame.Frame) {
 			r := *whole
-			r.Frames = map[string]*queries.Frame{}
+			r.Frames = map[string]*frame.Frame{}
 			for k, v := range whole.Frames {
 				r.Frames[k] = v
 			}

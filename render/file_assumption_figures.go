@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -84,10 +83,9 @@ func (a *assumptions) operations() error {
 	a.say("mfu", "Logits of the last position of a prompt only (option head), unless asked otherwise; the context of decode grows with each step.")
 	a.say("mfu", "MFU is operations of the model / (dense peak x time), with %s as the time; over 1 is an error in what was given. MBU is bytes that must be read (weights touched, cache) / (peak bandwidth x time).", row.text("time_basis"))
 	a.say("mfu", "Precision of the peak: %s, told by: %s.", orUnknown(row.value("precision"), ""), orUnknown(row.value("precision_origin"), ""))
-	for _, n := range a.r.Frame("mfu").Notes {
-		if stages := a.r.Frame("stages"); stages == nil || !slices.Contains(stages.Notes, n) {
-			a.say("mfu", "%s.", strings.TrimSuffix(n, "."))
-		}
+	f := a.r.Frame("mfu")
+	for _, n := range append(f.Said("fault"), f.Said("mfu")...) {
+		a.say("mfu", "%s.", strings.TrimSuffix(n, "."))
 	}
 	if s := a.r.Static; s != nil && s.DTypeAssumed {
 		a.say("models", "The bytes of the model in static_compute are for %s: %s.", s.DType, saidOfPrecision(row, s.DType))

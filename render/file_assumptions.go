@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // assumptions makes assumptions.md: sections of lines, each with the query that shows what it says.
 type assumptions struct {
-	r     *queries.Report
+	r     *judge.Report
 	title string // of the section that lines are added to
 	out   bytes.Buffer
 	begun bool // whether the section has a line yet
@@ -19,7 +19,7 @@ type assumptions struct {
 
 // ReportAssumptions writes assumptions.md: what the figures of a run rest on, in the original's sections and prof's own, each line with the
 // query that shows it. A section that has nothing to say of this run is left out.
-func ReportAssumptions(w io.Writer, r *queries.Report) error {
+func ReportAssumptions(w io.Writer, r *judge.Report) error {
 	a := &assumptions{r: r}
 	a.out.WriteString("# Assumptions\n\nWhat the figures of this run rest on. In brackets stands the query that shows it: `prof query NAME --run RUN`.\n")
 	for _, part := range []struct {

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 const configHead = "# How the run was captured, as far as its sources tell. A run that prof capture made has the whole of it in its own folder.\n"
 
 // ReportConfig writes config.yaml: mode, tools and repeats of prof capture, and the options of the tools by the facts of their captures.
-func ReportConfig(w io.Writer, r *queries.Report) error {
+func ReportConfig(w io.Writer, r *judge.Report) error {
 	o := &object{}
 	made, err := answers(r, "captures", "mode", "status")
 	if err != nil {
@@ -49,7 +49,7 @@ func ReportConfig(w io.Writer, r *queries.Report) error {
 }
 
 // repeatsByTool counts the passes of each tool that prof capture ran, in their order; those without a tool are the baseline.
-func repeatsByTool(r *queries.Report) (*object, error) {
+func repeatsByTool(r *judge.Report) (*object, error) {
 	rows, err := answers(r, "capture-passes", "tool", "status")
 	o := &object{}
 	for _, row := range rows {
@@ -80,7 +80,7 @@ type captureOptions struct {
 }
 
 // capturesOf gives the sources that tell of their options.
-func capturesOf(r *queries.Report) ([]captureOptions, error) {
+func capturesOf(r *judge.Report) ([]captureOptions, error) {
 	facts, err := answers(r, "facts", "source_id", "key", "value")
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func capturesOf(r *queries.Report) ([]captureOptions, error) {
 }
 
 // noConfig says why there is no config.yaml.
-func noConfig(r *queries.Report) string {
+func noConfig(r *judge.Report) string {
 	if f := r.Frame("captures"); f != nil && len(f.Rows) > 0 {
 		return ""
 	}

@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // environment makes env.json: what the sources tell of the machine and its software.
 type environment struct {
-	r       *queries.Report
+	r       *judge.Report
 	facts   []answered
 	missing *object
 	differ  *object
@@ -20,7 +20,7 @@ type environment struct {
 // ReportEnvironment writes env.json: gpu, cuda, torch and transformers first, as the original has them, then the machine, the tools, the
 // code, and every fact of every source. What no source tells is null with a reason under missing; where sources tell different things, the
 // first is taken and all stand under differing. The facts are those of the warehouse, whose ingest masks secrets.
-func ReportEnvironment(w io.Writer, r *queries.Report) error {
+func ReportEnvironment(w io.Writer, r *judge.Report) error {
 	facts, err := answers(r, "facts", "source_id", "key", "value")
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func versionOf(text string) string {
 }
 
 // runObject says what a run is; lack is told the reasons for what is not known.
-func runObject(r *queries.Report, lack func(key, why string)) (*object, error) {
+func runObject(r *judge.Report, lack func(key, why string)) (*object, error) {
 	o := &object{}
 	rows, err := answers(r, "run-details", "run", "run_id", "created_at", "started_at", "host", "command", "prof_version", "tags")
 	if err != nil {

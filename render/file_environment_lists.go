@@ -1,9 +1,11 @@
 package render
 
-import "prof/queries"
+import (
+	"prof/queries/judge"
+)
 
 // rowObjects gives rows of an answer as objects with the columns in their order, NULL left out.
-func rowObjects(r *queries.Report, key string, columns ...string) ([]any, error) {
+func rowObjects(r *judge.Report, key string, columns ...string) ([]any, error) {
 	rows, err := answers(r, key, columns...)
 	out := []any{}
 	for _, row := range rows {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // gpuName is what the sources of a run call one GPU.
@@ -19,7 +19,7 @@ type gpuName struct {
 }
 
 // gpuNames gives the GPUs in the order of the answer devices.
-func gpuNames(r *queries.Report) ([]gpuName, error) {
+func gpuNames(r *judge.Report) ([]gpuName, error) {
 	rows, err := answers(r, "devices", "source_id", "device", "name", "kernel_count")
 	if err != nil {
 		return nil, err

@@ -4,14 +4,14 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 const inputsHead = "# What the workload was given, as far as the run's sources tell. Null or absent is not known.\n"
 
 // ReportInputs writes inputs.yaml: the files that were given to the workload, its command line, what it says of its passes, and the files
 // that the run was ingested from.
-func ReportInputs(w io.Writer, r *queries.Report) error {
+func ReportInputs(w io.Writer, r *judge.Report) error {
 	given, err := rowObjects(r, "inputs", "path", "size_bytes", "sha256")
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func ReportInputs(w io.Writer, r *queries.Report) error {
 }
 
 // putCommand puts the command line of the workload, and its words where they can be told apart.
-func putCommand(o *object, r *queries.Report) error {
+func putCommand(o *object, r *judge.Report) error {
 	line, err := commandOf(r)
 	if err != nil || line == "" {
 		return err
@@ -56,7 +56,7 @@ func putCommand(o *object, r *queries.Report) error {
 	return nil
 }
 
-func commandOf(r *queries.Report) (string, error) {
+func commandOf(r *judge.Report) (string, error) {
 	rows, err := answers(r, "run-details", "command")
 	if err != nil || len(rows) == 0 {
 		return "", err
@@ -65,7 +65,7 @@ func commandOf(r *queries.Report) (string, error) {
 }
 
 // noInputs says why there is no inputs.yaml.
-func noInputs(r *queries.Report) string {
+func noInputs(r *judge.Report) string {
 	for _, key := range []string{"inputs", "workload-passes"} {
 		if f := r.Frame(key); f != nil && len(f.Rows) > 0 {
 			return ""

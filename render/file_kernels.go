@@ -8,14 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 const kernelTitle = "Kernel Summary (Top-K)"
 
 // ReportKernels writes kernels.md: the kernels that took most time, in the columns kernel_name, total_ms, calls, mean_ms and device, with
 // role, share and what Nsight Compute tells of them after them. Without kernels it says why there are none.
-func ReportKernels(w io.Writer, r *queries.Report) error {
+func ReportKernels(w io.Writer, r *judge.Report) error {
 	columns := []string{"kernel", "calls", "total_ns", "mean_ns", "median_ns", "share_ratio", "role", "family"}
 	f := r.Frame("top-kernels")
 	profiled := hasColumn(f, "bound")
@@ -41,7 +42,7 @@ func ReportKernels(w io.Writer, r *queries.Report) error {
 }
 
 // noKernels says why a run has none.
-func noKernels(r *queries.Report) string {
+func noKernels(r *judge.Report) string {
 	switch kinds := sourceKinds(r); {
 	case !kinds["nsys"] && !kinds["torch"]:
 		return "No kernels: no timeline of the run holds any (prof capture --tools nsys)."
@@ -52,7 +53,7 @@ func noKernels(r *queries.Report) string {
 }
 
 // hasPart says whether accounting has time of a part.
-func hasPart(f *queries.Frame, part string) bool {
+func hasPart(f *frame.Frame, part string) bool {
 	return hasColumn(f, "part") && slices.ContainsFunc(f.Rows, func(row []any) bool { return row[f.Index("part")] == part })
 }
 
@@ -63,7 +64,7 @@ type kernelShare struct {
 }
 
 // kernelDevices gives the GPUs that ran each kernel.
-func kernelDevices(r *queries.Report) (map[string][]kernelShare, error) {
+func kernelDevices(r *judge.Report) (map[string][]kernelShare, error) {
 	rows, err := answers(r, "kernel-devices", "kernel", "device", "share_ratio")
 	out := map[string][]kernelShare{}
 	for _, row := range rows {
@@ -72,7 +73,7 @@ func kernelDevices(r *queries.Report) (map[string][]kernelShare, error) {
 	return out, err
 }
 
-func kernelTable(f *queries.Frame, rows []answered, on map[string][]kernelShare, profiled bool) ranked {
+func kernelTable(f *frame.Frame, rows []answered, on map[string][]kernelShare, profiled bool) ranked {
 	percent := func(column string) func(answered) string { return func(r answered) string { return r.percent(column) } }
 	word := func(column string) func(answered) string { return func(r answered) string { return r.word(column) } }
 	t := ranked{title: kernelTitle, answer: f, rows: rows, columns: []rankedColumn{

@@ -6,24 +6,24 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // metrics makes metrics.json: every number or null, and under missing why it is null, by its path; under faults what is wrong with a
 // number that cannot be.
 type metrics struct {
-	r       *queries.Report
+	r       *judge.Report
 	missing *object
 	faults  *object
 }
 
 // ReportMetrics writes metrics.json: the original's keys first, in its order, then what they rest on, the accounting of the time, the
 // proof of attribution, and the query behind each block. What is not known is null and has a reason under missing; no member is 0 for
-// want of a value. Times are ms, shares and utilisations 0 to 1; a utilisation over 1 is an error in what was given, and named under faults.
-func ReportMetrics(w io.Writer, r *queries.Report) error {
+// want of a value. Times are ms but where their name says ns, shares and utilisations 0 to 1; a utilisation over 1 is an error in what was given, and named under faults.
+func ReportMetrics(w io.Writer, r *judge.Report) error {
 	m := &metrics{r: r, missing: &object{}, faults: &object{}}
 	out := &object{}
-	for _, block := range []func(*object) error{m.aggregates, m.utilisation, m.modelDims, m.peak, m.run, m.basis, m.bandwidth, m.peaks, m.accounting, m.conservation} {
+	for _, block := range []func(*object) error{m.aggregates, m.utilisation, m.modelDims, m.peak, m.run, m.basis, m.bandwidth, m.peaks, m.accounting, m.judgement, m.conservation} {
 		if err := block(out); err != nil {
 			return err
 		}
@@ -31,6 +31,13 @@ func ReportMetrics(w io.Writer, r *queries.Report) error {
 	out.put("queries", m.queries())
 	out.put("faults", m.faults).put("missing", m.missing)
 	return writeIndented(w, out)
+}
+
+// judgement puts what bounds the stages, and the findings, as prof show --format json gives them.
+func (m *metrics) judgement(out *object) error {
+	s, err := m.r.Summary()
+	out.put("stages", boundObjects(s)).put("findings", findingObjects(s.Findings))
+	return err
 }
 
 // need puts a member, and its reason where it is null.
@@ -91,7 +98,7 @@ func (m *metrics) aggregates(out *object) error {
 const undefined = "the query aggregates has no number for it"
 
 // lackOfAggregate says why a figure is not there.
-func lackOfAggregate(r *queries.Report, metric string) string {
+func lackOfAggregate(r *judge.Report, metric string) string {
 	if f := r.Frame("aggregates"); f == nil || len(f.Rows) == 0 {
 		return whyNone(r, "aggregates")
 	}

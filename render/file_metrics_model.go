@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // mfuColumns are the columns of the query mfu that metrics.json shows.
@@ -66,7 +66,7 @@ func faultOf(row answered, name, column string) string {
 	return ""
 }
 
-func lackOfStage(r *queries.Report, stage string) string {
+func lackOfStage(r *judge.Report, stage string) string {
 	if f := r.Frame("mfu"); f == nil || len(f.Rows) == 0 {
 		return whyNone(r, "mfu")
 	}
@@ -144,7 +144,7 @@ func (m *metrics) modelDims(out *object) error {
 
 // feedForward gives the inner widths of the decoder's dense MLP and of one routed expert: the inputs of the matrix that leads back to the
 // hidden size. nil is none, or several.
-func feedForward(s *queries.Static, hidden int64) (dense, expert any) {
+func feedForward(s *judge.Static, hidden int64) (dense, expert any) {
 	if s == nil || s.Groups == nil {
 		return nil, nil
 	}
@@ -222,7 +222,7 @@ func (m *metrics) lackOfPeak(row answered) string {
 }
 
 // lackOfPeak says so of a row of mfu; where tells where the peak of one GPU stands.
-func lackOfPeak(r *queries.Report, row answered, where string) string {
+func lackOfPeak(r *judge.Report, row answered, where string) string {
 	peaks := r.Frame("peaks")
 	if row.value("peak_flop_per_s") != nil || !hasColumn(peaks, "peak_flop_per_s") || !slices.ContainsFunc(peaks.Rows, func(p []any) bool { return p[peaks.Index("peak_flop_per_s")] != nil }) {
 		return ""

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 const operatorTitle = "Operator Summary (Top-K)"
 
 // ReportOperators writes operators.md: the operators of PyTorch that took most time, in the columns op_name, total_time_ms,
 // cuda_time_ms, calls and mean_ms, with their own times and memory after them. Without operators it says why there are none.
-func ReportOperators(w io.Writer, r *queries.Report) error {
+func ReportOperators(w io.Writer, r *judge.Report) error {
 	rows, err := answers(r, "top-operators", "operator", "calls", "self_device_ns", "total_device_ns", "self_cpu_ns", "total_cpu_ns", "share_ratio", "work_count",
 		"flop_count", "device_alloc_bytes", "device_net_bytes")
 	if err != nil {
@@ -40,7 +41,7 @@ func ReportOperators(w io.Writer, r *queries.Report) error {
 
 // operatorCapture says of a run with timelines of two tools that operators are of one of them, and how many kernels each holds: its
 // executions are others, and may be more or fewer. "" for other runs.
-func operatorCapture(r *queries.Report) (string, error) {
+func operatorCapture(r *judge.Report) (string, error) {
 	if kinds := sourceKinds(r); !kinds["torch"] || !kinds["nsys"] {
 		return "", nil
 	}
@@ -74,14 +75,14 @@ func plural(n int, one, many string) string {
 }
 
 // noOperators says why a run has none.
-func noOperators(r *queries.Report) string {
+func noOperators(r *judge.Report) string {
 	if sourceKinds(r)["torch"] {
 		return "No operators: the trace of the PyTorch profiler holds none."
 	}
 	return "No operators: the run was not captured with the PyTorch profiler (prof capture --tools torch)."
 }
 
-func operatorTable(f *queries.Frame, rows []answered) ranked {
+func operatorTable(f *frame.Frame, rows []answered) ranked {
 	ms := func(column string, decimals int) func(answered) string {
 		return func(r answered) string { return r.fixed(column, nsPerMs, decimals) }
 	}

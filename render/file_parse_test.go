@@ -11,8 +11,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"prof/queries"
-	"prof/schema"
+	"prof/internal/mask"
+	"prof/queries/judge"
 )
 
 // TestRankedFilesReadAsTyped holds, by a renderer that is not ours, that names in operators.md and kernels.md are what they are, and that
@@ -68,7 +68,7 @@ func TestRankedFilesWithoutRows(t *testing.T) {
 
 // TestAssumptionsReadAsTyped holds that each line of assumptions.md is an item of its own with its names intact.
 func TestAssumptionsReadAsTyped(t *testing.T) {
-	for name, r := range map[string]*queries.Report{"full": fileReport(), "empty": emptyReport(), "none": {}} {
+	for name, r := range map[string]*judge.Report{"full": fileReport(), "empty": emptyReport(), "none": {}} {
 		text := fileText(t, r, ReportAssumptions)
 		page := asHTML(t, text)
 		onlyOurs(t, page)
@@ -130,7 +130,7 @@ func keys(t *testing.T, text string) []string {
 // TestMissingIsExplained holds that each null of metrics.json and env.json has a reason, and nothing else has one; tags are free.
 func TestMissingIsExplained(t *testing.T) {
 	for _, name := range []string{"metrics.json", "env.json"} {
-		for what, r := range map[string]*queries.Report{"full": fileReport(), "empty": emptyReport(), "none": {}} {
+		for what, r := range map[string]*judge.Report{"full": fileReport(), "empty": emptyReport(), "none": {}} {
 			o := parsed(t, fileText(t, r, fileWriters[name]))
 			missing := o["missing"].(map[string]any)
 			delete(o, "missing")
@@ -258,7 +258,7 @@ func TestYAMLReadsBack(t *testing.T) {
 	}
 	for _, text := range []string{"", " ", "true", "No", "null", "~", "1", "1e3", "0x1", "1_000", ".5", "2026-01-01", "a: b", "a #b", "- a", "? a", "&a", "*a", "!a", "%a", "@a", "`a", "|", ">", "{}", "[]", "a\tb", "a\nb", "a\\b",
 		"\u0085\u2028\ufeff\U000e0001", "é", "'", `"`, "...", "---"} {
-		o := read(fileText(t, nil, func(w io.Writer, _ *queries.Report) error {
+		o := read(fileText(t, nil, func(w io.Writer, _ *judge.Report) error {
 			return writeYAML(w, "# head\n", (&object{}).put("k"+text, text).put("list", []any{text, []any{text}, &object{}, []any{}, (&object{}).put(text, (&object{}).put("in", text))}))
 		}))
 		want := map[string]any{"k" + text: text, "list": []any{text, []any{text}, map[string]any{}, []any{}, map[string]any{text: map[string]any{"in": text}}}}
@@ -271,7 +271,7 @@ func TestYAMLReadsBack(t *testing.T) {
 // TestShellWords holds that a command line that the warehouse keeps gives its words back.
 func TestShellWords(t *testing.T) {
 	for _, argv := range [][]string{{"python", "run.py"}, {"a b", "", "it's", `\`, "'", "''", "\n", "$x"}, {hostile, breakout}} {
-		line := schema.MaskCommand(argv)
+		line := mask.Command(argv)
 		if words, ok := shellWords(line); !ok || !slices.Equal(words, argv) {
 			t.Errorf("%q of %q, %v", words, line, ok)
 		}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"regexp"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // ranked is a table of the rows that took most, as operators.md and kernels.md have it.
 type ranked struct {
 	title   string
-	answer  *queries.Frame
+	answer  *frame.Frame
 	columns []rankedColumn
 	rows    []answered
 	below   []string // what the columns mean, and what the figures are to be read with
@@ -76,7 +76,7 @@ func (t ranked) write(out *bytes.Buffer) {
 }
 
 // writeNone writes a file that has no rows: why there are none.
-func writeNone(out *bytes.Buffer, title, why string, answer *queries.Frame) {
+func writeNone(out *bytes.Buffer, title, why string, answer *frame.Frame) {
 	out.WriteString("# " + title + "\n\n" + markdownLine(neutral(why)) + "\n")
 	if answer == nil {
 		return

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // What a run lacks, where its sources tell that already.
@@ -22,7 +23,7 @@ var (
 )
 
 // whyNone says why an answer has no rows: what its sources lack, else those of its notes that are about that.
-func whyNone(r *queries.Report, key string) string {
+func whyNone(r *judge.Report, key string) string {
 	f, kinds := r.Frame(key), sourceKinds(r)
 	known := len(kinds) > 0
 	switch {
@@ -37,7 +38,7 @@ func whyNone(r *queries.Report, key string) string {
 	case known && key == "devices":
 		return "no source tells of a GPU"
 	}
-	if notes := explaining(r, f.Notes); len(notes) > 0 {
+	if notes := explaining(r, f); len(notes) > 0 {
 		return strings.Join(notes, "; ")
 	}
 	return "the query " + key + " has no rows for this run"
@@ -51,7 +52,7 @@ func onlyProfiled(kinds map[string]bool) string {
 }
 
 // sourceKinds are the kinds of the run's sources; none where they were not asked.
-func sourceKinds(r *queries.Report) map[string]bool {
+func sourceKinds(r *judge.Report) map[string]bool {
 	out := map[string]bool{}
 	if f := r.Frame("sources"); hasColumn(f, "kind") {
 		for _, row := range f.Rows {
@@ -63,36 +64,24 @@ func sourceKinds(r *queries.Report) map[string]bool {
 	return out
 }
 
-// ofMeasuring are words of notes that say how far times can be trusted. They are no reasons why there are none.
-var ofMeasuring = []string{" was held back (", "other processes computed on GPU "}
-
-// noStages is how the note begins that explains all that is told by stage.
-const noStages = "no range of this run is a stage"
-
-// explaining leaves out notes that are about something else than what is missing: clocks that were held down, other processes, and
-// sources that were read in part while another one is a timeline.
-func explaining(r *queries.Report, notes []string) []string {
-	if at := slices.IndexFunc(notes, func(note string) bool { return strings.HasPrefix(note, noStages) }); at >= 0 {
-		return notes[at : at+1]
+// explaining leaves out what is about something else than what is missing: how far times can be trusted, and sources that were read in
+// part while another one is a timeline. Where no range is a stage, that explains all that is told by stage.
+func explaining(r *judge.Report, f *frame.Frame) []string {
+	if f.Warns("no-stage") {
+		return f.Said("stage")
 	}
-	partial := partialSources(r)
-	return slices.DeleteFunc(slices.Clone(notes), func(note string) bool {
-		measuring := slices.ContainsFunc(ofMeasuring, func(words string) bool { return strings.Contains(note, words) })
-		return measuring || slices.ContainsFunc(partial, func(start string) bool { return strings.HasPrefix(note, start) })
-	})
-}
-
-// partialSources gives the starts of the notes on sources that are no timeline and were not read as a whole.
-func partialSources(r *queries.Report) []string {
-	f := r.Frame("sources")
-	if !hasColumn(f, "kind") || !hasColumn(f, "path") || !hasColumn(f, "status") {
-		return nil
+	others := map[string]bool{}
+	if f := r.Frame("sources"); hasColumn(f, "kind") && hasColumn(f, "path") {
+		for _, row := range f.Rows {
+			if kind := row[f.Index("kind")]; kind != "nsys" && kind != "torch" {
+				others[fmt.Sprint(row[f.Index("path")])] = true
+			}
+		}
 	}
 	var out []string
-	for _, row := range f.Rows {
-		kind, status := row[f.Index("kind")], row[f.Index("status")]
-		if status != "ok" && kind != "nsys" && kind != "torch" {
-			out = append(out, fmt.Sprintf("%v is %v: ", row[f.Index("path")], status))
+	for _, c := range f.Caveats {
+		if c.Topic != "throttle" && !(c.Topic == "source" && others[c.Subject]) && !slices.Contains(out, c.Text) {
+			out = append(out, c.Text)
 		}
 	}
 	return out

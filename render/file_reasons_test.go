@@ -5,40 +5,45 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
-// ofSources is a report of a run with sources of these kinds and nothing else; the answer stages has notes.
-func ofSources(notes []string, kinds ...string) *queries.Report {
+// ofSources is a report of a run with sources of these kinds and nothing else; the answer stages has caveats.
+func ofSources(caveats []frame.Caveat, kinds ...string) *judge.Report {
 	var rows [][]any
 	for i, kind := range kinds {
 		rows = append(rows, []any{int64(i + 1), kind, nil, "/data/" + kind, nil, nil, nil, nil, nil, "partial", "cut off", nil})
 	}
 	f := frameOf("sources", "source_id kind form path rank_id tool_version schema_version size_bytes sha256 status reason duration_ns", rows...)
-	return &queries.Report{Name: "a", Frames: map[string]*queries.Frame{"sources": f, "stages": {Query: "stages", Notes: notes}, "accounting": {Query: "accounting"}, "top-kernels": {Query: "top-kernels"}, "devices": {Query: "devices"}}}
+	return &judge.Report{Name: "a", Frames: map[string]*frame.Frame{"sources": f, "stages": {Query: "stages", Caveats: caveats}, "accounting": {Query: "accounting"}, "top-kernels": {Query: "top-kernels"}, "devices": {Query: "devices"}}}
 }
 
 // TestWhyNone holds that what is said of an answer without rows is why it has none.
 func TestWhyNone(t *testing.T) {
-	held := "GPU 0 was held back (sw_power_cap) in 12 % of the samples in which it was at work: times are longer than they could be, see prof query throttling"
-	others := "other processes computed on GPU 1 in 54 % of the samples: times are not the workload's alone"
-	no := "no range of this run is a stage by the rules in stage_rule"
-	partial := []string{"/data/capture is partial: cut off", "/data/nsys is partial: cut off"}
+	held := frame.Caveat{Topic: "throttle", Kind: "gpu-throttled", Text: "GPU 0 was throttled"}
+	others := frame.Caveat{Topic: "throttle", Kind: "gpu-shared", Text: "other processes used GPU 1"}
+	no := frame.Caveat{Topic: "stage", Kind: "no-stage", Text: "no range is a stage"}
+	lost := frame.Caveat{Topic: "launch", Kind: "kernels-without-launch", Text: "9 kernels have no launch in the capture"}
+	partial := func(kind string) frame.Caveat {
+		return frame.Caveat{Topic: "source", Kind: "source-partial", Subject: "/data/" + kind, Text: kind + " is partial"}
+	}
+	list := func(list ...frame.Caveat) []frame.Caveat { return list }
 	for _, c := range []struct {
-		r         *queries.Report
+		r         *judge.Report
 		key, want string
 	}{
-		{ofSources([]string{held, others, partial[0]}, "workload", "capture"), "stages", noTimeline},
+		{ofSources(list(held, others, partial("capture")), "workload", "capture"), "stages", noTimeline},
 		{ofSources(nil, "ncu"), "stages", noTimeline + ", only what Nsight Compute profiled: see prof query bottlenecks and region-metrics"},
-		{ofSources([]string{held, others, no, partial[0]}, "nsys", "capture"), "stages", no},
-		{ofSources([]string{"9 kernels have no launch in the capture", no}, "nsys"), "stages", no},
-		{ofSources([]string{held, partial[1]}, "nsys", "capture"), "stages", partial[1]},
-		{ofSources([]string{held}, "nsys", "capture"), "stages", "the query stages has no rows for this run"},
+		{ofSources(list(held, others, no, partial("capture")), "nsys", "capture"), "stages", no.Text},
+		{ofSources(list(lost, no), "nsys"), "stages", no.Text},
+		{ofSources(list(held, partial("nsys"), partial("capture")), "nsys", "capture"), "stages", "nsys is partial"},
+		{ofSources(list(held), "nsys", "capture"), "stages", "the query stages has no rows for this run"},
 		{ofSources(nil, "torch"), "top-kernels", noneOnGPU},
-		{ofSources([]string{held}, "nsys"), "devices", "no source tells of a GPU"},
-		{ofSources([]string{held}, "nsys"), "captures", notCaptured},
+		{ofSources(list(held), "nsys"), "devices", "no source tells of a GPU"},
+		{ofSources(list(held), "nsys"), "captures", notCaptured},
 		{ofSources(nil, "nsys", "capture"), "captures", "the query captures was not asked"},
-		{&queries.Report{}, "captures", "the query captures was not asked"},
+		{&judge.Report{}, "captures", "the query captures was not asked"},
 	} {
 		if got := whyNone(c.r, c.key); got != c.want {
 			t.Errorf("%s: %q, want %q", c.key, got, c.want)
@@ -51,7 +56,7 @@ func TestNoKernels(t *testing.T) {
 	whole := ofSources(nil, "nsys")
 	whole.Frames["accounting"] = accountingFrame()
 	whole.Frames["accounting"].Rows[0][2] = "graph"
-	for want, r := range map[string]*queries.Report{"no timeline of the run": ofSources(nil, "ncu"), "no kernel ran on a GPU in the capture": ofSources(nil, "torch"), "CUDA graphs as a whole": whole} {
+	for want, r := range map[string]*judge.Report{"no timeline of the run": ofSources(nil, "ncu"), "no kernel ran on a GPU in the capture": ofSources(nil, "torch"), "CUDA graphs as a whole": whole} {
 		if text := fileText(t, r, ReportKernels); !strings.Contains(text, want) {
 			t.Errorf("%q does not say %q", text, want)
 		}
@@ -95,11 +100,11 @@ func TestFaults(t *testing.T) {
 
 // TestPeakOfOneGPU holds that metrics.json and assumptions.md say why there is no peak for a pass where there is one for a GPU.
 func TestPeakOfOneGPU(t *testing.T) {
-	for want, change := range map[string]func(row []any, f *queries.Frame){
-		"how many GPUs work on a pass together is not known": func(row []any, f *queries.Frame) { row[f.Index("device_count")] = nil },
-		"no measured pass has work on a GPU":                 func(row []any, f *queries.Frame) { row[f.Index("device_count")] = int64(0) },
-		"the precision is not known":                         func(row []any, f *queries.Frame) { row[f.Index("precision")] = nil },
-		"the GPU that ran the passes has no name":            func(row []any, f *queries.Frame) { row[f.Index("peak_origin")] = nil },
+	for want, change := range map[string]func(row []any, f *frame.Frame){
+		"how many GPUs work on a pass together is not known": func(row []any, f *frame.Frame) { row[f.Index("device_count")] = nil },
+		"no measured pass has work on a GPU":                 func(row []any, f *frame.Frame) { row[f.Index("device_count")] = int64(0) },
+		"the precision is not known":                         func(row []any, f *frame.Frame) { row[f.Index("precision")] = nil },
+		"the GPU that ran the passes has no name":            func(row []any, f *frame.Frame) { row[f.Index("peak_origin")] = nil },
 	} {
 		r := fileReport()
 		f := r.Frames["mfu"]
@@ -122,14 +127,14 @@ func TestPeakOfOneGPU(t *testing.T) {
 
 // TestGPUNames holds that a GPU that did the work is named only by what names it, and that it is told which source does.
 func TestGPUNames(t *testing.T) {
-	devices := func(rows ...[]any) *queries.Report {
-		return &queries.Report{Frames: map[string]*queries.Frame{"devices": frameOf("devices", "source_id device name compute_capability sm_count clock_hz memory_bytes memory_bytes_per_s l2_bytes uuid bus_id kernel_count", rows...)}}
+	devices := func(rows ...[]any) *judge.Report {
+		return &judge.Report{Frames: map[string]*frame.Frame{"devices": frameOf("devices", "source_id device name compute_capability sm_count clock_hz memory_bytes memory_bytes_per_s l2_bytes uuid bus_id kernel_count", rows...)}}
 	}
 	gpu := func(source, device int64, name any, kernels int64) []any {
 		return []any{source, device, name, nil, nil, nil, nil, nil, nil, nil, nil, kernels}
 	}
 	for _, c := range []struct {
-		r    *queries.Report
+		r    *judge.Report
 		gpu  any
 		why  string
 		said []any

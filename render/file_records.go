@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"math"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // answered is a row of an answer as the files write it.
 type answered struct{ record }
 
 // answers gives the rows of a report's answer, none where it was not asked for or is empty; the error says which column it lacks.
-func answers(r *queries.Report, key string, columns ...string) ([]answered, error) {
+func answers(r *judge.Report, key string, columns ...string) ([]answered, error) {
 	f := r.Frame(key)
 	if f == nil || len(f.Rows) == 0 {
 		return nil, nil
@@ -79,7 +80,7 @@ const (
 )
 
 // hasColumn says whether an answer has a column, of those that a query shows on demand.
-func hasColumn(f *queries.Frame, column string) bool { return f != nil && f.Index(column) >= 0 }
+func hasColumn(f *frame.Frame, column string) bool { return f != nil && f.Index(column) >= 0 }
 
 // sourceOf names the query behind a figure.
-func sourceOf(f *queries.Frame) string { return fmt.Sprintf("%s v%d", f.Query, f.Version) }
+func sourceOf(f *frame.Frame) string { return fmt.Sprintf("%s v%d", f.Query, f.Version) }

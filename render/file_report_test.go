@@ -7,24 +7,25 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // fileReport is a report whose answers hold hostile names wherever a capture can bring them in.
-func fileReport() *queries.Report {
-	r := &queries.Report{Name: breakout, Frames: map[string]*queries.Frame{}}
-	add := func(f *queries.Frame) *queries.Frame { r.Frames[f.Query] = f; return f }
+func fileReport() *judge.Report {
+	r := &judge.Report{Name: breakout, Frames: map[string]*frame.Frame{}}
+	add := func(f *frame.Frame) *frame.Frame { r.Frames[f.Query] = f; return f }
 	for _, f := range append(fileFigures(), fileFacts()...) {
 		add(f)
 	}
-	r.Static = &queries.Static{Name: breakout, DType: "bf16", DTypeAssumed: true, Groups: frameOf("model-layers", "part component kind shape",
+	r.Static = &judge.Static{Name: breakout, DType: "bf16", DTypeAssumed: true, Groups: frameOf("model-layers", "part component kind shape",
 		[]any{"decoder", "mlp.up_proj", "linear", "1280 x 6848"}, []any{"decoder", "mlp.down_proj", "linear", "6848 x 1280"},
 		[]any{"decoder", "experts.down_proj", "linear", "896 x 1280, 6 of 64"}, []any{"clip", "mlp.fc2", "linear", "4096 x 1280"}, []any{"decoder", "attention", "attention", "10 heads of 192 and 128"})}
 	return r
 }
 
 // fileFigures are the answers that measure something.
-func fileFigures() []*queries.Frame {
+func fileFigures() []*frame.Frame {
 	operators := frameOf("top-operators", "rank operator calls self_device_ns total_device_ns self_cpu_ns total_cpu_ns share_ratio work_count flop_count device_alloc_bytes device_net_bytes",
 		[]any{int64(1), "aten::mm", int64(3), int64(9_000_000), int64(9_000_000), int64(1_000_000), int64(2_000_001), 0.75, int64(3), int64(6e9), int64(3 << 20), int64(-1 << 19)},
 		[]any{int64(2), hostile, int64(2), int64(3_000_000), int64(12_000_000), int64(500), int64(9_000_000), 0.25, int64(2), nil, nil, nil},
@@ -56,21 +57,22 @@ func fileFigures() []*queries.Frame {
 		[]any{"nsys", int64(6), int64(60), int64(3), int64(30), int64(2), int64(20), int64(1), int64(10), true})
 	devices := frameOf("kernel-devices", "rank kernel device calls total_ns share_ratio", []any{int64(1), breakout, int64(1), int64(1), int64(1), 0.25},
 		[]any{int64(1), breakout, int64(0), int64(2), int64(3), 0.75}, []any{int64(2), hostile, int64(1), int64(1), int64(1), 1.0})
-	stages := frameOf("stages", "stage passes warmup_passes", []any{"prefill", int64(2), int64(1)}, []any{breakout, int64(2), int64(0)})
+	stages := frameOf("stages", "stage passes warmup_passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s", []any{"prefill", int64(2), int64(1), 3e6, nil, 2e6, 1e5, nil}, []any{breakout, int64(2), int64(0), 8e6, nil, 7e6, 1e6, 40.0})
 	stages.Notes = []string{"stages " + breakout}
-	return []*queries.Frame{operators, kernels, aggregates, mfu, mbu, notes, conservation, devices, stages,
-		frameOf("accounting", "stage device part kind total_ns share_ratio mean_ns passes span_total_ns",
-			[]any{breakout, int64(0), "compute", "busy", int64(600_000), 0.6, 300_000.0, int64(2), int64(1_000_000)}, []any{breakout, int64(0), breakout, "launch-bound", int64(400_000), 0.4, 200_000.0, int64(2), int64(1_000_000)},
-			[]any{breakout, int64(1), "compute", "busy", int64(1), 1.0, 1.0, int64(1), int64(1)}),
-		frameOf("passes", "stage path is_warmup", []any{"prefill", "repeat[#] > " + breakout, true}, []any{"prefill", "repeat[#] > " + breakout, false}, []any{"prefill", "repeat[#] > " + breakout, false}),
-		frameOf("device-use", "pass device busy_sm_clock_mean_hz sm_clock_max_hz power_max_w temperature_max_c", []any{"nsys-1", int64(0), 1.5e9, 1.98e9, 650.5, nil}, []any{"nsys-1", int64(1), nil, nil, nil, nil}),
-		frameOf("throttling", "pass device reason is_slowdown busy_share_ratio", []any{"nsys-1", int64(0), "sw_power_cap", true, 0.12}),
+	return []*frame.Frame{operators, kernels, aggregates, mfu, mbu, notes, conservation, devices, stages,
+		frameOf("accounting", "stage device part kind total_ns share_ratio mean_ns passes span_total_ns max_ns",
+			[]any{breakout, int64(0), "compute", "busy", int64(600_000), 0.6, 300_000.0, int64(2), int64(1_000_000), int64(400_000)}, []any{breakout, int64(0), breakout, "launch-bound", int64(400_000), 0.4, 200_000.0, int64(2), int64(1_000_000), int64(300_000)},
+			[]any{breakout, int64(1), "compute", "busy", int64(1), 1.0, 1.0, int64(1), int64(1), int64(1)}),
+		frameOf("passes", "stage path is_warmup pass source_id pid gpu_span_ns gpu_busy_ns start_ns", []any{"prefill", "repeat[#] > " + breakout, true, int64(1), int64(1), int64(7), nil, nil, int64(0)}, []any{"prefill", "repeat[#] > " + breakout, false, int64(2), int64(1), int64(7), nil, nil, int64(1)},
+			[]any{"prefill", "repeat[#] > " + breakout, false, int64(3), int64(1), int64(7), nil, nil, int64(2)}),
+		frameOf("device-use", "other_process_max_count pass device busy_sm_clock_mean_hz sm_clock_max_hz power_max_w temperature_max_c", []any{int64(0), "nsys-1", int64(0), 1.5e9, 1.98e9, 650.5, nil}, []any{int64(0), "nsys-1", int64(1), nil, nil, nil, nil}),
+		frameOf("throttling", "pass device reason is_slowdown busy_share_ratio samples busy_samples", []any{"nsys-1", int64(0), "sw_power_cap", true, 0.12, int64(100), int64(50)}),
 		frameOf("overhead", "mode tool overhead_ratio pass_count baseline_count", []any{"deep", "nsys", 0.32, int64(2), int64(3)})}
 }
 
 // fileFacts are the answers that say what the run is.
-func fileFacts() []*queries.Frame {
-	return []*queries.Frame{
+func fileFacts() []*frame.Frame {
+	return []*frame.Frame{
 		frameOf("run-details", "run run_id created_at started_at host command prof_version tags",
 			[]any{breakout, "01890000-0000-7000-8000-00000000000a", "2026-01-02 03:04:05.678", "2026-01-01 00:00:00", "box", `python 'it'\''s a' '' ` + "'k=" + strings.ReplaceAll(breakout, "'", "") + "'", "0.1.0", nil}),
 		frameOf("devices", "source_id device name compute_capability sm_count clock_hz memory_bytes memory_bytes_per_s l2_bytes uuid bus_id kernel_count",
@@ -83,8 +85,8 @@ func fileFacts() []*queries.Frame {
 			[]any{"NVIDIA H200", "fp32", "fp32", 66.9e12, nil, 1.98e9, int64(198e7), "builtin", "dense", "datasheet", "2026-11-21"},
 			[]any{"NVIDIA H200", "tensor_bf16", "fp32", 989.4e12, nil, 1.83e9, int64(198e7), "user", breakout, "datasheet", "2026-11-21"},
 			[]any{"NVIDIA H200", "fp16", "fp16", nil, nil, nil, int64(198e7), nil, nil, nil, nil}),
-		frameOf("finding-rules", "finding title bound saving value unit needs", []any{"host-bound", "GPU idle", "at most", "idle time without a call for 100 us", nil, nil, "timeline"},
-			[]any{"wave-tail", "Last wave", "about", "time x (1 - blocks)", 4.0, "waves", "grids"}),
+		frameOf("finding-rules", "query options detail finding title bound saving value unit needs", []any{"pass-accounting", "stage", "gaps", "host-bound", "GPU idle", "at most", "idle time without a call for 100 us", nil, nil, "timeline"},
+			[]any{"kernel-grids", "top", nil, "wave-tail", "Last wave", "about", "time x (1 - blocks)", 4.0, "waves", "grids"}),
 		frameOf("facts", "source_id key value", []any{int64(1), "capture.trace", "Cuda," + breakout}, []any{int64(1), "capture.id", "session"}, []any{int64(1), "driver.cuda_version", "13010"},
 			[]any{int64(1), "os.description", hostile}, []any{int64(2), "driver.cuda_version", "12.8"}, []any{int64(2), "torch.cuda_runtime_version", "12080"}, []any{int64(2), "torch.record_shapes", "1"},
 			[]any{int64(3), "env.python.packages.torch", "2.11.0"}, []any{int64(3), "capture.clock_control", "base"}),
@@ -106,16 +108,16 @@ func fileFacts() []*queries.Frame {
 }
 
 // emptyReport is one of a run that nothing is known of but that it was asked for.
-func emptyReport() *queries.Report {
-	r := &queries.Report{Name: "a", Frames: map[string]*queries.Frame{}}
+func emptyReport() *judge.Report {
+	r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{}}
 	for key := range fileReport().Frames {
-		r.Frames[key] = &queries.Frame{Query: key, Version: 1, SQL: "FROM x", Notes: []string{"nothing of " + key + " " + breakout}}
+		r.Frames[key] = &frame.Frame{Query: key, Version: 1, SQL: "FROM x", Notes: []string{"nothing of " + key + " " + breakout}}
 	}
 	return r
 }
 
 // fileText gives a file of a report; the same answers must give the same bytes.
-func fileText(t *testing.T, r *queries.Report, write func(io.Writer, *queries.Report) error) string {
+func fileText(t *testing.T, r *judge.Report, write func(io.Writer, *judge.Report) error) string {
 	t.Helper()
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
@@ -130,14 +132,14 @@ func fileText(t *testing.T, r *queries.Report, write func(io.Writer, *queries.Re
 }
 
 // fileWriters are the files that this test holds, by name.
-var fileWriters = map[string]func(io.Writer, *queries.Report) error{"operators.md": ReportOperators, "kernels.md": ReportKernels, "metrics.json": ReportMetrics, "env.json": ReportEnvironment,
+var fileWriters = map[string]func(io.Writer, *judge.Report) error{"operators.md": ReportOperators, "kernels.md": ReportKernels, "metrics.json": ReportMetrics, "env.json": ReportEnvironment,
 	"inputs.yaml": ReportInputs, "config.yaml": ReportConfig, "assumptions.md": ReportAssumptions}
 
 func TestReportFiles(t *testing.T) {
 	for name, write := range fileWriters {
 		compare(t, filepath.Join("testdata", "report", name), []byte(fileText(t, fileReport(), write)))
 		compare(t, filepath.Join("testdata", "report", "empty."+name), []byte(fileText(t, emptyReport(), write)))
-		if fileText(t, &queries.Report{}, write) == "" {
+		if fileText(t, &judge.Report{}, write) == "" {
 			t.Errorf("%s of a report without answers is empty", name)
 		}
 	}
@@ -161,7 +163,7 @@ func TestReportFilesAreListed(t *testing.T) {
 		if why := f.Missing(fileReport()); why != "" {
 			t.Errorf("%s: %s", name, why)
 		}
-		if f.Missing(emptyReport()) == "" || f.Missing(&queries.Report{}) == "" {
+		if f.Missing(emptyReport()) == "" || f.Missing(&judge.Report{}) == "" {
 			t.Errorf("%s of an empty run is not missing", name)
 		}
 	}

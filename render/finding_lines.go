@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // finding is one row of the query findings in words.
@@ -17,7 +17,7 @@ type finding struct {
 }
 
 // findingsOf words the rows of findings.
-func findingsOf(f *queries.Frame) ([]finding, error) {
+func findingsOf(f *frame.Frame) ([]finding, error) {
 	at, err := findingColumns(f)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func findingsOf(f *queries.Frame) ([]finding, error) {
 }
 
 // findingHeadline says where a finding is and what it could save: decode: at most 632 ms of 1.19 s in 3 passes (52.9 %).
-func findingHeadline(f *queries.Frame, row []any, at map[string]int) string {
+func findingHeadline(f *frame.Frame, row []any, at map[string]int) string {
 	value := func(name string) string { return alone(f.Columns[at[name]], row[at[name]]) }
 	count := func(name string) int64 {
 		n, _ := row[at[name]].(int64)
@@ -79,7 +79,7 @@ func spanWords(span string, stage any, passes int64) string {
 const noFindings = "There are no findings."
 
 // writeMarkdownFindings writes findings as a numbered list: a table of sentences cannot be read. Notes follow.
-func writeMarkdownFindings(out *bytes.Buffer, f *queries.Frame) error {
+func writeMarkdownFindings(out *bytes.Buffer, f *frame.Frame) error {
 	list, err := findingsOf(f)
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // wholeRun is what the query accounting calls all work of a capture on a GPU.
@@ -14,7 +14,7 @@ const wholeRun = "(run)"
 // FindingSpans writes what findings are about, from the rows of the query accounting: the run's name, and a line for each stage on each
 // GPU with its span and how much of that the GPU was busy; of a run without stages a line for each GPU. stage picks one as it does in
 // findings; "" is all of them. Notes that the lines are to be read with follow.
-func FindingSpans(w io.Writer, run, stage string, accounting *queries.Frame, notes []string, o Options) error {
+func FindingSpans(w io.Writer, run, stage string, accounting *frame.Frame, notes []string, o Options) error {
 	if err := check(accounting); err != nil {
 		return err
 	}
@@ -24,12 +24,12 @@ func FindingSpans(w io.Writer, run, stage string, accounting *queries.Frame, not
 	}
 	var out bytes.Buffer
 	writeWrapped(&out, "", "run "+neutral(run), o.Width, style(o, bold))
-	share := queries.Column{Name: "busy_ratio", Type: queries.Float, Unit: queries.Ratio}
+	share := frame.Column{Name: "busy_ratio", Type: frame.Float, Unit: frame.Ratio}
 	for _, s := range spans {
 		if stage != "" && stage != s.asked() || s.ns <= 0 {
 			continue
 		}
-		line := fmt.Sprintf("%s: %s on GPU %d, busy %s", stageWords(s.stage), spanWords(alone(queries.Column{Name: "span_ns", Type: queries.Int, Unit: queries.Ns}, s.ns), s.stage, s.passes), s.device,
+		line := fmt.Sprintf("%s: %s on GPU %d, busy %s", stageWords(s.stage), spanWords(alone(frame.Column{Name: "span_ns", Type: frame.Int, Unit: frame.Ns}, s.ns), s.stage, s.passes), s.device,
 			alone(share, float64(s.busy)/float64(s.ns)))
 		writeWrapped(&out, "", line, o.Width, style(Options{}, dim))
 	}
@@ -57,7 +57,7 @@ func (s span) asked() string {
 }
 
 // spansOf adds up the parts of each stage on each GPU: of stages where the run has any, else of the whole run.
-func spansOf(f *queries.Frame) ([]span, error) {
+func spansOf(f *frame.Frame) ([]span, error) {
 	records, err := recordsOf(f, "stage", "device", "kind", "total_ns", "passes", "span_total_ns")
 	if err != nil {
 		return nil, err

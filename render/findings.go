@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // Findings writes the rows of the query findings for people: ranked, each with what it could save, the numbers it follows from, what
 // to do about it and the commands that show more. Text wraps to o.Width; commands do not, so that they can be copied. Notes follow.
-func Findings(w io.Writer, f *queries.Frame, o Options) error {
+func Findings(w io.Writer, f *frame.Frame, o Options) error {
 	if err := check(f); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func Findings(w io.Writer, f *queries.Frame, o Options) error {
 }
 
 // findingColumns gives the places of the columns that findings are worded from.
-func findingColumns(f *queries.Frame) (map[string]int, error) {
+func findingColumns(f *frame.Frame) (map[string]int, error) {
 	return columnsOf(f, "rank", "finding", "stage", "saving_ns", "share_ratio", "bound", "title", "evidence", "subject", "advice", "device", "device_count", "run_device_count", "passes", "span_ns", "command", "detail_command")
 }
 
@@ -63,7 +63,7 @@ func writeFinding(out *bytes.Buffer, x finding, o Options) {
 }
 
 // alone shows one value with its unit, as it stands in a sentence.
-func alone(c queries.Column, v any) string {
+func alone(c frame.Column, v any) string {
 	var x float64
 	switch n := v.(type) {
 	case int64:

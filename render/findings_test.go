@@ -6,18 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // findings is an answer of the query of that name.
-func findings(rows ...[]any) *queries.Frame {
-	f := &queries.Frame{Query: "findings", Version: 1, Rows: rows}
+func findings(rows ...[]any) *frame.Frame {
+	f := &frame.Frame{Query: "findings", Version: 1, Rows: rows}
 	for _, c := range []struct {
 		name string
-		is   queries.Type
-	}{{"rank", queries.Int}, {"finding", queries.Text}, {"stage", queries.Text}, {"saving_ns", queries.Int}, {"share_ratio", queries.Float}, {"bound", queries.Text}, {"title", queries.Text},
-		{"evidence", queries.Text}, {"subject", queries.Text}, {"advice", queries.Text}, {"device", queries.Int}, {"device_count", queries.Int}, {"command", queries.Text}, {"run_device_count", queries.Int}, {"passes", queries.Int}, {"span_ns", queries.Int}, {"detail_command", queries.Text}} {
-		f.Columns = append(f.Columns, queries.Column{Name: c.name, Type: c.is, Unit: queries.UnitOf(c.name)})
+		is   frame.Type
+	}{{"rank", frame.Int}, {"finding", frame.Text}, {"stage", frame.Text}, {"saving_ns", frame.Int}, {"share_ratio", frame.Float}, {"bound", frame.Text}, {"title", frame.Text},
+		{"evidence", frame.Text}, {"subject", frame.Text}, {"advice", frame.Text}, {"device", frame.Int}, {"device_count", frame.Int}, {"command", frame.Text}, {"run_device_count", frame.Int}, {"passes", frame.Int}, {"span_ns", frame.Int}, {"detail_command", frame.Text}} {
+		f.Columns = append(f.Columns, frame.Column{Name: c.name, Type: c.is, Unit: frame.UnitOf(c.name)})
 	}
 	return f
 }
@@ -133,16 +133,16 @@ func TestFindingSpans(t *testing.T) {
 // TestFindingsOfOtherFrames holds that a frame without the columns is refused.
 func TestFindingsOfOtherFrames(t *testing.T) {
 	f := findings(idle())
-	short := &queries.Frame{Query: "other", Columns: slices.Clone(f.Columns[:3]), Rows: [][]any{f.Rows[0][:3]}}
+	short := &frame.Frame{Query: "other", Columns: slices.Clone(f.Columns[:3]), Rows: [][]any{f.Rows[0][:3]}}
 	torn := findings(idle()[:4])
-	for want, f := range map[string]*queries.Frame{"render other: it has no column saving_ns": short, "render findings: row 1 has 4 values for 17 columns": torn} {
+	for want, f := range map[string]*frame.Frame{"render other: it has no column saving_ns": short, "render findings: row 1 has 4 values for 17 columns": torn} {
 		if err := Findings(&bytes.Buffer{}, f, Options{}); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
 
-func written(t *testing.T, f *queries.Frame, o Options) string {
+func written(t *testing.T, f *frame.Frame, o Options) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := Findings(&out, f, o); err != nil {

@@ -1,4 +1,4 @@
-// Package render turns a queries.Frame into bytes: a table for people, Markdown, CSV and JSON.
+// Package render turns a frame.Frame into bytes: a table for people, Markdown, CSV and JSON.
 //
 // A Frame holds base units at full precision. The table and Markdown forms scale, round and escape copies of its values;
 // CSV and JSON give them unchanged. Nothing here reads the clock, the environment or the warehouse, and no Frame is
@@ -10,7 +10,7 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // Options says where the output goes. The zero value means no limits and no colour.
@@ -32,7 +32,7 @@ func (o Options) limit() int {
 type Form struct {
 	Name  string // what --format takes
 	Doc   string // one line for the help text
-	Write func(w io.Writer, f *queries.Frame, o Options) error
+	Write func(w io.Writer, f *frame.Frame, o Options) error
 }
 
 // Forms lists every form, the default one first.
@@ -46,7 +46,7 @@ func Forms() []Form {
 }
 
 // Frame writes f to w in the named form.
-func Frame(w io.Writer, form string, f *queries.Frame, o Options) error {
+func Frame(w io.Writer, form string, f *frame.Frame, o Options) error {
 	for _, known := range Forms() {
 		if known.Name == form {
 			return known.Write(w, f, o)
@@ -76,7 +76,7 @@ func unknownForm(form string) error {
 }
 
 // check refuses a Frame whose rows do not match its columns, so that no form has to guess.
-func check(f *queries.Frame) error {
+func check(f *frame.Frame) error {
 	for i, row := range f.Rows {
 		if len(row) != len(f.Columns) {
 			return fmt.Errorf("render %s: row %d has %d values for %d columns", f.Query, i+1, len(row), len(f.Columns))

@@ -3,12 +3,12 @@ package render
 import (
 	"math"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // column describes a column with the unit that its name says.
-func column(name string, t queries.Type) queries.Column {
-	return queries.Column{Name: name, Type: t, Unit: queries.UnitOf(name), Doc: "what " + name + " means"}
+func column(name string, t frame.Type) frame.Column {
+	return frame.Column{Name: name, Type: t, Unit: frame.UnitOf(name), Doc: "what " + name + " means"}
 }
 
 func n(v int64) any { return v }
@@ -24,26 +24,26 @@ const (
 )
 
 // frames gives the frames of the golden files, each named after its file.
-func frames() map[string]*queries.Frame {
-	return map[string]*queries.Frame{
+func frames() map[string]*frame.Frame {
+	return map[string]*frame.Frame{
 		"top-kernels": topKernels(), "stages": stages(), "mfu": mfu(), "hostile": hostileFrame(), "magnitudes": magnitudes(),
 		"empty":      {Query: "top-kernels", Version: 1, Columns: topKernels().Columns, Notes: []string{"no kernels in this run"}},
 		"no-columns": {},
-		"raw-sql": {Columns: []queries.Column{
-			{Name: "count_star()", Type: queries.Int}, {Name: "sum(duration_ns) / 1e6", Type: queries.Float},
-			{Name: "device_id", Type: queries.Int}, {Name: "device_id", Type: queries.Int},
+		"raw-sql": {Columns: []frame.Column{
+			{Name: "count_star()", Type: frame.Int}, {Name: "sum(duration_ns) / 1e6", Type: frame.Float},
+			{Name: "device_id", Type: frame.Int}, {Name: "device_id", Type: frame.Int},
 		}, Rows: [][]any{{n(41760), 1234.567890123, n(12345), n(0)}, {n(3), math.NaN(), nil, n(math.MaxInt64)}}},
 	}
 }
 
-func topKernels() *queries.Frame {
-	return &queries.Frame{
+func topKernels() *frame.Frame {
+	return &frame.Frame{
 		Query: "top-kernels", Version: 1,
-		Columns: []queries.Column{
-			column("rank", queries.Int), column("kernel", queries.Text), column("calls", queries.Int),
-			column("total_ns", queries.Int), column("mean_ns", queries.Float), column("median_ns", queries.Float),
-			column("min_ns", queries.Int), column("max_ns", queries.Int), column("std_ns", queries.Float),
-			column("share_ratio", queries.Float),
+		Columns: []frame.Column{
+			column("rank", frame.Int), column("kernel", frame.Text), column("calls", frame.Int),
+			column("total_ns", frame.Int), column("mean_ns", frame.Float), column("median_ns", frame.Float),
+			column("min_ns", frame.Int), column("max_ns", frame.Int), column("std_ns", frame.Float),
+			column("share_ratio", frame.Float),
 		},
 		Rows: [][]any{
 			{n(1), flash, n(41760), n(1234567890), 29563.41, 29312.0, n(18304), n(102112), 3120.5, 0.4123},
@@ -58,13 +58,13 @@ func topKernels() *queries.Frame {
 	}
 }
 
-func stages() *queries.Frame {
-	return &queries.Frame{
+func stages() *frame.Frame {
+	return &frame.Frame{
 		Query: "stages", Version: 2,
-		Columns: []queries.Column{
-			column("stage", queries.Text), column("passes", queries.Int), column("cpu_mean_ns", queries.Float),
-			column("gpu_span_mean_ns", queries.Float), column("gpu_busy_mean_ns", queries.Float),
-			column("gpu_sum_mean_ns", queries.Float), column("kernel_count", queries.Int), column("warm", queries.Bool),
+		Columns: []frame.Column{
+			column("stage", frame.Text), column("passes", frame.Int), column("cpu_mean_ns", frame.Float),
+			column("gpu_span_mean_ns", frame.Float), column("gpu_busy_mean_ns", frame.Float),
+			column("gpu_sum_mean_ns", frame.Float), column("kernel_count", frame.Int), column("warm", frame.Bool),
 		},
 		Rows: [][]any{
 			{"prefill", n(5), 48123456.2, 51234567.0, 49123456.0, 49123999.0, n(3120), true},
@@ -74,15 +74,15 @@ func stages() *queries.Frame {
 	}
 }
 
-func mfu() *queries.Frame {
-	return &queries.Frame{
+func mfu() *frame.Frame {
+	return &frame.Frame{
 		Query: "mfu", Version: 1,
-		Columns: []queries.Column{
-			column("stage", queries.Text), column("passes", queries.Int), column("flop", queries.Float),
-			column("time_basis", queries.Text), column("time_ns", queries.Int), column("peak_flop_per_s", queries.Float),
-			column("mfu_ratio", queries.Float), column("mbu_ratio", queries.Float), column("clock_hz", queries.Int),
-			column("dram_bytes_per_s", queries.Float), column("power_w", queries.Float), column("temp_c", queries.Int),
-			column("weights_bytes", queries.Int),
+		Columns: []frame.Column{
+			column("stage", frame.Text), column("passes", frame.Int), column("flop", frame.Float),
+			column("time_basis", frame.Text), column("time_ns", frame.Int), column("peak_flop_per_s", frame.Float),
+			column("mfu_ratio", frame.Float), column("mbu_ratio", frame.Float), column("clock_hz", frame.Int),
+			column("dram_bytes_per_s", frame.Float), column("power_w", frame.Float), column("temp_c", frame.Int),
+			column("weights_bytes", frame.Int),
 		},
 		Rows: [][]any{
 			{"prefill", n(5), 3.18e13, "gpu_span", n(51234567), 989e12, 0.6271, nil, n(1980000000), 4.8e12, 698.4, n(71), n(16060522496)},
@@ -92,10 +92,10 @@ func mfu() *queries.Frame {
 	}
 }
 
-func hostileFrame() *queries.Frame {
-	return &queries.Frame{
+func hostileFrame() *frame.Frame {
+	return &frame.Frame{
 		Query: "x\"<y>\n", Version: 1,
-		Columns: []queries.Column{column("kernel", queries.Text), column("reason", queries.Text), column("a|b <i>\x1b[31m", queries.Int)},
+		Columns: []frame.Column{column("kernel", frame.Text), column("reason", frame.Text), column("a|b <i>\x1b[31m", frame.Int)},
 		Rows: [][]any{
 			{hostile, hostile, n(-1)},
 			{"void at::native::<unnamed>::k<(int)4>(T*)|x", "void at::native::<unnamed>::k<(int)4>(T*)|x", n(1)},
@@ -107,12 +107,12 @@ func hostileFrame() *queries.Frame {
 }
 
 // magnitudes holds columns whose values differ so much in size that one unit hardly fits them.
-func magnitudes() *queries.Frame {
-	return &queries.Frame{
-		Columns: []queries.Column{
-			column("tiny_ns", queries.Float), column("range_ns", queries.Int), column("bytes", queries.Int),
-			column("share_ratio", queries.Float), column("value", queries.Float), column("flop", queries.Float),
-			column("gpu_c", queries.Float),
+func magnitudes() *frame.Frame {
+	return &frame.Frame{
+		Columns: []frame.Column{
+			column("tiny_ns", frame.Float), column("range_ns", frame.Int), column("bytes", frame.Int),
+			column("share_ratio", frame.Float), column("value", frame.Float), column("flop", frame.Float),
+			column("gpu_c", frame.Float),
 		},
 		Rows: [][]any{
 			{0.0004, n(1), n(1023), 0.99999, 1275068416.0, 1e30, 0.0},

@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries"
-	"prof/queries/diff"
-	"prof/queries/gate"
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/gate"
 )
 
 // GateForm is one way to write what rules say of a run.
@@ -76,9 +76,9 @@ func gateAmount(u gate.Unit, v *float64) string {
 	case gate.Ratio:
 		return percent(*v)
 	case gate.PerSec:
-		return amount(queries.None, *v) + "/s"
+		return amount(frame.None, *v) + "/s"
 	}
-	return amount(queries.None, *v)
+	return amount(frame.None, *v)
 }
 
 // gateCell is a cell of a figure.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"prof/queries/gate"
+	"prof/queries/judge/gate"
 )
 
 // gateJSON is a judged run as JSON has it. Times are in ns, shares and changes ratios (0.01 is 1 %); what is not known is null.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"prof/queries/gate"
+	"prof/queries/judge/gate"
 )
 
 // The elements of JUnit XML, as Jenkins' and GitLab's readers take them.

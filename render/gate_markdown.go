@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"prof/queries/gate"
+	"prof/queries/judge/gate"
 )
 
 // gateSigns are seen in a list of pull requests before they are read.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries/gate"
+	"prof/queries/judge/gate"
 )
 
 // GateTable writes what rules say of a run for a terminal: the verdict, each rule, why each came out so, and what else differs from the

@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"prof/queries/diff"
-	"prof/queries/gate"
-	"prof/queries/stats"
-	"prof/schema"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/gate"
+	"prof/queries/judge/stats"
 )
 
 // gateRule reads a rule of a made-up file.
@@ -34,8 +33,8 @@ func exampleGate() *gate.Result {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	span := gateRule(1, "stage.*.gpu_span_ns <= +3%")
 	return &gate.Result{
-		Run:      diff.Side{Label: "@latest", Runs: []schema.Run{{ID: "0195", Name: "pr-17", CreatedAt: at.Add(time.Hour), StartedAt: &at, Host: "gpu1"}}},
-		Baseline: &diff.Side{Label: "baseline:main", Runs: []schema.Run{{ID: "0194", Name: "main-4f2a", CreatedAt: at.Add(-time.Hour)}}},
+		Run:      diff.Side{Label: "@latest", Runs: []diff.Run{{ID: "0195", Name: "pr-17", CreatedAt: at.Add(time.Hour), StartedAt: &at, Host: "gpu1"}}},
+		Baseline: &diff.Side{Label: "baseline:main", Runs: []diff.Run{{ID: "0194", Name: "main-4f2a", CreatedAt: at.Add(-time.Hour)}}},
 		Alpha:    0.01, Outcome: gate.Broken, Words: "regression: 2 of 7 rules broken, 2 cannot be judged against main-4f2a (baseline:main); not the same conditions: GPU",
 		Checks: []gate.Check{
 			{Rule: span, Subject: "stage.decode.gpu_span_ns", Stage: "decode", Unit: gate.Ns, Per: "pass", Baseline: number(40e6), Value: number(43.2e6), Limit: number(41.2e6), Effect: number(0.08),
@@ -52,7 +51,7 @@ func exampleGate() *gate.Result {
 				Outcome: gate.CannotJudge, Reason: "no kernel of stage decode in pr-17 matches any more, some of its baseline do: were they renamed or fused?"},
 			{Rule: gateRule(3, "mfu.prefill >= 35%"), Subject: "mfu.prefill", Stage: "prefill", Unit: gate.Ratio, Value: number(0.412), Limit: number(0.35), Outcome: gate.Holds},
 			{Rule: gateRule(4, "overhead <= 25%"), Subject: "overhead.light", Unit: gate.Ratio, Limit: number(0.25), Outcome: gate.CannotJudge,
-				Reason: "the overhead of profiling is not known: there was no pass without a tool: capture with --baseline"},
+				Reason: "profiling overhead is unknown: no pass ran without a profiler; capture with --baseline"},
 			{Rule: gateRule(5, "new_kernels <= 0"), Subject: "new_kernels", Unit: gate.Count, Value: number(2), Limit: number(0), Outcome: gate.Broken, Reason: "new, by the time they take: " + hostile + ", void k<1>(*_*)"},
 			{Rule: gateRule(6, "stage.decode.tokens_per_s >= 100"), Subject: "stage.decode.tokens_per_s", Stage: "decode", Unit: gate.PerSec, Value: number(1234.5), Limit: number(100), Outcome: gate.Holds},
 		},
@@ -64,7 +63,7 @@ func exampleGate() *gate.Result {
 
 // plainGate is a result that compares with nothing.
 func plainGate() *gate.Result {
-	return &gate.Result{Run: diff.Side{Label: "a", Runs: []schema.Run{{ID: "0195", Name: "a"}}}, Alpha: 0.01, Outcome: gate.Holds, Words: "passed: 1 of 1 rules hold",
+	return &gate.Result{Run: diff.Side{Label: "a", Runs: []diff.Run{{ID: "0195", Name: "a"}}}, Alpha: 0.01, Outcome: gate.Holds, Words: "passed: 1 of 1 rules hold",
 		Checks: []gate.Check{{Rule: gateRule(1, "stage.decode.launches <= 12"), Subject: "stage.decode.launches", Stage: "decode", Unit: gate.Count, Per: "pass", Value: number(12), Limit: number(12), Outcome: gate.Holds}}}
 }
 

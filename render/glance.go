@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // glance is what a report says first, in words and figures as they are shown.
@@ -13,7 +13,7 @@ type glance struct {
 	Stages  []glanceStage
 	Centres []glanceCentre
 	Kernels []glanceKernel
-	Advice  []queries.Advice
+	Advice  []judge.Advice
 	Doubts  []string
 }
 
@@ -33,7 +33,7 @@ type glanceCentre struct{ Words, Stage, Time, Share, Command string }
 type glanceKernel struct{ Short, Name, Words, Command string }
 
 // newGlance words the summary of a report; nil for one of chosen sections that has no place for it.
-func newGlance(r *queries.Report) (*glance, error) {
+func newGlance(r *judge.Report) (*glance, error) {
 	if r.Frame("stages") == nil || r.Frame("accounting") == nil {
 		return nil, nil
 	}
@@ -72,7 +72,7 @@ func newGlance(r *queries.Report) (*glance, error) {
 }
 
 // glanceKernels words kernels, each by what tells its name from those of the others in the table.
-func glanceKernels(r *queries.Report, list []queries.TopKernel) ([]glanceKernel, error) {
+func glanceKernels(r *judge.Report, list []judge.TopKernel) ([]glanceKernel, error) {
 	var names []string
 	for _, k := range list {
 		names = append(names, neutral(k.Name))
@@ -102,7 +102,7 @@ func glanceKernels(r *queries.Report, list []queries.TopKernel) ([]glanceKernel,
 	return out, nil
 }
 
-func newGlanceStage(s queries.StageSummary) glanceStage {
+func newGlanceStage(s judge.StageSummary) glanceStage {
 	g := glanceStage{Name: neutral(s.Stage), Time: passTimeText(s), Share: percent(s.ShareRatio), Percent: 100 * s.ShareRatio, Busy: null, MFU: null, MBU: null, Tokens: null,
 		Bound: s.Bound.Name(), Meaning: s.Meaning, Why: neutral(s.Why), But: neutral(s.But), Unknown: neutral(s.Unknown), Command: neutral(s.Query), IsAll: s.Stage == ""}
 	if g.IsAll {

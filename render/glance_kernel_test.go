@@ -3,13 +3,13 @@ package render
 import (
 	"testing"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // TestKernelText holds what is said of a kernel: what bounds it only where that was measured, and of a collective that it waits.
 func TestKernelText(t *testing.T) {
 	of := func(role, stage, bound, limiter string) string {
-		return kernelText(queries.TopKernel{Role: role, Stage: stage, Bound: bound, Limiter: limiter, TotalNs: 2_000_000, MeanNs: 1e6, Calls: 2, ShareRatio: 0.5})
+		return kernelText(judge.TopKernel{Role: role, Stage: stage, Bound: bound, Limiter: limiter, TotalNs: 2_000_000, MeanNs: 1e6, Calls: 2, ShareRatio: 0.5})
 	}
 	const lead = "50.0 % of all kernel time: 2 ms in 2 calls of 1 ms"
 	for got, want := range map[string]string{

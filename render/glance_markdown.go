@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // writeGlance writes what a report says first, at the top of report.md.
@@ -52,7 +52,7 @@ func writeCentres(out *bytes.Buffer, title string, list []glanceCentre) {
 
 // writeAdvice writes what was found with its number, then what to try; where something is to be captured, what and why. With its evidence
 // it says what the number follows from.
-func writeAdvice(out *bytes.Buffer, list []queries.Advice, withEvidence bool) {
+func writeAdvice(out *bytes.Buffer, list []judge.Advice, withEvidence bool) {
 	for i, a := range list {
 		if a.Title == "" {
 			fmt.Fprintf(out, "%d. **%s**  \n   %s  \n   See: %s\n", i+1, markdownText(a.Text), markdownLine(a.Why), markdownSpan(a.Command))

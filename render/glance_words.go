@@ -6,11 +6,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // passTimeText words the time of a pass: 398 ms (mean of 3, standard deviation 189 ms).
-func passTimeText(s queries.StageSummary) string {
+func passTimeText(s judge.StageSummary) string {
 	text := nanoseconds(s.MeanNs)
 	switch {
 	case s.Passes == 1:
@@ -30,7 +30,7 @@ func passTimeText(s queries.StageSummary) string {
 const dominates = 1.2
 
 // leadOf is the first sentence: which stage takes most, and what bounds it.
-func leadOf(s queries.Summary) string {
+func leadOf(s judge.Summary) string {
 	switch {
 	case len(s.Stages) > 0:
 		first := s.Stages[0]
@@ -58,21 +58,21 @@ func leadOf(s queries.Summary) string {
 }
 
 // boundText says what bounds a stage, and what comes next.
-func boundText(s queries.StageSummary) string {
-	if s.Bound == queries.UnknownBound {
+func boundText(s judge.StageSummary) string {
+	if s.Bound == judge.UnknownBound {
 		return fmt.Sprintf("What bounds it is not known: %s.", s.Why)
 	}
 	text := fmt.Sprintf("It is %s: %s.", s.Bound.Name(), s.Meaning)
-	if s.Bound == queries.WaitBound {
+	if s.Bound == judge.WaitBound {
 		text = fmt.Sprintf("It waits: %s.", s.Meaning)
 	}
 	switch {
-	case s.Next == "" || s.Next == s.Bound || s.Next == queries.UnknownBound:
-	case s.Bound == queries.LateBound && s.Next == queries.WaitBound:
+	case s.Next == "" || s.Next == s.Bound || s.Next == judge.UnknownBound:
+	case s.Bound == judge.LateBound && s.Next == judge.WaitBound:
 		text += " That one idles while the program waits for a result, or allocates memory and loads code."
-	case s.Bound == queries.LateBound:
+	case s.Bound == judge.LateBound:
 		text += fmt.Sprintf(" That one is %s.", s.Next.Name())
-	case s.Next == queries.WaitBound:
+	case s.Next == judge.WaitBound:
 		text += " Second, it waits."
 	default:
 		text += fmt.Sprintf(" Second, it is %s.", s.Next.Name())
@@ -92,7 +92,7 @@ func useText(ratio float64) string {
 }
 
 // centreTime words what a cost centre took: GPUs that work side by side add up.
-func centreTime(c queries.CostCentre) string {
+func centreTime(c judge.CostCentre) string {
 	text := nanoseconds(float64(c.TotalNs))
 	switch {
 	case c.GPUs == 2:
@@ -104,7 +104,7 @@ func centreTime(c queries.CostCentre) string {
 }
 
 // kernelText says of a kernel what it takes, where, and what bounds it.
-func kernelText(k queries.TopKernel) string {
+func kernelText(k judge.TopKernel) string {
 	text := fmt.Sprintf("%s of all kernel time: %s in %s of %s", percent(k.ShareRatio), nanoseconds(float64(k.TotalNs)), numberOf(k.Calls, "call", "calls"), nanoseconds(k.MeanNs))
 	if k.Role != "" {
 		text += "; " + neutral(k.Role)

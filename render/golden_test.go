@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 var update = flag.Bool("update", false, "write the golden files in testdata")
@@ -120,7 +120,7 @@ func TestUnknownForm(t *testing.T) {
 }
 
 func TestRaggedRowsAreRefused(t *testing.T) {
-	f := &queries.Frame{Query: "stages", Columns: []queries.Column{column("stage", queries.Text)}, Rows: [][]any{{"a"}, {"b", n(1)}}}
+	f := &frame.Frame{Query: "stages", Columns: []frame.Column{column("stage", frame.Text)}, Rows: [][]any{{"a"}, {"b", n(1)}}}
 	for _, form := range Forms() {
 		err := form.Write(io.Discard, f, Options{})
 		if want := "render stages: row 2 has 2 values for 1 columns"; err == nil || err.Error() != want {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // null stands for NULL in the forms for people.
@@ -20,7 +20,7 @@ type grid struct {
 
 // head is the header of one column of a grid.
 type head struct {
-	queries.Column
+	frame.Column
 	words []string // of the title, the unit in parentheses last: gpu span (ms)
 	right bool     // aligned right
 }
@@ -28,7 +28,7 @@ type head struct {
 func (h head) title() string { return strings.Join(h.words, " ") }
 
 // newGrid scales and rounds a copy of the Frame's values.
-func newGrid(f *queries.Frame) (*grid, error) {
+func newGrid(f *frame.Frame) (*grid, error) {
 	if err := check(f); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func newGrid(f *queries.Frame) (*grid, error) {
 	}
 	for j, c := range f.Columns {
 		s := scaleOf(c, numbers(f, j))
-		numeric := c.Type == queries.Int || c.Type == queries.Float
+		numeric := c.Type == frame.Int || c.Type == frame.Float
 		g.columns = append(g.columns, head{c, words(c, s.name), numeric})
 		for i, row := range f.Rows {
 			g.rows[i][j], g.nulls[i][j] = cell(row[j], s), row[j] == nil
@@ -50,7 +50,7 @@ func newGrid(f *queries.Frame) (*grid, error) {
 }
 
 // numbers gives the numeric values of a column.
-func numbers(f *queries.Frame, column int) []float64 {
+func numbers(f *frame.Frame, column int) []float64 {
 	values := make([]float64, 0, len(f.Rows))
 	for _, row := range f.Rows {
 		switch v := row[column].(type) {
@@ -82,12 +82,12 @@ func cell(v any, s scale) string {
 
 // words splits a column's name into the words of its title and puts the unit it is shown in last: total_ns shown in ms is
 // "total (ms)". An expression is one word, as typed.
-func words(c queries.Column, unit string) []string {
+func words(c frame.Column, unit string) []string {
 	name := neutral(c.Name)
 	if strings.ContainsFunc(name, func(r rune) bool { return r > '~' || r != '_' && !isWord(byte(r)) }) {
 		return withUnit([]string{name}, unit)
 	}
-	if c.Unit != queries.Count && c.Unit != queries.None {
+	if c.Unit != frame.Count && c.Unit != frame.None {
 		name = strings.TrimSuffix(name, "_"+string(c.Unit))
 	}
 	return withUnit(strings.FieldsFunc(name, func(r rune) bool { return r == '_' }), unit)

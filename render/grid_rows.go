@@ -3,7 +3,7 @@ package render
 import (
 	"slices"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // rowNumbers are the columns of figures whose unit stands in the row.
@@ -11,26 +11,26 @@ var rowNumbers = []string{"value", "mean", "median", "std", "min", "max"}
 
 // scaleRows scales the rows of a frame of figures, each of a unit of its own: one that has a value, its mean, and a unit among the base
 // units, which then says what the row is shown in. Metrics of other tools, which have a value alone, stay as they are.
-func (g *grid) scaleRows(f *queries.Frame) {
+func (g *grid) scaleRows(f *frame.Frame) {
 	unit := f.Index("unit")
 	if unit < 0 || f.Index("value") < 0 || f.Index("mean") < 0 {
 		return
 	}
 	for i, row := range f.Rows {
 		name, _ := row[unit].(string)
-		base := queries.Unit(name)
+		base := frame.Unit(name)
 		if len(ladder(base)) < 2 {
 			continue
 		}
 		var at []int
 		var values []float64
 		for j, c := range f.Columns {
-			if v, ok := row[j].(float64); ok && c.Unit == queries.None && slices.Contains(rowNumbers, c.Name) {
+			if v, ok := row[j].(float64); ok && c.Unit == frame.None && slices.Contains(rowNumbers, c.Name) {
 				at, values = append(at, j), append(values, v)
 			}
 		}
 		// The value decides the unit: a small deviation needs none of its own, but digits.
-		s := scaleOf(queries.Column{Type: queries.Float, Unit: base}, values[:min(1, len(values))])
+		s := scaleOf(frame.Column{Type: frame.Float, Unit: base}, values[:min(1, len(values))])
 		if _, high := extent(values); high > 0 && s.name != "" {
 			s.decimals = min(s.needed(s.smallest(values), high/s.div), s.exact(values))
 		}

@@ -9,12 +9,12 @@ import (
 	"math"
 	"strconv"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // JSON writes f as one object with the keys query, version, columns, rows and notes. A row is an object with its keys in
 // column order, in base units and full precision, one row a line. NULL, NaN and the infinities are null.
-func JSON(w io.Writer, f *queries.Frame, _ Options) error {
+func JSON(w io.Writer, f *frame.Frame, _ Options) error {
 	if err := check(f); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func comma(i int) string {
 }
 
 // uniqueKeys quotes the column names; a name that came before gets _1, _2 and so on, so that no value is lost.
-func uniqueKeys(columns []queries.Column) []string {
+func uniqueKeys(columns []frame.Column) []string {
 	used := map[string]bool{}
 	for _, c := range columns {
 		used[quote(c.Name)] = true
@@ -65,13 +65,13 @@ func uniqueKeys(columns []queries.Column) []string {
 	return keys
 }
 
-func typeName(t queries.Type) string {
+func typeName(t frame.Type) string {
 	switch t {
-	case queries.Int:
+	case frame.Int:
 		return "int"
-	case queries.Float:
+	case frame.Float:
 		return "float"
-	case queries.Bool:
+	case frame.Bool:
 		return "bool"
 	}
 	return "text"

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // Markdown writes f as a GitHub-flavoured table, scaled and rounded as Table does, with every column and full names. Notes
 // follow as a list.
-func Markdown(w io.Writer, f *queries.Frame, _ Options) error {
+func Markdown(w io.Writer, f *frame.Frame, _ Options) error {
 	g, err := newGrid(f)
 	if err != nil {
 		return err
@@ -64,8 +64,8 @@ func writeMarkdownRow(out *bytes.Buffer, cells []string) {
 }
 
 // isCode reports whether a column holds names as a machine knows them, which read best as code.
-func isCode(c queries.Column) bool {
-	if c.Type != queries.Text {
+func isCode(c frame.Column) bool {
+	if c.Type != frame.Text {
 		return false
 	}
 	last := c.Name[strings.LastIndexByte(c.Name, '_')+1:]

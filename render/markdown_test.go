@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // markdownCells reads one row of a table as GitHub does: split at pipes that no backslash escapes, then \| is a pipe.
@@ -65,9 +65,9 @@ func isPunctuation(c byte) bool { return c > ' ' && c < 0x7f && !isWord(c) }
 
 func checkMarkdown(t *testing.T, columns []string, texts ...string) {
 	t.Helper()
-	f := &queries.Frame{}
+	f := &frame.Frame{}
 	for _, name := range columns {
-		f.Columns = append(f.Columns, queries.Column{Name: name, Type: queries.Text})
+		f.Columns = append(f.Columns, frame.Column{Name: name, Type: frame.Text})
 	}
 	for _, text := range texts {
 		row := make([]any, len(columns))
@@ -110,7 +110,7 @@ func TestMarkdownNotesStayListItems(t *testing.T) {
 		"a\nb": `- a\\nb`, "": "- ", "mbu_ratio *x*": `- mbu_ratio \*x\*`,
 	} {
 		var out bytes.Buffer
-		if err := Markdown(&out, &queries.Frame{Notes: []string{note}}, Options{}); err != nil {
+		if err := Markdown(&out, &frame.Frame{Notes: []string{note}}, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if lines := strings.Split(out.String(), "\n"); lines[len(lines)-2] != want {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // number shows one value in the column's scale. A non-zero value never shows as zero, and an exact zero is a bare 0.
@@ -71,8 +71,8 @@ func (s scale) grouping(digits string) string {
 
 // grouped reports whether a column's numbers take thousands separators: quantities do, identifiers and ranks do not. A whole
 // number without a unit is a quantity if its name is a plural (calls, passes, tokens).
-func grouped(c queries.Column) bool {
-	if c.Unit != queries.None || c.Type != queries.Int {
+func grouped(c frame.Column) bool {
+	if c.Unit != frame.None || c.Type != frame.Int {
 		return true
 	}
 	name := strings.ToLower(c.Name)

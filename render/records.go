@@ -3,11 +3,11 @@ package render
 import (
 	"fmt"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // columnsOf gives the places of columns by name; the error says which one is not there.
-func columnsOf(f *queries.Frame, names ...string) (map[string]int, error) {
+func columnsOf(f *frame.Frame, names ...string) (map[string]int, error) {
 	at := map[string]int{}
 	for _, name := range names {
 		if at[name] = f.Index(name); at[name] < 0 {
@@ -23,7 +23,7 @@ type record struct {
 	at  map[string]int
 }
 
-func recordsOf(f *queries.Frame, columns ...string) ([]record, error) {
+func recordsOf(f *frame.Frame, columns ...string) ([]record, error) {
 	at, err := columnsOf(f, columns...)
 	if err != nil {
 		return nil, err

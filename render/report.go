@@ -6,12 +6,13 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // ReportMarkdown writes a report in GitHub's Markdown: facts of the run, then each section with the query that gives it. What is
 // missing is said in its place.
-func ReportMarkdown(w io.Writer, r *queries.Report) error {
+func ReportMarkdown(w io.Writer, r *judge.Report) error {
 	var out bytes.Buffer
 	out.WriteString("# " + markdownLine(neutral(reportTitle(r))) + "\n\n")
 	for _, p := range r.Facts {
@@ -67,7 +68,7 @@ func writeSharedNotes(out *bytes.Buffer, shared []string) {
 }
 
 // writeSection writes a section, and which of the shared notes hold for it.
-func writeSection(out *bytes.Buffer, s queries.Section, shared []string) error {
+func writeSection(out *bytes.Buffer, s judge.Section, shared []string) error {
 	f := *s.Frame
 	var others string
 	f.Notes, others = ownNotes(notesOf(s.Frame), shared)
@@ -79,7 +80,7 @@ func writeSection(out *bytes.Buffer, s queries.Section, shared []string) error {
 }
 
 // writeFrame writes a table, after its picture where it has one.
-func writeFrame(out *bytes.Buffer, f *queries.Frame) error {
+func writeFrame(out *bytes.Buffer, f *frame.Frame) error {
 	switch {
 	case f.Query == "accounting":
 		bars, err := barsOf(f)
@@ -119,10 +120,10 @@ func markdownBlock(text string) string {
 	return fence + "text\n" + text + fence + "\n"
 }
 
-func reportTitle(r *queries.Report) string { return "Run " + r.Name }
+func reportTitle(r *judge.Report) string { return "Run " + r.Name }
 
 // missingText is why a section has no rows: of all that its query notes, what is about that.
-func missingText(r *queries.Report, s queries.Section) string {
+func missingText(r *judge.Report, s judge.Section) string {
 	if r.Frame(s.ID) == nil {
 		return neutral(s.Missing)
 	}

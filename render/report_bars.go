@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // barFigure is the picture of accounting: a bar for each stage on each GPU, all of the same length, since parts are compared as shares.
@@ -34,7 +34,7 @@ const (
 	letterWidth = 7
 )
 
-func newBarFigure(f *queries.Frame) (*barFigure, error) {
+func newBarFigure(f *frame.Frame) (*barFigure, error) {
 	bars, err := barsOf(f)
 	if err != nil {
 		return nil, err

@@ -3,16 +3,16 @@ package render
 import (
 	"io"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // ReportFile is one of the files that a report of a run is made of.
 type ReportFile struct {
 	Name  string
 	Doc   string // what it holds, for the help text
-	Write func(w io.Writer, r *queries.Report) error
+	Write func(w io.Writer, r *judge.Report) error
 	// Missing says why the run has no such file; "" when it has, and where it is nil every run has.
-	Missing func(r *queries.Report) string
+	Missing func(r *judge.Report) string
 }
 
 // ReportFiles lists the files of a report in the order in which they are written. To add one, write its function and add a value here.
@@ -33,11 +33,11 @@ func ReportFiles() []ReportFile {
 	}
 }
 
-func ofModel(write func(io.Writer, *queries.Static) error) func(io.Writer, *queries.Report) error {
-	return func(w io.Writer, r *queries.Report) error { return write(w, r.Static) }
+func ofModel(write func(io.Writer, *judge.Static) error) func(io.Writer, *judge.Report) error {
+	return func(w io.Writer, r *judge.Report) error { return write(w, r.Static) }
 }
 
-func noModel(r *queries.Report) string {
+func noModel(r *judge.Report) string {
 	if r.Static == nil {
 		return noModelGiven
 	}

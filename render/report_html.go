@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // pageFiles are what the page is made of: one file in the end, since nothing in it is fetched, and its policy forbids it.
@@ -78,7 +78,7 @@ type notesView struct {
 
 // ReportHTML writes a report as one page of HTML: the sections of ReportMarkdown, with pictures of where the time went and of the devices
 // over time. It needs no network, and without its script all but the timeline is there. The same frames give the same bytes.
-func ReportHTML(w io.Writer, r *queries.Report) error {
+func ReportHTML(w io.Writer, r *judge.Report) error {
 	style, err := joined(pageStyles)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func ReportHTML(w io.Writer, r *queries.Report) error {
 }
 
 // shareNotes puts the notes that hold for several sections in a place of their own.
-func (p *page) shareNotes(r *queries.Report) []string {
+func (p *page) shareNotes(r *judge.Report) []string {
 	lists := sectionNotes(r.Sections, true)
 	if p.Timeline != nil {
 		lists = append(lists, p.Timeline.Notes)
@@ -134,7 +134,7 @@ const mostPage = 2_950_000
 const leastTable = 4000
 
 // fitted writes the page with tables as long as there is room for.
-func (p *page) fitted(r *queries.Report, names map[string]string, shared []string) ([]byte, error) {
+func (p *page) fitted(r *judge.Report, names map[string]string, shared []string) ([]byte, error) {
 	t, err := template.ParseFS(pageFiles, "page/*.tmpl")
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-func viewSection(r *queries.Report, s queries.Section, tables excerpt, names map[string]string) (sectionView, error) {
+func viewSection(r *judge.Report, s judge.Section, tables excerpt, names map[string]string) (sectionView, error) {
 	v := sectionView{ID: "section-" + s.ID, Title: s.Title}
 	if s.Missing != "" {
 		v.Missing = missingText(r, s)

@@ -8,21 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // frameOf makes a Frame of a query from its columns, typed as the values of the first row.
-func frameOf(query string, columns string, rows ...[]any) *queries.Frame {
-	f := &queries.Frame{Query: query, Version: 1, SQL: "FROM " + strings.ReplaceAll(query, "-", "_") + "_v1('a')", Rows: rows}
+func frameOf(query string, columns string, rows ...[]any) *frame.Frame {
+	f := &frame.Frame{Query: query, Version: 1, SQL: "FROM " + strings.ReplaceAll(query, "-", "_") + "_v1('a')", Rows: rows}
 	for i, name := range strings.Fields(columns) {
-		c := queries.Column{Name: name, Unit: queries.UnitOf(name), Doc: "what " + name + " is"}
+		c := frame.Column{Name: name, Unit: frame.UnitOf(name), Doc: "what " + name + " is"}
 		switch rows[0][i].(type) {
 		case int64:
-			c.Type = queries.Int
+			c.Type = frame.Int
 		case float64:
-			c.Type = queries.Float
+			c.Type = frame.Float
 		case bool:
-			c.Type = queries.Bool
+			c.Type = frame.Bool
 		}
 		f.Columns = append(f.Columns, c)
 	}
@@ -32,7 +33,7 @@ func frameOf(query string, columns string, rows ...[]any) *queries.Frame {
 // breakout is a name that would leave a script, an attribute, an element or a line where it is not escaped.
 const breakout = `k<a, b>(T*) & "c" 'd' </script><script>alert(1)</script> <!-- ]]> {{.}} ${x}`
 
-func accountingFrame() *queries.Frame {
+func accountingFrame() *frame.Frame {
 	return frameOf("accounting", "stage device part kind total_ns share_ratio span_total_ns",
 		[]any{"(run)", int64(0), "compute", "busy", int64(600_000), 0.6, int64(1_000_000)},
 		[]any{"(run)", int64(0), "launch", "launch-bound", int64(395_000), 0.395, int64(1_000_000)},
@@ -40,22 +41,22 @@ func accountingFrame() *queries.Frame {
 		[]any{"prefill " + breakout, int64(1), "collective-exposed", "busy", int64(1), 1.0, int64(1)})
 }
 
-func reportSections() []queries.Section {
+func reportSections() []judge.Section {
 	findings := frameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns command detail_command",
 		[]any{int64(1), "launch-bound", "decode", int64(395_000), 0.395, "at most", "GPU idle for want of launches", "1. it is idle", breakout, "replay it", int64(0), int64(2), int64(2), int64(3), int64(1_000_000), "prof query gaps --run 'a|b'", nil})
 	findings.Notes = []string{"savings " + breakout}
-	return []queries.Section{
+	return []judge.Section{
 		{ID: "accounting", Title: "Where the time went", Frame: accountingFrame()},
 		{ID: "findings", Title: "What to do about it", Frame: findings},
 		{ID: "gaps", Title: "Idle gaps", Frame: frameOf("gaps", "rank total_ns before after reason",
 			[]any{int64(1), int64(395_000), breakout, strings.Repeat("long<", 40), "because " + breakout},
 			[]any{int64(2), int64(12), hostile, "fill", nil})},
-		{ID: "models", Title: "Model", Frame: &queries.Frame{}, Missing: "none " + breakout},
+		{ID: "models", Title: "Model", Frame: &frame.Frame{}, Missing: "none " + breakout},
 	}
 }
 
-func reportTimeline() *queries.Timeline {
-	return &queries.Timeline{Parts: 10,
+func reportTimeline() *judge.Timeline {
+	return &judge.Timeline{Parts: 10,
 		Blocks: frameOf("timeline-blocks", "device lane start_ns end_ns busy_ns work_count longest longest_ns source_id",
 			[]any{int64(0), "kernel", int64(1000), int64(1100), int64(90), int64(3), breakout, int64(40), int64(1)},
 			[]any{int64(0), "kernel", int64(1500), int64(2000), int64(500), int64(1), "gemm", int64(500), int64(1)},
@@ -80,7 +81,7 @@ func reportPage(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer
 	facts := [][2]string{{"run", "a"}, {"command", "python " + breakout}}
-	if err := ReportHTML(&out, &queries.Report{Name: breakout, Facts: facts, Sections: reportSections(), Timeline: reportTimeline()}); err != nil {
+	if err := ReportHTML(&out, &judge.Report{Name: breakout, Facts: facts, Sections: reportSections(), Timeline: reportTimeline()}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -151,7 +152,7 @@ func TestReportHTMLAlone(t *testing.T) {
 // TestReportHTMLWithoutWork holds that a run without device work has a page without a timeline.
 func TestReportHTMLWithoutWork(t *testing.T) {
 	var out bytes.Buffer
-	if err := ReportHTML(&out, &queries.Report{Name: "a", Sections: reportSections()[3:], Timeline: &queries.Timeline{Parts: 10, Blocks: &queries.Frame{Query: "timeline-blocks"}}}); err != nil {
+	if err := ReportHTML(&out, &judge.Report{Name: "a", Sections: reportSections()[3:], Timeline: &judge.Timeline{Parts: 10, Blocks: &frame.Frame{Query: "timeline-blocks"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if text := out.String(); strings.Contains(text, `id="timeline`) || !strings.Contains(text, "Not known: none k&lt;a") {
@@ -163,12 +164,12 @@ func TestReportHTMLWithoutWork(t *testing.T) {
 func TestNoFindings(t *testing.T) {
 	f := *reportSections()[1].Frame
 	f.Rows, f.Notes = nil, []string{"throttling could not be tried"}
-	sections := []queries.Section{{ID: "findings", Title: "What to do about it", Frame: &f}}
+	sections := []judge.Section{{ID: "findings", Title: "What to do about it", Frame: &f}}
 	var md, page bytes.Buffer
-	if err := ReportMarkdown(&md, &queries.Report{Name: "a", Sections: sections}); err != nil {
+	if err := ReportMarkdown(&md, &judge.Report{Name: "a", Sections: sections}); err != nil {
 		t.Fatal(err)
 	}
-	if err := ReportHTML(&page, &queries.Report{Name: "a", Sections: sections}); err != nil {
+	if err := ReportHTML(&page, &judge.Report{Name: "a", Sections: sections}); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{md.String(), page.String()} {

@@ -4,18 +4,19 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // kernelColumns are the columns of names of kernels, by the last word of their names.
 var kernelColumns = []string{"kernel", "before", "after", "longest"}
 
-func isKernelColumn(c queries.Column) bool {
+func isKernelColumn(c frame.Column) bool {
 	return isCode(c) && slices.Contains(kernelColumns, strings.ToLower(c.Name[strings.LastIndexByte(c.Name, '_')+1:]))
 }
 
 // kernelNames gives the names of kernels of all frames in short, by whole name, so that a kernel reads the same in every table of a page.
-func kernelNames(frames []*queries.Frame) map[string]string {
+func kernelNames(frames []*frame.Frame) map[string]string {
 	var names []string
 	for _, f := range frames {
 		for j, c := range f.Columns {
@@ -57,8 +58,8 @@ func tellApart(short map[string]string, texts []string) {
 }
 
 // reportFrames are the frames behind what a page shows.
-func reportFrames(r *queries.Report) []*queries.Frame {
-	var out []*queries.Frame
+func reportFrames(r *judge.Report) []*frame.Frame {
+	var out []*frame.Frame
 	for _, s := range r.Sections {
 		if s.Frame != nil {
 			out = append(out, s.Frame)

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // elementwise is a kernel whose name differs from others' in its middle only.
@@ -23,7 +24,7 @@ func TestKernelNames(t *testing.T) {
 	for i, functor := range functors {
 		top.Rows = append(top.Rows, []any{int64(1 + i), elementwise(functor)})
 	}
-	names := kernelNames([]*queries.Frame{top, gaps})
+	names := kernelNames([]*frame.Frame{top, gaps})
 	seen := map[string]string{}
 	for whole, short := range names {
 		if other, taken := seen[short]; taken || width(short) > longName {
@@ -35,7 +36,7 @@ func TestKernelNames(t *testing.T) {
 		t.Errorf("the names are %q", names)
 	}
 	tables := [2]*tableView{}
-	for i, f := range []*queries.Frame{top, gaps} {
+	for i, f := range []*frame.Frame{top, gaps} {
 		var err error
 		if tables[i], err = newTableView(f, "a", pageExcerpt, names); err != nil {
 			t.Fatal(err)
@@ -101,11 +102,11 @@ func TestPaper(t *testing.T) {
 
 // TestSharedNotes holds that a note of three sections is said once, and that each of these says so; one of two sections stays in both.
 func TestSharedNotes(t *testing.T) {
-	r := &queries.Report{Name: "a"}
+	r := &judge.Report{Name: "a"}
 	for i, notes := range [][]string{{"shared", "also shared"}, {"own", "shared", "of two"}, {"also shared", "of two"}, {"shared", "also shared"}} {
 		f := frameOf("q", "stage", []any{"a"})
 		f.Notes = notes
-		r.Sections = append(r.Sections, queries.Section{ID: string(rune('a' + i)), Title: "T", Frame: f})
+		r.Sections = append(r.Sections, judge.Section{ID: string(rune('a' + i)), Title: "T", Frame: f})
 	}
 	var md, page bytes.Buffer
 	if err := ReportMarkdown(&md, r); err != nil {

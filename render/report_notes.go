@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // manySections is in how many sections a note must be to be said once for all of them.
@@ -51,7 +52,7 @@ func ownNotes(notes, shared []string) (own []string, others string) {
 }
 
 // notesOf are a frame's notes, fit to be read.
-func notesOf(f *queries.Frame) []string {
+func notesOf(f *frame.Frame) []string {
 	var out []string
 	for _, note := range f.Notes {
 		out = append(out, neutral(note))
@@ -60,7 +61,7 @@ func notesOf(f *queries.Frame) []string {
 }
 
 // sectionNotes are the notes of sections that show something; page says whether to count those that are on the page only.
-func sectionNotes(sections []queries.Section, page bool) [][]string {
+func sectionNotes(sections []judge.Section, page bool) [][]string {
 	var out [][]string
 	for _, s := range sections {
 		if s.Missing == "" && s.Frame != nil && (page || !s.Page) {

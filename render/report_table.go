@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // tableView is a Frame as the page shows it: the texts of Markdown, with the values that its columns are sorted by.
@@ -45,7 +45,7 @@ const (
 
 // newTableView makes a table of the first rows, as many as e says. names gives names of kernels in short; those that it lacks are cut in
 // the middle.
-func newTableView(f *queries.Frame, caption string, e excerpt, names map[string]string) (*tableView, error) {
+func newTableView(f *frame.Frame, caption string, e excerpt, names map[string]string) (*tableView, error) {
 	whole := f
 	f, left := e.of(whole)
 	g, err := newGrid(f)
@@ -112,7 +112,7 @@ func shortOf(g *grid, column int, names map[string]string) func(string) string {
 
 // knownColumns gives the places of the columns in which some row has a value, and the titles of the others. Of a table in which nothing is
 // known all columns stay.
-func knownColumns(f *queries.Frame, g *grid) (kept []int, unknown []string) {
+func knownColumns(f *frame.Frame, g *grid) (kept []int, unknown []string) {
 	var all []int
 	for j, h := range g.columns {
 		all = append(all, j)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // The limits of a readable number.
@@ -23,25 +23,25 @@ type step struct {
 }
 
 // ladder gives the units of a base unit, smallest first. Bytes are binary, rates and frequencies are decimal.
-func ladder(u queries.Unit) []step {
+func ladder(u frame.Unit) []step {
 	switch u {
-	case queries.Ns:
+	case frame.Ns:
 		return []step{{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}
-	case queries.Bytes:
+	case frame.Bytes:
 		return []step{{1, "B"}, {1 << 10, "KiB"}, {1 << 20, "MiB"}, {1 << 30, "GiB"}, {1 << 40, "TiB"}}
-	case queries.BytesPerSec:
+	case frame.BytesPerSec:
 		return []step{{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}}
-	case queries.Flop:
+	case frame.Flop:
 		return []step{{1, "FLOP"}, {1e3, "kFLOP"}, {1e6, "MFLOP"}, {1e9, "GFLOP"}, {1e12, "TFLOP"}, {1e15, "PFLOP"}}
-	case queries.FlopPerSec:
+	case frame.FlopPerSec:
 		return []step{{1, "FLOP/s"}, {1e3, "kFLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {1e12, "TFLOP/s"}}
-	case queries.Hz:
+	case frame.Hz:
 		return []step{{1, "Hz"}, {1e3, "kHz"}, {1e6, "MHz"}, {1e9, "GHz"}}
-	case queries.Ratio:
+	case frame.Ratio:
 		return []step{{0.01, "%"}}
-	case queries.Watt:
+	case frame.Watt:
 		return []step{{1, "W"}}
-	case queries.Celsius:
+	case frame.Celsius:
 		return []step{{1, "°C"}}
 	}
 	return []step{{1, ""}}
@@ -57,12 +57,12 @@ type scale struct {
 
 // scaleOf chooses the scale of a column from the values in it: the largest unit in which its smallest value still has three
 // significant digits, or the nearest to that, and as many decimals as that value needs.
-func scaleOf(c queries.Column, values []float64) scale {
+func scaleOf(c frame.Column, values []float64) scale {
 	low, high := extent(values)
 	s := scale{step: pick(ladder(c.Unit), low, high), group: grouped(c)}
 	switch {
 	case high == 0:
-	case c.Unit == queries.Ratio:
+	case c.Unit == frame.Ratio:
 		s.decimals = max(1, decimalsFor(s.smallest(values), 1))
 	case s.name == "":
 		s.mixed = low < 0.1 || high >= maxScaled

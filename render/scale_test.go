@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 func TestScale(t *testing.T) {
@@ -66,10 +66,10 @@ func TestScale(t *testing.T) {
 		{"avg(total_ns)", []any{12_345.5}, "avg(total_ns)", []string{"12,345.5"}},
 	}
 	for _, test := range tests {
-		f := &queries.Frame{Columns: []queries.Column{column(test.name, queries.Float)}}
+		f := &frame.Frame{Columns: []frame.Column{column(test.name, frame.Float)}}
 		for _, v := range test.values {
 			if _, whole := v.(int64); whole {
-				f.Columns[0].Type = queries.Int
+				f.Columns[0].Type = frame.Int
 			}
 			f.Rows = append(f.Rows, []any{v})
 		}
@@ -96,7 +96,7 @@ func TestNonZeroNeverShowsAsZero(t *testing.T) {
 		for i := range values {
 			values[i] = (random.Float64() - 0.5) * math.Pow10(random.Intn(40)-20)
 		}
-		c := column(names[random.Intn(len(names))], queries.Float)
+		c := column(names[random.Intn(len(names))], frame.Float)
 		s := scaleOf(c, values)
 		for _, v := range values {
 			text := s.number(v)

@@ -7,14 +7,14 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // Screen is what the summary of a run on one screen is made from.
 type Screen struct {
 	Facts   [][2]string // what the run is, a line each
-	Report  *queries.Report
-	Summary queries.Summary
+	Report  *judge.Report
+	Summary judge.Summary
 	Doubts  []string // what the figures are to be read with, what matters most first
 	Next    []string // commands that show more
 }
@@ -42,9 +42,7 @@ func Show(w io.Writer, s Screen, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := writeScreenAdvice(&out, s, o); err != nil {
-		return err
-	}
+	writeScreenAdvice(&out, s, o)
 	writeScreenDoubts(&out, s, o)
 	writeCommands(&out, "more  ", s.Next, o)
 	_, err = w.Write(out.Bytes())

@@ -6,66 +6,45 @@ import (
 	"regexp"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // writeScreenAdvice writes what to try: a line with what it could save, and one with how.
-func writeScreenAdvice(out *bytes.Buffer, s Screen, o Options) error {
+func writeScreenAdvice(out *bytes.Buffer, s Screen, o Options) {
 	if s.Summary.Profiled != "" {
 		out.WriteByte('\n')
 		writeLines(out, "", neutral(s.Summary.Profiled), 2, o)
 	}
 	if len(s.Summary.Advice) == 0 {
-		return nil
-	}
-	titles, err := findingTitles(s.Report.Frame("findings"))
-	if err != nil {
-		return err
+		return
 	}
 	out.WriteString("\n" + style(o, bold)(adviceTitle(s.Summary.Advice)) + "\n")
 	for i, a := range s.Summary.Advice[:min(screenAdvice, len(s.Summary.Advice))] {
 		lead := fmt.Sprintf("%d  ", i+1)
 		head, how := neutral(a.Text), neutral(a.Command)
 		if a.SavingNs > 0 {
-			head, how = adviceHead(a, titles[a.Rule], o.limit()-len(lead)), brief(neutral(a.Text), adviceLines*(o.limit()-len(lead)))
+			head, how = adviceHead(a, o.limit()-len(lead)), brief(neutral(a.Text), adviceLines*(o.limit()-len(lead)))
 		}
 		writeLines(out, lead, head, 1, o)
 		if how != "" {
 			writeLines(out, strings.Repeat(" ", len(lead)), how, adviceLines, o)
 		}
 	}
-	return nil
 }
 
 // adviceTitle says what the list is: savings come first, what is to be captured after them.
-func adviceTitle(list []queries.Advice) string {
+func adviceTitle(list []judge.Advice) string {
 	if list[0].SavingNs == 0 {
 		return "what to capture next"
 	}
 	return "what to try (savings overlap)"
 }
 
-// findingTitles gives what each rule of the findings is called in words.
-func findingTitles(f *queries.Frame) (map[string]string, error) {
-	if f == nil || len(f.Rows) == 0 {
-		return nil, nil
-	}
-	list, err := recordsOf(f, "finding", "title")
-	out := map[string]string{}
-	for _, r := range list {
-		out[r.text("finding")] = neutral(r.text("title"))
-	}
-	return out, err
-}
-
 // adviceHead says where, how much and what: decode, at most 632 ms of 1.19 s (52.9 %): GPU idle for want of launches. Of what it is a
 // part is left out where there is no room.
-func adviceHead(a queries.Advice, title string, room int) string {
-	if title == "" {
-		title = neutral(a.Rule)
-	}
+func adviceHead(a judge.Advice, room int) string {
 	words := func(of string) string {
-		return fmt.Sprintf("%s, %s %s%s (%s): %s", stageName(a.Stage), a.Bound, duration(a.SavingNs), of, percent(a.ShareRatio), title)
+		return fmt.Sprintf("%s, %s %s%s (%s): %s", stageName(a.Stage), a.Bound, duration(a.SavingNs), of, percent(a.ShareRatio), neutral(a.Title))
 	}
 	if long := words(" of " + duration(a.SpanNs)); room <= 0 || width(long) <= room {
 		return long

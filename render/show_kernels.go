@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // writeScreenKernels writes the kernels that take most time; of a run with nothing but profiled kernels these.
-func writeScreenKernels(out *bytes.Buffer, r *queries.Report, o Options) error {
+func writeScreenKernels(out *bytes.Buffer, r *judge.Report, o Options) error {
 	if f := r.Frame("top-kernels"); f != nil && len(f.Rows) > 0 {
 		t, err := newRanking(f, "top kernels", "kernel", "share_ratio", screenKernels, o)
 		if err != nil {
@@ -45,7 +45,7 @@ func writeScreenKernels(out *bytes.Buffer, r *queries.Report, o Options) error {
 }
 
 // writeScreenOperators writes the operators that take most time on the GPU, or on the CPU when nothing ran on a GPU.
-func writeScreenOperators(out *bytes.Buffer, r *queries.Report, o Options) error {
+func writeScreenOperators(out *bytes.Buffer, r *judge.Report, o Options) error {
 	f := r.Frame("top-operators")
 	if f == nil || len(f.Rows) == 0 {
 		return nil

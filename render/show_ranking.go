@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"math"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // nameWidth is what a name is shortened to at most while other columns can go.
@@ -12,13 +12,13 @@ const nameWidth = 26
 
 // ranking is a table of the first rows of a ranked query: names, a bar each, and figures.
 type ranking struct {
-	frame   *queries.Frame
+	frame   *frame.Frame
 	rows    [][]any
 	columns []screenColumn
 }
 
 // newRanking begins a table of the first rows with names and with bars as long as the values of a column, the longest a whole bar.
-func newRanking(f *queries.Frame, title, name, by string, most int, o Options) (*ranking, error) {
+func newRanking(f *frame.Frame, title, name, by string, most int, o Options) (*ranking, error) {
 	if err := check(f); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (t *ranking) add(title, column string, keep int) {
 	if at < 0 {
 		return
 	}
-	c := screenColumn{title: title, right: t.frame.Columns[at].Type != queries.Text, keep: keep}
+	c := screenColumn{title: title, right: t.frame.Columns[at].Type != frame.Text, keep: keep}
 	some := false
 	for _, row := range t.rows {
 		cell := null

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // partWords name the parts of accounting in a line of legend.
@@ -18,7 +19,7 @@ var partWords = map[string]string{"compute": "kernels", "collective-overlapped":
 func writeScreenStages(out *bytes.Buffer, s Screen, o Options) error {
 	stages := s.Summary.Stages
 	if len(stages) == 0 && s.Summary.All != nil {
-		stages = []queries.StageSummary{*s.Summary.All}
+		stages = []judge.StageSummary{*s.Summary.All}
 	}
 	if len(stages) == 0 {
 		return nil
@@ -40,16 +41,16 @@ func writeScreenStages(out *bytes.Buffer, s Screen, o Options) error {
 }
 
 // stageColumns gives the columns of the stages; one that no stage has anything in is left out.
-func stageColumns(stages []queries.StageSummary, bars []bar) []screenColumn {
-	each := func(cell func(i int, s queries.StageSummary) string) []string {
+func stageColumns(stages []judge.StageSummary, bars []bar) []screenColumn {
+	each := func(cell func(i int, s judge.StageSummary) string) []string {
 		out := make([]string, len(stages))
 		for i, s := range stages {
 			out[i] = cell(i, s)
 		}
 		return out
 	}
-	ratio := func(of func(s queries.StageSummary) *float64) []string {
-		return each(func(_ int, s queries.StageSummary) string {
+	ratio := func(of func(s judge.StageSummary) *float64) []string {
+		return each(func(_ int, s judge.StageSummary) string {
 			if of(s) == nil {
 				return null
 			}
@@ -60,27 +61,27 @@ func stageColumns(stages []queries.StageSummary, bars []bar) []screenColumn {
 		})
 	}
 	columns := []screenColumn{
-		{title: "stage", cells: each(func(_ int, s queries.StageSummary) string { return stageName(s.Stage) }), least: 8, keep: 9},
-		{title: timeTitle(stages), right: true, cells: each(func(_ int, s queries.StageSummary) string { return passTime(s) }), keep: 8},
-		{title: "std", right: true, cells: each(func(_ int, s queries.StageSummary) string {
+		{title: "stage", cells: each(func(_ int, s judge.StageSummary) string { return stageName(s.Stage) }), least: 8, keep: 9},
+		{title: timeTitle(stages), right: true, cells: each(func(_ int, s judge.StageSummary) string { return passTime(s) }), keep: 8},
+		{title: "std", right: true, cells: each(func(_ int, s judge.StageSummary) string {
 			if s.StdNs == nil {
 				return null
 			}
 			return nanoseconds(*s.StdNs)
 		}), keep: 1},
-		{title: "n", right: true, cells: each(func(_ int, s queries.StageSummary) string { return passCount(s.Passes) }), keep: 2},
+		{title: "n", right: true, cells: each(func(_ int, s judge.StageSummary) string { return passCount(s.Passes) }), keep: 2},
 		{title: "GPU time", draw: func(row, to int) string { return bars[row].draw(to) }, least: 12, most: 100, keep: 5},
-		{title: "busy", right: true, cells: each(func(i int, _ queries.StageSummary) string {
+		{title: "busy", right: true, cells: each(func(i int, _ judge.StageSummary) string {
 			if len(bars[i].pieces) == 0 {
 				return null
 			}
 			return percent(bars[i].busy())
 		}), keep: 6},
-		{title: "tokens/s", right: true, cells: each(func(_ int, s queries.StageSummary) string { return rate(s.TokensPerS) }), keep: 3},
-		{title: "MFU", right: true, cells: ratio(func(s queries.StageSummary) *float64 { return s.MFU }), keep: 4},
-		{title: "MBU", right: true, cells: ratio(func(s queries.StageSummary) *float64 { return s.MBU }), keep: 4},
-		{title: "bound by", cells: each(func(_ int, s queries.StageSummary) string { return orNull(string(s.Bound)) }), keep: 7},
-		{title: "then by", cells: each(func(_ int, s queries.StageSummary) string { return orNull(string(s.Next)) }), keep: 0},
+		{title: "tokens/s", right: true, cells: each(func(_ int, s judge.StageSummary) string { return rate(s.TokensPerS) }), keep: 3},
+		{title: "MFU", right: true, cells: ratio(func(s judge.StageSummary) *float64 { return s.MFU }), keep: 4},
+		{title: "MBU", right: true, cells: ratio(func(s judge.StageSummary) *float64 { return s.MBU }), keep: 4},
+		{title: "bound by", cells: each(func(_ int, s judge.StageSummary) string { return orNull(string(s.Bound)) }), keep: 7},
+		{title: "then by", cells: each(func(_ int, s judge.StageSummary) string { return orNull(string(s.Next)) }), keep: 0},
 	}
 	return slices.DeleteFunc(columns, func(c screenColumn) bool {
 		if c.draw != nil {
@@ -113,7 +114,7 @@ func stageName(stage string) string {
 }
 
 // timeTitle says what the time is: of all device work, that of the whole capture.
-func timeTitle(stages []queries.StageSummary) string {
+func timeTitle(stages []judge.StageSummary) string {
 	if stages[0].Stage == "" {
 		return "time"
 	}
@@ -121,7 +122,7 @@ func timeTitle(stages []queries.StageSummary) string {
 }
 
 // passTime is the mean time of a pass, with a word where it is that of a thread.
-func passTime(s queries.StageSummary) string {
+func passTime(s judge.StageSummary) string {
 	if s.IsCPU {
 		return nanoseconds(s.MeanNs) + " CPU"
 	}
@@ -136,7 +137,7 @@ func rate(v *float64) string {
 }
 
 // stageBars gives the bar of each stage, without pieces where accounting has none, and the most GPUs that one is added up from.
-func stageBars(f *queries.Frame, stages []queries.StageSummary) (out []bar, gpus int, err error) {
+func stageBars(f *frame.Frame, stages []judge.StageSummary) (out []bar, gpus int, err error) {
 	out = make([]bar, len(stages))
 	known, err := withNumbers(f, barNumbers...)
 	if err != nil || known == nil {

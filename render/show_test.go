@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 func ptr(v float64) *float64 { return &v }
@@ -20,7 +21,7 @@ func screens() map[string]Screen {
 	full := Screen{
 		Facts: [][2]string{{"run", "a  captured 2025-11-21 09:40 UTC on box"}, {"gpus", "2 x NVIDIA H200"}, {"from", "nsys 2025.3.2, ncu 2025.3.1"},
 			{"command", "python3 serve.py --model " + strings.Repeat("x", 60) + " --batch 32\x1b[2J"}, {"attribution", "exact, 41,760 kernels"}},
-		Report: &queries.Report{Name: "a", Frames: map[string]*queries.Frame{
+		Report: &judge.Report{Name: "a", Frames: map[string]*frame.Frame{
 			"accounting": frameOf("accounting", "stage device part total_ns share_ratio span_total_ns",
 				[]any{"prefill", n(0), "compute", n(900), 0.9, n(1000)}, []any{"prefill", n(0), "copy", n(100), 0.1, n(1000)},
 				[]any{"prefill", n(1), "compute", n(1000), 0.5, n(2000)}, []any{"prefill", n(1), "collective-exposed", n(1000), 0.5, n(2000)},
@@ -31,15 +32,14 @@ func screens() map[string]Screen {
 				[]any{n(3), strings.Replace(vectorised, "_add", "_mul", 1), n(3), n(82341200), 3943.4, 0.0275, nil, "elementwise", "pytorch elementwise"},
 				[]any{n(4), "生命の核🚀\x1b[31m", n(1), n(800), 800.0, 0.0000003, nil, nil, nil}),
 			"top-operators": frameOf("top-operators", "rank operator calls self_device_ns self_cpu_ns share_ratio", []any{n(1), "aten::mm", n(12), n(500_000), n(90_000), 0.75}, []any{n(2), "aten::add", n(3), n(0), n(80_000), 0.0}),
-			"findings":      frameOf("findings", "finding title", []any{"launch-bound", "GPU idle for want of launches"}),
 		}},
-		Summary: queries.Summary{
-			Stages: []queries.StageSummary{
+		Summary: judge.Summary{
+			Stages: []judge.StageSummary{
 				{Stage: "prefill", Passes: 3, MeanNs: 45.9e6, StdNs: ptr(168e3), MFU: ptr(0.4567), MBU: ptr(0.02), TokensPerS: ptr(14849.3), Bound: "communication"},
 				{Stage: "decode", Passes: 1640, MeanNs: 398e6, TokensPerS: ptr(40.17), Bound: "launch", Next: "host"},
 				{Stage: "a stage with a name that is very long", Passes: 1, MeanNs: 398e3, IsCPU: true, Bound: "unknown"}},
-			Advice: []queries.Advice{
-				{Rule: "launch-bound", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most", Why: "numbers",
+			Advice: []judge.Advice{
+				{Rule: "launch-bound", Title: "GPU idle for want of launches", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most", Why: "numbers",
 					Text: "replay the work as a CUDA graph (torch.cuda.CUDAGraph, torch.compile with mode=\"reduce-overhead\", the graph mode of an engine), or launch fewer and larger kernels"},
 				{Text: "capture with the PyTorch profiler too", Command: "prof capture --tools nsys,torch -- CMD..."}},
 		},
@@ -47,15 +47,15 @@ func screens() map[string]Screen {
 			"twice", "twice", "three", "four", "five", "six", "seven"},
 		Next: []string{"prof explain a", "prof report a", "prof query stages --run a"},
 	}
-	whole := Screen{Report: &queries.Report{Frames: map[string]*queries.Frame{
+	whole := Screen{Report: &judge.Report{Frames: map[string]*frame.Frame{
 		"accounting":    frameOf("accounting", "stage device part total_ns share_ratio span_total_ns", []any{"(run)", n(0), "graph", n(30), 0.3, n(100)}, []any{"(run)", n(0), "queued", n(70), 0.7, n(100)}),
 		"top-operators": frameOf("top-operators", "rank operator calls self_device_ns self_cpu_ns share_ratio", []any{n(1), "aten::mm", n(12), n(0), n(90_000), nil}),
-	}}, Summary: queries.Summary{All: &queries.StageSummary{MeanNs: 12.6e6, Bound: "queue"}}, Next: []string{"prof explain '" + strings.Repeat("long ", 20) + "'", "prof report a"}}
-	profiled := Screen{Report: &queries.Report{Frames: map[string]*queries.Frame{
+	}}, Summary: judge.Summary{All: &judge.StageSummary{MeanNs: 12.6e6, Bound: "queue"}}, Next: []string{"prof explain '" + strings.Repeat("long ", 20) + "'", "prof report a"}}
+	profiled := Screen{Report: &judge.Report{Frames: map[string]*frame.Frame{
 		"top-kernels": {Query: "top-kernels"},
 		"bottlenecks": frameOf("bottlenecks", "kernel bound limiter sm_ratio memory_ratio launches replayed_mean_ns", []any{"tiled_matmul", "memory", "l1", 0.697, 0.89, n(2), 277_000.0}, []any{"transpose", "memory", "l2", 0.077, 0.79, n(2), 16_900.0})}},
-		Summary: queries.Summary{Profiled: "Nsight Compute profiled 2 kernels", Advice: []queries.Advice{{Text: "capture a timeline", Command: "prof capture -- CMD..."}}}}
-	onCPU := Screen{Report: &queries.Report{}, Summary: queries.Summary{Stages: []queries.StageSummary{{Stage: "prefill", Passes: 1, MeanNs: 1e6, IsCPU: true, Bound: "unknown"}}}, Facts: [][2]string{{"run", "cpu"}}}
+		Summary: judge.Summary{Profiled: "Nsight Compute profiled 2 kernels", Advice: []judge.Advice{{Text: "capture a timeline", Command: "prof capture -- CMD..."}}}}
+	onCPU := Screen{Report: &judge.Report{}, Summary: judge.Summary{Stages: []judge.StageSummary{{Stage: "prefill", Passes: 1, MeanNs: 1e6, IsCPU: true, Bound: "unknown"}}}, Facts: [][2]string{{"run", "cpu"}}}
 	return map[string]Screen{"full": full, "whole": whole, "profiled": profiled, "cpu": onCPU}
 }
 
@@ -146,8 +146,7 @@ func TestPlainNames(t *testing.T) {
 // TestShowOfOtherFrames holds that an answer without the columns is refused.
 func TestShowOfOtherFrames(t *testing.T) {
 	other := frameOf("other", "x", []any{n(1)})
-	for key, want := range map[string]string{"accounting": "render other: it has no column total_ns", "top-kernels": "render other: it has no column kernel", "top-operators": "render other: it has no column self_device_ns",
-		"findings": "render other: it has no column finding"} {
+	for key, want := range map[string]string{"accounting": "render other: it has no column total_ns", "top-kernels": "render other: it has no column kernel", "top-operators": "render other: it has no column self_device_ns"} {
 		s := screens()["full"]
 		s.Report.Frames[key] = other
 		if err := Show(&bytes.Buffer{}, s, Options{}); err == nil || err.Error() != want {

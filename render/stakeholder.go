@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // Stakeholder writes stakeholder_summary.md: one page in plain words for a reader without tools. Its sections stand in the order in
 // which such summaries have always had them; what is not known is said in its place, and each figure names its query.
-func Stakeholder(w io.Writer, r *queries.Report) error {
+func Stakeholder(w io.Writer, r *judge.Report) error {
 	s, err := r.Summary()
 	if err != nil {
 		return err
@@ -39,8 +39,8 @@ func Stakeholder(w io.Writer, r *queries.Report) error {
 
 // stakeholder is the page as it is written.
 type stakeholder struct {
-	r   *queries.Report
-	s   queries.Summary
+	r   *judge.Report
+	s   judge.Summary
 	g   *glance
 	out bytes.Buffer
 }

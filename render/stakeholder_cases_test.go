@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // holds checks that a text has lines.
@@ -19,7 +20,7 @@ func holds(t *testing.T, text string, lines ...string) {
 }
 
 // glanceText is what report.md says first.
-func glanceText(t *testing.T, r *queries.Report) string {
+func glanceText(t *testing.T, r *judge.Report) string {
 	t.Helper()
 	g, err := newGlance(r)
 	if err != nil {
@@ -31,7 +32,7 @@ func glanceText(t *testing.T, r *queries.Report) string {
 }
 
 // plainReport is stakeholderReport of a run that is named plainly.
-func plainReport() *queries.Report {
+func plainReport() *judge.Report {
 	r := stakeholderReport("decode")
 	r.Name = "a"
 	return r
@@ -108,11 +109,11 @@ func TestGlanceWarmup(t *testing.T) {
 
 // TestGlanceLate holds how a GPU that is waited for is spoken of.
 func TestGlanceLate(t *testing.T) {
-	late := queries.StageSummary{Bound: queries.LateBound, Next: queries.HostBound, Meaning: "GPU 0 waits for GPU 1"}
+	late := judge.StageSummary{Bound: judge.LateBound, Next: judge.HostBound, Meaning: "GPU 0 waits for GPU 1"}
 	if got, want := boundText(late), "It is waiting for a late GPU: GPU 0 waits for GPU 1. That one is host-bound."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	late.Next = queries.WaitBound
+	late.Next = judge.WaitBound
 	if got := boundText(late); !strings.HasSuffix(got, " That one idles while the program waits for a result, or allocates memory and loads code.") {
 		t.Errorf("%q", got)
 	}
@@ -130,7 +131,7 @@ func TestGlanceNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Whole = map[string]*queries.Frame{"top-kernels": whole}
+	r.Whole = map[string]*frame.Frame{"top-kernels": whole}
 	r.Frames["top-kernels"] = frameOf("top-kernels", "kernel calls total_ns mean_ns share_ratio role family", whole.Rows[0])
 	one, err := newGlance(r)
 	if err != nil {

@@ -1,14 +1,14 @@
 package render
 
 import (
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // takeaways say what bounds each stage, and what the time goes to.
 func (p *stakeholder) takeaways() error {
 	p.title("Stage Takeaways")
 	for _, s := range p.g.Stages {
-		if s.Bound == queries.UnknownBound.Name() {
+		if s.Bound == judge.UnknownBound.Name() {
 			p.line("- **What bounds %s is not known**: %s. See %s", markdownText(s.Name), markdownText(s.whole()), markdownSpan(s.Command))
 			continue
 		}

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // stakeholderReport is a report with every answer that the summary page shows. Its stage is named so that it would break out of its place.
-func stakeholderReport(stage string) *queries.Report {
+func stakeholderReport(stage string) *judge.Report {
 	ms := int64(1_000_000)
-	r := &queries.Report{Name: breakout, Facts: [][2]string{{"captured", "2026-11-21 09:31:29 UTC on gpuhost"}, {"command", "python " + breakout}}, Frames: map[string]*queries.Frame{}}
-	for _, f := range []*queries.Frame{
+	r := &judge.Report{Name: breakout, Facts: [][2]string{{"captured", "2026-11-21 09:31:29 UTC on gpuhost"}, {"command", "python " + breakout}}, Frames: map[string]*frame.Frame{}}
+	for _, f := range []*frame.Frame{
 		frameOf("sources", "kind status reason path", []any{"nsys", "partial", "cut short", hostile}),
 		frameOf("devices", "device name kernel_count", []any{int64(0), "NVIDIA H200", int64(5)}, []any{int64(1), "NVIDIA H200", int64(5)}, []any{int64(0), "NVIDIA H200", int64(0)}),
 		frameOf("facts", "key value", []any{"driver.version", "580.159.04"}),
@@ -33,9 +34,10 @@ func stakeholderReport(stage string) *queries.Report {
 		frameOf("top-kernels", "kernel calls total_ns mean_ns share_ratio role family", []any{breakout, int64(4), 8 * ms, 2e6, 0.25, "copy", "f"}, []any{strings.Repeat("a|b*c_", 40), int64(4), 8 * ms, 2e6, 0.25, "copy", "f"}, []any{"k3", int64(1), ms, 1e6, 0.25, "copy", "f"}, []any{"k4", int64(1), ms, 1e6, 0.25, "copy", "f"}, []any{"k5", int64(1), ms, 1e6, 0.25, "copy", "f"}, []any{"k6", int64(1), ms, 1e6, 0.25, "copy", "f"}),
 		frameOf("kernel-devices", "kernel device share_ratio", []any{"k3", int64(0), 0.5}, []any{"k3", int64(1), 0.5}),
 		frameOf("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.2}),
-		frameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns evidence_query command detail_command",
-			[]any{int64(1), "launch-bound", stage, 600 * ms, 0.6, "at most", "GPU idle for want of launches", "idle of " + breakout, breakout, "replay " + breakout, int64(0), int64(1), int64(1), int64(3), 1000 * ms, "FROM x", "prof query gaps --run 'a|b'", nil},
-			[]any{int64(2), "host-bound", stage, 300 * ms, 0.3, "at most", "GPU idle while the host is at something else", "it is", nil, "move work", int64(0), int64(1), int64(1), int64(3), 1000 * ms, "FROM x", "prof query gaps", nil}),
+		frameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns",
+			[]any{int64(1), "launch-bound", stage, 600 * ms, 0.6, "at most", "GPU idle for want of launches", `{"busy_ratio":0.1,"launch_ns":600000000}`, breakout, "replay " + breakout, int64(0), int64(1), int64(1), int64(3), 1000 * ms},
+			[]any{int64(2), "host-bound", stage, 300 * ms, 0.3, "at most", "GPU idle while the host is at something else", `{}`, nil, "move work", int64(0), int64(1), int64(1), int64(3), 1000 * ms}),
+		frameOf("finding-rules", "finding query options detail", []any{"launch-bound", "pass-accounting", "stage device", "gaps"}, []any{"host-bound", "pass-accounting", "stage device", "gaps"}),
 	} {
 		r.Frames[f.Query] = f
 	}
@@ -43,18 +45,18 @@ func stakeholderReport(stage string) *queries.Report {
 }
 
 // ncuOnly is the report of a run that was only profiled by Nsight Compute.
-func ncuOnly() *queries.Report {
-	r := &queries.Report{Name: "k", Frames: map[string]*queries.Frame{
+func ncuOnly() *judge.Report {
+	r := &judge.Report{Name: "k", Frames: map[string]*frame.Frame{
 		"sources":     frameOf("sources", "kind status reason path", []any{"ncu", "ok", nil, "k.ncu-rep"}),
 		"bottlenecks": frameOf("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)}),
 	}}
 	for _, query := range []string{"stages", "accounting", "aggregates", "mfu", "top-operators", "top-kernels"} {
-		r.Frames[query] = &queries.Frame{Query: query, Version: 1, Notes: []string{"the run has no timeline"}}
+		r.Frames[query] = &frame.Frame{Query: query, Version: 1, Notes: []string{"the run has no timeline"}}
 	}
 	return r
 }
 
-func stakeholderText(t *testing.T, r *queries.Report) string {
+func stakeholderText(t *testing.T, r *judge.Report) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := Stakeholder(&out, r); err != nil {
@@ -64,7 +66,7 @@ func stakeholderText(t *testing.T, r *queries.Report) string {
 }
 
 func TestStakeholder(t *testing.T) {
-	for name, r := range map[string]*queries.Report{"stakeholder_summary.md": stakeholderReport("decode"), "stakeholder_summary.ncu.md": ncuOnly()} {
+	for name, r := range map[string]*judge.Report{"stakeholder_summary.md": stakeholderReport("decode"), "stakeholder_summary.ncu.md": ncuOnly()} {
 		compare(t, filepath.Join("testdata", "report", name), []byte(stakeholderText(t, r)))
 	}
 }
@@ -93,7 +95,7 @@ func TestStakeholderMarkdown(t *testing.T) {
 
 // TestStakeholderIncomplete holds that a report without what the page is about is an error.
 func TestStakeholderIncomplete(t *testing.T) {
-	if err := Stakeholder(&bytes.Buffer{}, &queries.Report{Name: "a"}); err == nil {
+	if err := Stakeholder(&bytes.Buffer{}, &judge.Report{Name: "a"}); err == nil {
 		t.Error("no error")
 	}
 }

@@ -9,23 +9,24 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // StaticForm writes what a model needs by its configuration.
-type StaticForm func(w io.Writer, s *queries.Static, o Options) error
+type StaticForm func(w io.Writer, s *judge.Static, o Options) error
 
 // StaticForms are the forms of it by name.
 func StaticForms() map[string]StaticForm {
 	return map[string]StaticForm{
 		"table": StaticTable,
-		"md":    func(w io.Writer, s *queries.Static, _ Options) error { return StaticMarkdown(w, s) },
-		"json":  func(w io.Writer, s *queries.Static, _ Options) error { return StaticJSON(w, s) },
+		"md":    func(w io.Writer, s *judge.Static, _ Options) error { return StaticMarkdown(w, s) },
+		"json":  func(w io.Writer, s *judge.Static, _ Options) error { return StaticJSON(w, s) },
 	}
 }
 
 // StaticTable writes facts of the model and its stages for a terminal.
-func StaticTable(w io.Writer, s *queries.Static, o Options) error {
+func StaticTable(w io.Writer, s *judge.Static, o Options) error {
 	if err := Pairs(w, "", staticPairs(s), o); err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func StaticTable(w io.Writer, s *queries.Static, o Options) error {
 }
 
 // staticPairs are the facts in words, numbers scaled and, where they identify a model, in full.
-func staticPairs(s *queries.Static) [][2]string {
+func staticPairs(s *judge.Static) [][2]string {
 	pairs := [][2]string{{"model", s.Name + " (" + s.Family + ")"}}
 	params := scaled(float64(s.Params)) + " (" + groupedInt(s.Params) + ")"
 	if s.VisionParams > 0 && s.ActiveParams != nil {
@@ -68,7 +69,7 @@ func staticPairs(s *queries.Static) [][2]string {
 }
 
 // staticBasis says what the operations are of, and how they are counted.
-func staticBasis(s *queries.Static) [][2]string {
+func staticBasis(s *judge.Static) [][2]string {
 	z := s.Size
 	if s.ActiveParams == nil {
 		return [][2]string{{"counted", pictures(z) + ", batch " + groupedInt(z.Batch)}}
@@ -97,7 +98,7 @@ func staticBasis(s *queries.Static) [][2]string {
 }
 
 // pictures says which images vision is counted for.
-func pictures(z queries.StaticSize) string {
+func pictures(z judge.StaticSize) string {
 	text := counted(z.Pictures(), "image")
 	if z.Crops > 0 {
 		text += " with " + counted(z.Crops, "crop") + " each"
@@ -106,7 +107,7 @@ func pictures(z queries.StaticSize) string {
 }
 
 // staticContext says how many tokens the decode steps see.
-func staticContext(s *queries.Static) string {
+func staticContext(s *judge.Static) string {
 	z := s.Size
 	switch {
 	case z.Context == "fixed" && z.FixedContext != nil:
@@ -120,7 +121,7 @@ func staticContext(s *queries.Static) string {
 }
 
 // staticLatent says what decode does with the latents of attention (MLA); "" for a model without them.
-func staticLatent(s *queries.Static) string {
+func staticLatent(s *judge.Static) string {
 	for _, row := range s.Groups.Rows {
 		if row[s.Groups.Index("component")] != "kv_b_proj" {
 			continue
@@ -145,7 +146,7 @@ func counted(n int64, what string) string {
 const mostOperators = 3
 
 // stageFrameFor lists the stages with as many operators as the width has room for.
-func stageFrameFor(s *queries.Static, o Options) *queries.Frame {
+func stageFrameFor(s *judge.Static, o Options) *frame.Frame {
 	for n := mostOperators; n > 1; n-- {
 		f := stageFrame(s, n)
 		g, err := newGrid(f)
@@ -161,14 +162,14 @@ func stageFrameFor(s *queries.Static, o Options) *queries.Frame {
 }
 
 // stageFrame lists the stages with their operations, the parts of one below it.
-func stageFrame(s *queries.Static, operators int) *queries.Frame {
-	f := &queries.Frame{Query: "flops", Version: 1, Notes: s.Notes, Columns: []queries.Column{
-		{Name: "stage", Type: queries.Text}, {Name: "flop", Type: queries.Int, Unit: queries.Flop},
-		{Name: "parameters", Type: queries.Int, Unit: queries.Count}, {Name: "largest_operators", Type: queries.Text}}}
-	add := func(name string, st queries.StaticStage) {
+func stageFrame(s *judge.Static, operators int) *frame.Frame {
+	f := &frame.Frame{Query: "flops", Version: 1, Notes: s.Notes, Columns: []frame.Column{
+		{Name: "stage", Type: frame.Text}, {Name: "flop", Type: frame.Int, Unit: frame.Flop},
+		{Name: "parameters", Type: frame.Int, Unit: frame.Count}, {Name: "largest_operators", Type: frame.Text}}}
+	add := func(name string, st judge.StaticStage) {
 		f.Rows = append(f.Rows, []any{name, whole(st.Flop), st.Params, strings.Join(topOperators(st, operators), ", ")})
 	}
-	var decoder, vision []queries.StaticStage
+	var decoder, vision []judge.StaticStage
 	for _, st := range s.Stages {
 		if st.Vision {
 			vision = append(vision, st)
@@ -179,7 +180,7 @@ func stageFrame(s *queries.Static, operators int) *queries.Frame {
 	inside := s.Size.ImagesGiven && len(decoder) > 0
 	for _, st := range decoder {
 		if st.Name == "prefill" && inside && len(vision) > 0 {
-			add("prefill", together(s, "prefill", append([]queries.StaticStage{st}, vision...)))
+			add("prefill", together(s, "prefill", append([]judge.StaticStage{st}, vision...)))
 			add(nested+"decoder", st)
 			for _, part := range vision {
 				add(nested+part.Name, part)
@@ -209,8 +210,8 @@ func stageFrame(s *queries.Static, operators int) *queries.Frame {
 const nested = "· "
 
 // together gives a stage of several parts as one.
-func together(s *queries.Static, name string, parts []queries.StaticStage) queries.StaticStage {
-	sum := queries.StaticStage{Name: name}
+func together(s *judge.Static, name string, parts []judge.StaticStage) judge.StaticStage {
+	sum := judge.StaticStage{Name: name}
 	sum.Flop, _ = s.Stage(name)
 	of := map[string]int64{}
 	for _, p := range parts {
@@ -220,14 +221,14 @@ func together(s *queries.Static, name string, parts []queries.StaticStage) queri
 		}
 	}
 	for _, op := range slices.Sorted(maps.Keys(of)) {
-		sum.Operators = append(sum.Operators, queries.StaticOperator{Name: op, Flop: of[op]})
+		sum.Operators = append(sum.Operators, judge.StaticOperator{Name: op, Flop: of[op]})
 	}
-	slices.SortStableFunc(sum.Operators, func(a, b queries.StaticOperator) int { return cmp.Compare(b.Flop, a.Flop) })
+	slices.SortStableFunc(sum.Operators, func(a, b judge.StaticOperator) int { return cmp.Compare(b.Flop, a.Flop) })
 	return sum
 }
 
 // topOperators names the operators with the most operations and their shares.
-func topOperators(st queries.StaticStage, n int) []string {
+func topOperators(st judge.StaticStage, n int) []string {
 	var out []string
 	for _, op := range st.Operators[:min(n, len(st.Operators))] {
 		if st.Flop != nil && *st.Flop > 0 && op.Flop > 0 {
@@ -260,7 +261,7 @@ func scaled(v float64) string {
 // binary writes bytes in the largest binary unit below them.
 func binary(v float64) string {
 	best := step{1, "B"}
-	for _, u := range ladder(queries.Bytes) {
+	for _, u := range ladder(frame.Bytes) {
 		if v >= u.div {
 			best = u
 		}

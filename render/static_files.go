@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // staticObject is what StaticJSON writes. Counts are whole numbers in base units; null is what is not known.
@@ -65,7 +66,7 @@ type staticStageJSON struct {
 }
 
 // StaticJSON writes the whole of it as one object.
-func StaticJSON(w io.Writer, s *queries.Static) error {
+func StaticJSON(w io.Writer, s *judge.Static) error {
 	z := s.Size
 	o := staticObject{Name: s.Name, Family: s.Family, Architecture: s.Architecture, DType: s.DType, DTypeAssumed: s.DTypeAssumed, Params: s.Params,
 		ActiveParams: s.ActiveParams, EmbeddingParams: s.EmbeddingParams, VisionParams: s.VisionParams, WeightBytes: s.WeightBytes, KVTokenBytes: s.KVTokenBytes,
@@ -78,7 +79,7 @@ func StaticJSON(w io.Writer, s *queries.Static) error {
 	return writeIndented(w, o)
 }
 
-func staticStages(s *queries.Static) map[string]staticStageJSON {
+func staticStages(s *judge.Static) map[string]staticStageJSON {
 	out := map[string]staticStageJSON{}
 	parts := map[string]staticStageJSON{}
 	var visionParams int64
@@ -110,7 +111,7 @@ func staticStages(s *queries.Static) map[string]staticStageJSON {
 }
 
 // objects gives a frame's rows as objects.
-func objects(f *queries.Frame) []map[string]any {
+func objects(f *frame.Frame) []map[string]any {
 	out := []map[string]any{}
 	for _, row := range f.Rows {
 		o := map[string]any{}
@@ -131,7 +132,7 @@ func writeIndented(w io.Writer, v any) error {
 
 // StaticArtifact writes static_compute.json: the original's metadata, total and stages with params, flops and operators, where a
 // multiply-add counts 2; its activations, isolated and analytic figures are left out.
-func StaticArtifact(w io.Writer, s *queries.Static) error {
+func StaticArtifact(w io.Writer, s *judge.Static) error {
 	type stage struct {
 		Params    int64            `json:"params"`
 		Flops     *int64           `json:"flops"`
@@ -163,7 +164,7 @@ func StaticArtifact(w io.Writer, s *queries.Static) error {
 }
 
 // totalFlop is a prompt with what is in it, and its decode steps; of a vision model its images.
-func totalFlop(s *queries.Static) *int64 {
+func totalFlop(s *judge.Static) *int64 {
 	if s.ActiveParams == nil {
 		flop, _ := s.Stage("vision")
 		return flop
@@ -178,7 +179,7 @@ func totalFlop(s *queries.Static) *int64 {
 }
 
 // stageNote says how a stage and the vision belong together; "" where there is nothing to say.
-func stageNote(s *queries.Static, st queries.StaticStage) string {
+func stageNote(s *judge.Static, st judge.StaticStage) string {
 	switch {
 	case st.Vision && s.ActiveParams == nil:
 		return "of " + pictures(s.Size)
@@ -192,14 +193,14 @@ func stageNote(s *queries.Static, st queries.StaticStage) string {
 	return ""
 }
 
-func hasVision(s *queries.Static) bool {
-	return slices.ContainsFunc(s.Stages, func(st queries.StaticStage) bool { return st.Vision })
+func hasVision(s *judge.Static) bool {
+	return slices.ContainsFunc(s.Stages, func(st judge.StaticStage) bool { return st.Vision })
 }
 
 // inOrder gives the stages in the order in which they happen: vision goes before the prompt that its images are of.
-func inOrder(stages []queries.StaticStage) []queries.StaticStage {
+func inOrder(stages []judge.StaticStage) []judge.StaticStage {
 	out := slices.Clone(stages)
-	slices.SortStableFunc(out, func(a, b queries.StaticStage) int {
+	slices.SortStableFunc(out, func(a, b judge.StaticStage) int {
 		switch {
 		case a.Vision == b.Vision:
 			return 0
@@ -212,7 +213,7 @@ func inOrder(stages []queries.StaticStage) []queries.StaticStage {
 }
 
 // StaticMarkdown writes static_compute.md: configuration, the whole model, stages, notes, and the components of each group of layers.
-func StaticMarkdown(w io.Writer, s *queries.Static) error {
+func StaticMarkdown(w io.Writer, s *judge.Static) error {
 	var out bytes.Buffer
 	out.WriteString("# Static compute: " + markdownText(neutral(s.Name)) + "\n\n## Configuration\n\n")
 	for _, p := range staticPairs(s) {
@@ -252,7 +253,7 @@ func StaticMarkdown(w io.Writer, s *queries.Static) error {
 }
 
 // isIdle says whether a row is of a picture that is not there: of crops where none are counted.
-func isIdle(s *queries.Static) func(row []any) bool {
+func isIdle(s *judge.Static) func(row []any) bool {
 	view, flop := s.Flops.Index("view"), s.Flops.Index("flop")
 	return func(row []any) bool { return row[view] == "crop" && row[flop] == int64(0) }
 }

@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // Table writes f for people: each column in one unit, which stands in its header, and fitted to o.Width. Notes follow the
 // table. A value that is not zero never shows as zero; NULL shows as -.
-func Table(w io.Writer, f *queries.Frame, o Options) error {
+func Table(w io.Writer, f *frame.Frame, o Options) error {
 	g, err := newGrid(f)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func Table(w io.Writer, f *queries.Frame, o Options) error {
 	return err
 }
 
-func dropNote(f *queries.Frame, l layout, o Options) []string {
+func dropNote(f *frame.Frame, l layout, o Options) []string {
 	if len(l.dropped) == 0 {
 		return nil
 	}

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"unicode"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // randomFrame makes a frame of any shape, with names and texts that a terminal would suffer from.
-func randomFrame(random *rand.Rand) *queries.Frame {
+func randomFrame(random *rand.Rand) *frame.Frame {
 	alphabet := []rune("abcdefghij_<>:,() 0123456789|`*\\\x1b\n\t\u202e\u0301生命🚀\ufe0f\u00e9")
 	text := func(longest int) string {
 		runes := make([]rune, random.Intn(longest))
@@ -22,22 +22,22 @@ func randomFrame(random *rand.Rand) *queries.Frame {
 		return string(runes)
 	}
 	units := []string{"", "_ns", "_bytes", "_ratio", "_count", "_flop_per_s"}
-	f := &queries.Frame{Notes: []string{text(200)}}
+	f := &frame.Frame{Notes: []string{text(200)}}
 	for range 1 + random.Intn(12) {
-		kind := queries.Type(random.Intn(4))
+		kind := frame.Type(random.Intn(4))
 		f.Columns = append(f.Columns, column(text(20)+units[random.Intn(len(units))], kind))
 	}
 	for range random.Intn(8) {
 		row := make([]any, len(f.Columns))
 		for j, c := range f.Columns {
 			switch c.Type {
-			case queries.Text:
+			case frame.Text:
 				row[j] = text(1 + random.Intn(150))
-			case queries.Int:
+			case frame.Int:
 				row[j] = int64(math.Pow(10, random.Float64()*18))
-			case queries.Float:
+			case frame.Float:
 				row[j] = (random.Float64() - 0.5) * math.Pow10(random.Intn(30)-10)
-			case queries.Bool:
+			case frame.Bool:
 				row[j] = random.Intn(2) == 0
 			}
 			if random.Intn(8) == 0 {
@@ -137,14 +137,14 @@ func FuzzTable(f *testing.F) {
 	f.Add("kernel", hostile, flash, int64(1), 0.5, 60)
 	f.Add("total_ns", "生命🚀", "e\u0301\ufe0f\u200d", int64(math.MinInt64), math.Inf(1), 3)
 	f.Fuzz(func(t *testing.T, name, a, b string, whole int64, real float64, limit int) {
-		frame := &queries.Frame{
-			Columns: []queries.Column{column(name, queries.Text), column("n"+name, queries.Int), column("x"+name, queries.Float)},
+		f := &frame.Frame{
+			Columns: []frame.Column{column(name, frame.Text), column("n"+name, frame.Int), column("x"+name, frame.Float)},
 			Rows:    [][]any{{a, whole, real}, {b, whole / 3, real / 1e7}, {nil, nil, nil}},
 			Notes:   []string{a},
 		}
 		limit &= 0xff
 		var out bytes.Buffer
-		if err := Table(&out, frame, Options{Width: limit}); err != nil {
+		if err := Table(&out, f, Options{Width: limit}); err != nil {
 			t.Fatal(err)
 		}
 		checkLines(t, out.String(), limit)

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // timelineFigure is the picture of the devices over time, which the page's script draws.
@@ -65,7 +66,7 @@ type timelineRun struct {
 }
 
 // newTimelineFigure makes the picture; names are names of kernels in short.
-func newTimelineFigure(t *queries.Timeline, names map[string]string) (*timelineFigure, error) {
+func newTimelineFigure(t *judge.Timeline, names map[string]string) (*timelineFigure, error) {
 	if t == nil || len(t.Blocks.Rows) == 0 {
 		return nil, nil
 	}
@@ -120,7 +121,7 @@ func (d *timelineData) script() (template.JS, error) {
 }
 
 // addGaps makes the table of gaps, as long as e says, each with where the timeline shows it, and the legend of their causes.
-func (figure *timelineFigure) addGaps(f *queries.Frame, e excerpt, names map[string]string) error {
+func (figure *timelineFigure) addGaps(f *frame.Frame, e excerpt, names map[string]string) error {
 	if len(f.Rows) == 0 {
 		return nil
 	}
@@ -143,7 +144,7 @@ func (figure *timelineFigure) addGaps(f *queries.Frame, e excerpt, names map[str
 	return nil
 }
 
-func (figure *timelineFigure) addQueries(frames ...*queries.Frame) {
+func (figure *timelineFigure) addQueries(frames ...*frame.Frame) {
 	for _, f := range frames {
 		if f == nil {
 			continue

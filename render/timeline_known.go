@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // timelineLink has the timeline show a stretch.
@@ -17,7 +17,7 @@ const tonesDoc = " Kernels have a tone of blue, green or grey by name, those tha
 const mostLinks = 24
 
 // windows says which work is drawn piece by piece, with a link to each stretch of it.
-func (d *timelineData) windows(f *queries.Frame) (string, []timelineLink, error) {
+func (d *timelineData) windows(f *frame.Frame) (string, []timelineLink, error) {
 	if f == nil || len(f.Rows) == 0 {
 		return "", nil, nil
 	}
@@ -65,7 +65,7 @@ func (d *timelineData) windowName(w record) string {
 }
 
 // layKnown marks the stretches of each GPU whose work is in its streams.
-func (d *timelineData) layKnown(f *queries.Frame, rows map[[2]int64]*timelineRow) error {
+func (d *timelineData) layKnown(f *frame.Frame, rows map[[2]int64]*timelineRow) error {
 	if f == nil {
 		return nil
 	}

@@ -3,11 +3,12 @@ package render
 import (
 	"fmt"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // layTimeline puts device work, passes and gaps in the lines of GPUs.
-func layTimeline(t *queries.Timeline) (*timelineData, error) {
+func layTimeline(t *judge.Timeline) (*timelineData, error) {
 	blocks, err := recordsOf(t.Blocks, "source_id", "device", "lane", "start_ns", "end_ns", "busy_ns", "work_count", "longest", "longest_ns")
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (d *timelineData) start(r record) int64 {
 
 // clocksOf reads the clocks that can be put together: those of ranks whose collectives tell how. Other sources keep a clock of their own, since
 // captures taken one after the other would be far apart.
-func clocksOf(f *queries.Frame) (map[int64]int64, error) {
+func clocksOf(f *frame.Frame) (map[int64]int64, error) {
 	clocks := map[int64]int64{}
 	if f == nil {
 		return clocks, nil

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // timelineThread is a thread with its ranges.
@@ -28,7 +28,7 @@ const (
 )
 
 // layThreads puts ranges in the lines of their threads, and says which ranges are not drawn. Those wholly before or after the device work are not.
-func (d *timelineData) layThreads(f *queries.Frame) (string, error) {
+func (d *timelineData) layThreads(f *frame.Frame) (string, error) {
 	d.Threads = []*timelineThread{}
 	if f == nil || len(f.Rows) == 0 {
 		return "", nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"prof/queries"
+	"prof/queries/frame"
 )
 
 // timelineStream is the work of one stream of a GPU, piece by piece. The streams beyond the busiest share one.
@@ -28,7 +28,7 @@ type timelinePiece struct{ start, length, work, stage, stream int64 }
 const mostStreams = 12
 
 // layStreams puts the single pieces of work in the lines of their streams. Windows may overlap, and what is in two is drawn once.
-func (d *timelineData) layStreams(f *queries.Frame, rows map[[2]int64]*timelineRow) error {
+func (d *timelineData) layStreams(f *frame.Frame, rows map[[2]int64]*timelineRow) error {
 	if f == nil {
 		return nil
 	}

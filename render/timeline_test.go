@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/queries/judge"
 )
 
 // timelineKernels are the columns of timeline-kernels.
@@ -77,7 +77,7 @@ func decoded(t *testing.T, d *timelineData) (pieces []decodedPiece, bytes int) {
 }
 
 // manyKernels is a timeline of one GPU with so many kernels in two overlapping windows, on as many streams.
-func manyKernels(kernels, streams, names int) *queries.Timeline {
+func manyKernels(kernels, streams, names int) *judge.Timeline {
 	seed := rand.New(rand.NewPCG(1, 2))
 	var rows, both [][]any
 	at := int64(5_000_000_000)

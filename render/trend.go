@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"prof/queries"
-	"prof/queries/trend"
+	"prof/queries/frame"
+	"prof/queries/judge/trend"
 )
 
 // TrendForm is one way to write the trend of a workload.
@@ -105,8 +105,8 @@ func trendValue(m trend.Metric, v float64) string {
 }
 
 // trendFrame is the table of runs: one row a run with the stages beside each other, newest last. left is how many runs it leaves out.
-func trendFrame(r *trend.Result, last int) (f *queries.Frame, left int) {
-	f = &queries.Frame{Query: "trend", Columns: []queries.Column{{Name: "run"}}}
+func trendFrame(r *trend.Result, last int) (f *frame.Frame, left int) {
+	f = &frame.Frame{Query: "trend", Columns: []frame.Column{{Name: "run"}}}
 	main := r.Main()
 	rows := map[int][]any{} // by run
 	for n, i := range main {
@@ -115,7 +115,7 @@ func trendFrame(r *trend.Result, last int) (f *queries.Frame, left int) {
 		if r.Options.Metric == trend.TokenRate {
 			name += "_tokens_per_s"
 		}
-		f.Columns = append(f.Columns, queries.Column{Name: name, Type: queries.Float, Unit: r.Options.Metric.Unit()})
+		f.Columns = append(f.Columns, frame.Column{Name: name, Type: frame.Float, Unit: r.Options.Metric.Unit()})
 		for _, p := range s.Points {
 			if rows[p.Run] == nil {
 				rows[p.Run] = make([]any, len(main)+4)
@@ -125,7 +125,7 @@ func trendFrame(r *trend.Result, last int) (f *queries.Frame, left int) {
 			}
 		}
 	}
-	f.Columns = append(f.Columns, queries.Column{Name: "change"}, queries.Column{Name: "at"}, queries.Column{Name: "commit"})
+	f.Columns = append(f.Columns, frame.Column{Name: "change"}, frame.Column{Name: "at"}, frame.Column{Name: "commit"})
 	marks := map[int][]string{}
 	for i, c := range r.Changes {
 		if r.Series[c.Series].Latest {

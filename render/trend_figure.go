@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"prof/queries"
-	"prof/queries/trend"
+	"prof/queries/frame"
+	"prof/queries/judge/trend"
 )
 
 // trendFigure is the plot of one series: a point for each run, oldest left, lines at its levels, and marks where it changed. Runs are
@@ -154,7 +154,7 @@ type trendAxis struct{ from, to, step float64 }
 
 // newTrendAxis holds all values, and is no narrower than a tenth of them: noise is to look like noise. It begins at 0 only where values
 // come near: a change of 5 % would else hardly show.
-func newTrendAxis(unit queries.Unit, s trend.Series) (a trendAxis, known int) {
+func newTrendAxis(unit frame.Unit, s trend.Series) (a trendAxis, known int) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range s.Points {
 		if p.Value != nil && !math.IsNaN(*p.Value) && !math.IsInf(*p.Value, 0) {

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"prof/queries/trend"
+	"prof/queries/judge/trend"
 )
 
 // The page's files of style in the order in which they are put together; its scripts are those of comparisons.

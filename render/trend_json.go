@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"prof/queries/trend"
+	"prof/queries/judge/trend"
 )
 
 // trendJSON is a trend as other programs read it. Times are in ns, changes are ratios (0.01 is 1 %), places are counted from 0.

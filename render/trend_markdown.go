@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"prof/queries/trend"
+	"prof/queries/judge/trend"
 )
 
 // TrendMarkdown writes a trend as GitHub-flavoured Markdown: what is followed, a table of stages, what changed, and the latest runs.

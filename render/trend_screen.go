@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"prof/queries/trend"
+	"prof/queries/judge/trend"
 )
 
 // How much of a trend a terminal shows.

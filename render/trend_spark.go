@@ -3,7 +3,7 @@ package render
 import (
 	"slices"
 
-	"prof/queries/trend"
+	"prof/queries/judge/trend"
 )
 
 // sparks are the heights of a line of text, lowest first.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries/trend"
+	"prof/queries/judge/trend"
 )
 
 // hostileKernel is a name that is to move no cursor and bring nothing into a page.

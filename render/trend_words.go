@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"prof/queries"
-	"prof/queries/stats"
-	"prof/queries/trend"
+	"prof/queries/frame"
+	"prof/queries/judge/stats"
+	"prof/queries/judge/trend"
 )
 
 // How much is said of a change.
@@ -90,7 +90,7 @@ func movedWords(m trend.Metric, c trend.Change) string {
 		return "up from 0"
 	}
 	up, down := "higher", "lower"
-	if m.Unit() == queries.Ns {
+	if m.Unit() == frame.Ns {
 		up, down = "slower", "faster"
 	}
 	if *c.Effect < 0 {

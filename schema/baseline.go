@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"prof/internal/suggest"
 )
 
 // BaselinePrefix begins a reference to the run that bears a baseline's name.
@@ -115,7 +117,7 @@ func (w *Warehouse) findBaseline(ctx context.Context, runs []Run, name string) (
 	if len(all) == 0 {
 		return Baseline{}, fmt.Errorf("%w: no baseline is set; `prof baseline set %s RUN` sets it", ErrUnknownRun, baselineOr(name))
 	}
-	return Baseline{}, fmt.Errorf("%w: there is no baseline %q%s", ErrUnknownRun, name, DidYouMean(name, names))
+	return Baseline{}, fmt.Errorf("%w: there is no baseline %q%s", ErrUnknownRun, name, suggest.DidYouMean(name, names))
 }
 
 // baselineOr is a name for a hint.

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"regexp"
@@ -10,11 +9,11 @@ import (
 	"strings"
 )
 
-// rulesFingerprint identifies the rules in the warehouse and the shared spelling; classification is made again when it differs
-// from the recorded one.
+// rulesFingerprint identifies the rules in the warehouse and the shared spelling, which facts follow from.
 const rulesFingerprint = `SELECT md5(concat_ws(chr(10), '` + spellingVersion + `', string_agg(t, chr(10) ORDER BY t))) FROM (
 	SELECT concat_ws(chr(9), origin, priority, pattern, family, role, library) AS t FROM kernel_rule
-	UNION ALL SELECT concat_ws(chr(9), origin, priority, kind, stage, domain, pattern) FROM stage_rule)`
+	UNION ALL SELECT concat_ws(chr(9), origin, priority, kind, stage, domain, pattern) FROM stage_rule
+	UNION ALL SELECT concat_ws(chr(9), finding_id, value) FROM finding_rule)`
 
 // SQL is what classification needs of a connection or transaction.
 type SQL interface {
@@ -202,29 +201,4 @@ func orNull(s string) any {
 		return nil
 	}
 	return s
-}
-
-// reclassify classifies every run anew, and records with which rules and spelling.
-func reclassify(ctx context.Context, tx *sql.Tx) error {
-	var now string
-	if err := tx.QueryRowContext(ctx, rulesFingerprint).Scan(&now); err != nil {
-		return err
-	}
-	rules, err := LoadRules(ctx, tx)
-	if err != nil {
-		return err
-	}
-	runs, err := texts(tx.QueryContext(ctx, `SELECT run_id::VARCHAR FROM run ORDER BY run_id`))
-	if err != nil {
-		return err
-	}
-	for _, id := range runs {
-		if err := rules.Classify(ctx, tx, id); err != nil {
-			return err
-		}
-	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM schema_version WHERE version = ?`, rulesVersion); err != nil {
-		return err
-	}
-	return record(ctx, tx, rulesVersion, "rules", now)
 }

@@ -70,12 +70,12 @@ func TestMigrationFiles(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", m.name, err)
 		}
-		if n := strings.Count(m.sql, "CREATE TABLE"); n != len(tables) || n == 0 {
+		if n := strings.Count(m.sql, "CREATE TABLE"); n != len(tables) || n == 0 && !strings.Contains(m.sql, "ALTER TABLE") {
 			t.Errorf("%s: %d of %d tables were understood", m.name, len(tables), n)
 		}
 		for _, line := range strings.Split(m.sql, "\n") {
 			code, _, _ := strings.Cut(line, "--")
-			for _, word := range []string{"SEQUENCE", "PRIMARY", "UNIQUE", "CHECK", "ENUM", "INDEX", "REFERENCES", "GENERATED", "DEFAULT", "HUGEINT", "DECIMAL", "FLOAT", "MACRO"} {
+			for _, word := range []string{"SEQUENCE", "PRIMARY", "UNIQUE", "CHECK", "ENUM", "INDEX", "REFERENCES", "GENERATED", "DEFAULT", "HUGEINT", "DECIMAL", "FLOAT", "CREATE MACRO"} {
 				if strings.Contains(code, word) {
 					t.Errorf("%s: %s keeps the tables from moving to DuckLake, or its values from being exact: %s", m.name, word, line)
 				}
@@ -84,52 +84,15 @@ func TestMigrationFiles(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"top-kernels", "stages", "stage-kernels", "stage-notes", "streams"}
-	for _, c := range []struct {
-		word string
-		want []string
-	}{
-		{"stages", []string{"stages"}},
-		{"stags", []string{"stages"}},
-		{"Stages", []string{"stages"}},
-		{"kernels", []string{"top-kernels", "stage-kernels"}},
-		{"stage", []string{"stages", "stage-notes", "stage-kernels"}},
-		{"steams", []string{"stages", "streams"}},
-		{"zzz", nil},
-	} {
-		got := Nearest(c.word, names)
-		if c.word == "steams" || c.word == "stages" { // only the first is settled
-			got, c.want = got[:1], map[string][]string{"steams": {"streams"}, "stages": {"stages"}}[c.word]
-		}
-		if !reflect.DeepEqual(got, c.want) {
-			t.Errorf("Nearest(%q) is %q, want %q", c.word, got, c.want)
-		}
-	}
-	for _, c := range []struct{ word, want string }{
-		{"stags", "; did you mean stages?"},
-		{"kernels", "; did you mean top-kernels or stage-kernels?"},
-		{"zzz", "; there is top-kernels, stages, stage-kernels, stage-notes, streams"},
-	} {
-		if got := DidYouMean(c.word, names); got != c.want {
-			t.Errorf("DidYouMean(%q) is %q", c.word, got)
-		}
-	}
-	if got := DidYouMean("x", nil); got != "" {
-		t.Errorf("of no candidates: %q", got)
-	}
-	if got := List([]string{"a", "b", "c"}, 2); got != "a, b and 1 more" {
-		t.Errorf("List gives %q", got)
-	}
-}
-
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 2}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("distance(%q, %q) is %d, want %d", c.a, c.b, got, c.want)
-		}
+// TestFreeRunID: the id of a run whose base another run has is drawn again.
+func TestFreeRunID(t *testing.T) {
+	draws := []string{"taken", "other", "free"}
+	id, err := freeRunID([]string{"other", "taken"}, func() (string, error) {
+		next := draws[0]
+		draws = draws[1:]
+		return next, nil
+	})
+	if id != "free" || err != nil {
+		t.Error(id, err)
 	}
 }

@@ -22,6 +22,13 @@ type Definition struct {
 	Scalar  bool // the body is an expression, and the definition a scalar macro
 }
 
+// Definitions are the views and macros of a program.
+type Definitions interface {
+	// Checksum identifies them; it is asked each time a warehouse is opened, the definitions only where they must be installed.
+	Checksum() (string, error)
+	Definitions() ([]Definition, error)
+}
+
 // IsMacro says whether the definition takes parameters.
 func (d Definition) IsMacro() bool { return d.Params != nil }
 
@@ -56,21 +63,20 @@ func (d Definition) create() string {
 	return b.String()
 }
 
-// setChecksum identifies the definitions and all built-in rows together.
-func setChecksum(defs []Definition) string {
-	var b strings.Builder
-	for _, d := range defs {
-		b.WriteString(d.create())
-		b.WriteByte(0)
+// installedSum identifies the definitions and all built-in rows together.
+func installedSum(defs Definitions) (string, error) {
+	sum, err := defs.Checksum()
+	if err != nil {
+		return "", err
 	}
 	rules, err := seed.Source()
-	fmt.Fprint(&b, rules, err)
-	return checksum(b.String())
+	return checksum(sum + rules), err
 }
 
-// install replaces the definitions and all built-in rows; the user's rows stay.
-func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
-	if err := dropDefinitions(ctx, tx); err != nil {
+// install makes the definitions, which must be dropped before, and all built-in rows anew; the user's rows stay.
+func install(ctx context.Context, tx *sql.Tx, of Definitions, sum string) error {
+	defs, err := of.Definitions()
+	if err != nil {
 		return err
 	}
 	// What still bears such a name is the user's own; it stays, and the query has its name with the version.
@@ -96,10 +102,10 @@ func install(ctx context.Context, tx *sql.Tx, defs []Definition) error {
 	if err := seedDevices(ctx, tx); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM schema_version WHERE version = 0`); err != nil {
+	if err := seedFindings(ctx, tx); err != nil {
 		return err
 	}
-	return record(ctx, tx, 0, "definitions", setChecksum(defs))
+	return replaceRecord(ctx, tx, definitionsVersion, "definitions", sum)
 }
 
 // dropDefinitions removes what an earlier prof installed; a user's own relations have no comment that starts with our mark.
@@ -190,6 +196,27 @@ func seedDevices(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	return errors.Join(a.flush(ctx, tx), s.flush(ctx, tx))
+}
+
+func seedFindings(ctx context.Context, tx *sql.Tx) error {
+	rules, err := seed.FindingRules()
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM finding_rule`); err != nil {
+		return err
+	}
+	b := batch{table: "finding_rule", columns: len(seed.FindingColumns)}
+	for _, rule := range rules {
+		row := make([]any, len(rule))
+		for i, text := range rule {
+			row[i] = orNull(text)
+		}
+		if err := b.add(ctx, tx, row...); err != nil {
+			return err
+		}
+	}
+	return b.flush(ctx, tx)
 }
 
 func rateOrNull(perS float64) any {

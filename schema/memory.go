@@ -11,29 +11,44 @@ import (
 )
 
 // OpenMemory makes an empty warehouse in memory with the given definitions and the tables that they read, for questions that need
-// no run. It has no rules, no peaks and no comments; Close forgets it.
-func OpenMemory(ctx context.Context, defs []Definition) (*Warehouse, error) {
+// no run; and the others that are named. It has no rules, no peaks and no comments; Close forgets it.
+func OpenMemory(ctx context.Context, defs []Definition, facts Facts, others ...string) (*Warehouse, error) {
 	c, err := duckdb.NewConnector("?autoinstall_known_extensions=false&autoload_known_extensions=false", func(driver.ExecerContext) error { return nil })
 	if err != nil {
 		return nil, err
 	}
 	w := &Warehouse{DB: sql.OpenDB(c), Writable: true}
-	if err := w.fill(ctx, defs); err != nil {
+	if err := w.fill(ctx, defs, facts, others); err != nil {
 		w.DB.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *Warehouse) fill(ctx context.Context, defs []Definition) error {
+func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts, others []string) error {
 	steps, err := migrations(migrationFiles)
 	if err != nil {
 		return err
 	}
+	tables, err := facts.Tables()
+	if err != nil {
+		return err
+	}
 	used := map[string]bool{}
-	for _, d := range defs {
-		for _, word := range tableName.FindAllString(d.Body, -1) {
+	for _, name := range others {
+		used[name] = true
+	}
+	read := func(query string) {
+		for _, word := range tableName.FindAllString(query, -1) {
 			used[word] = true
+		}
+	}
+	for _, d := range defs {
+		read(d.Body)
+	}
+	for _, t := range tables {
+		if used[t.Name] {
+			read(t.Query)
 		}
 	}
 	var all strings.Builder
@@ -43,6 +58,11 @@ func (w *Warehouse) fill(ctx context.Context, defs []Definition) error {
 			if name := createTable.FindStringSubmatch(stmt); name != nil && used[name[1]] {
 				all.WriteString(stmt)
 			}
+		}
+	}
+	for _, t := range tables {
+		if used[t.Name] {
+			all.WriteString(t.create())
 		}
 	}
 	for _, d := range defs {

@@ -65,13 +65,13 @@ func checksum(text string) string {
 const versionTable = `CREATE TABLE IF NOT EXISTS schema_version (
 	version INTEGER NOT NULL, name VARCHAR NOT NULL, checksum VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL);
 COMMENT ON TABLE schema_version IS 'Steps of the schema applied to this warehouse, and the definitions installed in it.';
-COMMENT ON COLUMN schema_version.version IS 'Number of the migration; 0 for the installed set of views, macros and built-in rules, -1 for the rules used for classification';
+COMMENT ON COLUMN schema_version.version IS 'Number of the migration; 0 for the installed set of views, macros and built-in rules, -1 for the tables of facts';
 COMMENT ON COLUMN schema_version.name IS 'Name of the migration';
 COMMENT ON COLUMN schema_version.checksum IS 'SHA-256 of the text applied';
 COMMENT ON COLUMN schema_version.applied_at IS 'UTC time it was applied';`
 
 // migrate brings the warehouse to this program's schema in one transaction: all of it or nothing.
-func migrate(ctx context.Context, db *sql.DB, defs []Definition) error {
+func migrate(ctx context.Context, db *sql.DB, o Options) error {
 	known, err := migrations(migrationFiles)
 	if err != nil {
 		return err
@@ -88,14 +88,17 @@ func migrate(ctx context.Context, db *sql.DB, defs []Definition) error {
 	if err := checkApplied(applied, known); err != nil {
 		return err
 	}
-	rules, err := currentRules(ctx, tx, applied)
-	if err != nil || upToDate(applied, known, defs) && rules {
+	facts, err := o.Facts.Checksum()
+	if err != nil {
+		return err
+	}
+	defs, err := installedSum(o.Defs)
+	if err != nil || upToDate(applied, known, defs, facts) {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, versionTable); err != nil {
 		return err
 	}
-	migrated := false
 	for _, m := range known {
 		if _, done := applied[m.version]; done {
 			continue
@@ -103,21 +106,20 @@ func migrate(ctx context.Context, db *sql.DB, defs []Definition) error {
 		if err := apply(ctx, tx, m); err != nil {
 			return fmt.Errorf("migration %04d_%s: %w", m.version, m.name, err)
 		}
-		migrated = true
 	}
-	if !upToDate(applied, known, defs) {
-		if err := install(ctx, tx, defs); err != nil {
+	if err := dropDefinitions(ctx, tx); err != nil {
+		return err
+	}
+	if applied[factsVersion] != facts {
+		if err := makeFacts(ctx, tx, o.Facts); err != nil {
 			return err
 		}
-		if rules, err = currentRules(ctx, tx, applied); err != nil { // the built-in ones may be others now
+		if err := replaceRecord(ctx, tx, factsVersion, "facts", facts); err != nil {
 			return err
 		}
 	}
-	// Classifying takes a sixth of a second a run: not for other definitions alone.
-	if migrated || !rules {
-		if err := reclassify(ctx, tx); err != nil {
-			return err
-		}
+	if err := install(ctx, tx, o.Defs, defs); err != nil {
+		return err
 	}
 	return tx.Commit()
 }
@@ -127,10 +129,7 @@ func apply(ctx context.Context, tx *sql.Tx, m migration) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, m.sql); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, comments(tables)); err != nil {
+	if _, err := tx.ExecContext(ctx, m.sql+"\n"+comments(tables)); err != nil {
 		return err
 	}
 	return record(ctx, tx, m.version, m.name, m.checksum)
@@ -139,6 +138,14 @@ func apply(ctx context.Context, tx *sql.Tx, m migration) error {
 func record(ctx context.Context, tx *sql.Tx, version int, name, sum string) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO schema_version VALUES (?, ?, ?, now()::TIMESTAMP)`, version, name, sum)
 	return err
+}
+
+// replaceRecord records one of the versions that are no migrations.
+func replaceRecord(ctx context.Context, tx *sql.Tx, version int, name, sum string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM schema_version WHERE version = ?`, version); err != nil {
+		return err
+	}
+	return record(ctx, tx, version, name, sum)
 }
 
 // querier is what *sql.DB and *sql.Tx share.
@@ -183,17 +190,18 @@ func checkApplied(applied map[int]string, known []migration) error {
 	return nil
 }
 
-func upToDate(applied map[int]string, known []migration, defs []Definition) bool {
+func upToDate(applied map[int]string, known []migration, defs, facts string) bool {
 	for _, m := range known {
 		if _, ok := applied[m.version]; !ok {
 			return false
 		}
 	}
-	return applied[0] == setChecksum(defs)
+	return applied[definitionsVersion] == defs && applied[factsVersion] == facts
 }
 
-// isCurrent says whether a warehouse opened for reading has this program's schema and definitions.
-func isCurrent(ctx context.Context, db *sql.DB, defs []Definition) (bool, error) {
+// isCurrent says whether a warehouse opened for reading has this program's schema and definitions, and the facts of every run by them and
+// by the rules.
+func isCurrent(ctx context.Context, db *sql.DB, o Options) (bool, error) {
 	known, err := migrations(migrationFiles)
 	if err != nil {
 		return false, err
@@ -205,30 +213,20 @@ func isCurrent(ctx context.Context, db *sql.DB, defs []Definition) (bool, error)
 	if err := checkApplied(applied, known); err != nil {
 		return false, err
 	}
-	if !upToDate(applied, known, defs) {
-		return false, nil
-	}
-	return currentRules(ctx, db, applied)
-}
-
-// rulesVersion is the row of schema_version that records which rules the classification was made with.
-const rulesVersion = -1
-
-// currentRules says whether the classification was made with the rules that are in the warehouse now.
-func currentRules(ctx context.Context, q querier, applied map[int]string) (bool, error) {
-	if _, ok := applied[rulesVersion]; !ok {
-		return false, nil
-	}
-	rows, err := q.QueryContext(ctx, rulesFingerprint)
+	facts, err := o.Facts.Checksum()
 	if err != nil {
 		return false, err
 	}
-	defer rows.Close()
-	var now string
-	for rows.Next() {
-		if err := rows.Scan(&now); err != nil {
-			return false, err
-		}
+	defs, err := installedSum(o.Defs)
+	if err != nil || !upToDate(applied, known, defs, facts) {
+		return false, err
 	}
-	return now == applied[rulesVersion], rows.Err()
+	stale, err := staleRuns(ctx, db, facts)
+	return len(stale) == 0, err
 }
+
+// Versions in schema_version that are no migrations.
+const (
+	definitionsVersion = 0
+	factsVersion       = -1
+)

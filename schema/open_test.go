@@ -13,23 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
 
-func definitions(t *testing.T) []schema.Definition {
-	t.Helper()
-	defs, err := queries.Definitions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return defs
-}
-
 // open opens the warehouse of a home; the test closes it.
 func open(t *testing.T, home schema.Home, write bool, talk func(string)) *schema.Warehouse {
 	t.Helper()
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t), Talk: talk})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Talk: talk})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +95,7 @@ func texts(t *testing.T, w *schema.Warehouse, query string, args ...any) []strin
 
 func TestNoWarehouseYet(t *testing.T) {
 	home := schema.Home{Dir: t.TempDir()}
-	_, err := schema.Open(t.Context(), home, schema.Options{Defs: definitions(t)})
+	_, err := schema.Open(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if !errors.Is(err, schema.ErrNoWarehouse) || !strings.Contains(err.Error(), "prof ingest") {
 		t.Errorf("the error is %v", err)
 	}
@@ -153,7 +145,7 @@ func TestNewerIsRefused(t *testing.T) {
 	home := fresh(t)
 	change(t, home, `INSERT INTO schema_version VALUES (999, 'future', 'x', now()::TIMESTAMP)`)
 	for _, write := range []bool{false, true} {
-		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t)})
+		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}})
 		if !errors.Is(err, schema.ErrNewer) || !strings.Contains(err.Error(), "update prof") {
 			t.Errorf("write %v: the error is %v", write, err)
 		}
@@ -164,20 +156,32 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 	home := fresh(t)
 	change(t, home, `UPDATE schema_version SET checksum = 'x' WHERE version = 2`)
 	for _, write := range []bool{false, true} {
-		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: definitions(t)})
+		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}})
 		if err == nil || !strings.Contains(err.Error(), "migration 0002_timeline was applied with another text") || !strings.Contains(err.Error(), "ingest again") {
 			t.Errorf("write %v: the error is %v", write, err)
 		}
 	}
 }
 
-// dropLater removes what migrations 4 and later bring.
-const dropLater = `DROP TABLE digest; DROP TABLE stage_pass; DROP TABLE work_sum; DROP TABLE stage_figure; DROP TABLE run_condition; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
+// dropLater removes what migrations 4 and later bring, and the tables of facts.
+var dropLater = dropFacts() + `DROP TABLE derivation; DROP TABLE finding_rule; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
 	DROP TABLE kernel_symbol; DROP TABLE model; DROP TABLE model_layer; DROP TABLE model_note; DROP TABLE workload; DROP TABLE workload_pass;
 	DROP TABLE device_alias; DROP TABLE sm_rate; DROP TABLE op; DROP TABLE op_name; DROP TABLE op_input; DROP TABLE op_average; DROP TABLE memory_event; DROP TABLE python_stack;
 	DROP TABLE python_call; ALTER TABLE kernel DROP COLUMN op_id; ALTER TABLE memop DROP COLUMN op_id;
 	DROP TABLE ncu_launch; DROP TABLE ncu_range; DROP TABLE ncu_metric_name; DROP TABLE ncu_metric; DROP TABLE ncu_section;
-	DROP TABLE ncu_rule; DROP TABLE ncu_rule_metric; DROP TABLE kernel_spelling; DROP TABLE device_peak`
+	DROP TABLE ncu_rule; DROP TABLE ncu_rule_metric; DROP TABLE kernel_spelling; DROP TABLE device_peak; ALTER TABLE kernel_name DROP COLUMN name_hash`
+
+func dropFacts() string {
+	tables, err := derive.Facts{}.Tables()
+	if err != nil {
+		panic(err)
+	}
+	var out strings.Builder
+	for _, table := range tables {
+		fmt.Fprintf(&out, "DROP TABLE %s; ", table.Name)
+	}
+	return out.String()
+}
 
 // TestOlderIsMigrated opens warehouses of an older prof: one with other definitions, and one of fewer migrations.
 func TestOlderIsMigrated(t *testing.T) {
@@ -215,15 +219,14 @@ func TestOlderIsMigrated(t *testing.T) {
 
 func TestFailedMigrationLeavesNothing(t *testing.T) {
 	home := schema.Home{Dir: t.TempDir()}
-	bad := []schema.Definition{{Name: "broken", Body: "SELECT FROM nowhere", Doc: "prof: broken"}}
-	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: bad}); err == nil || !strings.Contains(err.Error(), "define broken") {
+	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: broken{}, Facts: derive.Facts{}}); err == nil || !strings.Contains(err.Error(), "define broken") {
 		t.Errorf("the error is %v", err)
 	}
 	if home.Exists() {
 		t.Error("a warehouse without a schema was left behind")
 	}
 	done(t, open(t, home, true, nil))
-	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: bad}); err == nil {
+	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: broken{}, Facts: derive.Facts{}}); err == nil {
 		t.Error("broken definitions were installed")
 	}
 	w := open(t, home, false, nil)
@@ -236,7 +239,7 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := schema.Open(ctx, fresh(t), schema.Options{Defs: definitions(t), Wait: time.Second}); err == nil {
+	if _, err := schema.Open(ctx, fresh(t), schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: time.Second}); err == nil {
 		t.Error("a cancelled open succeeded")
 	}
 }
@@ -275,7 +278,8 @@ func TestColumns(t *testing.T) {
 	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
 	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true, "memory_event.address": true,
 		"model_layer.weight_bits": true, "sm_rate.flop_per_cycle": true, "device_sample.throttle_mask": true,
-		"stage_figure.value": true, "work_sum.deviation_ns2": true}
+		"layer_cost.weight_bits": true, "kernel_name.name_hash": true, "work_sum.deviation_ns2": true,
+		"memory_point.nth": true, "op_sum.square_high": true, "op_sum.square_low": true}
 	first := map[string]string{}
 	for _, row := range texts(t, w, `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal
 		AND table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY table_name, column_index`) {
@@ -293,7 +297,7 @@ func TestColumns(t *testing.T) {
 		if bad.MatchString(column) && !strings.HasSuffix(column, "_per_s") {
 			t.Errorf("%s.%s is not in a base unit", table, column)
 		}
-		if !slices.Contains([]string{"UUID", "VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE", "INTEGER[]"}, kind) {
+		if !slices.Contains([]string{"UUID", "VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE", "BIGINT[]", "VARCHAR[]"}, kind) {
 			t.Errorf("%s.%s is a %s", table, column, kind)
 		}
 		if strings.HasSuffix(table, "s") && !strings.HasSuffix(table, "ss") && table != "device_alias" {
@@ -305,4 +309,13 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%s belongs to no run: its first column is %s", table, column)
 		}
 	}
+}
+
+// broken are definitions of which one cannot be installed.
+type broken struct{}
+
+func (broken) Checksum() (string, error) { return "broken", nil }
+
+func (broken) Definitions() ([]schema.Definition, error) {
+	return []schema.Definition{{Name: "broken", Body: "SELECT FROM nowhere", Doc: "prof: broken"}}, nil
 }

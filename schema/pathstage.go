@@ -6,8 +6,8 @@ import (
 )
 
 type rangePath struct {
-	id           int32
-	parent       int32 // 0 for an outermost one
+	id           int64
+	parent       int64 // 0 for an outermost one
 	domain, name string
 }
 
@@ -32,10 +32,10 @@ func (r *Rules) classifyPaths(ctx context.Context, q SQL, runID string) error {
 	}
 	type label struct {
 		stage, note         string
-		stagePath, notePath int32
+		stagePath, notePath int64
 		warmup              bool
 	}
-	labels := map[int32]label{0: {}}
+	labels := map[int64]label{0: {}}
 	b := batch{table: "path_stage", columns: 7}
 	for _, p := range paths { // a parent's id is lower than its children's
 		l := labels[p.parent]
@@ -55,7 +55,7 @@ func (r *Rules) classifyPaths(ctx context.Context, q SQL, runID string) error {
 	return b.flush(ctx, q)
 }
 
-func idOrNull(id int32) any {
+func idOrNull(id int64) any {
 	if id == 0 {
 		return nil
 	}

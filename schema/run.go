@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"prof/internal/suggest"
 )
 
 // Run is one row of the table run.
@@ -153,34 +155,43 @@ func resolveName(runs []Run, ref string) (Run, error) {
 		for i, r := range runs {
 			names[i] = r.Name
 		}
-		return Run{}, fmt.Errorf("%w: %q%s", ErrUnknownRun, ref, DidYouMean(ref, names))
+		return Run{}, fmt.Errorf("%w: %q%s", ErrUnknownRun, ref, suggest.DidYouMean(ref, names))
 	}
 	var names []string
 	for _, r := range found {
 		names = append(names, r.Name)
 	}
-	return Run{}, fmt.Errorf("%w: %q could be %s", ErrAmbiguousRun, ref, List(names, 5))
+	return Run{}, fmt.Errorf("%w: %q could be %s", ErrAmbiguousRun, ref, suggest.List(names, 5))
 }
 
-// runTables lists the tables of the schema that hold rows of runs, run itself last. A table that the user made is the user's.
-func runTables() ([]string, error) {
+// runTables lists the tables of the schema that hold rows of runs, facts among them, run itself last. A table that the user made is the
+// user's.
+func runTables(ctx context.Context, q querier) ([]string, error) {
 	known, err := migrations(migrationFiles)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	out, err := texts(q.QueryContext(ctx, `SELECT table_name FROM duckdb_tables() WHERE NOT internal AND starts_with(comment, ?) ORDER BY table_name`, DocMark))
+	if err != nil {
+		return nil, err
+	}
 	for _, m := range known {
 		tables, err := parseDDL(m.sql)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range tables {
-			if t.name != "run" && t.columns[0][0] == "run_id" {
+			if t.name != "run" && t.columns[0][0] == "run_id" && !isDropped(known, t.name) {
 				out = append(out, t.name)
 			}
 		}
 	}
 	return append(out, "run"), nil
+}
+
+// isDropped says whether a migration drops a table again.
+func isDropped(known []migration, table string) bool {
+	return slices.ContainsFunc(known, func(m migration) bool { return strings.Contains(m.sql, "\nDROP TABLE "+table+";") })
 }
 
 // texts reads a result of one text column.
@@ -217,13 +228,13 @@ func (w *Warehouse) Remove(ctx context.Context, runs ...Run) error {
 
 // Clear deletes what a run holds and the run itself, all but its tags and its names as a baseline, inside a transaction of the caller
 // that makes it anew.
-func Clear(ctx context.Context, tx Execer, runID string) error {
+func Clear(ctx context.Context, tx SQL, runID string) error {
 	return deleteRun(ctx, tx, runID, "run_tag", "baseline")
 }
 
 // deleteRun deletes a run's rows from all tables but some.
-func deleteRun(ctx context.Context, tx Execer, runID string, but ...string) error {
-	tables, err := runTables()
+func deleteRun(ctx context.Context, tx SQL, runID string, but ...string) error {
+	tables, err := runTables(ctx, tx)
 	if err != nil {
 		return err
 	}

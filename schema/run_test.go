@@ -78,7 +78,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%q means %q, %v; want %q, %v %s", c.ref, r.Name, err, c.want, c.err, c.says)
 		}
 		var inSQL string
-		for _, id := range texts(t, w, `SELECT r.run_id::VARCHAR FROM _run_ref_v1(?) r`, c.ref) {
+		for _, id := range texts(t, w, `SELECT r.run_id::VARCHAR FROM _run_ref(?) r`, c.ref) {
 			inSQL += id
 		}
 		if inSQL != r.ID {
@@ -142,7 +142,7 @@ func fill(t *testing.T, w *schema.Warehouse, ids ...string) []string {
 				switch {
 				case i == 0:
 					values = append(values, "'"+id+"'::UUID")
-				case kind == "INTEGER[]":
+				case strings.HasSuffix(kind, "[]"):
 					values = append(values, "[1]")
 				case kind == "TIMESTAMP":
 					values = append(values, "now()::TIMESTAMP")

@@ -23,12 +23,17 @@ const StorageVersion = "v1.2.0"
 
 // Options say how Open opens a warehouse.
 type Options struct {
-	Write bool         // open for writing: make the home if need be, migrate, install the definitions
-	Defs  []Definition // the views and macros this program comes with
+	Write bool        // open for writing: make the home if need be, migrate, install the definitions
+	Defs  Definitions // the views and macros this program comes with
+	Facts Facts       // the tables this program derives from what a run captured
+	// FromScratch makes a new warehouse by its migrations, and not from the image of an empty one that the program holds.
+	FromScratch bool
 	// Wait is how long to wait for another process that holds the warehouse.
 	Wait time.Duration
 	// Talk is told, once, that Open waits and for whom, and which rules of the user's cannot be used. It may be nil.
 	Talk func(message string)
+	// Progress is told, before each run whose facts are derived anew, how many are done of how many. It may be nil.
+	Progress func(done, all int)
 	// MemoryLimit bounds DuckDB's memory, e.g. "512MB"; empty leaves DuckDB's default.
 	MemoryLimit string
 }
@@ -74,7 +79,7 @@ func open(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 	if err != nil {
 		return nil, err
 	}
-	current, err := isCurrent(ctx, db, o.Defs)
+	current, err := isCurrent(ctx, db, o)
 	if err == nil && current {
 		return &Warehouse{DB: db, Home: home}, nil
 	}
@@ -103,6 +108,11 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 	if err := home.clearUnmade(); err != nil {
 		return nil, fmt.Errorf("an empty warehouse file is in the way: %w", err)
 	}
+	if fresh && !o.FromScratch {
+		if err := home.writeEmpty(); err != nil {
+			return nil, err
+		}
+	}
 	db, err := connect(ctx, home, o, readWrite)
 	if err != nil {
 		return nil, err
@@ -112,7 +122,11 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 		db.Close()
 		return nil, fmt.Errorf("clear %s: %w", home.Temp(), err)
 	}
-	if err := migrate(ctx, db, o.Defs); err != nil {
+	err = migrate(ctx, db, o)
+	if err == nil {
+		err = deriveStale(ctx, db, o)
+	}
+	if err != nil {
 		db.Close()
 		if fresh { // a warehouse that never got its schema is worth nothing and would confuse the next open
 			os.Remove(home.Warehouse())

@@ -11,6 +11,8 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/google/uuid"
+
+	"prof/schema"
 )
 
 // Type is the DuckDB type of a column that a Worker fills.
@@ -50,6 +52,8 @@ type Worker interface {
 type bulk struct {
 	rows Rows
 	info []duckdb.ColumnInfo
+	base int64 // of the run's ids
+	ids  []int // columns that hold ids
 	mu   sync.Mutex
 	err  error // first error of a worker: DuckDB passes on only its text
 }
@@ -59,11 +63,16 @@ type bulkWorker struct {
 	c Chunk
 }
 
-func newBulk(rows Rows) (*bulk, error) {
-	b := &bulk{rows: rows}
+func newBulk(table string, rows Rows, base int64) (*bulk, error) {
+	b := &bulk{rows: rows, base: base}
 	kinds := map[Type]duckdb.Type{BigInt: duckdb.TYPE_BIGINT, Integer: duckdb.TYPE_INTEGER, Double: duckdb.TYPE_DOUBLE, Varchar: duckdb.TYPE_VARCHAR}
-	for _, c := range rows.Columns() {
-		t, err := duckdb.NewTypeInfo(kinds[c.Type])
+	for i, c := range rows.Columns() {
+		kind := kinds[c.Type]
+		if schema.IsID(table, c.Name) {
+			kind = duckdb.TYPE_BIGINT
+			b.ids = append(b.ids, i)
+		}
+		t, err := duckdb.NewTypeInfo(kind)
 		if err != nil {
 			return nil, err
 		}
@@ -117,6 +126,9 @@ func (b *bulk) FillChunk(local any, chunk duckdb.DataChunk) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, col := range b.ids {
+		w.c.addBase(col, n, b.base)
+	}
 	return chunk.SetSize(n)
 }
 
@@ -145,7 +157,7 @@ func registerBulk(conn *sql.Conn, name string, find func(handle int64) *bulk) er
 // Insert stores the rows in a table of the warehouse, run_id and source_id added, and gives their number. The order of
 // rows within the table is not defined.
 func (t *Target) Insert(ctx context.Context, table string, rows Rows) (int64, error) {
-	b, err := newBulk(rows)
+	b, err := newBulk(table, rows, t.base)
 	if err != nil {
 		return 0, err
 	}

@@ -68,6 +68,21 @@ func (c *Chunk) SetAllNull(col, n int) {
 	clear(unsafe.Slice(c.vecs[col].valid, (chunkRows+63)/64)[:(n+63)/64])
 }
 
+// addBase turns the first n values of a column, numbers within a run, into ids. 0 stays. The memory is a BIGINT column's, whatever
+// type it was filled in, so that integers are widened in place, from the last one on.
+func (c *Chunk) addBase(col, n int, base int64) {
+	ids, numbers := c.Int64(col), c.Int32(col)
+	isInteger := c.columns[col].Type == Integer
+	for i := n - 1; i >= 0; i-- {
+		if isInteger {
+			ids[i] = int64(numbers[i])
+		}
+		if ids[i] != 0 {
+			ids[i] += base
+		}
+	}
+}
+
 // chunkField is where duckdb.DataChunk keeps DuckDB's handle of the chunk. The driver exports no way to its vectors' memory,
 // and setting values one by one through it costs more than compressing them; so the handle is taken from the struct, by
 // its type and not by its place, and TestRawChunk fails on a driver that lays it out otherwise.

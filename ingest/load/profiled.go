@@ -1,9 +1,6 @@
 package load
 
-import (
-	"strings"
-	"sync"
-)
+import "strings"
 
 // ProfiledKey tells the results of one Nsight Compute capture apart, as each of its CSV pages names them.
 type ProfiledKey struct {
@@ -40,10 +37,10 @@ func (p *Profiled) TakeFindings(has bool) bool {
 	return first
 }
 
-// NextLaunch gives the next launch_id of the run: 0, 1, ...
+// NextLaunch gives the next launch_id of the run.
 func (r *Run) NextLaunch() int32 {
 	r.launches++
-	return r.launches - 1
+	return r.launches
 }
 
 // Profile finds the result that a page describes; first when no page before described it.
@@ -57,44 +54,6 @@ func (r *Run) Profile(key ProfiledKey) (p *Profiled, first bool) {
 	p = &Profiled{Launch: r.NextLaunch()}
 	r.profiled[key] = p
 	return p, true
-}
-
-// Metrics numbers the names of a run's metrics: 1, 2, ... within the run. It is safe for concurrent use.
-type Metrics struct {
-	numbers Numbers
-	mu      sync.Mutex
-	units   map[int32]string
-}
-
-// Add gives the number of a metric and keeps its unit; nil is a unit that is not known.
-func (m *Metrics) Add(name string, unit *string) int32 {
-	id := m.numbers.Add(name)
-	if unit == nil {
-		return id
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, ok := m.units[id]; !ok {
-		if m.units == nil {
-			m.units = map[int32]string{}
-		}
-		m.units[id] = *unit
-	}
-	return id
-}
-
-// Each visits the metrics in the order of their numbers.
-func (m *Metrics) Each(f func(id int32, name string, unit *string) error) error {
-	for i, name := range m.numbers.All() {
-		var unit *string
-		if u, ok := m.units[int32(i+1)]; ok {
-			unit = &u
-		}
-		if err := f(int32(i+1), name, unit); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // First says whether something is seen for the first time in the run, by the table it goes to and what identifies it there.

@@ -7,8 +7,13 @@ import (
 
 // StoreShared stores the names and paths that the run's sources share. It is called once, after the last source.
 func (t *Target) StoreShared(ctx context.Context) error {
+	if err := t.Run.checkIDs(); err != nil {
+		return err
+	}
 	_, err := t.Append(ctx, "kernel_name", func(add func(...driver.Value) error) error {
-		return t.Run.Kernels.Each(func(id int64, name, short string) error { return add(t.UUID(), id, name, short) })
+		return t.Run.Kernels.Each(func(id int32, name string, short *string) error {
+			return add(t.UUID(), id, name, *short, NameHash(name))
+		})
 	})
 	if err != nil {
 		return err
@@ -42,7 +47,12 @@ func (t *Target) StoreShared(ctx context.Context) error {
 		return err
 	}
 	_, err = t.Append(ctx, "op_name", func(add func(...driver.Value) error) error {
-		return t.Run.Operators.Each(func(id int64, name, _ string) error { return add(t.UUID(), id, name) })
+		for i, name := range t.Run.Operators.All() {
+			if err := add(t.UUID(), int32(i+1), name); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return err

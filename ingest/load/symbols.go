@@ -10,12 +10,12 @@ type Symbols struct {
 
 // Symbol is one mangled name of a kernel name; a name that stands for several functions has several.
 type Symbol struct {
-	KernelName int64
+	KernelName int32
 	Text       string
 }
 
 // Add notes a symbol.
-func (s *Symbols) Add(kernelName int64, text string) {
+func (s *Symbols) Add(kernelName int32, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen == nil {

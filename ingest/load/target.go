@@ -14,6 +14,8 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/google/uuid"
+
+	"prof/schema"
 )
 
 // Options are the choices of an ingest that a format must know.
@@ -53,36 +55,40 @@ type Target struct {
 	Options  Options
 	Run      *Run
 
-	conn *sql.Conn
-	bulk string // name of its table function
-	mu   sync.Mutex
-	held map[int64]*bulk
-	next int64
+	base      int64            // of the run's ids
+	idColumns map[string][]int // places in a table's rows
+	conn      *sql.Conn
+	bulk      string // name of its table function
+	mu        sync.Mutex
+	held      map[int64]*bulk
+	next      int64
 }
 
-// Run is what the sources of one run share: ids that are unique within the run and names that are stored once.
+// Run is what the sources of one run share: ids that are unique within the run and names that are stored once. Readers know an id as
+// its number in the run, 1, 2, ...; Target adds the run's base to it as it stores a row.
 type Run struct {
 	RangeID   int32 // last range_id given
 	ContextID int32 // last range_context_id given
 	Paths     Paths
-	Kernels   Names
+	Kernels   Names   // with their short names
 	Symbols   Symbols // of the kernels
 	APIs      Numbers
-	Metrics   Metrics
+	Metrics   Names            // with their units
 	OpID      int32            // last op_id given
 	ModelID   int32            // last model_id given
 	Models    map[string]int32 // models that facts of workloads carried, by name and configuration as JSON
-	Operators Names
-	Stacks    Paths // of Python functions
+	Operators Numbers
+	Inputs    Numbers // of operators, by their content
+	Stacks    Paths   // of Python functions
 
-	launches int32 // launch_ids given
+	launches int32 // last launch_id given
 	profiled map[ProfiledKey]*Profiled
 	seen     map[string]bool
 }
 
 // NewTarget prepares a connection, on which a transaction is open or will be, for bulk inserts.
 func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, error) {
-	t := &Target{RunID: runID, Options: o, Run: run, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
+	t := &Target{RunID: runID, Options: o, Run: run, base: schema.IDBase(runID), idColumns: map[string][]int{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
 	err := registerBulk(conn, t.bulk, func(h int64) *bulk {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -133,6 +139,11 @@ func (t *Target) release(handle int64) {
 
 // Append stores rows one by one, run_id and source_id not added: for tables of moderate size. each calls add once a row.
 func (t *Target) Append(ctx context.Context, table string, each func(add func(values ...driver.Value) error) error) (n int64, err error) {
+	ids, err := t.idPlaces(ctx, table)
+	if err != nil {
+		return 0, fmt.Errorf("store %s: %w", table, err)
+	}
+	var row []driver.Value
 	err = t.conn.Raw(func(c any) error {
 		dc, ok := c.(driver.Conn)
 		if !ok {
@@ -147,7 +158,11 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 				return ctx.Err()
 			}
 			n++
-			return a.AppendRow(values...)
+			row = append(row[:0], values...)
+			for _, i := range ids {
+				row[i] = t.id(row[i])
+			}
+			return a.AppendRow(row...)
 		})
 		return errors.Join(err, a.Close())
 	})
@@ -157,58 +172,118 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 	return n, nil
 }
 
+// idPlaces gives the places of a table's columns that hold ids.
+func (t *Target) idPlaces(ctx context.Context, table string) ([]int, error) {
+	if known, ok := t.idColumns[table]; ok {
+		return known, nil
+	}
+	rows, err := t.conn.QueryContext(ctx, `SELECT column_index - 1, column_name FROM duckdb_columns() WHERE database_name = current_database() AND schema_name = 'main' AND table_name = ?`, table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	places := []int{}
+	for rows.Next() {
+		var place int
+		var name string
+		if err := rows.Scan(&place, &name); err != nil {
+			return nil, err
+		}
+		if schema.IsID(table, name) {
+			places = append(places, place)
+		}
+	}
+	t.idColumns[table] = places
+	return places, rows.Err()
+}
+
+// id turns the number of something within the run into its id. 0 and NULL stay what they are, and a list is one of ids.
+func (t *Target) id(number driver.Value) driver.Value {
+	switch n := number.(type) {
+	case int32:
+		return t.idOf(int64(n))
+	case int64:
+		return t.idOf(n)
+	case []int32:
+		ids := make([]int64, len(n))
+		for i, m := range n {
+			ids[i] = t.idOf(int64(m))
+		}
+		return ids
+	}
+	return number
+}
+
+func (t *Target) idOf(number int64) int64 {
+	if number == 0 {
+		return 0
+	}
+	return t.base + number
+}
+
+// checkIDs refuses a run with more of something than there are ids.
+func (r *Run) checkIDs() error {
+	for _, c := range []struct {
+		what string
+		n    int
+	}{{"ranges", int(r.RangeID)}, {"sets of open ranges", int(r.ContextID)}, {"paths of ranges", len(r.Paths.All())}, {"kernel names", len(r.Kernels.numbers.All())},
+		{"API names", len(r.APIs.All())}, {"metrics", len(r.Metrics.numbers.All())}, {"operators", int(r.OpID)}, {"operator names", len(r.Operators.All())},
+		{"inputs of operators", len(r.Inputs.All())}, {"Python stacks", len(r.Stacks.All())}, {"profiled launches", int(r.launches)}, {"models", int(r.ModelID)}} {
+		if c.n > schema.MaxIDs {
+			return fmt.Errorf("the run has %d %s, and there are ids for %d: ingest fewer captures as one run", c.n, c.what, schema.MaxIDs)
+		}
+	}
+	return nil
+}
+
 // UUID is the run's id as an appender takes it.
 func (t *Target) UUID() driver.Value { return duckdb.UUID(uuid.MustParse(t.RunID)) }
 
-// ContentID is the id of a name that is equal in every run and warehouse: the first 8 bytes of its SHA-256, big-endian.
-func ContentID(name string) int64 {
+// NameHash identifies a name in every run and warehouse: the first 8 bytes of its SHA-256, big-endian.
+func NameHash(name string) int64 {
 	h := sha256.Sum256([]byte(name))
 	return int64(binary.BigEndian.Uint64(h[:8]))
 }
 
-// Names collects the names that a run's rows refer to. It is safe for concurrent use.
+// Names numbers names, each with a text beside it. It is safe for concurrent use.
 type Names struct {
-	mu   sync.RWMutex
-	rows map[int64][2]string
+	numbers Numbers
+	mu      sync.Mutex
+	beside  map[int32]string
 }
 
-// Add gives the id of a name; extra is kept beside it. Two names with one id would merge their rows: an error instead.
-func (n *Names) Add(name, extra string) (int64, error) {
-	id := ContentID(name)
-	n.mu.RLock()
-	old, ok := n.rows[id]
-	n.mu.RUnlock()
-	if !ok {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if n.rows == nil {
-			n.rows = map[int64][2]string{}
-		}
-		if old, ok = n.rows[id]; !ok {
-			n.rows[id] = [2]string{name, extra}
-			return id, nil
-		}
+// Add gives the number of a name and keeps the text first given with it; nil is one that is not known.
+func (n *Names) Add(name string, beside *string) int32 {
+	id := n.numbers.Add(name)
+	if beside == nil {
+		return id
 	}
-	if old[0] != name {
-		return 0, fmt.Errorf("names %q and %q have the same id %d", old[0], name, id)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, ok := n.beside[id]; !ok {
+		if n.beside == nil {
+			n.beside = map[int32]string{}
+		}
+		n.beside[id] = *beside
 	}
-	return id, nil
+	return id
 }
 
-// Each visits the names in no order.
-func (n *Names) Each(f func(id int64, name, extra string) error) error {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	for id, r := range n.rows {
-		if err := f(id, r[0], r[1]); err != nil {
+// Each visits the names in the order of their numbers.
+func (n *Names) Each(f func(id int32, name string, beside *string) error) error {
+	for i, name := range n.numbers.All() {
+		var beside *string
+		if text, ok := n.beside[int32(i+1)]; ok {
+			beside = &text
+		}
+		if err := f(int32(i+1), name, beside); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Numbers numbers the names that a run's rows refer to: 1, 2, ... within the run. Calls outnumber kernels, and a small number
-// takes a tenth of the room of a content id. It is safe for concurrent use.
+// Numbers numbers the names that a run's rows refer to: 1, 2, ... within the run. It is safe for concurrent use.
 type Numbers struct {
 	mu    sync.RWMutex
 	ids   map[string]int32

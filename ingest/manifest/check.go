@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // takePasses checks the passes of a run.json and notes which artifact is of which. Errors name the place.
@@ -37,7 +37,7 @@ func (r *Run) takePasses() error {
 }
 
 // takeFiles notes the artifacts of a pass.
-func (r *Run) takeFiles(p schema.Pass) error {
+func (r *Run) takeFiles(p rundir.Pass) error {
 	for _, file := range append(slices.Clone(p.Artifacts), p.Samples) {
 		if file != "" && !filepath.IsLocal(filepath.FromSlash(file)) {
 			return fmt.Errorf(" names %.200q, which is not below its folder", file)
@@ -54,7 +54,7 @@ func (r *Run) takeFiles(p schema.Pass) error {
 }
 
 // checkNumbers checks what is counted and timed of a pass.
-func checkNumbers(p schema.Pass) error {
+func checkNumbers(p rundir.Pass) error {
 	if p.StartedAt.IsZero() {
 		return errors.New(" has no started_at")
 	}
@@ -76,7 +76,7 @@ func checkNumbers(p schema.Pass) error {
 }
 
 // checkDevices checks that GPUs can be told apart by NVML's numbers.
-func checkDevices(devices []schema.Device) error {
+func checkDevices(devices []rundir.Device) error {
 	seen := map[int]bool{}
 	for i, d := range devices {
 		if d.Index < 0 || d.Index > math.MaxInt32 || seen[d.Index] {

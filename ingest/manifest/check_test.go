@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // TestRead holds what a run.json may say of its passes and devices, and that an error names the place.
 func TestRead(t *testing.T) {
-	file := filepath.Join(t.TempDir(), schema.ManifestName)
+	file := filepath.Join(t.TempDir(), rundir.ManifestName)
 	pass := func(id, name, more string) string {
 		return fmt.Sprintf(`{"pass": %s, "name": %q, "tool": "nsys", "status": "ok"%s}`, id, name, more)
 	}
@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 		switch {
 		case c.want == "" && (err != nil || len(r.Manifest.Passes) == 0):
 			t.Errorf("%s: %v", text, err)
-		case c.want != "" && (!errors.Is(err, schema.ErrManifest) || !strings.Contains(err.Error(), "x/run.json: ") || !strings.Contains(err.Error(), c.want)):
+		case c.want != "" && (!errors.Is(err, rundir.ErrManifest) || !strings.Contains(err.Error(), "x/run.json: ") || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: %v, want %q", text, err, c.want)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/ingest/load"
-	"prof/schema"
+	"prof/internal/mask"
+	"prof/schema/rundir"
 )
 
 // Bounds of an env.json: it holds some hundred facts.
@@ -27,15 +27,15 @@ const (
 
 // environment stores env.json as facts of the source: env. and the names of the objects that a value lies in, joined by dots.
 func (s *storing) environment() error {
-	facts, err := readEnvironment(s.r.path(schema.EnvironmentName))
+	facts, err := readEnvironment(s.r.path(rundir.EnvironmentName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		s.warn("%s: %v; it was left out", schema.EnvironmentName, err)
+		s.warn("%s: %v; it was left out", rundir.EnvironmentName, err)
 		return nil
 	}
-	s.part = append(s.part, part{schema.EnvironmentName, int64(len(facts)), int64(len(facts)), nil})
+	s.part = append(s.part, part{rundir.EnvironmentName, int64(len(facts)), int64(len(facts)), nil})
 	return s.append("source_fact", func(add func(...driver.Value) error) error {
 		for _, key := range slices.Sorted(maps.Keys(facts)) {
 			if err := add(key, facts[key]); err != nil {
@@ -124,9 +124,9 @@ func flatten(out map[string]string, name string, value any, depth int) error {
 // maskFact masks a value that is a secret by itself or by its name.
 func maskFact(name, value string) string {
 	last := name[strings.LastIndexByte(name, '.')+1:]
-	masked, ok := strings.CutPrefix(load.Mask(last+"="+value), last+"=")
+	masked, ok := strings.CutPrefix(mask.Text(last+"="+value), last+"=")
 	if !ok {
-		return load.Mask(value)
+		return mask.Text(value)
 	}
 	return masked
 }

@@ -9,14 +9,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"prof/ingest/load"
-	"prof/schema"
+	"prof/internal/mask"
+	"prof/internal/suggest"
+	"prof/schema/rundir"
 )
 
 // Run is a run.json and the folder that it lies in.
 type Run struct {
 	Dir      string
-	Manifest *schema.Manifest
+	Manifest *rundir.Manifest
 
 	passes map[string]int // absolute path of an artifact, without what says how it is packed -> pass
 }
@@ -24,7 +25,7 @@ type Run struct {
 // Sniff says whether a file is a run.json, by its lower-case name and its beginning. Where a long argv stands between prof_version and
 // the passes, what prof writes before it is enough.
 func Sniff(name string, head []byte) bool {
-	if name != schema.ManifestName {
+	if name != rundir.ManifestName {
 		return false
 	}
 	d := json.NewDecoder(bytes.NewReader(head))
@@ -48,9 +49,9 @@ func Sniff(name string, head []byte) bool {
 }
 
 // Read reads a run.json; name is its path for messages, whose folder the paths in it start from. What is not as prof writes it, so that
-// passes could not be told apart or the warehouse could not hold it, is an error that wraps schema.ErrManifest and names the place.
+// passes could not be told apart or the warehouse could not hold it, is an error that wraps rundir.ErrManifest and names the place.
 func Read(path, name string) (*Run, error) {
-	m, err := schema.ReadManifest(path)
+	m, err := rundir.ReadManifest(path)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func Read(path, name string) (*Run, error) {
 		err = checkDevices(m.Devices)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", name, schema.ErrManifest, err)
+		return nil, fmt.Errorf("%s: %w: %w", name, rundir.ErrManifest, err)
 	}
 	return r, nil
 }
@@ -85,21 +86,21 @@ func identity(path string) string {
 }
 
 // Command is the workload's command line, secrets masked.
-func (r *Run) Command() string { return load.MaskCommand(r.Manifest.Argv) }
+func (r *Run) Command() string { return mask.Command(r.Manifest.Argv) }
 
 // Faults say what of the capture went wrong; none where all of it is well.
 func (r *Run) Faults() []string {
 	m := r.Manifest
-	if m.Status == schema.StatusOK {
+	if m.Status == rundir.StatusOK {
 		return nil
 	}
 	var out []string
-	if m.Status == schema.StatusRunning {
+	if m.Status == rundir.StatusRunning {
 		out = append(out, "prof was killed while it captured")
 	}
 	names := map[string][]string{}
 	for _, p := range m.Passes {
-		if p.Status != schema.StatusOK {
+		if p.Status != rundir.StatusOK {
 			names[p.Status] = append(names[p.Status], p.Name)
 		}
 	}
@@ -112,16 +113,16 @@ func (r *Run) Faults() []string {
 		if len(of) > 1 {
 			word = "passes"
 		}
-		text := fmt.Sprintf("%s %s: %s", word, schema.List(of, 4), strings.ReplaceAll(p.Status, "_", " "))
-		if p.Reason != "" && len(of) == 1 && p.Status != schema.StatusNotRun {
-			text += ": " + load.Mask(p.Reason)
+		text := fmt.Sprintf("%s %s: %s", word, suggest.List(of, 4), strings.ReplaceAll(p.Status, "_", " "))
+		if p.Reason != "" && len(of) == 1 && p.Status != rundir.StatusNotRun {
+			text += ": " + mask.Text(p.Reason)
 		}
 		out = append(out, text)
 	}
 	if len(out) == 0 {
 		out = append(out, "the capture is "+m.Status)
 		if m.Reason != "" {
-			out[0] += ": " + load.Mask(m.Reason)
+			out[0] += ": " + mask.Text(m.Reason)
 		}
 	}
 	return out

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 func TestSniff(t *testing.T) {
@@ -35,18 +35,18 @@ func TestSniff(t *testing.T) {
 // TestLongArgv holds that a run.json is known whose command line is longer than what is looked at.
 func TestLongArgv(t *testing.T) {
 	dir := t.TempDir()
-	m := schema.Manifest{Version: schema.ManifestVersion, Run: "long", ProfVersion: "1", Mode: "deep", Argv: []string{"python3", "-c", strings.Repeat("x", 100_000)},
-		StartedAt: time.Now().UTC(), Status: schema.StatusOK, Passes: []schema.Pass{}}
+	m := rundir.Manifest{Version: rundir.ManifestVersion, Run: "long", ProfVersion: "1", Mode: "deep", Argv: []string{"python3", "-c", strings.Repeat("x", 100_000)},
+		StartedAt: time.Now().UTC(), Status: rundir.StatusOK, Passes: []rundir.Pass{}}
 	if err := m.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, schema.ManifestName)
+	file := filepath.Join(dir, rundir.ManifestName)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const head = 64 << 10
-	if len(text) <= head || !Sniff(schema.ManifestName, text[:head]) {
+	if len(text) <= head || !Sniff(rundir.ManifestName, text[:head]) {
 		t.Errorf("a run.json of %d bytes is not known by its first %d", len(text), head)
 	}
 	if r, err := Read(file, file); err != nil || len(r.Manifest.Argv[2]) != 100_000 {
@@ -82,15 +82,15 @@ func TestPassOf(t *testing.T) {
 // TestFaults holds what is said of a capture that went wrong.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
-		m    schema.Manifest
+		m    rundir.Manifest
 		want string
 	}{
-		{schema.Manifest{Status: schema.StatusOK, Passes: []schema.Pass{{Name: "baseline-1", Status: schema.StatusFailed}}}, ""},
-		{schema.Manifest{Status: schema.StatusRunning, Passes: []schema.Pass{{Name: "nsys-1", Status: schema.StatusOK}, {Name: "ncu-1", Status: schema.StatusRunning}}},
+		{rundir.Manifest{Status: rundir.StatusOK, Passes: []rundir.Pass{{Name: "baseline-1", Status: rundir.StatusFailed}}}, ""},
+		{rundir.Manifest{Status: rundir.StatusRunning, Passes: []rundir.Pass{{Name: "nsys-1", Status: rundir.StatusOK}, {Name: "ncu-1", Status: rundir.StatusRunning}}},
 			"prof was killed while it captured; pass ncu-1: running"},
-		{schema.Manifest{Status: schema.StatusPartial, Passes: []schema.Pass{{Name: "nsys-1", Status: schema.StatusTooLarge, Reason: "more than 2 GiB"}, {Name: "ncu-1", Status: schema.StatusNotRun}}},
+		{rundir.Manifest{Status: rundir.StatusPartial, Passes: []rundir.Pass{{Name: "nsys-1", Status: rundir.StatusTooLarge, Reason: "more than 2 GiB"}, {Name: "ncu-1", Status: rundir.StatusNotRun}}},
 			"pass nsys-1: too large: more than 2 GiB; pass ncu-1: not run"},
-		{schema.Manifest{Status: schema.StatusFailed, Reason: "no tool with token=abcdefgh"}, "the capture is failed: no tool with token=***"},
+		{rundir.Manifest{Status: rundir.StatusFailed, Reason: "no tool with token=abcdefgh"}, "the capture is failed: no tool with token=***"},
 	} {
 		if got := strings.Join((&Run{Manifest: &c.m}).Faults(), "; "); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.m, got, c.want)

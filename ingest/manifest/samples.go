@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // sample is one line of a file of NVML samples: its time, and the values from sm_ratio on as device_sample takes them.
@@ -71,7 +71,7 @@ func (s *storing) samples() error {
 }
 
 // read reads the samples of a pass and gives their number, and whether the last line was cut off.
-func (s *storing) read(p schema.Pass, each func(sample) error) (n int64, cut bool, err error) {
+func (s *storing) read(p rundir.Pass, each func(sample) error) (n int64, cut bool, err error) {
 	f, err := openFile(s.r.path(p.Samples))
 	if err != nil {
 		return 0, false, err
@@ -105,8 +105,8 @@ func readSamples(in io.Reader, each func(sample) error) (n int64, cut bool, err 
 		}
 		fields := strings.Split(string(bytes.TrimRight(text, "\r\n")), ",")
 		if line == 1 {
-			if !slices.Equal(fields, schema.SampleColumns) {
-				return n, false, fmt.Errorf("line 1: the columns are %.200q, want %q", strings.Join(fields, ","), strings.Join(schema.SampleColumns, ","))
+			if !slices.Equal(fields, rundir.SampleColumns) {
+				return n, false, fmt.Errorf("line 1: the columns are %.200q, want %q", strings.Join(fields, ","), strings.Join(rundir.SampleColumns, ","))
 			}
 			continue
 		}
@@ -122,8 +122,8 @@ func readSamples(in io.Reader, each func(sample) error) (n int64, cut bool, err 
 }
 
 func parseSample(fields []string) (v sample, err error) {
-	if len(fields) != len(schema.SampleColumns) {
-		return v, fmt.Errorf("it has %d fields, want %d", len(fields), len(schema.SampleColumns))
+	if len(fields) != len(rundir.SampleColumns) {
+		return v, fmt.Errorf("it has %d fields, want %d", len(fields), len(rundir.SampleColumns))
 	}
 	if v.unixNs, err = strconv.ParseInt(fields[0], 10, 64); err != nil || v.unixNs < 0 {
 		return v, fmt.Errorf("time_unix_ns is %.40q, want nanoseconds since 1970", fields[0])
@@ -134,7 +134,7 @@ func parseSample(fields []string) (v sample, err error) {
 	}
 	v.device = int32(device)
 	for i, text := range fields[2:] {
-		name := schema.SampleColumns[i+2]
+		name := rundir.SampleColumns[i+2]
 		if text == "" {
 			v.values = append(v.values, nil)
 			continue

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // TestReadSamples holds what a file of samples may hold, and where an error says that it does not.
 func TestReadSamples(t *testing.T) {
-	head := strings.Join(schema.SampleColumns, ",") + "\n"
+	head := strings.Join(rundir.SampleColumns, ",") + "\n"
 	for text, want := range map[string]struct {
 		n     int64
 		cut   bool
@@ -60,13 +60,13 @@ func TestReadSamples(t *testing.T) {
 
 // FuzzReadSamples holds that whatever a file holds is read in bounded memory, and that each line that is taken is one of numbers.
 func FuzzReadSamples(f *testing.F) {
-	head := strings.Join(schema.SampleColumns, ",") + "\n"
+	head := strings.Join(rundir.SampleColumns, ",") + "\n"
 	for _, text := range []string{"", head, head + "5,0,0.5,1,4096,1000,2000,70.5,-3.5,4,1\n", head + "5,0,,,,,,,,,\n6,0", head + "5,0,1e-400,0x1p-2,,,,,,,\n", head + "9223372036854775807,2147483647,,,,,,,,9223372036854775807,\n"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		n, cut, err := readSamples(strings.NewReader(text), func(v sample) error {
-			if v.unixNs < 0 || v.device < 0 || len(v.values) != len(schema.SampleColumns)-2 {
+			if v.unixNs < 0 || v.device < 0 || len(v.values) != len(rundir.SampleColumns)-2 {
 				t.Errorf("%+v", v)
 			}
 			return nil

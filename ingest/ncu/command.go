@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/ingest/load"
+	"prof/internal/mask"
 )
 
 // bareOptions are ncu's options that take no value (`ncu --help`, 2025.3, and those of earlier versions); every other one takes
@@ -68,7 +68,7 @@ func (c command) facts(settings map[string]string) [][2]string {
 	var out [][2]string
 	for _, k := range keptOptions {
 		if v, ok := c.options[k[0]]; ok {
-			out = append(out, [2]string{k[1], load.Mask(strings.Join(v, ", "))})
+			out = append(out, [2]string{k[1], mask.Text(strings.Join(v, ", "))})
 		}
 	}
 	for _, k := range [][3]string{{"replay-mode", "capture.replay_mode", "kernel"}, {"clock-control", "capture.clock_control", "base"}} {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/internal/mask"
 )
 
 // pageEnd is how files with the pages of one capture end: ncu.raw.csv, ncu.details.csv, ncu.section_SpeedOfLight.csv, raw.csv, ...
@@ -66,7 +67,7 @@ func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.Sour
 	case page.Form == LogForm:
 		return nil, fmt.Errorf("%s: %w: it is what ncu said while it wrote %s; ingest that report", name, ErrNoResults, page.Facts["Report"])
 	}
-	info := &load.SourceInfo{Command: load.MaskCommand(parseCommand(page.Command).program)}
+	info := &load.SourceInfo{Command: mask.Command(parseCommand(page.Command).program)}
 	for _, e := range page.Errors {
 		s.diagnostics = append(s.diagnostics, diagnosticRow{"capture", "error", e})
 	}
@@ -77,10 +78,10 @@ func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.Sour
 		s.warn(info, w)
 	}
 	if page.Form == FailedForm {
-		info.Status, info.Reason = "failed", load.Mask(page.failure())
+		info.Status, info.Reason = "failed", mask.Text(page.failure())
 		s.warn(info, "the capture failed: "+info.Reason)
 	} else if len(page.Errors) > 0 {
-		info.Status, info.Reason = "partial", load.Mask(page.failure())
+		info.Status, info.Reason = "partial", mask.Text(page.failure())
 		s.warn(info, info.Reason)
 	} else if page.Lost > 0 {
 		info.Status, info.Reason = "partial", page.Warnings[0]

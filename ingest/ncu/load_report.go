@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"prof/ingest/load"
+	"prof/internal/mask"
 )
 
 // SniffReport says whether a file's first bytes are those of a report.
@@ -89,7 +90,7 @@ func openReport(path, name string) (*Report, func() error, error) {
 
 func (r *Report) info() *load.SourceInfo {
 	s := &r.Session
-	info := &load.SourceInfo{Host: s.Target.Name, Command: load.MaskCommand(parseCommand(s.Command).program), SchemaVersion: r.version}
+	info := &load.SourceInfo{Host: s.Target.Name, Command: mask.Command(parseCommand(s.Command).program), SchemaVersion: r.version}
 	for _, v := range s.Versions {
 		if v[0] == "Nsight Compute Target" {
 			info.ToolVersion = v[1]

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prof/ingest/load"
+	"prof/internal/mask"
 )
 
 // store puts Results into the warehouse, so many at a time that memory stays bounded.
@@ -100,11 +101,8 @@ func (s *store) launchRow(r *Result, id int32) ([]driver.Value, error) {
 	row := []driver.Value{s.target.UUID(), int32(s.target.SourceID), id, r.ID, r.Kind.String(), orNull(r.PID, 0), orNull(r.TID, 0),
 		orNull(r.Device, -1), orNull(r.Context, -1), orNull(r.Stream, -1)}
 	if r.Kind == Kernel {
-		name, err := s.target.Run.Kernels.Add(r.Name, cmp.Or(r.Function, load.ShortName(r.Name)))
-		if err != nil {
-			return nil, err
-		}
-		row = append(row, name, orNull(r.Symbol, ""), r.Grid[0], r.Grid[1], r.Grid[2], r.Block[0], r.Block[1], r.Block[2])
+		short := cmp.Or(r.Function, load.ShortName(r.Name))
+		row = append(row, s.target.Run.Kernels.Add(r.Name, &short), orNull(r.Symbol, ""), r.Grid[0], r.Grid[1], r.Grid[2], r.Block[0], r.Block[1], r.Block[2])
 	} else {
 		row = append(row, nil, nil, nil, nil, nil, nil, nil, nil)
 	}
@@ -145,7 +143,7 @@ func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
 		if r.StartEnd {
 			style = "start_end"
 		}
-		name := load.Mask(r.Name)
+		name := mask.Text(r.Name)
 		path = s.target.Run.Paths.Add(path, r.Domain, load.Normalise(name))
 		s.ranges = append(s.ranges, []driver.Value{s.target.UUID(), launch, int32(i + 1), path, style, r.Domain, name})
 	}
@@ -231,7 +229,7 @@ func (m *metricRows) mask(text string) string {
 	if m.masked == nil || len(m.masked) >= maxMasked {
 		m.masked = map[string]string{}
 	}
-	out := load.Mask(text)
+	out := mask.Text(text)
 	m.masked[text] = out
 	return out
 }

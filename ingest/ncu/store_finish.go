@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/internal/mask"
 )
 
 // warn notes something that the user should know; "" is nothing.
@@ -54,7 +55,7 @@ func (s *store) facts(facts [][2]string) {
 	var rows [][]driver.Value
 	for _, f := range facts {
 		if f[1] != "" {
-			rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), f[0], load.Mask(f[1])})
+			rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), f[0], mask.Text(f[1])})
 		}
 	}
 	s.later = append(s.later, tableRows{"source_fact", rows})
@@ -153,10 +154,10 @@ func (s *store) finish(info *load.SourceInfo) error {
 	}
 	var rows [][]driver.Value
 	for _, d := range s.diagnostics {
-		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.origin, d.severity, nil, nil, load.Mask(d.message)})
+		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.origin, d.severity, nil, nil, mask.Text(d.message)})
 	}
 	for _, w := range info.Warnings {
-		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), "ingest", "warning", nil, nil, load.Mask(w)})
+		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), "ingest", "warning", nil, nil, mask.Text(w)})
 	}
 	return s.append("diagnostic", rows)
 }

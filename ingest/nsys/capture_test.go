@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // faults are queries over the whole warehouse that must give no rows on any capture.
@@ -118,7 +119,7 @@ func checkParts(t *testing.T, run string) {
 		AND row_count <> (SELECT sum(stored_count) FROM source_part p WHERE p.run_id = source.run_id AND p.source_id = source.source_id)`, run))
 }
 
-func sumOf(f *queries.Frame, column string) int64 {
+func sumOf(f *frame.Frame, column string) int64 {
 	var sum int64
 	for _, r := range f.Rows {
 		sum += r[f.Index(column)].(int64)

@@ -8,6 +8,7 @@ import (
 	"prof/ingest/load"
 	"prof/ingest/nsys"
 	"prof/queries"
+	"prof/queries/frame"
 )
 
 // The exports here are written by testdata/make_exports.py; the numbers are its.
@@ -27,8 +28,8 @@ const (
 )
 
 // checkExact holds a run of the only capture in a warehouse to the conservation of time.
-func checkExact(t *testing.T, run string) func(f *queries.Frame) {
-	return func(f *queries.Frame) {
+func checkExact(t *testing.T, run string) func(f *frame.Frame) {
+	return func(f *frame.Frame) {
 		t.Helper()
 		if f.Rows[0][f.Index("is_exact")] != true {
 			t.Errorf("%s: conservation: %v", run, f.Rows[0])

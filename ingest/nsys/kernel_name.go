@@ -47,13 +47,13 @@ func (k *kernelNames) add(name kernelName, short int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := k.l.target.Run.Kernels.Add(text, base)
-	if err != nil || name.mangled == noSymbol {
-		return id, err
+	id := k.l.target.Run.Kernels.Add(text, &base)
+	if name.mangled == noSymbol {
+		return int64(id), nil
 	}
 	symbol, err := k.l.strings.get(name.mangled)
 	if err == nil && symbolText.MatchString(symbol) {
 		k.l.target.Run.Symbols.Add(id, symbol)
 	}
-	return id, err
+	return int64(id), err
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/internal/mask"
 )
 
 // readMeta reads the versions, the capture's settings and its time.
@@ -43,7 +43,7 @@ func (l *loader) readMeta(ctx context.Context) error {
 			argv = append(argv, kv[1])
 		}
 	}
-	l.info.Command = load.MaskCommand(argv)
+	l.info.Command = mask.Command(argv)
 	return l.readTimes(ctx)
 }
 
@@ -143,7 +143,7 @@ func (l *loader) storeFacts(ctx context.Context) error {
 	}
 	_, err = l.target.Append(ctx, "source_fact", func(add func(...driver.Value) error) error {
 		for _, key := range slices.Sorted(maps.Keys(facts)) {
-			if err := add(l.target.UUID(), l.sourceID(), key, load.Mask(strings.Join(facts[key], ","))); err != nil {
+			if err := add(l.target.UUID(), l.sourceID(), key, mask.Text(strings.Join(facts[key], ","))); err != nil {
 				return err
 			}
 		}
@@ -172,7 +172,7 @@ func (l *loader) storeDiagnostics(ctx context.Context) error {
 						pid = pidOf(g)
 					}
 					text := strings.TrimSpace(countText.ReplaceAllString(b.Cols[2].Texts[i], " "))
-					if err := add(l.target.UUID(), l.sourceID(), "capture", severity, opt(&b.Cols[0], i), pid, load.Mask(text)); err != nil {
+					if err := add(l.target.UUID(), l.sourceID(), "capture", severity, opt(&b.Cols[0], i), pid, mask.Text(text)); err != nil {
 						return err
 					}
 				}

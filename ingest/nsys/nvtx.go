@@ -235,7 +235,7 @@ func (l *loader) nvtxReason() string {
 		return fmt.Sprintf("%d ranges end before they start; the other rows create domains", r.backward)
 	}
 	if o := r.operators; o != nil {
-		return fmt.Sprintf("domain and category names are kept with the ranges; %d ranges are operators too", len(o.calls))
+		return fmt.Sprintf("domain and category names are kept with the ranges; %d ranges are operators too", o.stored)
 	}
 	return "domain and category names are kept with the ranges"
 }

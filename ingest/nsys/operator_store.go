@@ -86,6 +86,7 @@ func (l *loader) storeOperators(ctx context.Context) error {
 		return err
 	}
 	l.warnOfOperators(o)
+	o.stored, o.calls, o.at, o.apis = len(o.calls), nil, nil, nil
 	return nil
 }
 

@@ -14,7 +14,8 @@ import (
 // operators are the calls that ranges of torch.autograd.profiler.emit_nvtx enclose. A capture without such ranges has none and
 // pays for none. Memory: about 60 bytes for each operator, 4 for each range and 24 for each API call made in an operator.
 type operators struct {
-	calls   []opCall // in the order of operator.Sweep; the number of a call is its place plus 1
+	calls   []opCall // in the order of operator.Sweep; the number of a call is its place plus 1; let go when stored
+	stored  int      // how many these were
 	names   load.Texts
 	sizes   load.Texts
 	threads []operator.Thread

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -27,11 +29,7 @@ func newWarehouse(t testing.TB) *schema.Warehouse {
 }
 
 func openWarehouse(t testing.TB, dir string) (*schema.Warehouse, error) {
-	defs, err := queries.Definitions()
-	if err != nil {
-		return nil, err
-	}
-	return schema.Open(t.Context(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: defs, MemoryLimit: "1GB"})
+	return schema.Open(t.Context(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "1GB"})
 }
 
 func tryIngest(t testing.TB, w *schema.Warehouse, o load.Options, run string, paths ...string) (*ingest.Result, error) {
@@ -52,7 +50,7 @@ func mustIngest(t testing.TB, w *schema.Warehouse, run string, paths ...string) 
 	return res
 }
 
-func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *queries.Frame {
+func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
 	t.Helper()
 	q, err := queries.Find(name)
 	if err != nil {

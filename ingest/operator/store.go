@@ -61,17 +61,13 @@ type Source struct {
 	// open when it began, which is not so where operators are ranges themselves.
 	Within func() func(*Call[Op]) int32
 
-	nameID, inputID []int64 // by number, once StoreNames has run
+	nameID, inputID []int32 // by number, once StoreNames has run
 }
 
 // StoreNames stores the names and the inputs of the operators, before Store.
 func (s *Source) StoreNames(ctx context.Context, t *load.Target) error {
 	for _, n := range s.Names {
-		id, err := t.Run.Operators.Add(n, "")
-		if err != nil {
-			return err
-		}
-		s.nameID = append(s.nameID, id)
+		s.nameID = append(s.nameID, t.Run.Operators.Add(n))
 	}
 	return s.storeInputs(ctx, t)
 }
@@ -88,9 +84,10 @@ func (s *Source) Store(ctx context.Context, t *load.Target, run func(emit func(*
 func (s *Source) storeInputs(ctx context.Context, t *load.Target) error {
 	_, err := t.Append(ctx, "op_input", func(add func(...driver.Value) error) error {
 		for _, in := range s.Inputs {
-			id := load.ContentID(strings.Join([]string{in.Shapes, in.Types, in.Strides, in.Concrete}, "\n"))
+			known := len(t.Run.Inputs.All())
+			id := t.Run.Inputs.Add(strconv.FormatInt(load.NameHash(strings.Join([]string{in.Shapes, in.Types, in.Strides, in.Concrete}, "\n")), 16))
 			s.inputID = append(s.inputID, id)
-			if !t.Run.First("op_input", strconv.FormatInt(id, 16)) {
+			if int(id) <= known {
 				continue
 			}
 			if err := add(t.UUID(), id, text(in.Shapes), text(in.Types), text(in.Strides), text(in.Concrete)); err != nil {
@@ -135,7 +132,7 @@ const (
 )
 
 var columns = []load.Column{{Name: "op_id", Type: load.Integer}, {Name: "parent_op_id", Type: load.Integer}, {Name: "forward_op_id", Type: load.Integer},
-	{Name: "depth", Type: load.Integer}, {Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "op_name_id"}, {Name: "op_input_id"},
+	{Name: "depth", Type: load.Integer}, {Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "op_name_id", Type: load.Integer}, {Name: "op_input_id", Type: load.Integer},
 	{Name: "stack_id", Type: load.Integer}, {Name: "sequence_id"}, {Name: "is_folded", Type: load.Integer}, {Name: "is_nested", Type: load.Integer},
 	{Name: "start_ns"}, {Name: "duration_ns"}, {Name: "self_cpu_ns"}, {Name: "self_device_ns"}, {Name: "total_device_ns"},
 	{Name: "self_work_count", Type: load.Integer}, {Name: "flop_count"},
@@ -182,9 +179,9 @@ func (w *worker) row(c *load.Chunk, n int, call *Call[Op]) {
 	w.optional(c, colParent, n, call.Parent, w.FirstOp)
 	w.optional(c, colForward, n, op.Forward, w.FirstOp)
 	c.Int32(colDepth)[n], c.Int32(colPID)[n], c.Int32(colTID)[n] = call.Depth, thread.PID, thread.TID
-	c.Int64(colName)[n] = w.nameID[call.Name]
+	c.Int32(colName)[n] = w.nameID[call.Name]
 	if op.Inputs >= 0 {
-		c.Int64(colInput)[n] = w.inputID[op.Inputs]
+		c.Int32(colInput)[n] = w.inputID[op.Inputs]
 	} else {
 		c.SetNull(colInput, n)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -94,14 +95,10 @@ func BenchmarkIngest(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defs, err := queries.Definitions()
-	if err != nil {
-		b.Fatal(err)
-	}
 	b.SetBytes(st.Size())
 	for b.Loop() {
 		b.StopTimer() // making a warehouse is no part of it
-		w, err := schema.Open(b.Context(), schema.Home{Dir: b.TempDir()}, schema.Options{Write: true, Defs: defs, MemoryLimit: "512MB"})
+		w, err := schema.Open(b.Context(), schema.Home{Dir: b.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "512MB"})
 		if err != nil {
 			b.Fatal(err)
 		}

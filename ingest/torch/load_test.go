@@ -34,7 +34,7 @@ func traceOf(events ...string) string {
 	return `{"schemaVersion": 1, "traceEvents": [` + strings.Join(events, ",\n") + `]}`
 }
 
-const opRows = `SELECT n.name, o.op_id, o.parent_op_id, o.depth, o.is_folded, o.is_nested, o.duration_ns, o.self_cpu_ns, o.self_device_ns, o.total_device_ns, o.self_work_count
+const opRows = `SELECT n.name, o.op_id & 134217727, o.parent_op_id & 134217727, o.depth, o.is_folded, o.is_nested, o.duration_ns, o.self_cpu_ns, o.self_device_ns, o.total_device_ns, o.self_work_count
 	FROM op o JOIN op_name n USING (run_id, op_name_id) ORDER BY o.op_id`
 
 // TestCorners holds what is put together from small traces with known answers.
@@ -53,12 +53,12 @@ func TestCorners(t *testing.T) {
 			opRows, []string{"outer|1|~|1|false|false|10000|6000|0|3000|0", "inner|2|1|2|false|false|4000|3000|3000|3000|1"}},
 		{"an External id that is the correlation id of unlinked work, and another operator's", traceOf(
 			op("one", 0, 10, `"External id": 5`), launch(20, 1, 5), kernel(30, 3, 5, `, "External id": 5`)),
-			`SELECT op_id, (SELECT sum(self_device_ns)::BIGINT FROM op), path_id FROM kernel`, []string{"0|0|0"}},
+			`SELECT op_id & 134217727, (SELECT sum(self_device_ns)::BIGINT FROM op), path_id FROM kernel`, []string{"0|0|0"}},
 		{"a kernel that names its operator, without a launch", traceOf(op("one", 0, 10, `"External id": 5`), kernel(30, 3, 9, `, "External id": 5`)),
-			`SELECT op_id, launch_start_ns, path_id, tid, pid, (SELECT self_device_ns FROM op) FROM kernel`, []string{"1|~|~|~|1|3000"}},
+			`SELECT op_id & 134217727, launch_start_ns, path_id, tid, pid, (SELECT self_device_ns FROM op) FROM kernel`, []string{"1|~|~|~|1|3000"}},
 		{"a kernel that nothing is known of", traceOf(op("one", 0, 10, `"External id": 5`), kernel(30, 3, 9, ``)),
-			`SELECT op_id, launch_start_ns, path_id FROM kernel`, []string{"~|~|~"}},
-		{"no operators recorded", traceOf(launch(3, 1, 5), kernel(20, 3, 5, ``)), `SELECT op_id, path_id FROM kernel`, []string{"~|0"}},
+			`SELECT op_id & 134217727, launch_start_ns, path_id FROM kernel`, []string{"~|~|~"}},
+		{"no operators recorded", traceOf(launch(3, 1, 5), kernel(20, 3, 5, ``)), `SELECT op_id & 134217727, path_id FROM kernel`, []string{"~|0"}},
 		{"a runtime call and the driver call inside it share an id", traceOf(
 			op("one", 0, 10, ``), launch(3, 3, 5), event("cuda_driver", "cuLaunchKernel", 4, 1, `"correlation": 5`), kernel(20, 3, 5, ``)),
 			`SELECT launch_start_ns, launch_duration_ns, a.name FROM kernel k JOIN api_name a ON a.api_name_id = k.launch_name_id`, []string{"3000|3000|cudaLaunchKernel"}},
@@ -87,7 +87,7 @@ func TestCorners(t *testing.T) {
 			`SELECT n.name, o.device_alloc_bytes, o.device_free_bytes, o.host_alloc_bytes, o.host_free_bytes FROM op o JOIN op_name n USING (run_id, op_name_id) ORDER BY o.op_id`,
 			[]string{"a|512|512|0|0", "b|1024|0|64|0"}},
 		{"memory events", traceOf(op("a", 0, 10, ``), memory(1, 512, 1, 100), memory(12, -512, 0, 100), memory(13, 5, 99, 1)),
-			`SELECT time_ns, device_type, device_id, address, size_bytes, allocated_bytes, op_id FROM memory_event ORDER BY time_ns`,
+			`SELECT time_ns, device_type, device_id, address, size_bytes, allocated_bytes, op_id & 134217727 FROM memory_event ORDER BY time_ns`,
 			[]string{"1000|cuda|0|100|512|7|1", "12000|cpu|~|100|-512|7|0", "13000|device type 99|0|1|5|7|0"}},
 		{"Python functions and modules", traceOf(
 			event("python_function", "run.py(3): main", 0, 100, ``), event("python_function", "nn.Module: Net_0", 10, 50, ``), event("python_function", "net.py(5): forward", 12, 40, ``),
@@ -103,7 +103,7 @@ func TestCorners(t *testing.T) {
 			`SELECT s.function, p.function FROM op o JOIN python_stack s USING (run_id, stack_id) JOIN python_stack p ON p.stack_id = s.parent_stack_id`, []string{"b|a"}},
 		{"a backward operator and its forward one", traceOf(op("forward", 1, 2, `"Sequence number": 7, "Fwd thread id": 0`), op("engine", 10, 5, ``), op("backward", 11, 2, `"Sequence number": 7, "Fwd thread id": 1`),
 			`{"ph": "s", "id": 3, "pid": 1, "tid": 1, "ts": 1, "cat": "fwdbwd", "name": "fwdbwd"}`, `{"ph": "f", "id": 3, "pid": 1, "tid": 1, "ts": 11, "cat": "fwdbwd", "name": "fwdbwd", "bp": "e"}`),
-			`SELECT n.name, o.sequence_id, o.forward_op_id FROM op o JOIN op_name n USING (run_id, op_name_id) ORDER BY o.op_id`, []string{"forward|7|~", "engine|~|~", "backward|7|1"}},
+			`SELECT n.name, o.sequence_id, o.forward_op_id & 134217727 FROM op o JOIN op_name n USING (run_id, op_name_id) ORDER BY o.op_id`, []string{"forward|7|~", "engine|~|~", "backward|7|1"}},
 		{"copies and fills in the words of Nsight Systems", traceOf(memcpy("Memcpy HtoD (Pinned -> Device)", 1), memcpy("Memset (Device)", 2), memcpy("Memcpy DtoD (Device -> Device)", 3), memcpy("Memcpy PtoP (Unknown -> Array)", 4), memcpy("CopyDeviceToHost", 5)),
 			`SELECT operation, src_memory, dst_memory, size_bytes, context_id FROM memop ORDER BY start_ns`,
 			[]string{"memcpy Host-to-Device|Pinned|Device|12|~", "memset|~|Device|12|~", "memcpy Device-to-Device|Device|Device|12|~", "memcpy Peer-to-Peer|~|Array|12|~", "CopyDeviceToHost|~|~|12|~"}},
@@ -119,7 +119,7 @@ func TestCorners(t *testing.T) {
 			opRows, []string{"a|1|~|1|false|false|10000|9000|3000|3000|1", "b|2|~|1|false|false|10000|9000|5000|5000|1"}},
 		{"threads that are texts, as PyTorch 1.8 writes them", strings.ReplaceAll(traceOf(op("a", 0, 10, ``), strings.Replace(op("b", 2, 4, ``), `"tid": 1`, `"tid": "24610 (python)"`, 1),
 			event("Operator", "ProfilerStep#7", 0, 9, ``)), `"tid": 1,`, `"tid": "24572",`),
-			`SELECT n.name, o.tid, o.parent_op_id, (SELECT list(name) FROM nvtx_range) FROM op o JOIN op_name n USING (run_id, op_name_id) ORDER BY o.op_id`,
+			`SELECT n.name, o.tid, o.parent_op_id & 134217727, (SELECT list(name) FROM nvtx_range) FROM op o JOIN op_name n USING (run_id, op_name_id) ORDER BY o.op_id`,
 			[]string{"a|24572|~|[ProfilerStep#7]", "b|24610|~|[ProfilerStep#7]"}},
 		{"overhead before everything sets no origin", traceOf(op("a", 1000, 10, ``), event("overhead", "Buffer Flush", -1e9, 1, ``)), `SELECT start_ns FROM op`, []string{"0"}},
 	} {
@@ -157,12 +157,12 @@ func TestTwoSources(t *testing.T) {
 		kernel(20, 3, 5, `, "External id": 2`), memory(3, 8, 1, 1))
 	store(t, w, "x", write(t, "rank0.json", text), write(t, "rank1.json", strings.Replace(text, `"traceEvents"`, `"distributedInfo": {"rank": 5}, "traceEvents"`, 1)))
 	for query, want := range map[string][]string{
-		`SELECT source_id, op_id, parent_op_id FROM op ORDER BY ALL`:                                                     {"1|1|~", "1|2|1", "2|3|~", "2|4|3"},
-		`SELECT source_id, op_id FROM kernel ORDER BY ALL`:                                                               {"1|2", "2|4"},
-		`SELECT source_id, op_id FROM memory_event ORDER BY ALL`:                                                         {"1|2", "2|4"},
+		`SELECT source_id, op_id & 134217727, parent_op_id & 134217727 FROM op ORDER BY ALL`:                             {"1|1|~", "1|2|1", "2|3|~", "2|4|3"},
+		`SELECT source_id, op_id & 134217727 FROM kernel ORDER BY ALL`:                                                   {"1|2", "2|4"},
+		`SELECT source_id, op_id & 134217727 FROM memory_event ORDER BY ALL`:                                             {"1|2", "2|4"},
 		`SELECT r.source_id, d.kernel_count FROM range_device d JOIN nvtx_range r USING (run_id, range_id) ORDER BY ALL`: {"1|1", "2|1"},
-		`SELECT count(*) FROM op_input`:                                                                                  {"1"},
-		`SELECT source_id, kind, form, rank_id FROM source ORDER BY ALL`:                                                 {"1|torch|torch-trace|0", "2|torch|torch-trace|5"},
+		`SELECT count(*) FROM op_input`:                                  {"1"},
+		`SELECT source_id, kind, form, rank_id FROM source ORDER BY ALL`: {"1|torch|torch-trace|0", "2|torch|torch-trace|5"},
 	} {
 		if got := rows(t, w, query); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", query, got, want)
@@ -254,7 +254,7 @@ func checkWhole(t *testing.T, w *schema.Warehouse, run string) {
 		{"an operator lies within its caller, on its thread", `SELECT count(*), 0 FROM op o JOIN op p ON p.run_id = o.run_id AND p.op_id = o.parent_op_id WHERE o.run_id = r.run_id
 			AND (o.start_ns < p.start_ns OR o.start_ns + o.duration_ns > p.start_ns + p.duration_ns OR o.tid <> p.tid OR o.pid <> p.pid OR o.depth <> p.depth + 1)`},
 		{"no time is negative", `SELECT count(*), 0 FROM op WHERE run_id = r.run_id AND (self_cpu_ns < 0 OR duration_ns < 0 OR self_device_ns < 0)`},
-		{"operators are numbered", `SELECT count(*), coalesce(max(op_id), 0) FROM op WHERE run_id = r.run_id`},
+		{"operators are numbered", `SELECT count(*), coalesce(max(op_id & 134217727), 0) FROM op WHERE run_id = r.run_id`},
 	} {
 		pair := strings.Split(rows(t, w, strings.ReplaceAll(c.query, "r.run_id", fmt.Sprintf("(SELECT run_id FROM run WHERE name = '%s')", run)))[0], "|")
 		if pair[0] != pair[1] {

@@ -84,11 +84,8 @@ func (l *loader) storeKernels(ctx context.Context) error {
 	for i, raw := range l.kernName.List {
 		// Kineto leaves names that are long for a symbol mangled.
 		name := demangle.Filter(valid(raw))
-		id, err := l.target.Run.Kernels.Add(name, load.ShortName(name))
-		if err != nil {
-			return err
-		}
-		names[i] = id
+		short := load.ShortName(name)
+		names[i] = int64(l.target.Run.Kernels.Add(name, &short))
 	}
 	columns := append(slices.Clone(workColumns), load.Column{Name: "kernel_name_id"})
 	for _, name := range []string{"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "register_count"} {

@@ -10,6 +10,7 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/model"
+	"prof/internal/mask"
 )
 
 // Identify knows no more of a file than that it holds facts of a workload: it does not name its capture.
@@ -91,7 +92,7 @@ func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id
 	for _, w := range m.Warnings() {
 		f.Warnings = append(f.Warnings, "its config: "+w)
 	}
-	called := load.Mask(cmp.Or(f.Model, m.Name, name))
+	called := mask.Text(cmp.Or(f.Model, m.Name, name))
 	text, err := json.Marshal(f.Config)
 	if err != nil {
 		return nil, 0, nil, err
@@ -117,7 +118,7 @@ func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) err
 			return err
 		}
 		if refused != nil {
-			return add(run, source, "config", int64(1), int64(0), load.Mask(refused.Error()))
+			return add(run, source, "config", int64(1), int64(0), mask.Text(refused.Error()))
 		}
 		return add(run, source, "config", int64(1), int64(1), nil)
 	})
@@ -126,7 +127,7 @@ func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) err
 	}
 	_, err = t.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
 		for _, w := range f.Warnings {
-			if err := add(run, source, "ingest", "warning", nil, nil, load.Mask(w)); err != nil {
+			if err := add(run, source, "ingest", "warning", nil, nil, mask.Text(w)); err != nil {
 				return err
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/schema"
+	"prof/internal/suggest"
 )
 
 // completionFlag is the library's: as the last argument it asks for candidates in place of doing anything.
@@ -174,7 +174,7 @@ func takesValue(known []cli.Flag, arg string) bool {
 }
 
 func didYouMean(word string, names []string) string {
-	if near := schema.Nearest(word, names); len(near) > 0 {
+	if near := suggest.Nearest(word, names); len(near) > 0 {
 		return "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return "; `prof` lists the verbs"

@@ -7,7 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/queries"
+	"prof/internal/suggest"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -45,7 +46,7 @@ func (p *program) baseline(c *cli.Context) error {
 		return usagef("baseline list takes no arguments; see `prof help baseline`")
 	default:
 		hint := "; see `prof help baseline`"
-		if near := schema.Nearest(word, []string{"set", "list", "rm"}); len(near) > 0 {
+		if near := suggest.Nearest(word, []string{"set", "list", "rm"}); len(near) > 0 {
 			hint = "; did you mean " + strings.Join(near, " or ") + "?"
 		}
 		return usagef("baseline takes set, list or rm, not %q%s", word, hint)
@@ -63,7 +64,7 @@ func (p *program) baselineList(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	f := &queries.Frame{Query: "baselines", Columns: []queries.Column{{Name: "baseline", Doc: "its name"}, {Name: "run", Doc: "the run that bears it"},
+	f := &frame.Frame{Query: "baselines", Columns: []frame.Column{{Name: "baseline", Doc: "its name"}, {Name: "run", Doc: "the run that bears it"},
 		{Name: "set_at", Doc: "UTC time when the run was given the name"}, {Name: "run_id", Doc: "of the run"}}}
 	for _, b := range all {
 		f.Rows = append(f.Rows, []any{b.Name, b.Run.Name, b.SetAt.UTC().Format("2006-01-02 15:04:05"), b.Run.ID})

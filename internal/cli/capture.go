@@ -17,6 +17,7 @@ import (
 	"prof/capture"
 	"prof/ingest"
 	"prof/ingest/load"
+	"prof/internal/mask"
 	"prof/queries"
 	"prof/schema"
 )
@@ -190,7 +191,7 @@ func ingestCommand(c *cli.Context, in ingest.Options, dir string, again bool) st
 			args = append(args, "--"+name, fmt.Sprint(c.Int64(name)))
 		}
 	}
-	return schema.MaskCommand(append(args, dir))
+	return mask.Command(append(args, dir))
 }
 
 // profWords begin a command line of prof that uses the same home.
@@ -284,10 +285,7 @@ func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.
 			err = fmt.Errorf("%s: what it captured is in run %s already", dir, res.Repeated[0].Run)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return digestRun(c.Context, w, res)
+	return err
 }
 
 // plan asks the warehouse which launches ncu should profile.

@@ -10,6 +10,7 @@ import (
 
 	"prof/capture"
 	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // captureFlags are the options of capture. Those without a default here have that of capture.Defaults or of the home's config.yaml.
@@ -58,7 +59,7 @@ func captureFlags() []cli.Flag {
 // captureOptions are the defaults, changed by the home's config.yaml and then by the command line.
 func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 	o := capture.Defaults()
-	if err := capture.ReadConfig(filepath.Join(home.Dir, schema.ConfigName), &o); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := capture.ReadConfig(filepath.Join(home.Dir, rundir.ConfigName), &o); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return o, &usageError{err}
 	}
 	if c.IsSet("mode") { // it says more than the tools that a file names

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/mask"
 	"prof/schema"
 )
 
@@ -50,7 +51,7 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string) (
 			fmt.Fprintln(p.err, "  note: "+n)
 		}
 	}
-	fmt.Fprintf(p.err, "to go on: %s\n", schema.MaskCommand(append(profWords(c), "show", run)))
+	fmt.Fprintf(p.err, "to go on: %s\n", mask.Command(append(profWords(c), "show", run)))
 	return nil
 }
 

@@ -7,10 +7,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/suggest"
 	"prof/queries"
-	"prof/queries/diff"
-	"prof/queries/gate"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/gate"
+	"prof/queries/judge/stats"
 	"prof/schema"
 )
 
@@ -91,11 +92,14 @@ func (p *program) check(c *cli.Context) (err error) {
 	} else if c.IsSet("baseline") {
 		p.warn("no rule compares with the baseline: their limits have no sign")
 	}
-	w, _, err := p.openDigested(c, func(w *schema.Warehouse) ([]schema.Run, error) { return resolveSides(c, w, &run, baseline) })
+	w, err := p.open(c, false)
 	if err != nil {
 		return err
 	}
 	defer closing(w, &err)
+	if err := resolveSides(c, w, &run, baseline); err != nil {
+		return err
+	}
 	r, err := gate.Judge(c.Context, queries.NewAsker(w), run, baseline, rules, o)
 	if err != nil {
 		return err
@@ -113,23 +117,20 @@ func (p *program) check(c *cli.Context) (err error) {
 }
 
 // resolveSides finds the runs of both sides.
-func resolveSides(c *cli.Context, w *schema.Warehouse, run, baseline *diff.Side) ([]schema.Run, error) {
-	var err error
-	if run.Runs, err = w.ResolveAll(c.Context, run.Label); err != nil {
-		return nil, err
-	}
-	if baseline == nil {
-		return run.Runs, nil
+func resolveSides(c *cli.Context, w *schema.Warehouse, run, baseline *diff.Side) error {
+	runs, err := w.ResolveAll(c.Context, run.Label)
+	*run = sideOf(run.Label, runs)
+	if err != nil || baseline == nil {
+		return err
 	}
 	if baseline.Label == "" {
 		if baseline.Label, err = onlyBaseline(c, w); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if baseline.Runs, err = w.ResolveAll(c.Context, baseline.Label); err != nil {
-		return nil, err
-	}
-	return slices.Concat(run.Runs, baseline.Runs), nil
+	runs, err = w.ResolveAll(c.Context, baseline.Label)
+	*baseline = sideOf(baseline.Label, runs)
+	return err
 }
 
 // onlyBaseline is the reference to the only baseline there is.
@@ -148,7 +149,7 @@ func onlyBaseline(c *cli.Context, w *schema.Warehouse) (string, error) {
 	case 1:
 		return names[0], nil
 	}
-	return "", usagef("there are several baselines: name one with --baseline (%s)", schema.List(names, 5))
+	return "", usagef("there are several baselines: name one with --baseline (%s)", suggest.List(names, 5))
 }
 
 // gateOptions reads what judging depends on.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/queries/gate"
+	"prof/queries/judge/gate"
 	"prof/render"
 )
 

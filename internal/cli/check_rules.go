@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/queries/gate"
+	"prof/queries/judge/gate"
 )
 
 // rulesName is the file of rules in a home.

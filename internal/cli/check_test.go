@@ -91,7 +91,7 @@ func TestCheck(t *testing.T) {
 		`- stage.decode.kernel:/nosuch/.calls: no kernel of stage decode in eager matches; see prof query`,
 		`- mfu.prefill: the MFU of prefill is not known: the run has no model: give its configuration`,
 		`- mfu.vision: eager has no stage vision of which the MFU could be known`,
-		`- overhead.light: the overhead of profiling is not known, since there was no pass without a tool: capture with --baseline`,
+		`- overhead.light: profiling overhead is unknown: no pass ran without a profiler; capture with --baseline`,
 		`- overhead.deep: eager has no passes of the mode deep`,
 		`- stage.prefill.tokens_per_s: how many tokens the passes of eager work on is not known: prof ingest --run eager --workload workload.json`,
 	} {

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"prof/queries"
-	"prof/queries/diff"
+	"prof/queries/judge/diff"
 	"prof/render"
 	"prof/schema"
 )
@@ -89,16 +88,15 @@ func (p *program) diff(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	var sides []diff.Side
-	w, _, err := p.openDigested(c, func(w *schema.Warehouse) ([]schema.Run, error) {
-		var err error
-		sides, err = diffSides(c.Context, w, q.refs)
-		return runsOf(sides), err
-	})
+	w, err := p.open(c, false)
 	if err != nil {
 		return err
 	}
 	defer closing(w, &err)
+	sides, err := diffSides(c.Context, w, q.refs)
+	if err != nil {
+		return err
+	}
 	asker := queries.NewAsker(w)
 	var list []*diff.Result
 	for _, b := range sides[1:] {
@@ -125,22 +123,18 @@ func diffSides(ctx context.Context, w *schema.Warehouse, refs []string) ([]diff.
 		if err != nil {
 			return nil, err
 		}
-		out[i] = diff.Side{Label: ref, Runs: runs}
+		out[i] = sideOf(ref, runs)
 	}
 	return out, nil
 }
 
-// runsOf gives the runs of all sides, each once.
-func runsOf(sides []diff.Side) []schema.Run {
-	var out []schema.Run
-	for _, s := range sides {
-		for _, r := range s.Runs {
-			if !slices.ContainsFunc(out, func(known schema.Run) bool { return known.ID == r.ID }) {
-				out = append(out, r)
-			}
-		}
+// sideOf is a side of these runs, by the name that it was asked for.
+func sideOf(label string, runs []schema.Run) diff.Side {
+	s := diff.Side{Label: label}
+	for _, r := range runs {
+		s.Runs = append(s.Runs, diff.Run(r))
 	}
-	return out
+	return s
 }
 
 // writeDiff writes the comparisons to stdout, or to the file asked for, whose name it then prints.

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"prof/queries/diff"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
 )
 
 // failDiff chooses the exit code by --fail-over, and says on stderr which stages it follows from.
@@ -34,50 +33,32 @@ func (p *program) failDiff(limit *float64, list []*diff.Result) error {
 // outsideStages is the name of work outside stages, which is not judged.
 const outsideStages = "(none)"
 
-// failStage judges one stage: whether it is surely slower by more than the limit, and why, or why that cannot be judged. What holds only because
-// little could have shown is said too.
+// failStage turns the verdict of a stage, which has the limit as its margin, into an exit code, and says what it follows from.
 func failStage(limit float64, same bool, s diff.Stage) (code int, why string) {
 	effect := s.Comparison.Effect
 	switch {
 	case same || s.Name == outsideStages:
-		return exitOK, ""
-	case effect == nil:
+	case s.Verdict == diff.CannotTell && effect != nil && *effect > limit:
+		return exitCannotJudge, fmt.Sprintf("looks slower by %s, more than %s, but that is not sure: %s", percentText(*effect), percentText(limit), reasonOf(s))
+	case s.Verdict == diff.CannotTell || effect == nil:
 		return exitCannotJudge, "cannot be judged: " + reasonOf(s)
 	case s.Verdict == diff.Worse && s.WorkEffect != nil:
-		return failWork(limit, *effect, *s.WorkEffect)
-	case *effect > limit && s.Verdict == diff.Worse:
+		return failWork(limit, s)
+	case s.Verdict == diff.Worse && *effect > limit:
 		return exitRegression, fmt.Sprintf("slower by %s, more than %s", percentText(*effect), percentText(limit))
-	case *effect > limit: // also where the change counts as none because it is not sure, or no larger than noise
-		return exitCannotJudge, fmt.Sprintf("looks slower by %s, more than %s, but that is not sure: %s", percentText(*effect), percentText(limit), reasonOf(s))
-	case s.Verdict == diff.CannotTell && s.Comparison.P == nil:
-		return exitCannotJudge, "cannot be judged: " + reasonOf(s)
-	case s.Verdict != diff.Better && s.Verdict != diff.Worse && isBlind(limit, s):
-		return exitCannotJudge, fmt.Sprintf("cannot be judged: the samples vary so much that a change below %s would not have shown", percentText(*s.Comparison.Smallest))
-	case s.Verdict != diff.Better && s.Comparison.Smallest != nil && *s.Comparison.Smallest > limit:
-		return exitOK, fmt.Sprintf("not slower by more than %s, but a change below %s would not have shown", percentText(limit), percentText(*s.Comparison.Smallest))
 	}
 	return exitOK, ""
 }
 
-// failWork judges a stage that is slower by its GPU work alone: of all of its change, idle time may be noise.
-func failWork(limit, effect, work float64) (code int, why string) {
-	text := fmt.Sprintf("surely slower by %s by its GPU work; by %s in all, of which idle time may be noise", percentText(work), percentText(effect))
-	switch {
-	case work > limit && effect > limit:
-		return exitRegression, fmt.Sprintf("%s: more than %s", text, percentText(limit))
-	case work > limit || effect > limit:
-		return exitCannotJudge, fmt.Sprintf("cannot be judged against %s: %s", percentText(limit), text)
+// failWork judges a stage that is slower by its GPU work alone.
+func failWork(limit float64, s diff.Stage) (code int, why string) {
+	switch keeps := s.WorkKeepsTo(limit); {
+	case keeps == nil:
+		return exitCannotJudge, fmt.Sprintf("cannot be judged against %s: %s", percentText(limit), s.WorkWords())
+	case !*keeps:
+		return exitRegression, fmt.Sprintf("%s: more than %s", s.WorkWords(), percentText(limit))
 	}
 	return exitOK, ""
-}
-
-// blindFrom is how many times the limit the smallest change that could show may be at most for its absence to mean something.
-const blindFrom = 10
-
-// isBlind says whether samples vary too much to judge a stage that does not show a change. A limit below the least effect that counts is
-// taken as that: no samples could hold one of 0.
-func isBlind(limit float64, s diff.Stage) bool {
-	return s.Comparison.Smallest != nil && *s.Comparison.Smallest > blindFrom*max(limit, stats.DefaultMinEffect)
 }
 
 // reasonOf says what a verdict follows from.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/queries/diff"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 	"prof/render"
 )
 
@@ -37,7 +37,9 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 	if q.options.AssumeNoise, err = percentOption(c, "assume-noise"); err != nil {
 		return q, err
 	}
-	q.failOver, err = percentOption(c, "fail-over")
+	if q.failOver, err = percentOption(c, "fail-over"); q.failOver != nil && !c.IsSet("min-effect") {
+		q.options.Stats = q.options.Stats.Within(*q.failOver)
+	}
 	return q, err
 }
 

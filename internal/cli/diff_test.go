@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/queries/diff"
-	"prof/queries/stats"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 )
 
 // TestDiffUsage holds what is refused before anything is opened.

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render"
 	"prof/schema"
 )
@@ -37,55 +40,65 @@ The rules are rows of prof query finding-rules, the findings those of prof query
 }
 
 func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
-	q, err := queries.Find("findings")
-	if err != nil {
-		return err
-	}
 	args := queries.Args{"run": run.ID, "top": strconv.Itoa(c.Int("top"))}
 	for _, param := range []string{"stage", "min_share", "source"} {
 		if flag := queries.FlagName(param); c.IsSet(flag) {
 			args[param] = c.String(flag)
 		}
 	}
-	if c.String("format") != "table" {
-		f, err := queries.Run(c.Context, w, q, args)
-		if err != nil {
+	form := c.String("format")
+	r, spans, err := askFindings(c.Context, queries.NewAsker(w), run, args, form == "table")
+	if err != nil {
+		return err
+	}
+	f, err := r.FindingsFrame()
+	if err != nil {
+		return err
+	}
+	summary, err := r.Summary()
+	if err != nil {
+		return err
+	}
+	switch form {
+	case "table":
+		if err := render.FindingSpans(p.out, run.Name, args["stage"], r.Frame("accounting"), spans, p.options(c)); err != nil {
 			return err
 		}
-		return p.print(c, f)
+		return render.Findings(p.out, f, p.options(c))
+	case "json":
+		return render.FindingsJSON(p.out, run.Name, summary.Findings, f)
 	}
-	q.Notes = slices.DeleteFunc(slices.Clone(q.Notes), func(kind string) bool { return slices.Contains(spanNotes, kind) })
-	f, err := queries.Run(c.Context, w, q, args)
-	if err != nil {
-		return err
-	}
-	if err := p.explainSpans(c, w, run, args); err != nil {
-		return err
-	}
-	return render.Findings(p.out, f, p.options(c))
+	return p.print(c, f)
 }
 
-// spanNotes are the kinds of notes that say what work findings are about, and whether its passes can be compared. They stand first.
-var spanNotes = []string{"finding-span", "accounting", "pass"}
+// spanNotes are the topics that say what work findings are about, and whether its passes can be compared. Where findings are written for
+// people they stand first.
+var spanNotes = []string{"finding-span", "accounting", "pass", "throttle"}
 
-// explainSpans writes what the findings are shares of.
-func (p *program) explainSpans(c *cli.Context, w *schema.Warehouse, run schema.Run, args queries.Args) error {
-	q, err := queries.Find("accounting")
+// askFindings asks for findings, and what they are fitted to; spans are the notes that are to stand apart.
+func askFindings(ctx context.Context, a *queries.Asker, run schema.Run, args queries.Args, apart bool) (r *judge.Report, spans []string, err error) {
+	r = &judge.Report{Name: run.Name, Source: args["source"], Frames: map[string]*frame.Frame{}}
+	first := queries.Question{Query: "findings", Args: args}
+	if apart {
+		first.Notes = func(topic string) bool { return !slices.Contains(spanNotes, topic) }
+		if spans, err = a.Notes(ctx, args, spanNotes...); err != nil {
+			return nil, nil, err
+		}
+	}
+	list := []queries.Question{first}
+	for _, name := range []string{"finding-rules", "accounting", "stages", "passes", "gaps", "sources"} {
+		q := queries.QuestionOf(r, name, run.ID)
+		if q.Notes = frame.RowsOnly; r.Source != "" {
+			q.Args["source"] = r.Source
+		}
+		list = append(list, q)
+	}
+	frames, err := a.AskAll(ctx, list)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	q.Notes = nil // those of findings say it
-	of := queries.Args{"run": run.ID}
-	if source, given := args["source"]; given {
-		of["source"] = source
+	for i, q := range list {
+		r.Frames[q.Query] = frames[i]
 	}
-	spans, err := queries.Run(c.Context, w, q, of)
-	if err != nil {
-		return err
-	}
-	notes, err := queries.Notes(c.Context, w, args, spanNotes...)
-	if err != nil {
-		return err
-	}
-	return render.FindingSpans(p.out, run.Name, args["stage"], spans, notes, p.options(c))
+	return r, spans, queries.AskMore(ctx, a, r, run.ID)
 }

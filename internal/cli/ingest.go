@@ -166,9 +166,6 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 	if !res.Made {
 		return res, nil
 	}
-	if err := digestRun(c.Context, w, res); err != nil {
-		return res, err
-	}
 	var rows, bytes int64
 	for _, s := range res.Sources {
 		rows, bytes = rows+s.Rows, bytes+s.Size

@@ -15,8 +15,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/internal/suggest"
 	"prof/queries"
-	"prof/schema"
 )
 
 // Exit codes.
@@ -146,7 +146,7 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 		}
 		word = "-" + word
 		text = "there is no option " + word
-		if near := schema.Nearest(word, names); len(near) > 0 {
+		if near := suggest.Nearest(word, names); len(near) > 0 {
 			return usagef("%s; did you mean %s?", text, strings.Join(near, " or "))
 		}
 	} else if word, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {

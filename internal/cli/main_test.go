@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -58,11 +59,7 @@ func testMain(m *testing.M) int {
 
 // hold opens the warehouse of a home, says so, and keeps it open until stdin ends.
 func hold(mode, dir string) (err error) {
-	defs, err := queries.Definitions()
-	if err != nil {
-		return err
-	}
-	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: mode == "write", Defs: defs})
+	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: mode == "write", Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/queries"
+	"prof/queries/judge"
 	"prof/render"
 	"prof/schema"
 )
@@ -84,44 +86,44 @@ func (p *program) model(c *cli.Context) (err error) {
 }
 
 // staticSource opens what is asked: the warehouse for a run, else one in memory that holds the configuration.
-func (p *program) staticSource(c *cli.Context) (*schema.Warehouse, string, error) {
+func (p *program) staticSource(c *cli.Context) (*schema.Warehouse, schema.Run, error) {
 	if ref := c.String("run"); ref != "" {
 		if c.NArg() > 0 {
-			return nil, "", usagef("model takes a configuration or --run, not both")
+			return nil, schema.Run{}, usagef("model takes a configuration or --run, not both")
 		}
 		w, err := p.open(c, false)
 		if err != nil {
-			return nil, "", err
+			return nil, schema.Run{}, err
 		}
 		run, err := w.Resolve(c.Context, ref)
 		if err != nil {
 			w.Close()
-			return nil, "", err
+			return nil, schema.Run{}, err
 		}
-		return w, run.Name, nil
+		return w, run, nil
 	}
 	if c.NArg() != 1 {
-		return nil, "", usagef("model takes one CONFIG.json, or --run; see `prof help model`")
+		return nil, schema.Run{}, usagef("model takes one CONFIG.json, or --run; see `prof help model`")
 	}
 	defs, err := queries.StaticDefinitions()
 	if err != nil {
-		return nil, "", err
+		return nil, schema.Run{}, err
 	}
-	w, err := schema.OpenMemory(c.Context, defs)
+	w, err := schema.OpenMemory(c.Context, defs, derive.Model, "caveat")
 	if err != nil {
-		return nil, "", err
+		return nil, schema.Run{}, err
 	}
 	run, err := ingest.Model(c.Context, w, c.Args().First(), time.Now())
 	if err != nil {
 		w.Close()
-		return nil, "", err
+		return nil, schema.Run{}, err
 	}
-	return w, run, nil
+	return w, schema.Run{ID: run, Name: run}, nil
 }
 
 // staticSize reads what operations are counted for. Counts that are not given are -1.
-func staticSize(c *cli.Context) (queries.StaticSize, error) {
-	s := queries.StaticSize{Convention: c.String("convention"), MLA: c.String("mla"), Head: c.String("head"), Context: c.String("context"), ImagesGiven: c.IsSet("images")}
+func staticSize(c *cli.Context) (judge.StaticSize, error) {
+	s := judge.StaticSize{Convention: c.String("convention"), MLA: c.String("mla"), Head: c.String("head"), Context: c.String("context"), ImagesGiven: c.IsSet("images")}
 	for name, into := range map[string]*int64{"prefill": &s.Prefill, "decode": &s.Decode, "batch": &s.Batch, "images": &s.Images, "crops": &s.Crops} {
 		*into = -1
 		if c.IsSet(name) {
@@ -147,11 +149,11 @@ func staticSize(c *cli.Context) (queries.StaticSize, error) {
 const maxTokens = 1 << 31
 
 // fillSize puts the workload's numbers, or the defaults, where none was given.
-func fillSize(ctx context.Context, w *schema.Warehouse, run string, ofRun bool, s *queries.StaticSize) error {
+func fillSize(ctx context.Context, w *schema.Warehouse, run schema.Run, ofRun bool, s *judge.StaticSize) error {
 	var known queries.Workload
 	if ofRun {
 		var err error
-		if known, err = queries.WorkloadSize(ctx, w, run); err != nil {
+		if known, err = queries.WorkloadSize(ctx, w, run.ID); err != nil {
 			return err
 		}
 		s.TokensAssumed = s.Prefill < 0 && known.Prefill == nil || s.Decode < 0 && known.Decode == nil
@@ -174,7 +176,7 @@ func fillSize(ctx context.Context, w *schema.Warehouse, run string, ofRun bool, 
 }
 
 // writeStatic writes the artifacts into a folder.
-func (p *program) writeStatic(dir string, s *queries.Static) error {
+func (p *program) writeStatic(dir string, s *judge.Static) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func TestProfile(t *testing.T) {
 	p.wantLike(0, `[^\n]*\n`, `note: nothing has --launch 9; the run has the profiled launches 0 to 3\n`, "query", "kernel-metrics", "--run", "both", "--launch", "9", "-f", "csv")
 	p.wantLike(0, `[^\n]*\n`, `note: nothing has --metric nosuch\*; .*`, "query", "kernel-metrics", "--run", "both", "--metric", "nosuch*", "-f", "csv")
 	p.wantLike(0, `[^\n]*\n`, `note: no operations were measured: profile with ncu --set roofline or full\n`, "query", "roofline", "--run", "both", "-f", "csv")
-	p.wantLike(0, `[^\n]*\n`, `note: nothing was profiled as a whole; .*`, "query", "region-metrics", "--run", "both", "-f", "csv")
+	p.wantLike(0, `[^\n]*\n`, `note: no range or graph was profiled as a whole: .*`, "query", "region-metrics", "--run", "both", "-f", "csv")
 	p.ok("rm", "both")
 	for _, table := range []string{"ncu_launch", "ncu_metric", "ncu_metric_name", "ncu_range", "ncu_rule", "ncu_rule_metric", "ncu_section", "kernel_spelling"} {
 		if got := p.sql("SELECT count(*) FROM " + table); got != "count_star()\n0\n" {

@@ -10,7 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"prof/ingest/derive"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/render"
 	"prof/schema"
 )
@@ -78,16 +80,18 @@ func (p *program) openToChange(c *cli.Context) (*schema.Warehouse, error) {
 }
 
 func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schema.Warehouse, error) {
-	defs, err := queries.Definitions()
-	if err != nil {
-		return nil, err
-	}
 	wait, err := lockWaitFrom(os.Getenv("PROF_WAIT"))
 	if err != nil {
 		return nil, err
 	}
-	return schema.Open(c.Context, home, schema.Options{Write: write, Defs: defs, Wait: wait, MemoryLimit: memoryLimit(write),
-		Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
+	var progress func(done, all int)
+	if isTerminal(p.err) {
+		progress = func(done, all int) { fmt.Fprintf(p.err, "\r\x1b[Kprof: deriving facts of run %d of %d", done+1, all) }
+		defer fmt.Fprint(p.err, "\r\x1b[K")
+	}
+	return schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: memoryLimit(write),
+		Progress: progress,
+		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
 }
 
 // memoryLimit bounds what DuckDB takes while it writes; reading leaves it the machine.
@@ -118,7 +122,7 @@ func outputFlags() []cli.Flag {
 }
 
 // print writes a frame in the form asked for; notes that the form does not hold go to stderr.
-func (p *program) print(c *cli.Context, f *queries.Frame) error {
+func (p *program) print(c *cli.Context, f *frame.Frame) error {
 	form := c.String("format")
 	if form == "csv" {
 		for _, n := range f.Notes {

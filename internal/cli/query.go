@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/suggest"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -74,7 +76,7 @@ func paramFlags() ([]cli.Flag, error) {
 			usage += "; for others see prof query NAME --explain"
 		}
 		if name != "run" {
-			usage += " (" + schema.List(u.queries, 3) + ")"
+			usage += " (" + suggest.List(u.queries, 3) + ")"
 		}
 		byDefault := strings.Trim(u.param.Default, "'")
 		if len(u.defaults) > 1 {
@@ -176,7 +178,7 @@ func checkArgs(q queries.Query, args queries.Args) error {
 }
 
 // answer runs a query on the run that its arguments mean, by default the latest.
-func (p *program) answer(c *cli.Context, w *schema.Warehouse, q queries.Query, args queries.Args) (*queries.Frame, error) {
+func (p *program) answer(c *cli.Context, w *schema.Warehouse, q queries.Query, args queries.Args) (*frame.Frame, error) {
 	if q.TakesRun() {
 		ref, given := args["run"]
 		if !given {
@@ -215,7 +217,7 @@ func (p *program) catalogue(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	f := &queries.Frame{Query: "catalogue", Columns: []queries.Column{{Name: "query"}, {Name: "version", Type: queries.Int}, {Name: "gives"}, {Name: "options"}}}
+	f := &frame.Frame{Query: "catalogue", Columns: []frame.Column{{Name: "query"}, {Name: "version", Type: frame.Int}, {Name: "gives"}, {Name: "options"}}}
 	for _, q := range all {
 		var opts []string
 		for _, prm := range q.Params {
@@ -230,7 +232,7 @@ func (p *program) catalogue(c *cli.Context) error {
 }
 
 // listCatalogue prints one line a query.
-func (p *program) listCatalogue(f *queries.Frame) error {
+func (p *program) listCatalogue(f *frame.Frame) error {
 	for _, r := range f.Rows {
 		line := fmt.Sprintf("%-15s %s", r[0], r[2])
 		if w := p.width(); w > 20 && len([]rune(line)) > w {

@@ -15,6 +15,7 @@ import (
 
 	"prof/capture"
 	"prof/queries"
+	"prof/queries/judge"
 	"prof/render"
 	"prof/schema"
 )
@@ -132,11 +133,11 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 }
 
 // newReport asks what reports of a run show. What is said of its model is asked at the same time.
-func (p *program) newReport(ctx context.Context, w *schema.Warehouse, run schema.Run, o queries.ReportOptions) (*queries.Report, error) {
+func (p *program) newReport(ctx context.Context, w *schema.Warehouse, run schema.Run, o queries.ReportOptions) (*judge.Report, error) {
 	a := queries.NewAsker(w)
 	type facts struct {
 		pairs  [][2]string
-		static *queries.Static
+		static *judge.Static
 		err    error
 	}
 	said := make(chan facts, 1)
@@ -160,7 +161,7 @@ func (p *program) newReport(ctx context.Context, w *schema.Warehouse, run schema
 
 // writeReport writes files into a folder. Of a file that the run has nothing for it says why, and takes away what an earlier report
 // left in the run's own folder; where the file was named, that is an error.
-func (p *program) writeReport(dir string, own, named bool, files []render.ReportFile, r *queries.Report) error {
+func (p *program) writeReport(dir string, own, named bool, files []render.ReportFile, r *judge.Report) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -193,14 +194,14 @@ func (p *program) writeReport(dir string, own, named bool, files []render.Report
 }
 
 // staticOf is the static compute of a run; nil of one without a model.
-func staticOf(ctx context.Context, a *queries.Asker, w *schema.Warehouse, run schema.Run) (*queries.Static, error) {
+func staticOf(ctx context.Context, a *queries.Asker, w *schema.Warehouse, run schema.Run) (*judge.Static, error) {
 	f, err := a.Ask(ctx, "models", queries.Args{"run": run.ID})
 	if err != nil || len(f.Rows) == 0 {
 		return nil, err
 	}
-	size := queries.StaticSize{Prefill: -1, Decode: -1, Batch: -1, Images: -1, Crops: -1, Convention: "full", MLA: "expanded", Head: "last", Context: "auto"}
-	if err := fillSize(ctx, w, run.ID, true, &size); err != nil {
+	size := judge.StaticSize{Prefill: -1, Decode: -1, Batch: -1, Images: -1, Crops: -1, Convention: "full", MLA: "expanded", Head: "last", Context: "auto"}
+	if err := fillSize(ctx, w, run, true, &size); err != nil {
 		return nil, err
 	}
-	return queries.NewStatic(ctx, w, run.ID, "", size)
+	return queries.NewStatic(ctx, w, run, "", size)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render"
 	"prof/schema"
 )
@@ -23,12 +25,20 @@ where the time of a stage's passes went, as accounting tells it: blocks are work
 
   prof show
   prof show baseline
+  prof show baseline --format json
   prof show baseline --facts     # where the run came from: sources, devices, how it was captured`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "facts", Usage: "what the run is and where it came from, instead of what it shows"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table or json (base units, full precision, all findings)"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit lines to the terminal"},
 		},
 		Action: func(c *cli.Context) error {
+			switch form := c.String("format"); {
+			case form != "table" && form != "json":
+				return usagef("unknown format %q: use table or json", form)
+			case form == "json" && c.Bool("facts"):
+				return usagef("--facts has no form json: ask `prof query sources`, devices and others")
+			}
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error {
 				if c.Bool("facts") {
 					return p.showFacts(c, w, run)
@@ -65,13 +75,13 @@ func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		return err
 	}
 	if n := warnings(f); n > 0 {
-		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", n, queries.ShellWord(run.Name))
+		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", n, judge.ShellWord(run.Name))
 	}
 	return nil
 }
 
 // warnings counts the diagnostics that are more than information.
-func warnings(f *queries.Frame) int {
+func warnings(f *frame.Frame) int {
 	n := 0
 	for _, r := range f.Rows {
 		if r[f.Index("severity")] != "info" {
@@ -100,7 +110,7 @@ func onHost(host string) string {
 	return " on " + host
 }
 
-func runNamed(ctx context.Context, w *schema.Warehouse, name, run string) (*queries.Frame, error) {
+func runNamed(ctx context.Context, w *schema.Warehouse, name, run string) (*frame.Frame, error) {
 	q, err := queries.Find(name)
 	if err != nil {
 		return nil, err
@@ -143,7 +153,7 @@ func (p *program) showMore(ctx context.Context, a *queries.Asker, w *schema.Ware
 }
 
 // modelLine words a model, and where to ask for more of the one that is counted.
-func modelLine(f *queries.Frame, row []any, run schema.Run) string {
+func modelLine(f *frame.Frame, row []any, run schema.Run) string {
 	at := func(column string) any { return row[f.Index(column)] }
 	text := fmt.Sprintf("%v (%v), ", at("name"), at("family"))
 	if n, ok := at("parameter_count").(int64); ok {
@@ -153,7 +163,7 @@ func modelLine(f *queries.Frame, row []any, run schema.Run) string {
 		text += ", " + thousands(n) + " active"
 	}
 	if counted, _ := at("is_counted").(bool); counted {
-		name := queries.ShellWord(run.Name)
+		name := judge.ShellWord(run.Name)
 		text += fmt.Sprintf("; see prof query mfu --run %s, prof model --run %s", name, name)
 	}
 	return text
@@ -161,7 +171,7 @@ func modelLine(f *queries.Frame, row []any, run schema.Run) string {
 
 // attributions words the conservation of kernel time: of a run with one kind of capture in a line, unless it has no kernels; of a
 // run with several in a line each.
-func attributions(f *queries.Frame) [][2]string {
+func attributions(f *frame.Frame) [][2]string {
 	var out [][2]string
 	for _, r := range f.Rows {
 		switch line := attribution(f, r); {
@@ -178,7 +188,7 @@ func attributions(f *queries.Frame) [][2]string {
 }
 
 // attribution words one row; "" for a capture without kernels.
-func attribution(f *queries.Frame, row []any) string {
+func attribution(f *frame.Frame, row []any) string {
 	at := func(col string) int64 { v, _ := row[f.Index(col)].(int64); return v }
 	if at("kernel_count") == 0 {
 		return ""

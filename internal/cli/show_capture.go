@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // captureLines say how prof capture made a run: its code, what became of its passes, what profiling cost, and what is to be doubted.
@@ -36,7 +38,7 @@ func captureLines(ctx context.Context, a *queries.Asker, run schema.Run) ([][2]s
 }
 
 // madeLine words mode, state and code of a capture.
-func madeLine(f *queries.Frame, row []any) string {
+func madeLine(f *frame.Frame, row []any) string {
 	at := func(column string) any { return row[f.Index(column)] }
 	text := fmt.Sprintf("mode %v, %v", at("mode"), at("status"))
 	if commit, ok := at("git_commit").(string); ok {
@@ -52,13 +54,13 @@ func madeLine(f *queries.Frame, row []any) string {
 }
 
 // passesLine counts the passes by tool and status, in the order in which they ran, each reason once.
-func passesLine(f *queries.Frame) string {
+func passesLine(f *frame.Frame) string {
 	type kind struct{ tool, status, reason string }
 	var order []kind
 	count := map[kind]int{}
 	for _, r := range f.Rows {
 		k := kind{tool: fmt.Sprint(r[f.Index("tool")]), status: strings.ReplaceAll(fmt.Sprint(r[f.Index("status")]), "_", " ")}
-		if k.tool == schema.ToolNone {
+		if k.tool == rundir.ToolNone {
 			k.tool = "baseline"
 		}
 		if reason, ok := r[f.Index("reason")].(string); ok {
@@ -77,7 +79,7 @@ func passesLine(f *queries.Frame) string {
 }
 
 // overheadLine words what profiling cost; "" without a baseline.
-func overheadLine(f *queries.Frame) string {
+func overheadLine(f *frame.Frame) string {
 	var parts []string
 	for _, r := range f.Rows {
 		if ratio, ok := r[f.Index("overhead_ratio")].(float64); ok {

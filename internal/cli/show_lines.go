@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/schema"
 )
 
 // screenFacts say what a run is, in a line each.
-func screenFacts(run schema.Run, tags []string, r *queries.Report) [][2]string {
+func screenFacts(run schema.Run, tags []string, r *judge.Report) [][2]string {
 	captured := "ingested " + run.CreatedAt.UTC().Format("2006-01-02 15:04 UTC")
 	if run.StartedAt != nil {
 		captured = "captured " + run.StartedAt.UTC().Format("2006-01-02 15:04 UTC") + onHost(run.Host)
@@ -35,7 +36,7 @@ func screenFacts(run schema.Run, tags []string, r *queries.Report) [][2]string {
 }
 
 // gpuLine counts the GPUs by name: those with kernels where there are any. A GPU that several sources name counts once.
-func gpuLine(f *queries.Frame) string {
+func gpuLine(f *frame.Frame) string {
 	at := func(row []any, column string) any { return row[f.Index(column)] }
 	working := slices.ContainsFunc(f.Rows, func(row []any) bool { return at(row, "kernel_count") != int64(0) })
 	names := map[any]string{} // by the number that the machine gave it
@@ -80,7 +81,7 @@ func unnamed(names map[any]string) string {
 }
 
 // toolLine names the tools with their versions in short, and other facts that were given, each once.
-func toolLine(f *queries.Frame) string {
+func toolLine(f *frame.Frame) string {
 	var out []string
 	for _, row := range f.Rows {
 		text := fmt.Sprint(row[f.Index("kind")])
@@ -96,7 +97,7 @@ func toolLine(f *queries.Frame) string {
 }
 
 // modelBrief words the model that FLOPs are counted of.
-func modelBrief(f *queries.Frame) string {
+func modelBrief(f *frame.Frame) string {
 	for _, row := range f.Rows {
 		at := func(column string) any { return row[f.Index(column)] }
 		if at("is_counted") != true {
@@ -128,8 +129,8 @@ func countShort(n int64) string {
 }
 
 // passCounts is passesLine without the reasons, which stand among the doubts.
-func passCounts(f *queries.Frame) string {
-	bare := &queries.Frame{Columns: f.Columns}
+func passCounts(f *frame.Frame) string {
+	bare := &frame.Frame{Columns: f.Columns}
 	for _, row := range f.Rows {
 		row = slices.Clone(row)
 		row[f.Index("reason")] = nil
@@ -139,7 +140,7 @@ func passCounts(f *queries.Frame) string {
 }
 
 // verdicts say of each capture whether its kernel time adds up; "" without kernels.
-func verdicts(f *queries.Frame) string {
+func verdicts(f *frame.Frame) string {
 	var out []string
 	for _, row := range f.Rows {
 		at := func(column string) int64 { n, _ := row[f.Index(column)].(int64); return n }

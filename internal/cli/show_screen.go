@@ -8,6 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render"
 	"prof/schema"
 )
@@ -22,7 +24,7 @@ type screenQuery struct {
 }
 
 // screenQueries are what a screen asks; as a report asks it, so that both come to the same verdict; those that take longest to plan come first.
-var screenQueries = []screenQuery{{name: "findings"}, {name: "mfu", notes: "mfu"}, {name: "stages", notes: "timelines"}, {name: "accounting"}, {name: "top-kernels"},
+var screenQueries = []screenQuery{{name: "findings"}, {name: "finding-rules"}, {name: "mfu", notes: "mfu"}, {name: "stages", notes: "timelines"}, {name: "accounting"}, {name: "top-kernels"},
 	{name: "top-operators"}, {name: "passes"}, {name: "bottlenecks", kind: "ncu"}, {name: "stage-kernels", kind: "ncu"}, {name: "gaps"}, {name: "collectives"}, {name: "devices"}, {name: "conservation"}, {name: "models"}, {name: "diagnostics"},
 	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: "overhead"}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
 
@@ -40,27 +42,31 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if err != nil {
 		return err
 	}
-	name := queries.ShellWord(run.Name)
-	return render.Show(p.out, render.Screen{
+	name := judge.ShellWord(run.Name)
+	screen := render.Screen{
 		Facts:   screenFacts(run, tags, r),
 		Report:  r,
 		Summary: summary,
 		Doubts:  slices.Concat(lost(r), summary.Doubts, warned(run, r)),
 		Next:    []string{"prof explain " + name, "prof report " + name, "prof query stages --run " + name},
-	}, p.options(c))
+	}
+	if c.String("format") == "json" {
+		return render.ShowJSON(p.out, screen)
+	}
+	return render.Show(p.out, screen, p.options(c))
 }
 
 // askScreen asks all that a screen shows, at once.
-func askScreen(ctx context.Context, a *queries.Asker, run schema.Run) (*queries.Report, error) {
+func askScreen(ctx context.Context, a *queries.Asker, run schema.Run) (*judge.Report, error) {
 	sources, err := a.Ask(ctx, "sources", queries.Args{"run": run.ID})
 	if err != nil {
 		return nil, err
 	}
-	r := &queries.Report{Name: run.Name, Frames: map[string]*queries.Frame{"sources": sources}}
+	r := &judge.Report{Name: run.Name, Frames: map[string]*frame.Frame{"sources": sources}}
 	var list []queries.Question
 	for _, q := range screenQueries {
 		if q.kind == "" || slices.ContainsFunc(sources.Rows, func(row []any) bool { return row[sources.Index("kind")] == q.kind }) {
-			question := r.QuestionOf(q.name, run.ID)
+			question := queries.QuestionOf(r, q.name, run.ID)
 			question.Notes = func(kind string) bool { return kind == q.notes }
 			list = append(list, question)
 		}
@@ -72,11 +78,11 @@ func askScreen(ctx context.Context, a *queries.Asker, run schema.Run) (*queries.
 	for i, q := range list {
 		r.Frames[q.Query] = frames[i]
 	}
-	return r, r.AskMore(ctx, a, run.ID)
+	return r, queries.AskMore(ctx, a, r, run.ID)
 }
 
 // lost says what went wrong before the figures were made: kernel time that does not add up, and what became of the capture.
-func lost(r *queries.Report) []string {
+func lost(r *judge.Report) []string {
 	var out []string
 	conservation := r.Frame("conservation")
 	for _, row := range conservation.Rows {
@@ -97,10 +103,10 @@ func lost(r *queries.Report) []string {
 }
 
 // warned counts what the profilers and the ingest warn of.
-func warned(run schema.Run, r *queries.Report) []string {
+func warned(run schema.Run, r *judge.Report) []string {
 	n := warnings(r.Frame("diagnostics"))
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s from the profilers and the ingest: prof query diagnostics --run %s", countOf(int64(n), "warning"), queries.ShellWord(run.Name))}
+	return []string{fmt.Sprintf("%s from the profilers and the ingest: prof query diagnostics --run %s", countOf(int64(n), "warning"), judge.ShellWord(run.Name))}
 }

@@ -4,7 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
+	"prof/queries/judge"
 	"prof/schema"
 )
 
@@ -13,7 +15,7 @@ import (
 func TestShowSaysWhatTheReportSays(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	bounds := map[queries.Bound]bool{}
+	bounds := map[judge.Bound]bool{}
 	for name, files := range map[string][]string{
 		"both":     {kernels, "../ncu/kernels-prefill.ncu-rep.gz"},
 		"profiled": {"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"},
@@ -35,11 +37,11 @@ func TestShowSaysWhatTheReportSays(t *testing.T) {
 				t.Errorf("%s: the screen and the report do not ask %s alike", name, key)
 			}
 		}
-		short, err := queries.Summarise(screen)
+		short, err := judge.Summarise(screen)
 		if err != nil {
 			t.Fatal(err)
 		}
-		long, err := queries.Summarise(report)
+		long, err := judge.Summarise(report)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,13 +64,9 @@ func TestShowSaysWhatTheReportSays(t *testing.T) {
 }
 
 // asked gives what the screen of a run asks, and its report.
-func (p *place) asked(name string) (screen, report *queries.Report) {
+func (p *place) asked(name string) (screen, report *judge.Report) {
 	p.t.Helper()
-	defs, err := queries.Definitions()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Defs: defs})
+	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -12,11 +13,7 @@ import (
 // change writes to the place's warehouse.
 func (p *place) change(stmt string) {
 	p.t.Helper()
-	defs, err := queries.Definitions()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: defs})
+	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -53,11 +50,11 @@ func TestTwoTimelines(t *testing.T) {
 	if a, b := ask("both"), ask("both", "--source", "torch"); a != alone[0] || b != alone[1] || a == b {
 		t.Errorf("by default:\n%s\nof torch:\n%s", a, b)
 	}
-	p.wantLike(0, `rank.*`, `note: the run has a timeline of Nsight Systems and one of the PyTorch profiler; this counts the latter: --source nsys for the other\n`,
+	p.wantLike(0, `rank.*`, `note: the run has two timelines, of Nsight Systems and of the PyTorch profiler; this counts that of the PyTorch profiler \(--source nsys for the other\)\n`,
 		"query", "top-kernels", "--run", "both", "--source", "torch", "-f", "csv")
 	p.want(result{2, "", "prof: query api-calls: wrong argument: --source is nsys or torch\n"}, "query", "api-calls", "--run", "both", "--source", "ncu")
 	show := p.ok("show", "--facts", "both")
-	for _, want := range []string{"\nattribution (nsys)   " + first + "\nattribution (torch)  " + second + "\n", "this counts the former: --source torch for the other"} {
+	for _, want := range []string{"\nattribution (nsys)   " + first + "\nattribution (torch)  " + second + "\n", "this counts that of Nsight Systems (--source torch for the other)"} {
 		if !strings.Contains(show, want) {
 			t.Errorf("show lacks %q:\n%s", want, show)
 		}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/queries/trend"
+	"prof/queries"
+	"prof/queries/judge/trend"
 	"prof/render"
 	"prof/schema"
 )
@@ -63,16 +64,17 @@ func (p *program) trend(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w, runs, err := p.openDigested(c, func(w *schema.Warehouse) ([]schema.Run, error) {
-		key, runs, err := trend.Runs(c.Context, w, o)
-		o.Workload = key // so that the queries shown mean the same tomorrow
-		return runs, err
-	})
+	w, err := p.open(c, false)
 	if err != nil {
 		return err
 	}
 	defer closing(w, &err)
-	r, err := trend.New(c.Context, w, o)
+	key, runs, err := queries.WorkloadRuns(c.Context, w, o.Workload, o.Tags)
+	if err != nil {
+		return err
+	}
+	o.Workload = key // so that the queries shown mean the same tomorrow
+	r, err := trend.New(c.Context, queries.NewAsker(w), o)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -20,11 +21,7 @@ var trendTables = []string{"run", "source", "source_fact", "device", "kernel_nam
 func newTrend(t *testing.T) *place {
 	t.Helper()
 	p := newFilled(t)
-	defs, err := queries.Definitions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := schema.Open(t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: defs})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}

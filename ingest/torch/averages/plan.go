@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/schema"
+	"prof/internal/suggest"
 )
 
 // plan says which column each field is taken from.
@@ -98,7 +98,7 @@ func (p *plan) leaveFalseZeros() {
 	}
 	if len(zeros) > 0 && len(values) == 0 && !p.cpuOnly {
 		p.warn("%s: 0 in every row, and left empty: PyTorch 2.4 and later call these times device_time_total and self_device_time_total, "+
-			"and a program that asks for the old names with 0 as default gets 0", schema.List(zeros, 4))
+			"and a program that asks for the old names with 0 as default gets 0", suggest.List(zeros, 4))
 		p.from[selfDevice], p.from[totalDevice] = nil, nil
 	}
 	for _, f := range []field{selfDeviceBytes, totalDeviceBytes} {
@@ -139,7 +139,7 @@ func (p *plan) warnColumns() {
 		p.warn("times and sizes have their units in the cells, as PyTorch prints them: they are rounded to what was printed")
 	}
 	if len(lost) > 0 {
-		p.warn("not stored: %s; rows of one name may differ by it", schema.List(lost, 4))
+		p.warn("not stored: %s; rows of one name may differ by it", suggest.List(lost, 4))
 	}
 	if p.noKind && p.rows > 0 {
 		p.warn("without device_type and CPU times, operators cannot be told from what runs on the device: all rows are stored as of kind cpu")

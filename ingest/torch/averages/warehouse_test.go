@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -19,11 +20,7 @@ const captures = "../../../testdata/torch/"
 
 func newWarehouse(t *testing.T) *schema.Warehouse {
 	t.Helper()
-	defs, err := queries.Definitions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: defs, MemoryLimit: "1GB"})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,256 @@
+// Package derive stores what follows from a run's captures, its workload and the rules: facts, each defined by one SQL file and read by
+// queries as a table. It runs at the end of every ingest, in its transaction, and again where a definition, a rule or a fact of the
+// workload has changed.
+package derive
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"prof/schema"
+	"prof/schema/sqlfile"
+)
+
+//go:embed sql/*/*.sql
+var files embed.FS
+
+// Facts fills the tables of facts, see schema.Facts. The zero value is ready.
+type Facts struct {
+	Only []string // of these tables; nil for all
+}
+
+// Model are the facts of models alone.
+var Model = Facts{Only: []string{"layer_cost", "model_size"}}
+
+func (facts Facts) fills(f *fact) bool {
+	return facts.Only == nil || slices.Contains(facts.Only, f.Name)
+}
+
+// fact is one file: a table, more rows of one, or a step towards others whose rows are dropped when all is stored.
+type fact struct {
+	sqlfile.File
+	step  bool
+	reads []string // other facts and steps
+}
+
+// load reads the files, by name.
+var load = sync.OnceValues(func() (map[string]*fact, error) {
+	names, err := fs.Glob(files, "sql/*/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*fact{}
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		base := strings.TrimSuffix(path.Base(name), ".sql")
+		f, err := sqlfile.Parse(base, string(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, c := range f.Columns {
+			if c.Type == "" || schema.IsID(base, c.Name) && !strings.HasPrefix(c.Type, "BIGINT") {
+				return nil, fmt.Errorf("%s: column %s has the type %q: it needs one, and an id is BIGINT", name, c.Name, c.Type)
+			}
+		}
+		all[base] = &fact{File: f, step: strings.HasPrefix(base, "_")}
+	}
+	for _, f := range all {
+		if f.Into != "" && all[f.Into] == nil {
+			return nil, fmt.Errorf("%s gives rows of %s, which no file defines", f.Name, f.Into)
+		}
+		for _, m := range from.FindAllStringSubmatch(comment.ReplaceAllString(f.Body, ""), -1) {
+			if all[m[1]] != nil && !slices.Contains(f.reads, m[1]) {
+				f.reads = append(f.reads, m[1])
+			}
+		}
+	}
+	return all, nil
+})
+
+var (
+	from    = regexp.MustCompile(`\b(?:FROM|JOIN) (\w+)`)
+	comment = regexp.MustCompile(`--[^\n]*`)
+)
+
+// sorted are the facts, and the steps too, by name.
+func sorted() ([]*fact, map[string]*fact, error) {
+	all, err := load()
+	return slices.SortedFunc(maps.Values(all), func(a, b *fact) int { return strings.Compare(a.Name, b.Name) }), all, err
+}
+
+// Tables are the tables of facts.
+func (facts Facts) Tables() ([]schema.Table, error) {
+	all, _, err := sorted()
+	if err != nil {
+		return nil, err
+	}
+	var out []schema.Table
+	for _, f := range all {
+		if f.step || f.Into != "" {
+			continue
+		}
+		t := schema.Table{Name: f.Name, Doc: fmt.Sprintf("%s Grain: %s. Key: run_id, %s.", f.Doc, f.Grain, f.Key), Columns: []schema.TableColumn{{Name: "run_id", Type: "UUID NOT NULL", Doc: "the run"}}}
+		for _, c := range f.Columns {
+			t.Columns = append(t.Columns, schema.TableColumn{Name: c.Name, Type: c.Type, Doc: c.Doc})
+		}
+		if facts.fills(f) {
+			t.Query = f.Body
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// Checksum identifies the definitions of the facts: the files as they are.
+func (Facts) Checksum() (string, error) { return checksum() }
+
+var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
+
+// Derive fills the tables with the facts of a run that has none.
+func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
+	all, byName, err := sorted()
+	if err != nil {
+		return err
+	}
+	d := derivation{ctx: ctx, q: q, run: schema.Quote(runID) + "::UUID", all: byName, done: map[string]bool{}, made: map[string]bool{}}
+	if d.has, err = present(ctx, q, all, runID); err != nil {
+		return err
+	}
+	for _, f := range all { // what is not asked for is taken as it is stored
+		if !f.step && !facts.fills(f) {
+			d.done[f.Name], d.has[f.Name] = true, true
+		}
+	}
+	for _, f := range all {
+		if !f.step {
+			if err := d.put(f); err != nil {
+				return err
+			}
+		}
+	}
+	for name := range d.made {
+		if _, err := q.ExecContext(ctx, "DROP TABLE "+name); err != nil {
+			return fmt.Errorf("drop %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// derivation is what has been derived of a run so far.
+type derivation struct {
+	ctx  context.Context
+	q    schema.SQL
+	run  string
+	all  map[string]*fact
+	has  map[string]bool // what has rows of the run: tables, facts and steps
+	done map[string]bool // facts and steps; false while it is at work
+	made map[string]bool // steps
+}
+
+// put derives a fact or a step behind what it reads from, unless something that it needs has no rows.
+func (d *derivation) put(f *fact) error {
+	if done, tried := d.done[f.Name]; done {
+		return nil
+	} else if tried {
+		return fmt.Errorf("derive %s: it reads from itself", f.Name)
+	}
+	d.done[f.Name] = false
+	defer func() { d.done[f.Name] = true }()
+	for _, needs := range f.Needs {
+		has := false
+		for name := range strings.SplitSeq(needs, "|") {
+			if need := d.all[name]; need != nil {
+				if err := d.put(need); err != nil {
+					return err
+				}
+			}
+			has = has || d.has[name]
+		}
+		if !has {
+			return nil
+		}
+	}
+	for _, name := range f.reads {
+		if err := d.put(d.all[name]); err != nil {
+			return err
+		}
+		if err := d.make(d.all[name]); err != nil {
+			return err
+		}
+	}
+	if err := d.make(f); err != nil {
+		return err
+	}
+	what := d.run + " AS run_id, *"
+	if f.step {
+		what = "*"
+	}
+	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s FROM (\n%s\n)", cmp.Or(f.Into, f.Name), what, strings.ReplaceAll(f.Body, "$run", d.run)))
+	if err != nil {
+		return fmt.Errorf("derive %s: %w", f.Name, err)
+	}
+	n, err := result.RowsAffected()
+	d.has[f.Name] = n > 0
+	return err
+}
+
+// make makes the table of a step, empty, unless it is there.
+func (d *derivation) make(f *fact) error {
+	if !f.step || d.made[f.Name] {
+		return nil
+	}
+	columns := make([]string, len(f.Columns))
+	for i, c := range f.Columns {
+		columns[i] = fmt.Sprintf("%q %s", c.Name, c.Type)
+	}
+	if _, err := d.q.ExecContext(d.ctx, fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s (%s)", f.Name, strings.Join(columns, ", "))); err != nil {
+		return fmt.Errorf("make %s: %w", f.Name, err)
+	}
+	d.made[f.Name] = true
+	return nil
+}
+
+// present says which of the tables that facts need have rows of the run.
+func present(ctx context.Context, q schema.SQL, all []*fact, runID string) (map[string]bool, error) {
+	var tables []string
+	for _, f := range all {
+		for _, t := range strings.Split(strings.Join(f.Needs, "|"), "|") {
+			if t != "" && !slices.Contains(tables, t) && !slices.ContainsFunc(all, func(f *fact) bool { return f.Name == t }) {
+				tables = append(tables, t)
+			}
+		}
+	}
+	has := map[string]bool{}
+	if len(tables) == 0 {
+		return has, nil
+	}
+	parts := make([]string, len(tables))
+	for i, t := range tables {
+		parts[i] = fmt.Sprintf("SELECT %s AS name WHERE EXISTS (SELECT 1 FROM %s t WHERE t.run_id = %s::UUID)", schema.Quote(t), t, schema.Quote(runID))
+	}
+	rows, err := q.QueryContext(ctx, strings.Join(parts, "\nUNION ALL "))
+	if err != nil {
+		return nil, fmt.Errorf("look what run %s holds: %w", runID, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var t string
+		if err := rows.Scan(&t); err != nil {
+			return nil, err
+		}
+		has[t] = true
+	}
+	return has, rows.Err()
+}

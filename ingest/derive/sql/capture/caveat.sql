@@ -1,0 +1,60 @@
+-- caveat: What a reader of a run's numbers must know: what they leave out, what they rest on, and why there are none. Data only; prof words them.
+-- grain: one thing to know
+-- key: topic, kind, capture, stage, subject, object, detail
+-- columns:
+--   topic VARCHAR: what it is about; a query names the topics that belong with its rows
+--   kind VARCHAR: what it says: kernels-without-launch, no-stage, ...
+--   capture VARCHAR: the kind of capture that must be counted for it to hold: nsys, torch or key_averages; NULL for any
+--   is_counted BOOLEAN: whether it holds unless another kind of capture is asked for
+--   stage VARCHAR: the stage that it is about; NULL for none
+--   subject VARCHAR: what it is about: a source, a GPU, ...
+--   object VARCHAR: what else it names
+--   detail VARCHAR: what else it says
+--   item_count BIGINT: how many
+--   of_count BIGINT: of how many, or against how many
+--   time_ns DOUBLE: how long
+--   of_time_ns DOUBLE: of how long, or against how long
+--   ratio DOUBLE: what part, or how many times as much
+
+WITH way AS ( -- what may be asked for, also of a run that has none of it
+    SELECT x.kind AS capture, x.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run), 'nsys') AS is_counted FROM (VALUES ('nsys'), ('torch')) x(kind)
+), counted AS (
+    SELECT t.source_id, t.kind, s.form, s.path FROM timeline t JOIN source s ON s.run_id = t.run_id AND s.source_id = t.source_id WHERE t.run_id = $run
+), worked AS (
+    SELECT DISTINCT c.kind FROM (SELECT DISTINCT k.source_id FROM kernel_duration k WHERE k.run_id = $run) k JOIN counted c ON c.source_id = k.source_id
+), repeated AS (
+    SELECT c.kind, count(DISTINCT x.pass_id) AS n FROM capture_source x JOIN counted c ON c.source_id = x.captured_source_id WHERE x.run_id = $run GROUP BY c.kind
+), profiled AS (
+    SELECT l.kind, count(*) AS n, count(s.stage) AS staged FROM ncu_launch l LEFT JOIN path_stage s ON s.run_id = l.run_id AND s.path_id = l.path_id WHERE l.run_id = $run GROUP BY l.kind
+), ranges AS (
+    SELECT c.kind, count(*) AS n, count(s.stage) AS staged
+    FROM nvtx_range r JOIN counted c ON c.source_id = r.source_id LEFT JOIN path_stage s ON s.run_id = r.run_id AND s.path_id = r.path_id
+    WHERE r.run_id = $run GROUP BY c.kind
+), lacks AS (
+    SELECT 'capture' AS topic, 'not-captured-by-prof' AS kind, EXISTS (SELECT 1 FROM capture c WHERE c.run_id = $run) AS has
+    UNION ALL SELECT 'ncu', CASE WHEN EXISTS (SELECT 1 FROM profiled) THEN 'no-profiled-kernels' ELSE 'not-profiled' END, EXISTS (SELECT 1 FROM profiled p WHERE p.kind = 'kernel')
+    UNION ALL SELECT 'region', 'no-profiled-regions', EXISTS (SELECT 1 FROM profiled p WHERE p.kind <> 'kernel')
+    UNION ALL SELECT 'memory', 'no-allocations', EXISTS (SELECT 1 FROM memory_event m WHERE m.run_id = $run)
+    UNION ALL SELECT 'stack', 'no-python-functions', EXISTS (SELECT 1 FROM python_stack s WHERE s.run_id = $run)
+)
+SELECT l.topic, l.kind, true AS is_counted FROM lacks l WHERE NOT l.has
+UNION ALL BY NAME
+SELECT 'source' AS topic, 'source-partial' AS kind, true AS is_counted, s.path AS subject, s.reason AS detail FROM source s WHERE s.run_id = $run AND s.status <> 'ok'
+UNION ALL BY NAME
+SELECT 'profiled' AS topic, 'profiled-launches' AS kind, true AS is_counted, p.kind AS object, p.n AS item_count FROM profiled p
+UNION ALL BY NAME
+SELECT 'timeline' AS topic, CASE WHEN w.capture IN (SELECT c.kind FROM counted c) THEN 'no-kernels' ELSE 'no-timeline' END AS kind, w.capture, w.is_counted
+FROM way w WHERE w.capture NOT IN (SELECT k.kind FROM worked k) AND EXISTS (SELECT 1 FROM profiled)
+UNION ALL BY NAME
+SELECT 'timelines' AS topic, 'two-timelines' AS kind, w.capture, w.is_counted, w.capture AS object
+FROM way w WHERE EXISTS (SELECT 1 FROM counted c WHERE c.kind = 'nsys') AND EXISTS (SELECT 1 FROM counted c WHERE c.form = 'torch-trace')
+UNION ALL BY NAME
+SELECT 'timelines' AS topic, 'several-repeats' AS kind, w.capture, w.is_counted, r.n AS item_count FROM way w JOIN repeated r ON r.kind = w.capture WHERE r.n > 1
+UNION ALL BY NAME
+SELECT 'step' AS topic, 'steps-by-recurrence' AS kind, w.capture, w.is_counted, c.path AS subject
+FROM way w JOIN counted c ON c.kind = w.capture WHERE c.source_id NOT IN (SELECT x.source_id FROM step x WHERE x.run_id = $run AND x.basis = 'range')
+UNION ALL BY NAME
+SELECT 'skew' AS topic, 'no-matched-collective' AS kind, w.capture, w.is_counted FROM way w WHERE w.capture NOT IN (SELECT c.kind FROM counted c JOIN rank_wait r ON r.run_id = $run AND r.source_id = c.source_id AND r.rank_count > 1 AND r.start_ns IS NOT NULL)
+UNION ALL BY NAME
+SELECT 'stage' AS topic, 'no-stage' AS kind, w.capture, w.is_counted, coalesce(r.n, 0) AS item_count
+FROM way w LEFT JOIN ranges r ON r.kind = w.capture WHERE coalesce(r.staged, 0) = 0 AND NOT EXISTS (SELECT 1 FROM profiled p WHERE p.staged > 0)

@@ -1,0 +1,44 @@
+-- work_sum: The device work of each pass of a stage, and of each source outside all of them, added up by what it is. Which pass work is of: pass_context.
+-- grain: one kernel name with its grid and block, operation of copies, or all graph replays traced as a whole, of one pass on one GPU
+-- key: source_id, range_id, device_id, kind, kernel_name_id, operation, grid_x, grid_y, grid_z, block_x, block_y, block_z
+-- needs: kernel|memop|graph_launch
+-- columns:
+--   source_id INTEGER: the source
+--   is_counted BOOLEAN: whether its source is of the counted kind
+--   range_id BIGINT: the pass; 0 outside every pass of a stage
+--   repeat_id BIGINT: as in stage_pass
+--   device_id INTEGER: GPU
+--   kind VARCHAR: kernel, copy (memop) or graph (a replay traced as a whole)
+--   kernel_name_id BIGINT: name of a kernel; NULL for copies and graphs
+--   operation VARCHAR: of a copy or fill; NULL for kernels and graphs
+--   grid_x INTEGER: blocks in x; NULL for copies and graphs, and when the capture does not say
+--   grid_y INTEGER: blocks in y
+--   grid_z INTEGER: blocks in z
+--   block_x INTEGER: threads of a block in x
+--   block_y INTEGER: threads of a block in y
+--   block_z INTEGER: threads of a block in z
+--   launch_count BIGINT: executions
+--   sum_ns BIGINT: sum of their durations
+--   min_ns BIGINT: the shortest
+--   max_ns BIGINT: the longest
+--   deviation_ns2 DOUBLE: sum of the squares of the differences between durations and their mean, from exact sums
+
+WITH t AS (
+    SELECT t.source_id, t.is_counted, coalesce(r.repeat_id, 1) AS repeat_id FROM timeline t LEFT JOIN _source_repeat r ON r.source_id = t.source_id WHERE t.run_id = $run
+), work AS (
+    SELECT k.source_id, k.range_context_id, k.device_id, 'kernel' AS kind, k.kernel_name_id, NULL::VARCHAR AS operation, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.duration_ns
+    FROM kernel k WHERE k.run_id = $run
+    UNION ALL
+    SELECT m.source_id, m.range_context_id, m.device_id, 'copy', NULL, m.operation, NULL, NULL, NULL, NULL, NULL, NULL, m.duration_ns
+    FROM memop m WHERE m.run_id = $run
+    UNION ALL
+    SELECT g.source_id, g.range_context_id, g.device_id, 'graph', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, g.duration_ns
+    FROM graph_launch g WHERE g.run_id = $run AND g.mode = 'graph'
+)
+SELECT w.source_id, t.is_counted, coalesce(c.range_id, 0) AS range_id, t.repeat_id, w.device_id, w.kind, w.kernel_name_id, w.operation, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z,
+    count(*) AS launch_count, sum(w.duration_ns)::BIGINT AS sum_ns, min(w.duration_ns) AS min_ns, max(w.duration_ns) AS max_ns,
+    (count(*) * sum(w.duration_ns::HUGEINT * w.duration_ns) - sum(w.duration_ns)::HUGEINT * sum(w.duration_ns))::DOUBLE / count(*) AS deviation_ns2
+FROM work w
+JOIN t ON t.source_id = w.source_id
+LEFT JOIN pass_context c ON c.run_id = $run AND c.range_context_id = w.range_context_id
+GROUP BY w.source_id, t.is_counted, coalesce(c.range_id, 0), t.repeat_id, w.device_id, w.kind, w.kernel_name_id, w.operation, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z

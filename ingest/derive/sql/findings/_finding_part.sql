@@ -1,0 +1,35 @@
+-- _finding_part: The parts of time that findings are shares of: of each measured pass on each GPU, and of timelines without such passes of all device work of a source.
+-- grain: one pass on one GPU, or one source on one GPU
+-- key: source_id, range_id, device_id
+-- needs: device_time
+-- columns:
+--   kind VARCHAR: kind of the timeline
+--   is_counted BOOLEAN: as in timeline
+--   stage VARCHAR: the stage; NULL: all device work
+--   source_id INTEGER: the source
+--   range_id BIGINT: the pass; NULL likewise
+--   device_id INTEGER: GPU
+--   start_ns BIGINT: start of its first device work
+--   end_ns BIGINT: end of its last
+--   kernel_ns BIGINT: as in device_time, like all below
+--   graph_ns BIGINT: graph replays
+--   copy_ns BIGINT: copies and fills
+--   other_ns BIGINT: work of others
+--   launch_ns BIGINT: idle in launches
+--   late_ns BIGINT: idle on the way to one
+--   wait_ns BIGINT: idle while the host waits
+--   call_ns BIGINT: idle in other calls
+--   host_ns BIGINT: idle outside CUDA
+--   profiler_ns BIGINT: idle while the profiler works
+--   queued_ns BIGINT: idle though launched
+--   unknown_ns BIGINT: idle before an unknown launch
+--   gap_count BIGINT: idle gaps
+--   collective_count BIGINT: collectives
+--   collective_ns BIGINT: the part of kernel_ns in which one ran
+--   exposed_ns BIGINT: the part of that in which no other kernel ran
+
+SELECT t.kind, t.is_counted, CASE WHEN t.is_staged THEN d.stage END AS stage, d.source_id, d.range_id, d.device_id, d.start_ns, d.start_ns + d.span_ns AS end_ns,
+    d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns AS kernel_ns, d.graph_ns, d.copy_ns, d.other_ns, d.launch_ns, d.late_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.gap_count,
+    d.collective_count, d.collective_overlapped_ns + d.collective_exposed_ns AS collective_ns, d.collective_exposed_ns AS exposed_ns
+FROM device_part d JOIN _finding_timeline t ON t.source_id = d.source_id
+WHERE d.run_id = $run AND CASE WHEN t.is_staged THEN d.range_id IS NOT NULL AND NOT d.is_warmup ELSE d.range_id IS NULL END

@@ -1,0 +1,34 @@
+-- _finding_work: Kernels of the passes that findings are about, added up by name and shape.
+-- grain: one stage, GPU, kernel name, grid, block, registers, shared memory, and whether graphs launched it, of one kind of timeline
+-- key: kind, stage, device_id, kernel_name_id, grid, block, register_count, shared_bytes, is_graph
+-- needs: device_time kernel
+-- columns:
+--   kind VARCHAR: nsys or torch
+--   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
+--   device_id INTEGER: GPU
+--   kernel_name_id BIGINT: name
+--   role VARCHAR: what it is for, by kernel_rule
+--   grid VARCHAR: blocks, x * y * z; NULL when the capture does not say
+--   block VARCHAR: threads of a block, x * y * z; NULL likewise
+--   block_count BIGINT: blocks
+--   thread_count BIGINT: threads of a block
+--   register_count INTEGER: registers of a thread
+--   shared_bytes BIGINT: shared memory of a block
+--   is_graph BOOLEAN: whether CUDA graphs launched it
+--   launch_count BIGINT: executions
+--   sum_ns BIGINT: sum of their times
+--   own_ns DOUBLE: sum_ns, or less where kernels ran side by side: what they took of the time in which kernels ran
+
+WITH g AS (
+    SELECT t.kind, p.stage, k.device_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.register_count, k.static_shared_bytes + k.dynamic_shared_bytes AS shared_bytes,
+        k.graph_node_id IS NOT NULL AS is_graph, count(*) AS launch_count, sum(k.duration_ns)::BIGINT AS sum_ns
+    FROM kernel k JOIN _finding_timeline t ON t.source_id = k.source_id LEFT JOIN _finding_place p ON p.range_context_id = k.range_context_id
+    WHERE k.run_id = $run AND (p.stage IS NOT NULL OR NOT t.is_staged)
+    GROUP BY ALL
+)
+SELECT g.kind, g.stage, g.device_id, g.kernel_name_id, c.role, g.grid_x || ' x ' || g.grid_y || ' x ' || g.grid_z AS grid, g.block_x || ' x ' || g.block_y || ' x ' || g.block_z AS block,
+    g.grid_x::BIGINT * g.grid_y * g.grid_z AS block_count, g.block_x::BIGINT * g.block_y * g.block_z AS thread_count, g.register_count, g.shared_bytes, g.is_graph, g.launch_count, g.sum_ns,
+    g.sum_ns * least(coalesce(s.kernel_ns / nullif(sum(g.sum_ns) OVER (PARTITION BY g.kind, g.stage, g.device_id), 0), 1), 1) AS own_ns
+FROM g
+LEFT JOIN finding_span s ON s.run_id = $run AND s.kind = g.kind AND s.stage IS NOT DISTINCT FROM g.stage AND s.device_id = g.device_id
+LEFT JOIN kernel_class c ON c.run_id = $run AND c.kernel_name_id = g.kernel_name_id

@@ -1,0 +1,38 @@
+-- finding_call: CUDA calls made in the passes that findings are about, by processes that have work of the stage on the GPU, by function and what they do.
+-- grain: one stage, GPU, function and kind of call, of one kind of timeline
+-- key: kind, stage, device_id, api, call_kind
+-- needs: device_time api_call
+-- columns:
+--   kind VARCHAR: nsys or torch
+--   is_counted BOOLEAN: as in timeline
+--   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
+--   device_id INTEGER: GPU; the calls of a process with work on several count for each of them
+--   api VARCHAR: function
+--   call_kind VARCHAR: launch, load (a launch of 100 us and longer, which loads the kernel's code first), copy, wait, query (asks whether something is done: no idle time is told by it) or other, as idle time is told by it at ingest
+--   call_count BIGINT: calls
+--   sum_ns BIGINT: time in them, on all threads
+
+WITH worker AS (
+    SELECT DISTINCT p.kind, p.stage, n.source_id, n.pid, d.device_id
+    FROM _finding_pass p JOIN nvtx_range n ON n.run_id = $run AND n.range_id = p.range_id JOIN range_device d ON d.run_id = n.run_id AND d.range_id = n.range_id
+    UNION
+    SELECT t.kind, NULL, t.source_id, x.pid, x.device_id
+    FROM _finding_timeline t JOIN (
+        SELECT k.source_id, k.pid, k.device_id FROM kernel k WHERE k.run_id = $run
+        UNION SELECT m.source_id, m.pid, m.device_id FROM memop m WHERE m.run_id = $run
+        UNION SELECT g.source_id, g.pid, g.device_id FROM graph_launch g WHERE g.run_id = $run
+    ) x ON x.source_id = t.source_id
+    WHERE NOT t.is_staged
+), c AS (
+    SELECT t.is_counted, p.stage, c.source_id, c.pid, c.api_name_id, c.duration_ns >= 100000 AS is_long, count(*) AS call_count, sum(c.duration_ns)::BIGINT AS sum_ns
+    FROM api_call c JOIN _finding_timeline t ON t.source_id = c.source_id LEFT JOIN _finding_place p ON p.range_context_id = c.range_context_id
+    WHERE c.run_id = $run AND (p.stage IS NOT NULL OR NOT t.is_staged)
+    GROUP BY t.is_counted, p.stage, c.source_id, c.pid, c.api_name_id, is_long
+)
+SELECT w.kind, c.is_counted, c.stage, w.device_id, n.name AS api,
+    CASE WHEN contains(n.name, 'GraphLaunch') THEN 'launch' WHEN contains(n.name, 'Graph') THEN 'other' WHEN contains(n.name, 'EventQuery') OR contains(n.name, 'StreamQuery') THEN 'query'
+        WHEN contains(n.name, 'Synchronize') THEN 'wait' WHEN contains(n.name, 'Memcpy') THEN 'copy'
+        WHEN contains(n.name, 'Launch') OR contains(n.name, 'Memset') THEN CASE WHEN c.is_long THEN 'load' ELSE 'launch' END ELSE 'other' END AS call_kind,
+    sum(c.call_count)::BIGINT AS call_count, sum(c.sum_ns)::BIGINT AS sum_ns
+FROM c JOIN worker w ON w.stage IS NOT DISTINCT FROM c.stage AND w.source_id = c.source_id AND w.pid = c.pid JOIN api_name n ON n.run_id = $run AND n.api_name_id = c.api_name_id
+GROUP BY w.kind, c.is_counted, c.stage, w.device_id, n.name, call_kind

@@ -1,0 +1,40 @@
+-- device_part: The time of each GPU in each pass of a stage and in the whole of each source, in parts that add up to it, with kernels' time by what they do.
+-- grain: one pass on one GPU that it has work on, and one source on one GPU
+-- key: range_id, source_id, device_id
+-- needs: device_time
+-- columns:
+--   stage VARCHAR: the stage; (run) for the whole of the source
+--   pass_id BIGINT: 1, 2, ... within the stage, source and process; NULL for (run)
+--   range_id BIGINT: the range of the pass; NULL for (run)
+--   source_id INTEGER: the source
+--   pid INTEGER: process of the pass; NULL for (run)
+--   is_warmup BOOLEAN: whether the pass is warm-up
+--   device_id INTEGER: GPU
+--   start_ns BIGINT: start of its first device work, from the start of the source
+--   span_ns BIGINT: first start to last end of its device work: the sum of the parts
+--   collective_count BIGINT: collectives of its own
+--   compute_ns BIGINT: kernels of its own ran, and no collective of its own
+--   collective_overlapped_ns BIGINT: a collective of its own ran, and another kernel of its own too
+--   collective_exposed_ns BIGINT: a collective of its own ran, and no other kernel of its own
+--   graph_ns BIGINT: as in device_time, as are all below
+--   copy_ns BIGINT: copies and fills
+--   other_ns BIGINT: only work of others ran
+--   launch_ns BIGINT: idle, inside a launch of less than 100 us, or of a graph
+--   late_ns BIGINT: idle, on the way to the next launch
+--   wait_ns BIGINT: idle, synchronising
+--   call_ns BIGINT: idle, inside another CUDA call, or a longer launch
+--   host_ns BIGINT: idle, outside CUDA
+--   profiler_ns BIGINT: idle, the profiler at work on that thread, where a capture says on which
+--   queued_ns BIGINT: idle although launched
+--   unknown_ns BIGINT: idle, launch not captured
+--   gap_count BIGINT: idle gaps
+
+SELECT CASE WHEN d.range_id IS NULL THEN '(run)' ELSE p.stage END AS stage, p.pass_id, d.range_id, d.source_id, p.pid, coalesce(p.is_warmup, false) AS is_warmup,
+    d.device_id, d.start_ns, d.end_ns - d.start_ns AS span_ns, coalesce(c.collective_count, 0) AS collective_count,
+    d.kernel_ns - coalesce(c.collective_ns, 0) AS compute_ns, coalesce(c.overlapped_ns, 0) AS collective_overlapped_ns, coalesce(c.exposed_ns, 0) AS collective_exposed_ns,
+    d.graph_ns, d.copy_ns, d.other_ns, d.launch_ns, d.late_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.gap_count
+FROM device_time d
+JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
+LEFT JOIN stage_pass p ON p.run_id = d.run_id AND p.range_id = d.range_id
+LEFT JOIN _collective_time c ON c.source_id = d.source_id AND c.device_id = d.device_id AND c.range_id = coalesce(d.range_id, 0)
+WHERE d.run_id = $run AND (d.range_id IS NULL OR p.range_id IS NOT NULL)

@@ -1,0 +1,80 @@
+-- pass_cost: What each model of a run computes in each measured pass and what it must read, by the tokens of the pass: in parts of which conventions choose, to be added up.
+-- grain: one row of pass_time on all GPUs whose tokens are known, and model
+-- key: stage, range_id, model_id
+-- needs: nvtx_range model_layer
+-- columns:
+--   stage VARCHAR: as in pass_time
+--   range_id BIGINT: as in pass_time
+--   model_id BIGINT: the model
+--   is_least BOOLEAN: whether contexts are not known, and attention is counted for the least that it can be
+--   base_flop BIGINT: operations that every convention counts: projections, experts, the head for decoded tokens, the images of a prefill; NULL when not known, as every part
+--   last_head_flop BIGINT: of the head, for the last position of each prompt
+--   all_head_flop BIGINT: of the head, for all positions
+--   full_flop BIGINT: attention of prompts, all queries with all keys
+--   causal_flop BIGINT: attention of prompts, what a token may see
+--   expanded_flop BIGINT: attention of decode, keys and values of latents made anew from the whole context at each step
+--   absorbed_flop BIGINT: attention of decode, queries multiplied with the latents themselves
+--   plain_count DOUBLE: parameters in the model's precision that must be read, each once a forward pass: of experts as many as tokens that choose evenly touch, of embeddings a row a token; NULL for images
+--   packed_count DOUBLE: those in a precision of their own, likewise
+--   packed_bytes DOUBLE: their bytes
+--   cached_count DOUBLE: numbers of the keys and values (or latents) of the context that must be read, once a forward pass
+
+-- An annotated step without the lengths of its contexts: prompts of equal length with nothing cached have the fewest pairs of a sum of
+-- tokens (Cauchy and Schwarz), and a generated token sees at least itself. Windows need each length, which no annotation gives.
+WITH p AS (
+    SELECT p.stage, p.range_id, p.basis, p.prompt_count AS n, p.prompt_length_count AS len, p.prompt_token_count AS t, p.prompt_pair_count AS pairs, p.prompt_square_count AS squares,
+        coalesce(p.prompt_key_count, p.prompt_token_count) AS prompt_keys, p.decode_count AS g, p.step_count AS steps, p.decode_token_count AS d, p.before_count AS before, p.decode_context_count AS contexts,
+        CASE WHEN p.basis = 'annotation' THEN coalesce(p.decode_key_count, p.decode_token_count) ELSE p.decode_key_count END AS keys, p.image_count, p.crop_count,
+        coalesce(p.basis = 'annotation' AND (p.prompt_token_count > 0 AND p.prompt_pair_count IS NULL OR p.decode_token_count > 0 AND (p.decode_key_count IS NULL OR p.decode_context_count IS NULL)), false) AS is_least,
+        CASE WHEN p.prompt_token_count = 0 OR p.basis = 'workload' THEN 0 ELSE p.prompt_key_count - p.prompt_token_count END AS cached,
+        CASE WHEN p.prompt_token_count > 0 THEN 1 ELSE p.step_count END AS forwards, p.prompt_token_count + CASE WHEN p.prompt_token_count > 0 THEN p.decode_token_count ELSE p.decode_count END AS tokens
+    FROM stage_pass p
+    WHERE p.run_id = $run AND NOT p.is_warmup AND p.basis IS NOT NULL
+), apart AS ( -- vision work whose ranges do not lie in a prefill is not in its time either
+    SELECT EXISTS (SELECT 1 FROM path_stage s WHERE s.run_id = $run AND s.note IN ('vision', 'sam', 'clip', 'siglip', 'vit', 'projector') AND s.note_path_id = s.path_id AND s.stage IS DISTINCT FROM 'prefill') AS is_apart
+), seen AS ( -- keys that the queries of a pass meet, by window: sizes of layers differ, their windows hardly
+    SELECT p.range_id, w.model_id, w.window_size,
+        CASE WHEN p.t = 0 THEN 0 WHEN p.len IS NOT NULL THEN p.n * _prefill_pairs(p.len, w.window_size, 'full') WHEN w.window_size IS NULL THEN coalesce(p.pairs::HUGEINT, p.t::HUGEINT * p.t // p.n) END AS full_pairs,
+        CASE WHEN p.t = 0 THEN 0 WHEN p.len IS NOT NULL THEN p.n * _prefill_pairs(p.len, w.window_size, 'causal') WHEN w.window_size IS NOT NULL THEN NULL
+            WHEN p.pairs IS NULL THEN (p.t::HUGEINT * p.t // p.n + p.t) // 2 ELSE p.pairs::HUGEINT - (p.squares - p.t) // 2 END AS causal_pairs,
+        CASE WHEN p.d = 0 THEN 0 WHEN w.window_size IS NULL THEN p.keys ELSE p.g * _context_sum(p.before + 1, p.before + p.steps, w.window_size) END AS decode_pairs,
+        CASE WHEN p.cached = 0 OR w.window_size IS NULL THEN p.cached END + CASE WHEN p.d = 0 THEN 0 WHEN w.window_size IS NULL THEN p.contexts ELSE p.g * _context_sum(p.before + 1, p.before + p.steps, w.window_size) END AS cached_tokens
+    FROM p CROSS JOIN (SELECT DISTINCT l.model_id, l.window_size FROM layer_cost l WHERE l.run_id = $run) w
+), x AS (
+    SELECT p.range_id, c.model_id, c.part = 'decoder' AS is_decoder, c.part <> 'decoder' AND c.operator IS NOT NULL AS is_vision, c.weight_bits,
+        coalesce(c.token_flop, 0)::HUGEINT * (p.t + p.d) + coalesce(c.logit_flop, 0)::HUGEINT * p.d + coalesce(c.latent_flop, 0)::HUGEINT * p.prompt_keys AS base_flop,
+        coalesce(c.logit_flop, 0)::HUGEINT * p.n AS last_flop, coalesce(c.logit_flop, 0)::HUGEINT * p.t AS all_flop,
+        CASE WHEN c.pair_flop IS NULL OR c.part <> 'decoder' THEN 0 ELSE c.pair_flop * s.full_pairs END AS full_flop, CASE WHEN c.pair_flop IS NULL OR c.part <> 'decoder' THEN 0 ELSE c.pair_flop * s.causal_pairs END AS causal_flop,
+        CASE WHEN c.part <> 'decoder' THEN 0 WHEN c.pair_flop IS NOT NULL THEN c.pair_flop * s.decode_pairs::HUGEINT WHEN c.latent_flop IS NULL OR p.d = 0 THEN 0 ELSE c.latent_flop::HUGEINT * CASE WHEN p.basis = 'annotation' THEN coalesce(p.contexts, p.d) ELSE p.contexts END END AS expanded_flop,
+        CASE WHEN c.part <> 'decoder' THEN 0 WHEN c.pair_flop IS NOT NULL THEN c.absorbed_pair_flop * s.decode_pairs::HUGEINT ELSE coalesce(c.latent_flop, 0)::HUGEINT * p.d END AS absorbed_flop,
+        CASE WHEN c.picture_flop IS NOT NULL THEN CASE WHEN p.n = 0 OR p.image_count = 0 THEN 0 ELSE p.n::HUGEINT * p.image_count * c.picture_flop * CASE WHEN c.view = 'crop' THEN p.crop_count ELSE 1 END END END AS vision_flop,
+        CASE WHEN c.part <> 'decoder' THEN CASE WHEN p.n = 0 OR p.image_count = 0 OR a.is_apart THEN 0 WHEN p.image_count > 0 THEN c.parameter_count END
+            WHEN c.kind = 'attention' THEN 0 WHEN c.kind = 'embedding' THEN p.forwards * p.tokens * c.copy_parameter_count
+            ELSE p.forwards * c.copy_parameter_count * _distinct_copies(c.copy_count, c.active_count, p.tokens) END AS weight_count,
+        CASE WHEN c.kind <> 'attention' OR c.part <> 'decoder' THEN 0 ELSE c.cached_count::HUGEINT * s.cached_tokens END AS cached_count
+    FROM p CROSS JOIN apart a CROSS JOIN layer_cost c JOIN seen s ON s.range_id = p.range_id AND s.model_id = c.model_id AND s.window_size IS NOT DISTINCT FROM c.window_size
+    WHERE c.run_id = $run
+), y AS (
+    SELECT x.range_id, x.model_id, count(*) FILTER (x.is_vision) AS vision, CASE WHEN count(x.vision_flop) FILTER (x.is_vision) = vision AND NOT any_value(a.is_apart) THEN sum(x.vision_flop) END AS image_flop,
+        CASE WHEN count(x.base_flop) = count(*) THEN sum(x.base_flop) FILTER (x.is_decoder) END + CASE WHEN vision = 0 OR any_value(a.is_apart) THEN 0 ELSE image_flop END AS base_flop,
+        sum(x.last_flop) FILTER (x.is_decoder) AS last_flop, sum(x.all_flop) FILTER (x.is_decoder) AS all_flop,
+        CASE WHEN count(x.full_flop) = count(*) THEN sum(x.full_flop) END AS full_flop, CASE WHEN count(x.causal_flop) = count(*) THEN sum(x.causal_flop) END AS causal_flop,
+        CASE WHEN count(x.expanded_flop) = count(*) THEN sum(x.expanded_flop) END AS expanded_flop, CASE WHEN count(x.absorbed_flop) = count(*) THEN sum(x.absorbed_flop) END AS absorbed_flop,
+        CASE WHEN count(x.weight_count) = count(*) THEN coalesce(list_sum(list(x.weight_count ORDER BY x.weight_count) FILTER (x.weight_bits IS NULL)), 0) END AS plain_count,
+        coalesce(list_sum(list(x.weight_count ORDER BY x.weight_count) FILTER (x.weight_bits IS NOT NULL)), 0) AS packed_count,
+        coalesce(list_sum(list(x.weight_count * x.weight_bits / 8 ORDER BY x.weight_count * x.weight_bits / 8) FILTER (x.weight_bits IS NOT NULL)), 0) AS packed_bytes,
+        CASE WHEN count(x.cached_count) = count(*) THEN sum(x.cached_count) END AS cached_count
+    FROM x CROSS JOIN apart a GROUP BY x.range_id, x.model_id
+)
+SELECT u.stage, u.range_id, u.model_id, u.is_least, try_cast(u.base_flop AS BIGINT) AS base_flop, try_cast(u.last_flop AS BIGINT) AS last_head_flop, try_cast(u.all_flop AS BIGINT) AS all_head_flop, try_cast(u.full_flop AS BIGINT) AS full_flop, try_cast(u.causal_flop AS BIGINT) AS causal_flop,
+    try_cast(u.expanded_flop AS BIGINT) AS expanded_flop, try_cast(u.absorbed_flop AS BIGINT) AS absorbed_flop, u.plain_count, u.packed_count, u.packed_bytes, u.cached_count
+FROM (
+    SELECT p.stage, y.range_id, y.model_id, p.is_least, y.base_flop, y.last_flop, y.all_flop, y.full_flop, y.causal_flop, y.expanded_flop, y.absorbed_flop, y.plain_count, y.packed_count, y.packed_bytes, y.cached_count FROM y JOIN p ON p.range_id = y.range_id
+    UNION ALL
+    SELECT 'vision', y.range_id, y.model_id, false, y.image_flop, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL FROM y JOIN p ON p.range_id = y.range_id WHERE p.stage = 'prefill' AND y.vision > 0
+    UNION ALL
+    SELECT t.stage, t.range_id, p.model_id, a.is_least OR b.is_least, p.base_flop + d.base_flop, p.last_flop + d.last_flop, p.all_flop + d.all_flop, p.full_flop + d.full_flop, p.causal_flop + d.causal_flop, p.expanded_flop + d.expanded_flop, p.absorbed_flop + d.absorbed_flop,
+        p.plain_count + d.plain_count, p.packed_count + d.packed_count, p.packed_bytes + d.packed_bytes, p.cached_count + d.cached_count
+    FROM pass_time t JOIN y p ON p.range_id = t.range_id JOIN y d ON d.range_id = t.decode_range_id AND d.model_id = p.model_id JOIN p a ON a.range_id = t.range_id JOIN p b ON b.range_id = t.decode_range_id
+    WHERE t.run_id = $run AND t.device_id IS NULL
+) u

@@ -1,0 +1,38 @@
+-- ncu_finding: What Nsight Compute's own rules found about kernels, over their launches.
+-- grain: one finding about one kernel, grid and block, or about one range or graph
+-- key: kernel, grid, block, rule, finding, nth, scope, severity
+-- needs: ncu_rule
+-- columns:
+--   kernel VARCHAR: name as ncu spells it; of a range or graph, its kind and NVTX range
+--   grid VARCHAR: blocks, x * y * z; NULL unless a kernel
+--   block VARCHAR: threads of a block, x * y * z; NULL unless a kernel
+--   rule VARCHAR: identifier of the rule
+--   finding VARCHAR: the rule's title, or the finding's own
+--   nth BIGINT: place among findings of the same rule, title and severity about one launch
+--   scope VARCHAR: global (of the kernel's time) or local (of the efficiency of the unit it is about)
+--   severity VARCHAR: optimization, warning, error, ok or none
+--   speedup_ratio DOUBLE: estimated share that could be saved, mean over the launches; NULL when ncu gives none
+--   launch_count BIGINT: profiled launches it was found in
+--   advice VARCHAR: what ncu proposes for the metrics it rests on
+--   message VARCHAR: the finding, of the launch with the highest estimate
+
+WITH evidence AS (
+    SELECT e.launch_id, e.finding_id, string_agg(e.advice, '; ' ORDER BY e.advice) AS advice
+    FROM ncu_rule_metric e WHERE e.run_id = $run AND e.advice IS NOT NULL GROUP BY e.launch_id, e.finding_id
+), f AS (
+    SELECT coalesce(n.name, concat_ws(' ', l.kind, p.path)) AS kernel, CASE WHEN l.kind = 'kernel' THEN _dims(l.grid_x, l.grid_y, l.grid_z) END AS grid,
+        CASE WHEN l.kind = 'kernel' THEN _dims(l.block_x, l.block_y, l.block_z) END AS block,
+        r.rule, r.title AS finding, r.speedup_scope AS scope, r.severity, r.speedup_ratio, r.launch_id, r.message, evidence.advice,
+        row_number() OVER (PARTITION BY r.launch_id, r.rule, r.title, r.severity ORDER BY r.finding_id) AS nth
+    FROM ncu_rule r
+    JOIN ncu_launch l ON l.run_id = r.run_id AND l.launch_id = r.launch_id
+    LEFT JOIN kernel_name n ON n.run_id = l.run_id AND n.kernel_name_id = l.kernel_name_id
+    LEFT JOIN range_path p ON p.run_id = l.run_id AND p.path_id = l.path_id
+    LEFT JOIN evidence ON evidence.launch_id = r.launch_id AND evidence.finding_id = r.finding_id
+    WHERE r.run_id = $run
+), q AS (
+    SELECT f.kernel, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity, _mean(f.speedup_ratio) AS speedup_ratio, count(DISTINCT f.launch_id) AS launch_count,
+        arg_max(struct_pack(message := f.message, advice := f.advice), (coalesce(f.speedup_ratio, 0), -f.launch_id)) AS said
+    FROM f GROUP BY f.kernel, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity
+)
+SELECT q.kernel, q.grid, q.block, q.rule, q.finding, q.nth, q.scope, q.severity, q.speedup_ratio, q.launch_count, q.said.advice, q.said.message FROM q

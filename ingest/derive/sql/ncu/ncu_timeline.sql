@@ -1,0 +1,31 @@
+-- ncu_timeline: Kernels of the timelines of a run with profiled kernels, added up: those of a profiled name by grid and block, all others together.
+-- grain: one kind of timeline, GPU, stage, name of a profiled kernel, grid and block
+-- key: kind, device_id, stage, kernel_name_id, grid, block
+-- needs: ncu_launch kernel
+-- columns:
+--   kind VARCHAR: kind of timeline: nsys or torch
+--   is_counted BOOLEAN: whether it is the kind that is counted
+--   device_id INTEGER: GPU
+--   stage VARCHAR: the stage of its launch; (none) outside every stage
+--   kernel_name_id BIGINT: name as the timeline spells it; NULL for all kernels of which Nsight Compute profiled none of the name
+--   grid VARCHAR: blocks, x * y * z; NULL for these, and when the capture does not say
+--   block VARCHAR: threads of a block, x * y * z; NULL likewise
+--   calls BIGINT: executions
+--   total_ns BIGINT: sum of their times
+
+-- Shapes before stages and texts: there are few.
+WITH shape AS (
+    SELECT k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, sum(k.launch_count)::BIGINT AS calls, sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
+    FROM kernel_duration k WHERE k.run_id = $run
+    GROUP BY k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z
+), named AS (
+    SELECT DISTINCT n.kind, n.timeline_name_id FROM _ncu_named n WHERE n.timeline_name_id IS NOT NULL
+)
+SELECT t.kind, t.is_counted, s.device_id, coalesce(p.stage, '(none)') AS stage, n.timeline_name_id AS kernel_name_id,
+    CASE WHEN n.timeline_name_id IS NOT NULL THEN _dims(s.grid_x, s.grid_y, s.grid_z) END AS grid, CASE WHEN n.timeline_name_id IS NOT NULL THEN _dims(s.block_x, s.block_y, s.block_z) END AS block,
+    sum(s.calls)::BIGINT AS calls, sum(s.total_ns)::BIGINT AS total_ns
+FROM shape s
+JOIN timeline t ON t.run_id = $run AND t.source_id = s.source_id
+LEFT JOIN path_stage p ON p.run_id = $run AND p.path_id = s.path_id
+LEFT JOIN named n ON n.kind = t.kind AND n.timeline_name_id = s.kernel_name_id
+GROUP BY ALL

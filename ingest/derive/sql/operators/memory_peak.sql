@@ -1,0 +1,52 @@
+-- memory_peak: Who holds the memory at its peak: what was allocated and not yet freed at the first moment of the most allocated bytes, by the operator that allocated it.
+-- grain: one operator, outermost operator, stage and range, of one memory of one process
+-- key: memory_id, operator, outermost_operator, stage, range
+-- needs: memory_event
+-- columns:
+--   memory_id BIGINT: as in memory_point
+--   source_id INTEGER: the source
+--   pid INTEGER: process
+--   device_type VARCHAR: whose memory: cpu, cuda, ...
+--   device_id INTEGER: GPU; NULL for the CPU's memory
+--   peak_bytes BIGINT: most bytes the allocator had given out; of CPU memory without those from before the profiler ran
+--   reserved_bytes BIGINT: bytes the allocator held then, those given out included; NULL when not recorded
+--   peak_time_ns BIGINT: when, from the capture's start
+--   operator VARCHAR: innermost operator that allocated it; (none) outside every operator, (before the capture) for the rest of peak_bytes: what was allocated before the
+--     capture began, or where its release cannot be told; so the rows of a memory add up to peak_bytes
+--   outermost_operator VARCHAR: the outermost operator around it; NULL outside every operator
+--   stage VARCHAR: stage it was allocated in; (none) outside every stage, NULL before the capture
+--   range VARCHAR: innermost range it was allocated in; (none) outside every range, NULL before the capture
+--   live_bytes BIGINT: bytes of these allocations that are live at the peak
+--   allocation_count BIGINT: these allocations; NULL before the capture
+
+WITH peak AS (
+    SELECT e.memory_id, e.source_id, e.pid, e.device_type, e.device_id, e.nth, e.time_ns, e.allocated_bytes AS peak_bytes, e.reserved_bytes
+    FROM _memory_event e
+    QUALIFY row_number() OVER (PARTITION BY e.memory_id ORDER BY e.allocated_bytes DESC, e.nth) = 1
+), live AS (
+    SELECT e.memory_id, e.source_id, e.pid, e.tid, e.time_ns, e.alloc_bytes, e.op_id, e.path_id
+    FROM _memory_event e JOIN peak p ON p.memory_id = e.memory_id AND e.nth <= p.nth
+    WHERE e.alloc_bytes > 0 AND e.is_known AND (e.end_ns IS NULL OR e.end_ns > p.time_ns)
+), outer_op AS ( -- outermost operators of a thread do not overlap
+    SELECT o.source_id, o.pid, o.tid, o.start_ns, arg_max(o.op_name_id, (o.duration_ns, o.op_id)) AS op_name_id
+    FROM op o WHERE o.run_id = $run AND o.depth = 1
+    GROUP BY o.source_id, o.pid, o.tid, o.start_ns
+), held AS (
+    SELECT l.memory_id, l.op_id, l.path_id, CASE WHEN l.op_id > 0 THEN u.op_name_id END AS outer_name_id, l.alloc_bytes
+    FROM live l ASOF LEFT JOIN outer_op u ON u.source_id = l.source_id AND u.pid = l.pid AND u.tid = l.tid AND l.time_ns >= u.start_ns
+), row AS (
+    SELECT h.memory_id, coalesce(n.name, '(none)') AS operator, w.name AS outermost_operator, coalesce(s.stage, '(none)') AS stage, coalesce(r.name, '(none)') AS "range",
+        sum(h.alloc_bytes)::BIGINT AS live_bytes, count(*) AS allocation_count
+    FROM held h LEFT JOIN op o ON o.run_id = $run AND o.op_id = h.op_id
+    LEFT JOIN op_name n ON n.run_id = $run AND n.op_name_id = o.op_name_id
+    LEFT JOIN op_name w ON w.run_id = $run AND w.op_name_id = h.outer_name_id
+    LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = h.path_id
+    LEFT JOIN range_path r ON r.run_id = $run AND r.path_id = h.path_id
+    GROUP BY ALL
+    UNION ALL
+    SELECT p.memory_id, '(before the capture)', NULL, NULL, NULL, p.peak_bytes - coalesce((SELECT sum(h.alloc_bytes) FROM held h WHERE h.memory_id = p.memory_id), 0)::BIGINT AS rest, NULL
+    FROM peak p
+    WHERE rest <> 0
+)
+SELECT p.memory_id, p.source_id, p.pid, p.device_type, p.device_id, p.peak_bytes, p.reserved_bytes, p.time_ns AS peak_time_ns, w.operator, w.outermost_operator, w.stage, w."range", w.live_bytes, w.allocation_count
+FROM row w JOIN peak p ON p.memory_id = w.memory_id

@@ -1,0 +1,29 @@
+-- op_chain: The tree of operators by what called them: calls with the same names around them, added up.
+-- grain: one chain of operator names, each called by the one before it, and stage in a source
+-- key: chain_id
+-- needs: op
+-- columns:
+--   chain_id BIGINT: 63-bit hash of the source, the stage and the names
+--   source_id INTEGER: the source
+--   stage VARCHAR: stage that the outermost operator was called in; (none) outside every stage
+--   names VARCHAR[]: the operators, outermost first
+--   call_count BIGINT: calls; unlike in op_sum one that did nothing but call the operator of the same name counts
+--   total_device_ns BIGINT: time of the device work launched by the last one or by operators inside it; NULL when no device work was recorded
+--   self_device_ns BIGINT: the same without operators inside it
+--   total_cpu_ns BIGINT: time on the CPU
+--   self_cpu_ns BIGINT: time on the CPU less that in the operators and CUDA API calls inside it
+
+WITH RECURSIVE node AS MATERIALIZED (
+    SELECT c.chain_id, min(c.parent_chain_id) AS parent_chain_id, min(o.source_id) AS source_id, min(c.stage) AS stage, min(o.op_name_id) AS op_name_id, count(*) AS call_count,
+        sum(o.total_device_ns)::BIGINT AS total_device_ns, sum(o.self_device_ns)::BIGINT AS self_device_ns, sum(o.duration_ns)::BIGINT AS total_cpu_ns, sum(o.self_cpu_ns)::BIGINT AS self_cpu_ns
+    FROM _op_call c JOIN op o ON o.run_id = $run AND o.op_id = c.op_id
+    GROUP BY c.chain_id
+), named AS MATERIALIZED (
+    SELECT x.chain_id, x.parent_chain_id, x.stage, n.name FROM node x JOIN op_name n ON n.run_id = $run AND n.op_name_id = x.op_name_id
+), w AS (
+    SELECT x.chain_id, x.stage, [x.name] AS names FROM named x WHERE x.parent_chain_id IS NULL
+    UNION ALL
+    SELECT x.chain_id, w.stage, list_append(w.names, x.name) FROM w JOIN named x ON x.parent_chain_id = w.chain_id
+)
+SELECT x.chain_id, x.source_id, w.stage, w.names, x.call_count, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns
+FROM node x JOIN w ON w.chain_id = x.chain_id

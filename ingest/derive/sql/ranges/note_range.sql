@@ -1,0 +1,32 @@
+-- note_range: Parts of stages that are told apart but never added to them, such as the vision towers inside prefill, with the device work launched inside them.
+-- grain: one outermost range of a note on one GPU that it has work on; one row of a range without device work
+-- key: range_id, device_id
+-- needs: nvtx_range
+-- columns:
+--   range_id BIGINT: the range
+--   source_id INTEGER: the source
+--   pid INTEGER: process
+--   stage VARCHAR: the stage that it is nested in, by stage_rule; NULL when in none
+--   note VARCHAR: the part, by stage_rule
+--   start_ns BIGINT: start on the CPU
+--   cpu_ns BIGINT: time on the CPU; NULL when it never ended
+--   is_warmup BOOLEAN: whether a warm-up rule matches, or the pass of its process that it began in is warm-up
+--   device_id INTEGER: GPU; NULL without device work, as the five that follow
+--   first_start_ns BIGINT: start of its first device work
+--   last_end_ns BIGINT: end of its last device work
+--   busy_ns BIGINT: union of its device work's intervals
+--   sum_ns BIGINT: sum of the durations of its kernels, copies, fills and graph replays
+--   kernel_count BIGINT: kernels
+
+WITH n AS (
+    SELECT n.range_id, n.source_id, n.pid, s.stage, s.note, n.start_ns, n.duration_ns AS cpu_ns, s.is_warmup
+    FROM nvtx_range n
+    JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = n.path_id AND s.note_path_id = n.path_id
+    JOIN timeline t ON t.run_id = n.run_id AND t.source_id = n.source_id
+    WHERE n.run_id = $run
+)
+SELECT n.range_id, n.source_id, n.pid, n.stage, n.note, n.start_ns, n.cpu_ns,
+    n.is_warmup OR EXISTS (SELECT 1 FROM stage_pass p WHERE p.run_id = $run AND p.is_warmup AND p.source_id = n.source_id AND p.pid = n.pid AND n.start_ns >= p.start_ns AND n.start_ns < p.end_ns) AS is_warmup,
+    d.device_id, d.first_start_ns, d.last_end_ns, d.busy_ns, d.sum_ns, d.kernel_count
+FROM n
+LEFT JOIN range_device d ON d.run_id = $run AND d.range_id = n.range_id

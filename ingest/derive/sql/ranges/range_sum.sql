@@ -1,0 +1,35 @@
+-- range_sum: Ranges of each kind of timeline by normalised name with their CPU time and the device work launched inside them, nested ranges included.
+-- grain: one kind of timeline and range name, domain and style
+-- key: kind, name, domain, style
+-- needs: nvtx_range
+-- columns:
+--   kind VARCHAR: kind of the timeline: nsys or torch
+--   name VARCHAR: name; ids and counters are #
+--   domain VARCHAR: NVTX domain; empty for the default one
+--   style VARCHAR: push_pop or start_end; record_function for a range of the PyTorch profiler
+--   instances BIGINT: ranges of that name
+--   cpu_total_ns BIGINT: sum of the times on the CPU
+--   gpu_span_total_ns BIGINT: sum over the instances of first start to last end of their device work; NULL when none has any
+--   gpu_sum_ns BIGINT: sum of the durations of kernels, copies, fills and graph replays
+--   kernel_count BIGINT: kernels
+--   cpu_mean_ns DOUBLE: mean time on the CPU
+--   cpu_median_ns DOUBLE: median time on the CPU
+--   cpu_min_ns BIGINT: shortest time on the CPU
+--   cpu_max_ns BIGINT: longest time on the CPU
+--   cpu_std_ns DOUBLE: sample standard deviation (n-1) of the time on the CPU; NULL for a single instance
+--   gpu_instances BIGINT: instances with device work
+--   gpu_span_mean_ns DOUBLE: mean span of these
+--   gpu_span_median_ns DOUBLE: median span of these
+--   gpu_span_min_ns BIGINT: shortest span of these
+--   gpu_span_max_ns BIGINT: longest span of these
+--   gpu_span_std_ns DOUBLE: sample standard deviation (n-1) of their spans; NULL for a single one
+--   gpu_busy_ns BIGINT: sum over the instances of the union of their device work's intervals
+--   kernel_sum_ns BIGINT: sum of the durations of kernels
+--   memop_count BIGINT: copies and fills
+--   graph_count BIGINT: graph replays traced as a whole
+--   unfinished_count BIGINT: instances that never ended, not in the CPU times
+
+SELECT s.kind, s.name, s.domain, s.style, s.instances, s.cpu_total_ns, s.gpu_span_total_ns, s.gpu_sum_ns, s.kernel_count, s.cpu_mean_ns, s.cpu_median_ns,
+    s.cpu_min_ns, s.cpu_max_ns, s.cpu_std_ns, s.gpu_instances, s.gpu_span_mean_ns, s.gpu_span_median_ns, s.gpu_span_min_ns, s.gpu_span_max_ns,
+    s.gpu_span_std_ns, s.gpu_busy_ns, s.kernel_sum_ns, s.memop_count, s.graph_count, s.unfinished_count
+FROM _range_sum($run) s

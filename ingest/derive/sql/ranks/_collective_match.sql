@@ -1,0 +1,71 @@
+-- _collective_match: Which collectives of the ranks of a job are one: the first of a kind on each rank, the second, and so on; where ranks have different numbers of a kind, from the one on that makes most of them run at the same time. Of communicators that are not known, streams in the order of their numbers stand for them. Sends and receives are left out, since their order does not tell who the other one is.
+-- grain: one collective on one rank
+-- key: job_id, match_id, source_id, pid, device_id
+-- needs: collective
+-- columns:
+--   match_id BIGINT: the same for the collectives that are one; 1, 2, ... within the timelines of a kind, in the order of operation, communicator and time
+--   job_id INTEGER: the source that began first of those that are ranks of one job
+--   source_id INTEGER: the source
+--   pid INTEGER: process
+--   device_id INTEGER: GPU
+--   member VARCHAR: the rank in words: by its number where known, else by GPU and process
+--   start_ns BIGINT: start on the device, by the source's own clock
+--   end_ns BIGINT: end on the device
+--   operation VARCHAR: all-reduce, ...; NULL when not known
+--   family VARCHAR: kernel family by kernel_rule
+--   bytes BIGINT: the larger of the bytes given and received; NULL when not known
+--   group_count BIGINT: ranks in the communicator; NULL when not known
+--   range_context_id BIGINT: the set of ranges it was launched in; NULL when its launch was not captured
+--   path_id BIGINT: the path of their names
+--   is_whole BOOLEAN: whether all ranks have as many collectives of this kind and communicator
+--   group_name VARCHAR: communicator, or the stream that stands for it
+--   calls BIGINT: collectives of this kind and communicator on the rank
+
+-- Sources are ranks of one job when they were captured at the same time and have different ranks, or none that is known: repeats of a
+-- workload run one after another. A rank is a process on a GPU. A rank with more or fewer collectives of a kind than others has some of its own,
+-- at the start or the end of its capture: each of them votes for the one of the rank with most that it shares most time with, by wall clocks.
+WITH s AS (
+    SELECT s.source_id, s.kind, s.rank_id, epoch_ns(s.started_at) AS begin_ns, epoch_ns(s.started_at) + s.duration_ns AS end_ns, (SELECT min(c.pass_id) FROM capture_source c WHERE c.run_id = s.run_id AND c.captured_source_id = s.source_id) AS pass_id
+    FROM source s JOIN timeline t ON t.run_id = s.run_id AND t.source_id = s.source_id WHERE s.run_id = $run
+), job AS (
+    SELECT a.source_id, any_value(a.kind) AS tool, any_value(a.rank_id) AS rank_id, arg_min(b.source_id, (coalesce(b.begin_ns, 9223372036854775807), b.source_id)) AS job_id, count(*) AS sources,
+        CASE WHEN count(*) = 1 THEN 0 ELSE any_value(a.begin_ns) - arg_min(coalesce(b.begin_ns, -1), (coalesce(b.begin_ns, 9223372036854775807), b.source_id)) END AS offset_ns
+    FROM s a JOIN s b ON a.kind = b.kind AND (a.source_id = b.source_id OR a.pass_id IS NOT DISTINCT FROM b.pass_id AND coalesce(a.rank_id <> b.rank_id, true) AND coalesce(a.begin_ns < b.end_ns AND b.begin_ns < a.end_ns, a.rank_id <> b.rank_id, false))
+    GROUP BY a.source_id
+), c AS (
+    SELECT j.tool, j.job_id, j.sources, j.offset_ns, j.rank_id AS source_rank_id, x.source_id, x.pid, x.device_id, x.start_ns, x.end_ns, x.operation, x.family, CASE WHEN x.in_bytes IS NOT NULL THEN greatest(x.in_bytes, x.out_bytes) END AS bytes, x.group_count, x.rank_id, x.range_context_id, x.path_id,
+        coalesce(x.operation, x.family) AS kind, coalesce(x.group_name, 'stream ' || dense_rank() OVER (PARTITION BY x.source_id, x.pid, x.device_id, coalesce(x.operation, x.family), x.group_name ORDER BY x.stream_id)) AS group_name
+    FROM collective x JOIN job j ON j.source_id = x.source_id
+    WHERE x.run_id = $run AND coalesce(x.operation NOT IN ('send', 'recv', 'send-recv'), true)
+), member AS (
+    SELECT c.source_id, c.pid, c.device_id, coalesce(CASE WHEN (SELECT count(DISTINCT (o.pid, o.device_id)) FROM c o WHERE o.source_id = c.source_id) = 1 THEN any_value(c.source_rank_id) END, arg_max(c.rank_id, c.group_count)) AS rank_id,
+        'GPU ' || c.device_id || coalesce(' (' || nullif(concat_ws(', ', c.pid, CASE WHEN any_value(c.sources) > 1 THEN 'source ' || c.source_id END), '') || ')', '') AS place
+    FROM c GROUP BY c.source_id, c.pid, c.device_id
+), counted AS (
+    SELECT c.tool, c.job_id, c.offset_ns, c.source_id, c.pid, c.device_id, c.start_ns, c.end_ns, c.operation, c.family, c.bytes, c.group_count, c.range_context_id, c.path_id, c.kind, c.group_name,
+        row_number() OVER (PARTITION BY c.job_id, c.kind, c.group_name, c.source_id, c.pid, c.device_id ORDER BY c.start_ns) AS nth, count(*) OVER (PARTITION BY c.job_id, c.kind, c.group_name, c.source_id, c.pid, c.device_id) AS calls
+    FROM c
+), told AS (
+    SELECT x.tool, x.job_id, x.source_id, x.pid, x.device_id, x.start_ns, x.end_ns, x.start_ns + x.offset_ns AS at_ns, x.end_ns + x.offset_ns AS until_ns, x.operation, x.family, x.bytes, x.group_count, x.range_context_id, x.path_id, x.kind, x.group_name, x.nth, x.calls,
+        min(x.calls) OVER g = max(x.calls) OVER g AS is_whole, dense_rank() OVER (g ORDER BY x.calls DESC, x.source_id, x.pid, x.device_id) AS place
+    FROM counted x WINDOW g AS (PARTITION BY x.job_id, x.kind, x.group_name)
+), most AS (
+    SELECT t.job_id, t.kind, t.group_name, t.nth, t.at_ns, t.until_ns, lag(t.at_ns) OVER g AS before_at_ns, lag(t.until_ns) OVER g AS before_until_ns
+    FROM told t WHERE NOT t.is_whole AND t.place = 1 WINDOW g AS (PARTITION BY t.job_id, t.kind, t.group_name ORDER BY t.nth)
+), shared AS (
+    SELECT t.job_id, t.kind, t.group_name, t.place, m.nth - t.nth AS shift, least(t.until_ns, m.until_ns) - greatest(t.at_ns, m.at_ns) AS ns, least(t.until_ns, m.before_until_ns) - greatest(t.at_ns, m.before_at_ns) AS before_ns
+    FROM (SELECT t.job_id, t.kind, t.group_name, t.place, t.nth, t.at_ns, t.until_ns FROM told t WHERE NOT t.is_whole AND t.place > 1) t
+    ASOF JOIN most m ON m.job_id = t.job_id AND m.kind = t.kind AND m.group_name = t.group_name AND m.at_ns <= t.until_ns
+), vote AS (
+    SELECT s.job_id, s.kind, s.group_name, s.place, CASE WHEN s.before_ns > s.ns THEN s.shift - 1 ELSE s.shift END AS shift, count(*) AS votes
+    FROM shared s WHERE greatest(s.ns, s.before_ns) >= 0 GROUP BY ALL
+), best AS (
+    SELECT v.job_id, v.kind, v.group_name, v.place, arg_max(v.shift, (v.votes, -abs(v.shift), v.shift)) AS shift FROM vote v GROUP BY v.job_id, v.kind, v.group_name, v.place
+), n AS (
+    SELECT t.tool, t.job_id, t.source_id, t.pid, t.device_id, t.start_ns, t.end_ns, t.operation, t.family, t.bytes, t.group_count, t.range_context_id, t.path_id, t.kind, t.group_name, t.calls, t.is_whole,
+        t.nth + coalesce(b.shift, 0) AS nth, count(*) OVER (PARTITION BY t.job_id, t.kind, t.group_name, t.nth + coalesce(b.shift, 0)) AS members
+    FROM told t LEFT JOIN best b ON b.job_id = t.job_id AND b.kind = t.kind AND b.group_name = t.group_name AND b.place = t.place
+)
+SELECT dense_rank() OVER (PARTITION BY n.tool ORDER BY n.job_id, n.kind, n.group_name, n.nth) AS match_id, n.job_id, n.source_id, n.pid, n.device_id, coalesce('rank ' || m.rank_id, m.place) AS member, n.start_ns, n.end_ns, n.operation, n.family, n.bytes, n.group_count, n.range_context_id, n.path_id, n.is_whole, n.group_name, n.calls
+FROM n JOIN member m ON m.source_id = n.source_id AND m.pid IS NOT DISTINCT FROM n.pid AND m.device_id = n.device_id
+WHERE n.members > 1

@@ -1,0 +1,73 @@
+-- rank_wait: When each rank came to each matched collective, by one clock, and how long it waited in it for the last one.
+-- grain: one matched collective on one rank
+-- key: job_id, match_id, source_id, pid, device_id
+-- needs: _collective_match
+-- columns:
+--   match_id BIGINT: the matched collective, 1, 2, ... within the timelines of a kind
+--   job_id INTEGER: the source that began first of those that are ranks of one job
+--   source_id INTEGER: the source
+--   pid INTEGER: process
+--   device_id INTEGER: GPU
+--   member VARCHAR: the rank in words
+--   start_ns BIGINT: start on the device, by the clock of the job's first source; NULL when its clock is not known
+--   duration_ns BIGINT: execution time
+--   wait_ns BIGINT: the part of it before the last rank had started; 0 for that one, NULL unless is_told
+--   is_last BOOLEAN: whether it started last, by the clocks
+--   last_start_ns BIGINT: start of the last rank
+--   first_end_ns BIGINT: end of the rank that ended first
+--   rank_count BIGINT: ranks matched
+--   is_joint BOOLEAN: whether all ranks were in it at the same moment, give or take error_ns; NULL when a clock is not known
+--   is_told BOOLEAN: whether it is the same collective on all ranks, so that the starts tell how long each waited: is_joint, or one that ranks need not be in together and that all have as many of
+--   calls BIGINT: collectives of this kind and communicator on the rank
+--   group_name VARCHAR: communicator, or the stream that stands for it
+--   operation VARCHAR: all-reduce, ...; NULL when not known
+--   family VARCHAR: kernel family by kernel_rule
+--   bytes BIGINT: the larger of the bytes given and received; NULL when not known
+--   group_count BIGINT: ranks in the communicator; NULL when not known
+--   range_context_id BIGINT: the set of ranges it was launched in
+--   path_id BIGINT: the path of their names
+--   error_ns BIGINT: largest error of the clocks of the ranks' sources; 0 within one source, NULL when not known
+--   collective_offset_ns BIGINT: the moment of the source's time 0 by the clock of the job's first source, as the ends of matched collectives have it; NULL without some
+--   collective_count BIGINT: the matched collectives that this is the median of
+--   offset_median_ns DOUBLE: median distance of these from it
+--   offset_max_ns BIGINT: the largest distance
+--   is_whole BOOLEAN: whether the ranks have as many of them
+--   session_offset_ns BIGINT: the same as the times when the captures began have it; NULL when a source does not say
+--   basis VARCHAR: which of the two is used: collectives or session; reference for the job's first source; NULL when neither is known
+
+-- Collectives whose result all ranks need end on all of them at nearly the same moment. Captures that began or ended between collectives
+-- have other ones first: where they are not as many, their order tells nothing certain of the clocks.
+WITH e AS (
+    SELECT m.match_id, m.job_id, m.source_id, max(m.end_ns) AS end_ns, bool_and(m.is_whole) AS is_whole
+    FROM _collective_match m WHERE coalesce(m.operation NOT IN ('broadcast', 'reduce', 'gather', 'scatter'), true) AND m.job_id IN (SELECT x.job_id FROM _collective_match x WHERE x.source_id <> x.job_id)
+    GROUP BY m.match_id, m.job_id, m.source_id
+), d AS (
+    SELECT o.source_id, f.end_ns - o.end_ns AS offset_ns, o.is_whole
+    FROM e o JOIN e f ON f.match_id = o.match_id AND f.job_id = o.job_id AND f.source_id = o.job_id WHERE o.source_id <> o.job_id
+), mid AS (
+    SELECT d.source_id, median(d.offset_ns)::BIGINT AS offset_ns, mad(d.offset_ns)::DOUBLE AS median_ns, max(d.offset_ns) AS high_ns, min(d.offset_ns) AS low_ns, count(*) AS matches, bool_and(d.is_whole) AS is_whole
+    FROM d GROUP BY d.source_id
+), clock AS (
+    SELECT j.source_id, j.job_id, c.offset_ns AS collective_offset_ns, c.matches, c.median_ns, greatest(c.high_ns - c.offset_ns, c.offset_ns - c.low_ns) AS max_ns, c.is_whole, epoch_ns(s.started_at) - epoch_ns(f.started_at) AS session_offset_ns,
+        CASE WHEN j.source_id = j.job_id THEN 'reference' WHEN c.is_whole AND c.matches >= 3 THEN 'collectives' WHEN f.started_at IS NOT NULL AND s.started_at IS NOT NULL THEN 'session' END AS basis
+    FROM (SELECT DISTINCT m.source_id, m.job_id FROM _collective_match m) j JOIN source s ON s.run_id = $run AND s.source_id = j.source_id JOIN source f ON f.run_id = s.run_id AND f.source_id = j.job_id LEFT JOIN mid c ON c.source_id = j.source_id
+), t AS (
+    SELECT m.match_id, m.job_id, m.source_id, m.pid, m.device_id, m.member, m.operation, m.family, m.bytes, m.group_count, m.range_context_id, m.path_id, m.is_whole AS is_even, m.group_name, m.calls, c.collective_offset_ns, c.matches, c.median_ns, c.max_ns, c.is_whole, c.session_offset_ns, c.basis,
+        CASE c.basis WHEN 'reference' THEN 0 WHEN 'collectives' THEN c.collective_offset_ns WHEN 'session' THEN c.session_offset_ns END AS offset_ns, m.start_ns + offset_ns AS at_ns, m.end_ns + offset_ns AS until_ns, m.end_ns - m.start_ns AS duration_ns
+    FROM _collective_match m JOIN clock c ON c.source_id = m.source_id
+), w AS (
+    SELECT t.match_id, t.job_id, t.source_id, t.pid, t.device_id, t.member, t.at_ns, t.until_ns, t.duration_ns, t.operation, t.family, t.bytes, t.group_count, t.range_context_id, t.path_id, t.is_even, t.group_name, t.calls, t.collective_offset_ns, t.matches, t.median_ns, t.max_ns, t.is_whole, t.session_offset_ns, t.basis,
+        count(t.at_ns) OVER g AS rank_count, max(t.at_ns) OVER g AS last_start_ns, min(t.until_ns) OVER g AS first_end_ns, min(t.source_id) OVER g = max(t.source_id) OVER g AS is_one,
+        max(CASE WHEN t.basis = 'session' THEN 1 ELSE 0 END) OVER g AS unknown, max(CASE WHEN t.basis = 'collectives' THEN t.max_ns END) OVER g AS error_ns, row_number() OVER (PARTITION BY t.job_id, t.match_id ORDER BY t.at_ns DESC, t.source_id, t.pid, t.device_id) = 1 AS is_last
+    FROM t WINDOW g AS (PARTITION BY t.job_id, t.match_id)
+), q AS (
+    SELECT w.match_id, w.job_id, w.source_id, w.pid, w.device_id, w.member, w.at_ns, w.until_ns, w.duration_ns, w.is_last, w.last_start_ns, w.first_end_ns, w.rank_count, w.operation, w.family, w.bytes, w.group_count, w.range_context_id, w.path_id, w.is_even, w.group_name, w.calls,
+        CASE WHEN w.is_one THEN 0 WHEN w.unknown = 0 THEN w.error_ns END AS error_ns, w.collective_offset_ns, w.matches, w.median_ns, w.max_ns, w.is_whole, w.session_offset_ns, w.basis, w.last_start_ns <= w.first_end_ns + coalesce(CASE WHEN w.unknown = 0 THEN w.error_ns END, 0) AS is_joint,
+        is_joint OR w.is_even AND coalesce(w.operation IN ('broadcast', 'reduce', 'gather', 'scatter'), false) AS is_told
+    FROM w
+)
+SELECT q.match_id, q.job_id, q.source_id, q.pid, q.device_id, q.member, q.at_ns AS start_ns, q.duration_ns, CASE WHEN q.is_told THEN greatest(least(q.last_start_ns, q.until_ns) - q.at_ns, 0) END AS wait_ns, q.is_last, q.last_start_ns, q.first_end_ns, q.rank_count,
+    q.is_joint, q.is_told, q.calls, q.group_name,
+    q.operation, q.family, q.bytes, q.group_count, q.range_context_id, q.path_id, q.error_ns,
+    q.collective_offset_ns, q.matches AS collective_count, q.median_ns AS offset_median_ns, q.max_ns AS offset_max_ns, q.is_whole, q.session_offset_ns, q.basis
+FROM q

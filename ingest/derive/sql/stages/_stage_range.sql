@@ -1,0 +1,61 @@
+-- _stage_range: Each pass of each stage as the timeline has it, with its place among the passes of its process.
+-- grain: one outermost range of a stage
+-- key: range_id
+-- needs: nvtx_range
+-- columns:
+--   stage VARCHAR: the stage, by stage_rule
+--   range_id BIGINT: the range
+--   source_id INTEGER: the source
+--   pid INTEGER: process
+--   path_id BIGINT: path of names
+--   raw_name VARCHAR: name as recorded
+--   start_ns BIGINT: start on the CPU
+--   end_ns BIGINT: end on the CPU; NULL when it never ended
+--   is_ruled BOOLEAN: whether a warm-up rule matches its name
+--   back_count BIGINT: 1 for the last pass of the stage in its process, 2 for the one before, ...; NULL where is_ruled
+--   stage_count BIGINT: passes of the stage in its process, those left out where is_ruled; NULL where is_ruled
+--   prefill_count BIGINT: the same for the stage prefill
+--   nth_prefill_count BIGINT: prefills of its process that had begun by its start, itself included; NULL where is_ruled
+--   nth BIGINT: 1, 2, ... among the passes of its stage with the same nth_prefill_count
+--   group_count BIGINT: how many these are
+--   cpu_ns BIGINT: time on the CPU; NULL when it never ended
+--   gpu_span_ns BIGINT: first start to last end of its device work; NULL when it has none
+--   gpu_busy_ns BIGINT: union of its device intervals, added up over devices
+--   gpu_sum_ns BIGINT: sum of the durations of its device work
+--   kernel_sum_ns BIGINT: sum of the durations of its kernels
+--   kernel_count BIGINT: kernels
+--   memop_count BIGINT: copies and fills
+--   graph_count BIGINT: graph replays traced as a whole
+--   device_count BIGINT: GPUs that it has work on
+
+-- CASE and not FILTER: a filtered count over a window takes DuckDB 1.5.5 a time that grows with the square of the passes.
+WITH pass AS (
+    SELECT s.stage, n.range_id, n.source_id, n.pid, n.path_id, n.name AS raw_name, n.start_ns, n.duration_ns AS cpu_ns, n.start_ns + n.duration_ns AS end_ns, s.is_warmup AS is_ruled
+    FROM nvtx_range n
+    JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = n.path_id AND s.stage_path_id = n.path_id
+    JOIN timeline t ON t.run_id = n.run_id AND t.source_id = n.source_id
+    WHERE n.run_id = $run
+), place AS (
+    SELECT p.range_id, p.stage, p.source_id, p.pid, p.start_ns, row_number() OVER (PARTITION BY p.stage, p.source_id, p.pid ORDER BY p.start_ns DESC, p.range_id DESC) AS back_count,
+        count(*) OVER (PARTITION BY p.stage, p.source_id, p.pid) AS stage_count,
+        count(CASE WHEN p.stage = 'prefill' THEN 1 END) OVER (PARTITION BY p.source_id, p.pid) AS prefill_count,
+        count(CASE WHEN p.stage = 'prefill' THEN 1 END) OVER (PARTITION BY p.source_id, p.pid ORDER BY p.start_ns) AS nth_prefill_count
+    FROM pass p WHERE NOT p.is_ruled
+), nth AS (
+    SELECT p.range_id, p.back_count, p.stage_count, p.prefill_count, p.nth_prefill_count,
+        row_number() OVER (PARTITION BY p.stage, p.source_id, p.pid, p.nth_prefill_count ORDER BY p.start_ns, p.range_id) AS nth,
+        count(*) OVER (PARTITION BY p.stage, p.source_id, p.pid, p.nth_prefill_count) AS group_count
+    FROM place p
+), work AS (
+    SELECT d.range_id, max(d.last_end_ns) - min(d.first_start_ns) AS gpu_span_ns, sum(d.busy_ns)::BIGINT AS gpu_busy_ns, sum(d.sum_ns)::BIGINT AS gpu_sum_ns, sum(d.kernel_sum_ns)::BIGINT AS kernel_sum_ns,
+        sum(d.kernel_count)::BIGINT AS kernel_count, sum(d.memop_count)::BIGINT AS memop_count, sum(d.graph_count)::BIGINT AS graph_count, count(DISTINCT d.device_id) AS device_count
+    FROM range_device d WHERE d.run_id = $run AND d.range_id IN (SELECT p.range_id FROM pass p)
+    GROUP BY d.range_id
+)
+SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.raw_name, p.start_ns, p.end_ns, p.is_ruled,
+    b.back_count, b.stage_count, b.prefill_count, b.nth_prefill_count, b.nth, b.group_count,
+    p.cpu_ns, w.gpu_span_ns, coalesce(w.gpu_busy_ns, 0) AS gpu_busy_ns, coalesce(w.gpu_sum_ns, 0) AS gpu_sum_ns, coalesce(w.kernel_sum_ns, 0) AS kernel_sum_ns,
+    coalesce(w.kernel_count, 0) AS kernel_count, coalesce(w.memop_count, 0) AS memop_count, coalesce(w.graph_count, 0) AS graph_count, coalesce(w.device_count, 0) AS device_count
+FROM pass p
+LEFT JOIN work w ON w.range_id = p.range_id
+LEFT JOIN nth b ON b.range_id = p.range_id

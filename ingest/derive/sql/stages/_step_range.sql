@@ -1,0 +1,43 @@
+-- _step_range: Ranges that are steps, with the step that follows each one and the tokens decoded in it.
+-- grain: one step
+-- key: range_id
+-- needs: _step_path
+-- columns:
+--   range_id BIGINT: the range
+--   source_id INTEGER: the source
+--   pid INTEGER: process
+--   stage VARCHAR: stage, by stage_rule; NULL when in none
+--   name VARCHAR: normalised name
+--   start_ns BIGINT: start on the CPU
+--   cpu_ns BIGINT: time on the CPU; NULL when it never ended
+--   next_range_id BIGINT: the next step on its thread, where it is in the same pass and no pass of a stage begins between; NULL for the last
+--   is_warmup BOOLEAN: whether a warm-up rule matches, or the workload says so
+--   decode_count BIGINT: generating sequences; NULL when not known
+--   token_count BIGINT: tokens decoded, all sequences together; NULL when not known
+
+-- The tokens of a pass are those of its steps in equal parts, where the workload lists as many steps as there are ranges.
+WITH beside AS ( -- passes that hold steps or stand between them; those inside a step part nothing
+    SELECT s.path_id FROM path_stage s JOIN range_path r ON r.run_id = s.run_id AND r.path_id = s.path_id
+    WHERE s.run_id = $run AND s.stage_path_id = s.path_id AND NOT list_has_any(r.lineage, (SELECT list(p.path_id) FROM _step_path p))
+), n AS (
+    SELECT n.range_id, n.source_id, n.pid, n.tid, n.path_id, n.parent_range_id, n.start_ns, n.duration_ns
+    FROM nvtx_range n
+    WHERE n.run_id = $run AND n.source_id IN (SELECT t.source_id FROM timeline t WHERE t.run_id = $run) AND n.path_id IN (SELECT p.path_id FROM _step_path p UNION ALL SELECT b.path_id FROM beside b)
+), held AS (
+    SELECT n.range_id, n.source_id, n.pid, n.tid, p.stage, p.name, n.start_ns, n.duration_ns, p.is_warmup, p.path_id IS NOT NULL AS is_step,
+        CASE WHEN p.stage_path_id = n.path_id THEN n.range_id ELSE b.range_id END AS pass_range_id, CASE WHEN p.stage_path_id <> n.path_id THEN b.range_id ELSE n.parent_range_id END AS in_range_id
+    FROM n LEFT JOIN _step_path p ON p.path_id = n.path_id
+    ASOF LEFT JOIN n b ON b.source_id = n.source_id AND b.pid = n.pid AND b.tid = n.tid AND b.path_id = p.stage_path_id AND b.start_ns <= n.start_ns
+), following AS (
+    SELECT h.range_id, h.source_id, h.pid, h.stage, h.name, h.start_ns, h.duration_ns, h.is_warmup, h.is_step, h.pass_range_id,
+        count(*) OVER (PARTITION BY h.pass_range_id) AS in_pass,
+        lead({'range_id': h.range_id, 'is_step': h.is_step, 'in_range_id': h.in_range_id}) OVER (PARTITION BY h.source_id, h.pid, h.tid ORDER BY h.start_ns, h.range_id) AS after,
+        h.in_range_id
+    FROM held h
+)
+SELECT x.range_id, x.source_id, x.pid, x.stage, x.name, x.start_ns, x.duration_ns AS cpu_ns,
+    CASE WHEN x.after.is_step AND x.after.in_range_id IS NOT DISTINCT FROM x.in_range_id THEN x.after.range_id END AS next_range_id,
+    x.is_warmup OR coalesce(f.is_warmup, false) AS is_warmup, f.decode_count,
+    CASE WHEN f.range_id = x.range_id THEN f.decode_token_count WHEN f.step_count = x.in_pass THEN f.decode_token_count // f.step_count END AS token_count
+FROM following x LEFT JOIN stage_pass f ON f.run_id = $run AND f.range_id = x.pass_range_id
+WHERE x.is_step

@@ -1,0 +1,42 @@
+-- workload_entry: What the workload says of its passes, counted from the last one, as far as it is about a timeline of a kind.
+-- grain: one pass of the workload, or one row for every pass, for a kind of timeline
+-- key: kind, back_count
+-- needs: workload
+-- columns:
+--   kind VARCHAR: kind of the timeline it is about: nsys or torch; NULL in a run without one
+--   is_counted BOOLEAN: whether that timeline is the counted one
+--   back_count BIGINT: 1 for the last pass, 2 for the one before, ...; 0 for what holds for every pass, or where no pass is listed
+--   prefill_count BIGINT: tokens of each prompt; NULL when not said
+--   decode_count BIGINT: decode steps after it; NULL when not said
+--   batch_count BIGINT: sequences; NULL when no pass is said
+--   image_count BIGINT: images of each prompt; NULL when not said
+--   crop_count BIGINT: crops of each image; NULL when not said
+--   later_count BIGINT: decode steps of the passes after this one
+--   warmup_count BIGINT: passes to warm up at the beginning of the capture; NULL when not said, also where a file lists passes, since those of its warm-up are the ones that it does not list
+--   is_warmup BOOLEAN: whether the pass is one to warm up
+
+-- Of several files about a timeline the latest is taken, and of several options the latest: what is given afterwards is better
+-- known. What an option says goes before what a file does.
+WITH about AS (
+    SELECT DISTINCT t.kind, t.is_counted FROM timeline t WHERE t.run_id = $run
+    UNION ALL
+    SELECT NULL, true WHERE NOT EXISTS (SELECT 1 FROM timeline t WHERE t.run_id = $run)
+), facts AS (
+    SELECT k.kind, k.is_counted, w.source_id, w.warmup_count, s.form = 'options' AS is_option
+    FROM about k JOIN workload w ON w.capture IS NULL OR w.capture = k.kind JOIN source s ON s.run_id = w.run_id AND s.source_id = w.source_id
+    WHERE w.run_id = $run
+), chosen AS (
+    SELECT f.kind, f.is_counted, f.is_option, max(f.source_id) AS source_id, arg_max_null(f.warmup_count, f.source_id) AS warmup_count FROM facts f GROUP BY f.kind, f.is_counted, f.is_option
+), o AS (
+    SELECT c.kind, p.prefill_count, p.decode_count, p.batch_count, p.image_count, p.crop_count, c.warmup_count
+    FROM chosen c LEFT JOIN workload_pass p ON p.run_id = $run AND p.source_id = c.source_id WHERE c.is_option
+), e AS (
+    SELECT c.kind, c.is_counted, p.pass_id, coalesce(o.prefill_count, p.prefill_count) AS prefill_count, coalesce(o.decode_count, p.decode_count) AS decode_count, coalesce(o.batch_count, p.batch_count, CASE WHEN p.source_id IS NOT NULL THEN 1 END) AS batch_count,
+        coalesce(o.image_count, p.image_count) AS image_count, coalesce(o.crop_count, p.crop_count) AS crop_count, coalesce(o.warmup_count, CASE WHEN p.pass_id IS NULL THEN c.warmup_count END) AS warmup_count, coalesce(p.is_warmup, false) AS is_warmup
+    FROM chosen c LEFT JOIN workload_pass p ON p.run_id = $run AND p.source_id = c.source_id LEFT JOIN o ON o.kind IS NOT DISTINCT FROM c.kind
+    WHERE NOT c.is_option OR NOT EXISTS (SELECT 1 FROM chosen x WHERE NOT x.is_option AND x.kind IS NOT DISTINCT FROM c.kind)
+)
+SELECT e.kind, e.is_counted, CASE WHEN e.pass_id IS NULL THEN 0 ELSE row_number() OVER (PARTITION BY e.kind ORDER BY e.pass_id DESC NULLS LAST) END AS back_count,
+    e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count,
+    coalesce(sum(e.decode_count) OVER (PARTITION BY e.kind ORDER BY e.pass_id DESC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::BIGINT AS later_count, e.warmup_count, e.is_warmup
+FROM e

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// told is what a verb says of a run: its findings.
+type told struct {
+	Findings []struct {
+		ID       string
+		Stage    *string
+		Device   int64
+		SavingNs int64 `json:"saving_ns"`
+		Evidence string
+		Advice   string
+	}
+	Stages []struct{ Stage, Bound *string }
+}
+
+func (p *place) told(args ...string) told {
+	p.t.Helper()
+	var out told
+	if err := json.Unmarshal([]byte(p.ok(args...)), &out); err != nil {
+		p.t.Fatalf("%q: %v", args, err)
+	}
+	return out
+}
+
+// TestOneJudgement asks every verb that judges about the same runs, and demands one answer: of a run its findings, each by a rule that there is,
+// and of two runs whether the one is slower.
+func TestOneJudgement(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	found := map[string]bool{}
+	for run, files := range map[string][]string{
+		"nccl": {nccl}, "llama": {llama, "../workload/llama-graph-node.workload.json"}, "profiled": {"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"}, "ranks": {"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"},
+		"node": {node}, "emit": {"emit-nvtx/emit-nvtx.sqlite.gz"}, "model": {"../model/deepseek-ocr.config.json"},
+	} {
+		args := []string{"ingest", "--run", run}
+		for _, f := range files {
+			args = append(args, exported(t, f))
+		}
+		p.ok(args...)
+		show, explain, report := p.told("show", run, "--format", "json"), p.told("explain", run, "--format", "json"), p.told("report", run, "--out", "-", "--file", "metrics.json")
+		if a, b := fmt.Sprintf("%+v", findingsOf(show)), fmt.Sprintf("%+v", findingsOf(explain)); a != b {
+			t.Errorf("%s: show finds %s, explain %s", run, a, b)
+		}
+		if a, b := fmt.Sprintf("%+v", findingsOf(show)), fmt.Sprintf("%+v", findingsOf(report)); a != b {
+			t.Errorf("%s: show finds %s, metrics.json %s", run, a, b)
+		}
+		if a, b := bounds(show), bounds(report); !slices.Equal(a, b) {
+			t.Errorf("%s: the stages are bound by %q, in metrics.json by %q", run, a, b)
+		}
+		rules := p.ok("query", "finding-rules", "--format", "csv")
+		text := p.ok("explain", run) + p.ok("report", run, "--out", "-")
+		for _, x := range show.Findings {
+			found[x.ID] = true
+			if !strings.Contains(rules, "\n"+x.ID+",") || x.Evidence == "" || strings.Count(strings.ReplaceAll(text, "\\", ""), x.Evidence) < 1 {
+				t.Errorf("%s: %+v is by no rule, or not told of", run, x)
+			}
+		}
+		if screen := p.ok("show", run); len(show.Findings) > 0 == strings.Contains(screen, "what to capture next") {
+			t.Errorf("%s: %d findings, and the screen says\n%s", run, len(show.Findings), screen)
+		}
+	}
+	if len(found) < 8 {
+		t.Errorf("these runs have findings of %d rules only: %v", len(found), found)
+	}
+}
+
+func findingsOf(x told) []string {
+	var out []string
+	for _, f := range x.Findings {
+		stage := "NULL"
+		if f.Stage != nil {
+			stage = *f.Stage
+		}
+		out = append(out, fmt.Sprint(f.ID, " ", stage, " ", f.Device, " ", f.SavingNs, " ", f.Evidence, " ", f.Advice))
+	}
+	return out
+}
+
+func bounds(x told) []string {
+	var out []string
+	for _, s := range x.Stages {
+		stage := "all"
+		if s.Stage != nil {
+			stage = *s.Stage
+		}
+		out = append(out, stage+" "+*s.Bound)
+	}
+	return out
+}
+
+// TestOneVerdict asks diff, diff --fail-over and check about the same two sides: a change beyond the limit fails both gates, no change or one within
+// it passes both, and what diff cannot tell neither judges.
+func TestOneVerdict(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, run := range []string{"sdpa-1", "sdpa-2", "eager"} {
+		p.ok("ingest", "--run", run, exported(t, filepath.Join("..", "capture", "llama", run)))
+	}
+	m := madeTrace(1)
+	p.addMade("base", m, madeSteps)
+	m = madeTrace(2)
+	p.addMade("again", m, madeSteps)
+	decode(&m, flash).Ns *= 1.3
+	p.addMade("slower", m, madeSteps)
+	m = madeTrace(3)
+	m.Passes = 2
+	p.addMade("short", m, madeSteps)
+	seen := map[string]int{}
+	for _, sides := range [][2]string{{"sdpa-1", "sdpa-2"}, {"sdpa-1", "eager"}, {"eager", "sdpa-1"}, {"base", "again"}, {"base", "slower"}, {"slower", "base"}, {"base", "short"}, {"short", "slower"}, {"base", "eager"}, {"sdpa-1", "sdpa-1"}} {
+		d := p.diff(sides[0], sides[1])
+		want := 0
+		for _, s := range d.Stages {
+			seen[s.Verdict]++
+			switch {
+			case s.Stage == outsideStages:
+			case s.Verdict == "worse" && s.Comparison.Effect > 0.05:
+				want = exitRegression
+			case s.Verdict == "cannot tell" && want == 0:
+				want = exitCannotJudge
+			}
+		}
+		gate := p.run("diff", sides[0], sides[1], "--fail-over", "5%")
+		check := p.run("check", sides[1], "--baseline", sides[0])
+		if gate.code != want || check.code != want {
+			t.Errorf("%s against %s: diff says %q, --fail-over exits with %d, check with %d, want %d:\n%s%s", sides[1], sides[0], d.Words, gate.code, check.code, want, gate.err, check.out)
+		}
+	}
+	for _, verdict := range []string{"worse", "better", "no change", "cannot tell"} {
+		if seen[verdict] == 0 {
+			t.Errorf("no stage is %s: these runs tell too little", verdict)
+		}
+	}
+}

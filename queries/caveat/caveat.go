@@ -1,0 +1,68 @@
+// Package caveat words what a reader of a run's numbers must know. SQL finds caveats and gives their figures; how they are said is here.
+package caveat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+)
+
+// C is short for a caveat.
+type C = frame.Caveat
+
+// Word gives caveats with their texts, and the notes that these make, each once.
+func Word(list []C) (worded []C, notes []string, err error) {
+	for _, c := range list {
+		say, known := words[c.Kind]
+		if !known {
+			return nil, nil, fmt.Errorf("no words for the caveat %s of topic %s", c.Kind, c.Topic)
+		}
+		c.Text = say(c, slices.DeleteFunc(slices.Clone(list), func(x C) bool { return x.Topic != c.Topic || x.Kind != c.Kind }))
+		if worded = append(worded, c); !slices.Contains(notes, c.Text) {
+			notes = append(notes, c.Text)
+		}
+	}
+	return worded, notes, nil
+}
+
+// says is a sentence without figures.
+func says(text string) func(C, []C) string { return func(C, []C) string { return text } }
+
+// count is a number of things: 1 kernel, 2 kernels.
+func count(n int64, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return fmt.Sprintf("%d %s", n, many[0])
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// of gives those of the same subject.
+func of(list []C, subject string) []C {
+	return slices.DeleteFunc(slices.Clone(list), func(x C) bool { return x.Subject != subject })
+}
+
+// names lists what get gives of caveats, each once, at most n of them.
+func names(list []C, n int, get func(C) string) string {
+	var out []string
+	for _, c := range list {
+		if name := get(c); !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if len(out) > n {
+		out = append(out[:n], "...")
+	}
+	return strings.Join(out, ", ")
+}
+
+func ms(ns float64) string { return fmt.Sprintf("%.3f ms", ns/1e6) }
+
+func share(part, whole float64) string { return fmt.Sprintf("%.1f %%", 100*part/whole) }
+
+func object(c C) string { return c.Object }
+func stage(c C) string  { return c.Stage }

@@ -1,0 +1,63 @@
+package caveat
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"testing"
+
+	"prof/queries/frame"
+)
+
+// kind matches what may be a kind of caveat in SQL: words with dashes.
+var kind = regexp.MustCompile(`'([a-z]+(?:-[a-z]+)+)'`)
+
+// TestWords holds that each kind of caveat that SQL or Go can give has words, and that no words are for a kind that nothing gives.
+func TestWords(t *testing.T) {
+	given := map[string]string{"faulty-row": "caveats.go", "nothing-picked": "unmatched.go", "no-name-fits": "unmatched.go", "no-operator-fits": "unmatched.go"}
+	others := []string{"torch-trace", "operator-sums", "operator-calls", "operator-shapes"} // a form, and topics
+	for _, pattern := range []string{"../../ingest/derive/sql/*/caveat*.sql", "../sql/*/_caveat-*.sql"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, path := range files {
+			file, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range kind.FindAllStringSubmatch(string(file), -1) {
+				if !slices.Contains(others, m[1]) {
+					given[m[1]] = path
+				}
+			}
+		}
+	}
+	for k, path := range given {
+		if words[k] == nil {
+			t.Errorf("%s gives %s, for which there are no words", path, k)
+		}
+	}
+	for k := range words {
+		if given[k] == "" {
+			t.Errorf("nothing gives %s", k)
+		}
+	}
+}
+
+// TestWord holds that caveats of one kind that are said together make one note, and that a kind without words is an error.
+func TestWord(t *testing.T) {
+	list := []frame.Caveat{{Topic: "throttle", Kind: "gpu-throttled", Subject: "0", Object: "sw_power_cap", Count: 1, OfCount: 8}, {Topic: "throttle", Kind: "gpu-throttled", Subject: "0", Object: "hw_slowdown", Count: 1, OfCount: 8},
+		{Topic: "throttle", Kind: "gpu-shared", Subject: "1", Count: 3, OfCount: 4}}
+	worded, notes, err := Word(list)
+	want := []string{"GPU 0 was throttled (sw_power_cap, hw_slowdown) in 12 % of the samples in which it was busy: times are longer than they could be, see prof query throttling",
+		"other processes used GPU 1 in 75 % of the samples: times are not the workload's alone"}
+	if err != nil || !reflect.DeepEqual(notes, want) || len(worded) != 3 || worded[0].Text != want[0] || worded[1].Text != want[0] || list[0].Text != "" {
+		t.Errorf("%v, %q", err, notes)
+	}
+	if _, _, err := Word([]frame.Caveat{{Topic: "a", Kind: "b"}}); err == nil {
+		t.Error("a kind without words is said")
+	}
+}

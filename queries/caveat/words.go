@@ -1,0 +1,345 @@
+package caveat
+
+import (
+	"fmt"
+	"strings"
+)
+
+// words says each kind of caveat; alike are all of its kind about a query's rows, itself among them, for kinds that are said together.
+var words = map[string]func(c C, alike []C) string{
+	// What a run is made of.
+	"source-partial":       func(c C, _ []C) string { return c.Subject + " is partial: " + c.Detail },
+	"not-captured-by-prof": says("the run was not made by prof capture: nothing is known of its passes, their overhead and the state of the GPU"),
+	"no-samples":           says("NVML was not sampled while the passes ran: there was no NVIDIA driver, or --sample-hz was 0; see prof query diagnostics"),
+	"no-kernels":           says("the timeline has no kernels; for what Nsight Compute profiled see prof query bottlenecks and region-metrics"),
+	"no-timeline":          says("the run has no timeline, neither of Nsight Systems nor of the PyTorch profiler, only what Nsight Compute profiled: see prof query bottlenecks and region-metrics"),
+	"two-timelines": func(c C, _ []C) string {
+		counted, other := "Nsight Systems", "torch"
+		if c.Object == "torch" {
+			counted, other = "the PyTorch profiler", "nsys"
+		}
+		return fmt.Sprintf("the run has two timelines, of Nsight Systems and of the PyTorch profiler; this counts that of %s (--source %s for the other)", counted, other)
+	},
+	"several-repeats": func(c C, _ []C) string {
+		return fmt.Sprintf("the run holds %d repeats of the workload: totals and calls add up all of them, and their passes count together", c.Count)
+	},
+
+	// What profiling and the state of the GPUs did to times.
+	"overhead-without-baseline":   says("profiling overhead is unknown: no pass ran without a profiler; capture with --baseline"),
+	"overhead-of-failed-baseline": says("profiling overhead is unknown: no pass without a profiler ended well"),
+	"slowed-by-profiling": func(c C, _ []C) string {
+		advice := map[string]string{"operators": "it is that of the whole process, in which PyTorch also writes its trace; take times from nsys", "deep": "capture with --mode light",
+			"light": "capture less of it, with --range or --delay and --duration"}[c.Subject]
+		if advice == "" {
+			advice = "take times from a capture with --mode light"
+		}
+		return fmt.Sprintf("profiling (%s) made the workload %.0f %% slower: CPU times, and those of kernels that wait for the CPU, are too long; %s", c.Subject, 100*c.Ratio, advice)
+	},
+	"faster-under-profiling": func(c C, _ []C) string {
+		text := fmt.Sprintf("under %s the workload took %.0f %% less time than without a profiler: passes differ by more than profiling costs, since the first ones start cold (files not cached, kernels not compiled yet)", c.Subject, -100*c.Ratio)
+		if c.Count < 3 || c.OfCount < 3 {
+			text += "; --repeats 3 takes the median of each"
+		}
+		return text
+	},
+	"gpu-throttled": func(c C, alike []C) string {
+		return throttled(c, alike, "the samples in which it was busy")
+	},
+	"gpu-throttled-maybe-idle": func(c C, alike []C) string {
+		return throttled(c, alike, "all samples (NVML did not report when it was busy)")
+	},
+	"gpu-shared": func(c C, _ []C) string {
+		return fmt.Sprintf("other processes used GPU %s in %.0f %% of the samples: times are not the workload's alone", c.Subject, 100*float64(c.Count)/float64(c.OfCount))
+	},
+
+	// Device work.
+	"kernels-without-launch": func(c C, _ []C) string {
+		return fmt.Sprintf("%s no launch in the capture and belong to no range", count(c.Count, "kernel ("+ms(c.TimeNs)+") has", "kernels ("+ms(c.TimeNs)+") have"))
+	},
+	"graphs-traced-whole": func(c C, _ []C) string {
+		return fmt.Sprintf("%s traced as a whole: their kernels are in no kernel table; capture with --cuda-graph-trace=node to see them", count(c.Count, "CUDA graph replay ("+ms(c.TimeNs)+" of device time) was", "CUDA graph replays ("+ms(c.TimeNs)+" of device time) were"))
+	},
+	"not-accounted": func(c C, _ []C) string {
+		return fmt.Sprintf("%s was stored by prof %s, which did not account for GPU time: ingest it again with --replace", c.Subject, c.Detail)
+	},
+	"gpus-of-one-number": func(c C, alike []C) string {
+		own := of(alike, c.Subject)
+		return fmt.Sprintf("GPU %s is %d different GPUs: %s; tables by GPU add them up, but for pass-accounting, collectives and step-times, which keep sources apart", c.Subject, len(own),
+			names(own, 4, func(c C) string { return c.Object + " in " + c.Detail }))
+	},
+
+	// Ranges, stages and passes.
+	"no-stage": func(c C, _ []C) string {
+		return fmt.Sprintf("no range of this run is a stage by the rules in stage_rule; it has %s, see prof query ranges", count(c.Count, "range"))
+	},
+	"endless-ranges": func(c C, _ []C) string {
+		return fmt.Sprintf("%s never ended in the capture: their CPU time is unknown", count(c.Count, "range"))
+	},
+	"warm-up": func(c C, alike []C) string {
+		var said []string
+		for _, x := range alike {
+			switch {
+			case x.OfCount == 0:
+			case x.Detail == "listed":
+				said = append(said, "lists "+count(x.OfCount, "measured pass", "measured passes"))
+			case x.OfCount == 1:
+				said = append(said, "says that the first of each process is warm-up")
+			default:
+				said = append(said, fmt.Sprintf("says that the first %d of each process are warm-up", x.OfCount))
+			}
+		}
+		text := count(c.Count, "warm-up pass is", "warm-up passes are") + " left out"
+		if len(said) > 0 {
+			text += " (the workload " + strings.Join(said, " and ") + ")"
+		}
+		return text
+	},
+	"unlike-passes": func(c C, _ []C) string {
+		return fmt.Sprintf("the CPU times of %s passes differ %.1f-fold: the first takes %s, the median is %s; is it warm-up? See prof query passes", c.Stage, c.Ratio, ms(c.TimeNs), ms(c.OfTimeNs))
+	},
+	"steps-by-recurrence": func(c C, _ []C) string {
+		return fmt.Sprintf("no range in %s is named as a step or iteration, so a step is what recurs on the GPU, from one occurrence to the next: a kernel or graph replay with 80 %% of its occurrences equally many kernels apart and half of all kernels between them", c.Subject)
+	},
+
+	// What the workload says of its passes.
+	"fewer-passes": func(c C, _ []C) string {
+		return fmt.Sprintf("the workload lists %s, the timeline has only %d of %s: which ones these are is unknown, and so are their tokens", count(c.OfCount, "measured pass", "measured passes"), c.Count, c.Stage)
+	},
+	"fewer-passes-alike": func(c C, _ []C) string {
+		return fmt.Sprintf("the workload lists %s, the timeline has only %d of %s: all are alike, so their tokens are known", count(c.OfCount, "measured pass", "measured passes"), c.Count, c.Stage)
+	},
+	"passes-as-steps": func(c C, _ []C) string {
+		return fmt.Sprintf("%s as one decode step each: the workload decodes up to %d steps a pass; see prof query passes", count(c.Count, "decode pass counts", "decode passes count"), c.OfCount)
+	},
+	"steps-do-not-match": func(c C, _ []C) string {
+		return fmt.Sprintf("%s not match the number of steps that the workload gives after each prefill: tokens are unknown, see prof query passes and workload-passes", count(c.Count, "decode pass does", "decode passes do"))
+	},
+	"no-range-of-stage": func(c C, _ []C) string {
+		return fmt.Sprintf("the workload gives tokens for %s, but no range of the timeline is a %s pass by the rules in stage_rule: see prof query ranges", c.Stage, c.Stage)
+	},
+	"all-warm-up": func(c C, _ []C) string {
+		all := fmt.Sprintf("all %d %s passes are", c.Count, c.Stage)
+		if c.Count == 1 {
+			all = fmt.Sprintf("the only %s pass is", c.Stage)
+		}
+		return all + " warm-up by what the workload says: nothing is left to measure, see prof query workload-passes"
+	},
+	"several-workload-files": func(c C, _ []C) string {
+		return fmt.Sprintf("%d files describe the passes of this timeline; the latest counts: %s", c.Count, c.Object)
+	},
+	"facts-of-another-timeline": says("the workload file describes the other timeline: --source nsys or torch counts that one"),
+
+	// Ranks.
+	"no-matched-collective": says("no collective is matched between ranks: the run has one rank only, or none that communicates by kernels that kernel_rule knows as collectives"),
+	"uneven-ranks": func(_ C, alike []C) string {
+		text := names(alike, 3, func(c C) string {
+			return fmt.Sprintf("%s has %d of %s, %s has %d", c.Object, c.Count, c.Subject, c.Detail, c.OfCount)
+		})
+		return "ranks have different numbers of collectives: " + text + "; those that run at the same time are matched"
+	},
+	"ranks-apart": func(c C, _ []C) string {
+		return fmt.Sprintf("in %d of %s the ranks never met, so who was last is unknown: they may be in different communicators, their clocks may be off, or a capture begins between collectives", c.Count, count(c.OfCount, "matched collective"))
+	},
+	"clocks-by-capture": says("no matched collective aligns the clocks of the sources, so they are aligned by when each capture began: across machines that is as good as their clocks agree; see prof query clock-offsets"),
+	"clocks-by-collectives": func(c C, _ []C) string {
+		return fmt.Sprintf("the clocks of the sources are aligned by the ends of matched collectives: a skew may be off by %.1f us; see prof query clock-offsets", c.TimeNs/1e3)
+	},
+
+	// Operators of PyTorch.
+	"no-operators": says("the run has no operators: the PyTorch profiler records them with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], Nsight Systems within torch.autograd.profiler.emit_nvtx(record_shapes=True)"),
+	"no-operators-of-capture": func(c C, alike []C) string {
+		return fmt.Sprintf("the run has no operators of %s, but of %s", c.Subject, names(of(alike, c.Subject), 3, object))
+	},
+	"operators-of-several-captures": func(c C, alike []C) string {
+		others := strings.ReplaceAll(names(of(alike, c.Subject), 3, object), ", ", " or ")
+		return fmt.Sprintf("the run also has operators of %s; this counts those of %s: --source %s for others", strings.ReplaceAll(others, " or ", " and "), c.Subject, others)
+	},
+	"operators-of-several-traces": func(c C, _ []C) string { return fmt.Sprintf("the operators of %d traces are added up", c.Count) },
+	"sums-of-operators":           says("these are PyTorch's own sums, in which ranges and the profiler's overhead count as operators"),
+	"several-tables-of-sums": func(c C, _ []C) string {
+		text := fmt.Sprintf("of %d tables of sums this counts %s", c.Count, c.Object)
+		if c.Detail != "" {
+			text += ", and by shapes " + c.Detail
+		}
+		return text
+	},
+	"no-calls-in-sums":  says("PyTorch's sums hold no single calls of operators: see prof query top-operators"),
+	"no-shapes-in-sums": says("the sums are not by inputs: save those of key_averages(group_by_input_shape=True), recorded with record_shapes=True"),
+	"no-shapes":         says("inputs were not recorded, so the calls of all shapes are in one row: record them with record_shapes=True"),
+	"work-outside-operators": func(c C, _ []C) string {
+		return fmt.Sprintf("%s of the device work (%.3f of %s) was launched outside every operator, as CUDA graph replays are, and is in no row; see operator-kernels", share(c.TimeNs, c.OfTimeNs), c.TimeNs/1e6, ms(c.OfTimeNs))
+	},
+	"work-of-unknown-operators": func(c C, _ []C) string {
+		return fmt.Sprintf("%s of the device work (%.3f of %s) has no launch in the capture, so its operator is unknown; it is in no row", share(c.TimeNs, c.OfTimeNs), c.TimeNs/1e6, ms(c.OfTimeNs))
+	},
+	"no-device-work":            says("no device work was recorded with these operators: device times are unknown"),
+	"no-allocations":            says("no allocations were recorded: the PyTorch profiler does so with torch.profiler.profile(profile_memory=True)"),
+	"no-python-functions":       says("no Python functions were recorded: the PyTorch profiler does so with torch.profiler.profile(with_stack=True)"),
+	"no-module-calls":           says("the recorded Python functions hold no call of an nn.Module"),
+	"modules-of-several-traces": func(c C, _ []C) string { return fmt.Sprintf("the modules of %d traces are added up", c.Count) },
+
+	// What Nsight Compute profiled.
+	"not-profiled":        says("the run has no kernels profiled by Nsight Compute; ingest a report (.ncu-rep) or its CSV pages together with the timeline"),
+	"no-profiled-kernels": says("the run has no kernels profiled by Nsight Compute, only ranges or graphs: see prof query region-metrics"),
+	"no-profiled-regions": says("no range or graph was profiled as a whole: run ncu with --replay-mode range or app-range, or with --graph-profiling graph"),
+	"profiled-launches": func(_ C, alike []C) string {
+		what := map[string]string{"kernel": "kernel launch|kernel launches", "range": "range|ranges", "graph": "graph|graphs"}
+		return names(alike, 9, func(c C) string {
+			one, many, known := strings.Cut(what[c.Object], "|")
+			if !known {
+				one, many = "command list", "command lists"
+			}
+			return count(c.Count, one, many)
+		}) + " profiled by Nsight Compute"
+	},
+	"matched-launches": func(c C, _ []C) string {
+		text := fmt.Sprintf("%d of %s match the timeline; their kernels are %s of its kernel time", c.Count, count(c.OfCount, "profiled launch", "profiled launches"), share(c.TimeNs, c.OfTimeNs))
+		if c.Count < c.OfCount {
+			text += ": for the others see prof query ncu-matches --unmatched"
+		}
+		return text
+	},
+	"unknown-bound": func(c C, _ []C) string {
+		return fmt.Sprintf("the bound or limiter of %s is unknown; %s", count(c.Count, "kernel"), c.Detail)
+	},
+	"no-operations-measured":   says("no operations were measured: profile with ncu --set roofline or full"),
+	"no-timeline-to-plan-from": says("the run has no Nsight Systems timeline to plan from"),
+	"no-symbols":               says("the capture has no kernel symbols, or was stored by a prof that did not keep them: ingest it again with --replace"),
+	"kernels-without-symbol": func(_ C, alike []C) string {
+		return fmt.Sprintf("%s unknown: %s", count(total(alike), "kernel of the most time is left out because its symbol is", "kernels of the most time are left out because their symbols are"), names(alike, 3, object))
+	},
+	"kernels-of-several-symbols": func(_ C, alike []C) string {
+		return fmt.Sprintf("%s name, and which one was launched is unknown: %s", count(total(alike), "kernel of the most time is left out because several functions share its", "kernels of the most time are left out because several functions share their"), names(alike, 3, object))
+	},
+
+	// What findings are about, and what their rules could not judge.
+	"work-outside-passes":          says("no rule was tried: findings of a run with measured passes are about these passes only"),
+	"stage-without-work":           says("no rule was tried: the stage has no device work in measured passes"),
+	"measured-passes-without-work": says("no rule was tried: the measured passes have no device work"),
+	"nothing-to-judge":             says("no rule was tried: there is no device work"),
+	"no-measured-passes":           says("the run has no measured passes of a stage: findings are about all its device work, loading and warm-up included"),
+	"part-of-busy-time": func(c C, _ []C) string {
+		return fmt.Sprintf("findings are about the measured passes of stages: %s of the time in which the GPUs were busy", share(c.TimeNs, c.OfTimeNs))
+	},
+	"idle-by-profiler": func(c C, _ []C) string {
+		return fmt.Sprintf("in %s of these spans a GPU was idle while the profiler itself was at work: that is no finding", share(c.TimeNs, c.OfTimeNs))
+	},
+	"idle-before-unknown-launch": func(c C, _ []C) string {
+		return fmt.Sprintf("in %s of these spans a GPU was idle before work whose launch was not captured: no rule can say why", share(c.TimeNs, c.OfTimeNs))
+	},
+	"rules-without-profiled-kernels": says("below-roof and low-occupancy could not be tried: the run has no kernels profiled by Nsight Compute, or the timeline has none of these"),
+	"rules-without-sms":              says("small-grids and wave-tail could not be tried on every GPU: the capture does not give its SMs or their limits"),
+	"rules-without-sm-limits":        says("wave-tail could not be tried on every GPU: the capture does not give the limits of its SMs"),
+	"kernels-without-grid": func(c C, _ []C) string {
+		return fmt.Sprintf("small-grids and wave-tail could not be tried on %s: the capture does not give the grid", count(c.Count, "kernel"))
+	},
+	"copies-without-memory": func(c C, _ []C) string {
+		return fmt.Sprintf("pageable-copies could not be tried on %s to the GPU: the capture does not give the kind of memory", count(c.Count, "copy", "copies"))
+	},
+	"clocks-of-other-gpus": says("throttling could not be tried: the clocks were not sampled on the counted GPUs while their timeline was captured"),
+	"clocks-not-sampled":   says("throttling could not be tried: the run has no samples of clocks, which prof capture takes"),
+	"savings-overlap":      says("savings overlap and do not add up: taking one away changes the others"),
+	"launches-slowed": func(c C, _ []C) string {
+		return fmt.Sprintf("the workload took %.0f %% longer under Nsight Systems than alone, mostly in launches: there is less launch-bound idle time without it", 100*c.Ratio)
+	},
+	"launches-slowed-unmeasured": says("tracing makes each launch longer, so there is less launch-bound idle time without it; prof capture --baseline measures how much"),
+
+	// What was asked, and the rows themselves.
+	"faulty-row": func(c C, _ []C) string { return c.Subject + ": " + c.Detail },
+	"nothing-picked": func(c C, _ []C) string {
+		return fmt.Sprintf("nothing has --%s; the run has the %s %s", c.Subject, c.Detail, c.Object)
+	},
+	"no-name-fits": func(c C, _ []C) string {
+		return fmt.Sprintf("nothing has --%s; the run has the %s %s; a name is matched whole, * stands for any text", c.Subject, c.Detail, c.Object)
+	},
+	"no-operator-fits": func(c C, _ []C) string {
+		_, name, _ := strings.Cut(c.Subject, " ")
+		return fmt.Sprintf("no operator fits %s; the nearest are %s; a name is matched whole, * stands for any text", name, c.Object)
+	},
+
+	// Models, peaks and utilisation.
+	"model-assumed":  func(c C, _ []C) string { return "assumed: " + c.Detail },
+	"model-left-out": func(c C, _ []C) string { return "left out, so figures are too small: " + c.Detail },
+	"model-unknown":  func(c C, _ []C) string { return "unknown: " + c.Detail },
+	"no-model": func(c C, _ []C) string {
+		return "the run has no model: give its configuration, prof ingest --run " + c.Subject + " --model config.json"
+	},
+	"no-such-model": func(c C, _ []C) string {
+		return fmt.Sprintf("the run has no model %s: see prof query models --run %s", c.Detail, c.Subject)
+	},
+	"tokens-differ":  says("passes differ in their tokens: give --prefill and --decode"),
+	"tokens-unknown": says("the tokens of the passes are unknown: give --prefill and --decode"),
+
+	"gpu-without-name": says("the capture does not name its GPU: give mfu and mbu --peak and --bandwidth"),
+	"gpu-without-peak": func(c C, _ []C) string {
+		name, near := strings.ReplaceAll(c.Subject, "'", "''"), c.Object
+		if near == "" {
+			near = "(none)"
+		}
+		return fmt.Sprintf("%[1]s is not in device_peak, so its peaks are unknown: give mfu and mbu --peak and --bandwidth, or add a row with any DuckDB client: "+
+			"INSERT INTO device_peak VALUES ('user', '%[2]s', 'tensor_bf16', 'fp32', FLOP_PER_S, NULL, 'variant', 'source', DATE '2026-01-31'); "+
+			"the nearest names are %[3]s: for one of the same figures INSERT INTO device_alias VALUES ('user', '%[2]s', 'ITS NAME', 'why')", c.Subject, name, near)
+	},
+
+	"stage-without-tokens": func(c C, alike []C) string {
+		return fmt.Sprintf("the tokens of the passes of %s are unknown: prof ingest --run %s --workload workload.json, or --prefill TOKENS --decode STEPS", names(alike, 9, stage), c.Object)
+	},
+	"use-left-out":       func(c C, _ []C) string { return "left out, so utilisation is too low: " + c.Detail },
+	"use-of-unnamed-gpu": says("the capture does not name its GPU: " + giveBoth),
+	"use-of-several-gpus": func(c C, _ []C) string {
+		return fmt.Sprintf("the run has GPUs of several kinds (%s), which have no one peak: give --device, or --peak and --bandwidth", c.Subject)
+	},
+	"use-without-peak": func(c C, _ []C) string {
+		return fmt.Sprintf("%s is not in device_peak: %s, or add rows of your own", c.Subject, giveBoth)
+	},
+	"precisions-disagree": func(c C, _ []C) string {
+		return fmt.Sprintf("the configuration says %s and the names of kernels %s: give --compute, and --dtype for the weights", c.Object, c.Detail)
+	},
+	"precision-unknown": says("neither the configuration nor the names of kernels give the precision: give --compute"),
+	"no-peak-of-precision": func(c C, _ []C) string {
+		return fmt.Sprintf("device_peak has no dense %s peak for %s, only %s, and prof takes no other precision's: give --compute or --peak", c.Object, c.Subject, c.Detail)
+	},
+	"several-processes": func(c C, _ []C) string {
+		return fmt.Sprintf("%d processes took part in %s: utilisation is unknown without --ranks shared (one batch over all of them, as in tensor parallelism) or --ranks own (each its own)", c.Count, c.Stage)
+	},
+	"passes-on-several-gpus": says("passes ran on several GPUs, and what part of their operations one GPU did is unknown: leave --device out"),
+	"passes-without-work": func(c C, _ []C) string {
+		return fmt.Sprintf("%d of %s of %s have no work on a GPU, so their time is unknown", c.Count, count(c.OfCount, "pass", "passes"), c.Stage)
+	},
+	"vision-outside-prefill": says("vision work lies outside the ranges of prefill: neither its time nor its operations are in the rows"),
+	"precision-of-kernels": func(c C, _ []C) string {
+		return "the configuration names no precision; the names of kernels say " + c.Object
+	},
+	"quantised-weights": func(c C, _ []C) string {
+		return fmt.Sprintf("weights are quantised, and the peak is that of %s: give --compute where matrices are multiplied in another precision", c.Object)
+	},
+	"vision-not-in-model": func(c C, alike []C) string {
+		return fmt.Sprintf("the time of prefill holds vision work (%s), but the model %s has no vision part, so its operations are not counted and utilisation is too low", names(alike, 9, object), c.Subject)
+	},
+	"images-unknown": func(c C, _ []C) string {
+		return fmt.Sprintf("how many images the prompts have is unknown: prof ingest --run %s --images K", c.Subject)
+	},
+	"images-and-crops-unknown": func(c C, _ []C) string {
+		return fmt.Sprintf("how many images the prompts have is unknown: prof ingest --run %s --images K --crops C (of each image, not counting its global view)", c.Subject)
+	},
+	"crops-unknown": func(c C, _ []C) string {
+		return fmt.Sprintf("how many crops the images have, not counting their global view, is unknown: prof ingest --run %s --crops C, 0 for none", c.Subject)
+	},
+	"latent-cache-expanded": says("decode counts the keys and values of latent attention recomputed from the whole context at every step, as transformers 5.17 does: most of it is not the model's own work; --mla absorbed counts what serving engines do"),
+	"contexts-unknown":      says("the names of steps do not give the lengths of their contexts: attention counts the least it can be, so utilisation is at least what is shown"),
+	"windows-unknown":       says("the model's attention has windows, and the names of steps do not give each context: its operations are unknown"),
+}
+
+const giveBoth = "give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T)"
+
+func throttled(c C, alike []C, in string) string {
+	return fmt.Sprintf("GPU %s was throttled (%s) in %.0f %% of %s: times are longer than they could be, see prof query throttling", c.Subject, names(of(alike, c.Subject), 9, object), 100*float64(c.Count)/float64(c.OfCount), in)
+}
+
+func total(list []C) int64 {
+	n := int64(0)
+	for _, c := range list {
+		n += c.Count
+	}
+	return n
+}

@@ -1,0 +1,114 @@
+package queries
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"prof/queries/caveat"
+	"prof/queries/frame"
+	"prof/schema"
+)
+
+// Notes gives what a reader of a query's rows must know of the run and capture in its arguments, of the given topics.
+func (a *Asker) Notes(ctx context.Context, args Args, topics ...string) ([]string, error) {
+	list, err := a.caveats(ctx, args, topics)
+	if err != nil {
+		return nil, err
+	}
+	_, notes, err := caveat.Word(list)
+	return notes, err
+}
+
+// caveats gives it as data, in the order of the topics.
+func (a *Asker) caveats(ctx context.Context, args Args, topics []string) ([]frame.Caveat, error) {
+	var out []frame.Caveat
+	for _, topic := range topics {
+		list, err := a.about(ctx, topic, args)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, slices.DeleteFunc(slices.Clone(list), func(c frame.Caveat) bool { return c.Topic != topic })...)
+	}
+	return out, nil
+}
+
+// about gives the caveats of a topic, among others: those that were stored with the run, or where they depend on more arguments than the
+// kind of capture, those of the relation of that topic. Of the same arguments they are asked once.
+func (a *Asker) about(ctx context.Context, topic string, args Args) ([]frame.Caveat, error) {
+	all, err := All()
+	if err != nil {
+		return nil, err
+	}
+	stmt := storedCaveats(args)
+	if q, own := named(all, "_caveat-"+topic); own {
+		if stmt, err = q.Statement(q.taken(args)); err != nil {
+			return nil, err
+		}
+		stmt = fmt.Sprintf("SELECT %s AS topic, * FROM (%s) ORDER BY ALL", schema.Quote(topic), stmt)
+	}
+	return once(a, a.known, stmt, func() ([]frame.Caveat, error) {
+		f, err := read(ctx, a.w, stmt)
+		if err != nil {
+			return nil, err
+		}
+		return caveatsOf(f), nil
+	})
+}
+
+// storedCaveats is the SQL of those of a run that hold for the kind of capture that is asked for.
+func storedCaveats(args Args) string {
+	holds := "is_counted"
+	if source, given := args["source"]; given {
+		holds = "coalesce(capture = " + schema.Quote(source) + ", true)"
+	}
+	return fmt.Sprintf("SELECT * EXCLUDE (run_id, capture, is_counted) FROM caveat WHERE run_id = %s AND %s ORDER BY ALL", schema.Quote(args["run"]), holds)
+}
+
+// caveatsOf reads caveats from rows, which have those columns that they need.
+func caveatsOf(f *frame.Frame) []frame.Caveat {
+	out := make([]frame.Caveat, len(f.Rows))
+	for i, row := range f.Rows {
+		c := &out[i]
+		texts := map[string]*string{"topic": &c.Topic, "kind": &c.Kind, "stage": &c.Stage, "subject": &c.Subject, "object": &c.Object, "detail": &c.Detail}
+		counts := map[string]*int64{"item_count": &c.Count, "of_count": &c.OfCount}
+		numbers := map[string]*float64{"time_ns": &c.TimeNs, "of_time_ns": &c.OfTimeNs, "ratio": &c.Ratio}
+		for at, column := range f.Columns {
+			switch v := row[at].(type) {
+			case string:
+				*texts[column.Name] = v
+			case int64:
+				*counts[column.Name] = v
+			case float64:
+				*numbers[column.Name] = v
+			}
+		}
+	}
+	return out
+}
+
+// faults gives what rows say is wrong with themselves, in a column of that name.
+func faults(f *frame.Frame) []frame.Caveat {
+	at := f.Index("fault")
+	if at < 0 {
+		return nil
+	}
+	var out []frame.Caveat
+	for _, r := range f.Rows {
+		if r[at] != nil {
+			out = append(out, frame.Caveat{Topic: "fault", Kind: "faulty-row", Subject: fmt.Sprint(r[0]), Detail: fmt.Sprint(r[at])})
+		}
+	}
+	return out
+}
+
+// taken gives those of the arguments that the query takes.
+func (q Query) taken(args Args) Args {
+	out := Args{}
+	for _, p := range q.Params {
+		if v, given := args[p.Name]; given {
+			out[p.Name] = v
+		}
+	}
+	return out
+}

@@ -1,0 +1,142 @@
+// Package frame is what a query answers: typed columns with their units and what they mean, rows in base units, and notes. It knows no
+// warehouse and no rule.
+package frame
+
+import (
+	"strings"
+)
+
+// Type is the Go type of a column's values in a Frame.
+type Type uint8
+
+// The types of a Frame's values. A NULL is nil in a column of any type.
+const (
+	Text  Type = iota // string
+	Int               // int64
+	Float             // float64
+	Bool              // bool
+)
+
+// Unit is the base unit of a column, as the last word of its name says. The empty unit is a plain value.
+type Unit string
+
+// The base units. A Ratio is 0 to 1; a Count has no unit but is a number of things.
+const (
+	None        Unit = ""
+	Ns          Unit = "ns"
+	Bytes       Unit = "bytes"
+	Hz          Unit = "hz"
+	Flop        Unit = "flop"
+	Count       Unit = "count"
+	Ratio       Unit = "ratio"
+	BytesPerSec Unit = "bytes_per_s"
+	FlopPerSec  Unit = "flop_per_s"
+	Watt        Unit = "w"
+	Celsius     Unit = "c"
+)
+
+var units = []Unit{BytesPerSec, FlopPerSec, Ns, Bytes, Hz, Flop, Count, Ratio, Watt, Celsius}
+
+// UnitOf reads the unit from the last word (or words) of a column's name: total_ns is Ns, dram_bytes_per_s is BytesPerSec.
+func UnitOf(column string) Unit {
+	for _, u := range units {
+		if strings.HasSuffix(column, "_"+string(u)) || column == string(u) && u != Celsius && u != Watt && u != Ratio && u != Count {
+			return u
+		}
+	}
+	return None
+}
+
+// Column describes one column of a Frame.
+type Column struct {
+	Name string // as in SQL, CSV and JSON
+	Type Type
+	Unit Unit
+	Doc  string // one sentence: what the value means
+}
+
+// Frame is the result of a query: typed columns and rows in base units and full precision. Once Run gives it, nobody
+// changes it; renderers scale, round and shorten copies.
+type Frame struct {
+	Query   string // the query's name, e.g. "top-kernels"; "" for raw SQL
+	Version int    // the query's version; 0 for raw SQL
+	SQL     string // the statement that gives these rows in any DuckDB client
+	Columns []Column
+	Rows    [][]any // each as long as Columns; string, int64, float64, bool or nil
+	Caveats []Caveat
+	Notes   []string // what a reader must know: the words of the caveats
+}
+
+// Index gives the position of a column by name, or -1.
+func (f *Frame) Index(column string) int {
+	for i, c := range f.Columns {
+		if c.Name == column {
+			return i
+		}
+	}
+	return -1
+}
+
+// Record gives one of the rows by the names of its cells.
+func (f *Frame) Record(row []any) Record { return Record{f, row} }
+
+// Record is one row of a frame, its cells by name. The frame must have the columns that it is asked for.
+type Record struct {
+	f   *Frame
+	row []any
+}
+
+// Has says whether there is such a column.
+func (r Record) Has(column string) bool { return r.f.Index(column) >= 0 }
+
+// Value gives a cell as it is.
+func (r Record) Value(column string) any { return r.row[r.f.Index(column)] }
+
+// Text gives a text, "" for NULL.
+func (r Record) Text(column string) string {
+	s, _ := r.Value(column).(string)
+	return s
+}
+
+// Flag gives a truth value, nil for NULL.
+func (r Record) Flag(column string) *bool {
+	if b, ok := r.Value(column).(bool); ok {
+		return &b
+	}
+	return nil
+}
+
+// Whole gives a whole number, nil for NULL.
+func (r Record) Whole(column string) *int64 {
+	if n, ok := r.Value(column).(int64); ok {
+		return &n
+	}
+	return nil
+}
+
+// Number gives a number, nil for NULL.
+func (r Record) Number(column string) *float64 {
+	switch v := r.Value(column).(type) {
+	case float64:
+		return &v
+	case int64:
+		return new(float64(v))
+	}
+	return nil
+}
+
+// Amount is a number that a query never leaves out, or 0 where it says that there is none of it.
+func (r Record) Amount(column string) float64 {
+	if n := r.Number(column); n != nil {
+		return *n
+	}
+	return 0
+}
+
+// Count is such a whole number.
+func (r Record) Count(column string) int64 {
+	if n := r.Whole(column); n != nil {
+		return *n
+	}
+	return 0
+}

@@ -1,0 +1,62 @@
+package queries_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"prof/schema"
+)
+
+// dictionaries are the tables that ids are of.
+var dictionaries = map[string]string{"kernel_name_id": "kernel_name", "api_name_id": "api_name", "launch_name_id": "api_name", "path_id": "range_path", "lineage": "range_path",
+	"range_id": "nvtx_range", "range_context_id": "(SELECT * FROM range_context WHERE is_innermost)", "op_id": "op", "op_name_id": "op_name", "op_input_id": "op_input",
+	"stack_id": "python_stack", "launch_id": "ncu_launch", "metric_id": "ncu_metric_name", "model_id": "model"}
+
+// TestJoinByID joins every column of ids of a warehouse of several runs with what the ids are of, by the id alone: each row finds one,
+// and of its own run.
+func TestJoinByID(t *testing.T) {
+	w := newWarehouse(t)
+	load(t, w, "a", "../testdata/nsys/kernels/kernels.sqlite.gz", torchData+"llama-stack.trace.json.gz", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
+	load(t, w, "b", "../testdata/nsys/variants-graph/variants-graph.sqlite.gz", torchData+"train-stack.trace.json.gz", "../testdata/ncu/llama.ncu-rep.gz")
+	load(t, w, "c", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", torchData+"llama.trace.json.gz", "../testdata/ncu/variants-graph.ncu-rep.gz")
+	several := 0
+	for _, row := range rows(t, w, `SELECT table_name, column_name FROM duckdb_columns() WHERE table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY ALL`) {
+		table, column, _ := strings.Cut(strings.Trim(row, "[]"), " ")
+		if !schema.IsID(table, column) {
+			continue
+		}
+		key := column
+		for dictionaries[key] == "" { // parent_op_id is an op_id
+			_, key, _ = strings.Cut(key, "_")
+		}
+		value, of := "x."+column, "d."+strings.Replace(key, "launch_name_id", "api_name_id", 1)
+		if column == "lineage" {
+			value, of = "unnest(x.lineage)", "d.path_id"
+		}
+		got := rows(t, w, fmt.Sprintf(`SELECT count(*) = (SELECT count(*) FROM (SELECT %[2]s AS id FROM %[1]s x) WHERE id <> 0) AND coalesce(bool_and(d.run_id = x.run_id), true), count(DISTINCT d.run_id)
+			FROM (SELECT x.run_id, %[2]s AS id FROM %[1]s x) x JOIN %[3]s d ON %[4]s = x.id`, table, value, dictionaries[key], of))
+		all, runs, _ := strings.Cut(strings.Trim(got[0], "[]"), " ")
+		if all != "true" {
+			t.Errorf("%s: not every id finds what it is of once", row)
+		}
+		if runs == "3" {
+			several++
+		}
+	}
+	if several < 30 {
+		t.Errorf("only %d columns have ids of all three runs", several)
+	}
+	for name, query := range map[string]string{
+		"kernels":  `SELECT (SELECT count(*) FROM kernel JOIN kernel_name USING (kernel_name_id)) - (SELECT count(*) FROM kernel)`,
+		"calls":    `SELECT (SELECT count(*) FROM api_call JOIN api_name USING (api_name_id)) - (SELECT count(*) FROM api_call)`,
+		"ranges":   `SELECT (SELECT count(*) FROM nvtx_range JOIN range_path USING (path_id)) - (SELECT count(*) FROM nvtx_range)`,
+		"contexts": `SELECT (SELECT count(*) FROM kernel JOIN range_context USING (range_context_id) WHERE is_innermost) - (SELECT count(*) FROM kernel WHERE range_context_id > 0)`,
+		"numbers":  `SELECT max(x.n) FROM (SELECT abs(max(_id_number(kernel_name_id)) - count(*)) AS n FROM kernel_name GROUP BY run_id) x`,
+		"hashes":   `SELECT count(DISTINCT name) - count(DISTINCT name_hash) FROM kernel_name`,
+	} {
+		if got := rows(t, w, query); got[0] != "[0]" {
+			t.Errorf("%s: %s too many", name, got[0])
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+)
+
+// How much advice a summary gives.
+const (
+	mostAdvice  = 5
+	leastAdvice = 2
+	// What could save less of the measured time than that is not worth a stakeholder's attention.
+	leastSaving = 0.01
+)
+
+// addAdvice takes the findings that could save most, one of each rule and stage; where that is too little, what to capture next.
+func (s *summariser) addAdvice() error {
+	seen := map[[2]string]bool{}
+	for _, x := range s.out.Findings {
+		key := [2]string{x.ID, x.Stage}
+		if len(s.out.Advice) == mostAdvice || seen[key] || !s.isWorthwhile(x) {
+			continue
+		}
+		seen[key] = true
+		a := Advice{Rule: x.ID, Title: x.Title, Stage: x.Stage, Text: x.Advice, Subject: x.Subject, Command: x.Command, SavingNs: x.SavingNs, SpanNs: x.SpanNs, ShareRatio: x.ShareRatio, Bound: x.Bound}
+		a.setNumber(x.Passes)
+		a.Why = a.Number + ": " + x.Evidence
+		s.out.Advice = append(s.out.Advice, a)
+	}
+	if len(s.out.Advice) < leastAdvice && s.r.Frame("accounting") != nil {
+		s.out.Advice = append(s.out.Advice, s.missing()...)
+	}
+	return nil
+}
+
+// isWorthwhile says whether a finding could save enough of the measured time of its GPU.
+func (s *summariser) isWorthwhile(x Finding) bool {
+	all := 0.0
+	for stage, gpus := range s.parts {
+		for _, d := range gpus {
+			if d.device == x.Device && (stage == wholeCapture) == (x.Stage == "") {
+				all += d.span
+			}
+		}
+	}
+	return float64(x.SavingNs) >= leastSaving*all
+}
+
+// setNumber words what could be saved.
+func (a *Advice) setNumber(passes int64) {
+	over := ""
+	if a.Stage != "" {
+		over = " in " + countText(passes, "pass", "passes")
+	}
+	a.Number = fmt.Sprintf("%s %s of %s%s of %s (%s)", a.Bound, DurationText(float64(a.SavingNs)), DurationText(float64(a.SpanNs)), over, stageText(a.Stage), percentText(a.ShareRatio))
+}
+
+// missing says what to capture next, since it keeps questions open: what would tell most comes first.
+func (s *summariser) missing() []Advice {
+	run, capture := ShellWord(s.name), "prof capture --run "+ShellWord(s.name+"-2")
+	hasTimeline, hasStages := len(s.parts) > 0, len(s.out.Stages) > 0
+	var out []Advice
+	add := func(text, why, command string) { out = append(out, Advice{Text: text, Why: why, Command: command}) }
+	switch {
+	case !hasTimeline && s.isAMD:
+		add("capture a timeline with the PyTorch profiler", "there is no device work with its times, so that neither what takes the time nor where the GPU idles is known", "prof ingest --run "+run+" trace.json.gz")
+	case !hasTimeline:
+		add("capture a timeline with Nsight Systems", "there is no device work with its times, so that neither what takes the time nor where the GPU idles is known", capture+" --tools nsys --baseline -- CMD...")
+	case !hasStages && len(s.out.WarmOnly) > 0:
+		add("measure passes that are no warm-up: run more of them, or count fewer as warm-up", "all passes of "+strings.Join(s.out.WarmOnly, ", ")+" count as warm-up, so that loading and warm-up are in all figures", s.command("passes"))
+	case !hasStages:
+		add("mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "no range is named as a stage, so that loading and warm-up cannot be told from the work itself", capture+" --auto-stages -- CMD...")
+	}
+	if hasStages && s.out.Stages[0].MFU == nil {
+		add("give the model's configuration and the tokens of each pass", "how far from the hardware's limit the work is (MFU) is not known: "+s.out.Stages[0].Unknown, "prof ingest --run "+run+" --model config.json --workload workload.json")
+	}
+	if hasTimeline && !s.kinds["ncu"] && !s.isAMD {
+		add("profile the kernels that take most time with Nsight Compute", "what holds them back is not known: the run has no profiled kernels", capture+" --tools nsys,ncu -- CMD...")
+	}
+	if operators := s.r.Frame("top-operators"); !s.kinds["torch"] && (operators == nil || len(operators.Rows) == 0) {
+		add("capture with the PyTorch profiler too", "which operators of PyTorch the time belongs to is not known", capture+" --tools nsys,torch -- CMD...")
+	}
+	if f := s.r.Frame("overhead"); hasTimeline && !s.isAMD && (f == nil || len(f.Rows) == 0 || f.Warns("overhead-without-baseline")) {
+		add("measure what profiling costs with passes without a profiler", "how much longer the work takes while it is watched is not known", capture+" --baseline -- CMD...")
+	}
+	return out[:min(len(out), 3)]
+}

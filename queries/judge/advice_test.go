@@ -1,0 +1,221 @@
+package judge_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+)
+
+const findingColumns = "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns"
+
+func findingRow(rule, stage string, saving int64, subject any) []any {
+	var of any = stage
+	if stage == "" {
+		of = nil
+	}
+	return []any{int64(1), rule, of, saving, float64(saving) / float64(300*ms), "at most", "what " + rule + " is", `{"call_count":2,"calls_ns":3000,"least_count":4,"most_count":5,"sm_count":132,"pass_count":3,"max_ns":1000,"median_ns":7,"gap_count":9}`,
+		subject, "do " + rule, int64(0), int64(1), int64(1), int64(3), 300 * ms}
+}
+
+// TestSummaryAdvice holds that advice is of the findings that could save most, one of a rule and stage, and none that could save little.
+func TestSummaryAdvice(t *testing.T) {
+	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("sources", "kind status reason path", []any{"nsys", "ok", nil, "a"}),
+		answer("finding-rules", "finding query options detail", []any{"small-grids", "kernel-grids", "stage device source top", nil}),
+		answer("findings", findingColumns, findingRow("small-grids", "decode", 100*ms, "k1"), findingRow("small-grids", "decode", 90*ms, "k2"), findingRow("device-latency", "decode", 10*ms, nil), findingRow("wave-tail", "decode", 2*ms, nil))))
+	var rules []string
+	for _, a := range s.Advice {
+		rules = append(rules, a.Rule)
+	}
+	if want := []string{"small-grids", "device-latency"}; !slices.Equal(rules, want) {
+		t.Fatalf("rules %v, want %v", rules, want)
+	}
+	if len(s.Findings) != 4 || s.Findings[0].Query != "FROM kernel_grids('a', top := 0, stage := 'decode', device := 0)" {
+		t.Errorf("findings %+v", s.Findings)
+	}
+	want := judge.Advice{Rule: "small-grids", Stage: "decode", Text: "do small-grids", Title: "what small-grids is", Number: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %)", Why: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %): 2 executions of 1.50 us on the mean, 3.00 us together, with blocks for 4 to 5 of 132 SMs",
+		Subject: "k1", Command: "prof query kernel-grids --run a --stage decode --device 0 --top 0", SavingNs: 100 * ms, SpanNs: 300 * ms, ShareRatio: 1.0 / 3, Bound: "at most"}
+	if s.Advice[0] != want {
+		t.Errorf("advice %+v, want %+v", s.Advice[0], want)
+	}
+}
+
+// TestSummaryAdviceOnce holds that of what happened in one pass it is asked first whether that is warm-up.
+func TestSummaryAdviceOnce(t *testing.T) {
+	slow := func(number int64) *frame.Frame {
+		f := passesAnswer("passes")
+		for i := range int64(3) {
+			span := 37 * ms
+			if i+1 == number {
+				span = 226 * ms
+			}
+			f.Rows = append(f.Rows, []any{"decode", i + 1, int64(1), int64(7), false, span, 20 * ms, i})
+		}
+		return f
+	}
+	r := reportOf(threePasses("decode"), slow(1), accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 200 * ms, 190 * ms}}),
+		answer("findings", findingColumns, findingRow("host-bound", "decode", 200*ms, nil), findingRow("launch-bound", "decode", 50*ms, nil)))
+	s := summarise(t, r)
+	if got, want := s.Advice[0].Text, "if pass 1, the first measured, which holds nearly all of it, is warm-up, leave it out (prof ingest --run a --warmup 1); else do host-bound"; got != want {
+		t.Errorf("advice %q, want %q", got, want)
+	}
+	if got := s.Advice[1].Text; got != "do launch-bound" {
+		t.Errorf("advice %q", got)
+	}
+	if got, want := s.Stages[0].But, "nearly all of that time (190 ms) is in pass 1, the first of 3, which may be warm-up"; got != want {
+		t.Errorf("but %q, want %q", got, want)
+	}
+	r.Frames["passes"] = slow(2)
+	if got, want := summarise(t, r), "nearly all of that time (190 ms) is in pass 2 alone, of 3 passes"; got.Stages[0].But != want {
+		t.Errorf("but %q, want %q", got.Stages[0].But, want)
+	} else if got, want := got.Advice[0].Text, "see what is different in pass 2, which holds nearly all of it (prof query passes --run a --stage decode); then do host-bound"; got != want {
+		t.Errorf("advice %q, want %q", got, want)
+	}
+	r.Frames["passes"] = slow(1)
+	r.Frames["accounting"] = accountingOf("decode", []idlePart{{"compute", "busy", 80 * ms, 40 * ms}, {"collective-exposed", "busy", 90 * ms, 80 * ms}})
+	if got, want := summarise(t, r).Stages[0], "nearly all of that time (80.0 ms) is in pass 1, the first of 3, which may be warm-up"; got.Bound != judge.CommBound || got.But != want {
+		t.Errorf("bound %s, but %q, want %q", got.Bound, got.But, want)
+	}
+	r.Frames["accounting"] = accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 200 * ms, 190 * ms}})
+	r.Frames["sources"] = answer("sources", "kind status reason path", []any{"workload", "ok", nil, "a"})
+	if got, want := summarise(t, r).Advice[0].Text, "if pass 1, the first measured, which holds nearly all of it, is warm-up, leave it out (prof query passes --run a --stage decode shows it); else do host-bound"; got != want {
+		t.Errorf("advice %q, want %q", got, want)
+	}
+}
+
+// TestSummaryMissing holds what is said to be captured next, by what the run has.
+func TestSummaryMissing(t *testing.T) {
+	sources := func(kinds ...string) *frame.Frame {
+		f := answer("sources", "kind status reason path")
+		for _, k := range kinds {
+			f.Rows = append(f.Rows, []any{k, "ok", nil, k + ".file"})
+		}
+		return f
+	}
+	measured := answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.01})
+	for _, c := range []struct {
+		name   string
+		frames []*frame.Frame
+		want   []string
+	}{
+		{"torch only", []*frame.Frame{sources("torch"), threePasses("decode"), accountingOf("decode", busyParts()), measured},
+			[]string{"give the model's configuration and the tokens of each pass", "profile the kernels that take most time with Nsight Compute"}},
+		{"not of NVIDIA", []*frame.Frame{sources("torch"), threePasses("decode"), accountingOf("decode", busyParts()), answer("devices", "name", []any{"AMD Instinct MI300X"})},
+			[]string{"give the model's configuration and the tokens of each pass"}},
+		{"all but a baseline", []*frame.Frame{sources("nsys", "torch", "ncu"), threePasses("decode"), accountingOf("decode", busyParts()), utilisationOf("decode", 0.1, 0.1), answer("overhead", "mode tool overhead_ratio")},
+			[]string{"measure what profiling costs with passes without a profiler"}},
+		{"no stages", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured},
+			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take most time with Nsight Compute", "capture with the PyTorch profiler too"}},
+		{"operators without the PyTorch profiler", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured, answer("top-operators", "operator", []any{"aten::mm"})},
+			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take most time with Nsight Compute"}},
+		{"all passes are warm-up", []*frame.Frame{sources("nsys", "torch", "ncu"), accountingOf("(run)", busyParts()), measured, stageAnswer([]any{"decode", int64(0), nil, nil, nil, nil, nil, nil, int64(2)})},
+			[]string{"measure passes that are no warm-up: run more of them, or count fewer as warm-up"}},
+		{"ncu only", []*frame.Frame{sources("ncu"), answer("accounting", "stage")},
+			[]string{"capture a timeline with Nsight Systems", "capture with the PyTorch profiler too"}},
+		{"accounting was not asked", []*frame.Frame{sources("nsys"), threePasses("decode")}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, a := range summarise(t, reportOf(c.frames...)).Advice {
+				got = append(got, a.Text)
+				if a.Why == "" || !strings.HasPrefix(a.Command, "prof ") || a.SavingNs != 0 {
+					t.Errorf("advice %+v", a)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("advice %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestSummaryDoubts holds what figures are to be read with.
+func TestSummaryDoubts(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		frames []*frame.Frame
+		want   string
+	}{
+		{"throttled", []*frame.Frame{answer("throttling", "pass device reason is_slowdown samples busy_samples busy_share_ratio", []any{"nsys-1", int64(0), "SW power cap", true, int64(40), int64(12), 0.3}, []any{"nsys-1", int64(0), "idle", false, int64(9), int64(0), nil})},
+			"the clock of GPU 0 was held down (SW power cap) in 30.0 % of the samples of pass nsys-1 in which it worked: times are longer than they would be with enough power and cooling; prof query throttling --run a"},
+		{"throttled, work not told", []*frame.Frame{answer("throttling", "pass device reason is_slowdown samples busy_samples busy_share_ratio", []any{"nsys-1", int64(2), "HW slowdown", true, int64(40), nil, nil})},
+			"the clock of GPU 2 was held down (HW slowdown) in samples of pass nsys-1 (whether it worked then is not told): times are longer than they would be with enough power and cooling; prof query throttling --run a"},
+		{"shared", []*frame.Frame{answer("device-use", "device other_process_max_count", []any{int64(0), int64(0)}, []any{int64(1), int64(2)})},
+			"other processes computed on GPU 1 while the workload ran: times are not the workload's alone"},
+		{"overhead", []*frame.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.123}, []any{"kernels", "ncu", 40.0})},
+			"watching costs time: under nsys (deep) the whole workload took 12.3 % longer than alone, which is most felt in launches"},
+		{"overhead not measured", []*frame.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", nil})},
+			"how much longer the work takes while it is watched was not measured: no pass without a profiler ended well"},
+		{"partial", []*frame.Frame{answer("sources", "kind status reason path", []any{"nsys", "partial", "cut short at row 9", "a.sqlite"})},
+			"a.sqlite was read only in part: cut short at row 9"},
+		{"unattributed", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 90 * ms, 30 * ms}, {"unknown", "unknown", 10 * ms, 4 * ms}})},
+			"in 10.0 % of the time of decode GPU 0 was idle before work whose launch was not captured: why is not known"},
+		{"the profiler's own", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 95 * ms, 30 * ms}, {"profiler", "profiler", 5 * ms, 4 * ms}})},
+			"in 5.0 % of the time of decode GPU 0 was idle while the profiler itself was at work"},
+		{"slow first pass", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(3), int64(1), int64(7), false, 100 * ms, ms, int64(7)}, []any{"decode", int64(1), int64(1), int64(7), true, 900 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(4), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
+			"the first measured pass of decode takes 300 ms, the median one of the others 100 ms: it may be warm-up, and makes the mean longer"},
+		{"slow first of two passes", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(2), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
+			"the first measured pass of decode takes 300 ms, the other 110 ms: it may be warm-up, and makes the mean longer"},
+		{"kernels without a launch", []*frame.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, ms, int64(4), 40 * ms})},
+			"the launches of 4 of 10 kernels (40.0 % of all kernel time) were not captured: which stage they are of, and why the GPU was idle before them, is not known; prof query conservation --run a"},
+		{"kernels outside every range", []*frame.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, 30 * ms, int64(0), int64(0)})},
+			"30.0 % of all kernel time was launched outside every range, and is in the figures of no stage; prof query conservation --run a"},
+		{"MFU of the model over 1", []*frame.Frame{utilisationOf("model", 3.18, 0.1)},
+			"MFU of the model as a whole is 318.0 %: more than all is an error in what was given (tokens, model, peak or precision)"},
+		{"MFU over 1", []*frame.Frame{utilisationOf("decode", 1.2, 0.1)},
+			"MFU of decode is 120.0 %: more than all is an error in what was given (tokens, model, peak or precision)"},
+		{"MFU not known", []*frame.Frame{utilisationOf("decode", nil, nil)},
+			"how far from the hardware's limit the work is (MFU) is not known: the operations that the model needs were not counted"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			frames := []*frame.Frame{threePasses("decode"), accountingOf("decode", busyParts())}
+			s := summarise(t, reportOf(append(frames, c.frames...)...))
+			if !slices.Contains(s.Doubts, c.want) {
+				t.Errorf("no doubt %q in %q", c.want, s.Doubts)
+			}
+			if c.name == "throttled" && (len(s.Doubts) != 1 || s.Stages[0].Bound != judge.KernelBound) {
+				t.Errorf("bound %s, doubts %q", s.Stages[0].Bound, s.Doubts)
+			}
+		})
+	}
+}
+
+// TestSummaryUtilisationNotes holds that caveats about utilisation are doubts about it, and the reason where it is not known.
+func TestSummaryUtilisationNotes(t *testing.T) {
+	stages, use := threePasses("decode"), utilisationOf("decode", 0.1, 0.2)
+	warm, vision := frame.Caveat{Topic: "pass", Text: "2 warm-up passes are left out"}, frame.Caveat{Topic: "mfu", Text: "vision is not counted"}
+	stages.Caveats, use.Caveats = []frame.Caveat{warm}, []frame.Caveat{vision, warm}
+	if s := summarise(t, reportOf(stages, use)); !slices.Equal(s.Doubts, []string{"of MFU and MBU: vision is not counted"}) {
+		t.Errorf("doubts %q", s.Doubts)
+	}
+	use.Rows[0][1] = nil
+	if s := summarise(t, reportOf(stages, use)); s.Stages[0].Unknown != "vision is not counted" || s.Stages[0].MFU != nil {
+		t.Errorf("stage %+v", s.Stages[0])
+	}
+}
+
+// TestSummaryTypical holds that a mean that a few long passes make is not taken for the usual pass.
+func TestSummaryTypical(t *testing.T) {
+	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 3 * ms, ms}, {"host", "host-bound", 297 * ms, 297 * ms}}),
+		passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 298 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, ms, int64(900_000), int64(5)}, []any{"decode", int64(3), int64(1), int64(7), false, ms, int64(900_000), int64(9)})))
+	if got, want := s.Stages[0].But, "in the median pass, of 1.00 ms, the GPU works 90.0 % of the time: longer ones make this picture, above all pass 1, of 298 ms, which is the first and may be warm-up"; got != want {
+		t.Errorf("but %q, want %q", got, want)
+	}
+}
+
+// TestSummaryWithoutStages holds what is said of a run without stages, and of one that was only profiled by Nsight Compute.
+func TestSummaryWithoutStages(t *testing.T) {
+	s := summarise(t, reportOf(accountingOf("(run)", busyParts()), answer("cost-centres", "stage centre kind total_ns share_ratio", []any{nil, "queued", "idle", ms, 0.1}, []any{nil, "cublas nvjet", "kernels", ms, 0.1})))
+	if s.All == nil || s.All.Bound != judge.KernelBound || s.All.MeanNs != 300e6 || s.All.Passes != 0 {
+		t.Errorf("all: %+v", s.All)
+	}
+	if len(s.Centres) != 2 || s.Centres[0].Stage != "" || s.Centres[0].Words != "the GPU pausing before work that was launched in time" || s.Centres[1].Words != "kernels: cublas nvjet" {
+		t.Errorf("centres %+v", s.Centres)
+	}
+	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)})))
+	if want := "Nsight Compute profiled 2 kernels, alone and without the timeline that says how often each runs; 75.0 % of their time is in those that are latency-bound (near no limit: too little work at once, or waiting for it)"; s.All != nil || s.Profiled != want {
+		t.Errorf("all %+v, profiled %q", s.All, s.Profiled)
+	}
+}

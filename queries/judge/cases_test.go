@@ -1,0 +1,176 @@
+package judge_test
+
+import (
+	"strings"
+	"testing"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+)
+
+// rankReport is a stage of two GPUs of which GPU 0 waits in collectives; late is what GPU 1 does.
+func rankReport(late []idlePart, slow ...[]any) *judge.Report {
+	return reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"collective-exposed", "busy", 260 * ms, 90 * ms}}, late),
+		answer("slow-ranks", "range pass slowest waited_ns blamed_ns total_ns is_warmup", slow...),
+		answer("collectives", "rank device", []any{int64(0), int64(0)}, []any{int64(1), int64(1)}),
+		passesAnswer("passes", []any{"decode", int64(2), int64(1), int64(7), false, 100 * ms, 90 * ms, int64(5)}, []any{"decode", int64(1), int64(1), int64(7), true, 100 * ms, 90 * ms, int64(1)}),
+		answer("findings", findingColumns, findingRow("exposed-collectives", "decode", 260*ms, nil)))
+}
+
+// TestSummaryLate holds that waiting for a GPU that comes late is not called communication, and that the late one is what advice is about.
+func TestSummaryLate(t *testing.T) {
+	launching := []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 210 * ms, 70 * ms}}
+	warmup := []any{"decode", int64(1), "rank 0", 900 * ms, 900 * ms, 900 * ms, false} // by the workload alone: pass 1 of passes
+	for _, c := range []struct {
+		name        string
+		late        []idlePart
+		row         []any
+		bound, next judge.Bound
+		why, advice string
+	}{
+		{"by rank", launching, []any{"decode", int64(2), "rank 1", 200 * ms, 190 * ms, 250 * ms, false}, judge.LateBound, judge.LaunchBound,
+			"of the time that all GPUs are in them 80.0 % (200 ms of 250 ms) is waiting for one that comes late, and 95.0 % of that for GPU 1; GPU 1 itself works 16.0 % of its time; it waits for the CPU to launch its next work 84.0 % of the time (210 ms of 250 ms)",
+			"make GPU 1 come in time (it waits for the CPU to launch its next work); a faster collective, or one that computing overlaps, does not mend that"},
+		{"by GPU, and late before its passes", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 10 * ms, 4 * ms}}, []any{"decode", int64(2), "GPU 1 (757)", 200 * ms, 200 * ms, 250 * ms, false}, judge.LateBound, "",
+			"and 100.0 % of that for GPU 1; that is more than GPU 1 idles in its passes (10.0 ms): it begins them late",
+			"find out what GPU 1 does before it begins its passes, which it does late; a faster collective, or one that computing overlaps, does not mend that"},
+		{"little waiting", launching, []any{"decode", int64(2), "rank 1", 20 * ms, 20 * ms, 250 * ms, false}, judge.CommBound, "",
+			"waiting for slower GPUs is in it: of the time that all GPUs are in collectives 8.0 % is waiting for one that comes late", "do exposed-collectives"},
+		{"no one rank", launching, []any{"decode", int64(2), "rank 1", 200 * ms, 100 * ms, 250 * ms, false}, judge.CommBound, "",
+			"of the time that all GPUs are in collectives 80.0 % is waiting for one that comes late", "do exposed-collectives"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := summarise(t, rankReport(c.late, c.row, warmup))
+			if got := s.Stages[0]; got.Bound != c.bound || got.Next != c.next || !strings.HasSuffix(got.Why, c.why) {
+				t.Errorf("bound %s, next %q, %s\nwant %s, %q, ... %s", got.Bound, got.Next, got.Why, c.bound, c.next, c.why)
+			}
+			if s.Advice[0].Text != c.advice {
+				t.Errorf("advice %q, want %q", s.Advice[0].Text, c.advice)
+			}
+			if c.bound == judge.LateBound && (s.Stages[0].Meaning != "GPU 0 waits for GPU 1, which comes late to where GPUs exchange data" || s.Advice[0].Title != "GPUs that wait for GPU 1 in collectives" || s.Advice[0].Command != "prof query slow-ranks --run a") {
+				t.Errorf("meaning %q, advice %+v", s.Stages[0].Meaning, s.Advice[0])
+			}
+		})
+	}
+}
+
+// TestSummaryGaps holds that idle time of one gap is not taken for many, and is doubted at the edge of the capture.
+func TestSummaryGaps(t *testing.T) {
+	gap := func(start, length int64) *frame.Frame {
+		return answer("longest-gaps of prefill", "duration_ns start_ns source_id pid queued_ns", []any{length, start, int64(1), int64(7), length}, []any{ms, 150 * ms, int64(1), int64(7), ms})
+	}
+	passes := passesAnswer("passes", []any{"prefill", int64(1), int64(1), int64(7), false, 200 * ms, 100 * ms, int64(5)})
+	for _, c := range []struct {
+		name      string
+		gaps      *frame.Frame
+		why, but  string
+		isOneGap  bool
+		sourceEnd int64
+	}{
+		{"at the start", gap(100_000, 95*ms), ", nearly all of it in one gap of 95.0 ms", "that gap begins 100 us after the capture does, and may be of the profiler's start or end, not of the work", true, 900 * ms},
+		{"at the end", gap(30*ms, 95*ms), ", nearly all of it in one gap of 95.0 ms", "that gap ends 500 us before the capture does, and may be of the profiler's start or end, not of the work", true, 125*ms + 500_000},
+		{"inside", gap(30*ms, 95*ms), ", nearly all of it in one gap of 95.0 ms", "", true, 900 * ms},
+		{"of no measured pass", gap(1, 95*ms), "(100 ms of 200 ms)", "", false, 900 * ms},
+		{"many", gap(30*ms, 5*ms), "(100 ms of 200 ms)", "", false, 900 * ms},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := summarise(t, reportOf(threePasses("prefill"), passes, accountingOf("prefill", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"queued", "queued", 100 * ms, 40 * ms}}), c.gaps,
+				answer("sources", "kind status reason path source_id duration_ns", []any{"nsys", "ok", nil, "a", int64(1), c.sourceEnd}), answer("findings", findingColumns, findingRow("device-latency", "prefill", 100*ms, nil))))
+			got := s.Stages[0]
+			if got.Bound != judge.QueueBound || !strings.HasSuffix(got.Why, c.why) || got.But != c.but {
+				t.Errorf("bound %s, why %q, but %q", got.Bound, got.Why, got.But)
+			}
+			advice := "do device-latency"
+			if c.isOneGap {
+				advice = "find out what the GPU or the profiler does in the one gap that holds nearly all of it; fewer or larger kernels do not mend that"
+			}
+			if s.Advice[0].Text != advice {
+				t.Errorf("advice %q, want %q", s.Advice[0].Text, advice)
+			}
+		})
+	}
+}
+
+// TestSummaryCopies holds what is said of copies by what they are.
+func TestSummaryCopies(t *testing.T) {
+	for _, c := range []struct{ name, numbers, why, meaning, advice string }{
+		{"memcpy Host-to-Device", `{"copy_count":450,"copies_ns":78000000,"copied_bytes":2158000000,"all_ns":80000000}`,
+			"the GPU gets data from the CPU's memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memcpy Host-to-Device: 450 calls, 78.0 ms, 2.16 GB at 27.7 GB/s",
+			"data is copied from the CPU's memory to the GPU's while nothing is computed", "keep on the GPU what is copied again and again (weights that are offloaded), copy from pinned memory, and copy on another stream while kernels run"},
+		{"memset", `{"copy_count":1,"copies_ns":80000000,"copied_bytes":0,"all_ns":80000000}`, "the GPU fills memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memset: 1 call, 80.0 ms",
+			"memory is filled while nothing is computed", "allocate without filling (torch.empty in place of torch.zeros), and let the kernels that write fill"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 20 * ms, 7 * ms}, {"copy", "busy", 80 * ms, 30 * ms}}), answer("finding-rules", "finding query options detail", []any{"exposed-copies", "memops", "stage device source", nil}),
+				answer("findings", findingColumns, []any{int64(1), "exposed-copies", "decode", 80 * ms, 0.8, "at most", "copies", c.numbers, c.name, "copy less", int64(0), int64(1), int64(1), int64(3), 100 * ms})))
+			if got := s.Stages[0]; got.Bound != judge.CopyBound || got.Why != c.why || got.Meaning != c.meaning {
+				t.Errorf("bound %s, meaning %q\n%s\nwant\n%s", got.Bound, got.Meaning, got.Why, c.why)
+			}
+			if got := s.Advice[0]; got.Text != c.advice || got.Number != "at most 80.0 ms of 100 ms in 3 passes of decode (80.0 %)" || got.Command != "prof query memops --run a --stage decode --device 0" {
+				t.Errorf("advice %+v", got)
+			}
+		})
+	}
+}
+
+// TestSummaryProfiledWords holds that kernels which Nsight Compute profiled are spoken of by what limits them, and that a bare plurality is
+// no verdict.
+func TestSummaryProfiledWords(t *testing.T) {
+	for _, c := range []struct {
+		name, first, limiter, second string
+		share                        int64 // of the first, in percent
+		bound                        judge.Bound
+		meaning                      string
+	}{
+		{"near cache", "memory", "l1", "latency", 90, judge.MemoryBound, "moving data through the caches beside its arithmetic units (L1) takes the time, not computing"},
+		{"memory", "memory", "dram", "latency", 90, judge.MemoryBound, "moving data to and from the GPU's memory takes the time, not computing"},
+		{"compute", "compute", "tensor", "latency", 90, judge.ComputeBound, "the GPU's arithmetic units take the time"},
+		{"latency", "latency", "grid", "memory", 90, judge.KernelBound, "its kernels take the time, and keep neither memory nor arithmetic busy: too little work at once, or waiting for it"},
+		{"plurality", "memory", "dram", "latency", 51, judge.MixedBound, "its kernels take the time, and no one limit holds most of them back"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, b := c.share*ms, (100-c.share)*ms
+			s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", busyParts()),
+				answer("stage-kernels", "stage kernel total_ns share_ratio", []any{"decode", "k1", a, float64(c.share) / 100}, []any{"decode", "k2", b, 1 - float64(c.share)/100}),
+				answer("top-kernels", "kernel total_ns role mean_ns calls share_ratio family", []any{"k1", a, "gemm", 8e6, int64(10), 0.76, "f"}, []any{"k2", b, "copy", 5e6, int64(5), 0.24, "g"}),
+				answer("bottlenecks", "kernel bound limiter timeline_total_ns replayed_mean_ns launches", []any{"k1", c.first, c.limiter, a, 1e3, int64(2)}, []any{"k2", c.second, "x", b, 1e3, int64(1)})))
+			if got := s.Stages[0]; got.Bound != c.bound || got.Meaning != c.meaning {
+				t.Errorf("bound %s, meaning %q, want %s, %q", got.Bound, got.Meaning, c.bound, c.meaning)
+			}
+			if got := s.Stages[0].Why; c.bound == judge.MixedBound && !strings.HasSuffix(got, "51.0 % of that is in those that are memory-bound (near the limit of moving data), 49.0 % in those that are latency-bound (near no limit: too little work at once, or waiting for it)") {
+				t.Errorf("why %q", got)
+			}
+		})
+	}
+}
+
+// TestSummaryOfGPUs holds that passes of one GPU are not compared with those of another.
+func TestSummaryOfGPUs(t *testing.T) {
+	slow := []idlePart{{"compute", "busy", 15 * ms, 5 * ms}, {"launch", "launch-bound", 285 * ms, 95 * ms}}
+	quick := []idlePart{{"compute", "busy", 27 * ms, 9 * ms}, {"launch", "launch-bound", 3 * ms, ms}}
+	row := func(pass, pid, span, busy, start int64) []any {
+		return []any{"decode", pass, int64(1), pid, false, span, busy, start}
+	}
+	all := passesAnswer("passes", row(1, 7, 100*ms, 5*ms, 1), row(1, 8, 10*ms, 9*ms, 2), row(2, 8, 10*ms, 9*ms, 3), row(2, 7, 100*ms, 5*ms, 4), row(3, 8, 10*ms, 9*ms, 5), row(3, 7, 100*ms, 5*ms, 6), row(4, 8, 10*ms, 9*ms, 7))
+	for name, frames := range map[string][]*frame.Frame{"not told apart": {all}, "told apart": {all, passesAnswer("passes of GPU 0", all.Rows[0], all.Rows[3], all.Rows[5])}} {
+		s := summarise(t, reportOf(append(frames, threePasses("decode"), accountingOf("decode", slow, quick))...))
+		if got := s.Stages[0]; got.But != "" || got.Device != 0 || got.GPUs != 2 {
+			t.Errorf("%s: GPU %d of %d, but %q", name, got.Device, got.GPUs, got.But)
+		}
+		for _, d := range s.Doubts {
+			if strings.Contains(d, "warm-up") {
+				t.Errorf("%s: doubt %q", name, d)
+			}
+		}
+	}
+}
+
+// TestSummaryCentres holds that sums over GPUs are known as such, and how much of collectives other kernels hide.
+func TestSummaryCentres(t *testing.T) {
+	gpu := []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"collective-overlapped", "busy", 90 * ms, 30 * ms}, {"collective-exposed", "busy", 10 * ms, 4 * ms}}
+	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", gpu, gpu), answer("top-kernels", "kernel total_ns role mean_ns calls share_ratio family", []any{"k1", ms, "collective", 8e6, int64(10), 0.76, "nccl all-reduce"}),
+		answer("cost-centres", "stage centre kind total_ns share_ratio", []any{"decode", "nccl all-reduce", "kernels", 200 * ms, 0.5})))
+	if want := "communication between GPUs (kernels of nccl all-reduce); other kernels run during 90.0 % of it, which is hidden"; s.Centres[0].Words != want || s.Centres[0].GPUs != 2 {
+		t.Errorf("centre %+v, want %q", s.Centres[0], want)
+	}
+}

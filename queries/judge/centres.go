@@ -1,0 +1,90 @@
+package judge
+
+import "fmt"
+
+// graphReplays is the centre of CUDA graphs traced as a whole.
+const graphReplays = "(graph replays)"
+
+// centreWords say what the centres are that are no family of kernels.
+var centreWords = map[string]string{
+	"launch-bound": "the GPU idle, waiting for the CPU to launch its next work", "host-bound": "the GPU idle while the CPU is at something else",
+	"synchronising": "the GPU idle while the program waits for it", "cuda-call": "the GPU idle during CUDA calls for memory, code or streams",
+	"queued": "the GPU pausing before work that was launched in time", "profiler": "the GPU idle while the profiler is at work",
+	"unknown": "the GPU idle before work whose launch was not captured", graphReplays: "CUDA graphs, whose kernels were not captured one by one",
+	"(copies and fills)": "copies and fills of memory", "(work of others)": "the GPU at work for something else",
+}
+
+// topCentres is how many cost centres a summary names.
+const topCentres = 3
+
+func (s *summariser) addCentres() error {
+	roles, err := s.roles()
+	if err != nil {
+		return err
+	}
+	list, err := s.rows("cost-centres", "stage", "centre", "kind", "total_ns", "share_ratio")
+	for i, r := range list {
+		if i == topCentres {
+			break
+		}
+		c := CostCentre{GPUs: len(s.parts[keyOf(r.Text("stage"))]), Stage: r.Text("stage"), Name: r.Text("centre"), Kind: r.Text("kind"), TotalNs: r.Count("total_ns"), ShareRatio: r.Amount("share_ratio"), Query: s.command("cost-centres")}
+		if c.Words = centreWords[c.Name]; c.Kind == "kernels" && c.Name != graphReplays {
+			c.Words = familyText(c.Name, roles[c.Name])
+			if roles[c.Name] == "collective" {
+				c.Words += s.hiddenText(keyOf(c.Stage))
+			}
+		}
+		s.out.Centres = append(s.out.Centres, c)
+	}
+	return err
+}
+
+// hiddenText says how much of the collectives of a stage other kernels hide, over its GPUs: that much nothing would be saved without them.
+func (s *summariser) hiddenText(stage string) string {
+	hidden, all := 0.0, 0.0
+	for _, gpu := range s.parts[stage] {
+		over := gpu.named("collective-overlapped").total
+		hidden, all = hidden+over, all+over+gpu.named("collective-exposed").total
+	}
+	if hidden < wordShare*all || all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; other kernels run during %s of it, which is hidden", percentText(hidden/all))
+}
+
+// roleWords say in plain words what families of kernels do.
+var roleWords = map[string]string{
+	"gemm": "matrix products", "attention": "attention (which token looks at which)", "normalisation": "normalisation", "elementwise": "element by element arithmetic",
+	"activation": "activation functions", "copy": "copies and changes of layout", "convolution": "convolutions", "reduction": "sums and maxima", "collective": "communication between GPUs",
+	"moe_routing": "routing to experts", "sampling": "choosing the next token", "kv_cache": "writing the cached context", "embedding_gather": "looking up embeddings", "scan_sort": "sorting and running sums",
+	"rope": "position encoding", "memset": "filling memory", "random": "random numbers",
+}
+
+// familyText names a family of kernels, or one kernel that has none, with what it does where that is known.
+func familyText(family, role string) string {
+	if words := roleWords[role]; words != "" {
+		return fmt.Sprintf("%s (kernels of %s)", words, family)
+	}
+	return "kernels: " + family
+}
+
+// roles gives what each family of kernels does.
+func (s *summariser) roles() (map[string]string, error) {
+	out := map[string]string{}
+	for _, key := range []string{"stage-kernels", "top-kernels"} {
+		f := s.r.Frame(key)
+		if f == nil || f.Index("role") < 0 { // the summary needs no roles
+			continue
+		}
+		list, err := s.rows(key, "family", "role")
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			if family := r.Text("family"); family != "" {
+				out[family] = r.Text("role")
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,131 @@
+package diff
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"prof/queries/judge/stats"
+)
+
+// comparer compares what two sides have of each stage.
+type comparer struct {
+	options Options
+	stages  []*stagePair // in the order of Result.Stages
+}
+
+// stagePair is a stage on both sides; a side that has none of it has no groups.
+type stagePair struct {
+	name   string
+	a, b   *stageSide
+	unit   Unit
+	tokens func(group) *int64 // nil unless unit is PerToken
+	level  level
+	fine   []pair // by kernel
+	moves  map[lineKey]move
+}
+
+func newComparer(a, b map[string]*stageSide, o Options) *comparer {
+	c := &comparer{options: o}
+	names := slices.Sorted(maps.Keys(a))
+	for name := range b {
+		if a[name] == nil {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		s := &stagePair{name: name, a: cmp.Or(a[name], newStageSide()), b: cmp.Or(b[name], newStageSide())}
+		s.unit, s.tokens = unitOf(name, s.a, s.b)
+		s.level = levelOf(s.a, s.b)
+		s.fine = pairs(s.a, s.b, ByKernel)
+		s.moves = s.match(s.fine)
+		c.stages = append(c.stages, s)
+	}
+	slices.SortFunc(c.stages, func(x, y *stagePair) int {
+		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(y.a.total(), x.a.total()), cmp.Compare(y.b.total(), x.b.total()), cmp.Compare(x.name, y.name))
+	})
+	return c
+}
+
+// rank puts stages of both sides first, then those of one; work outside stages comes last.
+func (s *stagePair) rank() int {
+	switch {
+	case s.name == outside:
+		return 2
+	case !s.both():
+		return 1
+	}
+	return 0
+}
+
+func (s *stagePair) both() bool { return len(s.a.groups) > 0 && len(s.b.groups) > 0 }
+
+// compare is the comparison of samples that fits what they are, as one of so many.
+func (s *stagePair) compare(what figureKind, a, b []float64, o stats.Options, among int) stats.Comparison {
+	o.Comparisons, o.Exact = among, what == countFigure
+	if o.Noise == nil {
+		o.Noise = s.alone(what, a, b)
+	}
+	if s.level == byPass {
+		return stats.Compare(a, b, o)
+	}
+	return stats.CompareRuns(a, b, o)
+}
+
+// side tells what a side has of the stage, but for samples.
+func (s *stagePair) side(x *stageSide) StageSide {
+	out := StageSide{Passes: int64(len(x.groups)), Warmups: int64(len(x.warmups)), Units: x.units(s.tokens), TimeNs: x.total()}
+	if out.Units > 0 {
+		out.PerUnitNs = divided(out.TimeNs, out.Units)
+	}
+	tokens := s.tokens
+	if tokens == nil {
+		tokens = tokensOf(s.name, x)
+	}
+	if tokens != nil {
+		out.Tokens = new(x.units(tokens))
+	}
+	for _, g := range x.groups {
+		out.Launches += g.kernels
+	}
+	return out
+}
+
+// metricOf gives a stage's metric for one unit, by name.
+func (s *stagePair) metricOf(name string, x *stageSide) []float64 {
+	return x.values(s.level, func(i int) *float64 {
+		g := x.groups[i]
+		value := g.metric(name)
+		if value == nil {
+			return nil
+		}
+		return new(*value / float64(unitsIn(g, s.tokens)))
+	})
+}
+
+func (g group) metric(name string) *float64 {
+	switch name {
+	case "gpu_busy_ns":
+		return new(float64(g.busy))
+	case "gpu_sum_ns":
+		return new(float64(g.sum))
+	case "cpu_ns":
+		return g.cpu
+	}
+	return g.span
+}
+
+// tokenRate gives tokens a second of GPU span.
+func (s *stagePair) tokenRate(x *stageSide) []float64 {
+	tokens := tokensOf(s.name, x)
+	if tokens == nil {
+		return nil
+	}
+	return x.values(s.level, func(i int) *float64 {
+		g := x.groups[i]
+		if g.span == nil || *g.span <= 0 {
+			return nil
+		}
+		return new(1e9 * float64(*tokens(g)) / *g.span)
+	})
+}

@@ -1,0 +1,184 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"prof/queries/frame"
+)
+
+// ErrNothing is wrapped by errors of sides that hold nothing to compare.
+var ErrNothing = errors.New("nothing to compare")
+
+// Runs compares two sides.
+func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result, error) {
+	o, err := o.whole()
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Runs) == 0 || len(b.Runs) == 0 {
+		return nil, fmt.Errorf("%w: %s is no run", ErrNothing, sideText(a, b))
+	}
+	var loaded []runData
+	var sources []Source
+	var known surroundings
+	var errs [2]error
+	var wait sync.WaitGroup
+	wait.Go(func() { loaded, sources, errs[0] = load(ctx, asker, slices.Concat(a.Runs, b.Runs), o.Stage) })
+	wait.Go(func() { known, errs[1] = surround(ctx, asker, a, b, o) })
+	wait.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", a.Label, b.Label, err)
+	}
+	dataA, dataB := loaded[:len(a.Runs)], loaded[len(a.Runs):]
+	r := &Result{A: a, B: b, Options: o, Differences: known.differences, Queries: distinctSources(append(sources, known.sources...)), Same: same(dataA, dataB)}
+	if err := r.compare(dataA, dataB, known); err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", a.Label, b.Label, err)
+	}
+	if !o.By.adds() && o.By != ByStage {
+		if err := r.askItems(ctx, asker); err != nil {
+			return nil, fmt.Errorf("compare %s with %s by %s: %w", a.Label, b.Label, o.By, err)
+		}
+	}
+	return r, nil
+}
+
+func sideText(a, b Side) string {
+	if len(a.Runs) == 0 {
+		return a.Label
+	}
+	return b.Label
+}
+
+// same says whether both sides are the same runs, or hold the same captures.
+func same(a, b []runData) bool {
+	ids := func(list []runData) (out []string) {
+		for _, r := range list {
+			out = append(out, r.run.ID)
+		}
+		slices.Sort(out)
+		return out
+	}
+	hashes := func(list []runData) (out []string) {
+		for _, r := range list {
+			out = append(out, r.hashes...)
+		}
+		slices.Sort(out)
+		return out
+	}
+	return slices.Equal(ids(a), ids(b)) || len(hashes(a)) > 0 && slices.Equal(hashes(a), hashes(b))
+}
+
+// compare fills in stages, items by the parts of time, and verdicts.
+func (r *Result) compare(a, b []runData, known surroundings) error {
+	sideA, err := gather(a, r.Options.Stage)
+	if err != nil {
+		return err
+	}
+	sideB, err := gather(b, r.Options.Stage)
+	if err != nil {
+		return err
+	}
+	r.noteRuns(a, b)
+	c := newComparer(sideA, sideB, r.Options)
+	if len(c.stages) == 0 && !r.Options.By.adds() && r.Options.By != ByStage {
+		r.conclude(c) // operators, ranges and metrics stand by themselves
+		return nil
+	}
+	if len(c.stages) == 0 {
+		return fmt.Errorf("%w: %s", ErrNothing, nothingText(r.Options.Stage))
+	}
+	r.Stages = make([]Stage, len(c.stages))
+	lists := make([][]Item, len(c.stages))
+	by := r.Options.By
+	if !by.adds() {
+		by = ByKernel
+	}
+	for i, s := range c.stages {
+		kernels := s.items(ByKernel)
+		lists[i] = kernels
+		if by != ByKernel {
+			lists[i] = s.items(by)
+		}
+		r.Stages[i] = Stage{Name: s.name, Unit: s.unit, A: s.side(s.a), B: s.side(s.b), Level: string(s.level), Ledger: s.items(ByFamily)}
+		if s.both() {
+			r.Stages[i].Contributors = s.contributors(r.Options.Metric)
+			r.Stages[i].Delta = &Delta{}
+			parts := lists[i]
+			if r.Options.By == ByStage { // whose items are those of the ledger
+				parts = r.Stages[i].Ledger
+			}
+			for _, it := range parts {
+				r.Stages[i].Delta.add(it.Delta)
+			}
+		}
+		byChange(r.Stages[i].Ledger, r.Options.Metric)
+		r.Stages[i].StageExpected = known.expected(s.name)
+	}
+	c.judgeStages(r.Stages, known.noise)
+	if r.Options.By.adds() {
+		c.judgeItems(lists, by)
+	}
+	r.conclude(c)
+	for i, st := range r.Stages {
+		if note := known.noiseNote(c.stages[i], r.Options.Metric); note != "" && !r.Same && st.Name != outside {
+			r.Notes = append(r.Notes, note)
+		}
+	}
+	if r.Options.By.adds() {
+		for _, list := range lists {
+			byChange(list, r.Options.Metric)
+			r.Items = append(r.Items, cut(list, r.Options.Top)...)
+		}
+	} else if r.Options.By == ByStage {
+		r.stageItems()
+	}
+	return nil
+}
+
+// noteRuns tells of runs that are not what a reader must take them for.
+func (r *Result) noteRuns(a, b []runData) {
+	for _, d := range slices.Concat(a, b) {
+		if len(d.passes) == 0 && len(d.work) == 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("run %s has no such device work", d.run.Name))
+		}
+	}
+	for _, x := range a {
+		if !r.Same && slices.ContainsFunc(b, func(y runData) bool { return x.run.ID == y.run.ID }) {
+			r.Notes = append(r.Notes, fmt.Sprintf("run %s is on both sides", x.run.Name))
+		}
+	}
+}
+
+func nothingText(stage string) string {
+	if stage != "" {
+		return fmt.Sprintf("neither side has a stage %q; prof query stages names those of a run", stage)
+	}
+	return "neither side has device work"
+}
+
+// stageItems tells the stages as items.
+func (r *Result) stageItems() {
+	for _, st := range r.Stages {
+		it := Item{Stage: st.Name, Name: st.Name, Kind: "stage", Unit: "ns", Status: Both, Delta: st.Delta, Comparison: &st.Comparison, Verdict: st.Verdict}
+		for side, to := range map[*StageSide]*Measure{&st.A: &it.A, &st.B: &it.B} {
+			*to = Measure{Calls: side.Passes, TotalNs: side.TimeNs, PerUnitNs: side.PerUnitNs}
+			if side.Units > 0 {
+				to.PerUnitCalls = float64(side.Passes) / float64(side.Units)
+			}
+			if side.Passes > 0 {
+				to.MeanNs = new(float64(side.TimeNs) / float64(side.Passes))
+			}
+		}
+		switch {
+		case st.A.Passes == 0:
+			it.Status, it.Delta = New, &Delta{Ns: st.B.PerUnitNs, NewNs: st.B.PerUnitNs}
+		case st.B.Passes == 0:
+			it.Status, it.Delta = Removed, &Delta{Ns: -st.A.PerUnitNs, RemovedNs: -st.A.PerUnitNs}
+		}
+		r.Items = append(r.Items, it)
+	}
+}

@@ -1,0 +1,204 @@
+package diff
+
+import (
+	"math"
+
+	"prof/queries/judge/stats"
+)
+
+// spanMetric is what stages are judged by unless the caller says otherwise.
+const spanMetric = "gpu_span_ns"
+
+// moreMetrics are told of each stage beside what it is judged by.
+var moreMetrics = []string{spanMetric, "gpu_busy_ns", "gpu_sum_ns", "cpu_ns"}
+
+// tokenRateName is the one figure of a stage of which more is better.
+const tokenRateName = "tokens_per_s"
+
+// verdictOf tells from the direction of a change whether it is one to the better.
+func verdictOf(c stats.Comparison, lessIsBetter bool) Verdict {
+	switch {
+	case c.Verdict == stats.NoChange:
+		return NoChange
+	case c.Verdict == stats.CannotTell:
+		return CannotTell
+	case (c.B < c.A) == lessIsBetter:
+		return Better
+	}
+	return Worse
+}
+
+// judged is one of the comparisons that are judged together, so that the chance to call any noise among them a change is Alpha.
+type judged struct {
+	at      *stats.Comparison
+	options stats.Options
+	verdict *Verdict
+	less    bool
+}
+
+func judgeAll(list []judged) {
+	p := make([]*float64, len(list))
+	for i, j := range list {
+		p[i] = j.at.P
+	}
+	for i, adjusted := range stats.Holm(p) {
+		*list[i].at = stats.Judge(*list[i].at, adjusted, list[i].options)
+		*list[i].verdict = verdictOf(*list[i].at, list[i].less)
+	}
+}
+
+// judgeStages compares the stages by the metric that they are judged by, and by the others.
+func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *stats.Noise) {
+	var main, more []judged
+	measured := 0
+	for _, s := range c.stages {
+		if s.both() && s.name != outside {
+			measured++
+		}
+	}
+	for i, s := range c.stages {
+		st := &out[i]
+		st.A.Samples, st.B.Samples = s.metricOf(c.options.Metric, s.a), s.metricOf(c.options.Metric, s.b)
+		st.A.Std, st.B.Std = std(st.A.Samples), std(st.B.Samples)
+		if !s.both() || s.name == outside {
+			a, b := st.A.Samples, st.B.Samples
+			st.Comparison = stats.Comparison{NA: len(a), NB: len(b), A: stats.Centre(a), B: stats.Centre(b), Verdict: stats.CannotTell, Why: s.whyNot()}
+			st.Verdict = CannotTell
+			continue
+		}
+		o := c.statsFor(s, c.options.Metric, noise)
+		st.Comparison = s.compare(kindOf(c.options.Metric), st.A.Samples, st.B.Samples, o, measured)
+		main = append(main, judged{&st.Comparison, o, &st.Verdict, true})
+		st.More = s.more(c.options.Metric)
+		for k := range st.More {
+			m := &st.More[k]
+			o := c.statsFor(s, m.Name, noise)
+			a, b := s.figure(m.Name, s.a), s.figure(m.Name, s.b)
+			m.Comparison = s.compare(kindOf(m.Name), a, b, o, measured*len(moreMetrics))
+			more = append(more, judged{&m.Comparison, o, &m.Verdict, m.LessIsBetter})
+		}
+	}
+	judgeAll(main)
+	judgeAll(more)
+	c.byWork(out)
+}
+
+func (s *stagePair) whyNot() string {
+	switch {
+	case len(s.a.groups) == 0 && len(s.b.groups) == 0:
+		return "neither side has a measured pass of it"
+	case len(s.a.groups) == 0:
+		return "only B has it"
+	case len(s.b.groups) == 0:
+		return "only A has it"
+	}
+	return "not judged, since nothing says that it is the same work"
+}
+
+func (s *stagePair) figure(name string, x *stageSide) []float64 {
+	if name == tokenRateName {
+		return s.tokenRate(x)
+	}
+	return s.metricOf(name, x)
+}
+
+// more lists the other figures that both sides have of a stage.
+func (s *stagePair) more(but string) []Metric {
+	var out []Metric
+	for _, name := range moreMetrics {
+		if name != but && len(s.metricOf(name, s.a)) > 0 && len(s.metricOf(name, s.b)) > 0 {
+			out = append(out, Metric{Name: name, Unit: "ns", LessIsBetter: true})
+		}
+	}
+	if len(s.tokenRate(s.a)) > 0 && len(s.tokenRate(s.b)) > 0 {
+		out = append(out, Metric{Name: tokenRateName, Unit: tokenRateName})
+	}
+	return out
+}
+
+// statsFor says what counts as a change of a stage's metric. Tokens a second vary as much as the span that they are from.
+func (c *comparer) statsFor(s *stagePair, metric string, noise func(stage, metric string) *stats.Noise) stats.Options {
+	o := c.options.Stats
+	if metric == tokenRateName {
+		metric = spanMetric
+	}
+	if o.Noise == nil {
+		o.Noise = s.usable(noise(s.name, metric))
+	}
+	return o
+}
+
+// leastFreedom are the degrees of freedom that the noise between runs must be known with to be a floor for passes: at two, as of three
+// runs, a difference of up to 14 of its standard deviations would count as none.
+const leastFreedom = 3
+
+// usable gives the noise between runs where it is known well enough for what the samples are. Samples that are runs themselves take any.
+func (s *stagePair) usable(n *stats.Noise) *stats.Noise {
+	if n != nil && !n.Assumed && n.DF < leastFreedom && s.level == byPass {
+		return nil
+	}
+	return n
+}
+
+// leastJudged is the share of a stage's time on both sides below which an item is not judged: every item that is takes some of the
+// certainty of all the others.
+const leastJudged = 0.005
+
+// judges gives the places of the items that are judged: those that both sides have. How much of something ran at the same time has no
+// better or worse of its own.
+func (s *stagePair) judges(list []Item) []int {
+	if !s.both() || s.name == outside {
+		return nil
+	}
+	var whole int64
+	for _, it := range list {
+		whole += it.A.PerUnitNs + it.B.PerUnitNs
+	}
+	var out []int
+	for i, it := range list {
+		if it.Kind == "idle" && s.level == byPass {
+			continue // of one process it tells nothing: a cause that one has and another of the same code has not is common
+		}
+		if it.Status == Both && it.Kind != "overlap" && float64(it.A.PerUnitNs+it.B.PerUnitNs) >= leastJudged*float64(whole) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// judgeItems compares items by what each takes of the samples of its stage, those of all stages together.
+func (c *comparer) judgeItems(lists [][]Item, by Dimension) {
+	var open []judged
+	tested := 0
+	for i, s := range c.stages {
+		tested += len(s.judges(lists[i]))
+	}
+	for i, s := range c.stages {
+		parts := s.fine
+		if by != ByKernel {
+			parts = pairs(s.a, s.b, by)
+		}
+		for _, k := range s.judges(lists[i]) {
+			it := &lists[i][k]
+			it.Comparison = new(s.compare(itemFigure, s.samples(s.a, parts[k].a), s.samples(s.b, parts[k].b), c.options.Stats, tested))
+			open = append(open, judged{it.Comparison, c.options.Stats, &it.Verdict, true})
+		}
+	}
+	judgeAll(open)
+}
+
+// std is the sample standard deviation; nil of less than two.
+func std(list []float64) *float64 {
+	if len(list) < 2 {
+		return nil
+	}
+	mean := 0.0
+	for _, v := range list {
+		mean += v / float64(len(list))
+	}
+	squares := 0.0
+	for _, v := range list {
+		squares += (v - mean) * (v - mean)
+	}
+	return new(math.Sqrt(squares / float64(len(list)-1)))
+}

@@ -1,0 +1,154 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+
+	"prof/queries/frame"
+)
+
+// pass is one row of stage-samples: a pass of a stage in one process, or all device work of a source of a run without stages.
+type pass struct {
+	stage          string // "" for all device work
+	number, repeat int64
+	source         int64
+	isWarmup       bool
+	prompt, decode *int64 // tokens; nil when not known
+	cpu, span      *int64 // ns; nil when it never ended, or has no device work
+	busy, sum      int64  // ns, added up over GPUs
+	time           *int64 // ns: first start to last end of its work on each GPU, added up; nil when that was not told
+	parts          parts
+	kernels        int64
+}
+
+// parts of a time on GPUs that exclude each other and add up to it, ns.
+type parts struct {
+	work  int64 // kernels, graph replays or copies of its own ran
+	other int64 // only work of others ran
+	idle  [len(idleCauses)]int64
+}
+
+// idleCauses are the causes of idle time by name, each with the columns of stage-samples that add up to it.
+var idleCauses = [...]struct {
+	name    string
+	columns []string
+}{
+	{"launch-bound", []string{"launch_ns", "late_ns"}},
+	{"waiting", []string{"wait_ns"}},
+	{"CUDA calls", []string{"call_ns"}},
+	{"host", []string{"host_ns"}},
+	{"profiler", []string{"profiler_ns"}},
+	{"queued", []string{"queued_ns"}},
+	{"unknown", []string{"unknown_ns"}},
+}
+
+// work is one row of pass-work: executions of one kernel by grid and block, copy operation or graph in one pass.
+type work struct {
+	stage              string // "" in runs without stages, "(none)" outside them
+	number, repeat     int64
+	isWarmup           bool
+	kind, name, family string
+	role, grid, block  string
+	tally              tally
+}
+
+// runData is what the warehouse holds of one run of a side.
+type runData struct {
+	run    Run
+	passes []pass
+	work   []work
+	hashes []string // SHA-256 of the contents of the sources that passes are of
+}
+
+// load reads what the runs' digests hold, and which queries say so. Notes would be those of the stages of each run, which other queries show.
+func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]runData, []Source, error) {
+	var asked []frame.Question
+	for _, r := range runs {
+		args := frame.Args{"run": r.ID}
+		whole := frame.Args{"run": r.ID}
+		if stage != "" {
+			args["stage"] = stage
+		}
+		asked = append(asked, frame.Question{Query: "pass-work", Args: args, Notes: frame.RowsOnly},
+			frame.Question{Query: "stage-samples", Args: args, Notes: frame.RowsOnly}, frame.Question{Query: "sources", Args: whole, Notes: frame.RowsOnly})
+	}
+	frames, err := asker.AskAll(ctx, asked)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []runData
+	var sources []Source
+	for i, r := range runs {
+		d := runData{run: r}
+		used := frames[3*i : 3*i+3]
+		if d.work, err = readWork(used[0]); err != nil {
+			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
+		}
+		if d.passes, err = readPasses(used[1]); err != nil {
+			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
+		}
+		if d.hashes, err = readHashes(used[2], d.passes); err != nil {
+			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
+		}
+		for _, f := range used[:2] {
+			sources = append(sources, sourceOf(r.Name, f))
+		}
+		out = append(out, d)
+	}
+	return out, sources, nil
+}
+
+func sourceOf(run string, f *frame.Frame) Source {
+	return Source{Run: run, Query: fmt.Sprintf("%s.v%d", f.Query, f.Version), SQL: f.SQL}
+}
+
+func readPasses(f *frame.Frame) ([]pass, error) {
+	t := table{f: f}
+	var out []pass
+	for t.next() {
+		p := pass{stage: t.text("stage"), number: t.count("pass"), repeat: t.count("repeat"), source: t.count("source_id"), isWarmup: t.flag("is_warmup"),
+			prompt: t.whole("prompt_token_count"), decode: t.whole("decode_token_count"), cpu: t.whole("cpu_ns"), span: t.whole("gpu_span_ns"),
+			busy: t.count("gpu_busy_ns"), sum: t.count("gpu_sum_ns"), time: t.whole("time_ns"), kernels: t.count("kernel_count")}
+		p.parts.work = t.count("kernel_ns") + t.count("graph_ns") + t.count("copy_ns")
+		p.parts.other = t.count("other_ns")
+		left := -p.parts.work - p.parts.other
+		for i, cause := range idleCauses {
+			for _, column := range cause.columns {
+				p.parts.idle[i] += t.count(column)
+			}
+			left -= p.parts.idle[i]
+		}
+		if p.time != nil && *p.time+left != 0 {
+			return nil, fmt.Errorf("%s: row %d: the parts of pass %d of %s differ by %d ns from its time; ingest the run anew", f.Query, t.at, p.number, stageName(p.stage), *p.time+left)
+		}
+		out = append(out, p)
+	}
+	return out, t.err
+}
+
+func readWork(f *frame.Frame) ([]work, error) {
+	t := table{f: f}
+	out := make([]work, 0, len(f.Rows))
+	for t.next() {
+		out = append(out, work{stage: t.text("stage"), number: t.count("pass"), repeat: t.count("repeat"), isWarmup: t.flag("is_warmup"),
+			kind: t.text("kind"), name: t.text("name"), family: t.text("family"), role: t.text("role"), grid: t.text("grid"), block: t.text("block"),
+			tally: tally{calls: t.count("launch_count"), total: t.count("sum_ns"), min: t.count("min_ns"), max: t.count("max_ns"), m2: t.number("deviation_ns2")}})
+	}
+	return out, t.err
+}
+
+// readHashes gives what the sources of these passes hold, for as far as the warehouse knows.
+func readHashes(f *frame.Frame, passes []pass) ([]string, error) {
+	counted := map[int64]bool{}
+	for _, p := range passes {
+		counted[p.source] = true
+	}
+	t := table{f: f}
+	var out []string
+	for t.next() {
+		if hash := t.text("sha256"); hash != "" && counted[t.count("source_id")] {
+			out = append(out, hash)
+		}
+	}
+	return out, t.err
+}

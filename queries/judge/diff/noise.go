@@ -1,0 +1,113 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/queries/judge/stats"
+)
+
+// LoadHistory asks what runs of the same workloads on the same machines took, once for each workload and machine among the runs. Runs of
+// which no workload is known have no history.
+func LoadHistory(ctx context.Context, asker frame.Asker, runs ...[]Conditions) ([]*frame.Frame, error) {
+	var list []frame.Question
+	asked := map[[3]string]bool{}
+	for _, c := range slices.Concat(runs...) {
+		key := [3]string{c.value("workload key"), c.value("host"), c.value("GPU")}
+		if key[0] == "" || asked[key] {
+			continue
+		}
+		asked[key] = true
+		list = append(list, frame.Question{Query: "run-noise", Args: frame.Args{"run": c.Run.ID}, Notes: frame.RowsOnly})
+	}
+	frames, err := asker.AskAll(ctx, list)
+	if err != nil {
+		return nil, fmt.Errorf("read what runs of the same workload took: %w", err)
+	}
+	return frames, nil
+}
+
+// History is how much processes of the same workload on the same machine vary in one metric of a stage, by what the warehouse holds of
+// them.
+type History struct {
+	Noise     *stats.Noise // nil where no two processes are of the same thing
+	Processes int          // runs, or repeats within runs, that it was learned from
+	Commits   int          // of their code
+}
+
+// LearnHistory tells how much processes vary by themselves, from answers of run-noise, but those of the runs in without: what is compared
+// is no witness of its own noise. A stage "" is all device work of runs without stages. A run that prof captured with repeats is as many
+// processes, and run-noise gives each the median of its passes. A metric that run-noise has no column of is not known.
+func LearnHistory(frames []*frame.Frame, stage, metric string, alpha float64, without ...string) History {
+	took := tookOf(frames, stage, metric)
+	var h History
+	var groups [][]float64
+	commits := map[string]bool{}
+	for _, group := range slices.Sorted(maps.Keys(took)) {
+		var values []float64
+		for _, id := range slices.Sorted(maps.Keys(took[group])) {
+			if !slices.Contains(without, id) {
+				values = append(values, took[group][id]...)
+			}
+		}
+		if len(values) > 1 {
+			commit, _, _ := strings.Cut(group, ",")
+			groups, commits[commit] = append(groups, values), true
+			h.Processes += len(values)
+		}
+	}
+	h.Noise, h.Commits = stats.LearnNoise(groups, alpha), len(commits)
+	if h.Noise == nil {
+		return History{}
+	}
+	return h
+}
+
+// tookOf gives the values of a metric by group and run, those of a run by repeat. A run that several answers hold counts once.
+func tookOf(frames []*frame.Frame, stage, metric string) map[string]map[string][]float64 {
+	out := map[string]map[string][]float64{}
+	type sample struct {
+		id     string
+		repeat int64
+	}
+	seen := map[sample]bool{}
+	for _, f := range frames {
+		group, id, repeat, name, value := f.Index("group_name"), f.Index("run_id"), f.Index("repeat"), f.Index("stage"), f.Index(metric)
+		if group < 0 || id < 0 || repeat < 0 || name < 0 || value < 0 {
+			continue
+		}
+		for _, r := range f.Rows {
+			of, _ := r[name].(string) // NULL: all device work
+			v, known := r[value].(float64)
+			s := sample{fmt.Sprint(r[id]), 0}
+			s.repeat, _ = r[repeat].(int64)
+			if of != stage || !known || math.IsNaN(v) || v <= 0 || seen[s] {
+				continue
+			}
+			seen[s] = true
+			g := fmt.Sprint(r[group])
+			if out[g] == nil {
+				out[g] = map[string][]float64{}
+			}
+			out[g][s.id] = append(out[g][s.id], v)
+		}
+	}
+	return out
+}
+
+// Words says what the history tells, for a note; "" where it tells nothing.
+func (h History) Words() string {
+	if h.Noise == nil {
+		return ""
+	}
+	floor := fmt.Sprintf("%.2g %%", 100*h.Noise.Floor)
+	if h.Noise.Floor >= 1 {
+		floor = fmt.Sprintf("a factor of %.2g", 1+h.Noise.Floor)
+	}
+	return fmt.Sprintf("two processes of this workload on this machine may differ by up to %s before that counts as more than noise (by %s of %s)", floor, countText(int64(h.Processes), "process", "processes"), countText(int64(h.Commits), "commit", "commits"))
+}

@@ -1,0 +1,188 @@
+package diff
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"prof/queries/frame"
+	"prof/queries/judge/stats"
+)
+
+// Sampled is what two sides have of each stage, for callers that compare figures of their own choice by the samples, units and tests that
+// Runs uses.
+type Sampled struct {
+	c     *comparer
+	index map[string]*stagePair
+	known surroundings
+}
+
+// Sample reads what the digests hold of the runs of both sides. Of the options it takes those of statistics.
+func Sample(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Sampled, error) {
+	o, err := o.whole()
+	if err != nil {
+		return nil, err
+	}
+	known, err := surround(ctx, asker, a, b, o)
+	if err != nil {
+		return nil, err
+	}
+	return sample(ctx, asker, a, b, known)
+}
+
+// SampleOne is Sample of one side alone, which stands on both: what its figures are for does not depend on another.
+func SampleOne(ctx context.Context, asker frame.Asker, side Side) (*Sampled, error) {
+	return sample(ctx, asker, side, side, surroundings{})
+}
+
+func sample(ctx context.Context, asker frame.Asker, a, b Side, known surroundings) (*Sampled, error) {
+	var sides [2]map[string]*stageSide
+	for i, side := range []Side{a, b} {
+		runs, _, err := load(ctx, asker, side.Runs, "")
+		if err != nil {
+			return nil, err
+		}
+		if sides[i], err = gather(runs, ""); err != nil {
+			return nil, err
+		}
+	}
+	s := &Sampled{c: newComparer(sides[0], sides[1], Options{}), index: map[string]*stagePair{}, known: known}
+	for _, stage := range s.c.stages {
+		s.index[stage.name] = stage
+	}
+	return s, nil
+}
+
+// Stages names the stages of either side, in the order of a Result: "" is all device work of runs without stages, and "(none)" the work
+// outside of stages.
+func (s *Sampled) Stages() []string {
+	var out []string
+	for _, stage := range s.c.stages {
+		out = append(out, stage.name)
+	}
+	return out
+}
+
+// Has says which of the sides have measured passes of a stage.
+func (s *Sampled) Has(stage string) (a, b bool) {
+	p := s.index[stage]
+	if p == nil {
+		return false, false
+	}
+	return len(p.a.groups) > 0, len(p.b.groups) > 0
+}
+
+// Noise is how much runs of the same thing vary in a metric of a stage; nil when nothing tells.
+func (s *Sampled) Noise(stage, metric string) *stats.Noise {
+	n := s.known.noise(stage, metric)
+	if p := s.index[stage]; p != nil {
+		return p.usable(n)
+	}
+	return n
+}
+
+// Figure is a figure of a stage on both sides: one value a sample.
+type Figure struct {
+	Unit  Unit   // what values are for
+	Level string // what samples are: passes, repeats or runs
+	A, B  []float64
+	pair  *stagePair
+	kind  figureKind
+}
+
+// Compare compares the sides by the test that fits what the samples are.
+func (f Figure) Compare(o stats.Options) stats.Comparison {
+	return f.pair.compare(f.kind, f.A, f.B, o, max(1, o.Comparisons))
+}
+
+// Metric gives a figure of a stage that one of the sides has: gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns, launches or tokens_per_s.
+// Passes of which it is not known have no value. Rates are for no unit.
+func (s *Sampled) Metric(stage, metric string) Figure {
+	p := s.index[stage]
+	f := p.sampled()
+	f.kind = kindOf(metric)
+	switch metric {
+	case "tokens_per_s":
+		f.Unit = ""
+		f.A, f.B = p.tokenRate(p.a), p.tokenRate(p.b)
+	case "launches":
+		f.A, f.B = p.launches(p.a), p.launches(p.b)
+	default:
+		f.A, f.B = p.metricOf(metric, p.a), p.metricOf(metric, p.b)
+	}
+	return f
+}
+
+func (s *stagePair) sampled() Figure {
+	return Figure{Unit: s.unit, Level: string(s.level), pair: s}
+}
+
+func (s *stagePair) launches(x *stageSide) []float64 {
+	return x.values(s.level, func(i int) *float64 {
+		return new(float64(x.groups[i].kernels) / float64(unitsIn(x.groups[i], s.tokens)))
+	})
+}
+
+// KernelFigures are the figures of kernels taken together. Passes in which none of them ran have no mean.
+type KernelFigures struct{ Mean, Total, Calls Figure }
+
+// Kernels gives the figures of those kernels of a stage whose name matches: ns of a launch, ns and launches for one unit.
+func (s *Sampled) Kernels(stage string, match func(name string) bool) KernelFigures {
+	p := s.index[stage]
+	out := KernelFigures{p.sampled(), p.sampled(), p.sampled()}
+	out.Mean.Unit = ""
+	out.Mean.kind, out.Total.kind = itemFigure, itemFigure
+	out.Mean.A, out.Total.A, out.Calls.A = p.kernels(p.a, func(l pair) *amount { return l.a }, match)
+	out.Mean.B, out.Total.B, out.Calls.B = p.kernels(p.b, func(l pair) *amount { return l.b }, match)
+	return out
+}
+
+func (s *stagePair) kernels(x *stageSide, side func(pair) *amount, match func(name string) bool) (mean, total, calls []float64) {
+	ns, launches := make([]int64, len(x.groups)), make([]int64, len(x.groups))
+	for _, l := range s.fine {
+		a := side(l)
+		if a == nil || l.key.kind != "kernel" || !match(l.key.name) {
+			continue
+		}
+		for i := range a.groups {
+			ns[i] += a.groups[i]
+			launches[i] += a.calls[i]
+		}
+	}
+	mean = x.values(s.level, func(i int) *float64 {
+		if launches[i] == 0 {
+			return nil
+		}
+		return new(float64(ns[i]) / float64(launches[i]))
+	})
+	perUnit := func(of []int64) []float64 {
+		return x.values(s.level, func(i int) *float64 { return new(float64(of[i]) / float64(unitsIn(x.groups[i], s.tokens))) })
+	}
+	return mean, perUnit(ns), perUnit(launches)
+}
+
+// KernelNames names the kernels of some stages by side, those that take most time first.
+func (s *Sampled) KernelNames(stages ...string) (a, b []string) {
+	inA, inB := map[string]int64{}, map[string]int64{}
+	for _, stage := range stages {
+		if s.index[stage] == nil {
+			continue
+		}
+		for _, l := range s.index[stage].fine {
+			if l.key.kind != "kernel" {
+				continue
+			}
+			for side, at := range map[*amount]map[string]int64{l.a: inA, l.b: inB} {
+				if side != nil {
+					at[l.key.name] += side.tally.total
+				}
+			}
+		}
+	}
+	return byTime(inA), byTime(inB)
+}
+
+func byTime(ns map[string]int64) []string {
+	return slices.SortedFunc(maps.Keys(ns), func(x, y string) int { return cmp.Or(cmp.Compare(ns[y], ns[x]), cmp.Compare(x, y)) })
+}

@@ -1,0 +1,186 @@
+package diff
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"prof/queries/judge"
+)
+
+// sentence tells a stage: verdict, figures, what they follow from and where the change comes from.
+func (st *Stage) sentence(s *stagePair, metric string) string {
+	if !s.both() || s.name == outside {
+		return fmt.Sprintf("%s: %s.", stageName(st.Name), st.Comparison.Why)
+	}
+	c := st.Comparison
+	out := stageName(st.Name) + ": " + st.changeText()
+	if metric != spanMetric {
+		out += " by " + metric
+	}
+	if !math.IsNaN(c.A) && !math.IsNaN(c.B) {
+		out += fmt.Sprintf(", from %s to %s a %s", judge.DurationText(c.A), judge.DurationText(c.B), st.Unit)
+	}
+	out += "; " + c.Why
+	if st.StageExpected != "" {
+		out += "; the sides differ by " + st.StageExpected
+	}
+	if a, b := st.launches(st.A), st.launches(st.B); a != b {
+		out += fmt.Sprintf("; %s a pass instead of %s", countText(b, "kernel", "kernels"), strconv.FormatInt(a, 10))
+	}
+	if busy := st.busyText(); busy != "" {
+		out += "; " + busy
+		if words := contributorWords(s.contributors("gpu_busy_ns"), true); words != "" {
+			out += ", which comes from " + words
+		}
+	}
+	if words := contributorWords(st.Contributors, true); words != "" {
+		lead := "What differs most: "
+		if st.Verdict == Better || st.Verdict == Worse {
+			lead = "It comes from "
+		}
+		out += ". " + lead + words
+	}
+	if metric == spanMetric {
+		out += st.meanText(s)
+	}
+	return out + "."
+}
+
+// unsureText tells what a change that cannot be told looks like, and what is sure of it.
+func (st *Stage) unsureText() string {
+	c := st.Comparison
+	if st.Verdict != CannotTell || c.Effect == nil {
+		return ""
+	}
+	out := signedPercent(*c.Effect)
+	if p := c.JudgedP(); p != nil {
+		out += ", p = " + strconv.FormatFloat(*p, 'g', 2, 64)
+	}
+	if busy := st.busyText(); busy != "" {
+		out += "; " + busy
+	}
+	return out
+}
+
+// busyText tells a sure change of the time that the GPU works where the stage itself has none: idle time varies more than work does.
+func (st *Stage) busyText() string {
+	for _, m := range st.More {
+		if m.Name != "gpu_busy_ns" || m.Comparison.Effect == nil || st.Verdict == Better || st.Verdict == Worse {
+			continue
+		}
+		switch m.Verdict {
+		case Better:
+			return fmt.Sprintf("the GPU surely works %s less", percentText(*m.Comparison.Effect))
+		case Worse:
+			return fmt.Sprintf("the GPU surely works %s more", percentText(*m.Comparison.Effect))
+		}
+	}
+	return ""
+}
+
+// launches gives the kernels of a pass, rounded.
+func (st *Stage) launches(side StageSide) int64 {
+	if side.Passes == 0 {
+		return 0
+	}
+	return divided(side.Launches, side.Passes)
+}
+
+// meanText tells how the mean differs, which the ledger adds up to, where single passes move it and not the median.
+func (st *Stage) meanText(s *stagePair) string {
+	if st.Delta == nil || st.A.PerUnitNs == 0 || st.Delta.Ns == 0 {
+		return ""
+	}
+	effect := float64(st.Delta.Ns) / float64(st.A.PerUnitNs)
+	if c := st.Comparison; c.Effect == nil || math.Abs(effect-*c.Effect) <= max(0.02, math.Abs(*c.Effect)/4) {
+		return ""
+	}
+	out := fmt.Sprintf(". The mean differs by %s", signedPercent(effect))
+	if text := s.stallText(); text != "" {
+		out += ": " + text
+	}
+	if first := st.Ledger[0]; first.Kind == "idle" {
+		out += fmt.Sprintf("; most of that are %s (%s)", idleText[first.Name], signedTime(first.Delta.Ns))
+	}
+	return out
+}
+
+// mostUsual is how many times the median of its side a pass takes at most that is not told of.
+const mostUsual = 1.5
+
+// stallText names the pass that stands out most, where one does.
+func (s *stagePair) stallText() string {
+	if text := s.slowProcess(); text != "" {
+		return text
+	}
+	worst, text := mostUsual, ""
+	for _, x := range []*stageSide{s.a, s.b} {
+		var times []float64
+		for _, g := range x.groups {
+			times = append(times, float64(g.time)/float64(unitsIn(g, s.tokens)))
+		}
+		middle := median(times)
+		for i, g := range x.groups {
+			if middle <= 0 || times[i] <= worst*middle || len(times) < 3 {
+				continue
+			}
+			worst = times[i] / middle
+			text = fmt.Sprintf("pass %d%s of %s takes %s, the median one %s", g.number, s.whichText(x, g), s.sideName(x), judge.DurationText(times[i]), judge.DurationText(middle))
+		}
+	}
+	return text
+}
+
+func (s *stagePair) sideName(x *stageSide) string {
+	if x == s.a {
+		return "A"
+	}
+	return "B"
+}
+
+// mostAlike is how many times the median of its side a process takes at most that is not told of.
+const mostAlike = 1.25
+
+// slowProcess names the process that takes longest where it takes much longer than the median one of its side.
+func (s *stagePair) slowProcess() string {
+	if s.level == byPass {
+		return ""
+	}
+	worst, text := mostAlike, ""
+	for _, x := range []*stageSide{s.a, s.b} {
+		of := func(g group) float64 { return float64(g.time) / float64(unitsIn(g, s.tokens)) }
+		all := x.values(s.level, func(i int) *float64 { return new(of(x.groups[i])) })
+		if len(all) < 3 {
+			continue
+		}
+		middle := median(all)
+		for _, g := range x.groups {
+			same := x.values(s.level, func(i int) *float64 {
+				if o := x.groups[i]; o.run == g.run && (o.repeat == g.repeat || s.level == byRun) {
+					return new(of(o))
+				}
+				return nil
+			})
+			if middle > 0 && len(same) == 1 && same[0] > worst*middle {
+				worst = same[0] / middle
+				text = fmt.Sprintf("%s of %s takes %s, the median one %s", strings.TrimPrefix(s.whichText(x, g), " of "), s.sideName(x), judge.DurationText(same[0]), judge.DurationText(middle))
+			}
+		}
+	}
+	return text
+}
+
+// whichText tells a pass from those of the same number.
+func (s *stagePair) whichText(x *stageSide, g group) string {
+	run, repeat := "", ""
+	for _, o := range x.groups {
+		if o.run != g.run {
+			run = fmt.Sprintf(" of run %d", g.run+1)
+		} else if o.repeat != g.repeat {
+			repeat = fmt.Sprintf(" of repeat %d", g.repeat)
+		}
+	}
+	return repeat + run
+}

@@ -1,0 +1,67 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"prof/queries/frame"
+	"prof/queries/judge/stats"
+)
+
+// surroundings are what is known of the runs beside their work.
+type surroundings struct {
+	differences []Difference
+	history     []*frame.Frame // what runs of the same things took
+	compared    []string       // ids of the runs of both sides
+	alpha       float64
+	sources     []Source
+}
+
+// surround asks what differs between the sides, and how much runs of the same things vary unless the caller says.
+func surround(ctx context.Context, asker frame.Asker, a, b Side, o Options) (surroundings, error) {
+	s := surroundings{alpha: o.Stats.Alpha}
+	var sides [2][]Conditions
+	both, err := LoadConditions(ctx, asker, slices.Concat(a.Runs, b.Runs))
+	if err != nil {
+		return s, err
+	}
+	sides[0], sides[1] = both[:len(a.Runs)], both[len(a.Runs):]
+	for _, c := range both {
+		s.compared = append(s.compared, c.Run.ID)
+	}
+	if len(both) > 0 { // one statement tells of all
+		from := both[0].From
+		from.Run = ""
+		s.sources = append(s.sources, from)
+	}
+	s.differences = Differences(sides[0], sides[1])
+	if o.Stats.Noise != nil {
+		return s, nil
+	}
+	s.history, err = LoadHistory(ctx, asker, sides[0], sides[1])
+	for _, f := range s.history {
+		s.sources = append(s.sources, sourceOf("", f))
+	}
+	return s, err
+}
+
+// noise is how much runs of the same thing vary in a metric of a stage; nil when nothing tells.
+func (s surroundings) noise(stage, metric string) *stats.Noise {
+	return LearnHistory(s.history, stage, metric, s.alpha, s.compared...).Noise
+}
+
+// expected says in words what the differences between the sides explain of a stage's change.
+func (s surroundings) expected(stage string) string { return Expected(s.differences, stage) }
+
+// noiseNote says what is known of a stage's noise; "" for nothing.
+func (s surroundings) noiseNote(stage *stagePair, metric string) string {
+	h := LearnHistory(s.history, stage.name, metric, s.alpha, s.compared...)
+	switch {
+	case h.Noise == nil:
+		return ""
+	case !h.Noise.Assumed && h.Noise.DF < leastFreedom:
+		return fmt.Sprintf("%s, %s: %s of the same thing are too few to tell how much they vary", stageName(stage.name), metric, countText(int64(h.Processes), "process", "processes"))
+	}
+	return fmt.Sprintf("%s, %s: %s", stageName(stage.name), metric, h.Words())
+}

@@ -1,0 +1,249 @@
+package diff_test
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"prof/ingest"
+	"prof/ingest/derive"
+	ingestload "prof/ingest/load"
+	"prof/queries"
+	"prof/queries/judge/diff"
+	"prof/schema"
+)
+
+// captures are the runs of the warehouse of these tests, by name.
+var captures = map[string][]string{
+	"eager":   {"capture/llama/eager"},
+	"sdpa-1":  {"capture/llama/sdpa-1"},
+	"nccl2":   {"nsys/nccl2/nccl2.sqlite.gz"},
+	"node":    {"nsys/variants-node/variants-node.sqlite.gz"},
+	"trace":   {"torch/llama.trace.json.gz"},
+	"profile": {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
+}
+
+// held is a warehouse that does not change, and who asks it: what several comparisons ask is asked once.
+type held struct {
+	*schema.Warehouse
+	asker *queries.Asker
+}
+
+// TestWarehouse holds comparisons of real captures. They share one warehouse, since to fill it takes longer than to compare.
+func TestWarehouse(t *testing.T) {
+	t.Parallel()
+	w := filled(t)
+	defer w.Close()
+	for name, test := range map[string]func(*testing.T, held){"totals": testTotalsOfTables, "attention": testAttention, "same": testSame, "other dimensions": testOtherDimensions, "wrong options": testWrongOptions} {
+		t.Run(name, func(t *testing.T) { test(t, w) })
+	}
+}
+
+// filled makes a warehouse of all captures, with digests.
+func filled(t *testing.T) held {
+	t.Helper()
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(captures)) {
+		var paths []string
+		for _, p := range captures[name] {
+			paths = append(paths, filepath.Join("..", "..", "..", "testdata", p))
+		}
+		_, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: name, Now: time.Now(), ProfVersion: "test", Load: ingestload.Options{Threads: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return held{w, queries.NewAsker(w)}
+}
+
+func side(t testing.TB, w held, label string) diff.Side {
+	t.Helper()
+	s := diff.Side{Label: label}
+	for name := range strings.SplitSeq(label, ",") {
+		run, err := w.Resolve(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Runs = append(s.Runs, diff.Run(run))
+	}
+	return s
+}
+
+func runs(t testing.TB, w held, a, b string, o diff.Options) *diff.Result {
+	t.Helper()
+	r, err := diff.Runs(t.Context(), w.asker, side(t, w, a), side(t, w, b), o)
+	if err != nil {
+		t.Fatalf("%s against %s: %v", a, b, err)
+	}
+	return r
+}
+
+// testTotalsOfTables holds that what both sides of a comparison add up to is the device work of the tables less that of warm-up passes,
+// and that items, ledger and stages agree, for captures of several kinds.
+func testTotalsOfTables(t *testing.T, w held) {
+	for _, pair := range [][2]string{{"eager", "sdpa-1"}, {"nccl2", "eager"}, {"node", "profile"}} {
+		for _, by := range []diff.Dimension{diff.ByKernel, diff.ByFamily, diff.ByGrid} {
+			r := runs(t, w, pair[0], pair[1], diff.Options{By: by})
+			var a, b int64
+			stages := map[string]int64{}
+			for _, it := range r.Items {
+				if it.Kind != "idle" && it.Kind != "overlap" && it.Kind != "other" {
+					a, b = a+it.A.TotalNs, b+it.B.TotalNs
+				}
+				stages[it.Stage] += it.Delta.Ns
+			}
+			for i, got := range []int64{a, b} {
+				if want := measured(t, w, pair[i]); got != want {
+					t.Errorf("%s by %s: items of %s add up to %d ns, its tables to %d", pair, by, pair[i], got, want)
+				}
+			}
+			for _, st := range r.Stages {
+				var ledger int64
+				for _, it := range st.Ledger {
+					ledger += it.Delta.Ns
+				}
+				if st.Delta != nil && (stages[st.Name] != st.Delta.Ns || ledger != st.Delta.Ns || st.Delta.Ns != st.B.PerUnitNs-st.A.PerUnitNs) {
+					t.Errorf("%s by %s: items of %s change by %d, the ledger by %d, the stage by %d", pair, by, st.Name, stages[st.Name], ledger, st.Delta.Ns)
+				}
+			}
+		}
+	}
+}
+
+// measured gives the sum of the durations of the device work of a run's timeline outside its warm-up passes.
+func measured(t testing.TB, w held, run string) int64 {
+	t.Helper()
+	var all int64
+	err := w.DB.QueryRowContext(t.Context(), `WITH r AS (SELECT run_id FROM run WHERE name = ?), d AS (
+			SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop UNION ALL SELECT run_id, duration_ns FROM graph_launch WHERE mode = 'graph')
+		SELECT sum(d.duration_ns)::BIGINT FROM d JOIN r ON r.run_id = d.run_id`, run).Scan(&all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := w.asker.Ask(t.Context(), "passes", queries.Args{"run": run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	warmup, sum := f.Index("is_warmup"), f.Index("gpu_sum_ns")
+	for _, row := range f.Rows {
+		if ns, ok := row[sum].(int64); ok && row[warmup] == true {
+			all -= ns
+		}
+	}
+	return all
+}
+
+// testAttention holds what is said of a model whose attention was written out: the whole is too noisy to tell, the GPU's work is not.
+func testAttention(t *testing.T, w held) {
+	r := runs(t, w, "sdpa-1", "eager", diff.Options{Top: 5})
+	if len(r.Items) > 3*6 || len(r.Stages) != 3 || r.Stages[0].Level != "repeats" || r.Stages[0].A.Passes != 30 {
+		t.Fatalf("%d items, %+v", len(r.Items), r.Stages)
+	}
+	for _, st := range r.Stages[:2] {
+		if !strings.Contains(st.Words, "the GPU surely works") || !strings.Contains(st.Words, "kernels a pass instead of") || st.Verdict != diff.CannotTell {
+			t.Errorf("%s: %s", st.Verdict, st.Words)
+		}
+	}
+	busy := runs(t, w, "sdpa-1", "eager", diff.Options{Metric: "gpu_busy_ns"})
+	if busy.Verdict != diff.Worse || strings.Contains(busy.Words, "gaps") || !strings.Contains(busy.Words, "decode") {
+		t.Errorf("%s: %s", busy.Verdict, busy.Words)
+	}
+	if len(busy.Queries) < 6 || !slices.ContainsFunc(busy.Queries, func(s diff.Source) bool { return s.Query == "pass-work.v1" && s.Run == "eager" }) {
+		t.Errorf("queries %+v", busy.Queries)
+	}
+}
+
+// testSame holds that a run does not differ from itself, nor from runs of the same captures.
+func testSame(t *testing.T, w held) {
+	for _, run := range []string{"nccl2", "node", "sdpa-1"} {
+		r := runs(t, w, run, run, diff.Options{})
+		if !r.Same || r.Verdict != diff.NoChange {
+			t.Errorf("%s: %s: %s", run, r.Verdict, r.Words)
+		}
+		for _, it := range r.Items {
+			if *it.Delta != (diff.Delta{}) || it.Status != diff.Both || it.Verdict != diff.NoChange && it.Verdict != "" {
+				t.Errorf("%s: %s is %s %s by %+v", run, it.Name, it.Status, it.Verdict, it.Delta)
+			}
+		}
+	}
+}
+
+// testOtherDimensions holds items that are told of whole runs against the queries that tell them.
+func testOtherDimensions(t *testing.T, w held) {
+	for _, c := range []struct {
+		by           diff.Dimension
+		a, b         string
+		query, total string
+		args         queries.Args
+	}{
+		{diff.ByOperator, "trace", "trace", "top-operators", "self_device_ns", queries.Args{"top": "0"}},
+		{diff.ByRange, "sdpa-1", "eager", "ranges", "gpu_span_total_ns", nil},
+		{diff.ByMetric, "profile", "profile", "kernel-metrics", "", nil},
+	} {
+		r := runs(t, w, c.a, c.b, diff.Options{By: c.by})
+		args := queries.Args{"run": c.a}
+		for k, v := range c.args {
+			args[k] = v
+		}
+		f, err := w.asker.Ask(t.Context(), c.query, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want int64
+		for _, it := range r.Items {
+			got += it.A.TotalNs
+			if it.Delta != nil && it.Delta.Ns != it.B.PerUnitNs-it.A.PerUnitNs || c.a == c.b && (it.Status != diff.Both || it.A.Calls != it.B.Calls) {
+				t.Errorf("by %s: %+v %+v", c.by, it, it.Delta)
+			}
+		}
+		at := f.Index(c.total)
+		for _, row := range f.Rows {
+			if at < 0 {
+				break
+			}
+			if ns, ok := row[at].(int64); ok {
+				want += ns
+			}
+		}
+		if got != want || len(r.Items) == 0 {
+			t.Errorf("by %s: %d items of %d ns in all, query %s tells %d", c.by, len(r.Items), got, c.query, want)
+		}
+		if !slices.ContainsFunc(r.Queries, func(s diff.Source) bool { return strings.HasPrefix(s.Query, c.query+".v") }) {
+			t.Errorf("by %s: %s is not among the queries", c.by, c.query)
+		}
+	}
+	if r := runs(t, w, "node", "node", diff.Options{By: diff.ByOperator}); len(r.Items) != 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "tells nothing by operator") }) {
+		t.Errorf("%d operators, notes %q", len(r.Items), r.Notes)
+	}
+	stages := runs(t, w, "sdpa-1", "eager", diff.Options{By: diff.ByStage})
+	for i, it := range stages.Items {
+		if st := stages.Stages[i]; it.Name != st.Name || *it.Delta != *st.Delta || it.A.TotalNs != st.A.TimeNs || it.Verdict != st.Verdict {
+			t.Errorf("stage %+v is told as %+v", st, it)
+		}
+	}
+}
+
+// testWrongOptions holds what is refused.
+func testWrongOptions(t *testing.T, w held) {
+	a, none := side(t, w, "node"), diff.Side{Label: "nobody"}
+	for want, c := range map[string]struct {
+		a diff.Side
+		o diff.Options
+	}{
+		`judged by gpu_span_ns`:               {a, diff.Options{Metric: "span"}},
+		`compared by kernel, family`:          {a, diff.Options{By: "colour"}},
+		`noise of -1 is no share`:             {a, diff.Options{AssumeNoise: new(-1.0)}},
+		`neither side has a stage "training"`: {a, diff.Options{Stage: "training"}},
+		`nobody is no run`:                    {none, diff.Options{}},
+	} {
+		if _, err := diff.Runs(t.Context(), w.asker, c.a, a, c.o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+
+	"prof/queries/judge/stats"
+)
+
+const sameWords = "both sides are the same captures"
+
+// conclude sets verdicts of stages whose sides are the same captures, words and the verdict of the whole.
+func (r *Result) conclude(c *comparer) {
+	for i := range r.Stages {
+		st := &r.Stages[i]
+		if r.Same && c.stages[i].both() {
+			st.Verdict = NoChange
+			st.Comparison.Verdict, st.Comparison.Why = stats.NoChange, sameWords
+			for k := range st.More {
+				st.More[k].Verdict, st.More[k].Comparison.Verdict, st.More[k].Comparison.Why = NoChange, stats.NoChange, sameWords
+			}
+		}
+		st.Words = st.sentence(c.stages[i], r.Options.Metric)
+		if n := c.stages[i].a.untimed + c.stages[i].b.untimed; n > 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: nothing tells the idle time of %s; their time is that of their work alone", stageName(st.Name), countText(int64(n), "pass", "passes")))
+		}
+	}
+	if r.Same {
+		r.Notes = append(r.Notes, sameWords)
+	}
+	r.Verdict = r.overall()
+	r.Words = r.line()
+	for _, st := range r.Stages {
+		if st.Unit == PerToken {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: times are for one token, since the passes of the sides work on different numbers of tokens", stageName(st.Name)))
+		}
+	}
+}
+
+// judgedStages are the stages that have a say in the verdict of the whole.
+func (r *Result) judgedStages() []Stage {
+	var out []Stage
+	for _, st := range r.Stages {
+		if st.Name != outside {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// overall is better or worse where stages are and none is the contrary; of those that are both, what their measured time comes to.
+func (r *Result) overall() Verdict {
+	count := map[Verdict]int{}
+	list := r.judgedStages()
+	for _, st := range list {
+		count[st.Verdict]++
+	}
+	switch {
+	case count[Better] > 0 && count[Worse] > 0:
+		if r.sureChange() < 0 {
+			return Better
+		}
+		return Worse
+	case count[Better] > 0:
+		return Better
+	case count[Worse] > 0:
+		return Worse
+	case len(list) > 0 && count[NoChange] == len(list):
+		return NoChange
+	}
+	return CannotTell
+}
+
+// sureChange is how much longer the measured passes of side A would take with the sure changes of their stages, ns.
+func (r *Result) sureChange() float64 {
+	var out float64
+	for _, st := range r.judgedStages() {
+		if (st.Verdict == Better || st.Verdict == Worse) && st.Comparison.Effect != nil {
+			out += *st.Comparison.Effect * st.Comparison.A * float64(st.A.Units)
+		}
+	}
+	return out
+}
+
+// line tells the verdicts of all stages in one line.
+func (r *Result) line() string {
+	if r.Same {
+		return "no change: " + sameWords
+	}
+	var parts []string
+	worse, better := false, false
+	for _, st := range r.judgedStages() {
+		text := stageName(st.Name) + ": " + st.changeText()
+		if st.Verdict == Better || st.Verdict == Worse {
+			text = stageName(st.Name) + " " + st.changeText()
+			worse, better = worse || st.Verdict == Worse, better || st.Verdict == Better
+			if words := contributorWords(st.Contributors, false); words != "" {
+				text += ": " + words
+			}
+		} else if figures := st.unsureText(); figures != "" {
+			text += " (" + figures + ")"
+		}
+		parts = append(parts, text)
+	}
+	if worse && better {
+		change := r.sureChange()
+		parts = append(parts, fmt.Sprintf("together the sure changes come to %s over the measured passes of A", signedTime(int64(change))))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// changeText is the verdict in a few words: "12 % faster".
+func (st *Stage) changeText() string {
+	c := st.Comparison
+	switch {
+	case st.A.Passes == 0 && st.B.Passes > 0:
+		return "only in B"
+	case st.B.Passes == 0 && st.A.Passes > 0:
+		return "only in A"
+	case c.Effect == nil || st.Verdict == NoChange || st.Verdict == CannotTell:
+		return string(st.Verdict)
+	case *c.Effect > 1:
+		return fmt.Sprintf("%.3g times as long", 1+*c.Effect)
+	case *c.Effect > 0:
+		return exactPercent(*c.Effect) + " slower"
+	}
+	return exactPercent(*c.Effect) + " faster"
+}
+
+func contributorWords(list []Contributor, times bool) string {
+	var parts []string
+	for _, c := range list {
+		text := c.Words
+		if change := signedTime(c.DeltaNs); times && !strings.HasSuffix(text, change) {
+			text += " (" + change + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}

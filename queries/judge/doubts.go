@@ -1,0 +1,200 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The thresholds of doubts.
+const (
+	// From 5 % on the times of a profiled run are not those of the run alone.
+	overheadShare = 0.05
+	// A first pass that takes half as long again as the median one did something that the others did not.
+	slowFirst = 1.5
+	// A percent of the time without a reason is worth a word.
+	unexplainedShare = 0.01
+)
+
+// addDoubts says what the figures are to be read with.
+func (s *summariser) addDoubts() error {
+	for _, add := range []func() error{s.doubtClocks, s.doubtOverhead, s.doubtPasses, s.doubtTime, s.doubtLost, s.doubtUtilisation} {
+		if err := add(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *summariser) doubt(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(s.out.Doubts, text) {
+		s.out.Doubts = append(s.out.Doubts, text)
+	}
+}
+
+// doubtClocks is about clocks that were held down: work takes longer than it could, whatever else bounds it.
+func (s *summariser) doubtClocks() error {
+	list, err := s.rows("throttling", "pass", "device", "reason", "is_slowdown", "samples", "busy_samples", "busy_share_ratio")
+	type held struct {
+		share   float64
+		isKnown bool // whether the GPU was at work
+		reason  string
+		pass    string // the one in which it was held down most
+	}
+	worst, order := map[int64]held{}, []int64{}
+	for _, r := range list {
+		if r.Value("is_slowdown") != true || r.Number("busy_samples") != nil && r.Count("busy_samples") == 0 {
+			continue
+		}
+		device, share := r.Count("device"), r.Number("busy_share_ratio")
+		was, is := worst[device]
+		if !is {
+			order = append(order, device)
+		}
+		now := held{reason: r.Text("reason"), pass: r.Text("pass"), isKnown: share != nil}
+		if share != nil {
+			now.share = *share
+		}
+		if !is || now.share > was.share {
+			worst[device] = now
+		}
+	}
+	for _, device := range order {
+		in := fmt.Sprintf("%s of the samples of pass %s in which it worked", percentText(worst[device].share), worst[device].pass)
+		if !worst[device].isKnown {
+			in = "samples of pass " + worst[device].pass + " (whether it worked then is not told)"
+		}
+		s.doubt("the clock of GPU %d was held down (%s) in %s: times are longer than they would be with enough power and cooling; %s", device, worst[device].reason, in, s.command("throttling"))
+	}
+	if err != nil {
+		return err
+	}
+	return s.doubtShared()
+}
+
+// doubtShared is about GPUs that others used at the same time.
+func (s *summariser) doubtShared() error {
+	list, err := s.rows("device-use", "device", "other_process_max_count")
+	for _, r := range list {
+		if r.Count("other_process_max_count") > 0 {
+			s.doubt("other processes computed on GPU %d while the workload ran: times are not the workload's alone", r.Count("device"))
+		}
+	}
+	return err
+}
+
+// doubtOverhead says how much longer the workload took under the profilers, or that this was not measured. Times under Nsight Compute are
+// not used.
+func (s *summariser) doubtOverhead() error {
+	f := s.r.Frame("overhead")
+	if f == nil || len(s.parts) == 0 {
+		return nil
+	}
+	list, err := s.rows("overhead", "mode", "tool", "overhead_ratio")
+	isMeasured := false
+	for _, r := range list {
+		ratio := r.Number("overhead_ratio")
+		if ratio == nil || r.Text("tool") == "ncu" {
+			continue
+		}
+		isMeasured = true
+		switch {
+		case *ratio >= overheadShare:
+			s.doubt("watching costs time: under %s (%s) the whole workload took %s longer than alone, which is most felt in launches", r.Text("tool"), r.Text("mode"), percentText(*ratio))
+		case *ratio <= -overheadShare:
+			s.doubt("under %s (%s) the workload took %s less time than alone: its runs differ by more than profiling costs", r.Text("tool"), r.Text("mode"), percentText(-*ratio))
+		}
+	}
+	if !isMeasured {
+		why := strings.Join(f.Notes, "; ")
+		if why == "" {
+			why = "no pass without a profiler ended well"
+		}
+		s.doubt("how much longer the work takes while it is watched was not measured: %s", why)
+	}
+	return err
+}
+
+// doubtPasses is about stages of few or unlike passes.
+func (s *summariser) doubtPasses() error {
+	for _, stage := range s.out.Stages {
+		name := stageText(stage.Stage)
+		switch {
+		case stage.Passes == 1:
+			s.doubt("%s was measured once: how much its time varies is not known", name)
+		case stage.StdNs != nil && *stage.StdNs > stage.MeanNs:
+			s.doubt("the passes of %s differ so much that their mean says little: mean %s, standard deviation %s; %s", name, DurationText(stage.MeanNs), DurationText(*stage.StdNs), s.command("passes", "stage", stage.Stage))
+		}
+		if stage.Workless > 0 {
+			s.doubt("%d of the %d passes of %s have work on a GPU: its time there is the mean of these", stage.Passes, stage.Passes+stage.Workless, name)
+		}
+		own, err := s.passesOn(stage.Stage, stage.Device)
+		if err != nil {
+			return err
+		}
+		if text := slowStart(own); text != "" {
+			s.doubt("the first measured pass of %s %s", name, text)
+		}
+	}
+	return nil
+}
+
+// doubtTime is about time that has no reason or no stage.
+func (s *summariser) doubtTime() error {
+	stages := []string{}
+	for _, stage := range s.out.Stages {
+		stages = append(stages, stage.Stage)
+	}
+	if s.out.All != nil {
+		stages = []string{wholeCapture}
+		if len(s.out.WarmOnly) > 0 {
+			s.doubt("no pass of a stage was measured: what is said is of all that was captured, loading and warm-up included")
+		} else {
+			s.doubt("no range of the capture is named as a stage: what is said is of all that was captured, loading and warm-up included")
+		}
+	}
+	if len(s.parts) == 0 && s.r.Frame("accounting") != nil {
+		s.doubt("the run has no timeline with work on a GPU: how long things take in the workload is not known")
+	}
+	for _, stage := range stages {
+		if len(s.parts[stage]) == 0 {
+			continue
+		}
+		gpu := s.parts[stage][0]
+		for _, why := range [][2]string{{"unknown", "idle before work whose launch was not captured: why is not known"}, {"profiler", "idle while the profiler itself was at work"}} {
+			if ns := gpu.of(why[0]); ns >= unexplainedShare*gpu.span {
+				s.doubt("in %s of the time of %s GPU %d was %s", percentText(ns/gpu.span), strings.Replace(stage, wholeCapture, "the capture", 1), gpu.device, why[1])
+			}
+		}
+	}
+	return nil
+}
+
+// doubtUtilisation says why MFU is not known, and what is wrong with that which is.
+func (s *summariser) doubtUtilisation() error {
+	if len(s.out.Stages) == 0 || s.r.Frame("mfu") == nil {
+		return nil
+	}
+	isKnown := s.doubtOver("MFU", "the model as a whole", s.use["model"].mfu)
+	s.doubtOver("MBU", "the model as a whole", s.use["model"].mbu)
+	for _, stage := range s.out.Stages {
+		isKnown = s.doubtOver("MFU", stage.Stage, stage.MFU) || isKnown
+		s.doubtOver("MBU", stage.Stage, stage.MBU)
+	}
+	if !isKnown {
+		s.doubt("how far from the hardware's limit the work is (MFU) is not known: %s", s.out.Stages[0].Unknown)
+		return nil
+	}
+	for _, note := range s.utilisationNotes() {
+		s.doubt("of MFU and MBU: %s", note)
+	}
+	return nil
+}
+
+// doubtOver doubts a utilisation of more than all; it says whether there is one.
+func (s *summariser) doubtOver(name, stage string, ratio *float64) bool {
+	if ratio != nil && *ratio > 1 {
+		s.doubt("%s of %s is %s: more than all is an error in what was given (tokens, model, peak or precision)", name, stage, percentText(*ratio))
+	}
+	return ratio != nil
+}

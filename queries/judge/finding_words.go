@@ -1,0 +1,204 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Numbers are what a finding follows from, by name.
+type Numbers map[string]any
+
+func (n Numbers) amount(name string) float64 { v, _ := n[name].(float64); return v }
+func (n Numbers) count(name string) int64    { return int64(n.amount(name)) }
+func (n Numbers) text(name string) string    { s, _ := n[name].(string); return s }
+func (n Numbers) time(name string) string    { return timeText(n.amount(name)) }
+
+// many words a count of things: 1 call, 1,024 calls.
+func (n Numbers) many(name, one, several string) string {
+	return manyText(n.amount(name), one, several)
+}
+
+// findingWords word what a finding follows from, by its rule.
+var findingWords = map[string]func(x Finding) string{
+	"launch-bound": func(x Finding) string { return joined(x.launchText(), x.singleText(), x.replayText()) },
+	"graph-gaps": func(x Finding) string {
+		return joined(x.launchText(), x.replayText(), fmt.Sprintf("graphs take %.1f %% of the time of work", 100*x.Numbers.amount("graph_ratio")), x.singleText())
+	},
+	"host-waits": func(x Finding) string {
+		text := fmt.Sprintf("the GPU is idle %s while the host waits for the device or for a copy%s", x.saved(), x.spread())
+		if n := x.Numbers; n.count("call_count") > 0 {
+			text += fmt.Sprintf("; %s that wait or copy take %s of the host, most in %s", n.many("call_count", "call", "calls"), n.time("calls_ns"), n.text("api"))
+		}
+		return text
+	},
+	"cuda-calls": func(x Finding) string {
+		text := fmt.Sprintf("the GPU is idle %s during CUDA calls that neither launch nor wait%s", x.saved(), x.spread())
+		if n := x.Numbers; x.Subject != "" {
+			loads := ""
+			if n["is_load"] == true {
+				loads = " of 100 us and longer, which load code"
+			}
+			text += fmt.Sprintf("; most time of these calls is in %s: %s%s, %s", x.Subject, n.many("call_count", "call", "calls"), loads, n.time("calls_ns"))
+		}
+		return text
+	},
+	"host-bound": func(x Finding) string {
+		return fmt.Sprintf("the GPU is idle %s while the thread that launches next makes no CUDA call for 100 us and longer%s", x.saved(), x.spread())
+	},
+	"device-latency": func(x Finding) string {
+		return fmt.Sprintf("the GPU is idle %s although the next launch had returned: %s a gap, over %s%s", x.saved(), timeText(float64(x.SavingNs)/x.Numbers.amount("gap_count")), x.Numbers.many("gap_count", "gap", "gaps"), x.spread())
+	},
+	"elementwise-chains": func(x Finding) string {
+		n := x.Numbers
+		return fmt.Sprintf("%s elementwise kernels under %.0f us in %s take %s together, all but the first of each chain %s", grouped(n.count("kernel_count")), n.amount("below_ns")/1e3, n.many("chain_count", "chain", "chains"), n.time("kernels_ns"), n.time("chained_ns"))
+	},
+	"small-grids": func(x Finding) string {
+		n := x.Numbers
+		blocks := fmt.Sprint(n.count("least_count"))
+		if n.count("least_count") != n.count("most_count") {
+			blocks += fmt.Sprintf(" to %d", n.count("most_count"))
+		}
+		return fmt.Sprintf("%s of %s on the mean, %s together, with blocks for %s of %d SMs", x.executions(), timeText(n.amount("calls_ns")/n.amount("call_count")), n.time("calls_ns"), blocks, n.count("sm_count"))
+	},
+	"wave-tail": func(x Finding) string {
+		n := x.Numbers
+		return fmt.Sprintf("%s take %s together; of %s blocks (the grid of most time) %s fit at a time: %.2f waves", x.executions(), n.time("calls_ns"), grouped(n.count("block_count")), grouped(n.count("slot_count")), n.amount("block_count")/n.amount("slot_count"))
+	},
+	"below-roof": func(x Finding) string {
+		text := fmt.Sprintf("%s it reaches %.1f %% of its roof and is bound by %s", x.atGrid(), 100*x.Numbers.amount("roof_ratio"), x.Numbers.text("bound"))
+		if limiter := x.Numbers.text("limiter"); limiter != "" {
+			text += " (" + limiter + ")"
+		}
+		return text
+	},
+	"low-occupancy": func(x Finding) string {
+		return fmt.Sprintf("%s %.1f %% of the warps that an SM can hold are active and %.1f %% of the roof is reached", x.atGrid(), 100*x.Numbers.amount("occupancy_ratio"), 100*x.Numbers.amount("roof_ratio"))
+	},
+	"pageable-copies": func(x Finding) string {
+		n := x.Numbers
+		in, beside := "", ""
+		if x.Stage != "" {
+			in = fmt.Sprintf(" in %s of %s", grouped(n.count("pass_count")), manyText(float64(x.Passes), "pass", "passes"))
+		}
+		if n.amount("alone_ns") < n.amount("copies_ns") {
+			beside = fmt.Sprintf(" (copies ran %s while no kernel did)", n.time("alone_ns"))
+		}
+		return fmt.Sprintf("%s from pageable memory%s, %.3f MB together, take %s on the GPU%s and %s in the calls that make them%s", n.many("copy_count", "copy", "copies"), in, n.amount("copied_bytes")/1e6, n.time("copies_ns"), beside,
+			n.time("call_ns"), x.spreadOf(n.amount("copies_ns")))
+	},
+	"exposed-copies": func(x Finding) string { return "mostly " + x.copies().evidence() },
+	"exposed-collectives": func(x Finding) string {
+		n := x.Numbers
+		return fmt.Sprintf("%s run %s, %s of it alone (%.1f %%)%s", n.many("collective_count", "collective", "collectives"), n.time("collectives_ns"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread())
+	},
+	"throttling": func(x Finding) string {
+		n := x.Numbers
+		return fmt.Sprintf("clocks were held down in %s of %s, %.0f MHz on the mean of at most %.0f MHz; work took %s", grouped(n.count("slow_count")), n.many("sample_count", "sample", "samples"), n.amount("clock_hz")/1e6, n.amount("max_clock_hz")/1e6, n.time("work_ns"))
+	},
+}
+
+func (x Finding) saved() string      { return timeText(float64(x.SavingNs)) }
+func (x Finding) executions() string { return x.Numbers.many("call_count", "execution", "executions") }
+
+func (x Finding) atGrid() string {
+	n := x.Numbers
+	return fmt.Sprintf("%s take %s together; at the grid of most time (%s, blocks of %s)", x.executions(), n.time("calls_ns"), n.text("grid"), n.text("block"))
+}
+
+func (x Finding) launchText() string {
+	var parts []string
+	for _, p := range [][2]string{{"launch_ns", " inside launching calls"}, {"late_ns", " between calls on the way to the next launch"}} {
+		if x.Numbers.amount(p[0]) > 0 {
+			parts = append(parts, x.Numbers.time(p[0])+p[1])
+		}
+	}
+	return fmt.Sprintf("the GPU is busy %.1f %% of the time; it is idle %s%s", 100*x.Numbers.amount("busy_ratio"), strings.Join(parts, " and "), x.spread())
+}
+
+// singleText is about kernels that no graph launched; "" when there are none.
+func (x Finding) singleText() string {
+	n := x.Numbers.amount("single_count")
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("launched one by one: %s of %s on the mean", x.aPass(n, "kernel", "kernels"), timeText(x.Numbers.amount("single_ns")/n))
+}
+
+// replayText is about graph replays; "" when there are none.
+func (x Finding) replayText() string {
+	n := x.Numbers.amount("replay_count")
+	if n == 0 {
+		return ""
+	}
+	return x.aPass(n, "graph replay", "graph replays")
+}
+
+// aPass words how many of something a pass has on the mean; how many there are where that is less than one.
+func (x Finding) aPass(n float64, one, several string) string {
+	if x.Stage == "" || n < float64(x.Passes) {
+		return manyText(n, one, several)
+	}
+	return manyText(n/float64(x.Passes), one, several) + " a pass"
+}
+
+func (x Finding) spread() string { return x.spreadOf(float64(x.SavingNs)) }
+
+// spreadOf says how a time is spread over passes, as the end of a sentence; "" of a single one. A mean would hide that one cold pass holds nearly
+// all of it.
+func (x Finding) spreadOf(total float64) string {
+	passes, most, median := x.Numbers.amount("pass_count"), x.Numbers.amount("max_ns"), x.Numbers.time("median_ns")
+	if x.Numbers.amount("median_ns") == 0 {
+		median = "none"
+	}
+	switch {
+	case x.Stage == "" || passes <= 1:
+		return ""
+	case most > oncePart*total:
+		return fmt.Sprintf("; %s of it in one of %s passes, %s in the median one", timeText(most), grouped(int64(passes)), median)
+	case total >= 0.9*most*passes:
+		return fmt.Sprintf("; about %s in each of %s passes", median, grouped(int64(passes)))
+	}
+	return fmt.Sprintf("; at most %s in one of %s passes, %s in the median one", timeText(most), grouped(int64(passes)), median)
+}
+
+func joined(parts ...string) string {
+	var out []string
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// timeText gives a time with two decimals in the unit that suits it: 12.84 ms.
+func timeText(ns float64) string {
+	switch {
+	case ns >= 1e9:
+		return fmt.Sprintf("%.2f s", ns/1e9)
+	case ns >= 1e6:
+		return fmt.Sprintf("%.2f ms", ns/1e6)
+	case ns >= 1e3:
+		return fmt.Sprintf("%.2f us", ns/1e3)
+	}
+	return fmt.Sprintf("%.0f ns", ns)
+}
+
+// manyText words a number of things: 1 pass, 49,711 gaps.
+func manyText(n float64, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return grouped(int64(math.RoundToEven(n))) + " " + several
+}
+
+// grouped writes a whole number with its thousands apart: 49,711.
+func grouped(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

@@ -1,0 +1,200 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
+)
+
+// Judge judges a run, or several runs of the same thing, by rules. baseline may be nil where no rule needs one.
+func Judge(ctx context.Context, asker frame.Asker, run diff.Side, baseline *diff.Side, rules []Rule, o Options) (*Result, error) {
+	if o.Alpha == 0 {
+		o.Alpha = stats.DefaultAlpha
+	}
+	j := &judging{asker: asker, o: o, rules: rules, out: &Result{Run: run, Alpha: o.Alpha}}
+	if slices.ContainsFunc(rules, Rule.NeedsBaseline) {
+		if baseline == nil {
+			return nil, fmt.Errorf("rule %q needs a baseline", rules[slices.IndexFunc(rules, Rule.NeedsBaseline)].Text)
+		}
+		j.out.Baseline = baseline
+		if err := j.compare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if j.alone, err = diff.SampleOne(ctx, asker, run); err != nil {
+		return nil, err
+	}
+	for _, r := range rules {
+		if err := j.expand(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	if err := j.judge(ctx); err != nil {
+		return nil, err
+	}
+	j.out.Outcome = outcomeOf(j.out.Checks)
+	j.out.Words = j.out.words()
+	return j.out, nil
+}
+
+// judging is a run being judged.
+type judging struct {
+	asker   frame.Asker
+	o       Options
+	rules   []Rule
+	out     *Result
+	alone   *diff.Sampled           // the run by itself, for one pass each
+	both    *diff.Sampled           // the baseline and the run; nil without a baseline
+	changes map[string]*diff.Result // what changed between them, by the metric that it was asked for
+	figures []*diff.Figure          // of each check; nil where it is judged by its value, or cannot be
+}
+
+// compare reads what the run and its baseline have, and what changed.
+func (j *judging) compare(ctx context.Context) error {
+	changes, err := j.changed(ctx, spanMetric)
+	if err != nil {
+		return err
+	}
+	j.out.Same, j.out.Differences, j.out.Notes = changes.Same, changes.Differences, changes.Notes
+	j.both, err = diff.Sample(ctx, j.asker, *j.out.Baseline, j.out.Run, j.diffOptions(spanMetric))
+	return err
+}
+
+func (j *judging) diffOptions(metric string) diff.Options {
+	return diff.Options{Stats: j.stats(), AssumeNoise: j.o.AssumeNoise, Metric: metric}
+}
+
+func (j *judging) stats() stats.Options {
+	o := stats.DefaultOptions()
+	o.Alpha = j.o.Alpha
+	return o
+}
+
+// add adds a check that is judged by its value, or cannot be.
+func (j *judging) add(c Check) *Check { return j.addFigure(c, nil) }
+
+// addFigure adds a check that is judged by comparing a figure, unless that is nil.
+func (j *judging) addFigure(c Check, f *diff.Figure) *Check {
+	if f != nil {
+		c.Level, c.Per = f.Level, string(f.Unit)
+	}
+	if c.Unit == "" {
+		c.Unit = c.Rule.Unit
+	}
+	j.out.Checks, j.figures = append(j.out.Checks, c), append(j.figures, f)
+	return &j.out.Checks[len(j.out.Checks)-1]
+}
+
+// expand makes the checks of a rule.
+func (j *judging) expand(ctx context.Context, r Rule) error {
+	switch r.Kind {
+	case StageFigure:
+		j.expandStages(r)
+	case KernelTime:
+		j.expandKernels(r)
+	case Utilisation:
+		return j.expandUtilisation(ctx, r)
+	case Overhead:
+		return j.expandOverhead(ctx, r)
+	case NewKernels:
+		j.expandNewKernels(r)
+	}
+	return nil
+}
+
+// judge compares the figures of relative rules together, and judges all.
+func (j *judging) judge(ctx context.Context) error {
+	o := j.stats()
+	for _, f := range j.figures {
+		if f != nil {
+			o.Comparisons++
+		}
+	}
+	p := make([]*float64, len(j.figures))
+	options := make([]stats.Options, len(j.figures))
+	for i, f := range j.figures {
+		if f == nil {
+			continue
+		}
+		c := &j.out.Checks[i]
+		c.same = j.out.Same
+		options[i] = o
+		options[i].Noise, options[i].Exact = j.noise(c), c.Unit == Count
+		c.setComparison(f.Compare(options[i]))
+		p[i] = c.Comparison.P
+	}
+	adjusted := stats.Holm(p)
+	for i := range j.out.Checks {
+		c := &j.out.Checks[i]
+		switch {
+		case c.Outcome != "": // was settled when it was made
+		case j.figures[i] == nil:
+			c.judgeValue()
+		default:
+			c.judgeChange(adjusted[i], options[i])
+			if err := j.byWork(ctx, c); err != nil {
+				return err
+			}
+		}
+		if err := j.explain(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byWork settles a rule on a stage's span that its samples leave open, where diff tells of the stage by its GPU work alone.
+func (j *judging) byWork(ctx context.Context, c *Check) error {
+	limit := c.relativeLimit()
+	if c.Outcome != CannotJudge || c.Rule.Kind != StageFigure || c.Rule.Metric != spanMetric || !c.Rule.AtMost || limit == nil || *limit < 0 {
+		return nil
+	}
+	changes, err := j.changed(ctx, spanMetric)
+	if err != nil {
+		return err
+	}
+	for _, s := range changes.Stages {
+		if s.Name != c.Stage || s.WorkEffect == nil {
+			continue
+		}
+		if keeps := s.WorkKeepsTo(*limit); keeps != nil {
+			c.Outcome, c.Reason = map[bool]Outcome{true: Holds, false: Broken}[*keeps], s.Comparison.Why
+		}
+	}
+	return nil
+}
+
+// setComparison takes over the figures of a comparison, whose sides both have samples.
+func (c *Check) setComparison(x stats.Comparison) {
+	c.Comparison = &x
+	c.Baseline, c.Value, c.Effect = new(x.A), new(x.B), x.Effect
+	if c.Rule.Percent {
+		c.Limit = new(x.A * (1 + c.Rule.Value))
+	} else {
+		c.Limit = new(x.A + c.Rule.Value)
+	}
+}
+
+// noise is how much the figure of a check varies between runs; nil when that is not known. Kernels vary as their sum over the stage
+// does, and rates as the span that they are from. Numbers of launches have no noise of the kind.
+func (j *judging) noise(c *Check) *stats.Noise {
+	if c.Unit == Count {
+		return nil
+	}
+	if j.o.AssumeNoise != nil {
+		return stats.AssumeNoise(*j.o.AssumeNoise)
+	}
+	metric := c.Rule.Metric
+	switch {
+	case c.Rule.Kind == KernelTime:
+		metric = sumMetric
+	case metric == "tokens_per_s":
+		metric = spanMetric
+	}
+	return j.both.Noise(c.Stage, metric)
+}

@@ -1,0 +1,198 @@
+package gate
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
+)
+
+func rule(t *testing.T, text string) Rule {
+	t.Helper()
+	rules, err := Parse("f", text)
+	if err != nil || len(rules) != 1 {
+		t.Fatalf("%s: %v, %v", text, rules, err)
+	}
+	return rules[0]
+}
+
+// judged judges a relative rule by samples.
+func judged(t *testing.T, text string, a, b []float64, o stats.Options) Check {
+	t.Helper()
+	c := Check{Rule: rule(t, text), Level: "passes"}
+	c.Unit = c.Rule.Unit
+	o.Exact = c.Unit == Count
+	c.setComparison(stats.Compare(a, b, o))
+	c.judgeChange(c.Comparison.P, o)
+	return c
+}
+
+var (
+	calm    = []float64{1000, 1001, 999, 1002, 998}
+	slower4 = []float64{1040, 1041, 1039, 1042, 1038}
+	slower2 = []float64{1020, 1021, 1019, 1022, 1018}
+	faster  = []float64{900, 901, 899, 902, 898}
+	wild    = []float64{1000, 1400, 700, 1900, 1200}
+	zero    = []float64{0, 0, 0}
+	even    = []float64{100, 100, 100}
+	even101 = []float64{101, 101, 101}
+)
+
+// TestJudgeChange holds what a relative rule comes to: by how large the change is, how sure, and what could have shown.
+func TestJudgeChange(t *testing.T) {
+	const span = "stage.decode.gpu_span_ns <= "
+	assumed := stats.DefaultOptions()
+	assumed.Noise = stats.AssumeNoise(0.05)
+	learned := stats.DefaultOptions()
+	learned.Noise = stats.LearnNoise([][]float64{{100, 104, 97, 102}, {50, 51.5, 49}}, stats.DefaultAlpha)
+	unknown := stats.DefaultOptions()
+	unknown.Noise = &stats.Noise{Floor: 0.25, Unknown: true}
+	for name, c := range map[string]struct {
+		rule string
+		a, b []float64
+		o    stats.Options
+		want Outcome
+		says string
+	}{
+		"beyond and sure":                  {span + "+3%", calm, slower4, stats.DefaultOptions(), Broken, "+4 % (p = "},
+		"within and sure":                  {span + "+3%", calm, slower2, stats.DefaultOptions(), Holds, "+2 % (p = "},
+		"better":                           {span + "+3%", calm, faster, stats.DefaultOptions(), Holds, "-10 % (p = "},
+		"nothing":                          {span + "+3%", calm, calm, stats.DefaultOptions(), Holds, "no difference"},
+		"no slack at all":                  {span + "+0%", calm, []float64{1006, 1007, 1005, 1008, 1004}, stats.DefaultOptions(), Broken, "+0.6 %"},
+		"looks beyond, may be noise":       {span + "+3%", calm, wild, stats.DefaultOptions(), CannotJudge, "looks beyond the limit but may be noise: more passes"},
+		"within, but blind":                {span + "+3%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "samples vary so much that not even twice as much would have shown: more passes"},
+		"within, blind by a factor of 8":   {span + "+40%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "samples vary so much that not even twice as much would have shown"},
+		"no slack, and not blind for that": {span + "+0%", wild, wild, stats.DefaultOptions(), Holds, "no difference"},
+		"blind, but surely better":         {span + "+0.5%", calm, []float64{500, 620, 450, 560, 610}, stats.DefaultOptions(), Holds, "-44 % (p = 0.0079"},
+		"noise of processes not known":     {span + "+3%", calm, slower4, unknown, CannotJudge, "is beyond the limit, but nothing tells how much processes of this workload differ; up to 25 % is allowed for: capture with --repeats, or say --assume-noise P%"},
+		"blind for that alone":             {span + "+2%", calm, calm[:4], unknown, CannotJudge, "; a regression below 25 % would not have shown, since nothing tells how much processes"},
+		"beyond what is allowed for":       {span + "+3%", calm, []float64{1400, 1401, 1399, 1402, 1398}, unknown, Broken, "+40 %"},
+		"blind by assumed noise":           {span + "+0.4%", calm, calm[:4], assumed, Holds, "+0.05 % (p = 0.63"},
+		"within, and half blind":           {span + "+3%", []float64{1000, 1030, 960, 1040}, []float64{1010, 970, 1035, 1000}, stats.DefaultOptions(), CannotJudge, "; a regression below "},
+		"within, and half blind downwards": {"stage.decode.tokens_per_s >= -2%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "samples vary so much that not even half as much would have shown"},
+		"one sample a side":                {span + "+3%", calm[:1], slower4[:1], stats.DefaultOptions(), CannotJudge, "+4 % by one sample a side, which does not tell how much such figures vary; capture with --repeats"},
+		"one on a side, though good":       {span + "+3%", calm, faster[:1], stats.DefaultOptions(), CannotJudge, "-10 % by one sample on a side, which may be a single stall; capture with --repeats, or say with --assume-noise"},
+		"one each, noise assumed":          {span + "+3%", calm[:1], slower4[:1], assumed, Holds, "+4 % (noise: 5 %), which counts as noise"},
+		"one each, beyond assumed":         {span + "+3%", calm[:1], []float64{1200}, assumed, Broken, "+20 % (noise: 5 %)"},
+		"sure, but within the noise":       {span + "+3%", calm, slower4, learned, CannotJudge, "+4 % (p = 0.0079, Mann-Whitney U, 5 and 5 passes) is beyond the limit, but runs of the same thing differ by up to "},
+		"sure, and beyond it":              {span + "+3%", calm, []float64{1400, 1401, 1399, 1402, 1398}, learned, Broken, "+40 %"},
+		"difference beyond":                {span + "+30ns", calm, slower4, stats.DefaultOptions(), Broken, "+4 %"},
+		"difference within":                {span + "+50ns", calm, slower4, stats.DefaultOptions(), Holds, "+4 %"},
+		"fewer tokens a second":            {"stage.decode.tokens_per_s >= -2%", slower4, calm, stats.DefaultOptions(), Broken, "-3.8 %"},
+		"more of them":                     {"stage.decode.tokens_per_s >= -2%", calm, slower4, stats.DefaultOptions(), Holds, "+4 %"},
+		"one launch more":                  {"stage.decode.launches <= +0", even, even101, stats.DefaultOptions(), Broken, "+1 % (no spread in 3 and 3 passes)"},
+		"one launch more is allowed":       {"stage.decode.launches <= +1", even, even101, stats.DefaultOptions(), Holds, "+1 %"},
+		"as many launches, a few allowed":  {"stage.decode.launches <= +5%", even[:1], even[:1], stats.DefaultOptions(), Holds, "no difference (no spread in 1 and 1 passes)"},
+		"as many launches":                 {"stage.decode.launches <= +0", even[:1], even[:1], stats.DefaultOptions(), Holds, "no difference (no spread in 1 and 1 passes)"},
+		"from nothing":                     {"stage.decode.launches <= +0", zero, even, stats.DefaultOptions(), Broken, "from nothing"},
+		"from nothing, by percentage":      {"stage.decode.launches <= +5%", zero, even, stats.DefaultOptions(), Broken, "from nothing"},
+		"from nothing, allowed":            {"stage.decode.launches <= +200", zero, even, stats.DefaultOptions(), Holds, "from nothing"},
+		"nothing on both sides":            {"stage.decode.launches <= +0", zero, zero, stats.DefaultOptions(), Holds, "no difference"},
+	} {
+		got := judged(t, c.rule, c.a, c.b, c.o)
+		if got.Outcome != c.want || !strings.Contains(got.Reason, c.says) {
+			t.Errorf("%s: %s, %q; want %s, %q", name, got.Outcome, got.Reason, c.want, c.says)
+		}
+	}
+}
+
+// TestJudgeChangeLimit: the limit as a value, by which a reader sees how far off the figure is.
+func TestJudgeChangeLimit(t *testing.T) {
+	for text, want := range map[string]float64{"stage.x.gpu_span_ns <= +3%": 1030, "stage.x.gpu_span_ns <= +1us": 2000, "stage.x.tokens_per_s >= -2%": 980} {
+		c := judged(t, text, calm, slower4, stats.DefaultOptions())
+		if math.Abs(*c.Limit-want) > 1e-9 || *c.Baseline != 1000 || *c.Value != 1040 || math.Abs(*c.Effect-0.04) > 1e-12 {
+			t.Errorf("%s: limit %v of %v and %v, %v", text, *c.Limit, *c.Baseline, *c.Value, *c.Effect)
+		}
+	}
+}
+
+// TestJudgeValue holds absolute rules, the limit itself included.
+func TestJudgeValue(t *testing.T) {
+	for _, c := range []struct {
+		rule  string
+		value float64
+		want  Outcome
+		says  string
+	}{
+		{"stage.x.gpu_span_ns <= 60ms", 60e6, Holds, ""},
+		{"stage.x.gpu_span_ns <= 60ms", 66e6, Broken, "10 % above the limit"},
+		{"mfu.prefill >= 0.35", 0.35, Holds, ""},
+		{"mfu.prefill >= 0.35", 0.28, Broken, "20 % below the limit"},
+		{"new_kernels <= 0", 2, Broken, "above the limit"},
+		{"overhead <= 25%", -0.03, Holds, ""}, // passes under the profiler were faster
+	} {
+		got := Check{Rule: rule(t, c.rule), Unit: rule(t, c.rule).Unit, Value: &c.value}
+		got.judgeValue()
+		if got.Outcome != c.want || got.Reason != c.says {
+			t.Errorf("%s with %v: %s, %q", c.rule, c.value, got.Outcome, got.Reason)
+		}
+	}
+	unknown := Check{Rule: rule(t, "mfu.prefill >= 0.35"), Reason: "the run has no model"}
+	unknown.judgeValue()
+	if unknown.Outcome != CannotJudge || unknown.Reason != "the run has no model" {
+		t.Errorf("of a value that is not known: %+v", unknown)
+	}
+}
+
+// TestNoiseBreaksNothing: with the same noise on both sides at most the stated part of gates is broken, and fewer than that for a limit
+// beyond the noise. The bound is 1 % of 2,000 and three standard deviations.
+func TestNoiseBreaksNothing(t *testing.T) {
+	for _, n := range []int{3, 5, 10} {
+		broken := 0
+		for seed := range 2000 {
+			if judged(t, "stage.x.gpu_span_ns <= +0%", noisy(seed, n), noisy(seed+100000, n), stats.DefaultOptions()).Outcome == Broken {
+				broken++
+			}
+		}
+		if broken > 20+3*5 {
+			t.Errorf("with %d samples a side noise broke %d rules of 2000", n, broken)
+		}
+		t.Logf("%d samples a side: %d of 2000 broken", n, broken)
+	}
+}
+
+// noisy gives values with noise of 2 %, the same for the same seed.
+func noisy(seed, n int) []float64 {
+	x := uint64(seed)*0x9E3779B97F4A7C15 + 1
+	out := make([]float64, n)
+	for i := range out {
+		sum := 0.0
+		for range 12 { // a sum of twelve uniform numbers is close to normal
+			x ^= x << 13
+			x ^= x >> 7
+			x ^= x << 17
+			sum += float64(x>>11) / (1 << 53)
+		}
+		out[i] = 1000 * math.Exp(0.02*(sum-6))
+	}
+	return out
+}
+
+// TestOutcome: broken goes before what cannot be judged, and both are told in words.
+func TestOutcome(t *testing.T) {
+	for _, c := range []struct {
+		checks []Outcome
+		want   Outcome
+		words  string
+	}{
+		{[]Outcome{Holds}, Holds, "passed: 1 of 1 rules hold against r7 (baseline:main)"},
+		{[]Outcome{Holds, CannotJudge}, CannotJudge, "cannot judge: 1 of 2 rules against r7 (baseline:main); none is broken"},
+		{[]Outcome{CannotJudge, Broken, Holds}, Broken, "regression: 1 of 3 rules broken, 1 cannot be judged against r7 (baseline:main)"},
+		{[]Outcome{Broken, Broken}, Broken, "regression: 2 of 2 rules broken against r7 (baseline:main)"},
+	} {
+		r := Result{Baseline: &diff.Side{Label: "baseline:main"}}
+		r.Baseline.Runs = append(r.Baseline.Runs, diff.Run{Name: "r7"})
+		for _, o := range c.checks {
+			r.Checks = append(r.Checks, Check{Outcome: o})
+		}
+		if got := outcomeOf(r.Checks); got != c.want || r.words() != c.words {
+			t.Errorf("%v: %s, %q", c.checks, got, r.words())
+		}
+	}
+	r := Result{Baseline: &diff.Side{Label: "a"}, Checks: []Check{{Outcome: Holds}}, Differences: []diff.Difference{{Aspect: "driver", Weight: diff.Clouds}, {Aspect: "GPU", Weight: diff.Decides}}}
+	if want := "passed: 1 of 1 rules hold against a; not the same conditions: GPU"; r.words() != want {
+		t.Errorf("on another GPU: %q", r.words())
+	}
+}

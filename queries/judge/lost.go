@@ -1,0 +1,36 @@
+package judge
+
+// lostShare is the part of the kernels' time that may be of no stage before it is worth a word.
+const lostShare = 0.05
+
+// lostWork is kernel time that launch attribution can give to no range, of the counted kind of capture.
+type lostWork struct {
+	count, kernels int64   // kernels whose launch was not captured, of all
+	ns, outside    float64 // their time, and that of kernels launched outside every range
+	all            float64
+}
+
+// readLost reads conservation. Of a run with two kinds of capture the timeline that counts is that of Nsight Systems.
+func (s *summariser) readLost() error {
+	list, err := s.rows("conservation", "capture", "kernel_count", "kernel_sum_ns", "outside_ns", "unlaunched_count", "unlaunched_ns")
+	for _, r := range list {
+		if s.kinds["nsys"] && r.Text("capture") != "nsys" {
+			continue
+		}
+		s.lost = lostWork{r.Count("unlaunched_count"), r.Count("kernel_count"), r.Amount("unlaunched_ns"), r.Amount("outside_ns"), r.Amount("kernel_sum_ns")}
+	}
+	return err
+}
+
+// doubtLost is about kernels that are of no stage for want of knowing.
+func (s *summariser) doubtLost() error {
+	if l := s.lost; l.all > 0 {
+		if l.ns >= lostShare*l.all {
+			s.doubt("the launches of %d of %d kernels (%s of all kernel time) were not captured: which stage they are of, and why the GPU was idle before them, is not known; %s", l.count, l.kernels, percentText(l.ns/l.all), s.command("conservation"))
+		}
+		if l.outside >= lostShare*l.all && len(s.out.Stages) > 0 {
+			s.doubt("%s of all kernel time was launched outside every range, and is in the figures of no stage; %s", percentText(l.outside/l.all), s.command("conservation"))
+		}
+	}
+	return nil
+}

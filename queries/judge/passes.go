@@ -1,0 +1,114 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"prof/queries/frame"
+)
+
+// passTime is one measured pass that has device work.
+type passTime struct {
+	span, busy  float64 // ns from its first start to its last end, and how much of that GPUs worked
+	number      int64   // 1, 2, ... within the stage, source and process, warm-up counted
+	source, pid int64
+	isFirst     bool // the first measured one of its process: what may be warm-up that no rule knows
+}
+
+// idle is how long no GPU worked in it, in ns.
+func (p passTime) idle() float64 { return p.span - p.busy }
+
+// readPasses reads the measured passes that have device work.
+func (s *summariser) readPasses() (err error) {
+	s.passes, err = s.passesOf("passes")
+	return err
+}
+
+// passesOf gives the measured passes of an answer of passes by stage, in order of time.
+func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
+	list, err := s.rows(key, "stage", "pass", "source_id", "pid", "is_warmup", "gpu_span_ns", "gpu_busy_ns", "start_ns")
+	slices.SortStableFunc(list, byKey(func(r frame.Record) int64 { return r.Count("start_ns") }))
+	out := map[string][]passTime{}
+	for _, r := range list {
+		span := r.Number("gpu_span_ns")
+		if span == nil || *span <= 0 || r.Value("is_warmup") != false {
+			continue
+		}
+		stage := r.Text("stage")
+		p := passTime{span: *span, busy: r.Amount("gpu_busy_ns"), number: r.Count("pass"), source: r.Count("source_id"), pid: r.Count("pid")}
+		p.isFirst = !slices.ContainsFunc(out[stage], func(q passTime) bool { return q.source == p.source && q.pid == p.pid })
+		out[stage] = append(out[stage], p)
+	}
+	return out, err
+}
+
+// passesOn gives the measured passes of a stage on one GPU; none where several worked in it and this one was not asked for.
+func (s *summariser) passesOn(stage string, device int64) ([]passTime, error) {
+	if s.r.Frame(passesKey(device)) != nil {
+		of, err := s.passesOf(passesKey(device))
+		return of[stage], err
+	}
+	if len(s.parts[stage]) > 1 {
+		return nil, nil
+	}
+	return s.passes[stage], nil
+}
+
+// holder gives the only pass that can hold some time of one pass: idle time, or any; nil where it is not told.
+func holder(list []passTime, ns float64, isIdle bool) *passTime {
+	var found *passTime
+	for i, p := range list {
+		if has := p.span; ns > 0 && (has >= ns && !isIdle || p.idle() >= ns) {
+			if found != nil {
+				return nil
+			}
+			found = &list[i]
+		}
+	}
+	return found
+}
+
+// typical says how much the GPU works in the median pass, where that is another picture than the mean: passes that load code or compile
+// it are long, and few.
+func typical(list []passTime) string {
+	if len(list) < 3 {
+		return ""
+	}
+	span, busy := 0.0, 0.0
+	for _, p := range list {
+		span, busy = span+p.span, busy+p.busy
+	}
+	ordered := slices.Clone(list)
+	slices.SortStableFunc(ordered, byKey(func(p passTime) float64 { return p.span }))
+	median, longest := ordered[(len(list)-1)/2], ordered[len(list)-1]
+	if median.busy/median.span < busyShare || busy/span >= busyShare {
+		return ""
+	}
+	text := fmt.Sprintf("in the median pass, of %s, the GPU works %s of the time: longer ones make this picture, above all pass %d, of %s", DurationText(median.span), percentText(median.busy/median.span), longest.number, DurationText(longest.span))
+	if longest.isFirst {
+		text += ", which is the first and may be warm-up"
+	}
+	return text
+}
+
+// slowStart says that the first measured pass of a process takes much longer than its others; "" when none does.
+func slowStart(list []passTime) string {
+	for _, first := range list {
+		if !first.isFirst {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(list), func(p passTime) bool { return p.isFirst || p.source != first.source || p.pid != first.pid })
+		if len(others) == 0 {
+			continue
+		}
+		slices.SortStableFunc(others, byKey(func(p passTime) float64 { return p.span }))
+		name, usual := "the median one of the others", others[(len(others)-1)/2]
+		if len(others) == 1 {
+			name = "the other"
+		}
+		if first.span > slowFirst*usual.span {
+			return fmt.Sprintf("takes %s, %s %s: it may be warm-up, and makes the mean longer", DurationText(first.span), name, DurationText(usual.span))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,115 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// stageClass is what the profiled kernels of a stage are bound by.
+type stageClass struct {
+	bound     string  // memory, compute or latency: that of most time; "" when nothing is profiled
+	share     float64 // of the covered time that has this bound
+	limiter   string  // what sets the bound of most of that time; "" where no one thing does, or it is not said
+	next      string  // the bound of most of the other time; "" for none
+	nextShare float64 // of the covered time that has that one
+	covered   float64 // share of the stage's kernel time that ran in profiled grids for certain
+}
+
+// kernelBound is what bottlenecks says of a kernel.
+type kernelBound struct{ bound, limiter string }
+
+// readProfiled reads bottlenecks. Of a run without a timeline it says what the profiled kernels are bound by.
+func (s *summariser) readProfiled() error {
+	s.bounds = map[string]map[kernelBound]float64{}
+	list, err := s.rows("bottlenecks", "kernel", "bound", "timeline_total_ns", "replayed_mean_ns", "launches")
+	counts, time, all := map[string]int64{}, map[string]float64{}, 0.0
+	for _, r := range list {
+		kernel, bound := r.Text("kernel"), r.Text("bound")
+		if s.bounds[kernel] == nil {
+			s.bounds[kernel] = map[kernelBound]float64{}
+		}
+		limiter := ""
+		if r.Has("limiter") {
+			limiter = r.Text("limiter")
+		}
+		s.bounds[kernel][kernelBound{bound, limiter}] += r.Amount("timeline_total_ns")
+		ns := r.Amount("replayed_mean_ns") * float64(r.Count("launches"))
+		counts[bound], time[bound], all = counts[bound]+1, time[bound]+ns, all+ns
+	}
+	if len(s.parts) > 0 || len(list) == 0 || all == 0 {
+		return err
+	}
+	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
+	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s, alone and without the timeline that says how often each runs; %s of their time is in those that are %s", countText(int64(len(list)), "kernel", "kernels"), percentText(time[most]/all), kernelBoundText(most))
+	return nil
+}
+
+// kernelBoundText words a bound of bottlenecks.
+func kernelBoundText(bound string) string {
+	switch bound {
+	case "memory":
+		return "memory-bound (near the limit of moving data)"
+	case "compute":
+		return "compute-bound (near the limit of arithmetic)"
+	case "latency":
+		return "latency-bound (near no limit: too little work at once, or waiting for it)"
+	}
+	return "not told apart by what was measured"
+}
+
+// classOf weighs the bounds of profiled kernels by their time in a stage. The time of a kernel in profiled grids may belong to another
+// stage; what counts is the part that cannot: of a kernel that took a in all, t of it in the stage and p in
+// profiled grids, that is p - (a - t).
+func (s *summariser) classOf(stage string) (stageClass, error) {
+	kernels, err := s.rows("stage-kernels", "stage", "kernel", "total_ns", "share_ratio")
+	if err != nil {
+		return stageClass{}, err
+	}
+	totals, err := s.rows("top-kernels", "kernel", "total_ns")
+	if err != nil {
+		return stageClass{}, err
+	}
+	all := map[string]float64{}
+	for _, r := range totals {
+		all[r.Text("kernel")] = r.Amount("total_ns")
+	}
+	weight, limiters := map[string]float64{}, map[kernelBound]float64{}
+	out := stageClass{}
+	for _, r := range kernels {
+		kernel, ns := r.Text("kernel"), r.Amount("total_ns")
+		known, sum := s.bounds[kernel], 0.0
+		for _, of := range slices.SortedFunc(maps.Keys(known), compareBounds) {
+			sum += known[of]
+		}
+		if r.Text("stage") != stage || all[kernel] == 0 || ns == 0 || sum == 0 {
+			continue
+		}
+		covered := min(1, max(0, sum-(all[kernel]-ns))/ns) * r.Amount("share_ratio")
+		for _, of := range slices.SortedFunc(maps.Keys(known), compareBounds) { // so that sums are the same each time
+			if of.bound != "unknown" {
+				weight[of.bound] += covered * known[of] / sum
+				limiters[of] += covered * known[of] / sum
+			}
+		}
+		out.covered += covered
+	}
+	if len(weight) == 0 || out.covered <= 0 {
+		return out, nil
+	}
+	order := slices.SortedFunc(maps.Keys(weight), func(x, y string) int { return cmp.Or(cmp.Compare(weight[y], weight[x]), cmp.Compare(x, y)) })
+	if out.bound, out.share = order[0], weight[order[0]]/out.covered; len(order) > 1 {
+		out.next, out.nextShare = order[1], weight[order[1]]/out.covered
+	}
+	for of, ns := range limiters {
+		if of.bound == out.bound && ns >= clearShare*weight[out.bound] { // no more than one can
+			out.limiter = of.limiter
+		}
+	}
+	return out, nil
+}
+
+func compareBounds(x, y kernelBound) int {
+	return cmp.Or(cmp.Compare(x.bound, y.bound), cmp.Compare(x.limiter, y.limiter))
+}

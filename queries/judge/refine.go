@@ -1,0 +1,110 @@
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"prof/queries/frame"
+)
+
+// oncePasses are the parts of accounting that rules of findings are about, where a single pass may hold nearly all of it.
+var oncePasses = map[string]string{"host-bound": "host", "cuda-calls": "call", "host-waits": "wait", "device-latency": "queued", "exposed-collectives": "collective-exposed"}
+
+// refineFindings fits the advice of findings to the run.
+func (s *summariser) refineFindings() error {
+	for i := range s.out.Findings {
+		if err := s.refine(&s.out.Findings[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refined reads and refines another answer of findings.
+func (s *summariser) refined(f *frame.Frame) ([]Finding, error) {
+	list, err := s.findingsOf(f)
+	for i := range list {
+		err = errors.Join(err, s.refine(&list[i]))
+	}
+	return list, err
+}
+
+// refine fits the advice of a finding to what the run shows beyond it: what is copied, a GPU that comes late, a single gap, a single pass.
+func (s *summariser) refine(a *Finding) error {
+	key, device := keyOf(a.Stage), a.Device
+	if words, is := copyWords[a.Subject]; is && a.ID == "exposed-copies" {
+		a.Advice = words.advice
+		return nil
+	}
+	if late := s.lateIn(a.Stage); late != nil && a.ID == "exposed-collectives" {
+		a.Title = fmt.Sprintf("GPUs that wait for GPU %d in collectives", late.device)
+		a.Advice = fmt.Sprintf("find out what makes GPU %d late, and balance the work; a faster collective, or one that computing overlaps, does not mend that", late.device)
+		if first := late.idle()[0]; !s.waits[a.Stage].isExplained(*late) {
+			a.Advice = fmt.Sprintf("find out what GPU %d does before it begins its passes, which it does late; a faster collective, or one that computing overlaps, does not mend that", late.device)
+		} else if late.of(first.kinds...) >= wordShare*late.span {
+			a.Advice = fmt.Sprintf("make GPU %d come in time (it %s); a faster collective, or one that computing overlaps, does not mend that", late.device, first.words)
+		}
+		a.Command = s.command(waitsKey, "source", s.r.Source)
+		return nil
+	}
+	at := slices.IndexFunc(s.parts[key], func(d deviceParts) bool { return d.device == device })
+	if at < 0 {
+		return nil
+	}
+	gpu := s.parts[key][at]
+	if at == 0 && a.ID == "device-latency" && gpu.idle()[0].bound == QueueBound {
+		gaps, err := s.longGaps(key, gpu)
+		if err != nil {
+			return err
+		}
+		if gaps.count > 0 {
+			a.Advice = fmt.Sprintf("find out what the GPU or the profiler does in %s; fewer or larger kernels do not mend that", map[bool]string{true: "the one gap that holds nearly all of it", false: "the few gaps that hold nearly all of it"}[gaps.count == 1])
+			a.Command = s.command("longest-gaps", "stage", a.Stage, "device", fmt.Sprint(device), "source", s.r.Source)
+			return nil
+		}
+	}
+	return s.refineOnce(a, gpu, key)
+}
+
+// refineOnce says of what happened in one pass of several where to look first.
+func (s *summariser) refineOnce(a *Finding, gpu deviceParts, key string) error {
+	name := oncePasses[a.ID]
+	if name == "" {
+		return nil
+	}
+	list, err := s.passesOn(key, gpu.device)
+	if err != nil {
+		return err
+	}
+	once := (evidence{gpu: gpu, passes: list}).once(gpu.named(name))
+	look := s.command("passes", "stage", a.Stage, "source", s.r.Source)
+	switch {
+	case once.ns == 0:
+	case once.pass == nil:
+		a.Advice = fmt.Sprintf("see what is different in the one pass that holds nearly all of it (%s); then %s", look, a.Advice)
+	case once.pass.isFirst:
+		a.Advice = fmt.Sprintf("if pass %d, the first measured, which holds nearly all of it, is warm-up, leave it out (%s); else %s", once.pass.number, s.leaveOut(a.Stage, once.pass.number), a.Advice)
+	default:
+		a.Advice = fmt.Sprintf("see what is different in pass %d, which holds nearly all of it (%s); then %s", once.pass.number, look, a.Advice)
+	}
+	return nil
+}
+
+// leaveOut is how the first passes become warm-up, up to the one of that number. A workload that lists its passes says so itself.
+func (s *summariser) leaveOut(stage string, number int64) string {
+	if s.kinds["workload"] {
+		return s.command("passes", "stage", stage) + " shows it"
+	}
+	return fmt.Sprintf("prof ingest --run %s --warmup %d", ShellWord(s.name), number)
+}
+
+// lateIn gives the parts of the GPU that the others wait for in a stage; nil where none is.
+func (s *summariser) lateIn(stage string) *deviceParts {
+	for _, judged := range s.out.Stages {
+		if judged.Stage == stage && judged.Bound == LateBound {
+			return evidence{gpu: s.parts[stage][0], all: s.parts[stage], wait: s.waits[stage]}.lateGPU()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+)
+
+// rows gives the rows of an answer; none when it was not asked for, and an error when it lacks a column.
+func (s *summariser) rows(key string, columns ...string) ([]frame.Record, error) {
+	return s.rowsOf(key, s.answer(key), columns...)
+}
+
+// answer gives an answer as the summary follows from it; nil when it was not asked for.
+func (s *summariser) answer(key string) *frame.Frame {
+	if f := s.r.Whole[key]; f != nil {
+		return f
+	}
+	return s.r.Frame(key)
+}
+
+func (s *summariser) rowsOf(key string, f *frame.Frame, columns ...string) ([]frame.Record, error) {
+	if f == nil || len(f.Rows) == 0 {
+		return nil, nil
+	}
+	for _, c := range columns {
+		if f.Index(c) < 0 {
+			return nil, fmt.Errorf("summary of %s: the answer of query %s has no column %s", s.r.Name, key, c)
+		}
+	}
+	out := make([]frame.Record, len(f.Rows))
+	for i, row := range f.Rows {
+		out[i] = f.Record(row)
+	}
+	return out, nil
+}
+
+// deviceParts are the rows of accounting of one stage on one GPU.
+type deviceParts struct {
+	device, passes int64
+	span           float64 // ns over all passes
+	parts          []part
+}
+
+// part is one of the parts that exclude each other and add up to the span.
+type part struct {
+	name, kind string
+	total      float64 // ns
+	most       float64 // ns of the pass that has most of it
+}
+
+// of adds up the parts of these kinds.
+func (d deviceParts) of(kinds ...string) float64 {
+	sum := 0.0
+	for _, p := range d.parts {
+		if slices.Contains(kinds, p.kind) {
+			sum += p.total
+		}
+	}
+	return sum
+}
+
+// in gives the parts of an idle time.
+func (d deviceParts) in(g idleGroup) []part {
+	return slices.DeleteFunc(slices.Clone(d.parts), func(p part) bool { return !slices.Contains(g.kinds, p.kind) })
+}
+
+// named gives one part.
+func (d deviceParts) named(name string) part {
+	for _, p := range d.parts {
+		if p.name == name {
+			return p
+		}
+	}
+	return part{name: name}
+}
+
+func (s *summariser) readSources() error {
+	s.kinds = map[string]bool{}
+	list, err := s.rows("sources", "kind", "status", "reason", "path")
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		s.kinds[r.Text("kind")] = true
+		if r.Text("status") != "ok" {
+			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("%s was read only in part: %s", r.Text("path"), r.Text("reason")))
+		}
+	}
+	devices, err := s.rows("devices", "name")
+	for _, r := range devices {
+		s.isAMD = s.isAMD || strings.HasPrefix(r.Text("name"), "AMD ")
+	}
+	return err
+}
+
+// readParts reads accounting, a stage's GPUs by their spans, the longest first.
+func (s *summariser) readParts() error {
+	s.parts = map[string][]deviceParts{}
+	list, err := s.rows("accounting", "stage", "device", "part", "kind", "total_ns", "passes", "span_total_ns", "max_ns")
+	for _, r := range list {
+		stage, device := r.Text("stage"), r.Count("device")
+		at := slices.IndexFunc(s.parts[stage], func(d deviceParts) bool { return d.device == device })
+		if at < 0 {
+			at = len(s.parts[stage])
+			s.parts[stage] = append(s.parts[stage], deviceParts{device: device, passes: r.Count("passes"), span: r.Amount("span_total_ns")})
+		}
+		d := &s.parts[stage][at]
+		d.parts = append(d.parts, part{r.Text("part"), r.Text("kind"), r.Amount("total_ns"), r.Amount("max_ns")})
+	}
+	for _, list := range s.parts {
+		slices.SortStableFunc(list, byKey(func(d deviceParts) float64 { return -d.span }))
+	}
+	return err
+}
+
+// readUtilisation reads mfu.
+func (s *summariser) readUtilisation() error {
+	s.use = map[string]utilisation{}
+	list, err := s.rows("mfu", "stage", "mfu_ratio", "mbu_ratio", "precision", "convention", "part_of", "fault")
+	uncounted := map[string][]string{}
+	for _, r := range list {
+		if of := r.Text("part_of"); of != "" && r.Number("mfu_ratio") == nil {
+			uncounted[of] = append(uncounted[of], r.Text("stage"))
+		}
+	}
+	for _, r := range list {
+		if stage := r.Text("stage"); r.Text("part_of") == "" {
+			s.use[stage] = utilisation{r.Number("mfu_ratio"), r.Number("mbu_ratio"), r.Text("precision"), r.Text("convention"), r.Text("fault"), uncounted[stage]}
+		}
+	}
+	s.noUsage = strings.Join(s.utilisationNotes(), "; ")
+	if s.noUsage == "" {
+		s.noUsage = "the operations that the model needs were not counted"
+	}
+	return err
+}
+
+// utilisationNotes say why utilisation is not known, or what it rests on.
+func (s *summariser) utilisationNotes() []string {
+	f := s.r.Frame("mfu")
+	if f == nil {
+		return nil
+	}
+	return f.Said("mfu")
+}

@@ -1,0 +1,91 @@
+package judge
+
+import "fmt"
+
+// verdict is what a rule says.
+type verdict struct {
+	bound, next Bound
+	why, but    string
+	meaning     string // of bound, in plain words; "" for the bound's own
+}
+
+// boundRules say what bounds a stage: the first that applies.
+var boundRules = []struct {
+	name  string
+	apply func(e evidence) *verdict
+}{
+	{"too little data", func(e evidence) *verdict {
+		switch {
+		case e.gpu.span == 0 && e.lost.count > 0:
+			return &verdict{bound: UnknownBound, why: fmt.Sprintf("no work on a GPU is known to be of its passes, since the launches of %s were not captured", countText(e.lost.count, "kernel", "kernels"))}
+		case e.gpu.span == 0:
+			return &verdict{bound: UnknownBound, why: "its measured passes have no work on a GPU in the capture"}
+		case e.gpu.span < leastSpanNs:
+			return &verdict{bound: UnknownBound, why: fmt.Sprintf("too little was captured to say: all its passes together take %s, and idle time is told apart from %s on", DurationText(e.gpu.span), DurationText(leastSpanNs))}
+		}
+		return nil
+	}},
+	{"work of others", func(e evidence) *verdict {
+		if other := e.gpu.of("other"); other > (1-busyShare)*e.gpu.span {
+			return &verdict{bound: UnknownBound, why: fmt.Sprintf("the GPU is at work for something else %s, so that the stage's own time cannot be judged", e.share(other))}
+		}
+		return nil
+	}},
+	{"communication", communicationVerdict},
+	{"copies", func(e evidence) *verdict {
+		ns := e.gpu.named("copy").total
+		if ns < copyShare*e.gpu.span || ns <= e.gpu.computing() || ns <= e.losses(CopyBound)[0].ns {
+			return nil
+		}
+		return e.then(&verdict{bound: CopyBound, meaning: e.copies.meaning(), why: fmt.Sprintf("the GPU %s and computes nothing %s", e.copies.verb(), e.share(ns)) + e.copies.text()})
+	}},
+	{"idle time", idleVerdict},
+	{"memory", func(e evidence) *verdict {
+		if mbu := usable(e.use.mbu); mbu != nil && *mbu >= memoryShare && (usable(e.use.mfu) == nil || *mbu >= *e.use.mfu) {
+			return e.then(&verdict{bound: MemoryBound, why: fmt.Sprintf("%s and reads weights and cached context at %s of what its memory can give (MBU); %s", e.works(), percentText(*mbu), e.mfuText())})
+		}
+		return nil
+	}},
+	{"compute", func(e evidence) *verdict {
+		if mfu := usable(e.use.mfu); mfu != nil && *mfu >= computeShare {
+			return e.then(&verdict{bound: ComputeBound, why: fmt.Sprintf("%s and computes at %s of its dense %s peak (MFU)", e.works(), percentText(*mfu), e.use.precision)})
+		}
+		return nil
+	}},
+	{"profiled kernels", profiledVerdict},
+	{"kernels", kernelVerdict},
+}
+
+// communicationVerdict is about collectives that run alone, where they take more time than all else: they move data, or wait for a GPU that
+// comes late.
+func communicationVerdict(e evidence) *verdict {
+	alone := e.gpu.named("collective-exposed")
+	if alone.total < exposedShare*e.gpu.span || alone.total <= e.gpu.computing() || alone.total <= e.losses(CommBound)[0].ns {
+		return nil
+	}
+	if late := e.lateGPU(); late != nil {
+		return lateVerdict(e, alone, *late)
+	}
+	why := fmt.Sprintf("the GPU exchanges data with others and computes nothing %s; waiting for slower GPUs is in it", e.share(alone.total))
+	if e.wait.total > 0 {
+		why += fmt.Sprintf(": of the time that all GPUs are in collectives %s is waiting for one that comes late", percentText(e.wait.waited/e.wait.total))
+	}
+	return e.then(&verdict{bound: CommBound, but: e.once(alone).text(), why: why})
+}
+
+// idleVerdict names the greatest idle time of a GPU that works little, and what comes next.
+func idleVerdict(e evidence) *verdict {
+	if !e.gpu.isIdle() {
+		return nil
+	}
+	first := e.gpu.idle()[0]
+	v := &verdict{bound: first.bound, but: e.once(e.gpu.in(first)...).text(), why: fmt.Sprintf("%s; it %s %s", e.works(), first.words, e.share(e.gpu.of(first.kinds...)))}
+	v.why += e.gaps.text()
+	if e.gaps.count > 0 && first.bound == QueueBound {
+		v.meaning = "the GPU pauses long, and not often, before work that had been handed to it in time"
+	}
+	if e.gaps.edge != "" {
+		v.but = fmt.Sprintf("that gap %s, and may be of the profiler's start or end, not of the work", e.gaps.edge)
+	}
+	return e.then(v)
+}

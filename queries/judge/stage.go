@@ -1,0 +1,161 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"prof/queries/frame"
+)
+
+// wholeCapture is what accounting calls all device work of a GPU.
+const wholeCapture = "(run)"
+
+// addStages judges each stage that has measured passes.
+func (s *summariser) addStages() error {
+	list, err := s.rows("stages", "stage", "passes", "cpu_mean_ns", "cpu_std_ns", "gpu_span_mean_ns", "gpu_span_std_ns", "gpu_span_tokens_per_s")
+	if err != nil {
+		return err
+	}
+	all := 0.0
+	for _, r := range list {
+		all += s.measured(r)
+	}
+	for _, r := range list {
+		stage := StageSummary{Stage: r.Text("stage"), Passes: r.Count("passes"), StdNs: r.Number("gpu_span_std_ns"), TokensPerS: r.Number("gpu_span_tokens_per_s")}
+		if stage.Passes == 0 {
+			s.out.WarmOnly = append(s.out.WarmOnly, stage.Stage)
+			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("all passes of %s count as warm-up: of it nothing was measured", stage.Stage))
+			continue
+		}
+		if mean := r.Number("gpu_span_mean_ns"); mean != nil {
+			if n := int64(len(s.passes[stage.Stage])); n > 0 && n < stage.Passes {
+				stage.Passes, stage.Workless = n, stage.Passes-n
+			}
+			if stage.MeanNs = *mean; all > 0 {
+				stage.ShareRatio = s.measured(r) / all
+			}
+		} else {
+			stage.IsCPU, stage.MeanNs, stage.StdNs = true, r.Amount("cpu_mean_ns"), r.Number("cpu_std_ns")
+		}
+		if err := s.judge(&stage, stage.Stage); err != nil {
+			return err
+		}
+		s.out.Stages = append(s.out.Stages, stage)
+	}
+	slices.SortStableFunc(s.out.Stages, byKey(func(x StageSummary) float64 { return -x.ShareRatio }))
+	return nil
+}
+
+// measured adds up the spans of a stage's measured passes. Its mean is only of those with device work, so that it times all passes is more.
+func (s *summariser) measured(stage frame.Record) float64 {
+	list := s.passes[stage.Text("stage")]
+	if len(list) == 0 {
+		return stage.Amount("gpu_span_mean_ns") * stage.Amount("passes")
+	}
+	sum := 0.0
+	for _, p := range list {
+		sum += p.span
+	}
+	return sum
+}
+
+// addAll judges the whole capture of a run without measured passes.
+func (s *summariser) addAll() error {
+	if len(s.out.Stages) > 0 || len(s.parts[wholeCapture]) == 0 {
+		return nil
+	}
+	all := StageSummary{MeanNs: s.parts[wholeCapture][0].span, ShareRatio: 1}
+	s.out.All = &all
+	return s.judge(&all, wholeCapture)
+}
+
+// judged are the stages, or all device work of a run without measured passes.
+func (s *summariser) judged() []StageSummary {
+	if s.out.All != nil {
+		return []StageSummary{*s.out.All}
+	}
+	return s.out.Stages
+}
+
+// keyOf is how accounting calls a stage.
+func keyOf(stage string) string {
+	if stage == "" {
+		return wholeCapture
+	}
+	return stage
+}
+
+// judge fills in how much of the hardware a stage uses and what bounds it.
+func (s *summariser) judge(stage *StageSummary, key string) error {
+	e, err := s.evidenceOf(stage.Stage, key)
+	if err != nil {
+		return err
+	}
+	if key == wholeCapture {
+		stage.Unknown = "the run has no measured stages whose operations could be counted"
+	} else {
+		stage.MFU, stage.MBU = e.use.mfu, e.use.mbu
+		switch {
+		case e.use.mfu != nil:
+		case e.use.fault != "":
+			stage.Unknown = e.use.fault
+		default:
+			stage.Unknown = s.noUsage
+		}
+	}
+	stage.Device, stage.GPUs = e.gpu.device, len(e.all)
+	if e.gpu.span > 0 {
+		busy := e.gpu.of("busy") / e.gpu.span
+		stage.BusyRatio = &busy
+	}
+	for _, rule := range boundRules {
+		if v := rule.apply(e); v != nil {
+			stage.Bound, stage.Next, stage.Why, stage.But, stage.Meaning = v.bound, v.next, v.why, v.but, v.meaning
+			break
+		}
+	}
+	if stage.Meaning == "" {
+		stage.Meaning = stage.Bound.Meaning()
+	}
+	if usual := typical(e.passes); usual != "" {
+		stage.But = usual
+	}
+	if len(e.all) > 1 {
+		most := "the most measured time"
+		if key == wholeCapture {
+			most = "the longest span of work"
+		}
+		stage.Why = fmt.Sprintf("on GPU %d, which has %s of %d GPUs, %s", e.gpu.device, most, len(e.all), stage.Why)
+	}
+	stage.Query = s.command("accounting", "stage", key)
+	return nil
+}
+
+// evidenceOf gathers what a verdict follows from.
+func (s *summariser) evidenceOf(stage, key string) (e evidence, err error) {
+	e = evidence{stage: stage, all: s.parts[key], use: s.use[key], isProbe: len(s.bounds) > 0, wait: s.waits[key], lost: s.lost, copies: s.copiesOf(stage)}
+	if len(e.all) > 0 {
+		e.gpu = e.all[0]
+	}
+	for _, read := range []func() error{
+		func() (err error) { e.passes, err = s.passesOn(key, e.gpu.device); return err },
+		func() (err error) { e.gaps, err = s.longGaps(key, e.gpu); return err },
+		func() (err error) {
+			if e.wait.isTold {
+				e.latePasses, err = s.passesOn(key, e.wait.late)
+			}
+			return err
+		},
+		func() (err error) {
+			if key != wholeCapture {
+				e.class, err = s.classOf(key)
+			}
+			return err
+		},
+	} {
+		if err := read(); err != nil {
+			return e, err
+		}
+	}
+	return e, nil
+}

@@ -1,0 +1,237 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"prof/queries/frame"
+)
+
+// Static is what a model needs by its configuration: parameters, bytes and, for given tokens, operations. Nil is what is not known.
+type Static struct {
+	Name, Family, Architecture string
+	DType                      string // precision of weights and computation
+	DTypeAssumed               bool   // the configuration does not say it
+
+	Params, EmbeddingParams, VisionParams int64
+	ActiveParams                          *int64   // weights that one token of the decoder is multiplied with; nil without a decoder
+	WeightBytes, KVTokenBytes             *float64 // in DType, quantised weights as stored
+	Quantised                             bool     // WeightBytes are not those of DType alone
+	ByDType                               []StaticBytes
+	Layers                                *int64
+	MaxContext, ImageTokens               *int64
+
+	Size   StaticSize
+	Stages []StaticStage // prefill, decode, then the parts of vision
+	Flops  *frame.Frame  // layer-flops
+	Groups *frame.Frame  // model-layers
+	Notes  []string
+}
+
+// StaticSize is what operations are counted for.
+type StaticSize struct {
+	Prefill, Decode, Batch, Images, Crops int64
+	TokensAssumed                         bool // nothing says how many tokens the run had
+	ImagesGiven                           bool // Images are part of the prompt; else vision is shown for one image, and prefill is without
+	Convention, MLA, Head, Context        string
+	FixedContext                          *int64
+}
+
+// StaticBytes are bytes in one precision.
+type StaticBytes struct {
+	DType        string
+	WeightBytes  float64
+	KVTokenBytes *float64
+}
+
+// StaticStage is a stage, or a part of the vision tower.
+type StaticStage struct {
+	Name      string // prefill, decode, or the part: sam, clip, ...
+	Vision    bool
+	Params    int64
+	Flop      *int64
+	Operators []StaticOperator // by operations, the most first
+}
+
+// StaticOperator is one kind of operation in a stage.
+type StaticOperator struct {
+	Name string
+	Flop int64
+}
+
+// Pictures are the images that vision is counted for.
+func (s StaticSize) Pictures() int64 {
+	if s.ImagesGiven {
+		return s.Images
+	}
+	return 1
+}
+
+// StaticAnswers are what queries tell of the models of a run, and Flops for a size.
+type StaticAnswers struct {
+	Run                          string
+	Models, Bytes, Layers, Flops *frame.Frame
+	// Stored gives the bytes of a model's weights where those whose stored size is not known take so many bytes a parameter; nil where an
+	// unknown method of quantisation leaves them unknown.
+	Stored func(model int64, perParam float64) (*float64, error)
+}
+
+// ErrTooLarge says that operations cannot be told as whole numbers of 64 bits.
+var ErrTooLarge = fmt.Errorf("%w: so many tokens, sequences or images make 2^63 operations or more: ask for fewer, operations are proportional to --batch", frame.ErrBadArgument)
+
+// ReadStatic puts the answers together for the model that operations are counted of; dtype is the precision of all weights, "" that of the
+// configuration.
+func ReadStatic(size StaticSize, dtype string, a StaticAnswers) (*Static, error) {
+	s := &Static{Size: size, Flops: a.Flops, Groups: a.Layers, Notes: a.Flops.Notes}
+	m, found := chosenModel(a.Models)
+	if !found {
+		return nil, fmt.Errorf("run %s has no model: give its configuration with `prof ingest --run %s --model CONFIG.json`", a.Run, a.Run)
+	}
+	s.readModel(m)
+	s.readBytes(a.Bytes, m.Value("model"))
+	if s.DType == "" { // the precision that models are run in, and said so
+		if err := s.assume("bf16", func(perParam float64) (*float64, error) { return a.Stored(*m.Whole("model"), perParam) }); err != nil {
+			return nil, err
+		}
+	}
+	s.Quantised = dtype == "" && s.isQuantised()
+	s.Groups.Rows = slices.DeleteFunc(s.Groups.Rows, func(row []any) bool { return s.Groups.Record(row).Value("model") != m.Value("model") })
+	s.readFlops()
+	s.readParams()
+	if s.overflows() {
+		return nil, ErrTooLarge
+	}
+	s.Notes = append(slices.Clone(s.Notes), s.doubts()...)
+	return s, nil
+}
+
+// chosenModel finds the model that FLOPs are counted of.
+func chosenModel(models *frame.Frame) (frame.Record, bool) {
+	for _, row := range models.Rows {
+		if r := models.Record(row); r.Value("is_counted") == true {
+			return r, true
+		}
+	}
+	return frame.Record{}, false
+}
+
+func (s *Static) readModel(r frame.Record) {
+	s.Name, s.Family, s.Architecture, s.DType = r.Text("name"), r.Text("family"), r.Text("architecture"), r.Text("dtype")
+	s.Params, s.EmbeddingParams, s.VisionParams = *r.Whole("parameter_count"), *r.Whole("embedding_parameter_count"), *r.Whole("vision_parameter_count")
+	s.ActiveParams, s.Layers, s.MaxContext, s.ImageTokens = r.Whole("active_parameter_count"), r.Whole("layer_count"), r.Whole("max_context_count"), r.Whole("image_token_count")
+	s.WeightBytes, s.KVTokenBytes = r.Number("weight_bytes"), r.Number("kv_token_bytes")
+}
+
+func (s *Static) readBytes(f *frame.Frame, model any) {
+	for _, row := range f.Rows {
+		r := f.Record(row)
+		if r.Value("model") != model {
+			continue
+		}
+		b := StaticBytes{DType: r.Text("dtype"), WeightBytes: *r.Number("weight_bytes")}
+		if s.ActiveParams != nil {
+			b.KVTokenBytes = r.Number("kv_token_bytes")
+		}
+		s.ByDType = append(s.ByDType, b)
+	}
+}
+
+// assume takes a precision that nothing says, for all weights but those whose stored size is known.
+func (s *Static) assume(dtype string, stored func(perParam float64) (*float64, error)) (err error) {
+	plain, ok := s.plain(dtype)
+	if !ok {
+		return fmt.Errorf("query model-bytes has no row of %s", dtype)
+	}
+	s.DType, s.DTypeAssumed, s.KVTokenBytes = dtype, true, plain.KVTokenBytes
+	s.WeightBytes, err = stored(plain.WeightBytes / float64(max(s.Params, 1)))
+	return err
+}
+
+// plain gives the bytes of a model whose weights are all of one precision.
+func (s *Static) plain(dtype string) (StaticBytes, bool) {
+	same := map[string]string{"fp16": "bf16", "tf32": "fp32", "int8": "fp8", "int4": "fp4"}
+	i := slices.IndexFunc(s.ByDType, func(b StaticBytes) bool { return b.DType == cmp.Or(same[dtype], dtype) })
+	if i < 0 {
+		return StaticBytes{}, false
+	}
+	return s.ByDType[i], true
+}
+
+// isQuantised says whether weights take other bytes than their precision does.
+func (s *Static) isQuantised() bool {
+	plain, ok := s.plain(s.DType)
+	return ok && s.WeightBytes != nil && *s.WeightBytes != plain.WeightBytes
+}
+
+func (s *Static) readFlops() {
+	for _, row := range s.Flops.Rows {
+		s.add(s.Flops.Record(row))
+	}
+	for i := range s.Stages {
+		slices.SortStableFunc(s.Stages[i].Operators, func(a, b StaticOperator) int { return cmp.Compare(b.Flop, a.Flop) })
+	}
+}
+
+// readParams adds up the parameters of each part.
+func (s *Static) readParams() {
+	of := map[string]int64{}
+	for _, row := range s.Groups.Rows {
+		r := s.Groups.Record(row)
+		of[r.Text("part")] += *r.Whole("parameter_count")
+	}
+	for i, st := range s.Stages {
+		part := st.Name
+		if !st.Vision {
+			part = "decoder"
+		}
+		s.Stages[i].Params = of[part]
+	}
+}
+
+// add adds one row of layer-flops to its stage.
+func (s *Static) add(r frame.Record) {
+	name := r.Text("stage")
+	vision := name == "vision"
+	if vision {
+		name = r.Text("part")
+	}
+	i := slices.IndexFunc(s.Stages, func(st StaticStage) bool { return st.Name == name })
+	if i < 0 {
+		i = len(s.Stages)
+		s.Stages = append(s.Stages, StaticStage{Name: name, Vision: vision, Flop: new(int64)})
+	}
+	st := &s.Stages[i]
+	flop := r.Whole("flop")
+	if flop == nil || st.Flop == nil {
+		st.Flop = nil
+		return
+	}
+	*st.Flop += *flop
+	op := r.Text("operator")
+	j := slices.IndexFunc(st.Operators, func(o StaticOperator) bool { return o.Name == op })
+	if j < 0 {
+		j = len(st.Operators)
+		st.Operators = append(st.Operators, StaticOperator{Name: op})
+	}
+	st.Operators[j].Flop += *flop
+}
+
+// Stage gives the operations of prefill, decode or vision as a whole: a prefill holds the images of its prompt where they were
+// given. ok is false where the model has no such stage; flop is nil where it is not known.
+func (s *Static) Stage(name string) (flop *int64, ok bool) {
+	sum := new(int64)
+	for _, st := range s.Stages {
+		in := st.Name == name || st.Vision && (name == "vision" || name == "prefill" && s.Size.ImagesGiven && s.ActiveParams != nil)
+		if !in {
+			continue
+		}
+		ok = true
+		if st.Flop == nil || sum == nil {
+			sum = nil
+			continue
+		}
+		*sum += *st.Flop
+	}
+	return sum, ok
+}

@@ -1,0 +1,79 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// overflows says whether all operations together are more than a whole number of 64 bits holds, as each component's by itself is not.
+func (s *Static) overflows() bool {
+	left := int64(math.MaxInt64)
+	for _, row := range s.Flops.Rows {
+		flop := s.Flops.Record(row).Whole("flop")
+		if flop == nil {
+			continue
+		}
+		if left -= *flop; left < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// doubts are what the numbers that operations are counted for leave to wonder about.
+func (s *Static) doubts() []string {
+	var out []string
+	z := s.Size
+	view := func(is func(part, view string) bool) bool {
+		return slices.ContainsFunc(s.Flops.Rows, func(row []any) bool {
+			r := s.Flops.Record(row)
+			return is(r.Text("part"), r.Text("view"))
+		})
+	}
+	if z.ImagesGiven && z.Images > 0 && !view(func(part, _ string) bool { return part != "decoder" }) {
+		out = append(out, "no vision part is counted: the images of the prompt count nothing")
+	}
+	if z.Crops > 0 && !view(func(_, view string) bool { return view == "crop" }) {
+		out = append(out, "the model takes no crops: they count nothing")
+	}
+	if s.ActiveParams == nil {
+		return out
+	}
+	if z.TokensAssumed {
+		out = append(out, fmt.Sprintf("nothing says how many tokens the run had: this counts %d of prompt and %d decode steps, give --prefill and --decode", z.Prefill, z.Decode))
+	}
+	if n := s.ImageTokens; n != nil && z.ImagesGiven && z.Images > 0 && *n > z.Prefill/z.Images {
+		out = append(out, fmt.Sprintf("a prompt of %d tokens has no room for the %d tokens of each of its images (%d): they count among those of the prompt", z.Prefill, *n, z.Images))
+	}
+	out = append(out, s.attentionDoubts()...)
+	if n := s.MaxContext; n != nil && z.Prefill+z.Decode > *n {
+		out = append(out, fmt.Sprintf("prompt and decode steps are %d tokens, more than the %d positions that the model was made for", z.Prefill+z.Decode, *n))
+	}
+	return out
+}
+
+// attentionDoubts are conventions that change the figures much for this model.
+func (s *Static) attentionDoubts() []string {
+	var out []string
+	windowed, layers, window := int64(0), int64(0), int64(math.MaxInt64)
+	latent := false
+	for _, row := range s.Groups.Rows {
+		r := s.Groups.Record(row)
+		latent = latent || r.Text("component") == "kv_b_proj"
+		if r.Text("kind") != "attention" || r.Text("part") != "decoder" {
+			continue
+		}
+		layers += *r.Whole("layer_count")
+		if n := r.Whole("window_size"); n != nil {
+			windowed, window = windowed+*r.Whole("layer_count"), min(window, *n)
+		}
+	}
+	if windowed > 0 && s.Size.Prefill > window && s.Size.Convention == "full" {
+		out = append(out, fmt.Sprintf("%d of %d layers see a window of %d tokens: convention full counts their prompt whole, causal what they see; they keep no more than the window in the cache", windowed, layers, window))
+	}
+	if latent && s.Size.MLA == "expanded" && s.Size.Decode > 0 {
+		out = append(out, "decode counts keys and values made anew from the latents of the whole context at every step, as transformers 5.17 does; --mla absorbed counts what serving engines do")
+	}
+	return out
+}

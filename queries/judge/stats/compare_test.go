@@ -1,0 +1,188 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestCompare(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		name    string
+		a, b    []float64
+		noise   *Noise
+		method  string
+		verdict Verdict
+		why     string
+	}{
+		{"clear", []float64{100, 101, 99}, []float64{120, 121, 119}, nil, MethodWelch, Changed, "differs by 20 % (p = 2.2e-05, Welch's t, 3 and 3 samples)"},
+		{"ranks", []float64{100, 101, 99, 102, 98}, []float64{80, 81, 79, 82, 78}, nil, MethodU, Changed, "differs by 20 % (p = 0.0079, Mann-Whitney U, 5 and 5 samples)"},
+		{"a stall", []float64{617, 290, 290.1}, []float64{300, 301, 302}, nil, MethodWelch, CannotTell, "only a change by a factor of 12 or more would have shown"},
+		{"wild", []float64{1, 2, 3}, []float64{4, 5, 6}, nil, MethodWelch, CannotTell, "more repeats or runs would tell"},
+		{"sure but small", []float64{1000, 1000.1, 999.9}, []float64{1004, 1004.1, 1003.9}, nil, MethodWelch, NoChange, "differs by 0.4 %, less than the 1 % that counts"},
+		{"near", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, nil, MethodWelch, NoChange, "differs by 0.2 %"},
+		{"near, but runs vary", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, &Noise{Floor: 0.3, SD: 0.05, DF: 4}, MethodWelch, CannotTell, "runs of the same thing differ by up to 30 %"},
+		{"near, and processes may vary", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, &Noise{Floor: 0.5, Unknown: true}, MethodWelch, NoChange, "differs by 0.2 %"},
+		{"near, but processes may vary by any", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, &Noise{Floor: 0.6, Unknown: true}, MethodWelch, CannotTell, "two processes of the same code may differ by up to 60 %"},
+		{"the same, as wild as it is", []float64{617, 290, 290.1}, []float64{290, 290.1, 617}, nil, MethodWelch, NoChange, "both sides have the same values"},
+		{"equal", []float64{7, 7}, []float64{7, 7, 7}, nil, MethodExact, NoChange, "all values are equal"},
+		{"equal single", []float64{7}, []float64{7}, nil, MethodExact, NoChange, "all values are equal"},
+		{"counts", []float64{3, 3}, []float64{4, 4}, nil, MethodExact, Changed, "differs by 33 % (no spread in 2 and 2 samples)"},
+		{"one a side", []float64{100}, []float64{150}, nil, "", CannotTell, "one sample a side does not tell"},
+		{"one stall", []float64{617}, []float64{290, 290.1}, nil, "", CannotTell, "may be a single stall"},
+		{"one near", []float64{292}, []float64{290, 290.1}, nil, "", CannotTell, "differs by 0.67 %; one sample on a side may be a single stall"},
+		{"assumed, beyond", []float64{100}, []float64{103}, AssumeNoise(0.02), MethodFloor, Changed, "differs by 3 % (noise: 2 %)"},
+		{"assumed, within", []float64{100}, []float64{109}, AssumeNoise(0.1), MethodFloor, NoChange, "differs by 9 %, within the 10 % assumed to be noise"},
+		{"passes within assumed noise", []float64{100, 101, 99}, []float64{120, 121, 119}, AssumeNoise(0.3), MethodWelch, NoChange, "within the 30 % assumed"},
+		{"passes within learned noise", []float64{100, 101, 99}, []float64{120, 121, 119}, &Noise{Floor: 0.3, SD: 0.05, DF: 4}, MethodWelch, CannotTell, "runs of the same thing differ by up to 30 %"},
+		{"learned, beyond", []float64{100}, []float64{150}, &Noise{Floor: 0.07, SD: 0.01, DF: 4}, MethodFloor, Changed, "noise floor, 1 and 1 samples"},
+		{"no sample", nil, []float64{1}, nil, "", CannotTell, "side A has no sample"},
+		{"no samples", nil, nil, nil, "", CannotTell, "neither side has a sample"},
+		{"NaN", []float64{1, 2, 3}, []float64{1, nan, 2}, nil, "", CannotTell, "sample 2 of side B is NaN"},
+		{"infinite", []float64{1, inf}, []float64{1}, nil, "", CannotTell, "sample 2 of side A is +Inf"},
+		{"negative", []float64{-1}, []float64{1}, nil, "", CannotTell, "sample 1 of side A is -1"},
+		{"zeros", []float64{0, 0}, []float64{0, 0}, nil, MethodExact, NoChange, "all values are equal"},
+		{"from nothing", []float64{0, 0, 0}, []float64{5, 5, 5}, nil, MethodExact, Changed, "from nothing"},
+		{"maybe from nothing", []float64{0, 0, 0}, []float64{1, 2, 90}, nil, MethodWelch, CannotTell, "from nothing (p = "},
+		{"to nothing", []float64{5, 5, 5}, []float64{0, 0, 0}, nil, MethodExact, Changed, "differs by 100 %"},
+		{"mostly nothing", []float64{0, 0, 0}, []float64{0, 0, 1}, nil, MethodWelch, NoChange, "most values of both sides are 0"},
+	} {
+		o := DefaultOptions()
+		o.Noise = c.noise
+		got := Compare(c.a, c.b, o)
+		if got.Method != c.method || got.Verdict != c.verdict || !strings.Contains(got.Why, c.why) {
+			t.Errorf("%s: %q, %s: %s; want %q, %s: %s", c.name, got.Method, got.Verdict, got.Why, c.method, c.verdict, c.why)
+		}
+		if (got.P == nil) != (c.method == "" || c.method == MethodFloor && c.noise.Assumed) {
+			t.Errorf("%s: P is %v by %q", c.name, got.P, c.method)
+		}
+	}
+}
+
+func TestCompareRuns(t *testing.T) {
+	learned := &Noise{Floor: 0.05, SD: 0.01, DF: 10}
+	for _, c := range []struct {
+		name    string
+		a, b    []float64
+		noise   *Noise
+		method  string
+		verdict Verdict
+	}{
+		{"one against several", []float64{120}, []float64{100, 101, 99, 100}, nil, MethodStudent, Changed},
+		{"one against two", []float64{120}, []float64{100, 101}, nil, MethodStudent, CannotTell},
+		{"one against two, noise known", []float64{120}, []float64{100, 101}, learned, MethodStudent, Changed},
+		{"two against two, noise known", []float64{105, 106}, []float64{100, 101}, learned, MethodStudent, Changed},
+		{"two against two", []float64{105, 106}, []float64{100, 101}, nil, MethodWelch, CannotTell},
+		{"one against one, noise known", []float64{110}, []float64{100}, learned, MethodFloor, Changed},
+		{"one against one", []float64{110}, []float64{100}, nil, "", CannotTell},
+		{"floor is for passes", []float64{104, 104.1, 104, 104.1, 104}, []float64{100, 100.1, 100, 100.1, 100}, learned, MethodU, Changed},
+		{"unless it is assumed", []float64{104, 104.1, 104, 104.1, 104}, []float64{100, 100.1, 100, 100.1, 100}, AssumeNoise(0.05), MethodU, NoChange},
+	} {
+		o := DefaultOptions()
+		o.Noise = c.noise
+		if got := CompareRuns(c.a, c.b, o); got.Method != c.method || got.Verdict != c.verdict {
+			t.Errorf("%s: %q, %s: %s; want %q, %s", c.name, got.Method, got.Verdict, got.Why, c.method, c.verdict)
+		}
+	}
+}
+
+// TestComparisons: a rank test of five and five that will be adjusted with another can never be sure at 1 %, a t-test can.
+func TestComparisons(t *testing.T) {
+	a, b := []float64{100, 101, 99, 102, 98}, []float64{120, 121, 119, 122, 118}
+	o := DefaultOptions()
+	one := Compare(a, b, o)
+	o.Comparisons = 2
+	two := Compare(a, b, o)
+	if one.Method != MethodU || two.Method != MethodWelch {
+		t.Fatalf("methods are %q and %q", one.Method, two.Method)
+	}
+	adjusted := Holm([]*float64{one.P, one.P, nil})
+	if got := Judge(one, adjusted[0], o); got.Verdict != CannotTell || !strings.Contains(got.Why, "p = 0.016") {
+		t.Errorf("five and five by ranks, twice: %s: %s", got.Verdict, got.Why)
+	}
+	if got := Judge(two, Holm([]*float64{two.P, one.P})[0], o); got.Verdict != Changed {
+		t.Errorf("five and five by t, twice: %s: %s", got.Verdict, got.Why)
+	}
+}
+
+// TestHolm compares with R's p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm").
+func TestHolm(t *testing.T) {
+	got := Holm([]*float64{new(0.01), new(0.04), nil, new(0.03), new(0.005)})
+	for i, want := range []float64{0.03, 0.06, -1, 0.06, 0.02} {
+		if want < 0 {
+			if got[i] != nil {
+				t.Errorf("%d: %v for none", i, *got[i])
+			}
+			continue
+		}
+		near(t, "adjusted p", *got[i], want, 1e-12)
+	}
+	if got := Holm([]*float64{new(0.7), new(0.8)}); *got[0] != 1 || *got[1] != 1 {
+		t.Errorf("%v, %v is more than certain", *got[0], *got[1])
+	}
+}
+
+// TestProperties: swapped sides mirror a comparison, and units do not matter.
+func TestProperties(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	same := func(what string, x, y *float64) {
+		t.Helper()
+		if (x == nil) != (y == nil) || x != nil && math.Abs(*x-*y) > 1e-7*math.Abs(*x)+1e-12 {
+			t.Fatalf("%s: %v and %v", what, show(x), show(y))
+		}
+	}
+	for i := range 400 {
+		noise := noises[i%len(noises)].draw
+		a, b := draws(r, 1+r.IntN(8), noise), draws(r, 1+r.IntN(8), noise)
+		shift := math.Exp(0.1 * r.NormFloat64())
+		b = each(b, func(v float64) float64 { return v * shift })
+		o := DefaultOptions()
+		o.Noise = []*Noise{nil, AssumeNoise(0.03), {Floor: 0.04, SD: 0.01, DF: 6}}[i%3]
+		compare := []func(a, b []float64, o Options) Comparison{Compare, CompareRuns}[i%2]
+		c, back := compare(a, b, o), compare(b, a, o)
+		same("P of swapped sides", c.P, back.P)
+		same("Smallest of swapped sides", c.Smallest, back.Smallest)
+		same("interval of swapped sides", c.LoA, back.LoB)
+		if c.Verdict != back.Verdict || c.Method != back.Method || math.Abs((1+*c.Effect)*(1+*back.Effect)-1) > 1e-12 {
+			t.Fatalf("%v %v: %+v and back %+v", a, b, c, back)
+		}
+		scale := func(v float64) float64 { return v * 1e6 }
+		large := compare(each(a, scale), each(b, scale), o)
+		same("P in other units", c.P, large.P)
+		same("effect in other units", c.Effect, large.Effect)
+		if c.Verdict != large.Verdict {
+			t.Fatalf("%v %v: %s, but %s in other units", a, b, c.Verdict, large.Verdict)
+		}
+		if c.LoA != nil && !(*c.LoA <= c.A && c.A <= *c.HiA) {
+			t.Fatalf("%v: centre %v outside [%v, %v]", a, c.A, *c.LoA, *c.HiA)
+		}
+	}
+}
+
+func show(p *float64) any {
+	if p == nil {
+		return "none"
+	}
+	return *p
+}
+
+// TestNoise counts by hand: logarithms 0, 1, 2 have squares 2, logarithms 5, 6 have 0.5, on three degrees of freedom.
+func TestNoise(t *testing.T) {
+	group := func(logs ...float64) []float64 { return each(logs, math.Exp) }
+	n := LearnNoise([][]float64{group(0, 1, 2), group(5, 6), group(9), {0, math.NaN(), -1}, nil}, 0.05)
+	near(t, "SD", n.SD, math.Sqrt(2.5/3), 1e-12)
+	near(t, "floor", n.Floor, math.Expm1(3.182446*math.Sqrt(2.5/3)*math.Sqrt2), 1e-5)
+	if n.DF != 3 || n.Assumed {
+		t.Errorf("%+v", n)
+	}
+	if n := LearnNoise([][]float64{{1}, {2}}, 0.05); n != nil {
+		t.Errorf("single runs tell noise: %+v", n)
+	}
+	for _, ratio := range []float64{-0.1, math.NaN(), math.Inf(1)} {
+		if n := AssumeNoise(ratio); n != nil {
+			t.Errorf("noise of %v: %+v", ratio, n)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+// Package stats holds the statistics of runs: whether two sets of samples differ, how sure that is, how small a difference they could
+// show, how much runs of the same thing vary, and where a series of runs changes its level. It knows nothing of GPUs and holds no SQL.
+package stats
+
+// Options say what counts as a difference.
+type Options struct {
+	Alpha     float64 // error rate of the whole comparison: the chance to call noise a change; 0 is DefaultAlpha
+	MinEffect float64 // smaller relative changes are none, even where they are sure; 0.01 is 1 %
+	Tolerance float64 // there is no change where the samples rule out any that is larger than this; else, without a sure one, nothing can be told
+	Exact     bool    // the values are counts: without spread they are certain, while times may just be too coarse to show any
+	Noise     *Noise  // how much runs of the same thing vary; nil when that is not known
+
+	// Comparisons is how many comparisons the P of this one will be adjusted with (see Holm); 0 is 1. A test is chosen that can be sure
+	// even so: the smallest p that a rank test of 5 and 5 samples can reach is 0.008, which two comparisons at 0.01 would never take.
+	Comparisons int
+}
+
+// DefaultOptions are those of a caller with no wishes. In Options a MinEffect or Tolerance of 0 is 0.
+func DefaultOptions() Options {
+	return Options{Alpha: DefaultAlpha, MinEffect: DefaultMinEffect, Tolerance: DefaultTolerance}
+}
+
+// Within are the options of a question for a limit: there is no change where the samples rule out any beyond it, and one counts from it on. A limit
+// below the least effect that counts is taken as that, since no samples could rule out every change.
+func (o Options) Within(limit float64) Options {
+	o.Tolerance, o.MinEffect = max(limit, DefaultMinEffect), min(limit, DefaultMinEffect)
+	return o
+}
+
+// alpha is the error rate of the whole comparison.
+func (o Options) alpha() float64 {
+	if o.Alpha > 0 && o.Alpha < 1 {
+		return o.Alpha
+	}
+	return DefaultAlpha
+}
+
+// strictest is the error rate of the first step of Holm's procedure, that of Bonferroni.
+func (o Options) strictest() float64 { return o.alpha() / float64(max(1, o.Comparisons)) }
+
+// What counts as a difference unless the caller says otherwise.
+const (
+	DefaultAlpha     = 0.01
+	DefaultMinEffect = 0.01
+	DefaultTolerance = 0.05
+)
+
+// Noise is how much runs of the same thing vary.
+type Noise struct {
+	Floor   float64 // the largest relative change between two runs of the same thing that counts as noise at Alpha
+	SD      float64 // standard deviation of the logarithm of a run's value; 0 where Floor was assumed
+	DF      int     // degrees of freedom of SD: runs less groups; 0 where Floor was assumed
+	Assumed bool    // the user said so
+	Unknown bool    // nothing tells: Floor is what is to be allowed for, and no reason to call a change sure
+}
+
+// Verdict is what a comparison comes to. Better and worse are the caller's to tell from the direction of the change.
+type Verdict string
+
+// What a comparison can come to.
+const (
+	Changed    Verdict = "changed"
+	NoChange   Verdict = "no-change"
+	CannotTell Verdict = "cannot-tell"
+)
+
+// Comparison is what samples of two sides tell.
+type Comparison struct {
+	NA, NB   int
+	A, B     float64  // centre of each side: median of three samples or more, else mean; NaN where NA or NB is 0
+	LoA, HiA *float64 // interval of the centre at 1 - Alpha where the samples allow one
+	LoB, HiB *float64
+	Effect   *float64 // B / A - 1; nil where A is 0
+	P        *float64 // chance of a difference like this or larger without a change; nil where no test is possible
+	Method   string   // one of the Method constants; "" for none
+	Smallest *float64 // the smallest relative change that this many samples with this spread could show; nil when none could
+	Reach    *float64 // the largest relative change that the samples do not rule out, at Alpha for either direction; nil where they rule out none
+	Verdict  Verdict
+	Why      string // one sentence: what the verdict follows from, or what is missing for one
+
+	Floor        *float64 // changes up to this ratio are noise between runs, however sure they are; nil where none is known or none is due
+	FloorAssumed bool     // Floor is what the user said
+	FloorUnknown bool     // nothing tells how much runs vary: Floor is what is to be allowed for
+	Sure         bool     // set by Judge: p is at most Alpha
+	Adjusted     *float64 // set by Judge: P as one of several; nil for a comparison alone
+
+	lone  bool   // one sample on one side, several on the other, and no noise known: no change can be sure
+	equal bool   // every value of both sides is the same
+	alike bool   // both sides have the same values
+	fault string // what is wrong with the values, or why no test is possible
+}
+
+// What a P or a verdict without one can come from.
+const (
+	MethodU       = "Mann-Whitney U"
+	MethodWelch   = "Welch's t"
+	MethodStudent = "Student's t"
+	MethodFloor   = "noise floor"
+	MethodExact   = "no spread" // both sides are without any spread, so that every difference is one
+)

@@ -1,0 +1,130 @@
+// Package judge says what the answers about a run come to: what bounds each of its stages, what costs most and what to try. It is the one
+// judgement that every form of output shows; the packages below it compare runs, follow them and hold them to rules. It knows frames, and
+// no warehouse.
+package judge
+
+import "cmp"
+
+// Summary is what is said of a run first. Each figure names the query that it is from.
+type Summary struct {
+	Stages   []StageSummary // those with measured passes, by time
+	All      *StageSummary  // all device work, of a run whose timeline has no measured passes; nil otherwise
+	Profiled string         // what Nsight Compute says of its kernels, of a run without a timeline; "" otherwise
+	Centres  []CostCentre   // the three that cost most
+	Kernels  []TopKernel    // the three that take most of the kernels' time, warm-up included
+	Findings []Finding      // what rules found, by what it could save
+	Advice   []Advice       // up to five things to try; where findings give fewer than two, what to capture next too
+	Doubts   []string       // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)
+	WarmOnly []string       // stages of which all passes count as warm-up, so that nothing of them was measured
+}
+
+// StageSummary says of one stage how long it takes, how much of the hardware it uses and what bounds it.
+type StageSummary struct {
+	Stage      string // "" for all device work
+	Passes     int64  // measured ones that the mean is over; 0 for all device work
+	Workless   int64  // measured ones beside these, without device work
+	MeanNs     float64
+	StdNs      *float64 // sample standard deviation; nil for a single pass
+	IsCPU      bool     // MeanNs and StdNs are of the range on its thread, since its passes have no device work
+	ShareRatio float64  // of the measured time of all stages by first start to last end of device work; 0 without any
+	Device     int64    // the GPU that is judged: that with the most measured time
+	GPUs       int      // that worked in it; 0 when none is known to
+	BusyRatio  *float64 // of the span of the GPU that is judged; nil when there is none
+	MFU, MBU   *float64 // nil when not known, see Unknown
+	TokensPerS *float64
+	Unknown    string // why MFU is nil; "" when it is not
+	Bound      Bound
+	Meaning    string // of Bound, in plain words
+	Next       Bound  // what takes the most time beside it; "" where that is not worth a word
+	Why        string // a sentence with the figures it follows from
+	But        string // why Why may be no picture of a usual pass; "" when nothing speaks against it
+	Query      string // the query behind it, as a command
+}
+
+// CostCentre is one of the things that the time of the measured passes goes to.
+type CostCentre struct {
+	Stage      string // "" for all device work
+	Name, Kind string // as cost-centres gives them
+	Words      string // what it is, in plain words
+	GPUs       int    // that TotalNs is added up over
+	TotalNs    int64
+	ShareRatio float64
+	Query      string
+}
+
+// TopKernel is a kernel that takes much of the kernels' time.
+type TopKernel struct {
+	Name, Role string // Role is "" where no rule tells it
+	Stage      string // in which most of its time is; "" outside every stage, and where no stage is known
+	TotalNs    int64
+	MeanNs     float64
+	Calls      int64
+	ShareRatio float64 // of all kernel time
+	Bound      string  // what bounds it by Nsight Compute: memory, compute or latency; "" when it was not profiled
+	Limiter    string  // what sets that bound; "" likewise
+	Query      string
+}
+
+// Advice is one thing to try, or to capture next.
+type Advice struct {
+	Rule    string // the finding's rule; "" where something is to be captured
+	Stage   string // "" when it is about no stage
+	Text    string // what to do
+	Title   string // what was found, in words; "" where something is to be captured
+	Number  string // what it could save, in words; "" likewise
+	Why     string // Number and what it follows from; or why something is to be captured
+	Subject string // kernel, family or function that it is most about; "" for none
+	Command string // shows the number and more, or captures what is missing
+	// SavingNs is what could be saved, of SpanNs; Bound is "at most" or "about". They are 0 and "" where something is to be captured.
+	SavingNs, SpanNs int64
+	ShareRatio       float64
+	Bound            string
+}
+
+// Summarise says what the answers of a report come to. Any of them may be missing: what follows from it is then not known.
+func Summarise(r *Report) (Summary, error) {
+	s := newSummariser(r)
+	err := s.summarise()
+	return s.out, err
+}
+
+func newSummariser(r *Report) *summariser { return &summariser{r: r, name: r.Name} }
+
+func (s *summariser) summarise() error {
+	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readWaits, s.addStages, s.addAll, s.refineFindings, s.addCentres, s.addKernels, s.addAdvice, s.addDoubts} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summariser makes a Summary from a report's answers.
+type summariser struct {
+	r    *Report
+	name string // the run's
+	out  Summary
+
+	kinds   map[string]bool                    // kinds of sources
+	isAMD   bool                               // tools of NVIDIA are no help
+	parts   map[string][]deviceParts           // by stage
+	use     map[string]utilisation             // by stage
+	bounds  map[string]map[kernelBound]float64 // ns of the timeline in grids that Nsight Compute profiled, by kernel
+	passes  map[string][]passTime              // measured passes by stage, in order of time
+	lost    lostWork
+	waits   map[string]rankWait // by stage
+	noUsage string              // why there is no utilisation at all
+}
+
+// utilisation is what mfu says of a stage.
+type utilisation struct {
+	mfu, mbu   *float64
+	precision  string
+	convention string
+	fault      string
+	uncounted  []string // parts of it whose operations are not counted, so that it is too low
+}
+
+func byKey[K cmp.Ordered, V any](of func(V) K) func(x, y V) int {
+	return func(x, y V) int { return cmp.Compare(of(x), of(y)) }
+}

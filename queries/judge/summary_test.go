@@ -1,0 +1,243 @@
+package judge_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+)
+
+// answer makes a Frame of a query from its columns.
+func answer(query, columns string, rows ...[]any) *frame.Frame {
+	f := &frame.Frame{Query: query, Version: 1, Rows: rows}
+	for _, name := range strings.Fields(columns) {
+		f.Columns = append(f.Columns, frame.Column{Name: name, Unit: frame.UnitOf(name)})
+	}
+	return f
+}
+
+// reportOf makes the report of a run "a" from answers.
+func reportOf(frames ...*frame.Frame) *judge.Report {
+	r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{}}
+	for _, f := range frames {
+		r.Frames[f.Query] = f
+	}
+	return r
+}
+
+const ms = int64(1_000_000)
+
+// idlePart is one part of a stage's time: its total, and how much of it is in the pass that has most.
+type idlePart struct {
+	name, kind  string
+	total, most int64
+}
+
+// accountingOf makes accounting of one stage from the parts of each GPU in three passes.
+func accountingOf(stage string, gpus ...[]idlePart) *frame.Frame {
+	f := answer("accounting", "stage device part kind total_ns passes span_total_ns max_ns")
+	for device, parts := range gpus {
+		span := int64(0)
+		for _, p := range parts {
+			span += p.total
+		}
+		for _, p := range parts {
+			f.Rows = append(f.Rows, []any{stage, int64(device), p.name, p.kind, p.total, int64(3), span, p.most})
+		}
+	}
+	return f
+}
+
+const stageColumns = "stage passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s busy_ratio warmup_passes"
+
+func stageAnswer(rows ...[]any) *frame.Frame {
+	return answer("stages", stageColumns, rows...)
+}
+
+// passesAnswer makes an answer of passes, by the key that it is asked with.
+func passesAnswer(key string, rows ...[]any) *frame.Frame {
+	return answer(key, "stage pass source_id pid is_warmup gpu_span_ns gpu_busy_ns start_ns", rows...)
+}
+
+// threePasses are three passes of a stage of 100 ms.
+func threePasses(stage string) *frame.Frame {
+	return stageAnswer([]any{stage, int64(3), 101e6, 1e6, 100e6, 1e6, 40.2, 0.5, int64(1)})
+}
+
+func utilisationOf(stage string, mfu, mbu any) *frame.Frame {
+	return answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of fault", []any{stage, mfu, mbu, "bf16", "full", nil, nil})
+}
+
+func summarise(t *testing.T, r *judge.Report) judge.Summary {
+	t.Helper()
+	s, err := judge.Summarise(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// busyParts are a GPU that works 92 % of the time.
+func busyParts() []idlePart {
+	return []idlePart{{"compute", "busy", 274 * ms, 92 * ms}, {"copy", "busy", 2 * ms, ms}, {"launch", "launch-bound", 14 * ms, 5 * ms}, {"queued", "queued", 10 * ms, 4 * ms}}
+}
+
+// profiledKernels are the answers that tell what is profiled of a stage whose only kernels are k1 (75 %) and k2.
+func profiledKernels(stage string, k1 int64) []*frame.Frame {
+	return []*frame.Frame{
+		answer("stage-kernels", "stage kernel total_ns share_ratio", []any{stage, "k1", 75 * ms, 0.75}, []any{stage, "k2", 25 * ms, 0.25}),
+		answer("top-kernels", "kernel total_ns role mean_ns calls share_ratio family", []any{"k1", 80 * ms, "gemm", 8e6, int64(10), 0.76, "f"}, []any{"k2", 25 * ms, "copy", 5e6, int64(5), 0.24, "g"}),
+		answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "memory", k1, 1e3, int64(2)}, []any{"k3", "compute", nil, 1e3, int64(1)}),
+	}
+}
+
+// TestSummaryBound holds what is said to bound a stage, and the sentence it is said with.
+func TestSummaryBound(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		frames      []*frame.Frame
+		bound, next judge.Bound
+		why         string
+	}{
+		{"decode launch-bound", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 116 * ms, 39 * ms}, {"copy", "busy", 2 * ms, ms}, {"launch", "launch-bound", 217 * ms, 73 * ms}, {"late", "launch-bound", 415 * ms, 143 * ms},
+			{"wait", "synchronising", 10 * ms, 5 * ms}, {"call", "cuda-call", 17 * ms, 12 * ms}, {"host", "host-bound", 308 * ms, 303 * ms}, {"queued", "queued", 112 * ms, 38 * ms}})}, judge.LaunchBound, judge.HostBound,
+			"the GPU works 9.9 % of the time; it waits for the CPU to launch its next work 52.8 % of the time (632 ms of 1.20 s); next, it waits while the CPU is at something else 25.7 % of the time (308 ms of 1.20 s), 303 ms of that in one of 3 passes"},
+		{"waits of two kinds add up", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"wait", "synchronising", 60 * ms, 20 * ms}, {"call", "cuda-call", 50 * ms, 20 * ms}, {"host", "host-bound", 90 * ms, 30 * ms}})}, judge.WaitBound, judge.HostBound,
+			"the GPU works 33.3 % of the time; it idles while the program waits for it, allocates or loads code 36.7 % of the time (110 ms of 300 ms); next, it waits while the CPU is at something else 30.0 % of the time (90.0 ms of 300 ms)"},
+		{"device-side latency", []*frame.Frame{accountingOf("decode", []idlePart{{"graph", "busy", 100 * ms, 40 * ms}, {"queued", "queued", 100 * ms, 40 * ms}})}, judge.QueueBound, "",
+			"the GPU works 50.0 % of the time; it pauses before work that was launched in time 50.0 % of the time (100 ms of 200 ms)"},
+		{"the profiler's own time", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"profiler", "profiler", 100 * ms, 40 * ms}})}, judge.UnknownBound, "",
+			"the GPU works 50.0 % of the time; it idles while the profiler itself is at work 50.0 % of the time (100 ms of 200 ms)"},
+		{"memory-bound prefill", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.12, 0.61)}, judge.MemoryBound, "",
+			"the GPU works 92.0 % of the time and reads weights and cached context at 61.0 % of what its memory can give (MBU); MFU is 12.0 %"},
+		{"compute-bound GEMMs", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.55, 0.09)}, judge.ComputeBound, "",
+			"the GPU works 92.0 % of the time and computes at 55.0 % of its dense bf16 peak (MFU)"},
+		{"more compute than memory", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.56, 0.52)}, judge.ComputeBound, "",
+			"the GPU works 92.0 % of the time and computes at 56.0 % of its dense bf16 peak (MFU)"},
+		{"utilisation over 1 is no evidence", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 1.2, nil)}, judge.KernelBound, "",
+			"the GPU works 92.0 % of the time; MFU of 120.0 % is an error in what was given, MBU is not known; no kernel was profiled: Nsight Compute would tell what holds them back"},
+		{"exposed communication", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 70 * ms, 40 * ms}, {"collective-exposed", "busy", 90 * ms, 30 * ms}, {"launch", "launch-bound", 40 * ms, 20 * ms}})}, judge.CommBound, judge.LaunchBound,
+			"the GPU exchanges data with others and computes nothing 45.0 % of the time (90.0 ms of 200 ms); waiting for slower GPUs is in it; next, it waits for the CPU to launch its next work 20.0 % of the time (40.0 ms of 200 ms)"},
+		{"less communication than computing", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 140 * ms, 60 * ms}, {"collective-exposed", "busy", 60 * ms, 20 * ms}})}, judge.KernelBound, judge.CommBound,
+			"the GPU works 100.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back; next, it exchanges data with others and computes nothing 30.0 % of the time (60.0 ms of 200 ms)"},
+		{"communication less than idle time", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 40 * ms}, {"collective-exposed", "busy", 60 * ms, 30 * ms}, {"launch", "launch-bound", 100 * ms, 40 * ms}})}, judge.LaunchBound, judge.CommBound,
+			"the GPU works 50.0 % of the time; it waits for the CPU to launch its next work 50.0 % of the time (100 ms of 200 ms); next, it exchanges data with others and computes nothing 30.0 % of the time (60.0 ms of 200 ms)"},
+		{"copies", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 70 * ms, 25 * ms}, {"copy", "busy", 122 * ms, 41 * ms}, {"wait", "synchronising", 8 * ms, 4 * ms}})}, judge.CopyBound, "",
+			"the GPU copies or fills memory and computes nothing 61.0 % of the time (122 ms of 200 ms)"},
+		{"less copies than computing", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 150 * ms, 50 * ms}, {"copy", "busy", 50 * ms, 17 * ms}})}, judge.KernelBound, judge.CopyBound,
+			"the GPU works 100.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back; next, it copies or fills memory and computes nothing 25.0 % of the time (50.0 ms of 200 ms)"},
+		{"kernels, and much idle time", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"host", "host-bound", 37 * ms, 13 * ms}})}, judge.KernelBound, judge.HostBound,
+			"the GPU works 63.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back; next, it waits while the CPU is at something else 37.0 % of the time (37.0 ms of 100 ms)"},
+		{"beside work of others", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"other", "other", 37 * ms, 13 * ms}})}, judge.KernelBound, "",
+			"the GPU works 63.0 % of the time and is at work for something else 37.0 %; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back"},
+		{"part of it is not counted", []*frame.Frame{accountingOf("prefill", busyParts()), answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of fault", []any{"prefill", 0.013, 0.025, "bf16", "full", nil, nil}, []any{"vision", nil, nil, "bf16", "full", "prefill", nil})}, judge.KernelBound, "",
+			"the GPU works 92.0 % of the time; MFU is at least 1.3 %, MBU is at least 2.5 % (what vision computes in it is not counted); no kernel was profiled: Nsight Compute would tell what holds them back"},
+		{"launches not captured", []*frame.Frame{accountingOf("decode", busyParts()), answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(150), 3 * ms, int64(0), int64(150), 3 * ms})}, judge.UnknownBound, "",
+			"no work on a GPU is known to be of its passes, since the launches of 150 kernels were not captured"},
+		{"work of others", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 100 * ms, 50 * ms}, {"other", "other", 90 * ms, 30 * ms}})}, judge.UnknownBound, "",
+			"the GPU is at work for something else 47.4 % of the time (90.0 ms of 190 ms), so that the stage's own time cannot be judged"},
+		{"too little data", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 40_000, 20_000}, {"launch", "launch-bound", 20_000, 10_000}})}, judge.UnknownBound, "",
+			"too little was captured to say: all its passes together take 60.0 us, and idle time is told apart from 100 us on"},
+		{"no work on a GPU", []*frame.Frame{accountingOf("decode", busyParts())}, judge.UnknownBound, "",
+			"its measured passes have no work on a GPU in the capture"},
+		{"several GPUs", []*frame.Frame{accountingOf("decode", busyParts(), []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 300 * ms, 100 * ms}})}, judge.HostBound, "",
+			"on GPU 1, which has the most measured time of 2 GPUs, the GPU works 25.0 % of the time; it waits while the CPU is at something else 75.0 % of the time (300 ms of 400 ms)"},
+		{"busy and far from every limit", []*frame.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", 0.0009, 0.189)}, judge.KernelBound, "",
+			"the GPU works 92.0 % of the time, near no limit of the hardware: MFU is 0.09 %, MBU is 18.9 %; no kernel was profiled: Nsight Compute would tell what holds them back"},
+		{"busy, with one utilisation known", []*frame.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", nil, 0.189)}, judge.KernelBound, "",
+			"the GPU works 92.0 % of the time; MFU is not known, MBU is 18.9 %; no kernel was profiled: Nsight Compute would tell what holds them back"},
+		// k1 takes 80 ms, 75 of them here: of 60 ms in profiled grids 5 may be elsewhere, and 55 of the stage's 100 ms are certain.
+		{"profiled kernels", append(profiledKernels("decode", 60*ms), accountingOf("decode", busyParts()), utilisationOf("decode", nil, nil)), judge.MemoryBound, "",
+			"the GPU works 92.0 % of the time; Nsight Compute profiled kernels that take 55.0 % of its kernel time, and 100.0 % of that is in those that are memory-bound (near the limit of moving data)"},
+		{"too few profiled kernels", append(profiledKernels("decode", 20*ms), accountingOf("decode", busyParts()), utilisationOf("decode", 0.1, 0.1)), judge.KernelBound, "",
+			"the GPU works 92.0 % of the time, near no limit of the hardware: MFU is 10.0 %, MBU is 10.0 %; Nsight Compute profiled kernels that take 15.0 % of its kernel time, too little to say what holds them back"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stage := c.frames[0].Rows[0][0].(string)
+			for _, f := range c.frames {
+				if f.Query == "accounting" {
+					stage = f.Rows[0][0].(string)
+				}
+			}
+			if c.name == "no work on a GPU" || c.name == "launches not captured" {
+				stage = "prefill"
+			}
+			s := summarise(t, reportOf(append(c.frames, threePasses(stage))...))
+			if len(s.Stages) != 1 {
+				t.Fatalf("%d stages: %+v", len(s.Stages), s.Stages)
+			}
+			got := s.Stages[0]
+			if got.Bound != c.bound || got.Next != c.next || got.Why != c.why {
+				t.Errorf("bound %s, next %q\n%s\nwant %s, %q\n%s", got.Bound, got.Next, got.Why, c.bound, c.next, c.why)
+			}
+			if want := "prof query accounting --run a --stage " + stage; got.Query != want {
+				t.Errorf("query %s, want %s", got.Query, want)
+			}
+		})
+	}
+}
+
+// TestSummaryStages holds the figures of stages, by time, and that of passes without device work the time on the CPU is said.
+func TestSummaryStages(t *testing.T) {
+	s := summarise(t, reportOf(stageAnswer(
+		[]any{"prefill", int64(1), 101e6, nil, 100e6, nil, nil, 0.9, int64(0)},
+		[]any{"decode", int64(3), 101e6, 1e6, 300e6, 400e6, 40.2, 0.9, int64(1)},
+		[]any{"tail", int64(2), 7e6, 1e6, nil, nil, nil, nil, int64(1)},
+		[]any{"old", int64(0), nil, nil, nil, nil, nil, nil, int64(2)})))
+	var names []string
+	for _, stage := range s.Stages {
+		names = append(names, stage.Stage)
+	}
+	if want := []string{"decode", "prefill", "tail"}; !slices.Equal(names, want) {
+		t.Fatalf("stages %v, want %v", names, want)
+	}
+	decode, prefill, tail := s.Stages[0], s.Stages[1], s.Stages[2]
+	if decode.ShareRatio != 0.9 || *decode.StdNs != 400e6 || *decode.TokensPerS != 40.2 || decode.BusyRatio != nil || decode.MFU != nil || decode.Unknown == "" {
+		t.Errorf("decode: %+v", decode)
+	}
+	if prefill.StdNs != nil || prefill.ShareRatio != 0.1 {
+		t.Errorf("prefill: %+v", prefill)
+	}
+	if !tail.IsCPU || tail.MeanNs != 7e6 || tail.ShareRatio != 0 {
+		t.Errorf("tail: %+v", tail)
+	}
+	for _, want := range []string{"all passes of old count as warm-up: of it nothing was measured", "prefill was measured once: how much its time varies is not known",
+		"the passes of decode differ so much that their mean says little: mean 300 ms, standard deviation 400 ms; prof query passes --run a --stage decode"} {
+		if !slices.Contains(s.Doubts, want) {
+			t.Errorf("no doubt %q in %q", want, s.Doubts)
+		}
+	}
+}
+
+// TestSummaryStagesWithoutWork holds that passes without device work have no share of the time on the GPU.
+func TestSummaryStagesWithoutWork(t *testing.T) {
+	stages := func() *frame.Frame {
+		return stageAnswer([]any{"prefill", int64(4), 101e6, 1e6, 100e6, nil, nil, 0.9, int64(0)}, []any{"decode", int64(1), 101e6, nil, 300e6, nil, nil, 0.9, int64(0)})
+	}
+	passes := passesAnswer("passes", []any{"prefill", int64(1), int64(1), int64(7), false, 100 * ms, ms, int64(1)}, []any{"prefill", int64(2), int64(1), int64(7), false, nil, nil, int64(2)},
+		[]any{"prefill", int64(3), int64(1), int64(7), false, nil, nil, int64(3)}, []any{"prefill", int64(4), int64(1), int64(7), false, nil, nil, int64(4)}, []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(5)})
+	s := summarise(t, reportOf(stages(), passes))
+	if s.Stages[0].Stage != "decode" || s.Stages[0].ShareRatio != 0.75 || s.Stages[1].ShareRatio != 0.25 {
+		t.Errorf("stages %+v", s.Stages)
+	}
+	if p := s.Stages[1]; p.Passes != 1 || p.Workless != 3 {
+		t.Errorf("the mean of prefill is said to be over %d passes, with %d beside them", p.Passes, p.Workless)
+	}
+	if want := "1 of the 4 passes of prefill have work on a GPU: its time there is the mean of these"; !slices.Contains(s.Doubts, want) {
+		t.Errorf("no doubt %q in %q", want, s.Doubts)
+	}
+	idle := stageAnswer([]any{"prefill", int64(1), 101e6, nil, 0.0, nil, nil, nil, int64(0)})
+	if s := summarise(t, reportOf(idle)); s.Stages[0].ShareRatio != 0 {
+		t.Errorf("of a stage without time the share is %v", s.Stages[0].ShareRatio)
+	}
+}
+
+// TestSummaryMissingColumn holds that a summary of an answer that is not what it is taken for is an error.
+func TestSummaryMissingColumn(t *testing.T) {
+	_, err := judge.Summarise(reportOf(answer("stages", "stage", []any{"decode"})))
+	if err == nil || !strings.Contains(err.Error(), "stages has no column passes") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,133 @@
+package trend
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+)
+
+// mostAsked is of how many pairs of runs it is asked at most what differs between them, the latest first.
+const mostAsked = 12
+
+// addProvenance asks of the two runs on either side of each change what they do not have in common.
+func (r *Result) addProvenance(ctx context.Context, a frame.Asker) error {
+	pairs := r.pairs()
+	if len(pairs) == 0 {
+		return nil
+	}
+	var ids []string
+	for _, pair := range pairs {
+		for _, run := range pair {
+			if id := r.Runs[run].ID; !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	f, err := a.Ask(ctx, "run-conditions", frame.Args{"run": ids[0], "others": strings.Join(ids[1:], ",")})
+	if err != nil {
+		return fmt.Errorf("ask what differs between runs: %w", err)
+	}
+	if err := needs(f, "run_id", "aspect", "value", "weight"); err != nil {
+		return err
+	}
+	r.Queries = append(r.Queries, Source{fmt.Sprintf("%s.v%d", f.Query, f.Version), f.SQL})
+	said := map[string][]frame.Record{}
+	for _, cells := range f.Rows {
+		x := f.Record(cells)
+		said[x.Text("run_id")] = append(said[x.Text("run_id")], x)
+	}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		if c.Asked = slices.Contains(pairs, [2]int{c.Last, c.First}); c.Asked {
+			c.Provenance = differences(said[r.Runs[c.Last].ID], said[r.Runs[c.First].ID])
+		}
+	}
+	return nil
+}
+
+// pairs are the last run at the old level and the first at the new one of the latest changes, without repeats.
+func (r *Result) pairs() [][2]int {
+	var out [][2]int
+	for _, c := range slices.Backward(r.Changes) {
+		if p := [2]int{c.Last, c.First}; len(out) < mostAsked && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// weights are those of run-conditions, the one that matters most first; the commit goes before all.
+var weights = []string{"decides", "clouds", "tells"}
+
+// differences lists what two runs do not have in common.
+func differences(before, after []frame.Record) []Difference {
+	said := map[string]*Difference{}
+	var out []*Difference
+	at := func(x frame.Record) *Difference {
+		d := said[x.Text("aspect")]
+		if d == nil {
+			d = &Difference{Aspect: x.Text("aspect"), Weight: x.Text("weight")}
+			said[d.Aspect] = d
+			out = append(out, d)
+		}
+		return d
+	}
+	for _, x := range before {
+		at(x).Before = x.Text("value")
+	}
+	for _, x := range after {
+		at(x).After = x.Text("value")
+	}
+	place := func(d Difference) int {
+		if d.Aspect == "commit" {
+			return -1
+		}
+		return slices.Index(weights, d.Weight)
+	}
+	var differ []Difference
+	for _, d := range out {
+		if d.Before != d.After {
+			differ = append(differ, *d)
+		}
+	}
+	slices.SortStableFunc(differ, func(a, b Difference) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Aspect, b.Aspect))
+	})
+	return differ
+}
+
+// addNotes says what the figures leave out.
+func (r *Result) addNotes() {
+	gaps, points, varying := 0, 0, false
+	for _, s := range r.Series {
+		points += len(s.Points)
+		for _, p := range s.Points {
+			if p.Value == nil {
+				gaps++
+			}
+		}
+		varying = varying || s.Same.Varying
+	}
+	switch {
+	case gaps == points:
+		r.Notes = append(r.Notes, fmt.Sprintf("%s is not known of any of these runs: see prof query mfu and stages of one of them for why", r.Options.Metric))
+	case gaps > 0:
+		r.Notes = append(r.Notes, fmt.Sprintf("%s is not known in %d of %d places (runs and stages): these are gaps, not zeros", r.Options.Metric, gaps, points))
+	}
+	if varying {
+		r.Notes = append(r.Notes, "runs whose passes work on different numbers of tokens are a series of their own, whatever the numbers: their times compare that too")
+	}
+	asked := 0
+	for _, c := range r.Changes {
+		if c.Asked {
+			asked++
+		}
+	}
+	if n := len(r.Changes); asked < n {
+		r.Notes = append(r.Notes, fmt.Sprintf("what else differs was looked up for the latest %d of %d changes", asked, n))
+	}
+}

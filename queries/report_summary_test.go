@@ -1,0 +1,51 @@
+package queries_test
+
+import (
+	"slices"
+	"testing"
+
+	"prof/queries"
+)
+
+// TestSummaryOfCapture holds the summary of a decode that CUDA graphs keep busy, and of a prefill that is launched one kernel at a time.
+func TestSummaryOfCapture(t *testing.T) {
+	w := newWarehouse(t)
+	run := load(t, w, "a", "../testdata/nsys/llama-graph-node", "../testdata/workload/llama-graph-node.workload.json")
+	r, err := queries.NewReport(t.Context(), asker(t, w), run.Run, queries.ReportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, stage := range s.Stages {
+		got = append(got, stage.Stage+" "+string(stage.Bound)+" "+string(stage.Next))
+	}
+	if want := []string{"decode kernels queue", "prefill launch queue"}; !slices.Equal(got, want) {
+		t.Errorf("stages %q, want %q", got, want)
+	}
+	if len(s.Centres) != 3 || s.Centres[0].Words != "matrix products (kernels of cublas nvjet)" || s.Centres[1].Name != "queued" {
+		t.Errorf("centres %+v", s.Centres)
+	}
+	if len(s.Advice) != 5 || s.Advice[0].Rule != "elementwise-chains" || s.Advice[0].Stage != "decode" {
+		t.Errorf("advice %+v", s.Advice)
+	}
+}
+
+// TestAskMore holds what is asked for the summary beyond the sections: of two GPUs whose collectives run alone who is waited for, and the
+// passes of each; nothing of copies, which take little of their time.
+func TestAskMore(t *testing.T) {
+	w := newWarehouse(t)
+	run := load(t, w, "a", "../testdata/nsys/nccl2")
+	r, err := queries.NewReport(t.Context(), asker(t, w), run.Run, queries.ReportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]bool{"slow-ranks": true, "passes of GPU 0": true, "passes of GPU 1": true, "memops of decode": false, "memops of prefill": false} {
+		if is := r.Frame(key) != nil; is != want {
+			t.Errorf("%s was asked: %v, want %v", key, is, want)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+-- captures v1: How prof capture made a run: mode, code and machine, and whether all of it went well.
+-- grain: one captured run
+-- key: source_id
+-- notes: capture
+-- params:
+--   run VARCHAR: the run
+-- columns:
+--   mode: light, deep or custom (the tools were named)
+--   status: ok, partial (a pass failed or was stopped), failed (nothing was captured) or running (prof was killed)
+--   reason: why the status is not ok
+--   git_commit: commit of the working folder's repository; NULL without one
+--   git_branch: its branch
+--   is_git_dirty: whether it held changes that were not committed; NULL without a repository
+--   pass_count: passes of the workload
+--   device_count: GPUs that NVML told of; 0 when it could not be asked
+--   input_count: files given by --input
+--   sample_count: samples of NVML
+--   started_at: UTC start
+--   duration_ns: start of the first pass to the end of the last; NULL when prof was killed
+--   command: command line of the workload, secrets masked
+--   folder: its working folder
+--   workload_key: hash of command line and working folder: the same for every run of one workload
+--   source_id: the source: run.json
+
+WITH n AS (
+    SELECT x.source_id, count(*) FILTER (x.kind = 'pass') AS passes, count(*) FILTER (x.kind = 'device') AS devices, count(*) FILTER (x.kind = 'input') AS inputs, count(*) FILTER (x.kind = 'sample') AS samples
+    FROM (
+        SELECT p.run_id, p.source_id, 'pass' AS kind FROM capture_pass p
+        UNION ALL SELECT d.run_id, d.source_id, 'device' FROM capture_device d
+        UNION ALL SELECT i.run_id, i.source_id, 'input' FROM capture_input i
+        UNION ALL SELECT s.run_id, s.source_id, 'sample' FROM device_sample s
+    ) x WHERE x.run_id = run GROUP BY x.source_id
+)
+SELECT c.mode, c.status, c.reason, c.git_commit, c.git_branch, c.is_git_dirty, coalesce(n.passes, 0) AS pass_count, coalesce(n.devices, 0) AS device_count, coalesce(n.inputs, 0) AS input_count, coalesce(n.samples, 0) AS sample_count,
+    c.started_at, c.duration_ns, c.command, c.folder, c.workload_key, c.source_id
+FROM capture c LEFT JOIN n ON n.source_id = c.source_id
+WHERE c.run_id = run
+ORDER BY c.source_id

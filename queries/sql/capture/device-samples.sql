@@ -1,0 +1,27 @@
+-- device-samples v1: What NVML told of the GPUs while passes ran, some ten times a second.
+-- grain: one sample of a GPU
+-- key: pass, device, time_ns
+-- notes: capture samples
+-- params:
+--   run VARCHAR: the run
+--   pass VARCHAR = NULL: only this pass, by its name, e.g. nsys-1
+--   device BIGINT = NULL: only this GPU, by NVML's number
+-- columns:
+--   pass: the pass
+--   device: NVML's number of the GPU
+--   time_ns: when, from the start of the pass; below 0 before it
+--   sm_ratio: share of the last period in which a kernel ran; columns that NVML did not tell are NULL
+--   memory_ratio: share of the last period in which memory was read or written
+--   memory_used_bytes: memory in use, by all processes
+--   sm_clock_hz: SM clock
+--   memory_clock_hz: memory clock
+--   power_w: power drawn
+--   temperature_c: temperature of the chip
+--   throttle: why clocks were held down, as in throttling; empty when they were not
+--   other_process_count: processes that computed on it and are not the workload's
+
+SELECT p.name AS pass, d.device_id AS device, d.time_ns, d.sm_ratio, d.memory_ratio, d.memory_used_bytes, d.sm_clock_hz, d.memory_clock_hz, d.power_w, d.temperature_c,
+    CASE WHEN d.throttle_mask IS NOT NULL THEN coalesce((SELECT string_agg(r.reason, ', ' ORDER BY r.bit_count) FROM _throttle_reason r WHERE d.throttle_mask & (1::BIGINT << r.bit_count) <> 0), '') END AS throttle, d.other_process_count
+FROM device_sample d JOIN capture_pass p ON p.run_id = d.run_id AND p.pass_id = d.pass_id
+WHERE d.run_id = run AND (pass IS NULL OR p.name = pass) AND (device IS NULL OR d.device_id = device)
+ORDER BY d.pass_id, d.time_ns, d.device_id

@@ -1,0 +1,37 @@
+-- devices v2: The GPUs of a run and their work.
+-- grain: one GPU of a source
+-- key: source_id, device
+-- notes: graph timelines
+-- params:
+--   run VARCHAR: the run
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   source_id: the source: of the counted kind of capture, or a report of Nsight Compute
+--   device: the machine's number of the GPU
+--   name: product name; NULL when the capture does not say
+--   compute_capability: e.g. 9.0
+--   sm_count: streaming multiprocessors
+--   clock_hz: maximum SM clock
+--   memory_bytes: device memory
+--   memory_bytes_per_s: peak memory bandwidth
+--   l2_bytes: L2 cache
+--   kernel_count: kernels it ran
+--   kernel_sum_ns: sum of their execution times
+--   uuid: the GPU's UUID
+--   bus_id: PCI address
+
+WITH shown AS (
+    SELECT s.source_id FROM source s
+    WHERE s.run_id = run AND (s.kind NOT IN ('nsys', 'torch') OR s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t))
+), work AS (
+    SELECT k.source_id, k.device_id, count(*) AS kernel_count, sum(k.duration_ns)::BIGINT AS kernel_sum_ns
+    FROM kernel k WHERE k.run_id = run GROUP BY ALL
+), known AS (
+    SELECT d.source_id, d.device_id, d.name, d.compute_capability, d.sm_count, d.clock_hz, d.memory_bytes, d.memory_bytes_per_s, d.l2_bytes, d.uuid, d.bus_id
+    FROM device d WHERE d.run_id = run
+)
+SELECT coalesce(d.source_id, w.source_id) AS source_id, coalesce(d.device_id, w.device_id) AS device, d.name, d.compute_capability, d.sm_count, d.clock_hz,
+    d.memory_bytes, d.memory_bytes_per_s, d.l2_bytes, coalesce(w.kernel_count, 0) AS kernel_count, coalesce(w.kernel_sum_ns, 0) AS kernel_sum_ns, d.uuid, d.bus_id
+FROM known d FULL JOIN work w ON w.source_id = d.source_id AND w.device_id = d.device_id
+WHERE coalesce(d.source_id, w.source_id) IN (SELECT shown.source_id FROM shown)
+ORDER BY 1, 2

@@ -1,0 +1,33 @@
+-- _workload-run: The runs of one workload over time. Runs of prof capture are of one workload when their workload_key is the same, others when their command is.
+-- grain: one run
+-- key: run_id
+-- params:
+--   workload VARCHAR = NULL: a workload_key, a unique prefix of one, a command, or a run of the workload, named in any way; NULL: that of the latest run that has one
+--   tag VARCHAR = NULL: only runs with this tag, key=value; of several, with a line break between, a run must have all
+-- columns:
+--   run_id: the run
+--   run: its name
+--   at: UTC time at which its capture began; of the ingest when no source says
+--   workload: its workload_key, or its command when prof did not capture it
+--   commit: commit of the working folder's repository; NULL when not known, as the next two
+--   branch: its branch
+--   is_dirty: whether it held changes that were not committed
+--   host: machine that it was captured on; NULL when no source says
+--   prof_version: version of prof that ingested it
+
+WITH r AS (
+    SELECT r.run_id, r.name, coalesce(r.started_at, r.created_at) AS at, coalesce(c.workload_key, r.command) AS kind, c.workload_key, c.git_commit, c.git_branch, c.is_git_dirty, r.host, r.prof_version,
+        tag IS NULL OR r.run_id IN (SELECT t.run_id FROM run_tag t WHERE list_contains(string_split(tag, chr(10)), t.key || '=' || t.value)
+            GROUP BY t.run_id HAVING count(*) = len(list_distinct(string_split(tag, chr(10))))) AS is_tagged
+    FROM run r LEFT JOIN capture c ON c.run_id = r.run_id
+), meant AS ( -- what is named in full goes before what begins so
+    SELECT coalesce(CASE WHEN workload IS NULL THEN arg_max(r.kind, (r.at, r.run_id)) FILTER (r.is_tagged) END, min(r.kind) FILTER (r.kind = workload), min(r.kind) FILTER (r.name = workload),
+        CASE WHEN count(DISTINCT r.workload_key) FILTER (workload <> '' AND starts_with(r.workload_key, workload)) > 1 THEN error('ARGUMENT: the keys of ' || count(DISTINCT r.workload_key) FILTER (starts_with(r.workload_key, workload)) || ' workloads begin with ' || workload || ': write more of it')
+            ELSE min(r.workload_key) FILTER (workload <> '' AND starts_with(r.workload_key, workload)) END,
+        min(r.kind) FILTER (r.run_id IN (SELECT x.run_id FROM _run_ref(workload) x))) AS kind
+    FROM r
+)
+SELECT r.run_id, r.name AS run, r.at, r.kind AS workload, r.git_commit AS commit, r.git_branch AS branch, r.is_git_dirty AS is_dirty, r.host, r.prof_version
+FROM r JOIN meant ON meant.kind = r.kind
+WHERE r.is_tagged
+ORDER BY r.at, r.run_id

@@ -1,0 +1,50 @@
+-- run-noise v1: What runs of the same thing as a run took: those of the same workload, inputs, clean commit, software, machine and way of capturing. How they differ is noise.
+-- grain: one stage of a run, or of a repeat of the workload within a run
+-- key: run_id, repeat, stage
+-- notes: capture
+-- params:
+--   run VARCHAR: the run whose workload and machine are meant
+--   stage VARCHAR = NULL: only this stage
+-- columns:
+--   group_name: what the runs have in common beside workload and machine, first of it the commit; values are to be compared within a group alone
+--   run: name of the run
+--   run_id: its id
+--   repeat: 1, 2, ... the run of the workload, where prof ran it several times
+--   stage: the stage; NULL for all device work of a source, in runs without any pass of a stage
+--   passes: measured passes, or sources
+--   gpu_span_ns: median over them of the time from first start to last end of device work; NULL when none has any
+--   gpu_busy_ns: likewise of the union of device intervals
+--   gpu_sum_ns: likewise of the sum of durations; NULL for all device work of a source
+--   cpu_ns: likewise of the time on the CPU
+
+-- The latest hundred runs tell enough. Another commit or driver makes another group, since it may change times; another host or GPU is another machine and left out. Of runs
+-- that hold the same capture the first one counts. A group has two rows of a stage or more: one alone differs from nothing. Runs from a
+-- folder without a commit, or with changes that were not committed, are of no group, for nobody knows whether their code is the same.
+WITH used AS (
+    SELECT c.run_id, r.name, t.code AS group_name
+    FROM (
+        SELECT c.run_id FROM capture c
+        WHERE c.workload_key = (SELECT min(x.workload_key) FROM capture x WHERE x.run_id = run) AND c.git_commit IS NOT NULL AND NOT c.is_git_dirty
+        ORDER BY c.started_at DESC, c.run_id DESC LIMIT 100
+    ) c JOIN run r ON r.run_id = c.run_id JOIN run_trait t ON t.run_id = c.run_id
+    WHERE t.machine = (SELECT x.machine FROM run_trait x WHERE x.run_id = run) AND t.sha256 IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY t.sha256 ORDER BY t.run_id) = 1
+), took AS (
+    SELECT p.run_id, p.repeat_id, p.stage, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.cpu_ns
+    FROM stage_pass p WHERE p.is_counted AND NOT p.is_warmup AND (stage IS NULL OR p.stage = stage)
+    UNION ALL
+    SELECT d.run_id, coalesce(any_value(c.repeat_id), 1), NULL, max(d.end_ns) - min(d.start_ns), sum(d.kernel_ns + d.graph_ns + d.copy_ns)::BIGINT, NULL, NULL
+    FROM device_time d
+    LEFT JOIN capture_source o ON o.run_id = d.run_id AND o.captured_source_id = d.source_id
+    LEFT JOIN capture_pass c ON c.run_id = o.run_id AND c.pass_id = o.pass_id
+    WHERE d.range_id IS NULL AND stage IS NULL AND d.run_id NOT IN (SELECT y.run_id FROM stage_pass y WHERE y.is_counted)
+    GROUP BY d.run_id, d.source_id
+), spent AS (
+    SELECT u.group_name, u.name AS run, u.run_id, t.repeat_id AS repeat, t.stage, count(*) AS passes, median(t.gpu_span_ns) AS gpu_span_ns, median(t.gpu_busy_ns) AS gpu_busy_ns, median(t.gpu_sum_ns) AS gpu_sum_ns, median(t.cpu_ns) AS cpu_ns
+    FROM used u JOIN took t ON t.run_id = u.run_id
+    GROUP BY u.group_name, u.name, u.run_id, t.repeat_id, t.stage
+)
+SELECT s.group_name, s.run, s.run_id::VARCHAR AS run_id, s.repeat, s.stage, s.passes, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.cpu_ns
+FROM spent s
+QUALIFY count(*) OVER (PARTITION BY s.group_name, s.stage) > 1
+ORDER BY s.group_name, s.stage, s.run_id, s.repeat

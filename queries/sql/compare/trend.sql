@@ -1,0 +1,76 @@
+-- trend v1: A stage's time or rate in the runs of one workload, one after the other: what prof trend shows. From what is kept of each run when it is ingested.
+-- grain: one run and stage
+-- key: run_id, stage
+-- params:
+--   workload VARCHAR = NULL: a workload_key, a unique prefix of one, a command, or a run of the workload, named in any way; NULL: that of the latest run that has one
+--   tag VARCHAR = NULL: only runs with this tag, key=value; of several, with a line break between, a run must have all
+--   stage VARCHAR = NULL: only this stage; (run) for runs without stages
+--   metric VARCHAR = 'gpu_span_ns': gpu_span_ns, gpu_busy_ns, gpu_sum_ns or cpu_ns of a pass, or mfu_ratio, mbu_ratio or tokens_per_s of all passes
+-- columns:
+--   run: the run's name
+--   stage: the stage; (run): all device work of a run without stages
+--   value: the metric: the median over the passes that were measured, as one pass in which the host stalls would move the mean; NULL when not known
+--   mean: mean over them; NULL for a metric of all passes
+--   std: their sample standard deviation (n-1); NULL for a single one
+--   passes: passes that were measured and have the metric; of a run without stages, its captures
+--   at: UTC time at which its capture began; of the ingest when no source says
+--   commit: commit of the working folder's repository; NULL when not known, as the next two
+--   branch: its branch
+--   is_dirty: whether it held changes that were not committed
+--   gpu: GPU, or GPUs when they differ; NULL when no source says
+--   driver: version of its driver; NULL when no source says
+--   tool: what captured it: nsys or torch
+--   tool_version: its version; NULL when the capture does not say
+--   prompt_token_count: tokens of the prompts of each pass; NULL when not known or not the same in all
+--   decode_token_count: decoded tokens of each pass; NULL likewise
+--   sequence_count: sequences of each pass; NULL likewise
+--   is_varying: whether tokens or sequences differ between its passes
+--   host: machine that it was captured on; NULL when no source says
+--   prof_version: version of prof that ingested it
+--   workload: its workload_key, or its command when prof did not capture it
+--   run_id: its id
+
+WITH w AS (
+    SELECT w.run_id, w.run, w.at, w.workload, w.commit, w.branch, w.is_dirty, w.host, w.prof_version FROM _workload_run(workload := workload, tag := tag) w
+), whole AS ( -- runs without passes of stages: one sample a capture
+    SELECT k.run_id, k.source_id, sum(k.sum_ns)::BIGINT AS gpu_sum_ns, (max(k.end_ns) - min(k.start_ns))::BIGINT AS gpu_span_ns, sum(k.busy_ns)::BIGINT AS gpu_busy_ns
+    FROM (
+        SELECT k.run_id, k.source_id, k.is_counted, k.sum_ns, NULL AS start_ns, NULL AS end_ns, NULL AS busy_ns FROM work_sum k
+        UNION ALL
+        SELECT d.run_id, d.source_id, NULL, NULL, d.start_ns, d.end_ns, d.kernel_ns + d.graph_ns + d.copy_ns FROM device_time d WHERE d.range_id IS NULL
+    ) k
+    WHERE k.run_id IN (SELECT w.run_id FROM w WHERE w.run_id NOT IN (SELECT x.run_id FROM stage_pass x WHERE x.is_counted))
+    GROUP BY k.run_id, k.source_id HAVING bool_or(k.is_counted)
+), p AS (
+    SELECT s.run_id, s.source_id, s.stage, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.prompt_token_count, s.decode_token_count, s.sequence_count
+    FROM stage_pass s WHERE s.run_id IN (SELECT w.run_id FROM w) AND s.is_counted AND NOT s.is_warmup
+    UNION ALL
+    SELECT k.run_id, k.source_id, '(run)', NULL, k.gpu_span_ns, k.gpu_busy_ns, k.gpu_sum_ns, NULL, NULL, NULL FROM whole k
+), v AS (
+    SELECT p.run_id, p.source_id, p.stage, p.prompt_token_count, p.decode_token_count, p.sequence_count, CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END AS span_ns,
+        CASE metric WHEN 'gpu_span_ns' THEN p.gpu_span_ns WHEN 'gpu_busy_ns' THEN p.gpu_busy_ns WHEN 'gpu_sum_ns' THEN p.gpu_sum_ns WHEN 'cpu_ns' THEN p.cpu_ns
+            WHEN 'mfu_ratio' THEN NULL WHEN 'mbu_ratio' THEN NULL WHEN 'tokens_per_s' THEN NULL
+            ELSE error('ARGUMENT: --metric is gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns, mfu_ratio, mbu_ratio or tokens_per_s') END AS value
+    FROM p WHERE stage IS NULL OR p.stage = stage
+), g AS (
+    SELECT v.run_id, v.stage, min(v.source_id) AS source_id, count(v.value) AS passes, count(*) AS all_passes, median(v.value)::DOUBLE AS value, avg(v.value) AS mean, _std(v.value) AS std,
+        CASE WHEN metric = 'tokens_per_s' AND count(v.span_ns + v.prompt_token_count + v.decode_token_count) = count(*) THEN sum(v.prompt_token_count + v.decode_token_count) / (sum(v.span_ns) / 1e9) END AS token_rate,
+        CASE WHEN min(v.prompt_token_count) = max(v.prompt_token_count) THEN min(v.prompt_token_count) END AS prompt_token_count,
+        CASE WHEN min(v.decode_token_count) = max(v.decode_token_count) THEN min(v.decode_token_count) END AS decode_token_count,
+        CASE WHEN min(v.sequence_count) = max(v.sequence_count) THEN min(v.sequence_count) END AS sequence_count,
+        coalesce(min(v.prompt_token_count) <> max(v.prompt_token_count) OR min(v.decode_token_count) <> max(v.decode_token_count) OR min(v.sequence_count) <> max(v.sequence_count), false) AS is_varying
+    FROM v GROUP BY v.run_id, v.stage
+), u AS ( -- at today's peaks
+    SELECT f.run_id, f.stage, CASE WHEN coalesce(f.max_flop_per_s > f.flop_per_s OR f.max_bytes_per_s > f.bytes_per_s, false) THEN NULL
+        WHEN metric = 'mfu_ratio' THEN f.flop / (f.flop_per_s * f.device_ns / 1e9) WHEN metric = 'mbu_ratio' THEN f.moved_bytes / (f.bytes_per_s * f.device_ns / 1e9) END AS ratio
+    FROM (
+        SELECT f.run_id, f.stage, f.flop, f.moved_bytes, f.device_ns, f.max_flop_per_s, f.max_bytes_per_s, max(CASE WHEN p.resource = 'dram' THEN p.bytes_per_s END) AS bytes_per_s, arg_max_null(p.flop_per_s, CASE WHEN p.resource <> 'dram' THEN p.resource END) AS flop_per_s
+        FROM stage_figure f LEFT JOIN _device_roof p ON p.name = f.gpu AND (p.resource IN ('dram', 'tensor_' || f.precision) OR p.resource = f.precision AND f.precision IN ('fp32', 'fp64'))
+        WHERE f.run_id IN (SELECT w.run_id FROM w) GROUP BY ALL
+    ) f
+)
+SELECT w.run, g.stage, coalesce(g.token_rate, u.ratio, g.value) AS value, g.mean, g.std, CASE WHEN coalesce(g.token_rate, u.ratio) IS NULL THEN g.passes ELSE g.all_passes END AS passes,
+    w.at, w.commit, w.branch, w.is_dirty, t.gpu, t.driver, s.kind AS tool, s.tool_version, g.prompt_token_count, g.decode_token_count, g.sequence_count, g.is_varying, w.host, w.prof_version, w.workload, w.run_id
+FROM g JOIN w ON w.run_id = g.run_id LEFT JOIN source s ON s.run_id = g.run_id AND s.source_id = g.source_id
+    LEFT JOIN run_trait t ON t.run_id = g.run_id LEFT JOIN u ON u.run_id = g.run_id AND u.stage = g.stage
+ORDER BY w.at, w.run_id, array_position(['prefill', 'decode'], g.stage) NULLS LAST, g.stage

@@ -1,0 +1,44 @@
+-- findings v1: What could make the work faster, ranked by the time that it could save over the measured passes. Savings overlap and do not add up; what each rule is and what to do about it is in finding-rules.
+-- grain: one rule, stage and subject, on the GPU where it could save most
+-- key: rank
+-- notes: finding-span accounting pass throttle timelines finding launch stage
+-- params:
+--   run VARCHAR: the run
+--   stage VARCHAR = NULL: only this stage; (none) for all device work of a run without measured passes
+--   top BIGINT = 20: rows at most; 0 for all
+--   min_share DOUBLE = 0.01: only what could save at least this share of its stage
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   rank: place by saving_ns
+--   finding: name of the rule
+--   stage: the stage; NULL: all device work of a run without measured passes
+--   saving_ns: what could be saved over all measured passes of the stage on the GPU
+--   share_ratio: saving_ns as a share of the spans of these passes
+--   bound: at most: more cannot be gained by it; about: an estimate
+--   title: what it is
+--   evidence: the numbers that it follows from, by name, in base units, as JSON
+--   subject: kernel, family of kernels, API function, operation or path of ranges that it is most about; NULL when none
+--   advice: what to do about it
+--   device: GPU where it could save most
+--   device_count: GPUs on which it could save at least min_share
+--   run_device_count: GPUs that passes of the run have work on
+--   passes: measured passes of the stage on that GPU
+--   span_ns: sum of their spans
+
+WITH f AS (
+    SELECT f.kind, f.finding_id, f.stage, f.device_id, f.subject, f.saving_ns, f.pass_count, f.span_ns, f.evidence, r.bound, r.title, r.advice,
+        count(*) OVER of AS device_count, row_number() OVER (of ORDER BY f.saving_ns DESC, f.device_id) AS place
+    FROM finding f JOIN finding_rule r ON r.finding_id = f.finding_id
+    WHERE f.run_id = run AND _is_asked(f.kind, f.is_counted, source)
+        AND CASE WHEN min_share < 0 OR min_share > 1 THEN error('ARGUMENT: --min-share is a share: 0.01 for 1 %')::BOOLEAN ELSE f.saving_ns >= min_share * f.span_ns END
+        AND (stage IS NULL OR coalesce(f.stage, '(none)') = stage)
+    WINDOW of AS (PARTITION BY f.finding_id, f.stage, CASE WHEN r.subject = 'kernel' THEN f.subject END)
+), q AS (
+    SELECT row_number() OVER (ORDER BY f.saving_ns DESC, f.finding_id, f.stage, f.subject) AS rank, f.finding_id, f.stage, f.saving_ns, f.span_ns, f.bound, f.title, f.evidence, f.subject, f.advice, f.kind, f.device_id, f.device_count, f.pass_count
+    FROM f WHERE f.place = 1
+)
+SELECT q.rank, q.finding_id AS finding, q.stage, q.saving_ns, q.saving_ns / q.span_ns AS share_ratio, q.bound, q.title, q.evidence, q.subject, q.advice, q.device_id AS device, q.device_count,
+    (SELECT count(DISTINCT s.device_id) FROM finding_span s WHERE s.run_id = run AND s.kind = q.kind) AS run_device_count, q.pass_count AS passes, q.span_ns
+FROM q
+WHERE top = 0 OR q.rank <= top
+ORDER BY q.rank

@@ -1,0 +1,17 @@
+-- _gap-cause: The part of idle time that is the largest, by name; of equal ones the first.
+-- grain: one value
+-- key: none
+-- scalar: asked of each row
+-- params:
+--   launch BIGINT: inside a call that launches, in ns
+--   late BIGINT: on the way to the launch
+--   wait BIGINT: synchronising
+--   call BIGINT: inside another CUDA call
+--   host BIGINT: outside CUDA
+--   profiler BIGINT: the profiler at work
+--   queued BIGINT: launched
+--   unknown BIGINT: launch not captured
+-- columns:
+--   cause: its name, as in accounting
+
+['launch', 'late', 'wait', 'call', 'host', 'profiler', 'queued', 'unknown'][list_position([launch, late, wait, call, host, profiler, queued, unknown], greatest(launch, late, wait, call, host, profiler, queued, unknown))]

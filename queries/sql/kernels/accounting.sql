@@ -1,0 +1,49 @@
+-- accounting v1: Where the time of each GPU went, by stage: parts that exclude each other and add up to the span from the first start to the last end of device work.
+-- grain: one part of one stage on one GPU
+-- key: stage, device, part
+-- notes: pass throttle timelines accounting launch stage
+-- params:
+--   run VARCHAR: the run
+--   stage VARCHAR = NULL: only this stage; (run) for the whole capture
+--   device BIGINT = NULL: only this GPU
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   stage: the stage, by stage_rule, warm-up passes left out; (run) for all work of the capture on the GPU
+--   device: GPU
+--   part: where the time went. Work of the stage: compute (kernels), collective-overlapped (other kernels ran too), collective-exposed (none did), graph
+--     (replays traced as a whole), copy (copies and fills, when no kernel ran); other: only other work ran. Idle, by what the thread did that launches the next
+--     work on the GPU, of whatever process and stage: launch (in a call that launches and takes less than 100 us, or launches a graph), late (on its way to
+--     it), wait (in a call that waits for the device), call (in another CUDA call, or one that launches and takes 100 us or longer: it loads code first),
+--     host (outside CUDA for 100 us or longer), profiler (at work on that thread; the PyTorch profiler does not say on which, and has none), queued (the
+--     launch had returned), unknown (it was not captured). Asking whether an event or a stream is done is passed over, as if the thread were outside CUDA
+--   kind: busy, other, launch-bound (launch, late), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
+--   total_ns: time in the part, added up over passes; parts without any are left out
+--   share_ratio: total_ns as a share of span_total_ns
+--   mean_ns: mean over the passes; for (run) over its sources
+--   passes: passes with work on the GPU; for (run) sources
+--   span_total_ns: sum of the passes' spans: the parts add up to it
+--   std_ns: sample standard deviation (n-1) of the part over the passes; NULL for a single one
+--   min_ns: least of a pass
+--   max_ns: most of a pass
+
+WITH d AS (
+    SELECT d.stage, d.device_id AS device, d.span_ns, unnest([
+        {'place': 1, 'part': 'compute', 'kind': 'busy', 'ns': d.compute_ns}, {'place': 2, 'part': 'collective-overlapped', 'kind': 'busy', 'ns': d.collective_overlapped_ns},
+        {'place': 3, 'part': 'collective-exposed', 'kind': 'busy', 'ns': d.collective_exposed_ns}, {'place': 4, 'part': 'graph', 'kind': 'busy', 'ns': d.graph_ns},
+        {'place': 5, 'part': 'copy', 'kind': 'busy', 'ns': d.copy_ns}, {'place': 6, 'part': 'other', 'kind': 'other', 'ns': d.other_ns},
+        {'place': 7, 'part': 'launch', 'kind': 'launch-bound', 'ns': d.launch_ns}, {'place': 8, 'part': 'late', 'kind': 'launch-bound', 'ns': d.late_ns},
+        {'place': 9, 'part': 'wait', 'kind': 'synchronising', 'ns': d.wait_ns}, {'place': 10, 'part': 'call', 'kind': 'cuda-call', 'ns': d.call_ns},
+        {'place': 11, 'part': 'host', 'kind': 'host-bound', 'ns': d.host_ns}, {'place': 12, 'part': 'profiler', 'kind': 'profiler', 'ns': d.profiler_ns},
+        {'place': 13, 'part': 'queued', 'kind': 'queued', 'ns': d.queued_ns}, {'place': 14, 'part': 'unknown', 'kind': 'unknown', 'ns': d.unknown_ns}]) AS p
+    FROM device_part d
+    WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND NOT d.is_warmup
+        AND (stage IS NULL OR d.stage = stage) AND (device IS NULL OR d.device_id = device)
+), s AS (
+    SELECT d.stage, d.device, d.p.place, d.p.part, d.p.kind, sum(d.p.ns)::BIGINT AS total_ns, avg(d.p.ns) AS mean_ns, count(*) AS passes, sum(d.span_ns)::BIGINT AS span_total_ns,
+        _std(d.p.ns) AS std_ns, min(d.p.ns) AS min_ns, max(d.p.ns) AS max_ns
+    FROM d GROUP BY d.stage, d.device, d.p.place, d.p.part, d.p.kind
+)
+SELECT s.stage, s.device, s.part, s.kind, s.total_ns, s.total_ns / s.span_total_ns AS share_ratio, s.mean_ns, s.passes, s.span_total_ns, s.std_ns, s.min_ns, s.max_ns
+FROM s
+WHERE s.total_ns > 0
+ORDER BY array_position(['(run)', 'prefill', 'decode'], s.stage) NULLS LAST, s.stage, s.device, s.place

@@ -1,0 +1,56 @@
+-- conservation v2: Proof that launch attribution neither loses nor doubles kernel time: the three parts add up to the whole, in each kind of capture for itself.
+-- grain: one kind of capture of the run
+-- key: capture
+-- notes: graph
+-- params:
+--   run VARCHAR: the run
+-- columns:
+--   capture: nsys or torch; of a run with both the rows are of the same work twice and do not add up
+--   kernel_count: kernels of the capture
+--   kernel_sum_ns: sum of their execution times
+--   attributed_count: kernels launched inside a range
+--   attributed_ns: their time
+--   outside_count: kernels launched outside every range
+--   outside_ns: their time
+--   unlaunched_count: kernels whose launch the capture does not hold
+--   unlaunched_ns: their time
+--   is_exact: whether the parts add up to the whole, kernel for kernel and to the nanosecond, and each enclosing set of ranges is known and of the same source
+--   memop_count: copies and fills
+--   api_call_count: CUDA API calls
+--   range_count: ranges
+
+WITH src AS (
+    SELECT s.source_id, s.kind FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'torch')
+), g AS ( -- by set of ranges, so that the ranges can be looked up without touching each kernel
+    SELECT k.source_id, k.range_context_id AS context_id, count(*) AS n, sum(k.duration_ns)::BIGINT AS ns
+    FROM kernel k WHERE k.run_id = run GROUP BY ALL
+), innermost AS (
+    SELECT n.source_id, c.range_context_id, count(*) AS ranges
+    FROM range_context c JOIN nvtx_range n ON n.run_id = c.run_id AND n.range_id = c.range_id
+    WHERE c.run_id = run AND c.is_innermost GROUP BY ALL
+), part AS (
+    SELECT src.kind, coalesce(sum(g.n * i.ranges), 0)::BIGINT AS in_n, coalesce(sum(g.ns * i.ranges), 0)::BIGINT AS in_ns,
+        coalesce(sum(g.n) FILTER (g.context_id = 0), 0)::BIGINT AS out_n, coalesce(sum(g.ns) FILTER (g.context_id = 0), 0)::BIGINT AS out_ns,
+        coalesce(sum(g.n) FILTER (g.context_id IS NULL), 0)::BIGINT AS lost_n, coalesce(sum(g.ns) FILTER (g.context_id IS NULL), 0)::BIGINT AS lost_ns
+    FROM src LEFT JOIN g ON g.source_id = src.source_id LEFT JOIN innermost i ON i.range_context_id = g.context_id AND i.source_id = g.source_id
+    GROUP BY src.kind
+), row_of AS ( -- rows of each source, counted apart from the parts
+    SELECT 'kernel' AS what, k.source_id, count(*) AS n, sum(k.duration_ns)::BIGINT AS ns FROM kernel k WHERE k.run_id = run GROUP BY ALL
+    UNION ALL
+    SELECT 'memop', m.source_id, count(*), NULL FROM memop m WHERE m.run_id = run GROUP BY ALL
+    UNION ALL
+    SELECT 'api_call', a.source_id, count(*), NULL FROM api_call a WHERE a.run_id = run GROUP BY ALL
+    UNION ALL
+    SELECT 'range', n.source_id, count(*), NULL FROM nvtx_range n WHERE n.run_id = run GROUP BY ALL
+), whole AS (
+    SELECT src.kind, coalesce(sum(r.n) FILTER (r.what = 'kernel'), 0)::BIGINT AS n, coalesce(sum(r.ns), 0)::BIGINT AS ns,
+        coalesce(sum(r.n) FILTER (r.what = 'memop'), 0)::BIGINT AS memops, coalesce(sum(r.n) FILTER (r.what = 'api_call'), 0)::BIGINT AS api_calls,
+        coalesce(sum(r.n) FILTER (r.what = 'range'), 0)::BIGINT AS ranges
+    FROM src LEFT JOIN row_of r ON r.source_id = src.source_id
+    GROUP BY src.kind
+)
+SELECT w.kind AS capture, w.n AS kernel_count, w.ns AS kernel_sum_ns, p.in_n AS attributed_count, p.in_ns AS attributed_ns, p.out_n AS outside_count, p.out_ns AS outside_ns,
+    p.lost_n AS unlaunched_count, p.lost_ns AS unlaunched_ns, p.in_n + p.out_n + p.lost_n = w.n AND p.in_ns + p.out_ns + p.lost_ns = w.ns AS is_exact,
+    w.memops AS memop_count, w.api_calls AS api_call_count, w.ranges AS range_count
+FROM whole w JOIN part p ON p.kind = w.kind
+ORDER BY w.kind

@@ -1,0 +1,32 @@
+-- graphs v2: CUDA graph replays by the ranges they were launched in.
+-- grain: one path of ranges, graph and trace mode
+-- key: path, mode, graph_id, kernels_per_replay
+-- notes: timelines
+-- params:
+--   run VARCHAR: the run
+--   device BIGINT = NULL: only this GPU
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   path: normalised names of the ranges of the launch; (none) outside every range, (no launch) when it was not captured
+--   mode: node: the replay's kernels are traced one by one; graph: the replay is traced as a whole
+--   graph_id: the executable graph; NULL in node mode, where the capture does not say
+--   kernels_per_replay: kernels of each replay; NULL in graph mode
+--   replays: launches
+--   total_ns: sum of first start to last end of each replay
+--   mean_ns: mean
+--   median_ns: median
+--   min_ns: shortest
+--   max_ns: longest
+--   std_ns: sample standard deviation (n-1); NULL for a single replay
+--   busy_sum_ns: sum of the durations of the replays' nodes; in graph mode the same as total_ns
+--   launch_mean_ns: mean time in the launching call; NULL when no launch was captured
+
+SELECT CASE WHEN g.path_id IS NULL THEN '(no launch)' ELSE coalesce(p.path, '(none)') END AS path, g.mode, g.graph_id,
+    g.kernel_count AS kernels_per_replay, count(*) AS replays, sum(g.duration_ns)::BIGINT AS total_ns, avg(g.duration_ns) AS mean_ns,
+    median(g.duration_ns) AS median_ns, min(g.duration_ns) AS min_ns, max(g.duration_ns) AS max_ns, _std(g.duration_ns) AS std_ns,
+    sum(g.busy_ns)::BIGINT AS busy_sum_ns, avg(g.launch_duration_ns) AS launch_mean_ns
+FROM graph_launch g
+LEFT JOIN range_path p ON p.run_id = g.run_id AND p.path_id = g.path_id
+WHERE g.run_id = run AND g.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR g.device_id = device)
+GROUP BY ALL
+ORDER BY total_ns DESC, path, g.mode, g.graph_id, kernels_per_replay

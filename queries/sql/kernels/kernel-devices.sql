@@ -1,0 +1,29 @@
+-- kernel-devices v1: Which GPUs ran the kernels that take most time, and how long each.
+-- grain: one kernel name on one GPU
+-- key: kernel, device
+-- notes: graph timelines
+-- params:
+--   run VARCHAR: the run
+--   top BIGINT = 20: kernels at most, by their time on all GPUs; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   rank: place of the kernel by its time on all GPUs, as in top-kernels
+--   kernel: its name
+--   device: the machine's number of the GPU
+--   calls: executions on it
+--   total_ns: sum of their times
+--   share_ratio: total_ns as a share of the kernel's time on all GPUs; NULL where that is 0
+
+WITH d AS (
+    SELECT k.kernel_name_id, k.device_id AS device, sum(k.launch_count)::BIGINT AS calls, sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
+    FROM kernel_duration k WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    GROUP BY k.kernel_name_id, k.device_id
+), whole AS (
+    SELECT d.kernel_name_id, n.name AS kernel, sum(d.total_ns)::BIGINT AS total_ns, row_number() OVER (ORDER BY sum(d.total_ns) DESC, n.name) AS rank
+    FROM d JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = d.kernel_name_id
+    GROUP BY d.kernel_name_id, n.name
+)
+SELECT w.rank, w.kernel, d.device, d.calls, d.total_ns, d.total_ns / nullif(w.total_ns, 0) AS share_ratio
+FROM whole w JOIN d ON d.kernel_name_id = w.kernel_name_id
+WHERE top = 0 OR w.rank <= top
+ORDER BY w.rank, d.device

@@ -1,0 +1,57 @@
+-- kernel-grids v2: Kernels by name, grid and block, as nsys' cuda_gpu_kern_gb_sum.
+-- grain: one kernel name, grid and block
+-- key: kernel, grid, block
+-- notes: graph timelines
+-- params:
+--   run VARCHAR: the run
+--   top BIGINT = 20: rows at most; 0 for all
+--   stage VARCHAR = NULL: only kernels launched in this stage; (none) for those outside every stage
+--   device BIGINT = NULL: only this GPU
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   rank: place by total time
+--   kernel: demangled name
+--   grid: blocks, x * y * z; NULL when the capture does not say
+--   block: threads of a block, x * y * z; NULL likewise
+--   calls: executions
+--   total_ns: sum of the execution times
+--   mean_ns: mean execution time
+--   median_ns: median execution time
+--   min_ns: shortest execution
+--   max_ns: longest execution
+--   std_ns: sample standard deviation (n-1); NULL for a single call
+--   share_ratio: total_ns as a share of all rows' total before top cuts
+--   register_count: registers of a thread, the most of any call
+--   shared_bytes: static and dynamic shared memory of a block, the most of any call
+
+WITH h AS (
+    SELECT k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.duration_ns, sum(k.launch_count)::BIGINT AS calls,
+        max(k.register_count) AS register_count, max(k.shared_bytes) AS shared_bytes
+    FROM kernel_duration k
+    LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
+    WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR k.device_id = device)
+        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    GROUP BY k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.duration_ns
+), d AS (
+    SELECT h.kernel_name_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, h.duration_ns, h.calls, h.register_count, h.shared_bytes,
+        sum(h.calls) OVER (w ROWS UNBOUNDED PRECEDING) AS upto, sum(h.calls) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS n
+    FROM h
+    WINDOW w AS (PARTITION BY h.kernel_name_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z ORDER BY h.duration_ns)
+), t AS (
+    SELECT d.kernel_name_id, d.grid_x, d.grid_y, d.grid_z, d.block_x, d.block_y, d.block_z, sum(d.calls)::BIGINT AS calls, sum(d.calls * d.duration_ns)::BIGINT AS total_ns,
+        _counted_median(d.duration_ns, d.upto, d.n) AS median_ns, _counted_std(d.duration_ns, d.calls) AS std_ns,
+        min(d.duration_ns) AS min_ns, max(d.duration_ns) AS max_ns,
+        max(d.register_count) AS register_count, max(d.shared_bytes) AS shared_bytes
+    FROM d GROUP BY d.kernel_name_id, d.grid_x, d.grid_y, d.grid_z, d.block_x, d.block_y, d.block_z
+), q AS (
+    SELECT n.name AS kernel, _dims(t.grid_x, t.grid_y, t.grid_z) AS grid,
+        _dims(t.block_x, t.block_y, t.block_z) AS block, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, t.median_ns, t.min_ns, t.max_ns, t.std_ns,
+        t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, t.register_count, t.shared_bytes,
+        row_number() OVER (ORDER BY t.total_ns DESC, n.name, t.grid_x, t.grid_y, t.grid_z, t.block_x, t.block_y, t.block_z) AS rank
+    FROM t JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = t.kernel_name_id
+)
+SELECT q.rank, q.kernel, q.grid, q.block, q.calls, q.total_ns, q.mean_ns, q.median_ns, q.min_ns, q.max_ns, q.std_ns, q.share_ratio,
+    q.register_count, q.shared_bytes
+FROM q
+WHERE top = 0 OR q.rank <= top
+ORDER BY q.rank

@@ -1,0 +1,34 @@
+-- osrt-calls v2: Calls into the operating system's libraries by function, as nsys' osrt_sum; empty without `prof ingest --with-osrt`.
+-- grain: one function
+-- key: call
+-- notes: timelines
+-- params:
+--   run VARCHAR: the run
+--   top BIGINT = 20: rows at most; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   rank: place by total time
+--   call: function
+--   calls: calls
+--   total_ns: sum of the times in the call
+--   mean_ns: mean time
+--   median_ns: median time
+--   min_ns: shortest
+--   max_ns: longest
+--   std_ns: sample standard deviation (n-1); NULL for a single call
+--   share_ratio: total_ns as a share of all rows' total before top cuts
+
+WITH t AS (
+    SELECT o.api_name_id, count(*) AS calls, sum(o.duration_ns)::BIGINT AS total_ns, avg(o.duration_ns) AS mean_ns, median(o.duration_ns) AS median_ns,
+        min(o.duration_ns) AS min_ns, max(o.duration_ns) AS max_ns, _std(o.duration_ns) AS std_ns
+    FROM osrt_call o WHERE o.run_id = run AND o.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    GROUP BY o.api_name_id
+), q AS (
+    SELECT row_number() OVER (ORDER BY t.total_ns DESC, n.name) AS rank, n.name AS "call", t.calls, t.total_ns, t.mean_ns, t.median_ns, t.min_ns, t.max_ns,
+        t.std_ns, t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio
+    FROM t JOIN api_name n ON n.run_id = run AND n.api_name_id = t.api_name_id
+)
+SELECT q.rank, q."call", q.calls, q.total_ns, q.mean_ns, q.median_ns, q.min_ns, q.max_ns, q.std_ns, q.share_ratio
+FROM q
+WHERE top = 0 OR q.rank <= top
+ORDER BY q.rank

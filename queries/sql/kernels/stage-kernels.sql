@@ -1,0 +1,42 @@
+-- stage-kernels v2: Kernels by the stage they were launched in, warm-up included; the rows add up to all kernel time of the counted capture.
+-- grain: one stage and kernel name
+-- key: stage, kernel
+-- notes: graph timelines launch
+-- params:
+--   run VARCHAR: the run
+--   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage
+--   device BIGINT = NULL: only this GPU
+--   top BIGINT = 0: kernels of a stage at most; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   stage: the stage; (none) for kernels launched outside every stage or without a captured launch
+--   kernel: demangled name
+--   calls: executions
+--   total_ns: sum of the execution times
+--   mean_ns: mean execution time
+--   min_ns: shortest execution
+--   max_ns: longest execution
+--   share_ratio: total_ns as a share of the stage's kernel time
+--   role: what the family does; NULL when no rule matches
+--   family: kernel family by kernel_rule; NULL when no rule matches
+
+WITH t AS (
+    SELECT coalesce(s.stage, '(none)') AS stage, k.kernel_name_id, sum(k.launch_count)::BIGINT AS calls,
+        sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns, min(k.duration_ns) AS min_ns, max(k.duration_ns) AS max_ns
+    FROM kernel_duration k
+    LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
+    WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR k.device_id = device)
+    GROUP BY ALL
+), q AS (
+    SELECT t.stage, n.name AS kernel, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, t.min_ns, t.max_ns,
+        t.total_ns / nullif(sum(t.total_ns) OVER (PARTITION BY t.stage), 0) AS share_ratio, c.role, c.family,
+        sum(t.total_ns) OVER (PARTITION BY t.stage) AS stage_ns,
+        row_number() OVER (PARTITION BY t.stage ORDER BY t.total_ns DESC, n.name) AS place
+    FROM t
+    JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = t.kernel_name_id
+    LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = n.kernel_name_id
+)
+SELECT q.stage, q.kernel, q.calls, q.total_ns, q.mean_ns, q.min_ns, q.max_ns, q.share_ratio, q.role, q.family
+FROM q
+WHERE (stage IS NULL OR q.stage = stage) AND (top = 0 OR q.place <= top)
+ORDER BY q.stage = '(none)', q.stage_ns DESC, q.stage, q.place

@@ -1,0 +1,77 @@
+-- _stage-use: What each stage of a run computes and reads, by the conventions asked for, and how long it takes, over its measured passes: what utilisation is made of.
+-- grain: one stage
+-- key: stage, part_of
+-- params:
+--   run VARCHAR: the run
+--   device BIGINT = NULL: only work on this GPU, and only passes that have some
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   model BIGINT = NULL: model_id; by default as in _model-id
+--   convention VARCHAR = 'full': full or causal
+--   mla VARCHAR = 'expanded': absorbed or expanded
+--   head VARCHAR = 'last': last or all
+--   compute VARCHAR = NULL: precision that matrices are multiplied in
+--   dtype VARCHAR = NULL: precision of weights and cache; by default as the configuration says, else the names of kernels
+--   peak DOUBLE = NULL: operations a second of one GPU
+--   bandwidth DOUBLE = NULL: bytes a second of one GPU's memory
+--   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span, gpu_busy, gpu_sum or cpu
+--   ranks VARCHAR = NULL: of several processes at once, shared (one batch over all of them) or own (each its own)
+-- columns:
+--   stage: the stage
+--   part_of: prefill for its images; NULL for stages
+--   passes: measured passes
+--   flop: operations of all of them; NULL when not known, as the next three
+--   weight_bytes: mean of the weights that a pass must read
+--   kv_bytes: mean of the keys and values that a pass must read
+--   moved_bytes: both, of all passes
+--   time_ns: their time; NULL when a pass has none
+--   device_ns: the same, of each GPU whose peak it is held against
+--   device_count: GPUs whose work the operations are of; NULL when not known: of several processes, or a pass of which only some GPUs are asked for
+--   peak_count: GPUs whose peak the time is held against: busy time and sums are added up over GPUs already
+--   is_least: whether flop is the least that it can be
+--   mfu_mean: mean of the passes' utilisations
+--   mfu_std: their sample standard deviation
+--   mbu_mean: mean of the passes' bandwidth utilisations
+--   mbu_std: their sample standard deviation
+--   mfu_max: the highest utilisation of a pass: over 1 is an error in what was given
+--   mbu_max: the highest bandwidth utilisation of a pass
+--   precision: precision that matrices are multiplied in
+--   precision_origin: who says so, as in _run-precision
+--   peak_flop_per_s: dense operations a second of one GPU; NULL when not known
+--   peak_bytes_per_s: bytes a second of its memory; NULL when not known
+--   peak_origin: where the peak of one GPU is from
+--   has_latent: whether the model's attention keeps latents (MLA)
+
+WITH r AS (
+    SELECT r.precision, r.origin, r.seen, r.is_disputed FROM _run_precision(run, model := model, compute := compute, dtype := dtype, source := source) r
+), k AS (
+    SELECT k.peak_flop_per_s, k.peak_bytes_per_s, k.peak_origin FROM _peak(run, device := device, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
+), m AS ( -- bytes of a parameter in the model's precision
+    SELECT m.model_id, m.has_latent, _dtype_bits(m.name) / 8.0::DOUBLE AS bytes, dtype IS NOT NULL OR NOT m.is_disputed AS is_sure, m.is_unknown AND dtype IS NULL AS is_unknown
+    FROM (SELECT x.model_id, x.has_latent, x.is_unknown, r.is_disputed, coalesce(dtype, x.dtype, r.seen) AS name FROM model_size x CROSS JOIN r WHERE x.run_id = run AND x.model_id = _model_id(run, model)) m
+), v AS (
+    SELECT t.stage, t.part_of, t.device_count, coalesce(c.is_least, false) AS is_least,
+        CASE WHEN t.process_count = 1 OR ranks = 'own' THEN 1 WHEN ranks = 'shared' THEN t.process_count WHEN ranks IS NOT NULL THEN error('ARGUMENT: --ranks is shared or own')::BIGINT END AS parallel,
+        CASE time_basis WHEN 'gpu_span' THEN t.gpu_span_ns WHEN 'gpu_busy' THEN t.gpu_busy_ns WHEN 'gpu_sum' THEN t.gpu_sum_ns WHEN 'cpu' THEN t.cpu_ns ELSE error('ARGUMENT: --time-basis is gpu_span, gpu_busy, gpu_sum or cpu')::BIGINT END AS time_ns,
+        c.base_flop + CASE head WHEN 'last' THEN c.last_head_flop WHEN 'all' THEN c.all_head_flop ELSE error('ARGUMENT: --head is last or all')::BIGINT END
+            + CASE convention WHEN 'full' THEN c.full_flop WHEN 'causal' THEN c.causal_flop ELSE error('ARGUMENT: --convention is full or causal')::BIGINT END
+            + CASE mla WHEN 'expanded' THEN c.expanded_flop WHEN 'absorbed' THEN c.absorbed_flop ELSE error('ARGUMENT: --mla is absorbed or expanded')::BIGINT END AS flop,
+        CASE WHEN m.is_sure AND NOT m.is_unknown THEN m.bytes * c.plain_count + CASE WHEN dtype IS NULL THEN c.packed_bytes ELSE m.bytes * c.packed_count END END AS weight_bytes, CASE WHEN m.is_sure THEN m.bytes * c.cached_count END AS kv_bytes
+    FROM pass_time t LEFT JOIN m ON true LEFT JOIN pass_cost c ON c.run_id = run AND c.range_id = t.range_id AND c.stage = t.stage AND c.model_id = m.model_id
+    WHERE t.run_id = run AND t.device_id IS NOT DISTINCT FROM device AND t.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+), w AS (
+    SELECT v.stage, v.part_of, v.is_least, v.flop, v.weight_bytes, v.kv_bytes, v.weight_bytes + v.kv_bytes AS moved_bytes, nullif(v.time_ns, 0) AS time_ns, v.device_count * v.parallel AS device_count,
+        v.parallel * CASE WHEN v.device_count IS NOT NULL AND time_basis IN ('gpu_busy', 'gpu_sum') THEN 1 ELSE nullif(v.device_count, 0) END AS peak_count FROM v
+), u AS (
+    SELECT w.stage, w.part_of, w.is_least, w.flop, w.weight_bytes, w.kv_bytes, w.moved_bytes, w.time_ns, w.device_count, w.peak_count, w.time_ns * w.peak_count AS device_ns,
+        w.flop / (k.peak_flop_per_s * w.peak_count * w.time_ns / 1e9) AS mfu_ratio, w.moved_bytes / (k.peak_bytes_per_s * w.peak_count * w.time_ns / 1e9) AS mbu_ratio FROM w CROSS JOIN k
+), s AS (
+    SELECT u.stage, u.part_of, count(*) AS passes, CASE WHEN count(u.flop) = count(*) THEN sum(u.flop) END AS flop, CASE WHEN count(u.weight_bytes) = count(*) THEN _mean(u.weight_bytes) END AS weight_bytes,
+        CASE WHEN count(u.kv_bytes) = count(*) THEN _mean(u.kv_bytes) END AS kv_bytes, CASE WHEN count(u.moved_bytes) = count(*) THEN list_sum(list(u.moved_bytes ORDER BY u.moved_bytes)) END AS moved_bytes,
+        CASE WHEN count(u.time_ns) = count(*) THEN sum(u.time_ns) END AS time_ns, CASE WHEN count(u.device_ns) = count(*) THEN sum(u.device_ns) END AS device_ns,
+        max(u.device_count) AS device_count, max(u.peak_count) AS peak_count, bool_or(u.is_least) AS is_least, max(u.mfu_ratio) AS mfu_max, max(u.mbu_ratio) AS mbu_max,
+        CASE WHEN count(u.mfu_ratio) = count(*) THEN list(u.mfu_ratio ORDER BY u.mfu_ratio) END AS mfu, CASE WHEN count(u.mbu_ratio) = count(*) THEN list(u.mbu_ratio ORDER BY u.mbu_ratio) END AS mbu
+    FROM u GROUP BY u.stage, u.part_of
+)
+SELECT s.stage, s.part_of, s.passes, s.flop, s.weight_bytes, s.kv_bytes, s.moved_bytes, s.time_ns, s.device_ns, s.device_count, s.peak_count, s.is_least, list_avg(s.mfu) AS mfu_mean, list_stddev_samp(s.mfu) AS mfu_std,
+    list_avg(s.mbu) AS mbu_mean, list_stddev_samp(s.mbu) AS mbu_std, s.mfu_max, s.mbu_max, r.precision, r.origin AS precision_origin, k.peak_flop_per_s, k.peak_bytes_per_s, k.peak_origin, (SELECT m.has_latent FROM m) AS has_latent
+FROM s CROSS JOIN k CROSS JOIN r

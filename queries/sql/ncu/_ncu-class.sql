@@ -1,0 +1,65 @@
+-- _ncu-class: What bounds each profiled kernel, grid and block, from the means over its launches.
+-- grain: one kernel, grid and block
+-- key: name_id, grid, block
+-- params:
+--   run VARCHAR: the run
+--   roof DOUBLE = 0.6: a kernel below this share of both roofs is latency-bound
+--   waves DOUBLE = 0.9: a latency-bound kernel with fewer waves has too small a grid (ncu's own rule: 1, which also blames a grid that leaves a few SMs idle)
+--   occupancy DOUBLE = 0.5: a latency-bound kernel with a lower achieved occupancy has too low an occupancy, unless it runs on tensor cores
+--   stage VARCHAR = NULL: only launches in this stage, and those captured without NVTX; (none) for those outside every stage
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   name_id: the counted timeline's name of the kernel, or ncu's where it has none
+--   kernel: name as ncu spells it
+--   timeline_name_id: the timeline's name; NULL when it has none
+--   grid: blocks, x * y * z
+--   block: threads of a block, x * y * z
+--   launches: profiled launches
+--   bound: latency, memory, compute or unknown
+--   limiter: what it leans on: dram, l2, l1; tensor, fp32, fp64, lsu, issue, ...; of a latency-bound one grid, occupancy or the greatest stall; NULL when not measured
+--   evidence: the metric that tells the limiter; of an unknown bound, the metrics that are missing
+--   duration_ns: replayed execution time
+--   sm_ratio: compute throughput of its peak
+--   memory_ratio: memory throughput of its peak
+--   dram_ratio: DRAM throughput of its peak
+--   l2_ratio: L2 throughput of its peak
+--   l1_ratio: L1 throughput of its peak
+--   roof_ratio: the higher of compute and memory throughput
+--   occupancy_ratio: achieved occupancy
+--   theoretical_occupancy_ratio: occupancy that the launch allows
+--   waves: full waves of blocks over all SMs
+--   stall: greatest reason for stalls of a warp between two instructions; NULL when not measured
+--   stall_cycles: cycles a warp is stalled for it between two instructions it issues
+--   timeline_total_ns: time of this kernel with this grid and block in the timeline, in the stage where one is given; NULL when the timeline has none
+
+WITH b AS (
+    SELECT g.name_id, g.kernel, g.timeline_name_id, g.grid, g.block, g.launch_count AS launches, g.duration_ns, g.sm_ratio, g.memory_ratio, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio,
+        g.theoretical_occupancy_ratio, g.waves, g.stall, g.stall_cycles, g.sm_limiter, g.sm_metric, g.memory_limiter, g.memory_metric, g.timeline_total_ns,
+        CASE WHEN roof < 0 OR roof > 1 THEN error('ARGUMENT: --roof is a share: 0.6 for 60 %') WHEN occupancy < 0 OR occupancy > 1 THEN error('ARGUMENT: --occupancy is a share: 0.5 for 50 %')
+        WHEN g.sm_ratio IS NULL OR g.memory_ratio IS NULL THEN 'unknown'
+        WHEN g.sm_ratio < roof AND g.memory_ratio < roof THEN 'latency'
+        WHEN g.sm_ratio >= g.memory_ratio THEN 'compute' ELSE 'memory' END AS bound
+    FROM ncu_shape g WHERE g.run_id = run AND g.scope IS NOT DISTINCT FROM stage AND _is_asked(g.kind, g.is_counted, source)
+), c AS (
+    SELECT b.name_id, b.kernel, b.timeline_name_id, b.grid, b.block, b.launches, b.duration_ns, b.sm_ratio, b.memory_ratio, b.dram_ratio, b.l2_ratio, b.l1_ratio, b.occupancy_ratio,
+        b.theoretical_occupancy_ratio, b.waves, b.bound, b.stall, b.stall_cycles, b.sm_limiter, b.sm_metric, b.memory_limiter, b.memory_metric, b.timeline_total_ns,
+        -- What is achieved is at most what is possible. A metric that is missing where the decision needs it leaves it open.
+        CASE WHEN b.bound <> 'latency' OR b.waves IS NULL THEN NULL WHEN b.waves < waves THEN 'grid' WHEN b.sm_limiter = 'tensor' THEN b.stall
+            WHEN least(b.occupancy_ratio, b.theoretical_occupancy_ratio) < occupancy THEN 'occupancy' WHEN b.occupancy_ratio >= occupancy THEN b.stall END AS cause
+    FROM b
+)
+SELECT c.name_id, c.kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.bound,
+    CASE c.bound WHEN 'latency' THEN c.cause WHEN 'memory' THEN c.memory_limiter WHEN 'compute' THEN c.sm_limiter END AS limiter,
+    CASE c.bound WHEN 'memory' THEN coalesce(c.memory_metric, 'missing: the breakdown of gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed')
+        WHEN 'compute' THEN coalesce(c.sm_metric, 'missing: the breakdown of sm__throughput.avg.pct_of_peak_sustained_elapsed')
+        WHEN 'unknown' THEN 'missing: ' || concat_ws(', ', CASE WHEN c.sm_ratio IS NULL THEN 'sm__throughput.avg.pct_of_peak_sustained_elapsed' END,
+            CASE WHEN c.memory_ratio IS NULL THEN 'gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed' END)
+        ELSE CASE WHEN c.cause = 'grid' THEN 'launch__waves_per_multiprocessor' WHEN c.cause = 'occupancy' AND c.occupancy_ratio IS NULL THEN 'sm__maximum_warps_per_active_cycle_pct'
+            WHEN c.cause = 'occupancy' THEN 'sm__warps_active.avg.pct_of_peak_sustained_active'
+            WHEN c.cause IS NOT NULL THEN 'smsp__average_warps_issue_stalled_' || replace(c.cause, ' ', '_') || '_per_issue_active.ratio'
+            ELSE 'missing: ' || concat_ws(', ', CASE WHEN c.waves IS NULL THEN 'launch__waves_per_multiprocessor' END,
+                CASE WHEN c.occupancy_ratio IS NULL THEN 'sm__warps_active.avg.pct_of_peak_sustained_active' END,
+                CASE WHEN c.stall IS NULL THEN 'smsp__average_warps_issue_stalled_*_per_issue_active.ratio' END) END END AS evidence,
+    c.duration_ns, c.sm_ratio, c.memory_ratio, c.dram_ratio, c.l2_ratio, c.l1_ratio, greatest(c.sm_ratio, c.memory_ratio) AS roof_ratio,
+    c.occupancy_ratio, c.theoretical_occupancy_ratio, c.waves, c.stall, c.stall_cycles, c.timeline_total_ns
+FROM c

@@ -1,0 +1,69 @@
+-- ncu-plan v1: Which launches Nsight Compute should profile: of the kernels that take the most time, by the shapes and stages in which they take it.
+-- grain: one launch to profile
+-- key: kernel, invocation
+-- notes: plan
+-- params:
+--   run VARCHAR: the run
+--   top BIGINT = 10: kernels at most; 0 for all
+--   per_kernel BIGINT = 2: launches of each kernel at most; 0 for all
+--   stage VARCHAR = NULL: only measured passes of this stage; by default those of every stage
+-- columns:
+--   rank: place of the kernel by its time in measured passes, over repeats and processes; a place is missing where a kernel was left out
+--   kernel: name
+--   symbol: its mangled name, by which ncu is asked for it
+--   invocation: 1, 2, ... of this launch among all launches of the symbol in its process, in the order of the launching calls: ncu counts from the start of the process
+--   stage: stage of the launch; (none) where the run has no measured pass, and all kernels count
+--   grid: blocks, x * y * z; NULL when the capture does not say
+--   block: threads of a block, x * y * z; NULL likewise
+--   calls: executions of this kernel in this stage with this grid and block, in measured passes
+--   total_ns: sum of their times
+--   source_id: the source that the launch was counted in: the first of several repeats
+--   pid: its process
+--   start_ns: start of the launch on the device, from the start of the source
+
+-- Of a kernel those combinations of stage, grid and block with the most time, and of each a launch about the middle of the measured ones.
+-- ncu is asked for kernels and for numbers apart, and profiles each kernel at each number: of the launches nearest the middle, that one is
+-- taken whose number most combinations have, so that few numbers serve all of them.
+WITH measured AS (
+    SELECT w.kernel_name_id, coalesce(p.stage, '(none)') AS stage, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z, sum(w.launch_count)::BIGINT AS calls, sum(w.sum_ns)::BIGINT AS total_ns, min(w.source_id) AS source_id
+    FROM work_sum w
+    JOIN timeline t ON t.run_id = w.run_id AND t.source_id = w.source_id AND t.kind = 'nsys'
+    LEFT JOIN stage_pass p ON p.run_id = w.run_id AND p.range_id = w.range_id AND NOT p.is_warmup
+    WHERE w.run_id = run AND w.kind = 'kernel' AND (stage IS NULL OR coalesce(p.stage, '(none)') = stage)
+        AND (p.range_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM stage_pass x JOIN timeline y ON y.run_id = x.run_id AND y.source_id = x.source_id WHERE x.run_id = run AND y.kind = 'nsys' AND NOT x.is_warmup))
+    GROUP BY w.kernel_name_id, p.stage, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z
+), ranked AS (
+    SELECT m.kernel_name_id, n.name, s.symbol, row_number() OVER (ORDER BY sum(m.total_ns) DESC, n.name) AS rank
+    FROM measured m
+    JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = m.kernel_name_id
+    LEFT JOIN (SELECT y.kernel_name_id, min(y.symbol) AS symbol FROM kernel_symbol y WHERE y.run_id = run GROUP BY y.kernel_name_id HAVING count(*) = 1) s ON s.kernel_name_id = m.kernel_name_id
+    GROUP BY m.kernel_name_id, n.name, s.symbol
+), picked AS (
+    SELECT w.rank, w.name, w.symbol, m.kernel_name_id, m.stage, m.grid_x, m.grid_y, m.grid_z, m.block_x, m.block_y, m.block_z, m.calls, m.total_ns, m.source_id,
+        row_number() OVER (PARTITION BY m.kernel_name_id ORDER BY m.total_ns DESC, m.stage, m.grid_x, m.grid_y, m.grid_z, m.block_x, m.block_y, m.block_z) AS nth
+    FROM measured m JOIN (SELECT r.kernel_name_id, r.name, r.symbol, r.rank, row_number() OVER (ORDER BY r.rank) AS place FROM ranked r WHERE r.symbol IS NOT NULL) w ON w.kernel_name_id = m.kernel_name_id
+    WHERE top = 0 OR w.place <= top
+    QUALIFY per_kernel = 0 OR nth <= per_kernel
+), launch AS ( -- of the kernels and sources that are asked for, warm-up and all that came before included
+    SELECT k.source_id, k.pid, k.kernel_name_id, k.range_context_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.start_ns,
+        row_number() OVER (PARTITION BY k.source_id, k.pid, k.kernel_name_id ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.correlation_id, k.device_id, k.stream_id, k.graph_node_id) AS invocation
+    FROM kernel k SEMI JOIN picked p ON p.kernel_name_id = k.kernel_name_id AND p.source_id = k.source_id
+    WHERE k.run_id = run
+), near AS ( -- in the first process that has some
+    SELECT l.invocation, l.start_ns, l.pid, p.kernel_name_id, p.nth, row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - (launches + 1) // 2) AS away
+    FROM launch l
+    LEFT JOIN pass_context x ON x.run_id = run AND x.range_context_id = l.range_context_id AND NOT x.is_warmup
+    JOIN picked p ON p.kernel_name_id = l.kernel_name_id AND p.source_id = l.source_id AND p.stage = coalesce(x.stage, '(none)')
+        AND p.grid_x IS NOT DISTINCT FROM l.grid_x AND p.grid_y IS NOT DISTINCT FROM l.grid_y AND p.grid_z IS NOT DISTINCT FROM l.grid_z
+        AND p.block_x IS NOT DISTINCT FROM l.block_x AND p.block_y IS NOT DISTINCT FROM l.block_y AND p.block_z IS NOT DISTINCT FROM l.block_z
+    WINDOW whole AS (PARTITION BY p.kernel_name_id, p.nth, l.pid), one AS (PARTITION BY p.kernel_name_id, p.nth, l.pid ORDER BY l.invocation)
+    QUALIFY away <= least(500, launches // 4) AND l.pid IS NOT DISTINCT FROM min(l.pid) OVER (PARTITION BY p.kernel_name_id, p.nth)
+), shared AS (
+    SELECT n.invocation, n.start_ns, n.pid, n.kernel_name_id, n.nth, n.away, count(*) OVER (PARTITION BY n.invocation) AS combinations FROM near n
+), chosen AS (
+    SELECT s.invocation, s.start_ns, s.pid, s.kernel_name_id, s.nth FROM shared s
+    QUALIFY row_number() OVER (PARTITION BY s.kernel_name_id, s.nth ORDER BY s.combinations DESC, s.away, s.invocation) = 1
+)
+SELECT p.rank, p.name AS kernel, p.symbol, c.invocation, p.stage, _dims(p.grid_x, p.grid_y, p.grid_z) AS grid, _dims(p.block_x, p.block_y, p.block_z) AS block, p.calls, p.total_ns, p.source_id, c.pid, c.start_ns
+FROM chosen c JOIN picked p ON p.kernel_name_id = c.kernel_name_id AND p.nth = c.nth
+ORDER BY p.rank, p.nth

@@ -1,0 +1,57 @@
+-- roofline v1: Where each profiled launch lies under its roofs, by precision: arithmetic intensity against DRAM traffic, and the rate reached of the rate attainable.
+-- grain: one profiled kernel launch and precision with operations in it
+-- key: launch, resource
+-- notes: flop ncu
+-- params:
+--   run VARCHAR: the run
+--   kernel VARCHAR = NULL: only kernels whose name contains this, case ignored
+--   stage VARCHAR = NULL: only launches in this stage; (none) for those outside every stage
+--   launch BIGINT = NULL: only this launch
+--   fp16 BOOLEAN = false: FP16 outside tensor cores too, of which moves of constants by HFMA2 cannot be told
+-- columns:
+--   launch: number of the launch in the run; of a run with one report, ncu's ID
+--   kernel: name as ncu spells it
+--   resource: fp64, fp32, fp16, or tensor_ and the type of the inputs
+--   attained_ratio: achieved_flop_per_s of attainable_flop_per_s
+--   side: memory when the intensity lies left of the ridge, else compute
+--   achieved_flop_per_s: rate reached in the replay
+--   attainable_flop_per_s: the lower of roof_flop_per_s and intensity times roof_bytes_per_s
+--   intensity: flop per byte of DRAM traffic; NULL when there was none
+--   ridge: intensity at which the two roofs meet
+--   achieved_bytes_per_s: DRAM bandwidth reached in the replay
+--   roof_flop_per_s: dense rate the device can reach in this precision; NULL when neither measured nor known
+--   roof_bytes_per_s: DRAM bandwidth the device can reach; NULL when neither measured nor known
+--   flop: operations, a multiply-add being 2
+--   dram_bytes: bytes read from and written to DRAM
+--   basis: measured (ncu's peaks at the clock of the launch) or device_peak (the table of dense peaks); of the compute roof, then of DRAM
+--   stage: the stage; NULL when none
+--   grid: blocks, x * y * z
+--   block: threads of a block, x * y * z
+--   device: the device's name
+
+WITH q AS (
+    SELECT l.launch_id, l.kernel, f.resource, f.flop, l.dram_bytes, f.flop / nullif(l.dram_bytes, 0) AS intensity,
+        f.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.dram_bytes_per_s, coalesce(f.peak_flop_per_s, pf.flop_per_s) AS roof_flop_per_s,
+        coalesce(l.dram_peak_bytes_per_s, pd.bytes_per_s) AS roof_bytes_per_s, l.stage, l.grid, l.block, l.device,
+        concat(CASE WHEN f.peak_flop_per_s IS NOT NULL THEN 'measured' WHEN pf.flop_per_s IS NOT NULL THEN 'device_peak' ELSE 'unknown' END, ', ',
+            CASE WHEN l.dram_peak_bytes_per_s IS NOT NULL THEN 'measured' WHEN pd.bytes_per_s IS NOT NULL THEN 'device_peak' ELSE 'unknown' END) AS basis
+    FROM ncu_measure l
+    JOIN ncu_flop f ON f.run_id = l.run_id AND f.launch_id = l.launch_id AND f.flop > 0 AND (fp16 OR f.resource <> 'fp16')
+    LEFT JOIN _device_roof pf ON pf.name = l.device AND pf.resource = f.resource
+    LEFT JOIN _device_roof pd ON pd.name = l.device AND pd.resource = 'dram'
+    WHERE l.run_id = run AND (launch IS NULL OR _id_number(l.launch_id) - 1 = launch) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
+), a AS (
+    SELECT q.launch_id, q.kernel, q.resource, q.flop, q.dram_bytes, q.intensity, q.flop_per_s, q.dram_bytes_per_s, q.roof_flop_per_s, q.roof_bytes_per_s, q.stage, q.grid, q.block, q.device,
+        q.basis,
+        q.roof_flop_per_s / nullif(q.roof_bytes_per_s, 0) AS ridge,
+        -- without DRAM traffic only the compute roof bounds it
+        CASE WHEN q.dram_bytes = 0 THEN q.roof_flop_per_s WHEN q.intensity IS NULL OR q.roof_flop_per_s IS NULL OR q.roof_bytes_per_s IS NULL THEN NULL
+            ELSE least(q.roof_flop_per_s, q.intensity * q.roof_bytes_per_s) END AS attainable
+    FROM q
+)
+SELECT _id_number(a.launch_id) - 1 AS launch, a.kernel, a.resource, a.flop_per_s / nullif(a.attainable, 0) AS attained_ratio,
+    CASE WHEN a.intensity < a.ridge THEN 'memory' WHEN a.intensity >= a.ridge OR a.dram_bytes = 0 THEN 'compute' END AS side,
+    a.flop_per_s AS achieved_flop_per_s, a.attainable AS attainable_flop_per_s, a.intensity, a.ridge, a.dram_bytes_per_s AS achieved_bytes_per_s,
+    a.roof_flop_per_s, a.roof_bytes_per_s, a.flop, a.dram_bytes, a.basis, a.stage, a.grid, a.block, a.device
+FROM a
+ORDER BY a.launch_id, a.resource

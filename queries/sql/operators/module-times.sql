@@ -1,0 +1,41 @@
+-- module-times v1: Times of nn.Modules, by the Python stacks of a trace; the times of their backward apart.
+-- grain: one module path, instance or class
+-- key: module
+-- notes: stack module
+-- params:
+--   run VARCHAR: the run
+--   by VARCHAR = 'path': what to add up: path (names of the modules around it and its own), name (an instance, as Linear_3) or class (Linear)
+--   depth BIGINT = 0: only modules within fewer than so many others; 0 for all
+--   stage VARCHAR = NULL: only calls in this stage; (none) for those outside every stage
+--   top BIGINT = 0: rows at most; 0 for all
+-- columns:
+--   rank: place by total device time, then total CPU time
+--   module: path, name or class
+--   calls: calls of its forward
+--   self_device_ns: time of the kernels, copies and fills launched by it but not by modules inside it
+--   total_device_ns: the same with those inside it; a call within one of the same row is part of that one's total and not added again; NULL when no device work was recorded
+--   self_cpu_ns: time on the CPU less that in the modules inside it
+--   total_cpu_ns: time on the CPU; a call within one of the same row is not added again
+--   share_ratio: self_device_ns as a share of all device work launched by Python functions, outside of modules too; NULL when there is none
+--   backward_device_ns: device time of the backward of operators called by it but not by modules inside it, as autograd's sequence numbers tell; NULL when there is none
+
+WITH keyed AS (
+    SELECT s.module_path, string_split(s.module_path, ' > ') AS names, CASE "by" WHEN 'class' THEN list_transform(names, lambda x: regexp_replace(x, '_[0-9]+$', '')) ELSE names END AS keys,
+        CASE "by" WHEN 'path' THEN s.module_path WHEN 'name' THEN keys[-1] WHEN 'class' THEN keys[-1] ELSE error('ARGUMENT: --by is path, name or class') END AS module,
+        "by" <> 'path' AND list_contains(keys[:-2], keys[-1]) AS is_nested,
+        s.call_count AS calls, s.self_device_ns, s.total_device_ns, s.self_cpu_ns, s.total_cpu_ns, s.backward_device_ns, sum(s.launched_ns) OVER () AS launched_ns
+    FROM module_sum s
+    WHERE s.run_id = run AND (stage IS NULL OR s.stage = stage)
+), t AS (
+    SELECT k.module, sum(k.calls)::BIGINT AS calls, sum(k.self_device_ns)::BIGINT AS self_device_ns, CASE WHEN sum(k.total_device_ns) IS NOT NULL THEN coalesce(sum(k.total_device_ns) FILTER (NOT k.is_nested), 0) END::BIGINT AS total_device_ns,
+        sum(k.self_cpu_ns)::BIGINT AS self_cpu_ns, coalesce(sum(k.total_cpu_ns) FILTER (NOT k.is_nested), 0)::BIGINT AS total_cpu_ns,
+        sum(k.self_device_ns) / nullif(any_value(k.launched_ns), 0) AS share_ratio, sum(k.backward_device_ns)::BIGINT AS backward_device_ns
+    FROM keyed k
+    WHERE k.module_path IS NOT NULL AND (depth = 0 OR len(k.names) <= depth)
+    GROUP BY k.module
+)
+SELECT row_number() OVER (ORDER BY t.total_device_ns DESC, t.total_cpu_ns DESC, t.module) AS rank, t.module, t.calls, t.self_device_ns, t.total_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.share_ratio, t.backward_device_ns
+FROM t
+WHERE t.calls > 0
+QUALIFY top = 0 OR rank <= top
+ORDER BY rank

@@ -1,0 +1,30 @@
+-- operator-callers v1: Who calls an operator: the operators directly around its calls, by device time.
+-- grain: one operator and caller
+-- key: operator, caller
+-- notes: operators operator-calls
+-- params:
+--   run VARCHAR: the run
+--   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)
+--   top BIGINT = 20: rows at most; 0 for all
+--   stage VARCHAR = NULL: only operators called in this stage; (none) for those outside every stage
+--   source VARCHAR = NULL: operators of torch (traces) or nsys (emit_nvtx); by default the first of them that the run has
+-- columns:
+--   operator: name
+--   caller: operator that called it; (none) where no operator did
+--   calls: its calls from there; one that did nothing but call the operator of the same name is one call with it
+--   total_device_ns: time of the device work launched by these calls or by operators inside them; NULL when no device work was recorded
+--   total_cpu_ns: their time on the CPU
+--   mean_cpu_ns: mean time of such a call on the CPU
+--   share_ratio: calls as a share of the operator's
+
+WITH t AS (
+    SELECT s.operator, s.caller, sum(s.call_count)::BIGINT AS calls, sum(s.call_device_ns)::BIGINT AS total_device_ns, sum(s.call_cpu_ns)::BIGINT AS total_cpu_ns
+    FROM op_sum s
+    WHERE s.run_id = run AND s.call_count > 0 AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
+        AND (stage IS NULL OR s.stage = stage) AND _fits(s.operator, operator)
+    GROUP BY s.operator, s.caller
+)
+SELECT t.operator, t.caller, t.calls, t.total_device_ns, t.total_cpu_ns, t.total_cpu_ns / t.calls AS mean_cpu_ns, t.calls / sum(t.calls) OVER (PARTITION BY t.operator) AS share_ratio
+FROM t
+QUALIFY top = 0 OR row_number() OVER (ORDER BY t.total_device_ns DESC, t.total_cpu_ns DESC, t.operator, t.caller) <= top
+ORDER BY t.total_device_ns DESC, t.total_cpu_ns DESC, t.operator, t.caller

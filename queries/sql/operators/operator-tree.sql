@@ -1,0 +1,47 @@
+-- operator-tree v1: The tree of operators by what called them: calls with the same names around them are added up.
+-- grain: one chain of operator names, each called by the one before it
+-- key: rank
+-- notes: operators operator-calls outside
+-- params:
+--   run VARCHAR: the run
+--   root VARCHAR = NULL: begin with the operators that fit one of these globs (commas between); by default with those that no operator called
+--   depth BIGINT = 5: levels at most; 0 for all
+--   min_ratio DOUBLE = 0.001: leave out branches with a smaller share_ratio
+--   stage VARCHAR = NULL: only trees whose first operator was called in this stage; (none) for those outside every stage
+--   source VARCHAR = NULL: operators of torch (traces) or nsys (emit_nvtx); by default the first of them that the run has
+-- columns:
+--   rank: place in the tree from the top; of one operator's branches the one of the most device time is first, then of the most CPU time
+--   operator: name, two spaces for each level inside
+--   depth: level; 1 for a first operator
+--   calls: calls; unlike in top-operators one that did nothing but call the operator of the same name counts, and has that one as its branch
+--   total_device_ns: time of the device work launched by it or by operators inside it
+--   self_device_ns: time of the device work launched by it but not by operators inside it
+--   total_cpu_ns: time on the CPU
+--   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
+--   share_ratio: total_device_ns as a share of that of all first operators; without device time total_cpu_ns likewise
+
+WITH RECURSIVE node AS ( -- from the first name that fits
+    SELECT c.names[list_position(list_transform(c.names, lambda n: _fits(n, root)), true):] AS chain, len(chain) AS level, sum(c.call_count)::BIGINT AS calls,
+        sum(c.total_device_ns)::BIGINT AS total_device_ns, sum(c.self_device_ns)::BIGINT AS self_device_ns, sum(c.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(c.self_cpu_ns)::BIGINT AS self_cpu_ns
+    FROM op_chain c
+    WHERE c.run_id = run AND c.source_id IN (SELECT x.source_id FROM _operator_source(run, source := source) x WHERE x.capture <> 'key_averages')
+        AND (stage IS NULL OR c.stage = stage) AND len(chain) > 0 AND (depth = 0 OR len(chain) <= depth)
+    GROUP BY chain
+), share AS (
+    SELECT x.chain, x.level, x.calls, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns, sum(x.total_device_ns) FILTER (x.level = 1) OVER () AS device_ns,
+        CASE WHEN device_ns > 0 THEN x.total_device_ns / device_ns ELSE x.total_cpu_ns / nullif(sum(x.total_cpu_ns) FILTER (x.level = 1) OVER (), 0) END AS share_ratio
+    FROM node x
+), kept AS (
+    SELECT x.chain, x.level, x.calls, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns, x.share_ratio,
+        row_number() OVER (ORDER BY x.total_device_ns DESC, x.total_cpu_ns DESC, x.chain) AS place
+    FROM share x
+    WHERE coalesce(x.share_ratio, 1) >= min_ratio
+), w AS (
+    SELECT k.chain, k.place, [k.place] AS places FROM kept k WHERE k.level = 1
+    UNION ALL
+    SELECT k.chain, k.place, list_append(w.places, k.place) FROM w JOIN kept k ON k.chain[:-2] = w.chain
+)
+SELECT row_number() OVER (ORDER BY w.places) AS rank, repeat('  ', k.level - 1) || k.chain[-1] AS operator, k.level AS depth, k.calls, k.total_device_ns, k.self_device_ns,
+    k.total_cpu_ns, k.self_cpu_ns, k.share_ratio
+FROM w JOIN kept k ON k.place = w.place
+ORDER BY rank

@@ -1,0 +1,54 @@
+-- _range-sum: Ranges of each kind of timeline by name with their CPU time and the device work launched inside them, nested ranges included.
+-- grain: one kind of timeline and range name, domain and style
+-- key: kind, name, domain, style
+-- params:
+--   run VARCHAR: the run
+--   raw BOOLEAN = false: by the name as recorded, not the normalised one
+--   device BIGINT = NULL: only work on this GPU, and only ranges that have some
+-- columns:
+--   kind: kind of the timeline: nsys or torch
+--   name: name; ids and counters are # unless raw
+--   domain: NVTX domain; empty for the default one
+--   style: push_pop or start_end; record_function for a range of the PyTorch profiler
+--   instances: ranges of that name
+--   cpu_total_ns: sum of the times on the CPU
+--   gpu_span_total_ns: sum over the instances of first start to last end of their device work; NULL when none has any
+--   gpu_sum_ns: sum of the durations of kernels, copies, fills and graph replays
+--   kernel_count: kernels
+--   cpu_mean_ns: mean time on the CPU
+--   cpu_median_ns: median time on the CPU
+--   cpu_min_ns: shortest time on the CPU
+--   cpu_max_ns: longest time on the CPU
+--   cpu_std_ns: sample standard deviation (n-1) of the time on the CPU; NULL for a single instance
+--   gpu_instances: instances with device work
+--   gpu_span_mean_ns: mean span of these
+--   gpu_span_median_ns: median span of these
+--   gpu_span_min_ns: shortest span of these
+--   gpu_span_max_ns: longest span of these
+--   gpu_span_std_ns: sample standard deviation (n-1) of their spans; NULL for a single one
+--   gpu_busy_ns: sum over the instances of the union of their device work's intervals
+--   kernel_sum_ns: sum of the durations of kernels
+--   memop_count: copies and fills
+--   graph_count: graph replays traced as a whole
+--   unfinished_count: instances that never ended, not in the CPU times
+
+WITH w AS (
+    SELECT d.range_id, max(d.last_end_ns) - min(d.first_start_ns) AS gpu_span_ns, sum(d.busy_ns) AS busy_ns, sum(d.sum_ns) AS sum_ns, sum(d.kernel_sum_ns) AS kernel_sum_ns,
+        sum(d.kernel_count) AS kernel_count, sum(d.memop_count) AS memop_count, sum(d.graph_count) AS graph_count
+    FROM range_device d
+    WHERE d.run_id = run AND (device IS NULL OR d.device_id = device)
+    GROUP BY d.range_id
+)
+SELECT t.kind, CASE WHEN raw THEN n.name ELSE p.name END AS name, n.domain, n.style, count(*) AS instances,
+    sum(n.duration_ns)::BIGINT AS cpu_total_ns, sum(w.gpu_span_ns)::BIGINT AS gpu_span_total_ns, coalesce(sum(w.sum_ns), 0)::BIGINT AS gpu_sum_ns, coalesce(sum(w.kernel_count), 0)::BIGINT AS kernel_count,
+    avg(n.duration_ns) AS cpu_mean_ns, median(n.duration_ns) AS cpu_median_ns, min(n.duration_ns) AS cpu_min_ns, max(n.duration_ns) AS cpu_max_ns, _std(n.duration_ns) AS cpu_std_ns,
+    count(w.gpu_span_ns) AS gpu_instances, avg(w.gpu_span_ns) AS gpu_span_mean_ns, median(w.gpu_span_ns) AS gpu_span_median_ns,
+    min(w.gpu_span_ns) AS gpu_span_min_ns, max(w.gpu_span_ns) AS gpu_span_max_ns, _std(w.gpu_span_ns) AS gpu_span_std_ns,
+    coalesce(sum(w.busy_ns), 0)::BIGINT AS gpu_busy_ns, coalesce(sum(w.kernel_sum_ns), 0)::BIGINT AS kernel_sum_ns,
+    coalesce(sum(w.memop_count), 0)::BIGINT AS memop_count, coalesce(sum(w.graph_count), 0)::BIGINT AS graph_count, count(*) - count(n.duration_ns) AS unfinished_count
+FROM nvtx_range n
+JOIN timeline t ON t.run_id = n.run_id AND t.source_id = n.source_id
+JOIN range_path p ON p.run_id = n.run_id AND p.path_id = n.path_id
+LEFT JOIN w ON w.range_id = n.range_id
+WHERE n.run_id = run AND (device IS NULL OR w.range_id IS NOT NULL)
+GROUP BY t.kind, CASE WHEN raw THEN n.name ELSE p.name END, n.domain, n.style

@@ -1,0 +1,36 @@
+-- clock-offsets v1: How the clocks of a run's sources stand to each other. Every source counts time from its own start.
+-- grain: one source
+-- key: source_id
+-- notes: timelines
+-- params:
+--   run VARCHAR: the run
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   source_id: the source
+--   reference_id: the source whose clock it is compared with: the one of the same job that began first; itself for that one
+--   rank: rank of the job, as the source says; NULL when it does not
+--   offset_ns: the moment of its time 0 by the reference's clock: add it to the source's times to have them by that clock; NULL when not known
+--   basis: where it is from: reference; collectives, which end on all ranks at nearly the same moment; or session, the wall clock when each capture began
+--   match_count: matched collectives of both sources, those left out that end on one rank earlier by design (broadcast, reduce, gather, scatter)
+--   error_median_ns: median distance of these collectives' own offsets from offset_ns; NULL when the basis is another
+--   error_max_ns: the largest one
+--   session_offset_ns: the offset by the wall clocks alone, good to 1 us on one machine and to what the machines' clocks differ on several; NULL when a source does not say when it began
+--   reason: why collectives do not tell the offset; NULL when they do, and for the reference
+
+WITH s AS (
+    SELECT s.source_id, s.rank_id, epoch_ns(s.started_at) AS begin_ns
+    FROM source s WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+), w AS (
+    SELECT w.source_id, any_value(w.job_id) AS job_id, any_value(w.basis) AS basis, any_value(w.collective_offset_ns) AS offset_ns, any_value(w.session_offset_ns) AS session_offset_ns,
+        any_value(w.collective_count) AS matches, any_value(w.offset_median_ns) AS median_ns, any_value(w.offset_max_ns) AS max_ns, any_value(w.is_whole) AS is_whole
+    FROM rank_wait w WHERE w.run_id = run GROUP BY w.source_id
+), q AS ( -- sources without a matched collective are compared with the one of the run that began first
+    SELECT s.source_id, coalesce(w.job_id, f.source_id) AS reference_id, s.rank_id AS rank, coalesce(w.session_offset_ns, s.begin_ns - f.begin_ns) AS session_offset_ns, w.offset_ns, coalesce(w.matches, 0) AS match_count, w.median_ns, w.max_ns, w.is_whole,
+        CASE WHEN coalesce(w.job_id, f.source_id) = s.source_id THEN 'reference' WHEN w.source_id IS NOT NULL THEN w.basis WHEN s.begin_ns - f.begin_ns IS NOT NULL THEN 'session' END AS basis
+    FROM s LEFT JOIN w ON w.source_id = s.source_id JOIN s f ON f.source_id = (SELECT arg_min(x.source_id, (coalesce(x.begin_ns, 9223372036854775807), x.source_id)) FROM s x)
+)
+SELECT q.source_id, q.reference_id, q.rank, CASE q.basis WHEN 'reference' THEN 0 WHEN 'collectives' THEN q.offset_ns ELSE q.session_offset_ns END AS offset_ns, q.basis, q.match_count,
+    CASE WHEN q.basis = 'collectives' THEN q.median_ns END AS error_median_ns, CASE WHEN q.basis = 'collectives' THEN q.max_ns END AS error_max_ns, CASE q.basis WHEN 'reference' THEN 0 ELSE q.session_offset_ns END AS session_offset_ns,
+    CASE WHEN q.basis IN ('reference', 'collectives') THEN NULL WHEN q.match_count = 0 THEN 'no collective of it is matched with one of the reference' WHEN NOT q.is_whole THEN 'the ranks do not have the same number of collectives' ELSE 'fewer than 3 collectives are matched' END AS reason
+FROM q
+ORDER BY q.source_id

@@ -1,0 +1,47 @@
+-- collectives v1: Kernels of communication by what they do, with the time that they ran alone and the bandwidth that they reached. Their time holds the waiting for ranks that come later: see rank-skew.
+-- grain: one family and operation of a stage on one GPU of a process
+-- key: family, operation, stage, source_id, pid, device
+-- notes: graph timelines launch
+-- params:
+--   run VARCHAR: the run
+--   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage
+--   device BIGINT = NULL: only this GPU
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   operation: all-reduce, all-gather, ...: what the call says, else the family; NULL when neither does
+--   stage: the stage; (none) for kernels launched outside every stage or without a captured launch
+--   device: GPU
+--   rank: rank of the process in the communicator, or in its job; NULL when not known
+--   calls: executions
+--   total_ns: sum of the execution times
+--   exposed_ns: the part of it in which no other kernel than collectives ran on the GPU in the same source
+--   exposed_ratio: exposed_ns as a share of total_ns
+--   median_ns: median execution time
+--   total_bytes: sum over the calls of the larger of the bytes given and received by the rank, of a broadcast or reduce of its buffer whichever rank is the root; NULL when one is not known,
+--     as of a gather or scatter when the root is not
+--   bus_bytes_per_s: bus bandwidth: algorithm_bytes_per_s times 2(n-1)/n for an all-reduce of n ranks, (n-1)/n for all-gather, reduce-scatter, all-to-all, gather and scatter, 1 for broadcast, reduce, send and recv, as NCCL's tests define it (nccl-tests, doc/PERFORMANCE.md)
+--   algorithm_bytes_per_s: total_bytes by total_ns
+--   mean_ns: mean execution time
+--   min_ns: shortest execution
+--   max_ns: longest execution
+--   rank_count: ranks in the communicator; NULL when not known, or not the same in all calls
+--   reason: why the bandwidth is not known; NULL when it is
+--   family: kernel family by kernel_rule
+--   source_id: the source
+--   pid: process
+
+WITH t AS (
+    SELECT c.operation, coalesce(s.stage, '(none)') AS stage, c.device_id, coalesce(CASE WHEN min(c.rank_id) = max(c.rank_id) THEN min(c.rank_id) END, any_value(o.rank_id)) AS rank, count(*) AS calls,
+        sum(c.end_ns - c.start_ns)::BIGINT AS total_ns, sum(c.exposed_ns)::BIGINT AS exposed_ns, median(c.end_ns - c.start_ns) AS median_ns, CASE WHEN count(c.in_bytes + c.out_bytes) = count(*) THEN sum(greatest(c.in_bytes, c.out_bytes))::BIGINT END AS total_bytes,
+        avg(c.end_ns - c.start_ns) AS mean_ns, min(c.end_ns - c.start_ns) AS min_ns, max(c.end_ns - c.start_ns) AS max_ns, CASE WHEN count(c.group_count) = count(*) AND min(c.group_count) = max(c.group_count) THEN min(c.group_count) END AS rank_count,
+        c.family, c.source_id, c.pid, any_value(o.kind) AS kind
+    FROM collective c JOIN source o ON o.run_id = c.run_id AND o.source_id = c.source_id LEFT JOIN path_stage s ON s.run_id = c.run_id AND s.path_id = c.path_id
+    WHERE c.run_id = run AND c.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR c.device_id = device) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    GROUP BY c.operation, coalesce(s.stage, '(none)'), c.device_id, c.family, c.source_id, c.pid
+)
+SELECT t.operation, t.stage, t.device_id AS device, t.rank, t.calls, t.total_ns, t.exposed_ns, t.exposed_ns / nullif(t.total_ns, 0) AS exposed_ratio, t.median_ns, t.total_bytes,
+    t.total_bytes / nullif(t.total_ns, 0) * 1e9 * _bus_factor(t.operation, t.rank_count) AS bus_bytes_per_s, t.total_bytes / nullif(t.total_ns, 0) * 1e9 AS algorithm_bytes_per_s,
+    t.mean_ns, t.min_ns, t.max_ns, t.rank_count, CASE WHEN t.total_bytes IS NULL AND t.operation IN ('gather', 'scatter') THEN 'the capture does not hold the bytes of each call, or does not say which rank is the root' WHEN t.total_bytes IS NULL THEN 'the capture does not hold the bytes of each call' || CASE WHEN t.kind = 'nsys' THEN ': nsys export --include-json=true keeps them' ELSE '' END WHEN t.operation IS NULL THEN 'what the kernel does is not known'
+        WHEN _bus_factor(t.operation, 2) IS NULL THEN 'no bus bandwidth is defined for it' WHEN _bus_factor(t.operation, t.rank_count) IS NULL THEN 'the number of ranks is not known' END AS reason, t.family, t.source_id, t.pid
+FROM t
+ORDER BY t.total_ns DESC, t.family, t.operation, t.stage, t.source_id, t.pid, t.device_id

@@ -1,0 +1,45 @@
+-- rank-skew v1: How far apart the ranks of a job come to each collective, who is last, and how long the others wait for it. Matched are the first collective of a kind on each rank, the second, and so on, within a communicator; where ranks have different numbers of them, from the one on that makes most of them run at the same time.
+-- grain: one matched collective
+-- key: match_id
+-- notes: timelines skew
+-- params:
+--   run VARCHAR: the run
+--   stage VARCHAR = NULL: only collectives launched in this stage; (none) for those outside every stage
+--   top BIGINT = 20: matched collectives at most, the most uneven first; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   match_id: number of the matched collective
+--   operation: all-reduce, ...; NULL when neither the call nor the family says
+--   stage: the stage that the rank which is last by the clocks launched it in; (none) outside every stage
+--   skew_ns: start of the last rank less that of the first; NULL when it is not sure to be one collective: see reason
+--   last: the rank that started last; GPU and process where the rank is not known; NULL as skew_ns
+--   waited_ns: time that the other ranks spent in it before the last one had started, added up; NULL as skew_ns
+--   transfer_ns: execution time of the last rank: what the collective takes when nobody is waited for; NULL as skew_ns
+--   rank_count: ranks matched
+--   bus_bytes_per_s: bus bandwidth of the transfer, as in collectives; NULL when bytes or ranks are not known, or as skew_ns
+--   reason: why skew_ns is not known; NULL when it is
+--   start_ns: start of the first rank, by the clock of the job's first source
+--   last_start_ns: start of the last rank
+--   end_spread_ns: end of the last rank to end less that of the first; NULL as skew_ns
+--   clock_error_ns: how far off the skew may be since the ranks' sources have clocks of their own: see clock-offsets; 0 within one source, NULL when not known
+--   is_joint: whether all ranks were in it at the same moment, give or take clock_error_ns. Only a broadcast, reduce, gather or scatter may do without
+--   total_bytes: the larger of the bytes given and received by a rank; NULL when not known
+--   family: kernel family by kernel_rule
+
+WITH g AS (
+    SELECT w.match_id, any_value(w.operation) AS operation, coalesce(any_value(s.stage) FILTER (w.is_last), '(none)') AS stage, any_value(w.last_start_ns) - min(w.start_ns) AS skew_ns, any_value(w.member) FILTER (w.is_last) AS last, any_value(w.is_told) AS is_told, min(w.calls) = max(w.calls) AS is_even,
+        sum(w.wait_ns)::BIGINT AS waited_ns, any_value(w.duration_ns) FILTER (w.is_last) AS transfer_ns, any_value(w.rank_count) AS rank_count, min(w.start_ns) AS start_ns, any_value(w.last_start_ns) AS last_start_ns,
+        max(w.start_ns + w.duration_ns) - any_value(w.first_end_ns) AS end_spread_ns, any_value(w.error_ns) AS error_ns, any_value(w.is_joint) AS is_joint,
+        CASE WHEN count(w.bytes) = count(*) THEN max(w.bytes) END AS bytes, CASE WHEN min(w.group_count) = max(w.group_count) THEN min(w.group_count) END AS group_count, any_value(w.family) AS family
+    FROM rank_wait w LEFT JOIN path_stage s ON s.run_id = w.run_id AND s.path_id = w.path_id
+    WHERE w.run_id = run AND w.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND w.rank_count > 1 AND w.start_ns IS NOT NULL
+    GROUP BY w.match_id
+)
+SELECT g.match_id, g.operation, g.stage, CASE WHEN g.is_told THEN g.skew_ns END AS skew_ns, CASE WHEN g.is_told THEN g.last END AS last, g.waited_ns, CASE WHEN g.is_told THEN g.transfer_ns END AS transfer_ns, g.rank_count,
+    CASE WHEN g.is_told THEN g.bytes / nullif(g.transfer_ns, 0) END * 1e9 * _bus_factor(g.operation, g.group_count) AS bus_bytes_per_s,
+    CASE WHEN g.is_told THEN NULL WHEN g.is_even THEN 'the ranks were not in it at the same moment' ELSE 'the ranks were not in it at the same moment, and have different numbers of them' END AS reason,
+    g.start_ns, g.last_start_ns, CASE WHEN g.is_told THEN g.end_spread_ns END AS end_spread_ns, g.error_ns AS clock_error_ns, g.is_joint, g.bytes AS total_bytes, g.family
+FROM g
+WHERE stage IS NULL OR g.stage = stage
+ORDER BY CASE WHEN g.is_told THEN g.skew_ns END DESC NULLS LAST, g.match_id
+LIMIT CASE WHEN top = 0 THEN 9223372036854775807 ELSE top END

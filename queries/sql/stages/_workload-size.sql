@@ -1,0 +1,20 @@
+-- _workload-size: Tokens, images and batch of the run's passes, as far as all measured passes agree.
+-- grain: one run
+-- key: none
+-- params:
+--   run VARCHAR: the run
+-- columns:
+--   prefill_count: tokens of each prompt; NULL when not said or when passes differ
+--   decode_count: decode steps, likewise
+--   batch_count: sequences, likewise
+--   image_count: images of each prompt, likewise
+--   crop_count: crops of each image, likewise
+
+SELECT CASE WHEN min(w.prefill_count) = max(w.prefill_count) THEN min(w.prefill_count) END AS prefill_count,
+    CASE WHEN min(w.decode_count) = max(w.decode_count) THEN min(w.decode_count) END AS decode_count,
+    CASE WHEN min(w.batch_count) = max(w.batch_count) THEN min(w.batch_count) END AS batch_count,
+    CASE WHEN min(w.image_count) = max(w.image_count) THEN min(w.image_count) END AS image_count,
+    CASE WHEN min(w.crop_count) = max(w.crop_count) THEN min(w.crop_count) END AS crop_count
+FROM _workload_entry(run) w
+WHERE NOT w.is_warmup
+HAVING count(*) > 0

@@ -1,0 +1,60 @@
+-- aggregates v1: The figures of a run to quote: how long each stage takes, over how many tokens, and how many a second; beside it what the workload measured itself. What is not known has no row.
+-- grain: one metric
+-- key: metric, stage
+-- notes: pass throttle timelines workload launch range stage
+-- params:
+--   run VARCHAR: the run
+--   device BIGINT = NULL: only work on this GPU, and only passes that have some; what the workload measured itself is of all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   metric: of each stage STAGE_ns (first start to last end of a pass's device work), STAGE_tokens (of all sequences of a pass, prompts and decoded ones), STAGE_tokens_per_s (both of one
+--     process; time between passes is not in it); decode_ns_per_token (time of an output token of each sequence); workload_prefill_ns, workload_decode_ns and workload_vision_ns (wall time by
+--     the workload, each pass that it lists and does not call warm-up)
+--   stage: the stage, by stage_rule, warm-up passes left out; vision: that part of the prefill
+--   unit: ns, count or tokens_per_s
+--   value: what to quote: the mean of times and counts; of tokens_per_s the sum of tokens over the sum of times, of ns_per_token the reverse
+--   mean: mean over the passes
+--   std: sample standard deviation (n-1) over the passes; NULL for a single one
+--   min: least of a pass
+--   max: most of a pass
+--   passes: passes that have the figure; of tokens and rates all, since these are not known of a stage unless of each pass
+--   basis: gpu_span (device work of the timeline) or workload
+
+WITH pass AS (
+    SELECT p.stage, nullif(p.gpu_span_ns, 0) AS time_ns, p.gpu_span_ns, p.prompt_token_count + p.decode_token_count AS tokens,
+        CASE WHEN p.stage = 'decode' THEN p.decode_token_count / nullif(p.decode_count, 0) END AS outputs
+    FROM _stage_pass(run, device := device, source := source) p
+    WHERE NOT p.is_warmup
+), known AS (
+    SELECT p.stage, count(p.tokens) = count(*) AS has_tokens, count(p.tokens + p.time_ns) = count(*) AS has_rate, count(p.time_ns / nullif(p.outputs, 0)) = count(*) AS has_outputs
+    FROM pass p GROUP BY p.stage
+), told AS ( -- whose times are of this timeline; of several files the latest that has some
+    SELECT max(w.source_id) AS source_id
+    FROM workload_pass w JOIN workload f ON f.run_id = w.run_id AND f.source_id = w.source_id
+    WHERE w.run_id = run AND coalesce(w.prefill_ns, w.decode_ns, w.vision_ns) IS NOT NULL AND w.pass_id IS NOT NULL
+        AND (f.capture IS NULL OR f.capture = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted)))
+), figure AS ( -- whole numbers and rates apart, since sums of whole numbers are exact
+    SELECT 'gpu_span' AS basis, p.stage, p.tokens, p.time_ns, p.outputs, unnest([
+        {'place': 1, 'metric': '_ns', 'unit': 'ns', 'whole': p.gpu_span_ns, 'rate': NULL::DOUBLE},
+        {'place': 2, 'metric': '_tokens', 'unit': 'count', 'whole': CASE WHEN k.has_tokens THEN p.tokens END, 'rate': NULL},
+        {'place': 3, 'metric': '_tokens_per_s', 'unit': 'tokens_per_s', 'whole': NULL, 'rate': CASE WHEN k.has_rate THEN p.tokens / (p.time_ns / 1e9) END},
+        {'place': 4, 'metric': '_ns_per_token', 'unit': 'ns', 'whole': NULL, 'rate': CASE WHEN k.has_outputs THEN p.time_ns / p.outputs END}]) AS f
+    FROM pass p JOIN known k ON k.stage = p.stage
+    UNION ALL
+    SELECT 'workload', x.stage, NULL, NULL, NULL, {'place': 5, 'metric': '_ns', 'unit': 'ns', 'whole': x.time_ns, 'rate': NULL::DOUBLE}
+    FROM (
+        SELECT unnest(['prefill', 'decode', 'vision']) AS stage, unnest([w.prefill_ns, w.decode_ns, w.vision_ns]) AS time_ns
+        FROM workload_pass w WHERE w.run_id = run AND w.source_id = (SELECT t.source_id FROM told t) AND w.pass_id IS NOT NULL AND NOT w.is_warmup
+    ) x
+), a AS (
+    SELECT f.basis, f.stage, f.f.place AS place, f.f.metric AS metric, f.f.unit AS unit, count(f.f.whole) + count(f.f.rate) AS passes,
+        coalesce(avg(f.f.whole), _mean(f.f.rate)) AS mean, coalesce(_std(f.f.whole), CASE WHEN count(f.f.rate) > 1 THEN list_stddev_samp(list(f.f.rate ORDER BY f.f.rate)) END) AS std,
+        coalesce(min(f.f.whole)::DOUBLE, min(f.f.rate)) AS min, coalesce(max(f.f.whole)::DOUBLE, max(f.f.rate)) AS max,
+        sum(f.tokens) / (sum(f.time_ns) / 1e9) AS token_rate, sum(f.time_ns) / list_sum(list(f.outputs ORDER BY f.outputs)) AS output_ns
+    FROM figure f GROUP BY f.basis, f.stage, f.f.place, f.f.metric, f.f.unit
+)
+SELECT CASE a.basis WHEN 'workload' THEN 'workload_' ELSE '' END || a.stage || a.metric AS metric, a.stage, a.unit,
+    CASE a.metric WHEN '_tokens_per_s' THEN a.token_rate WHEN '_ns_per_token' THEN a.output_ns ELSE a.mean END AS value, a.mean, a.std, a.min, a.max, a.passes, a.basis
+FROM a
+WHERE a.passes > 0
+ORDER BY a.basis, coalesce(array_position(['prefill', 'decode', 'vision'], a.stage), 4), a.stage, a.place

@@ -1,0 +1,31 @@
+-- stage-notes v3: Parts of stages that are told apart but never added to them, such as the vision towers inside prefill.
+-- grain: one stage and note
+-- key: stage, note
+-- notes: timelines launch range
+-- params:
+--   run VARCHAR: the run
+--   device BIGINT = NULL: only work on this GPU, and only ranges that have some
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   stage: the stage it is nested in; (none) when in none
+--   note: the part, by stage_rule
+--   instances: its outermost ranges, warm-up left out: also those within passes that the facts of the workload call warm-up
+--   cpu_mean_ns: mean time on the CPU
+--   gpu_span_mean_ns: mean over the instances with device work of first start to last end of it
+--   gpu_busy_mean_ns: mean union of its device intervals, added up over devices
+--   gpu_sum_mean_ns: mean sum of the durations of its kernels, copies, fills and graph replays
+--   kernel_count: kernels of all instances
+
+WITH r AS (
+    SELECT n.stage, n.note, any_value(n.cpu_ns) AS cpu_ns, max(n.last_end_ns) - min(n.first_start_ns) AS gpu_span_ns, coalesce(sum(n.busy_ns), 0) AS gpu_busy_ns, coalesce(sum(n.sum_ns), 0) AS gpu_sum_ns,
+        coalesce(sum(n.kernel_count), 0) AS kernel_count
+    FROM note_range n
+    WHERE n.run_id = run AND n.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND NOT n.is_warmup AND (device IS NULL OR n.device_id = device)
+    GROUP BY n.range_id, n.stage, n.note
+)
+SELECT coalesce(r.stage, '(none)') AS stage, r.note, count(*) AS instances, avg(r.cpu_ns) AS cpu_mean_ns,
+    avg(r.gpu_span_ns) AS gpu_span_mean_ns, avg(r.gpu_busy_ns::BIGINT) AS gpu_busy_mean_ns, avg(r.gpu_sum_ns::BIGINT) AS gpu_sum_mean_ns,
+    sum(r.kernel_count)::BIGINT AS kernel_count
+FROM r
+GROUP BY r.stage, r.note
+ORDER BY r.stage NULLS LAST, gpu_sum_mean_ns DESC, r.note

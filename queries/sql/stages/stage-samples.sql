@@ -1,0 +1,64 @@
+-- stage-samples v1: Each pass of each stage with its times and where the time of its GPUs went: the samples that comparisons of runs rest on. A run without any pass of a stage has one row a source for all its device work.
+-- grain: one pass of a stage, warm-up included
+-- key: source_id, range_id
+-- notes: workload accounting
+-- params:
+--   run VARCHAR: the run
+--   stage VARCHAR = NULL: only this stage
+-- columns:
+--   stage: the stage, by stage_rule; NULL for all device work of a source
+--   pass: 1, 2, ... within the stage, source and process, as in passes
+--   repeat: 1, 2, ... the run of the workload that it is of, where prof capture ran it several times; 1 otherwise
+--   source_id: the source
+--   pid: process; NULL for all device work of a source
+--   range_id: the range; 0 for all device work of a source
+--   is_warmup: whether stages leaves it out
+--   prompt_token_count: tokens of all prompts that it worked on; NULL when not known
+--   decode_token_count: tokens that it decoded, over all sequences; NULL when not known
+--   sequence_count: sequences that it worked on; NULL when not known
+--   step_count: forward passes that decode; NULL when not known
+--   cpu_ns: time on the CPU; NULL when it never ended, and for all device work of a source
+--   gpu_span_ns: first start to last end of its device work; NULL when it has none
+--   gpu_busy_ns: union of its device intervals, added up over GPUs
+--   gpu_sum_ns: sum of the durations of its kernels, copies, fills and graph replays
+--   kernel_count: kernels
+--   device_count: GPUs that it has work on
+--   time_ns: first start to last end of its work on each GPU, added up over GPUs: the columns that follow add up to it; NULL when it has no device work
+--   kernel_ns: kernels of its own ran
+--   graph_ns: graph replays of its own traced as a whole ran, and no kernel of its own
+--   copy_ns: copies and fills of its own ran, and neither of those
+--   other_ns: only work of others ran
+--   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
+--   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
+--   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
+--   call_ns: idle, inside another CUDA call, or one that launches and takes longer
+--   host_ns: idle, outside CUDA for 100 us or longer
+--   profiler_ns: idle, the profiler at work on the launching thread
+--   queued_ns: idle although the launch had returned
+--   unknown_ns: idle before work whose launch was not captured
+
+-- The run is looked for twice and not in each table, as that is what planning this takes longest for: filters reach the others through joins.
+SELECT p.stage, p.pass_id AS pass, p.repeat_id AS repeat, p.source_id, p.pid, p.range_id, p.is_warmup, p.prompt_token_count, p.decode_token_count, p.sequence_count, p.step_count, p.cpu_ns,
+    CASE WHEN p.range_id = 0 THEN d.span_ns ELSE p.gpu_span_ns END AS gpu_span_ns, CASE WHEN p.range_id = 0 THEN d.kernel_ns + d.graph_ns + d.copy_ns ELSE p.gpu_busy_ns END AS gpu_busy_ns,
+    p.gpu_sum_ns, p.kernel_count, coalesce(d.device_count, 0) AS device_count, d.time_ns, d.kernel_ns, d.graph_ns, d.copy_ns, d.other_ns,
+    d.launch_ns, d.late_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns
+FROM (
+    SELECT s.run_id, s.is_counted, s.stage, s.pass_id, s.repeat_id, s.source_id, s.pid, s.range_id, s.is_warmup, s.prompt_token_count, s.decode_token_count, s.sequence_count, s.step_count,
+        s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count
+    FROM stage_pass s
+    UNION ALL -- its span and busy time are those of its GPUs
+    SELECT w.run_id, w.is_counted, NULL, 1, w.repeat_id, w.source_id, NULL, 0, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sum(w.sum_ns)::BIGINT, coalesce(sum(CASE WHEN w.kind = 'kernel' THEN w.launch_count END), 0)::BIGINT
+    FROM work_sum w
+    WHERE NOT EXISTS (SELECT 1 FROM stage_pass s WHERE s.run_id = run AND s.is_counted)
+    GROUP BY w.run_id, w.is_counted, w.repeat_id, w.source_id
+) p
+LEFT JOIN (
+    SELECT d.run_id, d.source_id, coalesce(d.range_id, 0) AS range_id, count(*) AS device_count, max(d.end_ns) - min(d.start_ns) AS span_ns, sum(d.end_ns - d.start_ns)::BIGINT AS time_ns,
+        sum(d.kernel_ns)::BIGINT AS kernel_ns, sum(d.graph_ns)::BIGINT AS graph_ns, sum(d.copy_ns)::BIGINT AS copy_ns, sum(d.other_ns)::BIGINT AS other_ns, sum(d.launch_ns)::BIGINT AS launch_ns,
+        sum(d.late_ns)::BIGINT AS late_ns, sum(d.wait_ns)::BIGINT AS wait_ns, sum(d.call_ns)::BIGINT AS call_ns, sum(d.host_ns)::BIGINT AS host_ns, sum(d.profiler_ns)::BIGINT AS profiler_ns,
+        sum(d.queued_ns)::BIGINT AS queued_ns, sum(d.unknown_ns)::BIGINT AS unknown_ns
+    FROM device_time d
+    GROUP BY d.run_id, d.source_id, coalesce(d.range_id, 0)
+) d ON d.run_id = p.run_id AND d.source_id = p.source_id AND d.range_id = p.range_id
+WHERE p.run_id = run AND p.is_counted AND (stage IS NULL OR p.stage = stage)
+ORDER BY array_position(['prefill', 'decode'], p.stage) NULLS LAST, p.stage, p.source_id, p.pid, p.pass_id

@@ -1,0 +1,54 @@
+-- stages v3: Stages of inference (prefill, decode, ...) with their times per pass, warm-up passes left out: those that a rule says are, and those that the facts of the workload say are.
+-- grain: one stage
+-- key: stage
+-- notes: pass throttle timelines workload launch range stage
+-- params:
+--   run VARCHAR: the run
+--   device BIGINT = NULL: only work on this GPU, and only ranges that have some
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   stage: the stage, by stage_rule
+--   passes: outermost ranges of the stage, warm-up left out
+--   cpu_mean_ns: mean time of a pass on the CPU
+--   gpu_span_mean_ns: mean over the passes with device work of first start to last end of it
+--   gpu_busy_mean_ns: mean union of a pass's device intervals, added up over devices
+--   gpu_sum_mean_ns: mean sum of the durations of a pass's kernels, copies, fills and graph replays
+--   kernel_count: kernels of all these passes together
+--   cpu_median_ns: median time of a pass on the CPU
+--   gpu_span_median_ns: median of the spans
+--   cpu_std_ns: sample standard deviation (n-1) of cpu; NULL for a single pass
+--   cpu_min_ns: least cpu
+--   cpu_max_ns: most cpu
+--   gpu_span_std_ns: sample standard deviation (n-1) of the spans; NULL for a single one
+--   gpu_span_min_ns: least span
+--   gpu_span_max_ns: most span
+--   gpu_busy_std_ns: sample standard deviation (n-1) of busy; NULL for a single pass
+--   gpu_sum_std_ns: sample standard deviation (n-1) of the sums; NULL for a single pass
+--   kernel_sum_mean_ns: mean sum of the durations of a pass's kernels
+--   busy_ratio: busy as a share of the span, over all passes with device work on one GPU; NULL with several GPUs
+--   memop_count: copies and fills of all these passes
+--   graph_count: graph replays traced as a whole of all these passes
+--   warmup_passes: warm-up passes left out
+--   token_count: tokens of all these passes, by the workload or the names of the ranges: of the prompts of all sequences, and decoded ones; NULL when not known of each pass
+--   gpu_span_tokens_per_s: these tokens divided by the sum of the spans, both of one process; time between passes is not in it. NULL when a pass has no span
+
+WITH pass AS (
+    SELECT s.stage, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, s.kernel_count, s.memop_count, s.graph_count, s.device_count, s.prompt_token_count + s.decode_token_count AS tokens
+    FROM _stage_pass(run, device := device, source := source) s
+), stage AS (
+    SELECT p.stage, count(*) FILTER (p.is_warmup) AS warmup_passes, max(p.device_count) AS most_devices FROM pass p GROUP BY p.stage
+), m AS (
+    SELECT p.stage, count(*) AS passes, avg(p.cpu_ns) AS cpu_mean_ns, avg(p.gpu_span_ns) AS gpu_span_mean_ns, avg(p.gpu_busy_ns) AS gpu_busy_mean_ns, avg(p.gpu_sum_ns) AS gpu_sum_mean_ns,
+        sum(p.kernel_count)::BIGINT AS kernel_count, median(p.cpu_ns) AS cpu_median_ns, median(p.gpu_span_ns) AS gpu_span_median_ns,
+        _std(p.cpu_ns) AS cpu_std_ns, min(p.cpu_ns) AS cpu_min_ns, max(p.cpu_ns) AS cpu_max_ns, _std(p.gpu_span_ns) AS gpu_span_std_ns, min(p.gpu_span_ns) AS gpu_span_min_ns, max(p.gpu_span_ns) AS gpu_span_max_ns,
+        _std(p.gpu_busy_ns) AS gpu_busy_std_ns, _std(p.gpu_sum_ns) AS gpu_sum_std_ns, avg(p.kernel_sum_ns) AS kernel_sum_mean_ns,
+        sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_busy_ns END) / sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END) AS busy_ratio,
+        sum(p.memop_count)::BIGINT AS memop_count, sum(p.graph_count)::BIGINT AS graph_count, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END::BIGINT AS token_count,
+        CASE WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) THEN sum(p.tokens) / (sum(p.gpu_span_ns) / 1e9) END AS gpu_span_tokens_per_s
+    FROM pass p WHERE NOT p.is_warmup GROUP BY p.stage
+)
+SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, coalesce(m.kernel_count, 0) AS kernel_count, m.cpu_median_ns, m.gpu_span_median_ns,
+    m.cpu_std_ns, m.cpu_min_ns, m.cpu_max_ns, m.gpu_span_std_ns, m.gpu_span_min_ns, m.gpu_span_max_ns, m.gpu_busy_std_ns, m.gpu_sum_std_ns, m.kernel_sum_mean_ns,
+    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, coalesce(m.memop_count, 0) AS memop_count, coalesce(m.graph_count, 0) AS graph_count, s.warmup_passes, m.token_count, m.gpu_span_tokens_per_s
+FROM stage s LEFT JOIN m ON m.stage = s.stage
+ORDER BY array_position(['prefill', 'decode'], s.stage) NULLS LAST, s.stage

@@ -1,0 +1,13 @@
+-- _counted-std: As _std, of whole numbers that come with how often each occurs.
+-- grain: one value of a group
+-- key: none
+-- scalar: an aggregate is an expression
+-- params:
+--   x BIGINT: the values
+--   n BIGINT: how often each occurs
+-- columns:
+--   std: the standard deviation; NULL for fewer than two occurrences
+
+CASE WHEN sum(n) > 1 THEN
+    sqrt((sum(n) * sum(n::HUGEINT * x * x) - sum(n::HUGEINT * x) * sum(n::HUGEINT * x))::DOUBLE / (sum(n)::DOUBLE * (sum(n) - 1)))
+END

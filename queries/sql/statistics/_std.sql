@@ -1,0 +1,12 @@
+-- _std: Sample standard deviation (n-1) of whole numbers, from exact sums: unlike stddev_samp it does not depend on the order of the rows, so that the same run always gives the same digits.
+-- grain: one value of a group
+-- key: none
+-- scalar: an aggregate is an expression
+-- params:
+--   x BIGINT: the values; NULLs are left out
+-- columns:
+--   std: the standard deviation; NULL for fewer than two values
+
+CASE WHEN count(x) > 1 THEN
+    sqrt((count(x)::HUGEINT * sum(x::HUGEINT * x::HUGEINT) - sum(x::HUGEINT) * sum(x::HUGEINT))::DOUBLE / (count(x)::DOUBLE * (count(x) - 1)))
+END

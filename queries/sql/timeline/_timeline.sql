@@ -1,0 +1,11 @@
+-- _timeline: The sources of a run whose timeline is counted. A run may hold the same work twice, captured by Nsight Systems and by the PyTorch profiler: no sum may hold both.
+-- grain: one source
+-- key: source_id
+-- params:
+--   run VARCHAR: the run
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   source_id: the source
+--   kind: nsys or torch
+
+SELECT t.source_id, t.kind FROM timeline t WHERE t.run_id = run AND _is_asked(t.kind, t.is_counted, source)

@@ -1,0 +1,30 @@
+-- timeline-kernels v1: The device work that a timeline shows one by one: kernels, copies, fills and graph replays of the stretches that timeline-windows names.
+-- grain: one kernel, copy, fill or graph replay traced as a whole, in one window
+-- key: window, pid, context, stream, lane, start_ns, duration_ns, name
+-- notes: graph timelines
+-- params:
+--   run VARCHAR: the run
+--   top BIGINT = 30000: pieces of work at most, shared evenly between the windows, but at least one in each; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   window: as in timeline-windows
+--   source_id: the source
+--   device: GPU
+--   pid: process; NULL when the capture does not say
+--   stream: CUDA stream; NULL likewise
+--   lane: kernel, collective, graph (a replay traced as a whole) or copy (a copy or fill), as in timeline-blocks
+--   start_ns: start on the device, from the start of the source
+--   duration_ns: time it took
+--   name: kernel, copy, fill or graph replay
+--   stage: stage that launched it, by stage_rule, warm-up passes included; (none) outside every stage, NULL when its launch was not captured
+--   context: CUDA context; NULL when the capture does not say
+
+SELECT w.window_id AS "window", w.source_id, w.device_id AS device, w.pid, w.stream_id AS stream,
+    CASE w.lane_id WHEN 1 THEN CASE WHEN c.role = 'collective' THEN 'collective' ELSE 'kernel' END WHEN 3 THEN 'graph' ELSE 'copy' END AS lane,
+    w.start_ns, w.duration_ns, CASE w.lane_id WHEN 1 THEN n.name WHEN 3 THEN 'graph replay' ELSE w.operation END AS name,
+    CASE WHEN w.path_id IS NOT NULL THEN coalesce(s.stage, '(none)') END AS stage, w.context_id AS context
+FROM _timeline_work(run, top := top, source := source) w
+LEFT JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = w.name_id
+LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = n.kernel_name_id
+LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = w.path_id
+ORDER BY w.window_id, w.pid, w.context_id, w.stream_id, w.start_ns, w.duration_ns, w.lane_id, n.name_hash, w.operation, w.path_id

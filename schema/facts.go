@@ -1,0 +1,138 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+)
+
+// Facts are tables whose rows follow from what was captured of a run and from the rules. Like definitions they are code: dropped, made and
+// filled again whenever they differ.
+type Facts interface {
+	// Tables are the tables, the first column of each run_id.
+	Tables() ([]Table, error)
+	// Checksum identifies the tables and what fills them.
+	Checksum() (string, error)
+	// Derive fills the tables with the facts of a run that has none in them.
+	Derive(ctx context.Context, q SQL, runID string) error
+}
+
+// Table is a table of facts.
+type Table struct {
+	Name, Doc string
+	Columns   []TableColumn
+	Query     string // the SELECT that fills it; "" where Derive leaves it empty
+}
+
+// TableColumn is a column of a table of facts.
+type TableColumn struct{ Name, Type, Doc string }
+
+// create makes the table with its comments; the mark tells it from a user's.
+func (t Table) create() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "CREATE TABLE %s (", t.Name)
+	for i, c := range t.Columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s %s", c.Name, c.Type)
+	}
+	fmt.Fprintf(&b, ");\nCOMMENT ON TABLE %s IS %s;\n", t.Name, Quote(DocMark+t.Doc))
+	for _, c := range t.Columns {
+		fmt.Fprintf(&b, "COMMENT ON COLUMN %s.%s IS %s;\n", t.Name, c.Name, Quote(c.Doc))
+	}
+	return b.String()
+}
+
+// makeFacts drops the tables of facts of an earlier prof and makes those of this one, empty: every run is stale then.
+func makeFacts(ctx context.Context, tx *sql.Tx, f Facts) error {
+	drops, err := texts(tx.QueryContext(ctx, `SELECT 'DROP TABLE ' || table_name FROM duckdb_tables() WHERE NOT internal AND starts_with(comment, ?)`, DocMark))
+	if err != nil {
+		return err
+	}
+	for _, s := range drops {
+		if _, err := tx.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	tables, err := f.Tables()
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if _, err := tx.ExecContext(ctx, t.create()); err != nil {
+			return fmt.Errorf("make table %s: %w", t.Name, err)
+		}
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM derivation`)
+	return err
+}
+
+// staleRuns lists the runs whose facts were not derived by these definitions and the rules in the warehouse.
+func staleRuns(ctx context.Context, q querier, sum string) ([]string, error) {
+	return texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR FROM run r
+		WHERE NOT EXISTS (SELECT 1 FROM derivation d WHERE d.run_id = r.run_id AND d.checksum = md5(? || (`+rulesFingerprint+`))) ORDER BY r.run_id`, sum))
+}
+
+// Derive stores the facts of a run anew inside a transaction: the classes of its kernels and ranges by the rules, and the tables of facts.
+func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
+	sum, err := f.Checksum()
+	if err != nil {
+		return err
+	}
+	tables, err := f.Tables()
+	if err != nil {
+		return err
+	}
+	for _, t := range append(tables, Table{Name: "derivation"}) {
+		if _, err := q.ExecContext(ctx, `DELETE FROM `+t.Name+` WHERE run_id = ?::UUID`, runID); err != nil {
+			return fmt.Errorf("clear %s: %w", t.Name, err)
+		}
+	}
+	rules, err := LoadRules(ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := rules.Classify(ctx, q, runID); err != nil {
+		return err
+	}
+	if err := f.Derive(ctx, q, runID); err != nil {
+		return err
+	}
+	_, err = q.ExecContext(ctx, `INSERT INTO derivation (run_id, checksum) SELECT ?::UUID, md5(? || (`+rulesFingerprint+`))`, runID, sum)
+	return err
+}
+
+// deriveStale derives what is stale, a run a transaction: a process killed between two leaves the others for the next.
+func deriveStale(ctx context.Context, db *sql.DB, o Options) error {
+	sum, err := o.Facts.Checksum()
+	if err != nil {
+		return err
+	}
+	stale, err := staleRuns(ctx, db, sum)
+	if err != nil {
+		return err
+	}
+	for i, id := range stale {
+		if o.Progress != nil {
+			o.Progress(i, len(stale))
+		}
+		if err := deriveOne(ctx, db, o.Facts, id); err != nil {
+			return fmt.Errorf("run %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+func deriveOne(ctx context.Context, db *sql.DB, f Facts, runID string) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := Derive(ctx, tx, f, runID); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

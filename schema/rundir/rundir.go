@@ -1,0 +1,194 @@
+// Package rundir is what a run's folder says of itself: run.json, which a capture writes and an ingest reads, and the names of the files
+// beside it. It knows no warehouse.
+package rundir
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Names of the files of a run's folder that say what was run. What the tools captured lies in one folder a tool beside them.
+const (
+	ManifestName    = "run.json"
+	EnvironmentName = "env.json"
+	ConfigName      = "config.yaml"
+	InputsName      = "inputs.yaml"
+	AssumptionsName = "assumptions.md"
+)
+
+// ManifestVersion is the version of run.json that this prof writes. It reads this and earlier ones.
+const ManifestVersion = 1
+
+// Manifest is run.json: what a capture ran and what became of each pass. It is written anew, whole, whenever something changes, so
+// that a capture that was killed leaves one that tells how far it came.
+type Manifest struct {
+	Version     int        `json:"version"`
+	Run         string     `json:"run"` // name of the run
+	ProfVersion string     `json:"prof_version"`
+	Mode        string     `json:"mode"`         // light, deep or custom
+	Argv        []string   `json:"argv"`         // of the workload, secrets masked
+	WorkloadKey string     `json:"workload_key"` // hash of argv and folder
+	Folder      string     `json:"folder"`       // working folder
+	Host        string     `json:"host,omitempty"`
+	Git         *Git       `json:"git,omitempty"`
+	StartedAt   time.Time  `json:"started_at"`
+	EndedAt     *time.Time `json:"ended_at,omitempty"`
+	Status      string     `json:"status"` // as capture.status
+	Reason      string     `json:"reason,omitempty"`
+	Passes      []Pass     `json:"passes"`
+	Inputs      []Input    `json:"inputs,omitempty"`
+	Devices     []Device   `json:"devices,omitempty"`
+	Warnings    []string   `json:"warnings,omitempty"`
+}
+
+// Git is the state of the repository that the workload was run in.
+type Git struct {
+	Commit string `json:"commit"`
+	Branch string `json:"branch,omitempty"`
+	Dirty  bool   `json:"dirty"`
+}
+
+// Statuses of a pass and of a whole capture.
+const (
+	StatusOK          = "ok"
+	StatusPartial     = "partial"     // of a capture: a pass failed or was stopped
+	StatusFailed      = "failed"      // the workload or the tool failed
+	StatusTimeout     = "timeout"     // it was stopped after --timeout
+	StatusTooLarge    = "too_large"   // it was stopped at --max-artifact-size
+	StatusInterrupted = "interrupted" // the user stopped it
+	StatusNoReport    = "no_report"   // the tool left no report that can be read
+	StatusNotRun      = "not_run"     // the tool is missing, or an earlier pass was interrupted
+	StatusRunning     = "running"     // it is at work, or prof was killed
+)
+
+// Tools of a pass.
+const (
+	ToolNone  = "none" // the workload alone
+	ToolNsys  = "nsys"
+	ToolNcu   = "ncu"
+	ToolTorch = "torch"
+)
+
+// Pass is one run of the workload under one tool.
+type Pass struct {
+	ID            int       `json:"pass"`
+	Name          string    `json:"name"` // tool and number, e.g. nsys-2
+	Tool          string    `json:"tool"`
+	Mode          string    `json:"mode"`   // as capture_pass.mode
+	Repeat        int       `json:"repeat"` // 1, 2, ... among those of the tool
+	Argv          []string  `json:"argv"`   // what was run, secrets masked
+	ToolVersion   string    `json:"tool_version,omitempty"`
+	StartedAt     time.Time `json:"started_at"`
+	DurationNs    *int64    `json:"duration_ns,omitempty"` // of the tool, its report written
+	WorkloadNs    *int64    `json:"workload_ns,omitempty"` // of the workload's process
+	ExitCode      *int      `json:"exit_code,omitempty"`   // of the workload
+	Signal        string    `json:"signal,omitempty"`      // that ended it
+	Status        string    `json:"status"`
+	Reason        string    `json:"reason,omitempty"`
+	Artifacts     []string  `json:"artifacts,omitempty"` // captured files, below the run's folder
+	ArtifactBytes *int64    `json:"artifact_bytes,omitempty"`
+	Samples       string    `json:"samples,omitempty"` // NVML samples (CSV), below the run's folder
+	Marked        bool      `json:"marked,omitempty"`  // prof's helper marked stages
+	ClockControl  string    `json:"clock_control,omitempty"`
+}
+
+// Input is a file that the user named as input of the workload.
+type Input struct {
+	Path   string `json:"path"`
+	Size   *int64 `json:"size_bytes,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
+	Reason string `json:"reason,omitempty"` // why it could not be read
+}
+
+// Device is a GPU as NVML tells of it. What NVML does not tell is nil or "".
+type Device struct {
+	Index            int      `json:"device"` // NVML's number
+	UUID             string   `json:"uuid"`
+	Name             string   `json:"name,omitempty"`
+	BusID            string   `json:"bus_id,omitempty"`
+	MemoryBytes      *int64   `json:"memory_bytes,omitempty"`
+	PowerLimitW      *float64 `json:"power_limit_w,omitempty"`
+	MaxSMClockHz     *int64   `json:"max_sm_clock_hz,omitempty"`
+	MaxMemoryClockHz *int64   `json:"max_memory_clock_hz,omitempty"`
+	ECC              *bool    `json:"ecc,omitempty"`
+	MIG              *bool    `json:"mig,omitempty"`
+	OtherProcesses   *int64   `json:"other_process_count,omitempty"` // before the first pass
+}
+
+// SampleColumns are the columns of a file of NVML samples, a header and comma-separated values; what NVML did not tell is empty.
+// time_unix_ns is UTC, the others are as in device_sample.
+var SampleColumns = []string{"time_unix_ns", "device_id", "sm_ratio", "memory_ratio", "memory_used_bytes", "sm_clock_hz", "memory_clock_hz",
+	"power_w", "temperature_c", "throttle_mask", "other_process_count"}
+
+// ErrManifest is wrapped by errors about a run.json that cannot be read as one.
+var ErrManifest = errors.New("not a run.json of prof")
+
+// Write replaces the run.json of a run's folder, all of it or nothing.
+func (m *Manifest) Write(dir string) error {
+	return WriteJSON(filepath.Join(dir, ManifestName), m)
+}
+
+// WriteJSON replaces a file by a value as JSON, indented, signs of HTML as they are.
+func WriteJSON(path string, value any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(value); err != nil {
+		return err
+	}
+	return WriteWhole(path, b.Bytes())
+}
+
+// WriteWhole replaces a file by a rename, so that a reader sees the old content or the new.
+func WriteWhole(path string, text []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(text)
+	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// maxManifest bounds a run.json: passes are few, inputs may be some ten thousand.
+const maxManifest = 64 << 20
+
+// ReadManifest reads a run.json. One of a newer prof, and a file that is none, are errors.
+func ReadManifest(path string) (*Manifest, error) {
+	st, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no such file: %w", path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() > maxManifest {
+		return nil, fmt.Errorf("%s: %w: it has %d bytes, more than %d", path, ErrManifest, st.Size(), maxManifest)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrManifest, err)
+	}
+	switch {
+	case m.Version < 1 || m.Run == "" || m.StartedAt.IsZero():
+		return nil, fmt.Errorf("%s: %w: it has no version, run or started_at", path, ErrManifest)
+	case m.Version > ManifestVersion:
+		return nil, fmt.Errorf("%s: it was written by a newer prof (version %d of the file, this prof reads %d): update prof", path, m.Version, ManifestVersion)
+	}
+	return &m, nil
+}
