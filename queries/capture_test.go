@@ -85,12 +85,9 @@ func TestRepeats(t *testing.T) {
 	if !said(f, repeats) || said(f, ranks) {
 		t.Errorf("notes %q", f.Notes)
 	}
-	for _, name := range []string{"mbu", "legacy-mfu"} {
-		a, b := query(t, w, name, queries.Args{"run": "once"}), query(t, w, name, queries.Args{"run": "repeats"})
-		ratio := map[string]string{"mbu": "mbu_ratio", "legacy-mfu": "mfu_ratio"}[name]
-		if x, y := column(a, ratio), column(b, ratio); !slices.Equal(x, y) || x[0] == nil {
-			t.Errorf("%s: %v once, %v of two repeats", name, x, y)
-		}
+	a, b := query(t, w, "mbu", queries.Args{"run": "once"}), query(t, w, "mbu", queries.Args{"run": "repeats"})
+	if x, y := column(a, "mbu_ratio"), column(b, "mbu_ratio"); !slices.Equal(x, y) || x[0] == nil {
+		t.Errorf("mbu: %v once, %v of two repeats", x, y)
 	}
 	single, both := query(t, w, "top-kernels", queries.Args{"run": "once", "top": "0"}), query(t, w, "top-kernels", queries.Args{"run": "repeats", "top": "0"})
 	if total(both, "total_ns") != 2*total(single, "total_ns") || !said(both, repeats) || said(single, repeats) {

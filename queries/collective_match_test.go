@@ -157,7 +157,7 @@ func TestUnevenSources(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "ranks", ranked...)
-	const ask = `SELECT last, is_joint, range_context_id FROM (SELECT member AS last, is_joint, range_context_id, start_ns, is_last FROM _rank_wait(_run_id('ranks')) WHERE operation = 'all-gather') WHERE is_last ORDER BY start_ns`
+	const ask = `SELECT member, is_joint, range_context_id FROM rank_wait WHERE operation = 'all-gather' AND is_last ORDER BY start_ns`
 	whole := rows(t, w, ask)
 	exec(t, w, `DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE source_id = 2 AND operation = 'all-gather')`)
 	if got := rows(t, w, ask); len(whole) != 4 || !slices.Equal(got, whole[1:]) {

@@ -125,10 +125,8 @@ func TestSkewByHand(t *testing.T) {
 // kernels were moved over them, and its sum to that of the source as a whole.
 func TestExposedByHand(t *testing.T) {
 	w := loadNCCL(t)
-	if _, err := w.DB.Exec(`UPDATE kernel SET start_ns = start_ns + hash(start_ns, 1) % 60000 - 30000, duration_ns = 1 + duration_ns * (hash(start_ns, 2) % 8)
-		WHERE kernel_name_id NOT IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')`); err != nil {
-		t.Fatal(err)
-	}
+	exec(t, w, `UPDATE kernel SET start_ns = start_ns + hash(start_ns, 1) % 60000 - 30000, duration_ns = 1 + duration_ns * (hash(start_ns, 2) % 8)
+		WHERE kernel_name_id NOT IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')`)
 	spans := spansOf(t, w, "nccl2")
 	want, sum := map[string]int64{}, int64(0)
 	for _, c := range spans {
@@ -198,9 +196,7 @@ func TestBandwidth(t *testing.T) {
 		}
 	}
 	// One call without bytes: the sum is not known, and says so.
-	if _, err := w.DB.Exec(`UPDATE collective_call SET out_bytes = NULL WHERE kernel_start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE operation = 'all-gather')`); err != nil {
-		t.Fatal(err)
-	}
+	exec(t, w, `UPDATE collective_call SET out_bytes = NULL WHERE kernel_start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE operation = 'all-gather')`)
 	unknown := rows(t, w, `SELECT total_bytes, bus_bytes_per_s, reason FROM collectives('ranks') WHERE operation = 'all-gather' ORDER BY device`)
 	if unknown[0] != "[<nil> <nil> the capture does not hold the bytes of each call]" && unknown[1] != "[<nil> <nil> the capture does not hold the bytes of each call]" {
 		t.Errorf("%q", unknown)
@@ -213,9 +209,7 @@ func TestClocks(t *testing.T) {
 	load(t, w, "ranks", ranked...)
 	exec := func(stmt string) {
 		t.Helper()
-		if _, err := w.DB.Exec(stmt); err != nil {
-			t.Fatal(err)
-		}
+		exec(t, w, stmt)
 	}
 	offset := func() (f *frame.Frame, ns int64) {
 		t.Helper()
@@ -279,9 +273,7 @@ func TestRepeatsAreNoRanks(t *testing.T) {
 	w := newWarehouse(t)
 	load(t, w, "ranks", ranked...)
 	for _, stmt := range []string{`UPDATE source SET rank_id = NULL`, `UPDATE source SET started_at = started_at + INTERVAL 1 HOUR WHERE source_id = 2`} {
-		if _, err := w.DB.Exec(stmt); err != nil {
-			t.Fatal(err)
-		}
+		exec(t, w, stmt)
 	}
 	f := query(t, w, "rank-skew", queries.Args{"run": "ranks"})
 	if len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "no collective is matched between ranks") {
@@ -299,9 +291,7 @@ func TestCommunicators(t *testing.T) {
 	if got := count(); got != "[40 4]" {
 		t.Fatalf("%s matched collectives", got)
 	}
-	if _, err := w.DB.Exec(`UPDATE collective_call SET group_name = 'other' WHERE source_id = 2 AND operation = 'all-gather'`); err != nil {
-		t.Fatal(err)
-	}
+	exec(t, w, `UPDATE collective_call SET group_name = 'other' WHERE source_id = 2 AND operation = 'all-gather'`)
 	if got := count(); got != "[36 0]" {
 		t.Errorf("%s matched collectives", got)
 	}

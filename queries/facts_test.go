@@ -59,7 +59,7 @@ func TestFacts(t *testing.T) {
 	t.Parallel()
 	w, runs := everyCapture(t)
 	for _, run := range runs {
-		exec(t, w, fmt.Sprintf("CREATE OR REPLACE TABLE passed AS FROM passes('%[1]s'); CREATE OR REPLACE TABLE sampled AS FROM stage_samples('%[1]s'); CREATE OR REPLACE TABLE worked AS FROM pass_work('%[1]s')", run))
+		stored(t, w, fmt.Sprintf("CREATE OR REPLACE TABLE passed AS FROM passes('%[1]s'); CREATE OR REPLACE TABLE sampled AS FROM stage_samples('%[1]s'); CREATE OR REPLACE TABLE worked AS FROM pass_work('%[1]s')", run))
 		none(t, w, run, "work is lost or added", truth+`SELECT a.*, b.* FROM (
 				SELECT source_id, kind, count(*) AS n, sum(duration_ns)::BIGINT AS ns FROM of_pass GROUP BY ALL) a
 			FULL JOIN (SELECT source_id, kind, sum(launch_count)::BIGINT AS n, sum(sum_ns)::BIGINT AS ns FROM work_sum JOIN r USING (run_id) WHERE is_counted GROUP BY ALL) b USING (source_id, kind)
@@ -95,45 +95,6 @@ func TestFacts(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %v, want %v", run, got, want)
-		}
-	}
-	testFactQueries(t, w, []string{utilised, "nccl2", "train", "cpu"})
-}
-
-// factQueries are those that read the tables of digests, or give their rows.
-var factQueries = []string{"stage-samples", "pass-work"}
-
-// testFactQueries holds for the queries over digests what TestResults holds for those that need none.
-func testFactQueries(t *testing.T, w *schema.Warehouse, runs []string) {
-	t.Helper()
-	before := map[string][]string{}
-	for _, threads := range []int{4, 1} {
-		exec(t, w, fmt.Sprintf("SET threads = %d", threads))
-		for _, q := range allQueries(t) {
-			if !slices.Contains(factQueries, q.Name) || threads == 1 && q.Private {
-				continue
-			}
-			checkColumns(t, w, q, statement(q, runs[0]))
-			found := 0
-			for _, run := range runs {
-				if q.Private {
-					run = runID(t, w, run)
-				}
-				stmt := statement(q, run)
-				f := checkResult(t, w, q, run)
-				found += len(f.Rows)
-				if now := asText(f); threads == 4 {
-					before[stmt] = now
-				} else if !slices.Equal(now, before[stmt]) {
-					t.Errorf("%s with one thread gives other rows, or others first", stmt)
-				}
-			}
-			if found == 0 {
-				t.Errorf("%s gives no row of any capture", q.Name)
-			}
-			if got := rows(t, w, statement(q, timelineRun)); len(got) > 0 {
-				t.Errorf("%s gives rows of a run that is not there: %q", q.Name, got)
-			}
 		}
 	}
 	for _, stage := range []string{"decode", "(none)"} {

@@ -82,7 +82,7 @@ func testUntried(t *testing.T, w *schema.Warehouse) {
 		}
 		return strings.Join(f.Notes, "\n")
 	}
-	for stage, want := range map[string]string{"": "", "decode": "", "prefill": "no rule was tried: the stage has no device work in measured passes to judge", "(none)": "no rule was tried: findings of a run with measured passes are of these"} {
+	for stage, want := range map[string]string{"": "", "decode": "", "prefill": "no rule was tried: the stage has no device work in measured passes", "(none)": "no rule was tried: findings of a run with measured passes are about these passes only"} {
 		args := queries.Args{}
 		if stage != "" {
 			args["stage"] = stage
@@ -98,12 +98,12 @@ func testUntried(t *testing.T, w *schema.Warehouse) {
 		}
 	}
 	exec(t, w, "DELETE FROM device_time; DELETE FROM kernel")
-	if got := said(queries.Args{}); !strings.Contains(got, "no rule was tried: there is no device work to judge") {
+	if got := said(queries.Args{}); !strings.Contains(got, "no rule was tried: there is no device work") {
 		t.Errorf("without device work: %s", got)
 	}
 	made(t, w)
 	exec(t, w, "UPDATE nvtx_range SET duration_ns = 3000000 WHERE range_id = 1")
-	if f := query(t, w, "findings", queries.Args{"run": findingRun}); !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the passes of decode differ 3.0-fold") }) {
+	if f := query(t, w, "findings", queries.Args{"run": findingRun}); !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the CPU times of decode passes differ 3.0-fold") }) {
 		t.Errorf("passes that differ: %q", f.Notes)
 	}
 }

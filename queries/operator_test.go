@@ -177,7 +177,7 @@ func TestOperatorsByShape(t *testing.T) {
 	if compared < 250 || len(want)-compared > 10 {
 		t.Errorf("%d rows compared of %d", compared, len(want))
 	}
-	if note := strings.Join(truth.Notes, "\n"); !strings.Contains(note, "of 2 tables this counts ../testdata/torch/train.shapes.key_averages.json.gz") {
+	if note := strings.Join(truth.Notes, "\n"); !strings.Contains(note, "of 2 tables of sums this counts ../testdata/torch/train.key_averages.json.gz, and by shapes ../testdata/torch/train.shapes.key_averages.json.gz") {
 		t.Errorf("the notes are %q", truth.Notes)
 	}
 	shapes := query(t, w, "operator-shapes", queries.Args{"run": "train", "top": "0"})

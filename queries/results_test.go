@@ -1,11 +1,10 @@
 package queries_test
 
 import (
+	"database/sql"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"prof/queries"
@@ -16,132 +15,173 @@ import (
 // utilised is a run whose model and tokens are known.
 const utilised = "utilised"
 
-// TestResults runs every query on every capture and holds what is true of all results.
+// TestResults asks every query of captures of every kind and holds what is true of all results. Each is planned once.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	w := everything(t)
 	load(t, w, utilised, llamaCapture, llamaWorkload)
-	each := func(name string, threads int, check func(t *testing.T, q queries.Query)) {
-		if _, err := w.DB.Exec(fmt.Sprintf("SET threads = %d", threads)); err != nil {
-			t.Fatal(err)
+	runs := map[string]string{}
+	for _, run := range slices.Concat(some, shipped, different) {
+		runs[run] = runID(t, w, run)
+	}
+	stored(t, w, "SET threads = 4")
+	var prepared []*preparedQuery
+	for _, q := range allQueries(t) {
+		if !q.Scalar {
+			prepared = append(prepared, prepare(t, w, q))
 		}
-		t.Run(name, func(t *testing.T) { // until all are done
-			for _, q := range allQueries(t) {
-				if !q.Scalar {
-					t.Run(q.Relation(), func(t *testing.T) {
-						t.Parallel()
-						check(t, q)
-					})
-				}
-			}
-		})
 	}
-	var answers sync.Map
-	each("values", 4, func(t *testing.T, q queries.Query) { checkQuery(t, w, q, &answers) })
-	each("order", 1, func(t *testing.T, q queries.Query) { checkOrder(t, w, q, &answers) })
+	t.Run("values", func(t *testing.T) { // until all are done
+		for _, p := range prepared {
+			t.Run(p.Relation(), func(t *testing.T) {
+				t.Parallel()
+				p.check(t, runs)
+			})
+		}
+	})
+	stored(t, w, "SET threads = 1")
+	for _, p := range prepared {
+		p.checkOrder(t, runs)
+	}
 }
 
-// some are runs of every kind: a timeline with graphs, kernels profiled by ncu, one of PyTorch, one with a model and its passes.
-var some = []string{"llama-graph-node", "profiled", "train-stack", utilised}
-
-// runsOf are the runs that a query is tried on. A version that a newer one has taken the place of is frozen: what it gave it gives, and
-// what it says of runs that are not there was held when it was the newest. A private one is tried by the public ones that are built on it
-// too. Where none of these runs has a row of it, the others are tried.
-func runsOf(q queries.Query) []string {
-	switch {
-	case !q.TakesRun():
-		return shipped[:1]
-	case q.Version < newest()[q.Name], q.Private:
-		return some[:2]
-	}
-	return append(slices.Clone(some), "nccl2", "cpu")
-}
-
-// newest gives the last version of each query.
-var newest = sync.OnceValue(func() map[string]int {
-	out := map[string]int{}
-	all, err := queries.All()
-	if err != nil {
-		panic(err)
-	}
-	for _, q := range all {
-		out[q.Name] = max(out[q.Name], q.Version)
-	}
-	return out
-})
+// some are runs of every kind: a timeline with graphs, kernels profiled by ncu, one of PyTorch, one with a model and its passes, two GPUs, no device work.
+var some = []string{"llama-graph-node", "profiled", "train-stack", utilised, "nccl2", "cpu"}
 
 // elsewhere are queries that give no row of the captures here, and the tests that hold them.
-var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "_caveat-flop": "TestFP16Apart",
-	"_caveat-peak": "TestUnknownDevice", "_annotation": "TestAnnotations",
+var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines",
 	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture", "sample-series": "TestSampleSeries",
-	"_caveat-plan": "TestPlan", "_finding-throttling": "TestFindings", "inputs": "TestRunDetails",
-	"stage-samples": "TestFacts", "pass-work": "TestFacts",
-	"trend": "TestTrendRows", "trend-work": "TestTrendRows", "run-noise": "TestRunNoise", "run-conditions": "TestConditions", "_condition-sample": "TestConditions", "_condition-precision": "TestConditionsOfWork"}
+	"inputs": "TestRunDetails", "trend": "TestTrendRows", "trend-work": "TestTrendRows", "run-noise": "TestRunNoise", "run-conditions": "TestConditions"}
 
-// checkQuery keeps the answers by statement.
-func checkQuery(t *testing.T, w *schema.Warehouse, q queries.Query, answers *sync.Map) {
-	runs := runsOf(q)
-	checkColumns(t, w, q, statement(q, runs[0]))
-	found := 0
-	for _, run := range runs {
-		f := checkResult(t, w, q, run)
-		answers.Store(statement(q, run), asText(f))
+// preparedQuery is a query on a connection of its own, with its answers by run.
+type preparedQuery struct {
+	queries.Query
+	stmt    *sql.Stmt
+	answers map[string][]string
+}
+
+func prepare(t *testing.T, w *schema.Warehouse, q queries.Query) *preparedQuery {
+	t.Helper()
+	conn, err := w.DB.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	text := "FROM " + q.Relation()
+	if q.Name == "_run-ref" { // which takes any reference
+		text += "(?)"
+	} else if q.TakesRun() {
+		text += "(?::UUID)"
+	} else if len(q.Params) > 0 {
+		text += "()"
+	}
+	stmt, err := conn.PrepareContext(t.Context(), text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return &preparedQuery{Query: q, stmt: stmt, answers: map[string][]string{}}
+}
+
+func (p *preparedQuery) ask(t *testing.T, id string) (*frame.Frame, []*sql.ColumnType) {
+	t.Helper()
+	var args []any
+	if p.TakesRun() {
+		args = append(args, id)
+	}
+	rows, err := p.stmt.QueryContext(t.Context(), args...)
+	if err != nil {
+		t.Fatalf("%s of run %s: %v", p.Relation(), id, err)
+	}
+	defer rows.Close()
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := queries.Scan(rows)
+	if err != nil {
+		t.Fatalf("%s of run %s: %v", p.Relation(), id, err)
+	}
+	return f, types
+}
+
+func (p *preparedQuery) check(t *testing.T, runs map[string]string) {
+	asked, found := some, 0
+	switch {
+	case !p.TakesRun():
+		asked = some[:1]
+	case p.Private: // the public ones that are built on it try it too
+		asked = some[:2]
+	}
+	for i, run := range asked {
+		f, types := p.ask(t, runs[run])
+		if i == 0 {
+			p.checkColumns(t, types)
+		}
+		if p.Private {
+			continue
+		}
+		checkValues(t, p.Name+" of "+run, f)
+		checkKey(t, p.Name+" of "+run, p.Query, f)
+		p.answers[run] = asText(f)
 		found += len(f.Rows)
 	}
-	for _, run := range slices.Concat(some, shipped, different) { // a private one may have rows of few runs
-		if found == 0 && elsewhere[q.Name] == "" && q.TakesRun() && !slices.Contains(runs, run) {
-			found += len(checkResult(t, w, q, run).Rows)
+	for _, run := range slices.Concat(shipped, different) {
+		if found == 0 && !p.Private && elsewhere[p.Name] == "" && p.TakesRun() {
+			f, _ := p.ask(t, runs[run])
+			checkValues(t, p.Name+" of "+run, f)
+			found += len(f.Rows)
 		}
 	}
-	if found == 0 && elsewhere[q.Name] == "" {
-		t.Errorf("%s gives no row of any capture: it is not tested", q.Name)
+	if found == 0 && !p.Private && elsewhere[p.Name] == "" {
+		t.Errorf("%s gives no row of any capture: it is not tested", p.Name)
 	}
-	if !q.TakesRun() || q.Version < newest()[q.Name] {
-		return
-	}
-	if got := rows(t, w, statement(q, "01890000-0000-7000-8000-000000000000")); len(got) > 0 {
-		t.Errorf("%s gives rows of a run that is not there: %q", q.Name, got)
-	}
-	if _, err := raw(t, w, statement(q, "no such run")); found > 0 && (err == nil) != (q.Name == "_run-ref") {
-		t.Errorf("%s of a name that no run has: %v", q.Name, err)
+	if p.TakesRun() && !p.Private {
+		if f, _ := p.ask(t, "01890000-0000-7000-8000-000000000000"); len(f.Rows) > 0 {
+			t.Errorf("%s gives rows of a run that is not there: %v", p.Name, f.Rows)
+		}
 	}
 }
 
-func checkResult(t *testing.T, w *schema.Warehouse, q queries.Query, run string) *frame.Frame {
+// checkColumns holds columns to the query's header and those of public ones to the types and units that readers know.
+func (p *preparedQuery) checkColumns(t *testing.T, types []*sql.ColumnType) {
 	t.Helper()
-	stmt := statement(q, run)
-	f, err := raw(t, w, stmt)
-	if err != nil {
-		t.Fatalf("%s: %v", stmt, err)
-	}
-	checkValues(t, stmt, f)
-	checkKey(t, stmt, q, f)
-	return f
-}
-
-func checkColumns(t *testing.T, w *schema.Warehouse, q queries.Query, stmt string) {
-	t.Helper()
-	described, err := raw(t, w, "DESCRIBE "+stmt)
-	if err != nil {
-		t.Fatalf("%s: %v", stmt, err)
-	}
 	var got, want []string
-	for _, r := range described.Rows {
-		got = append(got, r[0].(string))
-		kind := r[1].(string)
-		if !slices.Contains([]string{"VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "BOOLEAN", "TIMESTAMP", "UUID"}, kind) {
-			t.Errorf("%s: %s is a %s", q.Relation(), r[0], kind)
+	for _, c := range types {
+		name, kind := c.Name(), c.DatabaseTypeName()
+		got = append(got, name)
+		if p.Private {
+			continue
 		}
-		if slices.Contains([]string{"BIGINT", "INTEGER", "DOUBLE"}, kind) && frame.UnitOf(r[0].(string)) == frame.None &&
-			!strings.HasSuffix(r[0].(string), "_id") && !slices.Contains(plain, r[0].(string)) {
-			t.Errorf("%s: %s is a number without a unit", q.Relation(), r[0])
+		if !slices.Contains([]string{"VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "BOOLEAN", "TIMESTAMP", "UUID"}, kind) {
+			t.Errorf("%s: %s is a %s", p.Relation(), name, kind)
+		}
+		if slices.Contains([]string{"BIGINT", "INTEGER", "DOUBLE"}, kind) && frame.UnitOf(name) == frame.None && !strings.HasSuffix(name, "_id") && !slices.Contains(plain, name) {
+			t.Errorf("%s: %s is a number without a unit", p.Relation(), name)
 		}
 	}
-	for _, c := range q.Columns {
+	for _, c := range p.Columns {
 		want = append(want, c[0])
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s gives the columns %q; its header says %q", q.Relation(), got, want)
+	if p.Private { // they are read by name
+		slices.Sort(got)
+		slices.Sort(want)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s gives the columns %q; its header says %q", p.Relation(), got, want)
+	}
+}
+
+// checkOrder holds that the order is total, so that the number of threads does not show.
+func (p *preparedQuery) checkOrder(t *testing.T, runs map[string]string) {
+	t.Helper()
+	for run, before := range p.answers {
+		if f, _ := p.ask(t, runs[run]); !slices.Equal(asText(f), before) {
+			now, at := asText(f), 0
+			for at < min(len(now), len(before)) && now[at] == before[at] {
+				at++
+			}
+			t.Errorf("%s of %s with one thread gives %d rows, not %d, or others or in another order from row %d on", p.Name, run, len(now), len(before), at+1)
+		}
 	}
 }
 
@@ -179,43 +219,6 @@ func checkKey(t *testing.T, stmt string, q queries.Query, f *frame.Frame) {
 			t.Errorf("%s gives two rows of the key %s", stmt, k)
 		} else {
 			seen[k] = true
-		}
-	}
-}
-
-// checkOrder holds that the order is total, so that the number of threads does not show, and that the plain name gives what the
-// newest version gives.
-func checkOrder(t *testing.T, w *schema.Warehouse, q queries.Query, answers *sync.Map) {
-	if q.Private {
-		return
-	}
-	newest, err := queries.Find(q.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs := some
-	switch {
-	case !q.TakesRun():
-		runs = runsOf(q)
-	case q.Version < newest.Version:
-		runs = some[:2]
-	}
-	for _, run := range runs {
-		stmt := statement(q, run)
-		kept, ok := answers.Load(stmt)
-		if !ok { // its own failure is told
-			continue
-		}
-		before, alias := kept.([]string), stmt
-		if newest.Version == q.Version {
-			alias = strings.Replace(stmt, q.Relation(), strings.TrimSuffix(q.Relation(), fmt.Sprintf("_v%d", q.Version)), 1)
-		}
-		if now := rows(t, w, alias); !slices.Equal(now, before) {
-			at := 0
-			for at < min(len(now), len(before)) && now[at] == before[at] {
-				at++
-			}
-			t.Errorf("%s with one thread gives %d rows, not %d, or others or in another order from row %d on", alias, len(now), len(before), at+1)
 		}
 	}
 }

@@ -103,11 +103,6 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 		}
 	}
 	stored(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
-	for i := range runs {
-		if err := (derive.Facts{Only: []string{"run_trait"}}).Derive(t.Context(), w.DB, fmt.Sprintf("01890000-0000-7000-8000-%012d", i+1)); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // stored writes facts that follow from nothing, and stay as they are.

@@ -23,13 +23,13 @@ WITH keyed AS (
     SELECT s.module_path, string_split(s.module_path, ' > ') AS names, CASE "by" WHEN 'class' THEN list_transform(names, lambda x: regexp_replace(x, '_[0-9]+$', '')) ELSE names END AS keys,
         CASE "by" WHEN 'path' THEN s.module_path WHEN 'name' THEN keys[-1] WHEN 'class' THEN keys[-1] ELSE error('ARGUMENT: --by is path, name or class') END AS module,
         "by" <> 'path' AND list_contains(keys[:-2], keys[-1]) AS is_nested,
-        s.call_count AS calls, s.self_device_ns, s.total_device_ns, s.self_cpu_ns, s.total_cpu_ns, s.backward_device_ns, sum(s.launched_ns) OVER () AS launched_ns
+        s.call_count AS calls, s.self_device_ns, s.total_device_ns, s.self_cpu_ns, s.total_cpu_ns, s.backward_device_ns, s.launched_ns
     FROM module_sum s
     WHERE s.run_id = run AND (stage IS NULL OR s.stage = stage)
 ), t AS (
     SELECT k.module, sum(k.calls)::BIGINT AS calls, sum(k.self_device_ns)::BIGINT AS self_device_ns, CASE WHEN sum(k.total_device_ns) IS NOT NULL THEN coalesce(sum(k.total_device_ns) FILTER (NOT k.is_nested), 0) END::BIGINT AS total_device_ns,
         sum(k.self_cpu_ns)::BIGINT AS self_cpu_ns, coalesce(sum(k.total_cpu_ns) FILTER (NOT k.is_nested), 0)::BIGINT AS total_cpu_ns,
-        sum(k.self_device_ns) / nullif(any_value(k.launched_ns), 0) AS share_ratio, sum(k.backward_device_ns)::BIGINT AS backward_device_ns
+        sum(k.self_device_ns) / nullif((SELECT sum(x.launched_ns) FROM keyed x), 0) AS share_ratio, sum(k.backward_device_ns)::BIGINT AS backward_device_ns
     FROM keyed k
     WHERE k.module_path IS NOT NULL AND (depth = 0 OR len(k.names) <= depth)
     GROUP BY k.module

@@ -40,7 +40,7 @@ WITH RECURSIVE s AS (
     GROUP BY ALL
 )
 SELECT row_number() OVER (ORDER BY t.self_device_ns DESC, t.self_cpu_ns DESC, t.operator, t.functions) AS rank, t.operator, t.functions, t.calls, t.self_device_ns, t.self_cpu_ns,
-    t.self_device_ns / nullif(sum(t.self_device_ns) OVER (), 0) AS share_ratio
+    t.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM t x), 0) AS share_ratio
 FROM t
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank

@@ -27,10 +27,12 @@ WITH RECURSIVE node AS ( -- from the first name that fits
     WHERE c.run_id = run AND c.source_id IN (SELECT x.source_id FROM _operator_source(run, source := source) x WHERE x.capture <> 'key_averages')
         AND (stage IS NULL OR c.stage = stage) AND len(chain) > 0 AND (depth = 0 OR len(chain) <= depth)
     GROUP BY chain
+), first AS (
+    SELECT sum(x.total_device_ns) AS device_ns, nullif(sum(x.total_cpu_ns), 0) AS cpu_ns FROM node x WHERE x.level = 1
 ), share AS (
-    SELECT x.chain, x.level, x.calls, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns, sum(x.total_device_ns) FILTER (x.level = 1) OVER () AS device_ns,
-        CASE WHEN device_ns > 0 THEN x.total_device_ns / device_ns ELSE x.total_cpu_ns / nullif(sum(x.total_cpu_ns) FILTER (x.level = 1) OVER (), 0) END AS share_ratio
-    FROM node x
+    SELECT x.chain, x.level, x.calls, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns,
+        CASE WHEN f.device_ns > 0 THEN x.total_device_ns / f.device_ns ELSE x.total_cpu_ns / f.cpu_ns END AS share_ratio
+    FROM node x CROSS JOIN first f
 ), kept AS (
     SELECT x.chain, x.level, x.calls, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns, x.share_ratio,
         row_number() OVER (ORDER BY x.total_device_ns DESC, x.total_cpu_ns DESC, x.chain) AS place

@@ -50,7 +50,7 @@ SELECT row_number() OVER (ORDER BY CASE sort WHEN 'self_device' THEN t.self_devi
         WHEN 'total_cpu' THEN t.total_cpu_ns WHEN 'memory' THEN t.device_alloc_bytes WHEN 'calls' THEN t.calls
         ELSE error('ARGUMENT: --sort is self_device, total_device, self_cpu, total_cpu, memory or calls')::BIGINT END DESC NULLS LAST,
         t.self_device_ns DESC NULLS LAST, t.self_cpu_ns DESC NULLS LAST, t.operator, t.shapes, t.types) AS rank,
-    t.operator, t.calls, t.self_device_ns, t.total_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.self_device_ns / nullif(sum(t.self_device_ns) OVER (), 0) AS share_ratio,
+    t.operator, t.calls, t.self_device_ns, t.total_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM t x), 0) AS share_ratio,
     t.work_count, t.self_device_ns / nullif(t.calls, 0) AS self_device_mean_ns, t.flop_count, 1e9 * t.flop_count / nullif(t.flop_ns, 0) AS flop_per_s,
     t.device_alloc_bytes, t.device_free_bytes, t.device_net_bytes, t.host_net_bytes, t.shapes, t.types
 FROM t

@@ -1,0 +1,4 @@
+package queries
+
+// Scan is for tests that ask a prepared statement.
+var Scan = scan
