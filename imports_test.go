@@ -27,7 +27,7 @@ var rooms = map[string][]string{
 	"ingest/attribute":      {"ingest/load"},
 	"ingest/collective":     {},
 	"ingest/derive":         {"schema", "schema/sqlfile"},
-	"ingest/load":           {},
+	"ingest/load":           {"schema"},
 	"ingest/manifest":       {"schema/rundir", "ingest/load"},
 	"ingest/model":          {"ingest/load"},
 	"ingest/ncu":            {"ingest/load"},

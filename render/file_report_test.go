@@ -31,7 +31,7 @@ func fileFigures() []*frame.Frame {
 		[]any{int64(2), hostile, int64(2), int64(3_000_000), int64(12_000_000), int64(500), int64(9_000_000), 0.25, int64(2), nil, nil, nil},
 		[]any{int64(3), breakout, int64(1), nil, nil, int64(7), int64(7), nil, nil, nil, nil, nil})
 	operators.SQL = "FROM top_operators_v1('a', top := 20)"
-	operators.Notes = []string{"note " + breakout}
+	noted(operators, "note "+breakout)
 	kernels := frameOf("top-kernels", "rank kernel calls total_ns mean_ns median_ns share_ratio bound limiter roof_ratio profiled_ratio occupancy_ratio role family",
 		[]any{int64(1), breakout, int64(3), int64(9_000_000), 3_000_000.0, 2_900_000.0, 0.9, "latency", "grid", 0.1, 0.5, 0.06, "gemm", "cublas | nvjet"},
 		[]any{int64(2), hostile, int64(1), int64(1_000_000), 1_000_000.0, 1_000_000.0, 0.1, nil, nil, nil, nil, nil, nil, nil})
@@ -44,13 +44,13 @@ func fileFigures() []*frame.Frame {
 		[]any{"decode_ns_per_token", "decode", "ns", 25e6, 25e6, 1e6, 24e6, 26e6, int64(2), "gpu_span"},
 		[]any{breakout + "_ns", breakout, "ns", 7e6, 7e6, 1e6, 6e6, 8e6, int64(2), "gpu_span"},
 		[]any{"workload_prefill_ns", "prefill", "ns", 2.2e6, 2.2e6, 1e5, 2e6, 2.4e6, int64(2), "workload"})
-	aggregates.Notes = []string{"aggregates " + breakout}
+	noted(aggregates, "aggregates "+breakout)
 	mfu := frameOf("mfu", "stage passes flop time_basis time_ns peak_flop_per_s mfu_ratio mbu_ratio precision convention mla part_of precision_origin peak_origin device_count is_least fault",
 		[]any{"model", int64(2), int64(9e11), "gpu_span", 6e6, 989.4e12, 0.15, 0.4, "bf16", "full", "expanded", nil, "kernels", breakout, int64(1), false, nil},
 		[]any{"prefill", int64(2), int64(8e11), "gpu_span", 2e6, 989.4e12, 0.4, 0.02, "bf16", "full", "expanded", nil, "kernels", breakout, int64(1), false, nil},
 		[]any{"decode", int64(2), int64(1e11), "gpu_span", 4e6, 989.4e12, nil, nil, "bf16", "full", "expanded", nil, "kernels", breakout, int64(1), false, "over 1: " + breakout},
 		[]any{"vision", int64(2), nil, "gpu_span", 1e6, 989.4e12, nil, nil, "bf16", "full", "expanded", "prefill", "kernels", breakout, int64(1), false, nil})
-	mfu.Notes = []string{"mfu " + breakout}
+	noted(mfu, "mfu "+breakout)
 	mbu := frameOf("mbu", "stage weight_bytes kv_bytes time_ns peak_bytes_per_s fault", []any{"decode", nil, int64(1), 4e6, 4.8e12, nil})
 	notes := frameOf("stage-notes", "stage note instances gpu_span_mean_ns", []any{"prefill", "sam", int64(4), 5e5}, []any{"prefill", breakout, int64(2), nil})
 	conservation := frameOf("conservation", "capture kernel_count kernel_sum_ns attributed_count attributed_ns outside_count outside_ns unlaunched_count unlaunched_ns is_exact",
@@ -58,7 +58,7 @@ func fileFigures() []*frame.Frame {
 	devices := frameOf("kernel-devices", "rank kernel device calls total_ns share_ratio", []any{int64(1), breakout, int64(1), int64(1), int64(1), 0.25},
 		[]any{int64(1), breakout, int64(0), int64(2), int64(3), 0.75}, []any{int64(2), hostile, int64(1), int64(1), int64(1), 1.0})
 	stages := frameOf("stages", "stage passes warmup_passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s", []any{"prefill", int64(2), int64(1), 3e6, nil, 2e6, 1e5, nil}, []any{breakout, int64(2), int64(0), 8e6, nil, 7e6, 1e6, 40.0})
-	stages.Notes = []string{"stages " + breakout}
+	noted(stages, "stages "+breakout)
 	return []*frame.Frame{operators, kernels, aggregates, mfu, mbu, notes, conservation, devices, stages,
 		frameOf("accounting", "stage device part kind total_ns share_ratio mean_ns passes span_total_ns max_ns",
 			[]any{breakout, int64(0), "compute", "busy", int64(600_000), 0.6, 300_000.0, int64(2), int64(1_000_000), int64(400_000)}, []any{breakout, int64(0), breakout, "launch-bound", int64(400_000), 0.4, 200_000.0, int64(2), int64(1_000_000), int64(300_000)},
@@ -107,11 +107,17 @@ func fileFacts() []*frame.Frame {
 	}
 }
 
+// noted gives a frame one note, of the topic that is named as its query.
+func noted(f *frame.Frame, text string) {
+	f.Notes, f.Caveats = []string{text}, []frame.Caveat{{Topic: f.Query, Kind: "made", Text: text}}
+}
+
 // emptyReport is one of a run that nothing is known of but that it was asked for.
 func emptyReport() *judge.Report {
 	r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{}}
 	for key := range fileReport().Frames {
-		r.Frames[key] = &frame.Frame{Query: key, Version: 1, SQL: "FROM x", Notes: []string{"nothing of " + key + " " + breakout}}
+		r.Frames[key] = &frame.Frame{Query: key, Version: 1, SQL: "FROM x"}
+		noted(r.Frames[key], "nothing of "+key+" "+breakout)
 	}
 	return r
 }

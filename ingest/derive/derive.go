@@ -125,7 +125,7 @@ func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) error
 		return err
 	}
 	d := derivation{ctx: ctx, q: q, run: schema.Quote(runID) + "::UUID", all: byName, done: map[string]bool{}, made: map[string]bool{}}
-	if d.has, err = present(ctx, q, all, runID); err != nil {
+	if d.has, err = present(ctx, q, facts.needs(all, byName), byName, runID); err != nil {
 		return err
 	}
 	for _, f := range all { // what is not asked for is taken as it is stored
@@ -222,12 +222,33 @@ func (d *derivation) make(f *fact) error {
 	return nil
 }
 
-// present says which of the tables that facts need have rows of the run.
-func present(ctx context.Context, q schema.SQL, all []*fact, runID string) (map[string]bool, error) {
-	var tables []string
+// needs are the facts to fill and the steps towards them.
+func (facts Facts) needs(all []*fact, byName map[string]*fact) []*fact {
+	var out []*fact
+	var add func(f *fact)
+	add = func(f *fact) {
+		if f == nil || slices.Contains(out, f) || !f.step && !facts.fills(f) {
+			return
+		}
+		out = append(out, f)
+		for _, name := range slices.Concat(f.reads, strings.Split(strings.Join(f.Needs, "|"), "|")) {
+			add(byName[name])
+		}
+	}
 	for _, f := range all {
+		if !f.step {
+			add(f)
+		}
+	}
+	return out
+}
+
+// present says which of the tables of captures that facts need have rows of the run.
+func present(ctx context.Context, q schema.SQL, facts []*fact, byName map[string]*fact, runID string) (map[string]bool, error) {
+	var tables []string
+	for _, f := range facts {
 		for _, t := range strings.Split(strings.Join(f.Needs, "|"), "|") {
-			if t != "" && !slices.Contains(tables, t) && !slices.ContainsFunc(all, func(f *fact) bool { return f.Name == t }) {
+			if t != "" && !slices.Contains(tables, t) && byName[t] == nil {
 				tables = append(tables, t)
 			}
 		}

@@ -20,7 +20,7 @@ func TestCollectives(t *testing.T) {
 		"100|720|1|recv|0|8|7|2|~|ncclGroupEnd",
 		"100|1100|30|reduce-scatter|1024|256|"+tp+"|4|3|ncclReduceScatter",
 		"200|200|30|all-reduce|4096|4096|"+tp+"|4|1|ncclAllReduce")
-	expect(t, w, `SELECT k.pid, c.start_ns, c.operation, c.in_bytes, c.out_bytes, c.group_count, c.rank_id FROM _collective_v1('c') c JOIN kernel k ON k.pid = c.pid AND k.start_ns = c.start_ns ORDER BY ALL`,
+	expect(t, w, `SELECT k.pid, c.start_ns, c.operation, c.in_bytes, c.out_bytes, c.group_count, c.rank_id FROM collective c JOIN kernel k ON k.pid = c.pid AND k.start_ns = c.start_ns ORDER BY ALL`,
 		"100|220|all-reduce|4096|4096|4|3",
 		"100|320|all-gather|1024|~|~|~",
 		"100|555|send-recv|100|60|2|~",
@@ -41,7 +41,7 @@ func TestCollectivesOfCapture(t *testing.T) {
 		"all-gather|32768|65536|2|0|6", "all-reduce|4|4|2|0|2", "all-reduce|32768|32768|2|0|24", "all-reduce|1048576|1048576|2|0|12",
 		"all-to-all|32768|32768|2|0|6", "broadcast|32768|32768|2|0|6", "reduce-scatter|32768|16384|2|0|6", "send|32768|0|2|0|6")
 	// Every kernel has its call.
-	expect(t, w, `SELECT operation, in_bytes, out_bytes, group_count, rank_id, count(*) FROM _collective_v1('ranks') GROUP BY ALL ORDER BY ALL`,
+	expect(t, w, `SELECT operation, in_bytes, out_bytes, group_count, rank_id, count(*) FROM collective GROUP BY ALL ORDER BY ALL`,
 		"all-gather|32768|65536|2|0|6", "all-reduce|4|4|2|0|2", "all-reduce|32768|32768|2|0|24", "all-reduce|1048576|1048576|2|0|12",
 		"all-to-all|32768|32768|2|0|6", "broadcast|32768|32768|2|0|6", "reduce-scatter|32768|16384|2|0|6", "send|32768|0|2|0|6")
 }
