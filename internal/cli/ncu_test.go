@@ -89,7 +89,7 @@ func TestOddProfiles(t *testing.T) {
 	if got := p.ok("query", "sources", "--run", "f", "-f", "csv"); !strings.Contains(got, ",failed,No kernels were profiled.") {
 		t.Errorf("sources: %s", got)
 	}
-	p.wantLike(0, `[^\n]*\n`, `note: .* is failed: No kernels were profiled\.\nnote: the run has no kernels profiled by Nsight Compute; .*\n`, "query", "bottlenecks", "--run", "f", "-f", "csv")
+	p.wantLike(0, `[^\n]*\n`, `note: the run has no kernels profiled by Nsight Compute; .*\nnote: .* is failed: No kernels were profiled\.\n`, "query", "bottlenecks", "--run", "f", "-f", "csv")
 	whole := unpacked(t, "../ncu/kernels-prefill.ncu-rep.gz")
 	write(t, p.path("cut.ncu-rep"), whole[:len(whole)/2])
 	p.wantLike(0, "c\n", `warning: cut.ncu-rep: the report is cut off: its last \d+ bytes hold no whole result; the 1 results before them are stored\n.*`, "ingest", "--run", "c", "cut.ncu-rep")

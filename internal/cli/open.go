@@ -86,8 +86,16 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 	}
 	var progress func(done, all int)
 	if isTerminal(p.err) {
-		progress = func(done, all int) { fmt.Fprintf(p.err, "\r\x1b[Kprof: deriving facts of run %d of %d", done+1, all) }
-		defer fmt.Fprint(p.err, "\r\x1b[K")
+		shown := false
+		progress = func(done, all int) {
+			fmt.Fprintf(p.err, "\r\x1b[Kprof: deriving facts of run %d of %d", done+1, all)
+			shown = true
+		}
+		defer func() {
+			if shown {
+				fmt.Fprint(p.err, "\r\x1b[K")
+			}
+		}()
 	}
 	return schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: memoryLimit(write),
 		Progress: progress,

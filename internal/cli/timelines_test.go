@@ -17,7 +17,7 @@ func (p *place) change(stmt string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	_, err = w.DB.Exec(stmt)
+	_, err = w.DB.Exec(stmt + "; UPDATE derivation SET checksum = ''")
 	closing(w, &err)
 	if err != nil {
 		p.t.Fatalf("%s: %v", stmt, err)

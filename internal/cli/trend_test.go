@@ -14,7 +14,7 @@ import (
 )
 
 // trendTables hold what comparisons read of a run.
-var trendTables = []string{"run", "source", "source_fact", "device", "kernel_name", "kernel_class", "digest", "stage_pass", "work_sum", "run_condition"}
+var trendTables = []string{"run", "source", "source_fact", "device", "kernel_name", "kernel_class", "derivation", "stage_pass", "work_sum", "run_condition", "run_trait"}
 
 // newTrend gives a place with 14 runs of one workload, "a" and copies of it an hour apart each. From the eighth on decode takes 6 % longer
 // for its largest kernel, and the code is of another commit.

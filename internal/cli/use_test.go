@@ -39,7 +39,7 @@ func TestIngestShowRemove(t *testing.T) {
 	p.want(result{0, "", "removed a\n"}, "rm", "a")
 	for _, line := range strings.Fields(counts(p))[1:] {
 		name, n, _ := strings.Cut(line, ",")
-		kept := name == "kernel_rule" || name == "stage_rule" || name == "device_peak" || name == "device_alias" || name == "sm_rate" || name == "schema_version"
+		kept := name == "kernel_rule" || name == "stage_rule" || name == "device_peak" || name == "device_alias" || name == "sm_rate" || name == "finding_rule" || name == "schema_version"
 		if kept == (n == "0") {
 			t.Errorf("after rm, %s holds %s rows", name, n)
 		}
@@ -86,7 +86,7 @@ func TestQueryForms(t *testing.T) {
 		frame.Rows[0]["total_ns"] != 552288.0 {
 		t.Errorf("json: %+v", frame)
 	}
-	if got := p.ok("query", "top_kernels.v1", "--run", "a", "--top", "2", "-f", "csv"); got != ask("csv") {
+	if got := p.ok("query", "top-kernels.v3", "--run", "a", "--top", "2", "-f", "csv"); got != ask("csv") {
 		t.Errorf("by version: %q", got)
 	}
 	// Which run the rows are of is talk.
@@ -117,8 +117,8 @@ func TestExplainedSQL(t *testing.T) {
 	p.ok("ingest", "--run", "a", exported(t, node))
 	names := catalogue(t)
 	// It shows the arguments given, and opens nothing.
-	p.wantLike(0, `(?s).*-- in any DuckDB client: SELECT \* EXCLUDE \([a-z_, ]+\) FROM top_kernels_v3\('nosuch', top := 3\)\n.*`, "", "query", "--explain", "top-kernels", "--run", "nosuch", "--top", "3")
-	said := regexp.MustCompile(`(?m)^-- in any DuckDB client: ((?:SELECT \* EXCLUDE \([a-z_, ]+\) )?FROM \w+_v\d+.*)$`)
+	p.wantLike(0, `(?s).*-- in any DuckDB client: SELECT \* EXCLUDE \([a-z_, ]+\) FROM top_kernels\('nosuch', top := 3\)\n.*`, "", "query", "--explain", "top-kernels", "--run", "nosuch", "--top", "3")
+	said := regexp.MustCompile(`(?m)^-- in any DuckDB client: ((?:SELECT \* EXCLUDE \([a-z_, ]+\) )?FROM \w+.*)$`)
 	for _, name := range names {
 		m := said.FindStringSubmatch(p.ok("query", name, "--explain"))
 		if m == nil {

@@ -8,7 +8,7 @@ import (
 // words says each kind of caveat; alike are all of its kind about a query's rows, itself among them, for kinds that are said together.
 var words = map[string]func(c C, alike []C) string{
 	// What a run is made of.
-	"source-partial":       func(c C, _ []C) string { return c.Subject + " is partial: " + c.Detail },
+	"source-partial":       func(c C, _ []C) string { return c.Subject + " is " + c.Object + ": " + c.Detail },
 	"not-captured-by-prof": says("the run was not made by prof capture: nothing is known of its passes, their overhead and the state of the GPU"),
 	"no-samples":           says("NVML was not sampled while the passes ran: there was no NVIDIA driver, or --sample-hz was 0; see prof query diagnostics"),
 	"no-kernels":           says("the timeline has no kernels; for what Nsight Compute profiled see prof query bottlenecks and region-metrics"),

@@ -39,7 +39,7 @@ WITH way AS ( -- what may be asked for, also of a run that has none of it
 )
 SELECT l.topic, l.kind, true AS is_counted FROM lacks l WHERE NOT l.has
 UNION ALL BY NAME
-SELECT 'source' AS topic, 'source-partial' AS kind, true AS is_counted, s.path AS subject, s.reason AS detail FROM source s WHERE s.run_id = $run AND s.status <> 'ok'
+SELECT 'source' AS topic, 'source-partial' AS kind, true AS is_counted, s.path AS subject, s.status AS object, s.reason AS detail FROM source s WHERE s.run_id = $run AND s.status <> 'ok'
 UNION ALL BY NAME
 SELECT 'profiled' AS topic, 'profiled-launches' AS kind, true AS is_counted, p.kind AS object, p.n AS item_count FROM profiled p
 UNION ALL BY NAME
