@@ -132,10 +132,17 @@ func (Relations) Checksum() (string, error) {
 // relationsVersion is raised when other relations are made of the same files.
 const relationsVersion = "1 "
 
-var filesSum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
+var filesSum = sync.OnceValues(func() (string, error) {
+	sum, err := sqlfile.Checksum(files, "sql/*/*.sql")
+	if err != nil {
+		return "", err
+	}
+	other, err := sqlfile.Checksum(viewFiles, "views/*.sql")
+	return sum + other, err
+})
 
 // Definitions are the relations to install in the warehouse: each query, and of the newest version of each public one an alias without the
-// version, which takes a run by its name or any other reference.
+// version, which takes a run by its name or any other reference; and the views for SQL of one's own.
 func (Relations) Definitions() ([]schema.Definition, error) {
 	all, err := All()
 	if err != nil {
@@ -157,7 +164,8 @@ func (Relations) Definitions() ([]schema.Definition, error) {
 		}
 		out = append(out, d)
 	}
-	return inOrder(out), nil
+	own, err := views()
+	return append(inOrder(out), own...), err
 }
 
 // DefinitionsFor are the relations that the named queries and their caveats need, in the order in which they can be made.

@@ -2,6 +2,7 @@ package queries_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,28 @@ import (
 var dictionaries = map[string]string{"kernel_name_id": "kernel_name", "api_name_id": "api_name", "launch_name_id": "api_name", "path_id": "range_path", "lineage": "range_path",
 	"range_id": "nvtx_range", "range_context_id": "(SELECT * FROM range_context WHERE is_innermost)", "op_id": "op", "op_name_id": "op_name", "op_input_id": "op_input",
 	"stack_id": "python_stack", "launch_id": "ncu_launch", "metric_id": "ncu_metric_name", "model_id": "model"}
+
+// testViews joins and adds up the views for SQL of one's own over three runs, of which two hold two timelines.
+func testViews(t *testing.T, w *schema.Warehouse) {
+	for view, table := range map[string]string{"kernels": "kernel", "memops": "memop", "ranges": "nvtx_range", "operators": "op"} {
+		if got := rows(t, w, fmt.Sprintf(`SELECT r.name, (SELECT count(*) FROM %[1]s v WHERE v.run = r.name) - (SELECT count(*) FROM %[2]s x WHERE x.run_id = r.run_id),
+				(SELECT sum(v.duration_ns) FROM %[1]s v WHERE v.run = r.name) IS DISTINCT FROM (SELECT sum(x.duration_ns) FROM %[2]s x WHERE x.run_id = r.run_id) FROM run r ORDER BY 1`, view, table)); !slices.Equal(got, []string{"[a 0 false]", "[b 0 false]", "[c 0 false]"}) {
+			t.Errorf("%s has too many or too few rows: %q", view, got)
+		}
+	}
+	for _, run := range []string{"a", "b", "c"} {
+		none(t, w, run, "sums of kernels are not those of top-kernels", `SELECT * FROM (SELECT kernel, count(*) AS n, sum(duration_ns)::BIGINT AS ns FROM kernels WHERE run = %[1]s AND is_counted GROUP BY kernel) a
+			FULL JOIN top_kernels(%[1]s, top := 0) b USING (kernel) WHERE (a.n, a.ns) IS DISTINCT FROM (b.calls, b.total_ns)`)
+		none(t, w, run, "stages of kernels are not those of stage-kernels", `SELECT * FROM (SELECT coalesce(stage, '(none)') AS stage, sum(duration_ns)::BIGINT AS ns FROM kernels WHERE run = %[1]s AND is_counted GROUP BY 1) a
+			FULL JOIN (SELECT stage, sum(total_ns) AS ns FROM stage_kernels(%[1]s, top := 0) GROUP BY 1) b USING (stage) WHERE a.ns IS DISTINCT FROM b.ns`)
+		none(t, w, run, "sums of copies are not those of memops", `SELECT * FROM (SELECT operation, count(*) AS n, sum(size_bytes)::BIGINT AS size FROM memops WHERE run = %[1]s AND is_counted GROUP BY 1) a
+			FULL JOIN memops(%[1]s) b USING (operation) WHERE (a.n, a.size) IS DISTINCT FROM (b.calls, b.total_bytes)`)
+		none(t, w, run, "passes are not those of passes", `SELECT * FROM (SELECT range_id, stage, duration_ns FROM ranges WHERE run = %[1]s AND is_counted AND is_pass) a
+			FULL JOIN passes(%[1]s) b USING (range_id) WHERE (a.stage, a.duration_ns) IS DISTINCT FROM (b.stage, b.cpu_ns)`)
+		none(t, w, run, "sums of operators are not those of top-operators", `SELECT * FROM (SELECT operator, sum(self_device_ns)::BIGINT AS ns, sum(self_cpu_ns)::BIGINT AS cpu FROM operators WHERE run = %[1]s AND is_counted GROUP BY 1) a
+			FULL JOIN top_operators(%[1]s, top := 0) b USING (operator) WHERE (a.ns, a.cpu) IS DISTINCT FROM (b.self_device_ns, b.self_cpu_ns)`)
+	}
+}
 
 // TestJoinByID joins every column of ids of a warehouse of several runs with what the ids are of, by the id alone: each row finds one,
 // and of its own run.
@@ -44,6 +67,7 @@ func TestJoinByID(t *testing.T) {
 			several++
 		}
 	}
+	testViews(t, w)
 	if several < 30 {
 		t.Errorf("only %d columns have ids of all three runs", several)
 	}
