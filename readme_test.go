@@ -54,7 +54,7 @@ func blocks(lines []string) []block {
 // TestReadmeBegins holds the two commands that a fresh machine needs.
 func TestReadmeBegins(t *testing.T) {
 	got := blocks(readme(t))
-	for i, want := range []string{"go run . demo\n", "go test -timeout 30m ./...\n"} {
+	for i, want := range []string{"go run . demo\n", "go test ./...\n"} {
 		if got[i].lang != "sh" || got[i].text != want {
 			t.Errorf("block %d of the README is %q, not %q", i+1, got[i].text, want)
 		}

@@ -287,7 +287,7 @@ func Catalogue() ([]Query, error) {
 	return out, err
 }
 
-// Find gives a public query by name. Underscores do for dashes.
+// Find gives a public query by name, the newest version unless the name ends in another's: top-kernels.v2. Underscores do for dashes.
 func Find(name string) (Query, error) {
 	public, err := Catalogue()
 	if err != nil {
@@ -299,7 +299,13 @@ func Find(name string) (Query, error) {
 	}
 	var names []string
 	for _, q := range public {
-		if strings.HasPrefix(want, q.Name+".v") {
+		if version, found := strings.CutPrefix(want, q.Name+".v"); found {
+			all, err := All()
+			for _, other := range all {
+				if other.Name == q.Name && strconv.Itoa(other.Version) == version {
+					return other, err
+				}
+			}
 			return Query{}, fmt.Errorf("%w: %q; this prof has %s v%d", ErrUnknownQuery, name, q.Name, q.Version)
 		}
 		names = append(names, q.Name)

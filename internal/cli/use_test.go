@@ -86,7 +86,7 @@ func TestQueryForms(t *testing.T) {
 		frame.Rows[0]["total_ns"] != 552288.0 {
 		t.Errorf("json: %+v", frame)
 	}
-	if got := p.ok("query", "top-kernels.v3", "--run", "a", "--top", "2", "-f", "csv"); got != ask("csv") {
+	if got := p.ok("query", "top_kernels.v3", "--run", "a", "--top", "2", "-f", "csv"); got != ask("csv") {
 		t.Errorf("by version: %q", got)
 	}
 	// Which run the rows are of is talk.
