@@ -113,8 +113,14 @@ func (facts Facts) Tables() ([]schema.Table, error) {
 	return out, nil
 }
 
-// Checksum identifies the definitions of the facts: the files as they are.
-func (Facts) Checksum() (string, error) { return checksum() }
+// Relations identifies the relations of queries that facts are made with. A test of queries says what it must be.
+const Relations = "7dc40ea6fbd65f39"
+
+// Checksum identifies the definitions of the facts: the files as they are, and the relations they use.
+func (Facts) Checksum() (string, error) {
+	sum, err := checksum()
+	return sum + Relations, err
+}
 
 var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
 

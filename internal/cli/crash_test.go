@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -138,11 +139,98 @@ func TestKilledFirstIngest(t *testing.T) {
 		if again := q.run(args...); again.code != 0 && !strings.Contains(again.err, "the run name is taken") && !strings.Contains(again.err, "already") {
 			t.Fatalf("killed after %v, then: %+v", delay, again)
 		}
-		if r := q.run("diff", "a", "a"); r.code != 0 { // which makes the digest where the first was killed right before it
-			t.Fatalf("killed after %v, then compared: %+v", delay, r)
-		}
 		if got := counts(q); got != complete {
 			t.Fatalf("killed after %v, then ingested:\n%s\nwant\n%s", delay, got, complete)
 		}
+	}
+}
+
+// TestKilledDerive: killed at any moment while it derives the facts of two runs anew, a command leaves the facts of each as they were.
+func TestKilledDerive(t *testing.T) {
+	p := newFilled(t)
+	p.ok("ingest", "--run", "b", exported(t, node))
+	direct := func(text string, each func(*sql.Rows)) { // as any client, which derives nothing
+		t.Helper()
+		db, err := sql.Open("duckdb", p.path(".prof/warehouse.duckdb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		rows, err := db.Query(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			each(rows)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var parts []string
+	for _, table := range tables(p) {
+		if table != "derivation" && table != "schema_version" {
+			parts = append(parts, fmt.Sprintf("SELECT '%[1]s' AS name, count(*) AS n, bit_xor(hash(x))::VARCHAR AS rows FROM %[1]s x", table))
+		}
+	}
+	state := func() string {
+		var out strings.Builder
+		direct(strings.Join(parts, " UNION ALL ")+" ORDER BY name", func(rows *sql.Rows) {
+			var name string
+			var n int
+			var hash sql.NullString
+			if err := rows.Scan(&name, &n, &hash); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(&out, name, n, hash.String)
+		})
+		return out.String()
+	}
+	stale := func() (n int) {
+		direct("SELECT count(*) FROM derivation WHERE checksum = ''", func(rows *sql.Rows) {
+			if err := rows.Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+		})
+		return n
+	}
+	age := func() { direct("UPDATE derivation SET checksum = '' RETURNING 1", func(*sql.Rows) {}) }
+	before := state()
+	age()
+	start := time.Now()
+	p.ok("runs")
+	took := time.Since(start)
+	if got := state(); got != before || stale() != 0 {
+		t.Fatalf("derived anew:\n%s\nbefore:\n%s", got, before)
+	}
+	rng := rand.New(rand.NewPCG(7, 19))
+	killed, one := 0, 0
+	const kills = 20
+	for i := range kills {
+		age()
+		delay := time.Duration((float64(i) + rng.Float64()) / kills * float64(took))
+		cmd := p.command("runs")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(delay)
+		cmd.Process.Signal(syscall.SIGKILL) // fails when it is done already
+		if cmd.Wait() != nil {
+			killed++
+		}
+		if got := state(); got != before {
+			t.Fatalf("killed after %v:\n%s\nbefore:\n%s", delay, got, before)
+		}
+		if stale() == 1 {
+			one++
+		}
+	}
+	t.Logf("%v left alone; %d of %d commands were killed in time, %d between the two runs", took, killed, kills, one)
+	if killed < kills/4 {
+		t.Errorf("only %d of %d commands were killed in time", killed, kills)
+	}
+	if p.ok("runs"); stale() != 0 || state() != before {
+		t.Error("after all the kills the facts are not those of before")
 	}
 }

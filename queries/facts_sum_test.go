@@ -1,0 +1,60 @@
+package queries_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"prof/ingest/derive"
+	"prof/queries"
+)
+
+// TestFactsFollowQueries holds that runs are derived anew when a relation of queries changes that facts are made with: derive.Relations
+// identifies these, and is part of the checksum of facts.
+func TestFactsFollowQueries(t *testing.T) {
+	private := map[string]queries.Query{}
+	for _, q := range allQueries(t) {
+		if q.Private {
+			private[q.Relation()] = q
+		}
+	}
+	word := regexp.MustCompile(`\b_\w+`)
+	used := map[string]bool{}
+	var add func(text string)
+	add = func(text string) {
+		for _, name := range word.FindAllString(text, -1) {
+			if q, found := private[name]; found && !used[name] {
+				used[name] = true
+				add(q.Body)
+			}
+		}
+	}
+	files, err := filepath.Glob("../ingest/derive/sql/*/*.sql")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d facts, %v", len(files), err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(string(text))
+	}
+	names := slices.Sorted(maps.Keys(used))
+	sum := sha256.New()
+	for _, name := range names {
+		fmt.Fprintf(sum, "%s %v\n%s\n", name, private[name].Params, private[name].Body)
+	}
+	if want := hex.EncodeToString(sum.Sum(nil)[:8]); derive.Relations != want {
+		t.Errorf("facts are made with %q, which changed: set derive.Relations to %q, so that runs are derived anew", names, want)
+	}
+	if len(names) < 5 {
+		t.Errorf("facts use only %q", names)
+	}
+}
