@@ -84,6 +84,9 @@ func open(t testing.TB, file []byte) *schema.Warehouse {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := w.DB.Exec("SET threads = 1"); err != nil { // tests run side by side
+		t.Fatal(err)
+	}
 	return w
 }
 

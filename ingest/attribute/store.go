@@ -2,7 +2,6 @@ package attribute
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 
 	"prof/ingest/load"
@@ -45,38 +44,56 @@ func (i IDs) Store(ctx context.Context, t *load.Target, name string, lines *Time
 	return nil
 }
 
+var contextColumns = []load.Column{{Name: "range_context_id", Type: load.Integer}, {Name: "range_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}, {Name: "is_innermost", Type: load.Integer}}
+
 func (i IDs) storeContexts(ctx context.Context, t *load.Target, lines *Timelines) error {
-	_, err := t.Append(ctx, "range_context", func(add func(...driver.Value) error) error {
+	rows := load.NewPushed(contextColumns, func(next load.Push) error {
 		for n := range int32(lines.Len()) {
 			if !lines.IsUsed(n) {
 				continue
 			}
 			path := lines.Path(n)
 			for m := n; m != NoNode; m = lines.Parent(m) {
-				if err := add(t.UUID(), i.ContextID(n), i.RangeID(lines.Span(m)), path, m == n); err != nil {
+				c, at, err := next()
+				if err != nil {
 					return err
+				}
+				c.Int32(0)[at], c.Int32(1)[at], c.Int32(2)[at], c.Int32(3)[at] = i.ContextID(n), i.RangeID(lines.Span(m)), path, 0
+				if m == n {
+					c.Int32(3)[at] = 1
 				}
 			}
 		}
 		return nil
 	})
+	defer rows.Stop()
+	_, err := t.Insert(ctx, "range_context", rows)
 	return err
 }
 
+var sumColumns = []load.Column{{Name: "range_id", Type: load.Integer}, {Name: "device_id", Type: load.Integer}, {Name: "first_start_ns"}, {Name: "last_end_ns"}, {Name: "busy_ns"}, {Name: "sum_ns"},
+	{Name: "kernel_sum_ns"}, {Name: "kernel_count"}, {Name: "memop_count"}, {Name: "graph_count"}}
+
 func (i IDs) storeSums(ctx context.Context, t *load.Target, sums *Sums) error {
-	_, err := t.Append(ctx, "range_device", func(add func(...driver.Value) error) error {
+	rows := load.NewPushed(sumColumns, func(next load.Push) error {
 		for k := range sums.rows {
 			r := &sums.rows[k]
 			if sums.isWhole(r) {
 				continue
 			}
-			if err := add(t.UUID(), i.RangeID(r.span), r.device, r.first, r.last, r.busy, r.sum, r.kernelSum,
-				r.kernels, r.mems, r.reps); err != nil {
+			c, n, err := next()
+			if err != nil {
 				return err
+			}
+			c.Int32(0)[n], c.Int32(1)[n] = i.RangeID(r.span), r.device
+			for col, v := range [...]int64{r.first, r.last, r.busy, r.sum, r.kernelSum, r.kernels, r.mems, r.reps} {
+				c.Int64(2 + col)[n] = v
 			}
 		}
 		return nil
 	})
+	defer rows.Stop()
+	_, err := t.Insert(ctx, "range_device", rows)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
@@ -154,8 +155,8 @@ func registerBulk(conn *sql.Conn, name string, find func(handle int64) *bulk) er
 	})
 }
 
-// Insert stores the rows in a table of the warehouse, run_id and source_id added, and gives their number. The order of
-// rows within the table is not defined.
+// Insert stores the rows in a table of the warehouse, run_id and, where the table has it, source_id added, and gives their number. The
+// order of rows within the table is not defined.
 func (t *Target) Insert(ctx context.Context, table string, rows Rows) (int64, error) {
 	b, err := newBulk(table, rows, t.base)
 	if err != nil {
@@ -168,8 +169,13 @@ func (t *Target) Insert(ctx context.Context, table string, rows Rows) (int64, er
 		names[i] = c.Name
 	}
 	cols := strings.Join(names, ", ")
-	res, err := t.conn.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s (run_id, source_id, %s) SELECT '%s'::UUID, %d, %s FROM %s(%d)",
-		table, cols, t.RunID, t.SourceID, cols, t.bulk, handle))
+	into, from := cols, cols
+	if all, err := t.columnsOf(ctx, table); err != nil {
+		return 0, err
+	} else if slices.Contains(all, "source_id") {
+		into, from = "source_id, "+cols, fmt.Sprintf("%d, %s", t.SourceID, cols)
+	}
+	res, err := t.conn.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s (run_id, %s) SELECT '%s'::UUID, %s FROM %s(%d)", table, into, t.RunID, from, t.bulk, handle))
 	if b.err != nil {
 		return 0, b.err
 	}

@@ -55,13 +55,13 @@ type Target struct {
 	Options  Options
 	Run      *Run
 
-	base      int64            // of the run's ids
-	idColumns map[string][]int // places in a table's rows
-	conn      *sql.Conn
-	bulk      string // name of its table function
-	mu        sync.Mutex
-	held      map[int64]*bulk
-	next      int64
+	base    int64               // of the run's ids
+	columns map[string][]string // of tables
+	conn    *sql.Conn
+	bulk    string // name of its table function
+	mu      sync.Mutex
+	held    map[int64]*bulk
+	next    int64
 }
 
 // Run is what the sources of one run share: ids that are unique within the run and names that are stored once. Readers know an id as
@@ -88,7 +88,7 @@ type Run struct {
 
 // NewTarget prepares a connection, on which a transaction is open or will be, for bulk inserts.
 func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, error) {
-	t := &Target{RunID: runID, Options: o, Run: run, base: schema.IDBase(runID), idColumns: map[string][]int{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
+	t := &Target{RunID: runID, Options: o, Run: run, base: schema.IDBase(runID), columns: map[string][]string{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
 	err := registerBulk(conn, t.bulk, func(h int64) *bulk {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -172,29 +172,38 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 	return n, nil
 }
 
-// idPlaces gives the places of a table's columns that hold ids.
-func (t *Target) idPlaces(ctx context.Context, table string) ([]int, error) {
-	if known, ok := t.idColumns[table]; ok {
+// columnsOf gives the columns of a table in their order.
+func (t *Target) columnsOf(ctx context.Context, table string) ([]string, error) {
+	if known, ok := t.columns[table]; ok {
 		return known, nil
 	}
-	rows, err := t.conn.QueryContext(ctx, `SELECT column_index - 1, column_name FROM duckdb_columns() WHERE database_name = current_database() AND schema_name = 'main' AND table_name = ?`, table)
+	rows, err := t.conn.QueryContext(ctx, `SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND schema_name = 'main' AND table_name = ? ORDER BY column_index`, table)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	places := []int{}
+	var names []string
 	for rows.Next() {
-		var place int
 		var name string
-		if err := rows.Scan(&place, &name); err != nil {
+		if err := rows.Scan(&name); err != nil {
 			return nil, err
 		}
+		names = append(names, name)
+	}
+	t.columns[table] = names
+	return names, rows.Err()
+}
+
+// idPlaces gives the places of a table's columns that hold ids.
+func (t *Target) idPlaces(ctx context.Context, table string) ([]int, error) {
+	names, err := t.columnsOf(ctx, table)
+	var places []int
+	for i, name := range names {
 		if schema.IsID(table, name) {
-			places = append(places, place)
+			places = append(places, i)
 		}
 	}
-	t.idColumns[table] = places
-	return places, rows.Err()
+	return places, err
 }
 
 // id turns the number of something within the run into its id. 0 and NULL stay what they are, and a list is one of ids.

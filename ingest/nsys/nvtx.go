@@ -188,32 +188,34 @@ func (l *loader) storeRanges(ctx context.Context) error {
 	if name == "" {
 		return nil
 	}
-	t, r, next := l.target, l.ranges, 0
-	n, err := t.Append(ctx, "nvtx_range", func(add func(...driver.Value) error) error {
+	r, stored := l.ranges, 0
+	rows := load.NewPushed(rangeColumns, func(next load.Push) error {
 		return eachBatch(ctx, l.export, name, nvtxWants, func(b *table.Batch) error {
 			for i := range b.N {
 				if _, ok := r.spanOf(b, i); !ok {
 					continue
 				}
-				if next == len(r.spans) {
+				if stored == len(r.spans) {
 					return fmt.Errorf("%s: %s grew while it was read", l.name, name)
 				}
-				row, err := l.rangeRow(b, i, next)
+				c, n, err := next()
 				if err == nil {
-					err = add(row...)
+					err = l.writeRange(c, n, b, i, stored)
 				}
 				if err != nil {
 					return err
 				}
-				next++
+				stored++
 			}
 			return nil
 		})
 	})
+	n, err := l.target.Insert(ctx, "nvtx_range", rows)
+	rows.Stop()
 	if err != nil {
 		return err
 	}
-	if next != len(r.spans) {
+	if stored != len(r.spans) {
 		return fmt.Errorf("%s: %s shrank while it was read", l.name, name)
 	}
 	marks, err := l.storeMarks(ctx, name)
@@ -240,32 +242,64 @@ func (l *loader) nvtxReason() string {
 	return "domain and category names are kept with the ranges"
 }
 
-// rangeRow is the row of nvtx_range for span k.
-func (l *loader) rangeRow(b *table.Batch, i, k int) ([]driver.Value, error) {
+// Columns of nvtx_range.
+const (
+	rgID = iota
+	rgParent
+	rgPath
+	rgPID
+	rgTID
+	rgEndTID
+	rgStyle
+	rgDomain
+	rgName
+	rgCategory
+	rgStart
+	rgDuration
+)
+
+var rangeColumns = []load.Column{{Name: "range_id", Type: load.Integer}, {Name: "parent_range_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}, {Name: "pid", Type: load.Integer},
+	{Name: "tid", Type: load.Integer}, {Name: "end_tid", Type: load.Integer}, {Name: "style", Type: load.Varchar}, {Name: "domain", Type: load.Varchar}, {Name: "name", Type: load.Varchar},
+	{Name: "category"}, {Name: "start_ns"}, {Name: "duration_ns"}}
+
+// writeRange writes span k as row n of nvtx_range.
+func (l *loader) writeRange(c *load.Chunk, n int, b *table.Batch, i, k int) error {
 	s := &l.ranges.spans[k]
 	text, err := l.nvtxName(b, i)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var parent, endTid, category, duration driver.Value
+	c.Int32(rgID)[n], c.Int32(rgPath)[n] = l.ids.RangeID(int32(k)), s.Path
+	c.Int32(rgPID)[n], c.Int32(rgTID)[n] = pidOf(s.Thread), tidOf(s.Thread)
 	if s.Parent >= 0 {
-		parent = l.ids.RangeID(s.Parent)
+		c.Int32(rgParent)[n] = l.ids.RangeID(s.Parent)
+	} else {
+		c.SetNull(rgParent, n)
 	}
 	if end := &b.Cols[nvEndThread]; !end.Null(i) && end.Ints[i] != s.Thread && s.Process {
-		endTid = tidOf(end.Ints[i])
-	}
-	if !b.Cols[nvCategory].Null(i) {
-		category = b.Cols[nvCategory].Ints[i]
-	}
-	if s.End != attribute.Forever {
-		duration = s.End - s.Start
+		c.Int32(rgEndTID)[n] = tidOf(end.Ints[i])
+	} else {
+		c.SetNull(rgEndTID, n)
 	}
 	style := "push_pop"
 	if s.Process {
 		style = "start_end"
 	}
-	return []driver.Value{l.target.UUID(), l.sourceID(), l.ids.RangeID(int32(k)), parent, s.Path, pidOf(s.Thread), tidOf(s.Thread),
-		endTid, style, l.ranges.names[s.Name].Domain, text, category, s.Start, duration}, nil
+	c.SetText(rgStyle, n, style)
+	c.SetText(rgDomain, n, l.ranges.names[s.Name].Domain)
+	c.SetText(rgName, n, text)
+	if b.Cols[nvCategory].Null(i) {
+		c.SetNull(rgCategory, n)
+	} else {
+		c.Int64(rgCategory)[n] = b.Cols[nvCategory].Ints[i]
+	}
+	c.Int64(rgStart)[n] = s.Start
+	if s.End == attribute.Forever {
+		c.SetNull(rgDuration, n)
+	} else {
+		c.Int64(rgDuration)[n] = s.End - s.Start
+	}
+	return nil
 }
 
 func (l *loader) storeMarks(ctx context.Context, name string) (int64, error) {
