@@ -104,7 +104,7 @@ const (
 	commitEvery  = 50  // runs of one commit
 )
 
-// makeRuns makes runs run-0001, run-0002, ... an hour apart, each a copy of one capture with its digest. Kernels are made up to 100,000 by
+// makeRuns makes runs run-0001, run-0002, ... an hour apart, each a copy of one capture with its facts. Kernels are made up to 100,000 by
 // repeating some outside of stages. The durations of each run differ by some 0.5 %, those of each kernel by up to 0.1 % more, the time on the way
 // to launches in each pass by 2 %.
 func makeRuns(t testing.TB, home schema.Home, n int) {
@@ -227,7 +227,7 @@ func (m *maker) captured(i int, id, stamp, commit string) {
 	m.exec(`INSERT INTO capture_source SELECT '%s', 1, source_id FROM base_counted`, id)
 }
 
-// timed writes kernels with durations of the run's own, and the digest and times of passes that follow from them.
+// timed writes kernels with durations of the run's own, and the facts and times of passes that follow from them.
 func (m *maker) timed(i int, id string) {
 	m.t.Helper()
 	factor := math.Exp(0.005 * m.random.NormFloat64())

@@ -84,7 +84,8 @@ func open(t testing.TB, file []byte) *schema.Warehouse {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.DB.Exec("SET threads = 1"); err != nil { // tests run side by side
+	// Tests run side by side, and write in many small steps.
+	if _, err := w.DB.Exec("SET threads = 1; SET checkpoint_threshold = '1GB'"); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -115,7 +115,7 @@ func constant(g *grid, column int) bool {
 }
 
 // headlines are the columns that tables are read for.
-var headlines = []string{"flop", "share_ratio", "busy_ratio", "mfu_ratio", "mbu_ratio", "legacy_mfu_ratio", "measured_ratio", "device_peak_ratio", "metric", "value", "live_bytes", "self_device_ns", "self_cpu_ns"}
+var headlines = []string{"flop", "share_ratio", "busy_ratio", "mfu_ratio", "mbu_ratio", "measured_ratio", "device_peak_ratio", "metric", "value", "live_bytes", "self_device_ns", "self_cpu_ns"}
 
 // worth ranks a column by how long a narrow table keeps it.
 func worth(h head, first bool) int {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkCompare compares what digests of two runs of 100,000 kernels of 300 names and grids hold, without asking for it.
+// BenchmarkCompare compares the facts of two runs of 100,000 kernels of 300 names and grids, without asking for them.
 func BenchmarkCompare(b *testing.B) {
 	run := func(name string, seed uint64) []runData {
 		st := madeStage{name: "decode", passes: 5, decode: 16, noise: 0.01, gap: 2000}

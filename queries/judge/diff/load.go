@@ -60,7 +60,7 @@ type runData struct {
 	hashes []string // SHA-256 of the contents of the sources that passes are of
 }
 
-// load reads what the runs' digests hold, and which queries say so. Notes would be those of the stages of each run, which other queries show.
+// load reads the facts of the runs, and which queries say so. Notes would be those of the stages of each run, which other queries show.
 func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]runData, []Source, error) {
 	var asked []frame.Question
 	for _, r := range runs {

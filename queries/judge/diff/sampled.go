@@ -18,7 +18,7 @@ type Sampled struct {
 	known surroundings
 }
 
-// Sample reads what the digests hold of the runs of both sides. Of the options it takes those of statistics.
+// Sample reads the facts of the runs of both sides. Of the options it takes those of statistics.
 func Sample(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Sampled, error) {
 	o, err := o.whole()
 	if err != nil {

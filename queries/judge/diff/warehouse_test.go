@@ -42,7 +42,7 @@ func TestWarehouse(t *testing.T) {
 	}
 }
 
-// filled makes a warehouse of all captures, with digests.
+// filled makes a warehouse of all captures.
 func filled(t *testing.T) held {
 	t.Helper()
 	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
