@@ -68,7 +68,7 @@ func BenchmarkDerive(b *testing.B) {
 	w := newWarehouse(b)
 	id := load(b, w, "bench", benchExports()...).Run.ID
 	for b.Loop() {
-		if err := schema.Derive(b.Context(), w.DB, derive.Facts{}, id); err != nil {
+		if err := schema.DeriveAnew(b.Context(), w.DB, derive.Facts{}, id); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -140,13 +140,8 @@ func (r *Rules) stageOf(domain, name string) (stage, note string, warmup bool) {
 	return found[0], found[1], found[2] != ""
 }
 
-// Classify applies the rules to the names and paths of a run and spells its kernels' names, in place of what was there before.
+// Classify applies the rules to the names and paths of a run and spells its kernels' names. It has no classes yet.
 func (r *Rules) Classify(ctx context.Context, q SQL, runID string) error {
-	for _, t := range []string{"kernel_class", "kernel_spelling", "path_stage"} {
-		if _, err := q.ExecContext(ctx, `DELETE FROM `+t+` WHERE run_id = ?::UUID`, runID); err != nil {
-			return err
-		}
-	}
 	kernels, err := kernelsOf(ctx, q, runID)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Facts are tables whose rows follow from what was captured of a run and from the rules. Like definitions they are code: dropped, made and
@@ -75,20 +76,26 @@ func staleRuns(ctx context.Context, q querier, sum string) ([]string, error) {
 		WHERE NOT EXISTS (SELECT 1 FROM derivation d WHERE d.run_id = r.run_id AND d.checksum = md5(? || (`+rulesFingerprint+`))) ORDER BY r.run_id`, sum))
 }
 
-// Derive stores the facts of a run anew inside a transaction: the classes of its kernels and ranges by the rules, and the tables of facts.
-func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
-	sum, err := f.Checksum()
-	if err != nil {
-		return err
-	}
+// DeriveAnew stores the facts of a run in place of those it has, inside a transaction.
+func DeriveAnew(ctx context.Context, q SQL, f Facts, runID string) error {
 	tables, err := f.Tables()
 	if err != nil {
 		return err
 	}
-	for _, t := range append(tables, Table{Name: "derivation"}) {
+	for _, t := range append(tables, Table{Name: "derivation"}, Table{Name: "kernel_class"}, Table{Name: "kernel_spelling"}, Table{Name: "path_stage"}) {
 		if _, err := q.ExecContext(ctx, `DELETE FROM `+t.Name+` WHERE run_id = ?::UUID`, runID); err != nil {
 			return fmt.Errorf("clear %s: %w", t.Name, err)
 		}
+	}
+	return Derive(ctx, q, f, runID)
+}
+
+// Derive stores the facts of a run that has none, inside a transaction: the classes of its kernels and ranges by the rules, and the tables
+// of facts.
+func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
+	sum, err := f.Checksum()
+	if err != nil {
+		return err
 	}
 	rules, err := LoadRules(ctx, q)
 	if err != nil {
@@ -104,7 +111,11 @@ func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
 	return err
 }
 
-// deriveStale derives what is stale, a run a transaction: a process killed between two leaves the others for the next.
+// deriveTime is how long runs are derived in one transaction before it is committed: a commit takes as long as deriving a small run.
+const deriveTime = time.Second
+
+// deriveStale derives what is stale, a few small runs or a large one a transaction: a process killed between two leaves the others for the
+// next.
 func deriveStale(ctx context.Context, db *sql.DB, o Options) error {
 	sum, err := o.Facts.Checksum()
 	if err != nil {
@@ -114,25 +125,31 @@ func deriveStale(ctx context.Context, db *sql.DB, o Options) error {
 	if err != nil {
 		return err
 	}
-	for i, id := range stale {
-		if o.Progress != nil {
-			o.Progress(i, len(stale))
+	for done := 0; done < len(stale); {
+		n, err := deriveSome(ctx, db, o, stale, done)
+		if err != nil {
+			return err
 		}
-		if err := deriveOne(ctx, db, o.Facts, id); err != nil {
-			return fmt.Errorf("run %s: %w", id, err)
-		}
+		done += n
 	}
 	return nil
 }
 
-func deriveOne(ctx context.Context, db *sql.DB, f Facts, runID string) error {
+// deriveSome derives runs from one on in a transaction, and gives how many.
+func deriveSome(ctx context.Context, db *sql.DB, o Options, stale []string, first int) (n int, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer tx.Rollback()
-	if err := Derive(ctx, tx, f, runID); err != nil {
-		return err
+	for start := time.Now(); first+n < len(stale) && time.Since(start) < deriveTime; n++ {
+		if o.Progress != nil {
+			o.Progress(first+n, len(stale))
+		}
+		id := stale[first+n]
+		if err := DeriveAnew(ctx, tx, o.Facts, id); err != nil {
+			return 0, fmt.Errorf("run %s: %w", id, err)
+		}
 	}
-	return tx.Commit()
+	return n, tx.Commit()
 }
