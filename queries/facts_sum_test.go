@@ -24,7 +24,7 @@ func TestFactsFollowQueries(t *testing.T) {
 			private[q.Relation()] = q
 		}
 	}
-	word := regexp.MustCompile(`\b_\w+`)
+	word, comment := regexp.MustCompile(`\b_\w+`), regexp.MustCompile(`--[^\n]*`)
 	used := map[string]bool{}
 	var add func(text string)
 	add = func(text string) {
@@ -45,6 +45,9 @@ func TestFactsFollowQueries(t *testing.T) {
 			t.Fatal(err)
 		}
 		add(string(text))
+		if m := regexp.MustCompile(wholeWindow).FindString(comment.ReplaceAllString(string(text), "")); m != "" {
+			t.Errorf("%s: DuckDB 1.5.5 now and then fails in aggregates over all rows: %q", name, m)
+		}
 	}
 	names := slices.Sorted(maps.Keys(used))
 	sum := sha256.New()

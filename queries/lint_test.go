@@ -81,16 +81,20 @@ func statement(q queries.Query, run string) string {
 	return "FROM " + q.Relation()
 }
 
+// wholeWindow is an aggregate over all rows; row_number() OVER () is none.
+const wholeWindow = `(?i)[^(]\)\s+OVER\s*\(\s*\)`
+
 // TestFiles holds how query files are written.
 func TestFiles(t *testing.T) {
 	for _, q := range allQueries(t) {
 		body := regexp.MustCompile(`(?m)--.*$|'[^']*'`).ReplaceAllString(q.Body, "")
 		for what, bad := range map[string]string{
-			"a star hides which columns it gives":   `(?i)\bselect\s+(distinct\s+)?\*|[\w"]\.\*|,\s*\*\s*(,|\bfrom\b)`,
-			"nothing is rounded in SQL":             `(?i)\b(round|trunc|floor|ceil)\s*\(`,
-			"numbers are BIGINT or DOUBLE":          `(?i)\b(decimal|numeric|float|real)\b`,
-			"only reading":                          `(?i)\b(insert|update|delete|create|drop|alter|copy|attach)\b`,
-			"the result must not change by the day": `(?i)\b(now|current_\w+|random|uuid)\s*\(`,
+			"a star hides which columns it gives": `(?i)\bselect\s+(distinct\s+)?\*|[\w"]\.\*|,\s*\*\s*(,|\bfrom\b)`,
+			"nothing is rounded in SQL":           `(?i)\b(round|trunc|floor|ceil)\s*\(`,
+			"numbers are BIGINT or DOUBLE":        `(?i)\b(decimal|numeric|float|real)\b`,
+			"only reading":                        `(?i)\b(insert|update|delete|create|drop|alter|copy|attach)\b`,
+			"DuckDB 1.5.5 now and then fails in aggregates over all rows (its issue 25713)": wholeWindow,
+			"the result must not change by the day":                                         `(?i)\b(now|current_\w+|random|uuid)\s*\(`,
 		} {
 			if m := regexp.MustCompile(bad).FindString(body); m != "" {
 				t.Errorf("%s: %s: %q", q.Relation(), what, m)
