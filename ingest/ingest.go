@@ -186,11 +186,11 @@ func (in *ingester) run(inputs []input) error {
 	if err != nil {
 		return err
 	}
-	fill := in.attach
-	if id == "" && len(inputs) == 0 {
+	fill, isNew := in.attach, id == ""
+	if isNew && len(inputs) == 0 {
 		return ErrNoRun
 	}
-	if id == "" {
+	if isNew {
 		fill = func(id string, facts []input) error { return in.fill(captures, facts, id) }
 		if id, err = schema.FreeRunID(in.ctx, in.conn); err != nil {
 			return err
@@ -206,11 +206,13 @@ func (in *ingester) run(inputs []input) error {
 	if _, err := in.conn.ExecContext(in.ctx, `SET preserve_insertion_order = false`); err != nil {
 		return err
 	}
-	restore, err := in.alone(inputs)
-	if err != nil {
-		return err
+	if isNew { // a large run may get few facts more
+		restore, err := in.oneThread(inputs)
+		if err != nil {
+			return err
+		}
+		defer restore()
 	}
-	defer restore()
 	if _, err := in.conn.ExecContext(in.ctx, `BEGIN`); err != nil {
 		return err
 	}
@@ -232,8 +234,8 @@ const fewBytes = 64 << 20
 // usualPacking is how many times as large packed captures are unpacked, about.
 const usualPacking = 8
 
-// alone lets DuckDB work in one thread where the captures are small, until restore is called.
-func (in *ingester) alone(inputs []input) (restore func(), err error) {
+// oneThread lets DuckDB work in one thread where the captures are small, until restore is called.
+func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
 	var size int64
 	for _, f := range inputs {
 		s, err := f.stat()

@@ -42,6 +42,11 @@ type fact struct {
 	reads []string // other facts and steps
 }
 
+// needed are the tables, facts and steps that its header names, any one of several too.
+func (f *fact) needed() []string {
+	return strings.FieldsFunc(strings.Join(f.Needs, "|"), func(r rune) bool { return r == '|' })
+}
+
 // load reads the files, by name.
 var load = sync.OnceValues(func() (map[string]*fact, error) {
 	names, err := fs.Glob(files, "sql/*/*.sql")
@@ -237,7 +242,7 @@ func (facts Facts) needs(all []*fact, byName map[string]*fact) []*fact {
 			return
 		}
 		out = append(out, f)
-		for _, name := range slices.Concat(f.reads, strings.Split(strings.Join(f.Needs, "|"), "|")) {
+		for _, name := range slices.Concat(f.reads, f.needed()) {
 			add(byName[name])
 		}
 	}
@@ -253,8 +258,8 @@ func (facts Facts) needs(all []*fact, byName map[string]*fact) []*fact {
 func present(ctx context.Context, q schema.SQL, facts []*fact, byName map[string]*fact, runID string) (map[string]bool, error) {
 	var tables []string
 	for _, f := range facts {
-		for _, t := range strings.Split(strings.Join(f.Needs, "|"), "|") {
-			if t != "" && !slices.Contains(tables, t) && byName[t] == nil {
+		for _, t := range f.needed() {
+			if !slices.Contains(tables, t) && byName[t] == nil {
 				tables = append(tables, t)
 			}
 		}
