@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/ingest/derive"
 	"prof/internal/suggest"
 	"prof/schema"
 )
@@ -53,7 +52,7 @@ func (in *ingester) attach(id string, facts []input) error {
 	if err := in.aimFacts(id); err != nil {
 		return err
 	}
-	return schema.DeriveAnew(in.ctx, in.conn, derive.Facts{}, id)
+	return schema.DeriveAnew(in.ctx, in.conn, in.w.Facts, id)
 }
 
 // replaceFacts deletes the facts that a run had before, of the kinds that it has newer ones of.

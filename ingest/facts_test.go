@@ -50,7 +50,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "1GB"})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/torch"
 	"prof/ingest/workload"
@@ -365,7 +364,7 @@ func (in *ingester) finish(id string) error {
 		id, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion); err != nil {
 		return err
 	}
-	return schema.Derive(in.ctx, in.conn, derive.Facts{}, id)
+	return schema.Derive(in.ctx, in.conn, in.w.Facts, id)
 }
 
 // explain adds what to do to the errors that a machine gives rather than a file.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/model"
 	"prof/schema"
@@ -45,7 +44,7 @@ func Model(ctx context.Context, w *schema.Warehouse, path string, now time.Time)
 	if _, err := conn.ExecContext(ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, NULL, NULL, NULL, '')`, id, m.Name, now.UTC()); err != nil {
 		return "", err
 	}
-	return id, derive.Model.Derive(ctx, conn, id)
+	return id, w.Facts.Derive(ctx, conn, id)
 }
 
 // configName is what the configuration in the folder of a model is called.

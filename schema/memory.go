@@ -17,7 +17,7 @@ func OpenMemory(ctx context.Context, defs []Definition, facts Facts, others ...s
 	if err != nil {
 		return nil, err
 	}
-	w := &Warehouse{DB: sql.OpenDB(c), Writable: true}
+	w := &Warehouse{DB: sql.OpenDB(c), Writable: true, Facts: facts}
 	if err := w.fill(ctx, defs, facts, others); err != nil {
 		w.DB.Close()
 		return nil, err

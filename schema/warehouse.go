@@ -42,7 +42,8 @@ type Options struct {
 type Warehouse struct {
 	DB       *sql.DB
 	Home     Home
-	Writable bool // opened for writing
+	Writable bool  // opened for writing
+	Facts    Facts // what Options said; nil when opened for reading
 }
 
 // ErrNoWarehouse is wrapped by Open's error when there is nothing to read yet.
@@ -134,7 +135,7 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", home.Warehouse(), err)
 	}
-	return &Warehouse{DB: db, Home: home, Writable: true}, nil
+	return &Warehouse{DB: db, Home: home, Writable: true, Facts: o.Facts}, nil
 }
 
 // Close writes what is pending into the file and lets it go.

@@ -25,7 +25,7 @@ var files embed.FS
 
 // Facts fills the tables of facts, see schema.Facts. The zero value is ready.
 type Facts struct {
-	Only []string // of these tables; nil for all
+	Only []string // of these files; nil for all, empty for none
 }
 
 // Model are the facts of models alone.

@@ -39,7 +39,7 @@ var emptyWarehouse = sync.OnceValues(func() ([]byte, error) {
 })
 
 func openWarehouse(ctx context.Context, dir string) (*schema.Warehouse, error) {
-	return schema.Open(ctx, schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "1GB"})
+	return schema.Open(ctx, schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}, MemoryLimit: "1GB"})
 }
 
 // warehouse opens an empty warehouse in a folder of the test's own.

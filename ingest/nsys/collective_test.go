@@ -1,6 +1,10 @@
 package nsys_test
 
-import "testing"
+import (
+	"testing"
+
+	"prof/ingest/derive"
+)
 
 const callRows = `SELECT pid, start_ns, duration_ns, operation, in_bytes, out_bytes, group_name, group_size, rank_id, (SELECT r.name FROM nvtx_range r WHERE r.run_id = c.run_id AND r.range_id = c.range_id) AS launch
 	FROM collective_call c ORDER BY pid, start_ns`
@@ -8,7 +12,7 @@ const callRows = `SELECT pid, start_ns, duration_ns, operation, in_bytes, out_by
 // TestCollectives holds what the payloads of NCCL's ranges become: bytes of the buffers by the operation and the size of the communicator,
 // and the range that launched the kernel, which of calls in a group is the end of the outermost one.
 func TestCollectives(t *testing.T) {
-	w := newWarehouse(t)
+	w := warehouseWith(t, derive.Facts{})
 	mustIngest(t, w, "c", "testdata/collectives.sqlite")
 	const tp = "18446744073709551615"
 	expect(t, w, callRows,
@@ -35,7 +39,7 @@ func TestCollectives(t *testing.T) {
 
 // TestCollectivesOfCapture: a real export with payloads, of a program whose sizes are known: ranks.py beside it.
 func TestCollectivesOfCapture(t *testing.T) {
-	w := newWarehouse(t)
+	w := warehouseWith(t, derive.Facts{})
 	mustIngest(t, w, "ranks", "../../testdata/ranks/rank0.sqlite.gz")
 	expect(t, w, `SELECT operation, in_bytes, out_bytes, group_size, rank_id, count(*) FROM collective_call GROUP BY ALL ORDER BY ALL`,
 		"all-gather|32768|65536|2|0|6", "all-reduce|4|4|2|0|2", "all-reduce|32768|32768|2|0|24", "all-reduce|1048576|1048576|2|0|12",

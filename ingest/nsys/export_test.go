@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/nsys"
 	"prof/queries"
@@ -40,7 +41,7 @@ func checkExact(t *testing.T, run string) func(f *frame.Frame) {
 // workload is what make_exports.workload holds.
 func expectWorkload(t *testing.T, name string) {
 	t.Helper()
-	w := newWarehouse(t)
+	w := warehouseWith(t, derive.Facts{})
 	mustIngest(t, w, name, "testdata/"+name+".sqlite")
 	inPrefill, inStep := "true|prefill", "true|decode_step[#]"
 	if name == "no_nvtx" {

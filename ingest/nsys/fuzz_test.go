@@ -15,6 +15,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/nsys"
 	"prof/ingest/nsys/sqlite"
@@ -50,7 +51,7 @@ func newLoader(t testing.TB) *loader {
 		l.w.Close()
 		os.RemoveAll(dir)
 	})
-	if l.w, err = openWarehouse(t, dir); err != nil {
+	if l.w, err = openWarehouse(t, dir, derive.Facts{Only: []string{}}); err != nil {
 		t.Fatal(err)
 	}
 	if l.conn, err = l.w.DB.Conn(context.Background()); err != nil {

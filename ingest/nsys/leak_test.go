@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/queries"
 )
@@ -30,7 +31,7 @@ func hasPlanted(text []byte) string {
 // TestNoSecrets: nothing of the profiled process's environment reaches the warehouse.
 func TestNoSecrets(t *testing.T) {
 	home := t.TempDir()
-	w, err := openWarehouse(t, home)
+	w, err := openWarehouse(t, home, derive.Facts{Only: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,10 +17,17 @@ import (
 	"prof/schema"
 )
 
-// newWarehouse opens an empty warehouse in a folder of the test's own.
+// newWarehouse opens an empty warehouse in a folder of the test's own, in which no facts are derived: most of what is tested here is what
+// was read.
 func newWarehouse(t testing.TB) *schema.Warehouse {
 	t.Helper()
-	w, err := openWarehouse(t, t.TempDir())
+	return warehouseWith(t, derive.Facts{Only: []string{}})
+}
+
+// warehouseWith is newWarehouse with facts.
+func warehouseWith(t testing.TB, facts derive.Facts) *schema.Warehouse {
+	t.Helper()
+	w, err := openWarehouse(t, t.TempDir(), facts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,8 +35,8 @@ func newWarehouse(t testing.TB) *schema.Warehouse {
 	return w
 }
 
-func openWarehouse(t testing.TB, dir string) (*schema.Warehouse, error) {
-	return schema.Open(t.Context(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "1GB"})
+func openWarehouse(t testing.TB, dir string, facts derive.Facts) (*schema.Warehouse, error) {
+	return schema.Open(t.Context(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: facts, MemoryLimit: "1GB"})
 }
 
 func tryIngest(t testing.TB, w *schema.Warehouse, o load.Options, run string, paths ...string) (*ingest.Result, error) {
@@ -167,7 +174,7 @@ func sharedWarehouse(t testing.TB) (*schema.Warehouse, []capture) {
 		if shared.dir, shared.err = os.MkdirTemp("", "prof-nsys-"); shared.err != nil {
 			return
 		}
-		if shared.w, shared.err = openWarehouse(t, shared.dir); shared.err != nil {
+		if shared.w, shared.err = openWarehouse(t, shared.dir, derive.Facts{}); shared.err != nil {
 			return
 		}
 		for _, c := range captures(t) {

@@ -20,7 +20,7 @@ const captures = "../../../testdata/torch/"
 
 func newWarehouse(t *testing.T) *schema.Warehouse {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "1GB"})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)
 	}
