@@ -14,6 +14,7 @@ import (
 // conditions gives what is stored of a run, from passes and work as they are, and its tags: by aspect the value, the weight and the source.
 func conditions(t *testing.T, w *schema.Warehouse, run string) map[string]string {
 	t.Helper()
+	derivedFor(t, w, "FROM run_condition")
 	only(t, w, "run_condition")
 	f, err := raw(t, w, fmt.Sprintf(`SELECT c.aspect, c.value, c.weight, c.source_id FROM run_condition c JOIN run r USING (run_id) WHERE r.name = '%[1]s'
 		UNION ALL SELECT 'tag ' || t.key, t.value, 'tells', NULL FROM run_tag t JOIN run r USING (run_id) WHERE r.name = '%[1]s'`, run))

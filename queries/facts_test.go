@@ -19,6 +19,7 @@ func everyCapture(t *testing.T) (w *schema.Warehouse, runs []string) {
 	w = everything(t)
 	load(t, w, utilised, llamaCapture, llamaWorkload)
 	load(t, w, ranks, ranked...)
+	derived(t, w)
 	runs = append(slices.Concat(shipped, traced), utilised, ranks)
 	return w, runs
 }

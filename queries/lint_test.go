@@ -50,7 +50,6 @@ func allQueries(t *testing.T) []queries.Query {
 // rows gives a statement's result as text, for comparison.
 func rows(t *testing.T, w *schema.Warehouse, stmt string) []string {
 	t.Helper()
-	derived(t, w)
 	f, err := raw(t, w, stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)

@@ -28,7 +28,7 @@ func counted(t *testing.T, prefix string, counters map[string]float64) *schema.W
 			id++
 		}
 	}
-	writtenTo.Store(w, true)
+	wrote(w)
 	return w
 }
 

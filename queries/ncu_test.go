@@ -210,7 +210,7 @@ func TestUnknownBound(t *testing.T) {
 		if n, _ := res.RowsAffected(); err != nil || n == 0 {
 			t.Fatalf("%s: %d rows, %v", name, n, err)
 		}
-		writtenTo.Store(w, true)
+		wrote(w)
 	}
 	ask := func() []string {
 		return rows(t, w, `SELECT DISTINCT bound, evidence, legacy_class = 'unknown' FROM bottlenecks('r') ORDER BY ALL`)

@@ -20,6 +20,7 @@ func TestResults(t *testing.T) {
 	t.Parallel()
 	w := everything(t)
 	load(t, w, utilised, llamaCapture, llamaWorkload)
+	derived(t, w)
 	runs := map[string]string{}
 	for _, run := range slices.Concat(some, shipped, different) {
 		runs[run] = runID(t, w, run)

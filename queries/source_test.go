@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -56,58 +54,6 @@ func addTwin(t *testing.T, w *schema.Warehouse) twin {
 	}
 	exec(t, w, fmt.Sprintf("INSERT INTO source SELECT * REPLACE (source_id + %d AS source_id, 'torch' AS kind, 'torch-trace' AS form) FROM source WHERE kind = 'nsys'", by.source))
 	return by
-}
-
-func exec(t *testing.T, w *schema.Warehouse, stmt string) {
-	t.Helper()
-	if _, err := w.DB.Exec(stmt); err != nil {
-		t.Fatalf("%s: %v", stmt, err)
-	}
-	writtenTo.Store(w, true)
-}
-
-// writtenTo are the warehouses whose tables exec wrote to: their facts are derived anew before the next question.
-var writtenTo sync.Map
-
-// derived derives the facts of a warehouse that was written to; the classes of kernels and ranges stay as they were written.
-func derived(t testing.TB, w *schema.Warehouse) {
-	t.Helper()
-	if _, dirty := writtenTo.LoadAndDelete(w); !dirty {
-		return
-	}
-	ids, err := w.DB.Query("SELECT DISTINCT run_id::VARCHAR FROM (SELECT run_id FROM run UNION ALL SELECT run_id FROM source) ORDER BY 1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ids.Close()
-	tables, err := derive.Facts{}.Tables()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ids.Next() {
-		var id string
-		if err := ids.Scan(&id); err != nil {
-			t.Fatal(err)
-		}
-		tx, err := w.DB.Begin()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, table := range tables {
-			if _, err := tx.Exec("DELETE FROM "+table.Name+" WHERE run_id = ?::UUID", id); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := (derive.Facts{}).Derive(t.Context(), tx, id); err != nil {
-			t.Fatal(err)
-		}
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := ids.Err(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // asked are the arguments that the queries of these tests are run with: none, and on some runs one at a time.

@@ -2,12 +2,12 @@ package queries_test
 
 import (
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"prof/ingest"
-	"prof/ingest/derive"
 	ingestload "prof/ingest/load"
 	"prof/queries"
 	"prof/queries/frame"
@@ -56,6 +56,7 @@ func imageOf(t testing.TB, name string, fill func(w *schema.Warehouse)) []byte {
 		defer w.Close()
 		if fill != nil {
 			fill(w)
+			derived(t, w)
 		}
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
@@ -80,7 +81,7 @@ func open(t testing.TB, file []byte) *schema.Warehouse {
 			t.Fatal(err)
 		}
 	}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: &lazyFacts{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,6 @@ func load(t testing.TB, w *schema.Warehouse, run string, paths ...string) *inges
 
 func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
 	t.Helper()
-	derived(t, w)
 	q, err := queries.Find(name)
 	if err != nil {
 		t.Fatal(err)
@@ -139,13 +139,13 @@ func queryNoted(t testing.TB, noted *queries.Asker, name string, args queries.Ar
 // raw, runQuery and asker are those of queries over facts that are current.
 func raw(t testing.TB, w *schema.Warehouse, stmt string) (*frame.Frame, error) {
 	t.Helper()
-	derived(t, w)
+	derivedFor(t, w, stmt)
 	return queries.Raw(t.Context(), w, stmt)
 }
 
 func runQuery(t testing.TB, w *schema.Warehouse, q queries.Query, args queries.Args) (*frame.Frame, error) {
 	t.Helper()
-	derived(t, w)
+	derivedFor(t, w, "FROM "+q.Relation(), append(slices.Clone(q.Notes), "source", "timeline")...)
 	return queries.Run(t.Context(), w, q, args)
 }
 

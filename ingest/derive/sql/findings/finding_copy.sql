@@ -1,0 +1,29 @@
+-- finding_copy: Copies from pageable memory, and copies that nothing hides.
+-- into: finding
+-- needs: device_time memop
+
+WITH copied AS (
+    SELECT t.kind, p.stage, p.range_id, m.device_id, m.operation, coalesce(m.operation LIKE '%Host-to-Device%' AND m.src_memory = 'Pageable', false) AS is_pageable, count(*) AS copy_count, sum(m.duration_ns)::BIGINT AS sum_ns, sum(m.size_bytes)::BIGINT AS copied_bytes,
+        coalesce(sum(m.launch_duration_ns), 0)::BIGINT AS call_ns
+    FROM memop m JOIN _finding_timeline t ON t.source_id = m.source_id LEFT JOIN _finding_place p ON p.range_context_id = m.range_context_id
+    WHERE m.run_id = $run AND (p.stage IS NOT NULL OR NOT t.is_staged) GROUP BY ALL
+), pageable AS ( -- copies of one pass are no repetition
+    SELECT c.kind, c.stage, c.device_id, count(*) AS pass_count, sum(c.copy_count)::BIGINT AS copy_count, sum(c.sum_ns)::BIGINT AS copies_ns, sum(c.copied_bytes)::BIGINT AS copied_bytes, sum(c.call_ns)::BIGINT AS call_ns, max(c.sum_ns) AS max_ns, median(c.sum_ns) AS median_ns
+    FROM (SELECT c.kind, c.stage, c.range_id, c.device_id, sum(c.copy_count) AS copy_count, sum(c.sum_ns)::BIGINT AS sum_ns, sum(c.copied_bytes) AS copied_bytes, sum(c.call_ns) AS call_ns FROM copied c WHERE c.is_pageable GROUP BY ALL) c
+    GROUP BY c.kind, c.stage, c.device_id
+), operation AS (
+    SELECT c.kind, c.stage, c.device_id, arg_max({'operation': c.operation, 'copy_count': c.copy_count, 'copies_ns': c.sum_ns, 'copied_bytes': c.copied_bytes}, (c.sum_ns, c.operation)) AS top, sum(c.sum_ns)::BIGINT AS all_ns
+    FROM (SELECT c.kind, c.stage, c.device_id, c.operation, sum(c.copy_count)::BIGINT AS copy_count, sum(c.sum_ns)::BIGINT AS sum_ns, sum(c.copied_bytes)::BIGINT AS copied_bytes FROM copied c GROUP BY ALL) c
+    GROUP BY c.kind, c.stage, c.device_id
+)
+SELECT s.kind, s.is_counted, 'pageable-copies' AS finding_id, s.stage, s.device_id, NULL AS subject, least(m.copies_ns, s.copy_ns) AS saving_ns, s.pass_count, s.span_ns,
+    to_json({'copy_count': m.copy_count, 'copied_bytes': m.copied_bytes, 'copies_ns': m.copies_ns, 'alone_ns': s.copy_ns, 'call_ns': m.call_ns,
+        'max_ns': m.max_ns, 'median_ns': m.median_ns, 'pass_count': m.pass_count})::VARCHAR AS evidence
+FROM finding_span s JOIN pageable m ON s.kind = m.kind AND s.stage IS NOT DISTINCT FROM m.stage AND s.device_id = m.device_id -- what copies take while kernels run is no time to save
+WHERE s.run_id = $run AND s.span_ns > 0 AND m.copies_ns > 0 AND s.copy_ns > 0 AND m.copy_count > 1
+    AND (s.stage IS NULL OR m.pass_count >= s.pass_count * (SELECT r.value FROM finding_rule r WHERE r.finding_id = 'pageable-copies'))
+UNION ALL
+SELECT s.kind, s.is_counted, 'exposed-copies' AS finding_id, s.stage, s.device_id, m.top.operation AS subject, s.copy_ns AS saving_ns, s.pass_count, s.span_ns,
+    to_json({'copy_count': m.top.copy_count, 'copies_ns': m.top.copies_ns, 'copied_bytes': m.top.copied_bytes, 'all_ns': m.all_ns})::VARCHAR AS evidence
+FROM finding_span s JOIN operation m ON s.kind = m.kind AND s.stage IS NOT DISTINCT FROM m.stage AND s.device_id = m.device_id
+WHERE s.run_id = $run AND s.span_ns > 0 AND s.copy_ns > 0 AND s.copy_ns >= s.span_ns * (SELECT r.value FROM finding_rule r WHERE r.finding_id = 'exposed-copies')

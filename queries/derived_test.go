@@ -1,0 +1,222 @@
+package queries_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"prof/ingest/derive"
+	"prof/queries"
+	"prof/schema"
+	"prof/schema/sqlfile"
+)
+
+// lazyFacts derives what a question needs when it is asked: deriving everything takes far longer than most questions.
+type lazyFacts struct {
+	derive.Facts
+	mu      sync.Mutex
+	missing map[string]map[string]bool // by run: files of facts that are not derived
+	written bool                       // the tables were written to since: what was derived of any run is no longer right
+}
+
+// Derive notes that a run has no facts yet.
+func (l *lazyFacts) Derive(_ context.Context, _ schema.SQL, runID string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.missing == nil {
+		l.missing = map[string]map[string]bool{}
+	}
+	l.missing[runID] = allFacts()
+	return nil
+}
+
+// exec changes what was captured.
+func exec(t *testing.T, w *schema.Warehouse, stmt string) {
+	t.Helper()
+	if _, err := w.DB.Exec(stmt); err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+	wrote(w)
+}
+
+// wrote says that tables of captures were written to.
+func wrote(w *schema.Warehouse) {
+	l := w.Facts.(*lazyFacts)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.written = true
+}
+
+// derived derives all facts that are missing.
+func derived(t testing.TB, w *schema.Warehouse) {
+	t.Helper()
+	deriveOf(t, w, allFacts())
+}
+
+// derivedFor derives the facts that a statement reads, and the caveats of some topics.
+func derivedFor(t testing.TB, w *schema.Warehouse, stmt string, topics ...string) {
+	t.Helper()
+	deriveOf(t, w, factsBehind(stmt, topics))
+}
+
+func deriveOf(t testing.TB, w *schema.Warehouse, wanted map[string]bool) {
+	t.Helper()
+	l, ok := w.Facts.(*lazyFacts)
+	if !ok { // they were derived when the run was stored
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.written {
+		forget(t, w, l)
+	}
+	for _, id := range slices.Sorted(maps.Keys(l.missing)) {
+		var only []string
+		for name := range l.missing[id] {
+			if wanted[name] {
+				only = append(only, name)
+				delete(l.missing[id], name)
+			}
+		}
+		if len(only) == 0 {
+			continue
+		}
+		tx, err := w.DB.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (derive.Facts{Only: only}).Derive(t.Context(), tx, id); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// forget deletes all facts; the classes of kernels and ranges stay as they were written.
+func forget(t testing.TB, w *schema.Warehouse, l *lazyFacts) {
+	t.Helper()
+	tables, err := l.Tables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		if _, err := w.DB.Exec("DELETE FROM " + table.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := queries.Raw(t.Context(), w, "SELECT DISTINCT run_id::VARCHAR FROM (SELECT run_id FROM run UNION ALL SELECT run_id FROM source)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.missing, l.written = map[string]map[string]bool{}, false
+	for _, r := range f.Rows {
+		l.missing[r[0].(string)] = allFacts()
+	}
+}
+
+// definitions are the files of facts by name, and the bodies of relations by their names in SQL.
+var definitions = sync.OnceValue(func() (d struct {
+	facts     map[string]sqlfile.File
+	relations map[string][]string
+}) {
+	d.facts, d.relations = map[string]sqlfile.File{}, map[string][]string{}
+	names, err := filepath.Glob("../ingest/derive/sql/*/*.sql")
+	if err != nil {
+		panic(err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		base := strings.TrimSuffix(filepath.Base(name), ".sql")
+		if d.facts[base], err = sqlfile.Parse(base, string(text)); err != nil {
+			panic(err)
+		}
+	}
+	defs, err := queries.Relations{}.Definitions()
+	if err != nil {
+		panic(err)
+	}
+	for _, def := range defs {
+		d.relations[def.Name] = append(d.relations[def.Name], def.Body)
+	}
+	return d
+})
+
+// allFacts are the files that facts are stored by.
+func allFacts() map[string]bool {
+	all := map[string]bool{}
+	for name := range definitions().facts {
+		if !strings.HasPrefix(name, "_") {
+			all[name] = true
+		}
+	}
+	return all
+}
+
+var (
+	source = regexp.MustCompile(`(?i)\b(?:FROM|JOIN)\s+(\w+)|(\w+)\(`)
+	remark = regexp.MustCompile(`--[^\n]*`)
+)
+
+// factsBehind are the facts that a statement reads, and what these are made of.
+func factsBehind(stmt string, topics []string) map[string]bool {
+	d := definitions()
+	seen := map[string]bool{}
+	var read func(text string)
+	var add func(name string)
+	add = func(name string) {
+		if name == "" || seen[name] {
+			return
+		}
+		seen[name] = true
+		for _, body := range d.relations[name] {
+			read(body)
+		}
+		if f, ok := d.facts[name]; ok {
+			read(f.Body)
+			for name := range strings.SplitSeq(strings.Join(f.Needs, "|"), "|") {
+				add(name)
+			}
+		}
+		for into, f := range d.facts {
+			if f.Into == name && name != "caveat" {
+				add(into)
+			}
+		}
+	}
+	read = func(text string) {
+		for _, m := range source.FindAllStringSubmatch(remark.ReplaceAllString(text, ""), -1) {
+			add(cmp.Or(m[1], m[2]))
+		}
+	}
+	read(stmt)
+	read("FROM timeline JOIN op_source") // what is looked at where a question has no rows
+	for _, topic := range topics {
+		add("_caveat_" + topic)
+	}
+	for name, f := range d.facts {
+		if name != "caveat" && f.Into != "caveat" {
+			continue
+		}
+		if seen["caveat"] || slices.ContainsFunc(topics, func(topic string) bool {
+			return d.relations["_caveat_"+topic] == nil && strings.Contains(f.Body, fmt.Sprintf("'%s'", topic))
+		}) {
+			add(name)
+			read(f.Body)
+		}
+	}
+	maps.DeleteFunc(seen, func(name string, _ bool) bool { return strings.HasPrefix(name, "_") })
+	return seen
+}
