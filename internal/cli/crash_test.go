@@ -151,6 +151,7 @@ func TestKilledDerive(t *testing.T) {
 	p.ok("ingest", "--run", "b", exported(t, node))
 	direct := func(text string, each func(*sql.Rows)) { // as any client, which derives nothing
 		t.Helper()
+		p.settle()
 		db, err := sql.Open("duckdb", p.path(".prof/warehouse.duckdb"))
 		if err != nil {
 			t.Fatal(err)

@@ -106,6 +106,7 @@ func sameTwice(t *testing.T, p *place) {
 
 // TestSameTwice: the same capture under two names says no change, everywhere.
 func TestSameTwice(t *testing.T) {
+	t.Parallel()
 	t.Run("repeats of a decoder", func(t *testing.T) {
 		sameTwice(t, twice(t, exported(t, "../capture/llama/sdpa-1")))
 	})
@@ -116,6 +117,7 @@ func TestSameTwice(t *testing.T) {
 
 // TestSameCode: two captures of the same code on the same machine, each of three repeats, are not told to differ.
 func TestSameCode(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	for _, run := range []string{"sdpa-1", "sdpa-2"} {
 		p.ok("ingest", "--run", run, exported(t, "../capture/llama/"+run))

@@ -241,6 +241,7 @@ func (p *place) addMade(run string, m testdata.Trace, tokens int) {
 
 // TestDiffTruth compares captures that differ by one thing that is known, beside noise.
 func TestDiffTruth(t *testing.T) {
+	t.Parallel()
 	base := newPlace(t)
 	base.addMade("base", madeTrace(1), madeSteps)
 	for i, c := range truths {

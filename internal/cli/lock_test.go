@@ -22,6 +22,7 @@ type holder struct {
 // startHolder gives a process that holds p's warehouse by now.
 func startHolder(t *testing.T, p *place, mode string) *holder {
 	t.Helper()
+	p.settle()
 	cmd := exec.Command(os.Args[0], p.path(".prof"))
 	cmd.Env = append(os.Environ(), holdEnv+"="+mode)
 	cmd.Stderr = os.Stderr

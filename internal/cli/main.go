@@ -17,6 +17,7 @@ import (
 	"prof/capture"
 	"prof/internal/suggest"
 	"prof/queries"
+	"prof/schema"
 )
 
 // Exit codes.
@@ -44,9 +45,13 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	p := &program{args: args, in: stdin, out: stdout, err: stderr}
+	return p.run(ctx)
+}
+
+func (p *program) run(ctx context.Context) int {
 	app, err := p.app()
 	if err == nil {
-		err = app.RunContext(ctx, permute(app, args))
+		err = app.RunContext(ctx, permute(app, p.args))
 	}
 	return p.report(ctx, err)
 }
@@ -56,6 +61,7 @@ type program struct {
 	args     []string
 	in       io.Reader
 	out, err io.Writer
+	read     []*schema.Warehouse // opened for reading, see closing
 }
 
 // report prints an error in a line or two and gives the exit code.

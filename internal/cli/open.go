@@ -97,9 +97,13 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 			}
 		}()
 	}
-	return schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: memoryLimit(write),
+	w, err := schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: memoryLimit(write),
 		Progress: progress,
 		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
+	if err == nil && !w.Writable {
+		p.read = append(p.read, w)
+	}
+	return w, err
 }
 
 // memoryLimit bounds what DuckDB takes while it writes; reading leaves it the machine.

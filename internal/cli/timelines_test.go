@@ -13,6 +13,7 @@ import (
 // change writes to the place's warehouse.
 func (p *place) change(stmt string) {
 	p.t.Helper()
+	p.settle()
 	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		p.t.Fatal(err)

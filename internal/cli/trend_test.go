@@ -69,6 +69,7 @@ func factor(i int) float64 {
 }
 
 func TestTrend(t *testing.T) {
+	t.Parallel()
 	p := newTrend(t)
 	out := p.ok("trend", "--stage", "decode", "--last", "3")
 	for _, want := range []string{"workload  cafe0123\n", "14 runs, ", "slower from copy-7 on", "up to copy-6", "commit aaaa → bbbb", "11 earlier runs are left out", "copy-13", "6.0 % slower since copy-7"} {

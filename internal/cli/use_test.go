@@ -296,6 +296,7 @@ func TestHomes(t *testing.T) {
 	if got := sub.ok("runs"); got != list {
 		t.Errorf("from a sub folder: %q", got)
 	}
+	p.settle()
 	sub.ok("ingest", "--run", "b", exported(t, node))
 	if got := p.sql("SELECT count(*) AS n FROM run"); got != "n\n2\n" || exists(sub.path(".prof")) {
 		t.Errorf("an ingest from a sub folder went elsewhere: %q", got)
