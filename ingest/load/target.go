@@ -141,7 +141,7 @@ func (t *Target) release(handle int64) {
 func (t *Target) Append(ctx context.Context, table string, each func(add func(values ...driver.Value) error) error) (n int64, err error) {
 	ids, err := t.idPlaces(ctx, table)
 	if err != nil {
-		return 0, fmt.Errorf("store %s: %w", table, err)
+		return 0, err
 	}
 	var row []driver.Value
 	err = t.conn.Raw(func(c any) error {
@@ -180,12 +180,12 @@ func (t *Target) columnsOf(ctx context.Context, table string) ([]string, error) 
 	// The list of all columns, duckdb_columns, takes DuckDB 3 ms a question.
 	rows, err := t.conn.QueryContext(ctx, `SELECT * FROM main.`+table+` LIMIT 0`)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("store %s: %w", table, err)
 	}
 	defer rows.Close()
 	names, err := rows.Columns()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("store %s: %w", table, err)
 	}
 	t.columns[table] = names
 	return names, rows.Err()

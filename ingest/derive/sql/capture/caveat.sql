@@ -35,6 +35,7 @@ WITH way AS ( -- what may be asked for, also of a run that has none of it
     UNION ALL SELECT 'ncu', CASE WHEN EXISTS (SELECT 1 FROM profiled) THEN 'no-profiled-kernels' ELSE 'not-profiled' END, EXISTS (SELECT 1 FROM profiled p WHERE p.kind = 'kernel')
     UNION ALL SELECT 'region', 'no-profiled-regions', EXISTS (SELECT 1 FROM profiled p WHERE p.kind <> 'kernel')
     UNION ALL SELECT 'memory', 'no-allocations', EXISTS (SELECT 1 FROM memory_event m WHERE m.run_id = $run)
+    UNION ALL SELECT 'operators', 'no-operators', EXISTS (SELECT 1 FROM op_source x WHERE x.run_id = $run)
     UNION ALL SELECT 'stack', 'no-python-functions', EXISTS (SELECT 1 FROM python_stack s WHERE s.run_id = $run)
 )
 SELECT l.topic, l.kind, true AS is_counted FROM lacks l WHERE NOT l.has

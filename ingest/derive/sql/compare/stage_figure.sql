@@ -1,7 +1,7 @@
 -- stage_figure: What a stage computed and read by the conventions that mfu has by default, and how long that took, added up over its measured passes: with the peaks of its GPU, the utilisation that trends show. A stage of which neither is known has no row.
 -- grain: one stage
 -- key: stage
--- needs: nvtx_range
+-- needs: nvtx_range model_size
 -- columns:
 --   stage VARCHAR: the stage, or one of those that mfu shows too: model, vision
 --   gpu VARCHAR: name of the GPU that its work ran on, or names, as the driver gives them; (unknown) where the capture does not say

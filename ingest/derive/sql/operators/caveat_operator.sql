@@ -1,5 +1,6 @@
--- caveat_operator: Whose operators are counted and what they leave out, or why the run has none.
+-- caveat_operator: Whose operators are counted and what they leave out, or why a capture has none.
 -- into: caveat
+-- needs: op_source
 
 WITH w AS (
     SELECT x.capture, bool_or(x.is_counted) AS is_counted, count(*) AS sources, bool_or(x.has_inputs) AS has_inputs, min(s.path) FILTER (x.is_summed) AS path, min(s.path) FILTER (x.is_shape_summed) AS shaped_path
@@ -12,8 +13,6 @@ WITH w AS (
     WHERE k.run_id = $run
     GROUP BY x.capture
 )
-SELECT 'operators' AS topic, 'no-operators' AS kind, NULL AS capture, true AS is_counted WHERE NOT EXISTS (SELECT 1 FROM w)
-UNION ALL BY NAME
 SELECT 'operators' AS topic, 'no-operators-of-capture' AS kind, x.capture, false AS is_counted, x.capture AS subject, w.capture AS object
 FROM (VALUES ('torch'), ('nsys'), ('key_averages')) x(capture) CROSS JOIN w WHERE x.capture NOT IN (SELECT y.capture FROM w y)
 UNION ALL BY NAME
