@@ -159,9 +159,10 @@ var plainVerbs = []string{"baseline", "check", "diff", "explain", "ingest", "mod
 
 var writingVerbs = []string{"baseline", "ingest", "rm", "tag"}
 
-// isPlain says whether a command may run in this process: the warehouse is there, and neither the environment nor the folder matters.
+// isPlain says whether a command may run in this process: the warehouse is there or not needed, and neither the environment nor the folder
+// matters.
 func (p *place) isPlain(args []string) bool {
-	if len(args) == 0 || !slices.Contains(plainVerbs, args[0]) || p.env != nil || !exists(p.path(".prof/warehouse.duckdb")) {
+	if len(args) == 0 || !slices.Contains(plainVerbs, args[0]) || p.env != nil || !exists(p.path(".prof/warehouse.duckdb")) && !slices.Contains([]string{"ingest", "model"}, args[0]) {
 		return false
 	}
 	return !slices.ContainsFunc(args[1:], func(arg string) bool {

@@ -288,7 +288,7 @@ func TestFlagsAnywhere(t *testing.T) {
 func TestHomes(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
-	sub := &place{t: t, dir: p.path("deep/er")}
+	sub := &place{t: t, dir: p.path("deep/er"), env: []string{}} // the folder matters: a process of its own
 	if err := os.MkdirAll(sub.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
