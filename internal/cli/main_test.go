@@ -155,7 +155,7 @@ func (p *place) runWith(stdin string, args ...string) result {
 }
 
 // plainVerbs are those that do in this process what they do in one of their own, which takes longer.
-var plainVerbs = []string{"baseline", "check", "diff", "explain", "ingest", "model", "query", "rm", "runs", "show", "sql", "tag", "trend"}
+var plainVerbs = []string{"baseline", "check", "diff", "explain", "ingest", "model", "query", "report", "rm", "runs", "show", "sql", "tag", "trend"}
 
 var writingVerbs = []string{"baseline", "ingest", "rm", "tag"}
 
@@ -165,10 +165,10 @@ func (p *place) isPlain(args []string) bool {
 	if len(args) == 0 || !slices.Contains(plainVerbs, args[0]) || p.env != nil || !exists(p.path(".prof/warehouse.duckdb")) && !slices.Contains([]string{"ingest", "model"}, args[0]) {
 		return false
 	}
+	if at := slices.Index(args, "--out"); at < 0 && args[0] == "report" || at >= 0 && at+1 < len(args) && args[at+1] != "-" { // it writes files
+		return false
+	}
 	return !slices.ContainsFunc(args[1:], func(arg string) bool {
-		if arg == "--out" { // it writes a file
-			return true
-		}
 		_, value, _ := strings.Cut(arg, "=")
 		return slices.ContainsFunc([]string{arg, value}, func(path string) bool {
 			return path != "" && !filepath.IsAbs(path) && (exists(p.path(path)) || exists(path))
