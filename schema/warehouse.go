@@ -202,9 +202,11 @@ func connectOnce(ctx context.Context, home Home, o Options, mode string) (*sql.D
 	// A commit that checkpoints writes no log: it switches to the new state by one header in the data file. A process killed while
 	// it wrote the log of a large transaction would leave one whose rows DuckDB 1.5 takes over in part.
 	set.Set("checkpoint_threshold", "1B")
-	// A run has rows in some hundred tables, and each begins a block of its own. With DuckDB's 256 KiB two small runs take 28 MB, with these
-	// 9 MB; one of 11 million rows takes a tenth less, and no query is slower.
-	set.Set("default_block_size", "65536")
+	if o.FromScratch {
+		// A run has rows in some hundred tables, and each begins a block of its own. With DuckDB's 256 KiB two small runs take 28 MB, with
+		// these 9 MB; one of 11 million rows takes a tenth less, and no query is slower. What DuckDB keeps in memory is faster in its own.
+		set.Set("default_block_size", "65536")
+	}
 	if o.MemoryLimit != "" {
 		set.Set("memory_limit", o.MemoryLimit)
 	}

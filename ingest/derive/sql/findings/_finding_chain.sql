@@ -25,17 +25,17 @@ WITH short AS (
     UNION ALL
     SELECT m.source_id, m.device_id, m.context_id, m.stream_id, m.range_context_id, m.start_ns, NULL, NULL FROM memop m WHERE m.run_id = $run
 ), told AS (
-    SELECT t.kind, p.range_id, w.source_id, w.device_id, w.context_id, w.stream_id, w.start_ns, w.ns, w.n
+    SELECT p.range_id, w.source_id, w.device_id, w.context_id, w.stream_id, w.start_ns, w.ns, w.n
     FROM work w JOIN _finding_timeline t ON t.source_id = w.source_id LEFT JOIN _finding_place p ON p.range_context_id = w.range_context_id
     WHERE p.range_id IS NOT NULL OR NOT t.is_staged
 ), beside AS (
-    SELECT t.kind, t.range_id, t.device_id, t.ns, t.n, lag(t.n) OVER w AS before, lead(t.n) OVER w AS after
-    FROM told t WINDOW w AS (PARTITION BY t.kind, t.range_id, t.source_id, t.device_id, t.context_id, t.stream_id ORDER BY t.start_ns)
+    SELECT t.source_id, t.range_id, t.device_id, t.ns, t.n, lag(t.n) OVER w AS before, lead(t.n) OVER w AS after
+    FROM told t WINDOW w AS (PARTITION BY t.range_id, t.source_id, t.device_id, t.context_id, t.stream_id ORDER BY t.start_ns)
 ), part AS (
-    SELECT b.kind, b.range_id, b.device_id, b.n, count(*) AS kernel_count, sum(b.ns)::BIGINT AS sum_ns, count(*) FILTER (b.before IS NULL) AS chain_count, coalesce(sum(b.ns) FILTER (b.before IS NOT NULL), 0)::BIGINT AS saving_ns
+    SELECT b.source_id, b.range_id, b.device_id, b.n, count(*) AS kernel_count, sum(b.ns)::BIGINT AS sum_ns, count(*) FILTER (b.before IS NULL) AS chain_count, coalesce(sum(b.ns) FILTER (b.before IS NOT NULL), 0)::BIGINT AS saving_ns
     FROM beside b WHERE b.n IS NOT NULL AND (b.before IS NOT NULL OR b.after IS NOT NULL)
-    GROUP BY b.kind, b.range_id, b.device_id, b.n
+    GROUP BY b.source_id, b.range_id, b.device_id, b.n
 )
-SELECT x.kind, p.stage, x.device_id, short.family, sum(x.kernel_count)::BIGINT AS kernel_count, sum(x.chain_count)::BIGINT AS chain_count, sum(x.sum_ns)::BIGINT AS sum_ns, sum(x.saving_ns)::BIGINT AS saving_ns
-FROM part x JOIN short ON short.n = x.n LEFT JOIN (SELECT DISTINCT place.range_id, place.stage FROM _finding_place place) p ON p.range_id = x.range_id
-GROUP BY x.kind, p.stage, x.device_id, short.family
+SELECT t.kind, p.stage, x.device_id, short.family, sum(x.kernel_count)::BIGINT AS kernel_count, sum(x.chain_count)::BIGINT AS chain_count, sum(x.sum_ns)::BIGINT AS sum_ns, sum(x.saving_ns)::BIGINT AS saving_ns
+FROM part x JOIN short ON short.n = x.n JOIN _finding_timeline t ON t.source_id = x.source_id LEFT JOIN (SELECT DISTINCT place.range_id, place.stage FROM _finding_place place) p ON p.range_id = x.range_id
+GROUP BY t.kind, p.stage, x.device_id, short.family
