@@ -190,9 +190,9 @@ func factsBehind(stmt string, topics []string) map[string]bool {
 				add(name)
 			}
 		}
-		for into, f := range d.facts {
-			if f.Into == name && name != "caveat" {
-				add(into)
+		for file, f := range d.facts {
+			if f.Into == name && name != "caveat" { // of which topics ask for some
+				add(file)
 			}
 		}
 	}
@@ -206,15 +206,15 @@ func factsBehind(stmt string, topics []string) map[string]bool {
 	for _, topic := range topics {
 		add("_caveat_" + topic)
 	}
+	every := seen["caveat"]
 	for name, f := range d.facts {
 		if name != "caveat" && f.Into != "caveat" {
 			continue
 		}
-		if seen["caveat"] || slices.ContainsFunc(topics, func(topic string) bool {
+		if every || slices.ContainsFunc(topics, func(topic string) bool {
 			return d.relations["_caveat_"+topic] == nil && strings.Contains(f.Body, fmt.Sprintf("'%s'", topic))
 		}) {
 			add(name)
-			read(f.Body)
 		}
 	}
 	maps.DeleteFunc(seen, func(name string, _ bool) bool { return strings.HasPrefix(name, "_") })

@@ -61,7 +61,7 @@ type program struct {
 	args     []string
 	in       io.Reader
 	out, err io.Writer
-	read     []*schema.Warehouse // opened for reading, see closing
+	read     []*schema.Warehouse // left open to the end of the process, see closing
 }
 
 // report prints an error in a line or two and gives the exit code.

@@ -24,13 +24,13 @@ WITH short AS (
     WHERE k.run_id = $run
     UNION ALL
     SELECT m.source_id, m.device_id, m.context_id, m.stream_id, m.range_context_id, m.start_ns, NULL, NULL FROM memop m WHERE m.run_id = $run
-), told AS (
+), placed AS (
     SELECT p.range_id, w.source_id, w.device_id, w.context_id, w.stream_id, w.start_ns, w.ns, w.n
     FROM work w JOIN _finding_timeline t ON t.source_id = w.source_id LEFT JOIN _finding_place p ON p.range_context_id = w.range_context_id
     WHERE p.range_id IS NOT NULL OR NOT t.is_staged
 ), beside AS (
     SELECT t.source_id, t.range_id, t.device_id, t.ns, t.n, lag(t.n) OVER w AS before, lead(t.n) OVER w AS after
-    FROM told t WINDOW w AS (PARTITION BY t.range_id, t.source_id, t.device_id, t.context_id, t.stream_id ORDER BY t.start_ns)
+    FROM placed t WINDOW w AS (PARTITION BY t.range_id, t.source_id, t.device_id, t.context_id, t.stream_id ORDER BY t.start_ns)
 ), part AS (
     SELECT b.source_id, b.range_id, b.device_id, b.n, count(*) AS kernel_count, sum(b.ns)::BIGINT AS sum_ns, count(*) FILTER (b.before IS NULL) AS chain_count, coalesce(sum(b.ns) FILTER (b.before IS NOT NULL), 0)::BIGINT AS saving_ns
     FROM beside b WHERE b.n IS NOT NULL AND (b.before IS NOT NULL OR b.after IS NOT NULL)

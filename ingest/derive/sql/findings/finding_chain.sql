@@ -11,4 +11,4 @@ WITH chain AS (
 SELECT s.kind, s.is_counted, 'elementwise-chains' AS finding_id, s.stage, s.device_id, c.family AS subject, (c.chained_ns * w.ratio)::BIGINT AS saving_ns, s.pass_count, s.span_ns,
     to_json({'kernel_count': c.kernel_count, 'below_ns': (SELECT r.value::BIGINT FROM finding_rule r WHERE r.finding_id = 'elementwise-chains'), 'chain_count': c.chain_count, 'kernels_ns': c.kernels_ns, 'chained_ns': c.chained_ns})::VARCHAR AS evidence
 FROM finding_span s JOIN chain c ON s.kind = c.kind AND s.stage IS NOT DISTINCT FROM c.stage AND s.device_id = c.device_id JOIN own w ON s.kind = w.kind AND s.stage IS NOT DISTINCT FROM w.stage AND s.device_id = w.device_id
-WHERE s.run_id = $run AND s.span_ns > 0 AND (c.chained_ns * w.ratio)::BIGINT > 0
+WHERE s.run_id = $run AND s.span_ns > 0 AND saving_ns > 0

@@ -2,7 +2,7 @@
 -- into: finding
 -- needs: device_time device_sample
 
-WITH clock AS ( -- of samples in which the GPU was at work, or all where NVML does not tell that, in passes whose timeline is of the kind. Which GPU of NVML is which is known by UUIDs
+WITH clock AS ( -- samples in which the GPU was busy, or all where NVML reports no utilization, in passes with a timeline of the kind; GPUs are matched by UUID
     SELECT x.kind, x.device_id, x.max_clock_hz, count(*) AS sample_count, count(*) FILTER (d.throttle_mask & mask.slow <> 0) AS slow_count, avg(d.sm_clock_hz) FILTER (d.throttle_mask & mask.slow <> 0) AS clock_hz
     FROM device_sample d CROSS JOIN (SELECT bit_or(1::BIGINT << r.bit_count) AS slow FROM _throttle_reason r WHERE r.is_slowdown) mask
     JOIN (
@@ -17,4 +17,4 @@ WITH clock AS ( -- of samples in which the GPU was at work, or all where NVML do
 SELECT s.kind, s.is_counted, 'throttling' AS finding_id, s.stage, s.device_id, NULL AS subject, (s.busy_ns * (c.slow_count / c.sample_count) * (1 - c.clock_hz / c.max_clock_hz))::BIGINT AS saving_ns, s.pass_count, s.span_ns,
     to_json({'slow_count': c.slow_count, 'sample_count': c.sample_count, 'clock_hz': c.clock_hz, 'max_clock_hz': c.max_clock_hz, 'work_ns': s.busy_ns})::VARCHAR AS evidence
 FROM finding_span s JOIN clock c ON s.kind = c.kind AND s.device_id = c.device_id
-WHERE s.run_id = $run AND s.span_ns > 0 AND c.slow_count > 0 AND c.clock_hz < c.max_clock_hz AND (s.busy_ns * (c.slow_count / c.sample_count) * (1 - c.clock_hz / c.max_clock_hz))::BIGINT > 0
+WHERE s.run_id = $run AND s.span_ns > 0 AND c.slow_count > 0 AND c.clock_hz < c.max_clock_hz AND saving_ns > 0
