@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -167,6 +168,7 @@ type ingester struct {
 	seen   map[string]string // capture id -> path, to tell two forms of one capture
 	infos  []*load.SourceInfo
 
+	isLarge     bool         // the captures are, see suit
 	firstSource int          // last source_id that the run holds already
 	kept        map[int]bool // facts among those that were given again
 
@@ -206,7 +208,7 @@ func (in *ingester) run(inputs []input) error {
 		return err
 	}
 	if isNew { // a large run may get few facts more
-		restore, err := in.oneThread(inputs)
+		restore, err := in.suit(inputs)
 		if err != nil {
 			return err
 		}
@@ -233,8 +235,8 @@ const fewBytes = 64 << 20
 // usualPacking is how many times as large packed captures are unpacked, about.
 const usualPacking = 8
 
-// oneThread lets DuckDB work in one thread where the captures are small, until restore is called.
-func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
+// suit sets DuckDB to the size of the captures, until restore is called: one thread for small ones.
+func (in *ingester) suit(inputs []input) (restore func(), err error) {
 	var size int64
 	for _, f := range inputs {
 		s, err := f.stat()
@@ -246,18 +248,20 @@ func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
 		}
 		size += s.size
 	}
-	if size > fewBytes {
-		return func() {}, nil
+	// Rows of an open transaction have no statistics: a join of many such rows by time is taken for one of few, and compares each with each.
+	name, value := "asof_loop_join_threshold", 0
+	if in.isLarge = size > fewBytes; !in.isLarge {
+		name, value = "threads", 1
 	}
 	var was int
-	if err := in.conn.QueryRowContext(in.ctx, `SELECT current_setting('threads')`).Scan(&was); err != nil {
+	if err := in.conn.QueryRowContext(in.ctx, `SELECT current_setting(?)`, name).Scan(&was); err != nil {
 		return nil, err
 	}
 	set := func(n int) error {
-		_, err := in.conn.ExecContext(context.WithoutCancel(in.ctx), fmt.Sprintf(`SET threads = %d`, n))
+		_, err := in.conn.ExecContext(context.WithoutCancel(in.ctx), fmt.Sprintf(`SET %s = %d`, name, n))
 		return err
 	}
-	return func() { set(was) }, set(1) // what was stored is stored, whether the threads come back or not
+	return func() { set(was) }, set(value) // what was stored is stored, whether the setting comes back or not
 }
 
 func (in *ingester) fill(captures, facts []input, id string) error {
@@ -363,6 +367,9 @@ func (in *ingester) finish(id string) error {
 	if _, err := in.conn.ExecContext(in.ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
 		id, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion); err != nil {
 		return err
+	}
+	if in.isLarge { // DuckDB sorts and groups in what the readers took
+		debug.FreeOSMemory()
 	}
 	return schema.Derive(in.ctx, in.conn, in.w.Facts, id)
 }

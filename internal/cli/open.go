@@ -106,10 +106,10 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 	return w, err
 }
 
-// memoryLimit bounds what DuckDB takes while it writes; reading leaves it the machine.
+// memoryLimit bounds what DuckDB takes while it writes, so that a large ingest stays below 1 GB; reading leaves it the machine.
 func memoryLimit(write bool) string {
 	if write {
-		return "512MB"
+		return "640MB"
 	}
 	return ""
 }

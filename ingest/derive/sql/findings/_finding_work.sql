@@ -20,10 +20,10 @@
 --   own_ns DOUBLE: sum_ns, or less where kernels ran side by side: what they took of the time in which kernels ran
 
 WITH g AS (
-    SELECT t.kind, p.stage, k.device_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.register_count, k.static_shared_bytes + k.dynamic_shared_bytes AS shared_bytes,
-        k.graph_node_id IS NOT NULL AS is_graph, count(*) AS launch_count, sum(k.duration_ns)::BIGINT AS sum_ns
-    FROM kernel k JOIN _finding_timeline t ON t.source_id = k.source_id LEFT JOIN _finding_place p ON p.range_context_id = k.range_context_id
-    WHERE k.run_id = $run AND (p.stage IS NOT NULL OR NOT t.is_staged)
+    SELECT t.kind, p.stage, k.device_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.register_count, k.shared_bytes, k.is_graph,
+        sum(k.launch_count)::BIGINT AS launch_count, sum(k.sum_ns)::BIGINT AS sum_ns
+    FROM _kernel_sum k JOIN _finding_timeline t ON t.source_id = k.source_id LEFT JOIN _finding_place p ON p.range_context_id = k.range_context_id
+    WHERE p.stage IS NOT NULL OR NOT t.is_staged
     GROUP BY ALL
 )
 SELECT g.kind, g.stage, g.device_id, g.kernel_name_id, c.role, g.grid_x || ' x ' || g.grid_y || ' x ' || g.grid_z AS grid, g.block_x || ' x ' || g.block_y || ' x ' || g.block_z AS block,

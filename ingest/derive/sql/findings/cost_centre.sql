@@ -24,13 +24,13 @@ WITH s AS (
     SELECT c.range_context_id, p.stage, count(*) AS passes
     FROM _finding_pass p JOIN range_context c ON c.run_id = $run AND c.range_id = p.range_id GROUP BY c.range_context_id, p.stage
 ), work AS (
-    SELECT k.source_id, k.device_id, k.range_context_id, k.kernel_name_id, NULL AS centre, k.duration_ns FROM kernel k WHERE k.run_id = $run
+    SELECT k.source_id, k.device_id, k.range_context_id, k.kernel_name_id, NULL AS centre, k.launch_count, k.sum_ns FROM _kernel_sum k
     UNION ALL
-    SELECT m.source_id, m.device_id, m.range_context_id, NULL, '(copies and fills)', m.duration_ns FROM memop m WHERE m.run_id = $run
+    SELECT m.source_id, m.device_id, m.range_context_id, NULL, '(copies and fills)', 1, m.duration_ns FROM memop m WHERE m.run_id = $run
     UNION ALL
-    SELECT g.source_id, g.device_id, g.range_context_id, NULL, '(graph replays)', g.duration_ns FROM graph_launch g WHERE g.run_id = $run AND g.mode = 'graph'
+    SELECT g.source_id, g.device_id, g.range_context_id, NULL, '(graph replays)', 1, g.duration_ns FROM graph_launch g WHERE g.run_id = $run AND g.mode = 'graph'
 ), ran AS (
-    SELECT t.kind, p.stage, w.device_id, w.kernel_name_id, w.centre, sum(coalesce(p.passes, 1))::BIGINT AS launch_count, sum(w.duration_ns * coalesce(p.passes, 1))::BIGINT AS sum_ns
+    SELECT t.kind, p.stage, w.device_id, w.kernel_name_id, w.centre, sum(w.launch_count * coalesce(p.passes, 1))::BIGINT AS launch_count, sum(w.sum_ns * coalesce(p.passes, 1))::BIGINT AS sum_ns
     FROM work w JOIN _finding_timeline t ON t.source_id = w.source_id LEFT JOIN place p ON p.range_context_id = w.range_context_id
     WHERE p.passes > 0 OR NOT t.is_staged
     GROUP BY t.kind, p.stage, w.device_id, w.kernel_name_id, w.centre

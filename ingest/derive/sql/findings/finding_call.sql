@@ -12,22 +12,24 @@
 --   call_count BIGINT: calls
 --   sum_ns BIGINT: time in them, on all threads
 
-WITH worker AS (
+WITH whole AS (
+    SELECT t.source_id, t.kind FROM _finding_timeline t WHERE NOT t.is_staged
+), worker AS (
     SELECT DISTINCT p.kind, p.stage, n.source_id, n.pid, d.device_id
     FROM _finding_pass p JOIN nvtx_range n ON n.run_id = $run AND n.range_id = p.range_id JOIN range_device d ON d.run_id = n.run_id AND d.range_id = n.range_id
-    UNION
-    SELECT t.kind, NULL, t.source_id, x.pid, x.device_id
-    FROM _finding_timeline t JOIN (
-        SELECT k.source_id, k.pid, k.device_id FROM kernel k WHERE k.run_id = $run
-        UNION SELECT m.source_id, m.pid, m.device_id FROM memop m WHERE m.run_id = $run
-        UNION SELECT g.source_id, g.pid, g.device_id FROM graph_launch g WHERE g.run_id = $run
-    ) x ON x.source_id = t.source_id
-    WHERE NOT t.is_staged
+    UNION SELECT t.kind, NULL, k.source_id, k.pid, k.device_id FROM kernel k JOIN whole t ON t.source_id = k.source_id WHERE k.run_id = $run
+    UNION SELECT t.kind, NULL, m.source_id, m.pid, m.device_id FROM memop m JOIN whole t ON t.source_id = m.source_id WHERE m.run_id = $run
+    UNION SELECT t.kind, NULL, g.source_id, g.pid, g.device_id FROM graph_launch g JOIN whole t ON t.source_id = g.source_id WHERE g.run_id = $run
+), x AS (
+    SELECT c.source_id, c.pid, c.range_context_id, c.api_name_id, c.duration_ns >= 100000 AS is_long, count(*) AS call_count, sum(c.duration_ns)::BIGINT AS sum_ns
+    FROM api_call c
+    WHERE c.run_id = $run
+    GROUP BY c.source_id, c.pid, c.range_context_id, c.api_name_id, is_long
 ), c AS (
-    SELECT t.is_counted, p.stage, c.source_id, c.pid, c.api_name_id, c.duration_ns >= 100000 AS is_long, count(*) AS call_count, sum(c.duration_ns)::BIGINT AS sum_ns
-    FROM api_call c JOIN _finding_timeline t ON t.source_id = c.source_id LEFT JOIN _finding_place p ON p.range_context_id = c.range_context_id
-    WHERE c.run_id = $run AND (p.stage IS NOT NULL OR NOT t.is_staged)
-    GROUP BY t.is_counted, p.stage, c.source_id, c.pid, c.api_name_id, is_long
+    SELECT t.is_counted, p.stage, x.source_id, x.pid, x.api_name_id, x.is_long, sum(x.call_count)::BIGINT AS call_count, sum(x.sum_ns)::BIGINT AS sum_ns
+    FROM x JOIN _finding_timeline t ON t.source_id = x.source_id LEFT JOIN _finding_place p ON p.range_context_id = x.range_context_id
+    WHERE p.stage IS NOT NULL OR NOT t.is_staged
+    GROUP BY t.is_counted, p.stage, x.source_id, x.pid, x.api_name_id, x.is_long
 )
 SELECT w.kind, c.is_counted, c.stage, w.device_id, n.name AS api,
     CASE WHEN contains(n.name, 'GraphLaunch') THEN 'launch' WHEN contains(n.name, 'Graph') THEN 'other' WHEN contains(n.name, 'EventQuery') OR contains(n.name, 'StreamQuery') THEN 'query'

@@ -1,0 +1,30 @@
+-- _kernel_sum: Kernels added up by the ranges of their launches, name and launch shape: one look at every kernel for all facts that add them up.
+-- grain: one source, set of ranges, GPU, kernel name, grid, block, registers, shared memory, and whether graphs launched it
+-- key: source_id, range_context_id, device_id, kernel_name_id, grid_x, grid_y, grid_z, block_x, block_y, block_z, register_count, shared_bytes, is_graph
+-- needs: kernel
+-- columns:
+--   source_id INTEGER: the source
+--   range_context_id BIGINT: ranges of the launches, as in kernel
+--   device_id INTEGER: GPU
+--   kernel_name_id BIGINT: name
+--   grid_x INTEGER: blocks in x; NULL when the capture does not say, as the five that follow
+--   grid_y INTEGER: blocks in y
+--   grid_z INTEGER: blocks in z
+--   block_x INTEGER: threads of a block in x
+--   block_y INTEGER: threads of a block in y
+--   block_z INTEGER: threads of a block in z
+--   register_count INTEGER: registers of a thread
+--   shared_bytes BIGINT: shared memory of a block
+--   is_graph BOOLEAN: whether CUDA graphs launched it
+--   launch_count BIGINT: executions
+--   sum_ns BIGINT: sum of their times
+--   min_ns BIGINT: the shortest
+--   max_ns BIGINT: the longest
+--   sum_ns2 HUGEINT: sum of the squares of their times
+
+SELECT k.source_id, k.range_context_id, k.device_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.register_count,
+    k.static_shared_bytes + k.dynamic_shared_bytes AS shared_bytes, k.graph_node_id IS NOT NULL AS is_graph, count(*) AS launch_count, sum(k.duration_ns)::BIGINT AS sum_ns,
+    min(k.duration_ns) AS min_ns, max(k.duration_ns) AS max_ns, sum(k.duration_ns::HUGEINT * k.duration_ns) AS sum_ns2
+FROM kernel k
+WHERE k.run_id = $run
+GROUP BY ALL
