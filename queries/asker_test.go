@@ -11,10 +11,20 @@ import (
 	"prof/schema"
 )
 
+// threeRuns opens a warehouse with a run of each kind: profiled by three tools, of two GPUs, traced by PyTorch.
+func threeRuns(t *testing.T) *schema.Warehouse {
+	t.Helper()
+	return copied(t, "three runs", func(w *schema.Warehouse) {
+		load(t, w, "profiled", profiled...)
+		load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+		load(t, w, "train-stack", torchData+"train-stack.trace.json.gz", torchData+"train-stack.key_averages.json.gz")
+	})
+}
+
 // TestAsker holds that an Asker gives what Run gives, notes and their order too, to several who ask at once.
 func TestAsker(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
+	w := threeRuns(t)
 	a := asker(t, w)
 	var wait sync.WaitGroup
 	for _, run := range []string{"profiled", "nccl2", "train-stack"} {
@@ -43,7 +53,7 @@ func TestAsker(t *testing.T) {
 // TestNewReport holds which sections a report has, and that what it is told to show is asked.
 func TestNewReport(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
+	w := threeRuns(t)
 	report := func(run string, o queries.ReportOptions) *judge.Report {
 		t.Helper()
 		r, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: run, Name: run}, o)

@@ -109,10 +109,12 @@ func forget(t testing.TB, w *schema.Warehouse, l *lazyFacts) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stmts := []string{"BEGIN"}
 	for _, table := range tables {
-		if _, err := w.DB.Exec("DELETE FROM " + table.Name); err != nil {
-			t.Fatal(err)
-		}
+		stmts = append(stmts, "DELETE FROM "+table.Name)
+	}
+	if _, err := w.DB.Exec(strings.Join(append(stmts, "COMMIT"), "; ")); err != nil {
+		t.Fatal(err)
 	}
 	f, err := queries.Raw(t.Context(), w, "SELECT DISTINCT run_id::VARCHAR FROM (SELECT run_id FROM run UNION ALL SELECT run_id FROM source)")
 	if err != nil {

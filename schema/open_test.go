@@ -54,9 +54,7 @@ func exec(t *testing.T, w *schema.Warehouse, stmt string, args ...any) {
 func change(t *testing.T, home schema.Home, stmts ...string) {
 	t.Helper()
 	w := open(t, home, true, nil)
-	for _, s := range stmts {
-		exec(t, w, s)
-	}
+	exec(t, w, "BEGIN; "+strings.Join(stmts, ";\n")+"; COMMIT") // each commit writes all tables
 	done(t, w)
 }
 

@@ -128,7 +128,7 @@ func TestTag(t *testing.T) {
 // fill puts one made-up row of each run into every table that holds rows of runs, and gives the tables.
 func fill(t *testing.T, w *schema.Warehouse, ids ...string) []string {
 	t.Helper()
-	var tables []string
+	var tables, inserts []string
 	for _, row := range texts(t, w, `SELECT table_name, string_agg(data_type, ',' ORDER BY column_index) FROM duckdb_columns()
 		WHERE NOT internal AND table_name IN (SELECT table_name FROM duckdb_tables()) GROUP BY ALL HAVING bool_or(column_name = 'run_id' AND data_type = 'UUID') AND table_name <> 'things' ORDER BY ALL`) {
 		table, types, _ := strings.Cut(row, "|")
@@ -150,9 +150,10 @@ func fill(t *testing.T, w *schema.Warehouse, ids ...string) []string {
 					values = append(values, "1")
 				}
 			}
-			exec(t, w, fmt.Sprintf("INSERT INTO %q VALUES (%s)", table, strings.Join(values, ", ")))
+			inserts = append(inserts, fmt.Sprintf("INSERT INTO %q VALUES (%s)", table, strings.Join(values, ", ")))
 		}
 	}
+	exec(t, w, "BEGIN; "+strings.Join(inserts, "; ")+"; COMMIT") // one commit: each writes all tables
 	if len(tables) < 25 {
 		t.Fatalf("only %d tables hold rows of runs: %q", len(tables), tables)
 	}
