@@ -17,10 +17,11 @@ import (
 // capture is one real capture with NVIDIA's own summaries of it beside it.
 type capture struct{ name, export, stats string }
 
-// captures lists those in testdata and, where it is there, the larger set beside the repository.
+// captures lists those in testdata and, where it is there, the larger set beside the repository, each once.
 func captures(t *testing.T) []capture {
 	t.Helper()
 	var out []capture
+	seen := map[string]bool{}
 	for _, root := range []string{"../testdata/nsys", "../../shared/captures/nsys"} {
 		if _, err := os.Stat(root); err != nil {
 			t.Logf("%s is absent: its captures are not compared", root)
@@ -31,8 +32,10 @@ func captures(t *testing.T) []capture {
 			t.Fatalf("no captures in %s: %v", root, err)
 		}
 		for _, f := range found {
-			name := filepath.Base(filepath.Dir(f))
-			out = append(out, capture{name, f, filepath.Join(filepath.Dir(f), "stats", name)})
+			if name := filepath.Base(filepath.Dir(f)); !seen[name] {
+				seen[name] = true
+				out = append(out, capture{name, f, filepath.Join(filepath.Dir(f), "stats", name)})
+			}
 		}
 	}
 	return out
