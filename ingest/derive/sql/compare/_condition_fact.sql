@@ -5,7 +5,7 @@
 -- columns:
 --   source_id INTEGER: the source that says it; NULL when it follows from several
 --   priority INTEGER: of several statements about an aspect those of the lowest number hold
---   aspect VARCHAR: what is told of
+--   aspect VARCHAR: what it is about
 --   value VARCHAR: what is said of it; NULL when nothing is
 --   weight VARCHAR: decides, clouds or tells, as in run-conditions
 

@@ -1,11 +1,11 @@
--- _condition_sample: The state of a run's GPUs while its timeline was captured, as NVML told some ten times a second.
+-- _condition_sample: The state of a run's GPUs while its timeline was captured, sampled from NVML some ten times a second.
 -- grain: one statement about an aspect of a run
 -- key: aspect
 -- needs: device_sample
 -- columns:
 --   source_id INTEGER: the source that says it; NULL when it follows from several
 --   priority INTEGER: of several statements about an aspect those of the lowest number hold
---   aspect VARCHAR: what is told of
+--   aspect VARCHAR: what it is about
 --   value VARCHAR: what is said of it; NULL when nothing is
 --   weight VARCHAR: decides, clouds or tells, as in run-conditions
 

@@ -1,4 +1,4 @@
--- run_trait: On what and of what a run was captured, in a few words: what tells whether runs of a workload are of one machine, and of one code.
+-- run_trait: The machine that a run was captured on and the code that it ran, in a few words: runs of a workload share them or not.
 -- grain: one run
 -- key: none
 -- needs: device|source_fact|capture|capture_input

@@ -1,4 +1,4 @@
--- cost_centre: What the time of the measured passes of a stage on a GPU goes to: idle time by what held the GPU up, kernels by family, copies; together all of their spans.
+-- cost_centre: What the time of the measured passes of a stage on a GPU goes to: idle time by what delayed the GPU, kernels by family, copies; together all of their spans.
 -- grain: one centre of one stage on one GPU, of one kind of timeline
 -- key: kind, stage, device_id, centre_kind, centre
 -- needs: device_time

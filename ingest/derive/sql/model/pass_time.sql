@@ -1,4 +1,4 @@
--- pass_time: What utilisation is held against: the time of each measured pass of a stage, of the images in each prefill, and of each prefill with the decode after it.
+-- pass_time: The times that utilisation is computed over: each measured pass of a stage, the images in each prefill, and each prefill with the decode after it.
 -- grain: one outermost range of a stage, warm-up left out, on all GPUs together and on each; one more row of a prefill for its images, and for the whole pass with its decode
 -- key: stage, range_id, device_id
 -- needs: nvtx_range

@@ -48,7 +48,7 @@ WITH RECURSIVE odd AS MATERIALIZED (
     SELECT owner.op_id, o.op_input_id, true AS is_nested FROM owner JOIN op o ON o.run_id = $run AND o.op_id = owner.owner_op_id WHERE NOT o.is_folded
     UNION ALL
     SELECT a.op_id, a.op_input_id, coalesce(a.last_end_ns >= a.end_ns AND a.last_end_ns > a.start_ns, false) FROM alike a WHERE a.is_nested
-), input AS ( -- strides and values are not told apart
+), input AS ( -- whatever their strides and values
     SELECT i.op_input_id, i.shapes, i.types, min(i.op_input_id) OVER (PARTITION BY i.shapes, i.types) AS alike_id FROM op_input i WHERE i.run_id = $run
 ), call AS (
     SELECT o.source_id, o.op_name_id, p.op_name_id AS caller_name_id, coalesce(s.stage, '(none)') AS stage, i.alike_id, o.stack_id, o.is_folded, o.is_folded OR o.is_nested AS is_inside, coalesce(x.is_nested, false) AS is_shape_inside,

@@ -1,4 +1,4 @@
--- note_range: Parts of stages that are told apart but never added to them, such as the vision towers inside prefill, with the device work launched inside them.
+-- note_range: Parts of stages that are listed but never added to them, such as the vision towers inside prefill, with the device work launched inside them.
 -- grain: one outermost range of a note on one GPU that it has work on; one row of a range without device work
 -- key: range_id, device_id
 -- needs: nvtx_range

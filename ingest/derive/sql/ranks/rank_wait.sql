@@ -36,7 +36,7 @@
 --   basis VARCHAR: which of the two is used: collectives or session; reference for the job's first source; NULL when neither is known
 
 -- Collectives whose result all ranks need end on all of them at nearly the same moment. Captures that began or ended between collectives
--- have other ones first: where they are not as many, their order tells nothing certain of the clocks.
+-- have other ones first: where they are not as many, their order says nothing certain about the clocks.
 WITH e AS (
     SELECT m.match_id, m.job_id, m.source_id, max(m.end_ns) AS end_ns, bool_and(m.is_whole) AS is_whole
     FROM _collective_match m WHERE coalesce(m.operation NOT IN ('broadcast', 'reduce', 'gather', 'scatter'), true) AND m.job_id IN (SELECT x.job_id FROM _collective_match x WHERE x.source_id <> x.job_id)

@@ -9,7 +9,7 @@
 --   stage_path_id BIGINT: path of the pass of that stage
 --   is_warmup BOOLEAN: whether a warm-up rule matches a range of the path
 
--- Names: an optional place (`LLM@`, `[Executor] _`), words of what is stepped, step or iter(ation), and what tells one from the next
+-- Names: an optional place (`LLM@`, `[Executor] _`), words of what is stepped, step or iter(ation), and what distinguishes one from the next
 -- (`[#]`, `##`, ` #: 0 ctx reqs, ...`). Optimizer.step#AdamW.step and step_time are none. Of nested steps the outermost counts, but
 -- ProfilerStep# of PyTorch gives way to steps inside it: one call of its step() may hold a whole generation.
 WITH p AS (

@@ -10,7 +10,7 @@
 --   path_id BIGINT: path of names of the ranges that it was launched in
 --   start_ns BIGINT: its start
 --   period_ns BIGINT: to the next one; NULL for the last step of those that follow each other
---   gpu_span_ns BIGINT: to the last end of the work that began before the next one; NULL for the last, whose end nothing tells
+--   gpu_span_ns BIGINT: to the last end of the work that began before the next one; NULL for the last, whose end is unknown
 --   busy_ns BIGINT: union of the intervals of this work; NULL likewise
 --   kernel_count BIGINT: kernels; NULL likewise
 --   memop_count BIGINT: copies and fills; NULL likewise

@@ -44,7 +44,7 @@
 -- Passes of the workload are those of the timeline counted from the last one. Passes of another stage that are as many as the prefills go
 -- with them; other passes of decode go with the prefill that they follow. Where these are several, and more than half as many as the steps
 -- that were decoded, each is one step: equal parts of several steps would be fewer. Without prefills they are steps where they are enough
--- for all steps, or named so. A workload that lists more passes than the timeline has tells of them only what all its passes have in common.
+-- for all steps, or named so. Of a workload that lists more passes than the timeline has, only what all its passes have in common is used.
 WITH r AS (
     SELECT t.kind, t.is_counted, r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.raw_name, r.start_ns, r.end_ns, r.is_ruled, r.back_count, r.stage_count, r.prefill_count, r.nth_prefill_count, r.nth, r.group_count,
         r.cpu_ns, r.gpu_span_ns, r.gpu_busy_ns, r.gpu_sum_ns, r.kernel_sum_ns, r.kernel_count, r.memop_count, r.graph_count, r.device_count
