@@ -168,7 +168,7 @@ type ingester struct {
 	seen   map[string]string // capture id -> path, to tell two forms of one capture
 	infos  []*load.SourceInfo
 
-	isLarge     bool         // the captures are, see suit
+	isLarge     bool         // the captures are, see oneThread
 	firstSource int          // last source_id that the run holds already
 	kept        map[int]bool // facts among those that were given again
 
@@ -208,7 +208,7 @@ func (in *ingester) run(inputs []input) error {
 		return err
 	}
 	if isNew { // a large run may get few facts more
-		restore, err := in.suit(inputs)
+		restore, err := in.oneThread(inputs)
 		if err != nil {
 			return err
 		}
@@ -235,8 +235,8 @@ const fewBytes = 64 << 20
 // usualPacking is how many times as large packed captures are unpacked, about.
 const usualPacking = 8
 
-// suit sets DuckDB to the size of the captures, until restore is called: one thread for small ones.
-func (in *ingester) suit(inputs []input) (restore func(), err error) {
+// oneThread lets DuckDB work in one thread where the captures are small, until restore is called.
+func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
 	var size int64
 	for _, f := range inputs {
 		s, err := f.stat()
@@ -248,20 +248,18 @@ func (in *ingester) suit(inputs []input) (restore func(), err error) {
 		}
 		size += s.size
 	}
-	// Rows of an open transaction have no statistics: a join of many such rows by time is taken for one of few, and compares each with each.
-	name, value := "asof_loop_join_threshold", 0
-	if in.isLarge = size > fewBytes; !in.isLarge {
-		name, value = "threads", 1
+	if in.isLarge = size > fewBytes; in.isLarge {
+		return func() {}, nil
 	}
 	var was int
-	if err := in.conn.QueryRowContext(in.ctx, `SELECT current_setting(?)`, name).Scan(&was); err != nil {
+	if err := in.conn.QueryRowContext(in.ctx, `SELECT current_setting('threads')`).Scan(&was); err != nil {
 		return nil, err
 	}
 	set := func(n int) error {
-		_, err := in.conn.ExecContext(context.WithoutCancel(in.ctx), fmt.Sprintf(`SET %s = %d`, name, n))
+		_, err := in.conn.ExecContext(context.WithoutCancel(in.ctx), fmt.Sprintf(`SET threads = %d`, n))
 		return err
 	}
-	return func() { set(was) }, set(value) // what was stored is stored, whether the setting comes back or not
+	return func() { set(was) }, set(1) // what was stored is stored, whether the threads come back or not
 }
 
 func (in *ingester) fill(captures, facts []input, id string) error {

@@ -202,6 +202,9 @@ func connectOnce(ctx context.Context, home Home, o Options, mode string) (*sql.D
 	// A commit that checkpoints writes no log: it switches to the new state by one header in the data file. A process killed while
 	// it wrote the log of a large transaction would leave one whose rows DuckDB 1.5 takes over in part.
 	set.Set("checkpoint_threshold", "1B")
+	// Rows of an open transaction and of temporary tables have no statistics: a join of many such rows by time would be taken for one of few,
+	// which compares each with each.
+	set.Set("asof_loop_join_threshold", "0")
 	if o.FromScratch {
 		// A run has rows in some hundred tables, and each begins a block of its own. With DuckDB's 256 KiB two small runs take 28 MB, with
 		// these 9 MB; one of 11 million rows takes a tenth less, and no query is slower. What DuckDB keeps in memory is faster in its own.

@@ -31,16 +31,16 @@ WITH t AS (
     FROM _kernel_sum k
     UNION ALL
     SELECT m.source_id, m.range_context_id, m.device_id, 'copy', NULL, m.operation, NULL, NULL, NULL, NULL, NULL, NULL,
-        count(*), sum(m.duration_ns)::BIGINT, min(m.duration_ns), max(m.duration_ns), sum(m.duration_ns::HUGEINT * m.duration_ns)
-    FROM memop m WHERE m.run_id = $run GROUP BY m.source_id, m.range_context_id, m.device_id, m.operation
+        1, m.duration_ns, m.duration_ns, m.duration_ns, m.duration_ns::HUGEINT * m.duration_ns
+    FROM memop m WHERE m.run_id = $run
     UNION ALL
     SELECT g.source_id, g.range_context_id, g.device_id, 'graph', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-        count(*), sum(g.duration_ns)::BIGINT, min(g.duration_ns), max(g.duration_ns), sum(g.duration_ns::HUGEINT * g.duration_ns)
-    FROM graph_launch g WHERE g.run_id = $run AND g.mode = 'graph' GROUP BY g.source_id, g.range_context_id, g.device_id
+        1, g.duration_ns, g.duration_ns, g.duration_ns, g.duration_ns::HUGEINT * g.duration_ns
+    FROM graph_launch g WHERE g.run_id = $run AND g.mode = 'graph'
 )
 SELECT w.source_id, t.is_counted, coalesce(c.range_id, 0) AS range_id, t.repeat_id, w.device_id, w.kind, w.kernel_name_id, w.operation, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z,
     sum(w.launch_count)::BIGINT AS launch_count, sum(w.sum_ns)::BIGINT AS sum_ns, min(w.min_ns) AS min_ns, max(w.max_ns) AS max_ns,
-    (sum(w.launch_count)::HUGEINT * sum(w.sum_ns2) - sum(w.sum_ns)::HUGEINT * sum(w.sum_ns))::DOUBLE / sum(w.launch_count) AS deviation_ns2
+    (sum(w.launch_count) * sum(w.sum_ns2) - sum(w.sum_ns) * sum(w.sum_ns))::DOUBLE / sum(w.launch_count) AS deviation_ns2
 FROM work w
 JOIN t ON t.source_id = w.source_id
 LEFT JOIN pass_context c ON c.run_id = $run AND c.range_context_id = w.range_context_id

@@ -33,7 +33,7 @@ WITH short AS (
     UNION ALL
     SELECT m.source_id, m.device_id, m.context_id, m.stream_id, m.range_context_id, m.start_ns, NULL, NULL FROM memop m WHERE m.run_id = $run
 ), placed AS (
-    SELECT coalesce(p.n, 0) << 32 | s.n AS lane, w.start_ns, w.ns, w.n
+    SELECT (coalesce(p.n, 0) << 32) | s.n AS lane, w.start_ns, w.ns, w.n
     FROM work w
     JOIN stream s ON s.source_id = w.source_id AND s.device_id IS NOT DISTINCT FROM w.device_id AND s.context_id IS NOT DISTINCT FROM w.context_id AND s.stream_id IS NOT DISTINCT FROM w.stream_id
     LEFT JOIN place p ON p.range_context_id = w.range_context_id
