@@ -96,7 +96,7 @@ func faults(f *frame.Frame) []frame.Caveat {
 	var out []frame.Caveat
 	for _, r := range f.Rows {
 		if r[at] != nil {
-			out = append(out, frame.Caveat{Topic: "fault", Kind: "faulty-row", Subject: fmt.Sprint(r[0]), Detail: fmt.Sprint(r[at])})
+			out = append(out, frame.Caveat{Topic: "fault", Kind: fmt.Sprint(r[at]), Subject: fmt.Sprint(r[0])})
 		}
 	}
 	return out

@@ -116,7 +116,7 @@ func TestApartRanks(t *testing.T) {
 	want := []string{
 		"broadcast|3000|500|GPU 1 (101)|10|20|false|<nil>",
 		"all-reduce|1000|90|GPU 1 (101)|90|100|true|<nil>",
-		"all-reduce|2000|<nil>|<nil>|<nil>|<nil>|false|the ranks were not in it at the same moment",
+		"all-reduce|2000|<nil>|<nil>|<nil>|<nil>|false|apart",
 	}
 	if got := shownCells(f, "operation", "start_ns", "skew_ns", "last", "waited_ns", "transfer_ns", "is_joint", "reason"); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -130,7 +130,7 @@ func TestApartRanks(t *testing.T) {
 	// A broadcast more on one GPU: which are one is not known any more.
 	exec(t, w, "INSERT INTO kernel SELECT * REPLACE (start_ns + 700 AS start_ns) FROM kernel WHERE start_ns = 3500")
 	f = query(t, w, "rank-skew", queries.Args{"run": "made"})
-	if got := shownCells(f, "operation", "skew_ns", "last", "reason"); !slices.Contains(got, "broadcast|<nil>|<nil>|the ranks were not in it at the same moment, and have different numbers of them") {
+	if got := shownCells(f, "operation", "skew_ns", "last", "reason"); !slices.Contains(got, "broadcast|<nil>|<nil>|apart-uneven") {
 		t.Errorf("%q", got)
 	}
 }
@@ -143,7 +143,7 @@ func TestRootBytes(t *testing.T) {
 	exec(t, w, "INSERT INTO collective_call (run_id, source_id, operation, in_bytes, out_bytes, group_size, device_id, stream_id, kernel_start_ns) SELECT run_id, 1, 'gather', 64, NULL, 2, device_id, stream_id, start_ns FROM kernel")
 	f := query(t, w, "collectives", queries.Args{"run": "made"})
 	for _, r := range f.Rows {
-		if r[f.Index("total_bytes")] != nil || r[f.Index("bus_bytes_per_s")] != nil || !strings.Contains(r[f.Index("reason")].(string), "which rank is the root") {
+		if r[f.Index("total_bytes")] != nil || r[f.Index("bus_bytes_per_s")] != nil || r[f.Index("reason")] != "no-bytes-or-root" {
 			t.Errorf("%v", r)
 		}
 	}

@@ -99,6 +99,10 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%s: %s: %q", q.Relation(), what, m)
 			}
 		}
+		said := regexp.MustCompile(`(?m)--.*$|error\('[^']*'`).ReplaceAllString(q.Body, "")
+		if m := regexp.MustCompile(`'[a-z]+( [a-z]+){3,}[^']*'`).FindString(said); m != "" {
+			t.Errorf("%s: words are Go's, cells have kinds: %s", q.Relation(), m)
+		}
 		if !q.Private && !strings.Contains(body, "ORDER BY") && q.Name != "conservation" {
 			t.Errorf("%s has no order", q.Relation())
 		}

@@ -213,19 +213,19 @@ func TestUnknownBound(t *testing.T) {
 		wrote(w)
 	}
 	ask := func() []string {
-		return rows(t, w, `SELECT DISTINCT bound, evidence, legacy_class = 'unknown' FROM bottlenecks('r') ORDER BY ALL`)
+		return rows(t, w, `SELECT DISTINCT bound, missing, legacy_class = 'unknown' FROM bottlenecks('r') ORDER BY ALL`)
 	}
 	drop("launch__waves_per_multiprocessor")
 	drop("smsp__average_warps_issue_stalled_%")
-	if got := rows(t, w, `SELECT count(*) FROM bottlenecks('r') WHERE bound = 'latency' AND limiter IS NULL AND starts_with(evidence, 'missing: launch__waves_per_multiprocessor, ')`); got[0] == "[0]" {
+	if got := rows(t, w, `SELECT count(*) FROM bottlenecks('r') WHERE bound = 'latency' AND limiter IS NULL AND starts_with(missing, 'launch__waves_per_multiprocessor, ')`); got[0] == "[0]" {
 		t.Errorf("latency-bound without a cause: %q", ask())
 	}
 	drop("gpu__compute_memory_throughput.avg.%")
-	if got := ask(); len(got) != 1 || got[0] != "[unknown missing: gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed false]" {
+	if got := ask(); len(got) != 1 || got[0] != "[unknown gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed false]" {
 		t.Errorf("got %q", got)
 	}
 	drop("sm__throughput.avg.%")
-	if got := ask(); len(got) != 1 || !strings.Contains(got[0], "missing: sm__throughput.avg.pct_of_peak_sustained_elapsed, gpu__compute_memory_throughput") || !strings.HasSuffix(got[0], "true]") {
+	if got := ask(); len(got) != 1 || !strings.Contains(got[0], "sm__throughput.avg.pct_of_peak_sustained_elapsed, gpu__compute_memory_throughput") || !strings.HasSuffix(got[0], "true]") {
 		t.Errorf("got %q", got)
 	}
 	drop("gpu__time_duration%")
@@ -324,18 +324,18 @@ func TestMatchScope(t *testing.T) {
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/nsys/kernels/kernels.sqlite.gz", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
 	ask := func() string {
-		return strings.Join(rows(t, w, `SELECT matched_by, sum(launches)::BIGINT, max(timeline_calls), min(reason) FROM ncu_matches('r') GROUP BY 1 ORDER BY 1`), " ")
+		return strings.Join(rows(t, w, `SELECT matched_by, sum(launches)::BIGINT, max(timeline_calls), concat_ws(' ', min(reason), min(elsewhere)) FROM ncu_matches('r') GROUP BY 1 ORDER BY 1`), " ")
 	}
 	exec(t, w, `UPDATE kernel SET path_id = 0 WHERE start_ns = (SELECT min(start_ns) FROM kernel)`) // a matmul outside every range
-	if got := ask(); got != "[occurrence 2 2 <nil>] [stage 2 1 <nil>]" {
+	if got := ask(); got != "[occurrence 2 2 ] [stage 2 1 ]" {
 		t.Errorf("one call less in the stage: %s", got)
 	}
 	exec(t, w, `UPDATE ncu_launch SET path_id = NULL`)
-	if got := ask(); got != "[occurrence 4 2 <nil>]" {
+	if got := ask(); got != "[occurrence 4 2 ]" {
 		t.Errorf("without NVTX: %s", got)
 	}
 	exec(t, w, `UPDATE ncu_launch SET path_id = (SELECT min(path_id) FROM path_stage WHERE stage = 'decode')`)
-	if got := ask(); got != "[grid 2 1 <nil>] [<nil> 2 <nil> the timeline has it in other stages: prefill]" {
+	if got := ask(); got != "[grid 2 1 ] [<nil> 2 <nil> other-stages prefill]" {
 		t.Errorf("in another stage: %s", got)
 	}
 }

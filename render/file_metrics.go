@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/queries/caveat"
 	"prof/queries/judge"
 )
 
@@ -228,7 +229,7 @@ func unknown(row answered, columns ...string) string {
 		}
 	}
 	if fault := row.text("fault"); fault != "" {
-		return fault
+		return caveat.Fault(fault)
 	}
 	if len(lacking) == 0 {
 		return "the query gives none; its notes are under queries"

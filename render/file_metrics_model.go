@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/queries/caveat"
 	"prof/queries/judge"
 )
 
@@ -55,13 +56,9 @@ func (m *metrics) perStage(out *object, name, column string, lacks func(answered
 
 // faultOf says what is wrong with a utilisation: over 1 it cannot be, in the mean or in one of its passes.
 func faultOf(row answered, name, column string) string {
-	share, known := row.float(column)
-	fault, ofThis := row.text("fault"), strings.HasPrefix(row.text("fault"), strings.ToUpper(name)+" ")
-	switch {
-	case known && ofThis:
-		return fault
-	case known && share > 1:
-		return strings.ToUpper(name) + " is over 1: tokens, model, precision or peak are not right"
+	over := name + "-over-1"
+	if share, known := row.float(column); known && (share > 1 || row.text("fault") == over) {
+		return caveat.Fault(over)
 	}
 	return ""
 }

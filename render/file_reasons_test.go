@@ -81,11 +81,11 @@ func TestFaults(t *testing.T) {
 	r := fileReport()
 	f := r.Frames["mfu"]
 	f.Rows[0][f.Index("mfu_ratio")] = 3.18
-	f.Rows[1][f.Index("fault")], f.Rows[1][f.Index("mfu_ratio")] = "MFU is over 1: tokens are not right", 7.3
+	f.Rows[1][f.Index("fault")], f.Rows[1][f.Index("mfu_ratio")] = "mfu-over-1", 7.3
 	f.Rows[1][f.Index("mbu_ratio")] = 1.5
 	o := parsed(t, fileText(t, r, ReportMetrics))
 	faults := o["faults"].(map[string]any)
-	if o["mfu_model_level"] != 3.18 || len(faults) != 3 || faults["mfu_per_stage.prefill"] != "MFU is over 1: tokens are not right" {
+	if o["mfu_model_level"] != 3.18 || len(faults) != 3 || faults["mfu_per_stage.prefill"] != "MFU is over 1: tokens, model, peak or precision are wrong" {
 		t.Errorf("%v: %v", o["mfu_model_level"], faults)
 	}
 	for _, path := range []string{"mfu_model_level", "mbu_per_stage.prefill"} {

@@ -30,6 +30,19 @@ func Word(list []C) (worded []C, notes []string, err error) {
 // says is a sentence without figures.
 func says(text string) func(C, []C) string { return func(C, []C) string { return text } }
 
+// Fault words what is wrong with a row of mfu or mbu, as its column fault names it; nothing where that is empty.
+func Fault(kind string) string {
+	switch kind {
+	case "mfu-over-1":
+		return "MFU is over 1: tokens, model, peak or precision are wrong"
+	case "mbu-over-1":
+		return "MBU is over 1: tokens, model, precision or bandwidth are wrong"
+	}
+	return kind
+}
+
+func fault(c C, _ []C) string { return c.Subject + ": " + Fault(c.Kind) }
+
 // count is a number of things: 1 kernel, 2 kernels.
 func count(n int64, one string, many ...string) string {
 	switch {

@@ -200,7 +200,7 @@ var words = map[string]func(c C, alike []C) string{
 		return text
 	},
 	"unknown-bound": func(c C, _ []C) string {
-		return fmt.Sprintf("the bound or limiter of %s is unknown; %s", count(c.Count, "kernel"), c.Detail)
+		return fmt.Sprintf("the bound or limiter of %s is unknown; missing: %s", count(c.Count, "kernel"), c.Detail)
 	},
 	"no-operations-measured":   says("no operations were measured: profile with ncu --set roofline or full"),
 	"no-timeline-to-plan-from": says("the run has no Nsight Systems timeline to plan from"),
@@ -245,7 +245,8 @@ var words = map[string]func(c C, alike []C) string{
 	"launches-slowed-unmeasured": says("tracing makes each launch longer, so there is less launch-bound idle time without it; prof capture --baseline measures how much"),
 
 	// What was asked, and the rows themselves.
-	"faulty-row": func(c C, _ []C) string { return c.Subject + ": " + c.Detail },
+	"mfu-over-1": fault,
+	"mbu-over-1": fault,
 	"nothing-picked": func(c C, _ []C) string {
 		return fmt.Sprintf("nothing has --%s; the run has the %s %s", c.Subject, c.Detail, c.Object)
 	},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/queries/caveat"
 	"prof/queries/frame"
 )
 
@@ -128,7 +129,7 @@ func (s *summariser) readUtilisation() error {
 	}
 	for _, r := range list {
 		if stage := r.Text("stage"); r.Text("part_of") == "" {
-			s.use[stage] = utilisation{r.Number("mfu_ratio"), r.Number("mbu_ratio"), r.Text("precision"), r.Text("convention"), r.Text("fault"), uncounted[stage]}
+			s.use[stage] = utilisation{r.Number("mfu_ratio"), r.Number("mbu_ratio"), r.Text("precision"), r.Text("convention"), caveat.Fault(r.Text("fault")), uncounted[stage]}
 		}
 	}
 	s.noUsage = strings.Join(s.utilisationNotes(), "; ")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prof/internal/suggest"
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/queries/judge/stats"
 )
@@ -63,7 +64,7 @@ func read(frames []*frame.Frame, key, value string, use func(f *frame.Frame, row
 			v, isNumber := row[valueAt].(float64)
 			switch {
 			case faultAt >= 0 && row[faultAt] != nil:
-				k.why[name] = fmt.Sprint(row[faultAt])
+				k.why[name] = caveat.Fault(fmt.Sprint(row[faultAt]))
 			case !isNumber || finite(v) == nil:
 				k.why[name] = k.about(name)
 			default:

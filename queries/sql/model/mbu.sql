@@ -28,11 +28,11 @@
 --   mbu_mean_ratio: mean of the passes' utilisations
 --   mbu_std_ratio: their standard deviation (n-1); NULL for one pass
 --   device_count: GPUs that worked in a pass
---   fault: what is wrong with the row; NULL when nothing is
+--   fault: mbu-over-1 where a pass exceeds what the memory can do: tokens, model, precision or bandwidth are wrong; NULL when nothing is
 
 SELECT u.stage, u.passes, u.weight_bytes, u.kv_bytes, time_basis AS time_basis, u.time_ns::DOUBLE / u.passes AS time_ns, u.peak_bytes_per_s * u.peak_count AS peak_bytes_per_s,
     u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio, u.mbu_mean AS mbu_mean_ratio, u.mbu_std AS mbu_std_ratio, u.device_count,
-    CASE WHEN u.mbu_max > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS fault
+    CASE WHEN u.mbu_max > 1 THEN 'mbu-over-1' END AS fault
 FROM _stage_use(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, compute := compute, dtype := dtype, peak := peak, bandwidth := bandwidth, time_basis := time_basis, ranks := ranks) u
 WHERE u.part_of IS NULL
 ORDER BY coalesce(array_position(['model', 'prefill', 'decode'], u.stage), 3.5), u.stage

@@ -37,13 +37,12 @@
 --   peak_origin: where the peak of one GPU is from
 --   device_count: GPUs that worked in a pass
 --   is_least: whether operations are the least that they can be, since annotations do not tell contexts
---   fault: what is wrong with the row; NULL when nothing is
+--   fault: mfu-over-1 or mbu-over-1 where a pass exceeds what the GPUs can do: tokens, model, precision, peak or bandwidth are wrong; NULL when nothing is
 
 SELECT u.stage, u.passes, u.flop::DOUBLE / u.passes AS flop, time_basis AS time_basis, u.time_ns::DOUBLE / u.passes AS time_ns, u.peak_flop_per_s * u.peak_count AS peak_flop_per_s,
     u.flop::DOUBLE / (u.peak_flop_per_s * u.device_ns / 1e9) AS mfu_ratio, u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio,
     u.precision, convention AS convention, CASE WHEN u.has_latent THEN mla END AS mla, u.mfu_mean AS mfu_mean_ratio, u.mfu_std AS mfu_std_ratio, u.mbu_mean AS mbu_mean_ratio, u.mbu_std AS mbu_std_ratio,
     u.part_of, u.precision_origin, u.peak_origin, u.device_count, u.is_least,
-    CASE WHEN u.mfu_max > 1 THEN 'MFU is over 1: tokens, model, peak or precision are not right'
-        WHEN u.mbu_max > 1 THEN 'MBU is over 1: tokens, model, precision or bandwidth are not right' END AS fault
+    CASE WHEN u.mfu_max > 1 THEN 'mfu-over-1' WHEN u.mbu_max > 1 THEN 'mbu-over-1' END AS fault
 FROM _stage_use(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, compute := compute, dtype := dtype, peak := peak, bandwidth := bandwidth, time_basis := time_basis, ranks := ranks) u
 ORDER BY coalesce(array_position(['model', 'prefill', 'decode', 'vision'], u.stage), 3.5), u.stage

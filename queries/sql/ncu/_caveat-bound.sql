@@ -6,8 +6,8 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   kind: what it says
---   detail: what else it says
+--   detail: metrics that one of them lacks
 --   item_count: how many
 
-SELECT 'unknown-bound' AS kind, min(c.evidence) AS detail, count(*) AS item_count
-FROM _ncu_class(run, source := source) c WHERE starts_with(c.evidence, 'missing') HAVING count(*) > 0
+SELECT 'unknown-bound' AS kind, min(c.missing) AS detail, count(*) AS item_count
+FROM _ncu_class(run, source := source) c WHERE c.missing IS NOT NULL HAVING count(*) > 0

@@ -17,7 +17,8 @@
 --   launches: profiled launches
 --   bound: latency, memory, compute or unknown
 --   limiter: what it leans on: dram, l2, l1; tensor, fp32, fp64, lsu, issue, ...; of a latency-bound one grid, occupancy or the greatest stall; NULL when not measured
---   evidence: the metric that tells the limiter; of an unknown bound, the metrics that are missing
+--   evidence: the metric that shows the limiter; NULL when not measured
+--   missing: metrics that bound or limiter lack, as ncu --metrics takes them; NULL when none is
 --   duration_ns: replayed execution time
 --   sm_ratio: compute throughput of its peak
 --   memory_ratio: memory throughput of its peak
@@ -50,16 +51,17 @@ WITH b AS (
 )
 SELECT c.name_id, c.kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.bound,
     CASE c.bound WHEN 'latency' THEN c.cause WHEN 'memory' THEN c.memory_limiter WHEN 'compute' THEN c.sm_limiter END AS limiter,
-    CASE c.bound WHEN 'memory' THEN coalesce(c.memory_metric, 'missing: the breakdown of gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed')
-        WHEN 'compute' THEN coalesce(c.sm_metric, 'missing: the breakdown of sm__throughput.avg.pct_of_peak_sustained_elapsed')
-        WHEN 'unknown' THEN 'missing: ' || concat_ws(', ', CASE WHEN c.sm_ratio IS NULL THEN 'sm__throughput.avg.pct_of_peak_sustained_elapsed' END,
-            CASE WHEN c.memory_ratio IS NULL THEN 'gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed' END)
-        ELSE CASE WHEN c.cause = 'grid' THEN 'launch__waves_per_multiprocessor' WHEN c.cause = 'occupancy' AND c.occupancy_ratio IS NULL THEN 'sm__maximum_warps_per_active_cycle_pct'
+    CASE c.bound WHEN 'memory' THEN c.memory_metric WHEN 'compute' THEN c.sm_metric
+        WHEN 'latency' THEN CASE WHEN c.cause = 'grid' THEN 'launch__waves_per_multiprocessor' WHEN c.cause = 'occupancy' AND c.occupancy_ratio IS NULL THEN 'sm__maximum_warps_per_active_cycle_pct'
             WHEN c.cause = 'occupancy' THEN 'sm__warps_active.avg.pct_of_peak_sustained_active'
-            WHEN c.cause IS NOT NULL THEN 'smsp__average_warps_issue_stalled_' || replace(c.cause, ' ', '_') || '_per_issue_active.ratio'
-            ELSE 'missing: ' || concat_ws(', ', CASE WHEN c.waves IS NULL THEN 'launch__waves_per_multiprocessor' END,
-                CASE WHEN c.occupancy_ratio IS NULL THEN 'sm__warps_active.avg.pct_of_peak_sustained_active' END,
-                CASE WHEN c.stall IS NULL THEN 'smsp__average_warps_issue_stalled_*_per_issue_active.ratio' END) END END AS evidence,
+            WHEN c.cause IS NOT NULL THEN 'smsp__average_warps_issue_stalled_' || replace(c.cause, ' ', '_') || '_per_issue_active.ratio' END END AS evidence,
+    nullif(CASE c.bound WHEN 'memory' THEN CASE WHEN c.memory_metric IS NULL THEN 'breakdown:gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed' END
+        WHEN 'compute' THEN CASE WHEN c.sm_metric IS NULL THEN 'breakdown:sm__throughput.avg.pct_of_peak_sustained_elapsed' END
+        WHEN 'unknown' THEN concat_ws(', ', CASE WHEN c.sm_ratio IS NULL THEN 'sm__throughput.avg.pct_of_peak_sustained_elapsed' END,
+            CASE WHEN c.memory_ratio IS NULL THEN 'gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed' END)
+        ELSE CASE WHEN c.cause IS NULL THEN concat_ws(', ', CASE WHEN c.waves IS NULL THEN 'launch__waves_per_multiprocessor' END,
+            CASE WHEN c.occupancy_ratio IS NULL THEN 'sm__warps_active.avg.pct_of_peak_sustained_active' END,
+            CASE WHEN c.stall IS NULL THEN 'smsp__average_warps_issue_stalled_*_per_issue_active.ratio' END) END END, '') AS missing,
     c.duration_ns, c.sm_ratio, c.memory_ratio, c.dram_ratio, c.l2_ratio, c.l1_ratio, greatest(c.sm_ratio, c.memory_ratio) AS roof_ratio,
     c.occupancy_ratio, c.theoretical_occupancy_ratio, c.waves, c.stall, c.stall_cycles, c.timeline_total_ns
 FROM c

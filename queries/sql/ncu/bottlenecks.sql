@@ -27,7 +27,8 @@
 --   timeline_total_ns: time of this kernel with this grid and block in the timeline; NULL when not matched
 --   stall: greatest reason for stalls of a warp between two instructions; NULL when not measured
 --   stall_cycles: cycles a warp is stalled for it between two instructions it issues
---   evidence: the metric that tells the limiter; of an unknown bound, the metrics that are missing
+--   evidence: the metric that shows the limiter; NULL when not measured
+--   missing: metrics that bound or limiter lack, as ncu --metrics takes them; NULL when none is
 --   grid: blocks, x * y * z
 --   block: threads of a block, x * y * z
 --   l2_ratio: L2 throughput of its peak
@@ -37,13 +38,13 @@
 
 WITH r AS (
     SELECT row_number() OVER (ORDER BY c.timeline_total_ns DESC NULLS LAST, c.duration_ns * c.launches DESC NULLS LAST, c.kernel, c.grid, c.block) AS rank,
-        c.kernel, c.grid, c.block, c.launches, c.bound, c.limiter, c.evidence, c.duration_ns, c.sm_ratio, c.memory_ratio, c.dram_ratio, c.l2_ratio,
+        c.kernel, c.grid, c.block, c.launches, c.bound, c.limiter, c.evidence, c.missing, c.duration_ns, c.sm_ratio, c.memory_ratio, c.dram_ratio, c.l2_ratio,
         c.l1_ratio, c.occupancy_ratio, c.theoretical_occupancy_ratio, c.waves, c.stall, c.stall_cycles, c.timeline_total_ns
     FROM _ncu_class(run, roof := roof, waves := waves, occupancy := occupancy, stage := stage, source := source) c
     WHERE kernel IS NULL OR contains(lower(c.kernel), lower(kernel))
 )
 SELECT r.rank, r.kernel, r.bound, r.limiter, r.sm_ratio, r.memory_ratio, r.dram_ratio, r.occupancy_ratio, r.waves, r.launches, r.duration_ns AS replayed_mean_ns,
-    r.timeline_total_ns, r.stall, r.stall_cycles, r.evidence, r.grid, r.block, r.l2_ratio, r.l1_ratio, r.theoretical_occupancy_ratio,
+    r.timeline_total_ns, r.stall, r.stall_cycles, r.evidence, r.missing, r.grid, r.block, r.l2_ratio, r.l1_ratio, r.theoretical_occupancy_ratio,
     CASE WHEN margin < 0 OR margin > 1 THEN error('ARGUMENT: --margin is a share: 0.05 for 5 %') WHEN r.sm_ratio IS NULL OR r.dram_ratio IS NULL THEN 'unknown' WHEN r.sm_ratio - r.dram_ratio > margin THEN 'compute_bound'
         WHEN r.sm_ratio - r.dram_ratio < -margin THEN 'memory_bound' ELSE 'balanced' END AS legacy_class
 FROM r WHERE top = 0 OR r.rank <= top

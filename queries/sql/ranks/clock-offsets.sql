@@ -15,7 +15,7 @@
 --   error_median_ns: median distance of these collectives' own offsets from offset_ns; NULL when the basis is another
 --   error_max_ns: the largest one
 --   session_offset_ns: the offset by the wall clocks alone, good to 1 us on one machine and to what the machines' clocks differ on several; NULL when a source does not say when it began
---   reason: why collectives do not tell the offset; NULL when they do, and for the reference
+--   reason: why the offset is not from collectives: no-match (none is matched with one of the reference), uneven-counts (the ranks have different numbers of them) or few-matches (fewer than 3); NULL when it is, and for the reference
 
 WITH s AS (
     SELECT s.source_id, s.rank_id, epoch_ns(s.started_at) AS begin_ns
@@ -31,6 +31,6 @@ WITH s AS (
 )
 SELECT q.source_id, q.reference_id, q.rank, CASE q.basis WHEN 'reference' THEN 0 WHEN 'collectives' THEN q.offset_ns ELSE q.session_offset_ns END AS offset_ns, q.basis, q.match_count,
     CASE WHEN q.basis = 'collectives' THEN q.median_ns END AS error_median_ns, CASE WHEN q.basis = 'collectives' THEN q.max_ns END AS error_max_ns, CASE q.basis WHEN 'reference' THEN 0 ELSE q.session_offset_ns END AS session_offset_ns,
-    CASE WHEN q.basis IN ('reference', 'collectives') THEN NULL WHEN q.match_count = 0 THEN 'no collective of it is matched with one of the reference' WHEN NOT q.is_whole THEN 'the ranks do not have the same number of collectives' ELSE 'fewer than 3 collectives are matched' END AS reason
+    CASE WHEN q.basis IN ('reference', 'collectives') THEN NULL WHEN q.match_count = 0 THEN 'no-match' WHEN NOT q.is_whole THEN 'uneven-counts' ELSE 'few-matches' END AS reason
 FROM q
 ORDER BY q.source_id

@@ -17,7 +17,7 @@
 --   transfer_ns: execution time of the last rank: what the collective takes when nobody is waited for; NULL as skew_ns
 --   rank_count: ranks matched
 --   bus_bytes_per_s: bus bandwidth of the transfer, as in collectives; NULL when bytes or ranks are not known, or as skew_ns
---   reason: why skew_ns is not known; NULL when it is
+--   reason: why skew_ns is not known: apart (the ranks were not in it at the same moment) or apart-uneven (nor do they have the same number of them); NULL when it is known
 --   start_ns: start of the first rank, by the clock of the job's first source
 --   last_start_ns: start of the last rank
 --   end_spread_ns: end of the last rank to end less that of the first; NULL as skew_ns
@@ -37,7 +37,7 @@ WITH g AS (
 )
 SELECT g.match_id, g.operation, g.stage, CASE WHEN g.is_told THEN g.skew_ns END AS skew_ns, CASE WHEN g.is_told THEN g.last END AS last, g.waited_ns, CASE WHEN g.is_told THEN g.transfer_ns END AS transfer_ns, g.rank_count,
     CASE WHEN g.is_told THEN g.bytes / nullif(g.transfer_ns, 0) END * 1e9 * _bus_factor(g.operation, g.group_count) AS bus_bytes_per_s,
-    CASE WHEN g.is_told THEN NULL WHEN g.is_even THEN 'the ranks were not in it at the same moment' ELSE 'the ranks were not in it at the same moment, and have different numbers of them' END AS reason,
+    CASE WHEN g.is_told THEN NULL WHEN g.is_even THEN 'apart' ELSE 'apart-uneven' END AS reason,
     g.start_ns, g.last_start_ns, CASE WHEN g.is_told THEN g.end_spread_ns END AS end_spread_ns, g.error_ns AS clock_error_ns, g.is_joint, g.bytes AS total_bytes, g.family
 FROM g
 WHERE stage IS NULL OR g.stage = stage

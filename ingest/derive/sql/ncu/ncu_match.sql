@@ -12,7 +12,8 @@
 --   timeline_kernel VARCHAR: name as the timeline spells it; NULL when not matched
 --   timeline_calls BIGINT: executions in the timeline it stands for
 --   timeline_mean_ns DOUBLE: their mean time; of a match by occurrence that execution's own time
---   reason VARCHAR: why it is not matched
+--   reason VARCHAR: why it is not matched: no-timeline, ambiguous-name (kernels whose names differ in namespaces alone), no-kernel (of this name), no-grids (the timeline has none), other-stages, other-grids
+--   elsewhere VARCHAR: the stages, or the first eight grids, that the timeline has it in; NULL for other reasons
 
 WITH n AS (
     SELECT x.kind, x.is_counted, l.launch_id, l.kernel_name_id, x.timeline_name_id, x.candidate_count, l.grid, l.block, l.stage,
@@ -56,18 +57,19 @@ WITH n AS (
     LEFT JOIN t wide ON wide.kind = nth.kind AND wide.kernel_name_id = nth.timeline_name_id AND wide.grid = nth.grid AND wide.block = nth.block
         AND wide.scope = CASE WHEN nth.stage IS NULL THEN '*' ELSE '(none)' END
 ), grids AS (
-    SELECT t.kind, t.kernel_name_id, string_agg(DISTINCT t.grid || ' of ' || t.block, ', ' ORDER BY t.grid || ' of ' || t.block) AS grids FROM t GROUP BY t.kind, t.kernel_name_id
+    SELECT t.kind, t.kernel_name_id, array_to_string(list_sort(list(DISTINCT t.grid || ' of ' || t.block))[:8], ', ') AS grids FROM t GROUP BY t.kind, t.kernel_name_id
 ), stages AS (
     SELECT t.kind, t.kernel_name_id, t.grid, t.block, string_agg(t.scope, ', ' ORDER BY t.scope) AS stages FROM t WHERE t.scope <> '*' GROUP BY t.kind, t.kernel_name_id, t.grid, t.block
 )
 SELECT m.kind, m.is_counted, m.launch_id, m.kernel_name_id, m.timeline_name_id, m.matched_by, CASE WHEN m.matched_by IS NOT NULL THEN kn.name END AS timeline_kernel, m.timeline_calls, m.timeline_mean_ns,
     CASE WHEN m.matched_by IS NOT NULL THEN NULL
-        WHEN NOT EXISTS (SELECT 1 FROM ncu_timeline w WHERE w.run_id = $run AND w.kind = m.kind) THEN 'the run has no timeline'
-        WHEN m.candidate_count > 1 AND m.timeline_name_id IS NULL THEN 'several kernels of the timeline have names that differ in namespaces alone'
-        WHEN grids.kernel_name_id IS NULL THEN 'the timeline has no kernel of this name'
-        WHEN grids.grids IS NULL THEN 'the timeline does not say the grids of this kernel'
-        WHEN stages.stages IS NOT NULL THEN 'the timeline has it in other stages: ' || stages.stages
-        ELSE 'the timeline has it with other grids: ' || CASE WHEN length(grids.grids) > 120 THEN left(grids.grids, 120) || ' ...' ELSE grids.grids END END AS reason
+        WHEN NOT EXISTS (SELECT 1 FROM ncu_timeline w WHERE w.run_id = $run AND w.kind = m.kind) THEN 'no-timeline'
+        WHEN m.candidate_count > 1 AND m.timeline_name_id IS NULL THEN 'ambiguous-name'
+        WHEN grids.kernel_name_id IS NULL THEN 'no-kernel'
+        WHEN grids.grids IS NULL THEN 'no-grids'
+        WHEN stages.stages IS NOT NULL THEN 'other-stages'
+        ELSE 'other-grids' END AS reason,
+    CASE WHEN m.matched_by IS NOT NULL OR m.timeline_name_id IS NULL THEN NULL ELSE coalesce(stages.stages, grids.grids) END AS elsewhere
 FROM m
 LEFT JOIN kernel_name kn ON kn.run_id = $run AND kn.kernel_name_id = m.timeline_name_id
 LEFT JOIN grids ON grids.kind = m.kind AND grids.kernel_name_id = m.timeline_name_id
