@@ -172,6 +172,24 @@ var (
 	remark = regexp.MustCompile(`--[^\n]*`)
 )
 
+// namesRead remembers what namesIn found: the same definitions stand behind most questions.
+var namesRead sync.Map
+
+// namesIn are the names of tables and relations that a text of SQL may read.
+func namesIn(text string) []string {
+	if known, ok := namesRead.Load(text); ok {
+		return known.([]string)
+	}
+	var out []string
+	for _, m := range source.FindAllStringSubmatch(remark.ReplaceAllString(text, ""), -1) {
+		if name := cmp.Or(m[1], m[2]); !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	namesRead.Store(text, out)
+	return out
+}
+
 // factsBehind are the facts that a statement reads, and what these are made of.
 func factsBehind(stmt string, topics []string) map[string]bool {
 	d := definitions()
@@ -199,8 +217,8 @@ func factsBehind(stmt string, topics []string) map[string]bool {
 		}
 	}
 	read = func(text string) {
-		for _, m := range source.FindAllStringSubmatch(remark.ReplaceAllString(text, ""), -1) {
-			add(cmp.Or(m[1], m[2]))
+		for _, name := range namesIn(text) {
+			add(name)
 		}
 	}
 	read(stmt)

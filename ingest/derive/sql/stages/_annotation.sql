@@ -1,7 +1,7 @@
 -- _annotation: What the names of ranges of serving engines say of a step: sequences and tokens of its prompts (context) and of its generating requests.
 -- grain: one range
 -- key: range_id
--- needs: nvtx_range
+-- needs: _engine_range
 -- columns:
 --   range_id BIGINT: the range
 --   prompt_count BIGINT: sequences whose prompts are worked on
@@ -18,19 +18,15 @@
 -- build_roofline_suffix); vLLM execute_I_context_B(sqTskKsqsqSsqskP)_generation_B(sq..), or (T) in place of the sums; TensorRT-LLM
 -- [Executor] _forward_step I: B ctx reqs, T ctx tokens, G gen reqs. SGLang writes toks=0 where it does not know them. A name that was
 -- cut off says nothing: its last number may have been longer.
-WITH n AS (
-    SELECT n.range_id, n.name
-    FROM nvtx_range n
-    WHERE n.run_id = $run AND (starts_with(n.name, 'step[') OR starts_with(n.name, 'execute_') OR starts_with(n.name, '[Executor] _forward_step'))
-), sglang AS (
+WITH sglang AS (
     SELECT n.range_id, regexp_extract(n.name, '^step\[([A-Z_]+) bs=(\d+)', ['mode', 'bs']) AS s, n.name,
         try_cast(regexp_extract(n.name, ' toks=(\d+)', 1) AS BIGINT) AS toks
-    FROM n WHERE regexp_matches(n.name, '^step\[(EXTEND|DECODE|MIXED) bs=\d+( [^\]]*)?\]')
+    FROM _engine_range n WHERE regexp_matches(n.name, '^step\[(EXTEND|DECODE|MIXED) bs=\d+( [^\]]*)?\]')
 ), vllm AS (
     SELECT n.range_id, regexp_extract(n.name, 'context_(\d+)\(([^)]*)\)_generation_(\d+)\(([^)]*)\)', ['c', 'cs', 'g', 'gs']) AS s
-    FROM n WHERE regexp_matches(n.name, '^execute_(\d+_)?context_\d+\([^)]*\)_generation_\d+\([^)]*\)')
+    FROM _engine_range n WHERE regexp_matches(n.name, '^execute_(\d+_)?context_\d+\([^)]*\)_generation_\d+\([^)]*\)')
 ), tensorrt AS (
-    SELECT n.range_id, n.name FROM n WHERE regexp_matches(n.name, '^\[Executor\] _forward_step( \d+)?: \d+ ctx reqs,')
+    SELECT n.range_id, n.name FROM _engine_range n WHERE regexp_matches(n.name, '^\[Executor\] _forward_step( \d+)?: \d+ ctx reqs,')
 ), said AS (
     SELECT g.range_id,
         CASE g.s.mode WHEN 'DECODE' THEN '0' WHEN 'MIXED' THEN regexp_extract(g.name, ' c=(\d+)', 1) ELSE g.s.bs END AS c,

@@ -1,0 +1,11 @@
+-- _engine_range: Ranges whose names begin as those that serving engines give to a step.
+-- grain: one range
+-- key: range_id
+-- needs: nvtx_range
+-- columns:
+--   range_id BIGINT: the range
+--   name VARCHAR: name as recorded
+
+SELECT n.range_id, n.name
+FROM nvtx_range n
+WHERE n.run_id = $run AND (starts_with(n.name, 'step[') OR starts_with(n.name, 'execute_') OR starts_with(n.name, '[Executor] _forward_step'))

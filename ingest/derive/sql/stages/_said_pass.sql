@@ -1,0 +1,48 @@
+-- _said_pass: What the workload says of the passes of its timeline: their tokens, images and whether they are warm-up.
+-- grain: one outermost range of a stage that no warm-up rule matches
+-- key: range_id
+-- needs: workload_entry
+-- columns:
+--   range_id BIGINT: the range
+--   is_warmup BOOLEAN: whether it is before the first measured pass, or the workload says so of it
+--   prefill_count BIGINT: tokens of each prompt
+--   batch_count BIGINT: sequences
+--   image_count BIGINT: images of each prompt
+--   crop_count BIGINT: crops of each image
+--   step_count BIGINT: forward passes that decode in it
+--   skipped_count BIGINT: tokens of each sequence that were decoded before it
+--   is_said BOOLEAN: whether the workload says what its stage needs
+
+-- Passes of the workload are those of the timeline counted from the last one. Passes of another stage that are as many as the prefills go
+-- with them; other passes of decode go with the prefill that they follow. Where these are several, and more than half as many as the steps
+-- that were decoded, each is one step: equal parts of several steps would be fewer. Without prefills they are steps where they are enough
+-- for all steps, or named so. Of a workload that lists more passes than the timeline has, only what all its passes have in common is used.
+WITH r AS (
+    SELECT t.kind, r.stage, r.range_id, r.source_id, r.pid, r.raw_name, r.is_ruled, r.back_count, r.stage_count, r.prefill_count, r.nth_prefill_count, r.nth, r.group_count
+    FROM _stage_range r JOIN timeline t ON t.run_id = $run AND t.source_id = r.source_id
+), e AS (
+    SELECT e.kind, e.back_count, e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count, e.later_count, e.warmup_count, e.is_warmup FROM workload_entry e WHERE e.run_id = $run
+), said AS ( -- listed is the first measured pass; 0 where one row holds for every pass
+    SELECT e.kind, coalesce(max(e.back_count) FILTER (NOT e.is_warmup), max(e.back_count)) AS listed, coalesce(max(e.warmup_count), 0) AS warmups, CASE WHEN bool_and(e.decode_count IS NOT NULL) FILTER (NOT e.is_warmup) THEN max(e.later_count + e.decode_count) FILTER (NOT e.is_warmup) END AS steps,
+        count(DISTINCT (e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count)) FILTER (NOT e.is_warmup) = 1 AS is_alike
+    FROM e GROUP BY e.kind
+), way AS (
+    SELECT r.kind, r.range_id, r.stage, r.back_count, r.stage_count - r.back_count AS before, s.listed, s.warmups, s.steps, s.is_alike, r.nth, r.group_count, max(r.group_count) OVER (PARTITION BY r.stage, r.source_id, r.pid) AS most,
+        r.stage = 'decode' AND r.prefill_count NOT IN (0, r.stage_count) AS follows,
+        r.stage = 'decode' AND r.prefill_count = 0 AND coalesce(s.steps > greatest(s.listed, 1), false) AND CASE s.listed WHEN 0 THEN regexp_matches(r.raw_name, '(?i)decode[ _-]?(step|forward|iter|iteration)\b') ELSE r.stage_count >= s.steps END AS is_step,
+        CASE WHEN r.prefill_count > 0 THEN r.prefill_count WHEN is_step AND s.listed = 0 THEN (r.stage_count + s.steps - 1) // s.steps ELSE r.stage_count END AS passes,
+        CASE WHEN follows THEN r.prefill_count - r.nth_prefill_count + 1 WHEN NOT is_step THEN r.back_count WHEN s.listed = 0 THEN passes - before // s.steps END AS place
+    FROM r JOIN said s ON s.kind = r.kind
+    WHERE NOT r.is_ruled AND (r.stage IN ('prefill', 'decode') OR r.stage_count = r.prefill_count)
+), placed AS (
+    SELECT w.kind, w.range_id, w.stage, w.back_count, w.before, w.listed, w.steps, w.is_step, w.nth, CASE WHEN w.follows AND w.most > 1 THEN w.group_count END AS parts, CASE WHEN w.place = 1 THEN w.most ELSE w.group_count END AS whole_parts, -- the last pass may be cut off
+        coalesce(w.place, CASE WHEN w.back_count <= b.later_count + b.decode_count THEN b.back_count END, w.listed + 1) AS at_pass, at_pass <= w.passes AS is_begun,
+        w.warmups > 0 AND at_pass > w.passes - w.warmups OR w.listed > 0 AND w.passes >= w.listed AND at_pass > w.listed AS is_before,
+        CASE WHEN w.listed = 0 THEN 0 WHEN w.passes >= w.listed THEN at_pass WHEN w.is_alike THEN w.listed END AS said_count
+    FROM way w ASOF LEFT JOIN (SELECT e.kind, e.back_count, e.later_count, e.decode_count FROM e WHERE e.decode_count > 0) b ON b.kind = w.kind AND CASE WHEN w.place IS NULL THEN w.back_count END > b.later_count
+)
+SELECT p.range_id, p.is_before OR coalesce(e.is_warmup, false) AS is_warmup, e.prefill_count, e.batch_count, e.image_count, e.crop_count,
+    CASE WHEN p.is_step THEN CASE WHEN e.decode_count > 0 THEN 1 END WHEN p.parts IS NULL THEN e.decode_count WHEN p.parts = e.decode_count OR p.is_begun AND p.parts < e.decode_count AND e.decode_count < 2 * p.whole_parts THEN 1 END AS step_count,
+    CASE WHEN p.parts IS NOT NULL THEN p.nth - 1 WHEN NOT p.is_step THEN 0 WHEN p.listed = 0 THEN p.before % p.steps ELSE e.decode_count - (p.back_count - e.later_count) END AS skipped_count,
+    CASE p.stage WHEN 'prefill' THEN coalesce(e.prefill_count, e.image_count) IS NOT NULL WHEN 'decode' THEN step_count IS NOT NULL ELSE false END AS is_said
+FROM placed p LEFT JOIN e ON e.kind = p.kind AND e.back_count = p.said_count
