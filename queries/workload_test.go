@@ -318,10 +318,14 @@ func TestCapturedWorkload(t *testing.T) {
 func TestAnnotations(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	step, err := os.ReadFile("../ingest/derive/sql/stages/_annotation.sql")
-	if err != nil {
-		t.Fatal(err)
+	read := func(name string) string {
+		text, err := os.ReadFile("../ingest/derive/sql/stages/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
+	step := strings.ReplaceAll(read("_annotation.sql"), "FROM _engine_range ", "FROM ("+read("_engine_range.sql")+") ")
 	for name, want := range map[string]string{ // sequences, tokens, pairs, squares, keys of prompts; sequences, tokens, pairs, tokens in the contexts of generating requests
 		"step[EXTEND bs=2 toks=300]":                                    "2 300 - - - 0 0 - -",
 		"step[EXTEND bs=2 toks=300 c_sqsq=50000 c_sqsk=60000 c_sk=400]": "2 300 60000 50000 400 0 0 - -",
@@ -352,7 +356,7 @@ func TestAnnotations(t *testing.T) {
 	} {
 		draw(t, w, "PP")
 		exec(t, w, "UPDATE nvtx_range SET name = "+schema.Quote(name)+" WHERE range_id = 2")
-		f, err := queries.Raw(t.Context(), w, strings.ReplaceAll(string(step), "$run", "_run_id('drawn')")) // no fact is asked
+		f, err := queries.Raw(t.Context(), w, strings.ReplaceAll(step, "$run", "_run_id('drawn')")) // no fact is asked
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -149,7 +149,15 @@ func TestKilledFirstIngest(t *testing.T) {
 func TestKilledDerive(t *testing.T) {
 	p := newFilled(t)
 	p.ok("ingest", "--run", "b", exported(t, node))
-	direct := func(text string, each func(*sql.Rows)) { // as any client, which derives nothing
+	var parts []string
+	for _, table := range tables(p) {
+		if table != "derivation" && table != "schema_version" {
+			parts = append(parts, fmt.Sprintf("SELECT '%[1]s ' || count(*) || ' ' || coalesce(bit_xor(hash(x)), 0) AS said FROM %[1]s x", table))
+		}
+	}
+	// look gives what the tables hold and how many runs' facts are stale, and makes those of all runs so. It asks as any client, which
+	// derives nothing.
+	look := func(age bool) (state string, stale int) {
 		t.Helper()
 		p.settle()
 		db, err := sql.Open("duckdb", p.path(".prof/warehouse.duckdb"))
@@ -157,59 +165,27 @@ func TestKilledDerive(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		rows, err := db.Query(text)
-		if err != nil {
+		if err := db.QueryRow("SELECT string_agg(said, chr(10) ORDER BY said), (SELECT count(*) FROM derivation WHERE checksum = '') FROM ("+strings.Join(parts, " UNION ALL ")+")").Scan(&state, &stale); err != nil {
 			t.Fatal(err)
 		}
-		defer rows.Close()
-		for rows.Next() {
-			each(rows)
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var parts []string
-	for _, table := range tables(p) {
-		if table != "derivation" && table != "schema_version" {
-			parts = append(parts, fmt.Sprintf("SELECT '%[1]s' AS name, count(*) AS n, bit_xor(hash(x))::VARCHAR AS rows FROM %[1]s x", table))
-		}
-	}
-	state := func() string {
-		var out strings.Builder
-		direct(strings.Join(parts, " UNION ALL ")+" ORDER BY name", func(rows *sql.Rows) {
-			var name string
-			var n int
-			var hash sql.NullString
-			if err := rows.Scan(&name, &n, &hash); err != nil {
+		if age {
+			if _, err := db.Exec("UPDATE derivation SET checksum = ''"); err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintln(&out, name, n, hash.String)
-		})
-		return out.String()
+		}
+		return state, stale
 	}
-	stale := func() (n int) {
-		direct("SELECT count(*) FROM derivation WHERE checksum = ''", func(rows *sql.Rows) {
-			if err := rows.Scan(&n); err != nil {
-				t.Fatal(err)
-			}
-		})
-		return n
-	}
-	age := func() { direct("UPDATE derivation SET checksum = '' RETURNING 1", func(*sql.Rows) {}) }
-	before := state()
-	age()
+	before, _ := look(true)
 	start := time.Now()
 	p.ok("runs")
 	took := time.Since(start)
-	if got := state(); got != before || stale() != 0 {
+	if got, stale := look(true); got != before || stale != 0 {
 		t.Fatalf("derived anew:\n%s\nbefore:\n%s", got, before)
 	}
 	rng := rand.New(rand.NewPCG(7, 19))
 	killed, one := 0, 0
 	const kills = 20
 	for i := range kills {
-		age()
 		delay := time.Duration((float64(i) + rng.Float64()) / kills * float64(took))
 		cmd := p.command("runs")
 		if err := cmd.Start(); err != nil {
@@ -220,10 +196,11 @@ func TestKilledDerive(t *testing.T) {
 		if cmd.Wait() != nil {
 			killed++
 		}
-		if got := state(); got != before {
+		got, stale := look(true)
+		if got != before {
 			t.Fatalf("killed after %v:\n%s\nbefore:\n%s", delay, got, before)
 		}
-		if stale() == 1 {
+		if stale == 1 {
 			one++
 		}
 	}
@@ -231,7 +208,8 @@ func TestKilledDerive(t *testing.T) {
 	if killed < kills/4 {
 		t.Errorf("only %d of %d commands were killed in time", killed, kills)
 	}
-	if p.ok("runs"); stale() != 0 || state() != before {
+	p.ok("runs")
+	if got, stale := look(false); stale != 0 || got != before {
 		t.Error("after all the kills the facts are not those of before")
 	}
 }
