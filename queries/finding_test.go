@@ -307,7 +307,7 @@ func TestFindingsOfCaptures(t *testing.T) {
 	load(t, w, "llama", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz")
 	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
 	load(t, w, "profiled", profiled...)
-	for run, want := range map[string]string{"llama": "elementwise-chains decode", "two": "exposed-collectives decode", "profiled": "host-bound prefill"} {
+	for run, want := range map[string]string{"llama": "elementwise-chains decode", "two": "exposed-collectives decode", "profiled": "launch-bound prefill"} {
 		f := query(t, w, "findings", queries.Args{"run": run, "top": "0", "min_share": "0"})
 		at := func(r []any, c string) any { return r[f.Index(c)] }
 		behind := explained(t, w, run, queries.Args{"top": "0"})

@@ -93,7 +93,7 @@ func (a *assumptions) runLines() error {
 		return err
 	}
 	for _, row := range rows {
-		a.say("stages", "Passes of %s: %d measured, %d left out as warm-up.", row.text("stage"), row.int("passes"), row.int("warmup_passes"))
+		a.say("stages", "Passes of %s: %d measured, %d left out as warm-up or cold.", row.text("stage"), row.int("passes"), row.int("warmup_passes"))
 	}
 	if len(rows) == 0 {
 		a.none("stages", "Passes of stages")

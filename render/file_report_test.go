@@ -11,6 +11,9 @@ import (
 	"prof/queries/judge"
 )
 
+// medianColumns are those of stages that headlines are from.
+const medianColumns = "cpu_median_ns cpu_min_ns cpu_max_ns gpu_span_median_ns gpu_span_min_ns gpu_span_max_ns"
+
 // fileReport is a report whose answers hold hostile names wherever a capture can bring them in.
 func fileReport() *judge.Report {
 	r := &judge.Report{Name: breakout, Frames: map[string]*frame.Frame{}}
@@ -57,7 +60,7 @@ func fileFigures() []*frame.Frame {
 		[]any{"nsys", int64(6), int64(60), int64(3), int64(30), int64(2), int64(20), int64(1), int64(10), true})
 	devices := frameOf("kernel-devices", "rank kernel device calls total_ns share_ratio", []any{int64(1), breakout, int64(1), int64(1), int64(1), 0.25},
 		[]any{int64(1), breakout, int64(0), int64(2), int64(3), 0.75}, []any{int64(2), hostile, int64(1), int64(1), int64(1), 1.0})
-	stages := frameOf("stages", "stage passes warmup_passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s", []any{"prefill", int64(2), int64(1), 3e6, nil, 2e6, 1e5, nil}, []any{breakout, int64(2), int64(0), 8e6, nil, 7e6, 1e6, 40.0})
+	stages := frameOf("stages", "stage passes warmup_passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s "+medianColumns, []any{"prefill", int64(2), int64(1), 3e6, nil, 2e6, 1e5, nil, 3e6, 2e6, 4e6, 2e6, 1e6, 3e6}, []any{breakout, int64(2), int64(0), 8e6, nil, 7e6, 1e6, 40.0, 8e6, 8e6, 8e6, 7e6, 6e6, 8e6})
 	noted(stages, "stages "+breakout)
 	return []*frame.Frame{operators, kernels, aggregates, mfu, mbu, notes, conservation, devices, stages,
 		frameOf("accounting", "stage device part kind total_ns share_ratio mean_ns passes span_total_ns max_ns",

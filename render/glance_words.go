@@ -9,21 +9,28 @@ import (
 	"prof/queries/judge"
 )
 
-// passTimeText words the time of a pass: 398 ms (mean of 3, standard deviation 189 ms).
+// passTimeText words the time of a pass: 291 ms (median of 3, 287 to 617 ms).
 func passTimeText(s judge.StageSummary) string {
-	text := nanoseconds(s.MeanNs)
+	text := nanoseconds(s.MedianNs)
 	switch {
 	case s.Passes == 1:
 		text += " (measured once)"
-	case s.Passes > 1 && s.StdNs != nil:
-		text += fmt.Sprintf(" (mean of %d, standard deviation %s)", s.Passes, nanoseconds(*s.StdNs))
 	case s.Passes > 1:
-		text += fmt.Sprintf(" (mean of %d)", s.Passes)
+		text += fmt.Sprintf(" (median of %d, %s)", s.Passes, passRange(s))
 	}
 	if s.IsCPU {
 		text += ", on the CPU"
 	}
 	return text
+}
+
+// passRange is the shortest and the longest pass: 287 to 617 ms.
+func passRange(s judge.StageSummary) string {
+	least, most := nanoseconds(s.MinNs), nanoseconds(s.MaxNs)
+	if number, unit, _ := strings.Cut(least, " "); strings.HasSuffix(most, " "+unit) {
+		least = number
+	}
+	return least + " to " + most
 }
 
 // dominates is how many times as long as the next a stage takes in all from which on it is said to dominate.
@@ -35,18 +42,18 @@ func leadOf(s judge.Summary) string {
 	case len(s.Stages) > 0:
 		first := s.Stages[0]
 		if first.IsCPU {
-			return fmt.Sprintf("No stage has work on a GPU that is known to be its own: %s takes %s on the CPU. Of it, %s.", first.Stage, nanoseconds(first.MeanNs), first.Why)
+			return fmt.Sprintf("No stage has work on a GPU that is known to be its own: %s takes %s on the CPU. Of it, %s.", first.Stage, nanoseconds(first.MedianNs), first.Why)
 		}
 		verb, of, rest := "takes", "the measured time", ""
 		for _, other := range s.Stages[1:] {
 			if other.IsCPU {
-				of, rest = "the measured time on the GPU", rest+fmt.Sprintf(" %s takes %s on the CPU, and no work on the GPU is known to be its own.", sentence(other.Stage), nanoseconds(other.MeanNs))
+				of, rest = "the measured time on the GPU", rest+fmt.Sprintf(" %s takes %s on the CPU, and no work on the GPU is known to be its own.", sentence(other.Stage), nanoseconds(other.MedianNs))
 			}
 		}
 		if len(s.Stages) > 1 && !s.Stages[1].IsCPU && first.ShareRatio >= dominates*s.Stages[1].ShareRatio {
 			verb = "dominates with"
 		}
-		return fmt.Sprintf("%s %s %s of %s, %s a pass. %s%s", sentence(first.Stage), verb, percent(first.ShareRatio), of, nanoseconds(first.MeanNs), boundText(first), rest)
+		return fmt.Sprintf("%s %s %s of %s, %s a pass. %s%s", sentence(first.Stage), verb, percent(first.ShareRatio), of, nanoseconds(first.MedianNs), boundText(first), rest)
 	case s.All != nil && len(s.WarmOnly) > 0:
 		return fmt.Sprintf("All passes of %s count as warm-up: no stage was measured. From the first to the last work of the GPU are %s, loading and warm-up included. %s", strings.Join(s.WarmOnly, ", "), nanoseconds(s.All.MeanNs), boundText(*s.All))
 	case s.All != nil:

@@ -63,11 +63,11 @@ func stageColumns(stages []judge.StageSummary, bars []bar) []screenColumn {
 	columns := []screenColumn{
 		{title: "stage", cells: each(func(_ int, s judge.StageSummary) string { return stageName(s.Stage) }), least: 8, keep: 9},
 		{title: timeTitle(stages), right: true, cells: each(func(_ int, s judge.StageSummary) string { return passTime(s) }), keep: 8},
-		{title: "std", right: true, cells: each(func(_ int, s judge.StageSummary) string {
-			if s.StdNs == nil {
+		{title: "range", right: true, cells: each(func(_ int, s judge.StageSummary) string {
+			if s.Passes < 2 {
 				return null
 			}
-			return nanoseconds(*s.StdNs)
+			return passRange(s)
 		}), keep: 1},
 		{title: "n", right: true, cells: each(func(_ int, s judge.StageSummary) string { return passCount(s.Passes) }), keep: 2},
 		{title: "GPU time", draw: func(row, to int) string { return bars[row].draw(to) }, least: 12, most: 100, keep: 5},
@@ -121,12 +121,12 @@ func timeTitle(stages []judge.StageSummary) string {
 	return "a pass"
 }
 
-// passTime is the mean time of a pass, with a word where it is that of a thread.
+// passTime is the median time of a pass, with a word where it is that of a thread.
 func passTime(s judge.StageSummary) string {
 	if s.IsCPU {
-		return nanoseconds(s.MeanNs) + " CPU"
+		return nanoseconds(s.MedianNs) + " CPU"
 	}
-	return nanoseconds(s.MeanNs)
+	return nanoseconds(s.MedianNs)
 }
 
 func rate(v *float64) string {

@@ -35,9 +35,9 @@ func screens() map[string]Screen {
 		}},
 		Summary: judge.Summary{
 			Stages: []judge.StageSummary{
-				{Stage: "prefill", Passes: 3, MeanNs: 45.9e6, StdNs: ptr(168e3), MFU: ptr(0.4567), MBU: ptr(0.02), TokensPerS: ptr(14849.3), Bound: "communication"},
-				{Stage: "decode", Passes: 1640, MeanNs: 398e6, TokensPerS: ptr(40.17), Bound: "launch", Next: "host"},
-				{Stage: "a stage with a name that is very long", Passes: 1, MeanNs: 398e3, IsCPU: true, Bound: "unknown"}},
+				{Stage: "prefill", Passes: 3, MedianNs: 45.9e6, MinNs: 45.9e6 - 168e3, MaxNs: 45.9e6 + 168e3, MFU: ptr(0.4567), MBU: ptr(0.02), TokensPerS: ptr(14849.3), Bound: "communication"},
+				{Stage: "decode", Passes: 1640, MedianNs: 398e6, MinNs: 391e6, MaxNs: 1.88e9, TokensPerS: ptr(40.17), Bound: "launch", Next: "host"},
+				{Stage: "a stage with a name that is very long", Passes: 1, MedianNs: 398e3, IsCPU: true, Bound: "unknown"}},
 			Advice: []judge.Advice{
 				{Rule: "launch-bound", Title: "GPU idle for want of launches", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most", Why: "numbers",
 					Text: "replay the work as a CUDA graph (torch.cuda.CUDAGraph, torch.compile with mode=\"reduce-overhead\", the graph mode of an engine), or launch fewer and larger kernels"},
@@ -50,12 +50,12 @@ func screens() map[string]Screen {
 	whole := Screen{Report: &judge.Report{Frames: map[string]*frame.Frame{
 		"accounting":    frameOf("accounting", "stage device part total_ns share_ratio span_total_ns", []any{"(run)", n(0), "graph", n(30), 0.3, n(100)}, []any{"(run)", n(0), "queued", n(70), 0.7, n(100)}),
 		"top-operators": frameOf("top-operators", "rank operator calls self_device_ns self_cpu_ns share_ratio", []any{n(1), "aten::mm", n(12), n(0), n(90_000), nil}),
-	}}, Summary: judge.Summary{All: &judge.StageSummary{MeanNs: 12.6e6, Bound: "queue"}}, Next: []string{"prof explain '" + strings.Repeat("long ", 20) + "'", "prof report a"}}
+	}}, Summary: judge.Summary{All: &judge.StageSummary{MedianNs: 12.6e6, Bound: "queue"}}, Next: []string{"prof explain '" + strings.Repeat("long ", 20) + "'", "prof report a"}}
 	profiled := Screen{Report: &judge.Report{Frames: map[string]*frame.Frame{
 		"top-kernels": {Query: "top-kernels"},
 		"bottlenecks": frameOf("bottlenecks", "kernel bound limiter sm_ratio memory_ratio launches replayed_mean_ns", []any{"tiled_matmul", "memory", "l1", 0.697, 0.89, n(2), 277_000.0}, []any{"transpose", "memory", "l2", 0.077, 0.79, n(2), 16_900.0})}},
 		Summary: judge.Summary{Profiled: "Nsight Compute profiled 2 kernels", Advice: []judge.Advice{{Text: "capture a timeline", Command: "prof capture -- CMD..."}}}}
-	onCPU := Screen{Report: &judge.Report{}, Summary: judge.Summary{Stages: []judge.StageSummary{{Stage: "prefill", Passes: 1, MeanNs: 1e6, IsCPU: true, Bound: "unknown"}}}, Facts: [][2]string{{"run", "cpu"}}}
+	onCPU := Screen{Report: &judge.Report{}, Summary: judge.Summary{Stages: []judge.StageSummary{{Stage: "prefill", Passes: 1, MedianNs: 1e6, IsCPU: true, Bound: "unknown"}}}, Facts: [][2]string{{"run", "cpu"}}}
 	return map[string]Screen{"full": full, "whole": whole, "profiled": profiled, "cpu": onCPU}
 }
 

@@ -96,15 +96,15 @@ func (p *stakeholder) stages() error {
 	var rows [][]string
 	onCPU := false
 	for _, s := range p.s.Stages {
-		std := null
-		if s.StdNs != nil {
-			std = nanoseconds(*s.StdNs)
+		spread := null
+		if s.Passes > 1 {
+			spread = passRange(s)
 		}
-		mean, share := nanoseconds(s.MeanNs), percent(s.ShareRatio)
+		median, share := nanoseconds(s.MedianNs), percent(s.ShareRatio)
 		if s.IsCPU {
-			mean, share, onCPU = mean+" (on the CPU)", null, true
+			median, share, onCPU = median+" (on the CPU)", null, true
 		}
-		rows = append(rows, []string{markdownText(neutral(s.Stage)), mean, std, fmt.Sprint(s.Passes), share})
+		rows = append(rows, []string{markdownText(neutral(s.Stage)), median, spread, fmt.Sprint(s.Passes), share})
 	}
 	if len(rows) == 0 {
 		why := whyNone(p.r, "stages")
@@ -114,8 +114,8 @@ func (p *stakeholder) stages() error {
 		p.line("Not known: %s", markdownLine(neutral(why)))
 		return nil
 	}
-	p.table([]string{"Stage", "Mean", "Std", "n", "Share of time"}, rows)
-	p.line("\nPrefill reads the prompt, decode writes the answer token by token. Mean: from the first to the last work of the GPU in a pass. Query %s", markdownSpan(sourceOf(p.r.Frame("stages"))))
+	p.table([]string{"Stage", "Median", "Range", "n", "Share of time"}, rows)
+	p.line("\nPrefill reads the prompt, decode writes the answer token by token. Median over the n measured passes: from the first to the last work of the GPU in a pass. Query %s", markdownSpan(sourceOf(p.r.Frame("stages"))))
 	if onCPU {
 		p.line("\nOn the CPU: the time of the stage's range on its thread, since no work on a GPU is known to be its own. It has no share of the time on the GPU.")
 	}

@@ -88,14 +88,15 @@ func TestShowFigures(t *testing.T) {
 	stages := p.rows("stages", "--run", "a")
 	for _, r := range stages {
 		name := r["stage"]
-		m := find(name + ` +([\d.]+) (\w+) +([\d.]+) (\w+) +(\d+)  \S+ +([\d.]+) % +([\d,.]+) +([\d.]+) % +([\d.]+) %  (\w+)`)
-		wantShown(t, name, m[0], m[1], r["gpu_span_mean_ns"])
-		wantShown(t, name+" std", m[2], m[3], r["gpu_span_std_ns"])
-		wantShown(t, name+" passes", m[4], "", r["passes"])
-		wantShown(t, name+" busy", m[5], "%", strconv.FormatFloat(busy[name], 'g', -1, 64))
-		wantShown(t, name+" tokens/s", m[6], "", r["gpu_span_tokens_per_s"])
-		wantShown(t, name+" MFU", m[7], "%", mfu[name]["mfu_ratio"])
-		wantShown(t, name+" MBU", m[8], "%", mfu[name]["mbu_ratio"])
+		m := find(name + ` +([\d.]+) (\w+) +([\d.]+) to ([\d.]+) (\w+) +(\d+)  \S+ +([\d.]+) % +([\d,.]+) +([\d.]+) % +([\d.]+) %  (\w+)`)
+		wantShown(t, name, m[0], m[1], r["gpu_span_median_ns"])
+		wantShown(t, name+" at least", m[2], m[4], r["gpu_span_min_ns"])
+		wantShown(t, name+" at most", m[3], m[4], r["gpu_span_max_ns"])
+		wantShown(t, name+" passes", m[5], "", r["passes"])
+		wantShown(t, name+" busy", m[6], "%", strconv.FormatFloat(busy[name], 'g', -1, 64))
+		wantShown(t, name+" tokens/s", m[7], "", r["gpu_span_tokens_per_s"])
+		wantShown(t, name+" MFU", m[8], "%", mfu[name]["mfu_ratio"])
+		wantShown(t, name+" MBU", m[9], "%", mfu[name]["mbu_ratio"])
 	}
 	kernels := p.rows("top-kernels", "--run", "a", "--top", "5")
 	for _, r := range kernels {

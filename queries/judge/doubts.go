@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -12,6 +13,8 @@ const (
 	overheadShare = 0.05
 	// A first pass that takes half as long again as the median one did something that the others did not.
 	slowFirst = 1.5
+	// Steady passes repeat where nine tenths of them are within this share of their median.
+	repeatability = 0.1
 	// A percent of the time without a reason is worth a word.
 	unexplainedShare = 0.01
 )
@@ -119,11 +122,18 @@ func (s *summariser) doubtOverhead() error {
 func (s *summariser) doubtPasses() error {
 	for _, stage := range s.out.Stages {
 		name := stageText(stage.Stage)
+		for _, c := range s.r.Frame("stages").Caveats {
+			if c.Kind == "cold-passes" && c.Stage == stage.Stage {
+				s.doubt("%s", c.Text)
+			}
+		}
 		switch {
 		case stage.Passes == 1:
 			s.doubt("%s was measured once: how much its time varies is not known", name)
-		case stage.StdNs != nil && *stage.StdNs > stage.MeanNs:
-			s.doubt("the passes of %s differ so much that their mean says little: mean %s, standard deviation %s; %s", name, DurationText(stage.MeanNs), DurationText(*stage.StdNs), s.command("passes", "stage", stage.Stage))
+		case !s.isRepeatable(stage):
+			s.doubt("the passes of %s do not repeat within %s: they take %s to %s, the median %s; %s", name, percentText(repeatability), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), s.command("passes", "stage", stage.Stage))
+		case stage.Passes == 2:
+			s.doubt("%s was measured twice: two passes do not show how much its time varies", name)
 		}
 		if stage.Workless > 0 {
 			s.doubt("%d of the %d passes of %s have work on a GPU: its time there is the mean of these", stage.Passes, stage.Passes+stage.Workless, name)
@@ -137,6 +147,20 @@ func (s *summariser) doubtPasses() error {
 		}
 	}
 	return nil
+}
+
+// isRepeatable says whether nine tenths of a stage's passes are close to their median; of fewer than ten passes all must be.
+func (s *summariser) isRepeatable(stage StageSummary) bool {
+	limit, far := repeatability*stage.MedianNs, 0
+	if list := s.passes[stage.Stage]; !stage.IsCPU && len(list) >= 10 {
+		for _, p := range list {
+			if math.Abs(p.span-stage.MedianNs) > limit {
+				far++
+			}
+		}
+		return 10*far <= len(list)
+	}
+	return max(stage.MaxNs-stage.MedianNs, stage.MedianNs-stage.MinNs) <= limit
 }
 
 // doubtTime is about time that has no reason or no stage.

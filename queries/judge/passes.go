@@ -107,7 +107,7 @@ func slowStart(list []passTime) string {
 			name = "the other"
 		}
 		if first.span > slowFirst*usual.span {
-			return fmt.Sprintf("takes %s, %s %s: it may be warm-up, and makes the mean longer", DurationText(first.span), name, DurationText(usual.span))
+			return fmt.Sprintf("takes %s, %s %s: it may be warm-up", DurationText(first.span), name, DurationText(usual.span))
 		}
 	}
 	return ""

@@ -12,7 +12,7 @@ const wholeCapture = "(run)"
 
 // addStages judges each stage that has measured passes.
 func (s *summariser) addStages() error {
-	list, err := s.rows("stages", "stage", "passes", "cpu_mean_ns", "cpu_std_ns", "gpu_span_mean_ns", "gpu_span_std_ns", "gpu_span_tokens_per_s")
+	list, err := s.rows("stages", "stage", "passes", "cpu_mean_ns", "cpu_std_ns", "cpu_median_ns", "cpu_min_ns", "cpu_max_ns", "gpu_span_mean_ns", "gpu_span_std_ns", "gpu_span_median_ns", "gpu_span_min_ns", "gpu_span_max_ns", "gpu_span_tokens_per_s")
 	if err != nil {
 		return err
 	}
@@ -31,11 +31,13 @@ func (s *summariser) addStages() error {
 			if n := int64(len(s.passes[stage.Stage])); n > 0 && n < stage.Passes {
 				stage.Passes, stage.Workless = n, stage.Passes-n
 			}
-			if stage.MeanNs = *mean; all > 0 {
+			stage.MeanNs, stage.MedianNs, stage.MinNs, stage.MaxNs = *mean, r.Amount("gpu_span_median_ns"), r.Amount("gpu_span_min_ns"), r.Amount("gpu_span_max_ns")
+			if all > 0 {
 				stage.ShareRatio = s.measured(r) / all
 			}
 		} else {
 			stage.IsCPU, stage.MeanNs, stage.StdNs = true, r.Amount("cpu_mean_ns"), r.Number("cpu_std_ns")
+			stage.MedianNs, stage.MinNs, stage.MaxNs = r.Amount("cpu_median_ns"), r.Amount("cpu_min_ns"), r.Amount("cpu_max_ns")
 		}
 		if err := s.judge(&stage, stage.Stage); err != nil {
 			return err
@@ -64,7 +66,8 @@ func (s *summariser) addAll() error {
 	if len(s.out.Stages) > 0 || len(s.parts[wholeCapture]) == 0 {
 		return nil
 	}
-	all := StageSummary{MeanNs: s.parts[wholeCapture][0].span, ShareRatio: 1}
+	span := s.parts[wholeCapture][0].span
+	all := StageSummary{MeanNs: span, MedianNs: span, MinNs: span, MaxNs: span, ShareRatio: 1}
 	s.out.All = &all
 	return s.judge(&all, wholeCapture)
 }

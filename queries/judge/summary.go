@@ -21,11 +21,14 @@ type Summary struct {
 // StageSummary says of one stage how long it takes, how much of the hardware it uses and what bounds it.
 type StageSummary struct {
 	Stage      string // "" for all device work
-	Passes     int64  // measured ones that the mean is over; 0 for all device work
+	Passes     int64  // measured, steady ones; 0 for all device work
 	Workless   int64  // measured ones beside these, without device work
+	MedianNs   float64
+	MinNs      float64
+	MaxNs      float64
 	MeanNs     float64
 	StdNs      *float64 // sample standard deviation; nil for a single pass
-	IsCPU      bool     // MeanNs and StdNs are of the range on its thread, since its passes have no device work
+	IsCPU      bool     // these times are of the range on its thread, since its passes have no device work
 	ShareRatio float64  // of the measured time of all stages by first start to last end of device work; 0 without any
 	Device     int64    // the GPU that is judged: that with the most measured time
 	GPUs       int      // that worked in it; 0 when none is known to

@@ -53,7 +53,13 @@ func accountingOf(stage string, gpus ...[]idlePart) *frame.Frame {
 const stageColumns = "stage passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s busy_ratio warmup_passes"
 
 func stageAnswer(rows ...[]any) *frame.Frame {
-	return answer("stages", stageColumns, rows...)
+	full := make([][]any, len(rows))
+	for i, r := range rows { // medians and ranges are their means unless said
+		if full[i] = r; len(r) == len(strings.Fields(stageColumns)) {
+			full[i] = append(slices.Clone(r), r[2], r[2], r[2], r[4], r[4], r[4])
+		}
+	}
+	return answer("stages", stageColumns+" cpu_median_ns cpu_min_ns cpu_max_ns gpu_span_median_ns gpu_span_min_ns gpu_span_max_ns", full...)
 }
 
 // passesAnswer makes an answer of passes, by the key that it is asked with.
@@ -183,7 +189,7 @@ func TestSummaryBound(t *testing.T) {
 func TestSummaryStages(t *testing.T) {
 	s := summarise(t, reportOf(stageAnswer(
 		[]any{"prefill", int64(1), 101e6, nil, 100e6, nil, nil, 0.9, int64(0)},
-		[]any{"decode", int64(3), 101e6, 1e6, 300e6, 400e6, 40.2, 0.9, int64(1)},
+		[]any{"decode", int64(3), 101e6, 1e6, 300e6, 400e6, 40.2, 0.9, int64(1), 101e6, 100e6, 102e6, 200e6, 190e6, 700e6},
 		[]any{"tail", int64(2), 7e6, 1e6, nil, nil, nil, nil, int64(1)},
 		[]any{"old", int64(0), nil, nil, nil, nil, nil, nil, int64(2)})))
 	var names []string
@@ -200,11 +206,12 @@ func TestSummaryStages(t *testing.T) {
 	if prefill.StdNs != nil || prefill.ShareRatio != 0.1 {
 		t.Errorf("prefill: %+v", prefill)
 	}
-	if !tail.IsCPU || tail.MeanNs != 7e6 || tail.ShareRatio != 0 {
+	if decode.MedianNs != 200e6 || decode.MinNs != 190e6 || decode.MaxNs != 700e6 || !tail.IsCPU || tail.MeanNs != 7e6 || tail.MedianNs != 7e6 || tail.ShareRatio != 0 {
 		t.Errorf("tail: %+v", tail)
 	}
 	for _, want := range []string{"all passes of old count as warm-up: of it nothing was measured", "prefill was measured once: how much its time varies is not known",
-		"the passes of decode differ so much that their mean says little: mean 300 ms, standard deviation 400 ms; prof query passes --run a --stage decode"} {
+		"tail was measured twice: two passes do not show how much its time varies",
+		"the passes of decode do not repeat within 10.0 %: they take 190 ms to 700 ms, the median 200 ms; prof query passes --run a --stage decode"} {
 		if !slices.Contains(s.Doubts, want) {
 			t.Errorf("no doubt %q in %q", want, s.Doubts)
 		}

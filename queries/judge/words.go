@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"prof/queries/caveat"
 )
 
 // Bound is what keeps a stage from being faster.
@@ -50,22 +52,7 @@ func (b Bound) Name() string { return boundWords[b][0] }
 func (b Bound) Meaning() string { return boundWords[b][1] }
 
 // DurationText gives a time with three digits in the unit that suits it: 631 ms.
-func DurationText(ns float64) string {
-	units := []string{"ns", "us", "ms", "s"}
-	at := 0
-	for at < len(units)-1 && math.Abs(ns) >= 999.5 {
-		ns, at = ns/1e3, at+1
-	}
-	decimals := 0
-	switch size := math.Abs(ns); {
-	case at == 0: // no parts of a nanosecond
-	case size < 9.995:
-		decimals = 2
-	case size < 99.95:
-		decimals = 1
-	}
-	return strconv.FormatFloat(ns, 'f', decimals, 64) + " " + units[at]
-}
+func DurationText(ns float64) string { return caveat.Duration(ns) }
 
 // percentText gives a share with one decimal, or as many as its first digit needs.
 func percentText(ratio float64) string {

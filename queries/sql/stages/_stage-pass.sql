@@ -13,7 +13,8 @@
 --   path_id: path of names
 --   start_ns: start on the CPU
 --   end_ns: end on the CPU; NULL when it never ended
---   is_warmup: whether a warm-up rule matches, or the workload says so
+--   is_warmup: whether a warm-up rule matches, the workload says so, or it was found cold
+--   is_cold: whether it was found cold
 --   basis: where the tokens are from: workload or annotation; NULL when nothing says
 --   prompt_count: sequences whose prompts were worked on
 --   prompt_length_count: tokens of each prompt; NULL when they differ
@@ -41,7 +42,7 @@
 --   pass_id: 1, 2, ... within the stage, source and process
 --   is_ruled: whether a warm-up rule matches it
 
-SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.image_count, p.crop_count, p.cpu_ns,
+SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.is_cold, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.image_count, p.crop_count, p.cpu_ns,
     CASE WHEN device IS NULL THEN p.gpu_span_ns ELSE d.last_end_ns - d.first_start_ns END AS gpu_span_ns, CASE WHEN device IS NULL THEN p.gpu_busy_ns ELSE d.busy_ns END AS gpu_busy_ns,
     CASE WHEN device IS NULL THEN p.gpu_sum_ns ELSE d.sum_ns END AS gpu_sum_ns, CASE WHEN device IS NULL THEN p.kernel_sum_ns ELSE d.kernel_sum_ns END AS kernel_sum_ns,
     CASE WHEN device IS NULL THEN p.kernel_count ELSE d.kernel_count END AS kernel_count, CASE WHEN device IS NULL THEN p.memop_count ELSE d.memop_count END AS memop_count,

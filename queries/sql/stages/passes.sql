@@ -16,7 +16,8 @@
 --   gpu_busy_ns: union of its device intervals, added up over devices
 --   gpu_sum_ns: sum of the durations of its kernels, copies, fills and graph replays
 --   kernel_count: kernels
---   is_warmup: whether a warm-up rule matches or the facts of the workload say so, so that stages leaves it out
+--   is_warmup: whether stages leaves it out: a warm-up rule matches, the facts of the workload say so, or it was found cold
+--   is_cold: whether it was found cold: see cold-passes
 --   start_ns: start on the CPU, from the start of the source
 --   source_id: the source
 --   pid: process
@@ -30,7 +31,7 @@
 --   basis: who says so: workload (its facts) or annotation (the name of the range); NULL when nothing does
 
 SELECT s.stage, s.pass_id AS pass, p.path,
-    s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.is_warmup, s.start_ns, s.source_id, s.pid, s.range_id,
+    s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.is_warmup, s.is_cold, s.start_ns, s.source_id, s.pid, s.range_id,
     coalesce(s.prompt_length_count, CASE WHEN s.prompt_count = 1 THEN s.prompt_token_count END) AS prefill_count, s.step_count AS decode_count, s.prompt_count + s.decode_count AS batch_count,
     s.image_count, s.before_count, s.prompt_token_count + s.decode_token_count AS token_count, s.basis
 FROM _stage_pass(run, device := device, source := source) s

@@ -1,0 +1,93 @@
+package queries_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"prof/queries"
+)
+
+// TestColdPasses holds which passes are cold: the first ones that take longer than the later half, for a reason that only first passes have.
+func TestColdPasses(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	type pass struct{ span, kernels, loads, loadNs int64 } // us, us, calls, us
+	steady := pass{1000, 800, 0, 0}
+	for name, c := range map[string]struct {
+		passes  []pass
+		facts   *facts
+		twoProc bool
+		want    string // passes that are cold
+	}{
+		"loading explains it":               {[]pass{{1200, 800, 3, 150}, steady, steady}, nil, false, "1"},
+		"of two passes":                     {[]pass{{3000, 800, 30, 1500}, steady}, nil, false, "1"},
+		"alone":                             {[]pass{{3000, 800, 30, 1500}}, nil, false, ""},
+		"loading explains too little":       {[]pass{{1400, 800, 3, 150}, steady, steady}, nil, false, ""},
+		"many loads, and half as long":      {[]pass{{1600, 800, 30, 20}, steady, steady}, nil, false, "1"},
+		"loads in every pass":               {[]pass{{1600, 800, 30, 20}, {1000, 800, 30, 20}, {1000, 800, 30, 20}}, nil, false, ""},
+		"a longer prompt that allocates":    {[]pass{{5000, 4800, 30, 20}, steady, steady}, nil, false, ""},
+		"twice as long, without calls":      {[]pass{{2100, 800, 0, 0}, steady, steady, steady}, nil, false, "1"},
+		"twice as long, but two later":      {[]pass{{2100, 800, 0, 0}, steady, steady}, nil, false, ""},
+		"two of them":                       {[]pass{{5000, 800, 9, 900}, {1300, 800, 3, 200}, steady, steady}, nil, false, "1 2"},
+		"not behind a steady one":           {[]pass{steady, {5000, 800, 30, 3000}, steady, steady, steady}, nil, false, ""},
+		"within a tenth":                    {[]pass{{1090, 800, 30, 90}, steady, steady}, nil, false, ""},
+		"the workload counts every pass":    {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "*9/9", warmups: "0"}, false, ""},
+		"the workload says tokens alone":    {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "*9/9"}, false, "1"},
+		"the workload lists the passes":     {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "9/9 9/9 9/9"}, false, ""},
+		"one rank is cold, the other waits": {[]pass{{3000, 800, 30, 1500}, steady, steady, {3000, 2800, 0, 0}, steady, steady}, nil, true, "1 4"},
+	} {
+		processes := []string{strings.Repeat("P", len(c.passes))}
+		if c.twoProc {
+			half := len(c.passes) / 2
+			processes = []string{strings.Repeat("P", half), strings.Repeat("P", half)}
+		}
+		draw(t, w, processes...)
+		stmts := []string{"BEGIN", "DELETE FROM api_call", "DELETE FROM api_name", "DELETE FROM range_context", "INSERT INTO api_name SELECT run_id, 1, 'cuLibraryLoadData' FROM run"}
+		for i, p := range c.passes {
+			stmts = append(stmts, fmt.Sprintf("UPDATE range_device SET last_end_ns = first_start_ns + %d, kernel_sum_ns = %d WHERE range_id = %d", 1000*p.span, 1000*p.kernels, i+1),
+				fmt.Sprintf("INSERT INTO range_context SELECT run_id, %[1]d, %[1]d, 1, true FROM run", i+1))
+			if p.loads > 0 {
+				stmts = append(stmts, fmt.Sprintf("INSERT INTO api_call SELECT run_id, 1, 1, 1, i, %d, 1, NULL, 0, %d FROM run, range(%d) r(i)", 1000*p.loadNs/p.loads, i+1, p.loads))
+			}
+		}
+		exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+		if c.facts != nil {
+			addFacts(t, w, 2, *c.facts)
+		}
+		got := strings.Trim(strings.ReplaceAll(strings.ReplaceAll(fmt.Sprint(rows(t, w, "SELECT range_id FROM stage_pass WHERE is_cold ORDER BY 1")), "[", ""), "]", ""), " ")
+		if got != c.want {
+			t.Errorf("%s: cold are the passes %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestColdCapture holds what is found in a capture of two ranks: the first pass of each stage, what it spent, and that means are without it.
+func TestColdCapture(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	f := query(t, w, "stages", queries.Args{"run": "two"})
+	for _, r := range f.Rows {
+		if r[f.Index("passes")] != int64(10) || r[f.Index("warmup_passes")] != int64(2) {
+			t.Errorf("%v", r)
+		}
+	}
+	want := "2 cold passes of prefill are set apart: the longest takes 179 ms, 233 times a steady one (loading code 42.0 ms, slow first launches 16.8 ms, allocating memory 28.7 ms); prof ingest --warmup 0 counts every pass"
+	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, want) || strings.Contains(notes, "warm-up pass") {
+		t.Errorf("the notes are\n%s\nwithout\n%s", notes, want)
+	}
+	if got := rows(t, w, "SELECT pass, is_warmup FROM passes('two') WHERE is_cold ORDER BY ALL"); fmt.Sprint(got) != "[[1 true] [1 true] [1 true] [1 true]]" {
+		t.Errorf("cold are %v", got)
+	}
+	c := query(t, w, "cold-passes", queries.Args{"run": "two"})
+	for _, r := range c.Rows {
+		took, steady, loads := number(c, r, "time_ns"), r[c.Index("steady_ns")].(float64), number(c, r, "load_ns")
+		if r[c.Index("excess_ns")] != float64(took)-steady || loads <= 0 || loads > took || number(c, r, "launch_ns") <= 0 {
+			t.Errorf("%v", r)
+		}
+	}
+	if len(c.Rows) != 4 {
+		t.Errorf("%d cold passes", len(c.Rows))
+	}
+}

@@ -1,0 +1,30 @@
+-- cold-passes v1: The first passes of each stage that were found cold and set apart: how much longer than a steady one they take, and what they spend on what only first passes need.
+-- grain: one cold pass
+-- key: range_id
+-- notes: pass timelines
+-- params:
+--   run VARCHAR: the run
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+-- columns:
+--   stage: the stage, by stage_rule
+--   pass: 1, 2, ... within the stage, source and process
+--   time_ns: its time: first start to last end of its device work, or time on the CPU of one without
+--   steady_ns: median of the same over the later half of the passes of its process
+--   excess_ns: time_ns less steady_ns
+--   load_ns: time in calls that load modules, libraries and their functions; NULL when none was traced
+--   launch_ns: time in launches of 0.5 ms or more: CUDA loads a kernel when it is first launched, so the loading within is in load_ns too
+--   allocate_ns: time in calls that allocate, map or free memory
+--   graph_ns: time in calls that make or update CUDA graphs
+--   source_id: the source
+--   pid: process
+--   range_id: the range
+
+SELECT p.stage, p.pass_id AS pass, c.time_ns, c.steady_ns, c.excess_ns, sum(s.time_ns) FILTER (s.kind = 'load')::BIGINT AS load_ns, sum(s.time_ns) FILTER (s.kind = 'launch')::BIGINT AS launch_ns,
+    sum(s.time_ns) FILTER (s.kind = 'allocate')::BIGINT AS allocate_ns, sum(s.time_ns) FILTER (s.kind = 'graph')::BIGINT AS graph_ns, p.source_id, p.pid, p.range_id
+FROM cold_pass c
+JOIN stage_pass p ON p.run_id = c.run_id AND p.range_id = c.range_id
+JOIN _timeline(run, source := source) t ON t.source_id = p.source_id
+LEFT JOIN cold_sign s ON s.run_id = c.run_id AND s.range_id = c.range_id
+WHERE c.run_id = run
+GROUP BY p.stage, p.pass_id, c.time_ns, c.steady_ns, c.excess_ns, p.source_id, p.pid, p.range_id
+ORDER BY c.time_ns DESC, p.stage, p.range_id
