@@ -196,7 +196,7 @@ func workloadAssumptions(m *rundir.Manifest, o Options, env *Environment) (lines
 	if o.Warmup > 0 {
 		lines = append(lines, fmt.Sprintf("The first %d generation(s) are warm-up and left out of means.", o.Warmup))
 	} else if marked {
-		lines = append(lines, "No generation was declared warm-up: the first one's time includes loading, compiling and tuning (--warmup).")
+		lines = append(lines, "No generation was declared warm-up (--warmup): first passes that are found cold are set apart.")
 	}
 	if v := env.Variables["CUDA_LAUNCH_BLOCKING"]; v != "" && v != "0" {
 		lines = append(lines, "CUDA_LAUNCH_BLOCKING was set: every launch waited for its kernel, which no run without it does.")

@@ -25,6 +25,7 @@ func TestColdPasses(t *testing.T) {
 		"alone":                             {[]pass{{3000, 800, 30, 1500}}, nil, false, ""},
 		"loading explains too little":       {[]pass{{1400, 800, 3, 150}, steady, steady}, nil, false, ""},
 		"many loads, and half as long":      {[]pass{{1600, 800, 30, 20}, steady, steady}, nil, false, "1"},
+		"as many loads that take longer":    {[]pass{{4000, 800, 400, 1200}, {1000, 800, 400, 10}, {1000, 800, 400, 10}}, nil, false, "1"},
 		"loads in every pass":               {[]pass{{1600, 800, 30, 20}, {1000, 800, 30, 20}, {1000, 800, 30, 20}}, nil, false, ""},
 		"a longer prompt that allocates":    {[]pass{{5000, 4800, 30, 20}, steady, steady}, nil, false, ""},
 		"twice as long, without calls":      {[]pass{{2100, 800, 0, 0}, steady, steady, steady}, nil, false, "1"},
@@ -34,7 +35,9 @@ func TestColdPasses(t *testing.T) {
 		"within a tenth":                    {[]pass{{1090, 800, 30, 90}, steady, steady}, nil, false, ""},
 		"the workload counts every pass":    {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "*9/9", warmups: "0"}, false, ""},
 		"the workload says tokens alone":    {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "*9/9"}, false, "1"},
-		"the workload lists the passes":     {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "9/9 9/9 9/9"}, false, ""},
+		"the workload calls one warm-up":    {[]pass{steady, {3000, 800, 30, 1500}, steady, steady}, &facts{passes: "w9/9 9/9 9/9 9/9"}, false, ""},
+		"the workload lists fewer passes":   {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "9/9 9/9"}, false, ""},
+		"the workload lists the passes":     {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "9/9 9/9 9/9"}, false, "1"},
 		"one rank is cold, the other waits": {[]pass{{3000, 800, 30, 1500}, steady, steady, {3000, 2800, 0, 0}, steady, steady}, nil, true, "1 4"},
 	} {
 		processes := []string{strings.Repeat("P", len(c.passes))}

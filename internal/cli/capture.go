@@ -187,7 +187,7 @@ func ingestCommand(c *cli.Context, in ingest.Options, dir string, again bool) st
 		args = append(args, "--workload", w)
 	}
 	for _, name := range []string{"prefill", "decode", "batch", "images", "crops", "warmup"} {
-		if c.IsSet(name) && !(name == "warmup" && c.Bool("auto-stages")) {
+		if c.IsSet(name) && !(name == "warmup" && c.Bool("auto-stages") && c.Int64(name) > 0) {
 			args = append(args, "--"+name, fmt.Sprint(c.Int64(name)))
 		}
 	}
@@ -233,7 +233,7 @@ func (p *program) captureIngest(c *cli.Context, o capture.Options) (ingest.Optio
 	if in.Pass, err = passOf(c); err != nil {
 		return in, err
 	}
-	if o.AutoStages && in.Pass != nil {
+	if o.AutoStages && in.Pass != nil && o.Warmup > 0 {
 		in.Pass.Warmup = nil // the helper marks it
 		if !slices.ContainsFunc([]string{"prefill", "decode", "batch", "images", "crops"}, c.IsSet) {
 			in.Pass = nil

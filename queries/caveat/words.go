@@ -96,7 +96,7 @@ var words = map[string]func(c C, alike []C) string{
 	},
 	"cold-passes": coldPasses,
 	"unlike-passes": func(c C, _ []C) string {
-		return fmt.Sprintf("the passes of %s differ %.1f-fold: the first takes %s, the median is %s; see prof query passes", c.Stage, c.Ratio, Duration(c.TimeNs), Duration(c.OfTimeNs))
+		return fmt.Sprintf("the passes of %s differ %.1f-fold: %s to %s, the median %s; see prof query passes", c.Stage, c.Ratio, Duration(c.TimeNs), Duration(c.Ratio*c.TimeNs), Duration(c.OfTimeNs))
 	},
 	"steps-by-recurrence": func(c C, _ []C) string {
 		return fmt.Sprintf("no range in %s is named as a step or iteration, so a step is what recurs on the GPU, from one occurrence to the next: a kernel or graph replay with 80 %% of its occurrences equally many kernels apart and half of all kernels between them", c.Subject)
