@@ -15,7 +15,7 @@ func TestExplain(t *testing.T) {
 	p.env = append(p.env, "COLUMNS=80")
 	p.ok("ingest", "--run", "it's", exported(t, llama))
 	text := p.ok("explain", "it's", "--top", "3")
-	if !strings.HasPrefix(text, "run it's\nprefill: ") || !strings.Contains(text, " on GPU 0, busy 86.") || strings.Index(text, "decode passes differ") > strings.Index(text, "\n 1  decode: about ") || strings.Count(text, "decode passes differ") != 1 ||
+	if !strings.HasPrefix(text, "run it's\nprefill: ") || !strings.Contains(text, " on GPU 0, busy 86.") || strings.Index(text, "passes of decode differ") > strings.Index(text, "\n 1  decode: about ") || strings.Count(text, "passes of decode differ") != 1 ||
 		strings.Count(text, "\n    see: ") != 3 || !strings.Contains(text, "note: savings overlap") {
 		t.Errorf("explain gives\n%s", text)
 	}

@@ -180,3 +180,26 @@ func TestShowOnTerminals(t *testing.T) {
 		t.Errorf("of two GPUs:\n%s", p.ok("show", "a"))
 	}
 }
+
+// TestShowCold holds that a cold first pass is set apart on the screen and in explain, and counted with --warmup 0.
+func TestShowCold(t *testing.T) {
+	t.Parallel()
+	p, every := newPlace(t), newPlace(t)
+	p.ok("ingest", "--run", "found", exported(t, nccl))
+	every.ok("ingest", "--run", "counted", "--warmup", "0", exported(t, nccl))
+	found, counted := p.ok("show", "found", "--wide"), every.ok("show", "counted", "--wide")
+	for text, lines := range map[string][]string{
+		found:                    {`prefill +760 us +730 us to 13\.3 ms +10 `, `! 2 cold passes of prefill are set apart: the longest takes 179 ms, 233 times a steady one \(loading code 42\.0 ms, .*`, `! the passes of prefill do not repeat within 10\.0 %: .*`},
+		counted:                  {`prefill +773 us +730 us to 179 ms +12 `},
+		p.ok("explain", "found"): {`note: 2 cold passes of prefill are set apart: .*`},
+	} {
+		for _, line := range lines {
+			if !regexp.MustCompile(`(?m)^` + line).MatchString(text) {
+				t.Errorf("no line is like %s:\n%s", line, text)
+			}
+		}
+	}
+	if strings.Contains(counted, "cold") {
+		t.Errorf("with --warmup 0:\n%s", counted)
+	}
+}
