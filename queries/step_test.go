@@ -116,6 +116,8 @@ func testStepParts(t *testing.T, f *frame.Frame) (known []int64) {
 				t.Errorf("span and what is between are not the period: %v", r)
 			}
 			known = append(known, n("period_ns"))
+		} else if r[f.Index("between_ns")] != nil {
+			t.Errorf("no step follows, and yet there is time up to it: %v", r)
 		}
 	}
 	return known

@@ -31,7 +31,7 @@ func (p *program) queryCommand() (*cli.Command, error) {
   prof query top-kernels --stage decode --by family
   prof query top-kernels --explain                # its SQL and what its columns mean
 
-A run is a name, an id, a unique prefix of either, @latest, @latest~N, or tag:key=value; without --run it is @latest.
+A run is a name, an id, a unique prefix of either, @latest, @latest~N, tag:key=value or baseline:NAME; without --run it is @latest.
 NAME may carry a version: top-kernels.v1.`,
 		Flags: append(append(flags, outputFlags()...),
 			&cli.BoolFlag{Name: "explain", Usage: "print the query's SQL and documentation in place of running it"}),
@@ -188,7 +188,7 @@ func (p *program) answer(c *cli.Context, w *schema.Warehouse, q queries.Query, a
 		if err != nil {
 			return nil, err
 		}
-		if !given || strings.HasPrefix(ref, "@") || strings.HasPrefix(ref, "tag:") {
+		if !given || strings.HasPrefix(ref, "@") || strings.HasPrefix(ref, "tag:") || strings.HasPrefix(ref, schema.BaselinePrefix) {
 			fmt.Fprintf(p.err, "run %s\n", run.Name)
 		}
 		args["run"] = run.ID // an id makes the scans' filter a constant

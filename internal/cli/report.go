@@ -38,6 +38,7 @@ A file that a run has nothing for is left out, with a word on why. --out - print
 			&cli.StringSliceFlag{Name: "file", Usage: "only the files of these `NAMES`, with commas or repeated"},
 			&cli.StringSliceFlag{Name: "section", Usage: "only report.md and report.html, with only the sections of these `IDS`: " + strings.Join(sectionIDs(), ", ")},
 			&cli.Int64Flag{Name: "top", Usage: "rows of ranked tables, instead of each table's own number"},
+			repeatabilityFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.reportRun(c, w, run) })
@@ -113,11 +114,16 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if c.Int64("top") < 0 {
 		return usagef("--top %d is below 0", c.Int64("top"))
 	}
+	within, err := repeatability(c)
+	if err != nil {
+		return err
+	}
 	page := slices.ContainsFunc(files, func(f render.ReportFile) bool { return f.Name == "report.html" })
 	r, err := p.newReport(c.Context, w, run, queries.ReportOptions{Sections: listed(c, "section"), Top: c.Int64("top"), Page: page})
 	if err != nil {
 		return err
 	}
+	r.Within = within
 	dir := c.String("out")
 	if dir == "-" {
 		if f := files[0]; f.Missing != nil && f.Missing(r) != "" {

@@ -30,6 +30,7 @@ where the time of a stage's passes went, as accounting tells it: blocks are work
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "facts", Usage: "what the run is and where it came from, instead of what it shows"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table or json (base units, full precision, all findings)"},
+			repeatabilityFlag(),
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit lines to the terminal"},
 		},
 		Action: func(c *cli.Context) error {
@@ -47,6 +48,22 @@ where the time of a stage's passes went, as accounting tells it: blocks are work
 			})
 		},
 	}
+}
+
+func repeatabilityFlag() cli.Flag {
+	return &cli.StringFlag{Name: "repeatability", Usage: "warn where more than a tenth of a stage's passes are farther than `P%` from their median", DefaultText: "10%"}
+}
+
+// repeatability reads its option; 0 where it is not given.
+func repeatability(c *cli.Context) (float64, error) {
+	share, err := percentOption(c, "repeatability")
+	if err != nil || share == nil {
+		return 0, err
+	}
+	if *share == 0 {
+		return 0, usagef("--repeatability 0%%: no two passes take the same time; write a percentage above 0")
+	}
+	return *share, nil
 }
 
 // showFacts writes what a run is, its devices and its sources.

@@ -35,10 +35,15 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if err != nil {
 		return err
 	}
+	within, err := repeatability(c)
+	if err != nil {
+		return err
+	}
 	r, err := askScreen(c.Context, queries.NewAsker(w), run)
 	if err != nil {
 		return err
 	}
+	r.Within = within
 	summary, err := r.Summary()
 	if err != nil {
 		return err

@@ -199,6 +199,14 @@ func TestShowCold(t *testing.T) {
 			}
 		}
 	}
+	if wide := p.ok("show", "found", "--wide", "--repeatability", "900%"); strings.Contains(wide, "decode do not repeat") || !strings.Contains(wide, "prefill do not repeat within 900.0 %") {
+		t.Errorf("--repeatability 900%%:\n%s", wide)
+	}
+	for _, wrong := range []string{"0%", "5", "x%"} {
+		if r := p.run("show", "found", "--repeatability", wrong); r.code != 2 || !strings.Contains(r.err, "--repeatability "+wrong) {
+			t.Errorf("--repeatability %s: %+v", wrong, r)
+		}
+	}
 	if strings.Contains(counted, "cold") {
 		t.Errorf("with --warmup 0:\n%s", counted)
 	}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +14,7 @@ const (
 	overheadShare = 0.05
 	// A first pass that takes half as long again as the median one did something that the others did not.
 	slowFirst = 1.5
-	// Steady passes repeat where nine tenths of them are within this share of their median.
+	// Steady passes repeat where nine tenths of them are within this share of their median, unless another is asked for.
 	repeatability = 0.1
 	// A percent of the time without a reason is worth a word.
 	unexplainedShare = 0.01
@@ -131,7 +132,7 @@ func (s *summariser) doubtPasses() error {
 		case stage.Passes == 1:
 			s.doubt("%s was measured once: how much its time varies is not known", name)
 		case !s.isRepeatable(stage):
-			s.doubt("the passes of %s do not repeat within %s: they take %s to %s, the median %s; %s", name, percentText(repeatability), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), s.command("passes", "stage", stage.Stage))
+			s.doubt("the passes of %s do not repeat within %s: they take %s to %s, the median %s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), s.command("passes", "stage", stage.Stage))
 		case stage.Passes == 2:
 			s.doubt("%s was measured twice: two passes do not show how much its time varies", name)
 		}
@@ -149,9 +150,11 @@ func (s *summariser) doubtPasses() error {
 	return nil
 }
 
+func (s *summariser) within() float64 { return cmp.Or(s.r.Within, repeatability) }
+
 // isRepeatable says whether nine tenths of a stage's passes are close to their median; of fewer than ten passes all must be.
 func (s *summariser) isRepeatable(stage StageSummary) bool {
-	limit, far := repeatability*stage.MedianNs, 0
+	limit, far := s.within()*stage.MedianNs, 0
 	if list := s.passes[stage.Stage]; !stage.IsCPU && len(list) >= 10 {
 		for _, p := range list {
 			if math.Abs(p.span-stage.MedianNs) > limit {

@@ -6,6 +6,7 @@ import "prof/queries/frame"
 type Report struct {
 	Name     string      // the run's
 	Source   string      // the kind of capture that all of it is of; "" for the counted one
+	Within   float64     // steady passes repeat where nine tenths of them are within this share of their median; 0 for a tenth
 	Facts    [][2]string // what the run is, in words
 	Sections []Section
 	Frames   map[string]*frame.Frame // answers by key: those of sections, and those that figures and files need beside them

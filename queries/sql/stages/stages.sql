@@ -28,7 +28,7 @@
 --   busy_ratio: busy as a share of the span, over all passes with device work on one GPU; NULL with several GPUs
 --   memop_count: copies and fills of all these passes
 --   graph_count: graph replays traced as a whole of all these passes
---   warmup_passes: warm-up passes left out
+--   warmup_passes: passes left out as warm-up or cold
 --   token_count: tokens of all these passes, by the workload or the names of the ranges: of the prompts of all sequences, and decoded ones; NULL when not known of each pass
 --   gpu_span_tokens_per_s: these tokens divided by the sum of the spans, both of one process; time between passes is not in it. NULL when a pass has no span
 

@@ -11,7 +11,7 @@
 --   start_ns BIGINT: start on the CPU
 --   cpu_ns BIGINT: time on the CPU; NULL when it never ended
 --   next_range_id BIGINT: the next step on its thread, where it is in the same pass and no pass of a stage begins between; NULL for the last
---   is_warmup BOOLEAN: whether a warm-up rule matches, or the workload says so
+--   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or its pass was found cold
 --   decode_count BIGINT: generating sequences; NULL when not known
 --   token_count BIGINT: tokens decoded, all sequences together; NULL when not known
 

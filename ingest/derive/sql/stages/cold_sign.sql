@@ -14,7 +14,7 @@ WITH name AS (
         CASE WHEN regexp_matches(n.name, '^(cu|hip)(da)?(Module|Library|Kernel|Func)(Load|Unload|Get(Function|Kernel|Global|Module)|SetAttribute)') THEN 'load'
             WHEN regexp_matches(n.name, '^(cu|hip)(da)?(Mem(Alloc|Create|Map|Unmap|SetAccess|AddressReserve|Export|Import|Release|Free)|Malloc|Free|Host(Alloc|Register)|IpcOpen)') THEN 'allocate'
             WHEN regexp_matches(n.name, '^(cu|hip)(da)?(GraphInstantiate|GraphExecUpdate|StreamEndCapture)') THEN 'graph'
-            WHEN contains(n.name, 'Launch') THEN 'launch' END AS kind
+            WHEN regexp_matches(n.name, 'Launch\w*Kernel') THEN 'launch' END AS kind
     FROM api_name n WHERE n.run_id = $run
 )
 SELECT r.range_id, n.kind, count(*) AS call_count, sum(a.duration_ns)::BIGINT AS time_ns

@@ -36,7 +36,7 @@
 --   graph_count BIGINT: replays whose kernels were not traced
 --   decode_count BIGINT: generating sequences; NULL when not known
 --   token_count BIGINT: tokens decoded, all sequences together; NULL when not known
---   is_warmup BOOLEAN: whether a warm-up rule matches, or the workload says so
+--   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or its pass was found cold
 
 WITH r AS (
     SELECT 'range' AS basis, r.source_id, r.pid, d.device_id, r.range_id, r.stage, r.name, coalesce(d.first_start_ns, r.start_ns) AS start_ns,
@@ -59,5 +59,5 @@ SELECT row_number() OVER (PARTITION BY r.stage, r.source_id, r.pid, r.device_id 
     CASE k.time_basis WHEN 'gpu_period' THEN r.period_ns WHEN 'gpu_span' THEN r.gpu_span_ns ELSE r.cpu_ns END AS time_ns, k.time_basis,
     r.period_ns, r.cpu_ns, r.gpu_span_ns, r.busy_ns, r.kernel_ns, r.graph_ns, r.copy_ns, r.other_ns, r.launch_bound_ns, r.wait_ns, r.call_ns, r.host_ns, r.profiler_ns, r.queued_ns, r.unknown_ns,
     CASE r.basis WHEN 'range' THEN r.launch_bound_ns + r.wait_ns + r.call_ns + r.host_ns + r.profiler_ns + r.queued_ns + r.unknown_ns ELSE r.gpu_span_ns - r.busy_ns END AS idle_ns,
-    greatest(r.period_ns - r.gpu_span_ns, 0) AS between_ns, r.kernel_count, r.memop_count, r.graph_count, r.decode_count, r.token_count, r.is_warmup
+    CASE WHEN r.period_ns IS NOT NULL THEN greatest(r.period_ns - r.gpu_span_ns, 0) END AS between_ns, r.kernel_count, r.memop_count, r.graph_count, r.decode_count, r.token_count, r.is_warmup
 FROM r JOIN kind k ON k.source_id = r.source_id AND k.pid IS NOT DISTINCT FROM r.pid AND k.device_id IS NOT DISTINCT FROM r.device_id AND k.stage IS NOT DISTINCT FROM r.stage AND k.name = r.name
