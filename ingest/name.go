@@ -44,7 +44,7 @@ func defaultName(now time.Time, path string) string {
 // checkName refuses names that could not be told from other ways to name a run.
 func checkName(name string) error {
 	switch {
-	case strings.HasPrefix(name, "@"), strings.HasPrefix(name, "tag:"), strings.HasPrefix(name, schema.BaselinePrefix):
+	case schema.IsReference(name):
 		return fmt.Errorf("run name %q: names that begin with @, tag: or baseline: mean runs already", name)
 	case strings.HasPrefix(name, "-"):
 		return fmt.Errorf("run name %q: it would be taken for an option", name)

@@ -63,6 +63,11 @@ func (w *Warehouse) Runs(ctx context.Context) ([]Run, error) {
 	return out, rows.Err()
 }
 
+// IsReference says whether ref means a run by something else than its name or id, so that no run may be named so.
+func IsReference(ref string) bool {
+	return strings.HasPrefix(ref, "@") || strings.HasPrefix(ref, "tag:") || strings.HasPrefix(ref, BaselinePrefix)
+}
+
 // Resolve finds the run that ref means: a name, an id, a unique prefix of either, @latest, @latest~N, tag:key=value
 // (the newest run with that tag), or baseline:NAME (the run that bears that name, see SetBaseline).
 func (w *Warehouse) Resolve(ctx context.Context, ref string) (Run, error) {

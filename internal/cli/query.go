@@ -188,7 +188,7 @@ func (p *program) answer(c *cli.Context, w *schema.Warehouse, q queries.Query, a
 		if err != nil {
 			return nil, err
 		}
-		if !given || strings.HasPrefix(ref, "@") || strings.HasPrefix(ref, "tag:") || strings.HasPrefix(ref, schema.BaselinePrefix) {
+		if !given || schema.IsReference(ref) {
 			fmt.Fprintf(p.err, "run %s\n", run.Name)
 		}
 		args["run"] = run.ID // an id makes the scans' filter a constant

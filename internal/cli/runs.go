@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -109,7 +108,7 @@ func (p *program) rm(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if run.Name != ref && run.ID != ref && !strings.HasPrefix(ref, "@") && !strings.HasPrefix(ref, "tag:") && !strings.HasPrefix(ref, "baseline:") {
+		if run.Name != ref && run.ID != ref && !schema.IsReference(ref) {
 			return fmt.Errorf("rm wants the whole name: did you mean %s?", run.Name)
 		}
 		if names := bearers[run.ID]; names != "" && !c.Bool("force") {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,15 +18,15 @@ import (
 type screenQuery struct {
 	name string
 	kind string // asked only of a run with sources of this kind; "" for any
-	// notes are the kinds of notes that the summary reads, with spaces between them, beside those of partial sources, which come with any. All of them take longer
+	// notes are the topics of notes that the summary reads; those of partial sources come with any. All notes take longer
 	// than the rows and have no place on the screen. What stages notes too, mfu does not say of utilisation.
-	notes string
+	notes []string
 }
 
 // screenQueries are what a screen asks; as a report asks it, so that both come to the same verdict; those that take longest to plan come first.
-var screenQueries = []screenQuery{{name: "findings"}, {name: "finding-rules"}, {name: "mfu", notes: "mfu"}, {name: "stages", notes: "timelines pass"}, {name: "accounting"}, {name: "top-kernels"},
+var screenQueries = []screenQuery{{name: "findings"}, {name: "finding-rules"}, {name: "mfu", notes: []string{"mfu"}}, {name: "stages", notes: []string{"timelines", "pass"}}, {name: "accounting"}, {name: "top-kernels"},
 	{name: "top-operators"}, {name: "passes"}, {name: "bottlenecks", kind: "ncu"}, {name: "stage-kernels", kind: "ncu"}, {name: "gaps"}, {name: "collectives"}, {name: "devices"}, {name: "conservation"}, {name: "models"}, {name: "diagnostics"},
-	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: "overhead"}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
+	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: []string{"overhead"}}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
 
 // showScreen writes a run on one screen.
 func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
@@ -73,7 +72,7 @@ func askScreen(ctx context.Context, a *queries.Asker, run schema.Run) (*judge.Re
 	for _, q := range screenQueries {
 		if q.kind == "" || slices.ContainsFunc(sources.Rows, func(row []any) bool { return row[sources.Index("kind")] == q.kind }) {
 			question := queries.QuestionOf(r, q.name, run.ID)
-			question.Notes = func(kind string) bool { return slices.Contains(strings.Fields(q.notes), kind) }
+			question.Notes = func(kind string) bool { return slices.Contains(q.notes, kind) }
 			list = append(list, question)
 		}
 	}

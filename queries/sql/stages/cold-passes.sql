@@ -8,7 +8,7 @@
 -- columns:
 --   stage: the stage, by stage_rule
 --   pass: 1, 2, ... within the stage, source and process
---   time_ns: its time: first start to last end of its device work, or time on the CPU of one without
+--   time_ns: its time: first start to last end of its device work, or time on the CPU where no pass of the stage in its process has any
 --   steady_ns: median of the same over the later half of the passes of its process
 --   excess_ns: time_ns less steady_ns
 --   load_ns: time in calls that load modules, libraries and their functions; NULL when none was traced
@@ -19,12 +19,12 @@
 --   pid: process
 --   range_id: the range
 
-SELECT p.stage, p.pass_id AS pass, c.time_ns, c.steady_ns, c.excess_ns, sum(s.time_ns) FILTER (s.kind = 'load')::BIGINT AS load_ns, sum(s.time_ns) FILTER (s.kind = 'launch')::BIGINT AS launch_ns,
+SELECT p.stage, p.pass_id AS pass, c.time_ns, c.steady_ns, c.time_ns - c.steady_ns AS excess_ns, sum(s.time_ns) FILTER (s.kind = 'load')::BIGINT AS load_ns, sum(s.time_ns) FILTER (s.kind = 'launch')::BIGINT AS launch_ns,
     sum(s.time_ns) FILTER (s.kind = 'allocate')::BIGINT AS allocate_ns, sum(s.time_ns) FILTER (s.kind = 'graph')::BIGINT AS graph_ns, p.source_id, p.pid, p.range_id
 FROM cold_pass c
 JOIN stage_pass p ON p.run_id = c.run_id AND p.range_id = c.range_id
 JOIN _timeline(run, source := source) t ON t.source_id = p.source_id
 LEFT JOIN cold_sign s ON s.run_id = c.run_id AND s.range_id = c.range_id
 WHERE c.run_id = run
-GROUP BY p.stage, p.pass_id, c.time_ns, c.steady_ns, c.excess_ns, p.source_id, p.pid, p.range_id
+GROUP BY p.stage, p.pass_id, c.time_ns, c.steady_ns, p.source_id, p.pid, p.range_id
 ORDER BY c.time_ns DESC, p.stage, p.range_id

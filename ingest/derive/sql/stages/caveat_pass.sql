@@ -3,19 +3,19 @@
 -- needs: nvtx_range
 
 WITH p AS (
-    SELECT t.kind, p.is_counted, p.stage, p.range_id, p.is_warmup, p.is_ruled, p.is_cold, coalesce(p.gpu_span_ns, p.cpu_ns) AS ns, p.start_ns FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id WHERE p.run_id = $run
+    SELECT t.kind, p.is_counted, p.stage, p.range_id, p.is_warmup, p.is_ruled, p.is_cold, CASE WHEN bool_or(p.gpu_span_ns IS NOT NULL) OVER (PARTITION BY t.kind, p.stage) THEN p.gpu_span_ns ELSE p.cpu_ns END AS ns, p.start_ns FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id WHERE p.run_id = $run
 ), warm AS (
     SELECT p.kind, p.is_counted, count(*) AS n, bool_and(p.is_ruled) AS is_ruled FROM p WHERE p.is_warmup AND NOT p.is_cold GROUP BY p.kind, p.is_counted
 ), said AS (
     SELECT e.kind, CASE WHEN max(e.back_count) > 0 THEN count(*) FILTER (NOT e.is_warmup) END AS listed, max(e.warmup_count) AS first FROM workload_entry e WHERE e.run_id = $run GROUP BY e.kind
-), cold AS ( -- the longest cold pass of each stage, and how many passes are steady
-    SELECT p.kind, p.is_counted, p.stage, count(c.range_id) AS n, count(*) FILTER (NOT p.is_warmup) AS steady_count, max(c.time_ns)::DOUBLE AS time_ns, arg_max(c.steady_ns, (c.time_ns, c.range_id)) FILTER (c.range_id IS NOT NULL) AS steady_ns, arg_max(c.range_id, (c.time_ns, c.range_id)) FILTER (c.range_id IS NOT NULL) AS range_id
-    FROM p LEFT JOIN cold_pass c ON c.run_id = $run AND c.range_id = p.range_id GROUP BY p.kind, p.is_counted, p.stage HAVING count(c.range_id) > 0
+), cold AS ( -- the longest cold pass of each stage
+    SELECT p.kind, p.is_counted, p.stage, count(*) AS n, max(c.time_ns)::DOUBLE AS time_ns, arg_max(c.steady_ns, (c.time_ns, c.range_id)) AS steady_ns, arg_max(c.range_id, (c.time_ns, c.range_id)) AS range_id
+    FROM p JOIN cold_pass c ON c.run_id = $run AND c.range_id = p.range_id GROUP BY p.kind, p.is_counted, p.stage
 )
-SELECT 'pass' AS topic, 'cold-passes' AS kind, c.kind AS capture, c.is_counted, c.stage, '' AS subject, c.n AS item_count, c.steady_count AS of_count, c.time_ns, c.steady_ns AS of_time_ns
+SELECT 'pass' AS topic, 'cold-passes' AS kind, c.kind AS capture, c.is_counted, c.stage, '' AS subject, c.n AS item_count, c.time_ns, c.steady_ns AS of_time_ns
 FROM cold c
 UNION ALL BY NAME -- what it spent on what only the first passes need
-SELECT 'pass' AS topic, 'cold-passes' AS kind, c.kind AS capture, c.is_counted, c.stage, s.kind AS subject, c.n AS item_count, c.steady_count AS of_count, s.time_ns::DOUBLE AS time_ns
+SELECT 'pass' AS topic, 'cold-passes' AS kind, c.kind AS capture, c.is_counted, c.stage, s.kind AS subject, c.n AS item_count, s.time_ns::DOUBLE AS time_ns
 FROM cold c JOIN cold_sign s ON s.run_id = $run AND s.range_id = c.range_id
 UNION ALL BY NAME
 SELECT 'pass' AS topic, 'warm-up' AS kind, w.kind AS capture, w.is_counted, x.detail, w.n AS item_count, x.of_count

@@ -6,7 +6,7 @@
 --   range_id BIGINT: the pass
 --   kind VARCHAR: load (modules, libraries and their functions), allocate (memory, its mapping and freeing), graph (capture and instantiation) or launch (a launch of 0.5 ms or more: CUDA loads a kernel when it is first launched)
 --   call_count BIGINT: calls
---   time_ns BIGINT: their time, added up. A slow launch holds the loading that it does
+--   time_ns BIGINT: their time, added up. A slow launch includes the loading that it does
 
 -- Lazy loading: CUDA C++ Programming Guide, "Lazy Loading"; a launch from warm code takes some microseconds.
 WITH name AS (
