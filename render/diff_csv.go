@@ -18,7 +18,7 @@ import (
 // a_total_ns, b_total_ns (of all passes, as captured); a_per_unit_ns, b_per_unit_ns, delta_ns, count_ns, duration_ns, interaction_ns,
 // new_ns, removed_ns; stage_share_ratio (delta_ns as a share of the stage's time in A); mean, standard deviation, least and longest
 // duration of a call on both sides; value_unit, a_value, b_value (of a metric, and of a stage what it is judged by); a_samples,
-// b_samples, effect_ratio (of the samples), p, smallest_ratio (detectable change), verdict.
+// b_samples, effect_ratio (of the samples), low_ratio and high_ratio (its interval), p, smallest_ratio (detectable change), verdict.
 func DiffCSV(w io.Writer, list []*diff.Result, o Options) error {
 	f := &frame.Frame{Query: "diff"}
 	for _, name := range diffCSVColumns {
@@ -43,7 +43,7 @@ var diffCSVColumns = []string{"a", "b", "stage", "unit", "kind", "name", "family
 	"a_calls", "b_calls", "a_calls_per_unit", "b_calls_per_unit", "a_total_ns", "b_total_ns", "a_per_unit_ns", "b_per_unit_ns",
 	"delta_ns", "count_ns", "duration_ns", "interaction_ns", "new_ns", "removed_ns", "stage_share_ratio",
 	"a_mean_ns", "a_std_ns", "a_min_ns", "a_max_ns", "b_mean_ns", "b_std_ns", "b_min_ns", "b_max_ns",
-	"value_unit", "a_value", "b_value", "a_samples", "b_samples", "effect_ratio", "p", "smallest_ratio", "verdict"}
+	"value_unit", "a_value", "b_value", "a_samples", "b_samples", "effect_ratio", "low_ratio", "high_ratio", "p", "smallest_ratio", "verdict"}
 
 // csvRecord is one row by the names of its columns; what it lacks is not known.
 type csvRecord map[string]any
@@ -88,7 +88,7 @@ func (c csvRecord) setDelta(d *diff.Delta) {
 func stageRecord(r *diff.Result, s *diff.Stage) csvRecord {
 	c := newCSVRecord(r, s.Name, s.Unit)
 	c.set("kind", "stage", "name", diffStage(s.Name), "verdict", string(s.Verdict), "value_unit", judgedBy(r.Options), "a_samples", int64(s.Comparison.NA), "b_samples", int64(s.Comparison.NB),
-		"effect_ratio", s.Comparison.Effect, "p", s.Comparison.JudgedP(), "smallest_ratio", s.Comparison.Smallest)
+		"effect_ratio", s.Comparison.Effect, "low_ratio", s.Comparison.Low, "high_ratio", s.Comparison.High, "p", s.Comparison.JudgedP(), "smallest_ratio", s.Comparison.Smallest)
 	for _, side := range []struct {
 		key    string
 		of     diff.StageSide
@@ -120,7 +120,7 @@ func itemRecord(r *diff.Result, g itemGroup, i diff.Item) csvRecord {
 		}
 	}
 	if cmp := i.Comparison; cmp != nil {
-		c.set("a_samples", int64(cmp.NA), "b_samples", int64(cmp.NB), "effect_ratio", cmp.Effect, "p", cmp.JudgedP(), "smallest_ratio", cmp.Smallest)
+		c.set("a_samples", int64(cmp.NA), "b_samples", int64(cmp.NB), "effect_ratio", cmp.Effect, "low_ratio", cmp.Low, "high_ratio", cmp.High, "p", cmp.JudgedP(), "smallest_ratio", cmp.Smallest)
 	}
 	c.setDelta(i.Delta)
 	return c

@@ -55,7 +55,7 @@ func moved(i diff.Item, partner, how string) diff.Item {
 // judged gives an item a verdict.
 func judged(i diff.Item, v diff.Verdict, p float64) diff.Item {
 	effect := float64(i.Delta.Ns) / float64(i.A.PerUnitNs)
-	i.Verdict, i.Comparison = v, &stats.Comparison{NA: 3, NB: 3, A: float64(i.A.PerUnitNs), B: float64(i.B.PerUnitNs), Effect: &effect, P: &p, Method: "Welch's t"}
+	i.Verdict, i.Comparison = v, &stats.Comparison{NA: 3, NB: 3, A: float64(i.A.PerUnitNs), B: float64(i.B.PerUnitNs), Effect: &effect, Low: pointerTo(effect - 0.04), High: pointerTo(effect + 0.045), P: &p, Method: "Welch's t"}
 	return i
 }
 
@@ -73,7 +73,7 @@ func stageOf(name string, v diff.Verdict, p float64, ledger []diff.Item) diff.St
 		return diff.StageSide{Passes: 3, Warmups: 1, Units: 3, Tokens: pointerTo(int64(96)), TimeNs: int64(ns) * 3, PerUnitNs: int64(ns), Samples: []float64{ns * 0.99, ns, ns * 1.01}, Std: pointerTo(ns / 100), Launches: 300}
 	}
 	return diff.Stage{Name: name, Unit: diff.PerPass, A: side(x), B: side(y), Delta: &d, Level: "passes", Verdict: v, Ledger: ledger,
-		Comparison: stats.Comparison{NA: 3, NB: 3, A: x, B: y, LoA: pointerTo(x * 0.97), HiA: pointerTo(x * 1.03), LoB: pointerTo(y * 0.97), HiB: pointerTo(y * 1.03), Effect: &effect, P: &p, Method: "Welch's t", Smallest: pointerTo(0.052), Why: "the passes tell it"},
+		Comparison: stats.Comparison{NA: 3, NB: 3, A: x, B: y, LoA: pointerTo(x * 0.97), HiA: pointerTo(x * 1.03), LoB: pointerTo(y * 0.97), HiB: pointerTo(y * 1.03), Effect: &effect, Low: pointerTo(effect - 0.04), High: pointerTo(effect + 0.045), P: &p, Method: "Welch's t", Smallest: pointerTo(0.052), Why: "the passes tell it"},
 		More: []diff.Metric{{Name: "cpu_ns", Unit: "ns", LessIsBetter: true, Verdict: diff.NoChange, Comparison: stats.Comparison{NA: 3, NB: 3, A: x, B: y, Effect: pointerTo(0.004)}},
 			{Name: "tokens_per_s", Verdict: v, Comparison: stats.Comparison{NA: 3, NB: 3, A: 1e9 / x, B: 1e9 / y, Effect: pointerTo(1/(1+effect) - 1)}}}}
 }
@@ -94,7 +94,7 @@ func exampleDiff() *diff.Result {
 	r := &diff.Result{
 		A:       diff.Side{Label: "eager", Runs: []diff.Run{{ID: "01", Name: "eager", CreatedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), StartedAt: pointerTo(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)), Host: "gpu-7"}}},
 		B:       diff.Side{Label: "@latest", Runs: []diff.Run{{ID: "02", Name: "sdpa", CreatedAt: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}},
-		Options: diff.Options{Stats: stats.Options{Alpha: 0.01, MinEffect: 0.01, Tolerance: 0.05}, Top: 10},
+		Options: diff.Options{Stats: stats.Options{Alpha: 0.01, MinEffect: 0.01, Margin: 0.05}, Top: 10},
 		Verdict: diff.Better, Words: "decode 21.1 % faster: attention kernels instead of softmax + gemm -43 %, norm kernels +65 %, launch gaps -8.0 %; prefill: no change",
 		Stages: []diff.Stage{stageOf("decode", diff.Better, 0.00012, decode), stageOf("prefill", diff.NoChange, 0.4, prefill)},
 		Items:  slices.Concat(decode, prefill),

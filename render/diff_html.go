@@ -161,4 +161,4 @@ func newDiffStageView(r *diff.Result, s diff.Stage) diffStageView {
 var cardFacts = []struct {
 	key    string
 	column int
-}{{"A", 2}, {"B", 3}, {"p", 6}, {"detectable", 7}}
+}{{"A", 2}, {"B", 3}, {"p", 6}, {"between", 7}}

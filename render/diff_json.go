@@ -62,7 +62,7 @@ func newDiffSide(s diff.Side) diffSideJSON {
 
 func newDiffOptions(o diff.Options) diffOptionsJSON {
 	out := diffOptionsJSON{By: string(cmp.Or(o.By, diff.ByKernel)), Stage: textOrNull(o.Stage), Metric: judgedBy(o), Top: o.Top, Alpha: finite(o.Stats.Alpha), MinEffect: finite(o.Stats.MinEffect),
-		Tolerance: finite(o.Stats.Tolerance), AssumedNoise: o.AssumeNoise}
+		Margin: finite(o.Stats.Margin), AssumedNoise: o.AssumeNoise}
 	if n := o.Stats.Noise; n != nil {
 		out.NoiseFloor = finite(n.Floor)
 	}
@@ -98,7 +98,7 @@ func newDiffTest(c *stats.Comparison) *diffTestJSON {
 		return nil
 	}
 	out := &diffTestJSON{NA: c.NA, NB: c.NB, LoA: finitePointer(c.LoA), HiA: finitePointer(c.HiA), LoB: finitePointer(c.LoB), HiB: finitePointer(c.HiB), Effect: finitePointer(c.Effect),
-		P: finitePointer(c.JudgedP()), Method: textOrNull(c.Method), Smallest: finitePointer(c.Smallest), Why: textOrNull(c.Why)}
+		Low: finitePointer(c.Low), High: finitePointer(c.High), P: finitePointer(c.JudgedP()), Method: textOrNull(c.Method), Smallest: finitePointer(c.Smallest), Why: textOrNull(c.Why)}
 	if c.NA > 0 {
 		out.A = finite(c.A)
 	}

@@ -40,7 +40,7 @@ type diffOptionsJSON struct {
 	Top          int      `json:"top"` // 0: all
 	Alpha        *float64 `json:"alpha"`
 	MinEffect    *float64 `json:"min_effect_ratio"`
-	Tolerance    *float64 `json:"tolerance_ratio"`
+	Margin       *float64 `json:"margin_ratio"`
 	AssumedNoise *float64 `json:"assumed_noise_ratio"` // null: none was assumed
 	NoiseFloor   *float64 `json:"noise_floor_ratio"`   // null: not known
 }
@@ -84,6 +84,8 @@ type diffTestJSON struct {
 	LoB      *float64 `json:"b_low"`
 	HiB      *float64 `json:"b_high"`
 	Effect   *float64 `json:"effect_ratio"`
+	Low      *float64 `json:"low_ratio"` // interval of effect_ratio, each end at alpha, with what processes differ by
+	High     *float64 `json:"high_ratio"`
 	P        *float64 `json:"p"`
 	Method   *string  `json:"method"`
 	Smallest *float64 `json:"smallest_ratio"`

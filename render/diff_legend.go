@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,10 +35,10 @@ func stageLegend(r *diff.Result, t diffTable, dropped []string) []string {
 		}
 		out = append(out, fmt.Sprintf("p: chance of such a difference without a change (%s)", strings.Join(unique(methods), ", "))+correctedText(r))
 	}
-	if has("smallest_ratio") {
-		text := "detectable: the smallest change that this many samples with this spread could show"
+	if has("change_interval") {
+		text := "between: in which the change lies, each end at " + percent(cmp.Or(r.Options.Stats.Alpha, stats.DefaultAlpha))
 		if slices.ContainsFunc(judgedStages(r), func(s diff.Stage) bool { return s.Comparison.FloorUnknown }) {
-			text += "; with one process a side no less than processes of the same code may differ by"
+			text += "; with one process a side it allows for what two processes of the same code may differ by"
 		}
 		out = append(out, text)
 	}

@@ -36,17 +36,6 @@ func signedShare(ratio float64) string {
 	return signedAs(ratio, percent)
 }
 
-// smallestText is the smallest change that could have shown.
-func smallestText(ratio float64) string {
-	if ratio >= mostTimes-1 {
-		return ">" + strconv.Itoa(mostTimes) + "x"
-	}
-	return changeSize(ratio)
-}
-
-// mostTimes is from where on it does not matter how large a change must be to show.
-const mostTimes = 100
-
 // changeSize shows the size of a change in percent, and from ten times on how many times as long the later one is.
 func changeSize(ratio float64) string {
 	if ratio < manyTimes-1 {

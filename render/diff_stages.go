@@ -21,7 +21,7 @@ func stageTable(r *diff.Result) diffTable {
 		{name: "effect_ratio", title: "change", doc: "B over A less 1", right: true, keep: 9},
 		{name: "verdict", title: "verdict", doc: "better, worse, no change or cannot tell", keep: 9},
 		{name: "p", title: "p", doc: "chance of a difference like this or larger without a change", right: true, keep: 4},
-		{name: "smallest_ratio", title: "detectable", doc: "the smallest change that this many samples with this spread could show", right: true, keep: 3},
+		{name: "change_interval", title: "between", doc: "in which the change lies but for the error rate, with what processes of the same code may differ by", right: true, keep: 3},
 		{name: "level", title: "samples", doc: "what the samples are: passes, repeats or runs", keep: 2},
 		{name: "a_interval", pair: "interval", title: level + " interval of A", doc: "in which the centre of A lies but for the error rate", right: true, keep: 1},
 		{name: "b_interval", pair: "interval", title: level + " interval of B", doc: "the same of B", right: true, keep: 1},
@@ -70,7 +70,7 @@ func stageRow(s diff.Stage) []diffCell {
 	return []diffCell{
 		textCell(diffStage(s.Name)), textCell(string(s.Unit)),
 		sideCell(c.NA, c.A, s.A.Std), sideCell(c.NB, c.B, s.B.Std),
-		effectCell(c.Effect, s.Verdict), verdictCell(s.Verdict), chanceCell(&c), smallestCell(&c), textCell(s.Level),
+		effectCell(c.Effect, s.Verdict), verdictCell(s.Verdict), chanceCell(&c), textCell(changeInterval(&c)), textCell(s.Level),
 		textCell(intervalText(frame.Ns, c.LoA, c.HiA)), textCell(intervalText(frame.Ns, c.LoB, c.HiB)),
 	}
 }
@@ -101,11 +101,12 @@ func chanceCell(c *stats.Comparison) diffCell {
 	return numberCell(probability(*c.JudgedP()), *c.JudgedP())
 }
 
-func smallestCell(c *stats.Comparison) diffCell {
-	if c == nil || c.Smallest == nil {
-		return diffCell{}
+// changeInterval is the interval of a change: -1.2 % to +3.4 %.
+func changeInterval(c *stats.Comparison) string {
+	if c.Low == nil || c.High == nil {
+		return ""
 	}
-	return numberCell(smallestText(*c.Smallest), *c.Smallest)
+	return signedPercent(*c.Low) + " to " + signedPercent(*c.High)
 }
 
 func verdictCell(v diff.Verdict) diffCell { return diffCell{text: string(v), tone: toneOf(v)} }

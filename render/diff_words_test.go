@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 )
 
 // TestDiffNumbers holds how changes, chances and samples are written.
@@ -14,7 +15,7 @@ func TestDiffNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{signedPercent(0.124), "+12.4 %"}, {signedPercent(-0.00034), "-0.03 %"}, {signedPercent(0), "0 %"}, {signedPercent(8.9), "+890.0 %"}, {signedPercent(33.6), "34.6x"},
 		{signedShare(33.6), "+3,360.0 %"}, {signedShare(-0.0004), "<0.1 %"}, {signedTime(-1_250_000), "-1.25 ms"}, {signedTime(0), "0"},
-		{smallestText(0.031), "3.1 %"}, {smallestText(98.9), "99.9x"}, {smallestText(99), ">100x"}, {smallestText(1e160), ">100x"},
+		{changeInterval(&stats.Comparison{Low: pointerTo(-0.0123), High: pointerTo(1.5)}), "-1.2 % to +150.0 %"}, {changeInterval(&stats.Comparison{}), ""},
 		{probability(0.00001), "<0.0001"}, {probability(0.0079), "0.0079"}, {probability(0.45), "0.45"}, {probability(1), "1.00"},
 		{sampleText("ns", 3, 2e6, pointerTo(2e4)), "2 ms ± 1.0 % (3)"}, {sampleText("ns", 1, 2e6, nil), "2 ms (1)"}, {sampleText("ns", 0, 0, nil), "-"}, {sampleText("ns", 2, 1e3, pointerTo(5e6)), "1 us ± 5 ms (2)"},
 		{callsText(diff.Measure{PerUnitCalls: 80}, diff.Measure{PerUnitCalls: 80}), "80"}, {callsText(diff.Measure{PerUnitCalls: 0.25}, diff.Measure{PerUnitCalls: 12345.5}), "0.250 → 12,346"},
@@ -108,7 +109,7 @@ func TestDiffOutside(t *testing.T) {
 	}
 }
 
-// TestDiffLegend holds that columns that are left out are not explained, what the smallest change means for single processes, and that
+// TestDiffLegend: hidden columns are not explained, the interval of single processes is, and
 // columns name their centre and the level of intervals.
 func TestDiffLegend(t *testing.T) {
 	r := exampleDiff()
@@ -123,7 +124,7 @@ func TestDiffLegend(t *testing.T) {
 			t.Errorf("no column %q in %q", want, titles)
 		}
 	}
-	if all := strings.Join(stageLegend(r, table, nil), "\n"); !strings.Contains(all, "could show; with one process a side no less than processes of the same code may differ by") {
+	if all := strings.Join(stageLegend(r, table, nil), "\n"); !strings.Contains(all, "each end at 5.0 %; with one process a side it allows for what two processes of the same code may differ by") {
 		t.Errorf("the legend is\n%s", all)
 	}
 	if few := stageLegend(r, table, slices.DeleteFunc(titles, func(s string) bool { return s == "change" })); len(few) != 1 || few[0] != "change: B over A less 1" {

@@ -45,6 +45,8 @@ type gateRuleJSON struct {
 	Effect       *float64          `json:"effect_ratio"`
 	P            *float64          `json:"p"` // adjusted for the number of rules
 	Method       *string           `json:"method"`
+	Low          *float64          `json:"low_ratio"` // interval of effect_ratio, each end at alpha
+	High         *float64          `json:"high_ratio"`
 	Smallest     *float64          `json:"smallest_effect_ratio"`
 	Level        *string           `json:"level"` // what samples are: passes, repeats or runs
 	SamplesA     *int              `json:"baseline_sample_count"`
@@ -87,6 +89,7 @@ func newGateRule(c gate.Check) gateRuleJSON {
 		Effect: finitePointer(c.Effect), P: finitePointer(c.P), Level: textOrNull(c.Level), Contributors: []gateContributor{}, See: textOrNull(c.See)}
 	if x := c.Comparison; x != nil {
 		out.Method, out.Smallest, out.SamplesA, out.SamplesB = textOrNull(x.Method), finitePointer(x.Smallest), &x.NA, &x.NB
+		out.Low, out.High = finitePointer(x.Low), finitePointer(x.High)
 	}
 	for _, p := range c.Contributors {
 		out.Contributors = append(out.Contributors, gateContributor{p.Name, p.Words, p.DeltaNs, finitePointer(p.Effect)})

@@ -60,7 +60,7 @@ goes to stdout; with --format it is one file, written in that form, and stdout s
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORM` of the output: table, md, json or junit", DefaultText: "table"},
 			&cli.StringSliceFlag{Name: "out", Usage: "write to `FILE`, in the form that its ending tells; may be repeated"},
 			&cli.StringFlag{Name: "alpha", Usage: "chance `P` to call noise a regression, over all rules", DefaultText: "0.01"},
-			&cli.StringFlag{Name: "assume-noise", Usage: "changes up to `PERCENT` (2%) are noise (default: what history says)"},
+			&cli.StringFlag{Name: "assume-noise", Usage: "two runs of the same code differ by up to `PERCENT` (2%) (default: what history says)"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 		},
 		Action: p.check,

@@ -31,6 +31,9 @@ several of these with commas between them: runs of one side count as repeats of 
   prof diff tag:branch=main tag:branch=mine --format md --out diff.md
   prof diff baseline:main @latest --fail-over 5%          # for CI
 
+A stage is better or worse where the change is sure. It has no change only where its interval lies
+within --margin: where samples are too few or too noisy for either, the verdict is cannot tell.
+
 Whether a change is sure follows from the spread of the samples: runs where a side has several,
 else repeats, else passes. With one sample a side nothing can be told, unless --assume-noise says,
 or the warehouse knows, how much runs of the same thing vary. Where the CPU's side is noisy, the
@@ -55,7 +58,8 @@ In csv, a row of kind stage is a stage's total; the other rows of the stage add 
 			&cli.IntFlag{Name: "top", Value: 10, Usage: "`N` rows a stage, largest change first; 0 for all"},
 			&cli.StringFlag{Name: "alpha", Value: "0.01", Usage: "error rate `P`: the chance to call noise a change"},
 			&cli.StringFlag{Name: "min-effect", Value: "1%", Usage: "changes below `P%` count as none, even where they are sure"},
-			&cli.StringFlag{Name: "assume-noise", Usage: "changes between runs of up to `P%` count as noise", DefaultText: "as runs here show"},
+			&cli.StringFlag{Name: "margin", Value: "5%", Usage: "no change: the change is surely below `P%`"},
+			&cli.StringFlag{Name: "assume-noise", Usage: "two runs of the same code may differ by up to `P%`", DefaultText: "as runs here show"},
 			&cli.StringFlag{Name: "fail-over", Usage: "exit 3: a stage is surely slower by more than `P%`; 4: cannot be judged"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(diffFormNames(), ", "), DefaultText: "table, or what --out ends in"},
 			&cli.StringFlag{Name: "out", Usage: "write into `FILE`"},

@@ -38,6 +38,7 @@ func failStage(limit float64, same bool, s diff.Stage) (code int, why string) {
 	effect := s.Comparison.Effect
 	switch {
 	case same || s.Name == outsideStages:
+	case s.Verdict == diff.CannotTell && s.Comparison.High != nil && *s.Comparison.High <= limit:
 	case s.Verdict == diff.CannotTell && effect != nil && *effect > limit:
 		return exitCannotJudge, fmt.Sprintf("looks slower by %s, more than %s, but that is not sure: %s", percentText(*effect), percentText(limit), reasonOf(s))
 	case s.Verdict == diff.CannotTell || effect == nil:

@@ -37,7 +37,7 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 	if q.options.AssumeNoise, err = percentOption(c, "assume-noise"); err != nil {
 		return q, err
 	}
-	if q.failOver, err = percentOption(c, "fail-over"); q.failOver != nil && !c.IsSet("min-effect") {
+	if q.failOver, err = percentOption(c, "fail-over"); q.failOver != nil && !c.IsSet("min-effect") && !c.IsSet("margin") {
 		q.options.Stats = q.options.Stats.Within(*q.failOver)
 	}
 	return q, err
@@ -52,9 +52,9 @@ func formOf(c *cli.Context, names []string) string {
 	return c.String("format")
 }
 
-// statsOptions reads --alpha and --min-effect.
+// statsOptions reads --alpha, --min-effect and --margin.
 func statsOptions(c *cli.Context) (stats.Options, error) {
-	o := stats.Options{Tolerance: stats.DefaultTolerance}
+	var o stats.Options
 	text := c.String("alpha")
 	alpha, err := strconv.ParseFloat(text, 64)
 	if strings.HasSuffix(text, "%") {
@@ -68,7 +68,11 @@ func statsOptions(c *cli.Context) (stats.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.MinEffect = *least
+	margin, err := percentOption(c, "margin")
+	if err != nil {
+		return o, err
+	}
+	o.MinEffect, o.Margin = *least, *margin
 	return o, nil
 }
 

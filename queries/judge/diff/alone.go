@@ -103,6 +103,7 @@ func (c *comparer) byWork(out []Stage) {
 			}
 			share := (work.B/work.A - 1) * s.a.workShare()
 			st.Verdict, st.Comparison.Verdict, st.WorkEffect = m.Verdict, stats.Changed, &share
+			st.Comparison.Low, st.Comparison.High = nil, nil // of the span, which the verdict is not by
 			c.rateFollows(st)
 			st.Comparison.Why = fmt.Sprintf("differs by %s; its GPU work alone by %s, more than two processes of the same code do", percentText(*x.Effect), percentText(*work.Effect))
 		}

@@ -23,7 +23,7 @@ func (o Options) whole() (Options, error) {
 	if !slices.Contains(dimensions, o.By) {
 		return o, fmt.Errorf("%w: work is compared by %s, not %q", frame.ErrBadArgument, dimensionsText(), o.By)
 	}
-	if o.Stats.Alpha == 0 && o.Stats.MinEffect == 0 && o.Stats.Tolerance == 0 {
+	if o.Stats.Alpha == 0 && o.Stats.MinEffect == 0 && o.Stats.Margin == 0 {
 		noise := o.Stats.Noise
 		o.Stats = stats.DefaultOptions()
 		o.Stats.Noise = noise

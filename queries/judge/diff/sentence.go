@@ -29,9 +29,9 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	if a, b := st.launches(st.A), st.launches(st.B); a != b {
 		out += fmt.Sprintf("; %s a pass instead of %s", countText(b, "kernel", "kernels"), strconv.FormatInt(a, 10))
 	}
-	if busy := st.busyText(); busy != "" {
+	if busy, changes := st.busyText(); busy != "" {
 		out += "; " + busy
-		if words := contributorWords(s.contributors("gpu_busy_ns"), true); words != "" {
+		if words := contributorWords(s.contributors("gpu_busy_ns"), true); words != "" && changes {
 			out += ", which comes from " + words
 		}
 	}
@@ -58,26 +58,30 @@ func (st *Stage) unsureText() string {
 	if p := c.JudgedP(); p != nil {
 		out += ", p = " + strconv.FormatFloat(*p, 'g', 2, 64)
 	}
-	if busy := st.busyText(); busy != "" {
+	if busy, _ := st.busyText(); busy != "" {
 		out += "; " + busy
 	}
 	return out
 }
 
-// busyText tells a sure change of the time that the GPU works where the stage itself has none: idle time varies more than work does.
-func (st *Stage) busyText() string {
+// busyText says what the time that the GPU works does where the stage itself does not change or cannot be judged: idle time varies more than work.
+func (st *Stage) busyText() (text string, changes bool) {
 	for _, m := range st.More {
 		if m.Name != "gpu_busy_ns" || m.Comparison.Effect == nil || st.Verdict == Better || st.Verdict == Worse {
 			continue
 		}
 		switch m.Verdict {
 		case Better:
-			return fmt.Sprintf("the GPU surely works %s less", percentText(*m.Comparison.Effect))
+			return fmt.Sprintf("the GPU surely works %s less", percentText(*m.Comparison.Effect)), true
 		case Worse:
-			return fmt.Sprintf("the GPU surely works %s more", percentText(*m.Comparison.Effect))
+			return fmt.Sprintf("the GPU surely works %s more", percentText(*m.Comparison.Effect)), true
+		case NoChange:
+			if st.Verdict == CannotTell {
+				return fmt.Sprintf("its GPU work does not change (%s)", signedPercent(*m.Comparison.Effect)), false
+			}
 		}
 	}
-	return ""
+	return "", false
 }
 
 // launches gives the kernels of a pass, rounded.

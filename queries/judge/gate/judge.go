@@ -38,7 +38,7 @@ func (c *Check) overLimit(limit float64) string {
 }
 
 // judgeChange judges a rule by the change from the baseline, by the verdict that stats give with the limit as the margin: broken when there is a
-// change beyond the limit, held when there is none or one within it, and not to be judged when that cannot be told.
+// change beyond the limit, held when there is none, one within it or none that could be beyond it, and not to be judged when that cannot be told.
 func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	x := *c.Comparison
 	c.P = x.P
@@ -55,12 +55,14 @@ func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	switch noTest := x.P == nil && x.Floor == nil; {
 	case c.same:
 		c.Outcome, c.Reason = Holds, c.change()
+	case told.Verdict == stats.CannotTell && c.keeps(limit):
+		c.Outcome, c.Reason = Holds, c.change()+"; "+x.Interval()
 	case told.Verdict == stats.CannotTell && noTest:
 		c.Outcome, c.Reason = CannotJudge, c.untested(told.Why)
 	case told.Verdict == stats.CannotTell && beyond:
 		c.Outcome, c.Reason = CannotJudge, c.change()+c.doubt(o)
 	case told.Verdict == stats.CannotTell:
-		c.Outcome, c.Reason = CannotJudge, c.change()+c.unseen(limit)+c.sight()
+		c.Outcome, c.Reason = CannotJudge, c.change()+c.sight()
 	case beyond && told.Verdict == stats.NoChange: // within what the user assumed to be noise, or less than counts
 		c.Outcome, c.Reason = Holds, c.change()+", which counts as noise"
 	case beyond:
@@ -68,6 +70,18 @@ func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	default:
 		c.Outcome, c.Reason = Holds, c.change()
 	}
+}
+
+// keeps says whether the interval of the change lies on the good side of the limit.
+func (c *Check) keeps(limit *float64) bool {
+	x := c.Comparison
+	if limit == nil || x.Low == nil || x.High == nil {
+		return false
+	}
+	if c.Rule.AtMost {
+		return *x.High <= *limit
+	}
+	return *x.Low >= *limit
 }
 
 // allowed is the change in the direction of the rule that its limit lets pass, as the factor that a change is measured by; 0 where it asks for one.

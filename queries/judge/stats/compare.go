@@ -19,6 +19,7 @@ func Compare(a, b []float64, o Options) Comparison {
 		default:
 			c.byTest(logsOf(a, b), nil, o)
 		}
+		c.widen(o.Noise, o)
 	}
 	return Judge(c, nil, o)
 }
@@ -39,6 +40,7 @@ func CompareRuns(a, b []float64, o Options) Comparison {
 		default:
 			c.byTest(logsOf(a, b), o.Noise, o)
 		}
+		c.widen(o.Noise, o)
 	}
 	return Judge(c, nil, o)
 }
@@ -69,9 +71,29 @@ func describe(a, b []float64, o Options) (Comparison, bool) {
 	return c, true
 }
 
-// setReach says how large a change the samples leave possible: that between them is, on the scale of p, from lo to hi.
-func (c *Comparison) setReach(p pair, lo, hi float64) {
-	c.Reach = p.ratio(max(math.Abs(lo), math.Abs(hi)))
+// bound says which changes the samples leave possible: on the scale of p, those from lo to hi.
+func (c *Comparison) bound(p pair, lo, hi float64) {
+	if c.Low, c.High = p.ratio(lo), p.ratio(hi); c.Low == nil || c.High == nil {
+		c.Low, c.High = nil, nil
+	}
+}
+
+// widen allows for what two processes or runs of the same thing differ by, where that is a floor: passes of one process do not show it.
+func (c *Comparison) widen(n *Noise, o Options) {
+	if c.Floor == nil || c.Effect == nil || *c.Effect <= -1 {
+		return
+	}
+	by := 1 + *c.Floor
+	if n.learned() {
+		by = math.Exp(quantileT(2*o.alpha(), float64(n.DF)) * n.SD * math.Sqrt2)
+	}
+	low, high := (1+*c.Effect)/by-1, (1+*c.Effect)*by-1
+	if c.Low != nil {
+		low, high = min(low, *c.Low), max(high, *c.High)
+	} else if c.NA > 1 && c.NB > 1 {
+		return // the samples bound nothing
+	}
+	c.Low, c.High = &low, &high
 }
 
 // faultOf says why values cannot be compared at all.
@@ -129,7 +151,7 @@ func logsOf(a, b []float64) pair {
 	return pair{each(a, scale), each(b, scale), false}
 }
 
-// ratio turns a half-width on the scale of p into a relative change of centre, or nil where it is none.
+// ratio turns a shift on the scale of p into a relative change of centre, or nil where it is none.
 func (p pair) ratio(width float64) *float64 {
 	r := math.Expm1(width)
 	if !p.logs {

@@ -19,13 +19,13 @@ func TestCompare(t *testing.T) {
 	}{
 		{"clear", []float64{100, 101, 99}, []float64{120, 121, 119}, nil, MethodWelch, Changed, "differs by 20 % (p = 2.2e-05, Welch's t, 3 and 3 samples)"},
 		{"ranks", []float64{100, 101, 99, 102, 98}, []float64{80, 81, 79, 82, 78}, nil, MethodU, Changed, "differs by 20 % (p = 0.0079, Mann-Whitney U, 5 and 5 samples)"},
-		{"a stall", []float64{617, 290, 290.1}, []float64{300, 301, 302}, nil, MethodWelch, CannotTell, "only a change by a factor of 12 or more would have shown"},
+		{"a stall", []float64{617, 290, 290.1}, []float64{300, 301, 302}, nil, MethodWelch, CannotTell, "; between -86 % and a factor of 4.7: more repeats"},
 		{"wild", []float64{1, 2, 3}, []float64{4, 5, 6}, nil, MethodWelch, CannotTell, "more repeats or runs would tell"},
-		{"sure but small", []float64{1000, 1000.1, 999.9}, []float64{1004, 1004.1, 1003.9}, nil, MethodWelch, NoChange, "differs by 0.4 %, less than the 1 % that counts"},
-		{"near", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, nil, MethodWelch, NoChange, "differs by 0.2 %"},
+		{"sure but small", []float64{1000, 1000.1, 999.9}, []float64{1004, 1004.1, 1003.9}, nil, MethodWelch, NoChange, "differs by 0.4 % (p = 1e-06, Welch's t, 3 and 3 samples), less than the 1 % that counts"},
+		{"near", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, nil, MethodWelch, NoChange, "; between -2.7 % and +3 %, within the margin of 5 %"},
 		{"near, but runs vary", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, &Noise{Floor: 0.3, SD: 0.05, DF: 4}, MethodWelch, CannotTell, "runs of the same thing differ by up to 30 %"},
-		{"near, and processes may vary", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, &Noise{Floor: 0.5, Unknown: true}, MethodWelch, NoChange, "differs by 0.2 %"},
-		{"near, but processes may vary by any", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, &Noise{Floor: 0.6, Unknown: true}, MethodWelch, CannotTell, "two processes of the same code may differ by up to 60 %"},
+		{"near, and processes may vary", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, &Noise{Floor: 0.04, Unknown: true}, MethodWelch, NoChange, "between -3.7 % and +4.2 %, within"},
+		{"near, but processes may vary by any", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, &Noise{Floor: 0.05, Unknown: true}, MethodWelch, CannotTell, "two processes of the same code may differ by up to 5 %"},
 		{"the same, as wild as it is", []float64{617, 290, 290.1}, []float64{290, 290.1, 617}, nil, MethodWelch, NoChange, "both sides have the same values"},
 		{"equal", []float64{7, 7}, []float64{7, 7, 7}, nil, MethodExact, NoChange, "all values are equal"},
 		{"equal single", []float64{7}, []float64{7}, nil, MethodExact, NoChange, "all values are equal"},
@@ -34,8 +34,11 @@ func TestCompare(t *testing.T) {
 		{"one stall", []float64{617}, []float64{290, 290.1}, nil, "", CannotTell, "may be a single stall"},
 		{"one near", []float64{292}, []float64{290, 290.1}, nil, "", CannotTell, "differs by 0.67 %; one sample on a side may be a single stall"},
 		{"assumed, beyond", []float64{100}, []float64{103}, AssumeNoise(0.02), MethodFloor, Changed, "differs by 3 % (noise: 2 %)"},
-		{"assumed, within", []float64{100}, []float64{109}, AssumeNoise(0.1), MethodFloor, NoChange, "differs by 9 %, within the 10 % assumed to be noise"},
-		{"passes within assumed noise", []float64{100, 101, 99}, []float64{120, 121, 119}, AssumeNoise(0.3), MethodWelch, NoChange, "within the 30 % assumed"},
+		{"assumed, within", []float64{100}, []float64{103}, AssumeNoise(0.04), MethodFloor, CannotTell, "which may be the noise of 4 % that is assumed; between -0.96 % and +7.1 %"},
+		{"assumed, within the margin", []float64{100}, []float64{101}, AssumeNoise(0.03), MethodFloor, NoChange, "between -1.9 % and +4 %, within the margin of 5 %"},
+		{"passes within assumed noise", []float64{100, 101, 99}, []float64{120, 121, 119}, AssumeNoise(0.3), MethodWelch, CannotTell, "noise of 30 % that is assumed"},
+		{"sure within a process, processes may vary", []float64{100, 100.1, 99.9, 100, 100.1}, []float64{104.5, 104.6, 104.4, 104.5, 104.7}, &Noise{Floor: 0.4, Unknown: true}, MethodU, CannotTell, "differs by 4.5 % (p = 0.0079"},
+		{"sure within a process, and beyond the margin", []float64{100, 100.1, 99.9, 100, 100.1}, []float64{104.5, 104.6, 104.4, 104.5, 104.7}, &Noise{Floor: 0.048, Unknown: true}, MethodU, CannotTell, "two processes of the same code may differ"},
 		{"passes within learned noise", []float64{100, 101, 99}, []float64{120, 121, 119}, &Noise{Floor: 0.3, SD: 0.05, DF: 4}, MethodWelch, CannotTell, "runs of the same thing differ by up to 30 %"},
 		{"learned, beyond", []float64{100}, []float64{150}, &Noise{Floor: 0.07, SD: 0.01, DF: 4}, MethodFloor, Changed, "noise floor, 1 and 1 samples"},
 		{"no sample", nil, []float64{1}, nil, "", CannotTell, "side A has no sample"},
@@ -47,7 +50,7 @@ func TestCompare(t *testing.T) {
 		{"from nothing", []float64{0, 0, 0}, []float64{5, 5, 5}, nil, MethodExact, Changed, "from nothing"},
 		{"maybe from nothing", []float64{0, 0, 0}, []float64{1, 2, 90}, nil, MethodWelch, CannotTell, "from nothing (p = "},
 		{"to nothing", []float64{5, 5, 5}, []float64{0, 0, 0}, nil, MethodExact, Changed, "differs by 100 %"},
-		{"mostly nothing", []float64{0, 0, 0}, []float64{0, 0, 1}, nil, MethodWelch, NoChange, "most values of both sides are 0"},
+		{"mostly nothing", []float64{0, 0, 0}, []float64{0, 0, 1}, nil, MethodWelch, CannotTell, "most values of both sides are 0"},
 	} {
 		o := DefaultOptions()
 		o.Noise = c.noise
@@ -78,7 +81,9 @@ func TestCompareRuns(t *testing.T) {
 		{"one against one, noise known", []float64{110}, []float64{100}, learned, MethodFloor, Changed},
 		{"one against one", []float64{110}, []float64{100}, nil, "", CannotTell},
 		{"floor is for passes", []float64{104, 104.1, 104, 104.1, 104}, []float64{100, 100.1, 100, 100.1, 100}, learned, MethodU, Changed},
-		{"unless it is assumed", []float64{104, 104.1, 104, 104.1, 104}, []float64{100, 100.1, 100, 100.1, 100}, AssumeNoise(0.05), MethodU, NoChange},
+		{"unless it is assumed", []float64{104, 104.1, 104, 104.1, 104}, []float64{100, 100.1, 100, 100.1, 100}, AssumeNoise(0.05), MethodU, CannotTell},
+		{"one against three that agree", []float64{101}, []float64{100, 100.5, 101}, nil, MethodStudent, NoChange},
+		{"one against three that do not", []float64{101}, []float64{100, 140, 75}, nil, MethodStudent, CannotTell},
 	} {
 		o := DefaultOptions()
 		o.Noise = c.noise

@@ -7,8 +7,10 @@ import (
 )
 
 // Judge sets the verdict of c and why, by adjustedP (see Holm) or, where that is nil, by its own P. A change is one that is sure (its p
-// is at most Alpha), at least MinEffect and, where Floor is due, beyond it. There is none where the samples rule out any beyond Tolerance
-// (or MinEffect, where that is more): two one-sided tests. Else nothing can be told. Changes are measured by their ratio, so that verdicts stay when the sides are swapped: 1 / 1.05 is as much as 1.05.
+// is at most Alpha), at least MinEffect and, where Floor is due, beyond it. No change is a claim too: it takes an interval of the ratio that lies
+// within the margin (or MinEffect, where that is more), which is an equivalence test by two one-sided tests (Schuirmann 1987, "A comparison of the
+// two one-sided tests procedure and the power approach for assessing the equivalence of average bioavailability"). Else nothing can be told.
+// Changes are measured by their ratio, so that verdicts stay when the sides are swapped: 1 / 1.05 is as much as 1.05.
 func Judge(c Comparison, adjustedP *float64, o Options) Comparison {
 	p := c.P
 	if adjustedP != nil {
@@ -19,10 +21,6 @@ func Judge(c Comparison, adjustedP *float64, o Options) Comparison {
 	c.Verdict, c.Why = judge(c, p, o)
 	return c
 }
-
-// worstCase is how many times the margin the noise between processes may be allowed for, where nothing tells of it, for samples that agree to tell
-// that there is no change: what is allowed for is the worst case.
-const worstCase = 10
 
 // JudgedP is the p that the verdict is by: as one of several where c was judged with others; nil where no test was possible.
 func (c Comparison) JudgedP() *float64 {
@@ -43,37 +41,63 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 	case c.Effect == nil:
 		return judgeFromNothing(c, p, o)
 	case c.lone:
-		return CannotTell, "differs by " + percent(*c.Effect) + couldShow(c) + missing(c)
+		return CannotTell, "differs by " + percent(*c.Effect) + "; one sample on a side may be a single stall" + missing(c)
 	}
 	size := math.Abs(math.Log1p(*c.Effect))
 	differs := "differs by " + percent(*c.Effect)
 	within := c.Floor != nil && size <= math.Log1p(*c.Floor)
 	sure := p != nil && *p <= o.alpha() || p == nil && c.Floor != nil && !within
-	margin := max(o.Tolerance, o.MinEffect)
-	blind := c.FloorUnknown && *c.Floor > worstCase*margin
-	near := c.Reach != nil && max(*c.Reach, math.Expm1(size)) <= margin && !blind
+	differs += evidence(c, p)
 	switch {
 	case sure && !within && size >= math.Log1p(o.MinEffect):
-		return Changed, differs + evidence(c, p)
-	case within && c.FloorAssumed:
-		return NoChange, fmt.Sprintf("%s, within the %s assumed to be noise", differs, percent(*c.Floor))
-	case near && sure && size < math.Log1p(o.MinEffect):
+		return Changed, differs
+	case c.Inside(o) && sure && size < math.Log1p(o.MinEffect):
 		return NoChange, fmt.Sprintf("%s, less than the %s that counts", differs, percent(o.MinEffect))
-	case near:
-		return NoChange, differs + evidence(c, p) + couldShow(c)
-	case within && c.FloorUnknown && (sure || blind):
-		return CannotTell, fmt.Sprintf("%s%s, but two processes of the same code may differ by up to %s: --repeats would tell", differs, evidence(c, p), percent(*c.Floor))
-	case within && (sure || *c.Floor > margin) && !c.FloorUnknown:
+	case c.Inside(o):
+		return NoChange, fmt.Sprintf("%s; %s, within the margin of %s", differs, c.Interval(), percent(o.margin()))
+	case within && c.FloorAssumed:
+		return CannotTell, fmt.Sprintf("%s, which may be the noise of %s that is assumed%s", differs, percent(*c.Floor), c.between())
+	case within && c.FloorUnknown:
+		return CannotTell, fmt.Sprintf("%s, but two processes of the same code may differ by up to %s: --repeats would tell", differs, percent(*c.Floor))
+	case within && (sure || *c.Floor > o.margin()):
 		return CannotTell, fmt.Sprintf("%s, but runs of the same thing differ by up to %s: several runs a side would tell", differs, percent(*c.Floor))
 	}
-	return CannotTell, differs + evidence(c, p) + couldShow(c) + missing(c)
+	return CannotTell, differs + c.between() + missing(c)
+}
+
+// margin is the change up to which there is none: one that does not count is none in any case.
+func (o Options) margin() float64 { return max(o.Margin, o.MinEffect) }
+
+// Inside says whether the interval of the ratio lies within the margin, which is what no change means.
+func (c Comparison) Inside(o Options) bool {
+	if c.Low == nil || c.High == nil {
+		return false
+	}
+	most := math.Log1p(o.margin())
+	return math.Log1p(*c.Low) >= -most && math.Log1p(*c.High) <= most
+}
+
+// Interval says between which changes the true one is; "" where nothing bounds it.
+func (c Comparison) Interval() string {
+	if c.Low == nil || c.High == nil {
+		return ""
+	}
+	return fmt.Sprintf("between %s and %s", Signed(*c.Low), Signed(*c.High))
+}
+
+// between is Interval behind a semicolon.
+func (c Comparison) between() string {
+	if text := c.Interval(); text != "" {
+		return "; " + text
+	}
+	return ""
 }
 
 // judgeFromNothing judges a change from a centre of 0, which has no ratio.
 func judgeFromNothing(c Comparison, p *float64, o Options) (Verdict, string) {
 	switch {
 	case c.B == 0:
-		return NoChange, "most values of both sides are 0"
+		return CannotTell, "most values of both sides are 0"
 	case p != nil && *p <= o.alpha() && !c.FloorUnknown:
 		return Changed, "from nothing" + evidence(c, p)
 	}
@@ -92,26 +116,23 @@ func evidence(c Comparison, p *float64) string {
 	return fmt.Sprintf(" (p = %s, %s, %d and %d samples)", digits(*p), c.Method, c.NA, c.NB)
 }
 
-func couldShow(c Comparison) string {
-	switch {
-	case c.lone:
-		return "; one sample on a side may be a single stall"
-	case c.Smallest == nil:
-		return ""
-	case *c.Smallest > 99:
-		return "; the samples vary too much for any change to show"
-	case *c.Smallest > 1:
-		return fmt.Sprintf("; only a change by a factor of %s or more would have shown", digits(1+*c.Smallest))
-	}
-	return fmt.Sprintf("; a change of %s or more would have shown", percent(*c.Smallest))
-}
-
 // missing says what would tell more.
 func missing(c Comparison) string {
 	if c.Method == MethodFloor {
 		return ": several runs a side would tell"
 	}
 	return ": more repeats or runs would tell"
+}
+
+// Signed writes a relative change with the digits that matter: 0.0312 is "+3.1 %", 3 is "a factor of 4".
+func Signed(effect float64) string {
+	switch {
+	case effect > 1:
+		return "a factor of " + digits(1+effect)
+	case effect < 0:
+		return "-" + percent(effect)
+	}
+	return "+" + percent(effect)
 }
 
 // percent writes a ratio with the digits that matter, without its sign: 0.0312 is "3.1 %".

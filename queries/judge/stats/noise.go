@@ -65,14 +65,8 @@ func (c *Comparison) byNoise(p pair, o Options) {
 		// Centres, not means: of several passes one may have stalled.
 		d := math.Abs(Centre(p.b) - Centre(p.a))
 		c.P = new(twoSidedT(d/(o.Noise.SD*math.Sqrt2), float64(o.Noise.DF)))
-		c.Reach = new(o.Noise.reach(p, o))
 		c.Smallest = new(math.Expm1(quantileT(o.strictest(), float64(o.Noise.DF)) * o.Noise.SD * math.Sqrt2))
 	}
-}
-
-// reach is the largest change between two runs that their noise does not rule out.
-func (n *Noise) reach(p pair, o Options) float64 {
-	return math.Expm1(math.Abs(Centre(p.b)-Centre(p.a)) + quantileT(2*o.alpha(), float64(n.DF))*n.SD*math.Sqrt2)
 }
 
 // Holm adjusts the p of several comparisons made together, so that the chance to call any noise among them a change stays at alpha

@@ -18,7 +18,7 @@ func TestOdd(t *testing.T) {
 	noise := []*Noise{nil, {}, AssumeNoise(0), AssumeNoise(0.02), {Floor: 0.04, SD: 0.01, DF: 3}}
 	for range 20000 {
 		a, b := some(16), some(16)
-		o := Options{Alpha: r.Float64() * 1.2, MinEffect: 0.01, Tolerance: 0.05, Noise: noise[r.IntN(len(noise))], Comparisons: r.IntN(4)}
+		o := Options{Alpha: r.Float64() * 1.2, MinEffect: 0.01, Margin: 0.05, Noise: noise[r.IntN(len(noise))], Comparisons: r.IntN(4)}
 		for _, compare := range []func(a, b []float64, o Options) Comparison{Compare, CompareRuns} {
 			c := compare(a, b, o)
 			if !meant(c.P, 1) || !meant(c.Smallest, math.MaxFloat64) || c.Why == "" || c.Verdict == "" || (c.Method == "") != (c.P == nil && c.Floor == nil) && c.fault == "" && !c.lone {

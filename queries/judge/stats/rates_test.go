@@ -162,7 +162,7 @@ func TestFalseNoChange(t *testing.T) {
 			for range tries {
 				a, b := draws(r, n[0], noise.draw), draws(r, n[1], noise.draw)
 				b = each(b, func(v float64) float64 { return 1.05 * v })
-				if Compare(a, b, Options{Alpha: 0.01, Tolerance: 0.05}).Verdict == NoChange {
+				if Compare(a, b, Options{Alpha: 0.01, Margin: 0.05}).Verdict == NoChange {
 					none++
 				}
 			}

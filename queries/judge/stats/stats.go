@@ -6,7 +6,7 @@ package stats
 type Options struct {
 	Alpha     float64 // error rate of the whole comparison: the chance to call noise a change; 0 is DefaultAlpha
 	MinEffect float64 // smaller relative changes are none, even where they are sure; 0.01 is 1 %
-	Tolerance float64 // there is no change where the samples rule out any that is larger than this; else, without a sure one, nothing can be told
+	Margin    float64 // there is no change only where the interval of the ratio lies within this margin; 0.05 is from 1 / 1.05 to 1.05
 	Exact     bool    // the values are counts: without spread they are certain, while times may just be too coarse to show any
 	Noise     *Noise  // how much runs of the same thing vary; nil when that is not known
 
@@ -15,15 +15,15 @@ type Options struct {
 	Comparisons int
 }
 
-// DefaultOptions are those of a caller with no wishes. In Options a MinEffect or Tolerance of 0 is 0.
+// DefaultOptions are those of a caller with no wishes. In Options a MinEffect or Margin of 0 is 0.
 func DefaultOptions() Options {
-	return Options{Alpha: DefaultAlpha, MinEffect: DefaultMinEffect, Tolerance: DefaultTolerance}
+	return Options{Alpha: DefaultAlpha, MinEffect: DefaultMinEffect, Margin: DefaultMargin}
 }
 
 // Within are the options of a question for a limit: there is no change where the samples rule out any beyond it, and one counts from it on. A limit
 // below the least effect that counts is taken as that, since no samples could rule out every change.
 func (o Options) Within(limit float64) Options {
-	o.Tolerance, o.MinEffect = max(limit, DefaultMinEffect), min(limit, DefaultMinEffect)
+	o.Margin, o.MinEffect = max(limit, DefaultMinEffect), min(limit, DefaultMinEffect)
 	return o
 }
 
@@ -42,7 +42,7 @@ func (o Options) strictest() float64 { return o.alpha() / float64(max(1, o.Compa
 const (
 	DefaultAlpha     = 0.01
 	DefaultMinEffect = 0.01
-	DefaultTolerance = 0.05
+	DefaultMargin    = 0.05
 )
 
 // Noise is how much runs of the same thing vary.
@@ -74,7 +74,8 @@ type Comparison struct {
 	P        *float64 // chance of a difference like this or larger without a change; nil where no test is possible
 	Method   string   // one of the Method constants; "" for none
 	Smallest *float64 // the smallest relative change that this many samples with this spread could show; nil when none could
-	Reach    *float64 // the largest relative change that the samples do not rule out, at Alpha for either direction; nil where they rule out none
+	Low      *float64 // the interval of Effect, each end at Alpha, with what processes or runs differ by; nil where nothing bounds it
+	High     *float64
 	Verdict  Verdict
 	Why      string // one sentence: what the verdict follows from, or what is missing for one
 

@@ -16,7 +16,7 @@ func (c *Comparison) byTest(p pair, noise *Noise, o Options) {
 		lo, hi := shiftInterval(p.a, p.b, alpha)
 		c.Smallest = p.ratio((hi - lo) / 2)
 		lo, hi = shiftInterval(p.a, p.b, 2*o.alpha())
-		c.setReach(p, lo, hi)
+		c.bound(p, lo, hi)
 	case (c.NA == 1 || c.NB == 1) && ssA == 0 && ssB == 0 && !noise.learned():
 		c.fault = "one sample against several that are all the same does not tell how much such figures vary"
 		return
@@ -26,20 +26,17 @@ func (c *Comparison) byTest(p pair, noise *Noise, o Options) {
 	if c.Smallest != nil && c.Floor != nil {
 		c.Smallest = new(max(*c.Smallest, *c.Floor))
 	}
-	if c.Reach != nil && c.Floor != nil && o.Noise.learned() && p.logs { // the runs that the passes are of vary too
-		c.Reach = new(max(*c.Reach, o.Noise.reach(p, o)))
-	}
 }
 
-// withoutSpread judges samples that are all the same on either side. Clocks tick: of times, only what is beyond the tolerance is sure then.
+// withoutSpread judges samples that are all the same on either side. Clocks tick: of times, only what is beyond the margin is sure then.
 func (c *Comparison) withoutSpread(o Options) {
-	least := math.Log1p(max(o.Tolerance, DefaultTolerance))
+	least := math.Log1p(max(o.Margin, DefaultMargin))
 	if o.Exact {
 		least = 0
 	}
 	c.Method, c.P, c.Smallest = MethodExact, new(1.0), new(math.Expm1(least))
 	if c.Effect != nil {
-		c.Reach = new(math.Expm1(math.Abs(math.Log1p(*c.Effect))))
+		c.Low, c.High = new(*c.Effect), new(*c.Effect)
 	}
 	if c.Effect == nil || math.Abs(math.Log1p(*c.Effect)) > least {
 		c.P = new(0.0)
@@ -74,7 +71,7 @@ func (c *Comparison) byT(p pair, noise *Noise, alpha float64, o Options) {
 	}
 	c.Smallest = p.ratio(quantileT(alpha, e.df) * e.se)
 	width := quantileT(2*o.alpha(), e.df) * e.se
-	c.setReach(p, shift-width, shift+width)
+	c.bound(p, shift-width, shift+width)
 }
 
 // meanError is the standard error of the difference between two means, and its degrees of freedom.
