@@ -38,13 +38,6 @@ func TestTruth(t *testing.T) {
 					t.Errorf("first %+v %+v", it, it.Delta)
 				}
 			}},
-		{name: "a kernel 10 % slower, the host quicker", verdict: CannotTell, unit: PerPass, change: func(st *madeStage) { st.kernels[0].ns *= 1.1; st.gap *= 0.6 }, words: []string{"which comes from cublas nvjet kernels +10 %"},
-			check: func(t *testing.T, st Stage, items []Item) {
-				at := slices.IndexFunc(items, func(it Item) bool { return it.Name == "gemm_64x8" })
-				if it := items[at]; it.Verdict != Worse {
-					t.Errorf("%s: %s", it.Verdict, it.Comparison.Why)
-				}
-			}},
 		{name: "two kernels fused into one", verdict: Better, unit: PerPass, change: func(st *madeStage) {
 			st.kernels[1], st.kernels[2] = kernel{"flash_fused", "fused attention", "64 x 8 x 1", 12, 25000}, kernel{calls: 0}
 		}, words: []string{"fused attention in place of cudnn sdpa and pytorch softmax -59 %"}, check: func(t *testing.T, st Stage, items []Item) {
@@ -74,6 +67,13 @@ func TestTruth(t *testing.T) {
 				at := slices.IndexFunc(items, func(it Item) bool { return it.Name == "vectorized<Mul>" })
 				if d := items[at].Delta; d.CountNs < 47000 || d.CountNs > 49000 || max(d.DurationNs, -d.DurationNs) > 2000 {
 					t.Errorf("%+v", d)
+				}
+			}},
+		{name: "a kernel 10 % slower, the host quicker", verdict: CannotTell, unit: PerPass, change: func(st *madeStage) { st.kernels[0].ns *= 1.1; st.gap *= 0.6 }, words: []string{"which comes from cublas nvjet kernels +10 %"},
+			check: func(t *testing.T, st Stage, items []Item) {
+				at := slices.IndexFunc(items, func(it Item) bool { return it.Name == "gemm_64x8" })
+				if it := items[at]; it.Verdict != Worse {
+					t.Errorf("%s: %s", it.Verdict, it.Comparison.Why)
 				}
 			}},
 	}
