@@ -97,7 +97,9 @@ func stageRecord(r *diff.Result, s *diff.Stage) csvRecord {
 	}{{"a", s.A, s.Comparison.NA, s.Comparison.A}, {"b", s.B, s.Comparison.NB, s.Comparison.B}} {
 		if side.of.Units > 0 {
 			c.set(side.key+"_calls", side.of.Launches, side.key+"_total_ns", side.of.TimeNs, side.key+"_per_unit_ns", side.of.PerUnitNs)
-			c.set(side.key+"_calls_per_unit", float64(side.of.Launches)/float64(side.of.Units))
+			if n := side.of.Launches; n != nil {
+				c.set(side.key+"_calls_per_unit", float64(*n)/float64(side.of.Units))
+			}
 		}
 		if side.n > 0 {
 			c.set(side.key+"_value", side.centre)

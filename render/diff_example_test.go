@@ -70,7 +70,7 @@ func stageOf(name string, v diff.Verdict, p float64, ledger []diff.Item) diff.St
 	}
 	effect, x, y := float64(b)/float64(a)-1, float64(a), float64(b)
 	side := func(ns float64) diff.StageSide {
-		return diff.StageSide{Passes: 3, Warmups: 1, Units: 3, Tokens: pointerTo(int64(96)), TimeNs: int64(ns) * 3, PerUnitNs: int64(ns), Samples: []float64{ns * 0.99, ns, ns * 1.01}, Std: pointerTo(ns / 100), Launches: 300}
+		return diff.StageSide{Passes: 3, Warmups: 1, Units: 3, Tokens: pointerTo(int64(96)), TimeNs: int64(ns) * 3, PerUnitNs: int64(ns), Samples: []float64{ns * 0.99, ns, ns * 1.01}, Std: pointerTo(ns / 100), Launches: pointerTo(int64(300))}
 	}
 	return diff.Stage{Name: name, Unit: diff.PerPass, A: side(x), B: side(y), Delta: &d, Level: "passes", Verdict: v, Ledger: ledger,
 		Comparison: stats.Comparison{NA: 3, NB: 3, A: x, B: y, LoA: pointerTo(x * 0.97), HiA: pointerTo(x * 1.03), LoB: pointerTo(y * 0.97), HiB: pointerTo(y * 1.03), Effect: &effect, Low: pointerTo(effect - 0.04), High: pointerTo(effect + 0.045), P: &p, Method: "Welch's t", Smallest: pointerTo(0.052), Why: "the passes tell it"},

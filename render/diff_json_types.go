@@ -71,7 +71,7 @@ type diffStageSideJSON struct {
 	PerUnitNs int64      `json:"per_unit_ns"`
 	Samples   []*float64 `json:"samples"` // of options.metric, for one unit
 	Std       *float64   `json:"std"`
-	Launches  int64      `json:"launches"`
+	Launches  *int64     `json:"launches"` // null where graphs were traced as a whole
 }
 
 type diffTestJSON struct {

@@ -117,10 +117,10 @@ func newGlanceStage(s judge.StageSummary) glanceStage {
 		}
 	}
 	if s.MFU != nil {
-		g.MFU = useText(*s.MFU)
+		g.MFU = useText(*s.MFU, s.IsLeast)
 	}
 	if s.MBU != nil {
-		g.MBU = useText(*s.MBU)
+		g.MBU = useText(*s.MBU, s.IsLeast)
 	}
 	if s.TokensPerS != nil {
 		g.Tokens = digitsText(*s.TokensPerS)

@@ -91,9 +91,12 @@ func boundText(s judge.StageSummary) string {
 }
 
 // useText words a utilisation. More than all is an error in what it was made from.
-func useText(ratio float64) string {
-	if ratio > 1 {
+func useText(ratio float64, isLeast bool) string {
+	switch {
+	case ratio > 1:
 		return percent(ratio) + " (an error in the inputs)"
+	case isLeast:
+		return "≥ " + percent(ratio)
 	}
 	return percent(ratio)
 }

@@ -31,7 +31,7 @@ func boundObjects(s judge.Summary) []any {
 	out := []any{}
 	for _, x := range stages {
 		o := (&object{}).put("stage", textOrNull(x.Stage)).put("passes", x.Passes).put("median_ns", finite(x.MedianNs)).put("min_ns", finite(x.MinNs)).put("max_ns", finite(x.MaxNs)).put("mean_ns", finite(x.MeanNs)).put("std_ns", finitePointer(x.StdNs)).put("basis", map[bool]string{false: "gpu_span", true: "cpu"}[x.IsCPU]).
-			put("share_ratio", finite(x.ShareRatio)).put("device", x.Device).put("device_count", x.GPUs).put("busy_ratio", finitePointer(x.BusyRatio)).put("mfu_ratio", finitePointer(x.MFU)).put("mbu_ratio", finitePointer(x.MBU)).
+			put("share_ratio", finite(x.ShareRatio)).put("device", x.Device).put("device_count", x.GPUs).put("busy_ratio", finitePointer(x.BusyRatio)).put("mfu_ratio", finitePointer(x.MFU)).put("mbu_ratio", finitePointer(x.MBU)).put("is_least", x.IsLeast).
 			put("tokens_per_s", finitePointer(x.TokensPerS)).put("bound", string(x.Bound)).put("next_bound", textOrNull(string(x.Next))).put("why", x.Why).put("but", textOrNull(x.But)).put("command", x.Query)
 		out = append(out, o)
 	}

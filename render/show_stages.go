@@ -57,7 +57,7 @@ func stageColumns(stages []judge.StageSummary, bars []bar) []screenColumn {
 			if *of(s) > 1 {
 				return percent(*of(s)) + " !" // an error in what was given; a doubt below says so
 			}
-			return percent(*of(s))
+			return useText(*of(s), s.IsLeast)
 		})
 	}
 	columns := []screenColumn{

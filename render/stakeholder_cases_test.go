@@ -48,10 +48,10 @@ func TestStakeholderOver(t *testing.T) {
 	r := plainReport()
 	f := r.Frames["mfu"]
 	f.Rows[0][1] = 7.328
-	f.Rows = append(f.Rows, []any{"model", 3.18, 0.2, "bf16", "full", "gpu_span", nil, nil, 1978.8e12, "datasheet", int64(2)})
-	holds(t, stakeholderText(t, r), "| Model-level | 318.0 % (an error in the inputs) | 20.0 % |\n", "| prefill | 732.8 % (an error in the inputs) | 10.0 % |\n",
+	f.Rows = append(f.Rows, []any{"model", 3.18, 0.2, "bf16", "full", "gpu_span", nil, false, nil, 1978.8e12, "datasheet", int64(2)})
+	holds(t, stakeholderText(t, r), "| Model-level | 318.0 % (an error in the inputs) | 20.0 % |\n", "| prefill | 732.8 % (an error in the inputs) | ≥ 10.0 % |\n",
 		"MFU of 732.8 % is an error in what was given", "- MFU of the model as a whole is 318.0 %: more than all is an error in what was given")
-	holds(t, glanceText(t, r), "| 732.8 % (an error in the inputs) | 10.0 % |")
+	holds(t, glanceText(t, r), "| 732.8 % (an error in the inputs) | ≥ 10.0 % |")
 }
 
 // TestStakeholderCPU holds that a stage without work on a GPU has its time on the CPU, named as such, and no share of the time on the GPU.

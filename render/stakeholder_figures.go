@@ -144,7 +144,7 @@ func (p *stakeholder) stages() error {
 // utilisation is how far from the hardware's limit each part is.
 func (p *stakeholder) utilisation() error {
 	p.title("MFU")
-	list, err := answers(p.r, "mfu", "stage", "mfu_ratio", "mbu_ratio", "precision", "convention", "time_basis", "part_of")
+	list, err := answers(p.r, "mfu", "stage", "mfu_ratio", "mbu_ratio", "is_least", "precision", "convention", "time_basis", "part_of")
 	if err != nil || len(list) == 0 {
 		p.line("Not known: %s", markdownLine(neutral(p.whyNoFigures("mfu"))))
 		return err
@@ -211,7 +211,7 @@ func scopePlace(r answered) int {
 
 func ratioText(r answered, column string) string {
 	if x, ok := r.float(column); ok {
-		return useText(x)
+		return useText(x, r.value("is_least") == true)
 	}
 	return "unknown"
 }

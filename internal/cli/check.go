@@ -43,10 +43,11 @@ or not:
   stage.decode.new_kernels <= 0           # of one stage
 
 A change breaks a rule when it is beyond the limit and surely no noise, by passes, repeats or
-runs. It cannot be judged where it looks so but may be noise, where there are too few samples to
-tell, where only a change of more than ten times the limit could have shown, and where the rule
-matches nothing. Rules are those of --rules and --rule; else of the file rules in the warehouse's
-folder; else stage.*.gpu_span_ns <= +5%. The baseline is --baseline, else the only one that is
+runs. It cannot be judged where it may be beyond the limit and may be noise, where there are too few
+samples to tell, where the figure is unknown (kernels in CUDA graphs traced as a whole) or a lower
+bound below the limit, and where the rule matches nothing. Rules are those of --rules and --rule;
+else of the file rules in the warehouse's folder; else stage.*.gpu_span_ns <= +5%, which judges the
+stage's GPU work where idle time is too noisy (one process a side). The baseline is --baseline, else the only one that is
 set. --out tells the form of a file by its ending (.md, .json, .xml, .txt), and the table still
 goes to stdout; with --format it is one file, written in that form, and stdout stays empty.
 

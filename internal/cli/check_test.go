@@ -186,3 +186,45 @@ func TestCheckRules(t *testing.T) {
 	p.ok("baseline", "rm", "other")
 	p.want(result{2, "", "prof: no baseline is set to compare with: `prof baseline set main RUN` sets one, --baseline RUN names any run, and rules without a sign need none\n"}, "check", "--rule", relative)
 }
+
+// TestCheckWholeGraphs: what CUDA graphs hide that one side traced as a whole is unknown, and no rule holds by it.
+func TestCheckWholeGraphs(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for name, path := range map[string]string{"graph": graph, "node": node} {
+		p.ok("ingest", "--run", name, exported(t, path))
+	}
+	for _, sides := range [][2]string{{"graph", "node"}, {"node", "graph"}} {
+		r := p.run("check", sides[0], "--baseline", sides[1], "--wide", "--rule", "new_kernels <= 0", "--rule", "stage.decode.launches <= +0", "--rule", "stage.decode.kernel:/k_step/.calls <= +0", "--rule", "stage.prefill.launches <= +0")
+		if r.code != 4 || !strings.HasPrefix(r.out, "cannot judge: 3 of 4 rules") || strings.Count(r.out, "CUDA graphs of graph were traced as a whole") != 3 {
+			t.Errorf("%v: %d %q\n%s", sides, r.code, r.err, r.out)
+		}
+	}
+	p.wantLike(0, "cannot tell: .*; CUDA graphs of A were traced as a whole, so kernels cannot be\ncompared\n.*", "", "diff", "graph", "node")
+	p.wantLike(4, "cannot judge: 1 of 1 rules; .*", "", "check", "graph", "--rule", "stage.decode.launches <= 100")
+	p.wantLike(0, "passed: 1 of 1 rules.*", "", "check", "node", "--rule", "stage.decode.launches <= 17")
+}
+
+// TestCheckLeast: the prefill of DeepSeek-OCR has vision work that its configuration does not count, so that its MFU is a lower bound: no rule breaks
+// by it, and none on the most that it may be holds.
+func TestCheckLeast(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.ok("ingest", "--run", "d", dsocr(t), "--workload", filepath.Join(filepath.Dir(dsocr(t)), "workload.json"))
+	p.wantLike(4, `cannot judge: 2 of 3 rules; .*holds +mfu\.prefill +1\.3 % +>= 1%.*it is at least that: .*`, "", "check", "d", "--wide", "--rule", "mfu.prefill >= 0.02", "--rule", "mfu.prefill >= 0.01", "--rule", "mfu.prefill <= 0.02")
+	p.wantLike(0, `.* ≥ 1\.3 % .*`, "", "show", "d", "--wide")
+}
+
+// TestCheckOneProcess: the built-in rule works with one process a side, of which idle time is too noisy to judge: by the GPU's work, and it says so.
+func TestCheckOneProcess(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.addMade("base", madeTrace(1), madeSteps)
+	p.addMade("same", madeTrace(2), madeSteps)
+	slower := madeTrace(3)
+	decode(&slower, gemm).Ns *= 1.5
+	p.addMade("slower", slower, madeSteps)
+	p.wantLike(0, `passed: 2 of 2 rules hold against base.*- stage\.decode\.gpu_span_ns: \+0\.\d+ % .*; by its GPU work alone, between -\d.* and \+[1-4].* %: with one process a side .*`, "", "check", "same", "--baseline", "base", "--wide")
+	p.wantLike(4, `cannot judge: 1 of 1 rules .*`, "", "check", "same", "--baseline", "base", "--wide", "--rule", "stage.decode.gpu_span_ns <= +5%")
+	p.wantLike(3, `regression: 1 of 2 rules broken .*`, "", "check", "slower", "--baseline", "base", "--wide")
+}

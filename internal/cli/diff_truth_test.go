@@ -163,7 +163,7 @@ var truths = []truth{
 			if it.Verdict != "worse" || it.Delta.Count != 0 || !nearly(it.Delta.Duration, madeSteps*2*3_000, 0.2) || !strings.Contains(s.Words, "flash attention fwd kernels +") {
 				t.Errorf("%+v %+v: %s", it, *it.Delta, s.Words)
 			}
-			if it := d.item(t, "decode", gemm); it.Verdict != "no change" {
+			if it := d.item(t, "decode", gemm); it.Verdict != "cannot tell" { // processes differ by as much
 				t.Errorf("%s is %s", it.Name, it.Verdict)
 			}
 		}},

@@ -120,7 +120,7 @@ func (s *summariser) readParts() error {
 // readUtilisation reads mfu.
 func (s *summariser) readUtilisation() error {
 	s.use = map[string]utilisation{}
-	list, err := s.rows("mfu", "stage", "mfu_ratio", "mbu_ratio", "precision", "convention", "part_of", "fault")
+	list, err := s.rows("mfu", "stage", "mfu_ratio", "mbu_ratio", "precision", "convention", "part_of", "is_least", "fault")
 	uncounted := map[string][]string{}
 	for _, r := range list {
 		if of := r.Text("part_of"); of != "" && r.Number("mfu_ratio") == nil {
@@ -129,7 +129,7 @@ func (s *summariser) readUtilisation() error {
 	}
 	for _, r := range list {
 		if stage := r.Text("stage"); r.Text("part_of") == "" {
-			s.use[stage] = utilisation{r.Number("mfu_ratio"), r.Number("mbu_ratio"), r.Text("precision"), r.Text("convention"), caveat.Fault(r.Text("fault")), uncounted[stage]}
+			s.use[stage] = utilisation{r.Number("mfu_ratio"), r.Number("mbu_ratio"), r.Text("precision"), r.Text("convention"), caveat.Fault(r.Text("fault")), r.Value("is_least") == true, uncounted[stage]}
 		}
 	}
 	s.noUsage = strings.Join(s.utilisationNotes(), "; ")

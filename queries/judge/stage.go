@@ -97,7 +97,7 @@ func (s *summariser) judge(stage *StageSummary, key string) error {
 	if key == wholeCapture {
 		stage.Unknown = "the run has no measured stages whose operations could be counted"
 	} else {
-		stage.MFU, stage.MBU = e.use.mfu, e.use.mbu
+		stage.MFU, stage.MBU, stage.IsLeast = e.use.mfu, e.use.mbu, e.use.isLeast
 		switch {
 		case e.use.mfu != nil:
 		case e.use.fault != "":

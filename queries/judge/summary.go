@@ -34,6 +34,7 @@ type StageSummary struct {
 	GPUs       int      // that worked in it; 0 when none is known to
 	BusyRatio  *float64 // of the span of the GPU that is judged; nil when there is none
 	MFU, MBU   *float64 // nil when not known, see Unknown
+	IsLeast    bool     // they are at least that: not all of the work could be counted
 	TokensPerS *float64
 	Unknown    string // why MFU is nil; "" when it is not
 	Bound      Bound
@@ -125,7 +126,8 @@ type utilisation struct {
 	precision  string
 	convention string
 	fault      string
-	uncounted  []string // parts of it whose operations are not counted, so that it is too low
+	isLeast    bool     // it is at least that
+	uncounted  []string // parts of it whose operations are not counted
 }
 
 func byKey[K cmp.Ordered, V any](of func(V) K) func(x, y V) int {

@@ -73,7 +73,7 @@ func threePasses(stage string) *frame.Frame {
 }
 
 func utilisationOf(stage string, mfu, mbu any) *frame.Frame {
-	return answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of fault", []any{stage, mfu, mbu, "bf16", "full", nil, nil})
+	return answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of is_least fault", []any{stage, mfu, mbu, "bf16", "full", nil, false, nil})
 }
 
 func summarise(t *testing.T, r *judge.Report) judge.Summary {
@@ -138,7 +138,7 @@ func TestSummaryBound(t *testing.T) {
 			"the GPU works 63.0 % of the time; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back; next, it waits while the CPU is at something else 37.0 % of the time (37.0 ms of 100 ms)"},
 		{"beside work of others", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"other", "other", 37 * ms, 13 * ms}})}, judge.KernelBound, "",
 			"the GPU works 63.0 % of the time and is at work for something else 37.0 %; how far from the limits of the hardware is not known; no kernel was profiled: Nsight Compute would tell what holds them back"},
-		{"part of it is not counted", []*frame.Frame{accountingOf("prefill", busyParts()), answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of fault", []any{"prefill", 0.013, 0.025, "bf16", "full", nil, nil}, []any{"vision", nil, nil, "bf16", "full", "prefill", nil})}, judge.KernelBound, "",
+		{"part of it is not counted", []*frame.Frame{accountingOf("prefill", busyParts()), answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of is_least fault", []any{"prefill", 0.013, 0.025, "bf16", "full", nil, true, nil}, []any{"vision", nil, nil, "bf16", "full", "prefill", false, nil})}, judge.KernelBound, "",
 			"the GPU works 92.0 % of the time; MFU is at least 1.3 %, MBU is at least 2.5 % (what vision computes in it is not counted); no kernel was profiled: Nsight Compute would tell what holds them back"},
 		{"launches not captured", []*frame.Frame{accountingOf("decode", busyParts()), answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(150), 3 * ms, int64(0), int64(150), 3 * ms})}, judge.UnknownBound, "",
 			"no work on a GPU is known to be of its passes, since the launches of 150 kernels were not captured"},

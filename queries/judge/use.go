@@ -19,7 +19,7 @@ func (e evidence) useText(name string, ratio *float64) string {
 		return name + " is not known"
 	case usable(ratio) == nil:
 		return name + " of " + percentText(*ratio) + " is an error in what was given"
-	case len(e.use.uncounted) > 0:
+	case e.use.isLeast:
 		return name + " is at least " + percentText(*ratio)
 	}
 	return name + " is " + percentText(*ratio)

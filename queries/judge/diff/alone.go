@@ -90,7 +90,8 @@ func (c *comparer) byWork(out []Stage) {
 	for i, s := range c.stages {
 		st := &out[i]
 		x := st.Comparison
-		if st.Verdict == Better || st.Verdict == Worse || !x.FloorUnknown || !x.Sure || x.Effect == nil || math.Abs(*x.Effect) < c.options.Stats.MinEffect || s.a.workShare() < leastBusy || s.b.workShare() < leastBusy {
+		c.byUnchangedWork(s, st)
+		if st.Verdict == NoChange || st.Verdict == Better || st.Verdict == Worse || !x.FloorUnknown || !x.Sure || x.Effect == nil || math.Abs(*x.Effect) < c.options.Stats.MinEffect || s.a.workShare() < leastBusy || s.b.workShare() < leastBusy {
 			continue
 		}
 		for _, m := range st.More {
@@ -106,6 +107,27 @@ func (c *comparer) byWork(out []Stage) {
 			st.Comparison.Low, st.Comparison.High = nil, nil // of the span, which the verdict is not by
 			c.rateFollows(st)
 			st.Comparison.Why = fmt.Sprintf("differs by %s; its GPU work alone by %s, more than two processes of the same code do", percentText(*x.Effect), percentText(*work.Effect))
+		}
+	}
+}
+
+// byUnchangedWork says that a stage does not change where the GPU works nearly all of its time, that work does not change, and nor does the span but
+// for what idle time, which is little of it, may differ by from process to process.
+func (c *comparer) byUnchangedWork(s *stagePair, st *Stage) {
+	o := c.options.Stats
+	share := min(s.a.workShare(), s.b.workShare())
+	if st.Verdict != CannotTell || !st.Comparison.FloorUnknown || 1-share > o.Margin {
+		return
+	}
+	passes := stats.Compare(st.A.Samples, st.B.Samples, stats.Options{Alpha: o.Alpha, Margin: o.Margin})
+	for _, m := range st.More {
+		if work := m.Comparison; m.Name == "gpu_busy_ns" && m.Verdict == NoChange && passes.Inside(o) {
+			x := &st.Comparison
+			x.Low, x.High = new(min(*passes.Low, *work.Low)), new(max(*passes.High, *work.High))
+			x.Why = fmt.Sprintf("differs by %s; the GPU works %s of the time, and its work differs by %s: %s, within the margin of %s",
+				percentText(*x.Effect), percentText(share), percentText(*work.Effect), x.Interval(), percentText(o.Margin))
+			st.Verdict, x.Verdict = NoChange, stats.NoChange
+			c.rateFollows(st)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (s *stagePair) compare(what figureKind, a, b []float64, o stats.Options, am
 
 // side tells what a side has of the stage, but for samples.
 func (s *stagePair) side(x *stageSide) StageSide {
-	out := StageSide{Passes: int64(len(x.groups)), Warmups: int64(len(x.warmups)), Units: x.units(s.tokens), TimeNs: x.total()}
+	out := StageSide{Passes: int64(len(x.groups)), Warmups: int64(len(x.warmups)), Units: x.units(s.tokens), TimeNs: x.total(), Launches: new(int64)}
 	if out.Units > 0 {
 		out.PerUnitNs = divided(out.TimeNs, out.Units)
 	}
@@ -86,7 +86,7 @@ func (s *stagePair) side(x *stageSide) StageSide {
 		out.Tokens = new(x.units(tokens))
 	}
 	for _, g := range x.groups {
-		out.Launches += g.kernels
+		out.Launches = plus(out.Launches, g.kernels)
 	}
 	return out
 }

@@ -18,7 +18,7 @@ type pass struct {
 	busy, sum      int64  // ns, added up over GPUs
 	time           *int64 // ns: first start to last end of its work on each GPU, added up; nil when that was not told
 	parts          parts
-	kernels        int64
+	kernels        *int64 // nil where graphs were traced as a whole: theirs are not seen
 }
 
 // parts of a time on GPUs that exclude each other and add up to it, ns.
@@ -108,7 +108,7 @@ func readPasses(f *frame.Frame) ([]pass, error) {
 	for t.next() {
 		p := pass{stage: t.text("stage"), number: t.count("pass"), repeat: t.count("repeat"), source: t.count("source_id"), isWarmup: t.flag("is_warmup"),
 			prompt: t.whole("prompt_token_count"), decode: t.whole("decode_token_count"), cpu: t.whole("cpu_ns"), span: t.whole("gpu_span_ns"),
-			busy: t.count("gpu_busy_ns"), sum: t.count("gpu_sum_ns"), time: t.whole("time_ns"), kernels: t.count("kernel_count")}
+			busy: t.count("gpu_busy_ns"), sum: t.count("gpu_sum_ns"), time: t.whole("time_ns"), kernels: t.whole("kernel_count")}
 		p.parts.work = t.count("kernel_ns") + t.count("graph_ns") + t.count("copy_ns")
 		p.parts.other = t.count("other_ns")
 		left := -p.parts.work - p.parts.other

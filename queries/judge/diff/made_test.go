@@ -33,7 +33,7 @@ func made(name string, seed uint64, stages ...madeStage) runData {
 	out := runData{run: Run{ID: name, Name: name}, hashes: []string{name}}
 	for _, st := range stages {
 		for number := int64(1); number <= int64(st.passes)+1; number++ {
-			p := pass{stage: st.name, number: number, repeat: 1, source: 1, isWarmup: number == 1}
+			p := pass{stage: st.name, number: number, repeat: 1, source: 1, isWarmup: number == 1, kernels: new(int64)}
 			if st.prompt > 0 {
 				p.prompt = new(st.prompt)
 			}
@@ -51,7 +51,10 @@ func made(name string, seed uint64, stages ...madeStage) runData {
 					w.tally.add(tally{calls: 1, total: ns, min: ns, max: ns})
 					p.parts.idle[0] += int64(scale * st.gap * (1 + st.noise*random.NormFloat64()))
 				}
-				p.kernels += k.calls
+				if w.kind == "graph" {
+					p.kernels = nil
+				}
+				p.kernels = plus(p.kernels, &k.calls)
 				p.busy += w.tally.total
 				out.work = append(out.work, w)
 			}
@@ -107,7 +110,7 @@ func random(name string, r *rand.Rand) runData {
 		}
 		passes := int64(1 + r.IntN(5))
 		for number := int64(1); number <= passes; number++ {
-			p := pass{stage: stage, number: number, repeat: 1 + int64(r.IntN(2)), source: 1}
+			p := pass{stage: stage, number: number, repeat: 1 + int64(r.IntN(2)), source: 1, kernels: new(int64)}
 			if hasTokens {
 				p.prompt = new(1 + r.Int64N(3000))
 			}

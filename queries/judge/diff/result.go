@@ -118,7 +118,7 @@ type StageSide struct {
 	PerUnitNs       int64     // TimeNs / Units, rounded
 	Samples         []float64 // Options.Metric for one unit: of passes, or the median passes of repeats or runs
 	Std             *float64  // sample standard deviation of Samples
-	Launches        int64     // kernels
+	Launches        *int64    // kernels; nil where graphs were traced as a whole: theirs are not seen
 }
 
 // Metric is one more figure of a stage, compared.

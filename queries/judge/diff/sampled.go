@@ -73,6 +73,17 @@ func (s *Sampled) Has(stage string) (a, b bool) {
 	return len(p.a.groups) > 0, len(p.b.groups) > 0
 }
 
+// WholeGraphs says which of the sides have CUDA graphs among the measured work of any of the stages that were traced as a whole: which kernels ran
+// in them, and how many, nobody knows.
+func (s *Sampled) WholeGraphs(stages ...string) (a, b bool) {
+	for _, stage := range stages {
+		if p := s.index[stage]; p != nil {
+			a, b = a || p.a.wholeGraphs(), b || p.b.wholeGraphs()
+		}
+	}
+	return a, b
+}
+
 // Noise is how much runs of the same thing vary in a metric of a stage; nil when nothing tells.
 func (s *Sampled) Noise(stage, metric string) *stats.Noise {
 	n := s.known.noise(stage, metric)
@@ -120,7 +131,10 @@ func (s *stagePair) sampled() Figure {
 
 func (s *stagePair) launches(x *stageSide) []float64 {
 	return x.values(s.level, func(i int) *float64 {
-		return new(float64(x.groups[i].kernels) / float64(unitsIn(x.groups[i], s.tokens)))
+		if x.groups[i].kernels == nil {
+			return nil
+		}
+		return new(float64(*x.groups[i].kernels) / float64(unitsIn(x.groups[i], s.tokens)))
 	})
 }
 

@@ -15,7 +15,7 @@ type group struct {
 	busy, sum      int64    // ns, added up over GPUs
 	time           int64
 	parts          parts
-	kernels        int64
+	kernels        *int64 // nil where graphs were traced as a whole: their kernels are not seen
 }
 
 type groupKey struct {
@@ -76,14 +76,14 @@ func (s *stageSide) addPass(run int, p pass) {
 	if !known {
 		i = len(s.groups)
 		s.index[key] = i
-		s.groups = append(s.groups, group{run: run, repeat: p.repeat, number: p.number, cpu: new(float64), span: new(float64)})
+		s.groups = append(s.groups, group{run: run, repeat: p.repeat, number: p.number, cpu: new(float64), span: new(float64), kernels: new(int64)})
 	}
 	g := &s.groups[i]
 	g.prompt, g.decode = larger(g.prompt, p.prompt), larger(g.decode, p.decode)
 	g.cpu, g.span = longest(g.cpu, p.cpu), longest(g.span, p.span)
 	g.busy += p.busy
 	g.sum += p.sum
-	g.kernels += p.kernels
+	g.kernels = plus(g.kernels, p.kernels)
 	if p.time == nil {
 		// The union of its work is what is known of its time.
 		g.time += p.busy
@@ -108,6 +108,14 @@ func larger(a, b *int64) *int64 {
 	return a
 }
 
+// plus adds counts; one that is not known makes the sum unknown.
+func plus(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	return new(*a + *b)
+}
+
 // longest keeps the longer time; one that is not known makes the whole unknown.
 func longest(a *float64, b *int64) *float64 {
 	if a == nil || b == nil {
@@ -128,7 +136,7 @@ func (s *stageSide) addWork(run int, w work) error {
 		}
 		i = len(s.groups)
 		s.index[key] = i
-		s.groups = append(s.groups, group{run: run, repeat: w.repeat, number: w.number})
+		s.groups = append(s.groups, group{run: run, repeat: w.repeat, number: w.number, kernels: new(int64)})
 	}
 	g := &s.groups[i]
 	if w.stage == outside {
@@ -136,8 +144,11 @@ func (s *stageSide) addWork(run int, w work) error {
 		g.time += w.tally.total
 		g.sum += w.tally.total
 		g.parts.work += w.tally.total
-		if w.kind == "kernel" {
-			g.kernels += w.tally.calls
+		switch w.kind {
+		case "kernel":
+			g.kernels = plus(g.kernels, &w.tally.calls)
+		case "graph":
+			g.kernels = nil
 		}
 	}
 	s.line(w.lineKey()).add(i, w)

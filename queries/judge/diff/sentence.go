@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,8 +27,8 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	if st.StageExpected != "" {
 		out += "; the sides differ by " + st.StageExpected
 	}
-	if a, b := st.launches(st.A), st.launches(st.B); a != b {
-		out += fmt.Sprintf("; %s a pass instead of %s", countText(b, "kernel", "kernels"), strconv.FormatInt(a, 10))
+	if words := st.launches(s); words != "" {
+		out += "; " + words
 	}
 	if busy, changes := st.busyText(); busy != "" {
 		out += "; " + busy
@@ -84,12 +85,37 @@ func (st *Stage) busyText() (text string, changes bool) {
 	return "", false
 }
 
-// launches gives the kernels of a pass, rounded.
-func (st *Stage) launches(side StageSide) int64 {
-	if side.Passes == 0 {
-		return 0
+// launches says how many kernels a pass has on either side where that differs, or why nobody knows.
+func (st *Stage) launches(s *stagePair) string {
+	a, b := st.A, st.B
+	if a.Launches == nil || b.Launches == nil {
+		if sides := s.wholeGraphs(); sides != "" {
+			return "CUDA graphs of " + sides + " were traced as a whole: their kernels cannot be compared"
+		}
+		return ""
 	}
-	return divided(side.Launches, side.Passes)
+	if before, now := divided(*a.Launches, max(1, a.Passes)), divided(*b.Launches, max(1, b.Passes)); before != now {
+		return fmt.Sprintf("%s a pass instead of %s", countText(now, "kernel", "kernels"), strconv.FormatInt(before, 10))
+	}
+	return ""
+}
+
+// wholeGraphs names the sides whose CUDA graphs were traced as a whole.
+func (s *stagePair) wholeGraphs() string {
+	switch a, b := s.a.wholeGraphs(), s.b.wholeGraphs(); {
+	case a && b:
+		return "both sides"
+	case a:
+		return "A"
+	case b:
+		return "B"
+	}
+	return ""
+}
+
+// wholeGraphs says whether measured passes have CUDA graphs that were traced as a whole.
+func (x *stageSide) wholeGraphs() bool {
+	return slices.ContainsFunc(x.groups, func(g group) bool { return g.kernels == nil })
 }
 
 // meanText tells how the mean differs, which the ledger adds up to, where single passes move it and not the median.

@@ -148,8 +148,8 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	whole := stageOf(t, compared(t, cases[3].a, cases[3].b, bare), "decode")
-	if whole.A.Launches != 2*whole.B.Launches || whole.A.Passes != whole.B.Passes {
-		t.Errorf("two ranks: %d kernels in %d passes, one: %d in %d", whole.A.Launches, whole.A.Passes, whole.B.Launches, whole.B.Passes)
+	if *whole.A.Launches != 2**whole.B.Launches || whole.A.Passes != whole.B.Passes {
+		t.Errorf("two ranks: %d kernels in %d passes, one: %d in %d", *whole.A.Launches, whole.A.Passes, *whole.B.Launches, whole.B.Passes)
 	}
 }
 

@@ -29,12 +29,22 @@ func (r *Result) conclude(c *comparer) {
 		r.Notes = append(r.Notes, sameWords)
 	}
 	r.Verdict = r.overall()
-	r.Words = r.line()
+	r.Words = r.line() + c.graphText()
 	for _, st := range r.Stages {
 		if st.Unit == PerToken {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: times are for one token, since the passes of the sides work on different numbers of tokens", stageName(st.Name)))
 		}
 	}
+}
+
+// graphText says that kernels cannot be compared where one side's CUDA graphs were traced as a whole and the other's were not.
+func (c *comparer) graphText() string {
+	for _, s := range c.stages {
+		if sides := s.wholeGraphs(); sides != "" && sides != "both sides" && s.both() {
+			return "; CUDA graphs of " + sides + " were traced as a whole, so kernels cannot be compared"
+		}
+	}
+	return ""
 }
 
 // judgedStages are the stages that have a say in the verdict of the whole.

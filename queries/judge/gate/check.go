@@ -159,7 +159,11 @@ func (j *judging) byWork(ctx context.Context, c *Check) error {
 		return err
 	}
 	for _, s := range changes.Stages {
-		if s.Name != c.Stage || s.WorkEffect == nil {
+		if s.Name != c.Stage {
+			continue
+		}
+		if s.WorkEffect == nil {
+			c.byWorkAlone(s, *limit)
 			continue
 		}
 		if keeps := s.WorkKeepsTo(*limit); keeps != nil {
@@ -167,6 +171,20 @@ func (j *judging) byWork(ctx context.Context, c *Check) error {
 		}
 	}
 	return nil
+}
+
+// byWorkAlone settles the built-in rule where a stage seems to keep to it, and only what idle time differs by from process to process leaves it open:
+// by its GPU work, and says so.
+func (c *Check) byWorkAlone(s diff.Stage, limit float64) {
+	if !c.Rule.OrWork || !c.Comparison.FloorUnknown || c.beyond(&limit) {
+		return
+	}
+	for _, m := range s.More {
+		if x := m.Comparison; m.Name == busyMetric && x.High != nil && *x.High <= limit {
+			c.Outcome = Holds
+			c.Reason = fmt.Sprintf("%s; by its GPU work alone, %s: with one process a side idle time is too noisy to judge; capture with --repeats", c.change(), x.Interval())
+		}
+	}
 }
 
 // setComparison takes over the figures of a comparison, whose sides both have samples.

@@ -28,6 +28,7 @@ type known struct {
 	order   []string
 	values  map[string][]float64
 	why     map[string]string // why one is not known
+	least   map[string]bool   // those that are at least their value
 	caveats []frame.Caveat    // of all that the query says
 }
 
@@ -46,9 +47,10 @@ func (k *known) about(name string) string {
 
 // read takes a figure out of the answers of all runs. Several rows of a key in one run are a mistake of the query.
 func read(frames []*frame.Frame, key, value string, use func(f *frame.Frame, row []any) bool) (*known, error) {
-	k := &known{values: map[string][]float64{}, why: map[string]string{}}
+	k := &known{values: map[string][]float64{}, why: map[string]string{}, least: map[string]bool{}}
 	for _, f := range frames {
 		keyAt, valueAt, faultAt := f.Index(key), f.Index(value), f.Index("fault")
+		leastAt := f.Index("is_least")
 		if keyAt < 0 || valueAt < 0 {
 			return nil, fmt.Errorf("the answer of query %s has no column %s or %s", f.Query, key, value)
 		}
@@ -69,6 +71,7 @@ func read(frames []*frame.Frame, key, value string, use func(f *frame.Frame, row
 				k.why[name] = k.about(name)
 			default:
 				k.values[name] = append(k.values[name], v)
+				k.least[name] = k.least[name] || leastAt >= 0 && row[leastAt] == true
 			}
 		}
 	}
@@ -86,7 +89,7 @@ func (c *Check) settle(k *known, name, unknown string) {
 		}
 		return
 	}
-	c.Value = new(stats.Centre(k.values[name]))
+	c.Value, c.isLeast = new(stats.Centre(k.values[name])), k.least[name]
 }
 
 // expandUtilisation makes the checks of a rule on model FLOPs or bandwidth utilisation, as the query mfu tells them.

@@ -15,6 +15,8 @@ func (c *Check) judgeValue() {
 	switch {
 	case c.Value == nil:
 		c.Outcome = CannotJudge // Reason says why the figure is not known
+	case c.isLeast && (*c.Value < limit || c.Rule.AtMost && *c.Value == limit):
+		c.Outcome, c.Reason = CannotJudge, "it is at least that: not all of its work could be counted"
 	case c.Rule.AtMost && *c.Value <= limit, !c.Rule.AtMost && *c.Value >= limit:
 		c.Outcome = Holds
 	default:

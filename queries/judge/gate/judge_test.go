@@ -131,6 +131,12 @@ func TestJudgeValue(t *testing.T) {
 			t.Errorf("%s with %v: %s, %q", c.rule, c.value, got.Outcome, got.Reason)
 		}
 	}
+	for text, want := range map[string]Outcome{"mfu.prefill >= 0.35": CannotJudge, "mfu.prefill >= 0.2": Holds, "mfu.prefill <= 0.35": CannotJudge, "mfu.prefill <= 0.28": CannotJudge, "mfu.prefill <= 0.2": Broken} {
+		got := Check{Rule: rule(t, text), Value: new(0.28), isLeast: true}
+		if got.judgeValue(); got.Outcome != want {
+			t.Errorf("%s with at least 0.28: %s, %q", text, got.Outcome, got.Reason)
+		}
+	}
 	unknown := Check{Rule: rule(t, "mfu.prefill >= 0.35"), Reason: "the run has no model"}
 	unknown.judgeValue()
 	if unknown.Outcome != CannotJudge || unknown.Reason != "the run has no model" {

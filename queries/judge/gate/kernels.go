@@ -14,7 +14,7 @@ func (j *judging) expandKernels(r Rule) {
 	made := false
 	for _, stage := range j.stages(r) {
 		inBaseline, inRun := j.matches(r, stage)
-		if r.Stage == AnyStage && !inBaseline && !inRun {
+		if r.Stage == AnyStage && !inBaseline && !inRun && j.wholeGraphs(r.NeedsBaseline(), stage) == "" {
 			continue
 		}
 		made = true
@@ -39,6 +39,9 @@ func (j *judging) matches(r Rule, stage string) (baseline, run bool) {
 
 func (j *judging) addKernels(r Rule, stage string, inBaseline, inRun bool) {
 	c := j.check(r, stage)
+	if c.Outcome == "" {
+		c.blindFor(j.wholeGraphs(r.Relative, stage), "kernels in them that match")
+	}
 	switch {
 	case c.Outcome != "":
 		j.add(c)
@@ -85,7 +88,7 @@ func (j *judging) expandNewKernels(r Rule) {
 	if r.Stage == "" {
 		c := Check{Rule: r, Subject: r.On(""), Unit: Count}
 		a, b := j.both.KernelNames(j.both.Stages()...)
-		j.addNew(c, a, b)
+		j.addNew(c, a, b, j.both.Stages()...)
 		return
 	}
 	for _, stage := range j.stages(r) {
@@ -95,7 +98,7 @@ func (j *judging) expandNewKernels(r Rule) {
 			continue
 		}
 		a, b := j.both.KernelNames(stage)
-		j.addNew(c, a, b)
+		j.addNew(c, a, b, stage)
 	}
 }
 
@@ -107,8 +110,41 @@ func shortName(name string) string {
 	return name
 }
 
+// wholeGraphs names the sides whose CUDA graphs were traced as a whole in any of the stages: what is not seen of them is unknown, and no rule holds
+// by it. Without a baseline only the run counts.
+func (j *judging) wholeGraphs(withBaseline bool, stages ...string) string {
+	if !withBaseline {
+		if _, b := j.alone.WholeGraphs(stages...); b {
+			return sideName(j.out.Run)
+		}
+		return ""
+	}
+	switch a, b := j.both.WholeGraphs(stages...); {
+	case j.out.Same:
+		return ""
+	case a && b:
+		return sideName(*j.out.Baseline) + " and " + sideName(j.out.Run)
+	case a:
+		return sideName(*j.out.Baseline)
+	case b:
+		return sideName(j.out.Run)
+	}
+	return ""
+}
+
+// blindFor settles a check on what CUDA graphs hide that these sides traced as a whole; "" is none.
+func (c *Check) blindFor(sides, what string) {
+	if sides != "" {
+		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("CUDA graphs of %s were traced as a whole, so %s are unknown: capture with --cuda-graph-trace node", sides, what)
+	}
+}
+
 // addNew counts the names of b that a does not have. Without kernels on a side nothing is new.
-func (j *judging) addNew(c Check, a, b []string) {
+func (j *judging) addNew(c Check, a, b []string, stages ...string) {
+	if c.blindFor(j.wholeGraphs(true, stages...), "new kernels in them"); c.Outcome != "" {
+		j.add(c)
+		return
+	}
 	if len(a) == 0 || len(b) == 0 {
 		side := j.out.Run
 		if len(a) == 0 {

@@ -10,6 +10,7 @@ type Rule struct {
 	Subject
 	AtMost bool // <=; else >=
 	Limit
+	OrWork bool // a span that is too noisy to judge is judged by its GPU work alone
 }
 
 // Position is where a rule stands.
@@ -133,9 +134,9 @@ func (r Rule) stageText() string {
 	return r.Stage
 }
 
-// Default are the rules where none are given: no stage may take over 5 % longer on the GPUs.
+// Default are the rules where none are given: no stage may take over 5 % longer on the GPUs, or where idle time is too noisy to judge, its GPU work.
 func Default() []Rule {
 	return []Rule{{Text: "stage.*.gpu_span_ns <= +5%", At: Position{File: "built-in rule", Line: 1, Column: 1},
 		Subject: Subject{Kind: StageFigure, Stage: AnyStage, Metric: "gpu_span_ns"}, AtMost: true,
-		Limit: Limit{Unit: Ns, Relative: true, Percent: true, Value: 0.05}}}
+		Limit: Limit{Unit: Ns, Relative: true, Percent: true, Value: 0.05}, OrWork: true}}
 }

@@ -18,6 +18,9 @@ const outside = "(none)"
 func (j *judging) expandStages(r Rule) {
 	for _, stage := range j.stages(r) {
 		c := j.check(r, stage)
+		if c.Outcome == "" && r.Metric == "launches" {
+			c.blindFor(j.wholeGraphs(r.Relative, stage), "their kernels")
+		}
 		if c.Outcome != "" {
 			j.add(c)
 			continue

@@ -27,7 +27,7 @@
 --   device_ns: the same, of each GPU whose peak it is held against
 --   device_count: GPUs whose work the operations are of; NULL when not known: of several processes, or a pass of which only some GPUs are asked for
 --   peak_count: GPUs whose peak the time is held against: busy time and sums are added up over GPUs already
---   is_least: whether flop is the least that it can be
+--   is_least: whether flop and bytes are less than what the stage does, so that utilisation is at least what is shown: contexts are unknown, or a part of the stage or of the model is not counted
 --   mfu_mean: mean of the passes' utilisations
 --   mfu_std: their sample standard deviation
 --   mbu_mean: mean of the passes' bandwidth utilisations
@@ -72,6 +72,7 @@ WITH r AS (
         CASE WHEN count(u.mfu_ratio) = count(*) THEN list(u.mfu_ratio ORDER BY u.mfu_ratio) END AS mfu, CASE WHEN count(u.mbu_ratio) = count(*) THEN list(u.mbu_ratio ORDER BY u.mbu_ratio) END AS mbu
     FROM u GROUP BY u.stage, u.part_of
 )
-SELECT s.stage, s.part_of, s.passes, s.flop, s.weight_bytes, s.kv_bytes, s.moved_bytes, s.time_ns, s.device_ns, s.device_count, s.peak_count, s.is_least, list_avg(s.mfu) AS mfu_mean, list_stddev_samp(s.mfu) AS mfu_std,
+SELECT s.stage, s.part_of, s.passes, s.flop, s.weight_bytes, s.kv_bytes, s.moved_bytes, s.time_ns, s.device_ns, s.device_count, s.peak_count,
+    s.is_least OR EXISTS (SELECT 1 FROM s y WHERE y.part_of IS NOT NULL AND y.flop IS NULL AND s.stage IN (y.part_of, 'model')) OR s.stage IN ('model', 'prefill') AND EXISTS (SELECT 1 FROM model_note n JOIN m ON m.model_id = n.model_id WHERE n.run_id = run AND n.kind = 'left_out') AS is_least, list_avg(s.mfu) AS mfu_mean, list_stddev_samp(s.mfu) AS mfu_std,
     list_avg(s.mbu) AS mbu_mean, list_stddev_samp(s.mbu) AS mbu_std, s.mfu_max, s.mbu_max, r.precision, r.origin AS precision_origin, k.peak_flop_per_s, k.peak_bytes_per_s, k.peak_origin, (SELECT m.has_latent FROM m) AS has_latent
 FROM s CROSS JOIN k CROSS JOIN r

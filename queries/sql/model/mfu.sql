@@ -36,7 +36,7 @@
 --   precision_origin: who says so: option, configuration, kernels (their names), or neither where these two disagree
 --   peak_origin: where the peak of one GPU is from
 --   device_count: GPUs that worked in a pass
---   is_least: whether operations are the least that they can be, since annotations do not tell contexts
+--   is_least: whether utilisation is at least what is shown: contexts are unknown, or a part of the stage (vision) or of the model is in the time and not counted
 --   fault: mfu-over-1 or mbu-over-1 where a pass exceeds what the GPUs can do: tokens, model, precision, peak or bandwidth are wrong; NULL when nothing is
 
 SELECT u.stage, u.passes, u.flop::DOUBLE / u.passes AS flop, time_basis AS time_basis, u.time_ns::DOUBLE / u.passes AS time_ns, u.peak_flop_per_s * u.peak_count AS peak_flop_per_s,

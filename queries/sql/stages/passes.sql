@@ -15,7 +15,7 @@
 --   gpu_span_ns: first start to last end of its device work; NULL when it has none
 --   gpu_busy_ns: union of its device intervals, added up over devices
 --   gpu_sum_ns: sum of the durations of its kernels, copies, fills and graph replays
---   kernel_count: kernels
+--   kernel_count: kernels; NULL where graphs were traced as a whole, whose kernels are not seen
 --   is_warmup: whether stages leaves it out: a warm-up rule matches, the facts of the workload say so, or it was found cold
 --   is_cold: whether it was found cold: see cold-passes
 --   start_ns: start on the CPU, from the start of the source

@@ -21,7 +21,7 @@
 --   gpu_span_ns: first start to last end of its device work; NULL when it has none
 --   gpu_busy_ns: union of its device intervals, added up over GPUs
 --   gpu_sum_ns: sum of the durations of its kernels, copies, fills and graph replays
---   kernel_count: kernels
+--   kernel_count: kernels; NULL where graphs were traced as a whole, whose kernels are not seen
 --   device_count: GPUs that it has work on
 --   time_ns: first start to last end of its work on each GPU, added up over GPUs: the columns that follow add up to it; NULL when it has no device work
 --   kernel_ns: kernels of its own ran
@@ -44,10 +44,10 @@ SELECT p.stage, p.pass_id AS pass, p.repeat_id AS repeat, p.source_id, p.pid, p.
     d.launch_ns, d.late_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns
 FROM (
     SELECT s.run_id, s.is_counted, s.stage, s.pass_id, s.repeat_id, s.source_id, s.pid, s.range_id, s.is_warmup, s.prompt_token_count, s.decode_token_count, s.sequence_count, s.step_count,
-        s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count
+        s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count
     FROM stage_pass s
     UNION ALL -- its span and busy time are those of its GPUs
-    SELECT w.run_id, w.is_counted, NULL, 1, w.repeat_id, w.source_id, NULL, 0, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sum(w.sum_ns)::BIGINT, coalesce(sum(CASE WHEN w.kind = 'kernel' THEN w.launch_count END), 0)::BIGINT
+    SELECT w.run_id, w.is_counted, NULL, 1, w.repeat_id, w.source_id, NULL, 0, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sum(w.sum_ns)::BIGINT, CASE WHEN NOT bool_or(w.kind = 'graph') THEN coalesce(sum(CASE WHEN w.kind = 'kernel' THEN w.launch_count END), 0) END::BIGINT
     FROM work_sum w
     WHERE NOT EXISTS (SELECT 1 FROM stage_pass s WHERE s.run_id = run AND s.is_counted)
     GROUP BY w.run_id, w.is_counted, w.repeat_id, w.source_id

@@ -13,7 +13,7 @@
 --   gpu_span_mean_ns: mean over the passes with device work of first start to last end of it
 --   gpu_busy_mean_ns: mean union of a pass's device intervals, added up over devices
 --   gpu_sum_mean_ns: mean sum of the durations of a pass's kernels, copies, fills and graph replays
---   kernel_count: kernels of all these passes together
+--   kernel_count: kernels of all these passes together; NULL where graphs were traced as a whole, whose kernels are not seen
 --   cpu_median_ns: median time of a pass on the CPU
 --   gpu_span_median_ns: median of the spans
 --   cpu_std_ns: sample standard deviation (n-1) of cpu; NULL for a single pass
@@ -39,7 +39,7 @@ WITH pass AS (
     SELECT p.stage, count(*) FILTER (p.is_warmup) AS warmup_passes, max(p.device_count) AS most_devices FROM pass p GROUP BY p.stage
 ), m AS (
     SELECT p.stage, count(*) AS passes, avg(p.cpu_ns) AS cpu_mean_ns, avg(p.gpu_span_ns) AS gpu_span_mean_ns, avg(p.gpu_busy_ns) AS gpu_busy_mean_ns, avg(p.gpu_sum_ns) AS gpu_sum_mean_ns,
-        sum(p.kernel_count)::BIGINT AS kernel_count, median(p.cpu_ns) AS cpu_median_ns, median(p.gpu_span_ns) AS gpu_span_median_ns,
+        CASE WHEN sum(p.graph_count) = 0 THEN sum(p.kernel_count) END::BIGINT AS kernel_count, median(p.cpu_ns) AS cpu_median_ns, median(p.gpu_span_ns) AS gpu_span_median_ns,
         _std(p.cpu_ns) AS cpu_std_ns, min(p.cpu_ns) AS cpu_min_ns, max(p.cpu_ns) AS cpu_max_ns, _std(p.gpu_span_ns) AS gpu_span_std_ns, min(p.gpu_span_ns) AS gpu_span_min_ns, max(p.gpu_span_ns) AS gpu_span_max_ns,
         _std(p.gpu_busy_ns) AS gpu_busy_std_ns, _std(p.gpu_sum_ns) AS gpu_sum_std_ns, avg(p.kernel_sum_ns) AS kernel_sum_mean_ns,
         sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_busy_ns END) / sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END) AS busy_ratio,
@@ -47,7 +47,7 @@ WITH pass AS (
         CASE WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) THEN sum(p.tokens) / (sum(p.gpu_span_ns) / 1e9) END AS gpu_span_tokens_per_s
     FROM pass p WHERE NOT p.is_warmup GROUP BY p.stage
 )
-SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, coalesce(m.kernel_count, 0) AS kernel_count, m.cpu_median_ns, m.gpu_span_median_ns,
+SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count, m.cpu_median_ns, m.gpu_span_median_ns,
     m.cpu_std_ns, m.cpu_min_ns, m.cpu_max_ns, m.gpu_span_std_ns, m.gpu_span_min_ns, m.gpu_span_max_ns, m.gpu_busy_std_ns, m.gpu_sum_std_ns, m.kernel_sum_mean_ns,
     CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, coalesce(m.memop_count, 0) AS memop_count, coalesce(m.graph_count, 0) AS graph_count, s.warmup_passes, m.token_count, m.gpu_span_tokens_per_s
 FROM stage s LEFT JOIN m ON m.stage = s.stage

@@ -1,0 +1,95 @@
+package diff
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the table of error rates into docs/verdicts.md")
+
+// rateWorkloads are made of what processes of one code were seen to differ by on an H200: GPU work by 0.2 %, idle time by a fourth (standard
+// deviations; testdata/capture/llama). Passes of a process differ by 1 %.
+var rateWorkloads = []struct {
+	name string
+	gap  float64 // ns before each kernel of 9 us
+}{{"launch-bound: the GPU works 20 % of the time", 36_000}, {"GPU-bound: it works 98 % of the time", 180}}
+
+const (
+	workVaries, idleVaries = 0.002, 0.25
+	rateTries              = 300
+)
+
+// process makes one process of a workload whose kernels and gaps take so many times as long.
+func process(name string, r *rand.Rand, gap, times float64) runData {
+	work, idle := times*math.Exp(workVaries*r.NormFloat64()), times*math.Exp(idleVaries*r.NormFloat64())
+	return made(name, r.Uint64(), madeStage{name: "decode", passes: 5, decode: 16, gap: gap * idle, passNoise: 0.01, kernels: []kernel{
+		{"gemm", "gemm", "64 x 1 x 1", 12, 9000 * work}, {"attention", "attention", "32 x 8 x 1", 4, 9000 * work}}})
+}
+
+// TestErrorRates measures how often diff says what of a change that is known, by processes a side, and that docs/verdicts.md says the same.
+func TestErrorRates(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	out.WriteString("| workload | change | processes a side | better | worse | no change | cannot tell | its GPU work: worse | no change |\n|---|---|---|---|---|---|---|---|---|\n")
+	for w, workload := range rateWorkloads {
+		for _, times := range []float64{1, 1.02, 1.05, 1.2} {
+			for _, processes := range []int{1, 3, 5} {
+				said, work := map[Verdict]int{}, map[Verdict]int{}
+				for try := range rateTries {
+					r := rand.New(rand.NewPCG(uint64(w), uint64(1000*processes+try)))
+					var a, b []runData
+					for i := range processes {
+						a, b = append(a, process(fmt.Sprint("a", i), r, workload.gap, 1)), append(b, process(fmt.Sprint("b", i), r, workload.gap, times))
+					}
+					st := stageOf(t, compared(t, a, b, bare), "decode")
+					said[st.Verdict]++
+					for _, m := range st.More {
+						if m.Name == "gpu_busy_ns" {
+							work[m.Verdict]++
+						}
+					}
+				}
+				const most = 8 // 1 %, and three standard deviations
+				if times == 1 && said[Better]+said[Worse] > most || times > 1 && said[Better] > most || times > 1.05 && said[NoChange] > most {
+					t.Errorf("%s, %+.0f %%, %d processes: %v", workload.name, 100*(times-1), processes, said)
+				}
+				share := func(n int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/rateTries) }
+				name := "none (A/A)"
+				if times != 1 {
+					name = fmt.Sprintf("%+.0f %%", 100*(times-1))
+				}
+				fmt.Fprintf(&out, "| %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", workload.name, name, processes,
+					share(said[Better]), share(said[Worse]), share(said[NoChange]), share(said[CannotTell]), share(work[Worse]), share(work[NoChange]))
+			}
+		}
+	}
+	checkTable(t, "error rates", out.String())
+}
+
+// checkTable holds that docs/verdicts.md has a table between its marks, or writes it.
+func checkTable(t *testing.T, name, table string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "docs", "verdicts.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), "<!-- "+name+" -->\n")
+	old, after, ends := strings.Cut(rest, "<!-- end -->")
+	if !found || !ends {
+		t.Fatalf("%s has no table of %s", path, name)
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(before+"<!-- "+name+" -->\n"+table+"<!-- end -->"+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if old != table {
+		t.Errorf("docs/verdicts.md says otherwise; -update writes:\n%s", table)
+	}
+}
