@@ -48,7 +48,7 @@ func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map
 	found := map[string]int64{}
 	for _, r := range f.Rows {
 		n := func(column string) int64 { return number(f, r, column) }
-		if n("busy_ns")+n("other_ns")+n("idle_ns") != n("span_ns") || n("launch_ns")+n("late_ns") != n("launch_bound_ns") ||
+		if n("busy_ns")+n("other_ns")+n("idle_ns") != n("span_ns") || n("launch_ns")+n("late_ns")+n("launch_latency_ns") != n("launch_bound_ns") ||
 			n("compute_ns")+n("collective_overlapped_ns")+n("collective_exposed_ns")+n("graph_ns")+n("copy_ns") != n("busy_ns") {
 			t.Errorf("%s: the parts do not add up: %v", run, r)
 		}
@@ -94,9 +94,10 @@ func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *frame.Frame)
 			for _, r := range f.Rows {
 				var sum, most int64
 				for _, part := range idleParts {
-					sum, most = sum+number(f, r, part+"_ns"), max(most, number(f, r, part+"_ns"))
+					ns := number(f, r, partColumn(part))
+					sum, most = sum+ns, max(most, ns)
 				}
-				if cause := r[f.Index("cause")].(string); number(f, r, cause+"_ns") != most || sum != r[1] { // the second column is their sum
+				if cause := r[f.Index("cause")].(string); number(f, r, partColumn(cause)) != most || sum != r[1] { // the second column is their sum
 					t.Errorf("%s: %v", run, r)
 				}
 			}
@@ -107,16 +108,19 @@ func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *frame.Frame)
 	}
 }
 
+// partColumn is the column of a part of idle time.
+func partColumn(part string) string { return strings.ReplaceAll(part, "-", "_") + "_ns" }
+
 // idleParts are the parts of idle time.
-var idleParts = []string{"launch", "late", "wait", "call", "host", "profiler", "queued", "unknown"}
+var idleParts = []string{"launch", "late", "launch-latency", "wait", "call", "host", "profiler", "queued", "unknown"}
 
 // account makes up where the time of a drawn run's GPUs went: the time in which a range's work did not run was late.
 func account(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
 	exec(t, w, `DELETE FROM device_time; INSERT INTO device_time
-		SELECT n.run_id, n.source_id, d.device_id, n.range_id, d.first_start_ns, d.last_end_ns, d.busy_ns, 0, 0, 0, 0, d.last_end_ns - d.first_start_ns - d.busy_ns, 0, 0, 0, 0, 0, 0, 1
+		SELECT n.run_id, n.source_id, d.device_id, n.range_id, d.first_start_ns, d.last_end_ns, d.busy_ns, 0, 0, 0, 0, d.last_end_ns - d.first_start_ns - d.busy_ns, 0, 0, 0, 0, 0, 0, 1, 0
 		FROM nvtx_range n JOIN range_device d USING (run_id, range_id);
-		INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(end_ns), sum(kernel_ns), 0, 0, 0, 0, max(end_ns) - min(start_ns) - sum(kernel_ns), 0, 0, 0, 0, 0, 0, 1
+		INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(end_ns), sum(kernel_ns), 0, 0, 0, 0, max(end_ns) - min(start_ns) - sum(kernel_ns), 0, 0, 0, 0, 0, 0, 1, 0
 		FROM device_time GROUP BY ALL`)
 }
 

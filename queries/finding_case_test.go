@@ -7,6 +7,8 @@ var findingCases = []struct {
 	want       map[string]int64
 }{
 	{"launch-bound", "inside calls and between them", []string{idle("kernel_ns = 500000, launch_ns = 300000, late_ns = 200000"), ran(1, 1, 0, 10, 200, "")}, map[string]int64{"": 500_000}},
+	{"launch-bound", "launched when the GPU had run dry", []string{idle("kernel_ns = 500000, launch_ns = 300000, launch_latency_ns = 200000"), ran(1, 1, 0, 10, 200, "")}, map[string]int64{"": 500_000}},
+	{"device-latency", "launched when the GPU had run dry", []string{idle("launch_latency_ns = 300000, queued_ns = 5")}, map[string]int64{"": 5}},
 	{"launch-bound", "graphs launch half of the work", []string{idle("launch_ns = 300000"), ran(1, 1, 0, 10, 200, ""), ran(1, 1, 20, 10, 200, "graph")}, map[string]int64{"": 300_000}},
 	{"launch-bound", "graphs launch more", []string{idle("launch_ns = 300000"), ran(1, 1, 0, 10, 200, ""), ran(1, 1, 20, 11, 200, "graph")}, nil},
 	{"launch-bound", "other idle time", []string{idle("wait_ns = 1, call_ns = 2, host_ns = 3, profiler_ns = 4, queued_ns = 5, unknown_ns = 6")}, nil},
@@ -78,6 +80,7 @@ var evidenceCases = []struct {
 	{"cuda-calls", "cudaLaunchKernel: 2 calls of 100 us and longer, which load code, 200.00 us", "; 1", []string{"UPDATE device_time SET call_ns = 4000", called(1, 3, 2, 100_000)}},
 	{"host-waits", "; 4 calls that wait or copy take 9.01 us of the host, most in cudaMemcpyAsync", "Synchronize", []string{idle("wait_ns = 7"), called(1, 4, 1, 9000), called(1, 1, 3, 3)}},
 	{"launch-bound", "busy 85.0 % of the time; it is idle 300.00 us inside launching calls; 300.00 us of it in one of 2 passes, 150.00 us in the median one; launched one by one: 1 kernel of 10 ns", "between", []string{idle("launch_ns = 300000, kernel_ns = 700000"), ran(1, 1, 0, 10, 200, "")}},
+	{"launch-bound", "it is idle 100.00 us inside launching calls, 200.00 us between calls on the way to the next launch and 300.00 us between late launches and the start of their work;", "queued", []string{idle("launch_ns = 100000, late_ns = 200000, launch_latency_ns = 300000, kernel_ns = 400000"), ran(1, 1, 0, 10, 200, "")}},
 	{"launch-bound", "launched one by one: 1,000 kernels a pass of 2.00 us on the mean; 2 graph replays a pass", "3.00 us", []string{idle("launch_ns = 300000"), ran(1, 1, 0, 2000, 200, ""), "INSERT INTO kernel SELECT k.* FROM kernel k, range(1999)", ran(1, 1, 0, 90000, 200, "graph"), replayed(4)}},
 	{"graph-gaps", "; 1 graph replay a pass; graphs take 75.0 % of the time of work; launched one by one: 1 kernel a pass of 1.00 us on the mean", "kernels", []string{idle("late_ns = 300000"), ran(1, 1, 0, 1000, 200, ""), ran(2, 1, 0, 1000, 200, ""), ran(1, 1, 0, 6000, 200, "graph"), replayed(2)}},
 	{"device-latency", "although the next launch had returned: 500 ns a gap, over 10 gaps", " of any kind", []string{"UPDATE device_time SET queued_ns = 2500, gap_count = 5"}},

@@ -38,9 +38,9 @@ func made(t *testing.T, w *schema.Warehouse) {
 		into("nvtx_range", "1, %d, NULL, 1, 1, 1, NULL, 'push_pop', '', 'decode', NULL, %d, 1000000", id+1, start)
 		into("range_device", "%d, 0, %d, %d, 1000000, 1000000, 1000000, 1, 0, 0", id+1, start, start+1_000_000)
 		into("range_context", "%d, %d, 1, true", id+1, id+1)
-		into("device_time", "1, 0, %d, %d, %d, 1000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0", id+1, start, start+1_000_000)
+		into("device_time", "1, 0, %d, %d, %d, 1000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0", id+1, start, start+1_000_000)
 	}
-	into("device_time", "1, 0, NULL, 0, 3000000, 2000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1000000, 1")
+	into("device_time", "1, 0, NULL, 0, 3000000, 2000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1000000, 1, 0")
 	for id, role := range []string{"gemm", "elementwise", "activation", "collective"} {
 		into("kernel_name", "%[3]d, '%[4]s<1>', '%[4]s', %[3]d", id+1, role)
 		into("kernel_class", "%d, 'family of %s', '%[4]s', NULL, 'builtin', 1", id+1, role)
@@ -88,7 +88,7 @@ func replayed(times int) string {
 
 // waitedFor puts one of the longest gaps into the table of these, with its part outside CUDA and where the launch after it was made.
 func waitedFor(start, ns, path int) string {
-	return fmt.Sprintf("INSERT INTO gap SELECT '%s', 1, 0, %d, %d, 1, 1, 1, %d, NULL, 'x', 1, NULL, 0, 0, 0, 0, %d, 0, 0, 0", findingRun, start, ns, path, ns)
+	return fmt.Sprintf("INSERT INTO gap SELECT '%s', 1, 0, %d, %d, 1, 1, 1, %d, NULL, 'x', 1, NULL, 0, 0, 0, 0, %d, 0, 0, 0, 0", findingRun, start, ns, path, ns)
 }
 
 // third is one more pass, in which nothing is idle.

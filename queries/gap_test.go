@@ -41,7 +41,7 @@ func TestGaps(t *testing.T) {
 		for _, p := range parts {
 			sum += p
 		}
-		exec(t, w, fmt.Sprintf("INSERT INTO gap_sum SELECT run_id, %d, %d, %s, %s, %s, 2, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d FROM run",
+		exec(t, w, fmt.Sprintf("INSERT INTO gap_sum SELECT run_id, %d, %d, %s, %s, %s, 2, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, 0 FROM run",
 			source, device, path, before, after, sum, sum-1, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7]))
 	}
 	exec(t, w, sourceRow(2, "nsys"))
@@ -81,7 +81,7 @@ func TestLongestGaps(t *testing.T) {
 	w := gapless(t) // its ranges are of thread 1 of process 1: from 0 to 80, 100 to 180 and 200 to 280 ns
 	exec(t, w, sourceRow(2, "torch"))
 	gap := func(source, start, duration int, thread string) {
-		exec(t, w, fmt.Sprintf("INSERT INTO gap SELECT run_id, %d, 0, %d, %d, %s, 1, NULL, NULL, 'memcpy Host-to-Device', 0, 0, 0, 0, %[3]d, 0, 0, 0 FROM run", source, start, duration, thread))
+		exec(t, w, fmt.Sprintf("INSERT INTO gap SELECT run_id, %d, 0, %d, %d, %s, 1, NULL, NULL, 'memcpy Host-to-Device', 0, 0, 0, 0, %[3]d, 0, 0, 0, 0 FROM run", source, start, duration, thread))
 	}
 	gap(1, 110, 50, "1, 1, 2, 2")
 	gap(1, 85, 10, "1, 1, 0, 0")

@@ -218,7 +218,7 @@ func TestStepNames(t *testing.T) {
 func TestSlowSteps(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	causes := []string{"kernel", "graph", "copy", "other", "launch-bound", "launch-bound", "synchronising", "cuda-call", "host-bound", "profiler", "queued", "unknown", "between"}
+	causes := []string{"kernel", "graph", "copy", "other", "launch-bound", "launch-bound", "synchronising", "cuda-call", "host-bound", "profiler", "queued", "unknown", "launch-bound", "between"}
 	stmts := []string{"BEGIN", "INSERT INTO run SELECT '" + timelineRun + "', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys"),
 		"INSERT INTO range_path SELECT run_id, 1, 1, '', 'decode_step[#]', [1], '' FROM run", "INSERT INTO path_stage SELECT run_id, 1, 'decode', 1, NULL, NULL, false FROM run",
 		"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm', 1 FROM run", "INSERT INTO kernel_name SELECT run_id, 2, 'rare', 'rare', 2 FROM run"}
@@ -229,7 +229,7 @@ func TestSlowSteps(t *testing.T) {
 	at := int64(0)
 	var want [][]any
 	for step := 1; step <= 60; step++ {
-		parts := []int64{600, 10, 20, 30, 100, 60, 50, 40, 30, 20, 10, 5, 100}
+		parts := []int64{600, 10, 20, 30, 100, 60, 50, 40, 30, 20, 10, 5, 15, 100}
 		if slow := (step - 2) / 4; step%4 == 2 && slow < len(parts) {
 			more := int64(1000 + 10*slow)
 			parts[slow] += more
@@ -246,15 +246,17 @@ func TestSlowSteps(t *testing.T) {
 		}
 		span := int64(0)
 		text := ""
-		for _, ns := range parts[:12] {
-			span += ns
+		for i, ns := range parts[:13] {
+			if span += ns; i == 12 {
+				text += ", 7" // gaps
+			}
 			text += fmt.Sprintf(", %d", ns)
 		}
 		put("INSERT INTO nvtx_range SELECT run_id, 1, %d, NULL, 1, 1, 1, NULL, 'push_pop', '', 'decode_step[%d]', NULL, %d, 10 FROM run", step, step, at)
 		put("INSERT INTO range_context SELECT run_id, %d, %d, 1, true FROM run", step, step)
 		put("INSERT INTO range_device SELECT run_id, %d, 0, %d, %d, %d, 640, 600, 1, 1, 0 FROM run", step, at, at+span, parts[0]+parts[1]+parts[2])
-		put("INSERT INTO device_time SELECT run_id, 1, 0, %d, %d, %d%s, 7 FROM run", step, at, at+span, text)
-		at += span + parts[12]
+		put("INSERT INTO device_time SELECT run_id, 1, 0, %d, %d, %d%s FROM run", step, at, at+span, text)
+		at += span + parts[13]
 	}
 	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 	f := query(t, w, "slow-steps", queries.Args{"run": "made", "top": "0"})

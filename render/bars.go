@@ -25,6 +25,7 @@ var parts = []part{
 	{"other", 'o', "only work of others"},
 	{"launch", 'L', "idle, in a call that launches"},
 	{"late", 'l', "idle, on the way to the next launch"},
+	{"launch-latency", 'd', "idle, launched late and not started yet"},
 	{"wait", 'w', "idle, waiting for the device"},
 	{"call", 'c', "idle, in another CUDA call"},
 	{"host", 'h', "idle, outside CUDA"},

@@ -12,7 +12,7 @@ import (
 
 // partWords name the parts of accounting in a line of legend.
 var partWords = map[string]string{"compute": "kernels", "collective-overlapped": "collectives beside kernels", "collective-exposed": "collectives alone", "graph": "graph replays", "copy": "copies",
-	"other": "work of others", "launch": "launching", "late": "next launch late", "wait": "waiting", "call": "CUDA call", "host": "host", "profiler": "profiler", "queued": "queued", "unknown": "unknown"}
+	"other": "work of others", "launch": "launching", "late": "next launch late", "launch-latency": "launch latency", "wait": "waiting", "call": "CUDA call", "host": "host", "profiler": "profiler", "queued": "queued", "unknown": "unknown"}
 
 // writeScreenStages writes a line for each stage: how long it takes, where its time goes, how much of the hardware it uses and what
 // bounds it; of a run without stages one for all device work.

@@ -102,9 +102,11 @@ func (w *world) hand(random *rand.Rand) {
 	}
 }
 
-// at tells what the thread of a launch was doing at a moment before the work that it launched began.
-func (w *world) at(t int64, c Caller) Part {
+// at tells what the thread of a launch was doing at a moment before the work that it launched began, of a gap that begins at ran.
+func (w *world) at(t, ran int64, c Caller) Part {
 	switch {
+	case t >= c.End && c.Start >= ran:
+		return Latency
 	case t >= c.End:
 		return Queued
 	case w.profiled[c.Thread][t]:
@@ -206,7 +208,13 @@ func (w *world) idleOf(r *rangeDevice) (out idle) {
 		if next.Launch == NoLaunch {
 			out.parts[Unknown]++
 		} else {
-			out.parts[w.at(t, w.callers[next.Launch])]++
+			ran := -Forever // to where work has run before
+			for _, o := range pieces {
+				if o.device == r.device && o.Start <= t {
+					ran = max(ran, o.End)
+				}
+			}
+			out.parts[w.at(t, ran, w.callers[next.Launch])]++
 		}
 		if slices.ContainsFunc(pieces, func(o piece) bool { return o.device == r.device && o.End == t }) {
 			out.gaps++ // all begin with the end of work
@@ -296,7 +304,7 @@ func TestLongCalls(t *testing.T) {
 	h := newHost(c, &Overhead{}, HostStretch)
 	got := h.split(0, 30_000_000_000, Caller{Start: 29_000_000_200, End: 29_000_000_300})
 	want := Parts{InWait: 3_000_000_000, InLaunch: 7 + 100, Late: 93 + 100, InCall: 20_000_000_000, OnHost: 5 + 9_000_000_000 - 3_000_000_005}
-	if want[Queued] = 30_000_000_000 - want.Sum(); got != want {
+	if want[Latency] = 30_000_000_000 - want.Sum(); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -309,7 +317,7 @@ func TestEndlessCall(t *testing.T) {
 		t.Errorf("%d records", n)
 	}
 	h := newHost(c, &Overhead{}, HostStretch)
-	if got, want := h.split(0, 100, Caller{Start: 90, End: 95}), (Parts{InWait: 90, InLaunch: 5, Queued: 5}); got != want {
+	if got, want := h.split(0, 100, Caller{Start: 90, End: 95}), (Parts{InWait: 90, InLaunch: 5, Latency: 5}); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

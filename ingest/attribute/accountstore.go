@@ -33,7 +33,7 @@ func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Sou
 					row = append(row[:5], pid, tid, i.ContextID(g.node), s.Lines.Path(g.node))
 				}
 				row = append(append(row, s.Labels.values(g.before)...), s.Labels.values(g.after)...)
-				if err := add(append(row, g.parts.values()...)...); err != nil {
+				if err := add(append(append(row, g.parts.values()...), g.parts[Latency])...); err != nil {
 					return err
 				}
 			}
@@ -53,7 +53,8 @@ func (i IDs) storeTimes(ctx context.Context, t *load.Target, a *Account) error {
 			}
 			row := []driver.Value{t.UUID(), int32(t.SourceID), int32(r.device), rangeID, r.first, r.last, r.kernel.ns, r.traced.ns - r.kernel.ns,
 				r.busy - r.traced.ns, r.last - r.first - r.busy - idle.parts.Sum()}
-			if err := add(append(append(row, idle.parts.values()...), idle.gaps)...); err != nil {
+			row = append(append(row, idle.parts.values()...), idle.gaps, idle.parts[Latency])
+			if err := add(row...); err != nil {
 				return err
 			}
 		}
@@ -74,7 +75,7 @@ func (a *Account) storePatterns(ctx context.Context, t *load.Target, labels *Lab
 			}
 			row := append([]driver.Value{t.UUID(), int32(t.SourceID), s.device, path}, labels.values(s.before)...)
 			row = append(append(row, labels.values(s.after)...), s.count, s.parts.Sum(), s.max)
-			if err := add(append(row, s.parts.values()...)...); err != nil {
+			if err := add(append(append(row, s.parts.values()...), s.parts[Latency])...); err != nil {
 				return err
 			}
 		}
@@ -83,7 +84,7 @@ func (a *Account) storePatterns(ctx context.Context, t *load.Target, labels *Lab
 	return err
 }
 
-// values gives the parts in the order of the tables' columns.
+// values gives the parts but Latency in the order of the tables' columns.
 func (p *Parts) values() []driver.Value {
 	return []driver.Value{p[InLaunch], p[Late], p[InWait], p[InCall], p[OnHost], p[InProfiler], p[Queued], p[Unknown]}
 }

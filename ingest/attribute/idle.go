@@ -16,7 +16,8 @@ const (
 	InCall                 // inside another call, or one that launches and takes HostStretch or longer: it loads the kernel's code first
 	OnHost                 // outside CUDA for HostStretch or longer
 	InProfiler             // the profiler was at work on the thread
-	Queued                 // nothing: the launch had returned
+	Queued                 // nothing: the launch, which began before the GPU ran dry, had returned
+	Latency                // nothing: the launch, which began after the GPU had run dry, had returned
 	Unknown                // the launch was not captured
 	parts
 )
@@ -111,7 +112,11 @@ func (h *host) split(from, to int64, c Caller) (p Parts) {
 		w.piece(at, returned, h.ownPart(w, c), &p)
 	}
 	if at := max(from, returned); at < to {
-		p[Queued] += to - at
+		part := Queued
+		if c.Start >= from {
+			part = Latency
+		}
+		p[part] += to - at
 	}
 	return p
 }

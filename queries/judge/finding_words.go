@@ -48,7 +48,7 @@ var findingWords = map[string]func(x Finding) string{
 		return fmt.Sprintf("the GPU is idle %s while the thread that launches next makes no CUDA call for 100 us and longer%s", x.saved(), x.spread())
 	},
 	"device-latency": func(x Finding) string {
-		return fmt.Sprintf("the GPU is idle %s although the next launch had returned: %s a gap, over %s%s", x.saved(), timeText(float64(x.SavingNs)/x.Numbers.amount("gap_count")), x.Numbers.many("gap_count", "gap", "gaps"), x.spread())
+		return fmt.Sprintf("the GPU is idle %s although the next launch, made in time, had returned: %s a gap, over %s%s", x.saved(), timeText(float64(x.SavingNs)/x.Numbers.amount("gap_count")), x.Numbers.many("gap_count", "gap", "gaps"), x.spread())
 	},
 	"elementwise-chains": func(x Finding) string {
 		n := x.Numbers
@@ -109,12 +109,16 @@ func (x Finding) atGrid() string {
 
 func (x Finding) launchText() string {
 	var parts []string
-	for _, p := range [][2]string{{"launch_ns", " inside launching calls"}, {"late_ns", " between calls on the way to the next launch"}} {
+	for _, p := range [][2]string{{"launch_ns", " inside launching calls"}, {"late_ns", " between calls on the way to the next launch"}, {"launch_latency_ns", " between late launches and the start of their work"}} {
 		if x.Numbers.amount(p[0]) > 0 {
 			parts = append(parts, x.Numbers.time(p[0])+p[1])
 		}
 	}
-	return fmt.Sprintf("the GPU is busy %.1f %% of the time; it is idle %s%s", 100*x.Numbers.amount("busy_ratio"), strings.Join(parts, " and "), x.spread())
+	text := strings.Join(parts, ", ")
+	if n := len(parts); n > 1 {
+		text = strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+	return fmt.Sprintf("the GPU is busy %.1f %% of the time; it is idle %s%s", 100*x.Numbers.amount("busy_ratio"), text, x.spread())
 }
 
 // singleText is about kernels that no graph launched; "" when there are none.

@@ -33,7 +33,7 @@ var idleCauses = [...]struct {
 	name    string
 	columns []string
 }{
-	{"launch-bound", []string{"launch_ns", "late_ns"}},
+	{"launch-bound", []string{"launch_ns", "late_ns", "launch_latency_ns"}},
 	{"waiting", []string{"wait_ns"}},
 	{"CUDA calls", []string{"call_ns"}},
 	{"host", []string{"host_ns"}},

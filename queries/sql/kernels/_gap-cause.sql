@@ -5,6 +5,7 @@
 -- params:
 --   launch BIGINT: inside a call that launches, in ns
 --   late BIGINT: on the way to the launch
+--   latency BIGINT: launched late, and not started yet
 --   wait BIGINT: synchronising
 --   call BIGINT: inside another CUDA call
 --   host BIGINT: outside CUDA
@@ -14,4 +15,4 @@
 -- columns:
 --   cause: its name, as in accounting
 
-['launch', 'late', 'wait', 'call', 'host', 'profiler', 'queued', 'unknown'][list_position([launch, late, wait, call, host, profiler, queued, unknown], greatest(launch, late, wait, call, host, profiler, queued, unknown))]
+['launch', 'late', 'launch-latency', 'wait', 'call', 'host', 'profiler', 'queued', 'unknown'][list_position([launch, late, latency, wait, call, host, profiler, queued, unknown], greatest(launch, late, latency, wait, call, host, profiler, queued, unknown))]

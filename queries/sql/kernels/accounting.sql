@@ -1,4 +1,4 @@
--- accounting v1: Where the time of each GPU went, by stage: parts that exclude each other and add up to the span from the first start to the last end of device work.
+-- accounting v2: Where the time of each GPU went, by stage: parts that exclude each other and add up to the span from the first start to the last end of device work.
 -- grain: one part of one stage on one GPU
 -- key: stage, device, part
 -- notes: pass throttle timelines accounting launch stage
@@ -13,10 +13,10 @@
 --   part: where the time went. Work of the stage: compute (kernels), collective-overlapped (other kernels ran too), collective-exposed (none did), graph
 --     (replays traced as a whole), copy (copies and fills, when no kernel ran); other: only other work ran. Idle, by what the thread did that launches the next
 --     work on the GPU, of whatever process and stage: launch (in a call that launches and takes less than 100 us, or launches a graph), late (on its way to
---     it), wait (in a call that waits for the device), call (in another CUDA call, or one that launches and takes 100 us or longer: it loads code first),
+--     it), launch-latency (it launched after the GPU had run dry, and the work has not started yet), wait (in a call that waits for the device), call (in another CUDA call, or one that launches and takes 100 us or longer: it loads code first),
 --     host (outside CUDA for 100 us or longer), profiler (at work on that thread; the PyTorch profiler does not say on which, and has none), queued (the
---     launch had returned), unknown (it was not captured). Asking whether an event or a stream is done is passed over, as if the thread were outside CUDA
---   kind: busy, other, launch-bound (launch, late), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
+--     launch began before the GPU ran dry, and had returned), unknown (it was not captured). Asking whether an event or a stream is done is passed over, as if the thread were outside CUDA
+--   kind: busy, other, launch-bound (launch, late, launch-latency), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
 --   total_ns: time in the part, added up over passes; parts without any are left out
 --   share_ratio: total_ns as a share of span_total_ns
 --   mean_ns: mean over the passes; for (run) over its sources
@@ -32,9 +32,10 @@ WITH d AS (
         {'place': 3, 'part': 'collective-exposed', 'kind': 'busy', 'ns': d.collective_exposed_ns}, {'place': 4, 'part': 'graph', 'kind': 'busy', 'ns': d.graph_ns},
         {'place': 5, 'part': 'copy', 'kind': 'busy', 'ns': d.copy_ns}, {'place': 6, 'part': 'other', 'kind': 'other', 'ns': d.other_ns},
         {'place': 7, 'part': 'launch', 'kind': 'launch-bound', 'ns': d.launch_ns}, {'place': 8, 'part': 'late', 'kind': 'launch-bound', 'ns': d.late_ns},
-        {'place': 9, 'part': 'wait', 'kind': 'synchronising', 'ns': d.wait_ns}, {'place': 10, 'part': 'call', 'kind': 'cuda-call', 'ns': d.call_ns},
-        {'place': 11, 'part': 'host', 'kind': 'host-bound', 'ns': d.host_ns}, {'place': 12, 'part': 'profiler', 'kind': 'profiler', 'ns': d.profiler_ns},
-        {'place': 13, 'part': 'queued', 'kind': 'queued', 'ns': d.queued_ns}, {'place': 14, 'part': 'unknown', 'kind': 'unknown', 'ns': d.unknown_ns}]) AS p
+        {'place': 9, 'part': 'launch-latency', 'kind': 'launch-bound', 'ns': d.launch_latency_ns}, {'place': 10, 'part': 'wait', 'kind': 'synchronising', 'ns': d.wait_ns},
+        {'place': 11, 'part': 'call', 'kind': 'cuda-call', 'ns': d.call_ns}, {'place': 12, 'part': 'host', 'kind': 'host-bound', 'ns': d.host_ns},
+        {'place': 13, 'part': 'profiler', 'kind': 'profiler', 'ns': d.profiler_ns}, {'place': 14, 'part': 'queued', 'kind': 'queued', 'ns': d.queued_ns},
+        {'place': 15, 'part': 'unknown', 'kind': 'unknown', 'ns': d.unknown_ns}]) AS p
     FROM device_part d
     WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND NOT d.is_warmup
         AND (stage IS NULL OR d.stage = stage) AND (device IS NULL OR d.device_id = device)

@@ -1,4 +1,4 @@
--- mfu v2: Model FLOPs utilisation by stage: operations that the model needs, divided by what the GPUs could have done in the time, at the dense peak of the precision.
+-- mfu v3: Model FLOPs utilisation by stage: operations that the model needs, divided by what the GPUs could have done in the time, at the dense peak of the precision.
 -- grain: one stage
 -- key: stage
 -- notes: mfu pass throttle timelines stage launch range

@@ -1,4 +1,4 @@
--- passes v3: Each pass of each stage in the order of time, warm-up included: where stages' means come from.
+-- passes v4: Each pass of each stage in the order of time, warm-up included: where stages' means come from.
 -- grain: one outermost range of a stage
 -- key: range_id
 -- notes: timelines workload launch range

@@ -1,4 +1,4 @@
--- stages v3: Stages of inference (prefill, decode, ...) with their times per pass, warm-up passes left out: those that a rule says are, those that the facts of the workload say are, and those that were found cold (cold-passes).
+-- stages v4: Stages of inference (prefill, decode, ...) with their times per pass, warm-up passes left out: those that a rule says are, those that the facts of the workload say are, and those that were found cold (cold-passes).
 -- grain: one stage
 -- key: stage
 -- notes: pass throttle timelines workload launch range stage

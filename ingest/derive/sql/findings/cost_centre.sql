@@ -15,7 +15,7 @@
 
 WITH s AS (
     SELECT s.kind, s.is_counted, s.stage, s.device_id, s.kernel_ns, unnest([
-        {'centre': 'launch-bound', 'kind': 'idle', 'ns': s.launch_ns + s.late_ns}, {'centre': 'synchronising', 'kind': 'idle', 'ns': s.wait_ns}, {'centre': 'cuda-call', 'kind': 'idle', 'ns': s.call_ns},
+        {'centre': 'launch-bound', 'kind': 'idle', 'ns': s.launch_ns + s.late_ns + s.launch_latency_ns}, {'centre': 'synchronising', 'kind': 'idle', 'ns': s.wait_ns}, {'centre': 'cuda-call', 'kind': 'idle', 'ns': s.call_ns},
         {'centre': 'host-bound', 'kind': 'idle', 'ns': s.host_ns}, {'centre': 'queued', 'kind': 'idle', 'ns': s.queued_ns}, {'centre': 'profiler', 'kind': 'idle', 'ns': s.profiler_ns},
         {'centre': 'unknown', 'kind': 'idle', 'ns': s.unknown_ns}, {'centre': '(graph replays)', 'kind': 'kernels', 'ns': s.graph_ns}, {'centre': '(copies and fills)', 'kind': 'copies', 'ns': s.copy_ns},
         {'centre': '(work of others)', 'kind': 'other', 'ns': s.other_ns}]) AS c

@@ -41,7 +41,7 @@
 WITH r AS (
     SELECT 'range' AS basis, r.source_id, r.pid, d.device_id, r.range_id, r.stage, r.name, coalesce(d.first_start_ns, r.start_ns) AS start_ns,
         CASE WHEN n.first_start_ns > d.first_start_ns THEN n.first_start_ns - d.first_start_ns END AS period_ns, r.cpu_ns, d.last_end_ns - d.first_start_ns AS gpu_span_ns, d.busy_ns,
-        t.kernel_ns, t.graph_ns, t.copy_ns, t.other_ns, t.launch_ns + t.late_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
+        t.kernel_ns, t.graph_ns, t.copy_ns, t.other_ns, t.launch_ns + t.late_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
         d.kernel_count, d.memop_count, d.graph_count, r.decode_count, r.token_count, r.is_warmup
     FROM _step_range r
     LEFT JOIN range_device d ON d.run_id = $run AND d.range_id = r.range_id
