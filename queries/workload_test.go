@@ -311,6 +311,15 @@ func TestCapturedWorkload(t *testing.T) {
 	if got, want := fmt.Sprint(rows(t, w, "SELECT stage, passes, warmup_passes, token_count FROM stages('llama')")), "[[prefill 3 1 1536] [decode 3 1 96]]"; got != want {
 		t.Errorf("stages are %s, want %s", got, want)
 	}
+	// Each pass holds 32 ranges that are steps: facts that say half as many are wrong, and no number of tokens follows. One less may be the first token.
+	for said, want := range map[int]string{16: "<nil>", 31: "93", 30: "<nil>"} {
+		exec(t, w, fmt.Sprintf("UPDATE workload_pass SET decode_count = %d", said))
+		f := query(t, w, "stages", queries.Args{"run": "llama"})
+		note := slices.Contains(f.Notes, fmt.Sprintf("a decode pass holds 32 steps by its ranges, and the workload says %d: its tokens are unknown", said))
+		if got := fmt.Sprint(rows(t, w, "SELECT token_count FROM stages('llama') WHERE stage = 'decode'")); got != "[["+want+"]]" && got != "["+want+"]" || note != (want == "<nil>") {
+			t.Errorf("%d steps said: tokens %s, want %s; notes %q", said, got, want, f.Notes)
+		}
+	}
 }
 
 // TestAnnotations holds what is read from the names that serving engines give their steps.

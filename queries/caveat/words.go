@@ -112,6 +112,9 @@ var words = map[string]func(c C, alike []C) string{
 	"passes-as-steps": func(c C, _ []C) string {
 		return fmt.Sprintf("%s as one decode step each: the workload decodes up to %d steps a pass; see prof query passes", count(c.Count, "decode pass counts", "decode passes count"), c.OfCount)
 	},
+	"steps-contradicted": func(c C, _ []C) string {
+		return fmt.Sprintf("a decode pass holds %s by its ranges, and the workload says %d: its tokens are unknown", count(c.Count, "step", "steps"), c.OfCount)
+	},
 	"steps-do-not-match": func(c C, _ []C) string {
 		return fmt.Sprintf("%s not match the number of steps that the workload gives after each prefill: tokens are unknown, see prof query passes and workload-passes", count(c.Count, "decode pass does", "decode passes do"))
 	},

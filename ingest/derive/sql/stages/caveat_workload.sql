@@ -5,7 +5,7 @@
 WITH way AS (
     SELECT DISTINCT t.kind, t.is_counted FROM timeline t WHERE t.run_id = $run
 ), p AS (
-    SELECT t.kind, p.stage, p.source_id, p.pid, p.is_warmup, p.is_ruled, p.basis, p.step_count
+    SELECT t.kind, p.stage, p.range_id, p.source_id, p.pid, p.is_warmup, p.is_ruled, p.basis, p.step_count
     FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id WHERE p.run_id = $run AND p.stage IN ('prefill', 'decode')
 ), said AS (
     SELECT e.kind, e.is_counted, count(*) FILTER (e.back_count > 0) AS listed, count(e.prefill_count) > 0 AS has_prefill, max(e.decode_count) AS most_steps, min(e.decode_count) AS least_steps,
@@ -28,9 +28,13 @@ SELECT 'workload' AS topic, 'passes-as-steps' AS kind, s.kind AS capture, s.is_c
 FROM p JOIN said s ON s.kind = p.kind
 WHERE p.stage = 'decode' AND p.basis = 'workload' AND p.step_count = 1 AND NOT p.is_warmup AND s.least_steps > 1 GROUP BY s.kind, s.is_counted, s.most_steps
 UNION ALL BY NAME
+SELECT 'workload' AS topic, 'steps-contradicted' AS kind, t.kind AS capture, t.is_counted, 'decode' AS stage, max(s.seen_count) AS item_count, max(s.step_count) AS of_count
+FROM _said_pass s JOIN stage_pass f ON f.run_id = $run AND f.range_id = s.range_id JOIN timeline t ON t.run_id = $run AND t.source_id = f.source_id
+WHERE s.is_contradicted AND NOT f.is_warmup GROUP BY t.kind, t.is_counted
+UNION ALL BY NAME
 SELECT 'workload' AS topic, 'steps-do-not-match' AS kind, s.kind AS capture, s.is_counted, count(*) AS item_count
 FROM p JOIN said s ON s.kind = p.kind
-WHERE p.stage = 'decode' AND p.basis IS NULL AND NOT p.is_warmup AND s.least_steps IS NOT NULL AND (s.is_alike OR s.kind NOT IN (SELECT f.kind FROM fewer f)) GROUP BY s.kind, s.is_counted
+WHERE p.stage = 'decode' AND p.basis IS NULL AND NOT p.is_warmup AND s.least_steps IS NOT NULL AND p.range_id NOT IN (SELECT x.range_id FROM _said_pass x WHERE x.is_contradicted) AND (s.is_alike OR s.kind NOT IN (SELECT f.kind FROM fewer f)) GROUP BY s.kind, s.is_counted
 UNION ALL BY NAME
 SELECT 'workload' AS topic, 'no-range-of-stage' AS kind, w.kind AS capture, w.is_counted, x.stage
 FROM way w JOIN said s ON s.kind = w.kind CROSS JOIN (VALUES ('prefill'), ('decode')) x(stage)
