@@ -111,11 +111,65 @@ func toldDifferences(r *diff.Result) string {
 	for _, d := range r.Differences {
 		if weightWords(d.Weight) == "" {
 			before, after := neutral(aspectText(d.Aspect, d.A)), neutral(aspectText(d.Aspect, d.B))
-			both := shortener([]string{before, after}, longValue)
+			long := longValue
+			if d.Aspect == "command" {
+				before, after = changedWords(before, after)
+				long *= 2
+			}
+			both := shortener([]string{before, after}, long)
 			out = append(out, neutral(d.Aspect)+" "+both(before)+" → "+both(after))
 		}
 	}
 	return strings.Join(out, "; ")
+}
+
+// mostWords is up to how many words of each command changedWords compares.
+const mostWords = 500
+
+// changedWords leaves of two command lines the words that differ, each with the option before it, and an ellipsis for words that both have there.
+func changedWords(a, b string) (string, string) {
+	x, y := strings.Fields(a), strings.Fields(b)
+	if len(x) > mostWords || len(y) > mostWords {
+		return a, b
+	}
+	common := make([][]int, len(x)+1) // words that what begins at i and k has in common, in order
+	for i := range common {
+		common[i] = make([]int, len(y)+1)
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		for k := len(y) - 1; k >= 0; k-- {
+			if common[i][k] = max(common[i+1][k], common[i][k+1]); x[i] == y[k] {
+				common[i][k] = common[i+1][k+1] + 1
+			}
+		}
+	}
+	inX, inY := make([]bool, len(x)), make([]bool, len(y))
+	for i, k := 0, 0; i < len(x) && k < len(y); {
+		switch {
+		case x[i] == y[k]:
+			inX[i], inY[k] = true, true
+			i, k = i+1, k+1
+		case common[i+1][k] >= common[i][k+1]:
+			i++
+		default:
+			k++
+		}
+	}
+	return onlyChanged(x, inX), onlyChanged(y, inY)
+}
+
+func onlyChanged(words []string, inBoth []bool) string {
+	var out []string
+	for i, word := range words {
+		option := i+1 < len(words) && !inBoth[i+1] && strings.HasPrefix(word, "-")
+		switch {
+		case !inBoth[i] || option:
+			out = append(out, word)
+		case len(out) == 0 || out[len(out)-1] != "…":
+			out = append(out, "…")
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // weightWords say what a difference of that weight means; "" of one that was made on purpose.

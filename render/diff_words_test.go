@@ -160,3 +160,16 @@ func TestDiffShortNames(t *testing.T) {
 		t.Error("Markdown has the whole name of a kernel")
 	}
 }
+
+// TestChangedWords: of command lines only what differs is shown.
+func TestChangedWords(t *testing.T) {
+	for _, c := range [][4]string{
+		{"python run.py --out a.json --attn eager --steps 3", "python run.py --out b.json --attn sdpa --steps 3", "… --out a.json --attn eager …", "… --out b.json --attn sdpa …"},
+		{"python run.py", "python run.py --graph", "…", "… --graph"},
+		{"a b", "c d", "a b", "c d"}, {"", "x", "", "x"}, {"x y x", "y x", "x …", "…"},
+	} {
+		if a, b := changedWords(c[0], c[1]); a != c[2] || b != c[3] {
+			t.Errorf("%q and %q: %q and %q, want %q and %q", c[0], c[1], a, b, c[2], c[3])
+		}
+	}
+}

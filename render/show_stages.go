@@ -118,6 +118,9 @@ func timeTitle(stages []judge.StageSummary) string {
 	if stages[0].Stage == "" {
 		return "time"
 	}
+	if slices.ContainsFunc(stages, func(s judge.StageSummary) bool { return s.Passes > 1 }) {
+		return "median pass"
+	}
 	return "a pass"
 }
 

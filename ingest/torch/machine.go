@@ -49,6 +49,7 @@ func (l *loader) storeFacts(ctx context.Context) error {
 
 // storeDevices stores the GPUs.
 func (l *loader) storeDevices(ctx context.Context) error {
+	numberOf := l.deviceNumbers()
 	_, err := l.target.Append(ctx, "device", func(add func(...driver.Value) error) error {
 		for i := range l.header.Devices {
 			d := &l.header.Devices[i]
@@ -66,7 +67,7 @@ func (l *loader) storeDevices(ctx context.Context) error {
 			if threads != nil && d.WarpSize != nil && *d.WarpSize > 0 {
 				warps = *threads / *d.WarpSize
 			}
-			if err := add(l.target.UUID(), l.sourceID(), *d.ID, name, nil, nil, nil, capability, number(cmp.Or(d.SMs, d.OldSMs)), nil, number(d.MemoryBytes), nil, nil, warps,
+			if err := add(l.target.UUID(), l.sourceID(), numberOf(*d.ID), name, nil, nil, nil, capability, number(cmp.Or(d.SMs, d.OldSMs)), nil, number(d.MemoryBytes), nil, nil, warps,
 				number(d.SharedMemoryPerSMBytes)); err != nil {
 				return err
 			}
@@ -74,6 +75,23 @@ func (l *loader) storeDevices(ctx context.Context) error {
 		return nil
 	})
 	return err
+}
+
+// deviceNumbers gives the number that work has for that of a described GPU. ROCm numbers the GPUs of work by agents, of which CPUs are some, and
+// describes them by another count: where one GPU is described and all work ran on one, these are the same.
+func (l *loader) deviceNumbers() func(int32) int32 {
+	used := map[int32]bool{}
+	for _, k := range l.configList {
+		used[k.device] = true
+	}
+	same := func(described int32) int32 { return described }
+	if len(l.header.Devices) != 1 || len(used) != 1 {
+		return same
+	}
+	for device := range used {
+		return func(int32) int32 { return device }
+	}
+	return same
 }
 
 func number(v *int64) driver.Value {

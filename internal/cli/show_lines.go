@@ -35,10 +35,10 @@ func screenFacts(run schema.Run, tags []string, r *judge.Report) [][2]string {
 	return out
 }
 
-// gpuLine counts the GPUs by name: those with kernels where there are any. A GPU that several sources name counts once.
+// gpuLine counts the GPUs by name: those that were used where any was. A GPU that several sources name counts once.
 func gpuLine(f *frame.Frame) string {
 	at := func(row []any, column string) any { return row[f.Index(column)] }
-	working := slices.ContainsFunc(f.Rows, func(row []any) bool { return at(row, "kernel_count") != int64(0) })
+	working := slices.ContainsFunc(f.Rows, func(row []any) bool { return at(row, "is_used") == true })
 	names := map[any]string{} // by the number that the machine gave it
 	var order []any
 	for _, row := range f.Rows {
@@ -53,7 +53,7 @@ func gpuLine(f *frame.Frame) string {
 	}
 	if working {
 		order = slices.DeleteFunc(order, func(gpu any) bool {
-			return !slices.ContainsFunc(f.Rows, func(row []any) bool { return at(row, "device") == gpu && at(row, "kernel_count") != int64(0) })
+			return !slices.ContainsFunc(f.Rows, func(row []any) bool { return at(row, "device") == gpu && at(row, "is_used") == true })
 		})
 	}
 	count := map[string]int{}

@@ -36,7 +36,7 @@ type amountRow struct {
 var askedBy = map[Dimension]asked{
 	ByOperator: {"top-operators", frame.Args{"top": "0"}, "operator", "operators by the device time that they launched themselves, of a whole run, warm-up included", readOperators},
 	ByRange:    {"ranges", frame.Args{"top": "0"}, "range", "ranges by the spans of their device work, of a whole run, warm-up included; those without device work are left out", readRanges},
-	ByMetric:   {"kernel-metrics", frame.Args{}, "metric", "metrics by their mean over the profiled launches of a kernel", readMetrics},
+	ByMetric:   {"kernel-metrics", frame.Args{}, "metric", "metrics by their mean over the profiled launches of a kernel with the same grid and block", readMetrics},
 }
 
 // askItems fills in the items of such a dimension.
@@ -193,7 +193,7 @@ func readMetrics(t *table, of func(string) *amountRow) {
 	if v == nil {
 		return
 	}
-	x := of(t.text("metric") + " of " + t.text("kernel"))
+	x := of(t.text("metric") + " of " + t.text("kernel") + ", grid " + t.text("grid") + ", block " + t.text("block")) // of other grids it is of other work
 	x.amount.tally.calls++
 	x.sum, x.values, x.unit = x.sum+*v, x.values+1, cmp.Or(t.text("unit"), "value")
 }

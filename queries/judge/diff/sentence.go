@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"prof/queries/judge"
+	"prof/queries/judge/stats"
 )
 
 // sentence tells a stage: verdict, figures, what they follow from and where the change comes from.
@@ -21,7 +22,7 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 		out += " by " + metric
 	}
 	if !math.IsNaN(c.A) && !math.IsNaN(c.B) {
-		out += fmt.Sprintf(", from %s to %s a %s", judge.DurationText(c.A), judge.DurationText(c.B), st.Unit)
+		out += fmt.Sprintf(", from %s%s to %s a %s", centreText(c), judge.DurationText(c.A), judge.DurationText(c.B), st.Unit)
 	}
 	out += "; " + c.Why
 	if st.StageExpected != "" {
@@ -94,8 +95,24 @@ func (st *Stage) launches(s *stagePair) string {
 		}
 		return ""
 	}
-	if before, now := divided(*a.Launches, max(1, a.Passes)), divided(*b.Launches, max(1, b.Passes)); before != now {
-		return fmt.Sprintf("%s a pass instead of %s", countText(now, "kernel", "kernels"), strconv.FormatInt(before, 10))
+	if a.Units == 0 || b.Units == 0 {
+		return ""
+	}
+	before, now := float64(*a.Launches)/float64(a.Units), float64(*b.Launches)/float64(b.Units)
+	if before == now {
+		return ""
+	}
+	number := func(n float64) string { return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0") }
+	return fmt.Sprintf("%s kernels a %s instead of %s", number(now), st.Unit, number(before))
+}
+
+// centreText names what the times of both sides are where that is the same: medians of three samples and more, means of two.
+func centreText(c stats.Comparison) string {
+	switch {
+	case c.NA >= 3 && c.NB >= 3:
+		return "a median of "
+	case c.NA == 2 && c.NB == 2:
+		return "a mean of "
 	}
 	return ""
 }
