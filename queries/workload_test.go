@@ -298,6 +298,24 @@ func TestStagesOfFacts(t *testing.T) {
 	}
 }
 
+// TestPartsOfPasses: the parts of a pass are added up before passes are averaged, since a pass may call a part several times.
+func TestPartsOfPasses(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	draw(t, w, "PVVDPVVDPVVD")
+	addFacts(t, w, 2, facts{passes: "100/3/2/1 200/4/2/1 210/4/2/1"})
+	f := query(t, w, "stage-notes", queries.Args{"run": "drawn"})
+	for name, want := range map[string]string{"instances": "[6]", "gpu_span_mean_ns": "[50]", "passes": "[3]", "pass_mean_ns": "[100]", "pass_std_ns": "[0]", "image_mean_ns": "[50]"} { // two images a pass
+		if got := fmt.Sprint(column(f, name)); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	exec(t, w, "UPDATE path_stage SET stage = NULL, stage_path_id = NULL WHERE stage = 'prefill'")
+	if got := query(t, w, "stage-notes", queries.Args{"run": "drawn"}); fmt.Sprint(column(got, "passes"), column(got, "pass_mean_ns")) != "[0] [<nil>]" {
+		t.Errorf("outside of stages: %v", got.Rows)
+	}
+}
+
 // TestCapturedWorkload holds the passes of a real capture against what its workload measured itself.
 func TestCapturedWorkload(t *testing.T) {
 	t.Parallel()

@@ -178,9 +178,9 @@ func (m *metrics) visionTime(o *object) error {
 	return nil
 }
 
-// partTimes puts the parts inside stages (sam, clip, projector, ...), one execution each: they are in their stage's time, not beside it.
+// partTimes puts the parts inside stages (sam, clip, projector, ...), all executions of a pass together: they are in their stage's time.
 func (m *metrics) partTimes(o *object) error {
-	rows, err := answers(m.r, "stage-notes", "stage", "note", "instances", "gpu_span_mean_ns")
+	rows, err := answers(m.r, "stage-notes", "stage", "note", "instances", "gpu_span_mean_ns", "passes", "pass_mean_ns", "pass_std_ns", "image_mean_ns")
 	if err != nil {
 		return err
 	}
@@ -191,9 +191,18 @@ func (m *metrics) partTimes(o *object) error {
 		}
 		path := "aggregates.stage_ms." + key + "."
 		v := &object{}
-		m.need(v, path, "mean", row.per("gpu_span_mean_ns", nsPerMs), "it has no device work")
-		m.need(v, path, "std", nil, "the query stage-notes gives no deviation")
-		o.put(key, v.put("n", row.value("instances")).put("basis", "gpu_span of an execution").put("part_of", row.value("stage")))
+		if row.int("passes") == 0 { // outside of stages
+			m.need(v, path, "mean", row.per("gpu_span_mean_ns", nsPerMs), "it has no device work")
+			m.need(v, path, "std", nil, "it is in no pass of a stage")
+			o.put(key, v.put("n", row.value("instances")).put("basis", "gpu_span of an execution").put("part_of", row.value("stage")))
+			continue
+		}
+		m.need(v, path, "mean", row.per("pass_mean_ns", nsPerMs), "not every pass has device work of it")
+		m.need(v, path, "std", row.per("pass_std_ns", nsPerMs), "a single pass has no deviation")
+		v.put("n", row.value("passes"))
+		m.need(v, path, "executions", row.value("instances"), undefined)
+		m.need(v, path, "mean_of_an_image", row.per("image_mean_ns", nsPerMs), "how many images the prompts have is unknown")
+		o.put(key, v.put("basis", "gpu_span of its executions in a pass, together").put("part_of", row.value("stage")))
 	}
 	return nil
 }

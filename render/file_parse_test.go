@@ -175,7 +175,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	stages := aggregates["stage_ms"].(map[string]any)
-	if len(stages) != 6 || stages[breakout].(map[string]any)["mean"] != 7.0 || stages["vision"].(map[string]any)["part_of"] != "prefill" || stages["sam"].(map[string]any)["mean"] != 0.5 ||
+	if len(stages) != 6 || stages[breakout].(map[string]any)["mean"] != 7.0 || stages["vision"].(map[string]any)["part_of"] != "prefill" || !reflect.DeepEqual(stages["sam"].(map[string]any)["std"], 0.01) || stages["sam"].(map[string]any)["mean"] != 1.0 ||
 		stages[breakout+" in prefill"] == nil {
 		t.Errorf("stages: %v", stages)
 	}

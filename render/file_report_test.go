@@ -55,7 +55,7 @@ func fileFigures() []*frame.Frame {
 		[]any{"vision", int64(2), nil, "gpu_span", 1e6, 989.4e12, nil, nil, "bf16", "full", "expanded", "prefill", "kernels", breakout, int64(1), false, nil})
 	noted(mfu, "mfu "+breakout)
 	mbu := frameOf("mbu", "stage weight_bytes kv_bytes time_ns peak_bytes_per_s fault", []any{"decode", nil, int64(1), 4e6, 4.8e12, nil})
-	notes := frameOf("stage-notes", "stage note instances gpu_span_mean_ns", []any{"prefill", "sam", int64(4), 5e5}, []any{"prefill", breakout, int64(2), nil})
+	notes := frameOf("stage-notes", "stage note instances gpu_span_mean_ns passes pass_mean_ns pass_std_ns image_mean_ns", []any{"prefill", "sam", int64(4), 5e5, int64(2), 1e6, 1e4, 5e5}, []any{"prefill", breakout, int64(2), nil, int64(0), nil, nil, nil})
 	conservation := frameOf("conservation", "capture kernel_count kernel_sum_ns attributed_count attributed_ns outside_count outside_ns unlaunched_count unlaunched_ns is_exact",
 		[]any{"nsys", int64(6), int64(60), int64(3), int64(30), int64(2), int64(20), int64(1), int64(10), true})
 	devices := frameOf("kernel-devices", "rank kernel device calls total_ns share_ratio", []any{int64(1), breakout, int64(1), int64(1), int64(1), 0.25},

@@ -119,11 +119,13 @@ func (p *stakeholder) stages() error {
 	if onCPU {
 		p.line("\nOn the CPU: the time of the stage's range on its thread, since no work on a GPU is known to be its own. It has no share of the time on the GPU.")
 	}
-	parts, err := answers(p.r, "stage-notes", "stage", "note", "gpu_span_mean_ns", "instances")
+	parts, err := answers(p.r, "stage-notes", "stage", "note", "gpu_span_mean_ns", "pass_mean_ns", "instances")
 	inside, order := map[string][]string{}, []string{}
 	for _, r := range parts {
 		stage, ns := r.text("stage"), null
-		if x, ok := r.float("gpu_span_mean_ns"); ok {
+		if x, ok := r.float("pass_mean_ns"); ok { // a pass may execute a part several times
+			ns = nanoseconds(x)
+		} else if x, ok := r.float("gpu_span_mean_ns"); ok && stage == "(none)" {
 			ns = nanoseconds(x)
 		}
 		if inside[stage] == nil {

@@ -23,7 +23,7 @@ func stakeholderReport(stage string) *judge.Report {
 			[]any{"workload_decode_ns", "decode", "ns", 398.3e6, 398.3e6, 1e5, int64(3), "workload"}),
 		frameOf("stages", "stage passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s busy_ratio warmup_passes "+medianColumns,
 			[]any{"prefill", int64(1), 46e6, nil, 45.86e6, nil, nil, 0.95, int64(1), 46e6, 46e6, 46e6, 45.86e6, 45.86e6, 45.86e6}, []any{stage, int64(3), 400e6, 1e6, 398e6, 189e6, 40.2, 0.1, int64(1), 300e6, 290e6, 620e6, 291e6, 287e6, 617e6}),
-		frameOf("stage-notes", "stage note gpu_span_mean_ns instances", []any{"prefill", "sam", 22e6, int64(3)}, []any{"prefill", "clip", nil, int64(3)}, []any{"(none)", "projector", 1e3, int64(3)}),
+		frameOf("stage-notes", "stage note gpu_span_mean_ns pass_mean_ns instances", []any{"prefill", "sam", 11e6, 22e6, int64(6)}, []any{"prefill", "clip", nil, nil, int64(3)}, []any{"(none)", "projector", 1e3, nil, int64(3)}),
 		frameOf("accounting", "stage device part kind total_ns passes span_total_ns max_ns", []any{"prefill", int64(0), "compute", "busy", 95 * ms, int64(1), 100 * ms, 95 * ms}, []any{"prefill", int64(0), "queued", "queued", 5 * ms, int64(1), 100 * ms, 5 * ms},
 			[]any{stage, int64(0), "compute", "busy", 100 * ms, int64(3), 1000 * ms, 40 * ms}, []any{stage, int64(0), "launch", "launch-bound", 600 * ms, int64(3), 1000 * ms, 210 * ms}, []any{stage, int64(0), "host", "host-bound", 300 * ms, int64(3), 1000 * ms, 290 * ms}),
 		frameOf("cost-centres", "stage centre kind total_ns share_ratio", []any{stage, "launch-bound", "idle", 600 * ms, 0.55}, []any{stage, "host-bound", "idle", 300 * ms, 0.27}, []any{"prefill", breakout, "kernels", 95 * ms, 0.09}, []any{"prefill", "queued", "idle", 5 * ms, 0.01}),

@@ -8,6 +8,7 @@
 --   pid INTEGER: process
 --   stage VARCHAR: the stage that it is nested in, by stage_rule; NULL when in none
 --   note VARCHAR: the part, by stage_rule
+--   pass_range_id BIGINT: the pass of that stage that it began in; NULL outside of one
 --   start_ns BIGINT: start on the CPU
 --   cpu_ns BIGINT: time on the CPU; NULL when it never ended
 --   is_warmup BOOLEAN: whether a warm-up rule matches, or the pass of its process that it began in is warm-up
@@ -25,7 +26,9 @@ WITH n AS (
     JOIN timeline t ON t.run_id = n.run_id AND t.source_id = n.source_id
     WHERE n.run_id = $run
 )
-SELECT n.range_id, n.source_id, n.pid, n.stage, n.note, n.start_ns, n.cpu_ns,
+SELECT n.range_id, n.source_id, n.pid, n.stage, n.note,
+    (SELECT arg_max(p.range_id, (p.start_ns, p.range_id)) FROM stage_pass p WHERE p.run_id = $run AND p.stage = n.stage AND p.source_id = n.source_id AND p.pid = n.pid AND n.start_ns >= p.start_ns AND n.start_ns < p.end_ns) AS pass_range_id,
+    n.start_ns, n.cpu_ns,
     n.is_warmup OR EXISTS (SELECT 1 FROM stage_pass p WHERE p.run_id = $run AND p.is_warmup AND p.source_id = n.source_id AND p.pid = n.pid AND n.start_ns >= p.start_ns AND n.start_ns < p.end_ns) AS is_warmup,
     d.device_id, d.first_start_ns, d.last_end_ns, d.busy_ns, d.sum_ns, d.kernel_count
 FROM n
