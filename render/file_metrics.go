@@ -52,7 +52,7 @@ func (m *metrics) need(o *object, path, key string, value any, why string) {
 func (m *metrics) lack(path, why string) { m.missing.put(path, why) }
 
 // aggregateColumns are the columns of the query aggregates.
-var aggregateColumns = []string{"metric", "stage", "unit", "value", "mean", "std", "min", "max", "passes", "basis"}
+var aggregateColumns = []string{"metric", "stage", "unit", "value", "mean", "std", "min", "max", "median", "passes", "basis"}
 
 // aggregates puts the figures to quote: prefill_ms, decode_ms, tokens and tokens_per_s of decode, stage_ms, then others that the run has.
 func (m *metrics) aggregates(out *object) error {
@@ -120,6 +120,7 @@ func (m *metrics) figure(path string, row answered) *object {
 	m.need(o, path+".", "mean", row.per("value", unit), undefined)
 	m.need(o, path+".", "std", row.per("std", unit), "a single pass has no deviation")
 	o.put("n", row.value("passes"))
+	m.need(o, path+".", "median", row.per("median", unit), undefined)
 	m.need(o, path+".", "min", row.per("min", unit), undefined)
 	m.need(o, path+".", "max", row.per("max", unit), undefined)
 	o.put("basis", row.value("basis"))

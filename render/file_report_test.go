@@ -39,14 +39,14 @@ func fileFigures() []*frame.Frame {
 		[]any{int64(1), breakout, int64(3), int64(9_000_000), 3_000_000.0, 2_900_000.0, 0.9, "latency", "grid", 0.1, 0.5, 0.06, "gemm", "cublas | nvjet"},
 		[]any{int64(2), hostile, int64(1), int64(1_000_000), 1_000_000.0, 1_000_000.0, 0.1, nil, nil, nil, nil, nil, nil, nil})
 	kernels.SQL = "FROM top_kernels_v3('a', top := 0, with_ncu := true)"
-	aggregates := frameOf("aggregates", "metric stage unit value mean std min max passes basis",
-		[]any{"prefill_ns", "prefill", "ns", 2e6, 2e6, 1e5, 1.9e6, 2.1e6, int64(2), "gpu_span"},
-		[]any{"decode_ns", "decode", "ns", 4e6, 4e6, nil, 4e6, 4e6, int64(1), "gpu_span"},
-		[]any{"decode_tokens", "decode", "count", 16.0, 16.0, 0.0, 16.0, 16.0, int64(2), "gpu_span"},
-		[]any{"decode_tokens_per_s", "decode", "tokens_per_s", 40.0, 45.0, 17.0, 26.0, 56.0, int64(2), "gpu_span"},
-		[]any{"decode_ns_per_token", "decode", "ns", 25e6, 25e6, 1e6, 24e6, 26e6, int64(2), "gpu_span"},
-		[]any{breakout + "_ns", breakout, "ns", 7e6, 7e6, 1e6, 6e6, 8e6, int64(2), "gpu_span"},
-		[]any{"workload_prefill_ns", "prefill", "ns", 2.2e6, 2.2e6, 1e5, 2e6, 2.4e6, int64(2), "workload"})
+	aggregates := frameOf("aggregates", "metric stage unit value mean std min max median passes basis",
+		[]any{"prefill_ns", "prefill", "ns", 2e6, 2e6, 1e5, 1.9e6, 2.1e6, 1.9e6, int64(2), "gpu_span"},
+		[]any{"decode_ns", "decode", "ns", 4e6, 4e6, nil, 4e6, 4e6, 4e6, int64(1), "gpu_span"},
+		[]any{"decode_tokens", "decode", "count", 16.0, 16.0, 0.0, 16.0, 16.0, 16.0, int64(2), "gpu_span"},
+		[]any{"decode_tokens_per_s", "decode", "tokens_per_s", 40.0, 45.0, 17.0, 26.0, 56.0, 26.0, int64(2), "gpu_span"},
+		[]any{"decode_ns_per_token", "decode", "ns", 25e6, 25e6, 1e6, 24e6, 26e6, 24e6, int64(2), "gpu_span"},
+		[]any{breakout + "_ns", breakout, "ns", 7e6, 7e6, 1e6, 6e6, 8e6, 6e6, int64(2), "gpu_span"},
+		[]any{"workload_prefill_ns", "prefill", "ns", 2.2e6, 2.2e6, 1e5, 2e6, 2.4e6, 2e6, int64(2), "workload"})
 	noted(aggregates, "aggregates "+breakout)
 	mfu := frameOf("mfu", "stage passes flop time_basis time_ns peak_flop_per_s mfu_ratio mbu_ratio precision convention mla part_of precision_origin peak_origin device_count is_least fault",
 		[]any{"model", int64(2), int64(9e11), "gpu_span", 6e6, 989.4e12, 0.15, 0.4, "bf16", "full", "expanded", nil, "kernels", breakout, int64(1), false, nil},
@@ -66,8 +66,8 @@ func fileFigures() []*frame.Frame {
 		frameOf("accounting", "stage device part kind total_ns share_ratio mean_ns passes span_total_ns max_ns",
 			[]any{breakout, int64(0), "compute", "busy", int64(600_000), 0.6, 300_000.0, int64(2), int64(1_000_000), int64(400_000)}, []any{breakout, int64(0), breakout, "launch-bound", int64(400_000), 0.4, 200_000.0, int64(2), int64(1_000_000), int64(300_000)},
 			[]any{breakout, int64(1), "compute", "busy", int64(1), 1.0, 1.0, int64(1), int64(1), int64(1)}),
-		frameOf("passes", "stage path is_warmup pass source_id pid gpu_span_ns gpu_busy_ns start_ns", []any{"prefill", "repeat[#] > " + breakout, true, int64(1), int64(1), int64(7), nil, nil, int64(0)}, []any{"prefill", "repeat[#] > " + breakout, false, int64(2), int64(1), int64(7), nil, nil, int64(1)},
-			[]any{"prefill", "repeat[#] > " + breakout, false, int64(3), int64(1), int64(7), nil, nil, int64(2)}),
+		frameOf("passes", "stage path is_warmup pass source_id pid gpu_span_ns gpu_busy_ns start_ns repeat", []any{"prefill", "repeat[#] > " + breakout, true, int64(1), int64(1), int64(7), nil, nil, int64(0), int64(1)}, []any{"prefill", "repeat[#] > " + breakout, false, int64(2), int64(1), int64(7), nil, nil, int64(1), int64(1)},
+			[]any{"prefill", "repeat[#] > " + breakout, false, int64(3), int64(1), int64(7), nil, nil, int64(2), int64(1)}),
 		frameOf("device-use", "other_process_max_count pass device busy_sm_clock_mean_hz sm_clock_max_hz power_max_w temperature_max_c", []any{int64(0), "nsys-1", int64(0), 1.5e9, 1.98e9, 650.5, nil}, []any{int64(0), "nsys-1", int64(1), nil, nil, nil, nil}),
 		frameOf("throttling", "pass device reason is_slowdown busy_share_ratio samples busy_samples", []any{"nsys-1", int64(0), "sw_power_cap", true, 0.12, int64(100), int64(50)}),
 		frameOf("overhead", "mode tool overhead_ratio pass_count baseline_count", []any{"deep", "nsys", 0.32, int64(2), int64(3)})}

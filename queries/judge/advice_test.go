@@ -51,7 +51,7 @@ func TestSummaryAdviceOnce(t *testing.T) {
 			if i+1 == number {
 				span = 226 * ms
 			}
-			f.Rows = append(f.Rows, []any{"decode", i + 1, int64(1), int64(7), false, span, 20 * ms, i})
+			f.Rows = append(f.Rows, []any{"decode", i + 1, int64(1), int64(7), false, span, 20 * ms, i, int64(1)})
 		}
 		return f
 	}
@@ -158,6 +158,10 @@ func TestSummaryDoubts(t *testing.T) {
 			"the first measured pass of decode takes 300 ms, the median one of the others 100 ms: it may be warm-up"},
 		{"slow first of two passes", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(2), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
 			"the first measured pass of decode takes 300 ms, the other 110 ms: it may be warm-up"},
+		{"repeats that do not agree, whose passes do", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 100 * ms, ms, int64(1), int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 101 * ms, ms, int64(2), int64(1)}, []any{"decode", int64(1), int64(2), int64(8), false, 140 * ms, ms, int64(3), int64(2)}, []any{"decode", int64(1), int64(3), int64(9), false, 99 * ms, ms, int64(4), int64(3)})},
+			"the 3 repeats of decode do not agree within 10.0 %: their medians are 99.0 ms to 140 ms"},
+		{"passes that do not repeat, the first of which may be warm-up", []*frame.Frame{stageAnswer([]any{"decode", int64(3), 100 * ms, 0.0, 100 * ms, 0.0, 0.0, 0.9, int64(0), 100 * ms, 99 * ms, 300 * ms, 100 * ms, 99 * ms, 300 * ms}), passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 99 * ms, ms, int64(5)}, []any{"decode", int64(3), int64(1), int64(7), false, 100 * ms, ms, int64(9)})},
+			"the passes of decode do not repeat within 10.0 %: they take 99.0 ms to 300 ms, the median 100 ms; the first measured one takes 300 ms, the median one of the others 99.0 ms: it may be warm-up; prof query passes --run a --stage decode"},
 		{"kernels without a launch", []*frame.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, ms, int64(4), 40 * ms})},
 			"the launches of 4 of 10 kernels (40.0 % of all kernel time) were not captured: which stage they are of, and why the GPU was idle before them, is not known; prof query conservation --run a"},
 		{"kernels outside every range", []*frame.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, 30 * ms, int64(0), int64(0)})},

@@ -3,9 +3,12 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"prof/queries/judge/stats"
 )
 
 // The thresholds of doubts.
@@ -128,29 +131,57 @@ func (s *summariser) doubtPasses() error {
 				s.doubt("%s", c.Text)
 			}
 		}
+		own, err := s.passesOn(stage.Stage, stage.Device)
+		if err != nil {
+			return err
+		}
+		first := slowStart(own)
+		if text := s.unlikeRepeats(stage); text != "" {
+			s.doubt("%s", text)
+		}
 		switch {
 		case stage.Passes == 1:
 			s.doubt("%s was measured once: how much its time varies is not known", name)
 		case !s.isRepeatable(stage):
-			s.doubt("the passes of %s do not repeat within %s: they take %s to %s, the median %s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), s.command("passes", "stage", stage.Stage))
+			if first != "" {
+				first = "; the first measured one " + first
+			}
+			s.doubt("the passes of %s do not repeat within %s: they take %s to %s, the median %s%s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), first, s.command("passes", "stage", stage.Stage))
+			first = ""
 		case stage.Passes == 2:
 			s.doubt("%s was measured twice: two passes do not show how much its time varies", name)
 		}
 		if stage.Workless > 0 {
 			s.doubt("%d of the %d passes of %s have work on a GPU: its time there is the mean of these", stage.Passes, stage.Passes+stage.Workless, name)
 		}
-		own, err := s.passesOn(stage.Stage, stage.Device)
-		if err != nil {
-			return err
-		}
-		if text := slowStart(own); text != "" {
-			s.doubt("the first measured pass of %s %s", name, text)
+		if first != "" {
+			s.doubt("the first measured pass of %s %s", name, first)
 		}
 	}
 	return nil
 }
 
 func (s *summariser) within() float64 { return cmp.Or(s.r.Within, repeatability) }
+
+// unlikeRepeats says that the runs of the workload that a capture made do not repeat, by the median pass of each; "" where they do, or it made one.
+func (s *summariser) unlikeRepeats(stage StageSummary) string {
+	of := map[int64][]float64{}
+	for _, p := range s.passes[stage.Stage] {
+		of[p.repeat] = append(of[p.repeat], p.span)
+	}
+	if len(of) < 2 || stage.IsCPU {
+		return ""
+	}
+	var medians []float64
+	for _, repeat := range slices.Sorted(maps.Keys(of)) {
+		medians = append(medians, stats.Centre(of[repeat]))
+	}
+	centre, least, most := stats.Centre(medians), slices.Min(medians), slices.Max(medians)
+	if max(most-centre, centre-least) <= s.within()*centre {
+		return ""
+	}
+	return fmt.Sprintf("the %d repeats of %s do not agree within %s: their medians are %s to %s", len(medians), stageText(stage.Stage), percentText(s.within()), DurationText(least), DurationText(most))
+}
 
 // isRepeatable says whether nine tenths of a stage's passes are close to their median; of fewer than ten passes all must be.
 func (s *summariser) isRepeatable(stage StageSummary) bool {

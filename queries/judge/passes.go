@@ -12,7 +12,8 @@ type passTime struct {
 	span, busy  float64 // ns from its first start to its last end, and how much of that GPUs worked
 	number      int64   // 1, 2, ... within the stage, source and process, warm-up counted
 	source, pid int64
-	isFirst     bool // the first measured one of its process: what may be warm-up that no rule knows
+	repeat      int64 // 1, 2, ... the run of the workload
+	isFirst     bool  // the first measured one of its process: what may be warm-up that no rule knows
 }
 
 // idle is how long no GPU worked in it, in ns.
@@ -26,7 +27,7 @@ func (s *summariser) readPasses() (err error) {
 
 // passesOf gives the measured passes of an answer of passes by stage, in order of time.
 func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
-	list, err := s.rows(key, "stage", "pass", "source_id", "pid", "is_warmup", "gpu_span_ns", "gpu_busy_ns", "start_ns")
+	list, err := s.rows(key, "stage", "pass", "source_id", "pid", "is_warmup", "gpu_span_ns", "gpu_busy_ns", "start_ns", "repeat")
 	slices.SortStableFunc(list, byKey(func(r frame.Record) int64 { return r.Count("start_ns") }))
 	out := map[string][]passTime{}
 	for _, r := range list {
@@ -35,7 +36,7 @@ func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
 			continue
 		}
 		stage := r.Text("stage")
-		p := passTime{span: *span, busy: r.Amount("gpu_busy_ns"), number: r.Count("pass"), source: r.Count("source_id"), pid: r.Count("pid")}
+		p := passTime{span: *span, busy: r.Amount("gpu_busy_ns"), number: r.Count("pass"), source: r.Count("source_id"), pid: r.Count("pid"), repeat: r.Count("repeat")}
 		p.isFirst = !slices.ContainsFunc(out[stage], func(q passTime) bool { return q.source == p.source && q.pid == p.pid })
 		out[stage] = append(out[stage], p)
 	}

@@ -64,7 +64,13 @@ func stageAnswer(rows ...[]any) *frame.Frame {
 
 // passesAnswer makes an answer of passes, by the key that it is asked with.
 func passesAnswer(key string, rows ...[]any) *frame.Frame {
-	return answer(key, "stage pass source_id pid is_warmup gpu_span_ns gpu_busy_ns start_ns", rows...)
+	full := make([][]any, len(rows))
+	for i, r := range rows { // of the first repeat unless said
+		if full[i] = r; len(r) == 8 {
+			full[i] = append(slices.Clone(r), int64(1))
+		}
+	}
+	return answer(key, "stage pass source_id pid is_warmup gpu_span_ns gpu_busy_ns start_ns repeat", full...)
 }
 
 // threePasses are three passes of a stage of 100 ms.

@@ -41,12 +41,13 @@
 --   device_count: GPUs that it has work on
 --   pass_id: 1, 2, ... within the stage, source and process
 --   is_ruled: whether a warm-up rule matches it
+--   repeat_id: 1, 2, ... the run of the workload
 
 SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.is_cold, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.image_count, p.crop_count, p.cpu_ns,
     CASE WHEN device IS NULL THEN p.gpu_span_ns ELSE d.last_end_ns - d.first_start_ns END AS gpu_span_ns, CASE WHEN device IS NULL THEN p.gpu_busy_ns ELSE d.busy_ns END AS gpu_busy_ns,
     CASE WHEN device IS NULL THEN p.gpu_sum_ns ELSE d.sum_ns END AS gpu_sum_ns, CASE WHEN device IS NULL THEN p.kernel_sum_ns ELSE d.kernel_sum_ns END AS kernel_sum_ns,
     CASE WHEN CASE WHEN device IS NULL THEN p.graph_count ELSE d.graph_count END = 0 THEN CASE WHEN device IS NULL THEN p.kernel_count ELSE d.kernel_count END END AS kernel_count, CASE WHEN device IS NULL THEN p.memop_count ELSE d.memop_count END AS memop_count,
-    CASE WHEN device IS NULL THEN p.graph_count ELSE d.graph_count END AS graph_count, CASE WHEN device IS NULL THEN p.device_count ELSE 1 END AS device_count, p.pass_id, p.is_ruled
+    CASE WHEN device IS NULL THEN p.graph_count ELSE d.graph_count END AS graph_count, CASE WHEN device IS NULL THEN p.device_count ELSE 1 END AS device_count, p.pass_id, p.is_ruled, p.repeat_id
 FROM stage_pass p
 JOIN _timeline(run, source := source) t ON t.source_id = p.source_id
 LEFT JOIN range_device d ON d.run_id = p.run_id AND d.range_id = p.range_id AND d.device_id = device

@@ -1,4 +1,4 @@
--- aggregates v1: The figures of a run to quote: how long each stage takes, over how many tokens, and how many a second; beside it what the workload measured itself. What is not known has no row.
+-- aggregates v2: The figures of a run to quote: how long each stage takes, over how many tokens, and how many a second; beside it what the workload measured itself. What is not known has no row.
 -- grain: one metric
 -- key: metric, stage
 -- notes: pass throttle timelines workload launch range stage
@@ -17,6 +17,7 @@
 --   std: sample standard deviation (n-1) over the passes; NULL for a single one
 --   min: least of a pass
 --   max: most of a pass
+--   median: median of the passes
 --   passes: passes that have the figure; of tokens and rates all, since these are not known of a stage unless of each pass
 --   basis: gpu_span (device work of the timeline) or workload
 
@@ -49,12 +50,12 @@ WITH pass AS (
 ), a AS (
     SELECT f.basis, f.stage, f.f.place AS place, f.f.metric AS metric, f.f.unit AS unit, count(f.f.whole) + count(f.f.rate) AS passes,
         coalesce(avg(f.f.whole), _mean(f.f.rate)) AS mean, coalesce(_std(f.f.whole), CASE WHEN count(f.f.rate) > 1 THEN list_stddev_samp(list(f.f.rate ORDER BY f.f.rate)) END) AS std,
-        coalesce(min(f.f.whole)::DOUBLE, min(f.f.rate)) AS min, coalesce(max(f.f.whole)::DOUBLE, max(f.f.rate)) AS max,
+        coalesce(min(f.f.whole)::DOUBLE, min(f.f.rate)) AS min, coalesce(max(f.f.whole)::DOUBLE, max(f.f.rate)) AS max, coalesce(median(f.f.whole), median(f.f.rate)) AS median,
         sum(f.tokens) / (sum(f.time_ns) / 1e9) AS token_rate, sum(f.time_ns) / list_sum(list(f.outputs ORDER BY f.outputs)) AS output_ns
     FROM figure f GROUP BY f.basis, f.stage, f.f.place, f.f.metric, f.f.unit
 )
 SELECT CASE a.basis WHEN 'workload' THEN 'workload_' ELSE '' END || a.stage || a.metric AS metric, a.stage, a.unit,
-    CASE a.metric WHEN '_tokens_per_s' THEN a.token_rate WHEN '_ns_per_token' THEN a.output_ns ELSE a.mean END AS value, a.mean, a.std, a.min, a.max, a.passes, a.basis
+    CASE a.metric WHEN '_tokens_per_s' THEN a.token_rate WHEN '_ns_per_token' THEN a.output_ns ELSE a.mean END AS value, a.mean, a.std, a.min, a.max, a.median, a.passes, a.basis
 FROM a
 WHERE a.passes > 0
 ORDER BY a.basis, coalesce(array_position(['prefill', 'decode', 'vision'], a.stage), 4), a.stage, a.place

@@ -29,11 +29,12 @@
 --   before_count: tokens in the context of each sequence before its first step; NULL when not known, and in other stages
 --   token_count: tokens of all sequences that it worked on, prompts and decoded ones; NULL when not known
 --   basis: who says so: workload (its facts) or annotation (the name of the range); NULL when nothing does
+--   repeat: 1, 2, ... the run of the workload that it is of, where prof capture ran it several times; 1 otherwise
 
 SELECT s.stage, s.pass_id AS pass, p.path,
     s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.is_warmup, s.is_cold, s.start_ns, s.source_id, s.pid, s.range_id,
     coalesce(s.prompt_length_count, CASE WHEN s.prompt_count = 1 THEN s.prompt_token_count END) AS prefill_count, s.step_count AS decode_count, s.prompt_count + s.decode_count AS batch_count,
-    s.image_count, s.before_count, s.prompt_token_count + s.decode_token_count AS token_count, s.basis
+    s.image_count, s.before_count, s.prompt_token_count + s.decode_token_count AS token_count, s.basis, s.repeat_id AS repeat
 FROM _stage_pass(run, device := device, source := source) s
 JOIN range_path p ON p.run_id = run AND p.path_id = s.path_id
 WHERE stage IS NULL OR s.stage = stage
