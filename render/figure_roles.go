@@ -16,7 +16,7 @@ var roleGroups = []roleGroup{
 	{Class: "series-2", roles: []string{"convolution"}},
 	{Class: "series-3", roles: []string{"collective"}},
 	{Class: "series-4", roles: []string{"elementwise", "activation", "rope", "quantisation"}},
-	{Class: "series-5", roles: []string{"normalisation", "reduction", "scan_sort", "sampling"}},
+	{Class: "series-5", roles: []string{"normalisation", "reduction", "softmax", "scan_sort", "top_k", "sampling"}},
 	{Class: "series-6", roles: []string{"copy", "memset", "embedding_gather", "kv_cache"}},
 	{Class: "series-7", roles: []string{"moe_routing", "random", "other"}},
 }

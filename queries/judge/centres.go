@@ -56,7 +56,7 @@ func (s *summariser) hiddenText(stage string) string {
 var roleWords = map[string]string{
 	"gemm": "matrix products", "attention": "attention (which token looks at which)", "normalisation": "normalisation", "elementwise": "element by element arithmetic",
 	"activation": "activation functions", "copy": "copies and changes of layout", "convolution": "convolutions", "reduction": "sums and maxima", "collective": "communication between GPUs",
-	"moe_routing": "routing to experts", "sampling": "choosing the next token", "kv_cache": "writing the cached context", "embedding_gather": "looking up embeddings", "scan_sort": "sorting and running sums",
+	"moe_routing": "routing to experts", "softmax": "softmax", "top_k": "picking the largest values", "sampling": "choosing the next token", "kv_cache": "writing the cached context", "embedding_gather": "looking up embeddings", "scan_sort": "sorting and running sums",
 	"rope": "position encoding", "memset": "filling memory", "random": "random numbers",
 }
 

@@ -23,7 +23,7 @@ var files embed.FS
 // Roles are what a kernel can be for. A kernel that fits a rule but none of the others is "other".
 var Roles = []string{
 	"gemm", "attention", "normalisation", "elementwise", "reduction", "moe_routing", "copy", "memset", "collective",
-	"embedding_gather", "sampling", "convolution", "quantisation", "rope", "activation", "kv_cache", "scan_sort", "random", "other",
+	"embedding_gather", "sampling", "softmax", "top_k", "convolution", "quantisation", "rope", "activation", "kv_cache", "scan_sort", "random", "other",
 }
 
 // StageKinds are what a stage rule can say of a range.

@@ -35,7 +35,7 @@ WITH item AS ( -- the work is sorted: numbering it by a window of its own would 
     FROM typical t GROUP BY ALL
 ), candidate AS (
     SELECT e.place, e.is_replay, e.work_id, e.distances, e.period, e.first_nth,
-        e.is_replay AND e.work_ns > 0 OR coalesce(c.role = 'sampling' AND NOT regexp_matches(c.family, '(?i)soft_?max|top.?k'), false) AS is_sure
+        e.is_replay AND e.work_ns > 0 OR coalesce(c.role = 'sampling', false) AS is_sure
     FROM even e JOIN whole w ON w.place = e.place
     LEFT JOIN kernel_class c ON c.run_id = $run AND c.kernel_name_id = e.work_id
     WHERE e.even_count >= 0.8 * e.distances AND (e.distances >= 9 OR e.alike_count >= 0.8 * e.distances) AND (e.held_count >= 0.5 * w.n OR e.is_replay AND e.work_ns >= 0.5 * w.work_ns AND e.work_ns > 0)
