@@ -90,7 +90,7 @@ func operatorTable(f *frame.Frame, rows []answered) ranked {
 		return func(r answered) string { return r.fixed(column, bytesPerMiB, 3) }
 	}
 	t := ranked{title: operatorTitle, answer: f, rows: rows, columns: []rankedColumn{
-		{name: "op_name", code: true, cell: func(r answered) string { return r.text("operator") }},
+		{name: "op_name", code: true, cell: func(r answered) string { return operatorName(r.text("operator")) }},
 		{name: "total_time_ms", cell: ms("total_cpu_ns", 3)},
 		{name: "cuda_time_ms", cell: ms("total_device_ns", 3)},
 		{name: "calls", cell: func(r answered) string { return r.word("calls") }},
@@ -107,7 +107,8 @@ func operatorTable(f *frame.Frame, rows []answered) ranked {
 		"Sorted by self_cuda_ms, the time of the device work that an operator launched itself: totals hold the operators inside and do not add up over rows.",
 		"total_time_ms is the operator's whole time on the CPU, operators inside it included, each moment once (PyTorch's cpu_time_total); mean_ms is that of a call.",
 		"cuda_time_ms is the time of the device work launched by it and by operators inside it (PyTorch's device_time_total), whoever made the device.",
-		"self_cpu_ms is total_time_ms less operators and CUDA calls inside. self_cuda_share is self_cuda_ms as a share of that of all operators.",
+		"self_cpu_ms is total_time_ms less operators and CUDA calls inside. self_cuda_share is self_cuda_ms as a share of all device work of the capture.",
+		"Rows in parentheses are no operators but what ran outside them. Work of CUDA graph replays counts with the operators that were captured, where the capture says which.",
 		"gflop counts a multiply-add as 2, by PyTorch's formulas for operators that have one. cuda_alloc_mib is what the operator allocated itself, cuda_net_mib that less what it freed. - is not known.",
 	}
 	return t

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -44,13 +45,19 @@ func writeScreenKernels(out *bytes.Buffer, r *judge.Report, o Options) error {
 	return nil
 }
 
-// writeScreenOperators writes the operators that take most time on the GPU, or on the CPU when nothing ran on a GPU.
+// outsideWords say what the rows of operator queries are that are no operators.
+var outsideWords = map[string]string{"(none)": "(outside operators)", "(graph replay)": "(CUDA graph replays)", "(no launch)": "(launch not captured)"}
+
+// operatorName is an operator, or in words what is none.
+func operatorName(name string) string { return cmp.Or(outsideWords[name], name) }
+
+// writeScreenOperators writes the operators that take most time on the GPU, with what ran outside them, or on the CPU when nothing ran on a GPU.
 func writeScreenOperators(out *bytes.Buffer, r *judge.Report, o Options) error {
 	f := r.Frame("top-operators")
 	if f == nil || len(f.Rows) == 0 {
 		return nil
 	}
-	at, err := columnsOf(f, "self_device_ns", "share_ratio", "self_cpu_ns")
+	at, err := columnsOf(f, "self_device_ns", "share_ratio", "self_cpu_ns", "operator")
 	if err != nil {
 		return err
 	}
@@ -59,7 +66,25 @@ func writeScreenOperators(out *bytes.Buffer, r *judge.Report, o Options) error {
 	if onDevice {
 		by = "share_ratio"
 	}
-	t, err := newRanking(f, "top operators", "operator", by, screenOperators, o)
+	shown := *f
+	shown.Rows = nil
+	operators := 0
+	for _, row := range f.Rows {
+		name, _ := row[at["operator"]].(string)
+		share, _ := row[at["share_ratio"]].(float64)
+		words, outside := outsideWords[name]
+		if outside && share < leastBesides || !outside && operators == screenOperators {
+			continue
+		}
+		if outside {
+			row = slices.Clone(row)
+			row[at["operator"]] = words
+		} else {
+			operators++
+		}
+		shown.Rows = append(shown.Rows, row)
+	}
+	t, err := newRanking(&shown, "top operators", "operator", by, len(shown.Rows), o)
 	if err != nil {
 		return err
 	}
@@ -72,6 +97,9 @@ func writeScreenOperators(out *bytes.Buffer, r *judge.Report, o Options) error {
 	t.write(out, o)
 	return nil
 }
+
+// leastBesides is the share of the device work outside operators from which on it is shown among them.
+const leastBesides = 0.01
 
 // familyWidth is how wide a terminal has room for the families of kernels beside names that can be told apart.
 const familyWidth = 120

@@ -31,7 +31,8 @@ func screens() map[string]Screen {
 				[]any{n(2), vectorised, n(20), n(823412001), 39435.4, 0.275, nil, "elementwise", "pytorch elementwise"},
 				[]any{n(3), strings.Replace(vectorised, "_add", "_mul", 1), n(3), n(82341200), 3943.4, 0.0275, nil, "elementwise", "pytorch elementwise"},
 				[]any{n(4), "生命の核🚀\x1b[31m", n(1), n(800), 800.0, 0.0000003, nil, nil, nil}),
-			"top-operators": frameOf("top-operators", "rank operator calls self_device_ns self_cpu_ns share_ratio", []any{n(1), "aten::mm", n(12), n(500_000), n(90_000), 0.75}, []any{n(2), "aten::add", n(3), n(0), n(80_000), 0.0}),
+			"top-operators": frameOf("top-operators", "rank operator calls self_device_ns self_cpu_ns share_ratio", []any{n(1), "aten::mm", n(12), n(500_000), n(90_000), 0.75}, []any{n(2), "aten::add", n(3), n(0), n(80_000), 0.0}, []any{n(3), "aten::mul", n(3), n(0), n(80_000), 0.0}, []any{n(4), "aten::cat", n(3), n(0), n(80_000), 0.0},
+				[]any{n(5), "(graph replay)", nil, n(160_000), nil, 0.24}, []any{n(6), "(none)", nil, n(6_000), nil, 0.009}),
 		}},
 		Summary: judge.Summary{
 			Stages: []judge.StageSummary{

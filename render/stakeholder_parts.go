@@ -33,7 +33,7 @@ func (p *stakeholder) operators() error {
 	}
 	var rows [][]string
 	for _, r := range list[:min(len(list), topRows)] {
-		rows = append(rows, []string{markdownCode(shorten(neutral(r.text("operator")), longName, 60)), r.fixed("total_cpu_ns", nsPerMs, 3), r.fixed("total_device_ns", nsPerMs, 3), r.word("calls"), meanOfCalls("total_cpu_ns")(r)})
+		rows = append(rows, []string{markdownCode(shorten(neutral(operatorName(r.text("operator"))), longName, 60)), r.fixed("total_cpu_ns", nsPerMs, 3), r.fixed("total_device_ns", nsPerMs, 3), r.word("calls"), meanOfCalls("total_cpu_ns")(r)})
 	}
 	p.table([]string{"Operator", "Total ms", "CUDA ms", "Calls", "Mean ms"}, rows)
 	p.line("\nAn operator is a step of the model's program, such as a matrix product; total is its time on the CPU, CUDA that of its work on the GPU. Query %s", markdownSpan(sourceOf(p.r.Frame("top-operators"))))

@@ -97,5 +97,10 @@ func ms(ns float64) string { return fmt.Sprintf("%.3f ms", ns/1e6) }
 
 func share(part, whole float64) string { return fmt.Sprintf("%.1f %%", 100*part/whole) }
 
+// ofDeviceWork says how much of the device work a caveat is of.
+func ofDeviceWork(c C) string {
+	return fmt.Sprintf("%s of the device work (%.3f of %s)", share(c.TimeNs, c.OfTimeNs), c.TimeNs/1e6, ms(c.OfTimeNs))
+}
+
 func object(c C) string { return c.Object }
 func stage(c C) string  { return c.Stage }

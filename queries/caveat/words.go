@@ -171,10 +171,14 @@ var words = map[string]func(c C, alike []C) string{
 	"no-shapes-in-sums": says("the sums are not by inputs: save those of key_averages(group_by_input_shape=True), recorded with record_shapes=True"),
 	"no-shapes":         says("inputs were not recorded, so the calls of all shapes are in one row: record them with record_shapes=True"),
 	"work-outside-operators": func(c C, _ []C) string {
-		return fmt.Sprintf("%s of the device work (%.3f of %s) was launched outside every operator, as CUDA graph replays are, and is in no row; see operator-kernels", share(c.TimeNs, c.OfTimeNs), c.TimeNs/1e6, ms(c.OfTimeNs))
+		return ofDeviceWork(c) + " was launched outside every operator: it is (none) in top-operators and operator-kernels"
+	},
+	"replays-of-unknown-operators": func(c C, _ []C) string {
+		return ofDeviceWork(c) + " is replays of CUDA graphs, and the capture does not say which operators were captured in them: it is (graph replay) in top-operators and operator-kernels. " +
+			"Nsight Systems says so with --cuda-graph-trace=node, when the graph is captured under torch.autograd.profiler.emit_nvtx while it traces"
 	},
 	"work-of-unknown-operators": func(c C, _ []C) string {
-		return fmt.Sprintf("%s of the device work (%.3f of %s) has no launch in the capture, so its operator is unknown; it is in no row", share(c.TimeNs, c.OfTimeNs), c.TimeNs/1e6, ms(c.OfTimeNs))
+		return ofDeviceWork(c) + " has no launch in the capture, so its operator is unknown: it is (no launch) in top-operators and operator-kernels"
 	},
 	"no-device-work":            says("no device work was recorded with these operators: device times are unknown"),
 	"no-allocations":            says("no allocations were recorded: the PyTorch profiler does so with torch.profiler.profile(profile_memory=True)"),

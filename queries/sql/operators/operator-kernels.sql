@@ -1,4 +1,4 @@
--- operator-kernels v1: The kernels, copies and fills that operators end up in. By self and by outermost the rows add up to all device work of the capture; by total they do not, since operators are inside others.
+-- operator-kernels v2: The kernels, copies and fills that operators end up in. By self and by outermost the rows add up to all device work of the capture; by total they do not, since operators are inside others.
 -- grain: one operator and kernel name or operation
 -- key: operator, kind, kernel
 -- notes: operators operator-calls
@@ -11,9 +11,9 @@
 --   top BIGINT = 0: rows of an operator at most; 0 for all
 --   source VARCHAR = NULL: operators of torch (traces) or nsys (emit_nvtx); by default the first of them that the run has
 -- columns:
---   operator: name; (none) for work launched outside every operator, (no launch) when the launch was not captured
+--   operator: name; (graph replay) for replays of CUDA graphs that no operator is known of, (none) for other work launched outside every operator, (no launch) when the launch was not captured
 --   kernel: demangled name, or the operation of a copy or fill
---   kind: kernel, memcpy or memset
+--   kind: kernel, memcpy, memset, or graph for a graph that was traced as a whole
 --   calls: executions
 --   total_ns: sum of the execution times
 --   mean_ns: mean execution time
@@ -37,7 +37,7 @@ WITH work AS (
     WHERE _fits(o.name, operator)
     GROUP BY o.name, o.kernel_name_id, o.operation
 ), q AS (
-    SELECT t.operator, coalesce(n.name, t.operation) AS kernel, CASE WHEN n.name IS NOT NULL THEN 'kernel' WHEN starts_with(lower(t.operation), 'memset') THEN 'memset' ELSE 'memcpy' END AS kind,
+    SELECT t.operator, coalesce(n.name, t.operation) AS kernel, CASE WHEN n.name IS NOT NULL THEN 'kernel' WHEN starts_with(lower(t.operation), 'memset') THEN 'memset' WHEN t.operation = 'graph replay' THEN 'graph' ELSE 'memcpy' END AS kind,
         t.calls, t.total_ns, t.min_ns, t.max_ns, c.role, c.family, sum(t.total_ns) OVER (PARTITION BY t.operator) AS operator_ns, row_number() OVER (PARTITION BY t.operator ORDER BY t.total_ns DESC, kind, kernel) AS place
     FROM t
     LEFT JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = t.kernel_name_id

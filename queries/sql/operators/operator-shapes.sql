@@ -1,4 +1,4 @@
--- operator-shapes v1: Operators by the inputs they were called with, as top-operators by name+shape, with the spread of their calls.
+-- operator-shapes v2: Operators by the inputs they were called with, as top-operators by name+shape, with the spread of their calls.
 -- grain: one operator and inputs
 -- key: operator, shapes, types
 -- notes: operators operator-sums operator-shapes outside
@@ -6,28 +6,28 @@
 --   run VARCHAR: the run
 --   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)
 --   top BIGINT = 20: rows at most; 0 for all
---   stage VARCHAR = NULL: only operators called in this stage; (none) for those outside every stage
+--   stage VARCHAR = NULL: only operators called, or replayed in a graph, in this stage; (none) for those outside every stage
 --   source VARCHAR = NULL: operators of torch (traces), nsys (emit_nvtx) or key_averages; by default the first of them that the run has
 -- columns:
 --   rank: place by self_device_ns
 --   operator: name
 --   shapes: sizes of each tensor among the inputs, as JSON; NULL when not recorded
 --   calls: calls, as in top-operators
---   self_device_ns: time of the kernels, copies and fills launched by it but not by operators inside it
+--   self_device_ns: time of the kernels, copies and fills launched by it but not by operators inside it, and of graph replays those captured in it
 --   total_device_ns: the same with those inside it
---   share_ratio: self_device_ns as a share of all rows' before top cuts; NULL when there is none
---   mean_ns: mean of a call's device time, operators inside it included; NULL when only sums are known, as for key_averages
+--   share_ratio: self_device_ns as a share of all device work of the capture, in that stage; for key_averages, which lacks what ran outside, of all rows'; NULL when there is none
+--   mean_ns: mean of a call's device time, operators inside it included, graph replays apart; NULL when only sums are known, as for key_averages
 --   min_ns: shortest device time of a call
 --   max_ns: longest device time of a call
 --   std_ns: sample standard deviation (n-1); NULL for a single call
 --   self_cpu_mean_ns: time of a call on the CPU less that in the operators and CUDA API calls inside it
 --   call_flop: floating-point operations of a call by PyTorch's formulas (a multiply-add is 2); NULL without one or without recorded inputs
---   flop_per_s: these by the device time of the calls, operators inside them included
+--   flop_per_s: those of the calls with device work by the device time of these, operators inside them included, graph replays apart
 --   types: type of each input, as JSON; NULL when not recorded
 
 WITH t AS (
     SELECT s.operator, s.shapes, s.types, sum(CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.call_count ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END)::BIGINT AS calls,
-        sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.shape_device_ns)::BIGINT AS total_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns, sum(s.flop_count)::BIGINT AS flop_count, sum(s.flop_ns)::BIGINT AS flop_ns,
+        sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.shape_device_ns)::BIGINT AS call_device_ns, sum(s.shape_device_ns + coalesce(s.shape_replay_ns, 0))::BIGINT AS total_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns, sum(s.flop_count)::BIGINT AS flop_count, sum(s.timed_flop_count)::BIGINT AS timed_flop_count, sum(s.flop_ns)::BIGINT AS flop_ns,
         sum(s.shape_count)::BIGINT AS n, min(s.shape_min_ns) AS min_ns, max(s.shape_max_ns) AS max_ns, sum(s.square_high) * 1000000000000000000::HUGEINT + sum(s.square_low) AS squares
     FROM op_sum s
     WHERE s.run_id = run AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source, "by" := 'name+shape') c)
@@ -35,9 +35,9 @@ WITH t AS (
     GROUP BY s.operator, s.shapes, s.types
 )
 SELECT row_number() OVER (ORDER BY t.self_device_ns DESC NULLS LAST, t.self_cpu_ns DESC NULLS LAST, t.operator, t.shapes, t.types) AS rank, t.operator, t.shapes, t.calls, t.self_device_ns, t.total_device_ns,
-    t.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM t x), 0) AS share_ratio, CASE WHEN t.n > 0 THEN t.total_device_ns / t.n END AS mean_ns, t.min_ns, t.max_ns, -- from exact sums, as _std
-    CASE WHEN t.n > 1 THEN sqrt((t.n * t.squares - t.total_device_ns::HUGEINT * t.total_device_ns)::DOUBLE / (t.n::DOUBLE * (t.n - 1))) END AS std_ns,
-    t.self_cpu_ns / nullif(t.calls, 0) AS self_cpu_mean_ns, t.flop_count / nullif(t.calls, 0) AS call_flop, 1e9 * t.flop_count / nullif(t.flop_ns, 0) AS flop_per_s, t.types
+    t.self_device_ns / nullif(coalesce((SELECT sum(d.total_ns) FROM _operator_work(run, stage := stage, source := source) d), (SELECT sum(x.self_device_ns) FROM t x)), 0) AS share_ratio, CASE WHEN t.n > 0 THEN t.call_device_ns / t.n END AS mean_ns, t.min_ns, t.max_ns, -- from exact sums, as _std
+    CASE WHEN t.n > 1 THEN sqrt((t.n * t.squares - t.call_device_ns::HUGEINT * t.call_device_ns)::DOUBLE / (t.n::DOUBLE * (t.n - 1))) END AS std_ns,
+    t.self_cpu_ns / nullif(t.calls, 0) AS self_cpu_mean_ns, t.flop_count / nullif(t.calls, 0) AS call_flop, 1e9 * t.timed_flop_count / nullif(t.flop_ns, 0) AS flop_per_s, t.types
 FROM t
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank

@@ -1,4 +1,4 @@
--- operator-stacks v1: Operators by the Python functions they were called in; the rows add up to the self times of all operators.
+-- operator-stacks v2: Operators by the Python functions they were called in; the rows add up to the self times of all operators.
 -- grain: one operator and its innermost functions
 -- key: operator, functions
 -- notes: operators operator-calls stack outside
@@ -16,9 +16,9 @@
 --   operator: name; NULL by function
 --   functions: file(line): function or nn.Module, from the innermost outwards; (none) when none is known, as for operators that autograd's own thread called
 --   calls: calls, as in top-operators
---   self_device_ns: time of the device work launched by it but not by operators inside it
+--   self_device_ns: time of the device work launched by it but not by operators inside it, and of graph replays the work captured in it
 --   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
---   share_ratio: self_device_ns as a share of all rows' before top cuts; NULL when there is none
+--   share_ratio: self_device_ns as a share of all device work of the capture, in that stage; NULL when there is none
 
 WITH RECURSIVE s AS (
     SELECT s.operator, s.stack_id, sum(s.call_count)::BIGINT AS calls, sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns
@@ -40,7 +40,7 @@ WITH RECURSIVE s AS (
     GROUP BY ALL
 )
 SELECT row_number() OVER (ORDER BY t.self_device_ns DESC, t.self_cpu_ns DESC, t.operator, t.functions) AS rank, t.operator, t.functions, t.calls, t.self_device_ns, t.self_cpu_ns,
-    t.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM t x), 0) AS share_ratio
+    t.self_device_ns / nullif((SELECT sum(d.total_ns) FROM _operator_work(run, stage := stage, source := source) d), 0) AS share_ratio
 FROM t
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank

@@ -1,4 +1,4 @@
--- operator-tree v1: The tree of operators by what called them: calls with the same names around them are added up.
+-- operator-tree v2: The tree of operators by what called them: calls with the same names around them are added up.
 -- grain: one chain of operator names, each called by the one before it
 -- key: rank
 -- notes: operators operator-calls outside
@@ -14,11 +14,11 @@
 --   operator: name, two spaces for each level inside
 --   depth: level; 1 for a first operator
 --   calls: calls; unlike in top-operators one that did nothing but call the operator of the same name counts, and has that one as its branch
---   total_device_ns: time of the device work launched by it or by operators inside it
+--   total_device_ns: time of the device work launched by it or by operators inside it, and of graph replays the work captured there
 --   self_device_ns: time of the device work launched by it but not by operators inside it
 --   total_cpu_ns: time on the CPU
 --   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
---   share_ratio: total_device_ns as a share of that of all first operators; without device time total_cpu_ns likewise
+--   share_ratio: total_device_ns as a share of all device work of the capture, in that stage; without device time total_cpu_ns as a share of that of all first operators
 
 WITH RECURSIVE node AS ( -- from the first name that fits
     SELECT c.names[list_position(list_transform(c.names, lambda n: _fits(n, root)), true):] AS chain, len(chain) AS level, sum(c.call_count)::BIGINT AS calls,
@@ -28,7 +28,7 @@ WITH RECURSIVE node AS ( -- from the first name that fits
         AND (stage IS NULL OR c.stage = stage) AND len(chain) > 0 AND (depth = 0 OR len(chain) <= depth)
     GROUP BY chain
 ), first AS (
-    SELECT sum(x.total_device_ns) AS device_ns, nullif(sum(x.total_cpu_ns), 0) AS cpu_ns FROM node x WHERE x.level = 1
+    SELECT (SELECT sum(w.total_ns) FROM _operator_work(run, stage := stage, source := source) w) AS device_ns, nullif(sum(x.total_cpu_ns), 0) AS cpu_ns FROM node x WHERE x.level = 1
 ), share AS (
     SELECT x.chain, x.level, x.calls, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns,
         CASE WHEN f.device_ns > 0 THEN x.total_device_ns / f.device_ns ELSE x.total_cpu_ns / f.cpu_ns END AS share_ratio

@@ -1,58 +1,67 @@
--- top-operators v1: Operators by the time of the device work they launched, as PyTorch's key_averages.
--- grain: one operator, or by name+shape one operator and inputs
+-- top-operators v2: Operators by the time of the device work they launched, as PyTorch's key_averages, with what ran outside them. Graph replays count with the operators that captured them where the capture says which.
+-- grain: one operator, or by name+shape one operator and inputs; and each kind of work outside operators
 -- key: operator, shapes, types
 -- notes: operators operator-sums outside
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: rows at most; 0 for all
 --   by VARCHAR = 'name': what to add up: name, or name+shape for an operator's inputs apart
---   stage VARCHAR = NULL: only operators called in this stage; (none) for those outside every stage
+--   stage VARCHAR = NULL: only operators called, or replayed in a graph, in this stage; (none) for those outside every stage
 --   sort VARCHAR = 'self_device': self_device, total_device, self_cpu, total_cpu, memory (device_alloc_bytes) or calls; ties by device, then CPU time
 --   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)
 --   source VARCHAR = NULL: operators of torch (traces), nsys (emit_nvtx) or key_averages; by default the first of them that the run has
 -- columns:
 --   rank: place in the order of sort
---   operator: name
---   calls: calls; one that did nothing but call the operator of the same name is one call with it
---   self_device_ns: time of the kernels, copies and fills launched by it but not by operators inside it; NULL when no device work was recorded
+--   operator: name; (graph replay) for replays of CUDA graphs that no operator is known of, (none) for other work launched outside every operator, (no launch) when the launch was not captured
+--   calls: calls; one that did nothing but call the operator of the same name is one call with it; a graph replay is none; NULL outside operators
+--   self_device_ns: time of the kernels, copies and fills launched by it but not by operators inside it, and of graph replays those captured in it; NULL when no device work was recorded
 --   total_device_ns: the same with those inside it; a call within one of the same operator is part of that one's total and not added again
 --   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
 --   total_cpu_ns: time on the CPU; a call within one of the same operator is not added again
---   share_ratio: self_device_ns as a share of all rows' before top cuts; NULL when there is none
+--   share_ratio: self_device_ns as a share of all device work of the capture, in that stage; for key_averages, which lacks what ran outside, of all rows'; NULL when there is none
 --   work_count: kernels, copies and fills it launched itself; NULL for key_averages
---   self_device_mean_ns: self_device_ns of a call
+--   self_device_mean_ns: self_device_ns of a call, graph replays apart
 --   flop_count: floating-point operations by PyTorch's formulas (a multiply-add is 2); NULL without one or without recorded inputs
---   flop_per_s: flop_count by the device time of the calls that have one, operators inside them included; NULL for key_averages
+--   flop_per_s: flop_count of the calls with device work by the device time of these, operators inside them included, graph replays apart; NULL for key_averages
 --   device_alloc_bytes: GPU memory allocated by it but not by operators inside it; NULL when not recorded, or for key_averages
 --   device_free_bytes: GPU memory freed, likewise
 --   device_net_bytes: allocated less freed: PyTorch's self memory; negative when more was freed
 --   host_net_bytes: the same for CPU memory
+--   replay_ns: the part of self_device_ns that graph replays are of; NULL for key_averages
 --   shapes: by name+shape the sizes of each tensor among its inputs, as JSON; NULL by name or when not recorded
 --   types: by name+shape the type of each input, as JSON; NULL likewise, or for key_averages
 
 WITH part AS (
     SELECT s.operator, CASE "by" WHEN 'name+shape' THEN s.shapes WHEN 'name' THEN NULL ELSE error('ARGUMENT: --by is name or name+shape') END AS shapes, CASE "by" WHEN 'name+shape' THEN s.types END AS types,
         CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.call_count ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END AS calls,
-        s.self_device_ns, CASE "by" WHEN 'name' THEN s.total_device_ns ELSE s.shape_device_ns END AS total_device_ns, s.self_cpu_ns, CASE "by" WHEN 'name' THEN s.total_cpu_ns ELSE s.shape_cpu_ns END AS total_cpu_ns,
-        s.work_count, s.flop_count, s.flop_ns, s.device_alloc_bytes, s.device_free_bytes, s.device_net_bytes, s.host_net_bytes
+        s.self_device_ns, CASE "by" WHEN 'name' THEN s.total_device_ns ELSE s.shape_device_ns + coalesce(s.shape_replay_ns, 0) END AS total_device_ns, s.self_cpu_ns, CASE "by" WHEN 'name' THEN s.total_cpu_ns ELSE s.shape_cpu_ns END AS total_cpu_ns,
+        s.work_count, s.self_replay_ns, s.flop_count, s.timed_flop_count, s.flop_ns, s.device_alloc_bytes, s.device_free_bytes, s.device_net_bytes, s.host_net_bytes
     FROM op_sum s
     WHERE s.run_id = run AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source, "by" := "by") c)
         AND (stage IS NULL OR coalesce(s.stage, stage) = stage) AND _fits(s.operator, operator)
 ), t AS (
     SELECT p.operator, p.shapes, p.types, sum(p.calls)::BIGINT AS calls, sum(p.self_device_ns)::BIGINT AS self_device_ns, sum(p.total_device_ns)::BIGINT AS total_device_ns,
-        sum(p.self_cpu_ns)::BIGINT AS self_cpu_ns, sum(p.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(p.work_count)::BIGINT AS work_count,
-        sum(p.flop_count)::BIGINT AS flop_count, sum(p.flop_ns)::BIGINT AS flop_ns, sum(p.device_alloc_bytes)::BIGINT AS device_alloc_bytes,
+        sum(p.self_cpu_ns)::BIGINT AS self_cpu_ns, sum(p.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(p.work_count)::BIGINT AS work_count, sum(p.self_replay_ns)::BIGINT AS replay_ns,
+        sum(p.flop_count)::BIGINT AS flop_count, sum(p.timed_flop_count)::BIGINT AS timed_flop_count, sum(p.flop_ns)::BIGINT AS flop_ns, sum(p.device_alloc_bytes)::BIGINT AS device_alloc_bytes,
         sum(p.device_free_bytes)::BIGINT AS device_free_bytes, sum(p.device_net_bytes)::BIGINT AS device_net_bytes, sum(p.host_net_bytes)::BIGINT AS host_net_bytes
     FROM part p
     GROUP BY p.operator, p.shapes, p.types
+), device AS (
+    SELECT w.operator, w.is_outside, w.work_count, w.total_ns FROM _operator_work(run, stage := stage, source := source) w
+), q AS (
+    SELECT t.operator, t.shapes, t.types, t.calls, t.self_device_ns, t.total_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.work_count, t.replay_ns, (t.self_device_ns - coalesce(t.replay_ns, 0)) / nullif(t.calls, 0) AS self_device_mean_ns,
+        t.flop_count, 1e9 * t.timed_flop_count / nullif(t.flop_ns, 0) AS flop_per_s, t.device_alloc_bytes, t.device_free_bytes, t.device_net_bytes, t.host_net_bytes
+    FROM t
+    UNION ALL BY NAME
+    SELECT d.operator, d.total_ns AS self_device_ns, d.total_ns AS total_device_ns, d.work_count FROM device d WHERE d.is_outside AND _fits(d.operator, operator)
 )
-SELECT row_number() OVER (ORDER BY CASE sort WHEN 'self_device' THEN t.self_device_ns WHEN 'total_device' THEN t.total_device_ns WHEN 'self_cpu' THEN t.self_cpu_ns
-        WHEN 'total_cpu' THEN t.total_cpu_ns WHEN 'memory' THEN t.device_alloc_bytes WHEN 'calls' THEN t.calls
+SELECT row_number() OVER (ORDER BY CASE sort WHEN 'self_device' THEN q.self_device_ns WHEN 'total_device' THEN q.total_device_ns WHEN 'self_cpu' THEN q.self_cpu_ns
+        WHEN 'total_cpu' THEN q.total_cpu_ns WHEN 'memory' THEN q.device_alloc_bytes WHEN 'calls' THEN q.calls
         ELSE error('ARGUMENT: --sort is self_device, total_device, self_cpu, total_cpu, memory or calls')::BIGINT END DESC NULLS LAST,
-        t.self_device_ns DESC NULLS LAST, t.self_cpu_ns DESC NULLS LAST, t.operator, t.shapes, t.types) AS rank,
-    t.operator, t.calls, t.self_device_ns, t.total_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.self_device_ns / nullif((SELECT sum(x.self_device_ns) FROM t x), 0) AS share_ratio,
-    t.work_count, t.self_device_ns / nullif(t.calls, 0) AS self_device_mean_ns, t.flop_count, 1e9 * t.flop_count / nullif(t.flop_ns, 0) AS flop_per_s,
-    t.device_alloc_bytes, t.device_free_bytes, t.device_net_bytes, t.host_net_bytes, t.shapes, t.types
-FROM t
+        q.self_device_ns DESC NULLS LAST, q.self_cpu_ns DESC NULLS LAST, q.operator, q.shapes, q.types) AS rank,
+    q.operator, q.calls, q.self_device_ns, q.total_device_ns, q.self_cpu_ns, q.total_cpu_ns, q.self_device_ns / nullif(coalesce((SELECT sum(d.total_ns) FROM device d), (SELECT sum(x.self_device_ns) FROM q x)), 0) AS share_ratio,
+    q.work_count, q.self_device_mean_ns, q.flop_count, q.flop_per_s,
+    q.device_alloc_bytes, q.device_free_bytes, q.device_net_bytes, q.host_net_bytes, q.replay_ns, q.shapes, q.types
+FROM q
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank

@@ -8,7 +8,7 @@ WITH w AS (
     WHERE x.run_id = $run
     GROUP BY x.capture
 ), share AS (
-    SELECT x.capture, sum(k.total_ns) AS all_ns, sum(k.total_ns) FILTER (k.operator = '(none)' AND k.chain_id IS NULL) AS outside_ns, sum(k.total_ns) FILTER (k.operator = '(no launch)' AND k.chain_id IS NULL) AS unknown_ns
+    SELECT x.capture, sum(k.total_ns) AS all_ns, sum(k.total_ns) FILTER (k.operator = '(none)' AND k.chain_id IS NULL) AS outside_ns, sum(k.total_ns) FILTER (k.operator = '(no launch)' AND k.chain_id IS NULL) AS unknown_ns, sum(k.total_ns) FILTER (k.operator = '(graph replay)' AND k.chain_id IS NULL) AS replay_ns
     FROM op_work k JOIN op_source x ON x.run_id = $run AND x.source_id = k.source_id
     WHERE k.run_id = $run
     GROUP BY x.capture
@@ -27,6 +27,6 @@ UNION ALL BY NAME
 SELECT 'operator-shapes' AS topic, CASE w.capture WHEN 'key_averages' THEN 'no-shapes-in-sums' ELSE 'no-shapes' END AS kind, w.capture, w.is_counted FROM w WHERE NOT w.has_inputs
 UNION ALL BY NAME
 SELECT 'outside' AS topic, x.kind, w.capture, w.is_counted, x.ns::DOUBLE AS time_ns, s.all_ns::DOUBLE AS of_time_ns
-FROM share s JOIN w ON w.capture = s.capture CROSS JOIN LATERAL (SELECT 'work-outside-operators' AS kind, s.outside_ns AS ns UNION ALL SELECT 'work-of-unknown-operators', s.unknown_ns) x WHERE x.ns >= 0.01 * s.all_ns AND s.all_ns > 0
+FROM share s JOIN w ON w.capture = s.capture CROSS JOIN LATERAL (SELECT 'work-outside-operators' AS kind, s.outside_ns AS ns UNION ALL SELECT 'work-of-unknown-operators', s.unknown_ns UNION ALL SELECT 'replays-of-unknown-operators', s.replay_ns) x WHERE x.ns >= 0.01 * s.all_ns AND s.all_ns > 0
 UNION ALL BY NAME
 SELECT 'outside' AS topic, 'no-device-work' AS kind, w.capture, w.is_counted FROM w WHERE w.capture <> 'key_averages' AND w.capture NOT IN (SELECT s.capture FROM share s)

@@ -1,4 +1,4 @@
--- op_chain: The tree of operators by what called them: calls with the same names around them, added up.
+-- op_chain: The tree of operators by what called them: calls with the same names around them, added up. A graph replay counts in its own stage, with the operators that captured its nodes.
 -- grain: one chain of operator names, each called by the one before it, and stage in a source
 -- key: chain_id
 -- needs: op
@@ -13,11 +13,19 @@
 --   total_cpu_ns BIGINT: time on the CPU
 --   self_cpu_ns BIGINT: time on the CPU less that in the operators and CUDA API calls inside it
 
-WITH RECURSIVE node AS MATERIALIZED (
+WITH RECURSIVE call AS (
     SELECT c.chain_id, min(c.parent_chain_id) AS parent_chain_id, min(o.source_id) AS source_id, min(c.stage) AS stage, min(o.op_name_id) AS op_name_id, count(*) AS call_count,
         sum(o.total_device_ns)::BIGINT AS total_device_ns, sum(o.self_device_ns)::BIGINT AS self_device_ns, sum(o.duration_ns)::BIGINT AS total_cpu_ns, sum(o.self_cpu_ns)::BIGINT AS self_cpu_ns
     FROM _op_call c JOIN op o ON o.run_id = $run AND o.op_id = c.op_id
     GROUP BY c.chain_id
+    UNION ALL
+    SELECT r.chain_id, r.parent_chain_id, o.source_id, CASE WHEN r.level = 1 THEN r.root_stage END, o.op_name_id, 0, r.total_ns, CASE WHEN r.is_leaf THEN r.total_ns ELSE 0 END, 0, 0
+    FROM _op_replay r JOIN op o ON o.run_id = $run AND o.op_id = r.op_id
+), node AS MATERIALIZED (
+    SELECT x.chain_id, min(x.parent_chain_id) AS parent_chain_id, min(x.source_id) AS source_id, min(x.stage) AS stage, min(x.op_name_id) AS op_name_id, sum(x.call_count)::BIGINT AS call_count,
+        sum(x.total_device_ns)::BIGINT AS total_device_ns, sum(x.self_device_ns)::BIGINT AS self_device_ns, sum(x.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(x.self_cpu_ns)::BIGINT AS self_cpu_ns
+    FROM call x
+    GROUP BY x.chain_id
 ), named AS MATERIALIZED (
     SELECT x.chain_id, x.parent_chain_id, x.stage, n.name FROM node x JOIN op_name n ON n.run_id = $run AND n.op_name_id = x.op_name_id
 ), w AS (

@@ -1,4 +1,4 @@
--- op_sum: The calls of operators added up by what they are called with and by whom, and the sums of PyTorch's key_averages.
+-- op_sum: The calls of operators added up by what they are called with and by whom, and the sums of PyTorch's key_averages. A graph replay is no call; its work counts in its own stage, with the operators that captured its nodes.
 -- grain: one operator, caller, stage, inputs and stack of Python functions in a source; of key_averages one operator and inputs
 -- key: source_id, capture, operator, caller, stage, shapes, types, stack_id
 -- needs: op_source
@@ -7,22 +7,25 @@
 --   capture VARCHAR: as in op_source
 --   operator VARCHAR: name
 --   caller VARCHAR: the operator that called it; (none) where no operator did, NULL for key_averages
---   stage VARCHAR: stage that it was called in; (none) outside every stage, NULL for key_averages
+--   stage VARCHAR: stage that it was called in, or that a graph replay was launched in; (none) outside every stage, NULL for key_averages
 --   shapes VARCHAR: sizes of each tensor among its inputs, as JSON; NULL when not recorded; of a call that an operator of the same name did nothing but call, those of that one
 --   types VARCHAR: type of each input, as JSON; NULL likewise, or for key_averages
 --   stack_id BIGINT: Python functions that it was called in; NULL when not recorded
 --   call_count BIGINT: calls; one that did nothing but call the operator of the same name is one call with it
---   self_device_ns BIGINT: time of the device work launched by it but not by operators inside it; NULL when no device work was recorded
+--   self_device_ns BIGINT: time of the device work launched by it but not by operators inside it, and of graph replays the work captured in it; NULL when no device work was recorded
 --   total_device_ns BIGINT: the same with those inside it, without calls within one of the same operator
---   shape_device_ns BIGINT: the same, without calls within one of the same operator and inputs
+--   shape_device_ns BIGINT: the same of calls, without calls within one of the same operator and inputs
 --   call_device_ns BIGINT: the same, of every call in call_count
+--   self_replay_ns BIGINT: the part of self_device_ns that graph replays are of
+--   shape_replay_ns BIGINT: what shape_device_ns lacks of graph replays
 --   self_cpu_ns BIGINT: time on the CPU less that in the operators and CUDA API calls inside it
 --   total_cpu_ns BIGINT: time on the CPU, without calls within one of the same operator
 --   shape_cpu_ns BIGINT: the same, without calls within one of the same operator and inputs
 --   call_cpu_ns BIGINT: the same, of every call in call_count
 --   work_count BIGINT: kernels, copies and fills it launched itself; NULL for key_averages
 --   flop_count BIGINT: floating-point operations by PyTorch's formulas; NULL without one or without recorded inputs
---   flop_ns BIGINT: device time of the calls that have a flop_count, operators inside them included; NULL for key_averages
+--   timed_flop_count BIGINT: the part of flop_count of calls with device work: a call that was only captured into a graph has none; NULL for key_averages
+--   flop_ns BIGINT: device time of these calls, operators inside them included, graph replays apart; NULL for key_averages
 --   device_alloc_bytes BIGINT: GPU memory allocated by it but not by operators inside it; NULL when not recorded, or for key_averages
 --   device_free_bytes BIGINT: GPU memory freed, likewise
 --   device_net_bytes BIGINT: allocated less freed
@@ -51,7 +54,7 @@ WITH RECURSIVE odd AS MATERIALIZED (
 ), input AS ( -- whatever their strides and values
     SELECT i.op_input_id, i.shapes, i.types, min(i.op_input_id) OVER (PARTITION BY i.shapes, i.types) AS alike_id FROM op_input i WHERE i.run_id = $run
 ), call AS (
-    SELECT o.source_id, o.op_name_id, p.op_name_id AS caller_name_id, coalesce(s.stage, '(none)') AS stage, i.alike_id, o.stack_id, o.is_folded, o.is_folded OR o.is_nested AS is_inside, coalesce(x.is_nested, false) AS is_shape_inside,
+    SELECT o.op_id, o.source_id, o.op_name_id, p.op_name_id AS caller_name_id, coalesce(s.stage, '(none)') AS stage, i.alike_id, o.stack_id, o.is_folded, o.is_folded OR o.is_nested AS is_inside, coalesce(x.is_nested, false) AS is_shape_inside,
         o.self_device_ns, o.total_device_ns, o.self_cpu_ns, o.duration_ns, o.self_work_count, o.flop_count, o.device_alloc_bytes, o.device_free_bytes, o.host_alloc_bytes - o.host_free_bytes AS host_net_bytes
     FROM op o
     LEFT JOIN op p ON p.run_id = $run AND p.op_id = o.parent_op_id
@@ -59,21 +62,32 @@ WITH RECURSIVE odd AS MATERIALIZED (
     LEFT JOIN inside x ON x.op_id = o.op_id
     LEFT JOIN input i ON i.op_input_id = CASE WHEN x.op_id IS NULL THEN o.op_input_id ELSE x.op_input_id END
     WHERE o.run_id = $run
+), part AS (
+    SELECT c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id, c.is_folded, c.is_inside, c.is_shape_inside, false AS is_replay,
+        c.self_device_ns, c.total_device_ns, c.self_cpu_ns, c.duration_ns, c.self_work_count, c.flop_count, c.device_alloc_bytes, c.device_free_bytes, c.host_net_bytes
+    FROM call c
+    UNION ALL
+    SELECT c.source_id, c.op_name_id, c.caller_name_id, r.stage, c.alike_id, c.stack_id, c.is_folded, c.is_inside, c.is_shape_inside, true,
+        CASE WHEN r.is_leaf THEN r.total_ns ELSE 0 END, r.total_ns, 0, 0, CASE WHEN r.is_leaf THEN r.work_count ELSE 0 END, NULL, NULL, NULL, NULL
+    FROM _op_replay r JOIN call c ON c.op_id = r.op_id
 ), t AS (
-    SELECT c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id, count(*) FILTER (NOT c.is_folded) AS call_count, sum(c.self_device_ns)::BIGINT AS self_device_ns,
-        coalesce(sum(c.total_device_ns) FILTER (NOT c.is_inside), 0)::BIGINT AS total_device_ns, coalesce(sum(c.total_device_ns) FILTER (NOT c.is_shape_inside), 0)::BIGINT AS shape_device_ns,
+    SELECT c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id, count(*) FILTER (NOT c.is_folded AND NOT c.is_replay) AS call_count, sum(c.self_device_ns)::BIGINT AS self_device_ns,
+        coalesce(sum(c.total_device_ns) FILTER (NOT c.is_inside), 0)::BIGINT AS total_device_ns, coalesce(sum(c.total_device_ns) FILTER (NOT c.is_shape_inside AND NOT c.is_replay), 0)::BIGINT AS shape_device_ns,
+        coalesce(sum(c.self_device_ns) FILTER (c.is_replay), 0)::BIGINT AS self_replay_ns, coalesce(sum(c.total_device_ns) FILTER (NOT c.is_shape_inside AND c.is_replay), 0)::BIGINT AS shape_replay_ns,
         coalesce(sum(c.total_device_ns) FILTER (NOT c.is_folded), 0)::BIGINT AS call_device_ns,
         sum(c.self_cpu_ns)::BIGINT AS self_cpu_ns, coalesce(sum(c.duration_ns) FILTER (NOT c.is_inside), 0)::BIGINT AS total_cpu_ns, coalesce(sum(c.duration_ns) FILTER (NOT c.is_shape_inside), 0)::BIGINT AS shape_cpu_ns,
         coalesce(sum(c.duration_ns) FILTER (NOT c.is_folded), 0)::BIGINT AS call_cpu_ns, sum(c.self_work_count)::BIGINT AS work_count, sum(c.flop_count) FILTER (NOT c.is_folded)::BIGINT AS flop_count,
+        sum(c.flop_count) FILTER (NOT c.is_folded AND c.total_device_ns > 0)::BIGINT AS timed_flop_count,
         sum(c.total_device_ns) FILTER (NOT c.is_folded AND c.flop_count IS NOT NULL)::BIGINT AS flop_ns, sum(c.device_alloc_bytes)::BIGINT AS device_alloc_bytes, sum(c.device_free_bytes)::BIGINT AS device_free_bytes,
-        sum(c.host_net_bytes)::BIGINT AS host_net_bytes, count(c.total_device_ns) FILTER (NOT c.is_shape_inside) AS shape_count, min(c.total_device_ns) FILTER (NOT c.is_shape_inside) AS shape_min_ns,
-        max(c.total_device_ns) FILTER (NOT c.is_shape_inside) AS shape_max_ns, coalesce(sum(c.total_device_ns::HUGEINT * c.total_device_ns) FILTER (NOT c.is_shape_inside), 0) AS squares
-    FROM call c
+        sum(c.host_net_bytes)::BIGINT AS host_net_bytes, count(c.total_device_ns) FILTER (NOT c.is_shape_inside AND NOT c.is_replay) AS shape_count, min(c.total_device_ns) FILTER (NOT c.is_shape_inside AND NOT c.is_replay) AS shape_min_ns,
+        max(c.total_device_ns) FILTER (NOT c.is_shape_inside AND NOT c.is_replay) AS shape_max_ns, coalesce(sum(c.total_device_ns::HUGEINT * c.total_device_ns) FILTER (NOT c.is_shape_inside AND NOT c.is_replay), 0) AS squares
+    FROM part c
     GROUP BY c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id
 )
 SELECT t.source_id, x.capture, n.name AS operator, coalesce(w.name, '(none)') AS caller, t.stage, i.shapes, i.types, t.stack_id, t.call_count, t.self_device_ns,
     CASE WHEN t.self_device_ns IS NOT NULL THEN t.total_device_ns END AS total_device_ns, CASE WHEN t.self_device_ns IS NOT NULL THEN t.shape_device_ns END AS shape_device_ns,
-    CASE WHEN t.self_device_ns IS NOT NULL THEN t.call_device_ns END AS call_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.shape_cpu_ns, t.call_cpu_ns, t.work_count, t.flop_count, t.flop_ns,
+    CASE WHEN t.self_device_ns IS NOT NULL THEN t.call_device_ns END AS call_device_ns, CASE WHEN t.self_device_ns IS NOT NULL THEN t.self_replay_ns END AS self_replay_ns,
+    CASE WHEN t.self_device_ns IS NOT NULL THEN t.shape_replay_ns END AS shape_replay_ns, t.self_cpu_ns, t.total_cpu_ns, t.shape_cpu_ns, t.call_cpu_ns, t.work_count, t.flop_count, t.timed_flop_count, t.flop_ns,
     t.device_alloc_bytes, t.device_free_bytes, t.device_alloc_bytes - t.device_free_bytes AS device_net_bytes, t.host_net_bytes, t.shape_count, t.shape_min_ns, t.shape_max_ns,
     (t.squares // 1000000000000000000)::BIGINT AS square_high, (t.squares % 1000000000000000000)::BIGINT AS square_low
 FROM t
@@ -82,8 +96,8 @@ JOIN op_name n ON n.run_id = $run AND n.op_name_id = t.op_name_id
 LEFT JOIN op_name w ON w.run_id = $run AND w.op_name_id = t.caller_name_id
 LEFT JOIN input i ON i.op_input_id = t.alike_id
 UNION ALL -- the file does not tell operators from ranges; CUDA's functions and memory outside of operators have names that no operator has
-SELECT a.source_id, 'key_averages', a.name, NULL, NULL, a.shapes, NULL, NULL, sum(a.call_count)::BIGINT, sum(a.self_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT,
-    sum(a.self_cpu_ns)::BIGINT, sum(a.total_cpu_ns)::BIGINT, sum(a.total_cpu_ns)::BIGINT, sum(a.total_cpu_ns)::BIGINT, NULL, sum(nullif(a.flop_count, 0))::BIGINT, NULL, NULL, NULL, sum(a.self_device_bytes)::BIGINT, sum(a.self_host_bytes)::BIGINT,
+SELECT a.source_id, 'key_averages', a.name, NULL, NULL, a.shapes, NULL, NULL, sum(a.call_count)::BIGINT, sum(a.self_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, NULL, NULL,
+    sum(a.self_cpu_ns)::BIGINT, sum(a.total_cpu_ns)::BIGINT, sum(a.total_cpu_ns)::BIGINT, sum(a.total_cpu_ns)::BIGINT, NULL, sum(nullif(a.flop_count, 0))::BIGINT, NULL, NULL, NULL, NULL, sum(a.self_device_bytes)::BIGINT, sum(a.self_host_bytes)::BIGINT,
     0, NULL, NULL, NULL, NULL
 FROM op_average a
 WHERE a.run_id = $run AND a.kind = 'cpu' AND NOT regexp_matches(a.name, '^((cu|cuda|hip)[A-Z]|\[(memory|OutOfMemory)\]$)')

@@ -4,27 +4,41 @@
 -- needs: op
 -- columns:
 --   source_id INTEGER: the source
---   chain_id BIGINT: the operators around the launch, as in op_chain; NULL where none is known
---   operator VARCHAR: the innermost of them; (none) for work launched outside every operator, (no launch) when the launch was not captured
+--   chain_id BIGINT: the operators around the launch, as in op_chain, or of a graph replay those around the capture of the node where that is known; NULL where none is known
+--   operator VARCHAR: the innermost of them; (graph replay) for replays launched outside every operator whose capture is not known, (none) for other work outside, (no launch) when the launch was not captured
 --   outermost VARCHAR: the outermost of them; likewise
 --   stage VARCHAR: stage that it was launched in; (none) outside every stage
 --   kernel_name_id BIGINT: name of a kernel; NULL for copies and fills
---   operation VARCHAR: of a copy or fill; NULL for kernels
+--   operation VARCHAR: of a copy or fill, graph replay for a graph that was traced as a whole; NULL for kernels
 --   call_count BIGINT: executions
 --   total_ns BIGINT: sum of their durations
 --   min_ns BIGINT: the shortest
 --   max_ns BIGINT: the longest
 
 WITH work AS (
-    SELECT k.source_id, k.op_id, k.path_id, k.kernel_name_id, NULL::VARCHAR AS operation, k.duration_ns FROM kernel k WHERE k.run_id = $run
+    SELECT k.source_id, k.pid, k.graph_node_id, k.launch_name_id, k.op_id, k.path_id, k.kernel_name_id, NULL::VARCHAR AS operation, k.duration_ns FROM kernel k WHERE k.run_id = $run
     UNION ALL
-    SELECT m.source_id, m.op_id, m.path_id, NULL, m.operation, m.duration_ns FROM memop m WHERE m.run_id = $run
-), t AS (
-    SELECT w.source_id, c.chain_id, CASE WHEN w.op_id IS NULL THEN '(no launch)' WHEN w.op_id = 0 THEN '(none)' END AS outside, coalesce(s.stage, '(none)') AS stage, w.kernel_name_id, w.operation,
-        count(*) AS call_count, sum(w.duration_ns)::BIGINT AS total_ns, min(w.duration_ns) AS min_ns, max(w.duration_ns) AS max_ns
+    SELECT m.source_id, m.pid, m.graph_node_id, m.launch_name_id, m.op_id, m.path_id, NULL, m.operation, m.duration_ns FROM memop m WHERE m.run_id = $run
+    UNION ALL
+    SELECT g.source_id, g.pid, NULL, g.launch_name_id, 0, g.path_id, NULL, 'graph replay', g.duration_ns FROM graph_launch g WHERE g.run_id = $run AND g.mode = 'graph'
+), replay AS (
+    SELECT a.api_name_id FROM api_name a WHERE a.run_id = $run AND contains(a.name, 'GraphLaunch')
+), added AS (
+    SELECT r.leaf_op_id, r.stage, r.chain_id FROM _op_replay r WHERE r.is_added AND r.is_leaf
+), placed AS (
+    SELECT w.source_id, w.op_id, n.op_id AS captured_op_id, w.graph_node_id IS NOT NULL OR w.operation = 'graph replay' OR p.api_name_id IS NOT NULL AS is_replay,
+        coalesce(s.stage, '(none)') AS stage, w.kernel_name_id, w.operation, w.duration_ns
     FROM work w
-    LEFT JOIN _op_call c ON c.op_id = w.op_id
+    LEFT JOIN _node_op n ON n.source_id = w.source_id AND n.pid = w.pid AND n.graph_node_id = w.graph_node_id
+    LEFT JOIN replay p ON p.api_name_id = w.launch_name_id
     LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = w.path_id
+), t AS (
+    SELECT w.source_id, coalesce(x.chain_id, c.chain_id) AS chain_id, CASE WHEN x.chain_id IS NOT NULL THEN NULL WHEN w.op_id IS NULL THEN '(no launch)'
+            WHEN w.op_id = 0 THEN CASE WHEN w.is_replay AND w.captured_op_id IS NULL THEN '(graph replay)' ELSE '(none)' END END AS outside,
+        w.stage, w.kernel_name_id, w.operation, count(*) AS call_count, sum(w.duration_ns)::BIGINT AS total_ns, min(w.duration_ns) AS min_ns, max(w.duration_ns) AS max_ns
+    FROM placed w
+    LEFT JOIN _op_call c ON c.op_id = w.op_id
+    LEFT JOIN added x ON x.leaf_op_id = w.captured_op_id AND x.stage = w.stage AND w.captured_op_id IS DISTINCT FROM w.op_id
     WHERE w.source_id IN (SELECT x.source_id FROM op_source x WHERE x.run_id = $run AND x.capture <> 'key_averages')
     GROUP BY ALL
 )
