@@ -16,8 +16,8 @@ const (
 	InCall                 // inside another call, or one that launches and takes HostStretch or longer: it loads the kernel's code first
 	OnHost                 // outside CUDA for HostStretch or longer
 	InProfiler             // the profiler was at work on the thread
-	Queued                 // nothing: the launch, which began before the GPU ran dry, had returned
-	Latency                // nothing: the launch, which began after the GPU had run dry, had returned
+	Queued                 // nothing: the launch had returned, having begun before the GPU ran dry, or HostStretch or longer before its work
+	Latency                // nothing: the launch, which began after the GPU had run dry, had returned less than HostStretch before
 	Unknown                // the launch was not captured
 	parts
 )
@@ -113,7 +113,7 @@ func (h *host) split(from, to int64, c Caller) (p Parts) {
 	}
 	if at := max(from, returned); at < to {
 		part := Queued
-		if c.Start >= from {
+		if c.Start >= from && to-at < h.stretch { // a device takes some us to start work; what takes far longer is held up by something else
 			part = Latency
 		}
 		p[part] += to - at

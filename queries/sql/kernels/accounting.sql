@@ -13,9 +13,9 @@
 --   part: where the time went. Work of the stage: compute (kernels), collective-overlapped (other kernels ran too), collective-exposed (none did), graph
 --     (replays traced as a whole), copy (copies and fills, when no kernel ran); other: only other work ran. Idle, by what the thread did that launches the next
 --     work on the GPU, of whatever process and stage: launch (in a call that launches and takes less than 100 us, or launches a graph), late (on its way to
---     it), launch-latency (it launched after the GPU had run dry, and the work has not started yet), wait (in a call that waits for the device), call (in another CUDA call, or one that launches and takes 100 us or longer: it loads code first),
+--     it), launch-latency (it launched after the GPU had run dry, and the work, which starts within 100 us, has not yet), wait (in a call that waits for the device), call (in another CUDA call, or one that launches and takes 100 us or longer: it loads code first),
 --     host (outside CUDA for 100 us or longer), profiler (at work on that thread; the PyTorch profiler does not say on which, and has none), queued (the
---     launch began before the GPU ran dry, and had returned), unknown (it was not captured). Asking whether an event or a stream is done is passed over, as if the thread were outside CUDA
+--     launch had returned: it began before the GPU ran dry, or the work took 100 us and longer to start), unknown (it was not captured). Asking whether an event or a stream is done is passed over, as if the thread were outside CUDA
 --   kind: busy, other, launch-bound (launch, late, launch-latency), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
 --   total_ns: time in the part, added up over passes; parts without any are left out
 --   share_ratio: total_ns as a share of span_total_ns

@@ -23,12 +23,12 @@
 --   device: GPU
 --   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
 --   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
---   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started
+--   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started; shorter than 100 us
 --   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
 --   call_ns: idle, inside another CUDA call: memory, modules, streams; or one that launches and takes 100 us or longer, as it loads code first
 --   host_ns: idle, outside CUDA for 100 us or longer
 --   profiler_ns: idle, the profiler at work on that thread; 0 where a capture does not say on which, as the PyTorch profiler's
---   queued_ns: idle although the launch, which began before the GPU ran dry, had returned
+--   queued_ns: idle although the launch had returned: it began before the GPU ran dry, or the work took 100 us and longer to start
 --   unknown_ns: idle before work whose launch was not captured
 --   source_id: the source
 --   pid: process that launched the work after; NULL when its launch was not captured

@@ -27,11 +27,11 @@
 --   call_ns: idle, inside another CUDA call: memory, modules, streams; or one that launches and takes 100 us or longer, as it loads code first
 --   host_ns: idle, outside CUDA for 100 us or longer
 --   profiler_ns: idle, the profiler at work on that thread; 0 where a capture does not say on which, as the PyTorch profiler's
---   queued_ns: idle although the launch, which began before the GPU ran dry, had returned: the device took its time, or waited for an event or another stream
+--   queued_ns: idle although the launch had returned, which began before the GPU ran dry or 100 us and longer before the work: the device took its time, or waited for an event or another stream
 --   unknown_ns: idle before work whose launch was not captured
 --   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
 --   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
---   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started
+--   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started; shorter than 100 us
 --   gap_count: idle gaps
 --   is_warmup: whether stages and accounting leave it out
 --   start_ns: start of its first device work there, from the start of the source

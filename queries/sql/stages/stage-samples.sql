@@ -30,7 +30,7 @@
 --   other_ns: only work of others ran
 --   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
 --   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
---   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started
+--   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started; shorter than 100 us
 --   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
 --   call_ns: idle, inside another CUDA call, or one that launches and takes longer
 --   host_ns: idle, outside CUDA for 100 us or longer
