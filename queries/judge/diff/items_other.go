@@ -27,14 +27,16 @@ type amountRow struct {
 	values int64
 	unit   string
 	rows   int64 // of the query: where several add up, the spread of single calls is not known
-	mean   *float64
-	std    *float64
-	least  *int64
-	most   *int64
+	// replayed says that graph replays, which are no calls, are in the time: calls would neither explain nor divide it.
+	replayed bool
+	mean     *float64
+	std      *float64
+	least    *int64
+	most     *int64
 }
 
 var askedBy = map[Dimension]asked{
-	ByOperator: {"top-operators", frame.Args{"top": "0"}, "operator", "operators by the device time that they launched themselves, of a whole run, warm-up included", readOperators},
+	ByOperator: {"top-operators", frame.Args{"top": "0"}, "operator", "operators, and what ran outside them, by their own device time, of a whole run, warm-up included; time of graph replays is not of calls", readOperators},
 	ByRange:    {"ranges", frame.Args{"top": "0"}, "range", "ranges by the spans of their device work, of a whole run, warm-up included; those without device work are left out", readRanges},
 	ByMetric:   {"kernel-metrics", frame.Args{}, "metric", "metrics by their mean over the profiled launches of a kernel with the same grid and block", readMetrics},
 }
@@ -170,8 +172,11 @@ func (x *amountRow) measure(units, perUnit int64) Measure {
 
 func readOperators(t *table, of func(string) *amountRow) {
 	x := of(t.text("operator"))
-	x.amount.tally.calls += t.count("calls")
 	x.amount.tally.total += t.count("self_device_ns")
+	x.amount.tally.calls += t.count("calls")
+	if x.replayed = x.replayed || t.count("replay_ns") != 0; x.replayed {
+		x.amount.tally.calls = 0
+	}
 }
 
 func readRanges(t *table, of func(string) *amountRow) {

@@ -23,6 +23,8 @@ var captures = map[string][]string{
 	"nccl2":   {"nsys/nccl2/nccl2.sqlite.gz"},
 	"node":    {"nsys/variants-node/variants-node.sqlite.gz"},
 	"trace":   {"torch/llama.trace.json.gz"},
+	"replays": {"graph/node.sqlite.gz"},
+	"whole":   {"graph/whole.sqlite.gz"},
 	"profile": {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
 }
 
@@ -220,6 +222,11 @@ func testOtherDimensions(t *testing.T, w held) {
 	}
 	if r := runs(t, w, "node", "node", diff.Options{By: diff.ByOperator}); len(r.Items) != 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "tells nothing by operator") }) {
 		t.Errorf("%d operators, notes %q", len(r.Items), r.Notes)
+	}
+	for _, it := range runs(t, w, "replays", "whole", diff.Options{By: diff.ByOperator}).Items {
+		if it.Name == "aten::addmm" && (it.A.MeanNs != nil || it.Delta.DurationNs != it.Delta.Ns || it.B.MeanNs == nil) || it.Name == "(graph replay)" && it.Status != diff.New {
+			t.Errorf("replays count as the time of calls: %+v %+v", it, it.Delta)
+		}
 	}
 	stages := runs(t, w, "sdpa-1", "eager", diff.Options{By: diff.ByStage})
 	for i, it := range stages.Items {

@@ -15,7 +15,7 @@
 --   self_device_ns BIGINT: time of the device work launched by it but not by operators inside it, and of graph replays the work captured in it; NULL when no device work was recorded
 --   total_device_ns BIGINT: the same with those inside it, without calls within one of the same operator
 --   shape_device_ns BIGINT: the same of calls, without calls within one of the same operator and inputs
---   call_device_ns BIGINT: the same, of every call in call_count
+--   call_device_ns BIGINT: the same of calls, of every one in call_count
 --   self_replay_ns BIGINT: the part of self_device_ns that graph replays are of
 --   shape_replay_ns BIGINT: what shape_device_ns lacks of graph replays
 --   self_cpu_ns BIGINT: time on the CPU less that in the operators and CUDA API calls inside it
@@ -74,7 +74,7 @@ WITH RECURSIVE odd AS MATERIALIZED (
     SELECT c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id, count(*) FILTER (NOT c.is_folded AND NOT c.is_replay) AS call_count, sum(c.self_device_ns)::BIGINT AS self_device_ns,
         coalesce(sum(c.total_device_ns) FILTER (NOT c.is_inside), 0)::BIGINT AS total_device_ns, coalesce(sum(c.total_device_ns) FILTER (NOT c.is_shape_inside AND NOT c.is_replay), 0)::BIGINT AS shape_device_ns,
         coalesce(sum(c.self_device_ns) FILTER (c.is_replay), 0)::BIGINT AS self_replay_ns, coalesce(sum(c.total_device_ns) FILTER (NOT c.is_shape_inside AND c.is_replay), 0)::BIGINT AS shape_replay_ns,
-        coalesce(sum(c.total_device_ns) FILTER (NOT c.is_folded), 0)::BIGINT AS call_device_ns,
+        coalesce(sum(c.total_device_ns) FILTER (NOT c.is_folded AND NOT c.is_replay), 0)::BIGINT AS call_device_ns,
         sum(c.self_cpu_ns)::BIGINT AS self_cpu_ns, coalesce(sum(c.duration_ns) FILTER (NOT c.is_inside), 0)::BIGINT AS total_cpu_ns, coalesce(sum(c.duration_ns) FILTER (NOT c.is_shape_inside), 0)::BIGINT AS shape_cpu_ns,
         coalesce(sum(c.duration_ns) FILTER (NOT c.is_folded), 0)::BIGINT AS call_cpu_ns, sum(c.self_work_count)::BIGINT AS work_count, sum(c.flop_count) FILTER (NOT c.is_folded)::BIGINT AS flop_count,
         sum(c.flop_count) FILTER (NOT c.is_folded AND c.total_device_ns > 0)::BIGINT AS timed_flop_count,
