@@ -65,6 +65,9 @@ func asked(q queries.Query, run string) []queries.Args {
 		return out
 	}
 	values := map[string]string{"stage": "decode", "device": "0", "raw": "true", "by": "family"}
+	if q.Domain == "stages" || q.Domain == "ranks" { // which work is a step's
+		values["by"] = "time"
+	}
 	if run == "profiled" { // the other has no launches of Nsight Compute to be with
 		values = map[string]string{"with_ncu": "true", "unmatched": "true"}
 	}

@@ -101,6 +101,9 @@ var words = map[string]func(c C, alike []C) string{
 	"steps-by-recurrence": func(c C, _ []C) string {
 		return fmt.Sprintf("no range in %s is named as a step or iteration, so a step is what recurs on the GPU, from one occurrence to the next: a kernel or graph replay with 80 %% of its occurrences equally many kernels apart and half of all kernels between them", c.Subject)
 	},
+	"steps-by-time": func(c C, _ []C) string {
+		return fmt.Sprintf("%s is counted by time: %d of the %d kernels that ran in its steps were launched by other threads, such as backward work; --by launch counts what its own thread launched", c.Subject, c.Count, c.OfCount)
+	},
 
 	// What the workload says of its passes.
 	"fewer-passes": func(c C, _ []C) string {

@@ -7,6 +7,7 @@
 --   top BIGINT = 10: rows at most; 0 for all
 --   stage VARCHAR = NULL: only this stage; (none) for steps outside every stage
 --   device BIGINT = NULL: only work on this GPU, and only steps that have some
+--   by VARCHAR = NULL: launch (the work that a step's thread launched in it) or time (what ran in the step's time, other threads' work too: of steps outside of stages); by default time for ProfilerStep# and for other ranges of one thread in which other threads launch work
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   rank: place by excess_ns
@@ -14,7 +15,7 @@
 --   time_ns: its time, by time_basis
 --   excess_ns: over the median time of the steps of its kind
 --   cause: the part of its time that exceeds the median of that part most: kernel, graph, copy, other, launch-bound, synchronising, cuda-call, host-bound, profiler, queued, unknown (see accounting),
---     between (after its last device work, before the next step); busy, idle and between with the basis period. NULL when no part is known to have grown
+--     between (after its last device work, before the next step); busy, idle and between where idle time is not known by cause. NULL when no part is known to have grown
 --   cause_ns: by how much
 --   stage: stage, by stage_rule; (none) outside of stages
 --   kernel_excess_ns: by how much the kernel beside exceeds its median, all its launches in the step together
@@ -31,16 +32,17 @@
 
 WITH s AS MATERIALIZED (
     SELECT row_number() OVER (ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage) AS id, rank() OVER (ORDER BY s.source_id, s.pid, s.device_id, s.stage, s.name) AS kind, count(*) OVER k AS n, median(s.time_ns) OVER k AS median_ns,
-        s.nth, s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.stage, s.name, s.start_ns, s.time_ns, s.time_basis, s.period_ns,
-        CASE WHEN s.kernel_ns IS NULL THEN [s.busy_ns, s.idle_ns] ELSE [s.kernel_ns, s.graph_ns, s.copy_ns, s.other_ns, s.launch_bound_ns, s.wait_ns, s.call_ns, s.host_ns, s.profiler_ns, s.queued_ns, s.unknown_ns] END || CASE s.time_basis WHEN 'gpu_period' THEN [s.between_ns] ELSE [] END AS parts,
-        CASE WHEN s.kernel_ns IS NULL THEN ['busy', 'idle', 'between'] ELSE ['kernel', 'graph', 'copy', 'other', 'launch-bound', 'synchronising', 'cuda-call', 'host-bound', 'profiler', 'queued', 'unknown', 'between'] END AS causes
+        s.nth, s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.stage, s.name, s.start_ns, s.until_ns, s.time_ns, s.time_basis, s.attribution,
+        CASE WHEN s.host_ns IS NULL THEN [s.busy_ns, s.idle_ns] ELSE [s.kernel_ns, s.graph_ns, s.copy_ns, s.other_ns, s.launch_bound_ns, s.wait_ns, s.call_ns, s.host_ns, s.profiler_ns, s.queued_ns, s.unknown_ns] END || CASE s.time_basis WHEN 'gpu_period' THEN [s.between_ns] ELSE [] END AS parts,
+        CASE WHEN s.host_ns IS NULL THEN ['busy', 'idle', 'between'] ELSE ['kernel', 'graph', 'copy', 'other', 'launch-bound', 'synchronising', 'cuda-call', 'host-bound', 'profiler', 'queued', 'unknown', 'between'] END AS causes
     FROM step s
     WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND s.time_ns IS NOT NULL AND NOT s.is_warmup
+        AND _is_by("by", s.attribution, s.is_default)
     WINDOW k AS (PARTITION BY s.source_id, s.pid, s.device_id, s.stage, s.name)
 ), slow AS MATERIALIZED (
     SELECT s.id, s.kind, row_number() OVER (ORDER BY s.time_ns - s.median_ns DESC, s.id) AS rank FROM s WHERE s.time_ns > s.median_ns QUALIFY top = 0 OR rank <= top
 ), near AS ( -- slow ones and those that they are compared with
-    SELECT s.id, s.kind, s.n, s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.start_ns, s.start_ns + s.period_ns AS until_ns, s.parts, s.causes FROM s WHERE s.kind IN (SELECT w.kind FROM slow w)
+    SELECT s.id, s.kind, s.n, s.attribution, s.source_id, s.pid, s.device_id, s.range_id, s.start_ns, s.until_ns, s.parts, s.causes FROM s WHERE s.kind IN (SELECT w.kind FROM slow w)
 ), cause AS (
     SELECT p.id, max(p.ns) AS ns, arg_max(p.cause, (p.ns, -p.place)) AS cause
     FROM (
@@ -50,12 +52,12 @@ WITH s AS MATERIALIZED (
 ), ran AS (
     SELECT n.id, any_value(n.kind) AS kind, any_value(n.n) AS n, k.kernel_name_id, sum(k.duration_ns)::BIGINT AS ns
     FROM kernel k JOIN range_context c ON c.run_id = k.run_id AND c.range_context_id = k.range_context_id JOIN near n ON n.range_id = c.range_id AND n.device_id = k.device_id
-    WHERE k.run_id = run
+    WHERE k.run_id = run AND n.attribution = 'launch'
     GROUP BY n.id, k.kernel_name_id
     UNION ALL
     SELECT n.id, any_value(n.kind), any_value(n.n), k.kernel_name_id, sum(k.duration_ns)::BIGINT
-    FROM (SELECT k.source_id, coalesce(k.pid, -1) AS pid, k.device_id, k.start_ns, k.duration_ns, k.kernel_name_id FROM kernel k WHERE k.run_id = run AND k.source_id IN (SELECT n.source_id FROM near n WHERE n.basis = 'period')) k
-    ASOF JOIN (SELECT n.id, n.kind, n.n, n.source_id, coalesce(n.pid, -1) AS pid, n.device_id, n.start_ns, n.until_ns FROM near n WHERE n.basis = 'period') n
+    FROM (SELECT k.source_id, coalesce(k.pid, -1) AS pid, k.device_id, k.start_ns, k.duration_ns, k.kernel_name_id FROM kernel k WHERE k.run_id = run AND k.source_id IN (SELECT n.source_id FROM near n WHERE n.attribution = 'time')) k
+    ASOF JOIN (SELECT n.id, n.kind, n.n, n.source_id, coalesce(n.pid, -1) AS pid, n.device_id, n.start_ns, n.until_ns FROM near n WHERE n.attribution = 'time') n
         ON n.source_id = k.source_id AND n.pid = k.pid AND n.device_id = k.device_id AND n.start_ns <= k.start_ns
     WHERE k.start_ns < n.until_ns
     GROUP BY n.id, k.kernel_name_id

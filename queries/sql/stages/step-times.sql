@@ -6,6 +6,7 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for steps outside every stage
 --   device BIGINT = NULL: only work on this GPU, and only steps that have some
+--   by VARCHAR = NULL: launch (the work that a step's thread launched in it) or time (what ran in the step's time, other threads' work too: of steps outside of stages); by default time for ProfilerStep# and for other ranges of one thread in which other threads launch work
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   stage: stage, by stage_rule; (none) outside of stages
@@ -39,7 +40,7 @@ WITH s AS (
     SELECT s.source_id, s.pid, s.device_id, s.stage, s.name, s.basis, s.time_basis, s.is_warmup, CASE WHEN NOT s.is_warmup THEN s.time_ns END AS time_ns, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns,
         s.gpu_span_ns + coalesce(s.between_ns, 0) AS whole_ns, s.busy_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, s.between_ns, CASE WHEN s.time_basis = 'gpu_period' THEN greatest(s.gpu_span_ns - s.period_ns, 0) END AS overlap_ns, s.kernel_count
     FROM step s JOIN _timeline(run, source := source) t ON t.source_id = s.source_id
-    WHERE s.run_id = run AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage)
+    WHERE s.run_id = run AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND _is_by("by", s.attribution, s.is_default)
 ), q AS (
     SELECT s.stage, count(*) FILTER (NOT s.is_warmup) AS step_count, sum(s.time_ns)::DOUBLE / count(s.time_ns) AS mean_ns, quantile_cont(s.time_ns, 0.5) AS p50_ns, quantile_cont(s.time_ns, 0.99) AS p99_ns, max(s.time_ns) AS max_ns,
         CASE WHEN count(s.token_time_ns) FILTER (s.time_ns IS NOT NULL) = count(s.time_ns) THEN _mean(CASE WHEN s.time_ns IS NOT NULL THEN s.token_time_ns END) END AS token_time_ns,

@@ -7,6 +7,7 @@
 --   top BIGINT = 20: rows at most; 0 for all
 --   stage VARCHAR = NULL: only this stage; (none) for steps outside every stage
 --   device BIGINT = NULL: only work on this GPU, and only steps that have some
+--   by VARCHAR = NULL: launch (the work that a step's thread launched in it) or time (what ran in the step's time, other threads' work too: of steps outside of stages); by default time for ProfilerStep# and for other ranges of one thread in which other threads launch work
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   nth: 1, 2, ... within the stage, source, process and GPU, warm-up included
@@ -14,7 +15,7 @@
 --   time_ns: its time, by time_basis; NULL for the last step of a pass where that is gpu_period
 --   busy_ns: union of the intervals of its device work, which may end after the next step began; NULL when not known
 --   idle_ns: idle between its first and last device work; of steps that overlap (gpu_span_ns > period_ns) in both; NULL when not known
---   launch_bound_ns: of that, inside launching calls (of graphs, or of less than 100 us) or on the way to them; NULL with the basis period, as the other parts
+--   launch_bound_ns: of that, inside launching calls (of graphs, or of less than 100 us) or on the way to them; NULL when not known, as the other parts: by time where a GPU has more than 10,000 gaps
 --   wait_ns: of that, while the thread waited for the device
 --   host_ns: of that, while the thread was outside CUDA for 100 us or longer
 --   kernel_count: kernels; NULL when not known
@@ -45,6 +46,6 @@ SELECT s.nth, s.stage, s.time_ns, s.busy_ns, s.idle_ns, s.launch_bound_ns, s.wai
     s.device_id AS device, s.time_basis, s.period_ns, s.cpu_ns, s.gpu_span_ns, s.between_ns, s.call_ns, s.queued_ns, s.profiler_ns, s.unknown_ns, s.other_ns, s.memop_count, s.graph_count,
     s.start_ns, s.basis, s.source_id, s.pid, s.range_id
 FROM step s
-WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage)
+WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND _is_by("by", s.attribution, s.is_default)
 ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage
 LIMIT CASE WHEN top = 0 THEN 9223372036854775807 ELSE top END

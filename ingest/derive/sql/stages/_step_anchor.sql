@@ -14,7 +14,7 @@
 -- hold half of the device time instead. Layers recur in steps, and steps in passes: a step is where a token is chosen, or such a replay; else the
 -- longest period. Of several kernels with that period the rarest (it is not in prompts too) and first (it begins the step) is taken.
 WITH item AS ( -- the work is sorted: numbering it by a window of its own would sort millions of rows again
-    SELECT w.place, w.is_replay, w.work_id, w.duration_ns, row_number() OVER () AS nth FROM _step_work w WHERE w.work_id IS NOT NULL
+    SELECT w.place, w.is_replay, w.work_id, w.duration_ns, row_number() OVER () AS nth FROM _step_work w WHERE w.work_id IS NOT NULL AND w.source_id IN (SELECT s.source_id FROM _step_source s WHERE s.is_recurring)
 ), far AS (
     SELECT i.place, i.is_replay, i.work_id, i.duration_ns, i.nth, i.nth - lag(i.nth) OVER (PARTITION BY hash(i.place, i.work_id) ORDER BY i.nth) AS distance
     FROM item i

@@ -6,12 +6,13 @@
 --   range_id BIGINT: the range
 --   source_id INTEGER: the source
 --   pid INTEGER: process
+--   tid INTEGER: thread
 --   stage VARCHAR: stage, by stage_rule; NULL when in none
 --   name VARCHAR: normalised name
 --   start_ns BIGINT: start on the CPU
 --   cpu_ns BIGINT: time on the CPU; NULL when it never ended
 --   next_range_id BIGINT: the next step on its thread, where it is in the same pass and no pass of a stage begins between; NULL for the last
---   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or its pass was found cold
+--   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or its pass or one inside it was found cold
 --   decode_count BIGINT: generating sequences; NULL when not known
 --   token_count BIGINT: tokens decoded, all sequences together; NULL when not known
 
@@ -29,15 +30,20 @@ WITH beside AS ( -- passes that hold steps or stand between them; those inside a
     FROM n LEFT JOIN _step_path p ON p.path_id = n.path_id
     ASOF LEFT JOIN n b ON b.source_id = n.source_id AND b.pid = n.pid AND b.tid = n.tid AND b.path_id = p.stage_path_id AND b.start_ns <= n.start_ns
 ), following AS (
-    SELECT h.range_id, h.source_id, h.pid, h.stage, h.name, h.start_ns, h.duration_ns, h.is_warmup, h.is_step, h.pass_range_id,
+    SELECT h.range_id, h.source_id, h.pid, h.tid, h.stage, h.name, h.start_ns, h.duration_ns, h.is_warmup, h.is_step, h.pass_range_id,
         count(*) OVER (PARTITION BY h.pass_range_id) AS in_pass,
         lead({'range_id': h.range_id, 'is_step': h.is_step, 'in_range_id': h.in_range_id}) OVER (PARTITION BY h.source_id, h.pid, h.tid ORDER BY h.start_ns, h.range_id) AS after,
         h.in_range_id
     FROM held h
+), warm AS ( -- steps that hold a pass which is left out
+    SELECT DISTINCT x.range_id
+    FROM (SELECT f.source_id, f.pid, n.tid, f.start_ns FROM stage_pass f JOIN nvtx_range n ON n.run_id = f.run_id AND n.range_id = f.range_id WHERE f.run_id = $run AND f.is_warmup) f
+    ASOF JOIN (SELECT h.range_id, h.source_id, h.pid, h.tid, h.start_ns, h.start_ns + h.duration_ns AS end_ns FROM held h WHERE h.is_step) x ON x.source_id = f.source_id AND x.pid = f.pid AND x.tid = f.tid AND x.start_ns <= f.start_ns
+    WHERE f.start_ns < x.end_ns
 )
-SELECT x.range_id, x.source_id, x.pid, x.stage, x.name, x.start_ns, x.duration_ns AS cpu_ns,
+SELECT x.range_id, x.source_id, x.pid, x.tid, x.stage, x.name, x.start_ns, x.duration_ns AS cpu_ns,
     CASE WHEN x.after.is_step AND x.after.in_range_id IS NOT DISTINCT FROM x.in_range_id THEN x.after.range_id END AS next_range_id,
-    x.is_warmup OR coalesce(f.is_warmup, false) AS is_warmup, f.decode_count,
+    x.is_warmup OR coalesce(f.is_warmup, false) OR w.range_id IS NOT NULL AS is_warmup, f.decode_count,
     CASE WHEN f.range_id = x.range_id THEN f.decode_token_count WHEN f.step_count = x.in_pass THEN f.decode_token_count // f.step_count END AS token_count
-FROM following x LEFT JOIN stage_pass f ON f.run_id = $run AND f.range_id = x.pass_range_id
+FROM following x LEFT JOIN stage_pass f ON f.run_id = $run AND f.range_id = x.pass_range_id LEFT JOIN warm w ON w.range_id = x.range_id
 WHERE x.is_step

@@ -1,10 +1,12 @@
--- step: Steps of each timeline: ranges that are steps, and in sources without such what recurs on the GPU.
--- grain: one step on one GPU
--- key: basis, source_id, pid, device_id, range_id, start_ns
--- needs: _step_range|_step_period
+-- step: Steps of each timeline: ranges that are steps, and in sources without such what recurs on the GPU. Of ranges outside of stages there are two rows: with the work that was launched in them, and with the work of their process that began in their time, whoever launched it.
+-- grain: one step on one GPU, by launch or by time
+-- key: attribution, basis, source_id, pid, device_id, range_id, start_ns
+-- needs: _step_range|_step_time
 -- columns:
 --   nth BIGINT: 1, 2, ... within the stage, source, process and GPU, warm-up included
 --   basis VARCHAR: range or period
+--   attribution VARCHAR: which work is the step's: launch (what its thread launched in it) or time (what began on the GPU from its first work to that of the next step, at most to the last that its process launched in it)
+--   is_default BOOLEAN: whether that is meant unless the other is asked for: time for what recurs, and for ranges of one thread and no stage that are ProfilerStep# or have one kernel in a hundred more by time; else launch
 --   source_id INTEGER: the source
 --   pid INTEGER: process; NULL when the launches were not captured
 --   device_id INTEGER: GPU; NULL for a step without device work
@@ -12,17 +14,18 @@
 --   stage VARCHAR: stage, by stage_rule; (none) outside of stages
 --   name VARCHAR: normalised name of the range; with the basis period the kernel that begins each step, or graph replay
 --   start_ns BIGINT: start of its first device work; of the range where it has none
+--   until_ns BIGINT: work that began from then on is not its own; NULL by launch, and where the end is not known
 --   time_ns BIGINT: its time: period_ns, gpu_span_ns or cpu_ns, by time_basis; NULL where a step lacks that
 --   time_basis VARCHAR: gpu_period where steps follow each other (half of the steps of its kind do), else gpu_span, or cpu without device work
 --   period_ns BIGINT: from its first device work to that of the next step of the same pass; NULL for the last
 --   cpu_ns BIGINT: time of the range on its thread; NULL with the basis period
 --   gpu_span_ns BIGINT: first start to last end of its device work
---   busy_ns BIGINT: union of the intervals of its device work
---   kernel_ns BIGINT: kernels of its own ran; NULL with the basis period, as all parts
+--   busy_ns BIGINT: union of the intervals of its device work; by time from where that of the steps before has ended
+--   kernel_ns BIGINT: kernels of its own ran; NULL for the last of a pass with the basis period, as all parts
 --   graph_ns BIGINT: replays of its own ran whose kernels were not traced
 --   copy_ns BIGINT: copies and fills of its own ran
 --   other_ns BIGINT: only work of others ran
---   launch_bound_ns BIGINT: idle inside the launching call or on the way to it
+--   launch_bound_ns BIGINT: idle inside the launching call or on the way to it; NULL by time where not all gaps are known, as all idle parts
 --   wait_ns BIGINT: idle while the thread waited for the device
 --   call_ns BIGINT: idle inside another CUDA call
 --   host_ns BIGINT: idle while the thread was outside CUDA
@@ -38,26 +41,39 @@
 --   token_count BIGINT: tokens decoded, all sequences together; NULL when not known
 --   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or its pass was found cold
 
-WITH r AS (
-    SELECT 'range' AS basis, r.source_id, r.pid, d.device_id, r.range_id, r.stage, r.name, coalesce(d.first_start_ns, r.start_ns) AS start_ns,
-        CASE WHEN n.first_start_ns > d.first_start_ns THEN n.first_start_ns - d.first_start_ns END AS period_ns, r.cpu_ns, d.last_end_ns - d.first_start_ns AS gpu_span_ns, d.busy_ns,
-        t.kernel_ns, t.graph_ns, t.copy_ns, t.other_ns, t.launch_ns + t.late_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
+-- A step's work may be launched by other threads: autograd's, or those of communication.
+WITH l AS (
+    SELECT 'range' AS basis, 'launch' AS attribution, r.source_id, r.pid, d.device_id, r.range_id, r.next_range_id, r.stage, r.name, coalesce(d.first_start_ns, r.start_ns) AS start_ns, d.last_end_ns AS end_ns, r.cpu_ns, d.busy_ns,
+        t.kernel_ns, t.graph_ns, t.copy_ns, t.launch_ns + t.late_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
         d.kernel_count, d.memop_count, d.graph_count, r.decode_count, r.token_count, r.is_warmup
     FROM _step_range r
     LEFT JOIN range_device d ON d.run_id = $run AND d.range_id = r.range_id
-    LEFT JOIN range_device n ON n.run_id = $run AND n.range_id = r.next_range_id AND n.device_id = d.device_id
     LEFT JOIN device_time t ON t.run_id = $run AND t.range_id = r.range_id AND t.device_id = d.device_id AND t.source_id = r.source_id
+), r AS (
+    SELECT l.basis, l.attribution, l.source_id, l.pid, l.device_id, l.range_id, l.stage, l.name, l.start_ns, NULL::BIGINT AS until_ns, CASE WHEN n.start_ns > l.start_ns THEN n.start_ns - l.start_ns END AS period_ns, l.cpu_ns, l.end_ns - l.start_ns AS gpu_span_ns, l.busy_ns,
+        l.kernel_ns, l.graph_ns, l.copy_ns, l.launch_bound_ns, l.wait_ns, l.call_ns, l.host_ns, l.profiler_ns, l.queued_ns, l.unknown_ns, l.kernel_count, l.memop_count, l.graph_count, l.decode_count, l.token_count, l.is_warmup
+    FROM l LEFT JOIN l n ON n.range_id = l.next_range_id AND n.device_id = l.device_id
     UNION ALL
-    SELECT 'period', p.source_id, p.pid, p.device_id, NULL, s.stage, p.name, p.start_ns, p.period_ns, NULL, p.gpu_span_ns, p.busy_ns, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-        p.kernel_count, p.memop_count, p.graph_count, NULL, NULL, coalesce(s.is_warmup, false)
-    FROM _step_period p LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = p.path_id
+    SELECT CASE WHEN p.range_id IS NULL THEN 'period' ELSE 'range' END, 'time', p.source_id, p.pid, p.device_id, p.range_id, CASE WHEN p.range_id IS NULL THEN s.stage ELSE r.stage END, coalesce(r.name, p.name), p.start_ns, p.until_ns, p.period_ns, r.cpu_ns, p.gpu_span_ns, p.busy_ns,
+        p.kernel_ns, p.graph_ns, p.copy_ns, p.launch_bound_ns, p.wait_ns, p.call_ns, p.host_ns, p.profiler_ns, p.queued_ns, p.unknown_ns, p.kernel_count, p.memop_count, p.graph_count, r.decode_count, r.token_count, coalesce(r.is_warmup, s.is_warmup, false)
+    FROM _step_time p LEFT JOIN _step_range r ON r.range_id = p.range_id LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = p.path_id
+), thread AS (
+    SELECT x.source_id, x.pid, count(DISTINCT x.tid) AS threads FROM _step_range x GROUP BY x.source_id, x.pid
+), way AS (
+    SELECT r.stage, r.name, CASE WHEN r.stage IS NULL AND max(t.threads) = 1 AND (starts_with(r.name, 'ProfilerStep')
+            OR sum(CASE WHEN r.attribution = 'time' THEN r.kernel_count END) > 1.01 * coalesce(sum(CASE WHEN r.attribution = 'launch' THEN r.kernel_count END), 0)) THEN 'time' ELSE 'launch' END AS attribution
+    FROM r JOIN thread t ON t.source_id = r.source_id AND t.pid = r.pid WHERE r.basis = 'range' GROUP BY r.stage, r.name
 ), kind AS (
-    SELECT r.source_id, r.pid, r.device_id, r.stage, r.name, CASE WHEN 2 * count(r.period_ns) >= count(*) THEN 'gpu_period' WHEN count(r.gpu_span_ns) > 0 THEN 'gpu_span' ELSE 'cpu' END AS time_basis
+    SELECT r.attribution, r.source_id, r.pid, r.device_id, r.stage, r.name, CASE WHEN 2 * count(r.period_ns) >= count(*) THEN 'gpu_period' WHEN count(r.gpu_span_ns) > 0 THEN 'gpu_span' ELSE 'cpu' END AS time_basis
     FROM r GROUP BY ALL
+), q AS (
+    SELECT r.basis, r.attribution, r.source_id, r.pid, r.device_id, r.range_id, r.stage, r.name, r.start_ns, r.until_ns, CASE k.time_basis WHEN 'gpu_period' THEN r.period_ns WHEN 'gpu_span' THEN r.gpu_span_ns ELSE r.cpu_ns END AS time_ns, k.time_basis,
+        r.period_ns, r.cpu_ns, r.gpu_span_ns, r.busy_ns, r.kernel_ns, r.graph_ns, r.copy_ns, r.launch_bound_ns, r.wait_ns, r.call_ns, r.host_ns, r.profiler_ns, r.queued_ns, r.unknown_ns,
+        r.launch_bound_ns + r.wait_ns + r.call_ns + r.host_ns + r.profiler_ns + r.queued_ns + r.unknown_ns AS idle_ns, r.kernel_count, r.memop_count, r.graph_count, r.decode_count, r.token_count, r.is_warmup
+    FROM r JOIN kind k ON k.attribution = r.attribution AND k.source_id = r.source_id AND k.pid IS NOT DISTINCT FROM r.pid AND k.device_id IS NOT DISTINCT FROM r.device_id AND k.stage IS NOT DISTINCT FROM r.stage AND k.name = r.name
 )
-SELECT row_number() OVER (PARTITION BY r.stage, r.source_id, r.pid, r.device_id ORDER BY r.start_ns, r.range_id) AS nth, r.basis, r.source_id, r.pid, r.device_id, r.range_id, coalesce(r.stage, '(none)') AS stage, r.name, r.start_ns,
-    CASE k.time_basis WHEN 'gpu_period' THEN r.period_ns WHEN 'gpu_span' THEN r.gpu_span_ns ELSE r.cpu_ns END AS time_ns, k.time_basis,
-    r.period_ns, r.cpu_ns, r.gpu_span_ns, r.busy_ns, r.kernel_ns, r.graph_ns, r.copy_ns, r.other_ns, r.launch_bound_ns, r.wait_ns, r.call_ns, r.host_ns, r.profiler_ns, r.queued_ns, r.unknown_ns,
-    CASE r.basis WHEN 'range' THEN r.launch_bound_ns + r.wait_ns + r.call_ns + r.host_ns + r.profiler_ns + r.queued_ns + r.unknown_ns ELSE r.gpu_span_ns - r.busy_ns END AS idle_ns,
-    CASE WHEN r.period_ns IS NOT NULL THEN greatest(r.period_ns - r.gpu_span_ns, 0) END AS between_ns, r.kernel_count, r.memop_count, r.graph_count, r.decode_count, r.token_count, r.is_warmup
-FROM r JOIN kind k ON k.source_id = r.source_id AND k.pid IS NOT DISTINCT FROM r.pid AND k.device_id IS NOT DISTINCT FROM r.device_id AND k.stage IS NOT DISTINCT FROM r.stage AND k.name = r.name
+SELECT row_number() OVER (PARTITION BY q.attribution, q.stage, q.source_id, q.pid, q.device_id ORDER BY q.start_ns, q.range_id) AS nth, q.basis, q.attribution, coalesce(w.attribution = q.attribution OR q.device_id IS NULL AND NOT EXISTS (SELECT 1 FROM _step_time p WHERE p.range_id = q.range_id), true) AS is_default,
+    q.source_id, q.pid, q.device_id, q.range_id, coalesce(q.stage, '(none)') AS stage, q.name, q.start_ns, q.until_ns, q.time_ns, q.time_basis,
+    q.period_ns, q.cpu_ns, q.gpu_span_ns, q.busy_ns, q.kernel_ns, q.graph_ns, q.copy_ns, q.gpu_span_ns - q.busy_ns - q.idle_ns AS other_ns, q.launch_bound_ns, q.wait_ns, q.call_ns, q.host_ns, q.profiler_ns, q.queued_ns, q.unknown_ns, coalesce(q.idle_ns, q.gpu_span_ns - q.busy_ns) AS idle_ns,
+    CASE WHEN q.period_ns IS NOT NULL THEN greatest(q.period_ns - q.gpu_span_ns, 0) END AS between_ns, q.kernel_count, q.memop_count, q.graph_count, q.decode_count, q.token_count, q.is_warmup
+FROM q LEFT JOIN way w ON w.stage IS NOT DISTINCT FROM q.stage AND w.name = q.name AND q.basis = 'range'

@@ -1,0 +1,137 @@
+package queries_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries"
+)
+
+// lateRank writes the trace of a rank of data-parallel training as that of rank 1, which comes later to each all-reduce of its steps and
+// leaves it when the other does.
+func lateRank(t *testing.T, path string, lateUs float64) string {
+	t.Helper()
+	in, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace map[string]any
+	if err := json.NewDecoder(z).Decode(&trace); err != nil {
+		t.Fatal(err)
+	}
+	trace["distributedInfo"].(map[string]any)["rank"] = 1
+	for _, e := range trace["traceEvents"].([]any) {
+		e := e.(map[string]any)
+		if name, _ := e["name"].(string); e["cat"] == "kernel" && strings.Contains(name, "AllReduce") {
+			e["ts"], e["dur"] = e["ts"].(float64)+lateUs, e["dur"].(float64)-lateUs
+		}
+	}
+	out := filepath.Join(t.TempDir(), "rank1.trace.json")
+	text, err := json.Marshal(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(out, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestLateRankByTime: all-reduces that a thread of communication launches belong to the training step in whose time they run.
+func TestLateRankByTime(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	path := shared(t, "../../shared/captures/others/hta_nccl.trace.json.gz")
+	load(t, w, "ddp", path, lateRank(t, path, 500))
+	matched := query(t, w, "rank-skew", queries.Args{"run": "ddp", "top": "0"})
+	all := 0
+	for _, v := range column(matched, "operation") {
+		if v == "all-reduce" {
+			all++
+		}
+	}
+	if all != 15 {
+		t.Fatalf("%d all-reduces are matched, want 15", all)
+	}
+	f := query(t, w, "slow-ranks", queries.Args{"run": "ddp", "range": "ProfilerStep##"})
+	if len(f.Rows) != 3 || total(f, "calls") != int64(len(matched.Rows)) {
+		t.Fatalf("%d steps with %d of %d collectives: %v", len(f.Rows), total(f, "calls"), len(matched.Rows), f.Rows)
+	}
+	for _, r := range f.Rows {
+		if r[f.Index("slowest")] != "rank 1" || number(f, r, "last_count") < 5 || number(f, r, "blamed_ns") < 5*499_000 || number(f, r, "blamed_ns") > 5*501_000 {
+			t.Errorf("%v", r)
+		}
+	}
+	if got := query(t, w, "slow-ranks", queries.Args{"run": "ddp"}); fmt.Sprint(got.Rows) != fmt.Sprint(f.Rows) {
+		t.Errorf("without stages it is not about steps: %v", got.Rows)
+	}
+	if got := query(t, w, "slow-ranks", queries.Args{"run": "ddp", "range": "ProfilerStep##", "by": "launch"}); len(got.Rows) != 0 && total(got, "calls") >= total(f, "calls") {
+		t.Errorf("by launch %v", got.Rows)
+	}
+	late := query(t, w, "late-ranks", queries.Args{"run": "ddp"})
+	if got := shownCells(late, "range", "rank", "slowest_count", "pass_count"); !slices.Equal(got, []string{"ProfilerStep##|rank 1|3|3", "ProfilerStep##|rank 0|0|3"}) || total(late, "late_ns") != total(f, "waited_ns") {
+		t.Errorf("late-ranks says %v", late.Rows)
+	}
+}
+
+// TestLateRanks holds the totals to the passes that slow-ranks lists, those that are left out apart.
+func TestLateRanks(t *testing.T) {
+	t.Parallel()
+	w := loadNCCL(t)
+	for _, args := range []queries.Args{{}, {"range": "step[#]"}, {"range": "step[#]", "by": "time"}} {
+		args["run"] = "nccl2"
+		f, late := query(t, w, "slow-ranks", args), query(t, w, "late-ranks", args)
+		type sum struct{ waited, cold, slowest, calls, passes int64 }
+		want := map[any]*sum{}
+		slowest := map[[2]any]int64{}
+		for _, r := range f.Rows {
+			at := r[f.Index("range")]
+			if want[at] == nil {
+				want[at] = &sum{}
+			}
+			s := want[at]
+			if r[f.Index("is_warmup")] == true {
+				s.cold += number(f, r, "waited_ns")
+				continue
+			}
+			s.waited, s.calls, s.passes = s.waited+number(f, r, "waited_ns"), s.calls+number(f, r, "calls"), s.passes+1
+			slowest[[2]any{at, r[f.Index("slowest")]}]++
+		}
+		got := map[any]*sum{}
+		for _, r := range late.Rows {
+			at := r[late.Index("range")]
+			if got[at] == nil {
+				got[at] = &sum{}
+			}
+			g := got[at]
+			g.waited, g.cold, g.slowest = g.waited+number(late, r, "late_ns"), g.cold+number(late, r, "cold_late_ns"), g.slowest+number(late, r, "slowest_count")
+			if number(late, r, "calls") != want[at].calls || number(late, r, "pass_count") != want[at].passes || number(late, r, "slowest_count") != slowest[[2]any{at, r[late.Index("rank")]}] {
+				t.Errorf("%v: %v, want %+v", args, r, *want[at])
+			}
+		}
+		for at, g := range got {
+			if w := want[at]; g.waited != w.waited || g.cold != w.cold || g.slowest != w.passes {
+				t.Errorf("%v: %v: %+v, want %+v", args, at, *g, *w)
+			}
+		}
+		if len(got) != len(want) || total(late, "wait_ns") != total(late, "late_ns") {
+			t.Errorf("%v: %d kinds, want %d; ranks waited %d ns, and for ranks %d ns", args, len(got), len(want), total(late, "wait_ns"), total(late, "late_ns"))
+		}
+	}
+	// The first step holds the cold passes, and is left out as they are.
+	late := query(t, w, "late-ranks", queries.Args{"run": "nccl2", "range": "step[#]"})
+	if got := shownCells(late, "rank", "slowest_count", "pass_count", "cold_count"); !slices.Equal(got, []string{"GPU 1 (757)|3|5|1", "GPU 0 (756)|2|5|1"}) {
+		t.Errorf("%v", got)
+	}
+}

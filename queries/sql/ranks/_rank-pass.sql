@@ -1,0 +1,60 @@
+-- _rank-pass: Each matched collective on each rank with the pass, range or step that it belongs to: the one of the rank that came last. Those that are not sure to be one on all ranks are left out.
+-- grain: one matched collective on one rank in one pass
+-- key: match_id, range, pass, member
+-- params:
+--   run VARCHAR: the run
+--   range VARCHAR = NULL: as in slow-ranks
+--   by VARCHAR = NULL: as in slow-ranks
+--   source VARCHAR = NULL: as in slow-ranks
+-- columns:
+--   match_id: as in rank-skew
+--   job_id: the source that began first of the job that the ranks are of
+--   range: the stage, or the normalised name of the range; step for what recurs
+--   pass: 1, 2, ...: the first one of each rank, the second, ...
+--   is_warmup: whether stages or step-times leaves the pass out, of any rank; NULL where neither knows it
+--   name: name of the range as recorded on the rank that came last; for what recurs the kernel that begins a step
+--   member: the rank
+--   device_id: its GPU
+--   is_last: whether it came last
+--   last: the rank that did
+--   start_ns: as in rank_wait
+--   last_start_ns: as in rank_wait
+--   duration_ns: as in rank_wait
+--   wait_ns: as in rank_wait
+--   error_ns: as in rank_wait
+
+WITH way AS ( -- passes of stages are by launch; ranges and steps as their default says
+    SELECT CASE WHEN "range" IS NULL AND EXISTS (SELECT 1 FROM stage_pass p WHERE p.run_id = run AND p.is_counted) THEN 'stage'
+        WHEN "by" IS NULL THEN coalesce((SELECT min(s.attribution) FROM step s WHERE s.run_id = run AND s.is_default AND ("range" IS NULL OR s.name = "range")), 'launch')
+        WHEN "by" IN ('launch', 'time') THEN "by" ELSE error('ARGUMENT: --by is launch or time') END AS way
+), named AS (
+    SELECT s.attribution, s.source_id, s.pid, s.device_id, s.range_id, CASE s.basis WHEN 'range' THEN s.name ELSE 'step' END AS name, s.name AS raw_name, s.nth AS pass, s.start_ns, s.until_ns, s.is_warmup
+    FROM step s WHERE s.run_id = run AND ("range" IS NULL OR s.name = "range")
+), nth AS ( -- ranges by number
+    SELECT p.range_id, p.stage AS name, p.is_warmup, p.pass_id AS pass FROM stage_pass p, way WHERE way.way = 'stage' AND p.run_id = run
+    UNION ALL
+    SELECT n.range_id, p.name, (SELECT bool_or(s.is_warmup) FROM named s WHERE s.range_id = n.range_id), row_number() OVER (PARTITION BY n.source_id, n.pid ORDER BY n.start_ns, n.range_id)
+    FROM nvtx_range n JOIN range_path p ON p.run_id = n.run_id AND p.path_id = n.path_id, way WHERE way.way = 'launch' AND n.run_id = run AND p.name = "range"
+    UNION ALL
+    SELECT DISTINCT s.range_id, s.name, s.is_warmup, s.pass FROM named s, way WHERE way.way = 'launch' AND "range" IS NULL AND s.attribution = 'launch' AND s.range_id IS NOT NULL
+), w AS (
+    SELECT w.match_id, w.job_id, w.source_id, w.pid, w.device_id, w.member, w.is_last, w.start_ns, w.last_start_ns, w.duration_ns, w.wait_ns, w.error_ns, w.range_context_id,
+        w.start_ns - CASE w.basis WHEN 'reference' THEN 0 WHEN 'collectives' THEN w.collective_offset_ns ELSE w.session_offset_ns END AS own_ns
+    FROM rank_wait w
+    WHERE w.run_id = run AND w.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND w.rank_count > 1 AND w.is_told
+), l AS (
+    SELECT w.match_id, w.member, w.source_id, coalesce(w.pid, -1) AS pid, w.device_id, w.own_ns, w.range_context_id FROM w WHERE w.is_last
+), placed AS (
+    SELECT l.match_id, l.member, n.name, n.pass, n.is_warmup, r.name AS raw_name
+    FROM l JOIN range_context x ON x.run_id = run AND x.range_context_id = l.range_context_id JOIN nth n ON n.range_id = x.range_id JOIN nvtx_range r ON r.run_id = run AND r.range_id = n.range_id
+    UNION ALL
+    SELECT l.match_id, l.member, s.name, s.pass, s.is_warmup, coalesce(r.name, s.raw_name)
+    FROM l ASOF JOIN (SELECT s.source_id, coalesce(s.pid, -1) AS pid, s.device_id, s.range_id, s.name, s.raw_name, s.pass, s.start_ns, s.until_ns, s.is_warmup FROM named s, way WHERE way.way = 'time' AND s.attribution = 'time') s
+        ON s.source_id = l.source_id AND s.pid = l.pid AND s.device_id = l.device_id AND s.start_ns <= l.own_ns
+    LEFT JOIN nvtx_range r ON r.run_id = run AND r.range_id = s.range_id
+    WHERE l.own_ns < s.until_ns
+), warm AS ( -- of ranks that do a pass together one that is cold makes the others wait
+    SELECT n.name, n.pass, bool_or(n.is_warmup) AS is_warmup FROM (SELECT n.name, n.pass, n.is_warmup FROM nth n UNION ALL SELECT s.name, s.pass, s.is_warmup FROM named s, way WHERE way.way = 'time' AND s.attribution = 'time') n GROUP BY n.name, n.pass
+)
+SELECT w.match_id, w.job_id, p.name AS range, p.pass, m.is_warmup, p.raw_name AS name, w.member, w.device_id, w.is_last, p.member AS last, w.start_ns, w.last_start_ns, w.duration_ns, w.wait_ns, w.error_ns
+FROM w JOIN placed p ON p.match_id = w.match_id LEFT JOIN warm m ON m.name = p.name AND m.pass = p.pass
