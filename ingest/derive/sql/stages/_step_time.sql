@@ -14,9 +14,6 @@
 --   period_ns BIGINT: to that of the next step; NULL for the last of those that follow each other
 --   gpu_span_ns BIGINT: to the last end of its work; NULL for the last of what recurs, whose end is unknown, as all below
 --   busy_ns BIGINT: union of the intervals of its work, from where that of the steps before has ended
---   kernel_ns BIGINT: the part of that in which its kernels ran
---   graph_ns BIGINT: its replays whose kernels were not traced ran, and none of its kernels
---   copy_ns BIGINT: its copies and fills ran, and neither of those
 --   launch_bound_ns BIGINT: idle inside the launching call or on the way to it; NULL where not all gaps are known, as all idle parts
 --   wait_ns BIGINT: idle while the thread waited for the device
 --   call_ns BIGINT: idle inside another CUDA call
@@ -44,7 +41,7 @@ WITH usual AS (
     LEFT JOIN _step_window n ON n.place = b.place AND n.range_id = r.next_range_id AND n.start_ns > b.start_ns
     LEFT JOIN kernel_name k ON k.run_id = $run AND k.kernel_name_id = b.work_id AND NOT b.is_replay
 )
-SELECT t.source_id, t.pid, t.device_id, f.range_id, f.name, f.path_id, f.start_ns, CASE WHEN s.end_ns IS NOT NULL THEN f.until_ns END AS until_ns, f.next_ns - f.start_ns AS period_ns, s.end_ns - s.start_ns AS gpu_span_ns, s.busy_ns, s.kernel_ns, s.graph_ns, s.copy_ns,
+SELECT t.source_id, t.pid, t.device_id, f.range_id, f.name, f.path_id, f.start_ns, CASE WHEN s.end_ns IS NOT NULL THEN f.until_ns END AS until_ns, f.next_ns - f.start_ns AS period_ns, s.end_ns - s.start_ns AS gpu_span_ns, s.busy_ns,
     g.launch_bound_ns, g.wait_ns, g.call_ns, g.host_ns,
     g.profiler_ns, g.queued_ns, g.unknown_ns, s.kernel_count, s.memop_count, s.graph_count
 FROM following f JOIN spot t ON t.place = f.place

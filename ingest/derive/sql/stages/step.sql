@@ -21,10 +21,10 @@
 --   cpu_ns BIGINT: time of the range on its thread; NULL with the basis period
 --   gpu_span_ns BIGINT: first start to last end of its device work
 --   busy_ns BIGINT: union of the intervals of its device work; by time from where that of the steps before has ended
---   kernel_ns BIGINT: kernels of its own ran; NULL for the last of a pass with the basis period, as all parts
---   graph_ns BIGINT: replays of its own ran whose kernels were not traced
---   copy_ns BIGINT: copies and fills of its own ran
---   other_ns BIGINT: only work of others ran
+--   kernel_ns BIGINT: kernels of its own ran; NULL by time
+--   graph_ns BIGINT: replays of its own ran whose kernels were not traced; NULL by time
+--   copy_ns BIGINT: copies and fills of its own ran; NULL by time
+--   other_ns BIGINT: only work of others ran, by time that of steps before too
 --   launch_bound_ns BIGINT: idle inside the launching call or on the way to it; NULL by time where not all gaps are known, as all idle parts
 --   wait_ns BIGINT: idle while the thread waited for the device
 --   call_ns BIGINT: idle inside another CUDA call
@@ -55,7 +55,7 @@ WITH l AS (
     FROM l LEFT JOIN l n ON n.range_id = l.next_range_id AND n.device_id = l.device_id
     UNION ALL
     SELECT CASE WHEN p.range_id IS NULL THEN 'period' ELSE 'range' END, 'time', p.source_id, p.pid, p.device_id, p.range_id, CASE WHEN p.range_id IS NULL THEN s.stage ELSE r.stage END, coalesce(r.name, p.name), p.start_ns, p.until_ns, p.period_ns, r.cpu_ns, p.gpu_span_ns, p.busy_ns,
-        p.kernel_ns, p.graph_ns, p.copy_ns, p.launch_bound_ns, p.wait_ns, p.call_ns, p.host_ns, p.profiler_ns, p.queued_ns, p.unknown_ns, p.kernel_count, p.memop_count, p.graph_count, r.decode_count, r.token_count, coalesce(r.is_warmup, s.is_warmup, false)
+        NULL, NULL, NULL, p.launch_bound_ns, p.wait_ns, p.call_ns, p.host_ns, p.profiler_ns, p.queued_ns, p.unknown_ns, p.kernel_count, p.memop_count, p.graph_count, r.decode_count, r.token_count, coalesce(r.is_warmup, s.is_warmup, false)
     FROM _step_time p LEFT JOIN _step_range r ON r.range_id = p.range_id LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = p.path_id
 ), thread AS (
     SELECT x.source_id, x.pid, count(DISTINCT x.tid) AS threads FROM _step_range x GROUP BY x.source_id, x.pid
