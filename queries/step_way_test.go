@@ -136,3 +136,22 @@ func TestStepsByTime(t *testing.T) {
 		})
 	}
 }
+
+// TestStepWork holds that the work of steps and of what is outside them adds up to all work, and that a step has the kernels that steps counts:
+// no kernel is in two.
+func TestStepWork(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{torchData + "train.trace.json.gz", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", "../testdata/nsys/nccl2/nccl2.sqlite.gz", "../testdata/nsys/windows/before.sqlite.gz"} {
+		w := newWarehouse(t)
+		load(t, w, "r", path)
+		none(t, w, "r", "work is lost or added", `SELECT a.*, b.* FROM (
+				SELECT device_id, kind, sum(n) AS n, sum(ns) AS ns FROM (SELECT device_id, 'kernel' AS kind, 1 AS n, duration_ns AS ns FROM kernel UNION ALL SELECT device_id, 'copy', 1, duration_ns FROM memop UNION ALL SELECT device_id, 'graph', 1, duration_ns FROM graph_launch WHERE mode = 'graph') GROUP BY ALL) a
+			FULL JOIN (SELECT device AS device_id, kind, sum(launch_count) AS n, sum(sum_ns) AS ns FROM step_work(%[1]s) GROUP BY ALL) b USING (device_id, kind) WHERE (a.n, a.ns) IS DISTINCT FROM (b.n, b.ns)`)
+		none(t, w, "r", "steps have other kernels", `SELECT s.*, w.* FROM (SELECT source_id, pid, device, nth, kernel_count AS n FROM steps(%[1]s, top := 0, "by" := 'time') WHERE kernel_count > 0) s
+			FULL JOIN (SELECT source_id, pid, device, nth, sum(launch_count) AS n FROM step_work(%[1]s) WHERE nth IS NOT NULL AND kind = 'kernel' GROUP BY ALL) w USING (source_id, pid, device, nth) WHERE s.n IS DISTINCT FROM w.n`)
+		none(t, w, "r", "deviations", `SELECT x.* FROM step_work(%[1]s) x WHERE launch_count = 1 AND deviation_ns2 <> 0 OR deviation_ns2 < 0 OR min_ns * launch_count > sum_ns OR max_ns * launch_count < sum_ns`)
+		if len(rows(t, w, "SELECT 1 FROM step_work('r') WHERE nth IS NOT NULL LIMIT 1")) == 0 {
+			t.Errorf("%s: no step has work", path)
+		}
+	}
+}

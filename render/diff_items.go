@@ -37,6 +37,7 @@ var partNames = map[string]string{
 	"idle waiting":      "idle: CPU waits for the GPU",
 	"idle CUDA calls":   "idle: in other CUDA calls",
 	"idle host":         "idle: CPU outside CUDA",
+	"idle between":      "idle: between steps",
 	"idle profiler":     "idle: profiler at work",
 	"idle queued":       "idle: launched, not started",
 	"idle unknown":      "idle: launch not captured",

@@ -15,14 +15,14 @@ func stageTable(r *diff.Result) diffTable {
 	level := confidence(r.Options)
 	t := diffTable{caption: stageCaption(r), columns: []diffColumn{
 		{name: "stage", title: "stage", doc: "stage of the workload", least: 12, keep: 9},
-		{name: "unit", title: "per", doc: "what the times are for: a pass, or a token where the sides' passes work on different numbers of tokens", keep: 5},
+		{name: "unit", title: "per", doc: "what the times are for: a pass, a step, or a token where the sides' passes work on different numbers of tokens", keep: 5},
 		{name: "a", pair: "sides", title: "A: " + centreName(r) + " ± std (n)", doc: "centre of the samples of A (median; mean below three), standard deviation in percent of it, number of samples", right: true, keep: 8},
 		{name: "b", pair: "sides", title: "B: " + centreName(r) + " ± std (n)", doc: "the same of B", right: true, keep: 8},
 		{name: "effect_ratio", title: "change", doc: "B over A less 1", right: true, keep: 9},
 		{name: "verdict", title: "verdict", doc: "better, worse, no change or cannot tell", keep: 9},
 		{name: "p", title: "p", doc: "chance of a difference like this or larger without a change", right: true, keep: 4},
 		{name: "change_interval", title: "between", doc: "in which the change lies but for the error rate, with what processes of the same code may differ by", right: true, keep: 3},
-		{name: "level", title: "samples", doc: "what the samples are: passes, repeats or runs", keep: 2},
+		{name: "level", title: "samples", doc: "what the samples are: passes, steps, repeats or runs", keep: 2},
 		{name: "a_interval", pair: "interval", title: level + " interval of A", doc: "in which the centre of A lies but for the error rate", right: true, keep: 1},
 		{name: "b_interval", pair: "interval", title: level + " interval of B", doc: "the same of B", right: true, keep: 1},
 	}}
@@ -40,6 +40,9 @@ func stageTable(r *diff.Result) diffTable {
 // stageCaption says what stages are judged by, and for what where that is the same for all.
 func stageCaption(r *diff.Result) string {
 	text := "stages by " + metricWords(judgedBy(r.Options))
+	if oneUnit(r) == diff.PerStep && judgedBy(r.Options) == "gpu_span_ns" { // what it is a note says
+		return "steps by time on the GPU"
+	}
 	if unit := oneUnit(r); unit != "" {
 		text += ", " + perUnit(unit)
 	}

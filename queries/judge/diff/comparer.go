@@ -23,6 +23,7 @@ type stagePair struct {
 	level  level
 	fine   []pair // by kernel
 	moves  map[lineKey]move
+	unlike float64 // of all device work: how many times the work of A is that of B, where their times compare nothing; else 0
 }
 
 func newComparer(a, b map[string]*stageSide, o Options) *comparer {
@@ -36,6 +37,9 @@ func newComparer(a, b map[string]*stageSide, o Options) *comparer {
 	for _, name := range names {
 		s := &stagePair{name: name, a: cmp.Or(a[name], newStageSide()), b: cmp.Or(b[name], newStageSide())}
 		s.unit, s.tokens = unitOf(name, s.a, s.b)
+		if name == "" && s.both() {
+			s.unlike = unlike(s.a, s.b)
+		}
 		s.level = levelOf(s.a, s.b)
 		s.fine = pairs(s.a, s.b, ByKernel)
 		s.moves = s.match(s.fine)
@@ -57,6 +61,17 @@ func (s *stagePair) rank() int {
 	}
 	return 0
 }
+
+// samplesText names what the samples are.
+func (s *stagePair) samplesText() string {
+	if s.level == byPass && s.unit == PerStep {
+		return "steps"
+	}
+	return string(s.level)
+}
+
+// compares says whether the times of the sides compare the same work.
+func (s *stagePair) compares() bool { return s.both() && s.name != outside && s.unlike == 0 }
 
 func (s *stagePair) both() bool { return len(s.a.groups) > 0 && len(s.b.groups) > 0 }
 

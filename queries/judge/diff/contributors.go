@@ -110,6 +110,7 @@ func (s *stagePair) causeOf(p pair) cause {
 var idleText = map[string]string{
 	"launch-bound": "launch gaps", "waiting": "gaps while the program waits", "CUDA calls": "gaps in other CUDA calls", "host": "gaps while the CPU does something else",
 	"profiler": "gaps of the profiler", "queued": "gaps between launched work", "unknown": "gaps of unknown cause",
+	"between": "gaps between steps",
 }
 
 const graphsText = "CUDA graphs"

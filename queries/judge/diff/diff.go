@@ -74,11 +74,7 @@ func same(a, b []runData) bool {
 
 // compare fills in stages, items by the parts of time, and verdicts.
 func (r *Result) compare(a, b []runData, known surroundings) error {
-	sideA, err := gather(a, r.Options.Stage)
-	if err != nil {
-		return err
-	}
-	sideB, err := gather(b, r.Options.Stage)
+	sideA, sideB, err := gatherSides(a, b, r.Options.Stage)
 	if err != nil {
 		return err
 	}
@@ -103,7 +99,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 		if by != ByKernel {
 			lists[i] = s.items(by)
 		}
-		r.Stages[i] = Stage{Name: s.name, Unit: s.unit, A: s.side(s.a), B: s.side(s.b), Level: string(s.level), Ledger: s.items(ByFamily)}
+		r.Stages[i] = Stage{Name: s.name, Unit: s.unit, A: s.side(s.a), B: s.side(s.b), Level: s.samplesText(), Ledger: s.items(ByFamily)}
 		if s.both() {
 			r.Stages[i].Contributors = s.contributors(r.Options.Metric)
 			r.Stages[i].Delta = &Delta{}
@@ -128,6 +124,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 			r.Notes = append(r.Notes, note)
 		}
 	}
+	r.noteSteps(a, b, c)
 	if r.Options.By.adds() {
 		for _, list := range lists {
 			byChange(list, r.Options.Metric)

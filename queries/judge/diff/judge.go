@@ -52,7 +52,7 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 	var main, more []judged
 	measured := 0
 	for _, s := range c.stages {
-		if s.both() && s.name != outside {
+		if s.compares() {
 			measured++
 		}
 	}
@@ -60,7 +60,7 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 		st := &out[i]
 		st.A.Samples, st.B.Samples = s.metricOf(c.options.Metric, s.a), s.metricOf(c.options.Metric, s.b)
 		st.A.Std, st.B.Std = std(st.A.Samples), std(st.B.Samples)
-		if !s.both() || s.name == outside {
+		if !s.compares() {
 			a, b := st.A.Samples, st.B.Samples
 			st.Comparison = stats.Comparison{NA: len(a), NB: len(b), A: stats.Centre(a), B: stats.Centre(b), Verdict: stats.CannotTell, Why: s.whyNot()}
 			st.Verdict = CannotTell
@@ -91,6 +91,8 @@ func (s *stagePair) whyNot() string {
 		return "only B has it"
 	case len(s.b.groups) == 0:
 		return "only A has it"
+	case s.unlike != 0:
+		return noMeasure(s.unlike)
 	}
 	return "not judged, since nothing says that it is the same work"
 }
@@ -147,7 +149,7 @@ const leastJudged = 0.005
 // judges gives the places of the items that are judged: those that both sides have. How much of something ran at the same time has no
 // better or worse of its own.
 func (s *stagePair) judges(list []Item) []int {
-	if !s.both() || s.name == outside {
+	if !s.compares() {
 		return nil
 	}
 	var whole int64

@@ -7,9 +7,11 @@ import (
 	"prof/queries/frame"
 )
 
-// pass is one row of stage-samples: a pass of a stage in one process, or all device work of a source of a run without stages.
+// pass is one row of stage-samples: a pass of a stage in one process, or all device work of a source of a run without stages; or a step of
+// such a run on one GPU.
 type pass struct {
 	stage          string // "" for all device work
+	basis          string // of a step: what its time is, gpu_period or gpu_span; "" of others
 	number, repeat int64
 	source         int64
 	isWarmup       bool
@@ -40,6 +42,15 @@ var idleCauses = [...]struct {
 	{"profiler", []string{"profiler_ns"}},
 	{"queued", []string{"queued_ns"}},
 	{"unknown", []string{"unknown_ns"}},
+	{"between", nil}, // of steps: from the last device work of one to the first of the next
+}
+
+func (p parts) sum() int64 {
+	out := p.work + p.other
+	for _, ns := range p.idle {
+		out += ns
+	}
+	return out
 }
 
 // work is one row of pass-work: executions of one kernel by grid and block, copy operation or graph in one pass.
@@ -57,7 +68,8 @@ type runData struct {
 	run    Run
 	passes []pass
 	work   []work
-	hashes []string // SHA-256 of the contents of the sources that passes are of
+	hashes []string  // SHA-256 of the contents of the sources that passes are of
+	steps  *stepData // of a run without stages whose steps were found; nil otherwise
 }
 
 // load reads the facts of the runs, and which queries say so. Notes would be those of the stages of each run, which other queries show.
@@ -66,7 +78,7 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 	for _, r := range runs {
 		args := frame.Args{"run": r.ID}
 		whole := frame.Args{"run": r.ID}
-		if stage != "" {
+		if stage != "" && !isSteps(stage) {
 			args["stage"] = stage
 		}
 		asked = append(asked, frame.Question{Query: "pass-work", Args: args, Notes: frame.RowsOnly},
@@ -95,7 +107,8 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 		}
 		out = append(out, d)
 	}
-	return out, sources, nil
+	more, err := loadSteps(ctx, asker, out)
+	return out, append(sources, more...), err
 }
 
 func sourceOf(run string, f *frame.Frame) Source {
@@ -111,13 +124,12 @@ func readPasses(f *frame.Frame) ([]pass, error) {
 			busy: t.count("gpu_busy_ns"), sum: t.count("gpu_sum_ns"), time: t.whole("time_ns"), kernels: t.whole("kernel_count")}
 		p.parts.work = t.count("kernel_ns") + t.count("graph_ns") + t.count("copy_ns")
 		p.parts.other = t.count("other_ns")
-		left := -p.parts.work - p.parts.other
 		for i, cause := range idleCauses {
 			for _, column := range cause.columns {
 				p.parts.idle[i] += t.count(column)
 			}
-			left -= p.parts.idle[i]
 		}
+		left := -p.parts.sum()
 		if p.time != nil && *p.time+left != 0 {
 			return nil, fmt.Errorf("%s: row %d: the parts of pass %d of %s differ by %d ns from its time; ingest the run anew", f.Query, t.at, p.number, stageName(p.stage), *p.time+left)
 		}

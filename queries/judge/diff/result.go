@@ -87,10 +87,12 @@ type Unit string
 const (
 	PerPass  Unit = "pass"
 	PerToken Unit = "token" // where the sides' passes work on different numbers of tokens: prompt tokens of prefill, decoded tokens of decode
+	PerStep  Unit = "step"  // of runs without stages whose steps are compared
 	PerRun   Unit = "run"   // of work outside stages
 )
 
-// Stage compares one stage, or (Name "") all device work of runs without stages, or (Name "(none)") the work outside stages.
+// Stage compares one stage, or of runs without stages (Name "steps") their steps or (Name "") all device work, or (Name "(none)") the work
+// outside stages.
 type Stage struct {
 	Name string
 	Unit Unit
@@ -99,7 +101,7 @@ type Stage struct {
 	// kernels, where items are no parts of time).
 	Delta         *Delta
 	Comparison    stats.Comparison // of Options.Metric for one Unit; work outside stages is not judged
-	Level         string           // what the samples are: passes, repeats or runs
+	Level         string           // what the samples are: passes, steps, repeats or runs
 	Verdict       Verdict
 	WorkEffect    *float64      // the part of the stage's time in A that the GPU's work alone changed by, where the verdict is by that; nil otherwise
 	Words         string        // one sentence with the figures, the three largest contributors, and what would be needed to tell more

@@ -37,17 +37,18 @@ func SampleOne(ctx context.Context, asker frame.Asker, side Side) (*Sampled, err
 }
 
 func sample(ctx context.Context, asker frame.Asker, a, b Side, known surroundings) (*Sampled, error) {
-	var sides [2]map[string]*stageSide
+	var runs [2][]runData
 	for i, side := range []Side{a, b} {
-		runs, _, err := load(ctx, asker, side.Runs, "")
-		if err != nil {
-			return nil, err
-		}
-		if sides[i], err = gather(runs, ""); err != nil {
+		var err error
+		if runs[i], _, err = load(ctx, asker, side.Runs, ""); err != nil {
 			return nil, err
 		}
 	}
-	s := &Sampled{c: newComparer(sides[0], sides[1], Options{}), index: map[string]*stagePair{}, known: known}
+	sideA, sideB, err := gatherSides(runs[0], runs[1], "")
+	if err != nil {
+		return nil, err
+	}
+	s := &Sampled{c: newComparer(sideA, sideB, Options{}), index: map[string]*stagePair{}, known: known}
 	for _, stage := range s.c.stages {
 		s.index[stage.name] = stage
 	}
@@ -96,10 +97,12 @@ func (s *Sampled) Noise(stage, metric string) *stats.Noise {
 // Figure is a figure of a stage on both sides: one value a sample.
 type Figure struct {
 	Unit  Unit   // what values are for
-	Level string // what samples are: passes, repeats or runs
+	Level string // what samples are: passes, steps, repeats or runs
 	A, B  []float64
-	pair  *stagePair
-	kind  figureKind
+	// NoMeasure says why the sides' values are not to be compared; "" where they are.
+	NoMeasure string
+	pair      *stagePair
+	kind      figureKind
 }
 
 // Compare compares the sides by the test that fits what the samples are.
@@ -126,7 +129,11 @@ func (s *Sampled) Metric(stage, metric string) Figure {
 }
 
 func (s *stagePair) sampled() Figure {
-	return Figure{Unit: s.unit, Level: string(s.level), pair: s}
+	f := Figure{Unit: s.unit, Level: s.samplesText(), pair: s}
+	if s.unlike != 0 {
+		f.NoMeasure = noMeasure(s.unlike)
+	}
+	return f
 }
 
 func (s *stagePair) launches(x *stageSide) []float64 {
@@ -145,7 +152,7 @@ type KernelFigures struct{ Mean, Total, Calls Figure }
 func (s *Sampled) Kernels(stage string, match func(name string) bool) KernelFigures {
 	p := s.index[stage]
 	out := KernelFigures{p.sampled(), p.sampled(), p.sampled()}
-	out.Mean.Unit = ""
+	out.Mean.Unit, out.Mean.NoMeasure = "", ""
 	out.Mean.kind, out.Total.kind = itemFigure, itemFigure
 	out.Mean.A, out.Total.A, out.Calls.A = p.kernels(p.a, func(l pair) *amount { return l.a }, match)
 	out.Mean.B, out.Total.B, out.Calls.B = p.kernels(p.b, func(l pair) *amount { return l.b }, match)

@@ -29,7 +29,8 @@ type stageSide struct {
 	index   map[groupKey]int
 	warmups map[groupKey]bool
 	lines   map[lineKey]*amount
-	untimed int // passes whose idle time was not told
+	untimed int    // passes whose idle time was not told
+	basis   string // of steps: what their times are, see pass; "" of others
 }
 
 func newStageSide() *stageSide {
@@ -68,6 +69,7 @@ func gather(runs []runData, only string) (map[string]*stageSide, error) {
 
 func (s *stageSide) addPass(run int, p pass) {
 	key := groupKey{run, p.repeat, p.number}
+	s.basis = p.basis
 	if p.isWarmup {
 		s.warmups[key] = true
 		return

@@ -174,6 +174,51 @@ func TestWithoutStages(t *testing.T) {
 	}
 }
 
+// TestOtherAmount holds that the time of all device work is no measure where the sides did other amounts of the same work, whatever is assumed of
+// noise, and is one where one side only works in other kernels.
+func TestOtherAmount(t *testing.T) {
+	t.Parallel()
+	whole := func(seed uint64, change func(*madeStage)) []runData {
+		st := base(func(st *madeStage) { st.name, st.passes = "", 1; change(st) })
+		r := made(string(rune('a'+seed)), seed, st)
+		r.passes, r.work = r.passes[1:], r.work[len(st.kernels):]
+		return []runData{r}
+	}
+	o := bare
+	o.AssumeNoise = new(0.02)
+	same := whole(1, func(*madeStage) {})
+	fewer := whole(2, func(st *madeStage) {
+		st.kernels = slices.Clone(st.kernels)
+		for i := range st.kernels {
+			st.kernels[i].calls, st.kernels[i].ns = st.kernels[i].calls*9/10, st.kernels[i].ns*10/9
+		}
+	})
+	r := compared(t, same, fewer, o)
+	if st := stageOf(t, r, ""); st.Verdict != CannotTell || !strings.Contains(st.Words, "different amounts of the same work") || !strings.Contains(st.Words, "no measure") {
+		t.Errorf("%s: %s", st.Verdict, st.Words)
+	}
+	s := &Sampled{c: newComparer(mustGather(t, same), mustGather(t, fewer), o), index: map[string]*stagePair{}}
+	s.index[""] = s.c.stages[0]
+	if f := s.Metric("", "gpu_span_ns"); !strings.Contains(f.NoMeasure, "no measure") {
+		t.Errorf("%+v", f)
+	}
+	fused := whole(3, func(st *madeStage) {
+		st.kernels = append(slices.Clone(st.kernels[:2]), kernel{"fused", "gemm", "9", 40, 60000})
+	})
+	if st := stageOf(t, compared(t, same, fused, o), ""); strings.Contains(st.Words, "no measure") || st.Comparison.Effect == nil {
+		t.Errorf("%s: %s", st.Verdict, st.Words)
+	}
+}
+
+func mustGather(t *testing.T, runs []runData) map[string]*stageSide {
+	t.Helper()
+	s, err := gather(runs, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // TestOneSided holds that a stage of one side is told.
 func TestOneSided(t *testing.T) {
 	t.Parallel()

@@ -4,8 +4,11 @@ import "slices"
 
 // unitOf says what a stage's times are for: a pass, or a token where the passes of the sides work on different numbers of tokens.
 func unitOf(stage string, a, b *stageSide) (Unit, func(group) *int64) {
-	if stage == "" || stage == outside {
+	switch {
+	case stage == "" || stage == outside:
 		return PerRun, nil
+	case a.basis+b.basis != "":
+		return PerStep, nil
 	}
 	// A stage that does both, such as a step of a server, has no one token that its time could be for.
 	prompt, decode := tokenStates(a, b, func(g group) *int64 { return g.prompt }), tokenStates(a, b, func(g group) *int64 { return g.decode })

@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,8 @@ var captures = map[string][]string{
 	"replays": {"graph/node.sqlite.gz"},
 	"whole":   {"graph/whole.sqlite.gz"},
 	"profile": {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
+	"before":  {"nsys/windows/before.sqlite.gz"},
+	"after":   {"nsys/windows/after.sqlite.gz"},
 }
 
 // held is a warehouse that does not change, and who asks it: what several comparisons ask is asked once.
@@ -39,7 +42,7 @@ func TestWarehouse(t *testing.T) {
 	t.Parallel()
 	w := filled(t)
 	defer w.Close()
-	for name, test := range map[string]func(*testing.T, held){"totals": testTotalsOfTables, "attention": testAttention, "same": testSame, "other dimensions": testOtherDimensions, "wrong options": testWrongOptions} {
+	for name, test := range map[string]func(*testing.T, held){"totals": testTotalsOfTables, "attention": testAttention, "same": testSame, "other dimensions": testOtherDimensions, "windows": testWindows, "wrong options": testWrongOptions} {
 		t.Run(name, func(t *testing.T) { test(t, w) })
 	}
 }
@@ -89,7 +92,7 @@ func runs(t testing.TB, w held, a, b string, o diff.Options) *diff.Result {
 // testTotalsOfTables holds that what both sides of a comparison add up to is the device work of the tables less that of warm-up passes,
 // and that items, ledger and stages agree, for captures of several kinds.
 func testTotalsOfTables(t *testing.T, w held) {
-	for _, pair := range [][2]string{{"eager", "sdpa-1"}, {"nccl2", "eager"}, {"node", "profile"}} {
+	for _, pair := range [][2]string{{"eager", "sdpa-1"}, {"nccl2", "eager"}, {"node", "profile"}, {"before", "after"}} {
 		for _, by := range []diff.Dimension{diff.ByKernel, diff.ByFamily, diff.ByGrid} {
 			r := runs(t, w, pair[0], pair[1], diff.Options{By: by})
 			var a, b int64
@@ -252,5 +255,51 @@ func testWrongOptions(t *testing.T, w held) {
 		if _, err := diff.Runs(t.Context(), w.asker, c.a, a, c.o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// testWindows holds that two captures of 0.3 s without stages are compared by their steps, which take 14 % longer, and not by how long they
+// last: 300 and 299 ms.
+func testWindows(t *testing.T, w held) {
+	r := runs(t, w, "before", "after", diff.Options{})
+	if len(r.Stages) != 2 || r.Stages[0].Name != "steps" || r.Stages[1].Name != "(none)" {
+		t.Fatalf("%+v", r.Stages)
+	}
+	st := r.Stages[0]
+	c := st.Comparison
+	if st.Unit != diff.PerStep || st.Level != "steps" || c.NA != 15 || c.NB != 14 || st.A.Passes != 15 || st.B.Passes != 14 {
+		t.Errorf("%d and %d %s for a %s", c.NA, c.NB, st.Level, st.Unit)
+	}
+	for i, run := range []string{"before", "after"} { // the mean step of a GPU, as step-times has it
+		side := []diff.StageSide{st.A, st.B}[i]
+		f, err := w.asker.Ask(t.Context(), "step-times", queries.Args{"run": run})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := 0.0
+		for _, row := range f.Rows {
+			if mean += row[f.Index("mean_ns")].(float64) / 2; row[f.Index("timed_count")] != side.Passes {
+				t.Errorf("%s: %v steps of a GPU are timed, %d compared", run, row[f.Index("timed_count")], side.Passes)
+			}
+		}
+		if got := float64(side.PerUnitNs) / 2; math.Abs(got-mean) > 1 || math.Abs(got-[]float64{17.47e6, 19.98e6}[i]) > 1e4 {
+			t.Errorf("%s: the mean step of a GPU takes %.0f ns, want %.0f", run, got, mean)
+		}
+	}
+	if c.Effect == nil || *c.Effect < 0.1 || !c.Sure || st.Verdict == diff.NoChange || st.Verdict == diff.Better {
+		t.Errorf("%s: %+v", st.Verdict, c)
+	}
+	if words := strings.Join(r.Notes, " "); !strings.Contains(words, "not the length of the captures") || !strings.Contains(st.Words, "a step") {
+		t.Errorf("%s: %s", words, st.Words)
+	}
+	if one := runs(t, w, "before", "after", diff.Options{Stage: "steps"}); len(one.Stages) != 1 || one.Stages[0].Comparison.B != c.B || one.Stages[0].Comparison.NA != c.NA {
+		t.Errorf("the stage steps alone: %+v", one.Stages)
+	}
+	s, err := diff.Sample(t.Context(), w.asker, side(t, w, "before"), side(t, w, "after"), diff.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := s.Metric("steps", "gpu_span_ns"); len(f.A) != 15 || len(f.B) != 14 || f.Unit != diff.PerStep || f.Level != "steps" || f.NoMeasure != "" {
+		t.Errorf("%+v", f)
 	}
 }

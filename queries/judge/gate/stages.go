@@ -53,6 +53,8 @@ func (j *judging) addChange(c Check, f diff.Figure, missingA, missingB string) {
 		c.Outcome, c.Reason = CannotJudge, missingB
 	case len(f.A) == 0:
 		c.Outcome, c.Reason, c.Value = CannotJudge, missingA, new(stats.Centre(f.B))
+	case f.NoMeasure != "":
+		c.Outcome, c.Reason, c.Value = CannotJudge, f.NoMeasure, new(stats.Centre(f.B))
 	default:
 		j.addFigure(c, &f)
 		return
