@@ -110,6 +110,15 @@ func TestLateRanks(t *testing.T) {
 		}
 		got := map[any]*sum{}
 		for _, r := range late.Rows {
+			most := int64(0) // the most that others waited for it in a pass in which they waited for nobody longer
+			for _, p := range f.Rows {
+				if p[f.Index("range")] == r[late.Index("range")] && p[f.Index("is_warmup")] != true && p[f.Index("slowest")] == r[late.Index("rank")] {
+					most = max(most, number(f, p, "blamed_ns"))
+				}
+			}
+			if number(late, r, "most_ns") != most {
+				t.Errorf("%v: %v, want %d at most in a pass", args, r, most)
+			}
 			at := r[late.Index("range")]
 			if got[at] == nil {
 				got[at] = &sum{}
@@ -133,5 +142,22 @@ func TestLateRanks(t *testing.T) {
 	late := query(t, w, "late-ranks", queries.Args{"run": "nccl2", "range": "step[#]"})
 	if got := shownCells(late, "rank", "slowest_count", "pass_count", "cold_count"); !slices.Equal(got, []string{"GPU 1 (757)|3|5|1", "GPU 0 (756)|2|5|1"}) {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestSharedStream holds that collectives on a stream of computing are found: by the raw rows, and none where communication has its own.
+func TestSharedStream(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "before", "../testdata/nsys/windows/before.sqlite.gz")
+	load(t, w, "ddp", shared(t, "../../shared/captures/others/hta_nccl.trace.json.gz"))
+	const evidence = `SELECT device_id, (evidence->>'shared_count')::BIGINT, (evidence->>'shared_ns')::BIGINT, (evidence->>'collectives_ns')::BIGINT, evidence->>'streams' FROM finding JOIN run USING (run_id) WHERE name = '%s' AND finding_id = 'exposed-collectives' AND is_counted ORDER BY 1`
+	got := rows(t, w, fmt.Sprintf(evidence, "before"))
+	want := rows(t, w, `SELECT device_id, count(*), sum(duration_ns)::BIGINT, sum(duration_ns)::BIGINT, '[' || any_value(stream_id) || ']' FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN run r USING (run_id) WHERE r.name = 'before' AND n.name LIKE 'nccl%' GROUP BY 1 ORDER BY 1`)
+	if len(got) != 2 || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := rows(t, w, fmt.Sprintf(evidence, "ddp")); len(got) != 1 || !strings.Contains(got[0], "<nil> <nil>") {
+		t.Errorf("a stream of its own: %q", got)
 	}
 }

@@ -45,6 +45,7 @@ var questions = []wanted{
 	{id: "findings", title: "What to do about it", top: "10", answers: true},
 	{id: "gaps", title: "Idle gaps", top: "10", warm: true},
 	{id: "step-times", title: "Steps", optional: true},
+	{id: "late-ranks", title: "Who is slow", optional: true},
 	{id: "collectives", title: "Collectives", optional: true, warm: true},
 	{id: "models", title: "Model"},
 	{id: "mfu", title: "Model FLOPs utilisation"},

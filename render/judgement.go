@@ -13,7 +13,7 @@ func ShowJSON(w io.Writer, s Screen) error {
 	for _, pair := range s.Facts {
 		facts.put(pair[0], pair[1])
 	}
-	return writeIndented(w, out.put("run", s.Report.Name).put("facts", facts).put("stages", boundObjects(s.Summary)).put("kernels", kernelObjects(s.Summary)).
+	return writeIndented(w, out.put("run", s.Report.Name).put("facts", facts).put("stages", boundObjects(s.Summary)).put("ranks", rankObjects(s.Summary)).put("kernels", kernelObjects(s.Summary)).
 		put("findings", findingObjects(s.Summary.Findings)).put("advice", adviceObjects(s.Summary.Advice)).put("doubts", textList(unique(s.Doubts))))
 }
 
@@ -34,6 +34,16 @@ func boundObjects(s judge.Summary) []any {
 			put("share_ratio", finite(x.ShareRatio)).put("device", x.Device).put("device_count", x.GPUs).put("busy_ratio", finitePointer(x.BusyRatio)).put("mfu_ratio", finitePointer(x.MFU)).put("mbu_ratio", finitePointer(x.MBU)).put("is_least", x.IsLeast).
 			put("tokens_per_s", finitePointer(x.TokensPerS)).put("bound", string(x.Bound)).put("next_bound", textOrNull(string(x.Next))).put("why", x.Why).put("but", textOrNull(x.But)).put("command", x.Query)
 		out = append(out, o)
+	}
+	return out
+}
+
+// rankObjects say of each stage, or of steps, for which rank the others waited.
+func rankObjects(s judge.Summary) []any {
+	out := []any{}
+	for _, x := range s.Ranks {
+		out = append(out, (&object{}).put("range", x.Range).put("rank", x.Rank).put("rank_count", x.Ranks).put("is_slow", x.IsSlow).put("late_ns", x.LateNs).put("waited_ns", x.WaitedNs).put("wait_ratio", finite(x.WaitRatio)).put("share_ratio", finite(x.ShareRatio)).
+			put("slowest_count", x.Slowest).put("pass_count", x.Passes).put("most_ns", x.MostNs).put("most_pass", x.MostPass).put("cold_late_ns", x.ColdNs).put("cold_count", x.ColdPasses).put("words", x.Words).put("command", x.Query))
 	}
 	return out
 }

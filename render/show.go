@@ -26,6 +26,7 @@ const (
 	screenAdvice    = 3
 	screenDoubts    = 6   // lines
 	doubtLines      = 2   // of one doubt, at most
+	rankLines       = 3   // of what is said of ranks in a stage, at most
 	adviceLines     = 2   // of what to do about one thing, at most
 	screenWidth     = 100 // columns, where nothing limits them
 )
@@ -38,7 +39,9 @@ func Show(w io.Writer, s Screen, o Options) error {
 	}
 	var out bytes.Buffer
 	writeScreenFacts(&out, s.Facts, o)
-	err := errors.Join(writeScreenStages(&out, s, o), writeScreenKernels(&out, s.Report, o), writeScreenOperators(&out, s.Report, o))
+	err := writeScreenStages(&out, s, o)
+	writeScreenRanks(&out, s.Summary.Ranks, o)
+	err = errors.Join(err, writeScreenKernels(&out, s.Report, o), writeScreenOperators(&out, s.Report, o))
 	if err != nil {
 		return err
 	}
@@ -47,6 +50,16 @@ func Show(w io.Writer, s Screen, o Options) error {
 	writeCommands(&out, "more  ", s.Next, o)
 	_, err = w.Write(out.Bytes())
 	return err
+}
+
+// writeScreenRanks writes for whom ranks wait.
+func writeScreenRanks(out *bytes.Buffer, ranks []judge.SlowRank, o Options) {
+	for i, r := range ranks {
+		if i == 0 {
+			out.WriteString("\n" + style(o, dim)("who is slow") + "\n")
+		}
+		writeLines(out, "- ", neutral(r.Words), rankLines, o)
+	}
 }
 
 // writeScreenFacts writes a line for each pair.

@@ -61,6 +61,7 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	}
 	switch form {
 	case "table":
+		spans = append(rankWords(summary.Ranks, args["stage"]), spans...)
 		if err := render.FindingSpans(p.out, run.Name, args["stage"], r.Frame("accounting"), spans, p.options(c)); err != nil {
 			return err
 		}
@@ -69,6 +70,17 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 		return render.FindingsJSON(p.out, run.Name, summary.Findings, f)
 	}
 	return p.print(c, f)
+}
+
+// rankWords say for whom ranks wait, of one stage or of all.
+func rankWords(ranks []judge.SlowRank, stage string) []string {
+	var out []string
+	for _, r := range ranks {
+		if stage == "" || stage == r.Range {
+			out = append(out, r.Words)
+		}
+	}
+	return out
 }
 
 // spanNotes are the topics that say what work findings are about, and whether its passes can be compared. Where findings are written for

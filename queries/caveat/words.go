@@ -314,6 +314,9 @@ var words = map[string]func(c C, alike []C) string{
 	"several-processes": func(c C, _ []C) string {
 		return fmt.Sprintf("%d processes took part in %s: utilisation is unknown without --ranks shared (one batch over all of them, as in tensor parallelism) or --ranks own (each its own)", c.Count, c.Stage)
 	},
+	"processes-share": func(c C, _ []C) string {
+		return fmt.Sprintf("the %d processes of %s are taken to share one batch, as in tensor parallelism: one a GPU, with all-reduces inside forward passes and kernels of equal shapes; --ranks own says otherwise", c.Count, c.Stage)
+	},
 	"passes-on-several-gpus": says("passes ran on several GPUs, and what part of their operations one GPU did is unknown: leave --device out"),
 	"passes-without-work": func(c C, _ []C) string {
 		return fmt.Sprintf("%d of %s of %s have no work on a GPU, so their time is unknown", c.Count, count(c.OfCount, "pass", "passes"), c.Stage)

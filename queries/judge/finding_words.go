@@ -91,12 +91,34 @@ var findingWords = map[string]func(x Finding) string{
 	"exposed-copies": func(x Finding) string { return "mostly " + x.copies().evidence() },
 	"exposed-collectives": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("%s run %s, %s of it alone (%.1f %%)%s", n.many("collective_count", "collective", "collectives"), n.time("collectives_ns"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread())
+		return fmt.Sprintf("%s run %s, %s of it alone (%.1f %%)%s", n.many("collective_count", "collective", "collectives"), n.time("collectives_ns"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread()) + x.streamText()
 	},
 	"throttling": func(x Finding) string {
 		n := x.Numbers
 		return fmt.Sprintf("clocks were held down in %s of %s, %.0f MHz on the mean of at most %.0f MHz; work took %s", grouped(n.count("slow_count")), n.many("sample_count", "sample", "samples"), n.amount("clock_hz")/1e6, n.amount("max_clock_hz")/1e6, n.time("work_ns"))
 	},
+}
+
+// streamText says which collectives run on a stream of computing, where nothing overlaps them; "" for none.
+func (x Finding) streamText() string {
+	n := x.Numbers
+	list, _ := n["streams"].([]any)
+	if len(list) == 0 {
+		return ""
+	}
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = fmt.Sprint(s)
+	}
+	which := n.many("shared_count", "of them is", "of them are")
+	if n.count("shared_count") == n.count("collective_count") {
+		which = "all are"
+	}
+	streams := "stream " + names[0]
+	if len(names) > 1 {
+		streams = "streams " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	}
+	return fmt.Sprintf("; %s on %s, which computing runs on too, so that the two cannot overlap (%s alone)", which, streams, n.time("shared_ns"))
 }
 
 func (x Finding) saved() string      { return timeText(float64(x.SavingNs)) }

@@ -14,7 +14,8 @@ const waitsKey = "slow-ranks"
 func passesKey(device int64) string { return "passes of GPU " + strconv.FormatInt(device, 10) }
 func gapsKey(stage string) string   { return "longest-gaps of " + stage }
 
-// More gives what the first answers call for, by the key in Frames that its answer belongs to: who is waited for where collectives run alone,
+// More gives what the first answers call for, by the key in Frames that its answer belongs to: who is slow where ranks exchange data, who is
+// waited for pass by pass where collectives run alone,
 // where the gaps are that hold nearly all idle time, and the passes of the GPU that is judged
 // where there are several.
 func (r *Report) More(run string) (map[string]frame.Question, error) {
@@ -33,6 +34,9 @@ func (r *Report) More(run string) (map[string]frame.Question, error) {
 		out[key] = frame.Question{Query: query, Args: args}
 	}
 	for stage, gpus := range s.parts {
+		if s.r.Frame(lateKey) == nil && slices.ContainsFunc(gpus, func(d deviceParts) bool { return d.named("collective-exposed").total+d.named("collective-overlapped").total > 0 }) {
+			ask(lateKey, lateKey)
+		}
 		if stage == wholeCapture && len(s.parts) > 1 {
 			continue
 		}

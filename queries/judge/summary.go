@@ -10,6 +10,7 @@ type Summary struct {
 	Stages   []StageSummary // those with measured passes, by time
 	All      *StageSummary  // all device work, of a run whose timeline has no measured passes; nil otherwise
 	Profiled string         // what Nsight Compute says of its kernels, of a run without a timeline; "" otherwise
+	Ranks    []SlowRank     // for whom ranks wait, by stage; nil without ranks that exchange data
 	Centres  []CostCentre   // the three that cost most
 	Kernels  []TopKernel    // the three that take most of the kernels' time, warm-up included
 	Findings []Finding      // what rules found, by what it could save
@@ -95,7 +96,7 @@ func Summarise(r *Report) (Summary, error) {
 func newSummariser(r *Report) *summariser { return &summariser{r: r, name: r.Name} }
 
 func (s *summariser) summarise() error {
-	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readWaits, s.addStages, s.addAll, s.refineFindings, s.addCentres, s.addKernels, s.addAdvice, s.addDoubts} {
+	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readWaits, s.addStages, s.addAll, s.readLate, s.refineFindings, s.addCentres, s.addKernels, s.addAdvice, s.addDoubts} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@
 --   peak DOUBLE = NULL: operations a second of one GPU, e.g. 989.4T, in place of the table's (device_peak)
 --   bandwidth DOUBLE = NULL: bytes a second of one GPU's memory, e.g. 4.8T, in place of the table's
 --   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span (first start to last end of its device work), gpu_busy (union of its intervals), gpu_sum or cpu (the range on its thread)
---   ranks VARCHAR = NULL: where passes ran in several processes at once: shared (they worked on one batch together, as in tensor parallelism) or own (each on its own); without it utilisation is not known
+--   ranks VARCHAR = NULL: where passes ran in several processes at once: shared (they worked on one batch together, as in tensor parallelism) or own (each on its own); by default shared where the capture shows it (one process a GPU, all-reduces inside forward passes, kernels of equal shapes), else utilisation is not known
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   stage: model (prefill and decode together), prefill, decode and others that the run has

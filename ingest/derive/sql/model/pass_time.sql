@@ -10,7 +10,8 @@
 --   source_id INTEGER: the source
 --   device_id INTEGER: GPU; NULL for all of them together
 --   gpu VARCHAR: name of that GPU, (unknown) where the capture does not say; NULL for all
---   process_count BIGINT: processes whose work the stage is: ranks; what a workload ran again and again is not added up
+--   process_count BIGINT: processes whose work the stage is: ranks; what a workload ran again and again is not added up. Of a GPU those that work on it, or all where is_shared
+--   is_shared BOOLEAN: whether the capture shows that these shared one batch, as in tensor parallelism; false where it does not, or of one process
 --   device_count BIGINT: GPUs that the pass has work on; NULL for one of several
 --   cpu_ns BIGINT: time on the CPU; NULL when a range never ended
 --   gpu_span_ns BIGINT: first start to last end of its device work; NULL when it has none
@@ -54,10 +55,11 @@ WITH p AS (
         SELECT p.stage, p.is_counted, x.device_id, p.repeat_id, count(DISTINCT (p.source_id, p.pid)) AS processes FROM p JOIN part x ON x.range_id = p.range_id GROUP BY ALL
     ) x GROUP BY ALL
 )
-SELECT t.stage, t.part_of, t.range_id, t.decode_range_id, t.source_id, t.device_id, CASE WHEN t.device_id IS NOT NULL THEN coalesce(v.name, '(unknown)') END AS gpu, k.process_count, t.device_count,
+SELECT t.stage, t.part_of, t.range_id, t.decode_range_id, t.source_id, t.device_id, CASE WHEN t.device_id IS NOT NULL THEN coalesce(v.name, '(unknown)') END AS gpu, coalesce(h.process_count, k.process_count) AS process_count, h.stage IS NOT NULL AS is_shared, t.device_count,
     CASE WHEN t.decode_range_id IS NULL OR t.ended = t.n THEN t.cpu_ns END AS cpu_ns, CASE WHEN t.decode_range_id IS NULL OR t.worked = t.n THEN t.gpu_span_ns END AS gpu_span_ns, t.gpu_busy_ns, t.gpu_sum_ns
 FROM t
 JOIN timeline l ON l.run_id = $run AND l.source_id = t.source_id
 JOIN ranks k ON k.stage = CASE WHEN t.decode_range_id IS NULL THEN coalesce(t.part_of, t.stage) ELSE 'prefill' END AND k.is_counted = l.is_counted AND k.device_id IS NOT DISTINCT FROM t.device_id
+LEFT JOIN _shared_stage h ON h.stage = k.stage AND h.is_counted = k.is_counted
 LEFT JOIN device v ON v.run_id = $run AND v.source_id = t.source_id AND v.device_id = t.device_id
 WHERE t.decode_range_id IS NULL OR t.device_id IS NULL OR t.n = 2

@@ -1,0 +1,106 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+)
+
+// lateKey is the key of the answer that says for which ranks the others waited.
+const lateKey = "late-ranks"
+
+// leastWaiting is the share of the ranks' time in collectives below which it does not matter who comes late.
+const leastWaiting = 0.05
+
+// SlowRank says of a stage, or of the steps of a run without stages, for which rank the others waited in collectives over all steady passes.
+type SlowRank struct {
+	Range      string // the stage, or the name of the steps
+	Rank       string // the rank that was waited for longest; GPU and process where its number is not known
+	Ranks      int
+	IsSlow     bool    // whether it stands out: the others wait for it more than half way from an equal part to all
+	LateNs     int64   // that they waited for it, added up
+	WaitedNs   int64   // that all ranks waited for the last to come
+	WaitRatio  float64 // WaitedNs as a share of what all ranks spent in the collectives
+	ShareRatio float64 // LateNs as a share of WaitedNs; 0 without waiting
+	Slowest    int64   // passes in which it was waited for longest
+	Passes     int64
+	MostNs     int64 // the most that they waited for it in one pass
+	MostPass   int64 // that pass
+	ColdNs     int64 // that they waited for it in the passes that are left out
+	ColdPasses int64
+	Words      string // a sentence with these figures
+	Query      string // shows them pass by pass
+}
+
+// readLate reads who was waited for, where it was asked.
+func (s *summariser) readLate() error {
+	list, err := s.rows(lateKey, "range", "rank", "late_ns", "share_ratio", "slowest_count", "pass_count", "most_ns", "most_pass", "total_ns", "cold_late_ns", "cold_count", "job_id")
+	if err != nil {
+		return err
+	}
+	type place struct {
+		job  int64
+		name string
+	}
+	at, total := map[place]int{}, map[int]float64{}
+	for _, r := range list { // of each range the rank that was waited for longest comes first
+		key := place{r.Count("job_id"), r.Text("range")}
+		i, known := at[key]
+		if !known {
+			i = len(s.out.Ranks)
+			at[key] = i
+			s.out.Ranks = append(s.out.Ranks, SlowRank{Range: key.name, Rank: r.Text("rank"), LateNs: r.Count("late_ns"), Slowest: r.Count("slowest_count"), Passes: r.Count("pass_count"),
+				MostNs: r.Count("most_ns"), MostPass: r.Count("most_pass"), ColdNs: r.Count("cold_late_ns"), ColdPasses: r.Count("cold_count")})
+		}
+		x := &s.out.Ranks[i]
+		x.Ranks++
+		x.WaitedNs += r.Count("late_ns")
+		total[i] += r.Amount("total_ns")
+	}
+	for i := range s.out.Ranks {
+		x := &s.out.Ranks[i]
+		if x.WaitedNs > 0 {
+			x.ShareRatio = float64(x.LateNs) / float64(x.WaitedNs)
+		}
+		if total[i] > 0 {
+			x.WaitRatio = float64(x.WaitedNs) / total[i]
+		}
+		x.IsSlow = x.Passes > 0 && x.WaitRatio >= leastWaiting && x.ShareRatio >= (1+1/float64(x.Ranks))/2
+		x.Query = s.command(waitsKey, "source", s.r.Source)
+		x.Words = x.words(len(s.out.Stages) == 0)
+	}
+	return nil
+}
+
+func (x SlowRank) words(isSteps bool) string {
+	var b strings.Builder
+	one, several := "pass", "passes"
+	if isSteps {
+		one, several = "step", "steps"
+	}
+	passes := countText(x.Passes, "steady "+one, "steady "+several)
+	waited := fmt.Sprintf("of %s that the ranks waited in %s (%s of their time in collectives)", DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
+	most := fmt.Sprintf("%s in %s %d", DurationText(float64(x.MostNs)), one, x.MostPass)
+	isOnce := x.Passes > 1 && float64(x.MostNs) > oncePart*float64(x.LateNs)
+	switch {
+	case x.Passes == 0:
+		fmt.Fprintf(&b, "%s: who is slow is not known: all %s are cold", x.Range, several)
+	case x.WaitRatio < leastWaiting:
+		fmt.Fprintf(&b, "%s: no rank is slow: the ranks waited %s in %s, %s of their time in collectives", x.Range, DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
+	case !x.IsSlow:
+		fmt.Fprintf(&b, "%s: no rank is slow throughout: %s at most %s was for one of %d, %s", x.Range, waited, percentText(x.ShareRatio), x.Ranks, x.Rank)
+	case isOnce && float64(x.Slowest) < oncePart*float64(x.Passes):
+		fmt.Fprintf(&b, "%s: %s was late in %s %d: %s %s was for it, %s", x.Range, x.Rank, one, x.MostPass, waited, percentText(x.ShareRatio), most)
+	default:
+		fmt.Fprintf(&b, "%s: %s is slow: %s %s was for it; it came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
+		if isOnce {
+			b.WriteString(", " + most)
+		}
+	}
+	if x.ColdPasses > 0 {
+		fmt.Fprintf(&b, "; left out: %s", countText(x.ColdPasses, "cold "+one, "cold "+several))
+		if x.ColdNs > 0 {
+			fmt.Fprintf(&b, ", in which they waited %s for it", DurationText(float64(x.ColdNs)))
+		}
+	}
+	return b.String()
+}

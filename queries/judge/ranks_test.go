@@ -1,0 +1,53 @@
+package judge_test
+
+import (
+	"strings"
+	"testing"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+)
+
+// lateRow is a row of late-ranks.
+func lateRow(rank string, late, slowest, passes, most, pass, total, cold, colds int64) []any {
+	row := []any{"step", rank, late, nil, slowest, passes, most, pass, total, cold, colds, int64(1)}
+	if pass == 0 {
+		row[7] = nil
+	}
+	return row
+}
+
+// TestSlowRank holds what is said of who is slow: nothing of a rank that the others wait for no more than for the next, nor where they hardly wait.
+func TestSlowRank(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		rows   [][]any
+		isSlow bool
+		words  string
+	}{
+		{"slow throughout", [][]any{lateRow("rank 3", 90*ms, 10, 10, 12*ms, 4, 50*ms, 0, 0), lateRow("rank 0", 6*ms, 0, 10, 2*ms, 1, 150*ms, 0, 0), lateRow("rank 1", 4*ms, 0, 10, 1*ms, 1, 150*ms, 0, 0)}, true,
+			"step: rank 3 is slow: of 100 ms that the ranks waited in 10 steady steps (28.6 % of their time in collectives) 90.0 % was for it; it came last in 10 of them"},
+		{"late once", [][]any{lateRow("rank 1", 90*ms, 3, 5, 80*ms, 4, 50*ms, 5*ms, 1), lateRow("rank 0", 10*ms, 2, 5, 2*ms, 1, 150*ms, 0, 1)}, true,
+			"step: rank 1 was late in step 4: of 100 ms that the ranks waited in 5 steady steps (50.0 % of their time in collectives) 90.0 % was for it, 80.0 ms in step 4; left out: 1 cold step, in which they waited 5.00 ms for it"},
+		{"as the other", [][]any{lateRow("rank 1", 60*ms, 3, 5, 13*ms, 4, 100*ms, 0, 2), lateRow("rank 0", 40*ms, 2, 5, 9*ms, 1, 100*ms, 0, 2)}, false,
+			"step: no rank is slow throughout: of 100 ms that the ranks waited in 5 steady steps (50.0 % of their time in collectives) at most 60.0 % was for one of 2, rank 1; left out: 2 cold steps"},
+		{"no waiting", [][]any{lateRow("rank 1", 2*ms, 5, 5, 1*ms, 4, 100*ms, 0, 0), lateRow("rank 0", 0, 0, 5, 0, 0, 100*ms, 0, 0)}, false,
+			"step: no rank is slow: the ranks waited 2.00 ms in 5 steady steps, 1.0 % of their time in collectives"},
+		{"cold", [][]any{lateRow("rank 1", 0, 0, 0, 0, 0, 0, 7*ms, 1), lateRow("rank 0", 0, 0, 0, 0, 0, 0, 0, 1)}, false,
+			"step: who is slow is not known: all steps are cold; left out: 1 cold step, in which they waited 7.00 ms for it"},
+	} {
+		f := answer("late-ranks", "range rank late_ns share_ratio slowest_count pass_count most_ns most_pass total_ns cold_late_ns cold_count job_id", c.rows...)
+		s, err := judge.Summarise(&judge.Report{Name: "a", Frames: map[string]*frame.Frame{"late-ranks": f}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Ranks) != 1 {
+			t.Fatalf("%s: %+v", c.name, s.Ranks)
+		}
+		x := s.Ranks[0]
+		if x.IsSlow != c.isSlow || x.Words != c.words || x.Ranks != len(c.rows) || !strings.HasPrefix(x.Query, "prof query slow-ranks --run a") {
+			t.Errorf("%s: %+v, want\n%s", c.name, x, c.words)
+		}
+	}
+}

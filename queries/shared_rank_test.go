@@ -1,0 +1,54 @@
+package queries_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"prof/ingest"
+	"prof/ingest/workload"
+	"prof/queries"
+)
+
+// TestSharedRanks holds that ranks are known to share a batch where the capture shows it, and that the user is asked where it does not.
+func TestSharedRanks(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	pass := workload.Uniform(workload.Pass{Prefill: new(int64(512)), Decode: new(int64(4)), Batch: 1}, nil)
+	loadFacts(t, w, ingest.Options{Name: "r", Models: []string{"../testdata/model/deepseek-ocr.config.json"}, Pass: pass}, "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	ratio := func(args queries.Args) (float64, string) {
+		t.Helper()
+		args["run"], args["compute"] = "r", "bf16"
+		got, f := utilisation(t, w, args)
+		return got["decode"].number(t, "mfu_ratio"), strings.Join(f.Notes, "\n")
+	}
+	shared, notes := ratio(queries.Args{})
+	if !strings.Contains(notes, "the 2 processes of decode are taken to share one batch") || strings.Contains(notes, "utilisation is unknown without --ranks") {
+		t.Errorf("notes: %s", notes)
+	}
+	said, _ := ratio(queries.Args{"ranks": "shared"})
+	own, _ := ratio(queries.Args{"ranks": "own"})
+	if !(shared > 0) || shared != said || math.Abs(own-2*shared) > 1e-12 {
+		t.Errorf("by default %v, shared %v, own %v", shared, said, own)
+	}
+	if one, _ := ratio(queries.Args{"device": "0"}); !(one > 0.8*shared && one < 1.25*shared) { // a GPU does half of the work
+		t.Errorf("on one GPU %v, on both %v", one, shared)
+	}
+	for _, c := range []struct{ what, stmt, undo string }{
+		{"other shapes", "UPDATE kernel SET grid_x = grid_x + 1000 WHERE pid = 757", "UPDATE kernel SET grid_x = grid_x - 1000 WHERE pid = 757"},
+		{"no all-reduces", "UPDATE kernel_class SET family = 'nccl something' WHERE family = 'nccl all-reduce'", "UPDATE kernel_class SET family = 'nccl all-reduce' WHERE family = 'nccl something'"},
+		{"an all-reduce less", `DELETE FROM kernel WHERE start_ns = (SELECT max(k.start_ns) FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN path_stage s USING (run_id, path_id) WHERE n.name LIKE '%AllReduce%' AND k.pid = 757 AND s.stage = 'decode')`, ""},
+	} {
+		exec(t, w, c.stmt)
+		if v, notes := ratio(queries.Args{}); !math.IsNaN(v) || !strings.Contains(notes, "utilisation is unknown without --ranks shared") {
+			t.Errorf("%s: %v, notes %s", c.what, v, notes)
+		}
+		if c.undo == "" {
+			continue
+		}
+		exec(t, w, c.undo)
+		if v, _ := ratio(queries.Args{}); v != shared {
+			t.Errorf("%s undone: %v, want %v", c.what, v, shared)
+		}
+	}
+}
