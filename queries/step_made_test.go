@@ -268,3 +268,43 @@ func TestSlowSteps(t *testing.T) {
 		t.Errorf("slow are\n%v, want\n%v", got, want)
 	}
 }
+
+// TestColdSteps: first steps that wait for something are set apart where there are no stages, and those that compute longer are not.
+func TestColdSteps(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	for _, c := range []struct {
+		what   string
+		change func(nth int, s []madeKernel)
+		cold   int64
+	}{
+		{"nothing", func(int, []madeKernel) {}, 0},
+		{"two that wait", func(nth int, s []madeKernel) {
+			if nth < 2 {
+				s[3].idle += 2000
+			}
+		}, 2},
+		{"a late one that waits", func(nth int, s []madeKernel) {
+			if nth == 2 {
+				s[3].idle += 2000
+			}
+		}, 0},
+		{"one that computes", func(nth int, s []madeKernel) {
+			if nth == 0 {
+				s[3].duration += 2000
+			}
+		}, 0},
+	} {
+		var work []madeKernel
+		for nth := range 12 {
+			s := madeStep()
+			c.change(nth, s)
+			work = append(work, s...)
+		}
+		fillKernels(t, w, work)
+		f := query(t, w, "step-times", queries.Args{"run": "made"})
+		if len(f.Rows) != 1 || number(f, f.Rows[0], "warmup_count") != c.cold {
+			t.Errorf("%s: %v, want %d cold", c.what, f.Rows, c.cold)
+		}
+	}
+}

@@ -21,7 +21,7 @@
 --   kernel_count: kernels; NULL when not known
 --   token_count: tokens decoded, all sequences together; NULL when not known
 --   token_time_ns: time per output token of a sequence: time_ns x sequences / tokens; NULL when not known
---   is_warmup: whether a warm-up rule matches, the workload says so, or its pass was found cold
+--   is_warmup: whether a warm-up rule matches, the workload says so, or it, its pass or one inside it was found cold
 --   name: normalised name of the range; with the basis period the kernel that begins each step, or graph replay
 --   device: GPU; NULL for a step without device work
 --   time_basis: what time_ns is: gpu_period where steps follow each other, else gpu_span, or cpu without device work

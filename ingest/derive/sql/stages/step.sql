@@ -39,9 +39,10 @@
 --   graph_count BIGINT: replays whose kernels were not traced
 --   decode_count BIGINT: generating sequences; NULL when not known
 --   token_count BIGINT: tokens decoded, all sequences together; NULL when not known
---   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or its pass was found cold
+--   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or it, its pass or one inside it was found cold
 
--- A step's work may be launched by other threads: autograd's, or those of communication.
+-- A step's work may be launched by other threads: autograd's, or those of communication. Of steps of no stage the first are cold that take as
+-- much again as the longest of the later half, three or more behind them, of which the GPU's work is less than half: see cold_pass.
 WITH l AS (
     SELECT 'range' AS basis, 'launch' AS attribution, r.source_id, r.pid, d.device_id, r.range_id, r.next_range_id, r.stage, r.name, coalesce(d.first_start_ns, r.start_ns) AS start_ns, d.last_end_ns AS end_ns, r.cpu_ns, d.busy_ns,
         t.kernel_ns, t.graph_ns, t.copy_ns, t.launch_ns + t.late_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
@@ -71,9 +72,21 @@ WITH l AS (
         r.period_ns, r.cpu_ns, r.gpu_span_ns, r.busy_ns, r.kernel_ns, r.graph_ns, r.copy_ns, r.launch_bound_ns, r.wait_ns, r.call_ns, r.host_ns, r.profiler_ns, r.queued_ns, r.unknown_ns,
         r.launch_bound_ns + r.wait_ns + r.call_ns + r.host_ns + r.profiler_ns + r.queued_ns + r.unknown_ns AS idle_ns, r.kernel_count, r.memop_count, r.graph_count, r.decode_count, r.token_count, r.is_warmup
     FROM r JOIN kind k ON k.attribution = r.attribution AND k.source_id = r.source_id AND k.pid IS NOT DISTINCT FROM r.pid AND k.device_id IS NOT DISTINCT FROM r.device_id AND k.stage IS NOT DISTINCT FROM r.stage AND k.name = r.name
+), placed AS ( -- of no stage: cold passes of stages are known already
+    SELECT q.attribution, q.source_id, q.pid, q.device_id, q.name, q.start_ns, q.time_ns, q.busy_ns, row_number() OVER k AS nth, count(*) OVER (PARTITION BY q.attribution, q.source_id, q.pid, q.device_id, q.name) AS n
+    FROM q WHERE q.stage IS NULL AND q.time_ns IS NOT NULL AND NOT q.is_warmup AND NOT EXISTS (SELECT 1 FROM workload_entry e WHERE e.run_id = $run AND e.warmup_count IS NOT NULL)
+    WINDOW k AS (PARTITION BY q.attribution, q.source_id, q.pid, q.device_id, q.name ORDER BY q.start_ns)
+), later AS (
+    SELECT p.attribution, p.source_id, p.pid, p.device_id, p.name, median(p.time_ns) AS ns, max(p.time_ns) AS max_ns, median(p.busy_ns) AS busy_ns FROM placed p WHERE 2 * p.nth > p.n GROUP BY p.attribution, p.source_id, p.pid, p.device_id, p.name
+), cold AS (
+    SELECT p.attribution, p.source_id, p.pid, p.device_id, p.name, p.start_ns
+    FROM placed p JOIN later l ON l.attribution = p.attribution AND l.source_id = p.source_id AND l.pid IS NOT DISTINCT FROM p.pid AND l.device_id IS NOT DISTINCT FROM p.device_id AND l.name = p.name
+    WHERE 2 * p.nth <= p.n AND p.n - p.nth >= 3
+    QUALIFY bool_and(p.time_ns >= 2 * l.max_ns AND coalesce(p.busy_ns - l.busy_ns, 0) < 0.5 * (p.time_ns - l.ns)) OVER (PARTITION BY p.attribution, p.source_id, p.pid, p.device_id, p.name ORDER BY p.nth)
 )
 SELECT row_number() OVER (PARTITION BY q.attribution, q.stage, q.source_id, q.pid, q.device_id ORDER BY q.start_ns, q.range_id) AS nth, q.basis, q.attribution, coalesce(w.attribution = q.attribution OR q.device_id IS NULL AND NOT EXISTS (SELECT 1 FROM _step_time p WHERE p.range_id = q.range_id), true) AS is_default,
     q.source_id, q.pid, q.device_id, q.range_id, coalesce(q.stage, '(none)') AS stage, q.name, q.start_ns, q.until_ns, q.time_ns, q.time_basis,
     q.period_ns, q.cpu_ns, q.gpu_span_ns, q.busy_ns, q.kernel_ns, q.graph_ns, q.copy_ns, q.gpu_span_ns - q.busy_ns - q.idle_ns AS other_ns, q.launch_bound_ns, q.wait_ns, q.call_ns, q.host_ns, q.profiler_ns, q.queued_ns, q.unknown_ns, coalesce(q.idle_ns, q.gpu_span_ns - q.busy_ns) AS idle_ns,
-    CASE WHEN q.period_ns IS NOT NULL THEN greatest(q.period_ns - q.gpu_span_ns, 0) END AS between_ns, q.kernel_count, q.memop_count, q.graph_count, q.decode_count, q.token_count, q.is_warmup
+    CASE WHEN q.period_ns IS NOT NULL THEN greatest(q.period_ns - q.gpu_span_ns, 0) END AS between_ns, q.kernel_count, q.memop_count, q.graph_count, q.decode_count, q.token_count, q.is_warmup OR c.start_ns IS NOT NULL AS is_warmup
 FROM q LEFT JOIN way w ON w.stage IS NOT DISTINCT FROM q.stage AND w.name = q.name AND q.basis = 'range'
+LEFT JOIN cold c ON c.attribution = q.attribution AND c.source_id = q.source_id AND c.pid IS NOT DISTINCT FROM q.pid AND c.device_id IS NOT DISTINCT FROM q.device_id AND c.name = q.name AND c.start_ns = q.start_ns AND q.stage IS NULL
