@@ -35,7 +35,7 @@ func rawSteps(t *testing.T, w *schema.Warehouse, pattern string) (steps []*rawSt
 		UNION ALL SELECT pid, device_id, start_ns, start_ns + duration_ns, coalesce(tid, -1), coalesce(launch_start_ns, -1), false FROM memop ORDER BY 3`) {
 		work = append(work, rawWork{k[0].(int64), k[1].(int64), k[2].(int64), k[3].(int64), k[4].(int64), k[5].(int64), k[6].(bool)})
 	}
-	for _, r := range rowsOf(t, w, fmt.Sprintf("SELECT range_id, pid, tid, start_ns, start_ns + duration_ns FROM nvtx_range WHERE regexp_matches(name, '%s')", pattern)) {
+	for _, r := range rowsOf(t, w, "SELECT range_id, pid, tid, start_ns, start_ns + duration_ns FROM nvtx_range WHERE regexp_matches(name, '%s')", pattern) {
 		s := &rawStep{id: r[0].(int64), pid: r[1].(int64), tid: r[2].(int64), start: r[3].(int64), end: r[4].(int64), first: math.MaxInt64, bound: -1}
 		for _, k := range work {
 			if k.pid == s.pid && s.start <= k.launch && k.launch < s.end {

@@ -18,7 +18,7 @@
 --   token_time_ns: mean time per output token of a sequence (inter-token latency); NULL when not known of each step
 --   busy_ratio: union of the intervals of the steps' device work, as a share of the time from its first start to its last end or the next step; NULL when not known, or when overlap_ratio is over 0.01, as all shares: what two steps share counts in both
 --   launch_bound_ratio: idle inside launching calls (of graphs, or of less than 100 us) or on the way to them, as a share of the same; NULL when not known
---   kernel_mean_count: mean kernels of a step: launches, where no graph launches them; NULL when not known
+--   kernel_mean_count: mean kernels of a step: launches, where no graph launches them; NULL when not known of each, as where graphs were traced as a whole
 --   std_ns: sample standard deviation (n-1); NULL for fewer than two
 --   min_ns: least
 --   p90_ns: 90th percentile
@@ -38,13 +38,13 @@
 
 WITH s AS (
     SELECT s.source_id, s.pid, s.device_id, s.stage, s.name, s.basis, s.time_basis, s.is_warmup, CASE WHEN NOT s.is_warmup THEN s.time_ns END AS time_ns, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns,
-        s.gpu_span_ns + coalesce(s.between_ns, 0) AS whole_ns, s.busy_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, s.between_ns, CASE WHEN s.time_basis = 'gpu_period' THEN greatest(s.gpu_span_ns - s.period_ns, 0) END AS overlap_ns, s.kernel_count
+        s.gpu_span_ns + coalesce(s.between_ns, 0) AS whole_ns, s.busy_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, s.between_ns, CASE WHEN s.time_basis = 'gpu_period' THEN greatest(s.gpu_span_ns - s.period_ns, 0) END AS overlap_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count
     FROM step s JOIN _timeline(run, source := source) t ON t.source_id = s.source_id
     WHERE s.run_id = run AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND _is_by("by", s.attribution, s.is_default)
 ), q AS (
     SELECT s.stage, count(*) FILTER (NOT s.is_warmup) AS step_count, sum(s.time_ns)::DOUBLE / count(s.time_ns) AS mean_ns, quantile_cont(s.time_ns, 0.5) AS p50_ns, quantile_cont(s.time_ns, 0.99) AS p99_ns, max(s.time_ns) AS max_ns,
         CASE WHEN count(s.token_time_ns) FILTER (s.time_ns IS NOT NULL) = count(s.time_ns) THEN _mean(CASE WHEN s.time_ns IS NOT NULL THEN s.token_time_ns END) END AS token_time_ns,
-        sum(s.busy_ns) FILTER (s.time_ns IS NOT NULL) AS busy_ns, sum(s.launch_bound_ns) FILTER (s.time_ns IS NOT NULL) AS launch_bound_ns, (sum(s.kernel_count) FILTER (s.time_ns IS NOT NULL))::DOUBLE / count(s.kernel_count) FILTER (s.time_ns IS NOT NULL) AS kernel_mean_count,
+        sum(s.busy_ns) FILTER (s.time_ns IS NOT NULL) AS busy_ns, sum(s.launch_bound_ns) FILTER (s.time_ns IS NOT NULL) AS launch_bound_ns, CASE WHEN count(s.kernel_count) FILTER (s.time_ns IS NOT NULL) = count(s.time_ns) THEN (sum(s.kernel_count) FILTER (s.time_ns IS NOT NULL))::DOUBLE / count(s.time_ns) END AS kernel_mean_count,
         _std(s.time_ns) AS std_ns, min(s.time_ns) AS min_ns, quantile_cont(s.time_ns, 0.9) AS p90_ns, quantile_cont(s.time_ns, 0.95) AS p95_ns, s.name, s.device_id, s.time_basis, count(s.time_ns) AS timed_count,
         sum(s.wait_ns) FILTER (s.time_ns IS NOT NULL) AS wait_ns, sum(s.host_ns) FILTER (s.time_ns IS NOT NULL) AS host_ns, sum(s.between_ns) FILTER (s.time_ns IS NOT NULL) AS between_ns, sum(s.overlap_ns) FILTER (s.time_ns IS NOT NULL) AS shared_ns,
         sum(s.whole_ns) FILTER (s.time_ns IS NOT NULL) AS all_ns, CASE WHEN coalesce(shared_ns, 0) <= 0.01 * all_ns THEN all_ns END AS whole_ns, count(*) FILTER (s.is_warmup) AS warmup_count, s.basis, s.source_id, s.pid

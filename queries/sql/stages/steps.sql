@@ -18,7 +18,7 @@
 --   launch_bound_ns: of that, inside launching calls (of graphs, or of less than 100 us) or on the way to them; NULL when not known, as the other parts: by time where a GPU has more than 10,000 gaps
 --   wait_ns: of that, while the thread waited for the device
 --   host_ns: of that, while the thread was outside CUDA for 100 us or longer
---   kernel_count: kernels; NULL when not known
+--   kernel_count: kernels; NULL when not known, as where graphs were traced as a whole
 --   token_count: tokens decoded, all sequences together; NULL when not known
 --   token_time_ns: time per output token of a sequence: time_ns x sequences / tokens; NULL when not known
 --   is_warmup: whether a warm-up rule matches, the workload says so, or it, its pass or one inside it was found cold
@@ -42,7 +42,7 @@
 --   pid: process
 --   range_id: the range; NULL with the basis period
 
-SELECT s.nth, s.stage, s.time_ns, s.busy_ns, s.idle_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, s.kernel_count, s.token_count, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns, s.is_warmup, s.name,
+SELECT s.nth, s.stage, s.time_ns, s.busy_ns, s.idle_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count, s.token_count, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns, s.is_warmup, s.name,
     s.device_id AS device, s.time_basis, s.period_ns, s.cpu_ns, s.gpu_span_ns, s.between_ns, s.call_ns, s.queued_ns, s.profiler_ns, s.unknown_ns, s.other_ns, s.memop_count, s.graph_count,
     s.start_ns, s.basis, s.source_id, s.pid, s.range_id
 FROM step s
