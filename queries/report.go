@@ -130,9 +130,16 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 		return nil, err
 	}
 	worded, err := r.FindingsFrame()
+	if err != nil {
+		return nil, err
+	}
+	summary, err := r.Summary()
 	for i, s := range r.Sections {
-		if s.ID == "findings" {
+		switch s.ID {
+		case "findings":
 			r.Sections[i].Frame = worded
+		case "late-ranks":
+			r.Sections[i].Hint = summary.SlowWords()
 		}
 	}
 	return r.Report, err

@@ -110,15 +110,15 @@ func (x Finding) streamText() string {
 	for i, s := range list {
 		names[i] = fmt.Sprint(s)
 	}
-	which := n.many("shared_count", "of them is", "of them are")
-	if n.count("shared_count") == n.count("collective_count") {
-		which = "all are"
+	which := "all are"
+	if n.count("shared_count") < n.count("collective_count") {
+		which = fmt.Sprintf("%d of them, %s alone, are", n.count("shared_count"), n.time("shared_ns"))
 	}
 	streams := "stream " + names[0]
 	if len(names) > 1 {
 		streams = "streams " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	}
-	return fmt.Sprintf("; %s on %s, which computing runs on too, so that the two cannot overlap (%s alone)", which, streams, n.time("shared_ns"))
+	return fmt.Sprintf("; %s on %s, which computing runs on too, so that the two cannot overlap", which, streams)
 }
 
 func (x Finding) saved() string      { return timeText(float64(x.SavingNs)) }

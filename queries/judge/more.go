@@ -34,7 +34,9 @@ func (r *Report) More(run string) (map[string]frame.Question, error) {
 		out[key] = frame.Question{Query: query, Args: args}
 	}
 	for stage, gpus := range s.parts {
-		if s.r.Frame(lateKey) == nil && slices.ContainsFunc(gpus, func(d deviceParts) bool { return d.named("collective-exposed").total+d.named("collective-overlapped").total > 0 }) {
+		if s.r.Frame(lateKey) == nil && slices.ContainsFunc(gpus, func(d deviceParts) bool {
+			return d.named("collective-exposed").total+d.named("collective-overlapped").total > 0
+		}) {
 			ask(lateKey, lateKey)
 		}
 		if stage == wholeCapture && len(s.parts) > 1 {

@@ -104,3 +104,12 @@ func (x SlowRank) words(isSteps bool) string {
 	}
 	return b.String()
 }
+
+// SlowWords are the sentences on who is slow, as one text; "" without any.
+func (s Summary) SlowWords() string {
+	var out strings.Builder
+	for _, x := range s.Ranks {
+		out.WriteString(strings.ToUpper(x.Words[:1]) + x.Words[1:] + ". ")
+	}
+	return strings.TrimSpace(out.String())
+}

@@ -51,3 +51,27 @@ func TestSlowRank(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedStreamWords holds that collectives on a stream of computing are said to be alone because of that, unless a late GPU is the cause.
+func TestSharedStreamWords(t *testing.T) {
+	t.Parallel()
+	row := func(evidence string) []any {
+		r := findingRow("exposed-collectives", "", 200*ms, nil)
+		r[7] = evidence
+		return r
+	}
+	for _, c := range []struct{ numbers, words, advice string }{
+		{`"shared_count":null,"shared_ns":null,"streams":null`, "", "do exposed-collectives"},
+		{`"shared_count":4,"shared_ns":200000000,"streams":[7]`, "; all are on stream 7, which computing runs on too, so that the two cannot overlap", "give them a stream of their own"},
+		{`"shared_count":2,"shared_ns":20000000,"streams":[7,13]`, "; 2 of them, 20.00 ms alone, are on streams 7 and 13, which computing runs on too, so that the two cannot overlap", "do exposed-collectives"},
+	} {
+		f := answer("findings", findingColumns, row(`{"collective_count":4,"collectives_ns":210000000,"pass_count":1,"max_ns":1,"median_ns":1,`+c.numbers+`}`))
+		s, err := judge.Summarise(&judge.Report{Name: "a", Frames: map[string]*frame.Frame{"findings": f, "finding-rules": answer("finding-rules", "finding query options detail", []any{"exposed-collectives", "collectives", "stage device source", nil})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Findings) != 1 || s.Findings[0].Evidence != "4 collectives run 210.00 ms, 200.00 ms of it alone (95.2 %)"+c.words || !strings.HasPrefix(s.Findings[0].Advice, c.advice) {
+			t.Errorf("%+v", s.Findings)
+		}
+	}
+}

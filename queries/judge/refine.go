@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"prof/queries/frame"
 )
 
 // oncePasses are the parts of accounting that rules of findings are about, where a single pass may hold nearly all of it.
 var oncePasses = map[string]string{"host-bound": "host", "cuda-calls": "call", "host-waits": "wait", "device-latency": "queued", "exposed-collectives": "collective-exposed"}
+
+// mostShared is the share of the time that collectives run alone from which on its cause is that they share a stream with computing.
+const mostShared = 0.5
 
 // refineFindings fits the advice of findings to the run.
 func (s *summariser) refineFindings() error {
@@ -39,6 +43,7 @@ func (s *summariser) refine(a *Finding) error {
 	}
 	if late := s.lateIn(a.Stage); late != nil && a.ID == "exposed-collectives" {
 		a.Title = fmt.Sprintf("GPUs that wait for GPU %d in collectives", late.device)
+		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText()) // waiting is the cause
 		a.Advice = fmt.Sprintf("find out what makes GPU %d late, and balance the work; a faster collective, or one that computing overlaps, does not mend that", late.device)
 		if first := late.idle()[0]; !s.waits[a.Stage].isExplained(*late) {
 			a.Advice = fmt.Sprintf("find out what GPU %d does before it begins its passes, which it does late; a faster collective, or one that computing overlaps, does not mend that", late.device)
@@ -47,6 +52,10 @@ func (s *summariser) refine(a *Finding) error {
 		}
 		a.Command = s.command(waitsKey, "source", s.r.Source)
 		return nil
+	}
+	if a.ID == "exposed-collectives" && a.Numbers.amount("shared_ns") >= mostShared*float64(a.SavingNs) {
+		a.Title = "Collectives alone, on a stream of computing"
+		a.Advice = "give them a stream of their own and wait for it where their result is needed (in PyTorch async_op=True and a later wait); split the work where all of it needs the result; balance the ranks where one is late (late-ranks), or use a faster collective"
 	}
 	at := slices.IndexFunc(s.parts[key], func(d deviceParts) bool { return d.device == device })
 	if at < 0 {
