@@ -30,11 +30,13 @@ type parts struct {
 	idle  [len(idleCauses)]int64
 }
 
-// idleCauses are the causes of idle time by name, each with the columns of stage-samples that add up to it.
-var idleCauses = [...]struct {
+// idleCause is a cause of idle time, with the columns of stage-samples that add up to it.
+type idleCause struct {
 	name    string
 	columns []string
-}{
+}
+
+var idleCauses = [...]idleCause{
 	{"launch-bound", []string{"launch_ns", "late_ns", "launch_latency_ns"}},
 	{"waiting", []string{"wait_ns"}},
 	{"CUDA calls", []string{"call_ns"}},

@@ -174,10 +174,18 @@ func (s *stagePair) stallText() string {
 				continue
 			}
 			worst = times[i] / middle
-			text = fmt.Sprintf("pass %d%s of %s takes %s, the median one %s", g.number, s.whichText(x, g), s.sideName(x), judge.DurationText(times[i]), judge.DurationText(middle))
+			text = fmt.Sprintf("%s %d%s of %s takes %s, the median one %s", s.sampleUnit(), g.number, s.whichText(x, g), s.sideName(x), judge.DurationText(times[i]), judge.DurationText(middle))
 		}
 	}
 	return text
+}
+
+// sampleUnit is what a group is: a pass, though times may be for a token of it, or a step.
+func (s *stagePair) sampleUnit() Unit {
+	if s.unit == PerToken {
+		return PerPass
+	}
+	return s.unit
 }
 
 func (s *stagePair) sideName(x *stageSide) string {

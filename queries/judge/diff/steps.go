@@ -145,18 +145,22 @@ func (t *table) step() (pass, bool) {
 	if t.text("basis") == "period" {
 		p.stage = ""
 	}
-	p.parts.work = p.busy
+	p.parts.work, p.parts.other = p.busy, t.count("other_ns")
 	if p.basis == "gpu_period" {
 		p.parts.work -= max(t.count("gpu_span_ns")-*time, 0)
-		p.parts.idle[len(idleCauses)-1] = t.count("between_ns")
 	}
-	p.parts.other = t.count("other_ns")
-	for i, column := range []string{"launch_bound_ns", "wait_ns", "call_ns", "host_ns", "profiler_ns", "queued_ns", "unknown_ns"} {
-		p.parts.idle[i] = t.count(column)
+	for i, cause := range idleCauses {
+		if column := stepCauses[cause.name]; column != "" && (column != "between_ns" || p.basis == "gpu_period") {
+			p.parts.idle[i] = t.count(column)
+		}
 	}
-	p.parts.idle[len(idleCauses)-2] += *time - p.parts.sum() // where causes are not known
+	unknown := slices.IndexFunc(idleCauses[:], func(c idleCause) bool { return c.name == "unknown" })
+	p.parts.idle[unknown] += *time - p.parts.sum() // where causes are not known
 	return p, true
 }
+
+// stepCauses are the columns of steps that hold idle time by its cause.
+var stepCauses = map[string]string{"launch-bound": "launch_bound_ns", "waiting": "wait_ns", "CUDA calls": "call_ns", "host": "host_ns", "profiler": "profiler_ns", "queued": "queued_ns", "unknown": "unknown_ns", "between": "between_ns"}
 
 // Shares of the device work from which on steps stand for a run: without asking more, and where its whole time is no measure.
 const (
@@ -227,11 +231,16 @@ func (s *stageSide) kernelCalls() map[string]kernelCalls {
 	return out
 }
 
-// likeCalls is by how much the launches of the same kernels may differ between runs of the same work.
-const likeCalls = 0.01
+// By how much the launches of the same kernels may differ between runs of the same work, and by how much from those of the others in other amounts
+// of it: captures begin and end inside a step.
+const (
+	likeCalls  = 0.01
+	alikeCalls = 0.05
+)
 
-// unlike is how many times the launches that A has of the same kernels B has: by the median of these kernels, weighted with their time. It is
-// 0 where they are about as many, and where the kernels that both sides have take less than half of the time of either.
+// unlike is how many times the launches that A has of the same kernels B has, where they are other amounts of the same work: by the median of
+// these kernels, weighted with their time. It is 0 where they are about as many; where the kernels that both sides have take less than half
+// of their time; and where fewer than four fifths of these differ alike, since then the work itself is another.
 func unlike(sideA, sideB *stageSide) float64 {
 	a, b := sideA.kernelCalls(), sideB.kernelCalls()
 	type common struct{ ratio, weight float64 }
@@ -247,20 +256,23 @@ func unlike(sideA, sideB *stageSide) float64 {
 	for _, y := range b {
 		all += y.ns
 	}
-	if both < all/2 || both == 0 {
-		return 0
-	}
 	slices.SortFunc(list, func(x, y common) int { return cmp.Compare(x.ratio, y.ratio) })
-	upto := 0.0
+	middle, upto := 0.0, 0.0
 	for _, c := range list {
-		if upto += c.weight; upto >= both/2 {
-			if math.Abs(math.Log(c.ratio)) > math.Log1p(likeCalls) {
-				return c.ratio
-			}
-			return 0
+		if upto += c.weight; middle == 0 && upto >= both/2 {
+			middle = c.ratio
 		}
 	}
-	return 0
+	alike := 0.0
+	for _, c := range list {
+		if math.Abs(math.Log(c.ratio/middle)) <= math.Log1p(alikeCalls) {
+			alike += c.weight
+		}
+	}
+	if both < all/2 || middle == 0 || math.Abs(math.Log(middle)) <= math.Log1p(likeCalls) || alike < 0.8*both {
+		return 0
+	}
+	return middle
 }
 
 // noMeasure says why the time of all device work compares nothing, where ratio is that of unlike: as of captures of a fixed length.

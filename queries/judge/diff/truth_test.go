@@ -190,7 +190,7 @@ func TestOtherAmount(t *testing.T) {
 	fewer := whole(2, func(st *madeStage) {
 		st.kernels = slices.Clone(st.kernels)
 		for i := range st.kernels {
-			st.kernels[i].calls, st.kernels[i].ns = st.kernels[i].calls*9/10, st.kernels[i].ns*10/9
+			st.kernels[i].calls, st.kernels[i].ns = st.kernels[i].calls*3/4, st.kernels[i].ns*4/3
 		}
 	})
 	r := compared(t, same, fewer, o)
@@ -201,6 +201,13 @@ func TestOtherAmount(t *testing.T) {
 	s.index[""] = s.c.stages[0]
 	if f := s.Metric("", "gpu_span_ns"); !strings.Contains(f.NoMeasure, "no measure") {
 		t.Errorf("%+v", f)
+	}
+	merged := whole(4, func(st *madeStage) { // the largest kernel is launched half as often: another program, not less of the same
+		st.kernels = slices.Clone(st.kernels)
+		st.kernels[0].calls, st.kernels[0].ns = st.kernels[0].calls/2, 3*st.kernels[0].ns
+	})
+	if st := stageOf(t, compared(t, same, merged, o), ""); strings.Contains(st.Words, "no measure") || st.Comparison.Effect == nil {
+		t.Errorf("%s: %s", st.Verdict, st.Words)
 	}
 	fused := whole(3, func(st *madeStage) {
 		st.kernels = append(slices.Clone(st.kernels[:2]), kernel{"fused", "gemm", "9", 40, 60000})
