@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"prof/ingest/load"
+	"prof/ingest/model"
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
 	"prof/ingest/torch"
@@ -59,7 +60,7 @@ func (in *ingester) store(f input, begin func()) error {
 		return err
 	}
 	info, err := f.format.Identify(in.ctx, path, f.path)
-	if errors.Is(err, nsys.ErrNotExport) && f.walked {
+	if f.walked && (errors.Is(err, nsys.ErrNotExport) || errors.Is(err, model.ErrUnread)) {
 		in.warn(err.Error() + "; passed over")
 		return nil
 	}
@@ -84,7 +85,7 @@ func (in *ingester) store(f input, begin func()) error {
 		begin()
 	}
 	info, err = f.format.Load(in.ctx, path, f.path, in.target)
-	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents)) {
+	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents) || errors.Is(err, model.ErrUnknown)) {
 		in.warn(err.Error() + "; passed over")
 		return nil
 	}

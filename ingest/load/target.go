@@ -21,6 +21,7 @@ import (
 // Options are the choices of an ingest that a format must know.
 type Options struct {
 	WithOSRT bool // store calls into the operating system's libraries
+	Assume   bool // go on where a model's configuration says something about its shape that is not read
 	Threads  int  // goroutines a format may use beside DuckDB's; at least 1
 	// Progress is told about long steps: what, rows done and rows expected (-1 unknown). It may be nil and must be fast.
 	Progress func(what string, done, total int64)

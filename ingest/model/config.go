@@ -20,24 +20,49 @@ type config struct {
 
 // faults are what is wrong with a configuration as a whole, and what was assumed.
 type faults struct {
-	unread  string // what the model is made of that is not read
+	foreign bool   // the decoder is of a class that is not read
+	refused string // what the model is made of that is not read
+	unread  []string
 	missing []string
 	wrong   []string
 	notes   []Note
+
+	assume bool            // go on without what is not read
+	asked  map[string]bool // fields that were looked at, by their whole path
 }
 
 // maxSize bounds a size in a configuration: more is a mistake. Products of four such sizes may overflow, and are checked.
 const maxSize = 1 << 31
 
+// field gives the value of a field and notes that it was looked at.
+func (c config) field(name string) (v any, ok bool) {
+	if c.faults.asked == nil {
+		c.faults.asked = map[string]bool{}
+	}
+	c.faults.asked[c.path+name] = true
+	v, ok = c.fields[name]
+	return v, ok
+}
+
+// ignore notes that fields are of no matter to this family whatever they say.
+func (c config) ignore(names ...string) {
+	for _, n := range names {
+		c.field(n)
+	}
+}
+
 // has says whether a field is there and not null.
-func (c config) has(name string) bool { return c.fields[name] != nil }
+func (c config) has(name string) bool {
+	v, _ := c.field(name)
+	return v != nil
+}
 
 // value finds the first of the names that is there; else the default of the class.
 func (c config) value(names []string) (v any, name string) {
 	if v, name = c.said(names); v != nil {
 		return v, name
 	}
-	if _, null := c.fields[name]; null { // says: none
+	if _, null := c.field(name); null { // says: none
 		return nil, name
 	}
 	for _, n := range names {
@@ -50,17 +75,18 @@ func (c config) value(names []string) (v any, name string) {
 
 // said finds the first of the names that is there, else one that is null, else the first.
 func (c config) said(names []string) (v any, name string) {
-	for _, n := range names {
-		if v := c.fields[n]; v != nil {
-			return v, n
+	name = names[0]
+	null := false
+	for _, n := range names { // all of them count as looked at
+		switch x, ok := c.field(n); {
+		case v != nil || !ok:
+		case x != nil:
+			v, name = x, n
+		case !null:
+			name, null = n, true
 		}
 	}
-	for _, n := range names {
-		if _, null := c.fields[n]; null {
-			return nil, n
-		}
-	}
-	return nil, names[0]
+	return v, name
 }
 
 // need reads a whole number above 0 under the first of the names that is there. Where none is, the configuration is not complete.
@@ -174,9 +200,18 @@ func (c config) wholes(name string) []int64 {
 	return out
 }
 
+// indexes reads a list of whole numbers as a set.
+func (c config) indexes(name string) map[int64]bool {
+	out := map[int64]bool{}
+	for _, n := range c.wholes(name) {
+		out[n] = true
+	}
+	return out
+}
+
 // sub reads an object within this one; ok is false where it is not there.
 func (c config) sub(name string) (config, bool) {
-	v := c.fields[name]
+	v, _ := c.field(name)
 	if v == nil {
 		return config{}, false
 	}
@@ -212,8 +247,10 @@ func (c config) note(kind NoteKind, format string, args ...any) {
 // err is one error for all that is wrong.
 func (f *faults) err() error {
 	switch {
-	case f.unread != "":
-		return fmt.Errorf("%w: it has %s", ErrUnread, f.unread)
+	case f.refused != "":
+		return fmt.Errorf("%w: it has %s", ErrUnread, f.refused)
+	case len(f.unread) > 0 && (f.foreign || len(f.missing) == 0):
+		return fmt.Errorf("%w, because %s; --assume goes on without", ErrUnknown, strings.Join(f.unread, "; "))
 	case len(f.missing) > 0:
 		slices.Sort(f.missing)
 		return fmt.Errorf("%w: %s", ErrMissing, strings.Join(slices.Compact(f.missing), ", "))

@@ -26,14 +26,21 @@ type decoder struct {
 	qkvBias       bool
 	outBias       bool
 	mlpBias       bool
-	normSize      int64                   // parameters of a norm: hidden, or twice with a shift
+	mlpOwn        int64 // parameters of the MLP that multiply nothing: a norm's inside it, or an activation's
+	headBias      bool
+	normSize      int64                   // parameters of a norm: hidden, or twice with a shift, or 0
 	norms         int64                   // norms of a layer
-	headNorms     bool                    // queries and keys are normalised by head
+	embeddingNorm bool                    // embeddings are normalised
+	qkNorm        int64                   // parameters that normalise queries and keys
+	gateName      string                  // matrix whose products gate what attention yields; "" for none
 	sinks         bool                    // a parameter of each head takes part in the softmax
 	window        func(layer int64) int64 // tokens that a token of the layer sees; 0 all
 	mla           *latent
 	moe           *experts
-	sparse        func(layer int64) bool // whether the layer has experts
+	sparse        func(layer int64) bool  // whether the layer has experts
+	width         func(layer int64) int64 // of the MLP of a layer without experts, 0 for none; nil: mlp
+	mixer         func(layer int64) string
+	mixers        map[string]func(window int64) // what layers have in place of plain or latent attention, by what mixer gives
 	embeddingName string
 }
 
@@ -51,6 +58,7 @@ type experts struct {
 	mlp             int64
 	bias            bool
 	routerBias      bool
+	correction      int64 // parameters that correct the router's choice
 	shared          int64 // width of the MLP that every token passes beside them; 0 none
 	sharedGate      bool  // a weight for it is computed
 	sharedBias      bool
@@ -84,6 +92,7 @@ func (r *reader) decoder(c, text config) {
 		read = (*reader).standard
 	}
 	read(r, text, d)
+	r.unread(text, family, known)
 	if e := d.moe; e != nil && e.perToken > e.count {
 		text.wrong("num_experts_per_tok", e.perToken, fmt.Sprintf("at most %d, which is all experts", e.count))
 	}
@@ -137,66 +146,93 @@ func (r *reader) build(d *decoder, h head) {
 	if d.positions > 0 {
 		b.table("position_embedding", d.positions, d.hidden)
 	}
+	if d.embeddingNorm {
+		b.norm("embedding_norm", d.normSize)
+	}
 	for _, g := range d.groups() {
 		b.in(layerNames(g.layers), int64(len(g.layers)))
-		r.layer(d, g.window, g.sparse)
+		r.layer(d, g.kind)
 	}
 	b.in("head", 1)
 	b.norm("norm", d.normSize)
 	switch {
 	case h.logits:
 		b.scope, b.shared = Logit, d.tied
-		b.linear("lm_head", d.hidden, d.vocab, false)
+		b.linear("lm_head", d.hidden, d.vocab, d.headBias && !d.tied)
 		b.scope, b.shared = Token, false
+		if d.headBias && d.tied {
+			b.parameter("lm_head.bias", d.vocab)
+		}
 	case h.name != "":
 		b.linear(h.name, d.hidden, h.outputs, h.bias)
 	}
 }
 
-// group is a set of layers that are equal.
-type group struct {
+// kind is what layers of a model differ in.
+type kind struct {
+	mixer  string
 	window int64
 	sparse bool
+	width  int64
+}
+
+// group is a set of layers that are equal.
+type group struct {
+	kind
 	layers []int
 }
 
 func (d *decoder) groups() []group {
 	var out []group
-	place := map[[2]int64]int{}
+	place := map[kind]int{}
 	for i := range d.layers {
-		g := group{sparse: d.moe != nil && d.sparse(i)}
-		if d.window != nil {
-			g.window = d.window(i)
-		}
-		key := [2]int64{g.window, 0}
-		if g.sparse {
-			key[1] = 1
-		}
-		at, ok := place[key]
+		k := d.kind(i)
+		at, ok := place[k]
 		if !ok {
 			at = len(out)
-			place[key] = at
-			out = append(out, g)
+			place[k] = at
+			out = append(out, group{kind: k})
 		}
 		out[at].layers = append(out[at].layers, int(i))
 	}
 	return out
 }
 
+func (d *decoder) kind(i int64) kind {
+	k := kind{sparse: d.moe != nil && d.sparse(i)}
+	if d.window != nil {
+		k.window = d.window(i)
+	}
+	if d.mixer != nil {
+		k.mixer = d.mixer(i)
+	}
+	switch {
+	case k.sparse:
+	case d.width != nil:
+		k.width = d.width(i)
+	default:
+		k.width = d.mlp
+	}
+	return k
+}
+
 // layer adds the components of one group of layers.
-func (r *reader) layer(d *decoder, window int64, sparse bool) {
+func (r *reader) layer(d *decoder, k kind) {
 	b := &r.b
 	b.norm("norms", b.mul(d.norms, d.normSize))
-	if d.mla != nil {
-		r.latentAttention(d, window)
+	if mix := d.mixers[k.mixer]; mix != nil {
+		mix(k.window)
+	} else if d.mla != nil {
+		r.latentAttention(d, k.window)
 	} else {
-		r.attention(d, window)
+		r.attention(d, k.window)
 	}
-	if !sparse {
-		r.mlp("mlp.", d.mlp, d, d.mlpBias)
-		return
+	if k.sparse {
+		r.experts(d)
+	} else if k.width > 0 {
+		r.mlp("mlp.", k.width, d, d.mlpBias)
+		b.parameter("mlp.parameters", d.mlpOwn)
 	}
-	r.experts(d)
 }
 
 func (r *reader) attention(d *decoder, window int64) {
@@ -209,9 +245,10 @@ func (r *reader) attention(d *decoder, window int64) {
 		b.linear("k_proj", d.hidden, kv, d.qkvBias)
 		b.linear("v_proj", d.hidden, kv, d.qkvBias)
 	}
-	if d.headNorms {
-		b.norm("q_norm, k_norm", b.mul(2, d.headSize))
+	if d.gateName != "" {
+		b.linear(d.gateName, d.hidden, q, d.qkvBias)
 	}
+	b.norm("q_norm, k_norm", d.qkNorm)
 	b.put(Layer{Component: "attention", Kind: Attention, Scope: Token, Heads: d.heads, KVHeads: d.kvHeads, KeySize: d.headSize, ValueSize: d.headSize, Window: window})
 	if d.sinks {
 		b.parameter("sinks", d.heads)
@@ -259,8 +296,12 @@ func (r *reader) mlp(prefix string, width int64, d *decoder, bias bool) {
 func (r *reader) experts(d *decoder) {
 	b, e := &r.b, d.moe
 	b.linear(routerName, d.hidden, e.count, e.routerBias)
-	two := b.mul(2, e.mlp)
-	b.experts("experts.gate_up_proj", d.hidden, two, e.count, e.perToken, false)
+	b.parameter("e_score_correction_bias", e.correction)
+	two, name := b.mul(2, e.mlp), "experts.gate_up_proj"
+	if d.plainMLP {
+		two, name = e.mlp, "experts.up_proj"
+	}
+	b.experts(name, d.hidden, two, e.count, e.perToken, false)
 	b.experts("experts.down_proj", e.mlp, d.hidden, e.count, e.perToken, false)
 	if e.bias { // rows of their own: quantised weights have biases that are not
 		b.put(Layer{Component: "experts.bias", Kind: Parameter, Copies: e.count, Active: e.perToken, Parameters: b.mul(e.count, b.add(two, d.hidden))})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Each function here reads the decoder of one family as its modeling file in transformers builds it.
@@ -61,7 +62,7 @@ func (r *reader) qwen2(c config, d *decoder) {
 func (r *reader) qwen3(c config, d *decoder) {
 	r.dense(c, d)
 	d.qkvBias = c.flag(false, "attention_bias")
-	d.outBias, d.headNorms = d.qkvBias, true
+	d.outBias, d.qkNorm = d.qkvBias, r.b.mul(2, d.headSize)
 	d.window = r.windows(c, fromLayer(c.opt(0, "max_window_layers")))
 }
 
@@ -79,7 +80,7 @@ func (r *reader) gemma2(c config, d *decoder) {
 
 func (r *reader) gemma3(c config, d *decoder) {
 	r.gemma(c, d)
-	d.norms, d.headNorms = 4, true
+	d.norms, d.qkNorm = 4, r.b.mul(2, d.headSize)
 	every := c.opt(6, "sliding_window_pattern")
 	d.window = r.windows(c, func(i int64) bool { return every == 0 || (i+1)%every != 0 })
 	if slides := d.window; slides != nil && c.flag(false, "use_bidirectional_attention") {
@@ -129,7 +130,7 @@ func (r *reader) qwen2MoE(c config, d *decoder) {
 func (r *reader) qwen3MoE(c config, d *decoder) {
 	r.common(c, d)
 	d.qkvBias = c.flag(false, "attention_bias")
-	d.outBias, d.headNorms = d.qkvBias, true
+	d.outBias, d.qkNorm = d.qkvBias, r.b.mul(2, d.headSize)
 	d.window = r.windows(c, everyLayer)
 	r.sometimesSparse(c, d)
 }
@@ -144,6 +145,7 @@ func (r *reader) sometimesSparse(c config, d *decoder) {
 	plain := c.wholes("mlp_only_layers")
 	if v, _ := c.said([]string{"num_experts"}); v == json.Number("0") { // plain layers only
 		d.mlp = c.need("intermediate_size")
+		c.ignore("num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size")
 		return
 	}
 	d.moe = &experts{count: c.need("num_experts", "num_local_experts"), perToken: c.need("num_experts_per_tok"), mlp: c.need("moe_intermediate_size")}
@@ -159,7 +161,7 @@ func (r *reader) sometimesSparse(c config, d *decoder) {
 // deepseek reads DeepSeek-V2 and V3, whose attention is latent unless use_mla is false or there is no kv_lora_rank, as in
 // DeepSeek-OCR: then it is the plain one.
 func (r *reader) deepseek(c config, d *decoder) {
-	rank, said := c.fields["kv_lora_rank"]
+	rank, said := c.field("kv_lora_rank")
 	if !c.flag(true, "use_mla") || said && rank == nil {
 		r.common(c, d)
 		d.headSize = d.hidden / d.heads
@@ -174,14 +176,21 @@ func (r *reader) deepseek(c config, d *decoder) {
 			nope: c.need("qk_nope_head_dim"), value: c.need("v_head_dim"), bias: c.flag(false, "attention_bias")}
 	}
 	d.mlpBias = c.flag(false, "mlp_bias")
-	if extra := c.opt(0, "num_nextn_predict_layers", "num_mtp_layers"); extra > 0 {
-		c.assume("the %d layer(s) for predicting further tokens (num_nextn_predict_layers) take no part", extra)
-	}
+	r.nextTokens(c)
 	if v, _ := c.value(routedExperts); v == nil || v == json.Number("0") {
 		d.mlp = c.need("intermediate_size")
+		c.ignore("num_experts_per_tok", "moe_intermediate_size", "n_shared_experts", "first_k_dense_replace", "moe_layer_freq")
 		return
 	}
 	r.deepseekExperts(c, d)
+}
+
+// nextTokens notes layers that predict further tokens, which a forward pass goes without.
+func (r *reader) nextTokens(c config) {
+	c.ignore("use_mtp", "num_mtp_modules", "mtp_transformer_layers")
+	if extra := c.opt(0, "num_nextn_predict_layers", "num_mtp_layers", "mtp_num_hidden_layers"); extra > 0 {
+		c.assume("the %d layer(s) for predicting further tokens (num_nextn_predict_layers) take no part", extra)
+	}
 }
 
 // routedExperts are the names of the number of experts that DeepSeek's classes take.
@@ -230,12 +239,16 @@ func everyLayer(int64) bool { return true }
 
 func fromLayer(n int64) func(int64) bool { return func(i int64) bool { return i >= n } }
 
-// windows gives the window of each layer: layer_types says which layers have one, else the family's own rule. Nil where none has.
-func (r *reader) windows(c config, rule func(layer int64) bool) func(int64) int64 {
-	types := c.texts("layer_types")
-	for _, t := range types {
-		if t != "sliding_attention" && t != "full_attention" {
-			c.wrong("layer_types", t, "sliding_attention or full_attention")
+// layerTypes reads layer_types, under the names that old configurations have for them too, and refuses other kinds than those given.
+// Nil where there is none.
+func (r *reader) layerTypes(c config, kinds ...string) []string {
+	types := slices.Clone(c.texts("layer_types"))
+	for i, t := range types {
+		if now, old := map[string]string{"attention": "full_attention", "mamba": "linear_attention"}[t]; old && !slices.Contains(kinds, t) {
+			types[i] = now
+		}
+		if !slices.Contains(kinds, types[i]) {
+			c.wrong("layer_types", t, strings.Join(kinds, " or "))
 			return nil
 		}
 	}
@@ -243,8 +256,15 @@ func (r *reader) windows(c config, rule func(layer int64) bool) func(int64) int6
 		c.wrong("layer_types", fmt.Sprintf("%d long", len(types)), "one for each of num_hidden_layers")
 		return nil
 	}
-	size := c.opt(0, "sliding_window")
-	if size == 0 || !c.flag(true, "use_sliding_window") {
+	return types
+}
+
+// windows gives the window of each layer: layer_types says which layers have one, else the family's own rule. Nil where none has.
+// Layers of the further kinds have none.
+func (r *reader) windows(c config, rule func(layer int64) bool, kinds ...string) func(int64) int64 {
+	types := r.layerTypes(c, append(kinds, "sliding_attention", "full_attention")...)
+	size, uses := c.opt(0, "sliding_window"), c.flag(true, "use_sliding_window")
+	if size == 0 || !uses || c.faults.err() != nil {
 		return nil
 	}
 	return func(i int64) int64 {

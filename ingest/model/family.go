@@ -22,11 +22,78 @@ var families = map[string]func(*reader, config, *decoder){
 	"qwen3_moe":   (*reader).qwen3MoE,
 	"deepseek_v2": (*reader).deepseek,
 	"deepseek_v3": (*reader).deepseek,
+
+	"apertus":          (*reader).apertus,
+	"arcee":            (*reader).arcee,
+	"bitnet":           (*reader).bitnet,
+	"bloom":            (*reader).bloom,
+	"codegen":          (*reader).codeGen,
+	"cohere":           (*reader).cohere,
+	"cohere2":          (*reader).cohere2,
+	"doge":             (*reader).doge,
+	"ernie4_5":         (*reader).ernie45,
+	"exaone4":          (*reader).exaone4,
+	"falcon":           (*reader).falcon,
+	"glm":              (*reader).glm,
+	"glm4":             (*reader).glm4,
+	"gpt_bigcode":      (*reader).gptBigCode,
+	"gpt_neox":         (*reader).gptNeoX,
+	"gptj":             (*reader).gptJ,
+	"hunyuan_v1_dense": (*reader).hunyuan,
+	"jais2":            (*reader).jais2,
+	"minicpm3":         (*reader).deepseek,
+	"nemotron":         (*reader).nemotron,
+	"olmo":             (*reader).olmo,
+	"olmo2":            (*reader).olmo2,
+	"opt":              (*reader).opt,
+	"persimmon":        (*reader).persimmon,
+	"phi":              (*reader).phi,
+	"seed_oss":         (*reader).seedOSS,
+	"smollm3":          (*reader).smolLM3,
+	"stablelm":         (*reader).stablelm,
+	"starcoder2":       (*reader).starcoder2,
+	"vaultgemma":       (*reader).vaultGemma,
+	"youtu":            (*reader).deepseek,
+
+	"dbrx":             (*reader).dbrx,
+	"dots1":            (*reader).dots1,
+	"ernie4_5_moe":     (*reader).ernie45MoE,
+	"glm4_moe":         (*reader).glm4MoE,
+	"granitemoeshared": (*reader).graniteMoE,
+	"hy_v3":            (*reader).hyV3,
+	"llama4_text":      (*reader).llama4,
+	"minimax_m2":       (*reader).miniMaxM2,
+	"olmoe":            (*reader).olmoE,
+	"phimoe":           (*reader).phiMoE,
+	"solar_open":       (*reader).solarOpen,
+
+	"bamba":            (*reader).bamba,
+	"falcon_h1":        (*reader).falconH1,
+	"granitemoehybrid": (*reader).graniteHybrid,
+	"jamba":            (*reader).jamba,
+	"lfm2":             (*reader).lfm2,
+	"lfm2_moe":         (*reader).lfm2MoE,
+	"mamba":            (*reader).mamba,
+	"mamba2":           (*reader).mamba2Model,
+	"minimax":          (*reader).miniMax,
+	"nemotron_h":       (*reader).nemotronH,
+	"qwen3_next":       (*reader).qwen3Next,
+	"qwen3_5_text":     (*reader).qwen35,
+	"qwen3_5_moe_text": (*reader).qwen35MoE,
 }
 
 // sameAs are model_types whose decoder is another's.
 var sameAs = map[string]string{
+	"cwm":                "llama",
+	"falcon_mamba":       "mamba",
+	"flex_olmo":          "olmoe",
 	"gemma3":             "gemma3_text",
+	"granite":            "llama",
+	"granitemoe":         "granitemoeshared",
+	"helium":             "llama",
+	"minimax_text_01":    "minimax",
+	"MiniMaxText01":      "minimax",
+	"olmo3":              "olmo2",
 	"kimi_k2":            "deepseek_v3",
 	"ministral":          "mistral",
 	"ministral3":         "mistral",
@@ -137,7 +204,8 @@ func dtypeOf(c config) string {
 	}
 	for _, p := range parts {
 		for _, field := range []string{"dtype", "torch_dtype"} {
-			s, _ := p.fields[field].(string)
+			v, _ := p.field(field)
+			s, _ := v.(string)
 			if d, ok := dtypes[strings.TrimPrefix(s, "torch.")]; ok {
 				return d
 			} else if s != "" && s != "auto" {

@@ -42,12 +42,14 @@ const (
 type Kind string
 
 // Kinds of components. The first three multiply each of their positions with a matrix of Input x Output, Active times; attention
-// multiplies each query with the keys and values it sees; the others hold parameters but multiply nothing.
+// multiplies each query with the keys and values it sees; a recurrence keeps a state of KeySize x ValueSize for each head and
+// multiplies and adds each of its numbers Active times for every token; the others hold parameters but multiply nothing.
 const (
 	Linear           Kind = "linear"
 	Convolution      Kind = "convolution"
 	RelativePosition Kind = "relative_position"
 	Attention        Kind = "attention"
+	Recurrence       Kind = "recurrence"
 	Embedding        Kind = "embedding"
 	Norm             Kind = "norm"
 	Parameter        Kind = "parameter"
@@ -147,7 +149,8 @@ func (b *builder) put(l Layer) {
 	if b.shared {
 		l.Parameters = 0
 	}
-	if l.Count > 0 {
+	none := l.Parameters == 0 && (l.Kind == Norm || l.Kind == Parameter) && !b.shared
+	if l.Count > 0 && !none {
 		b.layers = append(b.layers, l)
 	}
 }
@@ -158,6 +161,10 @@ func (b *builder) tooLarge() bool {
 	for _, l := range b.layers {
 		parameters = b.add(parameters, b.mul(l.Parameters, l.Count))
 		b.mul(b.mul(2, l.Count), b.mul(b.mul(l.Input, l.Output), b.mul(l.Active, max(l.Positions, 1))))
+		if l.Kind == Recurrence {
+			b.mul(b.mul(2, b.mul(l.Heads, l.Count)), b.mul(b.mul(l.KeySize, l.ValueSize), l.Active))
+			continue
+		}
 		b.mul(b.mul(2, b.mul(l.Heads, l.Count)), b.mul(b.add(l.KeySize, l.ValueSize), b.mul(max(l.Positions, 1), max(l.Keys, 1))))
 	}
 	return b.overflow

@@ -14,7 +14,13 @@ var (
 	ErrMissing  = errors.New("the configuration lacks")
 	ErrWrong    = errors.New("the configuration is wrong")
 	ErrUnread   = errors.New("models of this kind are not read")
+	ErrUnknown  = errors.New("parameters and FLOPs are unknown")
 )
+
+// Options say how a configuration is read.
+type Options struct {
+	Assume bool // go on where a field that bears on shapes is not read, as if it were not there
+}
 
 // maxBytes bounds a configuration; the largest published ones, with tables of label names, have a few hundred kB.
 const maxBytes = 16 << 20
@@ -28,13 +34,13 @@ type reader struct {
 
 // refuse says what the model has that is not read.
 func (r *reader) refuse(what string) {
-	if r.faults.unread == "" {
-		r.faults.unread = what
+	if r.faults.refused == "" {
+		r.faults.refused = what
 	}
 }
 
 // Read reads a configuration as JSON. Errors say where, or name every field that is missing or wrong at once.
-func Read(in io.Reader) (*Model, error) {
+func Read(in io.Reader, o ...Options) (*Model, error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
 	if err != nil {
 		return nil, err
@@ -46,12 +52,12 @@ func Read(in io.Reader) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FromFields(fields)
+	return FromFields(fields, o...)
 }
 
-// decode reads one JSON object.
+// decode reads one JSON object, with the Infinity and NaN that Python writes into it.
 func decode(text []byte) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
+	d := json.NewDecoder(bytes.NewReader(Finite(text)))
 	d.UseNumber()
 	var fields map[string]any
 	if err := d.Decode(&fields); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -65,9 +71,38 @@ func decode(text []byte) (map[string]any, error) {
 	return fields, nil
 }
 
+// Finite makes JSON of what Python's json module writes: Infinity and NaN, which JSON has no words for, become texts of the same length
+// ("Infin.", "N"), so that places in errors stay right. No size is one of them: where one is asked for, a text is refused.
+func Finite(text []byte) []byte {
+	if !bytes.Contains(text, []byte("Infinity")) && !bytes.Contains(text, []byte("NaN")) {
+		return text
+	}
+	out := bytes.Clone(text)
+	inText := false
+	for i := 0; i < len(out); i++ {
+		switch rest := out[i:]; {
+		case inText && out[i] == '\\':
+			i++
+		case out[i] == '"':
+			inText = !inText
+		case inText:
+		case bytes.HasPrefix(rest, []byte("-Infinity")):
+			copy(rest, `"-Infin."`)
+			i += len("-Infinity") - 1
+		case bytes.HasPrefix(rest, []byte("Infinity")):
+			copy(rest, `"Infin."`)
+			i += len("Infinity") - 1
+		case bytes.HasPrefix(rest, []byte("NaN")):
+			copy(rest, `"N"`)
+			i += len("NaN") - 1
+		}
+	}
+	return out
+}
+
 // FromFields reads a configuration that was decoded with UseNumber already, as the one inside a workload's facts.
-func FromFields(fields map[string]any) (*Model, error) {
-	f := &faults{}
+func FromFields(fields map[string]any, o ...Options) (*Model, error) {
+	f := &faults{assume: len(o) > 0 && o[0].Assume}
 	c := config{fields: fields, faults: f, strict: true}
 	r := reader{model: &Model{Family: c.text("model_type")}, faults: f}
 	c.defaults = classDefaults()[r.model.Family]

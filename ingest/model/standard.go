@@ -17,6 +17,7 @@ func (r *reader) standard(c config, d *decoder) {
 	if c.has("kv_lora_rank") {
 		c.assume("model_type %q is not known: read as DeepSeek-V3, whose latent attention it has (kv_lora_rank)", name)
 		r.deepseek(c, d)
+		c.ignore("num_key_value_heads", "head_dim", "index_n_heads", "index_head_dim")
 		if c.has("index_topk") {
 			c.note(LeftOut, "the indexer that chooses which tokens are attended to (index_topk): attention is counted to all")
 		}
@@ -37,37 +38,25 @@ func (r *reader) standard(c config, d *decoder) {
 	d.outBias, d.mlpBias = d.qkvBias, c.flag(false, "mlp_bias")
 	d.window = r.windows(c, everyLayer)
 	mlp, norms := "three matrices, gate, up and down", "root-mean-square norms"
-	if c.plain() {
+	switch act := c.text("hidden_act"); act {
+	case "", "silu", "swish", "swiglu":
+	case "gelu", "gelu_new", "gelu_fast", "relu", "relu2":
 		d.plainMLP, mlp = true, "two matrices, as its activation is mostly used"
+	default:
+		r.unknown("hidden_act %q of model_type %q leaves open whether its MLP has two matrices or three", act, name)
 	}
 	if !c.has("rms_norm_eps") && (c.has("layer_norm_eps") || c.has("layer_norm_epsilon")) {
 		d.normSize, norms = r.b.mul(2, d.hidden), "norms that scale and shift"
 	}
 	c.assume("model_type %q is not known: read by the standard names as a decoder with causal attention, %s and an MLP of %s", name, norms, mlp)
-	r.encoderOnly(c)
 	r.standardExperts(c, d)
-}
-
-// plain says whether the activation is one that MLPs of two matrices have.
-func (c config) plain() bool {
-	switch c.text("hidden_act") {
-	case "gelu", "gelu_new", "gelu_fast", "relu", "relu2":
-		return true
-	}
-	return false
-}
-
-// encoderOnly notes what a model like BERT has beside its layers.
-func (r *reader) encoderOnly(c config) {
-	if c.has("type_vocab_size") || strings.HasSuffix(r.model.Architecture, "ForMaskedLM") {
-		c.note(LeftOut, "model_type %q seems to be an encoder: its tables of positions and of kinds of tokens, biases, pooler and head are not read", r.model.Family)
-	}
 }
 
 // standardExperts reads the experts of an unknown family, or its MLP.
 func (r *reader) standardExperts(c config, d *decoder) {
 	count := c.opt(0, "num_experts", "num_local_experts", "n_routed_experts")
-	if count == 0 {
+	if count == 0 || !c.flag(true, "is_moe") {
+		c.ignore("num_experts_per_tok", "moe_intermediate_size")
 		d.mlp = c.need("intermediate_size", "ffn_hidden_size")
 		return
 	}
@@ -91,8 +80,12 @@ var strangers = []struct{ field, of string }{
 	{"attention_hidden_size", "a linear recurrence (RWKV)"}, {"hybrid_override_pattern", "layers of several kinds"},
 }
 
-// stranger refuses a model of layers that the standard names do not describe.
+// stranger refuses a model of layers that the standard names do not describe, and one without a causal decoder.
 func (r *reader) stranger(c config) bool {
+	if a := r.model.Architecture; c.has("type_vocab_size") || strings.HasSuffix(a, "ForMaskedLM") || strings.HasSuffix(a, "ForPreTraining") {
+		r.refuse("an encoder, whose tokens see each other both ways, not a causal decoder (type_vocab_size or its class)")
+		return true
+	}
 	for _, s := range strangers {
 		if c.has(s.field) {
 			r.refuse(s.of + " (" + c.path + s.field + ")")

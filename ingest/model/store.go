@@ -28,7 +28,7 @@ func Sniff(name string, head []byte) bool {
 }
 
 // ReadFile reads a configuration from a file, plain or packed with gzip; errors carry the path.
-func ReadFile(path, name string) (*Model, error) {
+func ReadFile(path, name string, o ...Options) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func ReadFile(path, name string) (*Model, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	m, err := Read(text)
+	m, err := Read(text, o...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -68,7 +68,7 @@ func nameOf(m *Model, file string) string {
 
 // Identify reads what the file says of the model.
 func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
-	m, err := ReadFile(path, name)
+	m, err := ReadFile(path, name, Options{Assume: true}) // Load refuses what is not to be assumed
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
 
 // Load stores the model of a configuration.
 func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	m, err := ReadFile(path, name)
+	m, err := ReadFile(path, name, Options{Assume: t.Options.Assume})
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id
 	if f.Config == nil {
 		return nil, 0, nil, nil
 	}
-	m, refused := model.FromFields(f.Config)
+	m, refused := model.FromFields(f.Config, model.Options{Assume: t.Options.Assume})
 	if refused != nil {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("its config: %v; MFU needs a model: give it with --model CONFIG.json", refused))
 		return nil, 0, refused, nil

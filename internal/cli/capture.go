@@ -186,6 +186,9 @@ func ingestCommand(c *cli.Context, in ingest.Options, dir string, again bool) st
 	for _, w := range in.Workloads {
 		args = append(args, "--workload", w)
 	}
+	if in.Load.Assume {
+		args = append(args, "--assume")
+	}
 	for _, name := range []string{"prefill", "decode", "batch", "images", "crops", "warmup"} {
 		if c.IsSet(name) && !(name == "warmup" && c.Bool("auto-stages") && c.Int64(name) > 0) {
 			args = append(args, "--"+name, fmt.Sprint(c.Int64(name)))
@@ -222,7 +225,7 @@ func (p *program) captureSetup(c *cli.Context, home schema.Home, run string) (ca
 // captureIngest says how the run is to be stored, before minutes are spent on it.
 func (p *program) captureIngest(c *cli.Context, o capture.Options) (ingest.Options, error) {
 	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Warn: p.warn, Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"),
-		Load: load.Options{Threads: runtime.NumCPU()}}
+		Load: load.Options{Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
 	if c.IsSet("run") && in.Name == "" {
 		return in, usagef("--run needs a name")
 	}

@@ -58,7 +58,7 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	}
 	o := ingest.Options{Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"), Pass: pass,
 		Name: c.String("run"), Replace: c.Bool("replace"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
-		Load: load.Options{WithOSRT: c.Bool("with-osrt"), Threads: runtime.NumCPU()}}
+		Load: load.Options{WithOSRT: c.Bool("with-osrt"), Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
 	if c.IsSet("run") && o.Name == "" {
 		return usagef("--run needs a name")
 	}
@@ -77,10 +77,16 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	return err
 }
 
+// assumeFlag goes on where a model would be refused for a field that is not read.
+func assumeFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "assume", Usage: "read a model's configuration as if fields that bear on its shape and are not read were not there"}
+}
+
 // factFlags are options that say what is known of a run beside its captures.
 func factFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "model", Usage: "configuration of the model, `CONFIG.json`; may be repeated"},
+		assumeFlag(),
 		&cli.StringSliceFlag{Name: "workload", Usage: "what the workload says of its passes, `FILE`; may be repeated"},
 		&cli.Int64Flag{Name: "prefill", Usage: "`TOKENS` of each prompt, image tokens included"},
 		&cli.Int64Flag{Name: "decode", Usage: "decode `STEPS` of each pass"},

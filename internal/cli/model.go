@@ -47,6 +47,7 @@ A multiply-add counts 2. With --run the model and the tokens are those of a run 
 			&cli.StringFlag{Name: "head", Value: "last", Usage: "positions of the prompt whose logits are computed: last or all"},
 			&cli.StringFlag{Name: "context", Value: "auto", Usage: "context of decode: auto, max or fixed"},
 			&cli.Int64Flag{Name: "fixed-context", Usage: "the context for fixed"},
+			assumeFlag(),
 			&cli.StringFlag{Name: "out", Usage: "write static_compute.json and static_compute.md into `DIR`"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table, md or json"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
@@ -113,7 +114,7 @@ func (p *program) staticSource(c *cli.Context) (*schema.Warehouse, schema.Run, e
 	if err != nil {
 		return nil, schema.Run{}, err
 	}
-	run, err := ingest.Model(c.Context, w, c.Args().First(), time.Now())
+	run, err := ingest.Model(c.Context, w, c.Args().First(), c.Bool("assume"), time.Now())
 	if err != nil {
 		w.Close()
 		return nil, schema.Run{}, err

@@ -10,9 +10,9 @@
 --   layer_group VARCHAR: which layers
 --   layer_count BIGINT: how many; all that follows is of all of them
 --   component VARCHAR: name within the layer
---   kind VARCHAR: linear, convolution, relative_position, attention, embedding, norm or parameter
---   operator VARCHAR: what it is for: projection, attention, mlp, experts, shared experts, router, head, convolution, relative_position; NULL for what multiplies nothing
---   shape VARCHAR: inputs x outputs of a matrix, with the experts that a token passes of all; heads and sizes of attention; NULL for what multiplies nothing
+--   kind VARCHAR: linear, convolution, relative_position, attention, recurrence, embedding, norm or parameter
+--   operator VARCHAR: what it is for: projection, attention, mlp, experts, shared experts, router, head, convolution, relative_position, recurrence; NULL for what multiplies nothing
+--   shape VARCHAR: inputs x outputs of a matrix, with the experts that a token passes of all; heads and sizes of attention and of states; NULL for what multiplies nothing
 --   window_size BIGINT: attention: tokens that a token sees; NULL for all
 --   position_count BIGINT: vision: rows multiplied for one picture
 --   token_flop BIGINT: operations for each token
@@ -27,26 +27,28 @@
 --   active_count BIGINT: those that one token passes
 --   copy_parameter_count DOUBLE: parameters that are read for one of copy_count; of an embedding those of one row
 --   cached_count BIGINT: attention: numbers that one token of the context keeps
+--   state_count BIGINT: recurrence and convolution over tokens: numbers that one sequence keeps, however long it is
 --   weight_bits DOUBLE: bits of a parameter that is stored in a precision of its own; NULL in the model's
 
 -- A matrix of m x n costs 2 m n for each row multiplied: m n multiply-adds, as torch.utils.flop_counter counts mm, addmm, bmm and
 -- convolution. Attention costs 2 (key_size + value_size) for each head, query and key: scores and weighted values (sdpa_flop). With
 -- absorbed matrices the key is the latent and the rotary key, the value the latent: arXiv 2405.04434, section 2.1.2. Biases, norms,
--- softmax, activations and lookups count nothing. No product is too large: the reader of configurations refuses such a model.
+-- softmax, activations and lookups count nothing. A recurrence costs 2 for each number of its state and each product that a token adds to
+-- it or reads from it (active_count of model_layer has their papers). A convolution over tokens keeps the inputs of its kernel but the last. No product is too large: the reader of configurations refuses such a model.
 WITH l AS (
     SELECT l.model_id, l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind, l.scope, l.window_size, l.position_count, l.key_count, l.head_count, l.kv_head_count, l.key_size, l.value_size,
-        l.input_size, l.output_size, l.copy_count AS copies, l.active_count AS active, l.parameter_count, l.weight_bits, coalesce(l.copy_count, 1) AS copy_count, coalesce(l.active_count, 1) AS active_count,
-        CASE WHEN l.kind IN ('linear', 'convolution', 'relative_position') THEN 2::HUGEINT * l.layer_count * l.input_size * l.output_size * l.active_count END AS row_flop,
+        l.input_size, l.output_size, l.copy_count AS copies, l.active_count AS active, l.parameter_count, l.weight_bits, coalesce(l.copy_count, 1) AS copy_count, coalesce(l.active_count, 1) AS active_count, l.state_size,
+        CASE WHEN l.kind IN ('linear', 'convolution', 'relative_position') THEN 2::HUGEINT * l.layer_count * l.input_size * l.output_size * l.active_count WHEN l.kind = 'recurrence' THEN 2::HUGEINT * l.layer_count * l.state_size * l.active_count END AS row_flop,
         CASE WHEN l.kind = 'attention' THEN 2::HUGEINT * l.layer_count * l.head_count * (l.key_size + l.value_size) END AS pair_flop,
         CASE WHEN l.kind = 'attention' AND l.latent_size IS NOT NULL THEN 2 * l.latent_size + coalesce(l.rope_size, 0) END AS absorbed_size,
         CASE WHEN l.kind = 'attention' THEN CASE WHEN l.latent_size IS NULL THEN l.kv_head_count * (l.key_size + l.value_size) ELSE l.latent_size + coalesce(l.rope_size, 0) END END AS cached_size
-    FROM model_layer l WHERE l.run_id = $run
+    FROM (SELECT x.*, CASE WHEN x.kind = 'recurrence' THEN x.head_count * x.key_size * x.value_size WHEN x.kind = 'convolution' AND x.scope = 'token' THEN x.output_size * (x.input_size - 1) END AS state_size FROM model_layer x) l WHERE l.run_id = $run
 )
 SELECT l.model_id, l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind,
     CASE WHEN l.kind IN ('embedding', 'norm', 'parameter') THEN NULL WHEN l.kind <> 'linear' THEN l.kind WHEN l.scope = 'logit' THEN 'head' WHEN l.component = 'router' THEN 'router'
         WHEN starts_with(l.component, 'experts.') THEN 'experts' WHEN starts_with(l.component, 'shared_expert') THEN 'shared experts'
         WHEN starts_with(l.component, 'mlp.') THEN 'mlp' ELSE 'projection' END AS operator,
-    CASE WHEN l.kind = 'attention' THEN concat(l.head_count, CASE WHEN l.kv_head_count <> l.head_count THEN concat(' over ', l.kv_head_count) ELSE '' END, ' heads of ', l.key_size,
+    CASE WHEN l.kind = 'recurrence' THEN concat(l.head_count, ' states of ', l.key_size, ' x ', l.value_size) WHEN l.kind = 'attention' THEN concat(l.head_count, CASE WHEN l.kv_head_count <> l.head_count THEN concat(' over ', l.kv_head_count) ELSE '' END, ' heads of ', l.key_size,
             CASE WHEN l.value_size <> l.key_size THEN concat(' and ', l.value_size) ELSE '' END, CASE WHEN l.window_size IS NOT NULL THEN concat(', window ', l.window_size) ELSE '' END)
         WHEN l.input_size IS NOT NULL THEN concat(l.input_size, ' x ', l.output_size, CASE WHEN l.copies > 1 THEN concat(', ', l.active, ' of ', l.copies)
             WHEN l.active > 1 THEN concat(', ', l.active, ' times') ELSE '' END) END AS shape,
@@ -61,5 +63,5 @@ SELECT l.model_id, l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.c
     CASE WHEN l.kind IN ('linear', 'convolution') AND coalesce(l.view, '') <> 'crop' THEN l.input_size::HUGEINT * l.output_size * least(l.active_count, l.copy_count) * l.layer_count ELSE 0 END::BIGINT AS active_parameter_count,
     l.copy_count, l.active_count,
     l.layer_count * CASE WHEN l.kind = 'embedding' THEN l.output_size WHEN l.scope = 'logit' THEN greatest(l.parameter_count, l.input_size * l.output_size) ELSE l.parameter_count / l.copy_count END AS copy_parameter_count,
-    l.layer_count * l.cached_size AS cached_count, l.weight_bits
+    l.layer_count * l.cached_size AS cached_count, l.layer_count * l.state_size AS state_count, l.weight_bits
 FROM l

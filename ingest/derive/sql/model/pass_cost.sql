@@ -17,7 +17,7 @@
 --   plain_count DOUBLE: parameters in the model's precision that must be read, each once a forward pass: of experts as many as tokens that choose evenly touch, of embeddings a row a token; NULL for images
 --   packed_count DOUBLE: those in a precision of their own, likewise
 --   packed_bytes DOUBLE: their bytes
---   cached_count DOUBLE: numbers of the keys and values (or latents) of the context that must be read, once a forward pass
+--   cached_count DOUBLE: numbers of the keys and values (or latents) of the context, and of states of recurrences, that must be read, once a forward pass
 
 -- An annotated step without the lengths of its contexts: prompts of equal length with nothing cached have the fewest pairs of a sum of
 -- tokens (Cauchy and Schwarz), and a generated token sees at least itself. Windows need each length, which no annotation gives.
@@ -51,7 +51,7 @@ WITH p AS (
         CASE WHEN c.part <> 'decoder' THEN CASE WHEN p.n = 0 OR p.image_count = 0 OR a.is_apart THEN 0 WHEN p.image_count > 0 THEN c.parameter_count END
             WHEN c.kind = 'attention' THEN 0 WHEN c.kind = 'embedding' THEN p.forwards * p.tokens * c.copy_parameter_count
             ELSE p.forwards * c.copy_parameter_count * _distinct_copies(c.copy_count, c.active_count, p.tokens) END AS weight_count,
-        CASE WHEN c.kind <> 'attention' OR c.part <> 'decoder' THEN 0 ELSE c.cached_count::HUGEINT * s.cached_tokens END AS cached_count
+        CASE WHEN c.part <> 'decoder' THEN 0 WHEN c.kind = 'attention' THEN c.cached_count::HUGEINT * s.cached_tokens WHEN c.state_count > 0 THEN c.state_count::HUGEINT * p.d ELSE 0 END AS cached_count
     FROM p CROSS JOIN apart a CROSS JOIN layer_cost c JOIN seen s ON s.range_id = p.range_id AND s.model_id = c.model_id AND s.window_size IS NOT DISTINCT FROM c.window_size
     WHERE c.run_id = $run
 ), y AS (

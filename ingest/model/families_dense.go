@@ -1,0 +1,301 @@
+package model
+
+// Families whose layers are a Llama's or a GPT's but for what each function says.
+
+// biases says which matrices have one: queries, keys and values, what attention yields, the MLP.
+func (d *decoder) biases(qkv, out, mlp bool) { d.qkvBias, d.outBias, d.mlpBias = qkv, out, mlp }
+
+// shift makes norms scale and shift.
+func (r *reader) shift(d *decoder) { d.normSize = r.b.mul(2, d.hidden) }
+
+// plain makes the MLP one of two matrices.
+func (d *decoder) plain(up, down string) { d.plainMLP, d.mlpNames = true, [2]string{up, down} }
+
+// headNorms normalises queries and keys head by head, all heads with the same parameters.
+func (r *reader) headNorms(d *decoder) { d.qkNorm = r.b.mul(2, d.headSize) }
+
+// wideNorms normalises queries and keys over all heads together, or each head with parameters of its own.
+func (r *reader) wideNorms(d *decoder) { d.qkNorm = r.b.mul(r.b.add(d.heads, d.kvHeads), d.headSize) }
+
+// fused makes one matrix of queries, keys and values.
+func (d *decoder) fused(qkv, out string) { d.fusedQKV, d.outName = qkv, out }
+
+func (r *reader) starcoder2(c config, d *decoder) {
+	r.dense(c, d)
+	bias := c.flag(true, "use_bias")
+	d.biases(bias, bias, bias)
+	r.shift(d)
+	d.plain("c_fc", "c_proj")
+	d.window = r.windows(c, everyLayer)
+}
+
+func (r *reader) apertus(c config, d *decoder) {
+	r.llama(c, d)
+	r.headNorms(d)
+	d.plain("up_proj", "down_proj")
+	if c.text("hidden_act") == "xielu" { // its two parameters are learnt
+		d.mlpOwn = 2
+	}
+}
+
+func (r *reader) arcee(c config, d *decoder) {
+	r.llama(c, d)
+	d.plain("up_proj", "down_proj")
+}
+
+func (r *reader) nemotron(c config, d *decoder) {
+	r.arcee(c, d)
+	r.shift(d)
+}
+
+func (r *reader) olmo(c config, d *decoder) {
+	r.llama(c, d)
+	d.normSize = 0 // norms without parameters
+}
+
+// olmo2 reads OLMo 2 and 3.
+func (r *reader) olmo2(c config, d *decoder) {
+	r.llama(c, d)
+	r.wideNorms(d)
+	d.window = r.windows(c, func(i int64) bool { return (i+1)%4 != 0 })
+}
+
+func (r *reader) cohere(c config, d *decoder) {
+	r.llama(c, d)
+	d.mlpBias, d.norms = false, 1 // attention and MLP side by side
+	if c.flag(false, "use_qk_norm") {
+		r.wideNorms(d)
+	}
+}
+
+func (r *reader) cohere2(c config, d *decoder) {
+	r.cohere(c, d)
+	every := c.opt(4, "sliding_window_pattern", "_sliding_window_pattern")
+	d.window = r.windows(c, func(i int64) bool { return every > 0 && (i+1)%every != 0 })
+}
+
+func (r *reader) glm(c config, d *decoder) {
+	r.dense(c, d)
+	d.qkvBias, d.fusedGate = c.flag(true, "attention_bias"), true
+}
+
+func (r *reader) glm4(c config, d *decoder) {
+	r.glm(c, d)
+	d.norms = 4
+}
+
+func (r *reader) stablelm(c config, d *decoder) {
+	r.dense(c, d)
+	d.qkvBias = c.flag(false, "use_qkv_bias")
+	r.shift(d)
+	if c.flag(false, "use_parallel_residual") {
+		d.norms = 1
+	}
+	if c.flag(false, "qk_layernorm") {
+		r.wideNorms(d)
+	}
+}
+
+func (r *reader) phi(c config, d *decoder) {
+	r.dense(c, d)
+	d.biases(true, true, true)
+	r.shift(d)
+	d.norms, d.headBias, d.outName = 1, true, "dense"
+	d.plain("fc1", "fc2")
+	if c.flag(false, "qk_layernorm") {
+		d.qkNorm = r.b.mul(4, d.headSize)
+	}
+}
+
+func (r *reader) persimmon(c config, d *decoder) {
+	r.phi(c, d)
+	d.norms, d.headBias, d.kvHeads = 2, false, d.heads
+	d.fused("query_key_value", "dense")
+	d.plain("dense_h_to_4h", "dense_4h_to_h")
+	if c.flag(true, "qk_layernorm") {
+		d.qkNorm = r.b.mul(4, d.headSize)
+	}
+}
+
+func (r *reader) gptNeoX(c config, d *decoder) {
+	r.dense(c, d)
+	bias := c.flag(true, "attention_bias")
+	d.kvHeads = d.heads
+	d.biases(bias, bias, true)
+	r.shift(d)
+	d.fused("query_key_value", "dense")
+	d.plain("dense_h_to_4h", "dense_4h_to_h")
+	c.divided(d)
+}
+
+// gptLike reads the sizes of families with names of their own for them.
+func (r *reader) gptLike(c config, d *decoder, hidden, layers, heads, mlp string) {
+	d.hidden, d.vocab = c.need(hidden, "hidden_size", "n_embed"), c.need("vocab_size")
+	d.layers, d.heads = c.need(layers, "num_hidden_layers"), c.need(heads, "num_attention_heads")
+	d.kvHeads, d.headSize, d.norms = d.heads, d.hidden/d.heads, 2
+	if d.hidden%d.heads != 0 {
+		c.wrong(heads, d.heads, "a divisor of "+hidden)
+	}
+	r.shift(d)
+	if d.mlp = c.opt(0, mlp, "intermediate_size"); d.mlp == 0 {
+		d.mlp = r.b.mul(4, d.hidden)
+	}
+}
+
+func (r *reader) gptJ(c config, d *decoder) {
+	r.gptLike(c, d, "n_embd", "n_layer", "n_head", "n_inner")
+	d.norms, d.mlpBias, d.headBias, d.outName, d.embeddingName = 1, true, true, "out_proj", "wte"
+	d.plain("fc_in", "fc_out")
+	c.ignore("n_ctx")
+}
+
+func (r *reader) codeGen(c config, d *decoder) {
+	r.gptJ(c, d)
+	d.fusedQKV = "qkv_proj"
+}
+
+func (r *reader) gptBigCode(c config, d *decoder) {
+	r.gpt2(c, d)
+	if c.flag(true, "multi_query") {
+		d.kvHeads = 1
+	} else {
+		d.kvHeads = c.opt(d.heads, "num_key_value_heads")
+	}
+}
+
+func (r *reader) bloom(c config, d *decoder) {
+	r.gptLike(c, d, "hidden_size", "n_layer", "n_head", "ffn_hidden_size")
+	d.mlp = r.b.mul(4, d.hidden)
+	d.biases(true, true, true)
+	d.embeddingNorm, d.embeddingName = true, "word_embeddings"
+	d.fused("query_key_value", "dense")
+	d.plain("dense_h_to_4h", "dense_4h_to_h")
+	c.ignore("n_inner", "apply_residual_connection_post_layernorm")
+}
+
+func (r *reader) opt(c config, d *decoder) {
+	r.gptLike(c, d, "hidden_size", "num_hidden_layers", "num_attention_heads", "ffn_dim")
+	bias := c.flag(true, "enable_bias")
+	d.biases(bias, bias, bias)
+	d.positions = r.b.add(c.need("max_position_embeddings"), 2)
+	d.outName = "out_proj"
+	d.plain("fc1", "fc2")
+	if n := c.opt(d.hidden, "word_embed_proj_dim"); n != d.hidden {
+		r.refuse("embeddings of another width than the decoder (word_embed_proj_dim)")
+	}
+	if !c.flag(true, "do_layer_norm_before") || c.flag(false, "_remove_final_layer_norm") {
+		r.refuse("no norm behind its last layer (do_layer_norm_before, _remove_final_layer_norm)")
+	}
+	if !c.flag(true, "layer_norm_elementwise_affine") {
+		d.normSize = 0
+	}
+}
+
+// falcon reads Falcon of both architectures: the old one has one head of keys and values, or as many as of queries.
+func (r *reader) falcon(c config, d *decoder) {
+	r.gptLike(c, d, "hidden_size", "num_hidden_layers", "num_attention_heads", "ffn_hidden_size")
+	recent, together := c.flag(false, "new_decoder_architecture"), c.flag(true, "parallel_attn")
+	kv, one, norms := c.opt(d.heads, "num_kv_heads", "n_head_kv"), c.flag(true, "multi_query"), c.opt(0, "num_ln_in_parallel_attn")
+	switch {
+	case recent:
+		d.kvHeads = kv
+	case one:
+		d.kvHeads = 1
+	}
+	if d.kvHeads == 0 || d.heads%d.kvHeads != 0 {
+		c.wrong("num_kv_heads", d.kvHeads, "a divisor of num_attention_heads")
+	}
+	if recent && norms == 0 {
+		norms = 2
+	}
+	if recent && norms < 2 || !recent && together {
+		d.norms = 1
+	}
+	bias := c.flag(false, "bias")
+	d.biases(bias, bias, bias)
+	d.embeddingName = "word_embeddings"
+	d.fused("query_key_value", "dense")
+	d.plain("dense_h_to_4h", "dense_4h_to_h")
+}
+
+func (r *reader) seedOSS(c config, d *decoder) {
+	r.dense(c, d)
+	d.biases(c.flag(true, "attention_bias"), c.flag(false, "attention_out_bias"), c.flag(false, "mlp_bias"))
+}
+
+func (r *reader) exaone4(c config, d *decoder) {
+	r.dense(c, d)
+	r.headNorms(d)
+	every := c.opt(4, "sliding_window_pattern")
+	d.window = r.windows(c, func(i int64) bool { return every > 0 && (i+1)%every != 0 })
+}
+
+func (r *reader) ernie45(c config, d *decoder) {
+	r.dense(c, d)
+	bias := c.flag(false, "use_bias")
+	d.biases(bias, bias, bias)
+}
+
+func (r *reader) hunyuan(c config, d *decoder) {
+	r.llama(c, d)
+	d.mlpBias = false
+	r.headNorms(d)
+}
+
+func (r *reader) bitnet(c config, d *decoder) {
+	r.llama(c, d)
+	d.mlpBias = false
+	d.norms, d.mlpOwn = 3, d.mlp // the norm inside the MLP is of its width
+}
+
+func (r *reader) smolLM3(c config, d *decoder) {
+	r.llama(c, d)
+	every := c.opt(4, "no_rope_layer_interval")
+	d.window = r.windows(c, func(i int64) bool { return every > 0 && (i+1)%every != 0 })
+}
+
+func (r *reader) vaultGemma(c config, d *decoder) {
+	r.gemma(c, d)
+	d.window = r.windows(c, func(i int64) bool { return i%2 == 0 })
+}
+
+func (r *reader) jais2(c config, d *decoder) {
+	r.llama(c, d)
+	r.shift(d)
+	d.plain("up_proj", "down_proj")
+}
+
+// qwen reads the first Qwen, whose intermediate_size is that of gate and up together.
+func (r *reader) qwen(c config, d *decoder) {
+	r.dense(c, d)
+	d.mlp, d.kvHeads, d.fusedQKV, d.qkvBias = d.mlp/2, d.heads, "c_attn", true
+	d.headSize = c.opt(d.headSize, "kv_channels")
+	if bias := !c.flag(true, "no_bias"); bias {
+		d.outBias, d.mlpBias = true, true
+	}
+}
+
+func (r *reader) internLM2(c config, d *decoder) {
+	r.dense(c, d)
+	bias := c.flag(true, "bias")
+	d.fused("wqkv", "wo")
+	d.qkvBias, d.outBias = bias, bias
+}
+
+// doge reads Doge without experts: its mask is made from the values of the whole context, as keys and values are from latents.
+func (r *reader) doge(c config, d *decoder) {
+	r.llama(c, d)
+	if c.flag(false, "is_moe") {
+		r.refuse("experts that are found by the product of keys (is_moe)")
+	}
+	c.ignore("num_experts", "num_experts_per_tok", "keep_window_size", "dynamic_mask_ratio")
+	r.headNorms(d)
+	d.norms = 4 // two of them scale what goes past attention and MLP
+	d.mixers = map[string]func(int64){"": func(window int64) {
+		r.attention(d, window)
+		r.b.parameter("A", d.kvHeads)
+		r.b.scope = Latent
+		r.b.linear("dt_proj", r.b.mul(d.kvHeads, d.headSize), d.kvHeads, d.qkvBias)
+		r.b.scope = Token
+	}}
+}
