@@ -117,6 +117,17 @@ var architectures = map[string]string{
 	"GPT2": "gpt2", "Llama": "llama", "Mistral": "mistral", "Qwen2": "qwen2", "Qwen3": "qwen3", "Gemma": "gemma", "Gemma2": "gemma2",
 	"Gemma3": "gemma3_text", "Phi3": "phi3", "GptOss": "gpt_oss", "Mixtral": "mixtral", "Qwen2Moe": "qwen2_moe", "Qwen3Moe": "qwen3_moe",
 	"DeepseekV2": "deepseek_v2", "DeepseekV3": "deepseek_v3", "DeepseekOCR": "deepseek_v2",
+	"Apertus": "apertus", "Arcee": "arcee", "Bamba": "bamba", "BitNet": "bitnet", "Bloom": "bloom", "CodeGen": "codegen", "Cohere": "cohere",
+	"Cohere2": "cohere2", "Cwm": "cwm", "Dbrx": "dbrx", "Doge": "doge", "Dots1": "dots1", "Ernie4_5": "ernie4_5", "Ernie4_5_Moe": "ernie4_5_moe",
+	"Exaone4": "exaone4", "Falcon": "falcon", "FalconH1": "falcon_h1", "FalconMamba": "falcon_mamba", "FlexOlmo": "flex_olmo",
+	"GPTBigCode": "gpt_bigcode", "GPTJ": "gptj", "GPTNeoX": "gpt_neox", "Glm": "glm", "Glm4": "glm4", "Glm4Moe": "glm4_moe", "Granite": "granite",
+	"GraniteMoe": "granitemoe", "GraniteMoeHybrid": "granitemoehybrid", "GraniteMoeShared": "granitemoeshared", "HYV3": "hy_v3", "Helium": "helium",
+	"HunYuanDenseV1": "hunyuan_v1_dense", "Jais2": "jais2", "Jamba": "jamba", "Lfm2": "lfm2", "Lfm2Moe": "lfm2_moe", "Llama4": "llama4_text",
+	"Mamba": "mamba", "Mamba2": "mamba2", "MiniCPM3": "minicpm3", "MiniMax": "minimax", "MiniMaxM2": "minimax_m2", "Ministral": "ministral",
+	"Ministral3": "ministral3", "Nemotron": "nemotron", "NemotronH": "nemotron_h", "OPT": "opt", "Olmo": "olmo", "Olmo2": "olmo2", "Olmo3": "olmo3",
+	"Olmoe": "olmoe", "Persimmon": "persimmon", "Phi": "phi", "Phimoe": "phimoe", "Qwen3Next": "qwen3_next", "Qwen3_5": "qwen3_5_text",
+	"Qwen3_5Moe": "qwen3_5_moe_text", "SeedOss": "seed_oss", "SmolLM3": "smollm3", "SolarOpen": "solar_open", "StableLm": "stablelm",
+	"Starcoder2": "starcoder2", "VaultGemma": "vaultgemma", "Youtu": "youtu",
 }
 
 // textOf is the family of a decoder's configuration that has no model_type, by that of the whole: the default of its class.
