@@ -41,6 +41,9 @@ var required = map[string]string{
 	"deepseek_v3": dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim n_routed_experts num_experts_per_tok moe_intermediate_size",
 	"nobody_else": dense,
 
+	"deepseek":  layered + " n_routed_experts num_experts_per_tok moe_intermediate_size",
+	"internlm2": dense, "minicpm": dense, "orion": dense, "qwen": dense,
+
 	"apertus": dense, "arcee": dense, "bitnet": dense, "cohere": dense, "cohere2": dense, "doge": dense, "ernie4_5": dense, "exaone4": dense, "glm": dense, "glm4": dense,
 	"gpt_neox": dense, "hunyuan_v1_dense": dense, "jais2": dense, "nemotron": dense, "olmo": dense, "olmo2": dense, "persimmon": dense, "phi": dense,
 	"seed_oss": dense, "smollm3": dense, "stablelm": dense, "starcoder2": dense, "vaultgemma": dense, "jamba": dense,

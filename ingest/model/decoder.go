@@ -91,6 +91,7 @@ func (r *reader) decoder(c, text config) {
 	if !known {
 		read = (*reader).standard
 	}
+	r.nextTokens(text)
 	read(r, text, d)
 	r.unread(text, family, known)
 	if e := d.moe; e != nil && e.perToken > e.count {

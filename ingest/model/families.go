@@ -176,7 +176,6 @@ func (r *reader) deepseek(c config, d *decoder) {
 			nope: c.need("qk_nope_head_dim"), value: c.need("v_head_dim"), bias: c.flag(false, "attention_bias")}
 	}
 	d.mlpBias = c.flag(false, "mlp_bias")
-	r.nextTokens(c)
 	if v, _ := c.value(routedExperts); v == nil || v == json.Number("0") {
 		d.mlp = c.need("intermediate_size")
 		c.ignore("num_experts_per_tok", "moe_intermediate_size", "n_shared_experts", "first_k_dense_replace", "moe_layer_freq")

@@ -282,6 +282,28 @@ func (r *reader) internLM2(c config, d *decoder) {
 	d.qkvBias, d.outBias = bias, bias
 }
 
+// miniCPM reads MiniCPM 1 and 2, with experts or without; its class ties head and embedding.
+func (r *reader) miniCPM(c config, d *decoder) {
+	r.llama(c, d)
+	if count := c.opt(0, "num_experts"); count > 0 {
+		d.moe = &experts{count: count, perToken: c.need("num_experts_per_tok"), mlp: d.mlp}
+		d.sparse = everyLayer
+	}
+}
+
+func (r *reader) orion(c config, d *decoder) {
+	r.llama(c, d)
+	r.shift(d)
+}
+
+// deepseekMoE reads the first DeepSeek with experts, whose attention is plain.
+func (r *reader) deepseekMoE(c config, d *decoder) {
+	r.common(c, d)
+	d.qkvBias = c.flag(false, "attention_bias")
+	d.outBias = d.qkvBias
+	r.deepseekExperts(c, d)
+}
+
 // doge reads Doge without experts: its mask is made from the values of the whole context, as keys and values are from latents.
 func (r *reader) doge(c config, d *decoder) {
 	r.llama(c, d)

@@ -115,7 +115,6 @@ func (r *reader) glm4MoE(c config, d *decoder) {
 	if c.flag(false, "use_qk_norm") {
 		r.headNorms(d)
 	}
-	r.nextTokens(c)
 	r.deepseekExperts(c, d)
 }
 
@@ -147,7 +146,6 @@ func (r *reader) miniMaxM2(c config, d *decoder) {
 		r.wideNorms(d)
 	}
 	d.window = nil
-	r.nextTokens(c)
 	c.ignore("qk_norm_type", "attn_type_list")
 	for _, t := range c.list("attn_type_list") {
 		if fmt.Sprint(t) != "1" {

@@ -53,6 +53,11 @@ var families = map[string]func(*reader, config, *decoder){
 	"stablelm":         (*reader).stablelm,
 	"starcoder2":       (*reader).starcoder2,
 	"vaultgemma":       (*reader).vaultGemma,
+	"deepseek":         (*reader).deepseekMoE,
+	"internlm2":        (*reader).internLM2,
+	"minicpm":          (*reader).miniCPM,
+	"orion":            (*reader).orion,
+	"qwen":             (*reader).qwen,
 	"youtu":            (*reader).deepseek,
 
 	"dbrx":             (*reader).dbrx,
@@ -95,6 +100,7 @@ var sameAs = map[string]string{
 	"MiniMaxText01":      "minimax",
 	"olmo3":              "olmo2",
 	"kimi_k2":            "deepseek_v3",
+	"mimo":               "qwen2",
 	"ministral":          "mistral",
 	"ministral3":         "mistral",
 	"qwen2_vl":           "qwen2",
@@ -166,12 +172,25 @@ func (r *reader) read(c config) {
 		c.faults.missing = append(c.faults.missing, textParts[0])
 	}
 	r.decoder(c, text)
+	r.beside(c, text)
 	if text.path != "" {
 		r.images(c, m.HiddenSize)
 	} else if c.has("vision_config") && c.has("hidden_size") { // its decoder's fields lie beside it
 		r.images(c, m.HiddenSize)
 	}
 	r.quantised(c)
+}
+
+// beside notes what a model has beside decoder and pictures.
+func (r *reader) beside(c, text config) {
+	for _, name := range []string{"audio_config", "speech_config", "talker_config", "dit_config"} {
+		if c.has(name) {
+			c.note(LeftOut, "what %s describes: parameters and FLOPs", name)
+		}
+	}
+	if _, known := composites[r.model.Family]; !known && text.path != "" && !c.has("vision_config") && !c.has("audio_config") {
+		c.note(LeftOut, "what model_type %q has beside its decoder (%s): parameters and FLOPs", r.model.Family, strings.TrimSuffix(text.path, "."))
+	}
 }
 
 func first(s []string) string {

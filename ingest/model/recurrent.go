@@ -272,7 +272,6 @@ func (r *reader) nemotronH(c config, d *decoder) {
 	s.inner = r.b.mul(s.heads, s.headSize)
 	s.normed = s.inner
 	r.whole2(c, s, "mamba_num_heads and mamba_head_dim")
-	r.nextTokens(c)
 	d.sparse = func(i int64) bool { return types[i] == "moe" }
 	d.width = func(i int64) int64 {
 		if types[i] == "mlp" {
@@ -340,7 +339,6 @@ func (r *reader) qwen35Attention(c config, d *decoder, together bool) {
 	d.outBias, d.gateName = d.qkvBias, "q_proj.gate"
 	r.headNorms(d)
 	c.ignore("attn_output_gate", "mamba_ssm_dtype")
-	r.nextTokens(c)
 	every, types := c.opt(4, "full_attention_interval"), r.layerTypes(c, "full_attention", "linear_attention")
 	if every == 0 {
 		c.wrong("full_attention_interval", every, "at least 1")

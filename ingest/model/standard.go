@@ -34,7 +34,9 @@ func (r *reader) standard(c config, d *decoder) {
 	if !c.has("tie_word_embeddings") {
 		c.assume("a head of its own weights: there is no tie_word_embeddings")
 	}
-	d.qkvBias = c.flag(false, "attention_bias")
+	if d.qkvBias = c.flag(false, "attention_bias"); d.qkvBias {
+		r.unknown("attention_bias of model_type %q leaves open whether the matrix behind attention has one too", name)
+	}
 	d.outBias, d.mlpBias = d.qkvBias, c.flag(false, "mlp_bias")
 	d.window = r.windows(c, everyLayer)
 	mlp, norms := "three matrices, gate, up and down", "root-mean-square norms"
