@@ -12,7 +12,7 @@ import (
 )
 
 // staticQueries are the queries that Static asks.
-var staticQueries = []string{"models", "model-bytes", "model-layers", "layer-flops"}
+var staticQueries = []string{"models", "model-bytes", "model-layers", "layer-flops", "activations"}
 
 // StaticDefinitions are the relations that NewStatic needs in a warehouse that holds a model and nothing else.
 func StaticDefinitions() ([]schema.Definition, error) { return DefinitionsFor(staticQueries...) }
@@ -36,7 +36,8 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 	}
 	// Most of the time goes into planning, which DuckDB does with one thread a query.
 	a := NewAsker(w)
-	f, err := a.AskAll(ctx, []Question{{Query: "layer-flops", Args: staticArgs(size, run.ID), Notes: frame.RowsOnly}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run.ID}}, {Query: "model-bytes", Args: Args{"run": run.ID}}})
+	f, err := a.AskAll(ctx, []Question{{Query: "layer-flops", Args: staticArgs(size, run.ID), Notes: frame.RowsOnly}, {Query: "models", Args: models}, {Query: "model-layers", Args: Args{"run": run.ID}}, {Query: "model-bytes", Args: Args{"run": run.ID}},
+		{Query: "activations", Args: activationArgs(size, run.ID, dtype), Notes: frame.RowsOnly}})
 	if err != nil {
 		return nil, tooLarge(err)
 	}
@@ -44,7 +45,7 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 	if flops.Notes, err = a.Notes(ctx, staticArgs(size, run.ID), "model"); err != nil { // alone: a warehouse in memory has no stored ones
 		return nil, err
 	}
-	return judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run.Name, Flops: &flops, Models: f[1], Layers: f[2], Bytes: f[3], Stored: func(model int64, perParam float64) (*float64, error) {
+	s, err := judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run.Name, Flops: &flops, Models: f[1], Layers: f[2], Bytes: f[3], Activations: f[4], Stored: func(model int64, perParam float64) (*float64, error) {
 		f, err := read(ctx, w, fmt.Sprintf(`SELECT CASE WHEN NOT m.is_unknown THEN m.plain_parameter_count * %g + m.packed_bytes END::DOUBLE AS bytes FROM model_size m WHERE m.run_id = %s AND _id_number(m.model_id) = %d`,
 			perParam, schema.Quote(run.ID), model))
 		if err != nil || len(f.Rows) == 0 {
@@ -52,6 +53,22 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 		}
 		return f.Record(f.Rows[0]).Number("bytes"), nil
 	}})
+	if err == nil && s.DTypeAssumed { // the configuration names no precision for these either
+		s.Activations, err = a.Ask(ctx, "activations", activationArgs(size, run.ID, s.DType))
+	}
+	return s, err
+}
+
+// activationArgs gives what the query of activations takes of the size.
+func activationArgs(size judge.StaticSize, run, dtype string) Args {
+	a := staticArgs(size, run)
+	for _, name := range []string{"decode", "convention", "context", "fixed_context"} {
+		delete(a, name)
+	}
+	if dtype != "" {
+		a["dtype"] = dtype
+	}
+	return a
 }
 
 // tooLarge gives judge.ErrTooLarge in place of what DuckDB says of numbers that do not fit.

@@ -101,3 +101,50 @@ func TestTouchedExperts(t *testing.T) {
 		}
 	}
 }
+
+// TestActivations holds the bytes of activations to numbers counted out for each kind of layer: in a prefill of 10 tokens of 2 sequences and
+// in the step behind it, 2 bytes a number.
+func TestActivations(t *testing.T) {
+	w := newWarehouse(t)
+	ofModels(t, w, "models",
+		[]byte(`{"model_type": "llama", "hidden_size": 48, "intermediate_size": 76, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 103, "torch_dtype": "bfloat16", "architectures": ["LlamaForCausalLM"]}`),
+		[]byte(`{"model_type": "mixtral", "hidden_size": 48, "intermediate_size": 36, "num_hidden_layers": 1, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 103, "num_local_experts": 5, "num_experts_per_tok": 2, "torch_dtype": "bfloat16"}`),
+		[]byte(`{"model_type": "mamba", "hidden_size": 48, "num_hidden_layers": 2, "state_size": 6, "vocab_size": 103, "torch_dtype": "float32"}`),
+		[]byte(`{"model_type": "llama", "hidden_size": 48, "intermediate_size": 76, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 103}`))
+	const tokens, sequences = 20, 2
+	for _, c := range []struct {
+		model         int
+		group         string
+		rows, step    float64 // of the prefill and of the step
+		numbers, peak float64 // for one row
+		component     string
+		bytes         float64
+	}{
+		{1, "embedding", tokens, sequences, 48, 48 + 48, "embed_tokens", 2},
+		// q, k, v, attention, o, gate, up and down; most where gate waits for up.
+		{1, "layers 0-2", tokens, sequences, 48 + 16 + 16 + 48 + 48 + 76 + 76 + 48, 48 + 48 + 76 + 76, "mlp.up_proj", 2},
+		{1, "head", sequences, sequences, 103, 48 + 48 + 103, "lm_head", 2},
+		// Of five experts a token passes two: both at once.
+		{2, "layer 0", tokens, sequences, 48 + 16 + 16 + 48 + 48 + 5 + 2*72 + 2*48, 48 + 48 + 2*72, "experts.gate_up_proj", 2},
+		// in_proj, convolution, x_proj (rank 3), dt_proj, recurrence, out_proj.
+		{3, "layers 0-1", tokens, sequences, 192 + 96 + 15 + 96 + 96 + 48, 48 + 48 + 192, "in_proj", 4},
+	} {
+		for stage, rows := range map[string]float64{"prefill": c.rows, "decode": c.step} {
+			got := rowsOf(t, w, "SELECT written_bytes, peak_bytes, peak_component FROM activations('models', model := %d, prefill := 10, batch := 2) WHERE stage = '%s' AND layer_group = '%s'", c.model, stage, c.group)
+			if len(got) != 1 || got[0][0] != rows*c.numbers*c.bytes || got[0][1] != rows*c.peak*c.bytes || got[0][2] != c.component {
+				t.Errorf("model %d, %s, %s: %v, want %v, %v, %s", c.model, stage, c.group, got, rows*c.numbers*c.bytes, rows*c.peak*c.bytes, c.component)
+			}
+		}
+	}
+	// What is not known is NULL: a precision, a number of tokens.
+	for _, r := range rowsOf(t, w, "SELECT written_bytes, peak_bytes FROM activations('models', model := 4, prefill := 10) UNION ALL SELECT written_bytes, peak_bytes FROM activations('models', model := 1) WHERE stage = 'prefill'") {
+		if r[0] != nil || r[1] != nil {
+			t.Errorf("unknown bytes: %v", r)
+		}
+	}
+	// A state is kept by each sequence, whatever the tokens: 6 numbers of each of 96 channels, and 3 inputs of the convolution.
+	state := rowsOf(t, w, "SELECT state_bytes, kv_token_bytes FROM models('models') ORDER BY model")
+	if state[2][0] != int64(2*4*(96*6+96*3)) || state[2][1] != int64(0) || state[0][0] != nil {
+		t.Errorf("states: %v", state)
+	}
+}

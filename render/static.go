@@ -62,6 +62,21 @@ func staticPairs(s *judge.Static) [][2]string {
 	if s.KVTokenBytes != nil {
 		pairs = append(pairs, [2]string{"KV cache", groupedInt(int64(*s.KVTokenBytes)) + " B a token"})
 	}
+	if s.StateBytes != nil {
+		pairs = append(pairs, [2]string{"state", binary(*s.StateBytes) + " a sequence, however long it is"})
+	}
+	label := "activations"
+	for _, a := range s.ActivationStages() {
+		stage := a.Stage
+		if stage == "decode" {
+			stage = "decode step"
+		}
+		text := stage + ": " + binary(a.PeakBytes) + " at once (" + a.PeakComponent + ")"
+		if a.LayerBytes > 0 {
+			text += ", " + binary(a.LayerBytes) + " written a layer"
+		}
+		pairs, label = append(pairs, [2]string{label, text}), ""
+	}
 	if s.ImageTokens != nil {
 		pairs = append(pairs, [2]string{"image", counted(*s.ImageTokens, "token") + " of the prompt, crops left out"})
 	}

@@ -26,6 +26,8 @@ type staticObject struct {
 	WeightBytes     *float64                   `json:"weight_bytes"`
 	KVTokenBytes    *float64                   `json:"kv_bytes_per_token"`
 	Bytes           map[string]staticBytes     `json:"bytes_by_dtype"`
+	StateBytes      *float64                   `json:"state_bytes_per_sequence"`
+	Activations     []map[string]any           `json:"activations"`
 	Layers          *int64                     `json:"layers"`
 	MaxContext      *int64                     `json:"max_context"`
 	ImageTokens     *int64                     `json:"image_tokens"`
@@ -69,7 +71,7 @@ type staticStageJSON struct {
 func StaticJSON(w io.Writer, s *judge.Static) error {
 	z := s.Size
 	o := staticObject{Name: s.Name, Family: s.Family, Architecture: s.Architecture, DType: s.DType, DTypeAssumed: s.DTypeAssumed, Params: s.Params,
-		ActiveParams: s.ActiveParams, EmbeddingParams: s.EmbeddingParams, VisionParams: s.VisionParams, WeightBytes: s.WeightBytes, KVTokenBytes: s.KVTokenBytes,
+		ActiveParams: s.ActiveParams, EmbeddingParams: s.EmbeddingParams, VisionParams: s.VisionParams, WeightBytes: s.WeightBytes, KVTokenBytes: s.KVTokenBytes, StateBytes: s.StateBytes, Activations: objects(s.Activations),
 		Bytes: map[string]staticBytes{}, Layers: s.Layers, MaxContext: s.MaxContext, ImageTokens: s.ImageTokens,
 		Size:   staticSize{z.Prefill, z.Decode, z.Batch, z.Images, z.Crops, z.Convention, z.MLA, z.Head, z.Context, z.FixedContext},
 		Stages: staticStages(s), Groups: objects(s.Groups), Notes: append([]string{}, s.Notes...)}
@@ -131,13 +133,16 @@ func writeIndented(w io.Writer, v any) error {
 }
 
 // StaticArtifact writes static_compute.json: the original's metadata, total and stages with params, flops and operators, where a
-// multiply-add counts 2; its activations, isolated and analytic figures are left out.
+// multiply-add counts 2; activations are bytes, not numbers; its isolated and analytic figures are left out.
 func StaticArtifact(w io.Writer, s *judge.Static) error {
 	type stage struct {
 		Params    int64            `json:"params"`
 		Flops     *int64           `json:"flops"`
 		Operators map[string]int64 `json:"operators"`
 		Notes     []string         `json:"notes"`
+		// Of decode one step; null where a precision or a number of tokens is not known.
+		ActivationBytes     *float64 `json:"activation_bytes"`
+		PeakActivationBytes *float64 `json:"peak_activation_bytes"`
 	}
 	var total struct {
 		Params       int64  `json:"params"`
@@ -154,6 +159,7 @@ func StaticArtifact(w io.Writer, s *judge.Static) error {
 		if note := stageNote(s, st); note != "" {
 			one.Notes = append(one.Notes, note)
 		}
+		one.ActivationBytes, one.PeakActivationBytes = activationBytes(s, st)
 		stages[st.Name] = one
 	}
 	z := s.Size
@@ -161,6 +167,26 @@ func StaticArtifact(w io.Writer, s *judge.Static) error {
 		"metadata": map[string]any{"model": s.Name, "family": s.Family, "dtype": s.DType, "dtype_assumed": s.DTypeAssumed, "seq_len": z.Prefill, "new_tokens": z.Decode, "batch": z.Batch,
 			"images": z.Images, "crops": z.Crops, "flops_per_multiply_add": 2, "convention": z.Convention, "mla": z.MLA, "head": z.Head, "context_len_mode": z.Context, "context_len_fixed": z.FixedContext},
 		"total": total, "stages": stages, "notes": append([]string{}, s.Notes...)})
+}
+
+// activationBytes gives what all layers of a stage write, and the most that is needed at once.
+func activationBytes(s *judge.Static, st judge.StaticStage) (written, peak *float64) {
+	for _, row := range s.Activations.Rows {
+		r := s.Activations.Record(row)
+		if r.Text("stage") != st.Name && !(st.Vision && r.Text("part") == st.Name) {
+			continue
+		}
+		w, p := r.Number("written_bytes"), r.Number("peak_bytes")
+		if w == nil || p == nil {
+			return nil, nil
+		}
+		if written == nil {
+			written, peak = new(float64), new(float64)
+		}
+		*written += *w * float64(*r.Whole("layer_count"))
+		*peak = max(*peak, *p)
+	}
+	return written, peak
 }
 
 // totalFlop is a prompt with what is in it, and its decode steps; of a vision model its images.

@@ -111,11 +111,16 @@ func small(family string, changes ...map[string]any) map[string]any {
 // readFields reads fields as a file has them.
 func readFields(t *testing.T, fields map[string]any) (*Model, error) {
 	t.Helper()
+	return Read(strings.NewReader(string(marshal(t, fields))))
+}
+
+func marshal(t *testing.T, fields map[string]any) []byte {
+	t.Helper()
 	text, err := json.Marshal(fields)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Read(strings.NewReader(string(text)))
+	return text
 }
 
 // names says which of a list of fields an error names, as whole words.

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -52,8 +53,9 @@ func TestParameters(t *testing.T) {
 			}
 		})
 	}
+	elsewhere := []string{"deepseek", "internlm2", "minicpm", "orion", "qwen"} // TestPublishedElsewhere
 	for name := range families {
-		if !seen[name] {
+		if !seen[name] && !slices.Contains(elsewhere, name) {
 			t.Errorf("no fixture of %s", name)
 		}
 	}

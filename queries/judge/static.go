@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"prof/queries/frame"
 )
@@ -27,6 +28,41 @@ type Static struct {
 	Flops  *frame.Frame  // layer-flops
 	Groups *frame.Frame  // model-layers
 	Notes  []string
+
+	StateBytes  *float64     // what a sequence keeps in DType however long it is; nil without recurrences
+	Activations *frame.Frame // activations, in DType
+}
+
+// StaticActivations are the bytes of the activations of one prefill, one decode step, or the images of the prompt.
+type StaticActivations struct {
+	Stage         string
+	PeakBytes     float64 // needed at once
+	PeakComponent string
+	LayerBytes    float64 // written by the layer that writes the most
+}
+
+// ActivationStages sums them up by stage; stages whose bytes are not known, or 0, are left out.
+func (s *Static) ActivationStages() []StaticActivations {
+	var out []StaticActivations
+	for _, row := range s.Activations.Rows {
+		r := s.Activations.Record(row)
+		peak, written := r.Number("peak_bytes"), r.Number("written_bytes")
+		if peak == nil || written == nil || *peak == 0 {
+			continue
+		}
+		i := slices.IndexFunc(out, func(a StaticActivations) bool { return a.Stage == r.Text("stage") })
+		if i < 0 {
+			i = len(out)
+			out = append(out, StaticActivations{Stage: r.Text("stage")})
+		}
+		if a := &out[i]; *peak > a.PeakBytes {
+			a.PeakBytes, a.PeakComponent = *peak, r.Text("peak_component")
+		}
+		if strings.HasPrefix(r.Text("layer_group"), "layer") {
+			out[i].LayerBytes = max(out[i].LayerBytes, *written)
+		}
+	}
+	return out
 }
 
 // StaticSize is what operations are counted for.
@@ -43,6 +79,7 @@ type StaticBytes struct {
 	DType        string
 	WeightBytes  float64
 	KVTokenBytes *float64
+	StateBytes   *float64
 }
 
 // StaticStage is a stage, or a part of the vision tower.
@@ -72,6 +109,7 @@ func (s StaticSize) Pictures() int64 {
 type StaticAnswers struct {
 	Run                          string
 	Models, Bytes, Layers, Flops *frame.Frame
+	Activations                  *frame.Frame
 	// Stored gives the bytes of a model's weights where those whose stored size is not known take so many bytes a parameter; nil where an
 	// unknown method of quantisation leaves them unknown.
 	Stored func(model int64, perParam float64) (*float64, error)
@@ -83,7 +121,7 @@ var ErrTooLarge = fmt.Errorf("%w: so many tokens, sequences or images make 2^63 
 // ReadStatic puts the answers together for the model that operations are counted of; dtype is the precision of all weights, "" that of the
 // configuration.
 func ReadStatic(size StaticSize, dtype string, a StaticAnswers) (*Static, error) {
-	s := &Static{Size: size, Flops: a.Flops, Groups: a.Layers, Notes: a.Flops.Notes}
+	s := &Static{Size: size, Flops: a.Flops, Groups: a.Layers, Activations: a.Activations, Notes: a.Flops.Notes}
 	m, found := chosenModel(a.Models)
 	if !found {
 		return nil, fmt.Errorf("run %s has no model: give its configuration with `prof ingest --run %s --model CONFIG.json`", a.Run, a.Run)
@@ -120,7 +158,7 @@ func (s *Static) readModel(r frame.Record) {
 	s.Name, s.Family, s.Architecture, s.DType = r.Text("name"), r.Text("family"), r.Text("architecture"), r.Text("dtype")
 	s.Params, s.EmbeddingParams, s.VisionParams = *r.Whole("parameter_count"), *r.Whole("embedding_parameter_count"), *r.Whole("vision_parameter_count")
 	s.ActiveParams, s.Layers, s.MaxContext, s.ImageTokens = r.Whole("active_parameter_count"), r.Whole("layer_count"), r.Whole("max_context_count"), r.Whole("image_token_count")
-	s.WeightBytes, s.KVTokenBytes = r.Number("weight_bytes"), r.Number("kv_token_bytes")
+	s.WeightBytes, s.KVTokenBytes, s.StateBytes = r.Number("weight_bytes"), r.Number("kv_token_bytes"), r.Number("state_bytes")
 }
 
 func (s *Static) readBytes(f *frame.Frame, model any) {
@@ -131,7 +169,7 @@ func (s *Static) readBytes(f *frame.Frame, model any) {
 		}
 		b := StaticBytes{DType: r.Text("dtype"), WeightBytes: *r.Number("weight_bytes")}
 		if s.ActiveParams != nil {
-			b.KVTokenBytes = r.Number("kv_token_bytes")
+			b.KVTokenBytes, b.StateBytes = r.Number("kv_token_bytes"), r.Number("state_bytes")
 		}
 		s.ByDType = append(s.ByDType, b)
 	}
@@ -144,6 +182,7 @@ func (s *Static) assume(dtype string, stored func(perParam float64) (*float64, e
 		return fmt.Errorf("query model-bytes has no row of %s", dtype)
 	}
 	s.DType, s.DTypeAssumed, s.KVTokenBytes = dtype, true, plain.KVTokenBytes
+	s.StateBytes = plain.StateBytes
 	s.WeightBytes, err = stored(plain.WeightBytes / float64(max(s.Params, 1)))
 	return err
 }

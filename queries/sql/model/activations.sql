@@ -1,0 +1,54 @@
+-- activations v1: Bytes of activations of a model by group of equal layers, in one prefill, one decode step and the images of the prompt, from its configuration.
+-- grain: one stage, part, view and group of layers
+-- key: stage, layer
+-- notes: model
+-- params:
+--   run VARCHAR: the run
+--   model BIGINT = NULL: model_id; by default a model given as a configuration of its own, else one from the facts of the workload
+--   prefill BIGINT = NULL: tokens of each prompt, image tokens included; by default those of the workload
+--   batch BIGINT = NULL: sequences; by default those of the workload, else 1
+--   images BIGINT = NULL: images of each prompt; by default those of the workload, else 0
+--   crops BIGINT = NULL: crops of each image; by default those of the workload, else 0
+--   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are made anew at each step, as transformers does) or absorbed (as serving engines do)
+--   head VARCHAR = 'last': positions of the prompt whose logits are computed: last or all
+--   dtype VARCHAR = NULL: precision of activations; by default that of the configuration
+-- columns:
+--   stage: prefill (of all sequences), decode (one step of all sequences, the one behind the prompt) or vision (all images of the prompt at once)
+--   layer: place of the group's first row in the model
+--   part: decoder, or a part of the vision tower
+--   view: picture that a vision part sees
+--   layer_group: which layers
+--   layer_count: how many layers the group has
+--   written_bytes: what one layer writes: outputs of matrices, convolutions, attention, recurrences and lookups. Norms, activation functions and sums are taken as fused, and scores of attention as never written; NULL when a number of tokens or the precision is not known
+--   peak_bytes: the most that is needed at once in it: what goes past it (the width of the decoder for each token), and inputs and outputs of one component; NULL likewise
+--   peak_component: that component
+
+WITH given AS (
+    SELECT coalesce(prefill, w.prefill_count) AS p, coalesce(batch, w.batch_count, 1)::HUGEINT AS b, coalesce(images, w.image_count, 0) AS i, coalesce(crops, w.crop_count, 0) AS c
+    FROM (SELECT 1 AS one) _ LEFT JOIN _workload_size(run) w ON true
+), size AS (
+    SELECT g.p, g.b, g.i, g.c, CASE head WHEN 'last' THEN CASE WHEN g.p > 0 THEN 1 ELSE g.p END WHEN 'all' THEN g.p ELSE error('ARGUMENT: --head is last or all')::BIGINT END AS logits,
+        CASE mla WHEN 'absorbed' THEN 1 WHEN 'expanded' THEN g.p + 1 ELSE error('ARGUMENT: --mla is absorbed or expanded')::BIGINT END AS latents
+    FROM given g
+    WHERE CASE WHEN least(g.p, g.b, g.i, g.c) < 0 THEN error('ARGUMENT: --prefill, --batch, --images and --crops are at least 0')::BOOLEAN ELSE true END
+), x AS ( -- numbers of each component for one of its rows
+    SELECT l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.scope, l.position_count,
+        CASE l.kind WHEN 'attention' THEN l.head_count * l.key_size + l.kv_head_count * (l.key_size + l.value_size)
+            WHEN 'linear' THEN l.input_size::HUGEINT * CASE WHEN l.copy_count > 1 AND ends_with(l.component, 'down_proj') THEN l.active_count ELSE 1 END + coalesce(g.output_size, 0) ELSE 0 END AS input_count,
+        CASE WHEN l.kind IN ('attention', 'recurrence') THEN l.head_count * l.value_size WHEN l.kind IN ('linear', 'convolution') THEN l.output_size::HUGEINT * l.active_count ELSE l.output_size END AS output_count,
+        CASE WHEN l.part = 'decoder' THEN m.hidden_size ELSE 0 END AS past_count, _dtype_bits(coalesce(dtype, m.dtype)) / 8.0::DOUBLE AS bytes
+    FROM model_layer l JOIN model m ON m.run_id = l.run_id AND m.model_id = l.model_id
+    LEFT JOIN model_layer g ON g.run_id = l.run_id AND g.model_id = l.model_id AND g.layer_group = l.layer_group AND g.part = l.part AND ends_with(l.component, '.up_proj') AND g.component = replace(l.component, '.up_proj', '.gate_proj') -- waits for it
+    WHERE l.run_id = run AND l.model_id = _model_id(run, model) AND (l.kind IN ('linear', 'convolution', 'attention', 'recurrence') AND (l.part = 'decoder' OR l.view IS NOT NULL) OR l.kind = 'embedding' AND l.part = 'decoder')
+), y AS (
+    SELECT x.layer_id, x.part, x.view, x.layer_group, x.layer_count, x.component, x.input_count, x.output_count, x.past_count, x.bytes,
+        unnest(CASE WHEN x.part <> 'decoder' THEN [{'stage': 'vision', 'row_count': s.b * s.i * CASE WHEN x.view = 'crop' THEN s.c ELSE 1 END * x.position_count}]
+            ELSE [{'stage': 'prefill', 'row_count': s.b * CASE x.scope WHEN 'logit' THEN s.logits ELSE s.p END}, {'stage': 'decode', 'row_count': s.b * CASE x.scope WHEN 'latent' THEN s.latents ELSE 1 END}] END, recursive := true)
+    FROM x CROSS JOIN size s
+)
+SELECT y.stage, min(y.layer_id) AS layer, y.part, y.view, y.layer_group, y.layer_count,
+    CASE WHEN count(y.row_count * y.bytes) = count(*) THEN sum(y.row_count * y.output_count) * any_value(y.bytes) END::DOUBLE AS written_bytes,
+    max(y.row_count * (y.past_count + y.input_count + y.output_count) * y.bytes)::DOUBLE AS peak_bytes, arg_max(y.component, y.row_count * (y.past_count + y.input_count + y.output_count) * y.bytes) AS peak_component
+FROM y
+GROUP BY y.stage, y.part, y.view, y.layer_group, y.layer_count
+ORDER BY array_position(['prefill', 'decode', 'vision'], y.stage), layer
