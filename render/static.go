@@ -65,17 +65,16 @@ func staticPairs(s *judge.Static) [][2]string {
 	if s.StateBytes != nil {
 		pairs = append(pairs, [2]string{"state", binary(*s.StateBytes) + " a sequence, however long it is"})
 	}
-	label := "activations"
+	var live []string
 	for _, a := range s.ActivationStages() {
-		stage := a.Stage
-		if stage == "decode" {
-			stage = "decode step"
-		}
-		text := stage + ": " + binary(a.PeakBytes) + " at once (" + a.PeakComponent + ")"
+		text := binary(a.PeakBytes) + " at once in " + map[string]string{"prefill": "the prefill", "decode": "a decode step", "vision": "the images"}[a.Stage] + " (" + a.PeakComponent
 		if a.LayerBytes > 0 {
-			text += ", " + binary(a.LayerBytes) + " written a layer"
+			text += "; a layer writes " + binary(a.LayerBytes)
 		}
-		pairs, label = append(pairs, [2]string{label, text}), ""
+		live = append(live, text+")")
+	}
+	if len(live) > 0 {
+		pairs = append(pairs, [2]string{"activation", strings.Join(live, ", ")})
 	}
 	if s.ImageTokens != nil {
 		pairs = append(pairs, [2]string{"image", counted(*s.ImageTokens, "token") + " of the prompt, crops left out"})
