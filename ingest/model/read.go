@@ -57,7 +57,7 @@ func Read(in io.Reader, o ...Options) (*Model, error) {
 
 // decode reads one JSON object, with the Infinity and NaN that Python writes into it.
 func decode(text []byte) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(Finite(text)))
+	d := json.NewDecoder(bytes.NewReader(finite(text)))
 	d.UseNumber()
 	var fields map[string]any
 	if err := d.Decode(&fields); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -71,9 +71,9 @@ func decode(text []byte) (map[string]any, error) {
 	return fields, nil
 }
 
-// Finite makes JSON of what Python's json module writes: Infinity and NaN, which JSON has no words for, become texts of the same length
+// finite makes JSON of what Python's json module writes: Infinity and NaN, which JSON has no words for, become texts of the same length
 // ("Infin.", "N"), so that places in errors stay right. No size is one of them: where one is asked for, a text is refused.
-func Finite(text []byte) []byte {
+func finite(text []byte) []byte {
 	if !bytes.Contains(text, []byte("Infinity")) && !bytes.Contains(text, []byte("NaN")) {
 		return text
 	}

@@ -8,8 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"prof/ingest/model"
 )
 
 // ErrNoWorkload is wrapped by Read's error when a file holds no facts of a workload at all.
@@ -57,7 +55,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // decode reads the fields of one object, whose values are checked but not decoded: most files hold much beside the facts.
 func decode(text []byte) (map[string]json.RawMessage, error) {
-	body := model.Finite(bytes.TrimPrefix(text, byteOrderMark))
+	body := bytes.TrimPrefix(text, byteOrderMark)
 	var fields map[string]json.RawMessage
 	err := json.Unmarshal(body, &fields)
 	var syntax *json.SyntaxError
