@@ -219,3 +219,24 @@ func TestModelGolden(t *testing.T) {
 		}
 	}
 }
+
+// TestModelAssume: a field that bears on the shape and is not read leaves figures unknown; --assume goes on and says so. In a folder such a
+// model is passed over, and the capture beside it is not.
+func TestModelAssume(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	odd := bytes.Replace(config(2), []byte(`"hidden_size"`), []byte(`"interleave_moe_layer_step": 2, "hidden_size"`), 1)
+	write(t, p.path("odd/config.json"), odd)
+	write(t, p.path("plain.json"), config(2))
+	const why = "interleave_moe_layer_step is not read"
+	p.wantLike(1, "", "prof: [^\n]*config\\.json: parameters and FLOPs are unknown, because "+why+"; --assume goes on without\n", "model", "odd")
+	assumed, plain := p.model("odd", "--assume"), p.model("plain.json")
+	if assumed.Params != plain.Params || assumed.flop(t, "decode") != plain.flop(t, "decode") || !slices.ContainsFunc(assumed.Notes, func(n string) bool { return strings.Contains(n, "--assume") && strings.Contains(n, why) }) {
+		t.Errorf("%d parameters, want %d; %q", assumed.Params, plain.Params, assumed.Notes)
+	}
+	p.wantLike(1, "", "(?s).*"+why+".*", "ingest", "--run", "a", "--model", "odd/config.json", exported(t, kernels))
+	p.ok("ingest", "--run", "a", "--model", "odd/config.json", "--assume", exported(t, kernels))
+	if got := p.model("--run", "a", "--prefill", "1024", "--decode", "128"); got.Params != plain.Params {
+		t.Errorf("%d parameters of the run, want %d", got.Params, plain.Params)
+	}
+}
