@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"slices"
@@ -57,6 +58,45 @@ func TestParameters(t *testing.T) {
 	for name := range families {
 		if !seen[name] && !slices.Contains(elsewhere, name) {
 			t.Errorf("no fixture of %s", name)
+		}
+	}
+}
+
+// TestPublished holds that every published configuration says where it is from, is read without a field left over, and has the parameters
+// that its makers give, to the digits that they give.
+func TestPublished(t *testing.T) {
+	var configs map[string]map[string]any
+	var from map[string]struct {
+		From string
+		Said *float64
+	}
+	for path, into := range map[string]any{"decoder_published.json": &configs, "decoder_provenance.json": &from} {
+		text, err := os.ReadFile("../../testdata/model/" + path)
+		if err == nil {
+			d := json.NewDecoder(bytes.NewReader(text))
+			d.UseNumber()
+			err = d.Decode(into)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(configs) < 50 || len(from) != len(configs) {
+		t.Fatalf("%d configurations, %d sources", len(configs), len(from))
+	}
+	for name, fields := range configs {
+		if from[name].From == "" {
+			t.Errorf("%s: nothing says where it is from", name)
+		}
+		m, err := FromFields(fields)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if said := from[name].Said; said != nil {
+			if got := float64(parametersOf(m.Layers)); got < 0.96**said || got > 1.02**said { // a tower's are not in a decoder's
+				t.Errorf("%s: %.4g parameters, its makers say %.4g", name, got, *said)
+			}
 		}
 	}
 }
