@@ -149,7 +149,7 @@ func TestLateRanks(t *testing.T) {
 func TestSharedStream(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	load(t, w, "before", "../testdata/nsys/windows/before.sqlite.gz")
+	load(t, w, "before", "../testdata/windows/before.sqlite.gz")
 	load(t, w, "ddp", shared(t, "../../shared/captures/others/hta_nccl.trace.json.gz"))
 	const evidence = `SELECT device_id, (evidence->>'shared_count')::BIGINT, (evidence->>'shared_ns')::BIGINT, (evidence->>'collectives_ns')::BIGINT, evidence->>'streams' FROM finding JOIN run USING (run_id) WHERE name = '%s' AND finding_id = 'exposed-collectives' AND is_counted ORDER BY 1`
 	got := rows(t, w, fmt.Sprintf(evidence, "before"))

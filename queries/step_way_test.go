@@ -141,7 +141,7 @@ func TestStepsByTime(t *testing.T) {
 // no kernel is in two.
 func TestStepWork(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{torchData + "train.trace.json.gz", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", "../testdata/nsys/nccl2/nccl2.sqlite.gz", "../testdata/nsys/windows/before.sqlite.gz"} {
+	for _, path := range []string{torchData + "train.trace.json.gz", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", "../testdata/nsys/nccl2/nccl2.sqlite.gz", "../testdata/windows/before.sqlite.gz"} {
 		w := newWarehouse(t)
 		load(t, w, "r", path)
 		none(t, w, "r", "work is lost or added", `SELECT a.*, b.* FROM (

@@ -27,8 +27,8 @@ var captures = map[string][]string{
 	"replays": {"graph/node.sqlite.gz"},
 	"whole":   {"graph/whole.sqlite.gz"},
 	"profile": {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
-	"before":  {"nsys/windows/before.sqlite.gz"},
-	"after":   {"nsys/windows/after.sqlite.gz"},
+	"before":  {"windows/before.sqlite.gz"},
+	"after":   {"windows/after.sqlite.gz"},
 }
 
 // held is a warehouse that does not change, and who asks it: what several comparisons ask is asked once.

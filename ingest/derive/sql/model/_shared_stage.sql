@@ -8,8 +8,8 @@
 --   process_count BIGINT: processes
 
 -- Ranks with batches of their own exchange parameters (all-gather), experts' tokens (all-to-all) or, behind the forward pass, gradients: only what
--- is split within a layer is added up by an all-reduce there. Shapes are the same where nine tenths of the time of each process's
--- kernels is in names, grids and blocks that all have.
+-- is split within a layer is added up by an all-reduce there, twice a layer. Four in each pass are asked for, since a metric over all ranks
+-- takes one. Shapes are the same where nine tenths of the time of each process's kernels is in names, grids and blocks that all have.
 WITH p AS (
     SELECT p.stage, p.is_counted, p.repeat_id, p.range_id, p.source_id, p.pid FROM stage_pass p WHERE p.run_id = $run AND NOT p.is_warmup AND p.stage IN ('prefill', 'decode')
 ), w AS (
@@ -27,7 +27,7 @@ WITH p AS (
     JOIN shape s ON s.stage = w.stage AND s.is_counted = w.is_counted AND s.repeat_id = w.repeat_id AND s.kernel_name_id = w.kernel_name_id AND (s.grid_x, s.grid_y, s.grid_z, s.block_x, s.block_y, s.block_z) = (w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z)
     GROUP BY w.stage, w.is_counted, w.repeat_id, w.source_id, w.pid
 ), reduced AS (
-    SELECT p.stage, p.is_counted, p.repeat_id, p.source_id, p.pid, bool_and(coalesce(c.calls, 0) > 0) AS is_reduced, sum(c.calls) AS calls
+    SELECT p.stage, p.is_counted, p.repeat_id, p.source_id, p.pid, bool_and(coalesce(c.calls, 0) >= 4) AS is_reduced, sum(c.calls) AS calls
     FROM p LEFT JOIN (
         SELECT x.range_id, count(*) AS calls FROM collective c JOIN pass_context x ON x.run_id = c.run_id AND x.range_context_id = c.range_context_id WHERE c.run_id = $run AND c.operation = 'all-reduce' GROUP BY x.range_id
     ) c ON c.range_id = p.range_id
