@@ -33,7 +33,7 @@ type SlowRank struct {
 
 // readLate reads who was waited for, where it was asked.
 func (s *summariser) readLate() error {
-	list, err := s.rows(lateKey, "range", "rank", "late_ns", "share_ratio", "slowest_count", "pass_count", "most_ns", "most_pass", "total_ns", "cold_late_ns", "cold_count", "job_id")
+	list, err := s.rows(lateKey, "range", "rank", "late_ns", "share_ratio", "slowest_count", "pass_count", "most_ns", "pass", "total_ns", "cold_late_ns", "cold_count", "job_id")
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s *summariser) readLate() error {
 			i = len(s.out.Ranks)
 			at[key] = i
 			s.out.Ranks = append(s.out.Ranks, SlowRank{Range: key.name, Rank: r.Text("rank"), LateNs: r.Count("late_ns"), Slowest: r.Count("slowest_count"), Passes: r.Count("pass_count"),
-				MostNs: r.Count("most_ns"), MostPass: r.Count("most_pass"), ColdNs: r.Count("cold_late_ns"), ColdPasses: r.Count("cold_count")})
+				MostNs: r.Count("most_ns"), MostPass: r.Count("pass"), ColdNs: r.Count("cold_late_ns"), ColdPasses: r.Count("cold_count")})
 		}
 		x := &s.out.Ranks[i]
 		x.Ranks++

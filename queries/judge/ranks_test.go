@@ -37,7 +37,7 @@ func TestSlowRank(t *testing.T) {
 		{"cold", [][]any{lateRow("rank 1", 0, 0, 0, 0, 0, 0, 7*ms, 1), lateRow("rank 0", 0, 0, 0, 0, 0, 0, 0, 1)}, false,
 			"step: who is slow is not known: all steps are cold; left out: 1 cold step, in which they waited 7.00 ms for it"},
 	} {
-		f := answer("late-ranks", "range rank late_ns share_ratio slowest_count pass_count most_ns most_pass total_ns cold_late_ns cold_count job_id", c.rows...)
+		f := answer("late-ranks", "range rank late_ns share_ratio slowest_count pass_count most_ns pass total_ns cold_late_ns cold_count job_id", c.rows...)
 		s, err := judge.Summarise(&judge.Report{Name: "a", Frames: map[string]*frame.Frame{"late-ranks": f}})
 		if err != nil {
 			t.Fatal(err)
