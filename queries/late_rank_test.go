@@ -1,7 +1,6 @@
 package queries_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -17,17 +16,8 @@ import (
 // leaves it when the other does.
 func lateRank(t *testing.T, path string, lateUs float64) string {
 	t.Helper()
-	in, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var trace map[string]any
-	if err := json.NewDecoder(z).Decode(&trace); err != nil {
+	if err := json.Unmarshal(unpacked(t, path), &trace); err != nil {
 		t.Fatal(err)
 	}
 	trace["distributedInfo"].(map[string]any)["rank"] = 1
