@@ -42,7 +42,7 @@ var rooms = map[string][]string{
 	"queries":               {"schema", "schema/sqlfile", "queries/caveat", "queries/frame", "queries/judge"},
 	"queries/caveat":        {"queries/frame"},
 	"queries/frame":         {},
-	"queries/judge":         {"queries/caveat", "queries/frame"},
+	"queries/judge":         {"queries/caveat", "queries/frame", "queries/judge/stats"},
 	"queries/judge/diff":    {"queries/frame", "queries/judge", "queries/judge/stats"},
 	"queries/judge/gate":    {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/diff", "queries/judge/stats"},
 	"queries/judge/stats":   {},
