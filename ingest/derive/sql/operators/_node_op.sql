@@ -15,7 +15,7 @@ WITH RECURSIVE made AS MATERIALIZED (
     GROUP BY g.source_id, g.pid, g.graph_node_id
 ), origin AS (
     SELECT m.source_id, m.pid, m.graph_node_id, m.original_id, m.original_id AS next_id, m.tid, m.time_ns FROM made m WHERE m.original_id IS NOT NULL
-    UNION ALL
+    UNION -- not ALL: ends for a file in which nodes are clones in a circle
     SELECT r.source_id, r.pid, r.graph_node_id, r.original_id, m.original_id, m.tid, m.time_ns
     FROM origin r JOIN made m ON m.source_id = r.source_id AND m.pid = r.pid AND m.graph_node_id = r.next_id
 ), first AS (
@@ -27,7 +27,7 @@ WITH RECURSIVE made AS MATERIALIZED (
 ), around AS ( -- the operator that began last, and those around it until one had not ended
     SELECT f.source_id, f.pid, f.graph_node_id, f.time_ns, b.op_id
     FROM first f ASOF LEFT JOIN began b ON b.source_id = f.source_id AND b.pid = f.pid AND b.tid = f.tid AND b.start_ns <= f.time_ns
-    UNION ALL
+    UNION
     SELECT a.source_id, a.pid, a.graph_node_id, a.time_ns, o.parent_op_id
     FROM around a JOIN op o ON o.run_id = $run AND o.op_id = a.op_id WHERE o.start_ns + o.duration_ns < a.time_ns
 )

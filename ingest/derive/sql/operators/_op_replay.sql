@@ -34,7 +34,7 @@ WITH RECURSIVE work AS (
     FROM leaf l JOIN op o ON o.run_id = $run AND o.op_id = l.leaf_op_id
     UNION ALL
     SELECT u.leaf_op_id, u.stage, u.is_added, u.total_ns, u.work_count, list_prepend(o.op_id, u.ops), list_prepend(o.op_name_id, u.names), o.parent_op_id, u.source_id, o.path_id
-    FROM up u JOIN op o ON o.run_id = $run AND o.op_id = u.next_id
+    FROM up u JOIN op o ON o.run_id = $run AND o.op_id = u.next_id AND NOT list_contains(u.ops, o.op_id)
 ), whole AS (
     SELECT u.leaf_op_id, u.stage, u.is_added, u.total_ns, u.work_count, u.ops, u.names, u.source_id, coalesce(u.stage, r.stage, '(none)') AS root_stage
     FROM up u LEFT JOIN path_stage r ON r.run_id = $run AND r.path_id = u.root_path_id
