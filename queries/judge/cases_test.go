@@ -93,16 +93,19 @@ func TestSummaryGaps(t *testing.T) {
 
 // TestSummaryCopies holds what is said of copies by what they are.
 func TestSummaryCopies(t *testing.T) {
-	for _, c := range []struct{ name, numbers, why, meaning, advice string }{
-		{"memcpy Host-to-Device", `{"copy_count":450,"copies_ns":78000000,"copied_bytes":2158000000,"all_ns":80000000}`,
+	for _, c := range []struct{ rule, name, numbers, why, meaning, advice string }{
+		{"exposed-copies", "memcpy Host-to-Device", `{"copy_count":450,"copies_ns":78000000,"copied_bytes":2158000000,"all_ns":80000000}`,
 			"the GPU gets data from the CPU's memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memcpy Host-to-Device: 450 calls, 78.0 ms, 2.16 GB at 27.7 GB/s",
 			"data is copied from the CPU's memory to the GPU's while nothing is computed", "keep on the GPU what is copied again and again (weights that are offloaded), copy from pinned memory, and copy on another stream while kernels run"},
-		{"memset", `{"copy_count":1,"copies_ns":80000000,"copied_bytes":0,"all_ns":80000000}`, "the GPU fills memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memset: 1 call, 80.0 ms",
+		{"pageable-copies", "", `{"copy_count":450,"copies_ns":78000000,"copied_bytes":2158000000,"alone_ns":80000000}`,
+			"the GPU gets data from the CPU's memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memcpy Host-to-Device: 450 calls, 78.0 ms, 2.16 GB at 27.7 GB/s",
+			"data is copied from the CPU's memory to the GPU's while nothing is computed", "copy less"},
+		{"exposed-copies", "memset", `{"copy_count":1,"copies_ns":80000000,"copied_bytes":0,"all_ns":80000000}`, "the GPU fills memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memset: 1 call, 80.0 ms",
 			"memory is filled while nothing is computed", "allocate without filling (torch.empty in place of torch.zeros), and let the kernels that write fill"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 20 * ms, 7 * ms}, {"copy", "busy", 80 * ms, 30 * ms}}), answer("finding-rules", "finding query options detail", []any{"exposed-copies", "memops", "stage device source", nil}),
-				answer("findings", findingColumns, []any{int64(1), "exposed-copies", "decode", 80 * ms, 0.8, "at most", "copies", c.numbers, c.name, "copy less", int64(0), int64(1), int64(1), int64(3), 100 * ms})))
+		t.Run(c.rule+" "+c.name, func(t *testing.T) {
+			s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 20 * ms, 7 * ms}, {"copy", "busy", 80 * ms, 30 * ms}}), answer("finding-rules", "finding query options detail", []any{c.rule, "memops", "stage device source", nil}),
+				answer("findings", findingColumns, []any{int64(1), c.rule, "decode", 80 * ms, 0.8, "at most", "copies", c.numbers, c.name, "copy less", int64(0), int64(1), int64(1), int64(3), 100 * ms})))
 			if got := s.Stages[0]; got.Bound != judge.CopyBound || got.Why != c.why || got.Meaning != c.meaning {
 				t.Errorf("bound %s, meaning %q\n%s\nwant\n%s", got.Bound, got.Meaning, got.Why, c.why)
 			}

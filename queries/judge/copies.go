@@ -71,16 +71,19 @@ func bytesText(n float64) string {
 	return fmt.Sprintf("%.2f %s", n, units[at])
 }
 
-// copies are those of a finding of copies that no computing overlaps.
+// copies are those of a finding of copies that no computing overlaps, or of copies from pageable memory.
 func (x Finding) copies() copyKinds {
 	n := x.Numbers
+	if x.ID == "pageable-copies" {
+		return copyKinds{"memcpy Host-to-Device", n.count("copy_count"), n.amount("copies_ns"), n.amount("copied_bytes"), n.amount("copies_ns") / n.amount("alone_ns")}
+	}
 	return copyKinds{x.Subject, n.count("copy_count"), n.amount("copies_ns"), n.amount("copied_bytes"), n.amount("copies_ns") / n.amount("all_ns")}
 }
 
-// copiesOf gives the copies of a stage, where they take much of its time.
+// copiesOf gives the copies of a stage, where they take much of its time: those that could save most.
 func (s *summariser) copiesOf(stage string) copyKinds {
 	for _, x := range s.out.Findings {
-		if x.ID == "exposed-copies" && x.Stage == stage {
+		if (x.ID == "exposed-copies" || x.ID == "pageable-copies") && x.Stage == stage {
 			return x.copies()
 		}
 	}
