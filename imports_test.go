@@ -17,7 +17,7 @@ import (
 // may know.
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
-	"internal/cli":          {"capture", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render", "schema", "schema/rundir", "testdata"},
+	"internal/cli":          {"capture", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render", "schema", "schema/rundir", "testdata", "testdata/diagnosis"},
 	"internal/mask":         {},
 	"internal/suggest":      {},
 	"capture":               {"schema/rundir", "capture/*"},
@@ -53,6 +53,7 @@ var rooms = map[string][]string{
 	"schema/seed":           {},
 	"schema/sqlfile":        {},
 	"testdata":              {},
+	"testdata/diagnosis":    {"ingest/nsys/sqlite", "ingest/nsys/table"},
 }
 
 // everyones are rooms without imports of ours that every room may use.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"prof/testdata"
 )
 
 var update = flag.Bool("update", false, "write the table of error rates into docs/verdicts.md")
@@ -76,20 +78,15 @@ func TestErrorRates(t *testing.T) {
 func checkTable(t *testing.T, name, table string) {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "docs", "verdicts.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
+	old, changed, err := testdata.Marked(path, name, table)
+	switch {
+	case err != nil:
 		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), "<!-- "+name+" -->\n")
-	old, after, ends := strings.Cut(rest, "<!-- end -->")
-	if !found || !ends {
-		t.Fatalf("%s has no table of %s", path, name)
-	}
-	if *update {
-		if err := os.WriteFile(path, []byte(before+"<!-- "+name+" -->\n"+table+"<!-- end -->"+after), 0o644); err != nil {
+	case *update:
+		if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if old != table {
+	case old != table:
 		t.Errorf("docs/verdicts.md says otherwise; -update writes:\n%s", table)
 	}
 }

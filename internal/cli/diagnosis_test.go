@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/testdata"
+	"prof/testdata/diagnosis"
+)
+
+// said is what the program says first of a capture that it does not say of the unharmed one.
+type said struct {
+	rule, stage, about string
+	saving             float64 // ns, over all passes
+}
+
+// foundOne is a finding as explain gives it.
+type foundOne struct {
+	ID, Stage, Subject, Title string
+	Device                    int64
+	Saving                    float64 `json:"saving_ns"`
+	Span                      float64 `json:"span_ns"`
+}
+
+func (p *place) decoded(v any, args ...string) {
+	p.t.Helper()
+	if err := json.Unmarshal([]byte(p.ok(args...)), v); err != nil {
+		p.t.Fatalf("%q: %v", args, err)
+	}
+}
+
+func (p *place) findings(run string, args ...string) []foundOne {
+	p.t.Helper()
+	var out struct{ Findings []foundOne }
+	p.decoded(&out, append([]string{"explain", run, "--format", "json"}, args...)...)
+	return out.Findings
+}
+
+// grown gives the first finding that is new or has grown, by more than the hundredth of its stage from which on findings are shown.
+func grown(base, now []foundOne) said {
+	for _, x := range now {
+		was := 0.0
+		for _, y := range base {
+			if y.ID == x.ID && y.Stage == x.Stage && y.Device == x.Device && (y.Subject == x.Subject || !slices.Contains([]string{"small-grids", "wave-tail"}, x.ID)) {
+				was = max(was, y.Saving)
+			}
+		}
+		if x.Saving-was >= 0.01*x.Span {
+			return said{x.ID, x.Stage, cmp.Or(x.Subject, x.Title), x.Saving - was}
+		}
+	}
+	return said{}
+}
+
+type rowsOf struct{ Rows []map[string]any }
+
+func number(v any) float64 { n, _ := v.(float64); return n }
+
+// coldPasses gives passes that are cold and were not.
+func (p *place) coldPasses(base, run string) said {
+	p.t.Helper()
+	var was, now rowsOf
+	p.decoded(&was, "query", "cold-passes", "--run", base, "--format", "json")
+	p.decoded(&now, "query", "cold-passes", "--run", run, "--format", "json")
+	var out said
+	for _, r := range now.Rows {
+		if !slices.ContainsFunc(was.Rows, func(o map[string]any) bool { return o["stage"] == r["stage"] && o["pass"] == r["pass"] }) {
+			out = said{"cold-passes", fmt.Sprint(r["stage"]), fmt.Sprint("pass ", r["pass"]), out.saving + number(r["excess_ns"])}
+		}
+	}
+	return out
+}
+
+// slowSteps gives the slowest steps: those over the median by more than half of what the slowest is.
+func (p *place) slowSteps(run string) said {
+	p.t.Helper()
+	var now rowsOf
+	p.decoded(&now, "query", "slow-steps", "--run", run, "--format", "json")
+	var out said
+	for _, r := range now.Rows {
+		if excess := number(r["excess_ns"]); excess >= 0.5*number(now.Rows[0]["excess_ns"]) {
+			out = said{"slow-steps", fmt.Sprint(r["stage"]), fmt.Sprint(r["cause"]), out.saving + excess}
+		}
+	}
+	return out
+}
+
+// worseKernel gives the kernel that diff calls worse, or that it says stands in place of another, by most.
+func (p *place) worseKernel(base, run string) said {
+	p.t.Helper()
+	d := p.diff(base, run)
+	var out said
+	for _, it := range d.Items {
+		ns := it.Delta.Ns
+		for _, other := range d.Items {
+			if it.Partner != "" && other.Name == it.Partner && other.Stage == it.Stage {
+				ns += other.Delta.Ns
+			}
+		}
+		if it.Kind == "kernel" && (it.Verdict == "worse" || it.Delta.New > 0) && float64(ns) > out.saving {
+			out = said{"worse-kernel", it.Stage, it.Name, float64(ns)}
+		}
+	}
+	if passes := p.measuredPasses(run, out.stage); passes > 0 {
+		out.saving *= passes
+	}
+	return out
+}
+
+// measuredPasses is how many measured passes a stage has.
+func (p *place) measuredPasses(run, stage string) float64 {
+	p.t.Helper()
+	var list rowsOf
+	p.decoded(&list, "query", "stages", "--run", run, "--format", "json")
+	for _, r := range list.Rows {
+		if r["stage"] == stage {
+			return number(r["passes"])
+		}
+	}
+	return 0
+}
+
+// firstSaid gives what is said first of a harmed run, by what is wanted: each has its place.
+func (p *place) firstSaid(want string, was []foundOne, run string) said {
+	p.t.Helper()
+	switch want {
+	case "cold-passes":
+		return p.coldPasses("base", run)
+	case "slow-steps":
+		return p.slowSteps(run)
+	case "worse-kernel":
+		return p.worseKernel("base", run)
+	}
+	return grown(was, p.findings(run))
+}
+
+// diagnosed is a row of the table.
+type diagnosed struct {
+	row     string
+	isRight bool
+}
+
+// TestDiagnosis puts causes into real captures and holds what is said of them to what was put in. docs/verdicts.md says the same.
+func TestDiagnosis(t *testing.T) {
+	rows := make([]diagnosed, len(diagnosis.Cases))
+	t.Run("captures", func(t *testing.T) {
+		for _, b := range diagnosis.Bases {
+			t.Run(b.Name, func(t *testing.T) {
+				t.Parallel()
+				base, err := b.Load(filepath.Join("..", "..", "testdata"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := newPlace(t)
+				store := func(run string, c *diagnosis.Capture) {
+					paths, err := c.Write(t.TempDir(), run)
+					if err != nil {
+						t.Fatal(err)
+					}
+					p.ok(append([]string{"ingest", "--run", run}, paths...)...)
+				}
+				store("base", base)
+				was := p.findings("base", "--top", "0", "--min-share", "0")
+				for i, k := range diagnosis.Cases {
+					if k.Base == b.Name {
+						run := fmt.Sprint("case-", i)
+						harmed, cost := k.Harm(base)
+						store(run, harmed)
+						rows[i] = judged(t, k, p.firstSaid(k.Want, was, run), float64(cost))
+					}
+				}
+				for i, k := range diagnosis.Controls {
+					if k.Base == b.Name {
+						run := fmt.Sprint("control-", i)
+						store(run, k.Make(base))
+						for _, raised := range []said{grown(was, p.findings(run)), p.coldPasses("base", run), p.worseKernel("base", run)} {
+							if raised != (said{}) {
+								t.Errorf("%s, %s: raises %+v", k.Base, k.Change, raised)
+							}
+						}
+					}
+				}
+			})
+		}
+	})
+	var out strings.Builder
+	out.WriteString("| capture | cause | costs | first said | where | saving | |\n|---|---|---|---|---|---|---|\n")
+	right := 0
+	for _, r := range rows {
+		out.WriteString(r.row)
+		if r.isRight {
+			right++
+		}
+	}
+	fmt.Fprintf(&out, "\n%d of %d are right. Of %d controls none raises anything.\n", right, len(rows), len(diagnosis.Controls))
+	path := filepath.Join("..", "..", "docs", "verdicts.md")
+	old, changed, err := testdata.Marked(path, "diagnosis", out.String())
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case t.Failed():
+	case *update:
+		if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case old != out.String():
+		t.Errorf("docs/verdicts.md says otherwise; -update writes:\n%s", out.String())
+	}
+}
+
+// nearby is how far from what a cause costs its saving may be.
+const nearby = 0.2
+
+// judged compares what is said of a case with what is wanted.
+func judged(t *testing.T, k diagnosis.Case, got said, cost float64) diagnosed {
+	t.Helper()
+	where := strings.TrimPrefix(got.stage+", "+got.about, ", ")
+	if text := []rune(where); len(text) > 60 {
+		where = string(text[:59]) + "…"
+	}
+	d := diagnosed{isRight: got.rule == k.Want && got.stage == k.Stage && strings.Contains(got.about, k.About) && math.Abs(got.saving-cost) <= nearby*cost}
+	miss := diagnosis.Misses[[2]string{k.Base, k.Cause}]
+	verdict := map[bool]string{true: "right", false: "missed: " + miss}[d.isRight]
+	d.row = fmt.Sprintf("| %s | %s | %.3g ms | %s | %s | %.3g ms | %s |\n", k.Base, k.Cause, cost/1e6, got.rule, strings.ReplaceAll(where, "|", "\\|"), got.saving/1e6, verdict)
+	if d.isRight != (miss == "") {
+		t.Errorf("right: %v, to be missed because %q: want %s %s %s of %.3f ms\n%s", d.isRight, miss, k.Want, k.Stage, k.About, cost/1e6, d.row)
+	}
+	return d
+}
