@@ -194,6 +194,9 @@ func TestDiagnosis(t *testing.T) {
 	out.WriteString("| capture | cause | costs | first said | where | saving | |\n|---|---|---|---|---|---|---|\n")
 	right := 0
 	for _, r := range rows {
+		if r.row == "" { // only some of the captures were asked for
+			return
+		}
 		out.WriteString(r.row)
 		if r.isRight {
 			right++

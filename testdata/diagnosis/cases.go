@@ -34,11 +34,10 @@ func (k Control) Make(base *Capture) *Capture {
 
 // Base is a capture that cases start from.
 type Base struct {
-	Name     string
-	Files    []string // below the folder of captures, packed or not; PyTorch traces of ranks, or one export
-	Only     string   // what is outside ranges of this name is left out; "" for nothing
-	Samples  string   // what prof capture sampled meanwhile, for captures that are a folder with run.json
-	Optional bool     // it is not among the captures of this repository
+	Name    string
+	Files   []string // below the folder of captures, packed or not; PyTorch traces of ranks, or one export
+	Only    string   // what is outside ranges of this name is left out; "" for nothing
+	Samples string   // what prof capture sampled meanwhile, for captures that are a folder with run.json
 }
 
 // Bases are the captures.

@@ -239,8 +239,8 @@ func cold(in string, number, count int, ns int64) cause {
 	}}
 }
 
-// clocks lowers the clock of the SMs, in Hz, in all samples of a busy GPU, for want of power, and makes the work of the capture so much longer. What
-// it costs is the time of the work in a place.
+// clocks lowers the clock of the SMs, in Hz, in all samples of a busy GPU, as a power cap does, and makes the work of the capture so much longer. What it
+// costs is the time of the work in a place.
 func clocks(hz float64, p place) cause {
 	return cause{put: func(c *Capture) int64 {
 		f := c.file.(*folder)
