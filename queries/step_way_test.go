@@ -149,6 +149,9 @@ func TestStepWork(t *testing.T) {
 			FULL JOIN (SELECT device AS device_id, kind, sum(launch_count) AS n, sum(sum_ns) AS ns FROM step_work(%[1]s) GROUP BY ALL) b USING (device_id, kind) WHERE (a.n, a.ns) IS DISTINCT FROM (b.n, b.ns)`)
 		none(t, w, "r", "steps have other kernels", `SELECT s.*, w.* FROM (SELECT source_id, pid, device, nth, kernel_count AS n FROM steps(%[1]s, top := 0, "by" := 'time') WHERE kernel_count > 0) s
 			FULL JOIN (SELECT source_id, pid, device, nth, sum(launch_count) AS n FROM step_work(%[1]s) WHERE nth IS NOT NULL AND kind = 'kernel' GROUP BY ALL) w USING (source_id, pid, device, nth) WHERE s.n IS DISTINCT FROM w.n`)
+		// By time all that one process does on a GPU in a step is its own: what is not busy is idle of a cause, whatever parts of idle time there are.
+		none(t, w, "r", "time of nobody", `SELECT s.* FROM step s WHERE s.run_id = _run_id(%[1]s) AND s.attribution = 'time' AND s.launch_bound_ns IS NOT NULL AND s.other_ns <> 0
+			AND s.device_id IN (SELECT device_id FROM kernel GROUP BY device_id HAVING count(DISTINCT pid) = 1)`)
 		none(t, w, "r", "deviations", `SELECT x.* FROM step_work(%[1]s) x WHERE launch_count = 1 AND deviation_ns2 <> 0 OR deviation_ns2 < 0 OR min_ns * launch_count > sum_ns OR max_ns * launch_count < sum_ns`)
 		if len(rows(t, w, "SELECT 1 FROM step_work('r') WHERE nth IS NOT NULL LIMIT 1")) == 0 {
 			t.Errorf("%s: no step has work", path)
