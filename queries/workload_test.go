@@ -338,6 +338,15 @@ func TestCapturedWorkload(t *testing.T) {
 			t.Errorf("%d steps said: tokens %s, want %s; notes %q", said, got, want, f.Notes)
 		}
 	}
+	// Ranges of another name that are steps too, one in each, contradict nothing.
+	exec(t, w, `UPDATE workload_pass SET decode_count = 32;
+		INSERT INTO range_path SELECT p.* REPLACE (p.path_id + 1000000 AS path_id, 'sampling_step[#]' AS name, list_append(p.lineage, p.path_id + 1000000) AS lineage, p.depth + 1 AS depth) FROM range_path p WHERE p.name = 'decode_step[#]';
+		INSERT INTO path_stage SELECT s.* REPLACE (s.path_id + 1000000 AS path_id) FROM path_stage s WHERE s.path_id IN (SELECT p.path_id FROM range_path p WHERE p.name = 'decode_step[#]');
+		INSERT INTO nvtx_range SELECT n.* REPLACE (n.range_id + 1000000 AS range_id, n.path_id + 1000000 AS path_id) FROM nvtx_range n WHERE n.path_id IN (SELECT p.path_id FROM range_path p WHERE p.name = 'decode_step[#]')`)
+	exec(t, w, "UPDATE range_path SET lineage = [path_id], depth = 1 WHERE name = 'sampling_step[#]'") // next to decode_step, not in it
+	if got := fmt.Sprint(rows(t, w, "SELECT token_count FROM stages('llama') WHERE stage = 'decode'")); got != "[[96]]" && got != "[96]" {
+		t.Errorf("with steps of two names: tokens %s, want 96", got)
+	}
 }
 
 // TestAnnotations holds what is read from the names that serving engines give their steps.
@@ -408,5 +417,17 @@ func TestAnnotatedPasses(t *testing.T) {
 	want := []string{"[true annotation 7 0 1 <nil> 7]", "[true annotation <nil> 1 4 <nil> 4]", "[false workload 100 0 1 <nil> 100]", "[false workload <nil> 3 1 100 3]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestUsedDevices: a GPU without any device work is known not to be used, and one with copies or graph replays alone is.
+func TestUsedDevices(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	draw(t, w, "P")
+	account(t, w)
+	exec(t, w, "INSERT INTO device (run_id, source_id, device_id, name) SELECT run_id, 1, d, 'GPU' FROM run, range(3) r(d)")
+	if got := fmt.Sprint(column(query(t, w, "devices", queries.Args{"run": "drawn"}), "is_used")); got != "[true false false]" {
+		t.Errorf("used: %s", got)
 	}
 }

@@ -26,7 +26,7 @@ func (t diffTable) view() *tableView {
 		}
 		v.Columns = append(v.Columns, columnView{Name: c.name, Title: c.title, Doc: c.doc, Class: cellClass(c.right, aside, "")})
 	}
-	v.OffPaper = listed("Not printed for want of room: ", off)
+	v.OffPaper = listed("Hidden in print: ", off)
 	short := map[string]string{}
 	if names := longNames(rows); len(names) > 0 {
 		tellApart(short, names)

@@ -82,7 +82,7 @@ func (a *assumptions) operations() error {
 	}
 	a.say("mfu", "Logits of the last position of a prompt only (option head), unless asked otherwise; the context of decode grows with each step.")
 	a.say("mfu", "MFU is operations of the model / (dense peak x time), with %s as the time; over 1 is an error in what was given. MBU is bytes that must be read (weights touched, cache) / (peak bandwidth x time).", row.text("time_basis"))
-	a.say("mfu", "Precision of the peak: %s, told by: %s.", orUnknown(row.value("precision"), ""), orUnknown(row.value("precision_origin"), ""))
+	a.say("mfu", "Precision of the peak: %s, from: %s.", orUnknown(row.value("precision"), ""), orUnknown(row.value("precision_origin"), ""))
 	f := a.r.Frame("mfu")
 	for _, n := range append(f.Said("fault"), f.Said("mfu")...) {
 		a.say("mfu", "%s.", strings.TrimSuffix(n, "."))
@@ -102,7 +102,7 @@ func saidOfPrecision(row answered, dtype string) string {
 	case told == dtype:
 		return "the configuration names no precision, and utilisation is counted in the same"
 	case told != "":
-		return fmt.Sprintf("the configuration names no precision, and this is assumed; utilisation is counted in %s, told by: %s", told, orUnknown(row.value("precision_origin"), ""))
+		return fmt.Sprintf("the configuration names no precision, and this is assumed; utilisation is counted in %s, from: %s", told, orUnknown(row.value("precision_origin"), ""))
 	}
 	return "no source says the precision, and this is assumed"
 }

@@ -132,7 +132,7 @@ func (a *assumptions) clocks() error {
 		a.say("throttling", "%s in which clocks were held down, by pass, GPU and reason, in the query only.", numberOf(int64(more), "more case", "more cases"))
 	}
 	if len(held) == 0 {
-		a.say("throttling", "No sample tells of clocks held down for want of power or cooling.")
+		a.say("throttling", "No sample shows clocks throttled by power or temperature.")
 	}
 	return nil
 }

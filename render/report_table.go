@@ -57,7 +57,7 @@ func newTableView(f *frame.Frame, caption string, e excerpt, names map[string]st
 	aside := offPaper(shown)
 	t := &tableView{Caption: caption, Class: tableClass(shown), LeftOut: left}
 	t.Unknown = listed("Left out, since nothing is known of them: ", unknown)
-	t.OffPaper = listed("Not printed for want of room: ", titles(shown, aside))
+	t.OffPaper = listed("Hidden in print: ", titles(shown, aside))
 	shorts, named := make([]func(string) string, len(kept)), make([]bool, len(kept))
 	for i, h := range shown.columns {
 		t.Columns = append(t.Columns, columnView{neutral(h.Name), h.title(), neutral(h.Doc), cellClass(h.right, slices.Contains(aside, i), "")})

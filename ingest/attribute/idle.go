@@ -113,7 +113,7 @@ func (h *host) split(from, to int64, c Caller) (p Parts) {
 	}
 	if at := max(from, returned); at < to {
 		part := Queued
-		if c.Start >= from && to-at < h.stretch { // a device takes some us to start work; what takes far longer is held up by something else
+		if c.Start >= from && to-at < h.stretch { // a device takes some us to start work; what takes far longer waits for something else
 			part = Latency
 		}
 		p[part] += to - at

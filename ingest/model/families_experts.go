@@ -161,7 +161,7 @@ func (r *reader) phiMoE(c config, d *decoder) {
 	r.shift(d)
 }
 
-// graniteMoE reads Granite's models with experts, which may have an MLP beside them.
+// graniteMoE reads Granite's models with experts, which may have an MLP next to them.
 func (r *reader) graniteMoE(c config, d *decoder) {
 	r.common(c, d)
 	d.qkvBias = c.flag(false, "attention_bias")

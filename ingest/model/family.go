@@ -172,7 +172,7 @@ func (r *reader) read(c config) {
 		c.faults.missing = append(c.faults.missing, textParts[0])
 	}
 	r.decoder(c, text)
-	r.beside(c, text)
+	r.noteOthers(c, text)
 	if text.path != "" {
 		r.images(c, m.HiddenSize)
 	} else if c.has("vision_config") && c.has("hidden_size") { // its decoder's fields lie beside it
@@ -181,15 +181,15 @@ func (r *reader) read(c config) {
 	r.quantised(c)
 }
 
-// beside notes what a model has beside decoder and pictures.
-func (r *reader) beside(c, text config) {
+// noteOthers notes what a model has besides its decoder and pictures.
+func (r *reader) noteOthers(c, text config) {
 	for _, name := range []string{"audio_config", "speech_config", "talker_config", "dit_config"} {
 		if c.has(name) {
 			c.note(LeftOut, "what %s describes: parameters and FLOPs", name)
 		}
 	}
 	if _, known := composites[r.model.Family]; !known && text.path != "" && !c.has("vision_config") && !c.has("audio_config") {
-		c.note(LeftOut, "what model_type %q has beside its decoder (%s): parameters and FLOPs", r.model.Family, strings.TrimSuffix(text.path, "."))
+		c.note(LeftOut, "what model_type %q has besides its decoder (%s): parameters and FLOPs", r.model.Family, strings.TrimSuffix(text.path, "."))
 	}
 }
 

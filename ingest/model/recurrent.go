@@ -344,16 +344,7 @@ func (r *reader) qwen35Attention(c config, d *decoder, together bool) {
 		c.wrong("full_attention_interval", every, "at least 1")
 		every = 1
 	}
-	d.mixed(map[string]func(int64){"linear_attention": r.gatedDelta(c, d, together)}, func(i int64) string {
-		full := (i+1)%every == 0
-		if i < int64(len(types)) {
-			full = types[i] == "full_attention"
-		}
-		if full {
-			return ""
-		}
-		return "linear_attention"
-	})
+	d.mixed(map[string]func(int64){"linear_attention": r.gatedDelta(c, d, together)}, linearUnless(types, func(i int64) bool { return (i+1)%every == 0 }))
 }
 
 // miniMax reads MiniMax-Text-01: seven layers of lightning attention to one of attention, all with experts.
@@ -382,16 +373,18 @@ func (r *reader) miniMax(c config, d *decoder) {
 		b.norm("norm", width)
 		b.linear("output_gate", d.hidden, width, false)
 		b.linear("out_proj", width, d.hidden, false)
-	}}, func(i int64) string {
-		full := i%2 == 0
-		if i < int64(len(types)) {
-			full = types[i] == "full_attention"
+	}}, linearUnless(types, func(i int64) bool { return i%2 == 0 }))
+}
+
+// linearUnless gives the kind of each layer where the others attend: of what types say, or else of those that full picks, attention.
+func linearUnless(types []string, full func(layer int64) bool) func(int64) string {
+	return func(i int64) string {
+		switch {
+		case i < int64(len(types)) && types[i] != "full_attention", i >= int64(len(types)) && !full(i):
+			return "linear_attention"
 		}
-		if full {
-			return ""
-		}
-		return "linear_attention"
-	})
+		return ""
+	}
 }
 
 // lfm2 reads LFM2: short convolutions, and attention in some layers.

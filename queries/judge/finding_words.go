@@ -116,7 +116,7 @@ func (x Finding) streamText() string {
 	}
 	streams := "stream " + names[0]
 	if len(names) > 1 {
-		streams = "streams " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+		streams = "streams " + listed(names)
 	}
 	return fmt.Sprintf("; %s on %s, which computing runs on too, so that the two cannot overlap", which, streams)
 }
@@ -136,11 +136,16 @@ func (x Finding) launchText() string {
 			parts = append(parts, x.Numbers.time(p[0])+p[1])
 		}
 	}
-	text := strings.Join(parts, ", ")
-	if n := len(parts); n > 1 {
-		text = strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	return fmt.Sprintf("the GPU is busy %.1f %% of the time; it is idle %s%s", 100*x.Numbers.amount("busy_ratio"), listed(parts), x.spread())
+}
+
+// listed joins words: a, b and c.
+func listed(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
 	}
-	return fmt.Sprintf("the GPU is busy %.1f %% of the time; it is idle %s%s", 100*x.Numbers.amount("busy_ratio"), text, x.spread())
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // singleText is about kernels that no graph launched; "" when there are none.

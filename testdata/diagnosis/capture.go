@@ -3,7 +3,7 @@
 // A Capture is a timeline of a PyTorch trace or of an export of Nsight Systems. A cause says what is different about some of its events: the host
 // pauses before a call, a call or a kernel takes longer, a call or a kernel is there that was not. Replay then moves everything else to where it
 // would have been: later calls, kernels that waited for their launch or for the work before them, calls that wait for the GPU, ranks that wait for
-// each other in a collective. Nothing else is changed. Cases lists the causes with what an engineer should be told of each.
+// each other in a collective. Nothing else is changed. Cases lists the causes with what an engineer should see of each.
 package diagnosis
 
 import (

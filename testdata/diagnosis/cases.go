@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Case is a capture with one cause put in, and what an engineer should be told of it.
+// Case is a capture with one cause put in, and what an engineer should see of it.
 type Case struct {
 	Base, Cause string
 	put         cause

@@ -55,7 +55,7 @@ var rules = []rule{
 	{aspect: "captured ranks", effect: "another number of ranks was captured"},
 	{aspect: "processes", effect: "the work is split among another number of processes", words: func(r float64) string { return times(r, "processes") + ": the work is split otherwise" }},
 	{aspect: "profiler", mustKnow: true, effect: "different profilers: each slows the host in its own way"},
-	{aspect: "throttling", kind: share, effect: "held back for want of power or cooling: times are longer than they could be"},
+	{aspect: "throttling", kind: share, effect: "throttled by power or temperature: times are longer than they could be"},
 	{aspect: "other processes", kind: share, effect: "others computed on the GPU: times are not the workload's alone"},
 	{aspect: "host", effect: "another machine"},
 	{aspect: "driver", kind: version, mustKnow: true, effect: otherSoftware},

@@ -42,7 +42,7 @@ func TestDifferences(t *testing.T) {
 		{"half the clock", "SM clock=1980 MHz", "SM clock=990 MHz", []string{"decides|SM clock|1980 MHz|990 MHz|B ran at half the SM clock: kernels bound by computing take 2.00x as long by that alone"}},
 		{"a lower clock", "SM clock=1980 MHz", "SM clock=1935 MHz", []string{"clouds|SM clock|1980 MHz|1935 MHz|B ran at 0.977x the SM clock: kernels bound by computing take 1.02x as long by that alone"}},
 		{"a step of the clock", "SM clock=1980 MHz", "SM clock=1965 MHz", nil},
-		{"throttled", "throttling=0.0 % of samples", "throttling=40.5 % of samples: sw_power_cap", []string{"clouds|throttling|0.0 % of samples|40.5 % of samples: sw_power_cap|held back for want of power or cooling: times are longer than they could be"}},
+		{"throttled", "throttling=0.0 % of samples", "throttling=40.5 % of samples: sw_power_cap", []string{"clouds|throttling|0.0 % of samples|40.5 % of samples: sw_power_cap|throttled by power or temperature: times are longer than they could be"}},
 		{"throttled alike", "throttling=38.0 % of samples: sw_power_cap", "throttling=40.5 % of samples: sw_power_cap", nil},
 		{"a lone sample", "throttling=0.0 % of samples", "throttling=0.4 % of samples: sw_power_cap", nil},
 		{"driver by two tools", "driver=580.159", "driver=580.159.04", nil},

@@ -82,7 +82,7 @@ func (c Comparison) Interval() string {
 	if c.Low == nil || c.High == nil {
 		return ""
 	}
-	return fmt.Sprintf("between %s and %s", Signed(*c.Low), Signed(*c.High))
+	return fmt.Sprintf("between %s and %s", signed(*c.Low), signed(*c.High))
 }
 
 // between is Interval behind a semicolon.
@@ -124,8 +124,8 @@ func missing(c Comparison) string {
 	return ": more repeats or runs would tell"
 }
 
-// Signed writes a relative change with the digits that matter: 0.0312 is "+3.1 %", 3 is "a factor of 4".
-func Signed(effect float64) string {
+// signed writes a relative change with the digits that matter: 0.0312 is "+3.1 %", 3 is "a factor of 4".
+func signed(effect float64) string {
 	switch {
 	case effect > 1:
 		return "a factor of " + digits(1+effect)

@@ -33,7 +33,7 @@ WITH shown AS (
 )
 SELECT coalesce(d.source_id, w.source_id) AS source_id, coalesce(d.device_id, w.device_id) AS device, d.name, d.compute_capability, d.sm_count, d.clock_hz,
     d.memory_bytes, d.memory_bytes_per_s, d.l2_bytes, coalesce(w.kernel_count, 0) AS kernel_count, coalesce(w.kernel_sum_ns, 0) AS kernel_sum_ns,
-    w.kernel_count > 0 OR EXISTS (SELECT 1 FROM device_time t WHERE t.run_id = run AND t.source_id = d.source_id AND t.device_id = d.device_id AND t.range_id IS NULL) AS is_used, d.uuid, d.bus_id
+    coalesce(w.kernel_count, 0) > 0 OR EXISTS (SELECT 1 FROM device_time t WHERE t.run_id = run AND t.source_id = d.source_id AND t.device_id = d.device_id AND t.range_id IS NULL) AS is_used, d.uuid, d.bus_id
 FROM known d FULL JOIN work w ON w.source_id = d.source_id AND w.device_id = d.device_id
 WHERE coalesce(d.source_id, w.source_id) IN (SELECT shown.source_id FROM shown)
 ORDER BY 1, 2

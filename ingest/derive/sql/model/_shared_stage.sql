@@ -32,10 +32,10 @@ WITH p AS (
         SELECT x.range_id, count(*) AS calls FROM collective c JOIN pass_context x ON x.run_id = c.run_id AND x.range_context_id = c.range_context_id WHERE c.run_id = $run AND c.operation = 'all-reduce' GROUP BY x.range_id
     ) c ON c.range_id = p.range_id
     GROUP BY p.stage, p.is_counted, p.repeat_id, p.source_id, p.pid
-), told AS (
+), judged AS (
     SELECT j.stage, j.is_counted, j.processes, j.processes > 1 AND j.processes = j.devices AND j.processes = j.places AND count(*) = j.processes AND bool_and(a.is_alike AND r.is_reduced) AND min(r.calls) = max(r.calls) AS is_shared
     FROM job j JOIN alike a ON a.stage = j.stage AND a.is_counted = j.is_counted AND a.repeat_id = j.repeat_id
     JOIN reduced r ON r.stage = a.stage AND r.is_counted = a.is_counted AND r.repeat_id = a.repeat_id AND r.source_id = a.source_id AND r.pid = a.pid
     GROUP BY j.stage, j.is_counted, j.repeat_id, j.processes, j.devices, j.places
 )
-SELECT t.stage, t.is_counted, max(t.processes) AS process_count FROM told t GROUP BY t.stage, t.is_counted HAVING bool_and(t.is_shared)
+SELECT t.stage, t.is_counted, max(t.processes) AS process_count FROM judged t GROUP BY t.stage, t.is_counted HAVING bool_and(t.is_shared)

@@ -11,8 +11,8 @@
 --   crop_count BIGINT: crops of each image
 --   step_count BIGINT: forward passes that decode in it
 --   skipped_count BIGINT: tokens of each sequence that were decoded before it
---   seen_count BIGINT: ranges in a decode pass that are its steps; NULL where it has none
---   is_contradicted BOOLEAN: whether these are other than the workload says; by one they may be, since the prefill may make the first token
+--   seen_count BIGINT: ranges in a decode pass that are its steps, of the name that has most; NULL where it has none
+--   is_contradicted BOOLEAN: whether no name has as many as the workload says; one more or less may be, since the prefill may make the first token
 --   is_said BOOLEAN: whether the workload says what its stage needs, and no range contradicts it
 
 -- Passes of the workload are those of the timeline counted from the last one. Passes of another stage that are as many as the prefills go
@@ -25,10 +25,10 @@ WITH r AS (
 ), e AS (
     SELECT e.kind, e.back_count, e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count, e.later_count, e.warmup_count, e.is_warmup FROM workload_entry e WHERE e.run_id = $run
 ), seen AS (
-    SELECT r.range_id, count(*) AS seen_count
-    FROM nvtx_range n JOIN _step_path p ON p.path_id = n.path_id AND p.stage = 'decode' AND p.stage_path_id <> p.path_id
+    SELECT c.range_id, max(c.n) AS seen_count, list(c.n ORDER BY c.n) AS counts
+    FROM (SELECT r.range_id, n.path_id, count(*) AS n FROM nvtx_range n JOIN _step_path p ON p.path_id = n.path_id AND p.stage = 'decode' AND p.stage_path_id <> p.path_id
     ASOF JOIN r ON r.source_id = n.source_id AND r.pid = n.pid AND r.path_id = p.stage_path_id AND r.start_ns <= n.start_ns
-    WHERE n.run_id = $run GROUP BY r.range_id
+    WHERE n.run_id = $run GROUP BY r.range_id, n.path_id) c GROUP BY c.range_id
 ), said AS ( -- listed is the first measured pass; 0 where one row holds for every pass
     SELECT e.kind, coalesce(max(e.back_count) FILTER (NOT e.is_warmup), max(e.back_count)) AS listed, coalesce(max(e.warmup_count), 0) AS warmups, CASE WHEN bool_and(e.decode_count IS NOT NULL) FILTER (NOT e.is_warmup) THEN max(e.later_count + e.decode_count) FILTER (NOT e.is_warmup) END AS steps,
         count(DISTINCT (e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count)) FILTER (NOT e.is_warmup) = 1 AS is_alike
@@ -48,9 +48,13 @@ WITH r AS (
         CASE WHEN w.listed = 0 THEN 0 WHEN w.passes >= w.listed THEN at_pass WHEN w.is_alike THEN w.listed END AS said_count
     FROM way w ASOF LEFT JOIN (SELECT e.kind, e.back_count, e.later_count, e.decode_count FROM e WHERE e.decode_count > 0) b ON b.kind = w.kind AND CASE WHEN w.place IS NULL THEN w.back_count END > b.later_count
 )
-SELECT p.range_id, p.is_before OR coalesce(e.is_warmup, false) AS is_warmup, e.prefill_count, e.batch_count, e.image_count, e.crop_count,
-    CASE WHEN p.is_step THEN CASE WHEN e.decode_count > 0 THEN 1 END WHEN p.parts IS NULL THEN e.decode_count WHEN p.parts = e.decode_count OR p.is_begun AND p.parts < e.decode_count AND e.decode_count < 2 * p.whole_parts THEN 1 END AS step_count,
-    CASE WHEN p.parts IS NOT NULL THEN p.nth - 1 WHEN NOT p.is_step THEN 0 WHEN p.listed = 0 THEN p.before % p.steps ELSE e.decode_count - (p.back_count - e.later_count) END AS skipped_count,
-    s.seen_count, coalesce(abs(s.seen_count - step_count) > 1, false) AS is_contradicted,
-    CASE p.stage WHEN 'prefill' THEN coalesce(e.prefill_count, e.image_count) IS NOT NULL WHEN 'decode' THEN step_count IS NOT NULL AND NOT is_contradicted ELSE false END AS is_said
-FROM placed p LEFT JOIN e ON e.kind = p.kind AND e.back_count = p.said_count LEFT JOIN seen s ON s.range_id = p.range_id
+SELECT q.range_id, q.is_warmup, q.prefill_count, q.batch_count, q.image_count, q.crop_count, q.step_count, q.skipped_count, q.seen_count,
+    coalesce(list_min(list_transform(q.counts, lambda n: abs(n - q.step_count))) > 1, false) AS is_contradicted,
+    CASE q.stage WHEN 'prefill' THEN coalesce(q.prefill_count, q.image_count) IS NOT NULL WHEN 'decode' THEN q.step_count IS NOT NULL AND NOT is_contradicted ELSE false END AS is_said
+FROM (
+    SELECT p.stage, p.range_id, p.is_before OR coalesce(e.is_warmup, false) AS is_warmup, e.prefill_count, e.batch_count, e.image_count, e.crop_count,
+        CASE WHEN p.is_step THEN CASE WHEN e.decode_count > 0 THEN 1 END WHEN p.parts IS NULL THEN e.decode_count WHEN p.parts = e.decode_count OR p.is_begun AND p.parts < e.decode_count AND e.decode_count < 2 * p.whole_parts THEN 1 END AS step_count,
+        CASE WHEN p.parts IS NOT NULL THEN p.nth - 1 WHEN NOT p.is_step THEN 0 WHEN p.listed = 0 THEN p.before % p.steps ELSE e.decode_count - (p.back_count - e.later_count) END AS skipped_count,
+        s.seen_count, s.counts
+    FROM placed p LEFT JOIN e ON e.kind = p.kind AND e.back_count = p.said_count LEFT JOIN seen s ON s.range_id = p.range_id
+) q
