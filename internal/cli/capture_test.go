@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// report is what the fake ncu leaves.
-const report = "kernels-prefill.ncu-rep.gz"
+// ncuReport is what the fake ncu leaves.
+const ncuReport = "kernels-prefill.ncu-rep.gz"
 
 // fakes gives a place whose PATH has stand-ins for nsys and ncu before everything else. how are variables for them, as NSYS_FAKE=hang.
 func fakes(t testing.TB, how ...string) *place {
@@ -30,7 +30,7 @@ func fakes(t testing.TB, how ...string) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := gzip.NewReader(bytes.NewReader(read(t, filepath.Join("..", "..", "testdata", "ncu", report))))
+	z, err := gzip.NewReader(bytes.NewReader(read(t, filepath.Join("..", "..", "testdata", "ncu", ncuReport))))
 	if err != nil {
 		t.Fatal(err)
 	}

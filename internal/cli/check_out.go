@@ -8,12 +8,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/queries/judge/gate"
-	"prof/render"
+	"prof/render/compare"
+	"prof/render/typeset"
 )
 
 // checkForm is where the result goes.
 type checkForm struct {
-	form render.GateForm
+	form compare.GateForm
 	file string // "" for stdout
 }
 
@@ -21,10 +22,10 @@ type checkForm struct {
 func checkForms(c *cli.Context) ([]checkForm, error) {
 	var out []checkForm
 	named := c.IsSet("format")
-	form := render.GateForms()[0]
+	form := compare.GateForms()[0]
 	if named {
 		var err error
-		if form, err = render.GateFormNamed(c.String("format")); err != nil {
+		if form, err = compare.GateFormNamed(c.String("format")); err != nil {
 			return nil, &usageError{err}
 		}
 	}
@@ -39,7 +40,7 @@ func checkForms(c *cli.Context) ([]checkForm, error) {
 		of := form
 		if !named {
 			var err error
-			if of, err = render.GateFormOf(file); err != nil {
+			if of, err = compare.GateFormOf(file); err != nil {
 				return nil, &usageError{fmt.Errorf("--out %w", err)}
 			}
 		}
@@ -58,7 +59,7 @@ func (p *program) writeCheck(c *cli.Context, forms []checkForm, r *gate.Result) 
 			continue
 		}
 		var text bytes.Buffer
-		if err := f.form.Write(&text, r, render.Options{}); err != nil {
+		if err := f.form.Write(&text, r, typeset.Options{}); err != nil {
 			return err
 		}
 		if err := os.WriteFile(f.file, text.Bytes(), 0o644); err != nil {

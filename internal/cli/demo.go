@@ -15,7 +15,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/load"
 	"prof/queries"
-	"prof/render"
+	"prof/render/table"
 	"prof/schema"
 	"prof/testdata"
 )
@@ -123,7 +123,7 @@ func (p *program) demoAnswers(c *cli.Context, w *schema.Warehouse) error {
 			return err
 		}
 		fmt.Fprintf(p.out, "\n%s\n\n", a.title)
-		if err := render.Table(p.out, f, p.options(c)); err != nil {
+		if err := table.Terminal(p.out, f, p.options(c)); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,8 @@ import (
 
 	"prof/queries"
 	"prof/queries/judge/diff"
-	"prof/render"
+	"prof/render/compare"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -72,7 +73,7 @@ In csv, a row of kind stage is a stage's total; the other rows of the stage add 
 
 func diffFormNames() []string {
 	var out []string
-	for _, f := range render.DiffForms() {
+	for _, f := range compare.DiffForms() {
 		out = append(out, f.Name)
 	}
 	return out
@@ -82,7 +83,7 @@ func diffFormNames() []string {
 type diffRequest struct {
 	refs     []string // the base first
 	options  diff.Options
-	form     render.DiffForm
+	form     compare.DiffForm
 	out      string   // "" for stdout
 	failOver *float64 // nil: do not judge
 }
@@ -147,7 +148,7 @@ func (p *program) writeDiff(c *cli.Context, q diffRequest, list []*diff.Result) 
 		return q.form.Write(p.out, list, p.options(c))
 	}
 	var text bytes.Buffer
-	if err := q.form.Write(&text, list, render.Options{Wide: c.Bool("wide")}); err != nil {
+	if err := q.form.Write(&text, list, typeset.Options{Wide: c.Bool("wide")}); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(q.out), 0o755); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"prof/queries/judge/diff"
 	"prof/queries/judge/stats"
-	"prof/render"
+	"prof/render/compare"
 )
 
 // newDiffRequest reads the command line, before anything is opened.
@@ -28,7 +28,7 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 		return q, usagef("--by %s counts whole runs, warm-up included: leave --stage out", by)
 	}
 	var err error
-	if q.form, err = render.DiffFormNamed(formOf(c, diffFormNames())); err != nil {
+	if q.form, err = compare.DiffFormNamed(formOf(c, diffFormNames())); err != nil {
 		return q, &usageError{err}
 	}
 	if q.options.Stats, err = statsOptions(c); err != nil {

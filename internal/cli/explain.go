@@ -10,7 +10,8 @@ import (
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/queries/judge"
-	"prof/render"
+	"prof/render/report"
+	"prof/render/screen"
 	"prof/schema"
 )
 
@@ -62,12 +63,12 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	switch form {
 	case "table":
 		spans = append(rankWords(summary.Ranks, args["stage"]), spans...)
-		if err := render.FindingSpans(p.out, run.Name, args["stage"], r.Frame("accounting"), spans, p.options(c)); err != nil {
+		if err := screen.FindingSpans(p.out, run.Name, args["stage"], r.Frame("accounting"), spans, p.options(c)); err != nil {
 			return err
 		}
-		return render.Findings(p.out, f, p.options(c))
+		return screen.Findings(p.out, f, p.options(c))
 	case "json":
-		return render.FindingsJSON(p.out, run.Name, summary.Findings, f)
+		return report.FindingsJSON(p.out, run.Name, summary.Findings, f)
 	}
 	return p.print(c, f)
 }

@@ -15,7 +15,7 @@ import (
 	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/judge"
-	"prof/render"
+	"prof/render/report"
 	"prof/schema"
 )
 
@@ -58,7 +58,7 @@ A multiply-add counts 2. With --run the model and the tokens are those of a run 
 
 func (p *program) model(c *cli.Context) (err error) {
 	form := c.String("format")
-	write, ok := render.StaticForms()[form]
+	write, ok := report.StaticForms()[form]
 	if !ok {
 		return usagef("--format %q is none of table, md, json", form)
 	}
@@ -182,8 +182,8 @@ func (p *program) writeStatic(dir string, s *judge.Static) error {
 		return err
 	}
 	for name, write := range map[string]func(b *bytes.Buffer) error{
-		"static_compute.json": func(b *bytes.Buffer) error { return render.StaticArtifact(b, s) },
-		"static_compute.md":   func(b *bytes.Buffer) error { return render.StaticMarkdown(b, s) },
+		"static_compute.json": func(b *bytes.Buffer) error { return report.StaticArtifact(b, s) },
+		"static_compute.md":   func(b *bytes.Buffer) error { return report.StaticMarkdown(b, s) },
 	} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {

@@ -13,7 +13,8 @@ import (
 	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/frame"
-	"prof/render"
+	"prof/render/table"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -141,14 +142,14 @@ func (p *program) print(c *cli.Context, f *frame.Frame) error {
 			fmt.Fprintln(p.err, "note: "+n)
 		}
 	}
-	return usageIfUnknownForm(form, render.Frame(p.out, form, f, p.options(c)))
+	return usageIfUnknownForm(form, table.Write(p.out, form, f, p.options(c)))
 }
 
 func usageIfUnknownForm(form string, err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, f := range render.Forms() {
+	for _, f := range table.Forms() {
 		if f.Name == form {
 			return err
 		}
@@ -157,8 +158,8 @@ func usageIfUnknownForm(form string, err error) error {
 }
 
 // options says what the output can show.
-func (p *program) options(c *cli.Context) render.Options {
-	o := render.Options{Wide: c.Bool("wide"), Width: p.width()}
+func (p *program) options(c *cli.Context) typeset.Options {
+	o := typeset.Options{Wide: c.Bool("wide"), Width: p.width()}
 	o.Color = isTerminal(p.out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return o
 }

@@ -16,7 +16,7 @@ import (
 	"prof/capture"
 	"prof/queries"
 	"prof/queries/judge"
-	"prof/render"
+	"prof/render/report"
 	"prof/schema"
 )
 
@@ -48,7 +48,7 @@ A file that a run has nothing for is left out, with a word on why. --out - print
 
 func reportFileList() string {
 	var out strings.Builder
-	for _, f := range render.ReportFiles() {
+	for _, f := range report.Files() {
 		fmt.Fprintf(&out, "  %-24s %s\n", f.Name, f.Doc)
 	}
 	return out.String()
@@ -79,10 +79,10 @@ func listed(c *cli.Context, flag string) []string {
 var sectioned = []string{"report.html", "report.md"}
 
 // reportFiles gives the files that the options ask for.
-func reportFiles(c *cli.Context) ([]render.ReportFile, error) {
+func reportFiles(c *cli.Context) ([]report.File, error) {
 	names, sections, print := listed(c, "file"), listed(c, "section"), c.String("out") == "-"
 	for _, name := range names {
-		if !slices.ContainsFunc(render.ReportFiles(), func(f render.ReportFile) bool { return f.Name == name }) {
+		if !slices.ContainsFunc(report.Files(), func(f report.File) bool { return f.Name == name }) {
 			return nil, usagef("a report has no file %q; see `prof help report`", name)
 		}
 		if len(sections) > 0 && !slices.Contains(sectioned, name) {
@@ -103,7 +103,7 @@ func reportFiles(c *cli.Context) ([]render.ReportFile, error) {
 			return nil, usagef("section %s is only on the page: give --file report.html", id)
 		}
 	}
-	return slices.DeleteFunc(render.ReportFiles(), func(f render.ReportFile) bool { return len(names) > 0 && !slices.Contains(names, f.Name) }), nil
+	return slices.DeleteFunc(report.Files(), func(f report.File) bool { return len(names) > 0 && !slices.Contains(names, f.Name) }), nil
 }
 
 func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
@@ -118,7 +118,7 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if err != nil {
 		return err
 	}
-	page := slices.ContainsFunc(files, func(f render.ReportFile) bool { return f.Name == "report.html" })
+	page := slices.ContainsFunc(files, func(f report.File) bool { return f.Name == "report.html" })
 	r, err := p.newReport(c.Context, w, run, queries.ReportOptions{Sections: listed(c, "section"), Top: c.Int64("top"), Page: page})
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (p *program) newReport(ctx context.Context, w *schema.Warehouse, run schema
 
 // writeReport writes files into a folder. Of a file that the run has nothing for it says why, and takes away what an earlier report
 // left in the run's own folder; where the file was named, that is an error.
-func (p *program) writeReport(dir string, own, named bool, files []render.ReportFile, r *judge.Report) error {
+func (p *program) writeReport(dir string, own, named bool, files []report.File, r *judge.Report) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/render"
+	"prof/render/report"
 )
 
 // reported are the runs whose reports are held: of each kind of capture one.
@@ -56,7 +56,7 @@ func TestReportFiles(t *testing.T) {
 			if c.again {
 				p.ok("report", c.run, "--out", "b")
 			}
-			for _, f := range render.ReportFiles() {
+			for _, f := range report.Files() {
 				text, err := os.ReadFile(p.path("a/" + f.Name))
 				if err != nil {
 					if !strings.Contains(got.err, "no "+f.Name+": ") {

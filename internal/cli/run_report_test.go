@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/render"
+	"prof/render/report"
 )
 
 // TestRunReport holds that a report says the same as the queries it names, and what is missing in its place.
@@ -35,7 +35,7 @@ func TestRunReport(t *testing.T) {
 	dir := t.TempDir()
 	all := p.ok("report", "llama", "--out", dir)
 	var want strings.Builder
-	for _, f := range render.ReportFiles() { // this run has something for each
+	for _, f := range report.Files() { // this run has something for each
 		fmt.Fprintln(&want, filepath.Join(dir, f.Name))
 		if _, err := os.Stat(filepath.Join(dir, f.Name)); err != nil {
 			t.Error(err)

@@ -10,7 +10,7 @@ import (
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/queries/judge"
-	"prof/render"
+	"prof/render/table"
 	"prof/schema"
 )
 
@@ -74,7 +74,7 @@ func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if err != nil {
 		return err
 	}
-	if err := render.Pairs(p.out, "", append(pairs, more...), o); err != nil {
+	if err := table.Pairs(p.out, "", append(pairs, more...), o); err != nil {
 		return err
 	}
 	for _, name := range []string{"devices", "sources"} {
@@ -83,7 +83,7 @@ func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run)
 			return err
 		}
 		fmt.Fprintf(p.out, "\n%s\n", name)
-		if err := render.Table(p.out, f, o); err != nil {
+		if err := table.Terminal(p.out, f, o); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/queries/judge"
-	"prof/render"
+	"prof/render/report"
+	"prof/render/screen"
 	"prof/schema"
 )
 
@@ -48,7 +49,7 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 		return err
 	}
 	name := judge.ShellWord(run.Name)
-	screen := render.Screen{
+	shown := screen.Screen{
 		Facts:   screenFacts(run, tags, r),
 		Report:  r,
 		Summary: summary,
@@ -56,9 +57,9 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 		Next:    []string{"prof explain " + name, "prof report " + name, "prof query stages --run " + name},
 	}
 	if c.String("format") == "json" {
-		return render.ShowJSON(p.out, screen)
+		return report.SummaryJSON(p.out, shown.Report.Name, shown.Facts, shown.Summary, shown.Doubts)
 	}
-	return render.Show(p.out, screen, p.options(c))
+	return screen.Show(p.out, shown, p.options(c))
 }
 
 // askScreen asks all that a screen shows, at once.

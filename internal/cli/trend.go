@@ -11,7 +11,7 @@ import (
 
 	"prof/queries"
 	"prof/queries/judge/trend"
-	"prof/render"
+	"prof/render/compare"
 	"prof/schema"
 )
 
@@ -56,7 +56,7 @@ func (p *program) trend(c *cli.Context) (err error) {
 	if err := exactArgs(c, 0, "no arguments: name a run of the workload with --workload"); err != nil {
 		return err
 	}
-	form, err := render.TrendFormNamed(formOf(c, trendFormNames()))
+	form, err := compare.TrendFormNamed(formOf(c, trendFormNames()))
 	if err != nil {
 		return &usageError{err}
 	}
@@ -78,7 +78,7 @@ func (p *program) trend(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	show := render.TrendOptions{Options: p.options(c), Last: c.Int("last"), Command: runs[len(runs)-1].Command}
+	show := compare.TrendOptions{Options: p.options(c), Last: c.Int("last"), Command: runs[len(runs)-1].Command}
 	path := c.String("out")
 	if path == "" {
 		if form.Name == "csv" {
@@ -128,7 +128,7 @@ func trendOptions(c *cli.Context) (trend.Options, error) {
 
 func trendFormNames() []string {
 	var out []string
-	for _, f := range render.TrendForms() {
+	for _, f := range compare.TrendForms() {
 		out = append(out, f.Name)
 	}
 	return out

@@ -3,6 +3,8 @@
 package frame
 
 import (
+	"fmt"
+	"math"
 	"strings"
 )
 
@@ -80,6 +82,30 @@ func (f *Frame) Index(column string) int {
 // Record gives one of the rows by the names of its cells.
 func (f *Frame) Record(row []any) Record { return Record{f, row} }
 
+// Check refuses a frame whose rows are not as long as its columns, so that no reader has to guess.
+func (f *Frame) Check() error {
+	for i, row := range f.Rows {
+		if len(row) != len(f.Columns) {
+			return fmt.Errorf("query %s: row %d has %d values for %d columns", f.Query, i+1, len(row), len(f.Columns))
+		}
+	}
+	return nil
+}
+
+// Records gives the rows with their columns by name; the error names a column that is not there.
+func (f *Frame) Records(columns ...string) ([]Record, error) {
+	for _, c := range columns {
+		if f.Index(c) < 0 {
+			return nil, fmt.Errorf("query %s: no column %s", f.Query, c)
+		}
+	}
+	out := make([]Record, len(f.Rows))
+	for i, row := range f.Rows {
+		out[i] = f.Record(row)
+	}
+	return out, nil
+}
+
 // Record is one row of a frame, its cells by name. The frame must have the columns that it is asked for.
 type Record struct {
 	f   *Frame
@@ -140,3 +166,15 @@ func (r Record) Count(column string) int64 {
 	}
 	return 0
 }
+
+// Finite gives a number; ok is false where there is NULL, and of what is infinite or not a number.
+func (r Record) Finite(column string) (v float64, ok bool) {
+	n := r.Number(column)
+	if n == nil || math.IsNaN(*n) || math.IsInf(*n, 0) {
+		return 0, false
+	}
+	return *n, true
+}
+
+// Is says whether a flag is set; false where there is NULL.
+func (r Record) Is(column string) bool { return r.Value(column) == true }

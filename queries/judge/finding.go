@@ -36,7 +36,7 @@ func (s *summariser) readFindings() (err error) {
 
 // findingsOf reads an answer of findings, and words it.
 func (s *summariser) findingsOf(f *frame.Frame) ([]Finding, error) {
-	list, err := s.rowsOf("findings", f, "rank", "finding", "stage", "saving_ns", "share_ratio", "bound", "title", "evidence", "subject", "advice", "device", "device_count", "run_device_count", "passes", "span_ns")
+	list, err := s.rowsOf(f, "rank", "finding", "stage", "saving_ns", "share_ratio", "bound", "title", "evidence", "subject", "advice", "device", "device_count", "run_device_count", "passes", "span_ns")
 	if err != nil {
 		return nil, err
 	}

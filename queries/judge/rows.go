@@ -11,7 +11,7 @@ import (
 
 // rows gives the rows of an answer; none when it was not asked for, and an error when it lacks a column.
 func (s *summariser) rows(key string, columns ...string) ([]frame.Record, error) {
-	return s.rowsOf(key, s.answer(key), columns...)
+	return s.rowsOf(s.answer(key), columns...)
 }
 
 // answer gives an answer as the summary follows from it; nil when it was not asked for.
@@ -22,20 +22,15 @@ func (s *summariser) answer(key string) *frame.Frame {
 	return s.r.Frame(key)
 }
 
-func (s *summariser) rowsOf(key string, f *frame.Frame, columns ...string) ([]frame.Record, error) {
+func (s *summariser) rowsOf(f *frame.Frame, columns ...string) ([]frame.Record, error) {
 	if f == nil || len(f.Rows) == 0 {
 		return nil, nil
 	}
-	for _, c := range columns {
-		if f.Index(c) < 0 {
-			return nil, fmt.Errorf("summary of %s: the answer of query %s has no column %s", s.r.Name, key, c)
-		}
+	list, err := f.Records(columns...)
+	if err != nil {
+		return nil, fmt.Errorf("summary of %s: %w", s.r.Name, err)
 	}
-	out := make([]frame.Record, len(f.Rows))
-	for i, row := range f.Rows {
-		out[i] = f.Record(row)
-	}
-	return out, nil
+	return list, nil
 }
 
 // deviceParts are the rows of accounting of one stage on one GPU.

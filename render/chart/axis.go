@@ -1,0 +1,98 @@
+package chart
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"prof/queries/frame"
+	"prof/render/typeset"
+)
+
+// tick is a mark of an axis.
+type Tick struct{ At, Text string }
+
+// logAxis lays positive values between two bounds so that equal ratios are equally far apart.
+type logAxis struct{ from, to float64 }
+
+// at is the share of the axis at which a value lies: 0 at its start, 1 at its end.
+func (a logAxis) at(v float64) float64 {
+	return math.Log(v/a.from) / math.Log(a.to/a.from)
+}
+
+// steps gives round values on the axis, at most so many: powers of ten, with 2 and 5 times these where few lie on it, or each second,
+// third and so on where many do.
+func (a logAxis) steps(most int) []float64 {
+	for _, factors := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+		if out := a.multiples(factors, 1); len(out) <= most {
+			return out
+		}
+	}
+	for every := 2; ; every++ {
+		if out := a.multiples([]float64{1}, every); len(out) <= max(most, 1) {
+			return out
+		}
+	}
+}
+
+// multiples gives the products of the factors with every first, second, third ... power of ten, as every says, that lie on the axis.
+func (a logAxis) multiples(factors []float64, every int) []float64 {
+	const tolerance = 1e-9 // a bound that is itself a power of ten lies on the axis
+	var out []float64
+	for power := int(math.Floor(math.Log10(a.from))); power <= int(math.Ceil(math.Log10(a.to))); power++ {
+		if power%every != 0 {
+			continue
+		}
+		for _, factor := range factors {
+			if v := factor * math.Pow10(power); v >= a.from*(1-tolerance) && v <= a.to*(1+tolerance) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// decades gives the axis that begins and ends at powers of ten and holds all values, of which there must be one above 0.
+func decades(values ...float64) logAxis {
+	low, high := typeset.Extent(values)
+	a := logAxis{math.Pow10(int(math.Floor(math.Log10(low)))), math.Pow10(int(math.Ceil(math.Log10(high))))}
+	if a.from == a.to {
+		a.to *= 10
+	}
+	return a
+}
+
+// roundStep gives the least of 1, 2, 2.5 and 5 times a power of ten that is at least v.
+func RoundStep(v float64) float64 {
+	power := math.Pow10(int(math.Floor(math.Log10(v))))
+	at := slices.IndexFunc([]float64{1, 2, 2.5, 5}, func(factor float64) bool { return factor*power >= v*(1-1e-9) })
+	if at < 0 {
+		return 10 * power
+	}
+	return []float64{1, 2, 2.5, 5}[at] * power
+}
+
+// roundTop gives the top of an axis from 0 that holds v: a round number in the unit in which v is shown.
+func roundTop(unit frame.Unit, v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	div := typeset.Pick(typeset.Ladder(unit), v, v).Div
+	if unit == frame.Ratio {
+		div = 1
+	}
+	return RoundStep(v/div) * div
+}
+
+// timeTicks gives round times of an axis between two, from three to six where there is room.
+func timeTicks(from, to float64) []Tick {
+	step := RoundStep((to - from) / 5)
+	var out []Tick
+	for at := math.Ceil(from/step) * step; at <= to; at += step {
+		out = append(out, Tick{Length((at - from) / (to - from)), typeset.Nanoseconds(at)})
+	}
+	return out
+}
+
+// length gives a share of the bar as SVG takes it.
+func Length(share float64) string { return strconv.FormatFloat(share*100, 'f', 3, 64) + "%" }

@@ -1,0 +1,177 @@
+package chart
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/render/typeset"
+)
+
+// Part is what one kind of time looks like in a bar.
+type Part struct {
+	Name string // as the query accounting calls it
+	Fill rune   // what fills its cells in a bar of text: blocks are work, letters are idle
+	Doc  string // what it means, in a few words
+}
+
+// parts are those of accounting, in its order.
+var Parts = []Part{
+	{"compute", '█', "kernels"},
+	{"collective-overlapped", '▓', "collectives beside other kernels"},
+	{"collective-exposed", '▒', "collectives alone"},
+	{"graph", '▞', "graph replays traced as a whole"},
+	{"copy", '░', "copies and fills alone"},
+	{"other", 'o', "only work of others"},
+	{"launch", 'L', "idle, in a call that launches"},
+	{"late", 'l', "idle, on the way to the next launch"},
+	{"launch-latency", 'd', "idle, launched late and not started yet"},
+	{"wait", 'w', "idle, waiting for the device"},
+	{"call", 'c', "idle, in another CUDA call"},
+	{"host", 'h', "idle, outside CUDA"},
+	{"profiler", 'p', "idle, the profiler at work"},
+	{"queued", 'q', "idle although launched"},
+	{"unknown", '?', "idle, launch not captured"},
+}
+
+func partNamed(name string) (Part, error) {
+	at := slices.IndexFunc(Parts, func(p Part) bool { return p.Name == name })
+	if at < 0 {
+		return Part{}, fmt.Errorf("accounting has a part %q that no bar knows", name)
+	}
+	return Parts[at], nil
+}
+
+// bar is the time of one stage on one GPU, cut into parts that add up to it.
+type Bar struct {
+	Stage  string
+	device int64
+	Span   int64 // ns
+	Pieces []Piece
+}
+
+// piece is one part of a bar.
+type Piece struct {
+	Part
+	Ns    int64
+	Share float64 // of the bar's span
+}
+
+// barsOf reads the bars from the rows of accounting.
+func BarsOf(f *frame.Frame) ([]Bar, error) {
+	rows, err := f.Records("stage", "device", "part", "total_ns", "share_ratio", "span_total_ns")
+	if err != nil {
+		return nil, err
+	}
+	var bars []Bar
+	for i, r := range rows {
+		stage, device, name := r.Text("stage"), r.Count("device"), r.Text("part")
+		ns, share, span := r.Whole("total_ns"), r.Number("share_ratio"), r.Whole("span_total_ns")
+		if ns == nil || share == nil || span == nil {
+			return nil, fmt.Errorf("query %s: row %d lacks a time", f.Query, i+1)
+		}
+		p, err := partNamed(name)
+		if err != nil {
+			return nil, fmt.Errorf("query %s: row %d: %w", f.Query, i+1, err)
+		}
+		if n := len(bars); n == 0 || bars[n-1].Stage != stage || bars[n-1].device != device {
+			bars = append(bars, Bar{Stage: stage, device: device, Span: *span})
+		}
+		last := &bars[len(bars)-1]
+		last.Pieces = append(last.Pieces, Piece{p, *ns, *share})
+	}
+	return bars, nil
+}
+
+// busy is the share of the bar in which work of its own ran.
+func (b Bar) Busy() float64 {
+	share := 0.0
+	for _, p := range b.Pieces {
+		if slices.Contains([]string{"compute", "collective-overlapped", "collective-exposed", "graph", "copy"}, p.Name) {
+			share += p.Share
+		}
+	}
+	return share
+}
+
+// has says which parts any of the bars has, in order.
+func has(bars []Bar) []Part {
+	return slices.DeleteFunc(slices.Clone(Parts), func(p Part) bool {
+		return !slices.ContainsFunc(bars, func(b Bar) bool {
+			return slices.ContainsFunc(b.Pieces, func(q Piece) bool { return q.Name == p.Name })
+		})
+	})
+}
+
+// cells gives the number of cells that each piece has of so many, by largest remainder: they add up to all of them, and none is a cell or
+// more off. Of equal remainders the earlier one is served first.
+func (b Bar) Cells(all int) []int {
+	out, order := make([]int, len(b.Pieces)), make([]int, len(b.Pieces))
+	rest := make([]float64, len(b.Pieces))
+	left := all
+	for i, p := range b.Pieces {
+		exact := p.Share * float64(all)
+		out[i], order[i] = int(exact), i
+		rest[i] = exact - float64(out[i])
+		left -= out[i]
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case rest[i] > rest[j]:
+			return -1
+		case rest[i] < rest[j]:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range order[:min(max(left, 0), len(order))] {
+		out[i]++
+	}
+	return out
+}
+
+// The widths of a bar of text and of its label, at most: a line fits where 120 columns do.
+const (
+	BarCells  = 60
+	barLabels = 32
+)
+
+// textBars draws bars with one letter or block a cell, and what each stands for. A part smaller than its cell is not drawn.
+func TextBars(bars []Bar) string {
+	var out strings.Builder
+	widest := 0
+	for _, b := range bars {
+		widest = max(widest, typeset.Width(b.shortLabel()))
+	}
+	for _, b := range bars {
+		label := b.shortLabel()
+		out.WriteString(label + strings.Repeat(" ", widest-typeset.Width(label)) + "  ")
+		for i, n := range b.Cells(BarCells) {
+			out.WriteString(strings.Repeat(string(b.Pieces[i].Fill), n))
+		}
+		fmt.Fprintf(&out, "  %s busy of %s\n", typeset.Percent(b.Busy()), typeset.Duration(b.Span))
+	}
+	out.WriteByte('\n')
+	for _, p := range has(bars) {
+		fmt.Fprintf(&out, "%c %s: %s\n", p.Fill, p.Name, p.Doc)
+	}
+	return out.String()
+}
+
+func (b Bar) label() string { return fmt.Sprintf("%s, GPU %d", typeset.Neutral(b.Stage), b.device) }
+
+// shortLabel is the label with the stage cut where it is too long for a line.
+func (b Bar) shortLabel() string {
+	b.Stage = typeset.Shorten(typeset.Neutral(b.Stage), barLabels-len(", GPU 0"), 60)
+	return b.label()
+}
+
+// Draw gives the bar in so many cells.
+func (b Bar) Draw(cells int) string {
+	var out strings.Builder
+	for i, n := range b.Cells(cells) {
+		out.WriteString(strings.Repeat(string(b.Pieces[i].Fill), n))
+	}
+	return out.String()
+}

@@ -1,0 +1,188 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/render/typeset"
+)
+
+// sampleFigure is the picture of sample-series: lines over the time of a pass for each of its GPUs.
+type sampleFigure struct {
+	Groups  []sampleGroup
+	LeftOut string // passes and GPUs that are not drawn; "" when all are
+	Slowed  bool   // some parts are shaded
+	Unknown bool   // some are shaded for reasons of which it is not known whether they slow down
+}
+
+// sampleGroup is one GPU in one pass.
+type sampleGroup struct {
+	Title string
+	Plots []samplePlot
+}
+
+type samplePlot struct {
+	Title, Said, Spoken string
+	Height, Below       int
+	XTicks, YTicks      []Tick
+	Lines               []sampleLine
+	Shades              []sampleShade
+}
+
+// sampleLine is a line without a break, as points of an SVG of 1000 by 100.
+type sampleLine struct{ Class, Title, Points string }
+
+// sampleShade is a stretch in which clocks were held down.
+type sampleShade struct{ Class, X, Width, Title string }
+
+// The measures of these pictures.
+const (
+	sampleHeight = 72 // pixels
+	groupsShown  = 8
+	lineWidth    = 1000
+	lineHeight   = 100
+	lineBreak    = 5 // so many times the median distance without a sample break a line
+)
+
+// quantity is what a small picture shows: the mean of each part, and its extreme where the query has one.
+type quantity struct {
+	title, column     string
+	extreme, farthest string // column, and what it is
+	unit              frame.Unit
+	top               float64 // of the axis; 0 for what the largest value needs
+}
+
+var quantities = []quantity{
+	{title: "SM use", column: "sm_ratio", unit: frame.Ratio, top: 1},
+	{title: "SM clock", column: "sm_clock_hz", extreme: "sm_clock_min_hz", farthest: "lowest", unit: frame.Hz},
+	{title: "Power", column: "power_w", extreme: "power_max_w", farthest: "highest", unit: frame.Watt},
+	{title: "Temperature, highest", column: "temperature_c", unit: frame.Celsius},
+	{title: "Memory used, most", column: "memory_used_bytes", unit: frame.Bytes},
+}
+
+// newSampleFigure draws the series; throttling says which reasons slow a GPU down, and is nil when it was not asked.
+func newSampleFigure(f, throttling *frame.Frame) (*sampleFigure, error) {
+	columns := []string{"pass", "device", "start_ns", "end_ns", "sample_count", "throttle"}
+	for _, q := range quantities {
+		columns = append(columns, q.column)
+		if q.extreme != "" {
+			columns = append(columns, q.extreme)
+		}
+	}
+	rows, err := f.Records(columns...)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	slows, err := slowdowns(throttling)
+	if err != nil {
+		return nil, err
+	}
+	groups := groupRows(rows, groupTitle)
+	shown, left := typeset.FirstOf(groups, groupsShown)
+	figure := &sampleFigure{LeftOut: leftOut(groups, left, slows)}
+	tops := topsOf(shown)
+	for _, parts := range shown {
+		g := sampleGroup{Title: groupTitle(parts[0])}
+		span := newSampleSpan(parts)
+		shades := span.shades(parts, slows)
+		for i, q := range quantities {
+			plot, some := newSamplePlot(parts, q, tops[i], span)
+			if !some {
+				continue
+			}
+			plot.Shades, plot.Spoken = shades, g.Title+", "+plot.Spoken+spokenShades(shades)
+			g.Plots = append(g.Plots, plot)
+		}
+		for _, s := range shades {
+			figure.Slowed = figure.Slowed || s.Class == classSlowed
+			figure.Unknown = figure.Unknown || s.Class == classUnknown
+		}
+		figure.Groups = append(figure.Groups, g)
+	}
+	return figure, nil
+}
+
+// groupTitle names a pass and GPU.
+func groupTitle(r frame.Record) string {
+	return fmt.Sprintf("%s, GPU %d", typeset.Neutral(r.Text("pass")), r.Count("device"))
+}
+
+// leftOut names what is not drawn, the last so many groups, and says of which of these clocks were held down.
+func leftOut(groups [][]frame.Record, left int, slows map[string]bool) string {
+	if left == 0 {
+		return ""
+	}
+	var held []string
+	for _, parts := range groups[len(groups)-left:] {
+		if len(newSampleSpan(parts).shades(parts, slows)) > 0 {
+			held = append(held, groupTitle(parts[0]))
+		}
+	}
+	text := fmt.Sprintf("The first %d of %d passes and GPUs are drawn; the query gives the others.", groupsShown, len(groups))
+	if len(held) > 0 {
+		named, more := typeset.FirstOf(held, groupsShown)
+		text += " Of those left out clocks were held down in " + strings.Join(named, "; ")
+		if more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		text += "."
+	}
+	return text
+}
+
+// topsOf gives the top of each quantity's axis: one for all groups, so that they can be compared.
+func topsOf(groups [][]frame.Record) []float64 {
+	tops := make([]float64, len(quantities))
+	for i, q := range quantities {
+		most := 0.0
+		for _, parts := range groups {
+			for _, r := range parts {
+				for _, column := range []string{q.column, q.extreme} {
+					if column != "" {
+						if v, known := r.Finite(column); known {
+							most = max(most, v)
+						}
+					}
+				}
+			}
+		}
+		if tops[i] = q.top; q.top == 0 {
+			tops[i] = roundTop(q.unit, most)
+		}
+	}
+	return tops
+}
+
+// newSamplePlot draws one quantity; some is false when no part has a value of it.
+func newSamplePlot(parts []frame.Record, q quantity, top float64, span sampleSpan) (p samplePlot, some bool) {
+	p = samplePlot{Title: q.title, Height: sampleHeight, Below: sampleHeight + 15, XTicks: timeTicks(span.from, span.to)}
+	for _, v := range []float64{0, top / 2, top} {
+		p.YTicks = append(p.YTicks, Tick{Pixels(sampleHeight * (1 - v/top)), typeset.Amount(q.unit, v)})
+	}
+	mean, least, most, weight := 0.0, math.Inf(1), math.Inf(-1), 0.0
+	for _, r := range parts {
+		if v, known := r.Finite(q.column); known {
+			n := float64(max(r.Count("sample_count"), 1))
+			mean, weight = mean+v*n, weight+n
+			least, most = min(least, v), max(most, v)
+		}
+		if q.extreme == "" {
+			continue
+		}
+		if v, known := r.Finite(q.extreme); known {
+			least, most = min(least, v), max(most, v)
+		}
+	}
+	if weight == 0 {
+		return p, false
+	}
+	p.Said = fmt.Sprintf("mean %s, %s to %s", typeset.Amount(q.unit, mean/weight), typeset.Amount(q.unit, least), typeset.Amount(q.unit, most))
+	p.Spoken = q.title + ": " + p.Said
+	if q.extreme != "" {
+		p.Lines = span.lines(parts, q.extreme, top, "line extreme", q.title+", "+q.farthest+" of each part: "+p.Said)
+	}
+	p.Lines = append(p.Lines, span.lines(parts, q.column, top, "line", p.Spoken)...)
+	return p, true
+}

@@ -1,0 +1,164 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+	"prof/render/table"
+	"prof/render/typeset"
+)
+
+// timelineFigure is the picture of the devices over time, which the page's script draws.
+type TimelineFigure struct {
+	Data    template.JS
+	Merged  string // what is drawn as one
+	Singly  string // which work is drawn piece by piece
+	Links   []timelineLink
+	Unseen  string // ranges and threads that are left out
+	Spoken  string
+	Legend  []Part // causes of the gaps drawn
+	Gaps    *table.View
+	Queries [][2]string // name and version, SQL
+	Notes   []string
+	Others  string // which of the notes on several tables hold here; "" for none
+	Warm    bool   // a pass drawn is one of warm-up
+
+	data *TimelineData
+}
+
+// timelineData is what the script reads. Times are nanoseconds from the first work drawn.
+type TimelineData struct {
+	Span    int64             `json:"span"`
+	Part    int64             `json:"part"` // what begins in the same one is one block
+	Names   []string          `json:"names"`
+	Works   [][2]int64        `json:"works"` // what single pieces of work are: name, lane's name
+	Rows    []*timelineRow    `json:"rows"`
+	Threads []*timelineThread `json:"threads"`
+
+	from    int64
+	names   timelineNames
+	workAt  map[[2]int64]int64
+	sources map[int64]bool
+	clocks  map[int64]int64 // by source: what its clock shows more than the reference's
+}
+
+// timelineRow is one GPU of one source.
+type timelineRow struct {
+	Label   string            `json:"label"`
+	Zero    int64             `json:"zero"`    // what the source's clock shows at 0
+	Stages  []*timelineRun    `json:"stages"`  // [start, length, passes, first pass, busy, launch-bound, span, is warm-up]
+	Lanes   []*timelineRun    `json:"lanes"`   // [start, length, busy, works, longest's name, its length]
+	Gaps    [][]int64         `json:"gaps"`    // [start, length, cause's name, before's, after's, stage's]
+	Known   [][2]int64        `json:"known"`   // [start, end] of the stretches whose work is in the streams
+	Streams []*timelineStream `json:"streams"` // work piece by piece
+}
+
+// timelineRun is one line of a row; a start counts from the start before it.
+type timelineRun struct {
+	Name  string    `json:"name"`
+	Items [][]int64 `json:"items"`
+
+	last int64
+}
+
+// newTimelineFigure makes the picture; names are names of kernels in short.
+func NewTimeline(t *judge.Timeline, names map[string]string) (*TimelineFigure, error) {
+	if t == nil || len(t.Blocks.Rows) == 0 {
+		return nil, nil
+	}
+	d, err := layTimeline(t)
+	if err != nil {
+		return nil, err
+	}
+	figure := &TimelineFigure{Warm: d.hasWarmup(), Spoken: fmt.Sprintf("%d GPUs over %s", len(d.Rows), typeset.Duration(d.Span))}
+	if len(d.Rows) == 1 {
+		figure.Spoken = "1 GPU over " + typeset.Duration(d.Span)
+	}
+	figure.Merged = fmt.Sprintf("Work of one kind that begins within the same %s (1/%d of the capture) is drawn as one block, whose height is the share of its time in which it ran; passes shorter than that are drawn together likewise. "+
+		"No gap longer than that is inside a block. The line of gaps shows the %d longest.", typeset.Duration(d.Part), t.Parts, len(t.Gaps.Rows))
+	if len(d.clocks) > 0 {
+		figure.Merged += " Clocks of ranks are put together by their collectives: clock-offsets says how well."
+	}
+	if figure.Singly, figure.Links, err = d.windows(t.Windows); err != nil {
+		return nil, err
+	}
+	if figure.Unseen, err = d.layThreads(t.Ranges); err != nil {
+		return nil, err
+	}
+	if figure.Data, err = d.script(); err != nil {
+		return nil, err
+	}
+	figure.data = d
+	if err := figure.AddGaps(t.Gaps, table.PageExcerpt, names); err != nil {
+		return nil, err
+	}
+	figure.addQueries(t.Blocks, t.Passes, t.Gaps, t.Windows, t.Kernels, t.Ranges, t.Clocks)
+	return figure, nil
+}
+
+// hasWarmup says whether a pass drawn is one of warm-up.
+func (d *TimelineData) hasWarmup() bool {
+	return slices.ContainsFunc(d.Rows, func(row *timelineRow) bool {
+		return slices.ContainsFunc(row.Stages, func(stage *timelineRun) bool {
+			return slices.ContainsFunc(stage.Items, func(item []int64) bool { return item[7] == 1 })
+		})
+	})
+}
+
+// script writes the data for an element of the page. Only < can end the element; other signs of HTML stay, since names are full of them.
+func (d *TimelineData) script() (template.JS, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(d); err != nil {
+		return "", err
+	}
+	return template.JS(strings.ReplaceAll(text.String(), "<", `\u003c`)), nil
+}
+
+// addGaps makes the table of gaps, as long as e says, each with where the timeline shows it, and the legend of their causes.
+func (figure *TimelineFigure) AddGaps(f *frame.Frame, e table.Excerpt, names map[string]string) error {
+	if len(f.Rows) == 0 {
+		return nil
+	}
+	gaps, err := f.Records("source_id", "start_ns", "duration_ns", "cause")
+	if err != nil {
+		return err
+	}
+	if figure.Gaps, err = table.NewView(f, "Longest idle gaps", e, names); err != nil {
+		return err
+	}
+	causes := map[string]bool{}
+	for i, g := range gaps {
+		causes[g.Text("cause")] = true
+		start, long := figure.data.start(g), g.Count("duration_ns")
+		if i < len(figure.Gaps.Rows) {
+			figure.Gaps.Rows[i][0].Jump = jumpTo(start-long, start+2*long)
+		}
+	}
+	figure.Legend = slices.DeleteFunc(slices.Clone(Parts), func(p Part) bool { return !causes[p.Name] })
+	return nil
+}
+
+func (figure *TimelineFigure) addQueries(frames ...*frame.Frame) {
+	for _, f := range frames {
+		if f == nil {
+			continue
+		}
+		figure.Queries = append(figure.Queries, [2]string{fmt.Sprintf("%s v%d", f.Query, f.Version), typeset.Neutral(f.SQL)})
+		for _, note := range f.Notes {
+			if note = typeset.Neutral(note); !slices.Contains(figure.Notes, note) {
+				figure.Notes = append(figure.Notes, note)
+			}
+		}
+	}
+}
+
+// jumpTo is the part of an address that has the timeline show these nanoseconds, which may lie beside it.
+func jumpTo(from, to int64) string { return fmt.Sprintf("#timeline=%d,%d", from, to) }

@@ -1,0 +1,329 @@
+package chart
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries/judge"
+	"prof/render/rendertest"
+	"prof/render/typeset"
+)
+
+// kernelRow is a kernel of source 1 and process 9 on GPU 0.
+func kernelRow(window, stream, start, long int64, name string) []any {
+	return []any{window, int64(1), int64(0), int64(9), stream, "kernel", start, long, name, "decode", int64(1)}
+}
+
+// decodedPiece is a piece of work as the page's script reads it.
+type decodedPiece struct {
+	row, stream, lane, name, stage string
+	start, long                    int64
+}
+
+func (p decodedPiece) String() string {
+	return fmt.Sprintf("%s|%s|%s|%s|%s|%d+%d", p.row, p.stream, p.lane, p.name, p.stage, p.start, p.long)
+}
+
+// runsOf reads runs of equal names as the script does.
+func runsOf(t *testing.T, d *TimelineData, runs []int64) []string {
+	t.Helper()
+	var out []string
+	for i := 0; i < len(runs); i += 2 {
+		name := "(unknown)"
+		if runs[i] >= 0 {
+			name = d.Names[runs[i]]
+		}
+		for range runs[i+1] {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// decoded reads the data as the script does, from their text.
+func decoded(t *testing.T, d *TimelineData) (pieces []decodedPiece, bytes int) {
+	t.Helper()
+	text, err := d.script()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page TimelineData
+	if err := json.Unmarshal([]byte(text), &page); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range page.Rows {
+		for _, s := range row.Streams {
+			stages, end := runsOf(t, &page, s.Stages), int64(0)
+			streams := slices.Repeat([]string{s.Name}, len(s.Items)/3)
+			if s.Streams != nil {
+				streams = runsOf(t, &page, s.Streams)
+			}
+			if len(stages) != len(s.Items)/3 || len(streams) != len(stages) {
+				t.Fatalf("%s of %s: %d numbers, %d stages, %d streams", s.Name, row.Label, len(s.Items), len(stages), len(streams))
+			}
+			for i := 0; i < len(s.Items); i += 3 {
+				work, start := page.Works[s.Items[i+2]], end+s.Items[i]
+				end = start + s.Items[i+1]
+				pieces = append(pieces, decodedPiece{row.Label, streams[i/3], page.Names[work[1]], page.Names[work[0]], stages[i/3], start + row.Zero, s.Items[i+1]})
+			}
+		}
+	}
+	return pieces, len(text)
+}
+
+// manyKernels is a timeline of one GPU with so many kernels in two overlapping windows, on as many streams.
+func manyKernels(kernels, streams, names int) *judge.Timeline {
+	seed := rand.New(rand.NewPCG(1, 2))
+	var rows, both [][]any
+	at := int64(5_000_000_000)
+	for i := range kernels {
+		long := 1000 + seed.Int64N(60_000)
+		name := fmt.Sprintf("void at::native::vectorized_elementwise_kernel<4, at::native::functor_%d<float>, std::array<char*, 2>>(int, at::native::functor_%[1]d<float>, std::array<char*, 2>)", seed.IntN(names))
+		row := kernelRow(1, int64(i%streams), at, long, name)
+		row[5] = []string{"kernel", "kernel", "kernel", "collective", "copy", "graph"}[seed.IntN(6)]
+		row[9] = []any{"decode", "prefill", nil}[i*3/kernels]
+		rows = append(rows, row)
+		if i >= kernels/2 && i < kernels/2+100 { // what two windows show
+			again := slices.Clone(row)
+			again[0] = int64(2)
+			both = append(both, again)
+		}
+		at += long + seed.Int64N(9000) - 2000
+	}
+	t := rendertest.ReportTimeline()
+	t.Blocks = rendertest.FrameOf("timeline-blocks", "device lane start_ns end_ns busy_ns work_count longest longest_ns source_id",
+		[]any{int64(0), "kernel", int64(4_999_999_000), at + 1_000_000, at - 5_000_000_000, int64(kernels), "k", int64(60_000), int64(1)})
+	t.Passes.Rows, t.Gaps.Rows, t.Ranges = nil, nil, nil
+	t.Windows = rendertest.FrameOf("timeline-windows", "window source_id device stage pass start_ns end_ns work_count shown_count is_whole",
+		[]any{int64(1), int64(1), int64(0), "decode", int64(2), int64(5_000_000_000), at, int64(kernels + 10), int64(kernels), false})
+	t.Kernels = rendertest.FrameOf("timeline-kernels", rendertest.TimelineKernels, append(rows, both...)...)
+	return t
+}
+
+// TestTimelineKernels holds that each piece of work is in the data once, at its time to the nanosecond, whatever line it is on.
+func TestTimelineKernels(t *testing.T) {
+	for _, streams := range []int{1, 3, 40} {
+		tl := manyKernels(5000, streams, 70)
+		seen := map[string]int{}
+		for _, r := range tl.Kernels.Rows {
+			stage := "(unknown)"
+			if r[9] != nil {
+				stage = r[9].(string)
+			}
+			p := decodedPiece{"GPU 0", fmt.Sprintf("stream %d", r[4]), r[5].(string), r[8].(string), stage, r[6].(int64), r[7].(int64)}
+			seen[p.String()] = 1
+		}
+		if len(seen) != 5000 {
+			t.Fatalf("the frame has %d", len(seen))
+		}
+		d, err := layTimeline(tl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pieces, _ := decoded(t, d)
+		for _, p := range pieces {
+			seen[p.String()]--
+		}
+		for p, left := range seen {
+			if left != 0 {
+				t.Fatalf("%d streams: %s is there %d times", streams, p, 1-left)
+			}
+		}
+		if len(d.Rows[0].Streams) != min(streams, mostStreams) || len(pieces) != 5000 {
+			t.Errorf("%d streams: %d lines with %d pieces", streams, len(d.Rows[0].Streams), len(pieces))
+		}
+	}
+}
+
+// TestTimelineEqualKernels holds that two pieces of work that are alike in all the query tells are two in one window, and one in two windows.
+func TestTimelineEqualKernels(t *testing.T) {
+	tl := manyKernels(10, 1, 1)
+	k := kernelRow(1, 0, 5_000_000_000, 7, "k")
+	other := slices.Clone(k)
+	other[0] = int64(2)
+	tl.Kernels.Rows = [][]any{k, k, other}
+	d, err := layTimeline(tl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Rows[0].Streams[0].Items; !slices.Equal(got, []int64{1000, 7, 0, -7, 7, 0}) {
+		t.Errorf("the items are %v", got)
+	}
+}
+
+// TestTimelineSmall holds that the most kernels that a page gets take little of it.
+func TestTimelineSmall(t *testing.T) {
+	d, err := layTimeline(manyKernels(40_000, 4, 400))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, bytes := decoded(t, d)
+	if t.Logf("40,000 kernels take %d bytes", bytes); bytes > 900_000 {
+		t.Error("that is more than 900,000")
+	}
+	d, err = layTimeline(manyKernels(20_000, 1, 1_000_000)) // a new name nearly each time
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := 0
+	for _, name := range d.Names {
+		if !strings.Contains(name, typeset.Ellipsis) {
+			whole += len(name)
+		}
+	}
+	if _, bytes := decoded(t, d); bytes > 3_000_000 || whole > wholeNames+wholeName {
+		t.Errorf("20,000 kernels with names of their own take %d bytes, whole names %d", bytes, whole)
+	}
+}
+
+// TestTimelineStreamNames holds that streams of several processes and contexts are told apart, and missing numbers are no 0.
+func TestTimelineStreamNames(t *testing.T) {
+	tl := manyKernels(10, 1, 1)
+	at := int64(5_000_000_000)
+	other, context, unknown := kernelRow(1, 7, at, 1, "k"), kernelRow(1, 7, at, 1, "k"), kernelRow(1, 7, at, 1, "k")
+	other[3], context[10], unknown[4], unknown[3] = int64(10), int64(2), nil, nil
+	for _, c := range []struct {
+		rows [][]any
+		want string
+	}{
+		{[][]any{kernelRow(1, 7, at, 1, "k")}, "stream 7"},
+		{[][]any{kernelRow(1, 7, at, 1, "k"), other}, "stream 7, process 9; stream 7, process 10"},
+		{[][]any{kernelRow(1, 7, at, 1, "k"), context}, "stream 7, context 1; stream 7, context 2"},
+		{[][]any{kernelRow(1, 7, at, 1, "k"), unknown}, "stream 7, process 9; stream unknown, process unknown"},
+	} {
+		tl.Kernels.Rows = c.rows
+		d, err := layTimeline(tl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range d.Rows[0].Streams {
+			got = append(got, s.Name)
+		}
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("the streams are %v, want %s", got, c.want)
+		}
+	}
+	tl.Kernels.Rows = [][]any{kernelRow(1, 7, at, 1, "k")}
+	tl.Kernels.Rows[0][2] = int64(5)
+	if _, err := layTimeline(tl); err == nil || err.Error() != "query timeline-kernels: row 1 is of GPU 5 of source 1, which has no blocks" {
+		t.Errorf("a kernel of no GPU: %v", err)
+	}
+}
+
+// TestTimelineWindows holds what the page says is drawn piece by piece, and where its links lead.
+func TestTimelineWindows(t *testing.T) {
+	tl := manyKernels(10, 1, 1)
+	second := slices.Clone(tl.Windows.Rows[0])
+	second[0], second[3], second[4], second[7], second[8] = int64(2), "pre\x1bfill", int64(3), int64(4), int64(4)
+	tl.Windows.Rows = append(tl.Windows.Rows, second)
+	f, err := NewTimeline(tl, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `those of the first 10 of 20 of decode pass 2, pre\x1bfill pass 3 are in the page. Elsewhere work is drawn as blocks only.`; !strings.HasSuffix(f.Singly, want+tonesDoc) {
+		t.Errorf("it says %s", f.Singly)
+	}
+	want := timelineLink{"decode pass 2", fmt.Sprintf("#timeline=1000,%d", tl.Windows.Rows[0][6].(int64)-4_999_999_000)}
+	if len(f.Links) != 2 || f.Links[0] != want || f.Links[1].Label != `pre\x1bfill pass 3` {
+		t.Errorf("the links are %v, want %v first", f.Links, want)
+	}
+	for i := range tl.Windows.Rows { // all of the capture
+		tl.Windows.Rows[i][3], tl.Windows.Rows[i][4], tl.Windows.Rows[i][9] = nil, nil, true
+	}
+	if f, err = NewTimeline(tl, nil); err != nil || len(f.Links) != 0 || !strings.Contains(f.Singly, "every kernel") {
+		t.Errorf("of a whole capture: %v, %s, %v", err, f.Singly, f.Links)
+	}
+	tl.Windows, tl.Kernels = nil, nil
+	if f, err = NewTimeline(tl, nil); err != nil || len(f.Links) != 0 || f.Singly != "" {
+		t.Errorf("without windows: %v, %s, %v", err, f.Singly, f.Links)
+	}
+}
+
+// TestTimelineRanges holds which ranges are drawn, on which thread and when, and what is said of the others.
+func TestTimelineRanges(t *testing.T) {
+	tl := rendertest.ReportTimeline()
+	columns := "source_id pid tid thread depth start_ns duration_ns name domain range_count"
+	row := func(tid, depth, start, long int64, name, domain string) []any {
+		return []any{int64(1), int64(9), tid, nil, depth, start, long, name, domain, int64(4000)}
+	}
+	tl.Ranges = rendertest.FrameOf("timeline-ranges", columns, row(8, 0, 1990, 5, "late", ""), row(9, 0, 500, 1000, "a", ""), row(9, 6, 1000, 100, "deep", ""),
+		row(9, 1, 1100, 200, "b", "NCCL"), row(9, 0, 900_000, 1, "after", ""), row(9, 0, 1, 2, "before", ""))
+	tl.Ranges.Rows[1][3] = "pt_main"
+	d, err := layTimeline(tl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unseen, err := d.layThreads(tl.Ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "Of the ranges, the longest 6 of 4,000 are in the page; 2 before the first or after the last device work are left out; 1 inside more than 5 others are left out."; unseen != want {
+		t.Errorf("it says %s", unseen)
+	}
+	if len(d.Threads) != 2 || d.Threads[0].Label != "Thread 9 pt_main of process 9" || d.Threads[1].Label != "Thread 8 of process 9" {
+		t.Fatalf("the threads are %+v", d.Threads)
+	}
+	name := func(text string) int64 { return int64(slices.Index(d.Names, text)) }
+	want := []int64{-490, 1000, 0, name("a"), -1, 600, 200, 1, name("b"), name("NCCL")}
+	if got := d.Threads[0]; !slices.Equal(got.Items, want) || got.covered != 510 || got.Zero != 990 {
+		t.Errorf("it has %v in %d from %d, want %v", got.Items, got.covered, got.Zero, want)
+	}
+	tl.Ranges.Rows = nil
+	for tid := range int64(mostThreads + 3) {
+		tl.Ranges.Rows = append(tl.Ranges.Rows, []any{int64(1), int64(9), tid, "t", int64(0), int64(1000), tid, "r", "", int64(mostThreads + 3)})
+	}
+	if unseen, err = d.layThreads(tl.Ranges); err != nil || len(d.Threads) != mostThreads || d.Threads[0].Label != "Thread 12 t of process 9" || unseen != "Of the ranges, the 10 of 13 threads with most time in ranges are drawn." {
+		t.Errorf("of many threads: %v, %d, %s", err, len(d.Threads), unseen)
+	}
+}
+
+// TestTimelineGapLinks holds that each gap of the table leads to its place, in the middle of the view.
+func TestTimelineGapLinks(t *testing.T) {
+	f, err := NewTimeline(rendertest.ReportTimeline(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Gaps.Rows[0][0].Jump; got != "#timeline=-290,910" {
+		t.Errorf("it leads to %s", got)
+	}
+}
+
+// TestTimelineData holds where the script finds what: each start counts from the one before it.
+func TestTimelineData(t *testing.T) {
+	d, err := layTimeline(rendertest.ReportTimeline())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	d.Rows[0].Stages[0].Name = "s"
+	if got, err = json.Marshal(d.Rows); err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"label":"GPU 0","zero":990,"stages":[{"name":"s","items":[[10,1000,2,1,590,300,1000,1]]}],` +
+		`"lanes":[{"name":"kernel","items":[[10,100,90,3,0,40],[500,500,500,1,1,500]]},{"name":"copy","items":[[0,10,10,1,2,10]]}],"gaps":[[110,400,3,0,1,4]],` +
+		`"known":[[10,110]],"streams":[{"name":"stream 7","items":[10,40,0,0,30,1,10,20,2],"stages":[0,1,-1,1,0,1]}]},` +
+		`{"label":"GPU 1","zero":990,"stages":[],"lanes":[{"name":"kernel","items":[[210,100,100,1,1,100]]}],"gaps":[],"known":[],"streams":[]}]`
+	if string(got) != want || d.Part != 102 {
+		t.Errorf("a part is %d, the rows are\n%s\nwant\n%s", d.Part, got, want)
+	}
+	two := rendertest.ReportTimeline() // the second GPU is of a rank whose clock is 150 ns ahead
+	two.Blocks.Rows[3][8] = int64(2)
+	two.Clocks = rendertest.FrameOf("clock-offsets", "source_id reference_id offset_ns basis", []any{int64(1), int64(1), int64(0), "reference"}, []any{int64(2), int64(1), int64(150), "collectives"})
+	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
+		t.Errorf("by one clock: %v, %+v", err, d.Rows[1])
+	}
+	two.Clocks.Rows[1][3] = "session"
+	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2 by its own clock" || d.Rows[1].Lanes[0].Items[0][0] != 210 {
+		t.Errorf("by clocks of their own: %v, %+v", err, d.Rows[1])
+	}
+	lacking := rendertest.ReportTimeline()
+	lacking.Passes.Columns[1].Name = "step"
+	if _, err := layTimeline(lacking); err == nil || err.Error() != "query timeline-passes: no column stage" {
+		t.Errorf("a missing column: %v", err)
+	}
+}

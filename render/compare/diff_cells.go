@@ -1,0 +1,87 @@
+package compare
+
+import (
+	"math"
+
+	"prof/queries/judge/diff"
+	"prof/render/table"
+	"prof/render/typeset"
+)
+
+// absent says whether that side has no such work.
+func absent(i diff.Item, m diff.Measure) bool {
+	return i.Status != diff.Both && m.Calls == 0 && m.PerUnitNs == 0
+}
+
+// timeCell is the time of one side; nothing where that side has no such work.
+func timeCell(m diff.Measure, absent bool, s typeset.Scale) table.SheetCell {
+	if absent {
+		return table.SheetCell{}
+	}
+	return table.NumberCell(timeIn(s, float64(m.PerUnitNs)), float64(m.PerUnitNs))
+}
+
+func changeCell(ns int64, s typeset.Scale) table.SheetCell {
+	return table.NumberCell(typeset.SignedAs(float64(ns), func(size float64) string { return timeIn(s, size) }), float64(ns))
+}
+
+// timeIn shows a time in the unit of a table, and one that is too short for that in its own.
+func timeIn(s typeset.Scale, ns float64) string {
+	if ns != 0 && !typeset.Visible(math.Abs(ns)/s.Div, s.Decimals) {
+		return typeset.Nanoseconds(ns)
+	}
+	return s.Number(ns)
+}
+
+// statusCell is the change in percent, or in a word where one side has nothing.
+func statusCell(i diff.Item) table.SheetCell {
+	switch ratio := itemEffect(i); {
+	case i.Status == diff.New, i.A.PerUnitNs == 0 && i.B.PerUnitNs != 0:
+		return table.SheetCell{Text: "new"}
+	case i.Status == diff.Removed, i.B.PerUnitNs == 0 && i.A.PerUnitNs != 0:
+		return table.SheetCell{Text: "gone"}
+	case ratio != nil:
+		return table.NumberCell(typeset.SignedPercent(*ratio), *ratio)
+	}
+	return table.SheetCell{}
+}
+
+// itemEffect is the change of an item as a share of its time in A; nil where A has none, or less than none, as what kernels share.
+func itemEffect(i diff.Item) *float64 {
+	if i.Delta == nil || i.A.PerUnitNs == 0 || i.B.PerUnitNs == 0 {
+		return effectOf(i.Comparison)
+	}
+	if i.A.PerUnitNs < 0 {
+		return nil
+	}
+	ratio := float64(i.Delta.Ns) / float64(i.A.PerUnitNs)
+	return &ratio
+}
+
+// shareOfStage is the change of an item as a share of its stage's time in A; nil where there is none.
+func shareOfStage(g itemGroup, i diff.Item) *float64 {
+	if g.stage == nil || i.Delta == nil || g.stage.A.PerUnitNs == 0 {
+		return nil
+	}
+	ratio := float64(i.Delta.Ns) / float64(g.stage.A.PerUnitNs)
+	return &ratio
+}
+
+func callsCell(i diff.Item) table.SheetCell {
+	if i.A.Calls == 0 && i.B.Calls == 0 {
+		return table.SheetCell{}
+	}
+	return table.SheetCell{Text: callsText(i.A, i.B)}
+}
+
+// meanCell is the duration of a call: mean and standard deviation.
+func meanCell(m diff.Measure) table.SheetCell {
+	if m.MeanNs == nil {
+		return table.SheetCell{}
+	}
+	text := typeset.Nanoseconds(*m.MeanNs)
+	if m.StdNs != nil {
+		text += " ± " + typeset.Nanoseconds(*m.StdNs)
+	}
+	return table.NumberCell(text, *m.MeanNs)
+}

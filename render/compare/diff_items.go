@@ -1,0 +1,168 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
+	"prof/render/table"
+	"prof/render/typeset"
+	"prof/render/words"
+)
+
+// ofKernels says whether an item's name is one that a machine knows it by, and not words.
+func ofKernels(i diff.Item) bool {
+	return slices.Contains([]string{"kernel", "grid", "operator", "range", "metric"}, i.Kind)
+}
+
+// itemName is the name of an item, with grid and block where it is compared by these.
+func itemName(i diff.Item) string {
+	name := typeset.Neutral(i.Name)
+	if words := partNames[i.Kind+" "+i.Name]; words != "" {
+		return words
+	}
+	if i.Grid != "" {
+		name += " grid " + typeset.Neutral(i.Grid)
+	}
+	if i.Block != "" {
+		name += " block " + typeset.Neutral(i.Block)
+	}
+	return name
+}
+
+// partNames say in words what the parts of a stage's time are that are no work of its own, by kind and name.
+var partNames = map[string]string{
+	"overlap overlap":   "overlap: work at the same time",
+	"idle launch-bound": "idle: launching",
+	"idle waiting":      "idle: CPU waits for the GPU",
+	"idle CUDA calls":   "idle: in other CUDA calls",
+	"idle host":         "idle: CPU outside CUDA",
+	"idle between":      "idle: between steps",
+	"idle profiler":     "idle: profiler at work",
+	"idle queued":       "idle: launched, not started",
+	"idle unknown":      "idle: launch not captured",
+}
+
+// isTime says whether an item is a time, and not the value of a metric.
+func isTime(i diff.Item) bool { return i.Unit == "" || i.Unit == "ns" }
+
+// leastOfScale is the share of the longest time of a table below which a time does not decide how all of them are shown.
+const leastOfScale = 0.01
+
+// itemScale is the one unit that the times of a table are shown in, and their decimals: those that the times that matter need.
+func itemScale(items []diff.Item) typeset.Scale {
+	var values []float64
+	for _, i := range items {
+		values = append(values, float64(i.A.PerUnitNs), float64(i.B.PerUnitNs))
+		if i.Delta != nil {
+			values = append(values, float64(i.Delta.Ns))
+		}
+	}
+	_, high := typeset.Extent(values)
+	values = slices.DeleteFunc(values, func(v float64) bool { return math.Abs(v) < high*leastOfScale })
+	return typeset.ScaleOf(frame.Column{Name: "total_ns", Type: frame.Int, Unit: frame.Ns}, values)
+}
+
+// title names a group: its stage, or the whole run.
+func (g itemGroup) title() string {
+	switch {
+	case g.stage != nil:
+		return words.DiffStage(g.name)
+	case g.name == "":
+		return "whole run, warm-up included"
+	}
+	return words.DiffStage(g.name) + " of the whole run, warm-up included"
+}
+
+// heading says what a table of items is of.
+func (g itemGroup) heading(r *diff.Result) string {
+	what := map[diff.Dimension]string{diff.ByFamily: "families of kernels", diff.ByGrid: "kernels by grid", diff.ByStage: "parts of GPU time", diff.ByOperator: "operators", diff.ByRange: "ranges", diff.ByMetric: "metrics"}[r.Options.By]
+	if what == "" {
+		what = "kernels and other parts of GPU time"
+	}
+	if r.Options.By == diff.ByMetric {
+		return fmt.Sprintf("%s: metrics", g.title())
+	}
+	return fmt.Sprintf("%s: %s, %s, largest change first", g.title(), what, g.meanOf())
+}
+
+// unit is what the times of a group are for.
+func (g itemGroup) unit() diff.Unit {
+	if g.stage == nil {
+		return diff.PerRun
+	}
+	return g.stage.Unit
+}
+
+// meanOf says that parts of a stage make up its mean, where stages themselves are judged by medians.
+func (g itemGroup) meanOf() string {
+	if g.stage == nil || g.name == outsideStages {
+		return perUnit(g.unit())
+	}
+	return "mean of a " + string(g.unit())
+}
+
+// becameTitle is the title of the last column of items.
+const becameTitle = "became"
+
+// table is the table of the items of a group.
+func (g itemGroup) table(r *diff.Result) table.Sheet {
+	if slices.ContainsFunc(g.items, func(i diff.Item) bool { return !isTime(i) }) {
+		return g.values(r)
+	}
+	s := itemScale(g.items)
+	unit := " (" + s.Name + ")"
+	t := table.Sheet{Caption: g.heading(r), Columns: []table.SheetColumn{
+		{Name: "name", Title: string(cmp.Or(r.Options.By, diff.ByKernel)), Doc: "what is compared", Least: 24, Keep: 12},
+		{Name: "a_per_unit_ns", Pair: "sides", Title: "A" + unit, Doc: "time in A", Right: true, Keep: 10},
+		{Name: "b_per_unit_ns", Pair: "sides", Title: "B" + unit, Doc: "time in B", Right: true, Keep: 10},
+		{Name: "delta_ns", Title: "change" + unit, Doc: "B less A", Right: true, Keep: 11},
+		{Name: "effect_ratio", Title: "%", Doc: "the change in percent of the time in A", Right: true, Keep: 9},
+		{Name: "stage_share_ratio", Title: "of stage", Doc: "the change in percent of the stage's time in A: these add up to the stage's change", Right: true, Keep: 5},
+		{Name: "calls", Title: "calls", Doc: "launches, in A and in B where they differ", Right: true, Keep: 7},
+		{Name: "count_ns", Title: "by count", Doc: "of the change: other number of calls, at the mean duration of A", Right: true, Keep: 4},
+		{Name: "duration_ns", Title: "by duration", Doc: "of the change: other mean duration, at the number of calls of A", Right: true, Keep: 4},
+		{Name: "interaction_ns", Title: "by both", Doc: "of the change: what number and duration make together", Right: true, Keep: 3},
+		{Name: "new_ns", Title: "new or gone", Doc: "of the change: what only one side has", Right: true, Keep: 3},
+		{Name: "a_mean_ns", Pair: "call", Title: "a call in A", Doc: "mean duration of a call in A ± standard deviation", Right: true, Keep: 2},
+		{Name: "b_mean_ns", Pair: "call", Title: "a call in B", Doc: "mean duration of a call in B ± standard deviation", Right: true, Keep: 2},
+		{Name: "p", Title: "p", Doc: "chance of a difference like this or larger without a change", Right: true, Keep: 1},
+		{Name: "verdict", Title: "verdict", Doc: "better, worse, no change or cannot tell", Keep: 8},
+		{Name: "became", Title: becameTitle, Doc: "what took its place, or what it took the place of", Least: 16, Keep: 6, Full: true},
+	}}
+	names := g.plain(itemName)
+	for _, item := range g.items {
+		t.Rows = append(t.Rows, itemRow(g, item, names[itemName(item)], s))
+	}
+	return t.Known()
+}
+
+func itemRow(g itemGroup, i diff.Item, name string, s typeset.Scale) []table.SheetCell {
+	d := i.Delta
+	split := func(of func(d diff.Delta) int64) table.SheetCell {
+		if d == nil || of(*d) == 0 {
+			return table.SheetCell{}
+		}
+		return changeCell(of(*d), s)
+	}
+	change, percent := table.SheetCell{}, statusCell(i)
+	if d != nil {
+		change = changeCell(d.Ns, s)
+		change.Tone = words.ToneOf(i.Verdict)
+	}
+	share := table.SheetCell{}
+	if ratio := shareOfStage(g, i); ratio != nil {
+		share = table.NumberCell(typeset.SignedShare(*ratio), *ratio)
+	}
+	return []table.SheetCell{
+		{Text: name, Code: ofKernels(i)},
+		timeCell(i.A, absent(i, i.A), s), timeCell(i.B, absent(i, i.B), s),
+		change, percent, share, callsCell(i),
+		split(func(d diff.Delta) int64 { return d.CountNs }), split(func(d diff.Delta) int64 { return d.DurationNs }),
+		split(func(d diff.Delta) int64 { return d.InteractionNs }), split(func(d diff.Delta) int64 { return d.NewNs + d.RemovedNs }),
+		meanCell(i.A), meanCell(i.B), chanceCell(i.Comparison), verdictCell(i.Verdict), {Text: becameText(g, i), Code: true},
+	}
+}

@@ -1,0 +1,84 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
+	"prof/render/table"
+	"prof/render/typeset"
+)
+
+// stageLegend says what the columns of the table of stages mean that a reader may not know.
+func stageLegend(r *diff.Result, t table.Sheet, dropped []string) []string {
+	has := func(name string) bool {
+		return slices.ContainsFunc(t.Columns, func(c table.SheetColumn) bool { return c.Name == name && !slices.Contains(dropped, c.Title) })
+	}
+	var first, out []string
+	if has("a") || has("b") {
+		first = append(first, "A, B: median (mean below three samples) ± standard deviation (samples)")
+	}
+	if has("effect_ratio") {
+		first = append(first, "change: B over A less 1")
+	}
+	if len(first) > 0 {
+		out = append(out, strings.Join(first, "; "))
+	}
+	if has("p") {
+		var methods []string
+		for _, s := range r.Stages {
+			if s.Comparison.P != nil && s.Comparison.Method != "" {
+				methods = append(methods, s.Comparison.Method)
+			}
+		}
+		out = append(out, fmt.Sprintf("p: chance of such a difference without a change (%s)", strings.Join(typeset.Unique(methods), ", "))+correctedText(r))
+	}
+	if has("change_interval") {
+		text := "between: in which the change lies, each end at " + typeset.Percent(cmp.Or(r.Options.Stats.Alpha, stats.DefaultAlpha))
+		if slices.ContainsFunc(judgedStages(r), func(s diff.Stage) bool { return s.Comparison.FloorUnknown }) {
+			text += "; with one process a side it allows for what two processes of the same code may differ by"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// centreName is what the centres of the samples of all stages are; "centre" where some are means of fewer than three samples.
+func centreName(r *diff.Result) string {
+	var names []string
+	for _, s := range judgedStages(r) {
+		for _, n := range []int{s.Comparison.NA, s.Comparison.NB} {
+			switch {
+			case n >= 3:
+				names = append(names, "median")
+			case n > 0:
+				names = append(names, "mean")
+			}
+		}
+	}
+	if names = typeset.Unique(names); len(names) == 1 {
+		return names[0]
+	}
+	return "centre"
+}
+
+// confidence is how sure the intervals of centres are: 99 %.
+func confidence(o diff.Options) string {
+	alpha := o.Stats.Alpha
+	if alpha == 0 {
+		alpha = stats.DefaultAlpha
+	}
+	return strconv.FormatFloat(100*(1-alpha), 'g', 4, 64) + " %"
+}
+
+// correctedText says how verdicts read p where there are several; "" for one stage.
+func correctedText(r *diff.Result) string {
+	if len(judgedStages(r)) < 2 {
+		return ""
+	}
+	return ", corrected for the number of stages (Holm)"
+}

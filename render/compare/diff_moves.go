@@ -1,0 +1,100 @@
+package compare
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"prof/queries/judge/diff"
+	"prof/render/typeset"
+)
+
+// plain gives the names of the items of a group without what nobody tells kernels by, by their names.
+func (g itemGroup) plain(name func(diff.Item) string) map[string]string {
+	names := make([]string, len(g.items))
+	for i, item := range g.items {
+		names[i] = name(item)
+	}
+	out := map[string]string{}
+	for i, short := range typeset.PlainNames(names) {
+		out[names[i]] = short
+	}
+	return out
+}
+
+// partnersOf are the names of what took the place of an item, or what it took the place of.
+func (g itemGroup) partnersOf(i diff.Item) []string {
+	if i.Partner == "" {
+		return nil
+	}
+	known := g.plain(func(i diff.Item) string { return typeset.Neutral(i.Name) })
+	parts := strings.Split(typeset.Neutral(i.Partner), " + ")
+	for k, name := range parts {
+		if short, is := known[name]; is {
+			parts[k] = short
+		} else {
+			parts[k] = typeset.PlainNames([]string{name})[0]
+		}
+	}
+	return parts
+}
+
+// becameText says in a cell what took the place of an item, or what it took the place of.
+func becameText(g itemGroup, i diff.Item) string {
+	parts := g.partnersOf(i)
+	if len(parts) == 0 {
+		return ""
+	}
+	lead := "now "
+	if i.A.Calls == 0 {
+		lead = "was "
+	}
+	for k, name := range parts { // which have rows of their own
+		parts[k] = typeset.Shorten(name, longValue, 60)
+	}
+	text := lead + strings.Join(parts, " + ")
+	if i.How != "" {
+		text = i.How + ": " + text
+	}
+	return text
+}
+
+// shownPartners is how many names of each side of a move a terminal shows.
+const shownPartners = 3
+
+// leastPartner is how short a name in a line of moves gets, at least.
+const leastPartner = 4
+
+// writeMoves writes a line for each move of work from some kernels to others: told by the new ones, or where one was split by the old one.
+func writeMoves(out *bytes.Buffer, g itemGroup, o typeset.Options) {
+	own := g.plain(func(i diff.Item) string { return typeset.Neutral(i.Name) })
+	for _, i := range g.items {
+		partners := g.partnersOf(i)
+		isNew := i.A.Calls == 0
+		if len(partners) == 0 || isNew == (i.How == "split") {
+			continue
+		}
+		before, after := partners, []string{own[typeset.Neutral(i.Name)]}
+		if !isNew {
+			before, after = after, before
+		}
+		lead := i.How + ": "
+		room := (o.LineWidth() - typeset.Width(lead) - 5) / 2
+		typeset.Wrapped(out, "  ", lead+shortList(before, room)+" → "+shortList(after, room), 0, plainly)
+	}
+}
+
+// shortList shows names beside each other within a width.
+func shortList(names []string, to int) string {
+	names, left := typeset.FirstOf(names, shownPartners)
+	more := ""
+	if left > 0 {
+		more = fmt.Sprintf(" and %d more", left)
+	}
+	each := max(leastPartner, (to-typeset.Width(more)-3*(len(names)-1))/len(names))
+	short := make([]string, len(names))
+	for i, name := range names {
+		short[i] = typeset.Shorten(name, each, 100)
+	}
+	return typeset.Shorten(strings.Join(short, " + ")+more, max(leastPartner, to), 100)
+}

@@ -1,0 +1,161 @@
+package compare
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"prof/queries/judge/diff"
+	"prof/render/table"
+	"prof/render/typeset"
+	"prof/render/words"
+)
+
+// diffWidth is how wide comparisons are where nothing limits them.
+const diffWidth = 140
+
+// toldLines is how many lines what was changed on purpose takes, at most.
+const toldLines = 2
+
+// DiffTable writes comparisons for a terminal: the verdict, what else differs between the sides, the stages with a sentence each, and
+// what of each stage changed most. Lines are fitted to o.Width, or to 140 columns when that is not known; with o.Wide to nothing.
+func DiffTable(w io.Writer, list []*diff.Result, o typeset.Options) error {
+	if o.Width <= 0 {
+		o.Width = diffWidth
+	}
+	var out bytes.Buffer
+	for i, r := range list {
+		if i > 0 {
+			out.WriteString("\n")
+		}
+		if len(list) > 1 {
+			typeset.Wrapped(&out, "", fmt.Sprintf("%d of %d: %s", i+1, len(list), diffTitle(r)), o.Limit(), typeset.Style(o, typeset.Bold))
+		}
+		writeComparison(&out, r, o)
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+func writeComparison(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
+	typeset.Wrapped(out, "", words.VerdictLine(r), o.Limit(), func(s string) string {
+		return typeset.Style(o, typeset.Bold)(typeset.PaintWith(o, words.ToneOf(r.Verdict), s, true))
+	})
+	out.WriteString("\n")
+	table.WriteFacts(out, sideFacts(r), o)
+	writeDifferences(out, r, o)
+	leftOut := writeStages(out, r, o)
+	for _, g := range shownGroups(r) {
+		out.WriteString("\n")
+		typeset.Wrapped(out, "", g.heading(r), o.Limit(), typeset.Style(o, typeset.Dim))
+		leftOut = writeItems(out, g, r, o) || leftOut
+	}
+	if len(r.Notes) > 0 {
+		out.WriteString("\n")
+	}
+	for _, note := range r.Notes {
+		typeset.Wrapped(out, "note: ", typeset.Neutral(note), o.Limit(), plainly)
+	}
+	out.WriteString("\n")
+	if leftOut {
+		typeset.Wrapped(out, "", fmt.Sprintf("left out is what does not fit %d columns of text; --wide shows all", o.Width), o.Limit(), typeset.Style(o, typeset.Dim))
+	}
+	if line := sourceLine(r); line != "" {
+		typeset.Wrapped(out, "", line+"; --explain prints their SQL", o.Limit(), typeset.Style(o, typeset.Dim))
+	}
+}
+
+// plainly paints nothing.
+func plainly(s string) string { return s }
+
+// writeDifferences writes what else differs between the sides, a line each where it may matter to the verdict.
+func writeDifferences(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
+	t := differenceTable(r)
+	widest := 0
+	for _, row := range t.Rows {
+		widest = max(widest, typeset.Width(row[0].Text)+typeset.Gap)
+	}
+	for i, row := range t.Rows {
+		if i == 0 {
+			out.WriteString("\n")
+			typeset.Wrapped(out, "", t.Caption, o.Limit(), typeset.Style(o, typeset.Dim))
+		}
+		mark := "  "
+		if row[0].Tone != "" {
+			mark = "! "
+		}
+		table.WritePair(out, mark+row[0].Text, row[1].Shown()+" → "+row[2].Shown()+": "+row[3].Text, widest, o.Limited())
+	}
+	if told := toldDifferences(r); told != "" {
+		out.WriteString("\n")
+		typeset.Lines(out, "changed as well: ", told, toldLines, o)
+	}
+}
+
+// writeLeftOut names the columns that a table had no room for, and says whether there are any.
+func writeLeftOut(out *bytes.Buffer, dropped []string, o typeset.Options) bool {
+	if len(dropped) > 0 {
+		typeset.Wrapped(out, "  ", "left out: "+strings.Join(dropped, ", "), o.Limit(), typeset.Style(o, typeset.Dim))
+	}
+	return len(dropped) > 0
+}
+
+// writeStages writes the table of the stages, what its columns mean, and a sentence each; it says whether columns are left out.
+func writeStages(out *bytes.Buffer, r *diff.Result, o typeset.Options) (leftOut bool) {
+	if t := stageTable(r); len(t.Rows) > 0 {
+		out.WriteString("\n")
+		typeset.Wrapped(out, "", t.Caption, o.Limit(), typeset.Style(o, typeset.Dim))
+		dropped := table.WriteSheet(out, t, o)
+		for _, text := range stageLegend(r, t, dropped) {
+			typeset.Wrapped(out, "  ", text, o.Limit(), typeset.Style(o, typeset.Dim))
+		}
+		leftOut = writeLeftOut(out, dropped, o)
+	}
+	out.WriteString("\n")
+	for _, s := range r.Stages {
+		typeset.Wrapped(out, "- ", stageWordsOf(s), o.Limit(), plainly)
+	}
+	return leftOut
+}
+
+// itemsWide is from which width on names of items have the room of a wide terminal.
+const itemsWide = 120
+
+// writeItems writes a table of items, and below it what became of those that moved; it says whether columns are left out.
+func writeItems(out *bytes.Buffer, g itemGroup, r *diff.Result, o typeset.Options) (leftOut bool) {
+	t := g.table(r)
+	if last := len(t.Columns) - 1; t.Columns[last].Title == becameTitle {
+		t.Columns = t.Columns[:last]
+	}
+	if o.Width >= itemsWide {
+		t.Columns[0].Least = typeset.ClearText * 2
+	}
+	dropped := table.WriteSheet(out, t, o)
+	writeMoves(out, g, o)
+	return writeLeftOut(out, dropped, o)
+}
+
+// stageWordsOf is the sentence of a stage with how its other figures changed.
+func stageWordsOf(s diff.Stage) string {
+	text := ownWords(s)
+	if more := moreLine(s); more != "" {
+		text = strings.TrimSuffix(text, ".") + ". Other figures: " + more
+	}
+	return text
+}
+
+// ownWords is the sentence of a stage, with what differences between the sides explain.
+func ownWords(s diff.Stage) string {
+	if hardlyChanged(s) {
+		return "work outside stages: " + typeset.SignedPercent(*outsideEffect(s)) + " (not judged)"
+	}
+	text := typeset.Neutral(s.Words)
+	if text == "" {
+		text = words.DiffStage(s.Name) + ": " + string(s.Verdict)
+	}
+	if expected := typeset.Neutral(s.StageExpected); expected != "" && s.Name != outsideStages && !strings.Contains(text, expected) {
+		text = strings.TrimSuffix(text, ".") + "; to be read with: " + expected
+	}
+	return text
+}

@@ -1,0 +1,136 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
+	"prof/render/table"
+	"prof/render/typeset"
+	"prof/render/words"
+)
+
+// stageTable is the table of the stages of a comparison.
+func stageTable(r *diff.Result) table.Sheet {
+	level := confidence(r.Options)
+	t := table.Sheet{Caption: stageCaption(r), Columns: []table.SheetColumn{
+		{Name: "stage", Title: "stage", Doc: "stage of the workload", Least: 12, Keep: 9},
+		{Name: "unit", Title: "per", Doc: "what the times are for: a pass, a step, or a token where the sides' passes work on different numbers of tokens", Keep: 5},
+		{Name: "a", Pair: "sides", Title: "A: " + centreName(r) + " ± std (n)", Doc: "centre of the samples of A (median; mean below three), standard deviation in percent of it, number of samples", Right: true, Keep: 8},
+		{Name: "b", Pair: "sides", Title: "B: " + centreName(r) + " ± std (n)", Doc: "the same of B", Right: true, Keep: 8},
+		{Name: "effect_ratio", Title: "change", Doc: "B over A less 1", Right: true, Keep: 9},
+		{Name: "verdict", Title: "verdict", Doc: "better, worse, no change or cannot tell", Keep: 9},
+		{Name: "p", Title: "p", Doc: "chance of a difference like this or larger without a change", Right: true, Keep: 4},
+		{Name: "change_interval", Title: "between", Doc: "in which the change lies but for the error rate, with what processes of the same code may differ by", Right: true, Keep: 3},
+		{Name: "level", Title: "samples", Doc: "what the samples are: passes, steps, repeats or runs", Keep: 2},
+		{Name: "a_interval", Pair: "interval", Title: level + " interval of A", Doc: "in which the centre of A lies but for the error rate", Right: true, Keep: 1},
+		{Name: "b_interval", Pair: "interval", Title: level + " interval of B", Doc: "the same of B", Right: true, Keep: 1},
+	}}
+	for _, s := range judgedStages(r) {
+		t.Rows = append(t.Rows, stageRow(s))
+	}
+	if oneUnit(r) != "" {
+		for _, row := range t.Rows {
+			row[1] = table.SheetCell{}
+		}
+	}
+	return t.Known()
+}
+
+// stageCaption says what stages are judged by, and for what where that is the same for all.
+func stageCaption(r *diff.Result) string {
+	text := "stages by " + words.MetricWords(words.JudgedBy(r.Options))
+	if oneUnit(r) == diff.PerStep && words.JudgedBy(r.Options) == "gpu_span_ns" { // what it is a note says
+		return "steps by time on the GPU"
+	}
+	if unit := oneUnit(r); unit != "" {
+		text += ", " + perUnit(unit)
+	}
+	return text
+}
+
+// oneUnit is what the times of all stages are for, "" where that differs.
+func oneUnit(r *diff.Result) diff.Unit {
+	var units []string
+	for _, s := range judgedStages(r) {
+		units = append(units, string(s.Unit))
+	}
+	if units = typeset.Unique(units); len(units) != 1 {
+		return ""
+	}
+	return diff.Unit(units[0])
+}
+
+// outsideStages is the name of the work outside all stages, which is compared and not judged.
+const outsideStages = "(none)"
+
+func judgedStages(r *diff.Result) []diff.Stage {
+	return slices.DeleteFunc(slices.Clone(r.Stages), func(s diff.Stage) bool { return s.Name == outsideStages })
+}
+
+func stageRow(s diff.Stage) []table.SheetCell {
+	c := s.Comparison
+	return []table.SheetCell{
+		table.TextCell(words.DiffStage(s.Name)), table.TextCell(string(s.Unit)),
+		sideCell(c.NA, c.A, s.A.Std), sideCell(c.NB, c.B, s.B.Std),
+		effectCell(c.Effect, s.Verdict), verdictCell(s.Verdict), chanceCell(&c), table.TextCell(changeInterval(&c)), table.TextCell(s.Level),
+		table.TextCell(intervalText(frame.Ns, c.LoA, c.HiA)), table.TextCell(intervalText(frame.Ns, c.LoB, c.HiB)),
+	}
+}
+
+func sideCell(n int, centre float64, std *float64) table.SheetCell {
+	if n == 0 || math.IsNaN(centre) {
+		return table.SheetCell{}
+	}
+	return table.NumberCell(sampleText(frame.Ns, n, centre, std), centre)
+}
+
+func effectCell(effect *float64, v diff.Verdict) table.SheetCell {
+	if effect == nil {
+		return table.SheetCell{}
+	}
+	c := table.NumberCell(typeset.SignedPercent(*effect), *effect)
+	c.Tone = words.ToneOf(v)
+	if c.Tone == typeset.ToneUnsure {
+		c.Tone = ""
+	}
+	return c
+}
+
+func chanceCell(c *stats.Comparison) table.SheetCell {
+	if c == nil || c.JudgedP() == nil {
+		return table.SheetCell{}
+	}
+	return table.NumberCell(probability(*c.JudgedP()), *c.JudgedP())
+}
+
+// changeInterval is the interval of a change: -1.2 % to +3.4 %.
+func changeInterval(c *stats.Comparison) string {
+	if c.Low == nil || c.High == nil {
+		return ""
+	}
+	return typeset.SignedPercent(*c.Low) + " to " + typeset.SignedPercent(*c.High)
+}
+
+func verdictCell(v diff.Verdict) table.SheetCell {
+	return table.SheetCell{Text: string(v), Tone: words.ToneOf(v)}
+}
+
+// moreLine says in one line how the other figures of a stage changed; "" where it has none.
+func moreLine(s diff.Stage) string {
+	var out []string
+	for _, m := range s.More {
+		if m.Comparison.Effect == nil {
+			continue
+		}
+		text := words.MetricShort(m.Name) + " " + typeset.SignedPercent(*m.Comparison.Effect)
+		if m.Verdict != "" {
+			text += " (" + string(m.Verdict) + ")"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}

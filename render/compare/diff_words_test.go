@@ -1,0 +1,176 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
+	"prof/render/typeset"
+)
+
+// TestDiffNumbers holds how changes, chances and samples are written.
+func TestDiffNumbers(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{typeset.SignedPercent(0.124), "+12.4 %"}, {typeset.SignedPercent(-0.00034), "-0.03 %"}, {typeset.SignedPercent(0), "0 %"}, {typeset.SignedPercent(8.9), "+890.0 %"}, {typeset.SignedPercent(33.6), "34.6x"},
+		{typeset.SignedShare(33.6), "+3,360.0 %"}, {typeset.SignedShare(-0.0004), "<0.1 %"}, {typeset.SignedTime(-1_250_000), "-1.25 ms"}, {typeset.SignedTime(0), "0"},
+		{changeInterval(&stats.Comparison{Low: pointerTo(-0.0123), High: pointerTo(1.5)}), "-1.2 % to +150.0 %"}, {changeInterval(&stats.Comparison{}), ""},
+		{probability(0.00001), "<0.0001"}, {probability(0.0079), "0.0079"}, {probability(0.45), "0.45"}, {probability(1), "1.00"},
+		{sampleText("ns", 3, 2e6, pointerTo(2e4)), "2 ms ± 1.0 % (3)"}, {sampleText("ns", 1, 2e6, nil), "2 ms (1)"}, {sampleText("ns", 0, 0, nil), "-"}, {sampleText("ns", 2, 1e3, pointerTo(5e6)), "1 us ± 5 ms (2)"},
+		{callsText(diff.Measure{PerUnitCalls: 80}, diff.Measure{PerUnitCalls: 80}), "80"}, {callsText(diff.Measure{PerUnitCalls: 0.25}, diff.Measure{PerUnitCalls: 12345.5}), "0.250 → 12,346"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+	if text, unit := unitAmount("byte", math.NaN()); text != "" || unit != "" {
+		t.Errorf("no number is %q %q", text, unit)
+	}
+}
+
+// TestDiffCut holds that what is left out of a table is added up in its last row.
+func TestDiffCut(t *testing.T) {
+	items := exampleDiff().Stages[0].Ledger
+	sum := func(list []diff.Item) (out [4]int64) {
+		for _, i := range list {
+			d := *i.Delta
+			if d.Ns != d.CountNs+d.DurationNs+d.InteractionNs+d.NewNs+d.RemovedNs {
+				t.Errorf("%s: %+v does not add up", i.Name, d)
+			}
+			out[0], out[1], out[2], out[3] = out[0]+i.A.PerUnitNs, out[1]+i.B.PerUnitNs, out[2]+d.Ns, out[3]+i.A.Calls
+		}
+		return out
+	}
+	for top, want := range map[int]int{1: 2, 3: 4, 6: 7, 7: 8, 8: 8, 20: 8} {
+		cut := cutItems(items, top)
+		if len(cut) != want || sum(cut) != sum(items) {
+			t.Errorf("the first %d of %d: %d, which come to %v and not %v", top, len(items), len(cut), sum(cut), sum(items))
+		}
+	}
+	if last := cutItems(items, 3)[3]; last.Name != "5 others" || last.Kind != "rest" {
+		t.Errorf("the rest is %+v", last)
+	}
+}
+
+// TestDiffSame holds that runs of the same captures are not shown part by part to people, and are in CSV.
+func TestDiffSame(t *testing.T) {
+	r := exampleDiff()
+	r.Same, r.Verdict, r.Words = true, diff.NoChange, "no change: both sides are the same captures"
+	text := diffText(t, "table", typeset.Options{Width: 100}, r)
+	if !strings.HasPrefix(text, "no change: both sides are the same captures\n") || strings.Contains(text, "rms_norm_kernel") {
+		t.Errorf("the table is\n%s", text)
+	}
+	if !strings.Contains(diffText(t, "csv", typeset.Options{}, r), "rms_norm_kernel") {
+		t.Error("CSV lacks a kernel")
+	}
+}
+
+// TestDiffByStage holds that the parts of a stage's time stand for it where stages are compared.
+func TestDiffByStage(t *testing.T) {
+	r := exampleDiff()
+	r.Options.By, r.Options.Top, r.Items = diff.ByStage, 2, []diff.Item{{Stage: "decode", Name: "decode", Kind: "stage"}}
+	text := diffText(t, "table", typeset.Options{Width: 100}, r)
+	if !strings.Contains(text, "decode: parts of GPU time, mean of a pass") || !strings.Contains(text, "\n6 others ") {
+		t.Errorf("the table is\n%s", text)
+	}
+	if csv := diffText(t, "csv", typeset.Options{}, r); strings.Count(csv, ",stage,decode,") != 1 || strings.Contains(csv, "others") {
+		t.Errorf("CSV is\n%s", csv)
+	}
+}
+
+// TestDiffOutside holds that the parts of work outside stages are shown to people where it changed, or is asked for, and always in CSV.
+func TestDiffOutside(t *testing.T) {
+	for _, c := range []struct {
+		stage  string
+		before int64
+		after  int64
+		shown  bool
+		words  string
+	}{
+		{"", 10_000_000, 10_003_000, false, "- work outside stages: +0.03 % (not judged)\n"},
+		{"", 10_000_000, 9_800_000, true, "- not judged, since\n"},
+		{"(none)", 10_000_000, 10_003_000, true, "- work outside stages: +0.03 % (not judged)\n"},
+	} {
+		r := exampleDiff()
+		part := partOf("(none)", "kernel", "fill_kernel", "", 10, c.before, 10, c.after)
+		outside := stageOf("(none)", diff.CannotTell, 0.5, []diff.Item{part})
+		outside.Words, outside.More = "not judged, since", nil
+		r.Options.Stage, r.Stages, r.Items = c.stage, append(r.Stages, outside), append(r.Items, part)
+		for _, form := range []string{"table", "md", "html", "csv", "json"} {
+			text := diffText(t, form, typeset.Options{Width: 200}, r)
+			if got, want := strings.Contains(text, "fill_kernel"), c.shown || form == "csv" || form == "json"; got != want {
+				t.Errorf("--stage %q, %d → %d as %s: the kernel is shown: %v", c.stage, c.before, c.after, form, got)
+			}
+			if form == "table" && !strings.Contains(text, c.words) {
+				t.Errorf("the table lacks %q:\n%s", c.words, text)
+			}
+		}
+	}
+}
+
+// TestDiffLegend: hidden columns are not explained, the interval of single processes is, and
+// columns name their centre and the level of intervals.
+func TestDiffLegend(t *testing.T) {
+	r := exampleDiff()
+	r.Options.Stats.Alpha, r.Stages[1].Comparison.FloorUnknown = 0.05, true
+	table := stageTable(r)
+	var titles []string
+	for _, c := range table.Columns {
+		titles = append(titles, c.Title)
+	}
+	for _, want := range []string{"A: median ± std (n)", "95 % interval of A", "95 % interval of B"} {
+		if !slices.Contains(titles, want) {
+			t.Errorf("no column %q in %q", want, titles)
+		}
+	}
+	if all := strings.Join(stageLegend(r, table, nil), "\n"); !strings.Contains(all, "each end at 5.0 %; with one process a side it allows for what two processes of the same code may differ by") {
+		t.Errorf("the legend is\n%s", all)
+	}
+	if few := stageLegend(r, table, slices.DeleteFunc(titles, func(s string) bool { return s == "change" })); len(few) != 1 || few[0] != "change: B over A less 1" {
+		t.Errorf("the legend of one column is %q", few)
+	}
+	r.Stages[0].Comparison.NA = 2
+	if title := stageTable(r).Columns[1].Title; title != "A: centre ± std (n)" {
+		t.Errorf("medians and means are titled %q", title)
+	}
+}
+
+// TestDiffShortNames holds that names of commits and, in Markdown, of kernels are shortened, and that queries of no run say so.
+func TestDiffShortNames(t *testing.T) {
+	r := exampleDiff()
+	commit := strings.Repeat("0123456789", 4)
+	r.Differences = []diff.Difference{{Aspect: "commit", A: commit + " (1 run), 1f2e3d4", B: "not known", Weight: diff.Tells}}
+	r.Queries = append(r.Queries, diff.Source{Query: "run-conditions.v1", SQL: "FROM x"})
+	for _, form := range []string{"table", "md", "html"} {
+		text := diffText(t, form, typeset.Options{Width: 200}, r)
+		if !strings.Contains(text, "commit 012345678901 (1 run), 1f2e3d4 → not known") {
+			t.Errorf("%s lacks the short commit:\n%s", form, text)
+		}
+		if strings.Contains(text, " of \n") || strings.Contains(text, " of <") {
+			t.Errorf("%s has a query of nothing", form)
+		}
+	}
+	if !strings.Contains(diffText(t, "json", typeset.Options{}, r), commit) {
+		t.Error("JSON lacks the whole commit")
+	}
+	long := "gemm_" + strings.Repeat("x", 200)
+	r.Items[3].Name = long
+	if md := diffText(t, "md", typeset.Options{}, r); strings.Contains(md, long) || !strings.Contains(md, "`gemm_xxx") {
+		t.Error("Markdown has the whole name of a kernel")
+	}
+}
+
+// TestChangedWords: of command lines only what differs is shown.
+func TestChangedWords(t *testing.T) {
+	for _, c := range [][4]string{
+		{"python run.py --out a.json --attn eager --steps 3", "python run.py --out b.json --attn sdpa --steps 3", "… --out a.json --attn eager …", "… --out b.json --attn sdpa …"},
+		{"python run.py", "python run.py --graph", "…", "… --graph"},
+		{"a b", "c d", "a b", "c d"}, {"", "x", "", "x"}, {"x y x", "y x", "x …", "…"},
+	} {
+		if a, b := changedWords(c[0], c[1]); a != c[2] || b != c[3] {
+			t.Errorf("%q and %q: %q and %q, want %q and %q", c[0], c[1], a, b, c[2], c[3])
+		}
+	}
+}

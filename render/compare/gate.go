@@ -1,0 +1,191 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/gate"
+	"prof/render/table"
+	"prof/render/typeset"
+)
+
+// GateForm is one way to write what rules say of a run.
+type GateForm struct {
+	Name    string   // what --format takes
+	Doc     string   // one line for the help text
+	Endings []string // of names of files that it is written to unless --format says otherwise
+	Write   func(w io.Writer, r *gate.Result, o typeset.Options) error
+}
+
+// GateForms lists the forms, the default one first. To add one, write its function and add a value here.
+func GateForms() []GateForm {
+	return []GateForm{
+		{"table", "for people: verdict, each rule and why, fitted to the terminal", []string{".txt"}, GateTable},
+		{"md", "the same as GitHub-flavoured Markdown, for a pull request or the summary of a job", []string{".md"}, GateMarkdown},
+		{"json", "all that is known of each rule, in base units and full precision; null is not known", []string{".json"}, GateJSON},
+		{"junit", "JUnit XML, as CI systems show it: a test a rule, failure where it is broken, error where it cannot be judged", []string{".xml"}, GateJUnit},
+	}
+}
+
+// GateFormNamed gives a form by its name; the error lists what there is.
+func GateFormNamed(name string) (GateForm, error) {
+	var names []string
+	for _, f := range GateForms() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return GateForm{}, fmt.Errorf("unknown format %q: use one of %s", name, strings.Join(names, ", "))
+}
+
+// GateFormOf gives the form that the name of a file asks for; the error lists what there is.
+func GateFormOf(file string) (GateForm, error) {
+	var endings []string
+	for _, f := range GateForms() {
+		for _, e := range f.Endings {
+			if strings.HasSuffix(strings.ToLower(file), e) {
+				return f, nil
+			}
+			endings = append(endings, e)
+		}
+	}
+	return GateForm{}, fmt.Errorf("%s: its name does not tell the form (%s): give --format", file, strings.Join(endings, ", "))
+}
+
+// gateTone is the colour of an outcome.
+func gateTone(o gate.Outcome) typeset.Tone {
+	switch o {
+	case gate.Holds:
+		return typeset.ToneBetter
+	case gate.Broken:
+		return typeset.ToneWorse
+	}
+	return typeset.ToneUnsure
+}
+
+// gateAmount shows a figure in its unit; "" of one that is not known.
+func gateAmount(u gate.Unit, v *float64) string {
+	if v == nil {
+		return ""
+	}
+	switch u {
+	case gate.Ns:
+		return typeset.Nanoseconds(*v)
+	case gate.Ratio:
+		return typeset.Percent(*v)
+	case gate.PerSec:
+		return typeset.Amount(frame.None, *v) + "/s"
+	}
+	return typeset.Amount(frame.None, *v)
+}
+
+// gateCell is a cell of a figure.
+func gateCell(u gate.Unit, v *float64) table.SheetCell {
+	if v == nil {
+		return table.SheetCell{}
+	}
+	return table.NumberCell(gateAmount(u, v), *v)
+}
+
+// gateTable is the table of the rules.
+func gateTable(r *gate.Result) table.Sheet {
+	t := table.Sheet{Caption: "rules", Columns: []table.SheetColumn{
+		{Name: "outcome", Title: "outcome", Doc: "holds, broken or cannot judge", Keep: 9},
+		{Name: "figure", Title: "figure", Doc: "what the rule is about, with its stage", Least: 24, Keep: 9},
+		{Name: "value", Title: "value", Doc: "of the run", Right: true, Keep: 8},
+		{Name: "rule", Title: "limit", Doc: "as the rule says", Keep: 7},
+		{Name: "limit", Title: "that is", Doc: "the limit as a value", Right: true, Keep: 4},
+		{Name: "baseline", Title: "baseline", Doc: "of the baseline", Right: true, Keep: 5},
+		{Name: "effect_ratio", Title: "change", Doc: "value over baseline less 1", Right: true, Keep: 6},
+		{Name: "per", Title: "per", Doc: "what times and counts are for", Keep: 3},
+	}}
+	for _, c := range r.Checks {
+		change, limit := table.SheetCell{}, table.SheetCell{}
+		if c.Effect != nil {
+			change = table.NumberCell(typeset.SignedPercent(*c.Effect), *c.Effect)
+		}
+		if c.Rule.Relative {
+			limit = gateCell(c.Unit, c.Limit)
+		}
+		outcome := table.TextCell(string(c.Outcome))
+		outcome.Tone = gateTone(c.Outcome)
+		t.Rows = append(t.Rows, []table.SheetCell{outcome, {Text: typeset.Neutral(c.Subject), Code: true}, gateCell(c.Unit, c.Value), table.TextCell(c.Rule.Operator() + " " + c.Rule.Limit.String()), limit,
+			gateCell(c.Unit, c.Baseline), change, table.TextCell(c.Per)})
+	}
+	return t.Known()
+}
+
+// gateReason is why a check came out as it did, with what a change comes from.
+func gateReason(c gate.Check) string {
+	text := typeset.Neutral(c.Reason)
+	if words := gateContributors(c); words != "" {
+		text = strings.TrimSuffix(text, ".") + "; it comes from " + words
+	}
+	return text
+}
+
+// gateSeen is the reason with the command that shows more, where there is one.
+func gateSeen(c gate.Check) string {
+	if c.See == "" {
+		return gateReason(c)
+	}
+	return gateReason(c) + "; see: " + typeset.Neutral(c.See)
+}
+
+// gateContributors names what the change of a broken rule comes from; "" where that is not told.
+func gateContributors(c gate.Check) string {
+	var out []string
+	for _, part := range c.Contributors {
+		text := typeset.Neutral(part.Words)
+		if text == "" {
+			text = typeset.Neutral(part.Name)
+		}
+		if part.Words == "" || part.Effect != nil && *part.Effect > -1 { // else the words tell the time, having no change in percent
+			text += " (" + typeset.SignedTime(float64(part.DeltaNs)) + ")"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// gateRuleText is the rule with where it stands.
+func gateRuleText(c gate.Check) string {
+	at := c.Rule.At
+	return fmt.Sprintf("%s (%s:%d)", typeset.Neutral(c.Rule.Text), typeset.Neutral(at.File), at.Line)
+}
+
+// gateSides say in a line what was judged, and against what.
+func gateSides(r *gate.Result) [][2]string {
+	out := [][2]string{{"run", sideText(r.Run)}}
+	if r.Baseline != nil {
+		out = append(out, [2]string{"baseline", sideText(*r.Baseline)})
+	}
+	return out
+}
+
+// gateDiff is the result as the tables of what differs take it.
+func gateDiff(r *gate.Result) *diff.Result {
+	d := &diff.Result{B: r.Run, Differences: r.Differences}
+	if r.Baseline != nil {
+		d.A = *r.Baseline
+	}
+	return d
+}
+
+// gateDifferences is the table of what else differs between baseline and run.
+func gateDifferences(r *gate.Result) table.Sheet {
+	t := differenceTable(gateDiff(r))
+	for i := range t.Columns {
+		switch t.Columns[i].Name {
+		case "a":
+			t.Columns[i].Title = "baseline"
+		case "b":
+			t.Columns[i].Title = "run"
+		}
+	}
+	return t
+}

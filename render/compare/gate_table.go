@@ -1,0 +1,53 @@
+package compare
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"prof/queries/judge/gate"
+	"prof/render/table"
+	"prof/render/typeset"
+)
+
+// GateTable writes what rules say of a run for a terminal: the verdict, each rule, why each came out so, and what else differs from the
+// baseline. Lines are fitted to o.Width, or to 140 columns when that is not known; with o.Wide to nothing.
+func GateTable(w io.Writer, r *gate.Result, o typeset.Options) error {
+	if o.Width <= 0 {
+		o.Width = diffWidth
+	}
+	plain := typeset.Style(typeset.Options{}, "")
+	var out bytes.Buffer
+	typeset.Wrapped(&out, "", typeset.Neutral(r.Words), o.Limit(), func(s string) string {
+		return typeset.Style(o, typeset.Bold)(typeset.PaintWith(o, gateTone(r.Outcome), s, true))
+	})
+	out.WriteString("\n")
+	table.WriteFacts(&out, gateSides(r), o)
+	out.WriteString("\n")
+	dropped := table.WriteSheet(&out, gateTable(r), o)
+	out.WriteString("\n")
+	for _, c := range r.Checks {
+		if reason := gateSeen(c); reason != "" {
+			typeset.Wrapped(&out, "- ", typeset.Neutral(c.Subject)+": "+reason, o.Limit(), plain)
+		}
+	}
+	if t := gateDifferences(r); len(t.Rows) > 0 {
+		out.WriteString("\n")
+		dropped = append(dropped, table.WriteSheet(&out, t, o)...)
+	}
+	if told := toldDifferences(gateDiff(r)); told != "" {
+		typeset.Wrapped(&out, "", "changed as well: "+told, o.Limit(), typeset.Style(o, typeset.Dim))
+	}
+	for i, note := range r.Notes {
+		if i == 0 {
+			out.WriteString("\n")
+		}
+		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Limit(), plain)
+	}
+	if len(dropped) > 0 {
+		typeset.Wrapped(&out, "", fmt.Sprintf("left out to fit %d columns of text: %s; --wide shows all", o.Width, strings.Join(typeset.Unique(dropped), ", ")), o.Limit(), typeset.Style(o, typeset.Dim))
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}

@@ -1,0 +1,129 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/queries/judge/trend"
+	"prof/render/table"
+	"prof/render/typeset"
+	"prof/render/words"
+)
+
+// TrendForm is one way to write the trend of a workload.
+type TrendForm struct {
+	Name  string // what --format takes
+	Doc   string // one line for the help text
+	Write func(w io.Writer, r *trend.Result, o TrendOptions) error
+}
+
+// TrendOptions say where the output goes and how much of it is wanted.
+type TrendOptions struct {
+	typeset.Options
+	Last    int    // runs that tables of table and md show at most, the latest; 0 for all
+	Command string // command line of the workload; "" when not known
+}
+
+// TrendForms lists the forms of trends, the default one first. To add one, write its function and add a value here.
+func TrendForms() []TrendForm {
+	return []TrendForm{
+		{"table", "for people: a line a stage, what changed, the latest runs; fitted to the terminal", TrendTable},
+		{"md", "the same as GitHub-flavoured Markdown", TrendMarkdown},
+		{"csv", "every run and stage in base units and full precision, one header", TrendCSV},
+		{"json", "all that is known of the trend, in base units and full precision; null is not known", TrendJSON},
+		{"html", "one page that needs no network, with a plot of each stage", TrendHTML},
+	}
+}
+
+// TrendFormNamed gives a form by its name; the error lists what there is.
+func TrendFormNamed(name string) (TrendForm, error) {
+	var names []string
+	for _, f := range TrendForms() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return TrendForm{}, fmt.Errorf("unknown format %q: use one of %s", name, strings.Join(names, ", "))
+}
+
+// TrendCSV writes a row for each run and stage: the columns run, stage, the metric under its own name, change (change, suspect or empty),
+// effect_ratio, level and what the run is. What is not known is an empty field.
+func TrendCSV(w io.Writer, r *trend.Result, o TrendOptions) error {
+	return table.CSV(w, r.Frame(), o.Options)
+}
+
+// trendFacts say what is followed.
+func trendFacts(r *trend.Result, o TrendOptions) [][2]string {
+	facts := [][2]string{{"workload", typeset.Neutral(r.Workload)}}
+	if o.Command != "" && o.Command != r.Workload {
+		facts = append(facts, [2]string{"command", typeset.Neutral(o.Command)})
+	}
+	first, last := r.Runs[0], r.Runs[len(r.Runs)-1]
+	when := fmt.Sprintf("%s, %s", typeset.Plural(int64(len(r.Runs)), "run", "runs"), typeset.Minute(first.At))
+	if typeset.Minute(last.At) != typeset.Minute(first.At) {
+		when += " to " + typeset.Minute(last.At)
+	}
+	facts = append(facts, [2]string{"runs", when + " UTC"})
+	if len(r.Options.Tags) > 0 {
+		facts = append(facts, [2]string{"tags", typeset.Neutral(strings.Join(r.Options.Tags, ", "))})
+	}
+	return append(facts, [2]string{"shown", words.TrendMetric(r.Options.Metric)})
+}
+
+// trendFrame is the table of runs: one row a run with the stages beside each other, newest last. left is how many runs it leaves out.
+func trendFrame(r *trend.Result, last int) (f *frame.Frame, left int) {
+	f = &frame.Frame{Query: "trend", Columns: []frame.Column{{Name: "run"}}}
+	main := r.Main()
+	rows := map[int][]any{} // by run
+	for n, i := range main {
+		s := r.Series[i]
+		name := typeset.Neutral(s.Stage)
+		if r.Options.Metric == trend.TokenRate {
+			name += "_tokens_per_s"
+		}
+		f.Columns = append(f.Columns, frame.Column{Name: name, Type: frame.Float, Unit: r.Options.Metric.Unit()})
+		for _, p := range s.Points {
+			if rows[p.Run] == nil {
+				rows[p.Run] = make([]any, len(main)+4)
+			}
+			if p.Value != nil {
+				rows[p.Run][n+1] = *p.Value
+			}
+		}
+	}
+	f.Columns = append(f.Columns, frame.Column{Name: "change"}, frame.Column{Name: "at"}, frame.Column{Name: "commit"})
+	marks := map[int][]string{}
+	for i, c := range r.Changes {
+		if r.Series[c.Series].Latest {
+			marks[c.First] = append(marks[c.First], fmt.Sprintf("%d: %s", i+1, words.TrendMark(r, c)))
+		}
+	}
+	for i, run := range r.Runs {
+		row := rows[i]
+		if row == nil {
+			continue
+		}
+		row[0], row[len(main)+1], row[len(main)+2], row[len(main)+3] = run.Name, strings.Join(marks[i], "; "), typeset.Minute(run.At), runCommit(run)
+		f.Rows = append(f.Rows, row)
+	}
+	if last > 0 && len(f.Rows) > last {
+		left = len(f.Rows) - last
+		f.Rows = f.Rows[left:]
+	}
+	return f, left
+}
+
+// runCommit is a run's commit in short, with a + where it held changes that were not committed; nil when not known.
+func runCommit(run trend.Run) any {
+	if run.Commit == "" {
+		return nil
+	}
+	text := typeset.Prefix(typeset.Neutral(run.Commit), words.CommitDigits)
+	if run.Dirty != nil && *run.Dirty {
+		text += "+"
+	}
+	return text
+}

@@ -1,0 +1,145 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"prof/queries/judge"
+	"prof/render/typeset"
+	"prof/render/words"
+)
+
+// glance is what a report says first, in words and figures as they are shown.
+type glance struct {
+	Lead    string
+	Stages  []glanceStage
+	Centres []glanceCentre
+	Kernels []glanceKernel
+	Advice  []judge.Advice
+	Doubts  []string
+}
+
+type glanceStage struct {
+	Name                                       string
+	Time                                       string // of a pass, with its spread
+	Share                                      string // of the measured time
+	Percent                                    float64
+	Busy, MFU, MBU, Tokens                     string // "-" when not known
+	Bound, Meaning, Why, But, Unknown, Command string
+	IsAll                                      bool
+}
+
+type glanceCentre struct{ Words, Stage, Time, Share, Command string }
+
+// glanceKernel is a kernel with its name in short and whole, and what is said of it.
+type glanceKernel struct{ Short, Name, Words, Command string }
+
+// newGlance words the summary of a report; nil for one of chosen sections that has no place for it.
+func newGlance(r *judge.Report) (*glance, error) {
+	if r.Frame("stages") == nil || r.Frame("accounting") == nil {
+		return nil, nil
+	}
+	s, err := r.Summary()
+	if err != nil {
+		return nil, err
+	}
+	g := &glance{Lead: typeset.Neutral(words.LeadOf(s))}
+	for _, stage := range s.Stages {
+		g.Stages = append(g.Stages, newGlanceStage(stage))
+	}
+	if s.All != nil {
+		g.Stages = append(g.Stages, newGlanceStage(*s.All))
+	}
+	for _, c := range s.Centres {
+		stage := typeset.Neutral(c.Stage)
+		if stage == "" {
+			stage = words.AllWork
+		}
+		g.Centres = append(g.Centres, glanceCentre{typeset.Neutral(c.Words), stage, words.CentreTime(c), typeset.Percent(c.ShareRatio), typeset.Neutral(c.Query)})
+	}
+	if g.Kernels, err = glanceKernels(r, s.Kernels); err != nil {
+		return nil, err
+	}
+	for _, a := range s.Advice {
+		for _, text := range []*string{&a.Stage, &a.Text, &a.Title, &a.Number, &a.Why, &a.Subject, &a.Command} {
+			*text = typeset.Neutral(*text)
+		}
+		a.Subject = typeset.Shorten(a.Subject, typeset.LongName, 60)
+		g.Advice = append(g.Advice, a)
+	}
+	for _, d := range s.Doubts {
+		g.Doubts = append(g.Doubts, typeset.Neutral(d))
+	}
+	return g, nil
+}
+
+// glanceKernels words kernels, each by what tells its name from those of the others in the table.
+func glanceKernels(r *judge.Report, list []judge.TopKernel) ([]glanceKernel, error) {
+	var names []string
+	for _, k := range list {
+		names = append(names, typeset.Neutral(k.Name))
+	}
+	// How a name is shortened does not depend on the rows that were asked for.
+	table := r.Whole["top-kernels"]
+	if table == nil {
+		table = r.Frame("top-kernels")
+	}
+	if table != nil && len(table.Rows) > 0 {
+		rows, err := table.Records("kernel")
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if name := typeset.Neutral(row.Text("kernel")); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	plain := typeset.PlainNames(names)
+	short := typeset.Shortener(plain, typeset.LongName)
+	var out []glanceKernel
+	for i, k := range list {
+		out = append(out, glanceKernel{short(plain[i]), names[i], words.KernelText(k), typeset.Neutral(k.Query)})
+	}
+	return out, nil
+}
+
+func newGlanceStage(s judge.StageSummary) glanceStage {
+	g := glanceStage{Name: typeset.Neutral(s.Stage), Time: words.PassTimeText(s), Share: typeset.Percent(s.ShareRatio), Percent: 100 * s.ShareRatio, Busy: typeset.Null, MFU: typeset.Null, MBU: typeset.Null, Tokens: typeset.Null,
+		Bound: s.Bound.Name(), Meaning: s.Meaning, Why: typeset.Neutral(s.Why), But: typeset.Neutral(s.But), Unknown: typeset.Neutral(s.Unknown), Command: typeset.Neutral(s.Query), IsAll: s.Stage == ""}
+	if g.IsAll {
+		g.Name = words.AllWork
+	}
+	if s.IsCPU {
+		g.Share = typeset.Null
+	}
+	if s.BusyRatio != nil {
+		if g.Busy = typeset.Percent(*s.BusyRatio); s.GPUs > 1 {
+			g.Busy += fmt.Sprintf(" of GPU %d", s.Device)
+		}
+	}
+	if s.MFU != nil {
+		g.MFU = words.UseText(*s.MFU, s.IsLeast)
+	}
+	if s.MBU != nil {
+		g.MBU = words.UseText(*s.MBU, s.IsLeast)
+	}
+	if s.TokensPerS != nil {
+		g.Tokens = typeset.Digits(*s.TokensPerS)
+	}
+	return g
+}
+
+// whole is why the stage is said to be bound so, with what speaks against it.
+func (s glanceStage) whole() string {
+	if s.But == "" {
+		return s.Why
+	}
+	return s.Why + "; but " + s.But
+}
+
+// MeaningSentence is what the bound means, as the page shows it.
+func (s glanceStage) MeaningSentence() string { return typeset.Sentence(s.Meaning) + "." }
+
+// WhySentence is what it follows from.
+func (s glanceStage) WhySentence() string { return typeset.Sentence(s.Why) + "." }

@@ -1,0 +1,186 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+
+	"prof/queries/judge"
+	"prof/render/chart"
+	"prof/render/page"
+	"prof/render/table"
+	"prof/render/typeset"
+	"prof/render/words"
+)
+
+// The page's files of style and script in the order in which they are put together.
+var (
+	pageStyles  = []string{"base.css", "figures.css", "glance.css", "timeline.css", "narrow_print.css"}
+	pageScripts = []string{"base.js", "tables.js", "timeline_lines.js", "timeline_works.js", "timeline_draw.js", "timeline_kinds.js", "timeline_read.js", "timeline_input.js", "timeline.js"}
+)
+
+// firstFacts are what is shown of a run without asking; the page folds the rest away.
+var firstFacts = []string{"captured", "command", "tags", "model", "capture"}
+
+// pageView is what the template shows.
+type pageView struct {
+	Title    string
+	Facts    [][2]string           // what a reader wants to know first of the run
+	More     [][2]string           // the rest of it
+	Glance   *glance               // nil when only other sections were asked for
+	Timeline *chart.TimelineFigure // nil when no device work was captured
+	Notes    *notesView            // nil when no note holds for several sections
+	Sections []sectionView
+	Style    template.CSS
+	Script   template.JS
+	// StyleHash and ScriptHash let these two run, and nothing that a name of a kernel could bring in.
+	StyleHash, ScriptHash string
+}
+
+// sectionView is a section as the page shows it.
+type sectionView struct {
+	ID, Title string
+	Missing   string
+	Hint      string
+	Nothing   string // what no rows mean
+	chart.Figures
+	Findings []words.Finding
+	Table    *table.View
+	Notes    []string
+	Others   string      // which of the notes on several tables hold here; "" for none
+	Queries  [][2]string // name and version, SQL
+}
+
+// notesView are the notes that hold for several sections.
+type notesView struct {
+	Title string
+	Notes []string
+}
+
+// ReportHTML writes a report as one page of HTML: the sections of ReportMarkdown, with pictures of where the time went and of the devices
+// over time. It needs no network, and without its script all but the timeline is there. The same frames give the same bytes.
+func ReportHTML(w io.Writer, r *judge.Report) error {
+	style, err := page.Joined(pageStyles)
+	if err != nil {
+		return err
+	}
+	script, err := page.Joined(pageScripts)
+	if err != nil {
+		return err
+	}
+	p := pageView{Title: typeset.Neutral(reportTitle(r)), Style: template.CSS(style), Script: template.JS(script), StyleHash: page.Hash(style), ScriptHash: page.Hash(script)}
+	for _, f := range r.Facts {
+		to := &p.More
+		if slices.Contains(firstFacts, f[0]) {
+			to = &p.Facts
+		}
+		*to = append(*to, [2]string{typeset.Neutral(f[0]), typeset.Neutral(f[1])})
+	}
+	if p.Glance, err = newGlance(r); err != nil {
+		return err
+	}
+	names := kernelNames(reportFrames(r))
+	if p.Timeline, err = chart.NewTimeline(r.Timeline, names); err != nil {
+		return err
+	}
+	shared := p.shareNotes(r)
+	text, err := p.fitted(r, names, shared)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// shareNotes puts the notes that hold for several sections in a place of their own.
+func (p *pageView) shareNotes(r *judge.Report) []string {
+	lists := words.SectionNotes(r.Sections, true)
+	if p.Timeline != nil {
+		lists = append(lists, p.Timeline.Notes)
+	}
+	shared := words.SharedNotes(lists...)
+	if len(shared) > 0 {
+		p.Notes = &notesView{words.SharedTitle, shared}
+	}
+	if p.Timeline != nil {
+		p.Timeline.Notes, p.Timeline.Others = words.OwnNotes(p.Timeline.Notes, shared)
+	}
+	return shared
+}
+
+// mostPage is how many bytes the page takes, at most, where tables can be made shorter.
+const mostPage = 2_950_000
+
+// leastTable is how many bytes a table is never cut below.
+const leastTable = 4000
+
+// fitted writes the page with tables as long as there is room for.
+func (p *pageView) fitted(r *judge.Report, names map[string]string, shared []string) ([]byte, error) {
+	t, err := template.ParseFS(page.Files, "*.tmpl")
+	if err != nil {
+		return nil, err
+	}
+	for tables := table.PageExcerpt; ; tables = tables.Smaller() {
+		if p.Timeline != nil {
+			if err := p.Timeline.AddGaps(r.Timeline.Gaps, tables, names); err != nil {
+				return nil, err
+			}
+		}
+		p.Sections = nil
+		for _, s := range r.Sections {
+			v, err := viewSection(r, s, tables, names)
+			if err != nil {
+				return nil, err
+			}
+			v.Notes, v.Others = words.OwnNotes(v.Notes, shared)
+			p.Sections = append(p.Sections, v)
+		}
+		var out bytes.Buffer
+		if err := t.ExecuteTemplate(&out, "report.tmpl", p); err != nil {
+			return nil, fmt.Errorf("query report.html: %w", err)
+		}
+		if out.Len() <= mostPage || tables.Bytes < leastTable {
+			return out.Bytes(), nil
+		}
+	}
+}
+
+func viewSection(r *judge.Report, s judge.Section, tables table.Excerpt, names map[string]string) (sectionView, error) {
+	v := sectionView{ID: "section-" + s.ID, Title: s.Title}
+	if s.Missing != "" {
+		v.Missing = missingText(r, s)
+		return v, nil
+	}
+	v.Hint = typeset.Neutral(s.Hint)
+	f := s.Frame
+	v.Queries = [][2]string{{fmt.Sprintf("%s v%d", f.Query, f.Version), typeset.Neutral(f.SQL)}}
+	v.Notes = words.NotesOf(f)
+	var err error
+	switch {
+	case f.Query == "findings":
+		if v.Findings, err = words.Findings(f); len(v.Findings) == 0 {
+			v.Nothing = words.NoFindings
+		}
+		return v, err
+	case len(f.Rows) == 0: // which is an answer here
+		v.Nothing = noRows
+		return v, nil
+	}
+	if makeFigures := chart.Makers[f.Query]; makeFigures != nil {
+		if err := makeFigures(r, f, &v.Figures); err != nil {
+			return v, err
+		}
+	}
+	if v.Roofline != nil && v.Roofline.Ceilings != nil {
+		v.Queries = append(v.Queries, v.Roofline.Query)
+	}
+	if chart.HasTable(f.Query) {
+		v.Table, err = table.NewView(f, s.Title, tables, names)
+	}
+	return v, err
+}
+
+// noRows stands for a table that has none.
+const noRows = "None."

@@ -1,0 +1,145 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+	"prof/render/chart"
+	"prof/render/page"
+	"prof/render/rendertest"
+	"prof/render/words"
+)
+
+func accountingFrame() *frame.Frame {
+	return rendertest.FrameOf("accounting", "stage device part kind total_ns share_ratio span_total_ns",
+		[]any{"(run)", int64(0), "compute", "busy", int64(600_000), 0.6, int64(1_000_000)},
+		[]any{"(run)", int64(0), "launch", "launch-bound", int64(395_000), 0.395, int64(1_000_000)},
+		[]any{"(run)", int64(0), "unknown", "unknown", int64(5_000), 0.005, int64(1_000_000)},
+		[]any{"prefill " + rendertest.Breakout, int64(1), "collective-exposed", "busy", int64(1), 1.0, int64(1)})
+}
+
+func reportSections() []judge.Section {
+	findings := rendertest.FrameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns command detail_command",
+		[]any{int64(1), "launch-bound", "decode", int64(395_000), 0.395, "at most", "GPU idle because launches arrive late", "1. it is idle", rendertest.Breakout, "replay it", int64(0), int64(2), int64(2), int64(3), int64(1_000_000), "prof query gaps --run 'a|b'", nil})
+	findings.Notes = []string{"savings " + rendertest.Breakout}
+	return []judge.Section{
+		{ID: "accounting", Title: "Where the time went", Frame: accountingFrame()},
+		{ID: "findings", Title: "What to do about it", Frame: findings},
+		{ID: "gaps", Title: "Idle gaps", Frame: rendertest.FrameOf("gaps", "rank total_ns before after reason",
+			[]any{int64(1), int64(395_000), rendertest.Breakout, strings.Repeat("long<", 40), "because " + rendertest.Breakout},
+			[]any{int64(2), int64(12), rendertest.Hostile, "fill", nil})},
+		{ID: "models", Title: "Model", Frame: &frame.Frame{}, Missing: "none " + rendertest.Breakout},
+	}
+}
+
+func reportPage(t *testing.T) string {
+	t.Helper()
+	var out bytes.Buffer
+	facts := [][2]string{{"run", "a"}, {"command", "python " + rendertest.Breakout}}
+	if err := ReportHTML(&out, &judge.Report{Name: rendertest.Breakout, Facts: facts, Sections: reportSections(), Timeline: rendertest.ReportTimeline()}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestReportHTML holds the page but for its script and style, which are files of their own.
+func TestReportHTML(t *testing.T) {
+	text := reportPage(t)
+	style, err := page.Joined(pageStyles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := page.Joined(pageScripts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mark, part := range map[string]string{"STYLE": style, "SCRIPT": script, "STYLE-HASH": rendertest.Attribute(page.Hash(style)), "SCRIPT-HASH": rendertest.Attribute(page.Hash(script))} {
+		if strings.Count(text, part) != 1 {
+			t.Errorf("the page holds %s %d times", mark, strings.Count(text, part))
+		}
+		text = strings.Replace(text, part, mark, 1)
+	}
+	rendertest.Compare(t, filepath.Join("testdata", "report", "report.html"), []byte(text))
+	if again := reportPage(t); again != reportPage(t) {
+		t.Error("the same frames give different bytes")
+	}
+}
+
+// TestReportHTMLEscapes holds that no name gets out of its place, and each is there as it is.
+func TestReportHTMLEscapes(t *testing.T) {
+	text := reportPage(t)
+	if strings.Contains(text, "<script>alert") || strings.Contains(text, `"c" 'd'`) || strings.Contains(text, "\x1b") || strings.Contains(text, "‮") {
+		t.Error("a name is not escaped")
+	}
+	if n, m := strings.Count(text, "<script"), strings.Count(text, "</script"); n != 2 || m != 2 {
+		t.Errorf("%d scripts begin and %d end", n, m)
+	}
+	if n := strings.Count(html.UnescapeString(text), rendertest.Breakout); n < 10 {
+		t.Errorf("the name is there %d times", n)
+	}
+	_, after, _ := strings.Cut(text, `id="timeline-data">`)
+	before, _, _ := strings.Cut(after, "</script>")
+	var d chart.TimelineData
+	if err := json.Unmarshal([]byte(before), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Names[0] != rendertest.Breakout || d.Rows[0].Stages[0].Name != rendertest.Breakout || d.Span != 1010 {
+		t.Errorf("the timeline's data are %s", before)
+	}
+}
+
+// TestReportHTMLAlone holds that the page asks nothing of a network.
+func TestReportHTMLAlone(t *testing.T) {
+	text := reportPage(t)
+	for _, bad := range []string{"http:", "https:", "//cdn", " src=", "@import", "<link", "<iframe", "<img", "fetch(", "XMLHttpRequest", "import(", "url(\"", "url(h"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page holds %q", bad)
+		}
+	}
+	if !strings.Contains(text, "default-src 'none'") {
+		t.Error("the page's policy lets it load something")
+	}
+}
+
+// TestReportHTMLWithoutWork holds that a run without device work has a page without a timeline.
+func TestReportHTMLWithoutWork(t *testing.T) {
+	var out bytes.Buffer
+	if err := ReportHTML(&out, &judge.Report{Name: "a", Sections: reportSections()[3:], Timeline: &judge.Timeline{Parts: 10, Blocks: &frame.Frame{Query: "timeline-blocks"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Contains(text, `id="timeline`) || !strings.Contains(text, "Not known: none k&lt;a") {
+		t.Error("it has one, or does not say what is missing")
+	}
+}
+
+// TestNoFindings holds that a run without findings says so, and why rules were not tried.
+func TestNoFindings(t *testing.T) {
+	f := *reportSections()[1].Frame
+	f.Rows, f.Notes = nil, []string{"throttling could not be tried"}
+	sections := []judge.Section{{ID: "findings", Title: "What to do about it", Frame: &f}}
+	var md, page bytes.Buffer
+	if err := ReportMarkdown(&md, &judge.Report{Name: "a", Sections: sections}); err != nil {
+		t.Fatal(err)
+	}
+	if err := ReportHTML(&page, &judge.Report{Name: "a", Sections: sections}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{md.String(), page.String()} {
+		if !strings.Contains(text, words.NoFindings) || !strings.Contains(text, "throttling could not be tried") || strings.Contains(text, "Not known") {
+			t.Errorf("it says\n%s", text)
+		}
+	}
+}
+
+// TestGapLinks checks that the page links each gap to its place in the timeline.
+func TestGapLinks(t *testing.T) {
+	if text := reportPage(t); !strings.Contains(text, `<a class="jump" href="#timeline=-290,910">show</a>`) {
+		t.Error("the page has no such link")
+	}
+}

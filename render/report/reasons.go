@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+)
+
+// What a run lacks, where its sources tell that already.
+const (
+	notCaptured = "the run was not made by prof capture"
+	noneOnGPU   = "no kernel ran on a GPU in the capture"
+	noTimeline  = "the run has no timeline, neither of Nsight Systems nor of the PyTorch profiler"
+)
+
+// ofCapture and ofTimeline are the queries that have no rows without such a source.
+var (
+	ofCapture  = []string{"captures", "capture-passes", "device-use", "throttling", "sample-series"}
+	ofTimeline = []string{"aggregates", "stages", "stage-notes", "accounting", "conservation", "mfu", "mbu", "passes", "top-kernels"}
+)
+
+// whyNone says why an answer has no rows: what its sources lack, else those of its notes that are about that.
+func whyNone(r *judge.Report, key string) string {
+	f, kinds := r.Frame(key), sourceKinds(r)
+	known := len(kinds) > 0
+	switch {
+	case known && slices.Contains(ofCapture, key) && !kinds["capture"]:
+		return notCaptured
+	case known && slices.Contains(ofTimeline, key) && !kinds["nsys"] && !kinds["torch"]:
+		return noTimeline + onlyProfiled(kinds)
+	case f == nil:
+		return "the query " + key + " was not asked"
+	case known && key == "top-kernels" && !hasPart(r.Frame("accounting"), "graph"):
+		return noneOnGPU
+	case known && key == "devices":
+		return "no source tells of a GPU"
+	}
+	if notes := explaining(r, f); len(notes) > 0 {
+		return strings.Join(notes, "; ")
+	}
+	return "the query " + key + " has no rows for this run"
+}
+
+func onlyProfiled(kinds map[string]bool) string {
+	if kinds["ncu"] {
+		return ", only what Nsight Compute profiled: see prof query bottlenecks and region-metrics"
+	}
+	return ""
+}
+
+// sourceKinds are the kinds of the run's sources; none where they were not asked.
+func sourceKinds(r *judge.Report) map[string]bool {
+	out := map[string]bool{}
+	if f := r.Frame("sources"); hasColumn(f, "kind") {
+		for _, row := range f.Rows {
+			if kind, ok := row[f.Index("kind")].(string); ok {
+				out[kind] = true
+			}
+		}
+	}
+	return out
+}
+
+// explaining leaves out what is about something else than what is missing: how far times can be trusted, and sources that were read in
+// part while another one is a timeline. Where no range is a stage, that explains all that is told by stage.
+func explaining(r *judge.Report, f *frame.Frame) []string {
+	if f.Warns("no-stage") {
+		return f.Said("stage")
+	}
+	others := map[string]bool{}
+	if f := r.Frame("sources"); hasColumn(f, "kind") && hasColumn(f, "path") {
+		for _, row := range f.Rows {
+			if kind := row[f.Index("kind")]; kind != "nsys" && kind != "torch" {
+				others[fmt.Sprint(row[f.Index("path")])] = true
+			}
+		}
+	}
+	var out []string
+	for _, c := range f.Caveats {
+		if c.Topic != "throttle" && !(c.Topic == "source" && others[c.Subject]) && !slices.Contains(out, c.Text) {
+			out = append(out, c.Text)
+		}
+	}
+	return out
+}

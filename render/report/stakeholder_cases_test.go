@@ -1,0 +1,145 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+	"prof/render/rendertest"
+	"prof/render/words"
+)
+
+// holds checks that a text has lines.
+func holds(t *testing.T, text string, lines ...string) {
+	t.Helper()
+	for _, want := range lines {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// glanceText is what report.md says first.
+func glanceText(t *testing.T, r *judge.Report) string {
+	t.Helper()
+	g, err := newGlance(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	writeGlance(&out, g)
+	return out.String()
+}
+
+// plainReport is stakeholderReport of a run that is named plainly.
+func plainReport() *judge.Report {
+	r := stakeholderReport("decode")
+	r.Name = "a"
+	return r
+}
+
+// TestStakeholderRates holds that a deviation stands beside the mean that it is of, and that the rate of all passes is named as such.
+func TestStakeholderRates(t *testing.T) {
+	holds(t, stakeholderText(t, plainReport()), "| Decode tokens/s, all passes together | 40.2 | - | 3 |\n| Decode tokens/s, of a pass | 47.3 | 17 | 3 |\n", "| Prefill tokens/s | 14,849 | - | 1 |\n")
+}
+
+// TestStakeholderOver holds that a utilisation of more than all is marked wherever it is shown.
+func TestStakeholderOver(t *testing.T) {
+	r := plainReport()
+	f := r.Frames["mfu"]
+	f.Rows[0][1] = 7.328
+	f.Rows = append(f.Rows, []any{"model", 3.18, 0.2, "bf16", "full", "gpu_span", nil, false, nil, 1978.8e12, "datasheet", int64(2)})
+	holds(t, stakeholderText(t, r), "| Model-level | 318.0 % (an error in the inputs) | 20.0 % |\n", "| prefill | 732.8 % (an error in the inputs) | ≥ 10.0 % |\n",
+		"MFU of 732.8 % is an error in what was given", "- MFU of the model as a whole is 318.0 %: more than all is an error in what was given")
+	holds(t, glanceText(t, r), "| 732.8 % (an error in the inputs) | ≥ 10.0 % |")
+}
+
+// TestStakeholderCPU holds that a stage without work on a GPU has its time on the CPU, named as such, and no share of the time on the GPU.
+func TestStakeholderCPU(t *testing.T) {
+	r := plainReport()
+	r.Frames["stages"].Rows[0] = []any{"prefill", int64(3), 5e6, nil, nil, nil, nil, nil, int64(1), 5e6, 4e6, 6e6, nil, nil, nil}
+	text := stakeholderText(t, r)
+	holds(t, text, "Decode takes 100.0 % of the measured time on the GPU, 291 ms a pass.", "Prefill takes 5 ms on the CPU, and no work on the GPU is known to be its own.", "| prefill | 5 ms (on the CPU) | 4 to 6 ms | 3 | - |\n", "On the CPU: the time of the stage's range on its thread")
+	if strings.Contains(text, "dominates") {
+		t.Error("a stage dominates one whose time is of something else")
+	}
+}
+
+// TestStakeholderCaptures holds that operators and kernels of two captures are said to be of two executions, and of one are not.
+func TestStakeholderCaptures(t *testing.T) {
+	r := plainReport()
+	const text = "Operators are of the trace of the PyTorch profiler, all other times of the capture of Nsight Systems: these are two executions of the program"
+	if strings.Contains(stakeholderText(t, r), text) {
+		t.Error("two executions of one capture")
+	}
+	f := r.Frames["sources"]
+	f.Rows = append(f.Rows, []any{"torch", "ok", nil, "a.json"})
+	holds(t, stakeholderText(t, r), text)
+}
+
+// TestGlanceGPUs holds that figures of one GPU of several and of all together are told apart.
+func TestGlanceGPUs(t *testing.T) {
+	r := plainReport()
+	f := r.Frames["accounting"]
+	for _, row := range f.Rows[2:] {
+		second := append([]any{}, row...)
+		second[1] = int64(1)
+		f.Rows = append(f.Rows, second)
+	}
+	holds(t, glanceText(t, r), "| 10.0 % of GPU 0 |", "in decode: 600 ms of both GPUs together, 55.0 % of the measured time")
+}
+
+// TestGlanceWarmup holds that stages of which all is warm-up are not said to be missing.
+func TestGlanceWarmup(t *testing.T) {
+	r := plainReport()
+	stages := r.Frames["stages"]
+	for _, row := range stages.Rows {
+		row[1] = int64(0)
+	}
+	for _, row := range r.Frames["accounting"].Rows {
+		row[0] = "(run)"
+	}
+	holds(t, glanceText(t, r), "All passes of prefill, decode count as warm-up: no stage was measured.")
+	text := stakeholderText(t, r)
+	holds(t, text, "Not known: all passes of prefill, decode count as warm-up\n")
+	if strings.Contains(text, "names no stages") || strings.Contains(text, "named as a stage") {
+		t.Error("the capture is said to name no stages")
+	}
+}
+
+// TestGlanceLate holds how a GPU that is waited for is spoken of.
+func TestGlanceLate(t *testing.T) {
+	late := judge.StageSummary{Bound: judge.LateBound, Next: judge.HostBound, Meaning: "GPU 0 waits for GPU 1"}
+	if got, want := words.BoundText(late), "It is waiting for a late GPU: GPU 0 waits for GPU 1. That one is host-bound."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	late.Next = judge.WaitBound
+	if got := words.BoundText(late); !strings.HasSuffix(got, " That one idles while the program waits for a result, or allocates memory and loads code.") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestGlanceNames holds that names of kernels are shortened alike, however many rows were asked for.
+func TestGlanceNames(t *testing.T) {
+	long := func(end string) []any {
+		return []any{strings.Repeat("x", 80) + end, int64(4), int64(8), 2e6, 0.25, "copy", "f"}
+	}
+	r := plainReport()
+	whole := r.Frames["top-kernels"]
+	whole.Rows = [][]any{long("first"), long("second")}
+	all, err := newGlance(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Whole = map[string]*frame.Frame{"top-kernels": whole}
+	r.Frames["top-kernels"] = rendertest.FrameOf("top-kernels", "kernel calls total_ns mean_ns share_ratio role family", whole.Rows[0])
+	one, err := newGlance(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(one.Kernels) != 2 || one.Kernels[0].Short != all.Kernels[0].Short {
+		t.Errorf("kernels %+v, want names as in %+v", one.Kernels, all.Kernels)
+	}
+}

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+	"prof/render/rendertest"
+	"prof/render/typeset"
+)
+
+// stakeholderReport is a report with every answer that the summary page shows. Its stage is named so that it would break out of its place.
+func stakeholderReport(stage string) *judge.Report {
+	ms := int64(1_000_000)
+	r := &judge.Report{Name: rendertest.Breakout, Facts: [][2]string{{"captured", "2026-11-21 09:31:29 UTC on gpuhost"}, {"command", "python " + rendertest.Breakout}}, Frames: map[string]*frame.Frame{}}
+	for _, f := range []*frame.Frame{
+		rendertest.FrameOf("sources", "kind status reason path", []any{"nsys", "partial", "cut short", rendertest.Hostile}),
+		rendertest.FrameOf("devices", "device name kernel_count", []any{int64(0), "NVIDIA H200", int64(5)}, []any{int64(1), "NVIDIA H200", int64(5)}, []any{int64(0), "NVIDIA H200", int64(0)}),
+		rendertest.FrameOf("facts", "key value", []any{"driver.version", "580.159.04"}),
+		rendertest.FrameOf("aggregates", "metric stage unit value mean std passes basis", []any{"decode_tokens", "decode", "count", 16.0, 16.0, 0.0, int64(3), "gpu_span"}, []any{"prefill_ns", "prefill", "ns", 45.86e6, 45.86e6, nil, int64(1), "gpu_span"},
+			[]any{"decode_tokens_per_s", "decode", "tokens_per_s", 40.18, 47.33, 17.0, int64(3), "gpu_span"}, []any{"prefill_tokens_per_s", "prefill", "tokens_per_s", 14849.0, 14849.0, nil, int64(1), "gpu_span"},
+			[]any{"workload_decode_ns", "decode", "ns", 398.3e6, 398.3e6, 1e5, int64(3), "workload"}),
+		rendertest.FrameOf("stages", "stage passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s busy_ratio warmup_passes "+medianColumns,
+			[]any{"prefill", int64(1), 46e6, nil, 45.86e6, nil, nil, 0.95, int64(1), 46e6, 46e6, 46e6, 45.86e6, 45.86e6, 45.86e6}, []any{stage, int64(3), 400e6, 1e6, 398e6, 189e6, 40.2, 0.1, int64(1), 300e6, 290e6, 620e6, 291e6, 287e6, 617e6}),
+		rendertest.FrameOf("stage-notes", "stage note gpu_span_mean_ns pass_mean_ns instances", []any{"prefill", "sam", 11e6, 22e6, int64(6)}, []any{"prefill", "clip", nil, nil, int64(3)}, []any{"(none)", "projector", 1e3, nil, int64(3)}),
+		rendertest.FrameOf("accounting", "stage device part kind total_ns passes span_total_ns max_ns", []any{"prefill", int64(0), "compute", "busy", 95 * ms, int64(1), 100 * ms, 95 * ms}, []any{"prefill", int64(0), "queued", "queued", 5 * ms, int64(1), 100 * ms, 5 * ms},
+			[]any{stage, int64(0), "compute", "busy", 100 * ms, int64(3), 1000 * ms, 40 * ms}, []any{stage, int64(0), "launch", "launch-bound", 600 * ms, int64(3), 1000 * ms, 210 * ms}, []any{stage, int64(0), "host", "host-bound", 300 * ms, int64(3), 1000 * ms, 290 * ms}),
+		rendertest.FrameOf("cost-centres", "stage centre kind total_ns share_ratio", []any{stage, "launch-bound", "idle", 600 * ms, 0.55}, []any{stage, "host-bound", "idle", 300 * ms, 0.27}, []any{"prefill", rendertest.Breakout, "kernels", 95 * ms, 0.09}, []any{"prefill", "queued", "idle", 5 * ms, 0.01}),
+		rendertest.FrameOf("mfu", "stage mfu_ratio mbu_ratio precision convention time_basis part_of is_least fault peak_flop_per_s peak_origin device_count", []any{"prefill", 0.55, 0.1, "bf16", "full", "gpu_span", nil, true, nil, 1978.8e12, "datasheet", int64(2)},
+			[]any{stage, nil, nil, "bf16", "full", "gpu_span", nil, false, "tokens of " + stage, 1978.8e12, "datasheet", int64(2)}, []any{"vision", nil, nil, "bf16", "full", "gpu_span", "prefill", false, nil, 1978.8e12, "datasheet", int64(2)}),
+		rendertest.FrameOf("mbu", "stage peak_bytes_per_s", []any{"prefill", 9.6e12}),
+		rendertest.FrameOf("top-operators", "operator calls total_cpu_ns total_device_ns", []any{rendertest.Breakout, int64(4), 8 * ms, 6 * ms}, []any{"aten::mm", int64(3), ms, nil}),
+		rendertest.FrameOf("top-kernels", "kernel calls total_ns mean_ns share_ratio role family", []any{rendertest.Breakout, int64(4), 8 * ms, 2e6, 0.25, "copy", "f"}, []any{strings.Repeat("a|b*c_", 40), int64(4), 8 * ms, 2e6, 0.25, "copy", "f"}, []any{"k3", int64(1), ms, 1e6, 0.25, "copy", "f"}, []any{"k4", int64(1), ms, 1e6, 0.25, "copy", "f"}, []any{"k5", int64(1), ms, 1e6, 0.25, "copy", "f"}, []any{"k6", int64(1), ms, 1e6, 0.25, "copy", "f"}),
+		rendertest.FrameOf("kernel-devices", "kernel device share_ratio", []any{"k3", int64(0), 0.5}, []any{"k3", int64(1), 0.5}),
+		rendertest.FrameOf("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.2}),
+		rendertest.FrameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns",
+			[]any{int64(1), "launch-bound", stage, 600 * ms, 0.6, "at most", "GPU idle because launches arrive late", `{"busy_ratio":0.1,"launch_ns":600000000}`, rendertest.Breakout, "replay " + rendertest.Breakout, int64(0), int64(1), int64(1), int64(3), 1000 * ms},
+			[]any{int64(2), "host-bound", stage, 300 * ms, 0.3, "at most", "GPU idle while the host is at something else", `{}`, nil, "move work", int64(0), int64(1), int64(1), int64(3), 1000 * ms}),
+		rendertest.FrameOf("finding-rules", "finding query options detail", []any{"launch-bound", "pass-accounting", "stage device", "gaps"}, []any{"host-bound", "pass-accounting", "stage device", "gaps"}),
+	} {
+		r.Frames[f.Query] = f
+	}
+	return r
+}
+
+// ncuOnly is the report of a run that was only profiled by Nsight Compute.
+func ncuOnly() *judge.Report {
+	r := &judge.Report{Name: "k", Frames: map[string]*frame.Frame{
+		"sources":     rendertest.FrameOf("sources", "kind status reason path", []any{"ncu", "ok", nil, "k.ncu-rep"}),
+		"bottlenecks": rendertest.FrameOf("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)}),
+	}}
+	for _, query := range []string{"stages", "accounting", "aggregates", "mfu", "top-operators", "top-kernels"} {
+		r.Frames[query] = &frame.Frame{Query: query, Version: 1, Notes: []string{"the run has no timeline"}}
+	}
+	return r
+}
+
+func stakeholderText(t *testing.T, r *judge.Report) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Stakeholder(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestStakeholder(t *testing.T) {
+	for name, r := range map[string]*judge.Report{"stakeholder_summary.md": stakeholderReport("decode"), "stakeholder_summary.ncu.md": ncuOnly()} {
+		rendertest.Compare(t, filepath.Join("testdata", "report", name), []byte(stakeholderText(t, r)))
+	}
+}
+
+// TestStakeholderMarkdown holds that names stay in their cells and read as typed, whatever is in them.
+func TestStakeholderMarkdown(t *testing.T) {
+	text := stakeholderText(t, stakeholderReport("decode|*x*"))
+	page := rendertest.AsHTML(t, text)
+	rendertest.OnlyOurs(t, page)
+	want := 0
+	for _, row := range rendertest.TableCells(page) {
+		want += strings.Count(strings.Join(row, "\n"), "decode|*x*")
+	}
+	if want != 2 {
+		t.Errorf("the stage is in %d cells of tables, want those of timings and MFU", want)
+	}
+	if n := strings.Count(rendertest.ShownText(page), rendertest.Breakout); n != 4 {
+		t.Errorf("the name is shown as it is %d times, want 4: title, command, cost centre and advice", n)
+	}
+	for _, title := range []string{"Environment", "Aggregates", "Per-Stage Timings", "MFU", "Stage Takeaways", "Top Operators", "Top Kernels", "Recommendations"} {
+		if strings.Count(text, "\n## "+title+"\n") != 1 {
+			t.Errorf("the section %s is not there once", title)
+		}
+	}
+}
+
+// TestStakeholderIncomplete holds that a report without what the page is about is an error.
+func TestStakeholderIncomplete(t *testing.T) {
+	if err := Stakeholder(&bytes.Buffer{}, &judge.Report{Name: "a"}); err == nil {
+		t.Error("no error")
+	}
+}
+
+// TestGlance holds what report.md begins with, and that report.html says the same.
+func TestGlance(t *testing.T) {
+	r := stakeholderReport("decode")
+	var md, page bytes.Buffer
+	if err := ReportMarkdown(&md, r); err != nil {
+		t.Fatal(err)
+	}
+	_, glanced, _ := strings.Cut(md.String(), "## At a glance\n")
+	rendertest.Compare(t, filepath.Join("testdata", "report", "glance.md"), []byte(glanced))
+	if err := ReportHTML(&page, r); err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(page.String(), `<section id="glance"`)
+	section, _, _ = strings.Cut(section, "</section>")
+	rendertest.Compare(t, filepath.Join("testdata", "report", "glance.html"), []byte(section))
+	if strings.Contains(page.String(), "<script>alert") {
+		t.Error("a name gets out of its place")
+	}
+}
+
+// TestGlanceOfSections holds that a report of chosen sections has no summary of what was not asked.
+func TestGlanceOfSections(t *testing.T) {
+	r := stakeholderReport("decode")
+	delete(r.Frames, "accounting")
+	if g, err := newGlance(r); g != nil || err != nil {
+		t.Errorf("glance %v, error %v", g, err)
+	}
+}
+
+// TestSentence holds that any first letter becomes a capital.
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]string{"": "", "prefill": "Prefill", "état": "État", "解码": "解码", "2nd": "2nd"} {
+		if got := typeset.Sentence(text); got != want {
+			t.Errorf("%q begins a sentence as %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package table
+
+import (
+	"fmt"
+
+	"prof/queries/frame"
+	"prof/render/typeset"
+)
+
+// excerpt is how much of a table a report holds: rows, and bytes of its cells. A run of hundreds of passes or stages, or with names of
+// thousands of characters, would else make a page that no browser likes to open.
+type Excerpt struct{ Rows, Bytes, Cell int }
+
+// How much of a table the page and report.md hold. A cell of the page has tags around it, and a name that is shown in short is there twice.
+var (
+	PageExcerpt     = Excerpt{Rows: 500, Bytes: 500_000, Cell: 45}
+	MarkdownExcerpt = Excerpt{Rows: 500, Bytes: 60_000, Cell: 3}
+)
+
+// of gives the frame with its first rows, at least one, and says what is left out; "" when nothing is.
+func (e Excerpt) Of(f *frame.Frame) (*frame.Frame, string) {
+	size, fits := 0, 0
+	for _, row := range f.Rows {
+		for _, v := range row {
+			size += e.Cell
+			if text, is := v.(string); is {
+				size += len(text)
+			} else {
+				size += numberBytes
+			}
+		}
+		if fits > 0 && (size > e.Bytes || fits == e.Rows) {
+			break
+		}
+		fits++
+	}
+	if fits == len(f.Rows) {
+		return f, ""
+	}
+	first := *f
+	first.Rows = f.Rows[:fits]
+	return &first, fmt.Sprintf("The first %s of %s rows are here; the query gives all.", typeset.Int(int64(fits)), typeset.Int(int64(len(f.Rows))))
+}
+
+// numberBytes is about what a number takes.
+const numberBytes = 12
+
+// smaller is less of large tables.
+func (e Excerpt) Smaller() Excerpt { return Excerpt{e.Rows, e.Bytes * 2 / 3, e.Cell} }

@@ -1,0 +1,69 @@
+package table
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+
+	"prof/queries/frame"
+	"prof/render/typeset"
+)
+
+// JSON writes f as one object with the keys query, version, columns, rows and notes. A row is an object with its keys in
+// column order, in base units and full precision, one row a line. NULL, NaN and the infinities are null.
+func JSON(w io.Writer, f *frame.Frame, _ typeset.Options) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	keys := uniqueKeys(f.Columns)
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "{\"query\":%s,\"version\":%d,\n\"columns\":[", typeset.Quote(f.Query), f.Version)
+	for j, c := range f.Columns {
+		fmt.Fprintf(out, "%s\n{\"name\":%s,\"type\":%q,\"unit\":%s,\"doc\":%s}",
+			typeset.Comma(j), keys[j], typeName(c.Type), typeset.Quote(string(c.Unit)), typeset.Quote(c.Doc))
+	}
+	out.WriteString("],\n\"rows\":[")
+	for i, row := range f.Rows {
+		out.WriteString(typeset.Comma(i) + "\n{")
+		for j, v := range row {
+			out.WriteString(typeset.Comma(j) + keys[j] + ":" + typeset.JsonValue(v))
+		}
+		out.WriteString("}")
+	}
+	out.WriteString("],\n\"notes\":[")
+	for i, note := range f.Notes {
+		out.WriteString(typeset.Comma(i) + "\n" + typeset.Quote(note))
+	}
+	out.WriteString("]}\n")
+	return out.Flush()
+}
+
+// uniqueKeys quotes the column names; a name that came before gets _1, _2 and so on, so that no value is lost.
+func uniqueKeys(columns []frame.Column) []string {
+	used := map[string]bool{}
+	for _, c := range columns {
+		used[typeset.Quote(c.Name)] = true
+	}
+	keys, taken := make([]string, len(columns)), map[string]bool{}
+	for j, c := range columns {
+		key := typeset.Quote(c.Name)
+		for n := 1; taken[key] || key != typeset.Quote(c.Name) && used[key]; n++ {
+			key = typeset.Quote(c.Name + "_" + strconv.Itoa(n))
+		}
+		keys[j], taken[key] = key, true
+	}
+	return keys
+}
+
+func typeName(t frame.Type) string {
+	switch t {
+	case frame.Int:
+		return "int"
+	case frame.Float:
+		return "float"
+	case frame.Bool:
+		return "bool"
+	}
+	return "text"
+}

@@ -1,0 +1,84 @@
+package typeset
+
+import (
+	"bytes"
+	"strings"
+)
+
+// markdownSpan gives s as a code span outside of tables, where a pipe is a pipe.
+func MarkdownSpan(s string) string {
+	if strings.Contains(s, `\|`) {
+		return MarkdownText(s)
+	}
+	return strings.ReplaceAll(MarkdownCode(s), `\|`, "|")
+}
+
+func MarkdownRow(out *bytes.Buffer, cells []string) {
+	out.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
+
+// markdownCode gives s as a code span in a table cell: a fence longer than any backticks inside, pipes escaped for the
+// table. A backslash before a pipe has no spelling in a code span that all readers share, so such text is escaped instead.
+func MarkdownCode(s string) string {
+	if strings.TrimSpace(s) == "" || strings.Contains(s, `\|`) {
+		return MarkdownText(s)
+	}
+	longest, run := 0, 0
+	for _, r := range s {
+		run++
+		if r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	fence, room := strings.Repeat("`", longest+1), ""
+	if s[0] == '`' || s[len(s)-1] == '`' || s[0] == ' ' && s[len(s)-1] == ' ' {
+		room = " " // one space on each side is not part of the code
+	}
+	return fence + room + strings.ReplaceAll(s, "|", `\|`) + room + fence
+}
+
+// markdownText escapes s so that it reads as typed: no emphasis, links, HTML, entities, mathematics or table cells.
+func MarkdownText(s string) string {
+	var out strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '\\', '`', '*', '[', ']', '<', '>', '|', '~', '&', '$':
+			out.WriteByte('\\')
+		case '_':
+			if i == 0 || i+1 == len(s) || !IsWord(s[i-1]) || !IsWord(s[i+1]) {
+				out.WriteByte('\\')
+			}
+		}
+		out.WriteByte(s[i])
+	}
+	return out.String()
+}
+
+// markdownLine escapes the text of one list item, which must not start a heading, a list or a rule of its own.
+func MarkdownLine(s string) string {
+	s = strings.TrimSpace(s)
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	if digits < len(s) && (s[digits] == '.' || s[digits] == ')') && digits > 0 || strings.IndexAny(s, "#+-=") == 0 {
+		return MarkdownText(s[:digits]) + `\` + s[digits:digits+1] + MarkdownText(s[digits+1:])
+	}
+	return MarkdownText(s)
+}
+
+func IsWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// markdownBlock gives text as a block of code, within a fence longer than any backticks in it.
+func MarkdownBlock(text string) string {
+	longest, run := 2, 0
+	for _, r := range text {
+		run++
+		if r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", longest+1)
+	return fence + "text\n" + text + fence + "\n"
+}

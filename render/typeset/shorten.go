@@ -1,0 +1,132 @@
+package typeset
+
+import "strings"
+
+// splits are the shares of a shortened text, in percent, that its start may take. A kernel is told by its name in front or
+// by the tile and type at its end.
+func splits() []int { return []int{60, 40, 75, 25} }
+
+// shorten cuts the middle out of s so that it takes at most the given width; headShare percent of what stays is its start.
+func Shorten(s string, to, headShare int) string {
+	if Width(s) <= to {
+		return s
+	}
+	if to <= 1 {
+		return strings.Repeat(Ellipsis, max(0, to))
+	}
+	front := (to - 1) * headShare / 100
+	return Prefix(s, front) + Ellipsis + suffix(s, to-1-front)
+}
+
+// shortener shortens the texts of one column so that different ones stay different as far as possible: it cuts all of them
+// at the place that keeps most apart, and shows what differs in those that still look alike.
+func Shortener(texts []string, to int) func(string) string {
+	var best map[string][]string // by shortened text
+	for _, share := range splits() {
+		groups := map[string][]string{}
+		for _, text := range Unique(texts) {
+			short := Shorten(text, to, share)
+			groups[short] = append(groups[short], text)
+		}
+		if len(groups) > len(best) {
+			best = groups
+		}
+	}
+	short := make(map[string]string)
+	for text, group := range best {
+		for _, original := range group {
+			short[original] = text
+			if len(group) > 1 {
+				short[original] = Window(original, to, CommonPrefix(group))
+			}
+		}
+	}
+	return func(s string) string { return short[s] }
+}
+
+// window shortens s to its start and the part from the word that the byte at stands in.
+func Window(s string, to, at int) string {
+	for at > 0 && IsWord(s[at-1]) {
+		at--
+	}
+	front := (to - 2) * 35 / 100
+	if Width(s[:at]) <= front {
+		return Shorten(s, to, 100)
+	}
+	return Prefix(s, front) + Ellipsis + Shorten(s[at:], to-1-front, 100)
+}
+
+// commonPrefix gives the length of the start that all texts share, which ends between two characters.
+func CommonPrefix(texts []string) int {
+	n := len(texts[0])
+	for _, text := range texts[1:] {
+		same := 0
+		for same < min(n, len(text)) && texts[0][same] == text[same] {
+			same++
+		}
+		n = same
+	}
+	for n > 0 && n < len(texts[0]) && texts[0][n]&0xc0 == 0x80 {
+		n--
+	}
+	return n
+}
+
+// tellApart shortens different texts to names that differ, as far as longName columns can show it: those that still look alike are
+// shortened once more among themselves, at what differs in these.
+func Apart(short map[string]string, texts []string) {
+	shorten := Shortener(texts, LongName)
+	alike := map[string][]string{}
+	for _, text := range texts {
+		short[text] = shorten(text)
+		alike[short[text]] = append(alike[short[text]], text)
+	}
+	for _, group := range alike {
+		if len(group) > 1 && len(group) < len(texts) {
+			Apart(short, group)
+		}
+	}
+}
+
+// From longText on a text takes several lines; from longName on a name is shown in short, to be opened.
+const (
+	LongText = 48
+	LongName = 72
+)
+
+// plainNames takes from names of kernels what all C++ functions have and nobody tells them by, the return type void and the list of
+// parameters, where they stay different without.
+func PlainNames(names []string) []string {
+	out := make([]string, len(names))
+	seen := map[string]int{}
+	for i, name := range names {
+		out[i] = withoutParameters(strings.TrimPrefix(name, "void "))
+		seen[out[i]]++
+	}
+	for i, name := range names {
+		if seen[out[i]] > 1 {
+			out[i] = name
+		}
+	}
+	return out
+}
+
+// withoutParameters cuts the parentheses that end a name, with what is in them.
+func withoutParameters(name string) string {
+	if !strings.HasSuffix(name, ")") {
+		return name
+	}
+	depth := 0
+	for i := len(name) - 1; i > 0; i-- {
+		switch name[i] {
+		case ')':
+			depth++
+		case '(':
+			depth--
+		}
+		if depth == 0 {
+			return name[:i]
+		}
+	}
+	return name
+}

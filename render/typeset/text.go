@@ -1,0 +1,138 @@
+package typeset
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// neutral gives s with everything that could move a cursor, change a colour or reorder a line written out: control and
+// format characters become escapes such as \n, \x1b and \u202e. Variation selectors, on whose width terminals disagree,
+// are left out.
+func Neutral(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	var out strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&out, `\x%02x`, s[0])
+		case unicode.Is(unicode.Variation_Selector, r):
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+			out.WriteString(escape(r))
+		default:
+			out.WriteRune(r)
+		}
+		s = s[size:]
+	}
+	return out.String()
+}
+
+func escape(r rune) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\r':
+		return `\r`
+	case r == '\t':
+		return `\t`
+	case r < 0x100:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r < 0x10000:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}
+
+// isPlain reports whether s is printable ASCII: as wide as it is long.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// width gives the terminal columns that s takes.
+func Width(s string) int {
+	if isPlain(s) {
+		return len(s)
+	}
+	n := 0
+	for _, r := range s {
+		n += runeWidth(r)
+	}
+	return n
+}
+
+// pad fills s with spaces to the given width, on the left if right-aligned.
+func Pad(s string, to int, right bool) string {
+	fill := strings.Repeat(" ", max(0, to-Width(s)))
+	if right {
+		return fill + s
+	}
+	return s + fill
+}
+
+// prefix gives the longest start of s that takes at most the given width.
+func Prefix(s string, to int) string {
+	for i, r := range s {
+		if to -= runeWidth(r); to < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// suffix gives the longest end of s that takes at most the given width and does not start with a combining mark.
+func suffix(s string, to int) string {
+	start := len(s)
+	for end := len(s); end > 0; {
+		r, size := utf8.DecodeLastRuneInString(s[:end])
+		end -= size
+		w := runeWidth(r)
+		if to -= w; to < 0 {
+			break
+		}
+		if w > 0 {
+			start = end
+		}
+	}
+	return s[start:]
+}
+
+// wrap breaks s at spaces into lines of at most the given width, and a longer word where it must; 0 means no limit.
+func Wrap(s string, to int) []string {
+	fields := strings.Fields(s)
+	if to <= 0 {
+		return []string{strings.Join(fields, " ")}
+	}
+	lines, line := []string{}, ""
+	for _, word := range fields {
+		if line != "" && Width(line)+1+Width(word) <= to {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for Width(word) > to {
+			part := Prefix(word, to)
+			if part == "" { // a character wider than the line
+				_, size := utf8.DecodeRuneInString(word)
+				lines, word = append(lines, Ellipsis), word[size:]
+				continue
+			}
+			lines, word = append(lines, part), word[len(part):]
+		}
+		line = word
+	}
+	if line != "" || len(lines) == 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}

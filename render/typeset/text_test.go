@@ -1,0 +1,88 @@
+package typeset
+
+import (
+	"slices"
+	"testing"
+
+	"prof/render/rendertest"
+)
+
+func TestNeutral(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain":              "plain",
+		"a\nb\tc\rd":         `a\nb\tc\rd`,
+		"\x1b[2J\x00\x7f":    `\x1b[2J\x00\x7f`,
+		"\u0085\u009b31m":    `\x85\x9b31m`,
+		"\u202eabc\u2066":    `\u202eabc\u2066`,
+		"\u2028\u2029\ufeff": `\u2028\u2029\ufeff`,
+		"\U000e0041":         `\U000e0041`,
+		"bad \xff":           `bad \xff`,
+		"生命 é ☀\ufe0f":       "生命 é ☀",
+		"a\u200bb":           `a\u200bb`,
+	} {
+		if got := Neutral(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestWidth(t *testing.T) {
+	for text, want := range map[string]int{
+		"": 0, "abc": 3, "生命": 4, "e\u0301": 1, "🚀": 2, "…": 1, "─": 1, "°": 1, "ﬁ": 1, "ｆ": 2, "한글": 4, "✓": 1, "✅": 2, "é": 1,
+	} {
+		if got := Width(text); got != want {
+			t.Errorf("%q: got %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestShorten(t *testing.T) {
+	for _, test := range []struct {
+		text      string
+		to, share int
+		want      string
+	}{
+		{"abcdefghij", 10, 60, "abcdefghij"}, {"abcdefghijk", 10, 60, "abcde…hijk"}, {"abcdefghijk", 10, 100, "abcdefghi…"},
+		{"abcdefghijk", 1, 60, "…"}, {"abcdefghijk", 0, 60, ""}, {"生命生命生命", 6, 60, "生…命"}, {"ae\u0301e\u0301e\u0301z", 4, 60, "a…e\u0301z"},
+	} {
+		if got := Shorten(test.text, test.to, test.share); got != test.want {
+			t.Errorf("%q to %d: got %q, want %q", test.text, test.to, got, test.want)
+		}
+	}
+}
+
+func TestDifferentTextsStayDifferent(t *testing.T) {
+	for _, texts := range [][]string{
+		{rendertest.Addition, rendertest.Product, rendertest.Flash},
+		{"nvjet_hsh_128x64_64x9_1x2_h_bz_coopB_TNT", "nvjet_hsh_128x64_64x9_1x2_h_bz_coopB_TNN"},
+		{"sm80_xmma_gemm_f16f16_tilesize128x128x32_stage4_warpsize2x2x1_tensor16x8x16_kernel",
+			"sm80_xmma_gemm_f16f16_tilesize64x128x32_stage4_warpsize2x2x1_tensor16x8x16_kernel"},
+	} {
+		short := Shortener(texts, 24)
+		seen := map[string]bool{}
+		for _, text := range texts {
+			if Width(short(text)) > 24 {
+				t.Errorf("%q is too wide", short(text))
+			}
+			seen[short(text)] = true
+		}
+		if len(seen) != len(texts) {
+			t.Errorf("%q look alike: %v", texts, seen)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		to   int
+		want []string
+	}{
+		{"", 10, []string{""}}, {"a b", 0, []string{"a b"}}, {"one two three", 7, []string{"one two", "three"}},
+		{"abcdefgh i", 3, []string{"abc", "def", "gh", "i"}}, {"生命", 3, []string{"生", "命"}}, {"生a", 1, []string{"…", "a"}},
+	} {
+		if got := Wrap(test.text, test.to); !slices.Equal(got, test.want) {
+			t.Errorf("%q to %d: got %q, want %q", test.text, test.to, got, test.want)
+		}
+	}
+}

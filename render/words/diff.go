@@ -1,0 +1,62 @@
+package words
+
+import (
+	"cmp"
+	"strings"
+
+	"prof/queries/judge/diff"
+	"prof/render/typeset"
+)
+
+func ToneOf(v diff.Verdict) typeset.Tone {
+	switch v {
+	case diff.Better:
+		return typeset.ToneBetter
+	case diff.Worse:
+		return typeset.ToneWorse
+	case diff.CannotTell:
+		return typeset.ToneUnsure
+	}
+	return ""
+}
+
+// diffMetrics say in words what stages are judged by.
+var diffMetrics = map[string]string{
+	"gpu_span_ns":  "GPU span (first start to last end of device work)",
+	"gpu_busy_ns":  "GPU busy time (device work running)",
+	"gpu_sum_ns":   "sum of device work",
+	"cpu_ns":       "CPU time (of the range)",
+	"tokens_per_s": "tokens/s",
+}
+
+// judgedBy is the figure that stages are judged by.
+func JudgedBy(o diff.Options) string { return cmp.Or(o.Metric, "gpu_span_ns") }
+
+// metricWords names a figure of a stage; one that has no words as it is.
+func MetricWords(metric string) string { return cmp.Or(diffMetrics[metric], typeset.Neutral(metric)) }
+
+// metricShort is metricWords without the explanation.
+func MetricShort(metric string) string {
+	short, _, _ := strings.Cut(MetricWords(metric), " (")
+	return short
+}
+
+// diffStage names a stage of a comparison.
+func DiffStage(name string) string {
+	if name == "" {
+		return AllWork
+	}
+	return KernelStageLabel(name)
+}
+
+// verdictLine is what a comparison comes to, in one line.
+func VerdictLine(r *diff.Result) string {
+	words := typeset.Neutral(r.Words)
+	if words == "" || words == string(r.Verdict) {
+		return string(r.Verdict)
+	}
+	if strings.HasPrefix(words, string(r.Verdict)) {
+		return words
+	}
+	return string(r.Verdict) + ": " + words
+}

@@ -1,0 +1,137 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"prof/queries/judge"
+	"prof/render/typeset"
+)
+
+// passTimeText words the time of a pass: 291 ms (median of 3, 287 to 617 ms).
+func PassTimeText(s judge.StageSummary) string {
+	text := typeset.Nanoseconds(s.MedianNs)
+	switch {
+	case s.Passes == 1:
+		text += " (measured once)"
+	case s.Passes > 1:
+		text += fmt.Sprintf(" (median of %d, %s)", s.Passes, PassRange(s))
+	}
+	if s.IsCPU {
+		text += ", on the CPU"
+	}
+	return text
+}
+
+// passRange is the shortest and the longest pass: 287 to 617 ms.
+func PassRange(s judge.StageSummary) string {
+	least, most := typeset.Nanoseconds(s.MinNs), typeset.Nanoseconds(s.MaxNs)
+	if number, unit, _ := strings.Cut(least, " "); strings.HasSuffix(most, " "+unit) {
+		least = number
+	}
+	return least + " to " + most
+}
+
+// dominates is how many times as long as the next a stage takes in all from which on it is said to dominate.
+const dominates = 1.2
+
+// leadOf is the first sentence: which stage takes most, and what bounds it.
+func LeadOf(s judge.Summary) string {
+	switch {
+	case len(s.Stages) > 0:
+		first := s.Stages[0]
+		if first.IsCPU {
+			return fmt.Sprintf("No stage has work on a GPU that is known to be its own: %s takes %s on the CPU. Of it, %s.", first.Stage, typeset.Nanoseconds(first.MedianNs), first.Why)
+		}
+		verb, of, rest := "takes", "the measured time", ""
+		for _, other := range s.Stages[1:] {
+			if other.IsCPU {
+				of, rest = "the measured time on the GPU", rest+fmt.Sprintf(" %s takes %s on the CPU, and no work on the GPU is known to be its own.", typeset.Sentence(other.Stage), typeset.Nanoseconds(other.MedianNs))
+			}
+		}
+		if len(s.Stages) > 1 && !s.Stages[1].IsCPU && first.ShareRatio >= dominates*s.Stages[1].ShareRatio {
+			verb = "dominates with"
+		}
+		return fmt.Sprintf("%s %s %s of %s, %s a pass. %s%s", typeset.Sentence(first.Stage), verb, typeset.Percent(first.ShareRatio), of, typeset.Nanoseconds(first.MedianNs), BoundText(first), rest)
+	case s.All != nil && len(s.WarmOnly) > 0:
+		return fmt.Sprintf("All passes of %s count as warm-up: no stage was measured. From the first to the last work of the GPU are %s, loading and warm-up included. %s", strings.Join(s.WarmOnly, ", "), typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
+	case s.All != nil:
+		return fmt.Sprintf("The capture names no stages. From the first to the last work of the GPU are %s, loading and warm-up included. %s", typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
+	case s.Profiled != "":
+		return s.Profiled + "."
+	}
+	return "The run has no work on a GPU whose time is known."
+}
+
+// boundText says what bounds a stage, and what comes next.
+func BoundText(s judge.StageSummary) string {
+	if s.Bound == judge.UnknownBound {
+		return fmt.Sprintf("What bounds it is not known: %s.", s.Why)
+	}
+	text := fmt.Sprintf("It is %s: %s.", s.Bound.Name(), s.Meaning)
+	if s.Bound == judge.WaitBound {
+		text = fmt.Sprintf("It waits: %s.", s.Meaning)
+	}
+	switch {
+	case s.Next == "" || s.Next == s.Bound || s.Next == judge.UnknownBound:
+	case s.Bound == judge.LateBound && s.Next == judge.WaitBound:
+		text += " That one idles while the program waits for a result, or allocates memory and loads code."
+	case s.Bound == judge.LateBound:
+		text += fmt.Sprintf(" That one is %s.", s.Next.Name())
+	case s.Next == judge.WaitBound:
+		text += " Second, it waits."
+	default:
+		text += fmt.Sprintf(" Second, it is %s.", s.Next.Name())
+	}
+	if s.But != "" {
+		text += " But " + s.But + "."
+	}
+	return text
+}
+
+// useText words a utilisation. More than all is an error in what it was made from.
+func UseText(ratio float64, isLeast bool) string {
+	switch {
+	case ratio > 1:
+		return typeset.Percent(ratio) + " (an error in the inputs)"
+	case isLeast:
+		return "≥ " + typeset.Percent(ratio)
+	}
+	return typeset.Percent(ratio)
+}
+
+// centreTime words what a cost centre took: GPUs that work side by side add up.
+func CentreTime(c judge.CostCentre) string {
+	text := typeset.Nanoseconds(float64(c.TotalNs))
+	switch {
+	case c.GPUs == 2:
+		text += " of both GPUs together"
+	case c.GPUs > 2:
+		text += fmt.Sprintf(" of %d GPUs together", c.GPUs)
+	}
+	return text
+}
+
+// kernelText says of a kernel what it takes, where, and what bounds it.
+func KernelText(k judge.TopKernel) string {
+	text := fmt.Sprintf("%s of all kernel time: %s in %s of %s", typeset.Percent(k.ShareRatio), typeset.Nanoseconds(float64(k.TotalNs)), typeset.Plural(k.Calls, "call", "calls"), typeset.Nanoseconds(k.MeanNs))
+	if k.Role != "" {
+		text += "; " + typeset.Neutral(k.Role)
+	}
+	if k.Stage != "" {
+		text += "; mostly in " + typeset.Neutral(k.Stage)
+	}
+	switch {
+	case k.Role == "collective":
+		return text + "; its time holds the waiting for ranks that come later"
+	case k.Bound == "":
+		return text + "; what bounds it is not known, since Nsight Compute did not profile it"
+	case k.Bound == "unknown":
+		return text + "; what Nsight Compute measured does not tell what bounds it"
+	}
+	text += "; " + typeset.Neutral(k.Bound) + "-bound by Nsight Compute"
+	if k.Limiter != "" {
+		text += " (" + typeset.Neutral(k.Limiter) + ")"
+	}
+	return text
+}

@@ -1,0 +1,25 @@
+package words
+
+import (
+	"testing"
+
+	"prof/queries/judge"
+)
+
+// TestKernelText holds what is said of a kernel: what bounds it only where that was measured, and of a collective that it waits.
+func TestKernelText(t *testing.T) {
+	of := func(role, stage, bound, limiter string) string {
+		return KernelText(judge.TopKernel{Role: role, Stage: stage, Bound: bound, Limiter: limiter, TotalNs: 2_000_000, MeanNs: 1e6, Calls: 2, ShareRatio: 0.5})
+	}
+	const lead = "50.0 % of all kernel time: 2 ms in 2 calls of 1 ms"
+	for got, want := range map[string]string{
+		of("", "", "", ""):                         lead + "; what bounds it is not known, since Nsight Compute did not profile it",
+		of("gemm", "decode", "memory", "dram"):     lead + "; gemm; mostly in decode; memory-bound by Nsight Compute (dram)",
+		of("gemm", "", "unknown", ""):              lead + "; gemm; what Nsight Compute measured does not tell what bounds it",
+		of("collective", "prefill", "latency", ""): lead + "; collective; mostly in prefill; its time holds the waiting for ranks that come later",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
