@@ -20,9 +20,10 @@ import (
 
 // Options are the choices of an ingest that a format must know.
 type Options struct {
-	WithOSRT bool // store calls into the operating system's libraries
-	Assume   bool // go on where a model's configuration says something about its shape that is not read
-	Threads  int  // goroutines a format may use beside DuckDB's; at least 1
+	WithOSRT bool      // store calls into the operating system's libraries
+	Assume   bool      // go on where a model's configuration says something about its shape that is not read
+	Threads  int       // goroutines a format may use beside DuckDB's; at least 1
+	Image    ImageSize // of the pictures that models see; zero: what a workload says, if it does
 	// Progress is told about long steps: what, rows done and rows expected (-1 unknown). It may be nil and must be fast.
 	Progress func(what string, done, total int64)
 	// TempDir is an existing folder for temporary files.
@@ -31,6 +32,14 @@ type Options struct {
 	// is tried that may fail.
 	Outside func(ctx context.Context, statement string) error
 }
+
+// ImageSize is the size of a picture in pixels; zero where it is not known.
+type ImageSize struct{ Width, Height int64 }
+
+// MaxSide bounds the sides of a picture, in pixels.
+const MaxSide = 1 << 16
+
+func (s ImageSize) String() string { return fmt.Sprintf("%d x %d", s.Width, s.Height) }
 
 // SourceInfo is what a source says of itself as a whole.
 type SourceInfo struct {

@@ -76,6 +76,9 @@ func (r *reader) decoder(c, text config) {
 			family = familyOf(text, first(text.texts("architectures")))
 		}
 	}
+	if text.defaults == nil {
+		text.defaults = classDefaults()[family]
+	}
 	if same, ok := sameAs[family]; ok {
 		family = same
 	}

@@ -139,6 +139,7 @@ var architectures = map[string]string{
 // textOf is the family of a decoder's configuration that has no model_type, by that of the whole: the default of its class.
 var textOf = map[string]string{
 	"llava": "llama", "llava_next": "llama", "paligemma": "gemma", "gemma3": "gemma3_text", "mistral3": "mistral", "qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2",
+	"qwen3_vl": "qwen3_vl_text", "qwen3_vl_moe": "qwen3_vl_moe_text", "qwen3_5": "qwen3_5_text", "qwen3_5_moe": "qwen3_5_moe_text",
 }
 
 // textParts are the names under which configurations keep their decoder's.

@@ -5,15 +5,16 @@ type composite struct {
 	tower   string // class of vision_config where it names none
 	fixed   bool   // it is of that class whatever it names
 	project func(r *reader, c, v config, t tower, hidden int64)
+	joins   bool // the projector joins squares of patches, of spatial_merge_size along a side
 }
 
 // composites are read as transformers builds them, by model_type.
 var composites = map[string]composite{
-	"llava":      {"clip_vision_model", false, (*reader).llava},
-	"llava_next": {"clip_vision_model", false, (*reader).llavaNext},
-	"paligemma":  {"siglip_vision_model", false, (*reader).paligemma},
-	"gemma3":     {"siglip_vision_model", true, (*reader).gemma3Projector},
-	"mistral3":   {"pixtral", false, (*reader).mistral3},
+	"llava":      {"clip_vision_model", false, (*reader).llava, false},
+	"llava_next": {"clip_vision_model", false, (*reader).llavaNext, false},
+	"paligemma":  {"siglip_vision_model", false, (*reader).paligemma, false},
+	"gemma3":     {"siglip_vision_model", true, (*reader).gemma3Projector, false},
+	"mistral3":   {"pixtral", false, (*reader).mistral3, true},
 }
 
 // images reads the vision parts of a configuration whose decoder, of width hidden, is read elsewhere: towers and projector, for one
@@ -25,7 +26,7 @@ func (r *reader) images(c config, hidden int64) {
 	switch {
 	case r.deepseekOCR(c):
 		return
-	case family == "qwen2_vl" || family == "qwen2_5_vl":
+	case qwenTowers[family] != nil:
 		r.qwenVision(c)
 		return
 	case !known && !c.has("vision_config"):
@@ -45,6 +46,9 @@ func (r *reader) images(c config, hidden int64) {
 		c.note(LeftOut, "the projector of model_type %q: parameters and FLOPs", family)
 		c.assume("an image is one picture of the size that the vision tower is made for")
 		return
+	}
+	if kind.joins {
+		r.merge = c.need("spatial_merge_size")
 	}
 	kind.project(r, c, v, read(r, v), hidden)
 }

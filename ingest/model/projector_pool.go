@@ -22,7 +22,7 @@ func (r *reader) gemma3Projector(c, _ config, t tower, hidden int64) {
 // mistral3 adds Mistral3MultiModalProjector, which joins squares of patches into one position each.
 func (r *reader) mistral3(c, _ config, t tower, hidden int64) {
 	b := &r.b
-	merge := c.need("spatial_merge_size")
+	merge := r.merge
 	rows, cols := t.rows/merge, t.cols/merge
 	if rows == 0 || cols == 0 {
 		c.wrong("spatial_merge_size", merge, "at most the patches along a side")

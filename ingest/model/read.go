@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"prof/ingest/load"
 )
 
 // Errors that Read's errors wrap.
@@ -19,7 +21,8 @@ var (
 
 // Options say how a configuration is read.
 type Options struct {
-	Assume bool // go on where a field that bears on shapes is not read, as if it were not there
+	Assume bool           // go on where a field that bears on shapes is not read, as if it were not there
+	Image  load.ImageSize // of the pictures, for towers that take any size; zero: not known
 }
 
 // maxBytes bounds a configuration; the largest published ones, with tables of label names, have a few hundred kB.
@@ -30,6 +33,16 @@ type reader struct {
 	model  *Model
 	b      builder
 	faults *faults
+
+	image load.ImageSize // of the pictures; zero where nothing says
+	sized bool           // the tower takes pictures of any size
+	merge int64          // patches along a square that the projector joins; 0: it joins none
+}
+
+// picture gives the size of the pictures to a tower that takes any; ok is false where nothing says.
+func (r *reader) picture() (size load.ImageSize, ok bool) {
+	r.sized = true
+	return r.image, r.image != load.ImageSize{}
 }
 
 // refuse says what the model has that is not read.
@@ -102,11 +115,18 @@ func finite(text []byte) []byte {
 
 // FromFields reads a configuration that was decoded with UseNumber already, as the one inside a workload's facts.
 func FromFields(fields map[string]any, o ...Options) (*Model, error) {
-	f := &faults{assume: len(o) > 0 && o[0].Assume}
+	var given Options
+	if len(o) > 0 {
+		given = o[0]
+	}
+	f := &faults{assume: given.Assume}
 	c := config{fields: fields, faults: f, strict: true}
-	r := reader{model: &Model{Family: c.text("model_type")}, faults: f}
+	r := reader{model: &Model{Family: c.text("model_type")}, faults: f, image: given.Image}
 	c.defaults = classDefaults()[r.model.Family]
 	r.read(c)
+	if !r.sized && r.image != (load.ImageSize{}) {
+		c.assume("the size of pictures, %v pixels, changes nothing: no vision tower here takes pictures of any size", r.image)
+	}
 	if err := f.err(); err != nil {
 		return nil, err
 	}

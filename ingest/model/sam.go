@@ -44,7 +44,7 @@ func (r *reader) sam(s sam) {
 	if s.absolute {
 		b.parameter("pos_embed", b.mul(b.mul(s.tableSide, s.tableSide), s.width))
 	}
-	windowed, global := s.split()
+	windowed, global := split(s.layers, s.global, s.window > 0)
 	if len(windowed) > 0 {
 		across := (s.side + s.window - 1) / s.window // windows along a side: pictures are padded to whole ones
 		b.in(layerNames(windowed), int64(len(windowed)))
@@ -60,22 +60,6 @@ func (r *reader) sam(s sam) {
 	b.norm("neck.layer_norm1", b.mul(2, s.output))
 	b.convolution("neck.conv2", s.output, 9, s.output, false)
 	b.norm("neck.layer_norm2", b.mul(2, s.output))
-}
-
-// split tells layers with a window from those without.
-func (s sam) split() (windowed, global []int) {
-	everywhere := map[int]bool{}
-	for _, i := range s.global {
-		everywhere[int(i)] = true
-	}
-	for _, i := range firstLayers(s.layers) {
-		if s.window > 0 && !everywhere[i] {
-			windowed = append(windowed, i)
-		} else {
-			global = append(global, i)
-		}
-	}
-	return windowed, global
 }
 
 // samLayer adds a layer whose attention works on so many windows of side x side patches, padding included; the MLP sees the

@@ -10,6 +10,13 @@ type encoder struct {
 	fusedQKV        bool  // one matrix for queries, keys and values
 	gated           bool  // the MLP has three matrices, and norms scale but do not shift
 	out             string
+	windows         []window // in which positions attend; nil: all to all
+}
+
+// window is a kind of windows of attention: all of them have so many positions together, each of which sees so many keys.
+type window struct {
+	name            string // component
+	positions, keys int64
 }
 
 // encoderOf reads what all encoders share.
@@ -30,6 +37,22 @@ func (c config) depth(name string) int64 {
 	return n
 }
 
+// split tells layers with a window from those without: all of them, or those of the list.
+func split(layers int64, without []int64, windows bool) (windowed, global []int) {
+	everywhere := map[int]bool{}
+	for _, i := range without {
+		everywhere[int(i)] = true
+	}
+	for _, i := range firstLayers(layers) {
+		if windows && !everywhere[i] {
+			windowed = append(windowed, i)
+		} else {
+			global = append(global, i)
+		}
+	}
+	return windowed, global
+}
+
 // headSize shares a width among heads.
 func (c config) headSize(width, heads int64) int64 {
 	if width%heads != 0 {
@@ -40,13 +63,19 @@ func (c config) headSize(width, heads int64) int64 {
 }
 
 // encoder adds the layers.
-func (r *reader) encoder(e encoder) {
+func (r *reader) encoder(e encoder) { r.layers(e, firstLayers(e.layers)) }
+
+// layers adds some of the layers, which are equal.
+func (r *reader) layers(e encoder, indexes []int) {
 	b := &r.b
 	norms, inner := b.mul(4, e.width), b.mul(e.heads, e.headSize)
 	if e.gated {
 		norms = b.mul(2, e.width)
 	}
-	b.in(layerNames(firstLayers(e.layers)), e.layers)
+	if len(indexes) == 0 {
+		return
+	}
+	b.in(layerNames(indexes), int64(len(indexes)))
 	b.positions = e.positions
 	b.norm("norms", norms)
 	if e.fusedQKV {
@@ -56,7 +85,14 @@ func (r *reader) encoder(e encoder) {
 		b.linear("k_proj", e.width, inner, e.qkvBias)
 		b.linear("v_proj", e.width, inner, e.qkvBias)
 	}
-	b.attend("attention", e.heads, e.headSize, e.positions)
+	if e.windows == nil {
+		e.windows = []window{{"attention", e.positions, e.positions}}
+	}
+	for _, w := range e.windows {
+		b.positions = w.positions
+		b.attend(w.name, e.heads, e.headSize, w.keys)
+	}
+	b.positions = e.positions
 	b.linear(e.out, inner, e.width, e.bias)
 	if e.gated {
 		b.linear("mlp.gate_proj", e.width, e.mlp, e.bias)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"prof/ingest/load"
 )
 
 // pictured is a case of vision.json, which vision.py made with transformers and PyTorch.
@@ -15,9 +17,18 @@ type pictured struct {
 	Name         string
 	Config       json.RawMessage
 	Params       *int64
-	VisionParams *int64 `json:"vision_params"`
-	ImageTokens  int64  `json:"image_tokens"`
+	VisionParams *int64  `json:"vision_params"`
+	ImageSize    []int64 `json:"image_size"` // height and width
+	ImageTokens  int64   `json:"image_tokens"`
 	FLOP         map[string]int64
+}
+
+// options give the picture's size, where the case has one.
+func (p pictured) options() Options {
+	if len(p.ImageSize) == 0 {
+		return Options{}
+	}
+	return Options{Image: load.ImageSize{Height: p.ImageSize[0], Width: p.ImageSize[1]}}
 }
 
 func picturedCases(t *testing.T) []pictured {
@@ -74,10 +85,13 @@ func pictureFLOP(layers []Layer) map[string]int64 {
 const textWidth = 48
 
 // readVision reads the vision parts of a configuration alone.
-func readVision(fields map[string]any) (*Model, error) {
+func readVision(fields map[string]any, o ...Options) (*Model, error) {
 	f := &faults{}
 	c := config{fields: fields, faults: f, strict: true}
 	r := reader{model: &Model{Family: c.text("model_type")}, faults: f}
+	if len(o) > 0 {
+		r.image = o[0].Image
+	}
 	c.defaults = classDefaults()[r.model.Family]
 	if !r.vision(c) {
 		r.images(c, textWidth)
@@ -103,7 +117,7 @@ func mustDecode(t *testing.T, text string) map[string]any {
 func TestVisionEqualsPyTorch(t *testing.T) {
 	for _, c := range picturedCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
-			m, err := readVision(mustDecode(t, string(c.Config)))
+			m, err := readVision(mustDecode(t, string(c.Config)), c.options())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +143,7 @@ func TestWholeModelsWithVision(t *testing.T) {
 		if c.Params == nil {
 			continue
 		}
-		m, err := Read(strings.NewReader(string(c.Config)))
+		m, err := Read(strings.NewReader(string(c.Config)), c.options())
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 		} else if got := parametersOf(m.Layers); got != *c.Params {

@@ -4,12 +4,13 @@
     python vision.py > vision.json
     python vision.py --only siglip --indent 1
 
-Needs torch and transformers 5.17; no weights and no GPU: models are built from their configuration on the meta device, or on the CPU
+Needs torch, pillow and transformers 5.17; no weights and no GPU: models are built from their configuration on the meta device, or on the CPU
 with random weights where their code looks at values. Each object has
 
     name           of the case
     config         what save_pretrained writes to config.json
     images         pictures the FLOPs are for: 1
+    image_size     height and width in pixels of that picture where the tower takes any size, before its processor resizes it
     params         parameters of the whole model; absent where transformers has no code for the decoder
     vision_params  those of towers and projector; absent for models without a decoder
     image_tokens   positions of the prompt that the picture takes; absent for models without a decoder
@@ -19,11 +20,15 @@ FLOPs are FlopCounterMode's with eager attention, less the product that makes a 
 """
 import argparse
 import json
+import os
 import sys
 
 import torch
 import transformers as tf
 from torch.utils.flop_counter import FlopCounterMode
+from transformers import vision_utils
+from transformers.models.pixtral.image_processing_pil_pixtral import get_resize_output_image_size
+from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
 
 import vision_ocr
 
@@ -118,10 +123,67 @@ WITH_DECODER = [
     ("mistral3 odd", "Mistral3ForConditionalGeneration", dict(vision_config=dict(PIXTRAL, image_size=112), spatial_merge_size=3,
                                                               multimodal_projector_bias=True, vision_feature_layer=[-1],
                                                               text_config=dict(TEXT, model_type="mistral", head_dim=16)), ["model_type"]),
-    ("qwen2 vl", "Qwen2VLForConditionalGeneration", dict(
-        vision_config=dict(depth=3, embed_dim=40, num_heads=4, hidden_size=48, mlp_ratio=3, patch_size=7, spatial_merge_size=3), text_config=TEXT), []),
-    ("qwen2.5 vl", "Qwen2_5_VLForConditionalGeneration", dict(
-        vision_config=dict(depth=3, hidden_size=40, num_heads=4, out_hidden_size=48, intermediate_size=30, in_channels=1), text_config=TEXT), []),
+]
+
+QWEN2 = ("Qwen2VLForConditionalGeneration", dict(
+    vision_config=dict(depth=3, embed_dim=40, num_heads=2, hidden_size=48, mlp_ratio=3, patch_size=7, spatial_merge_size=3), text_config=TEXT))
+QWEN25 = ("Qwen2_5_VLForConditionalGeneration", dict(
+    vision_config=dict(depth=4, hidden_size=40, num_heads=2, out_hidden_size=48, intermediate_size=30, in_channels=1, patch_size=7, window_size=64,
+                       fullatt_block_indexes=[1, 3, 9]), text_config=TEXT))
+QWEN25_ODD = ("Qwen2_5_VLForConditionalGeneration", dict(
+    vision_config=dict(depth=2, hidden_size=48, num_heads=3, out_hidden_size=48, intermediate_size=30, patch_size=6, spatial_merge_size=3, temporal_patch_size=1,
+                       window_size=90, fullatt_block_indexes=[]), text_config=dict(TEXT, tie_word_embeddings=True)))
+QWEN3 = ("Qwen3VLForConditionalGeneration", dict(
+    vision_config=dict(depth=3, hidden_size=40, num_heads=2, out_hidden_size=48, intermediate_size=30, deepstack_visual_indexes=[2, 0], num_position_embeddings=25,
+                       patch_size=8), text_config=TEXT))
+EXPERTS = dict(num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20)
+QWEN3_MOE = ("Qwen3VLMoeForConditionalGeneration", dict(
+    vision_config=dict(depth=2, hidden_size=40, num_heads=2, out_hidden_size=48, intermediate_size=30, deepstack_visual_indexes=[1], spatial_merge_size=1),
+    text_config=dict(TEXT, decoder_sparse_step=2, **EXPERTS)))
+QWEN35 = ("Qwen3_5ForConditionalGeneration", dict(
+    vision_config=dict(depth=2, hidden_size=40, num_heads=2, out_hidden_size=48, intermediate_size=30, in_channels=4), text_config=dict(TEXT, num_hidden_layers=4),
+    tie_word_embeddings=True))
+QWEN35_MOE = ("Qwen3_5MoeForConditionalGeneration", dict(
+    vision_config=dict(depth=2, hidden_size=40, num_heads=2, out_hidden_size=48, intermediate_size=30), text_config=dict(TEXT, shared_expert_intermediate_size=28, **EXPERTS)))
+OF_PIXTRAL = ("LlavaForConditionalGeneration", dict(vision_config=PIXTRAL, text_config=LLAMA, vision_feature_layer=-1, vision_feature_select_strategy="full"))
+MISTRAL3 = ("Mistral3ForConditionalGeneration", dict(vision_config=dict(PIXTRAL, image_size=112), spatial_merge_size=3,
+                                                     text_config=dict(TEXT, model_type="mistral", head_dim=16)))
+
+# Models whose towers take pictures of any size: name, class with the keywords of its configuration, height and width of the picture.
+SIZED = [
+    ("qwen2 vl", QWEN2, None),
+    ("qwen2 vl square", QWEN2, (126, 126)),
+    ("qwen2 vl oblong", QWEN2, (95, 400)),
+    ("qwen2.5 vl", QWEN25, None),
+    ("qwen2.5 vl half to even", QWEN25, (35, 49)),
+    ("qwen2.5 vl whole windows", QWEN25, (112, 168)),
+    ("qwen2.5 vl edges", QWEN25, (150, 200)),
+    ("qwen2.5 vl right edge", QWEN25, (112, 200)),
+    ("qwen2.5 vl bottom edge", QWEN25, (150, 168)),
+    ("qwen2.5 vl lower than a window", QWEN25, (30, 300)),
+    ("qwen2.5 vl smaller than a window", QWEN25, (30, 45)),
+    ("qwen2.5 vl all windowed", QWEN25_ODD, (100, 333)),
+    ("qwen3 vl", QWEN3, None),
+    ("qwen3 vl oblong", QWEN3, (150, 90)),
+    ("qwen3 vl moe", QWEN3_MOE, (33, 100)),
+    ("qwen3.5", QWEN35, (150, 200)),
+    ("qwen3.5 moe", QWEN35_MOE, (64, 64)),
+    ("pixtral of a size", OF_PIXTRAL, (40, 65)),
+    ("pixtral too large", OF_PIXTRAL, (300, 111)),
+    ("mistral3 of a size", MISTRAL3, (50, 97)),
+    ("mistral3 too large", MISTRAL3, (333, 1000)),
+]
+
+# Published ones: name in vision_published.json and the picture.
+PUBLISHED = [
+    ("qwen2-vl-2b", (1080, 1920)),
+    ("qwen2-vl-7b", (480, 640)),
+    ("qwen2.5-vl-3b", (1080, 1920)),
+    ("qwen2.5-vl-7b", (1024, 1024)),
+    ("qwen2.5-vl-72b", (480, 640)),
+    ("qwen3-vl-4b", (1080, 1920)),
+    ("qwen3-vl-30b-a3b", (480, 640)),
+    ("qwen3.5-27b", (768, 1024)),
 ]
 
 ON_CPU = ("Pixtral", "Mistral3")  # classes whose code looks at values
@@ -185,8 +247,6 @@ def with_decoder(name, architecture, keywords, keys):
     text = {id(p) for p in list(model.model.language_model.parameters()) + list(model.lm_head.parameters())}
     case = {"name": name, "config": saved, "images": 1, "params": numel(model.parameters()),
             "vision_params": numel(p for p in model.parameters() if id(p) not in text)}
-    if architecture.startswith("Qwen"):
-        return case  # the picture's size is the caller's
     vision = model.config.vision_config
     height, width = size(vision)
     pixels = torch.zeros(1, vision.num_channels, height, width, device=device)
@@ -204,6 +264,62 @@ def with_decoder(name, architecture, keywords, keys):
         tokens += height // (vision.patch_size * getattr(model.config, "spatial_merge_size", 1))
     case["image_tokens"] = tokens
     return case
+
+
+def published(name, image):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "vision_published.json")) as f:
+        saved = json.load(f)[name]
+    return of_size(name, saved["architectures"][0], saved, image)
+
+
+def sized(name, kind, image):
+    architecture, keywords = kind
+    config = getattr(tf, architecture).config_class(**keywords)
+    return of_size(name, architecture, dict(json.loads(config.to_json_string()), architectures=[architecture]), image)
+
+
+def of_size(name, architecture, saved, image):
+    """A model whose tower takes pictures of any size, with one of image = height and width; parameters alone without."""
+    qwen = architecture.startswith("Qwen")
+    model = build(architecture, saved, "meta" if qwen else "cpu")
+    text = {id(p) for p in list(model.model.language_model.parameters()) + list(model.lm_head.parameters())}
+    case = {"name": name, "config": saved, "images": 1, "params": numel(model.parameters()),
+            "vision_params": numel(p for p in model.parameters() if id(p) not in text)}
+    if image is None:
+        return case
+    tokens, flop = (qwen_picture if qwen else pixtral_picture)(model, *image)
+    return dict(case, image_size=image, image_tokens=tokens, flop={"vision": flop})
+
+
+def qwen_picture(model, height, width):
+    """Positions and FLOPs of one picture. Its processor's limits of pixels, which config.json does not hold, are off."""
+    vision, tower = model.config.vision_config, model.model.visual
+    height, width = smart_resize(height, width, vision.patch_size * vision.spatial_merge_size, 1, 1 << 62)
+    grid = torch.tensor([[1, height // vision.patch_size, width // vision.patch_size]])
+    tables = {"position_ids": vision_utils.get_vision_position_ids(grid, vision.spatial_merge_size).to("meta")}
+    if hasattr(tower, "pos_embed"):
+        indices, weights = vision_utils.get_vision_interpolation_indices_and_weights(
+            grid, num_grid_per_side=tower.num_grid_per_side, mode=tower.interpolation_mode, align_corners=tower.interpolation_align_corners,
+            spatial_merge_size=vision.spatial_merge_size)
+        tables |= {"interp_indices": indices.to("meta"), "interp_weights": weights.to("meta")}
+    pixels = torch.zeros(int(grid.prod()), vision.in_channels * vision.temporal_patch_size * vision.patch_size**2, device="meta")
+    features = {}
+
+    def run():
+        features["of"] = model.get_image_features(pixel_values=pixels, image_grid_thw=grid, **tables).pooler_output
+
+    flop = count(run)
+    return features["of"][0].shape[0], flop
+
+
+def pixtral_picture(model, height, width):
+    """The same of Pixtral's tower, whose processor is taken to allow as long sides as the configuration says."""
+    vision = model.config.vision_config
+    step = vision.patch_size * getattr(model.config, "spatial_merge_size", 1)
+    height, width = get_resize_output_image_size(torch.zeros(3, height, width), vision.image_size, step, "channels_first")
+    pixels = torch.zeros(1, vision.num_channels, height, width)
+    flop = count(lambda: model.get_image_features(pixel_values=pixels, image_sizes=torch.tensor([[height, width]])))
+    return height // step * (width // step + 1), flop  # PixtralProcessor ends each row with a token
 
 
 def next_views(model, run, vision, pixels):
@@ -226,7 +342,8 @@ def main():
     options = arguments.parse_args()
     tf.logging.set_verbosity_error()
     torch.set_num_threads(1)
-    makers = [(alone, c) for c in ALONE] + [(with_decoder, c) for c in WITH_DECODER] + [(vision_ocr.case, c) for c in vision_ocr.CASES]
+    makers = [(alone, c) for c in ALONE] + [(with_decoder, c) for c in WITH_DECODER] + [(sized, c) for c in SIZED] \
+        + [(published, c) for c in PUBLISHED] + [(vision_ocr.case, c) for c in vision_ocr.CASES]
     cases = [maker(*case) for maker, case in makers if options.only in case[0]]
     if options.indent:
         json.dump(cases, sys.stdout, indent=options.indent)
