@@ -118,7 +118,7 @@ func (in *ingester) isFactHeld(f input, h *hashing) (bool, error) {
 
 func (in *ingester) holds(path, sum string) (bool, error) {
 	var id int
-	err := in.conn.QueryRowContext(in.ctx, `SELECT coalesce(max(source_id), 0) FROM source WHERE run_id = ?::UUID AND sha256 = ?`, in.target.RunID, sum).Scan(&id)
+	err := in.conn.QueryRowContext(in.ctx, `SELECT coalesce(max(source_id), 0) FROM source s WHERE run_id = ?::UUID AND sha256 = ? AND `+in.readAlike(), in.target.RunID, sum).Scan(&id)
 	if err != nil || id == 0 {
 		return false, err
 	}
@@ -128,6 +128,23 @@ func (in *ingester) holds(path, sum string) (bool, error) {
 	}
 	in.result.Repeated = append(in.result.Repeated, Repeat{Path: path, Run: in.o.Name, Facts: before})
 	return true, nil
+}
+
+// readAlike is a condition on a source s: its models were read for pictures of the size that is asked for, as a note says.
+func (in *ingester) readAlike() string {
+	if in.o.Load.Image == (load.ImageSize{}) {
+		return "true"
+	}
+	return fmt.Sprintf(`NOT EXISTS (SELECT 1 FROM model m WHERE m.run_id = s.run_id AND m.source_id = s.source_id
+		AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = m.run_id AND n.model_id = m.model_id AND starts_with(n.note, '%v')))`, in.o.Load.Image)
+}
+
+// imageOption gives the size of the pictures as it was asked for.
+func (in *ingester) imageOption() string {
+	if i := in.o.Load.Image; i != (load.ImageSize{}) {
+		return fmt.Sprintf(" --image-size %dx%d", i.Width, i.Height)
+	}
+	return ""
 }
 
 // optionSum identifies what options say, as its content does a file.
@@ -219,7 +236,7 @@ func (in *ingester) isFactsRun(captures, facts []input) (bool, error) {
 	}
 	slices.Sort(sums)
 	var run string
-	err := in.conn.QueryRowContext(in.ctx, `SELECT coalesce(max(x.name), '') FROM (SELECT r.name FROM run r JOIN source s USING (run_id) GROUP BY r.run_id, r.name
+	err := in.conn.QueryRowContext(in.ctx, `SELECT coalesce(max(x.name), '') FROM (SELECT r.name FROM run r JOIN source s USING (run_id) WHERE `+in.readAlike()+` GROUP BY r.run_id, r.name
 		HAVING string_agg(s.sha256, ',' ORDER BY s.sha256) = ?) x`, strings.Join(slices.Compact(sums), ",")).Scan(&run)
 	if err != nil || run == "" {
 		return false, err
@@ -253,7 +270,7 @@ func (in *ingester) leaveFacts(facts []input) error {
 		if err != nil {
 			return err
 		}
-		if held, err := has("s.sha256", sum); err != nil {
+		if held, err := has(in.readAlike()+" AND s.sha256", sum); err != nil {
 			return err
 		} else if held {
 			continue
@@ -269,7 +286,7 @@ func (in *ingester) leaveFacts(facts []input) error {
 			continue
 		}
 		option := "--" + map[string]string{configForm: "model", workloadForm: "workload"}[f.format.Name]
-		in.warn(fmt.Sprintf("%s was not stored, since its captures are in run %s; %s: prof ingest --run %s %s %s", f.path, run, what, run, option, f.path))
+		in.warn(fmt.Sprintf("%s was not stored, since its captures are in run %s; %s: prof ingest --run %s %s %s", f.path, run, what, run, option, f.path+in.imageOption()))
 	}
 	if in.o.Pass == nil {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"prof/ingest"
+	"prof/ingest/load"
 	"prof/ingest/workload"
 )
 
@@ -80,6 +81,49 @@ func TestFactsGivenAgain(t *testing.T) {
 	b.of("x", works, "3 ~ 1 ~ 1 2 4|4 ~ 1 ~ 1 3 4")
 	b.warned("in place of what run x had: 1.workload.json", "these say of the same captures what their passes did: the last one counts: 2.workload.json, 3.workload.json")
 	b.whole()
+}
+
+// TestFactsOfAnotherSize: a configuration that is there is read anew for pictures of a size that it was not read for.
+func TestFactsOfAnotherSize(t *testing.T) {
+	b := newBench(t)
+	const tower = `{"model_type": "qwen2_vl", "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "vision_config": {"hidden_size": 16}}`
+	config, facts := b.file("config.json", tower), b.file("workload.json", `{"config": `+tower+`, "runs": [{"prefill_len": 7, "new_tokens": 4}]}`)
+	const tokens = `SELECT m.source_id, m.image_token_count FROM model m JOIN run r USING (run_id) WHERE r.name = '%s' ORDER BY m.model_id`
+	size := func(width, height int64) ingest.Options {
+		o := ingest.Options{Name: "x", Models: []string{config}, Workloads: []string{facts}}
+		o.Load.Image = load.ImageSize{Width: width, Height: height}
+		return o
+	}
+	b.ok(size(0, 0), kernels)
+	b.of("x", tokens, "2 ~|3 ~")
+	if r := b.ok(size(56, 84)); !r.Attached || len(r.Sources) != 2 {
+		t.Errorf("%+v", r)
+	}
+	b.of("x", tokens, "4 6|5 6")
+	b.whole()
+	before := b.state()
+	for _, o := range []ingest.Options{size(56, 84), size(0, 0)} {
+		if r := b.ok(o); r.Made || len(r.Repeated) != 2 || b.state() != before {
+			t.Errorf("the same again: %+v", r)
+		}
+	}
+	// Beside captures that are there it is said how.
+	again := size(28, 28)
+	again.Name = "y"
+	if r := b.ok(again, kernels); r.Made || b.state() != before {
+		t.Errorf("%+v", r)
+	}
+	b.warned("config.json was not stored, since its captures are in run x; to put it in place of what the run has: prof ingest --run x --model config.json --image-size 28x28",
+		"workload.json was not stored, since its captures are in run x; to put it in place of what the run has: prof ingest --run x --workload workload.json --image-size 28x28")
+	// Without a name, a run of these facts and another size is no run of the same.
+	b.ok(ingest.Options{Models: []string{config}})
+	again.Name, again.Workloads = "", nil
+	if r := b.ok(again); !r.Made {
+		t.Errorf("%+v", r)
+	}
+	if r := b.ok(again); r.Made {
+		t.Errorf("twice: %+v", r)
+	}
 }
 
 // TestFactsAlone: without a run of that name they make one; without a name, one for each content.

@@ -12,9 +12,9 @@ import (
 )
 
 // Model stores the model of one configuration as a run of its own and gives the run's id. The warehouse is one in memory: nothing
-// is looked up in it and no other run is expected. With assume a field that bears on shapes and is not read does not refuse it.
-func Model(ctx context.Context, w *schema.Warehouse, path string, assume bool, now time.Time) (run string, err error) {
-	m, err := readModel(path, assume)
+// is looked up in it and no other run is expected.
+func Model(ctx context.Context, w *schema.Warehouse, path string, o model.Options, now time.Time) (run string, err error) {
+	m, err := readModel(path, o)
 	if err != nil {
 		return "", err
 	}
@@ -51,11 +51,11 @@ func Model(ctx context.Context, w *schema.Warehouse, path string, assume bool, n
 const configName = "config.json"
 
 // readModel reads a configuration: a file, packed or not, or the folder of a model.
-func readModel(path string, assume bool) (*model.Model, error) {
+func readModel(path string, o model.Options) (*model.Model, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, configName)
 	}
-	m, err := model.ReadFile(path, path, model.Options{Assume: assume})
+	m, err := model.ReadFile(path, path, o)
 	if os.IsNotExist(err) {
 		return nil, plainPathError(path, os.ErrNotExist)
 	}

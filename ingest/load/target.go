@@ -39,7 +39,9 @@ type ImageSize struct{ Width, Height int64 }
 // MaxSide bounds the sides of a picture, in pixels.
 const MaxSide = 1 << 16
 
-func (s ImageSize) String() string { return fmt.Sprintf("%d x %d", s.Width, s.Height) }
+func (s ImageSize) String() string {
+	return fmt.Sprintf("pictures of %d x %d pixels", s.Width, s.Height)
+}
 
 // SourceInfo is what a source says of itself as a whole.
 type SourceInfo struct {

@@ -74,12 +74,12 @@ func (r *reader) deepEncoder(c, samConfig, clipConfig config, side int64) deepEn
 	samConfig.defaults, clipConfig.defaults = ocrSAM, ocrCLIP
 	s := sam{width: samConfig.need("width"), heads: samConfig.need("heads"), layers: samConfig.depth("layers"), global: []int64{2, 5, 8, 11},
 		window: ocrWindow, patch: ocrPatch, channels: 3, side: side, tableSide: side, output: ocrNeck, qkvBias: true, absolute: true, relative: true}
-	s.headSize, s.mlp = samConfig.headSize(s.width, s.heads), r.b.mul(ocrRatio, s.width)
+	s.headSize, s.mlp = samConfig.headSize("heads", s.width, s.heads), r.b.mul(ocrRatio, s.width)
 	if samConfig.has("global_attn_indexes") {
 		s.global = samConfig.wholes("global_attn_indexes")
 	}
 	t := encoder{width: clipConfig.need("width"), heads: clipConfig.need("heads"), layers: clipConfig.depth("layers"), qkvBias: true, bias: true, fusedQKV: true, out: "out_proj"}
-	t.headSize, t.mlp = clipConfig.headSize(t.width, t.heads), r.b.mul(ocrRatio, t.width)
+	t.headSize, t.mlp = clipConfig.headSize("heads", t.width, t.heads), r.b.mul(ocrRatio, t.width)
 	patch := clipConfig.need("patch_size")
 	table := clipConfig.patches(clipConfig.need("image_size"), patch)
 	e := deepEncoder{sam: s, half: 512, quarter: 1024, clip: t, clipTable: r.b.add(r.b.mul(table, table), 1), clipKernel: r.b.mul(patch, patch)}

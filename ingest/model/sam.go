@@ -20,7 +20,7 @@ func (c config) samShape() sam {
 	s := sam{width: c.need("hidden_size"), heads: c.need("num_attention_heads"), layers: c.depth("num_hidden_layers"),
 		global: c.wholes("global_attn_indexes"), window: c.opt(14, "window_size"), patch: c.need("patch_size"), channels: c.channels(),
 		output: c.need("output_channels"), qkvBias: c.flag(true, "qkv_bias"), absolute: c.flag(true, "use_abs_pos"), relative: c.flag(true, "use_rel_pos")}
-	s.headSize = c.headSize(s.width, s.heads)
+	s.headSize = c.headSize("num_attention_heads", s.width, s.heads)
 	s.side = c.patches(c.need("image_size"), s.patch)
 	s.tableSide = s.side
 	if s.mlp = c.opt(0, "mlp_dim"); s.mlp == 0 {

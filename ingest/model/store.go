@@ -77,7 +77,7 @@ func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
 
 // Load stores the model of a configuration.
 func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	m, err := ReadFile(path, name, Options{Assume: t.Options.Assume})
+	m, err := ReadFile(path, name, Options{Assume: t.Options.Assume, Image: t.Options.Image})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type window struct {
 func (c config) encoderOf() encoder {
 	e := encoder{width: c.need("hidden_size"), mlp: c.need("intermediate_size"), heads: c.need("num_attention_heads"),
 		layers: c.depth("num_hidden_layers"), qkvBias: true, bias: true, out: "out_proj"}
-	e.headSize = c.headSize(e.width, e.heads)
+	e.headSize = c.headSize("num_attention_heads", e.width, e.heads)
 	return e
 }
 
@@ -53,10 +53,10 @@ func split(layers int64, without []int64, windows bool) (windowed, global []int)
 	return windowed, global
 }
 
-// headSize shares a width among heads.
-func (c config) headSize(width, heads int64) int64 {
+// headSize shares a width among heads, whose number stands in a field.
+func (c config) headSize(name string, width, heads int64) int64 {
 	if width%heads != 0 {
-		c.wrong("num_attention_heads", heads, "a divisor of the width")
+		c.wrong(name, heads, "a divisor of the width")
 		return 1
 	}
 	return width / heads

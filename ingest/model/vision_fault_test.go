@@ -37,6 +37,10 @@ func TestVisionFaults(t *testing.T) {
 		{"an unknown strategy", `{"model_type": "llava", "vision_feature_select_strategy": "some", "vision_config": {` + clip + `}}`, ErrWrong,
 			[]string{"vision_feature_select_strategy is some"}},
 		{"fewer patches than tokens", `{"model_type": "gemma3", "mm_tokens_per_image": 256, "vision_config": {` + clip + `}}`, ErrWrong, []string{"mm_tokens_per_image"}},
+		{"windows smaller than what is joined", `{"model_type": "qwen2_5_vl", "vision_config": {"window_size": 27}}`, ErrWrong, []string{"vision_config.window_size is 27"}},
+		{"a width that Qwen's heads do not share", `{"model_type": "qwen2_vl", "vision_config": {"num_heads": 7}}`, ErrWrong, []string{"num_heads is 7"}},
+		{"deepstack behind the last layer", `{"model_type": "qwen3_vl", "vision_config": {"deepstack_visual_indexes": [3, 27]}}`, ErrWrong, []string{"deepstack_visual_indexes is 27"}},
+		{"deepstack of one layer twice", `{"model_type": "qwen3_vl_moe", "vision_config": {"deepstack_visual_indexes": [3, 3]}}`, ErrWrong, []string{"deepstack_visual_indexes is 3"}},
 		{"patches merged to nothing", `{"model_type": "mistral3", "spatial_merge_size": 5, "vision_config": {` + clip + `}}`, ErrWrong, []string{"spatial_merge_size"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,7 +81,8 @@ func TestVisionLeftOut(t *testing.T) {
 		{`{"model_type": "mllama", "vision_config": {"model_type": "mllama_vision_model"}}`, "mllama_vision_model"},
 		{`{"model_type": "aya_vision", "vision_config": {"model_type": "siglip_vision_model"}}`, "projector"},
 		{`{"model_type": "deepseek_vl_v2", "vision_config": {"model_type": "vision", "width": {"sam_vit_b": {}, "qwen2-0-5b": {"dim": 896}}}}`, "vision_config.width"},
-		{`{"model_type": "qwen2_vl", "vision_config": {}}`, "vision tower of qwen2_vl"},
+		{`{"model_type": "qwen2_vl", "vision_config": {}}`, "vision tower of qwen2_vl: the configuration does not say how large images are; --image-size"},
+		{`{"model_type": "qwen3_5_moe", "vision_config": {}}`, "vision tower of qwen3_5_moe"},
 		{`{"model_type": "clip", "vision_config": {}, "text_config": {}}`, "text_config"},
 		{`{"model_type": "sam", "vision_config": {}, "prompt_encoder_config": {}, "mask_decoder_config": {}}`, "mask decoder"},
 	} {
@@ -103,7 +108,7 @@ func TestVisionAnyField(t *testing.T) {
 			kept, has := object[name]
 			for _, v := range odd {
 				object[name] = v
-				m, err := readVision(fields)
+				m, err := readVision(fields, c.options())
 				reads++
 				if err != nil {
 					continue
@@ -116,7 +121,7 @@ func TestVisionAnyField(t *testing.T) {
 				}
 			}
 			delete(object, name)
-			_, _ = readVision(fields) // must not panic
+			_, _ = readVision(fields, c.options()) // must not panic
 			if has {
 				object[name] = kept
 			}

@@ -31,7 +31,7 @@ func (c config) qwenTower(width, output string) qwenTower {
 	t := qwenTower{patch: c.need("patch_size"), merge: c.need("spatial_merge_size"), output: c.need(output)}
 	t.values = c.need("in_channels")
 	t.encoder = encoder{width: c.need(width), heads: c.need("num_heads", "num_attention_heads"), layers: c.depth("depth"), fusedQKV: true, qkvBias: true, bias: true, out: "proj"}
-	t.headSize = c.headSize(t.width, t.heads)
+	t.headSize = c.headSize("num_heads", t.width, t.heads)
 	return t
 }
 
@@ -124,7 +124,7 @@ func (r *reader) squares(c config, step int64) (rows, cols int64, ok bool) {
 	}
 	near := func(side int64) int64 { return max(1, int64(math.RoundToEven(float64(side)/float64(step)))) }
 	rows, cols = near(p.Height), near(p.Width)
-	c.assume("pictures of %v pixels, resized to %d x %d, multiples of %d; the fewest and the most pixels that the processor allows are not in the configuration",
+	c.assume("%v, resized to %d x %d, multiples of %d; the fewest and the most pixels that the processor allows are not in the configuration",
 		p, r.b.mul(cols, step), r.b.mul(rows, step), step)
 	return rows, cols, true
 }

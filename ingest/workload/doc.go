@@ -22,6 +22,8 @@
 //
 //	model    text    name of the model, for display
 //	config   object  the model's configuration as Hugging Face's config.json has it: config.to_dict() of transformers
+//	image_size  list  height and width in pixels of the images, from 1 to 65536, for a vision tower in config that takes any size; an
+//	         option --image-size goes before it
 //	warmup   count   passes to warm up at the beginning of the capture that are not listed in runs
 //	batch    count   sequences of a pass, at least 1; 1 when not said
 //	images   count   images of each prompt

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"prof/ingest/load"
 )
 
 // Bounds of what a workload can say; more is a mistake in the file.
@@ -59,6 +61,27 @@ func (o object) count(least int64, names ...string) *int64 {
 		}
 	}
 	return out
+}
+
+// picture reads height and width in pixels; zero where they are not said.
+func (o object) picture(name string) (s load.ImageSize) {
+	if !o.has(name) {
+		return s
+	}
+	l, _ := o.fields[name].([]any)
+	var sides [2]int64
+	for i, v := range l {
+		f, ok := float(v)
+		if !ok || f != math.Trunc(f) || f < 1 || f > load.MaxSide || len(l) != len(sides) {
+			l = nil
+			break
+		}
+		sides[i] = int64(f)
+	}
+	if len(l) != len(sides) {
+		o.wrong(name, fmt.Sprintf("[height, width] in pixels, each from 1 to %d", load.MaxSide))
+	}
+	return load.ImageSize{Height: sides[0], Width: sides[1]}
 }
 
 // wall reads milliseconds as nanoseconds, rounded to the nearest; nil where they are not said.

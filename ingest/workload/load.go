@@ -84,7 +84,8 @@ func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id
 	if f.Config == nil {
 		return nil, 0, nil, nil
 	}
-	m, refused := model.FromFields(f.Config, model.Options{Assume: t.Options.Assume})
+	image := cmp.Or(t.Options.Image, f.Image)
+	m, refused := model.FromFields(f.Config, model.Options{Assume: t.Options.Assume, Image: image})
 	if refused != nil {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("its config: %v; MFU needs a model: give it with --model CONFIG.json", refused))
 		return nil, 0, refused, nil
@@ -97,7 +98,7 @@ func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	key := called + "\x00" + string(text)
+	key := called + "\x00" + image.String() + string(text)
 	if known, ok := t.Run.Models[key]; ok { // each pass of a capture tells of the same one
 		return known, 0, nil, nil
 	}

@@ -90,7 +90,7 @@ func value(raw []byte) (v any, err error) {
 
 func (r *reader) read(raw map[string]json.RawMessage) {
 	o := object{r: r, fields: map[string]any{}}
-	for _, name := range slices.Concat([]string{"model", "config", "warmup", "batch", "images", "crops", "aggregates"}, passNames) {
+	for _, name := range slices.Concat([]string{"model", "config", "image_size", "warmup", "batch", "images", "crops", "aggregates"}, passNames) {
 		if text, ok := raw[name]; ok {
 			if o.fields[name], r.err = value(text); r.err != nil {
 				return
@@ -100,6 +100,7 @@ func (r *reader) read(raw map[string]json.RawMessage) {
 	f := r.facts
 	f.Model = o.text("model")
 	f.Config = o.sub("config").fields
+	f.Image = o.picture("image_size")
 	f.Warmup = o.count(0, "warmup")
 	each := Pass{Each: true, Batch: 1}
 	each.shape(o)
@@ -185,6 +186,9 @@ func (r *reader) pass(d *json.Decoder, place string, p Pass) {
 func (r *reader) warn(top object) {
 	if n := len(r.passed); n > 0 {
 		r.warning(r.passed[0] + more(n-1))
+	}
+	if top.has("image_size") && r.facts.Config == nil {
+		r.warning("image_size was not taken, since it is about the model in config and there is none: say it with --model CONFIG.json --image-size WIDTHxHEIGHT")
 	}
 	if len(r.facts.Passes) == 0 {
 		r.warning("it lists no passes: say their tokens with --prefill N and --decode M")

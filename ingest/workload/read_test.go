@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"prof/ingest/load"
 )
 
 const samples = "../../testdata/workload/"
@@ -108,6 +110,7 @@ func TestFields(t *testing.T) {
 			[]string{"belongs into each of runs and not beside them: prefill_len, new_tokens, decode_ms"}},
 		{`{"batch": 4}`, []string{"each ~ ~ 4 ~ ~ ~ ~ ~"}, nil},
 		{`{"images": 4, "crops": 2}`, []string{"each ~ ~ 1 4 2 ~ ~ ~"}, nil},
+		{`{"image_size": [480, 640], "runs": [{"prefill_len": 7, "new_tokens": 3}]}`, []string{"7 3 1 ~ ~ ~ ~ ~"}, []string{"image_size was not taken, since it is about the model in config"}},
 		{`{"config": {}, "unknown": [1, {"runs": 5}]}`, nil, []string{"it lists no passes"}},
 		{`{"runs": []}`, nil, []string{"it lists no passes"}},
 		{`{"warmup": 2}`, nil, []string{"it lists no passes"}},
@@ -138,6 +141,12 @@ func TestWhole(t *testing.T) {
 	want := &Facts{Model: "m", Config: map[string]any{"hidden_size": json.Number("12345678901234567890")}, Warmup: n(2),
 		Warnings: []string{"it lists no passes: say their tokens with --prefill N and --decode M"}}
 	if err != nil || !reflect.DeepEqual(f, want) {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if f, err = Read(strings.NewReader(`{"config": {}, "image_size": [65536, 1.0], "batch": 1}`)); err != nil || f.Image != (load.ImageSize{Width: 1, Height: 65536}) || f.Warnings != nil {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if f, err = Read(strings.NewReader(`{"config": {}, "image_size": null, "batch": 1}`)); err != nil || f.Image != (load.ImageSize{}) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if f, err = Read(strings.NewReader(`{"config": null, "model": null, "batch": 1}`)); err != nil || f.Config != nil || f.Model != "" {
@@ -187,6 +196,9 @@ func TestWrong(t *testing.T) {
 		for _, v := range []string{"-0.001", "1.1e12", "1e400", `"NaN"`, "false"} {
 			cases[run(`"`+name+`": `+v)] = fmt.Sprintf("runs[2].%s is %s, %s", name, v, wall)
 		}
+	}
+	for _, v := range []string{`"640x480"`, "640", "[]", "[480]", "[480,640,3]", "[0,640]", "[480,65537]", "[480,1.5]", `["480",640]`, "{}"} {
+		cases[`{"config": {}, "image_size": `+v+`}`] = "image_size is " + v + ", want [height, width] in pixels, each from 1 to 65536"
 	}
 	for in, want := range cases {
 		if f, err := Read(strings.NewReader(in)); err == nil || err.Error() != want || f != nil {

@@ -143,6 +143,24 @@ func TestStored(t *testing.T) {
 		"2|ingest|warning|false", "3|ingest|warning|true")
 }
 
+// TestImageSize: the model that facts carry sees pictures of the size that they say; an option goes before it.
+func TestImageSize(t *testing.T) {
+	r := newRoom(t)
+	const facts = `{"image_size": [56, 112], "batch": 1, "config": {"model_type": "qwen2_vl", "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1,
+		"vocab_size": 8, "vision_config": {"hidden_size": 16}}}`
+	path := write(t, "workload.json", facts)
+	for _, image := range []load.ImageSize{{}, {Width: 28, Height: 84}} {
+		r.target.Options.Image = image
+		if info, err := r.load(t, path); err != nil || len(info.Warnings) != 0 {
+			t.Fatalf("%+v, %v", info, err)
+		}
+	}
+	r.expect(t, `SELECT m.source_id, m.image_token_count, n.note FROM model m JOIN model_note n USING (run_id, model_id) WHERE starts_with(n.note, 'pictures') ORDER BY 1`,
+		"1|8|pictures of 112 x 56 pixels, resized to 112 x 56, multiples of 28; the fewest and the most pixels that the processor allows are not in the configuration",
+		"2|3|pictures of 28 x 84 pixels, resized to 28 x 84, multiples of 28; the fewest and the most pixels that the processor allows are not in the configuration")
+	r.expect(t, `SELECT source_id, model_id & 134217727 FROM workload ORDER BY source_id`, "1|1", "2|2")
+}
+
 // TestModelName: what the facts call a model goes first, secrets masked; then what its configuration does, then the given name.
 func TestModelName(t *testing.T) {
 	r := newRoom(t)

@@ -1,9 +1,12 @@
 package workload
 
+import "prof/ingest/load"
+
 // Facts are what a workload says of itself.
 type Facts struct {
 	Model    string         // name of the model; "" when not said
 	Config   map[string]any // the model's configuration, its numbers as json.Number; nil when not said
+	Image    load.ImageSize // of the pictures that the model of Config sees; zero when not said
 	Warmup   *int64         // passes to warm up at the beginning of the capture that Passes does not hold; nil when not said
 	Capture  string         // kind of the timelines they are about, nsys or torch, which no file says; "" for all of the run's
 	Passes   []Pass         // in the order in which they ran

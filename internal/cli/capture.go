@@ -189,6 +189,9 @@ func ingestCommand(c *cli.Context, in ingest.Options, dir string, again bool) st
 	if in.Load.Assume {
 		args = append(args, "--assume")
 	}
+	if c.IsSet(imageSizeName) {
+		args = append(args, "--"+imageSizeName, c.String(imageSizeName))
+	}
 	for _, name := range []string{"prefill", "decode", "batch", "images", "crops", "warmup"} {
 		if c.IsSet(name) && !(name == "warmup" && c.Bool("auto-stages") && c.Int64(name) > 0) {
 			args = append(args, "--"+name, fmt.Sprint(c.Int64(name)))
@@ -230,6 +233,9 @@ func (p *program) captureIngest(c *cli.Context, o capture.Options) (ingest.Optio
 		return in, usagef("--run needs a name")
 	}
 	var err error
+	if in.Load.Image, err = imageSize(c); err != nil {
+		return in, err
+	}
 	if in.Tags, err = tagsOf(c); err != nil {
 		return in, err
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"runtime"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -59,6 +61,9 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	o := ingest.Options{Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"), Pass: pass,
 		Name: c.String("run"), Replace: c.Bool("replace"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
 		Load: load.Options{WithOSRT: c.Bool("with-osrt"), Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
+	if o.Load.Image, err = imageSize(c); err != nil {
+		return err
+	}
 	if c.IsSet("run") && o.Name == "" {
 		return usagef("--run needs a name")
 	}
@@ -82,11 +87,33 @@ func assumeFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "assume", Usage: "read a model's configuration as if fields that bear on its shape and are not read were not there"}
 }
 
+// imageSizeName is the option that says how large pictures are.
+const imageSizeName = "image-size"
+
+func imageSizeFlag() cli.Flag {
+	return &cli.StringFlag{Name: imageSizeName, Usage: "pictures are `WIDTHxHEIGHT` pixels, for vision towers that take any size"}
+}
+
+// imageSize reads it; zero where it is not given.
+func imageSize(c *cli.Context) (size load.ImageSize, err error) {
+	if !c.IsSet(imageSizeName) {
+		return size, nil
+	}
+	text := c.String(imageSizeName)
+	width, height, _ := strings.Cut(text, "x")
+	w, wrongWidth := strconv.ParseUint(width, 10, 32)
+	h, wrongHeight := strconv.ParseUint(height, 10, 32)
+	if wrongWidth != nil || wrongHeight != nil || min(w, h) == 0 || max(w, h) > load.MaxSide {
+		return size, usagef("--image-size %q: want WIDTHxHEIGHT in pixels, as 1024x768, each from 1 to %d", text, load.MaxSide)
+	}
+	return load.ImageSize{Width: int64(w), Height: int64(h)}, nil
+}
+
 // factFlags are options that say what is known of a run beside its captures.
 func factFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "model", Usage: "configuration of the model, `CONFIG.json`; may be repeated"},
-		assumeFlag(),
+		assumeFlag(), imageSizeFlag(),
 		&cli.StringSliceFlag{Name: "workload", Usage: "what the workload says of its passes, `FILE`; may be repeated"},
 		&cli.Int64Flag{Name: "prefill", Usage: "`TOKENS` of each prompt, image tokens included"},
 		&cli.Int64Flag{Name: "decode", Usage: "decode `STEPS` of each pass"},

@@ -13,6 +13,8 @@ import (
 
 	"prof/ingest"
 	"prof/ingest/derive"
+	"prof/ingest/model"
+	"prof/internal/mask"
 	"prof/queries"
 	"prof/queries/judge"
 	"prof/render/report"
@@ -47,7 +49,7 @@ A multiply-add counts 2. With --run the model and the tokens are those of a run 
 			&cli.StringFlag{Name: "head", Value: "last", Usage: "positions of the prompt whose logits are computed: last or all"},
 			&cli.StringFlag{Name: "context", Value: "auto", Usage: "context of decode: auto, max or fixed"},
 			&cli.Int64Flag{Name: "fixed-context", Usage: "the context for fixed"},
-			assumeFlag(),
+			assumeFlag(), imageSizeFlag(),
 			&cli.StringFlag{Name: "out", Usage: "write static_compute.json and static_compute.md into `DIR`"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table, md or json"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
@@ -92,6 +94,9 @@ func (p *program) staticSource(c *cli.Context) (*schema.Warehouse, schema.Run, e
 		if c.NArg() > 0 {
 			return nil, schema.Run{}, usagef("model takes a configuration or --run, not both")
 		}
+		if c.IsSet(imageSizeName) {
+			return nil, schema.Run{}, usagef("--image-size is for a configuration; of a run: %s", mask.Command([]string{"prof", "ingest", "--run", ref, "--model", "CONFIG.json", "--image-size", c.String(imageSizeName)}))
+		}
 		w, err := p.open(c, false)
 		if err != nil {
 			return nil, schema.Run{}, err
@@ -110,11 +115,15 @@ func (p *program) staticSource(c *cli.Context) (*schema.Warehouse, schema.Run, e
 	if err != nil {
 		return nil, schema.Run{}, err
 	}
+	image, err := imageSize(c)
+	if err != nil {
+		return nil, schema.Run{}, err
+	}
 	w, err := schema.OpenMemory(c.Context, defs, derive.Model, "caveat")
 	if err != nil {
 		return nil, schema.Run{}, err
 	}
-	run, err := ingest.Model(c.Context, w, c.Args().First(), c.Bool("assume"), time.Now())
+	run, err := ingest.Model(c.Context, w, c.Args().First(), model.Options{Assume: c.Bool("assume"), Image: image}, time.Now())
 	if err != nil {
 		w.Close()
 		return nil, schema.Run{}, err

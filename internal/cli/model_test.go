@@ -27,8 +27,9 @@ type visionFixture struct {
 	Config       json.RawMessage
 	Images       int64
 	Params       *int64
-	VisionParams *int64 `json:"vision_params"`
-	ImageTokens  *int64 `json:"image_tokens"`
+	VisionParams *int64  `json:"vision_params"`
+	ImageSize    []int64 `json:"image_size"` // height and width
+	ImageTokens  *int64  `json:"image_tokens"`
 	Flop         struct{ Vision, Crop *int64 }
 }
 
@@ -149,14 +150,19 @@ func TestModelVision(t *testing.T) {
 	p := nowhere(t)
 	var all []visionFixture
 	readFixtures(t, "vision.json", &all)
-	for _, name := range []string{"vit", "clip vision large 336", "siglip vision so400m", "sam vision", "pixtral vision", "llava", "llava next", "gemma3 4b vision", "deepseek ocr"} {
+	for _, name := range []string{"vit", "clip vision large 336", "siglip vision so400m", "sam vision", "pixtral vision", "llava", "llava next", "gemma3 4b vision", "deepseek ocr",
+		"qwen2 vl oblong", "qwen2.5-vl-72b", "qwen3-vl-30b-a3b", "qwen3.5-27b", "mistral3 too large"} {
 		i := slices.IndexFunc(all, func(f visionFixture) bool { return f.Name == name })
 		if i < 0 {
 			t.Fatalf("no fixture %q", name)
 		}
 		f := all[i]
 		path := write(t, p.path(name+".json"), f.Config)
-		m := p.model(path)
+		sized := []string{path}
+		if s := f.ImageSize; s != nil {
+			sized = append(sized, "--image-size", fmt.Sprintf("%dx%d", s[1], s[0]))
+		}
+		m := p.model(sized...)
 		if got := m.flop(t, "vision"); got != *f.Flop.Vision {
 			t.Errorf("%s: %d operations, want %d", name, got, *f.Flop.Vision)
 		}
@@ -167,7 +173,7 @@ func TestModelVision(t *testing.T) {
 			t.Errorf("%s: image tokens %v", name, m.ImageTokens)
 		}
 		if f.Flop.Crop != nil {
-			if got, want := p.model(path, "--crops", "3").flop(t, "vision"), *f.Flop.Vision+3**f.Flop.Crop; got != want {
+			if got, want := p.model(append(sized, "--crops", "3")...).flop(t, "vision"), *f.Flop.Vision+3**f.Flop.Crop; got != want {
 				t.Errorf("%s with crops: %d operations, want %d", name, got, want)
 			}
 		}
@@ -175,10 +181,10 @@ func TestModelVision(t *testing.T) {
 		if decoder != (m.ActiveParams != nil) || !decoder && (m.KVTokenBytes != nil || m.ByDType["bf16"].KVToken != nil || m.Layers != nil || m.Stages["vision"].PartOf != nil) {
 			t.Errorf("%s: %+v", name, m)
 		}
-		if got := p.model(path, "--images", "3", "--batch", "2").flop(t, "vision"); got != 6**f.Flop.Vision {
+		if got := p.model(append(sized, "--images", "3", "--batch", "2")...).flop(t, "vision"); got != 6**f.Flop.Vision {
 			t.Errorf("%s: %d operations of 3 images in each of 2 sequences", name, got)
 		}
-		if got := p.model(path, "--images", "0").flop(t, "vision"); got != 0 {
+		if got := p.model(append(sized, "--images", "0")...).flop(t, "vision"); got != 0 {
 			t.Errorf("%s: %d operations of no image", name, got)
 		}
 	}
