@@ -203,6 +203,7 @@ func TestCaptureNoIngest(t *testing.T) {
 	}{
 		"tags":         {nil, []string{"--tag", "note=two words; $HOME 'x'"}, "1,0"},
 		"facts":        {nil, []string{"--prefill", "681", "--decode", "3"}, "0,1"},
+		"a size":       {nil, []string{"--image-size", "640x480", "--prefill", "7"}, "0,1"},
 		"another home": {[]string{"--home", "the home"}, nil, "0,0"},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -212,7 +213,13 @@ func TestCaptureNoIngest(t *testing.T) {
 			if got.code != 0 {
 				t.Fatalf("exit %d, stderr:\n%s", got.code, got.err)
 			}
-			if got := p.shell(printed(t, got.err, "to store it: ")); got.code != 0 || got.out != name+"\n" {
+			command := printed(t, got.err, "to store it: ")
+			for _, a := range c.args {
+				if strings.HasPrefix(a, "--") && !strings.Contains(command, a+" ") && !strings.Contains(command, a+"=") {
+					t.Errorf("%s is not in %s", a, command)
+				}
+			}
+			if got := p.shell(command); got.code != 0 || got.out != name+"\n" {
 				t.Errorf("exit %d, stdout %q, stderr:\n%s", got.code, got.out, got.err)
 			}
 			stored := p.run(append(c.global, "sql", "--format", "csv", `SELECT (SELECT count(*) FROM run_tag WHERE value = 'two words; $HOME ''x''') AS tags,

@@ -29,11 +29,12 @@ func (p *program) modelCommand() *cli.Command {
 		Description: `CONFIG.json is the config.json of Hugging Face, or the folder that holds it. FLOPs are those of one prompt of --prefill tokens
 (image tokens included) and of --decode steps after it, the first with prefill + 1 tokens in its context, for --batch sequences.
 With --images the prefill holds the images of its prompt too; without, vision is shown for one image and is not in it.
-A multiply-add counts 2. With --run the model and the tokens are those of a run in the warehouse.
+Vision towers that take pictures of any size count for those of --image-size. A multiply-add counts 2. With --run the model and the tokens are those of a run in the warehouse.
 
   prof model config.json
   prof model config.json --prefill 681 --decode 16 --convention causal
   prof model deepseek-v3/config.json --mla absorbed --batch 64
+  prof model qwen2.5-vl/config.json --image-size 1024x768 --images 1
   prof model config.json --format json
   prof model --run baseline --out report/        # static_compute.json and static_compute.md`,
 		Flags: []cli.Flag{

@@ -174,7 +174,8 @@ SIZED = [
     ("mistral3 too large", MISTRAL3, (333, 1000)),
 ]
 
-# Published ones: name in vision_published.json and the picture.
+# Published ones: name in vision_published.json and the picture. The configurations of Qwen3-VL and Qwen3.5 are those of ai-dynamo/aiconfigurator
+# at 095f58a, model_configs/; those of Qwen2-VL and Qwen2.5-VL are written down in the form of their config.json.
 PUBLISHED = [
     ("qwen2-vl-2b", (1080, 1920)),
     ("qwen2-vl-7b", (480, 640)),
