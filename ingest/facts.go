@@ -136,7 +136,7 @@ func (in *ingester) readAlike() string {
 		return "true"
 	}
 	return fmt.Sprintf(`NOT EXISTS (SELECT 1 FROM model m WHERE m.run_id = s.run_id AND m.source_id = s.source_id
-		AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = m.run_id AND n.model_id = m.model_id AND starts_with(n.note, '%v')))`, in.o.Load.Image)
+		AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = m.run_id AND n.model_id = m.model_id AND starts_with(n.note, 'pictures of %v pixels')))`, in.o.Load.Image)
 }
 
 // imageOption gives the size of the pictures as it was asked for.

@@ -40,7 +40,7 @@ type ImageSize struct{ Width, Height int64 }
 const MaxSide = 1 << 16
 
 func (s ImageSize) String() string {
-	return fmt.Sprintf("pictures of %d x %d pixels", s.Width, s.Height)
+	return fmt.Sprintf("%d x %d", s.Width, s.Height)
 }
 
 // SourceInfo is what a source says of itself as a whole.

@@ -22,7 +22,7 @@ var (
 // Options say how a configuration is read.
 type Options struct {
 	Assume bool           // go on where a field that bears on shapes is not read, as if it were not there
-	Image  load.ImageSize // for towers that take pictures of any size; a note begins with it. Zero: not known
+	Image  load.ImageSize // for towers that take pictures of any size; a note begins with "pictures of W x H pixels". Zero: not known
 }
 
 // maxBytes bounds a configuration; the largest published ones, with tables of label names, have a few hundred kB.
@@ -125,7 +125,7 @@ func FromFields(fields map[string]any, o ...Options) (*Model, error) {
 	c.defaults = classDefaults()[r.model.Family]
 	r.read(c)
 	if !r.sized && r.image != (load.ImageSize{}) {
-		c.assume("%v: no vision tower here takes pictures of any size, and nothing follows from it", r.image)
+		c.assume("pictures of %v pixels: no vision tower here takes pictures of any size, and nothing follows from it", r.image)
 	}
 	if err := f.err(); err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (r *reader) pixtralPatches(c config, patch int64) (rows, cols int64) {
 		c.wrong("image_size", p, "a picture of which a pixel is left on each side when it is resized")
 		return 1, 1
 	}
-	c.assume("%v, resized to %d x %d, multiples of %d; that the processor allows sides of %d x %d, as the tower does, is not in the configuration",
+	c.assume("pictures of %v pixels, resized to %d x %d, multiples of %d; that the processor allows sides of %d x %d, as the tower does, is not in the configuration",
 		p, r.b.mul(cols, patch), r.b.mul(rows, patch), step, breadth, height)
 	return rows, cols
 }

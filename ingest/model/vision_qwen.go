@@ -124,7 +124,7 @@ func (r *reader) squares(c config, step int64) (rows, cols int64, ok bool) {
 	}
 	near := func(side int64) int64 { return max(1, int64(math.RoundToEven(float64(side)/float64(step)))) }
 	rows, cols = near(p.Height), near(p.Width)
-	c.assume("%v, resized to %d x %d, multiples of %d; the fewest and the most pixels that the processor allows are not in the configuration",
+	c.assume("pictures of %v pixels, resized to %d x %d, multiples of %d; the fewest and the most pixels that the processor allows are not in the configuration",
 		p, r.b.mul(cols, step), r.b.mul(rows, step), step)
 	return rows, cols, true
 }

@@ -49,7 +49,7 @@ func TestSizeNoted(t *testing.T) {
 		name          string
 		width, height int64
 	}{{"qwen2.5-vl-7b", 201, 1}, {"qwen2.5-vl-7b", 28, 5601}, {"pixtral of a size", 81, 1}} {
-		if _, err := sized(t, c.name, c.width, c.height); !errors.Is(err, ErrWrong) || !strings.Contains(err.Error(), fmt.Sprintf("image_size is pictures of %d x %d pixels", c.width, c.height)) {
+		if _, err := sized(t, c.name, c.width, c.height); !errors.Is(err, ErrWrong) || !strings.Contains(err.Error(), fmt.Sprintf("image_size is %d x %d, want", c.width, c.height)) {
 			t.Errorf("%s of %d x %d: %v", c.name, c.width, c.height, err)
 		}
 	}
