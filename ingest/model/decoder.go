@@ -76,14 +76,13 @@ func (r *reader) decoder(c, text config) {
 			family = familyOf(text, first(text.texts("architectures")))
 		}
 	}
-	if text.defaults == nil {
-		text.defaults = classDefaults()[family]
+	for _, class := range []string{family, sameAs[family]} {
+		if text.defaults == nil {
+			text.defaults = classDefaults()[class]
+		}
 	}
 	if same, ok := sameAs[family]; ok {
 		family = same
-	}
-	if text.defaults == nil {
-		text.defaults = classDefaults()[family]
 	}
 	if c.flag(false, "is_encoder_decoder") || text.flag(false, "is_encoder_decoder") {
 		r.refuse("an encoder beside the decoder (is_encoder_decoder)")

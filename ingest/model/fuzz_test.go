@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"prof/ingest/load"
 )
 
 // checkModel holds what is true of whatever was accepted: counts are positive where they must be and multiply without overflow.
@@ -96,13 +98,16 @@ func object(text []byte) []byte {
 	return text
 }
 
+// ofSize makes towers that take pictures of any size count operations.
+var ofSize = Options{Image: load.ImageSize{Width: 640, Height: 480}}
+
 // FuzzRead holds that any text is read or refused: without a panic, without much memory, and never with counts that make no sense.
 func FuzzRead(f *testing.F) {
 	for _, s := range seeds(f) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := Read(bytes.NewReader(text))
+		m, err := Read(bytes.NewReader(text), ofSize)
 		if (m == nil) == (err == nil) {
 			t.Fatalf("%v, %v", m, err)
 		}
@@ -127,7 +132,7 @@ func TestDamagedConfigurations(t *testing.T) {
 			}
 			for _, with := range []string{"9", "0", "-", `"`, "}", "[", "null", "e99"} {
 				damaged := append(append(append([]byte{}, s[:at]...), with...), s[min(at+1, len(s)):]...)
-				if m, err := Read(bytes.NewReader(damaged)); err == nil {
+				if m, err := Read(bytes.NewReader(damaged), ofSize); err == nil {
 					checkModel(t, m)
 					read++
 				}

@@ -16,20 +16,19 @@ var qwenTowers = map[string]func(v config) qwenTower{
 // qwenTower is a vision transformer that takes pictures of any size and joins squares of patches into one position of the prompt each.
 type qwenTower struct {
 	encoder
-	patch, merge int64 // pixels along a patch, patches along a square that is joined
-	values       int64 // that a patch has, of all channels and of the two frames that a picture stands for
-	patchBias    bool
-	table        int64   // rows of a table of positions, interpolated to the picture's grid; 0: none
-	window       int64   // squares along a window of attention; 0: none
-	global       []int64 // layers without a window
-	deepstack    []int64 // layers whose output is joined too, for the decoder's first layers
-	output       int64   // width of what the decoder takes
+	patch, merge     int64 // pixels along a patch, patches along a square that is joined
+	channels, frames int64 // of a patch: a picture stands for as many equal frames
+	patchBias        bool
+	table            int64   // rows of a table of positions, interpolated to the picture's grid; 0: none
+	window           int64   // squares along a window of attention; 0: none
+	global           []int64 // layers without a window
+	deepstack        []int64 // layers whose output is joined too, for the decoder's first layers
+	output           int64   // width of what the decoder takes
 }
 
 // qwenTower reads what the towers share; two of its fields have other names in Qwen2-VL.
 func (c config) qwenTower(width, output string) qwenTower {
-	t := qwenTower{patch: c.need("patch_size"), merge: c.need("spatial_merge_size"), output: c.need(output)}
-	t.values = c.need("in_channels")
+	t := qwenTower{patch: c.need("patch_size"), merge: c.need("spatial_merge_size"), channels: c.need("in_channels"), frames: c.need("temporal_patch_size"), output: c.need(output)}
 	t.encoder = encoder{width: c.need(width), heads: c.need("num_heads", "num_attention_heads"), layers: c.depth("depth"), fusedQKV: true, qkvBias: true, bias: true, out: "proj"}
 	t.headSize = c.headSize("num_heads", t.width, t.heads)
 	return t
@@ -93,7 +92,7 @@ func (r *reader) qwenVision(c config) {
 
 	b.in("embedding", 1)
 	b.positions = t.positions
-	b.convolution("patch_embed", t.values, b.mul(v.need("temporal_patch_size"), b.mul(t.patch, t.patch)), t.width, t.patchBias)
+	b.convolution("patch_embed", t.channels, b.mul(t.frames, b.mul(t.patch, t.patch)), t.width, t.patchBias)
 	b.parameter("pos_embed", b.mul(t.table, t.width))
 	windowed, global := split(t.layers, t.global, t.window > 0)
 	if len(windowed) > 0 {
@@ -119,8 +118,8 @@ func (r *reader) squares(c config, step int64) (rows, cols int64, ok bool) {
 	if !ok {
 		return 1, 1, false
 	}
-	if most := max(p.Height, p.Width); most > 200*min(p.Height, p.Width) {
-		c.wrong("image_size", p, "one side at most 200 times the other, as its processor does")
+	if max(p.Height, p.Width) > 200*min(p.Height, p.Width) {
+		c.wrong("image_size", p, "one side at most 200 times the other, as the processor does")
 	}
 	near := func(side int64) int64 { return max(1, int64(math.RoundToEven(float64(side)/float64(step)))) }
 	rows, cols = near(p.Height), near(p.Width)

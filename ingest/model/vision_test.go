@@ -152,6 +152,24 @@ func TestWholeModelsWithVision(t *testing.T) {
 	}
 }
 
+// TestDecodersWithoutType holds that a decoder's configuration that does not name its class is of the one that the whole builds.
+func TestDecodersWithoutType(t *testing.T) {
+	read := 0
+	for _, c := range picturedCases(t) {
+		fields := mustDecode(t, string(c.Config))
+		text, ok := fields["text_config"].(map[string]any)
+		if !ok || c.Params == nil || !strings.HasPrefix(c.Name, "qwen") {
+			continue
+		}
+		delete(text, "model_type")
+		parametersAre(t, c.Name, fields, *c.Params)
+		read++
+	}
+	if read < 10 {
+		t.Errorf("only %d configurations", read)
+	}
+}
+
 // The total of all parameters of DeepSeek-OCR is what its published weights hold: 6,672,212,480 bytes of bf16 in its
 // model.safetensors.index.json.
 func TestDeepSeekOCRPublished(t *testing.T) {

@@ -20,15 +20,15 @@
 //
 // Every field may be left out or be null, which means that it is not said. Fields that are not listed here are passed over.
 //
-//	model    text    name of the model, for display
-//	config   object  the model's configuration as Hugging Face's config.json has it: config.to_dict() of transformers
-//	image_size  list  height and width in pixels of the images, from 1 to 65536, for a vision tower in config that takes any size; an
-//	         option --image-size goes before it
-//	warmup   count   passes to warm up at the beginning of the capture that are not listed in runs
-//	batch    count   sequences of a pass, at least 1; 1 when not said
-//	images   count   images of each prompt
-//	crops    count   crops of each image beside its global view
-//	runs     list    the passes, in the order in which they ran; also named passes
+//	model       text    name of the model, for display
+//	config      object  the model's configuration as Hugging Face's config.json has it: config.to_dict() of transformers
+//	image_size  list    height and width of each image in pixels, from 1 to 65536, for a vision tower in config that takes any size;
+//	                    the option --image-size goes before it
+//	warmup      count   passes to warm up at the beginning of the capture that are not listed in runs
+//	batch       count   sequences of a pass, at least 1; 1 when not said
+//	images      count   images of each prompt
+//	crops       count   crops of each image beside its global view
+//	runs        list    the passes, in the order in which they ran; also named passes
 //
 // # Fields of a pass
 //
