@@ -1,6 +1,7 @@
 package queries_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -266,6 +267,29 @@ func TestVisionUtilisation(t *testing.T) {
 		if !strings.Contains(strings.Join(f.Notes, "\n"), c.note) {
 			t.Errorf("%s: notes %q", run, f.Notes)
 		}
+	}
+}
+
+// TestSharedCache holds that a layer that attends to another's keys and values reads them in each step and keeps none: of Gemma 3n E2B 30
+// layers read, 6 of them all of the context and the others the last 512 tokens, and 20 keep.
+func TestSharedCache(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	var published map[string]json.RawMessage
+	readJSON(t, "../testdata/model/decoder_published.json", &published)
+	path := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(path, published["gemma-3n-e2b"], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	prompt, steps := int64(512), int64(32)
+	loadFacts(t, w, ingest.Options{Name: "shared", Models: []string{path}, Pass: workload.Uniform(workload.Pass{Prefill: &prompt, Decode: &steps}, nil)}, llamaCapture)
+	const layer = 2 * 2 * 256 // numbers that a token has in one
+	read := float64(layer * (6*(32*512+32*33/2) + 24*32*512))
+	if got := rows(t, w, "SELECT DISTINCT cached_count FROM pass_cost WHERE run_id = _run_id('shared') AND stage = 'decode'"); fmt.Sprint(got) != fmt.Sprintf("[[%v]]", read) {
+		t.Errorf("decode reads %v numbers, want %v", got, read)
+	}
+	if got := rows(t, w, "SELECT kv_token_bytes FROM models('shared')"); fmt.Sprint(got) != fmt.Sprintf("[[%d]]", 20*layer*2) {
+		t.Errorf("a token keeps %v bytes, want %d", got, 20*layer*2)
 	}
 }
 

@@ -110,7 +110,9 @@ func TestActivations(t *testing.T) {
 		[]byte(`{"model_type": "llama", "hidden_size": 48, "intermediate_size": 76, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 103, "torch_dtype": "bfloat16", "architectures": ["LlamaForCausalLM"]}`),
 		[]byte(`{"model_type": "mixtral", "hidden_size": 48, "intermediate_size": 36, "num_hidden_layers": 1, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 103, "num_local_experts": 5, "num_experts_per_tok": 2, "torch_dtype": "bfloat16"}`),
 		[]byte(`{"model_type": "mamba", "hidden_size": 48, "num_hidden_layers": 2, "state_size": 6, "vocab_size": 103, "torch_dtype": "float32"}`),
-		[]byte(`{"model_type": "llama", "hidden_size": 48, "intermediate_size": 76, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 103}`))
+		[]byte(`{"model_type": "llama", "hidden_size": 48, "intermediate_size": 76, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 103}`),
+		[]byte(`{"model_type": "gemma3n_text", "hidden_size": 48, "intermediate_size": 76, "num_hidden_layers": 2, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 12, "vocab_size": 103, "torch_dtype": "bfloat16",
+			"layer_types": ["full_attention", "full_attention"], "num_kv_shared_layers": 0, "altup_num_inputs": 3, "laurel_rank": 9, "hidden_size_per_layer_input": 14, "vocab_size_per_layer_input": 103}`))
 	const tokens, sequences = 20, 2
 	for _, c := range []struct {
 		model         int
@@ -128,6 +130,9 @@ func TestActivations(t *testing.T) {
 		{2, "layer 0", tokens, sequences, 48 + 16 + 16 + 48 + 48 + 5 + 2*72 + 2*48, 48 + 48 + 2*72, "experts.gate_up_proj", 2},
 		// in_proj, convolution, x_proj (rank 3), dt_proj, recurrence, out_proj.
 		{3, "layers 0-1", tokens, sequences, 192 + 96 + 15 + 96 + 96 + 48, 48 + 48 + 192, "in_proj", 4},
+		// Three streams of 48 and what both layers take of each token, 28, go past a layer; before it the streams are being made.
+		{5, "layers 0-1", tokens, sequences, 72 + 24 + 24 + 72 + 48 + 3*2 + 9 + 3*48 + 3 + 9 + 48 + 14 + 48 + 76 + 76 + 48, 3*48 + 28 + 48 + 76 + 76, "mlp.up_proj", 2},
+		{5, "embedding", tokens, sequences, 48 + 28 + 28 + 2*48, 48 + 28 + 48 + 2*48, "altup_projections", 2},
 	} {
 		for stage, rows := range map[string]float64{"prefill": c.rows, "decode": c.step} {
 			got := rowsOf(t, w, "SELECT written_bytes, peak_bytes, peak_component FROM activations('models', model := %d, prefill := 10, batch := 2) WHERE stage = '%s' AND layer_group = '%s'", c.model, stage, c.group)

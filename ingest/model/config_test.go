@@ -16,7 +16,7 @@ var sizes = map[string]any{
 	"n_embd": 48, "n_layer": 3, "n_head": 6,
 	"num_local_experts": 5, "num_experts": 7, "n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 20, "shared_expert_intermediate_size": 44,
 	"d_model": 48, "n_layers": 3, "n_heads": 6, "ffn_config": map[string]any{"ffn_hidden_size": 20}, "max_position_embeddings": 64,
-	"moe_num_experts": 7, "moe_k": 2, "block_ff_dim": 76, "shared_intermediate_size": 28, "intermediate_size_mlp": 92, "moe_shared_expert_intermediate_size": 26, "layers_block_type": nil, "num_heads": 8, "head_dim": 12, "state_size": 6,
+	"top_k_experts": 2, "moe_num_experts": 7, "moe_k": 2, "block_ff_dim": 76, "shared_intermediate_size": 28, "intermediate_size_mlp": 92, "moe_shared_expert_intermediate_size": 26, "layers_block_type": nil, "num_heads": 8, "head_dim": 12, "state_size": 6,
 	"mamba_d_state": 6, "mamba_n_heads": 8, "mamba_num_heads": 8, "mamba_head_dim": 12, "ssm_state_size": 6, "hybrid_override_pattern": "M*M",
 	"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 10, "linear_value_head_dim": 14,
 	"kv_lora_rank": 20, "qk_nope_head_dim": 10, "qk_rope_head_dim": 6, "v_head_dim": 14,
@@ -24,22 +24,24 @@ var sizes = map[string]any{
 
 // required are the fields without which a family cannot be read.
 var required = map[string]string{
-	"gpt2":        "n_embd vocab_size n_layer n_head",
-	"llama":       dense,
-	"mistral":     dense,
-	"qwen2":       dense,
-	"qwen3":       dense,
-	"gemma":       dense,
-	"gemma2":      dense,
-	"gemma3_text": dense,
-	"phi3":        dense,
-	"mixtral":     dense + " num_local_experts num_experts_per_tok",
-	"gpt_oss":     dense + " num_local_experts num_experts_per_tok",
-	"qwen2_moe":   layered + " num_experts num_experts_per_tok moe_intermediate_size shared_expert_intermediate_size",
-	"qwen3_moe":   layered + " num_experts num_experts_per_tok moe_intermediate_size",
-	"deepseek_v2": layered + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim n_routed_experts num_experts_per_tok moe_intermediate_size",
-	"deepseek_v3": dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim n_routed_experts num_experts_per_tok moe_intermediate_size",
-	"nobody_else": dense,
+	"gpt2":         "n_embd vocab_size n_layer n_head",
+	"llama":        dense,
+	"mistral":      dense,
+	"qwen2":        dense,
+	"qwen3":        dense,
+	"gemma":        dense,
+	"gemma2":       dense,
+	"gemma3_text":  dense,
+	"gemma3n_text": dense,
+	"gemma4_text":  dense,
+	"phi3":         dense,
+	"mixtral":      dense + " num_local_experts num_experts_per_tok",
+	"gpt_oss":      dense + " num_local_experts num_experts_per_tok",
+	"qwen2_moe":    layered + " num_experts num_experts_per_tok moe_intermediate_size shared_expert_intermediate_size",
+	"qwen3_moe":    layered + " num_experts num_experts_per_tok moe_intermediate_size",
+	"deepseek_v2":  layered + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim n_routed_experts num_experts_per_tok moe_intermediate_size",
+	"deepseek_v3":  dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim n_routed_experts num_experts_per_tok moe_intermediate_size",
+	"nobody_else":  dense,
 
 	"deepseek":  layered + " n_routed_experts num_experts_per_tok moe_intermediate_size",
 	"internlm2": dense, "minicpm": dense, "orion": dense, "qwen": dense,
@@ -93,6 +95,9 @@ func small(family string, changes ...map[string]any) map[string]any {
 	fields := map[string]any{"model_type": family, "num_key_value_heads": 2}
 	if strings.HasPrefix(family, "deepseek") {
 		fields["num_key_value_heads"] = 6
+	}
+	if family == "gemma3n_text" { // by default more layers share than small has
+		fields["num_kv_shared_layers"] = 0
 	}
 	for _, name := range strings.Fields(required[family]) {
 		fields[name] = sizes[name]

@@ -42,6 +42,7 @@ type decoder struct {
 	mixer         func(layer int64) string
 	mixers        map[string]func(window int64) // what layers have in place of plain or latent attention, by what mixer gives
 	embeddingName string
+	entry, exit   func() // add what lies between embedding and layers, and between them and the last norm; may be nil
 }
 
 // latent is attention whose keys and values are made from one small vector a token (MLA).
@@ -152,11 +153,17 @@ func (r *reader) build(d *decoder, h head) {
 	if d.embeddingNorm {
 		b.norm("embedding_norm", d.normSize)
 	}
+	if d.entry != nil {
+		d.entry()
+	}
 	for _, g := range d.groups() {
 		b.in(layerNames(g.layers), int64(len(g.layers)))
 		r.layer(d, g.kind)
 	}
 	b.in("head", 1)
+	if d.exit != nil {
+		d.exit()
+	}
 	b.norm("norm", d.normSize)
 	switch {
 	case h.logits:

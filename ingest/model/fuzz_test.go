@@ -25,6 +25,10 @@ func checkModel(t *testing.T, m *Model) {
 			if l.Input < 1 || l.Copies < 1 || l.Active < 1 || l.Scope == "" || (l.Scope == Position) != (l.Positions > 0) {
 				t.Fatalf("a matrix: row %d: %+v", i, l)
 			}
+		case Mixing:
+			if l.Input < 1 || l.Output < 1 || l.Active != 1 || l.Parameters != 0 || l.Scope != Token {
+				t.Fatalf("mixing: row %d: %+v", i, l)
+			}
 		case Recurrence:
 			if l.Heads < 1 || l.KeySize < 1 || l.ValueSize < 1 || l.Active < 1 || l.Scope != Token {
 				t.Fatalf("a recurrence: row %d: %+v", i, l)

@@ -41,13 +41,15 @@ const (
 // Kind says what a component computes.
 type Kind string
 
-// Kinds of components. The first three multiply each of their positions with a matrix of Input x Output, Active times; attention
-// multiplies each query with the keys and values it sees; a recurrence keeps a state of KeySize x ValueSize for each head and
-// multiplies and adds each of its numbers Active times for every token; the others hold parameters but multiply nothing.
+// Kinds of components. The first three multiply each of their positions with a matrix of Input x Output, Active times; mixing takes as
+// many products, with numbers that it computes for each token in place of parameters; attention multiplies each query with the keys and
+// values it sees; a recurrence keeps a state of KeySize x ValueSize for each head and multiplies and adds each of its numbers Active times
+// for every token; the others hold parameters but multiply nothing.
 const (
 	Linear           Kind = "linear"
 	Convolution      Kind = "convolution"
 	RelativePosition Kind = "relative_position"
+	Mixing           Kind = "mixing"
 	Attention        Kind = "attention"
 	Recurrence       Kind = "recurrence"
 	Embedding        Kind = "embedding"

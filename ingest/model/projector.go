@@ -29,6 +29,9 @@ func (r *reader) images(c config, hidden int64) {
 	case qwenTowers[family] != nil:
 		r.qwenVision(c)
 		return
+	case family == "gemma3n":
+		r.gemma3nTowers(c)
+		return
 	case !known && !c.has("vision_config"):
 		return
 	}

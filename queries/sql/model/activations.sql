@@ -20,7 +20,7 @@
 --   layer_group: which layers
 --   layer_count: how many layers the group has
 --   written_bytes: what one layer writes: outputs of matrices, convolutions, attention, recurrences and lookups. Norms, activation functions and sums are taken as fused, and scores of attention as never written; NULL when a number of tokens or the precision is not known
---   peak_bytes: the most that is needed at once in it: what goes past it (the width of the decoder for each token), and inputs and outputs of one component; NULL likewise
+--   peak_bytes: the most that is needed at once in it: what goes past it for each token (the width of the decoder, and what matrices next to the embedding make for later layers), and inputs and outputs of one component; NULL likewise
 --   peak_component: that component
 
 WITH given AS (
@@ -34,12 +34,12 @@ WITH given AS (
 ), x AS ( -- numbers of each component for one of its rows
     SELECT l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.scope, l.position_count,
         CASE l.kind WHEN 'attention' THEN l.head_count * l.key_size + l.kv_head_count * (l.key_size + l.value_size)
-            WHEN 'linear' THEN l.input_size::HUGEINT * CASE WHEN l.copy_count > 1 AND ends_with(l.component, 'down_proj') THEN l.active_count ELSE 1 END + coalesce(g.output_size, 0) ELSE 0 END AS input_count,
-        CASE WHEN l.kind IN ('attention', 'recurrence') THEN l.head_count * l.value_size WHEN l.kind IN ('linear', 'convolution') THEN l.output_size::HUGEINT * l.active_count ELSE l.output_size END AS output_count,
-        CASE WHEN l.part = 'decoder' THEN m.hidden_size ELSE 0 END AS past_count, _dtype_bits(coalesce(dtype, m.dtype)) / 8.0::DOUBLE AS bytes
+            WHEN 'mixing' THEN l.input_size WHEN 'linear' THEN l.input_size::HUGEINT * CASE WHEN l.copy_count > 1 AND ends_with(l.component, 'down_proj') THEN l.active_count ELSE 1 END + coalesce(g.output_size, 0) ELSE 0 END AS input_count,
+        CASE WHEN l.kind IN ('attention', 'recurrence') THEN l.head_count * l.value_size WHEN l.kind IN ('linear', 'convolution', 'mixing') THEN l.output_size::HUGEINT * l.active_count ELSE l.output_size END AS output_count,
+        CASE WHEN l.part = 'decoder' THEN m.hidden_size + coalesce((SELECT sum(e.output_size * e.active_count) FROM model_layer e WHERE e.run_id = l.run_id AND e.model_id = l.model_id AND e.layer_group = 'embedding' AND e.kind = 'linear' AND e.layer_id < l.layer_id), 0) ELSE 0 END AS past_count, _dtype_bits(coalesce(dtype, m.dtype)) / 8.0::DOUBLE AS bytes
     FROM model_layer l JOIN model m ON m.run_id = l.run_id AND m.model_id = l.model_id
     LEFT JOIN model_layer g ON g.run_id = l.run_id AND g.model_id = l.model_id AND g.layer_group = l.layer_group AND g.part = l.part AND ends_with(l.component, '.up_proj') AND g.component = replace(l.component, '.up_proj', '.gate_proj') -- waits for it
-    WHERE l.run_id = run AND l.model_id = _model_id(run, model) AND (l.kind IN ('linear', 'convolution', 'attention', 'recurrence') AND (l.part = 'decoder' OR l.view IS NOT NULL) OR l.kind = 'embedding' AND l.part = 'decoder')
+    WHERE l.run_id = run AND l.model_id = _model_id(run, model) AND (l.kind IN ('linear', 'convolution', 'mixing', 'attention', 'recurrence') AND (l.part = 'decoder' OR l.view IS NOT NULL) OR l.kind = 'embedding' AND l.part = 'decoder')
 ), y AS (
     SELECT x.layer_id, x.part, x.view, x.layer_group, x.layer_count, x.component, x.input_count, x.output_count, x.past_count, x.bytes,
         unnest(CASE WHEN x.part <> 'decoder' THEN [{'stage': 'vision', 'row_count': s.b * s.i * CASE WHEN x.view = 'crop' THEN s.c ELSE 1 END * x.position_count}]

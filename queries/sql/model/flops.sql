@@ -19,7 +19,7 @@
 --   stage: prefill (of all sequences), decode (all its steps) or vision (the images of the prompt)
 --   part_of: prefill for vision, whose work happens inside the prefill and is not in its rows; NULL for others
 --   part: decoder, or a part of the vision tower
---   operator: projection, attention, mlp, experts, shared experts, router, head, convolution or relative_position
+--   operator: projection, attention, mlp, experts, shared experts, router, head, convolution, relative_position, mixing or recurrence
 --   flop: operations, a multiply-add being 2; NULL when a number of tokens is not known
 --   share_ratio: part of the stage's operations
 

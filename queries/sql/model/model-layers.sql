@@ -12,7 +12,7 @@
 --   layer_group: which layers
 --   layer_count: how many layers the group has
 --   component: name within the layer
---   kind: linear, convolution, relative_position, attention, embedding, norm or parameter
+--   kind: linear, convolution, relative_position, mixing, attention, recurrence, embedding, norm or parameter
 --   shape: inputs x outputs of a matrix, with the experts that a token passes of all; heads and sizes of attention
 --   window_size: attention: tokens that a token sees; NULL for all
 --   position_count: vision: rows multiplied for one picture

@@ -10,8 +10,8 @@
 --   layer_group VARCHAR: which layers
 --   layer_count BIGINT: how many; all that follows is of all of them
 --   component VARCHAR: name within the layer
---   kind VARCHAR: linear, convolution, relative_position, attention, recurrence, embedding, norm or parameter
---   operator VARCHAR: what it is for: projection, attention, mlp, experts, shared experts, router, head, convolution, relative_position, recurrence; NULL for what multiplies nothing
+--   kind VARCHAR: linear, convolution, relative_position, mixing, attention, recurrence, embedding, norm or parameter
+--   operator VARCHAR: what it is for: projection, attention, mlp, experts, shared experts, router, head, convolution, relative_position, mixing, recurrence; NULL for what multiplies nothing
 --   shape VARCHAR: inputs x outputs of a matrix, with the experts that a token passes of all; heads and sizes of attention and of states; NULL for what multiplies nothing
 --   window_size BIGINT: attention: tokens that a token sees; NULL for all
 --   position_count BIGINT: vision: rows multiplied for one picture
@@ -26,7 +26,7 @@
 --   copy_count BIGINT: matrices of a layer: 1, or the experts
 --   active_count BIGINT: those that one token passes
 --   copy_parameter_count DOUBLE: parameters that are read for one of copy_count; of an embedding those of one row
---   cached_count BIGINT: attention: numbers that one token of the context keeps
+--   cached_count BIGINT: attention: numbers that are read of one token of the context; what layers keep, but for those that share another's keys and values
 --   state_count BIGINT: recurrence and convolution over tokens: numbers that one sequence keeps, however long it is
 --   weight_bits DOUBLE: bits of a parameter that is stored in a precision of its own; NULL in the model's
 
@@ -38,7 +38,7 @@
 WITH l AS (
     SELECT l.model_id, l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind, l.scope, l.window_size, l.position_count, l.key_count, l.head_count, l.kv_head_count, l.key_size, l.value_size,
         l.input_size, l.output_size, l.copy_count AS copies, l.active_count AS active, l.parameter_count, l.weight_bits, coalesce(l.copy_count, 1) AS copy_count, coalesce(l.active_count, 1) AS active_count, l.state_size,
-        CASE WHEN l.kind IN ('linear', 'convolution', 'relative_position') THEN 2::HUGEINT * l.layer_count * l.input_size * l.output_size * l.active_count WHEN l.kind = 'recurrence' THEN 2::HUGEINT * l.layer_count * l.state_size * l.active_count END AS row_flop,
+        CASE WHEN l.kind IN ('linear', 'convolution', 'relative_position', 'mixing') THEN 2::HUGEINT * l.layer_count * l.input_size * l.output_size * l.active_count WHEN l.kind = 'recurrence' THEN 2::HUGEINT * l.layer_count * l.state_size * l.active_count END AS row_flop,
         CASE WHEN l.kind = 'attention' THEN 2::HUGEINT * l.layer_count * l.head_count * (l.key_size + l.value_size) END AS pair_flop,
         CASE WHEN l.kind = 'attention' AND l.latent_size IS NOT NULL THEN 2 * l.latent_size + coalesce(l.rope_size, 0) END AS absorbed_size,
         CASE WHEN l.kind = 'attention' THEN CASE WHEN l.latent_size IS NULL THEN l.kv_head_count * (l.key_size + l.value_size) ELSE l.latent_size + coalesce(l.rope_size, 0) END END AS cached_size

@@ -20,7 +20,7 @@
 WITH s AS (
     SELECT l.model_id, bool_or(l.latent_flop IS NOT NULL) AS has_latent, sum(l.parameter_count) AS parameter_count, sum(l.active_parameter_count) FILTER (l.part = 'decoder') AS active_parameter_count,
         coalesce(sum(l.parameter_count) FILTER (l.kind = 'embedding'), 0) AS embedding_parameter_count, coalesce(sum(l.parameter_count) FILTER (l.part <> 'decoder'), 0) AS vision_parameter_count,
-        coalesce(sum(l.parameter_count) FILTER (l.weight_bits IS NULL), 0) AS plain_parameter_count, coalesce(sum(l.parameter_count * l.weight_bits / 8), 0) AS packed_bytes, CASE WHEN bool_or(l.part = 'decoder') THEN coalesce(sum(l.cached_count) FILTER (l.part = 'decoder'), 0) END AS cached_count,
+        coalesce(sum(l.parameter_count) FILTER (l.weight_bits IS NULL), 0) AS plain_parameter_count, coalesce(sum(l.parameter_count * l.weight_bits / 8), 0) AS packed_bytes, CASE WHEN bool_or(l.part = 'decoder') THEN coalesce(sum(l.cached_count) FILTER (l.part = 'decoder' AND l.component <> 'attention over another layer''s keys'), 0) END AS cached_count,
         sum(l.state_count) FILTER (l.part = 'decoder') AS state_count
     FROM layer_cost l WHERE l.run_id = $run GROUP BY l.model_id
 )

@@ -17,7 +17,7 @@
 --   plain_count DOUBLE: parameters in the model's precision that must be read, each once a forward pass: of experts as many as tokens that choose evenly touch, of embeddings a row a token; NULL for images
 --   packed_count DOUBLE: those in a precision of their own, likewise
 --   packed_bytes DOUBLE: their bytes
---   cached_count DOUBLE: numbers of the keys and values (or latents) of the context, and of states of recurrences, that must be read, once a forward pass
+--   cached_count DOUBLE: numbers of the keys and values (or latents) of the context, and of states of recurrences, that must be read, once a forward pass by each layer that attends to them
 
 -- An annotated step without the lengths of its contexts: prompts of equal length with nothing cached have the fewest pairs of a sum of
 -- tokens (Cauchy and Schwarz), and a generated token sees at least itself. Windows need each length, which no annotation gives.
