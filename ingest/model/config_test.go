@@ -13,7 +13,7 @@ import (
 // sizes are small values of all fields that a family may require.
 var sizes = map[string]any{
 	"hidden_size": 48, "vocab_size": 103, "num_hidden_layers": 3, "num_attention_heads": 6, "intermediate_size": 76,
-	"n_embd": 48, "n_layer": 3, "n_head": 6,
+	"n_embd": 48, "n_layer": 3, "n_head": 6, "num_layers": 3,
 	"num_local_experts": 5, "num_experts": 7, "n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 20, "shared_expert_intermediate_size": 44,
 	"d_model": 48, "n_layers": 3, "n_heads": 6, "ffn_config": map[string]any{"ffn_hidden_size": 20}, "max_position_embeddings": 64,
 	"top_k_experts": 2, "moe_num_experts": 7, "moe_k": 2, "block_ff_dim": 76, "shared_intermediate_size": 28, "intermediate_size_mlp": 92, "moe_shared_expert_intermediate_size": 26, "layers_block_type": nil, "num_heads": 8, "head_dim": 12, "state_size": 6,
@@ -49,14 +49,20 @@ var required = map[string]string{
 	"apertus": dense, "arcee": dense, "bitnet": dense, "cohere": dense, "cohere2": dense, "doge": dense, "ernie4_5": dense, "exaone4": dense, "glm": dense, "glm4": dense,
 	"gpt_neox": dense, "hunyuan_v1_dense": dense, "jais2": dense, "nemotron": dense, "olmo": dense, "olmo2": dense, "persimmon": dense, "phi": dense,
 	"seed_oss": dense, "smollm3": dense, "stablelm": dense, "starcoder2": dense, "vaultgemma": dense, "jamba": dense,
-	"bloom":       "hidden_size vocab_size n_layer n_head",
-	"codegen":     "n_embd vocab_size n_layer n_head",
-	"gptj":        "n_embd vocab_size n_layer n_head",
-	"gpt_bigcode": "n_embd vocab_size n_layer n_head",
-	"falcon":      layered,
-	"opt":         layered + " max_position_embeddings",
-	"minicpm3":    dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim",
-	"youtu":       dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim",
+	"bloom":          "hidden_size vocab_size n_layer n_head",
+	"gpt_neo":        "hidden_size vocab_size num_layers num_heads",
+	"mpt":            "d_model vocab_size n_layers n_heads",
+	"exaone_moe":     dense + " num_experts num_experts_per_tok moe_intermediate_size",
+	"glm4_moe_lite":  dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim n_routed_experts num_experts_per_tok moe_intermediate_size",
+	"hunyuan_v1_moe": dense + " num_experts",
+	"mimo_v2_flash":  dense + " n_routed_experts num_experts_per_tok moe_intermediate_size",
+	"codegen":        "n_embd vocab_size n_layer n_head",
+	"gptj":           "n_embd vocab_size n_layer n_head",
+	"gpt_bigcode":    "n_embd vocab_size n_layer n_head",
+	"falcon":         layered,
+	"opt":            layered + " max_position_embeddings",
+	"minicpm3":       dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim",
+	"youtu":          dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim",
 
 	"dbrx":             "d_model vocab_size n_layers n_heads ffn_config",
 	"dots1":            layered + " n_routed_experts num_experts_per_tok moe_intermediate_size",
@@ -93,11 +99,15 @@ const (
 // small is a configuration of a family with what it requires, changed by further fields; null takes a field out.
 func small(family string, changes ...map[string]any) map[string]any {
 	fields := map[string]any{"model_type": family, "num_key_value_heads": 2}
-	if strings.HasPrefix(family, "deepseek") {
+	switch family {
+	case "deepseek", "deepseek_v2", "deepseek_v3":
 		fields["num_key_value_heads"] = 6
-	}
-	if family == "gemma3n_text" { // by default more layers share than small has
+	case "gemma3n_text": // by default more layers share than small has
 		fields["num_kv_shared_layers"] = 0
+	case "gpt_neo": // by default 24 layers
+		fields["attention_types"] = []any{[]any{[]string{"global"}, 3}}
+	case "mimo_v2_flash": // layers with a window have twice as many
+		fields["num_key_value_heads"] = 3
 	}
 	for _, name := range strings.Fields(required[family]) {
 		fields[name] = sizes[name]

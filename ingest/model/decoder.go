@@ -63,6 +63,7 @@ type experts struct {
 	shared          int64 // width of the MLP that every token passes beside them; 0 none
 	sharedGate      bool  // a weight for it is computed
 	sharedBias      bool
+	latent          int64 // width of what experts take and give, made of the decoder's and made into it by a matrix each; 0 the decoder's
 }
 
 // decoder reads the decoder in text, which is the whole configuration c or an object in it.
@@ -103,7 +104,7 @@ func (r *reader) decoder(c, text config) {
 	d.tied = r.tied(c, text)
 	m := r.model
 	m.HiddenSize, m.VocabSize, m.LayerCount = d.hidden, d.vocab, d.layers
-	m.MaxContext = text.opt(0, "max_position_embeddings", "n_positions", "n_ctx", "max_sequence_length", "seq_length")
+	m.MaxContext = text.opt(0, "max_position_embeddings", "n_positions", "n_ctx", "max_sequence_length", "seq_length", "max_seq_len")
 	if m.MaxContext == 0 && text.path != "" {
 		m.MaxContext = c.opt(0, "max_position_embeddings")
 	}
@@ -307,12 +308,20 @@ func (r *reader) experts(d *decoder) {
 	b, e := &r.b, d.moe
 	b.linear(routerName, d.hidden, e.count, e.routerBias)
 	b.parameter("e_score_correction_bias", e.correction)
+	width := d.hidden
+	if e.latent > 0 {
+		width = e.latent
+		b.linear("fc1_latent_proj", d.hidden, width, d.mlpBias)
+	}
 	two, name := b.mul(2, e.mlp), "experts.gate_up_proj"
 	if d.plainMLP {
 		two, name = e.mlp, "experts.up_proj"
 	}
-	b.experts(name, d.hidden, two, e.count, e.perToken, false)
-	b.experts("experts.down_proj", e.mlp, d.hidden, e.count, e.perToken, false)
+	b.experts(name, width, two, e.count, e.perToken, false)
+	b.experts("experts.down_proj", e.mlp, width, e.count, e.perToken, false)
+	if e.latent > 0 {
+		b.linear("fc2_latent_proj", width, d.hidden, d.mlpBias)
+	}
 	if e.bias { // rows of their own: quantised weights have biases that are not
 		b.put(Layer{Component: "experts.bias", Kind: Parameter, Copies: e.count, Active: e.perToken, Parameters: b.mul(e.count, b.add(two, d.hidden))})
 	}

@@ -1,5 +1,10 @@
 package model
 
+import (
+	"encoding/json"
+	"fmt"
+)
+
 // Families whose layers are a Llama's or a GPT's but for what each function says.
 
 // biases says which matrices have one: queries, keys and values, what attention yields, the MLP.
@@ -226,7 +231,10 @@ func (r *reader) seedOSS(c config, d *decoder) {
 func (r *reader) exaone4(c config, d *decoder) {
 	r.dense(c, d)
 	r.headNorms(d)
-	every := c.opt(4, "sliding_window_pattern")
+	every := int64(4)
+	if !c.has("layer_types") { // next to which the pattern is a text
+		every = c.opt(4, "sliding_window_pattern")
+	}
 	d.window = r.windows(c, func(i int64) bool { return every > 0 && (i+1)%every != 0 })
 }
 
@@ -320,4 +328,74 @@ func (r *reader) doge(c config, d *decoder) {
 		r.b.linear("dt_proj", r.b.mul(d.kvHeads, d.headSize), d.kvHeads, d.qkvBias)
 		r.b.scope = Token
 	}}
+}
+
+// gptNeo reads GPT-Neo, some of whose layers see the last window_size tokens.
+func (r *reader) gptNeo(c config, d *decoder) {
+	r.gptLike(c, d, "hidden_size", "num_layers", "num_heads", "intermediate_size")
+	d.biases(false, true, true)
+	d.positions = c.opt(2048, "max_position_embeddings")
+	d.outName, d.embeddingName = "out_proj", "wte"
+	d.plain("c_fc", "c_proj")
+	size, kinds := c.opt(256, "window_size"), c.attentionTypes(d.layers)
+	c.atLeast1(map[string]int64{"window_size": size})
+	d.window = func(i int64) int64 {
+		if i < int64(len(kinds)) && kinds[i] == "local" {
+			return size
+		}
+		return 0
+	}
+}
+
+// attentionTypes reads GPT-Neo's kinds of attention: lists of kinds, each with how often they come. The default is that of its class.
+func (c config) attentionTypes(layers int64) (kinds []string) {
+	const field = "attention_types"
+	list := c.list(field)
+	if list == nil {
+		list = []any{[]any{[]any{"global", "local"}, json.Number("12")}}
+	}
+	for _, v := range list {
+		pair, _ := v.([]any)
+		if len(pair) != 2 {
+			c.wrong(field, v, "kinds, and how often they come")
+			return nil
+		}
+		names, _ := pair[0].([]any)
+		for range min(c.whole(pair[1], field, 0), layers) {
+			for _, name := range names {
+				if name != "global" && name != "local" {
+					c.wrong(field, name, "global or local")
+					return nil
+				}
+				kinds = append(kinds, fmt.Sprint(name))
+			}
+			if int64(len(kinds)) > min(layers, maxLayers) {
+				break
+			}
+		}
+	}
+	if int64(len(kinds)) != layers {
+		c.wrong(field, fmt.Sprintf("of %d layers or more", len(kinds)), fmt.Sprintf("of %d layers", layers))
+	}
+	return kinds
+}
+
+// mpt reads MPT as transformers builds it: without positions, biases and other widths of the MLP, whatever the configuration says; what
+// says otherwise is refused.
+func (r *reader) mpt(c config, d *decoder) {
+	r.gptLike(c, d, "d_model", "n_layers", "n_heads", "ffn_hidden_size")
+	d.mlp, d.normSize = r.b.mul(4, d.hidden), d.hidden
+	d.fused("Wqkv", "out_proj")
+	d.plain("up_proj", "down_proj")
+	d.embeddingName = "wte"
+	c.only("expansion_ratio", 4)
+	if !c.flag(true, "no_bias") {
+		r.refuse("biases (no_bias)")
+	}
+	if attn, ok := c.sub("attn_config"); ok {
+		kind := attn.text("attn_type")
+		if kind != "" && kind != "multihead_attention" || attn.flag(false, "qk_ln") || attn.flag(false, "prefix_lm") || !attn.flag(true, "alibi") {
+			r.refuse("attention of another kind than its class builds (attn_config)")
+		}
+	}
 }

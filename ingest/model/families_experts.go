@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Families whose layers are a Llama's or a Qwen's with experts, but for what each function says.
 
@@ -192,4 +195,111 @@ func (r *reader) dbrx(c config, d *decoder) {
 	d.sparse = everyLayer
 	r.unread(attn, "dbrx", true)
 	r.unread(ffn, "dbrx", true)
+}
+
+// exaoneMoE reads K-EXAONE: EXAONE 4 with experts.
+func (r *reader) exaoneMoE(c config, d *decoder) {
+	r.exaone4(c, d)
+	width := c.need("moe_intermediate_size")
+	d.moe = &experts{count: c.need("num_experts", "num_local_experts"), perToken: c.need("num_experts_per_tok"), mlp: width, shared: r.b.mul(width, c.opt(1, "num_shared_experts"))}
+	r.sparseFrom(c, d, c.opt(1, "first_k_dense_replace"))
+}
+
+// glm4MoELite reads GLM 4.7 Flash: DeepSeek-V3, whose first layer alone has no experts.
+func (r *reader) glm4MoELite(c config, d *decoder) {
+	r.deepseek(c, d)
+	r.sparseFrom(c, d, 1)
+}
+
+// hunyuanMoE reads Hunyuan with experts, all as wide as the MLP that every token passes.
+func (r *reader) hunyuanMoE(c config, d *decoder) {
+	r.hunyuan(c, d)
+	d.moe = &experts{count: c.need("num_experts"), perToken: c.uniform(1, "moe_topk"), mlp: d.mlp, shared: d.mlp}
+	d.sparse = everyLayer
+	c.only("moe_intermediate_size", d.mlp)
+	c.only("num_shared_expert", 1)
+	c.only("moe_layer_num_skipped", 0)
+	c.ignore("use_mixed_mlp_moe", "moe_random_routing_dropped_token")
+	if c.flag(false, "use_cla") {
+		r.refuse("layers that share keys and values (use_cla)")
+	}
+}
+
+// uniform reads a whole number, which may be written once for each layer; def where it is not there.
+func (c config) uniform(def int64, name string) int64 {
+	v, _ := c.value([]string{name})
+	if !isList(v) {
+		return c.opt(def, name)
+	}
+	each := c.wholes(name)
+	if len(slices.Compact(slices.Clone(each))) != 1 {
+		c.wrong(name, v, "the same number for each layer")
+		return def
+	}
+	return each[0]
+}
+
+// only refuses a size, one for all layers or one for each, that differs from what the class builds.
+func (c config) only(name string, built int64) {
+	if n := c.uniform(built, name); n != built {
+		c.wrong(name, n, fmt.Sprintf("%d, which is what its class builds", built))
+	}
+}
+
+// mimoV2 reads MiMo V2: layers with a window have more heads of keys and values, and sinks; values are of another size than keys.
+func (r *reader) mimoV2(c config, d *decoder) {
+	r.common(c, d)
+	d.qkvBias = c.flag(false, "attention_bias")
+	value, size, kv := c.opt(128, "v_head_dim"), c.opt(0, "sliding_window"), c.opt(r.b.mul(2, d.kvHeads), "swa_num_key_value_heads")
+	c.atLeast1(map[string]int64{"v_head_dim": value, "sliding_window": size, "swa_num_key_value_heads": kv})
+	if kv > 0 && d.heads%kv != 0 {
+		c.wrong("swa_num_key_value_heads", kv, "a divisor of num_attention_heads; it is twice num_key_value_heads where it is not said")
+	}
+	c.only("swa_num_attention_heads", d.heads)
+	c.only("swa_head_dim", d.headSize)
+	c.only("swa_v_head_dim", value)
+	if !c.flag(true, "add_swa_attention_sink_bias") || c.flag(false, "add_full_attention_sink_bias") {
+		r.refuse("sinks in other layers than those with a window (add_swa_attention_sink_bias, add_full_attention_sink_bias)")
+	}
+	types, pattern := r.layerTypes(c, "sliding_attention", "full_attention"), c.wholes("hybrid_layer_pattern")
+	d.window = func(i int64) int64 {
+		slides := i > 0 && (i+1)%6 != 0
+		switch {
+		case i < int64(len(types)):
+			slides = types[i] == "sliding_attention"
+		case i < int64(len(pattern)):
+			slides = pattern[i] != 0
+		}
+		if slides {
+			return size
+		}
+		return 0
+	}
+	d.mixers = map[string]func(int64){"": func(window int64) {
+		b, kvHeads := &r.b, d.kvHeads
+		if window > 0 {
+			kvHeads = kv
+		}
+		b.linear("q_proj", d.hidden, b.mul(d.heads, d.headSize), d.qkvBias)
+		b.linear("k_proj", d.hidden, b.mul(kvHeads, d.headSize), d.qkvBias)
+		b.linear("v_proj", d.hidden, b.mul(kvHeads, value), d.qkvBias)
+		b.put(Layer{Component: "attention", Kind: Attention, Scope: Token, Heads: d.heads, KVHeads: kvHeads, KeySize: d.headSize, ValueSize: value, Window: window})
+		if window > 0 {
+			b.parameter("sinks", d.heads)
+		}
+		b.linear("o_proj", b.mul(d.heads, value), d.hidden, false)
+	}}
+	d.moe = &experts{count: c.need(routedExperts...), perToken: c.need("num_experts_per_tok"), mlp: c.need("moe_intermediate_size")}
+	c.only("n_shared_experts", 0)
+	sparse := c.wholes("moe_layer_freq")
+	r.sparseFrom(c, d, 1)
+	if len(sparse) > 0 && !c.has("mlp_layer_types") {
+		d.sparse = func(i int64) bool { return i < int64(len(sparse)) && sparse[i] != 0 }
+		r.denseWidth(c, d, "intermediate_size")
+	}
+	for name, n := range map[string]int{"hybrid_layer_pattern": len(pattern), "moe_layer_freq": len(sparse)} {
+		if n > 0 && int64(n) != d.layers {
+			c.wrong(name, fmt.Sprintf("%d long", n), "one for each of num_hidden_layers")
+		}
+	}
 }

@@ -260,9 +260,7 @@ func (r *reader) nemotronH(c config, d *decoder) {
 		if n := c.opt(1, "n_shared_experts"); n > 0 {
 			d.moe.shared = c.need("moe_shared_expert_intermediate_size")
 		}
-		if c.opt(0, "moe_latent_size") > 0 {
-			r.refuse("experts behind a latent (moe_latent_size)")
-		}
+		d.moe.latent = c.opt(0, "moe_latent_size")
 	} else {
 		c.ignore("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size", "n_shared_experts", "moe_shared_expert_intermediate_size", "moe_latent_size", "intermediate_size")
 	}

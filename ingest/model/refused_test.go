@@ -33,12 +33,12 @@ func TestReadOrRefused(t *testing.T) {
 		{"an activation that two kinds of MLP have", "nobody_else", map[string]any{"hidden_act": "gelu_pytorch_tanh"}, 0, "hidden_act"},
 		{"an activation of its own", "nobody_else", map[string]any{"hidden_act": "xielu"}, 0, "hidden_act"},
 		{"widths by layer", "nobody_else", map[string]any{"ffn_multipliers": []float64{0.5, 1, 2}}, 0, "ffn_multipliers"},
-		{"a family of transformers", "gpt_neo", map[string]any{}, 0, "model_type gpt_neo"},
-		{"a family of transformers by its class", "", map[string]any{"model_type": nil, "architectures": []string{"MptForCausalLM"}}, 0, "model_type Mpt"},
+		{"a family of transformers", "xglm", map[string]any{}, 0, "model_type xglm"},
+		{"a family of transformers by its class", "", map[string]any{"model_type": nil, "architectures": []string{"CTRLForCausalLM"}}, 0, "model_type CTRL"},
 		{"what is of no matter", "llama", map[string]any{"router_aux_loss_coef": 0.1, "num_experts": 0, "moe_layer_freq": nil, "mamba_d_state": 0, "is_moe": false}, 61488, ""},
 	} {
 		fields := small(c.family, c.changes)
-		if c.family == "minimax_text_01" || c.family == "" || c.family == "gpt_neo" {
+		if c.family == "minimax_text_01" || c.family == "" || c.family == "xglm" {
 			fields = small("llama", map[string]any{"model_type": c.family}, c.changes)
 		}
 		m, err := readFields(t, fields)

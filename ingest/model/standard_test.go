@@ -70,9 +70,9 @@ func TestRefused(t *testing.T) {
 	if _, err := readFields(t, sizes); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "hidden_size") {
 		t.Errorf("other names: %v", err)
 	}
-	sizes["model_type"] = "mpt"
-	if _, err := readFields(t, sizes); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "model_type mpt is not read") {
-		t.Errorf("MPT: %v", err)
+	sizes["model_type"] = "rwkv"
+	if _, err := readFields(t, sizes); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "model_type rwkv is not read") {
+		t.Errorf("RWKV: %v", err)
 	}
 	// What is not true is no reason.
 	if _, err := readFields(t, small("llama", map[string]any{"is_encoder_decoder": false})); err != nil {
