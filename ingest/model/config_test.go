@@ -19,7 +19,7 @@ var sizes = map[string]any{
 	"top_k_experts": 2, "moe_num_experts": 7, "moe_k": 2, "block_ff_dim": 76, "shared_intermediate_size": 28, "intermediate_size_mlp": 92, "moe_shared_expert_intermediate_size": 26, "layers_block_type": nil, "num_heads": 8, "head_dim": 12, "state_size": 6,
 	"mamba_d_state": 6, "mamba_n_heads": 8, "mamba_num_heads": 8, "mamba_head_dim": 12, "ssm_state_size": 6, "hybrid_override_pattern": "M*M",
 	"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 10, "linear_value_head_dim": 14,
-	"kv_lora_rank": 20, "qk_nope_head_dim": 10, "qk_rope_head_dim": 6, "v_head_dim": 14,
+	"index_n_heads": 5, "index_head_dim": 8, "index_topk": 32, "kv_lora_rank": 20, "qk_nope_head_dim": 10, "qk_rope_head_dim": 6, "v_head_dim": 14,
 }
 
 // required are the fields without which a family cannot be read.
@@ -65,6 +65,8 @@ var required = map[string]string{
 	"youtu":          dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim",
 
 	"dbrx":             "d_model vocab_size n_layers n_heads ffn_config",
+	"deepseek_v32":     dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim n_routed_experts num_experts_per_tok moe_intermediate_size index_n_heads index_head_dim index_topk",
+	"glm_moe_dsa":      dense + " kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim n_routed_experts num_experts_per_tok moe_intermediate_size index_n_heads index_head_dim index_topk",
 	"dots1":            layered + " n_routed_experts num_experts_per_tok moe_intermediate_size",
 	"glm4_moe":         dense + " n_routed_experts num_experts_per_tok moe_intermediate_size",
 	"solar_open":       layered + " n_routed_experts num_experts_per_tok moe_intermediate_size",

@@ -51,6 +51,7 @@ type latent struct {
 	kvRank, rope int64
 	nope, value  int64
 	bias         bool
+	once         bool // keys and values are made of a token's latent once, not anew at each step
 }
 
 // experts are the MLPs among which a router chooses.
@@ -280,7 +281,9 @@ func (r *reader) latentAttention(d *decoder, window int64) {
 	}
 	b.linear("kv_a_proj_with_mqa", d.hidden, b.add(l.kvRank, l.rope), l.bias)
 	b.norm("kv_a_layernorm", l.kvRank)
-	b.scope = Latent
+	if !l.once {
+		b.scope = Latent
+	}
 	b.linear("kv_b_proj", l.kvRank, b.mul(d.heads, b.add(l.nope, l.value)), false)
 	b.scope = Token
 	b.put(Layer{Component: "attention", Kind: Attention, Scope: Token, Heads: d.heads, KVHeads: d.heads, KeySize: key, ValueSize: l.value,

@@ -34,7 +34,7 @@ func checkModel(t *testing.T, m *Model) {
 				t.Fatalf("a recurrence: row %d: %+v", i, l)
 			}
 		case Attention:
-			if l.Heads < 1 || l.KVHeads < 1 || l.KeySize < 1 || l.Scope == "" || l.Copies != 0 || (l.Scope == Position) != (l.Keys > 0) {
+			if l.Heads < 1 || l.KVHeads < 1 && l.ValueSize > 0 || l.KeySize < 1 || l.Scope == "" || l.Copies != 0 || (l.Scope == Position) != (l.Keys > 0) {
 				t.Fatalf("attention: row %d: %+v", i, l)
 			}
 		case Embedding, Norm, Parameter:

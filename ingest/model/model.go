@@ -82,7 +82,7 @@ type Layer struct {
 	Copies, Active int64 // matrices stored in a layer, and those a token passes through
 
 	Heads, KVHeads     int64
-	KeySize, ValueSize int64
+	KeySize, ValueSize int64 // attention without values yields scores alone; without KVHeads its keys are not kept
 	Window             int64 // tokens a token sees, itself included
 	Latent, Rope       int64 // MLA: what is cached for a token
 

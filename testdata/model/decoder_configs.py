@@ -57,6 +57,7 @@ GLM_MOE = {
     "n_group": 4,
     "topk_group": 2,
 }
+INDEXED = {**MLA, "n_group": 4, "topk_group": 2, "n_shared_experts": 1, "index_n_heads": 5, "index_head_dim": 8, "index_topk": 64}
 MAMBA = {"mamba_n_heads": 8, "mamba_d_head": 12, "mamba_d_state": 6, "mamba_n_groups": 2}
 GATED_DELTA = {
     **DENSE,
@@ -214,6 +215,8 @@ FAMILIES = {
         "num_dense_layers": 1,
     },
     "doge": {**DENSE, "keep_window_size": 256},
+    "deepseek_v32": INDEXED,
+    "glm_moe_dsa": {**INDEXED, "n_group": 1, "topk_group": 1},
     "exaone_moe": {**DENSE, "num_hidden_layers": 5, "sliding_window": 8, "num_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 20},
     "glm4_moe_lite": {**MLA, "n_shared_experts": 1},
     "hunyuan_v1_moe": {**DENSE, "head_dim": 10, "num_experts": 5, "moe_topk": 2},
@@ -414,6 +417,12 @@ VARIANTS = {
     "nemotron_h-default": {},
     "nemotron_h-dense": {"hybrid_override_pattern": "M-*-", "num_hidden_layers": 4, "use_bias": True, "mlp_bias": True, "attention_bias": True},
     "nemotron_h-latent": {"moe_latent_size": 28, "mlp_bias": True},
+    "deepseek_v32-default": {},
+    "deepseek_v32-bias": {"attention_bias": True, "mlp_layer_types": ["sparse", "dense", "sparse", "dense"], "n_shared_experts": 2, "index_n_heads": 3},
+    "glm_moe_dsa-default": {},
+    "glm_moe_dsa-shared": {"indexer_types": ["full", "shared", "shared", "full"], "attention_bias": True},
+    "glm_moe_dsa-every": {"index_topk_freq": 3, "index_skip_topk_offset": 2, "num_hidden_layers": 7},
+    "glm_moe_dsa-pattern": {"index_topk_pattern": "FSFS", "first_k_dense_replace": 0, "tie_word_embeddings": True},
     "exaone_moe-default": {},
     "exaone_moe-types": {"layer_types": [FULL, SLIDING, FULL, SLIDING, SLIDING], "mlp_layer_types": ["sparse", "dense", "dense", "sparse", "dense"], "num_shared_experts": 2},
     "glm4_moe_lite-default": {},

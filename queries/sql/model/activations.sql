@@ -33,9 +33,9 @@ WITH given AS (
     WHERE CASE WHEN least(g.p, g.b, g.i, g.c) < 0 THEN error('ARGUMENT: --prefill, --batch, --images and --crops are at least 0')::BOOLEAN ELSE true END
 ), x AS ( -- numbers of each component for one of its rows
     SELECT l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.scope, l.position_count,
-        CASE l.kind WHEN 'attention' THEN l.head_count * l.key_size + l.kv_head_count * (l.key_size + l.value_size)
+        CASE l.kind WHEN 'attention' THEN l.head_count * l.key_size + coalesce(l.kv_head_count, 0) * (l.key_size + coalesce(l.value_size, 0))
             WHEN 'mixing' THEN l.input_size WHEN 'linear' THEN l.input_size::HUGEINT * CASE WHEN l.copy_count > 1 AND ends_with(l.component, 'down_proj') THEN l.active_count ELSE 1 END + coalesce(g.output_size, 0) ELSE 0 END AS input_count,
-        CASE WHEN l.kind IN ('attention', 'recurrence') THEN l.head_count * l.value_size WHEN l.kind IN ('linear', 'convolution', 'mixing') THEN l.output_size::HUGEINT * l.active_count ELSE l.output_size END AS output_count,
+        CASE WHEN l.kind IN ('attention', 'recurrence') THEN l.head_count * coalesce(l.value_size, 0) WHEN l.kind IN ('linear', 'convolution', 'mixing') THEN l.output_size::HUGEINT * l.active_count ELSE l.output_size END AS output_count,
         CASE WHEN l.part = 'decoder' THEN m.hidden_size + coalesce((SELECT sum(e.output_size * e.active_count) FROM model_layer e WHERE e.run_id = l.run_id AND e.model_id = l.model_id AND e.layer_group = 'embedding' AND e.kind = 'linear' AND e.layer_id < l.layer_id), 0) ELSE 0 END AS past_count, _dtype_bits(coalesce(dtype, m.dtype)) / 8.0::DOUBLE AS bytes
     FROM model_layer l JOIN model m ON m.run_id = l.run_id AND m.model_id = l.model_id
     LEFT JOIN model_layer g ON g.run_id = l.run_id AND g.model_id = l.model_id AND g.layer_group = l.layer_group AND g.part = l.part AND ends_with(l.component, '.up_proj') AND g.component = replace(l.component, '.up_proj', '.gate_proj') -- waits for it

@@ -31,7 +31,8 @@
 --   weight_bits DOUBLE: bits of a parameter that is stored in a precision of its own; NULL in the model's
 
 -- A matrix of m x n costs 2 m n for each row multiplied: m n multiply-adds, as torch.utils.flop_counter counts mm, addmm, bmm and
--- convolution. Attention costs 2 (key_size + value_size) for each head, query and key: scores and weighted values (sdpa_flop). With
+-- convolution. Attention costs 2 (key_size + value_size) for each head, query and key: scores and weighted values (sdpa_flop); an indexer has
+-- no values. With
 -- absorbed matrices the key is the latent and the rotary key, the value the latent: arXiv 2405.04434, section 2.1.2. Biases, norms,
 -- softmax, activations and lookups count nothing. A recurrence costs 2 for each number of its state and each product that a token adds to
 -- it or reads from it (active_count of model_layer has their papers). A convolution over tokens keeps the inputs of its kernel but the last. No product is too large: the reader of configurations refuses such a model.
@@ -39,9 +40,9 @@ WITH l AS (
     SELECT l.model_id, l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind, l.scope, l.window_size, l.position_count, l.key_count, l.head_count, l.kv_head_count, l.key_size, l.value_size,
         l.input_size, l.output_size, l.copy_count AS copies, l.active_count AS active, l.parameter_count, l.weight_bits, coalesce(l.copy_count, 1) AS copy_count, coalesce(l.active_count, 1) AS active_count, l.state_size,
         CASE WHEN l.kind IN ('linear', 'convolution', 'relative_position', 'mixing') THEN 2::HUGEINT * l.layer_count * l.input_size * l.output_size * l.active_count WHEN l.kind = 'recurrence' THEN 2::HUGEINT * l.layer_count * l.state_size * l.active_count END AS row_flop,
-        CASE WHEN l.kind = 'attention' THEN 2::HUGEINT * l.layer_count * l.head_count * (l.key_size + l.value_size) END AS pair_flop,
+        CASE WHEN l.kind = 'attention' THEN 2::HUGEINT * l.layer_count * l.head_count * (l.key_size + coalesce(l.value_size, 0)) END AS pair_flop,
         CASE WHEN l.kind = 'attention' AND l.latent_size IS NOT NULL THEN 2 * l.latent_size + coalesce(l.rope_size, 0) END AS absorbed_size,
-        CASE WHEN l.kind = 'attention' THEN CASE WHEN l.latent_size IS NULL THEN l.kv_head_count * (l.key_size + l.value_size) ELSE l.latent_size + coalesce(l.rope_size, 0) END END AS cached_size
+        CASE WHEN l.kind = 'attention' THEN CASE WHEN l.latent_size IS NULL THEN coalesce(l.kv_head_count, 0) * (l.key_size + coalesce(l.value_size, 0)) ELSE l.latent_size + coalesce(l.rope_size, 0) END END AS cached_size
     FROM (SELECT x.*, CASE WHEN x.kind = 'recurrence' THEN x.head_count * x.key_size * x.value_size WHEN x.kind = 'convolution' AND x.scope = 'token' THEN x.output_size * (x.input_size - 1) END AS state_size FROM model_layer x) l WHERE l.run_id = $run
 )
 SELECT l.model_id, l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind,
