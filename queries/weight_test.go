@@ -37,7 +37,8 @@ func TestBytesOfWeights(t *testing.T) {
 		withFields(t, published["gpt-oss-20b"], map[string]any{"quantization_config": map[string]any{"quant_method": "mxfp4"}, "dtype": "bfloat16"}),
 		withFields(t, published["deepseek-v3"], map[string]any{"quantization_config": fp8, "torch_dtype": "bfloat16"}),
 		withFields(t, published["llama-3-8b"], map[string]any{"quantization_config": map[string]any{"quant_method": "awq", "bits": 4}}),
-		withFields(t, published["llama-3-8b"], map[string]any{"torch_dtype": nil}))
+		withFields(t, published["llama-3-8b"], map[string]any{"torch_dtype": nil}),
+		published["deepseek-v3.2"])
 	got := named(t, w, "models", queries.Args{"run": "models"}, "model")
 
 	// DeepSeek-OCR: 12 layers of 10 heads of 128 for keys and for values, 2 bytes each: 61,440.
@@ -64,6 +65,10 @@ func TestBytesOfWeights(t *testing.T) {
 	}
 	if got["5"]["weight_bytes"] != nil || got["5"]["kv_token_bytes"] != nil {
 		t.Errorf("no precision: %v", got["5"])
+	}
+	// DeepSeek-V3.2 keeps the indexer's one key of 128 next to the latent and the rotary key.
+	if want := int64(61 * (512 + 64 + 128) * 2); got["6"]["kv_token_bytes"] != want {
+		t.Errorf("DeepSeek-V3.2 keeps %v bytes a token, want %d", got["6"]["kv_token_bytes"], want)
 	}
 	for _, r := range named(t, w, "models", queries.Args{"run": "models", "dtype": "fp32"}, "model") {
 		if r["weight_bytes"] != 4*r["parameter_count"].(int64) || r["kv_token_bytes"] == nil {
