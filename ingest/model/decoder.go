@@ -281,10 +281,11 @@ func (r *reader) latentAttention(d *decoder, window int64) {
 	}
 	b.linear("kv_a_proj_with_mqa", d.hidden, b.add(l.kvRank, l.rope), l.bias)
 	b.norm("kv_a_layernorm", l.kvRank)
+	expand := "kv_b_proj, once a token"
 	if !l.once {
-		b.scope = Latent
+		expand, b.scope = "kv_b_proj", Latent
 	}
-	b.linear("kv_b_proj", l.kvRank, b.mul(d.heads, b.add(l.nope, l.value)), false)
+	b.linear(expand, l.kvRank, b.mul(d.heads, b.add(l.nope, l.value)), false)
 	b.scope = Token
 	b.put(Layer{Component: "attention", Kind: Attention, Scope: Token, Heads: d.heads, KVHeads: d.heads, KeySize: key, ValueSize: l.value,
 		Window: window, Latent: l.kvRank, Rope: l.rope})

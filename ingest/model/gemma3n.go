@@ -273,8 +273,13 @@ func (r *reader) gemma4Experts(c config, d *decoder) func() {
 	}
 }
 
-// gemma3nTowers notes what a whole Gemma 3n has besides its decoder, whatever objects the configuration has: its class makes those it lacks.
+// gemma3nTowers notes the towers of a whole Gemma 3n: its class makes one also where the configuration has only the other's object.
 func (r *reader) gemma3nTowers(c config) {
+	if !c.has("vision_config") && !c.has("audio_config") { // noted as all that is besides the decoder
+		return
+	}
 	c.note(LeftOut, "the vision tower (MobileNet V5: timm builds it, the configuration does not say of what) and its embedder: parameters and FLOPs")
-	c.note(LeftOut, "the audio tower and its embedder (audio_config): parameters and FLOPs")
+	if !c.has("audio_config") {
+		c.note(LeftOut, "the audio tower and its embedder, of its class's own sizes (no audio_config): parameters and FLOPs")
+	}
 }

@@ -62,7 +62,8 @@ func TestSharingLayers(t *testing.T) {
 func TestTowersOfGemma3n(t *testing.T) {
 	text := small("gemma3n_text")
 	delete(text, "model_type")
-	m, err := readFields(t, map[string]any{"model_type": "gemma3n", "architectures": []string{"Gemma3nForConditionalGeneration"}, "text_config": text})
+	fields := map[string]any{"model_type": "gemma3n", "architectures": []string{"Gemma3nForConditionalGeneration"}, "text_config": text}
+	m, err := readFields(t, fields)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +71,14 @@ func TestTowersOfGemma3n(t *testing.T) {
 	if err != nil || parametersOf(m.Layers) != parametersOf(alone.Layers) {
 		t.Errorf("%d parameters, alone %d, %v", parametersOf(m.Layers), parametersOf(alone.Layers), err)
 	}
-	if !noted(m, LeftOut, "timm") || !noted(m, LeftOut, "audio") {
-		t.Errorf("notes %v", m.Notes)
+	if len(m.Warnings()) != 1 || !noted(m, LeftOut, "besides its decoder") {
+		t.Errorf("neither tower: notes %v", m.Notes)
+	}
+	for _, object := range []string{"vision_config", "audio_config"} {
+		fields[object] = map[string]any{"model_type": "gemma3n_" + strings.TrimSuffix(object, "_config")}
+		if m, err := readFields(t, fields); err != nil || len(m.Warnings()) != 2 || !noted(m, LeftOut, "timm") || !noted(m, LeftOut, "audio_config") {
+			t.Errorf("with %s: %v; notes %v", object, err, m.Notes)
+		}
 	}
 	if _, err := readFields(t, map[string]any{"model_type": "gemma3n", "vision_config": map[string]any{}}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("without text_config: %v", err)

@@ -314,3 +314,29 @@ func TestModelConventions(t *testing.T) {
 		t.Errorf("expanded %d, absorbed %d", e, a)
 	}
 }
+
+// TestModelIndexed: what is said of a model whose layers attend to what an indexer chooses is not what is said of a window, nor of latents
+// that are expanded anew.
+func TestModelIndexed(t *testing.T) {
+	t.Parallel()
+	p := nowhere(t)
+	var published map[string]json.RawMessage
+	readFixtures(t, "decoder_published.json", &published)
+	path := write(t, p.path("v32.json"), published["deepseek-v3.2"])
+	got := p.ok("model", path, "--prefill", "3000", "--decode", "2")
+	for _, says := range []string{"61 of 61 layers attend to 2048 tokens at most", "made once a token (--mla absorbed: the latents)", "KV cache    85,888 B a token"} {
+		if !strings.Contains(got, says) {
+			t.Errorf("no %q in\n%s", says, got)
+		}
+	}
+	for _, not := range []string{"made anew", "anew (--mla", "see a window", "keep no more"} {
+		if strings.Contains(got, not) {
+			t.Errorf("%q in\n%s", not, got)
+		}
+	}
+	// With absorbed matrices a step's queries meet latents: 512 + 64 and 512 for each of 128 heads in place of 128 + 64 and 128.
+	expanded, absorbed := p.model(path, "--prefill", "100", "--decode", "1"), p.model(path, "--prefill", "100", "--decode", "1", "--mla", "absorbed")
+	if more := absorbed.flop(t, "decode") - expanded.flop(t, "decode"); more != 2*61*128*101*(512+64+512-128-64-128) {
+		t.Errorf("absorbed counts %d more", more)
+	}
+}

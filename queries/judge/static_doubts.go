@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // overflows says whether all operations together are more than a whole number of 64 bits holds, as each component's by itself is not.
@@ -57,11 +58,15 @@ func (s *Static) doubts() []string {
 func (s *Static) attentionDoubts() []string {
 	var out []string
 	windowed, layers, window := int64(0), int64(0), int64(math.MaxInt64)
-	latent := false
+	latent, indexed := false, false
 	for _, row := range s.Groups.Rows {
 		r := s.Groups.Record(row)
 		latent = latent || r.Text("component") == "kv_b_proj"
 		if r.Text("kind") != "attention" || r.Text("part") != "decoder" {
+			continue
+		}
+		if strings.HasPrefix(r.Text("component"), "indexer.") { // chooses what a layer attends to, and is none itself
+			indexed = true
 			continue
 		}
 		layers += *r.Whole("layer_count")
@@ -69,7 +74,10 @@ func (s *Static) attentionDoubts() []string {
 			windowed, window = windowed+*r.Whole("layer_count"), min(window, *n)
 		}
 	}
-	if windowed > 0 && s.Size.Prefill > window && s.Size.Convention == "full" {
+	switch seen := windowed > 0 && s.Size.Prefill > window && s.Size.Convention == "full"; {
+	case seen && indexed:
+		out = append(out, fmt.Sprintf("%d of %d layers attend to %d tokens at most: convention full counts their prompt whole, causal what they attend to", windowed, layers, window))
+	case seen:
 		out = append(out, fmt.Sprintf("%d of %d layers see a window of %d tokens: convention full counts their prompt whole, causal what they see; they keep no more than the window in the cache", windowed, layers, window))
 	}
 	if latent && s.Size.MLA == "expanded" && s.Size.Decode > 0 {

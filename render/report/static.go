@@ -138,11 +138,16 @@ func staticContext(s *judge.Static) string {
 // staticLatent says what decode does with the latents of attention (MLA); "" for a model without them.
 func staticLatent(s *judge.Static) string {
 	for _, row := range s.Groups.Rows {
-		if row[s.Groups.Index("component")] != "kv_b_proj" {
+		component := row[s.Groups.Index("component")]
+		once := component == "kv_b_proj, once a token"
+		if component != "kv_b_proj" && !once {
 			continue
 		}
 		if s.Size.MLA == "absorbed" {
 			return "absorbed: queries meet the cached latents as they are (--mla)"
+		}
+		if once {
+			return "expanded: queries meet keys and values, made once a token (--mla absorbed: the latents)"
 		}
 		return "expanded: each decode step makes keys and values of its whole context anew (--mla absorbed does not)"
 	}
