@@ -236,6 +236,16 @@ func TestImpossibleSizes(t *testing.T) {
 		{"llama", map[string]any{"hidden_size": 2_000_000_000, "intermediate_size": 2_000_000_000, "num_attention_heads": 1_000_000_000}, "multiply"},
 		{"mixtral", map[string]any{"num_experts_per_tok": 6}, "num_experts_per_tok"},
 		{"mixtral", map[string]any{"hidden_size": 1 << 31, "intermediate_size": 1 << 31, "num_attention_heads": 2, "num_local_experts": 1 << 31}, "multiply"},
+		{"mpt", map[string]any{"expansion_ratio": 3}, "expansion_ratio"},
+		{"hunyuan_v1_moe", map[string]any{"moe_intermediate_size": []int{76, 76, 40}}, "moe_intermediate_size"},
+		{"hunyuan_v1_moe", map[string]any{"moe_topk": []int{1, 1, 2}}, "moe_topk"},
+		{"hunyuan_v1_moe", map[string]any{"num_shared_expert": 2}, "num_shared_expert"},
+		{"mimo_v2_flash", map[string]any{"swa_head_dim": 9}, "swa_head_dim"},
+		{"mimo_v2_flash", map[string]any{"n_shared_experts": 1}, "n_shared_experts"},
+		{"mimo_v2_flash", map[string]any{"hybrid_layer_pattern": []int{0, 1}}, "hybrid_layer_pattern"},
+		{"gpt_neo", map[string]any{"num_layers": 2_000_000_000, "attention_types": []any{[]any{[]string{}, 2_000_000_000}}}, "attention_types"},
+		{"gpt_neo", map[string]any{"num_layers": 2_000_000_000, "attention_types": []any{[]any{[]string{"local"}, 2_000_000_000}}}, "attention_types"},
+		{"gpt_neo", map[string]any{"attention_types": []any{[]any{[]string{"near"}, 3}}}, "attention_types"},
 		{"qwen2", map[string]any{"layer_types": []string{"sliding_attention", "ring_attention", "full_attention"}}, "layer_types"},
 	} {
 		began := time.Now()

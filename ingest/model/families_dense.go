@@ -361,6 +361,10 @@ func (c config) attentionTypes(layers int64) (kinds []string) {
 			return nil
 		}
 		names, _ := pair[0].([]any)
+		if len(names) == 0 {
+			c.wrong(field, v, "at least one kind each time")
+			return nil
+		}
 		for range min(c.whole(pair[1], field, 0), layers) {
 			for _, name := range names {
 				if name != "global" && name != "local" {
