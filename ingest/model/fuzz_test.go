@@ -128,7 +128,10 @@ func FuzzRead(f *testing.F) {
 // TestDamagedConfigurations cuts and changes valid configurations at many places.
 func TestDamagedConfigurations(t *testing.T) {
 	read := 0
-	for _, s := range seeds(t) {
+	for i, s := range seeds(t) {
+		if i%4 > 0 { // of 500, each is like some others; the fuzz target has all
+			continue
+		}
 		step := max(1, len(s)/25)
 		for at := 0; at < len(s); at += step {
 			if m, err := Read(bytes.NewReader(s[:at])); err == nil {
