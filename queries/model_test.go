@@ -17,7 +17,7 @@ import (
 // countedFLOP is what PyTorch's FlopCounter counts in one stage; model is that less the product of the rotary table.
 type countedFLOP struct{ Model int64 }
 
-// measured is a fixture of testdata/model/decoder.json.
+// measured is a fixture of testdata/model/decoder.json or encoder_decoder.json.
 type measured struct {
 	Name, Form string
 	Config     json.RawMessage
@@ -97,6 +97,9 @@ func flopsOf(t *testing.T, w *schema.Warehouse, fixtures []measured, head string
 func TestCountedFLOPs(t *testing.T) {
 	var file struct{ Fixtures []measured }
 	readJSON(t, "../testdata/model/decoder.json", &file)
+	decoders := file.Fixtures
+	readJSON(t, "../testdata/model/encoder_decoder.json", &file)
+	file.Fixtures = append(decoders, file.Fixtures...)
 	var configs [][]byte
 	for _, f := range file.Fixtures {
 		configs = append(configs, []byte(fmt.Sprintf("%s\n%*s", f.Config, len(configs), ""))) // no two alike

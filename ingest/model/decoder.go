@@ -87,6 +87,10 @@ func (r *reader) decoder(c, text config) {
 	if same, ok := sameAs[family]; ok {
 		family = same
 	}
+	if encoderDecoders[family] != nil && text.path == "" {
+		r.encoderDecoder(text, family)
+		return
+	}
 	if c.flag(false, "is_encoder_decoder") || text.flag(false, "is_encoder_decoder") {
 		r.refuse("an encoder beside the decoder (is_encoder_decoder)")
 		return

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// fixture is what PyTorch counts of one configuration; testdata/model/decoder.py writes it.
+// fixture is what PyTorch counts of one configuration; decoder.py and encoder_decoder.py of testdata/model write them.
 type fixture struct {
 	Name, Form string
 	Config     json.RawMessage
@@ -22,18 +22,22 @@ type fixture struct {
 
 func fixtures(t *testing.T) []fixture {
 	t.Helper()
-	text, err := os.ReadFile("../../testdata/model/decoder.json")
-	if err != nil {
-		t.Fatal(err)
+	var all []fixture
+	for name, least := range map[string]int{"decoder": 60, "encoder_decoder": 40} {
+		text, err := os.ReadFile("../../testdata/model/" + name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct{ Fixtures []fixture }
+		if err := json.Unmarshal(text, &file); err != nil {
+			t.Fatal(err)
+		}
+		if len(file.Fixtures) < least {
+			t.Fatalf("only %d fixtures of %s", len(file.Fixtures), name)
+		}
+		all = append(all, file.Fixtures...)
 	}
-	var file struct{ Fixtures []fixture }
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
-	if len(file.Fixtures) < 60 {
-		t.Fatalf("only %d fixtures", len(file.Fixtures))
-	}
-	return file.Fixtures
+	return all
 }
 
 // TestParameters holds that the rows of every family add up to the parameters that transformers makes of the same configuration.
@@ -60,7 +64,7 @@ func TestParameters(t *testing.T) {
 		})
 	}
 	elsewhere := []string{"deepseek", "internlm2", "minicpm", "orion", "qwen"} // TestPublishedElsewhere
-	for name := range families {
+	for _, name := range readFamilies() {
 		if !seen[name] && !slices.Contains(elsewhere, name) {
 			t.Errorf("no fixture of %s", name)
 		}

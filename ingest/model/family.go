@@ -143,7 +143,7 @@ var architectures = map[string]string{
 	"Ministral3": "ministral3", "Nemotron": "nemotron", "NemotronH": "nemotron_h", "OPT": "opt", "Olmo": "olmo", "Olmo2": "olmo2", "Olmo3": "olmo3",
 	"Olmoe": "olmoe", "Persimmon": "persimmon", "Phi": "phi", "Phimoe": "phimoe", "Qwen3Next": "qwen3_next", "Qwen3_5": "qwen3_5_text",
 	"Qwen3_5Moe": "qwen3_5_moe_text", "SeedOss": "seed_oss", "SmolLM3": "smollm3", "SolarOpen": "solar_open", "StableLm": "stablelm",
-	"Starcoder2": "starcoder2", "VaultGemma": "vaultgemma", "Youtu": "youtu",
+	"Starcoder2": "starcoder2", "T5": "t5", "MT5": "mt5", "UMT5": "umt5", "Whisper": "whisper", "VaultGemma": "vaultgemma", "Youtu": "youtu",
 }
 
 // textOf is the family of a decoder's configuration that has no model_type, by that of the whole: the default of its class.
@@ -274,7 +274,7 @@ func (r *reader) quantised(c config) {
 			bits += 32 / float64(b[0]*b[1])
 		}
 		which = func(l Layer) bool {
-			return l.Part == decoderPart && l.Kind == Linear && l.Scope != Logit && l.Component != routerName
+			return (l.Part == decoderPart || l.Part == encoderPart) && l.Kind == Linear && l.Scope != Logit && l.Component != routerName
 		}
 	case "mxfp4":
 		// 32 weights of 4 bits share a scale of 8: OCP Microscaling Formats (MX) Specification v1.0, section 5.

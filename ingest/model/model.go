@@ -65,13 +65,14 @@ const (
 	Token    Scope = "token"    // every token
 	Logit    Scope = "logit"    // tokens whose logits are computed
 	Latent   Scope = "latent"   // tokens whose keys and values are expanded from a latent
-	Position Scope = "position" // positions of a picture
+	Source   Scope = "source"   // tokens of the source, which an encoder reads; keys of those in attention
+	Position Scope = "position" // positions of a picture, or of the audio of a sequence
 )
 
 // Layer is one component of a group of equal layers. Zero stands for what does not apply.
 type Layer struct {
-	Part      string // decoder, sam, clip, siglip, vit, projector
-	View      string // "" for the decoder; image, global or crop
+	Part      string // decoder, encoder, sam, clip, siglip, vit, projector
+	View      string // "" for decoder and encoder; image, global or crop
 	Group     string // layers it stands for: embedding, layer 0, layers 1-11, head
 	Count     int64  // layers of the group
 	Component string
@@ -86,8 +87,8 @@ type Layer struct {
 	Window             int64 // tokens a token sees, itself included
 	Latent, Rope       int64 // MLA: what is cached for a token
 
-	Positions int64 // vision: rows multiplied for one picture
-	Keys      int64 // vision attention: keys each position sees
+	Positions int64 // vision and audio: rows multiplied for one picture or sequence
+	Keys      int64 // keys each position sees where that is not the context: vision, audio, cross attention to it
 
 	Parameters int64   // in one layer, all copies and biases
 	Bits       float64 // a stored parameter takes where it is quantised

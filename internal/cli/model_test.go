@@ -111,6 +111,9 @@ func TestModelDecoders(t *testing.T) {
 	p := nowhere(t)
 	var file struct{ Fixtures []modelFixture }
 	readFixtures(t, "decoder.json", &file)
+	decoders := file.Fixtures
+	readFixtures(t, "encoder_decoder.json", &file)
+	file.Fixtures = append(decoders, file.Fixtures...)
 	families := map[string]bool{}
 	for i, f := range file.Fixtures {
 		var c struct {

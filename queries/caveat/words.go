@@ -342,6 +342,7 @@ var words = map[string]func(c C, alike []C) string{
 	},
 	"latent-cache-expanded": says("decode counts the keys and values of latent attention recomputed from the whole context at every step, as transformers 5.17 does: most of it is not the model's own work; --mla absorbed counts what serving engines do"),
 	"contexts-unknown":      says("the names of steps do not give the lengths of their contexts: attention counts the least it can be, so utilisation is at least what is shown"),
+	"source-unknown":        says("the names of steps do not say which tokens are the encoder's and which the decoder's: operations and bytes of the model are unknown"),
 	"windows-unknown":       says("the model's attention has windows, and the names of steps do not give each context: its operations are unknown"),
 }
 

@@ -29,7 +29,9 @@ type Static struct {
 	Groups *frame.Frame  // model-layers
 	Notes  []string
 
-	StateBytes  *float64     // what a sequence keeps in DType however long it is; nil without recurrences
+	StateBytes  *float64     // what a sequence keeps in DType however long it is; nil without recurrences and audio
+	SourceBytes *float64     // what a token that an encoder reads keeps in DType; nil without one
+	HasEncoder  bool         // a decoder attends to what an encoder made of tokens or audio
 	Activations *frame.Frame // activations, in DType
 }
 
@@ -80,6 +82,7 @@ type StaticBytes struct {
 	WeightBytes  float64
 	KVTokenBytes *float64
 	StateBytes   *float64
+	SourceBytes  *float64
 }
 
 // StaticStage is a stage, or a part of the vision tower.
@@ -88,6 +91,7 @@ type StaticStage struct {
 	Vision    bool
 	Params    int64
 	Flop      *int64
+	Encoder   *int64           // of Flop those of an encoder; nil without one, or where they are not known
 	Operators []StaticOperator // by operations, the most first
 }
 
@@ -95,6 +99,14 @@ type StaticStage struct {
 type StaticOperator struct {
 	Name string
 	Flop int64
+}
+
+// DecoderPrompt is how many tokens the decoder has before its first step: the prompt, or where an encoder reads that, the one it starts from.
+func (s *Static) DecoderPrompt() int64 {
+	if s.SourceBytes != nil {
+		return min(s.Size.Prefill, 1)
+	}
+	return s.Size.Prefill
 }
 
 // Pictures are the images that vision is counted for.
@@ -158,7 +170,7 @@ func (s *Static) readModel(r frame.Record) {
 	s.Name, s.Family, s.Architecture, s.DType = r.Text("name"), r.Text("family"), r.Text("architecture"), r.Text("dtype")
 	s.Params, s.EmbeddingParams, s.VisionParams = *r.Whole("parameter_count"), *r.Whole("embedding_parameter_count"), *r.Whole("vision_parameter_count")
 	s.ActiveParams, s.Layers, s.MaxContext, s.ImageTokens = r.Whole("active_parameter_count"), r.Whole("layer_count"), r.Whole("max_context_count"), r.Whole("image_token_count")
-	s.WeightBytes, s.KVTokenBytes, s.StateBytes = r.Number("weight_bytes"), r.Number("kv_token_bytes"), r.Number("state_bytes")
+	s.WeightBytes, s.KVTokenBytes, s.StateBytes, s.SourceBytes = r.Number("weight_bytes"), r.Number("kv_token_bytes"), r.Number("state_bytes"), r.Number("source_token_bytes")
 }
 
 func (s *Static) readBytes(f *frame.Frame, model any) {
@@ -169,7 +181,7 @@ func (s *Static) readBytes(f *frame.Frame, model any) {
 		}
 		b := StaticBytes{DType: r.Text("dtype"), WeightBytes: *r.Number("weight_bytes")}
 		if s.ActiveParams != nil {
-			b.KVTokenBytes, b.StateBytes = r.Number("kv_token_bytes"), r.Number("state_bytes")
+			b.KVTokenBytes, b.StateBytes, b.SourceBytes = r.Number("kv_token_bytes"), r.Number("state_bytes"), r.Number("source_token_bytes")
 		}
 		s.ByDType = append(s.ByDType, b)
 	}
@@ -182,7 +194,7 @@ func (s *Static) assume(dtype string, stored func(perParam float64) (*float64, e
 		return fmt.Errorf("query model-bytes has no row of %s", dtype)
 	}
 	s.DType, s.DTypeAssumed, s.KVTokenBytes = dtype, true, plain.KVTokenBytes
-	s.StateBytes = plain.StateBytes
+	s.StateBytes, s.SourceBytes = plain.StateBytes, plain.SourceBytes
 	s.WeightBytes, err = stored(plain.WeightBytes / float64(max(s.Params, 1)))
 	return err
 }
@@ -219,12 +231,16 @@ func (s *Static) readParams() {
 		r := s.Groups.Record(row)
 		of[r.Text("part")] += *r.Whole("parameter_count")
 	}
+	_, s.HasEncoder = of["encoder"]
 	for i, st := range s.Stages {
-		part := st.Name
-		if !st.Vision {
-			part = "decoder"
+		switch {
+		case st.Vision:
+			s.Stages[i].Params = of[st.Name]
+		case st.Name == "prefill":
+			s.Stages[i].Params = of["decoder"] + of["encoder"]
+		default:
+			s.Stages[i].Params = of["decoder"]
 		}
-		s.Stages[i].Params = of[part]
 	}
 }
 
@@ -247,6 +263,12 @@ func (s *Static) add(r frame.Record) {
 		return
 	}
 	*st.Flop += *flop
+	if r.Text("part") == "encoder" {
+		if st.Encoder == nil {
+			st.Encoder = new(int64)
+		}
+		*st.Encoder += *flop
+	}
 	op := r.Text("operator")
 	j := slices.IndexFunc(st.Operators, func(o StaticOperator) bool { return o.Name == op })
 	if j < 0 {

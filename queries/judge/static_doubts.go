@@ -32,7 +32,7 @@ func (s *Static) doubts() []string {
 			return is(r.Text("part"), r.Text("view"))
 		})
 	}
-	if z.ImagesGiven && z.Images > 0 && !view(func(part, _ string) bool { return part != "decoder" }) {
+	if z.ImagesGiven && z.Images > 0 && !view(func(part, _ string) bool { return part != "decoder" && part != "encoder" }) {
 		out = append(out, "no vision part is counted: the images of the prompt count nothing")
 	}
 	if z.Crops > 0 && !view(func(_, view string) bool { return view == "crop" }) {

@@ -63,8 +63,15 @@ func staticPairs(s *judge.Static) [][2]string {
 	if s.KVTokenBytes != nil {
 		pairs = append(pairs, [2]string{"KV cache", typeset.Int(int64(*s.KVTokenBytes)) + " B a token"})
 	}
+	if s.SourceBytes != nil {
+		pairs = append(pairs, [2]string{"cross cache", typeset.Int(int64(*s.SourceBytes)) + " B a token of the source"})
+	}
 	if s.StateBytes != nil {
-		pairs = append(pairs, [2]string{"state", typeset.Binary(*s.StateBytes) + " a sequence, however long it is"})
+		name := "state"
+		if s.HasEncoder {
+			name = "cross cache"
+		}
+		pairs = append(pairs, [2]string{name, typeset.Binary(*s.StateBytes) + " a sequence, however long it is"})
 	}
 	var live []string
 	for _, a := range s.ActivationStages() {
@@ -130,7 +137,7 @@ func staticContext(s *judge.Static) string {
 	case z.Context == "max" && s.MaxContext != nil:
 		return "max: " + typeset.CountOf(*s.MaxContext, "token") + " at each decode step"
 	case z.Context == "auto":
-		return fmt.Sprintf("auto: from %s to %s over the decode steps", typeset.Int(z.Prefill+1), typeset.CountOf(z.Prefill+z.Decode, "token"))
+		return fmt.Sprintf("auto: from %s to %s over the decode steps", typeset.Int(s.DecoderPrompt()+1), typeset.CountOf(s.DecoderPrompt()+z.Decode, "token"))
 	}
 	return z.Context
 }

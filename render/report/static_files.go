@@ -28,6 +28,7 @@ type staticObject struct {
 	KVTokenBytes    *float64                   `json:"kv_bytes_per_token"`
 	Bytes           map[string]staticBytes     `json:"bytes_by_dtype"`
 	StateBytes      *float64                   `json:"state_bytes_per_sequence"`
+	SourceBytes     *float64                   `json:"source_bytes_per_token"`
 	Activations     []map[string]any           `json:"activations"`
 	Layers          *int64                     `json:"layers"`
 	MaxContext      *int64                     `json:"max_context"`
@@ -56,11 +57,12 @@ type staticSize struct {
 	FixedContext *int64 `json:"fixed_context"`
 }
 
-// staticStageJSON is a stage: of prefill the decoder's operations apart, of vision its parts and whether prefill holds them.
+// staticStageJSON is a stage: of prefill the operations of decoder and encoder apart, of vision its parts and whether prefill holds them.
 type staticStageJSON struct {
 	Flop        *int64                     `json:"flop"`
 	Params      int64                      `json:"params"`
 	DecoderFlop *int64                     `json:"decoder_flop,omitempty"`
+	EncoderFlop *int64                     `json:"encoder_flop,omitempty"`
 	PartOf      *string                    `json:"part_of,omitempty"`
 	InPrefill   *bool                      `json:"in_prefill,omitempty"`
 	Images      *int64                     `json:"images,omitempty"`
@@ -72,7 +74,7 @@ type staticStageJSON struct {
 func StaticJSON(w io.Writer, s *judge.Static) error {
 	z := s.Size
 	o := staticObject{Name: s.Name, Family: s.Family, Architecture: s.Architecture, DType: s.DType, DTypeAssumed: s.DTypeAssumed, Params: s.Params,
-		ActiveParams: s.ActiveParams, EmbeddingParams: s.EmbeddingParams, VisionParams: s.VisionParams, WeightBytes: s.WeightBytes, KVTokenBytes: s.KVTokenBytes, StateBytes: s.StateBytes, Activations: objects(s.Activations),
+		ActiveParams: s.ActiveParams, EmbeddingParams: s.EmbeddingParams, VisionParams: s.VisionParams, WeightBytes: s.WeightBytes, KVTokenBytes: s.KVTokenBytes, StateBytes: s.StateBytes, SourceBytes: s.SourceBytes, Activations: objects(s.Activations),
 		Bytes: map[string]staticBytes{}, Layers: s.Layers, MaxContext: s.MaxContext, ImageTokens: s.ImageTokens,
 		Size:   staticSize{z.Prefill, z.Decode, z.Batch, z.Images, z.Crops, z.Convention, z.MLA, z.Head, z.Context, z.FixedContext},
 		Stages: staticStages(s), Groups: objects(s.Groups), Notes: append([]string{}, s.Notes...)}
@@ -97,7 +99,11 @@ func staticStages(s *judge.Static) map[string]staticStageJSON {
 			continue
 		}
 		if st.Name == "prefill" {
-			one.DecoderFlop = st.Flop
+			one.DecoderFlop, one.EncoderFlop = st.Flop, st.Encoder
+			if st.Flop != nil && st.Encoder != nil {
+				decoder := *st.Flop - *st.Encoder
+				one.DecoderFlop = &decoder
+			}
 			one.Flop, _ = s.Stage("prefill")
 		}
 		out[st.Name] = one

@@ -34,7 +34,7 @@ WITH pass AS (
 ), chosen AS (
     SELECT m.model_id, m.name FROM model m WHERE m.run_id = run AND m.model_id = _model_id(run, model)
 ), layers AS (
-    SELECT bool_or(l.scope = 'position') AS vision, bool_or(l.view = 'crop') AS crops, bool_or(l.scope = 'latent') AS latent, bool_or(l.window_size IS NOT NULL) AS windows, bool_or(l.weight_bits IS NOT NULL) AS quantised
+    SELECT bool_or(l.scope = 'position' AND l.part NOT IN ('decoder', 'encoder')) AS vision, bool_or(l.part = 'encoder') AS encoder, bool_or(l.view = 'crop') AS crops, bool_or(l.scope = 'latent') AS latent, bool_or(l.window_size IS NOT NULL) AS windows, bool_or(l.weight_bits IS NOT NULL) AS quantised
     FROM model_layer l WHERE l.run_id = run AND l.model_id = (SELECT c.model_id FROM chosen c)
 ), precise AS (
     SELECT r.precision, r.origin, r.configured, r.seen FROM _run_precision(run, model := model, compute := compute, dtype := dtype, source := source) r
@@ -56,6 +56,7 @@ WITH pass AS (
         {'kind': 'crops-unknown', 'holds': p.lack_crops AND l.crops, 'subject': x.name, 'object': NULL, 'detail': NULL},
         {'kind': 'latent-cache-expanded', 'holds': mla = 'expanded' AND l.latent AND p.decode, 'subject': NULL, 'object': NULL, 'detail': NULL},
         {'kind': 'contexts-unknown', 'holds': p.lack_contexts, 'subject': NULL, 'object': NULL, 'detail': NULL},
+        {'kind': 'source-unknown', 'holds': p.are_annotated AND l.encoder, 'subject': NULL, 'object': NULL, 'detail': NULL},
         {'kind': 'windows-unknown', 'holds': p.are_annotated AND l.windows, 'subject': NULL, 'object': NULL, 'detail': NULL}], recursive := true)
     FROM run x CROSS JOIN passes p CROSS JOIN layers l CROSS JOIN precise r CROSS JOIN roof k LEFT JOIN chosen c ON true
     WHERE x.run_id = run AND p.are_there

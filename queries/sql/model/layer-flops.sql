@@ -5,8 +5,8 @@
 -- params:
 --   run VARCHAR: the run
 --   model BIGINT = NULL: model_id; by default a model given as a configuration of its own, else one from the facts of the workload
---   prefill BIGINT = NULL: tokens of each prompt, image tokens included; by default those of the workload
---   decode BIGINT = NULL: steps after it, the first with prefill + 1 tokens in its context; by default those of the workload
+--   prefill BIGINT = NULL: tokens of each prompt, image tokens included, which of a model like T5 are its encoder's; by default those of the workload
+--   decode BIGINT = NULL: steps after it, the first with prefill + 1 tokens in its context, or 2 of a decoder whose encoder reads the prompt; by default those of the workload
 --   batch BIGINT = NULL: sequences; by default those of the workload, else 1
 --   images BIGINT = NULL: images of each prompt; by default those of the workload, else 0
 --   crops BIGINT = NULL: crops of each image; by default those of the workload, else 0
@@ -16,9 +16,9 @@
 --   context VARCHAR = 'auto': context of decode: auto (as it grows), max (what the model was made for) or fixed
 --   fixed_context BIGINT = NULL: the context for fixed
 -- columns:
---   stage: prefill (of all sequences), decode (all its steps) or vision (the images of the prompt, inside the prefill)
+--   stage: prefill (of all sequences, with the encoder and the keys and values made of its output), decode (all its steps) or vision (the images of the prompt, inside the prefill)
 --   layer: place of the row in the model
---   part: decoder, or a part of the vision tower
+--   part: decoder, encoder, or a part of the vision tower
 --   view: picture that a vision part sees: image, global or crop
 --   layer_group: which layers
 --   layer_count: how many layers the group has

@@ -5,29 +5,32 @@
 -- columns:
 --   model_id BIGINT: the model
 --   layer_id INTEGER: the row
---   part VARCHAR: decoder, or another part: sam, clip, siglip, vit, ... of the vision tower, projector, text
+--   part VARCHAR: decoder, encoder (of a source that the decoder attends to), or another part: sam, clip, siglip, vit, ... of the vision tower, projector, text
 --   view VARCHAR: picture that a vision part sees: image, global or crop
 --   layer_group VARCHAR: which layers
 --   layer_count BIGINT: how many; all that follows is of all of them
 --   component VARCHAR: name within the layer
 --   kind VARCHAR: linear, convolution, relative_position, mixing, attention, recurrence, embedding, norm or parameter
---   operator VARCHAR: what it is for: projection, attention, mlp, experts, shared experts, router, head, convolution, relative_position, mixing, recurrence; NULL for what multiplies nothing
+--   operator VARCHAR: what it is for: projection, attention, cross attention, mlp, experts, shared experts, router, head, convolution, relative_position, mixing, recurrence; NULL for what multiplies nothing
 --   shape VARCHAR: inputs x outputs of a matrix, with the experts that a token passes of all; heads and sizes of attention and of states; NULL for what multiplies nothing
 --   window_size BIGINT: attention: tokens that a token sees; NULL for all
---   position_count BIGINT: vision: rows multiplied for one picture
---   token_flop BIGINT: operations for each token
+--   position_count BIGINT: vision: rows multiplied for one picture; audio: for one sequence
+--   token_flop BIGINT: operations for each token; of cross attention to audio for each token of the decoder
 --   logit_flop BIGINT: operations for each token whose logits are computed
 --   latent_flop BIGINT: operations for each token whose keys and values are expanded from the latent
 --   pair_flop BIGINT: attention: operations for each query and key
 --   absorbed_pair_flop BIGINT: the same when queries meet the latents themselves (MLA)
---   picture_flop BIGINT: operations for each picture of the view
+--   picture_flop BIGINT: operations for each picture of the view; of audio for each sequence, once: the encoder, and the keys and values that the decoder makes of its output
+--   source_flop BIGINT: the same where the source is tokens: operations for each of them
+--   source_pair_flop BIGINT: attention with tokens of the source as keys: operations for each query and key. Queries are those tokens in an encoder, the decoder's in cross attention
 --   parameter_count BIGINT: parameters; 0 where they are another row's (tied embeddings, a second view)
---   active_parameter_count BIGINT: of them the weights that one token is multiplied with, a tied head's too: no embeddings, norms, biases, nor experts not chosen
+--   active_parameter_count BIGINT: of them the weights that one token is multiplied with, a tied head's too: no embeddings, norms, biases, experts not chosen, nor of a decoder what works on the source
 --   copy_count BIGINT: matrices of a layer: 1, or the experts
 --   active_count BIGINT: those that one token passes
 --   copy_parameter_count DOUBLE: parameters that are read for one of copy_count; of an embedding those of one row
 --   cached_count BIGINT: attention: numbers that are read of one token of the context; what layers keep, but for those that share another's keys and values
---   state_count BIGINT: recurrence and convolution over tokens: numbers that one sequence keeps, however long it is
+--   source_cached_count BIGINT: cross attention: numbers that one token of the source keeps
+--   state_count BIGINT: recurrence and convolution over tokens, cross attention to audio: numbers that one sequence keeps, however long it is
 --   weight_bits DOUBLE: bits of a parameter that is stored in a precision of its own; NULL in the model's
 
 -- A matrix of m x n costs 2 m n for each row multiplied: m n multiply-adds, as torch.utils.flop_counter counts mm, addmm, bmm and
@@ -37,7 +40,7 @@
 -- softmax, activations and lookups count nothing. A recurrence costs 2 for each number of its state and each product that a token adds to
 -- it or reads from it (active_count of model_layer has their papers). A convolution over tokens keeps the inputs of its kernel but the last. No product is too large: the reader of configurations refuses such a model.
 WITH l AS (
-    SELECT l.model_id, l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind, l.scope, l.window_size, l.position_count, l.key_count, l.head_count, l.kv_head_count, l.key_size, l.value_size,
+    SELECT l.model_id, l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind, l.scope, l.window_size, l.position_count, l.key_count, l.head_count, l.kv_head_count, l.key_size, l.value_size, coalesce(l.part = 'decoder' AND (l.scope IN ('source', 'position') OR l.key_count IS NOT NULL), false) AS is_cross,
         l.input_size, l.output_size, l.copy_count AS copies, l.active_count AS active, l.parameter_count, l.weight_bits, coalesce(l.copy_count, 1) AS copy_count, coalesce(l.active_count, 1) AS active_count, l.state_size,
         CASE WHEN l.kind IN ('linear', 'convolution', 'relative_position', 'mixing') THEN 2::HUGEINT * l.layer_count * l.input_size * l.output_size * l.active_count WHEN l.kind = 'recurrence' THEN 2::HUGEINT * l.layer_count * l.state_size * l.active_count END AS row_flop,
         CASE WHEN l.kind = 'attention' THEN 2::HUGEINT * l.layer_count * l.head_count * (l.key_size + coalesce(l.value_size, 0)) END AS pair_flop,
@@ -46,7 +49,7 @@ WITH l AS (
     FROM (SELECT x.*, CASE WHEN x.kind = 'recurrence' THEN x.head_count * x.key_size * x.value_size WHEN x.kind = 'convolution' AND x.scope = 'token' THEN x.output_size * (x.input_size - 1) END AS state_size FROM model_layer x) l WHERE l.run_id = $run
 )
 SELECT l.model_id, l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind,
-    CASE WHEN l.kind IN ('embedding', 'norm', 'parameter') THEN NULL WHEN l.kind <> 'linear' THEN l.kind WHEN l.scope = 'logit' THEN 'head' WHEN l.component = 'router' THEN 'router'
+    CASE WHEN l.kind IN ('embedding', 'norm', 'parameter') THEN NULL WHEN l.kind = 'attention' AND l.is_cross THEN 'cross attention' WHEN l.kind <> 'linear' THEN l.kind WHEN l.scope = 'logit' THEN 'head' WHEN l.component = 'router' THEN 'router'
         WHEN starts_with(l.component, 'experts.') THEN 'experts' WHEN starts_with(l.component, 'shared_expert') THEN 'shared experts'
         WHEN starts_with(l.component, 'mlp.') THEN 'mlp' ELSE 'projection' END AS operator,
     CASE WHEN l.kind = 'recurrence' THEN concat(l.head_count, ' states of ', l.key_size, ' x ', l.value_size) WHEN l.kind = 'attention' THEN concat(l.head_count, CASE WHEN l.kv_head_count <> l.head_count THEN concat(' over ', l.kv_head_count) ELSE '' END, ' heads of ', l.key_size,
@@ -54,15 +57,17 @@ SELECT l.model_id, l.layer_id, l.part, l.view, l.layer_group, l.layer_count, l.c
         WHEN l.input_size IS NOT NULL THEN concat(l.input_size, ' x ', l.output_size, CASE WHEN l.copies > 1 THEN concat(', ', l.active, ' of ', l.copies)
             WHEN l.active > 1 THEN concat(', ', l.active, ' times') ELSE '' END) END AS shape,
     l.window_size, l.position_count,
-    CASE WHEN l.scope = 'token' THEN l.row_flop END::BIGINT AS token_flop,
+    CASE WHEN l.scope = 'token' THEN coalesce(l.row_flop, l.pair_flop * l.key_count) END::BIGINT AS token_flop,
     CASE WHEN l.scope = 'logit' THEN l.row_flop END::BIGINT AS logit_flop,
     CASE WHEN l.scope = 'latent' THEN l.row_flop END::BIGINT AS latent_flop,
-    CASE WHEN l.scope = 'token' THEN l.pair_flop END::BIGINT AS pair_flop,
-    CASE WHEN l.scope = 'token' THEN CASE WHEN l.absorbed_size IS NULL THEN l.pair_flop ELSE 2::HUGEINT * l.layer_count * l.head_count * l.absorbed_size END END::BIGINT AS absorbed_pair_flop,
+    CASE WHEN l.scope = 'token' AND l.key_count IS NULL THEN l.pair_flop END::BIGINT AS pair_flop,
+    CASE WHEN l.scope = 'token' AND l.key_count IS NULL THEN CASE WHEN l.absorbed_size IS NULL THEN l.pair_flop ELSE 2::HUGEINT * l.layer_count * l.head_count * l.absorbed_size END END::BIGINT AS absorbed_pair_flop,
     CASE WHEN l.scope = 'position' THEN coalesce(l.row_flop, l.pair_flop * l.key_count) * l.position_count END::BIGINT AS picture_flop,
+    CASE WHEN l.scope = 'source' THEN l.row_flop END::BIGINT AS source_flop, CASE WHEN l.scope = 'source' THEN l.pair_flop END::BIGINT AS source_pair_flop,
     l.parameter_count * l.layer_count AS parameter_count,
-    CASE WHEN l.kind IN ('linear', 'convolution') AND coalesce(l.view, '') <> 'crop' THEN l.input_size::HUGEINT * l.output_size * least(l.active_count, l.copy_count) * l.layer_count ELSE 0 END::BIGINT AS active_parameter_count,
+    CASE WHEN l.kind IN ('linear', 'convolution') AND coalesce(l.view, '') <> 'crop' AND NOT l.is_cross THEN l.input_size::HUGEINT * l.output_size * least(l.active_count, l.copy_count) * l.layer_count ELSE 0 END::BIGINT AS active_parameter_count,
     l.copy_count, l.active_count,
     l.layer_count * CASE WHEN l.kind = 'embedding' THEN l.output_size WHEN l.scope = 'logit' THEN greatest(l.parameter_count, l.input_size * l.output_size) ELSE l.parameter_count / l.copy_count END AS copy_parameter_count,
-    l.layer_count * l.cached_size AS cached_count, l.layer_count * l.state_size AS state_count, l.weight_bits
+    CASE WHEN l.part = 'decoder' AND NOT l.is_cross THEN l.layer_count * l.cached_size END AS cached_count, CASE WHEN l.is_cross AND l.key_count IS NULL THEN l.layer_count * l.cached_size END AS source_cached_count,
+    l.layer_count * CASE WHEN l.is_cross THEN l.cached_size * l.key_count ELSE l.state_size END AS state_count, l.weight_bits
 FROM l

@@ -1,5 +1,5 @@
 -- pass_cost: What each model of a run computes in each measured pass and what it must read, by the tokens of the pass: in parts of which conventions choose, to be added up.
--- grain: one row of pass_time on all GPUs whose tokens are known, and model
+-- grain: one row of pass_time on all GPUs whose tokens are known, and model; annotated steps have none of a model with an encoder
 -- key: stage, range_id, model_id
 -- needs: nvtx_range model_layer
 -- columns:
@@ -7,17 +7,17 @@
 --   range_id BIGINT: as in pass_time
 --   model_id BIGINT: the model
 --   is_least BOOLEAN: whether contexts are not known, and attention is counted for the least that it can be
---   base_flop BIGINT: operations that every convention counts: projections, experts, the head for decoded tokens, the images of a prefill; NULL when not known, as every part
+--   base_flop BIGINT: operations that every convention counts: projections, experts, the head for decoded tokens, the images of a prefill, its encoder and all cross attention; NULL when not known, as every part
 --   last_head_flop BIGINT: of the head, for the last position of each prompt
 --   all_head_flop BIGINT: of the head, for all positions
 --   full_flop BIGINT: attention of prompts, all queries with all keys
 --   causal_flop BIGINT: attention of prompts, what a token may see
 --   expanded_flop BIGINT: attention of decode, keys and values of latents made anew from the whole context at each step
 --   absorbed_flop BIGINT: attention of decode, queries multiplied with the latents themselves
---   plain_count DOUBLE: parameters in the model's precision that must be read, each once a forward pass: of experts as many as tokens that choose evenly touch, of embeddings a row a token; NULL for images
+--   plain_count DOUBLE: parameters in the model's precision that must be read, each once a forward pass: of experts as many as tokens that choose evenly touch, of embeddings a row a token, the encoder and what makes keys and values of its output in a prefill only; NULL for images
 --   packed_count DOUBLE: those in a precision of their own, likewise
 --   packed_bytes DOUBLE: their bytes
---   cached_count DOUBLE: numbers of the keys and values (or latents) of the context, and of states of recurrences, that must be read, once a forward pass by each layer that attends to them
+--   cached_count DOUBLE: numbers of the keys and values (or latents) of the context and of the source, and of states of recurrences, that must be read, once a forward pass by each layer that attends to them
 
 -- An annotated step without the lengths of its contexts: prompts of equal length with nothing cached have the fewest pairs of a sum of
 -- tokens (Cauchy and Schwarz), and a generated token sees at least itself. Windows need each length, which no annotation gives.
@@ -30,30 +30,42 @@ WITH p AS (
         CASE WHEN p.prompt_token_count > 0 THEN 1 ELSE p.step_count END AS forwards, p.prompt_token_count + CASE WHEN p.prompt_token_count > 0 THEN p.decode_token_count ELSE p.decode_count END AS tokens
     FROM stage_pass p
     WHERE p.run_id = $run AND NOT p.is_warmup AND p.basis IS NOT NULL
+), kind AS (
+    SELECT l.model_id, bool_or(l.part = 'encoder') AS has_encoder, bool_or(l.source_flop IS NOT NULL) AS reads_prompt FROM layer_cost l WHERE l.run_id = $run GROUP BY l.model_id
+), q AS ( -- passes as each decoder sees them: where an encoder reads the prompt, its own begins with one token. Annotated steps do not say which of the two they count
+    SELECT p.range_id, k.model_id, p.basis, p.n, p.pairs, p.squares, p.g, p.steps, p.d, p.image_count, p.crop_count, p.cached, CASE WHEN p.n > 0 THEN p.len ELSE f.prefill_count END AS source,
+        CASE WHEN k.reads_prompt THEN p.n ELSE p.t END AS t, CASE WHEN k.reads_prompt THEN 1 ELSE p.len END AS len, CASE WHEN k.reads_prompt THEN p.n ELSE p.prompt_keys END AS prompt_keys, CASE WHEN k.reads_prompt THEN 1 + f.skipped_count ELSE p.before END AS before,
+        CASE WHEN p.d > 0 THEN p.g * _context_sum(2 + f.skipped_count, 1 + f.skipped_count + p.steps, NULL) END AS own, CASE WHEN k.reads_prompt THEN own ELSE p.contexts END AS contexts, CASE WHEN k.reads_prompt THEN own ELSE p.keys END AS keys,
+        CASE WHEN NOT k.reads_prompt THEN p.forwards WHEN p.n > 0 THEN 1 ELSE p.steps END AS forwards, CASE WHEN NOT k.reads_prompt THEN p.tokens WHEN p.n > 0 THEN p.n ELSE p.g END AS tokens
+    FROM p CROSS JOIN kind k LEFT JOIN _said_pass f ON k.has_encoder AND f.range_id = p.range_id
+    WHERE NOT (k.has_encoder AND p.basis = 'annotation')
 ), apart AS ( -- vision work whose ranges do not lie in a prefill is not in its time either
     SELECT EXISTS (SELECT 1 FROM path_stage s WHERE s.run_id = $run AND s.note IN ('vision', 'sam', 'clip', 'siglip', 'vit', 'projector') AND s.note_path_id = s.path_id AND s.stage IS DISTINCT FROM 'prefill') AS is_apart
 ), seen AS ( -- keys that the queries of a pass meet, by window: sizes of layers differ, their windows hardly
-    SELECT p.range_id, w.model_id, w.window_size,
+    SELECT p.range_id, p.model_id, w.window_size,
         CASE WHEN p.t = 0 THEN 0 WHEN p.len IS NOT NULL THEN p.n * _prefill_pairs(p.len, w.window_size, 'full') WHEN w.window_size IS NULL THEN coalesce(p.pairs::HUGEINT, p.t::HUGEINT * p.t // p.n) END AS full_pairs,
         CASE WHEN p.t = 0 THEN 0 WHEN p.len IS NOT NULL THEN p.n * _prefill_pairs(p.len, w.window_size, 'causal') WHEN w.window_size IS NOT NULL THEN NULL
             WHEN p.pairs IS NULL THEN (p.t::HUGEINT * p.t // p.n + p.t) // 2 ELSE p.pairs::HUGEINT - (p.squares - p.t) // 2 END AS causal_pairs,
         CASE WHEN p.d = 0 THEN 0 WHEN w.window_size IS NULL THEN p.keys ELSE p.g * _context_sum(p.before + 1, p.before + p.steps, w.window_size) END AS decode_pairs,
         CASE WHEN p.cached = 0 OR w.window_size IS NULL THEN p.cached END + CASE WHEN p.d = 0 THEN 0 WHEN w.window_size IS NULL THEN p.contexts ELSE p.g * _context_sum(p.before + 1, p.before + p.steps, w.window_size) END AS cached_tokens
-    FROM p CROSS JOIN (SELECT DISTINCT l.model_id, l.window_size FROM layer_cost l WHERE l.run_id = $run) w
+    FROM q p JOIN (SELECT DISTINCT l.model_id, l.window_size FROM layer_cost l WHERE l.run_id = $run) w ON w.model_id = p.model_id
 ), x AS (
-    SELECT p.range_id, c.model_id, c.part = 'decoder' AS is_decoder, c.part <> 'decoder' AND c.operator IS NOT NULL AS is_vision, c.weight_bits,
-        coalesce(c.token_flop, 0)::HUGEINT * (p.t + p.d) + coalesce(c.logit_flop, 0)::HUGEINT * p.d + coalesce(c.latent_flop, 0)::HUGEINT * p.prompt_keys AS base_flop,
+    SELECT p.range_id, c.model_id, NOT c.is_vision AS is_decoder, c.is_vision AND c.operator IS NOT NULL AS is_vision, c.weight_bits,
+        coalesce(c.token_flop, 0)::HUGEINT * (p.t + p.d) + coalesce(c.logit_flop, 0)::HUGEINT * p.d + coalesce(c.latent_flop, 0)::HUGEINT * p.prompt_keys
+            + CASE WHEN c.on_source AND p.n = 0 OR c.is_vision THEN 0 WHEN c.source_flop > 0 THEN c.source_flop::HUGEINT * p.n * p.source WHEN c.source_pair_flop > 0 THEN c.source_pair_flop::HUGEINT * p.source * CASE WHEN c.on_source THEN p.n * p.source ELSE p.t + p.d END ELSE coalesce(c.picture_flop, 0)::HUGEINT * p.n END AS base_flop,
         coalesce(c.logit_flop, 0)::HUGEINT * p.n AS last_flop, coalesce(c.logit_flop, 0)::HUGEINT * p.t AS all_flop,
         CASE WHEN c.pair_flop IS NULL OR c.part <> 'decoder' THEN 0 ELSE c.pair_flop * s.full_pairs END AS full_flop, CASE WHEN c.pair_flop IS NULL OR c.part <> 'decoder' THEN 0 ELSE c.pair_flop * s.causal_pairs END AS causal_flop,
         CASE WHEN c.part <> 'decoder' THEN 0 WHEN c.pair_flop IS NOT NULL THEN c.pair_flop * s.decode_pairs::HUGEINT WHEN c.latent_flop IS NULL OR p.d = 0 THEN 0 ELSE c.latent_flop::HUGEINT * CASE WHEN p.basis = 'annotation' THEN coalesce(p.contexts, p.d) ELSE p.contexts END END AS expanded_flop,
         CASE WHEN c.part <> 'decoder' THEN 0 WHEN c.pair_flop IS NOT NULL THEN c.absorbed_pair_flop * s.decode_pairs::HUGEINT ELSE coalesce(c.latent_flop, 0)::HUGEINT * p.d END AS absorbed_flop,
-        CASE WHEN c.picture_flop IS NOT NULL THEN CASE WHEN p.n = 0 OR p.image_count = 0 THEN 0 ELSE p.n::HUGEINT * p.image_count * c.picture_flop * CASE WHEN c.view = 'crop' THEN p.crop_count ELSE 1 END END END AS vision_flop,
-        CASE WHEN c.part <> 'decoder' THEN CASE WHEN p.n = 0 OR p.image_count = 0 OR a.is_apart THEN 0 WHEN p.image_count > 0 THEN c.parameter_count END
+        CASE WHEN c.is_vision AND c.picture_flop IS NOT NULL THEN CASE WHEN p.n = 0 OR p.image_count = 0 THEN 0 ELSE p.n::HUGEINT * p.image_count * c.picture_flop * CASE WHEN c.view = 'crop' THEN p.crop_count ELSE 1 END END END AS vision_flop,
+        CASE WHEN c.is_vision THEN CASE WHEN p.n = 0 OR p.image_count = 0 OR a.is_apart THEN 0 WHEN p.image_count > 0 THEN c.parameter_count END
+            WHEN c.on_source THEN CASE WHEN p.n = 0 THEN 0 WHEN c.kind = 'embedding' THEN p.n * p.source * c.copy_parameter_count ELSE c.copy_parameter_count END
             WHEN c.kind = 'attention' THEN 0 WHEN c.kind = 'embedding' THEN p.forwards * p.tokens * c.copy_parameter_count
             ELSE p.forwards * c.copy_parameter_count * _distinct_copies(c.copy_count, c.active_count, p.tokens) END AS weight_count,
-        CASE WHEN c.part <> 'decoder' THEN 0 WHEN c.kind = 'attention' THEN c.cached_count::HUGEINT * s.cached_tokens WHEN c.state_count > 0 THEN c.state_count::HUGEINT * p.d ELSE 0 END AS cached_count
-    FROM p CROSS JOIN apart a CROSS JOIN layer_cost c JOIN seen s ON s.range_id = p.range_id AND s.model_id = c.model_id AND s.window_size IS NOT DISTINCT FROM c.window_size
-    WHERE c.run_id = $run
+        CASE WHEN c.part <> 'decoder' THEN 0 WHEN c.source_cached_count > 0 THEN CASE WHEN p.d = 0 THEN 0 ELSE c.source_cached_count::HUGEINT * p.source * p.d END WHEN c.state_count > 0 THEN c.state_count::HUGEINT * p.d WHEN c.kind = 'attention' THEN c.cached_count::HUGEINT * s.cached_tokens ELSE 0 END AS cached_count
+    FROM q p CROSS JOIN apart a JOIN (
+        SELECT l.*, l.part NOT IN ('decoder', 'encoder') AS is_vision, l.part = 'encoder' OR l.part = 'decoder' AND (l.source_flop > 0 OR l.picture_flop > 0) IS TRUE AS on_source FROM layer_cost l WHERE l.run_id = $run
+    ) c ON c.model_id = p.model_id JOIN seen s ON s.range_id = p.range_id AND s.model_id = c.model_id AND s.window_size IS NOT DISTINCT FROM c.window_size
 ), y AS (
     SELECT x.range_id, x.model_id, count(*) FILTER (x.is_vision) AS vision, CASE WHEN count(x.vision_flop) FILTER (x.is_vision) = vision AND NOT any_value(a.is_apart) THEN sum(x.vision_flop) END AS image_flop,
         CASE WHEN count(x.base_flop) = count(*) THEN sum(x.base_flop) FILTER (x.is_decoder) END + CASE WHEN vision = 0 OR any_value(a.is_apart) THEN 0 ELSE image_flop END AS base_flop,

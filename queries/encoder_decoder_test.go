@@ -1,0 +1,129 @@
+package queries_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"prof/ingest"
+	"prof/queries"
+)
+
+// twoSided is a fixture of testdata/model/encoder_decoder.json: what one forward reads of parameters, and what is cached, with the operations.
+type twoSided struct {
+	Name, Form string
+	Config     json.RawMessage
+	Runs       []struct {
+		Prompt, New, Batch int64
+		Prefill, Decode    countedFLOP
+		Read               struct{ Prefill, Step float64 }
+		Cache              struct{ Source, Prefill, Decode float64 }
+	}
+}
+
+// twoSides gives the small fixtures with the run of a case, of each name one.
+func twoSides(t *testing.T, batch, prompt, steps int64) []twoSided {
+	t.Helper()
+	var file struct{ Fixtures []twoSided }
+	readJSON(t, "../testdata/model/encoder_decoder.json", &file)
+	var out []twoSided
+	for _, f := range file.Fixtures {
+		for _, r := range f.Runs {
+			if f.Form == "saved" && r.Batch == batch && r.Prompt == prompt && r.New == steps {
+				f.Runs = append(f.Runs[:0:0], r)
+				out = append(out, f)
+			}
+		}
+	}
+	if len(out) < 10 {
+		t.Fatalf("only %d fixtures", len(out))
+	}
+	return out
+}
+
+// TestEncoderDecoderUse holds the operations and the bytes of measured passes to what PyTorch counts and reads: the encoder once in a
+// prefill, the keys and values of the source made there and read at each step.
+func TestEncoderDecoderUse(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	dir := t.TempDir()
+	workload := filepath.Join(dir, "workload.json")
+	if err := os.WriteFile(workload, []byte(`{"batch": 2, "runs": [{"prefill_len": 512, "new_tokens": 32}, {"prefill_len": 512, "new_tokens": 32}, {"prefill_len": 512, "new_tokens": 32}]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	models := twoSides(t, 2, 512, 32)
+	o := ingest.Options{Name: "r"}
+	for i, f := range models {
+		path := filepath.Join(dir, fmt.Sprintf("%d.json", i))
+		if err := os.WriteFile(path, withFields(t, f.Config, map[string]any{"x": i}), 0o644); err != nil { // no two alike
+			t.Fatal(err)
+		}
+		o.Models = append(o.Models, path)
+	}
+	loadFacts(t, w, o, llamaCapture, workload)
+	for i, f := range models {
+		r := f.Runs[0]
+		own := (r.Cache.Decode - r.Cache.Prefill) / float64(r.New) // what a step adds
+		context := r.Cache.Prefill * float64(r.New)
+		for step := range r.New {
+			context += own * float64(step+1)
+		}
+		args := queries.Args{"run": "r", "model": fmt.Sprint(i + 1), "dtype": "fp32"}
+		use, _ := utilisation(t, w, args)
+		bytes := named(t, w, "mbu", args, "stage")
+		for _, c := range []struct {
+			stage             string
+			flop, read, cache float64
+		}{
+			{"prefill", float64(r.Prefill.Model), r.Read.Prefill, 0},
+			{"decode", float64(r.Decode.Model), r.Read.Step * float64(r.New), r.Cache.Source*float64(r.New) + context},
+			{"model", float64(r.Prefill.Model + r.Decode.Model), r.Read.Prefill + r.Read.Step*float64(r.New), r.Cache.Source*float64(r.New) + context},
+		} {
+			if flop := use[c.stage].number(t, "flop"); flop != c.flop || bytes[c.stage]["weight_bytes"] != 4*c.read || bytes[c.stage]["kv_bytes"] != 4*c.cache {
+				t.Errorf("%s, %s: %v operations, %v bytes of weights and %v of caches, want %v, %v and %v", f.Name, c.stage, flop, bytes[c.stage]["weight_bytes"], bytes[c.stage]["kv_bytes"], c.flop, 4*c.read, 4*c.cache)
+			}
+		}
+		if _, ok := use["vision"]; ok {
+			t.Errorf("%s sees", f.Name)
+		}
+	}
+}
+
+// TestEncoderDecoderActivations holds bytes of activations to numbers counted out: a source of 10 tokens, or of 37 positions of audio and a
+// prompt of 10, of 2 sequences each, 2 bytes a number.
+func TestEncoderDecoderActivations(t *testing.T) {
+	w := newWarehouse(t)
+	ofModels(t, w, "models",
+		[]byte(`{"model_type": "t5", "d_model": 48, "d_kv": 10, "d_ff": 76, "num_layers": 3, "num_heads": 6, "vocab_size": 103, "feed_forward_proj": "gated-gelu", "dtype": "bfloat16"}`),
+		[]byte(`{"model_type": "whisper", "vocab_size": 103, "d_model": 48, "num_mel_bins": 10, "max_source_positions": 37, "max_target_positions": 64, "encoder_layers": 3, "encoder_attention_heads": 6,
+			"encoder_ffn_dim": 76, "decoder_layers": 2, "decoder_attention_heads": 4, "decoder_ffn_dim": 60, "dtype": "bfloat16"}`))
+	for _, c := range []struct {
+		model              int
+		stage, part, group string
+		written, peak      float64 // numbers of one sequence
+		component          string
+	}{
+		{1, "prefill", "encoder", "embedding", 10 * 48, 10 * (48 + 48), "embed_tokens"},
+		// q, k, v and attention of 60, o of 48, gate and up of 76, down of 48.
+		{1, "prefill", "encoder", "layers 0-2", 10 * (4*60 + 48 + 2*76 + 48), 10 * (48 + 4*60), "attention"},
+		// One token of the decoder, but keys and values of 10: while it attends to them, they and the encoder's output are there.
+		{1, "prefill", "decoder", "layers 0-2", 4*60 + 48 + 2*60 + 48 + 2*10*60 + 2*76 + 48, 10*(48+2*60) + 48 + 60 + 60, "cross_attention"},
+		{1, "prefill", "decoder", "head", 103, 48 + 48 + 103, "lm_head"},
+		{1, "decode", "decoder", "layers 0-2", 4*60 + 48 + 2*60 + 48 + 2*76 + 48, 48 + 4*60, "attention"},
+		// The second convolution reads what the first wrote.
+		{2, "prefill", "encoder", "embedding", 74*48 + 37*48, 74*48 + 37*48, "conv2"},
+		{2, "prefill", "encoder", "layers 0-2", 37 * (4*48 + 48 + 76 + 48), 37 * (48 + 4*48), "attention"},
+		{2, "prefill", "decoder", "layers 0-1", 10*(4*48+48+2*48+48+60+48) + 37*2*48, 37*(48+2*48) + 10*(48+48+48), "cross_attention"},
+		{2, "decode", "decoder", "layers 0-1", 4*48 + 48 + 2*48 + 48 + 60 + 48, 48 + 4*48, "attention"},
+	} {
+		got := rowsOf(t, w, "SELECT written_bytes, peak_bytes, peak_component FROM activations('models', model := %d, prefill := 10, batch := 2) WHERE stage = '%s' AND part = '%s' AND layer_group = '%s'", c.model, c.stage, c.part, c.group)
+		if len(got) != 1 || got[0][0] != 4*c.written || got[0][1] != 4*c.peak || got[0][2] != c.component {
+			t.Errorf("model %d, %s, %s, %s: %v, want %v, %v, %s", c.model, c.stage, c.part, c.group, got, 4*c.written, 4*c.peak, c.component)
+		}
+	}
+	if got := rowsOf(t, w, "SELECT DISTINCT stage, part FROM activations('models', model := 2, prefill := 10) ORDER BY ALL"); fmt.Sprint(got) != "[[decode decoder] [prefill decoder] [prefill encoder]]" {
+		t.Error(got)
+	}
+}
