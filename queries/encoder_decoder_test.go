@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"prof/ingest"
@@ -125,5 +127,80 @@ func TestEncoderDecoderActivations(t *testing.T) {
 	}
 	if got := rowsOf(t, w, "SELECT DISTINCT stage, part FROM activations('models', model := 2, prefill := 10) ORDER BY ALL"); fmt.Sprint(got) != "[[decode decoder] [prefill decoder] [prefill encoder]]" {
 		t.Error(got)
+	}
+}
+
+// TestEncoderDecoderConventions: tokens of a source see each other under either convention; what is not known of the prompt is NULL, and
+// what does not depend on it is known.
+func TestEncoderDecoderConventions(t *testing.T) {
+	w := newWarehouse(t)
+	models := twoSides(t, 3, 5, 7)
+	var configs [][]byte
+	for i, f := range models {
+		configs = append(configs, withFields(t, f.Config, map[string]any{"x": i}))
+	}
+	ofModels(t, w, "models", configs...)
+	for i, f := range models {
+		args := fmt.Sprintf("'models', model := %d, decode := 7, batch := 3", i+1)
+		full, causal := stageFLOP(t, w, "prefill", args+", prefill := 5"), stageFLOP(t, w, "prefill", args+", prefill := 5, convention := 'causal'")
+		decode := stageFLOP(t, w, "decode", args+", prefill := 5, convention := 'causal'")
+		var c struct { // of Whisper
+			D      int64 `json:"d_model"`
+			Layers int64 `json:"decoder_layers"`
+		}
+		if err := json.Unmarshal(f.Config, &c); err != nil {
+			t.Fatal(err)
+		}
+		hidden := 3 * c.Layers * 4 * c.D * (5*5 - 5*6/2) // Whisper's prompt is its decoder's; that of T5 is one token
+		if full != f.Runs[0].Prefill.Model || full-causal != hidden || decode != f.Runs[0].Decode.Model {
+			t.Errorf("%s: full %d, causal %d, decode %d, want %d, %d less, %d", f.Name, full, causal, decode, f.Runs[0].Prefill.Model, hidden, f.Runs[0].Decode.Model)
+		}
+		for _, r := range rowsOf(t, w, "SELECT part, operator, flop IS NULL FROM flops(%s) WHERE stage = 'decode'", args) {
+			if r[0] != "decoder" || c.Layers == 0 && r[2] != (r[1] == "cross attention") {
+				t.Errorf("%s without a prompt: %v", f.Name, r)
+			}
+		}
+		if n := stageFLOP(t, w, "prefill", args+", prefill := 0"); n != 0 {
+			t.Errorf("%s: a prefill of nothing takes %d", f.Name, n)
+		}
+	}
+}
+
+// TestEncoderDecoderSteps: each step that is a pass of its own has its own context, and of steps whose names count tokens nothing is known.
+func TestEncoderDecoderSteps(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	models := twoSides(t, 3, 5, 7)
+	var configs [][]byte
+	for i, f := range models {
+		configs = append(configs, withFields(t, f.Config, map[string]any{"x": i}))
+	}
+	ofModels(t, w, "models", configs...)
+	draw(t, w, "PSSSSSSSPSSSSSSS")
+	addFacts(t, w, 2, facts{passes: "5/7/3 5/7/3"})
+	for _, table := range []string{"model", "model_layer", "model_note"} {
+		exec(t, w, fmt.Sprintf("UPDATE %s SET run_id = '%s'", table, timelineRun))
+	}
+	exec(t, w, "UPDATE model SET source_id = 3; "+sourceRow(3, "model"))
+	for i, f := range models {
+		r := f.Runs[0]
+		args := queries.Args{"run": "drawn", "model": fmt.Sprint(i + 1), "dtype": "fp32"}
+		use, _ := utilisation(t, w, args)
+		bytes := named(t, w, "mbu", args, "stage")["decode"]
+		context := (r.Cache.Decode + r.Cache.Prefill + (r.Cache.Decode-r.Cache.Prefill)/7) / 2 // the mean of 7 steps
+		if use["prefill"].number(t, "flop") != float64(r.Prefill.Model) || use["decode"].number(t, "passes") != 14 {
+			t.Fatalf("%s: prefill %v, decode %v", f.Name, use["prefill"].row, use["decode"].row)
+		}
+		same(t, f.Name+": operations of a step", use["decode"].number(t, "flop"), float64(r.Decode.Model)/7, 1e-12)
+		same(t, f.Name+": weights of a step", bytes["weight_bytes"], 4*r.Read.Step, 1e-12)
+		same(t, f.Name+": caches of a step", bytes["kv_bytes"], 4*(r.Cache.Source+context), 1e-12)
+	}
+	exec(t, w, "UPDATE nvtx_range SET name = 'step[DECODE bs=3 g_sqsq=3 g_sqsk=90 g_sk=90]' WHERE range_id > 8")
+	use, f := utilisation(t, w, queries.Args{"run": "drawn"})
+	if decode := use["decode"]; decode.row[decode.f.Index("flop")] != nil || decode.row[decode.f.Index("passes")] == int64(0) {
+		t.Errorf("decode of annotated steps: %v", decode.row)
+	}
+	if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "which tokens are the encoder's") }) {
+		t.Errorf("notes %q", f.Notes)
 	}
 }
