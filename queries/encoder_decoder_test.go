@@ -45,6 +45,15 @@ func twoSides(t *testing.T, batch, prompt, steps int64) []twoSided {
 	return out
 }
 
+// unlike gives configurations no two of which are the same file.
+func unlike(t *testing.T, models []twoSided) (out [][]byte) {
+	t.Helper()
+	for i, f := range models {
+		out = append(out, withFields(t, f.Config, map[string]any{"x": i}))
+	}
+	return out
+}
+
 // TestEncoderDecoderUse holds the operations and the bytes of measured passes to what PyTorch counts and reads: the encoder once in a
 // prefill, the keys and values of the source made there and read at each step.
 func TestEncoderDecoderUse(t *testing.T) {
@@ -57,9 +66,9 @@ func TestEncoderDecoderUse(t *testing.T) {
 	}
 	models := twoSides(t, 2, 512, 32)
 	o := ingest.Options{Name: "r"}
-	for i, f := range models {
+	for i, config := range unlike(t, models) {
 		path := filepath.Join(dir, fmt.Sprintf("%d.json", i))
-		if err := os.WriteFile(path, withFields(t, f.Config, map[string]any{"x": i}), 0o644); err != nil { // no two alike
+		if err := os.WriteFile(path, config, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		o.Models = append(o.Models, path)
@@ -135,11 +144,7 @@ func TestEncoderDecoderActivations(t *testing.T) {
 func TestEncoderDecoderConventions(t *testing.T) {
 	w := newWarehouse(t)
 	models := twoSides(t, 3, 5, 7)
-	var configs [][]byte
-	for i, f := range models {
-		configs = append(configs, withFields(t, f.Config, map[string]any{"x": i}))
-	}
-	ofModels(t, w, "models", configs...)
+	ofModels(t, w, "models", unlike(t, models)...)
 	for i, f := range models {
 		args := fmt.Sprintf("'models', model := %d, decode := 7, batch := 3", i+1)
 		full, causal := stageFLOP(t, w, "prefill", args+", prefill := 5"), stageFLOP(t, w, "prefill", args+", prefill := 5, convention := 'causal'")
@@ -171,11 +176,7 @@ func TestEncoderDecoderSteps(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	models := twoSides(t, 3, 5, 7)
-	var configs [][]byte
-	for i, f := range models {
-		configs = append(configs, withFields(t, f.Config, map[string]any{"x": i}))
-	}
-	ofModels(t, w, "models", configs...)
+	ofModels(t, w, "models", unlike(t, models)...)
 	draw(t, w, "PSSSSSSSPSSSSSSS")
 	addFacts(t, w, 2, facts{passes: "5/7/3 5/7/3"})
 	for _, table := range []string{"model", "model_layer", "model_note"} {

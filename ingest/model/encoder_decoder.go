@@ -50,7 +50,7 @@ func (r *reader) encoderDecoder(c config, family string) {
 	tied := r.tied(c, c)
 	m.HiddenSize, m.VocabSize, m.LayerCount = e.hidden, e.vocab, e.decoder.layers
 	if deepest := max(e.encoder.layers, e.decoder.layers); deepest > maxLayers {
-		c.wrong("layers", deepest, fmt.Sprintf("at most %d", maxLayers))
+		c.wrong("num_layers, encoder_layers or decoder_layers", deepest, fmt.Sprintf("at most %d", maxLayers))
 	}
 	if c.faults.err() != nil {
 		return
@@ -80,6 +80,13 @@ func (r *reader) t5(c config) encoderDecoder {
 	}
 	if r.tied(c, c) && !(c.flag(false, "scale_decoder_outputs") && r.model.Family == "t5") { // newer files of T5 1.1 and its kin say that it is tied
 		c.assume("head and embedding share a table, as transformers 5.17 writes of every %s; a checkpoint that holds both has %d parameters more", r.model.Family, r.b.mul(e.vocab, e.hidden))
+	}
+	const wo = "transformers keeps the matrix wo in fp32 where it loads the model in fp16"
+	switch r.model.DType {
+	case "fp16":
+		c.note(Unknown, "bytes of the weights: %s, and other engines do not", wo)
+	case "":
+		c.assume("weights are all of one precision, but %s", wo)
 	}
 	return e
 }

@@ -20,6 +20,7 @@ func TestEncoderDecoders(t *testing.T) {
 		"a head of its own":                 {"t5", map[string]any{"tie_word_embeddings": false}, whole + 103*48, ""},
 		"a checkpoint that may hold both":   {"t5", map[string]any{"tie_word_embeddings": true, "scale_decoder_outputs": false}, whole, "4944 parameters more"},
 		"the name of its time":              {"t5", map[string]any{"architectures": []string{"T5WithLMHeadModel"}, "num_decoder_layers": nil}, whole, ""},
+		"half precision":                    {"t5", map[string]any{"dtype": "float16"}, whole, ""},
 		"no head":                           {"t5", map[string]any{"architectures": []string{"T5Model"}, "tie_word_embeddings": false}, whole, ""},
 		"an encoder alone":                  {"t5", map[string]any{"architectures": []string{"T5EncoderModel"}}, 0, "architectures"},
 		"no decoder":                        {"t5", map[string]any{"is_encoder_decoder": false}, 0, "is_encoder_decoder"},
@@ -40,6 +41,9 @@ func TestEncoderDecoders(t *testing.T) {
 			continue
 		}
 		m := parametersAre(t, name, fields, c.params)
+		if noted(m, Unknown, "wo in fp32") != (m.DType == "fp16") || noted(m, Assumed, "wo in fp32") != (m.DType == "") {
+			t.Errorf("%s: %v", name, m.Notes)
+		}
 		if c.says != "" && !noted(m, Assumed, c.says) {
 			t.Errorf("%s: nothing says %q: %v", name, c.says, m.Notes)
 		}
