@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // sizes are small values of all fields that a family may require.
@@ -20,7 +19,7 @@ var sizes = map[string]any{
 	"mamba_d_state": 6, "mamba_n_heads": 8, "mamba_num_heads": 8, "mamba_head_dim": 12, "ssm_state_size": 6, "hybrid_override_pattern": "M*M",
 	"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 10, "linear_value_head_dim": 14,
 	"index_n_heads": 5, "index_head_dim": 8, "index_topk": 32, "kv_lora_rank": 20, "qk_nope_head_dim": 10, "qk_rope_head_dim": 6, "v_head_dim": 14,
-	"d_kv": 10, "d_ff": 76, "num_layers": 3, "max_source_positions": 37, "max_target_positions": 64, "num_mel_bins": 10,
+	"d_kv": 10, "d_ff": 76, "max_source_positions": 37, "max_target_positions": 64, "num_mel_bins": 10,
 	"encoder_layers": 3, "encoder_attention_heads": 6, "encoder_ffn_dim": 76, "decoder_layers": 2, "decoder_attention_heads": 4, "decoder_ffn_dim": 60,
 }
 
@@ -259,13 +258,9 @@ func TestImpossibleSizes(t *testing.T) {
 		{"gpt_neo", map[string]any{"attention_types": []any{[]any{[]string{"near"}, 3}}}, "attention_types"},
 		{"qwen2", map[string]any{"layer_types": []string{"sliding_attention", "ring_attention", "full_attention"}}, "layer_types"},
 	} {
-		began := time.Now()
-		_, err := readFields(t, small(c.family, c.changes))
+		_, err := readFields(t, small(c.family, c.changes)) // a loop over such sizes would not end
 		if !errors.Is(err, ErrWrong) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s %v: %v, want %s", c.family, c.changes, err, c.says)
-		}
-		if took := time.Since(began); took > time.Second {
-			t.Errorf("%s %v took %v", c.family, c.changes, took)
 		}
 	}
 }
