@@ -49,7 +49,7 @@ func newDurationFigure(f *frame.Frame) (*durationFigure, error) {
 	for _, bins := range kernels {
 		names = append(names, typeset.Neutral(bins[0].Text("kernel")))
 	}
-	short := typeset.Shortener(names, durationName)
+	short := typeset.Kernels(names, durationName)
 	for i, bins := range kernels {
 		figure.Kernels = append(figure.Kernels, newDurationPlot(bins, names[i], short(names[i]), axis))
 	}

@@ -91,7 +91,7 @@ func newKernelStage(kernels []frame.Record) kernelStage {
 	longest = max(longest, others)
 	stage := kernelStage{Label: words.KernelStageLabel(kernels[0].Text("stage")), Total: typeset.Nanoseconds(stageNs)}
 	stage.Spoken = fmt.Sprintf("Kernels of %s by their share of %s of kernel time", stage.Label, stage.Total)
-	narrow, wide := typeset.Shortener(names, NarrowName), typeset.Shortener(names, WideName)
+	narrow, wide := typeset.Kernels(names, NarrowName), typeset.Kernels(names, WideName)
 	for i, k := range kernels {
 		share, known := k.Finite("share_ratio")
 		part, long := "share not known", 0.0

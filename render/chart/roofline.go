@@ -160,7 +160,7 @@ func stageOr(stage string) string {
 
 func newRoofDot(r frame.Record, class, shape string) roofDot {
 	d := roofDot{Class: class, Shape: shape, Name: typeset.Neutral(r.Text("kernel"))}
-	d.Short = typeset.Shorten(d.Name, typeset.LongName, 60)
+	d.Short = typeset.Kernels(nil, typeset.LongName)(d.Name)
 	said := []string{fmt.Sprintf("launch no. %d", r.Count("launch")), stageOr(r.Text("stage")), typeset.Neutral(r.Text("resource"))}
 	var known bool
 	if d.intensity, known = r.Finite("intensity"); known {

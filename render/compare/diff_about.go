@@ -61,8 +61,8 @@ var weighty = []struct {
 }{{diff.Decides, "not the same work or hardware: the figures compare that too"}, {diff.Clouds, "may move times"}}
 
 // differenceTable is the table of what differs between the sides beside times, but for what was changed on purpose.
-func differenceTable(r *diff.Result) table.Sheet {
-	t := table.Sheet{Caption: "what else differs between A and B", Columns: []table.SheetColumn{
+func differenceTable(r *diff.Result) table.Table {
+	t := table.Table{Caption: "what else differs between A and B", Columns: []table.Column{
 		{Name: "aspect", Title: "what else differs", Doc: "what differs between the sides", Least: 14, Keep: 9},
 		{Name: "a", Title: "A", Doc: "in A", Least: 10, Keep: 8},
 		{Name: "b", Title: "B", Doc: "in B", Least: 10, Keep: 8},
@@ -73,7 +73,7 @@ func differenceTable(r *diff.Result) table.Sheet {
 			if d.Weight != w.weight {
 				continue
 			}
-			row := []table.SheetCell{table.TextCell(d.Aspect), table.TextCell(aspectText(d.Aspect, d.A)), table.TextCell(aspectText(d.Aspect, d.B)), table.TextCell(cmp.Or(d.Effect, w.words))}
+			row := []table.Cell{table.Text(d.Aspect), table.Text(aspectText(d.Aspect, d.A)), table.Text(aspectText(d.Aspect, d.B)), table.Text(cmp.Or(d.Effect, w.words))}
 			if w.weight == diff.Decides {
 				row[0].Tone = typeset.ToneUnsure
 			}

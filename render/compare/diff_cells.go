@@ -14,15 +14,15 @@ func absent(i diff.Item, m diff.Measure) bool {
 }
 
 // timeCell is the time of one side; nothing where that side has no such work.
-func timeCell(m diff.Measure, absent bool, s typeset.Scale) table.SheetCell {
+func timeCell(m diff.Measure, absent bool, s typeset.Scale) table.Cell {
 	if absent {
-		return table.SheetCell{}
+		return table.Cell{}
 	}
-	return table.NumberCell(timeIn(s, float64(m.PerUnitNs)), float64(m.PerUnitNs))
+	return table.Number(timeIn(s, float64(m.PerUnitNs)), float64(m.PerUnitNs))
 }
 
-func changeCell(ns int64, s typeset.Scale) table.SheetCell {
-	return table.NumberCell(typeset.SignedAs(float64(ns), func(size float64) string { return timeIn(s, size) }), float64(ns))
+func changeCell(ns int64, s typeset.Scale) table.Cell {
+	return table.Number(typeset.SignedAs(float64(ns), func(size float64) string { return timeIn(s, size) }), float64(ns))
 }
 
 // timeIn shows a time in the unit of a table, and one that is too short for that in its own.
@@ -34,16 +34,16 @@ func timeIn(s typeset.Scale, ns float64) string {
 }
 
 // statusCell is the change in percent, or in a word where one side has nothing.
-func statusCell(i diff.Item) table.SheetCell {
+func statusCell(i diff.Item) table.Cell {
 	switch ratio := itemEffect(i); {
 	case i.Status == diff.New, i.A.PerUnitNs == 0 && i.B.PerUnitNs != 0:
-		return table.SheetCell{Text: "new"}
+		return table.Cell{Text: "new"}
 	case i.Status == diff.Removed, i.B.PerUnitNs == 0 && i.A.PerUnitNs != 0:
-		return table.SheetCell{Text: "gone"}
+		return table.Cell{Text: "gone"}
 	case ratio != nil:
-		return table.NumberCell(typeset.SignedPercent(*ratio), *ratio)
+		return table.Number(typeset.SignedPercent(*ratio), *ratio)
 	}
-	return table.SheetCell{}
+	return table.Cell{}
 }
 
 // itemEffect is the change of an item as a share of its time in A; nil where A has none, or less than none, as what kernels share.
@@ -67,21 +67,21 @@ func shareOfStage(g itemGroup, i diff.Item) *float64 {
 	return &ratio
 }
 
-func callsCell(i diff.Item) table.SheetCell {
+func callsCell(i diff.Item) table.Cell {
 	if i.A.Calls == 0 && i.B.Calls == 0 {
-		return table.SheetCell{}
+		return table.Cell{}
 	}
-	return table.SheetCell{Text: callsText(i.A, i.B)}
+	return table.Cell{Text: callsText(i.A, i.B)}
 }
 
 // meanCell is the duration of a call: mean and standard deviation.
-func meanCell(m diff.Measure) table.SheetCell {
+func meanCell(m diff.Measure) table.Cell {
 	if m.MeanNs == nil {
-		return table.SheetCell{}
+		return table.Cell{}
 	}
 	text := typeset.Nanoseconds(*m.MeanNs)
 	if m.StdNs != nil {
 		text += " ± " + typeset.Nanoseconds(*m.StdNs)
 	}
-	return table.NumberCell(text, *m.MeanNs)
+	return table.Number(text, *m.MeanNs)
 }

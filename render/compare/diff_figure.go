@@ -82,7 +82,7 @@ func newDiffFigure(s diff.Stage, metric string) *diffFigure {
 	for _, p := range list {
 		names = append(names, p.name)
 	}
-	narrow, wide := typeset.Shortener(names, chart.NarrowName), typeset.Shortener(names, chart.WideName)
+	narrow, wide := typeset.Kernels(names, chart.NarrowName), typeset.Kernels(names, chart.WideName)
 	for i, p := range list {
 		top := i * chart.KernelBarRow
 		ns := float64(p.ns)

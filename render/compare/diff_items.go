@@ -109,14 +109,14 @@ func (g itemGroup) meanOf() string {
 const becameTitle = "became"
 
 // table is the table of the items of a group.
-func (g itemGroup) table(r *diff.Result) table.Sheet {
+func (g itemGroup) table(r *diff.Result) table.Table {
 	if slices.ContainsFunc(g.items, func(i diff.Item) bool { return !isTime(i) }) {
 		return g.values(r)
 	}
 	s := itemScale(g.items)
 	unit := " (" + s.Name + ")"
-	t := table.Sheet{Caption: g.heading(r), Columns: []table.SheetColumn{
-		{Name: "name", Title: string(cmp.Or(r.Options.By, diff.ByKernel)), Doc: "what is compared", Least: 24, Keep: 12},
+	t := table.Table{Caption: g.heading(r), Columns: []table.Column{
+		{Name: "name", Title: string(cmp.Or(r.Options.By, diff.ByKernel)), Doc: "what is compared", Least: 24, Keep: 12, Kernels: slices.Contains([]diff.Dimension{"", diff.ByKernel, diff.ByGrid}, r.Options.By)},
 		{Name: "a_per_unit_ns", Pair: "sides", Title: "A" + unit, Doc: "time in A", Right: true, Keep: 10},
 		{Name: "b_per_unit_ns", Pair: "sides", Title: "B" + unit, Doc: "time in B", Right: true, Keep: 10},
 		{Name: "delta_ns", Title: "change" + unit, Doc: "B less A", Right: true, Keep: 11},
@@ -133,32 +133,32 @@ func (g itemGroup) table(r *diff.Result) table.Sheet {
 		{Name: "verdict", Title: "verdict", Doc: "better, worse, no change or cannot tell", Keep: 8},
 		{Name: "became", Title: becameTitle, Doc: "what took its place, or what it took the place of", Least: 16, Keep: 6, Full: true},
 	}}
-	names := g.plain(itemName)
 	for _, item := range g.items {
-		t.Rows = append(t.Rows, itemRow(g, item, names[itemName(item)], s))
+		t.Rows = append(t.Rows, itemRow(g, item, s))
 	}
-	return t.Known()
+	known, _ := t.Known()
+	return known
 }
 
-func itemRow(g itemGroup, i diff.Item, name string, s typeset.Scale) []table.SheetCell {
+func itemRow(g itemGroup, i diff.Item, s typeset.Scale) []table.Cell {
 	d := i.Delta
-	split := func(of func(d diff.Delta) int64) table.SheetCell {
+	split := func(of func(d diff.Delta) int64) table.Cell {
 		if d == nil || of(*d) == 0 {
-			return table.SheetCell{}
+			return table.Cell{}
 		}
 		return changeCell(of(*d), s)
 	}
-	change, percent := table.SheetCell{}, statusCell(i)
+	change, percent := table.Cell{}, statusCell(i)
 	if d != nil {
 		change = changeCell(d.Ns, s)
 		change.Tone = words.ToneOf(i.Verdict)
 	}
-	share := table.SheetCell{}
+	share := table.Cell{}
 	if ratio := shareOfStage(g, i); ratio != nil {
-		share = table.NumberCell(typeset.SignedShare(*ratio), *ratio)
+		share = table.Number(typeset.SignedShare(*ratio), *ratio)
 	}
-	return []table.SheetCell{
-		{Text: name, Code: ofKernels(i)},
+	return []table.Cell{
+		{Text: itemName(i), Code: ofKernels(i)},
 		timeCell(i.A, absent(i, i.A), s), timeCell(i.B, absent(i, i.B), s),
 		change, percent, share, callsCell(i),
 		split(func(d diff.Delta) int64 { return d.CountNs }), split(func(d diff.Delta) int64 { return d.DurationNs }),

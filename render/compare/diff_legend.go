@@ -14,9 +14,9 @@ import (
 )
 
 // stageLegend says what the columns of the table of stages mean that a reader may not know.
-func stageLegend(r *diff.Result, t table.Sheet, dropped []string) []string {
+func stageLegend(r *diff.Result, t table.Table, dropped []string) []string {
 	has := func(name string) bool {
-		return slices.ContainsFunc(t.Columns, func(c table.SheetColumn) bool { return c.Name == name && !slices.Contains(dropped, c.Title) })
+		return slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Name == name && !slices.Contains(dropped, c.Title) })
 	}
 	var first, out []string
 	if has("a") || has("b") {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"prof/queries/judge/diff"
-	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
 )
@@ -37,14 +36,14 @@ func writeDiffMarkdown(out *bytes.Buffer, r *diff.Result) {
 	}
 	if t := differenceTable(r); len(t.Rows) > 0 {
 		fmt.Fprintf(out, "\n### What else differs between A and B\n\n")
-		table.SheetMarkdown(out, t)
+		t.Markdown(out)
 	}
 	if told := toldDifferences(r); told != "" {
 		fmt.Fprintf(out, "\nChanged as well: %s\n", typeset.MarkdownText(told))
 	}
 	if t := stageTable(r); len(t.Rows) > 0 {
 		fmt.Fprintf(out, "\n### %s\n\n", typeset.MarkdownText(typeset.Sentence(t.Caption)))
-		table.SheetMarkdown(out, t)
+		t.Markdown(out)
 		out.WriteString("\n")
 		for _, s := range r.Stages {
 			fmt.Fprintf(out, "- %s\n", typeset.MarkdownLine(stageWordsOf(s)))
@@ -54,7 +53,7 @@ func writeDiffMarkdown(out *bytes.Buffer, r *diff.Result) {
 	for _, g := range shownGroups(r) {
 		t := g.table(r)
 		fmt.Fprintf(out, "\n<details>\n<summary>%s</summary>\n\n", htmlText(typeset.Sentence(t.Caption)))
-		table.SheetMarkdown(out, t)
+		t.Markdown(out)
 		out.WriteString("\n</details>\n")
 	}
 	for i, note := range r.Notes {

@@ -40,16 +40,16 @@ func DiffTable(w io.Writer, list []*diff.Result, o typeset.Options) error {
 
 func writeComparison(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
 	typeset.Wrapped(out, "", words.VerdictLine(r), o.Limit(), func(s string) string {
-		return typeset.Style(o, typeset.Bold)(typeset.PaintWith(o, words.ToneOf(r.Verdict), s, true))
+		return typeset.Style(o, typeset.Bold)(typeset.Paint(o, words.ToneOf(r.Verdict), s))
 	})
 	out.WriteString("\n")
 	table.WriteFacts(out, sideFacts(r), o)
 	writeDifferences(out, r, o)
-	leftOut := writeStages(out, r, o)
+	writeStages(out, r, o)
 	for _, g := range shownGroups(r) {
 		out.WriteString("\n")
 		typeset.Wrapped(out, "", g.heading(r), o.Limit(), typeset.Style(o, typeset.Dim))
-		leftOut = writeItems(out, g, r, o) || leftOut
+		writeItems(out, g, r, o)
 	}
 	if len(r.Notes) > 0 {
 		out.WriteString("\n")
@@ -58,9 +58,6 @@ func writeComparison(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
 		typeset.Wrapped(out, "note: ", typeset.Neutral(note), o.Limit(), plainly)
 	}
 	out.WriteString("\n")
-	if leftOut {
-		typeset.Wrapped(out, "", fmt.Sprintf("left out is what does not fit %d columns of text; --wide shows all", o.Width), o.Limit(), typeset.Style(o, typeset.Dim))
-	}
 	if line := sourceLine(r); line != "" {
 		typeset.Wrapped(out, "", line+"; --explain prints their SQL", o.Limit(), typeset.Style(o, typeset.Dim))
 	}
@@ -93,37 +90,35 @@ func writeDifferences(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
 	}
 }
 
-// writeLeftOut names the columns that a table had no room for, and says whether there are any.
-func writeLeftOut(out *bytes.Buffer, dropped []string, o typeset.Options) bool {
-	if len(dropped) > 0 {
-		typeset.Wrapped(out, "  ", "left out: "+strings.Join(dropped, ", "), o.Limit(), typeset.Style(o, typeset.Dim))
+// writeHidden names the columns that a table had no room for.
+func writeHidden(out *bytes.Buffer, hidden []string, o typeset.Options) {
+	if len(hidden) > 0 {
+		typeset.Wrapped(out, "  ", table.HiddenColumns(hidden, "--wide"), o.Limit(), typeset.Style(o, typeset.Dim))
 	}
-	return len(dropped) > 0
 }
 
-// writeStages writes the table of the stages, what its columns mean, and a sentence each; it says whether columns are left out.
-func writeStages(out *bytes.Buffer, r *diff.Result, o typeset.Options) (leftOut bool) {
+// writeStages writes the table of the stages, what its columns mean, and a sentence each.
+func writeStages(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
 	if t := stageTable(r); len(t.Rows) > 0 {
 		out.WriteString("\n")
 		typeset.Wrapped(out, "", t.Caption, o.Limit(), typeset.Style(o, typeset.Dim))
-		dropped := table.WriteSheet(out, t, o)
+		dropped := t.Write(out, o)
 		for _, text := range stageLegend(r, t, dropped) {
 			typeset.Wrapped(out, "  ", text, o.Limit(), typeset.Style(o, typeset.Dim))
 		}
-		leftOut = writeLeftOut(out, dropped, o)
+		writeHidden(out, dropped, o)
 	}
 	out.WriteString("\n")
 	for _, s := range r.Stages {
 		typeset.Wrapped(out, "- ", stageWordsOf(s), o.Limit(), plainly)
 	}
-	return leftOut
 }
 
 // itemsWide is from which width on names of items have the room of a wide terminal.
 const itemsWide = 120
 
-// writeItems writes a table of items, and below it what became of those that moved; it says whether columns are left out.
-func writeItems(out *bytes.Buffer, g itemGroup, r *diff.Result, o typeset.Options) (leftOut bool) {
+// writeItems writes a table of items, and below it what became of those that moved.
+func writeItems(out *bytes.Buffer, g itemGroup, r *diff.Result, o typeset.Options) {
 	t := g.table(r)
 	if last := len(t.Columns) - 1; t.Columns[last].Title == becameTitle {
 		t.Columns = t.Columns[:last]
@@ -131,9 +126,9 @@ func writeItems(out *bytes.Buffer, g itemGroup, r *diff.Result, o typeset.Option
 	if o.Width >= itemsWide {
 		t.Columns[0].Least = typeset.ClearText * 2
 	}
-	dropped := table.WriteSheet(out, t, o)
+	dropped := t.Write(out, o)
 	writeMoves(out, g, o)
-	return writeLeftOut(out, dropped, o)
+	writeHidden(out, dropped, o)
 }
 
 // stageWordsOf is the sentence of a stage with how its other figures changed.

@@ -14,9 +14,9 @@ import (
 )
 
 // stageTable is the table of the stages of a comparison.
-func stageTable(r *diff.Result) table.Sheet {
+func stageTable(r *diff.Result) table.Table {
 	level := confidence(r.Options)
-	t := table.Sheet{Caption: stageCaption(r), Columns: []table.SheetColumn{
+	t := table.Table{Caption: stageCaption(r), Columns: []table.Column{
 		{Name: "stage", Title: "stage", Doc: "stage of the workload", Least: 12, Keep: 9},
 		{Name: "unit", Title: "per", Doc: "what the times are for: a pass, a step, or a token where the sides' passes work on different numbers of tokens", Keep: 5},
 		{Name: "a", Pair: "sides", Title: "A: " + centreName(r) + " ± std (n)", Doc: "centre of the samples of A (median; mean below three), standard deviation in percent of it, number of samples", Right: true, Keep: 8},
@@ -34,10 +34,11 @@ func stageTable(r *diff.Result) table.Sheet {
 	}
 	if oneUnit(r) != "" {
 		for _, row := range t.Rows {
-			row[1] = table.SheetCell{}
+			row[1] = table.Cell{}
 		}
 	}
-	return t.Known()
+	known, _ := t.Known()
+	return known
 }
 
 // stageCaption says what stages are judged by, and for what where that is the same for all.
@@ -71,28 +72,28 @@ func judgedStages(r *diff.Result) []diff.Stage {
 	return slices.DeleteFunc(slices.Clone(r.Stages), func(s diff.Stage) bool { return s.Name == outsideStages })
 }
 
-func stageRow(s diff.Stage) []table.SheetCell {
+func stageRow(s diff.Stage) []table.Cell {
 	c := s.Comparison
-	return []table.SheetCell{
-		table.TextCell(words.DiffStage(s.Name)), table.TextCell(string(s.Unit)),
+	return []table.Cell{
+		table.Text(words.DiffStage(s.Name)), table.Text(string(s.Unit)),
 		sideCell(c.NA, c.A, s.A.Std), sideCell(c.NB, c.B, s.B.Std),
-		effectCell(c.Effect, s.Verdict), verdictCell(s.Verdict), chanceCell(&c), table.TextCell(changeInterval(&c)), table.TextCell(s.Level),
-		table.TextCell(intervalText(frame.Ns, c.LoA, c.HiA)), table.TextCell(intervalText(frame.Ns, c.LoB, c.HiB)),
+		effectCell(c.Effect, s.Verdict), verdictCell(s.Verdict), chanceCell(&c), table.Text(changeInterval(&c)), table.Text(s.Level),
+		table.Text(intervalText(frame.Ns, c.LoA, c.HiA)), table.Text(intervalText(frame.Ns, c.LoB, c.HiB)),
 	}
 }
 
-func sideCell(n int, centre float64, std *float64) table.SheetCell {
+func sideCell(n int, centre float64, std *float64) table.Cell {
 	if n == 0 || math.IsNaN(centre) {
-		return table.SheetCell{}
+		return table.Cell{}
 	}
-	return table.NumberCell(sampleText(frame.Ns, n, centre, std), centre)
+	return table.Number(sampleText(frame.Ns, n, centre, std), centre)
 }
 
-func effectCell(effect *float64, v diff.Verdict) table.SheetCell {
+func effectCell(effect *float64, v diff.Verdict) table.Cell {
 	if effect == nil {
-		return table.SheetCell{}
+		return table.Cell{}
 	}
-	c := table.NumberCell(typeset.SignedPercent(*effect), *effect)
+	c := table.Number(typeset.SignedPercent(*effect), *effect)
 	c.Tone = words.ToneOf(v)
 	if c.Tone == typeset.ToneUnsure {
 		c.Tone = ""
@@ -100,11 +101,11 @@ func effectCell(effect *float64, v diff.Verdict) table.SheetCell {
 	return c
 }
 
-func chanceCell(c *stats.Comparison) table.SheetCell {
+func chanceCell(c *stats.Comparison) table.Cell {
 	if c == nil || c.JudgedP() == nil {
-		return table.SheetCell{}
+		return table.Cell{}
 	}
-	return table.NumberCell(probability(*c.JudgedP()), *c.JudgedP())
+	return table.Number(probability(*c.JudgedP()), *c.JudgedP())
 }
 
 // changeInterval is the interval of a change: -1.2 % to +3.4 %.
@@ -115,8 +116,8 @@ func changeInterval(c *stats.Comparison) string {
 	return typeset.SignedPercent(*c.Low) + " to " + typeset.SignedPercent(*c.High)
 }
 
-func verdictCell(v diff.Verdict) table.SheetCell {
-	return table.SheetCell{Text: string(v), Tone: words.ToneOf(v)}
+func verdictCell(v diff.Verdict) table.Cell {
+	return table.Cell{Text: string(v), Tone: words.ToneOf(v)}
 }
 
 // moreLine says in one line how the other figures of a stage changed; "" where it has none.

@@ -7,8 +7,8 @@ import (
 )
 
 // values is the table of items that are no times: metrics of tools, each in a unit of its own.
-func (g itemGroup) values(r *diff.Result) table.Sheet {
-	t := table.Sheet{Caption: g.heading(r), Columns: []table.SheetColumn{
+func (g itemGroup) values(r *diff.Result) table.Table {
+	t := table.Table{Caption: g.heading(r), Columns: []table.Column{
 		{Name: "metric", Title: "metric", Doc: "as the tool names it", Least: 30, Keep: 9},
 		{Name: "a_value", Pair: "sides", Title: "A", Doc: "value in A", Right: true, Keep: 8},
 		{Name: "b_value", Pair: "sides", Title: "B", Doc: "value in B", Right: true, Keep: 8},
@@ -18,27 +18,28 @@ func (g itemGroup) values(r *diff.Result) table.Sheet {
 		{Name: "verdict", Title: "verdict", Doc: "better, worse, no change or cannot tell", Keep: 6},
 	}}
 	for _, i := range g.items {
-		effect := table.SheetCell{}
+		effect := table.Cell{}
 		if ratio := valueEffect(i); ratio != nil {
-			effect = table.NumberCell(typeset.SignedPercent(*ratio), *ratio)
+			effect = table.Number(typeset.SignedPercent(*ratio), *ratio)
 		}
 		_, toolUnit := unitAmount(i.Unit, 0)
-		t.Rows = append(t.Rows, []table.SheetCell{
-			{Text: itemName(i), Code: ofKernels(i)}, valueCell(i, i.A), valueCell(i, i.B), table.TextCell(toolUnit), effect, chanceCell(i.Comparison), verdictCell(i.Verdict),
+		t.Rows = append(t.Rows, []table.Cell{
+			{Text: itemName(i), Code: ofKernels(i)}, valueCell(i, i.A), valueCell(i, i.B), table.Text(toolUnit), effect, chanceCell(i.Comparison), verdictCell(i.Verdict),
 		})
 	}
-	return t.Known()
+	known, _ := t.Known()
+	return known
 }
 
-func valueCell(i diff.Item, m diff.Measure) table.SheetCell {
+func valueCell(i diff.Item, m diff.Measure) table.Cell {
 	switch {
 	case m.Value != nil:
 		text, _ := unitAmount(i.Unit, *m.Value)
-		return table.NumberCell(text, *m.Value)
+		return table.Number(text, *m.Value)
 	case isTime(i) && m.PerUnitNs != 0:
-		return table.NumberCell(typeset.Nanoseconds(float64(m.PerUnitNs)), float64(m.PerUnitNs))
+		return table.Number(typeset.Nanoseconds(float64(m.PerUnitNs)), float64(m.PerUnitNs))
 	}
-	return table.SheetCell{}
+	return table.Cell{}
 }
 
 // valueEffect is the relative change of a value; nil where a side has none, or A has 0.

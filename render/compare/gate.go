@@ -84,16 +84,16 @@ func gateAmount(u gate.Unit, v *float64) string {
 }
 
 // gateCell is a cell of a figure.
-func gateCell(u gate.Unit, v *float64) table.SheetCell {
+func gateCell(u gate.Unit, v *float64) table.Cell {
 	if v == nil {
-		return table.SheetCell{}
+		return table.Cell{}
 	}
-	return table.NumberCell(gateAmount(u, v), *v)
+	return table.Number(gateAmount(u, v), *v)
 }
 
 // gateTable is the table of the rules.
-func gateTable(r *gate.Result) table.Sheet {
-	t := table.Sheet{Caption: "rules", Columns: []table.SheetColumn{
+func gateTable(r *gate.Result) table.Table {
+	t := table.Table{Caption: "rules", Columns: []table.Column{
 		{Name: "outcome", Title: "outcome", Doc: "holds, broken or cannot judge", Keep: 9},
 		{Name: "figure", Title: "figure", Doc: "what the rule is about, with its stage", Least: 24, Keep: 9},
 		{Name: "value", Title: "value", Doc: "of the run", Right: true, Keep: 8},
@@ -104,19 +104,20 @@ func gateTable(r *gate.Result) table.Sheet {
 		{Name: "per", Title: "per", Doc: "what times and counts are for", Keep: 3},
 	}}
 	for _, c := range r.Checks {
-		change, limit := table.SheetCell{}, table.SheetCell{}
+		change, limit := table.Cell{}, table.Cell{}
 		if c.Effect != nil {
-			change = table.NumberCell(typeset.SignedPercent(*c.Effect), *c.Effect)
+			change = table.Number(typeset.SignedPercent(*c.Effect), *c.Effect)
 		}
 		if c.Rule.Relative {
 			limit = gateCell(c.Unit, c.Limit)
 		}
-		outcome := table.TextCell(string(c.Outcome))
+		outcome := table.Text(string(c.Outcome))
 		outcome.Tone = gateTone(c.Outcome)
-		t.Rows = append(t.Rows, []table.SheetCell{outcome, {Text: typeset.Neutral(c.Subject), Code: true}, gateCell(c.Unit, c.Value), table.TextCell(c.Rule.Operator() + " " + c.Rule.Limit.String()), limit,
-			gateCell(c.Unit, c.Baseline), change, table.TextCell(c.Per)})
+		t.Rows = append(t.Rows, []table.Cell{outcome, {Text: typeset.Neutral(c.Subject), Code: true}, gateCell(c.Unit, c.Value), table.Text(c.Rule.Operator() + " " + c.Rule.Limit.String()), limit,
+			gateCell(c.Unit, c.Baseline), change, table.Text(c.Per)})
 	}
-	return t.Known()
+	known, _ := t.Known()
+	return known
 }
 
 // gateReason is why a check came out as it did, with what a change comes from.
@@ -177,7 +178,7 @@ func gateDiff(r *gate.Result) *diff.Result {
 }
 
 // gateDifferences is the table of what else differs between baseline and run.
-func gateDifferences(r *gate.Result) table.Sheet {
+func gateDifferences(r *gate.Result) table.Table {
 	t := differenceTable(gateDiff(r))
 	for i := range t.Columns {
 		switch t.Columns[i].Name {

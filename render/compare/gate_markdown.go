@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"prof/queries/judge/gate"
-	"prof/render/table"
 	"prof/render/typeset"
 )
 
@@ -27,7 +26,7 @@ func GateMarkdown(w io.Writer, r *gate.Result, _ typeset.Options) error {
 	writeGateReasons(&out, "\n", r, func(o gate.Outcome) bool { return o == gate.CannotJudge })
 	if t := gateDifferences(r); len(t.Rows) > 0 {
 		out.WriteString("\n### What else differs from the baseline\n\n")
-		table.SheetMarkdown(&out, t)
+		t.Markdown(&out)
 	}
 	if told := toldDifferences(gateDiff(r)); told != "" {
 		fmt.Fprintf(&out, "\nChanged as well: %s\n", typeset.MarkdownText(told))
@@ -63,7 +62,7 @@ func writeGateRows(out *bytes.Buffer, r *gate.Result) {
 			t.Rows[i][0].Tone = "" // what is bold is to be looked at
 		}
 	}
-	table.SheetMarkdown(out, t)
+	t.Markdown(out)
 }
 
 // writeGateReasons writes a list of why rules of some outcomes came out so, behind lead.

@@ -2,9 +2,7 @@ package compare
 
 import (
 	"bytes"
-	"fmt"
 	"io"
-	"strings"
 
 	"prof/queries/judge/gate"
 	"prof/render/table"
@@ -20,12 +18,12 @@ func GateTable(w io.Writer, r *gate.Result, o typeset.Options) error {
 	plain := typeset.Style(typeset.Options{}, "")
 	var out bytes.Buffer
 	typeset.Wrapped(&out, "", typeset.Neutral(r.Words), o.Limit(), func(s string) string {
-		return typeset.Style(o, typeset.Bold)(typeset.PaintWith(o, gateTone(r.Outcome), s, true))
+		return typeset.Style(o, typeset.Bold)(typeset.Paint(o, gateTone(r.Outcome), s))
 	})
 	out.WriteString("\n")
 	table.WriteFacts(&out, gateSides(r), o)
 	out.WriteString("\n")
-	dropped := table.WriteSheet(&out, gateTable(r), o)
+	dropped := gateTable(r).Write(&out, o)
 	out.WriteString("\n")
 	for _, c := range r.Checks {
 		if reason := gateSeen(c); reason != "" {
@@ -34,7 +32,7 @@ func GateTable(w io.Writer, r *gate.Result, o typeset.Options) error {
 	}
 	if t := gateDifferences(r); len(t.Rows) > 0 {
 		out.WriteString("\n")
-		dropped = append(dropped, table.WriteSheet(&out, t, o)...)
+		dropped = append(dropped, t.Write(&out, o)...)
 	}
 	if told := toldDifferences(gateDiff(r)); told != "" {
 		typeset.Wrapped(&out, "", "changed as well: "+told, o.Limit(), typeset.Style(o, typeset.Dim))
@@ -46,7 +44,7 @@ func GateTable(w io.Writer, r *gate.Result, o typeset.Options) error {
 		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Limit(), plain)
 	}
 	if len(dropped) > 0 {
-		typeset.Wrapped(&out, "", fmt.Sprintf("left out to fit %d columns of text: %s; --wide shows all", o.Width, strings.Join(typeset.Unique(dropped), ", ")), o.Limit(), typeset.Style(o, typeset.Dim))
+		typeset.Wrapped(&out, "", table.HiddenColumns(dropped, "--wide"), o.Limit(), typeset.Style(o, typeset.Dim))
 	}
 	_, err := w.Write(out.Bytes())
 	return err

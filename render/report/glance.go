@@ -95,11 +95,10 @@ func glanceKernels(r *judge.Report, list []judge.TopKernel) ([]glanceKernel, err
 			}
 		}
 	}
-	plain := typeset.PlainNames(names)
-	short := typeset.Shortener(plain, typeset.LongName)
+	short := typeset.Kernels(names, typeset.LongName)
 	var out []glanceKernel
 	for i, k := range list {
-		out = append(out, glanceKernel{short(plain[i]), names[i], words.KernelText(k), typeset.Neutral(k.Query)})
+		out = append(out, glanceKernel{short(names[i]), names[i], words.KernelText(k), typeset.Neutral(k.Query)})
 	}
 	return out, nil
 }

@@ -23,12 +23,9 @@ func kernelNames(frames []*frame.Frame) map[string]string {
 		}
 	}
 	names = typeset.Unique(names)
-	plain := typeset.PlainNames(names)
-	short := map[string]string{}
-	typeset.Apart(short, plain)
-	out := make(map[string]string, len(names))
-	for i, name := range names {
-		out[name] = short[plain[i]]
+	short, out := typeset.Kernels(names, typeset.LongName), make(map[string]string, len(names))
+	for _, name := range names {
+		out[name] = short(name)
 	}
 	return out
 }

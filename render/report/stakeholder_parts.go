@@ -74,7 +74,7 @@ func (p *stakeholder) kernels() error {
 	for _, r := range list {
 		names = append(names, typeset.Neutral(r.Text("kernel")))
 	}
-	short := typeset.Shortener(names, typeset.LongName)
+	short := typeset.Kernels(names, typeset.LongName)
 	var rows [][]string
 	for i, r := range list {
 		rows = append(rows, []string{typeset.MarkdownCode(short(names[i])), r.fixed("total_ns", nsPerMs, 3), r.word("calls"), r.fixed("mean_ns", nsPerMs, 6), deviceList(on[r.Text("kernel")])})

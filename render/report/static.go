@@ -168,12 +168,7 @@ const mostOperators = 3
 func stageFrameFor(s *judge.Static, o typeset.Options) *frame.Frame {
 	for n := mostOperators; n > 1; n-- {
 		f := stageFrame(s, n)
-		g, err := table.NewGrid(f)
-		if err != nil {
-			return f // Table says why
-		}
-		last := len(f.Columns) - 1
-		if l := table.Fit(g, o.Limit()); len(l.Dropped) == 0 && l.Widths[last] >= table.DataWidth(g, last) {
+		if table.Fits(f, o.Limit()) {
 			return f
 		}
 	}

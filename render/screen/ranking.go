@@ -13,9 +13,9 @@ const nameWidth = 26
 
 // ranking is a table of the first rows of a ranked query: names, a bar each, and figures.
 type ranking struct {
-	frame   *frame.Frame
-	rows    [][]any
-	columns []table.FitColumn
+	frame *frame.Frame
+	rows  [][]any
+	table table.Table
 }
 
 // newRanking begins a table of the first rows with names and with bars as long as the values of a column, the longest a whole bar.
@@ -28,19 +28,16 @@ func newRanking(f *frame.Frame, title, name, by string, most int, o typeset.Opti
 		return nil, err
 	}
 	rows = rows[:min(most, len(rows))]
-	t := &ranking{frame: f, rows: f.Rows[:len(rows)]}
+	t := &ranking{frame: f, rows: f.Rows[:len(rows)], table: table.Table{OneLine: true}}
 	names, values, top := make([]string, len(rows)), make([]float64, len(rows)), 0.0
 	for i, r := range rows {
 		names[i] = typeset.Neutral(r.Text(name))
 		values[i], _ = r.Finite(by)
 		top = max(top, values[i])
 	}
-	if !o.Wide {
-		names = typeset.PlainNames(names)
-	}
-	t.columns = []table.FitColumn{{Title: title, Cells: names, Least: nameWidth, Keep: 9}}
+	t.table.Add(table.Column{Title: title, Least: nameWidth, Keep: 9, Kernels: name == "kernel"}, names)
 	if top > 0 {
-		t.columns = append(t.columns, table.FitColumn{Draw: func(row, to int) string { return blocks(values[row]/top, to) }, Least: 6, Most: 40, Keep: 3})
+		t.table.Add(table.Column{Draw: func(row, to int) string { return blocks(values[row]/top, to) }, Least: 6, Most: 40, Keep: 3}, nil)
 	}
 	return t, nil
 }
@@ -51,26 +48,25 @@ func (t *ranking) add(title, column string, keep int) {
 	if at < 0 {
 		return
 	}
-	c := table.FitColumn{Title: title, Right: t.frame.Columns[at].Type != frame.Text, Keep: keep}
+	cells := make([]string, len(t.rows))
 	some := false
-	for _, row := range t.rows {
-		cell := typeset.Null
+	for i, row := range t.rows {
 		switch v := row[at].(type) {
 		case nil:
+			continue
 		case string:
-			cell = typeset.Neutral(v)
+			cells[i] = typeset.Neutral(v)
 		default:
-			cell = typeset.Value(t.frame.Columns[at], v)
+			cells[i] = typeset.Value(t.frame.Columns[at], v)
 		}
-		some = some || cell != typeset.Null
-		c.Cells = append(c.Cells, cell)
+		some = true
 	}
 	if some {
-		t.columns = append(t.columns, c)
+		t.table.Add(table.Column{Title: title, Right: t.frame.Columns[at].Type != frame.Text, Keep: keep}, cells)
 	}
 }
 
 func (t *ranking) write(out *bytes.Buffer, o typeset.Options) {
 	out.WriteByte('\n')
-	table.WriteColumns(out, t.columns, len(t.rows), o)
+	t.table.Write(out, o)
 }

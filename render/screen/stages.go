@@ -33,74 +33,69 @@ func writeScreenStages(out *bytes.Buffer, s Screen, o typeset.Options) error {
 		return err
 	}
 	out.WriteByte('\n')
-	columns := stageColumns(stages, bars)
-	table.WriteColumns(out, columns, len(stages), o)
-	kept, widths := table.FitColumns(columns, o.Limit())
-	if at := slices.IndexFunc(kept, func(c table.FitColumn) bool { return c.Draw != nil }); at >= 0 {
-		writeLegend(out, bars, widths[at], gpus, o)
+	t := stageTable(stages, bars)
+	t.Write(out, o)
+	if cells := t.Drawn(o.Limit()); cells > 0 {
+		writeLegend(out, bars, cells, gpus, o)
 	} else if gpus > 1 { // a report judges one GPU, and has that one's share
 		out.WriteString(typeset.Style(o, typeset.Dim)(fmt.Sprintf("busy is of %d GPUs together", gpus)) + "\n")
 	}
 	return nil
 }
 
-// stageColumns gives the columns of the stages; one that no stage has anything in is left out.
-func stageColumns(stages []judge.StageSummary, bars []chart.Bar) []table.FitColumn {
-	each := func(cell func(i int, s judge.StageSummary) string) []string {
-		out := make([]string, len(stages))
+// stageTable gives the table of the stages, without columns that no stage has anything in.
+func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
+	t := table.Table{OneLine: true}
+	add := func(c table.Column, cell func(s judge.StageSummary) string) {
+		cells := make([]string, len(stages))
 		for i, s := range stages {
-			out[i] = cell(i, s)
+			cells[i] = cell(s)
 		}
-		return out
+		t.Add(c, cells)
 	}
-	ratio := func(of func(s judge.StageSummary) *float64) []string {
-		return each(func(_ int, s judge.StageSummary) string {
-			if of(s) == nil {
-				return typeset.Null
+	ratio := func(title string, of func(s judge.StageSummary) *float64) {
+		add(table.Column{Title: title, Right: true, Keep: 4}, func(s judge.StageSummary) string {
+			switch v := of(s); {
+			case v == nil:
+				return ""
+			case *v > 1:
+				return typeset.Percent(*v) + " !" // an error in what was given; a doubt below says so
+			default:
+				return words.UseText(*v, s.IsLeast)
 			}
-			if *of(s) > 1 {
-				return typeset.Percent(*of(s)) + " !" // an error in what was given; a doubt below says so
-			}
-			return words.UseText(*of(s), s.IsLeast)
 		})
 	}
-	columns := []table.FitColumn{
-		{Title: "stage", Cells: each(func(_ int, s judge.StageSummary) string { return stageName(s.Stage) }), Least: 8, Keep: 9},
-		{Title: timeTitle(stages), Right: true, Cells: each(func(_ int, s judge.StageSummary) string { return passTime(s) }), Keep: 8},
-		{Title: "range", Right: true, Cells: each(func(_ int, s judge.StageSummary) string {
-			if s.Passes < 2 {
-				return typeset.Null
-			}
-			return words.PassRange(s)
-		}), Keep: 1},
-		{Title: "n", Right: true, Cells: each(func(_ int, s judge.StageSummary) string { return passCount(s.Passes) }), Keep: 2},
-		{Title: "GPU time", Draw: func(row, to int) string { return bars[row].Draw(to) }, Least: 12, Most: 100, Keep: 5},
-		{Title: "busy", Right: true, Cells: each(func(i int, _ judge.StageSummary) string {
-			if len(bars[i].Pieces) == 0 {
-				return typeset.Null
-			}
-			return typeset.Percent(bars[i].Busy())
-		}), Keep: 6},
-		{Title: "tokens/s", Right: true, Cells: each(func(_ int, s judge.StageSummary) string { return rate(s.TokensPerS) }), Keep: 3},
-		{Title: "MFU", Right: true, Cells: ratio(func(s judge.StageSummary) *float64 { return s.MFU }), Keep: 4},
-		{Title: "MBU", Right: true, Cells: ratio(func(s judge.StageSummary) *float64 { return s.MBU }), Keep: 4},
-		{Title: "bound by", Cells: each(func(_ int, s judge.StageSummary) string { return typeset.OrNull(string(s.Bound)) }), Keep: 7},
-		{Title: "then by", Cells: each(func(_ int, s judge.StageSummary) string { return typeset.OrNull(string(s.Next)) }), Keep: 0},
-	}
-	return slices.DeleteFunc(columns, func(c table.FitColumn) bool {
-		if c.Draw != nil {
-			return !slices.ContainsFunc(bars, func(b chart.Bar) bool { return len(b.Pieces) > 0 })
+	add(table.Column{Title: "stage", Least: 8, Keep: 9}, func(s judge.StageSummary) string { return stageName(s.Stage) })
+	add(table.Column{Title: timeTitle(stages), Right: true, Keep: 8}, passTime)
+	add(table.Column{Title: "range", Right: true, Keep: 1}, func(s judge.StageSummary) string {
+		if s.Passes < 2 {
+			return ""
 		}
-		return !slices.ContainsFunc(c.Cells, func(cell string) bool { return cell != typeset.Null })
+		return words.PassRange(s)
 	})
-}
-
-// passCount is missing for all device work, which has no passes.
-func passCount(n int64) string {
-	if n == 0 {
-		return typeset.Null
+	add(table.Column{Title: "n", Right: true, Keep: 2}, func(s judge.StageSummary) string {
+		if s.Passes == 0 { // all device work has no passes
+			return ""
+		}
+		return typeset.Int(s.Passes)
+	})
+	if slices.ContainsFunc(bars, func(b chart.Bar) bool { return len(b.Pieces) > 0 }) {
+		t.Add(table.Column{Title: "GPU time", Draw: func(row, to int) string { return bars[row].Draw(to) }, Least: 12, Most: 100, Keep: 5}, nil)
+		busy := make([]string, len(bars))
+		for i, b := range bars {
+			if len(b.Pieces) > 0 {
+				busy[i] = typeset.Percent(b.Busy())
+			}
+		}
+		t.Add(table.Column{Title: "busy", Right: true, Keep: 6}, busy)
 	}
-	return typeset.Int(n)
+	add(table.Column{Title: "tokens/s", Right: true, Keep: 3}, func(s judge.StageSummary) string { return rate(s.TokensPerS) })
+	ratio("MFU", func(s judge.StageSummary) *float64 { return s.MFU })
+	ratio("MBU", func(s judge.StageSummary) *float64 { return s.MBU })
+	add(table.Column{Title: "bound by", Keep: 7}, func(s judge.StageSummary) string { return string(s.Bound) })
+	add(table.Column{Title: "then by", Keep: 0}, func(s judge.StageSummary) string { return string(s.Next) })
+	known, _ := t.Known()
+	return known
 }
 
 func stageName(stage string) string {
@@ -131,7 +126,7 @@ func passTime(s judge.StageSummary) string {
 
 func rate(v *float64) string {
 	if v == nil {
-		return typeset.Null
+		return ""
 	}
 	return typeset.Digits(*v)
 }

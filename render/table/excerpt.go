@@ -42,6 +42,20 @@ func (e Excerpt) Of(f *frame.Frame) (*frame.Frame, string) {
 	return &first, fmt.Sprintf("The first %s of %s rows are here; the query gives all.", typeset.Int(int64(fits)), typeset.Int(int64(len(f.Rows))))
 }
 
+// cells gives the first rows of cells, at least one, and says what is left out; "" when nothing is.
+func (e Excerpt) cells(rows [][]Cell) ([][]Cell, string) {
+	size := 0
+	for i, row := range rows {
+		for _, c := range row {
+			size += e.Cell + len(c.Text)
+		}
+		if i > 0 && (size > e.Bytes || i == e.Rows) {
+			return rows[:i], "The first " + typeset.Int(int64(i)) + " of " + typeset.Int(int64(len(rows))) + " rows are here; --format csv gives all."
+		}
+	}
+	return rows, ""
+}
+
 // numberBytes is about what a number takes.
 const numberBytes = 12
 

@@ -3,8 +3,10 @@ package table
 import (
 	"bytes"
 	"io"
-	"slices"
 	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"prof/queries/frame"
 	"prof/render/typeset"
@@ -13,18 +15,18 @@ import (
 // Markdown writes f as a GitHub-flavoured table, scaled and rounded as Terminal does, with every column and full names. Notes
 // follow as a list.
 func Markdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
-	g, err := NewGrid(f)
+	t, err := Of(f)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
-	if len(g.columns) > 0 {
-		writeMarkdownTable(&out, g)
+	if len(t.Columns) > 0 {
+		t.markdown(&out, func(_ int, name string) string { return name })
 	}
-	if len(g.rows) == 0 {
+	if len(t.Rows) == 0 {
 		out.WriteString("\n(no rows)\n")
 	}
-	for i, note := range f.Notes {
+	for i, note := range t.Notes {
 		if i == 0 {
 			out.WriteString("\n")
 		}
@@ -34,38 +36,52 @@ func Markdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
 	return err
 }
 
-func writeMarkdownTable(out *bytes.Buffer, g *grid) {
-	titles, rule := make([]string, len(g.columns)), make([]string, len(g.columns))
-	for j, h := range g.columns {
-		titles[j], rule[j] = typeset.MarkdownText(h.title()), "---"
-		if h.right {
-			rule[j] = "---:"
+// markdownName is how long a name in a cell of Markdown gets, so that a row stays one that can be read.
+const markdownName = 80
+
+// Markdown writes a table whose long names are cut; what got better or worse stands out.
+func (t Table) Markdown(out *bytes.Buffer) {
+	short := make([]func(string) string, len(t.Columns))
+	for j, c := range t.Columns {
+		if c.Full {
+			short[j] = func(s string) string { return s }
+		} else {
+			short[j] = t.shortener(j, markdownName)
 		}
 	}
-	typeset.MarkdownRow(out, titles)
-	typeset.MarkdownRow(out, rule)
-	cells := make([]string, len(g.columns))
-	for i, row := range g.rows {
-		for j, h := range g.columns {
-			switch {
-			case g.nulls[i][j] || h.right:
-				cells[j] = row[j]
-			case isCode(h.Column):
-				cells[j] = typeset.MarkdownCode(row[j])
-			default:
-				cells[j] = typeset.MarkdownText(row[j])
-			}
-		}
-		typeset.MarkdownRow(out, cells)
-	}
+	t.markdown(out, func(j int, name string) string { return short[j](name) })
 }
 
-// isCode reports whether a column holds names as a machine knows them, which read best as code.
-func isCode(c frame.Column) bool {
-	if c.Type != frame.Text {
-		return false
+func (t Table) markdown(out *bytes.Buffer, short func(column int, name string) string) {
+	w := table.NewWriter()
+	header := make(table.Row, len(t.Columns))
+	var configs []table.ColumnConfig
+	for j, c := range t.Columns {
+		header[j] = unpiped(typeset.MarkdownText(c.Title))
+		if c.Right {
+			configs = append(configs, table.ColumnConfig{Number: j + 1, Align: text.AlignRight})
+		}
 	}
-	last := c.Name[strings.LastIndexByte(c.Name, '_')+1:]
-	return slices.Contains([]string{"kernel", "range", "operator", "op", "sql", "query", "name", "metric", "launch",
-		"family", "command", "path", "argv", "before", "after", "longest"}, strings.ToLower(last))
+	w.SetColumnConfigs(configs)
+	w.AppendHeader(header)
+	for _, row := range t.Rows {
+		cells := make(table.Row, len(row))
+		for j, c := range row {
+			switch {
+			case c.Null:
+				cells[j] = c.Text
+			case c.Code && c.Text != "":
+				cells[j] = unpiped(typeset.MarkdownCode(short(j, c.Text)))
+			case c.Tone == typeset.ToneBetter || c.Tone == typeset.ToneWorse:
+				cells[j] = "**" + unpiped(typeset.MarkdownText(c.Text)) + "**"
+			default:
+				cells[j] = unpiped(typeset.MarkdownText(c.Text))
+			}
+		}
+		w.AppendRow(cells)
+	}
+	out.WriteString(w.RenderMarkdown() + "\n")
 }
+
+// unpiped takes the backslash from pipes, which the table puts there.
+func unpiped(s string) string { return strings.ReplaceAll(s, `\|`, "|") }

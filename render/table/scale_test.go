@@ -75,16 +75,12 @@ func TestScale(t *testing.T) {
 			}
 			f.Rows = append(f.Rows, []any{v})
 		}
-		g, err := NewGrid(f)
+		table, err := Of(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var cells []string
-		for _, row := range g.rows {
-			cells = append(cells, row[0])
-		}
-		if g.columns[0].title() != test.title || !slices.Equal(cells, test.cells) {
-			t.Errorf("%s %v: got %s %q, want %s %q", test.name, test.values, g.columns[0].title(), cells, test.title, test.cells)
+		if got := table.texts(0); table.Columns[0].Title != test.title || !slices.Equal(got, test.cells) {
+			t.Errorf("%s %v: got %s %q, want %s %q", test.name, test.values, table.Columns[0].Title, got, test.title, test.cells)
 		}
 	}
 }
@@ -116,17 +112,25 @@ func TestNonZeroNeverShowsAsZero(t *testing.T) {
 func TestScaleRows(t *testing.T) {
 	figures := rendertest.FrameOf("aggregates", "metric unit value mean std passes", []any{"decode_ns", "ns", 398_209_187.0, 398_209_187.0, 168_105.0, int64(3)},
 		[]any{"decode_tokens", "count", 16.0, 16.0, 0.0, int64(3)}, []any{"short_ns", "ns", 812.0, 812.0, nil, int64(1)})
-	g, err := NewGrid(figures)
+	table, err := Of(figures)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"decode_ns ms 398.209 398.209 0.168 3", "decode_tokens count 16 16 0 3", "short_ns ns 812 812 - 1"} {
-		if got := strings.Join(g.rows[i], " "); got != want {
+		if got := strings.Join(shown(table.Rows[i]), " "); got != want {
 			t.Errorf("row %d is %q, want %q", i, got, want)
 		}
 	}
 	metrics := rendertest.FrameOf("kernel-metrics", "metric value unit", []any{"gpu__time_duration.sum", 398_209_187.0, "ns"})
-	if g, err = NewGrid(metrics); err != nil || g.rows[0][2] != "ns" || g.rows[0][1] != "398,209,187" {
-		t.Errorf("%v, %v", g.rows, err)
+	if table, err = Of(metrics); err != nil || table.Rows[0][2].Text != "ns" || table.Rows[0][1].Text != "398,209,187" {
+		t.Errorf("%v, %v", table.Rows, err)
 	}
+}
+
+func shown(row []Cell) []string {
+	var out []string
+	for _, c := range row {
+		out = append(out, c.Shown())
+	}
+	return out
 }

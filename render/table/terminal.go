@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"prof/queries/frame"
 	"prof/render/typeset"
@@ -13,19 +17,18 @@ import (
 // Terminal writes f for people: each column in one unit, which stands in its header, and fitted to o.Width. Notes follow the
 // table. A value that is not zero never shows as zero; NULL shows as -.
 func Terminal(w io.Writer, f *frame.Frame, o typeset.Options) error {
-	g, err := NewGrid(f)
+	t, err := Of(f)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
-	notes := f.Notes
-	if len(g.columns) > 0 {
-		l := Fit(g, o.Limit())
-		notes = append(dropNote(f, l, o), notes...)
-		writeHeader(&out, g, l, o)
-		writeRows(&out, g, l)
+	notes := t.Notes
+	if len(t.Columns) > 0 {
+		if hidden := t.write(&out, o, true); len(hidden) > 0 {
+			notes = append([]string{HiddenColumns(hidden, "--wide or --format csv")}, notes...)
+		}
 	}
-	if len(g.rows) == 0 {
+	if len(t.Rows) == 0 {
 		typeset.Wrapped(&out, "", "(no rows)", o.Width, typeset.Style(o, typeset.Dim))
 	}
 	for _, note := range notes {
@@ -35,74 +38,103 @@ func Terminal(w io.Writer, f *frame.Frame, o typeset.Options) error {
 	return err
 }
 
-func dropNote(f *frame.Frame, l layout, o typeset.Options) []string {
-	if len(l.Dropped) == 0 {
+// HiddenColumns names the columns that a width had no room for, and what shows them.
+func HiddenColumns(titles []string, shownBy string) string {
+	return fmt.Sprintf("hidden columns: %s (%s shows all)", strings.Join(typeset.Unique(titles), ", "), shownBy)
+}
+
+// Write writes a table for a terminal, and gives the titles of the columns that it had no room for.
+func (t Table) Write(out *bytes.Buffer, o typeset.Options) (hidden []string) {
+	if len(t.Columns) == 0 {
 		return nil
 	}
-	names := make([]string, len(l.Dropped))
-	for i, j := range l.Dropped {
-		names[i] = f.Columns[j].Name
-	}
-	return []string{fmt.Sprintf("left out to fit %d columns of text: %s; --wide or --format csv shows all",
-		o.Width, strings.Join(names, ", "))}
+	return t.write(out, o, false)
 }
 
-func writeHeader(out *bytes.Buffer, g *grid, l layout, o typeset.Options) {
-	lines := 1
-	for _, header := range l.headers {
-		lines = max(lines, len(header))
+// write lays the table out in o.Width; ruled puts a line below the titles.
+func (t Table) write(out *bytes.Buffer, o typeset.Options, ruled bool) (hidden []string) {
+	if !o.Wide {
+		t = t.plain()
 	}
-	for line := range lines {
-		cells := make([]string, len(l.keep))
-		for i, header := range l.headers {
-			if at := line - (lines - len(header)); at >= 0 {
-				cells[i] = header[at]
+	l := t.fit(o.Limit())
+	w, header := table.NewWriter(), table.Row{}
+	w.SetStyle(table.Style{Box: table.BoxStyle{PaddingRight: strings.Repeat(" ", typeset.Gap)}})
+	w.SuppressTrailingSpaces()
+	var configs []table.ColumnConfig
+	short := make([]func(string) string, len(l.columns))
+	for i, j := range l.columns {
+		c := t.Columns[j]
+		align := text.AlignLeft
+		if c.Right {
+			align = text.AlignRight
+		}
+		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align, VAlignHeader: text.VAlignBottom, WidthMin: l.widths[i]})
+		header = append(header, strings.Join(l.titles[i], "\n"))
+		short[i] = t.shorter(j, l.widths[i], o)
+	}
+	w.SetColumnConfigs(configs)
+	w.AppendHeader(header)
+	for r, row := range t.Rows {
+		cells := make(table.Row, len(l.columns))
+		for i, j := range l.columns {
+			c := t.Columns[j]
+			if c.Draw != nil {
+				cells[i] = c.Draw(r, l.widths[i])
+				continue
 			}
+			cells[i] = typeset.Paint(o, row[j].Tone, short[i](row[j].Shown()))
 		}
-		out.WriteString(typeset.Style(o, typeset.Bold)(joinCells(g, l, cells)) + "\n")
+		w.AppendRow(cells)
 	}
-	out.WriteString(typeset.Style(o, typeset.Dim)(strings.Repeat("─", l.total)) + "\n")
+	heads := 0
+	for _, lines := range l.titles {
+		heads = max(heads, len(lines))
+	}
+	for i, line := range strings.Split(w.Render(), "\n") {
+		if i < heads {
+			line = typeset.Style(o, typeset.Bold)(line)
+		}
+		out.WriteString(line + "\n")
+		if ruled && i == heads-1 {
+			out.WriteString(typeset.Style(o, typeset.Dim)(strings.Repeat("─", sum(l.widths))) + "\n")
+		}
+	}
+	return l.hidden
 }
 
-func writeRows(out *bytes.Buffer, g *grid, l layout) {
-	shorteners := make([]func(string) string, len(l.keep))
-	for i, j := range l.keep {
-		shorteners[i] = fitter(g, j, l.Widths[i])
+// plain gives the table with names of kernels as people know them.
+func (t Table) plain() Table {
+	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Kernels }) {
+		return t
 	}
-	cells := make([]string, len(l.keep))
-	for _, row := range g.rows {
-		for i, j := range l.keep {
-			cells[i] = shorteners[i](row[j])
+	rows := make([][]Cell, len(t.Rows))
+	for i, row := range t.Rows {
+		rows[i] = slices.Clone(row)
+	}
+	for j, c := range t.Columns {
+		if !c.Kernels {
+			continue
 		}
-		out.WriteString(joinCells(g, l, cells) + "\n")
+		for i, name := range typeset.PlainNames(t.texts(j)) {
+			rows[i][j].Text = name
+		}
 	}
+	t.Rows = rows
+	return t
 }
 
-// fitter gives the function that fits the cells of a column to a width.
-func fitter(g *grid, column, to int) func(string) string {
-	switch {
-	case DataWidth(g, column) <= to:
-		return func(s string) string { return s }
-	case g.columns[column].right:
+// shorter gives the function that fits the texts of a column to a width. A part of a number would be another number.
+func (t Table) shorter(column, to int, o typeset.Options) func(string) string {
+	switch c := t.Columns[column]; {
+	case c.Right:
 		return func(s string) string {
-			if typeset.Width(s) <= to {
-				return s
+			if typeset.Width(s) > to {
+				return typeset.Ellipsis
 			}
-			return typeset.Ellipsis // a part of a number would be another number
+			return s
 		}
+	case o.Wide:
+		return func(s string) string { return s }
 	}
-	texts := make([]string, len(g.rows))
-	for i, row := range g.rows {
-		texts[i] = row[column]
-	}
-	return typeset.Shortener(texts, to)
-}
-
-// joinCells pads the cells of one line to their columns.
-func joinCells(g *grid, l layout, cells []string) string {
-	padded := make([]string, len(cells))
-	for i, j := range l.keep {
-		padded[i] = typeset.Pad(cells[i], l.Widths[i], g.columns[j].right)
-	}
-	return strings.TrimRight(strings.Join(padded, strings.Repeat(" ", typeset.Gap)), " ")
+	return t.shortener(column, to)
 }

@@ -91,7 +91,7 @@ func TestWideTableShowsEverything(t *testing.T) {
 	if err := Terminal(&wide, f, typeset.Options{Width: 60, Wide: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Terminal(&free, f, typeset.Options{}); err != nil {
+	if err := Terminal(&free, f, typeset.Options{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
 	if wide.String() != free.String() || strings.Contains(wide.String(), typeset.Ellipsis) || !strings.Contains(wide.String(), rendertest.Flash) {
@@ -120,7 +120,7 @@ func TestDroppedColumnsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(out.String()), " ")
-	if !strings.Contains(text, "left out to fit 60 columns of text: mean_ns, median_ns, min_ns, max_ns, std_ns; --wide or --format csv") {
+	if !strings.Contains(text, "hidden columns: mean (us), median (us), min (us), max (us), std (ns) (--wide or --format csv shows all)") {
 		t.Errorf("got:\n%s", out.String())
 	}
 }

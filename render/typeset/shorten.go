@@ -72,10 +72,10 @@ func CommonPrefix(texts []string) int {
 	return n
 }
 
-// tellApart shortens different texts to names that differ, as far as longName columns can show it: those that still look alike are
-// shortened once more among themselves, at what differs in these.
-func Apart(short map[string]string, texts []string) {
-	shorten := Shortener(texts, LongName)
+// apart shortens different texts to names that differ, as far as so many columns can show it: those that still look alike are shortened
+// once more among themselves, at what differs in these.
+func apart(short map[string]string, texts []string, to int) {
+	shorten := Shortener(texts, to)
 	alike := map[string][]string{}
 	for _, text := range texts {
 		short[text] = shorten(text)
@@ -83,7 +83,7 @@ func Apart(short map[string]string, texts []string) {
 	}
 	for _, group := range alike {
 		if len(group) > 1 && len(group) < len(texts) {
-			Apart(short, group)
+			apart(short, group, to)
 		}
 	}
 }
@@ -93,40 +93,3 @@ const (
 	LongText = 48
 	LongName = 72
 )
-
-// plainNames takes from names of kernels what all C++ functions have and nobody tells them by, the return type void and the list of
-// parameters, where they stay different without.
-func PlainNames(names []string) []string {
-	out := make([]string, len(names))
-	seen := map[string]int{}
-	for i, name := range names {
-		out[i] = withoutParameters(strings.TrimPrefix(name, "void "))
-		seen[out[i]]++
-	}
-	for i, name := range names {
-		if seen[out[i]] > 1 {
-			out[i] = name
-		}
-	}
-	return out
-}
-
-// withoutParameters cuts the parentheses that end a name, with what is in them.
-func withoutParameters(name string) string {
-	if !strings.HasSuffix(name, ")") {
-		return name
-	}
-	depth := 0
-	for i := len(name) - 1; i > 0; i-- {
-		switch name[i] {
-		case ')':
-			depth++
-		case '(':
-			depth--
-		}
-		if depth == 0 {
-			return name[:i]
-		}
-	}
-	return name
-}

@@ -5,12 +5,9 @@ import (
 	"strings"
 )
 
-// paintWith colours a padded cell; the last of a line needs no spaces behind it.
-func PaintWith(o Options, t Tone, text string, last bool) string {
-	if last {
-		text = strings.TrimRight(text, " ")
-	}
-	if t == "" {
+// Paint colours a text by what it means.
+func Paint(o Options, t Tone, text string) string {
+	if t == "" || text == "" {
 		return text
 	}
 	return Style(o, t.ansi())(text)

@@ -12,7 +12,7 @@ var rowNumbers = []string{"value", "mean", "median", "std", "min", "max"}
 
 // scaleRows scales the rows of a frame of figures, each of a unit of its own: one that has a value, its mean, and a unit among the base
 // units, which then says what the row is shown in. Metrics of other tools, which have a value alone, stay as they are.
-func (g *grid) scaleRows(f *frame.Frame) {
+func (t *Table) scaleRows(f *frame.Frame) {
 	unit := f.Index("unit")
 	if unit < 0 || f.Index("value") < 0 || f.Index("mean") < 0 {
 		return
@@ -36,10 +36,10 @@ func (g *grid) scaleRows(f *frame.Frame) {
 			s.Decimals = min(s.Needed(s.Smallest(values), high/s.Div), s.Exact(values))
 		}
 		for k, j := range at {
-			g.rows[i][j] = s.Number(values[k])
+			t.Rows[i][j].Text = s.Number(values[k])
 		}
 		if len(at) > 0 {
-			g.rows[i][unit] = s.Name
+			t.Rows[i][unit].Text = s.Name
 		}
 	}
 }

@@ -1,0 +1,194 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/render/typeset"
+)
+
+// Table is what every form for people shows. Its cells are scaled and rounded, and hold nothing that could move a cursor; they are
+// neither cut nor escaped.
+type Table struct {
+	Caption string
+	Columns []Column
+	Rows    [][]Cell // each as long as Columns
+	Notes   []string
+	OneLine bool // titles are not broken over several lines
+}
+
+// Column is one column of a table.
+type Column struct {
+	Name    string // as in SQL
+	Title   string // with the unit
+	Doc     string
+	Right   bool
+	Code    bool                     // names as a machine knows them
+	Kernels bool                     // names of kernels, which are shortened as such
+	Full    bool                     // its names are short already
+	Least   int                      // how narrow a terminal may make its texts; 0: never narrower than they are
+	Keep    int                      // the lower, the sooner a narrow terminal hides it
+	Pair    string                   // columns of a pair are hidden together; "" for none
+	Draw    func(row, to int) string // draws cells exactly so wide; nil: they are texts
+	Most    int                      // how wide Draw makes sense
+}
+
+// Cell is one cell of a table.
+type Cell struct {
+	Text  string // "" where there is nothing to say
+	Value string // a number in base units, for sorting and copying; "" of texts and of what is not known
+	Tone  typeset.Tone
+	Code  bool // a name as a machine knows it
+	Null  bool
+}
+
+// Text is a cell of words.
+func Text(text string) Cell { return Cell{Text: typeset.Neutral(text)} }
+
+// Number is a cell of a number, shown as text.
+func Number(text string, v float64) Cell { return Cell{Text: text, Value: typeset.Exact(v)} }
+
+// Shown is what a cell says.
+func (c Cell) Shown() string { return typeset.OrNull(c.Text) }
+
+// Of makes a table of a frame: each column in one unit, which stands in its title.
+func Of(f *frame.Frame) (Table, error) {
+	if err := f.Check(); err != nil {
+		return Table{}, err
+	}
+	t := Table{Rows: make([][]Cell, len(f.Rows)), Notes: f.Notes}
+	for i := range f.Rows {
+		t.Rows[i] = make([]Cell, len(f.Columns))
+	}
+	for j, c := range f.Columns {
+		s := typeset.ScaleOf(c, numbers(f, j))
+		column := Column{Name: c.Name, Title: title(c, s.Name), Doc: typeset.Neutral(c.Doc), Right: c.Type == frame.Int || c.Type == frame.Float, Code: isCode(c), Kernels: IsKernelColumn(c)}
+		widest := 0
+		for i, row := range f.Rows {
+			cell := cellOf(row[j], s)
+			cell.Code = column.Code && !cell.Null
+			t.Rows[i][j], widest = cell, max(widest, typeset.Width(cell.Text))
+		}
+		if !column.Right {
+			column.Least = min(widest, max(typeset.ShortText, min(widest/4, typeset.ClearText)))
+		}
+		t.Columns = append(t.Columns, column)
+	}
+	t.scaleRows(f)
+	t.rank()
+	return t, nil
+}
+
+// numbers gives the numeric values of a column.
+func numbers(f *frame.Frame, column int) []float64 {
+	values := make([]float64, 0, len(f.Rows))
+	for _, row := range f.Rows {
+		switch v := row[column].(type) {
+		case int64:
+			values = append(values, float64(v))
+		case float64:
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// cellOf shows a value.
+func cellOf(v any, s typeset.Scale) Cell {
+	switch v := v.(type) {
+	case nil:
+		return Cell{Text: typeset.Null, Null: true}
+	case string:
+		return Text(v)
+	case bool:
+		return Cell{Text: map[bool]string{true: "yes", false: "no"}[v]}
+	case int64:
+		return Cell{Text: s.Number(v), Value: fmt.Sprint(v)}
+	case float64:
+		return Number(s.Number(v), v)
+	}
+	return Text(fmt.Sprint(v))
+}
+
+// title is a column's name in words with the unit it is shown in: total_ns shown in ms is "total (ms)". An expression is one word, as
+// typed.
+func title(c frame.Column, unit string) string {
+	words := []string{typeset.Neutral(c.Name)}
+	if !strings.ContainsFunc(words[0], func(r rune) bool { return r > '~' || r != '_' && !typeset.IsWord(byte(r)) }) {
+		if c.Unit != frame.Count && c.Unit != frame.None {
+			words[0] = strings.TrimSuffix(words[0], "_"+string(c.Unit))
+		}
+		words = strings.FieldsFunc(words[0], func(r rune) bool { return r == '_' })
+	}
+	if unit != "" && (len(words) != 1 || !strings.EqualFold(words[0], unit)) {
+		words = append(words, "("+unit+")")
+	}
+	return strings.Join(words, " ")
+}
+
+// codeColumns are columns of names as a machine knows them, by the last word of their names; kernelColumns are those of kernels.
+var (
+	codeColumns   = []string{"kernel", "range", "operator", "op", "sql", "query", "name", "metric", "launch", "family", "command", "path", "argv", "before", "after", "longest"}
+	kernelColumns = []string{"kernel", "before", "after", "longest"}
+)
+
+func lastWord(name string) string { return strings.ToLower(name[strings.LastIndexByte(name, '_')+1:]) }
+
+func isCode(c frame.Column) bool {
+	return c.Type == frame.Text && slices.Contains(codeColumns, lastWord(c.Name))
+}
+
+// IsKernelColumn says whether a column holds names of kernels.
+func IsKernelColumn(c frame.Column) bool {
+	return isCode(c) && slices.Contains(kernelColumns, lastWord(c.Name))
+}
+
+// Known gives the table without the columns in which no row says anything, and the titles of those. Of a table in which nothing is known
+// all columns stay.
+func (t Table) Known() (known Table, without []string) {
+	var kept []int
+	for j, c := range t.Columns {
+		if c.Draw != nil || slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[j].Text != "" && !row[j].Null }) {
+			kept = append(kept, j)
+		} else {
+			without = append(without, c.Title)
+		}
+	}
+	if len(kept) == 0 || len(without) == 0 {
+		return t, nil
+	}
+	known = t
+	known.Columns, known.Rows = nil, make([][]Cell, len(t.Rows))
+	for _, j := range kept {
+		known.Columns = append(known.Columns, t.Columns[j])
+		for i, row := range t.Rows {
+			known.Rows[i] = append(known.Rows[i], row[j])
+		}
+	}
+	return known, without
+}
+
+// Add appends a column of texts, "" where there is nothing to say; those that the column draws need none.
+func (t *Table) Add(c Column, cells []string) {
+	t.Columns = append(t.Columns, c)
+	for i, text := range cells {
+		if i == len(t.Rows) {
+			t.Rows = append(t.Rows, nil)
+		}
+		t.Rows[i] = append(t.Rows[i], Cell{Text: text})
+	}
+	for i := len(cells); i < len(t.Rows); i++ {
+		t.Rows[i] = append(t.Rows[i], Cell{})
+	}
+}
+
+// texts are the cells of a column.
+func (t Table) texts(column int) []string {
+	out := make([]string, len(t.Rows))
+	for i, row := range t.Rows {
+		out[i] = row[column].Shown()
+	}
+	return out
+}
