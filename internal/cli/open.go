@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -139,7 +140,7 @@ func (p *program) print(c *cli.Context, f *frame.Frame) error {
 	form := c.String("format")
 	if form == "csv" {
 		for _, n := range f.Notes {
-			fmt.Fprintln(p.err, "note: "+n)
+			p.note("note: ", n)
 		}
 	}
 	return usageIfUnknownForm(form, table.Write(p.out, form, f, p.options(c)))
@@ -164,18 +165,33 @@ func (p *program) options(c *cli.Context) typeset.Options {
 	return o
 }
 
-// width is that of the terminal; of a pipe, what COLUMNS says or no limit.
+// note writes a text for people to stderr, later lines under the first.
+func (p *program) note(lead, text string) {
+	_ = p.wrapped(p.err, lead, text) // stderr is all there would be to say it to
+}
+
+// wrapped writes a text in lines as wide as the output shows.
+func (p *program) wrapped(w io.Writer, lead, text string) error {
+	var out bytes.Buffer
+	typeset.Wrapped(&out, lead, text, p.width(), func(s string) string { return s })
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// pipeWidth is how wide lines get where no terminal says it: logs of CI and reviews show as many columns.
+const pipeWidth = 120
+
+// width is that of the terminal; of a pipe, what COLUMNS says.
 func (p *program) width() int {
 	if f, ok := p.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			return w
 		}
 	}
-	w, err := strconv.Atoi(os.Getenv("COLUMNS"))
-	if err != nil || w < 1 {
-		return 0
+	if w, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && w > 0 {
+		return w
 	}
-	return w
+	return pipeWidth
 }
 
 func isTerminal(w io.Writer) bool {

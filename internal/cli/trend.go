@@ -83,7 +83,7 @@ func (p *program) trend(c *cli.Context) (err error) {
 	if path == "" {
 		if form.Name == "csv" {
 			for _, n := range r.Notes {
-				fmt.Fprintln(p.err, "note: "+n)
+				p.note("note: ", n)
 			}
 		}
 		return form.Write(p.out, r, show)

@@ -12,18 +12,12 @@ import (
 	"prof/render/words"
 )
 
-// diffWidth is how wide comparisons are where nothing limits them.
-const diffWidth = 140
-
 // toldLines is how many lines what was changed on purpose takes, at most.
 const toldLines = 2
 
 // DiffTable writes comparisons for a terminal: the verdict, what else differs between the sides, the stages with a sentence each, and
-// what of each stage changed most. Lines are fitted to o.Width, or to 140 columns when that is not known; with o.Wide to nothing.
+// what of each stage changed most. Lines are fitted to o.Width; with o.Wide to nothing.
 func DiffTable(w io.Writer, list []*diff.Result, o typeset.Options) error {
-	if o.Width <= 0 {
-		o.Width = diffWidth
-	}
 	var out bytes.Buffer
 	for i, r := range list {
 		if i > 0 {

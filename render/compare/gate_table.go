@@ -10,11 +10,8 @@ import (
 )
 
 // GateTable writes what rules say of a run for a terminal: the verdict, each rule, why each came out so, and what else differs from the
-// baseline. Lines are fitted to o.Width, or to 140 columns when that is not known; with o.Wide to nothing.
+// baseline. Lines are fitted to o.Width; with o.Wide to nothing.
 func GateTable(w io.Writer, r *gate.Result, o typeset.Options) error {
-	if o.Width <= 0 {
-		o.Width = diffWidth
-	}
 	plain := typeset.Style(typeset.Options{}, "")
 	var out bytes.Buffer
 	typeset.Wrapped(&out, "", typeset.Neutral(r.Words), o.Limit(), func(s string) string {

@@ -13,7 +13,6 @@ import (
 
 // How much of a trend a terminal shows.
 const (
-	trendWidth   = 120 // columns, where nothing limits them
 	sparkCells   = 48
 	seriesSaid   = 8  // series with a line each
 	changesSaid  = 12 // changes, the latest
@@ -22,11 +21,8 @@ const (
 )
 
 // TrendTable writes a trend for a terminal: what is followed, a line for each stage, what changed, and the latest runs as rows, newest last.
-// Lines are fitted to o.Width, or to 120 columns when that is not known; with o.Wide nothing is shortened.
+// Lines are fitted to o.Width; with o.Wide nothing is shortened.
 func TrendTable(w io.Writer, r *trend.Result, o TrendOptions) error {
-	if o.Width <= 0 {
-		o.Width = trendWidth
-	}
 	var out bytes.Buffer
 	table.WriteFacts(&out, trendFacts(r, o), o.Options)
 	out.WriteString("\n")

@@ -23,7 +23,7 @@ func FindingSpans(w io.Writer, run, stage string, accounting *frame.Frame, notes
 		return err
 	}
 	var out bytes.Buffer
-	typeset.Wrapped(&out, "", "run "+typeset.Neutral(run), o.Width, typeset.Style(o, typeset.Bold))
+	typeset.Wrapped(&out, "", "run "+typeset.Neutral(run), o.Limit(), typeset.Style(o, typeset.Bold))
 	share := frame.Column{Name: "busy_ratio", Type: frame.Float, Unit: frame.Ratio}
 	for _, s := range spans {
 		if stage != "" && stage != s.asked() || s.ns <= 0 {
@@ -31,10 +31,10 @@ func FindingSpans(w io.Writer, run, stage string, accounting *frame.Frame, notes
 		}
 		line := fmt.Sprintf("%s: %s on GPU %d, busy %s", words.Stage(s.stage), words.Span(typeset.Value(frame.Column{Name: "span_ns", Type: frame.Int, Unit: frame.Ns}, s.ns), s.stage, s.passes), s.device,
 			typeset.Value(share, float64(s.busy)/float64(s.ns)))
-		typeset.Wrapped(&out, "", line, o.Width, typeset.Style(typeset.Options{}, typeset.Dim))
+		typeset.Wrapped(&out, "", line, o.Limit(), typeset.Style(typeset.Options{}, typeset.Dim))
 	}
 	for _, note := range notes {
-		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Width, typeset.Style(o, typeset.Dim))
+		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Limit(), typeset.Style(o, typeset.Dim))
 	}
 	out.WriteByte('\n')
 	_, err = w.Write(out.Bytes())
@@ -101,13 +101,13 @@ func Findings(w io.Writer, f *frame.Frame, o typeset.Options) error {
 		writeFinding(&out, x, o)
 	}
 	if len(list) == 0 {
-		typeset.Wrapped(&out, "", words.NoFindings, o.Width, typeset.Style(o, typeset.Dim))
+		typeset.Wrapped(&out, "", words.NoFindings, o.Limit(), typeset.Style(o, typeset.Dim))
 	}
 	for i, note := range f.Notes {
 		if i == 0 {
 			out.WriteByte('\n')
 		}
-		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Width, typeset.Style(o, typeset.Dim))
+		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Limit(), typeset.Style(o, typeset.Dim))
 	}
 	_, err = w.Write(out.Bytes())
 	return err
@@ -116,15 +116,15 @@ func Findings(w io.Writer, f *frame.Frame, o typeset.Options) error {
 // writeFinding writes one finding: a headline and lines indented under it.
 func writeFinding(out *bytes.Buffer, x words.Finding, o typeset.Options) {
 	lead := fmt.Sprintf("%2s  ", x.Rank)
-	typeset.Wrapped(out, lead, x.Headline, o.Width, typeset.Style(o, typeset.Bold))
+	typeset.Wrapped(out, lead, x.Headline, o.Limit(), typeset.Style(o, typeset.Bold))
 	indent := strings.Repeat(" ", len(lead))
 	plain := typeset.Style(typeset.Options{}, typeset.Dim)
-	typeset.Wrapped(out, indent, fmt.Sprintf("%s (%s)", x.Title, x.Rule), o.Width, plain)
+	typeset.Wrapped(out, indent, fmt.Sprintf("%s (%s)", x.Title, x.Rule), o.Limit(), plain)
 	if x.Subject != "" {
-		typeset.Wrapped(out, indent, x.Subject, o.Width, plain)
+		typeset.Wrapped(out, indent, x.Subject, o.Limit(), plain)
 	}
-	typeset.Wrapped(out, indent, x.Evidence, o.Width, plain)
-	typeset.Wrapped(out, indent+"try: ", x.Advice, o.Width, plain)
+	typeset.Wrapped(out, indent, x.Evidence, o.Limit(), plain)
+	typeset.Wrapped(out, indent+"try: ", x.Advice, o.Limit(), plain)
 	out.WriteString(indent + "see: " + x.Command + "\n")
 	if x.Detail != "" {
 		out.WriteString(indent + "     " + x.Detail + "\n")

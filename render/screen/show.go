@@ -27,19 +27,15 @@ const (
 	screenKernels   = 5
 	screenOperators = 3
 	screenAdvice    = 3
-	screenDoubts    = 6   // lines
-	doubtLines      = 2   // of one doubt, at most
-	rankLines       = 3   // of what is said of ranks in a stage, at most
-	adviceLines     = 2   // of what to do about one thing, at most
-	screenWidth     = 100 // columns, where nothing limits them
+	screenDoubts    = 6 // lines
+	doubtLines      = 2 // of one doubt, at most
+	rankLines       = 3 // of what is said of ranks in a stage, at most
+	adviceLines     = 2 // of what to do about one thing, at most
 )
 
-// Show writes the summary of a run on one screen: each line is fitted to o.Width, or to 100 columns when that is not known. With o.Wide
+// Show writes the summary of a run on one screen: each line is fitted to o.Width. With o.Wide
 // nothing is shortened.
 func Show(w io.Writer, s Screen, o typeset.Options) error {
-	if o.Width <= 0 {
-		o.Width = screenWidth
-	}
 	var out bytes.Buffer
 	table.WriteFacts(&out, s.Facts, o)
 	err := writeScreenStages(&out, s, o)

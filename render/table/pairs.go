@@ -11,9 +11,10 @@ import (
 // Pairs writes a title and aligned lines of key and value, such as a run's facts. Values wrap to o.Width under themselves;
 // an empty value shows as -, and a pair with an empty key continues the value above. An empty title is left out.
 func Pairs(w io.Writer, title string, pairs [][2]string, o typeset.Options) error {
+	o = o.Limited()
 	var out bytes.Buffer
 	if title != "" {
-		typeset.Wrapped(&out, "", typeset.Neutral(title), o.Width, typeset.Style(o, typeset.Bold))
+		typeset.Wrapped(&out, "", typeset.Neutral(title), o.Limit(), typeset.Style(o, typeset.Bold))
 	}
 	keyWidth := 0
 	for _, pair := range pairs {
@@ -39,7 +40,7 @@ func WritePair(out *bytes.Buffer, key, value string, keyWidth int, o typeset.Opt
 	indent := keyWidth + typeset.Gap
 	if o.Width < indent+typeset.ShortText {
 		if key != "" {
-			typeset.Wrapped(out, "", key, o.Width, typeset.Style(o, typeset.Dim))
+			typeset.Wrapped(out, "", key, o.Limit(), typeset.Style(o, typeset.Dim))
 		}
 		indent, key = min(typeset.Gap, o.Width-1), ""
 	}

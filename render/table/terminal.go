@@ -29,10 +29,10 @@ func Terminal(w io.Writer, f *frame.Frame, o typeset.Options) error {
 		}
 	}
 	if len(t.Rows) == 0 {
-		typeset.Wrapped(&out, "", "(no rows)", o.Width, typeset.Style(o, typeset.Dim))
+		typeset.Wrapped(&out, "", "(no rows)", o.Limit(), typeset.Style(o, typeset.Dim))
 	}
 	for _, note := range notes {
-		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Width, typeset.Style(o, typeset.Dim))
+		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Limit(), typeset.Style(o, typeset.Dim))
 	}
 	_, err = w.Write(out.Bytes())
 	return err

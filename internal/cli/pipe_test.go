@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"prof/queries"
+)
+
+// TestPipedLines checks that no line of a pipe is wider than a CI log, whatever is asked of which capture, that COLUMNS makes it narrower, and
+// that --wide lifts it.
+func TestPipedLines(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	runs := []string{"llama", "profiled", "ranks", "base"}
+	for run, files := range map[string][]string{"llama": {llama, "../workload/llama-graph-node.workload.json"}, "profiled": {"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"},
+		"ranks": {"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"}, "base": {kernels}} {
+		args := []string{"ingest", "--run", run}
+		for _, f := range files {
+			args = append(args, exported(t, f))
+		}
+		p.narrow(pipeWidth, args...)
+	}
+	all, err := queries.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range all {
+		p.narrow(pipeWidth, "query", q.Name, "--run", "llama")
+	}
+	for _, run := range runs {
+		p.narrow(pipeWidth, "show", run)
+		p.narrow(pipeWidth, "explain", run)
+		p.narrow(pipeWidth, "diff", "base", run)
+		p.narrow(pipeWidth, "check", run, "--baseline", "base", "--rule", "stage.prefill.gpu_span_ns <= +5%")
+		p.narrow(pipeWidth, "report", run, "--out", p.path(run))
+	}
+	for _, args := range [][]string{{"runs"}, {"trend"}, {"query"}, {"doctor"}, {"model", exported(t, "../model/deepseek-ocr.config.json")}, {"sql", "FROM top_kernels('llama')"}, {"nosuch"}, {"show", "nosuch"}} {
+		p.narrow(pipeWidth, args...)
+	}
+	if wide := p.ok("query", "top-kernels", "--run", "llama", "--wide"); widest(wide) <= pipeWidth || strings.Contains(wide, "…") {
+		t.Errorf("--wide is %d columns wide:\n%s", widest(wide), wide)
+	}
+}
+
+// narrow runs a verb and checks that what it prints keeps a width, but for addresses, commands and paths, which are to be copied.
+func (p *place) narrow(limit int, args ...string) {
+	p.t.Helper()
+	got := p.run(args...)
+	for _, text := range []string{got.out, got.err} {
+		for line := range strings.Lines(text) {
+			if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > limit && !strings.Contains(line, p.dir) {
+				p.t.Errorf("%q: a line has %d columns:\n%s", args, utf8.RuneCountInString(line)-1, line)
+			}
+		}
+	}
+}
+
+func widest(text string) int {
+	most := 0
+	for line := range strings.Lines(text) {
+		most = max(most, utf8.RuneCountInString(line)-1)
+	}
+	return most
+}
