@@ -9,7 +9,7 @@ import (
 	"prof/render/typeset"
 )
 
-// tick is a mark of an axis.
+// Tick is a mark of an axis.
 type Tick struct{ At, Text string }
 
 // logAxis lays positive values between two bounds so that equal ratios are equally far apart.
@@ -62,7 +62,7 @@ func decades(values ...float64) logAxis {
 	return a
 }
 
-// roundStep gives the least of 1, 2, 2.5 and 5 times a power of ten that is at least v.
+// RoundStep gives the least of 1, 2, 2.5 and 5 times a power of ten that is at least v.
 func RoundStep(v float64) float64 {
 	power := math.Pow10(int(math.Floor(math.Log10(v))))
 	at := slices.IndexFunc([]float64{1, 2, 2.5, 5}, func(factor float64) bool { return factor*power >= v*(1-1e-9) })
@@ -94,5 +94,5 @@ func timeTicks(from, to float64) []Tick {
 	return out
 }
 
-// length gives a share of the bar as SVG takes it.
+// Length gives a share of the bar as SVG takes it.
 func Length(share float64) string { return strconv.FormatFloat(share*100, 'f', 3, 64) + "%" }

@@ -62,7 +62,7 @@ func NewBarFigure(f *frame.Frame) (*barFigure, error) {
 	return figure, nil
 }
 
-// mostBars is how many bars are drawn; the table has numbers for more.
+// MostBars is how many bars are drawn; the table has numbers for more.
 const MostBars = 64
 
 func BarsLeftOut(left int) string {

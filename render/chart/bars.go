@@ -16,7 +16,7 @@ type Part struct {
 	Doc  string // what it means, in a few words
 }
 
-// parts are those of accounting, in its order.
+// Parts are those of accounting, in its order.
 var Parts = []Part{
 	{"compute", '█', "kernels"},
 	{"collective-overlapped", '▓', "collectives beside other kernels"},
@@ -43,7 +43,7 @@ func partNamed(name string) (Part, error) {
 	return Parts[at], nil
 }
 
-// bar is the time of one stage on one GPU, cut into parts that add up to it.
+// Bar is the time of one stage on one GPU, cut into parts that add up to it.
 type Bar struct {
 	Stage  string
 	device int64
@@ -51,14 +51,14 @@ type Bar struct {
 	Pieces []Piece
 }
 
-// piece is one part of a bar.
+// Piece is one part of a bar.
 type Piece struct {
 	Part
 	Ns    int64
 	Share float64 // of the bar's span
 }
 
-// barsOf reads the bars from the rows of accounting.
+// BarsOf reads the bars from the rows of accounting.
 func BarsOf(f *frame.Frame) ([]Bar, error) {
 	rows, err := f.Records("stage", "device", "part", "total_ns", "share_ratio", "span_total_ns")
 	if err != nil {
@@ -84,7 +84,7 @@ func BarsOf(f *frame.Frame) ([]Bar, error) {
 	return bars, nil
 }
 
-// busy is the share of the bar in which work of its own ran.
+// Busy is the share of the bar in which work of its own ran.
 func (b Bar) Busy() float64 {
 	share := 0.0
 	for _, p := range b.Pieces {
@@ -104,7 +104,7 @@ func has(bars []Bar) []Part {
 	})
 }
 
-// cells gives the number of cells that each piece has of so many, by largest remainder: they add up to all of them, and none is a cell or
+// Cells gives the number of cells that each piece has of so many, by largest remainder: they add up to all of them, and none is a cell or
 // more off. Of equal remainders the earlier one is served first.
 func (b Bar) Cells(all int) []int {
 	out, order := make([]int, len(b.Pieces)), make([]int, len(b.Pieces))
@@ -137,7 +137,7 @@ const (
 	barLabels = 32
 )
 
-// textBars draws bars with one letter or block a cell, and what each stands for. A part smaller than its cell is not drawn.
+// TextBars draws bars with one letter or block a cell, and what each stands for. A part smaller than its cell is not drawn.
 func TextBars(bars []Bar) string {
 	var out strings.Builder
 	widest := 0

@@ -9,7 +9,7 @@ import (
 	"prof/queries/judge"
 )
 
-// figures are the pictures of a section; nil where it has none. All are SVG made here: they print, need no script, and are the same
+// Figures are the pictures of a section; nil where it has none. All are SVG made here: they print, need no script, and are the same
 // bytes each time. What lies across is in percent and what lies down in pixels, so that texts keep their size at any width.
 type Figures struct {
 	Bars      *barFigure
@@ -20,7 +20,7 @@ type Figures struct {
 	Samples   *sampleFigure
 }
 
-// figureMakers fill in the pictures of a section, by its query. To add one, write its maker and template and add a line here.
+// Makers fill in the pictures of a section, by its query. To add one, write its maker and template and add a line here.
 var Makers = map[string]func(r *judge.Report, f *frame.Frame, to *Figures) error{
 	"accounting": func(_ *judge.Report, f *frame.Frame, to *Figures) error {
 		known, err := WithNumbers(f, BarNumbers...)
@@ -55,7 +55,7 @@ var Makers = map[string]func(r *judge.Report, f *frame.Frame, to *Figures) error
 // withoutTable are the queries whose rows are bins or points of lines: the picture says what they add up to, and the query gives them.
 var withoutTable = []string{"kernel-durations", "sample-series"}
 
-// withNumbers leaves out rows that lack one of some numbers: a share of no time is not defined.
+// WithNumbers leaves out rows that lack one of some numbers: a share of no time is not defined.
 func WithNumbers(f *frame.Frame, columns ...string) (*frame.Frame, error) {
 	if f == nil || len(f.Rows) == 0 {
 		return f, nil
@@ -74,10 +74,10 @@ func WithNumbers(f *frame.Frame, columns ...string) (*frame.Frame, error) {
 	return &known, nil
 }
 
-// barNumbers are what a bar of accounting is drawn by.
+// BarNumbers are what a bar of accounting is drawn by.
 var BarNumbers = []string{"total_ns", "share_ratio", "span_total_ns"}
 
-// pixels gives a distance as SVG takes it.
+// Pixels gives a distance as SVG takes it.
 func Pixels(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // groupRows puts rows together that have the same key, in the order in which the keys come up.
@@ -97,5 +97,5 @@ func groupRows(rows []frame.Record, key func(frame.Record) string) [][]frame.Rec
 	return out
 }
 
-// hasTable says whether a query's rows are shown as a table too.
+// HasTable says whether a query's rows are shown as a table too.
 func HasTable(query string) bool { return !slices.Contains(withoutTable, query) }

@@ -68,7 +68,7 @@ const (
 // shapes tell stages apart beside the colours, which are those of precisions.
 var shapes = []string{"circle", "square", "diamond", "triangle"}
 
-// seriesCount is the number of classes series-N of the style sheet.
+// SeriesCount is the number of classes series-N of the style sheet.
 const SeriesCount = 8
 
 func newRooflineFigure(f, ceilings *frame.Frame) (*rooflineFigure, error) {

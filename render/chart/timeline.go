@@ -14,7 +14,7 @@ import (
 	"prof/render/typeset"
 )
 
-// timelineFigure is the picture of the devices over time, which the page's script draws.
+// TimelineFigure is the picture of the devices over time, which the page's script draws.
 type TimelineFigure struct {
 	Data    template.JS
 	Merged  string // what is drawn as one
@@ -32,7 +32,7 @@ type TimelineFigure struct {
 	data *TimelineData
 }
 
-// timelineData is what the script reads. Times are nanoseconds from the first work drawn.
+// TimelineData is what the script reads. Times are nanoseconds from the first work drawn.
 type TimelineData struct {
 	Span    int64             `json:"span"`
 	Part    int64             `json:"part"` // what begins in the same one is one block
@@ -67,7 +67,7 @@ type timelineRun struct {
 	last int64
 }
 
-// newTimelineFigure makes the picture; names are names of kernels in short.
+// NewTimeline makes the picture; names are names of kernels in short.
 func NewTimeline(t *judge.Timeline, names map[string]string) (*TimelineFigure, error) {
 	if t == nil || len(t.Blocks.Rows) == 0 {
 		return nil, nil
@@ -122,7 +122,7 @@ func (d *TimelineData) script() (template.JS, error) {
 	return template.JS(strings.ReplaceAll(text.String(), "<", `\u003c`)), nil
 }
 
-// addGaps makes the table of gaps, as long as e says, each with where the timeline shows it, and the legend of their causes.
+// AddGaps makes the table of gaps, as long as e says, each with where the timeline shows it, and the legend of their causes.
 func (figure *TimelineFigure) AddGaps(f *frame.Frame, e table.Excerpt, names map[string]string) error {
 	if len(f.Rows) == 0 {
 		return nil

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// pageFiles are what the page is made of: one file in the end, since nothing in it is fetched, and its policy forbids it.
+// Files are what the page is made of: one file in the end, since nothing in it is fetched, and its policy forbids it.
 //
 //go:embed *.css *.js *.tmpl
 var Files embed.FS
 
-// joined puts files of the page together.
+// Joined puts files of the page together.
 func Joined(names []string) (string, error) {
 	var out strings.Builder
 	for _, name := range names {
@@ -26,7 +26,7 @@ func Joined(names []string) (string, error) {
 	return out.String(), nil
 }
 
-// hash is how a content security policy names a text.
+// Hash is how a content security policy names a text.
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

@@ -84,5 +84,5 @@ func ReportTimeline() *judge.Timeline {
 	}
 }
 
-// timelineKernels are the columns of timeline-kernels.
+// TimelineKernels are the columns of timeline-kernels.
 const TimelineKernels = "window source_id device pid stream lane start_ns duration_ns name stage context"

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// column describes a column with the unit that its name says.
+// Column describes a column with the unit that its name says.
 func Column(name string, t frame.Type) frame.Column {
 	return frame.Column{Name: name, Type: t, Unit: frame.UnitOf(name), Doc: "what " + name + " means"}
 }
@@ -26,7 +26,7 @@ const (
 	Hostile = "evil \x1b[2J\x1b[1;1H\r\nrow\t\u202eback\u202c \x00\x7f\u0085 `a``b` <b>x</b> | \\| *y* _z_ [l](u) &amp; $m$ ~~s~~"
 )
 
-// frames gives the frames of the golden files, each named after its file.
+// Frames gives the frames of the golden files, each named after its file.
 func Frames() map[string]*frame.Frame {
 	return map[string]*frame.Frame{
 		"top-kernels": TopKernels(), "stages": stages(), "mfu": mfu(), "hostile": hostileFrame(), "magnitudes": magnitudes(),
@@ -126,7 +126,7 @@ func magnitudes() *frame.Frame {
 	}
 }
 
-// frameOf makes a Frame of a query from its columns, typed as the values of the first row.
+// FrameOf makes a Frame of a query from its columns, typed as the values of the first row.
 func FrameOf(query string, columns string, rows ...[]any) *frame.Frame {
 	f := &frame.Frame{Query: query, Version: 1, SQL: "FROM " + strings.ReplaceAll(query, "-", "_") + "_v1('a')", Rows: rows}
 	for i, name := range strings.Fields(columns) {
@@ -144,10 +144,10 @@ func FrameOf(query string, columns string, rows ...[]any) *frame.Frame {
 	return f
 }
 
-// breakout is a name that would leave a script, an attribute, an element or a line where it is not escaped.
+// Breakout is a name that would leave a script, an attribute, an element or a line where it is not escaped.
 const Breakout = `k<a, b>(T*) & "c" 'd' </script><script>alert(1)</script> <!-- ]]> {{.}} ${x}`
 
-// changed gives copies of a frame, in each of which one number is not what can be counted with: NULL, and of broken numbers also what no
+// Changed gives copies of a frame, in each of which one number is not what can be counted with: NULL, and of broken numbers also what no
 // number is. all holds texts and truths too, as NULL.
 func Changed(f *frame.Frame, all bool, try func(what string, f *frame.Frame)) {
 	for i, row := range f.Rows {

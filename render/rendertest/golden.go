@@ -27,10 +27,10 @@ func Compare(t *testing.T, file string, got []byte) {
 	}
 }
 
-// failing is a writer that takes nothing.
+// Failing is a writer that takes nothing.
 type Failing struct{}
 
 func (Failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// attribute is how the template writes a hash.
+// Attribute is how the template writes a hash.
 func Attribute(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }

@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 )
 
-// asHTML renders Markdown as GitHub does: its tables, autolinks, strikethrough and footnotes.
+// AsHTML renders Markdown as GitHub does: its tables, autolinks, strikethrough and footnotes.
 func AsHTML(t *testing.T, markdown string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -29,10 +29,10 @@ var (
 	plainTags = regexp.MustCompile(`</?(?:h[1-6]|p|ul|ol|li|table|thead|tbody|tr|t[dh]|code|pre|a|hr|strong|br)(?: (?:style="text-align:(?:left|right|center)"|align="\w+"|start="\d+"|href="[^"<>]*"))*(?: /)?>`)
 )
 
-// shownText is what a reader sees of a piece of HTML.
+// ShownText is what a reader sees of a piece of HTML.
 func ShownText(piece string) string { return html.UnescapeString(htmlTag.ReplaceAllString(piece, "")) }
 
-// tableCells gives the text of the cells of all tables, row by row, headings included.
+// TableCells gives the text of the cells of all tables, row by row, headings included.
 func TableCells(page string) [][]string {
 	var out [][]string
 	for _, row := range htmlRow.FindAllStringSubmatch(page, -1) {
@@ -45,7 +45,7 @@ func TableCells(page string) [][]string {
 	return out
 }
 
-// listItems gives the text of the items of all lists, which are not nested.
+// ListItems gives the text of the items of all lists, which are not nested.
 func ListItems(page string) []string {
 	var out []string
 	for _, item := range htmlItem.FindAllStringSubmatch(page, -1) {
@@ -54,7 +54,7 @@ func ListItems(page string) []string {
 	return out
 }
 
-// onlyOurs holds that a page has no elements but those that a report is made of: names bring none in.
+// OnlyOurs holds that a page has no elements but those that a report is made of: names bring none in.
 func OnlyOurs(t *testing.T, page string) {
 	t.Helper()
 	rest := plainTags.ReplaceAllString(page, "")

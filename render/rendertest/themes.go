@@ -12,7 +12,7 @@ import (
 	"prof/render/page"
 )
 
-// themes reads the colours of the page, light and dark: what the dark one does not name is as in the light one.
+// Themes reads the colours of the page, light and dark: what the dark one does not name is as in the light one.
 func Themes(t *testing.T, styles []string) map[string]map[string]string {
 	t.Helper()
 	style, err := page.Joined(styles)
@@ -62,7 +62,7 @@ func luminance(t *testing.T, color string) float64 {
 	return out
 }
 
-// contrast is the ratio of WCAG 2.2: 1 to 21.
+// Contrast is the ratio of WCAG 2.2: 1 to 21.
 func Contrast(t *testing.T, one, other string) float64 {
 	t.Helper()
 	x, y := luminance(t, one), luminance(t, other)

@@ -7,7 +7,7 @@ import (
 	"prof/render/typeset"
 )
 
-// excerpt is how much of a table a report holds: rows, and bytes of its cells. A run of hundreds of passes or stages, or with names of
+// Excerpt is how much of a table a report holds: rows, and bytes of its cells. A run of hundreds of passes or stages, or with names of
 // thousands of characters, would else make a page that no browser likes to open.
 type Excerpt struct{ Rows, Bytes, Cell int }
 
@@ -17,7 +17,7 @@ var (
 	MarkdownExcerpt = Excerpt{Rows: 500, Bytes: 60_000, Cell: 3}
 )
 
-// of gives the frame with its first rows, at least one, and says what is left out; "" when nothing is.
+// Of gives the frame with its first rows, at least one, and says what is left out; "" when nothing is.
 func (e Excerpt) Of(f *frame.Frame) (*frame.Frame, string) {
 	size, fits := 0, 0
 	for _, row := range f.Rows {
@@ -59,5 +59,5 @@ func (e Excerpt) cells(rows [][]Cell) ([][]Cell, string) {
 // numberBytes is about what a number takes.
 const numberBytes = 12
 
-// smaller is less of large tables.
+// Smaller is less of large tables.
 func (e Excerpt) Smaller() Excerpt { return Excerpt{e.Rows, e.Bytes * 2 / 3, e.Cell} }

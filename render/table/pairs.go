@@ -31,7 +31,7 @@ func Pairs(w io.Writer, title string, pairs [][2]string, o typeset.Options) erro
 	return err
 }
 
-// writePair puts the value beside its key, or under it where the terminal is too narrow for both.
+// WritePair puts the value beside its key, or under it where the terminal is too narrow for both.
 func WritePair(out *bytes.Buffer, key, value string, keyWidth int, o typeset.Options) {
 	if o.Width <= 0 {
 		out.WriteString(typeset.Style(o, typeset.Dim)(typeset.Pad(key, keyWidth, false)) + strings.Repeat(" ", typeset.Gap) + value + "\n")
@@ -53,7 +53,7 @@ func WritePair(out *bytes.Buffer, key, value string, keyWidth int, o typeset.Opt
 	}
 }
 
-// writeScreenFacts writes a line for each pair.
+// WriteFacts writes a line for each pair.
 func WriteFacts(out *bytes.Buffer, pairs [][2]string, o typeset.Options) {
 	keys := 0
 	for _, p := range pairs {

@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// percent shows a share as it stands in a sentence.
+// Percent shows a share as it stands in a sentence.
 func Percent(share float64) string {
 	return Value(frame.Column{Name: "share_ratio", Type: frame.Float, Unit: frame.Ratio}, share)
 }
 
-// duration shows a time as it stands in a sentence.
+// Duration shows a time as it stands in a sentence.
 func Duration(ns int64) string {
 	return Value(frame.Column{Name: "total_ns", Type: frame.Int, Unit: frame.Ns}, ns)
 }
 
-// signedAs shows a change by its size, with its sign.
+// SignedAs shows a change by its size, with its sign.
 func SignedAs(v float64, size func(v float64) string) string {
 	switch {
 	case v > 0:
@@ -29,7 +29,7 @@ func SignedAs(v float64, size func(v float64) string) string {
 	return size(0)
 }
 
-// signedPercent shows a change: +12.4 %; or 34.6x.
+// SignedPercent shows a change: +12.4 %; or 34.6x.
 func SignedPercent(ratio float64) string {
 	if ratio >= ManyTimes-1 {
 		return changeSize(ratio)
@@ -37,7 +37,7 @@ func SignedPercent(ratio float64) string {
 	return SignedAs(ratio, changeSize)
 }
 
-// signedShare shows a change as a share of something else.
+// SignedShare shows a change as a share of something else.
 func SignedShare(ratio float64) string {
 	if size := math.Abs(ratio); size > 0 && size < 0.001 {
 		return "<0.1 %"
@@ -45,10 +45,10 @@ func SignedShare(ratio float64) string {
 	return SignedAs(ratio, Percent)
 }
 
-// signedTime shows a change of a time: -1.25 ms.
+// SignedTime shows a change of a time: -1.25 ms.
 func SignedTime(ns float64) string { return SignedAs(ns, Nanoseconds) }
 
-// amount shows a number in its base unit as it stands in a sentence.
+// Amount shows a number in its base unit as it stands in a sentence.
 func Amount(unit frame.Unit, v float64) string {
 	switch {
 	case v == 0:
@@ -59,7 +59,7 @@ func Amount(unit frame.Unit, v float64) string {
 	return Value(frame.Column{Name: "value", Type: frame.Float, Unit: unit}, v)
 }
 
-// threeDigits shows a number without a unit, with as many digits as tell it from others.
+// ThreeDigits shows a number without a unit, with as many digits as tell it from others.
 func ThreeDigits(v float64) string {
 	if v < 0.001 {
 		return strconv.FormatFloat(v, 'e', 2, 64)
@@ -67,10 +67,10 @@ func ThreeDigits(v float64) string {
 	return Scale{step: step{Div: 1}, Decimals: decimalsFor(v, 3), group: true}.Number(v)
 }
 
-// nanoseconds shows a time that need not be whole.
+// Nanoseconds shows a time that need not be whole.
 func Nanoseconds(ns float64) string { return Amount(frame.Ns, ns) }
 
-// numberOf is a number of things in words: 1 pass, 3 passes.
+// Plural is a number of things in words: 1 pass, 3 passes.
 func Plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -78,7 +78,7 @@ func Plural(n int64, one, many string) string {
 	return Int(n) + " " + many
 }
 
-// firstOf gives at most so many of a list, and how many are left.
+// FirstOf gives at most so many of a list, and how many are left.
 func FirstOf[T any](list []T, most int) (first []T, left int) {
 	if len(list) <= most {
 		return list, 0
@@ -86,7 +86,7 @@ func FirstOf[T any](list []T, most int) (first []T, left int) {
 	return list[:most], len(list) - most
 }
 
-// alone shows one value with its unit, as it stands in a sentence.
+// Value shows one value with its unit, as it stands in a sentence.
 func Value(c frame.Column, v any) string {
 	var x float64
 	switch n := v.(type) {
@@ -107,7 +107,7 @@ func Value(c frame.Column, v any) string {
 	return s.Number(v) + " " + s.Name
 }
 
-// sentence begins with a capital letter.
+// Sentence begins with a capital letter.
 func Sentence(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	if size == 0 {
@@ -126,12 +126,12 @@ func Unique(texts []string) []string {
 	return kept
 }
 
-// digitsText writes a number with three digits, or as many as its whole part has.
+// Digits writes a number with three digits, or as many as its whole part has.
 func Digits(x float64) string {
 	return Scale{step: step{Div: 1}, Decimals: min(decimalsFor(x, 3), exactDecimals(x)), group: true}.float(x)
 }
 
-// counted writes a number of things.
+// CountOf writes a number of things.
 func CountOf(n int64, what string) string {
 	if n != 1 {
 		what += "s"
@@ -139,7 +139,7 @@ func CountOf(n int64, what string) string {
 	return Int(n) + " " + what
 }
 
-// scaled writes a count of parameters as people say it: 2.93 B.
+// Scaled writes a count of parameters as people say it: 2.93 B.
 func Scaled(v float64) string {
 	for _, u := range []struct {
 		div  float64
@@ -152,7 +152,7 @@ func Scaled(v float64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
-// binary writes bytes in the largest binary unit below them.
+// Binary writes bytes in the largest binary unit below them.
 func Binary(v float64) string {
 	best := step{1, "B"}
 	for _, u := range Ladder(frame.Bytes) {
@@ -167,10 +167,10 @@ func Binary(v float64) string {
 	return strconv.FormatFloat(v/best.Div, 'f', decimals, 64) + " " + best.Name
 }
 
-// groupedInt writes a whole number with separators.
+// Int writes a whole number with separators.
 func Int(n int64) string { return Scale{group: true}.grouping(strconv.FormatInt(n, 10)) }
 
-// minute cuts a time to the minute: 2026-01-31 14:05.
+// Minute cuts a time to the minute: 2026-01-31 14:05.
 func Minute(at string) string {
 	if len(at) > len("2006-01-02 15:04") {
 		return at[:len("2006-01-02 15:04")]
@@ -186,5 +186,5 @@ func changeSize(ratio float64) string {
 	return ThreeDigits(ratio+1) + "x"
 }
 
-// manyTimes is from where on percentages are hard to read.
+// ManyTimes is from where on percentages are hard to read.
 const ManyTimes = 10

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// exactFloat gives the shortest text that reads back as v, without an exponent where a spreadsheet might stumble over one.
+// Exact gives the shortest text that reads back as v, without an exponent where a spreadsheet might stumble over one.
 func Exact(v float64) string {
 	size := math.Abs(v)
 	if size == 0 || size >= 1e-5 && size < 1e15 {
@@ -19,7 +19,7 @@ func Exact(v float64) string {
 	return strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+")
 }
 
-// textOrNull gives an empty text as nil.
+// TextOrNull gives an empty text as nil.
 func TextOrNull(s string) *string {
 	if s == "" {
 		return nil
@@ -27,7 +27,7 @@ func TextOrNull(s string) *string {
 	return &s
 }
 
-// finite gives a number that JSON can hold; nil of others.
+// Finite gives a number that JSON can hold; nil of others.
 func Finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -42,7 +42,7 @@ func FinitePointer(v *float64) *float64 {
 	return Finite(*v)
 }
 
-// object is an object of JSON or YAML whose members keep the order in which they were put in.
+// Object is an object of JSON or YAML whose members keep the order in which they were put in.
 type Object struct{ Members []Member }
 
 type Member struct {
@@ -50,7 +50,7 @@ type Member struct {
 	Value any
 }
 
-// put adds a member. Its value is nil, a text, a number, a bool, an *object, or a []any of these.
+// Put adds a member. Its value is nil, a text, a number, a bool, an *object, or a []any of these.
 func (o *Object) Put(key string, value any) *Object {
 	o.Members = append(o.Members, Member{key, value})
 	return o
@@ -98,7 +98,7 @@ func JsonValue(v any) string {
 	return Quote(fmt.Sprint(v))
 }
 
-// quote gives s as a JSON string of valid UTF-8, without the escapes that only HTML needs.
+// Quote gives s as a JSON string of valid UTF-8, without the escapes that only HTML needs.
 func Quote(s string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// markdownSpan gives s as a code span outside of tables, where a pipe is a pipe.
+// MarkdownSpan gives s as a code span outside of tables, where a pipe is a pipe.
 func MarkdownSpan(s string) string {
 	if strings.Contains(s, `\|`) {
 		return MarkdownText(s)
@@ -17,7 +17,7 @@ func MarkdownRow(out *bytes.Buffer, cells []string) {
 	out.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// markdownCode gives s as a code span in a table cell: a fence longer than any backticks inside, pipes escaped for the
+// MarkdownCode gives s as a code span in a table cell: a fence longer than any backticks inside, pipes escaped for the
 // table. A backslash before a pipe has no spelling in a code span that all readers share, so such text is escaped instead.
 func MarkdownCode(s string) string {
 	if strings.TrimSpace(s) == "" || strings.Contains(s, `\|`) {
@@ -38,7 +38,7 @@ func MarkdownCode(s string) string {
 	return fence + room + strings.ReplaceAll(s, "|", `\|`) + room + fence
 }
 
-// markdownText escapes s so that it reads as typed: no emphasis, links, HTML, entities, mathematics or table cells.
+// MarkdownText escapes s so that it reads as typed: no emphasis, links, HTML, entities, mathematics or table cells.
 func MarkdownText(s string) string {
 	var out strings.Builder
 	for i := range len(s) {
@@ -55,7 +55,7 @@ func MarkdownText(s string) string {
 	return out.String()
 }
 
-// markdownLine escapes the text of one list item, which must not start a heading, a list or a rule of its own.
+// MarkdownLine escapes the text of one list item, which must not start a heading, a list or a rule of its own.
 func MarkdownLine(s string) string {
 	s = strings.TrimSpace(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
@@ -69,7 +69,7 @@ func IsWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// markdownBlock gives text as a block of code, within a fence longer than any backticks in it.
+// MarkdownBlock gives text as a block of code, within a fence longer than any backticks in it.
 func MarkdownBlock(text string) string {
 	longest, run := 2, 0
 	for _, r := range text {

@@ -8,7 +8,7 @@ import (
 	"prof/queries/frame"
 )
 
-// number shows one value in the column's scale. A non-zero value never shows as zero, and an exact zero is a bare 0.
+// Number shows one value in the column's scale. A non-zero value never shows as zero, and an exact zero is a bare 0.
 func (s Scale) Number(v any) string {
 	switch v := v.(type) {
 	case int64:

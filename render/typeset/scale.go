@@ -24,7 +24,7 @@ type step struct {
 	Name string  // what the header shows; "" for a plain number
 }
 
-// ladder gives the units of a base unit, smallest first. Bytes are binary, rates and frequencies are decimal.
+// Ladder gives the units of a base unit, smallest first. Bytes are binary, rates and frequencies are decimal.
 func Ladder(u frame.Unit) []step {
 	switch u {
 	case frame.Ns:
@@ -49,7 +49,7 @@ func Ladder(u frame.Unit) []step {
 	return []step{{1, ""}}
 }
 
-// scale says how every number of one column is shown.
+// Scale says how every number of one column is shown.
 type Scale struct {
 	step
 	Decimals int
@@ -57,7 +57,7 @@ type Scale struct {
 	group    bool // thousands separators
 }
 
-// scaleOf chooses the scale of a column from the values in it: the largest unit in which its smallest value still has three
+// ScaleOf chooses the scale of a column from the values in it: the largest unit in which its smallest value still has three
 // significant digits, or the nearest to that, and as many decimals as that value needs.
 func ScaleOf(c frame.Column, values []float64) Scale {
 	low, high := Extent(values)
@@ -75,7 +75,7 @@ func ScaleOf(c frame.Column, values []float64) Scale {
 	return s
 }
 
-// extent gives the smallest and the largest magnitude among the finite non-zero values, or zeros.
+// Extent gives the smallest and the largest magnitude among the finite non-zero values, or zeros.
 func Extent(values []float64) (low, high float64) {
 	for _, v := range values {
 		v = math.Abs(v)
@@ -107,7 +107,7 @@ func Pick(steps []step, low, high float64) step {
 	return steps[best]
 }
 
-// smallest gives the smallest scaled magnitude that decimals can show; what is smaller goes scientific, and one such cell
+// Smallest gives the smallest scaled magnitude that decimals can show; what is smaller goes scientific, and one such cell
 // does not widen its column.
 func (s Scale) Smallest(values []float64) float64 {
 	smallest := math.Inf(1)
@@ -119,7 +119,7 @@ func (s Scale) Smallest(values []float64) float64 {
 	return smallest
 }
 
-// exact gives the decimals beyond which every value that decimals can show has only zeros.
+// Exact gives the decimals beyond which every value that decimals can show has only zeros.
 func (s Scale) Exact(values []float64) int {
 	most := 0
 	for _, v := range values {
@@ -130,7 +130,7 @@ func (s Scale) Exact(values []float64) int {
 	return most
 }
 
-// needed gives the decimals with which low has three significant digits, or fewer where high would get more than seven, but
+// Needed gives the decimals with which low has three significant digits, or fewer where high would get more than seven, but
 // always enough to see low.
 func (s Scale) Needed(low, high float64) int {
 	decimals := decimalsFor(low, 3)
@@ -160,7 +160,7 @@ func ownDecimals(v float64) int {
 	return min(decimals, exactDecimals(v))
 }
 
-// visible reports whether a magnitude, shown with so many decimals, is more than a rounding artefact.
+// Visible reports whether a magnitude, shown with so many decimals, is more than a rounding artefact.
 func Visible(v float64, decimals int) bool {
 	return v >= 0.95*math.Pow10(-decimals) && !math.IsInf(v, 0)
 }

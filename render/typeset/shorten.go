@@ -6,7 +6,7 @@ import "strings"
 // by the tile and type at its end.
 func splits() []int { return []int{60, 40, 75, 25} }
 
-// shorten cuts the middle out of s so that it takes at most the given width; headShare percent of what stays is its start.
+// Shorten cuts the middle out of s so that it takes at most the given width; headShare percent of what stays is its start.
 func Shorten(s string, to, headShare int) string {
 	if Width(s) <= to {
 		return s
@@ -18,7 +18,7 @@ func Shorten(s string, to, headShare int) string {
 	return Prefix(s, front) + Ellipsis + suffix(s, to-1-front)
 }
 
-// shortener shortens the texts of one column so that different ones stay different as far as possible: it cuts all of them
+// Shortener shortens the texts of one column so that different ones stay different as far as possible: it cuts all of them
 // at the place that keeps most apart, and shows what differs in those that still look alike.
 func Shortener(texts []string, to int) func(string) string {
 	var best map[string][]string // by shortened text
@@ -44,7 +44,7 @@ func Shortener(texts []string, to int) func(string) string {
 	return func(s string) string { return short[s] }
 }
 
-// window shortens s to its start and the part from the word that the byte at stands in.
+// Window shortens s to its start and the part from the word that the byte at stands in.
 func Window(s string, to, at int) string {
 	for at > 0 && IsWord(s[at-1]) {
 		at--
@@ -56,7 +56,7 @@ func Window(s string, to, at int) string {
 	return Prefix(s, front) + Ellipsis + Shorten(s[at:], to-1-front, 100)
 }
 
-// commonPrefix gives the length of the start that all texts share, which ends between two characters.
+// CommonPrefix gives the length of the start that all texts share, which ends between two characters.
 func CommonPrefix(texts []string) int {
 	n := len(texts[0])
 	for _, text := range texts[1:] {

@@ -13,13 +13,13 @@ func Paint(o Options, t Tone, text string) string {
 	return Style(o, t.ansi())(text)
 }
 
-// limited gives the options with the width that lines must keep, none where that is wished.
+// Limited gives the options with the width that lines must keep, none where that is wished.
 func (o Options) Limited() Options {
 	o.Width = o.Limit()
 	return o
 }
 
-// lineWidth is the width that lines must keep; more than any line takes where nothing limits them.
+// LineWidth is the width that lines must keep; more than any line takes where nothing limits them.
 func (o Options) LineWidth() int {
 	if limit := o.Limit(); limit > 0 {
 		return limit
@@ -27,7 +27,7 @@ func (o Options) LineWidth() int {
 	return 1 << 20
 }
 
-// tone is what a figure means, for colour; the words beside it say the same.
+// Tone is what a figure means, for colour; the words beside it say the same.
 type Tone string
 
 // ansi is the colour of a tone on a terminal: green, red and yellow.
@@ -42,7 +42,7 @@ type Options struct {
 	Color bool // may use ANSI: bold headers, dim rules and notes
 }
 
-// limit is the width that tables must keep, or 0.
+// Limit is the width that tables must keep, or 0.
 func (o Options) Limit() int {
 	if o.Wide || o.Width < 0 {
 		return 0
@@ -50,7 +50,7 @@ func (o Options) Limit() int {
 	return o.Width
 }
 
-// null stands for NULL in the forms for people.
+// Null stands for NULL in the forms for people.
 const Null = "-"
 
 // The least a column of text may be shortened to: a quarter of its widest cell, within these bounds.
@@ -62,7 +62,7 @@ const (
 
 const Ellipsis = "…"
 
-// writeLines writes text in at most so many lines, later ones under the first; what has no room is cut with an ellipsis.
+// Lines writes text in at most so many lines, later ones under the first; what has no room is cut with an ellipsis.
 func Lines(out *bytes.Buffer, lead, text string, most int, o Options) {
 	room := 0
 	if limit := o.Limit(); limit > 0 {
@@ -94,7 +94,7 @@ const (
 	Dim  = "\x1b[2m"
 )
 
-// style gives the function that paints a piece of text, or leaves it alone without colour.
+// Style gives the function that paints a piece of text, or leaves it alone without colour.
 func Style(o Options, code string) func(string) string {
 	if !o.Color {
 		return func(s string) string { return s }
@@ -102,7 +102,7 @@ func Style(o Options, code string) func(string) string {
 	return func(s string) string { return code + s + "\x1b[0m" }
 }
 
-// writeWrapped writes text after a lead such as "note: ", wrapped to the width with later lines under the first.
+// Wrapped writes text after a lead such as "note: ", wrapped to the width with later lines under the first.
 func Wrapped(out *bytes.Buffer, lead, text string, limit int, paint func(string) string) {
 	indent := len(lead)
 	if limit > 0 && limit < 3*indent {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// neutral gives s with everything that could move a cursor, change a colour or reorder a line written out: control and
+// Neutral gives s with everything that could move a cursor, change a colour or reorder a line written out: control and
 // format characters become escapes such as \n, \x1b and \u202e. Variation selectors, on whose width terminals disagree,
 // are left out.
 func Neutral(s string) string {
@@ -57,7 +57,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// width gives the terminal columns that s takes.
+// Width gives the terminal columns that s takes.
 func Width(s string) int {
 	if isPlain(s) {
 		return len(s)
@@ -69,7 +69,7 @@ func Width(s string) int {
 	return n
 }
 
-// pad fills s with spaces to the given width, on the left if right-aligned.
+// Pad fills s with spaces to the given width, on the left if right-aligned.
 func Pad(s string, to int, right bool) string {
 	fill := strings.Repeat(" ", max(0, to-Width(s)))
 	if right {
@@ -78,7 +78,7 @@ func Pad(s string, to int, right bool) string {
 	return s + fill
 }
 
-// prefix gives the longest start of s that takes at most the given width.
+// Prefix gives the longest start of s that takes at most the given width.
 func Prefix(s string, to int) string {
 	for i, r := range s {
 		if to -= runeWidth(r); to < 0 {
@@ -105,7 +105,7 @@ func suffix(s string, to int) string {
 	return s[start:]
 }
 
-// wrap breaks s at spaces into lines of at most the given width, and a longer word where it must; 0 means no limit.
+// Wrap breaks s at spaces into lines of at most the given width, and a longer word where it must; 0 means no limit.
 func Wrap(s string, to int) []string {
 	fields := strings.Fields(s)
 	if to <= 0 {

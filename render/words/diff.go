@@ -29,19 +29,19 @@ var diffMetrics = map[string]string{
 	"tokens_per_s": "tokens/s",
 }
 
-// judgedBy is the figure that stages are judged by.
+// JudgedBy is the figure that stages are judged by.
 func JudgedBy(o diff.Options) string { return cmp.Or(o.Metric, "gpu_span_ns") }
 
-// metricWords names a figure of a stage; one that has no words as it is.
+// MetricWords names a figure of a stage; one that has no words as it is.
 func MetricWords(metric string) string { return cmp.Or(diffMetrics[metric], typeset.Neutral(metric)) }
 
-// metricShort is metricWords without the explanation.
+// MetricShort is metricWords without the explanation.
 func MetricShort(metric string) string {
 	short, _, _ := strings.Cut(MetricWords(metric), " (")
 	return short
 }
 
-// diffStage names a stage of a comparison.
+// DiffStage names a stage of a comparison.
 func DiffStage(name string) string {
 	if name == "" {
 		return AllWork
@@ -49,7 +49,7 @@ func DiffStage(name string) string {
 	return KernelStageLabel(name)
 }
 
-// verdictLine is what a comparison comes to, in one line.
+// VerdictLine is what a comparison comes to, in one line.
 func VerdictLine(r *diff.Result) string {
 	words := typeset.Neutral(r.Words)
 	if words == "" || words == string(r.Verdict) {

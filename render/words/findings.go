@@ -9,7 +9,7 @@ import (
 	"prof/render/typeset"
 )
 
-// finding is one row of the query findings in words.
+// Finding is one row of the query findings in words.
 type Finding struct {
 	Rank                                            string
 	Headline                                        string // where, and how much could be saved of how much
@@ -17,7 +17,7 @@ type Finding struct {
 	Detail                                          string // command that shows more; "" when there is none
 }
 
-// findingsOf words the rows of findings.
+// Findings words the rows of findings.
 func Findings(f *frame.Frame) ([]Finding, error) {
 	rows, err := f.Records("rank", "finding", "stage", "saving_ns", "share_ratio", "bound", "title", "evidence", "subject", "advice", "device", "device_count", "run_device_count", "passes", "span_ns", "command", "detail_command")
 	if err != nil {
@@ -46,7 +46,7 @@ func findingHeadline(f *frame.Frame, r frame.Record) string {
 	return fmt.Sprintf("%s: %v %s of %s (%s)%s", Stage(stage), r.Value("bound"), value("saving_ns"), Span(value("span_ns"), stage, r.Count("passes")), value("share_ratio"), where)
 }
 
-// allWork is what the findings of a run without measured passes are about.
+// AllWork is what the findings of a run without measured passes are about.
 const AllWork = "all device work"
 
 func Stage(stage any) string {
@@ -56,7 +56,7 @@ func Stage(stage any) string {
 	return typeset.Neutral(fmt.Sprint(stage))
 }
 
-// spanWords adds to a span the passes that it is the sum of, where there are passes.
+// Span adds to a span the passes that it is the sum of, where there are passes.
 func Span(span string, stage any, passes int64) string {
 	switch {
 	case stage == nil:
@@ -67,10 +67,10 @@ func Span(span string, stage any, passes int64) string {
 	return span + " in " + typeset.Int(passes) + " passes"
 }
 
-// noFindings stands where findings has no rows. That no rule was tried, or which one was not, is in the notes.
+// NoFindings stands where findings has no rows. That no rule was tried, or which one was not, is in the notes.
 const NoFindings = "There are no findings."
 
-// writeMarkdownFindings writes findings as a numbered list: a table of sentences cannot be read. Notes follow.
+// MarkdownFindings writes findings as a numbered list: a table of sentences cannot be read. Notes follow.
 func MarkdownFindings(out *bytes.Buffer, f *frame.Frame) error {
 	list, err := Findings(f)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"prof/render/typeset"
 )
 
-// passTimeText words the time of a pass: 291 ms (median of 3, 287 to 617 ms).
+// PassTimeText words the time of a pass: 291 ms (median of 3, 287 to 617 ms).
 func PassTimeText(s judge.StageSummary) string {
 	text := typeset.Nanoseconds(s.MedianNs)
 	switch {
@@ -23,7 +23,7 @@ func PassTimeText(s judge.StageSummary) string {
 	return text
 }
 
-// passRange is the shortest and the longest pass: 287 to 617 ms.
+// PassRange is the shortest and the longest pass: 287 to 617 ms.
 func PassRange(s judge.StageSummary) string {
 	least, most := typeset.Nanoseconds(s.MinNs), typeset.Nanoseconds(s.MaxNs)
 	if number, unit, _ := strings.Cut(least, " "); strings.HasSuffix(most, " "+unit) {
@@ -35,7 +35,7 @@ func PassRange(s judge.StageSummary) string {
 // dominates is how many times as long as the next a stage takes in all from which on it is said to dominate.
 const dominates = 1.2
 
-// leadOf is the first sentence: which stage takes most, and what bounds it.
+// LeadOf is the first sentence: which stage takes most, and what bounds it.
 func LeadOf(s judge.Summary) string {
 	switch {
 	case len(s.Stages) > 0:
@@ -63,7 +63,7 @@ func LeadOf(s judge.Summary) string {
 	return "The run has no work on a GPU whose time is known."
 }
 
-// boundText says what bounds a stage, and what comes next.
+// BoundText says what bounds a stage, and what comes next.
 func BoundText(s judge.StageSummary) string {
 	if s.Bound == judge.UnknownBound {
 		return fmt.Sprintf("What bounds it is not known: %s.", s.Why)
@@ -89,7 +89,7 @@ func BoundText(s judge.StageSummary) string {
 	return text
 }
 
-// useText words a utilisation. More than all is an error in what it was made from.
+// UseText words a utilisation. More than all is an error in what it was made from.
 func UseText(ratio float64, isLeast bool) string {
 	switch {
 	case ratio > 1:
@@ -100,7 +100,7 @@ func UseText(ratio float64, isLeast bool) string {
 	return typeset.Percent(ratio)
 }
 
-// centreTime words what a cost centre took: GPUs that work side by side add up.
+// CentreTime words what a cost centre took: GPUs that work side by side add up.
 func CentreTime(c judge.CostCentre) string {
 	text := typeset.Nanoseconds(float64(c.TotalNs))
 	switch {
@@ -112,7 +112,7 @@ func CentreTime(c judge.CostCentre) string {
 	return text
 }
 
-// kernelText says of a kernel what it takes, where, and what bounds it.
+// KernelText says of a kernel what it takes, where, and what bounds it.
 func KernelText(k judge.TopKernel) string {
 	text := fmt.Sprintf("%s of all kernel time: %s in %s of %s", typeset.Percent(k.ShareRatio), typeset.Nanoseconds(float64(k.TotalNs)), typeset.Plural(k.Calls, "call", "calls"), typeset.Nanoseconds(k.MeanNs))
 	if k.Role != "" {

@@ -6,7 +6,7 @@ import (
 	"prof/render/typeset"
 )
 
-// kernelStageLabel says what the query's name for no stage means.
+// KernelStageLabel says what the query's name for no stage means.
 func KernelStageLabel(stage string) string {
 	if stage == "(none)" {
 		return "outside every stage"
@@ -14,11 +14,11 @@ func KernelStageLabel(stage string) string {
 	return typeset.Neutral(stage)
 }
 
-// outsideWords say what the rows of operator queries are that are no operators.
+// OutsideWords say what the rows of operator queries are that are no operators.
 var OutsideWords = map[string]string{"(none)": "(outside operators)", "(graph replay)": "(CUDA graph replays)", "(no launch)": "(launch not captured)"}
 
-// operatorName is an operator, or in words what is none.
+// OperatorName is an operator, or in words what is none.
 func OperatorName(name string) string { return cmp.Or(OutsideWords[name], name) }
 
-// wholeRun is what the query accounting calls all work of a capture on a GPU.
+// WholeRun is what the query accounting calls all work of a capture on a GPU.
 const WholeRun = "(run)"

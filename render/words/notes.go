@@ -13,10 +13,10 @@ import (
 // manySections is in how many sections a note must be to be said once for all of them.
 const manySections = 3
 
-// sharedTitle heads the notes that are said once.
+// SharedTitle heads the notes that are said once.
 const SharedTitle = "Notes on several tables"
 
-// sharedNotes gives the notes that many of the lists hold, in the order in which they come first.
+// SharedNotes gives the notes that many of the lists hold, in the order in which they come first.
 func SharedNotes(lists ...[]string) []string {
 	var order []string
 	count := map[string]int{}
@@ -29,7 +29,7 @@ func SharedNotes(lists ...[]string) []string {
 	return slices.DeleteFunc(typeset.Unique(order), func(note string) bool { return count[note] < manySections })
 }
 
-// ownNotes gives the notes that are not shared, and a word on those that are; "" when there are none.
+// OwnNotes gives the notes that are not shared, and a word on those that are; "" when there are none.
 func OwnNotes(notes, shared []string) (own []string, others string) {
 	var numbers []string
 	for _, note := range notes {
@@ -52,7 +52,7 @@ func OwnNotes(notes, shared []string) (own []string, others string) {
 	}
 }
 
-// notesOf are a frame's notes, fit to be read.
+// NotesOf are a frame's notes, fit to be read.
 func NotesOf(f *frame.Frame) []string {
 	var out []string
 	for _, note := range f.Notes {
@@ -61,7 +61,7 @@ func NotesOf(f *frame.Frame) []string {
 	return out
 }
 
-// sectionNotes are the notes of sections that show something; page says whether to count those that are on the page only.
+// SectionNotes are the notes of sections that show something; page says whether to count those that are on the page only.
 func SectionNotes(sections []judge.Section, page bool) [][]string {
 	var out [][]string
 	for _, s := range sections {

@@ -19,7 +19,7 @@ const (
 	markItemWidth = 24 // columns of a kernel's name in a table
 )
 
-// seriesLabel names a series: its stage, and of one that is not the stage's latest what sets it apart from that.
+// SeriesLabel names a series: its stage, and of one that is not the stage's latest what sets it apart from that.
 func SeriesLabel(r *trend.Result, series int) string {
 	s := r.Series[series]
 	text := typeset.Neutral(s.Stage)
@@ -60,7 +60,7 @@ func sameParts(s trend.Same) []string {
 	return append(tokens, OrText(typeset.Neutral(s.GPU), "GPU not known"), OrText(typeset.Neutral(s.Tool), "tool not known"))
 }
 
-// sameWords say what the runs of a series have in common; "" where nothing is known.
+// SameWords say what the runs of a series have in common; "" where nothing is known.
 func SameWords(s trend.Same) string {
 	var out []string
 	for _, n := range []struct {
@@ -111,7 +111,7 @@ func TrendItem(it trend.Item, to int) string {
 	return typeset.Shorten(typeset.Neutral(it.Name), to, 60)
 }
 
-// itemMoved says how an item changed: +25.0 %, +50.0 us, and its calls where they changed too.
+// ItemMoved says how an item changed: +25.0 %, +50.0 us, and its calls where they changed too.
 func ItemMoved(c trend.Change) string {
 	by := typeset.SignedTime(c.After - c.Before)
 	if a, b := c.CallsBefore, c.CallsAfter; a != nil && b != nil && *a != *b {
@@ -128,7 +128,7 @@ func ItemMoved(c trend.Change) string {
 	return typeset.SignedPercent(*c.Effect) + ", " + by
 }
 
-// trendMark is a change in a cell of a table.
+// TrendMark is a change in a cell of a table.
 func TrendMark(r *trend.Result, c trend.Change) string {
 	text := typeset.Neutral(r.Series[c.Series].Stage)
 	if c.Item != nil {
@@ -146,7 +146,7 @@ func TrendMark(r *trend.Result, c trend.Change) string {
 	return text
 }
 
-// changeHeadline says what changed, where, and from what to what.
+// ChangeHeadline says what changed, where, and from what to what.
 func ChangeHeadline(r *trend.Result, c trend.Change) string {
 	first, last := typeset.Neutral(r.Runs[c.First].Name), typeset.Neutral(r.Runs[c.Last].Name)
 	label := SeriesLabel(r, c.Series)
@@ -166,7 +166,7 @@ func ChangeHeadline(r *trend.Result, c trend.Change) string {
 	return fmt.Sprintf("%s %s from %s on: %s up to %s, %s since", label, movedWords(m, c), first, TrendValue(m, c.Before), last, TrendValue(m, c.After))
 }
 
-// changeMoved says what moved with a stage; "" where that was not looked at, or the change is that of a kernel.
+// ChangeMoved says what moved with a stage; "" where that was not looked at, or the change is that of a kernel.
 func ChangeMoved(r *trend.Result, c trend.Change) string {
 	if c.Item != nil || len(r.Series[c.Series].Items) == 0 {
 		return ""
@@ -198,7 +198,7 @@ func nothingSure(c trend.Change) string {
 		TrendItem(*c.Largest.Item, ItemWidth), ItemMoved(*c.Largest))
 }
 
-// changeDiffers says what else is different between the runs on either side.
+// ChangeDiffers says what else is different between the runs on either side.
 func ChangeDiffers(c trend.Change) string {
 	switch {
 	case !c.Asked:
@@ -231,7 +231,7 @@ func differenceWords(d trend.Difference) string {
 	return fmt.Sprintf("%s %s → %s", typeset.Shorten(typeset.Neutral(d.Aspect), aspectWidth, 60), side(d.Before), side(d.After))
 }
 
-// stateWords say in a few words where a series stands after its last change.
+// StateWords say in a few words where a series stands after its last change.
 func StateWords(r *trend.Result, series int) string {
 	var last *trend.Change
 	for i, c := range r.Changes {
@@ -261,7 +261,7 @@ func StateWords(r *trend.Result, series int) string {
 // leastKnown is how many runs it takes to find anything: a level of three, and one that is off.
 const leastKnown = stats.DefaultMinSegment + 1
 
-// noChanges says that no change was found, or that none could be.
+// NoChanges says that no change was found, or that none could be.
 func NoChanges(r *trend.Result) string {
 	most := 0
 	for _, s := range r.Series {
@@ -279,7 +279,7 @@ func NoChanges(r *trend.Result) string {
 	return "No change of level was found."
 }
 
-// levelNow is the value of the level that a series is at; the sign of what is not known where it is not.
+// LevelNow is the value of the level that a series is at; the sign of what is not known where it is not.
 func LevelNow(r *trend.Result, series int) string {
 	levels := r.Series[series].Levels
 	if len(levels) == 0 {
@@ -288,7 +288,7 @@ func LevelNow(r *trend.Result, series int) string {
 	return TrendValue(r.Options.Metric, levels[len(levels)-1].Median)
 }
 
-// trendNotes are what a reader must know of a trend beside its own notes: how many runs tables leave out, and which series.
+// TrendNotes are what a reader must know of a trend beside its own notes: how many runs tables leave out, and which series.
 func TrendNotes(r *trend.Result, left int) []string {
 	var out []string
 	if left > 0 {
@@ -319,7 +319,7 @@ func TrendMetric(m trend.Metric) string {
 	return string(m)
 }
 
-// trendValue shows a value of the metric as it stands in a sentence.
+// TrendValue shows a value of the metric as it stands in a sentence.
 func TrendValue(m trend.Metric, v float64) string {
 	if m == trend.TokenRate {
 		return typeset.ThreeDigits(v) + " tokens/s"
@@ -327,10 +327,10 @@ func TrendValue(m trend.Metric, v float64) string {
 	return typeset.Amount(m.Unit(), v)
 }
 
-// commitDigits are enough of a commit to find it.
+// CommitDigits are enough of a commit to find it.
 const CommitDigits = 10
 
-// orText is the first of two texts that says something.
+// OrText is the first of two texts that says something.
 func OrText(a, b string) string {
 	if a != "" {
 		return a
