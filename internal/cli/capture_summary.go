@@ -48,7 +48,7 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string) (
 	}
 	if c.Bool("baseline") {
 		for _, n := range cost.Notes {
-			p.note("  note: ", n)
+			fmt.Fprintln(p.err, "  note: "+n)
 		}
 	}
 	fmt.Fprintf(p.err, "to go on: %s\n", mask.Command(append(profWords(c), "show", run)))

@@ -52,9 +52,9 @@ func (p *program) doctor(c *cli.Context) error {
 // printChecks prints a line or two for each check, and what to do where there is something to do.
 func (p *program) printChecks(checks []capture.Check) error {
 	for _, c := range checks {
-		err := p.wrapped(p.out, fmt.Sprintf("%-8s ", c.Status), c.Title+": "+c.Detail)
+		err := p.wrapped(fmt.Sprintf("%-8s ", c.Status), c.Title+": "+c.Detail)
 		if err == nil && c.Advice != "" {
-			err = p.wrapped(p.out, "         -> ", c.Advice)
+			err = p.wrapped("         -> ", c.Advice)
 		}
 		if err != nil {
 			return err

@@ -164,7 +164,7 @@ func passOf(c *cli.Context) (*workload.Facts, error) {
 	return workload.Uniform(pass, warmup), nil
 }
 
-func (p *program) warn(message string) { p.note("warning: ", message) }
+func (p *program) warn(message string) { fmt.Fprintln(p.err, "warning: "+message) }
 
 // ingestInto ingests and says what was done: the run's name on stdout, the rest on stderr.
 func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string, o ingest.Options) (*ingest.Result, error) {

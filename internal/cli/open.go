@@ -140,7 +140,7 @@ func (p *program) print(c *cli.Context, f *frame.Frame) error {
 	form := c.String("format")
 	if form == "csv" {
 		for _, n := range f.Notes {
-			p.note("note: ", n)
+			fmt.Fprintln(p.err, "note: "+n)
 		}
 	}
 	return usageIfUnknownForm(form, table.Write(p.out, form, f, p.options(c)))
@@ -165,16 +165,11 @@ func (p *program) options(c *cli.Context) typeset.Options {
 	return o
 }
 
-// note writes a text for people to stderr, later lines under the first.
-func (p *program) note(lead, text string) {
-	_ = p.wrapped(p.err, lead, text) // stderr is all there would be to say it to
-}
-
-// wrapped writes a text in lines as wide as the output shows.
-func (p *program) wrapped(w io.Writer, lead, text string) error {
+// wrapped prints a text in lines as wide as the output shows.
+func (p *program) wrapped(lead, text string) error {
 	var out bytes.Buffer
 	typeset.Wrapped(&out, lead, text, p.width(), func(s string) string { return s })
-	_, err := w.Write(out.Bytes())
+	_, err := p.out.Write(out.Bytes())
 	return err
 }
 

@@ -178,7 +178,7 @@ func (p *program) writeReport(dir string, own, named bool, files []report.File, 
 				if named {
 					return fmt.Errorf("run %s has no %s: %s", r.Name, f.Name, why)
 				}
-				p.note("no "+f.Name+": ", why)
+				fmt.Fprintf(p.err, "no %s: %s\n", f.Name, why)
 				if own {
 					if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 						return err

@@ -83,7 +83,7 @@ func (p *program) trend(c *cli.Context) (err error) {
 	if path == "" {
 		if form.Name == "csv" {
 			for _, n := range r.Notes {
-				p.note("note: ", n)
+				fmt.Fprintln(p.err, "note: "+n)
 			}
 		}
 		return form.Write(p.out, r, show)
