@@ -26,6 +26,7 @@ func TestShowCapture(t *testing.T) {
 	captured(t, p)
 	p.wantLike(0, "repeats\n", `\d+ rows from 2 source\(s\), .*\n`, "ingest", "--tag", "k=v", "run")
 	shown := p.ok("show", "--facts")
+	flat := regexp.MustCompile(`\n {13,}`).ReplaceAllString(shown, " ")
 	for _, line := range []string{
 		`capture +mode deep, partial, git 0123456789ab \(main\) with changes that were not committed`,
 		`passes +baseline 3 ok, nsys 2 ok, ncu 1 failed: ncu may not read the GPU's counters \(ERR_NVGPUCTRPERM\)`,
@@ -36,7 +37,7 @@ func TestShowCapture(t *testing.T) {
 		`captured +2025-11-21 09:40:00 UTC on box`,
 		`tags +k=v`,
 	} {
-		if !regexp.MustCompile(`(?m)^` + line).MatchString(shown) {
+		if !regexp.MustCompile(`(?m)^` + line).MatchString(flat) {
 			t.Errorf("show has no line %s:\n%s", line, shown)
 		}
 	}

@@ -200,7 +200,7 @@ func TestCheckWholeGraphs(t *testing.T) {
 			t.Errorf("%v: %d %q\n%s", sides, r.code, r.err, r.out)
 		}
 	}
-	p.wantLike(0, "cannot tell: .*; CUDA graphs of A were traced as a whole, so kernels cannot be\ncompared\n.*", "", "diff", "graph", "node")
+	p.wantLike(0, "cannot tell: .*; CUDA graphs of A were traced as a whole, so\nkernels cannot be compared\n.*", "", "diff", "graph", "node")
 	p.wantLike(4, "cannot judge: 1 of 1 rules; .*", "", "check", "graph", "--rule", "stage.decode.launches <= 100")
 	p.wantLike(0, "passed: 1 of 1 rules.*", "", "check", "node", "--rule", "stage.decode.launches <= 17")
 }

@@ -144,7 +144,9 @@ func TestTerminal(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
 	args := []string{"query", "top-kernels", "--run", "a"}
-	plain := p.ok(append(args, "--wide")...)
+	p.env = []string{"COLUMNS=300"}
+	plain := p.ok(args...)
+	p.env = nil
 	if strings.Contains(plain, "\x1b") {
 		t.Errorf("escapes in a pipe: %q", plain)
 	}

@@ -54,7 +54,7 @@ func TestTwoTimelines(t *testing.T) {
 	p.wantLike(0, `rank.*`, `note: the run has two timelines, of Nsight Systems and of the PyTorch profiler; this counts that of the PyTorch profiler \(--source nsys for the other\)\n`,
 		"query", "top-kernels", "--run", "both", "--source", "torch", "-f", "csv")
 	p.want(result{2, "", "prof: query api-calls: wrong argument: --source is nsys or torch\n"}, "query", "api-calls", "--run", "both", "--source", "ncu")
-	show := p.ok("show", "--facts", "both")
+	show := regexp.MustCompile(`\n {13,}`).ReplaceAllString(p.ok("show", "--facts", "both"), " ")
 	for _, want := range []string{"\nattribution (nsys)   " + first + "\nattribution (torch)  " + second + "\n", "this counts that of Nsight Systems (--source torch for the other)"} {
 		if !strings.Contains(show, want) {
 			t.Errorf("show lacks %q:\n%s", want, show)

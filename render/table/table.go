@@ -62,8 +62,9 @@ func Of(f *frame.Frame) (Table, error) {
 	for i := range f.Rows {
 		t.Rows[i] = make([]Cell, len(f.Columns))
 	}
+	scales := scalesOf(f)
 	for j, c := range f.Columns {
-		s := typeset.ScaleOf(c, numbers(f, j))
+		s := scales[j]
 		column := Column{Name: c.Name, Title: title(c, s.Name), Doc: typeset.Neutral(c.Doc), Right: c.Type == frame.Int || c.Type == frame.Float, Code: isCode(c), Kernels: IsKernelColumn(c)}
 		widest := 0
 		for i, row := range f.Rows {
@@ -79,6 +80,30 @@ func Of(f *frame.Frame) (Table, error) {
 	t.scaleRows(f)
 	t.rank()
 	return t, nil
+}
+
+// statistics are the words that tell the columns of one measure apart; a total is of another size.
+var statistics = []string{"mean", "median", "min", "max", "std"}
+
+// scalesOf gives the scale of each column: those of one measure, such as mean_ns and std_ns, have the unit of the first.
+func scalesOf(f *frame.Frame) []typeset.Scale {
+	out, first := make([]typeset.Scale, len(f.Columns)), map[string]int{}
+	for j, c := range f.Columns {
+		values := numbers(f, j)
+		out[j] = typeset.ScaleOf(c, values)
+		words := strings.Split(c.Name, "_")
+		measure := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(statistics, w) })
+		if c.Unit == frame.None || len(measure) == len(words) {
+			continue
+		}
+		key := strings.Join(measure, "_")
+		if at, known := first[key]; known {
+			out[j] = out[at].In(c, values)
+		} else if _, high := typeset.Extent(values); high > 0 {
+			first[key] = j
+		}
+	}
+	return out
 }
 
 // numbers gives the numeric values of a column.

@@ -61,7 +61,15 @@ type Scale struct {
 // significant digits, or the nearest to that, and as many decimals as that value needs.
 func ScaleOf(c frame.Column, values []float64) Scale {
 	low, high := Extent(values)
-	s := Scale{step: Pick(Ladder(c.Unit), low, high), group: grouped(c)}
+	return scaleIn(Pick(Ladder(c.Unit), low, high), c, values)
+}
+
+// In gives the scale of a column in the unit of another.
+func (s Scale) In(c frame.Column, values []float64) Scale { return scaleIn(s.step, c, values) }
+
+func scaleIn(unit step, c frame.Column, values []float64) Scale {
+	low, high := Extent(values)
+	s := Scale{step: unit, group: grouped(c)}
 	switch {
 	case high == 0:
 	case c.Unit == frame.Ratio:
