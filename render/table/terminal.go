@@ -38,9 +38,17 @@ func Terminal(w io.Writer, f *frame.Frame, o typeset.Options) error {
 	return err
 }
 
+// mostHidden is how many hidden columns are named.
+const mostHidden = 8
+
 // HiddenColumns names the columns that a width had no room for, and what shows them.
 func HiddenColumns(titles []string, shownBy string) string {
-	return fmt.Sprintf("hidden columns: %s (%s shows all)", strings.Join(typeset.Unique(titles), ", "), shownBy)
+	first, left := typeset.FirstOf(typeset.Unique(titles), mostHidden)
+	text := "hidden columns: " + strings.Join(first, ", ")
+	if left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return fmt.Sprintf("%s (%s shows all)", text, shownBy)
 }
 
 // Write writes a table for a terminal, and gives the titles of the columns that it had no room for.
