@@ -35,6 +35,9 @@ func (t Table) fit(limit int) layout {
 		if c.Least > 0 {
 			least[j] = max(min(data, c.Least), word)
 		}
+		if c.Kernels { // spread of times is worth less than knowing of what
+			least[j] = max(least[j], min(data, limit*3/8))
+		}
 	}
 	l.widths = whole
 	if limit > 0 && sum(whole) > limit {

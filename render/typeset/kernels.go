@@ -89,6 +89,7 @@ var (
 // bareName is a name without namespaces and casts of numbers in templates either.
 func bareName(name string) string {
 	name = withoutParameters(name)
+	name = strings.NewReplacer("<void ", "<", ", void ", ", ").Replace(name)
 	bare := casts.ReplaceAllString(namespaces.ReplaceAllString(name, ""), "$1")
 	if strings.HasPrefix(bare, "operator") { // of which its class is all that is known
 		return name
