@@ -1,12 +1,15 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/typeset"
+	"prof/render/words"
 )
 
 // Part is what one kind of time looks like in a bar.
@@ -95,8 +98,8 @@ func (b Bar) Busy() float64 {
 	return share
 }
 
-// has says which parts any of the bars has, in order.
-func has(bars []Bar) []Part {
+// PartsOf says which parts any of the bars has, in order.
+func PartsOf(bars []Bar) []Part {
 	return slices.DeleteFunc(slices.Clone(Parts), func(p Part) bool {
 		return !slices.ContainsFunc(bars, func(b Bar) bool {
 			return slices.ContainsFunc(b.Pieces, func(q Piece) bool { return q.Name == p.Name })
@@ -153,7 +156,7 @@ func TextBars(bars []Bar) string {
 		fmt.Fprintf(&out, "  %s busy of %s\n", typeset.Percent(b.Busy()), typeset.Duration(b.Span))
 	}
 	out.WriteByte('\n')
-	for _, p := range has(bars) {
+	for _, p := range PartsOf(bars) {
 		fmt.Fprintf(&out, "%c %s: %s\n", p.Fill, p.Name, p.Doc)
 	}
 	return out.String()
@@ -174,4 +177,45 @@ func (b Bar) Draw(cells int) string {
 		out.WriteString(strings.Repeat(string(b.Pieces[i].Fill), n))
 	}
 	return out.String()
+}
+
+// StageBars gives the bar of each stage, or of all device work, its GPUs added up; without pieces where accounting has none. gpus is the
+// most GPUs that one is added up from.
+func StageBars(f *frame.Frame, stages []judge.StageSummary) (out []Bar, gpus int, err error) {
+	out = make([]Bar, len(stages))
+	known, err := WithNumbers(f, BarNumbers...)
+	if err != nil || known == nil {
+		return out, 0, err
+	}
+	all, err := BarsOf(known)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, s := range stages {
+		name := cmp.Or(s.Stage, words.WholeRun)
+		own := slices.DeleteFunc(slices.Clone(all), func(b Bar) bool { return b.Stage != name })
+		out[i], gpus = addedUp(own), max(gpus, len(own))
+	}
+	return out, gpus, nil
+}
+
+// addedUp adds up the bars of one stage on several GPUs: its shares are those of the sum of the spans.
+func addedUp(bars []Bar) Bar {
+	if len(bars) == 1 {
+		return bars[0]
+	}
+	var sum Bar
+	of := map[string]int64{}
+	for _, b := range bars {
+		sum.Stage, sum.Span = b.Stage, sum.Span+b.Span
+		for _, p := range b.Pieces {
+			of[p.Name] += p.Ns
+		}
+	}
+	for _, p := range Parts {
+		if ns := of[p.Name]; ns > 0 {
+			sum.Pieces = append(sum.Pieces, Piece{p, ns, float64(ns) / float64(sum.Span)})
+		}
+	}
+	return sum
 }

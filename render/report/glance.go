@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"prof/queries/judge"
+	"prof/render/chart"
 	"prof/render/typeset"
 	"prof/render/words"
 )
@@ -13,6 +14,8 @@ import (
 type glance struct {
 	Lead    string
 	Stages  []glanceStage
+	Parts   []chart.Part // of the bars of the stages
+	GPUs    int          // that a bar is added up from, at most
 	Centres []glanceCentre
 	Kernels []glanceKernel
 	Advice  []judge.Advice
@@ -21,10 +24,10 @@ type glance struct {
 
 type glanceStage struct {
 	Name                                       string
-	Time                                       string // of a pass, with its spread
-	Share                                      string // of the measured time
-	Percent                                    float64
-	Busy, MFU, MBU, Tokens                     string // "-" when not known
+	Time                                       string         // of a pass, with its spread
+	Share                                      string         // of the measured time
+	Bar                                        *chart.BarView // nil where accounting has none
+	Busy, MFU, MBU, Tokens                     string         // "-" when not known
 	Bound, Meaning, Why, But, Unknown, Command string
 	IsAll                                      bool
 }
@@ -44,11 +47,20 @@ func newGlance(r *judge.Report) (*glance, error) {
 		return nil, err
 	}
 	g := &glance{Lead: typeset.Neutral(words.LeadOf(s))}
-	for _, stage := range s.Stages {
-		g.Stages = append(g.Stages, newGlanceStage(stage))
-	}
+	stages := s.Stages
 	if s.All != nil {
-		g.Stages = append(g.Stages, newGlanceStage(*s.All))
+		stages = append(slices.Clone(stages), *s.All)
+	}
+	bars, gpus, err := chart.StageBars(r.Frame("accounting"), stages)
+	if err != nil {
+		return nil, err
+	}
+	g.Parts, g.GPUs = chart.PartsOf(bars), gpus
+	for i, stage := range stages {
+		g.Stages = append(g.Stages, newGlanceStage(stage))
+		if len(bars[i].Pieces) > 0 {
+			g.Stages[i].Bar = new(bars[i].View(g.Stages[i].Name))
+		}
 	}
 	for _, c := range s.Centres {
 		stage := typeset.Neutral(c.Stage)
@@ -64,7 +76,7 @@ func newGlance(r *judge.Report) (*glance, error) {
 		for _, text := range []*string{&a.Stage, &a.Text, &a.Title, &a.Number, &a.Why, &a.Subject, &a.Command} {
 			*text = typeset.Neutral(*text)
 		}
-		a.Subject = typeset.Shorten(a.Subject, typeset.LongName, 60)
+		a.Subject = typeset.Kernels(nil, typeset.LongName)(a.Subject)
 		g.Advice = append(g.Advice, a)
 	}
 	for _, d := range s.Doubts {
@@ -104,7 +116,7 @@ func glanceKernels(r *judge.Report, list []judge.TopKernel) ([]glanceKernel, err
 }
 
 func newGlanceStage(s judge.StageSummary) glanceStage {
-	g := glanceStage{Name: typeset.Neutral(s.Stage), Time: words.PassTimeText(s), Share: typeset.Percent(s.ShareRatio), Percent: 100 * s.ShareRatio, Busy: typeset.Null, MFU: typeset.Null, MBU: typeset.Null, Tokens: typeset.Null,
+	g := glanceStage{Name: typeset.Neutral(s.Stage), Time: words.PassTimeText(s), Share: typeset.Percent(s.ShareRatio), Busy: typeset.Null, MFU: typeset.Null, MBU: typeset.Null, Tokens: typeset.Null,
 		Bound: s.Bound.Name(), Meaning: s.Meaning, Why: typeset.Neutral(s.Why), But: typeset.Neutral(s.But), Unknown: typeset.Neutral(s.Unknown), Command: typeset.Neutral(s.Query), IsAll: s.Stage == ""}
 	if g.IsAll {
 		g.Name = words.AllWork

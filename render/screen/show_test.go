@@ -107,7 +107,7 @@ func TestShowFits(t *testing.T) {
 // TestBarsTogether holds that the bar of several GPUs is cut by their times, not by the mean of their shares.
 func TestBarsTogether(t *testing.T) {
 	s := screens()["full"]
-	bars, gpus, err := stageBars(s.Report.Frame("accounting"), s.Summary.Stages)
+	bars, gpus, err := chart.StageBars(s.Report.Frame("accounting"), s.Summary.Stages)
 	if err != nil || gpus != 2 {
 		t.Fatal(gpus, err)
 	}

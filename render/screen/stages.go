@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/render/chart"
 	"prof/render/table"
@@ -28,7 +27,7 @@ func writeScreenStages(out *bytes.Buffer, s Screen, o typeset.Options) error {
 	if len(stages) == 0 {
 		return nil
 	}
-	bars, gpus, err := stageBars(s.Report.Frame("accounting"), stages)
+	bars, gpus, err := chart.StageBars(s.Report.Frame("accounting"), stages)
 	if err != nil {
 		return err
 	}
@@ -129,49 +128,6 @@ func rate(v *float64) string {
 		return ""
 	}
 	return typeset.Digits(*v)
-}
-
-// stageBars gives the bar of each stage, without pieces where accounting has none, and the most GPUs that one is added up from.
-func stageBars(f *frame.Frame, stages []judge.StageSummary) (out []chart.Bar, gpus int, err error) {
-	out = make([]chart.Bar, len(stages))
-	known, err := chart.WithNumbers(f, chart.BarNumbers...)
-	if err != nil || known == nil {
-		return out, 0, err
-	}
-	all, err := chart.BarsOf(known)
-	if err != nil {
-		return nil, 0, err
-	}
-	for i, s := range stages {
-		name := s.Stage
-		if name == "" {
-			name = words.WholeRun
-		}
-		own := slices.DeleteFunc(slices.Clone(all), func(b chart.Bar) bool { return b.Stage != name })
-		out[i], gpus = addedUp(own), max(gpus, len(own))
-	}
-	return out, gpus, nil
-}
-
-// addedUp adds up the bars of one stage on several GPUs: its shares are those of the sum of the spans.
-func addedUp(bars []chart.Bar) chart.Bar {
-	if len(bars) == 1 {
-		return bars[0]
-	}
-	var sum chart.Bar
-	of := map[string]int64{}
-	for _, b := range bars {
-		sum.Stage, sum.Span = b.Stage, sum.Span+b.Span
-		for _, p := range b.Pieces {
-			of[p.Name] += p.Ns
-		}
-	}
-	for _, p := range chart.Parts {
-		if ns := of[p.Name]; ns > 0 {
-			sum.Pieces = append(sum.Pieces, chart.Piece{Part: p, Ns: ns, Share: float64(ns) / float64(sum.Span)})
-		}
-	}
-	return sum
 }
 
 // writeLegend says what is drawn in bars of so many cells.

@@ -28,6 +28,7 @@ type Column struct {
 	Code    bool                     // names as a machine knows them
 	Kernels bool                     // names of kernels, which are shortened as such
 	Full    bool                     // its names are short already
+	Share   bool                     // shares of a whole, which the page draws too
 	Least   int                      // how narrow a terminal may make its texts; 0: never narrower than they are
 	Keep    int                      // the lower, the sooner a narrow terminal hides it
 	Pair    string                   // columns of a pair are hidden together; "" for none
@@ -65,7 +66,7 @@ func Of(f *frame.Frame) (Table, error) {
 	scales := scalesOf(f)
 	for j, c := range f.Columns {
 		s := scales[j]
-		column := Column{Name: c.Name, Title: title(c, s.Name), Doc: typeset.Neutral(c.Doc), Right: c.Type == frame.Int || c.Type == frame.Float, Code: isCode(c), Kernels: IsKernelColumn(c)}
+		column := Column{Name: c.Name, Title: title(c, s.Name), Doc: typeset.Neutral(c.Doc), Right: c.Type == frame.Int || c.Type == frame.Float, Code: isCode(c), Kernels: IsKernelColumn(c), Share: c.Unit == frame.Ratio}
 		widest := 0
 		for i, row := range f.Rows {
 			cell := cellOf(row[j], s)

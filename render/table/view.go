@@ -2,6 +2,7 @@ package table
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"prof/queries/frame"
@@ -36,6 +37,7 @@ type CellView struct {
 	Right bool
 	Code  bool
 	Null  bool
+	Bar   string // of a share: how long its bar is, in percent; "" for none
 	Jump  string // address of where the page shows the row; "" for nowhere
 }
 
@@ -101,6 +103,9 @@ func (c Cell) view(of Column, short func(string) string, named, aside bool) Cell
 		long = "name"
 	case !of.Right && typeset.Width(c.Text) > typeset.LongText:
 		long = "long"
+	}
+	if share, err := strconv.ParseFloat(c.Value, 64); err == nil && of.Share && share > 0 && share <= 1 {
+		v.Bar = strconv.FormatFloat(100*share, 'f', 1, 64) + "%"
 	}
 	v.Class = CellClass(of.Right, aside, long)
 	if c.Tone != "" {
