@@ -59,21 +59,25 @@ func List(names []string, n int) string {
 	return strings.Join(names, ", ")
 }
 
-// distance is the Levenshtein distance of two words.
+// distance counts the edits between two words: letters put in, left out, replaced, or in each other's place.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
+	last, row := make([]int, len(b)+1), make([]int, len(b)+1) // of all letters of a but one, and of all so far
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		prev := row[0]
+		before := last
+		last, row = row, make([]int, len(b)+1)
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
 				cost = 0
 			}
-			prev, row[j] = row[j], min(row[j]+1, row[j-1]+1, prev+cost)
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
 		}
 	}
 	return row[len(b)]

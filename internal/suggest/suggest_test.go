@@ -48,7 +48,7 @@ func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 2}} {
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 1}, {"qurey", "query", 1}, {"ca", "abc", 3}, {"abcd", "badc", 2}} {
 		if got := distance(c.a, c.b); got != c.want {
 			t.Errorf("distance(%q, %q) is %d, want %d", c.a, c.b, got, c.want)
 		}

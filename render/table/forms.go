@@ -9,9 +9,11 @@ package table
 import (
 	"fmt"
 	"io"
+	"strings"
+
+	"prof/internal/suggest"
 	"prof/queries/frame"
 	"prof/render/typeset"
-	"strings"
 )
 
 // Form is one way to write a Frame.
@@ -43,54 +45,16 @@ func Write(w io.Writer, form string, f *frame.Frame, o typeset.Options) error {
 
 func unknownForm(form string) error {
 	names := make([]string, 0, 4)
-	nearest, best := "", 3
 	for _, known := range Forms() {
 		names = append(names, known.Name)
-		distance := editDistance(strings.ToLower(form), known.Name)
-		if isSubsequence(known.Name, strings.ToLower(form)) {
-			distance = min(distance, 1)
-		}
-		if distance < best {
-			nearest, best = known.Name, distance
-		}
 	}
 	list := strings.Join(names, ", ")
-	if nearest == "" {
-		return fmt.Errorf("unknown format %q: use one of %s", form, list)
+	word := strings.ToLower(form)
+	if word == "markdown" {
+		word = "md"
 	}
-	return fmt.Errorf("unknown format %q: did you mean %s? (one of %s)", form, nearest, list)
-}
-
-// editDistance counts the insertions, deletions and replacements that turn a into b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	if near := suggest.Nearest(word, names); len(near) > 0 {
+		return fmt.Errorf("unknown format %q: did you mean %s? (one of %s)", form, near[0], list)
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
-// isSubsequence reports whether all of sub stands in s in order, as md does in markdown.
-func isSubsequence(sub, s string) bool {
-	for _, r := range s {
-		if sub == "" {
-			break
-		}
-		if rune(sub[0]) == r {
-			sub = sub[1:]
-		}
-	}
-	return sub == ""
+	return fmt.Errorf("unknown format %q: use one of %s", form, list)
 }
