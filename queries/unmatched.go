@@ -86,6 +86,10 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 		if len(names) == 0 || c.how == equals && slices.Contains(names, value) {
 			continue
 		}
+		if c.how == contains { // more than are listed, maybe: what was likely meant comes first
+			first := suggest.Nearest(value, names)
+			names = append(first, slices.DeleteFunc(names, func(name string) bool { return slices.Contains(first, name) })...)
+		}
 		kind := map[pick]string{fits: "no-name-fits", near: "no-operator-fits"}[c.how]
 		out = append(out, frame.Caveat{Topic: "argument", Kind: cmp.Or(kind, "nothing-picked"), Subject: FlagName(c.param) + " " + value, Object: suggest.List(names, 12), Detail: c.what})
 	}

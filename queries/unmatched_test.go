@@ -12,13 +12,15 @@ import (
 func TestUnmatched(t *testing.T) {
 	w := newWarehouse(t)
 	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	load(t, w, "profiled", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
 	for _, c := range []struct{ query, param, value, want string }{
+		{"bottlenecks", "kernel", "transpose_nave", "nothing has --kernel transpose_nave; the run has the profiled kernels transpose_naive, tiled_matmul"},
 		{"top-kernels", "stage", "Decode", "nothing has --stage Decode; the run has the stages decode, prefill, (none)"},
 		{"stages", "device", "7", "nothing has --device 7; the run has the GPUs 0, 1"},
 		{"range-kernels", "range", "step[0]", "nothing has --range step[0]; the run has the ranges, among others, decode, "},
 		{"diagnostics", "severity", "critical", "nothing has --severity critical; the run has the severities info, warning"},
 	} {
-		f := query(t, w, c.query, queries.Args{"run": "two", c.param: c.value})
+		f := query(t, w, c.query, queries.Args{"run": map[bool]string{true: "profiled", false: "two"}[c.param == "kernel"], c.param: c.value})
 		if len(f.Rows) != 0 || len(f.Notes) == 0 || !strings.HasPrefix(f.Notes[0], c.want) {
 			t.Errorf("%s --%s %s: %d rows, notes %q", c.query, c.param, c.value, len(f.Rows), f.Notes)
 		}
