@@ -275,6 +275,26 @@ func (q Query) comment() string {
 	return strings.TrimSuffix(b.String(), ";") + "."
 }
 
+// Group is a question that queries answer: those whose files lie in one folder.
+type Group struct{ Domain, Title string }
+
+// Groups are those of all public queries, in the order in which one asks.
+func Groups() []Group {
+	return []Group{
+		{"stages", "How long do stages and steps take?"},
+		{"findings", "What could make it faster?"},
+		{"kernels", "Where does the GPU's time go: kernels, copies, idle gaps"},
+		{"ranges", "Which part of the program is it: ranges"},
+		{"operators", "Which operators of PyTorch take the time and the memory?"},
+		{"ncu", "What bounds a kernel: Nsight Compute"},
+		{"model", "What does the model need, and how near is the peak: FLOPs, bytes, MFU, MBU"},
+		{"ranks", "Do GPUs wait for each other: collectives and ranks"},
+		{"compare", "What differs from run to run?"},
+		{"capture", "What was captured, how, and on what machine?"},
+		{"timeline", "What does a drawn timeline show?"},
+	}
+}
+
 // Catalogue gives the newest version of each public query.
 func Catalogue() ([]Query, error) {
 	all, err := All()

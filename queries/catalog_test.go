@@ -3,6 +3,7 @@ package queries
 import (
 	"errors"
 	"flag"
+	"maps"
 	"os/exec"
 	"reflect"
 	"slices"
@@ -223,5 +224,27 @@ func TestFirstColumns(t *testing.T) {
 		if !strings.HasPrefix(strings.Join(got, ",")+",", want+",") {
 			t.Errorf("%s gives %q", name, got)
 		}
+	}
+}
+
+// TestGroups holds that each public query answers a question of the list, and each question has
+func TestGroups(t *testing.T) {
+	all, err := Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{}
+	for _, q := range all {
+		want[q.Domain] = true
+	}
+	got := map[string]bool{}
+	for _, g := range Groups() {
+		if got[g.Domain] || g.Title == "" {
+			t.Errorf("%+v stands twice or has no title", g)
+		}
+		got[g.Domain] = true
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("groups are of %v, queries in %v", got, want)
 	}
 }

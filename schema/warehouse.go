@@ -34,6 +34,8 @@ type Options struct {
 	Talk func(message string)
 	// Progress is told, before each run whose facts are derived anew, how many are done of how many. It may be nil.
 	Progress func(done, all int)
+	// AsIs refuses a warehouse that would have to be brought up to date for reading.
+	AsIs bool
 	// MemoryLimit bounds DuckDB's memory, e.g. "512MB"; empty leaves DuckDB's default.
 	MemoryLimit string
 }
@@ -48,6 +50,9 @@ type Warehouse struct {
 
 // ErrNoWarehouse is wrapped by Open's error when there is nothing to read yet.
 var ErrNoWarehouse = errors.New("no warehouse yet")
+
+// ErrOutdated is wrapped by Open's error when Options say AsIs and the warehouse is not up to date.
+var ErrOutdated = errors.New("the warehouse is not up to date")
 
 // Open opens the warehouse of a home. For reading it takes DuckDB's read-only mode, in which any number of processes may
 // have it open; a warehouse of an older prof is migrated first, which needs the right to write. For writing it is the
@@ -85,6 +90,9 @@ func open(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 		return &Warehouse{DB: db, Home: home}, nil
 	}
 	db.Close()
+	if err == nil && o.AsIs {
+		err = ErrOutdated
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", home.Warehouse(), err)
 	}

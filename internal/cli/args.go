@@ -7,65 +7,70 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"prof/internal/suggest"
 )
 
-// completionFlag is the library's: as the last argument it asks for candidates in place of doing anything.
-const completionFlag = "--generate-bash-completion"
-
-// permute puts flags before the other arguments, of prof itself and of its verb, so that they may stand anywhere. The library
+// permute puts flags before the other arguments, of prof itself and of its verb or query, so that they may stand anywhere. The library
 // would take a flag behind an argument for one more argument. What follows -- is no flag.
 func permute(app *cli.App, args []string) []string {
 	if len(args) == 0 {
 		return args
 	}
-	if last := len(args) - 1; last > 0 && args[last] == completionFlag {
-		return append(completing(app, args[:last]), completionFlag)
-	}
-	if verb, flag := missingValue(app, args); flag != "" {
-		return []string{args[0], verb, flag} // an argument must not become its value; the library says that it has none
-	}
-	return arrange(app, args)
-}
-
-// missingValue finds a flag of the verb at the very end that needs a value.
-func missingValue(app *cli.App, args []string) (verb, flag string) {
-	last := args[len(args)-1]
-	_, rest := splitFlags(app.Flags, args[1:], true)
-	if len(rest) < 2 || slices.Contains(rest, "--") {
-		return "", ""
-	}
-	v := app.Command(rest[0])
-	if v == nil || !looksLikeFlag(last) || !takesValue(v.Flags, last) {
-		return "", ""
-	}
-	return rest[0], last
-}
-
-// arrange does the moving.
-func arrange(app *cli.App, args []string) []string {
 	front, rest := splitFlags(app.Flags, args[1:], true)
-	if len(rest) == 0 {
-		return append(args[:1:1], front...)
+	out := append(args[:1:1], front...)
+	cmd, path, words := named(app, rest)
+	if cmd == nil || cmd.SkipFlagParsing {
+		return append(out, rest...)
 	}
-	verb := app.Command(rest[0])
-	if verb == nil {
-		return append(append(args[:1:1], front...), rest...)
+	last := args[len(args)-1]
+	if len(words) > 0 && !slices.Contains(rest, "--") && looksLikeFlag(last) && takesValue(cmd.Flags, last) {
+		return append(append(args[:1:1], path...), last) // an argument must not become its value; the library says that it has none
 	}
 	// --home may stand behind the verb too.
-	own, after := splitFlags(append(slices.Clone(verb.Flags), app.Flags...), rest[1:], false)
+	own, after := splitFlags(append(optionsOf(cmd), app.Flags...), words, false)
 	global := slices.DeleteFunc(slices.Clone(app.Flags), func(f cli.Flag) bool { return f == cli.HelpFlag }) // every verb has that
 	own, home := takeFlags(global, own)
-	if n := len(home); n > 0 && home[n-1] == rest[len(rest)-1] && takesValue(global, home[n-1]) {
+	if n := len(home); n > 0 && home[n-1] == last && takesValue(global, home[n-1]) {
 		return append(args[:1:1], home[n-1]) // the verb must not become its value; the library says that it has none
 	}
-	if asksForHelp(global, verb.Flags, own) {
+	switch {
+	case asksForHelp(global, optionsOf(cmd), own):
 		after = nil // the library would take the first for a topic of its help
+	case len(cmd.Subcommands) > 0 && len(after) > 0: // which is none of them, and its options are nobody's
+		own, after = nil, append([]string{"--"}, append(after, own...)...)
 	}
-	out := append(append(args[:1:1], front...), home...)
-	out = append(append(out, rest[0]), own...)
+	out = append(append(append(out, home...), path...), own...)
 	return append(out, guarded(after)...)
+}
+
+// named is the verb, or the query, that words begin with; path names it, and left are the words besides.
+func named(app *cli.App, words []string) (cmd *cli.Command, path, left []string) {
+	if len(words) == 0 {
+		return nil, nil, nil
+	}
+	cmd, path, left = app.Command(words[0]), words[:1:1], words[1:]
+	if cmd == nil || len(cmd.Subcommands) == 0 {
+		return cmd, path, left
+	}
+	before, rest := splitFlags(append(optionsOf(cmd), app.Flags...), left, true)
+	at := 0
+	if len(rest) > 1 && rest[0] == "--" {
+		at = 1
+	}
+	if len(rest) > 0 {
+		if sub := cmd.Command(rest[at]); sub != nil {
+			return sub, append(path, rest[at]), slices.Concat(before, rest[:at], rest[at+1:])
+		}
+	}
+	return cmd, path, left
+}
+
+// optionsOf are the options of a verb and of its queries.
+func optionsOf(cmd *cli.Command) []cli.Flag {
+	out := slices.Clone(cmd.Flags)
+	for _, sub := range cmd.Subcommands {
+		out = append(out, sub.Flags...)
+	}
+	return out
 }
 
 // asksForHelp looks for --help or -h in a list that holds only flags and their values.
@@ -79,13 +84,6 @@ func asksForHelp(global, own []cli.Flag, list []string) bool {
 		}
 	}
 	return false
-}
-
-// completing permutes a command line that the user is still typing. It must not hold --, behind which the library would not
-// see that completion is asked for, and would run the verb.
-func completing(app *cli.App, args []string) []string {
-	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--" })
-	return slices.DeleteFunc(arrange(app, args), func(a string) bool { return a == "--" })
 }
 
 // guarded puts -- before arguments that the library would otherwise take for flags, in place of one among them.
@@ -173,17 +171,18 @@ func takesValue(known []cli.Flag, arg string) bool {
 	return !ok || !b.IsBoolFlag()
 }
 
-func didYouMean(word string, names []string) string {
-	if near := suggest.Nearest(word, names); len(near) > 0 {
-		return "; did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return "; `prof` lists the verbs"
-}
-
 // exactArgs checks the number of arguments.
 func exactArgs(c *cli.Context, n int, what string) error {
 	if c.NArg() != n {
-		return usagef("%s takes %s; see `prof help %s`", c.Command.Name, what, c.Command.Name)
+		return usagef("%s takes %s; see `%s`", c.Command.Name, what, helpOf(c))
 	}
 	return nil
+}
+
+// helpOf is the command line that explains a command.
+func helpOf(c *cli.Context) string {
+	if path := strings.Fields(c.Command.HelpName); len(path) > 2 {
+		return strings.Join(path, " ") + " -h"
+	}
+	return "prof help " + c.Command.Name
 }

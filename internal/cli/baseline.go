@@ -1,13 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"prof/internal/suggest"
 	"prof/queries/frame"
 	"prof/schema"
 )
@@ -25,7 +24,7 @@ and rm wants --force.
   prof baseline list
   prof check --baseline baseline:main
   prof baseline rm main`,
-		Flags:  outputFlags(),
+		Flags:  append(outputFlags(), runFlag("")),
 		Action: p.baseline,
 	}
 }
@@ -34,8 +33,12 @@ func (p *program) baseline(c *cli.Context) error {
 	switch word, n := c.Args().First(), c.NArg(); {
 	case n == 0, word == "list" && n == 1:
 		return p.baselineList(c)
-	case word == "set" && n == 3:
-		return p.baselineSet(c, c.Args().Get(1), c.Args().Get(2))
+	case word == "set" && (n == 3 || n == 2 && c.IsSet("run")):
+		ref, _, err := oneOf(c, c.Args().Get(2), n == 3)
+		if err != nil {
+			return err
+		}
+		return p.baselineSet(c, c.Args().Get(1), ref)
 	case word == "set":
 		return usagef("baseline set takes a name and a run; see `prof help baseline`")
 	case word == "rm" && n == 2:
@@ -45,11 +48,7 @@ func (p *program) baseline(c *cli.Context) error {
 	case word == "list":
 		return usagef("baseline list takes no arguments; see `prof help baseline`")
 	default:
-		hint := "; see `prof help baseline`"
-		if near := suggest.Nearest(word, []string{"set", "list", "rm"}); len(near) > 0 {
-			hint = "; did you mean " + strings.Join(near, " or ") + "?"
-		}
-		return usagef("baseline takes set, list or rm, not %q%s", word, hint)
+		return usagef("baseline takes set, list or rm, not %q%s", word, cmp.Or(nearest(word, []string{"set", "list", "rm"}), "; see `prof help baseline`"))
 	}
 }
 

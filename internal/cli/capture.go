@@ -70,7 +70,7 @@ func (p *program) captureUsage(c *cli.Context, err error, sub bool) error {
 	if !slices.Contains(p.args, "--") {
 		return errNoDashes
 	}
-	return onUsageError(c, err, sub)
+	return p.onUsageError(c, err, sub)
 }
 
 func (p *program) capture(c *cli.Context) error {

@@ -20,7 +20,7 @@ func (p *program) checkCommand() *cli.Command {
 		Name:      "check",
 		Usage:     "judge a run by rules: a gate for CI",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the latest; tag:key=value and RUN,RUN,... mean several runs of the same thing,
+		Description: `Without RUN, the newest; tag:key=value and RUN,RUN,... mean several runs of the same thing,
 whose spread from run to run then counts.
 Exit 0: all rules hold; 3: one is broken; 4: none is broken, and one cannot be judged.
 
@@ -55,6 +55,7 @@ goes to stdout; with --format it is one file, written in that form, and stdout s
   prof check --baseline baseline:main --rule 'stage.decode.gpu_span_ns <= +3%'
   prof check @latest --rules perf.rules --out summary.md --out junit.xml`,
 		Flags: []cli.Flag{
+			runFlag("the newest"),
 			&cli.StringFlag{Name: "baseline", Aliases: []string{"b"}, Usage: "the run or runs `REF` to compare with, else the only baseline"},
 			&cli.StringSliceFlag{Name: "rules", Usage: "read rules from `FILE`; - is stdin; may be repeated"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "one more `RULE`; may be repeated"},
@@ -72,6 +73,10 @@ func (p *program) check(c *cli.Context) (err error) {
 	if c.NArg() > 1 {
 		return usagef("check takes one run, or several with commas between them; see `prof help check`")
 	}
+	ref, given, err := whichRun(c)
+	if err != nil {
+		return err
+	}
 	forms, err := checkForms(c)
 	if err != nil {
 		return err
@@ -84,9 +89,9 @@ func (p *program) check(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	run, baseline := diff.Side{Label: c.Args().First()}, (*diff.Side)(nil)
-	if run.Label == "" {
-		run.Label = "@latest"
+	run, baseline := diff.Side{Label: ref}, (*diff.Side)(nil)
+	if !given {
+		run.Label = latest // which the outcome names
 	}
 	if slices.ContainsFunc(rules, gate.Rule.NeedsBaseline) {
 		baseline = &diff.Side{Label: c.String("baseline")}

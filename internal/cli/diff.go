@@ -3,13 +3,16 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/judge/diff"
 	"prof/render/compare"
@@ -106,6 +109,9 @@ func (p *program) diff(c *cli.Context) (err error) {
 	var list []*diff.Result
 	for _, b := range sides[1:] {
 		r, err := diff.Runs(c.Context, asker, sides[0], b, q.options)
+		if errors.Is(err, diff.ErrNothing) && q.options.Stage != "" {
+			return p.stagesOfSides(c, w, err, q.options.Stage, sides[0], b)
+		}
 		if err != nil {
 			return err
 		}
@@ -118,6 +124,26 @@ func (p *program) diff(c *cli.Context) (err error) {
 		return err
 	}
 	return p.failDiff(q.failOver, list)
+}
+
+// stagesOfSides adds the stages that there are to an error about one that is not.
+func (p *program) stagesOfSides(c *cli.Context, w *schema.Warehouse, cause error, stage string, sides ...diff.Side) error {
+	var names []string
+	for _, s := range sides {
+		for _, run := range s.Runs {
+			more, err := stagesIn(c, w, run.ID)
+			if err != nil {
+				return errors.Join(cause, err)
+			}
+			names = append(names, more...)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return fmt.Errorf("%w; they have none", cause)
+	}
+	return fmt.Errorf("%w; there is %s%s", cause, suggest.List(names, 8), nearest(stage, names))
 }
 
 // diffSides resolves the references to sides.

@@ -20,7 +20,7 @@ func (p *program) explainCommand() *cli.Command {
 		Name:      "explain",
 		Usage:     "what could make a run faster, ranked by the time that it could save",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the latest. After a line for each stage, each finding says how much time it could save over the measured passes, at most or about, the numbers that
+		Description: `Without RUN, the newest. After a line for each stage, each finding says how much time it could save over the measured passes, at most or about, the numbers that
 it follows from, what to try, and the query that shows more. Savings overlap: they do not add up. Notes say which rules could not be tried.
 The rules are rows of prof query finding-rules, the findings those of prof query findings.
 
@@ -29,6 +29,7 @@ The rules are rows of prof query finding-rules, the findings those of prof query
   prof explain baseline --top 0 --min-share 0     # all of them
   prof explain baseline --format json             # rows in base units, with the SQL behind each`,
 		Flags: append([]cli.Flag{
+			runFlag("the newest"),
 			&cli.StringFlag{Name: "stage", Usage: "only findings of this stage; (none) for those of all device work"},
 			&cli.IntFlag{Name: "top", Value: 10, Usage: "findings at most; 0 for all"},
 			&cli.StringFlag{Name: "min-share", Usage: "only what could save at least this share of its stage", DefaultText: "0.01"},
@@ -50,6 +51,9 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	form := c.String("format")
 	r, spans, err := askFindings(c.Context, queries.NewAsker(w), run, args, form == "table")
 	if err != nil {
+		return err
+	}
+	if err := unknownStage(r.Frame("findings"), args["stage"]); err != nil {
 		return err
 	}
 	f, err := r.FindingsFrame()

@@ -58,9 +58,7 @@ func TestExplain(t *testing.T) {
 	if out := p.ok("explain", "it's", "--stage", "(none)"); !strings.Contains(out, "There are no findings.\n") || !strings.Contains(out, "no rule was tried") || strings.Contains(out, "busy") {
 		t.Errorf("outside of the passes: %q", out)
 	}
-	if out := p.ok("explain", "a", "--stage", "nowhere"); !strings.Contains(out, "There are no findings.\n") || !strings.Contains(out, "no rule was tried") {
-		t.Errorf("of a stage that is not there: %q", out)
-	}
+	p.want(result{2, "", "prof: the run has no stage \"nowhere\"; it has decode, prefill, (none)\n"}, "explain", "a", "--stage", "nowhere")
 	p.wantLike(1, "", `prof: no such run: "b"; .*\n`, "explain", "b")
 	p.wantLike(2, "", `prof: explain takes one run; .*\n`, "explain", "a", "b")
 	p.wantLike(2, "", `prof: query findings: wrong argument: --min-share is a share: 0\.01 for 1 %.*\n`, "explain", "a", "--min-share", "2")

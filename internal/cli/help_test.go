@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +28,9 @@ func TestVersionAndHelp(t *testing.T) {
 		t.Error("help, --help, -h and no verb differ")
 	}
 	for _, v := range app.Commands {
+		if v.Hidden {
+			continue
+		}
 		if !strings.Contains(top, "\n   "+v.Name+" ") || v.Usage == "" {
 			t.Errorf("help lacks %s", v.Name)
 		}
@@ -65,7 +69,7 @@ func TestUsageErrors(t *testing.T) {
 		{"runs --wide=perhaps", "invalid boolean value \"perhaps\" for -wide: parse error; see `prof help runs`"},
 		{"runs x", "runs takes no arguments; see `prof help runs`"},
 		{"runs --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
-		{"show a b", "show takes one run; see `prof help show`"},
+		{"show a b", "show takes one run; to compare them: prof diff a b; see `prof help show`"},
 		{"show --top 3", "there is no option --top; see `prof help show`"},
 		{"rm -f a", "there is no option -f; see `prof help rm`"},
 		{"rm", "rm takes the runs to remove; see `prof help rm`"},
@@ -79,11 +83,11 @@ func TestUsageErrors(t *testing.T) {
 		{"query top-kernel", "no such query: \"top-kernel\"; did you mean top-kernels?"},
 		{"query kernels", "no such query: \"kernels\"; did you mean top-kernels or range-kernels or stage-kernels?"},
 		{"query zzzzz", "no such query: \"zzzzz\"; `prof query` lists them"},
-		{"query top-kernels stages", "query takes one query name; see `prof help query`"},
-		{"query top-kernels --run a --stag x", "there is no option --stag; did you mean --tag or --stage?"},
-		{"query top-kernels --run a --nosuch 1", "there is no option --nosuch; see `prof help query`"},
-		{"query ranges --run a --stage x", "wrong argument: ranges takes no --stage; it takes --run --raw --device --top --source"},
-		{"query runs --top 3", "wrong argument: runs takes no --top"},
+		{"query top-kernels a a", "top-kernels takes one run; see `prof query top-kernels -h`"},
+		{"query top-kernels --run a --stag x", "there is no option --stag; did you mean --stage?"},
+		{"query top-kernels --run a --nosuch 1", "query top-kernels takes no --nosuch; it takes --run --top --stage --device --by --with-ncu --source --format --wide --explain --home"},
+		{"query ranges --run a --stage x", "query ranges takes no --stage; it takes --run --raw --device --top --source --format --wide --explain --home"},
+		{"query runs --top 3", "query runs takes no --top; it takes --format --wide --explain --home"},
 		{"query top-kernels --run a --top x", "wrong argument: --top \"x\" is not a whole number"},
 		{"query top-kernels --run a --top 1.5", "wrong argument: --top \"1.5\" is not a whole number"},
 		{"query top-kernels --run a --by x", "query top-kernels: wrong argument: --by is name, short or family"},
@@ -114,10 +118,8 @@ func TestCompletion(t *testing.T) {
 		t.Errorf("zsh: %s", zsh)
 	}
 	fish := p.ok("completion", "fish")
-	for _, want := range []string{"-a 'ingest' -d 'store captured files as one run'", "__fish_seen_subcommand_from query' -f -l explain"} {
-		if !strings.Contains(fish, want) {
-			t.Errorf("fish lacks %s", want)
-		}
+	if !strings.Contains(fish, "complete -c prof -f -a '(__prof_complete)'\n") {
+		t.Errorf("fish: %s", fish)
 	}
 	for shell, text := range map[string]string{"bash": bash, "zsh": zsh, "fish": fish} {
 		path := write(t, p.path("completion."+shell), []byte(text))
@@ -131,24 +133,22 @@ func TestCompletion(t *testing.T) {
 	if err != nil {
 		t.Skip("bash is not installed")
 	}
+	p.ok("tag", "a", "gpu=h200")
+	p.ok("baseline", "set", "main", "a")
 	before := state(p)
 	for line, want := range map[string]string{
-		"prof query top-":                        "top-kernels top-operators",
-		"prof query stage-":                      "stage-kernels stage-notes stage-samples",
-		"prof --home .prof query top-":           "top-kernels top-operators",
-		"prof qu":                                "query",
-		"prof r":                                 "runs report rm",
-		"prof help comp":                         "completion",
-		"prof query top-kernels --sta":           "--stage",
-		"prof query top-kernels --run a --forma": "--format",
-		"prof ingest x --ru":                     "--run",
+		"prof query top-":                "top-kernels top-operators",
+		"prof --home .prof query top-":   "top-kernels top-operators",
+		"prof qu":                        "query",
+		"prof query top-kernels --sta":   "--stage",
+		"prof show tag : g":              "gpu=h200", // as bash parts the word
+		"prof show --run = @":            "@latest",
+		"prof check --baseline baseline": "baseline:main",
 		// Nothing may be done while the user is still typing.
-		"prof rm a ":                                   "",
-		"prof rm a -- ":                                "--force --help",
-		"prof tag a k=v --home ":                       "",
+		"prof rm a -- ":                                "",
+		"prof tag a k=v --home":                        "--home",
 		"prof ingest " + exported(t, node) + " ":       "",
-		"prof ingest " + exported(t, node) + " --run ": "",
-		"prof ingest " + exported(t, node) + " --tag ": "",
+		"prof ingest " + exported(t, node) + " --tag ": "gpu=h200",
 	} {
 		words := strings.Split(line, " ")
 		quoted := make([]string, len(words))
@@ -168,6 +168,93 @@ func TestCompletion(t *testing.T) {
 	}
 	if got := listing(t, p.dir); slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "generate") }) {
 		t.Errorf("completion made %q", got)
+	}
+}
+
+func TestCandidates(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	p.ok("ingest", "--run", "llama", "--tag", "gpu=h200", exported(t, node))
+	p.ok("baseline", "set", "main", "a")
+	const runs = "llama a @latest baseline:main tag:gpu=h200"
+	for line, want := range map[string]string{
+		"r":                                       "runs report rm",
+		"zzz":                                     "",
+		"zzz ":                                    "",
+		"help comp":                               "completion",
+		"help query top-":                         "top-kernels top-operators",
+		"query stage-":                            "stage-kernels stage-notes stage-samples",
+		"query top-kernels ":                      runs,
+		"query top-kernels a ":                    "",
+		"query runs ":                             "",
+		"query top-kernels --w":                   "--with-ncu --wide",
+		"query top-kernels --run a --forma":       "--format",
+		"query top-kernels --hom":                 "--home",
+		"query top-kernels --format ":             "table md csv json",
+		"query top-kernels -f j":                  "json",
+		"query top-kernels --format=c":            "--format=csv",
+		"query top-kernels a --stage ":            "prefill decode",
+		"query top-kernels --stage pre":           "prefill",
+		"query top-kernels --run=a --stage=dec":   "--stage=decode",
+		"query top-kernels --run nosuch --stage ": "",
+		"query top-kernels --source ":             "nsys torch",
+		"query top-kernels --top ":                "",
+		"show ":                                   runs,
+		"show --run l":                            "llama",
+		"show -f ":                                "table json",
+		"explain ":                                runs,
+		"report --file op":                        "operators.md",
+		"report --section mb":                     "mbu",
+		"diff a ":                                 runs,
+		"diff a llama --format m":                 "md",
+		"diff a llama --by st":                    "stage",
+		"check --format j":                        "json junit",
+		"check ":                                  runs,
+		"trend --workload ":                       runs,
+		"trend --stage d":                         "decode",
+		"tag ":                                    runs,
+		"tag a ":                                  "gpu=h200",
+		"rm a ":                                   runs,
+		"baseline ":                               "set list rm",
+		"baseline set main ":                      runs,
+		"baseline rm ":                            "main",
+		"model --format ":                         "table md json",
+		"completion ":                             "bash zsh fish",
+		"prune --protect ":                        "gpu=h200",
+		"ingest ":                                 "",
+		"ingest --workload ":                      "",
+		"ingest --run l":                          "llama",
+		"capture --run ":                          "",
+		"capture -- ./x --r":                      "",
+		"--home " + p.path("none") + " show ":     "",
+		"--home":                                  "--home",
+		"--home ":                                 "",
+	} {
+		r := p.run(append([]string{completeVerb}, strings.Split(line, " ")...)...)
+		var got []string
+		for _, l := range strings.Split(strings.TrimSpace(r.out), "\n") {
+			text, doc, _ := strings.Cut(l, "\t")
+			if got = append(got, text); len([]rune(doc)) > 70 {
+				t.Errorf("%q: %s", line, l)
+			}
+		}
+		if r.code != 0 || r.err != "" || strings.Join(got, " ") != want {
+			t.Errorf("%q: %d %q %q, want %q", line, r.code, got, r.err, want)
+		}
+	}
+	if got := p.ok(completeVerb, "query", "top-kernels", "--to"); got != "--top\trows at most; 0 for all\n" {
+		t.Errorf("what an option means: %q", got)
+	}
+	// A warehouse that would have to be written to first is not.
+	p.change("SELECT 1")
+	before := read(t, p.path(".prof/warehouse.duckdb"))
+	p.want(result{0, "", ""}, completeVerb, "show", "")
+	if !bytes.Equal(before, read(t, p.path(".prof/warehouse.duckdb"))) {
+		t.Error("completion brought the warehouse up to date")
+	}
+	p.ok("runs")
+	if bytes.Equal(before, read(t, p.path(".prof/warehouse.duckdb"))) {
+		t.Error("the warehouse was up to date")
 	}
 }
 

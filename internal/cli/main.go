@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/internal/mask"
 	"prof/internal/suggest"
 	"prof/queries"
 	"prof/schema"
@@ -108,7 +109,6 @@ func (p *program) app() (*cli.App, error) {
 		UsageText:              "prof [--home DIR] VERB [options] [arguments]",
 		Description:            "PROF_HOME does what --home does. PROF_WAIT says how long to wait for another process that holds the warehouse (10s).",
 		Version:                versionText(),
-		EnableBashCompletion:   true,
 		HideHelpCommand:        true,
 		UseShortOptionHandling: false,
 		// A tag's value or a tool's argument may hold a comma.
@@ -116,57 +116,126 @@ func (p *program) app() (*cli.App, error) {
 		Writer:                    p.out,
 		ErrWriter:                 p.err,
 		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError:              onUsageError,
+		OnUsageError:              p.onUsageError,
 		Flags:                     []cli.Flag{homeFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
 		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(),
-			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.helpCommand()},
+			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.completeCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("there is no verb %q%s", c.Args().First(), didYouMean(c.Args().First(), verbs(c.App)))
+				return noVerb(c.App, c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
 	}
 	for _, c := range app.Commands {
 		if c.OnUsageError == nil {
-			c.OnUsageError = onUsageError
+			c.OnUsageError = p.onUsageError
 		}
 		c.HideHelpCommand = true
 	}
 	return app, nil
 }
 
-func onUsageError(c *cli.Context, err error, _ bool) error {
-	name, flags := "prof", c.App.Flags
+func (p *program) onUsageError(c *cli.Context, err error, _ bool) error {
+	see, flags := "prof", c.App.Flags
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "prof" {
-		name, flags = "prof help "+c.Command.Name, append(slices.Clone(flags), c.Command.Flags...)
+		see, flags = helpOf(c), slices.Concat(c.Command.Flags, flags)
 	}
 	text := err.Error()
-	if word, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
-		var names []string
-		for _, f := range flags {
-			names = append(names, "--"+f.Names()[0])
-		}
-		if word = strings.TrimLeft(word, "-"); len(word) > 1 {
-			word = "-" + word
-		}
-		word = "-" + word
-		text = "there is no option " + word
-		if near := suggest.Nearest(word, names); len(near) > 0 {
-			return usagef("%s; did you mean %s?", text, strings.Join(near, " or "))
-		}
-	} else if word, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
+	if word, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
 		text = "--" + strings.TrimLeft(word, "-") + " needs a value"
 	}
-	return usagef("%s; see `%s`", text, name)
+	word, ok := strings.CutPrefix(text, "flag provided but not defined: ")
+	if !ok {
+		return usagef("%s; see `%s`", text, see)
+	}
+	if word = strings.TrimLeft(word, "-"); len(word) > 1 {
+		word = "-" + word
+	}
+	word = "-" + word
+	if line := p.behindVerb(c.App, word); see == "prof" && line != "" {
+		return usagef("%s belongs behind the verb: %s", word, line)
+	}
+	var names []string
+	for _, f := range flags {
+		if f != cli.HelpFlag && f != cli.VersionFlag {
+			names = append(names, "--"+f.Names()[0])
+		}
+	}
+	text = "there is no option " + word
+	if hint := nearest(word, names); hint != "" {
+		return usagef("%s%s", text, hint)
+	}
+	if c.Command != nil && len(c.Command.Subcommands) > 0 && find(optionsOf(c.Command), word) != nil {
+		return usagef("%s is an option of a query: name that before it; `prof query` lists them", word)
+	}
+	if c.Command != nil && c.Command.Hidden { // a query
+		return usagef("%s takes no %s; it takes %s", strings.TrimPrefix(c.Command.HelpName, "prof "), word, strings.Join(names, " "))
+	}
+	return usagef("%s; see `%s`", text, see)
+}
+
+// behindVerb is the command line with what stands before its verb behind it, where the option is one of that verb; else "".
+func (p *program) behindVerb(app *cli.App, option string) string {
+	at := slices.IndexFunc(p.args[1:], func(a string) bool { return app.Command(a) != nil })
+	if at < 0 {
+		return ""
+	}
+	before, rest := p.args[1:1+at], p.args[1+at:]
+	cmd, path, left := named(app, rest)
+	if find(cmd.Flags, option) == nil {
+		return ""
+	}
+	return mask.Command(slices.Concat([]string{"prof"}, path, left, before))
 }
 
 func verbs(app *cli.App) []string {
 	var out []string
 	for _, c := range app.Commands {
-		out = append(out, c.Names()...)
+		if !c.Hidden {
+			out = append(out, c.Name)
+		}
 	}
 	return out
+}
+
+// otherVerbs are what other tools call things, with what prof has for each.
+var otherVerbs = map[string]string{
+	"profile": "prof capture", "record": "prof capture", "run": "prof capture", "start": "prof capture",
+	"import": "prof ingest", "load": "prof ingest", "add": "prof ingest", "read": "prof ingest", "parse": "prof ingest",
+	"list": "prof runs", "ls": "prof runs", "delete": "prof rm", "remove": "prof rm", "clean": "prof prune", "gc": "prof prune",
+	"stats": "prof query", "top": "prof query top-kernels", "kernels": "prof query top-kernels", "queries": "prof query",
+	"analyze": "prof explain", "analyse": "prof explain", "recipe": "prof explain", "summary": "prof show", "info": "prof show", "status": "prof show", "view": "prof show",
+	"export": "prof query NAME --format csv, prof sql or prof report", "html": "prof report", "compare": "prof diff", "history": "prof trend", "gate": "prof check", "ci": "prof check", "version": "prof --version",
+}
+
+// noVerb says what was most likely meant by a word that is no verb.
+func noVerb(app *cli.App, word string) error {
+	text := fmt.Sprintf("there is no verb %q", word)
+	if q, err := queries.Find(word); err == nil {
+		return usagef("%s; it is a query: prof query %s", text, q.Name)
+	}
+	if other := otherVerbs[strings.ToLower(word)]; other != "" {
+		return usagef("%s; see %s", text, other)
+	}
+	if hint := nearest(word, verbs(app)); hint != "" {
+		return usagef("%s%s", text, hint)
+	}
+	if _, err := os.Stat(word); err == nil {
+		return usagef("%s; to store a file or folder: prof ingest %s", text, mask.Command([]string{word}))
+	}
+	all, err := queries.Catalogue()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, q := range all {
+		names = append(names, q.Name)
+	}
+	if near := suggest.Nearest(word, names); len(near) > 0 {
+		return usagef("%s; did you mean prof query %s?", text, strings.Join(near, " or "))
+	}
+	return usagef("%s; `prof` lists the verbs", text)
 }
 
 func homeFlag() cli.Flag {

@@ -157,7 +157,7 @@ func (p *place) runWith(stdin string, args ...string) result {
 }
 
 // plainVerbs are those that do in this process what they do in one of their own, which takes longer.
-var plainVerbs = []string{"baseline", "check", "diff", "explain", "ingest", "model", "query", "report", "rm", "runs", "show", "sql", "tag", "trend"}
+var plainVerbs = []string{completeVerb, "baseline", "check", "diff", "explain", "ingest", "model", "query", "report", "rm", "runs", "show", "sql", "tag", "trend"}
 
 var writingVerbs = []string{"baseline", "ingest", "rm", "tag"}
 

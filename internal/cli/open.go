@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"prof/ingest/derive"
+	"prof/internal/mask"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/render/table"
@@ -51,21 +52,62 @@ func (p *program) open(c *cli.Context, write bool) (*schema.Warehouse, error) {
 	return p.openHome(c, home, write)
 }
 
-// oneRun opens the warehouse for reading and hands over the run that the one argument of a verb names, the latest without it.
-func (p *program) oneRun(c *cli.Context, with func(w *schema.Warehouse, run schema.Run) error) (err error) {
+// latest is the reference to the newest run.
+const latest = "@latest"
+
+// runFlag is the option that names a run; byDefault says which one it is without it.
+func runFlag(byDefault string) cli.Flag {
+	return &cli.StringFlag{Name: "run", Usage: "the `RUN`, which may be given as an argument too: name, id, a prefix of either, tag:key=value, baseline:NAME", DefaultText: byDefault}
+}
+
+// whichRun is the run that the command line names, by its one argument or by --run.
+func whichRun(c *cli.Context) (ref string, given bool, err error) {
 	if c.NArg() > 1 {
-		return usagef("%s takes one run; see `prof help %s`", c.Command.Name, c.Command.Name)
+		hint := ""
+		if c.Command.Name == "show" {
+			hint = "; to compare them: " + mask.Command(append([]string{"prof", "diff"}, c.Args().Slice()...))
+		}
+		return "", false, usagef("%s takes one run%s; see `%s`", c.Command.Name, hint, helpOf(c))
 	}
-	ref := c.Args().First()
-	if ref == "" {
-		ref = "@latest"
+	return oneOf(c, c.Args().First(), c.NArg() > 0)
+}
+
+// oneOf is the run that an argument or --run names.
+func oneOf(c *cli.Context, arg string, isArg bool) (ref string, given bool, err error) {
+	switch flag := c.String("run"); {
+	case !c.IsSet("run"):
+		return arg, isArg, nil
+	case isArg && arg != flag:
+		return "", false, usagef("two runs are named, %s and --run %s; %s takes one", arg, flag, c.Command.Name)
+	default:
+		return flag, true, nil
+	}
+}
+
+// resolve finds a run, the newest where none is named, and says which one it is where the command line does not.
+func (p *program) resolve(c *cli.Context, w *schema.Warehouse, ref string, given bool) (schema.Run, error) {
+	if !given {
+		ref = latest
+	}
+	run, err := w.Resolve(c.Context, ref)
+	if err == nil && (!given || schema.IsReference(ref)) {
+		fmt.Fprintf(p.err, "run %s%s\n", run.Name, map[bool]string{false: " (newest)"}[given])
+	}
+	return run, err
+}
+
+// oneRun opens the warehouse for reading and hands over the run that is named, else the newest.
+func (p *program) oneRun(c *cli.Context, with func(w *schema.Warehouse, run schema.Run) error) (err error) {
+	ref, given, err := whichRun(c)
+	if err != nil {
+		return err
 	}
 	w, err := p.open(c, false)
 	if err != nil {
 		return err
 	}
 	defer closing(w, &err)
-	run, err := w.Resolve(c.Context, ref)
+	run, err := p.resolve(c, w, ref, given)
 	if err != nil {
 		return err
 	}

@@ -16,107 +16,121 @@ import (
 	"prof/schema"
 )
 
+// queryCommand has each query as a command of its own, with the options that it takes. They are hidden, since the description lists them
+// by what they answer and not by the alphabet.
 func (p *program) queryCommand() (*cli.Command, error) {
-	flags, err := paramFlags()
+	all, err := queries.All()
+	if err != nil {
+		return nil, err
+	}
+	var subs []*cli.Command
+	for i, q := range all {
+		if !q.Private {
+			subs = append(subs, p.queryNamed(q, i+1 == len(all) || all[i+1].Name != q.Name))
+		}
+	}
+	list, err := catalogueText(catalogueWidth)
 	if err != nil {
 		return nil, err
 	}
 	return &cli.Command{
 		Name:      "query",
 		Usage:     "answer a named question; without a name, list them",
-		ArgsUsage: "[NAME]",
+		ArgsUsage: "[NAME [RUN]]",
 		Description: `  prof query                                      # the catalogue
-  prof query top-kernels --run baseline --top 10
+  prof query top-kernels baseline --top 10
+  prof query top-kernels -h                       # its options
   prof query stages --run @latest --format md
   prof query top-kernels --stage decode --by family
   prof query top-kernels --explain                # its SQL and what its columns mean
 
-A run is a name, an id, a unique prefix of either, @latest, @latest~N, tag:key=value or baseline:NAME; without --run it is @latest.
-NAME may carry a version: top-kernels.v1.`,
-		Flags: append(append(flags, outputFlags()...),
-			&cli.BoolFlag{Name: "explain", Usage: "print the query's SQL and documentation in place of running it"}),
-		Action:       p.query,
-		BashComplete: completeQueries,
+A run is a name, an id, a unique prefix of either, @latest, @latest~N, tag:key=value or baseline:NAME; without one it is the newest.
+NAME may carry a version: top-kernels.v1.
+
+` + list,
+		Flags:       outputFlags(),
+		Subcommands: subs,
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return p.catalogue(c)
+			}
+			_, err := queries.Find(c.Args().First())
+			return err
+		},
 	}, nil
 }
 
-// paramFlags makes a flag of each parameter that any query takes.
-func paramFlags() ([]cli.Flag, error) {
-	all, err := queries.Catalogue()
-	if err != nil {
-		return nil, err
+// queryNamed is a query as a command. The newest of its versions goes by its bare name.
+func (p *program) queryNamed(q queries.Query, newest bool) *cli.Command {
+	version := fmt.Sprintf("%s.v%d", q.Name, q.Version)
+	names := []string{q.Name, version}
+	if !newest {
+		names = names[1:]
 	}
+	for _, name := range slices.Clone(names) {
+		if other := strings.ReplaceAll(name, "-", "_"); other != name {
+			names = append(names, other)
+		}
+	}
+	use := "prof query " + names[0]
+	run := ""
+	if q.TakesRun() {
+		run = " baseline"
+	}
+	text := fmt.Sprintf("One row is %s.\n\n  %s%s\n", q.Grain, use, run)
+	for _, example := range [][2]string{{"stage", "decode"}, {"top", "5"}} {
+		if slices.ContainsFunc(q.Params, func(prm queries.Param) bool { return prm.Name == example[0] }) {
+			text += fmt.Sprintf("  %s%s --%s %s\n", use, run, example[0], example[1])
+		}
+	}
+	text += fmt.Sprintf("  %s --explain   # its SQL and what its columns mean", use)
+	args := ""
+	if q.TakesRun() {
+		args = " [RUN]"
+	}
+	return &cli.Command{
+		Name: names[0], Aliases: names[1:], HelpName: use, Usage: q.Doc, UsageText: use + args + " [options]", Description: text, Hidden: true,
+		OnUsageError: p.onUsageError,
+		Flags: append(append(paramFlags(q), outputFlags()...),
+			&cli.BoolFlag{Name: "explain", Usage: "print the query's SQL and documentation in place of running it"}),
+		Action: func(c *cli.Context) error { return p.query(c, q) },
+	}
+}
+
+// paramFlags are the parameters of a query as options.
+func paramFlags(q queries.Query) []cli.Flag {
 	var out []cli.Flag
-	type use struct {
-		param          queries.Param
-		queries        []string
-		docs, defaults map[string]int // how many queries say so
-	}
-	uses := map[string]*use{}
-	var order []string
-	for _, q := range all {
-		for _, prm := range q.Params {
-			u := uses[prm.Name]
-			if u == nil {
-				u = &use{param: prm, docs: map[string]int{}, defaults: map[string]int{}}
-				uses[prm.Name] = u
-				order = append(order, prm.Name)
-			}
-			u.queries = append(u.queries, q.Name)
-			u.docs[prm.Doc]++
-			u.defaults[prm.Default]++
+	for _, prm := range q.Params {
+		name, byDefault := queries.FlagName(prm.Name), strings.Trim(prm.Default, "'")
+		if byDefault == "NULL" {
+			byDefault = ""
+		}
+		switch {
+		case prm.Name == "run":
+			out = append(out, runFlag("the newest"))
+		case prm.Type == "BOOLEAN":
+			out = append(out, &cli.BoolFlag{Name: name, Usage: prm.Doc})
+		default:
+			out = append(out, &cli.StringFlag{Name: name, Usage: prm.Doc, DefaultText: byDefault})
 		}
 	}
-	slices.Sort(order)
-	for _, name := range order {
-		u := uses[name]
-		flag := queries.FlagName(name)
-		usage := most(u.docs)
-		if len(u.docs) > 1 {
-			usage += "; for others see prof query NAME --explain"
-		}
-		if name != "run" {
-			usage += " (" + suggest.List(u.queries, 3) + ")"
-		}
-		byDefault := strings.Trim(u.param.Default, "'")
-		if len(u.defaults) > 1 {
-			byDefault = "differs by query"
-		}
-		if u.param.Type == "BOOLEAN" {
-			out = append(out, &cli.BoolFlag{Name: flag, Usage: usage})
-		} else {
-			out = append(out, &cli.StringFlag{Name: flag, Usage: usage, DefaultText: byDefault})
-		}
-	}
-	return out, nil
+	return out
 }
 
-// most gives the text that most queries say, of several the first in the order of the alphabet.
-func most(texts map[string]int) string {
-	best := ""
-	for _, t := range slices.Sorted(maps.Keys(texts)) {
-		if texts[t] > texts[best] {
-			best = t
+func (p *program) query(c *cli.Context, q queries.Query) (err error) {
+	args := queryArgs(c, q)
+	if q.TakesRun() {
+		if ref, given, err := whichRun(c); err != nil {
+			return err
+		} else if given {
+			args["run"] = ref
 		}
-	}
-	return best
-}
-
-func (p *program) query(c *cli.Context) (err error) {
-	if c.NArg() == 0 {
-		return p.catalogue(c)
-	}
-	if err := exactArgs(c, 1, "one query name"); err != nil {
-		return err
-	}
-	q, err := queries.Find(c.Args().First())
-	if err != nil {
-		return err
+	} else if c.NArg() > 0 {
+		return usagef("query %s is about all runs and takes no argument; see `%s -h`", q.Name, c.Command.HelpName)
 	}
 	if c.Bool("explain") {
-		return p.explain(q, p.queryArgs(c))
+		return p.explain(q, args)
 	}
-	args := p.queryArgs(c)
 	if err := p.peakFromEnv(q, args); err != nil {
 		return err
 	}
@@ -153,16 +167,12 @@ func (p *program) peakFromEnv(q queries.Query, args queries.Args) error {
 	return nil
 }
 
-// queryArgs gives the parameters set on the command line.
-func (p *program) queryArgs(c *cli.Context) queries.Args {
+// queryArgs gives the parameters set on the command line, but for the run.
+func queryArgs(c *cli.Context, q queries.Query) queries.Args {
 	args := queries.Args{}
-	for _, name := range paramNames() {
-		flag := queries.FlagName(name)
-		if c.IsSet(flag) {
-			args[name] = c.String(flag)
-			if _, ok := c.Value(flag).(bool); ok {
-				args[name] = fmt.Sprint(c.Bool(flag))
-			}
+	for _, prm := range q.Params {
+		if flag := queries.FlagName(prm.Name); prm.Name != "run" && c.IsSet(flag) {
+			args[prm.Name] = fmt.Sprint(c.Value(flag))
 		}
 	}
 	return args
@@ -171,103 +181,138 @@ func (p *program) queryArgs(c *cli.Context) queries.Args {
 func checkArgs(q queries.Query, args queries.Args) error {
 	probe := maps.Clone(args)
 	if _, given := probe["run"]; q.TakesRun() && !given {
-		probe["run"] = "@latest"
+		probe["run"] = latest
 	}
 	_, err := q.Statement(probe)
 	return err
 }
 
-// answer runs a query on the run that its arguments mean, by default the latest.
+// answer runs a query on the run that its arguments mean, by default the newest.
 func (p *program) answer(c *cli.Context, w *schema.Warehouse, q queries.Query, args queries.Args) (*frame.Frame, error) {
 	if q.TakesRun() {
 		ref, given := args["run"]
-		if !given {
-			ref = "@latest"
-		}
-		run, err := w.Resolve(c.Context, ref)
+		run, err := p.resolve(c, w, ref, given)
 		if err != nil {
 			return nil, err
 		}
-		if !given || schema.IsReference(ref) {
-			fmt.Fprintf(p.err, "run %s\n", run.Name)
-		}
 		args["run"] = run.ID // an id makes the scans' filter a constant
 	}
-	return queries.Run(c.Context, w, q, args)
+	f, err := queries.Run(c.Context, w, q, args)
+	if err != nil {
+		return nil, err
+	}
+	return f, unknownStage(f, args["stage"])
 }
 
-func paramNames() []string {
-	all, err := queries.Catalogue()
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, q := range all {
-		for _, prm := range q.Params {
-			if !slices.Contains(out, prm.Name) {
-				out = append(out, prm.Name)
-			}
+// unknownStage is the error where a frame is empty since the run has no stage of that name.
+func unknownStage(f *frame.Frame, stage string) error {
+	for _, v := range f.Caveats {
+		if v.Topic == "argument" && v.Subject == "stage "+stage {
+			return usagef("the run has no stage %q; it has %s%s", stage, v.Object, nearest(stage, strings.Split(v.Object, ", ")))
 		}
 	}
-	return out
+	return nil
+}
+
+// nearest is what a message ends in that has listed what there is.
+func nearest(word string, names []string) string {
+	if near := suggest.Nearest(word, names); len(near) > 0 {
+		return "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return ""
 }
 
 func (p *program) catalogue(c *cli.Context) error {
+	if c.String("format") == "table" {
+		width := catalogueWidth
+		if w := p.width(); w > 0 {
+			width = w
+		}
+		text, err := catalogueText(width)
+		if err == nil {
+			_, err = fmt.Fprint(p.out, text)
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(p.err, "\nprof query NAME [RUN]; `prof query NAME -h` shows its options, `prof query NAME --explain` its SQL and columns")
+		}
+		return err
+	}
 	all, err := queries.Catalogue()
 	if err != nil {
 		return err
 	}
-	f := &frame.Frame{Query: "catalogue", Columns: []frame.Column{{Name: "query"}, {Name: "version", Type: frame.Int}, {Name: "gives"}, {Name: "options"}}}
+	f := &frame.Frame{Query: "catalogue", Columns: []frame.Column{{Name: "query"}, {Name: "version", Type: frame.Int}, {Name: "gives"}, {Name: "options"}, {Name: "domain"}}}
 	for _, q := range all {
 		var opts []string
 		for _, prm := range q.Params {
-			opts = append(opts, "--"+prm.Name)
+			opts = append(opts, "--"+queries.FlagName(prm.Name))
 		}
-		f.Rows = append(f.Rows, []any{q.Name, int64(q.Version), q.Doc, strings.Join(opts, " ")})
-	}
-	if c.String("format") == "table" {
-		return p.listCatalogue(f)
+		f.Rows = append(f.Rows, []any{q.Name, int64(q.Version), q.Doc, strings.Join(opts, " "), q.Domain})
 	}
 	return p.print(c, f)
 }
 
-// listCatalogue prints one line a query.
-func (p *program) listCatalogue(f *frame.Frame) error {
-	for _, r := range f.Rows {
-		line := fmt.Sprintf("%-15s %s", r[0], r[2])
-		if w := p.width(); w > 20 && len([]rune(line)) > w {
-			line = string([]rune(line)[:w-1]) + "…"
+// catalogueWidth is how wide the catalogue is where no terminal says otherwise.
+const catalogueWidth = 100
+
+// catalogueText lists the queries by what they answer, one line each.
+func catalogueText(width int) (string, error) {
+	all, err := queries.Catalogue()
+	if err != nil {
+		return "", err
+	}
+	longest := 0
+	for _, q := range all {
+		longest = max(longest, len(q.Name))
+	}
+	var out strings.Builder
+	for i, g := range queries.Groups() {
+		if i > 0 {
+			out.WriteByte('\n')
 		}
-		if _, err := fmt.Fprintln(p.out, line); err != nil {
-			return err
+		out.WriteString(g.Title + "\n")
+		for _, q := range all {
+			if q.Domain == g.Domain {
+				fmt.Fprintf(&out, "  %-*s  %s\n", longest, q.Name, shortened(q.Doc, width-longest-4))
+			}
 		}
 	}
-	_, err := fmt.Fprintln(p.err, "\nprof query NAME --run RUN; `prof query NAME --explain` prints its SQL and columns")
-	return err
+	return out.String(), nil
+}
+
+// shortened cuts a sentence to a width, behind a part of it that says enough, else between words.
+func shortened(text string, width int) string {
+	text = strings.TrimSuffix(text, ".")
+	runes := []rune(text)
+	if len(runes) <= width || width < 20 {
+		return text
+	}
+	part, word, depth := 0, 0, 0
+	for i, r := range runes[:width-1] {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case depth == 0 && strings.ContainsRune(".:;", r) && runes[i+1] == ' ':
+			part = i
+		case r == ' ':
+			word = i
+		}
+	}
+	if part > width/2 {
+		return string(runes[:part])
+	}
+	return strings.TrimRight(string(runes[:word]), ",:;.") + " …"
 }
 
 func (p *program) explain(q queries.Query, args queries.Args) error {
 	if _, given := args["run"]; q.TakesRun() && !given {
-		args["run"] = "@latest"
+		args["run"] = latest
 	}
 	text, err := q.Text(args)
 	if err == nil {
 		_, err = fmt.Fprint(p.out, text)
 	}
 	return err
-}
-
-func completeQueries(c *cli.Context) {
-	// The word being typed is the one before the flag that asks for completion.
-	if n := len(os.Args) - 2; n > 0 && strings.HasPrefix(os.Args[n], "-") {
-		cli.DefaultCompleteWithFlags(c.Command)(c)
-		return
-	}
-	all, err := queries.Catalogue()
-	if err != nil || c.NArg() > 0 {
-		return
-	}
-	for _, q := range all {
-		fmt.Fprintln(c.App.Writer, q.Name)
-	}
 }

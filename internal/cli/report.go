@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ func (p *program) reportCommand() *cli.Command {
 		Name:      "report",
 		Usage:     "write what a run shows as a page of HTML, Markdown and JSON, with the query behind each table",
 		ArgsUsage: "[RUN]",
-		Description: "Without RUN, the latest. Writes into --out, or the run's folder in the warehouse's home:\n\n" + reportFileList() + `
+		Description: "Without RUN, the newest. Writes into --out, or the run's folder in the warehouse's home:\n\n" + reportFileList() + `
 A file that a run has nothing for is left out, with a word on why. --out - prints one of them, report.md or the one that --file names.
 
   prof report baseline
@@ -34,6 +35,7 @@ A file that a run has nothing for is left out, with a word on why. --out - print
   prof report baseline --out - --file metrics.json
   prof report baseline --out - --section stages,findings --top 5`,
 		Flags: []cli.Flag{
+			runFlag("the newest"),
 			&cli.StringFlag{Name: "out", Usage: "write into `DIR`; - prints one file"},
 			&cli.StringSliceFlag{Name: "file", Usage: "only the files of these `NAMES`, with commas or repeated"},
 			&cli.StringSliceFlag{Name: "section", Usage: "only report.md and report.html, with only the sections of these `IDS`: " + strings.Join(sectionIDs(), ", ")},
@@ -81,9 +83,13 @@ var sectioned = []string{"report.html", "report.md"}
 // reportFiles gives the files that the options ask for.
 func reportFiles(c *cli.Context) ([]report.File, error) {
 	names, sections, print := listed(c, "file"), listed(c, "section"), c.String("out") == "-"
+	var files []string
+	for _, f := range report.Files() {
+		files = append(files, f.Name)
+	}
 	for _, name := range names {
-		if !slices.ContainsFunc(report.Files(), func(f report.File) bool { return f.Name == name }) {
-			return nil, usagef("a report has no file %q; see `prof help report`", name)
+		if !slices.Contains(files, name) {
+			return nil, usagef("a report has no file %q%s", name, cmp.Or(nearest(name, files), "; see `prof help report`"))
 		}
 		if len(sections) > 0 && !slices.Contains(sectioned, name) {
 			return nil, usagef("--section is about report.md and report.html, not %s", name)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -43,12 +44,21 @@ func (p *program) tagCommand() *cli.Command {
 		Usage:       "label a run",
 		ArgsUsage:   "RUN KEY=VALUE...",
 		Description: "A key holds one value; the new one takes the old one's place.\n\n  prof tag @latest commit=4f2a1c branch=main\n  prof query stages --run tag:branch=main",
+		Flags:       []cli.Flag{runFlag("")},
 		Action: func(c *cli.Context) (err error) {
-			if c.NArg() < 2 {
+			arg, words := c.Args().First(), c.Args().Tail()
+			if c.IsSet("run") && strings.Contains(arg, "=") {
+				arg, words = c.String("run"), c.Args().Slice()
+			}
+			ref, given, err := oneOf(c, arg, c.NArg() > 0)
+			if err != nil {
+				return err
+			}
+			if len(words) == 0 || !given {
 				return usagef("tag takes a run and key=value; see `prof help tag`")
 			}
 			var tags [][2]string
-			for _, t := range c.Args().Tail() {
+			for _, t := range words {
 				k, v, err := schema.ParseTag(t)
 				if err != nil {
 					return &usageError{err}
@@ -60,7 +70,7 @@ func (p *program) tagCommand() *cli.Command {
 				return err
 			}
 			defer closing(w, &err)
-			run, err := w.Resolve(c.Context, c.Args().First())
+			run, err := w.Resolve(c.Context, ref)
 			if err != nil {
 				return err
 			}
@@ -83,13 +93,22 @@ prefix will not do. A run that others are compared with, as a baseline, goes onl
 
   prof rm baseline
   prof rm @latest`,
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "remove runs that are a baseline too"}},
+		Flags:  []cli.Flag{runFlag(""), &cli.BoolFlag{Name: "force", Usage: "remove runs that are a baseline too"}},
 		Action: p.rm,
 	}
 }
 
 func (p *program) rm(c *cli.Context) (err error) {
-	if c.NArg() == 0 {
+	refs := c.Args().Slice()
+	if c.IsSet("run") {
+		for _, ref := range refs {
+			if _, _, err := oneOf(c, ref, true); err != nil {
+				return err
+			}
+		}
+		refs = []string{c.String("run")}
+	}
+	if len(refs) == 0 {
 		return usagef("rm takes the runs to remove; see `prof help rm`")
 	}
 	w, err := p.openToChange(c)
@@ -103,7 +122,7 @@ func (p *program) rm(c *cli.Context) (err error) {
 	}
 	var runs []schema.Run
 	seen := map[string]bool{}
-	for _, ref := range c.Args().Slice() {
+	for _, ref := range refs {
 		run, err := w.Resolve(c.Context, ref)
 		if err != nil {
 			return err

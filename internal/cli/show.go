@@ -19,7 +19,7 @@ func (p *program) showCommand() *cli.Command {
 		Name:      "show",
 		Usage:     "a run on one screen: its stages and what bounds them, top kernels, what to try",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the latest. The figures are those of the queries stages, accounting, mfu, top-kernels, top-operators and findings. A bar shows
+		Description: `Without RUN, the newest. The figures are those of the queries stages, accounting, mfu, top-kernels, top-operators and findings. A bar shows
 where the time of a stage's passes went, as accounting tells it: blocks are work of the GPU, letters are idle time. The line
 "attribution" says whether launch attribution neither loses nor doubles kernel time; with --facts it gives the proof.
 
@@ -28,6 +28,7 @@ where the time of a stage's passes went, as accounting tells it: blocks are work
   prof show baseline --format json
   prof show baseline --facts     # where the run came from: sources, devices, how it was captured`,
 		Flags: []cli.Flag{
+			runFlag("the newest"),
 			&cli.BoolFlag{Name: "facts", Usage: "what the run is and where it came from, instead of what it shows"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table or json (base units, full precision, all findings)"},
 			repeatabilityFlag(),

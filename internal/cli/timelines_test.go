@@ -60,7 +60,7 @@ func TestTwoTimelines(t *testing.T) {
 			t.Errorf("show lacks %q:\n%s", want, show)
 		}
 	}
-	if got := p.ok("query", "-h"); !strings.Contains(got, "--source value") || !strings.Contains(got, "only this kind of capture: nsys or torch; by default nsys where the run has both") {
+	if got := p.ok("query", "top-kernels", "-h"); !strings.Contains(got, "--source value") || !strings.Contains(got, "only this kind of capture: nsys or torch; by default nsys where the run has both") {
 		t.Errorf("the help says nothing of --source: %s", got)
 	}
 	p.change("DELETE FROM kernel WHERE source_id = 2")

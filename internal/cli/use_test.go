@@ -91,7 +91,7 @@ func TestQueryForms(t *testing.T) {
 		t.Errorf("by version: %q", got)
 	}
 	// Which run the rows are of is talk.
-	p.wantLike(0, "rank,.*", "run a\n", "query", "top-kernels", "-f", "csv")
+	p.wantLike(0, "rank,.*", `run a \(newest\)\n`, "query", "top-kernels", "-f", "csv")
 }
 
 // The first columns are what others read; more may follow.
@@ -160,7 +160,7 @@ func TestCatalogue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(rows[0], []string{"query", "version", "gives", "options"}) {
+	if !slices.Equal(rows[0], []string{"query", "version", "gives", "options", "domain"}) {
 		t.Errorf("head: %q", rows[0])
 	}
 	var names []string
@@ -170,10 +170,59 @@ func TestCatalogue(t *testing.T) {
 	if !slices.Equal(names, catalogue(t)) {
 		t.Errorf("catalogue: %q", names)
 	}
+	// Each stands on a line of its own under what it answers, and none is forgotten.
 	r := p.run("query")
-	if r.code != 0 || strings.Count(r.out, "\n") != len(names) || !strings.Contains(r.out, "\ntop-kernels     Kernels by total time") ||
-		r.err != "\nprof query NAME --run RUN; `prof query NAME --explain` prints its SQL and columns\n" {
-		t.Errorf("query: %d %q %q", r.code, r.out, r.err)
+	if r.code != 0 || !strings.Contains(r.err, "`prof query NAME -h` shows its options") {
+		t.Errorf("query: %d %q", r.code, r.err)
+	}
+	for _, out := range []string{r.out, p.ok("query", "-h"), p.ok("help", "query")} {
+		var listed []string
+		for _, line := range strings.Split(out, "\n") {
+			if word := strings.Fields(line + " ."); slices.Contains(names, word[0]) {
+				listed = append(listed, word[0])
+				if n := len([]rune(strings.TrimSpace(line))); n > 98 {
+					t.Errorf("%d wide: %s", n, line)
+				}
+			}
+		}
+		slices.Sort(listed)
+		if !slices.Equal(listed, names) {
+			t.Errorf("listed are %q", listed)
+		}
+	}
+	if !strings.Contains(r.out, "\nWhere does the GPU's time go: kernels, copies, idle gaps\n  accounting         Where the time of each GPU went, by stage\n") {
+		t.Errorf("query:\n%s", r.out)
+	}
+}
+
+// What the help of a query shows are its own options, and its examples work.
+func TestQueryHelp(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	all, err := queries.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, q := range all {
+		out := p.ok("query", q.Name, "-h")
+		if out != p.ok("help", "query", q.Name) {
+			t.Errorf("help query %s differs from query %s -h", q.Name, q.Name)
+		}
+		for _, prm := range q.Params {
+			line := regexp.MustCompile(`(?m)^   --` + queries.FlagName(prm.Name) + `( [a-zA-Z]+)?  +(.*)$`).FindStringSubmatch(out)
+			byDefault := "(default: " + strings.Trim(prm.Default, "'") + ")"
+			if line == nil || prm.Name != "run" && (!strings.HasPrefix(line[2], prm.Doc) || (prm.Default != "NULL") != strings.Contains(line[2], byDefault)) {
+				t.Errorf("%s --%s: %q", q.Name, prm.Name, line)
+			}
+		}
+		for _, m := range regexp.MustCompile(`(?m)^     prof (query [^#\n]*[^# \n])`).FindAllStringSubmatch(out, -1) {
+			p.ok(append(strings.Fields(m[1]), "--explain")...) // which checks the arguments and asks no run
+			tried++
+		}
+	}
+	if tried < 2*len(all) {
+		t.Errorf("only %d examples of %d queries", tried, len(all))
 	}
 }
 

@@ -152,7 +152,7 @@ func (r *Result) noteRuns(a, b []runData) {
 
 func nothingText(stage string) string {
 	if stage != "" {
-		return fmt.Sprintf("neither side has a stage %q; prof query stages names those of a run", stage)
+		return fmt.Sprintf("neither side has a stage %q", stage)
 	}
 	return "neither side has device work"
 }
