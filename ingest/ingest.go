@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -312,9 +313,17 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 }
 
 func (in *ingester) each(inputs []input) error {
-	for _, f := range inputs {
+	for i, f := range inputs {
 		if err := in.ctx.Err(); err != nil {
 			return err
+		}
+		if p := in.o.Load.Progress; p != nil {
+			where := filepath.Base(f.path) + ": "
+			if len(inputs) > 1 {
+				where = fmt.Sprintf("file %d of %d, %s", i+1, len(inputs), where)
+			}
+			in.target.Options.Progress = func(what string, done, total int64) { p(where+what, done, total) }
+			in.target.Options.Progress("reading", 0, -1)
 		}
 		if err := in.source(f); err != nil {
 			return err
@@ -368,6 +377,9 @@ func (in *ingester) finish(id string) error {
 	}
 	if in.isLarge { // DuckDB sorts and groups in what the readers took
 		debug.FreeOSMemory()
+	}
+	if p := in.o.Load.Progress; p != nil {
+		p("deriving facts", 0, -1)
 	}
 	return schema.Derive(in.ctx, in.conn, in.w.Facts, id)
 }

@@ -284,10 +284,10 @@ func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.
 	if again {
 		in.Tags = nil // they are kept
 	}
-	bar := p.newBar()
-	in.Load.Progress = bar.show
+	spin := p.spin("storing the capture")
+	in.Load.Progress = spin.rows
 	res, err := ingest.Run(c.Context, w, []string{dir}, in)
-	bar.clear()
+	spin.end()
 	if err == nil && !res.Made {
 		err = fmt.Errorf("%s: nothing of it is new", dir)
 		if len(res.Repeated) > 0 {

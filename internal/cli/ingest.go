@@ -164,15 +164,18 @@ func passOf(c *cli.Context) (*workload.Facts, error) {
 	return workload.Uniform(pass, warmup), nil
 }
 
-func (p *program) warn(message string) { fmt.Fprintln(p.err, "warning: "+message) }
+func (p *program) warn(message string) {
+	p.spinner.wipe()
+	fmt.Fprintln(p.err, "warning: "+message)
+}
 
 // ingestInto ingests and says what was done: the run's name on stdout, the rest on stderr.
 func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string, o ingest.Options) (*ingest.Result, error) {
-	bar := p.newBar()
-	o.Load.Progress = bar.show
+	spin := p.spin("reading")
+	o.Load.Progress = spin.rows
 	start := time.Now()
 	res, err := ingest.Run(c.Context, w, paths, o)
-	bar.clear()
+	spin.end()
 	if err != nil {
 		return nil, err
 	}

@@ -62,6 +62,7 @@ type program struct {
 	args     []string
 	in       io.Reader
 	out, err io.Writer
+	spinner  *spinner            // the last one, see warn
 	read     []*schema.Warehouse // left open to the end of the process, see closing
 }
 

@@ -128,18 +128,13 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 	if err != nil {
 		return nil, err
 	}
-	var progress func(done, all int)
-	if isTerminal(p.err) {
-		shown := false
-		progress = func(done, all int) {
-			fmt.Fprintf(p.err, "\r\x1b[Kprof: deriving facts of run %d of %d", done+1, all)
-			shown = true
+	var spin *spinner
+	defer func() { spin.end() }()
+	progress := func(done, all int) {
+		if done == 0 {
+			spin = p.spin("")
 		}
-		defer func() {
-			if shown {
-				fmt.Fprint(p.err, "\r\x1b[K")
-			}
-		}()
+		spin.count("facts of the warehouse are derived anew", " runs", int64(done), int64(all))
 	}
 	w, err := schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: memoryLimit(write),
 		Progress: progress,

@@ -3,52 +3,141 @@ package cli
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 )
 
-// bar shows on a terminal how far a long step is. Its methods are safe for concurrent use.
-type bar struct {
-	w     io.Writer // nil: not a terminal, show nothing
-	start time.Time
-	mu    sync.Mutex
-	last  time.Time
-	drawn bool
+// spinner shows on a terminal what a long step is at, how fast it goes and how long it will still take, in one line that is gone when it
+// ends. Its methods are safe for concurrent use; those of a nil one do nothing.
+type spinner struct {
+	w         io.Writer
+	now       func() time.Time
+	begun     time.Time // of all steps
+	done      chan struct{}
+	mu        sync.Mutex
+	turn      int
+	what      string
+	unit      string
+	at, total int64     // of unit; total is below 1 where it is not known
+	since     time.Time // when what began
+	drawn     bool
 }
 
-func (p *program) newBar() *bar {
-	b := &bar{start: time.Now()}
-	if isTerminal(p.err) {
-		b.w = p.err
+const (
+	spinAfter = time.Second / 2 // short work shows nothing
+	spinEvery = time.Second / 10
+)
+
+// spin begins to show what is done, where the talk goes to a terminal.
+func (p *program) spin(what string) *spinner {
+	if !isTerminal(p.err) {
+		return nil
 	}
-	return b
+	s := &spinner{w: p.err, now: time.Now, begun: time.Now(), done: make(chan struct{})}
+	s.step(what)
+	p.spinner = s
+	go func() {
+		for tick := time.NewTicker(spinEvery); ; {
+			select {
+			case <-s.done:
+				tick.Stop()
+				return
+			case <-tick.C:
+				s.draw()
+			}
+		}
+	}()
+	return s
 }
 
-// show draws at most ten times a second, and nothing in the first half second, which short work never outlives.
-func (b *bar) show(what string, done, total int64) {
-	if b.w == nil {
+// step begins what cannot be counted.
+func (s *spinner) step(what string) { s.count(what, "", 0, -1) }
+
+// rows says how many rows of how many are done.
+func (s *spinner) rows(what string, done, total int64) { s.count(what, " rows", done, total) }
+
+func (s *spinner) count(what, unit string, done, total int64) {
+	if s == nil {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := time.Now()
-	if now.Sub(b.start) < time.Second/2 || now.Sub(b.last) < time.Second/10 {
-		return
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if what != s.what {
+		s.since = s.now()
 	}
-	b.last, b.drawn = now, true
-	const width = 24
-	fill := 0
-	if total > 0 {
-		fill = int(min(done, total) * width / total)
-	}
-	fmt.Fprintf(b.w, "\r\x1b[K%s%s %s %d rows", strings.Repeat("█", fill), strings.Repeat("░", width-fill), what, done)
+	s.what, s.unit, s.at, s.total = what, unit, done, total
 }
 
-func (b *bar) clear() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.drawn {
-		fmt.Fprint(b.w, "\r\x1b[K")
+func (s *spinner) draw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.done: // the line is wiped
+		return
+	default:
+	}
+	if s.now().Sub(s.begun) >= spinAfter {
+		s.turn, s.drawn = s.turn+1, true
+		fmt.Fprint(s.w, "\r\x1b[K"+s.line())
+	}
+}
+
+// line is what the terminal shows: what is done, how much of it, its rate and the rest; without numbers, how long it has taken.
+func (s *spinner) line() string {
+	took := s.now().Sub(s.since)
+	line := string([]rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")[s.turn%10]) + " " + s.what
+	if s.at <= 0 {
+		return fmt.Sprintf("%s %d s", line, int(took.Seconds()))
+	}
+	line += " " + fewDigits(float64(s.at))
+	if s.total > 0 {
+		line += " of " + fewDigits(float64(s.total))
+	}
+	line += s.unit
+	if took < spinAfter {
+		return line
+	}
+	rate := float64(s.at) / took.Seconds()
+	line += fmt.Sprintf(", %s/s", fewDigits(rate))
+	if s.total >= s.at {
+		line += fmt.Sprintf(", %.0f s left", float64(s.total-s.at)/rate)
+	}
+	return line
+}
+
+// fewDigits is a number of up to four digits with its power of a thousand.
+func fewDigits(n float64) string {
+	for _, scale := range []struct {
+		by   float64
+		name string
+	}{{1e9, " G"}, {1e6, " M"}, {1e4, " k"}} {
+		if n >= scale.by {
+			if scale.by == 1e4 {
+				scale.by = 1e3
+			}
+			return fmt.Sprintf("%.1f%s", n/scale.by, scale.name)
+		}
+	}
+	return fmt.Sprintf("%.0f", n)
+}
+
+// wipe makes room for something else on the line.
+func (s *spinner) wipe() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.drawn {
+		fmt.Fprint(s.w, "\r\x1b[K")
+		s.drawn = false
+	}
+}
+
+// end wipes the line for good.
+func (s *spinner) end() {
+	if s != nil {
+		close(s.done)
+		s.wipe()
 	}
 }

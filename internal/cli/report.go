@@ -125,7 +125,9 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		return err
 	}
 	page := slices.ContainsFunc(files, func(f report.File) bool { return f.Name == "report.html" })
+	spin := p.spin("asking what the report shows")
 	r, err := p.newReport(c.Context, w, run, queries.ReportOptions{Sections: listed(c, "section"), Top: c.Int64("top"), Page: page})
+	spin.end()
 	if err != nil {
 		return err
 	}
