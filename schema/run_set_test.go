@@ -44,7 +44,7 @@ func TestResolveAll(t *testing.T) {
 		{"bas", nil, schema.ErrAmbiguousRun, "could be"},
 		{"tag:gpu=h100", nil, schema.ErrUnknownRun, "none is tagged gpu=h100"},
 		{"tag:gpu", nil, schema.ErrUnknownRun, "write tag:key=value"},
-		{"baseline:mian", nil, schema.ErrUnknownRun, "there is main"},
+		{"baseline:mian", nil, schema.ErrUnknownRun, "did you mean main?"},
 	} {
 		runs, err := w.ResolveAll(t.Context(), c.ref)
 		if !slices.Equal(names(runs), c.want) || !errors.Is(err, c.err) || err != nil && !strings.Contains(err.Error(), c.says) {

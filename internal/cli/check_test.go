@@ -176,7 +176,7 @@ func TestCheckRules(t *testing.T) {
 	}
 	p.want(result{1, "", "prof: read the rules: open nosuch: no such file or directory\n"}, "check", "--rules", "nosuch")
 	p.want(result{1, "", "prof: no such run: \"nosuch\"; there is eager, sdpa-1\n"}, "check", "nosuch", "--rule", relative)
-	p.want(result{1, "", "prof: no such run: there is no baseline \"mian\"; there is main\n"}, "check", "--rule", relative, "--baseline", "baseline:mian")
+	p.want(result{1, "", "prof: no such run: there is no baseline \"mian\"; did you mean main?\n"}, "check", "--rule", relative, "--baseline", "baseline:mian")
 	p.want(result{1, "", "prof: no such run: \"main\"; a baseline has that name: write baseline:main\n"}, "check", "--rule", relative, "--baseline", "main")
 	p.wantLike(3, "regression.*", "", "check", "--rule", relative, "-b", "sdpa-1")
 	p.wantLike(0, "passed.*", "warning: no rule compares with the baseline: their limits have no sign\n", "check", "--rule", "stage.decode.launches <= 1000", "-b", "sdpa-1")
