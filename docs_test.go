@@ -1,0 +1,368 @@
+package main_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"prof/ingest/derive"
+	"prof/queries"
+	"prof/schema"
+)
+
+var update = flag.Bool("update", false, "write what is checked into README.md and docs in place of checking it")
+
+// block is a fenced block of a page.
+type block struct {
+	lang, text string
+	start      int  // line of its text, from 0
+	follows    bool // whether it stands right below the block before it
+}
+
+// pages are README.md and the pages of docs.
+func pages(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("docs/*.md")
+	if err != nil || len(found) < 5 {
+		t.Fatalf("docs has the pages %q (%v)", found, err)
+	}
+	return append([]string{"README.md"}, found...)
+}
+
+func lines(t *testing.T, page string) []string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(text), "\n")
+}
+
+func blocks(lines []string) []block {
+	var out []block
+	open, end := false, -1
+	for i, line := range lines {
+		lang, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && !open:
+			out = append(out, block{lang: lang, start: i + 1, follows: end == i-1})
+			open = true
+		case fence:
+			open, end = false, i
+		case open:
+			out[len(out)-1].text += line + "\n"
+		}
+	}
+	return out
+}
+
+// TestDocsBegin holds the two commands that a fresh machine needs.
+func TestDocsBegin(t *testing.T) {
+	got := blocks(lines(t, "README.md"))
+	for i, want := range []string{"go run . demo\n", "go test ./...\n"} {
+		if got[i].lang != "sh" || got[i].text != want {
+			t.Errorf("block %d of the README is %q, not %q", i+1, got[i].text, want)
+		}
+	}
+}
+
+// workplace is a folder with testdata, in which nothing was ingested, and a prof on the PATH.
+type workplace struct {
+	dir string
+	env []string
+}
+
+func buildProf(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "prof"), ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+func newWorkplace(t *testing.T, bin string) workplace {
+	t.Helper()
+	dir := t.TempDir()
+	captures, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(captures, filepath.Join(dir, "testdata")); err != nil {
+		t.Fatal(err)
+	}
+	return workplace{dir, []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir()}}
+}
+
+// run gives what a command line prints; it must succeed.
+func (w workplace) run(t *testing.T, line string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", line)
+	cmd.Dir, cmd.Env = w.dir, w.env
+	var talk strings.Builder
+	cmd.Stderr = &talk
+	out, err := cmd.Output()
+	if err != nil {
+		t.Errorf("%s: %v\n%s", line, err, talk.String())
+	}
+	return string(out)
+}
+
+// TestDocsRun runs each line of a page's sh blocks and compares what it prints with the text block below, each page in a workplace of its
+// own; then the statements of the sql blocks of docs/warehouse.md. The pages name every command and table.
+func TestDocsRun(t *testing.T) {
+	bin := buildProf(t)
+	ran, compared := 0, 0
+	for _, page := range pages(t) {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			w := newWorkplace(t, bin)
+			r, c := runPage(t, w, page)
+			ran, compared = ran+r, compared+c
+			switch page {
+			case "docs/guide.md":
+				testCommands(t, w)
+			case "docs/warehouse.md":
+				testTables(t, w)
+				testRules(t, w)
+			}
+		})
+	}
+	if !t.Failed() && (ran < 60 || compared < 20) {
+		t.Errorf("only %d lines ran and %d outputs were compared", ran, compared)
+	}
+}
+
+// runPage gives how many lines of a page it ran and how many outputs it compared.
+func runPage(t *testing.T, w workplace, page string) (ran, compared int) {
+	t.Helper()
+	was := lines(t, page)
+	all := blocks(was)
+	now := slices.Clone(was)
+	grown := 0 // lines that the page has more by now
+	if page == "README.md" {
+		all = all[2:] // which TestDocsBegin checks
+	}
+	for i, b := range all {
+		if b.lang == "text" && (i == 0 || !b.follows || all[i-1].lang != "sh") {
+			t.Errorf("%s:%d: a text block stands right below the sh block that prints it", page, b.start)
+		}
+		if b.lang != "sh" {
+			continue
+		}
+		var out strings.Builder
+		for line := range strings.Lines(b.text) {
+			out.WriteString(w.run(t, line))
+			ran++
+		}
+		if i+1 == len(all) || all[i+1].lang != "text" || !all[i+1].follows {
+			continue
+		}
+		compared++
+		says, got := all[i+1], out.String()
+		if got != says.text && !*update {
+			t.Errorf("%s:%d:\n%s\nprints\n%s\nthe page says\n%s", page, b.start, b.text, got, says.text)
+		}
+		before, after := strings.Count(says.text, "\n"), strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+		now = slices.Replace(now, says.start+grown, says.start+grown+before, after...)
+		grown += len(after) - before
+	}
+	if *update && !t.Failed() && !slices.Equal(now, was) {
+		write(t, page, now)
+	}
+	return ran, compared
+}
+
+// testRules runs the statements about rules one by one, with a prof command after each.
+func testRules(t *testing.T, w workplace) {
+	t.Helper()
+	stages := func() string {
+		return w.run(t, "prof query stages --run baseline --format csv | cut -d, -f1 | paste -sd,")
+	}
+	before := stages()
+	var after []string
+	for _, b := range blocks(lines(t, "docs/warehouse.md")) {
+		if b.lang != "sql" {
+			continue
+		}
+		for _, stmt := range strings.Split(strings.TrimSpace(b.text), ";\n") {
+			execute(t, filepath.Join(w.dir, schema.HomeName), stmt)
+			after = append(after, stages())
+		}
+	}
+	if len(after) != 4 || after[0] == before || !strings.Contains(after[0], "generate") || after[1] != after[0] || after[2] != after[0] || after[3] != before {
+		t.Errorf("the rules of docs/warehouse.md relabel %q to %q", before, after)
+	}
+}
+
+// execute writes into the warehouse as another client would, knowing nothing of prof.
+func execute(t *testing.T, dir, stmt string) {
+	t.Helper()
+	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.DB.Exec(stmt); err != nil {
+		t.Errorf("%s: %v", stmt, err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, page string, text []string) {
+	t.Helper()
+	if err := os.WriteFile(page, []byte(strings.Join(text, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testCommands checks that docs/guide.md names every command.
+func testCommands(t *testing.T, w workplace) {
+	t.Helper()
+	text := strings.Join(lines(t, "docs/guide.md"), "\n")
+	_, list, _ := strings.Cut(w.run(t, "prof help"), "COMMANDS:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	commands := strings.Split(strings.TrimSpace(list), "\n")
+	if len(commands) < 8 {
+		t.Errorf("prof help names %q", commands)
+	}
+	for _, c := range commands {
+		if name := strings.Fields(c)[0]; !strings.Contains(text, "| `"+name) {
+			t.Errorf("the commands of docs/guide.md lack %s", name)
+		}
+	}
+}
+
+// testTables checks that docs/warehouse.md names every table.
+func testTables(t *testing.T, w workplace) {
+	t.Helper()
+	text := strings.Join(lines(t, "docs/warehouse.md"), "\n")
+	names := strings.Fields(w.run(t, `prof sql "SELECT table_name FROM duckdb_tables() ORDER BY 1" --format csv`))[1:]
+	if len(names) < 50 {
+		t.Errorf("the warehouse has the tables %q", names)
+	}
+	for _, name := range names {
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("the tables of docs/warehouse.md lack %s", name)
+		}
+	}
+}
+
+// TestDocsRooms checks that docs/design.md names every room.
+func TestDocsRooms(t *testing.T) {
+	text := strings.Join(lines(t, "docs/design.md"), "\n")
+	for dir := range rooms {
+		if _, err := os.Stat(dir); err != nil || strings.Count(dir, "/") > 1 || dir == "." || strings.HasPrefix(dir, "ingest/l") || dir == "schema/seed" {
+			continue
+		}
+		if !strings.Contains(text, "`"+dir+"`") {
+			t.Errorf("the rooms of docs/design.md lack %s", dir)
+		}
+	}
+}
+
+// link is a link or an image of Markdown to a place in this repository.
+var link = regexp.MustCompile(`\]\(([^)\s:]+)\)`)
+
+// TestDocsLinks checks that files and headings that pages link to are there.
+func TestDocsLinks(t *testing.T) {
+	checked := 0
+	for _, page := range append(pages(t), "CONTRIBUTING.md", "CHANGELOG.md") {
+		for n, line := range lines(t, page) {
+			for _, m := range link.FindAllStringSubmatch(line, -1) {
+				checked++
+				name, heading, _ := strings.Cut(m[1], "#")
+				target := page
+				if name != "" {
+					target = filepath.Join(filepath.Dir(page), name)
+				}
+				if _, err := os.Stat(target); err != nil {
+					t.Errorf("%s:%d links to %s, which is not there", page, n+1, target)
+				} else if heading != "" && !slices.ContainsFunc(lines(t, target), func(l string) bool { return strings.HasPrefix(l, "#") && anchor(l) == heading }) {
+					t.Errorf("%s:%d links to #%s, which %s has no heading for", page, n+1, heading, target)
+				}
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d links were checked", checked)
+	}
+}
+
+// anchor is what GitHub calls a heading in an address.
+func anchor(heading string) string {
+	text := strings.ToLower(strings.TrimSpace(strings.TrimLeft(heading, "#")))
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// TestDocsQueries keeps docs/queries.md in step with the headers of the queries.
+func TestDocsQueries(t *testing.T) {
+	const page = "docs/queries.md"
+	want := queryPage(t)
+	if *update {
+		write(t, page, want)
+		return
+	}
+	if got := lines(t, page); !slices.Equal(got, want) {
+		n := 0
+		for n < min(len(got), len(want)) && got[n] == want[n] {
+			n++
+		}
+		t.Errorf("%s differs from the headers of queries/sql from line %d on: go test -run TestDocsQueries -update . writes it anew", page, n+1)
+	}
+}
+
+// queryPage is the reference of queries: an index by domain, then each query as its header says.
+func queryPage(t *testing.T) []string {
+	t.Helper()
+	all, err := queries.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{"<!-- made from the headers of queries/sql by go test -run TestDocsQueries -update . -->", "# Queries", "",
+		"`prof query NAME --run RUN` answers a query; `--explain` prints its SQL. In SQL a query is a macro or view of the same name with underscores:",
+		"`FROM top_kernels('baseline', top := 10)`. [The warehouse](warehouse.md) says how they are versioned, [definitions](definitions.md) what the numbers mean.", "",
+		"| query | gives |", "|---|---|"}
+	for _, q := range all {
+		out = append(out, fmt.Sprintf("| [`%s`](#%s) | %s |", q.Name, q.Name, cell(q.Doc)))
+	}
+	for _, q := range all {
+		out = append(out, "", "## "+q.Name, "", q.Doc, "", fmt.Sprintf("One row: %s. Key: `%s`. SQL: `%s`.", q.Grain, q.Key, q.Relation()))
+		if len(q.Params) > 0 {
+			out = append(out, "", "| option | default | |", "|---|---|---|")
+		}
+		for _, p := range q.Params {
+			byDefault := ""
+			if p.Default != "" && p.Default != "NULL" {
+				byDefault = "`" + strings.Trim(p.Default, "'") + "`"
+			}
+			out = append(out, fmt.Sprintf("| `--%s` | %s | %s |", strings.ReplaceAll(p.Name, "_", "-"), byDefault, cell(p.Doc)))
+		}
+		out = append(out, "", "| column | |", "|---|---|")
+		for _, c := range q.Columns {
+			out = append(out, fmt.Sprintf("| `%s` | %s |", c[0], cell(c[1])))
+		}
+	}
+	return append(out, "")
+}
+
+// cell escapes text for a cell of a table in Markdown.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`).Replace(strings.TrimSuffix(text, "."))
+}
