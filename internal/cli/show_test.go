@@ -159,28 +159,6 @@ func TestShowCapturedScreen(t *testing.T) {
 	}
 }
 
-// TestShowOnTerminals holds that the screen fits terminals, and is coloured there.
-func TestShowOnTerminals(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "a", exported(t, nccl))
-	code := regexp.MustCompile("\x1b\\[[0-9;]*m")
-	for _, columns := range []uint16{80, 100, 200} {
-		drawn := onTerminal(p, columns, "show", "a")
-		if !strings.Contains(drawn, "\x1b[1m") {
-			t.Errorf("no colour in %d columns", columns)
-		}
-		for _, line := range strings.Split(code.ReplaceAllString(drawn, ""), "\n") {
-			if n := len([]rune(line)); n > int(columns) {
-				t.Errorf("%d wide in %d columns: %q", n, columns, line)
-			}
-		}
-	}
-	if !strings.Contains(p.ok("show", "a"), "gpus         2 x NVIDIA H200\n") || !strings.Contains(p.ok("show", "a"), "of 2 GPUs together") {
-		t.Errorf("of two GPUs:\n%s", p.ok("show", "a"))
-	}
-}
-
 // TestShowCold holds that a cold first pass is set apart on the screen and in explain, and counted with --warmup 0.
 func TestShowCold(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,153 @@
+package main_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// listed is what go list says of a package.
+type listed struct {
+	Dir, ImportPath string
+	GoFiles         []string
+	CgoFiles        []string
+	ImportMap       map[string]string
+	Standard        bool
+	DepOnly         bool
+	Module          *struct{ GoVersion string }
+}
+
+// TestPortable type-checks our packages and their tests as each system that prof runs on would compile them, from source and with what C
+// gives taken on trust. So it needs no C compiler of that system, and finds calls that are there on Linux alone.
+func TestPortable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the standard library and every dependency")
+	}
+	for _, system := range []string{"linux/arm64", "darwin/arm64"} {
+		t.Run(system, func(t *testing.T) {
+			t.Parallel()
+			goos, arch, _ := strings.Cut(system, "/")
+			ours, faults := typeCheck(t, list(t, goos, arch, "./..."), arch)
+			for _, f := range faults {
+				t.Error(f)
+			}
+			if ours < len(rooms) {
+				t.Errorf("only %d packages of ours were checked", ours)
+			}
+		})
+	}
+}
+
+// TestPortableFinds checks that a call of Linux alone is found for a Mac.
+func TestPortableFinds(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module scratch\n\ngo 1.26\n", "a.go": "package scratch\n\nimport \"syscall\"\n\nvar _ = syscall.Gettid()\n", "a_linux.go": "package scratch\n\nimport \"syscall\"\n\nvar _ = syscall.EpollCreate\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	if ours, faults := typeCheck(t, list(t, "darwin", "arm64", "./..."), "arm64"); ours != 1 || len(faults) != 1 || !strings.Contains(faults[0].Error(), "Gettid") {
+		t.Errorf("of %d packages it says %v", ours, faults)
+	}
+	if ours, faults := typeCheck(t, list(t, "linux", "arm64", "./..."), "arm64"); ours != 1 || len(faults) != 0 {
+		t.Errorf("of %d packages it says %v of Linux", ours, faults)
+	}
+}
+
+// list gives packages, their tests and all that they need, in an order in which each comes after those that it imports.
+func list(t *testing.T, goos, arch, pattern string) []listed {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-json=Dir,ImportPath,GoFiles,CgoFiles,ImportMap,Standard,DepOnly,Module", pattern)
+	// Without downloads: DuckDB's library for the other system may be missing, and no type is in it.
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+arch, "CGO_ENABLED=1", "GOPROXY=off")
+	var talk strings.Builder
+	cmd.Stderr = &talk
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var all []listed
+	for in := json.NewDecoder(out); ; {
+		var p listed
+		if err := in.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("go list: %v\n%s", err, talk.String())
+		}
+		all = append(all, p)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("go list: %v\n%s", err, talk.String())
+	}
+	return all
+}
+
+// known gives the packages that were checked before, by what this one calls them.
+type known struct {
+	checked map[string]*types.Package
+	names   map[string]string
+}
+
+func (k known) Import(path string) (*types.Package, error) {
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	if name, ok := k.names[path]; ok {
+		path = name
+	}
+	if p := k.checked[path]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("%s is not there", path)
+}
+
+// typeCheck gives how many packages were checked whole, and what is wrong with them; of what they only depend on the declarations are read.
+func typeCheck(t *testing.T, all []listed, arch string) (ours int, faults []error) {
+	t.Helper()
+	checked := map[string]*types.Package{}
+	for _, p := range all {
+		if strings.HasSuffix(p.ImportPath, ".test") || p.ImportPath == "unsafe" {
+			continue // the go command writes the former
+		}
+		files := token.NewFileSet()
+		var parsed []*ast.File
+		for _, name := range append(p.GoFiles, p.CgoFiles...) {
+			f, err := parser.ParseFile(files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed = append(parsed, f)
+		}
+		whole := !p.DepOnly
+		conf := types.Config{FakeImportC: true, IgnoreFuncBodies: !whole, Sizes: types.SizesFor("gc", arch), Importer: known{checked, p.ImportMap}, Error: func(err error) {
+			// A value of C has no type here, and DuckDB's library no Go.
+			if whole && !strings.Contains(err.Error(), "invalid type") && !strings.Contains(err.Error(), "duckdb-go-bindings/lib/") {
+				faults = append(faults, err)
+			}
+		}}
+		if p.Module != nil && p.Module.GoVersion != "" {
+			conf.GoVersion = "go" + p.Module.GoVersion
+		}
+		path, _, _ := strings.Cut(p.ImportPath, " ")
+		pkg, _ := conf.Check(path, files, parsed, nil) // the errors went to Error
+		checked[p.ImportPath] = pkg
+		if whole {
+			ours++
+		}
+	}
+	return ours, faults
+}
