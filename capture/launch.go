@@ -172,7 +172,7 @@ func (l *launcher) signal(s syscall.Signal) bool {
 	defer l.mu.Unlock()
 	sent := false
 	for conn := range l.conns {
-		conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
 		sent = json.NewEncoder(conn).Encode(order{s}) == nil || sent
 	}
 	return sent

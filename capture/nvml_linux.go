@@ -131,7 +131,7 @@ const (
 	fnApplicationsClock = "nvmlDeviceGetApplicationsClock"
 )
 
-func (d *driver) Close() { d.lib.Shutdown() }
+func (d *driver) Close() { _ = d.lib.Shutdown() }
 
 func (d *driver) Versions() (driver, cuda string) {
 	if v, ret := d.lib.SystemGetDriverVersion(); ret == nvml.SUCCESS {

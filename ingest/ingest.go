@@ -260,7 +260,7 @@ func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
 		_, err := in.conn.ExecContext(context.WithoutCancel(in.ctx), fmt.Sprintf(`SET threads = %d`, n))
 		return err
 	}
-	return func() { set(was) }, set(1) // what was stored is stored, whether the threads come back or not
+	return func() { _ = set(was) }, set(1) // what was stored is stored, whether the threads come back or not
 }
 
 func (in *ingester) fill(captures, facts []input, id string) error {

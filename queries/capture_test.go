@@ -104,7 +104,7 @@ func TestRepeats(t *testing.T) {
 		if v := got["prefill"].row[f.Index("mfu_ratio")]; v != nil || !said(f, ranks) || said(f, repeats) {
 			t.Errorf("%s: mfu of prefill is %v, notes %q", what, v, f.Notes)
 		}
-		shared, f := utilisation(t, w, queries.Args{"run": "repeats", "ranks": "shared"})
+		shared, _ := utilisation(t, w, queries.Args{"run": "repeats", "ranks": "shared"})
 		if v := shared["prefill"].number(t, "mfu_ratio"); v*2 != once["prefill"].number(t, "mfu_ratio") {
 			t.Errorf("%s: of two ranks %v", what, v)
 		}

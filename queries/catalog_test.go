@@ -14,7 +14,7 @@ import (
 	"prof/queries/frame"
 )
 
-var update = flag.Bool("update", false, "record golden answers in testdata")
+var _ = flag.Bool("update", false, "record golden answers in testdata")
 
 const header = "-- a-b v1: What it gives.\n-- grain: one thing\n-- key: x\n-- notes: graph launch\n-- params:\n--   run VARCHAR: the run\n" +
 	"--   by VARCHAR = 'a': how\n--     and why\n-- columns:\n--   x: the thing; NULL when none\n--     at all\n\nSELECT 1 AS x\n"

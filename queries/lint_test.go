@@ -65,21 +65,6 @@ func asText(f *frame.Frame) []string {
 	return out
 }
 
-// statement is the query on a run, if it takes one.
-func statement(q queries.Query, run string) string {
-	if q.TakesRun() {
-		relation := q.Relation()
-		if !q.Private { // by name
-			relation = strings.ReplaceAll(q.Name, "-", "_")
-		}
-		return fmt.Sprintf("FROM %s(%s)", relation, schema.Quote(run))
-	}
-	if len(q.Params) > 0 {
-		return "FROM " + q.Relation() + "()"
-	}
-	return "FROM " + q.Relation()
-}
-
 // wholeWindow is an aggregate over all rows; row_number() OVER () is none.
 const wholeWindow = `(?i)[^(]\)\s+OVER\s*\(\s*\)`
 

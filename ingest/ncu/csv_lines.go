@@ -72,7 +72,7 @@ func asUTF8(r io.Reader) io.Reader {
 	mark, _ := b.Peek(3)
 	switch {
 	case bytes.HasPrefix(mark, []byte("\xef\xbb\xbf")):
-		b.Discard(3)
+		_, _ = b.Discard(len("\xef\xbb\xbf"))
 	case bytes.HasPrefix(mark, []byte("\xff\xfe")):
 		return &utf16Reader{r: b, low: 0}
 	case bytes.HasPrefix(mark, []byte("\xfe\xff")):

@@ -20,7 +20,7 @@ func IdentifyReport(_ context.Context, path, name string) (*load.SourceInfo, err
 	if err != nil {
 		return nil, err
 	}
-	defer close()
+	defer func() { _ = close() }()
 	return r.info(), nil
 }
 
@@ -31,7 +31,7 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	if err != nil {
 		return nil, err
 	}
-	defer close()
+	defer func() { _ = close() }()
 	info := r.info()
 	s := newStore(ctx, t)
 	if err := r.Each(ctx, s.add); err != nil {

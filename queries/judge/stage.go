@@ -72,14 +72,6 @@ func (s *summariser) addAll() error {
 	return s.judge(&all, wholeCapture)
 }
 
-// judged are the stages, or all device work of a run without measured passes.
-func (s *summariser) judged() []StageSummary {
-	if s.out.All != nil {
-		return []StageSummary{*s.out.All}
-	}
-	return s.out.Stages
-}
-
 // keyOf is how accounting calls a stage.
 func keyOf(stage string) string {
 	if stage == "" {

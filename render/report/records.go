@@ -38,9 +38,6 @@ func (r answered) value(column string) any {
 	return v
 }
 
-// float gives a number; ok is false where there is NULL, and for a number that JSON cannot hold.
-func (r answered) float(column string) (float64, bool) { return r.Finite(column) }
-
 // per gives a number in a larger unit; nil for NULL.
 func (r answered) per(column string, unit float64) any {
 	if x, ok := r.Finite(column); ok {

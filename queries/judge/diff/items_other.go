@@ -29,7 +29,6 @@ type amountRow struct {
 	rows   int64 // of the query: where several add up, the spread of single calls is not known
 	// replayed says that graph replays, which are no calls, are in the time: calls would neither explain nor divide it.
 	replayed bool
-	mean     *float64
 	std      *float64
 	least    *int64
 	most     *int64
