@@ -3,10 +3,8 @@ PKG ?= ./...
 RUN ?= .
 # Without symbols, linking DuckDB into each package's tests takes a fraction of the time; vet has its own command.
 QUICK = -vet=off '-ldflags=-s -w' -count=1
-# The commit is read from git by the go command: prof --version shows it.
-DIST = go build -buildvcs=true -trimpath '-ldflags=-s -w'
 
-.PHONY: help build test lint golden screenshot dist clean
+.PHONY: help build test lint golden screenshot dist darwin clean FORCE
 help:
 	@echo 'make build | test [PKG=./queries RUN=TestMfu] | lint | golden | screenshot | dist | clean'
 
@@ -36,16 +34,28 @@ screenshot: build
 	./prof --home $$d/home report baseline --out $$d --file report.html >/dev/null; \
 	chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,800 --screenshot=$(CURDIR)/docs/report.png file://$$d/report.html
 
-# On Linux: both Linux binaries; the ARM one wants Debian's g++-aarch64-linux-gnu. On a Mac: the Mac's.
-dist:
-	mkdir -p dist
+# The go command reads the commit from git; prof --version shows it.
+# On Linux on x86-64: both Linux binaries, for which the ARM one wants Debian's g++-aarch64-linux-gnu, and where zig is installed (pip install
+# ziglang) a check that everything but main compiles for a Mac; linking wants Apple's SDK. On a Mac: the Mac's binary.
 ifeq ($(shell go env GOOS),darwin)
-	$(DIST) -o dist/prof-darwin-$(shell go env GOARCH) .
+dist: dist/prof-darwin-$(shell go env GOARCH).tar.gz
 else
-	CGO_ENABLED=1 GOARCH=amd64 $(DIST) -o dist/prof-linux-amd64 .
-	CGO_ENABLED=1 GOARCH=arm64 CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ $(DIST) -o dist/prof-linux-arm64 .
+dist: dist/prof-linux-amd64.tar.gz dist/prof-linux-arm64.tar.gz
+	@if $(ZIG) version >/dev/null 2>&1; then $(MAKE) darwin; else echo 'zig is not installed: not compiled for darwin/arm64'; fi
 endif
-	cd dist && for f in prof-*-*64; do tar -czf $$f.tar.gz --transform="s/$$f/prof/" $$f ../LICENSE ../README.md 2>/dev/null || tar -czf $$f.tar.gz -s "/$$f/prof/" $$f -C .. LICENSE README.md; done
+
+dist/prof-linux-arm64.tar.gz: export CC = aarch64-linux-gnu-gcc
+dist/prof-linux-arm64.tar.gz: export CXX = aarch64-linux-gnu-g++
+dist/prof-%.tar.gz: FORCE
+	mkdir -p dist/prof-$*
+	CGO_ENABLED=1 GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) go build -buildvcs=true -trimpath '-ldflags=-s -w' -o dist/prof-$*/prof .
+	cp LICENSE README.md CHANGELOG.md dist/prof-$*
+	tar -C dist -czf $@ prof-$*
+
+ZIG ?= python3 -m ziglang
+darwin:
+	CGO_ENABLED=1 GOOS=darwin GOARCH=arm64 CC='$(ZIG) cc -target aarch64-macos' CXX='$(ZIG) c++ -target aarch64-macos' \
+		go build $$(go list -f '{{if ne .Name "main"}}{{.ImportPath}}{{end}}' ./...)
 
 clean:
 	rm -rf prof dist

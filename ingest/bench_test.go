@@ -13,7 +13,7 @@ import (
 )
 
 // BenchmarkIngest reads an export into a fresh warehouse. PROF_BENCH_EXPORT names a larger one than the capture in testdata;
-// the figures in the README are of a capture repeated 80 times to 1 GB.
+// the figures in docs/performance.md are of a capture repeated 80 times to 1 GB.
 func BenchmarkIngest(b *testing.B) {
 	path := os.Getenv("PROF_BENCH_EXPORT")
 	if path == "" {
