@@ -24,8 +24,10 @@ lint:
 # Read the diff before you commit it.
 golden:
 	go test $(QUICK) ./schema -run TestImage -update
-	go test $(QUICK) ./render/... -update
-	go test $(QUICK) ./internal/cli -run TestReportFiles -update
+	go test $(QUICK) ./queries -run TestGolden -update
+	go test $(QUICK) ./queries/judge/diff -run TestErrorRates -update
+	go test $(QUICK) ./render/chart ./render/compare ./render/report ./render/screen ./render/table ./render/typeset -update
+	go test $(QUICK) ./internal/cli -run 'TestReportFiles|TestModelGolden' -update
 	go test $(QUICK) . -run TestDocs -update
 
 screenshot: build
