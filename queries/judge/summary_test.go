@@ -250,7 +250,7 @@ func TestSummaryStagesWithoutWork(t *testing.T) {
 // TestSummaryMissingColumn holds that a summary of an answer that is not what it is taken for is an error.
 func TestSummaryMissingColumn(t *testing.T) {
 	_, err := judge.Summarise(reportOf(answer("stages", "stage", []any{"decode"})))
-	if err == nil || !strings.Contains(err.Error(), "stages has no column passes") {
+	if err == nil || !strings.Contains(err.Error(), "query stages: no column passes") {
 		t.Errorf("error %v", err)
 	}
 }

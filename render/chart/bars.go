@@ -184,7 +184,7 @@ func (b Bar) Draw(cells int) string {
 func StageBars(f *frame.Frame, stages []judge.StageSummary) (out []Bar, gpus int, err error) {
 	out = make([]Bar, len(stages))
 	known, err := WithNumbers(f, BarNumbers...)
-	if err != nil || known == nil {
+	if err != nil || known == nil || len(known.Rows) == 0 {
 		return out, 0, err
 	}
 	all, err := BarsOf(known)
