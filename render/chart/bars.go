@@ -183,7 +183,7 @@ func (b Bar) Draw(cells int) string {
 // most GPUs that one is added up from.
 func StageBars(f *frame.Frame, stages []judge.StageSummary) (out []Bar, gpus int, err error) {
 	out = make([]Bar, len(stages))
-	known, err := WithNumbers(f, BarNumbers...)
+	known, err := withNumbers(f, BarNumbers...)
 	if err != nil || known == nil || len(known.Rows) == 0 {
 		return out, 0, err
 	}

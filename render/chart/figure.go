@@ -23,7 +23,7 @@ type Figures struct {
 // Makers fill in the pictures of a section, by its query. To add one, write its maker and template and add a line here.
 var Makers = map[string]func(r *judge.Report, f *frame.Frame, to *Figures) error{
 	"accounting": func(_ *judge.Report, f *frame.Frame, to *Figures) error {
-		known, err := WithNumbers(f, BarNumbers...)
+		known, err := withNumbers(f, BarNumbers...)
 		if err != nil || len(known.Rows) == 0 {
 			return err
 		}
@@ -55,8 +55,8 @@ var Makers = map[string]func(r *judge.Report, f *frame.Frame, to *Figures) error
 // withoutTable are the queries whose rows are bins or points of lines: the picture says what they add up to, and the query gives them.
 var withoutTable = []string{"kernel-durations", "sample-series"}
 
-// WithNumbers leaves out rows that lack one of some numbers: a share of no time is not defined.
-func WithNumbers(f *frame.Frame, columns ...string) (*frame.Frame, error) {
+// withNumbers leaves out rows that lack one of some numbers: a share of no time is not defined.
+func withNumbers(f *frame.Frame, columns ...string) (*frame.Frame, error) {
 	if f == nil || len(f.Rows) == 0 {
 		return f, nil
 	}

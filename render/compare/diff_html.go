@@ -1,9 +1,7 @@
 package compare
 
 import (
-	"bytes"
 	"fmt"
-	"html/template"
 	"io"
 
 	"prof/queries/judge/diff"
@@ -21,12 +19,8 @@ var (
 
 // diffPage is what the template diff.tmpl shows.
 type diffPage struct {
-	Title       string
+	page.Head
 	Comparisons []diffView
-	Style       template.CSS
-	Script      template.JS
-	// StyleHash and ScriptHash let these two run, and nothing that a name of a kernel could bring in.
-	StyleHash, ScriptHash string
 }
 
 // diffView is one comparison as the page shows it.
@@ -65,15 +59,11 @@ type diffGroupView struct {
 // DiffHTML writes comparisons as one page of HTML that needs no network, and but for sorting and searching no script: the same comparisons
 // give the same bytes.
 func DiffHTML(w io.Writer, list []*diff.Result, _ typeset.Options) error {
-	style, err := page.Joined(diffStyles)
+	head, err := page.NewHead(pageTitle(list), diffStyles, diffScripts)
 	if err != nil {
 		return err
 	}
-	script, err := page.Joined(diffScripts)
-	if err != nil {
-		return err
-	}
-	p := diffPage{Title: pageTitle(list), Style: template.CSS(style), Script: template.JS(script), StyleHash: page.Hash(style), ScriptHash: page.Hash(script)}
+	p := diffPage{Head: head}
 	for i, r := range list {
 		v := newDiffView(r)
 		v.ID = fmt.Sprintf("c%d", i+1)
@@ -82,15 +72,11 @@ func DiffHTML(w io.Writer, list []*diff.Result, _ typeset.Options) error {
 		}
 		p.Comparisons = append(p.Comparisons, v)
 	}
-	t, err := template.ParseFS(page.Files, "*.tmpl")
+	text, err := page.Render("diff.tmpl", p)
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	if err := t.ExecuteTemplate(&out, "diff.tmpl", p); err != nil {
-		return fmt.Errorf("query diff.html: %w", err)
-	}
-	_, err = w.Write(out.Bytes())
+	_, err = w.Write(text)
 	return err
 }
 

@@ -1,9 +1,7 @@
 package compare
 
 import (
-	"bytes"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 
@@ -19,7 +17,7 @@ var trendStyles = []string{"base.css", "figures.css", "trend.css", "narrow_print
 
 // trendPage is what the template trend.tmpl shows.
 type trendPage struct {
-	Title   string
+	page.Head
 	Facts   [][2]string
 	Stages  []trendStageView
 	Changes []trendChangeView
@@ -28,10 +26,6 @@ type trendPage struct {
 	Table     *table.View
 	Notes     []string
 	Queries   [][2]string
-	Style     template.CSS
-	Script    template.JS
-	// StyleHash and ScriptHash let these two run, and nothing that a name of a kernel could bring in.
-	StyleHash, ScriptHash string
 }
 
 // trendStageView is one series with its plot.
@@ -50,16 +44,11 @@ type trendChangeView struct{ Headline, Tone, Moved, Differs string }
 // TrendHTML writes a trend as one page of HTML that needs no network, and but for sorting and searching no script: the same trend gives the
 // same bytes. Its table has the runs of every stage, newest first.
 func TrendHTML(w io.Writer, r *trend.Result, o TrendOptions) error {
-	style, err := page.Joined(trendStyles)
+	head, err := page.NewHead("Trend of "+typeset.Shorten(typeset.Neutral(words.OrText(o.Command, r.Workload)), typeset.LongName, 60), trendStyles, diffScripts)
 	if err != nil {
 		return err
 	}
-	script, err := page.Joined(diffScripts)
-	if err != nil {
-		return err
-	}
-	p := trendPage{Title: "Trend of " + typeset.Shorten(typeset.Neutral(words.OrText(o.Command, r.Workload)), typeset.LongName, 60), Facts: trendFacts(r, o), Style: template.CSS(style), Script: template.JS(script),
-		StyleHash: page.Hash(style), ScriptHash: page.Hash(script), Notes: words.TrendNotes(r, 0), NoChanges: words.NoChanges(r)}
+	p := trendPage{Head: head, Facts: trendFacts(r, o), Notes: words.TrendNotes(r, 0), NoChanges: words.NoChanges(r)}
 	for i := range r.Series {
 		p.Stages = append(p.Stages, newTrendStageView(r, i))
 	}
@@ -94,15 +83,11 @@ func TrendHTML(w io.Writer, r *trend.Result, o TrendOptions) error {
 	for _, q := range r.Queries {
 		p.Queries = append(p.Queries, [2]string{typeset.Neutral(q.Query), typeset.Neutral(q.SQL)})
 	}
-	t, err := template.ParseFS(page.Files, "*.tmpl")
+	text, err := page.Render("trend.tmpl", p)
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	if err := t.ExecuteTemplate(&out, "trend.tmpl", p); err != nil {
-		return fmt.Errorf("query trend.html: %w", err)
-	}
-	_, err = w.Write(out.Bytes())
+	_, err = w.Write(text)
 	return err
 }
 

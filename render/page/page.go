@@ -2,9 +2,12 @@
 package page
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"fmt"
+	"html/template"
 	"strings"
 )
 
@@ -30,4 +33,35 @@ func Joined(names []string) (string, error) {
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// Head is what every page begins with. Its hashes let its own style and script run, and nothing that a name of a kernel could bring in.
+type Head struct {
+	Title                 string
+	Style                 template.CSS
+	Script                template.JS
+	StyleHash, ScriptHash string
+}
+
+// NewHead puts the styles and scripts of a page together.
+func NewHead(title string, styles, scripts []string) (Head, error) {
+	style, err := Joined(styles)
+	if err != nil {
+		return Head{}, err
+	}
+	script, err := Joined(scripts)
+	return Head{title, template.CSS(style), template.JS(script), Hash(style), Hash(script)}, err
+}
+
+// Render fills in the template of a page.
+func Render(file string, data any) ([]byte, error) {
+	t, err := template.ParseFS(Files, "*.tmpl")
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := t.ExecuteTemplate(&out, file, data); err != nil {
+		return nil, fmt.Errorf("page %s: %w", file, err)
+	}
+	return out.Bytes(), nil
 }

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 
@@ -26,17 +24,13 @@ var firstFacts = []string{"captured", "command", "tags", "model", "capture"}
 
 // pageView is what the template shows.
 type pageView struct {
-	Title    string
+	page.Head
 	Facts    [][2]string           // what a reader wants to know first of the run
 	More     [][2]string           // the rest of it
 	Glance   *glance               // nil when only other sections were asked for
 	Timeline *chart.TimelineFigure // nil when no device work was captured
 	Notes    *notesView            // nil when no note holds for several sections
 	Sections []sectionView
-	Style    template.CSS
-	Script   template.JS
-	// StyleHash and ScriptHash let these two run, and nothing that a name of a kernel could bring in.
-	StyleHash, ScriptHash string
 }
 
 // sectionView is a section as the page shows it.
@@ -62,15 +56,11 @@ type notesView struct {
 // ReportHTML writes a report as one page of HTML: the sections of ReportMarkdown, with pictures of where the time went and of the devices
 // over time. It needs no network, and without its script all but the timeline is there. The same frames give the same bytes.
 func ReportHTML(w io.Writer, r *judge.Report) error {
-	style, err := page.Joined(pageStyles)
+	head, err := page.NewHead(typeset.Neutral(reportTitle(r)), pageStyles, pageScripts)
 	if err != nil {
 		return err
 	}
-	script, err := page.Joined(pageScripts)
-	if err != nil {
-		return err
-	}
-	p := pageView{Title: typeset.Neutral(reportTitle(r)), Style: template.CSS(style), Script: template.JS(script), StyleHash: page.Hash(style), ScriptHash: page.Hash(script)}
+	p := pageView{Head: head}
 	for _, f := range r.Facts {
 		to := &p.More
 		if slices.Contains(firstFacts, f[0]) {
@@ -118,10 +108,6 @@ const leastTable = 4000
 
 // fitted writes the page with tables as long as there is room for.
 func (p *pageView) fitted(r *judge.Report, names map[string]string, shared []string) ([]byte, error) {
-	t, err := template.ParseFS(page.Files, "*.tmpl")
-	if err != nil {
-		return nil, err
-	}
 	for tables := table.PageExcerpt; ; tables = tables.Smaller() {
 		if p.Timeline != nil {
 			if err := p.Timeline.AddGaps(r.Timeline.Gaps, tables, names); err != nil {
@@ -137,12 +123,9 @@ func (p *pageView) fitted(r *judge.Report, names map[string]string, shared []str
 			v.Notes, v.Others = words.OwnNotes(v.Notes, shared)
 			p.Sections = append(p.Sections, v)
 		}
-		var out bytes.Buffer
-		if err := t.ExecuteTemplate(&out, "report.tmpl", p); err != nil {
-			return nil, fmt.Errorf("query report.html: %w", err)
-		}
-		if out.Len() <= mostPage || tables.Bytes < leastTable {
-			return out.Bytes(), nil
+		text, err := page.Render("report.tmpl", p)
+		if err != nil || len(text) <= mostPage || tables.Bytes < leastTable {
+			return text, err
 		}
 	}
 }

@@ -54,7 +54,7 @@ func NewView(f *frame.Frame, caption string, e Excerpt, names map[string]string)
 	}
 	t.Caption = caption
 	v := t.view(names)
-	v.LeftOut, v.Unknown = left, Listed("Hidden, since nothing is known of them: ", unknown)
+	v.LeftOut, v.Unknown = left, listed("Hidden, since nothing is known of them: ", unknown)
 	return v, nil
 }
 
@@ -76,7 +76,7 @@ func (t Table) view(names map[string]string) *View {
 		if isAside {
 			off = append(off, c.Title)
 		}
-		v.Columns = append(v.Columns, ColumnView{c.Name, c.Title, c.Doc, CellClass(c.Right, isAside, "")})
+		v.Columns = append(v.Columns, ColumnView{c.Name, c.Title, c.Doc, cellClass(c.Right, isAside, "")})
 		short, named := func(s string) string { return s }, false
 		if !c.Right && !c.Full {
 			short = t.shortNames(j, names)
@@ -86,7 +86,7 @@ func (t Table) view(names map[string]string) *View {
 			v.Rows[i] = append(v.Rows[i], row[j].view(c, short, named, isAside))
 		}
 	}
-	v.OffPaper = Listed("Hidden in print: ", off)
+	v.OffPaper = listed("Hidden in print: ", off)
 	return v
 }
 
@@ -107,7 +107,7 @@ func (c Cell) view(of Column, short func(string) string, named, aside bool) Cell
 	if share, err := strconv.ParseFloat(c.Value, 64); err == nil && of.Share && share > 0 && share <= 1 {
 		v.Bar = strconv.FormatFloat(100*share, 'f', 1, 64) + "%"
 	}
-	v.Class = CellClass(of.Right, aside, long)
+	v.Class = cellClass(of.Right, aside, long)
 	if c.Tone != "" {
 		v.Class = strings.TrimSpace(v.Class + " " + string(c.Tone))
 	}
@@ -161,8 +161,8 @@ func knownColumns(f *frame.Frame) (known *frame.Frame, unknown []string) {
 	return &some, unknown
 }
 
-// Listed is a sentence that ends in a list; "" for none.
-func Listed(lead string, items []string) string {
+// listed is a sentence that ends in a list; "" for none.
+func listed(lead string, items []string) string {
 	if len(items) == 0 {
 		return ""
 	}
@@ -211,8 +211,8 @@ func (t Table) offPaper() []int {
 	return out
 }
 
-// CellClass are the classes of a cell or a head.
-func CellClass(right, aside bool, long string) string {
+// cellClass are the classes of a cell or a head.
+func cellClass(right, aside bool, long string) string {
 	var class []string
 	if right {
 		class = append(class, "n")

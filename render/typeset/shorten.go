@@ -37,15 +37,15 @@ func Shortener(texts []string, to int) func(string) string {
 		for _, original := range group {
 			short[original] = text
 			if len(group) > 1 {
-				short[original] = Window(original, to, CommonPrefix(group))
+				short[original] = window(original, to, commonPrefix(group))
 			}
 		}
 	}
 	return func(s string) string { return short[s] }
 }
 
-// Window shortens s to its start and the part from the word that the byte at stands in.
-func Window(s string, to, at int) string {
+// window shortens s to its start and the part from the word that the byte at stands in.
+func window(s string, to, at int) string {
 	for at > 0 && IsWord(s[at-1]) {
 		at--
 	}
@@ -56,8 +56,8 @@ func Window(s string, to, at int) string {
 	return Prefix(s, front) + Ellipsis + Shorten(s[at:], to-1-front, 100)
 }
 
-// CommonPrefix gives the length of the start that all texts share, which ends between two characters.
-func CommonPrefix(texts []string) int {
+// commonPrefix gives the length of the start that all texts share, which ends between two characters.
+func commonPrefix(texts []string) int {
 	n := len(texts[0])
 	for _, text := range texts[1:] {
 		same := 0
