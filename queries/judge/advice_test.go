@@ -35,7 +35,7 @@ func TestSummaryAdvice(t *testing.T) {
 	if len(s.Findings) != 4 || s.Findings[0].Query != "FROM kernel_grids('a', top := 0, stage := 'decode', device := 0)" {
 		t.Errorf("findings %+v", s.Findings)
 	}
-	want := judge.Advice{Rule: "small-grids", Stage: "decode", Text: "do small-grids", Title: "what small-grids is", Number: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %)", Why: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %): 2 executions of 1.50 us on the mean, 3.00 us together, with blocks for 4 to 5 of 132 SMs",
+	want := judge.Advice{Rule: "small-grids", Stage: "decode", Text: "do small-grids", Title: "what small-grids is", Number: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %)", Why: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %): 2 executions, mean 1.50 us, total 3.00 us; blocks for 4 to 5 of 132 SMs",
 		Subject: "k1", Command: "prof query kernel-grids --run a --stage decode --device 0 --top 0", SavingNs: 100 * ms, SpanNs: 300 * ms, ShareRatio: 1.0 / 3, Bound: "at most"}
 	if s.Advice[0] != want {
 		t.Errorf("advice %+v, want %+v", s.Advice[0], want)
@@ -58,7 +58,7 @@ func TestSummaryAdviceOnce(t *testing.T) {
 	r := reportOf(threePasses("decode"), slow(1), accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 200 * ms, 190 * ms}}),
 		answer("findings", findingColumns, findingRow("host-bound", "decode", 200*ms, nil), findingRow("launch-bound", "decode", 50*ms, nil)))
 	s := summarise(t, r)
-	if got, want := s.Advice[0].Text, "if pass 1, the first measured, which holds nearly all of it, is warm-up, leave it out (prof ingest --run a --warmup 1); else do host-bound"; got != want {
+	if got, want := s.Advice[0].Text, "nearly all of it is in pass 1, the first measured: if that is warm-up, exclude it (prof ingest --run a --warmup 1); otherwise do host-bound"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 	if got := s.Advice[1].Text; got != "do launch-bound" {
@@ -70,7 +70,7 @@ func TestSummaryAdviceOnce(t *testing.T) {
 	r.Frames["passes"] = slow(2)
 	if got, want := summarise(t, r), "nearly all of that time (190 ms) is in pass 2 alone, of 3 passes"; got.Stages[0].But != want {
 		t.Errorf("but %q, want %q", got.Stages[0].But, want)
-	} else if got, want := got.Advice[0].Text, "see what is different in pass 2, which holds nearly all of it (prof query passes --run a --stage decode); then do host-bound"; got != want {
+	} else if got, want := got.Advice[0].Text, "check what differs in pass 2, which has nearly all of it (prof query passes --run a --stage decode); then do host-bound"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 	r.Frames["passes"] = slow(1)
@@ -80,7 +80,7 @@ func TestSummaryAdviceOnce(t *testing.T) {
 	}
 	r.Frames["accounting"] = accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 200 * ms, 190 * ms}})
 	r.Frames["sources"] = answer("sources", "kind status reason path", []any{"workload", "ok", nil, "a"})
-	if got, want := summarise(t, r).Advice[0].Text, "if pass 1, the first measured, which holds nearly all of it, is warm-up, leave it out (prof query passes --run a --stage decode shows it); else do host-bound"; got != want {
+	if got, want := summarise(t, r).Advice[0].Text, "nearly all of it is in pass 1, the first measured: if that is warm-up, exclude it (prof query passes --run a --stage decode shows it); otherwise do host-bound"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 }
@@ -101,17 +101,17 @@ func TestSummaryMissing(t *testing.T) {
 		want   []string
 	}{
 		{"torch only", []*frame.Frame{sources("torch"), threePasses("decode"), accountingOf("decode", busyParts()), measured},
-			[]string{"give the model's configuration and the tokens of each pass", "profile the kernels that take most time with Nsight Compute"}},
+			[]string{"give the model's configuration and the tokens of each pass", "profile the kernels that take the most time with Nsight Compute"}},
 		{"not of NVIDIA", []*frame.Frame{sources("torch"), threePasses("decode"), accountingOf("decode", busyParts()), answer("devices", "name", []any{"AMD Instinct MI300X"})},
 			[]string{"give the model's configuration and the tokens of each pass"}},
 		{"all but a baseline", []*frame.Frame{sources("nsys", "torch", "ncu"), threePasses("decode"), accountingOf("decode", busyParts()), utilisationOf("decode", 0.1, 0.1), answer("overhead", "mode tool overhead_ratio")},
-			[]string{"measure what profiling costs with passes without a profiler"}},
+			[]string{"measure the profiling overhead: record the workload without a profiler too"}},
 		{"no stages", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured},
-			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take most time with Nsight Compute", "capture with the PyTorch profiler too"}},
+			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take the most time with Nsight Compute", "capture with the PyTorch profiler too"}},
 		{"operators without the PyTorch profiler", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured, answer("top-operators", "operator", []any{"aten::mm"})},
-			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take most time with Nsight Compute"}},
+			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take the most time with Nsight Compute"}},
 		{"all passes are warm-up", []*frame.Frame{sources("nsys", "torch", "ncu"), accountingOf("(run)", busyParts()), measured, stageAnswer([]any{"decode", int64(0), nil, nil, nil, nil, nil, nil, int64(2)})},
-			[]string{"measure passes that are no warm-up: run more of them, or count fewer as warm-up"}},
+			[]string{"measure passes after warm-up: run more passes, or count fewer as warm-up"}},
 		{"ncu only", []*frame.Frame{sources("ncu"), answer("accounting", "stage")},
 			[]string{"capture a timeline with Nsight Systems", "capture with the PyTorch profiler too"}},
 		{"accounting was not asked", []*frame.Frame{sources("nsys"), threePasses("decode")}, nil},
@@ -139,39 +139,39 @@ func TestSummaryDoubts(t *testing.T) {
 		want   string
 	}{
 		{"throttled", []*frame.Frame{answer("throttling", "pass device reason is_slowdown samples busy_samples busy_share_ratio", []any{"nsys-1", int64(0), "SW power cap", true, int64(40), int64(12), 0.3}, []any{"nsys-1", int64(0), "idle", false, int64(9), int64(0), nil})},
-			"the clock of GPU 0 was held down (SW power cap) in 30.0 % of the samples of pass nsys-1 in which it worked: times are longer than they would be with enough power and cooling; prof query throttling --run a"},
+			"GPU 0 was throttled (SW power cap) in 30.0 % of the busy samples of recording nsys-1: with enough power and cooling times would be shorter; prof query throttling --run a"},
 		{"throttled, work not told", []*frame.Frame{answer("throttling", "pass device reason is_slowdown samples busy_samples busy_share_ratio", []any{"nsys-1", int64(2), "HW slowdown", true, int64(40), nil, nil})},
-			"the clock of GPU 2 was held down (HW slowdown) in samples of pass nsys-1 (whether it worked then is not told): times are longer than they would be with enough power and cooling; prof query throttling --run a"},
+			"GPU 2 was throttled (HW slowdown) in samples of recording nsys-1 (whether it was busy is not known): with enough power and cooling times would be shorter; prof query throttling --run a"},
 		{"shared", []*frame.Frame{answer("device-use", "device other_process_max_count", []any{int64(0), int64(0)}, []any{int64(1), int64(2)})},
-			"other processes computed on GPU 1 while the workload ran: times are not the workload's alone"},
+			"other processes used GPU 1 while the workload ran: times are not the workload's alone"},
 		{"overhead", []*frame.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.123}, []any{"kernels", "ncu", 40.0})},
-			"watching costs time: under nsys (deep) the whole workload took 12.3 % longer than alone, which is most felt in launches"},
+			"profiling overhead: under nsys (deep) the whole workload took 12.3 % longer than without a profiler, mostly in launches"},
 		{"overhead not measured", []*frame.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", nil})},
-			"how much longer the work takes while it is watched was not measured: no pass without a profiler ended well"},
+			"profiling overhead was not measured: no recording without a profiler succeeded"},
 		{"partial", []*frame.Frame{answer("sources", "kind status reason path", []any{"nsys", "partial", "cut short at row 9", "a.sqlite"})},
-			"a.sqlite was read only in part: cut short at row 9"},
+			"only part of a.sqlite was read: cut short at row 9"},
 		{"unattributed", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 90 * ms, 30 * ms}, {"unknown", "unknown", 10 * ms, 4 * ms}})},
-			"in 10.0 % of the time of decode GPU 0 was idle before work whose launch was not captured: why is not known"},
+			"in 10.0 % of the time of decode GPU 0 was idle before work whose launch was not captured: the cause is not known"},
 		{"the profiler's own", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 95 * ms, 30 * ms}, {"profiler", "profiler", 5 * ms, 4 * ms}})},
-			"in 5.0 % of the time of decode GPU 0 was idle while the profiler itself was at work"},
+			"in 5.0 % of the time of decode GPU 0 was idle while the profiler worked"},
 		{"slow first pass", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(3), int64(1), int64(7), false, 100 * ms, ms, int64(7)}, []any{"decode", int64(1), int64(1), int64(7), true, 900 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(4), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
-			"the first measured pass of decode takes 300 ms, the median one of the others 100 ms: it may be warm-up"},
+			"the first measured pass of decode takes 300 ms, the median of the others 100 ms: it may be warm-up"},
 		{"slow first of two passes", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(2), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
 			"the first measured pass of decode takes 300 ms, the other 110 ms: it may be warm-up"},
 		{"repeats that do not agree, whose passes do", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 100 * ms, ms, int64(1), int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 101 * ms, ms, int64(2), int64(1)}, []any{"decode", int64(1), int64(2), int64(8), false, 140 * ms, ms, int64(3), int64(2)}, []any{"decode", int64(1), int64(3), int64(9), false, 99 * ms, ms, int64(4), int64(3)})},
 			"the 3 repeats of decode do not agree within 10.0 %: their medians are 99.0 ms to 140 ms"},
 		{"passes that do not repeat, the first of which may be warm-up", []*frame.Frame{stageAnswer([]any{"decode", int64(3), 100 * ms, 0.0, 100 * ms, 0.0, 0.0, 0.9, int64(0), 100 * ms, 99 * ms, 300 * ms, 100 * ms, 99 * ms, 300 * ms}), passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 99 * ms, ms, int64(5)}, []any{"decode", int64(3), int64(1), int64(7), false, 100 * ms, ms, int64(9)})},
-			"the passes of decode do not repeat within 10.0 %: they take 99.0 ms to 300 ms, the median 100 ms; the first measured one takes 300 ms, the median one of the others 99.0 ms: it may be warm-up; prof query passes --run a --stage decode"},
+			"the passes of decode do not repeat within 10.0 %: 99.0 ms to 300 ms, median 100 ms; the first measured one takes 300 ms, the median of the others 99.0 ms: it may be warm-up; prof query passes --run a --stage decode"},
 		{"kernels without a launch", []*frame.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, ms, int64(4), 40 * ms})},
-			"the launches of 4 of 10 kernels (40.0 % of all kernel time) were not captured: which stage they are of, and why the GPU was idle before them, is not known; prof query conservation --run a"},
+			"the launches of 4 of 10 kernels (40.0 % of all kernel time) were not captured: their stage, and why the GPU idled before them, are not known; prof query conservation --run a"},
 		{"kernels outside every range", []*frame.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, 30 * ms, int64(0), int64(0)})},
-			"30.0 % of all kernel time was launched outside every range, and is in the figures of no stage; prof query conservation --run a"},
+			"30.0 % of all kernel time was launched outside every range and counts in no stage; prof query conservation --run a"},
 		{"MFU of the model over 1", []*frame.Frame{utilisationOf("model", 3.18, 0.1)},
-			"MFU of the model as a whole is 318.0 %: more than all is an error in what was given (tokens, model, peak or precision)"},
+			"MFU of the model as a whole is 318.0 %: over 100 % means that an input is wrong (tokens, model, peak or precision)"},
 		{"MFU over 1", []*frame.Frame{utilisationOf("decode", 1.2, 0.1)},
-			"MFU of decode is 120.0 %: more than all is an error in what was given (tokens, model, peak or precision)"},
+			"MFU of decode is 120.0 %: over 100 % means that an input is wrong (tokens, model, peak or precision)"},
 		{"MFU not known", []*frame.Frame{utilisationOf("decode", nil, nil)},
-			"how far from the hardware's limit the work is (MFU) is not known: the operations that the model needs were not counted"},
+			"MFU is not known: the operations that the model needs were not counted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			frames := []*frame.Frame{threePasses("decode"), accountingOf("decode", busyParts())}
@@ -191,7 +191,7 @@ func TestSummaryUtilisationNotes(t *testing.T) {
 	stages, use := threePasses("decode"), utilisationOf("decode", 0.1, 0.2)
 	warm, vision := frame.Caveat{Topic: "pass", Text: "2 warm-up passes are left out"}, frame.Caveat{Topic: "mfu", Text: "vision is not counted"}
 	stages.Caveats, use.Caveats = []frame.Caveat{warm}, []frame.Caveat{vision, warm}
-	if s := summarise(t, reportOf(stages, use)); !slices.Equal(s.Doubts, []string{"of MFU and MBU: vision is not counted"}) {
+	if s := summarise(t, reportOf(stages, use)); !slices.Equal(s.Doubts, []string{"MFU and MBU: vision is not counted"}) {
 		t.Errorf("doubts %q", s.Doubts)
 	}
 	use.Rows[0][1] = nil
@@ -204,7 +204,7 @@ func TestSummaryUtilisationNotes(t *testing.T) {
 func TestSummaryTypical(t *testing.T) {
 	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 3 * ms, ms}, {"host", "host-bound", 297 * ms, 297 * ms}}),
 		passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 298 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, ms, int64(900_000), int64(5)}, []any{"decode", int64(3), int64(1), int64(7), false, ms, int64(900_000), int64(9)})))
-	if got, want := s.Stages[0].But, "in the median pass, of 1.00 ms, the GPU works 90.0 % of the time: longer ones make this picture, above all pass 1, of 298 ms, which is the first and may be warm-up"; got != want {
+	if got, want := s.Stages[0].But, "in the median pass (1.00 ms) the GPU is busy 90.0 % of the time: longer passes dominate the total, above all pass 1 (298 ms), the first, which may be warm-up"; got != want {
 		t.Errorf("but %q, want %q", got, want)
 	}
 }
@@ -215,11 +215,11 @@ func TestSummaryWithoutStages(t *testing.T) {
 	if s.All == nil || s.All.Bound != judge.KernelBound || s.All.MeanNs != 300e6 || s.All.Passes != 0 {
 		t.Errorf("all: %+v", s.All)
 	}
-	if len(s.Centres) != 2 || s.Centres[0].Stage != "" || s.Centres[0].Words != "the GPU pausing before work that was launched in time" || s.Centres[1].Words != "kernels: cublas nvjet" {
+	if len(s.Centres) != 2 || s.Centres[0].Stage != "" || s.Centres[0].Words != "GPU idle: work launched in time has not started" || s.Centres[1].Words != "kernels: cublas nvjet" {
 		t.Errorf("centres %+v", s.Centres)
 	}
 	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)})))
-	if want := "Nsight Compute profiled 2 kernels, alone and without the timeline that says how often each runs; 75.0 % of their time is in those that are latency-bound (near no limit: too little work at once, or waiting for it)"; s.All != nil || s.Profiled != want {
+	if want := "Nsight Compute profiled 2 kernels in isolation; without a timeline, how often each runs is not known; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)"; s.All != nil || s.Profiled != want {
 		t.Errorf("all %+v, profiled %q", s.All, s.Profiled)
 	}
 }

@@ -34,11 +34,11 @@ type idleGroup struct {
 }
 
 var idleGroups = []idleGroup{
-	{LaunchBound, []string{"launch-bound"}, "waits for the CPU to launch its next work"},
-	{HostBound, []string{"host-bound"}, "waits while the CPU is at something else"},
-	{WaitBound, []string{"synchronising", "cuda-call"}, "idles while the program waits for it, allocates or loads code"},
-	{QueueBound, []string{"queued"}, "pauses before work that was launched in time"},
-	{UnknownBound, []string{"profiler"}, "idles while the profiler itself is at work"},
+	{LaunchBound, []string{"launch-bound"}, "waits for the next launch"},
+	{HostBound, []string{"host-bound"}, "idles while the CPU is busy outside CUDA"},
+	{WaitBound, []string{"synchronising", "cuda-call"}, "idles while the CPU waits for it, allocates memory or loads code"},
+	{QueueBound, []string{"queued"}, "pauses before work launched in time"},
+	{UnknownBound, []string{"profiler"}, "idles while the profiler works"},
 	{UnknownBound, []string{"unknown"}, "idles before work whose launch was not captured"},
 }
 
@@ -84,7 +84,7 @@ type loss struct {
 // losses are the times in which the judged GPU computes nothing, but for some, the greatest first.
 func (e evidence) losses(but Bound) []loss {
 	exposed, copies := e.gpu.named("collective-exposed"), e.gpu.named("copy")
-	out := []loss{{CommBound, "exchanges data with others and computes nothing", exposed.total, []part{exposed}}, {CopyBound, e.copies.verb() + " and computes nothing", copies.total, []part{copies}}}
+	out := []loss{{CommBound, "exchanges data with other GPUs and computes nothing", exposed.total, []part{exposed}}, {CopyBound, e.copies.verb() + " and computes nothing", copies.total, []part{copies}}}
 	for _, g := range idleGroups {
 		parts := e.gpu.in(g)
 		out = append(out, loss{g.bound, g.words, e.gpu.of(g.kinds...), parts})
@@ -114,9 +114,9 @@ func (e evidence) share(ns float64) string {
 }
 
 func (e evidence) works() string {
-	text := fmt.Sprintf("the GPU works %s of the time", percentText(e.gpu.of("busy")/e.gpu.span))
+	text := fmt.Sprintf("the GPU is busy %s of the time", percentText(e.gpu.of("busy")/e.gpu.span))
 	if other := e.gpu.of("other"); other >= wordShare*e.gpu.span {
-		text += fmt.Sprintf(" and is at work for something else %s", percentText(other/e.gpu.span))
+		text += fmt.Sprintf(" and runs other work %s", percentText(other/e.gpu.span))
 	}
 	return text
 }

@@ -29,15 +29,15 @@ func TestSummaryLate(t *testing.T) {
 		why, advice string
 	}{
 		{"by rank", launching, []any{"decode", int64(2), "rank 1", 200 * ms, 190 * ms, 250 * ms, false}, judge.LateBound, judge.LaunchBound,
-			"of the time that all GPUs are in them 80.0 % (200 ms of 250 ms) is waiting for one that comes late, and 95.0 % of that for GPU 1; GPU 1 itself works 16.0 % of its time; it waits for the CPU to launch its next work 84.0 % of the time (210 ms of 250 ms)",
-			"make GPU 1 come in time (it waits for the CPU to launch its next work); a faster collective, or one that computing overlaps, does not mend that"},
+			"80.0 % of the time that all GPUs spend in them (200 ms of 250 ms) is waiting for a late GPU, 95.0 % of that for GPU 1; GPU 1 itself is busy 16.0 % of its time; it waits for the next launch 84.0 % of the time (210 ms of 250 ms)",
+			"get GPU 1 to the collectives in time (it waits for the next launch); a faster or overlapped collective does not fix that"},
 		{"by GPU, and late before its passes", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 10 * ms, 4 * ms}}, []any{"decode", int64(2), "GPU 1 (757)", 200 * ms, 200 * ms, 250 * ms, false}, judge.LateBound, "",
-			"and 100.0 % of that for GPU 1; that is more than GPU 1 idles in its passes (10.0 ms): it begins them late",
-			"find out what GPU 1 does before it begins its passes, which it does late; a faster collective, or one that computing overlaps, does not mend that"},
+			"100.0 % of that for GPU 1; that is more than GPU 1 idles in its passes (10.0 ms): it begins them late",
+			"find what GPU 1 does before its passes, which begin late; a faster or overlapped collective does not fix that"},
 		{"little waiting", launching, []any{"decode", int64(2), "rank 1", 20 * ms, 20 * ms, 250 * ms, false}, judge.CommBound, "",
-			"waiting for slower GPUs is in it: of the time that all GPUs are in collectives 8.0 % is waiting for one that comes late", "do exposed-collectives"},
+			"that includes waiting for slower GPUs: 8.0 % of the time that all GPUs spend in collectives is waiting for a late GPU", "do exposed-collectives"},
 		{"no one rank", launching, []any{"decode", int64(2), "rank 1", 200 * ms, 100 * ms, 250 * ms, false}, judge.CommBound, "",
-			"of the time that all GPUs are in collectives 80.0 % is waiting for one that comes late", "do exposed-collectives"},
+			"80.0 % of the time that all GPUs spend in collectives is waiting for a late GPU", "do exposed-collectives"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := summarise(t, rankReport(c.late, c.row, warmup))
@@ -47,7 +47,7 @@ func TestSummaryLate(t *testing.T) {
 			if s.Advice[0].Text != c.advice {
 				t.Errorf("advice %q, want %q", s.Advice[0].Text, c.advice)
 			}
-			if c.bound == judge.LateBound && (s.Stages[0].Meaning != "GPU 0 waits for GPU 1, which comes late to where GPUs exchange data" || s.Advice[0].Title != "GPUs that wait for GPU 1 in collectives" || s.Advice[0].Command != "prof query slow-ranks --run a") {
+			if c.bound == judge.LateBound && (s.Stages[0].Meaning != "GPU 0 waits for GPU 1, which arrives late at collectives" || s.Advice[0].Title != "GPUs wait for GPU 1 in collectives" || s.Advice[0].Command != "prof query slow-ranks --run a") {
 				t.Errorf("meaning %q, advice %+v", s.Stages[0].Meaning, s.Advice[0])
 			}
 		})
@@ -67,8 +67,8 @@ func TestSummaryGaps(t *testing.T) {
 		isOneGap  bool
 		sourceEnd int64
 	}{
-		{"at the start", gap(100_000, 95*ms), ", nearly all of it in one gap of 95.0 ms", "that gap begins 100 us after the capture does, and may be of the profiler's start or end, not of the work", true, 900 * ms},
-		{"at the end", gap(30*ms, 95*ms), ", nearly all of it in one gap of 95.0 ms", "that gap ends 500 us before the capture does, and may be of the profiler's start or end, not of the work", true, 125*ms + 500_000},
+		{"at the start", gap(100_000, 95*ms), ", nearly all of it in one gap of 95.0 ms", "that gap begins 100 us after the start of the capture: it may come from the profiler starting or stopping, not from the work", true, 900 * ms},
+		{"at the end", gap(30*ms, 95*ms), ", nearly all of it in one gap of 95.0 ms", "that gap ends 500 us before the end of the capture: it may come from the profiler starting or stopping, not from the work", true, 125*ms + 500_000},
 		{"inside", gap(30*ms, 95*ms), ", nearly all of it in one gap of 95.0 ms", "", true, 900 * ms},
 		{"of no measured pass", gap(1, 95*ms), "(100 ms of 200 ms)", "", false, 900 * ms},
 		{"many", gap(30*ms, 5*ms), "(100 ms of 200 ms)", "", false, 900 * ms},
@@ -82,7 +82,7 @@ func TestSummaryGaps(t *testing.T) {
 			}
 			advice := "do device-latency"
 			if c.isOneGap {
-				advice = "find out what the GPU or the profiler does in the one gap that holds nearly all of it; fewer or larger kernels do not mend that"
+				advice = "find what the GPU or the profiler does in the one gap with nearly all of it; fewer or larger kernels do not fix that"
 			}
 			if s.Advice[0].Text != advice {
 				t.Errorf("advice %q, want %q", s.Advice[0].Text, advice)
@@ -95,13 +95,13 @@ func TestSummaryGaps(t *testing.T) {
 func TestSummaryCopies(t *testing.T) {
 	for _, c := range []struct{ rule, name, numbers, why, meaning, advice string }{
 		{"exposed-copies", "memcpy Host-to-Device", `{"copy_count":450,"copies_ns":78000000,"copied_bytes":2158000000,"all_ns":80000000}`,
-			"the GPU gets data from the CPU's memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memcpy Host-to-Device: 450 calls, 78.0 ms, 2.16 GB at 27.7 GB/s",
-			"data is copied from the CPU's memory to the GPU's while nothing is computed", "keep on the GPU what is copied again and again (weights that are offloaded), copy from pinned memory, and copy on another stream while kernels run"},
+			"the GPU copies from CPU memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memcpy Host-to-Device: 450 calls, 78.0 ms, 2.16 GB at 27.7 GB/s",
+			"host-to-device copies run while no kernel does", "keep data that is copied repeatedly on the GPU (offloaded weights), copy from pinned memory, and overlap copies with kernels on another stream"},
 		{"pageable-copies", "", `{"copy_count":450,"copies_ns":78000000,"copied_bytes":2158000000,"alone_ns":80000000}`,
-			"the GPU gets data from the CPU's memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memcpy Host-to-Device: 450 calls, 78.0 ms, 2.16 GB at 27.7 GB/s",
-			"data is copied from the CPU's memory to the GPU's while nothing is computed", "copy less"},
+			"the GPU copies from CPU memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memcpy Host-to-Device: 450 calls, 78.0 ms, 2.16 GB at 27.7 GB/s",
+			"host-to-device copies run while no kernel does", "copy less"},
 		{"exposed-copies", "memset", `{"copy_count":1,"copies_ns":80000000,"copied_bytes":0,"all_ns":80000000}`, "the GPU fills memory and computes nothing 80.0 % of the time (80.0 ms of 100 ms); most of that is memset: 1 call, 80.0 ms",
-			"memory is filled while nothing is computed", "allocate without filling (torch.empty in place of torch.zeros), and let the kernels that write fill"},
+			"memory is filled while no kernel runs", "allocate without filling (torch.empty instead of torch.zeros), and let the kernels that write the memory fill it"},
 	} {
 		t.Run(c.rule+" "+c.name, func(t *testing.T) {
 			s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 20 * ms, 7 * ms}, {"copy", "busy", 80 * ms, 30 * ms}}), answer("finding-rules", "finding query options detail", []any{c.rule, "memops", "stage device source", nil}),
@@ -125,11 +125,11 @@ func TestSummaryProfiledWords(t *testing.T) {
 		bound                        judge.Bound
 		meaning                      string
 	}{
-		{"near cache", "memory", "l1", "latency", 90, judge.MemoryBound, "moving data through the caches beside its arithmetic units (L1) takes the time, not computing"},
-		{"memory", "memory", "dram", "latency", 90, judge.MemoryBound, "moving data to and from the GPU's memory takes the time, not computing"},
-		{"compute", "compute", "tensor", "latency", 90, judge.ComputeBound, "the GPU's arithmetic units take the time"},
-		{"latency", "latency", "grid", "memory", 90, judge.KernelBound, "its kernels take the time, and keep neither memory nor arithmetic busy: too little work at once, or waiting for it"},
-		{"plurality", "memory", "dram", "latency", 51, judge.MixedBound, "its kernels take the time, and no one limit holds most of them back"},
+		{"near cache", "memory", "l1", "latency", 90, judge.MemoryBound, "time goes to traffic through the L1 caches, not to arithmetic"},
+		{"memory", "memory", "dram", "latency", 90, judge.MemoryBound, "time goes to traffic with the GPU's memory, not to arithmetic"},
+		{"compute", "compute", "tensor", "latency", 90, judge.ComputeBound, "the GPU's arithmetic units limit the speed"},
+		{"latency", "latency", "grid", "memory", 90, judge.KernelBound, "kernels take the time but saturate neither memory nor arithmetic: too little parallel work, or stalls"},
+		{"plurality", "memory", "dram", "latency", 51, judge.MixedBound, "kernels take the time, and no single limit applies to most of them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, b := c.share*ms, (100-c.share)*ms
@@ -140,7 +140,7 @@ func TestSummaryProfiledWords(t *testing.T) {
 			if got := s.Stages[0]; got.Bound != c.bound || got.Meaning != c.meaning {
 				t.Errorf("bound %s, meaning %q, want %s, %q", got.Bound, got.Meaning, c.bound, c.meaning)
 			}
-			if got := s.Stages[0].Why; c.bound == judge.MixedBound && !strings.HasSuffix(got, "51.0 % of that is in those that are memory-bound (near the limit of moving data), 49.0 % in those that are latency-bound (near no limit: too little work at once, or waiting for it)") {
+			if got := s.Stages[0].Why; c.bound == judge.MixedBound && !strings.HasSuffix(got, "51.0 % of that is in kernels that are memory-bound (near peak memory throughput), 49.0 % in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)") {
 				t.Errorf("why %q", got)
 			}
 		})
@@ -173,7 +173,7 @@ func TestSummaryCentres(t *testing.T) {
 	gpu := []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"collective-overlapped", "busy", 90 * ms, 30 * ms}, {"collective-exposed", "busy", 10 * ms, 4 * ms}}
 	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", gpu, gpu), answer("top-kernels", "kernel total_ns role mean_ns calls share_ratio family", []any{"k1", ms, "collective", 8e6, int64(10), 0.76, "nccl all-reduce"}),
 		answer("cost-centres", "stage centre kind total_ns share_ratio", []any{"decode", "nccl all-reduce", "kernels", 200 * ms, 0.5})))
-	if want := "communication between GPUs (kernels of nccl all-reduce); other kernels run during 90.0 % of it, which is hidden"; s.Centres[0].Words != want || s.Centres[0].GPUs != 2 {
+	if want := "communication between GPUs (kernels of nccl all-reduce); 90.0 % of it overlaps other kernels"; s.Centres[0].Words != want || s.Centres[0].GPUs != 2 {
 		t.Errorf("centre %+v, want %q", s.Centres[0], want)
 	}
 }

@@ -7,11 +7,11 @@ const graphReplays = "(graph replays)"
 
 // centreWords say what the centres are that are no family of kernels.
 var centreWords = map[string]string{
-	"launch-bound": "the GPU idle, waiting for the CPU to launch its next work", "host-bound": "the GPU idle while the CPU is at something else",
-	"synchronising": "the GPU idle while the program waits for it", "cuda-call": "the GPU idle during CUDA calls for memory, code or streams",
-	"queued": "the GPU pausing before work that was launched in time", "profiler": "the GPU idle while the profiler is at work",
-	"unknown": "the GPU idle before work whose launch was not captured", graphReplays: "CUDA graphs, whose kernels were not captured one by one",
-	"(copies and fills)": "copies and fills of memory", "(work of others)": "the GPU at work for something else",
+	"launch-bound": "GPU idle: launches arrive too late", "host-bound": "GPU idle: CPU busy outside CUDA",
+	"synchronising": "GPU idle: CPU waits for the GPU", "cuda-call": "GPU idle: CUDA calls for memory, code or streams",
+	"queued": "GPU idle: work launched in time has not started", "profiler": "GPU idle: profiler at work",
+	"unknown": "GPU idle: launch not captured", graphReplays: "CUDA graphs, captured without their kernels",
+	"(copies and fills)": "copies and fills of memory", "(work of others)": "other work on the GPU",
 }
 
 // topCentres is how many cost centres a summary names.
@@ -49,14 +49,14 @@ func (s *summariser) hiddenText(stage string) string {
 	if hidden < wordShare*all || all == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; other kernels run during %s of it, which is hidden", percentText(hidden/all))
+	return fmt.Sprintf("; %s of it overlaps other kernels", percentText(hidden/all))
 }
 
 // roleWords say in plain words what families of kernels do.
 var roleWords = map[string]string{
-	"gemm": "matrix products", "attention": "attention (which token looks at which)", "normalisation": "normalisation", "elementwise": "element by element arithmetic",
-	"activation": "activation functions", "copy": "copies and changes of layout", "convolution": "convolutions", "reduction": "sums and maxima", "collective": "communication between GPUs",
-	"moe_routing": "routing to experts", "softmax": "softmax", "top_k": "picking the largest values", "sampling": "choosing the next token", "kv_cache": "writing the cached context", "embedding_gather": "looking up embeddings", "scan_sort": "sorting and running sums",
+	"gemm": "matrix products", "attention": "attention (which token looks at which)", "normalisation": "normalisation", "elementwise": "elementwise arithmetic",
+	"activation": "activation functions", "copy": "copies and layout changes", "convolution": "convolutions", "reduction": "reductions (sums, maxima)", "collective": "communication between GPUs",
+	"moe_routing": "routing to experts", "softmax": "softmax", "top_k": "top-k selection", "sampling": "sampling the next token", "kv_cache": "writing the KV cache", "embedding_gather": "embedding lookup", "scan_sort": "sorting and scans",
 	"rope": "position encoding", "memset": "filling memory", "random": "random numbers",
 }
 

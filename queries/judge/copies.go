@@ -12,16 +12,16 @@ type copyKinds struct {
 
 // copyWords are what a kind of copy does, in the words of a sentence, and what may spare it.
 var copyWords = map[string]struct{ verb, meaning, advice string }{
-	"memcpy Host-to-Device": {"gets data from the CPU's memory", "data is copied from the CPU's memory to the GPU's while nothing is computed",
-		"keep on the GPU what is copied again and again (weights that are offloaded), copy from pinned memory, and copy on another stream while kernels run"},
-	"memcpy Device-to-Host": {"sends data to the CPU's memory", "data is copied from the GPU's memory to the CPU's while nothing is computed",
-		"copy back less and less often, into pinned memory, and on another stream while kernels run"},
-	"memcpy Device-to-Device": {"copies data within its memory", "data is copied within the GPU's memory while nothing is computed",
-		"avoid copies of whole tensors (cat, contiguous, clone, reordering a cache), or do them in the kernels that use them"},
-	"memcpy Peer-to-Peer": {"copies data between GPUs", "data is copied from one GPU to another while nothing is computed",
-		"keep data on the GPU that uses it, and copy on another stream while kernels run"},
-	"memset": {"fills memory", "memory is filled while nothing is computed",
-		"allocate without filling (torch.empty in place of torch.zeros), and let the kernels that write fill"},
+	"memcpy Host-to-Device": {"copies from CPU memory", "host-to-device copies run while no kernel does",
+		"keep data that is copied repeatedly on the GPU (offloaded weights), copy from pinned memory, and overlap copies with kernels on another stream"},
+	"memcpy Device-to-Host": {"copies to CPU memory", "device-to-host copies run while no kernel does",
+		"copy back less data and less often, into pinned memory, and overlap it with kernels on another stream"},
+	"memcpy Device-to-Device": {"copies within its memory", "copies within GPU memory run while no kernel does",
+		"avoid copies of whole tensors (cat, contiguous, clone, reordering a cache), or fuse them into the kernels that use the data"},
+	"memcpy Peer-to-Peer": {"copies between GPUs", "GPU-to-GPU copies run while no kernel does",
+		"keep data on the GPU that uses it, and overlap copies with kernels on another stream"},
+	"memset": {"fills memory", "memory is filled while no kernel runs",
+		"allocate without filling (torch.empty instead of torch.zeros), and let the kernels that write the memory fill it"},
 }
 
 func (c copyKinds) verb() string {

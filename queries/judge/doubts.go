@@ -67,11 +67,11 @@ func (s *summariser) doubtClocks() error {
 		}
 	}
 	for _, device := range order {
-		in := fmt.Sprintf("%s of the samples of pass %s in which it worked", percentText(worst[device].share), worst[device].pass)
+		in := fmt.Sprintf("%s of the busy samples of recording %s", percentText(worst[device].share), worst[device].pass)
 		if !worst[device].isKnown {
-			in = "samples of pass " + worst[device].pass + " (whether it worked then is not told)"
+			in = "samples of recording " + worst[device].pass + " (whether it was busy is not known)"
 		}
-		s.doubt("the clock of GPU %d was held down (%s) in %s: times are longer than they would be with enough power and cooling; %s", device, worst[device].reason, in, s.command("throttling"))
+		s.doubt("GPU %d was throttled (%s) in %s: with enough power and cooling times would be shorter; %s", device, worst[device].reason, in, s.command("throttling"))
 	}
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (s *summariser) doubtShared() error {
 	list, err := s.rows("device-use", "device", "other_process_max_count")
 	for _, r := range list {
 		if r.Count("other_process_max_count") > 0 {
-			s.doubt("other processes computed on GPU %d while the workload ran: times are not the workload's alone", r.Count("device"))
+			s.doubt("other processes used GPU %d while the workload ran: times are not the workload's alone", r.Count("device"))
 		}
 	}
 	return err
@@ -107,17 +107,17 @@ func (s *summariser) doubtOverhead() error {
 		isMeasured = true
 		switch {
 		case *ratio >= overheadShare:
-			s.doubt("watching costs time: under %s (%s) the whole workload took %s longer than alone, which is most felt in launches", r.Text("tool"), r.Text("mode"), percentText(*ratio))
+			s.doubt("profiling overhead: under %s (%s) the whole workload took %s longer than without a profiler, mostly in launches", r.Text("tool"), r.Text("mode"), percentText(*ratio))
 		case *ratio <= -overheadShare:
-			s.doubt("under %s (%s) the workload took %s less time than alone: its runs differ by more than profiling costs", r.Text("tool"), r.Text("mode"), percentText(-*ratio))
+			s.doubt("under %s (%s) the workload took %s less time than without a profiler: recordings differ by more than the profiling overhead", r.Text("tool"), r.Text("mode"), percentText(-*ratio))
 		}
 	}
 	if !isMeasured {
 		why := strings.Join(f.Notes, "; ")
 		if why == "" {
-			why = "no pass without a profiler ended well"
+			why = "no recording without a profiler succeeded"
 		}
-		s.doubt("how much longer the work takes while it is watched was not measured: %s", why)
+		s.doubt("profiling overhead was not measured: %s", why)
 	}
 	return err
 }
@@ -141,18 +141,18 @@ func (s *summariser) doubtPasses() error {
 		}
 		switch {
 		case stage.Passes == 1:
-			s.doubt("%s was measured once: how much its time varies is not known", name)
+			s.doubt("%s was measured once: its spread is not known", name)
 		case !s.isRepeatable(stage):
 			if first != "" {
 				first = "; the first measured one " + first
 			}
-			s.doubt("the passes of %s do not repeat within %s: they take %s to %s, the median %s%s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), first, s.command("passes", "stage", stage.Stage))
+			s.doubt("the passes of %s do not repeat within %s: %s to %s, median %s%s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), first, s.command("passes", "stage", stage.Stage))
 			first = ""
 		case stage.Passes == 2:
-			s.doubt("%s was measured twice: two passes do not show how much its time varies", name)
+			s.doubt("%s was measured twice: two passes do not show its spread", name)
 		}
 		if stage.Workless > 0 {
-			s.doubt("%d of the %d passes of %s have work on a GPU: its time there is the mean of these", stage.Passes, stage.Passes+stage.Workless, name)
+			s.doubt("%d of the %d passes of %s have GPU work: its GPU time is the mean of these", stage.Passes, stage.Passes+stage.Workless, name)
 		}
 		if first != "" {
 			s.doubt("the first measured pass of %s %s", name, first)
@@ -206,20 +206,20 @@ func (s *summariser) doubtTime() error {
 	if s.out.All != nil {
 		stages = []string{wholeCapture}
 		if len(s.out.WarmOnly) > 0 {
-			s.doubt("no pass of a stage was measured: what is said is of all that was captured, loading and warm-up included")
+			s.doubt("no stage has a measured pass: figures cover the whole capture, loading and warm-up included")
 		} else {
-			s.doubt("no range of the capture is named as a stage: what is said is of all that was captured, loading and warm-up included")
+			s.doubt("no range of the capture is named as a stage: figures cover the whole capture, loading and warm-up included")
 		}
 	}
 	if len(s.parts) == 0 && s.r.Frame("accounting") != nil {
-		s.doubt("the run has no timeline with work on a GPU: how long things take in the workload is not known")
+		s.doubt("the run has no timeline with GPU work: how long things take in the workload is not known")
 	}
 	for _, stage := range stages {
 		if len(s.parts[stage]) == 0 {
 			continue
 		}
 		gpu := s.parts[stage][0]
-		for _, why := range [][2]string{{"unknown", "idle before work whose launch was not captured: why is not known"}, {"profiler", "idle while the profiler itself was at work"}} {
+		for _, why := range [][2]string{{"unknown", "idle before work whose launch was not captured: the cause is not known"}, {"profiler", "idle while the profiler worked"}} {
 			if ns := gpu.of(why[0]); ns >= unexplainedShare*gpu.span {
 				s.doubt("in %s of the time of %s GPU %d was %s", percentText(ns/gpu.span), strings.Replace(stage, wholeCapture, "the capture", 1), gpu.device, why[1])
 			}
@@ -240,11 +240,11 @@ func (s *summariser) doubtUtilisation() error {
 		s.doubtOver("MBU", stage.Stage, stage.MBU)
 	}
 	if !isKnown {
-		s.doubt("how far from the hardware's limit the work is (MFU) is not known: %s", s.out.Stages[0].Unknown)
+		s.doubt("MFU is not known: %s", s.out.Stages[0].Unknown)
 		return nil
 	}
 	for _, note := range s.utilisationNotes() {
-		s.doubt("of MFU and MBU: %s", note)
+		s.doubt("MFU and MBU: %s", note)
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func (s *summariser) doubtUtilisation() error {
 // doubtOver doubts a utilisation of more than all; it says whether there is one.
 func (s *summariser) doubtOver(name, stage string, ratio *float64) bool {
 	if ratio != nil && *ratio > 1 {
-		s.doubt("%s of %s is %s: more than all is an error in what was given (tokens, model, peak or precision)", name, stage, percentText(*ratio))
+		s.doubt("%s of %s is %s: over 100 %% means that an input is wrong (tokens, model, peak or precision)", name, stage, percentText(*ratio))
 	}
 	return ratio != nil
 }

@@ -24,35 +24,35 @@ func (n Numbers) many(name, one, several string) string {
 var findingWords = map[string]func(x Finding) string{
 	"launch-bound": func(x Finding) string { return joined(x.launchText(), x.singleText(), x.replayText()) },
 	"graph-gaps": func(x Finding) string {
-		return joined(x.launchText(), x.replayText(), fmt.Sprintf("graphs take %.1f %% of the time of work", 100*x.Numbers.amount("graph_ratio")), x.singleText())
+		return joined(x.launchText(), x.replayText(), fmt.Sprintf("graph replays take %.1f %% of GPU work time", 100*x.Numbers.amount("graph_ratio")), x.singleText())
 	},
 	"host-waits": func(x Finding) string {
-		text := fmt.Sprintf("the GPU is idle %s while the host waits for the device or for a copy%s", x.saved(), x.spread())
+		text := fmt.Sprintf("GPU idle %s while the CPU waits for the GPU or for a copy%s", x.saved(), x.spread())
 		if n := x.Numbers; n.count("call_count") > 0 {
-			text += fmt.Sprintf("; %s that wait or copy take %s of the host, most in %s", n.many("call_count", "call", "calls"), n.time("calls_ns"), n.text("api"))
+			text += fmt.Sprintf("; %s that wait or copy take %s of CPU time, most in %s", n.many("call_count", "call", "calls"), n.time("calls_ns"), n.text("api"))
 		}
 		return text
 	},
 	"cuda-calls": func(x Finding) string {
-		text := fmt.Sprintf("the GPU is idle %s during CUDA calls that neither launch nor wait%s", x.saved(), x.spread())
+		text := fmt.Sprintf("GPU idle %s during CUDA calls that neither launch nor wait%s", x.saved(), x.spread())
 		if n := x.Numbers; x.Subject != "" {
 			loads := ""
 			if n["is_load"] == true {
-				loads = " of 100 us and longer, which load code"
+				loads = " of 100 us or longer, which load code"
 			}
-			text += fmt.Sprintf("; most time of these calls is in %s: %s%s, %s", x.Subject, n.many("call_count", "call", "calls"), loads, n.time("calls_ns"))
+			text += fmt.Sprintf("; most call time is in %s: %s%s, %s", x.Subject, n.many("call_count", "call", "calls"), loads, n.time("calls_ns"))
 		}
 		return text
 	},
 	"host-bound": func(x Finding) string {
-		return fmt.Sprintf("the GPU is idle %s while the thread that launches next makes no CUDA call for 100 us and longer%s", x.saved(), x.spread())
+		return fmt.Sprintf("GPU idle %s while the thread that launches next makes no CUDA call for 100 us or longer%s", x.saved(), x.spread())
 	},
 	"device-latency": func(x Finding) string {
-		return fmt.Sprintf("the GPU is idle %s although the next launch, made in time, had returned: %s a gap, over %s%s", x.saved(), timeText(float64(x.SavingNs)/x.Numbers.amount("gap_count")), x.Numbers.many("gap_count", "gap", "gaps"), x.spread())
+		return fmt.Sprintf("GPU idle %s although the next launch had returned in time: %s per gap over %s%s", x.saved(), timeText(float64(x.SavingNs)/x.Numbers.amount("gap_count")), x.Numbers.many("gap_count", "gap", "gaps"), x.spread())
 	},
 	"elementwise-chains": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("%s elementwise kernels under %.0f us in %s take %s together, all but the first of each chain %s", grouped(n.count("kernel_count")), n.amount("below_ns")/1e3, n.many("chain_count", "chain", "chains"), n.time("kernels_ns"), n.time("chained_ns"))
+		return fmt.Sprintf("%s elementwise kernels under %.0f us in %s take %s; all but the first of each chain take %s", grouped(n.count("kernel_count")), n.amount("below_ns")/1e3, n.many("chain_count", "chain", "chains"), n.time("kernels_ns"), n.time("chained_ns"))
 	},
 	"small-grids": func(x Finding) string {
 		n := x.Numbers
@@ -60,21 +60,21 @@ var findingWords = map[string]func(x Finding) string{
 		if n.count("least_count") != n.count("most_count") {
 			blocks += fmt.Sprintf(" to %d", n.count("most_count"))
 		}
-		return fmt.Sprintf("%s of %s on the mean, %s together, with blocks for %s of %d SMs", x.executions(), timeText(n.amount("calls_ns")/n.amount("call_count")), n.time("calls_ns"), blocks, n.count("sm_count"))
+		return fmt.Sprintf("%s, mean %s, total %s; blocks for %s of %d SMs", x.executions(), timeText(n.amount("calls_ns")/n.amount("call_count")), n.time("calls_ns"), blocks, n.count("sm_count"))
 	},
 	"wave-tail": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("%s take %s together; of %s blocks (the grid of most time) %s fit at a time: %.2f waves", x.executions(), n.time("calls_ns"), grouped(n.count("block_count")), grouped(n.count("slot_count")), n.amount("block_count")/n.amount("slot_count"))
+		return fmt.Sprintf("%s take %s in total; the grid with the most time has %s blocks, of which %s fit at a time: %.2f waves", x.executions(), n.time("calls_ns"), grouped(n.count("block_count")), grouped(n.count("slot_count")), n.amount("block_count")/n.amount("slot_count"))
 	},
 	"below-roof": func(x Finding) string {
-		text := fmt.Sprintf("%s it reaches %.1f %% of its roof and is bound by %s", x.atGrid(), 100*x.Numbers.amount("roof_ratio"), x.Numbers.text("bound"))
+		text := fmt.Sprintf("%s reaches %.1f %% of its roof and is bound by %s", x.atGrid(), 100*x.Numbers.amount("roof_ratio"), x.Numbers.text("bound"))
 		if limiter := x.Numbers.text("limiter"); limiter != "" {
 			text += " (" + limiter + ")"
 		}
 		return text
 	},
 	"low-occupancy": func(x Finding) string {
-		return fmt.Sprintf("%s %.1f %% of the warps that an SM can hold are active and %.1f %% of the roof is reached", x.atGrid(), 100*x.Numbers.amount("occupancy_ratio"), 100*x.Numbers.amount("roof_ratio"))
+		return fmt.Sprintf("%s reaches %.1f %% occupancy and %.1f %% of its roof", x.atGrid(), 100*x.Numbers.amount("occupancy_ratio"), 100*x.Numbers.amount("roof_ratio"))
 	},
 	"pageable-copies": func(x Finding) string {
 		n := x.Numbers
@@ -83,19 +83,19 @@ var findingWords = map[string]func(x Finding) string{
 			in = fmt.Sprintf(" in %s of %s", grouped(n.count("pass_count")), manyText(float64(x.Passes), "pass", "passes"))
 		}
 		if n.amount("alone_ns") < n.amount("copies_ns") {
-			beside = fmt.Sprintf(" (copies ran %s while no kernel did)", n.time("alone_ns"))
+			beside = fmt.Sprintf(" (%s of it while no kernel ran)", n.time("alone_ns"))
 		}
-		return fmt.Sprintf("%s from pageable memory%s, %.3f MB together, take %s on the GPU%s and %s in the calls that make them%s", n.many("copy_count", "copy", "copies"), in, n.amount("copied_bytes")/1e6, n.time("copies_ns"), beside,
+		return fmt.Sprintf("%s from pageable memory%s (%.3f MB in total) take %s on the GPU%s and %s in their calls%s", n.many("copy_count", "copy", "copies"), in, n.amount("copied_bytes")/1e6, n.time("copies_ns"), beside,
 			n.time("call_ns"), x.spreadOf(n.amount("copies_ns")))
 	},
 	"exposed-copies": func(x Finding) string { return "mostly " + x.copies().evidence() },
 	"exposed-collectives": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("%s run %s, %s of it alone (%.1f %%)%s", n.many("collective_count", "collective", "collectives"), n.time("collectives_ns"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread()) + x.streamText()
+		return fmt.Sprintf("%s run %s, %s of it not overlapped (%.1f %%)%s", n.many("collective_count", "collective", "collectives"), n.time("collectives_ns"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread()) + x.streamText()
 	},
 	"throttling": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("clocks were held down in %s of %s, %.0f MHz on the mean of at most %.0f MHz; work took %s", grouped(n.count("slow_count")), n.many("sample_count", "sample", "samples"), n.amount("clock_hz")/1e6, n.amount("max_clock_hz")/1e6, n.time("work_ns"))
+		return fmt.Sprintf("clocks were throttled in %s of %s, mean %.0f MHz of at most %.0f MHz; GPU work took %s", grouped(n.count("slow_count")), n.many("sample_count", "sample", "samples"), n.amount("clock_hz")/1e6, n.amount("max_clock_hz")/1e6, n.time("work_ns"))
 	},
 }
 
@@ -112,13 +112,13 @@ func (x Finding) streamText() string {
 	}
 	which := "all are"
 	if n.count("shared_count") < n.count("collective_count") {
-		which = fmt.Sprintf("%d of them, %s alone, are", n.count("shared_count"), n.time("shared_ns"))
+		which = fmt.Sprintf("%d of them (%s not overlapped) are", n.count("shared_count"), n.time("shared_ns"))
 	}
 	streams := "stream " + names[0]
 	if len(names) > 1 {
 		streams = "streams " + listed(names)
 	}
-	return fmt.Sprintf("; %s on %s, which computing runs on too, so that the two cannot overlap", which, streams)
+	return fmt.Sprintf("; %s on %s, which compute kernels also use, so the two cannot overlap", which, streams)
 }
 
 func (x Finding) saved() string      { return timeText(float64(x.SavingNs)) }
@@ -126,17 +126,17 @@ func (x Finding) executions() string { return x.Numbers.many("call_count", "exec
 
 func (x Finding) atGrid() string {
 	n := x.Numbers
-	return fmt.Sprintf("%s take %s together; at the grid of most time (%s, blocks of %s)", x.executions(), n.time("calls_ns"), n.text("grid"), n.text("block"))
+	return fmt.Sprintf("%s take %s in total; the grid with the most time (%s, blocks of %s)", x.executions(), n.time("calls_ns"), n.text("grid"), n.text("block"))
 }
 
 func (x Finding) launchText() string {
 	var parts []string
-	for _, p := range [][2]string{{"launch_ns", " inside launching calls"}, {"late_ns", " between calls on the way to the next launch"}, {"launch_latency_ns", " between late launches and the start of their work"}} {
+	for _, p := range [][2]string{{"launch_ns", " inside launching calls"}, {"late_ns", " between calls before the next launch"}, {"launch_latency_ns", " between a late launch and the start of its work"}} {
 		if x.Numbers.amount(p[0]) > 0 {
 			parts = append(parts, x.Numbers.time(p[0])+p[1])
 		}
 	}
-	return fmt.Sprintf("the GPU is busy %.1f %% of the time; it is idle %s%s", 100*x.Numbers.amount("busy_ratio"), listed(parts), x.spread())
+	return fmt.Sprintf("GPU busy %.1f %% of the time; idle %s%s", 100*x.Numbers.amount("busy_ratio"), listed(parts), x.spread())
 }
 
 // listed joins words: a, b and c.
@@ -154,7 +154,7 @@ func (x Finding) singleText() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("launched one by one: %s of %s on the mean", x.aPass(n, "kernel", "kernels"), timeText(x.Numbers.amount("single_ns")/n))
+	return fmt.Sprintf("launched one by one: %s, mean %s", x.aPass(n, "kernel", "kernels"), timeText(x.Numbers.amount("single_ns")/n))
 }
 
 // replayText is about graph replays; "" when there are none.
@@ -171,7 +171,7 @@ func (x Finding) aPass(n float64, one, several string) string {
 	if x.Stage == "" || n < float64(x.Passes) {
 		return manyText(n, one, several)
 	}
-	return manyText(n/float64(x.Passes), one, several) + " a pass"
+	return manyText(n/float64(x.Passes), one, several) + " per pass"
 }
 
 func (x Finding) spread() string { return x.spreadOf(float64(x.SavingNs)) }
@@ -187,11 +187,11 @@ func (x Finding) spreadOf(total float64) string {
 	case x.Stage == "" || passes <= 1:
 		return ""
 	case most > oncePart*total:
-		return fmt.Sprintf("; %s of it in one of %s passes, %s in the median one", timeText(most), grouped(int64(passes)), median)
+		return fmt.Sprintf("; %s of it in one of %s passes, %s in the median pass", timeText(most), grouped(int64(passes)), median)
 	case total >= 0.9*most*passes:
 		return fmt.Sprintf("; about %s in each of %s passes", median, grouped(int64(passes)))
 	}
-	return fmt.Sprintf("; at most %s in one of %s passes, %s in the median one", timeText(most), grouped(int64(passes)), median)
+	return fmt.Sprintf("; at most %s in one of %s passes, %s in the median pass", timeText(most), grouped(int64(passes)), median)
 }
 
 func joined(parts ...string) string {

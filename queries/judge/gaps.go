@@ -117,7 +117,7 @@ func (s *summariser) isMeasured(stage string, device int64, gap frame.Record) (b
 func (s *summariser) edgeOf(gap frame.Record) (string, error) {
 	near := edgePart * gap.Amount("duration_ns")
 	if start := gap.Amount("start_ns"); start <= near {
-		return fmt.Sprintf("begins %s after the capture does", DurationText(start)), nil
+		return fmt.Sprintf("begins %s after the start of the capture", DurationText(start)), nil
 	}
 	if f := s.r.Frame("sources"); f == nil || f.Index("source_id") < 0 {
 		return "", nil
@@ -129,7 +129,7 @@ func (s *summariser) edgeOf(gap frame.Record) (string, error) {
 			continue
 		}
 		if rest := *whole - gap.Amount("start_ns") - gap.Amount("duration_ns"); rest <= near {
-			return fmt.Sprintf("ends %s before the capture does", DurationText(max(0, rest))), nil
+			return fmt.Sprintf("ends %s before the end of the capture", DurationText(max(0, rest))), nil
 		}
 	}
 	return "", err

@@ -108,8 +108,8 @@ func (w rankWait) isExplained(late deviceParts) bool { return late.idleNs() >= w
 
 // lateVerdict says which GPU is waited for, and what that one does meanwhile.
 func lateVerdict(e evidence, exposed part, late deviceParts) *verdict {
-	v := &verdict{bound: LateBound, but: e.once(exposed).text(), meaning: fmt.Sprintf("GPU %d waits for GPU %d, which comes late to where GPUs exchange data", e.gpu.device, late.device)}
-	v.why = fmt.Sprintf("the GPU is in collectives and computes nothing %s; of the time that all GPUs are in them %s (%s of %s) is waiting for one that comes late, and %s of that for GPU %d",
+	v := &verdict{bound: LateBound, but: e.once(exposed).text(), meaning: fmt.Sprintf("GPU %d waits for GPU %d, which arrives late at collectives", e.gpu.device, late.device)}
+	v.why = fmt.Sprintf("the GPU is in collectives and computes nothing %s; %s of the time that all GPUs spend in them (%s of %s) is waiting for a late GPU, %s of that for GPU %d",
 		e.share(exposed.total), percentText(e.wait.waited/e.wait.total), DurationText(e.wait.waited), DurationText(e.wait.total), percentText(e.wait.blamed/e.wait.waited), late.device)
 	if !e.wait.isExplained(late) {
 		v.why += fmt.Sprintf("; that is more than GPU %d idles in its passes (%s): it begins them late", late.device, DurationText(late.idleNs()))
@@ -120,7 +120,7 @@ func lateVerdict(e evidence, exposed part, late deviceParts) *verdict {
 	first := late.idle()[0]
 	if ns := late.of(first.kinds...); ns >= wordShare*late.span {
 		v.next = first.bound
-		v.why += fmt.Sprintf("; GPU %d itself works %s of its time; it %s %s", late.device, percentText(late.of("busy")/late.span), first.words, its.share(ns))
+		v.why += fmt.Sprintf("; GPU %d itself is busy %s of its time; it %s %s", late.device, percentText(late.of("busy")/late.span), first.words, its.share(ns))
 		if once := its.once(late.in(first)...); once.ns > 0 {
 			v.why += once.among()
 		}

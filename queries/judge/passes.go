@@ -85,9 +85,9 @@ func typical(list []passTime) string {
 	if median.busy/median.span < busyShare || busy/span >= busyShare {
 		return ""
 	}
-	text := fmt.Sprintf("in the median pass, of %s, the GPU works %s of the time: longer ones make this picture, above all pass %d, of %s", DurationText(median.span), percentText(median.busy/median.span), longest.number, DurationText(longest.span))
+	text := fmt.Sprintf("in the median pass (%s) the GPU is busy %s of the time: longer passes dominate the total, above all pass %d (%s)", DurationText(median.span), percentText(median.busy/median.span), longest.number, DurationText(longest.span))
 	if longest.isFirst {
-		text += ", which is the first and may be warm-up"
+		text += ", the first, which may be warm-up"
 	}
 	return text
 }
@@ -103,7 +103,7 @@ func slowStart(list []passTime) string {
 			continue
 		}
 		slices.SortStableFunc(others, byKey(func(p passTime) float64 { return p.span }))
-		name, usual := "the median one of the others", others[(len(others)-1)/2]
+		name, usual := "the median of the others", others[(len(others)-1)/2]
 		if len(others) == 1 {
 			name = "the other"
 		}

@@ -42,7 +42,7 @@ func (s *summariser) readProfiled() error {
 		return err
 	}
 	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
-	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s, alone and without the timeline that says how often each runs; %s of their time is in those that are %s", countText(int64(len(list)), "kernel", "kernels"), percentText(time[most]/all), kernelBoundText(most))
+	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; without a timeline, how often each runs is not known; %s of their time is in kernels that are %s", countText(int64(len(list)), "kernel", "kernels"), percentText(time[most]/all), kernelBoundText(most))
 	return nil
 }
 
@@ -50,13 +50,13 @@ func (s *summariser) readProfiled() error {
 func kernelBoundText(bound string) string {
 	switch bound {
 	case "memory":
-		return "memory-bound (near the limit of moving data)"
+		return "memory-bound (near peak memory throughput)"
 	case "compute":
-		return "compute-bound (near the limit of arithmetic)"
+		return "compute-bound (near peak arithmetic throughput)"
 	case "latency":
-		return "latency-bound (near no limit: too little work at once, or waiting for it)"
+		return "latency-bound (near neither peak: too little parallel work, or stalls)"
 	}
-	return "not told apart by what was measured"
+	return "not classified by the measured metrics"
 }
 
 // classOf weighs the bounds of profiled kernels by their time in a stage. The time of a kernel in profiled grids may belong to another

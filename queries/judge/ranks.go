@@ -78,28 +78,28 @@ func (x SlowRank) words(isSteps bool) string {
 		one, several = "step", "steps"
 	}
 	passes := countText(x.Passes, "steady "+one, "steady "+several)
-	waited := fmt.Sprintf("of %s that the ranks waited in %s (%s of their time in collectives)", DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
+	waited := fmt.Sprintf("the ranks waited %s in %s (%s of their time in collectives),", DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
 	most := fmt.Sprintf("%s in %s %d", DurationText(float64(x.MostNs)), one, x.MostPass)
 	isOnce := x.Passes > 1 && float64(x.MostNs) > oncePart*float64(x.LateNs)
 	switch {
 	case x.Passes == 0:
-		fmt.Fprintf(&b, "%s: who is slow is not known: all %s are cold", x.Range, several)
+		fmt.Fprintf(&b, "%s: the slow rank is not known: all %s are cold", x.Range, several)
 	case x.WaitRatio < leastWaiting:
 		fmt.Fprintf(&b, "%s: no rank is slow: the ranks waited %s in %s, %s of their time in collectives", x.Range, DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
 	case !x.IsSlow:
-		fmt.Fprintf(&b, "%s: no rank is slow throughout: %s at most %s was for one of %d, %s", x.Range, waited, percentText(x.ShareRatio), x.Ranks, x.Rank)
+		fmt.Fprintf(&b, "%s: no rank is slow throughout: %s at most %s of it for one of %d, %s", x.Range, waited, percentText(x.ShareRatio), x.Ranks, x.Rank)
 	case isOnce && float64(x.Slowest) < oncePart*float64(x.Passes):
-		fmt.Fprintf(&b, "%s: %s was late in %s %d: %s %s was for it, %s", x.Range, x.Rank, one, x.MostPass, waited, percentText(x.ShareRatio), most)
+		fmt.Fprintf(&b, "%s: %s was late in %s %d: %s %s of it for this rank, %s", x.Range, x.Rank, one, x.MostPass, waited, percentText(x.ShareRatio), most)
 	default:
-		fmt.Fprintf(&b, "%s: %s is slow: %s %s was for it; it came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
+		fmt.Fprintf(&b, "%s: %s is slow: %s %s of it for this rank, which came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
 		if isOnce {
 			b.WriteString(", " + most)
 		}
 	}
 	if x.ColdPasses > 0 {
-		fmt.Fprintf(&b, "; left out: %s", countText(x.ColdPasses, "cold "+one, "cold "+several))
+		fmt.Fprintf(&b, "; excluded: %s", countText(x.ColdPasses, "cold "+one, "cold "+several))
 		if x.ColdNs > 0 {
-			fmt.Fprintf(&b, ", in which they waited %s for it", DurationText(float64(x.ColdNs)))
+			fmt.Fprintf(&b, ", in which they waited %s for this rank", DurationText(float64(x.ColdNs)))
 		}
 	}
 	return b.String()

@@ -27,15 +27,15 @@ func TestSlowRank(t *testing.T) {
 		words  string
 	}{
 		{"slow throughout", [][]any{lateRow("rank 3", 90*ms, 10, 10, 12*ms, 4, 50*ms, 0, 0), lateRow("rank 0", 6*ms, 0, 10, 2*ms, 1, 150*ms, 0, 0), lateRow("rank 1", 4*ms, 0, 10, 1*ms, 1, 150*ms, 0, 0)}, true,
-			"step: rank 3 is slow: of 100 ms that the ranks waited in 10 steady steps (28.6 % of their time in collectives) 90.0 % was for it; it came last in 10 of them"},
+			"step: rank 3 is slow: the ranks waited 100 ms in 10 steady steps (28.6 % of their time in collectives), 90.0 % of it for this rank, which came last in 10 of them"},
 		{"late once", [][]any{lateRow("rank 1", 90*ms, 3, 5, 80*ms, 4, 50*ms, 5*ms, 1), lateRow("rank 0", 10*ms, 2, 5, 2*ms, 1, 150*ms, 0, 1)}, true,
-			"step: rank 1 was late in step 4: of 100 ms that the ranks waited in 5 steady steps (50.0 % of their time in collectives) 90.0 % was for it, 80.0 ms in step 4; left out: 1 cold step, in which they waited 5.00 ms for it"},
+			"step: rank 1 was late in step 4: the ranks waited 100 ms in 5 steady steps (50.0 % of their time in collectives), 90.0 % of it for this rank, 80.0 ms in step 4; excluded: 1 cold step, in which they waited 5.00 ms for this rank"},
 		{"as the other", [][]any{lateRow("rank 1", 60*ms, 3, 5, 13*ms, 4, 100*ms, 0, 2), lateRow("rank 0", 40*ms, 2, 5, 9*ms, 1, 100*ms, 0, 2)}, false,
-			"step: no rank is slow throughout: of 100 ms that the ranks waited in 5 steady steps (50.0 % of their time in collectives) at most 60.0 % was for one of 2, rank 1; left out: 2 cold steps"},
+			"step: no rank is slow throughout: the ranks waited 100 ms in 5 steady steps (50.0 % of their time in collectives), at most 60.0 % of it for one of 2, rank 1; excluded: 2 cold steps"},
 		{"no waiting", [][]any{lateRow("rank 1", 2*ms, 5, 5, 1*ms, 4, 100*ms, 0, 0), lateRow("rank 0", 0, 0, 5, 0, 0, 100*ms, 0, 0)}, false,
 			"step: no rank is slow: the ranks waited 2.00 ms in 5 steady steps, 1.0 % of their time in collectives"},
 		{"cold", [][]any{lateRow("rank 1", 0, 0, 0, 0, 0, 0, 7*ms, 1), lateRow("rank 0", 0, 0, 0, 0, 0, 0, 0, 1)}, false,
-			"step: who is slow is not known: all steps are cold; left out: 1 cold step, in which they waited 7.00 ms for it"},
+			"step: the slow rank is not known: all steps are cold; excluded: 1 cold step, in which they waited 7.00 ms for this rank"},
 	} {
 		f := answer("late-ranks", "range rank late_ns share_ratio slowest_count pass_count most_ns pass total_ns cold_late_ns cold_count job_id", c.rows...)
 		s, err := judge.Summarise(&judge.Report{Name: "a", Frames: map[string]*frame.Frame{"late-ranks": f}})
@@ -62,15 +62,15 @@ func TestSharedStreamWords(t *testing.T) {
 	}
 	for _, c := range []struct{ numbers, words, advice string }{
 		{`"shared_count":null,"shared_ns":null,"streams":null`, "", "do exposed-collectives"},
-		{`"shared_count":4,"shared_ns":200000000,"streams":[7]`, "; all are on stream 7, which computing runs on too, so that the two cannot overlap", "give them a stream of their own"},
-		{`"shared_count":2,"shared_ns":20000000,"streams":[7,13]`, "; 2 of them, 20.00 ms alone, are on streams 7 and 13, which computing runs on too, so that the two cannot overlap", "do exposed-collectives"},
+		{`"shared_count":4,"shared_ns":200000000,"streams":[7]`, "; all are on stream 7, which compute kernels also use, so the two cannot overlap", "run them on a separate stream"},
+		{`"shared_count":2,"shared_ns":20000000,"streams":[7,13]`, "; 2 of them (20.00 ms not overlapped) are on streams 7 and 13, which compute kernels also use, so the two cannot overlap", "do exposed-collectives"},
 	} {
 		f := answer("findings", findingColumns, row(`{"collective_count":4,"collectives_ns":210000000,"pass_count":1,"max_ns":1,"median_ns":1,`+c.numbers+`}`))
 		s, err := judge.Summarise(&judge.Report{Name: "a", Frames: map[string]*frame.Frame{"findings": f, "finding-rules": answer("finding-rules", "finding query options detail", []any{"exposed-collectives", "collectives", "stage device source", nil})}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(s.Findings) != 1 || s.Findings[0].Evidence != "4 collectives run 210.00 ms, 200.00 ms of it alone (95.2 %)"+c.words || !strings.HasPrefix(s.Findings[0].Advice, c.advice) {
+		if len(s.Findings) != 1 || s.Findings[0].Evidence != "4 collectives run 210.00 ms, 200.00 ms of it not overlapped (95.2 %)"+c.words || !strings.HasPrefix(s.Findings[0].Advice, c.advice) {
 			t.Errorf("%+v", s.Findings)
 		}
 	}

@@ -42,20 +42,20 @@ func (s *summariser) refine(a *Finding) error {
 		return nil
 	}
 	if late := s.lateIn(a.Stage); late != nil && a.ID == "exposed-collectives" {
-		a.Title = fmt.Sprintf("GPUs that wait for GPU %d in collectives", late.device)
+		a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)
 		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText()) // waiting is the cause
-		a.Advice = fmt.Sprintf("find out what makes GPU %d late, and balance the work; a faster collective, or one that computing overlaps, does not mend that", late.device)
+		a.Advice = fmt.Sprintf("find what makes GPU %d late, and balance the work; a faster or overlapped collective does not fix that", late.device)
 		if first := late.idle()[0]; !s.waits[a.Stage].isExplained(*late) {
-			a.Advice = fmt.Sprintf("find out what GPU %d does before it begins its passes, which it does late; a faster collective, or one that computing overlaps, does not mend that", late.device)
+			a.Advice = fmt.Sprintf("find what GPU %d does before its passes, which begin late; a faster or overlapped collective does not fix that", late.device)
 		} else if late.of(first.kinds...) >= wordShare*late.span {
-			a.Advice = fmt.Sprintf("make GPU %d come in time (it %s); a faster collective, or one that computing overlaps, does not mend that", late.device, first.words)
+			a.Advice = fmt.Sprintf("get GPU %d to the collectives in time (it %s); a faster or overlapped collective does not fix that", late.device, first.words)
 		}
 		a.Command = s.command(waitsKey, "source", s.r.Source)
 		return nil
 	}
 	if a.ID == "exposed-collectives" && a.Numbers.amount("shared_ns") >= mostShared*float64(a.SavingNs) {
-		a.Title = "Collectives alone, on a stream of computing"
-		a.Advice = "give them a stream of their own and wait for it where their result is needed (in PyTorch async_op=True and a later wait); split the work where all of it needs the result; balance the ranks where one is late (late-ranks), or use a faster collective"
+		a.Title = "Collectives not overlapped: they share a stream with compute"
+		a.Advice = "run them on a separate stream and wait only where the result is needed (in PyTorch async_op=True and a later wait); split the work where all of it needs the result; balance the ranks if one is late (late-ranks), or use a faster collective"
 	}
 	at := slices.IndexFunc(s.parts[key], func(d deviceParts) bool { return d.device == device })
 	if at < 0 {
@@ -68,7 +68,7 @@ func (s *summariser) refine(a *Finding) error {
 			return err
 		}
 		if gaps.count > 0 {
-			a.Advice = fmt.Sprintf("find out what the GPU or the profiler does in %s; fewer or larger kernels do not mend that", map[bool]string{true: "the one gap that holds nearly all of it", false: "the few gaps that hold nearly all of it"}[gaps.count == 1])
+			a.Advice = fmt.Sprintf("find what the GPU or the profiler does in %s; fewer or larger kernels do not fix that", map[bool]string{true: "the one gap with nearly all of it", false: "the few gaps with nearly all of it"}[gaps.count == 1])
 			a.Command = s.command("longest-gaps", "stage", a.Stage, "device", fmt.Sprint(device), "source", s.r.Source)
 			return nil
 		}
@@ -91,11 +91,11 @@ func (s *summariser) refineOnce(a *Finding, gpu deviceParts, key string) error {
 	switch {
 	case once.ns == 0:
 	case once.pass == nil:
-		a.Advice = fmt.Sprintf("see what is different in the one pass that holds nearly all of it (%s); then %s", look, a.Advice)
+		a.Advice = fmt.Sprintf("check what differs in the one pass with nearly all of it (%s); then %s", look, a.Advice)
 	case once.pass.isFirst:
-		a.Advice = fmt.Sprintf("if pass %d, the first measured, which holds nearly all of it, is warm-up, leave it out (%s); else %s", once.pass.number, s.leaveOut(a.Stage, once.pass.number), a.Advice)
+		a.Advice = fmt.Sprintf("nearly all of it is in pass %d, the first measured: if that is warm-up, exclude it (%s); otherwise %s", once.pass.number, s.leaveOut(a.Stage, once.pass.number), a.Advice)
 	default:
-		a.Advice = fmt.Sprintf("see what is different in pass %d, which holds nearly all of it (%s); then %s", once.pass.number, look, a.Advice)
+		a.Advice = fmt.Sprintf("check what differs in pass %d, which has nearly all of it (%s); then %s", once.pass.number, look, a.Advice)
 	}
 	return nil
 }

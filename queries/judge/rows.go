@@ -82,7 +82,7 @@ func (s *summariser) readSources() error {
 	for _, r := range list {
 		s.kinds[r.Text("kind")] = true
 		if r.Text("status") != "ok" {
-			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("%s was read only in part: %s", r.Text("path"), r.Text("reason")))
+			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("only part of %s was read: %s", r.Text("path"), r.Text("reason")))
 		}
 	}
 	devices, err := s.rows("devices", "name")

@@ -17,17 +17,17 @@ var boundRules = []struct {
 	{"too little data", func(e evidence) *verdict {
 		switch {
 		case e.gpu.span == 0 && e.lost.count > 0:
-			return &verdict{bound: UnknownBound, why: fmt.Sprintf("no work on a GPU is known to be of its passes, since the launches of %s were not captured", countText(e.lost.count, "kernel", "kernels"))}
+			return &verdict{bound: UnknownBound, why: fmt.Sprintf("no GPU work can be attributed to its passes: the launches of %s were not captured", countText(e.lost.count, "kernel", "kernels"))}
 		case e.gpu.span == 0:
-			return &verdict{bound: UnknownBound, why: "its measured passes have no work on a GPU in the capture"}
+			return &verdict{bound: UnknownBound, why: "its measured passes have no GPU work in the capture"}
 		case e.gpu.span < leastSpanNs:
-			return &verdict{bound: UnknownBound, why: fmt.Sprintf("too little was captured to say: all its passes together take %s, and idle time is told apart from %s on", DurationText(e.gpu.span), DurationText(leastSpanNs))}
+			return &verdict{bound: UnknownBound, why: fmt.Sprintf("too little was captured: all its passes take %s together, and idle time is classified from %s on", DurationText(e.gpu.span), DurationText(leastSpanNs))}
 		}
 		return nil
 	}},
 	{"work of others", func(e evidence) *verdict {
 		if other := e.gpu.of("other"); other > (1-busyShare)*e.gpu.span {
-			return &verdict{bound: UnknownBound, why: fmt.Sprintf("the GPU is at work for something else %s, so that the stage's own time cannot be judged", e.share(other))}
+			return &verdict{bound: UnknownBound, why: fmt.Sprintf("the GPU runs other work %s, so the stage's own time cannot be judged", e.share(other))}
 		}
 		return nil
 	}},
@@ -42,7 +42,7 @@ var boundRules = []struct {
 	{"idle time", idleVerdict},
 	{"memory", func(e evidence) *verdict {
 		if mbu := usable(e.use.mbu); mbu != nil && *mbu >= memoryShare && (usable(e.use.mfu) == nil || *mbu >= *e.use.mfu) {
-			return e.then(&verdict{bound: MemoryBound, why: fmt.Sprintf("%s and reads weights and cached context at %s of what its memory can give (MBU); %s", e.works(), percentText(*mbu), e.mfuText())})
+			return e.then(&verdict{bound: MemoryBound, why: fmt.Sprintf("%s and reads weights and KV cache at %s of its peak memory bandwidth (MBU); %s", e.works(), percentText(*mbu), e.mfuText())})
 		}
 		return nil
 	}},
@@ -66,9 +66,9 @@ func communicationVerdict(e evidence) *verdict {
 	if late := e.lateGPU(); late != nil {
 		return lateVerdict(e, alone, *late)
 	}
-	why := fmt.Sprintf("the GPU exchanges data with others and computes nothing %s; waiting for slower GPUs is in it", e.share(alone.total))
+	why := fmt.Sprintf("the GPU exchanges data with other GPUs and computes nothing %s; that includes waiting for slower GPUs", e.share(alone.total))
 	if e.wait.total > 0 {
-		why += fmt.Sprintf(": of the time that all GPUs are in collectives %s is waiting for one that comes late", percentText(e.wait.waited/e.wait.total))
+		why += fmt.Sprintf(": %s of the time that all GPUs spend in collectives is waiting for a late GPU", percentText(e.wait.waited/e.wait.total))
 	}
 	return e.then(&verdict{bound: CommBound, but: e.once(alone).text(), why: why})
 }
@@ -82,10 +82,10 @@ func idleVerdict(e evidence) *verdict {
 	v := &verdict{bound: first.bound, but: e.once(e.gpu.in(first)...).text(), why: fmt.Sprintf("%s; it %s %s", e.works(), first.words, e.share(e.gpu.of(first.kinds...)))}
 	v.why += e.gaps.text()
 	if e.gaps.count > 0 && first.bound == QueueBound {
-		v.meaning = "the GPU pauses long, and not often, before work that had been handed to it in time"
+		v.meaning = "the GPU has few but long pauses before work that was launched in time"
 	}
 	if e.gaps.edge != "" {
-		v.but = fmt.Sprintf("that gap %s, and may be of the profiler's start or end, not of the work", e.gaps.edge)
+		v.but = fmt.Sprintf("that gap %s: it may come from the profiler starting or stopping, not from the work", e.gaps.edge)
 	}
 	return e.then(v)
 }

@@ -18,7 +18,7 @@ func (e evidence) useText(name string, ratio *float64) string {
 	case ratio == nil:
 		return name + " is not known"
 	case usable(ratio) == nil:
-		return name + " of " + percentText(*ratio) + " is an error in what was given"
+		return name + " of " + percentText(*ratio) + " means that an input is wrong"
 	case e.use.isLeast:
 		return name + " is at least " + percentText(*ratio)
 	}
@@ -30,5 +30,5 @@ func (e evidence) uncountedText() string {
 	if len(e.use.uncounted) == 0 {
 		return ""
 	}
-	return " (what " + strings.Join(e.use.uncounted, ", ") + " computes in it is not counted)"
+	return " (without the operations of " + strings.Join(e.use.uncounted, ", ") + ")"
 }

@@ -4,9 +4,9 @@ import "fmt"
 
 // memoryWords say what moves where kernels are bound by memory, by what Nsight Compute says limits them.
 var memoryWords = map[string]string{
-	"dram": "moving data to and from the GPU's memory takes the time, not computing",
-	"l2":   "moving data through the GPU's large cache (L2) takes the time, not computing",
-	"l1":   "moving data through the caches beside its arithmetic units (L1) takes the time, not computing",
+	"dram": "time goes to traffic with the GPU's memory, not to arithmetic",
+	"l2":   "time goes to traffic through the L2 cache, not to arithmetic",
+	"l1":   "time goes to traffic through the L1 caches, not to arithmetic",
 }
 
 // profiledVerdict goes by kernels that Nsight Compute profiled, where these take enough of the time.
@@ -15,21 +15,21 @@ func profiledVerdict(e evidence) *verdict {
 	if c.covered < coveredShare || c.bound == "" {
 		return nil
 	}
-	v := &verdict{why: fmt.Sprintf("%s; Nsight Compute profiled kernels that take %s of its kernel time, and %s of that is in those that are %s", e.works(), percentText(c.covered), percentText(c.share), kernelBoundText(c.bound))}
+	v := &verdict{why: fmt.Sprintf("%s; Nsight Compute profiled kernels with %s of its kernel time, and %s of that is in kernels that are %s", e.works(), percentText(c.covered), percentText(c.share), kernelBoundText(c.bound))}
 	switch {
 	case c.share < clearShare:
 		v.bound = MixedBound
 		if c.next != "" {
-			v.why += fmt.Sprintf(", %s in those that are %s", percentText(c.nextShare), kernelBoundText(c.next))
+			v.why += fmt.Sprintf(", %s in kernels that are %s", percentText(c.nextShare), kernelBoundText(c.next))
 		}
 	case c.bound == "memory":
 		if v.bound, v.meaning = MemoryBound, memoryWords[c.limiter]; v.meaning == "" {
-			v.meaning = "moving data within the GPU takes the time, not computing"
+			v.meaning = "time goes to moving data within the GPU, not to arithmetic"
 		}
 	case c.bound == "compute":
 		v.bound = ComputeBound
 	default:
-		v.bound, v.meaning = KernelBound, "its kernels take the time, and keep neither memory nor arithmetic busy: too little work at once, or waiting for it"
+		v.bound, v.meaning = KernelBound, "kernels take the time but saturate neither memory nor arithmetic: too little parallel work, or stalls"
 	}
 	return e.then(v)
 }
@@ -40,17 +40,17 @@ func kernelVerdict(e evidence) *verdict {
 	why := fmt.Sprintf("%s; %s, %s%s", e.works(), e.mfuText(), e.mbuText(), e.uncountedText())
 	switch {
 	case e.use.mfu == nil && e.use.mbu == nil:
-		why = e.works() + "; how far from the limits of the hardware is not known"
+		why = e.works() + "; MFU and MBU are not known"
 	case mfu != nil && mbu != nil && len(e.use.uncounted) == 0:
-		why = fmt.Sprintf("%s, near no limit of the hardware: %s, %s", e.works(), e.mfuText(), e.mbuText())
+		why = fmt.Sprintf("%s, near no hardware limit: %s, %s", e.works(), e.mfuText(), e.mbuText())
 	}
 	switch {
 	case e.class.covered > 0:
-		why += fmt.Sprintf("; Nsight Compute profiled kernels that take %s of its kernel time, too little to say what holds them back", percentText(e.class.covered))
+		why += fmt.Sprintf("; Nsight Compute profiled kernels with %s of its kernel time, too little to say what limits it", percentText(e.class.covered))
 	case e.isProbe:
-		why += "; none of its larger kernels was profiled by Nsight Compute, which would tell what holds them back"
+		why += "; Nsight Compute would show what limits its larger kernels, but profiled none of them"
 	default:
-		why += "; no kernel was profiled: Nsight Compute would tell what holds them back"
+		why += "; no kernels were profiled: Nsight Compute would show what limits them"
 	}
 	return e.then(&verdict{bound: KernelBound, why: why})
 }

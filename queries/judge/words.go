@@ -31,18 +31,18 @@ const (
 
 // boundWords are the name of a bound and its meaning for a reader who is new to it.
 var boundWords = map[Bound][2]string{
-	LaunchBound:  {"launch-bound", "the GPU waits for the CPU, which hands it work in small pieces, more slowly than it gets through them"},
-	HostBound:    {"host-bound", "the GPU waits while the CPU does something else than handing it work"},
-	WaitBound:    {"waiting", "the GPU idles while the program waits for a result, or allocates memory and loads code"},
-	CommBound:    {"communication-bound", "GPUs exchange data while they compute nothing"},
-	QueueBound:   {"queue-bound", "the GPU pauses between pieces of work that had been handed to it in time"},
-	CopyBound:    {"copy-bound", "data is moved while nothing is computed"},
-	MemoryBound:  {"memory-bound", "reading weights and cached context from the GPU's memory takes the time, not computing"},
-	ComputeBound: {"compute-bound", "the GPU's arithmetic units take the time"},
-	KernelBound:  {"kernel-bound", "the programs that run on the GPU (kernels) take most of the time"},
-	MixedBound:   {"mixed", "its kernels take the time, and no one limit holds most of them back"},
-	LateBound:    {"waiting for a late GPU", "one GPU comes late to where GPUs exchange data, and the others wait for it"},
-	UnknownBound: {"not known", "what was captured does not tell"},
+	LaunchBound:  {"launch-bound", "the GPU idles because the CPU launches work more slowly than the GPU completes it"},
+	HostBound:    {"host-bound", "the GPU idles while the CPU is busy outside CUDA"},
+	WaitBound:    {"waiting", "the GPU idles while the CPU waits for a result, allocates memory or loads code"},
+	CommBound:    {"communication-bound", "GPUs exchange data and compute nothing meanwhile"},
+	QueueBound:   {"queue-bound", "the GPU pauses before work that was launched in time"},
+	CopyBound:    {"copy-bound", "data is copied while no kernel runs"},
+	MemoryBound:  {"memory-bound", "time goes to reading weights and KV cache from GPU memory, not to arithmetic"},
+	ComputeBound: {"compute-bound", "the GPU's arithmetic units limit the speed"},
+	KernelBound:  {"kernel-bound", "kernels take most of the time"},
+	MixedBound:   {"mixed", "kernels take the time, and no single limit applies to most of them"},
+	LateBound:    {"waiting for a late GPU", "one GPU arrives late at collectives, and the others wait for it"},
+	UnknownBound: {"not known", "the capture does not show it"},
 }
 
 // Name is the term for it, such as launch-bound.

@@ -26,7 +26,7 @@ func accountingFrame() *frame.Frame {
 
 func reportSections() []judge.Section {
 	findings := rendertest.FrameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns command detail_command",
-		[]any{int64(1), "launch-bound", "decode", int64(395_000), 0.395, "at most", "GPU idle because launches arrive late", "1. it is idle", rendertest.Breakout, "replay it", int64(0), int64(2), int64(2), int64(3), int64(1_000_000), "prof query gaps --run 'a|b'", nil})
+		[]any{int64(1), "launch-bound", "decode", int64(395_000), 0.395, "at most", "GPU idle: launches arrive too late", "1. it is idle", rendertest.Breakout, "replay it", int64(0), int64(2), int64(2), int64(3), int64(1_000_000), "prof query gaps --run 'a|b'", nil})
 	findings.Notes = []string{"savings " + rendertest.Breakout}
 	return []judge.Section{
 		{ID: "accounting", Title: "Where the time went", Frame: accountingFrame()},

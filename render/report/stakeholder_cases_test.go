@@ -51,9 +51,9 @@ func TestStakeholderOver(t *testing.T) {
 	f := r.Frames["mfu"]
 	f.Rows[0][1] = 7.328
 	f.Rows = append(f.Rows, []any{"model", 3.18, 0.2, "bf16", "full", "gpu_span", nil, false, nil, 1978.8e12, "datasheet", int64(2)})
-	holds(t, stakeholderText(t, r), "| Model-level | 318.0 % (an error in the inputs) | 20.0 % |\n", "| prefill | 732.8 % (an error in the inputs) | ≥ 10.0 % |\n",
-		"MFU of 732.8 % is an error in what was given", "- MFU of the model as a whole is 318.0 %: more than all is an error in what was given")
-	holds(t, glanceText(t, r), "| 732.8 % (an error in the inputs) | ≥ 10.0 % |")
+	holds(t, stakeholderText(t, r), "| Model-level | 318.0 % (an input is wrong) | 20.0 % |\n", "| prefill | 732.8 % (an input is wrong) | ≥ 10.0 % |\n",
+		"MFU of 732.8 % means that an input is wrong", "- MFU of the model as a whole is 318.0 %: over 100 % means that an input is wrong")
+	holds(t, glanceText(t, r), "| 732.8 % (an input is wrong) | ≥ 10.0 % |")
 }
 
 // TestStakeholderCPU holds that a stage without work on a GPU has its time on the CPU, named as such, and no share of the time on the GPU.
@@ -61,7 +61,7 @@ func TestStakeholderCPU(t *testing.T) {
 	r := plainReport()
 	r.Frames["stages"].Rows[0] = []any{"prefill", int64(3), 5e6, nil, nil, nil, nil, nil, int64(1), 5e6, 4e6, 6e6, nil, nil, nil}
 	text := stakeholderText(t, r)
-	holds(t, text, "Decode takes 100.0 % of the measured time on the GPU, 291 ms a pass.", "Prefill takes 5 ms on the CPU, and no work on the GPU is known to be its own.", "| prefill | 5 ms (on the CPU) | 4 to 6 ms | 3 | - |\n", "On the CPU: the time of the stage's range on its thread")
+	holds(t, text, "Decode takes 100.0 % of the measured time on the GPU, 291 ms per pass.", "Prefill takes 5 ms on the CPU; no GPU work can be attributed to it.", "| prefill | 5 ms (on the CPU) | 4 to 6 ms | 3 | - |\n", "On the CPU: the time of the stage's range on its thread")
 	if strings.Contains(text, "dominates") {
 		t.Error("a stage dominates one whose time is of something else")
 	}
@@ -88,7 +88,7 @@ func TestGlanceGPUs(t *testing.T) {
 		second[1] = int64(1)
 		f.Rows = append(f.Rows, second)
 	}
-	holds(t, glanceText(t, r), "| 10.0 % of GPU 0 |", "in decode: 600 ms of both GPUs together, 55.0 % of the measured time")
+	holds(t, glanceText(t, r), "| 10.0 % of GPU 0 |", "in decode: 600 ms over both GPUs, 55.0 % of the measured time")
 }
 
 // TestGlanceWarmup holds that stages of which all is warm-up are not said to be missing.
@@ -112,11 +112,11 @@ func TestGlanceWarmup(t *testing.T) {
 // TestGlanceLate holds how a GPU that is waited for is spoken of.
 func TestGlanceLate(t *testing.T) {
 	late := judge.StageSummary{Bound: judge.LateBound, Next: judge.HostBound, Meaning: "GPU 0 waits for GPU 1"}
-	if got, want := words.BoundText(late), "It is waiting for a late GPU: GPU 0 waits for GPU 1. That one is host-bound."; got != want {
+	if got, want := words.BoundText(late), "It is waiting for a late GPU: GPU 0 waits for GPU 1. The late GPU is host-bound."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	late.Next = judge.WaitBound
-	if got := words.BoundText(late); !strings.HasSuffix(got, " That one idles while the program waits for a result, or allocates memory and loads code.") {
+	if got := words.BoundText(late); !strings.HasSuffix(got, " The late GPU idles while the CPU waits for a result, allocates memory or loads code.") {
 		t.Errorf("%q", got)
 	}
 }

@@ -37,8 +37,8 @@ func stakeholderReport(stage string) *judge.Report {
 		rendertest.FrameOf("kernel-devices", "kernel device share_ratio", []any{"k3", int64(0), 0.5}, []any{"k3", int64(1), 0.5}),
 		rendertest.FrameOf("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.2}),
 		rendertest.FrameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns",
-			[]any{int64(1), "launch-bound", stage, 600 * ms, 0.6, "at most", "GPU idle because launches arrive late", `{"busy_ratio":0.1,"launch_ns":600000000}`, rendertest.Breakout, "replay " + rendertest.Breakout, int64(0), int64(1), int64(1), int64(3), 1000 * ms},
-			[]any{int64(2), "host-bound", stage, 300 * ms, 0.3, "at most", "GPU idle while the host is at something else", `{}`, nil, "move work", int64(0), int64(1), int64(1), int64(3), 1000 * ms}),
+			[]any{int64(1), "launch-bound", stage, 600 * ms, 0.6, "at most", "GPU idle: launches arrive too late", `{"busy_ratio":0.1,"launch_ns":600000000}`, rendertest.Breakout, "replay " + rendertest.Breakout, int64(0), int64(1), int64(1), int64(3), 1000 * ms},
+			[]any{int64(2), "host-bound", stage, 300 * ms, 0.3, "at most", "GPU idle: CPU busy outside CUDA", `{}`, nil, "move work", int64(0), int64(1), int64(1), int64(3), 1000 * ms}),
 		rendertest.FrameOf("finding-rules", "finding query options detail", []any{"launch-bound", "pass-accounting", "stage device", "gaps"}, []any{"host-bound", "pass-accounting", "stage device", "gaps"}),
 	} {
 		r.Frames[f.Query] = f

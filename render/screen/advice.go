@@ -41,7 +41,7 @@ func adviceTitle(list []judge.Advice) string {
 	return "what to try (savings overlap)"
 }
 
-// adviceHead says where, how much and what: decode, at most 632 ms of 1.19 s (52.9 %): GPU idle because launches arrive late. Of what it is a
+// adviceHead says where, how much and what: decode, at most 632 ms of 1.19 s (52.9 %): GPU idle: launches arrive too late. Of what it is a
 // part is left out where there is no room.
 func adviceHead(a judge.Advice, room int) string {
 	words := func(of string) string {

@@ -26,7 +26,7 @@ func findings(rows ...[]any) *frame.Frame {
 }
 
 func idle(more ...any) []any {
-	row := []any{int64(1), "launch-bound", "decode", int64(631_584_123), 0.5287, "at most", "GPU idle because launches arrive late", "the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass", nil,
+	row := []any{int64(1), "launch-bound", "decode", int64(631_584_123), 0.5287, "at most", "GPU idle: launches arrive too late", "the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass", nil,
 		"replay the work as a CUDA graph, or launch fewer and larger kernels", int64(0), int64(1), "prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0",
 		int64(1), int64(3), int64(1_194_000_000), nil}
 	for i := 0; i < len(more); i += 2 {
@@ -39,7 +39,7 @@ func TestFindings(t *testing.T) {
 	f := findings(idle(), idle(0, int64(12), 2, nil, 3, int64(800), 4, 1.0, 8, "k<1>\x1b[2J", 11, int64(8), 13, int64(8), 15, int64(800), 16, "prof query slow-ranks --run a"))
 	f.Notes = []string{"savings overlap and do not add up: taking one away changes the others"}
 	for limit, want := range map[int]string{60: ` 1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)
-    GPU idle because launches arrive late (launch-bound)
+    GPU idle: launches arrive too late (launch-bound)
     the GPU is busy 9.9 % of the time; launched one by one:
     15,680 kernels a pass
     try: replay the work as a CUDA graph, or launch fewer
@@ -47,8 +47,8 @@ func TestFindings(t *testing.T) {
     see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
 
 12  all device work: at most 800 ns of 800 ns (100.0 %) on
-    GPU 0, where it is most of 8
-    GPU idle because launches arrive late (launch-bound)
+    GPU 0, the most of 8 GPUs
+    GPU idle: launches arrive too late (launch-bound)
     k<1>\x1b[2J
     the GPU is busy 9.9 % of the time; launched one by one:
     15,680 kernels a pass
@@ -60,13 +60,13 @@ func TestFindings(t *testing.T) {
 note: savings overlap and do not add up: taking one away
       changes the others
 `, 0: ` 1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)
-    GPU idle because launches arrive late (launch-bound)
+    GPU idle: launches arrive too late (launch-bound)
     the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass
     try: replay the work as a CUDA graph, or launch fewer and larger kernels
     see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
 
-12  all device work: at most 800 ns of 800 ns (100.0 %) on GPU 0, where it is most of 8
-    GPU idle because launches arrive late (launch-bound)
+12  all device work: at most 800 ns of 800 ns (100.0 %) on GPU 0, the most of 8 GPUs
+    GPU idle: launches arrive too late (launch-bound)
     k<1>\x1b[2J
     the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass
     try: replay the work as a CUDA graph, or launch fewer and larger kernels
@@ -90,11 +90,11 @@ note: savings overlap and do not add up: taking one away changes the others
 // TestFindingHeadline holds when a GPU is named, and the words for passes.
 func TestFindingHeadline(t *testing.T) {
 	for want, row := range map[string][]any{
-		"decode: at most 632 ms of 1.19 s in 1 pass (52.9 %)":                                   idle(14, int64(1)),
-		"decode: at most 632 ms of 1.19 s in 1,234 passes (52.9 %)":                             idle(14, int64(1234)),
-		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 0":                        idle(13, int64(2)),
-		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 1, where it is most of 2": idle(10, int64(1), 11, int64(2), 13, int64(2)),
-		"all device work: at most 632 ms of 1.19 s (52.9 %)":                                    idle(2, nil, 14, int64(2)),
+		"decode: at most 632 ms of 1.19 s in 1 pass (52.9 %)":                                idle(14, int64(1)),
+		"decode: at most 632 ms of 1.19 s in 1,234 passes (52.9 %)":                          idle(14, int64(1234)),
+		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 0":                     idle(13, int64(2)),
+		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 1, the most of 2 GPUs": idle(10, int64(1), 11, int64(2), 13, int64(2)),
+		"all device work: at most 632 ms of 1.19 s (52.9 %)":                                 idle(2, nil, 14, int64(2)),
 	} {
 		list, err := words.Findings(findings(row))
 		if err != nil || list[0].Headline != want {

@@ -43,7 +43,7 @@ func screens() map[string]Screen {
 				{Stage: "decode", Passes: 1640, MedianNs: 398e6, MinNs: 391e6, MaxNs: 1.88e9, TokensPerS: ptr(40.17), Bound: "launch", Next: "host"},
 				{Stage: "a stage with a name that is very long", Passes: 1, MedianNs: 398e3, IsCPU: true, Bound: "unknown"}},
 			Advice: []judge.Advice{
-				{Rule: "launch-bound", Title: "GPU idle because launches arrive late", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most", Why: "numbers",
+				{Rule: "launch-bound", Title: "GPU idle: launches arrive too late", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most", Why: "numbers",
 					Text: "replay the work as a CUDA graph (torch.cuda.CUDAGraph, torch.compile with mode=\"reduce-overhead\", the graph mode of an engine), or launch fewer and larger kernels"},
 				{Text: "capture with the PyTorch profiler too", Command: "prof capture --tools nsys,torch -- CMD..."}},
 		},

@@ -14,8 +14,8 @@ import (
 )
 
 // partWords name the parts of accounting in a line of legend.
-var partWords = map[string]string{"compute": "kernels", "collective-overlapped": "collectives beside kernels", "collective-exposed": "collectives alone", "graph": "graph replays", "copy": "copies",
-	"other": "work of others", "launch": "launching", "late": "next launch late", "launch-latency": "launch latency", "wait": "waiting", "call": "CUDA call", "host": "host", "profiler": "profiler", "queued": "queued", "unknown": "unknown"}
+var partWords = map[string]string{"compute": "kernels", "collective-overlapped": "overlapped collectives", "collective-exposed": "exposed collectives", "graph": "graph replays", "copy": "copies",
+	"other": "other work", "launch": "in launch calls", "late": "launch late", "launch-latency": "launch latency", "wait": "CPU waits for GPU", "call": "CUDA calls", "host": "CPU outside CUDA", "profiler": "profiler", "queued": "launched, not started", "unknown": "launch not captured"}
 
 // writeScreenStages writes a line for each stage: how long it takes, where its time goes, how much of the hardware it uses and what
 // bounds it; of a run without stages one for all device work.
@@ -37,7 +37,7 @@ func writeScreenStages(out *bytes.Buffer, s Screen, o typeset.Options) error {
 	if cells := t.Drawn(o.Limit()); cells > 0 {
 		writeLegend(out, bars, cells, gpus, o)
 	} else if gpus > 1 { // a report judges one GPU, and has that one's share
-		out.WriteString(typeset.Style(o, typeset.Dim)(fmt.Sprintf("busy is of %d GPUs together", gpus)) + "\n")
+		out.WriteString(typeset.Style(o, typeset.Dim)(fmt.Sprintf("busy is over %d GPUs", gpus)) + "\n")
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func writeLegend(out *bytes.Buffer, bars []chart.Bar, cells, gpus int, o typeset
 		words = append(words, word)
 	}
 	if gpus > 1 {
-		words = append(words, fmt.Sprintf("bars and busy are of %d GPUs together", gpus))
+		words = append(words, fmt.Sprintf("bars and busy are over %d GPUs", gpus))
 	}
 	var text bytes.Buffer
 	typeset.Lines(&text, "", strings.Join(words, ", "), 2, o)

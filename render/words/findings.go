@@ -40,7 +40,7 @@ func findingHeadline(f *frame.Frame, r frame.Record) string {
 		where = fmt.Sprintf(" on GPU %d", r.Count("device"))
 	}
 	if n := r.Count("device_count"); n > 1 {
-		where += fmt.Sprintf(", where it is most of %d", n)
+		where += fmt.Sprintf(", the most of %d GPUs", n)
 	}
 	stage := r.Value("stage")
 	return fmt.Sprintf("%s: %v %s of %s (%s)%s", Stage(stage), r.Value("bound"), value("saving_ns"), Span(value("span_ns"), stage, r.Count("passes")), value("share_ratio"), where)

@@ -41,32 +41,32 @@ func LeadOf(s judge.Summary) string {
 	case len(s.Stages) > 0:
 		first := s.Stages[0]
 		if first.IsCPU {
-			return fmt.Sprintf("No stage has work on a GPU that is known to be its own: %s takes %s on the CPU. Of it, %s.", first.Stage, typeset.Nanoseconds(first.MedianNs), first.Why)
+			return fmt.Sprintf("No GPU work can be attributed to a stage: %s takes %s on the CPU. %s.", first.Stage, typeset.Nanoseconds(first.MedianNs), typeset.Sentence(first.Why))
 		}
 		verb, of, rest := "takes", "the measured time", ""
 		for _, other := range s.Stages[1:] {
 			if other.IsCPU {
-				of, rest = "the measured time on the GPU", rest+fmt.Sprintf(" %s takes %s on the CPU, and no work on the GPU is known to be its own.", typeset.Sentence(other.Stage), typeset.Nanoseconds(other.MedianNs))
+				of, rest = "the measured time on the GPU", rest+fmt.Sprintf(" %s takes %s on the CPU; no GPU work can be attributed to it.", typeset.Sentence(other.Stage), typeset.Nanoseconds(other.MedianNs))
 			}
 		}
 		if len(s.Stages) > 1 && !s.Stages[1].IsCPU && first.ShareRatio >= dominates*s.Stages[1].ShareRatio {
 			verb = "dominates with"
 		}
-		return fmt.Sprintf("%s %s %s of %s, %s a pass. %s%s", typeset.Sentence(first.Stage), verb, typeset.Percent(first.ShareRatio), of, typeset.Nanoseconds(first.MedianNs), BoundText(first), rest)
+		return fmt.Sprintf("%s %s %s of %s, %s per pass. %s%s", typeset.Sentence(first.Stage), verb, typeset.Percent(first.ShareRatio), of, typeset.Nanoseconds(first.MedianNs), BoundText(first), rest)
 	case s.All != nil && len(s.WarmOnly) > 0:
-		return fmt.Sprintf("All passes of %s count as warm-up: no stage was measured. From the first to the last work of the GPU are %s, loading and warm-up included. %s", strings.Join(s.WarmOnly, ", "), typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
+		return fmt.Sprintf("All passes of %s count as warm-up: no stage was measured. GPU work spans %s, loading and warm-up included. %s", strings.Join(s.WarmOnly, ", "), typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
 	case s.All != nil:
-		return fmt.Sprintf("The capture names no stages. From the first to the last work of the GPU are %s, loading and warm-up included. %s", typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
+		return fmt.Sprintf("The capture names no stages. GPU work spans %s, loading and warm-up included. %s", typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
 	case s.Profiled != "":
 		return s.Profiled + "."
 	}
-	return "The run has no work on a GPU whose time is known."
+	return "The run has no GPU work with known times."
 }
 
 // BoundText says what bounds a stage, and what comes next.
 func BoundText(s judge.StageSummary) string {
 	if s.Bound == judge.UnknownBound {
-		return fmt.Sprintf("What bounds it is not known: %s.", s.Why)
+		return fmt.Sprintf("Its bound is not known: %s.", s.Why)
 	}
 	text := fmt.Sprintf("It is %s: %s.", s.Bound.Name(), s.Meaning)
 	if s.Bound == judge.WaitBound {
@@ -75,9 +75,9 @@ func BoundText(s judge.StageSummary) string {
 	switch {
 	case s.Next == "" || s.Next == s.Bound || s.Next == judge.UnknownBound:
 	case s.Bound == judge.LateBound && s.Next == judge.WaitBound:
-		text += " That one idles while the program waits for a result, or allocates memory and loads code."
+		text += " The late GPU idles while the CPU waits for a result, allocates memory or loads code."
 	case s.Bound == judge.LateBound:
-		text += fmt.Sprintf(" That one is %s.", s.Next.Name())
+		text += fmt.Sprintf(" The late GPU is %s.", s.Next.Name())
 	case s.Next == judge.WaitBound:
 		text += " Second, it waits."
 	default:
@@ -93,7 +93,7 @@ func BoundText(s judge.StageSummary) string {
 func UseText(ratio float64, isLeast bool) string {
 	switch {
 	case ratio > 1:
-		return typeset.Percent(ratio) + " (an error in the inputs)"
+		return typeset.Percent(ratio) + " (an input is wrong)"
 	case isLeast:
 		return "≥ " + typeset.Percent(ratio)
 	}
@@ -105,9 +105,9 @@ func CentreTime(c judge.CostCentre) string {
 	text := typeset.Nanoseconds(float64(c.TotalNs))
 	switch {
 	case c.GPUs == 2:
-		text += " of both GPUs together"
+		text += " over both GPUs"
 	case c.GPUs > 2:
-		text += fmt.Sprintf(" of %d GPUs together", c.GPUs)
+		text += fmt.Sprintf(" over %d GPUs", c.GPUs)
 	}
 	return text
 }
@@ -123,11 +123,11 @@ func KernelText(k judge.TopKernel) string {
 	}
 	switch {
 	case k.Role == "collective":
-		return text + "; its time holds the waiting for ranks that come later"
+		return text + "; its time includes waiting for later ranks"
 	case k.Bound == "":
-		return text + "; what bounds it is not known, since Nsight Compute did not profile it"
+		return text + "; bound not known: Nsight Compute did not profile it"
 	case k.Bound == "unknown":
-		return text + "; what Nsight Compute measured does not tell what bounds it"
+		return text + "; bound not known from what Nsight Compute measured"
 	}
 	text += "; " + typeset.Neutral(k.Bound) + "-bound by Nsight Compute"
 	if k.Limiter != "" {

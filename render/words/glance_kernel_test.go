@@ -13,10 +13,10 @@ func TestKernelText(t *testing.T) {
 	}
 	const lead = "50.0 % of all kernel time: 2 ms in 2 calls of 1 ms"
 	for got, want := range map[string]string{
-		of("", "", "", ""):                         lead + "; what bounds it is not known, since Nsight Compute did not profile it",
+		of("", "", "", ""):                         lead + "; bound not known: Nsight Compute did not profile it",
 		of("gemm", "decode", "memory", "dram"):     lead + "; gemm; mostly in decode; memory-bound by Nsight Compute (dram)",
-		of("gemm", "", "unknown", ""):              lead + "; gemm; what Nsight Compute measured does not tell what bounds it",
-		of("collective", "prefill", "latency", ""): lead + "; collective; mostly in prefill; its time holds the waiting for ranks that come later",
+		of("gemm", "", "unknown", ""):              lead + "; gemm; bound not known from what Nsight Compute measured",
+		of("collective", "prefill", "latency", ""): lead + "; collective; mostly in prefill; its time includes waiting for later ranks",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
