@@ -64,8 +64,8 @@ func TestDiffForms(t *testing.T) {
 		t.Errorf("the SQL is %.300s", sql)
 	}
 	p.wantLike(0, ".*no change.*", "", "diff", "base", "base", "--fail-over", "0%")
-	p.wantLike(exitRegression, "worse: .*", "prof: slower against base, stage decode: slower by .* %, more than 5 %\n", "diff", "base", "slower", "--fail-over", "5%")
-	p.wantLike(0, "better: .*", "", "diff", "slower", "base", "--fail-over", "5%")
+	p.wantLike(exitRegression, "Decode .* slower.*", "prof: slower against base, stage decode: slower by .* %, more than 5 %\n", "diff", "base", "slower", "--fail-over", "5%")
+	p.wantLike(0, "Decode .* faster.*", "", "diff", "slower", "base", "--fail-over", "5%")
 	p.wantLike(2, "", "prof: .*kernel, family, .*colour.*", "diff", "base", "slower", "--by", "colour")
 	p.wantLike(1, "", "prof: .*neither side has a stage \"nowhere\".*", "diff", "base", "slower", "--stage", "nowhere")
 	p.wantLike(1, "", "prof: no such run: \"nobody\".*", "diff", "base", "nobody")
@@ -126,7 +126,7 @@ func TestDiffCannotJudge(t *testing.T) {
 	p.addMade("one", one, madeSteps+1)
 	p.addMade("other", other, madeSteps+1)
 	p.wantLike(exitCannotJudge, "cannot tell.*", "(prof: other against one, stage [a-z]+: .*\n)+", "diff", "one", "other", "--fail-over", "5%")
-	p.wantLike(exitRegression, "worse: .*", "prof: other against one, stage decode: slower by .*\n", "diff", "one", "other", "--fail-over", "5%", "--assume-noise", "3%")
+	p.wantLike(exitRegression, "Decode .* slower.*", "prof: other against one, stage decode: slower by .*\n", "diff", "one", "other", "--fail-over", "5%", "--assume-noise", "3%")
 }
 
 // TestFailStage holds the judgement of single stages.
@@ -164,9 +164,9 @@ func TestFailStage(t *testing.T) {
 		{"one sample", stage(diff.CannotTell, stats.Comparison{Effect: effect(0.01), Why: "one sample a side"}), false, exitCannotJudge, "cannot be judged: one sample a side"},
 		{"the same captures", stage(diff.CannotTell, stats.Comparison{}), true, exitOK, ""},
 		{"outside stages", outside, false, exitOK, ""},
-		{"slower by its work", byWork(0.126, 0.055), false, exitRegression, "surely slower by 5.5 % by its GPU work; by 13 % in all, of which idle time may be noise: more than 5 %"},
-		{"slower by its work, by less", byWork(0.126, 0.044), false, exitCannotJudge, "cannot be judged against 5 %: surely slower by 4.4 % by its GPU work; by 13 % in all, of which idle time may be noise"},
-		{"less idle beside more work", byWork(0.03, 0.07), false, exitCannotJudge, "cannot be judged against 5 %: surely slower by 7.0 % by its GPU work; by 3.0 % in all, of which idle time may be noise"},
+		{"slower by its work", byWork(0.126, 0.055), false, exitRegression, "slower by 5.5 % by GPU busy time; by 13 % in total, where the idle part may be noise: more than 5 %"},
+		{"slower by its work, by less", byWork(0.126, 0.044), false, exitCannotJudge, "cannot be judged against 5 %: slower by 4.4 % by GPU busy time; by 13 % in total, where the idle part may be noise"},
+		{"less idle beside more work", byWork(0.03, 0.07), false, exitCannotJudge, "cannot be judged against 5 %: slower by 7.0 % by GPU busy time; by 3.0 % in total, where the idle part may be noise"},
 		{"slower by little work", byWork(0.04, 0.03), false, exitOK, ""},
 		{"on one side only", gone, false, exitCannotJudge, "cannot be judged: only the base has it"},
 	} {

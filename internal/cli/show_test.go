@@ -142,7 +142,7 @@ func TestShowCapturedScreen(t *testing.T) {
 	p.env = []string{"COLUMNS=300"}
 	screen := p.ok("show")
 	for _, line := range []string{`run +repeats  captured 2025-11-21 09:40 UTC on box`, `gpus +1 x NVIDIA H200`, `from +nsys [\d.]+, capture \S+`, `command +python3 run\.py --tokens 32`, `tags +k=v`,
-		`passes +baseline 3 ok, nsys 2 ok, ncu 1 failed`, `attribution +exact, 16 kernels`, `! .*ncu may not read the GPU's counters.*`, `! .*held down \(sw_power_cap\).*`, `more +prof explain repeats .*`} {
+		`passes +baseline 3 ok, nsys 2 ok, ncu 1 failed`, `attribution +exact, 16 kernels`, `! .*ncu may not read the GPU's counters.*`, `! .*throttled \(sw_power_cap\).*`, `more +prof explain repeats .*`} {
 		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(screen) {
 			t.Errorf("the screen has no line %s:\n%s", line, screen)
 		}

@@ -193,7 +193,7 @@ func TestShowOnTerminals(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(p.ok("show", "a"), "gpus         2 x NVIDIA H200\n") || !strings.Contains(p.ok("show", "a"), "of 2 GPUs together") {
+	if !strings.Contains(p.ok("show", "a"), "gpus         2 x NVIDIA H200\n") || !strings.Contains(p.ok("show", "a"), "over 2 GPUs") {
 		t.Errorf("of two GPUs:\n%s", p.ok("show", "a"))
 	}
 }

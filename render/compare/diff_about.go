@@ -58,15 +58,15 @@ func sideText(s diff.Side) string {
 var weighty = []struct {
 	weight diff.Weight
 	words  string
-}{{diff.Decides, "not the same work or hardware: the figures compare that too"}, {diff.Clouds, "may move times"}}
+}{{diff.Decides, "different work or hardware: the comparison includes it"}, {diff.Clouds, "may move times"}}
 
 // differenceTable is the table of what differs between the sides beside times, but for what was changed on purpose.
 func differenceTable(r *diff.Result) table.Table {
-	t := table.Table{Caption: "what else differs between A and B", Columns: []table.Column{
-		{Name: "aspect", Title: "what else differs", Doc: "what differs between the sides", Least: 14, Keep: 9},
+	t := table.Table{Caption: "other differences between A and B", Columns: []table.Column{
+		{Name: "aspect", Title: "also differs", Doc: "what differs between the sides", Least: 14, Keep: 9},
 		{Name: "a", Title: "A", Doc: "in A", Least: 10, Keep: 8},
 		{Name: "b", Title: "B", Doc: "in B", Least: 10, Keep: 8},
-		{Name: "effect", Title: "what it means", Doc: "what it means for the comparison", Least: 20, Keep: 7},
+		{Name: "effect", Title: "effect", Doc: "what it means for the comparison", Least: 20, Keep: 7},
 	}}
 	for _, w := range weighty {
 		for _, d := range r.Differences {

@@ -73,7 +73,7 @@ func newDiffFigure(s diff.Stage, metric string) *diffFigure {
 	f := &diffFigure{Label: fmt.Sprintf("%s: %s, %s", words.DiffStage(s.Name), typeset.SignedTime(float64(change)), itemGroup{name: s.Name, stage: &s}.meanOf())}
 	f.Caption = figureCaption(s)
 	if workOnly && s.Name != outsideStages {
-		f.Caption = "Parts of the GPUs' work of the mean " + string(s.Unit) + ", without idle time."
+		f.Caption = "Parts of GPU work in the mean " + string(s.Unit) + ", without idle time."
 	}
 	f.Spoken = "Parts of the change of " + f.Label
 	at := func(ns float64) float64 { return (ns - least) / (most - least) * diffRoom }

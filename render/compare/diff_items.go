@@ -35,7 +35,7 @@ func itemName(i diff.Item) string {
 
 // partNames say in words what the parts of a stage's time are that are no work of its own, by kind and name.
 var partNames = map[string]string{
-	"overlap overlap":   "overlap: work at the same time",
+	"overlap overlap":   "overlap: concurrent work",
 	"idle launch-bound": "idle: launching",
 	"idle waiting":      "idle: CPU waits for the GPU",
 	"idle CUDA calls":   "idle: in other CUDA calls",

@@ -20,10 +20,10 @@ func stageLegend(r *diff.Result, t table.Table, dropped []string) []string {
 	}
 	var first, out []string
 	if has("a") || has("b") {
-		first = append(first, "A, B: median (mean below three samples) ± standard deviation (samples)")
+		first = append(first, "A, B: median (mean of fewer than three samples) ± standard deviation (samples)")
 	}
 	if has("effect_ratio") {
-		first = append(first, "change: B over A less 1")
+		first = append(first, "change: B / A - 1")
 	}
 	if len(first) > 0 {
 		out = append(out, strings.Join(first, "; "))
@@ -35,12 +35,12 @@ func stageLegend(r *diff.Result, t table.Table, dropped []string) []string {
 				methods = append(methods, s.Comparison.Method)
 			}
 		}
-		out = append(out, fmt.Sprintf("p: chance of such a difference without a change (%s)", strings.Join(typeset.Unique(methods), ", "))+correctedText(r))
+		out = append(out, fmt.Sprintf("p: probability of such a difference without a change (%s)", strings.Join(typeset.Unique(methods), ", "))+correctedText(r))
 	}
 	if has("change_interval") {
-		text := "between: in which the change lies, each end at " + typeset.Percent(cmp.Or(r.Options.Stats.Alpha, stats.DefaultAlpha))
+		text := "between: bounds of the change, each at " + typeset.Percent(cmp.Or(r.Options.Stats.Alpha, stats.DefaultAlpha))
 		if slices.ContainsFunc(judgedStages(r), func(s diff.Stage) bool { return s.Comparison.FloorUnknown }) {
-			text += "; with one process a side it allows for what two processes of the same code may differ by"
+			text += "; with one process per side they include the noise between processes of the same code"
 		}
 		out = append(out, text)
 	}

@@ -35,11 +35,11 @@ func writeDiffMarkdown(out *bytes.Buffer, r *diff.Result) {
 		fmt.Fprintf(out, "- %s: %s\n", f[0], typeset.MarkdownText(f[1]))
 	}
 	if t := differenceTable(r); len(t.Rows) > 0 {
-		fmt.Fprintf(out, "\n### What else differs between A and B\n\n")
+		fmt.Fprintf(out, "\n### Other differences between A and B\n\n")
 		t.Markdown(out)
 	}
 	if told := toldDifferences(r); told != "" {
-		fmt.Fprintf(out, "\nChanged as well: %s\n", typeset.MarkdownText(told))
+		fmt.Fprintf(out, "\nAlso changed: %s\n", typeset.MarkdownText(told))
 	}
 	if t := stageTable(r); len(t.Rows) > 0 {
 		fmt.Fprintf(out, "\n### %s\n\n", typeset.MarkdownText(typeset.Sentence(t.Caption)))

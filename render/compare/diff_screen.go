@@ -80,7 +80,7 @@ func writeDifferences(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
 	}
 	if told := toldDifferences(r); told != "" {
 		out.WriteString("\n")
-		typeset.Lines(out, "changed as well: ", told, toldLines, o)
+		typeset.Lines(out, "also changed: ", told, toldLines, o)
 	}
 }
 

@@ -57,9 +57,9 @@ func TestDiffCut(t *testing.T) {
 // TestDiffSame holds that runs of the same captures are not shown part by part to people, and are in CSV.
 func TestDiffSame(t *testing.T) {
 	r := exampleDiff()
-	r.Same, r.Verdict, r.Words = true, diff.NoChange, "no change: both sides are the same captures"
+	r.Same, r.Verdict, r.Words = true, diff.NoChange, "both sides are the same captures"
 	text := diffText(t, "table", typeset.Options{Width: 100}, r)
-	if !strings.HasPrefix(text, "no change: both sides are the same captures\n") || strings.Contains(text, "rms_norm_kernel") {
+	if !strings.HasPrefix(text, "Both sides are the same captures\n") || strings.Contains(text, "rms_norm_kernel") {
 		t.Errorf("the table is\n%s", text)
 	}
 	if !strings.Contains(diffText(t, "csv", typeset.Options{}, r), "rms_norm_kernel") {
@@ -125,10 +125,10 @@ func TestDiffLegend(t *testing.T) {
 			t.Errorf("no column %q in %q", want, titles)
 		}
 	}
-	if all := strings.Join(stageLegend(r, table, nil), "\n"); !strings.Contains(all, "each end at 5.0 %; with one process a side it allows for what two processes of the same code may differ by") {
+	if all := strings.Join(stageLegend(r, table, nil), "\n"); !strings.Contains(all, "each at 5.0 %; with one process per side they include the noise between processes of the same code") {
 		t.Errorf("the legend is\n%s", all)
 	}
-	if few := stageLegend(r, table, slices.DeleteFunc(titles, func(s string) bool { return s == "change" })); len(few) != 1 || few[0] != "change: B over A less 1" {
+	if few := stageLegend(r, table, slices.DeleteFunc(titles, func(s string) bool { return s == "change" })); len(few) != 1 || few[0] != "change: B / A - 1" {
 		t.Errorf("the legend of one column is %q", few)
 	}
 	r.Stages[0].Comparison.NA = 2

@@ -25,11 +25,11 @@ func GateMarkdown(w io.Writer, r *gate.Result, _ typeset.Options) error {
 	writeGateReasons(&out, "\n", r, func(o gate.Outcome) bool { return o == gate.Broken })
 	writeGateReasons(&out, "\n", r, func(o gate.Outcome) bool { return o == gate.CannotJudge })
 	if t := gateDifferences(r); len(t.Rows) > 0 {
-		out.WriteString("\n### What else differs from the baseline\n\n")
+		out.WriteString("\n### Other differences from the baseline\n\n")
 		t.Markdown(&out)
 	}
 	if told := toldDifferences(gateDiff(r)); told != "" {
-		fmt.Fprintf(&out, "\nChanged as well: %s\n", typeset.MarkdownText(told))
+		fmt.Fprintf(&out, "\nAlso changed: %s\n", typeset.MarkdownText(told))
 	}
 	var held bytes.Buffer
 	writeGateReasons(&held, "", r, func(o gate.Outcome) bool { return o == gate.Holds })

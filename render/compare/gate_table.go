@@ -32,7 +32,7 @@ func GateTable(w io.Writer, r *gate.Result, o typeset.Options) error {
 		dropped = append(dropped, t.Write(&out, o)...)
 	}
 	if told := toldDifferences(gateDiff(r)); told != "" {
-		typeset.Wrapped(&out, "", "changed as well: "+told, o.Limit(), typeset.Style(o, typeset.Dim))
+		typeset.Wrapped(&out, "", "also changed: "+told, o.Limit(), typeset.Style(o, typeset.Dim))
 	}
 	for i, note := range r.Notes {
 		if i == 0 {

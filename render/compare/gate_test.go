@@ -37,7 +37,7 @@ func exampleGate() *gate.Result {
 	return &gate.Result{
 		Run:      diff.Side{Label: "@latest", Runs: []diff.Run{{ID: "0195", Name: "pr-17", CreatedAt: at.Add(time.Hour), StartedAt: &at, Host: "gpu1"}}},
 		Baseline: &diff.Side{Label: "baseline:main", Runs: []diff.Run{{ID: "0194", Name: "main-4f2a", CreatedAt: at.Add(-time.Hour)}}},
-		Alpha:    0.01, Outcome: gate.Broken, Words: "regression: 2 of 7 rules broken, 2 cannot be judged against main-4f2a (baseline:main); not the same conditions: GPU",
+		Alpha:    0.01, Outcome: gate.Broken, Words: "regression: 2 of 7 rules broken, 2 cannot be judged against main-4f2a (baseline:main); conditions differ: GPU",
 		Checks: []gate.Check{
 			{Rule: span, Subject: "stage.decode.gpu_span_ns", Stage: "decode", Unit: gate.Ns, Per: "pass", Baseline: number(40e6), Value: number(43.2e6), Limit: number(41.2e6), Effect: number(0.08),
 				Level: "passes", Comparison: &stats.Comparison{NA: 5, NB: 5, A: 40e6, B: 43.2e6, Method: stats.MethodU, Smallest: number(0.004)}, P: number(0.0079), Outcome: gate.Broken,
@@ -50,16 +50,16 @@ func exampleGate() *gate.Result {
 				Level: "repeats", Comparison: &stats.Comparison{NA: 3, NB: 3, Method: stats.MethodWelch, Smallest: number(0.06)}, P: number(0.41), Outcome: gate.Holds,
 				Reason: "+0.93 % (p = 0.41, Welch's t, 3 and 3 repeats); a regression below 6 % would not have shown"},
 			{Rule: gateRule(2, `kernel:/flash|<b>&`+"`x`"+`/.mean_ns <= +5%`), Subject: "stage.decode.kernel:/flash|<b>&`x`/.mean_ns", Stage: "decode", Unit: gate.Ns, Per: "launch",
-				Outcome: gate.CannotJudge, Reason: "no kernel of stage decode in pr-17 matches any more, some of its baseline do: were they renamed or fused?"},
+				Outcome: gate.CannotJudge, Reason: "no kernel of stage decode in pr-17 matches, but some in the baseline do: were they renamed or fused?"},
 			{Rule: gateRule(3, "mfu.prefill >= 35%"), Subject: "mfu.prefill", Stage: "prefill", Unit: gate.Ratio, Value: number(0.412), Limit: number(0.35), Outcome: gate.Holds},
 			{Rule: gateRule(4, "overhead <= 25%"), Subject: "overhead.light", Unit: gate.Ratio, Limit: number(0.25), Outcome: gate.CannotJudge,
 				Reason: "profiling overhead is unknown: no pass ran without a profiler; capture with --baseline"},
-			{Rule: gateRule(5, "new_kernels <= 0"), Subject: "new_kernels", Unit: gate.Count, Value: number(2), Limit: number(0), Outcome: gate.Broken, Reason: "new, by the time they take: " + rendertest.Hostile + ", void k<1>(*_*)"},
+			{Rule: gateRule(5, "new_kernels <= 0"), Subject: "new_kernels", Unit: gate.Count, Value: number(2), Limit: number(0), Outcome: gate.Broken, Reason: "new, longest first: " + rendertest.Hostile + ", void k<1>(*_*)"},
 			{Rule: gateRule(6, "stage.decode.tokens_per_s >= 100"), Subject: "stage.decode.tokens_per_s", Stage: "decode", Unit: gate.PerSec, Value: number(1234.5), Limit: number(100), Outcome: gate.Holds},
 		},
-		Differences: []diff.Difference{{Aspect: "GPU", A: "NVIDIA H200", B: "NVIDIA <H100>", Effect: "figures compare hardware too", Weight: diff.Decides},
+		Differences: []diff.Difference{{Aspect: "GPU", A: "NVIDIA H200", B: "NVIDIA <H100>", Effect: "the comparison includes hardware", Weight: diff.Decides},
 			{Aspect: "driver", A: "550.54", B: "560.28", Weight: diff.Clouds}, {Aspect: "commit", A: "4f2a1c", B: "9e01bb", Weight: diff.Tells}},
-		Notes: []string{"prefill: times are for one token, since the passes of the sides work on different numbers of tokens"},
+		Notes: []string{"prefill: times are per token, since the passes of A and B differ in tokens"},
 	}
 }
 

@@ -49,14 +49,7 @@ func DiffStage(name string) string {
 	return KernelStageLabel(name)
 }
 
-// VerdictLine is what a comparison comes to, in one line.
+// VerdictLine is what a comparison comes to, in one line; the bare verdict where nothing more is known.
 func VerdictLine(r *diff.Result) string {
-	words := typeset.Neutral(r.Words)
-	if words == "" || words == string(r.Verdict) {
-		return string(r.Verdict)
-	}
-	if strings.HasPrefix(words, string(r.Verdict)) {
-		return words
-	}
-	return string(r.Verdict) + ": " + words
+	return typeset.Sentence(cmp.Or(typeset.Neutral(r.Words), string(r.Verdict)))
 }

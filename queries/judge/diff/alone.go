@@ -106,7 +106,7 @@ func (c *comparer) byWork(out []Stage) {
 			st.Verdict, st.Comparison.Verdict, st.WorkEffect = m.Verdict, stats.Changed, &share
 			st.Comparison.Low, st.Comparison.High = nil, nil // of the span, which the verdict is not by
 			c.rateFollows(st)
-			st.Comparison.Why = fmt.Sprintf("differs by %s; its GPU work alone by %s, more than two processes of the same code do", percentText(*x.Effect), percentText(*work.Effect))
+			st.Comparison.Why = fmt.Sprintf("differs by %s; GPU busy time alone by %s, more than two processes of the same code differ", percentText(*x.Effect), percentText(*work.Effect))
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (c *comparer) byUnchangedWork(s *stagePair, st *Stage) {
 		if work := m.Comparison; m.Name == "gpu_busy_ns" && m.Verdict == NoChange && passes.Inside(o) {
 			x := &st.Comparison
 			x.Low, x.High = new(min(*passes.Low, *work.Low)), new(max(*passes.High, *work.High))
-			x.Why = fmt.Sprintf("differs by %s; the GPU works %s of the time, and its work differs by %s: %s, within the margin of %s",
+			x.Why = fmt.Sprintf("differs by %s; the GPU is busy %s of the time, and busy time differs by %s: %s, within the margin of %s",
 				percentText(*x.Effect), percentText(share), percentText(*work.Effect), x.Interval(), percentText(o.Margin))
 			st.Verdict, x.Verdict = NoChange, stats.NoChange
 			c.rateFollows(st)
@@ -146,14 +146,14 @@ func (st *Stage) WorkKeepsTo(limit float64) *bool {
 
 // WorkWords says how much slower it is.
 func (st *Stage) WorkWords() string {
-	return fmt.Sprintf("surely slower by %s by its GPU work; by %s in all, of which idle time may be noise", percentText(*st.WorkEffect), percentText(*st.Comparison.Effect))
+	return fmt.Sprintf("slower by %s by GPU busy time; by %s in total, where the idle part may be noise", percentText(*st.WorkEffect), percentText(*st.Comparison.Effect))
 }
 
 // rateFollows gives the tokens a second of a stage that is judged by its span the verdict of that span, which they follow from.
 func (c *comparer) rateFollows(st *Stage) {
 	for k := range st.More {
 		if m := &st.More[k]; m.Name == tokenRateName && c.options.Metric == spanMetric {
-			m.Verdict, m.Comparison.Verdict, m.Comparison.Why = st.Verdict, st.Comparison.Verdict, "as the GPU span that it follows from"
+			m.Verdict, m.Comparison.Verdict, m.Comparison.Why = st.Verdict, st.Comparison.Verdict, "follows from the GPU span"
 		}
 	}
 }

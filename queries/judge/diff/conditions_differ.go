@@ -102,7 +102,7 @@ func (p statedPair) effect(weight Weight) (string, Weight) {
 		if weight == Decides {
 			weight = Clouds
 		}
-		return "known of one side alone: a difference in it cannot be ruled out", weight
+		return "known for one side only: it may differ", weight
 	}
 	words := p.rule.effect
 	if r, ok := p.ratio(); ok && p.rule.words != nil {
@@ -124,11 +124,11 @@ func (p statedPair) effect(weight Weight) (string, Weight) {
 func (p statedPair) mixed() string {
 	switch {
 	case p.a.isMixed() && p.b.isMixed():
-		return "the runs of either side differ in it"
+		return "it varies within both sides"
 	case p.a.isMixed():
-		return "the runs of A differ in it"
+		return "it varies within A"
 	case p.b.isMixed():
-		return "the runs of B differ in it"
+		return "it varies within B"
 	}
 	return ""
 }

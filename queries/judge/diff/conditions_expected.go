@@ -20,9 +20,9 @@ func (e explanation) words(d Difference) string {
 	y, yok := number(d.B)
 	switch {
 	case e.aspect == "throttling" && xok && yok && y > x:
-		return "B was held back more"
+		return "B was throttled more"
 	case e.aspect == "throttling":
-		return "A was held back more"
+		return "A was throttled more"
 	case xok && yok && x > 0 && y > 0:
 		return times(y/x, e.what)
 	}

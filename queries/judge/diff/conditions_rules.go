@@ -27,61 +27,61 @@ type rule struct {
 }
 
 const (
-	otherHardware = "figures compare hardware too"
-	otherWork     = "passes do other work"
-	otherSoftware = "another version may move times"
-	otherTrace    = "tracing costs the host another time"
-	otherLaunches = "different launches: it matters to metrics of kernels alone"
+	otherHardware = "the comparison includes hardware"
+	otherWork     = "passes do different work"
+	otherSoftware = "a version change may change times"
+	otherTrace    = "tracing overhead differs"
+	otherLaunches = "different launches: affects kernel metrics only"
 )
 
 // rules are the aspects in the order in which differences of one weight are told.
 var rules = []rule{
 	{aspect: "GPU", mustKnow: true, effect: "different GPUs: " + otherHardware},
-	{aspect: "SMs", effect: "another number of SMs: " + otherHardware, words: func(r float64) string { return times(r, "SMs") + ": " + otherHardware }},
-	{aspect: "MIG", effect: "a GPU split into instances or not: " + otherHardware},
-	{aspect: "maximum SM clock", kind: clock, effect: "another highest clock: " + otherHardware, words: func(r float64) string { return times(r, "highest SM clock") + ": " + otherHardware }},
+	{aspect: "SMs", effect: "different number of SMs: " + otherHardware, words: func(r float64) string { return times(r, "SMs") + ": " + otherHardware }},
+	{aspect: "MIG", effect: "different MIG partitioning: " + otherHardware},
+	{aspect: "maximum SM clock", kind: clock, effect: "different maximum clock: " + otherHardware, words: func(r float64) string { return times(r, "highest SM clock") + ": " + otherHardware }},
 	{aspect: "SM clock", kind: clock, mustKnow: true, effect: "the clocks differ", words: clockWords},
 	{aspect: "model", effect: "different models: " + otherWork},
 	{aspect: "model configuration", effect: "different models: " + otherWork},
-	{aspect: "precision of the model", effect: "another precision: " + otherWork},
-	{aspect: "precision of kernels", effect: "another precision: " + otherWork + ", against another peak"},
+	{aspect: "precision of the model", effect: "different precision: " + otherWork},
+	{aspect: "precision of kernels", effect: "different precision: " + otherWork + ", against a different peak"},
 	{aspect: "prompt tokens", mustKnow: true, effect: "different tokens: prefill is judged per token", words: func(r float64) string { return times(r, "tokens") + ": prefill is judged per token" }},
 	{aspect: "decoded tokens", mustKnow: true, effect: "different tokens: decode is judged per token", words: func(r float64) string { return times(r, "tokens") + ": decode is judged per token" }},
-	{aspect: "sequences", effect: "another batch: " + otherWork, words: func(r float64) string { return times(r, "sequences") + ": " + otherWork }},
-	{aspect: "images", effect: "other images: " + otherWork, words: func(r float64) string { return times(r, "images") + ": " + otherWork }},
-	{aspect: "crops", effect: "other images: " + otherWork, words: func(r float64) string { return times(r, "crops") + ": " + otherWork }},
-	{aspect: "input ", effect: "another input: passes may do other work"},
-	{aspect: "ranks", effect: "the work is split among another number of ranks", words: func(r float64) string { return times(r, "ranks") + ": the work is split otherwise" }},
-	{aspect: "captured ranks", effect: "another number of ranks was captured"},
-	{aspect: "processes", effect: "the work is split among another number of processes", words: func(r float64) string { return times(r, "processes") + ": the work is split otherwise" }},
-	{aspect: "profiler", mustKnow: true, effect: "different profilers: each slows the host in its own way"},
-	{aspect: "throttling", kind: share, effect: "throttled by power or temperature: times are longer than they could be"},
-	{aspect: "other processes", kind: share, effect: "others computed on the GPU: times are not the workload's alone"},
-	{aspect: "host", effect: "another machine"},
+	{aspect: "sequences", effect: "different batch: " + otherWork, words: func(r float64) string { return times(r, "sequences") + ": " + otherWork }},
+	{aspect: "images", effect: "different images: " + otherWork, words: func(r float64) string { return times(r, "images") + ": " + otherWork }},
+	{aspect: "crops", effect: "different images: " + otherWork, words: func(r float64) string { return times(r, "crops") + ": " + otherWork }},
+	{aspect: "input ", effect: "different input: passes may do different work"},
+	{aspect: "ranks", effect: "the work is split over a different number of ranks", words: func(r float64) string { return times(r, "ranks") + ": the work is split differently" }},
+	{aspect: "captured ranks", effect: "a different number of ranks was captured"},
+	{aspect: "processes", effect: "the work is split over a different number of processes", words: func(r float64) string { return times(r, "processes") + ": the work is split differently" }},
+	{aspect: "profiler", mustKnow: true, effect: "different profilers: their CPU overhead differs"},
+	{aspect: "throttling", kind: share, effect: "throttled by power or temperature: times are longer than at full clocks"},
+	{aspect: "other processes", kind: share, effect: "other processes used the GPU: times are not the workload's alone"},
+	{aspect: "host", effect: "different machine"},
 	{aspect: "driver", kind: version, mustKnow: true, effect: otherSoftware},
-	{aspect: "power limit", effect: "another power limit: clocks under load differ"},
-	{aspect: "application clock", effect: "another clock was set"},
-	{aspect: "ECC", effect: "checking memory for errors takes of its bandwidth"},
-	{aspect: "CPU", effect: "another CPU: the host launches faster or slower"},
-	{aspect: "CPU cores", effect: "another number of CPU cores"},
+	{aspect: "power limit", effect: "different power limit: clocks under load differ"},
+	{aspect: "application clock", effect: "different clock setting"},
+	{aspect: "ECC", effect: "ECC costs memory bandwidth"},
+	{aspect: "CPU", effect: "different CPU: launches are faster or slower"},
+	{aspect: "CPU cores", effect: "different number of CPU cores"},
 	{aspect: "completeness", effect: "part of a capture is missing"},
 	{aspect: "package ", effect: otherSoftware},
 	{aspect: "CUDA ", effect: otherSoftware},
-	{aspect: "variable ", effect: "it may set how a library computes"},
-	{aspect: "capture mode", effect: "a deep capture slows the host more than a light one"},
-	{aspect: "capture ", effect: "captured from or until another moment: passes may be others"},
+	{aspect: "variable ", effect: "it may change how a library computes"},
+	{aspect: "capture mode", effect: "a deep capture slows the CPU more than a light one"},
+	{aspect: "capture ", effect: "different capture window: passes may differ"},
 	{aspect: "nsys version", effect: otherTrace},
-	{aspect: "nsys trace of CUDA graphs", effect: "traced by node, launches of graphs take longer; traced as a whole, their kernels are not seen"},
+	{aspect: "nsys trace of CUDA graphs", effect: "tracing by node makes graph launches longer; tracing whole graphs hides their kernels"},
 	{aspect: "nsys ", effect: otherTrace},
 	{aspect: "torch ", effect: otherTrace},
 	{aspect: "ncu ", effect: otherLaunches},
 	{aspect: "commit", kind: identity},
 	{aspect: "branch", kind: identity},
-	{aspect: "uncommitted changes", effect: "the code is not that of the commit"},
-	{aspect: "CUDA graphs", effect: "replays of graphs save launches"},
+	{aspect: "uncommitted changes", effect: "the code differs from its commit"},
+	{aspect: "CUDA graphs", effect: "graph replays save launches"},
 	{aspect: "command"},
 	{aspect: "folder"},
-	{aspect: "workload key", effect: "by command line and folder not the same workload"},
+	{aspect: "workload key", effect: "different command line or folder: not the same workload"},
 	{aspect: "tag ", kind: identity},
 	{aspect: "GPU UUID", kind: identity},
 	{aspect: "prof version", kind: identity},
@@ -112,7 +112,7 @@ func rulePlace(name string) int {
 
 // clockWords says what another clock does by itself: computing goes with the SM clock, memory does not.
 func clockWords(r float64) string {
-	return fmt.Sprintf("B ran at %s: kernels bound by computing take %.2fx as long by that alone", times(r, "SM clock"), 1/r)
+	return fmt.Sprintf("B ran at %s: compute-bound kernels take %.2fx as long from that alone", times(r, "SM clock"), 1/r)
 }
 
 // times says a ratio in words: twice the tokens, half the SM clock, 1.4x the tokens.

@@ -35,24 +35,24 @@ func TestDifferences(t *testing.T) {
 		want       []string // weight, aspect, A, B, effect
 	}{
 		{"alike", "GPU=X&driver=1.2&commit=a", "GPU=X&driver=1.2&commit=a", nil},
-		{"GPU", "GPU=X", "GPU=2 x X", []string{"decides|GPU|X|2 x X|different GPUs: figures compare hardware too"}},
+		{"GPU", "GPU=X", "GPU=2 x X", []string{"decides|GPU|X|2 x X|different GPUs: the comparison includes hardware"}},
 		{"twice the tokens", "prompt tokens=512", "prompt tokens=1024", []string{"decides|prompt tokens|512|1024|twice the tokens: prefill is judged per token"}},
 		{"varying tokens", "decoded tokens=128, 1024; mean 200.0", "decoded tokens=300", []string{"decides|decoded tokens|128, 1024; mean 200.0|300|1.5x the tokens: decode is judged per token"}},
-		{"tokens of one side", "prompt tokens=512", "GPU=X", []string{"clouds|GPU|not known|X|known of one side alone: a difference in it cannot be ruled out", "clouds|prompt tokens|512|not known|known of one side alone: a difference in it cannot be ruled out"}},
-		{"half the clock", "SM clock=1980 MHz", "SM clock=990 MHz", []string{"decides|SM clock|1980 MHz|990 MHz|B ran at half the SM clock: kernels bound by computing take 2.00x as long by that alone"}},
-		{"a lower clock", "SM clock=1980 MHz", "SM clock=1935 MHz", []string{"clouds|SM clock|1980 MHz|1935 MHz|B ran at 0.977x the SM clock: kernels bound by computing take 1.02x as long by that alone"}},
+		{"tokens of one side", "prompt tokens=512", "GPU=X", []string{"clouds|GPU|not known|X|known for one side only: it may differ", "clouds|prompt tokens|512|not known|known for one side only: it may differ"}},
+		{"half the clock", "SM clock=1980 MHz", "SM clock=990 MHz", []string{"decides|SM clock|1980 MHz|990 MHz|B ran at half the SM clock: compute-bound kernels take 2.00x as long from that alone"}},
+		{"a lower clock", "SM clock=1980 MHz", "SM clock=1935 MHz", []string{"clouds|SM clock|1980 MHz|1935 MHz|B ran at 0.977x the SM clock: compute-bound kernels take 1.02x as long from that alone"}},
 		{"a step of the clock", "SM clock=1980 MHz", "SM clock=1965 MHz", nil},
-		{"throttled", "throttling=0.0 % of samples", "throttling=40.5 % of samples: sw_power_cap", []string{"clouds|throttling|0.0 % of samples|40.5 % of samples: sw_power_cap|throttled by power or temperature: times are longer than they could be"}},
+		{"throttled", "throttling=0.0 % of samples", "throttling=40.5 % of samples: sw_power_cap", []string{"clouds|throttling|0.0 % of samples|40.5 % of samples: sw_power_cap|throttled by power or temperature: times are longer than at full clocks"}},
 		{"throttled alike", "throttling=38.0 % of samples: sw_power_cap", "throttling=40.5 % of samples: sw_power_cap", nil},
 		{"a lone sample", "throttling=0.0 % of samples", "throttling=0.4 % of samples: sw_power_cap", nil},
 		{"driver by two tools", "driver=580.159", "driver=580.159.04", nil},
-		{"driver", "driver=580.15", "driver=580.159", []string{"clouds|driver|580.15|580.159|another version may move times"}},
-		{"option written where on", "profiler=torch&torch with_stack=on", "profiler=torch", []string{"clouds|torch with_stack|on|off|tracing costs the host another time"}},
+		{"driver", "driver=580.15", "driver=580.159", []string{"clouds|driver|580.15|580.159|a version change may change times"}},
+		{"option written where on", "profiler=torch&torch with_stack=on", "profiler=torch", []string{"clouds|torch with_stack|on|off|tracing overhead differs"}},
 		{"option of another tool", "profiler=nsys&torch with_stack=on", "profiler=nsys", nil},
-		{"variable", "capture mode=deep&variable CUDA_LAUNCH_BLOCKING=1", "capture mode=deep", []string{"clouds|variable CUDA_LAUNCH_BLOCKING|1|not set|it may set how a library computes"}},
+		{"variable", "capture mode=deep&variable CUDA_LAUNCH_BLOCKING=1", "capture mode=deep", []string{"clouds|variable CUDA_LAUNCH_BLOCKING|1|not set|it may change how a library computes"}},
 		{"variable of a capture elsewhere", "variable CUDA_LAUNCH_BLOCKING=1", "GPU UUID=u", nil},
-		{"input", "capture mode=deep&input p=aa", "capture mode=deep&input p=bb", []string{"decides|input p|aa|bb|another input: passes may do other work"}},
-		{"skip", "ncu launch skip=0", "ncu launch skip=5", []string{"clouds|ncu launch skip|0|5|different launches: it matters to metrics of kernels alone"}},
+		{"input", "capture mode=deep&input p=aa", "capture mode=deep&input p=bb", []string{"decides|input p|aa|bb|different input: passes may do different work"}},
+		{"skip", "ncu launch skip=0", "ncu launch skip=5", []string{"clouds|ncu launch skip|0|5|different launches: affects kernel metrics only"}},
 		{"tag", "tag branch=main", "GPU UUID=u", []string{"tells|tag branch|main|none|"}},
 		{"order", "commit=a&driver=1&GPU=X&host=h&prompt tokens=1", "commit=b&driver=2&GPU=Y&host=g&prompt tokens=7", []string{"decides|GPU|", "decides|prompt tokens|", "clouds|host|", "clouds|driver|", "tells|commit|"}},
 	} {
@@ -83,13 +83,13 @@ func TestDifferencesOfSets(t *testing.T) {
 		a, b []Conditions
 		want string
 	}{
-		{"mixed side", side("driver=1", "driver=1", "driver=2"), side("driver=1"), "[{driver 1 (2 runs), 2 (1 run) 1 another version may move times; the runs of A differ in it clouds}]"},
-		{"mixed sides alike", side("driver=1", "driver=2"), side("driver=1", "driver=2"), "[{driver 1 (1 run), 2 (1 run) 1 (1 run), 2 (1 run) another version may move times; the runs of either side differ in it clouds}]"},
-		{"known of some", side("driver=1", "host=h"), side("driver=1;host=h"), "[{host h (1 run), not known (1 run) h another machine; the runs of A differ in it clouds} {driver 1 (1 run), not known (1 run) 1 another version may move times; the runs of A differ in it clouds}]"},
+		{"mixed side", side("driver=1", "driver=1", "driver=2"), side("driver=1"), "[{driver 1 (2 runs), 2 (1 run) 1 a version change may change times; it varies within A clouds}]"},
+		{"mixed sides alike", side("driver=1", "driver=2"), side("driver=1", "driver=2"), "[{driver 1 (1 run), 2 (1 run) 1 (1 run), 2 (1 run) a version change may change times; it varies within both sides clouds}]"},
+		{"known of some", side("driver=1", "host=h"), side("driver=1;host=h"), "[{host h (1 run), not known (1 run) h different machine; it varies within A clouds} {driver 1 (1 run), not known (1 run) 1 a version change may change times; it varies within A clouds}]"},
 		{"clocks by their medians", side("SM clock=1980 MHz", "SM clock=1965 MHz", "SM clock=1950 MHz"), side("SM clock=1965 MHz"), "[]"},
 		{"commits of sets", side("commit=a", "commit=b"), side("commit=b", "commit=a"), "[]"},
 		{"other commits", side("commit=a", "commit=b"), side("commit=c", "commit=c"), "[{commit a (1 run), b (1 run) c  tells}]"},
-		{"many values", side("host=a", "host=b", "host=c", "host=d", "host=e", "host=f"), side("host=a"), "[{host a (1 run), b (1 run), c (1 run), d (1 run), 2 others a another machine; the runs of A differ in it clouds}]"},
+		{"many values", side("host=a", "host=b", "host=c", "host=d", "host=e", "host=f"), side("host=a"), "[{host a (1 run), b (1 run), c (1 run), d (1 run), 2 others a different machine; it varies within A clouds}]"},
 	} {
 		if got := fmt.Sprint(Differences(c.a, c.b)); got != c.want {
 			t.Errorf("%s:\n %s, want\n %s", c.what, got, c.want)
@@ -109,8 +109,8 @@ func TestExpected(t *testing.T) {
 			t.Errorf("%q: %q, want %q", stage, got, want)
 		}
 	}
-	for pair, want := range map[[2]string]string{{"GPU=X", "GPU=Y"}: "another GPU", {"prompt tokens=3", "host=h"}: "", {"throttling=0.0 % of samples", "throttling=9.0 % of samples: x"}: "B was held back more",
-		{"throttling=9.0 % of samples: x", "throttling=0.0 % of samples"}: "A was held back more", {"driver=1", "driver=2"}: "", {"ranks=8", "ranks=2"}: "a quarter of the ranks"} {
+	for pair, want := range map[[2]string]string{{"GPU=X", "GPU=Y"}: "another GPU", {"prompt tokens=3", "host=h"}: "", {"throttling=0.0 % of samples", "throttling=9.0 % of samples: x"}: "B was throttled more",
+		{"throttling=9.0 % of samples: x", "throttling=0.0 % of samples"}: "A was throttled more", {"driver=1", "driver=2"}: "", {"ranks=8", "ranks=2"}: "a quarter of the ranks"} {
 		if got := Expected(Differences([]Conditions{knownOf(pair[0])}, []Conditions{knownOf(pair[1])}), "prefill"); got != want {
 			t.Errorf("%v: %q, want %q", pair, got, want)
 		}

@@ -108,8 +108,8 @@ func (s *stagePair) causeOf(p pair) cause {
 
 // idleText names idle time by its cause in a sentence.
 var idleText = map[string]string{
-	"launch-bound": "launch gaps", "waiting": "gaps while the program waits", "CUDA calls": "gaps in other CUDA calls", "host": "gaps while the CPU does something else",
-	"profiler": "gaps of the profiler", "queued": "gaps between launched work", "unknown": "gaps of unknown cause",
+	"launch-bound": "launch gaps", "waiting": "gaps while the CPU waits", "CUDA calls": "gaps in other CUDA calls", "host": "gaps with the CPU outside CUDA",
+	"profiler": "gaps of the profiler", "queued": "gaps before launched work", "unknown": "gaps of unknown cause",
 	"between": "gaps between steps",
 }
 
@@ -163,11 +163,11 @@ func (c *cause) tell(whole int64) Contributor {
 	switch {
 	case c.kind == "overlap":
 		out.Effect = nil
-		out.Words = fmt.Sprintf("%s work at the same time %s", moreLess(d < 0), signedTime(d))
+		out.Words = fmt.Sprintf("%s overlap of work %s", moreLess(d < 0), signedTime(d))
 	case c.perA <= 0:
 		out.Words = fmt.Sprintf("new: %s %s", out.Name, signedTime(d))
 	case c.perB == 0:
-		out.Words = fmt.Sprintf("no more %s %s", out.Name, signedTime(d))
+		out.Words = fmt.Sprintf("gone: %s %s", out.Name, signedTime(d))
 	default:
 		out.Words = out.Name + " " + signedPercent(*out.Effect)
 	}

@@ -35,8 +35,8 @@ type amountRow struct {
 }
 
 var askedBy = map[Dimension]asked{
-	ByOperator: {"top-operators", frame.Args{"top": "0"}, "operator", "operators, and what ran outside them, by their own device time, of a whole run, warm-up included; time of graph replays is not of calls", readOperators},
-	ByRange:    {"ranges", frame.Args{"top": "0"}, "range", "ranges by the spans of their device work, of a whole run, warm-up included; those without device work are left out", readRanges},
+	ByOperator: {"top-operators", frame.Args{"top": "0"}, "operator", "operators, and work outside them, by self device time over the whole run, warm-up included; graph replays are in no call", readOperators},
+	ByRange:    {"ranges", frame.Args{"top": "0"}, "range", "ranges with device work by its span, over the whole run, warm-up included", readRanges},
 	ByMetric:   {"kernel-metrics", frame.Args{}, "metric", "metrics by their mean over the profiled launches of a kernel with the same grid and block", readMetrics},
 }
 
@@ -78,7 +78,7 @@ func (r *Result) askItems(ctx context.Context, asker frame.Asker) error {
 			return fmt.Errorf("run %s: %w", run, t.err)
 		}
 		if len(f.Rows) == 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("run %s tells nothing by %s: %s", run, r.Options.By, noRows(f)))
+			r.Notes = append(r.Notes, fmt.Sprintf("run %s has nothing by %s: %s", run, r.Options.By, noRows(f)))
 		}
 		r.Queries = append(r.Queries, sourceOf(run, f))
 	}

@@ -86,15 +86,15 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 func (s *stagePair) whyNot() string {
 	switch {
 	case len(s.a.groups) == 0 && len(s.b.groups) == 0:
-		return "neither side has a measured pass of it"
+		return "neither side has a measured pass"
 	case len(s.a.groups) == 0:
-		return "only B has it"
+		return "only in B"
 	case len(s.b.groups) == 0:
-		return "only A has it"
+		return "only in A"
 	case s.unlike != 0:
 		return noMeasure(s.unlike)
 	}
-	return "not judged, since nothing says that it is the same work"
+	return "not judged: nothing shows that it is the same work"
 }
 
 func (s *stagePair) figure(name string, x *stageSide) []float64 {

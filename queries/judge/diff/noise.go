@@ -109,5 +109,5 @@ func (h History) Words() string {
 	if h.Noise.Floor >= 1 {
 		floor = fmt.Sprintf("a factor of %.2g", 1+h.Noise.Floor)
 	}
-	return fmt.Sprintf("two processes of this workload on this machine may differ by up to %s before that counts as more than noise (by %s of %s)", floor, countText(int64(h.Processes), "process", "processes"), countText(int64(h.Commits), "commit", "commits"))
+	return fmt.Sprintf("noise between processes of this workload on this machine: up to %s (from %s of %s)", floor, countText(int64(h.Processes), "process", "processes"), countText(int64(h.Commits), "commit", "commits"))
 }

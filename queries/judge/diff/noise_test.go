@@ -39,7 +39,7 @@ func TestHistoryNoise(t *testing.T) {
 	if h.Noise == nil || math.Abs(h.Noise.SD/want-1) > 1e-12 || h.Noise.DF != 5 || h.Processes != 8 || h.Commits != 3 {
 		t.Fatalf("%+v, %+v, want a deviation of %v", h, h.Noise, want)
 	}
-	if w := h.Words(); !strings.Contains(w, "may differ by up to a factor of") || !strings.HasSuffix(w, "(by 8 processes of 3 commits)") {
+	if w := h.Words(); !strings.Contains(w, "up to a factor of") || !strings.HasSuffix(w, "(from 8 processes of 3 commits)") {
 		t.Errorf("%q", w)
 	}
 	// Runs that are compared do not tell.

@@ -22,11 +22,11 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 		out += " by " + metric
 	}
 	if !math.IsNaN(c.A) && !math.IsNaN(c.B) {
-		out += fmt.Sprintf(", from %s%s to %s a %s", centreText(c), judge.DurationText(c.A), judge.DurationText(c.B), st.Unit)
+		out += fmt.Sprintf(", from %s%s to %s per %s", centreText(c), judge.DurationText(c.A), judge.DurationText(c.B), st.Unit)
 	}
 	out += "; " + c.Why
 	if st.StageExpected != "" {
-		out += "; the sides differ by " + st.StageExpected
+		out += "; A and B differ by " + st.StageExpected
 	}
 	if words := st.launches(s); words != "" {
 		out += "; " + words
@@ -38,7 +38,7 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 		}
 	}
 	if words := contributorWords(st.Contributors, true); words != "" {
-		lead := "What differs most: "
+		lead := "Largest differences: "
 		if st.Verdict == Better || st.Verdict == Worse {
 			lead = "It comes from "
 		}
@@ -74,12 +74,12 @@ func (st *Stage) busyText() (text string, changes bool) {
 		}
 		switch m.Verdict {
 		case Better:
-			return fmt.Sprintf("the GPU surely works %s less", percentText(*m.Comparison.Effect)), true
+			return fmt.Sprintf("GPU busy time falls %s", percentText(*m.Comparison.Effect)), true
 		case Worse:
-			return fmt.Sprintf("the GPU surely works %s more", percentText(*m.Comparison.Effect)), true
+			return fmt.Sprintf("GPU busy time rises %s", percentText(*m.Comparison.Effect)), true
 		case NoChange:
 			if st.Verdict == CannotTell {
-				return fmt.Sprintf("its GPU work does not change (%s)", signedPercent(*m.Comparison.Effect)), false
+				return fmt.Sprintf("GPU busy time is unchanged (%s)", signedPercent(*m.Comparison.Effect)), false
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func (st *Stage) launches(s *stagePair) string {
 		return ""
 	}
 	number := func(n float64) string { return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0") }
-	return fmt.Sprintf("%s kernels a %s instead of %s", number(now), st.Unit, number(before))
+	return fmt.Sprintf("%s kernels per %s instead of %s", number(now), st.Unit, number(before))
 }
 
 // centreText names what the times of both sides are where that is the same: medians of three samples and more, means of two.
@@ -149,7 +149,7 @@ func (st *Stage) meanText(s *stagePair) string {
 		out += ": " + text
 	}
 	if first := st.Ledger[0]; first.Kind == "idle" {
-		out += fmt.Sprintf("; most of that are %s (%s)", idleText[first.Name], signedTime(first.Delta.Ns))
+		out += fmt.Sprintf("; mostly %s (%s)", idleText[first.Name], signedTime(first.Delta.Ns))
 	}
 	return out
 }
@@ -174,7 +174,7 @@ func (s *stagePair) stallText() string {
 				continue
 			}
 			worst = times[i] / middle
-			text = fmt.Sprintf("%s %d%s of %s takes %s, the median one %s", s.sampleUnit(), g.number, s.whichText(x, g), s.sideName(x), judge.DurationText(times[i]), judge.DurationText(middle))
+			text = fmt.Sprintf("%s %d%s of %s takes %s, the median %s", s.sampleUnit(), g.number, s.whichText(x, g), s.sideName(x), judge.DurationText(times[i]), judge.DurationText(middle))
 		}
 	}
 	return text
@@ -220,7 +220,7 @@ func (s *stagePair) slowProcess() string {
 			})
 			if middle > 0 && len(same) == 1 && same[0] > worst*middle {
 				worst = same[0] / middle
-				text = fmt.Sprintf("%s of %s takes %s, the median one %s", strings.TrimPrefix(s.whichText(x, g), " of "), s.sideName(x), judge.DurationText(same[0]), judge.DurationText(middle))
+				text = fmt.Sprintf("%s of %s takes %s, the median %s", strings.TrimPrefix(s.whichText(x, g), " of "), s.sideName(x), judge.DurationText(same[0]), judge.DurationText(middle))
 			}
 		}
 	}

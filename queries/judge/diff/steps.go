@@ -277,7 +277,7 @@ func unlike(sideA, sideB *stageSide) float64 {
 
 // noMeasure says why the time of all device work compares nothing, where ratio is that of unlike: as of captures of a fixed length.
 func noMeasure(ratio float64) string {
-	return fmt.Sprintf("the captures hold different amounts of the same work (B has %.3g times the launches of the kernels that both have), so that the time from their first to their last work is no measure: capture whole runs, or mark passes or steps", ratio)
+	return fmt.Sprintf("the captures have different amounts of the same work (B has %.3g times the launches of their common kernels), so their total spans cannot be compared: capture whole runs, or mark passes or steps", ratio)
 }
 
 // noteSteps says that steps are compared, how many, and what is not in them.
@@ -286,9 +286,9 @@ func (r *Result) noteSteps(a, b []runData, c *comparer) {
 	if at < 0 {
 		return
 	}
-	out := "neither side has stages, so that their steps are compared (prof query steps), not the length of the captures: the time of a step is from its first device work to that of the next"
+	out := "neither side has stages: steps are compared (prof query steps), not whole captures; a step lasts from its first device work to that of the next"
 	if cmp.Or(c.stages[at].a.basis, c.stages[at].b.basis) == "gpu_span" {
-		out = "neither side has stages, so that their steps are compared (prof query steps), not the length of the captures: the time of a step is from its first to its last device work"
+		out = "neither side has stages: steps are compared (prof query steps), not whole captures; a step lasts from its first to its last device work"
 	}
 	share := func(runs []runData) float64 {
 		least := 1.0
@@ -298,7 +298,7 @@ func (r *Result) noteSteps(a, b []runData, c *comparer) {
 		return 1 - least
 	}
 	if x, y := share(a), share(b); max(x, y) > 0 {
-		out += fmt.Sprintf("; %s of the device work of A and %s of that of B are in no whole step and not judged", percentText(x), percentText(y))
+		out += fmt.Sprintf("; %s of the device work of A and %s of that of B lie outside whole steps and are not judged", percentText(x), percentText(y))
 	}
 	r.Notes = append(r.Notes, out)
 }

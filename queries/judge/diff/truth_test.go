@@ -56,14 +56,14 @@ func TestTruth(t *testing.T) {
 			for i := range st.kernels {
 				st.kernels[i].calls *= 2
 			}
-		}, words: []string{"a token"}},
+		}, words: []string{"per token"}},
 		{name: "half the clock", verdict: Worse, unit: PerPass, change: func(st *madeStage) {
 			for i := range st.kernels {
 				st.kernels[i].ns *= 2
 			}
 		}, words: []string{"slower", "cublas nvjet kernels +100 %"}},
 		{name: "one extra launch a step", verdict: Worse, unit: PerPass, change: func(st *madeStage) { st.kernels[3].calls += 16; st.kernels[3].ns = 3000 },
-			words: []string{"pytorch vectorized elementwise kernels +33 %", "208 kernels a pass instead of 192"}, check: func(t *testing.T, st Stage, items []Item) {
+			words: []string{"pytorch vectorized elementwise kernels +33 %", "208 kernels per pass instead of 192"}, check: func(t *testing.T, st Stage, items []Item) {
 				at := slices.IndexFunc(items, func(it Item) bool { return it.Name == "vectorized<Mul>" })
 				if d := items[at].Delta; d.CountNs < 47000 || d.CountNs > 49000 || max(d.DurationNs, -d.DurationNs) > 2000 {
 					t.Errorf("%+v", d)
@@ -85,7 +85,7 @@ func TestTruth(t *testing.T) {
 			}
 			if c.verdict == NoChange { // of one process each, only its work can be known not to change: idle time differs from process to process
 				one := stageOf(t, compared(t, a[:1], b[:1], bare), "decode")
-				if one.Verdict != CannotTell || !strings.Contains(one.Words, "its GPU work does not change") {
+				if one.Verdict != CannotTell || !strings.Contains(one.Words, "GPU busy time is unchanged") {
 					t.Errorf("of one process each: %s: %s", one.Verdict, one.Words)
 				}
 			} else {
@@ -194,25 +194,25 @@ func TestOtherAmount(t *testing.T) {
 		}
 	})
 	r := compared(t, same, fewer, o)
-	if st := stageOf(t, r, ""); st.Verdict != CannotTell || !strings.Contains(st.Words, "different amounts of the same work") || !strings.Contains(st.Words, "no measure") {
+	if st := stageOf(t, r, ""); st.Verdict != CannotTell || !strings.Contains(st.Words, "different amounts of the same work") || !strings.Contains(st.Words, "cannot be compared") {
 		t.Errorf("%s: %s", st.Verdict, st.Words)
 	}
 	s := &Sampled{c: newComparer(mustGather(t, same), mustGather(t, fewer), o), index: map[string]*stagePair{}}
 	s.index[""] = s.c.stages[0]
-	if f := s.Metric("", "gpu_span_ns"); !strings.Contains(f.NoMeasure, "no measure") {
+	if f := s.Metric("", "gpu_span_ns"); !strings.Contains(f.NoMeasure, "cannot be compared") {
 		t.Errorf("%+v", f)
 	}
 	merged := whole(4, func(st *madeStage) { // the largest kernel is launched half as often: another program, not less of the same
 		st.kernels = slices.Clone(st.kernels)
 		st.kernels[0].calls, st.kernels[0].ns = st.kernels[0].calls/2, 3*st.kernels[0].ns
 	})
-	if st := stageOf(t, compared(t, same, merged, o), ""); strings.Contains(st.Words, "no measure") || st.Comparison.Effect == nil {
+	if st := stageOf(t, compared(t, same, merged, o), ""); strings.Contains(st.Words, "cannot be compared") || st.Comparison.Effect == nil {
 		t.Errorf("%s: %s", st.Verdict, st.Words)
 	}
 	fused := whole(3, func(st *madeStage) {
 		st.kernels = append(slices.Clone(st.kernels[:2]), kernel{"fused", "gemm", "9", 40, 60000})
 	})
-	if st := stageOf(t, compared(t, same, fused, o), ""); strings.Contains(st.Words, "no measure") || st.Comparison.Effect == nil {
+	if st := stageOf(t, compared(t, same, fused, o), ""); strings.Contains(st.Words, "cannot be compared") || st.Comparison.Effect == nil {
 		t.Errorf("%s: %s", st.Verdict, st.Words)
 	}
 }
@@ -233,13 +233,13 @@ func TestOneSided(t *testing.T) {
 	a, b := []runData{made("a", 1, base(nil))}, []runData{made("b", 2, base(nil), prefill)}
 	r := compared(t, a, b, bare)
 	st := stageOf(t, r, "prefill")
-	if st.Verdict != CannotTell || st.Delta != nil || !strings.Contains(r.Words, "prefill: only in B") || r.Verdict != CannotTell || r.Stages[1].Name != "prefill" {
+	if st.Verdict != CannotTell || st.Delta != nil || !strings.Contains(r.Words, "prefill only in B") || r.Verdict != CannotTell || r.Stages[1].Name != "prefill" {
 		t.Errorf("%s %v: %s", st.Verdict, st.Delta, r.Words)
 	}
 	if st.B.PerUnitNs == 0 || *st.B.Tokens != 5*300 {
 		t.Errorf("%+v", st.B)
 	}
-	if c := st.Comparison; c.Verdict != stats.CannotTell || c.Why != "only B has it" {
+	if c := st.Comparison; c.Verdict != stats.CannotTell || c.Why != "only in B" {
 		t.Errorf("%+v", c)
 	}
 }

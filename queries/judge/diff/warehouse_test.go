@@ -151,7 +151,7 @@ func testAttention(t *testing.T, w held) {
 		t.Fatalf("%d items, %+v", len(r.Items), r.Stages)
 	}
 	for _, st := range r.Stages[:2] {
-		if !strings.Contains(st.Words, "the GPU surely works") || !strings.Contains(st.Words, "kernels a pass instead of") || st.Verdict != diff.CannotTell {
+		if !strings.Contains(st.Words, "GPU busy time rises") || !strings.Contains(st.Words, "kernels per pass instead of") || st.Verdict != diff.CannotTell {
 			t.Errorf("%s: %s", st.Verdict, st.Words)
 		}
 	}
@@ -223,7 +223,7 @@ func testOtherDimensions(t *testing.T, w held) {
 			t.Errorf("by %s: %s is not among the queries", c.by, c.query)
 		}
 	}
-	if r := runs(t, w, "node", "node", diff.Options{By: diff.ByOperator}); len(r.Items) != 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "tells nothing by operator") }) {
+	if r := runs(t, w, "node", "node", diff.Options{By: diff.ByOperator}); len(r.Items) != 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "has nothing by operator") }) {
 		t.Errorf("%d operators, notes %q", len(r.Items), r.Notes)
 	}
 	for _, it := range runs(t, w, "replays", "whole", diff.Options{By: diff.ByOperator}).Items {
@@ -289,7 +289,7 @@ func testWindows(t *testing.T, w held) {
 	if c.Effect == nil || *c.Effect < 0.1 || !c.Sure || st.Verdict == diff.NoChange || st.Verdict == diff.Better {
 		t.Errorf("%s: %+v", st.Verdict, c)
 	}
-	if words := strings.Join(r.Notes, " "); !strings.Contains(words, "not the length of the captures") || !strings.Contains(st.Words, "a step") {
+	if words := strings.Join(r.Notes, " "); !strings.Contains(words, "not whole captures") || !strings.Contains(st.Words, "per step") {
 		t.Errorf("%s: %s", words, st.Words)
 	}
 	if one := runs(t, w, "before", "after", diff.Options{Stage: "steps"}); len(one.Stages) != 1 || one.Stages[0].Comparison.B != c.B || one.Stages[0].Comparison.NA != c.NA {

@@ -22,7 +22,7 @@ func (r *Result) conclude(c *comparer) {
 		}
 		st.Words = st.sentence(c.stages[i], r.Options.Metric)
 		if n := c.stages[i].a.untimed + c.stages[i].b.untimed; n > 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: nothing tells the idle time of %s; their time is that of their work alone", stageName(st.Name), countText(int64(n), "pass", "passes")))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: the idle time of %s is not known; only their GPU work counts", stageName(st.Name), countText(int64(n), "pass", "passes")))
 		}
 	}
 	if r.Same {
@@ -32,7 +32,7 @@ func (r *Result) conclude(c *comparer) {
 	r.Words = r.line() + c.graphText()
 	for _, st := range r.Stages {
 		if st.Unit == PerToken {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: times are for one token, since the passes of the sides work on different numbers of tokens", stageName(st.Name)))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: times are per token, since the passes of A and B differ in tokens", stageName(st.Name)))
 		}
 	}
 }
@@ -92,31 +92,44 @@ func (r *Result) sureChange() float64 {
 	return out
 }
 
-// line tells the verdicts of all stages in one line.
+// line says in one line how the stages changed: the judged changes first, then what is unchanged or inconclusive.
 func (r *Result) line() string {
 	if r.Same {
-		return "no change: " + sameWords
+		return sameWords
 	}
-	var parts []string
+	var changed, others []string
 	worse, better := false, false
 	for _, st := range r.judgedStages() {
-		text := stageName(st.Name) + ": " + st.changeText()
-		if st.Verdict == Better || st.Verdict == Worse {
-			text = stageName(st.Name) + " " + st.changeText()
-			worse, better = worse || st.Verdict == Worse, better || st.Verdict == Better
-			if words := contributorWords(st.Contributors, false); words != "" {
-				text += ": " + words
+		text := stageName(st.Name) + " " + st.shortText()
+		if st.Verdict != Better && st.Verdict != Worse {
+			if figures := st.unsureText(); figures != "" {
+				text += " (" + figures + ")"
 			}
-		} else if figures := st.unsureText(); figures != "" {
-			text += " (" + figures + ")"
+			others = append(others, text)
+			continue
 		}
-		parts = append(parts, text)
+		worse, better = worse || st.Verdict == Worse, better || st.Verdict == Better
+		if words := contributorWords(st.Contributors, false); words != "" {
+			text += ": " + words
+		}
+		changed = append(changed, text)
 	}
 	if worse && better {
-		change := r.sureChange()
-		parts = append(parts, fmt.Sprintf("together the sure changes come to %s over the measured passes of A", signedTime(int64(change))))
+		changed = append(changed, fmt.Sprintf("net of these changes over the measured passes of A: %s", signedTime(int64(r.sureChange()))))
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(append(changed, others...), "; ")
+}
+
+// shortText is changeText as part of a sentence.
+func (st *Stage) shortText() string {
+	switch text := st.changeText(); text {
+	case string(NoChange):
+		return "unchanged"
+	case string(CannotTell):
+		return "inconclusive"
+	default:
+		return text
+	}
 }
 
 // changeText is the verdict in a few words: "12 % faster".

@@ -8,12 +8,12 @@ func (c *Check) byFloor() bool {
 
 // sight says how much worse it may be, why nothing more can be told, and what would help.
 func (c *Check) sight() string {
-	text := "; whether a regression would have shown is not known"
+	text := "; a regression might not have shown"
 	if between := c.Comparison.Interval(); between != "" {
 		text = "; " + between
 	}
 	if c.byFloor() {
 		return text + ", since " + floorText(c.Comparison)
 	}
-	return text + ": more passes, repeats or runs would tell"
+	return text + ": compare more passes, repeats or runs"
 }

@@ -182,7 +182,7 @@ func (c *Check) byWorkAlone(s diff.Stage, limit float64) {
 	for _, m := range s.More {
 		if x := m.Comparison; m.Name == busyMetric && x.High != nil && *x.High <= limit {
 			c.Outcome = Holds
-			c.Reason = fmt.Sprintf("%s; by its GPU work alone, %s: with one process a side idle time is too noisy to judge; capture with --repeats", c.change(), x.Interval())
+			c.Reason = fmt.Sprintf("%s; by GPU busy time alone, %s: with one process per side idle time is too noisy to judge; capture with --repeats", c.change(), x.Interval())
 		}
 	}
 }

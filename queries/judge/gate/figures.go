@@ -114,7 +114,7 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 		if _, found := k.values[stage]; found {
 			c.settle(k, stage, fmt.Sprintf("the %s of %s is not known", strings.ToUpper(r.Metric), stage))
 		} else {
-			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no stage %s of which the %s could be known%s", sideName(j.out.Run), stage, strings.ToUpper(r.Metric), suggest.DidYouMean(stage, k.order))
+			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no stage %s with a known %s%s", sideName(j.out.Run), stage, strings.ToUpper(r.Metric), suggest.DidYouMean(stage, k.order))
 		}
 		j.add(c)
 	}
@@ -153,9 +153,9 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 		j.add(c)
 	}
 	if len(k.order) == 0 {
-		reason := fmt.Sprintf("%s has no passes under a profiler to tell the overhead by", sideName(j.out.Run))
+		reason := fmt.Sprintf("%s has no recording under a profiler to measure the overhead", sideName(j.out.Run))
 		if r.Metric != "" {
-			reason = fmt.Sprintf("%s has no passes of the mode %s", sideName(j.out.Run), r.Metric)
+			reason = fmt.Sprintf("%s has no recording in mode %s", sideName(j.out.Run), r.Metric)
 		}
 		if note := k.about("profil"); note != "" && r.Metric == "" {
 			reason += ": " + note

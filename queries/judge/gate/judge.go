@@ -16,7 +16,7 @@ func (c *Check) judgeValue() {
 	case c.Value == nil:
 		c.Outcome = CannotJudge // Reason says why the figure is not known
 	case c.isLeast && (*c.Value < limit || c.Rule.AtMost && *c.Value == limit):
-		c.Outcome, c.Reason = CannotJudge, "it is at least that: not all of its work could be counted"
+		c.Outcome, c.Reason = CannotJudge, "this is a lower bound: not all of its work could be counted"
 	case c.Rule.AtMost && *c.Value <= limit, !c.Rule.AtMost && *c.Value >= limit:
 		c.Outcome = Holds
 	default:
@@ -45,7 +45,7 @@ func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	x := *c.Comparison
 	c.P = x.P
 	if c.Per == string(diff.PerToken) && !c.Rule.Limit.Percent {
-		c.Outcome, c.Reason = CannotJudge, "the passes of the sides work on other numbers of tokens, so that figures are for one token: write the limit in percent"
+		c.Outcome, c.Reason = CannotJudge, "the passes of the two sides differ in tokens, so figures are per token: write the limit in percent"
 		return
 	}
 	if adjusted != nil {
@@ -104,25 +104,25 @@ func (c *Check) doubt(o stats.Options) string {
 	if x := c.Comparison; x.Floor != nil && c.P != nil && *c.P <= o.Alpha {
 		return " is beyond the limit, but " + floorText(x)
 	}
-	return " looks beyond the limit but may be noise: more passes, repeats or runs would tell"
+	return " looks beyond the limit but may be noise: compare more passes, repeats or runs"
 }
 
 // floorText says how much runs of the same thing may differ, and what would tell more.
 func floorText(x *stats.Comparison) string {
 	if x.FloorUnknown {
-		return fmt.Sprintf("nothing tells how much processes of this workload differ; up to %s is allowed for: capture with --repeats, or say --assume-noise P%%", percent(*x.Floor))
+		return fmt.Sprintf("the noise between processes of this workload is not known, and up to %s is assumed: capture with --repeats, or give --assume-noise P%%", percent(*x.Floor))
 	}
-	return fmt.Sprintf("runs of the same thing differ by up to %s: several runs a side would tell", percent(*x.Floor))
+	return fmt.Sprintf("identical runs differ by up to %s: compare several runs per side", percent(*x.Floor))
 }
 
 // untested says why no test is possible, and how one gets more samples.
 func (c *Check) untested(why string) string {
-	const hint = "; capture with --repeats, or say with --assume-noise P% what runs of the same thing differ by"
+	const hint = "; capture with --repeats, or give the noise between identical runs with --assume-noise P%"
 	x := c.Comparison
-	text := c.size() + " by one sample "
+	text := c.size() + " from one sample "
 	switch {
 	case x.NA == 1 && x.NB == 1:
-		return text + "a side, which does not tell how much such figures vary" + hint
+		return text + "per side, which gives no spread" + hint
 	case x.NA == 1 || x.NB == 1:
 		return text + "on a side, which may be a single stall" + hint
 	}
@@ -165,7 +165,7 @@ func (c *Check) size() string {
 	case x.Effect == nil && x.B == x.A:
 		return "0 on both sides"
 	case x.Effect == nil:
-		return "from nothing"
+		return "up from 0"
 	case *x.Effect == 0:
 		return "no difference"
 	default:

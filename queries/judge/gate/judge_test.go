@@ -61,24 +61,24 @@ func TestJudgeChange(t *testing.T) {
 		"better":                           {span + "+3%", calm, faster, stats.DefaultOptions(), Holds, "-10 % (p = "},
 		"nothing":                          {span + "+3%", calm, calm, stats.DefaultOptions(), Holds, "no difference"},
 		"no slack at all":                  {span + "+0%", calm, []float64{1006, 1007, 1005, 1008, 1004}, stats.DefaultOptions(), Broken, "+0.6 %"},
-		"looks beyond, may be noise":       {span + "+3%", calm, wild, stats.DefaultOptions(), CannotJudge, "looks beyond the limit but may be noise: more passes"},
-		"within, but blind":                {span + "+3%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "; between -49 % and +99 %: more passes"},
+		"looks beyond, may be noise":       {span + "+3%", calm, wild, stats.DefaultOptions(), CannotJudge, "looks beyond the limit but may be noise: compare more passes"},
+		"within, but blind":                {span + "+3%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "; between -49 % and +99 %: compare more passes"},
 		"within, blind by a factor of 8":   {span + "+40%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "; between -49 % and +99 %"},
 		"as wild, and more is allowed":     {span + "+100%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), Holds, "+0.83 % (p = 0.98"},
 		"no slack, and not blind for that": {span + "+0%", wild, wild, stats.DefaultOptions(), Holds, "no difference"},
 		"blind, but surely better":         {span + "+0.5%", calm, []float64{500, 620, 450, 560, 610}, stats.DefaultOptions(), Holds, "-44 % (p = 0.0079"},
-		"noise of processes not known":     {span + "+3%", calm, slower4, unknown, CannotJudge, "is beyond the limit, but nothing tells how much processes of this workload differ; up to 25 % is allowed for: capture with --repeats, or say --assume-noise P%"},
-		"blind for that alone":             {span + "+2%", calm, calm[:4], unknown, CannotJudge, "; between -20 % and +25 %, since nothing tells how much processes"},
+		"noise of processes not known":     {span + "+3%", calm, slower4, unknown, CannotJudge, "is beyond the limit, but the noise between processes of this workload is not known, and up to 25 % is assumed: capture with --repeats, or give --assume-noise P%"},
+		"blind for that alone":             {span + "+2%", calm, calm[:4], unknown, CannotJudge, "; between -20 % and +25 %, since the noise between processes"},
 		"beyond what is allowed for":       {span + "+3%", calm, []float64{1400, 1401, 1399, 1402, 1398}, unknown, Broken, "+40 %"},
-		"blind by assumed noise":           {span + "+5%", calm, calm[:4], assumed, CannotJudge, "; between -4.7 % and +5.1 %, since runs of the same thing differ by up to 5 %"},
+		"blind by assumed noise":           {span + "+5%", calm, calm[:4], assumed, CannotJudge, "; between -4.7 % and +5.1 %, since identical runs differ by up to 5 %"},
 		"within assumed noise and limit":   {span + "+6%", calm, calm[:4], assumed, Holds, "+0.05 % (p = 0.63"},
 		"within, and half blind":           {span + "+3%", []float64{1000, 1030, 960, 1040}, []float64{1010, 970, 1035, 1000}, stats.DefaultOptions(), CannotJudge, "; between -7.3 % and +7.1 %"},
 		"within, and half blind downwards": {"stage.decode.tokens_per_s >= -2%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "; between -49 % and +99 %"},
-		"one sample a side":                {span + "+3%", calm[:1], slower4[:1], stats.DefaultOptions(), CannotJudge, "+4 % by one sample a side, which does not tell how much such figures vary; capture with --repeats"},
-		"one on a side, though good":       {span + "+3%", calm, faster[:1], stats.DefaultOptions(), CannotJudge, "-10 % by one sample on a side, which may be a single stall; capture with --repeats, or say with --assume-noise"},
+		"one sample a side":                {span + "+3%", calm[:1], slower4[:1], stats.DefaultOptions(), CannotJudge, "+4 % from one sample per side, which gives no spread; capture with --repeats"},
+		"one on a side, though good":       {span + "+3%", calm, faster[:1], stats.DefaultOptions(), CannotJudge, "-10 % from one sample on a side, which may be a single stall; capture with --repeats, or give the noise between identical runs with --assume-noise"},
 		"one each, noise assumed":          {span + "+3%", calm[:1], slower4[:1], assumed, CannotJudge, "+4 % (noise: 5 %) looks beyond the limit but may be noise"},
 		"one each, beyond assumed":         {span + "+3%", calm[:1], []float64{1200}, assumed, Broken, "+20 % (noise: 5 %)"},
-		"sure, but within the noise":       {span + "+3%", calm, slower4, learned, CannotJudge, "+4 % (p = 0.0079, Mann-Whitney U, 5 and 5 passes) is beyond the limit, but runs of the same thing differ by up to "},
+		"sure, but within the noise":       {span + "+3%", calm, slower4, learned, CannotJudge, "+4 % (p = 0.0079, Mann-Whitney U, 5 and 5 passes) is beyond the limit, but identical runs differ by up to "},
 		"sure, and beyond it":              {span + "+3%", calm, []float64{1400, 1401, 1399, 1402, 1398}, learned, Broken, "+40 %"},
 		"difference beyond":                {span + "+30ns", calm, slower4, stats.DefaultOptions(), Broken, "+4 %"},
 		"difference within":                {span + "+50ns", calm, slower4, stats.DefaultOptions(), Holds, "+4 %"},
@@ -88,9 +88,9 @@ func TestJudgeChange(t *testing.T) {
 		"one launch more is allowed":       {"stage.decode.launches <= +1", even, even101, stats.DefaultOptions(), Holds, "+1 %"},
 		"as many launches, a few allowed":  {"stage.decode.launches <= +5%", even[:1], even[:1], stats.DefaultOptions(), Holds, "no difference (no spread in 1 and 1 passes)"},
 		"as many launches":                 {"stage.decode.launches <= +0", even[:1], even[:1], stats.DefaultOptions(), Holds, "no difference (no spread in 1 and 1 passes)"},
-		"from nothing":                     {"stage.decode.launches <= +0", zero, even, stats.DefaultOptions(), Broken, "from nothing"},
-		"from nothing, by percentage":      {"stage.decode.launches <= +5%", zero, even, stats.DefaultOptions(), Broken, "from nothing"},
-		"from nothing, allowed":            {"stage.decode.launches <= +200", zero, even, stats.DefaultOptions(), Holds, "from nothing"},
+		"up from 0":                        {"stage.decode.launches <= +0", zero, even, stats.DefaultOptions(), Broken, "up from 0"},
+		"from nothing, by percentage":      {"stage.decode.launches <= +5%", zero, even, stats.DefaultOptions(), Broken, "up from 0"},
+		"from nothing, allowed":            {"stage.decode.launches <= +200", zero, even, stats.DefaultOptions(), Holds, "up from 0"},
 		"nothing on both sides":            {"stage.decode.launches <= +0", zero, zero, stats.DefaultOptions(), Holds, "no difference"},
 	} {
 		got := judged(t, c.rule, c.a, c.b, c.o)
@@ -186,7 +186,7 @@ func TestOutcome(t *testing.T) {
 		words  string
 	}{
 		{[]Outcome{Holds}, Holds, "passed: 1 of 1 rules hold against r7 (baseline:main)"},
-		{[]Outcome{Holds, CannotJudge}, CannotJudge, "cannot judge: 1 of 2 rules against r7 (baseline:main); none is broken"},
+		{[]Outcome{Holds, CannotJudge}, CannotJudge, "cannot judge: 1 of 2 rules against r7 (baseline:main); none broken"},
 		{[]Outcome{CannotJudge, Broken, Holds}, Broken, "regression: 1 of 3 rules broken, 1 cannot be judged against r7 (baseline:main)"},
 		{[]Outcome{Broken, Broken}, Broken, "regression: 2 of 2 rules broken against r7 (baseline:main)"},
 	} {
@@ -200,7 +200,7 @@ func TestOutcome(t *testing.T) {
 		}
 	}
 	r := Result{Baseline: &diff.Side{Label: "a"}, Checks: []Check{{Outcome: Holds}}, Differences: []diff.Difference{{Aspect: "driver", Weight: diff.Clouds}, {Aspect: "GPU", Weight: diff.Decides}}}
-	if want := "passed: 1 of 1 rules hold against a; not the same conditions: GPU"; r.words() != want {
+	if want := "passed: 1 of 1 rules hold against a; conditions differ: GPU"; r.words() != want {
 		t.Errorf("on another GPU: %q", r.words())
 	}
 }

@@ -47,7 +47,7 @@ func (j *judging) addKernels(r Rule, stage string, inBaseline, inRun bool) {
 		j.add(c)
 		return
 	case !inRun && inBaseline:
-		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("no kernel of %s in %s matches any more, some of its baseline do: were they renamed or fused?", stageWords(stage), sideName(j.out.Run))
+		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("no kernel of %s in %s matches, but some in the baseline do: were they renamed or fused?", stageWords(stage), sideName(j.out.Run))
 	case !inRun:
 		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("no kernel of %s in %s matches; see prof query top-kernels --run %s --by name", stageWords(stage), sideName(j.out.Run), shellRun(j.out.Run))
 	case r.Relative && !inBaseline:
@@ -170,7 +170,7 @@ func (j *judging) addNew(c Check, a, b []string, stages ...string) {
 		for i, name := range fresh {
 			fresh[i] = shortName(name)
 		}
-		c.Reason = "new, by the time they take: " + suggest.List(fresh, 3)
+		c.Reason = "new, longest first: " + suggest.List(fresh, 3)
 	}
 	j.add(c)
 }

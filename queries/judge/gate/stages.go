@@ -122,7 +122,7 @@ func stageWords(stage string) string {
 func (j *judging) unknownStage(stage string) string {
 	known := slices.DeleteFunc(j.alone.Stages(), func(s string) bool { return s == "" || s == outside })
 	if len(known) == 0 {
-		return fmt.Sprintf("there is no stage %s: %s has none, so that rules on its stages are written stage.*.METRIC; see prof query ranges --run %s", stage, sideName(j.out.Run), shellRun(j.out.Run))
+		return fmt.Sprintf("there is no stage %s: %s has none, so write rules as stage.*.METRIC; see prof query ranges --run %s", stage, sideName(j.out.Run), shellRun(j.out.Run))
 	}
 	return fmt.Sprintf("there is no stage %s in %s%s", stage, sideName(j.out.Run), suggest.DidYouMean(stage, known))
 }
@@ -131,13 +131,13 @@ func (j *judging) unknownStage(stage string) string {
 func missingFigure(stage, metric string, side diff.Side) string {
 	switch {
 	case stage == outside || stage == "" && metric == "cpu_ns":
-		return fmt.Sprintf("work outside of stages is of no pass, and has no %s; it has gpu_sum_ns and launches", metric)
+		return fmt.Sprintf("work outside stages belongs to no pass and has no %s; it has gpu_sum_ns and launches", metric)
 	case metric == "tokens_per_s":
-		return fmt.Sprintf("how many tokens the passes of %s work on is not known: prof ingest --run %s --workload workload.json", sideName(side), shellRun(side))
+		return fmt.Sprintf("the tokens of the passes of %s are not known: prof ingest --run %s --workload workload.json", sideName(side), shellRun(side))
 	case metric == "cpu_ns":
-		return fmt.Sprintf("how long the passes of %s take on the CPU is not known", sideName(side))
+		return fmt.Sprintf("the CPU time of the passes of %s is not known", sideName(side))
 	}
-	return fmt.Sprintf("no pass of %s has work on a GPU", sideName(side))
+	return fmt.Sprintf("no pass of %s has GPU work", sideName(side))
 }
 
 // shellRun is the newest run of a side as an argument of a command.

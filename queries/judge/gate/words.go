@@ -37,7 +37,7 @@ func (r *Result) words() string {
 	case broken > 0:
 		text = fmt.Sprintf("regression: %d of %d rules broken", broken, all)
 	case unjudged > 0:
-		text, rest = fmt.Sprintf("cannot judge: %d of %d rules", unjudged, all), "; none is broken"
+		text, rest = fmt.Sprintf("cannot judge: %d of %d rules", unjudged, all), "; none broken"
 	default:
 		text = fmt.Sprintf("passed: %d of %d rules hold", all, all)
 	}
@@ -46,7 +46,7 @@ func (r *Result) words() string {
 	}
 	text += " against " + sideName(*r.Baseline) + rest
 	if other := r.decisive(); other != "" {
-		text += "; not the same conditions: " + other
+		text += "; conditions differ: " + other
 	}
 	return text
 }

@@ -119,7 +119,7 @@ func TestChanges(t *testing.T) {
 		{"too small to count", steps(r, []float64{1000, 1050}, []int{50, 50}), 0.1, ""},
 		{"counts", []float64{100, 100, 100, 100, 120, 120, 120, 120}, 0.01, "4"},
 		{"counts, the last", []float64{100, 100, 100, 100, 100, 101}, 0.01, "5?"},
-		{"from nothing", []float64{0, 0, 0, 0, 0, 7, 7, 8, 7, 7}, 0.01, "5"},
+		{"up from 0", []float64{0, 0, 0, 0, 0, 7, 7, 8, 7, 7}, 0.01, "5"},
 		{"to nothing", []float64{7, 7, 8, 7, 7, 0, 0, 0, 0, 0}, 0.01, "5"},
 		{"no numbers among them", append([]float64{nan, -1, inf}, steps(r, []float64{1000, 1100}, []int{10, 10})...), 0.01, "13"},
 	} {

@@ -41,7 +41,7 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 	case c.Effect == nil:
 		return judgeFromNothing(c, p, o)
 	case c.lone:
-		return CannotTell, "differs by " + percent(*c.Effect) + "; one sample on a side may be a single stall" + missing(c)
+		return CannotTell, "differs by " + percent(*c.Effect) + ", but one side has a single sample, which may be a stall" + missing(c)
 	}
 	size := math.Abs(math.Log1p(*c.Effect))
 	differs := "differs by " + percent(*c.Effect)
@@ -52,15 +52,15 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 	case sure && !within && size >= math.Log1p(o.MinEffect):
 		return Changed, differs
 	case c.Inside(o) && sure && size < math.Log1p(o.MinEffect):
-		return NoChange, fmt.Sprintf("%s, less than the %s that counts", differs, percent(o.MinEffect))
+		return NoChange, fmt.Sprintf("%s, below the threshold of %s", differs, percent(o.MinEffect))
 	case c.Inside(o):
 		return NoChange, fmt.Sprintf("%s; %s, within the margin of %s", differs, c.Interval(), percent(o.margin()))
 	case within && c.FloorAssumed:
-		return CannotTell, fmt.Sprintf("%s, which may be the noise of %s that is assumed%s", differs, percent(*c.Floor), c.between())
+		return CannotTell, fmt.Sprintf("%s, within the assumed noise of %s%s", differs, percent(*c.Floor), c.between())
 	case within && c.FloorUnknown:
-		return CannotTell, fmt.Sprintf("%s, but two processes of the same code may differ by up to %s: --repeats would tell", differs, percent(*c.Floor))
+		return CannotTell, fmt.Sprintf("%s, but two processes of the same code may differ by up to %s: capture with --repeats", differs, percent(*c.Floor))
 	case within && (sure || *c.Floor > o.margin()):
-		return CannotTell, fmt.Sprintf("%s, but runs of the same thing differ by up to %s: several runs a side would tell", differs, percent(*c.Floor))
+		return CannotTell, fmt.Sprintf("%s, but identical runs differ by up to %s: compare several runs per side", differs, percent(*c.Floor))
 	}
 	return CannotTell, differs + c.between() + missing(c)
 }
@@ -99,9 +99,9 @@ func judgeFromNothing(c Comparison, p *float64, o Options) (Verdict, string) {
 	case c.B == 0:
 		return CannotTell, "most values of both sides are 0"
 	case p != nil && *p <= o.alpha() && !c.FloorUnknown:
-		return Changed, "from nothing" + evidence(c, p)
+		return Changed, "up from 0" + evidence(c, p)
 	}
-	return CannotTell, "from nothing" + evidence(c, p) + missing(c)
+	return CannotTell, "up from 0" + evidence(c, p) + missing(c)
 }
 
 func evidence(c Comparison, p *float64) string {
@@ -119,9 +119,9 @@ func evidence(c Comparison, p *float64) string {
 // missing says what would tell more.
 func missing(c Comparison) string {
 	if c.Method == MethodFloor {
-		return ": several runs a side would tell"
+		return ": compare several runs per side"
 	}
-	return ": more repeats or runs would tell"
+	return ": compare more repeats or runs"
 }
 
 // signed writes a relative change with the digits that matter: 0.0312 is "+3.1 %", 3 is "a factor of 4".

@@ -56,7 +56,7 @@ func (c *Comparison) setFloor(n *Noise) {
 func (c *Comparison) byNoise(p pair, o Options) {
 	if c.Floor == nil {
 		if c.lone = c.NA > 1 || c.NB > 1; !c.lone {
-			c.fault = "one sample a side does not tell how much such figures vary"
+			c.fault = "one sample per side gives no spread"
 		}
 		return
 	}

@@ -18,7 +18,7 @@ func (c *Comparison) byTest(p pair, noise *Noise, o Options) {
 		lo, hi = shiftInterval(p.a, p.b, 2*o.alpha())
 		c.bound(p, lo, hi)
 	case (c.NA == 1 || c.NB == 1) && ssA == 0 && ssB == 0 && !noise.learned():
-		c.fault = "one sample against several that are all the same does not tell how much such figures vary"
+		c.fault = "one sample against several identical ones gives no spread"
 		return
 	default:
 		c.byT(p, noise, alpha, o)
