@@ -163,7 +163,7 @@ func TestAccountingOf(t *testing.T) {
 	exec(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
 	for _, name := range []string{"accounting", "pass-accounting", "gaps", "longest-gaps"} {
 		f := query(t, w, name, queries.Args{"run": "drawn"})
-		const want = "file-1 was stored by prof test, which did not account for GPU time: ingest it again with --replace"
+		const want = "file-1 was ingested by prof test, which did not account for GPU time: ingest it again with --replace"
 		if len(f.Rows) > 0 || !slices.Contains(f.Notes, want) {
 			t.Errorf("%s of a run stored without: %v, %q", name, f.Rows, f.Notes)
 		}
@@ -195,7 +195,7 @@ func TestAccountingNotes(t *testing.T) {
 	}
 	exec(t, w, "UPDATE device SET uuid = 'GPU-d' WHERE source_id = 2 AND device_id = 0")
 	for _, name := range []string{"accounting", "gaps", "longest-gaps", "pass-accounting"} {
-		if notes := said(name); !strings.Contains(notes, "GPU 0 is 2 different GPUs: GPU-a in file-1, GPU-d in file-2; ") || strings.Contains(notes, "GPU 1 is") {
+		if notes := said(name); !strings.Contains(notes, "GPU 0 stands for 2 different GPUs: GPU-a in file-1, GPU-d in file-2; ") || strings.Contains(notes, "GPU 1 stands") {
 			t.Errorf("%s: %s", name, notes)
 		}
 	}
@@ -205,7 +205,7 @@ func TestAccountingNotes(t *testing.T) {
 		t.Errorf("nothing is to account for: %s", notes)
 	}
 	exec(t, w, "INSERT INTO graph_launch (run_id, source_id, device_id, mode, start_ns, duration_ns, busy_ns, kernel_count, memop_count) SELECT run_id, 2, 0, 'graph', 10, 20, 20, 0, 0 FROM run")
-	if notes := said("accounting"); !strings.Contains(notes, "file-2 was stored by prof test, which did not account for GPU time") || strings.Contains(notes, "file-1 was") {
+	if notes := said("accounting"); !strings.Contains(notes, "file-2 was ingested by prof test, which did not account for GPU time") || strings.Contains(notes, "file-1 was") {
 		t.Errorf("of graph replays: %s", notes)
 	}
 }

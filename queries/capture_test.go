@@ -143,7 +143,7 @@ func TestCapture(t *testing.T) {
 			}
 		}
 	}
-	const slowed = "GPU 0 was throttled (sw_power_cap) in 12 % of the samples in which it was busy"
+	const slowed = "GPU 0 was throttled (sw_power_cap) in 12 % of its busy samples"
 	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: pass ncu-1: failed")
 	said("overhead", query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "profiling (deep) made the workload 32 % slower", "--mode light")
 	for _, name := range []string{"captures", "capture-passes", "overhead", "device-samples", "device-use", "throttling"} {
@@ -180,7 +180,7 @@ func TestCapture(t *testing.T) {
 	said("throttling", query(t, w, "throttling", queries.Args{"run": "repeats"}).Notes, "NVML was not sampled")
 	exec(t, w, "DELETE FROM capture_pass WHERE tool = 'none'")
 	f := query(t, w, "overhead", queries.Args{"run": "repeats"})
-	if said("overhead", f.Notes, "profiling overhead is unknown: no pass ran without a profiler"); len(f.Rows) != 2 || f.Rows[0][f.Index("overhead_ratio")] != nil {
+	if said("overhead", f.Notes, "profiling overhead is unknown: no recording without a profiler"); len(f.Rows) != 2 || f.Rows[0][f.Index("overhead_ratio")] != nil {
 		t.Errorf("overhead without a baseline: %v", f.Rows)
 	}
 }
@@ -330,7 +330,7 @@ func TestPlan(t *testing.T) {
 	if got := rows(t, w, "SELECT DISTINCT rank FROM ncu_plan('repeats', top := 4) ORDER BY 1"); fmt.Sprint(got) != "[[2] [4] [5] [6]]" {
 		t.Errorf("ranks %v", got)
 	}
-	if got := notes(); !strings.Contains(got, "1 kernel of the most time is left out because its symbol is unknown") || !strings.Contains(got, "1 kernel of the most time is left out because several functions share its name") {
+	if got := notes(); !strings.Contains(got, "1 top kernel is excluded: its symbol is unknown") || !strings.Contains(got, "1 top kernel is excluded: several functions share its name") {
 		t.Errorf("notes %q", got)
 	}
 	exec(t, w, "DELETE FROM kernel_symbol")

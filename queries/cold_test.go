@@ -77,7 +77,7 @@ func TestColdCapture(t *testing.T) {
 			t.Errorf("%v", r)
 		}
 	}
-	want := "2 cold passes of prefill are set apart: the longest takes 179 ms, 233 times a steady one (loading code 42.0 ms, slow first launches 16.8 ms, allocating memory 28.7 ms); prof ingest --warmup 0 counts every pass"
+	want := "2 cold passes of prefill are excluded: the longest takes 179 ms, 233 times a steady one (loading code 42.0 ms, slow first launches 16.8 ms, allocating memory 28.7 ms); prof ingest --warmup 0 counts every pass"
 	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, want) || strings.Contains(notes, "warm-up pass") {
 		t.Errorf("the notes are\n%s\nwithout\n%s", notes, want)
 	}

@@ -201,7 +201,7 @@ func TestEncoderDecoderSteps(t *testing.T) {
 	if decode := use["decode"]; decode.row[decode.f.Index("flop")] != nil || decode.row[decode.f.Index("passes")] == int64(0) {
 		t.Errorf("decode of annotated steps: %v", decode.row)
 	}
-	if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "which tokens are the encoder's") }) {
+	if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "do not separate encoder and decoder tokens") }) {
 		t.Errorf("notes %q", f.Notes)
 	}
 }

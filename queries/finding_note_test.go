@@ -28,12 +28,12 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 	for _, c := range []struct{ stmt, want string }{
 		{"DELETE FROM device_time", "ingest it again with --replace"},
 		{"DELETE FROM path_stage", "no measured passes of a stage"},
-		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "measured passes of stages: 0.2 % of the time"},
+		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "measured passes of stages: 0.2 % of GPU busy time"},
 		{"UPDATE device_time SET start_ns = end_ns WHERE range_id IS NULL; DELETE FROM path_stage; UPDATE device_time SET profiler_ns = 0", "loading and warm-up included"},
 		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_device SET uuid = 'GPU-b'", "throttling could not be tried: the clocks were not sampled on the counted GPUs"},
 		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_source SET captured_source_id = 7", "throttling could not be tried: the clocks were not sampled on the counted GPUs"},
 		{"DELETE FROM device_time WHERE range_id > 0", "no rule was tried: the measured passes have no device work"},
-		{idle("profiler_ns = 20000"), "in 1.0 % of these spans a GPU was idle while the profiler itself was at work"},
+		{idle("profiler_ns = 20000"), "in 1.0 % of these spans a GPU was idle while the profiler worked"},
 		{idle("unknown_ns = 30000"), "in 1.5 % of these spans a GPU was idle before work whose launch was not captured"},
 		{"UPDATE device SET sm_count = NULL", "small-grids and wave-tail could not be tried on every GPU"},
 		{"UPDATE device SET compute_capability = NULL", "wave-tail could not be tried on every GPU"},
@@ -82,7 +82,7 @@ func testUntried(t *testing.T, w *schema.Warehouse) {
 		}
 		return strings.Join(f.Notes, "\n")
 	}
-	for stage, want := range map[string]string{"": "", "decode": "", "prefill": "no rule was tried: the stage has no device work in measured passes", "(none)": "no rule was tried: findings of a run with measured passes are about these passes only"} {
+	for stage, want := range map[string]string{"": "", "decode": "", "prefill": "no rule was tried: the stage has no device work in measured passes", "(none)": "no rule was tried: findings of a run with measured passes cover only these passes"} {
 		args := queries.Args{}
 		if stage != "" {
 			args["stage"] = stage

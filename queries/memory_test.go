@@ -170,9 +170,9 @@ func testOperatorNotes(t *testing.T, w *schema.Warehouse) {
 	load(t, w, "plain", torchData+"cpu.key_averages.json.gz")
 	load(t, w, "alone", torchData+"train.trace.json.gz")
 	load(t, w, "two", torchData+"llama.trace.json.gz", torchData+"llama-stack.trace.json.gz", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz")
-	const noCalls = "PyTorch's sums hold no single calls of operators: see prof query top-operators"
-	const none = "the run has no operators: the PyTorch profiler records them with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], Nsight Systems within torch.autograd.profiler.emit_nvtx(record_shapes=True)"
-	const sums = "these are PyTorch's own sums, in which ranges and the profiler's overhead count as operators"
+	const noCalls = "PyTorch's sums have no single operator calls: see prof query top-operators"
+	const none = "the run has no operators: record them with the PyTorch profiler (activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) or with Nsight Systems inside torch.autograd.profiler.emit_nvtx(record_shapes=True)"
+	const sums = "these are PyTorch's own sums, which count ranges and the profiler's overhead as operators"
 	const tables = "of 2 tables of sums this counts ../testdata/torch/train.key_averages.json.gz, and by shapes ../testdata/torch/train.shapes.key_averages.json.gz"
 	for _, c := range []struct {
 		query string
@@ -184,24 +184,24 @@ func testOperatorNotes(t *testing.T, w *schema.Warehouse) {
 		{"operator-tree", queries.Args{"run": "kernels"}, false, []string{none}},
 		{"operator-kernels", queries.Args{"run": "kernels"}, false, []string{none}},
 		{"operator-shapes", queries.Args{"run": "kernels"}, false, []string{none}},
-		{"operator-stacks", queries.Args{"run": "kernels"}, false, []string{none, "no Python functions were recorded: the PyTorch profiler does so with torch.profiler.profile(with_stack=True)"}},
-		{"memory", queries.Args{"run": "kernels"}, false, []string{"no allocations were recorded: the PyTorch profiler does so with torch.profiler.profile(profile_memory=True)"}},
-		{"memory-timeline", queries.Args{"run": "averages"}, false, []string{"no allocations were recorded: the PyTorch profiler does so with torch.profiler.profile(profile_memory=True)"}},
-		{"module-times", queries.Args{"run": "train"}, false, []string{"no Python functions were recorded: the PyTorch profiler does so with torch.profiler.profile(with_stack=True)"}},
+		{"operator-stacks", queries.Args{"run": "kernels"}, false, []string{none, "no Python functions were recorded: use torch.profiler.profile(with_stack=True)"}},
+		{"memory", queries.Args{"run": "kernels"}, false, []string{"no allocations were recorded: use torch.profiler.profile(profile_memory=True)"}},
+		{"memory-timeline", queries.Args{"run": "averages"}, false, []string{"no allocations were recorded: use torch.profiler.profile(profile_memory=True)"}},
+		{"module-times", queries.Args{"run": "train"}, false, []string{"no Python functions were recorded: use torch.profiler.profile(with_stack=True)"}},
 		{"module-times", queries.Args{"run": "train-stack"}, true, nil},
 		{"top-operators", queries.Args{"run": "alone"}, true, nil},
 		{"operator-shapes", queries.Args{"run": "alone"}, true, nil},
-		{"top-operators", queries.Args{"run": "train"}, true, []string{"the run also has operators of key_averages; this counts those of torch: --source key_averages for others"}},
-		{"operator-tree", queries.Args{"run": "train", "source": "key_averages"}, false, []string{"the run also has operators of torch; this counts those of key_averages: --source torch for others", noCalls}},
+		{"top-operators", queries.Args{"run": "train"}, true, []string{"the run also has operators from key_averages; this counts those from torch: --source key_averages for others"}},
+		{"operator-tree", queries.Args{"run": "train", "source": "key_averages"}, false, []string{"the run also has operators from torch; this counts those from key_averages: --source torch for others", noCalls}},
 		{"operator-kernels", queries.Args{"run": "averages"}, false, []string{noCalls}},
 		{"top-operators", queries.Args{"run": "averages"}, true, []string{sums, tables}},
 		{"operator-shapes", queries.Args{"run": "averages"}, true, []string{sums, tables}},
-		{"operator-shapes", queries.Args{"run": "plain"}, true, []string{sums, "the sums are not by inputs: save those of key_averages(group_by_input_shape=True), recorded with record_shapes=True"}},
-		{"top-operators", queries.Args{"run": "two"}, true, []string{"the run also has operators of nsys; this counts those of torch: --source nsys for others", "the operators of 2 traces are added up"}},
-		{"operator-tree", queries.Args{"run": "two", "source": "nsys"}, true, []string{"the run also has operators of torch; this counts those of nsys: --source torch for others"}},
-		{"top-operators", queries.Args{"run": "alone", "operator": "linear"}, false, []string{"no operator fits linear; the nearest are aten::linear, "}},
-		{"operator-tree", queries.Args{"run": "alone", "root": "linear"}, false, []string{"no operator fits linear; the nearest are aten::linear, "}},
-		{"top-operators", queries.Args{"run": "alone", "source": "nsys"}, false, []string{"the run has no operators of nsys, but of torch"}},
+		{"operator-shapes", queries.Args{"run": "plain"}, true, []string{sums, "the sums are not by input shape: save key_averages(group_by_input_shape=True), recorded with record_shapes=True"}},
+		{"top-operators", queries.Args{"run": "two"}, true, []string{"the run also has operators from nsys; this counts those from torch: --source nsys for others", "the operators of 2 traces are added up"}},
+		{"operator-tree", queries.Args{"run": "two", "source": "nsys"}, true, []string{"the run also has operators from torch; this counts those from nsys: --source torch for others"}},
+		{"top-operators", queries.Args{"run": "alone", "operator": "linear"}, false, []string{"no operator matches linear; the nearest are aten::linear, "}},
+		{"operator-tree", queries.Args{"run": "alone", "root": "linear"}, false, []string{"no operator matches linear; the nearest are aten::linear, "}},
+		{"top-operators", queries.Args{"run": "alone", "source": "nsys"}, false, []string{"the run has no operators from nsys, only from torch"}},
 	} {
 		f := query(t, w, c.query, c.args)
 		if (len(f.Rows) > 0) != c.rows {

@@ -115,7 +115,7 @@ func TestReplaysByOperator(t *testing.T) {
 	if got := at(queries.Args{"run": "trace"})["(graph replay)"]; got != want || want == 0 {
 		t.Errorf("of a trace that does not say what captured a graph, replays have %d ns, not %d", got, want)
 	}
-	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "replays of CUDA graphs") {
+	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "is graph replays, and the capture does not say") {
 		t.Errorf("the notes are %q", f.Notes)
 	}
 	if part := at(queries.Args{"run": "trace", "operator": "aten::addmm"}); part["aten::addmm"] == 0 || part["all"] != part["aten::addmm"] {

@@ -173,7 +173,7 @@ func TestNoSteps(t *testing.T) {
 		}
 		fillKernels(t, w, work)
 		f := query(t, w, "steps", queries.Args{"run": "made"})
-		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "a step is what recurs on the GPU") {
+		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "so steps are inferred") {
 			t.Errorf("seed %d: %d steps of %v: %q", seed, len(f.Rows), column(f, "name"), f.Notes)
 		}
 	}

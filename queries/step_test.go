@@ -63,7 +63,7 @@ func TestSteps(t *testing.T) {
 			if !slices.Equal(column(found, "kernel_count"), column(f, "kernel_count")) && !slices.Contains(column(found, "kernel_count"), nil) {
 				t.Errorf("kernels: %v, by ranges %v", column(found, "kernel_count"), column(f, "kernel_count"))
 			}
-			if !slices.ContainsFunc(found.Notes, func(n string) bool { return strings.Contains(n, "a step is what recurs on the GPU") }) {
+			if !slices.ContainsFunc(found.Notes, func(n string) bool { return strings.Contains(n, "so steps are inferred") }) {
 				t.Errorf("the notes do not say so: %q", found.Notes)
 			}
 		})

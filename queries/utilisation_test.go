@@ -132,7 +132,7 @@ func TestUtilisation(t *testing.T) {
 	if v := got["model"].number(t, "flop"); v != prefill+decode {
 		t.Errorf("the model needs %v, want %v", v, prefill+decode)
 	}
-	if !slices.Contains(f.Notes, "the configuration names no precision; the names of kernels say bf16") {
+	if !slices.Contains(f.Notes, "the configuration names no precision; the kernel names say bf16") {
 		t.Errorf("notes %q", f.Notes)
 	}
 }
@@ -244,8 +244,8 @@ func TestVisionUtilisation(t *testing.T) {
 	}{
 		{workload.Pass{Images: count(0)}, int64(0), ""},
 		{workload.Pass{Images: count(2), Crops: count(3)}, 2 * (int64(1139967033344) + 3*388149837824), ""},
-		{workload.Pass{Images: count(2)}, nil, "how many crops the images have"},
-		{workload.Pass{}, nil, "how many images the prompts have is unknown"},
+		{workload.Pass{Images: count(2)}, nil, "the number of crops per image"},
+		{workload.Pass{}, nil, "the number of images per prompt is unknown"},
 	} {
 		c.pass.Prefill, c.pass.Decode = count(681), count(16)
 		run := fmt.Sprintf("r%d", i)
@@ -325,7 +325,7 @@ func TestUtilisationDoubts(t *testing.T) {
 	}
 	one := plain["decode"].number(t, "mfu_ratio")
 	exec(t, w, "UPDATE model SET dtype = 'fp32'")
-	unknown("a configuration of another precision than the kernels", "the configuration says fp32 and the names of kernels bf16", queries.Args{})
+	unknown("a configuration of another precision than the kernels", "the configuration says fp32, the kernel names say bf16", queries.Args{})
 	if got, _ := utilisation(t, w, queries.Args{"run": "llama"}); !math.IsNaN(got["decode"].number(t, "mbu_ratio")) {
 		t.Error("bytes of a precision that is not known")
 	}
@@ -334,7 +334,7 @@ func TestUtilisationDoubts(t *testing.T) {
 	exec(t, w, "UPDATE model SET dtype = 'bf16'")
 	busy, _ := ratio(queries.Args{"time_basis": "gpu_busy"})
 	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device WHERE range_id = (SELECT max(p.range_id) FROM _stage_pass(_run_id('llama')) p WHERE p.stage = 'decode')")
-	unknown("one GPU of those that one pass used", "what part of their operations one GPU did is unknown", queries.Args{"device": "0"})
+	unknown("one GPU of those that one pass used", "the share of one GPU in their operations is unknown", queries.Args{"device": "0"})
 	exec(t, w, "DELETE FROM range_device WHERE device_id = 1")
 	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device")
 	exec(t, w, "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device")
@@ -342,7 +342,7 @@ func TestUtilisationDoubts(t *testing.T) {
 	near("two GPUs over the same span", v, one/2)
 	v, _ = ratio(queries.Args{"time_basis": "gpu_busy"})
 	near("two GPUs, both busy", v, busy/2)
-	unknown("one GPU of two", "what part of their operations one GPU did is unknown", queries.Args{"device": "1"})
+	unknown("one GPU of two", "the share of one GPU in their operations is unknown", queries.Args{"device": "1"})
 	exec(t, w, "DELETE FROM range_device WHERE device_id = 1")
 	exec(t, w, "UPDATE path_stage SET note = 'vision', note_path_id = path_id, stage = NULL, stage_path_id = NULL WHERE path_id IN (SELECT p.path_id FROM range_path p WHERE p.name LIKE 'repeat%' AND p.depth = 1)")
 	exec(t, w, "UPDATE model_layer SET part = 'vit', view = 'image', scope = 'position', position_count = 1 WHERE scope = 'logit'")

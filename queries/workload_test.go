@@ -233,11 +233,11 @@ func TestOptionsAndFile(t *testing.T) {
 		timeline, want, note string
 		file, option         facts
 	}{
-		{"PDPDPD", "(?) (?) 70 3@70 70 4@70", "2 warm-up passes are left out (the workload lists 2 measured passes)", facts{passes: "100/3 200/4"}, facts{passes: "*70/?"}},
-		{"PDPDPD", "(?) (?) (100) (3@100) 200 4@200", "4 warm-up passes are left out (the workload lists 2 measured passes and says that the first 2 of each process are warm-up)",
+		{"PDPDPD", "(?) (?) 70 3@70 70 4@70", "2 warm-up passes are excluded (the workload lists 2 measured passes)", facts{passes: "100/3 200/4"}, facts{passes: "*70/?"}},
+		{"PDPDPD", "(?) (?) (100) (3@100) 200 4@200", "4 warm-up passes are excluded (the workload lists 2 measured passes and marks the first 2 of each process as warm-up)",
 			facts{passes: "100/3 200/4"}, facts{warmups: "2"}},
 		{"PDPD", "100 3@100 200 4@200", "", facts{passes: "100/3 200/4", warmups: "1"}, facts{passes: "*?/?"}}, // those of the file are not in the capture
-		{"PDPD", "(100) (3@100) 100 3@100", "2 warm-up passes are left out (the workload says that the first of each process is warm-up)", facts{passes: "*100/3"}, facts{passes: "*?/?", warmups: "1"}},
+		{"PDPD", "(100) (3@100) 100 3@100", "2 warm-up passes are excluded (the workload marks the first of each process as warm-up)", facts{passes: "*100/3"}, facts{passes: "*?/?", warmups: "1"}},
 	} {
 		draw(t, w, c.timeline)
 		addFacts(t, w, 2, c.file)
@@ -274,7 +274,7 @@ func TestStagesOfFacts(t *testing.T) {
 			t.Errorf("stages: %s is %s, want %s", name, got, want)
 		}
 	}
-	if want := []string{"2 warm-up passes are left out (the workload lists 3 measured passes)"}; !slices.Equal(stages.Notes, want) {
+	if want := []string{"2 warm-up passes are excluded (the workload lists 3 measured passes)"}; !slices.Equal(stages.Notes, want) {
 		t.Errorf("the notes are %q, want %q", stages.Notes, want)
 	}
 	passes := ask("passes")
@@ -289,11 +289,11 @@ func TestStagesOfFacts(t *testing.T) {
 		t.Errorf("stage-notes counts %s parts, want 3", got)
 	}
 	exec(t, w, "UPDATE path_stage SET is_warmup = true WHERE stage = 'decode'")
-	if got, want := ask("stages").Notes, "5 warm-up passes are left out (the workload lists 3 measured passes)"; !slices.Contains(got, want) {
+	if got, want := ask("stages").Notes, "5 warm-up passes are excluded (the workload lists 3 measured passes)"; !slices.Contains(got, want) {
 		t.Errorf("the notes are %q, want %q", got, want)
 	}
 	exec(t, w, "DELETE FROM workload")
-	if got, want := ask("stages").Notes, "4 warm-up passes are left out"; !slices.Contains(got, want) {
+	if got, want := ask("stages").Notes, "4 warm-up passes are excluded"; !slices.Contains(got, want) {
 		t.Errorf("by a rule alone the notes are %q, want %q", got, want)
 	}
 }
@@ -333,7 +333,7 @@ func TestCapturedWorkload(t *testing.T) {
 	for said, want := range map[int]string{16: "<nil>", 31: "93", 30: "<nil>"} {
 		exec(t, w, fmt.Sprintf("UPDATE workload_pass SET decode_count = %d", said))
 		f := query(t, w, "stages", queries.Args{"run": "llama"})
-		note := slices.Contains(f.Notes, fmt.Sprintf("a decode pass holds 32 steps by its ranges, and the workload says %d: its tokens are unknown", said))
+		note := slices.Contains(f.Notes, fmt.Sprintf("a decode pass has 32 steps by its ranges, but %d by the workload: its tokens are unknown", said))
 		if got := fmt.Sprint(rows(t, w, "SELECT token_count FROM stages('llama') WHERE stage = 'decode'")); got != "[["+want+"]]" && got != "["+want+"]" || note != (want == "<nil>") {
 			t.Errorf("%d steps said: tokens %s, want %s; notes %q", said, got, want, f.Notes)
 		}

@@ -32,7 +32,7 @@ func TestShowCapture(t *testing.T) {
 		`passes +baseline 3 ok, nsys 2 ok, ncu 1 failed: ncu may not read the GPU's counters \(ERR_NVGPUCTRPERM\)`,
 		`overhead +deep \+32\.0 % \(2 of nsys against 3 without a tool\)`,
 		`note +profiling \(deep\) made the workload 32 % slower: .*--mode light`,
-		`note +GPU 0 was throttled \(sw_power_cap\) in 12 % of the samples in which it was busy: .*prof query throttling`,
+		`note +GPU 0 was throttled \(sw_power_cap\) in 12 % of its busy samples: .*prof query throttling`,
 		`command +python3 run\.py --tokens 32`,
 		`captured +2025-11-21 09:40:00 UTC on box`,
 		`tags +k=v`,

@@ -91,7 +91,7 @@ func TestCheck(t *testing.T) {
 		`- stage.decode.kernel:/nosuch/.calls: no kernel of stage decode in eager matches; see prof query`,
 		`- mfu.prefill: the MFU of prefill is not known: the run has no model: give its configuration`,
 		`- mfu.vision: eager has no stage vision with a known MFU`,
-		`- overhead.light: profiling overhead is unknown: no pass ran without a profiler; capture with --baseline`,
+		`- overhead.light: profiling overhead is unknown: no recording without a profiler; capture with --baseline`,
 		`- overhead.deep: eager has no recording in mode deep`,
 		`- stage.prefill.tokens_per_s: the tokens of the passes of eager are not known: prof ingest --run eager --workload workload.json`,
 	} {
@@ -211,7 +211,7 @@ func TestCheckLeast(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.ok("ingest", "--run", "d", dsocr(t), "--workload", filepath.Join(filepath.Dir(dsocr(t)), "workload.json"))
-	p.wantLike(4, `cannot judge: 2 of 3 rules; .*holds +mfu\.prefill +1\.3 % +>= 1%.*it is at least that: .*`, "", "check", "d", "--wide", "--rule", "mfu.prefill >= 0.02", "--rule", "mfu.prefill >= 0.01", "--rule", "mfu.prefill <= 0.02")
+	p.wantLike(4, `cannot judge: 2 of 3 rules; .*holds +mfu\.prefill +1\.3 % +>= 1%.*this is a lower bound: .*`, "", "check", "d", "--wide", "--rule", "mfu.prefill >= 0.02", "--rule", "mfu.prefill >= 0.01", "--rule", "mfu.prefill <= 0.02")
 	p.wantLike(0, `.* ≥ 1\.3 % .*`, "", "show", "d", "--wide")
 }
 
@@ -224,7 +224,7 @@ func TestCheckOneProcess(t *testing.T) {
 	slower := madeTrace(3)
 	decode(&slower, gemm).Ns *= 1.5
 	p.addMade("slower", slower, madeSteps)
-	p.wantLike(0, `passed: 2 of 2 rules hold against base.*- stage\.decode\.gpu_span_ns: \+0\.\d+ % .*; by its GPU work alone, between -\d.* and \+[1-4].* %: with one process a side .*`, "", "check", "same", "--baseline", "base", "--wide")
+	p.wantLike(0, `passed: 2 of 2 rules hold against base.*- stage\.decode\.gpu_span_ns: \+0\.\d+ % .*; by GPU busy time alone, between -\d.* and \+[1-4].* %: with one process per side .*`, "", "check", "same", "--baseline", "base", "--wide")
 	p.wantLike(4, `cannot judge: 1 of 1 rules .*`, "", "check", "same", "--baseline", "base", "--wide", "--rule", "stage.decode.gpu_span_ns <= +5%")
 	p.wantLike(3, `regression: 1 of 2 rules broken .*`, "", "check", "slower", "--baseline", "base", "--wide")
 }

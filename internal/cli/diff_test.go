@@ -43,7 +43,7 @@ func TestDiffForms(t *testing.T) {
 	slower := madeTrace(2)
 	decode(&slower, flash).Ns *= 1.4
 	p.addMade("slower", slower, madeSteps+1)
-	if got, want := p.ok("diff", "base", "slower", "-f", "md"), "## ❌ slower against base\n\n**worse: decode"; !strings.HasPrefix(got, want) {
+	if got, want := p.ok("diff", "base", "slower", "-f", "md"), "## ❌ slower against base\n\n**Decode"; !strings.HasPrefix(got, want) {
 		t.Errorf("Markdown begins with %.200s", got)
 	}
 	for _, by := range []string{"kernel", "grid", "stage"} {
@@ -125,7 +125,7 @@ func TestDiffCannotJudge(t *testing.T) {
 	decode(&other, flash).Ns *= 2
 	p.addMade("one", one, madeSteps+1)
 	p.addMade("other", other, madeSteps+1)
-	p.wantLike(exitCannotJudge, "cannot tell.*", "(prof: other against one, stage [a-z]+: .*\n)+", "diff", "one", "other", "--fail-over", "5%")
+	p.wantLike(exitCannotJudge, "Decode inconclusive.*", "(prof: other against one, stage [a-z]+: .*\n)+", "diff", "one", "other", "--fail-over", "5%")
 	p.wantLike(exitRegression, "Decode .* slower.*", "prof: other against one, stage decode: slower by .*\n", "diff", "one", "other", "--fail-over", "5%", "--assume-noise", "3%")
 }
 

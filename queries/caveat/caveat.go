@@ -36,9 +36,9 @@ func says(text string) func(C, []C) string { return func(C, []C) string { return
 func Fault(kind string) string {
 	switch kind {
 	case "mfu-over-1":
-		return "MFU is over 1: tokens, model, peak or precision are wrong"
+		return "MFU is over 1: tokens, model, peak or precision must be wrong"
 	case "mbu-over-1":
-		return "MBU is over 1: tokens, model, precision or bandwidth are wrong"
+		return "MBU is over 1: tokens, model, precision or bandwidth must be wrong"
 	}
 	return kind
 }

@@ -52,7 +52,7 @@ func TestWord(t *testing.T) {
 	list := []frame.Caveat{{Topic: "throttle", Kind: "gpu-throttled", Subject: "0", Object: "sw_power_cap", Count: 1, OfCount: 8}, {Topic: "throttle", Kind: "gpu-throttled", Subject: "0", Object: "hw_slowdown", Count: 1, OfCount: 8},
 		{Topic: "throttle", Kind: "gpu-shared", Subject: "1", Count: 3, OfCount: 4}}
 	worded, notes, err := Word(list)
-	want := []string{"GPU 0 was throttled (sw_power_cap, hw_slowdown) in 12 % of the samples in which it was busy: times are longer than they could be, see prof query throttling",
+	want := []string{"GPU 0 was throttled (sw_power_cap, hw_slowdown) in 12 % of its busy samples: times are longer than at full clocks, see prof query throttling",
 		"other processes used GPU 1 in 75 % of the samples: times are not the workload's alone"}
 	if err != nil || !reflect.DeepEqual(notes, want) || len(worded) != 3 || worded[0].Text != want[0] || worded[1].Text != want[0] || list[0].Text != "" {
 		t.Errorf("%v, %q", err, notes)

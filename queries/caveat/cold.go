@@ -7,7 +7,7 @@ import (
 )
 
 // coldKinds are what cold_sign counts, in words.
-var coldKinds = [][2]string{{"load", "loading code"}, {"launch", "slow first launches"}, {"allocate", "allocating memory"}, {"graph", "making CUDA graphs"}}
+var coldKinds = [][2]string{{"load", "loading code"}, {"launch", "slow first launches"}, {"allocate", "allocating memory"}, {"graph", "capturing CUDA graphs"}}
 
 // From a twentieth of what a cold pass takes longer on, a cost is named.
 const worthSaying = 0.05
@@ -27,14 +27,14 @@ func coldPasses(c C, alike []C) string {
 			costs = append(costs, kind[1]+" "+Duration(alike[at].TimeNs))
 		}
 	}
-	text := fmt.Sprintf("the first %s pass is cold and set apart: it takes %s, %.3g times a steady one", c.Stage, Duration(longest.TimeNs), longest.TimeNs/longest.OfTimeNs)
+	text := fmt.Sprintf("the first %s pass is cold and excluded: it takes %s, %.3g times a steady one", c.Stage, Duration(longest.TimeNs), longest.TimeNs/longest.OfTimeNs)
 	if c.Count > 1 {
-		text = fmt.Sprintf("%d cold passes of %s are set apart: the longest takes %s, %.3g times a steady one", c.Count, c.Stage, Duration(longest.TimeNs), longest.TimeNs/longest.OfTimeNs)
+		text = fmt.Sprintf("%d cold passes of %s are excluded: the longest takes %s, %.3g times a steady one", c.Count, c.Stage, Duration(longest.TimeNs), longest.TimeNs/longest.OfTimeNs)
 	}
 	if len(costs) > 0 {
 		text += " (" + strings.Join(costs, ", ") + ")"
 	} else {
-		text += ", and no traced CUDA call explains it"
+		text += "; no traced CUDA call explains it"
 	}
 	return text + "; prof ingest --warmup 0 counts every pass"
 }

@@ -9,41 +9,41 @@ import (
 var words = map[string]func(c C, alike []C) string{
 	// What a run is made of.
 	"source-partial":       func(c C, _ []C) string { return c.Subject + " is " + c.Object + ": " + c.Detail },
-	"not-captured-by-prof": says("the run was not made by prof capture: nothing is known of its passes, their overhead and the state of the GPU"),
-	"no-samples":           says("NVML was not sampled while the passes ran: there was no NVIDIA driver, or --sample-hz was 0; see prof query diagnostics"),
-	"no-kernels":           says("the timeline has no kernels; for what Nsight Compute profiled see prof query bottlenecks and region-metrics"),
-	"no-timeline":          says("the run has no timeline, neither of Nsight Systems nor of the PyTorch profiler, only what Nsight Compute profiled: see prof query bottlenecks and region-metrics"),
+	"not-captured-by-prof": says("the run was not made by prof capture: its recordings, their overhead and the state of the GPU are not known"),
+	"no-samples":           says("NVML was not sampled: there was no NVIDIA driver, or --sample-hz was 0; see prof query diagnostics"),
+	"no-kernels":           says("the timeline has no kernels; see prof query bottlenecks and region-metrics for what Nsight Compute profiled"),
+	"no-timeline":          says("the run has no timeline from Nsight Systems or the PyTorch profiler, only Nsight Compute results: see prof query bottlenecks and region-metrics"),
 	"two-timelines": func(c C, _ []C) string {
 		counted, other := "Nsight Systems", "torch"
 		if c.Object == "torch" {
 			counted, other = "the PyTorch profiler", "nsys"
 		}
-		return fmt.Sprintf("the run has two timelines, of Nsight Systems and of the PyTorch profiler; this counts that of %s (--source %s for the other)", counted, other)
+		return fmt.Sprintf("the run has timelines from Nsight Systems and the PyTorch profiler; this counts the one from %s (--source %s for the other)", counted, other)
 	},
 	"several-repeats": func(c C, _ []C) string {
-		return fmt.Sprintf("the run holds %d repeats of the workload: totals and calls add up all of them, and their passes count together", c.Count)
+		return fmt.Sprintf("the run has %d repeats of the workload: totals, calls and passes include all of them", c.Count)
 	},
 
 	// What profiling and the state of the GPUs did to times.
-	"overhead-without-baseline":   says("profiling overhead is unknown: no pass ran without a profiler; capture with --baseline"),
-	"overhead-of-failed-baseline": says("profiling overhead is unknown: no pass without a profiler ended well"),
+	"overhead-without-baseline":   says("profiling overhead is unknown: no recording without a profiler; capture with --baseline"),
+	"overhead-of-failed-baseline": says("profiling overhead is unknown: no recording without a profiler succeeded"),
 	"slowed-by-profiling": func(c C, _ []C) string {
-		advice := map[string]string{"operators": "it is that of the whole process, in which PyTorch also writes its trace; take times from nsys", "deep": "capture with --mode light",
+		advice := map[string]string{"operators": "this covers the whole process, in which PyTorch also writes its trace; take times from nsys", "deep": "capture with --mode light",
 			"light": "capture less of it, with --range or --delay and --duration"}[c.Subject]
 		if advice == "" {
 			advice = "take times from a capture with --mode light"
 		}
-		return fmt.Sprintf("profiling (%s) made the workload %.0f %% slower: CPU times, and those of kernels that wait for the CPU, are too long; %s", c.Subject, 100*c.Ratio, advice)
+		return fmt.Sprintf("profiling (%s) made the workload %.0f %% slower: CPU times and waits for the CPU are too long; %s", c.Subject, 100*c.Ratio, advice)
 	},
 	"faster-under-profiling": func(c C, _ []C) string {
-		text := fmt.Sprintf("under %s the workload took %.0f %% less time than without a profiler: passes differ by more than profiling costs, since the first ones start cold (files not cached, kernels not compiled yet)", c.Subject, -100*c.Ratio)
+		text := fmt.Sprintf("under %s the workload took %.0f %% less time than without a profiler: recordings differ by more than the profiling overhead, since the first ones start cold (files not cached, kernels not compiled yet)", c.Subject, -100*c.Ratio)
 		if c.Count < 3 || c.OfCount < 3 {
 			text += "; --repeats 3 takes the median of each"
 		}
 		return text
 	},
 	"gpu-throttled": func(c C, alike []C) string {
-		return throttled(c, alike, "the samples in which it was busy")
+		return throttled(c, alike, "its busy samples")
 	},
 	"gpu-throttled-maybe-idle": func(c C, alike []C) string {
 		return throttled(c, alike, "all samples (NVML did not report when it was busy)")
@@ -54,23 +54,23 @@ var words = map[string]func(c C, alike []C) string{
 
 	// Device work.
 	"kernels-without-launch": func(c C, _ []C) string {
-		return fmt.Sprintf("%s no launch in the capture and belong to no range", count(c.Count, "kernel ("+ms(c.TimeNs)+") has", "kernels ("+ms(c.TimeNs)+") have"))
+		return fmt.Sprintf("%s no launch in the capture and count in no range", count(c.Count, "kernel ("+ms(c.TimeNs)+") has", "kernels ("+ms(c.TimeNs)+") have"))
 	},
 	"graphs-traced-whole": func(c C, _ []C) string {
 		return fmt.Sprintf("%s traced as a whole: their kernels are in no kernel table; capture with --cuda-graph-trace=node to see them", count(c.Count, "CUDA graph replay ("+ms(c.TimeNs)+" of device time) was", "CUDA graph replays ("+ms(c.TimeNs)+" of device time) were"))
 	},
 	"not-accounted": func(c C, _ []C) string {
-		return fmt.Sprintf("%s was stored by prof %s, which did not account for GPU time: ingest it again with --replace", c.Subject, c.Detail)
+		return fmt.Sprintf("%s was ingested by prof %s, which did not account for GPU time: ingest it again with --replace", c.Subject, c.Detail)
 	},
 	"gpus-of-one-number": func(c C, alike []C) string {
 		own := of(alike, c.Subject)
-		return fmt.Sprintf("GPU %s is %d different GPUs: %s; tables by GPU add them up, but for pass-accounting, collectives and step-times, which keep sources apart", c.Subject, len(own),
+		return fmt.Sprintf("GPU %s stands for %d different GPUs: %s; tables by GPU add them up, except pass-accounting, collectives and step-times, which separate sources", c.Subject, len(own),
 			names(own, 4, func(c C) string { return c.Object + " in " + c.Detail }))
 	},
 
 	// Ranges, stages and passes.
 	"no-stage": func(c C, _ []C) string {
-		return fmt.Sprintf("no range of this run is a stage by the rules in stage_rule; it has %s, see prof query ranges", count(c.Count, "range"))
+		return fmt.Sprintf("no range of this run matches a rule in stage_rule; it has %s, see prof query ranges", count(c.Count, "range"))
 	},
 	"endless-ranges": func(c C, _ []C) string {
 		return fmt.Sprintf("%s never ended in the capture: their CPU time is unknown", count(c.Count, "range"))
@@ -83,12 +83,12 @@ var words = map[string]func(c C, alike []C) string{
 			case x.Detail == "listed":
 				said = append(said, "lists "+count(x.OfCount, "measured pass", "measured passes"))
 			case x.OfCount == 1:
-				said = append(said, "says that the first of each process is warm-up")
+				said = append(said, "marks the first of each process as warm-up")
 			default:
-				said = append(said, fmt.Sprintf("says that the first %d of each process are warm-up", x.OfCount))
+				said = append(said, fmt.Sprintf("marks the first %d of each process as warm-up", x.OfCount))
 			}
 		}
-		text := count(c.Count, "warm-up pass is", "warm-up passes are") + " left out"
+		text := count(c.Count, "warm-up pass is", "warm-up passes are") + " excluded"
 		if len(said) > 0 {
 			text += " (the workload " + strings.Join(said, " and ") + ")"
 		}
@@ -96,48 +96,48 @@ var words = map[string]func(c C, alike []C) string{
 	},
 	"cold-passes": coldPasses,
 	"unlike-passes": func(c C, _ []C) string {
-		return fmt.Sprintf("the passes of %s differ %.1f-fold: %s to %s, the median %s; see prof query passes", c.Stage, c.Ratio, Duration(c.TimeNs), Duration(c.Ratio*c.TimeNs), Duration(c.OfTimeNs))
+		return fmt.Sprintf("the passes of %s differ %.1f-fold: %s to %s, median %s; see prof query passes", c.Stage, c.Ratio, Duration(c.TimeNs), Duration(c.Ratio*c.TimeNs), Duration(c.OfTimeNs))
 	},
 	"steps-by-recurrence": func(c C, _ []C) string {
-		return fmt.Sprintf("no range in %s is named as a step or iteration, so a step is what recurs on the GPU, from one occurrence to the next: a kernel or graph replay with 80 %% of its occurrences equally many kernels apart and half of all kernels between them", c.Subject)
+		return fmt.Sprintf("no range in %s is named as a step or iteration, so steps are inferred: each runs from one occurrence of a kernel or graph replay to the next, where 80 %% of its occurrences are the same number of kernels apart and half of all kernels lie between them", c.Subject)
 	},
 	"steps-by-time": func(c C, _ []C) string {
-		return fmt.Sprintf("%s is counted by time: %d of the %d kernels that ran in its steps were launched by other threads, such as backward work; --by launch counts what its own thread launched", c.Subject, c.Count, c.OfCount)
+		return fmt.Sprintf("%s counts kernels by time: other threads launched %d of the %d kernels that ran in its steps, such as backward work; --by launch counts what its own thread launched", c.Subject, c.Count, c.OfCount)
 	},
 
 	// What the workload says of its passes.
 	"fewer-passes": func(c C, _ []C) string {
-		return fmt.Sprintf("the workload lists %s, the timeline has only %d of %s: which ones these are is unknown, and so are their tokens", count(c.OfCount, "measured pass", "measured passes"), c.Count, c.Stage)
+		return fmt.Sprintf("the workload lists %s, but the timeline has only %d of %s: which ones, and their tokens, are unknown", count(c.OfCount, "measured pass", "measured passes"), c.Count, c.Stage)
 	},
 	"fewer-passes-alike": func(c C, _ []C) string {
-		return fmt.Sprintf("the workload lists %s, the timeline has only %d of %s: all are alike, so their tokens are known", count(c.OfCount, "measured pass", "measured passes"), c.Count, c.Stage)
+		return fmt.Sprintf("the workload lists %s, but the timeline has only %d of %s: all listed passes have the same tokens, so theirs are known", count(c.OfCount, "measured pass", "measured passes"), c.Count, c.Stage)
 	},
 	"passes-as-steps": func(c C, _ []C) string {
-		return fmt.Sprintf("%s as one decode step each: the workload decodes up to %d steps a pass; see prof query passes", count(c.Count, "decode pass counts", "decode passes count"), c.OfCount)
+		return fmt.Sprintf("%s as one decode step each, but the workload decodes up to %d steps per pass; see prof query passes", count(c.Count, "decode pass counts", "decode passes count"), c.OfCount)
 	},
 	"steps-contradicted": func(c C, _ []C) string {
-		return fmt.Sprintf("a decode pass holds %s by its ranges, and the workload says %d: its tokens are unknown", count(c.Count, "step", "steps"), c.OfCount)
+		return fmt.Sprintf("a decode pass has %s by its ranges, but %d by the workload: its tokens are unknown", count(c.Count, "step", "steps"), c.OfCount)
 	},
 	"steps-do-not-match": func(c C, _ []C) string {
-		return fmt.Sprintf("%s not match the number of steps that the workload gives after each prefill: tokens are unknown, see prof query passes and workload-passes", count(c.Count, "decode pass does", "decode passes do"))
+		return fmt.Sprintf("%s not match the number of steps that the workload lists after each prefill: tokens are unknown, see prof query passes and workload-passes", count(c.Count, "decode pass does", "decode passes do"))
 	},
 	"no-range-of-stage": func(c C, _ []C) string {
-		return fmt.Sprintf("the workload gives tokens for %s, but no range of the timeline is a %s pass by the rules in stage_rule: see prof query ranges", c.Stage, c.Stage)
+		return fmt.Sprintf("the workload gives tokens for %s, but no range of the timeline is a %s pass by stage_rule: see prof query ranges", c.Stage, c.Stage)
 	},
 	"all-warm-up": func(c C, _ []C) string {
 		all := fmt.Sprintf("all %d %s passes are", c.Count, c.Stage)
 		if c.Count == 1 {
 			all = fmt.Sprintf("the only %s pass is", c.Stage)
 		}
-		return all + " warm-up by what the workload says: nothing is left to measure, see prof query workload-passes"
+		return all + " warm-up according to the workload: no measured pass is left, see prof query workload-passes"
 	},
 	"several-workload-files": func(c C, _ []C) string {
 		return fmt.Sprintf("%d files describe the passes of this timeline; the latest counts: %s", c.Count, c.Object)
 	},
-	"facts-of-another-timeline": says("the workload file describes the other timeline: --source nsys or torch counts that one"),
+	"facts-of-another-timeline": says("the workload file describes the other timeline: choose it with --source nsys or torch"),
 
 	// Ranks.
-	"no-matched-collective": says("no collective is matched between ranks: the run has one rank only, or none that communicates by kernels that kernel_rule knows as collectives"),
+	"no-matched-collective": says("no collective is matched between ranks: the run has only one rank, or no kernels that kernel_rule classifies as collectives"),
 	"uneven-ranks": func(_ C, alike []C) string {
 		text := names(alike, 3, func(c C) string {
 			return fmt.Sprintf("%s has %d of %s, %s has %d", c.Object, c.Count, c.Subject, c.Detail, c.OfCount)
@@ -145,24 +145,24 @@ var words = map[string]func(c C, alike []C) string{
 		return "ranks have different numbers of collectives: " + text + "; those that run at the same time are matched"
 	},
 	"ranks-apart": func(c C, _ []C) string {
-		return fmt.Sprintf("in %d of %s the ranks never met, so who was last is unknown: they may be in different communicators, their clocks may be off, or a capture begins between collectives", c.Count, count(c.OfCount, "matched collective"))
+		return fmt.Sprintf("in %d of %s the ranks never overlapped, so which came last is unknown: they may be in different communicators, their clocks may be off, or a capture begins between collectives", c.Count, count(c.OfCount, "matched collective"))
 	},
-	"clocks-by-capture": says("no matched collective aligns the clocks of the sources, so they are aligned by when each capture began: across machines that is as good as their clocks agree; see prof query clock-offsets"),
+	"clocks-by-capture": says("no matched collective aligns the clocks of the sources, so the capture start times align them: across machines that is only as good as their clocks agree; see prof query clock-offsets"),
 	"clocks-by-collectives": func(c C, _ []C) string {
 		return fmt.Sprintf("the clocks of the sources are aligned by the ends of matched collectives: a skew may be off by %.1f us; see prof query clock-offsets", c.TimeNs/1e3)
 	},
 
 	// Operators of PyTorch.
-	"no-operators": says("the run has no operators: the PyTorch profiler records them with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], Nsight Systems within torch.autograd.profiler.emit_nvtx(record_shapes=True)"),
+	"no-operators": says("the run has no operators: record them with the PyTorch profiler (activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) or with Nsight Systems inside torch.autograd.profiler.emit_nvtx(record_shapes=True)"),
 	"no-operators-of-capture": func(c C, alike []C) string {
-		return fmt.Sprintf("the run has no operators of %s, but of %s", c.Subject, names(of(alike, c.Subject), 3, object))
+		return fmt.Sprintf("the run has no operators from %s, only from %s", c.Subject, names(of(alike, c.Subject), 3, object))
 	},
 	"operators-of-several-captures": func(c C, alike []C) string {
 		others := strings.ReplaceAll(names(of(alike, c.Subject), 3, object), ", ", " or ")
-		return fmt.Sprintf("the run also has operators of %s; this counts those of %s: --source %s for others", strings.ReplaceAll(others, " or ", " and "), c.Subject, others)
+		return fmt.Sprintf("the run also has operators from %s; this counts those from %s: --source %s for others", strings.ReplaceAll(others, " or ", " and "), c.Subject, others)
 	},
 	"operators-of-several-traces": func(c C, _ []C) string { return fmt.Sprintf("the operators of %d traces are added up", c.Count) },
-	"sums-of-operators":           says("these are PyTorch's own sums, in which ranges and the profiler's overhead count as operators"),
+	"sums-of-operators":           says("these are PyTorch's own sums, which count ranges and the profiler's overhead as operators"),
 	"several-tables-of-sums": func(c C, _ []C) string {
 		text := fmt.Sprintf("of %d tables of sums this counts %s", c.Count, c.Object)
 		if c.Detail != "" {
@@ -170,23 +170,23 @@ var words = map[string]func(c C, alike []C) string{
 		}
 		return text
 	},
-	"no-calls-in-sums":  says("PyTorch's sums hold no single calls of operators: see prof query top-operators"),
-	"no-shapes-in-sums": says("the sums are not by inputs: save those of key_averages(group_by_input_shape=True), recorded with record_shapes=True"),
-	"no-shapes":         says("inputs were not recorded, so the calls of all shapes are in one row: record them with record_shapes=True"),
+	"no-calls-in-sums":  says("PyTorch's sums have no single operator calls: see prof query top-operators"),
+	"no-shapes-in-sums": says("the sums are not by input shape: save key_averages(group_by_input_shape=True), recorded with record_shapes=True"),
+	"no-shapes":         says("shapes were not recorded, so one row has the calls of all shapes: record them with record_shapes=True"),
 	"work-outside-operators": func(c C, _ []C) string {
-		return ofDeviceWork(c) + " was launched outside every operator: it is (none) in top-operators and operator-kernels"
+		return ofDeviceWork(c) + " was launched outside every operator: see (none) in top-operators and operator-kernels"
 	},
 	"replays-of-unknown-operators": func(c C, _ []C) string {
-		return ofDeviceWork(c) + " is replays of CUDA graphs, and the capture does not say which operators were captured in them: it is (graph replay) in top-operators and operator-kernels. " +
-			"Nsight Systems says so with --cuda-graph-trace=node, when the graph is captured under torch.autograd.profiler.emit_nvtx while it traces"
+		return ofDeviceWork(c) + " is graph replays, and the capture does not say which operators they contain: see (graph replay) in top-operators and operator-kernels. " +
+			"Nsight Systems records them with --cuda-graph-trace=node if it traces while the graph is captured under torch.autograd.profiler.emit_nvtx"
 	},
 	"work-of-unknown-operators": func(c C, _ []C) string {
-		return ofDeviceWork(c) + " has no launch in the capture, so its operator is unknown: it is (no launch) in top-operators and operator-kernels"
+		return ofDeviceWork(c) + " has no launch in the capture, so its operator is unknown: see (no launch) in top-operators and operator-kernels"
 	},
 	"no-device-work":            says("no device work was recorded with these operators: device times are unknown"),
-	"no-allocations":            says("no allocations were recorded: the PyTorch profiler does so with torch.profiler.profile(profile_memory=True)"),
-	"no-python-functions":       says("no Python functions were recorded: the PyTorch profiler does so with torch.profiler.profile(with_stack=True)"),
-	"no-module-calls":           says("the recorded Python functions hold no call of an nn.Module"),
+	"no-allocations":            says("no allocations were recorded: use torch.profiler.profile(profile_memory=True)"),
+	"no-python-functions":       says("no Python functions were recorded: use torch.profiler.profile(with_stack=True)"),
+	"no-module-calls":           says("the recorded Python functions have no nn.Module calls"),
 	"modules-of-several-traces": func(c C, _ []C) string { return fmt.Sprintf("the modules of %d traces are added up", c.Count) },
 
 	// What Nsight Compute profiled.
@@ -204,9 +204,9 @@ var words = map[string]func(c C, alike []C) string{
 		}) + " profiled by Nsight Compute"
 	},
 	"matched-launches": func(c C, _ []C) string {
-		text := fmt.Sprintf("%d of %s match the timeline; their kernels are %s of its kernel time", c.Count, count(c.OfCount, "profiled launch", "profiled launches"), share(c.TimeNs, c.OfTimeNs))
+		text := fmt.Sprintf("%d of %s match the timeline; their kernels take %s of its kernel time", c.Count, count(c.OfCount, "profiled launch", "profiled launches"), share(c.TimeNs, c.OfTimeNs))
 		if c.Count < c.OfCount {
-			text += ": for the others see prof query ncu-matches --unmatched"
+			text += "; for the others see prof query ncu-matches --unmatched"
 		}
 		return text
 	},
@@ -215,45 +215,45 @@ var words = map[string]func(c C, alike []C) string{
 	},
 	"no-operations-measured":   says("no operations were measured: profile with ncu --set roofline or full"),
 	"no-timeline-to-plan-from": says("the run has no Nsight Systems timeline to plan from"),
-	"no-symbols":               says("the capture has no kernel symbols, or was stored by a prof that did not keep them: ingest it again with --replace"),
+	"no-symbols":               says("the capture has no kernel symbols, or an older prof did not store them: ingest it again with --replace"),
 	"kernels-without-symbol": func(_ C, alike []C) string {
-		return fmt.Sprintf("%s unknown: %s", count(total(alike), "kernel of the most time is left out because its symbol is", "kernels of the most time are left out because their symbols are"), names(alike, 3, object))
+		return fmt.Sprintf("%s unknown: %s", count(total(alike), "top kernel is excluded: its symbol is", "top kernels are excluded: their symbols are"), names(alike, 3, object))
 	},
 	"kernels-of-several-symbols": func(_ C, alike []C) string {
-		return fmt.Sprintf("%s name, and which one was launched is unknown: %s", count(total(alike), "kernel of the most time is left out because several functions share its", "kernels of the most time are left out because several functions share their"), names(alike, 3, object))
+		return fmt.Sprintf("%s name: %s", count(total(alike), "top kernel is excluded: several functions share its", "top kernels are excluded: several functions share their"), names(alike, 3, object))
 	},
 
 	// What findings are about, and what their rules could not judge.
-	"work-outside-passes":          says("no rule was tried: findings of a run with measured passes are about these passes only"),
+	"work-outside-passes":          says("no rule was tried: findings of a run with measured passes cover only these passes"),
 	"stage-without-work":           says("no rule was tried: the stage has no device work in measured passes"),
 	"measured-passes-without-work": says("no rule was tried: the measured passes have no device work"),
 	"nothing-to-judge":             says("no rule was tried: there is no device work"),
-	"no-measured-passes":           says("the run has no measured passes of a stage: findings are about all its device work, loading and warm-up included"),
+	"no-measured-passes":           says("the run has no measured passes of a stage: findings cover all its device work, loading and warm-up included"),
 	"part-of-busy-time": func(c C, _ []C) string {
-		return fmt.Sprintf("findings are about the measured passes of stages: %s of the time in which the GPUs were busy", share(c.TimeNs, c.OfTimeNs))
+		return fmt.Sprintf("findings cover the measured passes of stages: %s of GPU busy time", share(c.TimeNs, c.OfTimeNs))
 	},
 	"idle-by-profiler": func(c C, _ []C) string {
-		return fmt.Sprintf("in %s of these spans a GPU was idle while the profiler itself was at work: that is no finding", share(c.TimeNs, c.OfTimeNs))
+		return fmt.Sprintf("in %s of these spans a GPU was idle while the profiler worked: no finding covers that", share(c.TimeNs, c.OfTimeNs))
 	},
 	"idle-before-unknown-launch": func(c C, _ []C) string {
 		return fmt.Sprintf("in %s of these spans a GPU was idle before work whose launch was not captured: no rule can say why", share(c.TimeNs, c.OfTimeNs))
 	},
-	"rules-without-profiled-kernels": says("below-roof and low-occupancy could not be tried: the run has no kernels profiled by Nsight Compute, or the timeline has none of these"),
-	"rules-without-sms":              says("small-grids and wave-tail could not be tried on every GPU: the capture does not give its SMs or their limits"),
-	"rules-without-sm-limits":        says("wave-tail could not be tried on every GPU: the capture does not give the limits of its SMs"),
+	"rules-without-profiled-kernels": says("below-roof and low-occupancy could not be tried: Nsight Compute profiled no kernel of the timeline"),
+	"rules-without-sms":              says("small-grids and wave-tail could not be tried on every GPU: the capture lacks its SM count or SM limits"),
+	"rules-without-sm-limits":        says("wave-tail could not be tried on every GPU: the capture lacks the limits of its SMs"),
 	"kernels-without-grid": func(c C, _ []C) string {
-		return fmt.Sprintf("small-grids and wave-tail could not be tried on %s: the capture does not give the grid", count(c.Count, "kernel"))
+		return fmt.Sprintf("small-grids and wave-tail could not be tried on %s: the capture lacks the grid", count(c.Count, "kernel"))
 	},
 	"copies-without-memory": func(c C, _ []C) string {
-		return fmt.Sprintf("pageable-copies could not be tried on %s to the GPU: the capture does not give the kind of memory", count(c.Count, "copy", "copies"))
+		return fmt.Sprintf("pageable-copies could not be tried on %s to the GPU: the capture lacks the kind of memory", count(c.Count, "copy", "copies"))
 	},
 	"clocks-of-other-gpus": says("throttling could not be tried: the clocks were not sampled on the counted GPUs while their timeline was captured"),
 	"clocks-not-sampled":   says("throttling could not be tried: the run has no samples of clocks, which prof capture takes"),
-	"savings-overlap":      says("savings overlap and do not add up: taking one away changes the others"),
+	"savings-overlap":      says("savings overlap and do not add up: fixing one changes the others"),
 	"launches-slowed": func(c C, _ []C) string {
-		return fmt.Sprintf("the workload took %.0f %% longer under Nsight Systems than alone, mostly in launches: there is less launch-bound idle time without it", 100*c.Ratio)
+		return fmt.Sprintf("the workload took %.0f %% longer under Nsight Systems than without it, mostly in launches: without it there is less launch-bound idle time", 100*c.Ratio)
 	},
-	"launches-slowed-unmeasured": says("tracing makes each launch longer, so there is less launch-bound idle time without it; prof capture --baseline measures how much"),
+	"launches-slowed-unmeasured": says("tracing makes each launch longer: without it there is less launch-bound idle time; prof capture --baseline measures how much"),
 
 	// What was asked, and the rows themselves.
 	"mfu-over-1": fault,
@@ -262,19 +262,19 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("nothing has --%s; the run has the %s %s", c.Subject, c.Detail, c.Object)
 	},
 	"no-name-fits": func(c C, _ []C) string {
-		return fmt.Sprintf("nothing has --%s; the run has the %s %s; a name is matched whole, * stands for any text", c.Subject, c.Detail, c.Object)
+		return fmt.Sprintf("nothing has --%s; the run has the %s %s; names match as a whole, * stands for any text", c.Subject, c.Detail, c.Object)
 	},
 	"no-operator-fits": func(c C, _ []C) string {
 		_, name, _ := strings.Cut(c.Subject, " ")
-		return fmt.Sprintf("no operator fits %s; the nearest are %s; a name is matched whole, * stands for any text", name, c.Object)
+		return fmt.Sprintf("no operator matches %s; the nearest are %s; names match as a whole, * stands for any text", name, c.Object)
 	},
 
 	// Models, peaks and utilisation.
 	"model-assumed":  func(c C, _ []C) string { return "assumed: " + c.Detail },
-	"model-left-out": func(c C, _ []C) string { return "left out, so figures are too small: " + c.Detail },
+	"model-left-out": func(c C, _ []C) string { return "not counted, so figures are too small: " + c.Detail },
 	"model-unknown":  func(c C, _ []C) string { return "unknown: " + c.Detail },
 	"no-model": func(c C, _ []C) string {
-		return "the run has no model: give its configuration, prof ingest --run " + c.Subject + " --model config.json"
+		return "the run has no model: give its configuration with prof ingest --run " + c.Subject + " --model config.json"
 	},
 	"no-such-model": func(c C, _ []C) string {
 		return fmt.Sprintf("the run has no model %s: see prof query models --run %s", c.Detail, c.Subject)
@@ -282,74 +282,74 @@ var words = map[string]func(c C, alike []C) string{
 	"tokens-differ":  says("passes differ in their tokens: give --prefill and --decode"),
 	"tokens-unknown": says("the tokens of the passes are unknown: give --prefill and --decode"),
 
-	"gpu-without-name": says("the capture does not name its GPU: give mfu and mbu --peak and --bandwidth"),
+	"gpu-without-name": says("the capture does not name its GPU: give --peak and --bandwidth to mfu and mbu"),
 	"gpu-without-peak": func(c C, _ []C) string {
 		name, near := strings.ReplaceAll(c.Subject, "'", "''"), c.Object
 		if near == "" {
 			near = "(none)"
 		}
-		return fmt.Sprintf("%[1]s is not in device_peak, so its peaks are unknown: give mfu and mbu --peak and --bandwidth, or add a row with any DuckDB client: "+
+		return fmt.Sprintf("%[1]s is not in device_peak, so its peaks are unknown: give --peak and --bandwidth to mfu and mbu, or add a row with any DuckDB client: "+
 			"INSERT INTO device_peak VALUES ('user', '%[2]s', 'tensor_bf16', 'fp32', FLOP_PER_S, NULL, 'variant', 'source', DATE '2026-01-31'); "+
-			"the nearest names are %[3]s: for one of the same figures INSERT INTO device_alias VALUES ('user', '%[2]s', 'ITS NAME', 'why')", c.Subject, name, near)
+			"the nearest names are %[3]s: to use the figures of one of them, INSERT INTO device_alias VALUES ('user', '%[2]s', 'ITS NAME', 'why')", c.Subject, name, near)
 	},
 
 	"stage-without-tokens": func(c C, alike []C) string {
 		return fmt.Sprintf("the tokens of the passes of %s are unknown: prof ingest --run %s --workload workload.json, or --prefill TOKENS --decode STEPS", names(alike, 9, stage), c.Object)
 	},
-	"use-left-out":       func(c C, _ []C) string { return "left out, so utilisation is too low: " + c.Detail },
+	"use-left-out":       func(c C, _ []C) string { return "not counted, so utilisation is too low: " + c.Detail },
 	"use-of-unnamed-gpu": says("the capture does not name its GPU: " + giveBoth),
 	"use-of-several-gpus": func(c C, _ []C) string {
-		return fmt.Sprintf("the run has GPUs of several kinds (%s), which have no one peak: give --device, or --peak and --bandwidth", c.Subject)
+		return fmt.Sprintf("the run has several kinds of GPU (%s), which share no peak: give --device, or --peak and --bandwidth", c.Subject)
 	},
 	"use-without-peak": func(c C, _ []C) string {
-		return fmt.Sprintf("%s is not in device_peak: %s, or add rows of your own", c.Subject, giveBoth)
+		return fmt.Sprintf("%s is not in device_peak: %s, or add rows to it", c.Subject, giveBoth)
 	},
 	"precisions-disagree": func(c C, _ []C) string {
-		return fmt.Sprintf("the configuration says %s and the names of kernels %s: give --compute, and --dtype for the weights", c.Object, c.Detail)
+		return fmt.Sprintf("the configuration says %s, the kernel names say %s: give --compute, and --dtype for the weights", c.Object, c.Detail)
 	},
-	"precision-unknown": says("neither the configuration nor the names of kernels give the precision: give --compute"),
+	"precision-unknown": says("neither the configuration nor the kernel names show the precision: give --compute"),
 	"no-peak-of-precision": func(c C, _ []C) string {
-		return fmt.Sprintf("device_peak has no dense %s peak for %s, only %s, and prof takes no other precision's: give --compute or --peak", c.Object, c.Subject, c.Detail)
+		return fmt.Sprintf("device_peak has no dense %s peak for %s, only %s: give --compute or --peak", c.Object, c.Subject, c.Detail)
 	},
 	"several-processes": func(c C, _ []C) string {
-		return fmt.Sprintf("%d processes took part in %s: utilisation is unknown without --ranks shared (one batch over all of them, as in tensor parallelism) or --ranks own (each its own)", c.Count, c.Stage)
+		return fmt.Sprintf("%d processes ran %s: give --ranks shared (one batch over all of them, as in tensor parallelism) or --ranks own (each its own batch) to get utilisation", c.Count, c.Stage)
 	},
 	"processes-share": func(c C, _ []C) string {
-		return fmt.Sprintf("the %d processes of %s are taken to share one batch, as in tensor parallelism: one a GPU, with all-reduces inside forward passes and kernels of equal shapes; --ranks own says otherwise", c.Count, c.Stage)
+		return fmt.Sprintf("the %d processes of %s are assumed to share one batch, as in tensor parallelism: one per GPU, all-reduces inside forward passes, kernels of equal shapes; --ranks own overrides this", c.Count, c.Stage)
 	},
-	"passes-on-several-gpus": says("passes ran on several GPUs, and what part of their operations one GPU did is unknown: leave --device out"),
+	"passes-on-several-gpus": says("passes ran on several GPUs, and the share of one GPU in their operations is unknown: omit --device"),
 	"passes-without-work": func(c C, _ []C) string {
-		return fmt.Sprintf("%d of %s of %s have no work on a GPU, so their time is unknown", c.Count, count(c.OfCount, "pass", "passes"), c.Stage)
+		return fmt.Sprintf("%d of %s of %s have no GPU work, so their time is unknown", c.Count, count(c.OfCount, "pass", "passes"), c.Stage)
 	},
-	"vision-outside-prefill": says("vision work lies outside the ranges of prefill: neither its time nor its operations are in the rows"),
+	"vision-outside-prefill": says("vision work lies outside the ranges of prefill: its time and operations are not in the rows"),
 	"precision-of-kernels": func(c C, _ []C) string {
-		return "the configuration names no precision; the names of kernels say " + c.Object
+		return "the configuration names no precision; the kernel names say " + c.Object
 	},
 	"quantised-weights": func(c C, _ []C) string {
-		return fmt.Sprintf("weights are quantised, and the peak is that of %s: give --compute where matrices are multiplied in another precision", c.Object)
+		return fmt.Sprintf("weights are quantised, and the peak is that of %s: give --compute if matrix products run in another precision", c.Object)
 	},
 	"vision-not-in-model": func(c C, alike []C) string {
-		return fmt.Sprintf("the time of prefill holds vision work (%s), but the model %s has no vision part, so its operations are not counted and utilisation is too low", names(alike, 9, object), c.Subject)
+		return fmt.Sprintf("the time of prefill includes vision work (%s), but the model %s has no vision part, so its operations are not counted and utilisation is too low", names(alike, 9, object), c.Subject)
 	},
 	"images-unknown": func(c C, _ []C) string {
-		return fmt.Sprintf("how many images the prompts have is unknown: prof ingest --run %s --images K", c.Subject)
+		return fmt.Sprintf("the number of images per prompt is unknown: prof ingest --run %s --images K", c.Subject)
 	},
 	"images-and-crops-unknown": func(c C, _ []C) string {
-		return fmt.Sprintf("how many images the prompts have is unknown: prof ingest --run %s --images K --crops C (of each image, not counting its global view)", c.Subject)
+		return fmt.Sprintf("the number of images per prompt is unknown: prof ingest --run %s --images K --crops C (per image, without its global view)", c.Subject)
 	},
 	"crops-unknown": func(c C, _ []C) string {
-		return fmt.Sprintf("how many crops the images have, not counting their global view, is unknown: prof ingest --run %s --crops C, 0 for none", c.Subject)
+		return fmt.Sprintf("the number of crops per image, without its global view, is unknown: prof ingest --run %s --crops C, 0 for none", c.Subject)
 	},
-	"latent-cache-expanded": says("decode counts the keys and values of latent attention recomputed from the whole context at every step, as transformers 5.17 does: most of it is not the model's own work; --mla absorbed counts what serving engines do"),
-	"contexts-unknown":      says("the names of steps do not give the lengths of their contexts: attention counts the least it can be, so utilisation is at least what is shown"),
-	"source-unknown":        says("the names of steps do not say which tokens are the encoder's and which the decoder's: operations and bytes of the model are unknown"),
-	"windows-unknown":       says("the model's attention has windows, and the names of steps do not give each context: its operations are unknown"),
+	"latent-cache-expanded": says("decode counts latent attention as transformers 5.17 runs it, recomputing keys and values of the whole context at every step: most of that is not the model's own work; --mla absorbed counts what serving engines do"),
+	"contexts-unknown":      says("step names lack context lengths: attention counts its minimum, so utilisation is at least what is shown"),
+	"source-unknown":        says("step names do not separate encoder and decoder tokens: the model's operations and bytes are unknown"),
+	"windows-unknown":       says("the model's attention has windows, and step names lack each context: its operations are unknown"),
 }
 
 const giveBoth = "give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T)"
 
 func throttled(c C, alike []C, in string) string {
-	return fmt.Sprintf("GPU %s was throttled (%s) in %.0f %% of %s: times are longer than they could be, see prof query throttling", c.Subject, names(of(alike, c.Subject), 9, object), 100*float64(c.Count)/float64(c.OfCount), in)
+	return fmt.Sprintf("GPU %s was throttled (%s) in %.0f %% of %s: times are longer than at full clocks, see prof query throttling", c.Subject, names(of(alike, c.Subject), 9, object), 100*float64(c.Count)/float64(c.OfCount), in)
 }
 
 func total(list []C) int64 {

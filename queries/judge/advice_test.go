@@ -189,7 +189,7 @@ func TestSummaryDoubts(t *testing.T) {
 // TestSummaryUtilisationNotes holds that caveats about utilisation are doubts about it, and the reason where it is not known.
 func TestSummaryUtilisationNotes(t *testing.T) {
 	stages, use := threePasses("decode"), utilisationOf("decode", 0.1, 0.2)
-	warm, vision := frame.Caveat{Topic: "pass", Text: "2 warm-up passes are left out"}, frame.Caveat{Topic: "mfu", Text: "vision is not counted"}
+	warm, vision := frame.Caveat{Topic: "pass", Text: "2 warm-up passes are excluded"}, frame.Caveat{Topic: "mfu", Text: "vision is not counted"}
 	stages.Caveats, use.Caveats = []frame.Caveat{warm}, []frame.Caveat{vision, warm}
 	if s := summarise(t, reportOf(stages, use)); !slices.Equal(s.Doubts, []string{"MFU and MBU: vision is not counted"}) {
 		t.Errorf("doubts %q", s.Doubts)

@@ -195,7 +195,7 @@ func notDrawable(missing *[]string) string {
 	if len(*missing) == 0 {
 		return ""
 	}
-	text := typeset.Plural(int64(len(*missing)), "launch is", "launches are") + " not drawn for want of an intensity or a rate"
+	text := typeset.Plural(int64(len(*missing)), "launch is", "launches are") + " not drawn (no intensity or rate)"
 	var left int
 	if *missing, left = typeset.FirstOf(*missing, missingNamed); left > 0 {
 		text += fmt.Sprintf("; the first %d", missingNamed)

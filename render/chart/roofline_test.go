@@ -55,7 +55,7 @@ func TestRoofline(t *testing.T) {
 	if len(p.Resources) != 2 || p.Resources[0].Class != p.Dots[1].Class { // none of fp64, of which nothing is drawn
 		t.Errorf("the colours are %+v", p.Resources)
 	}
-	if len(p.Missing) != 1 || p.NotDrawable != "1 launch is not drawn for want of an intensity or a rate:" || !strings.Contains(p.Missing[0], "launch no. 2, decode, fp64, no intensity") {
+	if len(p.Missing) != 1 || p.NotDrawable != "1 launch is not drawn (no intensity or rate):" || !strings.Contains(p.Missing[0], "launch no. 2, decode, fp64, no intensity") {
 		t.Errorf("what is not drawn: %s %q", p.NotDrawable, p.Missing)
 	}
 	if other := f.Plots[1]; len(other.Lines) != 0 || len(other.Dots) != 1 || len(other.Stages) != 0 {

@@ -120,10 +120,10 @@ func leftOut(groups [][]frame.Record, left int, slows map[string]bool) string {
 			held = append(held, groupTitle(parts[0]))
 		}
 	}
-	text := fmt.Sprintf("The first %d of %d passes and GPUs are drawn; the query gives the others.", groupsShown, len(groups))
+	text := fmt.Sprintf("The first %d of %d recordings and GPUs are drawn; the query gives the others.", groupsShown, len(groups))
 	if len(held) > 0 {
 		named, more := typeset.FirstOf(held, groupsShown)
-		text += " Of those left out clocks were held down in " + strings.Join(named, "; ")
+		text += " Throttled among the others: " + strings.Join(named, "; ")
 		if more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}

@@ -68,7 +68,7 @@ func TestSamplesLeaveOut(t *testing.T) {
 		f.Rows = append(f.Rows, rendertest.SampleRow(fmt.Sprintf("nsys-%d", i+1), 0, 0.5, throttle))
 	}
 	figure, err := newSampleFigure(f, rendertest.ThrottlingFrame())
-	want := "The first 8 of 10 passes and GPUs are drawn; the query gives the others. Of those left out clocks were held down in nsys-9, GPU 0."
+	want := "The first 8 of 10 recordings and GPUs are drawn; the query gives the others. Throttled among the others: nsys-9, GPU 0."
 	if err != nil || len(figure.Groups) != groupsShown || figure.LeftOut != want {
 		t.Errorf("%d, %q, %v", len(figure.Groups), figure.LeftOut, err)
 	}

@@ -53,7 +53,7 @@ func exampleGate() *gate.Result {
 				Outcome: gate.CannotJudge, Reason: "no kernel of stage decode in pr-17 matches, but some in the baseline do: were they renamed or fused?"},
 			{Rule: gateRule(3, "mfu.prefill >= 35%"), Subject: "mfu.prefill", Stage: "prefill", Unit: gate.Ratio, Value: number(0.412), Limit: number(0.35), Outcome: gate.Holds},
 			{Rule: gateRule(4, "overhead <= 25%"), Subject: "overhead.light", Unit: gate.Ratio, Limit: number(0.25), Outcome: gate.CannotJudge,
-				Reason: "profiling overhead is unknown: no pass ran without a profiler; capture with --baseline"},
+				Reason: "profiling overhead is unknown: no recording without a profiler; capture with --baseline"},
 			{Rule: gateRule(5, "new_kernels <= 0"), Subject: "new_kernels", Unit: gate.Count, Value: number(2), Limit: number(0), Outcome: gate.Broken, Reason: "new, longest first: " + rendertest.Hostile + ", void k<1>(*_*)"},
 			{Rule: gateRule(6, "stage.decode.tokens_per_s >= 100"), Subject: "stage.decode.tokens_per_s", Stage: "decode", Unit: gate.PerSec, Value: number(1234.5), Limit: number(100), Outcome: gate.Holds},
 		},

@@ -86,7 +86,7 @@ func TestFaults(t *testing.T) {
 	f.Rows[1][f.Index("mbu_ratio")] = 1.5
 	o := parsed(t, fileText(t, r, ReportMetrics))
 	faults := o["faults"].(map[string]any)
-	if o["mfu_model_level"] != 3.18 || len(faults) != 3 || faults["mfu_per_stage.prefill"] != "MFU is over 1: tokens, model, peak or precision are wrong" {
+	if o["mfu_model_level"] != 3.18 || len(faults) != 3 || faults["mfu_per_stage.prefill"] != "MFU is over 1: tokens, model, peak or precision must be wrong" {
 		t.Errorf("%v: %v", o["mfu_model_level"], faults)
 	}
 	for _, path := range []string{"mfu_model_level", "mbu_per_stage.prefill"} {

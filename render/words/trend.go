@@ -151,16 +151,16 @@ func ChangeHeadline(r *trend.Result, c trend.Change) string {
 	first, last := typeset.Neutral(r.Runs[c.First].Name), typeset.Neutral(r.Runs[c.Last].Name)
 	label := SeriesLabel(r, c.Series)
 	if c.Item != nil {
-		kept := ", while the stage kept its level"
+		kept := ", while the stage stayed at its level"
 		if len(r.Series[c.Series].Levels) == 0 {
 			kept = ""
 		}
-		return fmt.Sprintf("%s in %s %s a pass from %s on%s: %s up to %s, %s since", TrendItem(*c.Item, ItemWidth), label, ItemMoved(c), first, kept, typeset.Nanoseconds(c.Before), last,
+		return fmt.Sprintf("%s in %s %s per pass from %s on%s: %s up to %s, %s since", TrendItem(*c.Item, ItemWidth), label, ItemMoved(c), first, kept, typeset.Nanoseconds(c.Before), last,
 			typeset.Nanoseconds(c.After))
 	}
 	m := r.Options.Metric
 	if c.Suspect {
-		return fmt.Sprintf("%s perhaps %s from %s on, not confirmed: %s up to %s, %s since, in too few runs to tell a new level from outliers", label, movedWords(m, c), first,
+		return fmt.Sprintf("%s perhaps %s from %s on, not confirmed: %s up to %s, %s since, in too few runs to separate a new level from outliers", label, movedWords(m, c), first,
 			TrendValue(m, c.Before), last, TrendValue(m, c.After))
 	}
 	return fmt.Sprintf("%s %s from %s on: %s up to %s, %s since", label, movedWords(m, c), first, TrendValue(m, c.Before), last, TrendValue(m, c.After))
@@ -194,7 +194,7 @@ func nothingSure(c trend.Change) string {
 	if c.Largest == nil {
 		return "which of its kernels moved is not known"
 	}
-	return fmt.Sprintf("of its kernels and idle time none surely moved, by %s before and %d since; largest: %s %s", typeset.Plural(int64(c.Around[0]), "run", "runs"), c.Around[1],
+	return fmt.Sprintf("no kernel or idle time moved for sure, with %s before and %d since; largest: %s %s", typeset.Plural(int64(c.Around[0]), "run", "runs"), c.Around[1],
 		TrendItem(*c.Largest.Item, ItemWidth), ItemMoved(*c.Largest))
 }
 
@@ -204,7 +204,7 @@ func ChangeDiffers(c trend.Change) string {
 	case !c.Asked:
 		return ""
 	case len(c.Provenance) == 0:
-		return "between the two runs: nothing differs that is known of them"
+		return "between the two runs: no known difference"
 	}
 	var said []string
 	list, left := typeset.FirstOf(c.Provenance, differsSaid)
@@ -274,7 +274,7 @@ func NoChanges(r *trend.Result) string {
 		most = max(most, known)
 	}
 	if most < leastKnown {
-		return fmt.Sprintf("Too few runs to find a change of level: that takes %d, or %d for one that is no more than suspected.", 2*stats.DefaultMinSegment, leastKnown)
+		return fmt.Sprintf("Too few runs to find a change of level: it takes %d, or %d to suspect one.", 2*stats.DefaultMinSegment, leastKnown)
 	}
 	return "No change of level was found."
 }
@@ -292,10 +292,10 @@ func LevelNow(r *trend.Result, series int) string {
 func TrendNotes(r *trend.Result, left int) []string {
 	var out []string
 	if left > 0 {
-		out = append(out, fmt.Sprintf("%s are left out of the table: --last 0 shows all", typeset.Plural(int64(left), "earlier run", "earlier runs")))
+		out = append(out, fmt.Sprintf("%s not shown: --last 0 shows all", typeset.Plural(int64(left), "earlier run", "earlier runs")))
 	}
 	if n := len(r.Series) - len(r.Main()); n > 0 {
-		out = append(out, fmt.Sprintf("runs on another GPU, with other tokens, or captured by another tool are not compared with the latest ones: they are %s of their own",
+		out = append(out, fmt.Sprintf("runs on another GPU, with other tokens or from another tool are not compared with the latest runs: they form %s",
 			typeset.Plural(int64(n), "series", "series")))
 	}
 	return append(out, r.Notes...)
@@ -303,13 +303,13 @@ func TrendNotes(r *trend.Result, left int) []string {
 
 // trendMetrics say in words what stages are followed by.
 var trendMetrics = map[trend.Metric]string{
-	trend.GPUSpan:   "GPU span of a pass, the median over a run's measured passes; less is better",
-	trend.GPUBusy:   "GPU busy time of a pass, the median over a run's measured passes; less is better",
-	trend.GPUSum:    "sum of a pass's device work, the median over a run's measured passes; less is better",
-	trend.CPU:       "CPU time of a pass, the median over a run's measured passes; less is better",
-	trend.MFU:       "MFU: model FLOPs over what the GPU can do in that time; more is better",
-	trend.MBU:       "MBU: bytes that must move over what the memory can do in that time; more is better",
-	trend.TokenRate: "tokens a second of GPU span; more is better",
+	trend.GPUSpan:   "GPU span per pass, median of a run's measured passes; less is better",
+	trend.GPUBusy:   "GPU busy time per pass, median of a run's measured passes; less is better",
+	trend.GPUSum:    "sum of device work per pass, median of a run's measured passes; less is better",
+	trend.CPU:       "CPU time per pass, median of a run's measured passes; less is better",
+	trend.MFU:       "MFU: model FLOPs over the GPU's peak in that time; more is better",
+	trend.MBU:       "MBU: bytes that must move over peak memory bandwidth in that time; more is better",
+	trend.TokenRate: "tokens per second of GPU span; more is better",
 }
 
 func TrendMetric(m trend.Metric) string {
