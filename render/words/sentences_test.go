@@ -1,0 +1,44 @@
+package words
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"prof/queries/judge"
+	"prof/queries/judge/trend"
+	"prof/render/rendertest"
+)
+
+// TestSentences holds what is said of each bound, of utilisations, of kernels and of what a trend follows, so that a reader can go over it.
+func TestSentences(t *testing.T) {
+	bounds := []judge.Bound{judge.LaunchBound, judge.HostBound, judge.WaitBound, judge.CommBound, judge.QueueBound, judge.CopyBound, judge.MemoryBound, judge.ComputeBound, judge.KernelBound, judge.MixedBound, judge.LateBound, judge.UnknownBound}
+	var out bytes.Buffer
+	say := func(text string) { fmt.Fprintln(&out, text) }
+	stage := judge.StageSummary{Stage: "decode", Passes: 3, MedianNs: 2e6, MinNs: 1e6, MaxNs: 3e6, MeanNs: 2e6, ShareRatio: 1, Why: "WHY"}
+	for i, b := range bounds {
+		stage.Bound, stage.Meaning, stage.Next, stage.But = b, b.Meaning(), bounds[(i+1)%len(bounds)], ""
+		say(BoundText(stage))
+	}
+	stage.Bound, stage.Meaning, stage.Next, stage.But = judge.LateBound, judge.LateBound.Meaning(), judge.WaitBound, "BUT"
+	say(BoundText(stage))
+	onCPU := stage
+	onCPU.Stage, onCPU.IsCPU = "prefill", true
+	for _, s := range []judge.Summary{{Stages: []judge.StageSummary{stage}}, {Stages: []judge.StageSummary{stage, onCPU}}, {Stages: []judge.StageSummary{onCPU}}, {All: &stage, WarmOnly: []string{"decode"}}, {All: &stage}, {Profiled: "PROFILED"}, {}} {
+		say(LeadOf(s))
+	}
+	for _, k := range []judge.TopKernel{{Role: "collective"}, {Stage: "decode"}, {Bound: "unknown"}, {Bound: "memory", Limiter: "dram"}} {
+		k.ShareRatio, k.TotalNs, k.Calls, k.MeanNs = 0.25, 8e6, 4, 2e6
+		say(KernelText(k))
+	}
+	for _, gpus := range []int{1, 2, 8} {
+		say(CentreTime(judge.CostCentre{TotalNs: 2e6, GPUs: gpus}))
+	}
+	for _, ratio := range []float64{0.5, 2} {
+		say(UseText(ratio, true) + ", " + UseText(ratio, false))
+	}
+	for _, m := range []trend.Metric{trend.GPUSpan, trend.GPUBusy, trend.GPUSum, trend.CPU, trend.MFU, trend.MBU, trend.TokenRate} {
+		say(TrendMetric(m))
+	}
+	rendertest.Compare(t, "testdata/sentences.txt", out.Bytes())
+}
