@@ -26,7 +26,7 @@ func TestShowCapture(t *testing.T) {
 	captured(t, p)
 	p.wantLike(0, "repeats\n", `\d+ rows from 2 source\(s\), .*\n`, "ingest", "--tag", "k=v", "run")
 	shown := p.ok("show", "--facts")
-	flat := regexp.MustCompile(`\n {13,}`).ReplaceAllString(shown, " ")
+	flat := unwrapped(shown)
 	for _, line := range []string{
 		`capture +mode deep, partial, git 0123456789ab \(main\) with changes that were not committed`,
 		`passes +baseline 3 ok, nsys 2 ok, ncu 1 failed: ncu may not read the GPU's counters \(ERR_NVGPUCTRPERM\)`,

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 	"time"
 )
@@ -55,20 +54,4 @@ func TestSpinner(t *testing.T) {
 	none.rows("x", 1, 2)
 	none.wipe()
 	none.end()
-}
-
-// TestSpins holds that only a terminal is shown progress, and that nothing of it stays there.
-func TestSpins(t *testing.T) {
-	t.Parallel()
-	p := newFilled(t)
-	r := p.run("ingest", "--run", "b", "--with-osrt", exported(t, llama))
-	if strings.Contains(r.err, "\x1b") {
-		t.Errorf("progress in a pipe: %q", r.err)
-	}
-	p.ok("rm", "b")
-	drawn := onTerminal(p, 200, "ingest", "--run", "b", "--with-osrt", exported(t, llama))
-	at := strings.LastIndex(drawn, "\r\x1b[K")
-	if at >= 0 && (strings.ContainsAny(drawn[at:], "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(drawn, "deriving facts")) {
-		t.Errorf("an ingest drew %q", drawn)
-	}
 }

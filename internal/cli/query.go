@@ -224,11 +224,7 @@ func nearest(word string, names []string) string {
 
 func (p *program) catalogue(c *cli.Context) error {
 	if c.String("format") == "table" {
-		width := catalogueWidth
-		if w := p.width(); w > 0 {
-			width = w
-		}
-		text, err := catalogueText(width)
+		text, err := catalogueText(min(p.width(), catalogueWidth))
 		if err == nil {
 			_, err = fmt.Fprint(p.out, text)
 		}
@@ -252,7 +248,7 @@ func (p *program) catalogue(c *cli.Context) error {
 	return p.print(c, f)
 }
 
-// catalogueWidth is how wide the catalogue is where no terminal says otherwise.
+// catalogueWidth is how wide the catalogue gets: a line that goes on is not read.
 const catalogueWidth = 100
 
 // catalogueText lists the queries by what they answer, one line each.

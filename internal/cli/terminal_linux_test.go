@@ -148,6 +148,7 @@ func TestTerminal(t *testing.T) {
 	p.env = []string{"COLUMNS=300"}
 	plain := p.ok(args...)
 	p.env = nil
+	wide := p.ok(append(args, "--wide")...)
 	if strings.Contains(plain, "\x1b") {
 		t.Errorf("escapes in a pipe: %q", plain)
 	}
@@ -164,8 +165,8 @@ func TestTerminal(t *testing.T) {
 				t.Errorf("%s: %d wide on a terminal of 100: %q", env, len([]rune(line)), line)
 			}
 		}
-		if got := onTerminal(p, 100, append(args, "--wide")...); got != plain {
-			t.Errorf("%s: --wide on a terminal of 100:\n%q\nwant\n%q", env, got, plain)
+		if got := onTerminal(p, 100, append(args, "--wide")...); got != wide {
+			t.Errorf("%s: --wide on a terminal of 100:\n%q\nwant\n%q", env, got, wide)
 		}
 	}
 	p.env = []string{"COLUMNS=100"}
@@ -195,5 +196,21 @@ func TestShowOnTerminals(t *testing.T) {
 	}
 	if !strings.Contains(p.ok("show", "a"), "gpus         2 x NVIDIA H200\n") || !strings.Contains(p.ok("show", "a"), "over 2 GPUs") {
 		t.Errorf("of two GPUs:\n%s", p.ok("show", "a"))
+	}
+}
+
+// TestSpins holds that only a terminal is shown progress, and that nothing of it stays there.
+func TestSpins(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	r := p.run("ingest", "--run", "b", "--with-osrt", exported(t, llama))
+	if strings.Contains(r.err, "\x1b") {
+		t.Errorf("progress in a pipe: %q", r.err)
+	}
+	p.ok("rm", "b")
+	drawn := onTerminal(p, 200, "ingest", "--run", "b", "--with-osrt", exported(t, llama))
+	at := strings.LastIndex(drawn, "\r\x1b[K")
+	if at >= 0 && (strings.ContainsAny(drawn[at:], "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(drawn, "deriving facts")) {
+		t.Errorf("an ingest drew %q", drawn)
 	}
 }

@@ -25,6 +25,9 @@ func (p *place) change(stmt string) {
 	}
 }
 
+// unwrapped puts facts that take several lines back into one.
+func unwrapped(text string) string { return regexp.MustCompile(`\n {13,}`).ReplaceAllString(text, " ") }
+
 // TestTwoTimelines follows a user with a run of two kinds of capture: which one is counted, and how to see the other. The second is
 // a capture of Nsight Systems under another name.
 func TestTwoTimelines(t *testing.T) {
@@ -36,7 +39,7 @@ func TestTwoTimelines(t *testing.T) {
 		return p.ok(append([]string{"query", "top-kernels", "--run", run, "-f", "csv"}, args...)...)
 	}
 	line := func(run string) string {
-		m := regexp.MustCompile(`(?m)^attribution  (.*)$`).FindStringSubmatch(p.ok("show", "--facts", run))
+		m := regexp.MustCompile(`(?m)^attribution  (.*)$`).FindStringSubmatch(unwrapped(p.ok("show", "--facts", run)))
 		if m == nil {
 			t.Fatalf("show %s proves nothing", run)
 		}
@@ -54,7 +57,7 @@ func TestTwoTimelines(t *testing.T) {
 	p.wantLike(0, `rank.*`, `note: the run has two timelines, of Nsight Systems and of the PyTorch profiler; this counts that of the PyTorch profiler \(--source nsys for the other\)\n`,
 		"query", "top-kernels", "--run", "both", "--source", "torch", "-f", "csv")
 	p.want(result{2, "", "prof: query api-calls: wrong argument: --source is nsys or torch\n"}, "query", "api-calls", "--run", "both", "--source", "ncu")
-	show := regexp.MustCompile(`\n {13,}`).ReplaceAllString(p.ok("show", "--facts", "both"), " ")
+	show := unwrapped(p.ok("show", "--facts", "both"))
 	for _, want := range []string{"\nattribution (nsys)   " + first + "\nattribution (torch)  " + second + "\n", "this counts that of Nsight Systems (--source torch for the other)"} {
 		if !strings.Contains(show, want) {
 			t.Errorf("show lacks %q:\n%s", want, show)
