@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/csv"
 	"path/filepath"
+	"prof/render/typeset"
 	"regexp"
 	"strconv"
 	"strings"
@@ -100,7 +101,7 @@ func TestShowFigures(t *testing.T) {
 	}
 	kernels := p.rows("top-kernels", "--run", "a", "--top", "5")
 	for _, r := range kernels {
-		start := regexp.QuoteMeta(strings.TrimPrefix(r["kernel"], "void ")[:20])
+		start := regexp.QuoteMeta(typeset.PlainNames([]string{r["kernel"]})[0][:18])
 		m := find(start + `.*  +[█▉▊▋▌▍▎▏]+ +(` + regexp.QuoteMeta(strconv.FormatFloat(percentOf(t, r["share_ratio"]), 'f', 1, 64)) + `) % +([\d.]+) (\w+) +` + grouped(r["calls"]) + `  ` + r["role"] + ` `)
 		wantShown(t, "mean of "+r["kernel"], m[1], m[2], r["mean_ns"])
 	}

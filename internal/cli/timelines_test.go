@@ -54,11 +54,11 @@ func TestTwoTimelines(t *testing.T) {
 	if a, b := ask("both"), ask("both", "--source", "torch"); a != alone[0] || b != alone[1] || a == b {
 		t.Errorf("by default:\n%s\nof torch:\n%s", a, b)
 	}
-	p.wantLike(0, `rank.*`, `note: the run has two timelines, of Nsight Systems and of the PyTorch profiler; this counts that of the PyTorch profiler \(--source nsys for the other\)\n`,
+	p.wantLike(0, `rank.*`, `note: the run has timelines from Nsight Systems and the PyTorch profiler; this counts the one from the PyTorch profiler \(--source nsys for the other\)\n`,
 		"query", "top-kernels", "--run", "both", "--source", "torch", "-f", "csv")
 	p.want(result{2, "", "prof: query api-calls: wrong argument: --source is nsys or torch\n"}, "query", "api-calls", "--run", "both", "--source", "ncu")
 	show := unwrapped(p.ok("show", "--facts", "both"))
-	for _, want := range []string{"\nattribution (nsys)   " + first + "\nattribution (torch)  " + second + "\n", "this counts that of Nsight Systems (--source torch for the other)"} {
+	for _, want := range []string{"\nattribution (nsys)   " + first + "\nattribution (torch)  " + second + "\n", "this counts the one from Nsight Systems (--source torch for the other)"} {
 		if !strings.Contains(show, want) {
 			t.Errorf("show lacks %q:\n%s", want, show)
 		}

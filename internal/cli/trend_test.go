@@ -72,7 +72,7 @@ func TestTrend(t *testing.T) {
 	t.Parallel()
 	p := newTrend(t)
 	out := p.ok("trend", "--stage", "decode", "--last", "3")
-	for _, want := range []string{"workload  cafe0123\n", "14 runs, ", "slower from copy-7 on", "up to copy-6", "commit aaaa → bbbb", "11 earlier runs are left out", "copy-13", "6.0 % slower since copy-7"} {
+	for _, want := range []string{"workload  cafe0123\n", "14 runs, ", "slower from copy-7 on", "up to copy-6", "commit aaaa → bbbb", "11 earlier runs not shown", "copy-13", "6.0 % slower since copy-7"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not say %q:\n%s", want, out)
 		}
