@@ -251,7 +251,7 @@ func TestClocks(t *testing.T) {
 		t.Errorf("%v", last)
 	}
 	notes := strings.Join(query(t, w, "rank-skew", queries.Args{"run": "ranks"}).Notes, "\n")
-	if !strings.Contains(notes, "aligned by when each capture began") || !strings.Contains(notes, "never met") {
+	if !strings.Contains(notes, "so the capture start times align them") || !strings.Contains(notes, "never overlapped") {
 		t.Errorf("the notes are %q", notes)
 	}
 	if unknown := rows(t, w, `SELECT DISTINCT clock_error_ns FROM rank_skew('ranks', top := 0)`); !slices.Equal(unknown, []string{"[<nil>]"}) {

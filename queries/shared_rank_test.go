@@ -23,7 +23,7 @@ func TestSharedRanks(t *testing.T) {
 		return got["decode"].number(t, "mfu_ratio"), strings.Join(f.Notes, "\n")
 	}
 	shared, notes := ratio(queries.Args{})
-	if !strings.Contains(notes, "the 2 processes of decode are taken to share one batch") || strings.Contains(notes, "utilisation is unknown without --ranks") {
+	if !strings.Contains(notes, "the 2 processes of decode are assumed to share one batch") || strings.Contains(notes, "give --ranks") {
 		t.Errorf("notes: %s", notes)
 	}
 	said, _ := ratio(queries.Args{"ranks": "shared"})
@@ -40,7 +40,7 @@ func TestSharedRanks(t *testing.T) {
 		{"an all-reduce less", `DELETE FROM kernel WHERE start_ns = (SELECT max(k.start_ns) FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN path_stage s USING (run_id, path_id) WHERE n.name LIKE '%AllReduce%' AND k.pid = 757 AND s.stage = 'decode')`, ""},
 	} {
 		exec(t, w, c.stmt)
-		if v, notes := ratio(queries.Args{}); !math.IsNaN(v) || !strings.Contains(notes, "utilisation is unknown without --ranks shared") {
+		if v, notes := ratio(queries.Args{}); !math.IsNaN(v) || !strings.Contains(notes, "give --ranks shared") {
 			t.Errorf("%s: %v, notes %s", c.what, v, notes)
 		}
 		if c.undo == "" {

@@ -26,7 +26,7 @@ func (p *place) change(stmt string) {
 }
 
 // unwrapped puts facts that take several lines back into one.
-func unwrapped(text string) string { return regexp.MustCompile(`\n {13,}`).ReplaceAllString(text, " ") }
+func unwrapped(text string) string { return regexp.MustCompile(`\n {6,}`).ReplaceAllString(text, " ") }
 
 // TestTwoTimelines follows a user with a run of two kinds of capture: which one is counted, and how to see the other. The second is
 // a capture of Nsight Systems under another name.
