@@ -68,7 +68,7 @@ func TestRepeats(t *testing.T) {
 	captured(t, w)
 	once, _ := utilisation(t, w, queries.Args{"run": "once"})
 	twice, f := utilisation(t, w, queries.Args{"run": "repeats"})
-	const repeats, ranks = "the run holds 2 repeats of the workload", "2 processes took part in"
+	const repeats, ranks = "the run has 2 repeats of the workload", "2 processes ran"
 	said := func(f *frame.Frame, note string) bool {
 		return slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, note) })
 	}

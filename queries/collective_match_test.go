@@ -121,7 +121,7 @@ func TestApartRanks(t *testing.T) {
 	if got := shownCells(f, "operation", "start_ns", "skew_ns", "last", "waited_ns", "transfer_ns", "is_joint", "reason"); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if !strings.Contains(strings.Join(f.Notes, "\n"), "in 1 of 3 matched collectives the ranks never met") {
+	if !strings.Contains(strings.Join(f.Notes, "\n"), "in 1 of 3 matched collectives the ranks never overlapped") {
 		t.Errorf("the notes are %q", f.Notes)
 	}
 	if s := query(t, w, "slow-ranks", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "waited_ns", "calls", "skew_max_ns", "total_ns")) != "[100|2|500|320]" {

@@ -245,7 +245,7 @@ func testTwoNotes(t *testing.T, alone, copied, now map[string]*frame.Frame) {
 		}
 		want, wantCopy := slices.Clone(alone[name].Notes), slices.Clone(alone[name].Notes)
 		if takesSource(q) {
-			const both = "the run has two timelines, of Nsight Systems and of the PyTorch profiler; this counts that of "
+			const both = "the run has timelines from Nsight Systems and the PyTorch profiler; this counts the one from "
 			want, wantCopy = append(want, both+"Nsight Systems (--source torch for the other)"), append(wantCopy, both+"the PyTorch profiler (--source nsys for the other)")
 		}
 		check := func(got, want []string) {

@@ -92,7 +92,7 @@ func TestSourceArgument(t *testing.T) {
 			t.Errorf("%s: %d rows, notes %q", q.Name, len(f.Rows), f.Notes)
 		}
 	}
-	if f := query(t, w, "top-kernels", queries.Args{"run": "ncu"}); len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run has no timeline, neither of Nsight Systems nor of the PyTorch profiler") {
+	if f := query(t, w, "top-kernels", queries.Args{"run": "ncu"}); len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run has no timeline from Nsight Systems or the PyTorch profiler") {
 		t.Errorf("without a timeline: %q", f.Notes)
 	}
 	if _, err := w.DB.Exec("UPDATE source SET kind = 'torch' WHERE kind = 'nsys'"); err != nil {

@@ -124,7 +124,7 @@ func matched(t *testing.T, w *schema.Warehouse, args string) string {
 // a reader is told where they do not fit.
 func TestPassFacts(t *testing.T) {
 	t.Parallel()
-	const lost, none = "which ones these are is unknown, and so are their tokens", ""
+	const lost, none = "which ones, and their tokens, are unknown", ""
 	w := newWarehouse(t)
 	for what, c := range map[string]struct {
 		timeline, want, note string
@@ -132,8 +132,8 @@ func TestPassFacts(t *testing.T) {
 	}{
 		"as many":                    {"PDPD", "100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
 		"more in the timeline":       {"PDPDPD", "(?) (?) 100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
-		"fewer, alike":               {"PD", "100 3@100", "lists 2 measured passes, the timeline has only 1 of prefill: all are alike, so their tokens are known", facts{passes: "100/3 100/3"}},
-		"fewer, not alike":           {"PD", "? ?", "lists 2 measured passes, the timeline has only 1 of prefill: " + lost, facts{passes: "100/3 200/4"}},
+		"fewer, alike":               {"PD", "100 3@100", "lists 2 measured passes, but the timeline has only 1 of prefill: all listed passes have the same tokens, so theirs are known", facts{passes: "100/3 100/3"}},
+		"fewer, not alike":           {"PD", "? ?", "lists 2 measured passes, but the timeline has only 1 of prefill: " + lost, facts{passes: "100/3 200/4"}},
 		"every pass":                 {"PDPD", "100 3@100 100 3@100", none, facts{passes: "*100/3"}},
 		"every pass and a warm-up":   {"PDPDPD", "(100) (3@100) 100 3@100 100 3@100", none, facts{passes: "*100/3", warmups: "1"}},
 		"warm-up alone":              {"PDPDPD", "(?) (?) ? ? ? ?", none, facts{warmups: "1"}},
@@ -142,16 +142,16 @@ func TestPassFacts(t *testing.T) {
 		"listed warm-up left out":    {"PDPD", "100 3@100 200 4@200", none, facts{passes: "w10/2 100/3 200/4"}},
 		"warm-up before listed ones": {"PDPDPDPD", "(?) (?) (10) (2@10) 100 3@100 200 4@200", none, facts{passes: "w10/2 100/3 200/4"}},
 		"warm-up between":            {"PDPDPD", "100 3@100 (10) (2@10) 200 4@200", none, facts{passes: "100/3 w10/2 200/4"}},
-		"all listed are warm-up":     {"PDPDPD", "(?) (?) (10) (2@10) (20) (2@20)", "all 3 decode passes are warm-up by what the workload says", facts{passes: "w10/2 w20/2"}},
+		"all listed are warm-up":     {"PDPDPD", "(?) (?) (10) (2@10) (20) (2@20)", "all 3 decode passes are warm-up according to the workload", facts{passes: "w10/2 w20/2"}},
 		"warm-up by a rule":          {"WDPDPD", "(?) (?) 100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
 		"prefill alone as warm-up":   {"PPDPD", "(?) 100 3@100 200 4@200", none, facts{passes: "100/3 200/4"}},
 		"all prefills first":         {"PPPDDD", "(?) 100 200 (?) 3@100 4@200", none, facts{passes: "100/3 200/4"}},
 		"prompts unknown":            {"PDPD", "? 16@? ? 16@?", none, facts{passes: "*?/16"}},
 		"steps unknown":              {"PDPD", "50 ? 50 ?", none, facts{passes: "*50/?"}},
 		"another stage":              {"EPDEPD", "(?) (?) (?) ? 50 2@50", none, facts{passes: "50/2"}},
-		"steps":                      {"PSSSPSSS", "100 1@100 1@101 1@102 100 1@100 1@101 1@102", "6 decode passes count as one decode step each: the workload decodes up to 3 steps a pass", facts{passes: "*100/3"}},
+		"steps":                      {"PSSSPSSS", "100 1@100 1@101 1@102 100 1@100 1@101 1@102", "6 decode passes count as one decode step each, but the workload decodes up to 3 steps per pass", facts{passes: "*100/3"}},
 		"steps and a warm-up":        {"PSSPSSS", "(100) (1@100) (1@101) 100 1@100 1@101 1@102", "3 decode passes count as one", facts{passes: "*100/3", warmups: "1"}},
-		"steps of listed passes":     {"PSSPSSSPSSSS", "(?) (?) (?) 100 1@100 1@101 1@102 200 1@200 1@201 1@202 1@203", "7 decode passes count as one decode step each: the workload decodes up to 4 steps a pass", facts{passes: "100/3 200/4"}},
+		"steps of listed passes":     {"PSSPSSSPSSSS", "(?) (?) (?) 100 1@100 1@101 1@102 200 1@200 1@201 1@202 1@203", "7 decode passes count as one decode step each, but the workload decodes up to 4 steps per pass", facts{passes: "100/3 200/4"}},
 		"steps cut off":              {"PSSSSPS", "9 1@9 1@10 1@11 1@12 9 1@9", "5 decode passes", facts{passes: "*9/4"}},
 		"steps from the middle":      {"SSPSSS", "? ? 9 1@9 1@10 1@11", "2 decode passes do not match the number of steps", facts{passes: "*9/3"}},
 		"one step short":             {"PSSSPSSS", "9 1@9 1@10 1@11 9 1@9 1@10 1@11", "6 decode passes count as one", facts{passes: "*9/4"}},

@@ -12,6 +12,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/load"
 	"prof/ingest/workload"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -166,7 +167,7 @@ func passOf(c *cli.Context) (*workload.Facts, error) {
 
 func (p *program) warn(message string) {
 	p.spinner.wipe()
-	fmt.Fprintln(p.err, "warning: "+message)
+	fmt.Fprintln(p.err, "warning: "+typeset.Neutral(message))
 }
 
 // ingestInto ingests and says what was done: the run's name on stdout, the rest on stderr.

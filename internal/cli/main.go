@@ -18,6 +18,7 @@ import (
 	"prof/internal/mask"
 	"prof/internal/suggest"
 	"prof/queries"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -89,13 +90,18 @@ func (p *program) report(ctx context.Context, err error) int {
 	return exitFailed
 }
 
-// oneLine keeps DuckDB's drawings of where in the SQL an error is, and takes other line breaks out.
+// oneLine keeps DuckDB's drawings of where in the SQL an error is, and takes other line breaks out. What could move a cursor is written
+// out: a path or a name can hold it.
 func oneLine(err error) string {
 	text := strings.TrimSpace(err.Error())
+	lines, between := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; "
 	if strings.Contains(text, "\nLINE ") {
-		return text
+		lines, between = strings.Split(text, "\n"), "\n"
 	}
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	for i, line := range lines {
+		lines[i] = typeset.Neutral(line)
+	}
+	return strings.Join(lines, between)
 }
 
 // app assembles the verbs.

@@ -63,3 +63,14 @@ func widest(text string) int {
 	}
 	return most
 }
+
+// TestErrorsAreNeutral checks that no error moves the cursor of a terminal, whatever a path or a name holds.
+func TestErrorsAreNeutral(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	for _, args := range [][]string{{"ingest", p.path("evil\x1b[2J\u202e")}, {"show", "evil\x1b[2J"}, {"query", "evil\x1b[2J"}, {"sql", "SELECT evil\x1b[2J"}} {
+		if r := p.run(args...); r.code == 0 || strings.ContainsAny(r.err, "\x1b\u202e") || !strings.Contains(r.err, `evil\x1b[2J`) {
+			t.Errorf("%q: %d %q", args, r.code, r.err)
+		}
+	}
+}
