@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -44,7 +45,7 @@ type trendChangeView struct{ Headline, Tone, Moved, Differs string }
 // TrendHTML writes a trend as one page of HTML that needs no network, and but for sorting and searching no script: the same trend gives the
 // same bytes. Its table has the runs of every stage, newest first.
 func TrendHTML(w io.Writer, r *trend.Result, o TrendOptions) error {
-	head, err := page.NewHead("Trend of "+typeset.Shorten(typeset.Neutral(words.OrText(o.Command, r.Workload)), typeset.LongName, 60), trendStyles, diffScripts)
+	head, err := page.NewHead("Trend of "+typeset.Shorten(typeset.Neutral(cmp.Or(o.Command, r.Workload)), typeset.LongName, 60), trendStyles, diffScripts)
 	if err != nil {
 		return err
 	}

@@ -134,3 +134,23 @@ func shown(row []Cell) []string {
 	}
 	return out
 }
+
+// TestOneUnit checks that the columns of one measure share a unit, that a total has its own, and that a value too small for the unit is
+// still seen.
+func TestOneUnit(t *testing.T) {
+	f := rendertest.FrameOf("q", "kernel total_ns mean_ns std_ns wait_mean_ns wait_max_ns", []any{"a", int64(9_000_000_000), 2.5e6, 300.0, 1500.0, int64(90_000_000)})
+	table, err := Of(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, c := range table.Columns[1:] {
+		titles = append(titles, c.Title)
+	}
+	if want := []string{"total (s)", "mean (ms)", "std (ms)", "wait mean (us)", "wait max (us)"}; !slices.Equal(titles, want) {
+		t.Errorf("titles %q, want %q", titles, want)
+	}
+	if got := shown(table.Rows[0])[1:]; !slices.Equal(got, []string{"9", "2.5", "3.0e-04", "1.5", "90,000"}) {
+		t.Errorf("cells %q", got)
+	}
+}

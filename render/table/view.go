@@ -104,8 +104,10 @@ func (c Cell) view(of Column, short func(string) string, named, aside bool) Cell
 	case !of.Right && typeset.Width(c.Text) > typeset.LongText:
 		long = "long"
 	}
-	if share, err := strconv.ParseFloat(c.Value, 64); err == nil && of.Share && share > 0 && share <= 1 {
-		v.Bar = strconv.FormatFloat(100*share, 'f', 1, 64) + "%"
+	if of.Share {
+		if share, err := strconv.ParseFloat(c.Value, 64); err == nil && share > 0 && share <= 1 {
+			v.Bar = strconv.FormatFloat(100*share, 'f', 1, 64) + "%"
+		}
 	}
 	v.Class = cellClass(of.Right, aside, long)
 	if c.Tone != "" {

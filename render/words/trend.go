@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -57,7 +58,7 @@ func sameParts(s trend.Same) []string {
 	if s.Varying {
 		tokens = []string{"passes of different tokens", "", ""}
 	}
-	return append(tokens, OrText(typeset.Neutral(s.GPU), "GPU not known"), OrText(typeset.Neutral(s.Tool), "tool not known"))
+	return append(tokens, cmp.Or(typeset.Neutral(s.GPU), "GPU not known"), cmp.Or(typeset.Neutral(s.Tool), "tool not known"))
 }
 
 // SameWords say what the runs of a series have in common; "" where nothing is known.
@@ -329,11 +330,3 @@ func TrendValue(m trend.Metric, v float64) string {
 
 // CommitDigits are enough of a commit to find it.
 const CommitDigits = 10
-
-// OrText is the first of two texts that says something.
-func OrText(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}

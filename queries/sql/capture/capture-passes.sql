@@ -1,4 +1,4 @@
--- capture-passes v1: What prof capture did: each run of the workload, under which tool, and what became of it.
+-- capture-passes v1: What prof capture did: each run of the workload, under which tool, and its outcome.
 -- grain: one pass of the workload
 -- key: pass
 -- notes: capture

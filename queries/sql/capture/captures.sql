@@ -12,7 +12,7 @@
 --   git_branch: its branch
 --   is_git_dirty: whether it held changes that were not committed; NULL without a repository
 --   pass_count: passes of the workload
---   device_count: GPUs that NVML told of; 0 when it could not be asked
+--   device_count: GPUs that NVML listed; 0 when it could not be asked
 --   input_count: files given by --input
 --   sample_count: samples of NVML
 --   started_at: UTC start

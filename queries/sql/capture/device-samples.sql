@@ -1,4 +1,4 @@
--- device-samples v1: What NVML told of the GPUs while passes ran, some ten times a second.
+-- device-samples v1: NVML samples of the GPUs while passes ran, about ten a second.
 -- grain: one sample of a GPU
 -- key: pass, device, time_ns
 -- notes: capture samples

@@ -1,4 +1,4 @@
--- sample-series v1: What NVML told of the GPUs while passes ran, drawn together so that it can be shown over time.
+-- sample-series v1: NVML samples of the GPUs while passes ran, merged so that they can be drawn over time.
 -- grain: the samples of one GPU in one part of the time of one pass
 -- key: pass, device, start_ns
 -- notes: capture samples
@@ -11,7 +11,7 @@
 --   start_ns: start of the part, from the start of the pass; below 0 before it
 --   end_ns: its end, where the next part begins
 --   sample_count: samples in it; parts without any are left out
---   sm_ratio: mean share of the sampling period in which a kernel ran; columns that NVML told in no sample of the part are NULL
+--   sm_ratio: mean share of the sampling period in which a kernel ran; columns that NVML gave in no sample of the part are NULL
 --   memory_ratio: mean share of the sampling period in which memory was read or written
 --   sm_clock_hz: mean SM clock
 --   sm_clock_min_hz: lowest SM clock

@@ -1,4 +1,4 @@
--- source-tables v1: What became of each table of a run's sources: read, stored, or left out and why.
+-- source-tables v1: Each table of a run's sources: read, stored, or skipped and why.
 -- grain: one table of a source
 -- key: source_id, table
 -- params:

@@ -1,4 +1,4 @@
--- throttling v1: Why the GPUs' clocks were held down while passes ran, as NVML told some ten times a second.
+-- throttling v1: Why the GPUs' clocks were lowered while passes ran, sampled by NVML about ten times a second.
 -- grain: one pass, GPU and reason
 -- key: pass, device, reason
 -- notes: capture samples
@@ -12,7 +12,7 @@
 --   reason: as nvidia-smi names it; bit N for one that this prof does not know
 --   is_slowdown: whether it means want of power or cooling, so that times are longer than they could be; NULL when not known
 --   samples: samples with the reason
---   busy_samples: those of them in which the GPU was at work; NULL when NVML told sm_ratio in no sample of the pass, as of an instance (MIG) or a virtual GPU
+--   busy_samples: those of them in which the GPU was busy; NULL when NVML gave sm_ratio in no sample of the pass, as of an instance (MIG) or a virtual GPU
 --   busy_share_ratio: these as a share of all samples of the pass in which the GPU was at work; NULL when it never was, or when that is not known
 --   sm_clock_mean_hz: mean SM clock in samples with the reason; NULL when NVML did not tell it
 

@@ -3,9 +3,9 @@
 -- key: run_id, aspect
 -- params:
 --   run VARCHAR: the run
---   others VARCHAR = NULL: ids of other runs that are told of too, parted by commas: quicker than one by one
+--   others VARCHAR = NULL: ids of other runs to describe too, separated by commas: faster than one by one
 -- columns:
---   aspect: what is told of: GPU, driver, prompt tokens, nsys trace, torch with_stack (on; off has no row), package torch, variable CUDA_LAUNCH_BLOCKING, tag branch, ...; one that no source tells of has no row
+--   aspect: what it is: GPU, driver, prompt tokens, nsys trace, torch with_stack (on; off has no row), package torch, variable CUDA_LAUNCH_BLOCKING, tag branch, ...; one that no source tells of has no row
 --   value: what is said of it, in text with its unit; several values are parted by commas
 --   weight: how much it matters where it differs: decides (other work or hardware: times compare that too), clouds (may move times) or tells (what may have been changed on purpose)
 --   source_id: the source that says it; NULL when it follows from several, or from none

@@ -6,7 +6,7 @@
 --   run VARCHAR: the run whose workload and machine are meant
 --   stage VARCHAR = NULL: only this stage
 -- columns:
---   group_name: what the runs have in common beside workload and machine, first of it the commit; values are to be compared within a group alone
+--   group_name: what the runs have in common besides workload and machine, the commit first; values are to be compared within a group alone
 --   run: name of the run
 --   run_id: its id
 --   repeat: 1, 2, ... the run of the workload, where prof ran it several times

@@ -1,4 +1,4 @@
--- peaks v1: What the devices of a run can do at most: the table's figure with its source, and beside it the figure that SMs, clock and memory follow to by the capture.
+-- peaks v1: What the devices of a run can do at most: the table's figure with its source, and the figure that SMs, clock and memory of the capture give.
 -- grain: one device, resource and accumulate
 -- key: device, resource, accumulate
 -- notes: peak

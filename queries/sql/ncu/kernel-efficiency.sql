@@ -13,7 +13,7 @@
 --   kernel: name as ncu spells it; kernels of the role gemm, and all others with operations of tensor cores
 --   resource: precision of the operations: tensor_ and the type of the inputs; of kernels without operations of tensor cores fp64 or fp32; NULL when none were counted
 --   launches: profiled launches
---   launch_flop: mean operations of a launch, a multiply-add being 2, padding included; those beside tensor operations (softmax, epilogues) are left out, roofline has them
+--   launch_flop: mean operations of a launch, a multiply-add being 2, padding included; those other than tensor operations (softmax, epilogues) are excluded; roofline has them
 --   duration_ns: mean time of a launch in the replay
 --   achieved_flop_per_s: operations of all launches / their time
 --   measured_ratio: operations / what the device could do in that time at the clock of each launch; NULL when ncu did not measure the peak

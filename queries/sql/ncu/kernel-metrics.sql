@@ -15,7 +15,7 @@
 --   grid: blocks, x * y * z
 --   block: threads of a block, x * y * z
 --   metric: ncu's name of the metric
---   value: the value in the unit beside it; NULL for a text
+--   value: the value in the unit next to it; NULL for a text
 --   unit: ncu's base unit (% is 0-100); empty for a plain number, NULL when not known
 --   text: the value when it is a text or no number (nan)
 --   label: what ncu calls it in its sections; NULL when in none

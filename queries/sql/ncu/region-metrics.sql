@@ -12,7 +12,7 @@
 --   range: innermost NVTX range, ids and counters as #; NULL when none
 --   domain: its NVTX domain; empty for the default one
 --   metric: ncu's name of the metric
---   value: the value in the unit beside it; NULL for a text
+--   value: the value in the unit next to it; NULL for a text
 --   unit: ncu's base unit (% is 0-100); empty for a plain number, NULL when not known
 --   text: the value when it is a text or no number
 --   path: names of its NVTX ranges, outermost first

@@ -1,4 +1,4 @@
--- aggregates v2: The figures of a run to quote: how long each stage takes, over how many tokens, and how many a second; beside it what the workload measured itself. What is not known has no row.
+-- aggregates v2: The figures of a run to quote: how long each stage takes, over how many tokens, and how many a second; and what the workload measured itself. What is not known has no row.
 -- grain: one metric
 -- key: metric, stage
 -- notes: pass throttle timelines workload launch range stage

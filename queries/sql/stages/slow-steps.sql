@@ -18,7 +18,7 @@
 --     between (after its last device work, before the next step); by time busy in place of kernel, graph and copy, and idle where its causes are not known. NULL when no part is known to have grown
 --   cause_ns: by how much
 --   stage: stage, by stage_rule; (none) outside of stages
---   kernel_excess_ns: by how much the kernel beside exceeds its median, all its launches in the step together
+--   kernel_excess_ns: by how much that kernel exceeds its median, all its launches in the step together
 --   kernel: the kernel whose time in this step exceeds the median of its time in a step most, 0 where a step has none; NULL when none does
 --   median_ns: median time of the steps of its kind, warm-up left out
 --   name: normalised name of the range; with the basis period the kernel that begins each step, or graph replay

@@ -11,7 +11,7 @@
 --   decode_count: decode steps after the prompt, of each sequence; NULL when not said
 --   batch_count: sequences
 --   image_count: images of each prompt; NULL when not said
---   crop_count: crops of each image beside its global view; NULL when not said
+--   crop_count: crops of each image, its global view apart; NULL when not said
 --   prefill_ns: wall time of the prefill as the workload measured it; NULL when it did not
 --   decode_ns: wall time of all decode steps, likewise
 --   vision_ns: wall time of the vision part of the prefill, likewise
