@@ -214,6 +214,9 @@ func (in *ingester) run(inputs []input) error {
 			return err
 		}
 		defer restore()
+		if in.isLarge {
+			defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+		}
 	}
 	if _, err := in.conn.ExecContext(in.ctx, `BEGIN`); err != nil {
 		return err
@@ -232,6 +235,10 @@ func (in *ingester) run(inputs []input) error {
 // fewBytes is the size of captures, unpacked, up to which one thread of DuckDB stores them in less time than two: of such runs most of
 // the time goes to many small statements.
 const fewBytes = 64 << 20
+
+// gcPercent is how much the heap grows between collections while large captures are read: nearly all that their readers allocate stays to
+// the end, so that a heap of twice its size would buy nothing.
+const gcPercent = 25
 
 // usualPacking is how many times as large packed captures are unpacked, about.
 const usualPacking = 8

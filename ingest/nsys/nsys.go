@@ -12,7 +12,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"prof/ingest/attribute"
@@ -85,12 +84,8 @@ func newLoader(e table.Export, name string, t *load.Target) *loader {
 		deviceOf: map[deviceKey]int32{}, touched: map[string]bool{}}
 }
 
-const gcPercent = 25
-
 // Load stores an export as one source of the target's run.
 func Load(ctx context.Context, e table.Export, name string, t *load.Target) (*load.SourceInfo, error) {
-	// Most of what is allocated here stays until the end, beside what DuckDB holds.
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	l := newLoader(e, name, t)
 	l.ids = attribute.NextIDs(t.Run)
 	steps := []func(context.Context) error{

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -85,8 +84,6 @@ type loader struct {
 	pyCalls   packed            // finished calls of Python functions
 }
 
-const gcPercent = 25
-
 // Load stores a trace as one source of the target's run.
 func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
 	src, err := open(path)
@@ -94,8 +91,6 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 		return nil, err
 	}
 	defer src.Close()
-	// Nearly all that is allocated here stays; a heap of twice its size would buy nothing.
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	r := trace.NewReader(src)
 	c := newCollector()
 	truncated, err := c.read(r, func(events int64) error {

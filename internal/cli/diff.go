@@ -69,6 +69,7 @@ In csv, a row of kind stage is a stage's total; the other rows of the stage add 
 			&cli.StringFlag{Name: "out", Usage: "write into `FILE`"},
 			&cli.BoolFlag{Name: "explain", Usage: "print the SQL behind the figures, and nothing else"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
+			&cli.BoolFlag{Name: "safe", Usage: "csv for a spreadsheet: no text is a formula"},
 		},
 		Action: p.diff,
 	}
@@ -174,7 +175,7 @@ func (p *program) writeDiff(c *cli.Context, q diffRequest, list []*diff.Result) 
 		return q.form.Write(p.out, list, p.options(c))
 	}
 	var text bytes.Buffer
-	if err := q.form.Write(&text, list, typeset.Options{Wide: c.Bool("wide")}); err != nil {
+	if err := q.form.Write(&text, list, typeset.Options{Wide: c.Bool("wide"), Safe: c.Bool("safe")}); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(q.out), 0o755); err != nil {

@@ -169,6 +169,7 @@ func outputFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table, md, csv or json (csv and json in base units, full precision)"},
 		&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
+		&cli.BoolFlag{Name: "safe", Usage: "csv for a spreadsheet: no text is a formula"},
 	}
 }
 
@@ -197,7 +198,7 @@ func usageIfUnknownForm(form string, err error) error {
 
 // options says what the output can show.
 func (p *program) options(c *cli.Context) typeset.Options {
-	o := typeset.Options{Wide: c.Bool("wide"), Width: p.width()}
+	o := typeset.Options{Wide: c.Bool("wide"), Safe: c.Bool("safe"), Width: p.width()}
 	o.Color = isTerminal(p.out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return o
 }

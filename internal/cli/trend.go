@@ -44,6 +44,7 @@ of their own.
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(forms, ", ") + " (csv and json in base units, full precision)", DefaultText: "table, or what --out ends in"},
 			&cli.StringFlag{Name: "out", Usage: "write into `FILE`"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
+			&cli.BoolFlag{Name: "safe", Usage: "csv for a spreadsheet: no text is a formula"},
 		},
 		Action: p.trend,
 	}

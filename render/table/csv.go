@@ -12,8 +12,8 @@ import (
 )
 
 // CSV writes f in base units and full precision under its raw column names. NULL is an empty field. The notes are no data
-// and are left out: the caller prints f.Notes elsewhere.
-func CSV(w io.Writer, f *frame.Frame, _ typeset.Options) error {
+// and are left out: the caller prints f.Notes elsewhere. With o.Safe texts are changed so that a spreadsheet takes none for a formula.
+func CSV(w io.Writer, f *frame.Frame, o typeset.Options) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -28,6 +28,9 @@ func CSV(w io.Writer, f *frame.Frame, _ typeset.Options) error {
 	for _, row := range f.Rows {
 		for j, v := range row {
 			record[j] = csvField(v)
+			if _, isText := v.(string); isText && o.Safe {
+				record[j] = safe(record[j])
+			}
 		}
 		if err := writeRecord(w, out, record); err != nil {
 			return err
@@ -48,6 +51,19 @@ func writeRecord(w io.Writer, out *csv.Writer, record []string) error {
 	}
 	_, err := io.WriteString(w, "\"\"\n")
 	return err
+}
+
+// safe writes control characters out, and puts an apostrophe before a text that a spreadsheet would take for a formula.
+// https://owasp.org/www-community/attacks/CSV_Injection
+func safe(text string) string {
+	text = typeset.Neutral(text)
+	if text == "" || !strings.ContainsRune("=+-@", rune(text[0])) {
+		return text
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return text
+	}
+	return "'" + text
 }
 
 func csvField(v any) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand"
 	"strconv"
@@ -99,6 +100,26 @@ func TestCSVOfOneNullIsNoBlankLine(t *testing.T) {
 	}
 	if want := "a\n1\n\"\"\n2\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+// TestSafeCSV keeps formulas out of spreadsheets, and numbers numbers.
+func TestSafeCSV(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "ampere_gemm": "ampere_gemm", "a=b": "a=b", "-1.5e3": "-1.5e3", "+7": "+7", "-": "'-", "-lm": "'-lm",
+		`=HYPERLINK("http://x")`: `'=HYPERLINK("http://x")`, "+A1": "'+A1", "@SUM(A1)": "'@SUM(A1)", "\t=A1": "\\t=A1", "a\x1b[2Jb": "a\\x1b[2Jb", "\u202ea": "\\u202ea",
+	} {
+		f := &frame.Frame{Columns: []frame.Column{rendertest.Column("a", frame.Text), rendertest.Column("b", frame.Int)}, Rows: [][]any{{text, rendertest.N(-1)}}}
+		var safe, exact bytes.Buffer
+		if err := errors.Join(CSV(&safe, f, typeset.Options{Safe: true}), CSV(&exact, f, typeset.Options{})); err != nil {
+			t.Fatal(err)
+		}
+		for out, want := range map[*bytes.Buffer]string{&safe: want, &exact: text} {
+			records, err := csv.NewReader(out).ReadAll()
+			if err != nil || records[1][0] != want || records[1][1] != "-1" {
+				t.Errorf("%q: got %q (%v), want %q", text, records, err, want)
+			}
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ type Options struct {
 	Width int  // terminal columns available; 0 = no limit
 	Wide  bool // never shorten cells or drop columns
 	Color bool // may use ANSI: bold headers, dim rules and notes
+	Safe  bool // CSV: no cell is a formula for a spreadsheet or moves a cursor
 }
 
 // Limit is the width that tables must keep, or 0.
