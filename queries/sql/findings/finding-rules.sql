@@ -12,7 +12,7 @@
 --   subject: what its subject is: kernel, family, function, ranges or operation; NULL when it has none. Of kernels each is a finding
 --   query: query that shows the evidence
 --   options: options of that query that a finding fills in: stage, device, kernel, source; top: all its rows; by: by family
---   detail: query that shows more, with the options stage, device and source; slow-ranks has but the last, and is of runs with several ranks; NULL when there is none
+--   detail: query that shows more, with the options stage, device and source; stragglers has but the last, and is of runs with several ranks; NULL when there is none
 --   needs: what the run must hold
 --   reference: where the rule is from
 

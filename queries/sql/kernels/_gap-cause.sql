@@ -4,7 +4,7 @@
 -- scalar: asked of each row
 -- params:
 --   launch BIGINT: inside a call that launches, in ns
---   late BIGINT: on the way to the launch
+--   delay BIGINT: between CUDA calls, on the way to the launch
 --   latency BIGINT: launched late, and not started yet
 --   wait BIGINT: synchronising
 --   call BIGINT: inside another CUDA call
@@ -15,4 +15,4 @@
 -- columns:
 --   cause: its name, as in accounting
 
-['launch', 'late', 'launch-latency', 'wait', 'call', 'host', 'profiler', 'queued', 'unknown'][list_position([launch, late, latency, wait, call, host, profiler, queued, unknown], greatest(launch, late, latency, wait, call, host, profiler, queued, unknown))]
+['launch', 'launch-delay', 'launch-latency', 'wait', 'call', 'host', 'profiler', 'queued', 'unknown'][list_position([launch, delay, latency, wait, call, host, profiler, queued, unknown], greatest(launch, delay, latency, wait, call, host, profiler, queued, unknown))]

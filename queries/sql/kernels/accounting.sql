@@ -1,4 +1,4 @@
--- accounting v2: Where the time of each GPU went, by stage: parts that exclude each other and add up to the span from the first start to the last end of device work.
+-- accounting v3: Where the time of each GPU went, by stage: parts that exclude each other and add up to the span from the first start to the last end of device work.
 -- grain: one part of one stage on one GPU
 -- key: stage, device, part
 -- notes: pass throttle timelines accounting launch stage
@@ -16,7 +16,7 @@
 --     it), launch-latency (it launched after the GPU had run dry, and the work, which starts within 100 us, has not yet), wait (in a call that waits for the device), call (in another CUDA call, or one that launches and takes 100 us or longer: it loads code first),
 --     host (outside CUDA for 100 us or longer), profiler (at work on that thread; the PyTorch profiler does not say on which, and has none), queued (the
 --     launch had returned: it began before the GPU ran dry, or the work took 100 us and longer to start), unknown (it was not captured). Asking whether an event or a stream is done is passed over, as if the thread were outside CUDA
---   kind: busy, other, launch-bound (launch, late, launch-latency), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
+--   kind: busy, other, launch-bound (launch, launch-delay, launch-latency), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
 --   total_ns: time in the part, added up over passes; parts without any are left out
 --   share_ratio: total_ns as a share of span_total_ns
 --   mean_ns: mean over the passes; for (run) over its sources
@@ -31,7 +31,7 @@ WITH d AS (
         {'place': 1, 'part': 'compute', 'kind': 'busy', 'ns': d.compute_ns}, {'place': 2, 'part': 'collective-overlapped', 'kind': 'busy', 'ns': d.collective_overlapped_ns},
         {'place': 3, 'part': 'collective-exposed', 'kind': 'busy', 'ns': d.collective_exposed_ns}, {'place': 4, 'part': 'graph', 'kind': 'busy', 'ns': d.graph_ns},
         {'place': 5, 'part': 'copy', 'kind': 'busy', 'ns': d.copy_ns}, {'place': 6, 'part': 'other', 'kind': 'other', 'ns': d.other_ns},
-        {'place': 7, 'part': 'launch', 'kind': 'launch-bound', 'ns': d.launch_ns}, {'place': 8, 'part': 'late', 'kind': 'launch-bound', 'ns': d.late_ns},
+        {'place': 7, 'part': 'launch', 'kind': 'launch-bound', 'ns': d.launch_ns}, {'place': 8, 'part': 'launch-delay', 'kind': 'launch-bound', 'ns': d.launch_delay_ns},
         {'place': 9, 'part': 'launch-latency', 'kind': 'launch-bound', 'ns': d.launch_latency_ns}, {'place': 10, 'part': 'wait', 'kind': 'synchronising', 'ns': d.wait_ns},
         {'place': 11, 'part': 'call', 'kind': 'cuda-call', 'ns': d.call_ns}, {'place': 12, 'part': 'host', 'kind': 'host-bound', 'ns': d.host_ns},
         {'place': 13, 'part': 'profiler', 'kind': 'profiler', 'ns': d.profiler_ns}, {'place': 14, 'part': 'queued', 'kind': 'queued', 'ns': d.queued_ns},

@@ -1,4 +1,4 @@
--- gaps v2: When a GPU had no work: idle gaps added up by what ran before and after and the stage that launched what came after, with what its thread did meanwhile, of whatever process it is.
+-- gaps v3: When a GPU had no work: idle gaps added up by what ran before and after and the stage that launched what came after, with what its thread did meanwhile, of whatever process it is.
 -- grain: one stage, work before and work after
 -- key: stage, before, after
 -- notes: timelines accounting launch
@@ -11,7 +11,7 @@
 -- columns:
 --   rank: place by total time
 --   total_ns: time of the gaps; all rows of all stages together are the idle time of (run) in accounting
---   cause: the part that most of it is, as in accounting: launch, late, launch-latency, wait, call, host, profiler, queued or unknown
+--   cause: the part that most of it is, as in accounting: launch, launch-delay, launch-latency, wait, call, host, profiler, queued or unknown
 --   before: kernel that ended last before the gap, or copy, fill or graph replay; (any) for what is not told apart, as of each source the first 200,000 patterns are
 --   after: kernel that began at its end, or copy, fill or graph replay; (any) likewise
 --   stage: the stage that launched the work after, warm-up passes included; (none) outside every stage, or when its launch was not captured: unknown_ns
@@ -20,7 +20,7 @@
 --   mean_ns: mean gap
 --   max_ns: longest gap
 --   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
---   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
+--   launch_delay_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
 --   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started; shorter than 100 us
 --   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
 --   call_ns: idle, inside another CUDA call: memory, modules, streams; or one that launches and takes 100 us or longer, as it loads code first
@@ -31,21 +31,21 @@
 
 WITH g AS (
     SELECT coalesce(s.stage, '(none)') AS stage, g.before_kernel_name_id AS before_id, g.before_operation, g.after_kernel_name_id AS after_id, g.after_operation,
-        sum(g.gap_count)::BIGINT AS gap_count, sum(g.duration_ns)::BIGINT AS total_ns, max(g.max_ns) AS max_ns, sum(g.launch_ns)::BIGINT AS launch_ns, sum(g.late_ns)::BIGINT AS late_ns, sum(g.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(g.wait_ns)::BIGINT AS wait_ns,
+        sum(g.gap_count)::BIGINT AS gap_count, sum(g.duration_ns)::BIGINT AS total_ns, max(g.max_ns) AS max_ns, sum(g.launch_ns)::BIGINT AS launch_ns, sum(g.launch_delay_ns)::BIGINT AS launch_delay_ns, sum(g.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(g.wait_ns)::BIGINT AS wait_ns,
         sum(g.call_ns)::BIGINT AS call_ns, sum(g.host_ns)::BIGINT AS host_ns, sum(g.profiler_ns)::BIGINT AS profiler_ns, sum(g.queued_ns)::BIGINT AS queued_ns, sum(g.unknown_ns)::BIGINT AS unknown_ns
     FROM gap_sum g LEFT JOIN path_stage s ON s.run_id = g.run_id AND s.path_id = g.path_id
     WHERE g.run_id = run AND g.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
         AND (device IS NULL OR g.device_id = device) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
     GROUP BY ALL
 ), q AS (
-    SELECT coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, row_number() OVER (ORDER BY g.total_ns DESC, before, after, g.stage) AS rank, g.stage, g.total_ns, g.gap_count, g.max_ns, g.launch_ns, g.late_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns
+    SELECT coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, row_number() OVER (ORDER BY g.total_ns DESC, before, after, g.stage) AS rank, g.stage, g.total_ns, g.gap_count, g.max_ns, g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns
     FROM g
     LEFT JOIN kernel_name b ON b.run_id = run AND b.kernel_name_id = g.before_id
     LEFT JOIN kernel_name a ON a.run_id = run AND a.kernel_name_id = g.after_id
 )
-SELECT q.rank, q.total_ns, _gap_cause(q.launch_ns, q.late_ns, q.launch_latency_ns, q.wait_ns, q.call_ns, q.host_ns, q.profiler_ns, q.queued_ns, q.unknown_ns) AS cause, q.before, q.after, q.stage,
+SELECT q.rank, q.total_ns, _gap_cause(q.launch_ns, q.launch_delay_ns, q.launch_latency_ns, q.wait_ns, q.call_ns, q.host_ns, q.profiler_ns, q.queued_ns, q.unknown_ns) AS cause, q.before, q.after, q.stage,
     q.gap_count, q.total_ns / nullif((SELECT sum(x.total_ns) FROM g x), 0) AS idle_ratio, q.total_ns / q.gap_count AS mean_ns, q.max_ns,
-    q.launch_ns, q.late_ns, q.launch_latency_ns, q.wait_ns, q.call_ns, q.host_ns, q.profiler_ns, q.queued_ns, q.unknown_ns
+    q.launch_ns, q.launch_delay_ns, q.launch_latency_ns, q.wait_ns, q.call_ns, q.host_ns, q.profiler_ns, q.queued_ns, q.unknown_ns
 FROM q
 WHERE top = 0 OR q.rank <= top
 ORDER BY q.rank

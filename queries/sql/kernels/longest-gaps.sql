@@ -1,4 +1,4 @@
--- longest-gaps v2: The longest times in which a GPU had no work, each with where the work after was launched and what its thread did meanwhile, of whatever process it is.
+-- longest-gaps v3: The longest times in which a GPU had no work, each with where the work after was launched and what its thread did meanwhile, of whatever process it is.
 -- grain: one idle gap
 -- key: source_id, device, start_ns
 -- notes: timelines accounting launch
@@ -12,7 +12,7 @@
 --   rank: place by length
 --   duration_ns: from the end of the work before to the start of the work after
 --   start_ns: end of the work before, from the start of the source
---   cause: the part that most of it is, as in accounting: launch, late, launch-latency, wait, call, host, profiler, queued or unknown
+--   cause: the part that most of it is, as in accounting: launch, launch-delay, launch-latency, wait, call, host, profiler, queued or unknown
 --   host_range: innermost range that the thread which launched the work after was in when the gap began, as recorded; NULL outside every range, or when that launch was not captured
 --   operator: innermost operator that was open on that thread for half of the gap or longer, else the one that was longest; NULL for none, or not recorded
 --   os_call: call into the operating system that was open on that thread the longest in the gap; NULL for none, or not recorded or stored
@@ -22,7 +22,7 @@
 --   range: normalised names of the ranges that launched the work after, from the outermost one; NULL outside every range, or when that launch was not captured
 --   device: GPU
 --   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
---   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
+--   launch_delay_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
 --   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started; shorter than 100 us
 --   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
 --   call_ns: idle, inside another CUDA call: memory, modules, streams; or one that launches and takes 100 us or longer, as it loads code first
@@ -36,7 +36,7 @@
 
 WITH g AS ( -- those shown; all that follows is only of these
     SELECT row_number() OVER (ORDER BY g.duration_ns DESC, g.source_id, g.device_id, g.start_ns) AS rank, g.source_id, g.device_id, g.start_ns, g.start_ns + g.duration_ns AS end_ns, g.duration_ns, g.pid, g.tid, coalesce(s.stage, '(none)') AS stage, g.path_id,
-        g.before_kernel_name_id, g.before_operation, g.after_kernel_name_id, g.after_operation, g.launch_ns, g.late_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns
+        g.before_kernel_name_id, g.before_operation, g.after_kernel_name_id, g.after_operation, g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns
     FROM gap g LEFT JOIN path_stage s ON s.run_id = g.run_id AND s.path_id = g.path_id
     WHERE g.run_id = run AND g.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
         AND (device IS NULL OR g.device_id = device) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
@@ -56,9 +56,9 @@ WITH g AS ( -- those shown; all that follows is only of these
     FROM g JOIN osrt_call o ON o.run_id = run AND o.source_id = g.source_id AND o.pid = g.pid AND o.tid = g.tid AND o.start_ns < g.end_ns AND o.start_ns + o.duration_ns > g.start_ns
     GROUP BY g.rank
 )
-SELECT g.rank, g.duration_ns, g.start_ns, _gap_cause(g.launch_ns, g.late_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns) AS cause,
+SELECT g.rank, g.duration_ns, g.start_ns, _gap_cause(g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns) AS cause,
     host.name AS host_range, p.name AS operator, c.name AS os_call, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, g.stage, r.path AS range, g.device_id AS device,
-    g.launch_ns, g.late_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns, g.source_id, g.pid, g.tid
+    g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns, g.source_id, g.pid, g.tid
 FROM g
 LEFT JOIN host ON host.rank = g.rank
 LEFT JOIN best ON best.rank = g.rank

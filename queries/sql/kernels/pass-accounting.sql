@@ -1,4 +1,4 @@
--- pass-accounting v2: Where the time of each GPU went in each pass of each stage, warm-up included: what accounting adds up.
+-- pass-accounting v3: Where the time of each GPU went in each pass of each stage, warm-up included: what accounting adds up.
 -- grain: one outermost range of a stage on one GPU that it has work on
 -- key: range_id, device
 -- notes: timelines workload accounting launch range
@@ -21,8 +21,8 @@
 --   graph_ns: graph replays traced as a whole ran, and no kernel
 --   copy_ns: copies and fills ran, and neither of those
 --   other_ns: only work of others ran
---   idle_ns: no work of the source ran: the columns that follow but launch_ns, late_ns and launch_latency_ns add up to it
---   launch_bound_ns: idle, and the thread that launches the next work on the GPU, of whatever process, was about to or launched too late: launch_ns, late_ns and launch_latency_ns
+--   idle_ns: no work of the source ran: the columns that follow but launch_ns, launch_delay_ns and launch_latency_ns add up to it
+--   launch_bound_ns: idle, and the thread that launches the next work on the GPU, of whatever process, was about to or launched too late: launch_ns, launch_delay_ns and launch_latency_ns
 --   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
 --   call_ns: idle, inside another CUDA call: memory, modules, streams; or one that launches and takes 100 us or longer, as it loads code first
 --   host_ns: idle, outside CUDA for 100 us or longer
@@ -30,7 +30,7 @@
 --   queued_ns: idle although the launch had returned, which began before the GPU ran dry or 100 us and longer before the work: the device took its time, or waited for an event or another stream
 --   unknown_ns: idle before work whose launch was not captured
 --   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
---   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
+--   launch_delay_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
 --   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started; shorter than 100 us
 --   gap_count: idle gaps
 --   is_warmup: whether stages and accounting leave it out
@@ -42,7 +42,7 @@
 WITH d AS (
     SELECT d.stage, d.pass_id, d.device_id, d.span_ns, d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
         d.compute_ns, d.collective_overlapped_ns, d.collective_exposed_ns, d.graph_ns, d.copy_ns, d.other_ns,
-        d.launch_ns + d.late_ns + d.launch_latency_ns AS launch_bound_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.launch_ns, d.late_ns, d.launch_latency_ns,
+        d.launch_ns + d.launch_delay_ns + d.launch_latency_ns AS launch_bound_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.launch_ns, d.launch_delay_ns, d.launch_latency_ns,
         d.gap_count, d.is_warmup, d.start_ns, d.source_id, d.pid, d.range_id
     FROM device_part d
     WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND d.range_id IS NOT NULL
@@ -51,7 +51,7 @@ WITH d AS (
 SELECT d.stage, d.pass_id AS pass, d.device_id AS device, d.span_ns, d.busy_ns / nullif(d.span_ns, 0) AS busy_ratio, d.launch_bound_ns / nullif(d.span_ns, 0) AS launch_bound_ratio,
     d.busy_ns, d.compute_ns, d.collective_overlapped_ns, d.collective_exposed_ns, d.graph_ns, d.copy_ns, d.other_ns,
     d.launch_bound_ns + d.wait_ns + d.call_ns + d.host_ns + d.profiler_ns + d.queued_ns + d.unknown_ns AS idle_ns,
-    d.launch_bound_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.launch_ns, d.late_ns, d.launch_latency_ns,
+    d.launch_bound_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.launch_ns, d.launch_delay_ns, d.launch_latency_ns,
     d.gap_count, d.is_warmup, d.start_ns, d.source_id, d.pid, d.range_id
 FROM d
 ORDER BY d.source_id, d.start_ns, d.range_id, d.device_id

@@ -3,9 +3,9 @@
 -- key: match_id, range, pass, member
 -- params:
 --   run VARCHAR: the run
---   range VARCHAR = NULL: as in slow-ranks
---   by VARCHAR = NULL: as in slow-ranks
---   source VARCHAR = NULL: as in slow-ranks
+--   range VARCHAR = NULL: as in stragglers
+--   by VARCHAR = NULL: as in stragglers
+--   source VARCHAR = NULL: as in stragglers
 -- columns:
 --   match_id: as in rank-skew
 --   job_id: the source that began first of the job that the ranks are of

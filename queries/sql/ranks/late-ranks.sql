@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: instead of passes of stages the ranges of this normalised name, e.g. step[#]
---   by VARCHAR = NULL: as in slow-ranks
+--   by VARCHAR = NULL: as in stragglers
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
 -- columns:
 --   range: the stage, or the name of the range; step for what recurs

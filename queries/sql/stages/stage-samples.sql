@@ -1,4 +1,4 @@
--- stage-samples v2: Each pass of each stage with its times and where the time of its GPUs went: the samples that comparisons of runs rest on. A run without any pass of a stage has one row a source for all its device work.
+-- stage-samples v3: Each pass of each stage with its times and where the time of its GPUs went: the samples that comparisons of runs rest on. A run without any pass of a stage has one row a source for all its device work.
 -- grain: one pass of a stage, warm-up included
 -- key: source_id, range_id
 -- notes: workload accounting
@@ -29,7 +29,7 @@
 --   copy_ns: copies and fills of its own ran, and neither of those
 --   other_ns: only work of others ran
 --   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
---   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
+--   launch_delay_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
 --   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started; shorter than 100 us
 --   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
 --   call_ns: idle, inside another CUDA call, or one that launches and takes longer
@@ -42,7 +42,7 @@
 SELECT p.stage, p.pass_id AS pass, p.repeat_id AS repeat, p.source_id, p.pid, p.range_id, p.is_warmup, p.prompt_token_count, p.decode_token_count, p.sequence_count, p.step_count, p.cpu_ns,
     CASE WHEN p.range_id = 0 THEN d.span_ns ELSE p.gpu_span_ns END AS gpu_span_ns, CASE WHEN p.range_id = 0 THEN d.kernel_ns + d.graph_ns + d.copy_ns ELSE p.gpu_busy_ns END AS gpu_busy_ns,
     p.gpu_sum_ns, p.kernel_count, coalesce(d.device_count, 0) AS device_count, d.time_ns, d.kernel_ns, d.graph_ns, d.copy_ns, d.other_ns,
-    d.launch_ns, d.late_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns
+    d.launch_ns, d.launch_delay_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns
 FROM (
     SELECT s.run_id, s.is_counted, s.stage, s.pass_id, s.repeat_id, s.source_id, s.pid, s.range_id, s.is_warmup, s.prompt_token_count, s.decode_token_count, s.sequence_count, s.step_count,
         s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count
@@ -56,7 +56,7 @@ FROM (
 LEFT JOIN (
     SELECT d.run_id, d.source_id, coalesce(d.range_id, 0) AS range_id, count(*) AS device_count, max(d.end_ns) - min(d.start_ns) AS span_ns, sum(d.end_ns - d.start_ns)::BIGINT AS time_ns,
         sum(d.kernel_ns)::BIGINT AS kernel_ns, sum(d.graph_ns)::BIGINT AS graph_ns, sum(d.copy_ns)::BIGINT AS copy_ns, sum(d.other_ns)::BIGINT AS other_ns, sum(d.launch_ns)::BIGINT AS launch_ns,
-        sum(d.late_ns)::BIGINT AS late_ns, sum(d.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(d.wait_ns)::BIGINT AS wait_ns, sum(d.call_ns)::BIGINT AS call_ns, sum(d.host_ns)::BIGINT AS host_ns, sum(d.profiler_ns)::BIGINT AS profiler_ns,
+        sum(d.launch_delay_ns)::BIGINT AS launch_delay_ns, sum(d.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(d.wait_ns)::BIGINT AS wait_ns, sum(d.call_ns)::BIGINT AS call_ns, sum(d.host_ns)::BIGINT AS host_ns, sum(d.profiler_ns)::BIGINT AS profiler_ns,
         sum(d.queued_ns)::BIGINT AS queued_ns, sum(d.unknown_ns)::BIGINT AS unknown_ns
     FROM device_time d
     GROUP BY d.run_id, d.source_id, coalesce(d.range_id, 0)

@@ -28,7 +28,7 @@ WITH whole AS (
     HAVING count(*) > 0
 ), p AS (
     SELECT d.device_id AS device, d.stage, d.start_ns, d.start_ns + d.span_ns AS end_ns, d.pass_id AS pass, d.is_warmup, d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
-        d.launch_ns + d.late_ns + d.launch_latency_ns AS launch_bound_ns, d.span_ns, d.source_id, d.pid, CASE WHEN d.span_ns >= a.part_ns THEN d.range_id END AS long_id, CASE WHEN d.span_ns < a.part_ns THEN (d.start_ns - a.start_ns) // a.part_ns END AS part
+        d.launch_ns + d.launch_delay_ns + d.launch_latency_ns AS launch_bound_ns, d.span_ns, d.source_id, d.pid, CASE WHEN d.span_ns >= a.part_ns THEN d.range_id END AS long_id, CASE WHEN d.span_ns < a.part_ns THEN (d.start_ns - a.start_ns) // a.part_ns END AS part
     FROM device_part d CROSS JOIN whole a
     WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND d.range_id IS NOT NULL AND (device IS NULL OR d.device_id = device)
 )

@@ -16,7 +16,7 @@
 --   copy_ns BIGINT: copies and fills
 --   other_ns BIGINT: work of others
 --   launch_ns BIGINT: idle in launches
---   late_ns BIGINT: idle on the way to one
+--   launch_delay_ns BIGINT: idle on the way to one
 --   launch_latency_ns BIGINT: idle, after a launch that began when the GPU had run dry, before its work started
 --   wait_ns BIGINT: idle while the host waits
 --   call_ns BIGINT: idle in other calls
@@ -30,7 +30,7 @@
 --   exposed_ns BIGINT: the part of that in which no other kernel ran
 
 SELECT t.kind, t.is_counted, CASE WHEN t.is_staged THEN d.stage END AS stage, d.source_id, d.range_id, d.device_id, d.start_ns, d.start_ns + d.span_ns AS end_ns,
-    d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns AS kernel_ns, d.graph_ns, d.copy_ns, d.other_ns, d.launch_ns, d.late_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.gap_count,
+    d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns AS kernel_ns, d.graph_ns, d.copy_ns, d.other_ns, d.launch_ns, d.launch_delay_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.gap_count,
     d.collective_count, d.collective_overlapped_ns + d.collective_exposed_ns AS collective_ns, d.collective_exposed_ns AS exposed_ns
 FROM device_part d JOIN _finding_timeline t ON t.source_id = d.source_id
 WHERE d.run_id = $run AND CASE WHEN t.is_staged THEN d.range_id IS NOT NULL AND NOT d.is_warmup ELSE d.range_id IS NULL END

@@ -15,7 +15,7 @@
 --   copy_ns BIGINT: copies and fills
 --   other_ns BIGINT: work of others
 --   launch_ns BIGINT: idle in launches
---   late_ns BIGINT: idle on the way to one
+--   launch_delay_ns BIGINT: idle on the way to one
 --   launch_latency_ns BIGINT: idle, after a launch that began when the GPU had run dry, before its work started
 --   wait_ns BIGINT: idle while the host waits
 --   call_ns BIGINT: idle in other calls
@@ -24,7 +24,7 @@
 --   queued_ns BIGINT: idle though launched
 --   unknown_ns BIGINT: idle before an unknown launch
 --   gap_count BIGINT: idle gaps
---   launch_max_ns BIGINT: launch_ns, late_ns and launch_latency_ns of the pass that has most of them
+--   launch_max_ns BIGINT: launch_ns, launch_delay_ns and launch_latency_ns of the pass that has most of them
 --   launch_median_ns DOUBLE: of the median pass
 --   wait_max_ns BIGINT: wait_ns likewise
 --   wait_median_ns DOUBLE: of the median pass
@@ -37,9 +37,9 @@
 
 SELECT p.kind, p.is_counted, p.stage, p.device_id, count(*) AS pass_count, sum(p.end_ns - p.start_ns)::BIGINT AS span_ns, sum(p.kernel_ns + p.graph_ns + p.copy_ns)::BIGINT AS busy_ns,
     sum(p.kernel_ns)::BIGINT AS kernel_ns, sum(p.graph_ns)::BIGINT AS graph_ns, sum(p.copy_ns)::BIGINT AS copy_ns, sum(p.other_ns)::BIGINT AS other_ns,
-    sum(p.launch_ns)::BIGINT AS launch_ns, sum(p.late_ns)::BIGINT AS late_ns, sum(p.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(p.wait_ns)::BIGINT AS wait_ns, sum(p.call_ns)::BIGINT AS call_ns, sum(p.host_ns)::BIGINT AS host_ns,
+    sum(p.launch_ns)::BIGINT AS launch_ns, sum(p.launch_delay_ns)::BIGINT AS launch_delay_ns, sum(p.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(p.wait_ns)::BIGINT AS wait_ns, sum(p.call_ns)::BIGINT AS call_ns, sum(p.host_ns)::BIGINT AS host_ns,
     sum(p.profiler_ns)::BIGINT AS profiler_ns, sum(p.queued_ns)::BIGINT AS queued_ns, sum(p.unknown_ns)::BIGINT AS unknown_ns, sum(p.gap_count)::BIGINT AS gap_count,
-    max(p.launch_ns + p.late_ns + p.launch_latency_ns) AS launch_max_ns, median(p.launch_ns + p.late_ns + p.launch_latency_ns) AS launch_median_ns, max(p.wait_ns) AS wait_max_ns, median(p.wait_ns) AS wait_median_ns,
+    max(p.launch_ns + p.launch_delay_ns + p.launch_latency_ns) AS launch_max_ns, median(p.launch_ns + p.launch_delay_ns + p.launch_latency_ns) AS launch_median_ns, max(p.wait_ns) AS wait_max_ns, median(p.wait_ns) AS wait_median_ns,
     max(p.call_ns) AS call_max_ns, median(p.call_ns) AS call_median_ns, max(p.host_ns) AS host_max_ns, median(p.host_ns) AS host_median_ns,
     max(p.queued_ns) AS queued_max_ns, median(p.queued_ns) AS queued_median_ns
 FROM _finding_part p

@@ -20,7 +20,7 @@
 --   copy_ns BIGINT: copies and fills
 --   other_ns BIGINT: only work of others ran
 --   launch_ns BIGINT: idle, inside a launch of less than 100 us, or of a graph
---   late_ns BIGINT: idle, on the way to the next launch
+--   launch_delay_ns BIGINT: idle, on the way to the next launch
 --   launch_latency_ns BIGINT: idle, after a launch that began when the GPU had run dry, before its work started
 --   wait_ns BIGINT: idle, synchronising
 --   call_ns BIGINT: idle, inside another CUDA call, or a longer launch
@@ -33,7 +33,7 @@
 SELECT CASE WHEN d.range_id IS NULL THEN '(run)' ELSE p.stage END AS stage, p.pass_id, d.range_id, d.source_id, p.pid, coalesce(p.is_warmup, false) AS is_warmup,
     d.device_id, d.start_ns, d.end_ns - d.start_ns AS span_ns, coalesce(c.collective_count, 0) AS collective_count,
     d.kernel_ns - coalesce(c.collective_ns, 0) AS compute_ns, coalesce(c.overlapped_ns, 0) AS collective_overlapped_ns, coalesce(c.exposed_ns, 0) AS collective_exposed_ns,
-    d.graph_ns, d.copy_ns, d.other_ns, d.launch_ns, d.late_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.gap_count
+    d.graph_ns, d.copy_ns, d.other_ns, d.launch_ns, d.launch_delay_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.gap_count
 FROM device_time d
 JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
 LEFT JOIN stage_pass p ON p.run_id = d.run_id AND p.range_id = d.range_id

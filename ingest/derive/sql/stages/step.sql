@@ -45,7 +45,7 @@
 -- much again as the longest of the later half, three or more behind them, of which the GPU's work is less than half: see cold_pass.
 WITH l AS (
     SELECT 'range' AS basis, 'launch' AS attribution, r.source_id, r.pid, d.device_id, r.range_id, r.next_range_id, r.stage, r.name, coalesce(d.first_start_ns, r.start_ns) AS start_ns, d.last_end_ns AS end_ns, r.cpu_ns, d.busy_ns,
-        t.kernel_ns, t.graph_ns, t.copy_ns, t.launch_ns + t.late_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
+        t.kernel_ns, t.graph_ns, t.copy_ns, t.launch_ns + t.launch_delay_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
         d.kernel_count, d.memop_count, d.graph_count, r.decode_count, r.token_count, r.is_warmup
     FROM _step_range r
     LEFT JOIN range_device d ON d.run_id = $run AND d.range_id = r.range_id

@@ -1,4 +1,4 @@
--- slow-ranks v1: Which rank the others waited for, pass by pass: of each stage, of the ranges of a name, or in a run without stages of each step. Collectives that are not sure to be one on all ranks are left out: those without skew_ns in rank-skew.
+-- stragglers v1: Which rank the others waited for, pass by pass: of each stage, of the ranges of a name, or in a run without stages of each step. Collectives that are not sure to be one on all ranks are left out: those without skew_ns in rank-skew.
 -- grain: one pass of a stage, range of a name or step, counted on each rank
 -- key: job_id, range, pass
 -- notes: timelines skew
