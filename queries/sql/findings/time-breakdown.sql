@@ -1,25 +1,25 @@
--- time-breakdown v1: What the time of the measured passes of stages goes to: idle time by what held the GPU up, kernels by family, copies; together all of their spans.
+-- time-breakdown v1: Where the time of the measured stage passes goes: idle time by cause, kernels by family, and copies. Categories add up to the passes' GPU spans.
 -- grain: one category of one stage
 -- key: stage, kind, category
 -- notes: graph pass throttle timelines accounting launch stage
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for all device work of a run without measured passes
---   top BIGINT = 10: categories at most; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 10: maximum categories; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place by total_ns among the rows of all stages asked for
---   stage: the stage, by stage_rule, warm-up passes left out; NULL: all device work of a run without measured passes
---   category: idle: launch-bound, synchronising, cuda-call, host-bound, queued, profiler or unknown, as the kinds of accounting; kernels: their family by
---     kernel_rule, or their name where no rule matches, and (graph replays) for those traced as a whole; copies: (copies and fills); other: (work of others)
+--   rank: rank by total_ns over all stages shown
+--   stage: the stage, by stage_rule, warm-up passes excluded; NULL: all device work of a run without measured passes
+--   category: for idle time its cause, a kind of accounting: launch-bound, synchronising, cuda-call, host-bound, queued, profiler or unknown; for kernels their family by
+--     kernel_rule, else their name, and (graph replays) for graphs traced as a whole; for copies (copies and fills); for other work (work of others)
 --   kind: idle, kernels, copies or other (only work ran that the passes did not launch)
---   total_ns: what it took of the spans, added up over passes and GPUs: the categories of a stage add up to stage_ns. Kernels that ran side by side share the time
---     in which kernels ran by the lengths of their executions; graph replays count when no kernel ran, copies when neither did
+--   total_ns: GPU time of the category, summed over passes and GPUs: the categories of a stage add up to stage_ns. Concurrent kernels share the time in which kernels ran in
+--     proportion to their durations; graph replays count while no kernel ran, copies while neither ran
 --   share_ratio: total_ns as a share of measured_ns
 --   calls: executions; NULL for idle and other
---   measured_ns: sum of the spans, from the first start to the last end of device work, of all measured passes of all stages, over the GPUs
---   stage_ns: the same of the stage
---   sum_ns: sum of the lengths of the executions: more than total_ns where work ran side by side; NULL for idle and other
+--   measured_ns: sum of the GPU spans (first start to last end of device work) of all measured passes of all stages, over all GPUs
+--   stage_ns: sum of the GPU spans of the stage's measured passes, over all GPUs
+--   sum_ns: sum of the durations: more than total_ns where work ran concurrently; NULL for idle and other
 
 WITH c AS (
     SELECT c.stage, c.category, c.category_kind, sum(c.total_ns)::BIGINT AS total_ns, sum(c.launch_count)::BIGINT AS calls, sum(c.sum_ns)::BIGINT AS sum_ns

@@ -1,32 +1,32 @@
--- gaps v3: When a GPU had no work: idle gaps added up by what ran before and after and the stage that launched what came after, with what its thread did meanwhile, of whatever process it is.
+-- gaps v3: Idle gaps of the GPUs, grouped by the work before, the work after and the stage that launched it, with what the launching thread did meanwhile, in any process.
 -- grain: one stage, work before and work after
 -- key: stage, before, after
 -- notes: timelines accounting launch
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: rows at most; 0 for all
---   stage VARCHAR = NULL: only gaps before work of this stage; (none) for those before work outside every stage or whose launch was not captured
+--   top BIGINT = 20: maximum rows; 0 for all
+--   stage VARCHAR = NULL: only gaps before work of this stage; (none) for gaps before work outside every stage or without a captured launch
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place by total time
---   total_ns: time of the gaps; all rows of all stages together are the idle time of (run) in accounting
---   cause: the part that most of it is, as in accounting: launch, launch-delay, launch-latency, wait, call, host, profiler, queued or unknown
---   before: kernel that ended last before the gap, or copy, fill or graph replay; (any) for what is not told apart, as of each source the first 200,000 patterns are
---   after: kernel that began at its end, or copy, fill or graph replay; (any) likewise
---   stage: the stage that launched the work after, warm-up passes included; (none) outside every stage, or when its launch was not captured: unknown_ns
+--   rank: rank by total time
+--   total_ns: total gap time; all rows of all stages together are the idle time of (run) in accounting
+--   cause: largest part of the gap time, as in accounting: launch, launch-delay, launch-latency, wait, call, host, profiler, queued or unknown
+--   before: work that ended last before the gap: kernel, copy, fill or graph replay; (any) beyond the first 200,000 patterns of a source, which are not kept separately
+--   after: work that started at its end: kernel, copy, fill or graph replay; (any) beyond the first 200,000 patterns of a source
+--   stage: stage that launched the work after, warm-up passes included; (none) outside every stage, or when its launch was not captured (unknown_ns)
 --   gap_count: gaps
---   idle_ratio: total_ns as a share of all rows' total before top cuts
+--   idle_ratio: total_ns as a share of all rows, before top applies
 --   mean_ns: mean gap
 --   max_ns: longest gap
---   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
+--   launch_ns: idle, in an API call that launches work in less than 100 us, or launches a graph
 --   launch_delay_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
---   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started; shorter than 100 us
---   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
---   call_ns: idle, inside another CUDA call: memory, modules, streams; or one that launches and takes 100 us or longer, as it loads code first
+--   launch_latency_ns: idle, after a launch that began when the GPU had run dry, until its work started within 100 us
+--   wait_ns: idle, in an API call that waits for the GPU, or in a copy that is not the next work
+--   call_ns: idle, in another CUDA call (memory, modules, streams), or in a launch of 100 us or longer, which loads code first
 --   host_ns: idle, outside CUDA for 100 us or longer
---   profiler_ns: idle, the profiler at work on that thread; 0 where a capture does not say on which, as the PyTorch profiler's
---   queued_ns: idle although the launch had returned: it began before the GPU ran dry, or the work took 100 us and longer to start
+--   profiler_ns: idle, profiler at work on that thread; 0 where the capture does not record on which thread, as with the PyTorch profiler
+--   queued_ns: idle although launched: the launch began before the GPU ran dry, or 100 us or longer before the work started
 --   unknown_ns: idle before work whose launch was not captured
 
 WITH g AS (

@@ -1,30 +1,30 @@
--- stragglers v1: Which rank the others waited for, pass by pass: of each stage, of the ranges of a name, or in a run without stages of each step. Collectives that are not sure to be one on all ranks are left out: those without skew_ns in rank-skew.
--- grain: one pass of a stage, range of a name or step, counted on each rank
+-- stragglers v1: Stragglers pass by pass: which rank the others waited for, in each stage pass, in the ranges of a name, or in each step of a run without stages. Excludes collectives without a certain match on all ranks (no skew_ns in rank-skew).
+-- grain: one stage pass, range of a name or step, over all ranks
 -- key: job_id, range, pass
 -- notes: timelines skew
 -- params:
 --   run VARCHAR: the run
---   range VARCHAR = NULL: instead of passes of stages the ranges of this normalised name, e.g. step[#]
---   by VARCHAR = NULL: of ranges and steps: launch (the collectives launched in one) or time (those that ran in the time of a step, see steps); by default as in steps
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   range VARCHAR = NULL: the ranges of this normalised name instead of stage passes, e.g. step[#]
+--   by VARCHAR = NULL: assign collectives to ranges and steps by launch (launched in one) or time (run during the step, see steps); default: as in steps
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   range: the stage, or the name of the range; step for what recurs
---   pass: 1, 2, ...: the first one of each rank, the second, ...
---   slowest: the rank that the others waited for longest; GPU and process where the rank is not known
---   waited_ns: time that all ranks waited in the collectives of the pass for the one that came last, added up
---   blamed_ns: the part of it that was waiting for the slowest
+--   range: the stage, or the range name; step for periodic steps
+--   pass: pass number on each rank, from 1
+--   slowest: rank the others waited longest for; GPU and process when the rank is unknown
+--   waited_ns: time that all ranks waited for the last one in the collectives of the pass, summed
+--   blamed_ns: part of waited_ns spent waiting for the slowest rank
 --   share_ratio: blamed_ns as a share of waited_ns
---   calls: matched collectives
---   last_count: those to which the slowest came last
---   skew_mean_ns: mean distance between the first and the last rank
---   skew_max_ns: the longest
---   total_ns: execution times of the collectives, all ranks added up
+--   calls: number of matched collectives
+--   last_count: collectives where the slowest rank was last
+--   skew_mean_ns: mean skew: start of the last rank less start of the first
+--   skew_max_ns: largest skew
+--   total_ns: durations of the collectives, summed over ranks
 --   wait_ratio: waited_ns as a share of total_ns
---   transfer_ns: execution times of the ranks that came last, added up
---   clock_error_ns: how far off a skew may be since the ranks' sources have clocks of their own; 0 within one source, NULL when not known
---   is_warmup: whether stages or step-times leaves the pass out, of any rank; NULL for ranges that are no steps
---   name: name of the range as recorded on the slowest rank; for what recurs the kernel that begins a step
---   job_id: the source that began first of the job that the ranks are of
+--   transfer_ns: durations on the ranks that were last, summed
+--   clock_error_ns: uncertainty of a skew, as the ranks' sources have clocks of their own; 0 within one source, NULL when unknown
+--   is_warmup: whether stages or step-times excludes the pass on any rank; NULL for ranges that are not steps
+--   name: name of the range as recorded on the slowest rank; for periodic steps, the kernel that begins a step
+--   job_id: the source that started first in the ranks' job
 
 WITH m AS (
     SELECT w.match_id, w.job_id, w.range, w.pass, w.last, any_value(w.is_warmup) AS is_warmup, any_value(w.name) AS name, any_value(w.last_start_ns) - min(w.start_ns) AS skew_ns, sum(w.wait_ns) AS wait_ns, sum(w.duration_ns) AS total_ns,

@@ -5,7 +5,7 @@
 --   aspect VARCHAR: GPU, driver, prompt tokens, nsys trace, torch with_stack (on; off has no row), package torch, variable CUDA_LAUNCH_BLOCKING, ...; one that no source names has no row
 --   value VARCHAR: in text with its unit; several values are separated by commas
 --   weight VARCHAR: how much it matters where it differs: decides, clouds or tells
---   source_id INTEGER: the source that says it; NULL when it follows from several, or from none
+--   source_id INTEGER: the source of the value; NULL when it follows from several sources, or from none
 
 WITH said AS (
     SELECT m.source_id, m.priority, m.aspect, m.value, m.weight FROM _condition_machine m

@@ -3,8 +3,8 @@
 -- key: none
 -- needs: device|source_fact|capture|capture_input
 -- columns:
---   gpu VARCHAR: GPU, or GPUs when they differ; NULL when no source says
---   driver VARCHAR: version of its driver; NULL when no source says
+--   gpu VARCHAR: GPU name; several names when the GPUs differ; NULL when no source has it
+--   driver VARCHAR: GPU driver version; NULL when no source has it
 --   machine VARCHAR: host and GPUs; NULL when one is not known
 --   code VARCHAR: commit, driver, way of capturing, software and inputs, of a capture from a clean commit; NULL otherwise
 --   sha256 VARCHAR: SHA-256 of the first of its timelines; NULL without one

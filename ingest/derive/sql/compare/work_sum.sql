@@ -12,15 +12,15 @@
 --   kernel_name_id BIGINT: name of a kernel; NULL for copies and graphs
 --   operation VARCHAR: of a copy or fill; NULL for kernels and graphs
 --   grid_x INTEGER: blocks in x; NULL for copies and graphs, and when the capture does not say
---   grid_y INTEGER: blocks in y
---   grid_z INTEGER: blocks in z
---   block_x INTEGER: threads of a block in x
---   block_y INTEGER: threads of a block in y
---   block_z INTEGER: threads of a block in z
+--   grid_y INTEGER: grid size in y, in blocks
+--   grid_z INTEGER: grid size in z, in blocks
+--   block_x INTEGER: block size in x, in threads
+--   block_y INTEGER: block size in y, in threads
+--   block_z INTEGER: block size in z, in threads
 --   launch_count BIGINT: executions
 --   sum_ns BIGINT: sum of their durations
---   min_ns BIGINT: the shortest
---   max_ns BIGINT: the longest
+--   min_ns BIGINT: shortest
+--   max_ns BIGINT: longest
 --   deviation_ns2 DOUBLE: sum of the squares of the differences between durations and their mean, from exact sums
 
 WITH t AS (

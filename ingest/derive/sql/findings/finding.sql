@@ -11,7 +11,7 @@
 --   subject VARCHAR: what it is most about, as finding_rule says; NULL when none is known
 --   saving_ns BIGINT: what could be saved over the measured passes
 --   pass_count BIGINT: measured passes of the stage on the GPU
---   span_ns BIGINT: sum of their spans
+--   span_ns BIGINT: sum of the spans of these passes
 --   evidence VARCHAR: the numbers it follows from, by name, in base units, as JSON
 
 WITH s AS (

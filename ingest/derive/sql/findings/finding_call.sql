@@ -7,7 +7,7 @@
 --   is_counted BOOLEAN: as in timeline
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU; the calls of a process with work on several count for each of them
---   api VARCHAR: function
+--   api VARCHAR: API function
 --   call_kind VARCHAR: launch, load (a launch of 100 us and longer, which loads the kernel's code first), copy, wait, query (asks whether something is done: it explains no idle time) or other, the kinds by which ingest explains idle time
 --   call_count BIGINT: calls
 --   sum_ns BIGINT: time in them, on all threads

@@ -8,7 +8,7 @@
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
 --   pass_count BIGINT: measured passes with work there; of all device work its sources
---   span_ns BIGINT: sum of their spans
+--   span_ns BIGINT: sum of the spans of these passes
 --   busy_ns BIGINT: work of their own ran
 --   kernel_ns BIGINT: as in device_time, like all below; added up
 --   graph_ns BIGINT: graph replays

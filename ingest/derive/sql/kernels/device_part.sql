@@ -18,7 +18,7 @@
 --   collective_exposed_ns BIGINT: a collective of its own ran, and no other kernel of its own
 --   graph_ns BIGINT: as in device_time, as are all below
 --   copy_ns BIGINT: copies and fills
---   other_ns BIGINT: only work of others ran
+--   other_ns BIGINT: only work of other ranges ran
 --   launch_ns BIGINT: idle, inside a launch of less than 100 us, or of a graph
 --   launch_delay_ns BIGINT: idle, on the way to the next launch
 --   launch_latency_ns BIGINT: idle, after a launch that began when the GPU had run dry, before its work started

@@ -8,11 +8,11 @@
 --   path_id BIGINT: path of names of the ranges of the launches; 0 outside every range, NULL when they were not captured
 --   kernel_name_id BIGINT: name
 --   grid_x INTEGER: blocks in x; NULL when the capture does not say, as the five that follow
---   grid_y INTEGER: blocks in y
---   grid_z INTEGER: blocks in z
---   block_x INTEGER: threads of a block in x
---   block_y INTEGER: threads of a block in y
---   block_z INTEGER: threads of a block in z
+--   grid_y INTEGER: grid size in y, in blocks
+--   grid_z INTEGER: grid size in z, in blocks
+--   block_x INTEGER: block size in x, in threads
+--   block_y INTEGER: block size in y, in threads
+--   block_z INTEGER: block size in z, in threads
 --   duration_ns BIGINT: execution time
 --   launch_count BIGINT: executions that took exactly that long
 --   register_count BIGINT: registers of a thread, the most of any; NULL when not said

@@ -6,15 +6,15 @@
 --   model_id BIGINT: the model
 --   layer_id INTEGER: the row
 --   part VARCHAR: decoder, encoder (of a source that the decoder attends to), or another part: sam, clip, siglip, vit, ... of the vision tower, projector, text
---   view VARCHAR: picture that a vision part sees: image, global or crop
---   layer_group VARCHAR: which layers
+--   view VARCHAR: image that a vision part processes: image, global or crop
+--   layer_group VARCHAR: the layers in the group
 --   layer_count BIGINT: how many; all that follows is of all of them
---   component VARCHAR: name within the layer
+--   component VARCHAR: component name within the layer
 --   kind VARCHAR: linear, convolution, relative_position, mixing, attention, recurrence, embedding, norm or parameter
 --   operator VARCHAR: what it is for: projection, attention, cross attention, mlp, experts, shared experts, router, head, convolution, relative_position, mixing, recurrence; NULL for what multiplies nothing
 --   shape VARCHAR: inputs x outputs of a matrix, with the experts that a token passes of all; heads and sizes of attention and of states; NULL for what multiplies nothing
---   window_size BIGINT: attention: tokens that a token sees; NULL for all
---   position_count BIGINT: vision: rows multiplied for one picture; audio: for one sequence
+--   window_size BIGINT: attention: tokens that one token attends to; NULL for all
+--   position_count BIGINT: vision: rows multiplied per image; audio: rows multiplied per sequence
 --   token_flop BIGINT: operations for each token; of cross attention to audio for each token of the decoder
 --   logit_flop BIGINT: operations for each token whose logits are computed
 --   latent_flop BIGINT: operations for each token whose keys and values are expanded from the latent

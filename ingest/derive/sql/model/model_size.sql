@@ -5,13 +5,13 @@
 -- columns:
 --   model_id BIGINT: the model
 --   is_counted BOOLEAN: whether it is the one that FLOPs are counted of
---   dtype VARCHAR: precision of weights and computation; NULL when not said
+--   dtype VARCHAR: precision of weights and computation; NULL when the configuration names none
 --   is_unknown BOOLEAN: whether something of the configuration was not understood: bytes of its weights are not known
 --   has_latent BOOLEAN: whether its attention keeps latents (MLA)
 --   parameter_count BIGINT: parameters, tied ones once; NULL for a model without layers, as all that follows
 --   active_parameter_count BIGINT: weights that one token of the decoder is multiplied with; NULL without a decoder
---   embedding_parameter_count BIGINT: of parameter_count those of tables that are looked up
---   vision_parameter_count BIGINT: of parameter_count those of the vision parts
+--   embedding_parameter_count BIGINT: embedding parameters (looked up, not multiplied), part of parameter_count
+--   vision_parameter_count BIGINT: vision parameters, part of parameter_count
 --   plain_parameter_count BIGINT: of parameter_count those stored in the model's precision
 --   packed_bytes DOUBLE: bytes of the others
 --   cached_count BIGINT: numbers that one token of the decoder keeps in the cache of keys and values, windows left out of account; NULL without a decoder

@@ -14,8 +14,8 @@
 --   is_shared BOOLEAN: whether the capture shows that these shared one batch, as in tensor parallelism; false where it does not, or of one process
 --   device_count BIGINT: GPUs that the pass has work on; NULL for one of several
 --   cpu_ns BIGINT: time on the CPU; NULL when a range never ended
---   gpu_span_ns BIGINT: first start to last end of its device work; NULL when it has none
---   gpu_busy_ns BIGINT: union of its device intervals, added up over devices
+--   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work
+--   gpu_busy_ns BIGINT: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns BIGINT: sum of the durations of its device work
 
 -- A prefill and a decode belong together by their places in their process; where the numbers of the two differ in one, none does. Steps that

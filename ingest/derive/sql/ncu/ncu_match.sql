@@ -13,7 +13,7 @@
 --   timeline_calls BIGINT: executions in the timeline it stands for
 --   timeline_mean_ns DOUBLE: their mean time; of a match by occurrence that execution's own time
 --   reason VARCHAR: why it is not matched: no-timeline, ambiguous-name (kernels whose names differ in namespaces alone), no-kernel (of this name), no-grids (the timeline has none), other-stages, other-grids
---   elsewhere VARCHAR: the stages, or the first eight grids, that the timeline has it in; NULL for other reasons
+--   elsewhere VARCHAR: stages, or the first eight grids, in which the timeline has the kernel; NULL for other reasons
 
 WITH n AS (
     SELECT x.kind, x.is_counted, l.launch_id, l.kernel_name_id, x.timeline_name_id, x.candidate_count, l.grid, l.block, l.stage,

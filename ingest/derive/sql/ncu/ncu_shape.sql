@@ -7,27 +7,27 @@
 --   is_counted BOOLEAN: whether it is the kind that is counted; nsys in a run without a timeline
 --   scope VARCHAR: of launches in this stage, and those captured without NVTX; (none): of those outside every stage, likewise; NULL: of all
 --   name_id BIGINT: the timeline's name of the kernel, or ncu's where it has none
---   kernel VARCHAR: name as ncu spells it
---   timeline_name_id BIGINT: the timeline's name; NULL when it has none
---   grid VARCHAR: blocks, x * y * z
---   block VARCHAR: threads of a block, x * y * z
+--   kernel VARCHAR: kernel name as Nsight Compute spells it
+--   timeline_name_id BIGINT: kernel name in the timeline; NULL when the timeline has none
+--   grid VARCHAR: grid size in blocks, x * y * z
+--   block VARCHAR: block size in threads, x * y * z
 --   launch_count BIGINT: profiled launches
 --   timeline_total_ns BIGINT: time of this kernel with this grid and block in the timeline, in the stage of the scope; NULL when the timeline has none
---   duration_ns DOUBLE: replayed execution time
---   sm_ratio DOUBLE: compute throughput of its peak
+--   duration_ns DOUBLE: duration in the ncu replay
+--   sm_ratio DOUBLE: compute throughput as a share of peak
 --   sm_limiter VARCHAR: the unit that sets it in most launches, as in ncu_measure
 --   sm_metric VARCHAR: its metric
---   memory_ratio DOUBLE: memory throughput of its peak
+--   memory_ratio DOUBLE: memory throughput as a share of peak
 --   memory_limiter VARCHAR: the unit that sets it in most launches, as in ncu_measure
 --   memory_metric VARCHAR: its metric
---   dram_ratio DOUBLE: DRAM throughput of its peak
---   l2_ratio DOUBLE: L2 throughput of its peak
---   l1_ratio DOUBLE: L1 throughput of its peak
+--   dram_ratio DOUBLE: DRAM throughput as a share of peak
+--   l2_ratio DOUBLE: L2 throughput as a share of peak
+--   l1_ratio DOUBLE: L1 throughput as a share of peak
 --   occupancy_ratio DOUBLE: achieved occupancy
---   theoretical_occupancy_ratio DOUBLE: occupancy that the launch allows
+--   theoretical_occupancy_ratio DOUBLE: theoretical occupancy
 --   waves DOUBLE: full waves of blocks over all SMs
---   stall VARCHAR: greatest reason for stalls of a warp between two instructions; NULL when not measured
---   stall_cycles DOUBLE: cycles a warp is stalled for it between two instructions it issues
+--   stall VARCHAR: largest stall reason between two instructions of a warp; NULL when not measured
+--   stall_cycles DOUBLE: cycles per issued instruction that a warp stalls for this reason
 
 WITH cause AS (
     SELECT n.metric_id, replace(regexp_extract(n.name, 'stalled_(.+)_per_issue_active', 1), '_', ' ') AS stall

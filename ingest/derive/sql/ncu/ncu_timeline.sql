@@ -9,7 +9,7 @@
 --   stage VARCHAR: the stage of its launch; (none) outside every stage
 --   kernel_name_id BIGINT: name as the timeline spells it; NULL for all kernels of which Nsight Compute profiled none of the name
 --   grid VARCHAR: blocks, x * y * z; NULL for these, and when the capture does not say
---   block VARCHAR: threads of a block, x * y * z; NULL likewise
+--   block VARCHAR: block size in threads, x * y * z; NULL when the capture has none
 --   calls BIGINT: executions
 --   total_ns BIGINT: sum of their times
 

@@ -7,8 +7,8 @@
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   tid INTEGER: thread
---   device_type VARCHAR: whose memory: cpu, cuda, ...
---   device_id INTEGER: GPU; NULL for the CPU's memory
+--   device_type VARCHAR: memory the allocator manages: cpu, cuda, ...
+--   device_id INTEGER: GPU; NULL for CPU memory
 --   nth BIGINT: 1, 2, ... in the order of time; of one moment releases come first
 --   time_ns BIGINT: when
 --   alloc_bytes BIGINT: bytes allocated; 0 for a release

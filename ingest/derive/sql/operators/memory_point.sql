@@ -6,8 +6,8 @@
 --   memory_id BIGINT: one allocator of one process, as a source saw it: 63-bit hash of the run and these
 --   source_id INTEGER: the source
 --   pid INTEGER: process
---   device_type VARCHAR: whose memory: cpu, cuda, ...
---   device_id INTEGER: GPU; NULL for the CPU's memory
+--   device_type VARCHAR: memory the allocator manages: cpu, cuda, ...
+--   device_id INTEGER: GPU; NULL for CPU memory
 --   nth BIGINT: 1, 2, ... in the order of time, of one moment releases first; 0 at first_ns for what was given out and held before the first event, as that tells
 --   time_ns BIGINT: when
 --   alloc_bytes BIGINT: bytes allocated; 0 for a release

@@ -8,10 +8,11 @@
 --   call_count BIGINT: calls of its forward; 0 where only functions or a backward of it are in the stage
 --   self_device_ns BIGINT: time of the device work launched by it but not by modules inside it
 --   total_device_ns BIGINT: the same with those inside it; NULL when no device work was recorded
---   self_cpu_ns BIGINT: time on the CPU less that in the modules inside it
---   total_cpu_ns BIGINT: time on the CPU
+--   self_cpu_ns BIGINT: CPU time, excluding modules called inside it
+--   total_cpu_ns BIGINT: CPU time
 --   launched_ns BIGINT: time of the device work launched by Python functions in it, but not in modules inside it
---   backward_device_ns BIGINT: device time of the backward of operators called by it but not by modules inside it, as autograd's sequence numbers tell; NULL when there is none
+--   backward_device_ns BIGINT: device time of the backward pass of operators called by it but not by modules inside it, matched by autograd's sequence numbers; NULL when there is
+--     none
 
 WITH part AS (
     SELECT p.module_path, c.path_id, count(*) FILTER (p.is_module) AS call_count, sum(c.module_device_ns) FILTER (p.is_module) AS self_device_ns, sum(c.total_device_ns) FILTER (p.is_module) AS total_device_ns,

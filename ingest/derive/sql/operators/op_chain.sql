@@ -10,8 +10,8 @@
 --   call_count BIGINT: calls; unlike in op_sum one that did nothing but call the operator of the same name counts
 --   total_device_ns BIGINT: time of the device work launched by the last one or by operators inside it; NULL when no device work was recorded
 --   self_device_ns BIGINT: the same without operators inside it
---   total_cpu_ns BIGINT: time on the CPU
---   self_cpu_ns BIGINT: time on the CPU less that in the operators and CUDA API calls inside it
+--   total_cpu_ns BIGINT: CPU time
+--   self_cpu_ns BIGINT: CPU time, excluding the operators and CUDA API calls inside it
 
 WITH RECURSIVE call AS (
     SELECT c.chain_id, min(c.parent_chain_id) AS parent_chain_id, min(o.source_id) AS source_id, min(c.stage) AS stage, min(o.op_name_id) AS op_name_id, count(*) AS call_count,

@@ -3,7 +3,7 @@
 -- key: source_id
 -- columns:
 --   source_id INTEGER: the source
---   capture VARCHAR: torch (traces of the PyTorch profiler), nsys (NVTX ranges of emit_nvtx) or key_averages (PyTorch's sums)
+--   capture VARCHAR: torch (traces of the PyTorch profiler), nsys (NVTX ranges of emit_nvtx) or key_averages (PyTorch's table)
 --   has_inputs BOOLEAN: whether inputs of operators were recorded; of key_averages, whether it has sums by shapes
 --   is_counted BOOLEAN: whether it is of the capture that is counted unless another is asked for: torch before nsys before key_averages
 --   is_summed BOOLEAN: whether sums by name hold it: of several tables of key_averages, which are of one program, the first alone

@@ -5,7 +5,7 @@
 -- columns:
 --   source_id INTEGER: the source
 --   capture VARCHAR: as in op_source
---   operator VARCHAR: name
+--   operator VARCHAR: operator name
 --   caller VARCHAR: the operator that called it; (none) where no operator did, NULL for key_averages
 --   stage VARCHAR: stage that it was called in, or that a graph replay was launched in; (none) outside every stage, NULL for key_averages
 --   shapes VARCHAR: sizes of each tensor among its inputs, as JSON; NULL when not recorded; of a call that an operator of the same name did nothing but call, those of that one
@@ -18,7 +18,7 @@
 --   call_device_ns BIGINT: the same of calls, of every one in call_count
 --   self_replay_ns BIGINT: the part of self_device_ns that graph replays are of
 --   shape_replay_ns BIGINT: what shape_device_ns lacks of graph replays
---   self_cpu_ns BIGINT: time on the CPU less that in the operators and CUDA API calls inside it
+--   self_cpu_ns BIGINT: CPU time, excluding the operators and CUDA API calls inside it
 --   total_cpu_ns BIGINT: time on the CPU, without calls within one of the same operator
 --   shape_cpu_ns BIGINT: the same, without calls within one of the same operator and inputs
 --   call_cpu_ns BIGINT: the same, of every call in call_count
@@ -26,10 +26,10 @@
 --   flop_count BIGINT: floating-point operations by PyTorch's formulas; NULL without one or without recorded inputs
 --   timed_flop_count BIGINT: the part of flop_count of calls with device work: a call that was only captured into a graph has none; NULL for key_averages
 --   flop_ns BIGINT: device time of these calls, operators inside them included, graph replays apart; NULL for key_averages
---   device_alloc_bytes BIGINT: GPU memory allocated by it but not by operators inside it; NULL when not recorded, or for key_averages
---   device_free_bytes BIGINT: GPU memory freed, likewise
+--   device_alloc_bytes BIGINT: GPU memory it allocated, excluding operators inside it; NULL when not recorded, or for key_averages
+--   device_free_bytes BIGINT: GPU memory it freed, excluding operators inside it; NULL when not recorded, or for key_averages
 --   device_net_bytes BIGINT: allocated less freed
---   host_net_bytes BIGINT: the same for CPU memory
+--   host_net_bytes BIGINT: CPU memory allocated less freed; negative when more was freed
 --   shape_count BIGINT: calls in shape_device_ns; 0 for key_averages
 --   shape_min_ns BIGINT: the shortest device time of one of them
 --   shape_max_ns BIGINT: the longest

@@ -11,9 +11,9 @@
 --   kernel_name_id BIGINT: name of a kernel; NULL for copies and fills
 --   operation VARCHAR: of a copy or fill, graph replay for a graph that was traced as a whole; NULL for kernels
 --   call_count BIGINT: executions
---   total_ns BIGINT: sum of their durations
---   min_ns BIGINT: the shortest
---   max_ns BIGINT: the longest
+--   total_ns BIGINT: sum of the durations
+--   min_ns BIGINT: shortest
+--   max_ns BIGINT: longest
 
 WITH work AS (
     SELECT k.source_id, k.pid, k.graph_node_id, k.launch_name_id, k.op_id, k.path_id, k.kernel_name_id, NULL::VARCHAR AS operation, k.duration_ns FROM kernel k WHERE k.run_id = $run

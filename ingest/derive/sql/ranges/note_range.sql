@@ -7,10 +7,10 @@
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   stage VARCHAR: the stage that it is nested in, by stage_rule; NULL when in none
---   note VARCHAR: the part, by stage_rule
+--   note VARCHAR: the note, by stage_rule
 --   pass_range_id BIGINT: the pass of that stage that it began in; NULL outside of one
---   start_ns BIGINT: start on the CPU
---   cpu_ns BIGINT: time on the CPU; NULL when it never ended
+--   start_ns BIGINT: CPU start time
+--   cpu_ns BIGINT: CPU time; NULL when it never ended
 --   is_warmup BOOLEAN: whether a warm-up rule matches, or the pass of its process that it began in is warm-up
 --   device_id INTEGER: GPU; NULL without device work, as the five that follow
 --   first_start_ns BIGINT: start of its first device work

@@ -12,7 +12,7 @@
 --   start_ns BIGINT: start on the device, by the source's own clock
 --   end_ns BIGINT: end on the device
 --   operation VARCHAR: all-reduce, ...; NULL when not known
---   family VARCHAR: kernel family by kernel_rule
+--   family VARCHAR: kernel family by kernel_rule; NULL when no rule matches
 --   bytes BIGINT: the larger of the bytes given and received; NULL when not known
 --   group_count BIGINT: ranks in the communicator; NULL when not known
 --   range_context_id BIGINT: the set of ranges it was launched in; NULL when its launch was not captured

@@ -7,13 +7,13 @@
 --   pid INTEGER: process
 --   device_id INTEGER: GPU
 --   stream_id INTEGER: CUDA stream
---   start_ns BIGINT: start on the device
+--   start_ns BIGINT: start on the GPU
 --   end_ns BIGINT: end on the device
 --   exposed_ns BIGINT: the part of its time in which no other kernel than collectives ran on the GPU in the same source
 --   kernel_name_id BIGINT: its name
 --   range_context_id BIGINT: the set of ranges it was launched in; NULL when its launch was not captured
 --   path_id BIGINT: the path of their names; 0 outside every range
---   family VARCHAR: kernel family by kernel_rule
+--   family VARCHAR: kernel family by kernel_rule; NULL when no rule matches
 --   operation VARCHAR: what the call says, else what the family says: all-reduce, all-gather, ...; NULL when neither does
 --   in_bytes BIGINT: bytes that the rank gives; NULL when not known
 --   out_bytes BIGINT: bytes that it receives

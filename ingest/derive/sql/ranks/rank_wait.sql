@@ -15,13 +15,13 @@
 --   is_last BOOLEAN: whether it started last, by the clocks
 --   last_start_ns BIGINT: start of the last rank
 --   first_end_ns BIGINT: end of the rank that ended first
---   rank_count BIGINT: ranks matched
+--   rank_count BIGINT: matched ranks
 --   is_joint BOOLEAN: whether all ranks were in it at the same moment, give or take error_ns; NULL when a clock is not known
 --   is_told BOOLEAN: whether it is the same collective on all ranks, so that the starts tell how long each waited: is_joint, or one that ranks need not be in together and that all have as many of
 --   calls BIGINT: collectives of this kind and communicator on the rank
 --   group_name VARCHAR: communicator, or the stream that stands for it
 --   operation VARCHAR: all-reduce, ...; NULL when not known
---   family VARCHAR: kernel family by kernel_rule
+--   family VARCHAR: kernel family by kernel_rule; NULL when no rule matches
 --   bytes BIGINT: the larger of the bytes given and received; NULL when not known
 --   group_count BIGINT: ranks in the communicator; NULL when not known
 --   range_context_id BIGINT: the set of ranges it was launched in

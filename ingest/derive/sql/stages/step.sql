@@ -3,22 +3,22 @@
 -- key: attribution, basis, source_id, pid, device_id, range_id, start_ns
 -- needs: _step_range|_step_time
 -- columns:
---   nth BIGINT: 1, 2, ... within the stage, source, process and GPU, warm-up included
+--   nth BIGINT: step number within the stage, source, process and GPU, warm-up included, from 1
 --   basis VARCHAR: range or period
 --   attribution VARCHAR: which work is the step's: launch (what its thread launched in it) or time (what began on the GPU from its first work to that of the next step, at most to the last that its process launched in it)
 --   is_default BOOLEAN: whether that is meant unless the other is asked for: time for what recurs, and for ranges of one thread and no stage that are ProfilerStep# or have one kernel in a hundred more by time; else launch
 --   source_id INTEGER: the source
---   pid INTEGER: process; NULL when the launches were not captured
+--   pid INTEGER: process; NULL when its launches were not captured
 --   device_id INTEGER: GPU; NULL for a step without device work
---   range_id BIGINT: the range; NULL with the basis period
---   stage VARCHAR: stage, by stage_rule; (none) outside of stages
---   name VARCHAR: normalised name of the range; with the basis period the kernel that begins each step, or graph replay
+--   range_id BIGINT: the range; NULL for periodic steps
+--   stage VARCHAR: stage, by stage_rule; (none) outside every stage
+--   name VARCHAR: normalised range name; for periodic steps, the kernel that begins each step, or graph replay
 --   start_ns BIGINT: start of its first device work; of the range where it has none
 --   until_ns BIGINT: work that began from then on is not its own; NULL by launch, and where the end is not known
 --   time_ns BIGINT: its time: period_ns, gpu_span_ns or cpu_ns, by time_basis; NULL where a step lacks that
 --   time_basis VARCHAR: gpu_period where steps follow each other (half of the steps of its kind do), else gpu_span, or cpu without device work
 --   period_ns BIGINT: from its first device work to that of the next step of the same pass; NULL for the last
---   cpu_ns BIGINT: time of the range on its thread; NULL with the basis period
+--   cpu_ns BIGINT: CPU time of the range; NULL for periodic steps
 --   gpu_span_ns BIGINT: first start to last end of its device work
 --   busy_ns BIGINT: union of the intervals of its device work; by time from where that of the steps before has ended
 --   kernel_ns BIGINT: kernels of its own ran; NULL by time
@@ -33,13 +33,13 @@
 --   queued_ns BIGINT: idle although the next launch had returned
 --   unknown_ns BIGINT: idle before work whose launch was not captured
 --   idle_ns BIGINT: these together
---   between_ns BIGINT: from its last device work to the first of the next step; NULL for the last
+--   between_ns BIGINT: end of its last device work to the start of the next step's first; NULL for the last step
 --   kernel_count BIGINT: kernels
 --   memop_count BIGINT: copies and fills
 --   graph_count BIGINT: replays whose kernels were not traced
 --   decode_count BIGINT: generating sequences; NULL when not known
---   token_count BIGINT: tokens decoded, all sequences together; NULL when not known
---   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or it, its pass or one inside it was found cold
+--   token_count BIGINT: tokens decoded, all sequences together; NULL when unknown
+--   is_warmup BOOLEAN: whether it is warm-up: by a warm-up rule, by the workload, or because the step, its pass or a pass inside it was found cold
 
 -- A step's work may be launched by other threads: autograd's, or those of communication. Of steps of no stage the first are cold that take as
 -- much again as the longest of the later half, three or more behind them, of which the GPU's work is less than half: see cold_pass.
