@@ -240,6 +240,7 @@ func TestLaunchDelay(t *testing.T) {
 	same(t, "facts of the old name", texts(t, w, `SELECT table_name FROM duckdb_tables() WHERE table_name = 'cost_centre'`), nil)
 	same(t, "the time in parts", texts(t, w, `SELECT DISTINCT launch_delay_ns FROM device_part`), []string{"100"})
 	same(t, "queries that rules name", texts(t, w, `SELECT finding_id FROM finding_rule WHERE detail = 'stragglers'`), []string{"exposed-collectives"})
+	same(t, "comments of the old names", texts(t, w, `SELECT comment FROM (SELECT comment FROM duckdb_tables() UNION ALL SELECT comment FROM duckdb_columns()) WHERE regexp_matches(comment, 'slow-ranks|cost-cent|\blate_ns')`), nil)
 	same(t, "rules of the old name", texts(t, w, `SELECT finding_id FROM finding_rule WHERE concat(detail, advice) LIKE '%slow-ranks%'`), nil)
 }
 

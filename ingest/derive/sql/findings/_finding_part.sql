@@ -25,7 +25,7 @@
 --   queued_ns BIGINT: idle though launched
 --   unknown_ns BIGINT: idle before an unknown launch
 --   gap_count BIGINT: idle gaps
---   collective_count BIGINT: collectives
+--   collective_count BIGINT: number of collectives
 --   collective_ns BIGINT: the part of kernel_ns in which one ran
 --   exposed_ns BIGINT: the part of that in which no other kernel ran
 

@@ -6,8 +6,8 @@
 --   kind VARCHAR: nsys or torch
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
---   kernel_name_id BIGINT: name
---   role VARCHAR: what it is for, by kernel_rule
+--   kernel_name_id BIGINT: kernel name
+--   role VARCHAR: what kernels of the family do, by kernel_rule
 --   grid VARCHAR: grid size in blocks, x * y * z; NULL when the capture has none
 --   block VARCHAR: block size in threads, x * y * z; NULL when the capture has none
 --   block_count BIGINT: blocks
@@ -16,7 +16,7 @@
 --   shared_bytes BIGINT: shared memory per block
 --   is_graph BOOLEAN: whether CUDA graphs launched it
 --   launch_count BIGINT: executions
---   sum_ns BIGINT: sum of their times
+--   sum_ns BIGINT: sum of their durations
 --   own_ns DOUBLE: sum_ns, or less where kernels ran side by side: what they took of the time in which kernels ran
 
 WITH g AS (

@@ -1,4 +1,4 @@
--- caveat_finding: What the rules of findings could not judge of a run, and how its findings are to be read.
+-- caveat_finding: What the finding rules could not judge in a run, and how to read its findings.
 -- into: caveat
 -- needs: device_time
 

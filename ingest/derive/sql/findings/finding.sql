@@ -1,18 +1,18 @@
--- finding: What could make the work faster, by the rules in finding_rule: how much time each could save over the measured passes of a stage, and the numbers that this follows from.
--- grain: one rule, stage and GPU, and kernel where the rule's subject is one, of one kind of timeline
+-- finding: What could make the work faster, by the rules in finding_rule: the time each could save over a stage's measured passes, and the figures behind it.
+-- grain: one rule, stage and GPU (and kernel, for rules about kernels), per timeline kind
 -- key: kind, finding_id, stage, device_id, subject
 -- needs: device_time
 -- columns:
 --   kind VARCHAR: nsys or torch
 --   is_counted BOOLEAN: as in timeline
---   finding_id VARCHAR: name of the rule
+--   finding_id VARCHAR: rule name
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
---   subject VARCHAR: what it is most about, as finding_rule says; NULL when none is known
---   saving_ns BIGINT: what could be saved over the measured passes
+--   subject VARCHAR: what it is mostly about, as in finding_rule; NULL when unknown
+--   saving_ns BIGINT: saving over the measured passes
 --   pass_count BIGINT: measured passes of the stage on the GPU
 --   span_ns BIGINT: sum of the spans of these passes
---   evidence VARCHAR: the numbers it follows from, by name, in base units, as JSON
+--   evidence VARCHAR: figures behind it, by name, in base units, as JSON
 
 WITH s AS (
     SELECT s.kind, s.is_counted, s.stage, s.device_id, s.pass_count, s.span_ns, s.busy_ns, s.kernel_ns, s.graph_ns, s.copy_ns, s.launch_ns, s.launch_delay_ns, s.launch_latency_ns, s.wait_ns, s.call_ns, s.host_ns, s.queued_ns, s.gap_count, s.launch_max_ns,

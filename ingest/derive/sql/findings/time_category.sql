@@ -1,5 +1,5 @@
--- time_category: What the time of the measured passes of a stage on a GPU goes to: idle time by what delayed the GPU, kernels by family, copies; together all of their spans.
--- grain: one category of one stage on one GPU, of one kind of timeline
+-- time_category: Where the time of a stage's measured passes goes on a GPU: idle time by cause, kernels by family, and copies. Categories add up to the passes' GPU spans.
+-- grain: one category of one stage on one GPU, per timeline kind
 -- key: kind, stage, device_id, category_kind, category
 -- needs: device_time
 -- columns:
@@ -7,11 +7,11 @@
 --   is_counted BOOLEAN: as in timeline
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
---   category VARCHAR: as in the query time-breakdown
+--   category VARCHAR: the category, as in the query time-breakdown
 --   category_kind VARCHAR: idle, kernels, copies or other
---   total_ns BIGINT: what it took of the spans; kernels that ran side by side share the time in which kernels ran by the lengths of their executions
+--   total_ns BIGINT: GPU time of the category; concurrent kernels share the time in which kernels ran in proportion to their durations
 --   launch_count BIGINT: executions; NULL for idle and other
---   sum_ns BIGINT: sum of their lengths; NULL likewise
+--   sum_ns BIGINT: sum of the durations; NULL for idle and other
 
 WITH s AS (
     SELECT s.kind, s.is_counted, s.stage, s.device_id, s.kernel_ns, unnest([

@@ -6,7 +6,7 @@
 --   source_id INTEGER: the source
 --   range_context_id BIGINT: ranges of the launches, as in kernel
 --   device_id INTEGER: GPU
---   kernel_name_id BIGINT: name
+--   kernel_name_id BIGINT: kernel name
 --   grid_x INTEGER: blocks in x; NULL when the capture does not say, as the five that follow
 --   grid_y INTEGER: grid size in y, in blocks
 --   grid_z INTEGER: grid size in z, in blocks
@@ -17,7 +17,7 @@
 --   shared_bytes BIGINT: shared memory per block
 --   is_graph BOOLEAN: whether CUDA graphs launched it
 --   launch_count BIGINT: executions
---   sum_ns BIGINT: sum of their times
+--   sum_ns BIGINT: sum of their durations
 --   min_ns BIGINT: shortest
 --   max_ns BIGINT: longest
 --   sum_ns2 HUGEINT: sum of the squares of their times

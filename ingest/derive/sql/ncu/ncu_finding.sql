@@ -1,18 +1,18 @@
--- ncu_finding: What Nsight Compute's own rules found about kernels, over their launches.
+-- ncu_finding: Findings of Nsight Compute's own rules about kernels, over their launches.
 -- grain: one finding about one kernel, grid and block, or about one range or graph
 -- key: kernel, grid, block, rule, finding, nth, scope, severity
 -- needs: ncu_rule
 -- columns:
 --   kernel VARCHAR: kernel name as Nsight Compute spells it; for a range or graph, its kind and NVTX range
---   grid VARCHAR: blocks, x * y * z; NULL unless a kernel
---   block VARCHAR: threads of a block, x * y * z; NULL unless a kernel
+--   grid VARCHAR: grid size in blocks, x * y * z; NULL unless a kernel
+--   block VARCHAR: block size in threads, x * y * z; NULL unless a kernel
 --   rule VARCHAR: identifier of the rule
 --   finding VARCHAR: title of the rule, or of the finding itself
 --   nth BIGINT: number of the finding among those with the same rule, title and severity on one launch
 --   scope VARCHAR: basis of the estimate: global (kernel time) or local (efficiency of one hardware unit)
 --   severity VARCHAR: optimization, warning, error, ok or none
 --   speedup_ratio DOUBLE: estimated share of time that could be saved, mean over the launches; NULL when ncu gives no estimate
---   launch_count BIGINT: profiled launches it was found in
+--   launch_count BIGINT: profiled launches with the finding
 --   advice VARCHAR: what ncu recommends for the metrics behind the finding
 --   message VARCHAR: text of the finding, from the launch with the highest estimate
 

@@ -1,4 +1,4 @@
--- memory_peak: Who holds the memory at its peak: what was allocated and not yet freed at the first moment of the most allocated bytes, by the operator that allocated it.
+-- memory_peak: Live memory at the peak of allocated bytes, by the operator that allocated it.
 -- grain: one operator, outermost operator, stage and range, per memory of a process
 -- key: memory_id, operator, outermost_operator, stage, range
 -- needs: memory_event

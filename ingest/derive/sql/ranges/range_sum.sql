@@ -1,10 +1,10 @@
--- range_sum: Ranges of each kind of timeline by normalised name with their CPU time and the device work launched inside them, nested ranges included.
+-- range_sum: Ranges by timeline kind and normalised name with CPU time and the device work launched inside them, nested ranges included.
 -- grain: one timeline kind, range name, domain and style
 -- key: kind, name, domain, style
 -- needs: nvtx_range
 -- columns:
 --   kind VARCHAR: timeline kind: nsys or torch
---   name VARCHAR: name; ids and counters are #
+--   name VARCHAR: range name; ids and counters are #
 --   domain VARCHAR: NVTX domain; empty for the default one
 --   style VARCHAR: push_pop or start_end; record_function for a PyTorch profiler range
 --   instances BIGINT: ranges of that name

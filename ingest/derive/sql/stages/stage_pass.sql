@@ -1,4 +1,4 @@
--- stage_pass: Each pass of each stage of each timeline with the tokens that it worked on, as the workload or the names of its ranges say, and whether it is left out of means: as warm-up by either, or as cold.
+-- stage_pass: Each stage pass of each timeline with its tokens, from the workload or the range names, and whether means exclude it as warm-up or cold.
 -- grain: one outermost range of a stage
 -- key: range_id
 -- needs: nvtx_range
@@ -8,14 +8,14 @@
 --   source_id INTEGER: the source
 --   is_counted BOOLEAN: whether its source is of the counted kind
 --   pass_id BIGINT: pass number within the stage, source and process, from 1
---   repeat_id BIGINT: 1, 2, ... the run of the workload that the source is of, where prof capture ran it several times; 1 otherwise
+--   repeat_id BIGINT: repeat of the workload, from 1, when prof capture ran it several times; else 1
 --   pid INTEGER: process
 --   path_id BIGINT: normalised names of the ranges, by range_path
 --   start_ns BIGINT: CPU start time
 --   end_ns BIGINT: CPU end time; NULL when it never ended
 --   is_warmup BOOLEAN: whether it is warm-up: by a warm-up rule, by the workload, or because it was found cold
 --   is_ruled BOOLEAN: whether a warm-up rule matches
---   is_cold BOOLEAN: whether it was found cold: see cold_pass
+--   is_cold BOOLEAN: whether it was found cold, see cold_pass
 --   basis VARCHAR: origin of the token counts: workload or annotation; NULL when unknown
 --   prompt_count BIGINT: sequences whose prompts it processed
 --   prompt_length_count BIGINT: tokens per prompt; NULL when prompts differ
@@ -29,7 +29,7 @@
 --   before_count BIGINT: context tokens per sequence before the first step; NULL when sequences differ
 --   decode_key_count BIGINT: query-key pairs of the decoded tokens' attention, summed; NULL when unknown
 --   decode_context_count BIGINT: context tokens per sequence and forward pass, summed: what is read from the KV cache; NULL when unknown
---   sequence_count BIGINT: sequences that were worked on; NULL when nothing says
+--   sequence_count BIGINT: sequences it processed; NULL when unknown
 --   image_count BIGINT: images per prompt; NULL when unknown
 --   crop_count BIGINT: crops per image; NULL when unknown
 --   cpu_ns BIGINT: CPU time; NULL when it never ended

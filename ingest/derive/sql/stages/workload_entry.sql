@@ -1,10 +1,10 @@
--- workload_entry: What the workload says of its passes, counted from the last one, as far as it is about a timeline of a kind.
--- grain: one pass of the workload, or one row for every pass, for a kind of timeline
+-- workload_entry: The workload's description of its passes, counted from the last one, as far as it covers a timeline of the kind.
+-- grain: one workload pass, or one row for every pass, per timeline kind
 -- key: kind, back_count
 -- needs: workload
 -- columns:
---   kind VARCHAR: kind of the timeline it is about: nsys or torch; NULL in a run without one
---   is_counted BOOLEAN: whether that timeline is the counted one
+--   kind VARCHAR: timeline kind: nsys or torch; NULL in a run without a timeline
+--   is_counted BOOLEAN: whether that is the counted kind
 --   back_count BIGINT: position from the end: 1 for the last pass, 2 for the one before; 0 for values that hold for every pass, or when no pass is listed
 --   prefill_count BIGINT: tokens per prompt; NULL when unknown
 --   decode_count BIGINT: decode steps after the prompt; NULL when unknown
