@@ -23,7 +23,7 @@
 --   host_ns BIGINT: idle outside CUDA
 --   profiler_ns BIGINT: idle while the profiler works
 --   queued_ns BIGINT: idle though launched
---   unknown_ns BIGINT: idle before an unknown launch
+--   unknown_ns BIGINT: idle before work whose launch was not captured
 --   gap_count BIGINT: idle gaps
 --   collective_count BIGINT: number of collectives
 --   collective_ns BIGINT: the part of kernel_ns in which one ran

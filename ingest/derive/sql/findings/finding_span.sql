@@ -22,7 +22,7 @@
 --   host_ns BIGINT: idle outside CUDA
 --   profiler_ns BIGINT: idle while the profiler works
 --   queued_ns BIGINT: idle though launched
---   unknown_ns BIGINT: idle before an unknown launch
+--   unknown_ns BIGINT: idle before work whose launch was not captured
 --   gap_count BIGINT: idle gaps
 --   launch_max_ns BIGINT: launch_ns + launch_delay_ns + launch_latency_ns of the pass with the most
 --   launch_median_ns DOUBLE: median of the same over the passes

@@ -7,7 +7,7 @@
 --   range_context_id BIGINT: ranges of the launches, as in kernel
 --   device_id INTEGER: GPU
 --   kernel_name_id BIGINT: kernel name
---   grid_x INTEGER: blocks in x; NULL when the capture does not say, as the five that follow
+--   grid_x INTEGER: blocks in x; NULL, like the next five columns, when the capture has none
 --   grid_y INTEGER: grid size in y, in blocks
 --   grid_z INTEGER: grid size in z, in blocks
 --   block_x INTEGER: block size in x, in threads

@@ -7,7 +7,7 @@
 --   device_id INTEGER: GPU
 --   path_id BIGINT: path of the ranges around the launches; 0 outside every range, NULL when they were not captured
 --   kernel_name_id BIGINT: kernel name
---   grid_x INTEGER: blocks in x; NULL when the capture does not say, as the five that follow
+--   grid_x INTEGER: blocks in x; NULL, like the next five columns, when the capture has none
 --   grid_y INTEGER: grid size in y, in blocks
 --   grid_z INTEGER: grid size in z, in blocks
 --   block_x INTEGER: block size in x, in threads
