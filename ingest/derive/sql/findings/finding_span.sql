@@ -13,15 +13,15 @@
 --   kernel_ns BIGINT: as in device_time, like all columns below; summed over passes
 --   graph_ns BIGINT: graph replays
 --   copy_ns BIGINT: copies and fills
---   other_ns BIGINT: work of others
---   launch_ns BIGINT: idle in launches
---   launch_delay_ns BIGINT: idle on the way to one
+--   other_ns BIGINT: only other work ran
+--   launch_ns BIGINT: idle, in launching calls
+--   launch_delay_ns BIGINT: idle, between CUDA calls on the way to the next launch
 --   launch_latency_ns BIGINT: idle, after a launch that began when the GPU had run dry, before its work started
---   wait_ns BIGINT: idle while the host waits
---   call_ns BIGINT: idle in other calls
---   host_ns BIGINT: idle outside CUDA
---   profiler_ns BIGINT: idle while the profiler works
---   queued_ns BIGINT: idle though launched
+--   wait_ns BIGINT: idle, CPU waits for the GPU
+--   call_ns BIGINT: idle, in another CUDA call or a longer launch
+--   host_ns BIGINT: idle, outside CUDA
+--   profiler_ns BIGINT: idle, profiler at work
+--   queued_ns BIGINT: idle although launched
 --   unknown_ns BIGINT: idle before work whose launch was not captured
 --   gap_count BIGINT: idle gaps
 --   launch_max_ns BIGINT: launch_ns + launch_delay_ns + launch_latency_ns of the pass with the most
