@@ -48,7 +48,7 @@ func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map
 	found := map[string]int64{}
 	for _, r := range f.Rows {
 		n := func(column string) int64 { return number(f, r, column) }
-		if n("busy_ns")+n("other_ns")+n("idle_ns") != n("span_ns") || n("launch_ns")+n("late_ns")+n("launch_latency_ns") != n("launch_bound_ns") ||
+		if n("busy_ns")+n("other_ns")+n("idle_ns") != n("span_ns") || n("launch_ns")+n("launch_delay_ns")+n("launch_latency_ns") != n("launch_bound_ns") ||
 			n("compute_ns")+n("collective_overlapped_ns")+n("collective_exposed_ns")+n("graph_ns")+n("copy_ns") != n("busy_ns") {
 			t.Errorf("%s: the parts do not add up: %v", run, r)
 		}
@@ -112,7 +112,7 @@ func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *frame.Frame)
 func partColumn(part string) string { return strings.ReplaceAll(part, "-", "_") + "_ns" }
 
 // idleParts are the parts of idle time.
-var idleParts = []string{"launch", "late", "launch-latency", "wait", "call", "host", "profiler", "queued", "unknown"}
+var idleParts = []string{"launch", "launch-delay", "launch-latency", "wait", "call", "host", "profiler", "queued", "unknown"}
 
 // account makes up where the time of a drawn run's GPUs went: the time in which a range's work did not run was late.
 func account(t *testing.T, w *schema.Warehouse) {
@@ -143,11 +143,11 @@ func TestAccountingOf(t *testing.T) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}
-	run0 := []string{"(run) 0 compute busy 200 0.5714285714285714 200 1 350", "(run) 0 late launch-bound 150 0.42857142857142855 150 1 350"}
-	run1 := []string{"(run) 1 compute busy 40 0.8 40 1 50", "(run) 1 late launch-bound 10 0.2 10 1 50"}
-	prefill0 := []string{"prefill 0 compute busy 80 0.8 40 2 100", "prefill 0 late launch-bound 20 0.2 10 2 100"}
-	prefill1 := []string{"prefill 1 compute busy 40 0.8 40 1 50", "prefill 1 late launch-bound 10 0.2 10 1 50"}
-	decode := []string{"decode 0 compute busy 80 0.8 40 2 100", "decode 0 late launch-bound 20 0.2 10 2 100"}
+	run0 := []string{"(run) 0 compute busy 200 0.5714285714285714 200 1 350", "(run) 0 launch-delay launch-bound 150 0.42857142857142855 150 1 350"}
+	run1 := []string{"(run) 1 compute busy 40 0.8 40 1 50", "(run) 1 launch-delay launch-bound 10 0.2 10 1 50"}
+	prefill0 := []string{"prefill 0 compute busy 80 0.8 40 2 100", "prefill 0 launch-delay launch-bound 20 0.2 10 2 100"}
+	prefill1 := []string{"prefill 1 compute busy 40 0.8 40 1 50", "prefill 1 launch-delay launch-bound 10 0.2 10 1 50"}
+	decode := []string{"decode 0 compute busy 80 0.8 40 2 100", "decode 0 launch-delay launch-bound 20 0.2 10 2 100"}
 	check(queries.Args{}, slices.Concat(run0, run1, prefill0, prefill1, decode)...)
 	check(queries.Args{"stage": "(run)"}, slices.Concat(run0, run1)...)
 	check(queries.Args{"stage": "prefill", "device": "1"}, prefill1...)
@@ -159,7 +159,7 @@ func TestAccountingOf(t *testing.T) {
 		t.Errorf("%d passes, want 6 with the warm-up", len(passes.Rows))
 	}
 	exec(t, w, sourceRow(2, "nsys")+"; INSERT INTO device_time SELECT * REPLACE (2 AS source_id, end_ns + 50 AS end_ns, host_ns + 50 AS host_ns) FROM device_time WHERE range_id IS NULL AND device_id = 1")
-	check(queries.Args{"device": "1", "stage": "(run)"}, "(run) 1 compute busy 80 0.5333333333333333 40 2 150", "(run) 1 late launch-bound 20 0.13333333333333333 10 2 150", "(run) 1 host host-bound 50 0.3333333333333333 25 2 150")
+	check(queries.Args{"device": "1", "stage": "(run)"}, "(run) 1 compute busy 80 0.5333333333333333 40 2 150", "(run) 1 launch-delay launch-bound 20 0.13333333333333333 10 2 150", "(run) 1 host host-bound 50 0.3333333333333333 25 2 150")
 	exec(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
 	for _, name := range []string{"accounting", "pass-accounting", "gaps", "longest-gaps"} {
 		f := query(t, w, name, queries.Args{"run": "drawn"})
@@ -218,7 +218,7 @@ func TestLeadingColumns(t *testing.T) {
 		"gaps":         "rank total_ns cause before after stage",
 		"longest-gaps": "rank duration_ns start_ns cause",
 		"slow-steps":   "rank nth time_ns excess_ns cause cause_ns",
-		"slow-ranks":   "range pass slowest waited_ns blamed_ns share_ratio",
+		"stragglers":   "range pass slowest waited_ns blamed_ns share_ratio",
 	}
 	for _, q := range allQueries(t) {
 		first, ok := want[q.Name]

@@ -78,7 +78,7 @@ func TestUnevenRanks(t *testing.T) {
 		if c.note == "" && strings.Contains(notes, "different numbers") || !strings.Contains(notes, c.note) || strings.Contains(notes, "never met") {
 			t.Errorf("%s: the notes are %q", name, f.Notes)
 		}
-		if s := query(t, w, "slow-ranks", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "range", "slowest", "waited_ns", "blamed_ns", "share_ratio", "calls", "last_count")) != "[decode|GPU 1 (101)|270|270|1|3|3]" {
+		if s := query(t, w, "stragglers", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "range", "slowest", "waited_ns", "blamed_ns", "share_ratio", "calls", "last_count")) != "[decode|GPU 1 (101)|270|270|1|3|3]" {
 			t.Errorf("%s: %v", name, s.Rows)
 		}
 	}
@@ -124,7 +124,7 @@ func TestApartRanks(t *testing.T) {
 	if !strings.Contains(strings.Join(f.Notes, "\n"), "in 1 of 3 matched collectives the ranks never overlapped") {
 		t.Errorf("the notes are %q", f.Notes)
 	}
-	if s := query(t, w, "slow-ranks", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "waited_ns", "calls", "skew_max_ns", "total_ns")) != "[100|2|500|320]" {
+	if s := query(t, w, "stragglers", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "waited_ns", "calls", "skew_max_ns", "total_ns")) != "[100|2|500|320]" {
 		t.Errorf("%v", s.Rows)
 	}
 	// A broadcast more on one GPU: which are one is not known any more.

@@ -46,7 +46,7 @@ func spansOf(t *testing.T, w *schema.Warehouse, run string) []span {
 // TestLateRank: in step[3] of nccl2 rank 1, which is the second process, does extra work before each all-reduce.
 func TestLateRank(t *testing.T) {
 	w := loadNCCL(t)
-	f := query(t, w, "slow-ranks", queries.Args{"run": "nccl2", "range": "step[#]"})
+	f := query(t, w, "stragglers", queries.Args{"run": "nccl2", "range": "step[#]"})
 	if len(f.Rows) != 6 {
 		t.Fatalf("%d steps", len(f.Rows))
 	}
@@ -66,7 +66,7 @@ func TestLateRank(t *testing.T) {
 		}
 	}
 	// By stages: both of that step, and no less than the whole step but for its all-gather, which is outside them.
-	p := query(t, w, "slow-ranks", queries.Args{"run": "nccl2"})
+	p := query(t, w, "stragglers", queries.Args{"run": "nccl2"})
 	var late int64
 	for _, r := range p.Rows {
 		if r[p.Index("pass")] == int64(4) {
@@ -228,7 +228,7 @@ func TestClocks(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	before := rows(t, w, skews)
-	late := query(t, w, "slow-ranks", queries.Args{"run": "ranks", "range": "step[#]"})
+	late := query(t, w, "stragglers", queries.Args{"run": "ranks", "range": "step[#]"})
 	if step := late.Rows[2]; step[late.Index("name")] != "step[2]" || step[late.Index("slowest")] != "rank 1" || step[late.Index("last_count")] != int64(10) || step[late.Index("calls")] != int64(10) {
 		t.Errorf("%v", step)
 	}
@@ -301,7 +301,7 @@ func TestCommunicators(t *testing.T) {
 func TestNoCollectives(t *testing.T) {
 	w := newWarehouse(t)
 	load(t, w, "kernels", "../testdata/nsys/kernels/kernels.sqlite.gz")
-	for _, name := range []string{"collectives", "rank-skew", "slow-ranks"} {
+	for _, name := range []string{"collectives", "rank-skew", "stragglers"} {
 		if f := query(t, w, name, queries.Args{"run": "kernels"}); len(f.Rows) != 0 {
 			t.Errorf("%s: %v", name, f.Rows)
 		}

@@ -145,15 +145,15 @@ func TestCollectiveParts(t *testing.T) {
 		"prefill 0 compute":               "20 10 2", // of 40 ns of kernels in each
 		"prefill 0 collective-overlapped": "10 5 2",
 		"prefill 0 collective-exposed":    "50 25 2",
-		"prefill 0 late":                  "20 10 2",
+		"prefill 0 launch-delay":          "20 10 2",
 		"prefill 1 compute":               "40 40 1",
-		"prefill 1 late":                  "10 10 1",
+		"prefill 1 launch-delay":          "10 10 1",
 		"(run) 0 compute":                 "60 60 1", // of 120, the warm-up's among them
 		"(run) 0 collective-overlapped":   "30 30 1",
 		"(run) 0 collective-exposed":      "30 30 1",
-		"(run) 0 late":                    "130 130 1",
+		"(run) 0 launch-delay":            "130 130 1",
 		"(run) 1 compute":                 "40 40 1",
-		"(run) 1 late":                    "10 10 1",
+		"(run) 1 launch-delay":            "10 10 1",
 	}
 	f := query(t, w, "accounting", queries.Args{"run": "drawn"})
 	for key, r := range byKey(f, "stage", "device", "part") {

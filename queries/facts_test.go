@@ -75,7 +75,7 @@ func TestFacts(t *testing.T) {
 		none(t, w, run, "samples are not the passes", `SELECT p.*, s.* FROM (FROM sampled WHERE stage IS NOT NULL) s FULL JOIN passed p ON p.range_id = s.range_id AND p.source_id = s.source_id
 			WHERE (p.stage, p.pass, p.pid, p.is_warmup, p.cpu_ns, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.kernel_count, p.token_count, p.batch_count, p.decode_count)
 				IS DISTINCT FROM (s.stage, s.pass, s.pid, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.prompt_token_count + s.decode_token_count, s.sequence_count, s.step_count)`)
-		none(t, w, run, "parts of time", `SELECT s.* FROM sampled s WHERE kernel_ns + graph_ns + copy_ns + other_ns + launch_ns + late_ns + launch_latency_ns + wait_ns + call_ns + host_ns + profiler_ns + queued_ns + unknown_ns IS DISTINCT FROM time_ns
+		none(t, w, run, "parts of time", `SELECT s.* FROM sampled s WHERE kernel_ns + graph_ns + copy_ns + other_ns + launch_ns + launch_delay_ns + launch_latency_ns + wait_ns + call_ns + host_ns + profiler_ns + queued_ns + unknown_ns IS DISTINCT FROM time_ns
 			OR gpu_busy_ns IS DISTINCT FROM coalesce(kernel_ns + graph_ns + copy_ns, 0) OR gpu_span_ns > time_ns OR device_count = 1 AND gpu_span_ns <> time_ns OR (device_count = 0) <> (time_ns IS NULL) OR (device_count = 0) <> (gpu_sum_ns = 0)`)
 		none(t, w, run, "work and samples name other passes", `SELECT s.range_id, w.range_id, w.stage FROM (SELECT DISTINCT source_id, range_id, stage, pass, repeat, pid, is_warmup FROM worked WHERE stage IS DISTINCT FROM '(none)') w
 			FULL JOIN (FROM sampled WHERE device_count > 0) s ON s.source_id = w.source_id AND s.range_id = w.range_id

@@ -67,7 +67,7 @@ func ran(pass, name, start, duration, grid int, more string) string {
 		findingRun, stream, start, duration, name, grid, graph, pass, min(pass, 1))
 }
 
-// idle moves time of the first pass from busy to other parts, as `launch_ns = 300000, late_ns = 1`.
+// idle moves time of the first pass from busy to other parts, as `launch_ns = 300000, launch_delay_ns = 1`.
 func idle(parts string) string {
 	return "UPDATE device_time SET " + parts + ", gap_count = 10 WHERE range_id = 1"
 }
@@ -252,7 +252,7 @@ func testTwoGPUs(t *testing.T, w *schema.Warehouse) {
 	got := rows(t, w, "SELECT finding, device, device_count, run_device_count, subject, share_ratio <= 1 FROM findings('"+findingRun+"', min_share := 0)")
 	want := []string{"[small-grids 0 2 2 gemm<1> true]", "[cuda-calls 0 2 2 cudaMalloc true]", "[exposed-collectives 0 2 2 <nil> true]"}
 	for i, x := range explained(t, w, findingRun, queries.Args{}) {
-		got[i], want[i] = got[i]+x.Detail, want[i]+[]string{"", "prof query api-calls --run " + findingRun + " --stage decode", "prof query slow-ranks --run " + findingRun}[i]
+		got[i], want[i] = got[i]+x.Detail, want[i]+[]string{"", "prof query api-calls --run " + findingRun + " --stage decode", "prof query stragglers --run " + findingRun}[i]
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("on two GPUs:\n%q\nwant\n%q", got, want)

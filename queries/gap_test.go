@@ -56,7 +56,7 @@ func TestGaps(t *testing.T) {
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
-		if got := shownCells(query(t, w, "gaps", args), "rank", "stage", "before", "after", "cause", "gap_count", "total_ns", "idle_ratio", "mean_ns", "max_ns", "launch_ns", "late_ns", "wait_ns", "host_ns", "unknown_ns"); !slices.Equal(got, want) {
+		if got := shownCells(query(t, w, "gaps", args), "rank", "stage", "before", "after", "cause", "gap_count", "total_ns", "idle_ratio", "mean_ns", "max_ns", "launch_ns", "launch_delay_ns", "wait_ns", "host_ns", "unknown_ns"); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestGaps(t *testing.T) {
 		"1|prefill|kernel 1|kernel 2|host|2|100|0.746268656716418|50|99|0|0|0|100|0",
 		"2|decode|kernel 1|kernel 2|wait|6|20|0.14925373134328357|3.3333333333333335|9|6|0|14|0|0",
 		"3|(none)|kernel 3|graph replay|unknown|2|8|0.05970149253731343|4|7|0|0|0|0|8",
-		"4|(none)|memset|kernel 3|late|2|6|0.04477611940298507|3|5|0|3|0|0|0", // of equal parts the first
+		"4|(none)|memset|kernel 3|launch-delay|2|6|0.04477611940298507|3|5|0|3|0|0|0", // of equal parts the first
 	}
 	check(queries.Args{}, all...)
 	check(queries.Args{"top": "2"}, all[:2]...)

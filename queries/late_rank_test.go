@@ -54,7 +54,7 @@ func TestLateRankByTime(t *testing.T) {
 	if all != 15 {
 		t.Fatalf("%d all-reduces are matched, want 15", all)
 	}
-	f := query(t, w, "slow-ranks", queries.Args{"run": "ddp", "range": "ProfilerStep##"})
+	f := query(t, w, "stragglers", queries.Args{"run": "ddp", "range": "ProfilerStep##"})
 	if len(f.Rows) != 3 || total(f, "calls") != int64(len(matched.Rows)) {
 		t.Fatalf("%d steps with %d of %d collectives: %v", len(f.Rows), total(f, "calls"), len(matched.Rows), f.Rows)
 	}
@@ -63,10 +63,10 @@ func TestLateRankByTime(t *testing.T) {
 			t.Errorf("%v", r)
 		}
 	}
-	if got := query(t, w, "slow-ranks", queries.Args{"run": "ddp"}); fmt.Sprint(got.Rows) != fmt.Sprint(f.Rows) {
+	if got := query(t, w, "stragglers", queries.Args{"run": "ddp"}); fmt.Sprint(got.Rows) != fmt.Sprint(f.Rows) {
 		t.Errorf("without stages it is not about steps: %v", got.Rows)
 	}
-	if got := query(t, w, "slow-ranks", queries.Args{"run": "ddp", "range": "ProfilerStep##", "by": "launch"}); len(got.Rows) != 0 && total(got, "calls") >= total(f, "calls") {
+	if got := query(t, w, "stragglers", queries.Args{"run": "ddp", "range": "ProfilerStep##", "by": "launch"}); len(got.Rows) != 0 && total(got, "calls") >= total(f, "calls") {
 		t.Errorf("by launch %v", got.Rows)
 	}
 	late := query(t, w, "late-ranks", queries.Args{"run": "ddp"})
@@ -75,13 +75,13 @@ func TestLateRankByTime(t *testing.T) {
 	}
 }
 
-// TestLateRanks holds the totals to the passes that slow-ranks lists, those that are left out apart.
+// TestLateRanks holds the totals to the passes that stragglers lists, those that are left out apart.
 func TestLateRanks(t *testing.T) {
 	t.Parallel()
 	w := loadNCCL(t)
 	for _, args := range []queries.Args{{}, {"range": "step[#]"}, {"range": "step[#]", "by": "time"}} {
 		args["run"] = "nccl2"
-		f, late := query(t, w, "slow-ranks", args), query(t, w, "late-ranks", args)
+		f, late := query(t, w, "stragglers", args), query(t, w, "late-ranks", args)
 		type sum struct{ waited, cold, slowest, calls, passes int64 }
 		want := map[any]*sum{}
 		slowest := map[[2]any]int64{}

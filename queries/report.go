@@ -41,7 +41,7 @@ var questions = []wanted{
 	{id: "stages", title: "Stages"},
 	{id: "stage-notes", title: "Parts of stages", optional: true},
 	{id: "accounting", title: "Where the time went"},
-	{id: "cost-centres", title: "What costs most", top: "10"},
+	{id: "time-breakdown", title: "Time breakdown", top: "10"},
 	{id: "findings", title: "What to do about it", top: "10", answers: true},
 	{id: "gaps", title: "Idle gaps", top: "10", warm: true},
 	{id: "step-times", title: "Steps", optional: true},

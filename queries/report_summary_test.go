@@ -26,8 +26,8 @@ func TestSummaryOfCapture(t *testing.T) {
 	if want := []string{"decode kernels queue", "prefill launch "}; !slices.Equal(got, want) {
 		t.Errorf("stages %q, want %q", got, want)
 	}
-	if len(s.Centres) != 3 || s.Centres[0].Words != "matrix products (kernels of cublas nvjet)" || s.Centres[1].Name != "queued" {
-		t.Errorf("centres %+v", s.Centres)
+	if len(s.Breakdown) != 3 || s.Breakdown[0].Words != "matrix products (kernels of cublas nvjet)" || s.Breakdown[1].Name != "queued" {
+		t.Errorf("categories %+v", s.Breakdown)
 	}
 	if len(s.Advice) != 5 || s.Advice[0].Rule != "elementwise-chains" || s.Advice[0].Stage != "decode" {
 		t.Errorf("advice %+v", s.Advice)
@@ -43,7 +43,7 @@ func TestAskMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]bool{"slow-ranks": true, "passes of GPU 0": true, "passes of GPU 1": true, "memops of decode": false, "memops of prefill": false} {
+	for key, want := range map[string]bool{"stragglers": true, "passes of GPU 0": true, "passes of GPU 1": true, "memops of decode": false, "memops of prefill": false} {
 		if is := r.Frame(key) != nil; is != want {
 			t.Errorf("%s was asked: %v, want %v", key, is, want)
 		}

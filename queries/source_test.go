@@ -270,9 +270,9 @@ func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone
 		exec(t, w, fmt.Sprintf("UPDATE %s SET duration_ns = 3 * duration_ns + 1 WHERE source_id > %d", table, by.source))
 	}
 	exec(t, w, fmt.Sprintf("UPDATE range_device SET sum_ns = 3 * sum_ns, kernel_sum_ns = 3 * kernel_sum_ns, busy_ns = 2 * busy_ns, last_end_ns = last_end_ns + 1 WHERE range_id & 134217727 > %d", by.rng))
-	exec(t, w, fmt.Sprintf("UPDATE device_time SET end_ns = end_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
-	exec(t, w, fmt.Sprintf("UPDATE gap_sum SET duration_ns = duration_ns + 7, max_ns = max_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
-	exec(t, w, fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, late_ns = late_ns + 7 WHERE source_id > %d", by.source))
+	exec(t, w, fmt.Sprintf("UPDATE device_time SET end_ns = end_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d", by.source))
+	exec(t, w, fmt.Sprintf("UPDATE gap_sum SET duration_ns = duration_ns + 7, max_ns = max_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d", by.source))
+	exec(t, w, fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d", by.source))
 	sameFrames(t, "beside another timeline", framesAsked(t, w, run, "", bare, about...), alone, untouched)
 	other := framesAsked(t, w, run, "torch", bare, about...)
 	for name, f := range other {

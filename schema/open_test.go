@@ -215,6 +215,35 @@ func TestOlderIsMigrated(t *testing.T) {
 	}
 }
 
+// TestLaunchDelay opens a warehouse of before launch delay had its name: the time stays what it was, the facts are derived again under the
+// new name, and no rule points to a query that is gone.
+func TestLaunchDelay(t *testing.T) {
+	home := schema.Home{Dir: t.TempDir()}
+	w := open(t, home, true, nil)
+	exec(t, w, `INSERT INTO run VALUES (?::UUID, 'a', now()::TIMESTAMP, NULL, NULL, NULL, 'dev')`, idA)
+	fill(t, w, idA)
+	tables := []string{"device_time", "gap_sum", "gap"}
+	for i, table := range tables {
+		exec(t, w, fmt.Sprintf(`UPDATE %s SET launch_ns = 5, launch_delay_ns = %d, wait_ns = 7`, table, 100+i))
+		exec(t, w, fmt.Sprintf(`ALTER TABLE %s RENAME COLUMN launch_delay_ns TO late_ns`, table))
+	}
+	exec(t, w, `UPDATE model SET dtype = NULL; UPDATE source SET kind = 'nsys'; UPDATE device_time SET range_id = NULL; `+dropFacts()+`CREATE TABLE cost_centre (run_id UUID, centre VARCHAR); COMMENT ON TABLE cost_centre IS 'prof: a fact of an older prof'`)
+	exec(t, w, `UPDATE finding_rule SET detail = 'slow-ranks' WHERE detail = 'stragglers'; DELETE FROM schema_version WHERE version >= 15 OR version <= 0`)
+	done(t, w)
+
+	w = open(t, home, false, nil) // reading, too, migrates first
+	defer done(t, w)
+	for i, table := range tables {
+		same(t, table, texts(t, w, `SELECT launch_ns, launch_delay_ns, wait_ns FROM `+table), []string{fmt.Sprintf("5|%d|7", 100+i)})
+	}
+	same(t, "columns of the old name", texts(t, w, `SELECT table_name FROM duckdb_columns() WHERE NOT internal AND column_name = 'late_ns'`), nil)
+	same(t, "facts of the old name", texts(t, w, `SELECT table_name FROM duckdb_tables() WHERE table_name = 'cost_centre'`), nil)
+	same(t, "the time in parts", texts(t, w, `SELECT DISTINCT launch_delay_ns FROM device_part`), []string{"100"})
+	same(t, "queries that rules name", texts(t, w, `SELECT finding_id FROM finding_rule WHERE detail = 'stragglers'`), []string{"exposed-collectives"})
+	same(t, "comments of the old names", texts(t, w, `SELECT comment FROM (SELECT comment FROM duckdb_tables() UNION ALL SELECT comment FROM duckdb_columns()) WHERE regexp_matches(comment, 'slow-ranks|cost-cent|\blate_ns')`), nil)
+	same(t, "rules of the old name", texts(t, w, `SELECT finding_id FROM finding_rule WHERE concat(detail, advice) LIKE '%slow-ranks%'`), nil)
+}
+
 func TestFailedMigrationLeavesNothing(t *testing.T) {
 	home := schema.Home{Dir: t.TempDir()}
 	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: broken{}, Facts: derive.Facts{}}); err == nil || !strings.Contains(err.Error(), "define broken") {

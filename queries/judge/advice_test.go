@@ -211,12 +211,12 @@ func TestSummaryTypical(t *testing.T) {
 
 // TestSummaryWithoutStages holds what is said of a run without stages, and of one that was only profiled by Nsight Compute.
 func TestSummaryWithoutStages(t *testing.T) {
-	s := summarise(t, reportOf(accountingOf("(run)", busyParts()), answer("cost-centres", "stage centre kind total_ns share_ratio", []any{nil, "queued", "idle", ms, 0.1}, []any{nil, "cublas nvjet", "kernels", ms, 0.1})))
+	s := summarise(t, reportOf(accountingOf("(run)", busyParts()), answer("time-breakdown", "stage category kind total_ns share_ratio", []any{nil, "queued", "idle", ms, 0.1}, []any{nil, "cublas nvjet", "kernels", ms, 0.1})))
 	if s.All == nil || s.All.Bound != judge.KernelBound || s.All.MeanNs != 300e6 || s.All.Passes != 0 {
 		t.Errorf("all: %+v", s.All)
 	}
-	if len(s.Centres) != 2 || s.Centres[0].Stage != "" || s.Centres[0].Words != "GPU idle: work launched in time has not started" || s.Centres[1].Words != "kernels: cublas nvjet" {
-		t.Errorf("centres %+v", s.Centres)
+	if len(s.Breakdown) != 2 || s.Breakdown[0].Stage != "" || s.Breakdown[0].Words != "GPU idle: work launched in time has not started" || s.Breakdown[1].Words != "kernels: cublas nvjet" {
+		t.Errorf("categories %+v", s.Breakdown)
 	}
 	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)})))
 	if want := "Nsight Compute profiled 2 kernels in isolation; without a timeline, how often each runs is not known; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)"; s.All != nil || s.Profiled != want {

@@ -11,7 +11,7 @@ import (
 // rankReport is a stage of two GPUs of which GPU 0 waits in collectives; late is what GPU 1 does.
 func rankReport(late []idlePart, slow ...[]any) *judge.Report {
 	return reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"collective-exposed", "busy", 260 * ms, 90 * ms}}, late),
-		answer("slow-ranks", "range pass slowest waited_ns blamed_ns total_ns is_warmup", slow...),
+		answer("stragglers", "range pass slowest waited_ns blamed_ns total_ns is_warmup", slow...),
 		answer("collectives", "rank device", []any{int64(0), int64(0)}, []any{int64(1), int64(1)}),
 		passesAnswer("passes", []any{"decode", int64(2), int64(1), int64(7), false, 100 * ms, 90 * ms, int64(5)}, []any{"decode", int64(1), int64(1), int64(7), true, 100 * ms, 90 * ms, int64(1)}),
 		answer("findings", findingColumns, findingRow("exposed-collectives", "decode", 260*ms, nil)))
@@ -47,7 +47,7 @@ func TestSummaryLate(t *testing.T) {
 			if s.Advice[0].Text != c.advice {
 				t.Errorf("advice %q, want %q", s.Advice[0].Text, c.advice)
 			}
-			if c.bound == judge.LateBound && (s.Stages[0].Meaning != "GPU 0 waits for GPU 1, which arrives late at collectives" || s.Advice[0].Title != "GPUs wait for GPU 1 in collectives" || s.Advice[0].Command != "prof query slow-ranks --run a") {
+			if c.bound == judge.LateBound && (s.Stages[0].Meaning != "GPU 0 waits for GPU 1, which arrives late at collectives" || s.Advice[0].Title != "GPUs wait for GPU 1 in collectives" || s.Advice[0].Command != "prof query stragglers --run a") {
 				t.Errorf("meaning %q, advice %+v", s.Stages[0].Meaning, s.Advice[0])
 			}
 		})
@@ -168,12 +168,12 @@ func TestSummaryOfGPUs(t *testing.T) {
 	}
 }
 
-// TestSummaryCentres holds that sums over GPUs are known as such, and how much of collectives other kernels hide.
-func TestSummaryCentres(t *testing.T) {
+// TestSummaryBreakdown holds that sums over GPUs are known as such, and how much of collectives other kernels hide.
+func TestSummaryBreakdown(t *testing.T) {
 	gpu := []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"collective-overlapped", "busy", 90 * ms, 30 * ms}, {"collective-exposed", "busy", 10 * ms, 4 * ms}}
 	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", gpu, gpu), answer("top-kernels", "kernel total_ns role mean_ns calls share_ratio family", []any{"k1", ms, "collective", 8e6, int64(10), 0.76, "nccl all-reduce"}),
-		answer("cost-centres", "stage centre kind total_ns share_ratio", []any{"decode", "nccl all-reduce", "kernels", 200 * ms, 0.5})))
-	if want := "communication between GPUs (kernels of nccl all-reduce); 90.0 % of it overlaps other kernels"; s.Centres[0].Words != want || s.Centres[0].GPUs != 2 {
-		t.Errorf("centre %+v, want %q", s.Centres[0], want)
+		answer("time-breakdown", "stage category kind total_ns share_ratio", []any{"decode", "nccl all-reduce", "kernels", 200 * ms, 0.5})))
+	if want := "communication between GPUs (kernels of nccl all-reduce); 90.0 % of it overlaps other kernels"; s.Breakdown[0].Words != want || s.Breakdown[0].GPUs != 2 {
+		t.Errorf("category %+v, want %q", s.Breakdown[0], want)
 	}
 }

@@ -87,7 +87,7 @@ func (s *summariser) point(x *Finding, rule frame.Record) {
 	x.Query, x.Command = fmt.Sprintf("FROM %s(%s)", strings.ReplaceAll(query, "-", "_"), strings.Join(list, ", ")), s.command(query, given...)
 	switch detail := rule.Text("detail"); detail {
 	case "":
-	case "slow-ranks":
+	case "stragglers":
 		if x.Numbers.count("rank_count") > 1 {
 			x.Detail = s.command(detail, "source", s.r.Source)
 		}

@@ -131,7 +131,7 @@ func (x Finding) atGrid() string {
 
 func (x Finding) launchText() string {
 	var parts []string
-	for _, p := range [][2]string{{"launch_ns", " inside launching calls"}, {"late_ns", " between calls before the next launch"}, {"launch_latency_ns", " between a late launch and the start of its work"}} {
+	for _, p := range [][2]string{{"launch_ns", " inside launching calls"}, {"launch_delay_ns", " between calls before the next launch"}, {"launch_latency_ns", " between a late launch and the start of its work"}} {
 		if x.Numbers.amount(p[0]) > 0 {
 			parts = append(parts, x.Numbers.time(p[0])+p[1])
 		}

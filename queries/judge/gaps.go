@@ -15,7 +15,7 @@ const (
 )
 
 // gapColumns are the parts of an idle gap by the kinds of accounting.
-var gapColumns = map[string][]string{"launch-bound": {"launch_ns", "late_ns", "launch_latency_ns"}, "host-bound": {"host_ns"}, "synchronising": {"wait_ns"}, "cuda-call": {"call_ns"}, "profiler": {"profiler_ns"}, "queued": {"queued_ns"}, "unknown": {"unknown_ns"}}
+var gapColumns = map[string][]string{"launch-bound": {"launch_ns", "launch_delay_ns", "launch_latency_ns"}, "host-bound": {"host_ns"}, "synchronising": {"wait_ns"}, "cuda-call": {"call_ns"}, "profiler": {"profiler_ns"}, "queued": {"queued_ns"}, "unknown": {"unknown_ns"}}
 
 func (g idleGroup) columns() []string {
 	var out []string

@@ -10,7 +10,7 @@ import (
 // waitPart is the share of a time from which on waiting is most of it, and of waiting that is blamed on one GPU.
 const waitPart = 0.5
 
-// rankWait is what slow-ranks says of the measured passes of a stage.
+// rankWait is what stragglers says of the measured passes of a stage.
 type rankWait struct {
 	waited, total float64 // ns that all ranks waited in collectives for the last to come, and that they were in them
 	late          int64   // the GPU that was waited for most
@@ -18,7 +18,7 @@ type rankWait struct {
 	isTold        bool    // whether most was waiting, and for one GPU
 }
 
-// readWaits reads slow-ranks, where it was asked.
+// readWaits reads stragglers, where it was asked.
 func (s *summariser) readWaits() error {
 	s.waits = map[string]rankWait{}
 	list, err := s.rows(waitsKey, "range", "pass", "slowest", "waited_ns", "blamed_ns", "total_ns", "is_warmup")
@@ -28,7 +28,7 @@ func (s *summariser) readWaits() error {
 	blamed := map[string]map[string]float64{}
 	for _, r := range list {
 		stage := r.Text("range")
-		// A workload may call passes warm-up that slow-ranks, which goes by rules, does not.
+		// A workload may call passes warm-up that stragglers, which goes by rules, does not.
 		isMeasured := slices.ContainsFunc(s.passes[stage], func(p passTime) bool { return p.number == r.Count("pass") })
 		if r.Value("is_warmup") == true || len(s.passes) > 0 && !isMeasured {
 			continue
@@ -63,12 +63,12 @@ func (s *summariser) readWaits() error {
 // placeText is how a rank whose number is not known is written: GPU and process.
 var placeText = regexp.MustCompile(`^GPU (\d+) \(`)
 
-// gpuOf gives the GPU of a rank as slow-ranks names it; nil where it is not told.
+// gpuOf gives the GPU of a rank as stragglers names it; nil where it is not told.
 func (s *summariser) gpuOf(rank string) (*int64, error) {
 	if m := placeText.FindStringSubmatch(rank); m != nil {
 		device, err := strconv.ParseInt(m[1], 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("summary of %s: %q of slow-ranks names no GPU: %w", s.r.Name, rank, err)
+			return nil, fmt.Errorf("summary of %s: %q of stragglers names no GPU: %w", s.r.Name, rank, err)
 		}
 		return &device, nil
 	}

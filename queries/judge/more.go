@@ -9,7 +9,7 @@ import (
 )
 
 // Keys of answers that are asked of some stages and GPUs only.
-const waitsKey = "slow-ranks"
+const waitsKey = "stragglers"
 
 func passesKey(device int64) string { return "passes of GPU " + strconv.FormatInt(device, 10) }
 func gapsKey(stage string) string   { return "longest-gaps of " + stage }
@@ -49,7 +49,7 @@ func (r *Report) More(run string) (map[string]frame.Question, error) {
 			}
 		}
 		if stage != wholeCapture && gpu.named("collective-exposed").total >= exposedShare*gpu.span {
-			ask(waitsKey, "slow-ranks")
+			ask(waitsKey, "stragglers")
 			if s.r.Frame("collectives") == nil { // which GPU a rank is
 				ask("collectives", "collectives")
 			}

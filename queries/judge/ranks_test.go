@@ -46,7 +46,7 @@ func TestSlowRank(t *testing.T) {
 			t.Fatalf("%s: %+v", c.name, s.Ranks)
 		}
 		x := s.Ranks[0]
-		if x.IsSlow != c.isSlow || x.Words != c.words || x.Ranks != len(c.rows) || !strings.HasPrefix(x.Query, "prof query slow-ranks --run a") {
+		if x.IsSlow != c.isSlow || x.Words != c.words || x.Ranks != len(c.rows) || !strings.HasPrefix(x.Query, "prof query stragglers --run a") {
 			t.Errorf("%s: %+v, want\n%s", c.name, x, c.words)
 		}
 	}

@@ -7,16 +7,16 @@ import "cmp"
 
 // Summary is what is said of a run first. Each figure names the query that it is from.
 type Summary struct {
-	Stages   []StageSummary // those with measured passes, by time
-	All      *StageSummary  // all device work, of a run whose timeline has no measured passes; nil otherwise
-	Profiled string         // what Nsight Compute says of its kernels, of a run without a timeline; "" otherwise
-	Ranks    []SlowRank     // for whom ranks wait, by stage; nil without ranks that exchange data
-	Centres  []CostCentre   // the three that cost most
-	Kernels  []TopKernel    // the three that take most of the kernels' time, warm-up included
-	Findings []Finding      // what rules found, by what it could save
-	Advice   []Advice       // up to five things to try; where findings give fewer than two, what to capture next too
-	Doubts   []string       // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)
-	WarmOnly []string       // stages of which all passes count as warm-up, so that nothing of them was measured
+	Stages    []StageSummary // those with measured passes, by time
+	All       *StageSummary  // all device work, of a run whose timeline has no measured passes; nil otherwise
+	Profiled  string         // what Nsight Compute says of its kernels, of a run without a timeline; "" otherwise
+	Ranks     []SlowRank     // for whom ranks wait, by stage; nil without ranks that exchange data
+	Breakdown []TimeCategory // the three that cost most
+	Kernels   []TopKernel    // the three that take most of the kernels' time, warm-up included
+	Findings  []Finding      // what rules found, by what it could save
+	Advice    []Advice       // up to five things to try; where findings give fewer than two, what to capture next too
+	Doubts    []string       // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)
+	WarmOnly  []string       // stages of which all passes count as warm-up, so that nothing of them was measured
 }
 
 // StageSummary says of one stage how long it takes, how much of the hardware it uses and what bounds it.
@@ -46,10 +46,10 @@ type StageSummary struct {
 	Query      string // the query behind it, as a command
 }
 
-// CostCentre is one of the things that the time of the measured passes goes to.
-type CostCentre struct {
+// TimeCategory is one of the things that the time of the measured passes goes to.
+type TimeCategory struct {
 	Stage      string // "" for all device work
-	Name, Kind string // as cost-centres gives them
+	Name, Kind string // as time-breakdown gives them
 	Words      string // what it is, in plain words
 	GPUs       int    // that TotalNs is added up over
 	TotalNs    int64
@@ -96,7 +96,7 @@ func Summarise(r *Report) (Summary, error) {
 func newSummariser(r *Report) *summariser { return &summariser{r: r, name: r.Name} }
 
 func (s *summariser) summarise() error {
-	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readWaits, s.addStages, s.addAll, s.readLate, s.refineFindings, s.addCentres, s.addKernels, s.addAdvice, s.addDoubts} {
+	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readWaits, s.addStages, s.addAll, s.readLate, s.refineFindings, s.addBreakdown, s.addKernels, s.addAdvice, s.addDoubts} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -113,7 +113,7 @@ func TestSummaryBound(t *testing.T) {
 		bound, next judge.Bound
 		why         string
 	}{
-		{"decode launch-bound", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 116 * ms, 39 * ms}, {"copy", "busy", 2 * ms, ms}, {"launch", "launch-bound", 217 * ms, 73 * ms}, {"late", "launch-bound", 415 * ms, 143 * ms},
+		{"decode launch-bound", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 116 * ms, 39 * ms}, {"copy", "busy", 2 * ms, ms}, {"launch", "launch-bound", 217 * ms, 73 * ms}, {"launch-delay", "launch-bound", 415 * ms, 143 * ms},
 			{"wait", "synchronising", 10 * ms, 5 * ms}, {"call", "cuda-call", 17 * ms, 12 * ms}, {"host", "host-bound", 308 * ms, 303 * ms}, {"queued", "queued", 112 * ms, 38 * ms}})}, judge.LaunchBound, judge.HostBound,
 			"the GPU is busy 9.9 % of the time; it waits for the next launch 52.8 % of the time (632 ms of 1.20 s); next, it idles while the CPU is busy outside CUDA 25.7 % of the time (308 ms of 1.20 s), 303 ms of that in one of 3 passes"},
 		{"waits of two kinds add up", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"wait", "synchronising", 60 * ms, 20 * ms}, {"call", "cuda-call", 50 * ms, 20 * ms}, {"host", "host-bound", 90 * ms, 30 * ms}})}, judge.WaitBound, judge.HostBound,

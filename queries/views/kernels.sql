@@ -1,43 +1,43 @@
--- kernels: Every execution of every kernel of every run, with its names, stage and what the rules say of it.
+-- kernels: Every kernel execution of every run, with names, stage, family and role.
 -- grain: one execution
 -- key: run_id, source_id, pid, device_id, stream_id, start_ns, kernel_name_id
 -- columns:
 --   run: name of the run
---   run_id: its id
+--   run_id: run id
 --   source_id: the source
---   is_counted: whether its source is counted: add up only these, for a run may hold one timeline of Nsight Systems and another of the PyTorch profiler
---   stage: stage it was launched in, by stage_rule; NULL outside every stage
---   is_warmup: whether the pass of the stage it was launched in is warm-up; NULL outside every pass
---   path: names of the ranges it was launched in, from the outermost in; NULL outside every range
+--   is_counted: whether its source is counted: sum only these rows, since a run may have both an Nsight Systems and a PyTorch profiler timeline
+--   stage: stage that launched it, by stage_rule; NULL outside every stage
+--   is_warmup: whether the stage pass that launched it is warm-up; NULL outside every pass
+--   path: names of the ranges that launched it, outermost first; NULL outside every range
 --   kernel: demangled name
 --   short_name: base name
 --   family: kernel family by kernel_rule; NULL when no rule matches
---   role: what the family does; NULL likewise
---   library: library the family is from; NULL when the rule names none
+--   role: what kernels of the family do; NULL when no rule matches
+--   library: library of the family; NULL when the rule names none
 --   pid: process that launched it
 --   tid: thread that launched it; NULL when the launch was not captured
 --   device_id: GPU
 --   context_id: CUDA context
 --   stream_id: CUDA stream
---   start_ns: start on the device
+--   start_ns: start on the GPU
 --   duration_ns: execution time
---   grid_x: blocks in x
---   grid_y: blocks in y
---   grid_z: blocks in z
---   block_x: threads of a block in x
---   block_y: threads of a block in y
---   block_z: threads of a block in z
---   register_count: registers of a thread
---   shared_bytes: static and dynamic shared memory of a block
+--   grid_x: grid size in x, in blocks
+--   grid_y: grid size in y, in blocks
+--   grid_z: grid size in z, in blocks
+--   block_x: block size in x, in threads
+--   block_y: block size in y, in threads
+--   block_z: block size in z, in threads
+--   register_count: registers per thread
+--   shared_bytes: static and dynamic shared memory per block
 --   launch_api: API call that launched it; NULL when the launch was not captured
 --   launch_start_ns: start of that call
 --   launch_duration_ns: time in that call
---   correlation_id: ties it to its launch within its process
+--   correlation_id: links it to its launch within the process
 --   graph_node_id: CUDA graph node; NULL when not launched by a graph
---   kernel_name_id: of kernel_name and kernel_class
---   range_context_id: the set of ranges the launch was made in
---   pass_range_id: the pass of a stage it belongs to, of stage_pass; NULL outside every pass
---   path_id: of range_path and path_stage
+--   kernel_name_id: row of kernel_name and kernel_class
+--   range_context_id: set of ranges around the launch, of range_context
+--   pass_range_id: range of the stage pass it belongs to, of stage_pass; NULL outside every pass
+--   path_id: row of range_path and path_stage
 --   op_id: innermost operator that launched it
 
 SELECT r.name AS run, k.run_id, k.source_id, coalesce(t.is_counted, false) AS is_counted, s.stage, x.is_warmup, p.path, n.name AS kernel, n.short_name, c.family, c.role, c.library,

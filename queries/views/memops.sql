@@ -1,14 +1,14 @@
--- memops: Every copy and fill of memory of every run, with its stage.
+-- memops: Every memory copy and fill of every run, with its stage.
 -- grain: one copy or fill
 -- key: run_id, source_id, pid, device_id, stream_id, start_ns, correlation_id
 -- columns:
 --   run: name of the run
---   run_id: its id
+--   run_id: run id
 --   source_id: the source
---   is_counted: whether its source is counted: add up only these, see kernels
---   stage: stage it was issued in, by stage_rule; NULL outside every stage
---   is_warmup: whether the pass of the stage it was issued in is warm-up; NULL outside every pass
---   path: names of the ranges it was issued in, from the outermost in; NULL outside every range
+--   is_counted: whether its source is counted: sum only these rows, see kernels
+--   stage: stage that issued it, by stage_rule; NULL outside every stage
+--   is_warmup: whether the stage pass that issued it is warm-up; NULL outside every pass
+--   path: names of the ranges that issued it, outermost first; NULL outside every range
 --   operation: e.g. memcpy Host-to-Device, memset
 --   size_bytes: bytes copied or set
 --   src_memory: kind of the source memory: Pageable, Pinned, Device, ...
@@ -18,16 +18,16 @@
 --   device_id: GPU
 --   context_id: CUDA context
 --   stream_id: CUDA stream
---   start_ns: start on the device
---   duration_ns: time it took
+--   start_ns: start on the GPU
+--   duration_ns: duration
 --   launch_api: API call that issued it; NULL when the call was not captured
 --   launch_start_ns: start of that call
 --   launch_duration_ns: time in that call
---   correlation_id: ties it to its API call within its process
+--   correlation_id: links it to its API call within the process
 --   graph_node_id: CUDA graph node; NULL when not launched by a graph
---   range_context_id: the set of ranges the call was made in
---   pass_range_id: the pass of a stage it belongs to, of stage_pass; NULL outside every pass
---   path_id: of range_path and path_stage
+--   range_context_id: set of ranges around the call, of range_context
+--   pass_range_id: range of the stage pass it belongs to, of stage_pass; NULL outside every pass
+--   path_id: row of range_path and path_stage
 --   op_id: innermost operator that issued it
 
 SELECT r.name AS run, m.run_id, m.source_id, coalesce(t.is_counted, false) AS is_counted, s.stage, x.is_warmup, p.path, m.operation, m.size_bytes, m.src_memory, m.dst_memory,

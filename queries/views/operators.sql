@@ -1,36 +1,36 @@
--- operators: Every call of an operator of every run, with its name, inputs and stage.
+-- operators: Every operator call of every run, with its name, inputs and stage.
 -- grain: one call
 -- key: run_id, op_id
 -- columns:
 --   run: name of the run
---   run_id: its id
+--   run_id: run id
 --   source_id: the source
---   is_counted: whether its source is counted: add up only these, for a run may hold the same operators in traces of PyTorch and as ranges of emit_nvtx
---   stage: stage it was called in, by stage_rule; NULL outside every stage
---   path: names of the ranges it was called in, from the outermost in; NULL outside every range
---   operator: name
---   shapes: sizes of each tensor among its inputs, as JSON; NULL when not recorded
+--   is_counted: whether its source is counted: sum only these rows, since a run may have the same operators in PyTorch traces and as emit_nvtx ranges
+--   stage: stage that called it, by stage_rule; NULL outside every stage
+--   path: names of the ranges around the call, outermost first; NULL outside every range
+--   operator: operator name
+--   shapes: sizes of each input tensor, as JSON; NULL when not recorded
 --   types: type of each input, as JSON; NULL when not recorded
---   is_folded: an operator of the same name did nothing but call it: key_averages counts the two as one call
---   is_nested: an operator of the same name is open around it, so that its total is part of that one's
+--   is_folded: whether its caller of the same name does nothing but call it: key_averages counts the two as one call
+--   is_nested: whether an operator of the same name is open around it, so that its total is part of that one's
 --   depth: 1 for an outermost operator
 --   pid: calling process
 --   tid: calling thread
 --   start_ns: start of the call
 --   duration_ns: time in the call
---   self_cpu_ns: time in the call less that in the operators and CUDA API calls inside it
---   self_device_ns: time of the device work launched by it but not by operators inside it; NULL when the source holds no device work at all
---   total_device_ns: the same with those inside it; NULL likewise
+--   self_cpu_ns: time in the call, excluding the operators and CUDA API calls inside it
+--   self_device_ns: device time of the work it launched itself, excluding operators inside it; NULL when the source has no device work
+--   total_device_ns: device time including operators inside it; NULL when the source has no device work
 --   self_work_count: kernels, copies and fills in self_device_ns
---   flop_count: floating-point operations by PyTorch's formulas (a multiply-add is 2); NULL without one or without recorded inputs
---   device_alloc_bytes: GPU memory allocated in it but not by operators inside it; NULL when memory was not recorded
---   device_free_bytes: GPU memory freed, likewise; not negative
---   op_id: of kernel, memop and python_call
+--   flop_count: FLOP by PyTorch's formulas, a multiply-add counts 2; NULL without a formula or recorded inputs
+--   device_alloc_bytes: GPU memory it allocated, excluding operators inside it; NULL when memory was not recorded
+--   device_free_bytes: GPU memory it freed, excluding operators inside it, not negative; NULL when memory was not recorded
+--   op_id: operator id, as in kernel, memop and python_call
 --   parent_op_id: the operator that called it; NULL for an outermost one
---   op_name_id: of op_name
---   stack_id: Python functions it was called in, of python_stack; NULL when not recorded
---   range_context_id: the set of ranges it was called in; 0 outside every range
---   path_id: of range_path and path_stage
+--   op_name_id: row of op_name
+--   stack_id: Python stack of the call, row of python_stack; NULL when not recorded
+--   range_context_id: set of ranges around the call, of range_context; 0 outside every range
+--   path_id: row of range_path and path_stage
 
 SELECT r.name AS run, o.run_id, o.source_id, coalesce(c.is_counted, false) AS is_counted, s.stage, p.path, n.name AS operator, i.shapes, i.types, o.is_folded, o.is_nested, o.depth, o.pid, o.tid,
     o.start_ns, o.duration_ns, o.self_cpu_ns, o.self_device_ns, o.total_device_ns, o.self_work_count, o.flop_count, o.device_alloc_bytes, o.device_free_bytes, o.op_id, o.parent_op_id, o.op_name_id,

@@ -28,7 +28,7 @@ var Parts = []Part{
 	{"copy", '░', "copies and fills not overlapped"},
 	{"other", 'o', "only other work"},
 	{"launch", 'L', "idle, in a launch call"},
-	{"late", 'l', "idle, between calls before the next launch"},
+	{"launch-delay", 'l', "idle, between calls before the next launch"},
 	{"launch-latency", 'd', "idle, launched late, not started yet"},
 	{"wait", 'w', "idle, CPU waits for the GPU"},
 	{"call", 'c', "idle, in another CUDA call"},

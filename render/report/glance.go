@@ -12,14 +12,14 @@ import (
 
 // glance is what a report says first, in words and figures as they are shown.
 type glance struct {
-	Lead    string
-	Stages  []glanceStage
-	Parts   []chart.Part // of the bars of the stages
-	GPUs    int          // that a bar is added up from, at most
-	Centres []glanceCentre
-	Kernels []glanceKernel
-	Advice  []judge.Advice
-	Doubts  []string
+	Lead      string
+	Stages    []glanceStage
+	Parts     []chart.Part // of the bars of the stages
+	GPUs      int          // that a bar is added up from, at most
+	Breakdown []glanceCategory
+	Kernels   []glanceKernel
+	Advice    []judge.Advice
+	Doubts    []string
 }
 
 type glanceStage struct {
@@ -32,7 +32,7 @@ type glanceStage struct {
 	IsAll                                      bool
 }
 
-type glanceCentre struct{ Words, Stage, Time, Share, Command string }
+type glanceCategory struct{ Words, Stage, Time, Share, Command string }
 
 // glanceKernel is a kernel with its name in short and whole, and what is said of it.
 type glanceKernel struct{ Short, Name, Words, Command string }
@@ -62,12 +62,12 @@ func newGlance(r *judge.Report) (*glance, error) {
 			g.Stages[i].Bar = new(bars[i].View(g.Stages[i].Name))
 		}
 	}
-	for _, c := range s.Centres {
+	for _, c := range s.Breakdown {
 		stage := typeset.Neutral(c.Stage)
 		if stage == "" {
 			stage = words.AllWork
 		}
-		g.Centres = append(g.Centres, glanceCentre{typeset.Neutral(c.Words), stage, words.CentreTime(c), typeset.Percent(c.ShareRatio), typeset.Neutral(c.Query)})
+		g.Breakdown = append(g.Breakdown, glanceCategory{typeset.Neutral(c.Words), stage, words.CategoryTime(c), typeset.Percent(c.ShareRatio), typeset.Neutral(c.Query)})
 	}
 	if g.Kernels, err = glanceKernels(r, s.Kernels); err != nil {
 		return nil, err

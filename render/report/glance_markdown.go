@@ -23,7 +23,7 @@ func writeGlance(out *bytes.Buffer, g *glance) {
 			fmt.Fprintf(out, "- **%s**, %s: %s. See %s\n", typeset.MarkdownText(s.Name), typeset.MarkdownText(s.Bound), typeset.MarkdownText(s.whole()), typeset.MarkdownSpan(s.Command))
 		}
 	}
-	writeCentres(out, "\nMost of the time goes to:\n\n", g.Centres)
+	writeBreakdown(out, "\nMost of the time goes to:\n\n", g.Breakdown)
 	for i, k := range g.Kernels {
 		if i == 0 {
 			out.WriteString("\nThe kernels that take most, warm-up included:\n\n")
@@ -40,7 +40,7 @@ func writeGlance(out *bytes.Buffer, g *glance) {
 	writeDoubts(out, "\nTo be read with:\n\n", g.Doubts)
 }
 
-func writeCentres(out *bytes.Buffer, title string, list []glanceCentre) {
+func writeBreakdown(out *bytes.Buffer, title string, list []glanceCategory) {
 	if len(list) == 0 {
 		return
 	}

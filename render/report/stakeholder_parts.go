@@ -19,7 +19,7 @@ func (p *stakeholder) takeaways() error {
 	if len(p.g.Stages) == 0 {
 		p.line("%s", typeset.MarkdownLine(p.g.Lead))
 	}
-	writeCentres(&p.out, "\nMost of the time goes to:\n\n", p.g.Centres)
+	writeBreakdown(&p.out, "\nMost of the time goes to:\n\n", p.g.Breakdown)
 	return nil
 }
 

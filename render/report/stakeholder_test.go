@@ -28,7 +28,7 @@ func stakeholderReport(stage string) *judge.Report {
 		rendertest.FrameOf("stage-notes", "stage note gpu_span_mean_ns pass_mean_ns instances", []any{"prefill", "sam", 11e6, 22e6, int64(6)}, []any{"prefill", "clip", nil, nil, int64(3)}, []any{"(none)", "projector", 1e3, nil, int64(3)}),
 		rendertest.FrameOf("accounting", "stage device part kind total_ns share_ratio passes span_total_ns max_ns", []any{"prefill", int64(0), "compute", "busy", 95 * ms, 0.95, int64(1), 100 * ms, 95 * ms}, []any{"prefill", int64(0), "queued", "queued", 5 * ms, 0.05, int64(1), 100 * ms, 5 * ms},
 			[]any{stage, int64(0), "compute", "busy", 100 * ms, 0.1, int64(3), 1000 * ms, 40 * ms}, []any{stage, int64(0), "launch", "launch-bound", 600 * ms, 0.6, int64(3), 1000 * ms, 210 * ms}, []any{stage, int64(0), "host", "host-bound", 300 * ms, 0.3, int64(3), 1000 * ms, 290 * ms}),
-		rendertest.FrameOf("cost-centres", "stage centre kind total_ns share_ratio", []any{stage, "launch-bound", "idle", 600 * ms, 0.55}, []any{stage, "host-bound", "idle", 300 * ms, 0.27}, []any{"prefill", rendertest.Breakout, "kernels", 95 * ms, 0.09}, []any{"prefill", "queued", "idle", 5 * ms, 0.01}),
+		rendertest.FrameOf("time-breakdown", "stage category kind total_ns share_ratio", []any{stage, "launch-bound", "idle", 600 * ms, 0.55}, []any{stage, "host-bound", "idle", 300 * ms, 0.27}, []any{"prefill", rendertest.Breakout, "kernels", 95 * ms, 0.09}, []any{"prefill", "queued", "idle", 5 * ms, 0.01}),
 		rendertest.FrameOf("mfu", "stage mfu_ratio mbu_ratio precision convention time_basis part_of is_least fault peak_flop_per_s peak_origin device_count", []any{"prefill", 0.55, 0.1, "bf16", "full", "gpu_span", nil, true, nil, 1978.8e12, "datasheet", int64(2)},
 			[]any{stage, nil, nil, "bf16", "full", "gpu_span", nil, false, "tokens of " + stage, 1978.8e12, "datasheet", int64(2)}, []any{"vision", nil, nil, "bf16", "full", "gpu_span", "prefill", false, nil, 1978.8e12, "datasheet", int64(2)}),
 		rendertest.FrameOf("mbu", "stage peak_bytes_per_s", []any{"prefill", 9.6e12}),
@@ -86,7 +86,7 @@ func TestStakeholderMarkdown(t *testing.T) {
 		t.Errorf("the stage is in %d cells of tables, want those of timings and MFU", want)
 	}
 	if n := strings.Count(rendertest.ShownText(page), rendertest.Breakout); n != 4 {
-		t.Errorf("the name is shown as it is %d times, want 4: title, command, cost centre and advice", n)
+		t.Errorf("the name is shown as it is %d times, want 4: title, command, category and advice", n)
 	}
 	for _, title := range []string{"Environment", "Aggregates", "Per-Stage Timings", "MFU", "Stage Takeaways", "Top Operators", "Top Kernels", "Recommendations"} {
 		if strings.Count(text, "\n## "+title+"\n") != 1 {

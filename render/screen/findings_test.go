@@ -36,7 +36,7 @@ func idle(more ...any) []any {
 }
 
 func TestFindings(t *testing.T) {
-	f := findings(idle(), idle(0, int64(12), 2, nil, 3, int64(800), 4, 1.0, 8, "k<1>\x1b[2J", 11, int64(8), 13, int64(8), 15, int64(800), 16, "prof query slow-ranks --run a"))
+	f := findings(idle(), idle(0, int64(12), 2, nil, 3, int64(800), 4, 1.0, 8, "k<1>\x1b[2J", 11, int64(8), 13, int64(8), 15, int64(800), 16, "prof query stragglers --run a"))
 	f.Notes = []string{"savings overlap and do not add up: fixing one changes the others"}
 	for limit, want := range map[int]string{60: ` 1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)
     GPU idle: launches arrive too late (launch-bound)
@@ -55,7 +55,7 @@ func TestFindings(t *testing.T) {
     try: replay the work as a CUDA graph, or launch fewer
          and larger kernels
     see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
-         prof query slow-ranks --run a
+         prof query stragglers --run a
 
 note: savings overlap and do not add up: fixing one changes
       the others
@@ -71,7 +71,7 @@ note: savings overlap and do not add up: fixing one changes
     the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass
     try: replay the work as a CUDA graph, or launch fewer and larger kernels
     see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
-         prof query slow-ranks --run a
+         prof query stragglers --run a
 
 note: savings overlap and do not add up: fixing one changes the others
 `} {

@@ -15,7 +15,7 @@ import (
 
 // partWords name the parts of accounting in a line of legend.
 var partWords = map[string]string{"compute": "kernels", "collective-overlapped": "overlapped collectives", "collective-exposed": "exposed collectives", "graph": "graph replays", "copy": "copies",
-	"other": "other work", "launch": "in launch calls", "late": "launch late", "launch-latency": "launch latency", "wait": "CPU waits for GPU", "call": "CUDA calls", "host": "CPU outside CUDA", "profiler": "profiler", "queued": "launched, not started", "unknown": "launch not captured"}
+	"other": "other work", "launch": "in launch calls", "launch-delay": "launch delay", "launch-latency": "launch latency", "wait": "CPU waits for GPU", "call": "CUDA calls", "host": "CPU outside CUDA", "profiler": "profiler", "queued": "launched, not started", "unknown": "launch not captured"}
 
 // writeScreenStages writes a line for each stage: how long it takes, where its time goes, how much of the hardware it uses and what
 // bounds it; of a run without stages one for all device work.

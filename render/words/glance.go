@@ -100,8 +100,8 @@ func UseText(ratio float64, isLeast bool) string {
 	return typeset.Percent(ratio)
 }
 
-// CentreTime words what a cost centre took: GPUs that work side by side add up.
-func CentreTime(c judge.CostCentre) string {
+// CategoryTime words what a category took: GPUs that work side by side add up.
+func CategoryTime(c judge.TimeCategory) string {
 	text := typeset.Nanoseconds(float64(c.TotalNs))
 	switch {
 	case c.GPUs == 2:

@@ -32,7 +32,7 @@ func TestSentences(t *testing.T) {
 		say(KernelText(k))
 	}
 	for _, gpus := range []int{1, 2, 8} {
-		say(CentreTime(judge.CostCentre{TotalNs: 2e6, GPUs: gpus}))
+		say(CategoryTime(judge.TimeCategory{TotalNs: 2e6, GPUs: gpus}))
 	}
 	for _, ratio := range []float64{0.5, 2} {
 		say(UseText(ratio, true) + ", " + UseText(ratio, false))

@@ -37,7 +37,7 @@ type idleCause struct {
 }
 
 var idleCauses = [...]idleCause{
-	{"launch-bound", []string{"launch_ns", "late_ns", "launch_latency_ns"}},
+	{"launch-bound", []string{"launch_ns", "launch_delay_ns", "launch_latency_ns"}},
 	{"waiting", []string{"wait_ns"}},
 	{"CUDA calls", []string{"call_ns"}},
 	{"host", []string{"host_ns"}},

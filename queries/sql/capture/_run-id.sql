@@ -1,4 +1,4 @@
--- _run-id: The id of the run that a reference means; an error when it means none or several.
+-- _run-id: The id of the run that a reference names; an error when it names none or several.
 -- grain: one value
 -- key: none
 -- scalar: a table would be joined to every row; as a value, and an id as the reference, it is a constant that scans filter by

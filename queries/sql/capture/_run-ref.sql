@@ -1,4 +1,4 @@
--- _run-ref: The run that a reference means; no row when it means none or several.
+-- _run-ref: The run that a reference names; no row when it names none or several.
 -- grain: one run
 -- key: run_id
 -- params:

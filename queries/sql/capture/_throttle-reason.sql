@@ -1,10 +1,10 @@
--- _throttle-reason: Why a GPU's clocks may be held down: the bits of NVML's nvmlClocksEventReasons, named as nvidia-smi names them (clocks_event_reasons).
+-- _throttle-reason: Reasons for lowered GPU clocks: the bits of NVML's nvmlClocksEventReasons, under nvidia-smi's names (clocks_event_reasons).
 -- grain: one reason
 -- key: bit_count
 -- columns:
---   bit_count: place of the bit, 0 for the lowest
---   reason: its name
---   is_slowdown: whether the clock is below what it could be for want of power or cooling, and not by a setting or for want of work
+--   bit_count: bit position, 0 for the lowest
+--   reason: name of the reason
+--   is_slowdown: whether clocks are lowered by power or temperature, and not by a setting or idling
 
 SELECT x.bit_count::BIGINT AS bit_count, x.reason, x.is_slowdown
 FROM (VALUES

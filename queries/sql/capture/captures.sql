@@ -1,25 +1,25 @@
--- captures v1: How prof capture made a run: mode, code and machine, and whether all of it went well.
+-- captures v1: How prof capture made a run: mode, code, machine and outcome.
 -- grain: one captured run
 -- key: source_id
 -- notes: capture
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   mode: light, deep or custom (the tools were named)
---   status: ok, partial (a pass failed or was stopped), failed (nothing was captured) or running (prof was killed)
+--   mode: light, deep or custom (tools named by hand)
+--   status: ok, partial (a recording failed or was stopped), failed (nothing was captured) or running (prof was killed)
 --   reason: why the status is not ok
---   git_commit: commit of the working folder's repository; NULL without one
---   git_branch: its branch
---   is_git_dirty: whether it held changes that were not committed; NULL without a repository
---   pass_count: passes of the workload
---   device_count: GPUs that NVML listed; 0 when it could not be asked
+--   git_commit: git commit of the working directory; NULL outside a repository
+--   git_branch: git branch
+--   is_git_dirty: whether there were uncommitted changes; NULL outside a repository
+--   pass_count: recordings, each one run of the workload
+--   device_count: GPUs that NVML listed; 0 when NVML was unavailable
 --   input_count: files given by --input
---   sample_count: samples of NVML
---   started_at: UTC start
---   duration_ns: start of the first pass to the end of the last; NULL when prof was killed
+--   sample_count: NVML samples
+--   started_at: start time, UTC
+--   duration_ns: start of the first recording to the end of the last; NULL when prof was killed
 --   command: command line of the workload, secrets masked
---   folder: its working folder
---   workload_key: hash of command line and working folder: the same for every run of one workload
+--   folder: working directory
+--   workload_key: hash of command line and working directory: the same for every run of one workload
 --   source_id: the source: run.json
 
 WITH n AS (

@@ -1,24 +1,24 @@
--- device-samples v1: NVML samples of the GPUs while passes ran, about ten a second.
--- grain: one sample of a GPU
+-- device-samples v1: NVML samples of the GPUs during recordings, about ten per second.
+-- grain: one sample of one GPU
 -- key: pass, device, time_ns
 -- notes: capture samples
 -- params:
 --   run VARCHAR: the run
---   pass VARCHAR = NULL: only this pass, by its name, e.g. nsys-1
---   device BIGINT = NULL: only this GPU, by NVML's number
+--   pass VARCHAR = NULL: only this recording, e.g. nsys-1
+--   device BIGINT = NULL: only this GPU, by NVML index
 -- columns:
---   pass: the pass
---   device: NVML's number of the GPU
---   time_ns: when, from the start of the pass; below 0 before it
---   sm_ratio: share of the last period in which a kernel ran; columns that NVML did not tell are NULL
---   memory_ratio: share of the last period in which memory was read or written
---   memory_used_bytes: memory in use, by all processes
+--   pass: the recording
+--   device: NVML index of the GPU
+--   time_ns: sample time, from the start of the recording; negative before it
+--   sm_ratio: GPU utilisation: share of NVML's last sample period in which a kernel ran; NULL, as in the other columns, when NVML does not report it
+--   memory_ratio: memory utilisation: share of NVML's last sample period in which memory was read or written
+--   memory_used_bytes: memory used, all processes
 --   sm_clock_hz: SM clock
 --   memory_clock_hz: memory clock
 --   power_w: power drawn
---   temperature_c: temperature of the chip
---   throttle: why clocks were held down, as in throttling; empty when they were not
---   other_process_count: processes that computed on it and are not the workload's
+--   temperature_c: GPU temperature
+--   throttle: reasons for throttled clocks, as in throttling; empty when not throttled
+--   other_process_count: compute processes on the GPU other than the workload's
 
 SELECT p.name AS pass, d.device_id AS device, d.time_ns, d.sm_ratio, d.memory_ratio, d.memory_used_bytes, d.sm_clock_hz, d.memory_clock_hz, d.power_w, d.temperature_c,
     CASE WHEN d.throttle_mask IS NOT NULL THEN coalesce((SELECT string_agg(r.reason, ', ' ORDER BY r.bit_count) FROM _throttle_reason r WHERE d.throttle_mask & (1::BIGINT << r.bit_count) <> 0), '') END AS throttle, d.other_process_count

@@ -1,31 +1,31 @@
--- device-use v1: Work, memory, clocks, power and temperature of the GPUs in each pass, by samples of NVML.
--- grain: one pass and GPU
+-- device-use v1: GPU utilisation, memory, clocks, power and temperature per recording, from NVML samples.
+-- grain: one recording and GPU
 -- key: pass, device
 -- notes: capture samples
 -- params:
 --   run VARCHAR: the run
---   pass VARCHAR = NULL: only this pass, by its name, e.g. nsys-1
---   device BIGINT = NULL: only this GPU, by NVML's number
+--   pass VARCHAR = NULL: only this recording, e.g. nsys-1
+--   device BIGINT = NULL: only this GPU, by NVML index
 -- columns:
---   pass: the pass
---   device: NVML's number of the GPU
---   samples: samples
---   sm_mean_ratio: mean share of a sampling period in which a kernel ran; columns that NVML did not tell are NULL
---   sm_max_ratio: the highest
---   memory_mean_ratio: mean share in which memory was read or written
---   memory_max_ratio: the highest
---   memory_used_mean_bytes: mean memory in use, by all processes
---   memory_used_max_bytes: the most
+--   pass: the recording
+--   device: NVML index of the GPU
+--   samples: number of samples
+--   sm_mean_ratio: mean GPU utilisation: share of a sample period in which a kernel ran; NULL, as in the other columns, when NVML does not report it
+--   sm_max_ratio: highest GPU utilisation
+--   memory_mean_ratio: mean memory utilisation: share of a sample period in which memory was read or written
+--   memory_max_ratio: highest memory utilisation
+--   memory_used_mean_bytes: mean memory used, all processes
+--   memory_used_max_bytes: most memory used, all processes
 --   sm_clock_mean_hz: mean SM clock
---   sm_clock_max_hz: the highest
+--   sm_clock_max_hz: highest SM clock
 --   busy_sm_clock_mean_hz: mean SM clock of samples in which a kernel ran
 --   memory_clock_mean_hz: mean memory clock
---   memory_clock_max_hz: the highest
+--   memory_clock_max_hz: highest memory clock
 --   power_mean_w: mean power drawn
---   power_max_w: the most
---   temperature_mean_c: mean temperature of the chip
---   temperature_max_c: the highest
---   other_process_max_count: the most processes at once that computed on it and are not the workload's
+--   power_max_w: most power drawn
+--   temperature_mean_c: mean GPU temperature
+--   temperature_max_c: highest GPU temperature
+--   other_process_max_count: most compute processes on the GPU at once, other than the workload's
 --   name: product name of the GPU
 
 SELECT p.name AS pass, d.device_id AS device, count(*) AS samples, _mean(d.sm_ratio) AS sm_mean_ratio, max(d.sm_ratio) AS sm_max_ratio, _mean(d.memory_ratio) AS memory_mean_ratio, max(d.memory_ratio) AS memory_max_ratio,

@@ -1,14 +1,14 @@
--- devices v3: The GPUs of a run and their work.
--- grain: one GPU of a source
+-- devices v3: The GPUs of a run and the work they ran.
+-- grain: one GPU of one source
 -- key: source_id, device
 -- notes: graph timelines
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   source_id: the source: of the counted kind of capture, or a report of Nsight Compute
---   device: the machine's number of the GPU
---   name: product name; NULL when the capture does not say
+--   source_id: the source: a timeline of the counted kind, or an Nsight Compute report
+--   device: GPU number on the machine
+--   name: product name; NULL when the capture has none
 --   compute_capability: e.g. 9.0
 --   sm_count: streaming multiprocessors
 --   clock_hz: maximum SM clock
@@ -16,8 +16,8 @@
 --   memory_bytes_per_s: peak memory bandwidth
 --   l2_bytes: L2 cache
 --   kernel_count: kernels it ran
---   kernel_sum_ns: sum of their execution times
---   is_used: whether device work of any kind ran on it, graph replays and copies too
+--   kernel_sum_ns: sum of their durations
+--   is_used: whether any device work ran on it, graph replays and copies included
 --   uuid: the GPU's UUID
 --   bus_id: PCI address
 

@@ -1,4 +1,4 @@
--- diagnostics v1: What the profiler said while capturing, and what prof warned of while ingesting.
+-- diagnostics v1: Messages of the profiler during capture, and of prof during ingest.
 -- grain: one message
 -- key: source_id, time_ns, message
 -- params:
@@ -8,9 +8,9 @@
 --   severity: info, warning or error
 --   origin: capture or ingest
 --   source_id: the source
---   time_ns: when, from the start of the source; NULL when not said
---   pid: process it concerns; NULL when none
---   message: the text
+--   time_ns: time from the start of the source; NULL when unknown
+--   pid: process; NULL when the message concerns none
+--   message: message text
 
 SELECT d.severity, d.origin, d.source_id, d.time_ns, d.pid, d.message
 FROM diagnostic d

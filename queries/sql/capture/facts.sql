@@ -1,12 +1,12 @@
--- facts v1: Facts about the machine, the tool and the capture's settings.
--- grain: one fact of a source
+-- facts v1: Properties of the machine, the tool and the capture settings.
+-- grain: one property of one source
 -- key: source_id, key
 -- params:
 --   run VARCHAR: the run
 -- columns:
 --   source_id: the source
---   key: name of the fact
---   value: its value
+--   key: property name
+--   value: property value
 
 SELECT f.source_id, f.key, f.value
 FROM source_fact f

@@ -1,21 +1,21 @@
--- overhead v1: How much longer the workload took under a profiler than without one: whole process, start to end.
--- grain: one mode of profiled passes
+-- overhead v1: Profiling overhead: run time of the workload's process under a profiler, compared with a baseline without one.
+-- grain: one mode of profiled recordings
 -- key: mode
 -- notes: capture overhead
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   mode: what the tool was to do: light, deep, kernels or operators
+--   mode: mode of the tool: light, deep, kernels or operators
 --   tool: the tool
---   overhead_ratio: (workload_median_ns - baseline_median_ns) / baseline_median_ns: 0 for none, below 0 where profiled passes were faster; NULL without a baseline
---   baseline_count: passes without a tool that ended well
---   baseline_median_ns: median time of the workload's process in them, which a first pass with cold caches does not move; NULL without one
---   baseline_mean_ns: mean time of the workload's process in them; NULL without one
---   baseline_std_ns: its sample standard deviation (n-1); NULL for fewer than two
---   pass_count: passes of the mode that ended well; others have no place in these means
---   workload_median_ns: median time of the workload's process in them; NULL without one
---   workload_mean_ns: mean time of the workload's process in them; NULL without one
---   workload_std_ns: its sample standard deviation (n-1); NULL for fewer than two
+--   overhead_ratio: (workload_median_ns - baseline_median_ns) / baseline_median_ns: 0 for none, negative when profiled recordings were faster; NULL without a baseline
+--   baseline_count: successful recordings without a profiler
+--   baseline_median_ns: median run time of the workload's process in them, robust to a first recording with cold caches; NULL without a baseline
+--   baseline_mean_ns: mean run time of the workload's process in them; NULL without a baseline
+--   baseline_std_ns: sample standard deviation (n-1) of these; NULL for fewer than two
+--   pass_count: successful recordings of the mode; failed ones are excluded
+--   workload_median_ns: median run time of the workload's process in them; NULL without one
+--   workload_mean_ns: mean run time of the workload's process in them; NULL without one
+--   workload_std_ns: sample standard deviation (n-1) of these; NULL for fewer than two
 
 WITH p AS (
     SELECT p.mode, p.tool, p.pass_id, CASE WHEN p.status = 'ok' THEN p.workload_ns END AS ns

@@ -1,17 +1,17 @@
--- run-details v1: What a run is: its names, when and where it was captured, the command line and the tags.
+-- run-details v1: A run's name, id, time, host, command line and tags.
 -- grain: the run
 -- key: run_id
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   run: its name
---   run_id: its id
---   created_at: UTC time of the ingest
---   started_at: UTC time the earliest capture began; NULL when no source says
---   host: machine that it was captured on; NULL when no source says
---   command: the profiled command line as a shell reads it, secrets masked; NULL when no source says
---   prof_version: version of prof that ingested it
---   tags: its tags as key=value; NULL without
+--   run: run name
+--   run_id: run id
+--   created_at: time of the ingest, UTC
+--   started_at: start of the earliest capture, UTC; NULL when no source has it
+--   host: host name of the captured machine; NULL when no source has it
+--   command: profiled command line, quoted for a shell, secrets masked; NULL when no source has it
+--   prof_version: prof version that ingested it
+--   tags: tags as key=value; NULL without tags
 
 SELECT r.name AS run, r.run_id::VARCHAR AS run_id, r.created_at, r.started_at, r.host, r.command, r.prof_version,
     (SELECT string_agg(t.key || '=' || t.value, ' ' ORDER BY t.key) FROM run_tag t WHERE t.run_id = r.run_id) AS tags

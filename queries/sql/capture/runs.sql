@@ -1,16 +1,16 @@
--- runs v1: The runs of the warehouse, newest first.
+-- runs v1: All runs in the warehouse, newest first.
 -- grain: one run
 -- key: run
 -- columns:
---   run: its name
---   created_at: UTC time of the ingest, to the second
---   sources: files it was ingested from
+--   run: run name
+--   created_at: time of the ingest, UTC, to the second
+--   sources: number of ingested files
 --   rows: rows stored
---   size_bytes: bytes of these files
---   device: GPU, or GPUs when they differ; NULL when no source says
---   tags: its tags as key=value
---   command: the profiled command line; NULL when no source says
---   run_id: its id
+--   size_bytes: total size of these files
+--   device: GPU name; several names when the GPUs differ; NULL when no source has it
+--   tags: tags as key=value
+--   command: profiled command line; NULL when no source has it
+--   run_id: run id
 
 WITH s AS (
     SELECT x.run_id, count(*) AS sources, sum(x.row_count)::BIGINT AS rows, sum(x.size_bytes)::BIGINT AS size_bytes FROM source x GROUP BY x.run_id

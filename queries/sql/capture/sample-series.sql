@@ -1,25 +1,25 @@
--- sample-series v1: NVML samples of the GPUs while passes ran, merged so that they can be drawn over time.
--- grain: the samples of one GPU in one part of the time of one pass
+-- sample-series v1: NVML samples of the GPUs during recordings, binned over time for charts.
+-- grain: one recording, GPU and time bin
 -- key: pass, device, start_ns
 -- notes: capture samples
 -- params:
 --   run VARCHAR: the run
---   parts BIGINT = 200: parts of equal length from the first sample of a pass to the last; 1 to 100000
+--   parts BIGINT = 200: time bins of equal length from the first to the last sample of a recording; 1 to 100000
 -- columns:
---   pass: the pass, by its name, e.g. nsys-1
---   device: NVML's number of the GPU
---   start_ns: start of the part, from the start of the pass; below 0 before it
---   end_ns: its end, where the next part begins
---   sample_count: samples in it; parts without any are left out
---   sm_ratio: mean share of the sampling period in which a kernel ran; columns that NVML gave in no sample of the part are NULL
---   memory_ratio: mean share of the sampling period in which memory was read or written
+--   pass: the recording, e.g. nsys-1
+--   device: NVML index of the GPU
+--   start_ns: start of the bin, from the start of the recording; negative before it
+--   end_ns: end of the bin, where the next one begins
+--   sample_count: samples in the bin; empty bins have no row
+--   sm_ratio: mean GPU utilisation: share of a sample period in which a kernel ran; NULL, as in the other columns, when NVML reports it in no sample of the bin
+--   memory_ratio: mean memory utilisation: share of a sample period in which memory was read or written
 --   sm_clock_hz: mean SM clock
 --   sm_clock_min_hz: lowest SM clock
---   memory_used_bytes: most memory in use, by all processes
+--   memory_used_bytes: most memory used, all processes
 --   power_w: mean power drawn
 --   power_max_w: most power drawn
---   temperature_c: highest temperature of the chip
---   throttle: why clocks were held down in any of the samples, as in throttling; NULL when they were not, or when NVML does not tell
+--   temperature_c: highest GPU temperature
+--   throttle: reasons for throttled clocks in any sample, as in throttling; NULL when not throttled, or when NVML does not report it
 
 WITH s AS (
     SELECT d.pass_id, d.device_id, d.time_ns, d.sm_ratio, d.memory_ratio, d.sm_clock_hz, d.memory_used_bytes, d.power_w, d.temperature_c, d.throttle_mask

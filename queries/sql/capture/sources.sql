@@ -1,20 +1,20 @@
--- sources v1: The files that a run was ingested from.
--- grain: one file or export folder
+-- sources v1: The files a run was ingested from.
+-- grain: one file or export directory
 -- key: source_id
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   source_id: number within the run
---   kind: what captured it
---   form: form of the file
+--   source_id: source number within the run
+--   kind: tool that captured it
+--   form: file format
 --   path: path as given
---   rank_id: rank of a multi-process job; NULL when unknown
+--   rank_id: rank in a multi-process job; NULL when unknown
 --   tool_version: version of the tool that wrote it
 --   schema_version: version of its schema
---   size_bytes: bytes on disk
+--   size_bytes: size on disk
 --   row_count: rows stored
 --   status: ok or partial
---   reason: why not ok; NULL when ok
+--   reason: why the status is not ok; NULL when ok
 --   duration_ns: length of the capture
 --   sha256: SHA-256 of its content
 

@@ -1,20 +1,20 @@
--- throttling v1: Why the GPUs' clocks were lowered while passes ran, sampled by NVML about ten times a second.
--- grain: one pass, GPU and reason
+-- throttling v1: Why GPU clocks were lowered during recordings, from NVML samples about ten times per second.
+-- grain: one recording, GPU and reason
 -- key: pass, device, reason
 -- notes: capture samples
 -- params:
 --   run VARCHAR: the run
---   pass VARCHAR = NULL: only this pass, by its name, e.g. nsys-1
---   device BIGINT = NULL: only this GPU, by NVML's number
+--   pass VARCHAR = NULL: only this recording, e.g. nsys-1
+--   device BIGINT = NULL: only this GPU, by NVML index
 -- columns:
---   pass: the pass
---   device: NVML's number of the GPU
---   reason: as nvidia-smi names it; bit N for one that this prof does not know
---   is_slowdown: whether it means want of power or cooling, so that times are longer than they could be; NULL when not known
+--   pass: the recording
+--   device: NVML index of the GPU
+--   reason: reason as nvidia-smi names it; bit N for one unknown to this prof
+--   is_slowdown: whether the reason is power or cooling, so that times are longer than at full clocks; NULL when unknown
 --   samples: samples with the reason
---   busy_samples: those of them in which the GPU was busy; NULL when NVML gave sm_ratio in no sample of the pass, as of an instance (MIG) or a virtual GPU
---   busy_share_ratio: these as a share of all samples of the pass in which the GPU was at work; NULL when it never was, or when that is not known
---   sm_clock_mean_hz: mean SM clock in samples with the reason; NULL when NVML did not tell it
+--   busy_samples: samples with the reason in which the GPU was busy; NULL when NVML reported sm_ratio in no sample of the recording, as for MIG instances and virtual GPUs
+--   busy_share_ratio: busy_samples as a share of all samples of the recording in which the GPU was busy; NULL when it never was, or when that is unknown
+--   sm_clock_mean_hz: mean SM clock in samples with the reason; NULL when NVML does not report it
 
 WITH s AS (
     SELECT d.pass_id, d.device_id, d.throttle_mask, d.sm_clock_hz, d.sm_ratio, coalesce(d.sm_ratio > 0, false) AS is_busy

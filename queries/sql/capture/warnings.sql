@@ -1,16 +1,16 @@
--- warnings v1: What the profilers warned of while capturing and prof while ingesting, each text once.
--- grain: one text of one source and severity
+-- warnings v1: Warnings and errors of the profilers during capture and of prof during ingest; each text once.
+-- grain: one text, source and severity
 -- key: source_id, severity, origin, message
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: texts at most; 0 for all
+--   top BIGINT = 20: maximum texts; 0 for all
 -- columns:
 --   severity: error or warning
 --   origin: capture or ingest
 --   source_id: the source
---   message_count: how often it was said
---   message: the text
---   first_ns: when it was said first, from the start of the source; NULL when not said
+--   message_count: how often it occurred
+--   message: message text
+--   first_ns: first occurrence, from the start of the source; NULL when unknown
 
 WITH d AS (
     SELECT d.severity, d.origin, d.source_id, count(*) AS message_count, d.message, min(d.time_ns) AS first_ns,

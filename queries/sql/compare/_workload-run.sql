@@ -1,19 +1,19 @@
--- _workload-run: The runs of one workload over time. Runs of prof capture are of one workload when their workload_key is the same, others when their command is.
+-- _workload-run: The runs of one workload over time: runs of prof capture with the same workload_key, other runs with the same command line.
 -- grain: one run
 -- key: run_id
 -- params:
---   workload VARCHAR = NULL: a workload_key, a unique prefix of one, a command, or a run of the workload, named in any way; NULL: that of the latest run that has one
---   tag VARCHAR = NULL: only runs with this tag, key=value; of several, with a line break between, a run must have all
+--   workload VARCHAR = NULL: workload_key, unique prefix of one, command, or any reference to a run of the workload; NULL: the workload of the latest run that has one
+--   tag VARCHAR = NULL: only runs with this tag, key=value; a run must have all tags of a list separated by line breaks
 -- columns:
 --   run_id: the run
---   run: its name
---   at: UTC time at which its capture began; of the ingest when no source says
---   workload: its workload_key, or its command when prof did not capture it
---   commit: commit of the working folder's repository; NULL when not known, as the next two
---   branch: its branch
---   is_dirty: whether it held changes that were not committed
---   host: machine that it was captured on; NULL when no source says
---   prof_version: version of prof that ingested it
+--   run: run name
+--   at: start of its capture, UTC; of its ingest when unknown
+--   workload: workload_key, or the command line for a run that prof did not capture
+--   commit: git commit of the working directory; NULL, as the next two, when unknown
+--   branch: git branch
+--   is_dirty: whether there were uncommitted changes
+--   host: host name of the captured machine; NULL when no source has it
+--   prof_version: prof version that ingested it
 
 WITH r AS (
     SELECT r.run_id, r.name, coalesce(r.started_at, r.created_at) AS at, coalesce(c.workload_key, r.command) AS kind, c.workload_key, c.git_commit, c.git_branch, c.is_git_dirty, r.host, r.prof_version,

@@ -1,30 +1,30 @@
--- pass-work v1: The device work of each pass of each stage, and of each source outside all of them, by what it is: kernels by name, grid and block, copies by operation, graph replays traced as a whole. All rows add up to all device work of the counted capture.
--- grain: one kernel name with its grid and block, operation of copies, or all graph replays, of one pass
+-- pass-work v1: Device work per stage pass, and per source outside all passes: kernels by name, grid and block, copies by operation, and graph replays traced as a whole. The rows add up to all device work of the counted capture.
+-- grain: one pass and kernel name with grid and block, copy operation, or all graph replays
 -- key: source_id, range_id, kind, name, grid, block
 -- notes: graph launch
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for work outside every pass of a stage
 -- columns:
---   stage: the stage, by stage_rule; (none) outside every pass of a stage, NULL in a run without any
---   pass: 1, 2, ... within the stage, source and process, as in passes; NULL outside them, 1 in a run without any
---   repeat: 1, 2, ... the run of the workload that it is of, where prof capture ran it several times; 1 otherwise
+--   stage: the stage, by stage_rule; (none) outside every pass of a stage; NULL in a run without stage passes
+--   pass: pass number within the stage, source and process, as in passes, from 1; NULL outside passes; 1 in a run without stage passes
+--   repeat: repeat of the workload, from 1, when prof capture ran it several times; else 1
 --   source_id: the source
---   pid: process of the pass; NULL outside them
---   range_id: the pass; 0 outside them
---   is_warmup: whether stages leaves the pass out
---   kind: kernel, copy (fills too) or graph
---   kernel_name_id: of a kernel
---   name: full name of a kernel, operation of a copy, graph replay
---   family: kernel family by kernel_rule; NULL when no rule matches, and of other work
---   role: what the family does; NULL likewise
---   grid: blocks, x * y * z; NULL when the capture does not say, and of other work
---   block: threads of a block, x * y * z; NULL likewise
+--   pid: process of the pass; NULL outside passes
+--   range_id: range of the pass; 0 outside passes
+--   is_warmup: whether stages excludes the pass
+--   kind: kernel, copy (fills included) or graph
+--   kernel_name_id: kernel_name_id of a kernel; NULL for other work
+--   name: full kernel name, copy operation, or graph replay
+--   family: kernel family by kernel_rule; NULL when no rule matches, and for other work
+--   role: what kernels of the family do; NULL when no rule matches
+--   grid: grid size in blocks, x * y * z; NULL when the capture has none, and for other work
+--   block: block size in threads, x * y * z; NULL when the capture has none
 --   launch_count: executions
 --   sum_ns: sum of their durations, over all GPUs
---   min_ns: the shortest
---   max_ns: the longest
---   deviation_ns2: sum of the squares of the differences between durations and their mean; divided by launch_count - 1 it is the variance
+--   min_ns: shortest
+--   max_ns: longest
+--   deviation_ns2: sum of squared deviations of the durations from their mean; divided by launch_count - 1 it is the variance
 
 -- Of the work of several GPUs the sums of squares are added up as whole numbers, in which the order does not show. The run is looked for
 -- twice and not in each table, as that is what planning this takes longest for: filters reach the other tables through the joins.

@@ -1,14 +1,15 @@
--- run-conditions v1: What two runs must have in common to be compared by their code alone: hardware and its state, work, software, and how they were captured.
+-- run-conditions v1: Conditions that two runs must share for a difference to come from their code alone: hardware and its state, work, software and capture method.
 -- grain: one aspect of a run
 -- key: run_id, aspect
 -- params:
 --   run VARCHAR: the run
---   others VARCHAR = NULL: ids of other runs to describe too, separated by commas: faster than one by one
+--   others VARCHAR = NULL: ids of further runs to include, separated by commas: faster than one query per run
 -- columns:
---   aspect: what it is: GPU, driver, prompt tokens, nsys trace, torch with_stack (on; off has no row), package torch, variable CUDA_LAUNCH_BLOCKING, tag branch, ...; one that no source tells of has no row
---   value: what is said of it, in text with its unit; several values are parted by commas
---   weight: how much it matters where it differs: decides (other work or hardware: times compare that too), clouds (may move times) or tells (what may have been changed on purpose)
---   source_id: the source that says it; NULL when it follows from several, or from none
+--   aspect: condition: GPU, driver, prompt tokens, nsys trace, torch with_stack (on; off has no row), package torch, variable CUDA_LAUNCH_BLOCKING, tag branch, ...; one that no
+--     source records has no row
+--   value: its value as text with its unit; several values are separated by commas
+--   weight: what a difference means: decides (other work or hardware: times compare that too), clouds (may change times) or tells (may be the intended change)
+--   source_id: the source of the value; NULL when it follows from several sources, or from none
 --   run_id: the run
 
 WITH said AS (

@@ -1,21 +1,21 @@
--- run-noise v1: What runs of the same thing as a run took: those of the same workload, inputs, clean commit, software, machine and way of capturing. How they differ is noise.
+-- run-noise v1: Stage times of equivalent runs: same workload, inputs, clean commit, software, machine and capture method. Their differences are noise.
 -- grain: one stage of a run, or of a repeat of the workload within a run
 -- key: run_id, repeat, stage
 -- notes: capture
 -- params:
---   run VARCHAR: the run whose workload and machine are meant
+--   run VARCHAR: the run that sets workload and machine
 --   stage VARCHAR = NULL: only this stage
 -- columns:
---   group_name: what the runs have in common besides workload and machine, the commit first; values are to be compared within a group alone
+--   group_name: what the runs share besides workload and machine, the commit first; compare values within one group only
 --   run: name of the run
---   run_id: its id
---   repeat: 1, 2, ... the run of the workload, where prof ran it several times
---   stage: the stage; NULL for all device work of a source, in runs without any pass of a stage
+--   run_id: run id
+--   repeat: repeat of the workload within the run, from 1
+--   stage: the stage; NULL for all device work of a source, in runs without stage passes
 --   passes: measured passes, or sources
---   gpu_span_ns: median over them of the time from first start to last end of device work; NULL when none has any
---   gpu_busy_ns: likewise of the union of device intervals
---   gpu_sum_ns: likewise of the sum of durations; NULL for all device work of a source
---   cpu_ns: likewise of the time on the CPU
+--   gpu_span_ns: median GPU span of these (first start to last end of device work); NULL without device work
+--   gpu_busy_ns: median GPU busy time (union of device intervals); NULL without device work
+--   gpu_sum_ns: median sum of device work durations; NULL without device work, and for all device work of a source
+--   cpu_ns: median CPU time
 
 -- The latest hundred runs tell enough. Another commit or driver makes another group, since it may change times; another host or GPU is another machine and left out. Of runs
 -- that hold the same capture the first one counts. A group has two rows of a stage or more: one alone differs from nothing. Runs from a

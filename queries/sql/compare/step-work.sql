@@ -1,26 +1,26 @@
--- step-work v1: The device work that ran in the time of each step of a run without stages, and outside of all, by what it is: what comparisons of such runs rest on. All rows add up to all device work of the counted capture.
--- grain: one kernel name with its grid and block, operation of copies, or all graph replays, of one step on one GPU
+-- step-work v1: Device work per step of a run without stages, and outside all steps: what comparisons of such runs use. The rows add up to all device work of the counted capture.
+-- grain: one step on one GPU and kernel name with grid and block, copy operation, or all graph replays
 -- key: source_id, pid, device, nth, kind, kernel, grid, block
 -- notes: graph launch
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   nth: number of the step, as in steps; NULL outside of steps
+--   nth: step number, as in steps; NULL outside steps
 --   source_id: the source
---   pid: process; NULL when the launches were not captured
+--   pid: process; NULL when its launches were not captured
 --   device: GPU
---   is_warmup: whether step-times leaves the step out
---   kind: kernel, copy (fills too) or graph
---   kernel: full name of a kernel, operation of a copy, graph replay
---   family: kernel family by kernel_rule; NULL when no rule matches, and of other work
---   role: what the family does; NULL likewise
---   grid: blocks, x * y * z; NULL for other work
---   block: threads of a block, x * y * z; NULL likewise
+--   is_warmup: whether step-times excludes the step
+--   kind: kernel, copy (fills included) or graph
+--   kernel: full kernel name, copy operation, or graph replay
+--   family: kernel family by kernel_rule; NULL when no rule matches, and for other work
+--   role: what kernels of the family do; NULL when no rule matches
+--   grid: grid size in blocks, x * y * z; NULL for other work
+--   block: block size in threads, x * y * z; NULL when the capture has none
 --   launch_count: executions
 --   sum_ns: sum of their durations
---   min_ns: the shortest
---   max_ns: the longest
---   deviation_ns2: sum of the squares of the differences between durations and their mean; divided by launch_count - 1 it is the variance
+--   min_ns: shortest
+--   max_ns: longest
+--   deviation_ns2: sum of squared deviations of the durations from their mean; divided by launch_count - 1 it is the variance
 
 WITH w AS (
     SELECT k.source_id, coalesce(k.pid, -1) AS pid, k.device_id, k.start_ns, k.duration_ns, 'kernel' AS kind, k.kernel_name_id, NULL::VARCHAR AS operation, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z FROM kernel k WHERE k.run_id = run

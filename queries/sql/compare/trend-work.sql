@@ -1,22 +1,22 @@
--- trend-work v1: What a pass of a stage is made of in the runs of one workload, one after the other: its kernels, copies, graph replays and idle time. For finding what moved where a stage did.
+-- trend-work v1: Composition of a stage pass over the runs of one workload: kernels, copies, graph replays and idle time. Shows what moved when a stage did.
 -- grain: one run, stage and kernel, copy operation or graph replay, or the idle time of a stage
 -- key: run_id, stage, kind, name
 -- params:
---   workload VARCHAR = NULL: a workload_key, a unique prefix of one, a command, or a run of the workload, named in any way; NULL: that of the latest run that has one
---   tag VARCHAR = NULL: only runs with this tag, key=value; of several, with a line break between, a run must have all
+--   workload VARCHAR = NULL: workload_key, unique prefix of one, command, or any reference to a run of the workload; NULL: the workload of the latest run that has one
+--   tag VARCHAR = NULL: only runs with this tag, key=value; a run must have all tags of a list separated by line breaks
 --   stage VARCHAR = NULL: only this stage; (run) for runs without stages
---   top BIGINT = 20: of each stage so many kernels, copies and graphs at most, those that take most of a pass in any of the runs; 0 for all
---   by VARCHAR = 'name': what kernels are added up by: name (demangled) or family
+--   top BIGINT = 20: maximum kernels, copies and graphs per stage: those with the most time per pass in any run; 0 for all
+--   by VARCHAR = 'name': group kernels by name (demangled) or family
 -- columns:
---   run: the run's name
---   stage: the stage; (run): all device work of a run without stages
---   kind: kernel, copy, graph (a replay traced as a whole) or idle (the span less the time in which work ran; of passes on one GPU)
---   name: demangled name or family of a kernel, operation of a copy; graph replay; idle
---   pass_ns: time in a pass: the mean over the passes that were measured, so that kernels, copies and graphs add up to the mean of gpu_sum_ns
---   pass_launch_count: executions in a pass, likewise; NULL of idle time
---   family: kernel family by kernel_rule; NULL when no rule matches, and of what is no kernel
---   at: UTC time at which its capture began; of the ingest when no source says
---   run_id: its id
+--   run: run name
+--   stage: the stage; (run) for all device work of a run without stages
+--   kind: kernel, copy, graph (a replay traced as a whole) or idle (span less busy time; only for passes on one GPU)
+--   name: demangled name or family of a kernel, operation of a copy, graph replay, or idle
+--   pass_ns: time per pass: mean over the measured passes, so that kernels, copies and graphs add up to the mean gpu_sum_ns
+--   pass_launch_count: executions per pass, mean over the measured passes; NULL for idle time
+--   family: kernel family by kernel_rule; NULL when no rule matches, and for other work
+--   at: start of its capture, UTC; of its ingest when unknown
+--   run_id: run id
 
 WITH w AS (
     SELECT w.run_id, w.run, w.at FROM _workload_run(workload := workload, tag := tag) w

@@ -1,34 +1,34 @@
--- trend v1: A stage's time or rate in the runs of one workload, one after the other: what prof trend shows. From what is kept of each run when it is ingested.
+-- trend v1: A stage's time or rate over the runs of one workload, as prof trend shows it, from figures stored at ingest.
 -- grain: one run and stage
 -- key: run_id, stage
 -- params:
---   workload VARCHAR = NULL: a workload_key, a unique prefix of one, a command, or a run of the workload, named in any way; NULL: that of the latest run that has one
---   tag VARCHAR = NULL: only runs with this tag, key=value; of several, with a line break between, a run must have all
+--   workload VARCHAR = NULL: workload_key, unique prefix of one, command, or any reference to a run of the workload; NULL: the workload of the latest run that has one
+--   tag VARCHAR = NULL: only runs with this tag, key=value; a run must have all tags of a list separated by line breaks
 --   stage VARCHAR = NULL: only this stage; (run) for runs without stages
---   metric VARCHAR = 'gpu_span_ns': gpu_span_ns, gpu_busy_ns, gpu_sum_ns or cpu_ns of a pass, or mfu_ratio, mbu_ratio or tokens_per_s of all passes
+--   metric VARCHAR = 'gpu_span_ns': gpu_span_ns, gpu_busy_ns, gpu_sum_ns or cpu_ns per pass, or mfu_ratio, mbu_ratio or tokens_per_s over all passes
 -- columns:
---   run: the run's name
---   stage: the stage; (run): all device work of a run without stages
---   value: the metric: the median over the passes that were measured, as one pass in which the host stalls would move the mean; NULL when not known
---   mean: mean over them; NULL for a metric of all passes
---   std: their sample standard deviation (n-1); NULL for a single one
---   passes: passes that were measured and have the metric; of a run without stages, its captures
---   at: UTC time at which its capture began; of the ingest when no source says
---   commit: commit of the working folder's repository; NULL when not known, as the next two
---   branch: its branch
---   is_dirty: whether it held changes that were not committed
---   gpu: GPU, or GPUs when they differ; NULL when no source says
---   driver: version of its driver; NULL when no source says
---   tool: what captured it: nsys or torch
---   tool_version: its version; NULL when the capture does not say
---   prompt_token_count: tokens of the prompts of each pass; NULL when not known or not the same in all
---   decode_token_count: decoded tokens of each pass; NULL likewise
---   sequence_count: sequences of each pass; NULL likewise
+--   run: run name
+--   stage: the stage; (run) for all device work of a run without stages
+--   value: the metric: median over the measured passes, robust to one pass in which the CPU stalls; NULL when unknown
+--   mean: mean over the measured passes; NULL for a metric over all passes
+--   std: sample standard deviation (n-1) over the measured passes; NULL for a single one
+--   passes: measured passes that have the metric; for a run without stages, its captures
+--   at: start of its capture, UTC; of its ingest when unknown
+--   commit: git commit of the working directory; NULL, as the next two, when unknown
+--   branch: git branch
+--   is_dirty: whether there were uncommitted changes
+--   gpu: GPU name; several names when the GPUs differ; NULL when no source has it
+--   driver: GPU driver version; NULL when no source has it
+--   tool: tool that captured the run: nsys or torch
+--   tool_version: version of the tool; NULL when the capture has none
+--   prompt_token_count: prompt tokens per pass; NULL when unknown or not the same in all
+--   decode_token_count: decoded tokens per pass; NULL when unknown or not the same in all
+--   sequence_count: sequences per pass; NULL when unknown or not the same in all
 --   is_varying: whether tokens or sequences differ between its passes
---   host: machine that it was captured on; NULL when no source says
---   prof_version: version of prof that ingested it
---   workload: its workload_key, or its command when prof did not capture it
---   run_id: its id
+--   host: host name of the captured machine; NULL when no source has it
+--   prof_version: prof version that ingested it
+--   workload: workload_key, or the command line for a run that prof did not capture
+--   run_id: run id
 
 WITH w AS (
     SELECT w.run_id, w.run, w.at, w.workload, w.commit, w.branch, w.is_dirty, w.host, w.prof_version FROM _workload_run(workload := workload, tag := tag) w

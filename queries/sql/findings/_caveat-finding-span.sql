@@ -1,14 +1,14 @@
--- _caveat-finding-span: What work findings are about, where that is not all of it, or none.
+-- _caveat-finding-span: Coverage of findings: how much of the device work they cover, when not all of it or none.
 -- grain: one caveat, as in the table caveat
 -- key: kind
 -- params:
 --   run VARCHAR: the run
---   stage VARCHAR = NULL: the stage that findings are asked of; (none) for all device work of a run without measured passes
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   stage VARCHAR = NULL: the stage of the findings; (none) for all device work of a run without measured passes
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   kind: what it says
 --   time_ns: how long
---   of_time_ns: of how long
+--   of_time_ns: the whole that time_ns is part of
 
 WITH counted AS (
     SELECT t.source_id FROM _timeline(run, source := source) t

@@ -1,16 +1,16 @@
--- _resident-block: Blocks of a kernel that one SM holds at a time, by NVIDIA's occupancy calculation: limits of warps, registers, shared memory and blocks.
+-- _resident-block: Resident blocks of a kernel per SM, by NVIDIA's occupancy calculation: limits of warps, registers, shared memory and blocks.
 -- grain: one value
 -- key: none
 -- scalar: a formula
 -- params:
 --   capability VARCHAR: compute capability, e.g. 9.0
---   max_warps BIGINT: warps an SM holds
---   sm_shared_bytes BIGINT: shared memory of an SM
---   threads BIGINT: threads of a block
---   registers BIGINT: registers of a thread
---   shared_bytes BIGINT: shared memory of a block
+--   max_warps BIGINT: maximum warps per SM
+--   sm_shared_bytes BIGINT: shared memory per SM
+--   threads BIGINT: threads per block
+--   registers BIGINT: registers per thread
+--   shared_bytes BIGINT: shared memory per block
 -- columns:
---   blocks: how many; NULL when a limit is not known
+--   blocks: resident blocks per SM; NULL when a limit is unknown
 
 -- Maxima of blocks by the CUDA C++ Programming Guide, table of technical specifications by compute capability. list_min passes over NULLs.
 CASE WHEN threads > 0 AND registers >= 0 AND shared_bytes >= 0 AND max_warps > 0 AND sm_shared_bytes > 0 AND capability IN ('7.0', '7.2', '7.5', '8.0', '8.6', '8.7', '8.9', '9.0', '10.0', '10.3', '11.0', '12.0', '12.1') THEN nullif(list_min([

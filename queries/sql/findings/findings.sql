@@ -1,29 +1,29 @@
--- findings v1: What could make the work faster, ranked by the time that it could save over the measured passes. Savings overlap and do not add up; what each rule is and what to do about it is in finding-rules.
--- grain: one rule, stage and subject, on the GPU where it could save most
+-- findings v1: What could make the work faster, ranked by the time it could save over the measured passes. Savings overlap and do not add up; finding-rules explains each rule and what to do.
+-- grain: one rule, stage and subject, on the GPU with the largest saving
 -- key: rank
 -- notes: finding-span accounting pass throttle timelines finding launch stage
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for all device work of a run without measured passes
---   top BIGINT = 20: rows at most; 0 for all
---   min_share DOUBLE = 0.01: only what could save at least this share of its stage
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 20: maximum rows; 0 for all
+--   min_share DOUBLE = 0.01: minimum saving, as a share of the stage
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place by saving_ns
---   finding: name of the rule
+--   rank: rank by saving_ns
+--   finding: rule name
 --   stage: the stage; NULL: all device work of a run without measured passes
---   saving_ns: what could be saved over all measured passes of the stage on the GPU
+--   saving_ns: saving over all measured passes of the stage on the GPU
 --   share_ratio: saving_ns as a share of the spans of these passes
---   bound: at most: more cannot be gained by it; about: an estimate
---   title: what it is
---   evidence: the numbers that it follows from, by name, in base units, as JSON
---   subject: kernel, family of kernels, API function, operation or path of ranges that it is most about; NULL when none
---   advice: what to do about it
---   device: GPU where it could save most
+--   bound: kind of saving: at most (upper bound) or about (estimate)
+--   title: the finding in a few words
+--   evidence: figures behind it, by name, in base units, as JSON
+--   subject: kernel, kernel family, API function, operation or path of ranges it is mostly about; NULL without one
+--   advice: what to do
+--   device: GPU with the largest saving
 --   device_count: GPUs on which it could save at least min_share
---   run_device_count: GPUs that passes of the run have work on
+--   run_device_count: GPUs that run work of the run's passes
 --   passes: measured passes of the stage on that GPU
---   span_ns: sum of their spans
+--   span_ns: sum of the spans of these passes
 
 WITH f AS (
     SELECT f.kind, f.finding_id, f.stage, f.device_id, f.subject, f.saving_ns, f.pass_count, f.span_ns, f.evidence, r.bound, r.title, r.advice,

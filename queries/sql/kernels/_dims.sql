@@ -1,4 +1,4 @@
--- _dims: Blocks of a grid or threads of a block as people write them: 64 x 8 x 1; NULL when one of them is not known.
+-- _dims: Grid or block dimensions as text: 64 x 8 x 1; NULL when one of them is unknown.
 -- grain: one value
 -- key: none
 -- scalar: a way to write three numbers
@@ -7,6 +7,6 @@
 --   y BIGINT: in y
 --   z BIGINT: in z
 -- columns:
---   dims: the text; NULL when not known
+--   dims: the text; NULL when unknown
 
 x || ' x ' || y || ' x ' || z

@@ -1,18 +1,18 @@
--- _gap-cause: The part of idle time that is the largest, by name; of equal ones the first.
+-- _gap-cause: Name of the largest part of idle time; the first of equals.
 -- grain: one value
 -- key: none
 -- scalar: asked of each row
 -- params:
---   launch BIGINT: inside a call that launches, in ns
---   late BIGINT: on the way to the launch
---   latency BIGINT: launched late, and not started yet
+--   launch BIGINT: in a launching call, in ns
+--   delay BIGINT: between CUDA calls, on the way to the launch
+--   latency BIGINT: launched after the GPU ran dry, not started yet
 --   wait BIGINT: synchronising
---   call BIGINT: inside another CUDA call
+--   call BIGINT: in another CUDA call
 --   host BIGINT: outside CUDA
---   profiler BIGINT: the profiler at work
---   queued BIGINT: launched
+--   profiler BIGINT: profiler at work
+--   queued BIGINT: launched before the GPU ran dry
 --   unknown BIGINT: launch not captured
 -- columns:
---   cause: its name, as in accounting
+--   cause: name of the part, as in accounting
 
-['launch', 'late', 'launch-latency', 'wait', 'call', 'host', 'profiler', 'queued', 'unknown'][list_position([launch, late, latency, wait, call, host, profiler, queued, unknown], greatest(launch, late, latency, wait, call, host, profiler, queued, unknown))]
+['launch', 'launch-delay', 'launch-latency', 'wait', 'call', 'host', 'profiler', 'queued', 'unknown'][list_position([launch, delay, latency, wait, call, host, profiler, queued, unknown], greatest(launch, delay, latency, wait, call, host, profiler, queued, unknown))]

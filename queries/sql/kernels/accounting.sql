@@ -1,4 +1,4 @@
--- accounting v2: Where the time of each GPU went, by stage: parts that exclude each other and add up to the span from the first start to the last end of device work.
+-- accounting v3: Where GPU time went, by stage: disjoint parts that add up to the GPU span (first start to last end of device work).
 -- grain: one part of one stage on one GPU
 -- key: stage, device, part
 -- notes: pass throttle timelines accounting launch stage
@@ -6,32 +6,33 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (run) for the whole capture
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   stage: the stage, by stage_rule, warm-up passes left out; (run) for all work of the capture on the GPU
+--   stage: the stage, by stage_rule, warm-up passes excluded; (run) for all work of the capture on the GPU
 --   device: GPU
---   part: where the time went. Work of the stage: compute (kernels), collective-overlapped (other kernels ran too), collective-exposed (none did), graph
---     (replays traced as a whole), copy (copies and fills, when no kernel ran); other: only other work ran. Idle, by what the thread did that launches the next
---     work on the GPU, of whatever process and stage: launch (in a call that launches and takes less than 100 us, or launches a graph), late (on its way to
---     it), launch-latency (it launched after the GPU had run dry, and the work, which starts within 100 us, has not yet), wait (in a call that waits for the device), call (in another CUDA call, or one that launches and takes 100 us or longer: it loads code first),
---     host (outside CUDA for 100 us or longer), profiler (at work on that thread; the PyTorch profiler does not say on which, and has none), queued (the
---     launch had returned: it began before the GPU ran dry, or the work took 100 us and longer to start), unknown (it was not captured). Asking whether an event or a stream is done is passed over, as if the thread were outside CUDA
---   kind: busy, other, launch-bound (launch, late, launch-latency), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
---   total_ns: time in the part, added up over passes; parts without any are left out
+--   part: where the time went. Work of the stage: compute (kernels), collective-overlapped (other kernels ran too), collective-exposed (no other kernel ran), graph (replays traced
+--     as a whole), copy (copies and fills while no kernel ran). other: only other work ran. Idle time is classified by what the thread that launches the next work on the GPU did, in
+--     any process or stage: launch (in a launching call of less than 100 us, or launching a graph), launch-delay (between two CUDA calls less than 100 us apart, on the way to the
+--     launch), launch-latency (launched after the GPU ran dry; its work starts within 100 us), wait (in a call that waits for the GPU, or in a copy that is not the next work), call
+--     (in another CUDA call, or in a launch of 100 us or longer, which loads code first), host (outside CUDA for 100 us or longer), profiler (profiler at work on the thread; the
+--     PyTorch profiler does not record on which, so it has none), queued (launched before the GPU ran dry, or 100 us or longer before the work started), unknown (launch not
+--     captured). Queries of events and streams count as time outside CUDA
+--   kind: busy, other, launch-bound (launch, launch-delay, launch-latency), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
+--   total_ns: time of the part, summed over passes; empty parts have no row
 --   share_ratio: total_ns as a share of span_total_ns
---   mean_ns: mean over the passes; for (run) over its sources
---   passes: passes with work on the GPU; for (run) sources
---   span_total_ns: sum of the passes' spans: the parts add up to it
+--   mean_ns: mean over the passes; for (run), over its sources
+--   passes: passes with work on the GPU; for (run), sources
+--   span_total_ns: sum of the GPU spans of the passes: the parts add up to it
 --   std_ns: sample standard deviation (n-1) of the part over the passes; NULL for a single one
---   min_ns: least of a pass
---   max_ns: most of a pass
+--   min_ns: least in one pass
+--   max_ns: most in one pass
 
 WITH d AS (
     SELECT d.stage, d.device_id AS device, d.span_ns, unnest([
         {'place': 1, 'part': 'compute', 'kind': 'busy', 'ns': d.compute_ns}, {'place': 2, 'part': 'collective-overlapped', 'kind': 'busy', 'ns': d.collective_overlapped_ns},
         {'place': 3, 'part': 'collective-exposed', 'kind': 'busy', 'ns': d.collective_exposed_ns}, {'place': 4, 'part': 'graph', 'kind': 'busy', 'ns': d.graph_ns},
         {'place': 5, 'part': 'copy', 'kind': 'busy', 'ns': d.copy_ns}, {'place': 6, 'part': 'other', 'kind': 'other', 'ns': d.other_ns},
-        {'place': 7, 'part': 'launch', 'kind': 'launch-bound', 'ns': d.launch_ns}, {'place': 8, 'part': 'late', 'kind': 'launch-bound', 'ns': d.late_ns},
+        {'place': 7, 'part': 'launch', 'kind': 'launch-bound', 'ns': d.launch_ns}, {'place': 8, 'part': 'launch-delay', 'kind': 'launch-bound', 'ns': d.launch_delay_ns},
         {'place': 9, 'part': 'launch-latency', 'kind': 'launch-bound', 'ns': d.launch_latency_ns}, {'place': 10, 'part': 'wait', 'kind': 'synchronising', 'ns': d.wait_ns},
         {'place': 11, 'part': 'call', 'kind': 'cuda-call', 'ns': d.call_ns}, {'place': 12, 'part': 'host', 'kind': 'host-bound', 'ns': d.host_ns},
         {'place': 13, 'part': 'profiler', 'kind': 'profiler', 'ns': d.profiler_ns}, {'place': 14, 'part': 'queued', 'kind': 'queued', 'ns': d.queued_ns},

@@ -4,20 +4,20 @@
 -- notes: timelines
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: rows at most; 0 for all
---   stage VARCHAR = NULL: only calls made in this stage; (none) for those outside every stage
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 20: maximum rows; 0 for all
+--   stage VARCHAR = NULL: only calls in this stage; (none) for calls outside every stage
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place by total time
---   api: function
+--   rank: rank by total time
+--   api: API function
 --   calls: calls
---   total_ns: sum of the times in the call
+--   total_ns: sum of the call times
 --   mean_ns: mean time
 --   median_ns: median time
 --   min_ns: shortest
 --   max_ns: longest
 --   std_ns: sample standard deviation (n-1); NULL for a single call
---   share_ratio: total_ns as a share of all rows' total before top cuts
+--   share_ratio: total_ns as a share of all rows, before top applies
 --   failed_count: calls that returned an error; NULL when results were not recorded
 
 WITH staged AS (

@@ -1,4 +1,4 @@
--- concurrency v1: How much CUDA streams work at the same time, by stage.
+-- concurrency v1: How much CUDA streams overlap, by stage.
 -- grain: one stream of one process on one GPU in one stage
 -- key: stage, device, source_id, pid, context, stream
 -- notes: graph timelines launch
@@ -6,22 +6,22 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for work outside every stage
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   stage: the stage that launched the work, by stage_rule, warm-up passes included; (none) outside every stage
 --   device: GPU
---   stream: CUDA stream; NULL when the capture does not say
+--   stream: CUDA stream; NULL when the capture has none
 --   work_count: kernels, copies, fills and graph replays traced as a whole
---   busy_ns: union of their intervals
+--   busy_ns: GPU busy time of the stream: union of its work's intervals
 --   share_ratio: busy_ns as a share of stage_busy_ns
---   overlap_ns: the part of busy_ns in which other work ran on the GPU too: of another stream, or of another stage
+--   overlap_ns: part of busy_ns in which work of another stream or stage ran on the GPU too
 --   overlap_ratio: overlap_ns as a share of busy_ns; NULL when that is 0
---   concurrency_count: work of the stage at the same time on the GPU while any ran, mean: the sum of all its durations divided by stage_busy_ns; 1 when no two ran at once, NULL when that is 0
---   stage_busy_ns: union of the intervals of the stage's work on the GPU, all streams of the source together
+--   concurrency_count: mean work items of the stage that ran at once while any ran: sum of durations / stage_busy_ns; 1 without overlap; NULL when stage_busy_ns is 0
+--   stage_busy_ns: GPU busy time of the stage, all streams of the source together
 --   sum_ns: sum of the durations
 --   source_id: the source
 --   pid: process
---   context: CUDA context; NULL when the capture does not say
+--   context: CUDA context; NULL when the capture has none
 
 -- Work that meets no other, which is most, needs no more than one look along each GPU. The rest is swept: a lane (a stream in a stage) is
 -- open while work of it runs; lanes are numbered, and while one alone is open the sum of the numbers of those open is its.

@@ -1,20 +1,20 @@
--- conservation v2: Proof that launch attribution neither loses nor doubles kernel time: the three parts add up to the whole, in each kind of capture for itself.
+-- conservation v2: Proof that launch attribution neither loses nor double-counts kernel time: three parts add up to the whole, for each kind of capture.
 -- grain: one kind of capture of the run
 -- key: capture
 -- notes: graph
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   capture: nsys or torch; of a run with both the rows are of the same work twice and do not add up
+--   capture: nsys or torch; a run with both has the same work in both rows, so they do not add up
 --   kernel_count: kernels of the capture
---   kernel_sum_ns: sum of their execution times
+--   kernel_sum_ns: sum of their durations
 --   attributed_count: kernels launched inside a range
---   attributed_ns: their time
+--   attributed_ns: their kernel time
 --   outside_count: kernels launched outside every range
---   outside_ns: their time
---   unlaunched_count: kernels whose launch the capture does not hold
---   unlaunched_ns: their time
---   is_exact: whether the parts add up to the whole, kernel for kernel and to the nanosecond, and each enclosing set of ranges is known and of the same source
+--   outside_ns: their kernel time
+--   unlaunched_count: kernels without a captured launch
+--   unlaunched_ns: their kernel time
+--   is_exact: whether the parts add up to the whole, to the kernel and the nanosecond, and every range context is known and from the same source
 --   memop_count: copies and fills
 --   api_call_count: CUDA API calls
 --   range_count: ranges

@@ -8,11 +8,11 @@
 --   device: GPU
 --   metric: the profiler's name of the metric
 --   unit: unit of the values: ratio (0-1), hz, or raw as the profiler stores them
---   samples: samples taken
+--   samples: number of samples
 --   mean: mean over the samples
 --   median: median
---   min: least
---   max: most
+--   min: smallest value
+--   max: largest value
 
 SELECT n.source_id, n.device_id AS device, n.name AS metric, n.unit, count(*) AS samples, avg(m.value) AS mean, median(m.value) AS median,
     min(m.value) AS min, max(m.value) AS max

@@ -1,25 +1,25 @@
--- graphs v2: CUDA graph replays by the ranges they were launched in.
+-- graphs v2: CUDA graph replays by the ranges that launched them.
 -- grain: one path of ranges, graph and trace mode
 -- key: path, mode, graph_id, kernels_per_replay
 -- notes: timelines
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   path: normalised names of the ranges of the launch; (none) outside every range, (no launch) when it was not captured
---   mode: node: the replay's kernels are traced one by one; graph: the replay is traced as a whole
---   graph_id: the executable graph; NULL in node mode, where the capture does not say
---   kernels_per_replay: kernels of each replay; NULL in graph mode
---   replays: launches
---   total_ns: sum of first start to last end of each replay
---   mean_ns: mean
---   median_ns: median
+--   path: normalised range names of the launch; (none) outside every range, (no launch) when it was not captured
+--   mode: node: kernels of the replay are traced; graph: the replay is traced as a whole
+--   graph_id: executable graph; NULL in node mode when the capture has none
+--   kernels_per_replay: kernels per replay; NULL in graph mode
+--   replays: number of replays
+--   total_ns: sum of replay times, each from first start to last end
+--   mean_ns: mean replay time
+--   median_ns: median replay time
 --   min_ns: shortest
 --   max_ns: longest
 --   std_ns: sample standard deviation (n-1); NULL for a single replay
---   busy_sum_ns: sum of the durations of the replays' nodes; in graph mode the same as total_ns
---   launch_mean_ns: mean time in the launching call; NULL when no launch was captured
+--   busy_sum_ns: sum of the durations of the graph nodes; in graph mode the same as total_ns
+--   launch_mean_ns: mean time of the launching call; NULL when no launch was captured
 
 SELECT CASE WHEN g.path_id IS NULL THEN '(no launch)' ELSE coalesce(p.path, '(none)') END AS path, g.mode, g.graph_id,
     g.kernel_count AS kernels_per_replay, count(*) AS replays, sum(g.duration_ns)::BIGINT AS total_ns, avg(g.duration_ns) AS mean_ns,

@@ -1,18 +1,18 @@
--- kernel-devices v1: Which GPUs ran the kernels that take most time, and how long each.
+-- kernel-devices v1: Time per GPU of the kernels that take the most time.
 -- grain: one kernel name on one GPU
 -- key: kernel, device
 -- notes: graph timelines
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: kernels at most, by their time on all GPUs; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 20: maximum kernels, by their time on all GPUs; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place of the kernel by its time on all GPUs, as in top-kernels
---   kernel: its name
---   device: the machine's number of the GPU
---   calls: executions on it
+--   rank: rank of the kernel by its time on all GPUs, as in top-kernels
+--   kernel: kernel name
+--   device: GPU number on the machine
+--   calls: executions on this GPU
 --   total_ns: sum of their times
---   share_ratio: total_ns as a share of the kernel's time on all GPUs; NULL where that is 0
+--   share_ratio: total_ns as a share of the kernel's time on all GPUs; NULL when that is 0
 
 WITH d AS (
     SELECT k.kernel_name_id, k.device_id AS device, sum(k.launch_count)::BIGINT AS calls, sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns

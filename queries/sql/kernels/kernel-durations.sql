@@ -1,23 +1,23 @@
--- kernel-durations v1: How the executions of the kernels that take the most time are spread: their histogram over bins that grow by a factor of 2^(1/4).
--- grain: one kernel and bin with executions
+-- kernel-durations v1: Duration histograms of the kernels that take the most time; each bin is 2^(1/4) times as wide as the one before.
+-- grain: one kernel and non-empty bin
 -- key: kernel, from_ns
 -- notes: graph timelines
 -- params:
 --   run VARCHAR: the run
---   stage VARCHAR = NULL: only kernels launched in this stage; (none) for those outside every stage
+--   stage VARCHAR = NULL: only kernels launched in this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
---   top BIGINT = 9: kernels at most, by total time; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 9: maximum kernels, by total time; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place of the kernel by total time, as in top-kernels
+--   rank: rank of the kernel by total time, as in top-kernels
 --   kernel: demangled name
---   from_ns: least time of the bin, a power of 2^(1/4); 0 for the bin of executions that took no measurable time
---   to_ns: the bin ends before this, the next power of 2^(1/4); 1 for the bin from 0
---   calls: executions in the bin: all bins of a kernel add up to kernel_calls
---   total_ns: sum of their times: all bins of a kernel add up to kernel_total_ns
+--   from_ns: lower edge of the bin, a power of 2^(1/4); 0 for executions without measurable time
+--   to_ns: upper edge of the bin, exclusive: the next power of 2^(1/4); 1 for the bin from 0
+--   calls: executions in the bin: the bins of a kernel add up to kernel_calls
+--   total_ns: sum of their durations: the bins of a kernel add up to kernel_total_ns
 --   kernel_calls: executions of the kernel
---   kernel_total_ns: sum of their times
---   median_ns: median execution time of the kernel; of an even number of calls the mean of the middle two
+--   kernel_total_ns: sum of the kernel's durations
+--   median_ns: median duration of the kernel; mean of the middle two for an even number of calls
 
 WITH h AS (
     SELECT k.kernel_name_id, k.duration_ns, sum(k.launch_count)::BIGINT AS calls

@@ -4,25 +4,25 @@
 -- notes: graph timelines
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: rows at most; 0 for all
---   stage VARCHAR = NULL: only kernels launched in this stage; (none) for those outside every stage
+--   top BIGINT = 20: maximum rows; 0 for all
+--   stage VARCHAR = NULL: only kernels launched in this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place by total time
+--   rank: rank by total time
 --   kernel: demangled name
---   grid: blocks, x * y * z; NULL when the capture does not say
---   block: threads of a block, x * y * z; NULL likewise
+--   grid: grid size in blocks, x * y * z; NULL when the capture has none
+--   block: block size in threads, x * y * z; NULL when the capture has none
 --   calls: executions
---   total_ns: sum of the execution times
---   mean_ns: mean execution time
---   median_ns: median execution time
---   min_ns: shortest execution
---   max_ns: longest execution
+--   total_ns: sum of the durations
+--   mean_ns: mean duration
+--   median_ns: median duration
+--   min_ns: shortest duration
+--   max_ns: longest duration
 --   std_ns: sample standard deviation (n-1); NULL for a single call
---   share_ratio: total_ns as a share of all rows' total before top cuts
---   register_count: registers of a thread, the most of any call
---   shared_bytes: static and dynamic shared memory of a block, the most of any call
+--   share_ratio: total_ns as a share of all rows, before top applies
+--   register_count: registers per thread, the most in any call
+--   shared_bytes: static and dynamic shared memory per block, the most in any call
 
 WITH h AS (
     SELECT k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.duration_ns, sum(k.launch_count)::BIGINT AS calls,

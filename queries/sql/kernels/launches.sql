@@ -1,37 +1,37 @@
--- launches v3: How kernels get to the device: time in the launching call, wait in the queue, execution; as nsys' cuda_kern_exec_sum. With launches per decode step, and kernels that are shorter than their launch.
+-- launches v3: Launch path of kernels: time in the launching call, queue time and execution time, as nsys' cuda_kern_exec_sum; with launches per decode step, and kernels shorter than their launch.
 -- grain: one kernel name, launching function, process, thread and GPU
 -- key: kernel, api, source_id, pid, tid, device
 -- notes: graph timelines launch
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: rows at most; 0 for all
---   stage VARCHAR = NULL: only kernels launched in this stage; (none) for those outside every stage
+--   top BIGINT = 20: maximum rows; 0 for all
+--   stage VARCHAR = NULL: only kernels launched in this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place by mean total time
+--   rank: rank by mean total time
 --   kernel: demangled name
---   api: launching function; NULL when not said
+--   api: launching function; NULL when unknown
 --   source_id: the source
 --   pid: process
 --   tid: thread
 --   device: GPU
 --   calls: kernels
 --   total_mean_ns: mean time from the start of the call to the end of the kernel or of the call, whichever is later
---   total_median_ns: median of it
+--   total_median_ns: median of total time
 --   api_mean_ns: mean time in the call
---   api_median_ns: median of it
---   queued: kernels that began after their call had returned
---   queue_mean_ns: mean time of these from the call's end to the kernel's start; NULL when none
---   queue_median_ns: median of it
---   kernel_mean_ns: mean execution time
---   kernel_median_ns: median of it
---   kernel_sum_ns: sum of the execution times
---   per_step_count: kernels launched within decode steps, per decode step of the process (a range so named: decode_step[#]); NULL when the process has none
---   per_pass_count: kernels per pass of the stage asked for in the process, warm-up included; NULL without --stage
---   short_count: kernels that ran shorter than the call that launched only them; NULL when replays of CUDA graphs launched them all
---   short_ratio: short_count as a share of the kernels that a call of their own launched
---   api_sum_ns: time in these calls; NULL when replays of CUDA graphs launched them all: such a call launches many kernels
+--   api_median_ns: median time in the call
+--   queued: kernels that started after their call returned
+--   queue_mean_ns: mean queue time of these, from the end of the call to the start of the kernel; NULL when none was queued
+--   queue_median_ns: median queue time
+--   kernel_mean_ns: mean duration
+--   kernel_median_ns: median duration
+--   kernel_sum_ns: sum of the durations
+--   per_step_count: kernels launched in decode steps, per decode step of the process (a range named as such: decode_step[#]); NULL when the process has none
+--   per_pass_count: kernels per pass of the selected stage in the process, warm-up included; NULL without --stage
+--   short_count: kernels shorter than the call that launched only them; NULL when CUDA graph replays launched all
+--   short_ratio: short_count as a share of the kernels launched by a call of their own
+--   api_sum_ns: time in these calls; NULL when CUDA graph replays launched all: such a call launches many kernels
 
 WITH decode AS (
     SELECT p.path_id FROM range_path p WHERE p.run_id = run AND regexp_matches(p.name, '(?i)decode[ _-]?(step|forward|iter|iteration)(\b|_#)')

@@ -1,15 +1,15 @@
--- library-calls v2: Calls of libraries that the profiler traced (cuDNN, cuBLAS) by function; newer profilers record cuBLAS as ranges of the domain cuBLAS instead.
+-- library-calls v2: Calls of traced libraries (cuDNN, cuBLAS) by function; newer profilers record cuBLAS as ranges of the domain cuBLAS instead.
 -- grain: one function of a library
 -- key: library, call
 -- notes: timelines
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   library: cuDNN or cuBLAS
 --   call: function
 --   calls: calls
---   total_ns: sum of the times in the call
+--   total_ns: sum of the call times
 --   mean_ns: mean time
 --   median_ns: median time
 --   min_ns: shortest

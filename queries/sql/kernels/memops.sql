@@ -1,12 +1,12 @@
--- memops v2: Copies and fills of memory by operation, as nsys' cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum together.
+-- memops v2: Memory copies and fills by operation, as nsys' cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum together.
 -- grain: one operation
 -- key: operation
 -- notes: graph timelines
 -- params:
 --   run VARCHAR: the run
---   stage VARCHAR = NULL: only those issued in this stage; (none) for those outside every stage
+--   stage VARCHAR = NULL: only operations issued in this stage; (none) for those outside every stage
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   operation: memcpy and its direction, or memset
 --   calls: executions
@@ -16,15 +16,15 @@
 --   min_ns: shortest
 --   max_ns: longest
 --   std_ns: sample standard deviation (n-1) of the durations; NULL for a single one
---   share_ratio: total_ns as a share of all rows' total
---   total_bytes: bytes moved or set by the executions whose size was recorded, as in the other columns of bytes; NULL when none was
+--   share_ratio: total_ns as a share of all rows
+--   total_bytes: bytes copied or set; this and the other byte columns cover executions with a recorded size; NULL when none has one
 --   mean_bytes: mean size
 --   median_bytes: median size
 --   min_bytes: smallest
 --   max_bytes: largest
 --   std_bytes: sample standard deviation (n-1) of the sizes; NULL for a single one
---   rate_bytes_per_s: total_bytes over the time of the same executions; NULL when no time was measured
---   unsized_count: executions whose size was not recorded
+--   rate_bytes_per_s: total_bytes / time of the same executions; NULL when no time was measured
+--   unsized_count: executions without a recorded size
 
 WITH t AS (
     SELECT m.operation, count(*) AS calls, sum(m.duration_ns)::BIGINT AS total_ns, avg(m.duration_ns) AS mean_ns, median(m.duration_ns) AS median_ns,

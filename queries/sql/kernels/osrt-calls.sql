@@ -1,22 +1,22 @@
--- osrt-calls v2: Calls into the operating system's libraries by function, as nsys' osrt_sum; empty without `prof ingest --with-osrt`.
+-- osrt-calls v2: Calls of operating system libraries by function, as nsys' osrt_sum; empty without `prof ingest --with-osrt`.
 -- grain: one function
 -- key: call
 -- notes: timelines
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: rows at most; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 20: maximum rows; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place by total time
+--   rank: rank by total time
 --   call: function
 --   calls: calls
---   total_ns: sum of the times in the call
+--   total_ns: sum of the call times
 --   mean_ns: mean time
 --   median_ns: median time
 --   min_ns: shortest
 --   max_ns: longest
 --   std_ns: sample standard deviation (n-1); NULL for a single call
---   share_ratio: total_ns as a share of all rows' total before top cuts
+--   share_ratio: total_ns as a share of all rows, before top applies
 
 WITH t AS (
     SELECT o.api_name_id, count(*) AS calls, sum(o.duration_ns)::BIGINT AS total_ns, avg(o.duration_ns) AS mean_ns, median(o.duration_ns) AS median_ns,

@@ -1,4 +1,4 @@
--- stage-kernels v2: Kernels by the stage they were launched in, warm-up included; the rows add up to all kernel time of the counted capture.
+-- stage-kernels v2: Kernels by the stage that launched them, warm-up included; the rows add up to all kernel time of the counted capture.
 -- grain: one stage and kernel name
 -- key: stage, kernel
 -- notes: graph timelines launch
@@ -6,18 +6,18 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
---   top BIGINT = 0: kernels of a stage at most; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 0: maximum kernels per stage; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   stage: the stage; (none) for kernels launched outside every stage or without a captured launch
 --   kernel: demangled name
 --   calls: executions
---   total_ns: sum of the execution times
---   mean_ns: mean execution time
---   min_ns: shortest execution
---   max_ns: longest execution
+--   total_ns: sum of the durations
+--   mean_ns: mean duration
+--   min_ns: shortest duration
+--   max_ns: longest duration
 --   share_ratio: total_ns as a share of the stage's kernel time
---   role: what the family does; NULL when no rule matches
+--   role: what kernels of the family do; NULL when no rule matches
 --   family: kernel family by kernel_rule; NULL when no rule matches
 
 WITH t AS (

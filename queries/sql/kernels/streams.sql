@@ -5,23 +5,23 @@
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   source_id: the source
 --   pid: process
 --   device: GPU
---   context: CUDA context; NULL when the capture does not say
+--   context: CUDA context; NULL when the capture has none
 --   stream: CUDA stream
 --   kernel_count: kernels
---   kernel_sum_ns: sum of their execution times
+--   kernel_sum_ns: sum of their durations
 --   memop_count: copies and fills
 --   memop_sum_ns: sum of their durations
 --   graph_count: graph replays traced as a whole
 --   graph_sum_ns: sum of their durations
 --   first_start_ns: start of the first work, from the start of the source
 --   last_end_ns: end of the last work, from the start of the source
---   priority: launch priority, lower is served first; NULL when not recorded
---   flag: kind of stream; NULL when not recorded
+--   priority: stream priority, lower is served first; NULL when not recorded
+--   flag: stream flag; NULL when not recorded
 
 WITH work AS (
     SELECT k.source_id, k.pid, k.device_id, k.context_id, k.stream_id, count(*) AS kernels, sum(k.duration_ns) AS kernel_ns, 0 AS memops, 0 AS memop_ns, 0 AS graphs, 0 AS graph_ns,

@@ -1,17 +1,17 @@
--- syncs v2: Synchronisations with the GPU by what was waited for, as the driver recorded them; nsys 2025 records none for cudaDeviceSynchronize, whose time is in api-calls.
+-- syncs v2: GPU synchronisations by kind, as the driver recorded them; nsys 2025 records none for cudaDeviceSynchronize, whose time is in api-calls.
 -- grain: one kind of synchronisation
 -- key: kind
 -- notes: timelines
 -- params:
 --   run VARCHAR: the run
---   stage VARCHAR = NULL: only those made in this stage; (none) for those outside every stage
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   stage VARCHAR = NULL: only synchronisations in this stage; (none) for those outside every stage
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   kind: what was waited for
---   calls: synchronisations
---   total_ns: sum of the waits
---   mean_ns: mean wait
---   median_ns: median wait
+--   kind: kind of synchronisation
+--   calls: number of synchronisations
+--   total_ns: sum of the wait times
+--   mean_ns: mean wait time
+--   median_ns: median wait time
 --   min_ns: shortest
 --   max_ns: longest
 --   std_ns: sample standard deviation (n-1); NULL for a single one

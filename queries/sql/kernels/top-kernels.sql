@@ -1,34 +1,34 @@
--- top-kernels v3: Kernels by total time, as nsys' cuda_gpu_kern_sum; with what bounds them where Nsight Compute profiled them.
+-- top-kernels v3: Kernels by total time, as nsys' cuda_gpu_kern_sum; with what limits them where Nsight Compute profiled them.
 -- grain: one kernel name, short name or family
 -- key: kernel
 -- notes: graph timelines
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: rows at most; 0 for all
---   stage VARCHAR = NULL: only kernels launched in this stage; (none) for those outside every stage
+--   top BIGINT = 20: maximum rows; 0 for all
+--   stage VARCHAR = NULL: only kernels launched in this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
---   by VARCHAR = 'name': what to add up: name (demangled), short (base name) or family
---   with_ncu BOOLEAN = false: show what Nsight Compute measured of these kernels in the same run
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   by VARCHAR = 'name': group by name (demangled), short (base name) or family
+--   with_ncu BOOLEAN = false: show Nsight Compute results for these kernels from the same run
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place by total time
---   kernel: name, short name or family
+--   rank: rank by total time
+--   kernel: kernel name, short name or family
 --   calls: executions
---   total_ns: sum of the execution times
---   mean_ns: mean execution time
---   median_ns: median execution time; of an even number of calls the mean of the middle two
---   min_ns: shortest execution
---   max_ns: longest execution
+--   total_ns: sum of the durations
+--   mean_ns: mean duration
+--   median_ns: median duration; mean of the middle two for an even number of calls
+--   min_ns: shortest duration
+--   max_ns: longest duration
 --   std_ns: sample standard deviation (n-1); NULL for a single call
---   share_ratio: total_ns as a share of all rows' total before top cuts
---   bound [with_ncu]: what bounds it: latency, memory, compute or unknown; of several grids, that of the most time in the timeline; NULL when not profiled
---   limiter [with_ncu]: what it leans on, as in bottlenecks
---   roof_ratio [with_ncu]: the higher of compute and memory throughput of their peaks, mean over the profiled grids by their time in the timeline
---   profiled_ratio [with_ncu]: share of total_ns that ran with a grid and block that was profiled
---   occupancy_ratio [with_ncu]: achieved occupancy, mean likewise
---   profiled_count [with_ncu]: profiled launches
---   role: what the family does; NULL when no rule matches, (several) when the names differ
---   family: kernel family by kernel_rule; NULL when no rule matches, (several) when the names differ
+--   share_ratio: total_ns as a share of all rows, before top applies
+--   bound [with_ncu]: what limits it: latency, memory, compute or unknown; with several grids, that of the grid with the most time in the timeline; NULL when not profiled
+--   limiter [with_ncu]: the unit or resource that limits it, as in bottlenecks
+--   roof_ratio [with_ncu]: the higher of compute and memory throughput as a share of peak, mean over the profiled grids weighted by their time in the timeline
+--   profiled_ratio [with_ncu]: share of total_ns at a profiled grid and block
+--   occupancy_ratio [with_ncu]: achieved occupancy, mean over the profiled grids weighted by their time in the timeline
+--   profiled_count [with_ncu]: number of profiled launches
+--   role: what kernels of the family do; NULL when no rule matches, (several) when the grouped names differ
+--   family: kernel family by kernel_rule; NULL when no rule matches, (several) when the grouped names differ
 
 WITH named AS (
     SELECT n.kernel_name_id, CASE "by" WHEN 'name' THEN n.name WHEN 'short' THEN n.short_name

@@ -1,4 +1,4 @@
--- _caveat-mfu: Why utilisation is not known, or what it rests on.
+-- _caveat-mfu: Why utilisation is unknown, or what it assumes.
 -- grain: one caveat, as in the table caveat
 -- key: kind, stage, subject, detail
 -- params:
@@ -14,12 +14,12 @@
 --   bandwidth DOUBLE = NULL: as in mfu
 -- columns:
 --   kind: what it says
---   stage: the stage it is about
+--   stage: the stage concerned
 --   subject: what it is about
 --   object: what else it names
 --   detail: what else it says
 --   item_count: how many
---   of_count: of how many
+--   of_count: total that item_count is part of
 
 WITH pass AS (
     SELECT p.stage, p.source_id, p.pid, p.range_id, p.gpu_span_ns, p.basis, p.image_count, p.crop_count, p.prompt_token_count, p.decode_token_count, p.prompt_pair_count, p.decode_key_count FROM _stage_pass(run, device := device, source := source) p WHERE NOT p.is_warmup

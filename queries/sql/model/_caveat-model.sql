@@ -1,9 +1,9 @@
--- _caveat-model: What was assumed or left out where a model's configuration was read, or why there is none.
+-- _caveat-model: What was assumed or excluded when the model configuration was read, or why there is no model.
 -- grain: one caveat, as in the table caveat
 -- key: kind, detail
 -- params:
 --   run VARCHAR: the run
---   model BIGINT = NULL: model_id; by default as in _model-id
+--   model BIGINT = NULL: model_id; default: as in _model-id
 --   prefill BIGINT = NULL: as in flops
 --   decode BIGINT = NULL: as in flops
 -- columns:

@@ -1,4 +1,4 @@
--- _caveat-peak: GPUs of a run that the table of dense peaks does not have; a user may add them at any time.
+-- _caveat-peak: GPUs of a run without a row in the table of dense peaks; users can add rows at any time.
 -- grain: one caveat, as in the table caveat
 -- key: kind, subject
 -- params:

@@ -1,13 +1,13 @@
--- _context-sum: Keys that the queries of several decode steps meet: the sum of the contexts first, first + 1, ..., last, each at most the window.
+-- _context-sum: Query-key pairs of several decode steps: the sum of the contexts first, first + 1, ..., last, each capped at the window.
 -- grain: one value
 -- key: none
 -- scalar: a formula
 -- params:
---   first BIGINT: tokens in the context of the first step, its own included
---   last BIGINT: those of the last step; less than first: no step
---   window_size BIGINT: tokens that a token sees, itself included; NULL for all
+--   first BIGINT: context tokens of the first step, its own token included
+--   last BIGINT: context tokens of the last step; less than first: no step
+--   window_size BIGINT: tokens that one token attends to, itself included; NULL for all
 -- columns:
---   pairs: how many
+--   pairs: number of pairs
 
 CASE WHEN last < first THEN 0::HUGEINT
     WHEN window_size IS NULL OR last <= window_size THEN (first + last)::HUGEINT * (last - first + 1) // 2

@@ -1,16 +1,16 @@
--- _decode-pairs: Keys that the queries of one sequence's decode steps meet, by the way the context is taken.
+-- _decode-pairs: Query-key pairs of one sequence's decode steps, by context mode.
 -- grain: one value
 -- key: none
 -- scalar: a formula
 -- params:
---   prefill BIGINT: tokens in the context before the first step
---   decode BIGINT: steps
---   window_size BIGINT: tokens that a token sees; NULL for all
---   context VARCHAR: auto (the context as it grows, exactly), max (max_context in every step) or fixed (fixed_context in every step)
---   max_context BIGINT: positions the model was made for
---   fixed_context BIGINT: the context of every step
+--   prefill BIGINT: context tokens before the first step
+--   decode BIGINT: decode steps
+--   window_size BIGINT: tokens that one token attends to; NULL for all
+--   context VARCHAR: auto (exact growing context), max (max_context in every step) or fixed (fixed_context in every step)
+--   max_context BIGINT: maximum context length of the model
+--   fixed_context BIGINT: context length of every step
 -- columns:
---   pairs: how many; NULL when the context is not known
+--   pairs: number of pairs; NULL when the context is unknown
 
 CASE WHEN context = 'auto' THEN _context_sum(prefill + 1, prefill + decode, window_size)
     WHEN context = 'max' THEN decode::HUGEINT * CASE WHEN max_context > window_size THEN window_size ELSE max_context END

@@ -1,13 +1,13 @@
--- _distinct-copies: Experts that some token of a forward pass goes through, as expected when every token chooses evenly and by itself.
+-- _distinct-copies: Expected number of experts used in a forward pass when every token chooses evenly and independently.
 -- grain: one value
 -- key: none
 -- scalar: a formula
 -- params:
 --   copies BIGINT: experts
---   active BIGINT: those that each token passes
+--   active BIGINT: active experts per token
 --   tokens BIGINT: tokens of the forward pass
 -- columns:
---   copies: how many
+--   copies: expected experts
 
 -- One expert is missed by one token with probability 1 - active / copies.
 CASE WHEN active >= copies THEN copies::DOUBLE ELSE copies * (1 - pow(1 - active::DOUBLE / copies, tokens)) END

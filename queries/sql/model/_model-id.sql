@@ -1,10 +1,10 @@
--- _model-id: The model of a run that FLOPs are counted of: the one asked for, else the one that is counted.
+-- _model-id: The model of a run that FLOPs are computed for: the selected one, else the default.
 -- grain: one value
 -- key: none
 -- scalar: a constant that scans filter by
 -- params:
 --   run VARCHAR: the run
---   model BIGINT: its model_id, or the number of it within the run; NULL: by the rule of model_size
+--   model BIGINT: model_id, or the model's number within the run; NULL: the default by model_size
 -- columns:
 --   model_id: the model; NULL when the run has none
 

@@ -1,11 +1,11 @@
--- _peak-name: Under which name the figures of a device stand in device_peak: its own, else the one that it is another name of (device_alias), a user's alias first.
+-- _peak-name: Name of a device in device_peak: its own, else the name it is an alias of (device_alias), a user's alias first.
 -- grain: one name of a device and resource
 -- key: name, resource
 -- columns:
---   name: name of a device as the driver gives it
---   resource: precision (tensor_ where tensor cores do it), or dram
---   device: name in device_peak
---   alias_doc: why the figures are the same; NULL for its own name
+--   name: device name as the driver gives it
+--   resource: precision (tensor_ for tensor cores), or dram
+--   device: device name in device_peak
+--   alias_doc: why the alias is equivalent; NULL for its own name
 
 WITH p AS (
     SELECT DISTINCT p.device, p.resource FROM device_peak p

@@ -1,21 +1,21 @@
--- _peak: What one GPU of a run can do at most in a precision, and how fast its memory is: by the table of dense peaks, unless said otherwise.
+-- _peak: Dense peak and memory bandwidth of one GPU of a run in a precision: from device_peak, unless given by option.
 -- grain: one run
 -- key: none
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU
---   compute VARCHAR = NULL: precision of the matrices
---   peak DOUBLE = NULL: operations a second of one GPU, in place of the table's
---   bandwidth DOUBLE = NULL: bytes a second of one GPU's memory, in place of the table's
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   compute VARCHAR = NULL: precision of matrix products
+--   peak DOUBLE = NULL: peak FLOP/s of one GPU, instead of the table's
+--   bandwidth DOUBLE = NULL: memory bandwidth of one GPU in bytes/s, instead of the table's
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   device: name of the GPU as the driver gives it, (unknown) where the capture does not say; of several kinds, joined; NULL when none worked
---   device_count: names of GPUs, 0 when none is known
---   resource: row of device_peak that the precision means; NULL when it has none
---   peak_flop_per_s: dense operations a second of one GPU; NULL when not known
---   peak_bytes_per_s: bytes a second of its memory; NULL when not known
---   peak_origin: option, or the reference of the table's figure
---   known: precisions that the table has a peak of for the device
+--   device: GPU name as the driver gives it, several joined; (unknown) when the capture has none; NULL when no GPU worked
+--   device_count: number of GPU names; 0 when none is known
+--   resource: row of device_peak for the precision; NULL without one
+--   peak_flop_per_s: dense peak of one GPU; NULL when unknown
+--   peak_bytes_per_s: memory bandwidth of one GPU; NULL when unknown
+--   peak_origin: option, or the source of the table's figure
+--   known: precisions for which the table has a peak of the device
 
 -- GPUs without work in a measured pass do not count.
 WITH one AS (

@@ -1,13 +1,13 @@
--- _prefill-pairs: Queries and keys that meet in the attention of one prompt: all of them (full, as PyTorch's FlopCounter and PaLM count), or those a token may see (causal).
+-- _prefill-pairs: Query-key pairs in the attention of one prompt: all (full, as PyTorch's FlopCounter and PaLM count) or those the mask allows (causal).
 -- grain: one value
 -- key: none
 -- scalar: a formula
 -- params:
---   tokens BIGINT: tokens of the prompt
---   window_size BIGINT: tokens that a token sees, itself included; NULL for all. The full convention takes no notice of it, as attention with a mask computes what it hides
+--   tokens BIGINT: prompt tokens
+--   window_size BIGINT: tokens that one token attends to, itself included; NULL for all. The full convention ignores it, since masked attention computes the masked pairs
 --   convention VARCHAR: full or causal
 -- columns:
---   pairs: how many
+--   pairs: number of pairs
 
 CASE WHEN convention = 'full' THEN tokens::HUGEINT * tokens
     WHEN convention <> 'causal' THEN error('ARGUMENT: --convention is full or causal')::HUGEINT

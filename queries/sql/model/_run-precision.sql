@@ -1,18 +1,18 @@
--- _run-precision: The precision that a run's matrices are multiplied in, and who says so.
+-- _run-precision: Precision of a run's matrix products, and its origin.
 -- grain: one run
 -- key: none
 -- params:
 --   run VARCHAR: the run
---   model BIGINT = NULL: model_id; by default as in _model-id
---   compute VARCHAR = NULL: the one asked for
---   dtype VARCHAR = NULL: precision of the weights asked for
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   model BIGINT = NULL: model_id; default: as in _model-id
+--   compute VARCHAR = NULL: the selected precision
+--   dtype VARCHAR = NULL: the selected precision of weights
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   precision: fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4; NULL when nothing says
---   origin: option, configuration, kernels (their names), or neither where these two say different things; NULL when nothing says
---   configured: what the configuration says; NULL when nothing
---   seen: what the names of kernels say, by kernel_precision; NULL when they do not
---   is_disputed: whether these two say different things
+--   precision: fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4; NULL when unknown
+--   origin: option, configuration, kernels (their names), or neither where these two disagree; NULL when unknown
+--   configured: precision in the configuration; NULL without one
+--   seen: precision by kernel names, see kernel_precision; NULL when they show none
+--   is_disputed: whether these two disagree
 
 WITH said AS (
     SELECT (SELECT m.dtype FROM model_size m WHERE m.run_id = run AND m.model_id = _model_id(run, model)) AS configured,

@@ -1,45 +1,45 @@
--- _stage-use: What each stage of a run computes and reads, by the conventions asked for, and how long it takes, over its measured passes: what utilisation is made of.
+-- _stage-use: FLOP, bytes and time per stage over its measured passes, by the selected conventions: the basis of utilisation.
 -- grain: one stage
 -- key: stage, part_of
 -- params:
 --   run VARCHAR: the run
---   device BIGINT = NULL: only work on this GPU, and only passes that have some
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
---   model BIGINT = NULL: model_id; by default as in _model-id
+--   device BIGINT = NULL: only work on this GPU, and only passes with work on it
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
+--   model BIGINT = NULL: model_id; default: as in _model-id
 --   convention VARCHAR = 'full': full or causal
 --   mla VARCHAR = 'expanded': absorbed or expanded
 --   head VARCHAR = 'last': last or all
---   compute VARCHAR = NULL: precision that matrices are multiplied in
---   dtype VARCHAR = NULL: precision of weights and cache; by default as the configuration says, else the names of kernels
---   peak DOUBLE = NULL: operations a second of one GPU
---   bandwidth DOUBLE = NULL: bytes a second of one GPU's memory
+--   compute VARCHAR = NULL: precision of matrix products
+--   dtype VARCHAR = NULL: precision of weights and KV cache; default: as the configuration says, else as kernel names show
+--   peak DOUBLE = NULL: peak FLOP/s of one GPU
+--   bandwidth DOUBLE = NULL: memory bandwidth of one GPU in bytes/s
 --   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span, gpu_busy, gpu_sum or cpu
---   ranks VARCHAR = NULL: of several processes at once, shared (one batch over all of them) or own (each its own); by default shared where the capture shows it
+--   ranks VARCHAR = NULL: for passes in several processes at once: shared (one batch together) or own (each its own batch); default: shared where the capture shows it
 -- columns:
 --   stage: the stage
---   part_of: prefill for its images; NULL for stages
+--   part_of: prefill for vision; NULL for stages
 --   passes: measured passes
---   flop: operations of all of them; NULL when not known, as the next three
---   weight_bytes: mean of the weights that a pass must read
---   kv_bytes: mean of the keys and values that a pass must read
---   moved_bytes: both, of all passes
---   time_ns: their time; NULL when a pass has none
---   device_ns: the same, of each GPU whose peak it is held against
---   device_count: GPUs whose work the operations are of; NULL when not known: of several processes, or a pass of which only some GPUs are asked for
---   peak_count: GPUs whose peak the time is held against: busy time and sums are added up over GPUs already
---   is_least: whether flop and bytes are less than what the stage does, so that utilisation is at least what is shown: contexts are unknown, or a part of the stage or of the model is not counted
---   mfu_mean: mean of the passes' utilisations
---   mfu_std: their sample standard deviation
---   mbu_mean: mean of the passes' bandwidth utilisations
---   mbu_std: their sample standard deviation
---   mfu_max: the highest utilisation of a pass: over 1 is an error in what was given
---   mbu_max: the highest bandwidth utilisation of a pass
---   precision: precision that matrices are multiplied in
---   precision_origin: who says so, as in _run-precision
---   peak_flop_per_s: dense operations a second of one GPU; NULL when not known
---   peak_bytes_per_s: bytes a second of its memory; NULL when not known
---   peak_origin: where the peak of one GPU is from
---   has_latent: whether the model's attention keeps latents (MLA)
+--   flop: FLOP of all these passes; NULL when unknown, as the next three
+--   weight_bytes: mean weight bytes that a pass must read
+--   kv_bytes: mean key and value bytes that a pass must read
+--   moved_bytes: weight and key-value bytes of all these passes
+--   time_ns: time of all these passes; NULL when a pass has none
+--   device_ns: time_ns x peak_count, summed over the passes
+--   device_count: GPUs that did the work; NULL when unknown: with several processes, or a pass with only some of its GPUs selected
+--   peak_count: GPUs whose peak the time is compared with; busy times and sums are already summed over GPUs
+--   is_least: whether flop and bytes are lower bounds, and so utilisation: contexts are unknown, or a part of the stage or of the model is not counted
+--   mfu_mean: mean of the passes' MFU
+--   mfu_std: sample standard deviation (n-1) of the passes' MFU
+--   mbu_mean: mean of the passes' MBU
+--   mbu_std: sample standard deviation (n-1) of the passes' MBU
+--   mfu_max: highest MFU of a pass; over 1 means that an input is wrong
+--   mbu_max: highest MBU of a pass
+--   precision: precision of matrix products
+--   precision_origin: origin of the precision, as in _run-precision
+--   peak_flop_per_s: dense peak of one GPU; NULL when unknown
+--   peak_bytes_per_s: memory bandwidth of one GPU; NULL when unknown
+--   peak_origin: origin of the peak of one GPU
+--   has_latent: whether the model has latent attention (MLA)
 
 WITH r AS (
     SELECT r.precision, r.origin, r.seen, r.is_disputed FROM _run_precision(run, model := model, compute := compute, dtype := dtype, source := source) r

@@ -1,31 +1,32 @@
--- _static-flop: Operations of each component of a model in one prefill, in the decode steps after it, and for the images of the prompt.
+-- _static-flop: FLOP of each model component in one prefill, in the decode steps after it, and for the images of the prompt.
 -- grain: one row of model_layer and stage
 -- key: layer_id, stage
 -- params:
 --   run VARCHAR: the run
---   model BIGINT = NULL: model_id; by default as in _model-id
---   prefill BIGINT = NULL: tokens of each prompt, image tokens included, which of a model like T5 are its encoder's; by default those of the workload
---   decode BIGINT = NULL: steps after it, the first with prefill + 1 tokens in its context, or 2 of a decoder whose encoder reads the prompt; by default those of the workload
---   batch BIGINT = NULL: sequences; by default those of the workload, else 1
---   images BIGINT = NULL: images of each prompt; by default those of the workload, else 0
---   crops BIGINT = NULL: crops of each image; by default those of the workload, else 0
+--   model BIGINT = NULL: model_id; default: as in _model-id
+--   prefill BIGINT = NULL: tokens per prompt, image tokens included; for an encoder-decoder model such as T5, tokens the encoder reads; default: those of the workload
+--   decode BIGINT = NULL: decode steps after the prompt, the first with prefill + 1 tokens in its context (2 for a decoder whose encoder reads the prompt); default: those of the
+--     workload
+--   batch BIGINT = NULL: sequences; default: those of the workload, else 1
+--   images BIGINT = NULL: images per prompt; default: those of the workload, else 0
+--   crops BIGINT = NULL: crops per image; default: those of the workload, else 0
 --   convention VARCHAR = 'full': full or causal
 --   mla VARCHAR = 'expanded': absorbed or expanded
---   head VARCHAR = 'last': positions of the prompt whose logits are computed: last or all
---   context VARCHAR = 'auto': context of decode: auto, max or fixed
---   fixed_context BIGINT = NULL: the context for fixed
+--   head VARCHAR = 'last': prompt positions whose logits are computed: last or all
+--   context VARCHAR = 'auto': context length in decode: auto, max or fixed
+--   fixed_context BIGINT = NULL: context length for context fixed
 -- columns:
 --   layer_id: the row
 --   stage: prefill, decode or vision
 --   part: decoder, encoder, or a part of the vision tower
---   view: picture that a vision part sees
---   layer_group: which layers
---   layer_count: how many
---   component: name within the layer
---   operator: what it is for
---   shape: its shape in words
+--   view: image view that a vision part processes
+--   layer_group: the layers in the group
+--   layer_count: number of layers
+--   component: component name within the layer
+--   operator: kind of operation
+--   shape: shape of the component as text
 --   parameter_count: parameters in all layers of the group
---   flop: operations; NULL when a number of tokens is not known
+--   flop: floating-point operations; NULL when a token count is unknown
 
 WITH given AS (
     SELECT coalesce(prefill, w.prefill_count) AS p, coalesce(decode, w.decode_count) AS d, coalesce(batch, w.batch_count, 1)::HUGEINT AS b,

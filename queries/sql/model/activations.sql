@@ -1,27 +1,30 @@
--- activations v1: Bytes of activations of a model by group of equal layers, in one prefill, one decode step and the images of the prompt, from its configuration.
+-- activations v1: Activation memory of a model by group of equal layers, for one prefill, one decode step and the images of the prompt, from its configuration.
 -- grain: one stage, part, view and group of layers
 -- key: stage, layer
 -- notes: model
 -- params:
 --   run VARCHAR: the run
---   model BIGINT = NULL: model_id; by default a model given as a configuration of its own, else one from the facts of the workload
---   prefill BIGINT = NULL: tokens of each prompt, image tokens included, which of a model like T5 are its encoder's; by default those of the workload
---   batch BIGINT = NULL: sequences; by default those of the workload, else 1
---   images BIGINT = NULL: images of each prompt; by default those of the workload, else 0
---   crops BIGINT = NULL: crops of each image; by default those of the workload, else 0
---   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are made anew at each step, as transformers does) or absorbed (as serving engines do)
---   head VARCHAR = 'last': positions of the prompt whose logits are computed: last or all
---   dtype VARCHAR = NULL: precision of activations; by default that of the configuration
+--   model BIGINT = NULL: model_id; default: a model given as a configuration, else the one described by the workload
+--   prefill BIGINT = NULL: tokens per prompt, image tokens included; for an encoder-decoder model such as T5, tokens the encoder reads; default: those of the workload
+--   batch BIGINT = NULL: sequences; default: those of the workload, else 1
+--   images BIGINT = NULL: images per prompt; default: those of the workload, else 0
+--   crops BIGINT = NULL: crops per image; default: those of the workload, else 0
+--   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are recomputed each step, as in transformers) or absorbed (as in serving
+--     engines)
+--   head VARCHAR = 'last': prompt positions whose logits are computed: last or all
+--   dtype VARCHAR = NULL: precision of activations; default: that of the configuration
 -- columns:
---   stage: prefill (of all sequences), decode (one step of all sequences, the one behind the prompt) or vision (all images of the prompt at once)
---   layer: place of the group's first row in the model
+--   stage: prefill (all sequences), decode (one step of all sequences, the first after the prompt) or vision (all images of the prompt at once)
+--   layer: row of the group's first component in model-layers
 --   part: decoder, encoder, or a part of the vision tower
---   view: picture that a vision part sees
---   layer_group: which layers
---   layer_count: how many layers the group has
---   written_bytes: what one layer writes: outputs of matrices, convolutions, attention, recurrences and lookups. Norms, activation functions and sums are taken as fused, and scores of attention as never written; NULL when a number of tokens or the precision is not known
---   peak_bytes: the most that is needed at once in it: what goes past it for each token (the width of the decoder, what matrices next to the embedding make for later layers, and in the prefill of an encoder-decoder the encoder's output), and inputs and outputs of one component. Caches count nothing, nor do pictures and audio themselves; NULL likewise
---   peak_component: that component, the first of equals
+--   view: image view that a vision part processes
+--   layer_group: the layers in the group
+--   layer_count: layers in the group
+--   written_bytes: bytes one layer writes: outputs of matrix products, convolutions, attention, recurrences and lookups. Norms, activation functions and sums count as fused, and
+--     attention scores as never written; NULL when a token count or the precision is unknown
+--   peak_bytes: peak activation memory in the layer: what bypasses it for each token (decoder width, outputs of matrices next to the embedding that later layers use, and in an
+--     encoder-decoder's prefill the encoder output) plus inputs and outputs of one component. Excludes caches, images and audio; NULL when a token count or the precision is unknown
+--   peak_component: the component that sets the peak, the first of equals
 
 WITH given AS (
     SELECT coalesce(prefill, w.prefill_count) AS p, coalesce(batch, w.batch_count, 1)::HUGEINT AS b, coalesce(images, w.image_count, 0) AS i, coalesce(crops, w.crop_count, 0) AS c

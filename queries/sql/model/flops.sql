@@ -1,27 +1,29 @@
--- flops v1: Floating-point operations of a model by stage, part and kind of operation, from its configuration: what model FLOPs utilisation (MFU) divides.
+-- flops v1: Model FLOPs by stage, part and kind of operation, from the model's configuration: the FLOP count of model FLOPs utilisation (MFU).
 -- grain: one stage, part and operator
 -- key: stage, part, operator
 -- notes: model
 -- params:
 --   run VARCHAR: the run
---   model BIGINT = NULL: model_id; by default a model given as a configuration of its own, else one from the facts of the workload
---   prefill BIGINT = NULL: tokens of each prompt, image tokens included, which of a model like T5 are its encoder's; by default those of the workload
---   decode BIGINT = NULL: steps after it, the first with prefill + 1 tokens in its context, or 2 of a decoder whose encoder reads the prompt; by default those of the workload
---   batch BIGINT = NULL: sequences; by default those of the workload, else 1
---   images BIGINT = NULL: images of each prompt; by default those of the workload, else 0
---   crops BIGINT = NULL: crops of each image; by default those of the workload, else 0
---   convention VARCHAR = 'full': attention of the prompt: full (all queries with all keys, as PyTorch and PaLM count) or causal (what a token may see)
---   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are made anew at each step, as transformers does) or absorbed (as serving engines do)
---   head VARCHAR = 'last': positions of the prompt whose logits are computed: last or all
---   context VARCHAR = 'auto': context of decode: auto (as it grows), max (what the model was made for) or fixed
---   fixed_context BIGINT = NULL: the context for fixed
+--   model BIGINT = NULL: model_id; default: a model given as a configuration, else the one described by the workload
+--   prefill BIGINT = NULL: tokens per prompt, image tokens included; for an encoder-decoder model such as T5, tokens the encoder reads; default: those of the workload
+--   decode BIGINT = NULL: decode steps after the prompt, the first with prefill + 1 tokens in its context (2 for a decoder whose encoder reads the prompt); default: those of the
+--     workload
+--   batch BIGINT = NULL: sequences; default: those of the workload, else 1
+--   images BIGINT = NULL: images per prompt; default: those of the workload, else 0
+--   crops BIGINT = NULL: crops per image; default: those of the workload, else 0
+--   convention VARCHAR = 'full': prompt attention counted as full (all query-key pairs, as PyTorch and PaLM do) or causal (only pairs the mask allows)
+--   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are recomputed each step, as in transformers) or absorbed (as in serving
+--     engines)
+--   head VARCHAR = 'last': prompt positions whose logits are computed: last or all
+--   context VARCHAR = 'auto': context length in decode: auto (as it grows), max (the model's maximum) or fixed
+--   fixed_context BIGINT = NULL: context length for context fixed
 -- columns:
---   stage: prefill (of all sequences), decode (all its steps) or vision (the images of the prompt)
---   part_of: prefill for vision, whose work happens inside the prefill and is not in its rows; NULL for others
+--   stage: prefill (all sequences), decode (all steps) or vision (all images of the prompt)
+--   part_of: prefill for vision, whose work runs inside the prefill but is not in its rows; NULL for others
 --   part: decoder, encoder, or a part of the vision tower
 --   operator: projection, attention, cross attention, mlp, experts, shared experts, router, head, convolution, relative_position, mixing or recurrence
---   flop: operations, a multiply-add being 2; NULL when a number of tokens is not known
---   share_ratio: part of the stage's operations
+--   flop: floating-point operations, a multiply-add counts 2; NULL when a token count is unknown
+--   share_ratio: share of the stage's operations
 
 -- Formulas and their sources: layer_cost, _prefill-pairs, _decode-pairs. For each sequence, with p tokens of prompt and d steps:
 --   prefill = sum over components of token_flop p + logit_flop (1 or p) + latent_flop p + pair_flop (p^2, or sum over i = 1..p of min(i, window))

@@ -1,34 +1,37 @@
--- mbu v2: Memory bandwidth utilisation by stage: bytes that must be read, divided by what the GPUs' memory could have read in the time. Decode is judged by it.
+-- mbu v2: Memory bandwidth utilisation (MBU) by stage: bytes that must be read / bytes that the GPUs could read in the time. The measure for decode.
 -- grain: one stage
 -- key: stage
 -- notes: mfu pass throttle timelines stage launch range
 -- params:
 --   run VARCHAR: the run
---   device BIGINT = NULL: only work on this GPU, and only passes that have some
---   model BIGINT = NULL: model_id; by default a model given as a configuration of its own, else one from the facts of the workload
---   convention VARCHAR = 'full': attention of the prompt: full (all queries with all keys, as PyTorch and PaLM count) or causal (what a token may see)
---   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are made anew at each step, as transformers does) or absorbed (as serving engines do)
---   head VARCHAR = 'last': positions of the prompt whose logits are computed: last or all
---   compute VARCHAR = NULL: precision that matrices are multiplied in: fp64, fp32, tf32, bf16, fp16, fp8, int8 or fp4; by default that of the configuration, else of the kernels' names
---   dtype VARCHAR = NULL: precision of weights and cache; by default as the configuration says, else the names of kernels
---   peak DOUBLE = NULL: operations a second of one GPU, e.g. 989.4T, in place of the table's (device_peak)
---   bandwidth DOUBLE = NULL: bytes a second of one GPU's memory, e.g. 4.8T, in place of the table's
---   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span (first start to last end of its device work), gpu_busy (union of its intervals), gpu_sum or cpu (the range on its thread)
---   ranks VARCHAR = NULL: where passes ran in several processes at once: shared (they worked on one batch together, as in tensor parallelism) or own (each on its own); by default shared where the capture shows it (one process a GPU, all-reduces inside forward passes, kernels of equal shapes), else utilisation is not known
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   device BIGINT = NULL: only work on this GPU, and only passes with work on it
+--   model BIGINT = NULL: model_id; default: a model given as a configuration, else the one described by the workload
+--   convention VARCHAR = 'full': prompt attention counted as full (all query-key pairs, as PyTorch and PaLM do) or causal (only pairs the mask allows)
+--   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are recomputed each step, as in transformers) or absorbed (as in serving
+--     engines)
+--   head VARCHAR = 'last': prompt positions whose logits are computed: last or all
+--   compute VARCHAR = NULL: precision of matrix products: fp64, fp32, tf32, bf16, fp16, fp8, int8 or fp4; default: that of the configuration, else of the kernel names
+--   dtype VARCHAR = NULL: precision of weights and KV cache; default: as the configuration says, else as kernel names show
+--   peak DOUBLE = NULL: peak FLOP/s of one GPU, e.g. 989.4T, instead of the table's (device_peak)
+--   bandwidth DOUBLE = NULL: peak memory bandwidth of one GPU in bytes/s, e.g. 4.8T, instead of the table's
+--   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span (first start to last end of its device work), gpu_busy (union of device intervals), gpu_sum (sum of durations) or cpu
+--     (range on its thread)
+--   ranks VARCHAR = NULL: for passes in several processes at once: shared (one batch together, as in tensor parallelism) or own (each its own batch); default: shared where the
+--     capture shows it (one process per GPU, all-reduces inside forward passes, kernels of equal shapes), else utilisation is unknown
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   stage: model (prefill and decode together), prefill, decode and others that the run has
---   passes: measured passes, over processes and repeats; warm-up left out
---   weight_bytes: mean of the weights that a pass reads: each once a forward pass, of experts as many as tokens that choose evenly touch; NULL when not known
---   kv_bytes: mean of the keys and values (or latents) that a pass reads: those of the context, once a forward pass; NULL when not known
---   time_basis: what time_ns is
+--   stage: model (prefill and decode together), prefill, decode, and other stages of the run
+--   passes: measured passes, over processes and repeats; warm-up excluded
+--   weight_bytes: mean weight bytes read per pass: each weight once per forward pass, and as many experts as evenly choosing tokens touch; NULL when unknown
+--   kv_bytes: mean key and value (or latent) bytes read per pass: those of the context, once per forward pass; NULL when unknown
+--   time_basis: definition of time_ns, as the option
 --   time_ns: mean time of a pass; NULL when a pass has none
---   peak_bytes_per_s: peak bandwidth of the memories of the GPUs that worked in a pass, together, or of one where time is added up over GPUs; NULL when not known
---   mbu_ratio: bytes of all passes / (peak bandwidth x their time). Over 1 is an error in what was given
---   mbu_mean_ratio: mean of the passes' utilisations
---   mbu_std_ratio: their standard deviation (n-1); NULL for one pass
+--   peak_bytes_per_s: peak memory bandwidth of all GPUs that worked in a pass, or of one GPU where the time is a sum over GPUs; NULL when unknown
+--   mbu_ratio: bytes of all passes / (peak bandwidth x their time). Over 1 means that an input is wrong
+--   mbu_mean_ratio: mean of the passes' MBU
+--   mbu_std_ratio: sample standard deviation (n-1) of the passes' MBU; NULL for one pass
 --   device_count: GPUs that worked in a pass
---   fault: mbu-over-1 where a pass exceeds what the memory can do: tokens, model, precision or bandwidth are wrong; NULL when nothing is
+--   fault: mbu-over-1 when a pass exceeds the memory bandwidth: tokens, model, precision or bandwidth are wrong; NULL otherwise
 
 SELECT u.stage, u.passes, u.weight_bytes, u.kv_bytes, time_basis AS time_basis, u.time_ns::DOUBLE / u.passes AS time_ns, u.peak_bytes_per_s * u.peak_count AS peak_bytes_per_s,
     u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio, u.mbu_mean AS mbu_mean_ratio, u.mbu_std AS mbu_std_ratio, u.device_count,

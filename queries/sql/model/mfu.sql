@@ -1,43 +1,46 @@
--- mfu v3: Model FLOPs utilisation by stage: operations that the model needs, divided by what the GPUs could have done in the time, at the dense peak of the precision.
+-- mfu v3: Model FLOPs utilisation (MFU) by stage: FLOP that the model needs / FLOP that the GPUs could do in the time, at the dense peak of the precision.
 -- grain: one stage
 -- key: stage
 -- notes: mfu pass throttle timelines stage launch range
 -- params:
 --   run VARCHAR: the run
---   device BIGINT = NULL: only work on this GPU, and only passes that have some
---   model BIGINT = NULL: model_id; by default a model given as a configuration of its own, else one from the facts of the workload
---   convention VARCHAR = 'full': attention of the prompt: full (all queries with all keys, as PyTorch and PaLM count) or causal (what a token may see)
---   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are made anew at each step, as transformers does) or absorbed (as serving engines do)
---   head VARCHAR = 'last': positions of the prompt whose logits are computed: last or all
---   compute VARCHAR = NULL: precision that matrices are multiplied in: fp64, fp32, tf32, bf16, fp16, fp8, int8 or fp4; by default that of the configuration, else of the kernels' names
---   dtype VARCHAR = NULL: precision of weights and cache; by default as the configuration says, else the names of kernels
---   peak DOUBLE = NULL: operations a second of one GPU, e.g. 989.4T, in place of the table's (device_peak)
---   bandwidth DOUBLE = NULL: bytes a second of one GPU's memory, e.g. 4.8T, in place of the table's
---   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span (first start to last end of its device work), gpu_busy (union of its intervals), gpu_sum or cpu (the range on its thread)
---   ranks VARCHAR = NULL: where passes ran in several processes at once: shared (they worked on one batch together, as in tensor parallelism) or own (each on its own); by default shared where the capture shows it (one process a GPU, all-reduces inside forward passes, kernels of equal shapes), else utilisation is not known
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   device BIGINT = NULL: only work on this GPU, and only passes with work on it
+--   model BIGINT = NULL: model_id; default: a model given as a configuration, else the one described by the workload
+--   convention VARCHAR = 'full': prompt attention counted as full (all query-key pairs, as PyTorch and PaLM do) or causal (only pairs the mask allows)
+--   mla VARCHAR = 'expanded': latent attention in decode: expanded (keys and values of the whole context are recomputed each step, as in transformers) or absorbed (as in serving
+--     engines)
+--   head VARCHAR = 'last': prompt positions whose logits are computed: last or all
+--   compute VARCHAR = NULL: precision of matrix products: fp64, fp32, tf32, bf16, fp16, fp8, int8 or fp4; default: that of the configuration, else of the kernel names
+--   dtype VARCHAR = NULL: precision of weights and KV cache; default: as the configuration says, else as kernel names show
+--   peak DOUBLE = NULL: peak FLOP/s of one GPU, e.g. 989.4T, instead of the table's (device_peak)
+--   bandwidth DOUBLE = NULL: peak memory bandwidth of one GPU in bytes/s, e.g. 4.8T, instead of the table's
+--   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span (first start to last end of its device work), gpu_busy (union of device intervals), gpu_sum (sum of durations) or cpu
+--     (range on its thread)
+--   ranks VARCHAR = NULL: for passes in several processes at once: shared (one batch together, as in tensor parallelism) or own (each its own batch); default: shared where the
+--     capture shows it (one process per GPU, all-reduces inside forward passes, kernels of equal shapes), else utilisation is unknown
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   stage: model (prefill and decode together), prefill, decode, others that the run has, and vision
---   passes: measured passes, over processes and repeats; warm-up left out
---   flop: mean operations of a pass, by the model's configuration and the tokens of the pass; NULL when not known
---   time_basis: what time_ns is
+--   stage: model (prefill and decode together), prefill, decode, other stages of the run, and vision
+--   passes: measured passes, over processes and repeats; warm-up excluded
+--   flop: mean FLOP per pass, from the model's configuration and the tokens of the pass; NULL when unknown
+--   time_basis: definition of time_ns, as the option
 --   time_ns: mean time of a pass; NULL when a pass has none
---   peak_flop_per_s: dense peak of the GPUs that worked in a pass, together, or of one where time is added up over GPUs (gpu_busy, gpu_sum); NULL when not known
---   mfu_ratio: operations of all passes / (peak x their time). Over 1 is an error in what was given: tokens, model, peak or precision
---   mbu_ratio: memory bandwidth utilisation: bytes that must be read in all passes / (peak bandwidth x their time); NULL when not known
+--   peak_flop_per_s: dense peak of all GPUs that worked in a pass, or of one GPU where the time is a sum over GPUs (gpu_busy, gpu_sum); NULL when unknown
+--   mfu_ratio: FLOP of all passes / (peak x their time). Over 1 means that an input is wrong: tokens, model, peak or precision
+--   mbu_ratio: memory bandwidth utilisation: bytes that must be read in all passes / (peak bandwidth x their time); NULL when unknown
 --   precision: precision of the peak
---   convention: how attention of the prompt is counted
---   mla: how latent attention is counted in decode; NULL for a model without
---   mfu_mean_ratio: mean of the passes' utilisations
---   mfu_std_ratio: their standard deviation (n-1); NULL for one pass
---   mbu_mean_ratio: mean of the passes' bandwidth utilisations
---   mbu_std_ratio: their standard deviation (n-1)
---   part_of: prefill for vision, which is part of it and in its figures; NULL for others
---   precision_origin: who says so: option, configuration, kernels (their names), or neither where these two disagree
---   peak_origin: where the peak of one GPU is from
+--   convention: how prompt attention is counted, as the option
+--   mla: how latent attention in decode is counted, as the option; NULL for a model without
+--   mfu_mean_ratio: mean of the passes' MFU
+--   mfu_std_ratio: sample standard deviation (n-1) of the passes' MFU; NULL for one pass
+--   mbu_mean_ratio: mean of the passes' MBU
+--   mbu_std_ratio: sample standard deviation (n-1) of the passes' MBU; NULL for one pass
+--   part_of: prefill for vision, which is part of it and included in its figures; NULL for others
+--   precision_origin: origin of the precision: option, configuration, kernels (their names), or neither where these two disagree
+--   peak_origin: origin of the peak of one GPU
 --   device_count: GPUs that worked in a pass
---   is_least: whether utilisation is at least what is shown: contexts are unknown, or a part of the stage (vision) or of the model is in the time and not counted
---   fault: mfu-over-1 or mbu-over-1 where a pass exceeds what the GPUs can do: tokens, model, precision, peak or bandwidth are wrong; NULL when nothing is
+--   is_least: whether utilisation is a lower bound: contexts are unknown, or the time includes a part of the stage (vision) or of the model that is not counted
+--   fault: mfu-over-1 or mbu-over-1 when a pass exceeds what the GPUs can do: tokens, model, precision, peak or bandwidth are wrong; NULL otherwise
 
 SELECT u.stage, u.passes, u.flop::DOUBLE / u.passes AS flop, time_basis AS time_basis, u.time_ns::DOUBLE / u.passes AS time_ns, u.peak_flop_per_s * u.peak_count AS peak_flop_per_s,
     u.flop::DOUBLE / (u.peak_flop_per_s * u.device_ns / 1e9) AS mfu_ratio, u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio,

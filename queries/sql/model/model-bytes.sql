@@ -1,16 +1,16 @@
--- model-bytes v1: Bytes of a model's weights and of its cache of keys and values in each precision that they could be stored in.
+-- model-bytes v1: Size of a model's weights and KV cache in each precision they could be stored in.
 -- grain: one model and precision
 -- key: model, dtype
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   model: the model's number in the run
---   dtype: the precision of all weights and of the cache
---   weight_bytes: bytes of all parameters
---   kv_token_bytes: bytes that one token of the decoder keeps in the cache of keys and values, windows left out of account; NULL without a decoder
---   state_bytes: bytes that one sequence keeps however long it is: states of recurrences, last inputs of convolutions, keys and values of cross attention to audio; NULL for a model without
---   is_configured: whether the configuration says this precision
---   source_token_bytes: bytes that one token keeps that an encoder reads: keys and values of the decoder's cross attention; NULL for a model without
+--   model: model number in the run
+--   dtype: precision of all weights and of the KV cache
+--   weight_bytes: size of all parameters
+--   kv_token_bytes: KV cache bytes per decoder token, ignoring attention windows; NULL without a decoder
+--   state_bytes: bytes per sequence, whatever its length: recurrent states, last inputs of convolutions, cross-attention keys and values for audio; NULL for a model without
+--   is_configured: whether the configuration names this precision
+--   source_token_bytes: bytes per encoder token: keys and values of the decoder's cross attention; NULL for a model without
 
 SELECT _id_number(m.model_id) AS model, d.dtype, m.parameter_count::DOUBLE * d.bits / 8 AS weight_bytes, m.cached_count::DOUBLE * d.bits / 8 AS kv_token_bytes, m.state_count::DOUBLE * d.bits / 8 AS state_bytes, coalesce(d.bits = _dtype_bits(m.dtype), false) AS is_configured,
     m.source_cached_count::DOUBLE * d.bits / 8 AS source_token_bytes

@@ -1,29 +1,31 @@
--- models v1: The models of a run with their parameters and bytes, by their configurations.
+-- models v1: The models of a run with parameters and bytes, from their configurations.
 -- grain: one model
 -- key: model
 -- params:
 --   run VARCHAR: the run
---   dtype VARCHAR = NULL: precision of all weights and of the cache; by default as the configuration says, quantised weights as their method stores them
+--   dtype VARCHAR = NULL: precision of all weights and of the KV cache; default: as the configuration says, quantised weights as their method stores them
 -- columns:
---   model: the model's number in the run
---   name: its name
---   family: model_type of the configuration
---   architecture: class of the model; NULL when not said
---   dtype: precision of weights and computation; NULL when not said
---   parameter_count: parameters, tied ones once
---   active_parameter_count: weights that one token of the decoder is multiplied with, head included: no embeddings, norms, biases, nor experts not chosen. Twice that is a token's FLOP without attention. NULL without a decoder
---   embedding_parameter_count: of parameter_count those of tables that are looked up
---   vision_parameter_count: of parameter_count those of the vision parts
---   weight_bytes: bytes of all parameters; NULL when the precision is not known
---   kv_token_bytes: bytes that one token of the decoder keeps in the cache of keys and values, windows left out of account; NULL likewise, or without a decoder
---   source_token_bytes: bytes that one token keeps that an encoder reads: keys and values of the decoder's cross attention; NULL likewise, or for a model without
---   state_bytes: bytes that one sequence keeps however long it is: states of recurrences, last inputs of convolutions, keys and values of cross attention to audio, in the same precision; NULL likewise, or for a model without
+--   model: model number in the run
+--   name: model name
+--   family: model_type in the configuration
+--   architecture: model class; NULL when the configuration names none
+--   dtype: precision of weights and computation; NULL when the configuration names none
+--   parameter_count: parameters, tied ones counted once
+--   active_parameter_count: parameters that multiply one decoder token, head included; excludes embeddings, norms, biases and inactive experts. Twice that is the FLOP per token
+--     without attention. NULL without a decoder
+--   embedding_parameter_count: embedding parameters (looked up, not multiplied), part of parameter_count
+--   vision_parameter_count: vision parameters, part of parameter_count
+--   weight_bytes: size of all parameters; NULL when the precision is unknown
+--   kv_token_bytes: KV cache bytes per decoder token, ignoring attention windows; NULL when the precision is unknown, or without a decoder
+--   source_token_bytes: bytes per encoder token: keys and values of the decoder's cross attention; NULL when the precision is unknown, or for a model without
+--   state_bytes: bytes per sequence, whatever its length: recurrent states, last inputs of convolutions, cross-attention keys and values for audio, in the same precision; NULL when
+--     the precision is unknown, or for a model without
 --   hidden_size: width of the decoder
---   layer_count: layers of the decoder
---   vocab_size: entries of the vocabulary
---   max_context_count: positions the model was made for
---   image_token_count: positions of the prompt that one image takes, crops left out
---   is_counted: whether FLOPs are counted of it where no model is asked for
+--   layer_count: number of decoder layers
+--   vocab_size: vocabulary size
+--   max_context_count: maximum context length
+--   image_token_count: prompt tokens per image, crops excluded
+--   is_counted: whether it is the default model for FLOPs
 --   source_id: the source
 
 WITH m AS (

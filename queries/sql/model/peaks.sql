@@ -1,29 +1,31 @@
--- peaks v1: What the devices of a run can do at most: the table's figure with its source, and the figure that SMs, clock and memory of the capture give.
--- grain: one device, resource and accumulate
+-- peaks v1: Peak FLOP/s and memory bandwidth of the run's GPUs: the table's figure with its source, and the figure computed from SMs, clock and memory in the capture.
+-- grain: one device, resource and accumulate precision
 -- key: device, resource, accumulate
 -- notes: peak
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   device: the device's name as the driver gives it; (unknown) when the capture does not say
---   resource: precision of the inputs (tensor_ where tensor cores do it), or dram; NULL when neither the table nor the capture says anything of the device. sparse_ would be with structured sparsity: shown, and used by no query
---   accumulate: precision of the sums; NULL for dram. Where there are several, mfu takes a user's row, else the one that is not fp16
---   peak_flop_per_s: dense operations a second by the table device_peak; NULL when it does not have it: no query takes the computed one in its place
---   peak_bytes_per_s: bytes a second of the memory by that table; NULL unless dram
+--   device: device name as the driver gives it; (unknown) when the capture has none
+--   resource: input precision (tensor_ for tensor cores), or dram; NULL when neither the table nor the capture knows the device. sparse_: with structured sparsity, listed but used
+--     by no query
+--   accumulate: accumulate precision; NULL for dram. If there are several, mfu uses a user's row, else the one that is not fp16
+--   peak_flop_per_s: dense peak from the table device_peak; NULL when it has none: no query falls back to the computed peak
+--   peak_bytes_per_s: memory bandwidth from the table; NULL unless dram
 --   computed_flop_per_s: sm_count x clock_hz x sm_cycle_flop; NULL when one is not known
---   computed_bytes_per_s: bytes a second of the memory by the capture (its clock and width); NULL unless dram
---   difference_ratio: by how much the two differ, of the greater one. It is far from 0 where one of them is of another device
---   peak_clock_hz: SM clock at which the table's figure holds, by SMs and sm_cycle_flop. Below clock_hz where datasheets state peaks at a boost clock below the maximum: tensor peaks of an H200 at 1.83 of 1.98 GHz
---   sm_count: streaming multiprocessors; NULL when not said, or GPUs of the name differ
---   clock_hz: maximum SM clock by the capture; NULL likewise
---   sm_cycle_flop: dense operations of one SM in a clock cycle, by the table sm_rate
+--   computed_bytes_per_s: memory bandwidth from the capture (memory clock x width); NULL unless dram
+--   difference_ratio: difference between the two, as a share of the greater. Far from 0 where one of them belongs to another device
+--   peak_clock_hz: SM clock at which the table's figure holds, from sm_count and sm_cycle_flop. Below clock_hz where datasheets state peaks at a boost clock below the maximum:
+--     tensor peaks of an H200 at 1.83 of 1.98 GHz
+--   sm_count: streaming multiprocessors; NULL when unknown, or when GPUs of the name differ
+--   clock_hz: maximum SM clock in the capture; NULL when unknown, or when GPUs of the name differ
+--   sm_cycle_flop: dense FLOP per SM and clock cycle, from the table sm_rate
 --   compute_capability: e.g. 9.0
---   table_device: name that the table has the device under, its own or that of an alias (device_alias)
---   origin: builtin or user: whose row of the table it is
---   doc: clock or variant that the table's figure holds for, then why an alias is the same
---   reference: where the table's figure is from
---   checked_on: when it was read there
---   computed_reference: where sm_cycle_flop is from
+--   table_device: device name in the table, its own or that of an alias (device_alias)
+--   origin: origin of the table's row: builtin or user
+--   doc: clock or variant for which the table's figure holds, then why the alias is equivalent
+--   reference: source of the table's figure
+--   checked_on: date on which that source was read
+--   computed_reference: source of sm_cycle_flop
 
 WITH d AS (
     SELECT coalesce(dev.name, '(unknown)') AS device, CASE WHEN min(dev.compute_capability) = max(dev.compute_capability) THEN min(dev.compute_capability) END AS compute_capability,

@@ -1,12 +1,12 @@
--- _caveat-bound: For how many profiled kernels the bound or limiter is not known, and which metric is missing.
+-- _caveat-bound: Profiled kernels with an unknown bound or limiter, and the missing metrics.
 -- grain: one caveat, as in the table caveat
 -- key: kind
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   kind: what it says
---   detail: metrics that one of them lacks
+--   detail: missing metrics of one of them
 --   item_count: how many
 
 SELECT 'unknown-bound' AS kind, min(c.missing) AS detail, count(*) AS item_count

@@ -1,9 +1,9 @@
--- _caveat-plan: Kernels that Nsight Compute could not be asked for exactly, of those that take the most time.
+-- _caveat-plan: Kernels, among those that take the most time, that Nsight Compute cannot select exactly.
 -- grain: one caveat, as in the table caveat
 -- key: kind, object
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 10: kernels that are looked at; 0 for all
+--   top BIGINT = 10: kernels considered; 0 for all
 -- columns:
 --   kind: what it says
 --   object: what else it names

@@ -1,13 +1,13 @@
--- _device-roof: What a device can do at most by resource, dense, by each name that a driver may give it: its own, else the one that it is another name of (device_alias).
+-- _device-roof: Dense peak rates by resource and device name: under the device's own name, and the name it is an alias of (device_alias).
 -- grain: one name of a device and resource
 -- key: name, resource
 -- columns:
---   name: name of a device as the driver gives it
---   resource: precision of the inputs (tensor_ where tensor cores do it), or dram
---   device: name in device_peak
---   flop_per_s: dense operations a second; NULL for dram
---   bytes_per_s: bytes a second; NULL unless dram
---   reference: where the figure is from
+--   name: device name as the driver gives it
+--   resource: input precision (tensor_ for tensor cores), or dram
+--   device: device name in device_peak
+--   flop_per_s: dense peak FLOP/s; NULL for dram
+--   bytes_per_s: peak memory bandwidth; NULL unless dram
+--   reference: source of the figure
 
 -- Its own figures first, then by an alias of the user's; of those a user's first, then the one with sums in single precision, as models are run.
 SELECT n.name, p.resource, p.device, p.flop_per_s, p.bytes_per_s, p.reference

@@ -1,37 +1,38 @@
--- _ncu-class: What bounds each profiled kernel, grid and block, from the means over its launches.
+-- _ncu-class: What limits each profiled kernel, grid and block, from the means over its launches.
 -- grain: one kernel, grid and block
 -- key: name_id, grid, block
 -- params:
 --   run VARCHAR: the run
---   roof DOUBLE = 0.6: a kernel below this share of both roofs is latency-bound
---   waves DOUBLE = 0.9: a latency-bound kernel with fewer waves has too small a grid (ncu's own rule: 1, which also blames a grid that leaves a few SMs idle)
---   occupancy DOUBLE = 0.5: a latency-bound kernel with a lower achieved occupancy has too low an occupancy, unless it runs on tensor cores
---   stage VARCHAR = NULL: only launches in this stage, and those captured without NVTX; (none) for those outside every stage
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   roof DOUBLE = 0.6: a kernel below this share of both peaks is latency-bound
+--   waves DOUBLE = 0.9: a latency-bound kernel with fewer waves is limited by its grid (ncu's own rule: 1, which also flags a grid that leaves a few SMs idle)
+--   occupancy DOUBLE = 0.5: a latency-bound kernel with lower achieved occupancy is limited by occupancy, unless it uses tensor cores
+--   stage VARCHAR = NULL: only launches in this stage, and those captured without NVTX; (none) for launches outside every stage
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   name_id: the counted timeline's name of the kernel, or ncu's where it has none
---   kernel: name as ncu spells it
---   timeline_name_id: the timeline's name; NULL when it has none
---   grid: blocks, x * y * z
---   block: threads of a block, x * y * z
+--   name_id: kernel name in the counted timeline, or ncu's name without one
+--   kernel: kernel name as Nsight Compute spells it
+--   timeline_name_id: kernel name in the timeline; NULL when the timeline has none
+--   grid: grid size in blocks, x * y * z
+--   block: block size in threads, x * y * z
 --   launches: profiled launches
---   bound: latency, memory, compute or unknown
---   limiter: what it leans on: dram, l2, l1; tensor, fp32, fp64, lsu, issue, ...; of a latency-bound one grid, occupancy or the greatest stall; NULL when not measured
---   evidence: the metric that shows the limiter; NULL when not measured
---   missing: metrics that bound or limiter lack, as ncu --metrics takes them; NULL when none is
---   duration_ns: replayed execution time
---   sm_ratio: compute throughput of its peak
---   memory_ratio: memory throughput of its peak
---   dram_ratio: DRAM throughput of its peak
---   l2_ratio: L2 throughput of its peak
---   l1_ratio: L1 throughput of its peak
---   roof_ratio: the higher of compute and memory throughput
+--   bound: what limits it: latency, memory, compute or unknown
+--   limiter: limiting unit or resource: dram, l2, l1; tensor, fp32, fp64, lsu, issue, ...; for a latency-bound kernel grid, occupancy or the largest stall reason; NULL when not
+--     measured
+--   evidence: metric that shows the limiter; NULL when not measured
+--   missing: metrics missing for bound or limiter, as ncu --metrics takes them; NULL when none is missing
+--   duration_ns: duration in the ncu replay
+--   sm_ratio: compute throughput as a share of peak
+--   memory_ratio: memory throughput as a share of peak
+--   dram_ratio: DRAM throughput as a share of peak
+--   l2_ratio: L2 throughput as a share of peak
+--   l1_ratio: L1 throughput as a share of peak
+--   roof_ratio: the higher of compute and memory throughput as a share of peak
 --   occupancy_ratio: achieved occupancy
---   theoretical_occupancy_ratio: occupancy that the launch allows
+--   theoretical_occupancy_ratio: theoretical occupancy
 --   waves: full waves of blocks over all SMs
---   stall: greatest reason for stalls of a warp between two instructions; NULL when not measured
---   stall_cycles: cycles a warp is stalled for it between two instructions it issues
---   timeline_total_ns: time of this kernel with this grid and block in the timeline, in the stage where one is given; NULL when the timeline has none
+--   stall: largest stall reason between two instructions of a warp; NULL when not measured
+--   stall_cycles: cycles per issued instruction that a warp stalls for this reason
+--   timeline_total_ns: time of this kernel, grid and block in the timeline, within the stage if one is selected; NULL when the timeline has none
 
 WITH b AS (
     SELECT g.name_id, g.kernel, g.timeline_name_id, g.grid, g.block, g.launch_count AS launches, g.duration_ns, g.sm_ratio, g.memory_ratio, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio,

@@ -1,40 +1,43 @@
--- bottlenecks v2: What bounds each kernel that Nsight Compute profiled, with the numbers that led to it.
+-- bottlenecks v2: What limits each kernel that Nsight Compute profiled, with the figures behind the verdict.
 -- grain: one kernel, grid and block
 -- key: kernel, grid, block
 -- notes: match bound timelines ncu
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: rows at most; 0 for all
---   stage VARCHAR = NULL: only launches in this stage, and those captured without NVTX; (none) for those outside every stage
---   kernel VARCHAR = NULL: only kernels whose name contains this, case ignored
---   roof DOUBLE = 0.6: a kernel below this share of both roofs (compute and memory throughput) is latency-bound
---   waves DOUBLE = 0.9: a latency-bound kernel with fewer waves has too small a grid (ncu's own rule: 1, which also blames a grid that leaves a few SMs idle)
---   occupancy DOUBLE = 0.5: a latency-bound kernel with a lower achieved occupancy has too low an occupancy, unless it runs on tensor cores
---   margin DOUBLE = 0.05: of legacy_class: compute and DRAM throughput closer than this are balanced
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 20: maximum rows; 0 for all
+--   stage VARCHAR = NULL: only launches in this stage, and those captured without NVTX; (none) for launches outside every stage
+--   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
+--   roof DOUBLE = 0.6: a kernel below this share of both peaks (compute and memory throughput) is latency-bound
+--   waves DOUBLE = 0.9: a latency-bound kernel with fewer waves is limited by its grid (ncu's own rule: 1, which also flags a grid that leaves a few SMs idle)
+--   occupancy DOUBLE = 0.5: a latency-bound kernel with lower achieved occupancy is limited by occupancy, unless it uses tensor cores
+--   margin DOUBLE = 0.05: for legacy_class: compute and DRAM throughput closer than this are balanced
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place by time in the counted timeline, then by replayed time
---   kernel: name as ncu spells it
---   bound: latency, memory, compute or unknown
---   limiter: what it leans on: dram, l2, l1; tensor, fp32, fp64, lsu, issue, ...; of a latency-bound one grid (too small), occupancy (too low; not said of kernels on tensor cores, which need few warps) or the greatest stall of its warps
---   sm_ratio: compute throughput of its peak, mean over the launches
---   memory_ratio: memory throughput of its peak as ncu sums it up (gpu__compute_memory_throughput): the highest of a choice of metrics of DRAM, L2 and L1; l2_ratio and l1_ratio rest on more metrics and can be higher
---   dram_ratio: DRAM throughput of its peak
+--   rank: rank by time in the counted timeline, then by replay time
+--   kernel: kernel name as Nsight Compute spells it
+--   bound: what limits it: latency, memory, compute or unknown
+--   limiter: limiting unit or resource: dram, l2, l1; tensor, fp32, fp64, lsu, issue, ...; for a latency-bound kernel grid (too small), occupancy (too low; never for kernels on
+--     tensor cores, which need few warps) or the largest warp stall reason
+--   sm_ratio: compute throughput as a share of peak, mean over the launches
+--   memory_ratio: memory throughput as a share of peak, from ncu's summary metric (gpu__compute_memory_throughput): the highest of selected DRAM, L2 and L1 metrics. l2_ratio and
+--     l1_ratio use more metrics and can be higher
+--   dram_ratio: DRAM throughput as a share of peak
 --   occupancy_ratio: achieved occupancy
 --   waves: full waves of blocks over all SMs
 --   launches: profiled launches
---   replayed_mean_ns: mean time under Nsight Compute
---   timeline_total_ns: time of this kernel with this grid and block in the timeline; NULL when not matched
---   stall: greatest reason for stalls of a warp between two instructions; NULL when not measured
---   stall_cycles: cycles a warp is stalled for it between two instructions it issues
---   evidence: the metric that shows the limiter; NULL when not measured
---   missing: metrics that bound or limiter lack, as ncu --metrics takes them; NULL when none is
---   grid: blocks, x * y * z
---   block: threads of a block, x * y * z
---   l2_ratio: L2 throughput of its peak
---   l1_ratio: L1 throughput of its peak
---   theoretical_occupancy_ratio: occupancy that registers, shared memory and block size allow
---   legacy_class: compute_bound, memory_bound, balanced or unknown by the difference of compute and DRAM throughput alone, for comparison with older reports; it calls L2-bound and latency-bound kernels wrongly
+--   replayed_mean_ns: mean duration in the ncu replay
+--   timeline_total_ns: time of this kernel, grid and block in the timeline; NULL when not matched
+--   stall: largest stall reason between two instructions of a warp; NULL when not measured
+--   stall_cycles: cycles per issued instruction that a warp stalls for this reason
+--   evidence: metric that shows the limiter; NULL when not measured
+--   missing: metrics missing for bound or limiter, as ncu --metrics takes them; NULL when none is missing
+--   grid: grid size in blocks, x * y * z
+--   block: block size in threads, x * y * z
+--   l2_ratio: L2 throughput as a share of peak
+--   l1_ratio: L1 throughput as a share of peak
+--   theoretical_occupancy_ratio: theoretical occupancy: the limit set by registers, shared memory and block size
+--   legacy_class: compute_bound, memory_bound, balanced or unknown from the difference of compute and DRAM throughput alone, for comparison with older reports; it misclassifies
+--     L2-bound and latency-bound kernels
 
 WITH r AS (
     SELECT row_number() OVER (ORDER BY c.timeline_total_ns DESC NULLS LAST, c.duration_ns * c.launches DESC NULLS LAST, c.kernel, c.grid, c.block) AS rank,

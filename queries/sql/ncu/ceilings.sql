@@ -1,17 +1,17 @@
--- ceilings v1: What the devices that Nsight Compute profiled on can do at most: measured where ncu gives peaks, and from the table of dense peaks.
+-- ceilings v1: Peak rates of the devices that Nsight Compute profiled: measured where ncu reports peaks, and from the table of dense peaks.
 -- grain: one device, resource and basis
 -- key: device, resource, basis
 -- notes: ncu
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   device: the device's name
---   resource: precision (tensor_ where tensor cores do it), or dram
---   basis: measured (peak per cycle times the clock a launch ran at, the highest over the launches) or device_peak (the table of dense peaks)
---   peak_flop_per_s: operations a second, a multiply-add being 2; NULL for dram
---   peak_bytes_per_s: bytes a second; NULL unless dram
---   launches: profiled launches it was measured in; NULL for device_peak
---   evidence: the metric, or where the figure is from
+--   device: device name
+--   resource: precision (tensor_ for tensor cores), or dram
+--   basis: measured (peak per cycle x SM clock of the launch, the highest over the launches) or device_peak (the table of dense peaks)
+--   peak_flop_per_s: peak FLOP/s, a multiply-add counts 2; NULL for dram
+--   peak_bytes_per_s: peak memory bandwidth; NULL unless dram
+--   launches: profiled launches behind the measured peak; NULL for device_peak
+--   evidence: the metric, or the source of the figure
 
 WITH l AS (
     SELECT l.launch_id, l.device, l.dram_peak_bytes_per_s FROM ncu_measure l WHERE l.run_id = run

@@ -1,30 +1,30 @@
--- kernel-efficiency v1: How close kernels that multiply matrices come to the peak: operations that Nsight Compute counted, by the time of its replay, against what the hardware could do in that time.
+-- kernel-efficiency v1: How close matrix-multiplying kernels come to peak: FLOP counted by Nsight Compute / FLOP that the hardware could do in the replay time.
 -- grain: one kernel name, device and resource
 -- key: kernel, device, resource
 -- notes: flop peak match timelines ncu
 -- params:
 --   run VARCHAR: the run
---   kernel VARCHAR = NULL: only kernels whose name contains this, case ignored
---   stage VARCHAR = NULL: only launches in this stage; (none) for those outside every stage
+--   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
+--   stage VARCHAR = NULL: only launches in this stage; (none) for launches outside every stage
 --   device BIGINT = NULL: only this GPU
---   fp16 BOOLEAN = false: FP16 outside tensor cores too, of which moves of constants by HFMA2 cannot be told
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   fp16 BOOLEAN = false: include FP16 outside tensor cores, whose count includes constant moves by HFMA2
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   kernel: name as ncu spells it; kernels of the role gemm, and all others with operations of tensor cores
---   resource: precision of the operations: tensor_ and the type of the inputs; of kernels without operations of tensor cores fp64 or fp32; NULL when none were counted
+--   kernel: kernel name as Nsight Compute spells it; kernels of the role gemm, and all others with tensor core operations
+--   resource: precision: tensor_ and the input type; fp64 or fp32 for kernels without tensor core operations; NULL when no operations were counted
 --   launches: profiled launches
---   launch_flop: mean operations of a launch, a multiply-add being 2, padding included; those other than tensor operations (softmax, epilogues) are excluded; roofline has them
---   duration_ns: mean time of a launch in the replay
---   achieved_flop_per_s: operations of all launches / their time
---   measured_ratio: operations / what the device could do in that time at the clock of each launch; NULL when ncu did not measure the peak
---   device_peak_ratio: achieved_flop_per_s of device_peak_flop_per_s; over 1 where the clock is above that of the datasheet
---   measured_peak_flop_per_s: dense peak at the clock of the launches, mean by their time: what ncu gives a cycle, times the clock
---   device_peak_flop_per_s: dense peak by the table device_peak; NULL when the table does not have the device (see prof query peaks)
---   timeline_share_ratio: share of the timeline's kernel time that the kernel of this name takes, whatever its grid; NULL when the timeline has none of the name
---   profiled_ratio: share of that which ran with a grid and block that was profiled; NULL when the timeline does not tell grids
+--   launch_flop: mean FLOP per launch, a multiply-add counts 2, padding included; non-tensor operations of tensor kernels (softmax, epilogues) are excluded, roofline has them
+--   duration_ns: mean duration of a launch in the replay
+--   achieved_flop_per_s: FLOP of all launches / their replay time
+--   measured_ratio: FLOP / FLOP that the device could do in that time at the clock of each launch; NULL when ncu did not measure the peak
+--   device_peak_ratio: achieved_flop_per_s / device_peak_flop_per_s; over 1 where the clock is above the datasheet's
+--   measured_peak_flop_per_s: dense peak at the clock of the launches, mean weighted by their time: ncu's peak per cycle x clock
+--   device_peak_flop_per_s: dense peak from the table device_peak; NULL when the table lacks the device (see prof query peaks)
+--   timeline_share_ratio: share of the timeline's kernel time in kernels of this name, any grid; NULL when the timeline has none of the name
+--   profiled_ratio: share of that time at a profiled grid and block; NULL when the timeline has no grids
 --   family: kernel family by kernel_rule; NULL when no rule matches
---   role: what the family does; NULL when no rule matches
---   device: the device's name
+--   role: what kernels of the family do; NULL when no rule matches
+--   device: device name
 
 WITH x AS (
     SELECT l.kernel, m.timeline_name_id, l.grid, l.block, coalesce(l.device, '(unknown)') AS device, l.family, l.role, f.resource, f.flop, l.duration_ns, f.peak_flop_per_s * l.duration_ns / 1e9 AS possible_flop

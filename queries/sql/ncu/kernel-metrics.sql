@@ -1,24 +1,24 @@
--- kernel-metrics v1: Every metric that Nsight Compute measured of kernel launches.
+-- kernel-metrics v1: Every metric that Nsight Compute measured for kernel launches.
 -- grain: one metric of one profiled kernel launch
 -- key: launch, metric
 -- notes: ncu
 -- params:
 --   run VARCHAR: the run
---   metric VARCHAR = NULL: only metrics whose name fits this glob (* any text, ? one character); several with commas between
---   kernel VARCHAR = NULL: only kernels whose name contains this, case ignored
+--   metric VARCHAR = NULL: only metrics whose name matches this glob (* any text, ? one character); several separated by commas
+--   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
 --   launch BIGINT = NULL: only this launch
---   section VARCHAR = NULL: only metrics that ncu shows in this section, by identifier (SpeedOfLight) or title
---   stage VARCHAR = NULL: only launches in this stage; (none) for those outside every stage
+--   section VARCHAR = NULL: only metrics in this ncu section, by identifier (SpeedOfLight) or title
+--   stage VARCHAR = NULL: only launches in this stage; (none) for launches outside every stage
 -- columns:
---   launch: number of the launch in the run; of a run with one report, ncu's ID
---   kernel: name as ncu spells it
---   grid: blocks, x * y * z
---   block: threads of a block, x * y * z
---   metric: ncu's name of the metric
---   value: the value in the unit next to it; NULL for a text
---   unit: ncu's base unit (% is 0-100); empty for a plain number, NULL when not known
---   text: the value when it is a text or no number (nan)
---   label: what ncu calls it in its sections; NULL when in none
+--   launch: launch number in the run; in a run with one report, ncu's ID
+--   kernel: kernel name as Nsight Compute spells it
+--   grid: grid size in blocks, x * y * z
+--   block: block size in threads, x * y * z
+--   metric: ncu metric name
+--   value: metric value, in unit; NULL for text
+--   unit: ncu base unit (% is 0-100); empty for a plain number, NULL when unknown
+--   text: value that is text or not a number (nan)
+--   label: label in ncu's sections; NULL when it is in none
 
 WITH picked AS (
     SELECT n.metric_id, n.name, n.unit FROM ncu_metric_name n

@@ -1,25 +1,25 @@
--- ncu-plan v1: Which launches Nsight Compute should profile: of the kernels that take the most time, by the shapes and stages in which they take it.
+-- ncu-plan v1: Launches that Nsight Compute should profile: of the kernels that take the most time, by shape and stage.
 -- grain: one launch to profile
 -- key: kernel, invocation
 -- notes: plan
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 10: kernels at most; 0 for all
---   per_kernel BIGINT = 2: launches of each kernel at most; 0 for all
---   stage VARCHAR = NULL: only measured passes of this stage; by default those of every stage
+--   top BIGINT = 10: maximum kernels; 0 for all
+--   per_kernel BIGINT = 2: maximum launches per kernel; 0 for all
+--   stage VARCHAR = NULL: only measured passes of this stage; default: of every stage
 -- columns:
---   rank: place of the kernel by its time in measured passes, over repeats and processes; a place is missing where a kernel was left out
---   kernel: name
---   symbol: its mangled name, by which ncu is asked for it
---   invocation: 1, 2, ... of this launch among all launches of the symbol in its process, in the order of the launching calls: ncu counts from the start of the process
---   stage: stage of the launch; (none) where the run has no measured pass, and all kernels count
---   grid: blocks, x * y * z; NULL when the capture does not say
---   block: threads of a block, x * y * z; NULL likewise
---   calls: executions of this kernel in this stage with this grid and block, in measured passes
+--   rank: rank of the kernel by its time in measured passes, over repeats and processes; ranks of skipped kernels are missing
+--   kernel: kernel name
+--   symbol: mangled name, which ncu selects it by
+--   invocation: number of the launch among all launches of the symbol in its process, in order of the launching calls, from 1: ncu counts from the start of the process
+--   stage: stage of the launch; (none) when the run has no measured pass and all kernels count
+--   grid: grid size in blocks, x * y * z; NULL when the capture has none
+--   block: block size in threads, x * y * z; NULL when the capture has none
+--   calls: executions of this kernel, stage, grid and block in measured passes
 --   total_ns: sum of their times
---   source_id: the source that the launch was counted in: the first of several repeats
---   pid: its process
---   start_ns: start of the launch on the device, from the start of the source
+--   source_id: source in which the launch was counted: the first of several repeats
+--   pid: process
+--   start_ns: start on the GPU, from the start of the source
 
 -- Of a kernel those combinations of stage, grid and block with the most time, and of each a launch about the middle of the measured ones.
 -- ncu is asked for kernels and for numbers apart, and profiles each kernel at each number: of the launches nearest the middle, that one is

@@ -1,26 +1,26 @@
--- ncu-rules v1: What Nsight Compute's own rules found about kernels, by the speedup they estimate.
+-- ncu-rules v1: Findings of Nsight Compute's own rules, by estimated speedup.
 -- grain: one finding about one kernel, grid and block, or about one range or graph
 -- key: kernel, grid, block, rule, finding, nth, scope, severity
 -- notes: ncu
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: rows at most; 0 for all
---   kernel VARCHAR = NULL: only kernels whose name contains this, case ignored
---   findings VARCHAR = 'optimization': only findings of this severity: optimization, warning, error, ok; (all) for every one
+--   top BIGINT = 20: maximum rows; 0 for all
+--   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
+--   findings VARCHAR = 'optimization': only findings of this severity: optimization, warning, error, ok; (all) for every severity
 -- columns:
---   rank: place by estimated speedup, global ones first
---   kernel: name as ncu spells it; of a range or graph, its kind and NVTX range
---   finding: the rule's title, or the finding's own
---   speedup_ratio: estimated share that could be saved, mean over the launches; NULL when ncu gives none
---   scope: global (of the kernel's time) or local (of the efficiency of the unit it is about)
---   launches: profiled launches it was found in
---   grid: blocks, x * y * z
---   block: threads of a block, x * y * z
+--   rank: rank by estimated speedup, global estimates first
+--   kernel: kernel name as Nsight Compute spells it; for a range or graph, its kind and NVTX range
+--   finding: title of the rule, or of the finding itself
+--   speedup_ratio: estimated share of time that could be saved, mean over the launches; NULL when ncu gives no estimate
+--   scope: basis of the estimate: global (kernel time) or local (efficiency of one hardware unit)
+--   launches: profiled launches with the finding
+--   grid: grid size in blocks, x * y * z
+--   block: block size in threads, x * y * z
 --   severity: optimization, warning, error or ok
 --   rule: identifier of the rule
---   nth: place among findings of the same rule, title and severity about one launch
---   advice: what ncu proposes for the metrics it rests on
---   message: the finding, of the launch with the highest estimate
+--   nth: number of the finding among those with the same rule, title and severity on one launch
+--   advice: what ncu recommends for the metrics behind the finding
+--   message: text of the finding, from the launch with the highest estimate
 
 WITH r AS (
     SELECT row_number() OVER (ORDER BY f.scope = 'global' DESC NULLS LAST, f.speedup_ratio DESC NULLS LAST, f.kernel, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity) AS rank,

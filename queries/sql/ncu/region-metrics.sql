@@ -4,18 +4,18 @@
 -- notes: region
 -- params:
 --   run VARCHAR: the run
---   metric VARCHAR = NULL: only metrics whose name fits this glob (* any text, ? one character); several with commas between
---   range VARCHAR = NULL: only regions in a range of this name, ids and counters written as #
+--   metric VARCHAR = NULL: only metrics whose name matches this glob (* any text, ? one character); several separated by commas
+--   range VARCHAR = NULL: only regions in a range of this name, with ids and counters as #
 -- columns:
---   launch: number of the result in the run; of a run with one report, ncu's ID
+--   launch: result number in the run; in a run with one report, ncu's ID
 --   kind: range, graph or cmdlist
---   range: innermost NVTX range, ids and counters as #; NULL when none
---   domain: its NVTX domain; empty for the default one
---   metric: ncu's name of the metric
---   value: the value in the unit next to it; NULL for a text
---   unit: ncu's base unit (% is 0-100); empty for a plain number, NULL when not known
---   text: the value when it is a text or no number
---   path: names of its NVTX ranges, outermost first
+--   range: innermost NVTX range, with ids and counters as #; NULL outside every range
+--   domain: NVTX domain; empty for the default one
+--   metric: ncu metric name
+--   value: metric value, in unit; NULL for text
+--   unit: ncu base unit (% is 0-100); empty for a plain number, NULL when unknown
+--   text: value that is text or not a number
+--   path: NVTX range names, outermost first
 
 SELECT _id_number(l.launch_id) - 1 AS launch, l.kind, p.name AS "range", p.domain, n.name AS metric, m.value, n.unit, m.text, p.path
 FROM ncu_metric m

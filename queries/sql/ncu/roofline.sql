@@ -1,33 +1,33 @@
--- roofline v1: Where each profiled launch lies under its roofs, by precision: arithmetic intensity against DRAM traffic, and the rate reached of the rate attainable.
--- grain: one profiled kernel launch and precision with operations in it
+-- roofline v1: Roofline per profiled launch and precision: arithmetic intensity by DRAM traffic, and achieved / attainable FLOP/s.
+-- grain: one profiled kernel launch and precision with FLOP in it
 -- key: launch, resource
 -- notes: flop ncu
 -- params:
 --   run VARCHAR: the run
---   kernel VARCHAR = NULL: only kernels whose name contains this, case ignored
---   stage VARCHAR = NULL: only launches in this stage; (none) for those outside every stage
+--   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
+--   stage VARCHAR = NULL: only launches in this stage; (none) for launches outside every stage
 --   launch BIGINT = NULL: only this launch
---   fp16 BOOLEAN = false: FP16 outside tensor cores too, of which moves of constants by HFMA2 cannot be told
+--   fp16 BOOLEAN = false: include FP16 outside tensor cores, whose count includes constant moves by HFMA2
 -- columns:
---   launch: number of the launch in the run; of a run with one report, ncu's ID
---   kernel: name as ncu spells it
---   resource: fp64, fp32, fp16, or tensor_ and the type of the inputs
---   attained_ratio: achieved_flop_per_s of attainable_flop_per_s
---   side: memory when the intensity lies left of the ridge, else compute
---   achieved_flop_per_s: rate reached in the replay
---   attainable_flop_per_s: the lower of roof_flop_per_s and intensity times roof_bytes_per_s
---   intensity: flop per byte of DRAM traffic; NULL when there was none
+--   launch: launch number in the run; in a run with one report, ncu's ID
+--   kernel: kernel name as Nsight Compute spells it
+--   resource: precision: fp64, fp32, fp16, or tensor_ and the input type
+--   attained_ratio: achieved_flop_per_s / attainable_flop_per_s
+--   side: memory when the intensity is left of the ridge, else compute
+--   achieved_flop_per_s: FLOP/s achieved in the replay
+--   attainable_flop_per_s: the lower of roof_flop_per_s and intensity x roof_bytes_per_s
+--   intensity: arithmetic intensity: flop per byte of DRAM traffic; NULL without DRAM traffic
 --   ridge: intensity at which the two roofs meet
---   achieved_bytes_per_s: DRAM bandwidth reached in the replay
---   roof_flop_per_s: dense rate the device can reach in this precision; NULL when neither measured nor known
---   roof_bytes_per_s: DRAM bandwidth the device can reach; NULL when neither measured nor known
---   flop: operations, a multiply-add being 2
+--   achieved_bytes_per_s: DRAM bandwidth achieved in the replay
+--   roof_flop_per_s: compute roof: dense peak in this precision; NULL when neither measured nor known
+--   roof_bytes_per_s: memory roof: peak DRAM bandwidth; NULL when neither measured nor known
+--   flop: floating-point operations, a multiply-add counts 2
 --   dram_bytes: bytes read from and written to DRAM
---   basis: measured (ncu's peaks at the clock of the launch) or device_peak (the table of dense peaks); of the compute roof, then of DRAM
---   stage: the stage; NULL when none
---   grid: blocks, x * y * z
---   block: threads of a block, x * y * z
---   device: the device's name
+--   basis: basis of the compute roof, then of the DRAM roof: measured (ncu's peaks at the clock of the launch) or device_peak (the table of dense peaks)
+--   stage: the stage; NULL outside every stage
+--   grid: grid size in blocks, x * y * z
+--   block: block size in threads, x * y * z
+--   device: device name
 
 WITH q AS (
     SELECT l.launch_id, l.kernel, f.resource, f.flop, l.dram_bytes, f.flop / nullif(l.dram_bytes, 0) AS intensity,

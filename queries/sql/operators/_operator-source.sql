@@ -1,13 +1,13 @@
--- _operator-source: The sources of a run whose operators are counted. A run may hold the same operators several times, captured by different tools: no sum may hold them twice.
+-- _operator-source: The counted operator sources of a run. A run may have the same operators from several tools: a sum must use one of them.
 -- grain: one source
 -- key: source_id
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only operators of this: torch, nsys or key_averages; by default the first of them that the run has
---   by VARCHAR = NULL: name or name+shape: of several tables of key_averages only the one that such sums hold
+--   source VARCHAR = NULL: only operators of this source: torch, nsys or key_averages; default: the first of them that the run has
+--   by VARCHAR = NULL: name or name+shape: selects the matching key_averages table among several
 -- columns:
 --   source_id: the source
---   capture: torch (traces of the PyTorch profiler), nsys (NVTX ranges of emit_nvtx) or key_averages (PyTorch's sums)
+--   capture: torch (traces of the PyTorch profiler), nsys (NVTX ranges of emit_nvtx) or key_averages (PyTorch's table)
 
 SELECT s.source_id, s.capture
 FROM op_source s

@@ -1,20 +1,20 @@
--- memory-timeline v1: Allocated and reserved memory over time, in steps of one length.
--- grain: one step, of one memory of one process
+-- memory-timeline v1: Allocated and reserved memory over time, in time steps of equal length.
+-- grain: one time step, per memory of a process
 -- key: device_type, device_id, source_id, pid, time_ns
 -- notes: memory
 -- params:
 --   run VARCHAR: the run
---   buckets BIGINT = 60: steps from the first to the last allocation or release of the run
+--   buckets BIGINT = 60: time steps from the first to the last allocation or release of the run
 -- columns:
---   device_type: whose memory: cpu, cuda, ...
---   device_id: GPU; NULL for the CPU's memory
---   time_ns: start of the step, from the capture's start
---   allocated_max_bytes: most bytes the allocator had given out in it; of CPU memory without those from before the profiler ran
---   reserved_max_bytes: most bytes the allocator held in it, those given out included; NULL when not recorded
+--   device_type: memory the allocator manages: cpu, cuda, ...
+--   device_id: GPU; NULL for CPU memory
+--   time_ns: start of the time step, from the start of the capture
+--   allocated_max_bytes: peak of allocated bytes in it; for CPU memory, allocations from before the profiler started are excluded
+--   reserved_max_bytes: peak of bytes reserved by the allocator in it, allocated ones included; NULL when not recorded
 --   alloc_bytes: bytes allocated in it
 --   free_bytes: bytes freed in it
 --   alloc_count: allocations in it
---   stage: stage of the allocation or release after which the most bytes were given out; (none) outside every stage, NULL without one in the step
+--   stage: stage of the allocation or release that reached the peak of allocated bytes; (none) outside every stage, NULL without one in the time step
 --   source_id: the source
 --   pid: process
 

@@ -1,24 +1,24 @@
--- memory v1: Who holds the memory at its peak: what was allocated and not yet freed at the first moment of the most allocated bytes, by the operator that allocated it.
--- grain: one operator, outermost operator, stage and range, of one memory of one process
+-- memory v1: Live memory at the peak of allocated bytes, by the operator that allocated it.
+-- grain: one operator, outermost operator, stage and range, per memory of a process
 -- key: device_type, device_id, source_id, pid, operator, outermost_operator, stage, range
 -- notes: memory
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 0: rows of a memory at most; 0 for all
+--   top BIGINT = 0: maximum rows per memory; 0 for all
 -- columns:
---   device_type: whose memory: cpu, cuda, ...
---   device_id: GPU; NULL for the CPU's memory
---   operator: innermost operator that allocated it; (none) outside every operator, (before the capture) for the rest of peak_bytes: what was allocated before the
---     capture began, or where its release cannot be told; so the rows of a memory add up to peak_bytes
---   outermost_operator: the outermost operator around it; NULL outside every operator
---   stage: stage it was allocated in; (none) outside every stage, NULL before the capture
---   range: innermost range it was allocated in; (none) outside every range, NULL before the capture
---   live_bytes: bytes of these allocations that are live at the peak
---   allocation_count: these allocations; NULL before the capture
+--   device_type: memory the allocator manages: cpu, cuda, ...
+--   device_id: GPU; NULL for CPU memory
+--   operator: innermost operator that allocated the memory; (none) outside every operator. (before the capture) is the rest of peak_bytes: memory allocated before the capture
+--     began, or whose release cannot be identified. The rows of a memory add up to peak_bytes
+--   outermost_operator: outermost operator around the allocation; NULL outside every operator
+--   stage: stage of the allocation; (none) outside every stage, NULL before the capture
+--   range: innermost range of the allocation; (none) outside every range, NULL before the capture
+--   live_bytes: bytes of these allocations still live at the peak
+--   allocation_count: number of these allocations; NULL before the capture
 --   share_ratio: live_bytes as a share of peak_bytes
---   peak_bytes: most bytes the allocator had given out; of CPU memory without those from before the profiler ran
---   reserved_bytes: bytes the allocator held then, those given out included; NULL when not recorded
---   peak_time_ns: when, from the capture's start
+--   peak_bytes: peak of allocated bytes; for CPU memory, allocations from before the profiler started are excluded
+--   reserved_bytes: bytes reserved by the allocator at that moment, allocated ones included; NULL when not recorded
+--   peak_time_ns: time of the peak, from the start of the capture
 --   source_id: the source
 --   pid: process
 

@@ -1,23 +1,23 @@
--- module-times v1: Times of nn.Modules, by the Python stacks of a trace; the times of their backward apart.
+-- module-times v1: Times of nn.Modules, from the Python stacks of a trace, with their backward pass in a column of its own.
 -- grain: one module path, instance or class
 -- key: module
 -- notes: stack module
 -- params:
 --   run VARCHAR: the run
---   by VARCHAR = 'path': what to add up: path (names of the modules around it and its own), name (an instance, as Linear_3) or class (Linear)
---   depth BIGINT = 0: only modules within fewer than so many others; 0 for all
---   stage VARCHAR = NULL: only calls in this stage; (none) for those outside every stage
---   top BIGINT = 0: rows at most; 0 for all
+--   by VARCHAR = 'path': group by path (names from the outermost module to this one), name (an instance, as Linear_3) or class (Linear)
+--   depth BIGINT = 0: only modules nested in fewer than this many others; 0 for all
+--   stage VARCHAR = NULL: only calls in this stage; (none) for calls outside every stage
+--   top BIGINT = 0: maximum rows; 0 for all
 -- columns:
---   rank: place by total device time, then total CPU time
---   module: path, name or class
---   calls: calls of its forward
---   self_device_ns: time of the kernels, copies and fills launched by it but not by modules inside it
---   total_device_ns: the same with those inside it; a call within one of the same row is part of that one's total and not added again; NULL when no device work was recorded
---   self_cpu_ns: time on the CPU less that in the modules inside it
---   total_cpu_ns: time on the CPU; a call within one of the same row is not added again
---   share_ratio: self_device_ns as a share of all device work launched by Python functions, outside of modules too; NULL when there is none
---   backward_device_ns: device time of the backward of operators called by it but not by modules inside it, as autograd's sequence numbers tell; NULL when there is none
+--   rank: rank by total device time, then total CPU time
+--   module: module path, name or class
+--   calls: forward calls
+--   self_device_ns: device time of the kernels, copies and fills it launched itself, excluding modules inside it
+--   total_device_ns: device time including modules inside it; nested calls of the same row count once; NULL when no device work was recorded
+--   self_cpu_ns: CPU time, excluding modules called inside it
+--   total_cpu_ns: CPU time including modules inside it; nested calls of the same row count once
+--   share_ratio: self_device_ns as a share of all device work launched from Python functions, in modules or not; NULL without device work
+--   backward_device_ns: device time of the backward pass of operators called by it but not by modules inside it, matched by autograd's sequence numbers; NULL when there is none
 
 WITH keyed AS (
     SELECT s.module_path, string_split(s.module_path, ' > ') AS names, CASE "by" WHEN 'class' THEN list_transform(names, lambda x: regexp_replace(x, '_[0-9]+$', '')) ELSE names END AS keys,

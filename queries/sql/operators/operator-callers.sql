@@ -1,21 +1,21 @@
--- operator-callers v1: Who calls an operator: the operators directly around its calls, by device time.
+-- operator-callers v1: Which operators call an operator directly, by device time.
 -- grain: one operator and caller
 -- key: operator, caller
 -- notes: operators operator-calls
 -- params:
 --   run VARCHAR: the run
---   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)
---   top BIGINT = 20: rows at most; 0 for all
---   stage VARCHAR = NULL: only operators called in this stage; (none) for those outside every stage
---   source VARCHAR = NULL: operators of torch (traces) or nsys (emit_nvtx); by default the first of them that the run has
+--   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas
+--   top BIGINT = 20: maximum rows; 0 for all
+--   stage VARCHAR = NULL: only operators called in this stage; (none) for calls outside every stage
+--   source VARCHAR = NULL: operators from torch (traces) or nsys (emit_nvtx); default: the first of them that the run has
 -- columns:
---   operator: name
---   caller: operator that called it; (none) where no operator did
---   calls: its calls from there; one that did nothing but call the operator of the same name is one call with it
---   total_device_ns: time of the device work launched by these calls or by operators inside them; NULL when no device work was recorded
---   total_cpu_ns: their time on the CPU
---   mean_cpu_ns: mean time of such a call on the CPU
---   share_ratio: calls as a share of the operator's
+--   operator: operator name
+--   caller: operator that called it; (none) when no operator did
+--   calls: calls from that caller; an operator that only calls another of the same name counts as one call with it
+--   total_device_ns: device time of the work launched by these calls and by operators inside them; NULL when no device work was recorded
+--   total_cpu_ns: CPU time of these calls
+--   mean_cpu_ns: mean CPU time of such a call
+--   share_ratio: share of the operator's calls
 
 WITH t AS (
     SELECT s.operator, s.caller, sum(s.call_count)::BIGINT AS calls, sum(s.call_device_ns)::BIGINT AS total_device_ns, sum(s.call_cpu_ns)::BIGINT AS total_cpu_ns

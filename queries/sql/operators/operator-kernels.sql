@@ -1,26 +1,27 @@
--- operator-kernels v2: The kernels, copies and fills that operators end up in. By self and by outermost the rows add up to all device work of the capture; by total they do not, since operators are inside others.
+-- operator-kernels v2: Kernels, copies and fills by the operator that launched them. By self and by outermost the rows add up to all device work of the capture; by total they do not, since operators nest.
 -- grain: one operator and kernel name or operation
 -- key: operator, kind, kernel
 -- notes: operators operator-calls
 -- params:
 --   run VARCHAR: the run
---   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)
---   by VARCHAR = NULL: whose work it is: self (of the innermost operator around the launch), outermost, or total (of every operator around it);
---     by default total for given operators, else self
---   stage VARCHAR = NULL: only work launched in this stage; (none) for that outside every stage
---   top BIGINT = 0: rows of an operator at most; 0 for all
---   source VARCHAR = NULL: operators of torch (traces) or nsys (emit_nvtx); by default the first of them that the run has
+--   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas
+--   by VARCHAR = NULL: attribute work to self (the innermost operator around the launch), outermost, or total (every operator around it); default: total for selected operators,
+--     else self
+--   stage VARCHAR = NULL: only work launched in this stage; (none) for work outside every stage
+--   top BIGINT = 0: maximum rows per operator; 0 for all
+--   source VARCHAR = NULL: operators from torch (traces) or nsys (emit_nvtx); default: the first of them that the run has
 -- columns:
---   operator: name; (graph replay) for replays of CUDA graphs that no operator is known of, (none) for other work launched outside every operator, (no launch) when the launch was not captured
---   kernel: demangled name, or the operation of a copy or fill
---   kind: kernel, memcpy, memset, or graph for a graph that was traced as a whole
+--   operator: operator name; (graph replay) for CUDA graph replays without a known operator, (none) for other work launched outside every operator, (no launch) when the launch was
+--     not captured
+--   kernel: demangled kernel name, or operation of a copy or fill
+--   kind: kernel, memcpy, memset, or graph for a graph traced as a whole
 --   calls: executions
---   total_ns: sum of the execution times
---   mean_ns: mean execution time
---   min_ns: shortest execution
---   max_ns: longest execution
---   share_ratio: total_ns as a share of all rows of the operator before top cuts
---   role: what the kernel's family does; NULL when no rule matches
+--   total_ns: sum of the durations
+--   mean_ns: mean duration
+--   min_ns: shortest duration
+--   max_ns: longest duration
+--   share_ratio: total_ns as a share of all rows of the operator, before top applies
+--   role: what kernels of the family do; NULL when no rule matches
 --   family: kernel family by kernel_rule; NULL when no rule matches
 
 WITH work AS (

@@ -1,28 +1,29 @@
--- operator-shapes v2: Operators by the inputs they were called with, as top-operators by name+shape, with the spread of their calls.
+-- operator-shapes v2: Operators by input shapes, as top-operators by name+shape, with the spread of their calls.
 -- grain: one operator and inputs
 -- key: operator, shapes, types
 -- notes: operators operator-sums operator-shapes outside
 -- params:
 --   run VARCHAR: the run
---   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)
---   top BIGINT = 20: rows at most; 0 for all
+--   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas
+--   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only operators called, or replayed in a graph, in this stage; (none) for those outside every stage
---   source VARCHAR = NULL: operators of torch (traces), nsys (emit_nvtx) or key_averages; by default the first of them that the run has
+--   source VARCHAR = NULL: operators from torch (traces), nsys (emit_nvtx) or key_averages; default: the first of them that the run has
 -- columns:
---   rank: place by self_device_ns
---   operator: name
---   shapes: sizes of each tensor among the inputs, as JSON; NULL when not recorded
+--   rank: rank by self_device_ns
+--   operator: operator name
+--   shapes: sizes of each input tensor, as JSON; NULL when not recorded
 --   calls: calls, as in top-operators
---   self_device_ns: time of the kernels, copies and fills launched by it but not by operators inside it, and of graph replays those captured in it
---   total_device_ns: the same with those inside it
---   share_ratio: self_device_ns as a share of all device work of the capture, in that stage; for key_averages, which lacks what ran outside, of all rows'; NULL when there is none
---   mean_ns: mean of a call's device time, operators inside it included, graph replays apart; NULL when only sums are known, as for key_averages
+--   self_device_ns: device time of the kernels, copies and fills it launched itself, excluding operators inside it; graph replays count the work captured in it
+--   total_device_ns: device time including operators inside it
+--   share_ratio: self_device_ns as a share of all device work of the capture, in the selected stage; for key_averages, which lacks work outside operators, of all rows; NULL without
+--     device work
+--   mean_ns: mean device time of a call, operators inside it included, graph replays excluded; NULL when only sums are known, as for key_averages
 --   min_ns: shortest device time of a call
 --   max_ns: longest device time of a call
 --   std_ns: sample standard deviation (n-1); NULL for a single call
---   self_cpu_mean_ns: time of a call on the CPU less that in the operators and CUDA API calls inside it
---   call_flop: floating-point operations of a call by PyTorch's formulas (a multiply-add is 2); NULL without one or without recorded inputs
---   flop_per_s: those of the calls with device work by the device time of these, operators inside them included, graph replays apart
+--   self_cpu_mean_ns: mean CPU time of a call, excluding the operators and CUDA API calls inside it
+--   call_flop: FLOP per call by PyTorch's formulas, a multiply-add counts 2; NULL without a formula or recorded inputs
+--   flop_per_s: FLOP of the calls with device work / their device time, operators inside them included, graph replays excluded
 --   types: type of each input, as JSON; NULL when not recorded
 
 WITH t AS (

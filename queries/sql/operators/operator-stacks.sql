@@ -1,24 +1,24 @@
--- operator-stacks v2: Operators by the Python functions they were called in; the rows add up to the self times of all operators.
+-- operator-stacks v2: Operators by the Python functions that called them; the rows add up to the self times of all operators.
 -- grain: one operator and its innermost functions
 -- key: operator, functions
 -- notes: operators operator-calls stack outside
 -- params:
 --   run VARCHAR: the run
---   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)
---   by VARCHAR = 'operator': what to add up: operator (an operator and the functions) or function (the functions alone)
---   frames BIGINT = 3: innermost functions to tell apart
---   with_torch BOOLEAN = false: count functions of PyTorch, built-in ones and those of Python's own loader among them too
---   stage VARCHAR = NULL: only operators called in this stage; (none) for those outside every stage
---   top BIGINT = 20: rows at most; 0 for all
---   source VARCHAR = NULL: operators of torch (traces) or nsys (emit_nvtx); by default the first of them that the run has
+--   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas
+--   by VARCHAR = 'operator': group by operator (an operator and its functions) or function (functions only)
+--   frames BIGINT = 3: innermost functions to group by
+--   with_torch BOOLEAN = false: include functions of PyTorch, built-in functions and those of Python's loader
+--   stage VARCHAR = NULL: only operators called in this stage; (none) for calls outside every stage
+--   top BIGINT = 20: maximum rows; 0 for all
+--   source VARCHAR = NULL: operators from torch (traces) or nsys (emit_nvtx); default: the first of them that the run has
 -- columns:
---   rank: place by self_device_ns, then self_cpu_ns
---   operator: name; NULL by function
---   functions: file(line): function or nn.Module, from the innermost outwards; (none) when none is known, as for operators that autograd's own thread called
+--   rank: rank by self_device_ns, then self_cpu_ns
+--   operator: operator name; NULL by function
+--   functions: file(line): function or nn.Module, innermost first; (none) when unknown, as for operators called by autograd's own thread
 --   calls: calls, as in top-operators
---   self_device_ns: time of the device work launched by it but not by operators inside it, and of graph replays the work captured in it
---   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
---   share_ratio: self_device_ns as a share of all device work of the capture, in that stage; NULL when there is none
+--   self_device_ns: device time of the work it launched itself, excluding operators inside it; graph replays count the work captured in it
+--   self_cpu_ns: CPU time, excluding the operators and CUDA API calls inside it
+--   share_ratio: self_device_ns as a share of all device work of the capture, in the selected stage; NULL without device work
 
 WITH RECURSIVE s AS (
     SELECT s.operator, s.stack_id, sum(s.call_count)::BIGINT AS calls, sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns

@@ -1,24 +1,24 @@
--- operator-tree v2: The tree of operators by what called them: calls with the same names around them are added up.
--- grain: one chain of operator names, each called by the one before it
+-- operator-tree v2: Call tree of operators: calls with the same operators around them are merged.
+-- grain: one chain of operator names, each called by the previous one
 -- key: rank
 -- notes: operators operator-calls outside
 -- params:
 --   run VARCHAR: the run
---   root VARCHAR = NULL: begin with the operators that fit one of these globs (commas between); by default with those that no operator called
---   depth BIGINT = 5: levels at most; 0 for all
---   min_ratio DOUBLE = 0.001: leave out branches with a smaller share_ratio
---   stage VARCHAR = NULL: only trees whose first operator was called in this stage; (none) for those outside every stage
---   source VARCHAR = NULL: operators of torch (traces) or nsys (emit_nvtx); by default the first of them that the run has
+--   root VARCHAR = NULL: start with the operators that match one of these globs, separated by commas; default: those that no operator called
+--   depth BIGINT = 5: maximum levels; 0 for all
+--   min_ratio DOUBLE = 0.001: omit branches with a smaller share_ratio
+--   stage VARCHAR = NULL: only trees whose first operator was called in this stage; (none) for calls outside every stage
+--   source VARCHAR = NULL: operators from torch (traces) or nsys (emit_nvtx); default: the first of them that the run has
 -- columns:
---   rank: place in the tree from the top; of one operator's branches the one of the most device time is first, then of the most CPU time
---   operator: name, two spaces for each level inside
---   depth: level; 1 for a first operator
---   calls: calls; unlike in top-operators one that did nothing but call the operator of the same name counts, and has that one as its branch
---   total_device_ns: time of the device work launched by it or by operators inside it, and of graph replays the work captured there
---   self_device_ns: time of the device work launched by it but not by operators inside it
---   total_cpu_ns: time on the CPU
---   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
---   share_ratio: total_device_ns as a share of all device work of the capture, in that stage; without device time total_cpu_ns as a share of that of all first operators
+--   rank: row in the tree, top down; branches of an operator by device time, then by CPU time
+--   operator: operator name, indented two spaces per level
+--   depth: level, from 1
+--   calls: number of calls; unlike in top-operators, an operator that only calls another of the same name counts, and has that one as its branch
+--   total_device_ns: device time of the work launched by it and by operators inside it; graph replays count the work captured there
+--   self_device_ns: device time of the work it launched itself, excluding operators inside it
+--   total_cpu_ns: CPU time
+--   self_cpu_ns: CPU time, excluding the operators and CUDA API calls inside it
+--   share_ratio: total_device_ns as a share of all device work of the capture, in the selected stage; without device time, total_cpu_ns as a share of all first operators
 
 WITH RECURSIVE node AS ( -- from the first name that fits
     SELECT c.names[list_position(list_transform(c.names, lambda n: _fits(n, root)), true):] AS chain, len(chain) AS level, sum(c.call_count)::BIGINT AS calls,

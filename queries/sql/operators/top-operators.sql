@@ -1,35 +1,38 @@
--- top-operators v2: Operators by the time of the device work they launched, as PyTorch's key_averages, with what ran outside them. Graph replays count with the operators that captured them where the capture says which.
--- grain: one operator, or by name+shape one operator and inputs; and each kind of work outside operators
+-- top-operators v2: Operators by the time of the device work they launched, as PyTorch's key_averages, with the work outside operators. Graph replays count with the operators that captured them where the capture records which.
+-- grain: one operator, or by name+shape one operator and its inputs; and each kind of work outside operators
 -- key: operator, shapes, types
 -- notes: operators operator-sums outside
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: rows at most; 0 for all
---   by VARCHAR = 'name': what to add up: name, or name+shape for an operator's inputs apart
+--   top BIGINT = 20: maximum rows; 0 for all
+--   by VARCHAR = 'name': group by name, or by name+shape to separate an operator's inputs
 --   stage VARCHAR = NULL: only operators called, or replayed in a graph, in this stage; (none) for those outside every stage
---   sort VARCHAR = 'self_device': self_device, total_device, self_cpu, total_cpu, memory (device_alloc_bytes) or calls; ties by device, then CPU time
---   operator VARCHAR = NULL: only operators that fit one of these globs (commas between)
---   source VARCHAR = NULL: operators of torch (traces), nsys (emit_nvtx) or key_averages; by default the first of them that the run has
+--   sort VARCHAR = 'self_device': sort by self_device, total_device, self_cpu, total_cpu, memory (device_alloc_bytes) or calls; ties by device time, then CPU time
+--   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas
+--   source VARCHAR = NULL: operators from torch (traces), nsys (emit_nvtx) or key_averages; default: the first of them that the run has
 -- columns:
---   rank: place in the order of sort
---   operator: name; (graph replay) for replays of CUDA graphs that no operator is known of, (none) for other work launched outside every operator, (no launch) when the launch was not captured
---   calls: calls; one that did nothing but call the operator of the same name is one call with it; a graph replay is none; NULL outside operators
---   self_device_ns: time of the kernels, copies and fills launched by it but not by operators inside it, and of graph replays those captured in it; NULL when no device work was recorded
---   total_device_ns: the same with those inside it; a call within one of the same operator is part of that one's total and not added again
---   self_cpu_ns: time on the CPU less that in the operators and CUDA API calls inside it
---   total_cpu_ns: time on the CPU; a call within one of the same operator is not added again
---   share_ratio: self_device_ns as a share of all device work of the capture, in that stage; for key_averages, which lacks what ran outside, of all rows'; NULL when there is none
+--   rank: rank in the order of sort
+--   operator: operator name; (graph replay) for CUDA graph replays without a known operator, (none) for other work launched outside every operator, (no launch) when the launch was
+--     not captured
+--   calls: number of calls; an operator that only calls another of the same name counts as one call with it; graph replays do not count; NULL outside operators
+--   self_device_ns: device time of the kernels, copies and fills it launched itself, excluding operators inside it; graph replays count the work captured in it; NULL when no device
+--     work was recorded
+--   total_device_ns: device time including operators inside it; nested calls of the same operator count once
+--   self_cpu_ns: CPU time, excluding the operators and CUDA API calls inside it
+--   total_cpu_ns: CPU time including operators inside it; nested calls of the same operator count once
+--   share_ratio: self_device_ns as a share of all device work of the capture, in the selected stage; for key_averages, which lacks work outside operators, of all rows; NULL without
+--     device work
 --   work_count: kernels, copies and fills it launched itself; NULL for key_averages
---   self_device_mean_ns: self_device_ns of a call, graph replays apart
---   flop_count: floating-point operations by PyTorch's formulas (a multiply-add is 2); NULL without one or without recorded inputs
---   flop_per_s: flop_count of the calls with device work by the device time of these, operators inside them included, graph replays apart; NULL for key_averages
---   device_alloc_bytes: GPU memory allocated by it but not by operators inside it; NULL when not recorded, or for key_averages
---   device_free_bytes: GPU memory freed, likewise
+--   self_device_mean_ns: mean self device time of a call, graph replays excluded
+--   flop_count: FLOP by PyTorch's formulas, a multiply-add counts 2; NULL without a formula or recorded inputs
+--   flop_per_s: FLOP of the calls with device work / their device time, operators inside them included, graph replays excluded; NULL for key_averages
+--   device_alloc_bytes: GPU memory it allocated, excluding operators inside it; NULL when not recorded, or for key_averages
+--   device_free_bytes: GPU memory it freed, excluding operators inside it; NULL when not recorded, or for key_averages
 --   device_net_bytes: allocated less freed: PyTorch's self memory; negative when more was freed
---   host_net_bytes: the same for CPU memory
---   replay_ns: the part of self_device_ns that graph replays are of; NULL for key_averages
---   shapes: by name+shape the sizes of each tensor among its inputs, as JSON; NULL by name or when not recorded
---   types: by name+shape the type of each input, as JSON; NULL likewise, or for key_averages
+--   host_net_bytes: CPU memory allocated less freed; negative when more was freed
+--   replay_ns: part of self_device_ns from graph replays; NULL for key_averages
+--   shapes: by name+shape, sizes of each input tensor, as JSON; NULL by name or when not recorded
+--   types: by name+shape, type of each input, as JSON; NULL by name, when not recorded, or for key_averages
 
 WITH part AS (
     SELECT s.operator, CASE "by" WHEN 'name+shape' THEN s.shapes WHEN 'name' THEN NULL ELSE error('ARGUMENT: --by is name or name+shape') END AS shapes, CASE "by" WHEN 'name+shape' THEN s.types END AS types,

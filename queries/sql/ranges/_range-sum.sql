@@ -1,36 +1,36 @@
--- _range-sum: Ranges of each kind of timeline by name with their CPU time and the device work launched inside them, nested ranges included.
--- grain: one kind of timeline and range name, domain and style
+-- _range-sum: Ranges by timeline kind and name with CPU time and the device work launched inside them, nested ranges included.
+-- grain: one timeline kind, range name, domain and style
 -- key: kind, name, domain, style
 -- params:
 --   run VARCHAR: the run
---   raw BOOLEAN = false: by the name as recorded, not the normalised one
---   device BIGINT = NULL: only work on this GPU, and only ranges that have some
+--   raw BOOLEAN = false: group by the name as recorded instead of the normalised name
+--   device BIGINT = NULL: only work on this GPU, and only ranges with work on it
 -- columns:
---   kind: kind of the timeline: nsys or torch
---   name: name; ids and counters are # unless raw
+--   kind: timeline kind: nsys or torch
+--   name: range name; ids and counters are # unless raw
 --   domain: NVTX domain; empty for the default one
---   style: push_pop or start_end; record_function for a range of the PyTorch profiler
+--   style: push_pop or start_end; record_function for a PyTorch profiler range
 --   instances: ranges of that name
---   cpu_total_ns: sum of the times on the CPU
---   gpu_span_total_ns: sum over the instances of first start to last end of their device work; NULL when none has any
+--   cpu_total_ns: sum of CPU times
+--   gpu_span_total_ns: sum of GPU spans (first start to last end of an instance's device work); NULL when no instance has any
 --   gpu_sum_ns: sum of the durations of kernels, copies, fills and graph replays
 --   kernel_count: kernels
---   cpu_mean_ns: mean time on the CPU
---   cpu_median_ns: median time on the CPU
---   cpu_min_ns: shortest time on the CPU
---   cpu_max_ns: longest time on the CPU
---   cpu_std_ns: sample standard deviation (n-1) of the time on the CPU; NULL for a single instance
+--   cpu_mean_ns: mean CPU time
+--   cpu_median_ns: median CPU time
+--   cpu_min_ns: shortest CPU time
+--   cpu_max_ns: longest CPU time
+--   cpu_std_ns: sample standard deviation (n-1) of CPU time; NULL for a single instance
 --   gpu_instances: instances with device work
---   gpu_span_mean_ns: mean span of these
---   gpu_span_median_ns: median span of these
---   gpu_span_min_ns: shortest span of these
---   gpu_span_max_ns: longest span of these
---   gpu_span_std_ns: sample standard deviation (n-1) of their spans; NULL for a single one
---   gpu_busy_ns: sum over the instances of the union of their device work's intervals
---   kernel_sum_ns: sum of the durations of kernels
+--   gpu_span_mean_ns: mean GPU span of these
+--   gpu_span_median_ns: median GPU span of these
+--   gpu_span_min_ns: shortest GPU span of these
+--   gpu_span_max_ns: longest GPU span of these
+--   gpu_span_std_ns: sample standard deviation (n-1) of the GPU spans; NULL for a single one
+--   gpu_busy_ns: GPU busy time, summed over the instances
+--   kernel_sum_ns: sum of kernel durations
 --   memop_count: copies and fills
 --   graph_count: graph replays traced as a whole
---   unfinished_count: instances that never ended, not in the CPU times
+--   unfinished_count: instances that never ended; excluded from CPU times
 
 WITH w AS (
     SELECT d.range_id, max(d.last_end_ns) - min(d.first_start_ns) AS gpu_span_ns, sum(d.busy_ns) AS busy_ns, sum(d.sum_ns) AS sum_ns, sum(d.kernel_sum_ns) AS kernel_sum_ns,

@@ -1,24 +1,24 @@
--- range-kernels v2: Kernels by the ranges they were launched in, every enclosing range counted, as nsys' nvtx_kern_sum; so rows of nested ranges hold the same kernels and do not add up, those of (none) and of outermost ranges do.
+-- range-kernels v2: Kernels by the ranges that launched them, in every enclosing range, as nsys' nvtx_kern_sum: rows of nested ranges contain the same kernels and do not add up; rows of (none) and of outermost ranges do.
 -- grain: one range name, domain and kernel name
 -- key: range, domain, kernel
 -- notes: graph timelines launch
 -- params:
 --   run VARCHAR: the run
---   range VARCHAR = NULL: only ranges of this name (normalised, or raw with raw)
---   raw BOOLEAN = false: by the range's name as recorded, not the normalised one
+--   range VARCHAR = NULL: only ranges of this name (normalised, or as recorded with raw)
+--   raw BOOLEAN = false: group by the range name as recorded instead of the normalised name
 --   device BIGINT = NULL: only this GPU
---   top BIGINT = 0: kernels of a range at most; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 0: maximum kernels per range; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   range: name; (none) for kernels launched outside every range, (no launch) for those whose launch was not captured
+--   range: range name; (none) for kernels launched outside every range, (no launch) when the launch was not captured
 --   domain: NVTX domain; empty for the default one
 --   kernel: demangled name
 --   calls: executions
---   total_ns: sum of the execution times
---   mean_ns: mean execution time
---   median_ns: median execution time
---   min_ns: shortest execution
---   max_ns: longest execution
+--   total_ns: sum of the durations
+--   mean_ns: mean duration
+--   median_ns: median duration
+--   min_ns: shortest duration
+--   max_ns: longest duration
 --   std_ns: sample standard deviation (n-1); NULL for a single call
 
 WITH counted AS (

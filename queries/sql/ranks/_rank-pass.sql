@@ -1,22 +1,22 @@
--- _rank-pass: Each matched collective on each rank with the pass, range or step that it belongs to: the one of the rank that came last. Those that are not sure to be one on all ranks are left out.
+-- _rank-pass: Each matched collective on each rank with its pass, range or step, as on the rank that was last. Excludes collectives without a certain match on all ranks.
 -- grain: one matched collective on one rank in one pass
 -- key: match_id, range, pass, member
 -- params:
 --   run VARCHAR: the run
---   range VARCHAR = NULL: as in slow-ranks
---   by VARCHAR = NULL: as in slow-ranks
---   source VARCHAR = NULL: as in slow-ranks
+--   range VARCHAR = NULL: as in stragglers
+--   by VARCHAR = NULL: as in stragglers
+--   source VARCHAR = NULL: as in stragglers
 -- columns:
 --   match_id: as in rank-skew
---   job_id: the source that began first of the job that the ranks are of
---   range: the stage, or the normalised name of the range; step for what recurs
---   pass: 1, 2, ...: the first one of each rank, the second, ...
---   is_warmup: whether stages or step-times leaves the pass out, of any rank; NULL where neither knows it
---   name: name of the range as recorded on the rank that came last; for what recurs the kernel that begins a step
+--   job_id: the source that started first in the ranks' job
+--   range: the stage, or the normalised range name; step for periodic steps
+--   pass: pass number on each rank, from 1
+--   is_warmup: whether stages or step-times excludes the pass on any rank; NULL when neither covers it
+--   name: name of the range as recorded on the last rank; for periodic steps, the kernel that begins a step
 --   member: the rank
---   device_id: its GPU
---   is_last: whether it came last
---   last: the rank that did
+--   device_id: GPU of the rank
+--   is_last: whether it was last
+--   last: the last rank
 --   start_ns: as in rank_wait
 --   last_start_ns: as in rank_wait
 --   duration_ns: as in rank_wait

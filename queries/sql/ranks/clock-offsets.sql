@@ -1,21 +1,23 @@
--- clock-offsets v1: How the clocks of a run's sources stand to each other. Every source counts time from its own start.
+-- clock-offsets v1: Clock offsets between the sources of a run. Each source counts time from its own start.
 -- grain: one source
 -- key: source_id
 -- notes: timelines
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   source_id: the source
---   reference_id: the source whose clock it is compared with: the one of the same job that began first; itself for that one
---   rank: rank of the job, as the source says; NULL when it does not
---   offset_ns: the moment of its time 0 by the reference's clock: add it to the source's times to have them by that clock; NULL when not known
---   basis: where it is from: reference; collectives, which end on all ranks at nearly the same moment; or session, the wall clock when each capture began
---   match_count: matched collectives of both sources, those left out that end on one rank earlier by design (broadcast, reduce, gather, scatter)
---   error_median_ns: median distance of these collectives' own offsets from offset_ns; NULL when the basis is another
---   error_max_ns: the largest one
---   session_offset_ns: the offset by the wall clocks alone, good to 1 us on one machine and to what the machines' clocks differ on several; NULL when a source does not say when it began
---   reason: why the offset is not from collectives: no-match (none is matched with one of the reference), uneven-counts (the ranks have different numbers of them) or few-matches (fewer than 3); NULL when it is, and for the reference
+--   reference_id: source whose clock is the reference: the one that started first in the job; itself for that one
+--   rank: rank in the job, as the source has it; NULL when it has none
+--   offset_ns: time on the reference's clock when the source's clock is 0: add it to the source's times to convert them; NULL when unknown
+--   basis: origin of the offset: reference; collectives, which end on all ranks at nearly the same time; or session, the wall clock at the start of each capture
+--   match_count: collectives matched between the two sources; excludes those that end earlier on one rank by design (broadcast, reduce, gather, scatter)
+--   error_median_ns: median deviation of the single collectives' offsets from offset_ns; NULL for another basis
+--   error_max_ns: largest deviation; NULL for another basis
+--   session_offset_ns: offset from the wall clocks alone, accurate to 1 us on one machine, and to the machines' clock difference across several; NULL when a source has no start
+--     time
+--   reason: why the offset is not from collectives: no-match (none matches one of the reference), uneven-counts (the ranks have different numbers of them) or few-matches (fewer
+--     than 3); NULL when it is, and for the reference
 
 WITH s AS (
     SELECT s.source_id, s.rank_id, epoch_ns(s.started_at) AS begin_ns

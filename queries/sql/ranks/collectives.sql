@@ -1,4 +1,4 @@
--- collectives v1: Kernels of communication by what they do, with the time that they ran alone and the bandwidth that they reached. Their time holds the waiting for ranks that come later: see rank-skew.
+-- collectives v1: Communication kernels by operation, with exposed time and bandwidth. Their time includes waiting for slower ranks: see rank-skew.
 -- grain: one family and operation of a stage on one GPU of a process
 -- key: family, operation, stage, source_id, pid, device
 -- notes: graph timelines launch
@@ -6,28 +6,29 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   operation: all-reduce, all-gather, ...: what the call says, else the family; NULL when neither does
+--   operation: all-reduce, all-gather, ...: from the call, else from the family; NULL when neither has it
 --   stage: the stage; (none) for kernels launched outside every stage or without a captured launch
 --   device: GPU
---   rank: rank of the process in the communicator, or in its job; NULL when not known
+--   rank: rank of the process in the communicator, or in its job; NULL when unknown
 --   calls: executions
---   total_ns: sum of the execution times
---   exposed_ns: the part of it in which no other kernel than collectives ran on the GPU in the same source
+--   total_ns: sum of the durations
+--   exposed_ns: part of total_ns in which only collectives ran on the GPU in the same source
 --   exposed_ratio: exposed_ns as a share of total_ns
---   median_ns: median execution time
---   total_bytes: sum over the calls of the larger of the bytes given and received by the rank, of a broadcast or reduce of its buffer whichever rank is the root; NULL when one is not known,
---     as of a gather or scatter when the root is not
---   bus_bytes_per_s: bus bandwidth: algorithm_bytes_per_s times 2(n-1)/n for an all-reduce of n ranks, (n-1)/n for all-gather, reduce-scatter, all-to-all, gather and scatter, 1 for broadcast, reduce, send and recv, as NCCL's tests define it (nccl-tests, doc/PERFORMANCE.md)
---   algorithm_bytes_per_s: total_bytes by total_ns
---   mean_ns: mean execution time
---   min_ns: shortest execution
---   max_ns: longest execution
---   rank_count: ranks in the communicator; NULL when not known, or not the same in all calls
---   reason: why the bandwidth is not known: no-bytes (the capture lacks the bytes of a call; of nsys, export with --include-json=true), no-bytes-or-root (those, or the root of a gather or scatter),
---     no-operation (what the kernel does), no-bus-bandwidth (none is defined for the operation) or no-rank-count; NULL when it is known
---   family: kernel family by kernel_rule
+--   median_ns: median duration
+--   total_bytes: sum over the calls of the larger of the bytes a rank sends and receives; for broadcast and reduce its buffer, whichever rank is the root; NULL when a call's bytes
+--     are unknown, as for gather and scatter with an unknown root
+--   bus_bytes_per_s: bus bandwidth: algorithm_bytes_per_s x 2(n-1)/n for an all-reduce over n ranks, (n-1)/n for all-gather, reduce-scatter, all-to-all, gather and scatter, 1 for
+--     broadcast, reduce, send and recv, as NCCL's tests define it (nccl-tests, doc/PERFORMANCE.md)
+--   algorithm_bytes_per_s: algorithm bandwidth: total_bytes / total_ns
+--   mean_ns: mean duration
+--   min_ns: shortest duration
+--   max_ns: longest duration
+--   rank_count: ranks in the communicator; NULL when unknown, or not the same in all calls
+--   reason: why the bandwidth is unknown: no-bytes (the capture lacks the bytes of a call; for nsys, export with --include-json=true), no-bytes-or-root (bytes or root of a gather
+--     or scatter), no-operation (operation of the kernel), no-bus-bandwidth (undefined for the operation) or no-rank-count; NULL when it is known
+--   family: kernel family by kernel_rule; NULL when no rule matches
 --   source_id: the source
 --   pid: process
 

@@ -1,31 +1,31 @@
--- late-ranks v1: Who is slow: for which rank the others waited in collectives, over all steady passes of each stage, or in a run without stages over its steps. Collectives that are not sure to be one on all ranks are left out: those without skew_ns in rank-skew.
+-- late-ranks v1: Which rank is slow: how long the others waited for each rank in collectives, over all steady passes of each stage, or over the steps of a run without stages. Excludes collectives without a certain match on all ranks (no skew_ns in rank-skew).
 -- grain: one rank in a stage, in the ranges of a name, or in one kind of step
 -- key: job_id, range, rank
 -- notes: timelines skew
 -- params:
 --   run VARCHAR: the run
---   range VARCHAR = NULL: instead of passes of stages the ranges of this normalised name, e.g. step[#]
---   by VARCHAR = NULL: as in slow-ranks
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   range VARCHAR = NULL: the ranges of this normalised name instead of stage passes, e.g. step[#]
+--   by VARCHAR = NULL: as in stragglers
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   range: the stage, or the name of the range; step for what recurs
---   rank: the rank; GPU and process where its number is not known
---   late_ns: time that the other ranks waited for it in collectives to which it came last, added up
---   share_ratio: that as a share of what all ranks waited for the last to come; NULL when none waited
---   slowest_count: passes in which the others waited for it longest
---   pass_count: passes with matched collectives; all counts and times are over these, passes that stages or step-times leaves out excepted
---   most_ns: the most that they waited for it in one pass
---   pass: the pass of most_ns; NULL where they never waited for it
---   last_count: collectives to which it came last
+--   range: the stage, or the range name; step for periodic steps
+--   rank: the rank; GPU and process when the rank is unknown
+--   late_ns: time that the other ranks waited for it in collectives where it was last, summed over ranks
+--   share_ratio: late_ns as a share of all waiting for the last rank; NULL when no rank waited
+--   slowest_count: passes in which the others waited longest for it
+--   pass_count: passes with matched collectives; all counts and times cover these, without the passes that stages or step-times excludes
+--   most_ns: the most the others waited for it in one pass
+--   pass: pass of most_ns; NULL when they never waited for it
+--   last_count: collectives where it was last
 --   calls: its matched collectives
---   wait_ns: time that it waited itself for ranks that came later
+--   wait_ns: time it waited itself for later ranks
 --   total_ns: its time in the matched collectives
 --   wait_ratio: wait_ns as a share of total_ns
---   cold_late_ns: time that the others waited for it in the passes that are left out
---   cold_count: passes left out
+--   cold_late_ns: time that the others waited for it in excluded passes
+--   cold_count: excluded passes
 --   device: GPU
---   clock_error_ns: how far off a start may be since the ranks' sources have clocks of their own; 0 within one source, NULL when not known
---   job_id: the source that began first of the job that the ranks are of
+--   clock_error_ns: uncertainty of a start time, as the ranks' sources have clocks of their own; 0 within one source, NULL when unknown
+--   job_id: the source that started first in the ranks' job
 
 WITH w AS (
     SELECT w.job_id, w.range, w.pass, coalesce(w.is_warmup, false) AS is_cold, w.member, w.last, w.device_id, w.is_last, w.duration_ns, w.wait_ns, w.error_ns FROM _rank_pass(run, range := "range", "by" := "by", source := source) w

@@ -1,30 +1,30 @@
--- rank-skew v1: How far apart the ranks of a job come to each collective, who is last, and how long the others wait for it. Matched are the first collective of a kind on each rank, the second, and so on, within a communicator; where ranks have different numbers of them, from the one on that makes most of them run at the same time.
+-- rank-skew v1: Arrival skew of the ranks at each collective: which rank is last, and how long the others wait. Collectives of a kind are matched in order within a communicator; where ranks have different numbers of them, at the alignment that makes most of them run at the same time.
 -- grain: one matched collective
 -- key: match_id
 -- notes: timelines skew
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only collectives launched in this stage; (none) for those outside every stage
---   top BIGINT = 20: matched collectives at most, the most uneven first; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 20: maximum collectives, largest skew first; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   match_id: number of the matched collective
---   operation: all-reduce, ...; NULL when neither the call nor the family says
---   stage: the stage that the rank which is last by the clocks launched it in; (none) outside every stage
---   skew_ns: start of the last rank less that of the first; NULL when it is not sure to be one collective: see reason
---   last: the rank that started last; GPU and process where the rank is not known; NULL as skew_ns
---   waited_ns: time that the other ranks spent in it before the last one had started, added up; NULL as skew_ns
---   transfer_ns: execution time of the last rank: what the collective takes when nobody is waited for; NULL as skew_ns
---   rank_count: ranks matched
---   bus_bytes_per_s: bus bandwidth of the transfer, as in collectives; NULL when bytes or ranks are not known, or as skew_ns
---   reason: why skew_ns is not known: apart (the ranks were not in it at the same moment) or apart-uneven (nor do they have the same number of them); NULL when it is known
---   start_ns: start of the first rank, by the clock of the job's first source
+--   operation: all-reduce, ...; NULL when neither the call nor the family has it
+--   stage: stage in which the last rank, by the clocks, launched it; (none) outside every stage
+--   skew_ns: start of the last rank less start of the first; NULL without a certain match: see reason
+--   last: rank that started last; GPU and process when the rank is unknown; NULL when skew_ns is
+--   waited_ns: time that the other ranks spent in it before the last one started, summed; NULL when skew_ns is
+--   transfer_ns: duration on the last rank: time of the collective without waiting; NULL when skew_ns is
+--   rank_count: matched ranks
+--   bus_bytes_per_s: bus bandwidth of the transfer, as in collectives; NULL when bytes or ranks are unknown, or when skew_ns is
+--   reason: why skew_ns is unknown: apart (the ranks were never in it at the same time) or apart-uneven (and they have different numbers of collectives); NULL when it is known
+--   start_ns: start of the first rank, on the clock of the job's first source
 --   last_start_ns: start of the last rank
---   end_spread_ns: end of the last rank to end less that of the first; NULL as skew_ns
---   clock_error_ns: how far off the skew may be since the ranks' sources have clocks of their own: see clock-offsets; 0 within one source, NULL when not known
---   is_joint: whether all ranks were in it at the same moment, give or take clock_error_ns. Only a broadcast, reduce, gather or scatter may do without
---   total_bytes: the larger of the bytes given and received by a rank; NULL when not known
---   family: kernel family by kernel_rule
+--   end_spread_ns: end on the last rank to end less end on the first; NULL when skew_ns is
+--   clock_error_ns: uncertainty of the skew, as the ranks' sources have clocks of their own: see clock-offsets; 0 within one source, NULL when unknown
+--   is_joint: whether all ranks were in it at the same time, within clock_error_ns. Only broadcast, reduce, gather and scatter can match without that
+--   total_bytes: the larger of the bytes a rank sends and receives; NULL when unknown
+--   family: kernel family by kernel_rule; NULL when no rule matches
 
 WITH g AS (
     SELECT w.match_id, any_value(w.operation) AS operation, coalesce(any_value(s.stage) FILTER (w.is_last), '(none)') AS stage, any_value(w.last_start_ns) - min(w.start_ns) AS skew_ns, any_value(w.member) FILTER (w.is_last) AS last, any_value(w.is_told) AS is_told, min(w.calls) = max(w.calls) AS is_even,

@@ -1,47 +1,47 @@
--- _stage-pass: Each pass of each stage with the tokens that it worked on, as the workload or the names of its ranges say, and whether it is warm-up by either.
+-- _stage-pass: Each stage pass with its tokens, from the workload or the range names, and whether it is warm-up.
 -- grain: one outermost range of a stage
 -- key: range_id
 -- params:
 --   run VARCHAR: the run
---   device BIGINT = NULL: only work on this GPU, and only passes that have some
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   device BIGINT = NULL: only work on this GPU, and only passes with work on it
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   stage: the stage, by stage_rule
 --   range_id: the range
 --   source_id: the source
 --   pid: process
---   path_id: path of names
---   start_ns: start on the CPU
---   end_ns: end on the CPU; NULL when it never ended
---   is_warmup: whether a warm-up rule matches, the workload says so, or it was found cold
+--   path_id: normalised names of the ranges, by range_path
+--   start_ns: CPU start time
+--   end_ns: CPU end time; NULL when it never ended
+--   is_warmup: whether it is warm-up: by a warm-up rule, by the workload, or because it was found cold
 --   is_cold: whether it was found cold
---   basis: where the tokens are from: workload or annotation; NULL when nothing says
---   prompt_count: sequences whose prompts were worked on
---   prompt_length_count: tokens of each prompt; NULL when they differ
+--   basis: origin of the token counts: workload or annotation; NULL when unknown
+--   prompt_count: sequences whose prompts it processed
+--   prompt_length_count: tokens per prompt; NULL when prompts differ
 --   prompt_token_count: tokens of all prompts
---   prompt_pair_count: queries times keys of their attention, added up over sequences; NULL when not said
---   prompt_square_count: squares of their tokens, added up; NULL when not said
---   prompt_key_count: tokens in their contexts, added up; NULL when not said
+--   prompt_pair_count: query-key pairs of their attention, summed over sequences; NULL when unknown
+--   prompt_square_count: squared token counts, summed; NULL when unknown
+--   prompt_key_count: context tokens, summed; NULL when unknown
 --   decode_count: generating sequences
 --   step_count: forward passes that decode
---   decode_token_count: tokens of all sequences that were decoded
---   before_count: tokens in the context of each sequence before the first step; NULL when they differ
---   decode_key_count: queries times keys of the decoded tokens' attention, added up; NULL when not said
---   decode_context_count: tokens in the contexts of each sequence and forward pass, added up: what is read of the cache; NULL when not said
---   image_count: images of each prompt; NULL when not said
---   crop_count: crops of each image; NULL when not said
---   cpu_ns: time on the CPU; NULL when it never ended
---   gpu_span_ns: first start to last end of its device work; NULL when it has none
---   gpu_busy_ns: union of its device intervals, added up over devices
+--   decode_token_count: decoded tokens, all sequences together
+--   before_count: context tokens per sequence before the first step; NULL when sequences differ
+--   decode_key_count: query-key pairs of the decoded tokens' attention, summed; NULL when unknown
+--   decode_context_count: context tokens per sequence and forward pass, summed: what is read from the KV cache; NULL when unknown
+--   image_count: images per prompt; NULL when unknown
+--   crop_count: crops per image; NULL when unknown
+--   cpu_ns: CPU time; NULL when it never ended
+--   gpu_span_ns: GPU span: first start to last end of its device work; NULL without device work
+--   gpu_busy_ns: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns: sum of the durations of its device work
---   kernel_sum_ns: sum of the durations of its kernels
---   kernel_count: kernels; NULL where graphs were traced as a whole, whose kernels are not seen
+--   kernel_sum_ns: sum of its kernel durations
+--   kernel_count: number of kernels; NULL where graphs were traced as a whole, without their kernels
 --   memop_count: copies and fills
 --   graph_count: graph replays traced as a whole
---   device_count: GPUs that it has work on
---   pass_id: 1, 2, ... within the stage, source and process
---   is_ruled: whether a warm-up rule matches it
---   repeat_id: 1, 2, ... the run of the workload
+--   device_count: GPUs that run its work
+--   pass_id: pass number within the stage, source and process, from 1
+--   is_ruled: whether a warm-up rule matches
+--   repeat_id: repeat of the workload, from 1
 
 SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.is_cold, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.image_count, p.crop_count, p.cpu_ns,
     CASE WHEN device IS NULL THEN p.gpu_span_ns ELSE d.last_end_ns - d.first_start_ns END AS gpu_span_ns, CASE WHEN device IS NULL THEN p.gpu_busy_ns ELSE d.busy_ns END AS gpu_busy_ns,

@@ -1,14 +1,14 @@
--- _workload-size: Tokens, images and batch of the run's passes, as far as all measured passes agree.
+-- _workload-size: Tokens, images and batch of the run's passes, where all measured passes agree.
 -- grain: one run
 -- key: none
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   prefill_count: tokens of each prompt; NULL when not said or when passes differ
---   decode_count: decode steps, likewise
---   batch_count: sequences, likewise
---   image_count: images of each prompt, likewise
---   crop_count: crops of each image, likewise
+--   prefill_count: tokens per prompt; NULL when unknown or when passes differ
+--   decode_count: decode steps; NULL when unknown or when passes differ
+--   batch_count: sequences; NULL when unknown or when passes differ
+--   image_count: images per prompt; NULL when unknown or when passes differ
+--   crop_count: crops per image; NULL when unknown or when passes differ
 
 SELECT CASE WHEN min(w.prefill_count) = max(w.prefill_count) THEN min(w.prefill_count) END AS prefill_count,
     CASE WHEN min(w.decode_count) = max(w.decode_count) THEN min(w.decode_count) END AS decode_count,

@@ -1,25 +1,25 @@
--- aggregates v2: The figures of a run to quote: how long each stage takes, over how many tokens, and how many a second; and what the workload measured itself. What is not known has no row.
+-- aggregates v2: Headline figures of a run: time, tokens and tokens per second of each stage, and the times that the workload measured itself. Unknown figures have no row.
 -- grain: one metric
 -- key: metric, stage
 -- notes: pass throttle timelines workload launch range stage
 -- params:
 --   run VARCHAR: the run
---   device BIGINT = NULL: only work on this GPU, and only passes that have some; what the workload measured itself is of all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   device BIGINT = NULL: only work on this GPU, and only passes with work on it; figures measured by the workload always cover all GPUs
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   metric: of each stage STAGE_ns (first start to last end of a pass's device work), STAGE_tokens (of all sequences of a pass, prompts and decoded ones), STAGE_tokens_per_s (both of one
---     process; time between passes is not in it); decode_ns_per_token (time of an output token of each sequence); workload_prefill_ns, workload_decode_ns and workload_vision_ns (wall time by
---     the workload, each pass that it lists and does not call warm-up)
---   stage: the stage, by stage_rule, warm-up passes left out; vision: that part of the prefill
+--   metric: per stage STAGE_ns (GPU span of a pass), STAGE_tokens (tokens of a pass, prompts and decoded, all sequences) and STAGE_tokens_per_s (both within one process; time
+--     between passes excluded); decode_ns_per_token (time per output token of a sequence); workload_prefill_ns, workload_decode_ns and workload_vision_ns (wall time measured by the
+--     workload, over the passes that it lists and does not mark as warm-up)
+--   stage: the stage, by stage_rule, warm-up passes excluded; vision: the vision part of the prefill
 --   unit: ns, count or tokens_per_s
---   value: what to quote: the mean of times and counts; of tokens_per_s the sum of tokens over the sum of times, of ns_per_token the reverse
+--   value: the figure to quote: the mean for times and counts; sum of tokens / sum of times for tokens_per_s, and the inverse for ns_per_token
 --   mean: mean over the passes
 --   std: sample standard deviation (n-1) over the passes; NULL for a single one
---   min: least of a pass
---   max: most of a pass
+--   min: least in one pass
+--   max: most in one pass
 --   median: median of the passes
---   passes: passes that have the figure; of tokens and rates all, since these are not known of a stage unless of each pass
---   basis: gpu_span (device work of the timeline) or workload
+--   passes: passes with the figure; tokens and rates need it for every pass of the stage
+--   basis: gpu_span (device work in the timeline) or workload
 
 WITH pass AS (
     SELECT p.stage, nullif(p.gpu_span_ns, 0) AS time_ns, p.gpu_span_ns, p.prompt_token_count + p.decode_token_count AS tokens,

@@ -1,20 +1,20 @@
--- cold-passes v1: The first passes of each stage that were found cold and set apart: how much longer than a steady one they take, and what they spend on what only first passes need.
+-- cold-passes v1: Cold passes: the first passes of each stage that were slow and are excluded, with their excess over a steady pass and what they spent on one-time work.
 -- grain: one cold pass
 -- key: range_id
 -- notes: pass timelines
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   stage: the stage, by stage_rule
---   pass: 1, 2, ... within the stage, source and process
---   time_ns: its time: first start to last end of its device work, or time on the CPU where no pass of the stage in its process has any
---   steady_ns: median of the same over the later half of the passes of its process
+--   pass: pass number within the stage, source and process, from 1
+--   time_ns: time of the pass: GPU span, or CPU time when no pass of the stage in its process has device work
+--   steady_ns: median time of a steady pass: the later half of the passes of its process
 --   excess_ns: time_ns less steady_ns
 --   load_ns: time in calls that load modules, libraries and their functions; NULL when none was traced
---   launch_ns: time in launches of 0.5 ms or more: CUDA loads a kernel when it is first launched, so the loading within is in load_ns too
+--   launch_ns: time in launches of 0.5 ms or longer; CUDA loads a kernel at its first launch, so load_ns includes the loading within them
 --   allocate_ns: time in calls that allocate, map or free memory
---   graph_ns: time in calls that make or update CUDA graphs
+--   graph_ns: time in calls that create or update CUDA graphs
 --   source_id: the source
 --   pid: process
 --   range_id: the range

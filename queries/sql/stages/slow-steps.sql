@@ -1,34 +1,36 @@
--- slow-steps v1: Steps that took longer than the median one of their kind, and what made them slow: the part of their time and the kernel that grew most.
+-- slow-steps v1: Steps slower than the median of their kind, with the part of their time and the kernel that grew most.
 -- grain: one step on one GPU
 -- key: rank
 -- notes: step timelines workload launch range
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 10: rows at most; 0 for all
+--   top BIGINT = 10: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only this stage; (none) for steps outside every stage
---   device BIGINT = NULL: only work on this GPU, and only steps that have some
---   by VARCHAR = NULL: launch (the work that a step's thread launched in it) or time (what ran in the step's time, other threads' work too: of steps outside of stages); by default time for ProfilerStep# and for other ranges of one thread in which other threads launch work
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   device BIGINT = NULL: only work on this GPU, and only steps with work on it
+--   by VARCHAR = NULL: assign work to steps by launch (launched by the step's thread during it) or time (run during the step, other threads' work included; for steps outside
+--     stages); default: time for ProfilerStep#, and for other ranges of one thread in which other threads launch work
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   rank: place by excess_ns
---   nth: 1, 2, ... within the stage, source, process and GPU, as in steps
---   time_ns: its time, by time_basis
---   excess_ns: over the median time of the steps of its kind
---   cause: the part of its time that exceeds the median of that part most: kernel, graph, copy, other, launch-bound, synchronising, cuda-call, host-bound, profiler, queued, unknown (see accounting),
---     between (after its last device work, before the next step); by time busy in place of kernel, graph and copy, and idle where its causes are not known. NULL when no part is known to have grown
---   cause_ns: by how much
---   stage: stage, by stage_rule; (none) outside of stages
---   kernel_excess_ns: by how much that kernel exceeds its median, all its launches in the step together
---   kernel: the kernel whose time in this step exceeds the median of its time in a step most, 0 where a step has none; NULL when none does
---   median_ns: median time of the steps of its kind, warm-up left out
---   name: normalised name of the range; with the basis period the kernel that begins each step, or graph replay
+--   rank: rank by excess_ns
+--   nth: step number within the stage, source, process and GPU, as in steps, from 1
+--   time_ns: time of the step, by time_basis
+--   excess_ns: time_ns less median_ns
+--   cause: part of the time with the largest excess over its median: kernel, graph, copy, other, launch-bound, synchronising, cuda-call, host-bound, profiler, queued, unknown (see
+--     accounting), between (after its last device work, before the next step). By time, busy instead of kernel, graph and copy, and idle where its causes are unknown. NULL when no
+--     part is known to have grown
+--   cause_ns: excess of that part over its median
+--   stage: stage, by stage_rule; (none) outside every stage
+--   kernel_excess_ns: excess of that kernel's time over its median, all launches in the step together
+--   kernel: kernel with the largest excess over its median time per step, counting 0 for steps without it; NULL when none grew
+--   median_ns: median time of the steps of its kind, warm-up excluded
+--   name: normalised range name; for periodic steps, the kernel that begins each step, or graph replay
 --   device: GPU; NULL for a step without device work
---   time_basis: what time_ns is: gpu_period, gpu_span or cpu
---   start_ns: start of its first device work, from the start of the source; of the range where it has none
---   basis: how steps were found: range or period
+--   time_basis: definition of time_ns: gpu_period, gpu_span or cpu
+--   start_ns: start of its first device work, from the start of the source; of the range when it has none
+--   basis: how the step was found: range or period
 --   source_id: the source
 --   pid: process
---   range_id: the range; NULL with the basis period
+--   range_id: the range; NULL for periodic steps
 
 WITH s AS MATERIALIZED (
     SELECT row_number() OVER (ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage) AS id, rank() OVER (ORDER BY s.source_id, s.pid, s.device_id, s.stage, s.name) AS kind, count(*) OVER k AS n, median(s.time_ns) OVER k AS median_ns,

@@ -1,24 +1,24 @@
--- stage-notes v4: Parts of stages that are told apart but never added to them, such as the vision towers inside prefill.
+-- stage-notes v4: Notes: named parts inside a stage, such as the vision towers in prefill, shown separately and already contained in the stage.
 -- grain: one stage and note
 -- key: stage, note
 -- notes: timelines launch range
 -- params:
 --   run VARCHAR: the run
---   device BIGINT = NULL: only work on this GPU, and only ranges that have some
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   device BIGINT = NULL: only work on this GPU, and only ranges with work on it
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   stage: the stage it is nested in; (none) when in none
---   note: the part, by stage_rule
---   instances: its outermost ranges, warm-up left out: also those within passes that the facts of the workload call warm-up
---   cpu_mean_ns: mean time on the CPU
---   gpu_span_mean_ns: mean over the instances with device work of first start to last end of it
---   gpu_busy_mean_ns: mean union of its device intervals, added up over devices
---   gpu_sum_mean_ns: mean sum of the durations of its kernels, copies, fills and graph replays
+--   stage: the stage around the note; (none) outside every stage
+--   note: the note, by stage_rule
+--   instances: outermost ranges of the note, warm-up excluded, also within passes that the workload marks as warm-up
+--   cpu_mean_ns: mean CPU time
+--   gpu_span_mean_ns: mean GPU span of the instances with device work
+--   gpu_busy_mean_ns: mean GPU busy time, summed over GPUs
+--   gpu_sum_mean_ns: mean sum of the durations of kernels, copies, fills and graph replays
 --   kernel_count: kernels of all instances
---   passes: passes of the stage that have instances; 0 outside of stages
---   pass_mean_ns: mean over these passes of the spans of a pass's instances together: a pass may call the part several times; NULL where one has no device work
---   pass_std_ns: their sample standard deviation (n-1); NULL for a single pass
---   image_mean_ns: these spans divided by the images of these passes; NULL where their number is not known
+--   passes: passes of the stage with instances; 0 outside stages
+--   pass_mean_ns: mean per pass of the GPU spans of its instances, added up: a pass may run the part several times; NULL when one has no device work
+--   pass_std_ns: sample standard deviation (n-1) over these passes; NULL for a single one
+--   image_mean_ns: these GPU spans / the images of these passes; NULL when the number of images is unknown
 
 WITH r AS (
     SELECT n.stage, n.note, any_value(n.pass_range_id) AS pass_range_id, any_value(n.cpu_ns) AS cpu_ns, max(n.last_end_ns) - min(n.first_start_ns) AS gpu_span_ns, coalesce(sum(n.busy_ns), 0) AS gpu_busy_ns, coalesce(sum(n.sum_ns), 0) AS gpu_sum_ns,

@@ -1,4 +1,4 @@
--- stage-samples v2: Each pass of each stage with its times and where the time of its GPUs went: the samples that comparisons of runs rest on. A run without any pass of a stage has one row a source for all its device work.
+-- stage-samples v3: Each stage pass with its times and where GPU time went: the samples that comparisons of runs use. A run without stage passes has one row per source for all its device work.
 -- grain: one pass of a stage, warm-up included
 -- key: source_id, range_id
 -- notes: workload accounting
@@ -7,42 +7,42 @@
 --   stage VARCHAR = NULL: only this stage
 -- columns:
 --   stage: the stage, by stage_rule; NULL for all device work of a source
---   pass: 1, 2, ... within the stage, source and process, as in passes
---   repeat: 1, 2, ... the run of the workload that it is of, where prof capture ran it several times; 1 otherwise
+--   pass: pass number within the stage, source and process, as in passes, from 1
+--   repeat: repeat of the workload, from 1, when prof capture ran it several times; else 1
 --   source_id: the source
 --   pid: process; NULL for all device work of a source
 --   range_id: the range; 0 for all device work of a source
---   is_warmup: whether stages leaves it out
---   prompt_token_count: tokens of all prompts that it worked on; NULL when not known
---   decode_token_count: tokens that it decoded, over all sequences; NULL when not known
---   sequence_count: sequences that it worked on; NULL when not known
---   step_count: forward passes that decode; NULL when not known
---   cpu_ns: time on the CPU; NULL when it never ended, and for all device work of a source
---   gpu_span_ns: first start to last end of its device work; NULL when it has none
---   gpu_busy_ns: union of its device intervals, added up over GPUs
+--   is_warmup: whether stages excludes it
+--   prompt_token_count: tokens of all prompts it processed; NULL when unknown
+--   decode_token_count: tokens it decoded, all sequences; NULL when unknown
+--   sequence_count: sequences it processed; NULL when unknown
+--   step_count: forward passes that decode; NULL when unknown
+--   cpu_ns: CPU time; NULL when it never ended, and for all device work of a source
+--   gpu_span_ns: GPU span: first start to last end of its device work; NULL without device work
+--   gpu_busy_ns: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns: sum of the durations of its kernels, copies, fills and graph replays
---   kernel_count: kernels; NULL where graphs were traced as a whole, whose kernels are not seen
---   device_count: GPUs that it has work on
---   time_ns: first start to last end of its work on each GPU, added up over GPUs: the columns that follow add up to it; NULL when it has no device work
---   kernel_ns: kernels of its own ran
---   graph_ns: graph replays of its own traced as a whole ran, and no kernel of its own
---   copy_ns: copies and fills of its own ran, and neither of those
---   other_ns: only work of others ran
---   launch_ns: idle, inside an API call that launches work and takes less than 100 us, or launches a graph
---   late_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
---   launch_latency_ns: idle, after a launch that began when the GPU had run dry, before its work started; shorter than 100 us
---   wait_ns: idle, inside an API call that waits for the device, or copies work that is not the next
---   call_ns: idle, inside another CUDA call, or one that launches and takes longer
+--   kernel_count: number of kernels; NULL where graphs were traced as a whole, without their kernels
+--   device_count: GPUs that run its work
+--   time_ns: GPU span on each GPU, summed over GPUs: the next columns add up to it; NULL without device work
+--   kernel_ns: kernels of the pass ran
+--   graph_ns: graph replays of the pass, traced as a whole, ran, and none of its kernels
+--   copy_ns: copies and fills of the pass ran, and neither its kernels nor its graph replays
+--   other_ns: only work of other ranges ran
+--   launch_ns: idle, in an API call that launches work in less than 100 us, or launches a graph
+--   launch_delay_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
+--   launch_latency_ns: idle, after a launch that began when the GPU had run dry, until its work started within 100 us
+--   wait_ns: idle, in an API call that waits for the GPU, or in a copy that is not the next work
+--   call_ns: idle, in another CUDA call, or in a longer launch
 --   host_ns: idle, outside CUDA for 100 us or longer
---   profiler_ns: idle, the profiler at work on the launching thread
---   queued_ns: idle although the launch had returned
+--   profiler_ns: idle, profiler at work on the launching thread
+--   queued_ns: idle although launched
 --   unknown_ns: idle before work whose launch was not captured
 
 -- The run is looked for twice and not in each table, as that is what planning this takes longest for: filters reach the others through joins.
 SELECT p.stage, p.pass_id AS pass, p.repeat_id AS repeat, p.source_id, p.pid, p.range_id, p.is_warmup, p.prompt_token_count, p.decode_token_count, p.sequence_count, p.step_count, p.cpu_ns,
     CASE WHEN p.range_id = 0 THEN d.span_ns ELSE p.gpu_span_ns END AS gpu_span_ns, CASE WHEN p.range_id = 0 THEN d.kernel_ns + d.graph_ns + d.copy_ns ELSE p.gpu_busy_ns END AS gpu_busy_ns,
     p.gpu_sum_ns, p.kernel_count, coalesce(d.device_count, 0) AS device_count, d.time_ns, d.kernel_ns, d.graph_ns, d.copy_ns, d.other_ns,
-    d.launch_ns, d.late_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns
+    d.launch_ns, d.launch_delay_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns
 FROM (
     SELECT s.run_id, s.is_counted, s.stage, s.pass_id, s.repeat_id, s.source_id, s.pid, s.range_id, s.is_warmup, s.prompt_token_count, s.decode_token_count, s.sequence_count, s.step_count,
         s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count
@@ -56,7 +56,7 @@ FROM (
 LEFT JOIN (
     SELECT d.run_id, d.source_id, coalesce(d.range_id, 0) AS range_id, count(*) AS device_count, max(d.end_ns) - min(d.start_ns) AS span_ns, sum(d.end_ns - d.start_ns)::BIGINT AS time_ns,
         sum(d.kernel_ns)::BIGINT AS kernel_ns, sum(d.graph_ns)::BIGINT AS graph_ns, sum(d.copy_ns)::BIGINT AS copy_ns, sum(d.other_ns)::BIGINT AS other_ns, sum(d.launch_ns)::BIGINT AS launch_ns,
-        sum(d.late_ns)::BIGINT AS late_ns, sum(d.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(d.wait_ns)::BIGINT AS wait_ns, sum(d.call_ns)::BIGINT AS call_ns, sum(d.host_ns)::BIGINT AS host_ns, sum(d.profiler_ns)::BIGINT AS profiler_ns,
+        sum(d.launch_delay_ns)::BIGINT AS launch_delay_ns, sum(d.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(d.wait_ns)::BIGINT AS wait_ns, sum(d.call_ns)::BIGINT AS call_ns, sum(d.host_ns)::BIGINT AS host_ns, sum(d.profiler_ns)::BIGINT AS profiler_ns,
         sum(d.queued_ns)::BIGINT AS queued_ns, sum(d.unknown_ns)::BIGINT AS unknown_ns
     FROM device_time d
     GROUP BY d.run_id, d.source_id, coalesce(d.range_id, 0)

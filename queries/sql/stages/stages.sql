@@ -1,36 +1,36 @@
--- stages v4: Stages of inference (prefill, decode, ...) with their times per pass, warm-up passes left out: those that a rule says are, those that the facts of the workload say are, and those that were found cold (cold-passes).
+-- stages v4: Stages of inference (prefill, decode, ...) with their times per pass. Excludes warm-up passes: by a warm-up rule, by the workload, or found cold (cold-passes).
 -- grain: one stage
 -- key: stage
 -- notes: pass throttle timelines workload launch range stage
 -- params:
 --   run VARCHAR: the run
---   device BIGINT = NULL: only work on this GPU, and only ranges that have some
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   device BIGINT = NULL: only work on this GPU, and only ranges with work on it
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   stage: the stage, by stage_rule
---   passes: outermost ranges of the stage, warm-up left out
---   cpu_mean_ns: mean time of a pass on the CPU
---   gpu_span_mean_ns: mean over the passes with device work of first start to last end of it
---   gpu_busy_mean_ns: mean union of a pass's device intervals, added up over devices
+--   passes: passes: outermost ranges of the stage, warm-up excluded
+--   cpu_mean_ns: mean CPU time per pass
+--   gpu_span_mean_ns: mean GPU span (first start to last end of device work) over the passes with device work
+--   gpu_busy_mean_ns: mean GPU busy time per pass (union of device intervals), summed over GPUs
 --   gpu_sum_mean_ns: mean sum of the durations of a pass's kernels, copies, fills and graph replays
---   kernel_count: kernels of all these passes together; NULL where graphs were traced as a whole, whose kernels are not seen
---   cpu_median_ns: median time of a pass on the CPU
---   gpu_span_median_ns: median of the spans
---   cpu_std_ns: sample standard deviation (n-1) of cpu; NULL for a single pass
---   cpu_min_ns: least cpu
---   cpu_max_ns: most cpu
---   gpu_span_std_ns: sample standard deviation (n-1) of the spans; NULL for a single one
---   gpu_span_min_ns: least span
---   gpu_span_max_ns: most span
---   gpu_busy_std_ns: sample standard deviation (n-1) of busy; NULL for a single pass
---   gpu_sum_std_ns: sample standard deviation (n-1) of the sums; NULL for a single pass
---   kernel_sum_mean_ns: mean sum of the durations of a pass's kernels
---   busy_ratio: busy as a share of the span, over all passes with device work on one GPU; NULL with several GPUs
---   memop_count: copies and fills of all these passes
---   graph_count: graph replays traced as a whole of all these passes
---   warmup_passes: passes left out as warm-up or cold
---   token_count: tokens of all these passes, by the workload or the names of the ranges: of the prompts of all sequences, and decoded ones; NULL when not known of each pass
---   gpu_span_tokens_per_s: these tokens divided by the sum of the spans, both of one process; time between passes is not in it. NULL when a pass has no span
+--   kernel_count: kernels of all these passes; NULL where graphs were traced as a whole, without their kernels
+--   cpu_median_ns: median CPU time per pass
+--   gpu_span_median_ns: median GPU span
+--   cpu_std_ns: sample standard deviation (n-1) of the CPU time; NULL for a single pass
+--   cpu_min_ns: shortest CPU time
+--   cpu_max_ns: longest CPU time
+--   gpu_span_std_ns: sample standard deviation (n-1) of the GPU span; NULL for a single pass
+--   gpu_span_min_ns: shortest GPU span
+--   gpu_span_max_ns: longest GPU span
+--   gpu_busy_std_ns: sample standard deviation (n-1) of the GPU busy time; NULL for a single pass
+--   gpu_sum_std_ns: sample standard deviation (n-1) of the sum of durations; NULL for a single pass
+--   kernel_sum_mean_ns: mean sum of kernel durations per pass
+--   busy_ratio: GPU busy time as a share of the GPU span, over all passes with device work on one GPU; NULL with several GPUs
+--   memop_count: copies and fills in all these passes
+--   graph_count: graph replays traced as a whole in all these passes
+--   warmup_passes: passes excluded as warm-up or cold
+--   token_count: tokens of all these passes, by the workload or the range names: prompts and decoded, all sequences; NULL when unknown for any pass
+--   gpu_span_tokens_per_s: tokens / sum of the GPU spans, both within one process; time between passes excluded. NULL when a pass has no GPU span
 
 WITH pass AS (
     SELECT s.stage, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, s.kernel_count, s.memop_count, s.graph_count, s.device_count, s.prompt_token_count + s.decode_token_count AS tokens

@@ -1,38 +1,41 @@
--- step-times v1: Time of a step, of each kind of step: mean, deviation and percentiles, time per output token, busy and launch-bound shares. Warm-up is left out.
+-- step-times v1: Step times by kind of step: mean, standard deviation and percentiles, time per output token, busy and launch-bound shares. Warm-up is excluded.
 -- grain: one kind of step of one process on one GPU
 -- key: source_id, pid, device, stage, name
 -- notes: step timelines workload launch range
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for steps outside every stage
---   device BIGINT = NULL: only work on this GPU, and only steps that have some
---   by VARCHAR = NULL: launch (the work that a step's thread launched in it) or time (what ran in the step's time, other threads' work too: of steps outside of stages); by default time for ProfilerStep# and for other ranges of one thread in which other threads launch work
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   device BIGINT = NULL: only work on this GPU, and only steps with work on it
+--   by VARCHAR = NULL: assign work to steps by launch (launched by the step's thread during it) or time (run during the step, other threads' work included; for steps outside
+--     stages); default: time for ProfilerStep#, and for other ranges of one thread in which other threads launch work
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   stage: stage, by stage_rule; (none) outside of stages
---   step_count: steps, warm-up left out
---   mean_ns: mean time of a step, by time_basis
---   p50_ns: median
---   p99_ns: 99th percentile, interpolated as the other ones
---   max_ns: most
---   token_time_ns: mean time per output token of a sequence (inter-token latency); NULL when not known of each step
---   busy_ratio: union of the intervals of the steps' device work, as a share of the time from its first start to its last end or the next step; NULL when not known, or when overlap_ratio is over 0.01, as all shares: what two steps share counts in both
---   launch_bound_ratio: idle inside launching calls (of graphs, or of less than 100 us) or on the way to them, as a share of the same; NULL when not known
---   kernel_mean_count: mean kernels of a step: launches, where no graph launches them; NULL when not known of each, as where graphs were traced as a whole
---   std_ns: sample standard deviation (n-1); NULL for fewer than two
---   min_ns: least
---   p90_ns: 90th percentile
---   p95_ns: 95th percentile
---   name: normalised name of the ranges; with the basis period the kernel that begins each step, or graph replay
+--   stage: stage, by stage_rule; (none) outside every stage
+--   step_count: steps, warm-up excluded
+--   mean_ns: mean step time, by time_basis
+--   p50_ns: median step time
+--   p99_ns: 99th percentile of step time, interpolated like the others
+--   max_ns: longest step
+--   token_time_ns: mean time per output token of a sequence (inter-token latency); NULL when unknown for any step
+--   busy_ratio: GPU busy time of the steps as a share of their time, from a step's first device work to its last, or to the next step; NULL when unknown, and, like all shares, when
+--     overlap_ratio is over 0.01: work shared by two steps counts in both
+--   launch_bound_ratio: idle in launching calls (of graphs, or of less than 100 us) or on the way to them, as a share of the time that busy_ratio is of; NULL when unknown
+--   kernel_mean_count: mean kernels per step, one launch each where no graph launches them; NULL when unknown for any step, as where graphs were traced as a whole
+--   std_ns: sample standard deviation (n-1) of step time; NULL for fewer than two
+--   min_ns: shortest step
+--   p90_ns: 90th percentile of step time
+--   p95_ns: 95th percentile of step time
+--   name: normalised range name; for periodic steps, the kernel that begins each step, or graph replay
 --   device: GPU; NULL for steps without device work
---   time_basis: gpu_period (first device work of a step to that of the next) where steps follow each other in a pass, else gpu_span (first start to last end), or cpu without device work
---   timed_count: steps whose time is known: the last one of a pass has no gpu_period; shares and means are over these
---   wait_ratio: idle while the thread waited for the device, as a share of the same; NULL when not known
---   host_ratio: idle while the thread was outside CUDA, as a share of the same; NULL when not known
---   between_ratio: from the last device work of a step to the first of the next, as a share of the same; NULL when not known
---   overlap_ratio: device work of a step after the next one began, as a share of the same: from there to the step's last end; NULL when not known
---   warmup_count: warm-up steps left out
---   basis: how steps were found: range or period
+--   time_basis: definition of a step's time: gpu_period (first device work of a step to that of the next) where steps follow each other in a pass, else gpu_span (first start to
+--     last end), or cpu without device work
+--   timed_count: steps with a known time: the last one of a pass has no gpu_period; shares and means cover these
+--   wait_ratio: idle while the thread waited for the GPU, as a share of the time that busy_ratio is of; NULL when unknown
+--   host_ratio: idle while the thread was outside CUDA, as a share of the time that busy_ratio is of; NULL when unknown
+--   between_ratio: time between the last device work of a step and the first of the next, as a share of the time that busy_ratio is of; NULL when unknown
+--   overlap_ratio: time in which a step's device work ran on after the next step began, up to the step's last end, as a share of the time that busy_ratio is of; NULL when unknown
+--   warmup_count: excluded warm-up steps
+--   basis: how the step was found: range or period
 --   source_id: the source
 --   pid: process
 

@@ -1,46 +1,48 @@
--- steps v1: Steps (iterations of decode, of training, forward passes of a serving engine) in the order of time: ranges whose names say step or iteration, else what recurs on the GPU.
+-- steps v1: Steps (decode or training iterations, forward passes of a serving engine) in time order: ranges named step or iteration, else the periodic pattern of GPU work.
 -- grain: one step on one GPU
 -- key: source_id, pid, device, stage, nth
 -- notes: step timelines launch range
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 20: rows at most; 0 for all
+--   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only this stage; (none) for steps outside every stage
---   device BIGINT = NULL: only work on this GPU, and only steps that have some
---   by VARCHAR = NULL: launch (the work that a step's thread launched in it) or time (what ran in the step's time, other threads' work too: of steps outside of stages); by default time for ProfilerStep# and for other ranges of one thread in which other threads launch work
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   device BIGINT = NULL: only work on this GPU, and only steps with work on it
+--   by VARCHAR = NULL: assign work to steps by launch (launched by the step's thread during it) or time (run during the step, other threads' work included; for steps outside
+--     stages); default: time for ProfilerStep#, and for other ranges of one thread in which other threads launch work
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   nth: 1, 2, ... within the stage, source, process and GPU, warm-up included
---   stage: stage, by stage_rule; (none) outside of stages
---   time_ns: its time, by time_basis; NULL for the last step of a pass where that is gpu_period
---   busy_ns: union of the intervals of its device work, which may end after the next step began; NULL when not known
---   idle_ns: idle between its first and last device work; of steps that overlap (gpu_span_ns > period_ns) in both; NULL when not known
---   launch_bound_ns: of that, inside launching calls (of graphs, or of less than 100 us) or on the way to them; NULL when not known, as the other parts: by time where a GPU has more than 10,000 gaps
---   wait_ns: of that, while the thread waited for the device
---   host_ns: of that, while the thread was outside CUDA for 100 us or longer
---   kernel_count: kernels; NULL when not known, as where graphs were traced as a whole
---   token_count: tokens decoded, all sequences together; NULL when not known
---   token_time_ns: time per output token of a sequence: time_ns x sequences / tokens; NULL when not known
---   is_warmup: whether a warm-up rule matches, the workload says so, or it, its pass or one inside it was found cold
---   name: normalised name of the range; with the basis period the kernel that begins each step, or graph replay
+--   nth: step number within the stage, source, process and GPU, warm-up included, from 1
+--   stage: stage, by stage_rule; (none) outside every stage
+--   time_ns: time of the step, by time_basis; NULL for the last step of a pass when that is gpu_period
+--   busy_ns: GPU busy time: union of its device intervals, which may end after the next step began; NULL when unknown
+--   idle_ns: idle time between its first and last device work; when steps overlap (gpu_span_ns > period_ns), counted in both; NULL when unknown
+--   launch_bound_ns: part of idle_ns in launching calls (of graphs, or of less than 100 us) or on the way to them; NULL when unknown, like the other parts: by time, when a GPU has
+--     more than 10,000 gaps
+--   wait_ns: part of idle_ns while the thread waited for the GPU
+--   host_ns: part of idle_ns while the thread was outside CUDA for 100 us or longer
+--   kernel_count: number of kernels; NULL when unknown, as where graphs were traced as a whole
+--   token_count: tokens decoded, all sequences together; NULL when unknown
+--   token_time_ns: time per output token of a sequence: time_ns x sequences / tokens; NULL when unknown
+--   is_warmup: whether it is warm-up: by a warm-up rule, by the workload, or because the step, its pass or a pass inside it was found cold
+--   name: normalised range name; for periodic steps, the kernel that begins each step, or graph replay
 --   device: GPU; NULL for a step without device work
---   time_basis: what time_ns is: gpu_period where steps follow each other, else gpu_span, or cpu without device work
---   period_ns: start of its first device work to that of the next step in the same pass; NULL for the last
---   cpu_ns: time of the range on its thread; NULL with the basis period
---   gpu_span_ns: first start to last end of its device work; NULL when not known
---   between_ns: from its last device work to the first of the next step; NULL for the last
---   call_ns: idle inside another CUDA call, or a launching one of 100 us or longer
+--   time_basis: definition of time_ns: gpu_period where steps follow each other, else gpu_span, or cpu without device work
+--   period_ns: start of its first device work to that of the next step in the same pass; NULL for the last step
+--   cpu_ns: CPU time of the range; NULL for periodic steps
+--   gpu_span_ns: GPU span: first start to last end of its device work; NULL when unknown
+--   between_ns: end of its last device work to the start of the next step's first; NULL for the last step
+--   call_ns: idle in another CUDA call, or in a launch of 100 us or longer
 --   queued_ns: idle although the next launch had returned
---   profiler_ns: idle while the profiler worked on that thread; 0 where a capture does not say on which, as the PyTorch profiler's
+--   profiler_ns: idle, profiler at work on that thread; 0 where the capture does not record on which thread, as with the PyTorch profiler
 --   unknown_ns: idle before work whose launch was not captured
---   other_ns: only work of others ran
+--   other_ns: only work of other ranges ran
 --   memop_count: copies and fills
---   graph_count: graph replays whose kernels were not traced
---   start_ns: start of its first device work, from the start of the source; of the range where it has none
---   basis: how steps were found: range or period
+--   graph_count: graph replays without traced kernels
+--   start_ns: start of its first device work, from the start of the source; of the range when it has none
+--   basis: how the step was found: range or period
 --   source_id: the source
 --   pid: process
---   range_id: the range; NULL with the basis period
+--   range_id: the range; NULL for periodic steps
 
 SELECT s.nth, s.stage, s.time_ns, s.busy_ns, s.idle_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count, s.token_count, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns, s.is_warmup, s.name,
     s.device_id AS device, s.time_basis, s.period_ns, s.cpu_ns, s.gpu_span_ns, s.between_ns, s.call_ns, s.queued_ns, s.profiler_ns, s.unknown_ns, s.other_ns, s.memop_count, s.graph_count,

@@ -1,11 +1,11 @@
--- _counted-median: Median of whole numbers that come with how often each occurs; of an even number of them the mean of the middle two.
+-- _counted-median: Median of whole numbers with their counts; mean of the middle two for an even total.
 -- grain: one value of a group
 -- key: none
 -- scalar: an aggregate is an expression
 -- params:
---   x BIGINT: the values, each once in the group
---   upto BIGINT: how often it or a lesser one occurs
---   n BIGINT: how often all of the group occur
+--   x BIGINT: the values, each once per group
+--   upto BIGINT: cumulative count up to this value
+--   n BIGINT: total count of the group
 -- columns:
 --   median: the median
 

@@ -1,10 +1,10 @@
--- _counted-std: As _std, of whole numbers that come with how often each occurs.
+-- _counted-std: As _std, for whole numbers with their counts.
 -- grain: one value of a group
 -- key: none
 -- scalar: an aggregate is an expression
 -- params:
 --   x BIGINT: the values
---   n BIGINT: how often each occurs
+--   n BIGINT: count of each value
 -- columns:
 --   std: the standard deviation; NULL for fewer than two occurrences
 

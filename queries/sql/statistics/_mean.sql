@@ -1,9 +1,9 @@
--- _mean: Mean of numbers, added up in their order: unlike avg it does not depend on the order of the rows, so that the same run always gives the same digits.
+-- _mean: Mean of numbers, summed in sorted order: unlike avg it does not depend on row order, so the same run always gives the same digits.
 -- grain: one value of a group
 -- key: none
 -- scalar: an aggregate is an expression
 -- params:
---   x DOUBLE: the values; NULLs are left out
+--   x DOUBLE: the values; NULLs are ignored
 -- columns:
 --   mean: the mean; NULL for no values
 

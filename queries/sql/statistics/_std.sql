@@ -1,9 +1,9 @@
--- _std: Sample standard deviation (n-1) of whole numbers, from exact sums: unlike stddev_samp it does not depend on the order of the rows, so that the same run always gives the same digits.
+-- _std: Sample standard deviation (n-1) of whole numbers, from exact sums: unlike stddev_samp it does not depend on row order, so the same run always gives the same digits.
 -- grain: one value of a group
 -- key: none
 -- scalar: an aggregate is an expression
 -- params:
---   x BIGINT: the values; NULLs are left out
+--   x BIGINT: the values; NULLs are ignored
 -- columns:
 --   std: the standard deviation; NULL for fewer than two values
 

@@ -1,12 +1,12 @@
--- _is-asked: Whether what is about a kind of timeline is asked for: the counted kind, unless --source names one.
+-- _is-asked: Whether a timeline kind is selected: the counted kind, unless --source names one.
 -- grain: one value
 -- key: none
 -- scalar: a condition on a kind
 -- params:
---   kind VARCHAR: kind of timeline
---   is_counted BOOLEAN: whether it is the kind that is counted
+--   kind VARCHAR: timeline kind
+--   is_counted BOOLEAN: whether it is the counted kind
 --   source VARCHAR: nsys or torch; NULL for the counted one
 -- columns:
---   is_asked: whether it is asked for
+--   is_asked: whether it is selected
 
 CASE WHEN source IS NULL THEN is_counted WHEN source IN ('nsys', 'torch') THEN kind = source ELSE error('ARGUMENT: --source is nsys or torch')::BOOLEAN END

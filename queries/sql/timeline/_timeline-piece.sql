@@ -1,4 +1,4 @@
--- _timeline-piece: Every piece of device work of a run that can be drawn.
+-- _timeline-piece: All device work of a run that a timeline can draw.
 -- grain: one kernel, copy, fill or graph replay traced as a whole
 -- key: source_id, device_id, lane_id, pid, context_id, stream_id, start_ns, duration_ns, name_id, operation, path_id
 -- params:
@@ -7,14 +7,14 @@
 --   source_id: the source
 --   device_id: GPU
 --   lane_id: 1 kernel, 3 graph, 4 copy or fill
---   pid: process; NULL when the capture does not say
+--   pid: process; NULL when the capture has none
 --   context_id: CUDA context
 --   stream_id: CUDA stream
---   path_id: path of names of the ranges it was launched in; 0 outside every range, NULL when its launch was not captured
---   name_id: its kernel_name_id; NULL of copies, fills and replays
---   operation: of a copy or fill; NULL of others
---   start_ns: start on the device
---   duration_ns: time it took
+--   path_id: path of the ranges that launched it; 0 outside every range, NULL when the launch was not captured
+--   name_id: its kernel_name_id; NULL for copies, fills and replays
+--   operation: operation of a copy or fill; NULL for other work
+--   start_ns: start on the GPU
+--   duration_ns: duration
 
 -- One filter for the three: each reference to a run takes DuckDB milliseconds to plan.
 SELECT w.source_id, w.device_id, w.lane_id, w.pid, w.context_id, w.stream_id, w.path_id, w.name_id, w.operation, w.start_ns, w.duration_ns

@@ -1,28 +1,28 @@
--- _timeline-work: The pieces of device work that a timeline shows one by one: all of a capture, or of each stage one pass, from its start on.
+-- _timeline-work: The single pieces of device work in timeline windows: a whole capture, or one pass per stage, from its start.
 -- grain: one kernel, copy, fill or graph replay traced as a whole, in one window
 -- key: window_id, lane_id, pid, context_id, stream_id, start_ns, duration_ns, name_id, operation, path_id
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 30000: pieces at most, shared evenly between the windows, but at least one in each; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 30000: maximum pieces, shared evenly between the windows, but at least one in each; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   window_id: 1, 2, ... by source, GPU and stage
+--   window_id: window number, by source, GPU and stage, from 1
 --   source_id: the source
 --   device_id: GPU
---   stage: stage of the window's pass; NULL where the window is the whole capture
---   pass: number of the window's pass; NULL likewise
---   window_start_ns: start of the first device work of the window
---   work_count: pieces that begin in the pass or capture
---   is_whole: whether all work of the capture on the GPU is shown
+--   stage: stage of the window's pass; NULL when the window is the whole capture
+--   pass: number of the window's pass; NULL when the window is the whole capture
+--   window_start_ns: start of the first device work in the window
+--   work_count: pieces that start in the pass or capture
+--   is_whole: whether the window shows the whole capture on the GPU
 --   lane_id: 1 kernel, 3 graph, 4 copy or fill
---   pid: process; NULL when the capture does not say
+--   pid: process; NULL when the capture has none
 --   context_id: CUDA context
 --   stream_id: CUDA stream
---   path_id: path of names of the ranges it was launched in; 0 outside every range, NULL when its launch was not captured
---   name_id: its kernel_name_id; NULL of copies, fills and replays
---   operation: of a copy or fill; NULL of others
---   start_ns: start on the device
---   duration_ns: time it took
+--   path_id: path of the ranges that launched it; 0 outside every range, NULL when the launch was not captured
+--   name_id: its kernel_name_id; NULL for copies, fills and replays
+--   operation: operation of a copy or fill; NULL for other work
+--   start_ns: start on the GPU
+--   duration_ns: duration
 
 -- Millions of kernels are only ever counted: what is sorted or joined with names is what is shown, and in the part of the window in which the last of it begins.
 WITH asked AS (

@@ -1,9 +1,9 @@
--- _timeline: The sources of a run whose timeline is counted. A run may hold the same work twice, captured by Nsight Systems and by the PyTorch profiler: no sum may hold both.
+-- _timeline: The counted timeline sources of a run. A run may have the same work twice, captured by Nsight Systems and by the PyTorch profiler: no sum may include both.
 -- grain: one source
 -- key: source_id
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   source_id: the source
 --   kind: nsys or torch

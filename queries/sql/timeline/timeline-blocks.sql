@@ -1,21 +1,21 @@
--- timeline-blocks v1: The device work of a capture in blocks that can be drawn: work of a kind that begins in the same small part of the capture is one block, which says how busy it was. An idle time longer than such a part is never inside a block.
--- grain: the work of one kind on one GPU that begins in one part of the time of the whole capture
+-- timeline-blocks v1: Device work merged into blocks for charts: work of one kind that starts in the same small time bin is one block with its busy time. A block never contains an idle time longer than a bin.
+-- grain: one GPU, kind of work and time bin of the capture
 -- key: source_id, device, lane, start_ns
 -- notes: graph timelines accounting
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU
---   blocks BIGINT = 4000: parts of equal length from the first start to the last end of device work, at least 1
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   blocks BIGINT = 4000: time bins of equal length from the first start to the last end of device work, at least 1
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   device: GPU
 --   lane: kernel, collective, graph (replays traced as a whole) or copy (copies and fills)
---   start_ns: start of the first work in it, from the start of the source
---   end_ns: end of the last
---   busy_ns: time in which work of it ran that no block of the lane before covers: the blocks of a lane add up to the union of its work's intervals
+--   start_ns: start of its first work, from the start of the source
+--   end_ns: end of its last work
+--   busy_ns: time in which its work ran, excluding time covered by the previous block of the lane: the blocks of a lane add up to the union of its work's intervals
 --   work_count: kernels, graph replays, copies and fills in it
---   longest: kernel that ran longest in it, or copy, fill or graph replay
---   longest_ns: how long that took
+--   longest: longest work in it: kernel, copy, fill or graph replay
+--   longest_ns: duration of that work
 --   source_id: the source
 
 -- Lanes and operations are numbers until the end: sorting millions of rows with texts takes several times as long.

@@ -1,23 +1,23 @@
--- timeline-kernels v1: The device work that a timeline shows one by one: kernels, copies, fills and graph replays of the stretches that timeline-windows names.
+-- timeline-kernels v1: Single kernels, copies, fills and graph replays of a timeline, within the windows of timeline-windows.
 -- grain: one kernel, copy, fill or graph replay traced as a whole, in one window
 -- key: window, pid, context, stream, lane, start_ns, duration_ns, name
 -- notes: graph timelines
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 30000: pieces of work at most, shared evenly between the windows, but at least one in each; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 30000: maximum kernels, copies, fills and replays, shared evenly between the windows, but at least one in each; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   window: as in timeline-windows
+--   window: window number, as in timeline-windows
 --   source_id: the source
 --   device: GPU
---   pid: process; NULL when the capture does not say
---   stream: CUDA stream; NULL likewise
+--   pid: process; NULL when the capture has none
+--   stream: CUDA stream; NULL when the capture has none
 --   lane: kernel, collective, graph (a replay traced as a whole) or copy (a copy or fill), as in timeline-blocks
---   start_ns: start on the device, from the start of the source
---   duration_ns: time it took
+--   start_ns: start on the GPU, from the start of the source
+--   duration_ns: duration
 --   name: kernel, copy, fill or graph replay
---   stage: stage that launched it, by stage_rule, warm-up passes included; (none) outside every stage, NULL when its launch was not captured
---   context: CUDA context; NULL when the capture does not say
+--   stage: stage that launched it, by stage_rule, warm-up passes included; (none) outside every stage, NULL when the launch was not captured
+--   context: CUDA context; NULL when the capture has none
 
 SELECT w.window_id AS "window", w.source_id, w.device_id AS device, w.pid, w.stream_id AS stream,
     CASE w.lane_id WHEN 1 THEN CASE WHEN c.role = 'collective' THEN 'collective' ELSE 'kernel' END WHEN 3 THEN 'graph' ELSE 'copy' END AS lane,

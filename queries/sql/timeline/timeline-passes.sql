@@ -1,23 +1,23 @@
--- timeline-passes v1: The passes of stages on each GPU as they can be drawn: a pass of its own where it is long enough, else together with the short ones of its stage that begin in the same small part of the capture.
--- grain: one pass, or the short passes of one stage and process on one GPU that begin in one part of the time of the whole capture
+-- timeline-passes v1: Stage passes on each GPU for charts: a long pass alone, short passes of a stage merged when they start in the same small time bin of the capture.
+-- grain: one pass, or the short passes of one stage and process on one GPU that start in one time bin of the capture
 -- key: source_id, device, stage, pid, start_ns, is_warmup, pass
 -- notes: timelines workload accounting launch range
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU
---   blocks BIGINT = 4000: parts of equal length from the first start to the last end of device work, at least 1; passes shorter than one are short
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   blocks BIGINT = 4000: time bins of equal length from the first start to the last end of device work, at least 1; passes shorter than a bin are short
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   device: GPU
 --   stage: the stage, by stage_rule
---   start_ns: start of the first device work in it, from the start of the source
---   end_ns: end of the last
---   passes: passes in it
---   pass: number of the first of them, as in pass-accounting
---   is_warmup: whether stages and accounting leave them out
---   busy_ns: sum over the passes of the time in which work of their own ran
---   launch_bound_ns: sum over the passes of the idle time in which the thread was about to launch
---   span_ns: sum of their spans
+--   start_ns: start of its first device work, from the start of the source
+--   end_ns: end of its last work
+--   passes: number of passes
+--   pass: number of the first pass, as in pass-accounting
+--   is_warmup: whether stages and accounting exclude them
+--   busy_ns: time in which the passes' own work ran, summed over the passes
+--   launch_bound_ns: launch-bound idle time, summed over the passes
+--   span_ns: sum of the spans of these passes
 --   source_id: the source
 --   pid: process
 
@@ -28,7 +28,7 @@ WITH whole AS (
     HAVING count(*) > 0
 ), p AS (
     SELECT d.device_id AS device, d.stage, d.start_ns, d.start_ns + d.span_ns AS end_ns, d.pass_id AS pass, d.is_warmup, d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
-        d.launch_ns + d.late_ns + d.launch_latency_ns AS launch_bound_ns, d.span_ns, d.source_id, d.pid, CASE WHEN d.span_ns >= a.part_ns THEN d.range_id END AS long_id, CASE WHEN d.span_ns < a.part_ns THEN (d.start_ns - a.start_ns) // a.part_ns END AS part
+        d.launch_ns + d.launch_delay_ns + d.launch_latency_ns AS launch_bound_ns, d.span_ns, d.source_id, d.pid, CASE WHEN d.span_ns >= a.part_ns THEN d.range_id END AS long_id, CASE WHEN d.span_ns < a.part_ns THEN (d.start_ns - a.start_ns) // a.part_ns END AS part
     FROM device_part d CROSS JOIN whole a
     WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND d.range_id IS NOT NULL AND (device IS NULL OR d.device_id = device)
 )

@@ -1,23 +1,23 @@
--- timeline-ranges v1: The longest ranges (NVTX, record_function) of each capture with their place among those of their thread, as a timeline can draw them.
+-- timeline-ranges v1: The longest ranges (NVTX, record_function) of each capture with their nesting depth on the thread, for charts.
 -- grain: one range
 -- key: range_id
 -- notes: timelines range
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 3000: the longest at most, of all sources together; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 3000: maximum ranges, longest first, all sources together; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   source_id: the source
 --   pid: process
 --   tid: thread that began it
---   thread: the thread's name; NULL when it has none
---   depth: 0 for one that began when no range was open on its thread, else more than that of each open one. A start/end range is open on all threads of its process
---   start_ns: start on the CPU, from the start of the source
---   duration_ns: time on the CPU
+--   thread: thread name; NULL when it has none
+--   depth: 0 when no range was open on its thread at its start, else greater than the depth of every open range. A start/end range is open on all threads of its process
+--   start_ns: CPU start time, from the start of the source
+--   duration_ns: CPU time
 --   name: name as recorded
 --   domain: NVTX domain; empty for the default one
---   range_count: all ranges of the counted captures, those that never ended among them
---   style: push_pop or start_end; record_function for a range of the PyTorch profiler
+--   range_count: all ranges of the counted captures, including those that never ended
+--   style: push_pop or start_end; record_function for a PyTorch profiler range
 --   range_id: the range
 
 -- The longest by number alone, their names after. Where ranges cross, fewer may be open at a range's start than lie between it and the outermost one: hence the way up.

@@ -1,22 +1,22 @@
--- timeline-windows v1: Which stretches of a capture a timeline shows kernel by kernel: all of it where that is not too much, else of each stage on each GPU the measured pass whose span is the median.
--- grain: one stretch of one source on one GPU
+-- timeline-windows v1: Windows of a timeline that show single kernels: the whole capture if small enough, else, per stage and GPU, the measured pass with the median span.
+-- grain: one window of one source on one GPU
 -- key: window
 -- notes: timelines workload stage
 -- params:
 --   run VARCHAR: the run
---   top BIGINT = 30000: kernels, copies, fills and graph replays at most, shared evenly between the windows, but at least one in each; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; by default nsys where the run has both
+--   top BIGINT = 30000: maximum kernels, copies, fills and graph replays, shared evenly between the windows, but at least one in each; 0 for all
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   window: 1, 2, ... by source, GPU and stage
+--   window: window number, by source, GPU and stage, from 1
 --   source_id: the source
 --   device: GPU
---   stage: the stage, by stage_rule; NULL where the window is the capture, as all of it is shown or no pass was measured on the GPU
---   pass: the pass, numbered as in pass-accounting; NULL likewise
---   start_ns: start of the first device work of the pass or capture, from the start of the source
---   end_ns: end of the last that is shown
---   work_count: kernels, copies, fills and graph replays traced as a whole that begin on the GPU in the pass or capture, of whatever range
---   shown_count: the first of them, which are shown
---   is_whole: whether all of the capture on the GPU is shown
+--   stage: the stage, by stage_rule; NULL when the window is the whole capture, because it is small enough or because no pass was measured on the GPU
+--   pass: pass number, as in pass-accounting; NULL when the window is the whole capture
+--   start_ns: start of the first device work in the pass or capture, from the start of the source
+--   end_ns: end of the last work shown
+--   work_count: kernels, copies, fills and graph replays traced as a whole that start on the GPU during the pass or capture, in any range
+--   shown_count: how many of them are shown, from the first
+--   is_whole: whether the window shows the whole capture on the GPU
 
 SELECT w.window_id AS "window", w.source_id, w.device_id AS device, w.stage, w.pass, w.window_start_ns AS start_ns, max(w.start_ns + w.duration_ns) AS end_ns, w.work_count, count(*) AS shown_count, w.is_whole
 FROM _timeline_work(run, top := top, source := source) w

@@ -1,20 +1,20 @@
--- caveat: What a reader of a run's numbers must know: what they leave out, what they rest on, and why there are none. Data only; prof words them.
--- grain: one thing to know
+-- caveat: What a reader of the run's numbers must know: what they exclude, what they assume, and why some are missing. Data only; prof words it.
+-- grain: one caveat
 -- key: topic, kind, capture, stage, subject, object, detail
 -- columns:
---   topic VARCHAR: what it is about; a query names the topics that belong with its rows
---   kind VARCHAR: what it says: kernels-without-launch, no-stage, ...
---   capture VARCHAR: the kind of capture that must be counted for it to hold: nsys, torch or key_averages; NULL for any
---   is_counted BOOLEAN: whether it holds unless another kind of capture is asked for
---   stage VARCHAR: the stage that it is about; NULL for none
---   subject VARCHAR: what it is about: a source, a GPU, ...
+--   topic VARCHAR: topic; a query names the topics that belong with its rows
+--   kind VARCHAR: kind of caveat: kernels-without-launch, no-stage, ...
+--   capture VARCHAR: capture kind that must be counted for the caveat to apply: nsys, torch or key_averages; NULL for any
+--   is_counted BOOLEAN: whether it applies unless another capture kind is selected
+--   stage VARCHAR: the stage concerned; NULL for none
+--   subject VARCHAR: what it concerns: a source, a GPU, ...
 --   object VARCHAR: what else it names
 --   detail VARCHAR: what else it says
 --   item_count BIGINT: how many
---   of_count BIGINT: of how many, or against how many
+--   of_count BIGINT: total that item_count is part of, or is compared with
 --   time_ns DOUBLE: how long
---   of_time_ns DOUBLE: of how long, or against how long
---   ratio DOUBLE: what part, or how many times as much
+--   of_time_ns DOUBLE: total that time_ns is part of, or is compared with
+--   ratio DOUBLE: share of the total, or multiple of it
 
 WITH way AS ( -- what may be asked for, also of a run that has none of it
     SELECT x.kind AS capture, x.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run), 'nsys') AS is_counted FROM (VALUES ('nsys'), ('torch')) x(kind)

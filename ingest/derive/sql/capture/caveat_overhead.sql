@@ -1,4 +1,4 @@
--- caveat_overhead: What prof capture says of its passes: whether they were slowed by profiling, and by the state of the GPUs.
+-- caveat_overhead: Caveats about recordings of prof capture: slowed by profiling, or by the state of the GPUs.
 -- into: caveat
 -- needs: capture
 

@@ -1,11 +1,12 @@
--- run_condition: What two runs must have in common to be compared by their code alone, but for tags: hardware and its state, work, software, and how they were captured.
+-- run_condition: Conditions that two runs must share for a difference to come from their code alone, without tags: hardware and its state, work, software and capture method.
 -- grain: one aspect of a run
 -- key: aspect
 -- columns:
---   aspect VARCHAR: GPU, driver, prompt tokens, nsys trace, torch with_stack (on; off has no row), package torch, variable CUDA_LAUNCH_BLOCKING, ...; one that no source names has no row
---   value VARCHAR: in text with its unit; several values are separated by commas
---   weight VARCHAR: how much it matters where it differs: decides, clouds or tells
---   source_id INTEGER: the source that says it; NULL when it follows from several, or from none
+--   aspect VARCHAR: condition: GPU, driver, prompt tokens, nsys trace, torch with_stack (on; off has no row), package torch, variable CUDA_LAUNCH_BLOCKING, ...; one that no source
+--     records has no row
+--   value VARCHAR: its value as text with its unit; several values are separated by commas
+--   weight VARCHAR: what a difference means: decides, clouds or tells, as in run-conditions
+--   source_id INTEGER: the source of the value; NULL when it follows from several sources, or from none
 
 WITH said AS (
     SELECT m.source_id, m.priority, m.aspect, m.value, m.weight FROM _condition_machine m

@@ -1,13 +1,13 @@
--- run_trait: The machine that a run was captured on and the code that it ran, in a few words: runs of a workload share them or not.
+-- run_trait: The machine and code of a run as short keys, for grouping comparable runs of a workload.
 -- grain: one run
 -- key: none
 -- needs: device|source_fact|capture|capture_input
 -- columns:
---   gpu VARCHAR: GPU, or GPUs when they differ; NULL when no source says
---   driver VARCHAR: version of its driver; NULL when no source says
---   machine VARCHAR: host and GPUs; NULL when one is not known
---   code VARCHAR: commit, driver, way of capturing, software and inputs, of a capture from a clean commit; NULL otherwise
---   sha256 VARCHAR: SHA-256 of the first of its timelines; NULL without one
+--   gpu VARCHAR: GPU name; several names when the GPUs differ; NULL when no source has it
+--   driver VARCHAR: GPU driver version; NULL when no source has it
+--   machine VARCHAR: host and GPUs; NULL when one is unknown
+--   code VARCHAR: commit, driver, capture method, software and inputs, for a capture from a clean commit; NULL otherwise
+--   sha256 VARCHAR: SHA-256 of the run's first timeline; NULL without one
 
 WITH gpu AS (
     SELECT string_agg(DISTINCT d.name, ', ' ORDER BY d.name) AS gpu, count(DISTINCT d.device_id) || ' ' || string_agg(DISTINCT d.name, ' ' ORDER BY d.name) AS gpus FROM device d WHERE d.run_id = $run

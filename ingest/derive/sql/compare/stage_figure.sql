@@ -1,16 +1,16 @@
--- stage_figure: What a stage computed and read by the conventions that mfu has by default, and how long that took, added up over its measured passes: with the peaks of its GPU, the utilisation that trends show. A stage of which neither is known has no row.
+-- stage_figure: FLOP, bytes and time per stage over its measured passes, by mfu's default conventions: with the GPU's peaks they give the utilisation that trends show. A stage with neither FLOP nor bytes known has no row.
 -- grain: one stage
 -- key: stage
 -- needs: nvtx_range model_size
 -- columns:
---   stage VARCHAR: the stage, or one of those that mfu shows too: model, vision
---   gpu VARCHAR: name of the GPU that its work ran on, or names, as the driver gives them; (unknown) where the capture does not say
---   precision VARCHAR: precision that matrices are multiplied in; NULL when nothing says
---   device_ns DOUBLE: time between first start and last end of a pass's device work, of each GPU, added up; NULL when a pass has none, or it is not known how processes shared the work
---   flop DOUBLE: operations of the model; NULL when not known
---   moved_bytes DOUBLE: bytes that must be read; NULL when not known
---   max_flop_per_s DOUBLE: operations a second and GPU of the pass that has most: more than the peak is an error in what was given
---   max_bytes_per_s DOUBLE: bytes a second and GPU of the pass that has most
+--   stage VARCHAR: the stage, or one that mfu adds: model, vision
+--   gpu VARCHAR: GPU name, or names, as the driver gives it; (unknown) when the capture has none
+--   precision VARCHAR: precision of matrix products; NULL when unknown
+--   device_ns DOUBLE: GPU span of these passes, summed over GPUs; NULL when a pass has none, or when it is unknown how processes shared the work
+--   flop DOUBLE: model FLOP; NULL when unknown
+--   moved_bytes DOUBLE: bytes that must be read; NULL when unknown
+--   max_flop_per_s DOUBLE: highest FLOP/s per GPU of a pass: above the peak, an input is wrong
+--   max_bytes_per_s DOUBLE: highest bytes/s per GPU of a pass
 
 WITH m AS (
     SELECT m.model_id, m.is_unknown, coalesce(m.dtype, k.precision) AS dtype, coalesce(m.dtype IN ('fp32', 'bf16', 'fp16') AND k.precision IN ('fp32', 'bf16', 'fp16') AND m.dtype <> k.precision, false) AS is_disputed

@@ -1,27 +1,27 @@
--- work_sum: The device work of each pass of a stage, and of each source outside all of them, added up by what it is. Which pass work is of: pass_context.
--- grain: one kernel name with its grid and block, operation of copies, or all graph replays traced as a whole, of one pass on one GPU
+-- work_sum: Device work per stage pass, and per source outside all passes, by kernel, copy operation and graph replay; pass_context assigns work to passes.
+-- grain: one pass on one GPU and kernel name with grid and block, copy operation, or all graph replays traced as a whole
 -- key: source_id, range_id, device_id, kind, kernel_name_id, operation, grid_x, grid_y, grid_z, block_x, block_y, block_z
 -- needs: kernel|memop|graph_launch
 -- columns:
 --   source_id INTEGER: the source
 --   is_counted BOOLEAN: whether its source is of the counted kind
---   range_id BIGINT: the pass; 0 outside every pass of a stage
+--   range_id BIGINT: the pass; 0 outside every stage pass
 --   repeat_id BIGINT: as in stage_pass
 --   device_id INTEGER: GPU
 --   kind VARCHAR: kernel, copy (memop) or graph (a replay traced as a whole)
---   kernel_name_id BIGINT: name of a kernel; NULL for copies and graphs
---   operation VARCHAR: of a copy or fill; NULL for kernels and graphs
---   grid_x INTEGER: blocks in x; NULL for copies and graphs, and when the capture does not say
---   grid_y INTEGER: blocks in y
---   grid_z INTEGER: blocks in z
---   block_x INTEGER: threads of a block in x
---   block_y INTEGER: threads of a block in y
---   block_z INTEGER: threads of a block in z
+--   kernel_name_id BIGINT: kernel name; NULL for copies and graphs
+--   operation VARCHAR: operation of a copy or fill; NULL for kernels and graphs
+--   grid_x INTEGER: grid size in x, in blocks; NULL for copies and graphs, and when the capture has none
+--   grid_y INTEGER: grid size in y, in blocks
+--   grid_z INTEGER: grid size in z, in blocks
+--   block_x INTEGER: block size in x, in threads
+--   block_y INTEGER: block size in y, in threads
+--   block_z INTEGER: block size in z, in threads
 --   launch_count BIGINT: executions
 --   sum_ns BIGINT: sum of their durations
---   min_ns BIGINT: the shortest
---   max_ns BIGINT: the longest
---   deviation_ns2 DOUBLE: sum of the squares of the differences between durations and their mean, from exact sums
+--   min_ns BIGINT: shortest
+--   max_ns BIGINT: longest
+--   deviation_ns2 DOUBLE: sum of squared deviations of the durations from their mean, from exact sums
 
 WITH t AS (
     SELECT t.source_id, t.is_counted, coalesce(r.repeat_id, 1) AS repeat_id FROM timeline t LEFT JOIN _source_repeat r ON r.source_id = t.source_id WHERE t.run_id = $run

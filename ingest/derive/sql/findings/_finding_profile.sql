@@ -6,11 +6,11 @@
 --   kind VARCHAR: nsys or torch
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
---   kernel VARCHAR: name as ncu spells it
---   grid VARCHAR: blocks, x * y * z
---   block VARCHAR: threads of a block, x * y * z
+--   kernel VARCHAR: kernel name as Nsight Compute spells it
+--   grid VARCHAR: grid size in blocks, x * y * z
+--   block VARCHAR: block size in threads, x * y * z
 --   bound VARCHAR: latency, memory, compute or unknown, as in bottlenecks
---   limiter VARCHAR: what it leans on, as in bottlenecks
+--   limiter VARCHAR: the unit or resource that limits it, as in bottlenecks
 --   roof_ratio DOUBLE: the higher of compute and memory throughput of their peaks
 --   occupancy_ratio DOUBLE: achieved occupancy, or what the launch allows where that is lower or alone known
 --   launch_count BIGINT: executions in the timeline

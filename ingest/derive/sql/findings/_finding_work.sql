@@ -6,17 +6,17 @@
 --   kind VARCHAR: nsys or torch
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
---   kernel_name_id BIGINT: name
---   role VARCHAR: what it is for, by kernel_rule
---   grid VARCHAR: blocks, x * y * z; NULL when the capture does not say
---   block VARCHAR: threads of a block, x * y * z; NULL likewise
+--   kernel_name_id BIGINT: kernel name
+--   role VARCHAR: what kernels of the family do, by kernel_rule
+--   grid VARCHAR: grid size in blocks, x * y * z; NULL when the capture has none
+--   block VARCHAR: block size in threads, x * y * z; NULL when the capture has none
 --   block_count BIGINT: blocks
 --   thread_count BIGINT: threads of a block
---   register_count INTEGER: registers of a thread
---   shared_bytes BIGINT: shared memory of a block
+--   register_count INTEGER: registers per thread
+--   shared_bytes BIGINT: shared memory per block
 --   is_graph BOOLEAN: whether CUDA graphs launched it
 --   launch_count BIGINT: executions
---   sum_ns BIGINT: sum of their times
+--   sum_ns BIGINT: sum of their durations
 --   own_ns DOUBLE: sum_ns, or less where kernels ran side by side: what they took of the time in which kernels ran
 
 WITH g AS (

@@ -1,11 +1,11 @@
--- caveat_finding: What the rules of findings could not judge of a run, and how its findings are to be read.
+-- caveat_finding: What the finding rules could not judge in a run, and how to read its findings.
 -- into: caveat
 -- needs: device_time
 
 WITH w AS ( -- kinds of timelines that have device work
     SELECT DISTINCT t.kind AS capture, t.is_counted FROM device_time d JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id WHERE d.run_id = $run AND d.range_id IS NULL
 ), own AS (
-    SELECT s.kind, sum(s.span_ns)::DOUBLE AS span_ns, sum(s.profiler_ns)::DOUBLE AS profiler_ns, sum(s.unknown_ns)::DOUBLE AS unknown_ns, sum(s.launch_ns + s.late_ns + s.launch_latency_ns) AS launch_ns FROM finding_span s WHERE s.run_id = $run GROUP BY s.kind
+    SELECT s.kind, sum(s.span_ns)::DOUBLE AS span_ns, sum(s.profiler_ns)::DOUBLE AS profiler_ns, sum(s.unknown_ns)::DOUBLE AS unknown_ns, sum(s.launch_ns + s.launch_delay_ns + s.launch_latency_ns) AS launch_ns FROM finding_span s WHERE s.run_id = $run GROUP BY s.kind
 ), gpu AS (
     SELECT t.kind, bool_or(d.sm_count IS NULL) AS is_small_unknown, bool_or(d.compute_capability IS NULL OR d.max_warp_per_sm_count IS NULL OR d.shared_per_sm_bytes IS NULL) AS is_wave_unknown
     FROM device d JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id WHERE d.run_id = $run GROUP BY t.kind

@@ -1,21 +1,21 @@
--- finding: What could make the work faster, by the rules in finding_rule: how much time each could save over the measured passes of a stage, and the numbers that this follows from.
--- grain: one rule, stage and GPU, and kernel where the rule's subject is one, of one kind of timeline
+-- finding: What could make the work faster, by the rules in finding_rule: the time each could save over a stage's measured passes, and the figures behind it.
+-- grain: one rule, stage and GPU (and kernel, for rules about kernels), per timeline kind
 -- key: kind, finding_id, stage, device_id, subject
 -- needs: device_time
 -- columns:
 --   kind VARCHAR: nsys or torch
 --   is_counted BOOLEAN: as in timeline
---   finding_id VARCHAR: name of the rule
+--   finding_id VARCHAR: rule name
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
---   subject VARCHAR: what it is most about, as finding_rule says; NULL when none is known
---   saving_ns BIGINT: what could be saved over the measured passes
+--   subject VARCHAR: what it is mostly about, as in finding_rule; NULL when unknown
+--   saving_ns BIGINT: saving over the measured passes
 --   pass_count BIGINT: measured passes of the stage on the GPU
---   span_ns BIGINT: sum of their spans
---   evidence VARCHAR: the numbers it follows from, by name, in base units, as JSON
+--   span_ns BIGINT: sum of the spans of these passes
+--   evidence VARCHAR: figures behind it, by name, in base units, as JSON
 
 WITH s AS (
-    SELECT s.kind, s.is_counted, s.stage, s.device_id, s.pass_count, s.span_ns, s.busy_ns, s.kernel_ns, s.graph_ns, s.copy_ns, s.launch_ns, s.late_ns, s.launch_latency_ns, s.wait_ns, s.call_ns, s.host_ns, s.queued_ns, s.gap_count, s.launch_max_ns,
+    SELECT s.kind, s.is_counted, s.stage, s.device_id, s.pass_count, s.span_ns, s.busy_ns, s.kernel_ns, s.graph_ns, s.copy_ns, s.launch_ns, s.launch_delay_ns, s.launch_latency_ns, s.wait_ns, s.call_ns, s.host_ns, s.queued_ns, s.gap_count, s.launch_max_ns,
         s.launch_median_ns, s.wait_max_ns, s.wait_median_ns, s.call_max_ns, s.call_median_ns, s.host_max_ns, s.host_median_ns, s.queued_max_ns, s.queued_median_ns
     FROM finding_span s WHERE s.run_id = $run AND s.span_ns > 0
 ), work AS (
@@ -27,7 +27,7 @@ WITH s AS (
     FROM graph_launch g JOIN _finding_timeline t ON t.source_id = g.source_id LEFT JOIN _finding_place p ON p.range_context_id = g.range_context_id
     WHERE g.run_id = $run AND (p.stage IS NOT NULL OR NOT t.is_staged) GROUP BY t.kind, p.stage, g.device_id
 ), launch AS (
-    SELECT s.kind, s.stage, s.device_id, s.launch_ns, s.late_ns, s.launch_latency_ns, s.busy_ns / s.span_ns AS busy_ratio, s.launch_max_ns, s.launch_median_ns, s.pass_count, coalesce(w.single_count, 0) AS single_count,
+    SELECT s.kind, s.stage, s.device_id, s.launch_ns, s.launch_delay_ns, s.launch_latency_ns, s.busy_ns / s.span_ns AS busy_ratio, s.launch_max_ns, s.launch_median_ns, s.pass_count, coalesce(w.single_count, 0) AS single_count,
         coalesce(w.single_ns, 0) AS single_ns, coalesce(g.replay_count, 0) AS replay_count, (coalesce(w.graph_ns, 0) + s.graph_ns) / nullif(coalesce(w.graph_ns + w.single_ns, 0) + s.graph_ns, 0) AS graph_ratio
     FROM s LEFT JOIN work w ON w.kind = s.kind AND w.stage IS NOT DISTINCT FROM s.stage AND w.device_id = s.device_id
     LEFT JOIN replay g ON g.kind = s.kind AND g.stage IS NOT DISTINCT FROM s.stage AND g.device_id = s.device_id
@@ -44,8 +44,8 @@ WITH s AS (
 ), holder AS (
     SELECT h.kind, h.stage, h.device_id, arg_max(x.path, (h.host_ns, x.path)) AS path FROM held h JOIN range_path x ON x.run_id = $run AND x.path_id = h.path_id GROUP BY h.kind, h.stage, h.device_id
 ), f AS (
-    SELECT CASE WHEN l.graph_ratio > (SELECT r.value FROM finding_rule r WHERE r.finding_id = 'graph-gaps') THEN 'graph-gaps' ELSE 'launch-bound' END AS finding_id, l.kind, l.stage, l.device_id, NULL::VARCHAR AS subject, l.launch_ns + l.late_ns + l.launch_latency_ns AS saving_ns,
-        to_json({'busy_ratio': l.busy_ratio, 'launch_ns': l.launch_ns, 'late_ns': l.late_ns, 'launch_latency_ns': l.launch_latency_ns, 'max_ns': l.launch_max_ns, 'median_ns': l.launch_median_ns, 'pass_count': l.pass_count, 'single_count': l.single_count, 'single_ns': l.single_ns,
+    SELECT CASE WHEN l.graph_ratio > (SELECT r.value FROM finding_rule r WHERE r.finding_id = 'graph-gaps') THEN 'graph-gaps' ELSE 'launch-bound' END AS finding_id, l.kind, l.stage, l.device_id, NULL::VARCHAR AS subject, l.launch_ns + l.launch_delay_ns + l.launch_latency_ns AS saving_ns,
+        to_json({'busy_ratio': l.busy_ratio, 'launch_ns': l.launch_ns, 'launch_delay_ns': l.launch_delay_ns, 'launch_latency_ns': l.launch_latency_ns, 'max_ns': l.launch_max_ns, 'median_ns': l.launch_median_ns, 'pass_count': l.pass_count, 'single_count': l.single_count, 'single_ns': l.single_ns,
             'replay_count': l.replay_count, 'graph_ratio': l.graph_ratio})::VARCHAR AS evidence
     FROM launch l
     UNION ALL

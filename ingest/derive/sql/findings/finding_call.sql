@@ -1,16 +1,17 @@
--- finding_call: CUDA calls made in the passes that findings are about, by processes that have work of the stage on the GPU, by function and what they do.
--- grain: one stage, GPU, function and kind of call, of one kind of timeline
+-- finding_call: CUDA calls in the passes behind findings, by function and kind, from processes with work of the stage on the GPU.
+-- grain: one stage, GPU, function and kind of call, per timeline kind
 -- key: kind, stage, device_id, api, call_kind
 -- needs: device_time api_call
 -- columns:
 --   kind VARCHAR: nsys or torch
 --   is_counted BOOLEAN: as in timeline
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
---   device_id INTEGER: GPU; the calls of a process with work on several count for each of them
---   api VARCHAR: function
---   call_kind VARCHAR: launch, load (a launch of 100 us and longer, which loads the kernel's code first), copy, wait, query (asks whether something is done: it explains no idle time) or other, the kinds by which ingest explains idle time
---   call_count BIGINT: calls
---   sum_ns BIGINT: time in them, on all threads
+--   device_id INTEGER: GPU; calls of a process with work on several GPUs count for each
+--   api VARCHAR: API function
+--   call_kind VARCHAR: kind of call, as idle time is classified: launch, load (a launch of 100 us or longer, which loads code first), copy, wait, query (of an event or stream: it
+--     explains no idle time) or other
+--   call_count BIGINT: number of calls
+--   sum_ns BIGINT: time in the calls, on all threads
 
 WITH whole AS (
     SELECT t.source_id, t.kind FROM _finding_timeline t WHERE NOT t.is_staged

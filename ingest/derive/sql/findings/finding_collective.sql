@@ -1,4 +1,4 @@
--- finding_collective: Collectives that no other kernel hides.
+-- finding_collective: Collectives not overlapped with other kernels.
 -- into: finding
 -- needs: _finding_part collective
 

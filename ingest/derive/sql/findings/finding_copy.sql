@@ -1,4 +1,4 @@
--- finding_copy: Copies from pageable memory, and copies that nothing hides.
+-- finding_copy: Copies from pageable memory, and copies not overlapped with kernels.
 -- into: finding
 -- needs: device_time memop
 

@@ -1,5 +1,5 @@
--- finding_span: What findings are shares of: the spans of a stage's measured passes on a GPU, cut into their parts; of a timeline without such passes the span of all its device work.
--- grain: one stage on one GPU, of one kind of timeline
+-- finding_span: The basis of findings: GPU spans of a stage's measured passes on a GPU, in their parts; for a timeline without measured passes, of all its device work.
+-- grain: one stage on one GPU, per timeline kind
 -- key: kind, stage, device_id
 -- needs: device_time
 -- columns:
@@ -7,39 +7,39 @@
 --   is_counted BOOLEAN: as in timeline
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
---   pass_count BIGINT: measured passes with work there; of all device work its sources
---   span_ns BIGINT: sum of their spans
---   busy_ns BIGINT: work of their own ran
---   kernel_ns BIGINT: as in device_time, like all below; added up
+--   pass_count BIGINT: measured passes with work on the GPU; for all device work, sources
+--   span_ns BIGINT: sum of the spans of these passes
+--   busy_ns BIGINT: work of the passes ran
+--   kernel_ns BIGINT: as in device_time, like all columns below; summed over passes
 --   graph_ns BIGINT: graph replays
 --   copy_ns BIGINT: copies and fills
---   other_ns BIGINT: work of others
---   launch_ns BIGINT: idle in launches
---   late_ns BIGINT: idle on the way to one
+--   other_ns BIGINT: only other work ran
+--   launch_ns BIGINT: idle, in launching calls
+--   launch_delay_ns BIGINT: idle, between CUDA calls on the way to the next launch
 --   launch_latency_ns BIGINT: idle, after a launch that began when the GPU had run dry, before its work started
---   wait_ns BIGINT: idle while the host waits
---   call_ns BIGINT: idle in other calls
---   host_ns BIGINT: idle outside CUDA
---   profiler_ns BIGINT: idle while the profiler works
---   queued_ns BIGINT: idle though launched
---   unknown_ns BIGINT: idle before an unknown launch
+--   wait_ns BIGINT: idle, CPU waits for the GPU
+--   call_ns BIGINT: idle, in another CUDA call or a longer launch
+--   host_ns BIGINT: idle, outside CUDA
+--   profiler_ns BIGINT: idle, profiler at work
+--   queued_ns BIGINT: idle although launched
+--   unknown_ns BIGINT: idle before work whose launch was not captured
 --   gap_count BIGINT: idle gaps
---   launch_max_ns BIGINT: launch_ns, late_ns and launch_latency_ns of the pass that has most of them
---   launch_median_ns DOUBLE: of the median pass
---   wait_max_ns BIGINT: wait_ns likewise
---   wait_median_ns DOUBLE: of the median pass
---   call_max_ns BIGINT: call_ns likewise
---   call_median_ns DOUBLE: of the median pass
---   host_max_ns BIGINT: host_ns likewise
---   host_median_ns DOUBLE: of the median pass
---   queued_max_ns BIGINT: queued_ns likewise
---   queued_median_ns DOUBLE: of the median pass
+--   launch_max_ns BIGINT: launch_ns + launch_delay_ns + launch_latency_ns of the pass with the most
+--   launch_median_ns DOUBLE: median of the same over the passes
+--   wait_max_ns BIGINT: wait_ns of the pass with the most
+--   wait_median_ns DOUBLE: median of the same over the passes
+--   call_max_ns BIGINT: call_ns of the pass with the most
+--   call_median_ns DOUBLE: median of the same over the passes
+--   host_max_ns BIGINT: host_ns of the pass with the most
+--   host_median_ns DOUBLE: median of the same over the passes
+--   queued_max_ns BIGINT: queued_ns of the pass with the most
+--   queued_median_ns DOUBLE: median of the same over the passes
 
 SELECT p.kind, p.is_counted, p.stage, p.device_id, count(*) AS pass_count, sum(p.end_ns - p.start_ns)::BIGINT AS span_ns, sum(p.kernel_ns + p.graph_ns + p.copy_ns)::BIGINT AS busy_ns,
     sum(p.kernel_ns)::BIGINT AS kernel_ns, sum(p.graph_ns)::BIGINT AS graph_ns, sum(p.copy_ns)::BIGINT AS copy_ns, sum(p.other_ns)::BIGINT AS other_ns,
-    sum(p.launch_ns)::BIGINT AS launch_ns, sum(p.late_ns)::BIGINT AS late_ns, sum(p.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(p.wait_ns)::BIGINT AS wait_ns, sum(p.call_ns)::BIGINT AS call_ns, sum(p.host_ns)::BIGINT AS host_ns,
+    sum(p.launch_ns)::BIGINT AS launch_ns, sum(p.launch_delay_ns)::BIGINT AS launch_delay_ns, sum(p.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(p.wait_ns)::BIGINT AS wait_ns, sum(p.call_ns)::BIGINT AS call_ns, sum(p.host_ns)::BIGINT AS host_ns,
     sum(p.profiler_ns)::BIGINT AS profiler_ns, sum(p.queued_ns)::BIGINT AS queued_ns, sum(p.unknown_ns)::BIGINT AS unknown_ns, sum(p.gap_count)::BIGINT AS gap_count,
-    max(p.launch_ns + p.late_ns + p.launch_latency_ns) AS launch_max_ns, median(p.launch_ns + p.late_ns + p.launch_latency_ns) AS launch_median_ns, max(p.wait_ns) AS wait_max_ns, median(p.wait_ns) AS wait_median_ns,
+    max(p.launch_ns + p.launch_delay_ns + p.launch_latency_ns) AS launch_max_ns, median(p.launch_ns + p.launch_delay_ns + p.launch_latency_ns) AS launch_median_ns, max(p.wait_ns) AS wait_max_ns, median(p.wait_ns) AS wait_median_ns,
     max(p.call_ns) AS call_max_ns, median(p.call_ns) AS call_median_ns, max(p.host_ns) AS host_max_ns, median(p.host_ns) AS host_median_ns,
     max(p.queued_ns) AS queued_max_ns, median(p.queued_ns) AS queued_median_ns
 FROM _finding_part p

@@ -6,7 +6,7 @@
 --   range_id BIGINT: the pass whose kernels are meant; 0: all kernels of the source
 --   source_id INTEGER: the source
 --   device_id INTEGER: GPU
---   collective_count BIGINT: collectives
+--   collective_count BIGINT: number of collectives
 --   collective_ns BIGINT: union of their intervals
 --   exposed_ns BIGINT: the part of it in which no other kernel of the pass ran
 --   overlapped_ns BIGINT: the part of it in which one did

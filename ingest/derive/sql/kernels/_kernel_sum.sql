@@ -6,20 +6,20 @@
 --   source_id INTEGER: the source
 --   range_context_id BIGINT: ranges of the launches, as in kernel
 --   device_id INTEGER: GPU
---   kernel_name_id BIGINT: name
---   grid_x INTEGER: blocks in x; NULL when the capture does not say, as the five that follow
---   grid_y INTEGER: blocks in y
---   grid_z INTEGER: blocks in z
---   block_x INTEGER: threads of a block in x
---   block_y INTEGER: threads of a block in y
---   block_z INTEGER: threads of a block in z
---   register_count INTEGER: registers of a thread
---   shared_bytes BIGINT: shared memory of a block
+--   kernel_name_id BIGINT: kernel name
+--   grid_x INTEGER: blocks in x; NULL, like the next five columns, when the capture has none
+--   grid_y INTEGER: grid size in y, in blocks
+--   grid_z INTEGER: grid size in z, in blocks
+--   block_x INTEGER: block size in x, in threads
+--   block_y INTEGER: block size in y, in threads
+--   block_z INTEGER: block size in z, in threads
+--   register_count INTEGER: registers per thread
+--   shared_bytes BIGINT: shared memory per block
 --   is_graph BOOLEAN: whether CUDA graphs launched it
 --   launch_count BIGINT: executions
---   sum_ns BIGINT: sum of their times
---   min_ns BIGINT: the shortest
---   max_ns BIGINT: the longest
+--   sum_ns BIGINT: sum of their durations
+--   min_ns BIGINT: shortest
+--   max_ns BIGINT: longest
 --   sum_ns2 HUGEINT: sum of the squares of their times
 
 SELECT k.source_id, k.range_context_id, k.device_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.register_count,

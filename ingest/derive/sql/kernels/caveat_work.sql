@@ -1,4 +1,4 @@
--- caveat_work: Device work that is in no range or in no table of kernels, or whose GPUs are not accounted for, or share a number.
+-- caveat_work: Caveats about device work outside every range or kernel table, and about GPUs that are unaccounted for or share a number.
 -- into: caveat
 
 WITH k AS (

@@ -1,22 +1,22 @@
--- kernel_duration: How many executions of kernels took exactly how long: every statistic of kernels follows from it, medians included. Clocks of GPUs tick, so that it is far smaller than kernel.
--- grain: one source, GPU, path of ranges, kernel name, grid, block and duration
+-- kernel_duration: Execution counts by exact duration: the basis of every kernel statistic, medians included. GPU clocks tick, so it is far smaller than kernel.
+-- grain: one source, GPU, range path, kernel name, grid, block and duration
 -- key: source_id, device_id, path_id, kernel_name_id, grid_x, grid_y, grid_z, block_x, block_y, block_z, duration_ns
 -- needs: kernel
 -- columns:
 --   source_id INTEGER: the source
 --   device_id INTEGER: GPU
---   path_id BIGINT: path of names of the ranges of the launches; 0 outside every range, NULL when they were not captured
---   kernel_name_id BIGINT: name
---   grid_x INTEGER: blocks in x; NULL when the capture does not say, as the five that follow
---   grid_y INTEGER: blocks in y
---   grid_z INTEGER: blocks in z
---   block_x INTEGER: threads of a block in x
---   block_y INTEGER: threads of a block in y
---   block_z INTEGER: threads of a block in z
+--   path_id BIGINT: path of the ranges around the launches; 0 outside every range, NULL when they were not captured
+--   kernel_name_id BIGINT: kernel name
+--   grid_x INTEGER: blocks in x; NULL, like the next five columns, when the capture has none
+--   grid_y INTEGER: grid size in y, in blocks
+--   grid_z INTEGER: grid size in z, in blocks
+--   block_x INTEGER: block size in x, in threads
+--   block_y INTEGER: block size in y, in threads
+--   block_z INTEGER: block size in z, in threads
 --   duration_ns BIGINT: execution time
---   launch_count BIGINT: executions that took exactly that long
---   register_count BIGINT: registers of a thread, the most of any; NULL when not said
---   shared_bytes BIGINT: static and dynamic shared memory of a block, the most of any; NULL when not said
+--   launch_count BIGINT: executions of exactly that duration
+--   register_count BIGINT: registers per thread, the most of any; NULL when unknown
+--   shared_bytes BIGINT: static and dynamic shared memory per block, the most of any; NULL when unknown
 
 SELECT k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.duration_ns, count(*) AS launch_count,
     max(k.register_count)::BIGINT AS register_count, max(k.static_shared_bytes + k.dynamic_shared_bytes)::BIGINT AS shared_bytes

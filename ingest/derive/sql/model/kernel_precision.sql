@@ -1,4 +1,4 @@
--- kernel_precision: The number format that the matrices of a timeline are multiplied in, as nine tenths of the time of the kernels say whose names tell one. Without a row they do not.
+-- kernel_precision: Precision of a timeline's matrix products, by kernel names: the one that nine tenths of the kernel time with a precision in its name agree on. No row when none does.
 -- grain: one kind of timeline
 -- key: kind
 -- needs: kernel

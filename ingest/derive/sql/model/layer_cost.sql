@@ -1,37 +1,39 @@
--- layer_cost: What each component of a model's layers costs, for one token, one query and key, one picture, and what it keeps and reads: parameters, FLOPs and bytes of any pass are sums of these.
+-- layer_cost: Cost of each component of a model's layers per token, query-key pair and image, and what it caches and reads: parameters, FLOP and bytes of any pass are sums of these.
 -- grain: one row of model_layer
 -- key: model_id, layer_id
 -- needs: model_layer
 -- columns:
 --   model_id BIGINT: the model
 --   layer_id INTEGER: the row
---   part VARCHAR: decoder, encoder (of a source that the decoder attends to), or another part: sam, clip, siglip, vit, ... of the vision tower, projector, text
---   view VARCHAR: picture that a vision part sees: image, global or crop
---   layer_group VARCHAR: which layers
---   layer_count BIGINT: how many; all that follows is of all of them
---   component VARCHAR: name within the layer
+--   part VARCHAR: decoder, encoder (of a source the decoder attends to), or another part: sam, clip, siglip, vit, ... of the vision tower, projector, text
+--   view VARCHAR: image that a vision part processes: image, global or crop
+--   layer_group VARCHAR: the layers in the group
+--   layer_count BIGINT: number of layers; all columns below cover all of them
+--   component VARCHAR: component name within the layer
 --   kind VARCHAR: linear, convolution, relative_position, mixing, attention, recurrence, embedding, norm or parameter
---   operator VARCHAR: what it is for: projection, attention, cross attention, mlp, experts, shared experts, router, head, convolution, relative_position, mixing, recurrence; NULL for what multiplies nothing
---   shape VARCHAR: inputs x outputs of a matrix, with the experts that a token passes of all; heads and sizes of attention and of states; NULL for what multiplies nothing
---   window_size BIGINT: attention: tokens that a token sees; NULL for all
---   position_count BIGINT: vision: rows multiplied for one picture; audio: for one sequence
---   token_flop BIGINT: operations for each token; of cross attention to audio for each token of the decoder
---   logit_flop BIGINT: operations for each token whose logits are computed
---   latent_flop BIGINT: operations for each token whose keys and values are expanded from the latent
---   pair_flop BIGINT: attention: operations for each query and key
---   absorbed_pair_flop BIGINT: the same when queries meet the latents themselves (MLA)
---   picture_flop BIGINT: operations for each picture of the view; of audio for each sequence, once: the encoder, and the keys and values that the decoder makes of its output
---   source_flop BIGINT: the same where the source is tokens: operations for each of them
---   source_pair_flop BIGINT: attention with tokens of the source as keys: operations for each query and key. Queries are those tokens in an encoder, the decoder's in cross attention
---   parameter_count BIGINT: parameters; 0 where they are another row's (tied embeddings, a second view)
---   active_parameter_count BIGINT: of them the weights that one token is multiplied with, a tied head's too: no embeddings, norms, biases, experts not chosen, nor of a decoder what works on the source
---   copy_count BIGINT: matrices of a layer: 1, or the experts
---   active_count BIGINT: those that one token passes
---   copy_parameter_count DOUBLE: parameters that are read for one of copy_count; of an embedding those of one row
---   cached_count BIGINT: attention: numbers that are read of one token of the context; what layers keep, but for those that share another's keys and values
---   source_cached_count BIGINT: cross attention: numbers that one token of the source keeps
---   state_count BIGINT: recurrence and convolution over tokens, cross attention to audio: numbers that one sequence keeps, however long it is
---   weight_bits DOUBLE: bits of a parameter that is stored in a precision of its own; NULL in the model's
+--   operator VARCHAR: kind of operation: projection, attention, cross attention, mlp, experts, shared experts, router, head, convolution, relative_position, mixing, recurrence;
+--     NULL without multiplications
+--   shape VARCHAR: inputs x outputs of a matrix, with active and total experts; heads and their sizes for attention and states; NULL without multiplications
+--   window_size BIGINT: attention: tokens that one token attends to; NULL for all
+--   position_count BIGINT: vision: rows multiplied per image; audio: rows multiplied per sequence
+--   token_flop BIGINT: FLOP per token; for cross attention to audio, per decoder token
+--   logit_flop BIGINT: FLOP per token whose logits are computed
+--   latent_flop BIGINT: FLOP per token whose keys and values are expanded from the latent
+--   pair_flop BIGINT: attention: FLOP per query-key pair
+--   absorbed_pair_flop BIGINT: the same when queries multiply the latents themselves (MLA)
+--   picture_flop BIGINT: FLOP per image of the view; for audio once per sequence: the encoder, and the decoder's keys and values from its output
+--   source_flop BIGINT: FLOP per source token, where the source is tokens
+--   source_pair_flop BIGINT: attention with source tokens as keys: FLOP per query-key pair. Queries are source tokens in an encoder, decoder tokens in cross attention
+--   parameter_count BIGINT: parameters; 0 when another row counts them (tied embeddings, a second view)
+--   active_parameter_count BIGINT: parameters that multiply one token, those of a tied head included; excludes embeddings, norms, biases, inactive experts, and decoder parts that
+--     work on the source
+--   copy_count BIGINT: matrices per layer: 1, or the number of experts
+--   active_count BIGINT: active experts per token
+--   copy_parameter_count DOUBLE: parameters read per matrix of copy_count; for an embedding, per row
+--   cached_count BIGINT: attention: numbers read per context token; what layers cache, except layers that share another's keys and values
+--   source_cached_count BIGINT: cross attention: numbers cached per source token
+--   state_count BIGINT: recurrence, convolution over tokens and cross attention to audio: numbers kept per sequence, whatever its length
+--   weight_bits DOUBLE: bits per parameter stored in a precision of its own; NULL when in the model's precision
 
 -- A matrix of m x n costs 2 m n for each row multiplied: m n multiply-adds, as torch.utils.flop_counter counts mm, addmm, bmm and
 -- convolution. Attention costs 2 (key_size + value_size) for each head, query and key: scores and weighted values (sdpa_flop); an indexer has

@@ -1,22 +1,22 @@
--- model_size: What each model of a run holds in all its layers, and whether FLOPs are counted of it where no model is asked for: one given as a configuration of its own, else one from the facts of the workload.
+-- model_size: Size of each model of a run, all layers together, and which one is the default for FLOPs: one given as a configuration, else one described by the workload.
 -- grain: one model
 -- key: model_id
 -- needs: model
 -- columns:
 --   model_id BIGINT: the model
---   is_counted BOOLEAN: whether it is the one that FLOPs are counted of
---   dtype VARCHAR: precision of weights and computation; NULL when not said
---   is_unknown BOOLEAN: whether something of the configuration was not understood: bytes of its weights are not known
---   has_latent BOOLEAN: whether its attention keeps latents (MLA)
---   parameter_count BIGINT: parameters, tied ones once; NULL for a model without layers, as all that follows
---   active_parameter_count BIGINT: weights that one token of the decoder is multiplied with; NULL without a decoder
---   embedding_parameter_count BIGINT: of parameter_count those of tables that are looked up
---   vision_parameter_count BIGINT: of parameter_count those of the vision parts
---   plain_parameter_count BIGINT: of parameter_count those stored in the model's precision
---   packed_bytes DOUBLE: bytes of the others
---   cached_count BIGINT: numbers that one token of the decoder keeps in the cache of keys and values, windows left out of account; NULL without a decoder
---   source_cached_count BIGINT: numbers that one token of the source keeps, which the encoder reads; NULL for a model without
---   state_count BIGINT: numbers that one sequence keeps however long it is: states of recurrences, last inputs of convolutions, keys and values of audio; NULL for a model without
+--   is_counted BOOLEAN: whether it is the default model for FLOPs
+--   dtype VARCHAR: precision of weights and computation; NULL when the configuration names none
+--   is_unknown BOOLEAN: whether part of the configuration was not understood, so that weight bytes are unknown
+--   has_latent BOOLEAN: whether it has latent attention (MLA)
+--   parameter_count BIGINT: parameters, tied ones counted once; NULL for a model without layers, like all columns below
+--   active_parameter_count BIGINT: parameters that multiply one decoder token; NULL without a decoder
+--   embedding_parameter_count BIGINT: embedding parameters (looked up, not multiplied), part of parameter_count
+--   vision_parameter_count BIGINT: vision parameters, part of parameter_count
+--   plain_parameter_count BIGINT: parameters stored in the model's precision, part of parameter_count
+--   packed_bytes DOUBLE: bytes of the parameters stored in another precision
+--   cached_count BIGINT: numbers in the KV cache per decoder token, ignoring attention windows; NULL without a decoder
+--   source_cached_count BIGINT: numbers cached per source token that the encoder reads; NULL for a model without
+--   state_count BIGINT: numbers per sequence, whatever its length: recurrent states, last inputs of convolutions, keys and values for audio; NULL for a model without
 
 WITH s AS (
     SELECT l.model_id, bool_or(l.latent_flop IS NOT NULL) AS has_latent, sum(l.parameter_count) AS parameter_count, sum(l.active_parameter_count) FILTER (l.part = 'decoder') AS active_parameter_count,

@@ -1,23 +1,26 @@
--- pass_cost: What each model of a run computes in each measured pass and what it must read, by the tokens of the pass: in parts of which conventions choose, to be added up.
--- grain: one row of pass_time on all GPUs whose tokens are known, and model; annotated steps have none of a model with an encoder
+-- pass_cost: FLOP and bytes of each model in each measured pass, from the tokens of the pass, in parts that conventions select and sum.
+-- grain: one model and one row of pass_time over all GPUs with known tokens; annotated steps have none for a model with an encoder
 -- key: stage, range_id, model_id
 -- needs: nvtx_range model_layer
 -- columns:
 --   stage VARCHAR: as in pass_time
 --   range_id BIGINT: as in pass_time
 --   model_id BIGINT: the model
---   is_least BOOLEAN: whether contexts are not known, and attention is counted for the least that it can be
---   base_flop BIGINT: operations that every convention counts: projections, experts, the head for decoded tokens, the images of a prefill, its encoder and all cross attention; NULL when not known, as every part
---   last_head_flop BIGINT: of the head, for the last position of each prompt
---   all_head_flop BIGINT: of the head, for all positions
---   full_flop BIGINT: attention of prompts, all queries with all keys
---   causal_flop BIGINT: attention of prompts, what a token may see
---   expanded_flop BIGINT: attention of decode, keys and values of latents made anew from the whole context at each step
---   absorbed_flop BIGINT: attention of decode, queries multiplied with the latents themselves
---   plain_count DOUBLE: parameters in the model's precision that must be read, each once a forward pass: of experts as many as tokens that choose evenly touch, of embeddings a row a token, the encoder and what makes keys and values of its output in a prefill only; NULL for images
---   packed_count DOUBLE: those in a precision of their own, likewise
---   packed_bytes DOUBLE: their bytes
---   cached_count DOUBLE: numbers of the keys and values (or latents) of the context and of the source, and of states of recurrences, that must be read, once a forward pass by each layer that attends to them
+--   is_least BOOLEAN: whether contexts are unknown, so that attention is counted at its minimum
+--   base_flop BIGINT: FLOP under every convention: projections, experts, the head for decoded tokens, the images of a prefill, its encoder and all cross attention; NULL when
+--     unknown, like every part
+--   last_head_flop BIGINT: FLOP of the head for the last position of each prompt
+--   all_head_flop BIGINT: FLOP of the head for all prompt positions
+--   full_flop BIGINT: FLOP of prompt attention, all query-key pairs
+--   causal_flop BIGINT: FLOP of prompt attention, only pairs the mask allows
+--   expanded_flop BIGINT: FLOP of decode attention, keys and values of the whole context expanded from latents at each step
+--   absorbed_flop BIGINT: FLOP of decode attention, queries multiplied with the latents themselves
+--   plain_count DOUBLE: parameters in the model's precision that must be read, once per forward pass: as many experts as evenly choosing tokens touch, one embedding row per token;
+--     the encoder and the keys and values of its output in a prefill only; NULL for images
+--   packed_count DOUBLE: parameters in a precision of their own that must be read, counted as plain_count
+--   packed_bytes DOUBLE: bytes of packed_count
+--   cached_count DOUBLE: numbers that must be read of the keys and values (or latents) of context and source, and of recurrent states, once per forward pass by each layer that uses
+--     them
 
 -- An annotated step without the lengths of its contexts: prompts of equal length with nothing cached have the fewest pairs of a sum of
 -- tokens (Cauchy and Schwarz), and a generated token sees at least itself. Windows need each length, which no annotation gives.

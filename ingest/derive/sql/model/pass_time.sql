@@ -1,21 +1,21 @@
--- pass_time: The times that utilisation is computed over: each measured pass of a stage, the images in each prefill, and each prefill with the decode after it.
--- grain: one outermost range of a stage, warm-up left out, on all GPUs together and on each; one more row of a prefill for its images, and for the whole pass with its decode
+-- pass_time: Pass times behind utilisation: each measured stage pass, the images in each prefill, and each prefill with the decode after it.
+-- grain: one outermost range of a stage, warm-up excluded, over all GPUs and on each; another row of a prefill for its images, and one for the whole pass with its decode
 -- key: stage, range_id, device_id
 -- needs: nvtx_range
 -- columns:
 --   stage VARCHAR: the stage; vision for the images, model for the whole pass
---   part_of VARCHAR: prefill for its images; NULL for others
---   range_id BIGINT: the range of the stage; of images and whole passes that of the prefill
---   decode_range_id BIGINT: of a whole pass the range of its decode; NULL for others
+--   part_of VARCHAR: prefill for the images; NULL for others
+--   range_id BIGINT: range of the stage; for images and whole passes, of the prefill
+--   decode_range_id BIGINT: range of the decode in a whole pass; NULL for others
 --   source_id INTEGER: the source
---   device_id INTEGER: GPU; NULL for all of them together
---   gpu VARCHAR: name of that GPU, (unknown) where the capture does not say; NULL for all
---   process_count BIGINT: processes whose work the stage is: ranks; what a workload ran again and again is not added up. Of a GPU those that work on it, or all where is_shared
---   is_shared BOOLEAN: whether the capture shows that these shared one batch, as in tensor parallelism; false where it does not, or of one process
---   device_count BIGINT: GPUs that the pass has work on; NULL for one of several
---   cpu_ns BIGINT: time on the CPU; NULL when a range never ended
---   gpu_span_ns BIGINT: first start to last end of its device work; NULL when it has none
---   gpu_busy_ns BIGINT: union of its device intervals, added up over devices
+--   device_id INTEGER: GPU; NULL for all GPUs together
+--   gpu VARCHAR: GPU name, (unknown) when the capture has none; NULL for all GPUs together
+--   process_count BIGINT: processes that share the stage's work: ranks; repeats of the workload are not added up. For one GPU, the processes with work on it, or all when is_shared
+--   is_shared BOOLEAN: whether the capture shows that they share one batch, as in tensor parallelism; false when it does not, or for one process
+--   device_count BIGINT: GPUs with work of the pass; NULL for one of several
+--   cpu_ns BIGINT: CPU time; NULL when a range never ended
+--   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work
+--   gpu_busy_ns BIGINT: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns BIGINT: sum of the durations of its device work
 
 -- A prefill and a decode belong together by their places in their process; where the numbers of the two differ in one, none does. Steps that

@@ -3,9 +3,9 @@
 -- key: kind, kernel_name_id
 -- needs: ncu_launch
 -- columns:
---   kind VARCHAR: kind of timeline: nsys or torch, whether or not the run has it
---   is_counted BOOLEAN: whether it is the kind that is counted; nsys in a run without a timeline
---   kernel_name_id BIGINT: name as ncu spells it
+--   kind VARCHAR: timeline kind: nsys or torch, whether or not the run has it
+--   is_counted BOOLEAN: whether it is the counted kind; nsys in a run without a timeline
+--   kernel_name_id BIGINT: kernel name as Nsight Compute spells it
 --   timeline_name_id BIGINT: name as the timeline spells it; NULL when the timeline has none, or several of the spelling
 --   candidate_count BIGINT: names of the timeline that have the spelling
 

@@ -1,4 +1,4 @@
--- caveat_ncu: How many profiled launches stand for kernels of a timeline, and for how much of its time; and whether operations were measured at all.
+-- caveat_ncu: Caveats about profiled launches: how many match timeline kernels, how much of their time, and whether operations were measured.
 -- into: caveat
 -- needs: ncu_launch
 

@@ -1,20 +1,20 @@
--- ncu_finding: What Nsight Compute's own rules found about kernels, over their launches.
+-- ncu_finding: Findings of Nsight Compute's own rules about kernels, over their launches.
 -- grain: one finding about one kernel, grid and block, or about one range or graph
 -- key: kernel, grid, block, rule, finding, nth, scope, severity
 -- needs: ncu_rule
 -- columns:
---   kernel VARCHAR: name as ncu spells it; of a range or graph, its kind and NVTX range
---   grid VARCHAR: blocks, x * y * z; NULL unless a kernel
---   block VARCHAR: threads of a block, x * y * z; NULL unless a kernel
+--   kernel VARCHAR: kernel name as Nsight Compute spells it; for a range or graph, its kind and NVTX range
+--   grid VARCHAR: grid size in blocks, x * y * z; NULL unless a kernel
+--   block VARCHAR: block size in threads, x * y * z; NULL unless a kernel
 --   rule VARCHAR: identifier of the rule
---   finding VARCHAR: the rule's title, or the finding's own
---   nth BIGINT: place among findings of the same rule, title and severity about one launch
---   scope VARCHAR: global (of the kernel's time) or local (of the efficiency of the unit it is about)
+--   finding VARCHAR: title of the rule, or of the finding itself
+--   nth BIGINT: number of the finding among those with the same rule, title and severity on one launch
+--   scope VARCHAR: basis of the estimate: global (kernel time) or local (efficiency of one hardware unit)
 --   severity VARCHAR: optimization, warning, error, ok or none
---   speedup_ratio DOUBLE: estimated share that could be saved, mean over the launches; NULL when ncu gives none
---   launch_count BIGINT: profiled launches it was found in
---   advice VARCHAR: what ncu proposes for the metrics it rests on
---   message VARCHAR: the finding, of the launch with the highest estimate
+--   speedup_ratio DOUBLE: estimated share of time that could be saved, mean over the launches; NULL when ncu gives no estimate
+--   launch_count BIGINT: profiled launches with the finding
+--   advice VARCHAR: what ncu recommends for the metrics behind the finding
+--   message VARCHAR: text of the finding, from the launch with the highest estimate
 
 WITH evidence AS (
     SELECT e.launch_id, e.finding_id, string_agg(e.advice, '; ' ORDER BY e.advice) AS advice

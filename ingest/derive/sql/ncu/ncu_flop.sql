@@ -1,14 +1,16 @@
--- ncu_flop: Floating-point (and integer tensor) operations of each profiled kernel launch by precision, with the rate the hardware could reach at the clock it ran at.
+-- ncu_flop: Floating-point (and integer tensor) operations per profiled launch and precision, with the hardware's peak rate at the clock of the launch.
 -- grain: one launch and precision
 -- key: launch_id, resource
 -- needs: ncu_launch
 -- columns:
 --   launch_id BIGINT: the launch
---   resource VARCHAR: fp64, fp32, fp16, or tensor_ and the type of the inputs; where a chip counts several types together, the one whose rate they share (fp4_fp6_fp8 is tensor_fp8, fp16_bf16_tf32 tensor_fp16)
---   is_main BOOLEAN: whether the efficiency of the launch is judged by them: those of tensor cores where it has some, else all that it has
---   flop DOUBLE: operations, a multiply-add being 2, predicated-off threads left out; packed halves count each. Tensor operations as ncu counts them (sm__ops_path_tensor_src_*), padding included. fp16 is an upper bound: compilers also move constants with HFMA2
---   peak_flop_per_s DOUBLE: dense rate at the clock of the launch (*.sum.peak_sustained of FMA or of the dense tensor path, times the clock); NULL when not measured
---   peak_metric VARCHAR: the metric of the peak
+--   resource VARCHAR: precision: fp64, fp32, fp16, or tensor_ and the input type; when a chip counts several types together, the one whose rate they share (fp4_fp6_fp8 is
+--     tensor_fp8, fp16_bf16_tf32 tensor_fp16)
+--   is_main BOOLEAN: whether these operations determine the launch's efficiency: tensor core operations if it has any, else all
+--   flop DOUBLE: operations, a multiply-add counts 2; predicated-off threads excluded, packed halves counted each. Tensor operations as ncu counts them (sm__ops_path_tensor_src_*),
+--     padding included. fp16 is an upper bound: ncu also counts HFMA2 instructions that only move constants
+--   peak_flop_per_s DOUBLE: dense peak at the clock of the launch (*.sum.peak_sustained of FMA or of the dense tensor path x clock); NULL when not measured
+--   peak_metric VARCHAR: metric of the peak
 
 -- Sources: the expressions of ncu's own roofline sections (SpeedOfLight_*RooflineChart.section). A rate per cycle times the cycles
 -- is the count itself. Tensor counters are named [op_INSTRUCTION_]src_TYPE[_dst_TYPE][_sparsity_on|off]; those with less in the name

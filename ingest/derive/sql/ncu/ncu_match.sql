@@ -1,19 +1,21 @@
--- ncu_match: Profiled kernel launches and the kernels of a timeline of the same run that they stand for: the same kernel by name (or the only one of its shared spelling), grid and block, and the same stage where both have one.
--- grain: one kind of timeline and profiled kernel launch
+-- ncu_match: Profiled launches matched with timeline kernels of the same run: same kernel name (or the only one with the same spelling), grid and block, and same stage where both have one.
+-- grain: one timeline kind and profiled launch
 -- key: kind, launch_id
 -- needs: ncu_launch
 -- columns:
---   kind VARCHAR: kind of timeline: nsys or torch, whether or not the run has it
---   is_counted BOOLEAN: whether it is the kind that is counted; nsys in a run without a timeline
+--   kind VARCHAR: timeline kind: nsys or torch, whether or not the run has it
+--   is_counted BOOLEAN: whether it is the counted kind; nsys in a run without a timeline
 --   launch_id BIGINT: the profiled launch
---   kernel_name_id BIGINT: name as ncu spells it
+--   kernel_name_id BIGINT: kernel name as Nsight Compute spells it
 --   timeline_name_id BIGINT: name as the timeline spells it; NULL when the timeline has none, or several of the spelling
---   matched_by VARCHAR: occurrence (every launch was profiled, this one is the n-th), stage (kernel, grid, block and stage), grid (kernel, grid and block), or NULL when not matched
---   timeline_kernel VARCHAR: name as the timeline spells it; NULL when not matched
---   timeline_calls BIGINT: executions in the timeline it stands for
---   timeline_mean_ns DOUBLE: their mean time; of a match by occurrence that execution's own time
---   reason VARCHAR: why it is not matched: no-timeline, ambiguous-name (kernels whose names differ in namespaces alone), no-kernel (of this name), no-grids (the timeline has none), other-stages, other-grids
---   elsewhere VARCHAR: the stages, or the first eight grids, that the timeline has it in; NULL for other reasons
+--   matched_by VARCHAR: matching method: occurrence (every launch was profiled, this is the n-th), stage (kernel, grid, block and stage), grid (kernel, grid and block); NULL when
+--     not matched
+--   timeline_kernel VARCHAR: kernel name as the timeline spells it; NULL when not matched
+--   timeline_calls BIGINT: timeline executions it stands for
+--   timeline_mean_ns DOUBLE: their mean duration; for a match by occurrence, the duration of that execution
+--   reason VARCHAR: why it is not matched: no-timeline, ambiguous-name (kernels whose names differ only in namespaces), no-kernel (of this name), no-grids (the timeline has none),
+--     other-stages, other-grids
+--   elsewhere VARCHAR: stages, or the first eight grids, in which the timeline has the kernel; NULL for other reasons
 
 WITH n AS (
     SELECT x.kind, x.is_counted, l.launch_id, l.kernel_name_id, x.timeline_name_id, x.candidate_count, l.grid, l.block, l.stage,

@@ -1,33 +1,33 @@
--- ncu_shape: Means over the profiled launches of each kernel, grid and block, of all of them and of those in each stage, with the time that it takes in a timeline of the same run.
--- grain: one kind of timeline, scope, kernel, grid and block
+-- ncu_shape: Means over the profiled launches of each kernel, grid and block, over all and per stage, with the kernel's time in a timeline of the same run.
+-- grain: one timeline kind, scope, kernel, grid and block
 -- key: kind, scope, name_id, grid, block
 -- needs: ncu_launch
 -- columns:
---   kind VARCHAR: kind of timeline: nsys or torch, whether or not the run has it
---   is_counted BOOLEAN: whether it is the kind that is counted; nsys in a run without a timeline
---   scope VARCHAR: of launches in this stage, and those captured without NVTX; (none): of those outside every stage, likewise; NULL: of all
---   name_id BIGINT: the timeline's name of the kernel, or ncu's where it has none
---   kernel VARCHAR: name as ncu spells it
---   timeline_name_id BIGINT: the timeline's name; NULL when it has none
---   grid VARCHAR: blocks, x * y * z
---   block VARCHAR: threads of a block, x * y * z
+--   kind VARCHAR: timeline kind: nsys or torch, whether or not the run has it
+--   is_counted BOOLEAN: whether it is the counted kind; nsys in a run without a timeline
+--   scope VARCHAR: launches covered: those in this stage, and those captured without NVTX; (none): those outside every stage, and those captured without NVTX; NULL: all
+--   name_id BIGINT: kernel name in the counted timeline, or ncu's name without one
+--   kernel VARCHAR: kernel name as Nsight Compute spells it
+--   timeline_name_id BIGINT: kernel name in the timeline; NULL when the timeline has none
+--   grid VARCHAR: grid size in blocks, x * y * z
+--   block VARCHAR: block size in threads, x * y * z
 --   launch_count BIGINT: profiled launches
---   timeline_total_ns BIGINT: time of this kernel with this grid and block in the timeline, in the stage of the scope; NULL when the timeline has none
---   duration_ns DOUBLE: replayed execution time
---   sm_ratio DOUBLE: compute throughput of its peak
---   sm_limiter VARCHAR: the unit that sets it in most launches, as in ncu_measure
---   sm_metric VARCHAR: its metric
---   memory_ratio DOUBLE: memory throughput of its peak
---   memory_limiter VARCHAR: the unit that sets it in most launches, as in ncu_measure
---   memory_metric VARCHAR: its metric
---   dram_ratio DOUBLE: DRAM throughput of its peak
---   l2_ratio DOUBLE: L2 throughput of its peak
---   l1_ratio DOUBLE: L1 throughput of its peak
+--   timeline_total_ns BIGINT: time of this kernel, grid and block in the timeline, within the stage of the scope; NULL when the timeline has none
+--   duration_ns DOUBLE: duration in the ncu replay
+--   sm_ratio DOUBLE: compute throughput as a share of peak
+--   sm_limiter VARCHAR: unit behind sm_ratio in most launches, as in ncu_measure
+--   sm_metric VARCHAR: metric behind sm_ratio
+--   memory_ratio DOUBLE: memory throughput as a share of peak
+--   memory_limiter VARCHAR: unit behind memory_ratio in most launches, as in ncu_measure
+--   memory_metric VARCHAR: metric behind memory_ratio
+--   dram_ratio DOUBLE: DRAM throughput as a share of peak
+--   l2_ratio DOUBLE: L2 throughput as a share of peak
+--   l1_ratio DOUBLE: L1 throughput as a share of peak
 --   occupancy_ratio DOUBLE: achieved occupancy
---   theoretical_occupancy_ratio DOUBLE: occupancy that the launch allows
+--   theoretical_occupancy_ratio DOUBLE: theoretical occupancy
 --   waves DOUBLE: full waves of blocks over all SMs
---   stall VARCHAR: greatest reason for stalls of a warp between two instructions; NULL when not measured
---   stall_cycles DOUBLE: cycles a warp is stalled for it between two instructions it issues
+--   stall VARCHAR: largest stall reason between two instructions of a warp; NULL when not measured
+--   stall_cycles DOUBLE: cycles per issued instruction that a warp stalls for this reason
 
 WITH cause AS (
     SELECT n.metric_id, replace(regexp_extract(n.name, 'stalled_(.+)_per_issue_active', 1), '_', ' ') AS stall

@@ -1,15 +1,15 @@
--- ncu_timeline: Kernels of the timelines of a run with profiled kernels, added up: those of a profiled name by grid and block, all others together.
--- grain: one kind of timeline, GPU, stage, name of a profiled kernel, grid and block
+-- ncu_timeline: Timeline kernels of runs with profiled kernels, summed: kernels of a profiled name by grid and block, all others together.
+-- grain: one timeline kind, GPU, stage, profiled kernel name, grid and block
 -- key: kind, device_id, stage, kernel_name_id, grid, block
 -- needs: ncu_launch kernel
 -- columns:
---   kind VARCHAR: kind of timeline: nsys or torch
---   is_counted BOOLEAN: whether it is the kind that is counted
+--   kind VARCHAR: timeline kind: nsys or torch
+--   is_counted BOOLEAN: whether it is the counted kind
 --   device_id INTEGER: GPU
---   stage VARCHAR: the stage of its launch; (none) outside every stage
---   kernel_name_id BIGINT: name as the timeline spells it; NULL for all kernels of which Nsight Compute profiled none of the name
---   grid VARCHAR: blocks, x * y * z; NULL for these, and when the capture does not say
---   block VARCHAR: threads of a block, x * y * z; NULL likewise
+--   stage VARCHAR: stage of the launch; (none) outside every stage
+--   kernel_name_id BIGINT: kernel name as the timeline spells it; NULL for all kernels without a profiled name
+--   grid VARCHAR: grid size in blocks, x * y * z; NULL for these, and when the capture has none
+--   block VARCHAR: block size in threads, x * y * z; NULL when the capture has none
 --   calls BIGINT: executions
 --   total_ns BIGINT: sum of their times
 

@@ -3,18 +3,18 @@
 -- key: memory_id, nth
 -- needs: memory_event
 -- columns:
---   memory_id BIGINT: one allocator of one process, as a source saw it: 63-bit hash of the run and these
+--   memory_id BIGINT: allocator of a process, as one source recorded it: 63-bit hash of run, source, process, device type and device
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   tid INTEGER: thread
---   device_type VARCHAR: whose memory: cpu, cuda, ...
---   device_id INTEGER: GPU; NULL for the CPU's memory
+--   device_type VARCHAR: memory the allocator manages: cpu, cuda, ...
+--   device_id INTEGER: GPU; NULL for CPU memory
 --   nth BIGINT: 1, 2, ... in the order of time; of one moment releases come first
---   time_ns BIGINT: when
+--   time_ns BIGINT: event time
 --   alloc_bytes BIGINT: bytes allocated; 0 for a release
 --   free_bytes BIGINT: bytes freed; 0 for an allocation
---   allocated_bytes BIGINT: bytes given out after it; where it is not recorded, the sum of what was allocated less freed since the capture began
---   reserved_bytes BIGINT: bytes the allocator holds after it; NULL when not recorded
+--   allocated_bytes BIGINT: bytes allocated after the event; where not recorded, the sum of allocations less releases since the capture began
+--   reserved_bytes BIGINT: bytes reserved by the allocator after the event; NULL when not recorded
 --   end_ns BIGINT: when the address was next freed; NULL for a release, and when it was not before the capture ended
 --   is_known BOOLEAN: whether the address is known, so that its release can be found
 --   op_id BIGINT: innermost operator open on the thread; 0 outside every operator

@@ -1,4 +1,4 @@
--- caveat_module: What the calls of nn.Modules leave out.
+-- caveat_module: Caveats about calls of nn.Modules.
 -- into: caveat
 -- needs: python_stack
 

@@ -1,4 +1,4 @@
--- caveat_operator: Whose operators are counted and what they leave out, or why a capture has none.
+-- caveat_operator: Caveats about operators: which are counted, what they exclude, or why a capture has none.
 -- into: caveat
 -- needs: op_source
 

@@ -1,23 +1,23 @@
--- memory_peak: Who holds the memory at its peak: what was allocated and not yet freed at the first moment of the most allocated bytes, by the operator that allocated it.
--- grain: one operator, outermost operator, stage and range, of one memory of one process
+-- memory_peak: Live memory at the peak of allocated bytes, by the operator that allocated it.
+-- grain: one operator, outermost operator, stage and range, per memory of a process
 -- key: memory_id, operator, outermost_operator, stage, range
 -- needs: memory_event
 -- columns:
 --   memory_id BIGINT: as in memory_point
 --   source_id INTEGER: the source
 --   pid INTEGER: process
---   device_type VARCHAR: whose memory: cpu, cuda, ...
---   device_id INTEGER: GPU; NULL for the CPU's memory
---   peak_bytes BIGINT: most bytes the allocator had given out; of CPU memory without those from before the profiler ran
---   reserved_bytes BIGINT: bytes the allocator held then, those given out included; NULL when not recorded
---   peak_time_ns BIGINT: when, from the capture's start
---   operator VARCHAR: innermost operator that allocated it; (none) outside every operator, (before the capture) for the rest of peak_bytes: what was allocated before the
---     capture began, or where its release cannot be told; so the rows of a memory add up to peak_bytes
---   outermost_operator VARCHAR: the outermost operator around it; NULL outside every operator
---   stage VARCHAR: stage it was allocated in; (none) outside every stage, NULL before the capture
---   range VARCHAR: innermost range it was allocated in; (none) outside every range, NULL before the capture
---   live_bytes BIGINT: bytes of these allocations that are live at the peak
---   allocation_count BIGINT: these allocations; NULL before the capture
+--   device_type VARCHAR: memory the allocator manages: cpu, cuda, ...
+--   device_id INTEGER: GPU; NULL for CPU memory
+--   peak_bytes BIGINT: peak of allocated bytes; for CPU memory, allocations from before the profiler started are excluded
+--   reserved_bytes BIGINT: bytes reserved by the allocator at that moment, allocated ones included; NULL when not recorded
+--   peak_time_ns BIGINT: time of the peak, from the start of the capture
+--   operator VARCHAR: innermost operator that allocated the memory; (none) outside every operator. (before the capture) is the rest of peak_bytes: memory allocated before the
+--     capture began, or whose release cannot be identified. The rows of a memory add up to peak_bytes
+--   outermost_operator VARCHAR: outermost operator around the allocation; NULL outside every operator
+--   stage VARCHAR: stage of the allocation; (none) outside every stage, NULL before the capture
+--   range VARCHAR: innermost range of the allocation; (none) outside every range, NULL before the capture
+--   live_bytes BIGINT: bytes of these allocations still live at the peak
+--   allocation_count BIGINT: number of these allocations; NULL before the capture
 
 WITH peak AS (
     SELECT e.memory_id, e.source_id, e.pid, e.device_type, e.device_id, e.nth, e.time_ns, e.allocated_bytes AS peak_bytes, e.reserved_bytes

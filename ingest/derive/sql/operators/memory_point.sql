@@ -1,22 +1,22 @@
 -- memory_point: Allocated and reserved memory after each allocation and release.
--- grain: one allocation or release, and for each memory what it was before the first of them
+-- grain: one allocation or release, and per memory the state before the first of them
 -- key: memory_id, nth
 -- needs: memory_event
 -- columns:
---   memory_id BIGINT: one allocator of one process, as a source saw it: 63-bit hash of the run and these
+--   memory_id BIGINT: allocator of a process, as one source recorded it: 63-bit hash of run, source, process, device type and device
 --   source_id INTEGER: the source
 --   pid INTEGER: process
---   device_type VARCHAR: whose memory: cpu, cuda, ...
---   device_id INTEGER: GPU; NULL for the CPU's memory
---   nth BIGINT: 1, 2, ... in the order of time, of one moment releases first; 0 at first_ns for what was given out and held before the first event, as that tells
---   time_ns BIGINT: when
+--   device_type VARCHAR: memory the allocator manages: cpu, cuda, ...
+--   device_id INTEGER: GPU; NULL for CPU memory
+--   nth BIGINT: event number in time order, from 1; releases first at equal times; 0 at first_ns for what was allocated and reserved before the first event, derived from it
+--   time_ns BIGINT: event time
 --   alloc_bytes BIGINT: bytes allocated; 0 for a release
 --   free_bytes BIGINT: bytes freed; 0 for an allocation
---   allocated_bytes BIGINT: bytes given out after it; where it is not recorded, the sum of what was allocated less freed since the capture began
---   reserved_bytes BIGINT: bytes the allocator holds after it; NULL when not recorded
---   stage VARCHAR: stage it happened in; (none) outside every stage, NULL for nth 0
---   first_ns BIGINT: the first event of the run
---   last_ns BIGINT: the last
+--   allocated_bytes BIGINT: bytes allocated after the event; where not recorded, the sum of allocations less releases since the capture began
+--   reserved_bytes BIGINT: bytes reserved by the allocator after the event; NULL when not recorded
+--   stage VARCHAR: stage of the event; (none) outside every stage, NULL for nth 0
+--   first_ns BIGINT: first event of the run
+--   last_ns BIGINT: last event of the run
 
 WITH e AS (
     SELECT e.memory_id, e.source_id, e.pid, e.device_type, e.device_id, e.nth, e.time_ns, e.alloc_bytes, e.free_bytes, e.allocated_bytes, e.reserved_bytes, e.path_id, x.first_ns, x.last_ns

@@ -1,17 +1,18 @@
--- module_sum: Times of nn.Modules, by the Python stacks of traces, and of their backward.
--- grain: one path of modules and stage, and what was called outside of modules in that stage
+-- module_sum: Times of nn.Modules and of their backward pass, from the Python stacks of traces.
+-- grain: one module path and stage, and all calls outside modules in that stage
 -- key: module_path, stage
 -- needs: python_call
 -- columns:
---   module_path VARCHAR: names of the modules around it and its own, joined by ' > '; NULL outside of modules
---   stage VARCHAR: stage of the call, or of the forward operators that backward_device_ns is of; (none) outside every stage
---   call_count BIGINT: calls of its forward; 0 where only functions or a backward of it are in the stage
---   self_device_ns BIGINT: time of the device work launched by it but not by modules inside it
---   total_device_ns BIGINT: the same with those inside it; NULL when no device work was recorded
---   self_cpu_ns BIGINT: time on the CPU less that in the modules inside it
---   total_cpu_ns BIGINT: time on the CPU
---   launched_ns BIGINT: time of the device work launched by Python functions in it, but not in modules inside it
---   backward_device_ns BIGINT: device time of the backward of operators called by it but not by modules inside it, as autograd's sequence numbers tell; NULL when there is none
+--   module_path VARCHAR: module names from the outermost module to this one, joined by ' > '; NULL outside modules
+--   stage VARCHAR: stage of the call, or of the forward operators behind backward_device_ns; (none) outside every stage
+--   call_count BIGINT: forward calls; 0 when only functions or the backward pass are in the stage
+--   self_device_ns BIGINT: device time of the work it launched itself, excluding modules inside it
+--   total_device_ns BIGINT: device time including modules inside it; NULL when no device work was recorded
+--   self_cpu_ns BIGINT: CPU time, excluding modules called inside it
+--   total_cpu_ns BIGINT: CPU time
+--   launched_ns BIGINT: device time of the work launched by its Python functions, excluding modules inside it
+--   backward_device_ns BIGINT: device time of the backward pass of operators called by it but not by modules inside it, matched by autograd's sequence numbers; NULL when there is
+--     none
 
 WITH part AS (
     SELECT p.module_path, c.path_id, count(*) FILTER (p.is_module) AS call_count, sum(c.module_device_ns) FILTER (p.is_module) AS self_device_ns, sum(c.total_device_ns) FILTER (p.is_module) AS total_device_ns,

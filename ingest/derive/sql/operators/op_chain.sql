@@ -1,17 +1,17 @@
--- op_chain: The tree of operators by what called them: calls with the same names around them, added up. A graph replay counts in its own stage, with the operators that captured its nodes.
--- grain: one chain of operator names, each called by the one before it, and stage in a source
+-- op_chain: Call tree of operators: calls with the same operators around them are merged. A graph replay counts in its own stage, with the operators that captured its nodes.
+-- grain: one chain of operator names, each called by the previous one, and stage in a source
 -- key: chain_id
 -- needs: op
 -- columns:
 --   chain_id BIGINT: 63-bit hash of the source, the stage and the names
 --   source_id INTEGER: the source
---   stage VARCHAR: stage that the outermost operator was called in; (none) outside every stage
---   names VARCHAR[]: the operators, outermost first
---   call_count BIGINT: calls; unlike in op_sum one that did nothing but call the operator of the same name counts
---   total_device_ns BIGINT: time of the device work launched by the last one or by operators inside it; NULL when no device work was recorded
---   self_device_ns BIGINT: the same without operators inside it
---   total_cpu_ns BIGINT: time on the CPU
---   self_cpu_ns BIGINT: time on the CPU less that in the operators and CUDA API calls inside it
+--   stage VARCHAR: stage of the outermost operator; (none) outside every stage
+--   names VARCHAR[]: operator names, outermost first
+--   call_count BIGINT: number of calls; unlike in op_sum, an operator that only calls another of the same name counts
+--   total_device_ns BIGINT: device time of the work launched by the last operator and by operators inside it; NULL when no device work was recorded
+--   self_device_ns BIGINT: device time excluding operators inside it
+--   total_cpu_ns BIGINT: CPU time
+--   self_cpu_ns BIGINT: CPU time, excluding the operators and CUDA API calls inside it
 
 WITH RECURSIVE call AS (
     SELECT c.chain_id, min(c.parent_chain_id) AS parent_chain_id, min(o.source_id) AS source_id, min(c.stage) AS stage, min(o.op_name_id) AS op_name_id, count(*) AS call_count,

@@ -1,13 +1,13 @@
--- op_source: The sources of a run that hold operators, and which of them are counted. A run may hold the same operators several times, captured by different tools: no sum may hold them twice.
+-- op_source: The operator sources of a run, and which are counted. A run may have the same operators from several tools: a sum must use one of them.
 -- grain: one source
 -- key: source_id
 -- columns:
 --   source_id INTEGER: the source
---   capture VARCHAR: torch (traces of the PyTorch profiler), nsys (NVTX ranges of emit_nvtx) or key_averages (PyTorch's sums)
---   has_inputs BOOLEAN: whether inputs of operators were recorded; of key_averages, whether it has sums by shapes
---   is_counted BOOLEAN: whether it is of the capture that is counted unless another is asked for: torch before nsys before key_averages
---   is_summed BOOLEAN: whether sums by name hold it: of several tables of key_averages, which are of one program, the first alone
---   is_shape_summed BOOLEAN: whether sums by inputs hold it: of these tables the first that has shapes, if any
+--   capture VARCHAR: torch (traces of the PyTorch profiler), nsys (NVTX ranges of emit_nvtx) or key_averages (PyTorch's table)
+--   has_inputs BOOLEAN: whether inputs of operators were recorded; for key_averages, whether it is grouped by shapes
+--   is_counted BOOLEAN: whether its capture is the default: torch before nsys before key_averages
+--   is_summed BOOLEAN: whether sums by name use it: of several key_averages tables of one program, only the first
+--   is_shape_summed BOOLEAN: whether sums by inputs use it: of these tables, the first with shapes, if any
 
 WITH t AS (
     SELECT o.source_id, s.kind AS capture, CASE s.kind WHEN 'torch' THEN 1 ELSE 2 END AS place, o.has_inputs

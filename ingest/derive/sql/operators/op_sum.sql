@@ -1,40 +1,41 @@
--- op_sum: The calls of operators added up by what they are called with and by whom, and the sums of PyTorch's key_averages. A graph replay is no call; its work counts in its own stage, with the operators that captured its nodes.
--- grain: one operator, caller, stage, inputs and stack of Python functions in a source; of key_averages one operator and inputs
+-- op_sum: Operator calls by name, inputs and caller, and the sums of PyTorch's key_averages. A graph replay is not a call; its work counts in its own stage, with the operators that captured its nodes.
+-- grain: one operator, caller, stage, inputs and Python stack in a source; for key_averages, one operator and inputs
 -- key: source_id, capture, operator, caller, stage, shapes, types, stack_id
 -- needs: op_source
 -- columns:
 --   source_id INTEGER: the source
 --   capture VARCHAR: as in op_source
---   operator VARCHAR: name
---   caller VARCHAR: the operator that called it; (none) where no operator did, NULL for key_averages
---   stage VARCHAR: stage that it was called in, or that a graph replay was launched in; (none) outside every stage, NULL for key_averages
---   shapes VARCHAR: sizes of each tensor among its inputs, as JSON; NULL when not recorded; of a call that an operator of the same name did nothing but call, those of that one
---   types VARCHAR: type of each input, as JSON; NULL likewise, or for key_averages
---   stack_id BIGINT: Python functions that it was called in; NULL when not recorded
---   call_count BIGINT: calls; one that did nothing but call the operator of the same name is one call with it
---   self_device_ns BIGINT: time of the device work launched by it but not by operators inside it, and of graph replays the work captured in it; NULL when no device work was recorded
---   total_device_ns BIGINT: the same with those inside it, without calls within one of the same operator
---   shape_device_ns BIGINT: the same of calls, without calls within one of the same operator and inputs
---   call_device_ns BIGINT: the same of calls, of every one in call_count
---   self_replay_ns BIGINT: the part of self_device_ns that graph replays are of
---   shape_replay_ns BIGINT: what shape_device_ns lacks of graph replays
---   self_cpu_ns BIGINT: time on the CPU less that in the operators and CUDA API calls inside it
---   total_cpu_ns BIGINT: time on the CPU, without calls within one of the same operator
---   shape_cpu_ns BIGINT: the same, without calls within one of the same operator and inputs
---   call_cpu_ns BIGINT: the same, of every call in call_count
+--   operator VARCHAR: operator name
+--   caller VARCHAR: operator that called it; (none) when no operator did, NULL for key_averages
+--   stage VARCHAR: stage of the call, or of a graph replay's launch; (none) outside every stage, NULL for key_averages
+--   shapes VARCHAR: sizes of each input tensor, as JSON; NULL when not recorded; for a call whose caller of the same name only calls it, those of the caller
+--   types VARCHAR: type of each input, as JSON; NULL when not recorded, or for key_averages
+--   stack_id BIGINT: Python stack of the call; NULL when not recorded
+--   call_count BIGINT: number of calls; an operator that only calls another of the same name counts as one call with it
+--   self_device_ns BIGINT: device time of the work it launched itself, excluding operators inside it; graph replays count the work captured in it; NULL when no device work was
+--     recorded
+--   total_device_ns BIGINT: device time including operators inside it; nested calls of the same operator count once
+--   shape_device_ns BIGINT: device time of calls including operators inside them; nested calls of the same operator and inputs count once
+--   call_device_ns BIGINT: device time of every call in call_count, including operators inside it
+--   self_replay_ns BIGINT: part of self_device_ns from graph replays
+--   shape_replay_ns BIGINT: graph replay time that shape_device_ns excludes
+--   self_cpu_ns BIGINT: CPU time, excluding the operators and CUDA API calls inside it
+--   total_cpu_ns BIGINT: CPU time; nested calls of the same operator count once
+--   shape_cpu_ns BIGINT: CPU time; nested calls of the same operator and inputs count once
+--   call_cpu_ns BIGINT: CPU time of every call in call_count
 --   work_count BIGINT: kernels, copies and fills it launched itself; NULL for key_averages
---   flop_count BIGINT: floating-point operations by PyTorch's formulas; NULL without one or without recorded inputs
---   timed_flop_count BIGINT: the part of flop_count of calls with device work: a call that was only captured into a graph has none; NULL for key_averages
---   flop_ns BIGINT: device time of these calls, operators inside them included, graph replays apart; NULL for key_averages
---   device_alloc_bytes BIGINT: GPU memory allocated by it but not by operators inside it; NULL when not recorded, or for key_averages
---   device_free_bytes BIGINT: GPU memory freed, likewise
+--   flop_count BIGINT: FLOP by PyTorch's formulas; NULL without a formula or recorded inputs
+--   timed_flop_count BIGINT: part of flop_count in calls with device work: a call that was only captured into a graph has none; NULL for key_averages
+--   flop_ns BIGINT: device time of these calls, operators inside them included, graph replays excluded; NULL for key_averages
+--   device_alloc_bytes BIGINT: GPU memory it allocated, excluding operators inside it; NULL when not recorded, or for key_averages
+--   device_free_bytes BIGINT: GPU memory it freed, excluding operators inside it; NULL when not recorded, or for key_averages
 --   device_net_bytes BIGINT: allocated less freed
---   host_net_bytes BIGINT: the same for CPU memory
+--   host_net_bytes BIGINT: CPU memory allocated less freed; negative when more was freed
 --   shape_count BIGINT: calls in shape_device_ns; 0 for key_averages
---   shape_min_ns BIGINT: the shortest device time of one of them
---   shape_max_ns BIGINT: the longest
---   square_high BIGINT: sum of the squares of these times, whole 1e18 ns2 of it: no BIGINT holds it, and a DOUBLE would not be exact
---   square_low BIGINT: the rest of that sum, in ns2
+--   shape_min_ns BIGINT: shortest device time of one of them
+--   shape_max_ns BIGINT: longest device time of one of them
+--   square_high BIGINT: sum of the squares of these times, in whole units of 1e18 ns2, exact where neither BIGINT nor DOUBLE would be
+--   square_low BIGINT: remainder of that sum, in ns2
 
 WITH RECURSIVE odd AS MATERIALIZED (
     SELECT o.op_id, o.parent_op_id, o.op_name_id, o.is_folded FROM op o WHERE o.run_id = $run AND (o.is_folded OR o.is_nested)

@@ -1,19 +1,20 @@
--- op_work: The kernels, copies and fills that operators end up in, added up.
--- grain: one kernel name or operation of one chain of operators, or of none, launched in a stage
+-- op_work: Kernels, copies and fills by the operators that launched them.
+-- grain: one kernel name or operation per chain of operators, or of none, launched in a stage
 -- key: source_id, chain_id, operator, stage, kernel_name_id, operation
 -- needs: op
 -- columns:
 --   source_id INTEGER: the source
---   chain_id BIGINT: the operators around the launch, as in op_chain, or of a graph replay those around the capture of the node where that is known; NULL where none is known
---   operator VARCHAR: the innermost of them; (graph replay) for replays launched outside every operator whose capture is not known, (none) for other work outside, (no launch) when the launch was not captured
---   outermost VARCHAR: the outermost of them; likewise
---   stage VARCHAR: stage that it was launched in; (none) outside every stage
---   kernel_name_id BIGINT: name of a kernel; NULL for copies and fills
---   operation VARCHAR: of a copy or fill, graph replay for a graph that was traced as a whole; NULL for kernels
+--   chain_id BIGINT: operators around the launch, as in op_chain; for a graph replay, those around the capture of the node if known; NULL when none is known
+--   operator VARCHAR: innermost operator; (graph replay) for replays outside every operator with an unknown capture, (none) for other work outside, (no launch) when the launch was
+--     not captured
+--   outermost VARCHAR: outermost operator; (graph replay), (none) and (no launch) as for operator
+--   stage VARCHAR: stage of the launch; (none) outside every stage
+--   kernel_name_id BIGINT: kernel name; NULL for copies and fills
+--   operation VARCHAR: operation of a copy or fill, or graph replay for a graph traced as a whole; NULL for kernels
 --   call_count BIGINT: executions
---   total_ns BIGINT: sum of their durations
---   min_ns BIGINT: the shortest
---   max_ns BIGINT: the longest
+--   total_ns BIGINT: sum of the durations
+--   min_ns BIGINT: shortest
+--   max_ns BIGINT: longest
 
 WITH work AS (
     SELECT k.source_id, k.pid, k.graph_node_id, k.launch_name_id, k.op_id, k.path_id, k.kernel_name_id, NULL::VARCHAR AS operation, k.duration_ns FROM kernel k WHERE k.run_id = $run

@@ -1,21 +1,21 @@
--- note_range: Parts of stages that are listed but never added to them, such as the vision towers inside prefill, with the device work launched inside them.
--- grain: one outermost range of a note on one GPU that it has work on; one row of a range without device work
+-- note_range: Notes: named parts inside a stage, such as the vision towers in prefill, with the device work launched inside them; already contained in the stage.
+-- grain: one outermost range of a note on one GPU with its work; one row for a range without device work
 -- key: range_id, device_id
 -- needs: nvtx_range
 -- columns:
 --   range_id BIGINT: the range
 --   source_id INTEGER: the source
 --   pid INTEGER: process
---   stage VARCHAR: the stage that it is nested in, by stage_rule; NULL when in none
---   note VARCHAR: the part, by stage_rule
---   pass_range_id BIGINT: the pass of that stage that it began in; NULL outside of one
---   start_ns BIGINT: start on the CPU
---   cpu_ns BIGINT: time on the CPU; NULL when it never ended
---   is_warmup BOOLEAN: whether a warm-up rule matches, or the pass of its process that it began in is warm-up
---   device_id INTEGER: GPU; NULL without device work, as the five that follow
+--   stage VARCHAR: the stage around it, by stage_rule; NULL outside every stage
+--   note VARCHAR: the note, by stage_rule
+--   pass_range_id BIGINT: the pass of that stage in which it began; NULL outside every pass
+--   start_ns BIGINT: CPU start time
+--   cpu_ns BIGINT: CPU time; NULL when it never ended
+--   is_warmup BOOLEAN: whether a warm-up rule matches, or its pass is warm-up
+--   device_id INTEGER: GPU; NULL without device work, like the next five columns
 --   first_start_ns BIGINT: start of its first device work
 --   last_end_ns BIGINT: end of its last device work
---   busy_ns BIGINT: union of its device work's intervals
+--   busy_ns BIGINT: GPU busy time: union of its device intervals
 --   sum_ns BIGINT: sum of the durations of its kernels, copies, fills and graph replays
 --   kernel_count BIGINT: kernels
 

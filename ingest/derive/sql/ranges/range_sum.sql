@@ -1,33 +1,33 @@
--- range_sum: Ranges of each kind of timeline by normalised name with their CPU time and the device work launched inside them, nested ranges included.
--- grain: one kind of timeline and range name, domain and style
+-- range_sum: Ranges by timeline kind and normalised name with CPU time and the device work launched inside them, nested ranges included.
+-- grain: one timeline kind, range name, domain and style
 -- key: kind, name, domain, style
 -- needs: nvtx_range
 -- columns:
---   kind VARCHAR: kind of the timeline: nsys or torch
---   name VARCHAR: name; ids and counters are #
+--   kind VARCHAR: timeline kind: nsys or torch
+--   name VARCHAR: range name; ids and counters are #
 --   domain VARCHAR: NVTX domain; empty for the default one
---   style VARCHAR: push_pop or start_end; record_function for a range of the PyTorch profiler
+--   style VARCHAR: push_pop or start_end; record_function for a PyTorch profiler range
 --   instances BIGINT: ranges of that name
---   cpu_total_ns BIGINT: sum of the times on the CPU
---   gpu_span_total_ns BIGINT: sum over the instances of first start to last end of their device work; NULL when none has any
+--   cpu_total_ns BIGINT: sum of CPU times
+--   gpu_span_total_ns BIGINT: sum of GPU spans (first start to last end of an instance's device work); NULL when no instance has any
 --   gpu_sum_ns BIGINT: sum of the durations of kernels, copies, fills and graph replays
 --   kernel_count BIGINT: kernels
---   cpu_mean_ns DOUBLE: mean time on the CPU
---   cpu_median_ns DOUBLE: median time on the CPU
---   cpu_min_ns BIGINT: shortest time on the CPU
---   cpu_max_ns BIGINT: longest time on the CPU
---   cpu_std_ns DOUBLE: sample standard deviation (n-1) of the time on the CPU; NULL for a single instance
+--   cpu_mean_ns DOUBLE: mean CPU time
+--   cpu_median_ns DOUBLE: median CPU time
+--   cpu_min_ns BIGINT: shortest CPU time
+--   cpu_max_ns BIGINT: longest CPU time
+--   cpu_std_ns DOUBLE: sample standard deviation (n-1) of CPU time; NULL for a single instance
 --   gpu_instances BIGINT: instances with device work
---   gpu_span_mean_ns DOUBLE: mean span of these
---   gpu_span_median_ns DOUBLE: median span of these
---   gpu_span_min_ns BIGINT: shortest span of these
---   gpu_span_max_ns BIGINT: longest span of these
---   gpu_span_std_ns DOUBLE: sample standard deviation (n-1) of their spans; NULL for a single one
---   gpu_busy_ns BIGINT: sum over the instances of the union of their device work's intervals
---   kernel_sum_ns BIGINT: sum of the durations of kernels
+--   gpu_span_mean_ns DOUBLE: mean GPU span of these
+--   gpu_span_median_ns DOUBLE: median GPU span of these
+--   gpu_span_min_ns BIGINT: shortest GPU span of these
+--   gpu_span_max_ns BIGINT: longest GPU span of these
+--   gpu_span_std_ns DOUBLE: sample standard deviation (n-1) of the GPU spans; NULL for a single one
+--   gpu_busy_ns BIGINT: GPU busy time, summed over the instances
+--   kernel_sum_ns BIGINT: sum of kernel durations
 --   memop_count BIGINT: copies and fills
 --   graph_count BIGINT: graph replays traced as a whole
---   unfinished_count BIGINT: instances that never ended, not in the CPU times
+--   unfinished_count BIGINT: instances that never ended; excluded from CPU times
 
 SELECT s.kind, s.name, s.domain, s.style, s.instances, s.cpu_total_ns, s.gpu_span_total_ns, s.gpu_sum_ns, s.kernel_count, s.cpu_mean_ns, s.cpu_median_ns,
     s.cpu_min_ns, s.cpu_max_ns, s.cpu_std_ns, s.gpu_instances, s.gpu_span_mean_ns, s.gpu_span_median_ns, s.gpu_span_min_ns, s.gpu_span_max_ns,

@@ -4,19 +4,19 @@
 -- needs: collective
 -- columns:
 --   match_id BIGINT: the same for the collectives that are one; 1, 2, ... within the timelines of a kind, in the order of operation, communicator and time
---   job_id INTEGER: the source that began first of those that are ranks of one job
+--   job_id INTEGER: the source that started first in the ranks' job
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   device_id INTEGER: GPU
 --   member VARCHAR: the rank in words: by its number where known, else by GPU and process
 --   start_ns BIGINT: start on the device, by the source's own clock
 --   end_ns BIGINT: end on the device
---   operation VARCHAR: all-reduce, ...; NULL when not known
---   family VARCHAR: kernel family by kernel_rule
---   bytes BIGINT: the larger of the bytes given and received; NULL when not known
---   group_count BIGINT: ranks in the communicator; NULL when not known
---   range_context_id BIGINT: the set of ranges it was launched in; NULL when its launch was not captured
---   path_id BIGINT: the path of their names
+--   operation VARCHAR: all-reduce, ...; NULL when unknown
+--   family VARCHAR: kernel family by kernel_rule; NULL when no rule matches
+--   bytes BIGINT: the larger of the bytes a rank sends and receives; NULL when unknown
+--   group_count BIGINT: ranks in the communicator; NULL when unknown
+--   range_context_id BIGINT: set of ranges around the launch; NULL when the launch was not captured
+--   path_id BIGINT: path of these ranges
 --   is_whole BOOLEAN: whether all ranks have as many collectives of this kind and communicator
 --   group_name VARCHAR: communicator, or the stream that stands for it
 --   calls BIGINT: collectives of this kind and communicator on the rank

@@ -5,8 +5,8 @@
 -- columns:
 --   source_id INTEGER: the source
 --   device_id INTEGER: GPU
---   range_context_id BIGINT: the set of ranges it was launched in; NULL when its launch was not captured
---   start_ns BIGINT: start on the device
+--   range_context_id BIGINT: set of ranges around the launch; NULL when the launch was not captured
+--   start_ns BIGINT: start on the GPU
 --   end_ns BIGINT: end on the device
 
 WITH upto AS (

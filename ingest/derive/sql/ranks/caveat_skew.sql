@@ -1,4 +1,4 @@
--- caveat_skew: In what a comparison of collectives between ranks is doubtful.
+-- caveat_skew: Caveats about comparing collectives between ranks.
 -- into: caveat
 -- needs: rank_wait
 

@@ -1,4 +1,4 @@
--- collective: Each collective kernel of each timeline with what is known of the call that launched it.
+-- collective: Each collective kernel of each timeline with the call that launched it.
 -- grain: one collective kernel
 -- key: source_id, pid, device_id, stream_id, start_ns, kernel_name_id
 -- needs: _collective_name
@@ -7,19 +7,19 @@
 --   pid INTEGER: process
 --   device_id INTEGER: GPU
 --   stream_id INTEGER: CUDA stream
---   start_ns BIGINT: start on the device
+--   start_ns BIGINT: start on the GPU
 --   end_ns BIGINT: end on the device
---   exposed_ns BIGINT: the part of its time in which no other kernel than collectives ran on the GPU in the same source
---   kernel_name_id BIGINT: its name
---   range_context_id BIGINT: the set of ranges it was launched in; NULL when its launch was not captured
---   path_id BIGINT: the path of their names; 0 outside every range
---   family VARCHAR: kernel family by kernel_rule
---   operation VARCHAR: what the call says, else what the family says: all-reduce, all-gather, ...; NULL when neither does
---   in_bytes BIGINT: bytes that the rank gives; NULL when not known
---   out_bytes BIGINT: bytes that it receives
---   group_name VARCHAR: communicator; NULL when not known
---   group_count BIGINT: ranks in it
---   rank_id BIGINT: the process's rank in it
+--   exposed_ns BIGINT: part of its time in which only collectives ran on the GPU in the same source
+--   kernel_name_id BIGINT: kernel name
+--   range_context_id BIGINT: set of ranges around the launch; NULL when the launch was not captured
+--   path_id BIGINT: path of these ranges; 0 outside every range
+--   family VARCHAR: kernel family by kernel_rule; NULL when no rule matches
+--   operation VARCHAR: operation from the call, else from the family: all-reduce, all-gather, ...; NULL when neither has it
+--   in_bytes BIGINT: bytes the rank sends; NULL when unknown
+--   out_bytes BIGINT: bytes the rank receives; NULL when unknown
+--   group_name VARCHAR: communicator; NULL when unknown
+--   group_count BIGINT: ranks in the communicator; NULL when unknown
+--   rank_id BIGINT: rank of the process in the communicator; NULL when unknown
 
 -- A group of calls (ncclGroupStart to ncclGroupEnd) may become one kernel, whose bytes are those of all its calls; of several kernels
 -- launched in one range it is not known which call is whose.

@@ -1,39 +1,40 @@
--- rank_wait: When each rank came to each matched collective, by one clock, and how long it waited in it for the last one.
+-- rank_wait: Arrival of each rank at each matched collective, on one clock, and how long it waited for the last rank.
 -- grain: one matched collective on one rank
 -- key: job_id, match_id, source_id, pid, device_id
 -- needs: _collective_match
 -- columns:
---   match_id BIGINT: the matched collective, 1, 2, ... within the timelines of a kind
---   job_id INTEGER: the source that began first of those that are ranks of one job
+--   match_id BIGINT: number of the matched collective within the timelines of a kind, from 1
+--   job_id INTEGER: the source that started first in the ranks' job
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   device_id INTEGER: GPU
---   member VARCHAR: the rank in words
---   start_ns BIGINT: start on the device, by the clock of the job's first source; NULL when its clock is not known
+--   member VARCHAR: the rank as text
+--   start_ns BIGINT: start on the GPU, on the clock of the job's first source; NULL when the clock offset is unknown
 --   duration_ns BIGINT: execution time
---   wait_ns BIGINT: the part of it before the last rank had started; 0 for that one, NULL unless is_told
+--   wait_ns BIGINT: time in it before the last rank started; 0 for the last rank, NULL unless is_told
 --   is_last BOOLEAN: whether it started last, by the clocks
 --   last_start_ns BIGINT: start of the last rank
---   first_end_ns BIGINT: end of the rank that ended first
---   rank_count BIGINT: ranks matched
---   is_joint BOOLEAN: whether all ranks were in it at the same moment, give or take error_ns; NULL when a clock is not known
---   is_told BOOLEAN: whether it is the same collective on all ranks, so that the starts tell how long each waited: is_joint, or one that ranks need not be in together and that all have as many of
+--   first_end_ns BIGINT: end on the rank that ended first
+--   rank_count BIGINT: matched ranks
+--   is_joint BOOLEAN: whether all ranks were in it at the same time, within error_ns; NULL when a clock offset is unknown
+--   is_told BOOLEAN: whether the match is certain, so that start times give wait times: is_joint, or an operation that ranks need not be in together and of which all ranks have
+--     equally many
 --   calls BIGINT: collectives of this kind and communicator on the rank
 --   group_name VARCHAR: communicator, or the stream that stands for it
---   operation VARCHAR: all-reduce, ...; NULL when not known
---   family VARCHAR: kernel family by kernel_rule
---   bytes BIGINT: the larger of the bytes given and received; NULL when not known
---   group_count BIGINT: ranks in the communicator; NULL when not known
---   range_context_id BIGINT: the set of ranges it was launched in
---   path_id BIGINT: the path of their names
---   error_ns BIGINT: largest error of the clocks of the ranks' sources; 0 within one source, NULL when not known
---   collective_offset_ns BIGINT: the moment of the source's time 0 by the clock of the job's first source, as the ends of matched collectives have it; NULL without some
---   collective_count BIGINT: the matched collectives that this is the median of
---   offset_median_ns DOUBLE: median distance of these from it
---   offset_max_ns BIGINT: the largest distance
---   is_whole BOOLEAN: whether the ranks have as many of them
---   session_offset_ns BIGINT: the same as the times when the captures began have it; NULL when a source does not say
---   basis VARCHAR: which of the two is used: collectives or session; reference for the job's first source; NULL when neither is known
+--   operation VARCHAR: all-reduce, ...; NULL when unknown
+--   family VARCHAR: kernel family by kernel_rule; NULL when no rule matches
+--   bytes BIGINT: the larger of the bytes a rank sends and receives; NULL when unknown
+--   group_count BIGINT: ranks in the communicator; NULL when unknown
+--   range_context_id BIGINT: set of ranges around the launch
+--   path_id BIGINT: path of these ranges
+--   error_ns BIGINT: largest clock uncertainty of the ranks' sources; 0 within one source, NULL when unknown
+--   collective_offset_ns BIGINT: time on the clock of the job's first source when the source's clock is 0, from the ends of matched collectives; NULL without any
+--   collective_count BIGINT: matched collectives behind that median
+--   offset_median_ns DOUBLE: median deviation of the single collectives' offsets from it
+--   offset_max_ns BIGINT: largest deviation
+--   is_whole BOOLEAN: whether the ranks have equally many of them
+--   session_offset_ns BIGINT: the same offset from the captures' start times; NULL when a source has none
+--   basis VARCHAR: offset in use: collectives or session; reference for the job's first source; NULL when neither is known
 
 -- Collectives whose result all ranks need end on all of them at nearly the same moment. Captures that began or ended between collectives
 -- have other ones first: where they are not as many, their order says nothing certain about the clocks.

@@ -6,9 +6,9 @@
 --   range_id BIGINT: the range
 --   prompt_count BIGINT: sequences whose prompts are worked on
 --   prompt_token_count BIGINT: their tokens in this step; NULL when not said, also where fewer than sequences are said
---   prompt_pair_count BIGINT: queries times keys of their attention, added up over sequences; NULL when not said
---   prompt_square_count BIGINT: squares of their tokens, added up; NULL when not said
---   prompt_key_count BIGINT: tokens in their contexts, added up; NULL when not said
+--   prompt_pair_count BIGINT: query-key pairs of their attention, summed over sequences; NULL when unknown
+--   prompt_square_count BIGINT: squared token counts, summed; NULL when unknown
+--   prompt_key_count BIGINT: context tokens, summed; NULL when unknown
 --   decode_count BIGINT: generating sequences
 --   decode_token_count BIGINT: their tokens in this step; NULL likewise
 --   decode_key_count BIGINT: queries times keys of their attention, added up over sequences; NULL when not said

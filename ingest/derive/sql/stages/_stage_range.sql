@@ -7,10 +7,10 @@
 --   range_id BIGINT: the range
 --   source_id INTEGER: the source
 --   pid INTEGER: process
---   path_id BIGINT: path of names
+--   path_id BIGINT: normalised names of the ranges, by range_path
 --   raw_name VARCHAR: name as recorded
---   start_ns BIGINT: start on the CPU
---   end_ns BIGINT: end on the CPU; NULL when it never ended
+--   start_ns BIGINT: CPU start time
+--   end_ns BIGINT: CPU end time; NULL when it never ended
 --   is_ruled BOOLEAN: whether a warm-up rule matches its name
 --   back_count BIGINT: 1 for the last pass of the stage in its process, 2 for the one before, ...; NULL where is_ruled
 --   stage_count BIGINT: passes of the stage in its process, those left out where is_ruled; NULL where is_ruled
@@ -18,15 +18,15 @@
 --   nth_prefill_count BIGINT: prefills of its process that had begun by its start, itself included; NULL where is_ruled
 --   nth BIGINT: 1, 2, ... among the passes of its stage with the same nth_prefill_count
 --   group_count BIGINT: how many these are
---   cpu_ns BIGINT: time on the CPU; NULL when it never ended
---   gpu_span_ns BIGINT: first start to last end of its device work; NULL when it has none
---   gpu_busy_ns BIGINT: union of its device intervals, added up over devices
+--   cpu_ns BIGINT: CPU time; NULL when it never ended
+--   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work
+--   gpu_busy_ns BIGINT: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns BIGINT: sum of the durations of its device work
---   kernel_sum_ns BIGINT: sum of the durations of its kernels
+--   kernel_sum_ns BIGINT: sum of its kernel durations
 --   kernel_count BIGINT: kernels
 --   memop_count BIGINT: copies and fills
 --   graph_count BIGINT: graph replays traced as a whole
---   device_count BIGINT: GPUs that it has work on
+--   device_count BIGINT: GPUs that run its work
 
 -- CASE and not FILTER: a filtered count over a window takes DuckDB 1.5.5 a time that grows with the square of the passes.
 WITH pass AS (

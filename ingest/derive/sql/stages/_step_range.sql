@@ -9,12 +9,12 @@
 --   tid INTEGER: thread
 --   stage VARCHAR: stage, by stage_rule; NULL when in none
 --   name VARCHAR: normalised name
---   start_ns BIGINT: start on the CPU
---   cpu_ns BIGINT: time on the CPU; NULL when it never ended
+--   start_ns BIGINT: CPU start time
+--   cpu_ns BIGINT: CPU time; NULL when it never ended
 --   next_range_id BIGINT: the next step on its thread, where it is in the same pass and no pass of a stage begins between; NULL for the last
 --   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or its pass or one inside it was found cold
 --   decode_count BIGINT: generating sequences; NULL when not known
---   token_count BIGINT: tokens decoded, all sequences together; NULL when not known
+--   token_count BIGINT: tokens decoded, all sequences together; NULL when unknown
 
 -- The tokens of a pass are those of its steps in equal parts, where the workload lists as many steps as there are ranges.
 WITH beside AS ( -- passes that hold steps or stand between them; those inside a step part nothing

@@ -4,7 +4,7 @@
 -- needs: _step_sum
 -- columns:
 --   source_id INTEGER: the source
---   pid INTEGER: process; NULL when the launches were not captured
+--   pid INTEGER: process; NULL when its launches were not captured
 --   device_id INTEGER: GPU
 --   range_id BIGINT: the range; NULL for what recurs
 --   name VARCHAR: kernel that a step begins with, or graph replay; NULL for a range

@@ -7,7 +7,7 @@
 --   source_id INTEGER: the source
 --   pid INTEGER: process; NULL when the launch was not captured
 --   device_id INTEGER: GPU
---   start_ns BIGINT: start on the device
+--   start_ns BIGINT: start on the GPU
 --   duration_ns BIGINT: time it took; 0 for a replay whose kernels were traced, which have rows of their own
 --   is_replay BOOLEAN: whether it is a graph replay
 --   work_id BIGINT: kernel_name_id of a kernel; of a replay its graph, or what it holds where that is not said; NULL for a copy or fill

@@ -1,4 +1,4 @@
--- caveat_pass: Which passes are left out as warm-up or cold and why, stages whose passes differ much, and ranges without an end.
+-- caveat_pass: Caveats about passes: those excluded as warm-up or cold and why, stages whose passes differ much, and ranges without an end.
 -- into: caveat
 -- needs: nvtx_range
 

@@ -1,4 +1,4 @@
--- caveat_workload: Where the facts of the workload could not be matched with the passes of the timeline, or not without an assumption.
+-- caveat_workload: Caveats about the workload's facts: where they match the passes of the timeline not at all, or only under an assumption.
 -- into: caveat
 -- needs: workload
 

@@ -1,11 +1,11 @@
--- cold_pass: The first passes of a stage in a process, as long as they are cold: they take longer than the later ones, and not because the GPU has more to do.
+-- cold_pass: Cold passes: the first passes of a stage in a process that take longer than later ones although the GPU has no more work.
 -- grain: one cold pass
 -- key: range_id
 -- needs: _stage_range
 -- columns:
 --   range_id BIGINT: the pass
---   time_ns BIGINT: its time: gpu_span_ns, or cpu_ns where no pass of the stage in its process has device work
---   steady_ns DOUBLE: median of the same over the later half of the passes
+--   time_ns BIGINT: time of the pass: gpu_span_ns, or cpu_ns when no pass of the stage in its process has device work
+--   steady_ns DOUBLE: median time of a steady pass: the later half of the passes
 
 -- Each pass of the first half is compared with the later half of its process (with three passes the second and third, with two the second).
 -- It is cold where it takes longer, kernels do not explain half of that, and it takes longer by

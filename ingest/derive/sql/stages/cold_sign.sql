@@ -1,12 +1,13 @@
--- cold_sign: What a pass of a stage spends on what only the first ones need: loading code, allocating memory, making CUDA graphs, and launches that load their kernel.
--- grain: one pass and kind of call, of a thread that the pass is on
+-- cold_sign: One-time work in a stage pass: loading code, allocating memory, creating CUDA graphs, and launches that load their kernel.
+-- grain: one pass and kind of call, on the pass's thread
 -- key: range_id, kind
 -- needs: _stage_range
 -- columns:
 --   range_id BIGINT: the pass
---   kind VARCHAR: load (modules, libraries and their functions), allocate (memory, its mapping and freeing), graph (capture and instantiation) or launch (a launch of 0.5 ms or more: CUDA loads a kernel when it is first launched)
---   call_count BIGINT: calls
---   time_ns BIGINT: their time, added up. A slow launch includes the loading that it does
+--   kind VARCHAR: kind of call: load (modules, libraries and their functions), allocate (memory, mapped or freed too), graph (capture and instantiation) or launch (a launch of 0.5
+--     ms or longer: CUDA loads a kernel at its first launch)
+--   call_count BIGINT: number of calls
+--   time_ns BIGINT: sum of their times; a slow launch includes the loading within it
 
 -- Lazy loading: CUDA C++ Programming Guide, "Lazy Loading"; a launch from warm code takes some microseconds.
 WITH name AS (

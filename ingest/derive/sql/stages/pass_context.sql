@@ -1,12 +1,12 @@
--- pass_context: Which pass of a stage launches belong to, by the ranges they were made in. Those made in several passes at once, as those of two threads may be, belong to the one that their path of ranges names, or else to the one that began first.
--- grain: one set of ranges with a pass of a stage among them
+-- pass_context: The stage pass of each launch, by its set of ranges. A launch in several passes at once, as with two threads, belongs to the one on its range path, else to the one that began first.
+-- grain: one set of ranges within a stage pass
 -- key: range_context_id
 -- needs: nvtx_range
 -- columns:
---   range_context_id BIGINT: the set of ranges, as in kernel, memop, api_call, ...
+--   range_context_id BIGINT: set of ranges, as in kernel, memop, api_call, ...
 --   range_id BIGINT: the pass
---   stage VARCHAR: its stage
---   is_warmup BOOLEAN: whether it is warm-up
+--   stage VARCHAR: stage of the pass
+--   is_warmup BOOLEAN: whether the pass is warm-up
 
 SELECT q.range_context_id, p.range_id, p.stage, p.is_warmup
 FROM (

@@ -1,4 +1,4 @@
--- stage_pass: Each pass of each stage of each timeline with the tokens that it worked on, as the workload or the names of its ranges say, and whether it is left out of means: as warm-up by either, or as cold.
+-- stage_pass: Each stage pass of each timeline with its tokens, from the workload or the range names, and whether means exclude it as warm-up or cold.
 -- grain: one outermost range of a stage
 -- key: range_id
 -- needs: nvtx_range
@@ -7,40 +7,40 @@
 --   range_id BIGINT: the range
 --   source_id INTEGER: the source
 --   is_counted BOOLEAN: whether its source is of the counted kind
---   pass_id BIGINT: 1, 2, ... within the stage, source and process
---   repeat_id BIGINT: 1, 2, ... the run of the workload that the source is of, where prof capture ran it several times; 1 otherwise
+--   pass_id BIGINT: pass number within the stage, source and process, from 1
+--   repeat_id BIGINT: repeat of the workload, from 1, when prof capture ran it several times; else 1
 --   pid INTEGER: process
---   path_id BIGINT: path of names
---   start_ns BIGINT: start on the CPU
---   end_ns BIGINT: end on the CPU; NULL when it never ended
---   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or it was found cold
---   is_ruled BOOLEAN: whether a warm-up rule matches it
---   is_cold BOOLEAN: whether it was found cold: see cold_pass
---   basis VARCHAR: where the tokens are from: workload or annotation; NULL when nothing says
---   prompt_count BIGINT: sequences whose prompts were worked on
---   prompt_length_count BIGINT: tokens of each prompt; NULL when they differ
+--   path_id BIGINT: normalised names of the ranges, by range_path
+--   start_ns BIGINT: CPU start time
+--   end_ns BIGINT: CPU end time; NULL when it never ended
+--   is_warmup BOOLEAN: whether it is warm-up: by a warm-up rule, by the workload, or because it was found cold
+--   is_ruled BOOLEAN: whether a warm-up rule matches
+--   is_cold BOOLEAN: whether it was found cold, see cold_pass
+--   basis VARCHAR: origin of the token counts: workload or annotation; NULL when unknown
+--   prompt_count BIGINT: sequences whose prompts it processed
+--   prompt_length_count BIGINT: tokens per prompt; NULL when prompts differ
 --   prompt_token_count BIGINT: tokens of all prompts
---   prompt_pair_count BIGINT: queries times keys of their attention, added up over sequences; NULL when not said
---   prompt_square_count BIGINT: squares of their tokens, added up; NULL when not said
---   prompt_key_count BIGINT: tokens in their contexts, added up; NULL when not said
+--   prompt_pair_count BIGINT: query-key pairs of their attention, summed over sequences; NULL when unknown
+--   prompt_square_count BIGINT: squared token counts, summed; NULL when unknown
+--   prompt_key_count BIGINT: context tokens, summed; NULL when unknown
 --   decode_count BIGINT: generating sequences
 --   step_count BIGINT: forward passes that decode
---   decode_token_count BIGINT: tokens of all sequences that were decoded
---   before_count BIGINT: tokens in the context of each sequence before the first step; NULL when they differ
---   decode_key_count BIGINT: queries times keys of the decoded tokens' attention, added up; NULL when not said
---   decode_context_count BIGINT: tokens in the contexts of each sequence and forward pass, added up: what is read of the cache; NULL when not said
---   sequence_count BIGINT: sequences that were worked on; NULL when nothing says
---   image_count BIGINT: images of each prompt; NULL when not said
---   crop_count BIGINT: crops of each image; NULL when not said
---   cpu_ns BIGINT: time on the CPU; NULL when it never ended
---   gpu_span_ns BIGINT: first start to last end of its device work; NULL when it has none
---   gpu_busy_ns BIGINT: union of its device intervals, added up over devices
+--   decode_token_count BIGINT: decoded tokens, all sequences together
+--   before_count BIGINT: context tokens per sequence before the first step; NULL when sequences differ
+--   decode_key_count BIGINT: query-key pairs of the decoded tokens' attention, summed; NULL when unknown
+--   decode_context_count BIGINT: context tokens per sequence and forward pass, summed: what is read from the KV cache; NULL when unknown
+--   sequence_count BIGINT: sequences it processed; NULL when unknown
+--   image_count BIGINT: images per prompt; NULL when unknown
+--   crop_count BIGINT: crops per image; NULL when unknown
+--   cpu_ns BIGINT: CPU time; NULL when it never ended
+--   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work
+--   gpu_busy_ns BIGINT: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns BIGINT: sum of the durations of its device work
---   kernel_sum_ns BIGINT: sum of the durations of its kernels
+--   kernel_sum_ns BIGINT: sum of its kernel durations
 --   kernel_count BIGINT: kernels
 --   memop_count BIGINT: copies and fills
 --   graph_count BIGINT: graph replays traced as a whole
---   device_count BIGINT: GPUs that it has work on
+--   device_count BIGINT: GPUs that run its work
 
 WITH f AS (
     SELECT r.range_id, r.stage, r.is_ruled OR coalesce(f.is_warmup, false) OR c.range_id IS NOT NULL AS is_warmup, c.range_id IS NOT NULL AS is_cold, a.range_id IS NOT NULL AS is_annotated, coalesce(f.is_said, false) AS is_said, f.prefill_count AS p, f.batch_count AS b, f.step_count AS d, f.skipped_count AS skipped, f.image_count, f.crop_count,

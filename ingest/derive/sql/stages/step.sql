@@ -1,51 +1,53 @@
--- step: Steps of each timeline: ranges that are steps, and in sources without such what recurs on the GPU. Of ranges outside of stages there are two rows: with the work that was launched in them, and with the work of their process that began in their time, whoever launched it.
+-- step: Steps of each timeline: ranges that are steps, and in sources without such ranges the periodic pattern of GPU work. Ranges outside stages have two rows: by launch (work launched in them) and by time (work of their process that began during them, launched anywhere).
 -- grain: one step on one GPU, by launch or by time
 -- key: attribution, basis, source_id, pid, device_id, range_id, start_ns
 -- needs: _step_range|_step_time
 -- columns:
---   nth BIGINT: 1, 2, ... within the stage, source, process and GPU, warm-up included
---   basis VARCHAR: range or period
---   attribution VARCHAR: which work is the step's: launch (what its thread launched in it) or time (what began on the GPU from its first work to that of the next step, at most to the last that its process launched in it)
---   is_default BOOLEAN: whether that is meant unless the other is asked for: time for what recurs, and for ranges of one thread and no stage that are ProfilerStep# or have one kernel in a hundred more by time; else launch
+--   nth BIGINT: step number within the stage, source, process and GPU, warm-up included, from 1
+--   basis VARCHAR: how the step was found: range or period
+--   attribution VARCHAR: attribution of work to the step: launch (launched by its thread during it) or time (started on the GPU between its first work and that of the next step, at
+--     most up to the last work its process launched in it)
+--   is_default BOOLEAN: whether this attribution is the default: time for periodic steps, and for ranges of one thread outside stages that are ProfilerStep# or have one kernel in a
+--     hundred more by time; else launch
 --   source_id INTEGER: the source
---   pid INTEGER: process; NULL when the launches were not captured
+--   pid INTEGER: process; NULL when its launches were not captured
 --   device_id INTEGER: GPU; NULL for a step without device work
---   range_id BIGINT: the range; NULL with the basis period
---   stage VARCHAR: stage, by stage_rule; (none) outside of stages
---   name VARCHAR: normalised name of the range; with the basis period the kernel that begins each step, or graph replay
---   start_ns BIGINT: start of its first device work; of the range where it has none
---   until_ns BIGINT: work that began from then on is not its own; NULL by launch, and where the end is not known
---   time_ns BIGINT: its time: period_ns, gpu_span_ns or cpu_ns, by time_basis; NULL where a step lacks that
---   time_basis VARCHAR: gpu_period where steps follow each other (half of the steps of its kind do), else gpu_span, or cpu without device work
---   period_ns BIGINT: from its first device work to that of the next step of the same pass; NULL for the last
---   cpu_ns BIGINT: time of the range on its thread; NULL with the basis period
---   gpu_span_ns BIGINT: first start to last end of its device work
---   busy_ns BIGINT: union of the intervals of its device work; by time from where that of the steps before has ended
---   kernel_ns BIGINT: kernels of its own ran; NULL by time
---   graph_ns BIGINT: replays of its own ran whose kernels were not traced; NULL by time
---   copy_ns BIGINT: copies and fills of its own ran; NULL by time
---   other_ns BIGINT: only work of others ran, by time that of steps before too
---   launch_bound_ns BIGINT: idle inside the launching call or on the way to it; NULL by time where not all gaps are known, as all idle parts
+--   range_id BIGINT: the range; NULL for periodic steps
+--   stage VARCHAR: stage, by stage_rule; (none) outside every stage
+--   name VARCHAR: normalised range name; for periodic steps, the kernel that begins each step, or graph replay
+--   start_ns BIGINT: start of its first device work; of the range when it has none
+--   until_ns BIGINT: work that starts from here on belongs to another step; NULL by launch, and when the end is unknown
+--   time_ns BIGINT: time of the step: period_ns, gpu_span_ns or cpu_ns, by time_basis; NULL when the step lacks that
+--   time_basis VARCHAR: definition of time_ns: gpu_period where steps follow each other (half of the steps of its kind do), else gpu_span, or cpu without device work
+--   period_ns BIGINT: start of its first device work to that of the next step in the same pass; NULL for the last step
+--   cpu_ns BIGINT: CPU time of the range; NULL for periodic steps
+--   gpu_span_ns BIGINT: GPU span: first start to last end of its device work
+--   busy_ns BIGINT: GPU busy time: union of its device intervals; by time, from where that of earlier steps ended
+--   kernel_ns BIGINT: kernels of the step ran; NULL by time
+--   graph_ns BIGINT: graph replays of the step without traced kernels ran; NULL by time
+--   copy_ns BIGINT: copies and fills of the step ran; NULL by time
+--   other_ns BIGINT: only other work ran; by time, that of earlier steps too
+--   launch_bound_ns BIGINT: idle in the launching call or on the way to it; NULL by time when not all gaps are known, like all idle parts
 --   wait_ns BIGINT: idle while the thread waited for the device
 --   call_ns BIGINT: idle inside another CUDA call
 --   host_ns BIGINT: idle while the thread was outside CUDA
 --   profiler_ns BIGINT: idle while the profiler worked
 --   queued_ns BIGINT: idle although the next launch had returned
 --   unknown_ns BIGINT: idle before work whose launch was not captured
---   idle_ns BIGINT: these together
---   between_ns BIGINT: from its last device work to the first of the next step; NULL for the last
+--   idle_ns BIGINT: idle time: sum of the idle parts
+--   between_ns BIGINT: end of its last device work to the start of the next step's first; NULL for the last step
 --   kernel_count BIGINT: kernels
 --   memop_count BIGINT: copies and fills
 --   graph_count BIGINT: replays whose kernels were not traced
 --   decode_count BIGINT: generating sequences; NULL when not known
---   token_count BIGINT: tokens decoded, all sequences together; NULL when not known
---   is_warmup BOOLEAN: whether a warm-up rule matches, the workload says so, or it, its pass or one inside it was found cold
+--   token_count BIGINT: tokens decoded, all sequences together; NULL when unknown
+--   is_warmup BOOLEAN: whether it is warm-up: by a warm-up rule, by the workload, or because the step, its pass or a pass inside it was found cold
 
 -- A step's work may be launched by other threads: autograd's, or those of communication. Of steps of no stage the first are cold that take as
 -- much again as the longest of the later half, three or more behind them, of which the GPU's work is less than half: see cold_pass.
 WITH l AS (
     SELECT 'range' AS basis, 'launch' AS attribution, r.source_id, r.pid, d.device_id, r.range_id, r.next_range_id, r.stage, r.name, coalesce(d.first_start_ns, r.start_ns) AS start_ns, d.last_end_ns AS end_ns, r.cpu_ns, d.busy_ns,
-        t.kernel_ns, t.graph_ns, t.copy_ns, t.launch_ns + t.late_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
+        t.kernel_ns, t.graph_ns, t.copy_ns, t.launch_ns + t.launch_delay_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
         d.kernel_count, d.memop_count, d.graph_count, r.decode_count, r.token_count, r.is_warmup
     FROM _step_range r
     LEFT JOIN range_device d ON d.run_id = $run AND d.range_id = r.range_id

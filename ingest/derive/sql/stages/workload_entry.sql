@@ -1,19 +1,19 @@
--- workload_entry: What the workload says of its passes, counted from the last one, as far as it is about a timeline of a kind.
--- grain: one pass of the workload, or one row for every pass, for a kind of timeline
+-- workload_entry: The workload's description of its passes, counted from the last one, as far as it covers a timeline of the kind.
+-- grain: one workload pass, or one row for every pass, per timeline kind
 -- key: kind, back_count
 -- needs: workload
 -- columns:
---   kind VARCHAR: kind of the timeline it is about: nsys or torch; NULL in a run without one
---   is_counted BOOLEAN: whether that timeline is the counted one
---   back_count BIGINT: 1 for the last pass, 2 for the one before, ...; 0 for what holds for every pass, or where no pass is listed
---   prefill_count BIGINT: tokens of each prompt; NULL when not said
---   decode_count BIGINT: decode steps after it; NULL when not said
---   batch_count BIGINT: sequences; NULL when no pass is said
---   image_count BIGINT: images of each prompt; NULL when not said
---   crop_count BIGINT: crops of each image; NULL when not said
+--   kind VARCHAR: timeline kind: nsys or torch; NULL in a run without a timeline
+--   is_counted BOOLEAN: whether that is the counted kind
+--   back_count BIGINT: position from the end: 1 for the last pass, 2 for the one before; 0 for values that hold for every pass, or when no pass is listed
+--   prefill_count BIGINT: tokens per prompt; NULL when unknown
+--   decode_count BIGINT: decode steps after the prompt; NULL when unknown
+--   batch_count BIGINT: sequences; NULL when no pass is listed
+--   image_count BIGINT: images per prompt; NULL when unknown
+--   crop_count BIGINT: crops per image; NULL when unknown
 --   later_count BIGINT: decode steps of the passes after this one
---   warmup_count BIGINT: passes to warm up at the beginning of the capture; NULL when not said, also where a file lists passes, since those of its warm-up are the ones that it does not list
---   is_warmup BOOLEAN: whether the pass is one to warm up
+--   warmup_count BIGINT: warm-up passes at the beginning of the capture; NULL when unknown, and in a file that lists passes: it does not list the warm-up passes before them
+--   is_warmup BOOLEAN: whether it is a warm-up pass
 
 -- Of several files about a timeline the latest is taken, and of several options the latest: what is given afterwards is better
 -- known. What an option says goes before what a file does.

@@ -2,11 +2,11 @@ package judge
 
 import "fmt"
 
-// graphReplays is the centre of CUDA graphs traced as a whole.
+// graphReplays is the category of CUDA graphs traced as a whole.
 const graphReplays = "(graph replays)"
 
-// centreWords say what the centres are that are no family of kernels.
-var centreWords = map[string]string{
+// categoryWords describe the categories other than kernel families.
+var categoryWords = map[string]string{
 	"launch-bound": "GPU idle: launches arrive too late", "host-bound": "GPU idle: CPU busy outside CUDA",
 	"synchronising": "GPU idle: CPU waits for the GPU", "cuda-call": "GPU idle: CUDA calls for memory, code or streams",
 	"queued": "GPU idle: work launched in time has not started", "profiler": "GPU idle: profiler at work",
@@ -14,27 +14,27 @@ var centreWords = map[string]string{
 	"(copies and fills)": "copies and fills of memory", "(work of others)": "other work on the GPU",
 }
 
-// topCentres is how many cost centres a summary names.
-const topCentres = 3
+// topCategories is how many categories a summary names.
+const topCategories = 3
 
-func (s *summariser) addCentres() error {
+func (s *summariser) addBreakdown() error {
 	roles, err := s.roles()
 	if err != nil {
 		return err
 	}
-	list, err := s.rows("cost-centres", "stage", "centre", "kind", "total_ns", "share_ratio")
+	list, err := s.rows("time-breakdown", "stage", "category", "kind", "total_ns", "share_ratio")
 	for i, r := range list {
-		if i == topCentres {
+		if i == topCategories {
 			break
 		}
-		c := CostCentre{GPUs: len(s.parts[keyOf(r.Text("stage"))]), Stage: r.Text("stage"), Name: r.Text("centre"), Kind: r.Text("kind"), TotalNs: r.Count("total_ns"), ShareRatio: r.Amount("share_ratio"), Query: s.command("cost-centres")}
-		if c.Words = centreWords[c.Name]; c.Kind == "kernels" && c.Name != graphReplays {
+		c := TimeCategory{GPUs: len(s.parts[keyOf(r.Text("stage"))]), Stage: r.Text("stage"), Name: r.Text("category"), Kind: r.Text("kind"), TotalNs: r.Count("total_ns"), ShareRatio: r.Amount("share_ratio"), Query: s.command("time-breakdown")}
+		if c.Words = categoryWords[c.Name]; c.Kind == "kernels" && c.Name != graphReplays {
 			c.Words = familyText(c.Name, roles[c.Name])
 			if roles[c.Name] == "collective" {
 				c.Words += s.hiddenText(keyOf(c.Stage))
 			}
 		}
-		s.out.Centres = append(s.out.Centres, c)
+		s.out.Breakdown = append(s.out.Breakdown, c)
 	}
 	return err
 }

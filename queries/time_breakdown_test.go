@@ -10,50 +10,50 @@ import (
 	"prof/schema"
 )
 
-// TestCostCentres holds, on every capture, that the centres are the parts of accounting, that the executions behind them are those of
+// TestTimeBreakdown holds, on every capture, that the categories are the parts of accounting, that the executions behind them are those of
 // the measured passes, and that they are ranked and cut in a total order.
-func TestCostCentres(t *testing.T) {
+func TestTimeBreakdown(t *testing.T) {
 	t.Parallel()
 	w := everything(t)
 	load(t, w, utilised, llamaCapture, llamaWorkload)
 	for _, run := range slices.Concat(shipped, traced, []string{utilised}) {
-		for _, bad := range rows(t, w, fmt.Sprintf(`WITH c AS (FROM cost_centres('%[1]s', top := 0)), a AS (FROM accounting('%[1]s')),
+		for _, bad := range rows(t, w, fmt.Sprintf(`WITH c AS (FROM time_breakdown('%[1]s', top := 0)), a AS (FROM accounting('%[1]s')),
 			counted AS (SELECT nullif(a.stage, '(run)') AS stage, a.device, a.part, a.kind, a.total_ns, a.span_total_ns FROM a WHERE a.stage <> '(run)' OR NOT EXISTS (SELECT 1 FROM a x WHERE x.stage <> '(run)')),
 			part AS (SELECT stage, CASE WHEN kind <> 'busy' THEN kind WHEN part = 'copy' THEN 'copies' WHEN part = 'graph' THEN 'graphs' ELSE 'kernels' END AS part, sum(total_ns) AS ns FROM counted GROUP BY ALL),
-			centre AS (SELECT stage, CASE WHEN kind = 'idle' THEN centre WHEN centre = '(graph replays)' THEN 'graphs' ELSE kind END AS part, sum(total_ns) AS ns FROM c GROUP BY ALL),
+			category AS (SELECT stage, CASE WHEN kind = 'idle' THEN category WHEN category = '(graph replays)' THEN 'graphs' ELSE kind END AS part, sum(total_ns) AS ns FROM c GROUP BY ALL),
 			span AS (SELECT stage, sum(ns) AS ns FROM (SELECT DISTINCT stage, device, span_total_ns AS ns FROM counted) GROUP BY ALL)
-			SELECT 'part', p.stage, p.part, p.ns, x.ns FROM part p FULL JOIN centre x ON x.stage IS NOT DISTINCT FROM p.stage AND x.part = p.part WHERE p.ns IS DISTINCT FROM x.ns AND coalesce(p.ns, x.ns) > 0
+			SELECT 'part', p.stage, p.part, p.ns, x.ns FROM part p FULL JOIN category x ON x.stage IS NOT DISTINCT FROM p.stage AND x.part = p.part WHERE p.ns IS DISTINCT FROM x.ns AND coalesce(p.ns, x.ns) > 0
 			UNION ALL
 			SELECT 'span', s.stage, NULL, s.ns, c.stage_ns FROM c FULL JOIN span s ON s.stage IS NOT DISTINCT FROM c.stage WHERE s.ns IS DISTINCT FROM c.stage_ns
 			UNION ALL
 			SELECT 'sum', c.stage, NULL, any_value(c.stage_ns), sum(c.total_ns) FROM c GROUP BY ALL HAVING any_value(c.stage_ns) <> sum(c.total_ns)
 			UNION ALL
 			SELECT 'measured', NULL, NULL, c.measured_ns, (SELECT sum(ns) FROM span) FROM c WHERE c.measured_ns <> (SELECT sum(ns) FROM span) OR c.share_ratio <> c.total_ns / c.measured_ns`, run)) {
-			t.Errorf("%s: the centres are not the parts of accounting: %s", run, bad)
+			t.Errorf("%s: the categories are not the parts of accounting: %s", run, bad)
 		}
 		for _, bad := range rows(t, w, fmt.Sprintf(`WITH d AS (
 				SELECT p.stage, sum(d.kernel_count) AS kernels, sum(d.kernel_sum_ns) AS kernel_ns, sum(d.memop_count) AS copies, sum(d.graph_count) AS graphs
 				FROM passes('%[1]s') p JOIN range_device d ON d.run_id = _run_id('%[1]s') AND d.range_id = p.range_id WHERE NOT p.is_warmup GROUP BY ALL
 			), c AS (
-				SELECT c.stage, sum(c.calls) FILTER (c.kind = 'kernels' AND c.centre <> '(graph replays)') AS kernels, sum(c.sum_ns) FILTER (c.kind = 'kernels' AND c.centre <> '(graph replays)') AS kernel_ns,
-					sum(c.calls) FILTER (c.kind = 'copies') AS copies, sum(c.calls) FILTER (c.centre = '(graph replays)') AS graphs
-				FROM cost_centres('%[1]s', top := 0) c GROUP BY ALL
+				SELECT c.stage, sum(c.calls) FILTER (c.kind = 'kernels' AND c.category <> '(graph replays)') AS kernels, sum(c.sum_ns) FILTER (c.kind = 'kernels' AND c.category <> '(graph replays)') AS kernel_ns,
+					sum(c.calls) FILTER (c.kind = 'copies') AS copies, sum(c.calls) FILTER (c.category = '(graph replays)') AS graphs
+				FROM time_breakdown('%[1]s', top := 0) c GROUP BY ALL
 			)
 			SELECT d, c FROM d FULL JOIN c ON c.stage = d.stage
 			WHERE coalesce(c.stage, d.stage) IS NOT NULL AND (coalesce(c.kernels, 0) <> d.kernels OR coalesce(c.kernel_ns, 0) <> d.kernel_ns OR coalesce(c.copies, 0) <> d.copies OR coalesce(c.graphs, 0) <> d.graphs OR d.kernels IS NULL)`, run)) {
 			t.Errorf("%s: the executions are not those of the measured passes: %s", run, bad)
 		}
-		testCentreOrder(t, w, run)
+		testBreakdownOrder(t, w, run)
 	}
-	if got := rows(t, w, "SELECT count(*) > 0 FROM cost_centres('nccl2', top := 0) WHERE kind = 'kernels' AND sum_ns > total_ns"); got[0] != "[true]" {
+	if got := rows(t, w, "SELECT count(*) > 0 FROM time_breakdown('nccl2', top := 0) WHERE kind = 'kernels' AND sum_ns > total_ns"); got[0] != "[true]" {
 		t.Error("no kernels of nccl2 ran side by side: what is held of them is not tested")
 	}
 }
 
-// testCentreOrder holds rank, top and stage.
-func testCentreOrder(t *testing.T, w *schema.Warehouse, run string) {
+// testBreakdownOrder holds rank, top and stage.
+func testBreakdownOrder(t *testing.T, w *schema.Warehouse, run string) {
 	t.Helper()
-	f := query(t, w, "cost-centres", queries.Args{"run": run, "top": "0"})
+	f := query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0"})
 	if len(f.Rows) == 0 && run != "cpu" {
 		t.Errorf("%s: no rows: %q", run, f.Notes)
 	}
@@ -70,32 +70,32 @@ func testCentreOrder(t *testing.T, w *schema.Warehouse, run string) {
 	}
 	for stage, want := range stages {
 		var got []string
-		for _, r := range query(t, w, "cost-centres", queries.Args{"run": run, "top": "0", "stage": stage}).Rows {
+		for _, r := range query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0", "stage": stage}).Rows {
 			got = append(got, fmt.Sprint(r[1:]))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: of %s alone %q, of all %q", run, stage, got, want)
 		}
 	}
-	if few := query(t, w, "cost-centres", queries.Args{"run": run, "top": "2"}); !slices.Equal(asText(few), asText(f)[:min(2, len(f.Rows))]) {
+	if few := query(t, w, "time-breakdown", queries.Args{"run": run, "top": "2"}); !slices.Equal(asText(few), asText(f)[:min(2, len(f.Rows))]) {
 		t.Errorf("%s: the first two are %q", run, asText(few))
 	}
 }
 
-// centres are the cost centres of the made run as text.
-func centres(t *testing.T, w *schema.Warehouse, args string) []string {
+// breakdown is the time breakdown of the made run as text.
+func breakdown(t *testing.T, w *schema.Warehouse, args string) []string {
 	t.Helper()
-	return rows(t, w, "SELECT stage, centre, kind, total_ns, calls, sum_ns, stage_ns, measured_ns FROM cost_centres('made', top := 0"+args+")")
+	return rows(t, w, "SELECT stage, category, kind, total_ns, calls, sum_ns, stage_ns, measured_ns FROM time_breakdown('made', top := 0"+args+")")
 }
 
-// TestCostCentresOf holds what counts, on runs made up for it: kernels side by side share their time to the nanosecond, warm-up is left
+// TestTimeBreakdownOf holds what counts, on runs made up for it: kernels side by side share their time to the nanosecond, warm-up is left
 // out, GPUs add up, and of a run without passes all work counts.
-func TestCostCentresOf(t *testing.T) {
+func TestTimeBreakdownOf(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	made(t, w)
 	exec(t, w, strings.Join([]string{
-		"UPDATE device_time SET kernel_ns = 200, copy_ns = 30, graph_ns = 40, other_ns = 999080, launch_ns = 100, late_ns = 50, wait_ns = 60, call_ns = 70, host_ns = 80, profiler_ns = 90, queued_ns = 95, unknown_ns = 105 WHERE range_id = 1",
+		"UPDATE device_time SET kernel_ns = 200, copy_ns = 30, graph_ns = 40, other_ns = 999080, launch_ns = 100, launch_delay_ns = 50, wait_ns = 60, call_ns = 70, host_ns = 80, profiler_ns = 90, queued_ns = 95, unknown_ns = 105 WHERE range_id = 1",
 		ran(1, 1, 0, 100, 1, ""), ran(1, 2, 0, 100, 1, "other"), ran(1, 3, 0, 100, 1, "other"), "UPDATE kernel_class SET family = NULL WHERE kernel_name_id = 3",
 		"UPDATE device_time SET kernel_ns = 0, host_ns = 1000000 WHERE range_id = 2", ran(0, 1, 0, 77, 1, ""), hostCopy(1, "'Pinned'", 45),
 		strings.Replace(replayed(3), "'node'", "'graph'", 1)}, ";\n"))
@@ -104,18 +104,18 @@ func TestCostCentresOf(t *testing.T) {
 		"[decode activation<1> kernels 66 1 100 2000000 2000000]", "[decode family of gemm kernels 67 1 100 2000000 2000000]", "[decode family of elementwise kernels 67 1 100 2000000 2000000]",
 		"[decode synchronising idle 60 <nil> <nil> 2000000 2000000]", "[decode (graph replays) kernels 40 3 30 2000000 2000000]", "[decode (copies and fills) copies 30 1 45 2000000 2000000]"}
 	slices.Sort(want)
-	got := centres(t, w, "")
+	got := breakdown(t, w, "")
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 
 	exec(t, w, "INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time WHERE range_id = 2; UPDATE path_stage SET is_warmup = true")
-	if got := centres(t, w, ", stage := 'decode'"); len(got) != 0 {
+	if got := breakdown(t, w, ", stage := 'decode'"); len(got) != 0 {
 		t.Errorf("of warm-up: %q", got)
 	}
 	exec(t, w, "UPDATE path_stage SET is_warmup = false")
-	if got := centres(t, w, "")[0]; got != "[decode host-bound idle 2000080 <nil> <nil> 3000000 3000000]" {
+	if got := breakdown(t, w, "")[0]; got != "[decode host-bound idle 2000080 <nil> <nil> 3000000 3000000]" {
 		t.Errorf("on two GPUs: %s", got)
 	}
 
@@ -123,12 +123,12 @@ func TestCostCentresOf(t *testing.T) {
 	want = []string{"[<nil> host-bound idle 1999623 <nil> <nil> 3000000 3000000]", "[<nil> unknown idle 1000000 <nil> <nil> 3000000 3000000]", "[<nil> family of gemm kernels 177 2 177 3000000 3000000]",
 		"[<nil> activation<1> kernels 100 1 100 3000000 3000000]", "[<nil> family of elementwise kernels 100 1 100 3000000 3000000]", "[<nil> (copies and fills) copies 0 1 45 3000000 3000000]", "[<nil> (graph replays) kernels 0 3 30 3000000 3000000]"}
 	for _, args := range []string{"", ", stage := '(none)'", ", source := 'nsys'"} {
-		if got := centres(t, w, args); !slices.Equal(got, want) {
+		if got := breakdown(t, w, args); !slices.Equal(got, want) {
 			t.Errorf("without passes%s: %q, want %q", args, got, want)
 		}
 	}
 	exec(t, w, "DELETE FROM device_time")
-	if f := query(t, w, "cost-centres", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for GPU time") {
+	if f := query(t, w, "time-breakdown", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for GPU time") {
 		t.Errorf("of a run stored without accounting: %v, %q", f.Rows, f.Notes)
 	}
 }

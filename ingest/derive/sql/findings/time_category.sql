@@ -1,0 +1,51 @@
+-- time_category: Where the time of a stage's measured passes goes on a GPU: idle time by cause, kernels by family, and copies. Categories add up to the passes' GPU spans.
+-- grain: one category of one stage on one GPU, per timeline kind
+-- key: kind, stage, device_id, category_kind, category
+-- needs: device_time
+-- columns:
+--   kind VARCHAR: nsys or torch
+--   is_counted BOOLEAN: as in timeline
+--   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
+--   device_id INTEGER: GPU
+--   category VARCHAR: the category, as in the query time-breakdown
+--   category_kind VARCHAR: idle, kernels, copies or other
+--   total_ns BIGINT: GPU time of the category; concurrent kernels share the time in which kernels ran in proportion to their durations
+--   launch_count BIGINT: executions; NULL for idle and other
+--   sum_ns BIGINT: sum of the durations; NULL for idle and other
+
+WITH s AS (
+    SELECT s.kind, s.is_counted, s.stage, s.device_id, s.kernel_ns, unnest([
+        {'category': 'launch-bound', 'kind': 'idle', 'ns': s.launch_ns + s.launch_delay_ns + s.launch_latency_ns}, {'category': 'synchronising', 'kind': 'idle', 'ns': s.wait_ns}, {'category': 'cuda-call', 'kind': 'idle', 'ns': s.call_ns},
+        {'category': 'host-bound', 'kind': 'idle', 'ns': s.host_ns}, {'category': 'queued', 'kind': 'idle', 'ns': s.queued_ns}, {'category': 'profiler', 'kind': 'idle', 'ns': s.profiler_ns},
+        {'category': 'unknown', 'kind': 'idle', 'ns': s.unknown_ns}, {'category': '(graph replays)', 'kind': 'kernels', 'ns': s.graph_ns}, {'category': '(copies and fills)', 'kind': 'copies', 'ns': s.copy_ns},
+        {'category': '(work of others)', 'kind': 'other', 'ns': s.other_ns}]) AS c
+    FROM finding_span s WHERE s.run_id = $run
+), place AS ( -- a launch that is in two passes counts in both, as in their times
+    SELECT c.range_context_id, p.stage, count(*) AS passes
+    FROM _finding_pass p JOIN range_context c ON c.run_id = $run AND c.range_id = p.range_id GROUP BY c.range_context_id, p.stage
+), work AS (
+    SELECT k.source_id, k.device_id, k.range_context_id, k.kernel_name_id, NULL AS category, k.launch_count, k.sum_ns FROM _kernel_sum k
+    UNION ALL
+    SELECT m.source_id, m.device_id, m.range_context_id, NULL, '(copies and fills)', 1, m.duration_ns FROM memop m WHERE m.run_id = $run
+    UNION ALL
+    SELECT g.source_id, g.device_id, g.range_context_id, NULL, '(graph replays)', 1, g.duration_ns FROM graph_launch g WHERE g.run_id = $run AND g.mode = 'graph'
+), ran AS (
+    SELECT t.kind, p.stage, w.device_id, w.kernel_name_id, w.category, sum(w.launch_count * coalesce(p.passes, 1))::BIGINT AS launch_count, sum(w.sum_ns * coalesce(p.passes, 1))::BIGINT AS sum_ns
+    FROM work w JOIN _finding_timeline t ON t.source_id = w.source_id LEFT JOIN place p ON p.range_context_id = w.range_context_id
+    WHERE p.passes > 0 OR NOT t.is_staged
+    GROUP BY t.kind, p.stage, w.device_id, w.kernel_name_id, w.category
+), family AS (
+    SELECT r.kind, r.stage, r.device_id, coalesce(c.family, n.name) AS category, sum(r.launch_count)::BIGINT AS launch_count, sum(r.sum_ns)::BIGINT AS sum_ns
+    FROM ran r JOIN kernel_name n ON n.run_id = $run AND n.kernel_name_id = r.kernel_name_id
+    LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = n.kernel_name_id
+    GROUP BY r.kind, r.stage, r.device_id, coalesce(c.family, n.name)
+), upto AS ( -- of the time in which kernels ran each has what lies between two shares of it, so that all add up to it in whole nanoseconds
+    SELECT f.kind, f.stage, f.device_id, f.category, f.launch_count, f.sum_ns, sum(f.sum_ns) OVER (of ORDER BY f.category) AS upto_ns, sum(f.sum_ns) OVER of AS all_ns
+    FROM family f WINDOW of AS (PARTITION BY f.kind, f.stage, f.device_id)
+)
+SELECT u.kind, s.is_counted, u.stage, u.device_id, u.category, 'kernels' AS category_kind, coalesce(u.upto_ns * s.kernel_ns // u.all_ns - (u.upto_ns - u.sum_ns) * s.kernel_ns // u.all_ns, 0)::BIGINT AS total_ns, u.launch_count, u.sum_ns
+FROM upto u JOIN s ON s.c.category = 'unknown' AND s.kind = u.kind AND s.stage IS NOT DISTINCT FROM u.stage AND s.device_id = u.device_id
+UNION ALL
+SELECT s.kind, s.is_counted, s.stage, s.device_id, s.c.category, s.c.kind, s.c.ns, r.launch_count, r.sum_ns
+FROM s LEFT JOIN ran r ON r.kind = s.kind AND r.stage IS NOT DISTINCT FROM s.stage AND r.device_id = s.device_id AND r.category = s.c.category
+WHERE s.c.ns > 0 OR r.launch_count > 0

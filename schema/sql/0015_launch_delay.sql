@@ -1,0 +1,44 @@
+-- Idle time between CUDA calls on the way to the next launch is called launch delay, as the time behind that launch is called launch latency.
+ALTER TABLE device_time RENAME COLUMN late_ns TO launch_delay_ns;
+ALTER TABLE gap_sum RENAME COLUMN late_ns TO launch_delay_ns;
+ALTER TABLE gap RENAME COLUMN late_ns TO launch_delay_ns;
+
+-- Comments in the words of the queries that show these columns.
+COMMENT ON TABLE device_time IS 'Where the time of a GPU went between the first start and the last end of a range''s device work, in disjoint parts that add up to it exactly. One row per range and GPU with its work, and one for all work of the source on the GPU. A GPU is idle while no work of the source runs on it. Idle time is classified by what the thread that launches the next work did until that launch returned; queries of events and streams count as time outside CUDA.';
+COMMENT ON COLUMN device_time.other_ns IS 'only work of other ranges ran';
+COMMENT ON COLUMN device_time.launch_ns IS 'idle, in an API call that launches work in less than 100 us, or launches a graph';
+COMMENT ON COLUMN device_time.launch_delay_ns IS 'idle, between two CUDA calls less than 100 us apart, on the way to the next launch';
+COMMENT ON COLUMN device_time.launch_latency_ns IS 'idle, after a launch that began when the GPU had run dry, until its work started within 100 us';
+COMMENT ON COLUMN device_time.wait_ns IS 'idle, in an API call that waits for the GPU, or in a copy that is not the next work';
+COMMENT ON COLUMN device_time.call_ns IS 'idle, in another CUDA call (memory, modules, streams), or in a launch of 100 us or longer, which loads code first';
+COMMENT ON COLUMN device_time.host_ns IS 'idle, outside CUDA for 100 us or longer';
+COMMENT ON COLUMN device_time.profiler_ns IS 'idle, profiler at work on that thread; 0 where the capture does not record on which thread, as with the PyTorch profiler';
+COMMENT ON COLUMN device_time.queued_ns IS 'idle although launched: the launch began before the GPU ran dry, or 100 us or longer before the work started; the GPU was slow to start it, or waited for an event or another stream';
+COMMENT ON TABLE gap_sum IS 'Idle gaps of a GPU, grouped by the work before, the work after and the ranges that launched it.';
+COMMENT ON TABLE gap IS 'The longest idle gaps of each GPU of a source, at most 10,000 per GPU.';
+COMMENT ON COLUMN finding_rule.bound IS 'kind of saving: at most (upper bound) or about (estimate)';
+COMMENT ON COLUMN finding_rule.value IS 'threshold, see saving; NULL without one';
+COMMENT ON COLUMN finding_rule.unit IS 'unit of the threshold';
+COMMENT ON COLUMN finding_rule.subject IS 'subject of the finding: kernel, family, function, ranges or operation; NULL without one. Each kernel is a finding of its own';
+COMMENT ON COLUMN finding_rule.detail IS 'query with more detail, with the options stage, device and source; stragglers takes only source, and needs a run with several ranks; NULL without one';
+COMMENT ON COLUMN capture.duration_ns IS 'start of the first recording to the end of the last; NULL when prof was killed';
+COMMENT ON COLUMN capture.status IS 'ok, partial (a recording failed or was stopped), failed (nothing was captured) or running (prof was killed)';
+COMMENT ON TABLE capture_pass IS 'One recording: one run of the workload under a tool, or without one.';
+COMMENT ON COLUMN capture_pass.pass_id IS 'recording number in order of execution, from 1';
+COMMENT ON COLUMN capture_pass.name IS 'recording: tool and number, e.g. nsys-2';
+COMMENT ON COLUMN capture_pass.mode IS 'mode of the tool, which overhead is grouped by: baseline, light, deep, kernels or operators';
+COMMENT ON COLUMN capture_pass.repeat_id IS 'repeat number among the recordings of the tool, from 1';
+COMMENT ON COLUMN capture_pass.artifact_bytes IS 'size of the files it wrote; NULL when it wrote none';
+COMMENT ON TABLE capture_source IS 'The sources that were ingested from each recording.';
+COMMENT ON COLUMN capture_source.pass_id IS 'the recording';
+COMMENT ON TABLE capture_device IS 'GPUs of the machine as NVML listed them before the first recording.';
+COMMENT ON COLUMN capture_device.name IS 'product name; NULL, as in the other columns, when NVML does not report it';
+COMMENT ON COLUMN capture_device.other_process_count IS 'compute processes on it before the first recording';
+COMMENT ON TABLE device_sample IS 'NVML samples of the GPUs during recordings, about ten per second.';
+COMMENT ON COLUMN device_sample.pass_id IS 'the recording';
+COMMENT ON COLUMN device_sample.time_ns IS 'sample time, from the start of the recording';
+COMMENT ON COLUMN device_sample.sm_ratio IS 'GPU utilisation: share of NVML''s last sample period in which a kernel ran (0-1); NULL, as in the other columns, when NVML does not report it';
+COMMENT ON COLUMN device_sample.memory_ratio IS 'memory utilisation: share of NVML''s last sample period in which memory was read or written (0-1)';
+COMMENT ON COLUMN device_sample.throttle_mask IS 'reasons for throttled clocks: bits of NVML''s nvmlClocksEventReasons';
+COMMENT ON COLUMN device_sample.other_process_count IS 'compute processes on the GPU other than the workload''s';
+COMMENT ON TABLE kernel_symbol IS 'Mangled names of a run''s kernels from the timeline, which ncu selects kernels by.';
