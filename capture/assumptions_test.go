@@ -37,32 +37,32 @@ func TestAssumptionsFull(t *testing.T) {
 ## Times
 
 - Times under a profiler include what it costs.
-- Each tool ran in a pass of its own: times of different tools are not of the same execution and do not add up.
+- Each tool made a separate recording: times from different tools belong to different executions and do not add up.
 - Under nsys (deep) the workload took 1.333 times as long as without: 12.000 s, median of 1, against 9.000 s, median of 2. That is much: --mode light costs less.
-- The timeline was captured once: its figures have no spread between passes (--repeats gives one).
+- The timeline was recorded once: the spread between repeats is unknown (--repeats measures it).
 
 ## Kernel metrics
 
-- ncu ran each profiled kernel several times over, alone on the GPU and with its caches flushed before: its durations are not those of the timeline.
-- ncu left the clocks as they were (clock control none).
+- ncu replayed each profiled kernel several times, alone on the GPU and with caches flushed: its durations are not those of the timeline.
+- ncu did not change the clocks (clock control none).
 - Metrics are of at most 1 launches of each of the 10 kernels that took the most time in this run's timeline, not of every kernel.
 
 ## GPUs
 
 - prof does not lock clocks: they follow load, temperature and power.
-- Of NVML's samples, sm_ratio is the share of time in which any kernel ran, not how full the GPU was; power is a mean over up to a second.
+- In NVML samples, sm_ratio is the share of time in which any kernel ran, not how full the GPU was; power is a mean over up to a second.
 - GPU 0: shared with at least 2 other process(es) before the first pass; times are not the workload's alone.
-- GPU 0: divided by MIG; peaks are those of the whole GPU, the workload had a part.
+- GPU 0: partitioned with MIG; peaks are those of the whole GPU, but the workload had only a part of it.
 - GPU 0: ECC was on.
-- GPU 0: throttled before the first pass already: sw_power_cap.
-- GPU 0: persistence mode was off; the first CUDA call of a pass may wait for the driver to set the GPU up.
+- GPU 0: already throttled before the first recording: sw_power_cap.
+- GPU 0: persistence mode was off; the first CUDA call of a recording may wait for the driver to initialise the GPU.
 - GPU 0: its power limit was 500 W, not the default of 700 W.
 
 ## Workload
 
-- Stages were marked by prof's helper: a generation's first forward call is its prefill, the others are decode steps.
+- prof marked the stages (--auto-stages): the first forward call of a generation is its prefill, the others are decode steps.
 - The first 1 generation(s) are warm-up and left out of means.
-- CUDA_LAUNCH_BLOCKING was set: every launch waited for its kernel, which no run without it does.
+- CUDA_LAUNCH_BLOCKING was set: every launch waited for its kernel, unlike in a normal run.
 - The workload's source differed from commit abc; the changes are not kept.
 - 1 of 2 named inputs could not be read: whether they are those of another run is not known.
 
@@ -103,7 +103,7 @@ func TestAssumptionLines(t *testing.T) {
 		"ncu measured whole ranges":                           {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "app-range" })},
 		"of the kernels that were asked for":                  {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Kernels = "gemm" })},
 		"Pass none-1 ended as timeout: stopped after 30m.\n":  {rundir.Manifest{Passes: []rundir.Pass{failed}}, Defaults()},
-		"No pass was run.":                                    {rundir.Manifest{}, Defaults()},
+		"Nothing was recorded.":                               {rundir.Manifest{}, Defaults()},
 		"Only the range prefill was captured.":                {rundir.Manifest{}, with(func(o *Options) { o.Range = "prefill" })},
 		"between cudaProfilerStart and cudaProfilerStop":      {rundir.Manifest{}, with(func(o *Options) { o.ProfilerAPI = true })},
 		"The timeline begins 5s after the start.":             {rundir.Manifest{}, with(func(o *Options) { o.Delay = 5 * time.Second })},

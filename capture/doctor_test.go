@@ -129,8 +129,8 @@ func TestDoctorWell(t *testing.T) {
 	checks := newBench(t).examine(t)
 	for id, detail := range map[string]string{
 		"nsys": "2025.3.1.90-253135822126v0, /usr/bin/nsys", "nsys_report": "a report of /usr/bin/true was made and exported", "ncu": "2025.3.1.0, /usr/bin/ncu",
-		"ncu_run": "it ran /usr/bin/true", "driver": "driver 580.1, CUDA up to 13.0", "gpus": "0: NVIDIA H200 (GPU-a)", "mig": "no GPU is divided",
-		"shared": "no other process computes on them", "gpu_counters": "to every user (RmProfilingAdminOnly is 0)", "container": "none seen",
+		"ncu_run": "it ran /usr/bin/true", "driver": "driver 580.1, CUDA up to 13.0", "gpus": "0: NVIDIA H200 (GPU-a)", "mig": "no GPU is partitioned",
+		"shared": "no other process uses them", "gpu_counters": "to every user (RmProfilingAdminOnly is 0)", "container": "none seen",
 		"python": "3.12.1, /usr/bin/python3, torch 2.11.0+cu130", "perf_event_paranoid": "kernel.perf_event_paranoid is 2; prof captures without it",
 	} {
 		if c := checks[id]; c.Status != CheckOK || c.Detail != detail {
@@ -170,7 +170,7 @@ func TestDoctorIll(t *testing.T) {
 		}, "nsys_report", CheckFailed, "only a .qdstrm is left", "apt-get install libdw1"},
 		"no report": {func(b *bench) { b.run["nsys profile"] = failing("Operation not permitted\n") }, "nsys_report", CheckFailed,
 			"left no report: exit status 1: Operation not permitted", "nsys status -e"},
-		"no export":   {func(b *bench) { b.run["nsys export"] = nothing }, "nsys_report", CheckFailed, "made no SQLite file of its own report: it ended well and said nothing", "install"},
+		"no export":   {func(b *bench) { b.run["nsys export"] = nothing }, "nsys_report", CheckFailed, "made no SQLite file of its own report: it succeeded without any output", "install"},
 		"ncu fails":   {func(b *bench) { b.run["ncu true"] = failing("cannot inject\n") }, "ncu_run", CheckFailed, "exit status 1: cannot inject", "/usr/bin/ncu /usr/bin/true"},
 		"no driver":   {func(b *bench) { b.nvmlErr = ErrNoNVML }, "driver", CheckMissing, ErrNoNVML.Error(), "--gpus all"},
 		"driver ill":  {func(b *bench) { b.nvmlErr = errors.New("mismatch") }, "driver", CheckFailed, "mismatch", "nvidia-smi"},

@@ -195,9 +195,9 @@ func TestKilledCapture(t *testing.T) {
 		"empty export and report": {func(b *bench) {
 			b.file("run/nsys/report-2.sqlite", "")
 			b.file("run/nsys/report-3.qdstrm", "raw")
-		}, ncuFailed + ", nsys/report-2.sqlite: it is empty, nsys/report-3.qdstrm: nsys was stopped before it made a report of it; where nsys is, its QdstrmImporter does that, " +
+		}, ncuFailed + ", nsys/report-2.sqlite: it is empty, nsys/report-3.qdstrm: nsys was stopped before it wrote a report; where nsys is installed, its QdstrmImporter converts the file, " +
 			"nothing of pass nsys-2 could be read (nsys/report-2.nsys-rep, nsys/report-2.sqlite)", "nsys-1 nsys 1",
-			[]string{"run/nsys/report-2.sqlite: it is empty; passed over", "run/nsys/report-3.qdstrm: nsys was stopped before it made a report of it; where nsys is, its QdstrmImporter does that; passed over"}},
+			[]string{"run/nsys/report-2.sqlite: it is empty; passed over", "run/nsys/report-3.qdstrm: nsys was stopped before it wrote a report; where nsys is installed, its QdstrmImporter converts the file; passed over"}},
 		"cut export": {func(b *bench) { b.file("run/nsys/report-2.sqlite", string(whole[:len(whole)/2])) }, "nsys/report-2.sqlite", "nsys-1 nsys 1", []string{"run/nsys/report-2.sqlite"}},
 		"damaged pages": {func(b *bench) {
 			data := bytes.Clone(repeated(t, whole))

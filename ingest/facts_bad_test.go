@@ -27,7 +27,7 @@ func TestFactsOfHeldCaptures(t *testing.T) {
 	}
 	b.warned("config.json was not stored, since its captures are in run x; to add it: prof ingest --run x --model config.json",
 		"workload.json was not stored, since its captures are in run x; to add it: prof ingest --run x --workload workload.json",
-		"what the options say was not stored, since the captures are in run x; to add it, give the options with --run x alone")
+		"the facts in the options were not stored, because the captures are already in run x; to add them, give the options with --run x and no captures")
 	// What it says to do does it; then the whole is a repeat without more words.
 	b.ok(ingest.Options{Name: "x", Models: []string{config}})
 	b.ok(ingest.Options{Name: "x", Workloads: []string{facts}, Pass: pass})

@@ -33,7 +33,7 @@ func TestRead(t *testing.T) {
 		{first + "," + pass("2", "nsys-1", plain), "", `passes[1].name is "nsys-1", as of passes[0]`},
 		{first + "," + pass("2", "a", plain+`, "artifacts": ["b", "nsys/a.sqlite"]`), "", `passes[1].artifacts[1] is "nsys/a.sqlite", which pass 1 names too`},
 		{first + "," + pass("2", "a", plain+`, "artifacts": ["nsys/../nsys/a.sqlite.gz"]`), "", `passes[1].artifacts[0] is "nsys/../nsys/a.sqlite.gz", which pass 1 names too`},
-		{pass("1", "a", plain+`, "artifacts": ["../a"]`), "", `passes[0] names "../a", which is not below its folder`},
+		{pass("1", "a", plain+`, "artifacts": ["../a"]`), "", `passes[0] names "../a", which is not inside its folder`},
 		{first + "," + pass("2", "a", `, "repeat": 1`), "", "passes[1] has no started_at"},
 		{pass("1", "a", `, "repeat": 1, "started_at": "0001-01-01T00:00:00Z"`), "", "passes[0] has no started_at"},
 		{pass("1", "a", `, "started_at": "2025-01-02T03:04:05Z"`), "", "passes[0].repeat is 0"},

@@ -65,13 +65,13 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want one that names %s", c.name, err, c.says)
 		}
 	}
-	// Sizes under other names than the standard ones are not guessed, and what transformers knows to be another model is not read as one.
+	// Sizes under other names than the standard ones are not guessed, and what transformers knows to be another model is not supported as one.
 	sizes := map[string]any{"model_type": "nobody_else", "d_model": 4096, "n_heads": 32, "n_layers": 32, "vocab_size": 50432}
 	if _, err := readFields(t, sizes); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "hidden_size") {
 		t.Errorf("other names: %v", err)
 	}
 	sizes["model_type"] = "rwkv"
-	if _, err := readFields(t, sizes); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "model_type rwkv is not read") {
+	if _, err := readFields(t, sizes); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "model_type rwkv is not supported") {
 		t.Errorf("RWKV: %v", err)
 	}
 	// What is not true is no reason.

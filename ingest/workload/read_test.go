@@ -139,7 +139,7 @@ func TestFields(t *testing.T) {
 func TestWhole(t *testing.T) {
 	f, err := Read(strings.NewReader(`{"model": "m", "warmup": 2, "config": {"hidden_size": 12345678901234567890}, "runs": []}`))
 	want := &Facts{Model: "m", Config: map[string]any{"hidden_size": json.Number("12345678901234567890")}, Warmup: n(2),
-		Warnings: []string{"it lists no passes: say their tokens with --prefill N and --decode M"}}
+		Warnings: []string{"it lists no passes: give their tokens with --prefill N and --decode M"}}
 	if err != nil || !reflect.DeepEqual(f, want) {
 		t.Errorf("%+v, %v", f, err)
 	}

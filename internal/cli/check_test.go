@@ -160,7 +160,7 @@ func TestCheckRules(t *testing.T) {
 		want string
 	}{
 		{[]string{"check"}, p.path(".prof/rules") + " holds no rule; see `prof help check`"},
-		{[]string{"check", "a", "b"}, "check takes one run, or several with commas between them; see `prof help check`"},
+		{[]string{"check", "a", "b"}, "check takes one run, or several separated by commas; see `prof help check`"},
 		{[]string{"check", "--rules", "wrong.rules"}, "wrong.rules:2:14: stages have no \"gpu_spam_ns\"; did you mean gpu_span_ns or gpu_sum_ns?; there is cpu_ns, gpu_busy_ns, gpu_span_ns, gpu_sum_ns, launches, tokens_per_s, new_kernels; " +
 			"wrong.rules:3:1: mfu of which stage? write mfu.prefill, or mfu.* for each"},
 		{[]string{"check", "--rule", "overhead < 25%"}, "--rule:1:10: want <= or >= here, not \"<\": the figure may be at most or at least the limit"},
@@ -184,7 +184,7 @@ func TestCheckRules(t *testing.T) {
 	p.want(result{2, "", "prof: there are several baselines: name one with --baseline (baseline:main, baseline:other)\n"}, "check", "--rule", relative)
 	p.ok("baseline", "rm", "main")
 	p.ok("baseline", "rm", "other")
-	p.want(result{2, "", "prof: no baseline is set to compare with: `prof baseline set main RUN` sets one, --baseline RUN names any run, and rules without a sign need none\n"}, "check", "--rule", relative)
+	p.want(result{2, "", "prof: there is no baseline to compare with: set one with `prof baseline set main RUN`, name any run with --baseline RUN, or write limits without a sign\n"}, "check", "--rule", relative)
 }
 
 // TestCheckWholeGraphs: what CUDA graphs hide that one side traced as a whole is unknown, and no rule holds by it.

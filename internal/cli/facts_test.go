@@ -49,7 +49,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("options: %q", got)
 	}
 	again := []string{"ingest", "--run", "a", "--decode", "16", "--batch", "2", "--images", "1", "--crops", "4"}
-	p.want(result{0, "a\n", "run a has what the options say already; nothing to do\n"}, again...)
+	p.want(result{0, "a\n", "run a has the facts in the options already; nothing to do\n"}, again...)
 	p.wantLike(0, "alone\n", "warning: there was no run alone: [^\n]*\n"+fmt.Sprintf(stored, 1), "ingest", "--run", "alone", "--model", "baseline.json")
 	p.want(result{0, "alone\n", "run alone has baseline.json already; nothing to do\n"}, "ingest", "--model", "baseline.json")
 	p.ok("rm", "a", "alone")

@@ -388,7 +388,7 @@ func TestNoHomeForNothing(t *testing.T) {
 	p.want(result{1, "", none}, "sql", "SELECT 1")
 	p.want(result{1, "", "prof: nosuch: there is no such file or folder\n"}, "ingest", "nosuch")
 	for _, name := range []string{"@x", "tag:k=v", "baseline:x"} {
-		p.want(result{1, "", fmt.Sprintf("prof: run name %q: names that begin with @, tag: or baseline: mean runs already\n", name)}, "ingest", "--run", name, exported(t, kernels))
+		p.want(result{1, "", fmt.Sprintf("prof: run name %q: names that begin with @, tag: or baseline: are reserved\n", name)}, "ingest", "--run", name, exported(t, kernels))
 	}
 	if got := listing(t, p.dir); len(got) != 0 {
 		t.Errorf("left behind: %q", got)
