@@ -94,7 +94,7 @@ func TestUsageErrors(t *testing.T) {
 		{"query top-kernels --run a --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
 		{"query --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
 		{"completion", "completion takes bash, zsh or fish; see `prof help completion`"},
-		{"completion tcsh", "no completion for \"tcsh\"; there is bash, zsh and fish"},
+		{"completion tcsh", "no completion for \"tcsh\", only for bash, zsh and fish"},
 		{"demo x", "demo takes no arguments; see `prof help demo`"},
 	} {
 		p.want(result{2, "", "prof: " + c.want + "\n"}, strings.Fields(c.args)...)

@@ -56,7 +56,7 @@ func TestMistakes(t *testing.T) {
 		// Stages.
 		{"query|top-kernels|llama|--stage|decod", 2, `the run has no stage "decod"; it has decode, prefill, (none); did you mean decode?`},
 		{"explain|llama|--stage|Prefil", 2, `the run has no stage "Prefil"; it has decode, prefill, (none); did you mean prefill?`},
-		{"diff|llama|a|--stage|decod", 1, `compare llama with a: nothing to compare: neither side has a stage "decod"; there is decode, prefill; did you mean decode?`},
+		{"diff|llama|a|--stage|decod", 1, `compare llama with a: nothing to compare: neither side has a stage "decod"; the runs have decode, prefill; did you mean decode?`},
 		// Runs.
 		{"show|lama", 1, `no such run: "lama"; did you mean llama?`},
 		{"query|stages|--run|lama", 1, `no such run: "lama"; did you mean llama?`},
@@ -78,7 +78,7 @@ func TestMistakes(t *testing.T) {
 		{"ingest|empty", 1, "empty: nothing to ingest in the folder (1 files looked at)"},
 		{"ingest|notes.txt", 1, "notes.txt: no known format" + formats},
 		{"report|a|--file|report.htm", 2, `a report has no file "report.htm"; did you mean report.html or report.md?`},
-		{"completion|powershell", 2, `no completion for "powershell"; there is bash, zsh and fish`},
+		{"completion|powershell", 2, `no completion for "powershell", only for bash, zsh and fish`},
 	} {
 		r := p.run(strings.Split(c.args, "|")...)
 		if r != (result{c.code, "", "prof: " + c.want + "\n"}) {

@@ -26,6 +26,7 @@ func judged(t *testing.T, text string, a, b []float64, o stats.Options) Check {
 	o.Exact = c.Unit == Count
 	c.setComparison(stats.Compare(a, b, o))
 	c.judgeChange(c.Comparison.P, o)
+	said.Add(c.Reason)
 	return c
 }
 
@@ -127,13 +128,16 @@ func TestJudgeValue(t *testing.T) {
 	} {
 		got := Check{Rule: rule(t, c.rule), Unit: rule(t, c.rule).Unit, Value: &c.value}
 		got.judgeValue()
+		said.Add(got.Reason)
 		if got.Outcome != c.want || got.Reason != c.says {
 			t.Errorf("%s with %v: %s, %q", c.rule, c.value, got.Outcome, got.Reason)
 		}
 	}
 	for text, want := range map[string]Outcome{"mfu.prefill >= 0.35": CannotJudge, "mfu.prefill >= 0.2": Holds, "mfu.prefill <= 0.35": CannotJudge, "mfu.prefill <= 0.28": CannotJudge, "mfu.prefill <= 0.2": Broken} {
 		got := Check{Rule: rule(t, text), Value: new(0.28), isLeast: true}
-		if got.judgeValue(); got.Outcome != want {
+		got.judgeValue()
+		said.Add(got.Reason)
+		if got.Outcome != want {
 			t.Errorf("%s with at least 0.28: %s, %q", text, got.Outcome, got.Reason)
 		}
 	}
@@ -195,11 +199,13 @@ func TestOutcome(t *testing.T) {
 		for _, o := range c.checks {
 			r.Checks = append(r.Checks, Check{Outcome: o})
 		}
+		said.Add(r.words())
 		if got := outcomeOf(r.Checks); got != c.want || r.words() != c.words {
 			t.Errorf("%v: %s, %q", c.checks, got, r.words())
 		}
 	}
 	r := Result{Baseline: &diff.Side{Label: "a"}, Checks: []Check{{Outcome: Holds}}, Differences: []diff.Difference{{Aspect: "driver", Weight: diff.Clouds}, {Aspect: "GPU", Weight: diff.Decides}}}
+	said.Add(r.words())
 	if want := "passed: 1 of 1 rules hold against a; conditions differ: GPU"; r.words() != want {
 		t.Errorf("on another GPU: %q", r.words())
 	}
