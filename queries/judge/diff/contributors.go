@@ -165,9 +165,9 @@ func (c *cause) tell(whole int64) Contributor {
 		out.Effect = nil
 		out.Words = fmt.Sprintf("%s overlap of work %s", moreLess(d < 0), signedTime(d))
 	case c.perA <= 0:
-		out.Words = fmt.Sprintf("new: %s %s", out.Name, signedTime(d))
+		out.Words = fmt.Sprintf("%s (new) %s", out.Name, signedTime(d))
 	case c.perB == 0:
-		out.Words = fmt.Sprintf("gone: %s %s", out.Name, signedTime(d))
+		out.Words = fmt.Sprintf("%s (gone) %s", out.Name, signedTime(d))
 	default:
 		out.Words = out.Name + " " + signedPercent(*out.Effect)
 	}
