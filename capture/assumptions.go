@@ -189,7 +189,7 @@ func workloadAssumptions(m *rundir.Manifest, o Options, env *Environment) (lines
 	switch {
 	case len(timeline) == 0:
 	case marked:
-		lines = append(lines, "prof marked the stages (--auto-stages): the first forward call of a generation is its prefill, the others are decode steps.")
+		lines = append(lines, "Stages were marked by prof: the first forward call of a generation is its prefill, the others are decode steps.")
 	default:
 		lines = append(lines, "Stages come from the ranges that the workload marks, by the rules of the warehouse.")
 	}

@@ -18,7 +18,7 @@ const DefaultKeep = 5
 // What is done to a file.
 const (
 	PruneCompress = "compress" // packed by zstd into a file of the same name and .zst
-	PruneDrop     = "drop"     // removed
+	PruneDrop     = "delete"   // removed
 )
 
 // runningFor is how long a run that is not marked as ended is taken to be at work still.
