@@ -46,7 +46,7 @@ func (r *Run) takeFiles(p rundir.Pass) error {
 	for i, file := range p.Artifacts {
 		key := identity(r.path(file))
 		if other, ok := r.passes[key]; ok && other != p.ID {
-			return fmt.Errorf(".artifacts[%d] is %.200q, which passes[%d] names too: want each file in one recording", i, file, other)
+			return fmt.Errorf(".artifacts[%d] is %.200q, which recording %d names too: want each file in one recording", i, file, other)
 		}
 		r.passes[key] = p.ID
 	}

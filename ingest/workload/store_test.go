@@ -156,8 +156,8 @@ func TestImageSize(t *testing.T) {
 		}
 	}
 	r.expect(t, `SELECT m.source_id, m.image_token_count, n.note FROM model m JOIN model_note n USING (run_id, model_id) WHERE starts_with(n.note, 'pictures') ORDER BY 1`,
-		"1|8|pictures of 112 x 56 pixels, resized to 112 x 56, multiples of 28; the fewest and the most pixels that the processor allows are not in the configuration",
-		"2|3|pictures of 28 x 84 pixels, resized to 28 x 84, multiples of 28; the fewest and the most pixels that the processor allows are not in the configuration")
+		"1|8|pictures of 112 x 56 pixels, resized to 112 x 56, multiples of 28; the configuration does not have the pixel limits that the processor allows are not in the configuration",
+		"2|3|pictures of 28 x 84 pixels, resized to 28 x 84, multiples of 28; the configuration does not have the pixel limits that the processor allows are not in the configuration")
 	r.expect(t, `SELECT source_id, model_id & 134217727 FROM workload ORDER BY source_id`, "1|1", "2|2")
 }
 
