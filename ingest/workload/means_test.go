@@ -15,8 +15,8 @@ func TestMeans(t *testing.T) {
 		{`{"aggregates": {"tokens": {"mean": 0.0, "std": null}}}`, "each ~ 0 1 ~ ~ ~ ~ ~", ""},
 		{`{"aggregates": {"tokens": {"mean": 16, "std": 0}}, "batch": 2, "images": 3}`, "each ~ 16 2 3 ~ ~ ~ ~", ""},
 		{`{"aggregates": {"tokens": {"mean": 16.0, "std": 2.5}}}`, "each ~ ~ 1 ~ ~ ~ ~ ~",
-			"aggregates.tokens.std is 2.5: passes had different numbers of decode steps, which their mean does not tell: say them with --decode M"},
-		{`{"aggregates": {"tokens": {"mean": 16.5, "std": 0}}}`, "each ~ ~ 1 ~ ~ ~ ~ ~", "aggregates.tokens.mean is 16.5, not a whole number: say the decode steps with --decode M"},
+			"aggregates.tokens.std is 2.5: passes had different numbers of decode steps, and their mean fits none: give --decode M"},
+		{`{"aggregates": {"tokens": {"mean": 16.5, "std": 0}}}`, "each ~ ~ 1 ~ ~ ~ ~ ~", "aggregates.tokens.mean is 16.5, not a whole number: give the decode steps with --decode M"},
 		{`{"aggregates": {"tokens": {"std": 0}}}`, "each ~ ~ 1 ~ ~ ~ ~ ~", "aggregates.tokens.mean is missing: give the decode steps with --decode M"},
 		{`{"aggregates": {"prefill_ms": {"mean": 5}}}`, "each ~ ~ 1 ~ ~ ~ ~ ~", "aggregates.tokens.mean is missing: give the decode steps with --decode M"},
 	} {

@@ -248,7 +248,7 @@ func testWrongOptions(t *testing.T, w held) {
 	}{
 		`judged by gpu_span_ns`:               {a, diff.Options{Metric: "span"}},
 		`compared by kernel, family`:          {a, diff.Options{By: "colour"}},
-		`noise of -1 is not a share`:             {a, diff.Options{AssumeNoise: new(-1.0)}},
+		`noise of -1 is not a share`:          {a, diff.Options{AssumeNoise: new(-1.0)}},
 		`neither side has a stage "training"`: {a, diff.Options{Stage: "training"}},
 		`nobody is no run`:                    {none, diff.Options{}},
 	} {
