@@ -16,7 +16,7 @@ func Assumptions(m *rundir.Manifest, o Options, env *Environment) []byte {
 		env = &Environment{}
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# What the figures of run %s rest on\n", inline(m.Run))
+	fmt.Fprintf(&b, "# Assumptions behind the figures of run %s\n", inline(m.Run))
 	for _, part := range []struct {
 		title string
 		lines []string
@@ -61,14 +61,14 @@ func timeAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 		}
 	}
 	if tools > 0 {
-		lines = append(lines, "Times under a profiler include what it costs.")
+		lines = append(lines, "Times under a profiler include its overhead.")
 	}
 	if tools > 1 {
-		lines = append(lines, "Each tool ran in a pass of its own: times of different tools are not of the same execution and do not add up.")
+		lines = append(lines, "Each tool made a separate recording: times from different tools belong to different executions and do not add up.")
 	}
 	baseline := workloadTimes(passesOf(m, rundir.ToolNone))
 	if len(baseline) == 0 && len(nsys)+len(torch) > 0 {
-		lines = append(lines, "No pass without a profiler was completed: the cost of the profiler is not known (--baseline measures it).")
+		lines = append(lines, "No recording without a profiler was completed: the profiling overhead is unknown (--baseline measures it).")
 	}
 	for _, group := range [][]rundir.Pass{nsys, torch} {
 		if line := overheadLine(group, baseline); line != "" {
@@ -76,10 +76,10 @@ func timeAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 		}
 	}
 	if len(nsys) == 1 {
-		lines = append(lines, "The timeline was captured once: its figures have no spread between passes (--repeats gives one).")
+		lines = append(lines, "The timeline was recorded once: the spread between repeats is unknown (--repeats measures it).")
 	}
 	if graphsWhole(o) && len(nsys) > 0 {
-		lines = append(lines, "CUDA graphs were traced whole: the kernels in them are not told apart (--mode deep traces each).")
+		lines = append(lines, "CUDA graphs were traced as a whole: the kernels in them are unknown (--mode deep traces each).")
 	}
 	return lines
 }
@@ -113,10 +113,10 @@ func overheadLine(passes []rundir.Pass, baseline []float64) string {
 		return ""
 	}
 	p := passes[0]
-	line := fmt.Sprintf("Under %s (%s) the workload took %.3f times as long as without: %.3f s, median of %d, against %.3f s, median of %d.",
+	line := fmt.Sprintf("Under %s (%s) the workload took %.3f times as long as without a profiler: %.3f s (median of %d) against %.3f s (median of %d).",
 		p.Tool, p.Mode, with/without, with, len(times), without, len(baseline))
 	if with/without-1 > muchOverhead && p.Mode != ModeLight {
-		line += " That is much: --mode light costs less."
+		line += " That is a lot: --mode light has less overhead."
 	}
 	return line
 }
@@ -134,21 +134,21 @@ func ncuAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 	}
 	switch o.Ncu.Replay {
 	case "application":
-		lines = append(lines, "ncu ran the whole workload several times, a part of the metrics each time: they are of one kernel launch only if the workload repeats exactly.")
+		lines = append(lines, "ncu ran the whole workload several times and measured part of the metrics each time: they describe one kernel launch only if the workload repeats exactly.")
 	case "range", "app-range":
-		lines = append(lines, "ncu measured whole ranges: its metrics are of all kernels in them together.")
+		lines = append(lines, "ncu measured whole ranges: its metrics cover all kernels in a range together.")
 	default:
-		lines = append(lines, "ncu ran each profiled kernel several times over, alone on the GPU and with its caches flushed before: its durations are not those of the timeline.")
+		lines = append(lines, "ncu replayed each profiled kernel several times, alone on the GPU and with caches flushed: its durations are not those of the timeline.")
 	}
 	if control := passes[0].ClockControl; control == "base" {
-		lines = append(lines, "ncu locked the clocks to their base: metrics of different runs compare, durations are longer than the workload's own.")
+		lines = append(lines, "ncu locked the clocks to base: metrics of different runs are comparable, but durations are longer than in the workload.")
 	} else if control != "" {
-		lines = append(lines, "ncu left the clocks as they were (clock control "+control+").")
+		lines = append(lines, "ncu did not change the clocks (clock control "+control+").")
 	}
 	if o.Ncu.Kernels == "" && o.Range == "" {
-		lines = append(lines, fmt.Sprintf("Metrics are of at most %d launches of each of the %d kernels that took the most time in this run's timeline, not of every kernel.", o.Ncu.Launches, o.Ncu.Top))
+		lines = append(lines, fmt.Sprintf("Metrics cover at most %d launches of each of the %d kernels that took the most time in this run's timeline, not every kernel.", o.Ncu.Launches, o.Ncu.Top))
 	} else {
-		lines = append(lines, "Metrics are of the kernels that were asked for, not of every kernel.")
+		lines = append(lines, "Metrics cover the kernels that were asked for, not every kernel.")
 	}
 	return lines
 }
@@ -156,13 +156,13 @@ func ncuAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 // extentAssumptions tell what of the workload is not in the run.
 func extentAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 	if len(m.Passes) == 0 {
-		lines = append(lines, "No pass was run.")
+		lines = append(lines, "Nothing was recorded.")
 	}
 	for _, p := range m.Passes {
 		if p.Status == rundir.StatusOK {
 			continue
 		}
-		line := fmt.Sprintf("Pass %s ended as %s", p.Name, p.Status)
+		line := fmt.Sprintf("Recording %s: %s", p.Name, p.Status)
 		if p.Reason != "" {
 			line += ": " + p.Reason
 		}
@@ -172,7 +172,7 @@ func extentAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 		lines = append(lines, fmt.Sprintf("Only the range %s was captured.", o.Range))
 	}
 	if o.ProfilerAPI {
-		lines = append(lines, "Only what ran between cudaProfilerStart and cudaProfilerStop was captured.")
+		lines = append(lines, "Only the part between cudaProfilerStart and cudaProfilerStop was captured.")
 	}
 	if o.Delay > 0 {
 		lines = append(lines, fmt.Sprintf("The timeline begins %v after the start.", o.Delay))
@@ -189,23 +189,23 @@ func workloadAssumptions(m *rundir.Manifest, o Options, env *Environment) (lines
 	switch {
 	case len(timeline) == 0:
 	case marked:
-		lines = append(lines, "Stages were marked by prof's helper: a generation's first forward call is its prefill, the others are decode steps.")
+		lines = append(lines, "Stages were marked by prof: the first forward call of a generation is its prefill, the others are decode steps.")
 	default:
-		lines = append(lines, "Stages are those of the ranges that the workload marks itself, by the rules of the warehouse.")
+		lines = append(lines, "Stages come from the ranges that the workload marks, by the rules of the warehouse.")
 	}
 	if o.Warmup > 0 {
-		lines = append(lines, fmt.Sprintf("The first %d generation(s) are warm-up and left out of means.", o.Warmup))
+		lines = append(lines, fmt.Sprintf("The first %d generation(s) are warm-up and excluded from means.", o.Warmup))
 	} else if marked {
-		lines = append(lines, "No generation was declared warm-up (--warmup): first passes that are found cold are set apart.")
+		lines = append(lines, "No generation was declared warm-up (--warmup): first passes that are slow are excluded as cold.")
 	}
 	if v := env.Variables["CUDA_LAUNCH_BLOCKING"]; v != "" && v != "0" {
-		lines = append(lines, "CUDA_LAUNCH_BLOCKING was set: every launch waited for its kernel, which no run without it does.")
+		lines = append(lines, "CUDA_LAUNCH_BLOCKING was set: every launch waited for its kernel, unlike in a normal run.")
 	}
 	switch {
 	case m.Git == nil:
-		lines = append(lines, "The workload's folder is in no git repository that could be read: the state of its source is not kept.")
+		lines = append(lines, "The workload's folder is not in a readable git repository: the state of its source is not recorded.")
 	case m.Git.Dirty:
-		lines = append(lines, fmt.Sprintf("The workload's source differed from commit %s; the changes are not kept.", m.Git.Commit))
+		lines = append(lines, fmt.Sprintf("The workload's source differed from commit %s; the changes are not recorded.", m.Git.Commit))
 	}
 	unread := 0
 	for _, i := range m.Inputs {
@@ -215,9 +215,9 @@ func workloadAssumptions(m *rundir.Manifest, o Options, env *Environment) (lines
 	}
 	switch {
 	case len(m.Inputs) == 0:
-		lines = append(lines, "No inputs were named: whether two runs read the same data and weights is not known (--input).")
+		lines = append(lines, "No inputs were named (--input): whether two runs read the same data and weights is unknown.")
 	case unread > 0:
-		lines = append(lines, fmt.Sprintf("%d of %d named inputs could not be read: whether they are those of another run is not known.", unread, len(m.Inputs)))
+		lines = append(lines, fmt.Sprintf("%d of %d named inputs could not be read: whether another run used the same ones is unknown.", unread, len(m.Inputs)))
 	}
 	return lines
 }

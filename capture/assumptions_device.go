@@ -12,9 +12,9 @@ func deviceAssumptions(m *rundir.Manifest, env *Environment) (lines []string) {
 	if len(m.Devices) == 0 {
 		reason := env.Unknown["devices"]
 		if reason == "" {
-			reason = "NVML tells of no GPU"
+			reason = "NVML reports no GPU"
 		}
-		return []string{"No GPU is known: " + reason + "."}
+		return []string{"GPUs are unknown: " + reason + "."}
 	}
 	sampled := false
 	for _, p := range m.Passes {
@@ -22,9 +22,9 @@ func deviceAssumptions(m *rundir.Manifest, env *Environment) (lines []string) {
 	}
 	lines = append(lines, "prof does not lock clocks: they follow load, temperature and power.")
 	if sampled {
-		lines = append(lines, "Of NVML's samples, sm_ratio is the share of time in which any kernel ran, not how full the GPU was; power is a mean over up to a second.")
+		lines = append(lines, "In NVML samples, sm_ratio is the share of time in which any kernel ran, not how full the GPU was; power is a mean over up to a second.")
 	} else {
-		lines = append(lines, "GPUs were not sampled: whether they throttled or were shared during the passes is not known.")
+		lines = append(lines, "GPUs were not sampled: whether they throttled or were shared during the recordings is unknown.")
 	}
 	for _, d := range m.Devices {
 		lines = append(lines, deviceLines(d)...)
@@ -39,12 +39,12 @@ func deviceLines(d rundir.Device) (lines []string) {
 	gpu := fmt.Sprintf("GPU %d", d.Index)
 	switch {
 	case d.OtherProcesses == nil:
-		lines = append(lines, gpu+": whether other processes used it is not known; in a container the driver does not show them all.")
+		lines = append(lines, gpu+": whether other processes used it is unknown; in a container the driver does not show them all.")
 	case *d.OtherProcesses > 0:
-		lines = append(lines, fmt.Sprintf("%s: shared with at least %d other process(es) before the first pass; times are not the workload's alone.", gpu, *d.OtherProcesses))
+		lines = append(lines, fmt.Sprintf("%s: shared with at least %d other process(es) before the first recording; times are not the workload's alone.", gpu, *d.OtherProcesses))
 	}
 	if d.MIG != nil && *d.MIG {
-		lines = append(lines, gpu+": divided by MIG; peaks are those of the whole GPU, the workload had a part.")
+		lines = append(lines, gpu+": partitioned with MIG; peaks are those of the whole GPU, but the workload had only a part of it.")
 	}
 	if d.ECC != nil {
 		state := "off"
@@ -60,11 +60,11 @@ func detailLines(d DeviceDetail, devices []rundir.Device) (lines []string) {
 	gpu := fmt.Sprintf("GPU %d", d.Index)
 	if d.ThrottleMask != nil {
 		if names := ThrottleNames(*d.ThrottleMask); len(names) > 0 {
-			lines = append(lines, gpu+": throttled before the first pass already: "+strings.Join(names, ", ")+".")
+			lines = append(lines, gpu+": already throttled before the first recording: "+strings.Join(names, ", ")+".")
 		}
 	}
 	if d.Persistence != nil && !*d.Persistence {
-		lines = append(lines, gpu+": persistence mode was off; the first CUDA call of a pass may wait for the driver to set the GPU up.")
+		lines = append(lines, gpu+": persistence mode was off; the first CUDA call of a recording may wait for the driver to initialise the GPU.")
 	}
 	for _, dev := range devices {
 		if dev.Index == d.Index && dev.PowerLimitW != nil && d.DefaultPowerLimitW != nil && !near(*dev.PowerLimitW, *d.DefaultPowerLimitW) {

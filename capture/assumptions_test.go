@@ -32,39 +32,39 @@ func TestAssumptionsFull(t *testing.T) {
 	}
 	env := &Environment{DeviceDetails: []DeviceDetail{{Index: 0, Persistence: ptr(false), ThrottleMask: ptr(int64(0x5)), DefaultPowerLimitW: ptr(700.0)}},
 		Variables: map[string]string{"CUDA_LAUNCH_BLOCKING": "1"}}
-	want := `# What the figures of run r #1 rest on
+	want := `# Assumptions behind the figures of run r #1
 
 ## Times
 
-- Times under a profiler include what it costs.
-- Each tool ran in a pass of its own: times of different tools are not of the same execution and do not add up.
-- Under nsys (deep) the workload took 1.333 times as long as without: 12.000 s, median of 1, against 9.000 s, median of 2. That is much: --mode light costs less.
-- The timeline was captured once: its figures have no spread between passes (--repeats gives one).
+- Times under a profiler include its overhead.
+- Each tool made a separate recording: times from different tools belong to different executions and do not add up.
+- Under nsys (deep) the workload took 1.333 times as long as without a profiler: 12.000 s (median of 1) against 9.000 s (median of 2). That is a lot: --mode light has less overhead.
+- The timeline was recorded once: the spread between repeats is unknown (--repeats measures it).
 
 ## Kernel metrics
 
-- ncu ran each profiled kernel several times over, alone on the GPU and with its caches flushed before: its durations are not those of the timeline.
-- ncu left the clocks as they were (clock control none).
-- Metrics are of at most 1 launches of each of the 10 kernels that took the most time in this run's timeline, not of every kernel.
+- ncu replayed each profiled kernel several times, alone on the GPU and with caches flushed: its durations are not those of the timeline.
+- ncu did not change the clocks (clock control none).
+- Metrics cover at most 1 launches of each of the 10 kernels that took the most time in this run's timeline, not every kernel.
 
 ## GPUs
 
 - prof does not lock clocks: they follow load, temperature and power.
-- Of NVML's samples, sm_ratio is the share of time in which any kernel ran, not how full the GPU was; power is a mean over up to a second.
-- GPU 0: shared with at least 2 other process(es) before the first pass; times are not the workload's alone.
-- GPU 0: divided by MIG; peaks are those of the whole GPU, the workload had a part.
+- In NVML samples, sm_ratio is the share of time in which any kernel ran, not how full the GPU was; power is a mean over up to a second.
+- GPU 0: shared with at least 2 other process(es) before the first recording; times are not the workload's alone.
+- GPU 0: partitioned with MIG; peaks are those of the whole GPU, but the workload had only a part of it.
 - GPU 0: ECC was on.
-- GPU 0: throttled before the first pass already: sw_power_cap.
-- GPU 0: persistence mode was off; the first CUDA call of a pass may wait for the driver to set the GPU up.
+- GPU 0: already throttled before the first recording: sw_power_cap.
+- GPU 0: persistence mode was off; the first CUDA call of a recording may wait for the driver to initialise the GPU.
 - GPU 0: its power limit was 500 W, not the default of 700 W.
 
 ## Workload
 
-- Stages were marked by prof's helper: a generation's first forward call is its prefill, the others are decode steps.
-- The first 1 generation(s) are warm-up and left out of means.
-- CUDA_LAUNCH_BLOCKING was set: every launch waited for its kernel, which no run without it does.
-- The workload's source differed from commit abc; the changes are not kept.
-- 1 of 2 named inputs could not be read: whether they are those of another run is not known.
+- Stages were marked by prof: the first forward call of a generation is its prefill, the others are decode steps.
+- The first 1 generation(s) are warm-up and excluded from means.
+- CUDA_LAUNCH_BLOCKING was set: every launch waited for its kernel, unlike in a normal run.
+- The workload's source differed from commit abc; the changes are not recorded.
+- 1 of 2 named inputs could not be read: whether another run used the same ones is unknown.
 
 ## Warnings
 
@@ -95,25 +95,25 @@ func TestAssumptionLines(t *testing.T) {
 		m rundir.Manifest
 		o Options
 	}{
-		"the cost of the profiler is not known":               {rundir.Manifest{Passes: append(nsys, failed)}, Defaults()},
-		"CUDA graphs were traced whole":                       {rundir.Manifest{Passes: nsys}, with(func(o *Options) { o.Mode = ModeLight })},
-		"ranges that the workload marks itself":               {rundir.Manifest{Passes: nsys}, Defaults()},
-		"ncu locked the clocks to their base":                 {rundir.Manifest{Passes: ncu("base")}, Defaults()},
-		"ncu ran the whole workload several times":            {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "application" })},
-		"ncu measured whole ranges":                           {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "app-range" })},
-		"of the kernels that were asked for":                  {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Kernels = "gemm" })},
-		"Pass none-1 ended as timeout: stopped after 30m.\n":  {rundir.Manifest{Passes: []rundir.Pass{failed}}, Defaults()},
-		"No pass was run.":                                    {rundir.Manifest{}, Defaults()},
-		"Only the range prefill was captured.":                {rundir.Manifest{}, with(func(o *Options) { o.Range = "prefill" })},
-		"between cudaProfilerStart and cudaProfilerStop":      {rundir.Manifest{}, with(func(o *Options) { o.ProfilerAPI = true })},
-		"The timeline begins 5s after the start.":             {rundir.Manifest{}, with(func(o *Options) { o.Delay = 5 * time.Second })},
-		"covers at most 1m0s":                                 {rundir.Manifest{}, with(func(o *Options) { o.Duration = time.Minute })},
-		"No GPU is known: no driver.":                         {rundir.Manifest{}, Defaults()},
-		"GPUs were not sampled":                               {rundir.Manifest{Devices: gpu}, Defaults()},
-		"GPU 1: whether other processes used it is not known": {rundir.Manifest{Devices: gpu}, Defaults()},
-		"GPU 1: ECC was off.":                                 {rundir.Manifest{Devices: gpu}, Defaults()},
-		"is in no git repository":                             {rundir.Manifest{}, Defaults()},
-		"No inputs were named":                                {rundir.Manifest{}, Defaults()},
+		"the profiling overhead is unknown":                 {rundir.Manifest{Passes: append(nsys, failed)}, Defaults()},
+		"CUDA graphs were traced as a whole":                {rundir.Manifest{Passes: nsys}, with(func(o *Options) { o.Mode = ModeLight })},
+		"ranges that the workload marks":                    {rundir.Manifest{Passes: nsys}, Defaults()},
+		"ncu locked the clocks to base":                     {rundir.Manifest{Passes: ncu("base")}, Defaults()},
+		"ncu ran the whole workload several times":          {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "application" })},
+		"ncu measured whole ranges":                         {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Replay = "app-range" })},
+		"the kernels that were asked for":                   {rundir.Manifest{Passes: ncu("")}, with(func(o *Options) { o.Ncu.Kernels = "gemm" })},
+		"Recording none-1: timeout: stopped after 30m.\n":   {rundir.Manifest{Passes: []rundir.Pass{failed}}, Defaults()},
+		"Nothing was recorded.":                             {rundir.Manifest{}, Defaults()},
+		"Only the range prefill was captured.":              {rundir.Manifest{}, with(func(o *Options) { o.Range = "prefill" })},
+		"between cudaProfilerStart and cudaProfilerStop":    {rundir.Manifest{}, with(func(o *Options) { o.ProfilerAPI = true })},
+		"The timeline begins 5s after the start.":           {rundir.Manifest{}, with(func(o *Options) { o.Delay = 5 * time.Second })},
+		"covers at most 1m0s":                               {rundir.Manifest{}, with(func(o *Options) { o.Duration = time.Minute })},
+		"GPUs are unknown: no driver.":                      {rundir.Manifest{}, Defaults()},
+		"GPUs were not sampled":                             {rundir.Manifest{Devices: gpu}, Defaults()},
+		"GPU 1: whether other processes used it is unknown": {rundir.Manifest{Devices: gpu}, Defaults()},
+		"GPU 1: ECC was off.":                               {rundir.Manifest{Devices: gpu}, Defaults()},
+		"is not in a readable git repository":               {rundir.Manifest{}, Defaults()},
+		"No inputs were named":                              {rundir.Manifest{}, Defaults()},
 	} {
 		env := &Environment{Unknown: map[string]string{"devices": "no driver"}}
 		if got := assumed(c.m, c.o, env); !strings.Contains(got, line) {
@@ -126,7 +126,7 @@ func TestAssumptionLines(t *testing.T) {
 		}
 	}
 	fast := []rundir.Pass{timed(rundir.ToolNone, "baseline", 2), timed(rundir.ToolNsys, "light", 3)}
-	if got := assumed(rundir.Manifest{Passes: fast}, Defaults(), nil); !strings.Contains(got, "1.500 times") || strings.Contains(got, "light costs less") {
+	if got := assumed(rundir.Manifest{Passes: fast}, Defaults(), nil); !strings.Contains(got, "1.500 times") || strings.Contains(got, "light has less overhead") {
 		t.Errorf("light mode cannot be advised to use light mode:\n%s", got)
 	}
 	bad := timed(rundir.ToolNone, "baseline", 2)

@@ -23,7 +23,7 @@ import (
 const maxConfig = 1 << 20
 
 // ErrConfig is wrapped by errors about what a config.yaml says.
-var ErrConfig = errors.New("options cannot be read")
+var ErrConfig = errors.New("cannot read the options")
 
 // ReadConfig sets the options that a config.yaml names and leaves the others as they are. An unknown key or a value of another type
 // is an error with file and line, and then no option is set. The error wraps fs.ErrNotExist when there is no such file.
@@ -50,7 +50,7 @@ func ReadConfig(path string, o *Options) error {
 	return nil
 }
 
-const configHead = `# The options of this capture: prof's defaults, what .prof/config.yaml says and what the command line says over both.
+const configHead = `# The options of this capture: the command line overrides .prof/config.yaml, which overrides prof's defaults.
 # Values that look like secrets are masked.
 `
 
@@ -120,15 +120,15 @@ var sizeUnits = map[string]int64{
 func ParseSize(text string) (int64, error) {
 	m := sizeText.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
-		return 0, fmt.Errorf("size %q: write a number of bytes, or one with a unit as 2GiB or 500MB", text)
+		return 0, fmt.Errorf("size %q: write a number of bytes, or a number with a unit, such as 2GiB or 500MB", text)
 	}
 	unit, ok := sizeUnits[strings.ToLower(m[2])]
 	if !ok {
-		return 0, fmt.Errorf("size %q: there is no unit %s; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB", text, m[2])
+		return 0, fmt.Errorf("size %q: unknown unit %s; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB", text, m[2])
 	}
 	n, ok := new(big.Rat).SetString(m[1])
 	if !ok {
-		return 0, fmt.Errorf("size %q: %s is no number", text, m[1])
+		return 0, fmt.Errorf("size %q: %s is not a number", text, m[1])
 	}
 	n.Mul(n, new(big.Rat).SetInt64(unit))
 	whole := new(big.Int).Quo(n.Num(), n.Denom())
@@ -146,7 +146,7 @@ func parseDuration(text string) (time.Duration, error) {
 		if _, number := strconv.ParseFloat(text, 64); number == nil {
 			hint = text + "s or " + text + "m"
 		}
-		return 0, fmt.Errorf("duration %q: write it with a unit, as %s", text, hint)
+		return 0, fmt.Errorf("duration %q: write it with a unit, such as %s", text, hint)
 	}
 	return d, nil
 }

@@ -59,30 +59,30 @@ func TestReadConfig(t *testing.T) {
 
 func TestReadConfigRefuses(t *testing.T) {
 	for text, says := range map[string]string{
-		"mode: deep\nrepeat: 3\n":        "config.yaml:2: options cannot be read: there is no option repeat; did you mean repeats?",
+		"mode: deep\nrepeat: 3\n":        "config.yaml:2: cannot read the options: unknown option repeat; did you mean repeats?",
 		"max-artifact-bytes: 5\n":        "did you mean max_artifact_bytes?",
-		"ncu:\n  top: 3\n  launch: 1\n":  "config.yaml:3: options cannot be read: there is no option ncu.launch; did you mean ",
-		"ncu:\n  trace: [cuda]\n":        "there is no option ncu.trace",
-		"mode: light\nncu: 3\n":          ":2: options cannot be read: ncu wants keys and values",
-		"- a\n":                          ":1: options cannot be read: the file wants keys and values (mode, tools, ",
-		"just text":                      ":1: options cannot be read: the file wants keys and values",
-		"ncu:\n  top: 1.5\n":             ":2: options cannot be read: ncu.top: it wants a whole number, not 1.5",
-		"repeats: many\n":                "repeats: it wants a whole number, not many",
-		"torch: yes\n":                   "torch: it wants true or false, not yes",
-		"torch: 1\n":                     "torch: it wants true or false, not 1",
-		"sample_hz: fast\n":              "sample_hz: it wants a number, not fast",
-		"timeout: 30\n":                  `timeout: duration "30": write it with a unit, as 30s or 30m`,
-		"\n\ntimeout: soon\n":            `:3: options cannot be read: timeout: duration "soon": write it with a unit, as 30s`,
-		"max_artifact_bytes: 2 gigs\n":   `max_artifact_bytes: size "2 gigs": there is no unit gigs; use B, kB`,
+		"ncu:\n  top: 3\n  launch: 1\n":  "config.yaml:3: cannot read the options: unknown option ncu.launch; did you mean ",
+		"ncu:\n  trace: [cuda]\n":        "unknown option ncu.trace",
+		"mode: light\nncu: 3\n":          ":2: cannot read the options: ncu must have keys and values",
+		"- a\n":                          ":1: cannot read the options: the file must have keys and values (mode, tools, ",
+		"just text":                      ":1: cannot read the options: the file must have keys and values",
+		"ncu:\n  top: 1.5\n":             ":2: cannot read the options: ncu.top: it must be a whole number, not 1.5",
+		"repeats: many\n":                "repeats: it must be a whole number, not many",
+		"torch: yes\n":                   "torch: it must be true or false, not yes",
+		"torch: 1\n":                     "torch: it must be true or false, not 1",
+		"sample_hz: fast\n":              "sample_hz: it must be a number, not fast",
+		"timeout: 30\n":                  `timeout: duration "30": write it with a unit, such as 30s or 30m`,
+		"\n\ntimeout: soon\n":            `:3: cannot read the options: timeout: duration "soon": write it with a unit, such as 30s`,
+		"max_artifact_bytes: 2 gigs\n":   `max_artifact_bytes: size "2 gigs": unknown unit gigs; use B, kB`,
 		"max_artifact_bytes: -1\n":       `size "-1": write a number of bytes`,
-		"tools: nsys\n":                  "tools wants a list, as [a, b]",
-		"tools: [nsys, [ncu]]\n":         "tools: it wants one value, not sequence",
-		"tools: [nsys, null]\n":          "tools: it wants one value, not null",
-		"mode: [deep]\n":                 "mode: it wants one value, not sequence",
-		"mode: &a deep\n":                "mode: it wants one value, not anchor",
-		"mode: deep\nmode: light\n":      ":2: options cannot be read: mapping key",
-		"mode: \"deep\n":                 ":1: options cannot be read: could not find end character",
-		"mode: deep\n---\nmode: light\n": ":3: options cannot be read: a second document begins",
+		"tools: nsys\n":                  "tools must be a list, such as [a, b]",
+		"tools: [nsys, [ncu]]\n":         "tools: it must be one value, not sequence",
+		"tools: [nsys, null]\n":          "tools: it must be one value, not null",
+		"mode: [deep]\n":                 "mode: it must be one value, not sequence",
+		"mode: &a deep\n":                "mode: it must be one value, not anchor",
+		"mode: deep\nmode: light\n":      ":2: cannot read the options: mapping key",
+		"mode: \"deep\n":                 ":1: cannot read the options: could not find end character",
+		"mode: deep\n---\nmode: light\n": ":3: cannot read the options: a second document begins",
 		"mode: light\n# " + strings.Repeat("x", maxConfig): "more than 1048576",
 	} {
 		got := Defaults()
@@ -179,8 +179,8 @@ func TestParseSize(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"": "write a number of bytes", "GiB": "write a number", "-1": "write a number", "1e3": "write a number", "2GiBs": "no unit GiBs", "2 x": "no unit x", "1.2.3": "write a number",
-		"9223372036854775808": "more than 9223372036854775807 bytes", "99999999TiB": "more than", "0x10": "write a number", "2G": "no unit G",
+		"": "write a number of bytes", "GiB": "write a number", "-1": "write a number", "1e3": "write a number", "2GiBs": "unknown unit GiBs", "2 x": "unknown unit x", "1.2.3": "write a number",
+		"9223372036854775808": "more than 9223372036854775807 bytes", "99999999TiB": "more than", "0x10": "write a number", "2G": "unknown unit G",
 	} {
 		if got, err := ParseSize(text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q gives %d, %v; want an error with %q", text, got, err, says)

@@ -55,7 +55,7 @@ func parseConfig(text []byte, o *Options) error {
 	case 1:
 		return setFields(reflect.ValueOf(o).Elem(), bodies[0], "")
 	}
-	return configErrorf(bodies[1], "a second document begins; there may be one")
+	return configErrorf(bodies[1], "a second document begins; only one is allowed")
 }
 
 // setFields sets fields of a struct by their names in yaml. path is what the struct itself is called, with a dot, for errors.
@@ -70,13 +70,13 @@ func setFields(s reflect.Value, n ast.Node, path string) error {
 	case *ast.MappingValueNode:
 		pairs = []*ast.MappingValueNode{n}
 	default:
-		return configErrorf(n, "%s wants keys and values (%s)", cmp.Or(strings.TrimSuffix(path, "."), "the file"), suggest.List(names, 5))
+		return configErrorf(n, "%s must have keys and values (%s)", cmp.Or(strings.TrimSuffix(path, "."), "the file"), suggest.List(names, 5))
 	}
 	for _, p := range pairs {
 		key := p.Key.GetToken().Value
 		field, ok := fields[key]
 		if !ok {
-			return configErrorf(p.Key, "there is no option %s%s%s", path, key, suggest.DidYouMean(key, names))
+			return configErrorf(p.Key, "unknown option %s%s%s", path, key, suggest.DidYouMean(key, names))
 		}
 		if err := setField(field, p.Value, path+key); err != nil {
 			return err
@@ -119,7 +119,7 @@ func setField(f reflect.Value, n ast.Node, name string) error {
 func setList(f reflect.Value, n ast.Node, name string) error {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
-		return configErrorf(n, "%s wants a list, as [a, b]", name)
+		return configErrorf(n, "%s must be a list, such as [a, b]", name)
 	}
 	texts := []string{}
 	for _, v := range list.Values {
@@ -143,7 +143,7 @@ func scalar(n ast.Node) (string, error) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		return n.GetToken().Value, nil
 	}
-	return "", fmt.Errorf("it wants one value, not %s", strings.ToLower(n.Type().String()))
+	return "", fmt.Errorf("it must be one value, not %s", strings.ToLower(n.Type().String()))
 }
 
 // setScalar sets a field to a value of its type. An int64 is a size.
@@ -155,16 +155,16 @@ func setScalar(f reflect.Value, n ast.Node, text string) error {
 	case *bool:
 		b, ok := n.(*ast.BoolNode)
 		if !ok {
-			return fmt.Errorf("it wants true or false, not %s", text)
+			return fmt.Errorf("it must be true or false, not %s", text)
 		}
 		*p = b.Value
 	case *int:
 		if *p, err = strconv.Atoi(text); err != nil {
-			return fmt.Errorf("it wants a whole number, not %s", text)
+			return fmt.Errorf("it must be a whole number, not %s", text)
 		}
 	case *float64:
 		if *p, err = strconv.ParseFloat(text, 64); err != nil {
-			return fmt.Errorf("it wants a number, not %s", text)
+			return fmt.Errorf("it must be a number, not %s", text)
 		}
 	case *int64:
 		*p, err = ParseSize(text)

@@ -9,5 +9,5 @@ import (
 
 // freeBytes is not known on this system.
 func freeBytes(dir string) (int64, error) {
-	return 0, fmt.Errorf("the free space of %s is not known on %s", dir, runtime.GOOS)
+	return 0, fmt.Errorf("the free space of %s is unknown on %s", dir, runtime.GOOS)
 }

@@ -19,7 +19,7 @@ func (d doctor) gpus(context.Context) []Check {
 		driver.Advice = "run nvidia-smi to see what is wrong with the driver"
 		if errors.Is(err, ErrNoNVML) {
 			driver.Status = CheckMissing
-			driver.Advice = "on a GPU machine, install the driver (apt-get install nvidia-driver-580-server, or by https://www.nvidia.com/drivers); in a container, start it with docker run --gpus all; without a GPU, prof still keeps times and provenance, and analyses captures of others"
+			driver.Advice = "on a GPU machine, install the driver (apt-get install nvidia-driver-580-server, or from https://www.nvidia.com/drivers); in a container, start it with docker run --gpus all; without a GPU, prof still records times and provenance, and analyses captures from other machines"
 		}
 		return []Check{driver}
 	}
@@ -38,7 +38,7 @@ func (d doctor) gpus(context.Context) []Check {
 		gpus.Status, gpus.Detail = CheckFailed, strings.TrimPrefix(gpus.Detail+"; "+err.Error(), "; ")
 		gpus.Advice = "run nvidia-smi, and dmesg | grep NVRM, to see what is wrong with the GPU"
 	case len(devices) == 0:
-		gpus.Status, gpus.Detail = CheckMissing, "the driver has no GPU for this process"
+		gpus.Status, gpus.Detail = CheckMissing, "the driver gives this process no GPU"
 		gpus.Advice = "run nvidia-smi -L; in a container, start it with docker run --gpus all (NVIDIA_VISIBLE_DEVICES names the GPUs)"
 	}
 	checks := []Check{driver, gpus}
@@ -56,7 +56,7 @@ func orUnknown(s string) string {
 }
 
 func migCheck(devices []rundir.Device) Check {
-	c := Check{ID: "mig", Title: "MIG", Status: CheckOK, Detail: "no GPU is divided"}
+	c := Check{ID: "mig", Title: "MIG", Status: CheckOK, Detail: "no GPU is partitioned"}
 	var divided []string
 	for _, d := range devices {
 		if d.MIG != nil && *d.MIG {
@@ -64,14 +64,14 @@ func migCheck(devices []rundir.Device) Check {
 		}
 	}
 	if len(divided) > 0 {
-		c.Status, c.Detail = CheckWarning, "divided: GPU "+strings.Join(divided, ", ")+"; NVML tells no utilisation of it, and peaks are those of the whole GPU"
-		c.Advice = "choose an instance by CUDA_VISIBLE_DEVICES=MIG-... (nvidia-smi -L lists them), or undo the division: nvidia-smi -i " + divided[0] + " -mig 0"
+		c.Status, c.Detail = CheckWarning, "partitioned: GPU "+strings.Join(divided, ", ")+"; NVML reports no utilisation for instances, and peaks are those of the whole GPU"
+		c.Advice = "choose an instance with CUDA_VISIBLE_DEVICES=MIG-... (nvidia-smi -L lists them), or turn MIG off: nvidia-smi -i " + divided[0] + " -mig 0"
 	}
 	return c
 }
 
 func sharedCheck(devices []rundir.Device) Check {
-	c := Check{ID: "shared", Title: "GPUs are free", Status: CheckOK, Detail: "no other process computes on them"}
+	c := Check{ID: "shared", Title: "GPUs are free", Status: CheckOK, Detail: "no other process uses them"}
 	var shared []string
 	unknown := false
 	for _, d := range devices {
@@ -84,11 +84,11 @@ func sharedCheck(devices []rundir.Device) Check {
 	}
 	switch {
 	case len(shared) > 0:
-		c.Status, c.Detail = CheckWarning, "other processes compute on them: "+strings.Join(shared, ", ")
-		c.Advice = "end them (nvidia-smi lists them), or choose a free GPU by CUDA_VISIBLE_DEVICES: times of a shared GPU are not the workload's alone"
+		c.Status, c.Detail = CheckWarning, "other processes use them: "+strings.Join(shared, ", ")
+		c.Advice = "end them (nvidia-smi lists them), or choose a free GPU with CUDA_VISIBLE_DEVICES: times on a shared GPU are not the workload's alone"
 	case unknown:
-		c.Status, c.Detail = CheckUnknown, "in a container the driver does not show all processes of others"
-		c.Advice = "run nvidia-smi on the host to see whether others compute on the GPU"
+		c.Status, c.Detail = CheckUnknown, "in a container the driver does not show all other processes"
+		c.Advice = "run nvidia-smi on the host to see whether others use the GPU"
 	}
 	return c
 }
@@ -101,8 +101,8 @@ func (d doctor) counters(context.Context) []Check {
 	c := Check{ID: "gpu_counters", Title: "GPU performance counters are permitted"}
 	text, err := d.m.ReadFile("/proc/driver/nvidia/params")
 	if err != nil {
-		c.Status, c.Detail = CheckUnknown, "the driver does not say whom it lets read them: "+reasonOf(err)+": /proc/driver/nvidia/params"
-		c.Advice = "on a GPU machine, run ncu on a CUDA program: it ends with ERR_NVGPUCTRPERM where they are not permitted"
+		c.Status, c.Detail = CheckUnknown, "the driver does not say who may read them: "+reasonOf(err)+": /proc/driver/nvidia/params"
+		c.Advice = "on a GPU machine, run ncu on a CUDA program: it fails with ERR_NVGPUCTRPERM if they are not permitted"
 		return []Check{c}
 	}
 	switch only := member(string(text), "RmProfilingAdminOnly", ":"); {
@@ -110,7 +110,7 @@ func (d doctor) counters(context.Context) []Check {
 		c.Status, c.Detail = CheckOK, "to every user (RmProfilingAdminOnly is 0)"
 	case only != "1":
 		c.Status, c.Detail = CheckUnknown, "/proc/driver/nvidia/params does not say it"
-		c.Advice = "run ncu on a CUDA program: it ends with ERR_NVGPUCTRPERM where they are not permitted"
+		c.Advice = "run ncu on a CUDA program: it fails with ERR_NVGPUCTRPERM if they are not permitted"
 	default:
 		d.adminOnly(&c)
 	}
@@ -125,15 +125,15 @@ func (d doctor) adminOnly(c *Check) {
 	admin, err := d.sysAdmin()
 	switch {
 	case err != nil:
-		c.Status, c.Detail = CheckUnknown, "only to administrators, and whether this process is one is not known: "+err.Error()
+		c.Status, c.Detail = CheckUnknown, "only to administrators, and whether this process is one is unknown: "+err.Error()
 		c.Advice = "run prof as root, or see " + counterLink
 		return
 	case admin:
 		c.Status, c.Detail = CheckOK, "only to administrators (RmProfilingAdminOnly is 1), which this process is"
 		return
 	}
-	c.Status, c.Detail = CheckFailed, "only to administrators (RmProfilingAdminOnly is 1), which this process is not: ncu ends with ERR_NVGPUCTRPERM"
-	c.Advice = "run prof as root (sudo -E), or let every user read them: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf, sudo update-initramfs -u and a restart; see " + counterLink
+	c.Status, c.Detail = CheckFailed, "only to administrators (RmProfilingAdminOnly is 1), which this process is not: ncu fails with ERR_NVGPUCTRPERM"
+	c.Advice = "run prof as root (sudo -E), or let every user read them: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf, sudo update-initramfs -u, then restart; see " + counterLink
 	if d.m.readContainer() != nil {
 		c.Advice = "start the container with docker run --cap-add=SYS_ADMIN (Kubernetes: securityContext.capabilities.add: [SYS_ADMIN]), or set NVreg_RestrictProfilingToAdminUsers=0 on the host; see " + counterLink
 	}

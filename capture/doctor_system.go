@@ -16,8 +16,8 @@ import (
 // system checks what captures need of the machine beside profilers and GPUs.
 func (d doctor) system(context.Context) []Check {
 	return []Check{
-		d.disk("disk_home", "Space for runs", d.o.Home, "prof prune frees some; --home DIR or PROF_HOME puts runs elsewhere"),
-		d.disk("disk_temp", "Space for what profilers record", d.m.TempDir, "set TMPDIR to a folder with more space: profilers write there first"),
+		d.disk("disk_home", "Space for runs", d.o.Home, "prof prune frees some; --home DIR or PROF_HOME moves runs elsewhere"),
+		d.disk("disk_temp", "Space for recordings", d.m.TempDir, "set TMPDIR to a folder with more space: profilers write there first"),
 		d.socket(), d.paranoid(), d.container(),
 	}
 }
@@ -60,8 +60,8 @@ func (d doctor) nearest(dir string) (string, error) {
 
 // socket checks what a capture talks to the workload's launcher through.
 func (d doctor) socket() (c Check) {
-	c = Check{ID: "socket", Title: "Sockets in the folder for temporary files"}
-	c.Status, c.Advice = CheckFailed, "set TMPDIR to a folder on a local disk that can be written to, with a short name: TMPDIR=/tmp prof capture ..."
+	c = Check{ID: "socket", Title: "Sockets in the temporary folder"}
+	c.Status, c.Advice = CheckFailed, "set TMPDIR to a writable folder on a local disk with a short name: TMPDIR=/tmp prof capture ..."
 	dir, err := os.MkdirTemp(d.m.TempDir, "prof-")
 	if err != nil {
 		c.Detail = err.Error()
@@ -74,7 +74,7 @@ func (d doctor) socket() (c Check) {
 		return c
 	}
 	l.Close()
-	c.Status, c.Detail, c.Advice = CheckOK, "one was made in "+d.m.TempDir, ""
+	c.Status, c.Detail, c.Advice = CheckOK, "works in "+d.m.TempDir, ""
 	return c
 }
 
@@ -83,11 +83,11 @@ func (d doctor) paranoid() Check {
 	c := Check{ID: "perf_event_paranoid", Title: "CPU sampling (not used by prof)", Status: CheckOK}
 	text, err := d.m.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 	if err != nil {
-		c.Detail = "this kernel does not say whether it is permitted; prof captures without it"
+		c.Detail = "this kernel does not say whether it is permitted; prof does not need it"
 		return c
 	}
 	level := strings.TrimSpace(string(text))
-	c.Detail = "kernel.perf_event_paranoid is " + level + "; prof captures without it"
+	c.Detail = "kernel.perf_event_paranoid is " + level + "; prof does not need it"
 	if len(level) == 1 && level > "2" {
 		c.Detail += "; --nsys-arg --sample=process-tree would need sudo sysctl kernel.perf_event_paranoid=2"
 	}
@@ -109,10 +109,10 @@ func (d doctor) container() Check {
 	if admin, err := d.sysAdmin(); err == nil && admin {
 		c.Detail += ", with CAP_SYS_ADMIN"
 	} else if err == nil {
-		c.Detail += ", without CAP_SYS_ADMIN, which ncu needs where the driver keeps counters to administrators"
+		c.Detail += ", without CAP_SYS_ADMIN, which ncu needs if the driver restricts counters to administrators"
 	}
 	if !inMachineNamespace(d.m.ReadLink) {
-		c.Detail += ", with pids of its own: who shares a GPU cannot be told for sure"
+		c.Detail += ", with its own pid namespace: which processes share a GPU is uncertain"
 	}
 	return c
 }
@@ -123,7 +123,7 @@ func (d doctor) python(ctx context.Context) []Check {
 	py, err := d.m.readPython(ctx, nil, d.o.Dir)
 	if err != nil {
 		c.Status, c.Detail = CheckWarning, err.Error()
-		c.Advice = "activate the workload's environment (source .venv/bin/activate); for workloads that are not Python's, nothing is to be done"
+		c.Advice = "activate the workload's environment (source .venv/bin/activate); other workloads than Python need nothing"
 		return []Check{c}
 	}
 	c.Status, c.Detail = CheckOK, py.Version+", "+py.Path
@@ -134,7 +134,7 @@ func (d doctor) python(ctx context.Context) []Check {
 	}
 	if py.Packages["torch"] == "" {
 		c.Status, c.Detail = CheckWarning, c.Detail+", without torch"
-		c.Advice = "activate the environment that the workload runs in (source .venv/bin/activate): --torch and --auto-stages need torch there"
+		c.Advice = "activate the environment that the workload runs in (source .venv/bin/activate): --torch and --auto-stages need torch in it"
 	}
 	return []Check{c}
 }

@@ -129,9 +129,9 @@ func TestDoctorWell(t *testing.T) {
 	checks := newBench(t).examine(t)
 	for id, detail := range map[string]string{
 		"nsys": "2025.3.1.90-253135822126v0, /usr/bin/nsys", "nsys_report": "a report of /usr/bin/true was made and exported", "ncu": "2025.3.1.0, /usr/bin/ncu",
-		"ncu_run": "it ran /usr/bin/true", "driver": "driver 580.1, CUDA up to 13.0", "gpus": "0: NVIDIA H200 (GPU-a)", "mig": "no GPU is divided",
-		"shared": "no other process computes on them", "gpu_counters": "to every user (RmProfilingAdminOnly is 0)", "container": "none seen",
-		"python": "3.12.1, /usr/bin/python3, torch 2.11.0+cu130", "perf_event_paranoid": "kernel.perf_event_paranoid is 2; prof captures without it",
+		"ncu_run": "it ran /usr/bin/true", "driver": "driver 580.1, CUDA up to 13.0", "gpus": "0: NVIDIA H200 (GPU-a)", "mig": "no GPU is partitioned",
+		"shared": "no other process uses them", "gpu_counters": "to every user (RmProfilingAdminOnly is 0)", "container": "none seen",
+		"python": "3.12.1, /usr/bin/python3, torch 2.11.0+cu130", "perf_event_paranoid": "kernel.perf_event_paranoid is 2; prof does not need it",
 	} {
 		if c := checks[id]; c.Status != CheckOK || c.Detail != detail {
 			t.Errorf("%s: %s %q, want %q", id, c.Status, c.Detail, detail)
@@ -162,7 +162,7 @@ func TestDoctorIll(t *testing.T) {
 		"wrong override": {func(b *bench) { b.environ = append(b.environ, "PROF_NSYS=/no") }, "nsys", CheckFailed, "PROF_NSYS=/no cannot be run", "set PROF_NSYS"},
 		"nsys is a stub": {func(b *bench) { b.run["nsys --version"] = failing("Error: Nsight Systems hasn't been installed\n") }, "nsys", CheckFailed,
 			"exit status 1: Error: Nsight Systems hasn't been installed", "/usr/bin/nsys --version"},
-		"nsys says nothing": {func(b *bench) { b.run["nsys --version"] = nothing }, "nsys", CheckFailed, "tells no version: it wrote nothing", "install it"},
+		"nsys says nothing": {func(b *bench) { b.run["nsys --version"] = nothing }, "nsys", CheckFailed, "does not print a version: it wrote nothing", "install it"},
 		"no libdw": {func(b *bench) {
 			b.run["nsys profile"] = func(c Command) (Output, error) {
 				return Output{Stderr: []byte("Importer error: libdw.so.1\n")}, os.WriteFile(filepath.Join(c.Dir, "probe.qdstrm"), []byte("x"), 0o600)
@@ -170,13 +170,13 @@ func TestDoctorIll(t *testing.T) {
 		}, "nsys_report", CheckFailed, "only a .qdstrm is left", "apt-get install libdw1"},
 		"no report": {func(b *bench) { b.run["nsys profile"] = failing("Operation not permitted\n") }, "nsys_report", CheckFailed,
 			"left no report: exit status 1: Operation not permitted", "nsys status -e"},
-		"no export":   {func(b *bench) { b.run["nsys export"] = nothing }, "nsys_report", CheckFailed, "made no SQLite file of its own report: it ended well and said nothing", "install"},
+		"no export":   {func(b *bench) { b.run["nsys export"] = nothing }, "nsys_report", CheckFailed, "could not convert its own report to SQLite: it succeeded without any output", "install"},
 		"ncu fails":   {func(b *bench) { b.run["ncu true"] = failing("cannot inject\n") }, "ncu_run", CheckFailed, "exit status 1: cannot inject", "/usr/bin/ncu /usr/bin/true"},
 		"no driver":   {func(b *bench) { b.nvmlErr = ErrNoNVML }, "driver", CheckMissing, ErrNoNVML.Error(), "--gpus all"},
 		"driver ill":  {func(b *bench) { b.nvmlErr = errors.New("mismatch") }, "driver", CheckFailed, "mismatch", "nvidia-smi"},
 		"no GPU":      {func(b *bench) { b.nvml.devices = nil }, "gpus", CheckMissing, "no GPU", "nvidia-smi -L"},
 		"GPU lost":    {func(b *bench) { b.nvml.failed = errors.New("GPU 1 is lost") }, "gpus", CheckFailed, "0: NVIDIA H200 (GPU-a); GPU 1 is lost", "dmesg"},
-		"MIG":         {func(b *bench) { b.nvml.devices = other(nil, true) }, "mig", CheckWarning, "divided: GPU 0", "nvidia-smi -i 0 -mig 0"},
+		"MIG":         {func(b *bench) { b.nvml.devices = other(nil, true) }, "mig", CheckWarning, "partitioned: GPU 0", "nvidia-smi -i 0 -mig 0"},
 		"shared":      {func(b *bench) { b.nvml.devices = other(ptr(int64(2)), false) }, "shared", CheckWarning, "GPU 0 by 2", "CUDA_VISIBLE_DEVICES"},
 		"hidden":      {func(b *bench) { b.nvml.devices = other(nil, false) }, "shared", CheckUnknown, "does not show all", "nvidia-smi on the host"},
 		"no params":   {func(b *bench) { delete(b.files, "/proc/driver/nvidia/params") }, "gpu_counters", CheckUnknown, "file does not exist", "ERR_NVGPUCTRPERM"},
@@ -192,13 +192,13 @@ func TestDoctorIll(t *testing.T) {
 		"no status": {func(b *bench) {
 			b.files["/proc/driver/nvidia/params"] = "RmProfilingAdminOnly: 1\n"
 			delete(b.files, "/proc/self/status")
-		}, "gpu_counters", CheckUnknown, "not known", "as root"},
+		}, "gpu_counters", CheckUnknown, "is unknown", "as root"},
 		"full":       {func(b *bench) { b.free = 3 << 29 }, "disk_home", CheckWarning, "1.5 GiB are free", "prof prune"},
 		"full /tmp":  {func(b *bench) { b.free = 3 << 29 }, "disk_temp", CheckWarning, "1.5 GiB are free", "TMPDIR"},
 		"no statfs":  {func(b *bench) { b.freeErr = errors.New("statfs") }, "disk_home", CheckUnknown, "statfs", "df -h"},
-		"no Python":  {func(b *bench) { delete(b.path, "python3") }, "python", CheckWarning, "names a Python", "activate"},
+		"no Python":  {func(b *bench) { delete(b.path, "python3") }, "python", CheckWarning, "nor the PATH has a Python", "activate"},
 		"old Python": {func(b *bench) { b.run["python3 -c"] = failing("its version 2.7 is older than 3.8\n") }, "python", CheckWarning, "older than 3.8", "activate"},
-		"mute":       {func(b *bench) { b.run["python3 -c"] = nothing }, "python", CheckWarning, "told nothing", "activate"},
+		"mute":       {func(b *bench) { b.run["python3 -c"] = nothing }, "python", CheckWarning, "did not list its packages", "activate"},
 		"no torch": {func(b *bench) {
 			b.run["python3 -c"] = func(Command) (Output, error) {
 				return Output{Stdout: []byte(pythonMark + `{"version":"3.12","packages":{}}`)}, nil
@@ -253,7 +253,7 @@ func TestDoctorContainer(t *testing.T) {
 	b.files["/.dockerenv"], b.pidNS = "", "pid:[4026532000]"
 	b.files["/proc/self/status"] = "CapEff:\t00000000a80425fb\nSeccomp:\t2\n"
 	c := b.examine(t)["container"]
-	for _, want := range []string{"docker (/.dockerenv)", "with a seccomp filter", "without CAP_SYS_ADMIN", "pids of its own"} {
+	for _, want := range []string{"docker (/.dockerenv)", "with a seccomp filter", "without CAP_SYS_ADMIN", "its own pid namespace"} {
 		if !strings.Contains(c.Detail, want) {
 			t.Errorf("%q lacks %q", c.Detail, want)
 		}

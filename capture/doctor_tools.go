@@ -20,10 +20,10 @@ func (d doctor) tool(ctx context.Context, name, title string) (path string, c Ch
 	if err != nil {
 		c.Status, c.Detail, c.Advice = CheckMissing, err.Error(), installAdvice(name)
 		if errors.Is(err, ErrNoTool) {
-			c.Detail = "it is neither on the PATH nor where NVIDIA's packages put it"
+			c.Detail = "it is neither on the PATH nor where NVIDIA's packages install it"
 		} else {
 			c.Status = CheckFailed
-			c.Advice = fmt.Sprintf("set %s to the path of a program that can be run, or unset it", toolOverride(name))
+			c.Advice = fmt.Sprintf("set %s to the path of an executable program, or unset it", toolOverride(name))
 		}
 		return "", c
 	}
@@ -35,7 +35,7 @@ func (d doctor) tool(ctx context.Context, name, title string) (path string, c Ch
 	}
 	c.Status, c.Detail = CheckOK, version+", "+path
 	if _, err := d.m.LookPath(name); err != nil && d.m.Getenv(toolOverride(name)) == "" {
-		c.Detail += " (not on the PATH; prof finds it there; for your shell: export PATH=" + shellWord(filepath.Dir(path)) + ":$PATH)"
+		c.Detail += " (not on the PATH, but prof finds it; for your shell: export PATH=" + shellWord(filepath.Dir(path)) + ":$PATH)"
 	}
 	return path, c
 }
@@ -70,7 +70,7 @@ func (d doctor) nsysReport(ctx context.Context, path string) (c Check) {
 	c = Check{ID: "nsys_report", Title: "Nsight Systems makes reports", Status: CheckFailed}
 	dir, err := os.MkdirTemp(d.m.TempDir, "prof-doctor-")
 	if err != nil {
-		c.Status, c.Detail, c.Advice = CheckUnknown, err.Error(), "set TMPDIR to a folder that can be written to"
+		c.Status, c.Detail, c.Advice = CheckUnknown, err.Error(), "set TMPDIR to a writable folder"
 		return c
 	}
 	defer os.RemoveAll(dir)
@@ -85,8 +85,8 @@ func (d doctor) nsysReport(ctx context.Context, path string) (c Check) {
 	export := []string{path, "export", "--type", "sqlite", "--force-overwrite=true", "--output", database, report}
 	out, err = d.m.Run(ctx, Command{Argv: export, Env: d.probeEnv(dir), Dir: dir})
 	if err != nil || !exists(database) {
-		c.Detail = "nsys export made no SQLite file of its own report: " + whyNot(out, err)
-		c.Advice = "install the whole of Nsight Systems anew, in place of single files of it: " + installAdvice("nsys")
+		c.Detail = "nsys export could not convert its own report to SQLite: " + whyNot(out, err)
+		c.Advice = "reinstall Nsight Systems completely instead of copying some of its files: " + installAdvice("nsys")
 		return c
 	}
 	c.Status, c.Detail = CheckOK, "a report of "+d.probe()+" was made and exported"
@@ -97,8 +97,8 @@ func (d doctor) nsysReport(ctx context.Context, path string) (c Check) {
 func (d doctor) noReport(c Check, dir string, out Output, err error) Check {
 	left, _ := filepath.Glob(filepath.Join(dir, "*.qdstrm")) // the pattern is well-formed
 	if inner, _ := filepath.Glob(filepath.Join(dir, "*", "*.qdstrm")); len(left)+len(inner) > 0 {
-		c.Detail = "nsys recorded and could not make a report of it (only a .qdstrm is left): its importer does not start, mostly for want of libdw: " + whyNot(out, err)
-		c.Advice = "apt-get install libdw1 (dnf install elfutils-libs); then ldd on QdstrmImporter, beside nsys or in ../host-linux-x64, shows what else is missing"
+		c.Detail = "nsys recorded but could not make a report (only a .qdstrm is left): its importer does not start, most often because libdw is missing: " + whyNot(out, err)
+		c.Advice = "apt-get install libdw1 (dnf install elfutils-libs); then ldd on QdstrmImporter, next to nsys or in ../host-linux-x64, shows what else is missing"
 		return c
 	}
 	c.Detail = "nsys profile " + d.probe() + " left no report: " + whyNot(out, err)
@@ -125,7 +125,7 @@ func whyNot(out Output, err error) string {
 	if said := saidText(out); said != "" {
 		return strings.TrimPrefix(said, ": ")
 	}
-	return "it ended well and said nothing"
+	return "it succeeded without any output"
 }
 
 func exists(path string) bool {

@@ -102,16 +102,16 @@ func (env *Environment) readDevices(n NVML, missing error) (warnings []string) {
 	env.DriverVersion, env.DriverCUDA = n.Versions()
 	for field, value := range map[string]string{"driver_version": env.DriverVersion, "driver_cuda_version": env.DriverCUDA} {
 		if value == "" {
-			env.Unknown[field] = "NVML does not tell it"
+			env.Unknown[field] = "NVML does not report it"
 		}
 	}
 	var err error
 	if env.Devices, err = n.Devices(); err != nil {
-		warnings = append(warnings, "NVML does not tell all of the GPUs: "+err.Error())
+		warnings = append(warnings, "NVML does not report everything about the GPUs: "+err.Error())
 		env.Unknown["devices"] = err.Error()
 	}
 	if len(env.Devices) == 0 && err == nil {
-		env.Unknown["devices"] = "NVML sees no GPU"
+		env.Unknown["devices"] = "NVML reports no GPU"
 	}
 	if d, ok := n.(Detailed); ok {
 		if env.DeviceDetails, err = d.Details(); err != nil {
@@ -120,7 +120,7 @@ func (env *Environment) readDevices(n NVML, missing error) (warnings []string) {
 	}
 	for _, d := range env.Devices {
 		if d.OtherProcesses != nil && *d.OtherProcesses > 0 {
-			warnings = append(warnings, fmt.Sprintf("GPU %d is shared: %d other process(es) compute on it; times of this run are not the workload's alone", d.Index, *d.OtherProcesses))
+			warnings = append(warnings, fmt.Sprintf("GPU %d is shared: %d other process(es) use it; times of this run are not the workload's alone", d.Index, *d.OtherProcesses))
 		}
 	}
 	return warnings

@@ -41,18 +41,18 @@ func (m Machine) readGit(ctx context.Context, dir string) (*rundir.Git, error) {
 	case strings.Contains(err.Error(), "not a git repository"):
 		return nil, nil
 	case strings.Contains(err.Error(), "Needed a single revision"):
-		return nil, fmt.Errorf("the repository of %s has no commit yet: the workload's source is not told by one", dir)
+		return nil, fmt.Errorf("the repository of %s has no commit yet, so none identifies the workload's source", dir)
 	default:
-		return nil, fmt.Errorf("the workload's commit is not known: %w", err)
+		return nil, fmt.Errorf("the workload's commit is unknown: %w", err)
 	}
 	branch, err := git("symbolic-ref", "--quiet", "--short", "HEAD")
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: HEAD is detached
-		return nil, fmt.Errorf("the workload's source is at commit %s; its branch is not known: %w", commit, err)
+		return nil, fmt.Errorf("the workload's source is at commit %s; its branch is unknown: %w", commit, err)
 	}
 	changes, err := git("--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
 	if err != nil {
-		return nil, fmt.Errorf("the workload's source is at commit %s (branch %q), and whether it was changed is not known: %w", commit, branch, err)
+		return nil, fmt.Errorf("the workload's source is at commit %s (branch %q); whether it was changed is unknown: %w", commit, branch, err)
 	}
 	return &rundir.Git{Commit: commit, Branch: branch, Dirty: changes != ""}, nil
 }

@@ -92,8 +92,8 @@ func TestGitFails(t *testing.T) {
 		Environ:  []string{"PATH=/bin", "GITHUB_TOKEN=x", "GIT_DIR=/elsewhere"},
 	}.withDefaults()
 	for name, c := range map[string]struct{ fail, want string }{
-		"ownership": {"rev-parse", "the workload's commit is not known: git rev-parse in /w: exit: fatal: detected dubious ownership"},
-		"slow":      {"--no-optional-locks", `the workload's source is at commit abc (branch "main"), and whether it was changed is not known`},
+		"ownership": {"rev-parse", "the workload's commit is unknown: git rev-parse in /w: exit: fatal: detected dubious ownership"},
+		"slow":      {"--no-optional-locks", `the workload's source is at commit abc (branch "main"); whether it was changed is unknown`},
 	} {
 		m.Run = func(_ context.Context, c2 Command) (Output, error) {
 			env := strings.Join(c2.Env, " ")

@@ -108,7 +108,7 @@ func (r *inputs) keep(in rundir.Input) error {
 		return nil
 	}
 	if len(r.found) == maxInputs {
-		return fmt.Errorf("%w: there are more than %d files, the next is %s: name the files that matter, or @LIST with them", ErrInputs, maxInputs, in.Path)
+		return fmt.Errorf("%w: there are more than %d files, the next is %s: name the files that matter, or list them in a file and give @FILE", ErrInputs, maxInputs, in.Path)
 	}
 	r.seen[in.Path] = true
 	r.found = append(r.found, in)
@@ -122,7 +122,7 @@ func hashFile(ctx context.Context, path string) (size int64, sum string, err err
 		return 0, "", err
 	}
 	if st.IsDir() {
-		return 0, "", errors.New("a link to a folder; give that folder itself")
+		return 0, "", errors.New("a link to a folder; give the folder itself")
 	}
 	if !st.Mode().IsRegular() {
 		return 0, "", errors.New("not a regular file")
@@ -138,7 +138,7 @@ func hashFile(ctx context.Context, path string) (size int64, sum string, err err
 		return 0, "", err
 	}
 	if end, err := f.Stat(); err != nil || n != st.Size() || end.ModTime() != st.ModTime() {
-		return 0, "", errors.New("it was changed while it was read")
+		return 0, "", errors.New("it changed while it was read")
 	}
 	return n, hex.EncodeToString(h.Sum(nil)), nil
 }

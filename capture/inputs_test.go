@@ -46,7 +46,7 @@ func TestReadInputs(t *testing.T) {
 		{Path: "data/a/z.bin", Size: n0, SHA256: sumEmpty},
 		{Path: "data/b.bin", Size: n3, SHA256: sumABC},
 		{Path: "data/c.link", Size: n3, SHA256: sumABC},
-		{Path: "data/d.link", Reason: "a link to a folder; give that folder itself"},
+		{Path: "data/d.link", Reason: "a link to a folder; give the folder itself"},
 		{Path: "one.txt", Size: n3, SHA256: sumABC},
 		{Path: "missing", Reason: "no such file or directory"},
 		{Path: "./@odd", Size: n3, SHA256: sumABC},

@@ -40,7 +40,7 @@ func (s *Session) judge(spec passSpec, p *rundir.Pass, out outcome) {
 	}
 	p.Status, p.Reason = s.verdict(spec, p, out)
 	if p.Status == rundir.StatusOK && out.tool != nil && !spec.direct && !ended(out.ended) {
-		s.warn(fmt.Sprintf("%s: %s ended with %s although the workload ended well%s", p.Name, spec.tool, toolEnd(out.tool), s.said(spec)))
+		s.warn(fmt.Sprintf("%s: %s ended with %s although the workload succeeded%s", p.Name, spec.tool, toolEnd(out.tool), s.said(spec)))
 	}
 }
 
@@ -64,7 +64,7 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 	case out.cause == rundir.StatusTimeout:
 		return out.cause, fmt.Sprintf("stopped after %s (--timeout)", s.o.Timeout) + lost
 	case out.cause == rundir.StatusTooLarge:
-		return out.cause, fmt.Sprintf("stopped when the run held more than %.1f MB (--max-artifact-size); shorten the workload, capture a --range of it, or use --mode light", float64(s.o.MaxArtifactBytes)/1e6) + lost
+		return out.cause, fmt.Sprintf("stopped when the run had more than %.1f MB (--max-artifact-size); shorten the workload, capture a --range of it, or use --mode light", float64(s.o.MaxArtifactBytes)/1e6) + lost
 	case out.cause == rundir.StatusInterrupted:
 		return out.cause, "stopped by the user" + lost
 	case out.cause != "":
@@ -78,13 +78,13 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 	case out.ended == nil && spec.direct:
 		said := s.said(spec)
 		if said == "" {
-			said = "; what it said stands in the output above"
+			said = "; see the output above"
 		}
 		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s%s%s", toolName(spec.tool), toolEnd(out.tool), lost, said)
 	case out.ended == nil:
-		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s and left the workload, whose end is not known%s%s", toolName(spec.tool), toolEnd(out.tool), lost, s.said(spec))
+		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s before the workload did, and how that ended is unknown%s%s", toolName(spec.tool), toolEnd(out.tool), lost, s.said(spec))
 	case missing && spec.tool == rundir.ToolNsys && wasKilled(out.tool) && !out.hung:
-		return rundir.StatusFailed, fmt.Sprintf("nsys ended with %s, and the workload was ended with it%s", toolEnd(out.tool), lost)
+		return rundir.StatusFailed, fmt.Sprintf("nsys ended with %s and took the workload with it%s", toolEnd(out.tool), lost)
 	case missing && ended(out.ended) && spec.tool == rundir.ToolTorch:
 		return rundir.StatusFailed, workloadEnd(out.ended) + lost
 	case missing && out.hung:
@@ -101,7 +101,7 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 
 // noReport says why a tool that was killed has left nothing.
 func (s *Session) noReport(spec passSpec) string {
-	return fmt.Sprintf("%s had written no report %s after the workload's end and was killed", spec.tool, s.o.ReportTimeout)
+	return fmt.Sprintf("%s had not written a report %s after the workload ended, and was killed", spec.tool, s.o.ReportTimeout)
 }
 
 // wasStopped says whether the workload was to be stopped (--duration), and has run for that long.
@@ -184,7 +184,7 @@ func adviceFor(line string) string {
 	case strings.Contains(line, "libdw"), strings.Contains(line, "Importer error"), strings.Contains(line, "QdstrmImporter"):
 		return "nsys cannot make reports here: see `prof doctor`"
 	case strings.Contains(line, "InterprocessLockFailed"):
-		return "another ncu holds the GPU, or /tmp/nsight-compute-lock belongs to another user"
+		return "another ncu is using the GPU, or /tmp/nsight-compute-lock belongs to another user"
 	}
 	return ""
 }

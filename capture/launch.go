@@ -198,4 +198,4 @@ func (l *launcher) close() {
 }
 
 // errNotLaunched says that the verb was called by hand.
-var errNotLaunched = errors.New(LaunchVerb + " is what prof capture has profilers start; it is of no use by hand")
+var errNotLaunched = errors.New(LaunchVerb + " is started by the profilers under prof capture and is not meant to be called directly")

@@ -58,12 +58,12 @@ func connect() (*launched, error) {
 	}
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("reach the prof that captures: %w", err)
+		return nil, fmt.Errorf("connect to the capturing prof: %w", err)
 	}
 	w := &launched{conn: conn}
 	if err := w.receive(); err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("hear from the prof that captures: %w", err)
+		return nil, fmt.Errorf("read from the capturing prof: %w", err)
 	}
 	return w, nil
 }
@@ -89,7 +89,7 @@ func (w *launched) receive() error {
 		fds = append(fds, some...)
 	}
 	if len(fds) != len(w.files) {
-		return fmt.Errorf("%d files came in place of %d", len(fds), len(w.files))
+		return fmt.Errorf("%d files arrived instead of %d", len(fds), len(w.files))
 	}
 	for i, fd := range fds {
 		syscall.CloseOnExec(fd)

@@ -79,7 +79,7 @@ func (s *Session) chooseFacts() error {
 	}
 	to := filepath.Join(s.dir, "nsys", "workload.json")
 	if differ {
-		s.warn("the repeats did not all work on the same: their tokens are not taken for known; --prefill, --decode and --model say what holds for all of them")
+		s.warn("the repeats did not all do the same work, so their tokens are treated as unknown; --prefill, --decode and --model set them for all repeats")
 		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -95,7 +95,7 @@ func worked(facts []byte) (string, error) {
 		Runs   json.RawMessage `json:"runs"`
 	}
 	if err := json.Unmarshal(facts, &f); err != nil {
-		return "", fmt.Errorf("read the facts of the workload: %w", err)
+		return "", fmt.Errorf("read the workload facts: %w", err)
 	}
 	return string(f.Config) + string(f.Runs), nil
 }

@@ -67,7 +67,7 @@ type Detailed interface {
 
 // Errors that OpenNVML's wrap.
 var (
-	ErrNoNVML = errors.New("NVML, the driver's library, is not there")
+	ErrNoNVML = errors.New("NVML, the driver's library, is missing")
 )
 
 // otherProcesses counts the processes of a GPU that are not the workload's, as far as that can be known. pids are those that NVML

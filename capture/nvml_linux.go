@@ -81,9 +81,9 @@ func openError(ret nvml.Return) error {
 	case nvml.ERROR_LIBRARY_NOT_FOUND:
 		return fmt.Errorf("%w (libnvidia-ml.so.1): install the NVIDIA driver; in a container, start it with --gpus all", ErrNoNVML)
 	case nvml.ERROR_DRIVER_NOT_LOADED:
-		return fmt.Errorf("%w: the driver is installed and not loaded: run nvidia-smi as root, or modprobe nvidia", err)
+		return fmt.Errorf("%w: the driver is installed but not loaded: run nvidia-smi as root, or modprobe nvidia", err)
 	case nvml.ERROR_LIB_RM_VERSION_MISMATCH:
-		return fmt.Errorf("%w: the driver was updated and the old one is still loaded: restart the machine, or the container", err)
+		return fmt.Errorf("%w: the driver was updated but the old one is still loaded: restart the machine or the container", err)
 	case nvml.ERROR_NO_PERMISSION:
 		return fmt.Errorf("%w: this user may not open /dev/nvidiactl: add it to the group that owns it", err)
 	}
@@ -192,7 +192,7 @@ func (d *driver) Devices() (out []rundir.Device, err error) {
 			dev.OtherProcesses = otherProcesses(pidsOf(*pids), nil, pidSet(*pids), d.sameNamespace)
 		}
 		if dev.UUID == "" { // what tells GPUs apart, across runs too
-			return errors.Join(r.err, fmt.Errorf("GPU %d has no UUID and is left out", i))
+			return errors.Join(r.err, fmt.Errorf("GPU %d has no UUID and is skipped", i))
 		}
 		out = append(out, dev)
 		return r.err

@@ -9,5 +9,5 @@ import (
 
 // OpenNVML opens the driver's library, which prof knows how to use on Linux alone.
 func OpenNVML() (NVML, error) {
-	return nil, fmt.Errorf("%w: prof reads GPUs on Linux only, and this is %s; everything else of a capture is kept", ErrNoNVML, runtime.GOOS)
+	return nil, fmt.Errorf("%w: prof samples GPUs only on Linux, and this is %s; the rest of the capture works", ErrNoNVML, runtime.GOOS)
 }

@@ -64,7 +64,7 @@ func (s *Session) fail(p *rundir.Pass, reason string) {
 // stands in the manifest.
 func (s *Session) pass(ctx context.Context, spec passSpec) error {
 	if s.Stopped() {
-		s.skipQuietly(spec, "the capture was stopped before it")
+		s.skipQuietly(spec, "the capture was stopped first")
 		return s.save()
 	}
 	if err := os.MkdirAll(filepath.Dir(filepath.Join(s.dir, spec.stem)), 0o755); err != nil {

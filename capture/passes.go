@@ -83,7 +83,7 @@ func (s *Session) keepNsys(p *rundir.Pass, stem string, l *launcher) {
 		return
 	}
 	if err := s.chooseFacts(); err != nil {
-		s.warn(fmt.Sprintf("%s: what the workload says of its passes is not known: %v", p.Name, err))
+		s.warn(fmt.Sprintf("%s: the workload's facts about its passes are unknown: %v", p.Name, err))
 	}
 	for _, r := range reports {
 		out := strings.TrimSuffix(r, ".nsys-rep") + ".sqlite"
@@ -107,7 +107,7 @@ func (s *Session) keepNsys(p *rundir.Pass, stem string, l *launcher) {
 			s.warn(fmt.Sprintf("%s: nsys' report could not be moved to the run's folder (%v); it stays in %s", p.Name, err, l.temp()))
 			continue
 		}
-		s.warn(fmt.Sprintf("%s: %s holds the whole environment of the workload, as nsys keeps it: do not hand it on", p.Name, filepath.Base(r)))
+		s.warn(fmt.Sprintf("%s: %s has the whole environment of the workload, because nsys stores it: do not share the file", p.Name, filepath.Base(r)))
 	}
 }
 
@@ -152,7 +152,7 @@ func (s *Session) exportWith(args []string, out string) (text string, err error)
 				cancel()
 			}
 			s.stopped = true
-			s.talk("the report is being exported (once more to leave it)")
+			s.talk("the report is being exported (Ctrl-C again skips it)")
 		}
 	}
 	if _, missing := os.Stat(out); err == nil && missing != nil {
@@ -171,7 +171,7 @@ func beginsWith(path, magic string) error {
 	defer f.Close()
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != magic {
-		return fmt.Errorf("%s is no report", filepath.Base(path))
+		return fmt.Errorf("%s is not a report", filepath.Base(path))
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func (s *Session) keepRecording(p *rundir.Pass, stem, temp string) {
 		s.warn(fmt.Sprintf("%s: nsys' recording could not be kept: %v", p.Name, err))
 		return
 	}
-	p.Reason = fmt.Sprintf("nsys recorded but made no report: its importer failed, most often because libdw is missing (see `prof doctor`); its recording is kept as %s.qdstrm, which holds the whole environment of the workload", stem)
+	p.Reason = fmt.Sprintf("nsys recorded but made no report: its importer failed, most often because libdw is missing (see `prof doctor`); its recording is kept as %s.qdstrm, which has the whole environment of the workload", stem)
 }
 
 // move moves a file, across file systems too: what is at its new place is whole.
@@ -220,7 +220,7 @@ func (s *Session) torch() passSpec {
 			if st, err := os.Stat(s.below(name)); err == nil && st.Size() > 0 {
 				p.Artifacts = append(p.Artifacts, name)
 			} else {
-				p.Reason = "the PyTorch profiler left no trace; if the workload is Python with PyTorch, prof_mark says why in its output"
+				p.Reason = "the PyTorch profiler left no trace; if the workload is Python with PyTorch, messages of prof_mark in its output say why"
 			}
 		},
 	}

@@ -137,10 +137,10 @@ func (c *control) interrupt() {
 	c.asked, c.s.stopped = true, true
 	switch {
 	case first && c.over():
-		c.s.talk("the report is being written (once more to kill it)")
+		c.s.talk("the report is being written (Ctrl-C again kills the profiler)")
 		return
 	case first && c.level == 0:
-		c.s.talk("stopping the workload; what was captured is kept (once more to kill it)")
+		c.s.talk("stopping the workload; the capture so far is kept (Ctrl-C again kills it)")
 		c.stop(rundir.StatusInterrupted)
 		return
 	case c.out.cause == "":

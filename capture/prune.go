@@ -18,7 +18,7 @@ const DefaultKeep = 5
 // What is done to a file.
 const (
 	PruneCompress = "compress" // packed by zstd into a file of the same name and .zst
-	PruneDrop     = "drop"     // removed
+	PruneDrop     = "delete"   // removed
 )
 
 // runningFor is how long a run that is not marked as ended is taken to be at work still.
@@ -80,7 +80,7 @@ type pruneFile struct {
 // neither followed nor changed. Only where MaxTotal is exceeded are files read: to know how small they become.
 func PlanPrune(dir string, now time.Time, o PruneOptions) (*PrunePlan, error) {
 	if o.Keep < 0 || o.MaxTotal < 0 {
-		return nil, errors.New("what is kept of runs cannot be less than nothing")
+		return nil, errors.New("the number of runs and bytes to keep cannot be negative")
 	}
 	p := &PrunePlan{Dir: dir, Actions: []PruneAction{}, Skipped: []PruneSkip{}}
 	root, err := os.OpenRoot(dir)
@@ -98,14 +98,14 @@ func PlanPrune(dir string, now time.Time, o PruneOptions) (*PrunePlan, error) {
 	older := olderFiles(runs, o.Keep)
 	keep, err := p.fit(root, older, o.MaxTotal)
 	if err != nil {
-		return nil, fmt.Errorf("measure what the files of runs become: %w", err)
+		return nil, fmt.Errorf("measure the files of runs: %w", err)
 	}
 	for i, f := range older {
 		switch {
 		case i < keep:
-			p.add(f, PruneDrop, fmt.Sprintf("the oldest of what exceeds %d bytes in all runs", o.MaxTotal))
+			p.add(f, PruneDrop, fmt.Sprintf("oldest files beyond %d bytes over all runs", o.MaxTotal))
 		case compressible(f.path):
-			p.add(f, PruneCompress, fmt.Sprintf("%d newer runs of its group are kept as they are", o.Keep))
+			p.add(f, PruneCompress, fmt.Sprintf("only the latest %d runs of its group are kept as they are", o.Keep))
 		}
 	}
 	return p, nil
@@ -169,7 +169,7 @@ func readRun(root *os.Root, folder string) (*pruneRun, error) {
 		return nil, fmt.Errorf("it has no %s", rundir.ManifestName)
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("its %s is no plain file", rundir.ManifestName)
+		return nil, fmt.Errorf("its %s is not a regular file", rundir.ManifestName)
 	}
 	m, err := rundir.ReadManifest(root.Name() + "/" + path)
 	if err != nil {
@@ -184,7 +184,7 @@ func leaveAlone(r *pruneRun, now time.Time, o PruneOptions) string {
 	case slices.Contains(o.Protected, r.name):
 		return "it is protected"
 	case r.status == rundir.StatusRunning && now.Sub(r.started) < runningFor:
-		return "it may be running: it began less than a day ago and has not ended"
+		return "it may still be running: it began less than a day ago and has not ended"
 	}
 	return ""
 }

@@ -58,7 +58,7 @@ func (done *PruneResult) do(ctx context.Context, root *os.Root, a PruneAction) e
 		return err
 	}
 	if st.Size() != a.Bytes {
-		return fmt.Errorf("it has changed since it was planned: it has %d bytes, not %d", st.Size(), a.Bytes)
+		return fmt.Errorf("it has changed in the meantime: it has %d bytes, not %d", st.Size(), a.Bytes)
 	}
 	switch a.Action {
 	case PruneDrop:
@@ -77,7 +77,7 @@ func (done *PruneResult) do(ctx context.Context, root *os.Root, a PruneAction) e
 		done.FreedBytes += a.Bytes - packed
 		return nil
 	}
-	return fmt.Errorf("there is no action %s", a.Action)
+	return fmt.Errorf("unknown action %s", a.Action)
 }
 
 // compress puts a packed file in the place of another and gives its size.
@@ -134,7 +134,7 @@ func packChecked(ctx context.Context, root *os.Root, name string, st fs.FileInfo
 	case err != nil:
 		return 0, err
 	case held != n || !bytes.Equal(heldSum, sum):
-		return 0, errors.New("what was packed reads back otherwise: is the disk sound?")
+		return 0, errors.New("the packed file reads back differently: is the disk faulty?")
 	case n != st.Size() || after.Size() != st.Size() || !after.ModTime().Equal(st.ModTime()):
 		return 0, errors.New("it changed while it was packed")
 	}

@@ -148,7 +148,7 @@ func checkPlain(root *os.Root, name string) error {
 		case err != nil:
 			return err
 		case i < len(parts)-1 && !st.IsDir(), i == len(parts)-1 && !st.Mode().IsRegular():
-			return fmt.Errorf("%s: it leads through a symbolic link, or is no plain file", name)
+			return fmt.Errorf("%s: its path has a symbolic link, or it is not a regular file", name)
 		}
 	}
 	return nil

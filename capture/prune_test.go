@@ -126,7 +126,7 @@ func TestPruneCompresses(t *testing.T) {
 	var planned, total int64
 	for _, a := range p.Actions {
 		planned += a.Bytes
-		if a.Run != a.Path[:2] || a.Bytes != int64(len(before[a.Path])) || a.Reason != "2 newer runs of its group are kept as they are" {
+		if a.Run != a.Path[:2] || a.Bytes != int64(len(before[a.Path])) || a.Reason != "only the latest 2 runs of its group are kept as they are" {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -219,7 +219,7 @@ func TestPruneFits(t *testing.T) {
 	}
 	want := append(all(PruneDrop, "a0"), all(PruneCompress, "a1", "a2")...)
 	p := plan(t, dir, PruneOptions{Keep: 1, MaxTotal: packed})
-	if !slices.Equal(actions(p), want) || !strings.Contains(p.Actions[0].Reason, fmt.Sprintf("exceeds %d bytes", packed)) {
+	if !slices.Equal(actions(p), want) || !strings.Contains(p.Actions[0].Reason, fmt.Sprintf("oldest files beyond %d bytes", packed)) {
 		t.Fatalf("limit %d: got %q, want %q", packed, actions(p), want)
 	}
 	less := plan(t, dir, PruneOptions{Keep: 1, MaxTotal: packed - 1})
@@ -278,8 +278,8 @@ func TestPruneLeavesAlone(t *testing.T) {
 	if got, want := actions(p), all(PruneDrop, "killed"); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	says := map[string]string{"protected": "it is protected", "kept": "it is protected", "at-work": "it may be running", "newer": "newer prof", "broken": "not a run.json of prof",
-		"no-manifest": "it has no run.json", "link": "symbolic link", "linked-manifest": "no plain file"}
+	says := map[string]string{"protected": "it is protected", "kept": "it is protected", "at-work": "it may still be running", "newer": "newer prof", "broken": "not a run.json of prof",
+		"no-manifest": "it has no run.json", "link": "symbolic link", "linked-manifest": "not a regular file"}
 	for _, s := range p.Skipped {
 		if want, ok := says[s.Folder]; !ok || !strings.Contains(s.Reason, want) {
 			t.Errorf("%s is left alone because %q", s.Folder, s.Reason)

@@ -55,12 +55,12 @@ func (m Machine) readPython(ctx context.Context, argv []string, dir string) (*Py
 		if text, ok := strings.CutPrefix(lines.Text(), pythonMark); ok {
 			p := Python{Path: path, FoundBy: by}
 			if err := json.Unmarshal([]byte(text), &p); err != nil {
-				return nil, fmt.Errorf("%s (%s): what it told of its packages: %w", path, by, err)
+				return nil, fmt.Errorf("%s (%s): read its list of packages: %w", path, by, err)
 			}
 			return &p, nil
 		}
 	}
-	return nil, fmt.Errorf("%s (%s): it told nothing of its packages", path, by)
+	return nil, fmt.Errorf("%s (%s): it did not list its packages", path, by)
 }
 
 // findPython finds the interpreter of a workload: the first word of the command line that is one, so that wrappers as in
@@ -85,9 +85,9 @@ func (m Machine) findPython(argv []string, dir string) (path, by string, err err
 	}
 	path, err = m.LookPath("python3")
 	if err != nil {
-		return "", "", errors.New("neither the workload's command nor the PATH names a Python")
+		return "", "", errors.New("neither the workload's command nor the PATH has a Python")
 	}
-	return path, "the PATH; the workload's command names none", nil
+	return path, "the PATH, because the workload's command names none", nil
 }
 
 // lookIn finds a program as a shell in a folder does.

@@ -35,11 +35,11 @@ func TestFindPython(t *testing.T) {
 		"direct --x":                    {"/opt/v/bin/python3.11", "the first line of " + filepath.Join(dir, "direct")},
 		"env":                           {"/usr/bin/python3", "the first line of " + filepath.Join(dir, "env")},
 		"long":                          {"/a b/bin/python", "the first line of " + filepath.Join(dir, "long")},
-		"shell":                         {"/usr/bin/python3", "the PATH; the workload's command names none"},
-		"binary":                        {"/usr/bin/python3", "the PATH; the workload's command names none"},
-		"python3.99 run.py":             {"/usr/bin/python3", "the PATH; the workload's command names none"},
-		"":                              {"/usr/bin/python3", "the PATH; the workload's command names none"},
-		"pythonic-server --port python": {"/usr/bin/python3", "the PATH; the workload's command names none"},
+		"shell":                         {"/usr/bin/python3", "the PATH, because the workload's command names none"},
+		"binary":                        {"/usr/bin/python3", "the PATH, because the workload's command names none"},
+		"python3.99 run.py":             {"/usr/bin/python3", "the PATH, because the workload's command names none"},
+		"":                              {"/usr/bin/python3", "the PATH, because the workload's command names none"},
+		"pythonic-server --port python": {"/usr/bin/python3", "the PATH, because the workload's command names none"},
 	} {
 		path, by, err := m.findPython(strings.Fields(argv), dir)
 		if err != nil || path != want[0] || by != want[1] {

@@ -17,7 +17,7 @@ type Range struct {
 }
 
 // errRange is wrapped by errors about a range's text.
-var errRange = errors.New("write a range as NAME or NAME@DOMAIN, with \\@ for an @ of its name")
+var errRange = errors.New("write a range as NAME or NAME@DOMAIN, with \\@ for an @ in the name")
 
 // ParseRange reads RANGE or RANGE@DOMAIN. A plain @ is written \@. Other backslashes are refused: the tools do not agree on how
 // a name holds one.
@@ -28,9 +28,9 @@ func ParseRange(text string) (Range, error) {
 	for _, c := range text {
 		switch {
 		case escaped && c != '@':
-			return Range{}, fmt.Errorf("range %q: a backslash stands before something else than @: %w", text, errRange)
+			return Range{}, fmt.Errorf("range %q: a backslash may only precede @: %w", text, errRange)
 		case unicode.IsControl(c):
-			return Range{}, fmt.Errorf("range %q: it holds a control character: %w", text, errRange)
+			return Range{}, fmt.Errorf("range %q: it has a control character: %w", text, errRange)
 		case c == '\\':
 			escaped = true
 			continue
@@ -51,7 +51,7 @@ func ParseRange(text string) (Range, error) {
 	case parts[0] == "":
 		return Range{}, fmt.Errorf("range %q: it has no name: %w", text, errRange)
 	case len(parts) == 2 && parts[1] == "":
-		return Range{}, fmt.Errorf("range %q: no domain follows the @; leave out the @ for the default domain: %w", text, errRange)
+		return Range{}, fmt.Errorf("range %q: no domain follows the @; omit the @ for the default domain: %w", text, errRange)
 	}
 	r := Range{Name: parts[0]}
 	if len(parts) == 2 {
@@ -86,9 +86,9 @@ var ncuQuantifiers = strings.NewReplacer("@", `\@`, ",", `\,`, "[", `\[`, "]", `
 func (r Range) checkNcu() error {
 	switch {
 	case r.Domain == AnyDomain:
-		return errors.New("ncu cannot look for a range in every domain: name the domain")
+		return errors.New("ncu cannot match a range in every domain: name the domain")
 	case strings.HasPrefix(r.Ncu()[0], "regex:"):
-		return errors.New("ncu takes what begins with regex: for a regular expression, and has no escape for it")
+		return errors.New("ncu treats a name that begins with regex: as a regular expression and has no escape for it")
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func TestParseRange(t *testing.T) {
 
 func TestParseRangeRefuses(t *testing.T) {
 	for text, says := range map[string]string{
-		"": "no name", "@LLM": "no name", "prefill@": "no domain", "a@b@c": "more than one @", `a\b`: "before something else", `a\\`: "before something else",
+		"": "no name", "@LLM": "no name", "prefill@": "no domain", "a@b@c": "more than one @", `a\b`: "may only precede @", `a\\`: "may only precede @",
 		`a\`: "ends in a backslash", "a\nb": "control character", "a\x00": "control character",
 	} {
 		if got, err := ParseRange(text); !errors.Is(err, errRange) || !strings.Contains(err.Error(), says) {

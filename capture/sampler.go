@@ -56,7 +56,7 @@ func (s *Sampler) Stop() (n int, err error) {
 	s.stop()
 	<-s.done
 	if s.failed > 0 {
-		err = fmt.Errorf("%d samples of NVML are incomplete, the first: %w", s.failed, s.first)
+		err = fmt.Errorf("%d NVML samples are incomplete, the first: %w", s.failed, s.first)
 	}
 	return s.rows, errors.Join(s.fatal, err)
 }
@@ -97,7 +97,7 @@ func (s *Sampler) sum(index int, v Sample) {
 func (s *Sampler) run(ctx context.Context, n NVML, hz float64, path string, own func(pid int) bool) (err error) {
 	period := time.Duration(float64(time.Second) / hz)
 	if !(hz > 0) || math.IsInf(hz, 1) || period <= 0 {
-		return fmt.Errorf("%g samples a second cannot be taken", hz)
+		return fmt.Errorf("%g samples per second is not a possible rate", hz)
 	}
 	devices, failed := n.Devices()
 	s.note(failed)

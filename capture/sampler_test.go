@@ -131,7 +131,7 @@ func TestSamplerErrors(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	rows, err := s.Stop()
-	want := strconv.Itoa(rows-2) + " samples of NVML are incomplete"
+	want := strconv.Itoa(rows-2) + " NVML samples are incomplete"
 	if !errors.Is(err, lost) || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -194,9 +194,9 @@ func TestSamplerRefused(t *testing.T) {
 		path string
 		want string
 	}{
-		"no rate":   {&fakeNVML{devices: one, sample: quiet}, 0, filepath.Join(dir, "a"), "0 samples a second cannot be taken"},
+		"no rate":   {&fakeNVML{devices: one, sample: quiet}, 0, filepath.Join(dir, "a"), "0 samples per second is not a possible rate"},
 		"no folder": {&fakeNVML{devices: one, sample: quiet}, 10, filepath.Join(dir, "no", "a"), "write NVML samples: "},
-		"no GPU":    {&fakeNVML{failed: errors.New("gone")}, 10, filepath.Join(dir, "b"), "1 samples of NVML are incomplete, the first: gone"},
+		"no GPU":    {&fakeNVML{failed: errors.New("gone")}, 10, filepath.Join(dir, "b"), "1 NVML samples are incomplete, the first: gone"},
 	} {
 		rows, err := StartSampler(t.Context(), c.n, c.hz, c.path, nil).Stop()
 		if rows != 0 || err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -66,7 +66,7 @@ func scrub(path string, m marker) (n int, err error) {
 	if err == nil {
 		err = db.texts(m.tells(), func(t text) error {
 			if _, left := masked(t.bytes); left > 0 && m.isEnvironment(t.bytes) {
-				return fmt.Errorf("%d variables of an environment could not be overwritten", left)
+				return fmt.Errorf("%d environment variables could not be overwritten", left)
 			}
 			return nil
 		})

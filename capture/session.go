@@ -55,8 +55,8 @@ type tool struct {
 
 // Errors that New's errors wrap.
 var (
-	ErrNoWorkload = errors.New("the workload cannot be run")
-	ErrRunExists  = errors.New("the run has a folder already")
+	ErrNoWorkload = errors.New("cannot run the workload")
+	ErrRunExists  = errors.New("the run already has a folder")
 )
 
 // New makes the folder of a run and notes in it where it runs. Nothing is run yet. Missing tools are no error: their passes say so.
@@ -137,7 +137,7 @@ func (s *Session) note(ctx context.Context) error {
 		}
 	}
 	if isPipe(s.setup.Files[0]) {
-		s.warn("the workload gets no input: every pass reads it anew, which only a file can bear (prof capture ... < FILE)")
+		s.warn("the workload gets no standard input: each recording reads it from the start, which works only for a file (prof capture ... < FILE)")
 	}
 	if err := s.noteOptions(); err != nil {
 		return err

@@ -41,7 +41,7 @@ const (
 func openPages(f *os.File) (*pages, error) {
 	var head [fileHeader]byte
 	if _, err := f.ReadAt(head[:], 0); err != nil || string(head[:16]) != sqliteMagic {
-		return nil, errors.New("it is no SQLite database")
+		return nil, errors.New("it is not an SQLite database")
 	}
 	p := &pages{f: f, size: int64(binary.BigEndian.Uint16(head[16:]))}
 	if p.size == 1 {
@@ -53,7 +53,7 @@ func openPages(f *os.File) (*pages, error) {
 		return nil, err
 	}
 	if p.size < 512 || p.usable < 480 || st.Size()%p.size != 0 {
-		return nil, errors.New("its header tells no pages that it could have")
+		return nil, errors.New("its header has an impossible page size or count")
 	}
 	p.count = st.Size() / p.size
 	return p, nil
@@ -103,14 +103,14 @@ func (p *pages) texts(words [][]byte, visit func(text) error) error {
 // row reads the cell at an offset of a leaf page: all of a row. One that lies in the page alone is read where that holds a word.
 func (p *pages) row(n int64, page []byte, at int64, holds bool) (text, error) {
 	if at >= p.usable {
-		return text{}, errors.New("a row begins behind the page's end")
+		return text{}, errors.New("a row begins after the end of its page")
 	}
 	length, w := varint(page[at:p.usable])
 	_, w2 := varint(page[min(at+w, p.usable):p.usable])
 	at += w + w2
 	local := p.local(length)
 	if w == 0 || w2 == 0 || length < 0 || length > maxRowBytes || at+local > p.usable {
-		return text{}, errors.New("a row does not fit where it lies")
+		return text{}, errors.New("a row does not fit in its page")
 	}
 	if local == length && !holds {
 		return text{}, nil
@@ -122,13 +122,13 @@ func (p *pages) row(n int64, page []byte, at int64, holds bool) (text, error) {
 		return t, nil
 	}
 	if at+local+pageLink > p.usable {
-		return text{}, errors.New("a row does not fit where it lies")
+		return text{}, errors.New("a row does not fit in its page")
 	}
 	next := int64(binary.BigEndian.Uint32(page[at+local:]))
 	buf := make([]byte, p.usable)
 	for left := length - local; left > 0; {
 		if next < 1 || next > p.count {
-			return text{}, errors.New("a row goes on in a page that is not there")
+			return text{}, errors.New("a row continues in a page that does not exist")
 		}
 		base := (next - 1) * p.size
 		if _, err := p.f.ReadAt(buf, base); err != nil && err != io.EOF {

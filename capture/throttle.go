@@ -25,15 +25,15 @@ const (
 // ThrottleReasons are the bits that NVML documents, lowest first. hw_slowdown is set together with the bit that says more
 // (hw_thermal_slowdown, hw_power_brake_slowdown), and by fast power protection alone.
 var ThrottleReasons = []ThrottleReason{
-	{throttleIdle, "gpu_idle", false, "nothing runs on the GPU and its clocks fall"},
-	{throttleApplication, "applications_clocks_setting", false, "clocks are limited by the application clocks that were set"},
+	{throttleIdle, "gpu_idle", false, "nothing runs on the GPU, so its clocks drop"},
+	{throttleApplication, "applications_clocks_setting", false, "clocks are limited to the application clocks that were set"},
 	{throttleSWPower, "sw_power_cap", true, "clocks are lowered to stay within the power limit"},
 	{throttleHW, "hw_slowdown", true, "the hardware lowered clocks: temperature, external power brake or fast power protection"},
-	{throttleSyncBoost, "sync_boost", false, "clocks are those of the slowest GPU of a sync boost group"},
-	{throttleSWThermal, "sw_thermal_slowdown", true, "the driver lowered clocks to keep the chip's or its memory's temperature in bounds"},
+	{throttleSyncBoost, "sync_boost", false, "clocks follow the slowest GPU of a sync boost group"},
+	{throttleSWThermal, "sw_thermal_slowdown", true, "the driver lowered clocks to limit the temperature of the chip or its memory"},
 	{throttleHWThermal, "hw_thermal_slowdown", true, "the chip is too hot: clocks are halved or less"},
-	{throttleHWPowerBrake, "hw_power_brake_slowdown", true, "the power supply asked for less: clocks are halved or less"},
-	{throttleDisplayClocks, "display_clock_setting", false, "clocks are limited by those of the display"},
+	{throttleHWPowerBrake, "hw_power_brake_slowdown", true, "the power supply requested less power: clocks are halved or less"},
+	{throttleDisplayClocks, "display_clock_setting", false, "clocks are limited by the display clocks"},
 }
 
 // SlowingMask has every bit that holds work down.

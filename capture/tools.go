@@ -64,7 +64,7 @@ func (m Machine) findTool(name string) (string, error) {
 	if off := m.offPath(name); off != "" {
 		return off, nil
 	}
-	return "", fmt.Errorf("%s: %w: it is neither on the PATH nor where NVIDIA's packages put it; see prof doctor", name, ErrNoTool)
+	return "", fmt.Errorf("%s: %w: it is neither on the PATH nor where NVIDIA's packages install it; see prof doctor", name, ErrNoTool)
 }
 
 // offPath gives the newest program in the well-known places, "" when there is none that can be run.
@@ -136,7 +136,7 @@ func (m Machine) toolVersion(ctx context.Context, path string) (string, error) {
 	}
 	found := toolVersionText.FindSubmatch(out.Stdout)
 	if found == nil {
-		return "", fmt.Errorf("%s --version tells no version: %s", path, firstLine(string(out.Stdout)))
+		return "", fmt.Errorf("%s --version does not print a version: %s", path, firstLine(string(out.Stdout)))
 	}
 	return string(found[1]), nil
 }

@@ -27,7 +27,7 @@ const (
 )
 
 // ErrOptions is wrapped by errors about options that cannot be.
-var ErrOptions = errors.New("options of the capture")
+var ErrOptions = errors.New("capture options")
 
 // maxSampleHz is as often as NVML refreshes what it tells.
 const maxSampleHz = 100
@@ -78,12 +78,12 @@ func (o Options) Validate() error {
 	o.checkWindow(&p)
 	p.check(o.Warmup >= 0, "--warmup is %d: it must be 0 or more", o.Warmup)
 	p.check(o.SampleHz >= 0 && o.SampleHz <= maxSampleHz, "--sample-hz is %v: it must be between 0 (no samples) and %d", o.SampleHz, maxSampleHz)
-	p.check(o.MaxArtifactBytes > 0, "--max-artifact-size is %d: it must be more than 0, as 2GiB", o.MaxArtifactBytes)
+	p.check(o.MaxArtifactBytes > 0, "--max-artifact-size is %d: it must be more than 0, such as 2GiB", o.MaxArtifactBytes)
 	for _, d := range []struct {
 		option string
 		value  time.Duration
 	}{{"--timeout", o.Timeout}, {"--report-timeout", o.ReportTimeout}, {"--grace", o.Grace}} {
-		p.check(d.value > 0, "%s is %s: it must be more than 0, as 30m", d.option, d.value)
+		p.check(d.value > 0, "%s is %s: it must be more than 0, such as 30m", d.option, d.value)
 	}
 	for _, path := range o.Inputs {
 		p.check(path != "", "--input is empty: it must be a file or folder")
@@ -113,8 +113,8 @@ func (o Options) checkTools(p *problems) {
 	for _, t := range o.Tools {
 		p.oneOf("--tools", t, rundir.ToolNsys, rundir.ToolNcu, rundir.ToolTorch)
 	}
-	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools by --tools nsys,ncu,torch")
-	p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or leave out --torch", strings.Join(o.Tools, ","))
+	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools with --tools nsys,ncu,torch")
+	p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or omit --torch", strings.Join(o.Tools, ","))
 	p.check(o.Repeats >= 1, "--repeats is %d: it must be 1 or more", o.Repeats)
 }
 
@@ -123,7 +123,7 @@ var traceWord = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
 func (o Options) checkNsys(p *problems) {
 	for _, t := range o.Nsys.Trace {
-		p.check(traceWord.MatchString(t), "--nsys-trace is %q: it must be a name that nsys profile --trace knows, as cuda, nvtx, osrt, cudnn, cublas", t)
+		p.check(traceWord.MatchString(t), "--nsys-trace is %q: it must be a name that nsys profile --trace accepts, such as cuda, nvtx, osrt, cudnn, cublas", t)
 	}
 	if o.Nsys.GraphTrace != "" {
 		p.oneOf("--cuda-graph-trace", o.Nsys.GraphTrace, GraphTraceNode, GraphTraceGraph)
@@ -138,7 +138,7 @@ func (o Options) checkNsys(p *problems) {
 
 func (o Options) checkNcu(p *problems) {
 	n := o.Ncu
-	p.check(n.Top >= 1, "--ncu-top is %d: it must be 1 or more; leave ncu out by --mode light", n.Top)
+	p.check(n.Top >= 1, "--ncu-top is %d: it must be 1 or more; --mode light omits ncu", n.Top)
 	p.check(n.Launches >= 1, "--ncu-launches is %d: it must be 1 or more", n.Launches)
 	p.oneOf("--ncu-preset", n.Preset, slices.Sorted(maps.Keys(presets()))...)
 	p.oneOf("--ncu-replay", n.Replay, ReplayKernel, ReplayRange, ReplayAppRange, ReplayApplication)
@@ -147,19 +147,19 @@ func (o Options) checkNcu(p *problems) {
 		option string
 		list   []string
 	}{{"--ncu-section", n.Sections}, {"--ncu-metric", n.Metrics}} {
-		p.check(!slices.Contains(l.list, ""), "%s is empty: it must be a name that ncu knows", l.option)
+		p.check(!slices.Contains(l.list, ""), "%s is empty: it must be a name that ncu accepts", l.option)
 	}
 	p.check(n.LaunchSkip >= 0, "--ncu-launch-skip is %d: it must be 0 or more", n.LaunchSkip)
 	p.check(n.LaunchCount >= 0, "--ncu-launch-count is %d: it must be 0 (all) or more", n.LaunchCount)
 	p.check(n.LaunchSkip == 0 && n.LaunchCount == 0 || n.Kernels != "" || o.replaysRanges(),
-		"--ncu-launch-skip and --ncu-launch-count hold with --ncu-kernels; of the top kernels --ncu-launches says how many")
-	p.check(n.Kernels == "" || !o.replaysRanges(), "--ncu-kernels with --ncu-replay %s: whole ranges are profiled, not kernels; leave one out", n.Replay)
+		"--ncu-launch-skip and --ncu-launch-count need --ncu-kernels; for the top kernels use --ncu-launches")
+	p.check(n.Kernels == "" || !o.replaysRanges(), "--ncu-kernels with --ncu-replay %s: whole ranges are profiled, not kernels; omit one", n.Replay)
 	checkArgs(p, "--ncu-arg", n.Args, "-o", "--export", "--log-file")
 	if !o.UsesNcu() {
 		return
 	}
-	p.check(o.UsesNsys() || n.Kernels != "" || o.replaysRanges(), "--tools has ncu and not nsys, whose timeline tells the top kernels: add nsys, or name kernels by --ncu-kernels REGEX")
-	p.check(!o.replaysRanges() || o.Range != "" || o.ProfilerAPI, "--ncu-replay %s needs --range (or --profiler-api), which says what to replay", n.Replay)
+	p.check(o.UsesNsys() || n.Kernels != "" || o.replaysRanges(), "--tools has ncu without nsys, whose timeline gives the top kernels: add nsys, or name kernels with --ncu-kernels REGEX")
+	p.check(!o.replaysRanges() || o.Range != "" || o.ProfilerAPI, "--ncu-replay %s needs --range (or --profiler-api) to know what to replay", n.Replay)
 }
 
 // checkArgs checks arguments that are handed through. What is no option would be taken for the program, and where reports go is
@@ -171,7 +171,7 @@ func checkArgs(p *problems, option string, args []string, taken ...string) {
 	p.check(strings.HasPrefix(args[0], "-"), "%s is %q: the first one must be an option", option, args[0])
 	for _, a := range args {
 		name, _, _ := strings.Cut(a, "=")
-		p.check(!slices.Contains(taken, name), "%s is %q: prof says itself where the report goes", option, a)
+		p.check(!slices.Contains(taken, name), "%s is %q: prof sets the output file itself", option, a)
 		p.check(a != "--", "%s is --: it would end the tool's options", option)
 	}
 }
@@ -185,9 +185,9 @@ func (o Options) checkWindow(p *problems) {
 		}
 		p.check(err == nil, "--range: %v", err)
 	}
-	p.check(o.Range == "" || !o.ProfilerAPI, "--range and --profiler-api both say when to collect: leave one out")
-	p.check(o.Delay == 0 || o.Range == "" && !o.ProfilerAPI, "--delay, and --range or --profiler-api, both say when to begin: leave one out")
-	p.check(o.Duration == 0 || !o.ProfilerAPI, "--duration and --profiler-api both say when to end: leave one out")
+	p.check(o.Range == "" || !o.ProfilerAPI, "--range and --profiler-api both set what to collect: omit one")
+	p.check(o.Delay == 0 || o.Range == "" && !o.ProfilerAPI, "--delay, and --range or --profiler-api, both set when to begin: omit one")
+	p.check(o.Duration == 0 || !o.ProfilerAPI, "--duration and --profiler-api both set when to end: omit one")
 	for _, d := range []struct {
 		option string
 		value  time.Duration

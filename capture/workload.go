@@ -13,7 +13,7 @@ import (
 // CheckWorkload finds before anything is run that it could not be.
 func CheckWorkload(argv []string, dir string) error {
 	if len(argv) == 0 {
-		return fmt.Errorf("%w: no command was given; write it behind --, as in: prof capture -- python3 run.py", ErrNoWorkload)
+		return fmt.Errorf("%w: no command was given; write it after --, as in: prof capture -- python3 run.py", ErrNoWorkload)
 	}
 	name := argv[0]
 	if strings.ContainsRune(name, filepath.Separator) {
@@ -23,7 +23,7 @@ func CheckWorkload(argv []string, dir string) error {
 		st, err := os.Stat(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%w: there is no %s", ErrNoWorkload, argv[0])
+			return fmt.Errorf("%w: %s does not exist", ErrNoWorkload, argv[0])
 		case err != nil:
 			return fmt.Errorf("%w: %w", ErrNoWorkload, err)
 		case st.IsDir() || st.Mode()&0o111 == 0:

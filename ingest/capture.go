@@ -67,8 +67,8 @@ func (c *capture) leaves(path string) bool {
 
 // artifactEnds are names of files that a tool captured into, and what it means when no format knows them.
 var artifactEnds = map[string]string{
-	".sqlite": "it holds no database", ".nsys-rep": "it holds no report", ".ncu-rep": "it holds no report of Nsight Compute",
-	".qdstrm": "nsys was stopped before it made a report of it; where nsys is, its QdstrmImporter does that",
+	".sqlite": "it is not an SQLite database", ".nsys-rep": "it is not a Nsight Systems report", ".ncu-rep": "it is not a Nsight Compute report",
+	".qdstrm": "nsys was stopped before it wrote a report; where nsys is installed, its QdstrmImporter converts the file",
 }
 
 // unknown notes a file of the folder that no format knows, where a tool captured into it. Others are what prof wrote beside.
@@ -112,7 +112,7 @@ func (in *inputs) readCapture(broken map[string]error) error {
 		}
 	}
 	if f.packed != plainFile {
-		return fmt.Errorf("%s: unpack it first, so that it lies beside what it tells of", f.path)
+		return fmt.Errorf("%s: unpack it first, next to the files that it describes", f.path)
 	}
 	run, err := manifest.Read(f.path, f.path)
 	if err != nil {
@@ -149,7 +149,7 @@ func (in *inputs) leaveStopped() {
 		if !ok || p.Tool != rundir.ToolNsys || p.Status == rundir.StatusOK {
 			return false
 		}
-		in.capture.passOver(f.path, fmt.Errorf("its pass did not end well (%s), and other repeats did", strings.ReplaceAll(p.Status, "_", " ")))
+		in.capture.passOver(f.path, fmt.Errorf("its recording failed (%s), and another repeat succeeded", strings.ReplaceAll(p.Status, "_", " ")))
 		return true
 	})
 }

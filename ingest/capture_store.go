@@ -24,7 +24,7 @@ func (in *ingester) warnUnread() {
 		return
 	}
 	for ; c.warned < len(c.unread); c.warned++ {
-		in.warn(c.unread[c.warned].path + ": " + c.unread[c.warned].why + "; passed over")
+		in.warn(c.unread[c.warned].path + ": " + c.unread[c.warned].why + "; skipped")
 	}
 }
 
@@ -76,7 +76,7 @@ func (in *ingester) judge(info *load.SourceInfo) {
 			continue
 		}
 		if in.firstSource == 0 { // else its captures are in the run already
-			why = append(why, fmt.Sprintf("nothing of pass %s could be read (%s)", p.Name, suggest.List(p.Artifacts, 3)))
+			why = append(why, fmt.Sprintf("nothing of recording %s could be read (%s)", p.Name, suggest.List(p.Artifacts, 3)))
 		}
 	}
 	if len(why) > 0 {

@@ -66,7 +66,7 @@ func (b *bench) captured(name string) string {
 }
 
 const (
-	ncuFailed  = "pass ncu-1: failed: ncu may not read the GPU's counters (ERR_NVGPUCTRPERM)"
+	ncuFailed  = "recording ncu-1: failed: ncu may not read the GPU's counters (ERR_NVGPUCTRPERM)"
 	sourceRows = `SELECT s.source_id, s.kind, s.form, s.status, s.reason FROM source s JOIN run r USING (run_id) WHERE r.name = '%s' ORDER BY 1`
 	links      = `SELECT p.name, s.kind, s.source_id FROM capture_source c JOIN capture_pass p USING (run_id, pass_id) JOIN source s ON s.run_id = c.run_id AND s.source_id = c.captured_source_id
 		JOIN run r ON r.run_id = c.run_id WHERE r.name = '%s' ORDER BY 1, 2, 3`
@@ -118,7 +118,7 @@ func TestCapture(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.ok(ingest.Options{}, b.path("elsewhere"))
-	b.warned("elsewhere/run.json was not stored, since its captures are in run repeats; to make that run anew from its folder: prof ingest --replace --run repeats elsewhere")
+	b.warned("elsewhere/run.json was not stored, because its captures are already in run repeats; to store that run again from its folder: prof ingest --replace --run repeats elsewhere")
 }
 
 // TestCaptureByPaths: files given one by one, by other paths of them, packed, and with the run.json later.
@@ -195,9 +195,9 @@ func TestKilledCapture(t *testing.T) {
 		"empty export and report": {func(b *bench) {
 			b.file("run/nsys/report-2.sqlite", "")
 			b.file("run/nsys/report-3.qdstrm", "raw")
-		}, ncuFailed + ", nsys/report-2.sqlite: it is empty, nsys/report-3.qdstrm: nsys was stopped before it made a report of it; where nsys is, its QdstrmImporter does that, " +
-			"nothing of pass nsys-2 could be read (nsys/report-2.nsys-rep, nsys/report-2.sqlite)", "nsys-1 nsys 1",
-			[]string{"run/nsys/report-2.sqlite: it is empty; passed over", "run/nsys/report-3.qdstrm: nsys was stopped before it made a report of it; where nsys is, its QdstrmImporter does that; passed over"}},
+		}, ncuFailed + ", nsys/report-2.sqlite: it is empty, nsys/report-3.qdstrm: nsys was stopped before it wrote a report; where nsys is installed, its QdstrmImporter converts the file, " +
+			"nothing of recording nsys-2 could be read (nsys/report-2.nsys-rep, nsys/report-2.sqlite)", "nsys-1 nsys 1",
+			[]string{"run/nsys/report-2.sqlite: it is empty; skipped", "run/nsys/report-3.qdstrm: nsys was stopped before it wrote a report; where nsys is installed, its QdstrmImporter converts the file; skipped"}},
 		"cut export": {func(b *bench) { b.file("run/nsys/report-2.sqlite", string(whole[:len(whole)/2])) }, "nsys/report-2.sqlite", "nsys-1 nsys 1", []string{"run/nsys/report-2.sqlite"}},
 		"damaged pages": {func(b *bench) {
 			data := bytes.Clone(repeated(t, whole))
@@ -217,9 +217,9 @@ func TestKilledCapture(t *testing.T) {
 			b.file("run/env.json", "{")
 			b.file("run/nsys/report-1.samples.csv", strings.Join(rundir.SampleColumns, ",")+"\n1763718006000000000,0,,,,,,,,,\n1763718006100000000,0,0.")
 			b.file("run/nsys/report-2.samples.csv", strings.Join(rundir.SampleColumns, ",")+"\n1763718006000000000,0,half,,,,,,,,\n")
-		}, "env.json: it is no JSON object", "nsys-1 nsys 1|nsys-2 nsys 2", []string{"run/run.json: env.json: it is no JSON object: unexpected EOF; it was left out",
-			"run/run.json: nsys/report-1.samples.csv: the last line was cut off and left out",
-			"run/run.json: nsys/report-2.samples.csv: line 2: sm_ratio is \"half\", want a number from 0 to 1, or nothing; the samples of pass nsys-2 were left out"}},
+		}, "env.json: it is not a JSON object", "nsys-1 nsys 1|nsys-2 nsys 2", []string{"run/run.json: env.json: it is not a JSON object: unexpected EOF; it is not stored",
+			"run/run.json: nsys/report-1.samples.csv: the last line is cut off and not stored",
+			"run/run.json: nsys/report-2.samples.csv: line 2: sm_ratio is \"half\", want a number from 0 to 1, or nothing; the samples of recording nsys-2 are not stored"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PATH", "")
@@ -286,7 +286,7 @@ func TestBrokenElsewhere(t *testing.T) {
 	for text, is := range map[string]string{
 		`{"version": 2, "prof_version": "9", "run": "x", "started_at": "2025-01-02T03:04:05Z", "passes": []}`:                                                                               "update prof",
 		`{"version": 1, "prof_version": "9", "run": "x", "passes": []}`:                                                                                                                     "no version, run or started_at",
-		`{"version": 1, "prof_version": "9", "run": "x", "started_at": "2025-01-02T03:04:05Z", "passes": [{"pass": 1, "name": "a", "tool": "nsys", "status": "ok", "samples": "../../x"}]}`: "not below its folder",
+		`{"version": 1, "prof_version": "9", "run": "x", "started_at": "2025-01-02T03:04:05Z", "passes": [{"pass": 1, "name": "a", "tool": "nsys", "status": "ok", "samples": "../../x"}]}`: "not inside its folder",
 		`{"version": 1, "prof_version": "9", "run": "x", "started_at": "2025-01-02T03:04:05Z", "passes": [{"pass": 0, "name": "a", "tool": "nsys", "status": "ok"}]}`:                       "passes[0].pass is 0",
 		`{"prof_version": "9", "passes": [`: "unexpected end",
 	} {

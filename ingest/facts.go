@@ -24,7 +24,7 @@ import (
 const (
 	optionForm = "options"
 	optionPath = "(options)"
-	optionText = "what the options say"
+	optionText = "the facts in the options"
 )
 
 // formOf gives the format of a name.
@@ -53,7 +53,7 @@ func (in *inputs) addFacts(o Options) error {
 				return plainPathError(p, err)
 			}
 			if !st.Mode().IsRegular() {
-				return fmt.Errorf("%s: it is no file", p)
+				return fmt.Errorf("%s: it is not a file", p)
 			}
 			_, packed, err := readHead(p)
 			if err != nil {
@@ -136,7 +136,7 @@ func (in *ingester) readAlike() string {
 		return "true"
 	}
 	return fmt.Sprintf(`NOT EXISTS (SELECT 1 FROM model m WHERE m.run_id = s.run_id AND m.source_id = s.source_id
-		AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = m.run_id AND n.model_id = m.model_id AND starts_with(n.note, 'pictures of %v pixels')))`, in.o.Load.Image)
+		AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = m.run_id AND n.model_id = m.model_id AND starts_with(n.note, 'images of %v pixels')))`, in.o.Load.Image)
 }
 
 // imageOption gives the size of the pictures as it was asked for.
@@ -250,7 +250,7 @@ func (in *ingester) isFactsRun(captures, facts []input) (bool, error) {
 // warnAlone says that a run of a name that the user gave has no captures: they cannot come later.
 func (in *ingester) warnAlone(captures []input) {
 	if len(captures) == 0 && !in.o.OwnName && in.capture == nil {
-		in.warn(fmt.Sprintf("there was no run %s: this one holds facts and no capture; to store captures of that name, `prof rm %s` and give them together", in.o.Name, in.o.Name))
+		in.warn(fmt.Sprintf("there was no run %s: the new one has facts but no capture; to store captures under that name, `prof rm %s`, then ingest captures and facts together", in.o.Name, in.o.Name))
 	}
 }
 
@@ -279,14 +279,14 @@ func (in *ingester) leaveFacts(facts []input) error {
 		if other, err := has("s.kind", f.format.Kind); err != nil {
 			return err
 		} else if other {
-			what = "to put it in place of what the run has"
+			what = "to replace what the run has"
 		}
 		if f.format.Name == runForm {
-			in.warn(fmt.Sprintf("%s was not stored, since its captures are in run %s; to make that run anew from its folder: prof ingest --replace --run %s %s", f.path, run, run, filepath.Dir(f.path)))
+			in.warn(fmt.Sprintf("%s was not stored, because its captures are already in run %s; to store that run again from its folder: prof ingest --replace --run %s %s", f.path, run, run, filepath.Dir(f.path)))
 			continue
 		}
 		option := "--" + map[string]string{configForm: "model", workloadForm: "workload"}[f.format.Name]
-		in.warn(fmt.Sprintf("%s was not stored, since its captures are in run %s; %s: prof ingest --run %s %s %s", f.path, run, what, run, option, f.path+in.imageOption()))
+		in.warn(fmt.Sprintf("%s was not stored, because its captures are already in run %s; %s: prof ingest --run %s %s %s", f.path, run, what, run, option, f.path+in.imageOption()))
 	}
 	if in.o.Pass == nil {
 		return nil
@@ -298,6 +298,6 @@ func (in *ingester) leaveFacts(facts []input) error {
 	if held, err := has("s.sha256", sum); held || err != nil {
 		return err
 	}
-	in.warn(fmt.Sprintf(optionText+" was not stored, since the captures are in run %s; to add it, give the options with --run %s alone", run, run))
+	in.warn(fmt.Sprintf(optionText+" were not stored, because the captures are already in run %s; to add them, give the options with --run %s and no captures", run, run))
 	return nil
 }

@@ -29,7 +29,7 @@ func (in *ingester) aimFacts(id string) error {
 		kind := nearest(f.path, timelines)
 		about[kind] = append(about[kind], f.path)
 		if kind == "" && several {
-			in.warn(fmt.Sprintf("%s: which capture it is about is not clear from its name or folder; it is taken for all of the run's", f.path))
+			in.warn(fmt.Sprintf("%s: neither its name nor its folder shows which capture it describes; it is applied to all captures of the run", f.path))
 		}
 		if _, err := in.conn.ExecContext(in.ctx, `UPDATE workload SET capture = nullif(?, '') WHERE run_id = ?::UUID AND source_id = ?`, kind, id, f.id); err != nil {
 			return err
@@ -37,7 +37,7 @@ func (in *ingester) aimFacts(id string) error {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(about)) {
 		if paths := about[kind]; len(paths) > 1 {
-			in.warn(fmt.Sprintf("these say of the same captures what their passes did: the last one counts: %s", suggest.List(paths, 4)))
+			in.warn(fmt.Sprintf("several files describe the passes of the same captures, and the last one counts: %s", suggest.List(paths, 4)))
 		}
 	}
 	return nil

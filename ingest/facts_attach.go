@@ -28,7 +28,7 @@ func (in *ingester) attachTo(captures []input) (id string, err error) {
 // given again stay.
 func (in *ingester) attach(id string, facts []input) error {
 	if len(in.o.Tags) > 0 {
-		return fmt.Errorf("run %s is there already: tag it with `prof tag %s KEY=VALUE`", in.o.Name, in.o.Name)
+		return fmt.Errorf("run %s exists already: tag it with `prof tag %s KEY=VALUE`", in.o.Name, in.o.Name)
 	}
 	var last sql.NullInt32
 	var models sql.NullInt64
@@ -79,7 +79,7 @@ func (in *ingester) replaceFacts(id string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	in.warn(fmt.Sprintf("in place of what run %s had: %s", in.o.Name, suggest.List(paths, 3)))
+	in.warn(fmt.Sprintf("replaced in run %s: %s", in.o.Name, suggest.List(paths, 3)))
 	return nil
 }
 

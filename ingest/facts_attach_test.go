@@ -51,12 +51,12 @@ func TestFactsAddedLater(t *testing.T) {
 	}
 
 	b.ok(ingest.Options{Name: "x", Models: []string{two}})
-	b.warned("in place of what run x had: one.json")
+	b.warned("replaced in run x: one.json")
 	b.of("x", sources, "1 nsys sqlite kernels.sqlite.gz|2 workload workload early.workload.json|4 model hf-config two.json")
 	b.of("x", models, "1 2 unheard_of 3|3 4 two 2")
 	b.whole()
 	b.ok(ingest.Options{Name: "x"}, late)
-	b.warned("in place of what run x had: early.workload.json")
+	b.warned("replaced in run x: early.workload.json")
 	b.of("x", models, "3 4 two 2") // that of early's configuration went with it
 	b.of("x", works, "5 ~ 1 ~ 1 9 4")
 	b.whole()
@@ -79,7 +79,7 @@ func TestFactsGivenAgain(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	b.of("x", works, "3 ~ 1 ~ 1 2 4|4 ~ 1 ~ 1 3 4")
-	b.warned("in place of what run x had: 1.workload.json", "these say of the same captures what their passes did: the last one counts: 2.workload.json, 3.workload.json")
+	b.warned("replaced in run x: 1.workload.json", "several files describe the passes of the same captures, and the last one counts: 2.workload.json, 3.workload.json")
 	b.whole()
 }
 
@@ -113,8 +113,8 @@ func TestFactsOfAnotherSize(t *testing.T) {
 	if r := b.ok(again, kernels); r.Made || b.state() != before {
 		t.Errorf("%+v", r)
 	}
-	b.warned("config.json was not stored, since its captures are in run x; to put it in place of what the run has: prof ingest --run x --model config.json --image-size 28x28",
-		"workload.json was not stored, since its captures are in run x; to put it in place of what the run has: prof ingest --run x --workload workload.json --image-size 28x28")
+	b.warned("config.json was not stored, because its captures are already in run x; to replace what the run has: prof ingest --run x --model config.json --image-size 28x28",
+		"workload.json was not stored, because its captures are already in run x; to replace what the run has: prof ingest --run x --workload workload.json --image-size 28x28")
 	// Without a name, a run of these facts and another size is no run of the same.
 	b.ok(ingest.Options{Models: []string{config}})
 	again.Name, again.Workloads = "", nil
@@ -135,7 +135,7 @@ func TestFactsAlone(t *testing.T) {
 		if !r.Made || r.Attached {
 			t.Errorf("%s: %+v", run, r)
 		}
-		b.warned("there was no run " + run + ": this one holds facts and no capture; to store captures of that name, `prof rm " + run + "` and give them together")
+		b.warned("there was no run " + run + ": the new one has facts but no capture; to store captures under that name, `prof rm " + run + "`, then ingest captures and facts together")
 		b.of(run, models, "1 1 m 2")
 		b.of(run, `SELECT t.key, t.value FROM run_tag t JOIN run r USING (run_id) WHERE r.name = '%s'`, "k v")
 	}
@@ -187,7 +187,7 @@ func TestAimedFacts(t *testing.T) {
 			b.file(c.b, passes(2))
 			var unclear []string
 			for _, path := range c.unclear {
-				unclear = append(unclear, path+": which capture it is about is not clear from its name or folder; it is taken for all of the run's")
+				unclear = append(unclear, path+": neither its name nor its folder shows which capture it describes; it is applied to all captures of the run")
 			}
 			aimed := `SELECT string_agg(coalesce(w.capture, '~'), ' ' ORDER BY p.prefill_count) FROM workload w JOIN workload_pass p USING (run_id, source_id)`
 			b.ok(ingest.Options{Name: "x"}, b.dir)

@@ -25,9 +25,9 @@ func TestFactsOfHeldCaptures(t *testing.T) {
 	if r.Made || len(r.Repeated) != 1 || r.Repeated[0].Run != "x" || r.Repeated[0].Facts || b.state() != before {
 		t.Errorf("%+v", r)
 	}
-	b.warned("config.json was not stored, since its captures are in run x; to add it: prof ingest --run x --model config.json",
-		"workload.json was not stored, since its captures are in run x; to add it: prof ingest --run x --workload workload.json",
-		"what the options say was not stored, since the captures are in run x; to add it, give the options with --run x alone")
+	b.warned("config.json was not stored, because its captures are already in run x; to add it: prof ingest --run x --model config.json",
+		"workload.json was not stored, because its captures are already in run x; to add it: prof ingest --run x --workload workload.json",
+		"the facts in the options were not stored, because the captures are already in run x; to add them, give the options with --run x and no captures")
 	// What it says to do does it; then the whole is a repeat without more words.
 	b.ok(ingest.Options{Name: "x", Models: []string{config}})
 	b.ok(ingest.Options{Name: "x", Workloads: []string{facts}, Pass: pass})
@@ -37,7 +37,7 @@ func TestFactsOfHeldCaptures(t *testing.T) {
 	}
 	b.warned()
 	b.ok(ingest.Options{Models: []string{other}}, kernels)
-	b.warned("other.json was not stored, since its captures are in run x; to put it in place of what the run has: prof ingest --run x --model other.json")
+	b.warned("other.json was not stored, because its captures are already in run x; to replace what the run has: prof ingest --run x --model other.json")
 	// A part of the captures: an error, with facts as without.
 	for _, o := range []ingest.Options{{}, {Models: []string{other}, Pass: pass}} {
 		o.Name = "y"

@@ -66,7 +66,7 @@ func Formats() []Format {
 			Identify: nsys.IdentifyParquet, Load: nsys.LoadParquet,
 		},
 		{
-			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep) where nsys is installed",
+			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep), if nsys is installed",
 			Sniff: func(name string, _ []byte) bool {
 				return strings.HasSuffix(name, ".nsys-rep") || strings.HasSuffix(name, ".qdrep")
 			},
@@ -86,28 +86,28 @@ func Formats() []Format {
 			Identify:   ncu.IdentifyCSV, Load: ncu.LoadCSV,
 		},
 		{
-			Name: "torch-trace", Kind: "torch", Doc: "traces of the PyTorch profiler (.json)",
+			Name: "torch-trace", Kind: "torch", Doc: "PyTorch profiler traces (.json)",
 			Sniff:    torch.Sniff,
 			Unpacks:  true,
 			Identify: torch.Identify, Load: torch.Load,
 		},
 		{
-			Name: "torch-averages", Kind: "torch", Doc: "tables of PyTorch's key_averages() (JSON, CSV)",
+			Name: "torch-averages", Kind: "torch", Doc: "PyTorch key_averages() tables (JSON, CSV)",
 			Sniff:    averages.Sniff,
 			Identify: averages.Identify, Load: averages.Load,
 		},
 		{
-			Name: configForm, Kind: "model", Doc: "configurations of models (config.json of Hugging Face)", Facts: true,
+			Name: configForm, Kind: "model", Doc: "model configurations (Hugging Face config.json)", Facts: true,
 			Sniff:    model.Sniff,
 			Identify: model.Identify, Load: model.Load,
 		},
 		{
-			Name: workloadForm, Kind: workloadKind, Doc: "facts of a workload (workload.json, metrics.json)", Facts: true,
+			Name: workloadForm, Kind: workloadKind, Doc: "workload facts (workload.json, metrics.json)", Facts: true,
 			Sniff:    workload.Sniff,
 			Identify: workload.Identify, Load: workload.Load,
 		},
 		{
-			Name: runForm, Kind: "capture", Doc: "folders that prof capture made (run.json)", Facts: true,
+			Name: runForm, Kind: "capture", Doc: "folders made by prof capture (run.json)", Facts: true,
 			Sniff:    manifest.Sniff,
 			Identify: manifest.Identify, Load: manifest.Load,
 		},

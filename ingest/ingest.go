@@ -64,12 +64,12 @@ type Repeat struct {
 var (
 	ErrUnknownFormat = errors.New("no known format")
 	ErrNothing       = errors.New("nothing to ingest")
-	ErrHeld          = errors.New("the warehouse holds part of this already")
+	ErrHeld          = errors.New("the warehouse has part of this already")
 	ErrChanging      = errors.New("the file is still being written")
-	ErrSeveral       = errors.New("each is a run of its own")
+	ErrSeveral       = errors.New("each is a separate run")
 	ErrLess          = errors.New("the run would lose captures")
-	ErrOther         = errors.New("the run is another capture")
-	ErrNoRun         = errors.New("options alone are about a run that is there: name it with --run, or give captures with them")
+	ErrOther         = errors.New("the run is a different capture")
+	ErrNoRun         = errors.New("options without files add facts to a stored run: name it with --run, or give captures too")
 )
 
 // Check finds, before a warehouse is opened, mistakes in what Run would be given.
@@ -307,7 +307,7 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 	}
 	for _, r := range in.result.Repeated {
 		if r.Run != in.o.Name { // the same file twice is no loss
-			return fmt.Errorf("%w: %s is in run %s; leave it out, or `prof rm %s`%s to store all of these files as one run", ErrHeld, r.Path, r.Run, r.Run, in.orReplace(r.Run))
+			return fmt.Errorf("%w: %s is in run %s; omit it, or `prof rm %s`%s to store all of these files as one run", ErrHeld, r.Path, r.Run, r.Run, in.orReplace(r.Run))
 		}
 	}
 	if err := in.isLess(id, old); err != nil {
@@ -397,7 +397,7 @@ func explain(err error, home schema.Home) error {
 	case isFull(err):
 		return fmt.Errorf("the disk of %s is full; free some space and ingest again (nothing was stored): %w", home.Dir, err)
 	case isForbidden(err):
-		return fmt.Errorf("%s cannot be written; check its rights or name another home with --home: %w", home.Dir, err)
+		return fmt.Errorf("%s cannot be written; check its permissions, or choose another home with --home: %w", home.Dir, err)
 	}
 	return err
 }

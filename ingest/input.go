@@ -141,7 +141,7 @@ func unknownFormat(path string) error {
 		return fmt.Errorf("%s: the %s file is cut short", path, p)
 	}
 	if head, _, err := readHead(path); err == nil && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"hidden_size"`))) {
-		return fmt.Errorf("%s: %w by its name; if it is the configuration of a model, give it with --model %s", path, ErrUnknownFormat, path)
+		return fmt.Errorf("%s: %w under this name; if it is a model configuration, give it with --model %s", path, ErrUnknownFormat, path)
 	}
 	var forms []string
 	for _, f := range Formats() {
@@ -204,7 +204,7 @@ func findInFolder(path string) (found []input, skipped int, err error) {
 		return err
 	})
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%s: %w in the folder (%d files looked at)", path, ErrNothing, skipped)
+		err = fmt.Errorf("%s: %w in the folder (files checked: %d)", path, ErrNothing, skipped)
 	}
 	// A plain export is read faster than a packed or converted one; of several forms of one capture the first is taken.
 	slices.SortStableFunc(found, func(a, b input) int { return a.format.order() - b.format.order() })

@@ -45,15 +45,15 @@ func defaultName(now time.Time, path string) string {
 func checkName(name string) error {
 	switch {
 	case schema.IsReference(name):
-		return fmt.Errorf("run name %q: names that begin with @, tag: or baseline: mean runs already", name)
+		return fmt.Errorf("run name %q: names that begin with @, tag: or baseline: are reserved", name)
 	case strings.HasPrefix(name, "-"):
-		return fmt.Errorf("run name %q: it would be taken for an option", name)
+		return fmt.Errorf("run name %q: it looks like an option", name)
 	case uuid.Validate(name) == nil:
-		return fmt.Errorf("run name %q: it would be taken for the id of a run", name)
+		return fmt.Errorf("run name %q: it looks like a run id", name)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("run name %q: it is not UTF-8", name)
 	case strings.TrimSpace(name) != name, strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7F }):
-		return fmt.Errorf("run name %q: it may not begin or end with blanks or hold control characters", name)
+		return fmt.Errorf("run name %q: it must not begin or end with a space or contain control characters", name)
 	}
 	return nil
 }

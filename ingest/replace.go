@@ -27,7 +27,7 @@ func (in *ingester) heldBefore(id string) ([]held, error) {
 	if c := in.capture; c != nil && started.Valid {
 		const exact = 1000 // the warehouse keeps microseconds
 		if is := c.run.Manifest.StartedAt.UTC(); is.UnixNano()/exact != started.Time.UTC().UnixNano()/exact {
-			return nil, fmt.Errorf("%w: %s began at %s, that of %s at %s; give another --run", ErrOther, in.o.Name, started.Time.UTC().Format("2006-01-02 15:04:05"),
+			return nil, fmt.Errorf("%w: %s began at %s, and the capture of %s at %s; give another --run", ErrOther, in.o.Name, started.Time.UTC().Format("2006-01-02 15:04:05"),
 				c.dir, is.Format("2006-01-02 15:04:05"))
 		}
 	}
@@ -72,10 +72,10 @@ func (in *ingester) isLess(id string, old []held) error {
 		}
 	}
 	if len(captures) > 0 {
-		return fmt.Errorf("%w: %s holds %s, which could not be read now; nothing was changed (to do without them: prof rm, then ingest)", ErrLess, in.o.Name, suggest.List(captures, 3))
+		return fmt.Errorf("%w: %s has %s, which could not be read this time; nothing was changed (to drop them: prof rm, then ingest)", ErrLess, in.o.Name, suggest.List(captures, 3))
 	}
 	if len(facts) > 0 {
-		in.warn(fmt.Sprintf("run %s had more facts, which were not given again: %s", in.o.Name, suggest.List(facts, 3)))
+		in.warn(fmt.Sprintf("run %s had facts that were not given again and are gone: %s", in.o.Name, suggest.List(facts, 3)))
 	}
 	return nil
 }

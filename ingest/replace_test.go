@@ -84,7 +84,7 @@ func TestStoppedRepeat(t *testing.T) {
 		if got := b.rows(`SELECT count(*) FROM source WHERE kind = 'nsys'`); got != c.sources {
 			t.Errorf("stopped %v: %s timelines, want %s", c.stopped, got, c.sources)
 		}
-		if said := strings.Contains(strings.Join(b.warnings, "\n"), "its pass did not end well (timeout), and other repeats did"); said != c.warned {
+		if said := strings.Contains(strings.Join(b.warnings, "\n"), "its recording failed (timeout), and another repeat succeeded"); said != c.warned {
 			t.Errorf("stopped %v: warnings %q", c.stopped, b.warnings)
 		}
 	}

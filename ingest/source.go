@@ -61,14 +61,14 @@ func (in *ingester) store(f input, begin func()) error {
 	}
 	info, err := f.format.Identify(in.ctx, path, f.path)
 	if f.walked && (errors.Is(err, nsys.ErrNotExport) || errors.Is(err, model.ErrUnread)) {
-		in.warn(err.Error() + "; passed over")
+		in.warn(err.Error() + "; skipped")
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	if first, ok := in.seen[info.CaptureID]; ok && info.CaptureID != "" {
-		in.warn(fmt.Sprintf("%s is another form of the capture in %s and was left out, so that nothing counts twice", f.path, first))
+		in.warn(fmt.Sprintf("%s is another form of the capture in %s and was skipped, so that nothing counts twice", f.path, first))
 		return nil
 	}
 	if f.format.Facts {
@@ -86,7 +86,7 @@ func (in *ingester) store(f input, begin func()) error {
 	}
 	info, err = f.format.Load(in.ctx, path, f.path, in.target)
 	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents) || errors.Is(err, model.ErrUnknown)) {
-		in.warn(err.Error() + "; passed over")
+		in.warn(err.Error() + "; skipped")
 		return nil
 	}
 	if err != nil {
@@ -94,7 +94,7 @@ func (in *ingester) store(f input, begin func()) error {
 	}
 	// A report says only now which capture it holds.
 	if first, ok := in.seen[info.CaptureID]; ok && info.CaptureID != "" {
-		return fmt.Errorf("%s and %s are one capture: ingest one of them", first, f.path)
+		return fmt.Errorf("%s and %s are the same capture: ingest one of them", first, f.path)
 	}
 	in.seen[info.CaptureID] = f.path
 	if err := in.unchanged(f, before); err != nil {

@@ -33,7 +33,7 @@ func (in *ingester) warnLeft(left []input) {
 		}
 	}
 	if len(pages) > 0 {
-		in.warn(fmt.Sprintf("left out, since the report beside them is of the same capture: %s", suggest.List(pages, 3)))
+		in.warn(fmt.Sprintf("skipped, because the report next to them is of the same capture: %s", suggest.List(pages, 3)))
 	}
 }
 
@@ -76,7 +76,7 @@ func (in *ingester) warnTwice(id string) error {
 		paths = append(paths, path)
 	}
 	if len(paths) > 0 {
-		in.warn(fmt.Sprintf("these hold launches of the same number, process and grid: are they one capture, which now counts twice? %s", suggest.List(paths, 4)))
+		in.warn(fmt.Sprintf("these files have launches of equal number, process and grid; if they are the same capture, it counts twice: %s", suggest.List(paths, 4)))
 	}
 	return rows.Err()
 }

@@ -80,7 +80,7 @@ var evidenceCases = []struct {
 		"UPDATE device_time SET host_ns = CASE range_id WHEN 1 THEN 303300000 WHEN 2 THEN 2440000 ELSE 2300000 END"}},
 	{"host-bound", "; 5.00 us of it in one of 2 passes, 2.50 us in the median pass", "each of", []string{idle("host_ns = 5000")}},
 	{"cuda-calls", "about 4.50 us in each of 2 passes; most call time is in cudaMalloc: 1 call, 1.00 us", "1 calls", []string{"UPDATE device_time SET call_ns = 4000 + 1000 * (range_id - 1) WHERE range_id > 0", called(1, 2, 1, 1000)}},
-	{"cuda-calls", "cudaLaunchKernel: 2 calls of 100 us or longer, which load code, 200.00 us", "; 1", []string{"UPDATE device_time SET call_ns = 4000", called(1, 3, 2, 100_000)}},
+	{"cuda-calls", "cudaLaunchKernel: 2 calls of 100 us or longer (loading code), 200.00 us", "; 1", []string{"UPDATE device_time SET call_ns = 4000", called(1, 3, 2, 100_000)}},
 	{"host-waits", "; 4 calls that wait or copy take 9.01 us of CPU time, most in cudaMemcpyAsync", "Synchronize", []string{idle("wait_ns = 7"), called(1, 4, 1, 9000), called(1, 1, 3, 3)}},
 	{"launch-bound", "busy 85.0 % of the time; idle 300.00 us inside launching calls; 300.00 us of it in one of 2 passes, 150.00 us in the median pass; launched one by one: 1 kernel, mean 10 ns", "between", []string{idle("launch_ns = 300000, kernel_ns = 700000"), ran(1, 1, 0, 10, 200, "")}},
 	{"launch-bound", "; idle 100.00 us inside launching calls, 200.00 us between calls before the next launch and 300.00 us between a late launch and the start of its work;", "queued", []string{idle("launch_ns = 100000, launch_delay_ns = 200000, launch_latency_ns = 300000, kernel_ns = 400000"), ran(1, 1, 0, 10, 200, "")}},

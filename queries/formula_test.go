@@ -313,7 +313,7 @@ func TestUnknownTokens(t *testing.T) {
 	}
 }
 
-// TestWrongFlopArguments holds that a wrong argument is refused by its name.
+// TestWrongFlopArguments holds that a invalid argument is refused by its name.
 func TestWrongFlopArguments(t *testing.T) {
 	w := formulas(t)
 	for _, name := range []string{"flops", "layer-flops"} {

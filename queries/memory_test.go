@@ -220,7 +220,7 @@ func testOperatorNotes(t *testing.T, w *schema.Warehouse) {
 	}
 }
 
-// TestOperatorArguments holds that wrong arguments are said to be wrong.
+// TestOperatorArguments holds that invalid arguments are said to be wrong.
 func TestOperatorArguments(t *testing.T) {
 	w := newWarehouse(t)
 	load(t, w, "r", torchData+"train-stack.trace.json.gz")

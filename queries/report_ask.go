@@ -36,7 +36,7 @@ func choose(o ReportOptions) ([]wanted, error) {
 			for _, s := range ReportSections() {
 				known = append(known, s.ID)
 			}
-			return nil, fmt.Errorf("%w: a report has no section %q; it has %s", ErrBadArgument, id, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%w: a report has no section %q; sections: %s", ErrBadArgument, id, strings.Join(known, ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(questions), func(q wanted) bool {
@@ -164,7 +164,7 @@ func (r asked) fillSections(chosen []wanted) {
 		s := judge.Section{ID: q.id, Title: q.title, Frame: f, Page: q.page}
 		if len(f.Rows) == 0 && !q.answers {
 			if s.Missing = strings.Join(f.Notes, "; "); s.Missing == "" {
-				s.Missing = "nothing was captured of it"
+				s.Missing = "the capture has no data for it"
 			}
 		}
 		s.Hint = r.hint(q)
@@ -176,9 +176,9 @@ func (r asked) fillSections(chosen []wanted) {
 func (r asked) hint(q wanted) string {
 	switch {
 	case q.warm:
-		return "Warm-up passes are counted here too, and work outside all stages."
+		return "Includes warm-up passes and work outside all stages."
 	case (q.id == "top-operators" || q.id == "memory") && r.hasKind("nsys") && r.hasKind("torch"):
-		return "These are of the PyTorch profiler's capture: other executions than those of Nsight Systems, which the tables of kernels and stages are of."
+		return "From the PyTorch profiler's capture, which recorded other executions than the Nsight Systems capture behind the tables of kernels and stages."
 	}
 	return ""
 }

@@ -57,16 +57,16 @@ func noRuns(ctx context.Context, w *schema.Warehouse, workload string, tags []st
 		with = " with the tag " + strings.Join(tags, " and ")
 	}
 	if workload == "" {
-		return fmt.Errorf("%w%s: of none of the runs here the command is known; name the runs' own with --workload RUN, or capture with prof capture", ErrNoWorkload, with)
+		return fmt.Errorf("%w%s: the command of these runs is unknown; name a run of the workload with --workload RUN, or capture with prof capture", ErrNoWorkload, with)
 	}
 	run, err := w.Resolve(ctx, workload)
 	switch {
 	case errors.Is(err, schema.ErrUnknownRun):
-		return fmt.Errorf("%w: no workload has a key that begins with %q, and no run has that name; prof query captures --run RUN tells the workload_key of a run", ErrNoWorkload, workload)
+		return fmt.Errorf("%w: no workload key begins with %q, and no run has that name; prof query captures --run RUN shows the workload_key of a run", ErrNoWorkload, workload)
 	case err != nil:
 		return err
 	case with != "":
-		return fmt.Errorf("%w%s: none of that workload has it", ErrNoWorkload, with)
+		return fmt.Errorf("%w%s: no run of that workload has it", ErrNoWorkload, with)
 	}
-	return fmt.Errorf("%w: run %s was not made by prof capture, and its sources do not say what was run: which others are of its workload is not known", ErrNoWorkload, run.Name)
+	return fmt.Errorf("%w: run %s was not made by prof capture, and its sources do not name its command, so its workload is unknown", ErrNoWorkload, run.Name)
 }

@@ -106,7 +106,7 @@ func (t *Timelines) checkContexts(name string, paths []load.Path, limit int) err
 		}
 	}
 	if rows > limit {
-		return fmt.Errorf("%s: so many ranges are open at once that telling which hold which call takes %d rows: are they pushed and never popped?", name, rows)
+		return fmt.Errorf("%s: so many ranges are open at once that mapping calls to ranges takes %d rows: are they pushed and never popped?", name, rows)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func Build(spans []Span, names []Name, paths *load.Paths, maxExtra int) (*Timeli
 		t.threads[th] = b.sweep(own, &th)
 	}
 	if b.full() {
-		return nil, fmt.Errorf("its ranges cross each other in more than %d combinations", maxExtra)
+		return nil, fmt.Errorf("its ranges overlap in more than %d combinations", maxExtra)
 	}
 	t.used = make([]atomic.Uint32, len(t.nodes)/32+1)
 	return t, nil

@@ -6,7 +6,7 @@ import (
 )
 
 // errStopped ends a function whose rows are asked for no more.
-var errStopped = errors.New("the storing of rows ended")
+var errStopped = errors.New("storing rows has ended")
 
 // Push gives the place of the next row: a chunk and the row in it, which is written before the next call.
 type Push func() (c *Chunk, n int, err error)

@@ -248,7 +248,7 @@ func (r *Run) checkIDs() error {
 		{"API names", len(r.APIs.All())}, {"metrics", len(r.Metrics.numbers.All())}, {"operators", int(r.OpID)}, {"operator names", len(r.Operators.All())},
 		{"inputs of operators", len(r.Inputs.All())}, {"Python stacks", len(r.Stacks.All())}, {"profiled launches", int(r.launches)}, {"models", int(r.ModelID)}} {
 		if c.n > schema.MaxIDs {
-			return fmt.Errorf("the run has %d %s, and there are ids for %d: ingest fewer captures as one run", c.n, c.what, schema.MaxIDs)
+			return fmt.Errorf("the run has %d %s, more than the limit of %d: ingest fewer captures as one run", c.n, c.what, schema.MaxIDs)
 		}
 	}
 	return nil

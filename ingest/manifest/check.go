@@ -40,13 +40,13 @@ func (r *Run) takePasses() error {
 func (r *Run) takeFiles(p rundir.Pass) error {
 	for _, file := range append(slices.Clone(p.Artifacts), p.Samples) {
 		if file != "" && !filepath.IsLocal(filepath.FromSlash(file)) {
-			return fmt.Errorf(" names %.200q, which is not below its folder", file)
+			return fmt.Errorf(" names %.200q, which is not inside its folder", file)
 		}
 	}
 	for i, file := range p.Artifacts {
 		key := identity(r.path(file))
 		if other, ok := r.passes[key]; ok && other != p.ID {
-			return fmt.Errorf(".artifacts[%d] is %.200q, which pass %d names too: want each file of one pass", i, file, other)
+			return fmt.Errorf(".artifacts[%d] is %.200q, which recording %d names too: want each file in one recording", i, file, other)
 		}
 		r.passes[key] = p.ID
 	}
@@ -62,14 +62,14 @@ func checkNumbers(p rundir.Pass) error {
 		return fmt.Errorf(".repeat is %d, want a number from 1 to %d", p.Repeat, math.MaxInt32)
 	}
 	if c := p.ExitCode; c != nil && (*c < math.MinInt32 || *c > math.MaxInt32) {
-		return fmt.Errorf(".exit_code is %d, want a number of 32 bits", *c)
+		return fmt.Errorf(".exit_code is %d, want a 32-bit number", *c)
 	}
 	for _, f := range []struct {
 		name  string
 		value *int64
 	}{{"duration_ns", p.DurationNs}, {"workload_ns", p.WorkloadNs}, {"artifact_bytes", p.ArtifactBytes}} {
 		if f.value != nil && *f.value < 0 {
-			return fmt.Errorf(".%s is %d, want a number from 0 on, or none", f.name, *f.value)
+			return fmt.Errorf(".%s is %d, want a number of 0 or more, or none", f.name, *f.value)
 		}
 	}
 	return nil

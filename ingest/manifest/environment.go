@@ -32,7 +32,7 @@ func (s *storing) environment() error {
 		return nil
 	}
 	if err != nil {
-		s.warn("%s: %v; it was left out", rundir.EnvironmentName, err)
+		s.warn("%s: %v; it is not stored", rundir.EnvironmentName, err)
 		return nil
 	}
 	s.part = append(s.part, part{rundir.EnvironmentName, int64(len(facts)), int64(len(facts)), nil})
@@ -64,7 +64,7 @@ func readEnvironment(path string) (map[string]string, error) {
 	d.UseNumber()
 	var fields map[string]any
 	if err := d.Decode(&fields); err != nil {
-		return nil, fmt.Errorf("it is no JSON object: %w", err)
+		return nil, fmt.Errorf("it is not a JSON object: %w", err)
 	}
 	out := map[string]string{}
 	if err := flatten(out, "env", fields, 0); err != nil {
@@ -80,7 +80,7 @@ func openFile(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, errors.New("it is no file")
+		return nil, errors.New("it is not a file")
 	}
 	return os.Open(path)
 }
@@ -88,7 +88,7 @@ func openFile(path string) (*os.File, error) {
 // flatten adds what a value holds. A list of values becomes one text, a list of objects a name by the place of each.
 func flatten(out map[string]string, name string, value any, depth int) error {
 	if depth > maxDepth || len(out) > maxFacts {
-		return fmt.Errorf("it has more than %d facts, or objects within objects more than %d deep", maxFacts, maxDepth)
+		return fmt.Errorf("it has more than %d facts, or objects nested more than %d deep", maxFacts, maxDepth)
 	}
 	switch v := value.(type) {
 	case map[string]any:

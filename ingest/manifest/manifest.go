@@ -96,7 +96,7 @@ func (r *Run) Faults() []string {
 	}
 	var out []string
 	if m.Status == rundir.StatusRunning {
-		out = append(out, "prof was killed while it captured")
+		out = append(out, "prof was killed during the capture")
 	}
 	names := map[string][]string{}
 	for _, p := range m.Passes {
@@ -109,9 +109,9 @@ func (r *Run) Faults() []string {
 		if len(of) == 0 || of[0] != p.Name {
 			continue
 		}
-		word := "pass"
+		word := "recording"
 		if len(of) > 1 {
-			word = "passes"
+			word = "recordings"
 		}
 		text := fmt.Sprintf("%s %s: %s", word, suggest.List(of, 4), strings.ReplaceAll(p.Status, "_", " "))
 		if p.Reason != "" && len(of) == 1 && p.Status != rundir.StatusNotRun {

@@ -87,9 +87,9 @@ func TestFaults(t *testing.T) {
 	}{
 		{rundir.Manifest{Status: rundir.StatusOK, Passes: []rundir.Pass{{Name: "baseline-1", Status: rundir.StatusFailed}}}, ""},
 		{rundir.Manifest{Status: rundir.StatusRunning, Passes: []rundir.Pass{{Name: "nsys-1", Status: rundir.StatusOK}, {Name: "ncu-1", Status: rundir.StatusRunning}}},
-			"prof was killed while it captured; pass ncu-1: running"},
+			"prof was killed during the capture; recording ncu-1: running"},
 		{rundir.Manifest{Status: rundir.StatusPartial, Passes: []rundir.Pass{{Name: "nsys-1", Status: rundir.StatusTooLarge, Reason: "more than 2 GiB"}, {Name: "ncu-1", Status: rundir.StatusNotRun}}},
-			"pass nsys-1: too large: more than 2 GiB; pass ncu-1: not run"},
+			"recording nsys-1: too large: more than 2 GiB; recording ncu-1: not run"},
 		{rundir.Manifest{Status: rundir.StatusFailed, Reason: "no tool with token=abcdefgh"}, "the capture is failed: no tool with token=***"},
 	} {
 		if got := strings.Join((&Run{Manifest: &c.m}).Faults(), "; "); got != c.want {
@@ -105,8 +105,8 @@ func TestEnvironment(t *testing.T) {
 		{`{"a": {"b": 1, "c": [1, "x", null], "d": null, "e": ""}, "f": [{"g": true}, {"g": 1.50}], "h": [], "i": 12345678901234567890}`,
 			"map[env.a.b:1 env.a.c:1, x env.f.0.g:true env.f.1.g:1.50 env.i:12345678901234567890]"},
 		{`{"variables": {"HF_TOKEN": "abcdefgh12345678", "NCCL_X": "hf_examplesecret0123456789", "CUDA_Y": "1"}}`, "map[env.variables.CUDA_Y:1 env.variables.HF_TOKEN:*** env.variables.NCCL_X:***]"},
-		{`[1]`, "it is no JSON object"},
-		{`{"a": `, "it is no JSON object"},
+		{`[1]`, "it is not a JSON object"},
+		{`{"a": `, "it is not a JSON object"},
 		{strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40), "more than 16 deep"},
 	} {
 		if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {

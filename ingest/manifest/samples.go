@@ -46,14 +46,14 @@ func (s *storing) samples() error {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = errors.New("there is no such file")
 			}
-			s.warn("%s: %v; the samples of pass %s were left out", p.Samples, err, p.Name)
+			s.warn("%s: %v; the samples of recording %s are not stored", p.Samples, err, p.Name)
 			s.part = append(s.part, part{p.Samples, nil, nil, err.Error()})
 			continue
 		}
 		var reason any
 		if cut {
-			s.warn("%s: the last line was cut off and left out", p.Samples)
-			reason = "the last line was cut off"
+			s.warn("%s: the last line is cut off and not stored", p.Samples)
+			reason = "the last line is cut off"
 		}
 		err = s.append("device_sample", func(add func(...driver.Value) error) error {
 			start := p.StartedAt.UnixNano()
@@ -130,7 +130,7 @@ func parseSample(fields []string) (v sample, err error) {
 	}
 	device, err := strconv.ParseInt(fields[1], 10, 32)
 	if err != nil || device < 0 {
-		return v, fmt.Errorf("device_id is %.40q, want a number from 0 on", fields[1])
+		return v, fmt.Errorf("device_id is %.40q, want a number of 0 or more", fields[1])
 	}
 	v.device = int32(device)
 	for i, text := range fields[2:] {
@@ -151,8 +151,8 @@ func parseSample(fields []string) (v sample, err error) {
 // Errors of the kinds of values, said after "want".
 var (
 	errRatio  = errors.New("a number from 0 to 1, or nothing")
-	errCount  = errors.New("a whole number from 0 on, or nothing")
-	errAmount = errors.New("a number from 0 on, or nothing")
+	errCount  = errors.New("a whole number of 0 or more, or nothing")
+	errAmount = errors.New("a number of 0 or more, or nothing")
 	errNumber = errors.New("a number, or nothing")
 )
 

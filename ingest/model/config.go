@@ -20,14 +20,14 @@ type config struct {
 
 // faults are what is wrong with a configuration as a whole, and what was assumed.
 type faults struct {
-	foreign bool   // the decoder is of a class that is not read
-	refused string // what the model is made of that is not read
+	foreign bool   // the decoder is of a class that is not supported
+	refused string // what the model is made of that is not supported
 	unread  []string
 	missing []string
 	wrong   []string
 	notes   []Note
 
-	assume bool            // go on without what is not read
+	assume bool            // go on without what is not supported
 	asked  map[string]bool // fields that were looked at, by their whole path
 }
 
@@ -160,7 +160,7 @@ func (c config) text(name string) string {
 	case string:
 		return s
 	}
-	c.wrong(name, v, "a text")
+	c.wrong(name, v, "text")
 	return ""
 }
 
@@ -183,7 +183,7 @@ func (c config) texts(name string) []string {
 	for _, v := range c.list(name) {
 		s, ok := v.(string)
 		if !ok {
-			c.wrong(name, v, "a list of texts")
+			c.wrong(name, v, "a list of text")
 			return nil
 		}
 		out = append(out, s)
@@ -250,7 +250,7 @@ func (f *faults) err() error {
 	case f.refused != "":
 		return fmt.Errorf("%w: it has %s", ErrUnread, f.refused)
 	case len(f.unread) > 0 && (f.foreign || len(f.missing) == 0):
-		return fmt.Errorf("%w, because %s; --assume goes on without", ErrUnknown, strings.Join(f.unread, "; "))
+		return fmt.Errorf("%w, because %s; --assume ignores it", ErrUnknown, strings.Join(f.unread, "; "))
 	case len(f.missing) > 0:
 		slices.Sort(f.missing)
 		return fmt.Errorf("%w: %s", ErrMissing, strings.Join(slices.Compact(f.missing), ", "))

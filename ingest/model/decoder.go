@@ -92,7 +92,7 @@ func (r *reader) decoder(c, text config) {
 		return
 	}
 	if c.flag(false, "is_encoder_decoder") || text.flag(false, "is_encoder_decoder") {
-		r.refuse("an encoder beside the decoder (is_encoder_decoder)")
+		r.refuse("an encoder next to the decoder (is_encoder_decoder)")
 		return
 	}
 	d := &decoder{embeddingName: "embed_tokens", outName: "o_proj", mlpNames: [2]string{"up_proj", "down_proj"}}
@@ -138,7 +138,7 @@ func (r *reader) tied(c, text config) bool {
 	}
 	whole := c.flag(false, field)
 	if whole && !c.has(field) && !text.flag(false, field) {
-		c.assume("head and embedding share a table: the default of %s; a checkpoint that holds both has as many parameters more", r.model.Family)
+		c.assume("head and embedding share a table, the default of %s; a checkpoint with both has that many more parameters", r.model.Family)
 	}
 	switch r.model.Family {
 	case "llava", "qwen2_vl", "qwen2_5_vl":
@@ -285,7 +285,7 @@ func (r *reader) latentAttention(d *decoder, window int64) {
 	}
 	b.linear("kv_a_proj_with_mqa", d.hidden, b.add(l.kvRank, l.rope), l.bias)
 	b.norm("kv_a_layernorm", l.kvRank)
-	expand := "kv_b_proj, once a token"
+	expand := "kv_b_proj, once per token"
 	if !l.once {
 		expand, b.scope = "kv_b_proj", Latent
 	}

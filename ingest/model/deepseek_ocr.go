@@ -54,7 +54,7 @@ func (r *reader) deepseekOCR(c config) bool {
 	r.b.view, r.b.shared = "crop", true
 	r.encode(e)
 	r.b.shared = false
-	c.assume("an image is one view of %d x %d pixels and as many crops of %d x %d as are said; W x H crops add (%[5]d W + 1) %[5]d H tokens to its %[6]d",
+	c.assume("an image is one view of %d x %d pixels plus the given number of crops of %d x %d; W x H crops add (%[5]d W + 1) %[5]d H tokens to its %[6]d",
 		size, size, ocrCrop, ocrCrop, quartered(e.sam.side), r.model.ImageTokens)
 	return true
 }
@@ -103,7 +103,7 @@ func ocrProjection(c config, features int64) (input, output int64) {
 	}
 	p.defaults = ocrProjector
 	if kind := p.text("projector_type"); kind != "" && kind != "linear" {
-		p.wrong("projector_type", kind, "linear, as DeepSeek-OCR's code has it")
+		p.wrong("projector_type", kind, "linear, as in the code of DeepSeek-OCR")
 	}
 	if input = p.need("input_dim"); input != features {
 		p.wrong("input_dim", input, fmt.Sprintf("%d, the widths of both towers together", features))

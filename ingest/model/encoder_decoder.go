@@ -37,14 +37,14 @@ func (r *reader) encoderDecoder(c config, family string) {
 	m, name := r.model, r.model.Architecture
 	generates := name == "" || strings.HasSuffix(name, "ForConditionalGeneration") || strings.HasSuffix(name, "LMHeadModel")
 	if bare := strings.TrimSuffix(name, "Model"); !generates && !strings.EqualFold(bare, family) || !c.flag(true, "is_encoder_decoder") {
-		r.refuse("not both the encoder and the decoder of " + family + " (architectures or is_encoder_decoder)")
+		r.refuse("only part of the encoder and decoder of " + family + " (architectures or is_encoder_decoder)")
 		return
 	}
 	e := encoderDecoders[family](r, c)
 	if e.source > 0 {
-		c.assume("one window of audio a sequence, of %d positions, which the encoder reads in the prefill; tokens of the prompt are the decoder's", e.source)
+		c.assume("one audio window of %d positions per sequence, which the encoder reads in the prefill; prompt tokens are the decoder's", e.source)
 	} else {
-		c.assume("tokens of the prompt are the encoder's, and the decoder begins with one token in the prefill")
+		c.assume("prompt tokens are the encoder's, and the decoder begins with one token in the prefill")
 	}
 	r.unread(c, family, true)
 	tied := r.tied(c, c)
@@ -79,9 +79,9 @@ func (r *reader) t5(c config) encoderDecoder {
 		c.wrong("feed_forward_proj", activation, "an activation, or gated- and one, as is_gated_act says")
 	}
 	if r.tied(c, c) && !(c.flag(false, "scale_decoder_outputs") && r.model.Family == "t5") { // newer files of T5 1.1 and its kin say that it is tied
-		c.assume("head and embedding share a table, as transformers 5.17 writes of every %s; a checkpoint that holds both has %d parameters more", r.model.Family, r.b.mul(e.vocab, e.hidden))
+		c.assume("head and embedding share a table, as transformers 5.17 assumes for every %s; a checkpoint with both has %d more parameters", r.model.Family, r.b.mul(e.vocab, e.hidden))
 	}
-	const wo = "transformers keeps the matrix wo in fp32 where it loads the model in fp16"
+	const wo = "transformers keeps the matrix wo in fp32 when it loads the model in fp16"
 	switch r.model.DType {
 	case "fp16":
 		c.note(Unknown, "bytes of the weights: %s, and other engines do not", wo)

@@ -18,7 +18,7 @@ func TestEncoderDecoders(t *testing.T) {
 	}{
 		"tied":                              {"t5", nil, whole, "decoder begins with one token"},
 		"a head of its own":                 {"t5", map[string]any{"tie_word_embeddings": false}, whole + 103*48, ""},
-		"a checkpoint that may hold both":   {"t5", map[string]any{"tie_word_embeddings": true, "scale_decoder_outputs": false}, whole, "4944 parameters more"},
+		"a checkpoint that may hold both":   {"t5", map[string]any{"tie_word_embeddings": true, "scale_decoder_outputs": false}, whole, "4944 more parameters"},
 		"the name of its time":              {"t5", map[string]any{"architectures": []string{"T5WithLMHeadModel"}, "num_decoder_layers": nil}, whole, ""},
 		"half precision":                    {"t5", map[string]any{"dtype": "float16"}, whole, ""},
 		"no head":                           {"t5", map[string]any{"architectures": []string{"T5Model"}, "tie_word_embeddings": false}, whole, ""},

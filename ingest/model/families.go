@@ -188,7 +188,7 @@ func (r *reader) deepseek(c config, d *decoder) {
 func (r *reader) nextTokens(c config) {
 	c.ignore("use_mtp", "num_mtp_modules", "mtp_transformer_layers")
 	if extra := c.opt(0, "num_nextn_predict_layers", "num_mtp_layers", "mtp_num_hidden_layers"); extra > 0 {
-		c.assume("the %d layer(s) for predicting further tokens (num_nextn_predict_layers) take no part", extra)
+		c.assume("the %d layer(s) that predict further tokens (num_nextn_predict_layers) are not used", extra)
 	}
 }
 
@@ -202,7 +202,7 @@ func (r *reader) deepseekExperts(c config, d *decoder) {
 		every = 1
 	}
 	if every > 1 {
-		c.assume("experts in every %d-th layer (moe_layer_freq), as DeepSeek's own code has it; that of transformers takes no notice of it", every)
+		c.assume("experts in every %d-th layer (moe_layer_freq), as in DeepSeek's own code; transformers ignores the field", every)
 	}
 	d.sparse = func(i int64) bool { return i >= dense && i%every == 0 }
 	for i := range min(d.layers, maxLayers) {
@@ -230,7 +230,7 @@ func (r *reader) gpt2(c config, d *decoder) {
 	d.qkvBias, d.outBias, d.mlpBias, d.plainMLP = true, true, true, true
 	d.embeddingName, d.fusedQKV, d.outName, d.mlpNames = "wte", "c_attn", "c_proj", [2]string{"c_fc", "c_proj"}
 	if c.flag(false, "add_cross_attention") {
-		c.note(LeftOut, "cross attention (add_cross_attention) is not read")
+		c.note(LeftOut, "cross attention (add_cross_attention) is not supported")
 	}
 }
 

@@ -186,10 +186,10 @@ func (r *reader) opt(c config, d *decoder) {
 	d.outName = "out_proj"
 	d.plain("fc1", "fc2")
 	if n := c.opt(d.hidden, "word_embed_proj_dim"); n != d.hidden {
-		r.refuse("embeddings of another width than the decoder (word_embed_proj_dim)")
+		r.refuse("embeddings that differ in width from the decoder (word_embed_proj_dim)")
 	}
 	if !c.flag(true, "do_layer_norm_before") || c.flag(false, "_remove_final_layer_norm") {
-		r.refuse("no norm behind its last layer (do_layer_norm_before, _remove_final_layer_norm)")
+		r.refuse("no norm after its last layer (do_layer_norm_before, _remove_final_layer_norm)")
 	}
 	if !c.flag(true, "layer_norm_elementwise_affine") {
 		d.normSize = 0
@@ -316,7 +316,7 @@ func (r *reader) deepseekMoE(c config, d *decoder) {
 func (r *reader) doge(c config, d *decoder) {
 	r.llama(c, d)
 	if c.flag(false, "is_moe") {
-		r.refuse("experts that are found by the product of keys (is_moe)")
+		r.refuse("experts found by product keys (is_moe)")
 	}
 	c.ignore("num_experts", "num_experts_per_tok", "keep_window_size", "dynamic_mask_ratio")
 	r.headNorms(d)
@@ -399,7 +399,7 @@ func (r *reader) mpt(c config, d *decoder) {
 	if attn, ok := c.sub("attn_config"); ok {
 		kind := attn.text("attn_type")
 		if kind != "" && kind != "multihead_attention" || attn.flag(false, "qk_ln") || attn.flag(false, "prefix_lm") || !attn.flag(true, "alibi") {
-			r.refuse("attention of another kind than its class builds (attn_config)")
+			r.refuse("attention that its class does not build (attn_config)")
 		}
 	}
 }

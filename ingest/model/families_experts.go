@@ -64,7 +64,7 @@ func (r *reader) llama4(c config, d *decoder) {
 	if size == 0 {
 		return
 	}
-	c.assume("layers of chunked attention see the last %d tokens, as transformers keeps them: early in a chunk a token sees fewer", size)
+	c.assume("layers with chunked attention see the last %d tokens, as transformers caches them: early in a chunk a token sees fewer", size)
 	d.window = func(i int64) int64 {
 		chunked := every == 0 || (i+1)%every != 0
 		switch {
@@ -253,13 +253,13 @@ func (r *reader) mimoV2(c config, d *decoder) {
 	value, size, kv := c.opt(128, "v_head_dim"), c.opt(0, "sliding_window"), c.opt(r.b.mul(2, d.kvHeads), "swa_num_key_value_heads")
 	c.atLeast1(map[string]int64{"v_head_dim": value, "sliding_window": size, "swa_num_key_value_heads": kv})
 	if kv > 0 && d.heads%kv != 0 {
-		c.wrong("swa_num_key_value_heads", kv, "a divisor of num_attention_heads; it is twice num_key_value_heads where it is not said")
+		c.wrong("swa_num_key_value_heads", kv, "a divisor of num_attention_heads; its default is twice num_key_value_heads")
 	}
 	c.only("swa_num_attention_heads", d.heads)
 	c.only("swa_head_dim", d.headSize)
 	c.only("swa_v_head_dim", value)
 	if !c.flag(true, "add_swa_attention_sink_bias") || c.flag(false, "add_full_attention_sink_bias") {
-		r.refuse("sinks in other layers than those with a window (add_swa_attention_sink_bias, add_full_attention_sink_bias)")
+		r.refuse("sinks in layers without a window (add_swa_attention_sink_bias, add_full_attention_sink_bias)")
 	}
 	types, pattern := r.layerTypes(c, "sliding_attention", "full_attention"), c.wholes("hybrid_layer_pattern")
 	d.window = func(i int64) int64 {

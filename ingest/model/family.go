@@ -196,11 +196,11 @@ func (r *reader) read(c config) {
 func (r *reader) noteOthers(c, text config) {
 	for _, name := range []string{"audio_config", "speech_config", "talker_config", "dit_config"} {
 		if c.has(name) {
-			c.note(LeftOut, "what %s describes: parameters and FLOPs", name)
+			c.note(LeftOut, "the part that %s describes: parameters and FLOPs", name)
 		}
 	}
 	if _, known := composites[r.model.Family]; !known && text.path != "" && !c.has("vision_config") && !c.has("audio_config") {
-		c.note(LeftOut, "what model_type %q has besides its decoder (%s): parameters and FLOPs", r.model.Family, strings.TrimSuffix(text.path, "."))
+		c.note(LeftOut, "the parts of model_type %q other than its decoder (%s): parameters and FLOPs", r.model.Family, strings.TrimSuffix(text.path, "."))
 	}
 }
 
@@ -250,7 +250,7 @@ func dtypeOf(c config) string {
 			if d, ok := dtypes[strings.TrimPrefix(s, "torch.")]; ok {
 				return d
 			} else if s != "" && s != "auto" {
-				p.assume("%s%s %q is not known: the precision is not taken from it", p.path, field, s)
+				p.assume("%s%s %q is unknown: the precision is not taken from it", p.path, field, s)
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func (r *reader) quantised(c config) {
 		bits = 4 + 8.0/32
 		which = func(l Layer) bool { return l.Kind == Linear && l.Copies > 1 }
 	default:
-		c.note(Unknown, "bytes of the weights: quantization_config.quant_method %q is not known", method)
+		c.note(Unknown, "bytes of the weights: quantization_config.quant_method %q is unknown", method)
 		return
 	}
 	for i, l := range r.b.layers {
@@ -289,8 +289,8 @@ func (r *reader) quantised(c config) {
 			r.b.layers[i].Bits = bits
 		}
 	}
-	c.assume("weights quantised by %s take %g bits where that method quantises", method, bits)
+	c.assume("weights that %s quantises take %g bits", method, bits)
 	if kept := q.texts("modules_to_not_convert"); method == "fp8" && slices.ContainsFunc(kept, func(s string) bool { return s != "lm_head" }) {
-		c.assume("quantization_config.modules_to_not_convert is not followed in detail: %s", strings.Join(kept, ", "))
+		c.assume("quantization_config.modules_to_not_convert is only partly applied: %s", strings.Join(kept, ", "))
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Gemma 3n and Gemma 4: the last layers keep no keys and values, and a second table of embeddings has a vector of each token for every layer.
 
 // sharedAttention is the component of a layer that attends to the keys and values of an earlier one: it reads them and keeps none.
-const sharedAttention = "attention over another layer's keys"
+const sharedAttention = "attention over the keys of another layer"
 
 // cachedLayer is what the attention of a layer has of its own.
 type cachedLayer struct {
@@ -188,7 +188,7 @@ func (r *reader) gemma4(c config, d *decoder) {
 	d.qkvBias = c.flag(false, "attention_bias")
 	d.outBias, d.norms = d.qkvBias, 4
 	if c.text("use_bidirectional_attention") == "all" {
-		r.refuse("tokens that see each other both ways (use_bidirectional_attention)")
+		r.refuse("bidirectional attention (use_bidirectional_attention)")
 	}
 	slides := r.slidingLayers(c, d, 6, true)
 	shares := r.sharing(c, d, slides)
@@ -232,7 +232,7 @@ func (r *reader) gemma4Heads(c config, d *decoder, slides, shares func(layer int
 		}
 		for _, field := range slices.Sorted(maps.Keys(l.fields)) {
 			if field != "head_dim" && field != "num_key_value_heads" {
-				r.unknown("%s%s is not read", l.path, field)
+				r.unknown("%s%s is not supported", l.path, field)
 			}
 		}
 		own[i] = cachedLayer{headSize: l.opt(d.headSize, "head_dim"), kvHeads: l.opt(d.kvHeads, "num_key_value_heads")}
@@ -278,8 +278,8 @@ func (r *reader) gemma3nTowers(c config) {
 	if !c.has("vision_config") && !c.has("audio_config") { // noted as all that is besides the decoder
 		return
 	}
-	c.note(LeftOut, "the vision tower (MobileNet V5: timm builds it, the configuration does not say of what) and its embedder: parameters and FLOPs")
+	c.note(LeftOut, "the vision tower (MobileNet V5, which timm builds; the configuration does not describe it) and its embedder: parameters and FLOPs")
 	if !c.has("audio_config") {
-		c.note(LeftOut, "the audio tower and its embedder, of its class's own sizes (no audio_config): parameters and FLOPs")
+		c.note(LeftOut, "the audio tower and its embedder, with the default sizes of its class (no audio_config): parameters and FLOPs")
 	}
 }

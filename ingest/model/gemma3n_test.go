@@ -71,7 +71,7 @@ func TestTowersOfGemma3n(t *testing.T) {
 	if err != nil || parametersOf(m.Layers) != parametersOf(alone.Layers) {
 		t.Errorf("%d parameters, alone %d, %v", parametersOf(m.Layers), parametersOf(alone.Layers), err)
 	}
-	if len(m.Warnings()) != 1 || !noted(m, LeftOut, "besides its decoder") {
+	if len(m.Warnings()) != 1 || !noted(m, LeftOut, "other than its decoder") {
 		t.Errorf("neither tower: notes %v", m.Notes)
 	}
 	for _, object := range []string{"vision_config", "audio_config"} {

@@ -16,12 +16,12 @@ func (r *reader) headOf(c config, d *decoder) head {
 	is := func(end string) bool { return strings.HasSuffix(name, end) }
 	switch {
 	case name == "":
-		c.assume("a head that computes logits: the configuration names no architecture")
+		c.assume("a head that computes logits, because the configuration names no architecture")
 		return head{logits: true}
 	case is("ForCausalLM"), is("LMHeadModel"), is("ForConditionalGeneration"):
 		return head{logits: true}
 	case is("DoubleHeadsModel"):
-		c.note(LeftOut, "the second head of %s is not read", name)
+		c.note(LeftOut, "the second head of %s is not supported", name)
 		return head{logits: true}
 	case is("ForSequenceClassification"):
 		return head{name: "score", outputs: c.labels()}
@@ -32,6 +32,6 @@ func (r *reader) headOf(c config, d *decoder) head {
 	case is("Model"):
 		return head{}
 	}
-	c.note(LeftOut, "the head of %s is not read", name)
+	c.note(LeftOut, "the head of %s is not supported", name)
 	return head{}
 }

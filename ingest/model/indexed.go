@@ -8,18 +8,18 @@ import "fmt"
 func (r *reader) indexed(c config, d *decoder) {
 	r.deepseek(c, d)
 	if d.mla == nil || d.mla.qRank == 0 {
-		r.refuse("an indexer without a latent that its queries are made of (q_lora_rank, kv_lora_rank, use_mla)")
+		r.refuse("an indexer without the latent for its queries (q_lora_rank, kv_lora_rank, use_mla)")
 		return
 	}
 	if d.mlpBias {
-		r.refuse("biases of its MLP, which its class does not build (mlp_bias)")
+		r.refuse("MLP biases, which its class does not build (mlp_bias)")
 	}
 	r.sparseFrom(c, d, c.opt(3, "first_k_dense_replace"))
 	r.layerTypes(c, "deepseek_sparse_attention")
 	c.ignore("index_share_for_mtp_iteration", "indexer_rope_interleave")
 	heads, size, most := c.need("index_n_heads"), c.need("index_head_dim"), c.need("index_topk")
-	c.assume("a token attends to %d tokens at most (index_topk); transformers multiplies all and masks the others", most)
-	c.assume("latents are what is cached, as serving engines have it; transformers keeps the keys and values made of them")
+	c.assume("a token attends to at most %d tokens (index_topk); transformers computes all and masks the rest", most)
+	c.assume("the cache has the latents, as in serving engines; transformers caches the keys and values made from them")
 	d.mla.once = true
 	d.window = func(int64) int64 { return most }
 	latent := func(window int64) { r.latentAttention(d, window) }

@@ -47,7 +47,7 @@ func (r *reader) images(c config, hidden int64) {
 	if kind.project == nil {
 		read(r, v)
 		c.note(LeftOut, "the projector of model_type %q: parameters and FLOPs", family)
-		c.assume("an image is one picture of the size that the vision tower is made for")
+		c.assume("an image has the size that the vision tower expects")
 		return
 	}
 	if kind.joins {
@@ -86,7 +86,7 @@ func (r *reader) llavaNext(c, v config, t tower, hidden int64) {
 		}
 	}
 	size := v.opt(0, "image_size")
-	c.assume("an image is one view of %d x %d pixels and as many crops of that size as are said", size, size)
+	c.assume("an image is one view of %d x %d pixels plus the given number of crops of that size", size, size)
 }
 
 // selected counts the positions that go to the projector: all, or all but the first, which is meant to be the class token.

@@ -29,7 +29,7 @@ func (r *reader) mistral3(c, _ config, t tower, hidden int64) {
 		return
 	}
 	if n := c.featureLayers(); n > 1 {
-		c.wrong("vision_feature_layer", n, "one layer, which the projector's norm is made for")
+		c.wrong("vision_feature_layer", n, "one layer, as the norm of the projector expects")
 	}
 	b.part, b.positions = "projector", b.mul(rows, cols)
 	b.in("patch merger", 1)

@@ -35,7 +35,7 @@ func TestQuantisedWeights(t *testing.T) {
 			append(attention, "experts.gate_up_proj", "experts.down_proj", "shared_experts.gate_proj", "shared_experts.up_proj", "shared_experts.down_proj"), Assumed, "fp8"},
 		{"qwen2", method(map[string]any{"quant_method": "fp8"}), 8, []string{"q_proj", "k_proj", "v_proj", "o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"}, Assumed, "fp8"},
 		{"qwen2", method(map[string]any{"quant_method": "fp8", "modules_to_not_convert": []string{"lm_head", "model.layers.0.mlp"}}), 8,
-			[]string{"q_proj", "k_proj", "v_proj", "o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"}, Assumed, "not followed"},
+			[]string{"q_proj", "k_proj", "v_proj", "o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"}, Assumed, "only partly applied"},
 		{"llama", method(map[string]any{"quant_method": "awq", "bits": 4}), 0, nil, Unknown, "awq"},
 		{"llama", method(map[string]any{"load_in_4bit": true}), 0, nil, Unknown, "quant_method"},
 	} {

@@ -12,16 +12,16 @@ import (
 
 // Errors that Read's errors wrap.
 var (
-	ErrNoConfig = errors.New("no configuration of a model")
+	ErrNoConfig = errors.New("not a model configuration")
 	ErrMissing  = errors.New("the configuration lacks")
 	ErrWrong    = errors.New("the configuration is wrong")
-	ErrUnread   = errors.New("models of this kind are not read")
+	ErrUnread   = errors.New("models of this kind are not supported")
 	ErrUnknown  = errors.New("parameters and FLOPs are unknown")
 )
 
 // Options say how a configuration is read.
 type Options struct {
-	Assume bool           // go on where a field that bears on shapes is not read, as if it were not there
+	Assume bool           // go on where a field that bears on shapes is not supported, as if it were not there
 	Image  load.ImageSize // for towers that take pictures of any size; a note begins with "pictures of W x H pixels". Zero: not known
 }
 
@@ -45,7 +45,7 @@ func (r *reader) picture() (size load.ImageSize, ok bool) {
 	return r.image, r.image != load.ImageSize{}
 }
 
-// refuse says what the model has that is not read.
+// refuse says what the model has that is not supported.
 func (r *reader) refuse(what string) {
 	if r.faults.refused == "" {
 		r.faults.refused = what
@@ -74,12 +74,12 @@ func decode(text []byte) (map[string]any, error) {
 	d.UseNumber()
 	var fields map[string]any
 	if err := d.Decode(&fields); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: byte %d: it ends in the middle: was it cut?", ErrNoConfig, len(text))
+		return nil, fmt.Errorf("%w: byte %d: it ends in the middle: was it cut off?", ErrNoConfig, len(text))
 	} else if err != nil {
 		return nil, fmt.Errorf("%w: byte %d: %w", ErrNoConfig, d.InputOffset(), err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: byte %d: there is more behind the object", ErrNoConfig, d.InputOffset())
+		return nil, fmt.Errorf("%w: byte %d: more data follows the object", ErrNoConfig, d.InputOffset())
 	}
 	return fields, nil
 }
@@ -125,7 +125,7 @@ func FromFields(fields map[string]any, o ...Options) (*Model, error) {
 	c.defaults = classDefaults()[r.model.Family]
 	r.read(c)
 	if !r.sized && r.image != (load.ImageSize{}) {
-		c.assume("pictures of %v pixels: no vision tower here takes pictures of any size, and nothing follows from it", r.image)
+		c.assume("images of %v pixels: no vision tower of this model takes images of any size, so this changes nothing", r.image)
 	}
 	if err := f.err(); err != nil {
 		return nil, err

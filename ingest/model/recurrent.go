@@ -141,7 +141,7 @@ func (r *reader) falconH1(c config, d *decoder) {
 		s.normed = 0
 	}
 	if c.flag(false, "projectors_bias") {
-		r.refuse("biases of its projections (projectors_bias)")
+		r.refuse("biases in its projections (projectors_bias)")
 	}
 	d.mixed(map[string]func(int64){"": func(int64) { // side by side
 		r.mamba2(d, s)

@@ -88,6 +88,6 @@ func (r *reader) samLayer(s sam, windows, side, tableSide int64) {
 func (r *reader) samVisionModel(c config, architecture string) {
 	r.sam(c.samShape())
 	if architecture != "" && architecture != "SamVisionModel" {
-		c.note(LeftOut, "the head of %s is not read", architecture)
+		c.note(LeftOut, "the head of %s is not supported", architecture)
 	}
 }

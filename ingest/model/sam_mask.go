@@ -40,7 +40,7 @@ func (r *reader) samModel(c config, architecture string) {
 		mask.defaults = maskDefaults
 		r.maskDecoder(mask)
 	}
-	c.note(LeftOut, "FLOPs of the prompt encoder and the mask decoder, which go with the prompts")
+	c.note(LeftOut, "FLOPs of the prompt encoder and the mask decoder, which depend on the prompts")
 }
 
 // promptEncoder adds the parameters of SamPromptEncoder and of the position embedding that it shares with the image.

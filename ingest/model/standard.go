@@ -15,11 +15,11 @@ func (r *reader) standard(c config, d *decoder) {
 		name = t
 	}
 	if c.has("kv_lora_rank") {
-		c.assume("model_type %q is not known: read as DeepSeek-V3, whose latent attention it has (kv_lora_rank)", name)
+		c.assume("model_type %q is unknown: read as DeepSeek-V3, because it has latent attention (kv_lora_rank)", name)
 		r.deepseek(c, d)
 		c.ignore("num_key_value_heads", "head_dim", "index_n_heads", "index_head_dim")
 		if c.has("index_topk") {
-			c.note(LeftOut, "the indexer that chooses which tokens are attended to (index_topk): attention is counted to all")
+			c.note(LeftOut, "the indexer that selects tokens for attention (index_topk): attention to all tokens is counted")
 		}
 		return
 	}
@@ -27,15 +27,15 @@ func (r *reader) standard(c config, d *decoder) {
 	if !c.has("num_key_value_heads") {
 		if d.kvHeads = c.opt(0, "num_kv_heads", "multi_query_group_num"); d.kvHeads == 0 {
 			d.kvHeads = d.heads
-			c.assume("as many heads of keys and values as of queries: there is no num_key_value_heads")
+			c.assume("as many key and value heads as query heads: num_key_value_heads is missing")
 		}
 	}
 	c.divided(d)
 	if !c.has("tie_word_embeddings") {
-		c.assume("a head of its own weights: there is no tie_word_embeddings")
+		c.assume("a head with its own weights: tie_word_embeddings is missing")
 	}
 	if d.qkvBias = c.flag(false, "attention_bias"); d.qkvBias {
-		r.unknown("attention_bias of model_type %q leaves open whether the matrix behind attention has one too", name)
+		r.unknown("attention_bias of model_type %q does not say whether the output projection has a bias too", name)
 	}
 	d.outBias, d.mlpBias = d.qkvBias, c.flag(false, "mlp_bias")
 	d.window = r.windows(c, everyLayer)
@@ -43,14 +43,14 @@ func (r *reader) standard(c config, d *decoder) {
 	switch act := c.text("hidden_act"); act {
 	case "", "silu", "swish", "swiglu":
 	case "gelu", "gelu_new", "gelu_fast", "relu", "relu2":
-		d.plainMLP, mlp = true, "two matrices, as its activation is mostly used"
+		d.plainMLP, mlp = true, "two matrices, as is usual with its activation"
 	default:
-		r.unknown("hidden_act %q of model_type %q leaves open whether its MLP has two matrices or three", act, name)
+		r.unknown("hidden_act %q of model_type %q does not say whether its MLP has two matrices or three", act, name)
 	}
 	if !c.has("rms_norm_eps") && (c.has("layer_norm_eps") || c.has("layer_norm_epsilon")) {
 		d.normSize, norms = r.b.mul(2, d.hidden), "norms that scale and shift"
 	}
-	c.assume("model_type %q is not known: read by the standard names as a decoder with causal attention, %s and an MLP of %s", name, norms, mlp)
+	c.assume("model_type %q is unknown: read by the standard field names as a decoder with causal attention, %s and an MLP of %s", name, norms, mlp)
 	r.standardExperts(c, d)
 }
 
@@ -70,7 +70,7 @@ func (r *reader) standardExperts(c config, d *decoder) {
 	d.moe = &experts{count: count, perToken: c.need("num_experts_per_tok", "num_experts_per_token", "moe_topk"), mlp: width,
 		shared: c.opt(r.b.mul(width, c.opt(0, "n_shared_experts", "num_shared_experts")), "shared_expert_intermediate_size")}
 	d.sparse = func(i int64) bool { return i >= dense }
-	c.assume("%d experts of three matrices in every layer from number %d on", count, dense)
+	c.assume("%d experts of three matrices in every layer from layer %d on", count, dense)
 }
 
 // strangers are fields of layers that are neither attention nor an MLP, with what has them: figures read by the standard names would
@@ -85,7 +85,7 @@ var strangers = []struct{ field, of string }{
 // stranger refuses a model of layers that the standard names do not describe, and one without a causal decoder.
 func (r *reader) stranger(c config) bool {
 	if a := r.model.Architecture; c.has("type_vocab_size") || strings.HasSuffix(a, "ForMaskedLM") || strings.HasSuffix(a, "ForPreTraining") {
-		r.refuse("an encoder, whose tokens see each other both ways, not a causal decoder (type_vocab_size or its class)")
+		r.refuse("an encoder with bidirectional attention, not a causal decoder (type_vocab_size or its class)")
 		return true
 	}
 	for _, s := range strangers {

@@ -8,7 +8,7 @@ import (
 
 // TestUnknownArchitecture holds that an unknown model_type is read by the standard names, and that notes say what was assumed.
 func TestUnknownArchitecture(t *testing.T) {
-	const unknown = `model_type "nobody_else" is not known`
+	const unknown = `model_type "nobody_else" is unknown`
 	for _, c := range []struct {
 		name    string
 		changes map[string]any
@@ -17,12 +17,12 @@ func TestUnknownArchitecture(t *testing.T) {
 		leftOut string
 	}{
 		// As a Llama of the same sizes.
-		{"plain", map[string]any{}, 61488, []string{unknown, "three matrices", "root-mean-square", "no tie_word_embeddings"}, ""},
-		{"heads not said", map[string]any{"num_key_value_heads": nil, "tie_word_embeddings": true}, 61488 + 3*2*32*48 - 103*48, []string{"no num_key_value_heads"}, ""},
+		{"plain", map[string]any{}, 61488, []string{unknown, "three matrices", "root-mean-square", "tie_word_embeddings is missing"}, ""},
+		{"heads not said", map[string]any{"num_key_value_heads": nil, "tie_word_embeddings": true}, 61488 + 3*2*32*48 - 103*48, []string{"num_key_value_heads is missing"}, ""},
 		{"heads by another name", map[string]any{"num_key_value_heads": nil, "num_kv_heads": 2}, 61488, []string{unknown}, ""},
 		{"plain MLP", map[string]any{"hidden_act": "gelu", "layer_norm_eps": 1e-5}, 61488 - 3*48*76 + 7*48, []string{"two matrices", "scale and shift"}, ""},
 		{"experts", map[string]any{"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 10, "n_shared_experts": 1, "first_k_dense_replace": 1},
-			61488 + 2*(4*48+5*3*48*10-3*48*76), []string{"4 experts of three matrices", "number 1 on"}, ""},
+			61488 + 2*(4*48+5*3*48*10-3*48*76), []string{"4 experts of three matrices", "layer 1 on"}, ""},
 		{"latent attention", map[string]any{"kv_lora_rank": 20, "qk_nope_head_dim": 10, "qk_rope_head_dim": 6, "v_head_dim": 14}, 2*103*48 + 48 +
 			3*(2*48+20+48*6*16+48*26+20*6*24+6*14*48+3*48*76), []string{"read as DeepSeek-V3"}, ""},
 		{"an indexer", map[string]any{"kv_lora_rank": 20, "qk_nope_head_dim": 10, "qk_rope_head_dim": 6, "v_head_dim": 14, "index_topk": 64}, 2*103*48 + 48 +
@@ -65,13 +65,13 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want one that names %s", c.name, err, c.says)
 		}
 	}
-	// Sizes under other names than the standard ones are not guessed, and what transformers knows to be another model is not read as one.
+	// Sizes under other names than the standard ones are not guessed, and what transformers knows to be another model is not supported as one.
 	sizes := map[string]any{"model_type": "nobody_else", "d_model": 4096, "n_heads": 32, "n_layers": 32, "vocab_size": 50432}
 	if _, err := readFields(t, sizes); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "hidden_size") {
 		t.Errorf("other names: %v", err)
 	}
 	sizes["model_type"] = "rwkv"
-	if _, err := readFields(t, sizes); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "model_type rwkv is not read") {
+	if _, err := readFields(t, sizes); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "model_type rwkv is not supported") {
 		t.Errorf("RWKV: %v", err)
 	}
 	// What is not true is no reason.

@@ -37,7 +37,7 @@ var harmless = sync.OnceValue(func() *regexp.Regexp {
 func (r *reader) unread(c config, family string, known bool) {
 	if !known && slices.Contains(foreign(), family) {
 		r.faults.foreign = true
-		r.unknown("model_type %s is not read: its layers are not those that the standard names describe", family)
+		r.unknown("model_type %s is not supported: the standard field names do not describe its layers", family)
 	}
 	var names []string
 	for name, v := range c.fields {
@@ -52,9 +52,9 @@ func (r *reader) unread(c config, family string, known bool) {
 	switch len(names) {
 	case 0:
 	case 1:
-		r.unknown("%s is not read", names[0])
+		r.unknown("%s is not supported", names[0])
 	default:
-		r.unknown("%s are not read", strings.Join(names, ", "))
+		r.unknown("%s are not supported", strings.Join(names, ", "))
 	}
 }
 
@@ -82,7 +82,7 @@ func isNothing(v any) bool {
 func (r *reader) unknown(format string, args ...any) {
 	why := fmt.Sprintf(format, args...)
 	if r.faults.assume {
-		config{faults: r.faults}.assume("nothing follows from this for the figures, as --assume says: %s", why)
+		config{faults: r.faults}.assume("ignored because of --assume: %s", why)
 		return
 	}
 	r.faults.unread = append(r.faults.unread, why)

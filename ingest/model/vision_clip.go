@@ -28,12 +28,12 @@ func (r *reader) clipVisionModel(c config, architecture string) {
 	width := r.clip(c).width
 	switch architecture {
 	case "":
-		c.assume("the class CLIPVisionModel, which has no projection: the configuration names no architecture")
+		c.assume("the class CLIPVisionModel, which has no projection, because the configuration names no architecture")
 	case "CLIPVisionModel":
 	case "CLIPVisionModelWithProjection":
 		r.visualProjection(c, width)
 	default:
-		c.note(LeftOut, "the head of %s is not read", architecture)
+		c.note(LeftOut, "the head of %s is not supported", architecture)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestVisionLeftOut(t *testing.T) {
 		{`{"model_type": "mllama", "vision_config": {"model_type": "mllama_vision_model"}}`, "mllama_vision_model"},
 		{`{"model_type": "aya_vision", "vision_config": {"model_type": "siglip_vision_model"}}`, "projector"},
 		{`{"model_type": "deepseek_vl_v2", "vision_config": {"model_type": "vision", "width": {"sam_vit_b": {}, "qwen2-0-5b": {"dim": 896}}}}`, "vision_config.width"},
-		{`{"model_type": "qwen2_vl", "vision_config": {}}`, "vision tower of qwen2_vl: the configuration does not say how large images are; --image-size"},
+		{`{"model_type": "qwen2_vl", "vision_config": {}}`, "vision tower of qwen2_vl: the configuration does not have the image size; give --image-size"},
 		{`{"model_type": "qwen3_5_moe", "vision_config": {}}`, "vision tower of qwen3_5_moe"},
 		{`{"model_type": "clip", "vision_config": {}, "text_config": {}}`, "text_config"},
 		{`{"model_type": "sam", "vision_config": {}, "prompt_encoder_config": {}, "mask_decoder_config": {}}`, "mask decoder"},

@@ -4,7 +4,7 @@ package model
 func (r *reader) pixtralModel(c config, architecture string) {
 	r.pixtral(c)
 	if architecture != "" && architecture != "PixtralVisionModel" {
-		c.note(LeftOut, "the head of %s is not read", architecture)
+		c.note(LeftOut, "the head of %s is not supported", architecture)
 	}
 }
 
@@ -32,7 +32,7 @@ func (r *reader) pixtralPatches(c config, patch int64) (rows, cols int64) {
 	height, breadth := c.pair("image_size")
 	p, ok := r.picture()
 	if !ok {
-		c.assume("pictures of %d x %d pixels, the largest that the tower takes: FLOPs of smaller ones are fewer; --image-size WIDTHxHEIGHT gives another size", breadth, height)
+		c.assume("images of %d x %d pixels, the largest that the tower takes; smaller ones need fewer FLOPs: --image-size WIDTHxHEIGHT sets the size", breadth, height)
 		return c.patches(height, patch), c.patches(breadth, patch)
 	}
 	merge := max(r.merge, 1)
@@ -41,10 +41,10 @@ func (r *reader) pixtralPatches(c config, patch int64) (rows, cols int64) {
 	squares := func(side int64) int64 { return (int64(float64(side)/shrink) + step - 1) / step }
 	rows, cols = r.b.mul(squares(p.Height), merge), r.b.mul(squares(p.Width), merge)
 	if rows == 0 || cols == 0 {
-		c.wrong("image_size", p, "a picture of which a pixel is left on each side when it is resized")
+		c.wrong("image_size", p, "an image with at least one pixel on each side after resizing")
 		return 1, 1
 	}
-	c.assume("pictures of %v pixels, resized to %d x %d, multiples of %d; that the processor allows sides of %d x %d, as the tower does, is not in the configuration",
+	c.assume("images of %v pixels, resized to %d x %d, multiples of %d; the configuration does not have the size limits of the processor, which are assumed to be the tower's %d x %d",
 		p, r.b.mul(cols, patch), r.b.mul(rows, patch), step, breadth, height)
 	return rows, cols
 }

@@ -108,7 +108,7 @@ func (r *reader) qwenVision(c config) {
 		return
 	}
 	b.parametersOnly(first)
-	c.note(LeftOut, "FLOPs of the vision tower of %s: the configuration does not say how large images are; --image-size WIDTHxHEIGHT does", r.model.Family)
+	c.note(LeftOut, "FLOPs of the vision tower of %s: the configuration does not have the image size; give --image-size WIDTHxHEIGHT", r.model.Family)
 }
 
 // squares counts the squares of step x step pixels that a picture of the given size is resized to: smart_resize in
@@ -119,11 +119,11 @@ func (r *reader) squares(c config, step int64) (rows, cols int64, ok bool) {
 		return 1, 1, false
 	}
 	if max(p.Height, p.Width) > 200*min(p.Height, p.Width) {
-		c.wrong("image_size", p, "one side at most 200 times the other, as the processor does")
+		c.wrong("image_size", p, "one side at most 200 times the other, the limit of the processor")
 	}
 	near := func(side int64) int64 { return max(1, int64(math.RoundToEven(float64(side)/float64(step)))) }
 	rows, cols = near(p.Height), near(p.Width)
-	c.assume("pictures of %v pixels, resized to %d x %d, multiples of %d; the fewest and the most pixels that the processor allows are not in the configuration",
+	c.assume("images of %v pixels, resized to %d x %d, multiples of %d; the configuration does not have the pixel limits of the processor",
 		p, r.b.mul(cols, step), r.b.mul(rows, step), step)
 	return rows, cols, true
 }

@@ -41,7 +41,7 @@ func (r *reader) poolingHead(e encoder) {
 func (r *reader) siglipVisionModel(c config, architecture string) {
 	r.siglip(c)
 	if architecture != "" && architecture != "SiglipVisionModel" {
-		c.note(LeftOut, "the head of %s is not read", architecture)
+		c.note(LeftOut, "the head of %s is not supported", architecture)
 	}
 }
 

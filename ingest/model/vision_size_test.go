@@ -24,14 +24,14 @@ func TestSizeNoted(t *testing.T) {
 		says          string
 		tokens        int64
 	}{
-		{"qwen2.5-vl-7b", 1024, 768, "pictures of 1024 x 768 pixels, resized to 1036 x 756, multiples of 28; the fewest and the most pixels", 37 * 27},
-		{"qwen2.5-vl-7b", 640, 9, "pictures of 640 x 9 pixels, resized to 644 x 28", 23},
-		{"qwen3-vl-4b", 1, 1, "pictures of 1 x 1 pixels, resized to 32 x 32", 1},
-		{"pixtral of a size", 65, 40, "pictures of 65 x 40 pixels, resized to 80 x 48, multiples of 16; that the processor allows sides of 80 x 80", 3 * 6},
-		{"pixtral of a size", 800, 400, "pictures of 800 x 400 pixels, resized to 80 x 48", 3 * 6},
-		{"mistral3 of a size", 1, 1, "pictures of 1 x 1 pixels, resized to 48 x 48, multiples of 48", 2},
-		{"llava", 65, 40, "pictures of 65 x 40 pixels: no vision tower here takes pictures of any size", 16},
-		{"vit", 65, 40, "pictures of 65 x 40 pixels: no vision tower here", 0},
+		{"qwen2.5-vl-7b", 1024, 768, "images of 1024 x 768 pixels, resized to 1036 x 756, multiples of 28; the configuration does not have the pixel limits", 37 * 27},
+		{"qwen2.5-vl-7b", 640, 9, "images of 640 x 9 pixels, resized to 644 x 28", 23},
+		{"qwen3-vl-4b", 1, 1, "images of 1 x 1 pixels, resized to 32 x 32", 1},
+		{"pixtral of a size", 65, 40, "images of 65 x 40 pixels, resized to 80 x 48, multiples of 16; the configuration does not have the size limits of the processor, which are assumed to be the tower's 80 x 80", 3 * 6},
+		{"pixtral of a size", 800, 400, "images of 800 x 400 pixels, resized to 80 x 48", 3 * 6},
+		{"mistral3 of a size", 1, 1, "images of 1 x 1 pixels, resized to 48 x 48, multiples of 48", 2},
+		{"llava", 65, 40, "images of 65 x 40 pixels: no vision tower of this model takes images of any size", 16},
+		{"vit", 65, 40, "images of 65 x 40 pixels: no vision tower of this model", 0},
 	} {
 		m, err := sized(t, c.name, c.width, c.height)
 		if err != nil {

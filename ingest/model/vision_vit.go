@@ -3,7 +3,7 @@ package model
 // vitModel reads a ViT: modeling_vit.py.
 func (r *reader) vitModel(c config, architecture string) {
 	if architecture == "" {
-		c.assume("the class ViTModel, which has a pooler: the configuration names no architecture")
+		c.assume("the class ViTModel, which has a pooler, because the configuration names no architecture")
 	}
 	r.vit(c, architecture)
 }
@@ -57,7 +57,7 @@ func (r *reader) vitHead(c config, architecture string, width, patches int64) {
 		stride := c.need("encoder_stride")
 		b.convolution("decoder", width, 1, b.mul(b.mul(stride, stride), c.channels()), true)
 	default:
-		c.note(LeftOut, "the head of %s is not read", architecture)
+		c.note(LeftOut, "the head of %s is not supported", architecture)
 	}
 }
 

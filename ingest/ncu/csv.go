@@ -20,8 +20,8 @@ const (
 
 // Errors that ReadCSV's errors wrap.
 var (
-	ErrNotPage     = errors.New("it is no CSV page and no console output of Nsight Compute")
-	ErrSummaryPage = errors.New("it is a summary page: it holds the minimum, maximum and average over launches and no launch")
+	ErrNotPage     = errors.New("it is neither a CSV page nor console output of Nsight Compute")
+	ErrSummaryPage = errors.New("it is a summary page: it has minimum, maximum and average over launches, not the launches themselves")
 	ErrLongLine    = errors.New("a line is too long")
 )
 

@@ -138,7 +138,7 @@ func (p *pageReader) fail() {
 			}
 		}
 	case i.Form == "":
-		i.Errors = append(i.Errors, "ncu printed no page: its output ends before the results")
+		i.Errors = append(i.Errors, "ncu printed no results: its output ends before them")
 	default:
 		i.Errors = append(i.Errors, fmt.Sprintf("the %s page has a header and no results", i.Form))
 	}
@@ -152,21 +152,21 @@ func (p *pageReader) warnCounts() {
 		n          int
 		what, text string
 	}{
-		{p.lostRows, "row", fmt.Sprintf("cut off or not of this page, left out; the first one at line %d", p.lostLine)},
-		{p.again, "result", "with the number and process of an earlier one: is it several pages in one file?"},
-		{p.badRanges, "NVTX range", "in a form that this reader does not know, named by all that the page says of it"},
-		{p.unitless, "result", "of a page without a row of units: its units are unknown"},
-		{p.unmapped, "label", "in no table of this program, kept as the name of a metric: " + someOf(p.unmapped, p.unmappedAs)},
+		{p.lostRows, "row", fmt.Sprintf("cut off or not from this page: not stored; the first is at line %d", p.lostLine)},
+		{p.again, "result", "with the number and process of an earlier one: does the file have several pages?"},
+		{p.badRanges, "NVTX range", "in a form that prof does not know; the text of the page is used as its name"},
+		{p.unitless, "result", "of a page without a row of units: the units are unknown"},
+		{p.unmapped, "label", "unknown to prof and stored under the page's own name: " + someOf(p.unmapped, p.unmappedAs)},
 	} {
 		if c.n > 0 {
 			p.info.Warnings = append(p.info.Warnings, counted(c.n, c.what)+" "+c.text)
 		}
 	}
 	if p.mixedRanges > 0 {
-		p.info.Notes = append(p.info.Notes, counted(p.mixedRanges, "result")+" in NVTX ranges of several domains or kinds: the page does not say which of them was opened first")
+		p.info.Notes = append(p.info.Notes, counted(p.mixedRanges, "result")+" in NVTX ranges of several domains or kinds: the page does not say which was opened first")
 	}
 	if p.info.Results > 0 && p.values == 0 {
-		p.info.Warnings = append(p.info.Warnings, "no result has a value of any metric")
+		p.info.Warnings = append(p.info.Warnings, "no result has a metric value")
 	}
 	var missing []string
 	for _, m := range p.metrics {

@@ -185,7 +185,7 @@ func TestOldPages(t *testing.T) {
 	if r := results[0]; !slices.Equal(r.Metrics, want) || r.Device != -1 || r.Stream != 7 || r.Grid != [3]int32{108, 0, 0} || r.HasNVTX {
 		t.Errorf("%+v", r)
 	}
-	if w := strings.Join(info.Warnings, " "); !strings.Contains(w, "2 labels in no table of this program, kept as the name of a metric: GPU Speed Of Light: Memory Frequency, GPU Speed Of Light: SOL FB") {
+	if w := strings.Join(info.Warnings, " "); !strings.Contains(w, "2 labels unknown to prof and stored under the page's own name: GPU Speed Of Light: Memory Frequency, GPU Speed Of Light: SOL FB") {
 		t.Errorf("%q", w)
 	}
 }

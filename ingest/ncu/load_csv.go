@@ -42,7 +42,7 @@ func IdentifyCSV(context.Context, string, string) (*load.SourceInfo, error) {
 }
 
 // ErrNoResults is wrapped by LoadCSV's error for a file of ncu that holds none of what it measured: it is no failed capture either.
-var ErrNoResults = errors.New("it holds no results")
+var ErrNoResults = errors.New("it has no results")
 
 // LoadCSV stores a CSV page, or the console output of ncu --csv, as one source of the target's run. Pages of one capture, told
 // by their paths, add up to the same results. A file in which ncu only says why it failed is stored as failed.
@@ -63,9 +63,9 @@ func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.Sour
 	case err != nil:
 		return nil, err
 	case page.Form == TextForm:
-		return nil, fmt.Errorf("%s: %w that prof reads: ncu printed tables for people; print them with --csv, or write a report with -o", name, ErrNoResults)
+		return nil, fmt.Errorf("%s: %w that prof reads: ncu printed tables for people; use --csv, or write a report with -o", name, ErrNoResults)
 	case page.Form == LogForm:
-		return nil, fmt.Errorf("%s: %w: it is what ncu said while it wrote %s; ingest that report", name, ErrNoResults, page.Facts["Report"])
+		return nil, fmt.Errorf("%s: %w: it is the log of ncu while it wrote %s; ingest that report", name, ErrNoResults, page.Facts["Report"])
 	}
 	info := &load.SourceInfo{Command: mask.Command(parseCommand(page.Command).program)}
 	for _, e := range page.Errors {

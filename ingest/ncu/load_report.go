@@ -39,16 +39,16 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	}
 	s.warn(info, r.lossWarning())
 	if r.Unknown > 0 {
-		s.warn(info, fmt.Sprintf("%d bytes are of a kind of result that this prof does not know", r.Unknown))
+		s.warn(info, fmt.Sprintf("%d bytes are results of a kind that this version of prof does not know", r.Unknown))
 	}
 	if r.Results == 0 && !r.Cut {
-		s.warn(info, "the report holds no results: nothing was profiled")
+		s.warn(info, "the report has no results: nothing was profiled")
 	}
 	if r.Cut {
 		info.Status, info.Reason = "partial", r.lossWarning()
 	}
 	s.sections(r.Sections)
-	s.part("metric instances", r.Instances, 0, "values of single units, instructions and samples are not stored")
+	s.part("metric instances", r.Instances, 0, "values per unit, instruction and sample are not stored")
 	var code int64
 	for _, b := range r.blocks {
 		code += int64(b.counts[sources])
@@ -65,9 +65,9 @@ func (r *Report) lossWarning() string {
 		return ""
 	}
 	if r.Lost == 0 {
-		return fmt.Sprintf("the report is cut off between two results; the %d results before are stored", r.Results)
+		return fmt.Sprintf("the report is cut off between two results; the %d results before that are stored", r.Results)
 	}
-	return fmt.Sprintf("the report is cut off: its last %d bytes hold no whole result; the %d results before them are stored", r.Lost, r.Results)
+	return fmt.Sprintf("the report is cut off: its last %d bytes are part of a result; the %d results before that are stored", r.Lost, r.Results)
 }
 
 func openReport(path, name string) (*Report, func() error, error) {

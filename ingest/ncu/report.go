@@ -23,7 +23,7 @@ const maxStrings = 1 << 20
 
 // Errors that this package's errors wrap.
 var (
-	ErrNotReport = errors.New("it is no report of Nsight Compute")
+	ErrNotReport = errors.New("it is not a Nsight Compute report")
 	ErrDamaged   = errors.New("the report is damaged")
 )
 
@@ -83,7 +83,7 @@ func OpenReport(file io.ReaderAt, size int64, name string) (*Report, error) {
 	}
 	header, at, ok, err := r.message(int64(len(Magic)))
 	if err == nil && !ok {
-		err = r.damaged(at, errors.New("it ends before its first header does"))
+		err = r.damaged(at, errors.New("it ends inside its first header"))
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (r *Report) message(at int64) (msg []byte, next int64, ok bool, err error) 
 		return nil, at, ok, err
 	}
 	if n > maxMessage {
-		return nil, at, false, r.damaged(at, fmt.Errorf("it says that %d bytes belong together, more than the %d that prof reads", n, maxMessage))
+		return nil, at, false, r.damaged(at, fmt.Errorf("it has a block of %d bytes, more than the %d that prof reads", n, maxMessage))
 	}
 	msg = make([]byte, n)
 	if err := r.read(msg, at+4); err != nil {
@@ -146,7 +146,7 @@ func (r *Report) read(into []byte, at int64) error {
 }
 
 func (r *Report) damaged(at int64, err error) error {
-	return fmt.Errorf("%s: byte %d: %w: %w; was it copied whole?", r.name, at, ErrDamaged, err)
+	return fmt.Errorf("%s: byte %d: %w: %w; was it copied completely?", r.name, at, ErrDamaged, err)
 }
 
 // readBlock reads the header of a block and gives the place of the next one. ok is false, and the place that of this block,
@@ -198,7 +198,7 @@ func (r *Report) addStrings(table []byte) error {
 	return eachField(table, func(f field) error {
 		if f.message(1) {
 			if len(r.strings) == maxStrings {
-				return fmt.Errorf("it has more than %d names of metrics", maxStrings)
+				return fmt.Errorf("it has more than %d metric names", maxStrings)
 			}
 			r.strings = append(r.strings, f.text())
 		}
@@ -264,7 +264,7 @@ func (r *Report) eachInBlock(ctx context.Context, b *block, d *decoder, f func(*
 				}
 				return nil
 			case n == 0 && part != sources:
-				return r.damaged(at, errors.New("a result is empty, as where a file was never written to"))
+				return r.damaged(at, errors.New("a result is empty, as if that part of the file was never written"))
 			case at+4+n > b.end:
 				return r.damaged(at, fmt.Errorf("an entry of %d bytes runs past the end of its block at byte %d", n, b.end))
 			}

@@ -190,7 +190,7 @@ func (d *decoder) metric(msg []byte) error {
 		return err
 	}
 	if id >= uint64(len(d.report.strings)) {
-		return fmt.Errorf("a metric has the name number %d of %d", id, len(d.report.strings))
+		return fmt.Errorf("a metric refers to name %d of %d", id, len(d.report.strings))
 	}
 	// ncu writes some metrics twice, with the same value.
 	if d.taken == nil {

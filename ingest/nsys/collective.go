@@ -65,7 +65,7 @@ func (l *loader) storeCollectives(ctx context.Context) error {
 		return err
 	}
 	if calls.unread > 0 {
-		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%s: the payloads of %d ranges of NCCL cannot be read; the bytes of these calls are unknown", name, calls.unread))
+		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%s: the payloads of %d NCCL ranges cannot be read; the bytes of these calls are unknown", name, calls.unread))
 	}
 	_, err = l.target.Append(ctx, "collective_call", func(add func(...driver.Value) error) error {
 		for _, thread := range slices.Sorted(maps.Keys(calls.threads)) {

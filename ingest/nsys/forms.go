@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNoNsys is wrapped by the error for a report when nsys is not installed.
-var ErrNoNsys = errors.New("only nsys itself can read its reports, and it is not installed here")
+var ErrNoNsys = errors.New("only nsys can read its reports, and it is not installed here")
 
 // IsParquetDir says whether a folder is a parquetdir export.
 func IsParquetDir(path string) bool { return parquet.Is(path) }
@@ -74,7 +74,7 @@ func (e *renamedError) Unwrap() error { return e.err }
 func IdentifyReport(_ context.Context, _, name string) (*load.SourceInfo, error) {
 	if _, err := exec.LookPath("nsys"); err != nil {
 		base := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), filepath.Ext(strings.TrimSuffix(name, ".gz")))
-		return nil, fmt.Errorf("%s: %w; where it is, run `nsys export --type sqlite --output %s.sqlite %s` and ingest that file", name, ErrNoNsys, base, name)
+		return nil, fmt.Errorf("%s: %w; on a machine that has it, run `nsys export --type sqlite --output %s.sqlite %s` and ingest that file", name, ErrNoNsys, base, name)
 	}
 	return &load.SourceInfo{}, nil
 }

@@ -200,8 +200,8 @@ var knownUnused = map[string]string{
 	"COMPOSITE_EVENTS":               "CPU samples are not stored",
 	"SCHED_EVENTS":                   "CPU scheduling is not stored",
 	"CUPTI_ACTIVITY_KIND_CUDA_EVENT": "CUDA event records are not stored",
-	"ProcessStreams":                 "the program's own output is not stored",
-	"CUPTI_ACTIVITY_KIND_OVERHEAD":   "CUPTI's own overhead is not stored",
+	"ProcessStreams":                 "the output of the program is not stored",
+	"CUPTI_ACTIVITY_KIND_OVERHEAD":   "CUPTI overhead is not stored",
 	"CUDA_GPU_MEMORY_USAGE_EVENTS":   "memory allocations are not stored yet",
 	"CUDA_GPU_MEMORY_POOL_EVENTS":    "memory pools are not stored yet",
 	"CUDA_UM_CPU_PAGE_FAULT_EVENTS":  "page faults of unified memory are not stored yet",
@@ -212,8 +212,8 @@ var knownUnused = map[string]string{
 	"NVTX_PAYLOAD_ENUMS":             "payloads of NVTX events are not stored",
 	"NVTX_PAYLOAD_ENUM_ENTRIES":      "payloads of NVTX events are not stored",
 	"GENERIC_EVENTS":                 "events of other tracers are not stored",
-	"TARGET_INFO_SYSTEM_ENV":         "only facts worth keeping; never the environment",
-	"META_DATA_CAPTURE":              "only facts worth keeping; never the environment",
+	"TARGET_INFO_SYSTEM_ENV":         "only selected facts; never the environment",
+	"META_DATA_CAPTURE":              "only selected facts; never the environment",
 	"StringIds":                      "only strings that stored rows refer to",
 }
 
@@ -240,7 +240,7 @@ func (l *loader) storeParts(ctx context.Context) error {
 				continue
 			}
 			if !known {
-				reason = "this prof does not know the table"
+				reason = "this version of prof does not know the table"
 			}
 			if err := add(l.target.UUID(), l.sourceID(), name, nil, nil, reason); err != nil {
 				return err

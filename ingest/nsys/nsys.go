@@ -20,10 +20,10 @@ import (
 )
 
 // ErrNotExport is wrapped by the error for a database that nsys did not write.
-var ErrNotExport = errors.New("it is no export of Nsight Systems")
+var ErrNotExport = errors.New("it is not a Nsight Systems export")
 
 // ErrNoCUDA is wrapped by Load's error for an export in which no CUDA activity was traced.
-var ErrNoCUDA = errors.New("the capture holds no CUDA activity")
+var ErrNoCUDA = errors.New("the capture has no CUDA activity")
 
 // loader reads one export into one source.
 type loader struct {
@@ -76,7 +76,7 @@ func Identify(ctx context.Context, e table.Export, name string) (*load.SourceInf
 }
 
 func noCUDA(name string) error {
-	return fmt.Errorf("%s: %w: capture with `nsys profile --trace=cuda,nvtx`, and look at its messages for why CUDA was not traced", name, ErrNoCUDA)
+	return fmt.Errorf("%s: %w: capture with `nsys profile --trace=cuda,nvtx`, and check its messages for the reason", name, ErrNoCUDA)
 }
 
 func newLoader(e table.Export, name string, t *load.Target) *loader {

@@ -237,9 +237,9 @@ func (l *loader) nvtxReason() string {
 		return fmt.Sprintf("%d ranges end before they start; the other rows create domains", r.backward)
 	}
 	if o := r.operators; o != nil {
-		return fmt.Sprintf("domain and category names are kept with the ranges; %d ranges are operators too", o.stored)
+		return fmt.Sprintf("domain and category names are stored with the ranges; %d ranges are also operators", o.stored)
 	}
-	return "domain and category names are kept with the ranges"
+	return "domain and category names are stored with the ranges"
 }
 
 // Columns of nvtx_range.

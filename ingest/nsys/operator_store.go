@@ -143,12 +143,12 @@ const maxRangeText = 65000
 func (l *loader) warnOfOperators(o *operators) {
 	for _, proc := range slices.Sorted(maps.Keys(o.ids)) {
 		if ids := o.ids[proc]; ids.sizes && ids.missing() > 0 { // without sizes no text is long
-			l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%s: process %d lacks %d of its operators with op_id %d to %d: they began or ended while nothing was captured, "+
-				"or list so many tensors that their text is longer than %d bytes, which makes Nsight Systems lose a range and end those around it too early (capture without record_shapes)",
+			l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%s: process %d lacks %d of its operators with op_id %d to %d: they began or ended outside the capture, "+
+				"or their text is longer than %d bytes because they list many tensors: then Nsight Systems loses the range and ends those around it too early (capture without record_shapes)",
 				l.table(nvtxTable), pidOf(proc<<24), ids.missing(), ids.first, ids.last, maxRangeText))
 		}
 	}
 	if o.unended > 0 {
-		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%s: %d operators had not ended when the capture did; their times go up to its end", l.table(nvtxTable), o.unended))
+		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%s: %d operators were still running at the end of the capture; their times are cut there", l.table(nvtxTable), o.unended))
 	}
 }

@@ -86,7 +86,7 @@ func backwardReason(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d rows end before they start, or lie years away", n)
+	return fmt.Sprintf("%d rows end before they start, or are years off", n)
 }
 
 func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {

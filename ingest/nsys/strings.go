@@ -34,7 +34,7 @@ func (s *stringTable) get(id int64) (string, error) {
 		return "", err
 	}
 	if !ok {
-		return "", fmt.Errorf("%s: a row names string %d, which StringIds lacks: the export is incomplete, export it again", s.file, id)
+		return "", fmt.Errorf("%s: a row refers to string %d, which StringIds lacks: the export is incomplete; export it again", s.file, id)
 	}
 	s.mu.Lock()
 	s.known[id] = v

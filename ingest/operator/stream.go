@@ -22,7 +22,7 @@ const (
 	pieceCount = 6
 )
 
-var errStopped = errors.New("the storing of operators ended")
+var errStopped = errors.New("storing operators has ended")
 
 func newStream(run func(emit func(*Call[Op]) error) error) *stream {
 	s := &stream{run: run, full: make(chan []Call[Op], pieceCount), empty: make(chan []Call[Op], pieceCount), done: make(chan struct{}), ended: make(chan struct{})}

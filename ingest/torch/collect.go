@@ -68,7 +68,7 @@ func (c *collector) event(e *trace.Event) error {
 		if timed(e) {
 			c.span = [2]int64{min(c.span[0], e.Start), max(c.span[1], e.Start+e.Duration)}
 		}
-		p.reason = "the profiler's own track gives the capture's start and length"
+		p.reason = "the profiler's own track: start and length of the capture"
 		return nil
 	}
 	if e.Category == trace.Other || e.Category == trace.AsyncCPUGPU || e.Category == trace.GPUUserAnnotation {
@@ -77,18 +77,18 @@ func (c *collector) event(e *trace.Event) error {
 	}
 	if e.NoPID || e.NoTID {
 		c.texted++
-		p.reason = "events whose process or thread is a text cannot be placed"
+		p.reason = "events whose process or thread is text cannot be placed"
 		return nil
 	}
 	switch e.Category {
 	case trace.ForwardBackward:
-		p.reason = "kept with the operators"
+		p.reason = "stored with the operators"
 		return c.flow(e)
 	case trace.CPUInstant:
 		return c.instant(e, p)
 	}
 	if !timed(e) {
-		p.leave("have no start, or no duration that can be")
+		p.leave("have no start, or an impossible duration")
 		return nil
 	}
 	if err := c.interval(e); errors.Is(err, errOdd) {
@@ -106,7 +106,7 @@ func (c *collector) event(e *trace.Event) error {
 
 // errOdd is wrapped by errors for numbers that are out of the range of what they stand for. One such event is left out; it is
 // no reason to refuse the others.
-var errOdd = errors.New("hold numbers out of range")
+var errOdd = errors.New("have numbers out of range")
 
 // timed says whether an event has a start and a length that can be.
 func timed(e *trace.Event) bool {

@@ -125,7 +125,7 @@ func (c *collector) instant(e *trace.Event, p *part) error {
 	bytes, ok := e.Int(trace.Bytes)
 	kind, ok2 := e.Int(trace.DeviceType)
 	if !ok || !ok2 || e.Has&trace.StartTime == 0 || e.Start > maxTime || e.Start < -maxTime {
-		p.leave("do not say how much memory, or whose")
+		p.leave("lack the amount of memory or its device")
 		return nil
 	}
 	thread, err := c.thread(e)

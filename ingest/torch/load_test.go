@@ -198,7 +198,7 @@ func TestOdd(t *testing.T) {
 func TestRefused(t *testing.T) {
 	w := newWarehouse(t)
 	for _, c := range []struct{ name, text, want string }{
-		{"a trace of another program", `{"traceEvents": [{"ph": "X", "cat": "blink", "name": "paint", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}`, "it holds no events of the PyTorch profiler"},
+		{"a trace of another program", `{"traceEvents": [{"ph": "X", "cat": "blink", "name": "paint", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}`, "it has no PyTorch profiler events"},
 		{"a merged trace", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": "[TP0] 1", "tid": 1, "ts": 1, "dur": 1}]}`, "ingest each process's own trace"},
 		{"NaN", traceOf(strings.Replace(op("a", 1, 1, ``), "1.000", "NaN", 1)), "not a trace: "},
 	} {

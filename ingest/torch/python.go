@@ -142,7 +142,7 @@ func StoreStacks(ctx context.Context, t *load.Target) error {
 				modules[i] = name
 			}
 			if size += len(modules[i]); size > maxModulePaths {
-				return fmt.Errorf("the paths of nested nn.Modules take more than %d MiB: the deepest is of %d functions", maxModulePaths>>20, s.Depth)
+				return fmt.Errorf("the paths of nested nn.Modules take more than %d MiB; the deepest has %d functions", maxModulePaths>>20, s.Depth)
 			}
 			if modules[i] != "" {
 				path = modules[i]

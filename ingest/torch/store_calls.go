@@ -128,7 +128,7 @@ func (l *loader) storeOverhead(ctx context.Context) error {
 	if !ok {
 		if len(l.overhead) > 0 {
 			p := l.part("overhead")
-			p.stored, p.reason = 0, "whose overhead it is cannot be told"
+			p.stored, p.reason = 0, "which operator the overhead belongs to is unknown"
 		}
 		return nil
 	}

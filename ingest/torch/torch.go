@@ -23,7 +23,7 @@ import (
 )
 
 // ErrNoEvents is wrapped by Load's error for JSON that holds nothing of the PyTorch profiler.
-var ErrNoEvents = errors.New("it holds no events of the PyTorch profiler")
+var ErrNoEvents = errors.New("it has no PyTorch profiler events")
 
 // Sniff says whether a file may be such a trace.
 func Sniff(_ string, head []byte) bool {
@@ -126,7 +126,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 func nothing(name string, c *collector, truncated error) error {
 	switch {
 	case c.texted > 0:
-		return fmt.Errorf("%s: %w: its processes are texts, as in traces merged from several; ingest each process's own trace", name, ErrNoEvents)
+		return fmt.Errorf("%s: %w: its process ids are text, as in merged traces; ingest the trace of each process instead", name, ErrNoEvents)
 	case truncated != nil:
 		return fmt.Errorf("%s: %w: %w", name, ErrNoEvents, truncated)
 	}
@@ -158,14 +158,14 @@ func (l *loader) warn(truncated error, events int64) {
 		info.Warnings = append(info.Warnings, info.Reason)
 	}
 	if l.texted > 0 {
-		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events have a text for their process or thread and are left out: was the trace merged from several?", l.texted))
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events have text as process or thread and are not stored: is the trace merged from several?", l.texted))
 	}
 	if n := len(l.clashing); n > 0 {
-		info.Warnings = append(info.Warnings, fmt.Sprintf("%d correlation ids have several API calls, so that the launch of their device work cannot be told: was the trace merged from several?", n))
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d correlation ids have several API calls, so the launch of their device work is unknown: is the trace merged from several?", n))
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.counts)) {
 		for why, n := range l.counts[name].left {
-			info.Warnings = append(info.Warnings, fmt.Sprintf("%d events of %s are left out: they %s", n, name, why))
+			info.Warnings = append(info.Warnings, fmt.Sprintf("%d events of %s are not stored: they %s", n, name, why))
 		}
 	}
 }
@@ -254,7 +254,7 @@ func (l *loader) storeTimeline(ctx context.Context) (err error) {
 func (l *loader) storeOperators(ctx context.Context) error {
 	_, err := l.source.Store(ctx, l.target, l.sweep)
 	if l.astray > 0 {
-		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%d pieces of device work name an operator that was not open around their launch; they are given to the one that was", l.astray))
+		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%d pieces of device work name an operator that was not open at their launch; they count for the one that was", l.astray))
 	}
 	return err
 }

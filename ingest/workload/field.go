@@ -57,7 +57,7 @@ func (o object) count(least int64, names ...string) *int64 {
 		case out == nil:
 			out, taken = &n, name
 		case *out != n:
-			o.r.passed = append(o.r.passed, fmt.Sprintf("%s%s is %d and was not taken, since %s is %d", o.path, name, n, taken, *out))
+			o.r.passed = append(o.r.passed, fmt.Sprintf("%s%s is %d and is ignored, because %s is %d", o.path, name, n, taken, *out))
 		}
 	}
 	return out
@@ -123,7 +123,7 @@ func (o object) flag(name string) bool {
 func (o object) text(name string) string {
 	s, ok := o.fields[name].(string)
 	if !ok && o.has(name) {
-		o.wrong(name, "a text")
+		o.wrong(name, "text")
 	}
 	return s
 }
@@ -156,7 +156,7 @@ func shown(v any) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return fmt.Sprintf("a value that is no JSON (%v)", err)
+		return fmt.Sprintf("a value that is not JSON (%v)", err)
 	}
 	s := []rune(string(bytes.TrimSpace(b.Bytes())))
 	if len(s) > maxShown {

@@ -87,7 +87,7 @@ func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id
 	image := cmp.Or(t.Options.Image, f.Image)
 	m, refused := model.FromFields(f.Config, model.Options{Assume: t.Options.Assume, Image: image})
 	if refused != nil {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("its config: %v; MFU needs a model: give it with --model CONFIG.json", refused))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("its config: %v; MFU needs a model: give one with --model CONFIG.json", refused))
 		return nil, 0, refused, nil
 	}
 	for _, w := range m.Warnings() {

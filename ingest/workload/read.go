@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNoWorkload is wrapped by Read's error when a file holds no facts of a workload at all.
-var ErrNoWorkload = errors.New("no facts of a workload")
+var ErrNoWorkload = errors.New("no workload facts")
 
 const (
 	maxBytes  = 16 << 20
@@ -138,7 +138,7 @@ func (r *reader) passes(raw map[string]json.RawMessage, each Pass) bool {
 			continue
 		}
 		if listed != "" && r.err == nil {
-			r.err = fmt.Errorf("both %s and %s are there, and they mean the same: keep one", listed, name)
+			r.err = fmt.Errorf("%s and %s mean the same, and both are given: keep one", listed, name)
 		}
 		listed = name
 	}
@@ -188,10 +188,10 @@ func (r *reader) warn(top object) {
 		r.warning(r.passed[0] + more(n-1))
 	}
 	if top.has("image_size") && r.facts.Config == nil {
-		r.warning("image_size was not taken, since it is about the model in config and there is none: say it with --model CONFIG.json --image-size WIDTHxHEIGHT")
+		r.warning("image_size is ignored, because it belongs to the model in config, which is missing: give --model CONFIG.json --image-size WIDTHxHEIGHT")
 	}
 	if len(r.facts.Passes) == 0 {
-		r.warning("it lists no passes: say their tokens with --prefill N and --decode M")
+		r.warning("it lists no passes: give their tokens with --prefill N and --decode M")
 	}
 	var stray []string
 	for _, name := range passNames {
@@ -200,7 +200,7 @@ func (r *reader) warn(top object) {
 		}
 	}
 	if len(stray) > 0 {
-		r.warning(fmt.Sprintf("not taken, since it belongs into each of runs and not beside them: %s", strings.Join(stray, ", ")))
+		r.warning(fmt.Sprintf("ignored, because it belongs inside each entry of runs: %s", strings.Join(stray, ", ")))
 	}
 	r.missing("prefill_len", "--prefill N", func(p Pass) *int64 { return p.Prefill })
 	r.missing("new_tokens", "--decode M", func(p Pass) *int64 { return p.Decode })
@@ -217,7 +217,7 @@ func (r *reader) missing(name, option string, of func(Pass) *int64) {
 		}
 	}
 	if n > 0 {
-		r.warning(fmt.Sprintf("pass %d does not say %s, which its FLOPs need%s: say it with %s", first, name, more(n-1), option))
+		r.warning(fmt.Sprintf("pass %d lacks %s, which its FLOPs need%s: give %s", first, name, more(n-1), option))
 	}
 }
 
@@ -227,5 +227,5 @@ func more(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (and %d more like it)", n)
+	return fmt.Sprintf(" (and %d more)", n)
 }

@@ -102,15 +102,15 @@ func TestFields(t *testing.T) {
 		{`{"runs": [{"prefill_len": null, "tokens_in": 7, "new_tokens": 3}]}`, []string{"7 3 1 ~ ~ ~ ~ ~"}, nil},
 		{`{"runs": [{"prefill_len": 7, "tokens_in": 7, "prefill_tokens": 7, "tokens_out": 3}]}`, []string{"7 3 1 ~ ~ ~ ~ ~"}, nil},
 		{`{"runs": [{"tokens_in": 5, "prefill_len": 7, "new_tokens": 3}, {"tokens_in": 5, "prefill_len": 7, "new_tokens": 3}]}`,
-			[]string{"7 3 1 ~ ~ ~ ~ ~", "7 3 1 ~ ~ ~ ~ ~"}, []string{"runs[0].tokens_in is 5 and was not taken, since prefill_len is 7 (and 1 more like it)"}},
+			[]string{"7 3 1 ~ ~ ~ ~ ~", "7 3 1 ~ ~ ~ ~ ~"}, []string{"runs[0].tokens_in is 5 and is ignored, because prefill_len is 7 (and 1 more)"}},
 		{`{"runs": [{"warmup": true}, {"prefill_len": 7}, {"new_tokens": 3}, {}]}`,
 			[]string{"warmup ~ ~ 1 ~ ~ ~ ~ ~", "7 ~ 1 ~ ~ ~ ~ ~", "~ 3 1 ~ ~ ~ ~ ~", "~ ~ 1 ~ ~ ~ ~ ~"},
-			[]string{"pass 3 does not say prefill_len, which its FLOPs need (and 1 more like it): say it with --prefill N", "pass 2 does not say new_tokens"}},
+			[]string{"pass 3 lacks prefill_len, which its FLOPs need (and 1 more): give --prefill N", "pass 2 lacks new_tokens"}},
 		{`{"prefill_len": 7, "decode_ms": 1, "new_tokens": -1, "runs": [{"prefill_len": 8, "new_tokens": 3}]}`, []string{"8 3 1 ~ ~ ~ ~ ~"},
-			[]string{"belongs into each of runs and not beside them: prefill_len, new_tokens, decode_ms"}},
+			[]string{"belongs inside each entry of runs: prefill_len, new_tokens, decode_ms"}},
 		{`{"batch": 4}`, []string{"each ~ ~ 4 ~ ~ ~ ~ ~"}, nil},
 		{`{"images": 4, "crops": 2}`, []string{"each ~ ~ 1 4 2 ~ ~ ~"}, nil},
-		{`{"image_size": [480, 640], "runs": [{"prefill_len": 7, "new_tokens": 3}]}`, []string{"7 3 1 ~ ~ ~ ~ ~"}, []string{"image_size was not taken, since it is about the model in config"}},
+		{`{"image_size": [480, 640], "runs": [{"prefill_len": 7, "new_tokens": 3}]}`, []string{"7 3 1 ~ ~ ~ ~ ~"}, []string{"image_size is ignored, because it belongs to the model in config"}},
 		{`{"config": {}, "unknown": [1, {"runs": 5}]}`, nil, []string{"it lists no passes"}},
 		{`{"runs": []}`, nil, []string{"it lists no passes"}},
 		{`{"warmup": 2}`, nil, []string{"it lists no passes"}},
@@ -139,7 +139,7 @@ func TestFields(t *testing.T) {
 func TestWhole(t *testing.T) {
 	f, err := Read(strings.NewReader(`{"model": "m", "warmup": 2, "config": {"hidden_size": 12345678901234567890}, "runs": []}`))
 	want := &Facts{Model: "m", Config: map[string]any{"hidden_size": json.Number("12345678901234567890")}, Warmup: n(2),
-		Warnings: []string{"it lists no passes: say their tokens with --prefill N and --decode M"}}
+		Warnings: []string{"it lists no passes: give their tokens with --prefill N and --decode M"}}
 	if err != nil || !reflect.DeepEqual(f, want) {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -170,13 +170,13 @@ func TestWrong(t *testing.T) {
 		`{"passes": [{"new_tokens": "3"}]}`:                            `passes[0].new_tokens is "3", ` + count,
 		`{"runs": {"a": 1}}`:                                           `runs is {"a":1}, want a list`,
 		`{"runs": 3}`:                                                  "runs is 3, want a list",
-		`{"runs": [], "passes": []}`:                                   "both runs and passes are there, and they mean the same: keep one",
+		`{"runs": [], "passes": []}`:                                   "runs and passes mean the same, and both are given: keep one",
 		`{"batch": 0, "runs": []}`:                                     "batch is 0, " + batch,
 		`{"batch": -1}`:                                                "batch is -1, " + batch,
 		`{"images": 1.5}`:                                              "images is 1.5, " + count,
 		`{"crops": true}`:                                              "crops is true, " + count,
 		`{"warmup": true, "runs": []}`:                                 "warmup is true, " + count,
-		`{"model": 5, "runs": []}`:                                     "model is 5, want a text",
+		`{"model": 5, "runs": []}`:                                     "model is 5, want text",
 		`{"config": "llama", "runs": []}`:                              `config is "llama", want an object`,
 		`{"aggregates": 5}`:                                            "aggregates is 5, want an object",
 		`{"aggregates": {"tokens": 16}}`:                               "aggregates.tokens is 16, want an object",

@@ -139,7 +139,7 @@ func TestStored(t *testing.T) {
 	r.expect(t, `SELECT count(*) > 20 FROM model_layer`, "true")
 	r.expect(t, `SELECT source_id, part, read_count, stored_count, reason IS NULL FROM source_part ORDER BY source_id, part`,
 		"1|config|1|1|true", "1|passes|3|3|true", "2|passes|1|1|true", "3|config|1|0|false", "3|passes|2|2|true")
-	r.expect(t, `SELECT source_id, origin, severity, message LIKE 'its config: the configuration lacks: %num_hidden_layers%; MFU needs a model: give it with --model CONFIG.json' FROM diagnostic ORDER BY source_id`,
+	r.expect(t, `SELECT source_id, origin, severity, message LIKE 'its config: the configuration lacks: %num_hidden_layers%; MFU needs a model: give one with --model CONFIG.json' FROM diagnostic ORDER BY source_id`,
 		"2|ingest|warning|false", "3|ingest|warning|true")
 }
 
@@ -155,9 +155,9 @@ func TestImageSize(t *testing.T) {
 			t.Fatalf("%+v, %v", info, err)
 		}
 	}
-	r.expect(t, `SELECT m.source_id, m.image_token_count, n.note FROM model m JOIN model_note n USING (run_id, model_id) WHERE starts_with(n.note, 'pictures') ORDER BY 1`,
-		"1|8|pictures of 112 x 56 pixels, resized to 112 x 56, multiples of 28; the fewest and the most pixels that the processor allows are not in the configuration",
-		"2|3|pictures of 28 x 84 pixels, resized to 28 x 84, multiples of 28; the fewest and the most pixels that the processor allows are not in the configuration")
+	r.expect(t, `SELECT m.source_id, m.image_token_count, n.note FROM model m JOIN model_note n USING (run_id, model_id) WHERE starts_with(n.note, 'images') ORDER BY 1`,
+		"1|8|images of 112 x 56 pixels, resized to 112 x 56, multiples of 28; the configuration does not have the pixel limits of the processor",
+		"2|3|images of 28 x 84 pixels, resized to 28 x 84, multiples of 28; the configuration does not have the pixel limits of the processor")
 	r.expect(t, `SELECT source_id, model_id & 134217727 FROM workload ORDER BY source_id`, "1|1", "2|2")
 }
 

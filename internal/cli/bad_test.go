@@ -126,10 +126,10 @@ func TestBadInput(t *testing.T) {
 	add("text.gz", []byte("not gzip at all"), "no known format"+formats)
 	add("empty.sqlite", nil, "the file is empty: was the capture cut off?")
 	add("nocuda.sqlite", read(t, "testdata/nocuda.sqlite"),
-		"the capture holds no CUDA activity: capture with `nsys profile --trace=cuda,nvtx`, and look at its messages for why CUDA was not traced")
+		"the capture holds no CUDA activity: capture with `nsys profile --trace=cuda,nvtx`, and check its messages for the reason")
 	write(t, p.path("notnsys.sqlite"), read(t, "testdata/notnsys.sqlite"))
 	all = append(all, bad{"notnsys.sqlite", `notnsys\.sqlite: [^\n]+`})
-	add("r.nsys-rep", []byte("a report"), "only nsys itself can read its reports, and it is not installed here; where it is, run `nsys export --type sqlite "+
+	add("r.nsys-rep", []byte("a report"), "only nsys can read its reports, and it is not installed here; where it is, run `nsys export --type sqlite "+
 		"--output r.sqlite r.nsys-rep` and ingest that file")
 	add("busy.sqlite", plain, "busy.sqlite-wal is not empty: the database is still being written")
 	write(t, p.path("busy.sqlite-wal"), []byte("x"))

@@ -14,11 +14,11 @@ import (
 func (p *program) baselineCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "baseline",
-		Usage:     "name the runs that others are compared with; without a word, list them",
+		Usage:     "name the runs that others are compared with; without arguments, list them",
 		ArgsUsage: "[set NAME RUN | list | rm NAME]",
-		Description: `A name has one run; setting it again moves it to another. baseline:NAME then names that run
-wherever a run is asked for. Of a run that bears one, prune keeps the captured files as they are,
-and rm wants --force.
+		Description: `A name stands for one run; setting it again moves it to another. Use baseline:NAME
+wherever a run is expected. prune keeps the captured files of a baseline as they are,
+and rm needs --force.
 
   prof baseline set main @latest
   prof baseline list
@@ -63,13 +63,13 @@ func (p *program) baselineList(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	f := &frame.Frame{Query: "baselines", Columns: []frame.Column{{Name: "baseline", Doc: "its name"}, {Name: "run", Doc: "the run that bears it"},
-		{Name: "set_at", Doc: "UTC time when the run was given the name"}, {Name: "run_id", Doc: "of the run"}}}
+	f := &frame.Frame{Query: "baselines", Columns: []frame.Column{{Name: "baseline", Doc: "name of the baseline"}, {Name: "run", Doc: "run with that name"},
+		{Name: "set_at", Doc: "UTC time when the name was set"}, {Name: "run_id", Doc: "id of the run"}}}
 	for _, b := range all {
 		f.Rows = append(f.Rows, []any{b.Name, b.Run.Name, b.SetAt.UTC().Format("2006-01-02 15:04:05"), b.Run.ID})
 	}
 	if len(all) == 0 {
-		f.Notes = []string{"no baseline is set: prof baseline set NAME RUN sets one"}
+		f.Notes = []string{"no baseline is set: set one with prof baseline set NAME RUN"}
 	}
 	return p.print(c, f)
 }
@@ -119,7 +119,7 @@ func (p *program) baselineRemove(c *cli.Context, name string) (err error) {
 	if err := w.RemoveBaseline(c.Context, b); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.err, "baseline %s is no more; run %s stays\n", b.Name, b.Run.Name)
+	fmt.Fprintf(p.err, "removed baseline %s; run %s stays\n", b.Name, b.Run.Name)
 	return nil
 }
 

@@ -42,7 +42,7 @@ func TestBaseline(t *testing.T) {
 		p.want(result{2, "", "prof: " + want + "\n"}, strings.Fields(args)...)
 	}
 	p.want(result{1, "", "prof: no such run: \"c\"; did you mean a or b?\n"}, "baseline", "set", "main", "c")
-	p.want(result{1, "", "prof: no such run: there is no baseline \"x\"; there is main, rel/1.0\n"}, "baseline", "rm", "x")
+	p.want(result{1, "", "prof: no such run: there is no baseline \"x\"; available: main, rel/1.0\n"}, "baseline", "rm", "x")
 	if after := state(p); after != before {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
 	}

@@ -36,20 +36,20 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 func (p *program) captureCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "capture",
-		Usage:     "run a workload under the profilers and store what they captured as one run",
+		Usage:     "run a workload under the profilers and store what they capture as one run",
 		ArgsUsage: "-- COMMAND...",
-		Description: `Each tool is a pass of its own over the workload, so that none disturbs another: without a tool (--baseline), under Nsight Systems
-(--repeats), under the PyTorch profiler (--torch), and under Nsight Compute on the kernels that took the most time in that very run.
+		Description: `Each tool makes a separate recording of the workload, so that none disturbs another: without a profiler (--baseline), under Nsight Systems
+(--repeats), under the PyTorch profiler (--torch), and under Nsight Compute for the kernels that took the most time in this very run.
 The workload's output passes through, and prof ends with the workload's exit status unless it failed itself. Ctrl-C stops the workload
-and keeps what was captured, twice kills. Everything lies in .prof/runs/NAME, with what the machine, the repository and the tools were.
+and keeps what was captured; a second Ctrl-C kills it. Everything is in .prof/runs/NAME, with facts about machine, repository and tools.
 
   prof capture -- python3 run.py --prompt 512             # deep: nsys, then ncu on the top ten kernels
-  prof capture --mode light -- ./server_bench             # nsys alone, with what costs least
+  prof capture --mode light -- ./server_bench             # nsys only, with the least overhead
   prof capture --baseline --repeats 3 --auto-stages --torch -- python3 generate.py
   prof capture --mode light --delay 90s --duration 20s -- vllm serve MODEL
   prof capture --tools ncu --ncu-kernels '^flash_' -- python3 run.py
 
-Options can stand in config.yaml of the home too, as the config.yaml of a run's folder has them; those of the command line win.`,
+Options can also be set in .prof/config.yaml, in the form of the config.yaml in a run's folder; the command line overrides them.`,
 		Flags:        captureFlags(),
 		Action:       p.capture,
 		OnUsageError: p.captureUsage,
@@ -63,7 +63,7 @@ func (e *captureError) Error() string { return e.err.Error() }
 func (e *captureError) Unwrap() error { return e.err }
 
 // errNoDashes says how the workload's command is told from prof's options.
-var errNoDashes = usagef("write the command behind --, as in: prof capture -- python3 run.py")
+var errNoDashes = usagef("write the command after --, as in: prof capture -- python3 run.py")
 
 // captureUsage takes the workload's options, where nothing parts them from prof's, for what they are.
 func (p *program) captureUsage(c *cli.Context, err error, sub bool) error {
@@ -121,7 +121,7 @@ func (p *program) capture(c *cli.Context) error {
 	stored, err := p.captureAll(c, s, home, in)
 	res, finish := s.Finish()
 	if err = errors.Join(err, finish); err != nil {
-		return &captureError{fmt.Errorf("%w; what was captured lies in %s", err, s.Dir())}
+		return &captureError{fmt.Errorf("%w; the capture so far is in %s", err, s.Dir())}
 	}
 	return p.captured(c, home, in, res, stored)
 }
@@ -135,15 +135,15 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 	switch {
 	case !s.WantsKernels() || s.Stopped():
 	case c.Bool("no-ingest"):
-		reason = "what ncu should profile is asked of the stored timeline: leave --no-ingest out, or name kernels with --ncu-kernels"
+		reason = "the kernels for ncu are chosen from the stored timeline: omit --no-ingest, or name kernels with --ncu-kernels"
 	default:
 		if err := p.store(c, home, s.Dir(), in, false); err != nil {
-			reason = "the timeline could not be stored to ask it what to profile: " + oneLine(err)
+			reason = "cannot choose kernels for ncu: the timeline could not be stored: " + oneLine(err)
 			break
 		}
 		stored = true
 		if launches, err = p.plan(c, home, in.Name, s.Options()); err != nil {
-			reason = "the timeline could not be asked what to profile: " + oneLine(err)
+			reason = "cannot choose kernels for ncu: " + oneLine(err)
 		}
 	}
 	return stored, s.Kernels(c.Context, launches, reason)
@@ -155,7 +155,7 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 	if c.Bool("no-ingest") {
 		fmt.Fprintf(p.err, "captured in %s; to store it: %s\n", res.Dir, ingestCommand(c, in, res.Dir, false))
 	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
-		fmt.Fprintf(p.err, "prof: the capture lies in %s and was not stored: %s; to try again: %s\n", res.Dir, oneLine(err), ingestCommand(c, in, res.Dir, stored))
+		fmt.Fprintf(p.err, "prof: the capture is in %s but was not stored: %s; to try again: %s\n", res.Dir, oneLine(err), ingestCommand(c, in, res.Dir, stored))
 		failed = true
 	} else if err := p.captureSummary(c, home, in.Name); err != nil {
 		return err
@@ -289,9 +289,9 @@ func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.
 	res, err := ingest.Run(c.Context, w, []string{dir}, in)
 	spin.end()
 	if err == nil && !res.Made {
-		err = fmt.Errorf("%s: nothing of it is new", dir)
+		err = fmt.Errorf("%s: everything in it is stored already", dir)
 		if len(res.Repeated) > 0 {
-			err = fmt.Errorf("%s: what it captured is in run %s already", dir, res.Repeated[0].Run)
+			err = fmt.Errorf("%s: its captures are already in run %s", dir, res.Repeated[0].Run)
 		}
 	}
 	return err

@@ -62,7 +62,7 @@ func TestCaptureHangup(t *testing.T) {
 	if code := r.ended(30 * time.Second); code != 130 {
 		t.Errorf("exit %d, stderr:\n%s", code, r.errs)
 	}
-	r.wantPasses("r", `nsys-1,interrupted,SIGINT,stopped by the user\nnsys-2,not_run,-,the capture was stopped before it\n`)
+	r.wantPasses("r", `nsys-1,interrupted,SIGINT,stopped by the user\nnsys-2,not_run,-,the capture was stopped first\n`)
 	if got := r.sql("SELECT count(*) AS n FROM kernel"); got != "n\n16\n" || !gone(r.pid()) {
 		t.Errorf("kernels: %q; the workload goes on: %v", got, !gone(r.pid()))
 	}
@@ -398,7 +398,7 @@ func TestCaptureInterruptedExport(t *testing.T) {
 	if code := r.ended(30 * time.Second); code != 130 {
 		t.Errorf("exit %d, stderr:\n%s", code, r.errs)
 	}
-	r.wantPasses("r", `nsys-1,ok,0,\nnsys-2,not_run,-,the capture was stopped before it\nncu-1,not_run,-,the capture was stopped before it\n`)
+	r.wantPasses("r", `nsys-1,ok,0,\nnsys-2,not_run,-,the capture was stopped first\nncu-1,not_run,-,the capture was stopped first\n`)
 	if got := r.sql("SELECT count(*) AS n FROM kernel"); got != "n\n16\n" {
 		t.Errorf("kernels: %q", got)
 	}

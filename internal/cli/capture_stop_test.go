@@ -72,7 +72,7 @@ func TestCaptureInterrupted(t *testing.T) {
 	if code := r.ended(30 * time.Second); code != 130 {
 		t.Errorf("exit %d, stderr:\n%s", code, r.errs)
 	}
-	if got, want := r.passes("r"), "pass,status,ended,reason\nnsys-1,interrupted,SIGINT,stopped by the user\nnsys-2,not_run,-,the capture was stopped before it\n"; got != want {
+	if got, want := r.passes("r"), "pass,status,ended,reason\nnsys-1,interrupted,SIGINT,stopped by the user\nnsys-2,not_run,-,the capture was stopped first\n"; got != want {
 		t.Errorf("passes:\n%s", got)
 	}
 	if got := r.sql("SELECT count(*) AS n FROM kernel"); got != "n\n16\n" {
@@ -192,7 +192,7 @@ func TestCaptureMistakes(t *testing.T) {
 		errs string
 		args []string
 	}{
-		{2, "prof: write the command behind --, as in: prof capture -- python3 run.py\n", []string{"capture", "sh", "-c", "true"}},
+		{2, "prof: write the command after --, as in: prof capture -- python3 run.py\n", []string{"capture", "sh", "-c", "true"}},
 		{1, "prof: the workload cannot be run: no command was given.*\n", []string{"capture", "--"}},
 		{1, "prof: the workload cannot be run: there is no ./nosuch\n", []string{"capture", "--", "./nosuch"}},
 		{1, "prof: the workload cannot be run: nosuchprogram is not on the PATH\n", []string{"capture", "--", "nosuchprogram"}},

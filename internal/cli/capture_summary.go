@@ -30,7 +30,7 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string) (
 			line += fmt.Sprintf("workload %s, ", short(ns))
 		}
 		if ns, ok := at("duration_ns").(int64); ok {
-			line += "in all " + short(ns)
+			line += "total " + short(ns)
 		}
 		fmt.Fprintln(p.err, line)
 		if reason, ok := at("reason").(string); ok {
@@ -51,7 +51,7 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string) (
 			fmt.Fprintln(p.err, "  note: "+n)
 		}
 	}
-	fmt.Fprintf(p.err, "to go on: %s\n", mask.Command(append(profWords(c), "show", run)))
+	fmt.Fprintf(p.err, "next: %s\n", mask.Command(append(profWords(c), "show", run)))
 	return nil
 }
 

@@ -20,49 +20,49 @@ func (p *program) checkCommand() *cli.Command {
 		Name:      "check",
 		Usage:     "judge a run by rules: a gate for CI",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the newest; tag:key=value and RUN,RUN,... mean several runs of the same thing,
-whose spread from run to run then counts.
-Exit 0: all rules hold; 3: one is broken; 4: none is broken, and one cannot be judged.
+		Description: `Without RUN, the newest; tag:key=value and RUN,RUN,... mean several runs of the same workload,
+whose spread is then taken into account.
+Exit 0: all rules hold; 3: a rule is broken; 4: no rule is broken, but one cannot be judged.
 
-A rule is a line; # begins a comment. With a sign a limit is relative to the baseline; without
-one it is absolute, and held against the figure (the median of several samples) as it is, noise
-or not:
+One rule per line; # begins a comment. With a sign a limit is relative to the baseline; without
+one it is absolute and compared with the figure as it is (the median of several samples), with
+no allowance for noise:
 
   stage.decode.gpu_span_ns <= +3%         # gpu_busy_ns, gpu_sum_ns, cpu_ns, tokens_per_s, launches
   stage.*.gpu_span_ns <= +5%              # every stage
   stage.prefill.gpu_span_ns <= 60ms       # times take ns, us, ms or s
-  stage.decode.gpu_busy_ns <= +2ms        # at most so much more than the baseline
-  stage.decode.launches <= +0             # kernels of a pass
+  stage.decode.gpu_busy_ns <= +2ms        # at most 2 ms more than the baseline
+  stage.decode.launches <= +0             # kernels per pass
   kernel:/flash/.mean_ns <= +5%           # kernels whose name matches, together, in each stage:
                                           # mean_ns, total_ns, calls
   stage.decode.kernel:/gemm/.total_ns <= +5%
-  mfu.prefill >= 0.35                     # and mbu, as prof query mfu tells them
-  overhead <= 25%                         # of profiling, as prof query overhead tells it, in the
-                                          # modes that times are from; overhead.deep names one
+  mfu.prefill >= 0.35                     # and mbu, as in prof query mfu
+  overhead <= 25%                         # of profiling, as in prof query overhead, for the
+                                          # modes that times come from; overhead.deep for one mode
   new_kernels <= 0                        # names that the baseline does not have
   stage.decode.new_kernels <= 0           # of one stage
 
-A change breaks a rule when it is beyond the limit and surely no noise, by passes, repeats or
-runs. It cannot be judged where it may be beyond the limit and may be noise, where there are too few
-samples to tell, where the figure is unknown (kernels in CUDA graphs traced as a whole) or a lower
-bound below the limit, and where the rule matches nothing. Rules are those of --rules and --rule;
-else of the file rules in the warehouse's folder; else stage.*.gpu_span_ns <= +5%, which judges the
-stage's GPU work where idle time is too noisy (one process a side). The baseline is --baseline, else the only one that is
-set. --out tells the form of a file by its ending (.md, .json, .xml, .txt), and the table still
-goes to stdout; with --format it is one file, written in that form, and stdout stays empty.
+A change breaks a rule when it is beyond the limit and certainly not noise, judged by passes, repeats or
+runs. It cannot be judged if it may be beyond the limit but may be noise, if there are too few
+samples, if the figure is unknown (kernels in CUDA graphs traced as a whole) or a lower
+bound below the limit, or if the rule matches nothing. Rules come from --rules and --rule;
+otherwise from the file rules in the warehouse's folder; otherwise the rule is stage.*.gpu_span_ns <= +5%, which judges the
+stage's GPU work if idle time is too noisy (one process per side). The baseline is --baseline, otherwise the only one that is
+set. --out takes the form of a file from its extension (.md, .json, .xml, .txt), and the table still
+goes to stdout; with --format it writes one file in that form, and stdout stays empty.
 
   prof check
   prof check --baseline baseline:main --rule 'stage.decode.gpu_span_ns <= +3%'
   prof check @latest --rules perf.rules --out summary.md --out junit.xml`,
 		Flags: []cli.Flag{
 			runFlag("the newest"),
-			&cli.StringFlag{Name: "baseline", Aliases: []string{"b"}, Usage: "the run or runs `REF` to compare with, else the only baseline"},
+			&cli.StringFlag{Name: "baseline", Aliases: []string{"b"}, Usage: "the run or runs `REF` to compare with (default: the only baseline)"},
 			&cli.StringSliceFlag{Name: "rules", Usage: "read rules from `FILE`; - is stdin; may be repeated"},
-			&cli.StringSliceFlag{Name: "rule", Usage: "one more `RULE`; may be repeated"},
+			&cli.StringSliceFlag{Name: "rule", Usage: "another `RULE`; may be repeated"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORM` of the output: table, md, json or junit", DefaultText: "table"},
-			&cli.StringSliceFlag{Name: "out", Usage: "write to `FILE`, in the form that its ending tells; may be repeated"},
-			&cli.StringFlag{Name: "alpha", Usage: "chance `P` to call noise a regression, over all rules", DefaultText: "0.01"},
-			&cli.StringFlag{Name: "assume-noise", Usage: "two runs of the same code differ by up to `PERCENT` (2%) (default: what history says)"},
+			&cli.StringSliceFlag{Name: "out", Usage: "write to `FILE`, in the form of its extension; may be repeated"},
+			&cli.StringFlag{Name: "alpha", Usage: "probability `P` of calling noise a regression, over all rules", DefaultText: "0.01"},
+			&cli.StringFlag{Name: "assume-noise", Usage: "identical runs differ by up to `PERCENT`, e.g. 2% (default: from earlier runs)"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 		},
 		Action: p.check,
@@ -71,7 +71,7 @@ goes to stdout; with --format it is one file, written in that form, and stdout s
 
 func (p *program) check(c *cli.Context) (err error) {
 	if c.NArg() > 1 {
-		return usagef("check takes one run, or several with commas between them; see `prof help check`")
+		return usagef("check takes one run, or several separated by commas; see `prof help check`")
 	}
 	ref, given, err := whichRun(c)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *program) check(c *cli.Context) (err error) {
 	if slices.ContainsFunc(rules, gate.Rule.NeedsBaseline) {
 		baseline = &diff.Side{Label: c.String("baseline")}
 	} else if c.IsSet("baseline") {
-		p.warn("no rule compares with the baseline: their limits have no sign")
+		p.warn("no rule compares with the baseline: no limit has a sign")
 	}
 	w, err := p.open(c, false)
 	if err != nil {
@@ -151,7 +151,7 @@ func onlyBaseline(c *cli.Context, w *schema.Warehouse) (string, error) {
 	}
 	switch len(names) {
 	case 0:
-		return "", usagef("no baseline is set to compare with: `prof baseline set main RUN` sets one, --baseline RUN names any run, and rules without a sign need none")
+		return "", usagef("there is no baseline to compare with: set one with `prof baseline set main RUN`, name any run with --baseline RUN, or write limits without a sign")
 	case 1:
 		return names[0], nil
 	}

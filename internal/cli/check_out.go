@@ -34,7 +34,7 @@ func checkForms(c *cli.Context) ([]checkForm, error) {
 		out = append(out, checkForm{form, ""})
 	}
 	if named && len(files) > 1 {
-		return nil, usagef("--format is of one file, and --out names %d: leave it out, and their endings tell", len(files))
+		return nil, usagef("--format applies to one file, and --out names %d: omit it, and each extension sets the form", len(files))
 	}
 	for _, file := range files {
 		of := form
@@ -63,7 +63,7 @@ func (p *program) writeCheck(c *cli.Context, forms []checkForm, r *gate.Result) 
 			return err
 		}
 		if err := os.WriteFile(f.file, text.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("write what rules say of %s: %w", r.Run.Label, err)
+			return fmt.Errorf("write the checks of %s: %w", r.Run.Label, err)
 		}
 	}
 	return nil

@@ -76,7 +76,7 @@ func addRules(to []gate.Rule, file, text string) ([]gate.Rule, error) {
 		return nil, &usageError{err}
 	}
 	if len(rules) == 0 {
-		return nil, usagef("%s holds no rule; see `prof help check`", file)
+		return nil, usagef("%s has no rules; see `prof help check`", file)
 	}
 	return append(to, rules...), nil
 }

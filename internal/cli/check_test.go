@@ -160,8 +160,8 @@ func TestCheckRules(t *testing.T) {
 		want string
 	}{
 		{[]string{"check"}, p.path(".prof/rules") + " holds no rule; see `prof help check`"},
-		{[]string{"check", "a", "b"}, "check takes one run, or several with commas between them; see `prof help check`"},
-		{[]string{"check", "--rules", "wrong.rules"}, "wrong.rules:2:14: stages have no \"gpu_spam_ns\"; did you mean gpu_span_ns or gpu_sum_ns?; there is cpu_ns, gpu_busy_ns, gpu_span_ns, gpu_sum_ns, launches, tokens_per_s, new_kernels; " +
+		{[]string{"check", "a", "b"}, "check takes one run, or several separated by commas; see `prof help check`"},
+		{[]string{"check", "--rules", "wrong.rules"}, "wrong.rules:2:14: stages have no figure \"gpu_spam_ns\"; did you mean gpu_span_ns or gpu_sum_ns?; they have cpu_ns, gpu_busy_ns, gpu_span_ns, gpu_sum_ns, launches, tokens_per_s, new_kernels; " +
 			"wrong.rules:3:1: mfu of which stage? write mfu.prefill, or mfu.* for each"},
 		{[]string{"check", "--rule", "overhead < 25%"}, "--rule:1:10: want <= or >= here, not \"<\": the figure may be at most or at least the limit"},
 		{[]string{"check", "--rule", relative, "--rule", "overhead < 25%"}, "--rule:2:10: want <= or >= here, not \"<\": the figure may be at most or at least the limit"},
@@ -175,7 +175,7 @@ func TestCheckRules(t *testing.T) {
 		p.want(result{2, "", "prof: " + c.want + "\n"}, c.args...)
 	}
 	p.want(result{1, "", "prof: read the rules: open nosuch: no such file or directory\n"}, "check", "--rules", "nosuch")
-	p.want(result{1, "", "prof: no such run: \"nosuch\"; there is eager, sdpa-1\n"}, "check", "nosuch", "--rule", relative)
+	p.want(result{1, "", "prof: no such run: \"nosuch\"; available: eager, sdpa-1\n"}, "check", "nosuch", "--rule", relative)
 	p.want(result{1, "", "prof: no such run: there is no baseline \"mian\"; did you mean main?\n"}, "check", "--rule", relative, "--baseline", "baseline:mian")
 	p.want(result{1, "", "prof: no such run: \"main\"; a baseline has that name: write baseline:main\n"}, "check", "--rule", relative, "--baseline", "main")
 	p.wantLike(3, "regression.*", "", "check", "--rule", relative, "-b", "sdpa-1")
@@ -184,7 +184,7 @@ func TestCheckRules(t *testing.T) {
 	p.want(result{2, "", "prof: there are several baselines: name one with --baseline (baseline:main, baseline:other)\n"}, "check", "--rule", relative)
 	p.ok("baseline", "rm", "main")
 	p.ok("baseline", "rm", "other")
-	p.want(result{2, "", "prof: no baseline is set to compare with: `prof baseline set main RUN` sets one, --baseline RUN names any run, and rules without a sign need none\n"}, "check", "--rule", relative)
+	p.want(result{2, "", "prof: there is no baseline to compare with: set one with `prof baseline set main RUN`, name any run with --baseline RUN, or write limits without a sign\n"}, "check", "--rule", relative)
 }
 
 // TestCheckWholeGraphs: what CUDA graphs hide that one side traced as a whole is unknown, and no rule holds by it.

@@ -30,7 +30,7 @@ func (p *program) completionCommand() *cli.Command {
 			}
 			text, known := completionScripts[c.Args().First()]
 			if !known {
-				return usagef("no completion for %q; there is bash, zsh and fish", c.Args().First())
+				return usagef("no completion for %q, only for bash, zsh and fish", c.Args().First())
 			}
 			_, err := fmt.Fprint(p.out, text)
 			return err

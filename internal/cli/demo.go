@@ -32,13 +32,13 @@ var demoRuns = []struct{ run, files, doc string }{
 func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "load real captures shipped in the binary and show the first answers",
-		Description: `The captures are of NVIDIA H200s, taken with Nsight Systems, Nsight Compute and the PyTorch profiler. Nothing outside a scratch folder is touched.
+		Usage: "load real captures that ship with prof and show the first answers",
+		Description: `The captures were taken on NVIDIA H200s with Nsight Systems, Nsight Compute and the PyTorch profiler. Nothing outside a scratch folder is touched.
 
   prof demo
   prof demo --keep playground
   prof --home playground query top-kernels --run llama --stage decode`,
-		Flags: append(outputFlags()[1:], &cli.StringFlag{Name: "keep", Usage: "leave the warehouse in `DIR` to play with"}),
+		Flags: append(outputFlags()[1:], &cli.StringFlag{Name: "keep", Usage: "keep the warehouse in `DIR` to try things out"}),
 		Action: func(c *cli.Context) error {
 			if err := exactArgs(c, 0, "no arguments"); err != nil {
 				return err
@@ -60,7 +60,7 @@ func (p *program) demo(c *cli.Context) (err error) {
 			return err
 		}
 		if home.Exists() {
-			return usagef("%s holds a warehouse already; name another folder", keep)
+			return usagef("%s already has a warehouse; name another folder", keep)
 		}
 	}
 	w, err := p.openHome(c, home, true)
@@ -106,12 +106,12 @@ func (p *program) demoAnswers(c *cli.Context, w *schema.Warehouse) error {
 	}{
 		{"The runs: prof runs", "runs", nil},
 		{"Stages of the Llama run, time per pass: prof query stages --run llama", "stages", queries.Args{"run": "llama"}},
-		{"How much of the GPU they use: prof query mfu --run llama", "mfu", queries.Args{"run": "llama"}},
+		{"GPU utilisation of the stages: prof query mfu --run llama", "mfu", queries.Args{"run": "llama"}},
 		{"Its kernels: prof query top-kernels --run llama --top 8", "top-kernels", queries.Args{"run": "llama", "top": "8"}},
-		{"What decode does, by family: prof query top-kernels --run llama --stage decode --by family --top 6", "top-kernels",
+		{"Its decode kernels by family: prof query top-kernels --run llama --stage decode --by family --top 6", "top-kernels",
 			queries.Args{"run": "llama", "stage": "decode", "by": "family", "top": "6"}},
-		{"What bounds kernels that Nsight Compute profiled: prof query bottlenecks --run profiled", "bottlenecks", queries.Args{"run": "profiled"}},
-		{"Which operators launched the time of a decode: prof query top-operators --run operators --stage decode --top 6", "top-operators",
+		{"What bounds the kernels that Nsight Compute profiled: prof query bottlenecks --run profiled", "bottlenecks", queries.Args{"run": "profiled"}},
+		{"Which operators take the time of decode: prof query top-operators --run operators --stage decode --top 6", "top-operators",
 			queries.Args{"run": "operators", "stage": "decode", "top": "6"}},
 	} {
 		q, err := queries.Find(a.query)

@@ -23,51 +23,51 @@ import (
 func (p *program) diffCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
-		Usage:     "compare runs: is each stage faster or slower for sure, and which kernels, copies and gaps made the difference",
+		Usage:     "compare runs: which stages became faster or slower, how certain that is, and which kernels, copies and gaps made the difference",
 		ArgsUsage: "A B [C...]",
-		Description: `A is the base; B, and each one after it, is compared with A. A side is a run (name, id, unique
+		Description: `A is the base; B, and every further side, is compared with A. A side is a run (name, id, unique
 prefix of either, @latest, @latest~N, baseline:NAME), all runs with a tag (tag:key=value), or
-several of these with commas between them: runs of one side count as repeats of the same thing.
+several of these separated by commas: the runs of a side count as repeats of the same workload.
 
   prof diff eager sdpa
   prof diff eager sdpa --stage decode --by family
-  prof diff eager sdpa --metric gpu_busy_ns               # on a host whose idle time is noisy
+  prof diff eager sdpa --metric gpu_busy_ns               # on a machine with noisy idle time
   prof diff tag:branch=main tag:branch=mine --format md --out diff.md
   prof diff baseline:main @latest --fail-over 5%          # for CI
 
-A stage is better or worse where the change is sure. It has no change only where its interval lies
-within --margin: where samples are too few or too noisy for either, the verdict is cannot tell.
+A stage is better or worse if the change is certain. It has no change only if its interval lies
+within --margin. If samples are too few or too noisy for either, the verdict is cannot tell.
 
-Whether a change is sure follows from the spread of the samples: runs where a side has several,
-else repeats, else passes. With one sample a side nothing can be told, unless --assume-noise says,
-or the warehouse knows, how much runs of the same thing vary. Where the CPU's side is noisy, the
-span of a stage tells little, for idle time is part of it: --metric gpu_busy_ns judges by the time
-that the GPU works, and answers there too.
+Certainty follows from the spread of the samples: runs if a side has several,
+otherwise repeats, otherwise passes. One sample per side gives no spread, unless --assume-noise
+or earlier runs in the warehouse say how much identical runs vary. If the CPU side is noisy, so is the
+span of a stage, because idle time is part of it: --metric gpu_busy_ns judges by the time
+during which the GPU is busy.
 
-Percentages are written with their sign: 5% or 0.5%. --fail-over 5% exits with 3 where a stage is
-surely slower by more than 5 %, else with 4 where a stage cannot be judged (it looks slower by more
-but is not sure to be, has too few samples or too noisy ones, or is on one side only), else with 0.
-Work outside stages is not judged. prof check is for CI that needs more: several rules, limits of
-single stages, kernels or figures, absolute ones, JUnit, or a summary for a pull request.
+Write percentages with the percent sign: 5% or 0.5%. --fail-over 5% exits with 3 if a stage is
+certainly slower by more than 5 %, with 4 if a stage cannot be judged (it looks slower by more
+but may not be, has too few or too noisy samples, or is on one side only), otherwise with 0.
+Work outside stages is not judged. prof check offers more for CI: several rules, limits for
+single stages, kernels or figures, absolute limits, JUnit, or a summary for a pull request.
 
 --by takes kernel, family, grid and stage (the parts of a stage's time), and operator, range and
-metric, which count whole runs, warm-up included, and take no --stage.
+metric, which cover whole runs, warm-up included, and take no --stage.
 
-In csv, a row of kind stage is a stage's total; the other rows of the stage add up to it to the ns
+In csv, a row of kind stage is the total of a stage; its other rows add up to it to the ns
 (--by kernel, family, grid, stage).`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "by", Value: string(diff.ByKernel), Usage: "compare by `WHAT`, see above"},
 			&cli.StringFlag{Name: "stage", Usage: "only this `STAGE`"},
 			&cli.StringFlag{Name: "metric", Value: "gpu_span_ns", Usage: "judge by `M`: gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns"},
-			&cli.IntFlag{Name: "top", Value: 10, Usage: "`N` rows a stage, largest change first; 0 for all"},
-			&cli.StringFlag{Name: "alpha", Value: "0.01", Usage: "error rate `P`: the chance to call noise a change"},
-			&cli.StringFlag{Name: "min-effect", Value: "1%", Usage: "changes below `P%` count as none, even where they are sure"},
-			&cli.StringFlag{Name: "margin", Value: "5%", Usage: "no change: the change is surely below `P%`"},
-			&cli.StringFlag{Name: "assume-noise", Usage: "two runs of the same code may differ by up to `P%`", DefaultText: "as runs here show"},
-			&cli.StringFlag{Name: "fail-over", Usage: "exit 3: a stage is surely slower by more than `P%`; 4: cannot be judged"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(diffFormNames(), ", "), DefaultText: "table, or what --out ends in"},
-			&cli.StringFlag{Name: "out", Usage: "write into `FILE`"},
-			&cli.BoolFlag{Name: "explain", Usage: "print the SQL behind the figures, and nothing else"},
+			&cli.IntFlag{Name: "top", Value: 10, Usage: "`N` rows per stage, largest change first; 0 for all"},
+			&cli.StringFlag{Name: "alpha", Value: "0.01", Usage: "error rate `P`: the probability of calling noise a change"},
+			&cli.StringFlag{Name: "min-effect", Value: "1%", Usage: "changes below `P%` count as none, even if they are certain"},
+			&cli.StringFlag{Name: "margin", Value: "5%", Usage: "no change means that the change is certainly below `P%`"},
+			&cli.StringFlag{Name: "assume-noise", Usage: "identical runs may differ by up to `P%`", DefaultText: "from earlier runs"},
+			&cli.StringFlag{Name: "fail-over", Usage: "exit 3: a stage is certainly slower by more than `P%`; 4: cannot be judged"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(diffFormNames(), ", "), DefaultText: "table, or the extension of --out"},
+			&cli.StringFlag{Name: "out", Usage: "write to `FILE`"},
+			&cli.BoolFlag{Name: "explain", Usage: "print only the SQL behind the figures"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 			&cli.BoolFlag{Name: "safe", Usage: "csv for a spreadsheet: no text is a formula"},
 		},
@@ -144,7 +144,7 @@ func (p *program) stagesOfSides(c *cli.Context, w *schema.Warehouse, cause error
 	if len(names) == 0 {
 		return fmt.Errorf("%w; they have none", cause)
 	}
-	return fmt.Errorf("%w; there is %s%s", cause, suggest.List(names, 8), nearest(stage, names))
+	return fmt.Errorf("%w; the runs have %s%s", cause, suggest.List(names, 8), nearest(stage, names))
 }
 
 // diffSides resolves the references to sides.

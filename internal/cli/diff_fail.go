@@ -40,7 +40,7 @@ func failStage(limit float64, same bool, s diff.Stage) (code int, why string) {
 	case same || s.Name == outsideStages:
 	case s.Verdict == diff.CannotTell && s.Comparison.High != nil && *s.Comparison.High <= limit:
 	case s.Verdict == diff.CannotTell && effect != nil && *effect > limit:
-		return exitCannotJudge, fmt.Sprintf("looks slower by %s, more than %s, but that is not sure: %s", percentText(*effect), percentText(limit), reasonOf(s))
+		return exitCannotJudge, fmt.Sprintf("looks slower by %s, which is more than %s but uncertain: %s", percentText(*effect), percentText(limit), reasonOf(s))
 	case s.Verdict == diff.CannotTell || effect == nil:
 		return exitCannotJudge, "cannot be judged: " + reasonOf(s)
 	case s.Verdict == diff.Worse && s.WorkEffect != nil:

@@ -25,7 +25,7 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 		return q, usagef("--top %d is below 0", q.options.Top)
 	}
 	if by := q.options.By; q.options.Stage != "" && slices.Contains([]diff.Dimension{diff.ByOperator, diff.ByRange, diff.ByMetric}, by) {
-		return q, usagef("--by %s counts whole runs, warm-up included: leave --stage out", by)
+		return q, usagef("--by %s covers whole runs, warm-up included: omit --stage", by)
 	}
 	var err error
 	if q.form, err = compare.DiffFormNamed(formOf(c, diffFormNames())); err != nil {
@@ -97,7 +97,7 @@ func percentFrom(text string) (float64, error) {
 	case err != nil || !(v >= 0 && v < 1000):
 		return 0, fmt.Errorf("write a percentage such as 5%%")
 	case !signed:
-		return 0, fmt.Errorf("write %s%%, or %s%% if that is a share", number, strconv.FormatFloat(v*100, 'g', 6, 64))
+		return 0, fmt.Errorf("write %s%%, or %s%% if you mean a ratio", number, strconv.FormatFloat(v*100, 'g', 6, 64))
 	}
 	return v / 100, nil
 }

@@ -12,9 +12,9 @@ import (
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "say what captures need, what is there, and what to do about the rest",
-		Description: `Looks for the profilers and runs them on a program that does nothing, asks the driver, and checks permissions and disk space. Takes
-a few seconds. Ends with 1 where something is missing or fails.
+		Usage: "check what captures need, and say how to fix what is missing",
+		Description: `Finds the profilers and runs them on a program that does nothing, queries the driver, and checks permissions and disk space. Takes
+a few seconds. Exits with 1 if something is missing or fails.
 
   prof doctor
   prof doctor --json`,

@@ -18,11 +18,11 @@ import (
 func (p *program) explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "what could make a run faster, ranked by the time that it could save",
+		Usage:     "what could make a run faster, ranked by the time it could save",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the newest. After a line for each stage, each finding says how much time it could save over the measured passes, at most or about, the numbers that
-it follows from, what to try, and the query that shows more. Savings overlap: they do not add up. Notes say which rules could not be tried.
-The rules are rows of prof query finding-rules, the findings those of prof query findings.
+		Description: `Without RUN, the newest. After a line per stage, each finding says how much time it could save over the measured passes, at most or about, the numbers
+behind it, what to try, and the query that shows more. Savings overlap: they do not add up. Notes say which rules could not be tried.
+prof query finding-rules lists the rules, prof query findings the findings.
 
   prof explain
   prof explain baseline --stage decode
@@ -30,10 +30,10 @@ The rules are rows of prof query finding-rules, the findings those of prof query
   prof explain baseline --format json             # rows in base units, with the SQL behind each`,
 		Flags: append([]cli.Flag{
 			runFlag("the newest"),
-			&cli.StringFlag{Name: "stage", Usage: "only findings of this stage; (none) for those of all device work"},
+			&cli.StringFlag{Name: "stage", Usage: "only findings of this stage; (none) for findings of all device work"},
 			&cli.IntFlag{Name: "top", Value: 10, Usage: "findings at most; 0 for all"},
-			&cli.StringFlag{Name: "min-share", Usage: "only what could save at least this share of its stage", DefaultText: "0.01"},
-			&cli.StringFlag{Name: "source", Usage: "only this kind of capture: nsys or torch; by default nsys where the run has both"},
+			&cli.StringFlag{Name: "min-share", Usage: "only findings that could save at least this share of their stage", DefaultText: "0.01"},
+			&cli.StringFlag{Name: "source", Usage: "only this kind of capture: nsys or torch; if the run has both, the default is nsys"},
 		}, outputFlags()...),
 		Action: func(c *cli.Context) error {
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.explainRun(c, w, run) })

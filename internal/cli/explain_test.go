@@ -61,7 +61,7 @@ func TestExplain(t *testing.T) {
 	p.want(result{2, "", "prof: the run has no stage \"nowhere\"; it has decode, prefill, (none)\n"}, "explain", "a", "--stage", "nowhere")
 	p.wantLike(1, "", `prof: no such run: "b"; .*\n`, "explain", "b")
 	p.wantLike(2, "", `prof: explain takes one run; .*\n`, "explain", "a", "b")
-	p.wantLike(2, "", `prof: query findings: wrong argument: --min-share is a share: 0\.01 for 1 %.*\n`, "explain", "a", "--min-share", "2")
+	p.wantLike(2, "", `prof: query findings: invalid argument: --min-share is a share: 0\.01 for 1 %.*\n`, "explain", "a", "--min-share", "2")
 	p.wantLike(2, "", `prof: .*--min-share "x" is not a number\n`, "explain", "a", "--min-share", "x")
 	p.wantLike(2, "", `prof: .*--top "-1" is below 0\n`, "explain", "a", "--top", "-1")
 	p.wantLike(2, "", `prof: unknown format "tabel": .*\n`, "explain", "a", "--format", "tabel")

@@ -30,7 +30,7 @@ func TestFacts(t *testing.T) {
 	p.want(result{0, "a\n", "run a has model/config.json already; nothing to do\n"}, "ingest", "--run", "a", "--model", "model/config.json")
 	p.want(result{0, "a\n", "run a has model/config.json already; nothing to do\nrun a has workload.json already; nothing to do\n"}, "ingest", "--run", "a", "model", "workload.json")
 	p.want(result{0, "a\n", exported(t, kernels) + held("a")}, "ingest", exported(t, kernels), "model", "workload.json")
-	p.want(result{0, "a\n", "warning: baseline.json was not stored, since its captures are in run a; to put it in place of what the run has: prof ingest --run a --model baseline.json\n" +
+	p.want(result{0, "a\n", "warning: baseline.json was not stored, because its captures are already in run a; to put it in place of what the run has: prof ingest --run a --model baseline.json\n" +
 		exported(t, kernels) + held("a")}, "ingest", "--run", "b", "--model", "baseline.json", exported(t, kernels))
 	p.want(result{1, "", "prof: run a is there already: tag it with `prof tag a KEY=VALUE`\n"}, "ingest", "--run", "a", "--tag", "k=v", "--model", "baseline.json")
 	p.want(result{1, "", "prof: bad.json: the configuration lacks: hidden_size, intermediate_size, num_attention_heads, num_hidden_layers, vocab_size\n"},
@@ -49,7 +49,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("options: %q", got)
 	}
 	again := []string{"ingest", "--run", "a", "--decode", "16", "--batch", "2", "--images", "1", "--crops", "4"}
-	p.want(result{0, "a\n", "run a has what the options say already; nothing to do\n"}, again...)
+	p.want(result{0, "a\n", "run a has the facts in the options already; nothing to do\n"}, again...)
 	p.wantLike(0, "alone\n", "warning: there was no run alone: [^\n]*\n"+fmt.Sprintf(stored, 1), "ingest", "--run", "alone", "--model", "baseline.json")
 	p.want(result{0, "alone\n", "run alone has baseline.json already; nothing to do\n"}, "ingest", "--model", "baseline.json")
 	p.ok("rm", "a", "alone")

@@ -88,13 +88,13 @@ func TestUsageErrors(t *testing.T) {
 		{"query top-kernels --run a --nosuch 1", "query top-kernels takes no --nosuch; it takes --run --top --stage --device --by --with-ncu --source --format --wide --explain --home"},
 		{"query ranges --run a --stage x", "query ranges takes no --stage; it takes --run --raw --device --top --source --format --wide --explain --home"},
 		{"query runs --top 3", "query runs takes no --top; it takes --format --wide --explain --home"},
-		{"query top-kernels --run a --top x", "wrong argument: --top \"x\" is not a whole number"},
-		{"query top-kernels --run a --top 1.5", "wrong argument: --top \"1.5\" is not a whole number"},
-		{"query top-kernels --run a --by x", "query top-kernels: wrong argument: --by is name, short or family"},
+		{"query top-kernels --run a --top x", "invalid argument: --top \"x\" is not a whole number"},
+		{"query top-kernels --run a --top 1.5", "invalid argument: --top \"1.5\" is not a whole number"},
+		{"query top-kernels --run a --by x", "query top-kernels: invalid argument: --by is name, short or family"},
 		{"query top-kernels --run a --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
 		{"query --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
 		{"completion", "completion takes bash, zsh or fish; see `prof help completion`"},
-		{"completion tcsh", "no completion for \"tcsh\"; there is bash, zsh and fish"},
+		{"completion tcsh", "no completion for \"tcsh\", only for bash, zsh and fish"},
 		{"demo x", "demo takes no arguments; see `prof help demo`"},
 	} {
 		p.want(result{2, "", "prof: " + c.want + "\n"}, strings.Fields(c.args)...)

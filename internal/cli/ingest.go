@@ -21,10 +21,10 @@ func (p *program) ingestCommand() *cli.Command {
 		Name:      "ingest",
 		Usage:     "store captured files as one run",
 		ArgsUsage: "PATH...",
-		Description: `Files or folders of any known format, plain or packed (.gz, .zst): exports of Nsight Systems, reports and CSV
-pages of Nsight Compute, traces of the PyTorch profiler and key_averages() saved as JSON or CSV. All of
-them become one run. Content that the warehouse holds already is not stored again. Either everything is
-stored or nothing; only of a folder that prof capture made, what cannot be read is passed over.
+		Description: `Files or folders of any known format, plain or compressed (.gz, .zst): exports of Nsight Systems, reports and CSV
+pages of Nsight Compute, PyTorch profiler traces, and key_averages() saved as JSON or CSV. All of
+them become one run. Content that the warehouse already has is not stored again. Either everything is
+stored or nothing, except that unreadable files in a folder made by prof capture are skipped.
 
   prof ingest capture.sqlite                      # a run named by time and file
   prof ingest --run baseline --tag gpu=h200 a.sqlite.gz
@@ -32,20 +32,20 @@ stored or nothing; only of a folder that prof capture made, what cannot be read 
   prof ingest export_pqtdir                       # nsys export --type parquetdir
   prof ingest report.nsys-rep                     # where nsys is installed
   prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler
-  prof ingest .prof/runs/NAME                     # what a capture left, one that was killed too
-  prof ingest --replace .prof/runs/NAME           # the same again, in place of what the run holds
+  prof ingest .prof/runs/NAME                     # a capture, even one that was killed
+  prof ingest --replace .prof/runs/NAME           # again, replacing what the run has
 
-What is known of the run beside its captures makes FLOPs, MFU and MBU: the model's configuration (--model, or a config.json among
-the PATHs) and the tokens of its passes (--workload, or a workload.json among them; or --prefill and the options below it, which
-hold for every pass). Given alone, with the --run of a run that is there, they are added to it.
+FLOPs, MFU and MBU need facts besides the captures: the model's configuration (--model, or a config.json among
+the PATHs) and the tokens of the passes (--workload, or a workload.json among the PATHs; or --prefill and the options below it, which
+apply to every pass). Without captures, and with the --run of a stored run, they are added to it.
 
   prof ingest --run baseline capture.sqlite workload.json --model config.json
   prof ingest --run baseline --model config.json --prefill 681 --decode 16 --warmup 1`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "`NAME` of the run (default: UTC time and the file's name)"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},
-			&cli.BoolFlag{Name: "replace", Usage: "make the run anew in place of what it holds; its id, age and tags stay"},
-			&cli.BoolFlag{Name: "with-osrt", Usage: "store calls into the operating system's libraries too"},
+			&cli.BoolFlag{Name: "replace", Usage: "replace what the run has; its id, age and tags stay"},
+			&cli.BoolFlag{Name: "with-osrt", Usage: "also store calls into operating system libraries"},
 		}, factFlags()...),
 		Action: p.ingest,
 	}
@@ -85,14 +85,14 @@ func (p *program) ingest(c *cli.Context) (err error) {
 
 // assumeFlag goes on where a model would be refused for a field that is not read.
 func assumeFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "assume", Usage: "read a model's configuration as if fields that bear on its shape and are not read were not there"}
+	return &cli.BoolFlag{Name: "assume", Usage: "ignore fields of a model configuration that affect its shape but are not supported"}
 }
 
 // imageSizeName is the option that says how large pictures are.
 const imageSizeName = "image-size"
 
 func imageSizeFlag() cli.Flag {
-	return &cli.StringFlag{Name: imageSizeName, Usage: "pictures are `WIDTHxHEIGHT` pixels, for vision towers that take any size"}
+	return &cli.StringFlag{Name: imageSizeName, Usage: "image size, `WIDTHxHEIGHT` in pixels, for vision towers that take any size"}
 }
 
 // imageSize reads it; zero where it is not given.
@@ -105,7 +105,7 @@ func imageSize(c *cli.Context) (size load.ImageSize, err error) {
 	w, wrongWidth := strconv.ParseUint(width, 10, 32)
 	h, wrongHeight := strconv.ParseUint(height, 10, 32)
 	if wrongWidth != nil || wrongHeight != nil || min(w, h) == 0 || max(w, h) > load.MaxSide {
-		return size, usagef("--image-size %q: want WIDTHxHEIGHT in pixels, as 1024x768, each from 1 to %d", text, load.MaxSide)
+		return size, usagef("--image-size %q: want WIDTHxHEIGHT in pixels, such as 1024x768, each from 1 to %d", text, load.MaxSide)
 	}
 	return load.ImageSize{Width: int64(w), Height: int64(h)}, nil
 }
@@ -113,14 +113,14 @@ func imageSize(c *cli.Context) (size load.ImageSize, err error) {
 // factFlags are options that say what is known of a run beside its captures.
 func factFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "model", Usage: "configuration of the model, `CONFIG.json`; may be repeated"},
+		&cli.StringSliceFlag{Name: "model", Usage: "model configuration `CONFIG.json`; may be repeated"},
 		assumeFlag(), imageSizeFlag(),
-		&cli.StringSliceFlag{Name: "workload", Usage: "what the workload says of its passes, `FILE`; may be repeated"},
-		&cli.Int64Flag{Name: "prefill", Usage: "`TOKENS` of each prompt, image tokens included"},
-		&cli.Int64Flag{Name: "decode", Usage: "decode `STEPS` of each pass"},
-		&cli.Int64Flag{Name: "batch", Usage: "`SEQUENCES` of each pass", DefaultText: "1"},
-		&cli.Int64Flag{Name: "images", Usage: "`IMAGES` of each prompt"},
-		&cli.Int64Flag{Name: "crops", Usage: "`CROPS` of each image beside its global view"},
+		&cli.StringSliceFlag{Name: "workload", Usage: "`FILE` with the workload's facts about its passes; may be repeated"},
+		&cli.Int64Flag{Name: "prefill", Usage: "`TOKENS` per prompt, image tokens included"},
+		&cli.Int64Flag{Name: "decode", Usage: "decode `STEPS` per pass"},
+		&cli.Int64Flag{Name: "batch", Usage: "`SEQUENCES` per pass", DefaultText: "1"},
+		&cli.Int64Flag{Name: "images", Usage: "`IMAGES` per prompt"},
+		&cli.Int64Flag{Name: "crops", Usage: "`CROPS` per image, without its global view"},
 		&cli.Int64Flag{Name: "warmup", Usage: "the first `PASSES` of the capture are warm-up"},
 	}
 }
@@ -184,13 +184,13 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 	for _, r := range res.Repeated {
 		switch {
 		case r.Facts && res.Made:
-			fmt.Fprintf(p.err, "run %s has %s already\n", r.Run, r.Path)
+			fmt.Fprintf(p.err, "run %s already has %s\n", r.Run, r.Path)
 		case r.Facts:
-			fmt.Fprintf(p.err, "run %s has %s already; nothing to do\n", r.Run, r.Path)
+			fmt.Fprintf(p.err, "run %s already has %s; nothing to do\n", r.Run, r.Path)
 		case !res.Made:
-			fmt.Fprintf(p.err, "%s is in the warehouse already, as run %s; nothing to do (to store it anew with other options: prof rm %s)\n", r.Path, r.Run, r.Run)
+			fmt.Fprintf(p.err, "%s is already in the warehouse, as run %s; nothing to do (to store it with other options, first prof rm %s)\n", r.Path, r.Run, r.Run)
 		case r.Run == res.Run.Name:
-			fmt.Fprintf(p.err, "%s holds the same as another of the files and was left out\n", r.Path)
+			fmt.Fprintf(p.err, "%s has the same content as another of the files and was skipped\n", r.Path)
 		}
 		if !res.Made && r.Run != said { // once, for those who take it from stdout
 			fmt.Fprintln(p.out, r.Run)
@@ -198,7 +198,7 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 		}
 	}
 	if res.Skipped > 0 {
-		fmt.Fprintf(p.err, "%d files of no known format were passed over\n", res.Skipped)
+		fmt.Fprintf(p.err, "files skipped because their format is unknown: %d\n", res.Skipped)
 	}
 	if !res.Made {
 		return res, nil

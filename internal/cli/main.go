@@ -114,7 +114,7 @@ func (p *program) app() (*cli.App, error) {
 		Name:                   "prof",
 		Usage:                  "the profiler's warehouse: where does my LLM's GPU time go, why, and did my change help?",
 		UsageText:              "prof [--home DIR] VERB [options] [arguments]",
-		Description:            "PROF_HOME does what --home does. PROF_WAIT says how long to wait for another process that holds the warehouse (10s).",
+		Description:            "PROF_HOME is the same as --home. PROF_WAIT is how long to wait for another process that uses the warehouse (10s).",
 		Version:                versionText(),
 		HideHelpCommand:        true,
 		UseShortOptionHandling: false,
@@ -161,7 +161,7 @@ func (p *program) onUsageError(c *cli.Context, err error, _ bool) error {
 	}
 	word = "-" + word
 	if line := p.behindVerb(c.App, word); see == "prof" && line != "" {
-		return usagef("%s belongs behind the verb: %s", word, line)
+		return usagef("%s belongs after the verb: %s", word, line)
 	}
 	var names []string
 	for _, f := range flags {
@@ -169,12 +169,12 @@ func (p *program) onUsageError(c *cli.Context, err error, _ bool) error {
 			names = append(names, "--"+f.Names()[0])
 		}
 	}
-	text = "there is no option " + word
+	text = "unknown option " + word
 	if hint := nearest(word, names); hint != "" {
 		return usagef("%s%s", text, hint)
 	}
 	if c.Command != nil && len(c.Command.Subcommands) > 0 && find(optionsOf(c.Command), word) != nil {
-		return usagef("%s is an option of a query: name that before it; `prof query` lists them", word)
+		return usagef("%s is an option of a query: name the query first; `prof query` lists them", word)
 	}
 	if c.Command != nil && c.Command.Hidden { // a query
 		return usagef("%s takes no %s; it takes %s", strings.TrimPrefix(c.Command.HelpName, "prof "), word, strings.Join(names, " "))
@@ -218,7 +218,7 @@ var otherVerbs = map[string]string{
 
 // noVerb says what was most likely meant by a word that is no verb.
 func noVerb(app *cli.App, word string) error {
-	text := fmt.Sprintf("there is no verb %q", word)
+	text := fmt.Sprintf("unknown verb %q", word)
 	if q, err := queries.Find(word); err == nil {
 		return usagef("%s; it is a query: prof query %s", text, q.Name)
 	}
@@ -246,5 +246,5 @@ func noVerb(app *cli.App, word string) error {
 }
 
 func homeFlag() cli.Flag {
-	return &cli.StringFlag{Name: "home", Usage: "the warehouse's folder `DIR`, in place of the nearest .prof", EnvVars: []string{"PROF_HOME"}}
+	return &cli.StringFlag{Name: "home", Usage: "folder `DIR` of the warehouse, instead of the nearest .prof", EnvVars: []string{"PROF_HOME"}}
 }

@@ -19,7 +19,7 @@ func TestMistakes(t *testing.T) {
 	write(t, p.path("empty/.keep"), nil)
 	before := state(p)
 	p.env = []string{"PATH=" + p.path("empty")} // no nsys
-	const noNsys = "only nsys itself can read its reports, and it is not installed here; where it is, run `nsys export --type sqlite --output report.sqlite %[1]s` and ingest that file"
+	const noNsys = "only nsys can read its reports, and it is not installed here; where it is, run `nsys export --type sqlite --output report.sqlite %[1]s` and ingest that file"
 	for _, c := range []struct {
 		args string // words with | between
 		code int
@@ -40,23 +40,23 @@ func TestMistakes(t *testing.T) {
 		{"--run|llama|query|stages", 2, "--run belongs behind the verb: prof query stages --run llama"},
 		{"--format|csv|--wide|runs", 2, "--format belongs behind the verb: prof runs --format csv --wide"},
 		{"query|--stage|decode", 2, "--stage is an option of a query: name that before it; `prof query` lists them"},
-		{"capture|python3|x.py", 2, "write the command behind --, as in: prof capture -- python3 run.py"},
+		{"capture|python3|x.py", 2, "write the command after --, as in: prof capture -- python3 run.py"},
 		{"sql|FROM|kernel", 2, "sql takes one statement: put it in quotes; see `prof help sql`"},
 		// Queries and their options.
 		{"query|stage|llama", 2, `no such query: "stage"; did you mean stages or stage-notes or stage-kernels?`},
 		{"query|top-kernels.v99", 2, `no such query: "top-kernels.v99"; this prof has top-kernels v3`},
 		{"query|top-kernels|--stgae|decode", 2, "there is no option --stgae; did you mean --stage?"},
 		{"query|top-kernels|--limit|5", 2, "query top-kernels takes no --limit; it takes --run --top --stage --device --by --with-ncu --source --format --wide --explain --home"},
-		{"query|top-kernels|--top|ten", 2, `wrong argument: --top "ten" is not a whole number`},
+		{"query|top-kernels|--top|ten", 2, `invalid argument: --top "ten" is not a whole number`},
 		{"query|top-kernels|--run", 2, "--run needs a value; see `prof query top-kernels -h`"},
-		{"query|top-kernels|llama|--by|nmae", 2, "query top-kernels: wrong argument: --by is name, short or family"},
+		{"query|top-kernels|llama|--by|nmae", 2, "query top-kernels: invalid argument: --by is name, short or family"},
 		{"query|top-kernels|llama|-f|yaml", 2, `unknown format "yaml": use one of table, md, csv, json`},
 		{"query|top-kernels|llama|-f|markdown", 2, `unknown format "markdown": did you mean md? (one of table, md, csv, json)`},
 		{"query|runs|llama", 2, "query runs is about all runs and takes no argument; see `prof query runs -h`"},
 		// Stages.
 		{"query|top-kernels|llama|--stage|decod", 2, `the run has no stage "decod"; it has decode, prefill, (none); did you mean decode?`},
 		{"explain|llama|--stage|Prefil", 2, `the run has no stage "Prefil"; it has decode, prefill, (none); did you mean prefill?`},
-		{"diff|llama|a|--stage|decod", 1, `compare llama with a: nothing to compare: neither side has a stage "decod"; there is decode, prefill; did you mean decode?`},
+		{"diff|llama|a|--stage|decod", 1, `compare llama with a: nothing to compare: neither side has a stage "decod"; the runs have decode, prefill; did you mean decode?`},
 		// Runs.
 		{"show|lama", 1, `no such run: "lama"; did you mean llama?`},
 		{"query|stages|--run|lama", 1, `no such run: "lama"; did you mean llama?`},
@@ -78,7 +78,7 @@ func TestMistakes(t *testing.T) {
 		{"ingest|empty", 1, "empty: nothing to ingest in the folder (1 files looked at)"},
 		{"ingest|notes.txt", 1, "notes.txt: no known format" + formats},
 		{"report|a|--file|report.htm", 2, `a report has no file "report.htm"; did you mean report.html or report.md?`},
-		{"completion|powershell", 2, `no completion for "powershell"; there is bash, zsh and fish`},
+		{"completion|powershell", 2, `no completion for "powershell", only for bash, zsh and fish`},
 	} {
 		r := p.run(strings.Split(c.args, "|")...)
 		if r != (result{c.code, "", "prof: " + c.want + "\n"}) {

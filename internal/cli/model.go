@@ -24,12 +24,12 @@ import (
 func (p *program) modelCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "model",
-		Usage:     "static compute of a model by its configuration: parameters, bytes, FLOPs; no run is needed",
+		Usage:     "parameters, bytes and FLOPs of a model from its configuration; no run is needed",
 		ArgsUsage: "CONFIG.json",
-		Description: `CONFIG.json is the config.json of Hugging Face, or the folder that holds it. FLOPs are those of one prompt of --prefill tokens
-(image tokens included) and of --decode steps after it, the first with prefill + 1 tokens in its context, for --batch sequences.
-With --images the prefill holds the images of its prompt too; without, vision is shown for one image and is not in it.
-Vision towers that take pictures of any size count for those of --image-size. A multiply-add counts 2. With --run the model and the tokens are those of a run in the warehouse.
+		Description: `CONFIG.json is a Hugging Face config.json, or its folder. FLOPs are those of one prompt of --prefill tokens
+(image tokens included) and of the --decode steps after it, the first with prefill + 1 tokens of context, for --batch sequences.
+With --images the prefill includes the images of its prompt; without, vision is shown for one image and not included.
+Vision towers that take images of any size are counted for --image-size. A multiply-add counts as 2. With --run, model and tokens are those of a stored run.
 
   prof model config.json
   prof model config.json --prefill 681 --decode 16 --convention causal
@@ -38,18 +38,18 @@ Vision towers that take pictures of any size count for those of --image-size. A 
   prof model config.json --format json
   prof model --run baseline --out report/        # static_compute.json and static_compute.md`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "run", Usage: "the model and tokens of this run, in place of CONFIG.json"},
-			&cli.Int64Flag{Name: "prefill", Usage: "`TOKENS` of each prompt", DefaultText: "1024, of a run its workload's"},
-			&cli.Int64Flag{Name: "decode", Usage: "`STEPS` after it", DefaultText: "128, of a run its workload's"},
+			&cli.StringFlag{Name: "run", Usage: "use the model and tokens of this run instead of CONFIG.json"},
+			&cli.Int64Flag{Name: "prefill", Usage: "`TOKENS` per prompt", DefaultText: "1024; with --run, the workload's"},
+			&cli.Int64Flag{Name: "decode", Usage: "decode `STEPS`", DefaultText: "128; with --run, the workload's"},
 			&cli.Int64Flag{Name: "batch", Usage: "`SEQUENCES`", DefaultText: "1"},
-			&cli.Int64Flag{Name: "images", Usage: "`IMAGES` of each prompt", DefaultText: "0"},
-			&cli.Int64Flag{Name: "crops", Usage: "`CROPS` of each image beside its global view", DefaultText: "0"},
+			&cli.Int64Flag{Name: "images", Usage: "`IMAGES` per prompt", DefaultText: "0"},
+			&cli.Int64Flag{Name: "crops", Usage: "`CROPS` per image, without its global view", DefaultText: "0"},
 			&cli.StringFlag{Name: "dtype", Usage: "precision of weights and cache: fp32, bf16, fp16, fp8, int8, fp4", DefaultText: "the configuration's"},
 			&cli.StringFlag{Name: "convention", Value: "full", Usage: "attention of the prompt: full or causal"},
 			&cli.StringFlag{Name: "mla", Value: "expanded", Usage: "latent attention in decode: expanded or absorbed"},
 			&cli.StringFlag{Name: "head", Value: "last", Usage: "positions of the prompt whose logits are computed: last or all"},
 			&cli.StringFlag{Name: "context", Value: "auto", Usage: "context of decode: auto, max or fixed"},
-			&cli.Int64Flag{Name: "fixed-context", Usage: "the context for fixed"},
+			&cli.Int64Flag{Name: "fixed-context", Usage: "context length for --context fixed"},
 			assumeFlag(), imageSizeFlag(),
 			&cli.StringFlag{Name: "out", Usage: "write static_compute.json and static_compute.md into `DIR`"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table, md or json"},
@@ -63,7 +63,7 @@ func (p *program) model(c *cli.Context) (err error) {
 	form := c.String("format")
 	write, ok := report.StaticForms()[form]
 	if !ok {
-		return usagef("--format %q is none of table, md, json", form)
+		return usagef("--format %q is not one of table, md, json", form)
 	}
 	size, err := staticSize(c)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *program) staticSource(c *cli.Context) (*schema.Warehouse, schema.Run, e
 			return nil, schema.Run{}, usagef("model takes a configuration or --run, not both")
 		}
 		if c.IsSet(imageSizeName) {
-			return nil, schema.Run{}, usagef("--image-size is for a configuration; of a run: %s", mask.Command([]string{"prof", "ingest", "--run", ref, "--model", "CONFIG.json", "--image-size", c.String(imageSizeName)}))
+			return nil, schema.Run{}, usagef("--image-size applies to a configuration; for a run: %s", mask.Command([]string{"prof", "ingest", "--run", ref, "--model", "CONFIG.json", "--image-size", c.String(imageSizeName)}))
 		}
 		w, err := p.open(c, false)
 		if err != nil {
@@ -151,7 +151,7 @@ func staticSize(c *cli.Context) (judge.StaticSize, error) {
 		s.FixedContext = &n
 	}
 	if (s.Context == "fixed") != (s.FixedContext != nil) {
-		return s, usagef("--context fixed and --fixed-context TOKENS belong together")
+		return s, usagef("--context fixed needs --fixed-context TOKENS, and vice versa")
 	}
 	return s, nil
 }

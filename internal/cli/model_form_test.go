@@ -43,8 +43,8 @@ func TestModelErrors(t *testing.T) {
 		{2, `.*--head is last or all`, "good.json --head first"},
 		{2, `.*--context is auto, max or fixed`, "good.json --context long"},
 		{2, `.*--dtype is fp64, fp32, .*`, "good.json --dtype int7"},
-		{2, `--context fixed and --fixed-context TOKENS belong together`, "good.json --context fixed"},
-		{2, `--context fixed and --fixed-context TOKENS belong together`, "good.json --fixed-context 5"},
+		{2, `--context fixed needs --fixed-context TOKENS, and vice versa`, "good.json --context fixed"},
+		{2, `--context fixed needs --fixed-context TOKENS, and vice versa`, "good.json --fixed-context 5"},
 		{2, `--fixed-context 0: want a number from 1 to 2147483648`, "good.json --context fixed --fixed-context 0"},
 		{2, `--prefill -1: want a whole number up to 2147483648`, "good.json --prefill -1"},
 		{2, `--decode -1: want a whole number up to 2147483648`, "good.json --decode -1"},
@@ -59,8 +59,8 @@ func TestModelErrors(t *testing.T) {
 		{2, `--batch 0: want a whole number up to 2147483648, at least 1`, "good.json --batch 0"},
 		{2, `--prefill 2147483649: want a whole number up to 2147483648`, "good.json --prefill 2147483649"},
 		{2, `.*prefill.*; see .prof help model.`, "good.json --prefill many"},
-		{2, `wrong argument: .* 2\^63 operations or more: .*`, "good.json --prefill " + many + " --decode " + many + " --batch " + many},
-		{2, `wrong argument: .* 2\^63 operations or more: .*`, "good.json --prefill 55000 --decode 20000 --batch 5000000"}, // each component's fit
+		{2, `invalid argument: .* 2\^63 operations or more: .*`, "good.json --prefill " + many + " --decode " + many + " --batch " + many},
+		{2, `invalid argument: .* 2\^63 operations or more: .*`, "good.json --prefill 55000 --decode 20000 --batch 5000000"}, // each component's fit
 	} {
 		p.wantLike(c.code, "", "prof: "+c.want+"\n", append([]string{"model"}, strings.Fields(c.args)...)...)
 	}

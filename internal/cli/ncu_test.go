@@ -34,8 +34,8 @@ func TestProfile(t *testing.T) {
 		t.Errorf("without: %s", got)
 	}
 	p.wantLike(0, `.*note +4 kernel launches profiled by Nsight Compute\n.*`, "", "show", "--facts", "both")
-	p.want(result{2, "", "prof: query bottlenecks: wrong argument: --roof is a share: 0.6 for 60 %\n"}, "query", "bottlenecks", "--run", "both", "--roof", "60")
-	p.want(result{2, "", "prof: wrong argument: --roof \"abc\" is not a number\n"}, "query", "bottlenecks", "--run", "both", "--roof", "abc")
+	p.want(result{2, "", "prof: query bottlenecks: invalid argument: --roof is a share: 0.6 for 60 %\n"}, "query", "bottlenecks", "--run", "both", "--roof", "60")
+	p.want(result{2, "", "prof: invalid argument: --roof \"abc\" is not a number\n"}, "query", "bottlenecks", "--run", "both", "--roof", "abc")
 	p.wantLike(0, `[^\n]*\n`, `note: nothing has --launch 9; the run has the profiled launches 0 to 3\n`, "query", "kernel-metrics", "--run", "both", "--launch", "9", "-f", "csv")
 	p.wantLike(0, `[^\n]*\n`, `note: nothing has --metric nosuch\*; .*`, "query", "kernel-metrics", "--run", "both", "--metric", "nosuch*", "-f", "csv")
 	p.wantLike(0, `[^\n]*\n`, `note: no operations were measured: profile with ncu --set roofline or full\n`, "query", "roofline", "--run", "both", "-f", "csv")

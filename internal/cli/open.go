@@ -57,7 +57,7 @@ const latest = "@latest"
 
 // runFlag is the option that names a run; byDefault says which one it is without it.
 func runFlag(byDefault string) cli.Flag {
-	return &cli.StringFlag{Name: "run", Usage: "the `RUN`, which may be given as an argument too: name, id, a prefix of either, tag:key=value, baseline:NAME", DefaultText: byDefault}
+	return &cli.StringFlag{Name: "run", Usage: "the `RUN`, which may also be an argument: name, id, a prefix of either, tag:key=value, baseline:NAME", DefaultText: byDefault}
 }
 
 // whichRun is the run that the command line names, by its one argument or by --run.
@@ -78,7 +78,7 @@ func oneOf(c *cli.Context, arg string, isArg bool) (ref string, given bool, err 
 	case !c.IsSet("run"):
 		return arg, isArg, nil
 	case isArg && arg != flag:
-		return "", false, usagef("two runs are named, %s and --run %s; %s takes one", arg, flag, c.Command.Name)
+		return "", false, usagef("two runs are given, %s and --run %s; %s takes one", arg, flag, c.Command.Name)
 	default:
 		return flag, true, nil
 	}
@@ -134,7 +134,7 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 		if done == 0 {
 			spin = p.spin("")
 		}
-		spin.count("facts of the warehouse are derived anew", " runs", int64(done), int64(all))
+		spin.count("deriving the facts of all runs again", " runs", int64(done), int64(all))
 	}
 	w, err := schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: memoryLimit(write),
 		Progress: progress,

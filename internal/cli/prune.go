@@ -20,20 +20,20 @@ const keepTag = "keep"
 func (p *program) pruneCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "prune",
-		Usage: "compress and drop captured files of older runs; what the warehouse holds of them stays",
-		Description: `Of each workload (same command line and folder, or same value of the tag --by) the last runs keep their captured files as they
-are. Those of older ones are compressed, and where all runs together exceed --max-total, dropped, oldest first. What says how a run
-was captured stays, and so do runs tagged keep or as --protect says, and those that are a baseline. prof ingest reads compressed files too.
+		Usage: "compress or delete captured files of older runs; the warehouse keeps their data",
+		Description: `The last runs of each workload (same command line and folder, or same value of the tag --by) keep their captured files as they
+are. Files of older runs are compressed and, if all runs together exceed --max-total, deleted, oldest first. The record of how a run
+was captured stays. Baselines and runs tagged keep, or as in --protect, are left alone. prof ingest reads compressed files too.
 
   prof prune --dry-run
   prof prune --keep 3 --max-total 20GiB
   prof tag baseline keep=yes`,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "keep", Usage: "the last `N` runs of each workload stay as they are", Value: capture.DefaultKeep},
-			&cli.StringFlag{Name: "max-total", Usage: "drop files until all runs together take `SIZE` at most, e.g. 20GiB"},
-			&cli.StringFlag{Name: "by", Usage: "group runs by their tag `KEY` and not by their workload"},
-			&cli.StringSliceFlag{Name: "protect", Usage: "leave runs alone that have the tag `KEY` or KEY=VALUE; may be repeated"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done"},
+			&cli.StringFlag{Name: "max-total", Usage: "delete files until all runs together take at most `SIZE`, e.g. 20GiB"},
+			&cli.StringFlag{Name: "by", Usage: "group runs by the tag `KEY` instead of by workload"},
+			&cli.StringSliceFlag{Name: "protect", Usage: "leave runs with the tag `KEY` or KEY=VALUE alone; may be repeated"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be done"},
 		},
 		Action: p.prune,
 	}
@@ -64,7 +64,7 @@ func (p *program) prune(c *cli.Context) error {
 			return err
 		}
 	} else if c.IsSet("by") || c.IsSet("protect") {
-		return fmt.Errorf("there is no warehouse in %s that could tell the tags of runs", home.Dir)
+		return fmt.Errorf("%s has no warehouse with the tags of runs", home.Dir)
 	}
 	plan, err := capture.PlanPrune(filepath.Join(home.Dir, runsName), time.Now(), o)
 	if err != nil {
@@ -137,13 +137,13 @@ func (p *program) prunePlanned(ctx context.Context, dry bool, plan *capture.Prun
 		}
 	}
 	if plan.OverBytes > 0 {
-		p.warn(fmt.Sprintf("the runs still exceed --max-total by %.1f MB: what is kept and protected is not dropped", float64(plan.OverBytes)/1e6))
+		p.warn(fmt.Sprintf("the runs still exceed --max-total by %.1f MB: kept and protected files are not deleted", float64(plan.OverBytes)/1e6))
 	}
 	if dry {
-		fmt.Fprintf(p.err, "%d files of %.1f MB in all; nothing was done (--dry-run)\n", len(plan.Actions), float64(plan.TotalBytes)/1e6)
+		fmt.Fprintf(p.err, "%d files, %.1f MB in total; nothing was done (--dry-run)\n", len(plan.Actions), float64(plan.TotalBytes)/1e6)
 		return nil
 	}
 	done, err := plan.Apply(ctx)
-	fmt.Fprintf(p.err, "compressed %d and dropped %d files; %.1f MB freed of %.1f\n", done.Compressed, done.Dropped, float64(done.FreedBytes)/1e6, float64(plan.TotalBytes)/1e6)
+	fmt.Fprintf(p.err, "compressed %d and deleted %d files; freed %.1f of %.1f MB\n", done.Compressed, done.Dropped, float64(done.FreedBytes)/1e6, float64(plan.TotalBytes)/1e6)
 	return err
 }

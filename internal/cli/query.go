@@ -92,7 +92,7 @@ func (p *program) queryNamed(q queries.Query, newest bool) *cli.Command {
 		Name: names[0], Aliases: names[1:], HelpName: use, Usage: q.Doc, UsageText: use + args + " [options]", Description: text, Hidden: true,
 		OnUsageError: p.onUsageError,
 		Flags: append(append(paramFlags(q), outputFlags()...),
-			&cli.BoolFlag{Name: "explain", Usage: "print the query's SQL and documentation in place of running it"}),
+			&cli.BoolFlag{Name: "explain", Usage: "print the query's SQL and documentation instead of running it"}),
 		Action: func(c *cli.Context) error { return p.query(c, q) },
 	}
 }
@@ -126,7 +126,7 @@ func (p *program) query(c *cli.Context, q queries.Query) (err error) {
 			args["run"] = ref
 		}
 	} else if c.NArg() > 0 {
-		return usagef("query %s is about all runs and takes no argument; see `%s -h`", q.Name, c.Command.HelpName)
+		return usagef("query %s covers all runs and takes no argument; see `%s -h`", q.Name, c.Command.HelpName)
 	}
 	if c.Bool("explain") {
 		return p.explain(q, args)

@@ -24,10 +24,10 @@ import (
 func (p *program) reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "report",
-		Usage:     "write what a run shows as a page of HTML, Markdown and JSON, with the query behind each table",
+		Usage:     "write a report of a run as an HTML page, Markdown and JSON, with the query behind each table",
 		ArgsUsage: "[RUN]",
 		Description: "Without RUN, the newest. Writes into --out, or the run's folder in the warehouse's home:\n\n" + reportFileList() + `
-A file that a run has nothing for is left out, with a word on why. --out - prints one of them, report.md or the one that --file names.
+A file without data is not written, and a message says why. --out - prints one of them: report.md, or the one named by --file.
 
   prof report baseline
   prof report baseline --out report/
@@ -37,9 +37,9 @@ A file that a run has nothing for is left out, with a word on why. --out - print
 		Flags: []cli.Flag{
 			runFlag("the newest"),
 			&cli.StringFlag{Name: "out", Usage: "write into `DIR`; - prints one file"},
-			&cli.StringSliceFlag{Name: "file", Usage: "only the files of these `NAMES`, with commas or repeated"},
-			&cli.StringSliceFlag{Name: "section", Usage: "only report.md and report.html, with only the sections of these `IDS`: " + strings.Join(sectionIDs(), ", ")},
-			&cli.Int64Flag{Name: "top", Usage: "rows of ranked tables, instead of each table's own number"},
+			&cli.StringSliceFlag{Name: "file", Usage: "only the files with these `NAMES`, separated by commas or repeated"},
+			&cli.StringSliceFlag{Name: "section", Usage: "only report.md and report.html, with only these sections (`IDS`): " + strings.Join(sectionIDs(), ", ")},
+			&cli.Int64Flag{Name: "top", Usage: "rows per ranked table, instead of each table's default"},
 			repeatabilityFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -92,7 +92,7 @@ func reportFiles(c *cli.Context) ([]report.File, error) {
 			return nil, usagef("a report has no file %q%s", name, cmp.Or(nearest(name, files), "; see `prof help report`"))
 		}
 		if len(sections) > 0 && !slices.Contains(sectioned, name) {
-			return nil, usagef("--section is about report.md and report.html, not %s", name)
+			return nil, usagef("--section applies to report.md and report.html, not %s", name)
 		}
 	}
 	switch {
@@ -125,7 +125,7 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		return err
 	}
 	page := slices.ContainsFunc(files, func(f report.File) bool { return f.Name == "report.html" })
-	spin := p.spin("asking what the report shows")
+	spin := p.spin("running the queries of the report")
 	r, err := p.newReport(c.Context, w, run, queries.ReportOptions{Sections: listed(c, "section"), Top: c.Int64("top"), Page: page})
 	spin.end()
 	if err != nil {

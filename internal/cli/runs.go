@@ -86,14 +86,14 @@ func (p *program) tagCommand() *cli.Command {
 func (p *program) rmCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
-		Usage:     "remove runs with everything they hold",
+		Usage:     "remove runs from the warehouse",
 		ArgsUsage: "RUN...",
-		Description: `The captured files themselves are not touched. A run must be named in full, or as @latest, @latest~N or tag:key=value; a mere
-prefix will not do. A run that others are compared with, as a baseline, goes only with --force, and its name with it.
+		Description: `The captured files are not touched. A run must be named in full, or as @latest, @latest~N or tag:key=value; a
+prefix is not enough. A baseline is removed only with --force, together with its baseline name.
 
   prof rm baseline
   prof rm @latest`,
-		Flags:  []cli.Flag{runFlag(""), &cli.BoolFlag{Name: "force", Usage: "remove runs that are a baseline too"}},
+		Flags:  []cli.Flag{runFlag(""), &cli.BoolFlag{Name: "force", Usage: "also remove runs that are a baseline"}},
 		Action: p.rm,
 	}
 }
@@ -128,10 +128,10 @@ func (p *program) rm(c *cli.Context) (err error) {
 			return err
 		}
 		if run.Name != ref && run.ID != ref && !schema.IsReference(ref) {
-			return fmt.Errorf("rm wants the whole name: did you mean %s?", run.Name)
+			return fmt.Errorf("rm needs the full name: did you mean %s?", run.Name)
 		}
 		if names := bearers[run.ID]; names != "" && !c.Bool("force") {
-			return fmt.Errorf("run %s is the baseline %s, which others are compared with: set that to another run first, or remove it with --force", run.Name, names)
+			return fmt.Errorf("run %s is the baseline %s: set that to another run first, or remove it with --force", run.Name, names)
 		}
 		if !seen[run.ID] {
 			seen[run.ID] = true

@@ -19,9 +19,9 @@ func (p *program) showCommand() *cli.Command {
 		Name:      "show",
 		Usage:     "a run on one screen: its stages and what bounds them, top kernels, what to try",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the newest. The figures are those of the queries stages, accounting, mfu, top-kernels, top-operators and findings. A bar shows
-where the time of a stage's passes went, as accounting tells it: blocks are work of the GPU, letters are idle time. The line
-"attribution" says whether launch attribution neither loses nor doubles kernel time; with --facts it gives the proof.
+		Description: `Without RUN, the newest. The figures come from the queries stages, accounting, mfu, top-kernels, top-operators and findings. A bar shows
+where the time of a stage's passes went, as in accounting: blocks are GPU work, letters are idle time. The line
+"attribution" says whether launch attribution accounts for all kernel time exactly once; --facts shows the proof.
 
   prof show
   prof show baseline
@@ -29,7 +29,7 @@ where the time of a stage's passes went, as accounting tells it: blocks are work
   prof show baseline --facts     # where the run came from: sources, devices, how it was captured`,
 		Flags: []cli.Flag{
 			runFlag("the newest"),
-			&cli.BoolFlag{Name: "facts", Usage: "what the run is and where it came from, instead of what it shows"},
+			&cli.BoolFlag{Name: "facts", Usage: "what the run is and where it came from, instead of its results"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table or json (base units, full precision, all findings)"},
 			repeatabilityFlag(),
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit lines to the terminal"},
@@ -52,7 +52,7 @@ where the time of a stage's passes went, as accounting tells it: blocks are work
 }
 
 func repeatabilityFlag() cli.Flag {
-	return &cli.StringFlag{Name: "repeatability", Usage: "warn where more than a tenth of a stage's passes are farther than `P%` from their median", DefaultText: "10%"}
+	return &cli.StringFlag{Name: "repeatability", Usage: "warn if more than a tenth of a stage's passes deviate from their median by more than `P%`", DefaultText: "10%"}
 }
 
 // repeatability reads its option; 0 where it is not given.
@@ -62,7 +62,7 @@ func repeatability(c *cli.Context) (float64, error) {
 		return 0, err
 	}
 	if *share == 0 {
-		return 0, usagef("--repeatability 0%%: no two passes take the same time; write a percentage above 0")
+		return 0, usagef("--repeatability 0%%: no two passes take exactly the same time; write a percentage above 0")
 	}
 	return *share, nil
 }

@@ -47,7 +47,7 @@ func madeLine(f *frame.Frame, row []any) string {
 			text += " (" + branch + ")"
 		}
 		if at("is_git_dirty") == true {
-			text += " with changes that were not committed"
+			text += " with uncommitted changes"
 		}
 	}
 	return text
@@ -83,7 +83,7 @@ func overheadLine(f *frame.Frame) string {
 	var parts []string
 	for _, r := range f.Rows {
 		if ratio, ok := r[f.Index("overhead_ratio")].(float64); ok {
-			parts = append(parts, fmt.Sprintf("%v %+.1f %% (%v of %v against %v without a tool)", r[f.Index("mode")], 100*ratio, r[f.Index("pass_count")], r[f.Index("tool")], r[f.Index("baseline_count")]))
+			parts = append(parts, fmt.Sprintf("%v %+.1f %% (%v of %v against %v without a profiler)", r[f.Index("mode")], 100*ratio, r[f.Index("pass_count")], r[f.Index("tool")], r[f.Index("baseline_count")]))
 		}
 	}
 	return strings.Join(parts, ", ")

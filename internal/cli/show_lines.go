@@ -77,7 +77,7 @@ func unnamed(names map[any]string) string {
 	if len(known) == 0 {
 		return " without a name"
 	}
-	return " without a name (the capture tells of " + strings.Join(known, ", ") + ")"
+	return " without a name (the capture has " + strings.Join(known, ", ") + ")"
 }
 
 // toolLine names the tools with their versions in short, and other facts that were given, each once.

@@ -13,7 +13,7 @@ import (
 func (p *program) sqlCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "sql",
-		Usage:     "read the warehouse with SQL of your own",
+		Usage:     "query the warehouse with your own SQL",
 		ArgsUsage: "['SELECT ...' | -]",
 		Description: `One SELECT (or FROM, WITH, DESCRIBE, SHOW, EXPLAIN) in DuckDB's SQL; without it, or with -, from stdin. Writing is refused.
 

@@ -23,11 +23,11 @@ func (p *program) trendCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:  "trend",
-		Usage: "a workload's stages from run to run: where they changed their level, which kernels moved there, what else was new",
-		Description: `Runs of prof capture are of one workload when they have the same command and folder (workload_key), other runs when they have the same
-command. Without --workload it is that of the latest run that has one. A change is a new level that lasts for three runs or more; that
-only the last runs are off is told apart, as "perhaps". Runs on another GPU, with other tokens, or captured by another tool are a series
-of their own.
+		Usage: "the stages of a workload over its runs: where their level changed, which kernels moved, and what else was new",
+		Description: `Runs made by prof capture belong to one workload if they have the same command and folder (workload_key), other runs if they have the same
+command. The default is the workload of the latest run that has one. A change is a new level that lasts for three runs or more; if
+only the latest runs differ, it is marked "perhaps". Runs on another GPU, with other tokens, or captured by another tool form a separate
+series.
 
   prof trend
   prof trend --stage decode --workload baseline --last 50
@@ -35,14 +35,14 @@ of their own.
   prof trend --out trend.html
   prof trend --format csv > trend.csv      # every run, in base units`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "workload", Usage: "`KEY` of the workload, a prefix of it, or a run of it", DefaultText: "that of the latest run"},
+			&cli.StringFlag{Name: "workload", Usage: "`KEY` of the workload, a prefix of the key, or a run of the workload", DefaultText: "the latest run's"},
 			&cli.StringFlag{Name: "stage", Usage: "only this stage; (run) for runs without stages"},
-			&cli.StringSliceFlag{Name: "tag", Usage: "only runs with the tag `KEY=VALUE`; repeated, with all of them"},
-			&cli.StringFlag{Name: "metric", Value: string(trend.GPUSpan), Usage: strings.Join(metrics, ", ") + "; mfu and mbu for short"},
-			&cli.IntFlag{Name: "kernels", Value: trend.DefaultKernels, Usage: "look at `N` kernels of each stage for what moved where it changed, those that take most; 0 for none"},
-			&cli.IntFlag{Name: "last", Value: trendRows, Usage: "`N` of the latest runs in the tables of table and md; 0 for all"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(forms, ", ") + " (csv and json in base units, full precision)", DefaultText: "table, or what --out ends in"},
-			&cli.StringFlag{Name: "out", Usage: "write into `FILE`"},
+			&cli.StringSliceFlag{Name: "tag", Usage: "only runs with the tag `KEY=VALUE`; if repeated, with all of them"},
+			&cli.StringFlag{Name: "metric", Value: string(trend.GPUSpan), Usage: strings.Join(metrics, ", ") + "; short: mfu, mbu"},
+			&cli.IntFlag{Name: "kernels", Value: trend.DefaultKernels, Usage: "look for the cause of a change in the top `N` kernels of each stage; 0 for none"},
+			&cli.IntFlag{Name: "last", Value: trendRows, Usage: "`N` latest runs in tables (table, md); 0 for all"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(forms, ", ") + " (csv and json in base units, full precision)", DefaultText: "table, or the extension of --out"},
+			&cli.StringFlag{Name: "out", Usage: "write to `FILE`"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 			&cli.BoolFlag{Name: "safe", Usage: "csv for a spreadsheet: no text is a formula"},
 		},

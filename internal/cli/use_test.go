@@ -292,7 +292,7 @@ func TestNamesOfRuns(t *testing.T) {
 		"":          "no such run: the reference is empty",
 		"no":        `several runs match: "no" could be north, nodes`,
 		"nodez":     `no such run: "nodez"; did you mean nodes?`,
-		"zzzzz":     `no such run: "zzzzz"; there is north, nodes, a`,
+		"zzzzz":     `no such run: "zzzzz"; available: north, nodes, a`,
 		"@latest~3": "no such run: @latest~3; the warehouse holds 3 runs",
 		"@first":    `no such run: "@first"; write @latest or @latest~N`,
 		"@latest~x": `no such run: "@latest~x"; write @latest or @latest~N`,
@@ -305,7 +305,7 @@ func TestNamesOfRuns(t *testing.T) {
 	// Removing asks for more than a prefix, and is all or nothing.
 	before := state(p)
 	p.want(result{1, "", "prof: rm wants the whole name: did you mean nodes?\n"}, "rm", "nod")
-	p.want(result{1, "", "prof: no such run: \"nosuch\"; there is north, nodes, a\n"}, "rm", "a", "nosuch")
+	p.want(result{1, "", "prof: no such run: \"nosuch\"; available: north, nodes, a\n"}, "rm", "a", "nosuch")
 	if after := state(p); after != before {
 		t.Errorf("a failed rm changed the warehouse:\n%s\n%s", before, after)
 	}
@@ -388,7 +388,7 @@ func TestNoHomeForNothing(t *testing.T) {
 	p.want(result{1, "", none}, "sql", "SELECT 1")
 	p.want(result{1, "", "prof: nosuch: there is no such file or folder\n"}, "ingest", "nosuch")
 	for _, name := range []string{"@x", "tag:k=v", "baseline:x"} {
-		p.want(result{1, "", fmt.Sprintf("prof: run name %q: names that begin with @, tag: or baseline: mean runs already\n", name)}, "ingest", "--run", name, exported(t, kernels))
+		p.want(result{1, "", fmt.Sprintf("prof: run name %q: names that begin with @, tag: or baseline: are reserved\n", name)}, "ingest", "--run", name, exported(t, kernels))
 	}
 	if got := listing(t, p.dir); len(got) != 0 {
 		t.Errorf("left behind: %q", got)

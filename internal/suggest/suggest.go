@@ -46,7 +46,7 @@ func DidYouMean(word string, candidates []string) string {
 		return "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	if len(candidates) > 0 {
-		return "; there is " + List(candidates, 8)
+		return "; available: " + List(candidates, 8)
 	}
 	return ""
 }

@@ -30,7 +30,7 @@ func TestNearest(t *testing.T) {
 	for _, c := range []struct{ word, want string }{
 		{"stags", "; did you mean stages?"},
 		{"kernels", "; did you mean top-kernels or stage-kernels?"},
-		{"zzz", "; there is top-kernels, stages, stage-kernels, stage-notes, streams"},
+		{"zzz", "; available: top-kernels, stages, stage-kernels, stage-notes, streams"},
 	} {
 		if got := DidYouMean(c.word, names); got != c.want {
 			t.Errorf("DidYouMean(%q) is %q", c.word, got)

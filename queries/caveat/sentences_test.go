@@ -1,15 +1,13 @@
 package caveat
 
 import (
-	"flag"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the sentences of all kinds of caveats into testdata")
+	"prof/internal/golden"
+)
 
 // TestSentences holds what each kind of caveat says of one thing and of several, so that a reader can go over all of them.
 func TestSentences(t *testing.T) {
@@ -31,17 +29,5 @@ func TestSentences(t *testing.T) {
 			}
 		}
 	}
-	const path = "testdata/sentences.txt"
-	if *update {
-		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out.String() != string(want) {
-		t.Errorf("%s differs (-update writes it); got:\n%s", path, out.String())
-	}
+	golden.Compare(t, "testdata/sentences.txt", []byte(out.String()))
 }

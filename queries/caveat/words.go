@@ -54,10 +54,10 @@ var words = map[string]func(c C, alike []C) string{
 
 	// Device work.
 	"kernels-without-launch": func(c C, _ []C) string {
-		return fmt.Sprintf("%s no launch in the capture and count in no range", count(c.Count, "kernel ("+ms(c.TimeNs)+") has", "kernels ("+ms(c.TimeNs)+") have"))
+		return fmt.Sprintf("%s in no range", count(c.Count, "kernel ("+ms(c.TimeNs)+") has no launch in the capture and counts", "kernels ("+ms(c.TimeNs)+") have no launch in the capture and count"))
 	},
 	"graphs-traced-whole": func(c C, _ []C) string {
-		return fmt.Sprintf("%s traced as a whole: their kernels are in no kernel table; capture with --cuda-graph-trace=node to see them", count(c.Count, "CUDA graph replay ("+ms(c.TimeNs)+" of device time) was", "CUDA graph replays ("+ms(c.TimeNs)+" of device time) were"))
+		return fmt.Sprintf("%s traced as a whole: the kernels inside are in no kernel table; capture with --cuda-graph-trace=node to see them", count(c.Count, "CUDA graph replay ("+ms(c.TimeNs)+" of device time) was", "CUDA graph replays ("+ms(c.TimeNs)+" of device time) were"))
 	},
 	"not-accounted": func(c C, _ []C) string {
 		return fmt.Sprintf("%s was ingested by prof %s, which did not account for GPU time: ingest it again with --replace", c.Subject, c.Detail)
@@ -73,7 +73,7 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("no range of this run matches a rule in stage_rule; it has %s, see prof query ranges", count(c.Count, "range"))
 	},
 	"endless-ranges": func(c C, _ []C) string {
-		return fmt.Sprintf("%s never ended in the capture: their CPU time is unknown", count(c.Count, "range"))
+		return fmt.Sprintf("CPU time is unknown for %s without an end in the capture", count(c.Count, "range"))
 	},
 	"warm-up": func(c C, alike []C) string {
 		var said []string
@@ -204,7 +204,7 @@ var words = map[string]func(c C, alike []C) string{
 		}) + " profiled by Nsight Compute"
 	},
 	"matched-launches": func(c C, _ []C) string {
-		text := fmt.Sprintf("%d of %s match the timeline; their kernels take %s of its kernel time", c.Count, count(c.OfCount, "profiled launch", "profiled launches"), share(c.TimeNs, c.OfTimeNs))
+		text := fmt.Sprintf("%d of %s matched to the timeline; their kernels take %s of its kernel time", c.Count, count(c.OfCount, "profiled launch", "profiled launches"), share(c.TimeNs, c.OfTimeNs))
 		if c.Count < c.OfCount {
 			text += "; for the others see prof query ncu-matches --unmatched"
 		}
@@ -319,7 +319,7 @@ var words = map[string]func(c C, alike []C) string{
 	},
 	"passes-on-several-gpus": says("passes ran on several GPUs, and the share of one GPU in their operations is unknown: omit --device"),
 	"passes-without-work": func(c C, _ []C) string {
-		return fmt.Sprintf("%d of %s of %s have no GPU work, so their time is unknown", c.Count, count(c.OfCount, "pass", "passes"), c.Stage)
+		return fmt.Sprintf("GPU work is missing, and the time unknown, in %d of %s of %s", c.Count, count(c.OfCount, "pass", "passes"), c.Stage)
 	},
 	"vision-outside-prefill": says("vision work lies outside the ranges of prefill: its time and operations are not in the rows"),
 	"precision-of-kernels": func(c C, _ []C) string {

@@ -6,7 +6,7 @@ import (
 )
 
 // ErrBadArgument is wrapped by errors about what was asked, and not what was found.
-var ErrBadArgument = errors.New("wrong argument")
+var ErrBadArgument = errors.New("invalid argument")
 
 // Args are the arguments of a query by parameter, as text.
 type Args map[string]string

@@ -16,7 +16,7 @@ func findingRow(rule, stage string, saving int64, subject any) []any {
 	if stage == "" {
 		of = nil
 	}
-	return []any{int64(1), rule, of, saving, float64(saving) / float64(300*ms), "at most", "what " + rule + " is", `{"call_count":2,"calls_ns":3000,"least_count":4,"most_count":5,"sm_count":132,"pass_count":3,"max_ns":1000,"median_ns":7,"gap_count":9}`,
+	return []any{int64(1), rule, of, saving, float64(saving) / float64(300*ms), "at most", rule + " title", `{"call_count":2,"calls_ns":3000,"least_count":4,"most_count":5,"sm_count":132,"pass_count":3,"max_ns":1000,"median_ns":7,"gap_count":9,"block_count":300,"slot_count":264,"busy_ratio":0.4,"launch_ns":60e6,"collective_count":96,"collectives_ns":300e6}`,
 		subject, "do " + rule, int64(0), int64(1), int64(1), int64(3), 300 * ms}
 }
 
@@ -35,7 +35,7 @@ func TestSummaryAdvice(t *testing.T) {
 	if len(s.Findings) != 4 || s.Findings[0].Query != "FROM kernel_grids('a', top := 0, stage := 'decode', device := 0)" {
 		t.Errorf("findings %+v", s.Findings)
 	}
-	want := judge.Advice{Rule: "small-grids", Stage: "decode", Text: "do small-grids", Title: "what small-grids is", Number: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %)", Why: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %): 2 executions, mean 1.50 us, total 3.00 us; blocks for 4 to 5 of 132 SMs",
+	want := judge.Advice{Rule: "small-grids", Stage: "decode", Text: "do small-grids", Title: "small-grids title", Number: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %)", Why: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %): 2 executions, mean 1.50 us, total 3.00 us; enough blocks for 4 to 5 of 132 SMs",
 		Subject: "k1", Command: "prof query kernel-grids --run a --stage decode --device 0 --top 0", SavingNs: 100 * ms, SpanNs: 300 * ms, ShareRatio: 1.0 / 3, Bound: "at most"}
 	if s.Advice[0] != want {
 		t.Errorf("advice %+v, want %+v", s.Advice[0], want)
@@ -68,7 +68,7 @@ func TestSummaryAdviceOnce(t *testing.T) {
 		t.Errorf("but %q, want %q", got, want)
 	}
 	r.Frames["passes"] = slow(2)
-	if got, want := summarise(t, r), "nearly all of that time (190 ms) is in pass 2 alone, of 3 passes"; got.Stages[0].But != want {
+	if got, want := summarise(t, r), "nearly all of that time (190 ms) is in pass 2 alone (of 3 passes)"; got.Stages[0].But != want {
 		t.Errorf("but %q, want %q", got.Stages[0].But, want)
 	} else if got, want := got.Advice[0].Text, "check what differs in pass 2, which has nearly all of it (prof query passes --run a --stage decode); then do host-bound"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
@@ -107,9 +107,9 @@ func TestSummaryMissing(t *testing.T) {
 		{"all but a baseline", []*frame.Frame{sources("nsys", "torch", "ncu"), threePasses("decode"), accountingOf("decode", busyParts()), utilisationOf("decode", 0.1, 0.1), answer("overhead", "mode tool overhead_ratio")},
 			[]string{"measure the profiling overhead: record the workload without a profiler too"}},
 		{"no stages", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured},
-			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take the most time with Nsight Compute", "capture with the PyTorch profiler too"}},
+			[]string{"mark the stages of the workload with NVTX ranges or record_function blocks named prefill and decode", "profile the kernels that take the most time with Nsight Compute", "capture with the PyTorch profiler too"}},
 		{"operators without the PyTorch profiler", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured, answer("top-operators", "operator", []any{"aten::mm"})},
-			[]string{"mark the stages of the workload, with NVTX ranges or record_function named prefill and decode", "profile the kernels that take the most time with Nsight Compute"}},
+			[]string{"mark the stages of the workload with NVTX ranges or record_function blocks named prefill and decode", "profile the kernels that take the most time with Nsight Compute"}},
 		{"all passes are warm-up", []*frame.Frame{sources("nsys", "torch", "ncu"), accountingOf("(run)", busyParts()), measured, stageAnswer([]any{"decode", int64(0), nil, nil, nil, nil, nil, nil, int64(2)})},
 			[]string{"measure passes after warm-up: run more passes, or count fewer as warm-up"}},
 		{"ncu only", []*frame.Frame{sources("ncu"), answer("accounting", "stage")},
@@ -141,7 +141,7 @@ func TestSummaryDoubts(t *testing.T) {
 		{"throttled", []*frame.Frame{answer("throttling", "pass device reason is_slowdown samples busy_samples busy_share_ratio", []any{"nsys-1", int64(0), "SW power cap", true, int64(40), int64(12), 0.3}, []any{"nsys-1", int64(0), "idle", false, int64(9), int64(0), nil})},
 			"GPU 0 was throttled (SW power cap) in 30.0 % of the busy samples of recording nsys-1: with enough power and cooling times would be shorter; prof query throttling --run a"},
 		{"throttled, work not told", []*frame.Frame{answer("throttling", "pass device reason is_slowdown samples busy_samples busy_share_ratio", []any{"nsys-1", int64(2), "HW slowdown", true, int64(40), nil, nil})},
-			"GPU 2 was throttled (HW slowdown) in samples of recording nsys-1 (whether it was busy is not known): with enough power and cooling times would be shorter; prof query throttling --run a"},
+			"GPU 2 was throttled (HW slowdown) in samples of recording nsys-1 (whether it was busy is unknown): with enough power and cooling times would be shorter; prof query throttling --run a"},
 		{"shared", []*frame.Frame{answer("device-use", "device other_process_max_count", []any{int64(0), int64(0)}, []any{int64(1), int64(2)})},
 			"other processes used GPU 1 while the workload ran: times are not the workload's alone"},
 		{"overhead", []*frame.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.123}, []any{"kernels", "ncu", 40.0})},
@@ -151,27 +151,27 @@ func TestSummaryDoubts(t *testing.T) {
 		{"partial", []*frame.Frame{answer("sources", "kind status reason path", []any{"nsys", "partial", "cut short at row 9", "a.sqlite"})},
 			"only part of a.sqlite was read: cut short at row 9"},
 		{"unattributed", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 90 * ms, 30 * ms}, {"unknown", "unknown", 10 * ms, 4 * ms}})},
-			"in 10.0 % of the time of decode GPU 0 was idle before work whose launch was not captured: the cause is not known"},
+			"for 10.0 % of the time of decode, GPU 0 was idle before work whose launch was not captured: the cause is unknown"},
 		{"the profiler's own", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 95 * ms, 30 * ms}, {"profiler", "profiler", 5 * ms, 4 * ms}})},
-			"in 5.0 % of the time of decode GPU 0 was idle while the profiler worked"},
+			"for 5.0 % of the time of decode, GPU 0 was idle while the profiler worked"},
 		{"slow first pass", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(3), int64(1), int64(7), false, 100 * ms, ms, int64(7)}, []any{"decode", int64(1), int64(1), int64(7), true, 900 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(4), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
 			"the first measured pass of decode takes 300 ms, the median of the others 100 ms: it may be warm-up"},
 		{"slow first of two passes", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(5)}, []any{"decode", int64(2), int64(1), int64(7), false, 110 * ms, ms, int64(9)})},
 			"the first measured pass of decode takes 300 ms, the other 110 ms: it may be warm-up"},
 		{"repeats that do not agree, whose passes do", []*frame.Frame{passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 100 * ms, ms, int64(1), int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 101 * ms, ms, int64(2), int64(1)}, []any{"decode", int64(1), int64(2), int64(8), false, 140 * ms, ms, int64(3), int64(2)}, []any{"decode", int64(1), int64(3), int64(9), false, 99 * ms, ms, int64(4), int64(3)})},
-			"the 3 repeats of decode do not agree within 10.0 %: their medians are 99.0 ms to 140 ms"},
+			"the 3 repeats of decode vary by more than 10.0 %: their medians are 99.0 ms to 140 ms"},
 		{"passes that do not repeat, the first of which may be warm-up", []*frame.Frame{stageAnswer([]any{"decode", int64(3), 100 * ms, 0.0, 100 * ms, 0.0, 0.0, 0.9, int64(0), 100 * ms, 99 * ms, 300 * ms, 100 * ms, 99 * ms, 300 * ms}), passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 300 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 99 * ms, ms, int64(5)}, []any{"decode", int64(3), int64(1), int64(7), false, 100 * ms, ms, int64(9)})},
-			"the passes of decode do not repeat within 10.0 %: 99.0 ms to 300 ms, median 100 ms; the first measured one takes 300 ms, the median of the others 99.0 ms: it may be warm-up; prof query passes --run a --stage decode"},
+			"the passes of decode vary by more than 10.0 %: 99.0 ms to 300 ms, median 100 ms; the first measured one takes 300 ms, the median of the others 99.0 ms: it may be warm-up; prof query passes --run a --stage decode"},
 		{"kernels without a launch", []*frame.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, ms, int64(4), 40 * ms})},
-			"the launches of 4 of 10 kernels (40.0 % of all kernel time) were not captured: their stage, and why the GPU idled before them, are not known; prof query conservation --run a"},
+			"the launches of 4 of 10 kernels (40.0 % of all kernel time) were not captured: their stage, and why the GPU idled before them, are unknown; prof query conservation --run a"},
 		{"kernels outside every range", []*frame.Frame{answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(10), 100 * ms, 30 * ms, int64(0), int64(0)})},
-			"30.0 % of all kernel time was launched outside every range and counts in no stage; prof query conservation --run a"},
+			"30.0 % of all kernel time was launched outside every range and belongs to no stage; prof query conservation --run a"},
 		{"MFU of the model over 1", []*frame.Frame{utilisationOf("model", 3.18, 0.1)},
 			"MFU of the model as a whole is 318.0 %: over 100 % means that an input is wrong (tokens, model, peak or precision)"},
 		{"MFU over 1", []*frame.Frame{utilisationOf("decode", 1.2, 0.1)},
 			"MFU of decode is 120.0 %: over 100 % means that an input is wrong (tokens, model, peak or precision)"},
 		{"MFU not known", []*frame.Frame{utilisationOf("decode", nil, nil)},
-			"MFU is not known: the operations that the model needs were not counted"},
+			"MFU is unknown: the model's operations were not counted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			frames := []*frame.Frame{threePasses("decode"), accountingOf("decode", busyParts())}
@@ -219,7 +219,7 @@ func TestSummaryWithoutStages(t *testing.T) {
 		t.Errorf("categories %+v", s.Breakdown)
 	}
 	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)})))
-	if want := "Nsight Compute profiled 2 kernels in isolation; without a timeline, how often each runs is not known; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)"; s.All != nil || s.Profiled != want {
+	if want := "Nsight Compute profiled 2 kernels in isolation; without a timeline, how often each runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)"; s.All != nil || s.Profiled != want {
 		t.Errorf("all %+v, profiled %q", s.All, s.Profiled)
 	}
 }

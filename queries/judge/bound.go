@@ -101,7 +101,7 @@ func (e evidence) then(v *verdict) *verdict {
 		return v
 	}
 	v.next = next.bound
-	v.why += fmt.Sprintf("; next, it %s %s", next.words, e.share(next.ns))
+	v.why += fmt.Sprintf("; second, it %s %s", next.words, e.share(next.ns))
 	if once := e.once(next.parts...); once.ns > 0 && next.bound != CommBound && next.bound != CopyBound {
 		v.why += once.among()
 	}
@@ -153,7 +153,7 @@ func (o inOnce) text() string {
 	case o.pass.isFirst:
 		return fmt.Sprintf("nearly all of that time (%s) is in pass %d, the first of %d, which may be warm-up", DurationText(o.ns), o.pass.number, o.passes)
 	}
-	return fmt.Sprintf("nearly all of that time (%s) is in pass %d alone, of %d passes", DurationText(o.ns), o.pass.number, o.passes)
+	return fmt.Sprintf("nearly all of that time (%s) is in pass %d alone (of %d passes)", DurationText(o.ns), o.pass.number, o.passes)
 }
 
 // among words it as a part of a time.
@@ -161,5 +161,5 @@ func (o inOnce) among() string {
 	if o.pass == nil {
 		return fmt.Sprintf(", %s of that in one of %d passes", DurationText(o.ns), o.passes)
 	}
-	return fmt.Sprintf(", %s of that in pass %d alone, of %d passes", DurationText(o.ns), o.pass.number, o.passes)
+	return fmt.Sprintf(", %s of that in pass %d alone (of %d passes)", DurationText(o.ns), o.pass.number, o.passes)
 }

@@ -54,7 +54,7 @@ func (s *summariser) hiddenText(stage string) string {
 
 // roleWords say in plain words what families of kernels do.
 var roleWords = map[string]string{
-	"gemm": "matrix products", "attention": "attention (which token looks at which)", "normalisation": "normalisation", "elementwise": "elementwise arithmetic",
+	"gemm": "matrix products", "attention": "attention (which tokens look at which)", "normalisation": "normalisation", "elementwise": "elementwise arithmetic",
 	"activation": "activation functions", "copy": "copies and layout changes", "convolution": "convolutions", "reduction": "reductions (sums, maxima)", "collective": "communication between GPUs",
 	"moe_routing": "routing to experts", "softmax": "softmax", "top_k": "top-k selection", "sampling": "sampling the next token", "kv_cache": "writing the KV cache", "embedding_gather": "embedding lookup", "scan_sort": "sorting and scans",
 	"rope": "position encoding", "memset": "filling memory", "random": "random numbers",

@@ -82,7 +82,7 @@ func TestSummaryGaps(t *testing.T) {
 			}
 			advice := "do device-latency"
 			if c.isOneGap {
-				advice = "find what the GPU or the profiler does in the one gap with nearly all of it; fewer or larger kernels do not fix that"
+				advice = "find what the GPU or the profiler does in the one gap that has nearly all of it; fewer or larger kernels do not fix that"
 			}
 			if s.Advice[0].Text != advice {
 				t.Errorf("advice %q, want %q", s.Advice[0].Text, advice)

@@ -69,7 +69,7 @@ func (s *summariser) doubtClocks() error {
 	for _, device := range order {
 		in := fmt.Sprintf("%s of the busy samples of recording %s", percentText(worst[device].share), worst[device].pass)
 		if !worst[device].isKnown {
-			in = "samples of recording " + worst[device].pass + " (whether it was busy is not known)"
+			in = "samples of recording " + worst[device].pass + " (whether it was busy is unknown)"
 		}
 		s.doubt("GPU %d was throttled (%s) in %s: with enough power and cooling times would be shorter; %s", device, worst[device].reason, in, s.command("throttling"))
 	}
@@ -141,18 +141,18 @@ func (s *summariser) doubtPasses() error {
 		}
 		switch {
 		case stage.Passes == 1:
-			s.doubt("%s was measured once: its spread is not known", name)
+			s.doubt("%s was measured once: its spread is unknown", name)
 		case !s.isRepeatable(stage):
 			if first != "" {
 				first = "; the first measured one " + first
 			}
-			s.doubt("the passes of %s do not repeat within %s: %s to %s, median %s%s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), first, s.command("passes", "stage", stage.Stage))
+			s.doubt("the passes of %s vary by more than %s: %s to %s, median %s%s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), first, s.command("passes", "stage", stage.Stage))
 			first = ""
 		case stage.Passes == 2:
 			s.doubt("%s was measured twice: two passes do not show its spread", name)
 		}
 		if stage.Workless > 0 {
-			s.doubt("%d of the %d passes of %s have GPU work: its GPU time is the mean of these", stage.Passes, stage.Passes+stage.Workless, name)
+			s.doubt("the GPU time of %s is the mean over %d of its %d passes: the others have no GPU work", name, stage.Passes, stage.Passes+stage.Workless)
 		}
 		if first != "" {
 			s.doubt("the first measured pass of %s %s", name, first)
@@ -180,7 +180,7 @@ func (s *summariser) unlikeRepeats(stage StageSummary) string {
 	if max(most-centre, centre-least) <= s.within()*centre {
 		return ""
 	}
-	return fmt.Sprintf("the %d repeats of %s do not agree within %s: their medians are %s to %s", len(medians), stageText(stage.Stage), percentText(s.within()), DurationText(least), DurationText(most))
+	return fmt.Sprintf("the %d repeats of %s vary by more than %s: their medians are %s to %s", len(medians), stageText(stage.Stage), percentText(s.within()), DurationText(least), DurationText(most))
 }
 
 // isRepeatable says whether nine tenths of a stage's passes are close to their median; of fewer than ten passes all must be.
@@ -212,16 +212,16 @@ func (s *summariser) doubtTime() error {
 		}
 	}
 	if len(s.parts) == 0 && s.r.Frame("accounting") != nil {
-		s.doubt("the run has no timeline with GPU work: how long things take in the workload is not known")
+		s.doubt("the run has no timeline with GPU work: times within the workload are unknown")
 	}
 	for _, stage := range stages {
 		if len(s.parts[stage]) == 0 {
 			continue
 		}
 		gpu := s.parts[stage][0]
-		for _, why := range [][2]string{{"unknown", "idle before work whose launch was not captured: the cause is not known"}, {"profiler", "idle while the profiler worked"}} {
+		for _, why := range [][2]string{{"unknown", "before work whose launch was not captured: the cause is unknown"}, {"profiler", "while the profiler worked"}} {
 			if ns := gpu.of(why[0]); ns >= unexplainedShare*gpu.span {
-				s.doubt("in %s of the time of %s GPU %d was %s", percentText(ns/gpu.span), strings.Replace(stage, wholeCapture, "the capture", 1), gpu.device, why[1])
+				s.doubt("for %s of the time of %s, GPU %d was idle %s", percentText(ns/gpu.span), strings.Replace(stage, wholeCapture, "the capture", 1), gpu.device, why[1])
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func (s *summariser) doubtUtilisation() error {
 		s.doubtOver("MBU", stage.Stage, stage.MBU)
 	}
 	if !isKnown {
-		s.doubt("MFU is not known: %s", s.out.Stages[0].Unknown)
+		s.doubt("MFU is unknown: %s", s.out.Stages[0].Unknown)
 		return nil
 	}
 	for _, note := range s.utilisationNotes() {

@@ -110,8 +110,8 @@ func (r *Report) FindingsFrame() (*frame.Frame, error) {
 		return nil, err
 	}
 	f := &frame.Frame{Query: raw.Query, Version: raw.Version, SQL: raw.SQL, Caveats: raw.Caveats, Notes: raw.Notes, Columns: slices.Clone(raw.Columns)}
-	f.Columns[f.Index("evidence")].Doc = "the numbers that it follows from, in words"
-	for _, c := range [][2]string{{"evidence_query", "SQL of the rows behind it"}, {"command", "command that shows it"}, {"detail_command", "command that shows more of it; NULL when there is none"}} {
+	f.Columns[f.Index("evidence")].Doc = "the numbers behind it, in words"
+	for _, c := range [][2]string{{"evidence_query", "SQL of the rows behind it"}, {"command", "command that shows it"}, {"detail_command", "command that shows more detail; NULL when there is none"}} {
 		f.Columns = append(f.Columns, frame.Column{Name: c[0], Type: frame.Text, Doc: c[1]})
 	}
 	orNull := func(s string) any {

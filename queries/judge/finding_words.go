@@ -29,7 +29,7 @@ var findingWords = map[string]func(x Finding) string{
 	"host-waits": func(x Finding) string {
 		text := fmt.Sprintf("GPU idle %s while the CPU waits for the GPU or for a copy%s", x.saved(), x.spread())
 		if n := x.Numbers; n.count("call_count") > 0 {
-			text += fmt.Sprintf("; %s that wait or copy take %s of CPU time, most in %s", n.many("call_count", "call", "calls"), n.time("calls_ns"), n.text("api"))
+			text += fmt.Sprintf("; %s that wait or copy take %s of CPU time, mostly in %s", n.many("call_count", "call", "calls"), n.time("calls_ns"), n.text("api"))
 		}
 		return text
 	},
@@ -38,7 +38,7 @@ var findingWords = map[string]func(x Finding) string{
 		if n := x.Numbers; x.Subject != "" {
 			loads := ""
 			if n["is_load"] == true {
-				loads = " of 100 us or longer, which load code"
+				loads = " of 100 us or longer (loading code)"
 			}
 			text += fmt.Sprintf("; most call time is in %s: %s%s, %s", x.Subject, n.many("call_count", "call", "calls"), loads, n.time("calls_ns"))
 		}
@@ -48,7 +48,7 @@ var findingWords = map[string]func(x Finding) string{
 		return fmt.Sprintf("GPU idle %s while the thread that launches next makes no CUDA call for 100 us or longer%s", x.saved(), x.spread())
 	},
 	"device-latency": func(x Finding) string {
-		return fmt.Sprintf("GPU idle %s although the next launch had returned in time: %s per gap over %s%s", x.saved(), timeText(float64(x.SavingNs)/x.Numbers.amount("gap_count")), x.Numbers.many("gap_count", "gap", "gaps"), x.spread())
+		return fmt.Sprintf("GPU idle %s although the next work had been launched in time: %s per gap over %s%s", x.saved(), timeText(float64(x.SavingNs)/x.Numbers.amount("gap_count")), x.Numbers.many("gap_count", "gap", "gaps"), x.spread())
 	},
 	"elementwise-chains": func(x Finding) string {
 		n := x.Numbers
@@ -60,11 +60,11 @@ var findingWords = map[string]func(x Finding) string{
 		if n.count("least_count") != n.count("most_count") {
 			blocks += fmt.Sprintf(" to %d", n.count("most_count"))
 		}
-		return fmt.Sprintf("%s, mean %s, total %s; blocks for %s of %d SMs", x.executions(), timeText(n.amount("calls_ns")/n.amount("call_count")), n.time("calls_ns"), blocks, n.count("sm_count"))
+		return fmt.Sprintf("%s, mean %s, total %s; enough blocks for %s of %d SMs", x.executions(), timeText(n.amount("calls_ns")/n.amount("call_count")), n.time("calls_ns"), blocks, n.count("sm_count"))
 	},
 	"wave-tail": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("%s take %s in total; the grid with the most time has %s blocks, of which %s fit at a time: %.2f waves", x.executions(), n.time("calls_ns"), grouped(n.count("block_count")), grouped(n.count("slot_count")), n.amount("block_count")/n.amount("slot_count"))
+		return fmt.Sprintf("%s take %s in total; the grid with the most time has %s blocks, and %s fit on the GPU at once: %.2f waves", x.executions(), n.time("calls_ns"), grouped(n.count("block_count")), grouped(n.count("slot_count")), n.amount("block_count")/n.amount("slot_count"))
 	},
 	"below-roof": func(x Finding) string {
 		text := fmt.Sprintf("%s reaches %.1f %% of its roof and is bound by %s", x.atGrid(), 100*x.Numbers.amount("roof_ratio"), x.Numbers.text("bound"))
@@ -91,11 +91,11 @@ var findingWords = map[string]func(x Finding) string{
 	"exposed-copies": func(x Finding) string { return "mostly " + x.copies().evidence() },
 	"exposed-collectives": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("%s run %s, %s of it not overlapped (%.1f %%)%s", n.many("collective_count", "collective", "collectives"), n.time("collectives_ns"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread()) + x.streamText()
+		return fmt.Sprintf("%s take %s, %s of it not overlapped (%.1f %%)%s", n.many("collective_count", "collective", "collectives"), n.time("collectives_ns"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread()) + x.streamText()
 	},
 	"throttling": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("clocks were throttled in %s of %s, mean %.0f MHz of at most %.0f MHz; GPU work took %s", grouped(n.count("slow_count")), n.many("sample_count", "sample", "samples"), n.amount("clock_hz")/1e6, n.amount("max_clock_hz")/1e6, n.time("work_ns"))
+		return fmt.Sprintf("clocks were throttled in %s of %s: mean %.0f MHz, maximum %.0f MHz; GPU work took %s", grouped(n.count("slow_count")), n.many("sample_count", "sample", "samples"), n.amount("clock_hz")/1e6, n.amount("max_clock_hz")/1e6, n.time("work_ns"))
 	},
 }
 
@@ -118,7 +118,7 @@ func (x Finding) streamText() string {
 	if len(names) > 1 {
 		streams = "streams " + listed(names)
 	}
-	return fmt.Sprintf("; %s on %s, which compute kernels also use, so the two cannot overlap", which, streams)
+	return fmt.Sprintf("; %s on %s, which compute kernels also use, so they cannot overlap", which, streams)
 }
 
 func (x Finding) saved() string      { return timeText(float64(x.SavingNs)) }
@@ -191,7 +191,7 @@ func (x Finding) spreadOf(total float64) string {
 	case total >= 0.9*most*passes:
 		return fmt.Sprintf("; about %s in each of %s passes", median, grouped(int64(passes)))
 	}
-	return fmt.Sprintf("; at most %s in one of %s passes, %s in the median pass", timeText(most), grouped(int64(passes)), median)
+	return fmt.Sprintf("; up to %s per pass over %s passes, %s in the median pass", timeText(most), grouped(int64(passes)), median)
 }
 
 func joined(parts ...string) string {

@@ -26,10 +26,10 @@ func (s *summariser) readLost() error {
 func (s *summariser) doubtLost() error {
 	if l := s.lost; l.all > 0 {
 		if l.ns >= lostShare*l.all {
-			s.doubt("the launches of %d of %d kernels (%s of all kernel time) were not captured: their stage, and why the GPU idled before them, are not known; %s", l.count, l.kernels, percentText(l.ns/l.all), s.command("conservation"))
+			s.doubt("the launches of %d of %d kernels (%s of all kernel time) were not captured: their stage, and why the GPU idled before them, are unknown; %s", l.count, l.kernels, percentText(l.ns/l.all), s.command("conservation"))
 		}
 		if l.outside >= lostShare*l.all && len(s.out.Stages) > 0 {
-			s.doubt("%s of all kernel time was launched outside every range and counts in no stage; %s", percentText(l.outside/l.all), s.command("conservation"))
+			s.doubt("%s of all kernel time was launched outside every range and belongs to no stage; %s", percentText(l.outside/l.all), s.command("conservation"))
 		}
 	}
 	return nil

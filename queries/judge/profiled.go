@@ -42,7 +42,7 @@ func (s *summariser) readProfiled() error {
 		return err
 	}
 	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
-	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; without a timeline, how often each runs is not known; %s of their time is in kernels that are %s", countText(int64(len(list)), "kernel", "kernels"), percentText(time[most]/all), kernelBoundText(most))
+	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; without a timeline, how often each runs is unknown; %s of their time is in kernels that are %s", countText(int64(len(list)), "kernel", "kernels"), percentText(time[most]/all), kernelBoundText(most))
 	return nil
 }
 

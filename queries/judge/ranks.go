@@ -83,7 +83,7 @@ func (x SlowRank) words(isSteps bool) string {
 	isOnce := x.Passes > 1 && float64(x.MostNs) > oncePart*float64(x.LateNs)
 	switch {
 	case x.Passes == 0:
-		fmt.Fprintf(&b, "%s: the slow rank is not known: all %s are cold", x.Range, several)
+		fmt.Fprintf(&b, "%s: the slow rank is unknown: all %s are cold", x.Range, several)
 	case x.WaitRatio < leastWaiting:
 		fmt.Fprintf(&b, "%s: no rank is slow: the ranks waited %s in %s, %s of their time in collectives", x.Range, DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
 	case !x.IsSlow:

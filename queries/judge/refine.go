@@ -68,7 +68,7 @@ func (s *summariser) refine(a *Finding) error {
 			return err
 		}
 		if gaps.count > 0 {
-			a.Advice = fmt.Sprintf("find what the GPU or the profiler does in %s; fewer or larger kernels do not fix that", map[bool]string{true: "the one gap with nearly all of it", false: "the few gaps with nearly all of it"}[gaps.count == 1])
+			a.Advice = fmt.Sprintf("find what the GPU or the profiler does in %s; fewer or larger kernels do not fix that", map[bool]string{true: "the one gap that has nearly all of it", false: "the few gaps that have nearly all of it"}[gaps.count == 1])
 			a.Command = s.command("longest-gaps", "stage", a.Stage, "device", fmt.Sprint(device), "source", s.r.Source)
 			return nil
 		}
@@ -91,7 +91,7 @@ func (s *summariser) refineOnce(a *Finding, gpu deviceParts, key string) error {
 	switch {
 	case once.ns == 0:
 	case once.pass == nil:
-		a.Advice = fmt.Sprintf("check what differs in the one pass with nearly all of it (%s); then %s", look, a.Advice)
+		a.Advice = fmt.Sprintf("check what differs in the one pass that has nearly all of it (%s); then %s", look, a.Advice)
 	case once.pass.isFirst:
 		a.Advice = fmt.Sprintf("nearly all of it is in pass %d, the first measured: if that is warm-up, exclude it (%s); otherwise %s", once.pass.number, s.leaveOut(a.Stage, once.pass.number), a.Advice)
 	default:

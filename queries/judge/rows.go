@@ -129,7 +129,7 @@ func (s *summariser) readUtilisation() error {
 	}
 	s.noUsage = strings.Join(s.utilisationNotes(), "; ")
 	if s.noUsage == "" {
-		s.noUsage = "the operations that the model needs were not counted"
+		s.noUsage = "the model's operations were not counted"
 	}
 	return err
 }

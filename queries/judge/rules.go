@@ -21,7 +21,7 @@ var boundRules = []struct {
 		case e.gpu.span == 0:
 			return &verdict{bound: UnknownBound, why: "its measured passes have no GPU work in the capture"}
 		case e.gpu.span < leastSpanNs:
-			return &verdict{bound: UnknownBound, why: fmt.Sprintf("too little was captured: all its passes take %s together, and idle time is classified from %s on", DurationText(e.gpu.span), DurationText(leastSpanNs))}
+			return &verdict{bound: UnknownBound, why: fmt.Sprintf("too little was captured: all its passes take %s in total, and idle gaps are classified only from %s up", DurationText(e.gpu.span), DurationText(leastSpanNs))}
 		}
 		return nil
 	}},

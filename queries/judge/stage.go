@@ -24,7 +24,7 @@ func (s *summariser) addStages() error {
 		stage := StageSummary{Stage: r.Text("stage"), Passes: r.Count("passes"), StdNs: r.Number("gpu_span_std_ns"), TokensPerS: r.Number("gpu_span_tokens_per_s")}
 		if stage.Passes == 0 {
 			s.out.WarmOnly = append(s.out.WarmOnly, stage.Stage)
-			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("all passes of %s count as warm-up: nothing of it was measured", stage.Stage))
+			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("all passes of %s count as warm-up: none was measured", stage.Stage))
 			continue
 		}
 		if mean := r.Number("gpu_span_mean_ns"); mean != nil {

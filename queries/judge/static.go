@@ -128,7 +128,7 @@ type StaticAnswers struct {
 }
 
 // ErrTooLarge says that operations cannot be told as whole numbers of 64 bits.
-var ErrTooLarge = fmt.Errorf("%w: so many tokens, sequences or images make 2^63 operations or more: ask for fewer, operations are proportional to --batch", frame.ErrBadArgument)
+var ErrTooLarge = fmt.Errorf("%w: this many tokens, sequences or images need 2^63 operations or more: ask for fewer (operations are proportional to --batch)", frame.ErrBadArgument)
 
 // ReadStatic puts the answers together for the model that operations are counted of; dtype is the precision of all weights, "" that of the
 // configuration.

@@ -33,23 +33,23 @@ func (s *Static) doubts() []string {
 		})
 	}
 	if z.ImagesGiven && z.Images > 0 && !view(func(part, _ string) bool { return part != "decoder" && part != "encoder" }) {
-		out = append(out, "no vision part is counted: the images of the prompt count nothing")
+		out = append(out, "no vision part is counted: images of the prompt add no operations")
 	}
 	if z.Crops > 0 && !view(func(_, view string) bool { return view == "crop" }) {
-		out = append(out, "the model takes no crops: they count nothing")
+		out = append(out, "the model takes no crops: they add no operations")
 	}
 	if s.ActiveParams == nil {
 		return out
 	}
 	if z.TokensAssumed {
-		out = append(out, fmt.Sprintf("nothing says how many tokens the run had: this counts %d of prompt and %d decode steps, give --prefill and --decode", z.Prefill, z.Decode))
+		out = append(out, fmt.Sprintf("the tokens of the run are unknown: this counts %d prompt tokens and %d decode steps; give --prefill and --decode", z.Prefill, z.Decode))
 	}
 	if n := s.ImageTokens; n != nil && z.ImagesGiven && z.Images > 0 && *n > z.Prefill/z.Images {
-		out = append(out, fmt.Sprintf("a prompt of %d tokens has no room for the %d tokens of each of its images (%d): they count among those of the prompt", z.Prefill, *n, z.Images))
+		out = append(out, fmt.Sprintf("prompt tokens include image tokens, but %d are too few for %d tokens per image (images: %d)", z.Prefill, *n, z.Images))
 	}
 	out = append(out, s.attentionDoubts()...)
 	if n := s.MaxContext; n != nil && z.Prefill+z.Decode > *n {
-		out = append(out, fmt.Sprintf("prompt and decode steps are %d tokens, more than the %d positions that the model was made for", z.Prefill+z.Decode, *n))
+		out = append(out, fmt.Sprintf("prompt and decode steps need %d positions, but the model supports %d", z.Prefill+z.Decode, *n))
 	}
 	return out
 }
@@ -76,12 +76,12 @@ func (s *Static) attentionDoubts() []string {
 	}
 	switch seen := windowed > 0 && s.Size.Prefill > window && s.Size.Convention == "full"; {
 	case seen && indexed:
-		out = append(out, fmt.Sprintf("%d of %d layers attend to %d tokens at most: convention full counts their prompt whole, causal what they attend to", windowed, layers, window))
+		out = append(out, fmt.Sprintf("%d of %d layers attend to at most %d tokens: --convention full counts the whole prompt for them, causal only what they attend to", windowed, layers, window))
 	case seen:
-		out = append(out, fmt.Sprintf("%d of %d layers see a window of %d tokens: convention full counts their prompt whole, causal what they see; they keep no more than the window in the cache", windowed, layers, window))
+		out = append(out, fmt.Sprintf("%d of %d layers attend within a window of %d tokens: --convention full counts the whole prompt for them, causal only the window; their cache is limited to the window", windowed, layers, window))
 	}
 	if latent && s.Size.MLA == "expanded" && s.Size.Decode > 0 {
-		out = append(out, "decode counts keys and values made anew from the latents of the whole context at every step, as transformers 5.17 does; --mla absorbed counts what serving engines do")
+		out = append(out, "decode counts recomputing keys and values from the latents of the whole context at every step, as transformers 5.17 does; --mla absorbed counts what serving engines do")
 	}
 	return out
 }

@@ -88,6 +88,7 @@ func summarise(t *testing.T, r *judge.Report) judge.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
+	said.Add(s)
 	return s
 }
 
@@ -115,9 +116,9 @@ func TestSummaryBound(t *testing.T) {
 	}{
 		{"decode launch-bound", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 116 * ms, 39 * ms}, {"copy", "busy", 2 * ms, ms}, {"launch", "launch-bound", 217 * ms, 73 * ms}, {"launch-delay", "launch-bound", 415 * ms, 143 * ms},
 			{"wait", "synchronising", 10 * ms, 5 * ms}, {"call", "cuda-call", 17 * ms, 12 * ms}, {"host", "host-bound", 308 * ms, 303 * ms}, {"queued", "queued", 112 * ms, 38 * ms}})}, judge.LaunchBound, judge.HostBound,
-			"the GPU is busy 9.9 % of the time; it waits for the next launch 52.8 % of the time (632 ms of 1.20 s); next, it idles while the CPU is busy outside CUDA 25.7 % of the time (308 ms of 1.20 s), 303 ms of that in one of 3 passes"},
+			"the GPU is busy 9.9 % of the time; it waits for the next launch 52.8 % of the time (632 ms of 1.20 s); second, it idles while the CPU is busy outside CUDA 25.7 % of the time (308 ms of 1.20 s), 303 ms of that in one of 3 passes"},
 		{"waits of two kinds add up", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"wait", "synchronising", 60 * ms, 20 * ms}, {"call", "cuda-call", 50 * ms, 20 * ms}, {"host", "host-bound", 90 * ms, 30 * ms}})}, judge.WaitBound, judge.HostBound,
-			"the GPU is busy 33.3 % of the time; it idles while the CPU waits for it, allocates memory or loads code 36.7 % of the time (110 ms of 300 ms); next, it idles while the CPU is busy outside CUDA 30.0 % of the time (90.0 ms of 300 ms)"},
+			"the GPU is busy 33.3 % of the time; it idles while the CPU waits for it, allocates memory or loads code 36.7 % of the time (110 ms of 300 ms); second, it idles while the CPU is busy outside CUDA 30.0 % of the time (90.0 ms of 300 ms)"},
 		{"device-side latency", []*frame.Frame{accountingOf("decode", []idlePart{{"graph", "busy", 100 * ms, 40 * ms}, {"queued", "queued", 100 * ms, 40 * ms}})}, judge.QueueBound, "",
 			"the GPU is busy 50.0 % of the time; it pauses before work launched in time 50.0 % of the time (100 ms of 200 ms)"},
 		{"the profiler's own time", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"profiler", "profiler", 100 * ms, 40 * ms}})}, judge.UnknownBound, "",
@@ -129,29 +130,29 @@ func TestSummaryBound(t *testing.T) {
 		{"more compute than memory", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.56, 0.52)}, judge.ComputeBound, "",
 			"the GPU is busy 92.0 % of the time and computes at 56.0 % of its dense bf16 peak (MFU)"},
 		{"utilisation over 1 is no evidence", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 1.2, nil)}, judge.KernelBound, "",
-			"the GPU is busy 92.0 % of the time; MFU of 120.0 % means that an input is wrong, MBU is not known; no kernels were profiled: Nsight Compute would show what limits them"},
+			"the GPU is busy 92.0 % of the time; MFU of 120.0 % means that an input is wrong, MBU is unknown; no kernels were profiled: Nsight Compute would show what limits them"},
 		{"exposed communication", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 70 * ms, 40 * ms}, {"collective-exposed", "busy", 90 * ms, 30 * ms}, {"launch", "launch-bound", 40 * ms, 20 * ms}})}, judge.CommBound, judge.LaunchBound,
-			"the GPU exchanges data with other GPUs and computes nothing 45.0 % of the time (90.0 ms of 200 ms); that includes waiting for slower GPUs; next, it waits for the next launch 20.0 % of the time (40.0 ms of 200 ms)"},
+			"the GPU exchanges data with other GPUs and computes nothing 45.0 % of the time (90.0 ms of 200 ms); that includes waiting for slower GPUs; second, it waits for the next launch 20.0 % of the time (40.0 ms of 200 ms)"},
 		{"less communication than computing", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 140 * ms, 60 * ms}, {"collective-exposed", "busy", 60 * ms, 20 * ms}})}, judge.KernelBound, judge.CommBound,
-			"the GPU is busy 100.0 % of the time; MFU and MBU are not known; no kernels were profiled: Nsight Compute would show what limits them; next, it exchanges data with other GPUs and computes nothing 30.0 % of the time (60.0 ms of 200 ms)"},
+			"the GPU is busy 100.0 % of the time; MFU and MBU are unknown; no kernels were profiled: Nsight Compute would show what limits them; second, it exchanges data with other GPUs and computes nothing 30.0 % of the time (60.0 ms of 200 ms)"},
 		{"communication less than idle time", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 40 * ms}, {"collective-exposed", "busy", 60 * ms, 30 * ms}, {"launch", "launch-bound", 100 * ms, 40 * ms}})}, judge.LaunchBound, judge.CommBound,
-			"the GPU is busy 50.0 % of the time; it waits for the next launch 50.0 % of the time (100 ms of 200 ms); next, it exchanges data with other GPUs and computes nothing 30.0 % of the time (60.0 ms of 200 ms)"},
+			"the GPU is busy 50.0 % of the time; it waits for the next launch 50.0 % of the time (100 ms of 200 ms); second, it exchanges data with other GPUs and computes nothing 30.0 % of the time (60.0 ms of 200 ms)"},
 		{"copies", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 70 * ms, 25 * ms}, {"copy", "busy", 122 * ms, 41 * ms}, {"wait", "synchronising", 8 * ms, 4 * ms}})}, judge.CopyBound, "",
 			"the GPU copies or fills memory and computes nothing 61.0 % of the time (122 ms of 200 ms)"},
 		{"less copies than computing", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 150 * ms, 50 * ms}, {"copy", "busy", 50 * ms, 17 * ms}})}, judge.KernelBound, judge.CopyBound,
-			"the GPU is busy 100.0 % of the time; MFU and MBU are not known; no kernels were profiled: Nsight Compute would show what limits them; next, it copies or fills memory and computes nothing 25.0 % of the time (50.0 ms of 200 ms)"},
+			"the GPU is busy 100.0 % of the time; MFU and MBU are unknown; no kernels were profiled: Nsight Compute would show what limits them; second, it copies or fills memory and computes nothing 25.0 % of the time (50.0 ms of 200 ms)"},
 		{"kernels, and much idle time", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"host", "host-bound", 37 * ms, 13 * ms}})}, judge.KernelBound, judge.HostBound,
-			"the GPU is busy 63.0 % of the time; MFU and MBU are not known; no kernels were profiled: Nsight Compute would show what limits them; next, it idles while the CPU is busy outside CUDA 37.0 % of the time (37.0 ms of 100 ms)"},
+			"the GPU is busy 63.0 % of the time; MFU and MBU are unknown; no kernels were profiled: Nsight Compute would show what limits them; second, it idles while the CPU is busy outside CUDA 37.0 % of the time (37.0 ms of 100 ms)"},
 		{"beside work of others", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 63 * ms, 21 * ms}, {"other", "other", 37 * ms, 13 * ms}})}, judge.KernelBound, "",
-			"the GPU is busy 63.0 % of the time and runs other work 37.0 %; MFU and MBU are not known; no kernels were profiled: Nsight Compute would show what limits them"},
+			"the GPU is busy 63.0 % of the time and runs other work 37.0 %; MFU and MBU are unknown; no kernels were profiled: Nsight Compute would show what limits them"},
 		{"part of it is not counted", []*frame.Frame{accountingOf("prefill", busyParts()), answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of is_least fault", []any{"prefill", 0.013, 0.025, "bf16", "full", nil, true, nil}, []any{"vision", nil, nil, "bf16", "full", "prefill", false, nil})}, judge.KernelBound, "",
 			"the GPU is busy 92.0 % of the time; MFU is at least 1.3 %, MBU is at least 2.5 % (without the operations of vision); no kernels were profiled: Nsight Compute would show what limits them"},
 		{"launches not captured", []*frame.Frame{accountingOf("decode", busyParts()), answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns", []any{"nsys", int64(150), 3 * ms, int64(0), int64(150), 3 * ms})}, judge.UnknownBound, "",
 			"no GPU work can be attributed to its passes: the launches of 150 kernels were not captured"},
-		{"work of others", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 100 * ms, 50 * ms}, {"other", "other", 90 * ms, 30 * ms}})}, judge.UnknownBound, "",
+		{"other work", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 100 * ms, 50 * ms}, {"other", "other", 90 * ms, 30 * ms}})}, judge.UnknownBound, "",
 			"the GPU runs other work 47.4 % of the time (90.0 ms of 190 ms), so the stage's own time cannot be judged"},
 		{"too little data", []*frame.Frame{accountingOf("prefill", []idlePart{{"compute", "busy", 40_000, 20_000}, {"launch", "launch-bound", 20_000, 10_000}})}, judge.UnknownBound, "",
-			"too little was captured: all its passes take 60.0 us together, and idle time is classified from 100 us on"},
+			"too little was captured: all its passes take 60.0 us in total, and idle gaps are classified only from 100 us up"},
 		{"no work on a GPU", []*frame.Frame{accountingOf("decode", busyParts())}, judge.UnknownBound, "",
 			"its measured passes have no GPU work in the capture"},
 		{"several GPUs", []*frame.Frame{accountingOf("decode", busyParts(), []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 300 * ms, 100 * ms}})}, judge.HostBound, "",
@@ -159,7 +160,7 @@ func TestSummaryBound(t *testing.T) {
 		{"busy and far from every limit", []*frame.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", 0.0009, 0.189)}, judge.KernelBound, "",
 			"the GPU is busy 92.0 % of the time, near no hardware limit: MFU is 0.09 %, MBU is 18.9 %; no kernels were profiled: Nsight Compute would show what limits them"},
 		{"busy, with one utilisation known", []*frame.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", nil, 0.189)}, judge.KernelBound, "",
-			"the GPU is busy 92.0 % of the time; MFU is not known, MBU is 18.9 %; no kernels were profiled: Nsight Compute would show what limits them"},
+			"the GPU is busy 92.0 % of the time; MFU is unknown, MBU is 18.9 %; no kernels were profiled: Nsight Compute would show what limits them"},
 		// k1 takes 80 ms, 75 of them here: of 60 ms in profiled grids 5 may be elsewhere, and 55 of the stage's 100 ms are certain.
 		{"profiled kernels", append(profiledKernels("decode", 60*ms), accountingOf("decode", busyParts()), utilisationOf("decode", nil, nil)), judge.MemoryBound, "",
 			"the GPU is busy 92.0 % of the time; Nsight Compute profiled kernels with 55.0 % of its kernel time, and 100.0 % of that is in kernels that are memory-bound (near peak memory throughput)"},
@@ -215,9 +216,9 @@ func TestSummaryStages(t *testing.T) {
 	if decode.MedianNs != 200e6 || decode.MinNs != 190e6 || decode.MaxNs != 700e6 || !tail.IsCPU || tail.MeanNs != 7e6 || tail.MedianNs != 7e6 || tail.ShareRatio != 0 {
 		t.Errorf("tail: %+v", tail)
 	}
-	for _, want := range []string{"all passes of old count as warm-up: nothing of it was measured", "prefill was measured once: its spread is not known",
+	for _, want := range []string{"all passes of old count as warm-up: none was measured", "prefill was measured once: its spread is unknown",
 		"tail was measured twice: two passes do not show its spread",
-		"the passes of decode do not repeat within 10.0 %: 190 ms to 700 ms, median 200 ms; prof query passes --run a --stage decode"} {
+		"the passes of decode vary by more than 10.0 %: 190 ms to 700 ms, median 200 ms; prof query passes --run a --stage decode"} {
 		if !slices.Contains(s.Doubts, want) {
 			t.Errorf("no doubt %q in %q", want, s.Doubts)
 		}
@@ -238,7 +239,7 @@ func TestSummaryStagesWithoutWork(t *testing.T) {
 	if p := s.Stages[1]; p.Passes != 1 || p.Workless != 3 {
 		t.Errorf("the mean of prefill is said to be over %d passes, with %d beside them", p.Passes, p.Workless)
 	}
-	if want := "1 of the 4 passes of prefill have GPU work: its GPU time is the mean of these"; !slices.Contains(s.Doubts, want) {
+	if want := "the GPU time of prefill is the mean over 1 of its 4 passes: the others have no GPU work"; !slices.Contains(s.Doubts, want) {
 		t.Errorf("no doubt %q in %q", want, s.Doubts)
 	}
 	idle := stageAnswer([]any{"prefill", int64(1), 101e6, nil, 0.0, nil, nil, nil, int64(0)})

@@ -16,7 +16,7 @@ func (e evidence) mbuText() string { return e.useText("MBU", e.use.mbu) }
 func (e evidence) useText(name string, ratio *float64) string {
 	switch {
 	case ratio == nil:
-		return name + " is not known"
+		return name + " is unknown"
 	case usable(ratio) == nil:
 		return name + " of " + percentText(*ratio) + " means that an input is wrong"
 	case e.use.isLeast:

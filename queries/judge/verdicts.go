@@ -40,7 +40,7 @@ func kernelVerdict(e evidence) *verdict {
 	why := fmt.Sprintf("%s; %s, %s%s", e.works(), e.mfuText(), e.mbuText(), e.uncountedText())
 	switch {
 	case e.use.mfu == nil && e.use.mbu == nil:
-		why = e.works() + "; MFU and MBU are not known"
+		why = e.works() + "; MFU and MBU are unknown"
 	case mfu != nil && mbu != nil && len(e.use.uncounted) == 0:
 		why = fmt.Sprintf("%s, near no hardware limit: %s, %s", e.works(), e.mfuText(), e.mbuText())
 	}

@@ -34,7 +34,7 @@ var boundWords = map[Bound][2]string{
 	LaunchBound:  {"launch-bound", "the GPU idles because the CPU launches work more slowly than the GPU completes it"},
 	HostBound:    {"host-bound", "the GPU idles while the CPU is busy outside CUDA"},
 	WaitBound:    {"waiting", "the GPU idles while the CPU waits for a result, allocates memory or loads code"},
-	CommBound:    {"communication-bound", "GPUs exchange data and compute nothing meanwhile"},
+	CommBound:    {"communication-bound", "GPUs exchange data instead of computing"},
 	QueueBound:   {"queue-bound", "the GPU pauses before work that was launched in time"},
 	CopyBound:    {"copy-bound", "data is copied while no kernel runs"},
 	MemoryBound:  {"memory-bound", "time goes to reading weights and KV cache from GPU memory, not to arithmetic"},
@@ -42,7 +42,7 @@ var boundWords = map[Bound][2]string{
 	KernelBound:  {"kernel-bound", "kernels take most of the time"},
 	MixedBound:   {"mixed", "kernels take the time, and no single limit applies to most of them"},
 	LateBound:    {"waiting for a late GPU", "one GPU arrives late at collectives, and the others wait for it"},
-	UnknownBound: {"not known", "the capture does not show it"},
+	UnknownBound: {"unknown", "the capture does not show it"},
 }
 
 // Name is the term for it, such as launch-bound.

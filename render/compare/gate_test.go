@@ -44,7 +44,7 @@ func exampleGate() *gate.Result {
 				Reason: "+8 % (p = 0.0079, Mann-Whitney U, 5 and 5 passes)",
 				Contributors: []diff.Contributor{{Name: "attention", Words: "attention kernels +31 %", DeltaNs: 2_900_000, Effect: number(0.31)},
 					{Name: "launch-bound", Words: "launch gaps +8 %", DeltaNs: 400_000, Effect: number(0.08)},
-					{Name: "kernel k", Words: "new: kernel k +371 us", DeltaNs: 371_000}, {Name: "copies", Words: "no more copies -90 us", DeltaNs: -90_000, Effect: number(-1)}},
+					{Name: "kernel k", Words: "kernel k (new) +371 us", DeltaNs: 371_000}, {Name: "copies", Words: "no more copies -90 us", DeltaNs: -90_000, Effect: number(-1)}},
 				See: "prof diff main-4f2a 'pr 17`x`' --stage decode"},
 			{Rule: span, Subject: "stage.prefill.gpu_span_ns", Stage: "prefill", Unit: gate.Ns, Per: "token", Baseline: number(21400), Value: number(21600), Limit: number(22042), Effect: number(21600.0/21400 - 1),
 				Level: "repeats", Comparison: &stats.Comparison{NA: 3, NB: 3, Method: stats.MethodWelch, Smallest: number(0.06)}, P: number(0.41), Outcome: gate.Holds,

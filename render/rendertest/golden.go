@@ -1,30 +1,17 @@
 package rendertest
 
 import (
-	"bytes"
-	"flag"
 	"io"
-	"os"
 	"strings"
 	"testing"
+
+	"prof/internal/golden"
 )
 
-var update = flag.Bool("update", false, "write the golden files in testdata")
-
+// Compare compares with a golden file.
 func Compare(t *testing.T, file string, got []byte) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs (-update writes it); got:\n%s\nwant:\n%s", file, got, want)
-	}
+	golden.Compare(t, file, got)
 }
 
 // Failing is a writer that takes nothing.

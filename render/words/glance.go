@@ -66,7 +66,7 @@ func LeadOf(s judge.Summary) string {
 // BoundText says what bounds a stage, and what comes next.
 func BoundText(s judge.StageSummary) string {
 	if s.Bound == judge.UnknownBound {
-		return fmt.Sprintf("Its bound is not known: %s.", s.Why)
+		return fmt.Sprintf("Its bound is unknown: %s.", s.Why)
 	}
 	text := fmt.Sprintf("It is %s: %s.", s.Bound.Name(), s.Meaning)
 	if s.Bound == judge.WaitBound {
@@ -125,9 +125,9 @@ func KernelText(k judge.TopKernel) string {
 	case k.Role == "collective":
 		return text + "; its time includes waiting for later ranks"
 	case k.Bound == "":
-		return text + "; bound not known: Nsight Compute did not profile it"
+		return text + "; bound unknown: Nsight Compute did not profile it"
 	case k.Bound == "unknown":
-		return text + "; bound not known from what Nsight Compute measured"
+		return text + "; bound unknown from what Nsight Compute measured"
 	}
 	text += "; " + typeset.Neutral(k.Bound) + "-bound by Nsight Compute"
 	if k.Limiter != "" {

@@ -13,9 +13,9 @@ func TestKernelText(t *testing.T) {
 	}
 	const lead = "50.0 % of all kernel time: 2 ms in 2 calls of 1 ms"
 	for got, want := range map[string]string{
-		of("", "", "", ""):                         lead + "; bound not known: Nsight Compute did not profile it",
+		of("", "", "", ""):                         lead + "; bound unknown: Nsight Compute did not profile it",
 		of("gemm", "decode", "memory", "dram"):     lead + "; gemm; mostly in decode; memory-bound by Nsight Compute (dram)",
-		of("gemm", "", "unknown", ""):              lead + "; gemm; bound not known from what Nsight Compute measured",
+		of("gemm", "", "unknown", ""):              lead + "; gemm; bound unknown from what Nsight Compute measured",
 		of("collective", "prefill", "latency", ""): lead + "; collective; mostly in prefill; its time includes waiting for later ranks",
 	} {
 		if got != want {

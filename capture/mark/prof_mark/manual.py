@@ -89,7 +89,7 @@ def set_model(config, name):
     else:
         content = config
     if not isinstance(content, dict) and not hasattr(content, "to_dict"):
-        state.note("prof_mark.model: a configuration is a dict, a path or has to_dict, not %s" % type(content).__name__)
+        state.note("prof_mark.model: a configuration must be a dict, a path or have to_dict, not %s" % type(content).__name__)
         return
     content = modelinfo.as_dict(content)
     modelinfo.give(name or content.get("_name_or_path") or content.get("model_type"), content)
@@ -104,7 +104,7 @@ def set_facts(said):
             if value is not None:
                 record.said[name] = value
         else:
-            state.note("prof_mark.facts: there is no fact named %r" % name)
+            state.note("prof_mark.facts: unknown fact %r" % name)
 
 
 def _count(name, value):
@@ -115,7 +115,7 @@ def _count(name, value):
             return number
     except (TypeError, ValueError):
         pass
-    state.note("prof_mark.stage: %s is no count: %r" % (name, value))
+    state.note("prof_mark.stage: %s is not a count: %r" % (name, value))
     return None
 
 

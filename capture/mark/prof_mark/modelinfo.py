@@ -32,7 +32,7 @@ def add(name, content):
     text = json.dumps(content, sort_keys=True)
     _models.setdefault(hashlib.sha256(text.encode()).hexdigest(), (name, content))
     if len(_models) > 1 and _given is None:
-        state.note("models of several configurations ran: the facts tell of none of them as the model")
+        state.note("models with different configurations ran: the facts name none of them as the model")
     _copy()
 
 

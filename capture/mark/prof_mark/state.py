@@ -78,4 +78,4 @@ def fail(error):
             trace = trace.tb_next
         fault = "%s: %s (%s)" % (type(error).__name__, error, where)
         settings.on = False
-        say("marking stopped, the program goes on: " + fault)
+        say("marking stopped; the program continues: " + fault)

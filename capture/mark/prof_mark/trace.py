@@ -38,7 +38,7 @@ def _start():
     import torch
     from torch import profiler
     if torch.autograd.profiler._is_profiler_enabled:
-        state.note("the program runs PyTorch's profiler itself: prof's was left out")
+        state.note("the program runs PyTorch's profiler itself, so prof did not start its own")
         return
     kinds = [profiler.ProfilerActivity.CPU]
     if torch.cuda.is_available():
@@ -80,7 +80,7 @@ def _guarded(enter):
 def _give_way():
     global _profile
     held, _profile = _profile, None
-    state.note("the program started PyTorch's profiler itself: prof's was stopped and its trace dropped")
+    state.note("the program started PyTorch's profiler itself, so prof stopped its own and dropped the trace")
     try:
         held.stop()
     except Exception as error:
@@ -109,7 +109,7 @@ def finish():
     held, _profile = _profile, None
     if held is None:
         if _waiting and "torch" in sys.modules and state.main and not os.path.exists(state.settings.trace):
-            state.note("PyTorch's profiler did not start: no pass was seen that is no warm-up; say prof_mark.stage in the program")
+            state.note("PyTorch's profiler did not start: there was no pass after warm-up; call prof_mark.stage in the program")
         _waiting = False
         return
     try:

@@ -122,7 +122,7 @@ func (d *Dir) fault(name, text string) error {
 	text, _, _ = strings.Cut(text, "\n")
 	hint := "the file is cut short or not Parquet; export the report again"
 	if strings.HasPrefix(text, "Conversion Error") {
-		hint = "the column is of another type than in any export known"
+		hint = "the column has a type that no known export has"
 	}
 	return fmt.Errorf("%s: %s: %s", d.file(name), text, hint)
 }

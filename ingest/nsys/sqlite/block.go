@@ -170,7 +170,7 @@ func (c *cursor) locateDefault(r, col int) error {
 	switch d := c.t.cols[col].value; {
 	case !c.plan.need[col]:
 	case !d.known:
-		e := c.rowFault(r, "the row is older than the column, whose DEFAULT is not supported")
+		e := c.rowFault(r, "the row predates the column, and DEFAULT values are not supported")
 		e.Column = c.t.cols[col].name
 		return e
 	case d.null:

@@ -68,7 +68,7 @@ func (w *walker) walk(page uint32, depth int) error {
 		return err
 	}
 	if n.kind != interiorPage {
-		return w.f.fault(w.t, page, "malformed: a leaf lies %d levels above the others", depth)
+		return w.f.fault(w.t, page, "malformed: a leaf is %d levels above the others", depth)
 	}
 	for i := 0; i <= n.cells; i++ {
 		child := n.child(i)
@@ -76,7 +76,7 @@ func (w *walker) walk(page uint32, depth int) error {
 			return err
 		}
 		if !w.seen.add(child, w.f.pages) {
-			return w.f.fault(w.t, page, "malformed: page %d is named twice in the b-tree", child)
+			return w.f.fault(w.t, page, "malformed: page %d occurs twice in the b-tree", child)
 		}
 		if depth == 1 {
 			w.out = append(w.out, child)

@@ -178,7 +178,7 @@ func (c *cursor) enterLeaf() error {
 		return err
 	}
 	if n.kind != leafPage {
-		return c.f.fault(c.t, page, "malformed: an interior page lies where a leaf should")
+		return c.f.fault(c.t, page, "malformed: an interior page in place of a leaf")
 	}
 	c.leaf = leaf{page: page, base: base, ptr: base + n.ptrs, left: n.cells, low: n.ptrs + 2*n.cells}
 	return nil

@@ -208,10 +208,10 @@ func (c *cursor) mismatch(r, want int, serial uint64) error {
 	case serial >= 12 && serial%2 == 0:
 		stored = "a blob"
 	case serial >= 13:
-		stored = "a text"
+		stored = "text"
 	}
 	w := c.plan.wants[want]
-	e := c.rowFault(r, "%s is stored where %s is wanted", stored, [...]string{"an integer", "a number", "a text"}[w.Kind])
+	e := c.rowFault(r, "%s is stored where %s is expected", stored, [...]string{"an integer", "a number", "text"}[w.Kind])
 	e.Column = w.Name
 	return e
 }

@@ -118,7 +118,7 @@ func (f *File) readPages(t *tableInfo, page uint32, buf []byte) error {
 // checkPage says whether a page number that the file names can be one.
 func (f *File) checkPage(t *tableInfo, page, from uint32) error {
 	if page == 0 || page > f.pages {
-		return f.fault(t, from, "malformed: it names page %d of %d", page, f.pages)
+		return f.fault(t, from, "malformed: it refers to page %d of %d", page, f.pages)
 	}
 	return nil
 }

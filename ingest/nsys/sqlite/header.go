@@ -38,7 +38,7 @@ func readHeader(r io.ReaderAt, size int64, name string) (header, error) {
 		return fail("", ErrNotSQLite)
 	}
 	if n < headerSize {
-		return fail(fmt.Sprintf("%d bytes are shorter than the header", size), ErrTruncated)
+		return fail(fmt.Sprintf("%d bytes are fewer than the header has", size), ErrTruncated)
 	}
 	h, err := parseHeader(b[:])
 	if err != nil {

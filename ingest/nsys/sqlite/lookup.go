@@ -168,7 +168,7 @@ func (f *File) textOf(t *tableInfo, n *node, i int, rowid int64, col int, seen *
 		case at < col:
 			continue
 		case v.serial < 13 || v.serial%2 == 0:
-			e := p.fault("the value is no text")
+			e := p.fault("the value is not text")
 			e.Column = t.cols[col].name
 			return "", false, e
 		}

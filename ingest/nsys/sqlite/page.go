@@ -32,7 +32,7 @@ func (f *File) parseNode(t *tableInfo, page uint32, data []byte) (node, error) {
 	case interiorPage:
 		n.ptrs += 4
 	default:
-		return n, f.fault(t, page, "malformed: type %d is not that of a table page", n.kind)
+		return n, f.fault(t, page, "malformed: %d is not the type of a table page", n.kind)
 	}
 	n.cells = int(binary.BigEndian.Uint16(data[at+3:]))
 	if n.ptrs+2*n.cells > f.usable {

@@ -26,7 +26,7 @@ func checkQuiet(path string) error {
 		return err
 	}
 	if journal > 0 {
-		return &Error{File: path, Msg: path + "-journal holds an unfinished transaction", Err: ErrBusy}
+		return &Error{File: path, Msg: path + "-journal has an unfinished transaction", Err: ErrBusy}
 	}
 	return nil
 }

@@ -36,12 +36,12 @@ func parse(c cell, f field) (w written, ok bool, err error) {
 	case c.kind == absent || c.kind == text && slices.Contains(noValue, s):
 		return w, false, nil
 	case c.kind == other:
-		return w, false, fmt.Errorf("it is no number")
+		return w, false, fmt.Errorf("it is not a number")
 	}
 	end := strings.LastIndexFunc(s, func(r rune) bool { return r >= '0' && r <= '9' || r == '.' }) + 1
 	digits, unit := s[:end], strings.ToLower(strings.TrimSpace(s[end:]))
 	if digits == "" || strings.Trim(digits, "+-.0123456789eE") != "" {
-		return w, false, fmt.Errorf("%q is no number", shorten(c.text))
+		return w, false, fmt.Errorf("%q is not a number", shorten(c.text))
 	}
 	if unit != "" {
 		units := timeUnits
@@ -49,14 +49,14 @@ func parse(c cell, f field) (w written, ok bool, err error) {
 			units = printedBytes
 		}
 		if w.unit = units[strings.ReplaceAll(unit, "µ", "u")]; w.unit == 0 || !f.isBytes() && !f.isTime() {
-			return w, false, fmt.Errorf("%q is no number", shorten(c.text))
+			return w, false, fmt.Errorf("%q is not a number", shorten(c.text))
 		}
 	}
 	if w.exact, err = strconv.ParseInt(digits, 10, 64); err == nil {
 		w.whole = true
 	}
 	if w.value, err = strconv.ParseFloat(digits, 64); err != nil {
-		return w, false, fmt.Errorf("%q is no number", shorten(c.text))
+		return w, false, fmt.Errorf("%q is not a number", shorten(c.text))
 	}
 	return w, true, nil
 }
@@ -73,7 +73,7 @@ func (w written) in(f field, unit float64) (int64, error) {
 	v := math.Round(w.value * unit)
 	switch {
 	case math.Abs(v) > bound:
-		return 0, fmt.Errorf("%v is absurd", w.value)
+		return 0, fmt.Errorf("%v is out of range", w.value)
 	case w.whole && unit == 1: // beyond the digits of v
 		return w.exact, nil
 	}

@@ -85,7 +85,7 @@ func read(ctx context.Context, f io.ReadSeeker, name string, each func(*row) err
 // warnRows says what the second reading found.
 func (p *plan) warnRows(s *source) {
 	if p.rows == 0 {
-		p.warn("the table has a header and no rows")
+		p.warn("the table has a header but no rows")
 	}
 	for f, d := range p.differ {
 		if d.rows > 0 {
@@ -102,10 +102,10 @@ func (p *plan) warnRows(s *source) {
 		p.warn("%s: some totals are negative; they are stored as they are", strings.Join(negative, ", "))
 	}
 	if b := p.badShapes; b.rows > 0 {
-		p.warn("shapes of %d rows cannot be read and are left empty, first in %s: %q", b.rows, b.first, b.what)
+		p.warn("the shapes of %d rows cannot be read and are stored as empty, first in %s: %q", b.rows, b.first, b.what)
 	}
 	if b := p.badDevices; b.rows > 0 {
-		p.warn("%d rows have a device type that prof does not know, first in %s: %q; their times say where they ran", b.rows, b.first, b.what)
+		p.warn("%d rows have a device type that prof does not know, first in %s: %q; their times show where they ran", b.rows, b.first, b.what)
 	}
 	p.warnings = append(p.warnings, s.notes...)
 }

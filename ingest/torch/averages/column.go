@@ -116,7 +116,7 @@ func (c *column) measure(n nameParts) {
 	case n.memory || n.bytes != 0:
 		c.memory(n)
 	case n.processor == "" && (n.time || n.unit > 0):
-		c.trust, c.reason = unclear, "it does not say which processor's time; programs are known that add self and total CPU time up in such a column"
+		c.trust, c.reason = unclear, "it does not say which processor's time; some programs add self and total CPU time up in such a column"
 	case n.processor != "" && (n.time || n.unit > 0 || n.self || n.total):
 		c.time(n)
 	}
@@ -136,7 +136,7 @@ func (c *column) time(n nameParts) {
 	if !n.self && !n.total {
 		c.trust, c.reason = loose, "it may be the time of one call, of all calls, or self time"
 		if n.time && n.unit == 0 {
-			c.reason = "PyTorch's attribute of that name is the mean over calls, but files have totals by that name too"
+			c.reason = "PyTorch's attribute of that name is the mean over calls, but some files have totals under it"
 		}
 	}
 	c.strong = n.self || n.total || n.processor != "cpu" && n.processor != "host" && n.processor != "gpu"
@@ -156,7 +156,7 @@ func (c *column) memory(n nameParts) {
 		c.field -= selfHostBytes - selfDeviceBytes
 	}
 	if n.bytes < 0 {
-		c.trust, c.reason = unclear, "its unit is 1000 to some and 1024 to others"
+		c.trust, c.reason = unclear, "its unit may mean 1000 or 1024"
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *source) csv(in *bufio.Reader) error {
 		}
 	}
 	if s.cut == "" && s.in.openAt(r.InputOffset()) && s.row.number > 0 {
-		s.notes = append(s.notes, "the last line has no line end: if the file was cut off, its last value is wrong")
+		s.notes = append(s.notes, "the last line has no newline: if the file was cut off, its last value is wrong")
 	}
 	return nil
 }

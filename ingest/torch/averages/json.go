@@ -29,9 +29,9 @@ func (s *source) json(skipped int64) error {
 		return err
 	}
 	if r.row.number == 0 {
-		return fmt.Errorf("%s: the file ends before a row is whole: was it cut off?", s.name)
+		return fmt.Errorf("%s: the file ends inside its first row: was it cut off?", s.name)
 	}
-	s.cut = fmt.Sprintf("the file ends before its table does, after row %d: it was cut off", r.row.number)
+	s.cut = fmt.Sprintf("the file ends inside its table, after row %d: it was cut off", r.row.number)
 	return nil
 }
 
@@ -47,7 +47,7 @@ func (r *jsonReader) top() error {
 		case err != nil:
 			return err
 		case r.done:
-			return r.errorf("more follows after the table; a file holds one")
+			return r.errorf("more data follows the table; a file has one table")
 		case t.Kind() == '[' && r.row.number == 0:
 			r.done = true
 			err = r.rows(r.cols)
@@ -58,7 +58,7 @@ func (r *jsonReader) top() error {
 				err = r.give()
 			}
 		default:
-			return r.errorf("it is no object and no array of objects")
+			return r.errorf("it is neither an object nor an array of objects")
 		}
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (r *jsonReader) rows(cols *columns) error {
 		case t.Kind() == ']':
 			return nil
 		case t.Kind() != '{':
-			return r.errorf("row %d is no object", r.row.number+1)
+			return r.errorf("row %d is not an object", r.row.number+1)
 		}
 		if r.row.number == 0 {
 			r.first = cols
@@ -120,7 +120,7 @@ func (r *jsonReader) member(name string) error {
 		return r.skip(1)
 	}
 	if r.done {
-		return r.errorf("it holds two tables, %q and %q: save each to a file of its own", r.within, name)
+		return r.errorf("it has two tables, %q and %q: save each in a separate file", r.within, name)
 	}
 	*r.cols, r.done, r.within = cols, true, name
 	if err := r.give(); err != nil {

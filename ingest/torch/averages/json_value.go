@@ -124,7 +124,7 @@ func (r *jsonReader) failed(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errCut
 	case errors.Is(err, errLong):
-		return r.errorf("%v: is it a table of key_averages()?", errLong)
+		return r.errorf("%v: is it a key_averages() table?", errLong)
 	case !errors.As(err, &syntax):
 		return err
 	}
@@ -133,7 +133,7 @@ func (r *jsonReader) failed(err error) error {
 	for _, n := range notNumbers {
 		if bytes.HasPrefix(rest, n) || len(rest) > 1 && bytes.HasPrefix(n, rest) { // the decoder's buffer may end inside it
 			at := r.skipped + r.d.InputOffset() + int64(len(unread)-len(rest))
-			return fmt.Errorf("%s: byte %d, after row %d: %s is no number of JSON; write None instead", r.name, at, r.row.number, n)
+			return fmt.Errorf("%s: byte %d, after row %d: %s is not a JSON number; write None instead", r.name, at, r.row.number, n)
 		}
 	}
 	return fmt.Errorf("%s: byte %d, after row %d: the JSON is damaged: %w", r.name, r.skipped+syntax.ByteOffset, r.row.number, syntax.Err)

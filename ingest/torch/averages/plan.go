@@ -97,18 +97,18 @@ func (p *plan) leaveFalseZeros() {
 		}
 	}
 	if len(zeros) > 0 && len(values) == 0 && !p.cpuOnly {
-		p.warn("%s: 0 in every row, and left empty: PyTorch 2.4 and later call these times device_time_total and self_device_time_total, "+
-			"and a program that asks for the old names with 0 as default gets 0", suggest.List(zeros, 4))
+		p.warn("%s: 0 in every row, so stored as empty: PyTorch 2.4 and later call these times device_time_total and self_device_time_total, "+
+			"and a program that reads the old names with a default of 0 gets 0", suggest.List(zeros, 4))
 		p.from[selfDevice], p.from[totalDevice] = nil, nil
 	}
 	for _, f := range []field{selfDeviceBytes, totalDeviceBytes} {
 		if ids := p.from[f]; len(ids) > 0 && p.cols.list[ids[0]].old && p.tallies[ids[0]].nonzero == 0 && !p.cpuOnly && p.rows > 0 {
-			p.warn("%s: 0 in every row, and left empty: memory was not recorded, or a program asked PyTorch 2.4 or later for the old name", p.cols.list[ids[0]].name)
+			p.warn("%s: 0 in every row, so stored as empty: memory was not recorded, or a program read the old name from PyTorch 2.4 or later", p.cols.list[ids[0]].name)
 			p.from[f] = nil
 		}
 	}
 	if total, self := p.from[totalDevice], p.from[selfDevice]; len(total) > 0 && len(self) > 0 && p.tallies[total[0]].nonzero == 0 && p.tallies[self[0]].nonzero > 0 {
-		p.warn("%s: 0 in every row, and left empty: a total is at least self time, and %s has some", p.cols.list[total[0]].name, p.cols.list[self[0]].name)
+		p.warn("%s: 0 in every row, so stored as empty: a total is at least the self time, and %s is above 0", p.cols.list[total[0]].name, p.cols.list[self[0]].name)
 		p.from[totalDevice] = nil
 	}
 }
@@ -129,20 +129,20 @@ func (p *plan) warnColumns() {
 		case c.trust == loose && !p.isTotal(id):
 			p.warn("column %q is not stored: %s", c.name, c.reason)
 		case p.unitless(id):
-			p.warn("column %q is not stored: neither its name nor its values say their unit", c.name)
+			p.warn("column %q is not stored: neither its name nor its values give the unit", c.name)
 		}
 	}
 	if len(strange) > 0 {
-		p.warn("columns that prof does not know are not stored: %s", strings.Join(quoted(strange), ", "))
+		p.warn("unknown columns are not stored: %s", strings.Join(quoted(strange), ", "))
 	}
 	if p.printed() {
-		p.warn("times and sizes have their units in the cells, as PyTorch prints them: they are rounded to what was printed")
+		p.warn("times and sizes have units in the cells, as PyTorch prints them, so they are rounded as printed")
 	}
 	if len(lost) > 0 {
-		p.warn("not stored: %s; rows of one name may differ by it", suggest.List(lost, 4))
+		p.warn("not stored: %s; rows with equal names may differ in it", suggest.List(lost, 4))
 	}
 	if p.noKind && p.rows > 0 {
-		p.warn("without device_type and CPU times, operators cannot be told from what runs on the device: all rows are stored as of kind cpu")
+		p.warn("without device_type and CPU times, operators and device work look the same: all rows are stored as kind cpu")
 	}
 }
 

@@ -65,7 +65,7 @@ func (p *plan) name(r *record) (string, error) {
 		s := r.cell(id)
 		switch {
 		case s.kind == other:
-			return "", p.wrong(r, id, fmt.Errorf("the name of an operator is a text"))
+			return "", p.wrong(r, id, fmt.Errorf("the name of an operator is text"))
 		case name == "":
 			name = s.text
 		case s.text != "" && s.text != name:
@@ -73,7 +73,7 @@ func (p *plan) name(r *record) (string, error) {
 		}
 	}
 	if name == "" {
-		return "", fmt.Errorf("%s: %s: the row has no name of an operator", p.file, r.where())
+		return "", fmt.Errorf("%s: %s: the row has no operator name", p.file, r.where())
 	}
 	return name, nil
 }

@@ -47,7 +47,7 @@ func store(ctx context.Context, f io.ReadSeeker, name string, t *load.Target) (*
 	info := &load.SourceInfo{Rows: n, Warnings: res.warnings}
 	if res.cut != "" {
 		info.Status, info.Reason = "partial", res.cut
-		info.Warnings = append(info.Warnings, res.cut+"; the rows before are stored")
+		info.Warnings = append(info.Warnings, res.cut+"; the rows before that are stored")
 	}
 	return info, describe(ctx, t, info)
 }

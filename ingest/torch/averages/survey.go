@@ -94,7 +94,7 @@ func (s *survey) cell(r *record, id int, c cell) error {
 	case col.field == countField && w.value < 0:
 		err = fmt.Errorf("%q is negative", shorten(c.text))
 	case (col.field == countField || col.field == flops && col.unit == 1) && w.value != math.Trunc(w.value):
-		err = fmt.Errorf("%q is no whole number", shorten(c.text))
+		err = fmt.Errorf("%q is not a whole number", shorten(c.text))
 	default:
 		_, err = w.in(col.field, col.unit)
 	}

@@ -17,7 +17,7 @@ const (
 )
 
 // errNotTable says that a file is something else.
-var errNotTable = errors.New("it is no table of key_averages(): no columns with names, calls and times of operators were found")
+var errNotTable = errors.New("it is not a key_averages() table: it has no columns for operator names, calls and times")
 
 // columns are the columns of a table in the order in which they were met.
 type columns struct {
@@ -31,7 +31,7 @@ func (c *columns) id(name string) (int, error) {
 		return id, nil
 	}
 	if len(c.list) == maxColumns {
-		return 0, fmt.Errorf("it has more than %d columns; is it a table of key_averages()?", maxColumns)
+		return 0, fmt.Errorf("it has more than %d columns; is it a key_averages() table?", maxColumns)
 	}
 	if c.ids == nil {
 		c.ids = map[string]int{}

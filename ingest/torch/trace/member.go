@@ -50,7 +50,7 @@ func (p *parser) eventMember(e *Event, key []byte, base int64) (ok bool) {
 		return ok
 	case "name":
 		if p.b[p.i] != '"' {
-			return p.wrong(e, eventName, "name", "a text", base)
+			return p.wrong(e, eventName, "name", "text", base)
 		}
 		e.Name, ok = p.text()
 		return ok
@@ -81,7 +81,7 @@ func (p *parser) track(to *int64, none *bool, number func([]byte) (int64, bool))
 	}
 	v, found, ok := p.whole()
 	if ok && !found {
-		return p.fail("expected a whole number or a text as pid and tid")
+		return p.fail("expected a whole number or text as pid and tid")
 	}
 	*to, *none = v, false
 	return ok

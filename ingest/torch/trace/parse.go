@@ -72,13 +72,13 @@ func (p *parser) member(first bool) (key []byte, more, ok bool) {
 		c = p.space()
 	}
 	if c != '"' {
-		return nil, false, p.fail("expected the name of a member")
+		return nil, false, p.fail("expected a member name")
 	}
 	if key, ok = p.text(); !ok {
 		return nil, false, false
 	}
 	if p.space() != ':' {
-		return nil, false, p.fail("expected : after the name of a member")
+		return nil, false, p.fail("expected : after a member name")
 	}
 	p.i++
 	p.space()
@@ -111,7 +111,7 @@ func (p *parser) element(first bool) (more, ok bool) {
 // rawText reads a string and gives what stands between its quotes.
 func (p *parser) rawText() (raw []byte, escaped, ok bool) {
 	if p.b[p.i] != '"' {
-		return nil, false, p.fail("expected a text")
+		return nil, false, p.fail("expected text")
 	}
 	start, end := p.i+1, len(p.b)-1
 	from := start

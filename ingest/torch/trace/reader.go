@@ -217,7 +217,7 @@ func (r *Reader) objectMember(p *parser) bool {
 // rest sees that nothing follows.
 func (r *Reader) rest(p *parser) bool {
 	if p.space(); p.i < len(p.b)-1 {
-		return p.fail("there is more after the end of the trace")
+		return p.fail("more data follows the end of the trace")
 	}
 	if !r.eof {
 		p.short = true

@@ -106,7 +106,7 @@ func (c *comparer) byWork(out []Stage) {
 			st.Verdict, st.Comparison.Verdict, st.WorkEffect = m.Verdict, stats.Changed, &share
 			st.Comparison.Low, st.Comparison.High = nil, nil // of the span, which the verdict is not by
 			c.rateFollows(st)
-			st.Comparison.Why = fmt.Sprintf("differs by %s; GPU busy time alone by %s, more than two processes of the same code differ", percentText(*x.Effect), percentText(*work.Effect))
+			st.Comparison.Why = fmt.Sprintf("differs by %s; GPU busy time alone by %s, which is more than two processes of the same code differ", percentText(*x.Effect), percentText(*work.Effect))
 		}
 	}
 }

@@ -104,7 +104,7 @@ func conditionsOf(runs []Run, f *frame.Frame) ([]Conditions, error) {
 		for n := range texts {
 			text, ok := r[at[n]].(string)
 			if !ok {
-				return nil, fmt.Errorf("%s, row %d: %s is %v, not a text", from.Query, i+1, f.Columns[at[n]].Name, r[at[n]])
+				return nil, fmt.Errorf("%s, row %d: %s is %v, not text", from.Query, i+1, f.Columns[at[n]].Name, r[at[n]])
 			}
 			texts[n] = text
 		}
@@ -203,7 +203,7 @@ func (s stated) text() string {
 	return strings.Join(parts, ", ")
 }
 
-const notKnown = "not known"
+const notKnown = "unknown"
 
 func counted(n int, what string) string {
 	if n == 1 {

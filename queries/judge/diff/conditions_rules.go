@@ -39,7 +39,7 @@ var rules = []rule{
 	{aspect: "GPU", mustKnow: true, effect: "different GPUs: " + otherHardware},
 	{aspect: "SMs", effect: "different number of SMs: " + otherHardware, words: func(r float64) string { return times(r, "SMs") + ": " + otherHardware }},
 	{aspect: "MIG", effect: "different MIG partitioning: " + otherHardware},
-	{aspect: "maximum SM clock", kind: clock, effect: "different maximum clock: " + otherHardware, words: func(r float64) string { return times(r, "highest SM clock") + ": " + otherHardware }},
+	{aspect: "maximum SM clock", kind: clock, effect: "different maximum clock: " + otherHardware, words: func(r float64) string { return times(r, "maximum SM clock") + ": " + otherHardware }},
 	{aspect: "SM clock", kind: clock, mustKnow: true, effect: "the clocks differ", words: clockWords},
 	{aspect: "model", effect: "different models: " + otherWork},
 	{aspect: "model configuration", effect: "different models: " + otherWork},

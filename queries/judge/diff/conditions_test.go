@@ -38,7 +38,7 @@ func TestDifferences(t *testing.T) {
 		{"GPU", "GPU=X", "GPU=2 x X", []string{"decides|GPU|X|2 x X|different GPUs: the comparison includes hardware"}},
 		{"twice the tokens", "prompt tokens=512", "prompt tokens=1024", []string{"decides|prompt tokens|512|1024|twice the tokens: prefill is judged per token"}},
 		{"varying tokens", "decoded tokens=128, 1024; mean 200.0", "decoded tokens=300", []string{"decides|decoded tokens|128, 1024; mean 200.0|300|1.5x the tokens: decode is judged per token"}},
-		{"tokens of one side", "prompt tokens=512", "GPU=X", []string{"clouds|GPU|not known|X|known for one side only: it may differ", "clouds|prompt tokens|512|not known|known for one side only: it may differ"}},
+		{"tokens of one side", "prompt tokens=512", "GPU=X", []string{"clouds|GPU|unknown|X|known for one side only: it may differ", "clouds|prompt tokens|512|unknown|known for one side only: it may differ"}},
 		{"half the clock", "SM clock=1980 MHz", "SM clock=990 MHz", []string{"decides|SM clock|1980 MHz|990 MHz|B ran at half the SM clock: compute-bound kernels take 2.00x as long from that alone"}},
 		{"a lower clock", "SM clock=1980 MHz", "SM clock=1935 MHz", []string{"clouds|SM clock|1980 MHz|1935 MHz|B ran at 0.977x the SM clock: compute-bound kernels take 1.02x as long from that alone"}},
 		{"a step of the clock", "SM clock=1980 MHz", "SM clock=1965 MHz", nil},
@@ -57,6 +57,7 @@ func TestDifferences(t *testing.T) {
 		{"order", "commit=a&driver=1&GPU=X&host=h&prompt tokens=1", "commit=b&driver=2&GPU=Y&host=g&prompt tokens=7", []string{"decides|GPU|", "decides|prompt tokens|", "clouds|host|", "clouds|driver|", "tells|commit|"}},
 	} {
 		got := Differences([]Conditions{knownOf(strings.Split(c.a, "&")...)}, []Conditions{knownOf(strings.Split(c.b, "&")...)})
+		said.Add(got)
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %+v, want %q", c.what, got, c.want)
 			continue
@@ -85,12 +86,13 @@ func TestDifferencesOfSets(t *testing.T) {
 	}{
 		{"mixed side", side("driver=1", "driver=1", "driver=2"), side("driver=1"), "[{driver 1 (2 runs), 2 (1 run) 1 a version change may change times; it varies within A clouds}]"},
 		{"mixed sides alike", side("driver=1", "driver=2"), side("driver=1", "driver=2"), "[{driver 1 (1 run), 2 (1 run) 1 (1 run), 2 (1 run) a version change may change times; it varies within both sides clouds}]"},
-		{"known of some", side("driver=1", "host=h"), side("driver=1;host=h"), "[{host h (1 run), not known (1 run) h different machine; it varies within A clouds} {driver 1 (1 run), not known (1 run) 1 a version change may change times; it varies within A clouds}]"},
+		{"known of some", side("driver=1", "host=h"), side("driver=1;host=h"), "[{host h (1 run), unknown (1 run) h different machine; it varies within A clouds} {driver 1 (1 run), unknown (1 run) 1 a version change may change times; it varies within A clouds}]"},
 		{"clocks by their medians", side("SM clock=1980 MHz", "SM clock=1965 MHz", "SM clock=1950 MHz"), side("SM clock=1965 MHz"), "[]"},
 		{"commits of sets", side("commit=a", "commit=b"), side("commit=b", "commit=a"), "[]"},
 		{"other commits", side("commit=a", "commit=b"), side("commit=c", "commit=c"), "[{commit a (1 run), b (1 run) c  tells}]"},
 		{"many values", side("host=a", "host=b", "host=c", "host=d", "host=e", "host=f"), side("host=a"), "[{host a (1 run), b (1 run), c (1 run), d (1 run), 2 others a different machine; it varies within A clouds}]"},
 	} {
+		said.Add([][]Difference{Differences(c.a, c.b), Differences(c.b, c.a)})
 		if got := fmt.Sprint(Differences(c.a, c.b)); got != c.want {
 			t.Errorf("%s:\n %s, want\n %s", c.what, got, c.want)
 		}

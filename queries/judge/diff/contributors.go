@@ -99,17 +99,17 @@ func (s *stagePair) causeOf(p pair) cause {
 	case "graph":
 		return cause{key: "graph", kind: "copy", name: graphsText}
 	case "overlap":
-		return cause{key: "overlap", kind: "overlap", name: "work at the same time"}
+		return cause{key: "overlap", kind: "overlap", name: "overlapping work"}
 	case "other":
-		return cause{key: "other", kind: "idle", name: "work of others"}
+		return cause{key: "other", kind: "idle", name: "other work"}
 	}
 	return cause{key: "idle " + p.key.name, kind: "idle", name: idleText[p.key.name]}
 }
 
 // idleText names idle time by its cause in a sentence.
 var idleText = map[string]string{
-	"launch-bound": "launch gaps", "waiting": "gaps while the CPU waits", "CUDA calls": "gaps in other CUDA calls", "host": "gaps with the CPU outside CUDA",
-	"profiler": "gaps of the profiler", "queued": "gaps before launched work", "unknown": "gaps of unknown cause",
+	"launch-bound": "launch gaps", "waiting": "gaps while the CPU waits", "CUDA calls": "gaps in other CUDA calls", "host": "gaps while the CPU is outside CUDA",
+	"profiler": "profiler gaps", "queued": "gaps before work already launched", "unknown": "gaps of unknown cause",
 	"between": "gaps between steps",
 }
 
@@ -165,9 +165,9 @@ func (c *cause) tell(whole int64) Contributor {
 		out.Effect = nil
 		out.Words = fmt.Sprintf("%s overlap of work %s", moreLess(d < 0), signedTime(d))
 	case c.perA <= 0:
-		out.Words = fmt.Sprintf("new: %s %s", out.Name, signedTime(d))
+		out.Words = fmt.Sprintf("%s (new) %s", out.Name, signedTime(d))
 	case c.perB == 0:
-		out.Words = fmt.Sprintf("gone: %s %s", out.Name, signedTime(d))
+		out.Words = fmt.Sprintf("%s (gone) %s", out.Name, signedTime(d))
 	default:
 		out.Words = out.Name + " " + signedPercent(*out.Effect)
 	}

@@ -20,7 +20,7 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 		return nil, err
 	}
 	if len(a.Runs) == 0 || len(b.Runs) == 0 {
-		return nil, fmt.Errorf("%w: %s is no run", ErrNothing, sideText(a, b))
+		return nil, fmt.Errorf("%w: %s is not a run", ErrNothing, sideText(a, b))
 	}
 	var loaded []runData
 	var sources []Source
@@ -140,7 +140,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 func (r *Result) noteRuns(a, b []runData) {
 	for _, d := range slices.Concat(a, b) {
 		if len(d.passes) == 0 && len(d.work) == 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("run %s has no such device work", d.run.Name))
+			r.Notes = append(r.Notes, fmt.Sprintf("run %s has no device work to compare", d.run.Name))
 		}
 	}
 	for _, x := range a {

@@ -35,9 +35,9 @@ type amountRow struct {
 }
 
 var askedBy = map[Dimension]asked{
-	ByOperator: {"top-operators", frame.Args{"top": "0"}, "operator", "operators, and work outside them, by self device time over the whole run, warm-up included; graph replays are in no call", readOperators},
-	ByRange:    {"ranges", frame.Args{"top": "0"}, "range", "ranges with device work by its span, over the whole run, warm-up included", readRanges},
-	ByMetric:   {"kernel-metrics", frame.Args{}, "metric", "metrics by their mean over the profiled launches of a kernel with the same grid and block", readMetrics},
+	ByOperator: {"top-operators", frame.Args{"top": "0"}, "operator", "operators, and work outside them, by self device time over the whole run, warm-up included; graph replays belong to no call", readOperators},
+	ByRange:    {"ranges", frame.Args{"top": "0"}, "range", "ranges with device work, by GPU span over the whole run, warm-up included", readRanges},
+	ByMetric:   {"kernel-metrics", frame.Args{}, "metric", "metrics by their mean over the profiled launches of a kernel with equal grid and block", readMetrics},
 }
 
 // askItems fills in the items of such a dimension.
@@ -78,7 +78,7 @@ func (r *Result) askItems(ctx context.Context, asker frame.Asker) error {
 			return fmt.Errorf("run %s: %w", run, t.err)
 		}
 		if len(f.Rows) == 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("run %s has nothing by %s: %s", run, r.Options.By, noRows(f)))
+			r.Notes = append(r.Notes, fmt.Sprintf("run %s has no rows by %s: %s", run, r.Options.By, noRows(f)))
 		}
 		r.Queries = append(r.Queries, sourceOf(run, f))
 	}

@@ -94,7 +94,7 @@ func (s *stagePair) whyNot() string {
 	case s.unlike != 0:
 		return noMeasure(s.unlike)
 	}
-	return "not judged: nothing shows that it is the same work"
+	return "not judged: it may be different work"
 }
 
 func (s *stagePair) figure(name string, x *stageSide) []float64 {

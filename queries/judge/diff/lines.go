@@ -94,7 +94,7 @@ func (s *stageSide) addParts() {
 	}
 	for i, g := range s.groups {
 		s.addPart("overlap", "overlap", i, g.parts.work-sums[i])
-		s.addPart("other", "work of others", i, g.parts.other)
+		s.addPart("other", "other work", i, g.parts.other)
 		for cause, ns := range g.parts.idle {
 			s.addPart("idle", idleCauses[cause].name, i, ns)
 		}

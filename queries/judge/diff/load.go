@@ -133,7 +133,7 @@ func readPasses(f *frame.Frame) ([]pass, error) {
 		}
 		left := -p.parts.sum()
 		if p.time != nil && *p.time+left != 0 {
-			return nil, fmt.Errorf("%s: row %d: the parts of pass %d of %s differ by %d ns from its time; ingest the run anew", f.Query, t.at, p.number, stageName(p.stage), *p.time+left)
+			return nil, fmt.Errorf("%s: row %d: the parts of pass %d of %s do not add up to its time (off by %d ns); ingest the run again", f.Query, t.at, p.number, stageName(p.stage), *p.time+left)
 		}
 		out = append(out, p)
 	}

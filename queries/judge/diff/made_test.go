@@ -78,6 +78,7 @@ func compared(t testing.TB, a, b []runData, o Options) *Result {
 	if err := r.compare(a, b, surroundings{}); err != nil {
 		t.Fatal(err)
 	}
+	said.Add([]any{r.Words, r.Notes, r.Stages})
 	return r
 }
 

@@ -30,7 +30,7 @@ func (o Options) whole() (Options, error) {
 	}
 	if o.AssumeNoise != nil {
 		if o.Stats.Noise = stats.AssumeNoise(*o.AssumeNoise); o.Stats.Noise == nil {
-			return o, fmt.Errorf("%w: noise of %v is no share, such as 0.02 for 2 %%", frame.ErrBadArgument, *o.AssumeNoise)
+			return o, fmt.Errorf("%w: noise of %v is not a share; write 0.02 for 2 %%", frame.ErrBadArgument, *o.AssumeNoise)
 		}
 	}
 	return o, nil

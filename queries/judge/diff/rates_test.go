@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/golden"
 	"prof/testdata"
 )
-
-var update = flag.Bool("update", false, "write the table of error rates into docs/verdicts.md")
 
 // rateWorkloads are made of what processes of one code were seen to differ by on an H200: GPU work by 0.2 %, idle time by a fourth (standard
 // deviations; testdata/capture/llama). Passes of a process differ by 1 %.
@@ -82,7 +80,7 @@ func checkTable(t *testing.T, name, table string) {
 	switch {
 	case err != nil:
 		t.Fatal(err)
-	case *update:
+	case *golden.Update:
 		if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
 			t.Fatal(err)
 		}

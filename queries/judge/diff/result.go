@@ -194,7 +194,7 @@ type Delta struct {
 // Difference is one thing beside the code that differs between the sides.
 type Difference struct {
 	Aspect string // GPU, driver, clocks, throttling, precision, model, prompt tokens, decode tokens, batch, tool versions, trace options, launch skip, commit, ...
-	A, B   string // "not known" is said so
+	A, B   string // "unknown" is said so
 	Effect string // what it means for the comparison, in words; "" for none
 	Weight Weight
 }

@@ -134,7 +134,7 @@ func (s *stageSide) addWork(run int, w work) error {
 	i, known := s.index[key]
 	if !known {
 		if w.stage != outside {
-			return fmt.Errorf("pass-work has pass %d of %s, which stage-samples does not have; ingest the run anew", w.number, stageName(w.stage))
+			return fmt.Errorf("pass-work has pass %d of %s, which stage-samples lacks; ingest the run again", w.number, stageName(w.stage))
 		}
 		i = len(s.groups)
 		s.index[key] = i

@@ -61,7 +61,7 @@ func (s surroundings) noiseNote(stage *stagePair, metric string) string {
 	case h.Noise == nil:
 		return ""
 	case !h.Noise.Assumed && h.Noise.DF < leastFreedom:
-		return fmt.Sprintf("%s, %s: %s of the same workload are too few to know the noise", stageName(stage.name), metric, countText(int64(h.Processes), "process", "processes"))
+		return fmt.Sprintf("%s, %s: %s of the same workload are too few to estimate the noise", stageName(stage.name), metric, countText(int64(h.Processes), "process", "processes"))
 	}
 	return fmt.Sprintf("%s, %s: %s", stageName(stage.name), metric, h.Words())
 }

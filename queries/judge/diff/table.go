@@ -29,7 +29,7 @@ func (t *table) value(column string) any {
 	i, ok := t.col[column]
 	if !ok {
 		if t.err == nil {
-			t.err = fmt.Errorf("the answer of query %s has no column %s", t.f.Query, column)
+			t.err = fmt.Errorf("query %s has no column %s", t.f.Query, column)
 		}
 		return nil
 	}

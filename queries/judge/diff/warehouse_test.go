@@ -223,7 +223,7 @@ func testOtherDimensions(t *testing.T, w held) {
 			t.Errorf("by %s: %s is not among the queries", c.by, c.query)
 		}
 	}
-	if r := runs(t, w, "node", "node", diff.Options{By: diff.ByOperator}); len(r.Items) != 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "has nothing by operator") }) {
+	if r := runs(t, w, "node", "node", diff.Options{By: diff.ByOperator}); len(r.Items) != 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "has no rows by operator") }) {
 		t.Errorf("%d operators, notes %q", len(r.Items), r.Notes)
 	}
 	for _, it := range runs(t, w, "replays", "whole", diff.Options{By: diff.ByOperator}).Items {
@@ -248,7 +248,7 @@ func testWrongOptions(t *testing.T, w held) {
 	}{
 		`judged by gpu_span_ns`:               {a, diff.Options{Metric: "span"}},
 		`compared by kernel, family`:          {a, diff.Options{By: "colour"}},
-		`noise of -1 is no share`:             {a, diff.Options{AssumeNoise: new(-1.0)}},
+		`noise of -1 is not a share`:          {a, diff.Options{AssumeNoise: new(-1.0)}},
 		`neither side has a stage "training"`: {a, diff.Options{Stage: "training"}},
 		`nobody is no run`:                    {none, diff.Options{}},
 	} {

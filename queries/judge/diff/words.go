@@ -22,7 +22,7 @@ func (r *Result) conclude(c *comparer) {
 		}
 		st.Words = st.sentence(c.stages[i], r.Options.Metric)
 		if n := c.stages[i].a.untimed + c.stages[i].b.untimed; n > 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: the idle time of %s is not known; only their GPU work counts", stageName(st.Name), countText(int64(n), "pass", "passes")))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: the idle time of %s is unknown; only their GPU work counts", stageName(st.Name), countText(int64(n), "pass", "passes")))
 		}
 	}
 	if r.Same {
@@ -32,7 +32,7 @@ func (r *Result) conclude(c *comparer) {
 	r.Words = r.line() + c.graphText()
 	for _, st := range r.Stages {
 		if st.Unit == PerToken {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: times are per token, since the passes of A and B differ in tokens", stageName(st.Name)))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: times are per token, because the passes of A and B have different numbers of tokens", stageName(st.Name)))
 		}
 	}
 }

@@ -8,7 +8,7 @@ func (c *Check) byFloor() bool {
 
 // sight says how much worse it may be, why nothing more can be told, and what would help.
 func (c *Check) sight() string {
-	text := "; a regression might not have shown"
+	text := "; a regression could have gone unnoticed"
 	if between := c.Comparison.Interval(); between != "" {
 		text = "; " + between
 	}

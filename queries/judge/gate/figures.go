@@ -52,7 +52,7 @@ func read(frames []*frame.Frame, key, value string, use func(f *frame.Frame, row
 		keyAt, valueAt, faultAt := f.Index(key), f.Index(value), f.Index("fault")
 		leastAt := f.Index("is_least")
 		if keyAt < 0 || valueAt < 0 {
-			return nil, fmt.Errorf("the answer of query %s has no column %s or %s", f.Query, key, value)
+			return nil, fmt.Errorf("query %s has no column %s or %s", f.Query, key, value)
 		}
 		k.caveats = append(k.caveats, f.Caveats...)
 		for _, row := range f.Rows {
@@ -112,7 +112,7 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 	for _, stage := range list {
 		c := Check{Rule: r, Stage: stage, Subject: r.On(stage), Unit: Ratio}
 		if _, found := k.values[stage]; found {
-			c.settle(k, stage, fmt.Sprintf("the %s of %s is not known", strings.ToUpper(r.Metric), stage))
+			c.settle(k, stage, fmt.Sprintf("the %s of %s is unknown", strings.ToUpper(r.Metric), stage))
 		} else {
 			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no stage %s with a known %s%s", sideName(j.out.Run), stage, strings.ToUpper(r.Metric), suggest.DidYouMean(stage, k.order))
 		}

@@ -45,7 +45,7 @@ func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	x := *c.Comparison
 	c.P = x.P
 	if c.Per == string(diff.PerToken) && !c.Rule.Limit.Percent {
-		c.Outcome, c.Reason = CannotJudge, "the passes of the two sides differ in tokens, so figures are per token: write the limit in percent"
+		c.Outcome, c.Reason = CannotJudge, "the passes of the two sides have different numbers of tokens, so figures are per token: write the limit in percent"
 		return
 	}
 	if adjusted != nil {
@@ -110,7 +110,7 @@ func (c *Check) doubt(o stats.Options) string {
 // floorText says how much runs of the same thing may differ, and what would tell more.
 func floorText(x *stats.Comparison) string {
 	if x.FloorUnknown {
-		return fmt.Sprintf("the noise between processes of this workload is not known, and up to %s is assumed: capture with --repeats, or give --assume-noise P%%", percent(*x.Floor))
+		return fmt.Sprintf("the noise between processes of this workload is unknown, and up to %s is assumed: capture with --repeats, or give --assume-noise P%%", percent(*x.Floor))
 	}
 	return fmt.Sprintf("identical runs differ by up to %s: compare several runs per side", percent(*x.Floor))
 }
@@ -124,7 +124,7 @@ func (c *Check) untested(why string) string {
 	case x.NA == 1 && x.NB == 1:
 		return text + "per side, which gives no spread" + hint
 	case x.NA == 1 || x.NB == 1:
-		return text + "on a side, which may be a single stall" + hint
+		return text + "on one side, which may be a single stall" + hint
 	}
 	return why
 }

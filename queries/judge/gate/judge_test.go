@@ -26,6 +26,7 @@ func judged(t *testing.T, text string, a, b []float64, o stats.Options) Check {
 	o.Exact = c.Unit == Count
 	c.setComparison(stats.Compare(a, b, o))
 	c.judgeChange(c.Comparison.P, o)
+	said.Add(c.Reason)
 	return c
 }
 
@@ -67,7 +68,7 @@ func TestJudgeChange(t *testing.T) {
 		"as wild, and more is allowed":     {span + "+100%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), Holds, "+0.83 % (p = 0.98"},
 		"no slack, and not blind for that": {span + "+0%", wild, wild, stats.DefaultOptions(), Holds, "no difference"},
 		"blind, but surely better":         {span + "+0.5%", calm, []float64{500, 620, 450, 560, 610}, stats.DefaultOptions(), Holds, "-44 % (p = 0.0079"},
-		"noise of processes not known":     {span + "+3%", calm, slower4, unknown, CannotJudge, "is beyond the limit, but the noise between processes of this workload is not known, and up to 25 % is assumed: capture with --repeats, or give --assume-noise P%"},
+		"noise of processes not known":     {span + "+3%", calm, slower4, unknown, CannotJudge, "is beyond the limit, but the noise between processes of this workload is unknown, and up to 25 % is assumed: capture with --repeats, or give --assume-noise P%"},
 		"blind for that alone":             {span + "+2%", calm, calm[:4], unknown, CannotJudge, "; between -20 % and +25 %, since the noise between processes"},
 		"beyond what is allowed for":       {span + "+3%", calm, []float64{1400, 1401, 1399, 1402, 1398}, unknown, Broken, "+40 %"},
 		"blind by assumed noise":           {span + "+5%", calm, calm[:4], assumed, CannotJudge, "; between -4.7 % and +5.1 %, since identical runs differ by up to 5 %"},
@@ -75,7 +76,7 @@ func TestJudgeChange(t *testing.T) {
 		"within, and half blind":           {span + "+3%", []float64{1000, 1030, 960, 1040}, []float64{1010, 970, 1035, 1000}, stats.DefaultOptions(), CannotJudge, "; between -7.3 % and +7.1 %"},
 		"within, and half blind downwards": {"stage.decode.tokens_per_s >= -2%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "; between -49 % and +99 %"},
 		"one sample a side":                {span + "+3%", calm[:1], slower4[:1], stats.DefaultOptions(), CannotJudge, "+4 % from one sample per side, which gives no spread; capture with --repeats"},
-		"one on a side, though good":       {span + "+3%", calm, faster[:1], stats.DefaultOptions(), CannotJudge, "-10 % from one sample on a side, which may be a single stall; capture with --repeats, or give the noise between identical runs with --assume-noise"},
+		"one on a side, though good":       {span + "+3%", calm, faster[:1], stats.DefaultOptions(), CannotJudge, "-10 % from one sample on one side, which may be a single stall; capture with --repeats, or give the noise between identical runs with --assume-noise"},
 		"one each, noise assumed":          {span + "+3%", calm[:1], slower4[:1], assumed, CannotJudge, "+4 % (noise: 5 %) looks beyond the limit but may be noise"},
 		"one each, beyond assumed":         {span + "+3%", calm[:1], []float64{1200}, assumed, Broken, "+20 % (noise: 5 %)"},
 		"sure, but within the noise":       {span + "+3%", calm, slower4, learned, CannotJudge, "+4 % (p = 0.0079, Mann-Whitney U, 5 and 5 passes) is beyond the limit, but identical runs differ by up to "},
@@ -127,13 +128,16 @@ func TestJudgeValue(t *testing.T) {
 	} {
 		got := Check{Rule: rule(t, c.rule), Unit: rule(t, c.rule).Unit, Value: &c.value}
 		got.judgeValue()
+		said.Add(got.Reason)
 		if got.Outcome != c.want || got.Reason != c.says {
 			t.Errorf("%s with %v: %s, %q", c.rule, c.value, got.Outcome, got.Reason)
 		}
 	}
 	for text, want := range map[string]Outcome{"mfu.prefill >= 0.35": CannotJudge, "mfu.prefill >= 0.2": Holds, "mfu.prefill <= 0.35": CannotJudge, "mfu.prefill <= 0.28": CannotJudge, "mfu.prefill <= 0.2": Broken} {
 		got := Check{Rule: rule(t, text), Value: new(0.28), isLeast: true}
-		if got.judgeValue(); got.Outcome != want {
+		got.judgeValue()
+		said.Add(got.Reason)
+		if got.Outcome != want {
 			t.Errorf("%s with at least 0.28: %s, %q", text, got.Outcome, got.Reason)
 		}
 	}
@@ -195,11 +199,13 @@ func TestOutcome(t *testing.T) {
 		for _, o := range c.checks {
 			r.Checks = append(r.Checks, Check{Outcome: o})
 		}
+		said.Add(r.words())
 		if got := outcomeOf(r.Checks); got != c.want || r.words() != c.words {
 			t.Errorf("%v: %s, %q", c.checks, got, r.words())
 		}
 	}
 	r := Result{Baseline: &diff.Side{Label: "a"}, Checks: []Check{{Outcome: Holds}}, Differences: []diff.Difference{{Aspect: "driver", Weight: diff.Clouds}, {Aspect: "GPU", Weight: diff.Decides}}}
+	said.Add(r.words())
 	if want := "passed: 1 of 1 rules hold against a; conditions differ: GPU"; r.words() != want {
 		t.Errorf("on another GPU: %q", r.words())
 	}

@@ -22,7 +22,7 @@ func (j *judging) expandKernels(r Rule) {
 	}
 	if !made {
 		j.add(Check{Rule: r, Subject: r.On(""), Outcome: CannotJudge,
-			Reason: fmt.Sprintf("no kernel of %s matches in any stage; names are the demangled ones of prof query top-kernels --run %s --by name", sideName(j.out.Run), shellRun(j.out.Run))})
+			Reason: fmt.Sprintf("no kernel of %s matches in any stage; for the names that are matched see prof query top-kernels --run %s --by name", sideName(j.out.Run), shellRun(j.out.Run))})
 	}
 }
 
@@ -40,7 +40,7 @@ func (j *judging) matches(r Rule, stage string) (baseline, run bool) {
 func (j *judging) addKernels(r Rule, stage string, inBaseline, inRun bool) {
 	c := j.check(r, stage)
 	if c.Outcome == "" {
-		c.blindFor(j.wholeGraphs(r.Relative, stage), "kernels in them that match")
+		c.blindFor(j.wholeGraphs(r.Relative, stage), "matching kernels in them")
 	}
 	switch {
 	case c.Outcome != "":
@@ -65,7 +65,7 @@ func (j *judging) addKernels(r Rule, stage string, inBaseline, inRun bool) {
 	if r.Metric == "mean_ns" {
 		f.Unit = "launch"
 	}
-	none := "none of the passes has a launch that matches"
+	none := "no pass launches a matching kernel"
 	if r.Relative {
 		j.addChange(c, f, none, none)
 		return
@@ -150,7 +150,7 @@ func (j *judging) addNew(c Check, a, b []string, stages ...string) {
 		if len(a) == 0 {
 			side = *j.out.Baseline
 		}
-		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no kernels there", sideName(side))
+		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no kernels in it", sideName(side))
 		j.add(c)
 		return
 	}

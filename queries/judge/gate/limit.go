@@ -14,7 +14,7 @@ func (s *scanner) limit(r Rule) (Limit, error) {
 	at := s.at
 	text := s.word()
 	if text == "" {
-		return Limit{}, s.errorf(at, "the limit is missing: write one such as +3%%, or %s", r.example())
+		return Limit{}, s.errorf(at, "the limit is missing: write one, such as +3%% or %s", r.example())
 	}
 	number := strings.TrimRight(text, "%abcdefghijklmnopqrstuvwxyzµμABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	unit := text[len(number):]
@@ -23,7 +23,7 @@ func (s *scanner) limit(r Rule) (Limit, error) {
 	}
 	value, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsInf(value, 0) || math.IsNaN(value) || strings.ContainsAny(number, "xX_pP") {
-		return Limit{}, s.errorf(at, "%q is no limit: write a number with its unit, such as +3%% or %s", text, r.example())
+		return Limit{}, s.errorf(at, "%q is not a limit: write a number with its unit, such as +3%% or %s", text, r.example())
 	}
 	f := r.figure()
 	l := Limit{Unit: f.unit, Relative: text[0] == '+' || text[0] == '-', Value: value}
@@ -60,11 +60,11 @@ func (l Limit) refused(r Rule, f figure) string {
 	case l.Relative && !f.relative && r.Kind == NewKernels:
 		return "new kernels are counted against the baseline already: write the limit without a sign, such as new_kernels <= 0"
 	case l.Relative && !f.relative:
-		return r.On(r.stageText()) + " is judged by itself: write the limit without a sign, such as " + r.example()
+		return r.On(r.stageText()) + " is not compared with the baseline: write the limit without a sign, such as " + r.example()
 	case l.Relative && r.AtMost && l.Value < 0:
-		return "a limit behind <= is how much more than the baseline is allowed: write it with a +"
+		return "a relative limit after <= is how far the figure may rise above the baseline: write it with +"
 	case l.Relative && !r.AtMost && l.Value > 0:
-		return "a limit behind >= is how much less than the baseline is allowed: write it with a -"
+		return "a relative limit after >= is how far the figure may fall below the baseline: write it with -"
 	}
 	return ""
 }
@@ -82,13 +82,13 @@ func scaleOf(unit string, value float64, of Unit, r Rule) (scale float64, why st
 	case of == Ratio && unit == "%":
 		return 0.01, ""
 	case of == Ratio && unit == "" && math.Abs(value) > 1:
-		return 0, "is that a percentage? write " + strconv.FormatFloat(value, 'g', -1, 64) + "%; without a unit 1 is the whole"
+		return 0, "did you mean a percentage? write " + strconv.FormatFloat(value, 'g', -1, 64) + "%; without a unit, 1 means 100%"
 	case unit == "":
 		return 1, ""
 	case unit == "%":
-		return 0, "a percentage of what? with a sign it is one of the baseline's figure: +3% or -3%"
+		return 0, "a percentage of what? with a sign it is relative to the baseline: +3% or -3%"
 	}
-	return 0, strconv.Quote(unit) + " is no unit of it: write " + r.example()
+	return 0, strconv.Quote(unit) + " is not a unit of this figure: write " + r.example()
 }
 
 // example is a limit as one may write it.

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrRule is wrapped by the errors of rules that cannot be read.
-var ErrRule = errors.New("wrong rule")
+var ErrRule = errors.New("invalid rule")
 
 // ruleError is one thing that is wrong with a rule, and where.
 type ruleError struct {
@@ -93,7 +93,7 @@ func (s *scanner) rule() (Rule, error) {
 	end := s.at
 	s.blanks()
 	if !s.atEnd() {
-		return r, s.errorf(s.at, "%q follows the rule: write one rule a line, and # before a comment", s.rest())
+		return r, s.errorf(s.at, "%q follows the rule: write one rule per line, and # before a comment", s.rest())
 	}
 	r.Text = s.text[begin:end]
 	return r, nil
@@ -105,9 +105,9 @@ func (s *scanner) operator() (atMost bool, err error) {
 		s.at += 2
 		return s.text[s.at-2] == '<', nil
 	case s.atEnd():
-		return false, s.errorf(s.at, "the rule ends without a limit: write <= or >= and one, such as <= +3%%")
+		return false, s.errorf(s.at, "the rule has no limit: write <= or >= and a limit, such as <= +3%%")
 	}
-	return false, s.errorf(s.at, "want <= or >= here, not %q: the figure may be at most or at least the limit", excerpt(s.rest()))
+	return false, s.errorf(s.at, "expected <= (at most) or >= (at least), not %q", excerpt(s.rest()))
 }
 
 // word reads what is neither space nor the begin of an operator.

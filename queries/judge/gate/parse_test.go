@@ -2,6 +2,7 @@ package gate
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -86,42 +87,43 @@ func TestParseFile(t *testing.T) {
 // TestParseErrors holds that a wrong rule is told with its place and a way out.
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"stage.decode.gpu_spam_ns <= +3%":      `f:1:14: stages have no "gpu_spam_ns"; did you mean gpu_span_ns or gpu_sum_ns?; there is cpu_ns, gpu_busy_ns`,
-		"stag.decode.gpu_span_ns <= +3%":       `f:1:1: nothing is called "stag.decode.gpu_span_ns"; did you mean stage?; a rule is about stage.NAME.METRIC`,
+		"stage.decode.gpu_spam_ns <= +3%":      `f:1:14: stages have no figure "gpu_spam_ns"; did you mean gpu_span_ns or gpu_sum_ns?; they have cpu_ns, gpu_busy_ns`,
+		"stag.decode.gpu_span_ns <= +3%":       `f:1:1: no figure is called "stag.decode.gpu_span_ns"; did you mean stage?; a rule is about stage.NAME.METRIC`,
 		"stage.gpu_span_ns <= +3%":             "f:1:1: write stage.NAME.METRIC",
 		"stage.decode.mfu >= 1%":               "f:1:1: write mfu.decode",
 		"mfu >= 0.35":                          "f:1:1: mfu of which stage? write mfu.prefill",
-		"overhead. <= 1%":                      `nothing is called "overhead."`,
+		"overhead. <= 1%":                      `no figure is called "overhead."`,
 		"# x\nkernel:/fl(/.mean_ns <= +5%":     "f:2:9: error parsing regexp: missing closing ): `fl(`",
-		"kernel:/flash.mean_ns <= +5%":         "f:1:9: the expression is not closed",
+		"kernel:/flash.mean_ns <= +5%":         "f:1:9: the expression has no closing slash",
 		"kernel://.mean_ns <= +5%":             "f:1:9: the expression is empty",
-		"kernel:/x/.meanns <= +5%":             `f:1:11: kernels have no "meanns"; did you mean mean_ns?; behind the expression stands .calls, .mean_ns, .total_ns`,
+		"kernel:/x/.meanns <= +5%":             `f:1:11: kernels have no figure "meanns"; did you mean mean_ns?; after the expression write .calls, .mean_ns, .total_ns`,
 		"kernel:/x/mean_ns <= +5%":             "f:1:11: kernels have no",
 		"foo.kernel:/x/.mean_ns <= +5%":        "f:1:1: write kernel:/RE/.METRIC or stage.NAME.kernel:/RE/.METRIC",
-		"stage.decode.gpu_span_ns":             "f:1:25: the rule ends without a limit",
-		"stage.decode.gpu_span_ns < +3%":       `f:1:26: want <= or >= here, not "<"`,
-		"stage.decode.gpu_span_ns == +3%":      `f:1:26: want <= or >= here`,
-		"stage.decode.gpu_span_ns <=":          "f:1:28: the limit is missing: write one such as +3%, or 60ms",
+		"stage.decode.gpu_span_ns":             "f:1:25: the rule has no limit",
+		"stage.decode.gpu_span_ns < +3%":       `f:1:26: expected <= (at most) or >= (at least), not "<"`,
+		"stage.decode.gpu_span_ns == +3%":      `f:1:26: expected <= (at most) or >= (at least), not "=="`,
+		"stage.decode.gpu_span_ns <=":          "f:1:28: the limit is missing: write one, such as +3% or 60ms",
 		"stage.decode.gpu_span_ns <= 60":       "f:1:29: a time needs a unit: ns, us, ms or s",
-		"stage.decode.gpu_span_ns <= 60min":    `f:1:29: "min" is no unit of it: write 60ms`,
+		"stage.decode.gpu_span_ns <= 60min":    `f:1:29: "min" is not a unit of this figure: write 60ms`,
 		"stage.decode.gpu_span_ns <= 60 min":   "f:1:29: a time needs a unit",
 		"stage.decode.gpu_span_ns <= +3% ms":   `f:1:33: "ms" follows the rule`,
 		"stage.decode.gpu_span_ns <= 3%":       "f:1:29: a percentage of what? with a sign",
-		"stage.decode.gpu_span_ns <= -3%":      "f:1:29: a limit behind <= is how much more than the baseline is allowed",
-		"stage.decode.tokens_per_s >= +3%":     "f:1:30: a limit behind >= is how much less than the baseline is allowed",
+		"stage.decode.gpu_span_ns <= -3%":      "f:1:29: a relative limit after <= is how far the figure may rise above the baseline",
+		"stage.decode.tokens_per_s >= +3%":     "f:1:30: a relative limit after >= is how far the figure may fall below the baseline",
 		"stage.decode.gpu_span_ns <= +3% soon": `f:1:33: "soon" follows the rule`,
-		"stage.decode.gpu_span_ns <= abc":      `f:1:29: "abc" is no limit`,
-		"stage.decode.gpu_span_ns <= +Inf":     `is no limit`,
-		"stage.decode.gpu_span_ns <= 0x10ns":   `is no limit`,
-		"stage.decode.launches <= 1e999":       `is no limit`,
-		"mfu.prefill >= 35":                    "f:1:16: is that a percentage? write 35%",
-		"mfu.prefill >= -3%":                   "f:1:16: mfu.prefill is judged by itself: write the limit without a sign, such as 35% or 0.35",
-		"overhead <= +3%":                      "f:1:13: overhead is judged by itself",
+		"stage.decode.gpu_span_ns <= abc":      `f:1:29: "abc" is not a limit`,
+		"stage.decode.gpu_span_ns <= +Inf":     `is not a limit`,
+		"stage.decode.gpu_span_ns <= 0x10ns":   `is not a limit`,
+		"stage.decode.launches <= 1e999":       `is not a limit`,
+		"mfu.prefill >= 35":                    "f:1:16: did you mean a percentage? write 35%",
+		"mfu.prefill >= -3%":                   "f:1:16: mfu.prefill is not compared with the baseline: write the limit without a sign, such as 35% or 0.35",
+		"overhead <= +3%":                      "f:1:13: overhead is not compared with the baseline",
 		"new_kernels <= +0":                    "f:1:16: new kernels are counted against the baseline already",
 		"stage.größe.gpu_span_ns <= 60":        "f:1:28: a time needs a unit", // columns count characters
 		"stage.x.gpu_span_ns <= 1ms\xff":       "f:1:1: the rules are not UTF-8 text",
 	} {
 		rules, err := Parse("f", text)
+		said.Add(fmt.Sprint(err))
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, ErrRule) {
 			t.Errorf("%q: %+v, %v; want %s", text, rules, err, want)
 		}

@@ -131,11 +131,11 @@ func (j *judging) unknownStage(stage string) string {
 func missingFigure(stage, metric string, side diff.Side) string {
 	switch {
 	case stage == outside || stage == "" && metric == "cpu_ns":
-		return fmt.Sprintf("work outside stages belongs to no pass and has no %s; it has gpu_sum_ns and launches", metric)
+		return fmt.Sprintf("work outside stages belongs to no pass and has no %s, only gpu_sum_ns and launches", metric)
 	case metric == "tokens_per_s":
-		return fmt.Sprintf("the tokens of the passes of %s are not known: prof ingest --run %s --workload workload.json", sideName(side), shellRun(side))
+		return fmt.Sprintf("the tokens of the passes of %s are unknown: prof ingest --run %s --workload workload.json", sideName(side), shellRun(side))
 	case metric == "cpu_ns":
-		return fmt.Sprintf("the CPU time of the passes of %s is not known", sideName(side))
+		return fmt.Sprintf("the CPU time of the passes of %s is unknown", sideName(side))
 	}
 	return fmt.Sprintf("no pass of %s has GPU work", sideName(side))
 }

@@ -35,7 +35,7 @@ func (s *scanner) subject() (Subject, error) {
 	case head == "new_kernels":
 		return Subject{Kind: NewKernels}, nil
 	}
-	return Subject{}, s.errorf(begin, "nothing is called %q%s; a rule is about %s", head, near(first, "stage", "kernel", "mfu", "mbu", "overhead", "new_kernels"), forms)
+	return Subject{}, s.errorf(begin, "no figure is called %q%s; a rule is about %s", head, near(first, "stage", "kernel", "mfu", "mbu", "overhead", "new_kernels"), forms)
 }
 
 // near is a guess at what a word meant; "" without one.
@@ -72,7 +72,7 @@ func (s *scanner) stageFigure(begin int, rest string) (Subject, error) {
 	}
 	if _, known := stageFigures[metric]; !known {
 		known := append(names(stageFigures), "new_kernels")
-		return Subject{}, s.errorf(begin+len("stage.")+dot+1, "stages have no %q%s; there is %s", metric, near(metric, known...), strings.Join(known, ", "))
+		return Subject{}, s.errorf(begin+len("stage.")+dot+1, "stages have no figure %q%s; they have %s", metric, near(metric, known...), strings.Join(known, ", "))
 	}
 	return Subject{Kind: StageFigure, Stage: stage, Metric: metric}, nil
 }
@@ -90,11 +90,11 @@ func (s *scanner) kernel(begin int, head string) (Subject, error) {
 	at := s.at
 	text, closed := s.expression()
 	if !closed {
-		return Subject{}, s.errorf(at, `the expression is not closed: write kernel:/RE/.METRIC, with \/ for a slash inside`)
+		return Subject{}, s.errorf(at, `the expression has no closing slash: write kernel:/RE/.METRIC, and \/ for a slash inside it`)
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return Subject{}, s.errorf(at, "%v: names of kernels are matched by RE2 expressions", err)
+		return Subject{}, s.errorf(at, "%v: kernel names are matched by RE2 expressions", err)
 	}
 	if text == "" {
 		return Subject{}, s.errorf(at, "the expression is empty: write kernel:/./ for every kernel")
@@ -102,7 +102,7 @@ func (s *scanner) kernel(begin int, head string) (Subject, error) {
 	at = s.at
 	metric, dotted := strings.CutPrefix(s.word(), ".")
 	if _, known := kernelFigures[metric]; !known || !dotted {
-		return Subject{}, s.errorf(at, "kernels have no %q%s; behind the expression stands %s", metric, near(metric, names(kernelFigures)...), "."+strings.Join(names(kernelFigures), ", ."))
+		return Subject{}, s.errorf(at, "kernels have no figure %q%s; after the expression write %s", metric, near(metric, names(kernelFigures)...), "."+strings.Join(names(kernelFigures), ", ."))
 	}
 	return Subject{Kind: KernelTime, Stage: stage, Kernel: re, Metric: metric}, nil
 }

@@ -100,16 +100,16 @@ func (c *Comparison) widen(n *Noise, o Options) {
 func faultOf(a, b []float64) string {
 	switch {
 	case len(a) == 0 && len(b) == 0:
-		return "neither side has a sample"
+		return "neither side has samples"
 	case len(a) == 0:
-		return "side A has no sample"
+		return "side A has no samples"
 	case len(b) == 0:
-		return "side B has no sample"
+		return "side B has no samples"
 	}
 	for side, values := range [][]float64{a, b} {
 		for i, v := range values {
 			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-				return fmt.Sprintf("sample %d of side %c is %v, which is no time or count", i+1, 'A'+side, v)
+				return fmt.Sprintf("sample %d of side %c is %v, which is neither a time nor a count", i+1, 'A'+side, v)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ var ErrNoWorkload = errors.New("no runs of a workload")
 // noStage says why none of the runs has a row.
 func noStage(ctx context.Context, a frame.Asker, o Options) error {
 	if o.Stage == "" {
-		return fmt.Errorf("%w: none of these runs has device work in its timeline, or a stage", ErrNoWorkload)
+		return fmt.Errorf("%w: none of these runs has a stage, or device work in its timeline", ErrNoWorkload)
 	}
 	all := Options{Workload: o.Workload, Tags: o.Tags, Metric: o.Metric}
 	r := &Result{Options: all}

@@ -29,7 +29,7 @@ func (r *Result) addProvenance(ctx context.Context, a frame.Asker) error {
 	}
 	f, err := a.Ask(ctx, "run-conditions", frame.Args{"run": ids[0], "others": strings.Join(ids[1:], ",")})
 	if err != nil {
-		return fmt.Errorf("ask what differs between runs: %w", err)
+		return fmt.Errorf("compare the conditions of runs: %w", err)
 	}
 	if err := needs(f, "run_id", "aspect", "value", "weight"); err != nil {
 		return err
@@ -114,12 +114,12 @@ func (r *Result) addNotes() {
 	}
 	switch {
 	case gaps == points:
-		r.Notes = append(r.Notes, fmt.Sprintf("%s is not known of any of these runs: see prof query mfu and stages of one of them for why", r.Options.Metric))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s is unknown for all of these runs; prof query mfu and prof query stages of one of them say why", r.Options.Metric))
 	case gaps > 0:
-		r.Notes = append(r.Notes, fmt.Sprintf("%s is not known in %d of %d places (runs and stages): these are gaps, not zeros", r.Options.Metric, gaps, points))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s is unknown at %d of %d points (a run and stage each): these are gaps, not zeros", r.Options.Metric, gaps, points))
 	}
 	if varying {
-		r.Notes = append(r.Notes, "runs whose passes work on different numbers of tokens are a series of their own, whatever the numbers: their times compare that too")
+		r.Notes = append(r.Notes, "runs whose passes differ in tokens among themselves form one series, whatever their tokens: its times reflect the tokens too")
 	}
 	asked := 0
 	for _, c := range r.Changes {
@@ -128,6 +128,6 @@ func (r *Result) addNotes() {
 		}
 	}
 	if n := len(r.Changes); asked < n {
-		r.Notes = append(r.Notes, fmt.Sprintf("what else differs was looked up for the latest %d of %d changes", asked, n))
+		r.Notes = append(r.Notes, fmt.Sprintf("other differences are listed only for the latest %d of %d changes", asked, n))
 	}
 }

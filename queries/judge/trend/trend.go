@@ -88,7 +88,7 @@ type Source struct{ Query, SQL string } // Query as name.vN
 // Run is one run of the workload. What is not known is "".
 type Run struct {
 	ID, Name                 string
-	At                       string // UTC time at which its capture began, or of the ingest
+	At                       string // UTC start of the capture; if unknown, of the ingest
 	Commit, Branch           string
 	Dirty                    *bool // changes that were not committed; nil when not known
 	Driver, Host             string

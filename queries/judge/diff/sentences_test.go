@@ -1,0 +1,138 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"prof/internal/golden"
+	"prof/queries/frame"
+	"prof/queries/judge/stats"
+)
+
+var said golden.Said
+
+// TestSentences keeps what the tests of comparisons of made runs are told, so that a reader can go over it.
+func TestSentences(t *testing.T) {
+	said.Reset()
+	t.Run("said", func(t *testing.T) {
+		for name, test := range map[string]func(*testing.T){"truth": TestTruth, "levels": TestLevels, "no stages": TestWithoutStages, "other amount": TestOtherAmount, "one-sided": TestOneSided, "differences": TestDifferences,
+			"sets": TestDifferencesOfSets, "usable": TestUsable, "items": TestJudgedItems, "mixed": TestMixed, "history": TestHistoryNoise} {
+			t.Run(name, test)
+		}
+	})
+	sayParts(t)
+	sayMade(t)
+	// Names of aspects are values, as the ways are that work moves in. A repeat is said without what it begins with, and rows need a warehouse.
+	said.Compare(t, "testdata/sentences.txt", " of repeat %d", "run %s has no rows by", "precision of", "maximum SM clock", "nsys trace of CUDA graphs", "in a graph")
+}
+
+// sayParts says what needs no runs.
+func sayParts(t *testing.T) {
+	said.Add([]any{idleText, nothingText("decod"), nothingText(""), noRows(&frame.Frame{Query: "memory"}), (&Stage{WorkEffect: new(0.06), Comparison: stats.Comparison{Effect: new(0.3)}}).WorkWords(),
+		History{Noise: &stats.Noise{Floor: 1.5}, Processes: 6, Commits: 2}.Words(), (&cause{kind: "overlap", name: "overlapping work", perA: 5, perB: 3}).tell(10).Words})
+	for _, dim := range askedBy {
+		said.Add(dim.note)
+	}
+	for _, r := range rules {
+		said.Add(r.effect)
+		if r.words != nil {
+			said.Add(r.words(1.7))
+		}
+	}
+	for _, ratio := range []float64{2, 3, 4, 1. / 2, 1. / 3, 1. / 4} {
+		said.Add(times(ratio, "tokens"))
+	}
+	for _, pair := range [][2]string{{"throttling=0.0 % of samples", "throttling=9.0 % of samples: x"}, {"throttling=9.0 % of samples: x", "throttling=0.0 % of samples"}} {
+		said.Add(Expected(Differences([]Conditions{knownOf(pair[0])}, []Conditions{knownOf(pair[1])}), "prefill"))
+	}
+	few := surroundings{history: []*frame.Frame{historyOf([]any{"g", "1", int64(1), "decode", 100.0}, []any{"g", "2", int64(1), "decode", 102.0})}, alpha: stats.DefaultAlpha}
+	said.Add(few.noiseNote(&stagePair{name: "decode"}, "gpu_span_ns"))
+}
+
+// sayMade says what other tests leave unsaid of made runs.
+func sayMade(t *testing.T) {
+	side := func(seed uint64, changes ...func(*runData)) []runData {
+		r := made(fmt.Sprint("run", seed), seed, base(nil))
+		for _, change := range changes {
+			change(&r)
+		}
+		return []runData{r}
+	}
+	long := func(d *runData) { // one pass takes longer, which the median does not show
+		p := &d.passes[3]
+		p.parts.idle[0] += 9e6
+		p.time, p.span = new(*p.time+9e6), new(*p.span+9e6)
+	}
+	repeats := func(d *runData) {
+		for i := range d.passes {
+			d.passes[i].repeat = 1 + d.passes[i].number%3
+		}
+		for i := range d.work {
+			d.work[i].repeat = 1 + d.work[i].number%3
+		}
+	}
+	graphs := func(d *runData) {
+		for i := range d.work {
+			if d.work[i].name == "flash_fwd" {
+				d.work[i].kind, d.work[i].grid, d.work[i].block = "graph", "", ""
+			}
+		}
+		for i := range d.passes {
+			d.passes[i].kernels = nil
+		}
+	}
+	untimed := func(d *runData) { d.passes[2].time, d.passes[2].parts = nil, parts{} }
+	twice := func(d *runData) {
+		for i := range d.work {
+			d.work[i].tally.total *= 3
+		}
+		for i := range d.passes {
+			p := &d.passes[i]
+			p.busy, p.sum, p.parts.work = 3*p.busy, 3*p.sum, 3*p.parts.work
+			p.time = new(p.parts.sum())
+			p.span = p.time
+		}
+	}
+	bySteps := func(basis string) func(*runData) {
+		return func(d *runData) {
+			d.steps = &stepData{passes: slices.Clone(d.passes), work: slices.Clone(d.work), share: 1, judged: 0.9}
+			for i := range d.passes {
+				d.steps.passes[i].stage, d.steps.passes[i].basis, d.passes[i].stage = stepStage, basis, ""
+			}
+			for i := range d.work {
+				d.steps.work[i].stage, d.work[i].stage = stepStage, ""
+			}
+		}
+	}
+	cold := func(d *runData) {
+		for i := range d.passes {
+			d.passes[i].isWarmup = true
+		}
+		for i := range d.work {
+			d.work[i].isWarmup = true
+		}
+	}
+	two := func(seed uint64) []runData { return append(side(seed), side(seed+100)...) }
+	none := side(90, func(d *runData) { d.passes, d.work = nil, nil })
+	outsideWork := func(d *runData) {
+		d.work = append(d.work, work{stage: outside, repeat: 1, kind: "kernel", name: "k", tally: tally{calls: 1, total: 5000, min: 5000, max: 5000}})
+	}
+	same := side(1)
+	both := append(side(2), same...)
+	for _, pair := range [][2][]runData{
+		{same, same}, {both, same}, {side(3), side(4, long)}, {side(5), side(6, repeats, long)}, {side(7, graphs), side(8)}, {side(9, graphs), side(10, graphs)}, {side(11, untimed), side(12)}, {side(13), side(14, twice)},
+		{two(15), two(17)}, {two(19), append(two(21), side(23, long)...)}, {side(24), append(none, side(25)...)}, {side(26, outsideWork), side(27, outsideWork)}, {side(28, bySteps("gpu_period")), side(29, bySteps("gpu_period"))}, {side(30, bySteps("gpu_span")), side(31, bySteps("gpu_span"))},
+		{side(34, cold), side(35, cold)},
+	} {
+		compared(t, pair[0], pair[1], bare)
+	}
+	busy := func(st *madeStage) { st.gap, st.noise = 290, 0.001 }
+	compared(t, []runData{made("busy", 36, base(busy))}, []runData{made("busy too", 37, base(busy))}, bare)
+	compared(t, []runData{made("only", 32, base(nil), base(func(st *madeStage) { st.name = "prefill" }))}, side(33), bare)
+	r := &Result{A: sideOf(same), B: sideOf(both), Options: Options{Metric: spanMetric, By: ByKernel, Stats: stats.DefaultOptions()}}
+	if err := r.compare(side(38), side(39), surroundings{differences: Differences([]Conditions{knownOf("decoded tokens=16")}, []Conditions{knownOf("decoded tokens=48")})}); err != nil {
+		t.Fatal(err)
+	}
+	said.Add(r.Stages)
+}

@@ -1,0 +1,154 @@
+package gate
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
+)
+
+// madeRuns answers as a warehouse of these runs would.
+type madeRuns map[string]madeRun
+
+// madeRun holds rows by query, without the columns that all made runs have alike.
+type madeRun struct {
+	stages         []madeStage
+	mfu, overheads [][]any
+}
+
+// madeStage is a stage of three passes with one kernel each.
+type madeStage struct {
+	name, kernel          string
+	ns                    int64 // of the kernel in a pass
+	idle                  []int64
+	tokens, cpu, launches any
+	isGraph, isCopy       bool
+}
+
+// madeColumns are the columns that callers read, by query.
+var madeColumns = map[string]string{
+	"stage-samples": "stage pass repeat source_id is_warmup prompt_token_count decode_token_count cpu_ns gpu_span_ns gpu_busy_ns gpu_sum_ns time_ns kernel_count kernel_ns graph_ns copy_ns other_ns" +
+		" wait_ns call_ns host_ns profiler_ns queued_ns unknown_ns launch_ns late_ns launch_latency_ns",
+	"pass-work":      "stage pass repeat is_warmup kind name family role grid block launch_count sum_ns min_ns max_ns deviation_ns2",
+	"sources":        "sha256 source_id",
+	"run-conditions": "run_id aspect value weight source_id",
+	"mfu":            "stage mfu_ratio mbu_ratio fault is_least part_of",
+	"overhead":       "mode tool overhead_ratio",
+	"steps":          "source_id pid device step",
+}
+
+func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.Frame, error) {
+	f := &frame.Frame{Query: query, Version: 1}
+	for _, name := range strings.Fields(madeColumns[query]) {
+		f.Columns = append(f.Columns, frame.Column{Name: name, Unit: frame.UnitOf(name)})
+	}
+	run := m[args["run"]]
+	switch query {
+	case "sources":
+		f.Rows = [][]any{{"hash of " + args["run"], int64(1)}}
+	case "mfu":
+		f.Rows = run.mfu
+	case "overhead":
+		f.Rows = run.overheads
+	case "stage-samples", "pass-work":
+		for _, s := range run.stages {
+			if s.name == outside && query == "stage-samples" { // it is of no pass
+				continue
+			}
+			for n, idle := range s.idle {
+				f.Rows = append(f.Rows, s.row(query, int64(n+1), idle, len(f.Columns)))
+			}
+		}
+	}
+	return f, nil
+}
+
+func (s madeStage) row(query string, n, idle int64, columns int) []any {
+	if s.ns > 0 { // work varies a little too
+		s.ns += idle / 100
+	}
+	kind, kernelNs, graphNs, copyNs := "kernel", s.ns, int64(0), int64(0)
+	switch {
+	case s.isGraph:
+		kind, kernelNs, graphNs = "graph", 0, s.ns
+	case s.isCopy:
+		kind, kernelNs, copyNs = "copy", 0, s.ns
+	}
+	if query == "pass-work" {
+		return []any{s.name, n, int64(1), false, kind, s.kernel, nil, nil, "1 x 1 x 1", "32 x 1 x 1", int64(1), s.ns, s.ns, s.ns, 0.0}
+	}
+	row := []any{s.name, n, int64(1), int64(1), false, s.tokens, s.tokens, s.cpu, s.ns + idle, s.ns, s.ns, s.ns + idle, s.launches, kernelNs, graphNs, copyNs, int64(0), int64(0), int64(0), idle}
+	if s.ns == 0 {
+		row[8], row[11], row[19] = nil, nil, int64(0)
+	}
+	for len(row) < columns {
+		row = append(row, int64(0))
+	}
+	return row
+}
+
+func (m madeRuns) AskAll(ctx context.Context, list []frame.Question) (out []*frame.Frame, err error) {
+	for _, q := range list {
+		f, err := m.Ask(ctx, q.Query, q.Args)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// sayMade says what rules come to on made runs.
+func sayMade(t *testing.T) {
+	one, idle := int64(1), []int64{100, 110, 90}
+	stage := func(name, kernel string, change func(*madeStage)) madeStage {
+		s := madeStage{name: name, kernel: kernel, ns: 1e6, idle: idle, tokens: int64(512), cpu: int64(2e6), launches: one}
+		if change != nil {
+			change(&s)
+		}
+		return s
+	}
+	graph := stage("graphs", "replay", func(s *madeStage) { s.isGraph, s.launches = true, nil })
+	copies := stage("copies", "memcpy", func(s *madeStage) { s.isCopy, s.launches = true, int64(0) })
+	bare := stage("bare", "k", func(s *madeStage) { s.tokens, s.cpu = nil, nil })
+	idleOnly := stage("no-work", "k", func(s *madeStage) { s.ns = 0 })
+	outsideWork := stage(outside, "k", nil)
+	uneven := stage("uneven", "k", func(s *madeStage) { s.idle = []int64{1e6, 11e5, 9e5, 12e5, 8e5, 1e6, 105e4, 95e4} })
+	uneven2 := stage("uneven", "k", func(s *madeStage) { s.idle = []int64{1e6, 115e4, 9e5, 12e5, 85e4, 1e6, 105e4, 95e4} })
+	runs := madeRuns{
+		"base": {stages: []madeStage{stage("prefill", "gemm", nil), stage("decode", "old", nil), stage("tail", "k", nil), graph, copies, bare, idleOnly, outsideWork, uneven}},
+		"pr": {stages: []madeStage{stage("prefill", "gemm", func(s *madeStage) { s.tokens = int64(1024) }), stage("decode", "fresh", func(s *madeStage) { s.idle = []int64{100, 100, 400000} }), stage("extra", "k", nil), graph, copies, bare, idleOnly, outsideWork, uneven2},
+			mfu: [][]any{{"prefill", nil, 0.2, "mfu-over-1", false, nil}}, overheads: [][]any{{"light", "nsys", nil}}},
+		"plain": {stages: []madeStage{stage("", "k", nil)}},
+		"empty": {},
+	}
+	sideOf := func(name string) diff.Side {
+		return diff.Side{Label: name, Runs: []diff.Run{{ID: name, Name: name}}}
+	}
+	for name, rules := range map[string]string{
+		"pr": "stage.nosuch.gpu_span_ns <= 1ms\nstage.decoed.gpu_span_ns <= 1ms\nstage.tail.gpu_span_ns <= +5%\nstage.extra.gpu_span_ns <= +5%\nstage.bare.tokens_per_s >= 1\nstage.bare.cpu_ns <= 1ms\nstage.(none).cpu_ns <= 1ms\n" +
+			"stage.no-work.gpu_span_ns <= 1ms\nkernel:/nothing/.mean_ns <= 1ms\nstage.decode.kernel:/old/.mean_ns <= +5%\nstage.decode.kernel:/nothing/.mean_ns <= 1ms\nstage.decode.kernel:/fresh/.mean_ns <= +5%\n" +
+			"stage.graphs.kernel:/k/.mean_ns <= 1ms\nstage.graphs.launches <= 1\nstage.graphs.new_kernels <= 0\nstage.copies.new_kernels <= 0\nstage.decode.new_kernels <= 0\nnew_kernels <= 0\nmfu.prefill >= 0.3\nmfu.nosuch >= 0.3\noverhead <= 25%\n" +
+			"overhead.deep <= 25%\nstage.prefill.gpu_span_ns <= +1ms\nstage.prefill.gpu_span_ns <= +3%\nstage.decode.gpu_span_ns <= +5%",
+		"plain": "stage.decode.gpu_span_ns <= 1ms\noverhead <= 25%\nstage.*.kernel:/nothing/.calls <= 1",
+		"empty": "stage.*.gpu_span_ns <= 1ms",
+	} {
+		list, err := Parse("f", rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		baseline := sideOf("base")
+		r, err := Judge(t.Context(), runs, sideOf(name), &baseline, append(list, Default()...), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range r.Checks {
+			said.Add(c.Reason)
+		}
+		said.Add(r.Words)
+	}
+	judged(t, "stage.decode.gpu_span_ns <= +3%", zero[:1], zero[:1], diff.Options{}.Stats)
+	said.Add([]string{Default()[0].Text, stageWords("")})
+}

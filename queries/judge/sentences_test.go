@@ -1,0 +1,107 @@
+package judge_test
+
+import (
+	"testing"
+
+	"prof/internal/golden"
+	"prof/queries/frame"
+	"prof/queries/judge"
+)
+
+var said golden.Said
+
+// TestSentences keeps what the tests of summaries are told, so that a reader can go over it.
+func TestSentences(t *testing.T) {
+	said.Reset()
+	t.Run("said", func(t *testing.T) {
+		for name, test := range map[string]func(*testing.T){"advice": TestSummaryAdvice, "once": TestSummaryAdviceOnce, "missing": TestSummaryMissing, "doubts": TestSummaryDoubts, "utilisation": TestSummaryUtilisationNotes,
+			"typical": TestSummaryTypical, "no stages": TestSummaryWithoutStages, "late": TestSummaryLate, "gaps": TestSummaryGaps, "copies": TestSummaryCopies, "profiled": TestSummaryProfiledWords, "GPUs": TestSummaryOfGPUs,
+			"centres": TestSummaryCentres, "kernels": TestSummaryKernels, "ranks": TestSlowRank, "stream": TestSharedStreamWords, "bound": TestSummaryBound, "stages": TestSummaryStages, "no work": TestSummaryStagesWithoutWork} {
+			t.Run(name, test)
+		}
+	})
+	said.Add([]any{judge.BoundWords, judge.CentreWords, judge.CopyWords, judge.MemoryWords, judge.RoleWords})
+	sayFindings(t)
+	sayStages(t)
+	sayStatic(t)
+	// Names of rules and keys that nobody reads.
+	said.Compare(t, "testdata/sentences.txt", "too little data", "work of others", "passes of GPU ", "(copies and fills)", "(work of others)")
+}
+
+// sayFindings says the evidence of each rule of findings, and how its time spreads over passes.
+func sayFindings(t *testing.T) {
+	const even, once, mixed = `"pass_count":3,"max_ns":34e6,"median_ns":33e6,`, `"pass_count":3,"max_ns":95e6,"median_ns":0,`, `"pass_count":3,"max_ns":60e6,"median_ns":20e6,`
+	const kernel = `"call_count":12,"calls_ns":90e6,"grid":"64 x 1 x 1","block":"128 x 1 x 1",`
+	for _, c := range [][3]string{
+		{"launch-bound", "decode", even + `"busy_ratio":0.4,"launch_ns":60e6,"late_ns":30e6,"launch_latency_ns":10e6,"single_count":300,"single_ns":9e5,"replay_count":6`},
+		{"graph-gaps", "", `"busy_ratio":0.8,"launch_ns":100e6,"replay_count":1,"graph_ratio":0.9`},
+		{"host-waits", "decode", once + `"call_count":30,"calls_ns":80e6,"api":"cudaStreamSynchronize"`},
+		{"cuda-calls", "decode", mixed + `"call_count":1,"calls_ns":80e6,"is_load":true`},
+		{"host-bound", "decode", mixed + `"gap_count":3`},
+		{"device-latency", "", `"gap_count":9`},
+		{"elementwise-chains", "decode", `"kernel_count":2400,"below_ns":10000,"chain_count":120,"kernels_ns":100e6,"chained_ns":95e6`},
+		{"small-grids", "decode", kernel + `"least_count":8,"most_count":16,"sm_count":132`},
+		{"wave-tail", "decode", kernel + `"block_count":300,"slot_count":264`},
+		{"below-roof", "decode", kernel + `"roof_ratio":0.55,"bound":"memory","limiter":"dram"`},
+		{"low-occupancy", "decode", kernel + `"roof_ratio":0.55,"occupancy_ratio":0.2`},
+		{"pageable-copies", "decode", even + `"copy_count":30,"copied_bytes":2e9,"copies_ns":100e6,"alone_ns":40e6,"call_ns":120e6`},
+		{"exposed-copies", "decode", `"copy_count":30,"copied_bytes":2e9,"copies_ns":100e6,"all_ns":110e6`},
+		{"exposed-collectives", "decode", even + `"collective_count":96,"collectives_ns":200e6,"shared_count":96,"shared_ns":100e6,"streams":[7]`},
+		{"throttling", "", `"slow_count":12,"sample_count":40,"clock_hz":12e8,"max_clock_hz":198e7,"work_ns":250e6`},
+	} {
+		row := findingRow(c[0], c[1], 100*ms, map[string]any{"cuda-calls": "cudaMalloc", "exposed-copies": "memcpy Host-to-Device"}[c[0]])
+		row[7] = "{" + c[2] + "}"
+		r := reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("findings", findingColumns, row), answer("finding-rules", "finding query options detail"))
+		summarise(t, r)
+		f, err := r.FindingsFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		said.Add(f.Columns)
+	}
+}
+
+// sayStages says what the tests of summaries leave unsaid.
+func sayStages(t *testing.T) {
+	launching := []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 160 * ms, 150 * ms}}
+	passes := passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 20 * ms, 10 * ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, 160 * ms, 10 * ms, int64(2)}, []any{"decode", int64(3), int64(1), int64(7), false, 20 * ms, 20 * ms, int64(3)})
+	queued := []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"queued", "queued", 100 * ms, 40 * ms}}
+	gap := []any{50 * ms, 30 * ms, int64(1), int64(7), 50 * ms}
+	onePass := passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 200 * ms, 100 * ms, int64(5)})
+	summarise(t, rankReport([]idlePart{{"compute", "busy", 150 * ms, 50 * ms}, {"other", "other", 150 * ms, 50 * ms}}, []any{"decode", int64(2), "rank 1", 200 * ms, 200 * ms, 250 * ms, false}))
+	for _, frames := range [][]*frame.Frame{
+		{threePasses("decode"), accountingOf("decode", launching)},
+		{threePasses("decode"), accountingOf("decode", launching), passes},
+		{threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 60 * ms, 20 * ms}, {"launch", "launch-bound", 160 * ms, 60 * ms}, {"host", "host-bound", 150 * ms, 140 * ms}}), passes},
+		{threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"host", "host-bound", 160 * ms, 150 * ms}}), answer("findings", findingColumns, findingRow("host-bound", "decode", 160*ms, nil))},
+		{threePasses("decode"), accountingOf("decode", queued), onePass, answer("longest-gaps of decode", "duration_ns start_ns source_id pid queued_ns", gap, gap), answer("findings", findingColumns, findingRow("device-latency", "decode", 100*ms, nil))},
+		{threePasses("decode"), accountingOf("decode", busyParts()), answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k3", "compute", nil, 1e3, int64(1)})},
+		{answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k3", "unknown", nil, 1e3, int64(1)})},
+		{accountingOf("(run)", busyParts(), busyParts())},
+		{answer("accounting", "stage"), answer("sources", "kind status reason path", []any{"torch", "ok", nil, "a"}), answer("devices", "name", []any{"AMD Instinct MI300X"})},
+		{threePasses("decode"), accountingOf("decode", busyParts()), answer("overhead", "mode tool overhead_ratio", []any{"light", "nsys", -0.3})},
+	} {
+		summarise(t, reportOf(frames...))
+	}
+}
+
+// sayStatic says what is to be wondered about operations that were counted.
+func sayStatic(t *testing.T) {
+	model := answer("models", "model name family architecture dtype parameter_count embedding_parameter_count vision_parameter_count active_parameter_count layer_count max_context_count image_token_count weight_bytes kv_token_bytes state_bytes source_token_bytes is_counted",
+		[]any{int64(1), "m", "llama", "L", "bf16", int64(1000), int64(100), int64(0), int64(900), int64(2), int64(4096), int64(576), 2000.0, 8.0, nil, nil, true})
+	layers := func(component string) *frame.Frame {
+		return answer("model-layers", "model part component kind layer_count window_size parameter_count",
+			[]any{int64(1), "decoder", "self_attn", "attention", int64(2), int64(512), int64(10)}, []any{int64(1), "decoder", component, "projection", int64(2), nil, int64(10)}, []any{int64(1), "decoder", "indexer.wk", "attention", int64(2), nil, int64(10)})
+	}
+	indexed := layers("kv_b_proj")
+	windowed := layers("o_proj")
+	windowed.Rows = windowed.Rows[:2]
+	for _, f := range []*frame.Frame{indexed, windowed} {
+		s, err := judge.ReadStatic(judge.StaticSize{Prefill: 5000, Decode: 16, Batch: 1, Images: 10, Crops: 2, TokensAssumed: true, ImagesGiven: true, Convention: "full", MLA: "expanded"}, "",
+			judge.StaticAnswers{Models: model, Bytes: answer("model-bytes", "model dtype weight_bytes kv_token_bytes state_bytes source_token_bytes"), Layers: f, Flops: answer("layer-flops", "stage part view operator flop", []any{"prefill", "decoder", nil, "gemm", int64(7)})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said.Add(s.Notes)
+	}
+}
