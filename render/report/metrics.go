@@ -38,7 +38,7 @@ func ReportMetrics(w io.Writer, r *judge.Report) error {
 // judgement puts what bounds the stages, and the findings, as prof show --format json gives them.
 func (m *metrics) judgement(out *typeset.Object) error {
 	s, err := m.r.Summary()
-	out.Put("stages", boundObjects(s)).Put("findings", findingObjects(s.Findings))
+	out.Put("stages", boundObjects(s)).Put("findings", typeset.List(s.Findings, findingObject))
 	return err
 }
 
