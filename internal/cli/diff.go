@@ -65,7 +65,7 @@ In csv, a row of kind stage is a stage's total; the other rows of the stage add 
 			&cli.StringFlag{Name: "margin", Value: "5%", Usage: "no change: the change is surely below `P%`"},
 			&cli.StringFlag{Name: "assume-noise", Usage: "two runs of the same code may differ by up to `P%`", DefaultText: "as runs here show"},
 			&cli.StringFlag{Name: "fail-over", Usage: "exit 3: a stage is surely slower by more than `P%`; 4: cannot be judged"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(diffFormNames(), ", "), DefaultText: "table, or what --out ends in"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(compare.DiffForms().Names(), ", "), DefaultText: "table, or what --out ends in"},
 			&cli.StringFlag{Name: "out", Usage: "write into `FILE`"},
 			&cli.BoolFlag{Name: "explain", Usage: "print the SQL behind the figures, and nothing else"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
@@ -74,19 +74,11 @@ In csv, a row of kind stage is a stage's total; the other rows of the stage add 
 	}
 }
 
-func diffFormNames() []string {
-	var out []string
-	for _, f := range compare.DiffForms() {
-		out = append(out, f.Name)
-	}
-	return out
-}
-
 // diffRequest is what the command line asks for.
 type diffRequest struct {
 	refs     []string // the base first
 	options  diff.Options
-	form     compare.DiffForm
+	form     typeset.Form[[]*diff.Result, typeset.Options]
 	out      string   // "" for stdout
 	failOver *float64 // nil: do not judge
 }

@@ -14,15 +14,12 @@ import (
 	"prof/render/typeset"
 )
 
-// StaticForm writes what a model needs by its configuration.
-type StaticForm func(w io.Writer, s *judge.Static, o typeset.Options) error
-
-// StaticForms are the forms of it by name.
-func StaticForms() map[string]StaticForm {
-	return map[string]StaticForm{
-		"table": StaticTable,
-		"md":    func(w io.Writer, s *judge.Static, _ typeset.Options) error { return StaticMarkdown(w, s) },
-		"json":  func(w io.Writer, s *judge.Static, _ typeset.Options) error { return StaticJSON(w, s) },
+// StaticForms lists the ways to write what a model needs by its configuration, the default one first.
+func StaticForms() typeset.Forms[*judge.Static, typeset.Options] {
+	return typeset.Forms[*judge.Static, typeset.Options]{
+		{Name: "table", Ending: ".txt", Doc: "for people: the model and its stages, fitted to the terminal", Write: StaticTable},
+		{Name: "md", Ending: ".md", Doc: "the same as GitHub-flavoured Markdown, with every layer", Write: func(w io.Writer, s *judge.Static, _ typeset.Options) error { return StaticMarkdown(w, s) }},
+		{Name: "json", Ending: ".json", Doc: "all that is known, in base units; null is not known", Write: StaticJSON},
 	}
 }
 
