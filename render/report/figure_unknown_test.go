@@ -1,9 +1,7 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -63,22 +61,17 @@ func TestFilesOfUnknown(t *testing.T) {
 			}
 			r.Frames[key] = f
 			for file, write := range fileWriters {
-				var out bytes.Buffer
-				if err := write(&out, &r); err != nil {
-					t.Errorf("%s: %s: %s: %v", file, key, what, err)
-				}
-				if text := out.String(); strings.Contains(text, "NaN") || strings.Contains(text, "Inf ") || strings.Contains(text, "Inf,") {
+				text := fileText(t, &r, write)
+				if strings.Contains(text, "NaN") || strings.Contains(text, "Inf ") || strings.Contains(text, "Inf,") {
 					t.Errorf("%s: %s: %s: it is in the file", file, key, what)
 				}
 				if strings.HasSuffix(file, ".json") {
-					wantReasons(t, fmt.Sprintf("%s: %s: %s", file, key, what), out.String())
+					wantReasons(t, fmt.Sprintf("%s: %s: %s", file, key, what), text)
 				}
 			}
 		})
 	}
-	if err := ReportKernels(io.Discard, whole); err != nil {
-		t.Error(err)
-	}
+	fileText(t, whole, writeKernels)
 }
 
 // wantReasons holds that each null of a file of JSON has a reason.

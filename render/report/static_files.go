@@ -154,13 +154,13 @@ func totalFlop(s *judge.Static) *int64 {
 func stageNote(s *judge.Static, st judge.StaticStage) string {
 	switch {
 	case st.Vision && s.ActiveParams == nil:
-		return "of " + pictures(s.Size)
+		return "for " + pictures(s.Size)
 	case st.Vision && s.Size.ImagesGiven:
-		return "happens inside the prefill, whose images it is of; the total has it once"
+		return "runs inside the prefill; the total includes it once"
 	case st.Vision:
-		return "of " + pictures(s.Size) + "; not in the total, since the prompt has no images"
+		return "for " + pictures(s.Size) + "; not in the total, since the prompt has no images"
 	case st.Name == "prefill" && s.Size.ImagesGiven && hasVision(s):
-		return "the decoder's part; the vision that happens inside it stands by itself"
+		return "the decoder only; vision, which runs inside it, is listed separately"
 	}
 	return ""
 }
@@ -191,21 +191,19 @@ func StaticMarkdown(w io.Writer, s *judge.Static) error {
 	for _, p := range staticPairs(s) {
 		fmt.Fprintf(&out, "- %s: %s\n", p[0], typeset.MarkdownText(typeset.Neutral(p[1])))
 	}
-	flops := "-"
-	if n := totalFlop(s); n != nil {
-		flops = fmt.Sprintf("%.3f", float64(*n)/1e9)
-	}
-	fmt.Fprintf(&out, "\n## Total Model\n\n| Params (M) | FLOPs (G) |\n| ---: | ---: |\n| %.3f | %s |\n\n## Per-Stage Breakdown\n\n", float64(s.Params)/1e6, flops)
-	out.WriteString("| Stage | Params (M) | FLOPs (G) | Top Ops |\n| --- | ---: | ---: | --- |\n")
+	out.WriteString("\n## Total Model\n\n")
+	total := table.Table{Columns: []table.Column{{Title: "Params (M)", Right: true}, {Title: "FLOPs (G)", Right: true}}}
+	total.AddRow(millions(s.Params), billions(totalFlop(s)))
+	total.Markdown(&out)
+	out.WriteString("\n## Per-Stage Breakdown\n\n")
+	breakdown := figures("Stage", "Params (M)", "FLOPs (G)")
+	breakdown.Columns = append(breakdown.Columns, table.Column{Title: "Top Ops", Full: true})
 	stages := inOrder(s.Stages)
 	for _, st := range stages {
-		flops := "-"
-		if st.Flop != nil {
-			flops = fmt.Sprintf("%.3f", float64(*st.Flop)/1e9)
-		}
-		fmt.Fprintf(&out, "| %s | %.3f | %s | %s |\n", typeset.MarkdownText(st.Name), float64(st.Params)/1e6, flops, typeset.MarkdownText(strings.Join(topOperators(st, mostOperators), ", ")))
+		breakdown.AddRow(st.Name, millions(st.Params), billions(st.Flop), strings.Join(topOperators(st, mostOperators), ", "))
 	}
-	out.WriteString("\n## Notes\n\n- A multiply-add counts 2. Softmax, norms, activations, rotary tables and lookups count nothing.\n")
+	breakdown.Markdown(&out)
+	out.WriteString("\n## Notes\n\n- A multiply-add counts 2. Softmax, norms, activations, rotary embeddings and lookups are not counted.\n")
 	for _, st := range stages {
 		if note := stageNote(s, st); note != "" {
 			fmt.Fprintf(&out, "- %s: %s\n", typeset.MarkdownText(st.Name), note)
@@ -222,6 +220,16 @@ func StaticMarkdown(w io.Writer, s *judge.Static) error {
 	}
 	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// millions and billions are counts as the original's tables have them.
+func millions(n int64) string { return fmt.Sprintf("%.3f", float64(n)/1e6) }
+
+func billions(n *int64) string {
+	if n == nil {
+		return typeset.Null
+	}
+	return fmt.Sprintf("%.3f", float64(*n)/1e9)
 }
 
 // isIdle says whether a row is of a picture that is not there: of crops where none are counted.

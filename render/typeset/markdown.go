@@ -1,9 +1,6 @@
 package typeset
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // MarkdownSpan gives s as a code span outside of tables, where a pipe is a pipe.
 func MarkdownSpan(s string) string {
@@ -11,10 +8,6 @@ func MarkdownSpan(s string) string {
 		return MarkdownText(s)
 	}
 	return strings.ReplaceAll(MarkdownCode(s), `\|`, "|")
-}
-
-func MarkdownRow(out *bytes.Buffer, cells []string) {
-	out.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
 // MarkdownCode gives s as a code span in a table cell: a fence longer than any backticks inside, pipes escaped for the

@@ -187,7 +187,7 @@ func ChangeMoved(r *trend.Result, c trend.Change) string {
 	if left > 0 {
 		said = append(said, fmt.Sprintf("%d more", left))
 	}
-	return "moved in a pass: " + strings.Join(said, "; ")
+	return "moved per pass: " + strings.Join(said, "; ")
 }
 
 // nothingSure says of a stage's change of which no part is sure by how many runs that is, and what it is most likely of.
