@@ -16,13 +16,13 @@ const kernelTitle = "Kernel Summary (Top-K)"
 // writeKernels writes kernels.md: the kernels that took most time, in the columns kernel_name, total_ms, calls, mean_ms and device, with
 // role, share and what Nsight Compute measured of them after them. Without kernels it says why there are none.
 func writeKernels(out *bytes.Buffer, r *reader) {
-	asked := []string{"kernel", "calls", "total_ns", "mean_ns", "median_ns", "share_ratio", "role", "family"}
+	needed := []string{"kernel", "calls", "total_ns", "mean_ns", "median_ns", "share_ratio", "role", "family"}
 	answer := r.Frame("top-kernels")
 	profiled := hasColumn(answer, "bound")
 	if profiled {
-		asked = append(asked, "bound", "limiter", "roof_ratio", "occupancy_ratio", "profiled_ratio")
+		needed = append(needed, "bound", "limiter", "roof_ratio", "occupancy_ratio", "profiled_ratio")
 	}
-	rows := r.rows("top-kernels", asked...)
+	rows := r.rows("top-kernels", needed...)
 	if len(rows) == 0 {
 		writeNone(out, kernelTitle, r.noKernels(), answer)
 		return
