@@ -14,7 +14,7 @@ import (
 
 // checkForm is where the result goes.
 type checkForm struct {
-	form compare.GateForm
+	form typeset.Form[*gate.Result, typeset.Options]
 	file string // "" for stdout
 }
 
@@ -25,7 +25,7 @@ func checkForms(c *cli.Context) ([]checkForm, error) {
 	form := compare.GateForms()[0]
 	if named {
 		var err error
-		if form, err = compare.GateFormNamed(c.String("format")); err != nil {
+		if form, err = compare.GateForms().Named(c.String("format")); err != nil {
 			return nil, &usageError{err}
 		}
 	}
@@ -40,7 +40,7 @@ func checkForms(c *cli.Context) ([]checkForm, error) {
 		of := form
 		if !named {
 			var err error
-			if of, err = compare.GateFormOf(file); err != nil {
+			if of, err = compare.GateForms().OfFile(file); err != nil {
 				return nil, &usageError{fmt.Errorf("--out %w", err)}
 			}
 		}

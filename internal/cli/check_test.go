@@ -167,7 +167,7 @@ func TestCheckRules(t *testing.T) {
 		{[]string{"check", "--rule", relative, "--rule", "overhead < 25%"}, "--rule:2:10: want <= or >= here, not \"<\": the figure may be at most or at least the limit"},
 		{[]string{"check", "--rule", ""}, "--rule holds no rule; see `prof help check`"},
 		{[]string{"check", "--rule", relative, "--format", "csv"}, "unknown format \"csv\": use one of table, md, json, junit"},
-		{[]string{"check", "--rule", relative, "--out", "x.html"}, "--out x.html: its name does not tell the form (.txt, .md, .json, .xml): give --format"},
+		{[]string{"check", "--rule", relative, "--out", "x.html"}, "--out x.html: its ending is none of .txt, .md, .json, .xml: give --format"},
 		{[]string{"check", "--rule", relative, "--format", "md", "--out", "x", "--out", "y"}, "--format is of one file, and --out names 2: leave it out, and their endings tell"},
 		{[]string{"check", "--rule", relative, "--alpha", "2"}, "--alpha 2: write the error rate as a number above 0 and below 0.5, such as 0.01"},
 		{[]string{"check", "--rule", relative, "--assume-noise", "2"}, "--assume-noise 2: write 2%, or 200% if that is a share"},

@@ -224,17 +224,15 @@ func formsOf(verb string) []string {
 	var out []string
 	switch verb {
 	case "diff":
-		return diffFormNames()
+		return compare.DiffForms().Names()
 	case "trend":
-		return trendFormNames()
+		return compare.TrendForms().Names()
 	case "check":
-		for _, f := range compare.GateForms() {
-			out = append(out, f.Name)
-		}
+		return compare.GateForms().Names()
 	case "show":
 		return []string{"table", "json"}
 	case "model":
-		return []string{"table", "md", "json"}
+		return report.StaticForms().Names()
 	default:
 		for _, f := range table.Forms() {
 			out = append(out, f.Name+"\t"+f.Doc)

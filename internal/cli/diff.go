@@ -65,7 +65,7 @@ In csv, a row of kind stage is the total of a stage; its other rows add up to it
 			&cli.StringFlag{Name: "margin", Value: "5%", Usage: "no change means that the change is certainly below `P%`"},
 			&cli.StringFlag{Name: "assume-noise", Usage: "identical runs may differ by up to `P%`", DefaultText: "from earlier runs"},
 			&cli.StringFlag{Name: "fail-over", Usage: "exit 3: a stage is certainly slower by more than `P%`; 4: cannot be judged"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(diffFormNames(), ", "), DefaultText: "table, or the extension of --out"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(compare.DiffForms().Names(), ", "), DefaultText: "table, or the extension of --out"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE`"},
 			&cli.BoolFlag{Name: "explain", Usage: "print only the SQL behind the figures"},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
@@ -75,19 +75,11 @@ In csv, a row of kind stage is the total of a stage; its other rows add up to it
 	}
 }
 
-func diffFormNames() []string {
-	var out []string
-	for _, f := range compare.DiffForms() {
-		out = append(out, f.Name)
-	}
-	return out
-}
-
 // diffRequest is what the command line asks for.
 type diffRequest struct {
 	refs     []string // the base first
 	options  diff.Options
-	form     compare.DiffForm
+	form     typeset.Form[[]*diff.Result, typeset.Options]
 	out      string   // "" for stdout
 	failOver *float64 // nil: do not judge
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"prof/queries/judge/diff"
 	"prof/queries/judge/stats"
 	"prof/render/compare"
+	"prof/render/typeset"
 )
 
 // newDiffRequest reads the command line, before anything is opened.
@@ -28,7 +28,7 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 		return q, usagef("--by %s covers whole runs, warm-up included: omit --stage", by)
 	}
 	var err error
-	if q.form, err = compare.DiffFormNamed(formOf(c, diffFormNames())); err != nil {
+	if q.form, err = formOf(c, compare.DiffForms()); err != nil {
 		return q, &usageError{err}
 	}
 	if q.options.Stats, err = statsOptions(c); err != nil {
@@ -44,12 +44,13 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 }
 
 // formOf is the form asked for, by --format or by what the name of the file ends in.
-func formOf(c *cli.Context, names []string) string {
-	ending := strings.TrimPrefix(filepath.Ext(c.String("out")), ".")
-	if !c.IsSet("format") && slices.Contains(names, ending) {
-		return ending
+func formOf[T, O any](c *cli.Context, forms typeset.Forms[T, O]) (typeset.Form[T, O], error) {
+	if !c.IsSet("format") {
+		if form, err := forms.OfFile(c.String("out")); err == nil {
+			return form, nil
+		}
 	}
-	return c.String("format")
+	return forms.Named(c.String("format"))
 }
 
 // statsOptions reads --alpha, --min-effect and --margin.

@@ -60,10 +60,9 @@ Vision towers that take images of any size are counted for --image-size. A multi
 }
 
 func (p *program) model(c *cli.Context) (err error) {
-	form := c.String("format")
-	write, ok := report.StaticForms()[form]
-	if !ok {
-		return usagef("--format %q is not one of table, md, json", form)
+	form, err := report.StaticForms().Named(c.String("format"))
+	if err != nil {
+		return &usageError{err}
 	}
 	size, err := staticSize(c)
 	if err != nil {
@@ -86,7 +85,7 @@ func (p *program) model(c *cli.Context) (err error) {
 			return err
 		}
 	}
-	return write(p.out, s, p.options(c))
+	return form.Write(p.out, s, p.options(c))
 }
 
 // staticSource opens what is asked: the warehouse for a run, else one in memory that holds the configuration.

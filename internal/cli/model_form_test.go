@@ -37,7 +37,7 @@ func TestModelErrors(t *testing.T) {
 		{1, `text\.json: no configuration of a model: .*`, "text.json"},
 		{1, `cut\.json: no configuration of a model: .*`, "cut.json"},
 		{1, `lacks\.json: the configuration lacks: hidden_size, intermediate_size, num_attention_heads, num_hidden_layers`, "lacks.json"},
-		{2, `--format "csv" is none of table, md, json`, "good.json --format csv"},
+		{2, `unknown format "csv": use one of table, md, json`, "good.json --format csv"},
 		{2, `.*--convention is full or causal`, "good.json --convention half"},
 		{2, `.*--mla is absorbed or expanded`, "good.json --mla none"},
 		{2, `.*--head is last or all`, "good.json --head first"},

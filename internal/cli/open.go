@@ -181,19 +181,11 @@ func (p *program) print(c *cli.Context, f *frame.Frame) error {
 			fmt.Fprintln(p.err, "note: "+n)
 		}
 	}
-	return usageIfUnknownForm(form, table.Write(p.out, form, f, p.options(c)))
-}
-
-func usageIfUnknownForm(form string, err error) error {
-	if err == nil {
-		return nil
+	known, err := table.Forms().Named(form)
+	if err != nil {
+		return &usageError{err}
 	}
-	for _, f := range table.Forms() {
-		if f.Name == form {
-			return err
-		}
-	}
-	return &usageError{err}
+	return known.Write(p.out, f, p.options(c))
 }
 
 // options says what the output can show.

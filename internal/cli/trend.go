@@ -17,7 +17,7 @@ import (
 
 func (p *program) trendCommand() *cli.Command {
 	var metrics []string
-	forms := trendFormNames()
+	forms := compare.TrendForms().Names()
 	for _, m := range trend.Metrics() {
 		metrics = append(metrics, string(m))
 	}
@@ -57,7 +57,7 @@ func (p *program) trend(c *cli.Context) (err error) {
 	if err := exactArgs(c, 0, "no arguments: name a run of the workload with --workload"); err != nil {
 		return err
 	}
-	form, err := compare.TrendFormNamed(formOf(c, trendFormNames()))
+	form, err := formOf(c, compare.TrendForms())
 	if err != nil {
 		return &usageError{err}
 	}
@@ -125,12 +125,4 @@ func trendOptions(c *cli.Context) (trend.Options, error) {
 		}
 	}
 	return o, errors.Join(bad...)
-}
-
-func trendFormNames() []string {
-	var out []string
-	for _, f := range compare.TrendForms() {
-		out = append(out, f.Name)
-	}
-	return out
 }

@@ -16,11 +16,11 @@ func TestSentences(t *testing.T) {
 	t.Run("said", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){"advice": TestSummaryAdvice, "once": TestSummaryAdviceOnce, "missing": TestSummaryMissing, "doubts": TestSummaryDoubts, "utilisation": TestSummaryUtilisationNotes,
 			"typical": TestSummaryTypical, "no stages": TestSummaryWithoutStages, "late": TestSummaryLate, "gaps": TestSummaryGaps, "copies": TestSummaryCopies, "profiled": TestSummaryProfiledWords, "GPUs": TestSummaryOfGPUs,
-			"centres": TestSummaryCentres, "kernels": TestSummaryKernels, "ranks": TestSlowRank, "stream": TestSharedStreamWords, "bound": TestSummaryBound, "stages": TestSummaryStages, "no work": TestSummaryStagesWithoutWork} {
+			"breakdown": TestSummaryBreakdown, "kernels": TestSummaryKernels, "ranks": TestSlowRank, "stream": TestSharedStreamWords, "bound": TestSummaryBound, "stages": TestSummaryStages, "no work": TestSummaryStagesWithoutWork} {
 			t.Run(name, test)
 		}
 	})
-	said.Add([]any{judge.BoundWords, judge.CentreWords, judge.CopyWords, judge.MemoryWords, judge.RoleWords})
+	said.Add([]any{judge.BoundWords, judge.CategoryWords, judge.CopyWords, judge.MemoryWords, judge.RoleWords})
 	sayFindings(t)
 	sayStages(t)
 	sayStatic(t)
@@ -33,7 +33,7 @@ func sayFindings(t *testing.T) {
 	const even, once, mixed = `"pass_count":3,"max_ns":34e6,"median_ns":33e6,`, `"pass_count":3,"max_ns":95e6,"median_ns":0,`, `"pass_count":3,"max_ns":60e6,"median_ns":20e6,`
 	const kernel = `"call_count":12,"calls_ns":90e6,"grid":"64 x 1 x 1","block":"128 x 1 x 1",`
 	for _, c := range [][3]string{
-		{"launch-bound", "decode", even + `"busy_ratio":0.4,"launch_ns":60e6,"late_ns":30e6,"launch_latency_ns":10e6,"single_count":300,"single_ns":9e5,"replay_count":6`},
+		{"launch-bound", "decode", even + `"busy_ratio":0.4,"launch_ns":60e6,"launch_delay_ns":30e6,"launch_latency_ns":10e6,"single_count":300,"single_ns":9e5,"replay_count":6`},
 		{"graph-gaps", "", `"busy_ratio":0.8,"launch_ns":100e6,"replay_count":1,"graph_ratio":0.9`},
 		{"host-waits", "decode", once + `"call_count":30,"calls_ns":80e6,"api":"cudaStreamSynchronize"`},
 		{"cuda-calls", "decode", mixed + `"call_count":1,"calls_ns":80e6,"is_load":true`},

@@ -155,5 +155,5 @@ func spokenShades(shades []sampleShade) string {
 	if left > 0 {
 		said = append(said, fmt.Sprintf("%d stretches more", left))
 	}
-	return "; clocks held down by " + strings.Join(said, ", ")
+	return "; throttled: " + strings.Join(said, ", ")
 }

@@ -27,7 +27,7 @@ func TestSamples(t *testing.T) {
 	if len(use.Shades) != 2 || use.Shades[0] != (sampleShade{classSlowed, "0.000%", "5.000%", "sw_power_cap, gpu_idle from 0 to 10 ns"}) || use.Shades[1].Class != classUnknown || !f.Slowed || !f.Unknown {
 		t.Errorf("shaded is %+v", use.Shades)
 	}
-	if !strings.HasSuffix(use.Spoken, "; clocks held down by sw_power_cap, gpu_idle from 0 to 10 ns, bit 40 from 30 ns to 115 ns") {
+	if !strings.HasSuffix(use.Spoken, "; throttled: sw_power_cap, gpu_idle from 0 to 10 ns, bit 40 from 30 ns to 115 ns") {
 		t.Errorf("it is spoken of as %q", use.Spoken)
 	}
 	clock := f.Groups[0].Plots[1]

@@ -73,7 +73,7 @@ func newStageFigure(f *frame.Frame) (*stageFigure, error) {
 
 func newStageTimes(r frame.Record, longest float64) stageTimes {
 	label := typeset.Neutral(r.Text("stage")) + ", " + typeset.Plural(r.Count("passes"), "pass", "passes")
-	stage := stageTimes{Label: label, Spoken: "Mean time of a pass of " + label}
+	stage := stageTimes{Label: label, Spoken: "Mean time per pass of " + label}
 	for i, c := range stageClocks {
 		top := i * stageBarRow
 		b := stageBar{Class: c.class, Name: c.name, BarY: top + 2, MidY: top + stageBarRow/2, TextY: top + stageBarRow/2 + 4, Text: "not known"}

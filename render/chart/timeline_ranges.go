@@ -90,19 +90,19 @@ func (d *TimelineData) addRange(t *timelineThread, r frame.Record) {
 func unseenRanges(asked, all int64, beside, deep, threads int) string {
 	var said []string
 	if asked < all {
-		said = append(said, fmt.Sprintf("the longest %s of %s are in the page", typeset.Int(asked), typeset.Int(all)))
+		said = append(said, fmt.Sprintf("the page has the longest %s of %s", typeset.Int(asked), typeset.Int(all)))
 	}
 	if beside > 0 {
-		said = append(said, typeset.Int(int64(beside))+" before the first or after the last device work are left out")
+		said = append(said, typeset.Int(int64(beside))+" before the first or after the last GPU work are not drawn")
 	}
 	if deep > 0 {
-		said = append(said, fmt.Sprintf("%s inside more than %d others are left out", typeset.Int(int64(deep)), mostDepths-1))
+		said = append(said, fmt.Sprintf("%s nested more than %d deep are not drawn", typeset.Int(int64(deep)), mostDepths-1))
 	}
 	if threads > mostThreads {
-		said = append(said, fmt.Sprintf("the %d of %d threads with most time in ranges are drawn", mostThreads, threads))
+		said = append(said, fmt.Sprintf("only the %d of %d threads with the most time in ranges are drawn", mostThreads, threads))
 	}
 	if len(said) == 0 {
 		return ""
 	}
-	return "Of the ranges, " + strings.Join(said, "; ") + "."
+	return "Ranges: " + strings.Join(said, "; ") + "."
 }

@@ -262,7 +262,7 @@ func TestTimelineRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "Of the ranges, the longest 6 of 4,000 are in the page; 2 before the first or after the last device work are left out; 1 inside more than 5 others are left out."; unseen != want {
+	if want := "Ranges: the page has the longest 6 of 4,000; 2 before the first or after the last GPU work are not drawn; 1 nested more than 5 deep are not drawn."; unseen != want {
 		t.Errorf("it says %s", unseen)
 	}
 	if len(d.Threads) != 2 || d.Threads[0].Label != "Thread 9 pt_main of process 9" || d.Threads[1].Label != "Thread 8 of process 9" {
@@ -277,7 +277,7 @@ func TestTimelineRanges(t *testing.T) {
 	for tid := range int64(mostThreads + 3) {
 		tl.Ranges.Rows = append(tl.Ranges.Rows, []any{int64(1), int64(9), tid, "t", int64(0), int64(1000), tid, "r", "", int64(mostThreads + 3)})
 	}
-	if unseen, err = d.layThreads(tl.Ranges); err != nil || len(d.Threads) != mostThreads || d.Threads[0].Label != "Thread 12 t of process 9" || unseen != "Of the ranges, the 10 of 13 threads with most time in ranges are drawn." {
+	if unseen, err = d.layThreads(tl.Ranges); err != nil || len(d.Threads) != mostThreads || d.Threads[0].Label != "Thread 12 t of process 9" || unseen != "Ranges: only the 10 of 13 threads with the most time in ranges are drawn." {
 		t.Errorf("of many threads: %v, %d, %s", err, len(d.Threads), unseen)
 	}
 }

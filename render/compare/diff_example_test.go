@@ -9,9 +9,6 @@ import (
 	"prof/render/rendertest"
 )
 
-// pointerTo gives a value that is known.
-func pointerTo[T any](v T) *T { return &v }
-
 // Names as kernels have them.
 const (
 	flashKernel   = "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 64, 128, 4, false, false, cutlass::bfloat16_t>, false, true>(Flash_fwd_params)"
@@ -27,7 +24,7 @@ func partOf(stage, kind, name, family string, callsA, nsA, callsB, nsB int64) di
 		m := diff.Measure{Calls: passes * calls, TotalNs: passes * ns, PerUnitNs: ns, PerUnitCalls: float64(calls)}
 		if calls > 0 {
 			mean := float64(ns) / float64(calls)
-			m.MeanNs, m.StdNs, m.MinNs, m.MaxNs = pointerTo(mean), pointerTo(mean/40), pointerTo(int64(mean*0.9)), pointerTo(int64(mean*1.1))
+			m.MeanNs, m.StdNs, m.MinNs, m.MaxNs = new(mean), new(mean/40), new(int64(mean*0.9)), new(int64(mean*1.1))
 		}
 		return m
 	}
@@ -56,7 +53,7 @@ func moved(i diff.Item, partner, how string) diff.Item {
 // judged gives an item a verdict.
 func judged(i diff.Item, v diff.Verdict, p float64) diff.Item {
 	effect := float64(i.Delta.Ns) / float64(i.A.PerUnitNs)
-	i.Verdict, i.Comparison = v, &stats.Comparison{NA: 3, NB: 3, A: float64(i.A.PerUnitNs), B: float64(i.B.PerUnitNs), Effect: &effect, Low: pointerTo(effect - 0.04), High: pointerTo(effect + 0.045), P: &p, Method: "Welch's t"}
+	i.Verdict, i.Comparison = v, &stats.Comparison{NA: 3, NB: 3, A: float64(i.A.PerUnitNs), B: float64(i.B.PerUnitNs), Effect: &effect, Low: new(effect - 0.04), High: new(effect + 0.045), P: &p, Method: "Welch's t"}
 	return i
 }
 
@@ -71,12 +68,12 @@ func stageOf(name string, v diff.Verdict, p float64, ledger []diff.Item) diff.St
 	}
 	effect, x, y := float64(b)/float64(a)-1, float64(a), float64(b)
 	side := func(ns float64) diff.StageSide {
-		return diff.StageSide{Passes: 3, Warmups: 1, Units: 3, Tokens: pointerTo(int64(96)), TimeNs: int64(ns) * 3, PerUnitNs: int64(ns), Samples: []float64{ns * 0.99, ns, ns * 1.01}, Std: pointerTo(ns / 100), Launches: pointerTo(int64(300))}
+		return diff.StageSide{Passes: 3, Warmups: 1, Units: 3, Tokens: new(int64(96)), TimeNs: int64(ns) * 3, PerUnitNs: int64(ns), Samples: []float64{ns * 0.99, ns, ns * 1.01}, Std: new(ns / 100), Launches: new(int64(300))}
 	}
 	return diff.Stage{Name: name, Unit: diff.PerPass, A: side(x), B: side(y), Delta: &d, Level: "passes", Verdict: v, Ledger: ledger,
-		Comparison: stats.Comparison{NA: 3, NB: 3, A: x, B: y, LoA: pointerTo(x * 0.97), HiA: pointerTo(x * 1.03), LoB: pointerTo(y * 0.97), HiB: pointerTo(y * 1.03), Effect: &effect, Low: pointerTo(effect - 0.04), High: pointerTo(effect + 0.045), P: &p, Method: "Welch's t", Smallest: pointerTo(0.052), Why: "the passes tell it"},
-		More: []diff.Metric{{Name: "cpu_ns", Unit: "ns", LessIsBetter: true, Verdict: diff.NoChange, Comparison: stats.Comparison{NA: 3, NB: 3, A: x, B: y, Effect: pointerTo(0.004)}},
-			{Name: "tokens_per_s", Verdict: v, Comparison: stats.Comparison{NA: 3, NB: 3, A: 1e9 / x, B: 1e9 / y, Effect: pointerTo(1/(1+effect) - 1)}}}}
+		Comparison: stats.Comparison{NA: 3, NB: 3, A: x, B: y, LoA: new(x * 0.97), HiA: new(x * 1.03), LoB: new(y * 0.97), HiB: new(y * 1.03), Effect: &effect, Low: new(effect - 0.04), High: new(effect + 0.045), P: &p, Method: "Welch's t", Smallest: new(0.052), Why: "the passes tell it"},
+		More: []diff.Metric{{Name: "cpu_ns", Unit: "ns", LessIsBetter: true, Verdict: diff.NoChange, Comparison: stats.Comparison{NA: 3, NB: 3, A: x, B: y, Effect: new(0.004)}},
+			{Name: "tokens_per_s", Verdict: v, Comparison: stats.Comparison{NA: 3, NB: 3, A: 1e9 / x, B: 1e9 / y, Effect: new(1/(1+effect) - 1)}}}}
 }
 
 // exampleDiff is a comparison in which decode became faster as attention was fused, and prefill did not change.
@@ -93,7 +90,7 @@ func exampleDiff() *diff.Result {
 	}
 	prefill := []diff.Item{judged(partOf("prefill", "kernel", gemmKernel, "gemm", 10, 61_000_000, 10, 61_200_000), diff.NoChange, 0.4)}
 	r := &diff.Result{
-		A:       diff.Side{Label: "eager", Runs: []diff.Run{{ID: "01", Name: "eager", CreatedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), StartedAt: pointerTo(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)), Host: "gpu-7"}}},
+		A:       diff.Side{Label: "eager", Runs: []diff.Run{{ID: "01", Name: "eager", CreatedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), StartedAt: new(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)), Host: "gpu-7"}}},
 		B:       diff.Side{Label: "@latest", Runs: []diff.Run{{ID: "02", Name: "sdpa", CreatedAt: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}},
 		Options: diff.Options{Stats: stats.Options{Alpha: 0.01, MinEffect: 0.01, Margin: 0.05}, Top: 10},
 		Verdict: diff.Better, Words: "decode 21.1 % faster: attention kernels instead of softmax + gemm -43 %, norm kernels +65 %, launch gaps -8.0 %; prefill unchanged",
@@ -114,12 +111,12 @@ func exampleDiff() *diff.Result {
 func unsureDiff() *diff.Result {
 	r := &diff.Result{A: diff.Side{Label: "tag:branch=" + rendertest.Breakout, Runs: make([]diff.Run, 8)}, B: diff.Side{Label: "b", Runs: []diff.Run{{Name: "b"}}},
 		Options: diff.Options{By: diff.ByMetric}, Verdict: diff.CannotTell, Words: "",
-		Stages: []diff.Stage{{Name: "", Unit: diff.PerRun, Verdict: diff.CannotTell, Level: "runs", Comparison: stats.Comparison{NA: 1, NB: 1, A: 5e6, B: 6e6, Effect: pointerTo(0.2), Why: "one sample a side"},
+		Stages: []diff.Stage{{Name: "", Unit: diff.PerRun, Verdict: diff.CannotTell, Level: "runs", Comparison: stats.Comparison{NA: 1, NB: 1, A: 5e6, B: 6e6, Effect: new(0.2), Why: "one sample a side"},
 			A: diff.StageSide{Units: 1, TimeNs: 5e6, PerUnitNs: 5e6, Samples: []float64{5e6}}, B: diff.StageSide{Units: 1, TimeNs: 6e6, PerUnitNs: 6e6, Samples: []float64{6e6}}, Delta: &diff.Delta{Ns: 1e6, DurationNs: 1e6}},
 			{Name: "only " + rendertest.Hostile, Unit: diff.PerPass, Verdict: diff.CannotTell, Comparison: stats.Comparison{NB: 1, B: 7e6}, B: diff.StageSide{Passes: 1, Units: 1, TimeNs: 7e6, PerUnitNs: 7e6}}},
-		Items: []diff.Item{{Kind: "metric", Name: "dram__bytes.sum", Unit: "bytes", A: diff.Measure{Value: pointerTo(2.5e9)}, B: diff.Measure{Value: pointerTo(3e9)}},
-			{Kind: "metric", Name: "sm__warps_active.avg.pct_of_peak_sustained_active", Unit: "%", A: diff.Measure{Value: pointerTo(0.0)}, B: diff.Measure{Value: pointerTo(31.25)}},
-			{Kind: "metric", Name: "gpu__time_duration.sum", Unit: "ns", A: diff.Measure{Value: pointerTo(1200.0)}}},
+		Items: []diff.Item{{Kind: "metric", Name: "dram__bytes.sum", Unit: "bytes", A: diff.Measure{Value: new(2.5e9)}, B: diff.Measure{Value: new(3e9)}},
+			{Kind: "metric", Name: "sm__warps_active.avg.pct_of_peak_sustained_active", Unit: "%", A: diff.Measure{Value: new(0.0)}, B: diff.Measure{Value: new(31.25)}},
+			{Kind: "metric", Name: "gpu__time_duration.sum", Unit: "ns", A: diff.Measure{Value: new(1200.0)}}},
 	}
 	for i := range r.A.Runs {
 		r.A.Runs[i].Name = string(rune('a'+i)) + "-run"

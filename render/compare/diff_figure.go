@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -156,18 +157,7 @@ func diffParts(ledger []diff.Item) []diffPart {
 	}
 	out = slices.DeleteFunc(out, func(p diffPart) bool { return p.ns == 0 })
 	slices.SortStableFunc(out, func(p, q diffPart) int {
-		return compareDown(math.Abs(float64(p.ns)), math.Abs(float64(q.ns)))
+		return cmp.Compare(math.Abs(float64(q.ns)), math.Abs(float64(p.ns)))
 	})
 	return out
-}
-
-// compareDown orders numbers from the largest to the smallest.
-func compareDown(a, b float64) int {
-	switch {
-	case a > b:
-		return -1
-	case a < b:
-		return 1
-	}
-	return 0
 }

@@ -22,8 +22,12 @@ import (
 // diffText gives comparisons in a form.
 func diffText(t *testing.T, form string, o typeset.Options, list ...*diff.Result) string {
 	t.Helper()
+	f, err := DiffForms().Named(form)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out bytes.Buffer
-	if err := Diff(&out, form, list, o); err != nil {
+	if err := f.Write(&out, list, o); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -209,12 +213,5 @@ func TestDiffContrast(t *testing.T) {
 				t.Errorf("%s: %s has a contrast of %.2f", name, color, got)
 			}
 		}
-	}
-}
-
-// TestDiffUnknownForm holds that the error lists the forms.
-func TestDiffUnknownForm(t *testing.T) {
-	if err := Diff(&bytes.Buffer{}, "xml", nil, typeset.Options{}); err == nil || err.Error() != `unknown format "xml": use one of table, md, csv, json, html` {
-		t.Errorf("%v", err)
 	}
 }

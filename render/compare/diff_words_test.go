@@ -16,9 +16,9 @@ func TestDiffNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{typeset.SignedPercent(0.124), "+12.4 %"}, {typeset.SignedPercent(-0.00034), "-0.03 %"}, {typeset.SignedPercent(0), "0 %"}, {typeset.SignedPercent(8.9), "+890.0 %"}, {typeset.SignedPercent(33.6), "34.6x"},
 		{typeset.SignedShare(33.6), "+3,360.0 %"}, {typeset.SignedShare(-0.0004), "<0.1 %"}, {typeset.SignedTime(-1_250_000), "-1.25 ms"}, {typeset.SignedTime(0), "0"},
-		{changeInterval(&stats.Comparison{Low: pointerTo(-0.0123), High: pointerTo(1.5)}), "-1.2 % to +150.0 %"}, {changeInterval(&stats.Comparison{}), ""},
+		{changeInterval(&stats.Comparison{Low: new(-0.0123), High: new(1.5)}), "-1.2 % to +150.0 %"}, {changeInterval(&stats.Comparison{}), ""},
 		{probability(0.00001), "<0.0001"}, {probability(0.0079), "0.0079"}, {probability(0.45), "0.45"}, {probability(1), "1.00"},
-		{sampleText("ns", 3, 2e6, pointerTo(2e4)), "2 ms ± 1.0 % (3)"}, {sampleText("ns", 1, 2e6, nil), "2 ms (1)"}, {sampleText("ns", 0, 0, nil), "-"}, {sampleText("ns", 2, 1e3, pointerTo(5e6)), "1 us ± 5 ms (2)"},
+		{sampleText("ns", 3, 2e6, new(2e4)), "2 ms ± 1.0 % (3)"}, {sampleText("ns", 1, 2e6, nil), "2 ms (1)"}, {sampleText("ns", 0, 0, nil), "-"}, {sampleText("ns", 2, 1e3, new(5e6)), "1 us ± 5 ms (2)"},
 		{callsText(diff.Measure{PerUnitCalls: 80}, diff.Measure{PerUnitCalls: 80}), "80"}, {callsText(diff.Measure{PerUnitCalls: 0.25}, diff.Measure{PerUnitCalls: 12345.5}), "0.250 → 12,346"},
 	} {
 		if c.got != c.want {

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"prof/queries/frame"
@@ -12,48 +11,14 @@ import (
 	"prof/render/typeset"
 )
 
-// GateForm is one way to write what rules say of a run.
-type GateForm struct {
-	Name    string   // what --format takes
-	Doc     string   // one line for the help text
-	Endings []string // of names of files that it is written to unless --format says otherwise
-	Write   func(w io.Writer, r *gate.Result, o typeset.Options) error
-}
-
-// GateForms lists the forms, the default one first. To add one, write its function and add a value here.
-func GateForms() []GateForm {
-	return []GateForm{
-		{"table", "for people: verdict, each rule and why, fitted to the terminal", []string{".txt"}, GateTable},
-		{"md", "the same as GitHub-flavoured Markdown, for a pull request or the summary of a job", []string{".md"}, GateMarkdown},
-		{"json", "all that is known of each rule, in base units and full precision; null is not known", []string{".json"}, GateJSON},
-		{"junit", "JUnit XML, as CI systems show it: a test a rule, failure where it is broken, error where it cannot be judged", []string{".xml"}, GateJUnit},
+// GateForms lists the ways to write what rules say of a run, the default one first. To add one, write its function and add a value here.
+func GateForms() typeset.Forms[*gate.Result, typeset.Options] {
+	return typeset.Forms[*gate.Result, typeset.Options]{
+		{Name: "table", Ending: ".txt", Doc: "for people: verdict, each rule and why, fitted to the terminal", Write: GateTable},
+		{Name: "md", Ending: ".md", Doc: "the same as GitHub-flavoured Markdown, for a pull request or the summary of a job", Write: GateMarkdown},
+		{Name: "json", Ending: ".json", Doc: "all that is known of each rule, in base units and full precision; null is not known", Write: GateJSON},
+		{Name: "junit", Ending: ".xml", Doc: "JUnit XML, as CI systems show it: a test a rule, failure where it is broken, error where it cannot be judged", Write: GateJUnit},
 	}
-}
-
-// GateFormNamed gives a form by its name; the error lists what there is.
-func GateFormNamed(name string) (GateForm, error) {
-	var names []string
-	for _, f := range GateForms() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return GateForm{}, fmt.Errorf("unknown format %q: use one of %s", name, strings.Join(names, ", "))
-}
-
-// GateFormOf gives the form that the name of a file asks for; the error lists what there is.
-func GateFormOf(file string) (GateForm, error) {
-	var endings []string
-	for _, f := range GateForms() {
-		for _, e := range f.Endings {
-			if strings.HasSuffix(strings.ToLower(file), e) {
-				return f, nil
-			}
-			endings = append(endings, e)
-		}
-	}
-	return GateForm{}, fmt.Errorf("%s: its name does not tell the form (%s): give --format", file, strings.Join(endings, ", "))
 }
 
 // gateTone is the colour of an outcome.

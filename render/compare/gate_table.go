@@ -12,7 +12,6 @@ import (
 // GateTable writes what rules say of a run for a terminal: the verdict, each rule, why each came out so, and what else differs from the
 // baseline. Lines are fitted to o.Width; with o.Wide to nothing.
 func GateTable(w io.Writer, r *gate.Result, o typeset.Options) error {
-	plain := typeset.Style(typeset.Options{}, "")
 	var out bytes.Buffer
 	typeset.Wrapped(&out, "", typeset.Neutral(r.Words), o.Limit(), func(s string) string {
 		return typeset.Style(o, typeset.Bold)(typeset.Paint(o, gateTone(r.Outcome), s))
@@ -24,7 +23,7 @@ func GateTable(w io.Writer, r *gate.Result, o typeset.Options) error {
 	out.WriteString("\n")
 	for _, c := range r.Checks {
 		if reason := gateSeen(c); reason != "" {
-			typeset.Wrapped(&out, "- ", typeset.Neutral(c.Subject)+": "+reason, o.Limit(), plain)
+			typeset.Wrapped(&out, "- ", typeset.Neutral(c.Subject)+": "+reason, o.Limit(), plainly)
 		}
 	}
 	if t := gateDifferences(r); len(t.Rows) > 0 {
@@ -38,7 +37,7 @@ func GateTable(w io.Writer, r *gate.Result, o typeset.Options) error {
 		if i == 0 {
 			out.WriteString("\n")
 		}
-		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Limit(), plain)
+		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Limit(), plainly)
 	}
 	if len(dropped) > 0 {
 		typeset.Wrapped(&out, "", table.HiddenColumns(dropped, "--wide"), o.Limit(), typeset.Style(o, typeset.Dim))

@@ -28,8 +28,6 @@ func gateRule(line int, text string) gate.Rule {
 	return rules[0]
 }
 
-func number(v float64) *float64 { return &v }
-
 // exampleGate is a result with all there is: each outcome, each unit, and names that no form may fall for.
 func exampleGate() *gate.Result {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -39,23 +37,23 @@ func exampleGate() *gate.Result {
 		Baseline: &diff.Side{Label: "baseline:main", Runs: []diff.Run{{ID: "0194", Name: "main-4f2a", CreatedAt: at.Add(-time.Hour)}}},
 		Alpha:    0.01, Outcome: gate.Broken, Words: "regression: 2 of 7 rules broken, 2 cannot be judged against main-4f2a (baseline:main); conditions differ: GPU",
 		Checks: []gate.Check{
-			{Rule: span, Subject: "stage.decode.gpu_span_ns", Stage: "decode", Unit: gate.Ns, Per: "pass", Baseline: number(40e6), Value: number(43.2e6), Limit: number(41.2e6), Effect: number(0.08),
-				Level: "passes", Comparison: &stats.Comparison{NA: 5, NB: 5, A: 40e6, B: 43.2e6, Method: stats.MethodU, Smallest: number(0.004)}, P: number(0.0079), Outcome: gate.Broken,
+			{Rule: span, Subject: "stage.decode.gpu_span_ns", Stage: "decode", Unit: gate.Ns, Per: "pass", Baseline: new(40e6), Value: new(43.2e6), Limit: new(41.2e6), Effect: new(0.08),
+				Level: "passes", Comparison: &stats.Comparison{NA: 5, NB: 5, A: 40e6, B: 43.2e6, Method: stats.MethodU, Smallest: new(0.004)}, P: new(0.0079), Outcome: gate.Broken,
 				Reason: "+8 % (p = 0.0079, Mann-Whitney U, 5 and 5 passes)",
-				Contributors: []diff.Contributor{{Name: "attention", Words: "attention kernels +31 %", DeltaNs: 2_900_000, Effect: number(0.31)},
-					{Name: "launch-bound", Words: "launch gaps +8 %", DeltaNs: 400_000, Effect: number(0.08)},
-					{Name: "kernel k", Words: "kernel k (new) +371 us", DeltaNs: 371_000}, {Name: "copies", Words: "no more copies -90 us", DeltaNs: -90_000, Effect: number(-1)}},
+				Contributors: []diff.Contributor{{Name: "attention", Words: "attention kernels +31 %", DeltaNs: 2_900_000, Effect: new(0.31)},
+					{Name: "launch-bound", Words: "launch gaps +8 %", DeltaNs: 400_000, Effect: new(0.08)},
+					{Name: "kernel k", Words: "kernel k (new) +371 us", DeltaNs: 371_000}, {Name: "copies", Words: "no more copies -90 us", DeltaNs: -90_000, Effect: new(-1.0)}},
 				See: "prof diff main-4f2a 'pr 17`x`' --stage decode"},
-			{Rule: span, Subject: "stage.prefill.gpu_span_ns", Stage: "prefill", Unit: gate.Ns, Per: "token", Baseline: number(21400), Value: number(21600), Limit: number(22042), Effect: number(21600.0/21400 - 1),
-				Level: "repeats", Comparison: &stats.Comparison{NA: 3, NB: 3, Method: stats.MethodWelch, Smallest: number(0.06)}, P: number(0.41), Outcome: gate.Holds,
+			{Rule: span, Subject: "stage.prefill.gpu_span_ns", Stage: "prefill", Unit: gate.Ns, Per: "token", Baseline: new(21400.0), Value: new(21600.0), Limit: new(22042.0), Effect: new(21600.0/21400 - 1),
+				Level: "repeats", Comparison: &stats.Comparison{NA: 3, NB: 3, Method: stats.MethodWelch, Smallest: new(0.06)}, P: new(0.41), Outcome: gate.Holds,
 				Reason: "+0.93 % (p = 0.41, Welch's t, 3 and 3 repeats); a regression below 6 % would not have shown"},
 			{Rule: gateRule(2, `kernel:/flash|<b>&`+"`x`"+`/.mean_ns <= +5%`), Subject: "stage.decode.kernel:/flash|<b>&`x`/.mean_ns", Stage: "decode", Unit: gate.Ns, Per: "launch",
 				Outcome: gate.CannotJudge, Reason: "no kernel of stage decode in pr-17 matches, but some in the baseline do: were they renamed or fused?"},
-			{Rule: gateRule(3, "mfu.prefill >= 35%"), Subject: "mfu.prefill", Stage: "prefill", Unit: gate.Ratio, Value: number(0.412), Limit: number(0.35), Outcome: gate.Holds},
-			{Rule: gateRule(4, "overhead <= 25%"), Subject: "overhead.light", Unit: gate.Ratio, Limit: number(0.25), Outcome: gate.CannotJudge,
+			{Rule: gateRule(3, "mfu.prefill >= 35%"), Subject: "mfu.prefill", Stage: "prefill", Unit: gate.Ratio, Value: new(0.412), Limit: new(0.35), Outcome: gate.Holds},
+			{Rule: gateRule(4, "overhead <= 25%"), Subject: "overhead.light", Unit: gate.Ratio, Limit: new(0.25), Outcome: gate.CannotJudge,
 				Reason: "profiling overhead is unknown: no recording without a profiler; capture with --baseline"},
-			{Rule: gateRule(5, "new_kernels <= 0"), Subject: "new_kernels", Unit: gate.Count, Value: number(2), Limit: number(0), Outcome: gate.Broken, Reason: "new, longest first: " + rendertest.Hostile + ", void k<1>(*_*)"},
-			{Rule: gateRule(6, "stage.decode.tokens_per_s >= 100"), Subject: "stage.decode.tokens_per_s", Stage: "decode", Unit: gate.PerSec, Value: number(1234.5), Limit: number(100), Outcome: gate.Holds},
+			{Rule: gateRule(5, "new_kernels <= 0"), Subject: "new_kernels", Unit: gate.Count, Value: new(2.0), Limit: new(0.0), Outcome: gate.Broken, Reason: "new, longest first: " + rendertest.Hostile + ", void k<1>(*_*)"},
+			{Rule: gateRule(6, "stage.decode.tokens_per_s >= 100"), Subject: "stage.decode.tokens_per_s", Stage: "decode", Unit: gate.PerSec, Value: new(1234.5), Limit: new(100.0), Outcome: gate.Holds},
 		},
 		Differences: []diff.Difference{{Aspect: "GPU", A: "NVIDIA H200", B: "NVIDIA <H100>", Effect: "the comparison includes hardware", Weight: diff.Decides},
 			{Aspect: "driver", A: "550.54", B: "560.28", Weight: diff.Clouds}, {Aspect: "commit", A: "4f2a1c", B: "9e01bb", Weight: diff.Tells}},
@@ -66,7 +64,7 @@ func exampleGate() *gate.Result {
 // plainGate is a result that compares with nothing.
 func plainGate() *gate.Result {
 	return &gate.Result{Run: diff.Side{Label: "a", Runs: []diff.Run{{ID: "0195", Name: "a"}}}, Alpha: 0.01, Outcome: gate.Holds, Words: "passed: 1 of 1 rules hold",
-		Checks: []gate.Check{{Rule: gateRule(1, "stage.decode.launches <= 12"), Subject: "stage.decode.launches", Stage: "decode", Unit: gate.Count, Per: "pass", Value: number(12), Limit: number(12), Outcome: gate.Holds}}}
+		Checks: []gate.Check{{Rule: gateRule(1, "stage.decode.launches <= 12"), Subject: "stage.decode.launches", Stage: "decode", Unit: gate.Count, Per: "pass", Value: new(12.0), Limit: new(12.0), Outcome: gate.Holds}}}
 }
 
 // TestGateForms holds every form of both.
@@ -117,7 +115,7 @@ func TestGateMarkdownFolded(t *testing.T) {
 
 func gateText(t *testing.T, form string, r *gate.Result, o typeset.Options) string {
 	t.Helper()
-	f, err := GateFormNamed(form)
+	f, err := GateForms().Named(form)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +183,7 @@ func TestGateJUnit(t *testing.T) {
 // TestGateJSON: numbers in base units, null where nothing is known.
 func TestGateJSON(t *testing.T) {
 	r := exampleGate()
-	r.Checks[3].Value = number(0)
+	r.Checks[3].Value = new(0.0)
 	var got struct {
 		Outcome string
 		Counts  struct {
@@ -216,14 +214,14 @@ func TestGateJSON(t *testing.T) {
 // TestGateFormOf: endings of files tell their form.
 func TestGateFormOf(t *testing.T) {
 	for file, want := range map[string]string{"a.md": "md", "out/JUnit.XML": "junit", "x.json": "json", "log.txt": "table"} {
-		if f, err := GateFormOf(file); err != nil || f.Name != want {
+		if f, err := GateForms().OfFile(file); err != nil || f.Name != want {
 			t.Errorf("%s is %s, %v", file, f.Name, err)
 		}
 	}
-	if _, err := GateFormOf("a.html"); err == nil || !strings.Contains(err.Error(), "a.html: its name does not tell the form (.txt, .md, .json, .xml): give --format") {
+	if _, err := GateForms().OfFile("a.html"); err == nil || !strings.Contains(err.Error(), "a.html: its ending is none of .txt, .md, .json, .xml: give --format") {
 		t.Errorf("%v", err)
 	}
-	if _, err := GateFormNamed("html"); err == nil || !strings.Contains(err.Error(), "use one of table, md, json, junit") {
+	if _, err := GateForms().Named("html"); err == nil || !strings.Contains(err.Error(), "use one of table, md, json, junit") {
 		t.Errorf("%v", err)
 	}
 }

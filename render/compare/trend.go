@@ -12,13 +12,6 @@ import (
 	"prof/render/words"
 )
 
-// TrendForm is one way to write the trend of a workload.
-type TrendForm struct {
-	Name  string // what --format takes
-	Doc   string // one line for the help text
-	Write func(w io.Writer, r *trend.Result, o TrendOptions) error
-}
-
 // TrendOptions say where the output goes and how much of it is wanted.
 type TrendOptions struct {
 	typeset.Options
@@ -26,27 +19,15 @@ type TrendOptions struct {
 	Command string // command line of the workload; "" when not known
 }
 
-// TrendForms lists the forms of trends, the default one first. To add one, write its function and add a value here.
-func TrendForms() []TrendForm {
-	return []TrendForm{
-		{"table", "for people: a line a stage, what changed, the latest runs; fitted to the terminal", TrendTable},
-		{"md", "the same as GitHub-flavoured Markdown", TrendMarkdown},
-		{"csv", "every run and stage in base units and full precision, one header", TrendCSV},
-		{"json", "all that is known of the trend, in base units and full precision; null is not known", TrendJSON},
-		{"html", "one page that needs no network, with a plot of each stage", TrendHTML},
+// TrendForms lists the ways to write the trend of a workload, the default one first. To add one, write its function and add a value here.
+func TrendForms() typeset.Forms[*trend.Result, TrendOptions] {
+	return typeset.Forms[*trend.Result, TrendOptions]{
+		{Name: "table", Ending: ".txt", Doc: "for people: a line a stage, what changed, the latest runs; fitted to the terminal", Write: TrendTable},
+		{Name: "md", Ending: ".md", Doc: "the same as GitHub-flavoured Markdown", Write: TrendMarkdown},
+		{Name: "csv", Ending: ".csv", Doc: "every run and stage in base units and full precision, one header", Write: TrendCSV},
+		{Name: "json", Ending: ".json", Doc: "all that is known of the trend, in base units and full precision; null is not known", Write: TrendJSON},
+		{Name: "html", Ending: ".html", Doc: "one page that needs no network, with a plot of each stage", Write: TrendHTML},
 	}
-}
-
-// TrendFormNamed gives a form by its name; the error lists what there is.
-func TrendFormNamed(name string) (TrendForm, error) {
-	var names []string
-	for _, f := range TrendForms() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return TrendForm{}, fmt.Errorf("unknown format %q: use one of %s", name, strings.Join(names, ", "))
 }
 
 // TrendCSV writes a row for each run and stage: the columns run, stage, the metric under its own name, change (change, suspect or empty),

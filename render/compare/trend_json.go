@@ -1,184 +1,76 @@
 package compare
 
 import (
-	"encoding/json"
 	"io"
-	"math"
 
 	"prof/queries/judge/trend"
+	"prof/render/typeset"
 	"prof/render/words"
 )
 
-// trendJSON is a trend as other programs read it. Times are in ns, changes are ratios (0.01 is 1 %), places are counted from 0.
-type trendJSON struct {
-	Version  int               `json:"version"` // of this form: raised when a key goes or changes its meaning
-	Workload string            `json:"workload"`
-	Command  *string           `json:"command"`
-	Metric   string            `json:"metric"`
-	Unit     string            `json:"unit"`
-	Alpha    float64           `json:"alpha"`
-	Least    float64           `json:"min_effect_ratio"`
-	Runs     []trendRunJSON    `json:"runs"`
-	Series   []trendSeriesJSON `json:"series"`
-	Changes  []trendChangeJSON `json:"changes"`
-	Notes    []string          `json:"notes"`
-	Queries  []trendQueryJSON  `json:"queries"`
-}
-
-type trendRunJSON struct {
-	Run         string  `json:"run"`
-	RunID       string  `json:"run_id"`
-	At          string  `json:"at"`
-	Commit      *string `json:"commit"`
-	Branch      *string `json:"branch"`
-	IsDirty     *bool   `json:"is_dirty"`
-	Driver      *string `json:"driver"`
-	Host        *string `json:"host"`
-	ToolVersion *string `json:"tool_version"`
-	ProfVersion *string `json:"prof_version"`
-}
-
-type trendSeriesJSON struct {
-	Stage     string           `json:"stage"`
-	GPU       *string          `json:"gpu"`
-	Tool      *string          `json:"tool"`
-	Prompt    *int64           `json:"prompt_token_count"`
-	Decode    *int64           `json:"decode_token_count"`
-	Sequences *int64           `json:"sequence_count"`
-	IsVarying bool             `json:"is_varying"`
-	IsLatest  bool             `json:"is_latest"`
-	Points    []trendPointJSON `json:"points"`
-	Levels    []trendLevelJSON `json:"levels"`
-	Items     []trendItemJSON  `json:"items"`
-}
-
-type trendPointJSON struct {
-	Run    int      `json:"run"` // place in runs
-	Value  *float64 `json:"value"`
-	Mean   *float64 `json:"mean"`
-	Std    *float64 `json:"std"`
-	Passes int64    `json:"passes"`
-}
-
-type trendLevelJSON struct {
-	From   int     `json:"from"` // places in points, both inclusive
-	To     int     `json:"to"`
-	Median float64 `json:"median"`
-}
-
-type trendItemJSON struct {
-	Kind   string     `json:"kind"`
-	Name   string     `json:"name"`
-	Family *string    `json:"family"`
-	Values []*float64 `json:"pass_ns"` // one for each point
-	Calls  []*float64 `json:"pass_launch_count"`
-}
-
-type trendChangeJSON struct {
-	Series      int                   `json:"series"`    // place in series
-	Kind        *string               `json:"item_kind"` // null: the stage itself
-	Name        *string               `json:"item_name"`
-	First       int                   `json:"first"` // places in runs: the first at the new level, the last at the old one
-	Last        int                   `json:"last"`
-	Before      float64               `json:"before"`
-	After       float64               `json:"after"`
-	Effect      *float64              `json:"effect_ratio"`
-	P           *float64              `json:"p"`
-	IsSuspect   bool                  `json:"is_suspect"`
-	Verdict     string                `json:"verdict"`
-	Words       string                `json:"words"`
-	CallsBefore *float64              `json:"calls_before"` // of an item: executions in a pass of the runs last and first
-	CallsAfter  *float64              `json:"calls_after"`
-	Moved       []trendChangeJSON     `json:"moved"`
-	Largest     *trendChangeJSON      `json:"largest_unsure"` // of a stage: the item that changed most without being sure
-	Differs     []trendDifferenceJSON `json:"differences"`    // null where it was not looked up
-}
-
-type trendDifferenceJSON struct {
-	Aspect string  `json:"aspect"`
-	Before *string `json:"before"`
-	After  *string `json:"after"`
-	Weight string  `json:"weight"`
-}
-
-type trendQueryJSON struct {
-	Query string `json:"query"`
-	SQL   string `json:"sql"`
-}
-
-// TrendJSON writes a trend as one object; null is not known.
+// TrendJSON writes a trend as one object; null is not known. Times are in ns, changes are ratios (0.01 is 1 %), places are counted from 0.
+// The version is of this form: raised when a key goes or changes its meaning.
 func TrendJSON(w io.Writer, r *trend.Result, o TrendOptions) error {
-	out := trendJSON{Version: 1, Workload: r.Workload, Command: knownText(o.Command), Metric: string(r.Options.Metric), Unit: string(r.Options.Metric.Unit()), Alpha: r.Options.Alpha,
-		Least: r.Options.MinEffect, Runs: []trendRunJSON{}, Series: []trendSeriesJSON{}, Changes: []trendChangeJSON{}, Notes: append([]string{}, r.Notes...), Queries: []trendQueryJSON{}}
-	for _, run := range r.Runs {
-		out.Runs = append(out.Runs, trendRunJSON{run.Name, run.ID, run.At, knownText(run.Commit), knownText(run.Branch), run.Dirty, knownText(run.Driver), knownText(run.Host),
-			knownText(run.ToolVersion), knownText(run.ProfVersion)})
-	}
-	for _, s := range r.Series {
-		out.Series = append(out.Series, newTrendSeriesJSON(s))
-	}
-	for _, c := range r.Changes {
-		out.Changes = append(out.Changes, newTrendChangeJSON(r, c))
-	}
-	for _, q := range r.Queries {
-		out.Queries = append(out.Queries, trendQueryJSON{q.Query, q.SQL})
-	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(out)
+	return typeset.WriteIndented(w, new(typeset.Object).Put("version", 1).
+		Put("workload", r.Workload).PutText("command", o.Command).
+		Put("metric", r.Options.Metric).Put("unit", r.Options.Metric.Unit()).
+		Put("alpha", r.Options.Alpha).Put("min_effect_ratio", r.Options.MinEffect).
+		Put("runs", typeset.List(r.Runs, trendRunObject)).
+		Put("series", typeset.List(r.Series, seriesObject)).
+		Put("changes", typeset.List(r.Changes, func(c trend.Change) *typeset.Object { return changeObject(r, c, words.ChangeHeadline(r, c)) })).
+		Put("notes", r.Notes).
+		Put("queries", typeset.List(r.Queries, func(q trend.Source) *typeset.Object {
+			return new(typeset.Object).Put("query", q.Query).Put("sql", q.SQL)
+		})))
 }
 
-func newTrendSeriesJSON(s trend.Series) trendSeriesJSON {
-	out := trendSeriesJSON{Stage: s.Stage, GPU: knownText(s.Same.GPU), Tool: knownText(s.Same.Tool), Prompt: s.Same.Prompt, Decode: s.Same.Decode, Sequences: s.Same.Sequences,
-		IsVarying: s.Same.Varying, IsLatest: s.Latest, Points: []trendPointJSON{}, Levels: []trendLevelJSON{}, Items: []trendItemJSON{}}
-	for _, p := range s.Points {
-		out.Points = append(out.Points, trendPointJSON{p.Run, p.Value, p.Mean, p.Std, p.Passes})
-	}
-	for _, l := range s.Levels {
-		out.Levels = append(out.Levels, trendLevelJSON{l.From, l.To, l.Median})
-	}
-	for _, it := range s.Items {
-		out.Items = append(out.Items, trendItemJSON{it.Kind, it.Name, knownText(it.Family), it.Values, it.Calls})
-	}
-	return out
+func trendRunObject(run trend.Run) *typeset.Object {
+	return new(typeset.Object).Put("run", run.Name).Put("run_id", run.ID).Put("at", run.At).
+		PutText("commit", run.Commit).PutText("branch", run.Branch).Put("is_dirty", run.Dirty).
+		PutText("driver", run.Driver).PutText("host", run.Host).PutText("tool_version", run.ToolVersion).PutText("prof_version", run.ProfVersion)
 }
 
-func newTrendChangeJSON(r *trend.Result, c trend.Change) trendChangeJSON {
-	out := trendChangeJSON{Series: c.Series, First: c.First, Last: c.Last, Before: c.Before, After: c.After, Effect: c.Effect, IsSuspect: c.Suspect, Verdict: string(c.Verdict),
-		Words: words.ChangeHeadline(r, c), Moved: []trendChangeJSON{}}
-	if !math.IsNaN(c.P) {
-		out.P = &c.P
-	}
+func seriesObject(s trend.Series) *typeset.Object {
+	return new(typeset.Object).Put("stage", s.Stage).PutText("gpu", s.Same.GPU).PutText("tool", s.Same.Tool).
+		Put("prompt_token_count", s.Same.Prompt).Put("decode_token_count", s.Same.Decode).Put("sequence_count", s.Same.Sequences).
+		Put("is_varying", s.Same.Varying).Put("is_latest", s.Latest).
+		Put("points", typeset.List(s.Points, func(p trend.Point) *typeset.Object { // run is a place in runs
+			return new(typeset.Object).Put("run", p.Run).Put("value", p.Value).Put("mean", p.Mean).Put("std", p.Std).Put("passes", p.Passes)
+		})).
+		Put("levels", typeset.List(s.Levels, func(l trend.Level) *typeset.Object { // from and to are places in points, both inclusive
+			return new(typeset.Object).Put("from", l.From).Put("to", l.To).Put("median", l.Median)
+		})).
+		Put("items", typeset.List(s.Items, func(it trend.Item) *typeset.Object { // values and calls are one for each point
+			return new(typeset.Object).Put("kind", it.Kind).Put("name", it.Name).PutText("family", it.Family).
+				Put("pass_ns", it.Values).Put("pass_launch_count", it.Calls)
+		}))
+}
+
+// changeObject is a change of a stage or, with item_kind and item_name, of an item. series is a place in series; first and last are places
+// in runs, the first at the new level and the last at the old one; calls are those of an item per pass of these two. largest_unsure is, of a
+// stage, the item that changed most without being sure; differences are null where they were not looked up.
+func changeObject(r *trend.Result, c trend.Change, text string) *typeset.Object {
+	item := trend.Item{}
 	if c.Item != nil {
-		out.Kind, out.Name, out.CallsBefore, out.CallsAfter = &c.Item.Kind, &c.Item.Name, c.CallsBefore, c.CallsAfter
+		item = *c.Item
 	}
-	for _, m := range c.Moved {
-		out.Moved = append(out.Moved, newTrendPartJSON(r, m))
+	part := func(c trend.Change) *typeset.Object { // in words that say no more than its part of the stage's change
+		return changeObject(r, c, words.TrendItem(*c.Item, words.ItemWidth)+" "+words.ItemMoved(c))
 	}
+	var largest *typeset.Object
 	if c.Largest != nil {
-		out.Largest = new(newTrendPartJSON(r, *c.Largest))
+		largest = part(*c.Largest)
 	}
-	if c.Asked {
-		out.Differs = []trendDifferenceJSON{}
-		for _, d := range c.Provenance {
-			out.Differs = append(out.Differs, trendDifferenceJSON{d.Aspect, knownText(d.Before), knownText(d.After), d.Weight})
-		}
+	out := new(typeset.Object)
+	out.Put("series", c.Series).PutText("item_kind", item.Kind).PutText("item_name", item.Name)
+	out.Put("first", c.First).Put("last", c.Last).Put("before", c.Before).Put("after", c.After).Put("effect_ratio", c.Effect)
+	out.Put("p", c.P).Put("is_suspect", c.Suspect).Put("verdict", c.Verdict).Put("words", text)
+	out.Put("calls_before", c.CallsBefore).Put("calls_after", c.CallsAfter)
+	out.Put("moved", typeset.List(c.Moved, part)).Put("largest_unsure", largest)
+	if !c.Asked {
+		return out.Put("differences", nil)
 	}
-	return out
-}
-
-// newTrendPartJSON is an item's part of its stage's change, in words that say no more than that.
-func newTrendPartJSON(r *trend.Result, c trend.Change) trendChangeJSON {
-	out := newTrendChangeJSON(r, c)
-	out.Words = words.TrendItem(*c.Item, words.ItemWidth) + " " + words.ItemMoved(c)
-	return out
-}
-
-// knownText is nil for what is not known.
-func knownText(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	return out.Put("differences", typeset.List(c.Provenance, func(d trend.Difference) *typeset.Object {
+		return new(typeset.Object).Put("aspect", d.Aspect).PutText("before", d.Before).PutText("after", d.After).Put("weight", d.Weight)
+	}))
 }

@@ -18,10 +18,12 @@ func TrendMarkdown(w io.Writer, r *trend.Result, o TrendOptions) error {
 	for _, f := range trendFacts(r, o) {
 		fmt.Fprintf(&out, "- %s: %s\n", f[0], typeset.MarkdownText(f[1]))
 	}
-	out.WriteString("\n| stage | runs, oldest first | level now | |\n| --- | --- | ---: | --- |\n")
+	out.WriteString("\n")
+	t := table.Table{Columns: []table.Column{{Title: stageHead, Full: true}, {Title: "runs, oldest first", Code: true, Full: true}, {Title: levelHead, Right: true}, {Full: true}}}
 	for i, s := range r.Series {
-		typeset.MarkdownRow(&out, []string{typeset.MarkdownText(words.SeriesLabel(r, i)), "`" + sparkline(pointValues(s), sparkCells) + "`", words.LevelNow(r, i), typeset.MarkdownText(words.StateWords(r, i))})
+		t.AddRow(words.SeriesLabel(r, i), sparkline(pointValues(s), sparkCells), words.LevelNow(r, i), words.StateWords(r, i))
 	}
+	t.Markdown(&out)
 	out.WriteString("\n### Changes of level\n\n")
 	if len(r.Changes) == 0 {
 		out.WriteString(words.NoChanges(r) + "\n")

@@ -96,7 +96,7 @@ func writeTrendChanges(out *bytes.Buffer, r *trend.Result, o TrendOptions) {
 	from := 0
 	if len(r.Changes) > changesSaid && !o.Wide {
 		from = len(r.Changes) - changesSaid
-		typeset.Wrapped(out, "", fmt.Sprintf("%s left out: --wide shows them", typeset.Plural(int64(from), "earlier change", "earlier changes")), o.Limit(), typeset.Style(o.Options, typeset.Dim))
+		typeset.Wrapped(out, "", fmt.Sprintf("%s not shown: --wide shows them", typeset.Plural(int64(from), "earlier change", "earlier changes")), o.Limit(), typeset.Style(o.Options, typeset.Dim))
 	}
 	for i, c := range r.Changes[from:] {
 		lead := fmt.Sprintf("%2d  ", from+i+1)

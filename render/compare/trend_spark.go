@@ -19,16 +19,10 @@ const leastSwing = 0.1
 // it. Values beyond the lowest and the highest 2 % of many are drawn at the edge, so that an outlier does not flatten the rest.
 func sparkline(values []*float64, cells int) string {
 	cells = min(cells, len(values))
-	var known []float64
-	for _, v := range values {
-		if v != nil {
-			known = append(known, *v)
-		}
-	}
 	if cells <= 0 {
 		return ""
 	}
-	low, high := sparkRange(known)
+	low, high := sparkRange(sortedKnown(values))
 	out := make([]rune, cells)
 	for i := range cells {
 		v, some := medianKnown(values[i*len(values)/cells : (i+1)*len(values)/cells])
@@ -42,12 +36,23 @@ func sparkline(values []*float64, cells int) string {
 	return string(out)
 }
 
-// sparkRange gives the lowest and highest value of a line, which differ.
-func sparkRange(known []float64) (low, high float64) {
-	if len(known) == 0 {
+// sortedKnown gives the values that are known.
+func sortedKnown(values []*float64) []float64 {
+	var known []float64
+	for _, v := range values {
+		if v != nil {
+			known = append(known, *v)
+		}
+	}
+	slices.Sort(known)
+	return known
+}
+
+// sparkRange gives the lowest and highest value of a line, which differ, of its values in order.
+func sparkRange(sorted []float64) (low, high float64) {
+	if len(sorted) == 0 {
 		return 0, 1
 	}
-	sorted := slices.Sorted(slices.Values(known))
 	cut := len(sorted) / 50
 	low, high = sorted[cut], sorted[len(sorted)-1-cut]
 	middle := sorted[len(sorted)/2]
@@ -62,16 +67,10 @@ func sparkRange(known []float64) (low, high float64) {
 
 // medianKnown is the median of the values that are known; the upper one of two in the middle.
 func medianKnown(values []*float64) (v float64, some bool) {
-	var known []float64
-	for _, v := range values {
-		if v != nil {
-			known = append(known, *v)
-		}
-	}
+	known := sortedKnown(values)
 	if len(known) == 0 {
 		return 0, false
 	}
-	slices.Sort(known)
 	return known[len(known)/2], true
 }
 

@@ -3,29 +3,26 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 
-	"prof/queries/judge"
 	"prof/render/typeset"
 )
 
 // assumptions makes assumptions.md: sections of lines, each with the query that shows what it says.
 type assumptions struct {
-	r     *judge.Report
-	title string // of the section that lines are added to
-	out   bytes.Buffer
-	begun bool // whether the section has a line yet
+	*reader
+	out   *bytes.Buffer
+	title string // of the section that lines are added to, until it has one
 }
 
-// ReportAssumptions writes assumptions.md: what the figures of a run rest on, in the original's sections and prof's own, each line with the
+// writeAssumptions writes assumptions.md: what the figures of a run rest on, in the original's sections and prof's own, each line with the
 // query that shows it. A section that has nothing to say of this run is left out.
-func ReportAssumptions(w io.Writer, r *judge.Report) error {
-	a := &assumptions{r: r}
+func writeAssumptions(out *bytes.Buffer, r *reader) {
+	a := &assumptions{reader: r, out: out}
 	a.out.WriteString("# Assumptions\n\nWhat the figures of this run rest on. In brackets stands the query that shows it: `prof query NAME --run RUN`.\n")
 	for _, part := range []struct {
 		title string
-		write func() error
+		write func()
 	}{
 		{"Run Assumptions", a.runLines},
 		{"Decoding Params", a.decoding},
@@ -39,23 +36,19 @@ func ReportAssumptions(w io.Writer, r *judge.Report) error {
 		{"Idle time and findings", a.thresholds},
 		{"What the captures could not see", a.unseen},
 	} {
-		a.title, a.begun = part.title, false
-		if err := part.write(); err != nil {
-			return err
-		}
+		a.title = part.title
+		part.write()
 	}
-	_, err := w.Write(a.out.Bytes())
-	return err
 }
 
 // say adds a line to the section; key names the query that shows it, "" where it is a definition.
 func (a *assumptions) say(key, format string, args ...any) {
-	if !a.begun {
+	if a.title != "" {
 		a.out.WriteString("\n## " + a.title + "\n\n")
-		a.begun = true
+		a.title = ""
 	}
 	a.out.WriteString("- " + typeset.MarkdownLine(typeset.Neutral(fmt.Sprintf(format, args...))))
-	if f := a.r.Frame(key); f != nil && f.Query != "" {
+	if f := a.Frame(key); f != nil && f.Query != "" {
 		a.out.WriteString(" (" + typeset.MarkdownCode(sourceOf(f)) + ")")
 	}
 	a.out.WriteString("\n")
@@ -63,59 +56,41 @@ func (a *assumptions) say(key, format string, args ...any) {
 
 // none says in place of lines why an answer has no rows.
 func (a *assumptions) none(key, what string) {
-	a.say(key, "%s: not known: %s.", what, whyNone(a.r, key))
+	a.say(key, "%s: not known: %s.", what, a.whyNone(key))
 }
 
-func (a *assumptions) runLines() error {
-	rows, err := answers(a.r, "run-details", "run", "run_id", "started_at", "host", "command")
-	if err != nil {
-		return err
+func (a *assumptions) runLines() {
+	for _, row := range a.rows("run-details", "run", "run_id", "started_at", "host", "command") {
+		a.say("run-details", "Run: %s, id %s, captured %s on %s.", row.Text("run"), row.Text("run_id"), orUnknown(row.value("started_at"), " UTC"), row.known("host"))
+		a.say("run-details", "Command: %s", row.known("command"))
 	}
-	for _, row := range rows {
-		a.say("run-details", "Run: %s, id %s, captured %s on %s.", row.Text("run"), row.Text("run_id"), orUnknown(row.value("started_at"), " UTC"), orUnknown(row.value("host"), ""))
-		a.say("run-details", "Command: %s", orUnknown(row.value("command"), ""))
+	for _, row := range a.rows("devices", "source_id", "device", "name", "compute_capability") {
+		a.say("devices", "Device: source %d has GPU %d, %s, compute capability %s.", row.Count("source_id"), row.Count("device"), row.known("name"), row.known("compute_capability"))
 	}
-	if rows, err = answers(a.r, "devices", "source_id", "device", "name", "compute_capability"); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		a.say("devices", "Device: GPU %d of source %d is %s, compute capability %s.", row.Count("device"), row.Count("source_id"), orUnknown(row.value("name"), ""), orUnknown(row.value("compute_capability"), ""))
-	}
-	gpus, err := gpuNames(a.r)
-	if err != nil {
-		return err
-	}
-	for _, g := range gpus {
+	for _, g := range a.gpuNames() {
 		if text := g.saying(); text != "" {
 			a.say("devices", "%s.", text)
 		}
 	}
-	if rows, err = answers(a.r, "stages", "stage", "passes", "warmup_passes"); err != nil {
-		return err
+	stages := a.rows("stages", "stage", "passes", "warmup_passes")
+	for _, row := range stages {
+		a.say("stages", "Passes of %s: %d measured, %d excluded as warm-up or cold.", row.Text("stage"), row.Count("passes"), row.Count("warmup_passes"))
 	}
-	for _, row := range rows {
-		a.say("stages", "Passes of %s: %d measured, %d left out as warm-up or cold.", row.Text("stage"), row.Count("passes"), row.Count("warmup_passes"))
-	}
-	if len(rows) == 0 {
+	if len(stages) == 0 {
 		a.none("stages", "Passes of stages")
 	}
-	if err := a.each("Batch", "batch_count", "sequences"); err != nil {
-		return err
-	}
-	if rows, err = answers(a.r, "models", "name", "family", "dtype", "is_counted"); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		if row.Is("is_counted") {
-			said := "names no precision"
-			if dtype := row.Text("dtype"); dtype != "" {
-				said = "says the precision " + dtype
-			}
-			a.say("models", "Model: %s (%s); its configuration %s.", row.Text("name"), row.Text("family"), said)
+	a.each("Batch", "batch_count", "sequences")
+	for _, row := range a.rows("models", "name", "family", "dtype", "is_counted") {
+		if !row.Is("is_counted") {
+			continue
 		}
+		precision := "no precision"
+		if dtype := row.Text("dtype"); dtype != "" {
+			precision = "the precision " + dtype
+		}
+		a.say("models", "Model: %s (%s); its configuration names %s.", row.Text("name"), row.Text("family"), precision)
 	}
-	a.say("", "Not captured: epochs, samples of an epoch, random order and seed are the workload's own, and its command line is all that tells them.")
-	return nil
+	a.say("", "Not captured: epochs, samples per epoch, shuffling and random seed. Only the command line can show them.")
 }
 
 func orUnknown(v any, after string) string {
@@ -125,83 +100,66 @@ func orUnknown(v any, after string) string {
 	return fmt.Sprint(v) + after
 }
 
+// known is a value in words.
+func (r answered) known(column string) string { return orUnknown(r.value(column), "") }
+
 // each says what the passes of the workload have of a number: one value where all are alike.
-func (a *assumptions) each(what, column, unit string) error {
-	key := "workload-passes"
-	rows, err := answers(a.r, key, "pass", column, "is_warmup")
-	if err != nil {
-		return err
-	}
+func (a *assumptions) each(what, column, unit string) {
+	const key = "workload-passes"
 	var values []string
-	for _, row := range rows {
-		v := orUnknown(row.value(column), "")
-		if len(values) == 0 || values[len(values)-1] != v {
+	for _, row := range a.rows(key, "pass", column, "is_warmup") {
+		if v := row.known(column); len(values) == 0 || values[len(values)-1] != v {
 			values = append(values, v)
 		}
 	}
 	if len(values) == 0 || len(values) == 1 && values[0] == "(not known)" {
-		a.say(key, "%s: not known: no facts of the workload tell it.", what)
-		return nil
+		a.say(key, "%s: not known: the workload's facts do not include it.", what)
+		return
 	}
-	a.say(key, "%s (%s): %s, in the passes that the workload tells of.", what, unit, strings.Join(values, ", then "))
-	return nil
+	a.say(key, "%s (%s): %s, by the workload's facts.", what, unit, strings.Join(values, ", then "))
 }
 
-func (a *assumptions) decoding() error {
-	if err := a.each("Decode steps after the prompt", "decode_count", "each sequence"); err != nil {
-		return err
-	}
-	a.say("", "The first token comes from the logits of the prefill: it is no decode step and not among the decoded tokens.")
-	a.say("", "Not captured: the greatest number of new tokens, temperature, sampling, n-gram rules and when a sequence stops.")
-	return nil
+func (a *assumptions) decoding() {
+	a.each("Decode steps after the prompt", "decode_count", "per sequence")
+	a.say("", "Prefill computes the first token: it is neither a decode step nor a decoded token.")
+	a.say("", "Not captured: maximum number of new tokens, temperature, sampling, n-gram rules and stop conditions.")
 }
 
-func (a *assumptions) preprocessing() error {
-	for _, of := range [][3]string{{"Tokens of each prompt", "prefill_count", "image tokens included"}, {"Images", "image_count", "each prompt"}, {"Crops beside the global view", "crop_count", "each image"}} {
-		if err := a.each(of[0], of[1], of[2]); err != nil {
-			return err
-		}
+func (a *assumptions) preprocessing() {
+	a.each("Tokens per prompt", "prefill_count", "image tokens included")
+	a.each("Images", "image_count", "per prompt")
+	a.each("Crops besides the global view", "crop_count", "per image")
+	if s := a.Static; s != nil && s.ImageTokens != nil {
+		a.say("models", "By the model's configuration an image takes %d tokens of the prompt, without crops.", *s.ImageTokens)
 	}
-	if s := a.r.Static; s != nil && s.ImageTokens != nil {
-		a.say("models", "An image takes %d positions of the prompt, crops left out, by the model's configuration.", *s.ImageTokens)
-	}
-	a.say("", "Not captured: sizes to which images are scaled and how they are normalised.")
-	return nil
+	a.say("", "Not captured: how images are resized and normalised.")
 }
 
-func (a *assumptions) dataset() error {
-	rows, err := answers(a.r, "inputs", "path", "sha256")
-	if err != nil {
-		return err
-	}
-	unread := 0
-	for _, row := range rows {
+func (a *assumptions) dataset() {
+	files, unread := a.rows("inputs", "path", "sha256"), 0
+	for _, row := range files {
 		if row.value("sha256") == nil {
 			unread++
 		}
 	}
 	switch {
-	case len(rows) == 0:
-		a.say("inputs", "No files of the workload were named (prof capture --input): whether two runs read the same data and weights is not known.")
+	case len(files) == 0:
+		a.say("inputs", "No input files were named (prof capture --input), so whether two runs read the same data and weights is not known.")
 	case unread > 0:
-		a.say("inputs", "Files given: %d, of which %d could not be read: whether these are those of another run is not known.", len(rows), unread)
+		a.say("inputs", "Input files: %d, of which %d could not be read, so whether another run read the same is not known.", len(files), unread)
 	default:
-		a.say("inputs", "Files given: %d, each with its SHA-256.", len(rows))
+		a.say("inputs", "Input files: %d, each with its SHA-256.", len(files))
 	}
-	if rows, err = answers(a.r, "workload-passes", "pass", "is_warmup"); err != nil {
-		return err
-	}
-	warm := 0
-	for _, row := range rows {
+	passes, warm := a.rows("workload-passes", "pass", "is_warmup"), 0
+	for _, row := range passes {
 		if row.Is("is_warmup") {
 			warm++
 		}
 	}
 	switch {
-	case len(rows) == 1 && rows[0].value("pass") == nil:
-		a.say("workload-passes", "The facts of the workload hold for every pass alike.")
-	case len(rows) > 0:
-		a.say("workload-passes", "The facts of the workload list %d passes, %d of them to warm up.", len(rows), warm)
+	case len(passes) == 1 && passes[0].value("pass") == nil:
+		a.say("workload-passes", "The workload's facts apply to every pass.")
+	case len(passes) > 0:
+		a.say("workload-passes", "The workload's facts list %s, %d of them warm-up.", typeset.Plural(int64(len(passes)), "pass", "passes"), warm)
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -42,12 +41,9 @@ func TestCells(t *testing.T) {
 }
 
 func TestReportMarkdownBars(t *testing.T) {
-	var out bytes.Buffer
-	if err := ReportMarkdown(&out, &judge.Report{Name: "a", Facts: [][2]string{{"run", "a"}}, Sections: reportSections()}); err != nil {
-		t.Fatal(err)
-	}
-	rendertest.Compare(t, filepath.Join("testdata", "report", "report.md"), out.Bytes())
-	if !strings.Contains(out.String(), strings.Repeat("█", 36)+strings.Repeat("L", 24)+"  60.0 % busy of 1 ms") {
+	out := fileText(t, &judge.Report{Name: "a", Facts: [][2]string{{"run", "a"}}, Sections: reportSections()}, writeMarkdown)
+	rendertest.Compare(t, filepath.Join("testdata", "report", "report.md"), []byte(out))
+	if !strings.Contains(out, strings.Repeat("█", 36)+strings.Repeat("L", 24)+"  60.0 % busy of 1 ms") {
 		t.Error("the bar of the whole run is not there")
 	}
 }

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"io"
+	"bytes"
 	"slices"
 	"strings"
 
@@ -11,22 +11,14 @@ import (
 
 const configHead = "# How the run was captured, as far as its sources tell. A run that prof capture made has the whole of it in its own folder.\n"
 
-// ReportConfig writes config.yaml: mode, tools and repeats of prof capture, and the options of the tools by the facts of their captures.
-func ReportConfig(w io.Writer, r *judge.Report) error {
-	o := &typeset.Object{}
-	made, err := answers(r, "captures", "mode", "status")
-	if err != nil {
-		return err
-	}
-	if len(made) > 0 {
+// writeConfig writes config.yaml: mode, tools and repeats of prof capture, and the options of the tools by the facts of their captures.
+func writeConfig(out *bytes.Buffer, r *reader) {
+	o := new(typeset.Object)
+	if made := r.rows("captures", "mode", "status"); len(made) > 0 {
 		o.Put("mode", made[0].value("mode"))
 	}
-	tools, err := repeatsByTool(r)
-	if err != nil {
-		return err
-	}
-	if len(tools.Members) > 0 {
-		names := []any{}
+	if tools := r.repeatsByTool(); len(tools.Members) > 0 {
+		names := []string{}
 		for _, m := range tools.Members {
 			if m.Key != "baseline" {
 				names = append(names, m.Key)
@@ -34,26 +26,19 @@ func ReportConfig(w io.Writer, r *judge.Report) error {
 		}
 		o.Put("tools", names).Put("repeats", tools)
 	}
-	captures, err := capturesOf(r)
-	if err != nil {
-		return err
-	}
-	list := []any{}
-	for _, c := range captures {
-		of := (&typeset.Object{}).Put("source_id", c.source.value("source_id")).Put("kind", c.source.value("kind"))
+	writeYAML(out, configHead, o.Put("captures", typeset.List(r.captures(), func(c captureOptions) *typeset.Object {
+		of := new(typeset.Object).Put("source_id", c.source.value("source_id")).Put("kind", c.source.value("kind"))
 		if v := c.source.value("tool_version"); v != nil {
 			of.Put("tool_version", v)
 		}
-		list = append(list, of.Put("options", c.options))
-	}
-	return writeYAML(w, configHead, o.Put("captures", list))
+		return of.Put("options", c.options)
+	})))
 }
 
 // repeatsByTool counts the passes of each tool that prof capture ran, in their order; those without a tool are the baseline.
-func repeatsByTool(r *judge.Report) (*typeset.Object, error) {
-	rows, err := answers(r, "capture-passes", "tool", "status")
-	o := &typeset.Object{}
-	for _, row := range rows {
+func (r *reader) repeatsByTool() *typeset.Object {
+	o := new(typeset.Object)
+	for _, row := range r.rows("capture-passes", "tool", "status") {
 		tool := row.Text("tool")
 		if tool == "none" {
 			tool = "baseline"
@@ -68,7 +53,7 @@ func repeatsByTool(r *judge.Report) (*typeset.Object, error) {
 		}
 		o.Members[at].Value = o.Members[at].Value.(int) + 1
 	}
-	return o, err
+	return o
 }
 
 // torchOptions are the options of the PyTorch profiler that its traces tell; other facts of a trace are of the machine.
@@ -80,19 +65,12 @@ type captureOptions struct {
 	options *typeset.Object
 }
 
-// capturesOf gives the sources that tell of their options.
-func capturesOf(r *judge.Report) ([]captureOptions, error) {
-	facts, err := answers(r, "facts", "source_id", "key", "value")
-	if err != nil {
-		return nil, err
-	}
-	sources, err := answers(r, "sources", "source_id", "kind", "tool_version")
-	if err != nil {
-		return nil, err
-	}
+// captures gives the sources that tell of their options.
+func (r *reader) captures() []captureOptions {
+	facts := r.rows("facts", "source_id", "key", "value")
 	var out []captureOptions
-	for _, s := range sources {
-		options := &typeset.Object{}
+	for _, s := range r.rows("sources", "source_id", "kind", "tool_version") {
+		options := new(typeset.Object)
 		for _, f := range facts {
 			key := f.Text("key")
 			name, isCapture := strings.CutPrefix(key, "capture.")
@@ -105,16 +83,14 @@ func capturesOf(r *judge.Report) ([]captureOptions, error) {
 			out = append(out, captureOptions{s, options})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // noConfig says why there is no config.yaml.
-func noConfig(r *judge.Report) string {
-	if f := r.Frame("captures"); f != nil && len(f.Rows) > 0 {
+func noConfig(report *judge.Report) string {
+	r := &reader{Report: report}
+	if r.has("captures") || len(r.captures()) > 0 || r.err != nil { // an error is told when the file is written
 		return ""
-	}
-	if captures, err := capturesOf(r); err != nil || len(captures) > 0 {
-		return "" // an error is told when the file is written
 	}
 	return "no source tells the options that it was captured with"
 }

@@ -1,39 +1,36 @@
 package report
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
-	"prof/queries/judge"
 	"prof/render/typeset"
 )
 
 // environment makes env.json: what the sources tell of the machine and its software.
 type environment struct {
-	r       *judge.Report
-	facts   []answered
-	missing *typeset.Object
-	differ  *typeset.Object
+	document
+	facts  []answered
+	differ *typeset.Object
 }
 
-// ReportEnvironment writes env.json: gpu, cuda, torch and transformers first, as the original has them, then the machine, the tools, the
+// writeEnvironment writes env.json: gpu, cuda, torch and transformers first, as the original has them, then the machine, the tools, the
 // code, and every fact of every source. What no source tells is null with a reason under missing; where sources tell different things, the
 // first is taken and all stand under differing. The facts are those of the warehouse, whose ingest masks secrets.
-func ReportEnvironment(w io.Writer, r *judge.Report) error {
-	facts, err := answers(r, "facts", "source_id", "key", "value")
-	if err != nil {
-		return err
-	}
-	e := &environment{r: r, facts: facts, missing: &typeset.Object{}, differ: &typeset.Object{}}
-	out := &typeset.Object{}
-	for _, block := range []func(*typeset.Object) error{e.software, e.identity, e.machine, e.devices, e.capture, e.sources, e.allFacts} {
-		if err := block(out); err != nil {
-			return err
-		}
-	}
-	return typeset.WriteIndented(w, out.Put("differing", e.differ).Put("missing", e.missing))
+func writeEnvironment(out *bytes.Buffer, r *reader) {
+	e := &environment{newDocument(r), r.rows("facts", "source_id", "key", "value"), new(typeset.Object)}
+	e.software()
+	e.identity()
+	e.machine()
+	e.devices()
+	e.answer("captures", "captures", "mode", "status", "reason", "git_commit", "git_branch", "is_git_dirty", "started_at", "duration_ns", "folder", "workload_key", "source_id")
+	e.answer("passes", "capture-passes", "pass", "tool", "mode", "repeat", "status", "reason", "tool_version", "clock_control", "started_at", "workload_ns", "duration_ns", "exit_code", "signal")
+	e.answer("sources", "sources", "source_id", "kind", "form", "path", "rank_id", "tool_version", "schema_version", "size_bytes", "sha256", "status", "reason")
+	e.list("facts", e.factsBySource(), e.whyNone("facts"))
+	r.keep(typeset.WriteIndented(out, e.out.Put("differing", e.differ).Put("missing", e.missing)))
 }
 
 // fact gives the value of the first of some keys that a source tells; nil when none does. Versions of CUDA are as people write them.
@@ -54,7 +51,7 @@ func (e *environment) fact(member string, keys ...string) any {
 				found = value
 			}
 			differs = differs || value != found
-			all = append(all, (&typeset.Object{}).Put("source_id", f.value("source_id")).Put("key", key).Put("value", value))
+			all = append(all, new(typeset.Object).Put("source_id", f.value("source_id")).Put("key", key).Put("value", value))
 		}
 	}
 	if differs {
@@ -63,27 +60,15 @@ func (e *environment) fact(member string, keys ...string) any {
 	return found
 }
 
-func (e *environment) need(o *typeset.Object, path, key string, value any, why string) {
-	o.Put(key, value)
-	if value == nil {
-		e.missing.Put(path+key, why)
-	}
-}
-
 // software are the original's four keys.
-func (e *environment) software(out *typeset.Object) error {
-	all, err := gpuNames(e.r)
-	if err != nil {
-		return err
-	}
-	gpu, unnamed := gpuOf(all)
-	e.need(out, "", "gpu", gpu, unnamed)
-	cuda, why := e.cuda()
-	e.need(out, "", "cuda", cuda, why)
+func (e *environment) software() {
 	const noPython = "no source tells it: timelines do not, prof capture does where it finds the Python that runs the workload"
-	e.need(out, "", "torch", e.fact("torch", "env.python.packages.torch"), noPython)
-	e.need(out, "", "transformers", e.fact("transformers", "env.python.packages.transformers"), noPython)
-	return nil
+	gpu, unnamed := gpuOf(e.gpuNames())
+	e.need(e.out, "", "gpu", gpu, unnamed)
+	cuda, why := e.cuda()
+	e.need(e.out, "", "cuda", cuda, why)
+	e.need(e.out, "", "torch", e.fact("torch", "env.python.packages.torch"), noPython)
+	e.need(e.out, "", "transformers", e.fact("transformers", "env.python.packages.transformers"), noPython)
 }
 
 // cuda is the version of the CUDA runtime that the workload used, or that its PyTorch was built with. That of the driver, which is the
@@ -110,19 +95,16 @@ func versionOf(text string) string {
 	return fmt.Sprintf("%d.%d", n/1000, n%1000/10)
 }
 
-// runObject says what a run is; lack is told the reasons for what is not known.
-func runObject(r *judge.Report, lack func(key, why string)) (*typeset.Object, error) {
-	o := &typeset.Object{}
-	rows, err := answers(r, "run-details", "run", "run_id", "created_at", "started_at", "host", "command", "prof_version", "tags")
-	if err != nil {
-		return o, err
-	}
+// runObject says what a run is; lack takes the reasons for what is not known.
+func (r *reader) runObject(lack func(key, why string)) *typeset.Object {
+	o := new(typeset.Object)
+	rows := r.rows("run-details", "run", "run_id", "created_at", "started_at", "host", "command", "prof_version", "tags")
 	if len(rows) == 0 {
 		for _, key := range []string{"id", "name"} {
 			o.Put(key, nil)
-			lack(key, whyNone(r, "run-details"))
+			lack(key, r.whyNone("run-details"))
 		}
-		return o, nil
+		return o
 	}
 	row := rows[0]
 	need := func(key string, value any) {
@@ -136,42 +118,38 @@ func runObject(r *judge.Report, lack func(key, why string)) (*typeset.Object, er
 	need("ingested_at", utc(row.value("created_at")))
 	need("command", row.value("command"))
 	need("host", row.value("host"))
-	o.Put("prof_version", row.value("prof_version")).Put("tags", row.value("tags"))
-	return o, nil
+	return o.Put("prof_version", row.value("prof_version")).Put("tags", row.value("tags"))
+}
+
+// utc writes a time of the warehouse as RFC 3339.
+func utc(v any) any {
+	s, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	return strings.Replace(s, " ", "T", 1) + "Z"
 }
 
 // identity puts the run's members beside the others, under the names that the original's plans have for them.
-func (e *environment) identity(out *typeset.Object) error {
+func (e *environment) identity() {
+	names := map[string]string{"id": "run_id", "name": "run", "captured_at": "created_at"} // of the capture: a run of the original was created with its capture
 	reasons := map[string]string{}
-	o, err := runObject(e.r, func(key, why string) { reasons[key] = why })
-	if err != nil {
-		return err
-	}
-	for _, m := range o.Members {
-		key := m.Key
-		switch key {
-		case "id":
-			key = "run_id"
-		case "name":
-			key = "run"
-		case "captured_at":
-			key = "created_at" // of the capture, as a run of the original was created with its capture
-		}
-		if out.Put(key, m.Value); reasons[m.Key] != "" {
+	for _, m := range e.runObject(func(key, why string) { reasons[key] = why }).Members {
+		key := cmp.Or(names[m.Key], m.Key)
+		if e.out.Put(key, m.Value); reasons[m.Key] != "" {
 			e.missing.Put(key, reasons[m.Key])
 		}
 	}
-	return nil
 }
 
 // machine puts the driver, the system and the processor.
-func (e *environment) machine(out *typeset.Object) error {
+func (e *environment) machine() {
 	const no = "no source tells it"
-	e.need(out, "", "driver", e.fact("driver", "driver.version", "env.driver_version"), no)
-	e.need(out, "", "driver_cuda", e.fact("driver_cuda", "driver.cuda_version", "torch.cuda_driver_version", "env.driver_cuda_version"), no)
-	e.need(out, "", "os", e.fact("os", "env.os", "os.description"), no)
-	e.need(out, "", "kernel", e.fact("kernel", "env.kernel", "os.kernel"), no)
-	cpu := &typeset.Object{}
+	e.need(e.out, "", "driver", e.fact("driver", "driver.version", "env.driver_version"), no)
+	e.need(e.out, "", "driver_cuda", e.fact("driver_cuda", "driver.cuda_version", "torch.cuda_driver_version", "env.driver_cuda_version"), no)
+	e.need(e.out, "", "os", e.fact("os", "env.os", "os.description"), no)
+	e.need(e.out, "", "kernel", e.fact("kernel", "env.kernel", "os.kernel"), no)
+	cpu := new(typeset.Object)
 	e.need(cpu, "cpu.", "model", e.fact("cpu.model", "env.cpu.model", "cpu.description"), no)
 	count := e.fact("cpu.count", "env.cpu.count", "cpu.cores")
 	if text, is := count.(string); is {
@@ -181,7 +159,42 @@ func (e *environment) machine(out *typeset.Object) error {
 	}
 	e.need(cpu, "cpu.", "count", count, no)
 	e.need(cpu, "cpu.", "architecture", e.fact("cpu.architecture", "env.arch", "cpu.architecture"), no)
-	out.Put("cpu", cpu)
-	e.need(out, "", "python", e.fact("python", "env.python.version"), no)
-	return nil
+	e.out.Put("cpu", cpu)
+	e.need(e.out, "", "python", e.fact("python", "env.python.version"), no)
+}
+
+// devices puts the GPUs, those that NVML told of in prof's capture among the facts.
+func (e *environment) devices() {
+	var capability any
+	for _, row := range e.rows("devices", "compute_capability") {
+		if capability == nil {
+			capability = row.value("compute_capability")
+		}
+	}
+	e.need(e.out, "", "compute_capability", capability, "no source tells it")
+	said := []string{}
+	for _, g := range e.gpuNames() {
+		if text := g.saying(); text != "" {
+			said = append(said, text)
+		}
+	}
+	if len(said) > 0 {
+		e.out.Put("gpu_names", said)
+	}
+	e.answer("devices", "devices", "source_id", "device", "name", "kernel_count", "compute_capability", "sm_count", "clock_hz", "memory_bytes", "memory_bytes_per_s", "l2_bytes", "uuid", "bus_id")
+}
+
+// factsBySource gives every fact of each source.
+func (e *environment) factsBySource() []any {
+	list := []any{}
+	var of *typeset.Object
+	var last any
+	for _, f := range e.facts {
+		if id := f.value("source_id"); of == nil || id != last {
+			last, of = id, new(typeset.Object)
+			list = append(list, new(typeset.Object).Put("source_id", id).Put("values", of))
+		}
+		of.Put(f.Text("key"), f.value("value"))
+	}
+	return list
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"regexp"
 	"strconv"
 	"strings"
@@ -21,15 +20,10 @@ func figurePage(t *testing.T) string {
 	for _, f := range []*frame.Frame{accountingFrame(), rendertest.StagesFrame(), rendertest.StageKernelsFrame(), rendertest.RooflineFrame(), rendertest.DurationsFrame(), rendertest.SamplesFrame()} {
 		r.Sections = append(r.Sections, judge.Section{ID: f.Query, Title: f.Query, Frame: f, Page: !chart.HasTable(f.Query)})
 	}
-	var out bytes.Buffer
-	if err := ReportHTML(&out, r); err != nil {
-		t.Fatal(err)
+	if md := fileText(t, r, writeMarkdown); strings.Contains(md, "sample-series") || !strings.Contains(md, "roofline") {
+		t.Error("report.md has the sections of the page only, or lacks others")
 	}
-	var md bytes.Buffer
-	if err := ReportMarkdown(&md, r); err != nil || strings.Contains(md.String(), "sample-series") || !strings.Contains(md.String(), "roofline") {
-		t.Errorf("report.md has the sections of the page only, or lacks others: %v", err)
-	}
-	return out.String()
+	return fileText(t, r, writeHTML)
 }
 
 // TestFigurePage holds what all pictures have: words for who does not see them, places within the picture, and no name or style that

@@ -18,18 +18,18 @@ type File struct {
 // Files lists the files of a report in the order in which they are written. To add one, write its function and add a value here.
 func Files() []File {
 	return []File{
-		{Name: "report.html", Doc: "the page: one file that needs no network", Write: ReportHTML},
-		{Name: "report.md", Doc: "its sections as GitHub's Markdown", Write: ReportMarkdown},
-		{Name: "stakeholder_summary.md", Doc: "one page in plain words, for a reader without tools", Write: Stakeholder},
-		{Name: "operators.md", Doc: "operators of PyTorch by the time of their device work, with memory", Write: ReportOperators},
-		{Name: "kernels.md", Doc: "kernels by time, with role, class and occupancy", Write: ReportKernels},
-		{Name: "metrics.json", Doc: "the figures by name, null with a reason where not known", Write: ReportMetrics},
+		{Name: "report.html", Doc: "the page: one file that needs no network", Write: file(writeHTML)},
+		{Name: "report.md", Doc: "its sections as GitHub's Markdown", Write: file(writeMarkdown)},
+		{Name: "stakeholder_summary.md", Doc: "one page in plain words, for a reader without tools", Write: file(writeStakeholder)},
+		{Name: "operators.md", Doc: "operators of PyTorch by the time of their device work, with memory", Write: file(writeOperators)},
+		{Name: "kernels.md", Doc: "kernels by time, with role, class and occupancy", Write: file(writeKernels)},
+		{Name: "metrics.json", Doc: "the figures by name, null with a reason where not known", Write: file(writeMetrics)},
 		{Name: "static_compute.json", Doc: "parameters and operations of the model by its configuration", Write: ofModel(StaticArtifact), Missing: noModel},
 		{Name: "static_compute.md", Doc: "the same as Markdown", Write: ofModel(StaticMarkdown), Missing: noModel},
-		{Name: "env.json", Doc: "the machine, its software, and every fact that a source tells", Write: ReportEnvironment},
-		{Name: "inputs.yaml", Doc: "what the workload was given", Write: ReportInputs, Missing: noInputs},
-		{Name: "config.yaml", Doc: "the options that the run was captured with", Write: ReportConfig, Missing: noConfig},
-		{Name: "assumptions.md", Doc: "what the figures rest on", Write: ReportAssumptions},
+		{Name: "env.json", Doc: "the machine, its software, and every fact that a source tells", Write: file(writeEnvironment)},
+		{Name: "inputs.yaml", Doc: "what the workload was given", Write: file(writeInputs), Missing: noInputs},
+		{Name: "config.yaml", Doc: "the options that the run was captured with", Write: file(writeConfig), Missing: noConfig},
+		{Name: "assumptions.md", Doc: "what the figures rest on", Write: file(writeAssumptions)},
 	}
 }
 

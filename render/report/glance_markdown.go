@@ -12,21 +12,22 @@ import (
 func writeGlance(out *bytes.Buffer, g *glance) {
 	out.WriteString("\n## At a glance\n\n" + typeset.MarkdownLine(g.Lead) + "\n")
 	if len(g.Stages) > 0 {
-		out.WriteString("\n")
-		typeset.MarkdownRow(out, []string{"stage", "time of a pass", "share", "GPU works", "MFU", "MBU", "tokens/s", "bound"})
-		typeset.MarkdownRow(out, []string{"---", "---", "---:", "---:", "---:", "---:", "---:", "---"})
+		t := figures("stage", "time per pass", "share", "GPU busy", "MFU", "MBU", "tokens/s", "bound")
+		t.Columns[1].Right, t.Columns[7].Right = false, false
 		for _, s := range g.Stages {
-			typeset.MarkdownRow(out, []string{typeset.MarkdownText(s.Name), s.Time, s.Share, s.Busy, s.MFU, s.MBU, s.Tokens, typeset.MarkdownText(s.Bound)})
+			t.AddRow(s.Name, s.Time, s.Share, s.Busy, s.MFU, s.MBU, s.Tokens, s.Bound)
 		}
+		out.WriteString("\n")
+		t.Markdown(out)
 		out.WriteString("\n")
 		for _, s := range g.Stages {
 			fmt.Fprintf(out, "- **%s**, %s: %s. See %s\n", typeset.MarkdownText(s.Name), typeset.MarkdownText(s.Bound), typeset.MarkdownText(s.whole()), typeset.MarkdownSpan(s.Command))
 		}
 	}
-	writeBreakdown(out, "\nMost of the time goes to:\n\n", g.Breakdown)
+	writeBreakdown(out, g.Breakdown)
 	for i, k := range g.Kernels {
 		if i == 0 {
-			out.WriteString("\nThe kernels that take most, warm-up included:\n\n")
+			out.WriteString("\nThe kernels that take most time, warm-up included:\n\n")
 		}
 		fmt.Fprintf(out, "%d. %s  \n   %s\n", i+1, typeset.MarkdownSpan(k.Short), typeset.MarkdownLine(k.Words))
 	}
@@ -34,17 +35,17 @@ func writeGlance(out *bytes.Buffer, g *glance) {
 		fmt.Fprintf(out, "\nSee %s\n", typeset.MarkdownSpan(g.Kernels[0].Command))
 	}
 	if len(g.Advice) > 0 {
-		out.WriteString("\nTo try, or to find out, first:\n\n")
+		out.WriteString("\nWhat to do first:\n\n")
 		writeAdvice(out, g.Advice, true)
 	}
-	writeDoubts(out, "\nTo be read with:\n\n", g.Doubts)
+	writeDoubts(out, "\nCaveats:\n\n", g.Doubts)
 }
 
-func writeBreakdown(out *bytes.Buffer, title string, list []glanceCategory) {
+func writeBreakdown(out *bytes.Buffer, list []glanceCategory) {
 	if len(list) == 0 {
 		return
 	}
-	out.WriteString(title)
+	out.WriteString("\nMost of the time goes to:\n\n")
 	for i, c := range list {
 		fmt.Fprintf(out, "%d. %s, in %s: %s, %s of the measured time\n", i+1, typeset.MarkdownText(c.Words), typeset.MarkdownText(c.Stage), c.Time, c.Share)
 	}

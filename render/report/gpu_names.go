@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries/judge"
 	"prof/render/typeset"
 )
 
@@ -20,11 +19,8 @@ type gpuName struct {
 }
 
 // gpuNames gives the GPUs in the order of the answer devices.
-func gpuNames(r *judge.Report) ([]gpuName, error) {
-	rows, err := answers(r, "devices", "source_id", "device", "name", "kernel_count")
-	if err != nil {
-		return nil, err
-	}
+func (r *reader) gpuNames() []gpuName {
+	rows := r.rows("devices", "source_id", "device", "name", "kernel_count")
 	var out []gpuName
 	some := slices.ContainsFunc(rows, func(row answered) bool { return row.Count("kernel_count") > 0 })
 	for _, row := range rows {
@@ -45,7 +41,7 @@ func gpuNames(r *judge.Report) ([]gpuName, error) {
 			g.names = append(g.names, name)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // workingGPUs are those that kernels ran on, or all where none ran.

@@ -1,8 +1,7 @@
 package report
 
 import (
-	"fmt"
-	"io"
+	"bytes"
 	"slices"
 
 	"prof/queries/judge"
@@ -53,13 +52,11 @@ type notesView struct {
 	Notes []string
 }
 
-// ReportHTML writes a report as one page of HTML: the sections of ReportMarkdown, with pictures of where the time went and of the devices
+// writeHTML writes a report as one page of HTML: the sections of report.md, with pictures of where the time went and of the devices
 // over time. It needs no network, and without its script all but the timeline is there. The same frames give the same bytes.
-func ReportHTML(w io.Writer, r *judge.Report) error {
-	head, err := page.NewHead(typeset.Neutral(reportTitle(r)), pageStyles, pageScripts)
-	if err != nil {
-		return err
-	}
+func writeHTML(out *bytes.Buffer, r *reader) {
+	head, err := page.NewHead(typeset.Neutral(reportTitle(r.Report)), pageStyles, pageScripts)
+	r.keep(err)
 	p := pageView{Head: head}
 	for _, f := range r.Facts {
 		to := &p.More
@@ -68,20 +65,17 @@ func ReportHTML(w io.Writer, r *judge.Report) error {
 		}
 		*to = append(*to, [2]string{typeset.Neutral(f[0]), typeset.Neutral(f[1])})
 	}
-	if p.Glance, err = newGlance(r); err != nil {
-		return err
+	p.Glance, err = newGlance(r.Report)
+	r.keep(err)
+	names := kernelNames(reportFrames(r.Report))
+	p.Timeline, err = chart.NewTimeline(r.Timeline, names)
+	r.keep(err)
+	if r.err != nil {
+		return
 	}
-	names := kernelNames(reportFrames(r))
-	if p.Timeline, err = chart.NewTimeline(r.Timeline, names); err != nil {
-		return err
-	}
-	shared := p.shareNotes(r)
-	text, err := p.fitted(r, names, shared)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
+	text, err := p.fitted(r, names, p.shareNotes(r.Report))
+	r.keep(err)
+	out.Write(text)
 }
 
 // shareNotes puts the notes that hold for several sections in a place of their own.
@@ -107,7 +101,7 @@ const mostPage = 2_950_000
 const leastTable = 4000
 
 // fitted writes the page with tables as long as there is room for.
-func (p *pageView) fitted(r *judge.Report, names map[string]string, shared []string) ([]byte, error) {
+func (p *pageView) fitted(r *reader, names map[string]string, shared []string) ([]byte, error) {
 	for tables := table.PageExcerpt; ; tables = tables.Smaller() {
 		if p.Timeline != nil {
 			if err := p.Timeline.AddGaps(r.Timeline.Gaps, tables, names); err != nil {
@@ -130,15 +124,15 @@ func (p *pageView) fitted(r *judge.Report, names map[string]string, shared []str
 	}
 }
 
-func viewSection(r *judge.Report, s judge.Section, tables table.Excerpt, names map[string]string) (sectionView, error) {
+func viewSection(r *reader, s judge.Section, tables table.Excerpt, names map[string]string) (sectionView, error) {
 	v := sectionView{ID: "section-" + s.ID, Title: s.Title}
 	if s.Missing != "" {
-		v.Missing = missingText(r, s)
+		v.Missing = r.missingText(s)
 		return v, nil
 	}
 	v.Hint = typeset.Neutral(s.Hint)
 	f := s.Frame
-	v.Queries = [][2]string{{fmt.Sprintf("%s v%d", f.Query, f.Version), typeset.Neutral(f.SQL)}}
+	v.Queries = [][2]string{{sourceOf(f), typeset.Neutral(f.SQL)}}
 	v.Notes = words.NotesOf(f)
 	var err error
 	switch {
@@ -152,7 +146,7 @@ func viewSection(r *judge.Report, s judge.Section, tables table.Excerpt, names m
 		return v, nil
 	}
 	if makeFigures := chart.Makers[f.Query]; makeFigures != nil {
-		if err := makeFigures(r, f, &v.Figures); err != nil {
+		if err := makeFigures(r.Report, f, &v.Figures); err != nil {
 			return v, err
 		}
 	}

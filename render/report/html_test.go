@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"html"
 	"path/filepath"
@@ -40,12 +39,8 @@ func reportSections() []judge.Section {
 
 func reportPage(t *testing.T) string {
 	t.Helper()
-	var out bytes.Buffer
 	facts := [][2]string{{"run", "a"}, {"command", "python " + rendertest.Breakout}}
-	if err := ReportHTML(&out, &judge.Report{Name: rendertest.Breakout, Facts: facts, Sections: reportSections(), Timeline: rendertest.ReportTimeline()}); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+	return fileText(t, &judge.Report{Name: rendertest.Breakout, Facts: facts, Sections: reportSections(), Timeline: rendertest.ReportTimeline()}, writeHTML)
 }
 
 // TestReportHTML holds the page but for its script and style, which are files of their own.
@@ -109,11 +104,8 @@ func TestReportHTMLAlone(t *testing.T) {
 
 // TestReportHTMLWithoutWork holds that a run without device work has a page without a timeline.
 func TestReportHTMLWithoutWork(t *testing.T) {
-	var out bytes.Buffer
-	if err := ReportHTML(&out, &judge.Report{Name: "a", Sections: reportSections()[3:], Timeline: &judge.Timeline{Parts: 10, Blocks: &frame.Frame{Query: "timeline-blocks"}}}); err != nil {
-		t.Fatal(err)
-	}
-	if text := out.String(); strings.Contains(text, `id="timeline`) || !strings.Contains(text, "Not known: none k&lt;a") {
+	text := fileText(t, &judge.Report{Name: "a", Sections: reportSections()[3:], Timeline: &judge.Timeline{Parts: 10, Blocks: &frame.Frame{Query: "timeline-blocks"}}}, writeHTML)
+	if strings.Contains(text, `id="timeline`) || !strings.Contains(text, "Not known: none k&lt;a") {
 		t.Error("it has one, or does not say what is missing")
 	}
 }
@@ -123,14 +115,9 @@ func TestNoFindings(t *testing.T) {
 	f := *reportSections()[1].Frame
 	f.Rows, f.Notes = nil, []string{"throttling could not be tried"}
 	sections := []judge.Section{{ID: "findings", Title: "What to do about it", Frame: &f}}
-	var md, page bytes.Buffer
-	if err := ReportMarkdown(&md, &judge.Report{Name: "a", Sections: sections}); err != nil {
-		t.Fatal(err)
-	}
-	if err := ReportHTML(&page, &judge.Report{Name: "a", Sections: sections}); err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{md.String(), page.String()} {
+	md := fileText(t, &judge.Report{Name: "a", Sections: sections}, writeMarkdown)
+	page := fileText(t, &judge.Report{Name: "a", Sections: sections}, writeHTML)
+	for _, text := range []string{md, page} {
 		if !strings.Contains(text, words.NoFindings) || !strings.Contains(text, "throttling could not be tried") || strings.Contains(text, "Not known") {
 			t.Errorf("it says\n%s", text)
 		}

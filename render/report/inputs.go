@@ -1,7 +1,7 @@
 package report
 
 import (
-	"io"
+	"bytes"
 	"strings"
 
 	"prof/queries/judge"
@@ -10,70 +10,40 @@ import (
 
 const inputsHead = "# What the workload was given, as far as the run's sources tell. Null or absent is not known.\n"
 
-// ReportInputs writes inputs.yaml: the files that were given to the workload, its command line, what it says of its passes, and the files
+// writeInputs writes inputs.yaml: the files that were given to the workload, its command line, what it says of its passes, and the files
 // that the run was ingested from.
-func ReportInputs(w io.Writer, r *judge.Report) error {
-	given, err := rowObjects(r, "inputs", "path", "size_bytes", "sha256")
-	if err != nil {
-		return err
-	}
-	o := &typeset.Object{}
-	if captures := r.Frame("captures"); captures != nil && len(captures.Rows) > 0 {
+func writeInputs(out *bytes.Buffer, r *reader) {
+	o := new(typeset.Object)
+	if given := r.objects("inputs", "path", "size_bytes", "sha256"); r.has("captures") {
 		o.Put("count", len(given)).Put("inputs", given)
 	} else {
 		o.Put("count", nil).Put("inputs", nil)
 	}
-	if err := putCommand(o, r); err != nil {
-		return err
+	if line := r.command(); line != "" {
+		o.Put("command", line)
+		if argv, ok := shellWords(line); ok {
+			o.Put("argv", argv)
+		}
 	}
-	passes, err := rowObjects(r, "workload-passes", "source_id", "pass", "is_warmup", "prefill_count", "decode_count", "batch_count", "image_count", "crop_count")
-	if err != nil {
-		return err
-	}
-	if len(passes) > 0 {
+	if passes := r.objects("workload-passes", "source_id", "pass", "is_warmup", "prefill_count", "decode_count", "batch_count", "image_count", "crop_count"); len(passes) > 0 {
 		o.Put("workload_passes", passes)
 	}
-	sources, err := rowObjects(r, "sources", "source_id", "kind", "path", "size_bytes", "sha256")
-	if err != nil {
-		return err
-	}
-	return writeYAML(w, inputsHead, o.Put("sources", sources))
+	writeYAML(out, inputsHead, o.Put("sources", r.objects("sources", "source_id", "kind", "path", "size_bytes", "sha256")))
 }
 
-// putCommand puts the command line of the workload, and its words where they can be told apart.
-func putCommand(o *typeset.Object, r *judge.Report) error {
-	line, err := commandOf(r)
-	if err != nil || line == "" {
-		return err
+// command is the command line of the workload; "" where it is not known.
+func (r *reader) command() string {
+	for _, row := range r.rows("run-details", "command") {
+		return row.Text("command")
 	}
-	o.Put("command", line)
-	if words, ok := shellWords(line); ok {
-		argv := make([]any, len(words))
-		for i, word := range words {
-			argv[i] = word
-		}
-		o.Put("argv", argv)
-	}
-	return nil
-}
-
-func commandOf(r *judge.Report) (string, error) {
-	rows, err := answers(r, "run-details", "command")
-	if err != nil || len(rows) == 0 {
-		return "", err
-	}
-	return rows[0].Text("command"), nil
+	return ""
 }
 
 // noInputs says why there is no inputs.yaml.
-func noInputs(r *judge.Report) string {
-	for _, key := range []string{"inputs", "workload-passes"} {
-		if f := r.Frame(key); f != nil && len(f.Rows) > 0 {
-			return ""
-		}
-	}
-	if line, err := commandOf(r); err != nil || line != "" {
-		return "" // an error is told when the file is written
+func noInputs(report *judge.Report) string {
+	r := &reader{Report: report}
+	if r.has("inputs") || r.has("workload-passes") || r.command() != "" || r.err != nil { // an error is told when the file is written
+		return ""
 	}
 	return "no source tells the command line of the workload, its files or its tokens: capture with prof capture --input, or ingest the facts of the workload"
 }

@@ -14,21 +14,18 @@ import (
 var mfuColumns = []string{"stage", "flop", "time_basis", "time_ns", "peak_flop_per_s", "mfu_ratio", "mbu_ratio", "precision", "precision_origin", "convention", "mla", "peak_origin",
 	"device_count", "part_of", "is_least", "fault"}
 
-func (m *metrics) mfuRows() (map[string]answered, []answered, error) {
-	rows, err := answers(m.r, "mfu", mfuColumns...)
+func (m *metrics) mfuRows() (map[string]answered, []answered) {
+	rows := m.rows("mfu", mfuColumns...)
 	of := map[string]answered{}
 	for _, row := range rows {
 		of[row.Text("stage")] = row
 	}
-	return of, rows, err
+	return of, rows
 }
 
 // perStage puts a utilisation of the model's whole, and of its stages: prefill, decode and vision always, others as the run has them.
-func (m *metrics) perStage(out *typeset.Object, name, column string, lacks func(answered) string) error {
-	of, rows, err := m.mfuRows()
-	if err != nil {
-		return err
-	}
+func (m *metrics) perStage(name, column string, lacks func(answered) string) {
+	of, rows := m.mfuRows()
 	order := []string{"prefill", "decode", "vision"}
 	for _, row := range rows {
 		if s := row.Text("stage"); s != "model" && !slices.Contains(order, s) {
@@ -38,7 +35,7 @@ func (m *metrics) perStage(out *typeset.Object, name, column string, lacks func(
 	level := func(o *typeset.Object, path, key, stage string) {
 		row, ok := of[stage]
 		if !ok {
-			m.need(o, path, key, nil, lackOfStage(m.r, stage))
+			m.need(o, path, key, nil, m.lackOfStage(stage))
 			return
 		}
 		m.need(o, path, key, row.value(column), lacks(row))
@@ -46,13 +43,12 @@ func (m *metrics) perStage(out *typeset.Object, name, column string, lacks func(
 			m.faults.Put(path+key, fault)
 		}
 	}
-	level(out, "", name+"_model_level", "model")
-	stages := &typeset.Object{}
+	level(m.out, "", name+"_model_level", "model")
+	stages := new(typeset.Object)
 	for _, stage := range order {
 		level(stages, name+"_per_stage.", stage, stage)
 	}
-	out.Put(name+"_per_stage", stages)
-	return nil
+	m.out.Put(name+"_per_stage", stages)
 }
 
 // faultOf says what is wrong with a utilisation: over 1 it cannot be, in the mean or in one of its passes.
@@ -64,9 +60,9 @@ func faultOf(row answered, name, column string) string {
 	return ""
 }
 
-func lackOfStage(r *judge.Report, stage string) string {
-	if f := r.Frame("mfu"); f == nil || len(f.Rows) == 0 {
-		return whyNone(r, "mfu")
+func (m *metrics) lackOfStage(stage string) string {
+	if !m.has("mfu") {
+		return m.whyNone("mfu")
 	}
 	if stage == "model" {
 		return "it needs measured passes of both prefill and decode"
@@ -74,13 +70,13 @@ func lackOfStage(r *judge.Report, stage string) string {
 	return "the run has no such stage"
 }
 
-func (m *metrics) utilisation(out *typeset.Object) error {
-	return m.perStage(out, "mfu", "mfu_ratio", func(row answered) string {
+func (m *metrics) utilisation() {
+	m.perStage("mfu", "mfu_ratio", func(row answered) string {
 		why := unknown(row, "flop", "time_ns", "peak_flop_per_s")
-		if peak := m.lackOfPeak(row); peak != "" && row.value("flop") != nil {
+		if peak := m.lackOfPeak(row, underPeaks); peak != "" && row.value("flop") != nil {
 			why = peak
 		}
-		if f := m.r.Frame("models"); row.value("flop") == nil && (f == nil || len(f.Rows) == 0) {
+		if row.value("flop") == nil && !m.has("models") {
 			why = noModelGiven + "; " + why
 		}
 		return why
@@ -91,42 +87,36 @@ func (m *metrics) utilisation(out *typeset.Object) error {
 const noModelGiven = "the run has no model: ingest its configuration with --model"
 
 // bandwidth is what part of the memory's peak bandwidth must have been used.
-func (m *metrics) bandwidth(out *typeset.Object) error {
-	rows, err := answers(m.r, "mbu", "stage", "weight_bytes", "kv_bytes", "time_ns", "peak_bytes_per_s", "fault")
-	if err != nil {
-		return err
-	}
-	return m.perStage(out, "mbu", "mbu_ratio", func(row answered) string {
+func (m *metrics) bandwidth() {
+	rows := m.rows("mbu", "stage", "weight_bytes", "kv_bytes", "time_ns", "peak_bytes_per_s", "fault")
+	m.perStage("mbu", "mbu_ratio", func(row answered) string {
 		for _, b := range rows {
 			if b.Text("stage") == row.Text("stage") {
 				return unknown(b, "weight_bytes", "kv_bytes", "time_ns", "peak_bytes_per_s")
 			}
 		}
 		if len(rows) == 0 {
-			return whyNone(m.r, "mbu")
+			return m.whyNone("mbu")
 		}
 		return "the bytes that it must read are not counted"
 	})
 }
 
 // modelDims are the sizes of the model that FLOPs are counted of.
-func (m *metrics) modelDims(out *typeset.Object) error {
-	rows, err := answers(m.r, "models", "name", "family", "is_counted", "hidden_size", "layer_count", "vocab_size", "parameter_count", "active_parameter_count")
-	if err != nil {
-		return err
-	}
-	o := &typeset.Object{}
+func (m *metrics) modelDims() {
+	rows := m.rows("models", "name", "family", "is_counted", "hidden_size", "layer_count", "vocab_size", "parameter_count", "active_parameter_count")
+	o := new(typeset.Object)
 	at := slices.IndexFunc(rows, func(r answered) bool { return r.Is("is_counted") })
 	if at < 0 {
 		for _, key := range []string{"d_model", "d_ff", "n_layers"} {
 			m.need(o, "model_dims.", key, nil, noModelGiven)
 		}
-		out.Put("model_dims", o)
-		return nil
+		m.out.Put("model_dims", o)
+		return
 	}
 	row := rows[at]
 	hidden, _ := row.value("hidden_size").(int64)
-	ff, expert := feedForward(m.r.Static, hidden)
+	ff, expert := feedForward(m.Static, hidden)
 	m.need(o, "model_dims.", "d_model", row.value("hidden_size"), "the model has no decoder")
 	m.need(o, "model_dims.", "d_ff", ff, "the model has no layer with one dense MLP, or several of different widths")
 	m.need(o, "model_dims.", "n_layers", row.value("layer_count"), "the model has no decoder")
@@ -136,8 +126,7 @@ func (m *metrics) modelDims(out *typeset.Object) error {
 	for _, c := range []string{"name", "family", "vocab_size", "parameter_count", "active_parameter_count"} {
 		o.Put(c, row.value(c))
 	}
-	out.Put("model_dims", o)
-	return nil
+	m.out.Put("model_dims", o)
 }
 
 // feedForward gives the inner widths of the decoder's dense MLP and of one routed expert: the inputs of the matrix that leads back to the
@@ -180,52 +169,44 @@ func matrix(shape string) (in, out int64, ok bool) {
 }
 
 // judged is the row of mfu whose peak and precision stand for the run: the model's, else the first with a peak.
-func (m *metrics) judged() (answered, bool, error) {
-	of, rows, err := m.mfuRows()
-	if err != nil || len(rows) == 0 {
-		return answered{}, false, err
+func (m *metrics) judged() (row answered, ok bool) {
+	of, rows := m.mfuRows()
+	if len(rows) == 0 {
+		return answered{}, false
 	}
 	if row, ok := of["model"]; ok {
-		return row, true, nil
+		return row, true
 	}
 	if at := slices.IndexFunc(rows, func(r answered) bool { return r.value("peak_flop_per_s") != nil }); at >= 0 {
-		return rows[at], true, nil
+		return rows[at], true
 	}
-	return rows[0], true, nil
+	return rows[0], true
 }
 
 // peak is the dense peak that MFU is judged by, of all GPUs of a pass together.
-func (m *metrics) peak(out *typeset.Object) error {
-	row, ok, err := m.judged()
-	if err != nil {
-		return err
-	}
+func (m *metrics) peak() {
+	row, ok := m.judged()
 	if !ok {
-		m.need(out, "", "peak_tflops", nil, whyNone(m.r, "mfu"))
-		return nil
+		m.need(m.out, "", "peak_tflops", nil, m.whyNone("mfu"))
+		return
 	}
-	why := m.lackOfPeak(row)
+	why := m.lackOfPeak(row, underPeaks)
 	if why == "" && row.value("peak_flop_per_s") == nil {
-		if why, err = m.lackOfTable(); err != nil {
-			return err
-		}
+		why = m.lackOfTable()
 	}
-	m.need(out, "", "peak_tflops", row.per("peak_flop_per_s", 1e12), why)
-	return nil
+	m.need(m.out, "", "peak_tflops", row.per("peak_flop_per_s", 1e12), why)
 }
 
-// lackOfPeak says why the peak of the GPUs of a pass is not known though that of one is; "" where it is another matter.
-func (m *metrics) lackOfPeak(row answered) string {
-	return lackOfPeak(m.r, row, "under peaks_of_one_gpu")
-}
+// underPeaks is where metrics.json has the peak of one GPU.
+const underPeaks = "under peaks_of_one_gpu"
 
-// lackOfPeak says so of a row of mfu; where tells where the peak of one GPU stands.
-func lackOfPeak(r *judge.Report, row answered, where string) string {
-	peaks := r.Frame("peaks")
-	if row.value("peak_flop_per_s") != nil || !hasColumn(peaks, "peak_flop_per_s") || !slices.ContainsFunc(peaks.Rows, func(p []any) bool { return p[peaks.Index("peak_flop_per_s")] != nil }) {
-		return ""
-	}
+// lackOfPeak says why the peak of the GPUs of a pass, in a row of mfu, is not known though that of one GPU is; "" where it is another
+// matter. where is the place of the peak of one GPU.
+func (r *reader) lackOfPeak(row answered, where string) string {
+	one := slices.ContainsFunc(r.rows("peaks", "peak_flop_per_s"), func(p answered) bool { return p.value("peak_flop_per_s") != nil })
 	switch {
+	case row.value("peak_flop_per_s") != nil || !one:
+		return ""
 	case row.value("device_count") == int64(0):
 		return "no measured pass has work on a GPU in the capture; the peak of one GPU is " + where
 	case row.value("precision") == nil:
@@ -237,24 +218,17 @@ func lackOfPeak(r *judge.Report, row answered, where string) string {
 }
 
 // basis says what the figures are figures of.
-func (m *metrics) basis(out *typeset.Object) error {
-	row, ok, err := m.judged()
-	if err != nil {
-		return err
-	}
-	o := (&typeset.Object{}).Put("accounting", "each GPU by itself, shares of the span of its passes")
-	o.Put("std", "sample (n-1)").Put("tokens_per_s_mean", "all tokens by all time").Put("warmup", "passes that are warm-up are left out").Put("flop_per_multiply_add", 2)
+func (m *metrics) basis() {
+	o := new(typeset.Object).Put("accounting", "each GPU by itself, shares of the span of its passes").
+		Put("std", "sample (n-1)").Put("tokens_per_s_mean", "all tokens by all time").Put("warmup", "passes that are warm-up are left out").Put("flop_per_multiply_add", 2)
+	m.out.Put("basis", o)
+	row, ok := m.judged()
 	if !ok {
-		out.Put("basis", o)
-		return nil
+		return
 	}
 	for _, c := range []string{"time_basis", "precision", "precision_origin", "convention", "mla", "device_count", "peak_origin"} {
-		value := row.value(c)
-		if c == "mla" && value == nil {
-			continue // a model without latent attention has none
+		if value := row.value(c); c != "mla" || value != nil { // a model without latent attention has none
+			m.need(o, "basis.", c, value, "the query mfu does not know it")
 		}
-		m.need(o, "basis.", c, value, "the query mfu does not know it")
 	}
-	out.Put("basis", o)
-	return nil
 }

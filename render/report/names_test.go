@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -111,20 +110,15 @@ func TestSharedNotes(t *testing.T) {
 		f.Notes = notes
 		r.Sections = append(r.Sections, judge.Section{ID: string(rune('a' + i)), Title: "T", Frame: f})
 	}
-	var md, page bytes.Buffer
-	if err := ReportMarkdown(&md, r); err != nil {
-		t.Fatal(err)
-	}
-	if err := ReportHTML(&page, r); err != nil {
-		t.Fatal(err)
-	}
-	body := page.String()[strings.Index(page.String(), "<body>"):strings.LastIndex(page.String(), "<script>")]
+	md := fileText(t, r, writeMarkdown)
+	page := fileText(t, r, writeHTML)
+	body := page[strings.Index(page, "<body>"):strings.LastIndex(page, "<script>")]
 	for _, c := range []struct {
 		text, mark string
 		times      int
 	}{
-		{md.String(), "\n1. shared\n2. also shared\n", 1}, {md.String(), "shared\n", 2}, {md.String(), "\n- of two\n", 2}, {md.String(), "\n- own\n", 1},
-		{md.String(), "\nSee notes 1 and 2 of \"Notes on several tables\" above.\n", 2}, {md.String(), "\nSee note 2 of ", 1},
+		{md, "\n1. shared\n2. also shared\n", 1}, {md, "shared\n", 2}, {md, "\n- of two\n", 2}, {md, "\n- own\n", 1},
+		{md, "\nSee notes 1 and 2 of \"Notes on several tables\" above.\n", 2}, {md, "\nSee note 2 of ", 1},
 		{body, "<li>shared</li>", 1}, {body, "<li>also shared</li>", 1}, {body, `<p class="note">of two</p>`, 2}, {body, `<p class="note">`, 3},
 		{body, `<a href="#notes">notes 1 and 2</a>`, 2}, {body, `<section id="notes"`, 1},
 	} {

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,12 +13,9 @@ import (
 )
 
 // writeYAML writes an object below lines of comment. Texts that are no plain word stand in quotes, which every reader of YAML takes alike.
-func writeYAML(w io.Writer, head string, o *typeset.Object) error {
-	var out bytes.Buffer
+func writeYAML(out *bytes.Buffer, head string, o *typeset.Object) {
 	out.WriteString(head)
-	yamlMembers(&out, o, "")
-	_, err := w.Write(out.Bytes())
-	return err
+	yamlMembers(out, o, "")
 }
 
 // yamlMembers writes a member a line; the first one follows what is written already, as the dash of a list.

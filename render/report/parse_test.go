@@ -1,9 +1,9 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,7 +20,7 @@ import (
 // TestRankedFilesReadAsTyped holds, by a renderer that is not ours, that names in operators.md and kernels.md are what they are, and that
 // the original's columns come first.
 func TestRankedFilesReadAsTyped(t *testing.T) {
-	page := rendertest.AsHTML(t, fileText(t, fileReport(), ReportOperators))
+	page := rendertest.AsHTML(t, fileText(t, fileReport(), writeOperators))
 	rendertest.OnlyOurs(t, page)
 	cells := rendertest.TableCells(page)
 	if got := strings.Join(cells[0][:5], " "); got != "op_name total_time_ms cuda_time_ms calls mean_ms" {
@@ -32,7 +32,7 @@ func TestRankedFilesReadAsTyped(t *testing.T) {
 			t.Errorf("operator %d: %q, want %q", i+1, cells[i+1], want)
 		}
 	}
-	page = rendertest.AsHTML(t, fileText(t, fileReport(), ReportKernels))
+	page = rendertest.AsHTML(t, fileText(t, fileReport(), writeKernels))
 	rendertest.OnlyOurs(t, page)
 	cells = rendertest.TableCells(page)
 	if got := strings.Join(cells[0], " "); got != "kernel_name total_ms calls mean_ms device share median_ms role family class limiter of_roof occupancy profiled" {
@@ -53,16 +53,16 @@ func TestRankedFilesReadAsTyped(t *testing.T) {
 func TestRankedFilesWithoutRows(t *testing.T) {
 	const none = "No operators: the run was not captured with the PyTorch profiler (prof capture --tools torch)."
 	r := emptyReport()
-	page := rendertest.AsHTML(t, fileText(t, r, ReportOperators))
+	page := rendertest.AsHTML(t, fileText(t, r, writeOperators))
 	rendertest.OnlyOurs(t, page)
 	if !strings.Contains(rendertest.ShownText(page), none) || len(rendertest.TableCells(page)) > 0 || !strings.Contains(rendertest.ShownText(page), "nothing of top-operators "+rendertest.Breakout) {
 		t.Errorf("operators: %s", page)
 	}
 	r.Frames["sources"] = rendertest.FrameOf("sources", "kind", []any{"torch"})
-	if page := rendertest.AsHTML(t, fileText(t, r, ReportOperators)); strings.Contains(page, "was not captured") {
+	if page := rendertest.AsHTML(t, fileText(t, r, writeOperators)); strings.Contains(page, "was not captured") {
 		t.Errorf("with a trace: %s", page)
 	}
-	page = rendertest.AsHTML(t, fileText(t, r, ReportKernels))
+	page = rendertest.AsHTML(t, fileText(t, r, writeKernels))
 	if !strings.Contains(page, "No kernels: no kernel ran on a GPU in the capture.") || len(rendertest.TableCells(page)) > 0 {
 		t.Errorf("kernels: %s", page)
 	}
@@ -71,7 +71,7 @@ func TestRankedFilesWithoutRows(t *testing.T) {
 // TestAssumptionsReadAsTyped holds that each line of assumptions.md is an item of its own with its names intact.
 func TestAssumptionsReadAsTyped(t *testing.T) {
 	for name, r := range map[string]*judge.Report{"full": fileReport(), "empty": emptyReport(), "none": {}} {
-		text := fileText(t, r, ReportAssumptions)
+		text := fileText(t, r, writeAssumptions)
 		page := rendertest.AsHTML(t, text)
 		rendertest.OnlyOurs(t, page)
 		if items := rendertest.ListItems(page); len(items) != strings.Count(text, "\n- ") {
@@ -155,11 +155,11 @@ func TestMissingIsExplained(t *testing.T) {
 
 // TestMetrics holds order and values of metrics.json.
 func TestMetrics(t *testing.T) {
-	text := fileText(t, fileReport(), ReportMetrics)
+	text := fileText(t, fileReport(), writeMetrics)
 	if got := keys(t, text)[:5]; strings.Join(got, " ") != "aggregates mfu_model_level mfu_per_stage model_dims peak_tflops" {
 		t.Errorf("the original's keys do not come first: %v", got)
 	}
-	if empty := keys(t, fileText(t, emptyReport(), ReportMetrics)); !slices.Equal(empty, keys(t, text)) {
+	if empty := keys(t, fileText(t, emptyReport(), writeMetrics)); !slices.Equal(empty, keys(t, text)) {
 		t.Errorf("an empty run has the keys %v", empty)
 	}
 	o := parsed(t, text)
@@ -198,7 +198,7 @@ func TestMetrics(t *testing.T) {
 
 // TestEnvironment holds the original's keys, and that what sources tell differently is told.
 func TestEnvironment(t *testing.T) {
-	text := fileText(t, fileReport(), ReportEnvironment)
+	text := fileText(t, fileReport(), writeEnvironment)
 	if got := keys(t, text)[:5]; strings.Join(got, " ") != "gpu cuda torch transformers run_id" {
 		t.Errorf("keys: %v", got)
 	}
@@ -213,7 +213,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	hip := emptyReport()
 	hip.Frames["facts"] = rendertest.FrameOf("facts", "source_id key value", []any{int64(1), "torch.hip_runtime_version", "70253211"})
-	o = parsed(t, fileText(t, hip, ReportEnvironment))
+	o = parsed(t, fileText(t, hip, writeEnvironment))
 	if why := o["missing"].(map[string]any)["cuda"]; o["cuda"] != nil || why != "the workload ran on HIP, runtime version 70253211" {
 		t.Errorf("cuda %v: %v", o["cuda"], why)
 	}
@@ -238,7 +238,7 @@ func TestYAMLReadsBack(t *testing.T) {
 		}
 		return o
 	}
-	in := read(fileText(t, fileReport(), ReportInputs))
+	in := read(fileText(t, fileReport(), writeInputs))
 	given := in["inputs"].([]any)
 	first, second := given[0].(map[string]any), given[1].(map[string]any)
 	if fmt.Sprint(in["count"]) != "2" || first["path"] != hostileJSON(t) || first["sha256"] != "00e1" || second["path"] != "no: "+rendertest.Breakout || len(second) != 1 {
@@ -250,7 +250,7 @@ func TestYAMLReadsBack(t *testing.T) {
 	if sources := in["sources"].([]any); sources[1].(map[string]any)["sha256"] != "1e5" {
 		t.Errorf("sources: %q", sources)
 	}
-	config := read(fileText(t, fileReport(), ReportConfig))
+	config := read(fileText(t, fileReport(), writeConfig))
 	captures := config["captures"].([]any)
 	if config["mode"] != "deep" || fmt.Sprint(config["tools"]) != "[nsys]" || fmt.Sprint(config["repeats"]) != "map[baseline:1 nsys:2]" || len(captures) != 2 {
 		t.Errorf("config: %v", config)
@@ -260,8 +260,8 @@ func TestYAMLReadsBack(t *testing.T) {
 	}
 	for _, text := range []string{"", " ", "true", "No", "null", "~", "1", "1e3", "0x1", "1_000", ".5", "2026-01-01", "a: b", "a #b", "- a", "? a", "&a", "*a", "!a", "%a", "@a", "`a", "|", ">", "{}", "[]", "a\tb", "a\nb", "a\\b",
 		"\u0085\u2028\ufeff\U000e0001", "é", "'", `"`, "...", "---"} {
-		o := read(fileText(t, nil, func(w io.Writer, _ *judge.Report) error {
-			return writeYAML(w, "# head\n", (&typeset.Object{}).Put("k"+text, text).Put("list", []any{text, []any{text}, &typeset.Object{}, []any{}, (&typeset.Object{}).Put(text, (&typeset.Object{}).Put("in", text))}))
+		o := read(fileText(t, nil, func(out *bytes.Buffer, _ *reader) {
+			writeYAML(out, "# head\n", (&typeset.Object{}).Put("k"+text, text).Put("list", []any{text, []any{text}, &typeset.Object{}, []any{}, (&typeset.Object{}).Put(text, (&typeset.Object{}).Put("in", text))}))
 		}))
 		want := map[string]any{"k" + text: text, "list": []any{text, []any{text}, map[string]any{}, []any{}, map[string]any{text: map[string]any{"in": text}}}}
 		if !reflect.DeepEqual(o, want) {

@@ -6,86 +6,93 @@ import (
 	"regexp"
 
 	"prof/queries/frame"
+	"prof/render/table"
 	"prof/render/typeset"
 )
 
-// ranked is a table of the rows that took most, as operators.md and kernels.md have it.
-type ranked struct {
-	title   string
-	answer  *frame.Frame
-	columns []rankedColumn
-	rows    []answered
-	below   []string // what the columns mean, and what the figures are to be read with
+// column is one column of a table of a file, and how a row's cell reads.
+type column struct {
+	name string
+	kind columnKind
+	cell func(answered) string
 }
 
-// rankedColumn is one column: its name, and how a row's cell reads.
-type rankedColumn struct {
-	name string
-	code bool // names as a machine knows them; other columns are numbers or plain words
-	text bool // plain words
-	cell func(answered) string
+type columnKind uint8
+
+const (
+	number columnKind = iota
+	plain
+	code // names as a machine knows them
+)
+
+// tableOf makes a table of rows. Names in it stay whole.
+func tableOf(rows []answered, columns []column) table.Table {
+	t := table.Table{}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, table.Column{Title: c.name, Right: c.kind == number, Code: c.kind == code, Full: true})
+	}
+	for _, row := range rows {
+		texts := make([]string, len(columns))
+		for j, c := range columns {
+			texts[j] = c.cell(row)
+		}
+		t.AddRow(texts...)
+	}
+	return t
 }
 
 // asked is the number of rows that a statement asks for; it is the only place in an answer that says so.
 var asked = regexp.MustCompile(`\btop := (\d+)`)
 
 // count is the line of the original that says how many rows there are, and how many were asked for.
-func (t ranked) count() string {
+func count(answer *frame.Frame) string {
 	k := "the query's own"
-	if m := asked.FindStringSubmatch(t.answer.SQL); m != nil {
+	if m := asked.FindStringSubmatch(answer.SQL); m != nil {
 		if k = m[1]; k == "0" {
 			k = "all"
 		}
 	}
-	return fmt.Sprintf("Rows: %d (k=%s)", len(t.rows), k)
+	return fmt.Sprintf("Rows: %d (k=%s)", len(answer.Rows), k)
 }
 
-func (t ranked) write(out *bytes.Buffer) {
-	out.WriteString("# " + t.title + "\n\n" + t.count() + "\n\n")
-	titles, rule := make([]string, len(t.columns)), make([]string, len(t.columns))
-	for j, c := range t.columns {
-		titles[j], rule[j] = typeset.MarkdownText(c.name), "---:"
-		if c.code || c.text {
-			rule[j] = "---"
-		}
-	}
-	typeset.MarkdownRow(out, titles)
-	typeset.MarkdownRow(out, rule)
-	for _, row := range t.rows {
-		cells := make([]string, len(t.columns))
-		for j, c := range t.columns {
-			text := typeset.Neutral(c.cell(row))
-			switch {
-			case text == typeset.Null:
-				cells[j] = text
-			case c.code:
-				cells[j] = typeset.MarkdownCode(text)
-			default:
-				cells[j] = typeset.MarkdownText(text)
-			}
-		}
-		typeset.MarkdownRow(out, cells)
-	}
+// writeRanked writes a table of the rows that took most, as operators.md and kernels.md have it. The lines below it say what the columns
+// mean, and what the figures are to be read with.
+func writeRanked(out *bytes.Buffer, title string, answer *frame.Frame, t table.Table, below []string) {
+	out.WriteString("# " + title + "\n\n" + count(answer) + "\n\n")
+	t.Markdown(out)
 	out.WriteString("\n")
-	for _, line := range t.below {
+	for _, line := range below {
 		out.WriteString("- " + typeset.MarkdownLine(typeset.Neutral(line)) + "\n")
 	}
-	for _, note := range t.answer.Notes {
-		out.WriteString("- Note: " + typeset.MarkdownText(typeset.Neutral(note)) + "\n")
-	}
-	fmt.Fprintf(out, "- Query %s: %s\n", typeset.MarkdownText(sourceOf(t.answer)), typeset.MarkdownCode(typeset.Neutral(t.answer.SQL)))
+	writeNotes(out, answer)
+	fmt.Fprintf(out, "- Query %s: %s\n", typeset.MarkdownText(sourceOf(answer)), typeset.MarkdownCode(typeset.Neutral(answer.SQL)))
 }
 
 // writeNone writes a file that has no rows: why there are none.
 func writeNone(out *bytes.Buffer, title, why string, answer *frame.Frame) {
 	out.WriteString("# " + title + "\n\n" + typeset.MarkdownLine(typeset.Neutral(why)) + "\n")
-	if answer == nil {
-		return
+	if answer != nil && len(answer.Notes) > 0 {
+		out.WriteString("\n")
+		writeNotes(out, answer)
 	}
-	for i, note := range answer.Notes {
-		if i == 0 {
-			out.WriteString("\n")
-		}
+}
+
+func writeNotes(out *bytes.Buffer, answer *frame.Frame) {
+	for _, note := range answer.Notes {
 		out.WriteString("- Note: " + typeset.MarkdownText(typeset.Neutral(note)) + "\n")
 	}
+}
+
+// Cells of a row.
+func textOf(column string) func(answered) string {
+	return func(r answered) string { return r.Text(column) }
+}
+func wordOf(column string) func(answered) string {
+	return func(r answered) string { return r.word(column) }
+}
+func percentOf(column string) func(answered) string {
+	return func(r answered) string { return r.percent(column) }
+}
+func fixedOf(column string, unit float64, decimals int) func(answered) string {
+	return func(r answered) string { return r.fixed(column, unit, decimals) }
 }

@@ -1,12 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"prof/queries/frame"
-	"prof/queries/judge"
 )
 
 // What a run lacks, where its sources tell that already.
@@ -23,59 +21,54 @@ var (
 )
 
 // whyNone says why an answer has no rows: what its sources lack, else those of its notes that are about that.
-func whyNone(r *judge.Report, key string) string {
-	f, kinds := r.Frame(key), sourceKinds(r)
+func (r *reader) whyNone(key string) string {
+	f, kinds := r.Frame(key), r.sourceKinds()
 	known := len(kinds) > 0
 	switch {
 	case known && slices.Contains(ofCapture, key) && !kinds["capture"]:
 		return notCaptured
 	case known && slices.Contains(ofTimeline, key) && !kinds["nsys"] && !kinds["torch"]:
-		return noTimeline + onlyProfiled(kinds)
+		if kinds["ncu"] {
+			return noTimeline + ", only what Nsight Compute profiled: see prof query bottlenecks and region-metrics"
+		}
+		return noTimeline
 	case f == nil:
 		return "the query " + key + " was not asked"
-	case known && key == "top-kernels" && !hasPart(r.Frame("accounting"), "graph"):
+	case known && key == "top-kernels" && !r.hasGraphs():
 		return noneOnGPU
 	case known && key == "devices":
 		return "no source tells of a GPU"
 	}
-	if notes := explaining(r, f); len(notes) > 0 {
+	if notes := r.explaining(f); len(notes) > 0 {
 		return strings.Join(notes, "; ")
 	}
 	return "the query " + key + " has no rows for this run"
 }
 
-func onlyProfiled(kinds map[string]bool) string {
-	if kinds["ncu"] {
-		return ", only what Nsight Compute profiled: see prof query bottlenecks and region-metrics"
-	}
-	return ""
-}
-
 // sourceKinds are the kinds of the run's sources; none where they were not asked.
-func sourceKinds(r *judge.Report) map[string]bool {
+func (r *reader) sourceKinds() map[string]bool {
 	out := map[string]bool{}
-	if f := r.Frame("sources"); hasColumn(f, "kind") {
-		for _, row := range f.Rows {
-			if kind, ok := row[f.Index("kind")].(string); ok {
-				out[kind] = true
-			}
-		}
+	for _, row := range r.rows("sources", "kind") {
+		out[row.Text("kind")] = true
 	}
 	return out
 }
 
+// hasGraphs says whether graph replays took time of the GPUs.
+func (r *reader) hasGraphs() bool {
+	return slices.ContainsFunc(r.rows("accounting", "part"), func(row answered) bool { return row.Text("part") == "graph" })
+}
+
 // explaining leaves out what is about something else than what is missing: how far times can be trusted, and sources that were read in
 // part while another one is a timeline. Where no range is a stage, that explains all that is told by stage.
-func explaining(r *judge.Report, f *frame.Frame) []string {
+func (r *reader) explaining(f *frame.Frame) []string {
 	if f.Warns("no-stage") {
 		return f.Said("stage")
 	}
 	others := map[string]bool{}
-	if f := r.Frame("sources"); hasColumn(f, "kind") && hasColumn(f, "path") {
-		for _, row := range f.Rows {
-			if kind := row[f.Index("kind")]; kind != "nsys" && kind != "torch" {
-				others[fmt.Sprint(row[f.Index("path")])] = true
-			}
+	for _, row := range r.rows("sources", "kind", "path") {
+		if kind := row.Text("kind"); kind != "nsys" && kind != "torch" {
+			others[row.Text("path")] = true
 		}
 	}
 	var out []string

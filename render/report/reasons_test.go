@@ -46,7 +46,7 @@ func TestWhyNone(t *testing.T) {
 		{ofSources(nil, "nsys", "capture"), "captures", "the query captures was not asked"},
 		{&judge.Report{}, "captures", "the query captures was not asked"},
 	} {
-		if got := whyNone(c.r, c.key); got != c.want {
+		if got := (&reader{Report: c.r}).whyNone(c.key); got != c.want {
 			t.Errorf("%s: %q, want %q", c.key, got, c.want)
 		}
 	}
@@ -57,8 +57,8 @@ func TestNoKernels(t *testing.T) {
 	whole := ofSources(nil, "nsys")
 	whole.Frames["accounting"] = accountingFrame()
 	whole.Frames["accounting"].Rows[0][2] = "graph"
-	for want, r := range map[string]*judge.Report{"no timeline of the run": ofSources(nil, "ncu"), "no kernel ran on a GPU in the capture": ofSources(nil, "torch"), "CUDA graphs as a whole": whole} {
-		if text := fileText(t, r, ReportKernels); !strings.Contains(text, want) {
+	for want, r := range map[string]*judge.Report{"no timeline of the run": ofSources(nil, "ncu"), "no kernel ran on a GPU in the capture": ofSources(nil, "torch"), "only whole CUDA graphs": whole} {
+		if text := fileText(t, r, writeKernels); !strings.Contains(text, want) {
 			t.Errorf("%q does not say %q", text, want)
 		}
 	}
@@ -68,11 +68,11 @@ func TestNoKernels(t *testing.T) {
 func TestOperatorsOfAnotherCapture(t *testing.T) {
 	r := fileReport()
 	r.Frames["conservation"].Rows = append(r.Frames["conservation"].Rows, []any{"torch", int64(57_000), int64(1), int64(1), int64(1), int64(0), int64(0), int64(0), int64(0), true})
-	if text := fileText(t, r, ReportOperators); !strings.Contains(text, "Operators are of the trace of the PyTorch profiler (57,000 kernels), source 2; kernels and stages in other files are of Nsight Systems (6 kernels)") {
+	if text := fileText(t, r, writeOperators); !strings.Contains(text, "Operators come from the PyTorch profiler's trace (57,000 kernels), source 2; kernels and stages in other files come from Nsight Systems (6 kernels)") {
 		t.Errorf("with both: %s", text)
 	}
 	r.Frames["sources"].Rows = r.Frames["sources"].Rows[1:]
-	if text := fileText(t, r, ReportOperators); strings.Contains(text, "Operators are of") {
+	if text := fileText(t, r, writeOperators); strings.Contains(text, "Operators come from") {
 		t.Errorf("with a trace alone: %s", text)
 	}
 }
@@ -84,7 +84,7 @@ func TestFaults(t *testing.T) {
 	f.Rows[0][f.Index("mfu_ratio")] = 3.18
 	f.Rows[1][f.Index("fault")], f.Rows[1][f.Index("mfu_ratio")] = "mfu-over-1", 7.3
 	f.Rows[1][f.Index("mbu_ratio")] = 1.5
-	o := parsed(t, fileText(t, r, ReportMetrics))
+	o := parsed(t, fileText(t, r, writeMetrics))
 	faults := o["faults"].(map[string]any)
 	if o["mfu_model_level"] != 3.18 || len(faults) != 3 || faults["mfu_per_stage.prefill"] != "MFU is over 1: tokens, model, peak or precision must be wrong" {
 		t.Errorf("%v: %v", o["mfu_model_level"], faults)
@@ -94,7 +94,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %q", path, why)
 		}
 	}
-	if faults := parsed(t, fileText(t, fileReport(), ReportMetrics))["faults"].(map[string]any); len(faults) != 0 {
+	if faults := parsed(t, fileText(t, fileReport(), writeMetrics))["faults"].(map[string]any); len(faults) != 0 {
 		t.Errorf("of a run without faults: %v", faults)
 	}
 }
@@ -113,15 +113,15 @@ func TestPeakOfOneGPU(t *testing.T) {
 			row[f.Index("peak_flop_per_s")] = nil
 			change(row, f)
 		}
-		missing := parsed(t, fileText(t, r, ReportMetrics))["missing"].(map[string]any)
+		missing := parsed(t, fileText(t, r, writeMetrics))["missing"].(map[string]any)
 		if why, _ := missing["peak_tflops"].(string); !strings.Contains(why, want) {
 			t.Errorf("peak_tflops: %q, want %q", why, want)
 		}
-		if text := fileText(t, r, ReportAssumptions); !strings.Contains(text, "The peak of all GPUs of a pass is not known: "+want) {
+		if text := fileText(t, r, writeAssumptions); !strings.Contains(text, "The peak of all GPUs that a pass uses is not known: "+want) {
 			t.Errorf("assumptions.md does not say %q", want)
 		}
 	}
-	if text := fileText(t, fileReport(), ReportAssumptions); strings.Contains(text, "The peak of all GPUs of a pass is not known") {
+	if text := fileText(t, fileReport(), writeAssumptions); strings.Contains(text, "The peak of all GPUs that a pass uses is not known") {
 		t.Error("a peak that is known is said not to be")
 	}
 }
@@ -147,7 +147,7 @@ func TestGPUNames(t *testing.T) {
 		{devices(gpu(1, 0, "A", 0)), "A", "", nil},
 		{devices(gpu(1, 0, "A", 1), gpu(2, 1, "B", 1)), "A, B", "", nil},
 	} {
-		o := parsed(t, fileText(t, c.r, ReportEnvironment))
+		o := parsed(t, fileText(t, c.r, writeEnvironment))
 		why, _ := o["missing"].(map[string]any)["gpu"].(string)
 		said, _ := o["gpu_names"].([]any)
 		if o["gpu"] != c.gpu || why != c.why || !slices.Equal(said, c.said) {

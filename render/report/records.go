@@ -1,7 +1,9 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"math"
 
 	"prof/queries/frame"
@@ -9,25 +11,57 @@ import (
 	"prof/render/typeset"
 )
 
-// answered is a row of an answer as the files write it.
-type answered struct{ frame.Record }
+// reader reads the answers of a report. It keeps the first error, a column that an answer lacks, and has no rows from then on: what is
+// written of such a report is thrown away.
+type reader struct {
+	*judge.Report
+	err error
+}
 
-// answers gives the rows of a report's answer, none where it was not asked for or is empty; the error says which column it lacks.
-func answers(r *judge.Report, key string, columns ...string) ([]answered, error) {
+// file gives the function that writes a file of a report, from one that reads the answers.
+func file(write func(out *bytes.Buffer, r *reader)) func(io.Writer, *judge.Report) error {
+	return func(w io.Writer, report *judge.Report) error {
+		var out bytes.Buffer
+		r := &reader{Report: report}
+		write(&out, r)
+		if r.err != nil {
+			return r.err
+		}
+		_, err := w.Write(out.Bytes())
+		return err
+	}
+}
+
+// keep remembers the first error.
+func (r *reader) keep(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// rows gives the rows of an answer, none where it was not asked for or is empty.
+func (r *reader) rows(key string, columns ...string) []answered {
 	f := r.Frame(key)
-	if f == nil || len(f.Rows) == 0 {
-		return nil, nil
+	if r.err != nil || !r.has(key) {
+		return nil
 	}
 	rows, err := f.Records(columns...)
-	if err != nil {
-		return nil, err
-	}
+	r.keep(err)
 	out := make([]answered, len(rows))
 	for i, row := range rows {
 		out[i] = answered{row}
 	}
-	return out, nil
+	return out
 }
+
+// has says whether an answer was asked for and has rows.
+func (r *reader) has(key string) bool {
+	f := r.Frame(key)
+	return f != nil && len(f.Rows) > 0
+}
+
+// answered is a row of an answer as the files write it.
+type answered struct{ frame.Record }
 
 // value is nil where there is NULL, and for a number that JSON cannot hold.
 func (r answered) value(column string) any {
@@ -76,9 +110,6 @@ const (
 	nsPerMs     = 1e6
 	bytesPerMiB = 1 << 20
 )
-
-// hasColumn says whether an answer has a column, of those that a query shows on demand.
-func hasColumn(f *frame.Frame, column string) bool { return f != nil && f.Index(column) >= 0 }
 
 // sourceOf names the query behind a figure.
 func sourceOf(f *frame.Frame) string { return fmt.Sprintf("%s v%d", f.Query, f.Version) }

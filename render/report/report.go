@@ -4,7 +4,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"io"
 
 	"prof/queries/frame"
 	"prof/queries/judge"
@@ -14,23 +13,20 @@ import (
 	"prof/render/words"
 )
 
-// ReportMarkdown writes a report in GitHub's Markdown: facts of the run, then each section with the query that gives it. What is
+// writeMarkdown writes a report in GitHub's Markdown: facts of the run, then each section with the query that gives it. What is
 // missing is said in its place.
-func ReportMarkdown(w io.Writer, r *judge.Report) error {
-	var out bytes.Buffer
-	out.WriteString("# " + typeset.MarkdownLine(typeset.Neutral(reportTitle(r))) + "\n\n")
+func writeMarkdown(out *bytes.Buffer, r *reader) {
+	out.WriteString("# " + typeset.MarkdownLine(typeset.Neutral(reportTitle(r.Report))) + "\n\n")
 	for _, p := range r.Facts {
-		fmt.Fprintf(&out, "- %s: %s\n", typeset.MarkdownText(typeset.Neutral(p[0])), typeset.MarkdownText(typeset.Neutral(p[1])))
+		fmt.Fprintf(out, "- %s: %s\n", escaped(p[0]), escaped(p[1]))
 	}
-	g, err := newGlance(r)
-	if err != nil {
-		return err
-	}
+	g, err := newGlance(r.Report)
+	r.keep(err)
 	if g != nil {
-		writeGlance(&out, g)
+		writeGlance(out, g)
 	}
 	shared := words.SharedNotes(words.SectionNotes(r.Sections, false)...)
-	writeSharedNotes(&out, shared)
+	writeSharedNotes(out, shared)
 	var footnotes bytes.Buffer
 	for _, s := range r.Sections {
 		if s.Page {
@@ -38,23 +34,19 @@ func ReportMarkdown(w io.Writer, r *judge.Report) error {
 		}
 		out.WriteString("\n## " + typeset.MarkdownText(s.Title) + "\n\n")
 		if s.Missing != "" {
-			out.WriteString("Not known: " + typeset.MarkdownLine(missingText(r, s)) + "\n")
+			out.WriteString("Not known: " + typeset.MarkdownLine(r.missingText(s)) + "\n")
 			continue
 		}
 		if s.Hint != "" {
 			out.WriteString(typeset.MarkdownLine(typeset.Neutral(s.Hint)) + "\n\n")
 		}
-		if err := writeSection(&out, s, shared); err != nil {
-			return err
-		}
-		fmt.Fprintf(&out, "\nQuery %s v%d[^%s]\n", typeset.MarkdownText(s.Frame.Query), s.Frame.Version, s.ID)
-		fmt.Fprintf(&footnotes, "[^%s]: %s v%d: %s\n", s.ID, typeset.MarkdownText(s.Frame.Query), s.Frame.Version, typeset.MarkdownSpan(s.Frame.SQL))
+		r.keep(writeSection(out, s, shared))
+		fmt.Fprintf(out, "\nQuery %s[^%s]\n", typeset.MarkdownText(sourceOf(s.Frame)), s.ID)
+		fmt.Fprintf(&footnotes, "[^%s]: %s: %s\n", s.ID, typeset.MarkdownText(sourceOf(s.Frame)), typeset.MarkdownSpan(s.Frame.SQL))
 	}
 	if footnotes.Len() > 0 {
 		out.WriteString("\n" + footnotesLead + "\n\n" + footnotes.String())
 	}
-	_, err = w.Write(out.Bytes())
-	return err
 }
 
 // footnotesLead stands before the footnotes, which GitHub moves to the end of the page.
@@ -113,9 +105,9 @@ func writeFrame(out *bytes.Buffer, f *frame.Frame) error {
 func reportTitle(r *judge.Report) string { return "Run " + r.Name }
 
 // missingText is why a section has no rows: of all that its query notes, what is about that.
-func missingText(r *judge.Report, s judge.Section) string {
+func (r *reader) missingText(s judge.Section) string {
 	if r.Frame(s.ID) == nil {
 		return typeset.Neutral(s.Missing)
 	}
-	return typeset.Neutral(whyNone(r, s.ID))
+	return typeset.Neutral(r.whyNone(s.ID))
 }

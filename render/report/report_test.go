@@ -127,11 +127,11 @@ func emptyReport() *judge.Report {
 }
 
 // fileText gives a file of a report; the same answers must give the same bytes.
-func fileText(t *testing.T, r *judge.Report, write func(io.Writer, *judge.Report) error) string {
+func fileText(t *testing.T, r *judge.Report, write func(*bytes.Buffer, *reader)) string {
 	t.Helper()
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
-		if err := write(out, r); err != nil {
+		if err := file(write)(out, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,8 +142,8 @@ func fileText(t *testing.T, r *judge.Report, write func(io.Writer, *judge.Report
 }
 
 // fileWriters are the files that this test holds, by name.
-var fileWriters = map[string]func(io.Writer, *judge.Report) error{"operators.md": ReportOperators, "kernels.md": ReportKernels, "metrics.json": ReportMetrics, "env.json": ReportEnvironment,
-	"inputs.yaml": ReportInputs, "config.yaml": ReportConfig, "assumptions.md": ReportAssumptions}
+var fileWriters = map[string]func(*bytes.Buffer, *reader){"operators.md": writeOperators, "kernels.md": writeKernels, "metrics.json": writeMetrics, "env.json": writeEnvironment,
+	"inputs.yaml": writeInputs, "config.yaml": writeConfig, "assumptions.md": writeAssumptions}
 
 func TestReportFiles(t *testing.T) {
 	for name, write := range fileWriters {
@@ -185,7 +185,7 @@ func TestReportFilesNameTheColumn(t *testing.T) {
 		"assumptions.md": "finding-rules"} {
 		r := fileReport()
 		r.Frames[key] = rendertest.FrameOf(key, "other", []any{"x"})
-		err := fileWriters[name](io.Discard, r)
+		err := file(fileWriters[name])(io.Discard, r)
 		if err == nil || !strings.Contains(err.Error(), "query "+key+": no column") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -58,24 +58,15 @@ func ncuOnly() *judge.Report {
 	return r
 }
 
-func stakeholderText(t *testing.T, r *judge.Report) string {
-	t.Helper()
-	var out bytes.Buffer
-	if err := Stakeholder(&out, r); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
 func TestStakeholder(t *testing.T) {
 	for name, r := range map[string]*judge.Report{"stakeholder_summary.md": stakeholderReport("decode"), "stakeholder_summary.ncu.md": ncuOnly()} {
-		rendertest.Compare(t, filepath.Join("testdata", "report", name), []byte(stakeholderText(t, r)))
+		rendertest.Compare(t, filepath.Join("testdata", "report", name), []byte(fileText(t, r, writeStakeholder)))
 	}
 }
 
 // TestStakeholderMarkdown holds that names stay in their cells and read as typed, whatever is in them.
 func TestStakeholderMarkdown(t *testing.T) {
-	text := stakeholderText(t, stakeholderReport("decode|*x*"))
+	text := fileText(t, stakeholderReport("decode|*x*"), writeStakeholder)
 	page := rendertest.AsHTML(t, text)
 	rendertest.OnlyOurs(t, page)
 	want := 0
@@ -97,7 +88,7 @@ func TestStakeholderMarkdown(t *testing.T) {
 
 // TestStakeholderIncomplete holds that a report without what the page is about is an error.
 func TestStakeholderIncomplete(t *testing.T) {
-	if err := Stakeholder(&bytes.Buffer{}, &judge.Report{Name: "a"}); err == nil {
+	if err := file(writeStakeholder)(&bytes.Buffer{}, &judge.Report{Name: "a"}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -105,19 +96,14 @@ func TestStakeholderIncomplete(t *testing.T) {
 // TestGlance holds what report.md begins with, and that report.html says the same.
 func TestGlance(t *testing.T) {
 	r := stakeholderReport("decode")
-	var md, page bytes.Buffer
-	if err := ReportMarkdown(&md, r); err != nil {
-		t.Fatal(err)
-	}
-	_, glanced, _ := strings.Cut(md.String(), "## At a glance\n")
+	md := fileText(t, r, writeMarkdown)
+	_, glanced, _ := strings.Cut(md, "## At a glance\n")
 	rendertest.Compare(t, filepath.Join("testdata", "report", "glance.md"), []byte(glanced))
-	if err := ReportHTML(&page, r); err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(page.String(), `<section id="glance"`)
+	page := fileText(t, r, writeHTML)
+	_, section, _ := strings.Cut(page, `<section id="glance"`)
 	section, _, _ = strings.Cut(section, "</section>")
 	rendertest.Compare(t, filepath.Join("testdata", "report", "glance.html"), []byte(section))
-	if strings.Contains(page.String(), "<script>alert") {
+	if strings.Contains(page, "<script>alert") {
 		t.Error("a name gets out of its place")
 	}
 }

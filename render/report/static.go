@@ -14,15 +14,12 @@ import (
 	"prof/render/typeset"
 )
 
-// StaticForm writes what a model needs by its configuration.
-type StaticForm func(w io.Writer, s *judge.Static, o typeset.Options) error
-
-// StaticForms are the forms of it by name.
-func StaticForms() map[string]StaticForm {
-	return map[string]StaticForm{
-		"table": StaticTable,
-		"md":    func(w io.Writer, s *judge.Static, _ typeset.Options) error { return StaticMarkdown(w, s) },
-		"json":  func(w io.Writer, s *judge.Static, _ typeset.Options) error { return StaticJSON(w, s) },
+// StaticForms lists the ways to write what a model needs by its configuration, the default one first.
+func StaticForms() typeset.Forms[*judge.Static, typeset.Options] {
+	return typeset.Forms[*judge.Static, typeset.Options]{
+		{Name: "table", Ending: ".txt", Doc: "for people: the model and its stages, fitted to the terminal", Write: StaticTable},
+		{Name: "md", Ending: ".md", Doc: "the same as GitHub-flavoured Markdown, with every layer", Write: func(w io.Writer, s *judge.Static, _ typeset.Options) error { return StaticMarkdown(w, s) }},
+		{Name: "json", Ending: ".json", Doc: "all that is known, in base units; null is not known", Write: StaticJSON},
 	}
 }
 
@@ -46,32 +43,32 @@ func staticPairs(s *judge.Static) [][2]string {
 	}
 	pairs = append(pairs, [2]string{"parameters", params})
 	if s.ActiveParams != nil {
-		pairs = append(pairs, [2]string{"active", typeset.Scaled(float64(*s.ActiveParams)) + " (" + typeset.Int(*s.ActiveParams) + ") that each token of the decoder is multiplied with"})
+		pairs = append(pairs, [2]string{"active", typeset.Scaled(float64(*s.ActiveParams)) + " (" + typeset.Int(*s.ActiveParams) + ") used per decoder token"})
 	}
 	dtype := s.DType
 	if s.DTypeAssumed {
-		dtype += ", assumed: the configuration names none; --dtype sets it"
+		dtype += " (assumed: the configuration names none; set it with --dtype)"
 	}
 	pairs = append(pairs, [2]string{"precision", dtype})
 	weights := "not known"
 	if s.WeightBytes != nil {
 		if weights = typeset.Binary(*s.WeightBytes); s.Quantised {
-			weights += ", quantised as the configuration says"
+			weights += ", quantised as configured"
 		}
 	}
 	pairs = append(pairs, [2]string{"weights", weights})
 	if s.KVTokenBytes != nil {
-		pairs = append(pairs, [2]string{"KV cache", typeset.Int(int64(*s.KVTokenBytes)) + " B a token"})
+		pairs = append(pairs, [2]string{"KV cache", typeset.Int(int64(*s.KVTokenBytes)) + " B per token"})
 	}
 	if s.SourceBytes != nil {
-		pairs = append(pairs, [2]string{"cross cache", typeset.Int(int64(*s.SourceBytes)) + " B a token of the source"})
+		pairs = append(pairs, [2]string{"cross cache", typeset.Int(int64(*s.SourceBytes)) + " B per source token"})
 	}
 	if s.StateBytes != nil {
 		name := "state"
 		if s.HasEncoder {
 			name = "cross cache"
 		}
-		pairs = append(pairs, [2]string{name, typeset.Binary(*s.StateBytes) + " a sequence, however long it is"})
+		pairs = append(pairs, [2]string{name, typeset.Binary(*s.StateBytes) + " per sequence of any length"})
 	}
 	var live []string
 	for _, a := range s.ActivationStages() {
@@ -85,7 +82,7 @@ func staticPairs(s *judge.Static) [][2]string {
 		pairs = append(pairs, [2]string{"activation", strings.Join(live, ", ")})
 	}
 	if s.ImageTokens != nil {
-		pairs = append(pairs, [2]string{"image", typeset.CountOf(*s.ImageTokens, "token") + " of the prompt, crops left out"})
+		pairs = append(pairs, [2]string{"image", typeset.CountOf(*s.ImageTokens, "token") + " of the prompt, without crops"})
 	}
 	return append(pairs, staticBasis(s)...)
 }
@@ -100,7 +97,7 @@ func staticBasis(s *judge.Static) [][2]string {
 	if z.ImagesGiven {
 		text += ", " + pictures(z)
 	}
-	convention := "full: all queries of the prompt with all its keys"
+	convention := "full: every query of the prompt with every key"
 	if z.Convention == "causal" {
 		convention = "causal: each query of the prompt with the keys that it may see"
 	}
@@ -151,12 +148,12 @@ func staticLatent(s *judge.Static) string {
 			continue
 		}
 		if s.Size.MLA == "absorbed" {
-			return "absorbed: queries meet the cached latents as they are (--mla)"
+			return "absorbed: queries work on the cached latents (--mla)"
 		}
 		if once {
-			return "expanded: queries meet keys and values, made once a token (--mla absorbed: the latents)"
+			return "expanded: keys and values are computed once per token (--mla absorbed uses the latents)"
 		}
-		return "expanded: each decode step makes keys and values of its whole context anew (--mla absorbed does not)"
+		return "expanded: each decode step recomputes keys and values of its whole context (--mla absorbed does not)"
 	}
 	return ""
 }
@@ -215,7 +212,7 @@ func stageFrame(s *judge.Static, operators int) *frame.Frame {
 		}
 	}
 	if len(decoder) > 0 {
-		f.Notes = append([]string{"vision is of " + pictures(s.Size) + " and not in prefill: --images K puts the images of the prompt there"}, f.Notes...)
+		f.Notes = append([]string{"vision is for " + pictures(s.Size) + " and not included in prefill: --images K adds the images of the prompt there"}, f.Notes...)
 	}
 	return f
 }

@@ -13,108 +13,70 @@ import (
 	"prof/render/typeset"
 )
 
-// staticObject is what StaticJSON writes. Counts are whole numbers in base units; null is what is not known.
-type staticObject struct {
-	Name            string                     `json:"name"`
-	Family          string                     `json:"family"`
-	Architecture    string                     `json:"architecture"`
-	DType           string                     `json:"dtype"`
-	DTypeAssumed    bool                       `json:"dtype_assumed"`
-	Params          int64                      `json:"params"`
-	ActiveParams    *int64                     `json:"active_params"`
-	EmbeddingParams int64                      `json:"embedding_params"`
-	VisionParams    int64                      `json:"vision_params"`
-	WeightBytes     *float64                   `json:"weight_bytes"`
-	KVTokenBytes    *float64                   `json:"kv_bytes_per_token"`
-	Bytes           map[string]staticBytes     `json:"bytes_by_dtype"`
-	StateBytes      *float64                   `json:"state_bytes_per_sequence"`
-	SourceBytes     *float64                   `json:"source_bytes_per_token"`
-	Activations     []map[string]any           `json:"activations"`
-	Layers          *int64                     `json:"layers"`
-	MaxContext      *int64                     `json:"max_context"`
-	ImageTokens     *int64                     `json:"image_tokens"`
-	Size            staticSize                 `json:"size"`
-	Stages          map[string]staticStageJSON `json:"stages"`
-	Groups          []map[string]any           `json:"layer_groups"`
-	Notes           []string                   `json:"notes"`
-}
-
-type staticBytes struct {
-	Weights float64  `json:"weight_bytes"`
-	KVToken *float64 `json:"kv_bytes_per_token"`
-}
-
-type staticSize struct {
-	Prefill      int64  `json:"prefill"`
-	Decode       int64  `json:"decode"`
-	Batch        int64  `json:"batch"`
-	Images       int64  `json:"images"`
-	Crops        int64  `json:"crops"`
-	Convention   string `json:"convention"`
-	MLA          string `json:"mla"`
-	Head         string `json:"head"`
-	Context      string `json:"context"`
-	FixedContext *int64 `json:"fixed_context"`
-}
-
-// staticStageJSON is a stage: of prefill the operations of decoder and encoder apart, of vision its parts and whether prefill holds them.
-type staticStageJSON struct {
-	Flop        *int64                     `json:"flop"`
-	Params      int64                      `json:"params"`
-	DecoderFlop *int64                     `json:"decoder_flop,omitempty"`
-	EncoderFlop *int64                     `json:"encoder_flop,omitempty"`
-	PartOf      *string                    `json:"part_of,omitempty"`
-	InPrefill   *bool                      `json:"in_prefill,omitempty"`
-	Images      *int64                     `json:"images,omitempty"`
-	Operators   map[string]int64           `json:"operators,omitempty"`
-	Parts       map[string]staticStageJSON `json:"parts,omitempty"`
-}
-
-// StaticJSON writes the whole of it as one object.
-func StaticJSON(w io.Writer, s *judge.Static) error {
+// StaticJSON writes the whole of it as one object. Counts are whole numbers in base units; null is what is not known.
+func StaticJSON(w io.Writer, s *judge.Static, _ typeset.Options) error {
 	z := s.Size
-	o := staticObject{Name: s.Name, Family: s.Family, Architecture: s.Architecture, DType: s.DType, DTypeAssumed: s.DTypeAssumed, Params: s.Params,
-		ActiveParams: s.ActiveParams, EmbeddingParams: s.EmbeddingParams, VisionParams: s.VisionParams, WeightBytes: s.WeightBytes, KVTokenBytes: s.KVTokenBytes, StateBytes: s.StateBytes, SourceBytes: s.SourceBytes, Activations: objects(s.Activations),
-		Bytes: map[string]staticBytes{}, Layers: s.Layers, MaxContext: s.MaxContext, ImageTokens: s.ImageTokens,
-		Size:   staticSize{z.Prefill, z.Decode, z.Batch, z.Images, z.Crops, z.Convention, z.MLA, z.Head, z.Context, z.FixedContext},
-		Stages: staticStages(s), Groups: objects(s.Groups), Notes: append([]string{}, s.Notes...)}
+	bytes := map[string]any{}
 	for _, b := range s.ByDType {
-		o.Bytes[b.DType] = staticBytes{b.WeightBytes, b.KVTokenBytes}
+		bytes[b.DType] = new(typeset.Object).Put("weight_bytes", b.WeightBytes).Put("kv_bytes_per_token", b.KVTokenBytes)
 	}
-	return typeset.WriteIndented(w, o)
+	return typeset.WriteIndented(w, new(typeset.Object).Put("name", s.Name).Put("family", s.Family).Put("architecture", s.Architecture).
+		Put("dtype", s.DType).Put("dtype_assumed", s.DTypeAssumed).
+		Put("params", s.Params).Put("active_params", s.ActiveParams).Put("embedding_params", s.EmbeddingParams).Put("vision_params", s.VisionParams).
+		Put("weight_bytes", s.WeightBytes).Put("kv_bytes_per_token", s.KVTokenBytes).Put("bytes_by_dtype", bytes).
+		Put("state_bytes_per_sequence", s.StateBytes).Put("source_bytes_per_token", s.SourceBytes).Put("activations", objects(s.Activations)).
+		Put("layers", s.Layers).Put("max_context", s.MaxContext).Put("image_tokens", s.ImageTokens).
+		Put("size", new(typeset.Object).Put("prefill", z.Prefill).Put("decode", z.Decode).Put("batch", z.Batch).Put("images", z.Images).Put("crops", z.Crops).
+			Put("convention", z.Convention).Put("mla", z.MLA).Put("head", z.Head).Put("context", z.Context).Put("fixed_context", z.FixedContext)).
+		Put("stages", staticStages(s)).Put("layer_groups", objects(s.Groups)).Put("notes", s.Notes))
 }
 
-func staticStages(s *judge.Static) map[string]staticStageJSON {
-	out := map[string]staticStageJSON{}
-	parts := map[string]staticStageJSON{}
+// staticStages are the stages by name: of prefill the operations of decoder and encoder apart, of vision its parts and whether prefill
+// holds them.
+func staticStages(s *judge.Static) map[string]any {
+	out, parts := map[string]any{}, map[string]any{}
 	var visionParams int64
 	for _, st := range s.Stages {
-		one := staticStageJSON{Flop: st.Flop, Params: st.Params, Operators: map[string]int64{}}
-		for _, op := range st.Operators {
-			one.Operators[op.Name] = op.Flop
-		}
-		if st.Vision {
-			parts[st.Name] = one
+		one := new(typeset.Object)
+		switch {
+		case st.Vision:
+			parts[st.Name] = one.Put("flop", st.Flop).Put("params", st.Params)
 			visionParams += st.Params
-			continue
-		}
-		if st.Name == "prefill" {
-			one.DecoderFlop, one.EncoderFlop = st.Flop, st.Encoder
+		case st.Name == "prefill":
+			whole, _ := s.Stage("prefill")
+			decoder := st.Flop
 			if st.Flop != nil && st.Encoder != nil {
-				decoder := *st.Flop - *st.Encoder
-				one.DecoderFlop = &decoder
+				decoder = new(*st.Flop - *st.Encoder)
 			}
-			one.Flop, _ = s.Stage("prefill")
+			one.Put("flop", whole).Put("params", st.Params)
+			if decoder != nil {
+				one.Put("decoder_flop", decoder)
+			}
+			if st.Encoder != nil {
+				one.Put("encoder_flop", st.Encoder)
+			}
+			out[st.Name] = one
+		default:
+			out[st.Name] = one.Put("flop", st.Flop).Put("params", st.Params)
 		}
-		out[st.Name] = one
+		if len(st.Operators) > 0 {
+			one.Put("operators", operatorFlops(st))
+		}
 	}
 	if flop, ok := s.Stage("vision"); ok {
-		images, in, prefill := s.Size.Pictures(), s.Size.ImagesGiven && s.ActiveParams != nil, "prefill"
-		one := staticStageJSON{Flop: flop, Params: visionParams, Parts: parts, Images: &images}
+		vision := new(typeset.Object).Put("flop", flop).Put("params", visionParams)
 		if s.ActiveParams != nil {
-			one.PartOf, one.InPrefill = &prefill, &in
+			vision.Put("part_of", "prefill").Put("in_prefill", s.Size.ImagesGiven)
 		}
-		out["vision"] = one
+		out["vision"] = vision.Put("images", s.Size.Pictures()).Put("parts", parts)
+	}
+	return out
+}
+
+func operatorFlops(st judge.StaticStage) map[string]int64 {
+	out := map[string]int64{}
+	for _, op := range st.Operators {
+		out[op.Name] = op.Flop
 	}
 	return out
 }
@@ -135,38 +97,22 @@ func objects(f *frame.Frame) []map[string]any {
 // StaticArtifact writes static_compute.json: the original's metadata, total and stages with params, flops and operators, where a
 // multiply-add counts 2; activations are bytes, not numbers; its isolated and analytic figures are left out.
 func StaticArtifact(w io.Writer, s *judge.Static) error {
-	type stage struct {
-		Params    int64            `json:"params"`
-		Flops     *int64           `json:"flops"`
-		Operators map[string]int64 `json:"operators"`
-		Notes     []string         `json:"notes"`
-		// Of decode one step; null where a precision or a number of tokens is not known.
-		ActivationBytes     *float64 `json:"activation_bytes"`
-		PeakActivationBytes *float64 `json:"peak_activation_bytes"`
-	}
-	var total struct {
-		Params       int64  `json:"params"`
-		ActiveParams *int64 `json:"active_params"`
-		Flops        *int64 `json:"flops"`
-	}
-	total.Params, total.ActiveParams, total.Flops = s.Params, s.ActiveParams, totalFlop(s)
-	stages := map[string]stage{}
-	for _, st := range s.Stages {
-		one := stage{Params: st.Params, Flops: st.Flop, Operators: map[string]int64{}, Notes: []string{}}
-		for _, op := range st.Operators {
-			one.Operators[op.Name] = op.Flop
-		}
-		if note := stageNote(s, st); note != "" {
-			one.Notes = append(one.Notes, note)
-		}
-		one.ActivationBytes, one.PeakActivationBytes = activationBytes(s, st)
-		stages[st.Name] = one
-	}
 	z := s.Size
+	stages := map[string]any{}
+	for _, st := range s.Stages {
+		notes := []string{}
+		if note := stageNote(s, st); note != "" {
+			notes = append(notes, note)
+		}
+		written, peak := activationBytes(s, st) // of decode one step
+		stages[st.Name] = new(typeset.Object).Put("params", st.Params).Put("flops", st.Flop).Put("operators", operatorFlops(st)).Put("notes", notes).
+			Put("activation_bytes", written).Put("peak_activation_bytes", peak)
+	}
 	return typeset.WriteIndented(w, map[string]any{
 		"metadata": map[string]any{"model": s.Name, "family": s.Family, "dtype": s.DType, "dtype_assumed": s.DTypeAssumed, "seq_len": z.Prefill, "new_tokens": z.Decode, "batch": z.Batch,
 			"images": z.Images, "crops": z.Crops, "flops_per_multiply_add": 2, "convention": z.Convention, "mla": z.MLA, "head": z.Head, "context_len_mode": z.Context, "context_len_fixed": z.FixedContext},
-		"total": total, "stages": stages, "notes": append([]string{}, s.Notes...)})
+		"total":  new(typeset.Object).Put("params", s.Params).Put("active_params", s.ActiveParams).Put("flops", totalFlop(s)),
+		"stages": stages, "notes": append([]string{}, s.Notes...)})
 }
 
 // activationBytes gives what all layers of a stage write, and the most that is needed at once.
@@ -208,13 +154,13 @@ func totalFlop(s *judge.Static) *int64 {
 func stageNote(s *judge.Static, st judge.StaticStage) string {
 	switch {
 	case st.Vision && s.ActiveParams == nil:
-		return "of " + pictures(s.Size)
+		return "for " + pictures(s.Size)
 	case st.Vision && s.Size.ImagesGiven:
-		return "happens inside the prefill, whose images it is of; the total has it once"
+		return "runs inside the prefill; the total includes it once"
 	case st.Vision:
-		return "of " + pictures(s.Size) + "; not in the total, since the prompt has no images"
+		return "for " + pictures(s.Size) + "; not in the total, since the prompt has no images"
 	case st.Name == "prefill" && s.Size.ImagesGiven && hasVision(s):
-		return "the decoder's part; the vision that happens inside it stands by itself"
+		return "the decoder only; vision, which runs inside it, is listed separately"
 	}
 	return ""
 }
@@ -245,21 +191,19 @@ func StaticMarkdown(w io.Writer, s *judge.Static) error {
 	for _, p := range staticPairs(s) {
 		fmt.Fprintf(&out, "- %s: %s\n", p[0], typeset.MarkdownText(typeset.Neutral(p[1])))
 	}
-	flops := "-"
-	if n := totalFlop(s); n != nil {
-		flops = fmt.Sprintf("%.3f", float64(*n)/1e9)
-	}
-	fmt.Fprintf(&out, "\n## Total Model\n\n| Params (M) | FLOPs (G) |\n| ---: | ---: |\n| %.3f | %s |\n\n## Per-Stage Breakdown\n\n", float64(s.Params)/1e6, flops)
-	out.WriteString("| Stage | Params (M) | FLOPs (G) | Top Ops |\n| --- | ---: | ---: | --- |\n")
+	out.WriteString("\n## Total Model\n\n")
+	total := table.Table{Columns: []table.Column{{Title: "Params (M)", Right: true}, {Title: "FLOPs (G)", Right: true}}}
+	total.AddRow(millions(s.Params), billions(totalFlop(s)))
+	total.Markdown(&out)
+	out.WriteString("\n## Per-Stage Breakdown\n\n")
+	breakdown := figures("Stage", "Params (M)", "FLOPs (G)")
+	breakdown.Columns = append(breakdown.Columns, table.Column{Title: "Top Ops", Full: true})
 	stages := inOrder(s.Stages)
 	for _, st := range stages {
-		flops := "-"
-		if st.Flop != nil {
-			flops = fmt.Sprintf("%.3f", float64(*st.Flop)/1e9)
-		}
-		fmt.Fprintf(&out, "| %s | %.3f | %s | %s |\n", typeset.MarkdownText(st.Name), float64(st.Params)/1e6, flops, typeset.MarkdownText(strings.Join(topOperators(st, mostOperators), ", ")))
+		breakdown.AddRow(st.Name, millions(st.Params), billions(st.Flop), strings.Join(topOperators(st, mostOperators), ", "))
 	}
-	out.WriteString("\n## Notes\n\n- A multiply-add counts 2. Softmax, norms, activations, rotary tables and lookups count nothing.\n")
+	breakdown.Markdown(&out)
+	out.WriteString("\n## Notes\n\n- A multiply-add counts 2. Softmax, norms, activations, rotary embeddings and lookups are not counted.\n")
 	for _, st := range stages {
 		if note := stageNote(s, st); note != "" {
 			fmt.Fprintf(&out, "- %s: %s\n", typeset.MarkdownText(st.Name), note)
@@ -276,6 +220,16 @@ func StaticMarkdown(w io.Writer, s *judge.Static) error {
 	}
 	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// millions and billions are counts as the original's tables have them.
+func millions(n int64) string { return fmt.Sprintf("%.3f", float64(n)/1e6) }
+
+func billions(n *int64) string {
+	if n == nil {
+		return typeset.Null
+	}
+	return fmt.Sprintf("%.3f", float64(*n)/1e9)
 }
 
 // isIdle says whether a row is of a picture that is not there: of crops where none are counted.

@@ -10,76 +10,63 @@ import (
 
 // SummaryJSON writes what `show` shows of a run as one object, in base units and full precision.
 func SummaryJSON(w io.Writer, run string, pairs [][2]string, s judge.Summary, doubts []string) error {
-	out, facts := &typeset.Object{}, &typeset.Object{}
+	facts := new(typeset.Object)
 	for _, pair := range pairs {
 		facts.Put(pair[0], pair[1])
 	}
-	return typeset.WriteIndented(w, out.Put("run", run).Put("facts", facts).Put("stages", boundObjects(s)).Put("ranks", rankObjects(s)).Put("kernels", kernelObjects(s)).
-		Put("findings", findingObjects(s.Findings)).Put("advice", adviceObjects(s.Advice)).Put("doubts", textList(typeset.Unique(doubts))))
+	return typeset.WriteIndented(w, new(typeset.Object).Put("run", run).Put("facts", facts).
+		Put("stages", boundObjects(s)).Put("ranks", typeset.List(s.Ranks, rankObject)).Put("kernels", typeset.List(s.Kernels, kernelObject)).
+		Put("findings", typeset.List(s.Findings, findingObject)).Put("advice", typeset.List(s.Advice, adviceObject)).
+		Put("doubts", typeset.Unique(doubts)))
 }
 
 // FindingsJSON writes the findings of a run, and what they are to be read with, as one object, in base units and full precision.
 func FindingsJSON(w io.Writer, run string, list []judge.Finding, f *frame.Frame) error {
-	return typeset.WriteIndented(w, (&typeset.Object{}).Put("run", run).Put("findings", findingObjects(list)).Put("notes", textList(f.Notes)))
+	return typeset.WriteIndented(w, new(typeset.Object).Put("run", run).Put("findings", typeset.List(list, findingObject)).Put("notes", f.Notes))
 }
 
 // boundObjects say of each stage, or of all device work, how long it takes and what bounds it.
 func boundObjects(s judge.Summary) []any {
-	stages := s.Stages
 	if s.All != nil {
-		stages = []judge.StageSummary{*s.All}
+		return []any{boundObject(*s.All)}
 	}
-	out := []any{}
-	for _, x := range stages {
-		o := (&typeset.Object{}).Put("stage", typeset.TextOrNull(x.Stage)).Put("passes", x.Passes).Put("median_ns", typeset.Finite(x.MedianNs)).Put("min_ns", typeset.Finite(x.MinNs)).Put("max_ns", typeset.Finite(x.MaxNs)).Put("mean_ns", typeset.Finite(x.MeanNs)).Put("std_ns", typeset.FinitePointer(x.StdNs)).Put("basis", map[bool]string{false: "gpu_span", true: "cpu"}[x.IsCPU]).
-			Put("share_ratio", typeset.Finite(x.ShareRatio)).Put("device", x.Device).Put("device_count", x.GPUs).Put("busy_ratio", typeset.FinitePointer(x.BusyRatio)).Put("mfu_ratio", typeset.FinitePointer(x.MFU)).Put("mbu_ratio", typeset.FinitePointer(x.MBU)).Put("is_least", x.IsLeast).
-			Put("tokens_per_s", typeset.FinitePointer(x.TokensPerS)).Put("bound", string(x.Bound)).Put("next_bound", typeset.TextOrNull(string(x.Next))).Put("why", x.Why).Put("but", typeset.TextOrNull(x.But)).Put("command", x.Query)
-		out = append(out, o)
-	}
-	return out
+	return typeset.List(s.Stages, boundObject)
 }
 
-// rankObjects say of each stage, or of steps, for which rank the others waited.
-func rankObjects(s judge.Summary) []any {
-	out := []any{}
-	for _, x := range s.Ranks {
-		out = append(out, (&typeset.Object{}).Put("range", x.Range).Put("rank", x.Rank).Put("rank_count", x.Ranks).Put("is_slow", x.IsSlow).Put("late_ns", x.LateNs).Put("waited_ns", x.WaitedNs).Put("wait_ratio", typeset.Finite(x.WaitRatio)).Put("share_ratio", typeset.Finite(x.ShareRatio)).
-			Put("slowest_count", x.Slowest).Put("pass_count", x.Passes).Put("most_ns", x.MostNs).Put("most_pass", x.MostPass).Put("cold_late_ns", x.ColdNs).Put("cold_count", x.ColdPasses).Put("words", x.Words).Put("command", x.Query))
+func boundObject(x judge.StageSummary) *typeset.Object {
+	basis := "gpu_span"
+	if x.IsCPU {
+		basis = "cpu"
 	}
-	return out
+	return new(typeset.Object).PutText("stage", x.Stage).Put("passes", x.Passes).
+		Put("median_ns", x.MedianNs).Put("min_ns", x.MinNs).Put("max_ns", x.MaxNs).Put("mean_ns", x.MeanNs).Put("std_ns", x.StdNs).Put("basis", basis).
+		Put("share_ratio", x.ShareRatio).Put("device", x.Device).Put("device_count", x.GPUs).Put("busy_ratio", x.BusyRatio).
+		Put("mfu_ratio", x.MFU).Put("mbu_ratio", x.MBU).Put("is_least", x.IsLeast).Put("tokens_per_s", x.TokensPerS).
+		Put("bound", x.Bound).PutText("next_bound", string(x.Next)).Put("why", x.Why).PutText("but", x.But).Put("command", x.Query)
 }
 
-func kernelObjects(s judge.Summary) []any {
-	out := []any{}
-	for _, k := range s.Kernels {
-		out = append(out, (&typeset.Object{}).Put("kernel", k.Name).Put("role", typeset.TextOrNull(k.Role)).Put("stage", typeset.TextOrNull(k.Stage)).Put("calls", k.Calls).Put("total_ns", k.TotalNs).Put("mean_ns", typeset.Finite(k.MeanNs)).Put("share_ratio", typeset.Finite(k.ShareRatio)))
-	}
-	return out
+// rankObject says of a stage, or of steps, for which rank the others waited.
+func rankObject(x judge.SlowRank) *typeset.Object {
+	return new(typeset.Object).Put("range", x.Range).Put("rank", x.Rank).Put("rank_count", x.Ranks).Put("is_slow", x.IsSlow).
+		Put("late_ns", x.LateNs).Put("waited_ns", x.WaitedNs).Put("wait_ratio", x.WaitRatio).Put("share_ratio", x.ShareRatio).
+		Put("slowest_count", x.Slowest).Put("pass_count", x.Passes).Put("most_ns", x.MostNs).Put("most_pass", x.MostPass).
+		Put("cold_late_ns", x.ColdNs).Put("cold_count", x.ColdPasses).Put("words", x.Words).Put("command", x.Query)
 }
 
-func findingObjects(list []judge.Finding) []any {
-	out := []any{}
-	for _, x := range list {
-		out = append(out, (&typeset.Object{}).Put("id", x.ID).Put("stage", typeset.TextOrNull(x.Stage)).Put("device", x.Device).Put("saving_ns", x.SavingNs).Put("share_ratio", typeset.Finite(x.ShareRatio)).Put("bound", x.Bound).Put("passes", x.Passes).Put("span_ns", x.SpanNs).
-			Put("device_count", x.DeviceCount).Put("title", x.Title).Put("subject", typeset.TextOrNull(x.Subject)).Put("numbers", map[string]any(x.Numbers)).Put("evidence", x.Evidence).Put("advice", x.Advice).
-			Put("query", typeset.TextOrNull(x.Query)).Put("command", typeset.TextOrNull(x.Command)).Put("detail_command", typeset.TextOrNull(x.Detail)))
-	}
-	return out
+func kernelObject(k judge.TopKernel) *typeset.Object {
+	return new(typeset.Object).Put("kernel", k.Name).PutText("role", k.Role).PutText("stage", k.Stage).Put("calls", k.Calls).
+		Put("total_ns", k.TotalNs).Put("mean_ns", k.MeanNs).Put("share_ratio", k.ShareRatio)
 }
 
-// adviceObjects are what to try, by its finding, and what to capture next, which has none.
-func adviceObjects(list []judge.Advice) []any {
-	out := []any{}
-	for _, a := range list {
-		out = append(out, (&typeset.Object{}).Put("finding", typeset.TextOrNull(a.Rule)).Put("stage", typeset.TextOrNull(a.Stage)).Put("advice", a.Text).Put("why", a.Why).Put("command", a.Command))
-	}
-	return out
+func findingObject(x judge.Finding) *typeset.Object {
+	return new(typeset.Object).Put("id", x.ID).PutText("stage", x.Stage).Put("device", x.Device).
+		Put("saving_ns", x.SavingNs).Put("share_ratio", x.ShareRatio).Put("bound", x.Bound).Put("passes", x.Passes).Put("span_ns", x.SpanNs).
+		Put("device_count", x.DeviceCount).Put("title", x.Title).PutText("subject", x.Subject).Put("numbers", map[string]any(x.Numbers)).
+		Put("evidence", x.Evidence).Put("advice", x.Advice).
+		PutText("query", x.Query).PutText("command", x.Command).PutText("detail_command", x.Detail)
 }
 
-func textList(list []string) []any {
-	out := []any{}
-	for _, s := range list {
-		out = append(out, s)
-	}
-	return out
+// adviceObject is what to try, by its finding, or what to capture next, which has none.
+func adviceObject(a judge.Advice) *typeset.Object {
+	return new(typeset.Object).PutText("finding", a.Rule).PutText("stage", a.Stage).Put("advice", a.Text).Put("why", a.Why).Put("command", a.Command)
 }

@@ -112,7 +112,7 @@ func timeTitle(stages []judge.StageSummary) string {
 	if slices.ContainsFunc(stages, func(s judge.StageSummary) bool { return s.Passes > 1 }) {
 		return "median pass"
 	}
-	return "a pass"
+	return "per pass"
 }
 
 // passTime is the median time of a pass, with a word where it is that of a thread.

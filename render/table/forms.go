@@ -7,54 +7,16 @@
 package table
 
 import (
-	"fmt"
-	"io"
-	"strings"
-
-	"prof/internal/suggest"
 	"prof/queries/frame"
 	"prof/render/typeset"
 )
 
-// Form is one way to write a Frame.
-type Form struct {
-	Name  string // what --format takes
-	Doc   string // one line for the help text
-	Write func(w io.Writer, f *frame.Frame, o typeset.Options) error
-}
-
-// Forms lists every form, the default one first.
-func Forms() []Form {
-	return []Form{
-		{"table", "for people: scaled, rounded, fitted to the terminal", Terminal},
-		{"md", "GitHub-flavoured Markdown: scaled, rounded, full names", Markdown},
-		{"csv", "RFC 4180 in base units and full precision; NULL is an empty field", CSV},
-		{"json", "one object: columns with type and unit, rows in base units and full precision", JSON},
+// Forms lists every way to write a frame, the default one first.
+func Forms() typeset.Forms[*frame.Frame, typeset.Options] {
+	return typeset.Forms[*frame.Frame, typeset.Options]{
+		{Name: "table", Ending: ".txt", Doc: "for people: scaled, rounded, fitted to the terminal", Write: Terminal},
+		{Name: "md", Ending: ".md", Doc: "GitHub-flavoured Markdown: scaled, rounded, full names", Write: Markdown},
+		{Name: "csv", Ending: ".csv", Doc: "RFC 4180 in base units and full precision; NULL is an empty field", Write: CSV},
+		{Name: "json", Ending: ".json", Doc: "one object: columns with type and unit, rows in base units and full precision", Write: JSON},
 	}
-}
-
-// Write writes f to w in the named form.
-func Write(w io.Writer, form string, f *frame.Frame, o typeset.Options) error {
-	for _, known := range Forms() {
-		if known.Name == form {
-			return known.Write(w, f, o)
-		}
-	}
-	return unknownForm(form)
-}
-
-func unknownForm(form string) error {
-	names := make([]string, 0, 4)
-	for _, known := range Forms() {
-		names = append(names, known.Name)
-	}
-	list := strings.Join(names, ", ")
-	word := strings.ToLower(form)
-	if word == "markdown" {
-		word = "md"
-	}
-	if near := suggest.Nearest(word, names); len(near) > 0 {
-		return fmt.Errorf("unknown format %q: did you mean %s? (one of %s)", form, near[0], list)
-	}
-	return fmt.Errorf("unknown format %q: use one of %s", form, list)
 }

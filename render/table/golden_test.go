@@ -24,7 +24,7 @@ func paintings() []painting {
 	for name, f := range rendertest.Frames() {
 		for _, form := range Forms() {
 			add := func(suffix string, o typeset.Options) {
-				all = append(all, painting{name + suffix + "." + form.Name, func(w io.Writer) error { return Write(w, form.Name, f, o) }})
+				all = append(all, painting{name + suffix + "." + form.Name, func(w io.Writer) error { return form.Write(w, f, o) }})
 			}
 			add("", typeset.Options{})
 			if form.Name == "table" {
@@ -79,7 +79,7 @@ func TestGolden(t *testing.T) {
 func TestPaintingLeavesTheFrameAlone(t *testing.T) {
 	for name, f := range rendertest.Frames() {
 		for _, form := range Forms() {
-			if err := Write(io.Discard, form.Name, f, typeset.Options{Width: 60, Color: true}); err != nil {
+			if err := form.Write(io.Discard, f, typeset.Options{Width: 60, Color: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -96,7 +96,7 @@ func TestUnknownForm(t *testing.T) {
 		"JSON":     `unknown format "JSON": did you mean json? (one of table, md, csv, json)`,
 		"parquet":  `unknown format "parquet": use one of table, md, csv, json`,
 	} {
-		if err := Write(io.Discard, form, rendertest.TopKernels(), typeset.Options{}); err == nil || err.Error() != want {
+		if _, err := Forms().Named(form); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", form, err, want)
 		}
 	}

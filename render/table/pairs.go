@@ -16,16 +16,9 @@ func Pairs(w io.Writer, title string, pairs [][2]string, o typeset.Options) erro
 	if title != "" {
 		typeset.Wrapped(&out, "", typeset.Neutral(title), o.Limit(), typeset.Style(o, typeset.Bold))
 	}
-	keyWidth := 0
+	keys := keyWidth(pairs)
 	for _, pair := range pairs {
-		keyWidth = max(keyWidth, typeset.Width(typeset.Neutral(pair[0])))
-	}
-	for _, pair := range pairs {
-		key, value := typeset.Neutral(pair[0]), typeset.Neutral(pair[1])
-		if value == "" {
-			value = typeset.Null
-		}
-		WritePair(&out, key, value, keyWidth, o)
+		WritePair(&out, typeset.Neutral(pair[0]), typeset.OrNull(typeset.Neutral(pair[1])), keys, o)
 	}
 	_, err := w.Write(out.Bytes())
 	return err
@@ -53,17 +46,22 @@ func WritePair(out *bytes.Buffer, key, value string, keyWidth int, o typeset.Opt
 	}
 }
 
-// WriteFacts writes a line for each pair.
-func WriteFacts(out *bytes.Buffer, pairs [][2]string, o typeset.Options) {
-	keys := 0
-	for _, p := range pairs {
-		keys = max(keys, typeset.Width(typeset.Neutral(p[0])))
+func keyWidth(pairs [][2]string) int {
+	widest := 0
+	for _, pair := range pairs {
+		widest = max(widest, typeset.Width(typeset.Neutral(pair[0])))
 	}
-	for _, p := range pairs {
-		value := typeset.Neutral(p[1])
+	return widest
+}
+
+// WriteFacts writes one line for each pair; a value that has no room is shortened.
+func WriteFacts(out *bytes.Buffer, pairs [][2]string, o typeset.Options) {
+	keys := keyWidth(pairs)
+	for _, pair := range pairs {
+		value := typeset.Neutral(pair[1])
 		if limit := o.Limit(); limit > 0 {
 			value = typeset.Shorten(value, max(typeset.ShortText, limit-keys-typeset.Gap), 60)
 		}
-		out.WriteString(typeset.Style(o, typeset.Dim)(typeset.Pad(typeset.Neutral(p[0]), keys, false)) + strings.Repeat(" ", typeset.Gap) + value + "\n")
+		WritePair(out, typeset.Neutral(pair[0]), value, keys, typeset.Options{Color: o.Color})
 	}
 }

@@ -210,6 +210,15 @@ func (t *Table) Add(c Column, cells []string) {
 	}
 }
 
+// AddRow appends a row of texts, one for each column.
+func (t *Table) AddRow(texts ...string) {
+	row := make([]Cell, len(texts))
+	for j, text := range texts {
+		row[j] = Cell{Text: typeset.Neutral(text), Code: t.Columns[j].Code, Null: text == typeset.Null}
+	}
+	t.Rows = append(t.Rows, row)
+}
+
 // texts are the cells of a column.
 func (t Table) texts(column int) []string {
 	out := make([]string, len(t.Rows))

@@ -133,10 +133,7 @@ func Digits(x float64) string {
 
 // CountOf writes a number of things.
 func CountOf(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return Int(n) + " " + what
+	return Plural(n, what, what+"s")
 }
 
 // Scaled writes a count of parameters as people say it: 2.93 B.

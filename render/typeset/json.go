@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -19,29 +20,6 @@ func Exact(v float64) string {
 	return strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+")
 }
 
-// TextOrNull gives an empty text as nil.
-func TextOrNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// Finite gives a number that JSON can hold; nil of others.
-func Finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
-func FinitePointer(v *float64) *float64 {
-	if v == nil {
-		return nil
-	}
-	return Finite(*v)
-}
-
 // Object is an object of JSON or YAML whose members keep the order in which they were put in.
 type Object struct{ Members []Member }
 
@@ -50,10 +28,52 @@ type Member struct {
 	Value any
 }
 
-// Put adds a member. Its value is nil, a text, a number, a bool, an *object, or a []any of these.
+// Put adds a member: a text, a number, a bool, an *Object, or a list or map of these. A nil pointer, and a number that JSON has no way to
+// write, is null; any other pointer is what it points to. A list is never null.
 func (o *Object) Put(key string, value any) *Object {
-	o.Members = append(o.Members, Member{key, value})
+	o.Members = append(o.Members, Member{key, known(value)})
 	return o
+}
+
+// PutText adds a text that is null where it is not known, which is "".
+func (o *Object) PutText(key, text string) *Object {
+	if text == "" {
+		return o.Put(key, nil)
+	}
+	return o.Put(key, text)
+}
+
+// List gives what one makes of each of a list.
+func List[T any](list []T, one func(T) *Object) []any {
+	out := make([]any, len(list))
+	for i, x := range list {
+		out[i] = one(x)
+	}
+	return out
+}
+
+func known(value any) any {
+	if o, is := value.(*Object); is && o != nil {
+		return o
+	}
+	switch v := reflect.ValueOf(value); v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return known(v.Elem().Interface())
+	case reflect.Float64:
+		if x := v.Float(); math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil
+		}
+	case reflect.Slice:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = known(v.Index(i).Interface())
+		}
+		return list
+	}
+	return value
 }
 
 // MarshalJSON writes the members in their order.

@@ -1,9 +1,6 @@
 package typeset
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // MarkdownSpan gives s as a code span outside of tables, where a pipe is a pipe.
 func MarkdownSpan(s string) string {
@@ -13,25 +10,13 @@ func MarkdownSpan(s string) string {
 	return strings.ReplaceAll(MarkdownCode(s), `\|`, "|")
 }
 
-func MarkdownRow(out *bytes.Buffer, cells []string) {
-	out.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-}
-
 // MarkdownCode gives s as a code span in a table cell: a fence longer than any backticks inside, pipes escaped for the
 // table. A backslash before a pipe has no spelling in a code span that all readers share, so such text is escaped instead.
 func MarkdownCode(s string) string {
 	if strings.TrimSpace(s) == "" || strings.Contains(s, `\|`) {
 		return MarkdownText(s)
 	}
-	longest, run := 0, 0
-	for _, r := range s {
-		run++
-		if r != '`' {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	fence, room := strings.Repeat("`", longest+1), ""
+	fence, room := fenceFor(s, 1), ""
 	if s[0] == '`' || s[len(s)-1] == '`' || s[0] == ' ' && s[len(s)-1] == ' ' {
 		room = " " // one space on each side is not part of the code
 	}
@@ -71,14 +56,15 @@ func IsWord(c byte) bool {
 
 // MarkdownBlock gives text as a block of code, within a fence longer than any backticks in it.
 func MarkdownBlock(text string) string {
-	longest, run := 2, 0
-	for _, r := range text {
-		run++
-		if r != '`' {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	fence := strings.Repeat("`", longest+1)
+	fence := fenceFor(text, 3)
 	return fence + "text\n" + text + fence + "\n"
+}
+
+// fenceFor is a run of backticks, at least so many, that is longer than any in a text.
+func fenceFor(text string, least int) string {
+	fence := strings.Repeat("`", least)
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
 }

@@ -187,7 +187,7 @@ func ChangeMoved(r *trend.Result, c trend.Change) string {
 	if left > 0 {
 		said = append(said, fmt.Sprintf("%d more", left))
 	}
-	return "moved in a pass: " + strings.Join(said, "; ")
+	return "moved per pass: " + strings.Join(said, "; ")
 }
 
 // nothingSure says of a stage's change of which no part is sure by how many runs that is, and what it is most likely of.
@@ -240,12 +240,7 @@ func StateWords(r *trend.Result, series int) string {
 			last = &r.Changes[i]
 		}
 	}
-	known := 0
-	for _, p := range r.Series[series].Points {
-		if p.Value != nil {
-			known++
-		}
-	}
+	known := knownPoints(r.Series[series])
 	switch {
 	case known == 0:
 		return "not known"
@@ -259,6 +254,17 @@ func StateWords(r *trend.Result, series int) string {
 	return "no change"
 }
 
+// knownPoints counts the runs of a series whose value is known.
+func knownPoints(s trend.Series) int {
+	known := 0
+	for _, p := range s.Points {
+		if p.Value != nil {
+			known++
+		}
+	}
+	return known
+}
+
 // leastKnown is how many runs it takes to find anything: a level of three, and one that is off.
 const leastKnown = stats.DefaultMinSegment + 1
 
@@ -266,13 +272,7 @@ const leastKnown = stats.DefaultMinSegment + 1
 func NoChanges(r *trend.Result) string {
 	most := 0
 	for _, s := range r.Series {
-		known := 0
-		for _, p := range s.Points {
-			if p.Value != nil {
-				known++
-			}
-		}
-		most = max(most, known)
+		most = max(most, knownPoints(s))
 	}
 	if most < leastKnown {
 		return fmt.Sprintf("Too few runs to find a change of level: it takes %d, or %d to suspect one.", 2*stats.DefaultMinSegment, leastKnown)
