@@ -139,7 +139,7 @@ func (r asked) timelines() int {
 }
 
 // slow are the queries that take longest to plan; begun first they end with the others.
-var slow = []string{"findings", "mbu", "mfu", "timeline-kernels", "top-kernels", "bottlenecks", "step-times", "memory", "timeline-windows", "roofline", "ceilings", "accounting", "timeline-passes", "aggregates", "cost-centres",
+var slow = []string{"findings", "mbu", "mfu", "timeline-kernels", "timeline-calls", "top-kernels", "bottlenecks", "step-times", "memory", "timeline-windows", "roofline", "ceilings", "accounting", "timeline-passes", "aggregates", "cost-centres",
 	"longest-gaps", "timeline-blocks", "stages", "top-operators"}
 
 func slowestFirst(list []Question) []Question {
