@@ -22,8 +22,9 @@ type TimelineFigure struct {
 	Links   []timelineLink
 	Unseen  string // ranges and threads that are left out
 	Spoken  string
-	Legend  []Part // causes of the gaps drawn
-	Calls   []Part // kinds of the calls drawn
+	Still   []stillLine // what is drawn without the script
+	Legend  []Part      // causes of the gaps drawn
+	Calls   []Part      // kinds of the calls drawn
 	Gaps    *table.View
 	Queries [][2]string // name and version, SQL
 	Notes   []string
@@ -97,7 +98,7 @@ func NewTimeline(t *judge.Timeline, names map[string]string) (*TimelineFigure, e
 	if figure.Data, err = d.script(); err != nil {
 		return nil, err
 	}
-	figure.data, figure.Calls = d, d.callKinds()
+	figure.data, figure.Calls, figure.Still = d, d.callKinds(), d.still()
 	if err := figure.AddGaps(t.Gaps, table.PageExcerpt, names); err != nil {
 		return nil, err
 	}

@@ -104,3 +104,31 @@ func TestTimelineCallsOfManyThreads(t *testing.T) {
 		t.Errorf("without calls there are %d threads, from %d", len(page.Threads), page.Begin)
 	}
 }
+
+// TestTimelineStill holds what is drawn without the script: busy time by its share of a column, one kind upon the other, and never less than a pixel.
+func TestTimelineStill(t *testing.T) {
+	c := &stillCover{shares: map[string]*[stillColumns]float64{}, column: 100}
+	c.add("a", 0, 200, 100) // half of two columns
+	c.add("b", 150, 50, 50) // upon it
+	c.add("b", 29_950, 500, 500)
+	c.add("b", -500, 100, 100)
+	c.add("a", 1000, 0, 0)
+	want := []stillPath{{"a", "M0 16v-8h2v8zM10 16v-1h1v1z"}, {"b", "M1 8v-8h1v8zM299 16v-8h1v8z"}}
+	if got := c.paths(); !slices.Equal(got, want) {
+		t.Errorf("the paths are %v, want %v", got, want)
+	}
+	d, err := layTimeline(rendertest.ReportTimeline())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.layThreads(rendertest.ReportTimeline()); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, l := range d.still() {
+		lines = append(lines, l.Group+"|"+l.Label)
+	}
+	if want := []string{"GPU 0|kernel", "|copy", "GPU 1|kernel", d.Threads[0].Label + "|CUDA API"}; !slices.Equal(lines, want) {
+		t.Errorf("the lines are %q", lines)
+	}
+}
