@@ -58,6 +58,17 @@ func SamplesFrame() *frame.Frame {
 		SampleRow("nsys-1", 30, 0.0, "bit 40"), SampleRow("nsys-1", 190, 0.0, nil))
 }
 
+func RankPassesFrame() *frame.Frame {
+	row := func(of string, pass int64, rank string, late float64, isWarm any, clock any) []any {
+		return []any{of, pass, rank, late, int64(2), int64(2 * late), isWarm, clock, int64(1)}
+	}
+	return FrameOf("rank-passes", "range pass rank late_mean_ns calls late_ns is_warmup clock_error_ns job_id",
+		row("prefill", 1, "rank 0", 0, true, int64(0)), row("prefill", 1, "rank 1", 4000, true, int64(0)),
+		row("prefill", 2, "rank 0", 0, false, int64(0)), row("prefill", 2, "rank 1", 1000, false, int64(0)),
+		row("prefill", 3, "rank 0", 250, false, int64(0)),
+		row(Breakout, 1, Hostile, 10, nil, nil))
+}
+
 func ThrottlingFrame() *frame.Frame {
 	return FrameOf("throttling", "reason is_slowdown", []any{"sw_power_cap", true}, []any{"gpu_idle", false}, []any{"bit 40", nil})
 }
