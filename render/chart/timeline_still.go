@@ -12,8 +12,12 @@ type stillLine struct {
 	Group  string // the GPU or thread that it is the first line of; "" for others
 	Label  string
 	Spoken string
+	Known  []stillStretch // where the page knows what ran; elsewhere nothing says
 	Paths  []stillPath
 }
+
+// stillStretch is a part of the width.
+type stillStretch struct{ X, Width string }
 
 // stillPath is the work of a kind.
 type stillPath struct{ Class, Path string }
@@ -74,6 +78,17 @@ func (c *stillCover) paths() []stillPath {
 	return out
 }
 
+// stretches are parts of the width, as far as they are drawn.
+func (d *TimelineData) stretches(known ...[2]int64) (out []stillStretch) {
+	for _, k := range known {
+		from, to := max(k[0], 0), min(k[1], d.Span)
+		if to > from {
+			out = append(out, stillStretch{Length(float64(from) / float64(d.Span)), Length(float64(to-from) / float64(d.Span))})
+		}
+	}
+	return out
+}
+
 // still makes the picture: the work of each GPU by kind, and the calls of each thread that are in the page.
 func (d *TimelineData) still() []stillLine {
 	var out []stillLine
@@ -88,7 +103,7 @@ func (d *TimelineData) still() []stillLine {
 				at += item[0]
 				c.add("part-"+lane.Name, at, item[1], item[2])
 			}
-			out = append(out, stillLine{group, lane.Name, fmt.Sprintf("%s work of %s over %s", lane.Name, row.Label, typeset.Duration(d.Span)), c.paths()})
+			out = append(out, stillLine{group, lane.Name, fmt.Sprintf("%s work of %s over %s", lane.Name, row.Label, typeset.Duration(d.Span)), d.stretches([2]int64{0, d.Span}), c.paths()})
 			group = ""
 		}
 	}
@@ -100,7 +115,7 @@ func (d *TimelineData) still() []stillLine {
 			at += t.Calls[i+1]
 		}
 		if t.Calls != nil {
-			out = append(out, stillLine{t.Label, "CUDA API", fmt.Sprintf("CUDA calls of %s over %s", t.Label, typeset.Duration(d.Span)), c.paths()})
+			out = append(out, stillLine{t.Label, "CUDA API", fmt.Sprintf("CUDA calls of %s over %s", t.Label, typeset.Duration(d.Span)), d.stretches(t.Known...), c.paths()})
 		}
 	}
 	return out

@@ -25,11 +25,11 @@ function runsOf(runs, count) {
 
 // unpack reads numbers of a text, as chart.Packed writes them.
 function unpack(text) {
-  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", worth = {}, out = [];
-  for (let i = 0; i < 64; i++) worth[digits[i]] = i;
+  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", worth = new Uint8Array(128), out = [];
+  for (let i = 0; i < 64; i++) worth[digits.charCodeAt(i)] = i;
   let value = 0, scale = 1;
-  for (const c of text) {
-    const digit = worth[c];
+  for (let i = 0; i < text.length; i++) {
+    const digit = worth[text.charCodeAt(i)];
     value += (digit & 31) * scale;
     scale *= 32;
     if (digit >= 32) continue;
@@ -79,7 +79,7 @@ function streamItems(stream, data, palette, place) {
 // callItems makes the line of a thread's calls; first is the number of its first one.
 function callItems(thread, data, first) {
   const { begins, ends, works } = chained(unpack(thread.calls)), name = (i) => data.names[data.works[works[i]][0]], kind = (i) => data.names[data.works[works[i]][1]];
-  const lane = (i) => kind(i).replace(" ", "-");
+  const lanes = data.works.map((work) => data.names[work[1]].replace(" ", "-")), lane = (i) => lanes[works[i]];
   return timelineLine("stream", name(0).startsWith("hip") ? "HIP API" : "CUDA API", 18, begins, ends, {
     first,
     lane,
