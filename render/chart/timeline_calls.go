@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"prof/queries/frame"
 	"prof/queries/judge"
@@ -58,6 +59,9 @@ func (d *TimelineData) layCalls(t *judge.Timeline, threads map[threadKey]*timeli
 	for _, c := range calls {
 		thread, start := d.thread(threads, c), d.start(c)
 		d.Begin = min(d.Begin, start)
+		if thread.API = "CUDA API"; strings.HasPrefix(c.Text("api"), "hip") {
+			thread.API = "HIP API"
+		}
 		key := callKey{threadOf(c), c.Count("start_ns"), true}
 		if _, known := d.callAt[key]; !known { // of calls that begin at once the longest comes first
 			d.callAt[key] = int64(len(thread.Calls) / 3)
@@ -72,7 +76,7 @@ func (d *TimelineData) layCalls(t *judge.Timeline, threads map[threadKey]*timeli
 	if shown == all {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("Of the %s CUDA calls of these threads in the same stretches, %s are in the page: those that launched what is drawn, and the longest others.", typeset.Int(all), typeset.Int(shown))}, nil
+	return []string{fmt.Sprintf("Of the %s API calls of these threads in the same stretches, %s are in the page: those that launched what is drawn, and the longest others.", typeset.Int(all), typeset.Int(shown))}, nil
 }
 
 // layKnownCalls marks the stretches of each thread whose calls are in its line: of each window from the thread's first launch to the window's

@@ -18,6 +18,7 @@ type timelineThread struct {
 	// Items are ranges in order of start, five numbers each: start from the start before it, length, depth, name's place, domain's place or -1.
 	Items Packed `json:"items"`
 	// Calls are those of timeline-calls in order of start, three numbers each: start from the end of the one before, length, place in works.
+	API   string     `json:"api,omitempty"` // whose calls they are
 	Calls Packed     `json:"calls,omitempty"`
 	Known [][2]int64 `json:"known,omitempty"` // [start, end] of the stretches whose calls are there
 

@@ -115,7 +115,7 @@ func (d *TimelineData) still() []stillLine {
 			at += t.Calls[i+1]
 		}
 		if t.Calls != nil {
-			out = append(out, stillLine{t.Label, "CUDA API", fmt.Sprintf("CUDA calls of %s over %s", t.Label, typeset.Duration(d.Span)), d.stretches(t.Known...), c.paths()})
+			out = append(out, stillLine{t.Label, t.API, fmt.Sprintf("%s calls of %s over %s", t.API, t.Label, typeset.Duration(d.Span)), d.stretches(t.Known...), c.paths()})
 		}
 	}
 	return out

@@ -80,7 +80,7 @@ function streamItems(stream, data, palette, place) {
 function callItems(thread, data, first) {
   const { begins, ends, works } = chained(unpack(thread.calls)), name = (i) => data.names[data.works[works[i]][0]], kind = (i) => data.names[data.works[works[i]][1]];
   const lanes = data.works.map((work) => data.names[work[1]].replace(" ", "-")), lane = (i) => lanes[works[i]];
-  return timelineLine("stream", name(0).startsWith("hip") ? "HIP API" : "CUDA API", 18, begins, ends, {
+  return timelineLine("stream", thread.api, 18, begins, ends, {
     first,
     lane,
     name,
