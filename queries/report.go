@@ -23,6 +23,7 @@ type wanted struct {
 	id, title string // the query's name; without a title it is no section
 	top       string // rows of a ranked table, unless it is told otherwise
 	optional  bool   // left out where it has no rows: not every run has such a thing
+	ranks     bool   // of a run with several ranks it says why it has no rows, though optional
 	answers   bool   // no rows are an answer too, and nothing is missing
 	page      bool   // only the page of HTML has it
 	warm      bool   // it counts warm-up too
@@ -46,6 +47,7 @@ var questions = []wanted{
 	{id: "gaps", title: "Idle gaps", top: "10", warm: true},
 	{id: "step-times", title: "Steps", optional: true},
 	{id: "late-ranks", title: "Who is slow", optional: true},
+	{id: "rank-passes", title: "Skew per step and rank", optional: true, ranks: true, page: true},
 	{id: "collectives", title: "Collectives", optional: true, warm: true},
 	{id: "models", title: "Model"},
 	{id: "mfu", title: "Model FLOPs utilisation"},

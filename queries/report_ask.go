@@ -128,6 +128,12 @@ func (r asked) hasKind(kind string) bool {
 	return slices.ContainsFunc(f.Rows, func(row []any) bool { return row[at] == kind })
 }
 
+// hasRanks says whether several processes or GPUs ran collectives.
+func (r asked) hasRanks() bool {
+	f := r.Frames["collectives"]
+	return f != nil && len(f.Rows) > 0 && !(isConstant(f, "source_id") && isConstant(f, "pid") && isConstant(f, "device"))
+}
+
 // timelines is the number of sources whose timeline counts: those of Nsight Systems, or else of the PyTorch profiler.
 func (r asked) timelines() int {
 	count := map[any]int{}
@@ -139,7 +145,7 @@ func (r asked) timelines() int {
 }
 
 // slow are the queries that take longest to plan; begun first they end with the others.
-var slow = []string{"findings", "mbu", "mfu", "timeline-kernels", "top-kernels", "bottlenecks", "step-times", "memory", "timeline-windows", "roofline", "ceilings", "accounting", "timeline-passes", "aggregates", "time-breakdown",
+var slow = []string{"findings", "mbu", "mfu", "timeline-kernels", "timeline-calls", "top-kernels", "bottlenecks", "step-times", "memory", "timeline-windows", "roofline", "ceilings", "accounting", "timeline-passes", "aggregates", "time-breakdown",
 	"longest-gaps", "timeline-blocks", "stages", "top-operators"}
 
 func slowestFirst(list []Question) []Question {
@@ -158,7 +164,7 @@ func slowestFirst(list []Question) []Question {
 func (r asked) fillSections(chosen []wanted) {
 	for _, q := range chosen {
 		f := r.Frames[q.id]
-		if f == nil || q.title == "" || q.optional && len(f.Rows) == 0 {
+		if f == nil || q.title == "" || q.optional && len(f.Rows) == 0 && !(q.ranks && r.hasRanks()) {
 			continue
 		}
 		s := judge.Section{ID: q.id, Title: q.title, Frame: f, Page: q.page}

@@ -17,6 +17,7 @@ const (
 	timelineGaps    = 200
 	timelineKernels = 30000
 	timelineRanges  = 3000
+	timelineCalls   = 3000 // that launched nothing of what is drawn
 )
 
 // timelineAsked is what a timeline asks.
@@ -35,6 +36,7 @@ func (r asked) timelineRequests(run string) timelineAsked {
 		{Query: "longest-gaps", Args: Args{"run": run, "top": strconv.Itoa(timelineGaps)}},
 		{Query: "timeline-windows", Args: Args{"run": run, "top": strconv.Itoa(timelineKernels)}},
 		{Query: "timeline-kernels", Args: Args{"run": run, "top": strconv.Itoa(timelineKernels)}},
+		{Query: "timeline-calls", Args: Args{"run": run, "top": strconv.Itoa(timelineKernels), "others": strconv.Itoa(timelineCalls)}},
 		{Query: "timeline-ranges", Args: Args{"run": run, "top": strconv.Itoa(timelineRanges)}},
 	}
 	if r.timelines() > 1 {
@@ -46,7 +48,7 @@ func (r asked) timelineRequests(run string) timelineAsked {
 // of makes the timeline from the answers by query.
 func (t timelineAsked) of(frames map[string]*frame.Frame) *judge.Timeline {
 	out := &judge.Timeline{Parts: t.parts, Blocks: frames["timeline-blocks"], Passes: frames["timeline-passes"], Gaps: frames["longest-gaps"],
-		Windows: frames["timeline-windows"], Kernels: frames["timeline-kernels"], Ranges: frames["timeline-ranges"]}
+		Windows: frames["timeline-windows"], Kernels: frames["timeline-kernels"], Calls: frames["timeline-calls"], Ranges: frames["timeline-ranges"]}
 	if !isConstant(out.Blocks, "source_id") {
 		out.Clocks = frames["clock-offsets"]
 	}

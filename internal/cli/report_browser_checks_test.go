@@ -148,7 +148,7 @@ func pageNeedsNoScript(b *browser, page string) {
 		b.t.Fatalf("the script ran: there are %d of its buttons", n)
 	}
 	const shown = `[...document.querySelectorAll(%q)].filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 0).length`
-	for selector, least := range map[string]int{"#glance": 1, "figure.bars svg rect.piece": 10, "#section-stage-kernels figure svg": 2, "#section-accounting tbody tr": 10, "#section-top-kernels tbody tr": 10, "#timeline noscript p": 1} {
+	for selector, least := range map[string]int{"#glance": 1, "figure.bars svg rect.piece": 10, "#section-stage-kernels figure svg": 2, "#section-accounting tbody tr": 10, "#section-top-kernels tbody tr": 10, "#timeline noscript p": 1, "#timeline .still .part-kernel": 2, "#timeline .still .part-launch-call": 2} {
 		if n := eval[int](b, fmt.Sprintf(shown, selector)); n < least {
 			b.t.Errorf("without its script the page shows %d of %s, not %d", n, selector, least)
 		}

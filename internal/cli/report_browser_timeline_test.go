@@ -81,7 +81,7 @@ func pageShowsKernels(b *browser, page string, d drawnTimeline) {
 	if !seen {
 		b.t.Fatalf("%s is not among the names %q", name, texts)
 	}
-	middle := eval[struct{ X, Y float64 }](b, `(() => { const all = [...document.querySelectorAll("#timeline-plot g.box rect.piece")].map((r) => r.getBoundingClientRect());
+	middle := eval[struct{ X, Y float64 }](b, `(() => { const all = [...document.querySelectorAll("#timeline-plot g.box:not([class*=part-]) rect.piece")].map((r) => r.getBoundingClientRect());
 		const r = all.sort((a, b) => b.width - a.width)[0]; return { x: r.left + r.width / 2, y: r.top + r.height / 2 }; })()`)
 	b.clickAt(middle.X, middle.Y)
 	if got := eval[string](b, `document.querySelector("#timeline-pick code").textContent`); got != name || !eval[bool](b, `document.getElementById("timeline-pick").checkVisibility()`) {
@@ -89,6 +89,63 @@ func pageShowsKernels(b *browser, page string, d drawnTimeline) {
 	}
 	if facts := eval[string](b, `document.querySelector("#timeline-pick .facts-of").textContent`); !strings.Contains(facts, fmt.Sprintf("%d ns)", long)) || !strings.Contains(facts, stream.Name) {
 		b.t.Errorf("of a kernel of %d ns on %s the page says %q", long, stream.Name, facts)
+	}
+}
+
+// pageTiesLaunches holds that a click on a kernel marks the call that launched it, with the time between their starts that the warehouse has; that
+// keys go from one to the other and show both; and that a call says what it launched.
+func pageTiesLaunches(b *browser, page string, p *place) {
+	var kernel struct{ at, long, launch, called int64 }
+	row := strings.Split(p.sql(`WITH work AS (SELECT start_ns FROM kernel UNION ALL SELECT start_ns FROM memop), k AS (
+		SELECT k.start_ns - (SELECT min(start_ns) FROM work) AS begin_ns, k.duration_ns, k.launch_start_ns - k.start_ns AS launch_ns, k.launch_duration_ns FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id)
+		WHERE k.device_id = 0 AND k.duration_ns > 5000 AND n.name NOT LIKE 'nccl%' AND k.start_ns - k.launch_start_ns BETWEEN 100000 AND 1000000000)
+		SELECT begin_ns, duration_ns, launch_ns, launch_duration_ns FROM k ORDER BY begin_ns DESC LIMIT 1`), "\n")[1]
+	if _, err := fmt.Sscanf(row, "%d,%d,%d,%d", &kernel.at, &kernel.long, &kernel.launch, &kernel.called); err != nil {
+		b.t.Fatalf("%q: %v", row, err)
+	}
+	b.open(fmt.Sprintf("%s#timeline=%d,%d", page, kernel.at-2*kernel.long, kernel.at+3*kernel.long))
+	pick := func(selector string, share float64) {
+		at := eval[*struct{ X, Y float64 }](b, fmt.Sprintf(`(() => { const plot = document.getElementById("timeline-plot").getBoundingClientRect(), x = plot.left + 120 + (plot.width - 120) * %g;
+			const r = [...document.querySelectorAll(%q)].map((r) => r.getBoundingClientRect()).find((r) => r.left <= x && r.right >= x); return r ? { x, y: r.top + r.height / 2 } : null; })()`, share, selector))
+		if at == nil {
+			b.t.Fatalf("no %s is drawn at %g of the width", selector, share)
+		}
+		b.clickAt(at.X, at.Y)
+	}
+	facts := func() string {
+		return eval[string](b, `document.querySelector("#timeline-pick .facts-of").textContent`)
+	}
+	marks := func() []int {
+		return eval[[]int](b, `["link", "tied", "halo"].map((c) => document.querySelectorAll("#timeline-plot ." + c).length)`)
+	}
+	pick("#timeline-plot g.box:not([class*=part-]) rect.piece", 0.5)
+	// What the page says has three digits, which the same function of the page gives of the warehouse's numbers.
+	text := func(ns int64) string { return eval[string](b, fmt.Sprintf("timeText(%d)", ns)) }
+	want := fmt.Sprintf("starts %s after the call began: %s in the call, then %s queued", text(-kernel.launch), text(kernel.called), text(-kernel.launch-kernel.called))
+	if got := facts(); !strings.Contains(got, fmt.Sprintf(", %d ns)", kernel.long)) || !strings.Contains(got, "Launched by cu") || !strings.Contains(got, want) {
+		b.t.Fatalf("of the kernel the page says %q, not %s", got, want)
+	}
+	if got := marks(); got[0] != 1 || got[1] != 0 { // the launch is beside the screen
+		b.t.Errorf("%d links and %d marked launches are drawn", got[0], got[1])
+	}
+	b.press("l")
+	if got := marks(); got[0] != 1 || got[1] != 1 || got[2] != 1 {
+		b.t.Errorf("%v links, launches and times are drawn where both ends are in view", got)
+	}
+	if got := eval[string](b, `document.querySelector("#timeline-plot .halo").textContent`); got != text(-kernel.launch) {
+		b.t.Errorf("the link says %s, not %s", got, text(-kernel.launch))
+	}
+	b.press("j")
+	if got := facts(); !strings.Contains(got, fmt.Sprintf(", %d ns)", kernel.called)) || !strings.Contains(got, "launch call of Thread ") || !strings.Contains(got, "which "+want) {
+		b.t.Errorf("of the launch the page says %q, not %s", got, want)
+	}
+	b.press("j")
+	if got := facts(); !strings.Contains(got, fmt.Sprintf(", %d ns)", kernel.long)) {
+		b.t.Errorf("from the launch one comes to %q", got)
+	}
+	b.press("?")
+	if !eval[bool](b, `document.querySelector("#timeline-keys .keys").checkVisibility()`) {
+		b.t.Error("the keys are not shown")
 	}
 }
 

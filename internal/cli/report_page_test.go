@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"prof/render/chart"
 )
 
 // writtenPage writes the report of a capture and gives its page.
@@ -34,7 +36,7 @@ type drawnTimeline struct {
 		Gaps    [][]int64
 		Streams []struct {
 			Name  string
-			Items []int64 // start from the end of the one before, length, work
+			Items chart.Packed // start from the end of the one before, length, work
 		}
 	}
 }
@@ -136,7 +138,7 @@ func TestReportInBrowser(t *testing.T) {
 		check func(b *browser, page string)
 	}{
 		{"drawn", pageIsDrawn}, {"sort", pageSorts}, {"search", pageSearches}, {"copy", pageCopies},
-		{"zoom", pageZooms}, {"kernels", func(b *browser, page string) { pageShowsKernels(b, page, timelineOf(b.t, text)) }}, {"gaps", pageJumpsToGaps},
+		{"zoom", pageZooms}, {"kernels", func(b *browser, page string) { pageShowsKernels(b, page, timelineOf(b.t, text)) }}, {"gaps", pageJumpsToGaps}, {"launches", func(b *browser, page string) { pageTiesLaunches(b, page, p) }},
 		{"widths", pageFits}, {"without script", pageNeedsNoScript},
 	} {
 		ok := t.Run(c.name, func(t *testing.T) {

@@ -56,6 +56,7 @@ type Timeline struct {
 	Gaps    *frame.Frame // longest-gaps
 	Windows *frame.Frame // timeline-windows: where single kernels are known
 	Kernels *frame.Frame // timeline-kernels: those kernels
+	Calls   *frame.Frame // timeline-calls: the CUDA calls that launched them, and others of their threads
 	Ranges  *frame.Frame // timeline-ranges: the longest ranges of threads
 	Clocks  *frame.Frame // clock-offsets; nil for a single source
 	Parts   int64        // equal parts of the time of the capture: what begins in the same one is drawn as one

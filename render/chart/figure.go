@@ -18,6 +18,7 @@ type Figures struct {
 	Roofline  *rooflineFigure
 	Durations *durationFigure
 	Samples   *sampleFigure
+	Skew      *skewFigure
 }
 
 // Makers fill in the pictures of a section, by its query. To add one, write its maker and template and add a line here.
@@ -44,6 +45,10 @@ var Makers = map[string]func(r *judge.Report, f *frame.Frame, to *Figures) error
 	},
 	"kernel-durations": func(_ *judge.Report, f *frame.Frame, to *Figures) (err error) {
 		to.Durations, err = newDurationFigure(f)
+		return err
+	},
+	"rank-passes": func(_ *judge.Report, f *frame.Frame, to *Figures) (err error) {
+		to.Skew, err = newSkewFigure(f)
 		return err
 	},
 	"sample-series": func(r *judge.Report, f *frame.Frame, to *Figures) (err error) {

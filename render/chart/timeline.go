@@ -22,7 +22,9 @@ type TimelineFigure struct {
 	Links   []timelineLink
 	Unseen  string // ranges and threads that are left out
 	Spoken  string
-	Legend  []Part // causes of the gaps drawn
+	Still   []stillLine // what is drawn without the script
+	Legend  []Part      // causes of the gaps drawn
+	Calls   []Part      // kinds of the calls drawn
 	Gaps    *table.View
 	Queries [][2]string // name and version, SQL
 	Notes   []string
@@ -34,6 +36,7 @@ type TimelineFigure struct {
 
 // TimelineData is what the script reads. Times are nanoseconds from the first work drawn.
 type TimelineData struct {
+	Begin   int64             `json:"begin"` // of the first call that is drawn, where that is earlier; never more than 0
 	Span    int64             `json:"span"`
 	Part    int64             `json:"part"` // what begins in the same one is one block
 	Names   []string          `json:"names"`
@@ -44,6 +47,7 @@ type TimelineData struct {
 	from    int64
 	names   timelineNames
 	workAt  map[[2]int64]int64
+	callAt  map[callKey]int64 // place among the calls of its thread
 	sources map[int64]bool
 	clocks  map[int64]int64 // by source: what its clock shows more than the reference's
 }
@@ -88,17 +92,17 @@ func NewTimeline(t *judge.Timeline, names map[string]string) (*TimelineFigure, e
 	if figure.Singly, figure.Links, err = d.windows(t.Windows); err != nil {
 		return nil, err
 	}
-	if figure.Unseen, err = d.layThreads(t.Ranges); err != nil {
+	if figure.Unseen, err = d.layThreads(t); err != nil {
 		return nil, err
 	}
 	if figure.Data, err = d.script(); err != nil {
 		return nil, err
 	}
-	figure.data = d
+	figure.data, figure.Calls, figure.Still = d, d.callKinds(), d.still()
 	if err := figure.AddGaps(t.Gaps, table.PageExcerpt, names); err != nil {
 		return nil, err
 	}
-	figure.addQueries(t.Blocks, t.Passes, t.Gaps, t.Windows, t.Kernels, t.Ranges, t.Clocks)
+	figure.addQueries(t.Blocks, t.Passes, t.Gaps, t.Windows, t.Kernels, t.Calls, t.Ranges, t.Clocks)
 	return figure, nil
 }
 

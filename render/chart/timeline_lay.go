@@ -22,7 +22,7 @@ func layTimeline(t *judge.Timeline) (*TimelineData, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &TimelineData{Works: [][2]int64{}, names: timelineNames{at: map[string]int64{}}, workAt: map[[2]int64]int64{}, sources: map[int64]bool{}}
+	d := &TimelineData{Works: [][2]int64{}, names: timelineNames{at: map[string]int64{}}, workAt: map[[2]int64]int64{}, callAt: map[callKey]int64{}, sources: map[int64]bool{}}
 	if d.clocks, err = clocksOf(t.Clocks); err != nil {
 		return nil, err
 	}

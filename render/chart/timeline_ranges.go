@@ -7,38 +7,65 @@ import (
 	"strings"
 
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/typeset"
 )
 
-// timelineThread is a thread with its ranges.
+// timelineThread is a thread with its ranges and its calls.
 type timelineThread struct {
 	Label string `json:"label"`
 	Zero  int64  `json:"zero"` // what the source's clock shows at 0
 	// Items are ranges in order of start, five numbers each: start from the start before it, length, depth, name's place, domain's place or -1.
-	Items []int64 `json:"items"`
+	Items Packed `json:"items"`
+	// Calls are those of timeline-calls in order of start, three numbers each: start from the end of the one before, length, place in works.
+	API   string     `json:"api,omitempty"` // whose calls they are
+	Calls Packed     `json:"calls,omitempty"`
+	Known [][2]int64 `json:"known,omitempty"` // [start, end] of the stretches whose calls are there
 
 	last    int64
 	covered int64 // ns of the timeline in ranges
 	until   int64
+	called  int64 // end of the last call
 }
 
 // How much of the ranges is drawn: so many threads, those with most time in ranges, and so many ranges deep.
 const (
 	mostThreads = 10
-	mostDepths  = 6
+	mostDepths  = 6 // of ranges
 )
 
-// layThreads puts ranges in the lines of their threads, and says which ranges are not drawn. Those wholly before or after the device work are not.
-func (d *TimelineData) layThreads(f *frame.Frame) (string, error) {
+// layThreads puts ranges and calls in the lines of their threads, those with calls first, and says which are not drawn.
+func (d *TimelineData) layThreads(t *judge.Timeline) (string, error) {
 	d.Threads = []*timelineThread{}
-	if f == nil || len(f.Rows) == 0 {
-		return "", nil
-	}
-	ranges, err := f.Records("source_id", "pid", "tid", "thread", "depth", "start_ns", "duration_ns", "name", "domain", "range_count")
+	threads := map[threadKey]*timelineThread{}
+	unseen, err := d.layRanges(t.Ranges, threads)
 	if err != nil {
 		return "", err
 	}
-	threads := map[[3]int64]*timelineThread{}
+	calls, err := d.layCalls(t, threads)
+	if err != nil {
+		return "", err
+	}
+	slices.SortStableFunc(d.Threads, func(a, b *timelineThread) int {
+		return cmp.Or(-cmp.Compare(bit(a.Calls != nil), bit(b.Calls != nil)), cmp.Compare(b.covered, a.covered))
+	})
+	if all := len(d.Threads); all > mostThreads {
+		d.Threads = d.Threads[:mostThreads]
+		unseen = append(unseen, fmt.Sprintf("Of %d threads, the %d that launch or have most time in ranges are drawn.", all, mostThreads))
+	}
+	d.link(threads)
+	return strings.Join(append(unseen, calls...), " "), nil
+}
+
+// layRanges puts ranges in the lines of their threads, and says which are not drawn: those wholly before or after the device work are not.
+func (d *TimelineData) layRanges(f *frame.Frame, threads map[threadKey]*timelineThread) ([]string, error) {
+	if f == nil || len(f.Rows) == 0 {
+		return nil, nil
+	}
+	ranges, err := f.Records("source_id", "pid", "tid", "thread", "depth", "start_ns", "duration_ns", "name", "domain", "range_count")
+	if err != nil {
+		return nil, err
+	}
 	beside, deep := 0, 0
 	for _, r := range ranges {
 		switch start := d.start(r); {
@@ -47,18 +74,20 @@ func (d *TimelineData) layThreads(f *frame.Frame) (string, error) {
 		case r.Count("depth") >= mostDepths:
 			deep++
 		default:
-			key := [3]int64{r.Count("source_id"), r.Count("pid"), r.Count("tid")}
-			if threads[key] == nil {
-				threads[key] = &timelineThread{Label: d.threadName(r), Zero: d.from + d.clocks[key[0]]}
-				d.Threads = append(d.Threads, threads[key])
-			}
-			d.addRange(threads[key], r)
+			d.addRange(d.thread(threads, r), r)
 		}
 	}
-	slices.SortStableFunc(d.Threads, func(a, b *timelineThread) int { return cmp.Compare(b.covered, a.covered) })
-	all := len(d.Threads)
-	d.Threads = d.Threads[:min(all, mostThreads)]
-	return unseenRanges(int64(len(ranges)), ranges[0].Count("range_count"), beside, deep, all), nil
+	return unseenRanges(int64(len(ranges)), ranges[0].Count("range_count"), beside, deep), nil
+}
+
+// thread gives the line of a row's thread, made where there is none yet.
+func (d *TimelineData) thread(threads map[threadKey]*timelineThread, r frame.Record) *timelineThread {
+	key := threadOf(r)
+	if threads[key] == nil {
+		threads[key] = &timelineThread{Label: d.threadName(r), Zero: d.from + d.clocks[key[0]], Items: Packed{}}
+		d.Threads = append(d.Threads, threads[key])
+	}
+	return threads[key]
 }
 
 func (d *TimelineData) threadName(r frame.Record) string {
@@ -86,8 +115,8 @@ func (d *TimelineData) addRange(t *timelineThread, r frame.Record) {
 	t.until = max(t.until, end)
 }
 
-// unseenRanges says what of the ranges is not drawn; "" when all are.
-func unseenRanges(asked, all int64, beside, deep, threads int) string {
+// unseenRanges says what of the ranges is not drawn; nothing when all are.
+func unseenRanges(asked, all int64, beside, deep int) []string {
 	var said []string
 	if asked < all {
 		said = append(said, fmt.Sprintf("the page has the longest %s of %s", typeset.Int(asked), typeset.Int(all)))
@@ -98,11 +127,8 @@ func unseenRanges(asked, all int64, beside, deep, threads int) string {
 	if deep > 0 {
 		said = append(said, fmt.Sprintf("%s nested more than %d deep are not drawn", typeset.Int(int64(deep)), mostDepths-1))
 	}
-	if threads > mostThreads {
-		said = append(said, fmt.Sprintf("only the %d of %d threads with the most time in ranges are drawn", mostThreads, threads))
-	}
 	if len(said) == 0 {
-		return ""
+		return nil
 	}
-	return "Ranges: " + strings.Join(said, "; ") + "."
+	return []string{"Ranges: " + strings.Join(said, "; ") + "."}
 }

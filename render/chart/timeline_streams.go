@@ -13,17 +13,23 @@ import (
 type timelineStream struct {
 	Name string `json:"name"`
 	// Items are the work in order of start, three numbers each: its start from the end of the one before, its length, its place in works.
-	Items []int64 `json:"items"`
+	Items Packed `json:"items"`
 	// Stages are names' places, each with the number of items in a row that have it; -1 where a launch was not captured.
 	Stages []int64 `json:"stages"`
 	// Streams are such runs of the names of streams, of a line that several share.
 	Streams []int64 `json:"streams,omitempty"`
+	// Launches are such runs of differences between the numbers of the calls that launched an item and the item before. The calls of all
+	// threads are numbered from 1, in the threads' order; 0 stands for a call that is not in the page.
+	Launches Packed `json:"launches,omitempty"`
 
 	pieces []timelinePiece
 }
 
 // timelinePiece is a kernel, copy, fill or graph replay. Names are places in the list of names.
-type timelinePiece struct{ start, length, work, stage, stream int64 }
+type timelinePiece struct {
+	start, length, work, stage, stream int64
+	launch                             callKey
+}
 
 // mostStreams is how many lines of streams a GPU has.
 const mostStreams = 12
@@ -33,7 +39,7 @@ func (d *TimelineData) layStreams(f *frame.Frame, rows map[[2]int64]*timelineRow
 	if f == nil {
 		return nil
 	}
-	works, err := f.Records("window", "source_id", "device", "pid", "stream", "context", "lane", "start_ns", "duration_ns", "name", "stage")
+	works, err := f.Records("window", "source_id", "device", "pid", "stream", "context", "lane", "start_ns", "duration_ns", "name", "stage", "tid", "launch_start_ns")
 	if err != nil {
 		return err
 	}
@@ -59,7 +65,7 @@ func (d *TimelineData) layStreams(f *frame.Frame, rows map[[2]int64]*timelineRow
 		if w.Value("stage") != nil {
 			stage = d.name(w.Text("stage"))
 		}
-		lines[key].pieces = append(lines[key].pieces, timelinePiece{d.start(w), w.Count("duration_ns"), d.work(w.Text("name"), w.Text("lane")), stage, d.name(names[i])})
+		lines[key].pieces = append(lines[key].pieces, timelinePiece{d.start(w), w.Count("duration_ns"), d.work(w.Text("name"), w.Text("lane")), stage, d.name(names[i]), launchOf(w)})
 	}
 	for _, row := range d.Rows {
 		row.Streams = shareLine(row.Streams)

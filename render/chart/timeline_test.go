@@ -15,7 +15,7 @@ import (
 
 // kernelRow is a kernel of source 1 and process 9 on GPU 0.
 func kernelRow(window, stream, start, long int64, name string) []any {
-	return []any{window, int64(1), int64(0), int64(9), stream, "kernel", start, long, name, "decode", int64(1)}
+	return []any{window, int64(1), int64(0), int64(9), stream, "kernel", start, long, name, "decode", int64(1), int64(9), start - 500}
 }
 
 // decodedPiece is a piece of work as the page's script reads it.
@@ -238,7 +238,7 @@ func TestTimelineWindows(t *testing.T) {
 	if f, err = NewTimeline(tl, nil); err != nil || len(f.Links) != 0 || !strings.Contains(f.Singly, "every kernel") {
 		t.Errorf("of a whole capture: %v, %s, %v", err, f.Singly, f.Links)
 	}
-	tl.Windows, tl.Kernels = nil, nil
+	tl.Windows, tl.Kernels, tl.Calls = nil, nil, nil
 	if f, err = NewTimeline(tl, nil); err != nil || len(f.Links) != 0 || f.Singly != "" {
 		t.Errorf("without windows: %v, %s, %v", err, f.Singly, f.Links)
 	}
@@ -247,6 +247,7 @@ func TestTimelineWindows(t *testing.T) {
 // TestTimelineRanges holds which ranges are drawn, on which thread and when, and what is said of the others.
 func TestTimelineRanges(t *testing.T) {
 	tl := rendertest.ReportTimeline()
+	tl.Calls = nil
 	columns := "source_id pid tid thread depth start_ns duration_ns name domain range_count"
 	row := func(tid, depth, start, long int64, name, domain string) []any {
 		return []any{int64(1), int64(9), tid, nil, depth, start, long, name, domain, int64(4000)}
@@ -258,7 +259,7 @@ func TestTimelineRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unseen, err := d.layThreads(tl.Ranges)
+	unseen, err := d.layThreads(tl)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +278,7 @@ func TestTimelineRanges(t *testing.T) {
 	for tid := range int64(mostThreads + 3) {
 		tl.Ranges.Rows = append(tl.Ranges.Rows, []any{int64(1), int64(9), tid, "t", int64(0), int64(1000), tid, "r", "", int64(mostThreads + 3)})
 	}
-	if unseen, err = d.layThreads(tl.Ranges); err != nil || len(d.Threads) != mostThreads || d.Threads[0].Label != "Thread 12 t of process 9" || unseen != "Ranges: only the 10 of 13 threads with the most time in ranges are drawn." {
+	if unseen, err = d.layThreads(tl); err != nil || len(d.Threads) != mostThreads || d.Threads[0].Label != "Thread 12 t of process 9" || unseen != "Of 13 threads, the 10 that launch or have most time in ranges are drawn." {
 		t.Errorf("of many threads: %v, %d, %s", err, len(d.Threads), unseen)
 	}
 }
@@ -306,7 +307,7 @@ func TestTimelineData(t *testing.T) {
 	}
 	want := `[{"label":"GPU 0","zero":990,"stages":[{"name":"s","items":[[10,1000,2,1,590,300,1000,1]]}],` +
 		`"lanes":[{"name":"kernel","items":[[10,100,90,3,0,40],[500,500,500,1,1,500]]},{"name":"copy","items":[[0,10,10,1,2,10]]}],"gaps":[[110,400,3,0,1,4]],` +
-		`"known":[[10,110]],"streams":[{"name":"stream 7","items":[10,40,0,0,30,1,10,20,2],"stages":[0,1,-1,1,0,1]}]},` +
+		`"known":[[10,110]],"streams":[{"name":"stream 7","items":"UwCAA8BCUoBE","stages":[0,1,-1,1,0,1]}]},` +
 		`{"label":"GPU 1","zero":990,"stages":[],"lanes":[{"name":"kernel","items":[[210,100,100,1,1,100]]}],"gaps":[],"known":[],"streams":[]}]`
 	if string(got) != want || d.Part != 102 {
 		t.Errorf("a part is %d, the rows are\n%s\nwant\n%s", d.Part, got, want)

@@ -14,8 +14,8 @@ function startTimeline(data) {
     if (!drawn) drawn = requestAnimationFrame(() => { drawn = 0; drawView(t); });
   };
   t.show = (from, length) => {
-    length = Math.min(data.span, Math.max(least, length));
-    t.view.from = Math.max(0, Math.min(data.span - length, from));
+    length = Math.min(data.span - data.begin, Math.max(least, length));
+    t.view.from = Math.max(data.begin, Math.min(data.span - length, from));
     t.view.to = t.view.from + length;
     t.redraw();
     noteView(t, data.span);
@@ -32,7 +32,7 @@ function startTimeline(data) {
   watchPointers(t);
   watchPanel(t);
   drawView(t);
-  watchAddress(t, figure, data.span);
+  watchAddress(t, figure, data.begin, data.span);
   new ResizeObserver(t.redraw).observe(plot);
 }
 
@@ -43,7 +43,7 @@ function stretchOf(address) {
 }
 
 // watchAddress has the view follow addresses such as #timeline=1000,2000, which name nanoseconds from the first work.
-function watchAddress(t, figure, span) {
+function watchAddress(t, figure, begin, span) {
   const follow = (address) => {
     if (!address.startsWith("#timeline=")) return false;
     figure.parentElement.scrollIntoView();
@@ -55,7 +55,7 @@ function watchAddress(t, figure, span) {
     t.show(from, to - from);
     drawView(t);
     readAt(t, (t.view.from + t.view.to) / 2, t.groups);
-    if (from > span || to < 0) t.readout.textContent = `The address names a stretch beside the capture, which lasts ${grouped(String(span))} ns: what is nearest is shown.\n${t.readout.textContent}`;
+    if (from > span || to < begin) t.readout.textContent = `The address names a stretch beside the capture, which lasts ${grouped(String(span))} ns: what is nearest is shown.\n${t.readout.textContent}`;
     return true;
   };
   follow(location.hash);

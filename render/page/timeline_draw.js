@@ -62,12 +62,33 @@ function drawAxis(t, height) {
   return out;
 }
 
-// drawPick outlines the item that is picked.
+// drawPick outlines the item that is picked and what it is tied to, and draws the links from launch to work.
 function drawPick(t) {
   if (!t.pick) return "";
-  const { line, index } = t.pick, from = Math.max(t.gutter, timelineX(t, line.begins[index])), to = Math.min(t.width, timelineX(t, line.ends[index]));
+  const seen = t.pick.tied.filter(({ line, index }) => line.ends[index] >= t.view.from && line.begins[index] <= t.view.to), { line, index } = t.pick;
+  // Of a link at least one end is on the screen; more than a few hundred are a surface.
+  const links = (line.ends[index] >= t.view.from && line.begins[index] <= t.view.to ? t.pick.tied : seen).slice(0, 300);
+  return links.map((other, i) => drawLink(t, line.first ? t.pick : other, line.first ? other : t.pick, i === 0)).join("") + outline(t, t.pick, "picked") + seen.map((item) => outline(t, item, "picked tied")).join("");
+}
+
+function outline(t, { line, index }, style) {
+  const from = Math.max(t.gutter, timelineX(t, line.begins[index])), to = Math.min(t.width, timelineX(t, line.ends[index]));
   if (line.ends[index] < t.view.from || line.begins[index] > t.view.to) return "";
-  return `<rect class="picked" x="${(from - 1).toFixed(1)}" y="${line.y - 1}" width="${Math.max(4, to - from + 2).toFixed(1)}" height="${line.height + 2}"/>`;
+  return `<rect class="${style}" x="${(from - 1).toFixed(1)}" y="${line.y - 1}" width="${Math.max(4, to - from + 2).toFixed(1)}" height="${line.height + 2}"/>`;
+}
+
+// drawLink goes from the start of a call to the start of its work, with the time between them. An end beside the screen is at its edge, and the link dashed.
+function drawLink(t, call, work, isNamed) {
+  const moments = [call.line.begins[call.index], work.line.begins[work.index]], inside = moments.every((m) => m >= t.view.from && m <= t.view.to);
+  const [x1, x2] = moments.map((m) => Math.max(t.gutter, Math.min(t.width, timelineX(t, m)))), down = call.line.y < work.line.y;
+  const y1 = call.line.y + (down ? call.line.height : 0), y2 = work.line.y + (down ? 0 : work.line.height), mid = (y1 + y2) / 2, tip = down ? -6 : 6;
+  const [x, y] = call === t.pick ? [x1, down ? y1 + 18 : y1 - 8] : [x2, down ? y2 - 14 : y2 + 20]; // by what is picked, which is on the screen
+  let out = `<path class="link${inside ? "" : " away"}" d="M${x1.toFixed(1)} ${y1}C${x1.toFixed(1)} ${mid} ${x2.toFixed(1)} ${mid} ${x2.toFixed(1)} ${y2 + tip}"/><path class="tip" d="M${x2.toFixed(1)} ${y2}l-3.5 ${tip}h7z"/>`;
+  if (isNamed) {
+    const text = timeText(moments[1] - moments[0]);
+    out += `<text class="halo" x="${Math.min(t.width - 1.1 * textWidth(t, text), x + 6).toFixed(1)}" y="${y}">${text}</text>`;
+  }
+  return out;
 }
 
 const rectAt = (from, to, y, height, style) => `<rect class="${style}" x="${from.toFixed(1)}" y="${y}" width="${(to - from).toFixed(1)}" height="${height}"/>`;

@@ -2,8 +2,8 @@
 
 function watchKeys(t, act) {
   const keys = { "+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", 0: "all", Home: "all" };
-  const steps = { n: () => stepItem(t, 1), p: () => stepItem(t, -1) };
-  const picked = { ArrowUp: () => changeLine(t, -1), ArrowDown: () => changeLine(t, 1), Enter: () => zoomToPick(t), Escape: () => dropPick(t) };
+  const steps = { n: () => stepItem(t, 1), p: () => stepItem(t, -1), "?": () => showHelp() };
+  const picked = { ArrowUp: () => changeLine(t, -1), ArrowDown: () => changeLine(t, 1), Enter: () => zoomToPick(t), Escape: () => dropPick(t), l: () => showTied(t), j: () => jumpTied(t) };
   t.plot.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const call = keys[e.key] ? () => act(keys[e.key]) : steps[e.key] ?? (t.pick ? picked[e.key] : undefined);
@@ -11,6 +11,13 @@ function watchKeys(t, act) {
     e.preventDefault();
     call();
   });
+}
+
+// showHelp opens what is said of the keys.
+function showHelp() {
+  const help = document.getElementById("timeline-keys");
+  help.open = true;
+  help.querySelector("summary").focus();
 }
 
 function watchPointers(t) {

@@ -52,6 +52,7 @@ const laneNames = { kernel: "kernels", collective: "collectives", graph: "graphs
 
 // timelineGroups makes the lines of each GPU and each thread, from top to bottom.
 function timelineGroups(data) {
+  for (const row of data.rows) for (const stream of row.streams) stream.items = unpack(stream.items);
   const palette = workClasses(data), stages = [];
   const groups = data.rows.map((row) => {
     const group = { label: row.label, known: row.known, zero: row.zero, lines: [] };
@@ -64,7 +65,16 @@ function timelineGroups(data) {
     group.lines.push(gapItems(row.gaps, data), ...streams);
     return group;
   });
-  for (const thread of data.threads) groups.push({ label: thread.label, zero: thread.zero, lines: rangeItems(thread, data) });
+  let first = 1;
+  for (const thread of data.threads) {
+    const group = { label: thread.label, zero: thread.zero, known: thread.known ?? [], lines: rangeItems(thread, data) };
+    if (thread.calls) {
+      const calls = callItems(thread, data, first);
+      group.lines.push(calls);
+      first += calls.begins.length;
+    }
+    groups.push(group);
+  }
   return groups;
 }
 

@@ -19,13 +19,51 @@ function readAt(t, moment, groups) {
 // pickItem fixes an item: it stays outlined, and its whole name is there to copy.
 function pickItem(t, line, index) {
   const group = t.groups.find((g) => g.lines.includes(line)), begin = line.begins[index];
-  t.pick = { line, index };
+  t.pick = { line, index, tied: tiedTo(t, line, index) };
   t.panel.hidden = false;
+  for (const button of t.panel.querySelectorAll("[data-tied]")) button.hidden = !t.pick.tied.length;
+  t.panel.querySelector("[data-pick=jump]").textContent = line.first ? "Go to its work" : "Go to its launch";
   t.panel.querySelector(".facts-of").textContent = `${line.facts ? line.facts(index) : line.tell(index)}\n` +
-    `${timeText(line.ends[index] - begin)} from ${momentText(begin, 1)} (start_ns ${begin + group.zero} of its source, ${line.ends[index] - begin} ns)`;
+    `${timeText(line.ends[index] - begin)} from ${momentText(begin, 1)} (start_ns ${begin + group.zero} of its source, ${line.ends[index] - begin} ns)${launchText(t)}`;
   t.panel.querySelector("code").textContent = line.name(index);
   t.line = line;
   t.redraw();
+}
+
+// tiedTo gives what a launch ties an item to: of work its call, of a call its work in the order of start.
+function tiedTo(t, line, index) {
+  const lines = t.groups.flatMap((g) => g.lines), number = line.launches?.[index];
+  if (number) {
+    const calls = lines.find((l) => number >= l.first && number < l.first + l.begins.length);
+    return [{ line: calls, index: number - calls.first }];
+  }
+  const out = [];
+  if (line.first) for (const work of lines) work.launches?.forEach((n, i) => { if (n === line.first + index) out.push({ line: work, index: i }); });
+  return out.sort((a, b) => a.line.begins[a.index] - b.line.begins[b.index]);
+}
+
+// launchText says of what is picked how its launch and its work follow each other.
+function launchText(t) {
+  const { line, index, tied } = t.pick;
+  if (!tied.length) return line.launches && t.groups.some((g) => g.lines.some((l) => l.first)) ? "\nIts launch is not in the page." : line.isLaunch?.(index) ? "\nWhat it launched is not in the page." : "";
+  const [call, work] = line.first ? [t.pick, tied[0]] : [tied[0], t.pick], start = work.line.begins[work.index];
+  const queued = start - call.line.ends[call.index], called = call.line.ends[call.index] - call.line.begins[call.index];
+  const delay = `${timeText(start - call.line.begins[call.index])} after the call began` + (queued >= 0 ? `: ${timeText(called)} in the call, then ${timeText(queued)} queued` : `, before the call returned (${timeText(called)})`);
+  if (!line.first) return `\nLaunched by ${call.line.name(call.index)} of ${t.groups.find((g) => g.lines.includes(call.line)).label}; starts ${delay}`;
+  const last = tied.reduce((end, w) => Math.max(end, w.line.ends[w.index]), -Infinity);
+  return `\nLaunched ${tied.length === 1 ? "" : `${grouped(String(tied.length))} pieces of work, the first `}${cutText(work.line.name(work.index), 110)}, which starts ${delay}` +
+    (tied.length === 1 ? "" : `\nAll its work has run ${timeText(last - call.line.begins[call.index])} after the call began`);
+}
+
+// jumpTied goes to the other end of the link; showTied brings both ends into view.
+function jumpTied(t) {
+  const [to] = t.pick.tied;
+  if (to) goTo(t, to.line, to.index);
+}
+
+function showTied(t) {
+  const ends = [t.pick, ...t.pick.tied], from = Math.min(...ends.map((e) => e.line.begins[e.index])), to = Math.max(...ends.map((e) => e.line.ends[e.index]));
+  if (t.pick.tied.length) t.show(from - (to - from) * 0.1, (to - from) * 1.2);
 }
 
 function dropPick(t) {
@@ -73,6 +111,8 @@ function zoomToPick(t) {
 function watchPanel(t) {
   const acts = {
     zoom: () => zoomToPick(t),
+    jump: () => jumpTied(t),
+    link: () => showTied(t),
     close: () => { dropPick(t); t.plot.focus({ preventScroll: true }); },
     copy: (button) => copyBy(button, "Copy name", t.panel.querySelector("code").textContent),
   };

@@ -23,13 +23,43 @@ function runsOf(runs, count) {
   return out;
 }
 
-function streamItems(stream, data, palette, place) {
-  const count = stream.items.length / 3, begins = new Float64Array(count), ends = new Float64Array(count), works = new Int32Array(count);
-  for (let i = 0, at = 0; i < count; i++) {
-    begins[i] = at + stream.items[3 * i];
-    at = ends[i] = begins[i] + stream.items[3 * i + 1];
-    works[i] = stream.items[3 * i + 2];
+// unpack reads numbers of a text, as chart.Packed writes them.
+function unpack(text) {
+  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", worth = new Uint8Array(128), out = [];
+  for (let i = 0; i < 64; i++) worth[digits.charCodeAt(i)] = i;
+  let value = 0, scale = 1;
+  for (let i = 0; i < text.length; i++) {
+    const digit = worth[text.charCodeAt(i)];
+    value += (digit & 31) * scale;
+    scale *= 32;
+    if (digit >= 32) continue;
+    out.push(value % 2 ? -(value + 1) / 2 : value / 2);
+    value = 0;
+    scale = 1;
   }
+  return out;
+}
+
+// chained reads items of three numbers: start from the end of the one before, length, work.
+function chained(items) {
+  const count = items.length / 3, begins = new Float64Array(count), ends = new Float64Array(count), works = new Int32Array(count);
+  for (let i = 0, at = 0; i < count; i++) {
+    begins[i] = at + items[3 * i];
+    at = ends[i] = begins[i] + items[3 * i + 1];
+    works[i] = items[3 * i + 2];
+  }
+  return { begins, ends, works };
+}
+
+// launchesOf gives the number of the call that launched each item, 0 for none.
+function launchesOf(stream, count) {
+  const calls = runsOf(unpack(stream.launches ?? ""), count);
+  for (let i = 1; i < count; i++) calls[i] += calls[i - 1];
+  return calls;
+}
+
+function streamItems(stream, data, palette, place) {
+  const { begins, ends, works } = chained(stream.items), count = works.length;
   const stages = runsOf(stream.stages, count), streams = stream.streams && runsOf(stream.streams, count);
   const lane = (i) => data.names[data.works[works[i]][1]], name = (i) => data.names[data.works[works[i]][0]];
   const stage = (i) => stages[i] < 0 ? "stage unknown, as its launch was not captured" : `stage ${data.names[stages[i]]}`;
@@ -38,10 +68,27 @@ function streamItems(stream, data, palette, place) {
   return timelineLine("stream", stream.name, 18, begins, ends, {
     lane,
     name,
+    launches: launchesOf(stream, count),
     look: (i) => palette[works[i]],
     brief: (i) => briefs[works[i]] ??= briefName(name(i)),
     tell: (i) => `${lane(i)} ${cutText(name(i), 110)}: ${timeText(ends[i] - begins[i])} from ${momentText(begins[i], 1)}, ${line(i)}, ${stage(i)}`,
     facts: (i) => `${lane(i)} on ${line(i)} of ${place}, ${stage(i)}`,
+  });
+}
+
+// callItems makes the line of a thread's calls; first is the number of its first one.
+function callItems(thread, data, first) {
+  const { begins, ends, works } = chained(unpack(thread.calls)), name = (i) => data.names[data.works[works[i]][0]], kind = (i) => data.names[data.works[works[i]][1]];
+  const lanes = data.works.map((work) => data.names[work[1]].replace(" ", "-")), lane = (i) => lanes[works[i]];
+  return timelineLine("stream", thread.api, 18, begins, ends, {
+    first,
+    lane,
+    name,
+    isLaunch: (i) => /^(launch|copy) /.test(kind(i)),
+    look: (i) => `part-${lane(i)}`,
+    brief: (i) => name(i).replace(/_v\d+$/, ""),
+    tell: (i) => `${kind(i)} ${name(i)}: ${timeText(ends[i] - begins[i])} from ${momentText(begins[i], 1)}`,
+    facts: (i) => `${kind(i)} of ${thread.label}`,
   });
 }
 
@@ -70,9 +117,9 @@ function briefName(name) {
 
 // rangeItems makes a line for each depth of a thread's ranges.
 function rangeItems(thread, data) {
-  const depths = [];
-  for (let i = 0, at = 0; i < thread.items.length; i += 5) {
-    const [after, length, depth, name, domain] = thread.items.slice(i, i + 5);
+  const depths = [], numbers = unpack(thread.items);
+  for (let i = 0, at = 0; i < numbers.length; i += 5) {
+    const [after, length, depth, name, domain] = numbers.slice(i, i + 5);
     at += after;
     (depths[depth] ??= []).push({ begin: at, end: at + length, name: data.names[name], domain: domain < 0 ? "" : `, domain ${data.names[domain]}` });
   }

@@ -58,6 +58,17 @@ func SamplesFrame() *frame.Frame {
 		SampleRow("nsys-1", 30, 0.0, "bit 40"), SampleRow("nsys-1", 190, 0.0, nil))
 }
 
+func RankPassesFrame() *frame.Frame {
+	row := func(of string, pass int64, rank string, late float64, isWarm any, clock any) []any {
+		return []any{of, pass, rank, late, int64(2), int64(2 * late), isWarm, clock, int64(1)}
+	}
+	return FrameOf("rank-passes", "range pass rank late_mean_ns calls late_ns is_warmup clock_error_ns job_id",
+		row("prefill", 1, "rank 0", 0, true, int64(0)), row("prefill", 1, "rank 1", 4000, true, int64(0)),
+		row("prefill", 2, "rank 0", 0, false, int64(0)), row("prefill", 2, "rank 1", 1000, false, int64(0)),
+		row("prefill", 3, "rank 0", 250, false, int64(0)),
+		row(Breakout, 1, Hostile, 10, nil, nil))
+}
+
 func ThrottlingFrame() *frame.Frame {
 	return FrameOf("throttling", "reason is_slowdown", []any{"sw_power_cap", true}, []any{"gpu_idle", false}, []any{"bit 40", nil})
 }
@@ -76,13 +87,17 @@ func ReportTimeline() *judge.Timeline {
 		Windows: FrameOf("timeline-windows", "window source_id device stage pass start_ns end_ns work_count shown_count is_whole",
 			[]any{int64(1), int64(1), int64(0), Breakout, int64(1), int64(1000), int64(1100), int64(4), int64(3), false}),
 		Kernels: FrameOf("timeline-kernels", TimelineKernels,
-			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "kernel", int64(1000), int64(40), Breakout, Breakout, int64(1)},
-			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "kernel", int64(1040), int64(30), "gemm", nil, int64(1)},
-			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "copy", int64(1080), int64(20), Breakout, Breakout, int64(1)}),
+			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "kernel", int64(1000), int64(40), Breakout, Breakout, int64(1), int64(9), int64(900)},
+			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "kernel", int64(1040), int64(30), "gemm", nil, int64(1), nil, nil},
+			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "copy", int64(1080), int64(20), Breakout, Breakout, int64(1), int64(9), int64(1010)}),
+		Calls: FrameOf("timeline-calls", "source_id pid tid thread kind api start_ns duration_ns is_launch call_count",
+			[]any{int64(1), int64(9), int64(9), Breakout, "launch", Breakout, int64(900), int64(50), true, int64(4)},
+			[]any{int64(1), int64(9), int64(9), Breakout, "sync", Hostile, int64(960), int64(45), false, int64(4)},
+			[]any{int64(1), int64(9), int64(9), Breakout, "copy", Breakout, int64(1010), int64(20), true, int64(4)}),
 		Ranges: FrameOf("timeline-ranges", "source_id pid tid thread depth start_ns duration_ns name domain range_count",
 			[]any{int64(1), int64(9), int64(9), Breakout, int64(0), int64(500), int64(1000), Breakout, Breakout, int64(2)}),
 	}
 }
 
 // TimelineKernels are the columns of timeline-kernels.
-const TimelineKernels = "window source_id device pid stream lane start_ns duration_ns name stage context"
+const TimelineKernels = "window source_id device pid stream lane start_ns duration_ns name stage context tid launch_start_ns"

@@ -16,7 +16,7 @@ import (
 // TestFiguresOfUnknownNumbers holds that no number that is not known or not defined stops a report: figures do without it.
 func TestFiguresOfUnknownNumbers(t *testing.T) {
 	made := 0
-	for _, f := range []*frame.Frame{accountingFrame(), rendertest.StagesFrame(), rendertest.StageKernelsFrame(), rendertest.RooflineFrame(), rendertest.DurationsFrame(), rendertest.SamplesFrame()} {
+	for _, f := range []*frame.Frame{accountingFrame(), rendertest.StagesFrame(), rendertest.StageKernelsFrame(), rendertest.RooflineFrame(), rendertest.DurationsFrame(), rendertest.SamplesFrame(), rendertest.RankPassesFrame()} {
 		rendertest.Changed(f, false, func(what string, f *frame.Frame) {
 			made++
 			r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{"ceilings": rendertest.CeilingsFrame(), "throttling": rendertest.ThrottlingFrame()}}
@@ -24,7 +24,7 @@ func TestFiguresOfUnknownNumbers(t *testing.T) {
 			if err := chart.Makers[f.Query](r, f, &to); err != nil {
 				t.Errorf("%s: %s: %v", f.Query, what, err)
 			}
-			if text := fmt.Sprintf("%+v %+v %+v %+v %+v %+v", to.Bars, to.Stages, to.Kernels, to.Roofline, to.Durations, to.Samples); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			if text := fmt.Sprintf("%+v %+v %+v %+v %+v %+v %+v", to.Skew, to.Bars, to.Stages, to.Kernels, to.Roofline, to.Durations, to.Samples); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 				t.Errorf("%s: %s: the picture has it", f.Query, what)
 			}
 		})

@@ -1,0 +1,122 @@
+package chart
+
+import (
+	"fmt"
+	"strings"
+
+	"prof/render/typeset"
+)
+
+// stillLine is a line of the picture that stands for the timeline where the page's script is off: the whole capture, in columns.
+type stillLine struct {
+	Group  string // the GPU or thread that it is the first line of; "" for others
+	Label  string
+	Spoken string
+	Known  []stillStretch // where the page knows what ran; elsewhere nothing says
+	Paths  []stillPath
+}
+
+// stillStretch is a part of the width.
+type stillStretch struct{ X, Width string }
+
+// stillPath is the work of a kind.
+type stillPath struct{ Class, Path string }
+
+// The measures of this picture: its columns, and the height of a line.
+const (
+	stillColumns = 300
+	stillHeight  = 16
+)
+
+// stillCover adds up how much of each column's time is taken, by class.
+type stillCover struct {
+	classes []string
+	shares  map[string]*[stillColumns]float64
+	column  float64 // ns
+}
+
+// add puts busy time evenly between two moments.
+func (c *stillCover) add(class string, start, length, busy int64) {
+	if c.shares[class] == nil {
+		c.classes, c.shares[class] = append(c.classes, class), &[stillColumns]float64{}
+	}
+	from, to := float64(start)/c.column, float64(start+max(length, 1))/c.column
+	for i := max(0, int(from)); i < stillColumns && float64(i) < to; i++ {
+		c.shares[class][i] += (min(to, float64(i+1)) - max(from, float64(i))) / (to - from) * float64(max(busy, 1)) / c.column
+	}
+}
+
+// paths draws the shares as heights, one class upon the other. What is there is never lower than a pixel.
+func (c *stillCover) paths() []stillPath {
+	var below [stillColumns]float64
+	var out []stillPath
+	for _, class := range c.classes {
+		var path strings.Builder
+		from, low, high := 0, 0, 0
+		for i := range stillColumns + 1 {
+			l, h := 0, 0
+			if i < stillColumns {
+				share := c.shares[class][i]
+				l = min(stillHeight-1, int(min(1, below[i])*stillHeight+0.5))
+				if h = l; share > 0 {
+					h = max(l+1, int(min(1, below[i]+share)*stillHeight+0.5))
+				}
+				below[i] += share
+			}
+			if i < stillColumns && l == low && h == high {
+				continue
+			}
+			if high > low {
+				fmt.Fprintf(&path, "M%d %dv%dh%dv%dz", from, stillHeight-low, low-high, i-from, high-low)
+			}
+			from, low, high = i, l, h
+		}
+		if path.Len() > 0 {
+			out = append(out, stillPath{class, path.String()})
+		}
+	}
+	return out
+}
+
+// stretches are parts of the width, as far as they are drawn.
+func (d *TimelineData) stretches(known ...[2]int64) (out []stillStretch) {
+	for _, k := range known {
+		from, to := max(k[0], 0), min(k[1], d.Span)
+		if to > from {
+			out = append(out, stillStretch{Length(float64(from) / float64(d.Span)), Length(float64(to-from) / float64(d.Span))})
+		}
+	}
+	return out
+}
+
+// still makes the picture: the work of each GPU by kind, and the calls of each thread that are in the page.
+func (d *TimelineData) still() []stillLine {
+	var out []stillLine
+	cover := func() *stillCover {
+		return &stillCover{shares: map[string]*[stillColumns]float64{}, column: float64(d.Span) / stillColumns}
+	}
+	for _, row := range d.Rows {
+		group := row.Label
+		for _, lane := range row.Lanes {
+			c, at := cover(), int64(0)
+			for _, item := range lane.Items {
+				at += item[0]
+				c.add("part-"+lane.Name, at, item[1], item[2])
+			}
+			out = append(out, stillLine{group, lane.Name, fmt.Sprintf("%s work of %s over %s", lane.Name, row.Label, typeset.Duration(d.Span)), d.stretches([2]int64{0, d.Span}), c.paths()})
+			group = ""
+		}
+	}
+	for _, t := range d.Threads {
+		c, at := cover(), int64(0)
+		for i := 0; i < len(t.Calls); i += 3 {
+			at += t.Calls[i]
+			c.add("part-"+strings.ReplaceAll(d.Names[d.Works[t.Calls[i+2]][1]], " ", "-"), at, t.Calls[i+1], t.Calls[i+1])
+			at += t.Calls[i+1]
+		}
+		if t.Calls != nil {
+			out = append(out, stillLine{t.Label, t.API, fmt.Sprintf("%s calls of %s over %s", t.API, t.Label, typeset.Duration(d.Span)), d.stretches(t.Known...), c.paths()})
+		}
+	}
+	return out
+}
