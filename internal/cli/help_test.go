@@ -242,7 +242,7 @@ func TestCandidates(t *testing.T) {
 			t.Errorf("%q: %d %q %q, want %q", line, r.code, got, r.err, want)
 		}
 	}
-	if got := p.ok(completeVerb, "query", "top-kernels", "--to"); got != "--top\trows at most; 0 for all\n" {
+	if got := p.ok(completeVerb, "query", "top-kernels", "--to"); got != "--top\tmaximum rows; 0 for all\n" {
 		t.Errorf("what an option means: %q", got)
 	}
 	// A warehouse that would have to be written to first is not.

@@ -1,4 +1,4 @@
--- accounting v3: Where GPU time went, by stage: disjoint parts that add up to the GPU span (first start to last end of device work).
+-- accounting v3: Where GPU time went, by stage, kind of work and cause of idle time: disjoint parts that add up to the GPU span (first start to last end of device work).
 -- grain: one part of one stage on one GPU
 -- key: stage, device, part
 -- notes: pass throttle timelines accounting launch stage
