@@ -212,7 +212,7 @@ func TestFailures(t *testing.T) {
 	for name, want := range map[string]string{
 		"failed-program.csv": "does not exist or is not an executable",
 		"failed-nvtx.log":    "No kernels were profiled",
-		"failed-killed.log":  "its output ends before the results",
+		"failed-killed.log":  "its output ends before them",
 		"failed-range.log":   "Unsupported API during capture",
 	} {
 		_, info := readPage(t, pages+name)

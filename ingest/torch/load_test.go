@@ -111,7 +111,7 @@ func TestCorners(t *testing.T) {
 			`SELECT name, short_name FROM kernel_name`, []string{"void at::native::foo<float>(float)|foo"}},
 		{"nanoseconds are kept", traceOf(op("a", 4396490129049.319, 0.001, ``), op("b", 4396490129050.320, 2, ``)), `SELECT start_ns, duration_ns FROM op ORDER BY start_ns`, []string{"0|1", "1001|2000"}},
 		{"events without a length", traceOf(op("a", 1, 1, ``), `{"ph": "X", "cat": "cpu_op", "name": "b", "pid": 1, "tid": 1, "ts": 5}`, op("c", 7, -1, ``)),
-			`SELECT part, read_count, stored_count, reason FROM source_part`, []string{"cpu_op|3|1|2 have no start, or no duration that can be"}},
+			`SELECT part, read_count, stored_count, reason FROM source_part`, []string{"cpu_op|3|1|2 have no start, or an impossible duration"}},
 		{"driver calls inside runtime calls are no further part of an operator", traceOf(op("a", 0, 100, ``), launch(10, 60, 5), event("cuda_driver", "cuLaunchKernel", 20, 40, `"correlation": 6`), launch(80, 5, 7)),
 			opRows, []string{"a|1|~|1|false|false|100000|35000|~|~|~"}},
 		{"correlation id 0 is none, and the External id tells", traceOf(op("a", 0, 10, `"External id": 1`), op("b", 20, 10, `"External id": 2`), launch(1, 1, 0), launch(21, 1, 0),
@@ -174,13 +174,13 @@ func TestTwoSources(t *testing.T) {
 func TestOdd(t *testing.T) {
 	w := newWarehouse(t)
 	for i, c := range []struct{ name, event, want string }{
-		{"a grid out of range", strings.Replace(kernel(1, 1, 1, ``), "[2, 1, 1]", "[1, 1, 99999999999]", 1), "1 events of kernel are left out: they hold numbers out of range (grid)"},
-		{"a device out of range", strings.Replace(kernel(1, 1, 1, ``), `"device": 0`, `"device": 65537`, 1), "1 events of kernel are left out: they hold numbers out of range (device)"},
-		{"a time out of range", strings.Replace(kernel(1, 1, 1, ``), `"ts": 1.000`, `"ts": 1e300`, 1), "1 events of kernel are left out: they have no start, or no duration that can be"},
-		{"a process that is a text", strings.Replace(op("x", 1, 1, ``), `"pid": 1`, `"pid": "[TP1] 2"`, 1), "1 events have a text for their process or thread"},
+		{"a grid out of range", strings.Replace(kernel(1, 1, 1, ``), "[2, 1, 1]", "[1, 1, 99999999999]", 1), "1 events of kernel are not stored: they have numbers out of range (grid)"},
+		{"a device out of range", strings.Replace(kernel(1, 1, 1, ``), `"device": 0`, `"device": 65537`, 1), "1 events of kernel are not stored: they have numbers out of range (device)"},
+		{"a time out of range", strings.Replace(kernel(1, 1, 1, ``), `"ts": 1.000`, `"ts": 1e300`, 1), "1 events of kernel are not stored: they have no start, or an impossible duration"},
+		{"a process that is a text", strings.Replace(op("x", 1, 1, ``), `"pid": 1`, `"pid": "[TP1] 2"`, 1), "1 events have text as process or thread"},
 		{"two processes with one correlation id", launch(1, 1, 5) + "," + strings.Replace(launch(2, 1, 5), `"pid": 1`, `"pid": 2`, 1) + "," + kernel(9, 1, 5, ``), "1 correlation ids have several API calls"},
 		{"an External id of another thread's operator", strings.Replace(op("x", 1, 1, `"External id": 77`), `"tid": 1`, `"tid": 2`, 1) + "," + launch(1, 1, 5) + "," + kernel(9, 1, 5, `, "External id": 77`),
-			"1 pieces of device work name an operator that was not open around their launch"},
+			"1 pieces of device work name an operator that was not open at their launch"},
 	} {
 		run := fmt.Sprint("x", i)
 		warnings := store(t, w, run, write(t, "x.json", traceOf(op("rest", 0, 5, ``), c.event)))
@@ -199,7 +199,7 @@ func TestRefused(t *testing.T) {
 	w := newWarehouse(t)
 	for _, c := range []struct{ name, text, want string }{
 		{"a trace of another program", `{"traceEvents": [{"ph": "X", "cat": "blink", "name": "paint", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}`, "it has no PyTorch profiler events"},
-		{"a merged trace", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": "[TP0] 1", "tid": 1, "ts": 1, "dur": 1}]}`, "ingest each process's own trace"},
+		{"a merged trace", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": "[TP0] 1", "tid": 1, "ts": 1, "dur": 1}]}`, "ingest the trace of each process instead"},
 		{"NaN", traceOf(strings.Replace(op("a", 1, 1, ``), "1.000", "NaN", 1)), "not a trace: "},
 	} {
 		_, err := tryStore(t, w, "x", write(t, "x.json", c.text))

@@ -166,10 +166,10 @@ func TestCutStored(t *testing.T) {
 	if err != nil || len(warnings) != 2 {
 		t.Fatal(warnings, err)
 	}
-	expect(t, w, `SELECT status, reason, row_count FROM source`, "partial|the file ends before its table does, after row 2: it was cut off|2")
+	expect(t, w, `SELECT status, reason, row_count FROM source`, "partial|the file ends inside its table, after row 2: it was cut off|2")
 	expect(t, w, `SELECT row_number, name, kind, call_count, total_cpu_ns, total_device_ns FROM op_average ORDER BY row_number`, "1|a|cpu|1|3000|~", "2|b|cpu|2|4000|~")
 	expect(t, w, `SELECT origin, severity, left(message, 46) FROM diagnostic ORDER BY message`,
-		"ingest|warning|cuda_time_total: 0 in every row, and left empt", "ingest|warning|the file ends before its table does, after row")
+		"ingest|warning|cuda_time_total: 0 in every row, so stored as ", "ingest|warning|the file ends inside its table, after row 2: i")
 	if err := os.WriteFile(path, []byte(strings.Replace(text, `"count": 2`, `"count": -2`, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}

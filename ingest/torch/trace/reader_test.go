@@ -113,7 +113,7 @@ func TestBad(t *testing.T) {
 		{"infinity", in(`{"cat": "kernel", "ts": -Infinity}`), "at byte 41: not a trace: expected a number"},
 		{"inf in args", in(`{"args": {"x": inf}}`), "expected a value"},
 		{"a time as text", in(`{"cat": "kernel", "ts": "1"}`), "at byte 41: not a trace: ts must be microseconds"},
-		{"a name that is a number", in(`{"cat": "cpu_op", "name": 1}`), "name must be a text"},
+		{"a name that is a number", in(`{"cat": "cpu_op", "name": 1}`), "name must be text"},
 		{"args that are an array", in(`{"cat": "cpu_op", "args": []}`), "args must be an object"},
 		{"an id that is a fraction", in(`{"cat": "kernel", "args": {"correlation": 1.5}}`), "at byte 59: not a trace: correlation must be a whole number"},
 		{"an id that is a text", in(`{"args": {"correlation": "1"}, "cat": "kernel"}`), "correlation must be a whole number"},
@@ -126,7 +126,7 @@ func TestBad(t *testing.T) {
 		{"no colon", in(`{"ph" "X"}`), "expected : after"},
 		{"no quotes", in(`{ph: "X"}`), "expected a member name"},
 		{"nesting without end", in(`{"args": {"x": ` + deep), "arrays and objects nest more than 64 deep"},
-		{"more after the end", `{"traceEvents": []} {}`, "at byte 20: not a trace: there is more after the end"},
+		{"more after the end", `{"traceEvents": []} {}`, "at byte 20: not a trace: more data follows the end"},
 		{"a wrong header", `{"deviceProperties": 1}`, "at byte 21: not a trace: deviceProperties:"},
 		{"a base time that is a text", `{"baseTimeNanoseconds": "x"}`, "baseTimeNanoseconds must be a whole number"},
 	} {
