@@ -53,7 +53,7 @@ func TestTimelineCalls(t *testing.T) {
 	second := tl.Kernels.Rows[1]
 	second[3], second[11], second[12] = int64(10), int64(9), int64(900)
 	page, unseen := laidThreads(t, tl)
-	if len(page.Threads) != 2 || page.Begin != -90 || unseen != "Of the ranges, the longest 1 of 2 are in the page." {
+	if len(page.Threads) != 2 || page.Begin != -90 || unseen != "Ranges: the page has the longest 1 of 2." {
 		t.Fatalf("%d threads from %d, and %s", len(page.Threads), page.Begin, unseen)
 	}
 	first := page.Threads[0]
