@@ -34,7 +34,7 @@ func TestCollectives(t *testing.T) {
 		"100|920|all-reduce|~|~|~|~",
 		"100|1120|reduce-scatter|1024|256|4|3",
 		"200|240|all-reduce|4096|4096|4|1")
-	expect(t, w, `SELECT message FROM diagnostic WHERE message LIKE '%payload%'`, "NVTX_EVENTS: the payloads of 1 ranges of NCCL cannot be read; the bytes of these calls are unknown")
+	expect(t, w, `SELECT message FROM diagnostic WHERE message LIKE '%payload%'`, "NVTX_EVENTS: the payloads of 1 NCCL ranges cannot be read; the bytes of these calls are unknown")
 }
 
 // TestCollectivesOfCapture: a real export with payloads, of a program whose sizes are known: ranks.py beside it.

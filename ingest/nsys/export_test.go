@@ -81,7 +81,7 @@ func TestOldExport(t *testing.T) {
 	expect(t, w, `SELECT tool_version, schema_version, started_at, duration_ns, status FROM source`, "~|~|~|~|ok")
 	expect(t, w, `SELECT command, host, started_at FROM run`, "~|~|~")
 	expect(t, w, partRows, "CUPTI_ACTIVITY_KIND_KERNEL|3|3|~", "CUPTI_ACTIVITY_KIND_MEMCPY|1|1|~", "CUPTI_ACTIVITY_KIND_MEMSET|1|1|~",
-		"CUPTI_ACTIVITY_KIND_RUNTIME|6|6|~", "NVTX_EVENTS|3|3|domain and category names are kept with the ranges", "StringIds|~|~|only strings that stored rows refer to")
+		"CUPTI_ACTIVITY_KIND_RUNTIME|6|6|~", "NVTX_EVENTS|3|3|domain and category names are stored with the ranges", "StringIds|~|~|only strings that stored rows refer to")
 }
 
 // TestVersionedTables reads tables with _V2 and _V3 in their names, the highest of them.
@@ -131,7 +131,7 @@ func TestGraphMode(t *testing.T) {
 			expect(t, w, `SELECT count(*) FROM osrt_call`, "0")
 		}
 		expect(t, w, `SELECT reason FROM source_part WHERE part IN ('CUBLAS_EVENTS', 'SCHED_EVENTS', 'BRAND_NEW') ORDER BY part`,
-			"this version of prof does not know the table", "1 rows end before they start, or lie years away", "CPU scheduling is not stored")
+			"this version of prof does not know the table", "1 rows end before they start, or are years off", "CPU scheduling is not stored")
 		expect(t, w, `SELECT origin, severity, time_ns, pid, message FROM diagnostic WHERE origin = 'capture' ORDER BY time_ns`,
 			"capture|warning|5|100|Number of events: 12, HF_TOKEN=***", "capture|error|6|~|bad")
 		expect(t, w, `SELECT host, command, started_at::VARCHAR FROM run`, "box|python serve.py --hf-token '***'|2023-11-14 22:13:20.123456")
@@ -172,8 +172,8 @@ func TestOddRows(t *testing.T) {
 	expect(t, w, memopRows, "7|800|5|memcpy 99|64|~|~|"+open+" > one")
 	expect(t, w, rangeRows, "0|~|push_pop||never popped|never popped|101|~|~|~", "5|~|start_end||never ended|"+open+"|101|~|~|never popped",
 		"15|0|push_pop||empty|"+open+" > one > empty|101|~|~|one", "3|1|push_pop|||never popped > |101|~|~|never popped", "10|10|push_pop||one|"+open+" > one|101|~|~|never ended")
-	expect(t, w, partRows, "CUPTI_ACTIVITY_KIND_KERNEL|8|7|1 rows end before they start, or lie years away", "CUPTI_ACTIVITY_KIND_MEMCPY|2|1|1 rows end before they start, or lie years away",
-		"CUPTI_ACTIVITY_KIND_RUNTIME|5|4|1 rows end before they start, or lie years away", "META_DATA_CAPTURE|~|~|only selected facts; never the environment",
+	expect(t, w, partRows, "CUPTI_ACTIVITY_KIND_KERNEL|8|7|1 rows end before they start, or are years off", "CUPTI_ACTIVITY_KIND_MEMCPY|2|1|1 rows end before they start, or are years off",
+		"CUPTI_ACTIVITY_KIND_RUNTIME|5|4|1 rows end before they start, or are years off", "META_DATA_CAPTURE|~|~|only selected facts; never the environment",
 		"NVTX_EVENTS|7|5|1 ranges have no thread, 1 end before they start; the other rows create domains", "StringIds|~|~|only strings that stored rows refer to")
 	expect(t, w, `SELECT count(*) FROM diagnostic WHERE origin = 'ingest' AND severity = 'warning'`, "4")
 	expect(t, w, `SELECT correlation_id, return_value FROM api_call ORDER BY start_ns`, "1|0", "1|0", "~|0", "4|~")

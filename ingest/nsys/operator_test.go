@@ -257,8 +257,8 @@ func TestOperatorForms(t *testing.T) {
 		"140|aten::relu|false", "200|aten::addmm|false", "340|aten::add|false", "410|aten::add|false", "430|~|true", "470|~|true", "560|a range, of record_function's|false",
 		"640|AddmmBackward0|false", "800|~|~", "1510|aten::sync|false")
 	expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'ingest' ORDER BY message`,
-		"NVTX_EVENTS: 1 operators had not ended when the capture did; their times go up to its end",
-		"NVTX_EVENTS: process 100 lacks 1 of its operators with op_id 11 to 28: they began or ended while nothing was captured, or list so many tensors that their text is longer than 65000 bytes, "+
+		"NVTX_EVENTS: 1 operators were still running at the end of the capture; their times are cut there",
+		"NVTX_EVENTS: process 100 lacks 1 of its operators with op_id 11 to 28: they began or ended outside the capture, or list so many tensors that their text is longer than 65000 bytes, "+
 			"which makes Nsight Systems lose a range and end those around it too early (capture without record_shapes)")
 	expect(t, w, `SELECT count(*) FROM nvtx_range`, "24")
 }

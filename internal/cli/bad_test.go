@@ -14,8 +14,8 @@ import (
 
 const formats = "; prof reads Nsight Systems exports (.sqlite); Nsight Systems parquetdir exports (folders); Nsight Systems reports (.nsys-rep, .qdrep) " +
 	"where nsys is installed; Nsight Compute reports (.ncu-rep); CSV pages and console output of Nsight Compute (raw, details); " +
-	"traces of the PyTorch profiler (.json); tables of PyTorch's key_averages() (JSON, CSV); " +
-	"configurations of models (config.json of Hugging Face); facts of a workload (workload.json, metrics.json); folders that prof capture made (run.json); files also as .gz and .zst"
+	"PyTorch profiler traces (.json); PyTorch key_averages() tables (JSON, CSV); " +
+	"model configurations (Hugging Face config.json); workload facts (workload.json, metrics.json); folders made by prof capture (run.json); files also as .gz and .zst"
 
 func TestRepeats(t *testing.T) {
 	t.Parallel()
@@ -52,7 +52,7 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("a repeat changed the warehouse:\n%s\n%s", before, after)
 	}
 	// A run of only what is new would lack a rank and not say so.
-	q.want(result{1, "", "prof: the warehouse holds part of this already: plain.sqlite is in run first; leave it out, or `prof rm first` to store all of these files as one run\n"},
+	q.want(result{1, "", "prof: the warehouse has part of this already: plain.sqlite is in run first; omit it, or `prof rm first` to store all of these files as one run\n"},
 		"ingest", "--run", "second", "plain.sqlite", exported(t, node))
 	if after := state(q); after != before {
 		t.Errorf("an incomplete run changed the warehouse:\n%s\n%s", before, after)
@@ -77,8 +77,8 @@ func TestTwoForms(t *testing.T) {
 		paths []string
 		said  string
 	}{
-		{[]string{"both"}, gz + " holds the same as another of the files and was left out\n1 files of no known format were passed over\n"},
-		{[]string{plain, gz}, gz + " holds the same as another of the files and was left out\n"},
+		{[]string{"both"}, gz + " has the same content as another of the files and was skipped\nfiles skipped because their format is unknown: 1\n"},
+		{[]string{plain, gz}, gz + " has the same content as another of the files and was skipped\n"},
 		{[]string{gz, plain}, "warning: " + plain + " is another form of the capture in " + gz + " and was left out, so that nothing counts twice\n"},
 		{[]string{gz, gz, "./" + gz}, ""},
 	} {
@@ -110,7 +110,7 @@ func TestBadInput(t *testing.T) {
 	for _, n := range []int{1, 15} {
 		add(fmt.Sprintf("cut%d.sqlite", n), plain[:n], "no known format"+formats)
 	}
-	add("cut16.sqlite", plain[:16], "16 bytes are shorter than the header: the file is truncated")
+	add("cut16.sqlite", plain[:16], "16 bytes are fewer than the header has: the file is truncated")
 	for _, n := range []int{100, 4095, 4096, 5000, len(plain) / 2, len(plain) - 4096, len(plain) - 1} {
 		add(fmt.Sprintf("cut%d.sqlite", n), plain[:n], fmt.Sprintf("the file is truncated: page %d of %d is missing", n/4096+1, pages))
 	}
@@ -126,7 +126,7 @@ func TestBadInput(t *testing.T) {
 	add("text.gz", []byte("not gzip at all"), "no known format"+formats)
 	add("empty.sqlite", nil, "the file is empty: was the capture cut off?")
 	add("nocuda.sqlite", read(t, "testdata/nocuda.sqlite"),
-		"the capture holds no CUDA activity: capture with `nsys profile --trace=cuda,nvtx`, and check its messages for the reason")
+		"the capture has no CUDA activity: capture with `nsys profile --trace=cuda,nvtx`, and check its messages for the reason")
 	write(t, p.path("notnsys.sqlite"), read(t, "testdata/notnsys.sqlite"))
 	all = append(all, bad{"notnsys.sqlite", `notnsys\.sqlite: [^\n]+`})
 	add("r.nsys-rep", []byte("a report"), "only nsys can read its reports, and it is not installed here; where it is, run `nsys export --type sqlite "+
@@ -138,7 +138,7 @@ func TestBadInput(t *testing.T) {
 	if err := os.Mkdir(p.path("nothing"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	all = append(all, bad{"unknown", "unknown: nothing to ingest in the folder (2 files looked at)"}, bad{"nothing", "nothing: nothing to ingest in the folder (0 files looked at)"},
+	all = append(all, bad{"unknown", "unknown: nothing to ingest in the folder (files checked: 2)"}, bad{"nothing", "nothing: nothing to ingest in the folder (files checked: 0)"},
 		bad{"missing.sqlite", "missing.sqlite: there is no such file or folder"})
 	before := state(p)
 	p.env = []string{"PATH=" + p.path("nothing")} // no nsys

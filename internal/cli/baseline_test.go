@@ -12,7 +12,7 @@ func TestBaseline(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
 	for _, args := range [][]string{{"baseline"}, {"baseline", "list"}} {
-		p.wantLike(0, `baseline +run +set at +run id\n.*\(no rows\)\nnote: no baseline is set: prof baseline set NAME RUN sets one\n`, "", args...)
+		p.wantLike(0, `baseline +run +set at +run id\n.*\(no rows\)\nnote: no baseline is set: set one with prof baseline set NAME RUN\n`, "", args...)
 	}
 	p.want(result{1, "", "prof: no such run: no baseline is set; `prof baseline set main RUN` sets it\n"}, "show", "baseline:main")
 	p.ok("ingest", "--run", "b", exported(t, nccl))
@@ -27,8 +27,8 @@ func TestBaseline(t *testing.T) {
 	p.want(result{1, "", "prof: no such run: there is no baseline \"mein\"; did you mean main?\n"}, "show", "baseline:mein")
 
 	before := state(p)
-	p.want(result{1, "", "prof: run a is the baseline rel/1.0, which others are compared with: set that to another run first, or remove it with --force\n"}, "rm", "a", "b")
-	p.want(result{1, "", "prof: run b is the baseline main, which others are compared with: set that to another run first, or remove it with --force\n"}, "rm", "baseline:main")
+	p.want(result{1, "", "prof: run a is the baseline rel/1.0: set that to another run first, or remove it with --force\n"}, "rm", "a", "b")
+	p.want(result{1, "", "prof: run b is the baseline main: set that to another run first, or remove it with --force\n"}, "rm", "baseline:main")
 	for args, want := range map[string]string{
 		"baseline set main":       "baseline set takes a name and a run; see `prof help baseline`",
 		"baseline rm":             "baseline rm takes one name; see `prof help baseline`",
@@ -47,7 +47,7 @@ func TestBaseline(t *testing.T) {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
 	}
 
-	p.want(result{0, "", "baseline rel/1.0 is no more; run a stays\n"}, "baseline", "rm", "rel/1.0")
+	p.want(result{0, "", "removed baseline rel/1.0; run a stays\n"}, "baseline", "rm", "rel/1.0")
 	p.want(result{0, "", "removed b\n"}, "rm", "--force", "b")
 	if got := p.sql("SELECT count(*) AS n FROM baseline"); got != "n\n0\n" {
 		t.Errorf("of a run that was removed its name is left: %s", got)

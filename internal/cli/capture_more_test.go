@@ -288,7 +288,7 @@ func TestCaptureLocked(t *testing.T) {
 	for name, c := range map[string]struct{ args, waits, passes string }{
 		"not stored yet":  {"--mode light", "1", `nsys-1,ok,0,\n`},
 		"stored once":     {"--mode deep", "2", `nsys-1,ok,0,\nncu-1,ok,0,\n`},
-		"not to be asked": {"--mode deep", "1", `nsys-1,ok,0,\nncu-1,not_run,-,"?the timeline could not be stored to ask it what to profile: .* is in use by process .*\n`},
+		"not to be asked": {"--mode deep", "1", `nsys-1,ok,0,\nncu-1,not_run,-,"?cannot choose kernels for ncu: the timeline could not be stored: .* is in use by process .*\n`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -381,7 +381,7 @@ func TestCaptureWithoutPython(t *testing.T) {
 	p := fakes(t, "")
 	p.env = append(p.env, only(t, "testdata/fake/nsys", "sh", "cp", "sleep"))
 	args := []string{"capture", "--run", "r", "--mode", "light", "--torch", "--auto-stages", "--"}
-	p.wantLike(1, "", "prof: the workload cannot be run: python3 is not on the PATH\n", append(args, "python3", "run.py")...)
+	p.wantLike(1, "", "prof: cannot run the workload: python3 is not on the PATH\n", append(args, "python3", "run.py")...)
 	got := p.run(append(args, "sh", "-c", "echo >>ran")...)
 	if got.code != 1 || !strings.Contains(got.err, "prof: torch-1: the PyTorch profiler left no trace") {
 		t.Errorf("exit %d, stderr:\n%s", got.code, got.err)

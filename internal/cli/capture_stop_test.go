@@ -110,7 +110,7 @@ func TestCaptureToolKilled(t *testing.T) {
 	if code := r.ended(30 * time.Second); code != 143 {
 		t.Errorf("exit %d, stderr:\n%s", code, r.errs)
 	}
-	if got := r.passes("r"); !whole(`pass,status,ended,reason\nnsys-1,failed,SIGTERM,.*nsys ended with signal: killed, and the workload was ended with it; it left no report.*\n`).MatchString(got) {
+	if got := r.passes("r"); !whole(`pass,status,ended,reason\nnsys-1,failed,SIGTERM,.*nsys ended with signal: killed and took the workload with it; it left no report.*\n`).MatchString(got) {
 		t.Errorf("passes:\n%s", got)
 	}
 	if !gone(r.pid()) {
@@ -193,12 +193,12 @@ func TestCaptureMistakes(t *testing.T) {
 		args []string
 	}{
 		{2, "prof: write the command after --, as in: prof capture -- python3 run.py\n", []string{"capture", "sh", "-c", "true"}},
-		{1, "prof: the workload cannot be run: no command was given.*\n", []string{"capture", "--"}},
-		{1, "prof: the workload cannot be run: there is no ./nosuch\n", []string{"capture", "--", "./nosuch"}},
-		{1, "prof: the workload cannot be run: nosuchprogram is not on the PATH\n", []string{"capture", "--", "nosuchprogram"}},
+		{1, "prof: cannot run the workload: no command was given.*\n", []string{"capture", "--"}},
+		{1, "prof: cannot run the workload: ./nosuch does not exist\n", []string{"capture", "--", "./nosuch"}},
+		{1, "prof: cannot run the workload: nosuchprogram is not on the PATH\n", []string{"capture", "--", "nosuchprogram"}},
 		{2, `prof: .*--mode is "quick": it must be one of .*` + "\n", []string{"capture", "--mode", "quick", "--", "true"}},
 		{2, `prof: .*--max-artifact-size.*` + "\n", []string{"capture", "--max-artifact-size", "much", "--", "true"}},
-		{2, "prof: there is no option --ncu-topp; did you mean --ncu-top\\?\n", []string{"capture", "--ncu-topp", "3", "--", "true"}},
+		{2, "prof: unknown option --ncu-topp; did you mean --ncu-top\\?\n", []string{"capture", "--ncu-topp", "3", "--", "true"}},
 		{1, "prof: nosuch.json: there is no such file or folder\n", []string{"capture", "--model", "nosuch.json", "--", "true"}},
 		{1, `prof: run name "@x": .*` + "\n", []string{"capture", "--run", "@x", "--", "true"}},
 		{1, `prof: run name "-x": it would be taken for an option` + "\n", []string{"capture", "--run=-x", "--", "true"}},
@@ -224,7 +224,7 @@ func TestCaptureSlowReport(t *testing.T) {
 		"nsys, a duration": {how: "NSYS_FAKE=slowreport", wait: "sleep 60", args: []string{"--duration", "1s", "--grace", "1s"}, passes: `nsys-1,ok,SIGTERM,\n`, rows: "16,0"},
 		"ncu, Ctrl-C":      {how: "NSYS_FAKE_NCU=slowreport", wait: "sleep 4", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", "."}, interrupt: true, code: 130, passes: `ncu-1,ok,0,\n`, rows: "0,4"},
 		"ncu, a duration":  {how: "NSYS_FAKE_NCU=slowreport", wait: "sleep 60", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--duration", "1s", "--grace", "1s"}, passes: `ncu-1,ok,130,\n`, rows: "0,4"},
-		"ncu hangs":        {how: "NSYS_FAKE_NCU=hangafter", wait: "sleep 4", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--report-timeout", "2s"}, code: 1, passes: `ncu-1,no_report,-,ncu had written no report 2s after the workload's end and was killed\n`, rows: "0,0"},
+		"ncu hangs":        {how: "NSYS_FAKE_NCU=hangafter", wait: "sleep 4", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--report-timeout", "2s"}, code: 1, passes: `ncu-1,no_report,-,ncu had not written a report 2s after the workload ended, and was killed\n`, rows: "0,0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

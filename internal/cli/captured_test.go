@@ -28,9 +28,9 @@ func TestShowCapture(t *testing.T) {
 	shown := p.ok("show", "--facts")
 	flat := unwrapped(shown)
 	for _, line := range []string{
-		`capture +mode deep, partial, git 0123456789ab \(main\) with changes that were not committed`,
+		`capture +mode deep, partial, git 0123456789ab \(main\) with uncommitted changes`,
 		`passes +baseline 3 ok, nsys 2 ok, ncu 1 failed: ncu may not read the GPU's counters \(ERR_NVGPUCTRPERM\)`,
-		`overhead +deep \+32\.0 % \(2 of nsys against 3 without a tool\)`,
+		`overhead +deep \+32\.0 % \(2 of nsys against 3 without a profiler\)`,
 		`note +profiling \(deep\) made the workload 32 % slower: .*--mode light`,
 		`note +GPU 0 was throttled \(sw_power_cap\) in 12 % of its busy samples: .*prof query throttling`,
 		`command +python3 run\.py --tokens 32`,

@@ -87,13 +87,13 @@ func TestCheck(t *testing.T) {
 	}
 	for _, line := range []string{
 		`- stage.deocde.launches: there is no stage deocde in eager; did you mean decode\?`,
-		`- kernel:/nosuch/.calls: no kernel of eager matches in any stage; names are the demangled ones of prof query top-kernels --run eager --by name`,
+		`- kernel:/nosuch/.calls: no kernel of eager matches in any stage; for the names that are matched see prof query top-kernels --run eager --by name`,
 		`- stage.decode.kernel:/nosuch/.calls: no kernel of stage decode in eager matches; see prof query`,
-		`- mfu.prefill: the MFU of prefill is not known: the run has no model: give its configuration`,
+		`- mfu.prefill: the MFU of prefill is unknown: the run has no model: give its configuration`,
 		`- mfu.vision: eager has no stage vision with a known MFU`,
 		`- overhead.light: profiling overhead is unknown: no recording without a profiler; capture with --baseline`,
 		`- overhead.deep: eager has no recording in mode deep`,
-		`- stage.prefill.tokens_per_s: the tokens of the passes of eager are not known: prof ingest --run eager --workload workload.json`,
+		`- stage.prefill.tokens_per_s: the tokens of the passes of eager are unknown: prof ingest --run eager --workload workload.json`,
 	} {
 		if !whole(".*" + line + ".*").MatchString(r.out) {
 			t.Errorf("the output has no line %s:\n%s", line, r.out)
@@ -159,18 +159,18 @@ func TestCheckRules(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"check"}, p.path(".prof/rules") + " holds no rule; see `prof help check`"},
+		{[]string{"check"}, p.path(".prof/rules") + " has no rules; see `prof help check`"},
 		{[]string{"check", "a", "b"}, "check takes one run, or several separated by commas; see `prof help check`"},
 		{[]string{"check", "--rules", "wrong.rules"}, "wrong.rules:2:14: stages have no figure \"gpu_spam_ns\"; did you mean gpu_span_ns or gpu_sum_ns?; they have cpu_ns, gpu_busy_ns, gpu_span_ns, gpu_sum_ns, launches, tokens_per_s, new_kernels; " +
 			"wrong.rules:3:1: mfu of which stage? write mfu.prefill, or mfu.* for each"},
-		{[]string{"check", "--rule", "overhead < 25%"}, "--rule:1:10: want <= or >= here, not \"<\": the figure may be at most or at least the limit"},
-		{[]string{"check", "--rule", relative, "--rule", "overhead < 25%"}, "--rule:2:10: want <= or >= here, not \"<\": the figure may be at most or at least the limit"},
-		{[]string{"check", "--rule", ""}, "--rule holds no rule; see `prof help check`"},
+		{[]string{"check", "--rule", "overhead < 25%"}, "--rule:1:10: expected <= (at most) or >= (at least), not \"<\""},
+		{[]string{"check", "--rule", relative, "--rule", "overhead < 25%"}, "--rule:2:10: expected <= (at most) or >= (at least), not \"<\""},
+		{[]string{"check", "--rule", ""}, "--rule has no rules; see `prof help check`"},
 		{[]string{"check", "--rule", relative, "--format", "csv"}, "unknown format \"csv\": use one of table, md, json, junit"},
 		{[]string{"check", "--rule", relative, "--out", "x.html"}, "--out x.html: its ending is none of .txt, .md, .json, .xml: give --format"},
-		{[]string{"check", "--rule", relative, "--format", "md", "--out", "x", "--out", "y"}, "--format is of one file, and --out names 2: leave it out, and their endings tell"},
+		{[]string{"check", "--rule", relative, "--format", "md", "--out", "x", "--out", "y"}, "--format applies to one file, and --out names 2: omit it, and each extension sets the form"},
 		{[]string{"check", "--rule", relative, "--alpha", "2"}, "--alpha 2: write the error rate as a number above 0 and below 0.5, such as 0.01"},
-		{[]string{"check", "--rule", relative, "--assume-noise", "2"}, "--assume-noise 2: write 2%, or 200% if that is a share"},
+		{[]string{"check", "--rule", relative, "--assume-noise", "2"}, "--assume-noise 2: write 2%, or 200% if you mean a ratio"},
 	} {
 		p.want(result{2, "", "prof: " + c.want + "\n"}, c.args...)
 	}
@@ -179,7 +179,7 @@ func TestCheckRules(t *testing.T) {
 	p.want(result{1, "", "prof: no such run: there is no baseline \"mian\"; did you mean main?\n"}, "check", "--rule", relative, "--baseline", "baseline:mian")
 	p.want(result{1, "", "prof: no such run: \"main\"; a baseline has that name: write baseline:main\n"}, "check", "--rule", relative, "--baseline", "main")
 	p.wantLike(3, "regression.*", "", "check", "--rule", relative, "-b", "sdpa-1")
-	p.wantLike(0, "passed.*", "warning: no rule compares with the baseline: their limits have no sign\n", "check", "--rule", "stage.decode.launches <= 1000", "-b", "sdpa-1")
+	p.wantLike(0, "passed.*", "warning: no rule compares with the baseline: no limit has a sign\n", "check", "--rule", "stage.decode.launches <= 1000", "-b", "sdpa-1")
 	p.ok("baseline", "set", "other", "sdpa-1")
 	p.want(result{2, "", "prof: there are several baselines: name one with --baseline (baseline:main, baseline:other)\n"}, "check", "--rule", relative)
 	p.ok("baseline", "rm", "main")

@@ -27,18 +27,18 @@ func TestFacts(t *testing.T) {
 	write(t, p.path("workload.json"), []byte(`{"warmup": 1, "runs": [{"prefill_len": 7, "new_tokens": 4}]}`))
 	p.wantLike(0, "a\n", fmt.Sprintf(stored, 3), "ingest", "--run", "a", exported(t, kernels), "model", "workload.json")
 	before := state(p)
-	p.want(result{0, "a\n", "run a has model/config.json already; nothing to do\n"}, "ingest", "--run", "a", "--model", "model/config.json")
-	p.want(result{0, "a\n", "run a has model/config.json already; nothing to do\nrun a has workload.json already; nothing to do\n"}, "ingest", "--run", "a", "model", "workload.json")
+	p.want(result{0, "a\n", "run a already has model/config.json; nothing to do\n"}, "ingest", "--run", "a", "--model", "model/config.json")
+	p.want(result{0, "a\n", "run a already has model/config.json; nothing to do\nrun a already has workload.json; nothing to do\n"}, "ingest", "--run", "a", "model", "workload.json")
 	p.want(result{0, "a\n", exported(t, kernels) + held("a")}, "ingest", exported(t, kernels), "model", "workload.json")
-	p.want(result{0, "a\n", "warning: baseline.json was not stored, because its captures are already in run a; to put it in place of what the run has: prof ingest --run a --model baseline.json\n" +
+	p.want(result{0, "a\n", "warning: baseline.json was not stored, because its captures are already in run a; to replace what the run has: prof ingest --run a --model baseline.json\n" +
 		exported(t, kernels) + held("a")}, "ingest", "--run", "b", "--model", "baseline.json", exported(t, kernels))
-	p.want(result{1, "", "prof: run a is there already: tag it with `prof tag a KEY=VALUE`\n"}, "ingest", "--run", "a", "--tag", "k=v", "--model", "baseline.json")
+	p.want(result{1, "", "prof: run a exists already: tag it with `prof tag a KEY=VALUE`\n"}, "ingest", "--run", "a", "--tag", "k=v", "--model", "baseline.json")
 	p.want(result{1, "", "prof: bad.json: the configuration lacks: hidden_size, intermediate_size, num_attention_heads, num_hidden_layers, vocab_size\n"},
 		"ingest", "--run", "a", "--model", string(write(t, p.path("bad.json"), []byte(`{"model_type": "llama"}`)))[len(p.dir)+1:], "--prefill", "5")
 	if after := state(p); after != before {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
 	}
-	p.wantLike(0, "a\n", `warning: in place of what run a had: model/config\.json\n`+added("a", 1), "ingest", "--run", "a", "--model", "baseline.json")
+	p.wantLike(0, "a\n", `warning: replaced in run a: model/config\.json\n`+added("a", 1), "ingest", "--run", "a", "--model", "baseline.json")
 	if got := p.ok("query", "models", "--run", "a", "-f", "csv"); !strings.Contains(got, "\n2,baseline,llama,") || strings.Count(got, "\n") != 2 {
 		t.Errorf("models:\n%s", got)
 	}
@@ -49,9 +49,9 @@ func TestFacts(t *testing.T) {
 		t.Errorf("options: %q", got)
 	}
 	again := []string{"ingest", "--run", "a", "--decode", "16", "--batch", "2", "--images", "1", "--crops", "4"}
-	p.want(result{0, "a\n", "run a has the facts in the options already; nothing to do\n"}, again...)
+	p.want(result{0, "a\n", "run a already has the facts in the options; nothing to do\n"}, again...)
 	p.wantLike(0, "alone\n", "warning: there was no run alone: [^\n]*\n"+fmt.Sprintf(stored, 1), "ingest", "--run", "alone", "--model", "baseline.json")
-	p.want(result{0, "alone\n", "run alone has baseline.json already; nothing to do\n"}, "ingest", "--model", "baseline.json")
+	p.want(result{0, "alone\n", "run alone already has baseline.json; nothing to do\n"}, "ingest", "--model", "baseline.json")
 	p.ok("rm", "a", "alone")
 	for _, line := range strings.Fields(counts(p))[1:] {
 		name, n, _ := strings.Cut(line, ",")

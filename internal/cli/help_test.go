@@ -59,19 +59,19 @@ func TestUsageErrors(t *testing.T) {
 	p := newFilled(t)
 	before := state(p)
 	for _, c := range []struct{ args, want string }{
-		{"qury", "there is no verb \"qury\"; did you mean query?"},
-		{"zzzzz", "there is no verb \"zzzzz\"; `prof` lists the verbs"},
-		{"help zzzzz", "there is no verb \"zzzzz\"; `prof` lists the verbs"},
-		{"help ingst", "there is no verb \"ingst\"; did you mean ingest?"},
-		{"--zzz runs", "there is no option --zzz; see `prof`"},
+		{"qury", "unknown verb \"qury\"; did you mean query?"},
+		{"zzzzz", "unknown verb \"zzzzz\"; `prof` lists the verbs"},
+		{"help zzzzz", "unknown verb \"zzzzz\"; `prof` lists the verbs"},
+		{"help ingst", "unknown verb \"ingst\"; did you mean ingest?"},
+		{"--zzz runs", "unknown option --zzz; see `prof`"},
 		{"runs --home", "--home needs a value; see `prof`"},
 		{"runs --format", "--format needs a value; see `prof help runs`"},
 		{"runs --wide=perhaps", "invalid boolean value \"perhaps\" for -wide: parse error; see `prof help runs`"},
 		{"runs x", "runs takes no arguments; see `prof help runs`"},
 		{"runs --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
 		{"show a b", "show takes one run; to compare them: prof diff a b; see `prof help show`"},
-		{"show --top 3", "there is no option --top; see `prof help show`"},
-		{"rm -f a", "there is no option -f; see `prof help rm`"},
+		{"show --top 3", "unknown option --top; see `prof help show`"},
+		{"rm -f a", "unknown option -f; see `prof help rm`"},
 		{"rm", "rm takes the runs to remove; see `prof help rm`"},
 		{"tag a", "tag takes a run and key=value; see `prof help tag`"},
 		{"tag a kv", "tag \"kv\": write it key=value, in UTF-8"},
@@ -79,12 +79,12 @@ func TestUsageErrors(t *testing.T) {
 		{"ingest", "ingest takes files or folders; see `prof help ingest`"},
 		{"ingest --tag kv x", "tag \"kv\": write it key=value, in UTF-8"},
 		{"ingest --run= x", "--run needs a name"},
-		{"ingest --rum b x", "there is no option --rum; did you mean --run?"},
+		{"ingest --rum b x", "unknown option --rum; did you mean --run?"},
 		{"query top-kernel", "no such query: \"top-kernel\"; did you mean top-kernels?"},
 		{"query kernels", "no such query: \"kernels\"; did you mean top-kernels or range-kernels or stage-kernels?"},
 		{"query zzzzz", "no such query: \"zzzzz\"; `prof query` lists them"},
 		{"query top-kernels a a", "top-kernels takes one run; see `prof query top-kernels -h`"},
-		{"query top-kernels --run a --stag x", "there is no option --stag; did you mean --stage?"},
+		{"query top-kernels --run a --stag x", "unknown option --stag; did you mean --stage?"},
 		{"query top-kernels --run a --nosuch 1", "query top-kernels takes no --nosuch; it takes --run --top --stage --device --by --with-ncu --source --format --wide --explain --home"},
 		{"query ranges --run a --stage x", "query ranges takes no --stage; it takes --run --raw --device --top --source --format --wide --explain --home"},
 		{"query runs --top 3", "query runs takes no --top; it takes --format --wide --explain --home"},
@@ -280,7 +280,7 @@ func TestDemo(t *testing.T) {
 	if got := p.ok("--home", "playground", "sql", "-f", "csv", "SELECT name FROM run ORDER BY created_at DESC"); got != "name\nllama\noperators\nprofiled\ntwo-gpus\nkernels\n" {
 		t.Errorf("kept: %q", got)
 	}
-	p.want(result{2, "", "prof: playground holds a warehouse already; name another folder\n"}, "demo", "--keep", "playground")
+	p.want(result{2, "", "prof: playground already has a warehouse; name another folder\n"}, "demo", "--keep", "playground")
 	// What it says to try next works.
 	_, next, _ := strings.Cut(kept, "\nNext:\n")
 	tried := 0

@@ -73,11 +73,11 @@ func TestPages(t *testing.T) {
 	// A report is read in place of pages of it, and another name of the same capture is noticed.
 	write(t, p.path("r/kernels.ncu-rep"), unpacked(t, "../ncu/kernels-prefill.ncu-rep.gz"))
 	write(t, p.path("r/kernels.raw-base.csv"), unpacked(t, "../ncu/kernels-prefill.raw-base.csv.gz"))
-	p.wantLike(0, "r\n", `warning: left out, since the report beside them is of the same capture: r/kernels.raw-base.csv\n.*rows from 1 source.*`, "ingest", "--run", "r", "r")
+	p.wantLike(0, "r\n", `warning: skipped, because the report next to them is of the same capture: r/kernels.raw-base.csv\n.*rows from 1 source.*`, "ingest", "--run", "r", "r")
 	write(t, p.path("s/a.csv"), unpacked(t, "../ncu/kernels-prefill.raw-base.csv.gz"))
 	write(t, p.path("s/b.ncu-rep"), append(unpacked(t, "../ncu/kernels-prefill.ncu-rep.gz"), 0))
 	p.wantLike(0, "s\n", `.*are they one capture, which now counts twice\? s/a.csv, s/b.ncu-rep\n.*`, "ingest", "--run", "s", "s")
-	p.want(result{0, "r\n", ncuFile(t, "kernels-prefill.ncu-rep.gz") + " is in the warehouse already, as run r; nothing to do (to store it anew with other options: prof rm r)\n"},
+	p.want(result{0, "r\n", ncuFile(t, "kernels-prefill.ncu-rep.gz") + " is already in the warehouse, as run r; nothing to do (to store it with other options, first prof rm r)\n"},
 		"ingest", "--run", "again", ncuFile(t, "kernels-prefill.ncu-rep.gz"))
 }
 
@@ -92,12 +92,12 @@ func TestOddProfiles(t *testing.T) {
 	p.wantLike(0, `[^\n]*\n`, `note: the run has no kernels profiled by Nsight Compute; .*\nnote: .* is failed: No kernels were profiled\.\n`, "query", "bottlenecks", "--run", "f", "-f", "csv")
 	whole := unpacked(t, "../ncu/kernels-prefill.ncu-rep.gz")
 	write(t, p.path("cut.ncu-rep"), whole[:len(whole)/2])
-	p.wantLike(0, "c\n", `warning: cut.ncu-rep: the report is cut off: its last \d+ bytes hold no whole result; the 1 results before them are stored\n.*`, "ingest", "--run", "c", "cut.ncu-rep")
+	p.wantLike(0, "c\n", `warning: cut.ncu-rep: the report is cut off: its last \d+ bytes are part of a result; the 1 results before that are stored\n.*`, "ingest", "--run", "c", "cut.ncu-rep")
 	p.wantLike(0, `[^\n]*\n[^\n]*\n`, `.*note: cut.ncu-rep is partial: the report is cut off.*`, "query", "bottlenecks", "--run", "c", "-f", "csv")
-	p.wantLike(1, "", `prof: \S+report.log: it holds no results: .* ingest that report\n`, "ingest", ncuFile(t, "pages/report.log"))
+	p.wantLike(1, "", `prof: \S+report.log: it has no results: .* ingest that report\n`, "ingest", ncuFile(t, "pages/report.log"))
 	p.wantLike(1, "", `prof: .*summary page.*without --print-summary\n`, "ingest", ncuFile(t, "pages/summary.csv"))
 	write(t, p.path("text.log"), []byte("==PROF== Connected to process 1 (/a)\n  k() (1, 1, 1)x(1, 1, 1)\n    Section: GPU Speed Of Light Throughput\n    Metric Name Metric Unit\n"))
-	p.wantLike(1, "", `prof: text.log: it holds no results that prof reads: ncu printed tables for people; print them with --csv, or write a report with -o\n`, "ingest", "text.log")
+	p.wantLike(1, "", `prof: text.log: it has no results that prof reads: ncu printed tables for people; use --csv, or write a report with -o\n`, "ingest", "text.log")
 	write(t, p.path("junk.ncu-rep"), bytes.Repeat([]byte("NVR\x00\xff"), 100))
 	p.wantLike(1, "", `prof: junk.ncu-rep: byte \d+: the report is damaged: .*\n`, "ingest", "junk.ncu-rep")
 }

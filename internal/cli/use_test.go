@@ -304,7 +304,7 @@ func TestNamesOfRuns(t *testing.T) {
 	}
 	// Removing asks for more than a prefix, and is all or nothing.
 	before := state(p)
-	p.want(result{1, "", "prof: rm wants the whole name: did you mean nodes?\n"}, "rm", "nod")
+	p.want(result{1, "", "prof: rm needs the full name: did you mean nodes?\n"}, "rm", "nod")
 	p.want(result{1, "", "prof: no such run: \"nosuch\"; available: north, nodes, a\n"}, "rm", "a", "nosuch")
 	if after := state(p); after != before {
 		t.Errorf("a failed rm changed the warehouse:\n%s\n%s", before, after)

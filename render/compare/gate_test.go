@@ -57,7 +57,7 @@ func exampleGate() *gate.Result {
 		},
 		Differences: []diff.Difference{{Aspect: "GPU", A: "NVIDIA H200", B: "NVIDIA <H100>", Effect: "the comparison includes hardware", Weight: diff.Decides},
 			{Aspect: "driver", A: "550.54", B: "560.28", Weight: diff.Clouds}, {Aspect: "commit", A: "4f2a1c", B: "9e01bb", Weight: diff.Tells}},
-		Notes: []string{"prefill: times are per token, since the passes of A and B differ in tokens"},
+		Notes: []string{"prefill: times are per token, because the passes of A and B have different numbers of tokens"},
 	}
 }
 

@@ -22,7 +22,7 @@ const hostileKernel = "void gemm<bf16, 256x128>(\x1b[31mParams)</title><script>a
 // last; in the fourth it is not known. Of a fifth stage one run with other tokens is a series of its own.
 func madeTrend() *trend.Result {
 	r := &trend.Result{Workload: "9f3a5c1188d0e2b4", Options: trend.Options{Metric: trend.GPUSpan, Alpha: 0.01, MinEffect: 0.01, Kernels: 10},
-		Notes: []string{"gpu_span_ns is not known in 1 of 29 places (runs and stages): these are gaps, not zeros"}, Queries: []trend.Source{{Query: "trend.v1", SQL: "FROM trend_v1(workload := '9f3a')"}}}
+		Notes: []string{"gpu_span_ns is unknown at 1 of 29 points (a run and stage each): these are gaps, not zeros"}, Queries: []trend.Source{{Query: "trend.v1", SQL: "FROM trend_v1(workload := '9f3a')"}}}
 	same := trend.Same{GPU: "NVIDIA H200", Tool: "nsys"}
 	prefill := trend.Series{Stage: "prefill", Same: same, Latest: true, Levels: []trend.Level{{From: 0, To: 13, Median: 45.9e6}}}
 	prefill.Same.Prompt = new(int64(681))

@@ -29,7 +29,7 @@ func TestErrors(t *testing.T) {
 		{"a time that is a list", `[{"key": "a", "count": 1, "self_cpu_time_total": [1]}]`, `column "self_cpu_time_total": it is not a number`},
 		{"a word", head + "a,1,many,1,1\n", `"many" is not a number`},
 		{"a unit of something else", head + "a,1,3 KB,1,1\n", `"3 KB" is not a number`},
-		{"a row that is no object", `[{` + good + `}, 5]`, "file: byte 54: row 2 is not an object"},
+		{"a row that is not an object", `[{` + good + `}, 5]`, "file: byte 54: row 2 is not an object"},
 		{"damaged JSON", `[{` + good + `}, {"key" "b"}]`, "file: byte 60, after row 1: the JSON is damaged: invalid character '\"' after object name (expecting ':')"},
 		{"a key twice", `[{` + good + `, "key": "b"}]`, "duplicate"},
 		{"two tables", `{"cpu": [{` + good + `}], "cuda": [{` + good + `}]}`, `it has two tables, "cpu" and "cuda": save each in a separate file`},
