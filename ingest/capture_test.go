@@ -211,7 +211,7 @@ func TestKilledCapture(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.file("run/nsys/report-2.nsys-rep", "a report")
-		}, "nsys/report-2.nsys-rep: only nsys itself can read its reports", "nsys-1 nsys 1", []string{"run/nsys/report-2.nsys-rep"}},
+		}, "nsys/report-2.nsys-rep: only nsys can read its reports", "nsys-1 nsys 1", []string{"run/nsys/report-2.nsys-rep"}},
 		"facts and samples": {func(b *bench) {
 			b.file("run/nsys/workload.json", `{"runs": [{"prefill_len": 5, "new`)
 			b.file("run/env.json", "{")

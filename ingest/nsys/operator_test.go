@@ -57,7 +57,7 @@ func TestOperatorsOfCaptures(t *testing.T) {
 	expectNone(t, w, "operators are not the ranges with an op_id", `SELECT r.name, (SELECT count(*) FROM op WHERE op.run_id = r.run_id), `+seen+` FROM run r
 		WHERE (SELECT count(*) FROM op WHERE op.run_id = r.run_id) <> `+seen)
 	expectNone(t, w, "the source does not say how many ranges are operators", `SELECT r.name, reason FROM run r JOIN source_part p USING (run_id) WHERE part = 'NVTX_EVENTS'
-		AND regexp_extract(coalesce(reason, ''), '([0-9]+) ranges are operators too', 1) <> CASE WHEN `+seen+` > 0 THEN `+seen+`::VARCHAR ELSE '' END`)
+		AND regexp_extract(coalesce(reason, ''), '([0-9]+) ranges are also operators', 1) <> CASE WHEN `+seen+` > 0 THEN `+seen+`::VARCHAR ELSE '' END`)
 	expect(t, w, `SELECT count(*) FROM op WHERE run_id = `+emitRun, "1796")
 	expectNone(t, w, "a warning where no operator lists its inputs", `SELECT d.message FROM diagnostic d WHERE d.message LIKE '%of its operators%'`)
 }
@@ -258,7 +258,7 @@ func TestOperatorForms(t *testing.T) {
 		"640|AddmmBackward0|false", "800|~|~", "1510|aten::sync|false")
 	expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'ingest' ORDER BY message`,
 		"NVTX_EVENTS: 1 operators were still running at the end of the capture; their times are cut there",
-		"NVTX_EVENTS: process 100 lacks 1 of its operators with op_id 11 to 28: they began or ended outside the capture, or list so many tensors that their text is longer than 65000 bytes, "+
-			"which makes Nsight Systems lose a range and end those around it too early (capture without record_shapes)")
+		"NVTX_EVENTS: process 100 lacks 1 of its operators with op_id 11 to 28: they began or ended outside the capture, or their text is longer than 65000 bytes because they list many tensors: "+
+			"then Nsight Systems loses the range and ends those around it too early (capture without record_shapes)")
 	expect(t, w, `SELECT count(*) FROM nvtx_range`, "24")
 }

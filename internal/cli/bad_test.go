@@ -79,7 +79,7 @@ func TestTwoForms(t *testing.T) {
 	}{
 		{[]string{"both"}, gz + " has the same content as another of the files and was skipped\nfiles skipped because their format is unknown: 1\n"},
 		{[]string{plain, gz}, gz + " has the same content as another of the files and was skipped\n"},
-		{[]string{gz, plain}, "warning: " + plain + " is another form of the capture in " + gz + " and was left out, so that nothing counts twice\n"},
+		{[]string{gz, plain}, "warning: " + plain + " is another form of the capture in " + gz + " and was skipped, so that nothing counts twice\n"},
 		{[]string{gz, gz, "./" + gz}, ""},
 	} {
 		q := newPlace(t)
@@ -129,7 +129,7 @@ func TestBadInput(t *testing.T) {
 		"the capture has no CUDA activity: capture with `nsys profile --trace=cuda,nvtx`, and check its messages for the reason")
 	write(t, p.path("notnsys.sqlite"), read(t, "testdata/notnsys.sqlite"))
 	all = append(all, bad{"notnsys.sqlite", `notnsys\.sqlite: [^\n]+`})
-	add("r.nsys-rep", []byte("a report"), "only nsys can read its reports, and it is not installed here; where it is, run `nsys export --type sqlite "+
+	add("r.nsys-rep", []byte("a report"), "only nsys can read its reports, and it is not installed here; on a machine that has it, run `nsys export --type sqlite "+
 		"--output r.sqlite r.nsys-rep` and ingest that file")
 	add("busy.sqlite", plain, "busy.sqlite-wal is not empty: the database is still being written")
 	write(t, p.path("busy.sqlite-wal"), []byte("x"))
@@ -297,5 +297,5 @@ func signalled(t *testing.T, p *place, cmd *exec.Cmd, sig os.Signal) error {
 
 // held is what is said of a file whose content a run holds.
 func held(run string) string {
-	return " is in the warehouse already, as run " + run + "; nothing to do (to store it anew with other options: prof rm " + run + ")\n"
+	return " is already in the warehouse, as run " + run + "; nothing to do (to store it with other options, first prof rm " + run + ")\n"
 }

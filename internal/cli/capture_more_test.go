@@ -118,7 +118,7 @@ func TestCaptureDuration(t *testing.T) {
 	t.Parallel()
 	p := fakes(t, "")
 	got := p.run("capture", "--run", "r", "--mode", "light", "--baseline", "--duration", "1s", "--grace", "3s", "--", "sleep", "60")
-	if got.code != 0 || strings.Contains(got.err, "although the workload ended well") || strings.Contains(got.err, "overhead of nsys") { // a given time tells no cost
+	if got.code != 0 || strings.Contains(got.err, "although the workload succeeded") || strings.Contains(got.err, "overhead of nsys") { // a given time tells no cost
 		t.Errorf("exit %d, stderr:\n%s", got.code, got.err)
 	}
 	p.wantPasses("r", `baseline-1,ok,SIGINT,\nnsys-1,ok,SIGTERM,\n`)

@@ -201,7 +201,7 @@ func TestCaptureMistakes(t *testing.T) {
 		{2, "prof: unknown option --ncu-topp; did you mean --ncu-top\\?\n", []string{"capture", "--ncu-topp", "3", "--", "true"}},
 		{1, "prof: nosuch.json: there is no such file or folder\n", []string{"capture", "--model", "nosuch.json", "--", "true"}},
 		{1, `prof: run name "@x": .*` + "\n", []string{"capture", "--run", "@x", "--", "true"}},
-		{1, `prof: run name "-x": it would be taken for an option` + "\n", []string{"capture", "--run=-x", "--", "true"}},
+		{1, `prof: run name "-x": it looks like an option` + "\n", []string{"capture", "--run=-x", "--", "true"}},
 	} {
 		p.wantLike(c.code, "", c.errs, c.args...)
 	}

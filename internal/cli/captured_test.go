@@ -49,7 +49,7 @@ func TestShowCapture(t *testing.T) {
 		}
 	}
 	id := p.sql("SELECT run_id, created_at FROM run")
-	p.wantLike(0, "repeats\n", `run/nsys/report-1\.sqlite\.gz is in the warehouse already, as run repeats; nothing to do .*\n`, "ingest", "run")
+	p.wantLike(0, "repeats\n", `run/nsys/report-1\.sqlite\.gz is already in the warehouse, as run repeats; nothing to do .*\n`, "ingest", "run")
 	p.wantLike(0, "repeats\n", `\d+ rows from 2 source\(s\), .*\n`, "ingest", "--replace", "run")
 	if again := p.sql("SELECT run_id, created_at FROM run"); again != id {
 		t.Errorf("made anew the run is %s, and was %s", again, id)

@@ -268,7 +268,7 @@ func TestDemo(t *testing.T) {
 		"profiled: a two-layer Llama, its timeline and seven of its kernels under Nsight Compute\noperators: a two-layer Llama under the PyTorch profiler\nllama: a 1.5 B Llama that decodes by replaying a CUDA graph\n" {
 		t.Errorf("demo: %d %q", r.code, r.err)
 	}
-	for _, want := range []string{"\nThe runs: prof runs\n", "\nStages of the Llama run, ", "\nIts kernels: ", "\nWhat bounds kernels that Nsight Compute profiled: ", "\nWhich operators launched the time of a decode: ", "\nNext:\n  prof demo --keep playground\n"} {
+	for _, want := range []string{"\nThe runs: prof runs\n", "\nStages of the Llama run, ", "\nIts kernels: ", "\nWhat bounds the kernels that Nsight Compute profiled: ", "\nWhich operators take the time of decode: ", "\nNext:\n  prof demo --keep playground\n"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("demo lacks %q", want)
 		}

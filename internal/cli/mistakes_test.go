@@ -19,7 +19,7 @@ func TestMistakes(t *testing.T) {
 	write(t, p.path("empty/.keep"), nil)
 	before := state(p)
 	p.env = []string{"PATH=" + p.path("empty")} // no nsys
-	const noNsys = "only nsys can read its reports, and it is not installed here; where it is, run `nsys export --type sqlite --output report.sqlite %[1]s` and ingest that file"
+	const noNsys = "only nsys can read its reports, and it is not installed here; on a machine that has it, run `nsys export --type sqlite --output report.sqlite %[1]s` and ingest that file"
 	for _, c := range []struct {
 		args string // words with | between
 		code int

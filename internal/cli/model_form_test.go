@@ -104,13 +104,13 @@ func TestModelNotes(t *testing.T) {
 		"llama.json --images 0":                nil,
 		"llama.json --images 1":                {"no vision part is counted"},
 		"llama.json --crops 1":                 {"the model takes no crops"},
-		"llama.json --prefill 2000":            {"prompt and decode steps are 2128 tokens, more than the 2048 positions"},
+		"llama.json --prefill 2000":            {"prompt and decode steps need 2128 positions, but the model supports 2048"},
 		"ocr.json --prefill 272":               {"assumed: an image is"},
-		"ocr.json --prefill 272 --images 1":    {"assumed: an image is", "a prompt of 272 tokens has no room for the 273 tokens of each of its images (1)"},
+		"ocr.json --prefill 272 --images 1":    {"assumed: an image is", "prompt tokens include image tokens, but 272 are too few for 273 tokens per image (images: 1)"},
 		"ocr.json --prefill 546 --images 2":    {"assumed: an image is"},
-		"ocr.json --prefill 545 --images 2":    {"assumed: an image is", "a prompt of 545 tokens has no room"},
+		"ocr.json --prefill 545 --images 2":    {"assumed: an image is", "but 545 are too few for 273 tokens per image"},
 		"ocr.json --prefill 8192 --decode 0":   {"assumed: an image is"},
-		"ocr.json --prefill 8192 --decode 1":   {"assumed: an image is", "prompt and decode steps are 8193 tokens"},
+		"ocr.json --prefill 8192 --decode 1":   {"assumed: an image is", "prompt and decode steps need 8193 positions"},
 		"ocr.json --crops 3 --prefill 900":     {"assumed: an image is"},
 		"ocr.json --format json --prefill 900": {"assumed: an image is"},
 	} {
@@ -235,7 +235,7 @@ func TestModelAssume(t *testing.T) {
 	write(t, p.path("odd/config.json"), odd)
 	write(t, p.path("plain.json"), config(2))
 	const why = "interleave_moe_layer_step is not read"
-	p.wantLike(1, "", "prof: [^\n]*config\\.json: parameters and FLOPs are unknown, because "+why+"; --assume goes on without\n", "model", "odd")
+	p.wantLike(1, "", "prof: [^\n]*config\\.json: parameters and FLOPs are unknown, because "+why+"; --assume ignores it\n", "model", "odd")
 	assumed, plain := p.model("odd", "--assume"), p.model("plain.json")
 	if assumed.Params != plain.Params || assumed.flop(t, "decode") != plain.flop(t, "decode") || !slices.ContainsFunc(assumed.Notes, func(n string) bool { return strings.Contains(n, "--assume") && strings.Contains(n, why) }) {
 		t.Errorf("%d parameters, want %d; %q", assumed.Params, plain.Params, assumed.Notes)

@@ -327,12 +327,12 @@ func TestModelIndexed(t *testing.T) {
 	readFixtures(t, "decoder_published.json", &published)
 	path := write(t, p.path("v32.json"), published["deepseek-v3.2"])
 	got := p.ok("model", path, "--prefill", "3000", "--decode", "2")
-	for _, says := range []string{"61 of 61 layers attend to 2048 tokens at most", "made once a token (--mla absorbed: the latents)", "KV cache    85,888 B a token"} {
+	for _, says := range []string{"61 of 61 layers attend to at most 2048 tokens", "made once a token (--mla absorbed: the latents)", "KV cache    85,888 B a token"} {
 		if !strings.Contains(got, says) {
 			t.Errorf("no %q in\n%s", says, got)
 		}
 	}
-	for _, not := range []string{"made anew", "anew (--mla", "see a window", "keep no more"} {
+	for _, not := range []string{"made anew", "anew (--mla", "recomputing keys", "within a window", "limited to the window"} {
 		if strings.Contains(got, not) {
 			t.Errorf("%q in\n%s", not, got)
 		}

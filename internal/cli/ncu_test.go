@@ -76,7 +76,7 @@ func TestPages(t *testing.T) {
 	p.wantLike(0, "r\n", `warning: skipped, because the report next to them is of the same capture: r/kernels.raw-base.csv\n.*rows from 1 source.*`, "ingest", "--run", "r", "r")
 	write(t, p.path("s/a.csv"), unpacked(t, "../ncu/kernels-prefill.raw-base.csv.gz"))
 	write(t, p.path("s/b.ncu-rep"), append(unpacked(t, "../ncu/kernels-prefill.ncu-rep.gz"), 0))
-	p.wantLike(0, "s\n", `.*are they one capture, which now counts twice\? s/a.csv, s/b.ncu-rep\n.*`, "ingest", "--run", "s", "s")
+	p.wantLike(0, "s\n", `.*if they are the same capture, it counts twice: s/a.csv, s/b.ncu-rep\n.*`, "ingest", "--run", "s", "s")
 	p.want(result{0, "r\n", ncuFile(t, "kernels-prefill.ncu-rep.gz") + " is already in the warehouse, as run r; nothing to do (to store it with other options, first prof rm r)\n"},
 		"ingest", "--run", "again", ncuFile(t, "kernels-prefill.ncu-rep.gz"))
 }

@@ -168,7 +168,7 @@ func TestShowCold(t *testing.T) {
 	every.ok("ingest", "--run", "counted", "--warmup", "0", exported(t, nccl))
 	found, counted := p.ok("show", "found", "--wide"), every.ok("show", "counted", "--wide")
 	for text, lines := range map[string][]string{
-		found:                    {`prefill +760 us +730 us to 13\.3 ms +10 `, `! 2 cold passes of prefill are excluded: the longest takes 179 ms, 233 times a steady one \(loading code 42\.0 ms, .*`, `! the passes of prefill do not repeat within 10\.0 %: .*`},
+		found:                    {`prefill +760 us +730 us to 13\.3 ms +10 `, `! 2 cold passes of prefill are excluded: the longest takes 179 ms, 233 times a steady one \(loading code 42\.0 ms, .*`, `! the passes of prefill vary by more than 10\.0 %: .*`},
 		counted:                  {`prefill +773 us +730 us to 179 ms +12 `},
 		p.ok("explain", "found"): {`note: 2 cold passes of prefill are excluded: .*`},
 	} {
@@ -178,7 +178,7 @@ func TestShowCold(t *testing.T) {
 			}
 		}
 	}
-	if wide := p.ok("show", "found", "--wide", "--repeatability", "900%"); strings.Contains(wide, "decode do not repeat") || !strings.Contains(wide, "prefill do not repeat within 900.0 %") {
+	if wide := p.ok("show", "found", "--wide", "--repeatability", "900%"); strings.Contains(wide, "decode vary by more") || !strings.Contains(wide, "prefill vary by more than 900.0 %") {
 		t.Errorf("--repeatability 900%%:\n%s", wide)
 	}
 	for _, wrong := range []string{"0%", "5", "x%"} {

@@ -76,7 +76,7 @@ func (d *TimelineData) layCalls(t *judge.Timeline, threads map[threadKey]*timeli
 	if shown == all {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("Of the %s API calls of these threads in the same stretches, %s are in the page: those that launched what is drawn, and the longest others.", typeset.Int(all), typeset.Int(shown))}, nil
+	return []string{fmt.Sprintf("API calls of these threads: the page has %s of %s: those that launched what is drawn, and the longest others.", typeset.Int(shown), typeset.Int(all))}, nil
 }
 
 // layKnownCalls marks the stretches of each thread whose calls are in its line: of each window from the thread's first launch to the window's

@@ -103,7 +103,7 @@ func exampleDiff() *diff.Result {
 	}
 	r.Stages[0].Words = "decode is 21.1 % faster (73.4 ms → 57.9 ms per pass, p 0.00012): attention kernels instead of softmax + gemm -43 %, norm kernels +65 %, launch gaps -8.0 %"
 	r.Stages[0].StageExpected = "another GPU"
-	r.Stages[1].Words = "prefill: no change (+0.3 %, p 0.4); changes below 5.2 % might not have shown"
+	r.Stages[1].Words = "prefill: no change (+0.3 %, p 0.4); changes below 5.2 % could have gone unnoticed"
 	return r
 }
 
