@@ -259,10 +259,10 @@ func TestModelQuantised(t *testing.T) {
 		dtype string
 		says  string
 	}{
-		{``, 2 * params, "bf16", "precision   bf16, assumed: the configuration names none; --dtype sets it\nweights     169.62 KiB\n"},
+		{``, 2 * params, "bf16", "precision   bf16 (assumed: the configuration names none; set it with --dtype)\nweights     169.62 KiB\n"},
 		{`, "torch_dtype": "float32"`, 4 * params, "fp32", "precision   fp32\nweights     339.25 KiB\n"},
-		{`, "torch_dtype": "bfloat16", "quantization_config": {"quant_method": "fp8"}`, 2*params - linears, "bf16", "precision   bf16\nweights     97.62 KiB, quantised as the configuration says\n"},
-		{`, "quantization_config": {"quant_method": "fp8"}`, 2*params - linears, "bf16", "weights     97.62 KiB, quantised as the configuration says\n"},
+		{`, "torch_dtype": "bfloat16", "quantization_config": {"quant_method": "fp8"}`, 2*params - linears, "bf16", "precision   bf16\nweights     97.62 KiB, quantised as configured\n"},
+		{`, "quantization_config": {"quant_method": "fp8"}`, 2*params - linears, "bf16", "weights     97.62 KiB, quantised as configured\n"},
 		{`, "quantization_config": {"quant_method": "mine"}`, -1, "bf16", "weights     not known\n"},
 		{`, "torch_dtype": "float16", "quantization_config": {"quant_method": "mine"}`, -1, "fp16", "precision   fp16\nweights     not known\n"},
 	} {
@@ -327,7 +327,7 @@ func TestModelIndexed(t *testing.T) {
 	readFixtures(t, "decoder_published.json", &published)
 	path := write(t, p.path("v32.json"), published["deepseek-v3.2"])
 	got := p.ok("model", path, "--prefill", "3000", "--decode", "2")
-	for _, says := range []string{"61 of 61 layers attend to at most 2048 tokens", "made once a token (--mla absorbed: the latents)", "KV cache    85,888 B a token"} {
+	for _, says := range []string{"61 of 61 layers attend to 2048 tokens at most", "computed once per token (--mla absorbed uses the latents)", "KV cache    85,888 B per token"} {
 		if !strings.Contains(got, says) {
 			t.Errorf("no %q in\n%s", says, got)
 		}
