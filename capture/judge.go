@@ -101,7 +101,7 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 
 // noReport says why a tool that was killed has left nothing.
 func (s *Session) noReport(spec passSpec) string {
-	return fmt.Sprintf("%s had not written a report %s after the workload ended, and was killed", spec.tool, s.o.ReportTimeout)
+	return fmt.Sprintf("%s had not written a report %s after the workload ended and was killed", spec.tool, s.o.ReportTimeout)
 }
 
 // wasStopped says whether the workload was to be stopped (--duration), and has run for that long.

@@ -85,7 +85,7 @@ func TestNewReport(t *testing.T) {
 	if sql := whole.Frame("top-kernels").SQL; !strings.Contains(sql, "EXCLUDE") {
 		t.Errorf("top kernels are asked with %s of a run without results of Nsight Compute", sql)
 	}
-	if _, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: "nccl2"}, queries.ReportOptions{Sections: []string{"stage"}}); err == nil || !strings.Contains(err.Error(), `no section "stage"; it has `) {
+	if _, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: "nccl2"}, queries.ReportOptions{Sections: []string{"stage"}}); err == nil || !strings.Contains(err.Error(), `no section "stage"; sections: `) {
 		t.Errorf("a section that is not there: %v", err)
 	}
 }

@@ -144,7 +144,7 @@ func TestCapture(t *testing.T) {
 		}
 	}
 	const slowed = "GPU 0 was throttled (sw_power_cap) in 12 % of its busy samples"
-	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: pass ncu-1: failed")
+	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: recording ncu-1: failed")
 	said("overhead", query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "profiling (deep) made the workload 32 % slower", "--mode light")
 	for _, name := range []string{"captures", "capture-passes", "overhead", "device-samples", "device-use", "throttling"} {
 		f := query(t, w, name, queries.Args{"run": "plain"})

@@ -58,7 +58,7 @@ func TestConditions(t *testing.T) {
 		"host": "box|clouds|<nil>", "nsys version": "2025.3.2.0|clouds|<nil>", "nsys trace of CUDA graphs": "Node|clouds|<nil>", "nsys backtraces of OS calls": "on|clouds|<nil>", "CUDA graphs": "used|tells|<nil>",
 		"capture mode": "deep|clouds|4", "profiler": "nsys|decides|<nil>", "processes": "1|decides|<nil>", "commit": "0123456789abcdef0123456789abcdef01234567|tells|4", "branch": "main|tells|4", "uncommitted changes": "yes|tells|4",
 		"command": "python3 run.py --tokens 32|tells|4", "folder": "/home/user/run|tells|4", "workload key": "6d61646520757020|tells|4", "input prompt.txt": "aaaaaaaaaaaaaaaa|decides|4", "input gone.txt": "not readable|decides|4",
-		"completeness": "partial: pass ncu-1: failed: ncu may not read the GPU's counters (ERR_NVGPUCTRPERM)|clouds|4", "prompt tokens": "512|decides|<nil>", "model": "llama|decides|3", "torch with_stack": "<absent>"})
+		"completeness": "partial: recording ncu-1: failed: ncu may not read the GPU's counters (ERR_NVGPUCTRPERM)|clouds|4", "prompt tokens": "512|decides|<nil>", "model": "llama|decides|3", "torch with_stack": "<absent>"})
 
 	// Samples of a GPU that none of its kernels ran on say nothing of it, until no UUID tells which it is.
 	stored(t, w, "UPDATE device_sample SET sm_clock_hz = 1000000000, other_process_count = 1 WHERE device_id = 1; UPDATE device_sample SET sm_clock_hz = sm_clock_hz // 2, throttle_mask = 0 WHERE device_id = 0")

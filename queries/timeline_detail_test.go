@@ -331,7 +331,7 @@ func TestTimelineRangesMade(t *testing.T) {
 	}
 	f := query(t, w, "timeline-ranges", queries.Args{"run": "made"})
 	testDepths(t, f)
-	if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "1 range never ended") }) {
+	if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "CPU time is unknown for 1 range without an end") }) {
 		t.Errorf("notes %q", f.Notes)
 	}
 	if got, want := fmt.Sprint(rows(t, w, "SELECT name, range_count FROM timeline_ranges('made', source := 'torch')")), "[[r7 1]]"; got != want {

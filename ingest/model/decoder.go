@@ -285,7 +285,7 @@ func (r *reader) latentAttention(d *decoder, window int64) {
 	}
 	b.linear("kv_a_proj_with_mqa", d.hidden, b.add(l.kvRank, l.rope), l.bias)
 	b.norm("kv_a_layernorm", l.kvRank)
-	expand := "kv_b_proj, once per token"
+	expand := "kv_b_proj, once a token"
 	if !l.once {
 		expand, b.scope = "kv_b_proj", Latent
 	}

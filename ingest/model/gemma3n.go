@@ -10,7 +10,7 @@ import (
 // Gemma 3n and Gemma 4: the last layers keep no keys and values, and a second table of embeddings has a vector of each token for every layer.
 
 // sharedAttention is the component of a layer that attends to the keys and values of an earlier one: it reads them and keeps none.
-const sharedAttention = "attention over the keys of another layer"
+const sharedAttention = "attention over another layer's keys"
 
 // cachedLayer is what the attention of a layer has of its own.
 type cachedLayer struct {

@@ -224,7 +224,7 @@ func TestCaptureSlowReport(t *testing.T) {
 		"nsys, a duration": {how: "NSYS_FAKE=slowreport", wait: "sleep 60", args: []string{"--duration", "1s", "--grace", "1s"}, passes: `nsys-1,ok,SIGTERM,\n`, rows: "16,0"},
 		"ncu, Ctrl-C":      {how: "NSYS_FAKE_NCU=slowreport", wait: "sleep 4", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", "."}, interrupt: true, code: 130, passes: `ncu-1,ok,0,\n`, rows: "0,4"},
 		"ncu, a duration":  {how: "NSYS_FAKE_NCU=slowreport", wait: "sleep 60", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--duration", "1s", "--grace", "1s"}, passes: `ncu-1,ok,130,\n`, rows: "0,4"},
-		"ncu hangs":        {how: "NSYS_FAKE_NCU=hangafter", wait: "sleep 4", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--report-timeout", "2s"}, code: 1, passes: `ncu-1,no_report,-,ncu had not written a report 2s after the workload ended, and was killed\n`, rows: "0,0"},
+		"ncu hangs":        {how: "NSYS_FAKE_NCU=hangafter", wait: "sleep 4", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--report-timeout", "2s"}, code: 1, passes: `ncu-1,no_report,-,ncu had not written a report 2s after the workload ended and was killed\n`, rows: "0,0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

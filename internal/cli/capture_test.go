@@ -87,7 +87,7 @@ func TestCaptureEnds(t *testing.T) {
 		"nsys refuses":        {how: "NSYS_FAKE=fail", code: 1, passes: "nsys-1,failed,-,nsys ended with exit status 1 before it started the workload: unrecognised option '--trace=nonsense'\nncu-1,not_run.*", runs: -1, rows: "0,0"},
 		"nsys hangs":          {how: "NSYS_FAKE=hang", args: "--mode light --timeout 1s", code: 1, passes: `nsys-1,timeout,-,stopped after 1s \(--timeout\); it left no report\n`, runs: -1, rows: "0,0"},
 		"nsys is old":         {how: "NSYS_FAKE=old", args: "--mode light", passes: "nsys-1,ok,0,\n", rows: "16,0"},
-		"nsys hangs after":    {how: "NSYS_FAKE=hangafter", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,nsys had not written a report 2s after the workload ended, and was killed\n", rows: "0,0"},
+		"nsys hangs after":    {how: "NSYS_FAKE=hangafter", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,nsys had not written a report 2s after the workload ended and was killed\n", rows: "0,0"},
 		"nsys writes none":    {how: "NSYS_FAKE=nothing", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,nsys left no report: Collecting data...\n", rows: "0,0"},
 		"nsys cannot import":  {how: "NSYS_FAKE=qdstrm", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,.*libdw.*nsys/report-1.qdstrm.*\n", rows: "0,0"},
 		"nsys cannot export":  {how: "NSYS_FAKE=noexport", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,.*could not be exported.*Importer error.*\n", rows: "0,0"},

@@ -234,7 +234,7 @@ func TestModelAssume(t *testing.T) {
 	odd := bytes.Replace(config(2), []byte(`"hidden_size"`), []byte(`"interleave_moe_layer_step": 2, "hidden_size"`), 1)
 	write(t, p.path("odd/config.json"), odd)
 	write(t, p.path("plain.json"), config(2))
-	const why = "interleave_moe_layer_step is not read"
+	const why = "interleave_moe_layer_step is not supported"
 	p.wantLike(1, "", "prof: [^\n]*config\\.json: parameters and FLOPs are unknown, because "+why+"; --assume ignores it\n", "model", "odd")
 	assumed, plain := p.model("odd", "--assume"), p.model("plain.json")
 	if assumed.Params != plain.Params || assumed.flop(t, "decode") != plain.flop(t, "decode") || !slices.ContainsFunc(assumed.Notes, func(n string) bool { return strings.Contains(n, "--assume") && strings.Contains(n, why) }) {

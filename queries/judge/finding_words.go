@@ -91,7 +91,7 @@ var findingWords = map[string]func(x Finding) string{
 	"exposed-copies": func(x Finding) string { return "mostly " + x.copies().evidence() },
 	"exposed-collectives": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("%s take %s, %s of it not overlapped (%.1f %%)%s", n.many("collective_count", "collective", "collectives"), n.time("collectives_ns"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread()) + x.streamText()
+		return fmt.Sprintf("collectives take %s in %s, %s of it not overlapped (%.1f %%)%s", n.time("collectives_ns"), n.many("collective_count", "call", "calls"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread()) + x.streamText()
 	},
 	"throttling": func(x Finding) string {
 		n := x.Numbers

@@ -72,7 +72,7 @@ func TestSharedStreamWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		said.Add(s)
-		if len(s.Findings) != 1 || s.Findings[0].Evidence != "4 collectives take 210.00 ms, 200.00 ms of it not overlapped (95.2 %)"+c.words || !strings.HasPrefix(s.Findings[0].Advice, c.advice) {
+		if len(s.Findings) != 1 || s.Findings[0].Evidence != "collectives take 210.00 ms in 4 calls, 200.00 ms of it not overlapped (95.2 %)"+c.words || !strings.HasPrefix(s.Findings[0].Advice, c.advice) {
 			t.Errorf("%+v", s.Findings)
 		}
 	}

@@ -1,0 +1,77 @@
+package schema
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// pattern is a regular expression that is tried only on names that hold one of the texts without which it cannot match: looking for a text
+// takes a thousandth of the time, and of some 250 rules few can match a name.
+type pattern struct {
+	re      *regexp.Regexp
+	needles []string // lower case; nil: none is known
+}
+
+func compilePattern(expr string) (pattern, error) {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return pattern{}, err
+	}
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return pattern{}, err
+	}
+	return pattern{re, needlesOf(tree.Simplify())}, nil
+}
+
+// match matches a name, of which lower is the lower case; "" where it is not plain ASCII, since case folds otherwise there.
+func (p pattern) match(name, lower string) bool {
+	if p.needles != nil && lower != "" && !slices.ContainsFunc(p.needles, func(text string) bool { return strings.Contains(lower, text) }) {
+		return false
+	}
+	return p.re.MatchString(name)
+}
+
+// needlesOf gives texts, in lower case, of which each match of an expression has one or more; nil where it knows none.
+func needlesOf(e *syntax.Regexp) []string {
+	switch e.Op {
+	case syntax.OpLiteral:
+		return []string{strings.ToLower(string(e.Rune))}
+	case syntax.OpCapture, syntax.OpPlus:
+		return needlesOf(e.Sub[0])
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range e.Sub {
+			one := needlesOf(sub)
+			if one == nil {
+				return nil
+			}
+			all = append(all, one...)
+		}
+		return all
+	case syntax.OpConcat:
+		var best []string
+		for _, sub := range e.Sub {
+			if one := needlesOf(sub); one != nil && (best == nil || shortest(one) > shortest(best)) {
+				best = one
+			}
+		}
+		return best
+	}
+	return nil
+}
+
+func shortest(texts []string) int {
+	return len(slices.MinFunc(texts, func(a, b string) int { return len(a) - len(b) }))
+}
+
+// lowered gives the lower case of a name of ASCII, else "".
+func lowered(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return ""
+	}
+	return strings.ToLower(name)
+}
