@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -22,14 +21,14 @@ type SQL interface {
 }
 
 type kernelMatch struct {
-	re                    *regexp.Regexp
+	pattern
 	origin                string
 	priority              int
 	family, role, library string
 }
 
 type stageMatch struct {
-	re                  *regexp.Regexp
+	pattern
 	kind, stage, domain string
 }
 
@@ -61,16 +60,16 @@ func (r *Rules) loadKernel(ctx context.Context, q querier, where string) error {
 	defer rows.Close()
 	for rows.Next() {
 		var k kernelMatch
-		var pattern string
-		if err := rows.Scan(&k.origin, &k.priority, &pattern, &k.family, &k.role, &k.library); err != nil {
+		var expr string
+		if err := rows.Scan(&k.origin, &k.priority, &expr, &k.family, &k.role, &k.library); err != nil {
 			return err
 		}
-		if k.re, err = regexp.Compile(pattern); err == nil && k.family == "" {
+		if k.pattern, err = compilePattern(expr); err == nil && k.family == "" {
 			err = errors.New("its family is empty")
 		}
 		if err == nil {
 			r.kernel = append(r.kernel, k)
-		} else if err := r.leaveOut("kernel_rule", k.origin, k.priority, pattern, err); err != nil {
+		} else if err := r.leaveOut("kernel_rule", k.origin, k.priority, expr, err); err != nil {
 			return err
 		}
 	}
@@ -88,12 +87,12 @@ func (r *Rules) loadStage(ctx context.Context, q querier, where string) error {
 	defer rows.Close()
 	for rows.Next() {
 		var s stageMatch
-		var pattern, origin string
+		var expr, origin string
 		var priority int
-		if err := rows.Scan(&s.kind, &s.stage, &s.domain, &pattern, &priority, &origin); err != nil {
+		if err := rows.Scan(&s.kind, &s.stage, &s.domain, &expr, &priority, &origin); err != nil {
 			return err
 		}
-		if s.re, err = regexp.Compile("(?i)" + pattern); err == nil && !slices.Contains(stageKinds, s.kind) {
+		if s.pattern, err = compilePattern("(?i)" + expr); err == nil && !slices.Contains(stageKinds, s.kind) {
 			err = fmt.Errorf("its kind is %q, not %s", s.kind, strings.Join(stageKinds, ", "))
 		}
 		if err == nil && s.stage == "" {
@@ -101,7 +100,7 @@ func (r *Rules) loadStage(ctx context.Context, q querier, where string) error {
 		}
 		if err == nil {
 			r.stage = append(r.stage, s)
-		} else if err := r.leaveOut("stage_rule", origin, priority, pattern, err); err != nil {
+		} else if err := r.leaveOut("stage_rule", origin, priority, expr, err); err != nil {
 			return err
 		}
 	}
@@ -109,19 +108,20 @@ func (r *Rules) loadStage(ctx context.Context, q querier, where string) error {
 }
 
 // leaveOut notes a rule that cannot be used; of a built-in one that is an error of the program.
-func (r *Rules) leaveOut(table, origin string, priority int, pattern string, err error) error {
+func (r *Rules) leaveOut(table, origin string, priority int, expr string, err error) error {
 	if origin == "builtin" {
 		return fmt.Errorf("%s builtin %d: %w", table, priority, err)
 	}
 	r.bad = append(r.bad, fmt.Sprintf("a %s of yours is left out: %v; mend it, or DELETE FROM %s WHERE origin = %s AND priority = %d AND pattern = %s",
-		table, err, table, Quote(origin), priority, Quote(pattern)))
+		table, err, table, Quote(origin), priority, Quote(expr)))
 	return nil
 }
 
 // kernelOf gives the first rule that matches a demangled name, nil when none does.
 func (r *Rules) kernelOf(name string) *kernelMatch {
+	lower := lowered(name)
 	for i := range r.kernel {
-		if r.kernel[i].re.MatchString(name) {
+		if r.kernel[i].match(name, lower) {
 			return &r.kernel[i]
 		}
 	}
@@ -131,9 +131,10 @@ func (r *Rules) kernelOf(name string) *kernelMatch {
 // stageOf gives what the rules of each kind say of a normalised range name. A range that marks a warm-up is no stage.
 func (r *Rules) stageOf(domain, name string) (stage, note string, warmup bool) {
 	var found [3]string
+	lower := lowered(name)
 	for _, s := range r.stage {
 		k := slices.Index(stageKinds, s.kind)
-		if found[k] == "" && (s.domain == "" || s.domain == domain) && s.re.MatchString(name) {
+		if found[k] == "" && (s.domain == "" || s.domain == domain) && s.match(name, lower) {
 			found[k] = s.stage
 		}
 	}

@@ -250,7 +250,7 @@ func testWrongOptions(t *testing.T, w held) {
 		`compared by kernel, family`:          {a, diff.Options{By: "colour"}},
 		`noise of -1 is not a share`:          {a, diff.Options{AssumeNoise: new(-1.0)}},
 		`neither side has a stage "training"`: {a, diff.Options{Stage: "training"}},
-		`nobody is no run`:                    {none, diff.Options{}},
+		`nobody is not a run`:                 {none, diff.Options{}},
 	} {
 		if _, err := diff.Runs(t.Context(), w.asker, c.a, a, c.o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
