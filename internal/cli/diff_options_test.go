@@ -14,7 +14,7 @@ func TestPercentFrom(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"": "write a percentage such as 5%", "%": "write a percentage such as 5%", "-1%": "write a percentage such as 5%", "NaN%": "write a percentage such as 5%",
-		"1e9%": "write a percentage such as 5%", "5": "write 5%, or 500% if that is a share", "0.05": "write 0.05%, or 5% if that is a share"} {
+		"1e9%": "write a percentage such as 5%", "5": "write 5%, or 500% if you mean a ratio", "0.05": "write 0.05%, or 5% if you mean a ratio"} {
 		if _, err := percentFrom(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}

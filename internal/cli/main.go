@@ -163,15 +163,15 @@ func (p *program) onUsageError(c *cli.Context, err error, _ bool) error {
 	if line := p.behindVerb(c.App, word); see == "prof" && line != "" {
 		return usagef("%s belongs after the verb: %s", word, line)
 	}
-	var names []string
+	var names, bare []string
 	for _, f := range flags {
 		if f != cli.HelpFlag && f != cli.VersionFlag {
-			names = append(names, "--"+f.Names()[0])
+			names, bare = append(names, "--"+f.Names()[0]), append(bare, f.Names()[0])
 		}
 	}
 	text = "unknown option " + word
-	if hint := nearest(word, names); hint != "" {
-		return usagef("%s%s", text, hint)
+	if near := suggest.Nearest(strings.TrimLeft(word, "-"), bare); len(near) > 0 {
+		return usagef("%s; did you mean --%s?", text, strings.Join(near, " or --"))
 	}
 	if c.Command != nil && len(c.Command.Subcommands) > 0 && find(optionsOf(c.Command), word) != nil {
 		return usagef("%s is an option of a query: name the query first; `prof query` lists them", word)
