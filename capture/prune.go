@@ -105,7 +105,7 @@ func PlanPrune(dir string, now time.Time, o PruneOptions) (*PrunePlan, error) {
 		case i < keep:
 			p.add(f, PruneDrop, fmt.Sprintf("oldest files beyond %d bytes over all runs", o.MaxTotal))
 		case compressible(f.path):
-			p.add(f, PruneCompress, fmt.Sprintf("only the latest %d runs of its group are kept as they are", o.Keep))
+			p.add(f, PruneCompress, fmt.Sprintf("beyond the latest %d runs of its group", o.Keep))
 		}
 	}
 	return p, nil

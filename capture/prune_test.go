@@ -126,7 +126,7 @@ func TestPruneCompresses(t *testing.T) {
 	var planned, total int64
 	for _, a := range p.Actions {
 		planned += a.Bytes
-		if a.Run != a.Path[:2] || a.Bytes != int64(len(before[a.Path])) || a.Reason != "only the latest 2 runs of its group are kept as they are" {
+		if a.Run != a.Path[:2] || a.Bytes != int64(len(before[a.Path])) || a.Reason != "beyond the latest 2 runs of its group" {
 			t.Errorf("%+v", a)
 		}
 	}

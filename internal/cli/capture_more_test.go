@@ -243,7 +243,7 @@ func TestCaptureNames(t *testing.T) {
 				t.Fatalf("exit %d, stderr:\n%s", got.code, got.err)
 			}
 			p.ok("ingest", "--run", "later", exported(t, node)) // what show shows without a name
-			command := printed(t, got.err, "to go on: ")
+			command := printed(t, got.err, "next: ")
 			if got := p.shell(command); got.code != 0 || !whole(`run +\Q`+name+`\E  captured .*`).MatchString(got.out) || exists(p.path("hacked")) {
 				t.Errorf("%s: exit %d, stdout %q, stderr %q", command, got.code, got.out, got.err)
 			}

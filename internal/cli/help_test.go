@@ -71,7 +71,7 @@ func TestUsageErrors(t *testing.T) {
 		{"runs --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
 		{"show a b", "show takes one run; to compare them: prof diff a b; see `prof help show`"},
 		{"show --top 3", "unknown option --top; see `prof help show`"},
-		{"rm -f a", "unknown option -f; see `prof help rm`"},
+		{"rm -f a", "unknown option -f; did you mean --force?"},
 		{"rm", "rm takes the runs to remove; see `prof help rm`"},
 		{"tag a", "tag takes a run and key=value; see `prof help tag`"},
 		{"tag a kv", "tag \"kv\": write it key=value, in UTF-8"},

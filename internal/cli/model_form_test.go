@@ -108,7 +108,7 @@ func TestModelNotes(t *testing.T) {
 		"ocr.json --prefill 272":               {"assumed: an image is"},
 		"ocr.json --prefill 272 --images 1":    {"assumed: an image is", "prompt tokens include image tokens, but 272 are too few for 273 tokens per image (images: 1)"},
 		"ocr.json --prefill 546 --images 2":    {"assumed: an image is"},
-		"ocr.json --prefill 545 --images 2":    {"assumed: an image is", "but 545 are too few for 273 tokens per image"},
+		"ocr.json --prefill 545 --images 2":    {"assumed: an image is", "prompt tokens include image tokens, but 545 are too few for 273 tokens per image"},
 		"ocr.json --prefill 8192 --decode 0":   {"assumed: an image is"},
 		"ocr.json --prefill 8192 --decode 1":   {"assumed: an image is", "prompt and decode steps need 8193 positions"},
 		"ocr.json --crops 3 --prefill 900":     {"assumed: an image is"},

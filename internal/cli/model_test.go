@@ -327,7 +327,7 @@ func TestModelIndexed(t *testing.T) {
 	readFixtures(t, "decoder_published.json", &published)
 	path := write(t, p.path("v32.json"), published["deepseek-v3.2"])
 	got := p.ok("model", path, "--prefill", "3000", "--decode", "2")
-	for _, says := range []string{"61 of 61 layers attend to 2048 tokens at most", "computed once per token (--mla absorbed uses the latents)", "KV cache    85,888 B per token"} {
+	for _, says := range []string{"61 of 61 layers attend to at most 2048 tokens", "computed once per token (--mla absorbed uses the latents)", "KV cache    85,888 B per token"} {
 		if !strings.Contains(got, says) {
 			t.Errorf("no %q in\n%s", says, got)
 		}
