@@ -37,7 +37,7 @@ func TestRepeats(t *testing.T) {
 	before := state(p)
 	for _, path := range []string{gz, "plain.sqlite", "other.gz"} {
 		p.want(result{0, "a\n", path + held("a")}, "ingest", path)
-		p.want(result{0, "a\n", path + held("a")}, "ingest", "--run", "b", "--tag", "k=w", path)
+		p.want(result{0, "a\n", path + held("a", "b")}, "ingest", "--run", "b", "--tag", "k=w", path)
 	}
 	if after := state(p); after != before {
 		t.Errorf("a repeat changed the warehouse:\n%s\n%s", before, after)
@@ -156,7 +156,7 @@ func TestBadInput(t *testing.T) {
 	write(t, p.path("mix/a.sqlite"), unpacked(t, graph))
 	write(t, p.path("mix/b.sqlite"), plain[:len(plain)/2])
 	p.wantLike(1, "", `prof: mix/b\.sqlite: the file is truncated: page \d+ of \d+ is missing\n`, "ingest", "mix")
-	p.want(result{1, "", "prof: the run name is taken: \"a\"; choose another --run, or `prof rm a` first\n"}, "ingest", "--run", "a", exported(t, node))
+	p.want(result{1, "", "prof: the run name is taken: \"a\"; choose another --run; to add files to it, give all of its files with --replace; or `prof rm a` first\n"}, "ingest", "--run", "a", exported(t, node))
 	if after := state(p); after != before {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
 	}
@@ -296,6 +296,10 @@ func signalled(t *testing.T, p *place, cmd *exec.Cmd, sig os.Signal) error {
 }
 
 // held is what is said of a file whose content a run holds.
-func held(run string) string {
-	return " is already in the warehouse, as run " + run + "; nothing to do (to store it with other options, first prof rm " + run + ")\n"
+func held(run string, asked ...string) string {
+	none := ""
+	for _, name := range asked {
+		none = ", and no run " + name + " was made"
+	}
+	return " is already in the warehouse, as run " + run + "; nothing to do" + none + " (to store it with other options or another name, first prof rm " + run + ")\n"
 }

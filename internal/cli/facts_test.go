@@ -31,7 +31,7 @@ func TestFacts(t *testing.T) {
 	p.want(result{0, "a\n", "run a already has model/config.json; nothing to do\nrun a already has workload.json; nothing to do\n"}, "ingest", "--run", "a", "model", "workload.json")
 	p.want(result{0, "a\n", exported(t, kernels) + held("a")}, "ingest", exported(t, kernels), "model", "workload.json")
 	p.want(result{0, "a\n", "warning: baseline.json was not stored, because its captures are already in run a; to replace what the run has: prof ingest --run a --model baseline.json\n" +
-		exported(t, kernels) + held("a")}, "ingest", "--run", "b", "--model", "baseline.json", exported(t, kernels))
+		exported(t, kernels) + held("a", "b")}, "ingest", "--run", "b", "--model", "baseline.json", exported(t, kernels))
 	p.want(result{1, "", "prof: run a exists already: tag it with `prof tag a KEY=VALUE`\n"}, "ingest", "--run", "a", "--tag", "k=v", "--model", "baseline.json")
 	p.want(result{1, "", "prof: bad.json: the configuration lacks: hidden_size, intermediate_size, num_attention_heads, num_hidden_layers, vocab_size\n"},
 		"ingest", "--run", "a", "--model", string(write(t, p.path("bad.json"), []byte(`{"model_type": "llama"}`)))[len(p.dir)+1:], "--prefill", "5")

@@ -182,13 +182,17 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 	}
 	said := ""
 	for _, r := range res.Repeated {
+		none := ""
+		if o.Name != "" && o.Name != r.Run {
+			none = ", and no run " + o.Name + " was made"
+		}
 		switch {
 		case r.Facts && res.Made:
 			fmt.Fprintf(p.err, "run %s already has %s\n", r.Run, r.Path)
 		case r.Facts:
 			fmt.Fprintf(p.err, "run %s already has %s; nothing to do\n", r.Run, r.Path)
 		case !res.Made:
-			fmt.Fprintf(p.err, "%s is already in the warehouse, as run %s; nothing to do (to store it with other options, first prof rm %s)\n", r.Path, r.Run, r.Run)
+			fmt.Fprintf(p.err, "%s is already in the warehouse, as run %s; nothing to do%s (to store it with other options or another name, first prof rm %s)\n", r.Path, r.Run, none, r.Run)
 		case r.Run == res.Run.Name:
 			fmt.Fprintf(p.err, "%s has the same content as another of the files and was skipped\n", r.Path)
 		}

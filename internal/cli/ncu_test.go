@@ -77,7 +77,7 @@ func TestPages(t *testing.T) {
 	write(t, p.path("s/a.csv"), unpacked(t, "../ncu/kernels-prefill.raw-base.csv.gz"))
 	write(t, p.path("s/b.ncu-rep"), append(unpacked(t, "../ncu/kernels-prefill.ncu-rep.gz"), 0))
 	p.wantLike(0, "s\n", `.*if they are the same capture, it counts twice: s/a.csv, s/b.ncu-rep\n.*`, "ingest", "--run", "s", "s")
-	p.want(result{0, "r\n", ncuFile(t, "kernels-prefill.ncu-rep.gz") + " is already in the warehouse, as run r; nothing to do (to store it with other options, first prof rm r)\n"},
+	p.want(result{0, "r\n", ncuFile(t, "kernels-prefill.ncu-rep.gz") + " is already in the warehouse, as run r; nothing to do, and no run again was made (to store it with other options or another name, first prof rm r)\n"},
 		"ingest", "--run", "again", ncuFile(t, "kernels-prefill.ncu-rep.gz"))
 }
 

@@ -103,12 +103,12 @@ func slowStart(list []passTime) string {
 			continue
 		}
 		slices.SortStableFunc(others, byKey(func(p passTime) float64 { return p.span }))
-		name, usual := "the median of the others", others[(len(others)-1)/2]
+		name, usual := "the median of the others", (others[(len(others)-1)/2].span+others[len(others)/2].span)/2
 		if len(others) == 1 {
 			name = "the other"
 		}
-		if first.span > slowFirst*usual.span {
-			return fmt.Sprintf("takes %s, %s %s: it may be warm-up", DurationText(first.span), name, DurationText(usual.span))
+		if first.span > slowFirst*usual {
+			return fmt.Sprintf("takes %s, %s %s: it may be warm-up", DurationText(first.span), name, DurationText(usual))
 		}
 	}
 	return ""

@@ -218,7 +218,7 @@ func TestSummaryStages(t *testing.T) {
 	}
 	for _, want := range []string{"all passes of old count as warm-up: none was measured", "prefill was measured once: its spread is unknown",
 		"tail was measured twice: two passes do not show its spread",
-		"the passes of decode vary by more than 10.0 %: 190 ms to 700 ms, median 200 ms; prof query passes --run a --stage decode"} {
+		"the passes of decode vary by more than 10.0 %: 190 ms to 700 ms, median 200 ms; prof query passes --run a --stage decode; tokens/s, MFU and MBU count all passes, not the median one"} {
 		if !slices.Contains(s.Doubts, want) {
 			t.Errorf("no doubt %q in %q", want, s.Doubts)
 		}
