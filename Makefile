@@ -25,9 +25,10 @@ lint:
 golden:
 	go test $(QUICK) ./schema -run TestImage -update
 	go test $(QUICK) ./queries -run TestGolden -update
-	go test $(QUICK) ./queries/judge/diff -run TestErrorRates -update
-	go test $(QUICK) ./render/chart ./render/compare ./render/report ./render/screen ./render/table ./render/typeset -update
-	go test $(QUICK) ./internal/cli -run 'TestReportFiles|TestModelGolden' -update
+	go test $(QUICK) ./queries/caveat ./queries/judge ./queries/judge/gate ./queries/judge/trend -update
+	go test $(QUICK) ./queries/judge/diff -run 'Sentences|TestErrorRates' -update
+	go test $(QUICK) ./render/chart ./render/compare ./render/report ./render/screen ./render/table ./render/typeset ./render/words -update
+	go test $(QUICK) ./internal/cli -run 'TestReportFiles|TestModelGolden|TestDiagnosis' -update
 	go test $(QUICK) . -run TestDocs -update
 
 screenshot: build

@@ -147,8 +147,13 @@ type diagnosed struct {
 	isRight bool
 }
 
-// TestDiagnosis puts causes into real captures and holds what is said of them to what was put in. docs/verdicts.md says the same.
+// everyCase is how many cases TestDiagnosis has for each one that it tries: all take two minutes of CPU.
+const everyCase = 3
+
+// TestDiagnosis puts causes into real captures and holds what is said of them to what was put in. docs/verdicts.md says the same. With
+// -update it tries all and writes the table, else each third, whose rows must be those of the table.
 func TestDiagnosis(t *testing.T) {
+	tried := func(i int) bool { return *update || i%everyCase == 0 }
 	rows := make([]diagnosed, len(diagnosis.Cases))
 	t.Run("captures", func(t *testing.T) {
 		for _, b := range diagnosis.Bases {
@@ -169,7 +174,7 @@ func TestDiagnosis(t *testing.T) {
 				store("base", base)
 				was := p.findings("base", "--top", "0", "--min-share", "0")
 				for i, k := range diagnosis.Cases {
-					if k.Base == b.Name {
+					if k.Base == b.Name && tried(i) {
 						run := fmt.Sprint("case-", i)
 						harmed, cost := k.Harm(base)
 						store(run, harmed)
@@ -177,7 +182,7 @@ func TestDiagnosis(t *testing.T) {
 					}
 				}
 				for i, k := range diagnosis.Controls {
-					if k.Base == b.Name {
+					if k.Base == b.Name && tried(i) {
 						run := fmt.Sprint("control-", i)
 						store(run, k.Make(base))
 						for _, raised := range []said{grown(was, p.findings(run)), p.coldPasses("base", run), p.worseKernel("base", run)} {
@@ -194,9 +199,6 @@ func TestDiagnosis(t *testing.T) {
 	out.WriteString("| capture | cause | costs | first said | where | saving | |\n|---|---|---|---|---|---|---|\n")
 	right := 0
 	for _, r := range rows {
-		if r.row == "" { // only some of the captures were asked for
-			return
-		}
 		out.WriteString(r.row)
 		if r.isRight {
 			right++
@@ -209,12 +211,16 @@ func TestDiagnosis(t *testing.T) {
 	case err != nil:
 		t.Fatal(err)
 	case t.Failed():
-	case *update:
+	case *update && !slices.ContainsFunc(rows, func(r diagnosed) bool { return r.row == "" }): // all captures were asked for
 		if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	case old != out.String():
-		t.Errorf("docs/verdicts.md says otherwise; -update writes:\n%s", out.String())
+	case !*update:
+		for i, r := range rows {
+			if r.row != "" && !strings.Contains(old, r.row) {
+				t.Errorf("docs/verdicts.md lacks this row of case %d; -update writes it:\n%s", i, r.row)
+			}
+		}
 	}
 }
 
