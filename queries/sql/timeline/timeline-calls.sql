@@ -19,6 +19,7 @@
 --   is_launch: whether it launched something that timeline-kernels shows
 --   call_count: all calls of these threads during that time
 
+-- The bounds of all stretches let DuckDB skip blocks of calls: of 11 million, 3.5 s become 0.1.
 WITH work AS MATERIALIZED (
     SELECT w.window_id, w.source_id, w.pid, w.tid, w.launch_start_ns, max(w.start_ns + w.duration_ns) OVER (PARTITION BY w.window_id) AS until_ns FROM _timeline_work(run, top := top, source := source) w
 ), stretch AS (
@@ -29,7 +30,7 @@ WITH work AS MATERIALIZED (
 ), c AS MATERIALIZED (
     SELECT a.source_id, a.pid, a.tid, a.api_name_id, a.start_ns, a.duration_ns, l.launch_start_ns IS NOT NULL AS is_launch
     FROM api_call a LEFT JOIN launch l ON l.source_id = a.source_id AND l.pid = a.pid AND l.tid = a.tid AND l.launch_start_ns = a.start_ns
-    WHERE a.run_id = run AND EXISTS (SELECT 1 FROM stretch s WHERE s.source_id = a.source_id AND s.pid = a.pid AND s.tid = a.tid AND a.start_ns BETWEEN s.from_ns AND s.until_ns)
+    WHERE a.run_id = run AND a.start_ns >= (SELECT min(s.from_ns) FROM stretch s) AND a.start_ns <= (SELECT max(s.until_ns) FROM stretch s) AND EXISTS (SELECT 1 FROM stretch s WHERE s.source_id = a.source_id AND s.pid = a.pid AND s.tid = a.tid AND a.start_ns BETWEEN s.from_ns AND s.until_ns)
 ), q AS (
     SELECT c.source_id, c.pid, c.tid, c.api_name_id, c.start_ns, c.duration_ns, c.is_launch
     FROM c QUALIFY c.is_launch OR others = 0 OR row_number() OVER (PARTITION BY c.is_launch ORDER BY c.duration_ns DESC, c.source_id, c.pid, c.tid, c.start_ns) <= others
