@@ -110,10 +110,10 @@ func chanceCell(c *stats.Comparison) table.Cell {
 
 // stageInterval is the interval of the change that the verdict is by.
 func stageInterval(s diff.Stage) string {
-	if s.WorkEffect == nil {
-		return changeInterval(s.Comparison.Low, s.Comparison.High)
+	if text := changeInterval(s.WorkLow, s.WorkHigh); text != "" {
+		return byBusy + text
 	}
-	return byBusy + changeInterval(s.WorkLow, s.WorkHigh)
+	return changeInterval(s.Comparison.Low, s.Comparison.High)
 }
 
 // byBusy leads intervals of the part of a change that comes from GPU busy time.
