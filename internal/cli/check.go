@@ -96,7 +96,7 @@ func (p *program) check(c *cli.Context) (err error) {
 	if slices.ContainsFunc(rules, gate.Rule.NeedsBaseline) {
 		baseline = &diff.Side{Label: c.String("baseline")}
 	} else if c.IsSet("baseline") {
-		p.warn("no rule compares with the baseline: no limit has a sign")
+		p.warn("no rule compares with the baseline: all limits are absolute")
 	}
 	w, err := p.open(c, false)
 	if err != nil {
@@ -151,7 +151,7 @@ func onlyBaseline(c *cli.Context, w *schema.Warehouse) (string, error) {
 	}
 	switch len(names) {
 	case 0:
-		return "", usagef("there is no baseline to compare with: set one with `prof baseline set main RUN`, name any run with --baseline RUN, or write limits without a sign")
+		return "", usagef("there is no baseline to compare with: set one with `prof baseline set main RUN`, name any run with --baseline RUN, or use absolute limits, such as <= 60ms")
 	case 1:
 		return names[0], nil
 	}

@@ -179,12 +179,12 @@ func TestCheckRules(t *testing.T) {
 	p.want(result{1, "", "prof: no such run: there is no baseline \"mian\"; did you mean main?\n"}, "check", "--rule", relative, "--baseline", "baseline:mian")
 	p.want(result{1, "", "prof: no such run: \"main\"; a baseline has that name: write baseline:main\n"}, "check", "--rule", relative, "--baseline", "main")
 	p.wantLike(3, "regression.*", "", "check", "--rule", relative, "-b", "sdpa-1")
-	p.wantLike(0, "passed.*", "warning: no rule compares with the baseline: no limit has a sign\n", "check", "--rule", "stage.decode.launches <= 1000", "-b", "sdpa-1")
+	p.wantLike(0, "passed.*", "warning: no rule compares with the baseline: all limits are absolute\n", "check", "--rule", "stage.decode.launches <= 1000", "-b", "sdpa-1")
 	p.ok("baseline", "set", "other", "sdpa-1")
 	p.want(result{2, "", "prof: there are several baselines: name one with --baseline (baseline:main, baseline:other)\n"}, "check", "--rule", relative)
 	p.ok("baseline", "rm", "main")
 	p.ok("baseline", "rm", "other")
-	p.want(result{2, "", "prof: there is no baseline to compare with: set one with `prof baseline set main RUN`, name any run with --baseline RUN, or write limits without a sign\n"}, "check", "--rule", relative)
+	p.want(result{2, "", "prof: there is no baseline to compare with: set one with `prof baseline set main RUN`, name any run with --baseline RUN, or use absolute limits, such as <= 60ms\n"}, "check", "--rule", relative)
 }
 
 // TestCheckWholeGraphs: what CUDA graphs hide that one side traced as a whole is unknown, and no rule holds by it.
@@ -215,7 +215,7 @@ func TestCheckLeast(t *testing.T) {
 	p.wantLike(0, `.* ≥ 1\.3 % .*`, "", "show", "d", "--wide")
 }
 
-// TestCheckOneProcess: the built-in rule works with one process a side, of which idle time is too noisy to judge: by the GPU's work, and it says so.
+// TestCheckOneProcess: the built-in rule works with one process a side, of which idle time is too noisy to judge: by the GPU's work, and it says so; and so does --fail-over of diff.
 func TestCheckOneProcess(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -224,7 +224,19 @@ func TestCheckOneProcess(t *testing.T) {
 	slower := madeTrace(3)
 	decode(&slower, gemm).Ns *= 1.5
 	p.addMade("slower", slower, madeSteps)
-	p.wantLike(0, `passed: 2 of 2 rules hold against base.*- stage\.decode\.gpu_span_ns: \+0\.\d+ % .*; by GPU busy time alone, between -\d.* and \+[1-4].* %: with one process per side .*`, "", "check", "same", "--baseline", "base", "--wide")
-	p.wantLike(4, `cannot judge: 1 of 1 rules .*`, "", "check", "same", "--baseline", "base", "--wide", "--rule", "stage.decode.gpu_span_ns <= +5%")
+	p.wantLike(0, `passed: 2 of 2 rules hold against base.*- stage\.decode\.gpu_span_ns: \+0\.\d+ % \(p = [\d.]+, corrected for 2 rules \(Holm\), .*; by GPU busy time alone, between -\d.* and \+[1-4].* %: with one process per side .*`, "", "check", "same", "--baseline", "base", "--wide")
+	p.wantLike(4, `cannot judge: 1 of 1 rules .*\(p = [\d.]+, [MSW].*`, "", "check", "same", "--baseline", "base", "--wide", "--rule", "stage.decode.gpu_span_ns <= +5%")
+	for i, name := range []string{"idle", "idle-too"} { // the GPU gets through its work faster than the CPU launches it
+		idle := madeTrace(uint64(4 + i))
+		for _, stage := range idle.Stages {
+			for k := range stage.Kernels {
+				stage.Kernels[k].Ns = 1000
+			}
+		}
+		p.addMade(name, idle, madeSteps)
+	}
+	p.wantLike(0, "passed: 2 of 2 rules hold against idle.*", "", "check", "idle-too", "--baseline", "idle")
+	p.wantLike(0, "Decode inconclusive.*", "(prof: idle-too against idle, stage [a-z]+: not slower by more than 5 % by GPU busy time alone, between .*\n){2}", "diff", "idle", "idle-too", "--fail-over", "5%")
+	p.wantLike(4, "Decode inconclusive.*", "(prof: idle-too against idle, stage [a-z]+: .*\n){2}", "diff", "idle", "idle-too", "--fail-over", "5%", "--metric", "gpu_span_ns")
 	p.wantLike(3, `regression: 1 of 2 rules broken .*`, "", "check", "slower", "--baseline", "base", "--wide")
 }

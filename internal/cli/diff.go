@@ -46,7 +46,9 @@ during which the GPU is busy.
 
 Write percentages with the percent sign: 5% or 0.5%. --fail-over 5% exits with 3 if a stage is
 certainly slower by more than 5 %, with 4 if a stage cannot be judged (it looks slower by more
-but may not be, has too few or too noisy samples, or is on one side only), otherwise with 0.
+but may not be, has too few or too noisy samples, or is on one side only), otherwise with 0. As in
+the built-in rule of prof check, a stage is judged by its GPU work if idle time is too noisy (one
+process per side); with --metric, only by that.
 Work outside stages is not judged. prof check offers more for CI: several rules, limits for
 single stages, kernels or figures, absolute limits, JUnit, or a summary for a pull request.
 
@@ -82,6 +84,7 @@ type diffRequest struct {
 	form     typeset.Form[[]*diff.Result, typeset.Options]
 	out      string   // "" for stdout
 	failOver *float64 // nil: do not judge
+	orWork   bool     // judge a stage whose idle time is too noisy by its GPU work: nobody asked for a metric
 }
 
 func (p *program) diff(c *cli.Context) (err error) {
@@ -116,7 +119,7 @@ func (p *program) diff(c *cli.Context) (err error) {
 	if err := p.writeDiff(c, q, list); err != nil {
 		return err
 	}
-	return p.failDiff(q.failOver, list)
+	return p.failDiff(q, list)
 }
 
 // stagesOfSides adds the stages that there are to an error about one that is not.

@@ -8,14 +8,14 @@ import (
 )
 
 // failDiff chooses the exit code by --fail-over, and says on stderr which stages it follows from.
-func (p *program) failDiff(limit *float64, list []*diff.Result) error {
-	if limit == nil {
+func (p *program) failDiff(q diffRequest, list []*diff.Result) error {
+	if q.failOver == nil {
 		return nil
 	}
 	code := exitOK
 	for _, r := range list {
 		for _, s := range r.Stages {
-			c, why := failStage(*limit, r.Same, s)
+			c, why := failStage(*q.failOver, q.orWork, r.Same, s)
 			if why != "" {
 				fmt.Fprintf(p.err, "prof: %s against %s, %s: %s\n", r.B.Label, r.A.Label, stageOrAll(s.Name), why)
 			}
@@ -33,12 +33,18 @@ func (p *program) failDiff(limit *float64, list []*diff.Result) error {
 // outsideStages is the name of work outside stages, which is not judged.
 const outsideStages = "(none)"
 
-// failStage turns the verdict of a stage, which has the limit as its margin, into an exit code, and says what it follows from.
-func failStage(limit float64, same bool, s diff.Stage) (code int, why string) {
-	effect := s.Comparison.Effect
+// failStage turns the verdict of a stage, which has the limit as its margin, into an exit code, and says what it follows from. With orWork a stage
+// that seems to keep to the limit, and whose idle time is too noisy to tell, is judged by its GPU work, as the built-in rule of check does.
+func failStage(limit float64, orWork, same bool, s diff.Stage) (code int, why string) {
+	effect, byBusy := s.Comparison.Effect, ""
+	if orWork && s.Comparison.FloorUnknown && effect != nil && *effect <= limit {
+		byBusy = s.BusyWords(limit)
+	}
 	switch {
 	case same || s.Name == outsideStages:
 	case s.Verdict == diff.CannotTell && s.Comparison.High != nil && *s.Comparison.High <= limit:
+	case s.Verdict == diff.CannotTell && byBusy != "":
+		return exitOK, "not slower by more than " + percentText(limit) + " " + byBusy
 	case s.Verdict == diff.CannotTell && effect != nil && *effect > limit:
 		return exitCannotJudge, fmt.Sprintf("looks slower by %s, which is more than %s but uncertain: %s", percentText(*effect), percentText(limit), reasonOf(s))
 	case s.Verdict == diff.CannotTell || effect == nil:

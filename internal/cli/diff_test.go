@@ -145,6 +145,14 @@ func TestFailStage(t *testing.T) {
 	}
 	gone := stage(diff.CannotTell, stats.Comparison{})
 	gone.B.Passes = 0
+	idle := func(all, mostWork float64) diff.Stage {
+		s := stage(diff.CannotTell, stats.Comparison{Effect: effect(all), Low: effect(-0.7), High: effect(3), FloorUnknown: true, Why: "noisy"})
+		s.More = []diff.Metric{{Name: "gpu_busy_ns", Comparison: stats.Comparison{Low: effect(-0.02), High: effect(mostWork)}}}
+		return s
+	}
+	if code, why := failStage(0.05, false, false, idle(0.01, 0.03)); code != exitCannotJudge || why != "cannot be judged: noisy" {
+		t.Errorf("by the metric asked for: %d %q", code, why)
+	}
 	for _, c := range []struct {
 		name  string
 		stage diff.Stage
@@ -168,9 +176,12 @@ func TestFailStage(t *testing.T) {
 		{"slower by its work, by less", byWork(0.126, 0.044), false, exitCannotJudge, "cannot be judged against 5 %: slower by 4.4 % by GPU busy time; by 13 % in total, where the idle part may be noise"},
 		{"less idle beside more work", byWork(0.03, 0.07), false, exitCannotJudge, "cannot be judged against 5 %: slower by 7.0 % by GPU busy time; by 3.0 % in total, where the idle part may be noise"},
 		{"slower by little work", byWork(0.04, 0.03), false, exitOK, ""},
+		{"too idle to tell, and no more work", idle(0.01, 0.03), false, exitOK, "not slower by more than 5 % by GPU busy time alone, between -2 % and +3 %: with one process per side idle time is too noisy to judge; capture with --repeats"},
+		{"too idle to tell, and perhaps more work", idle(0.01, 0.06), false, exitCannotJudge, "cannot be judged: noisy"},
+		{"seems slower, though by no work", idle(0.2, 0.03), false, exitCannotJudge, "looks slower by 20 %, which is more than 5 % but uncertain: noisy"},
 		{"on one side only", gone, false, exitCannotJudge, "cannot be judged: only the base has it"},
 	} {
-		if code, why := failStage(0.05, c.same, c.stage); code != c.code || why != c.why {
+		if code, why := failStage(0.05, true, c.same, c.stage); code != c.code || why != c.why {
 			t.Errorf("%s: %d %q, want %d %q", c.name, code, why, c.code, c.why)
 		}
 	}

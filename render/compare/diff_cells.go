@@ -22,13 +22,21 @@ func timeCell(m diff.Measure, absent bool, s typeset.Scale) table.Cell {
 }
 
 func changeCell(ns int64, s typeset.Scale) table.Cell {
-	return table.Number(typeset.SignedAs(float64(ns), func(size float64) string { return timeIn(s, size) }), float64(ns))
+	if tooShort(s, float64(ns)) {
+		return table.Number(timeIn(s, float64(ns)), float64(ns))
+	}
+	return table.Number(typeset.SignedAs(float64(ns), func(size float64) string { return s.Number(size) }), float64(ns))
 }
 
-// timeIn shows a time in the unit of a table, and one that is too short for that in its own.
+// tooShort says whether a time that is not 0 would be shown as 0 in the unit of a table.
+func tooShort(s typeset.Scale, ns float64) bool {
+	return ns != 0 && !typeset.Visible(math.Abs(ns)/s.Div, s.Decimals)
+}
+
+// timeIn shows a time in the unit of a table, and one that is too short for that by the shortest that can be shown.
 func timeIn(s typeset.Scale, ns float64) string {
-	if ns != 0 && !typeset.Visible(math.Abs(ns)/s.Div, s.Decimals) {
-		return typeset.Nanoseconds(ns)
+	if tooShort(s, ns) {
+		return "<" + s.Number(s.Div*math.Pow10(-s.Decimals))
 	}
 	return s.Number(ns)
 }

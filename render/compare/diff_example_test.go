@@ -93,7 +93,7 @@ func exampleDiff() *diff.Result {
 		A:       diff.Side{Label: "eager", Runs: []diff.Run{{ID: "01", Name: "eager", CreatedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), StartedAt: new(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)), Host: "gpu-7"}}},
 		B:       diff.Side{Label: "@latest", Runs: []diff.Run{{ID: "02", Name: "sdpa", CreatedAt: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}},
 		Options: diff.Options{Stats: stats.Options{Alpha: 0.01, MinEffect: 0.01, Margin: 0.05}, Top: 10},
-		Verdict: diff.Better, Words: "decode 21.1 % faster: attention kernels instead of softmax + gemm -43 %, norm kernels +65 %, launch gaps -8.0 %; prefill unchanged",
+		Verdict: diff.Better, Words: "decode 21.1 % faster: attention kernels instead of softmax + gemm -43 %, norm kernels +65 %, launch-bound idle -8.0 %; prefill unchanged",
 		Stages: []diff.Stage{stageOf("decode", diff.Better, 0.00012, decode), stageOf("prefill", diff.NoChange, 0.4, prefill)},
 		Items:  slices.Concat(decode, prefill),
 		Differences: []diff.Difference{{Aspect: "attention", A: "eager", B: "sdpa", Weight: diff.Tells}, {Aspect: "driver", A: "550.54.15", B: "560.28.03", Weight: diff.Clouds},
@@ -101,7 +101,7 @@ func exampleDiff() *diff.Result {
 		Notes:   []string{"decode has 3 passes a side: run with --repeats to tell smaller changes " + rendertest.Breakout},
 		Queries: []diff.Source{{Run: "eager", Query: "stage-samples.v1", SQL: "FROM stage_samples_v1('01')"}, {Run: "sdpa", Query: "stage-samples.v1", SQL: "FROM stage_samples_v1('02')"}},
 	}
-	r.Stages[0].Words = "decode is 21.1 % faster (73.4 ms → 57.9 ms per pass, p 0.00012): attention kernels instead of softmax + gemm -43 %, norm kernels +65 %, launch gaps -8.0 %"
+	r.Stages[0].Words = "decode is 21.1 % faster (73.4 ms → 57.9 ms per pass, p 0.00012): attention kernels instead of softmax + gemm -43 %, norm kernels +65 %, launch-bound idle -8.0 %"
 	r.Stages[0].StageExpected = "another GPU"
 	r.Stages[1].Words = "prefill: no change (+0.3 %, p 0.4); changes below 5.2 % could have gone unnoticed"
 	return r

@@ -47,21 +47,10 @@ const (
 	diffRoom   = 0.6
 )
 
-// newDiffFigure draws the ledger of a stage, of it only work where that is what stages are judged by; nil where a side has none, or nothing
-// changed.
+// newDiffFigure draws the ledger of a stage; nil where a side has none, or nothing changed.
 func newDiffFigure(s diff.Stage, metric string) *diffFigure {
 	if s.Delta == nil {
 		return nil
-	}
-	change, workOnly := s.Delta.Ns, metric == "gpu_busy_ns" || metric == "gpu_sum_ns"
-	if workOnly {
-		s.Ledger = slices.DeleteFunc(slices.Clone(s.Ledger), func(it diff.Item) bool { return it.Kind == "idle" || it.Kind == "other" })
-		change = 0
-		for _, it := range s.Ledger {
-			if it.Delta != nil {
-				change += it.Delta.Ns
-			}
-		}
 	}
 	list, left := typeset.FirstOf(diffParts(s.Ledger), drawnParts)
 	least, most := 0.0, 0.0
@@ -71,9 +60,9 @@ func newDiffFigure(s diff.Stage, metric string) *diffFigure {
 	if most == least {
 		return nil
 	}
-	f := &diffFigure{Label: fmt.Sprintf("%s: %s, %s", words.DiffStage(s.Name), typeset.SignedTime(float64(change)), itemGroup{name: s.Name, stage: &s}.meanOf())}
+	f := &diffFigure{Label: fmt.Sprintf("%s: %s, %s", words.DiffStage(s.Name), typeset.SignedTime(float64(s.Delta.Ns)), itemGroup{name: s.Name, stage: &s}.meanOf())}
 	f.Caption = figureCaption(s)
-	if workOnly && s.Name != outsideStages {
+	if (metric == "gpu_busy_ns" || metric == "gpu_sum_ns") && s.Name != outsideStages {
 		f.Caption = "Parts of GPU work in the mean " + string(s.Unit) + ", without idle time."
 	}
 	f.Spoken = "Parts of the change of " + f.Label

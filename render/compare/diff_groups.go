@@ -1,12 +1,10 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"prof/queries/judge/diff"
-	"prof/render/typeset"
 )
 
 // itemGroup is what is compared within one stage, or beside all stages.
@@ -76,7 +74,7 @@ func shownGroups(r *diff.Result) []itemGroup {
 	})
 	if r.Options.By == diff.ByStage && r.Options.Top > 0 {
 		for i, g := range out {
-			out[i].items = cutItems(g.items, r.Options.Top)
+			out[i].items = diff.Cut(g.items, r.Options.Top)
 		}
 	}
 	return out
@@ -98,26 +96,4 @@ func outsideEffect(s diff.Stage) *float64 {
 	}
 	ratio := float64(s.Delta.Ns) / float64(s.A.PerUnitNs)
 	return &ratio
-}
-
-// cutItems adds up all items behind the first ones in one, which is at the end.
-func cutItems(items []diff.Item, top int) []diff.Item {
-	first, left := typeset.FirstOf(items, top)
-	if left < 2 {
-		return items
-	}
-	rest := diff.Item{Stage: items[0].Stage, Name: fmt.Sprintf("%d others", left), Kind: "rest", Unit: "ns", Status: diff.Both, Delta: &diff.Delta{}}
-	for _, i := range items[top:] {
-		addMeasure(&rest.A, i.A)
-		addMeasure(&rest.B, i.B)
-		if d := i.Delta; d != nil {
-			rest.Delta.Ns, rest.Delta.CountNs, rest.Delta.DurationNs = rest.Delta.Ns+d.Ns, rest.Delta.CountNs+d.CountNs, rest.Delta.DurationNs+d.DurationNs
-			rest.Delta.InteractionNs, rest.Delta.NewNs, rest.Delta.RemovedNs = rest.Delta.InteractionNs+d.InteractionNs, rest.Delta.NewNs+d.NewNs, rest.Delta.RemovedNs+d.RemovedNs
-		}
-	}
-	return append(slices.Clone(first), rest)
-}
-
-func addMeasure(to *diff.Measure, m diff.Measure) {
-	to.Calls, to.TotalNs, to.PerUnitNs, to.PerUnitCalls = to.Calls+m.Calls, to.TotalNs+m.TotalNs, to.PerUnitNs+m.PerUnitNs, to.PerUnitCalls+m.PerUnitCalls
 }

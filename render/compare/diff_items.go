@@ -36,7 +36,7 @@ func itemName(i diff.Item) string {
 // partNames say in words what the parts of a stage's time are that are no work of its own, by kind and name.
 var partNames = map[string]string{
 	"overlap overlap":   "overlap: concurrent work",
-	"idle launch-bound": "idle: launching",
+	"idle launch-bound": "idle: launch-bound",
 	"idle waiting":      "idle: CPU waits for the GPU",
 	"idle CUDA calls":   "idle: in other CUDA calls",
 	"idle host":         "idle: CPU outside CUDA",
@@ -77,11 +77,16 @@ func (g itemGroup) title() string {
 	return words.DiffStage(g.name) + " of the whole run, warm-up included"
 }
 
+// wholes say what the parts of a stage add up to, by the metric that it is judged by, and the title of the column of their shares.
+var wholes = map[string]struct{ of, share string }{
+	"gpu_span_ns": {"GPU time", "of stage"}, "cpu_ns": {"GPU time", "of stage"}, "gpu_busy_ns": {"GPU busy time", "of busy time"}, "gpu_sum_ns": {"the sum of device work", "of sum"},
+}
+
 // heading says what a table of items is of.
 func (g itemGroup) heading(r *diff.Result) string {
-	what := map[diff.Dimension]string{diff.ByFamily: "families of kernels", diff.ByGrid: "kernels by grid", diff.ByStage: "parts of GPU time", diff.ByOperator: "operators", diff.ByRange: "ranges", diff.ByMetric: "metrics"}[r.Options.By]
-	if what == "" {
-		what = "kernels and other parts of GPU time"
+	what := map[diff.Dimension]string{diff.ByKernel: "kernels and other ", diff.ByFamily: "kernel families and other ", diff.ByGrid: "kernels by grid and other ", diff.ByStage: "", diff.ByOperator: "operators", diff.ByRange: "ranges"}[cmp.Or(r.Options.By, diff.ByKernel)]
+	if addsUp(r.Options.By) {
+		what += "parts of " + wholes[words.JudgedBy(r.Options)].of
 	}
 	if r.Options.By == diff.ByMetric {
 		return fmt.Sprintf("%s: metrics", g.title())
@@ -121,7 +126,7 @@ func (g itemGroup) table(r *diff.Result) table.Table {
 		{Name: "b_per_unit_ns", Pair: "sides", Title: "B" + unit, Doc: "time in B", Right: true, Keep: 10},
 		{Name: "delta_ns", Title: "change" + unit, Doc: "B less A", Right: true, Keep: 11},
 		{Name: "effect_ratio", Title: "%", Doc: "the change in percent of the time in A", Right: true, Keep: 9},
-		{Name: "stage_share_ratio", Title: "of stage", Doc: "the change in percent of the stage's time in A: these add up to the stage's change", Right: true, Keep: 5},
+		{Name: "stage_share_ratio", Title: wholes[words.JudgedBy(r.Options)].share, Doc: "the change in percent of the stage's time in A (of its " + wholes[words.JudgedBy(r.Options)].of + "): these add up to its change", Right: true, Keep: 5},
 		{Name: "calls", Title: "calls", Doc: "launches, in A and in B where they differ", Right: true, Keep: 7},
 		{Name: "count_ns", Title: "by count", Doc: "of the change: other number of calls, at the mean duration of A", Right: true, Keep: 4},
 		{Name: "duration_ns", Title: "by duration", Doc: "of the change: other mean duration, at the number of calls of A", Right: true, Keep: 4},

@@ -76,6 +76,7 @@ func stageObject(s diff.Stage) *typeset.Object {
 		Put("comparison", testObject(&s.Comparison)).
 		Put("verdict", s.Verdict).
 		Put("work_effect_ratio", s.WorkEffect). // change of the stage by its GPU work alone; null where the verdict is not by that
+		Put("work_low_ratio", s.WorkLow).Put("work_high_ratio", s.WorkHigh).
 		Put("words", s.Words).
 		PutText("expected", s.StageExpected). // what differences between the sides explain
 		Put("contributors", typeset.List(s.Contributors, func(c diff.Contributor) *typeset.Object {

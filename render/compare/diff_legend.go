@@ -38,9 +38,12 @@ func stageLegend(r *diff.Result, t table.Table, dropped []string) []string {
 		out = append(out, fmt.Sprintf("p: probability of such a difference without a change (%s)", strings.Join(typeset.Unique(methods), ", "))+correctedText(r))
 	}
 	if has("change_interval") {
-		text := "between: bounds of the change, each at " + typeset.Percent(cmp.Or(r.Options.Stats.Alpha, stats.DefaultAlpha))
+		text := "between: " + confidence(r.Options, 2) + " confidence interval of the change"
 		if slices.ContainsFunc(judgedStages(r), func(s diff.Stage) bool { return s.Comparison.FloorUnknown }) {
-			text += "; with one process per side they include the noise between processes of the same code"
+			text += "; with one process per side it includes the noise between processes of the same code"
+		}
+		if slices.ContainsFunc(judgedStages(r), func(s diff.Stage) bool { return s.WorkEffect != nil }) {
+			text += "; " + byBusy + "only what GPU busy time changes the stage by, since the idle part may be noise"
 		}
 		out = append(out, text)
 	}
@@ -66,13 +69,9 @@ func centreName(r *diff.Result) string {
 	return "centre"
 }
 
-// confidence is how sure the intervals of centres are: 99 %.
-func confidence(o diff.Options) string {
-	alpha := o.Stats.Alpha
-	if alpha == 0 {
-		alpha = stats.DefaultAlpha
-	}
-	return strconv.FormatFloat(100*(1-alpha), 'g', 4, 64) + " %"
+// confidence is how sure intervals are with so many ends at the error rate: 99 % of centres, 98 % of changes.
+func confidence(o diff.Options, ends float64) string {
+	return strconv.FormatFloat(100*(1-ends*cmp.Or(o.Stats.Alpha, stats.DefaultAlpha)), 'g', 4, 64) + " %"
 }
 
 // correctedText says how verdicts read p where there are several; "" for one stage.

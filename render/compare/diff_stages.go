@@ -15,7 +15,7 @@ import (
 
 // stageTable is the table of the stages of a comparison.
 func stageTable(r *diff.Result) table.Table {
-	level := confidence(r.Options)
+	level := confidence(r.Options, 1)
 	t := table.Table{Caption: stageCaption(r), Columns: []table.Column{
 		{Name: "stage", Title: "stage", Doc: "stage of the workload", Least: 12, Keep: 9},
 		{Name: "unit", Title: "per", Doc: "what the times are for: a pass, a step, or a token where the sides' passes work on different numbers of tokens", Keep: 5},
@@ -77,7 +77,7 @@ func stageRow(s diff.Stage) []table.Cell {
 	return []table.Cell{
 		table.Text(words.DiffStage(s.Name)), table.Text(string(s.Unit)),
 		sideCell(c.NA, c.A, s.A.Std), sideCell(c.NB, c.B, s.B.Std),
-		effectCell(c.Effect, s.Verdict), verdictCell(s.Verdict), chanceCell(&c), table.Text(changeInterval(&c)), table.Text(s.Level),
+		effectCell(c.Effect, s.Verdict), verdictCell(s.Verdict), chanceCell(&c), table.Text(stageInterval(s)), table.Text(s.Level),
 		table.Text(intervalText(frame.Ns, c.LoA, c.HiA)), table.Text(intervalText(frame.Ns, c.LoB, c.HiB)),
 	}
 }
@@ -108,12 +108,23 @@ func chanceCell(c *stats.Comparison) table.Cell {
 	return table.Number(probability(*c.JudgedP()), *c.JudgedP())
 }
 
+// stageInterval is the interval of the change that the verdict is by.
+func stageInterval(s diff.Stage) string {
+	if text := changeInterval(s.WorkLow, s.WorkHigh); text != "" {
+		return byBusy + text
+	}
+	return changeInterval(s.Comparison.Low, s.Comparison.High)
+}
+
+// byBusy leads intervals of the part of a change that comes from GPU busy time.
+const byBusy = "busy: "
+
 // changeInterval is the interval of a change: -1.2 % to +3.4 %.
-func changeInterval(c *stats.Comparison) string {
-	if c.Low == nil || c.High == nil {
+func changeInterval(low, high *float64) string {
+	if low == nil || high == nil {
 		return ""
 	}
-	return typeset.SignedPercent(*c.Low) + " to " + typeset.SignedPercent(*c.High)
+	return typeset.SignedPercent(*low) + " to " + typeset.SignedPercent(*high)
 }
 
 func verdictCell(v diff.Verdict) table.Cell {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"prof/queries/judge/diff"
-	"prof/queries/judge/stats"
 	"prof/render/typeset"
 )
 
@@ -16,7 +15,7 @@ func TestDiffNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{typeset.SignedPercent(0.124), "+12.4 %"}, {typeset.SignedPercent(-0.00034), "-0.03 %"}, {typeset.SignedPercent(0), "0 %"}, {typeset.SignedPercent(8.9), "+890.0 %"}, {typeset.SignedPercent(33.6), "34.6x"},
 		{typeset.SignedShare(33.6), "+3,360.0 %"}, {typeset.SignedShare(-0.0004), "<0.1 %"}, {typeset.SignedTime(-1_250_000), "-1.25 ms"}, {typeset.SignedTime(0), "0"},
-		{changeInterval(&stats.Comparison{Low: new(-0.0123), High: new(1.5)}), "-1.2 % to +150.0 %"}, {changeInterval(&stats.Comparison{}), ""},
+		{changeInterval(new(-0.0123), new(1.5)), "-1.2 % to +150.0 %"}, {changeInterval(nil, nil), ""},
 		{probability(0.00001), "<0.0001"}, {probability(0.0079), "0.0079"}, {probability(0.45), "0.45"}, {probability(1), "1.00"},
 		{sampleText("ns", 3, 2e6, new(2e4)), "2 ms ± 1.0 % (3)"}, {sampleText("ns", 1, 2e6, nil), "2 ms (1)"}, {sampleText("ns", 0, 0, nil), "-"}, {sampleText("ns", 2, 1e3, new(5e6)), "1 us ± 5 ms (2)"},
 		{callsText(diff.Measure{PerUnitCalls: 80}, diff.Measure{PerUnitCalls: 80}), "80"}, {callsText(diff.Measure{PerUnitCalls: 0.25}, diff.Measure{PerUnitCalls: 12345.5}), "0.250 → 12,346"},
@@ -30,27 +29,16 @@ func TestDiffNumbers(t *testing.T) {
 	}
 }
 
-// TestDiffCut holds that what is left out of a table is added up in its last row.
-func TestDiffCut(t *testing.T) {
-	items := exampleDiff().Stages[0].Ledger
-	sum := func(list []diff.Item) (out [4]int64) {
-		for _, i := range list {
-			d := *i.Delta
-			if d.Ns != d.CountNs+d.DurationNs+d.InteractionNs+d.NewNs+d.RemovedNs {
-				t.Errorf("%s: %+v does not add up", i.Name, d)
+// TestDiffOneUnit holds that a column of times has one unit: a time too short for it is shown by the shortest that can be.
+func TestDiffOneUnit(t *testing.T) {
+	r := exampleDiff()
+	r.Stages, r.Items = r.Stages[:1], []diff.Item{partOf("decode", "kernel", "long", "", 1, 2_960_000, 1, 102_680_000), partOf("decode", "idle", "profiler", "", 0, 1_370, 0, 1_900), partOf("decode", "idle", "queued", "", 0, 1_900, 0, 1_370)}
+	for _, row := range itemGroups(r)[0].table(r).Rows[1:] {
+		for _, cell := range row[1:4] {
+			if cell.Text != "<0.01" {
+				t.Errorf("%s has %q", row[0].Text, cell.Text)
 			}
-			out[0], out[1], out[2], out[3] = out[0]+i.A.PerUnitNs, out[1]+i.B.PerUnitNs, out[2]+d.Ns, out[3]+i.A.Calls
 		}
-		return out
-	}
-	for top, want := range map[int]int{1: 2, 3: 4, 6: 7, 7: 8, 8: 8, 20: 8} {
-		cut := cutItems(items, top)
-		if len(cut) != want || sum(cut) != sum(items) {
-			t.Errorf("the first %d of %d: %d, which come to %v and not %v", top, len(items), len(cut), sum(cut), sum(items))
-		}
-	}
-	if last := cutItems(items, 3)[3]; last.Name != "5 others" || last.Kind != "rest" {
-		t.Errorf("the rest is %+v", last)
 	}
 }
 
@@ -72,7 +60,7 @@ func TestDiffByStage(t *testing.T) {
 	r := exampleDiff()
 	r.Options.By, r.Options.Top, r.Items = diff.ByStage, 2, []diff.Item{{Stage: "decode", Name: "decode", Kind: "stage"}}
 	text := diffText(t, "table", typeset.Options{Width: 100}, r)
-	if !strings.Contains(text, "decode: parts of GPU time, mean of a pass") || !strings.Contains(text, "\n6 others ") {
+	if !strings.Contains(text, "decode: parts of GPU time, mean of a pass") || !strings.Contains(text, "\n3 other kernels ") || !strings.Contains(text, "\noverlap: concurrent work ") {
 		t.Errorf("the table is\n%s", text)
 	}
 	if csv := diffText(t, "csv", typeset.Options{}, r); strings.Count(csv, ",stage,decode,") != 1 || strings.Contains(csv, "others") {
@@ -125,8 +113,13 @@ func TestDiffLegend(t *testing.T) {
 			t.Errorf("no column %q in %q", want, titles)
 		}
 	}
-	if all := strings.Join(stageLegend(r, table, nil), "\n"); !strings.Contains(all, "each at 5.0 %; with one process per side they include the noise between processes of the same code") {
+	if all := strings.Join(stageLegend(r, table, nil), "\n"); !strings.Contains(all, "between: 90 % confidence interval of the change; with one process per side it includes the noise between processes of the same code") || strings.Contains(all, byBusy) {
 		t.Errorf("the legend is\n%s", all)
+	}
+	r.Stages[0].WorkEffect, r.Stages[0].WorkLow, r.Stages[0].WorkHigh = new(-0.04), new(-0.05), new(-0.03)
+	r.Stages[0].Comparison.Low, r.Stages[0].Comparison.High = nil, nil
+	if cell, all := stageRow(r.Stages[0])[7].Text, strings.Join(stageLegend(r, table, nil), "\n"); cell != "busy: -5.0 % to -3.0 %" || !strings.Contains(all, "; busy: only what GPU busy time changes the stage by") {
+		t.Errorf("a stage judged by its work has the interval %q, and the legend is\n%s", cell, all)
 	}
 	if few := stageLegend(r, table, slices.DeleteFunc(titles, func(s string) bool { return s == "change" })); len(few) != 1 || few[0] != "change: B / A - 1" {
 		t.Errorf("the legend of one column is %q", few)

@@ -63,7 +63,7 @@ func gateTable(r *gate.Result) table.Table {
 		{Name: "figure", Title: "figure", Doc: "what the rule is about, with its stage", Least: 24, Keep: 9},
 		{Name: "value", Title: "value", Doc: "of the run", Right: true, Keep: 8},
 		{Name: "rule", Title: "limit", Doc: "as the rule says", Keep: 7},
-		{Name: "limit", Title: "that is", Doc: "the limit as a value", Right: true, Keep: 4},
+		{Name: "limit", Title: "limit as value", Doc: "what the value may come to", Right: true, Keep: 4},
 		{Name: "baseline", Title: "baseline", Doc: "of the baseline", Right: true, Keep: 5},
 		{Name: "effect_ratio", Title: "change", Doc: "value over baseline less 1", Right: true, Keep: 6},
 		{Name: "per", Title: "per", Doc: "what times and counts are for", Keep: 3},

@@ -41,7 +41,7 @@ func exampleGate() *gate.Result {
 				Level: "passes", Comparison: &stats.Comparison{NA: 5, NB: 5, A: 40e6, B: 43.2e6, Method: stats.MethodU, Smallest: new(0.004)}, P: new(0.0079), Outcome: gate.Broken,
 				Reason: "+8 % (p = 0.0079, Mann-Whitney U, 5 and 5 passes)",
 				Contributors: []diff.Contributor{{Name: "attention", Words: "attention kernels +31 %", DeltaNs: 2_900_000, Effect: new(0.31)},
-					{Name: "launch-bound", Words: "launch gaps +8 %", DeltaNs: 400_000, Effect: new(0.08)},
+					{Name: "launch-bound", Words: "launch-bound idle +8 %", DeltaNs: 400_000, Effect: new(0.08)},
 					{Name: "kernel k", Words: "kernel k (new) +371 us", DeltaNs: 371_000}, {Name: "copies", Words: "no more copies -90 us", DeltaNs: -90_000, Effect: new(-1.0)}},
 				See: "prof diff main-4f2a 'pr 17`x`' --stage decode"},
 			{Rule: span, Subject: "stage.prefill.gpu_span_ns", Stage: "prefill", Unit: gate.Ns, Per: "token", Baseline: new(21400.0), Value: new(21600.0), Limit: new(22042.0), Effect: new(21600.0/21400 - 1),

@@ -102,11 +102,18 @@ func (c *comparer) byWork(out []Stage) {
 			if math.Abs(math.Log(work.B/work.A))*s.quicker(x.B < x.A).workShare() < math.Log1p(c.options.Stats.MinEffect) {
 				continue
 			}
-			share := (work.B/work.A - 1) * s.a.workShare()
-			st.Verdict, st.Comparison.Verdict, st.WorkEffect = m.Verdict, stats.Changed, &share
+			part := func(change *float64) *float64 {
+				if change == nil {
+					return nil
+				}
+				return new(*change * s.a.workShare())
+			}
+			st.Verdict, st.Comparison.Verdict = m.Verdict, stats.Changed
+			st.WorkEffect, st.WorkLow, st.WorkHigh = part(work.Effect), part(work.Low), part(work.High)
+			st.Contributors = s.contributors(m.Name)
 			st.Comparison.Low, st.Comparison.High = nil, nil // of the span, which the verdict is not by
 			c.rateFollows(st)
-			st.Comparison.Why = fmt.Sprintf("differs by %s; GPU busy time alone by %s, which is more than two processes of the same code differ", percentText(*x.Effect), percentText(*work.Effect))
+			st.Comparison.Why = fmt.Sprintf("differs by %s; GPU busy time differs by %s, which is %s of the stage and more than two processes of the same code differ", percentText(*x.Effect), percentText(*work.Effect), percentText(*st.WorkEffect))
 		}
 	}
 }
@@ -147,6 +154,17 @@ func (st *Stage) WorkKeepsTo(limit float64) *bool {
 // WorkWords says how much slower it is.
 func (st *Stage) WorkWords() string {
 	return fmt.Sprintf("slower by %s by GPU busy time; by %s in total, where the idle part may be noise", percentText(*st.WorkEffect), percentText(*st.Comparison.Effect))
+}
+
+// BusyWords says that a stage keeps to a limit by its GPU busy time alone, for a caller who takes that where one process per side leaves idle time too
+// noisy to judge and the stage does not seem to be beyond it; "" where it is not known to.
+func (st *Stage) BusyWords(limit float64) string {
+	for _, m := range st.More {
+		if x := m.Comparison; m.Name == "gpu_busy_ns" && x.High != nil && *x.High <= limit {
+			return fmt.Sprintf("by GPU busy time alone, %s: with one process per side idle time is too noisy to judge; capture with --repeats", x.Interval())
+		}
+	}
+	return ""
 }
 
 // rateFollows gives the tokens a second of a stage that is judged by its span the verdict of that span, which they follow from.

@@ -7,6 +7,26 @@ import (
 	"prof/queries/judge/stats"
 )
 
+// TestByWork holds that a stage judged by its GPU work alone is said to change by what that work changes it by, and to come from that work: how much of
+// the idle time is noise nobody knows.
+func TestByWork(t *testing.T) {
+	t.Parallel()
+	a := []runData{made("a", 1, base(nil))}
+	b := []runData{made("b", 2, base(func(st *madeStage) { st.kernels[1].ns *= 0.7; st.gap *= 0.6 }))}
+	r := compared(t, a, b, bare)
+	st := stageOf(t, r, "decode")
+	if st.Verdict != Better || st.WorkEffect == nil || st.Comparison.Low != nil {
+		t.Fatalf("%s by %v: %s", st.Verdict, st.WorkEffect, st.Words)
+	}
+	if !(*st.WorkLow < *st.WorkEffect && *st.WorkEffect < *st.WorkHigh && *st.Comparison.Effect < *st.WorkEffect) {
+		t.Errorf("by %v, from %v to %v; in total by %v", *st.WorkEffect, *st.WorkLow, *st.WorkHigh, *st.Comparison.Effect)
+	}
+	want := "decode " + exactPercent(*st.WorkEffect) + " faster by GPU busy time (" + exactPercent(*st.Comparison.Effect) + " in total, where the idle part may be noise): cudnn sdpa kernels -30 %"
+	if r.Words != want {
+		t.Errorf("%q, want %q", r.Words, want)
+	}
+}
+
 // TestOneProcessEach compares single processes of the same code, each with each, both ways: a host's noise is no change, however sure
 // the passes of either are. One of the six takes nearly twice as long for its decode passes as others.
 func TestOneProcessEach(t *testing.T) {

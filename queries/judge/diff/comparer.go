@@ -17,6 +17,7 @@ type comparer struct {
 // stagePair is a stage on both sides; a side that has none of it has no groups.
 type stagePair struct {
 	name   string
+	metric string // what the stage is judged by, and its parts add up to
 	a, b   *stageSide
 	unit   Unit
 	tokens func(group) *int64 // nil unless unit is PerToken
@@ -35,7 +36,7 @@ func newComparer(a, b map[string]*stageSide, o Options) *comparer {
 		}
 	}
 	for _, name := range names {
-		s := &stagePair{name: name, a: cmp.Or(a[name], newStageSide()), b: cmp.Or(b[name], newStageSide())}
+		s := &stagePair{name: name, metric: o.Metric, a: cmp.Or(a[name], newStageSide()), b: cmp.Or(b[name], newStageSide())}
 		s.unit, s.tokens = unitOf(name, s.a, s.b)
 		if name == "" && s.both() {
 			s.unlike = unlike(s.a, s.b)
@@ -46,7 +47,7 @@ func newComparer(a, b map[string]*stageSide, o Options) *comparer {
 		c.stages = append(c.stages, s)
 	}
 	slices.SortFunc(c.stages, func(x, y *stagePair) int {
-		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(y.a.total(), x.a.total()), cmp.Compare(y.b.total(), x.b.total()), cmp.Compare(x.name, y.name))
+		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(y.a.total(spanMetric), x.a.total(spanMetric)), cmp.Compare(y.b.total(spanMetric), x.b.total(spanMetric)), cmp.Compare(x.name, y.name))
 	})
 	return c
 }
@@ -89,7 +90,7 @@ func (s *stagePair) compare(what figureKind, a, b []float64, o stats.Options, am
 
 // side tells what a side has of the stage, but for samples.
 func (s *stagePair) side(x *stageSide) StageSide {
-	out := StageSide{Passes: int64(len(x.groups)), Warmups: int64(len(x.warmups)), Units: x.units(s.tokens), TimeNs: x.total(), Launches: new(int64)}
+	out := StageSide{Passes: int64(len(x.groups)), Warmups: int64(len(x.warmups)), Units: x.units(s.tokens), TimeNs: x.total(s.metric), Launches: new(int64)}
 	if out.Units > 0 {
 		out.PerUnitNs = divided(out.TimeNs, out.Units)
 	}

@@ -47,16 +47,18 @@ func (s *stagePair) contributors(metric string) []Contributor {
 	for _, c := range list {
 		c.perA, c.perB = int64(math.Round(stats.Centre(s.samples(s.a, &c.a)))), int64(math.Round(stats.Centre(s.samples(s.b, &c.b))))
 	}
-	whole := int64(math.Round(stats.Centre(s.a.values(s.level, func(i int) *float64 {
-		return new(float64(s.a.groups[i].whole(metric)) / float64(unitsIn(s.a.groups[i], s.tokens)))
-	}))))
-	least := int64(math.Ceil(leastShare * float64(whole)))
+	whole := func(metric string) int64 {
+		return int64(math.Round(stats.Centre(s.a.values(s.level, func(i int) *float64 {
+			return new(float64(s.a.groups[i].whole(metric)) / float64(unitsIn(s.a.groups[i], s.tokens)))
+		}))))
+	}
+	least := int64(math.Ceil(leastShare * float64(whole(metric))))
 	size := func(c *cause) int64 { return max(c.perB-c.perA, c.perA-c.perB) }
 	list = slices.DeleteFunc(list, func(c *cause) bool { return size(c) == 0 || size(c) < least })
 	slices.SortStableFunc(list, func(x, y *cause) int { return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x.key, y.key)) })
 	var out []Contributor
 	for _, c := range list[:min(3, len(list))] {
-		out = append(out, c.tell(whole))
+		out = append(out, c.tell(whole(s.metric)))
 	}
 	return out
 }
@@ -108,9 +110,9 @@ func (s *stagePair) causeOf(p pair) cause {
 
 // idleText names idle time by its cause in a sentence.
 var idleText = map[string]string{
-	"launch-bound": "launch gaps", "waiting": "gaps while the CPU waits", "CUDA calls": "gaps in other CUDA calls", "host": "gaps while the CPU is outside CUDA",
-	"profiler": "profiler gaps", "queued": "gaps before work already launched", "unknown": "gaps of unknown cause",
-	"between": "gaps between steps",
+	"launch-bound": "launch-bound idle", "waiting": "idle while the CPU waits for the GPU", "CUDA calls": "idle in other CUDA calls", "host": "idle while the CPU is outside CUDA",
+	"profiler": "idle while the profiler is at work", "queued": "idle before launched work starts", "unknown": "idle before work whose launch was not captured",
+	"between": "idle between steps",
 }
 
 const graphsText = "CUDA graphs"

@@ -111,7 +111,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 				r.Stages[i].Delta.add(it.Delta)
 			}
 		}
-		byChange(r.Stages[i].Ledger, r.Options.Metric)
+		byChange(r.Stages[i].Ledger)
 		r.Stages[i].StageExpected = known.expected(s.name)
 	}
 	c.judgeStages(r.Stages, known.noise)
@@ -127,8 +127,8 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	r.noteSteps(a, b, c)
 	if r.Options.By.adds() {
 		for _, list := range lists {
-			byChange(list, r.Options.Metric)
-			r.Items = append(r.Items, cut(list, r.Options.Top)...)
+			byChange(list)
+			r.Items = append(r.Items, Cut(list, r.Options.Top)...)
 		}
 	} else if r.Options.By == ByStage {
 		r.stageItems()

@@ -8,10 +8,7 @@ import (
 
 // items tells the parts of the stage's time by a dimension that they add up by, in the order in which they are added up.
 func (s *stagePair) items(by Dimension) []Item {
-	list := s.fine
-	if by != ByKernel {
-		list = pairs(s.a, s.b, by)
-	}
+	list := s.parts(by)
 	moves := s.moves
 	if by == ByGrid {
 		moves = s.match(list)
@@ -53,6 +50,15 @@ func (s *stagePair) items(by Dimension) []Item {
 	return out
 }
 
+// parts gives what the stage's time is made of by a dimension: of the GPUs' work alone where that is what the stage is judged by.
+func (s *stagePair) parts(by Dimension) []pair {
+	list := s.fine
+	if by != ByKernel {
+		list = pairs(s.a, s.b, by)
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(p pair) bool { return !p.counts(s.metric) })
+}
+
 // isTime says whether the part is no work but a part of the time around it, of which there can be none.
 func (p pair) isTime() bool {
 	return p.key.kind == "idle" || p.key.kind == "overlap" || p.key.kind == "other"
@@ -87,36 +93,56 @@ func (s *stagePair) samples(x *stageSide, a *amount) []float64 {
 	})
 }
 
-// byChange puts the largest change first; where stages are judged by the GPU's work, what is none comes after all work.
-func byChange(list []Item, metric string) {
+// byChange puts the largest change first.
+func byChange(list []Item) {
 	size := func(it Item) int64 { return max(it.Delta.Ns, -it.Delta.Ns) }
-	rank := func(it Item) int {
-		if (it.Kind == "idle" || it.Kind == "other") && kindOf(metric) == workFigure {
-			return 1
-		}
-		return 0
-	}
 	slices.SortStableFunc(list, func(x, y Item) int {
-		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(size(y), size(x)), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Grid, y.Grid), cmp.Compare(x.Block, y.Block))
+		return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Grid, y.Grid), cmp.Compare(x.Block, y.Block))
 	})
 }
 
-// cut leaves the first items, and adds up the others in one more.
-func cut(list []Item, top int) []Item {
+// restNouns name what the rows of a kind are, kernels and copies each together.
+var restNouns = map[string]string{"kernel": "kernels", "family": "families", "grid": "grids", "copy": "copies and fills", "fill": "copies and fills", "graph": "graphs",
+	"idle": "idle causes", "operator": "operators", "range": "ranges", "metric": "metrics"}
+
+// Cut leaves the first items, and adds up the others, those of a kind in one more: a row of other kernels holds no idle time. One that is alone of its
+// kind stays.
+func Cut(list []Item, top int) []Item {
 	if top <= 0 || len(list) <= top+1 {
 		return list
 	}
-	rest := Item{Stage: list[0].Stage, Name: fmt.Sprintf("%d others", len(list)-top), Kind: "rest", Unit: list[0].Unit, Status: Both}
-	if slices.ContainsFunc(list[top:], func(it Item) bool { return it.Delta == nil }) { // values of metrics do not add up
-		return append(slices.Clone(list[:top]), rest)
-	}
-	rest.Delta = &Delta{}
+	out := slices.Clone(list[:top])
+	others := map[string][]Item{}
 	for _, it := range list[top:] {
-		rest.A.add(it.A)
-		rest.B.add(it.B)
-		rest.Delta.add(it.Delta)
+		noun := cmp.Or(restNouns[it.Kind], it.Kind)
+		others[noun] = append(others[noun], it)
 	}
-	return append(slices.Clone(list[:top]), rest)
+	for _, it := range list[top:] { // the kind of the largest change first
+		noun := cmp.Or(restNouns[it.Kind], it.Kind)
+		if len(others[noun]) > 0 {
+			out = append(out, rest(others[noun], noun))
+		}
+		delete(others, noun)
+	}
+	return out
+}
+
+// rest adds up items of a kind.
+func rest(list []Item, noun string) Item {
+	if len(list) == 1 {
+		return list[0]
+	}
+	out := Item{Stage: list[0].Stage, Name: fmt.Sprintf("%d other %s", len(list), noun), Kind: "rest", Unit: list[0].Unit, Status: Both}
+	if slices.ContainsFunc(list, func(it Item) bool { return it.Delta == nil }) { // values of metrics do not add up
+		return out
+	}
+	out.Delta = &Delta{}
+	for _, it := range list {
+		out.A.add(it.A)
+		out.B.add(it.B)
+		out.Delta.add(it.Delta)
+	}
+	return out
 }
 
 func (m *Measure) add(o Measure) {

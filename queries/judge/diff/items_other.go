@@ -84,7 +84,7 @@ func (r *Result) askItems(ctx context.Context, asker frame.Asker) error {
 	}
 	r.Queries = distinctSources(r.Queries)
 	r.Notes = append(r.Notes, dim.note)
-	r.Items = cut(r.otherItems(dim.kind, sides), r.Options.Top)
+	r.Items = Cut(r.otherItems(dim.kind, sides), r.Options.Top)
 	return nil
 }
 

@@ -176,10 +176,7 @@ func (c *comparer) judgeItems(lists [][]Item, by Dimension) {
 		tested += len(s.judges(lists[i]))
 	}
 	for i, s := range c.stages {
-		parts := s.fine
-		if by != ByKernel {
-			parts = pairs(s.a, s.b, by)
-		}
+		parts := s.parts(by)
 		for _, k := range s.judges(lists[i]) {
 			it := &lists[i][k]
 			it.Comparison = new(s.compare(itemFigure, s.samples(s.a, parts[k].a), s.samples(s.b, parts[k].b), c.options.Stats, tested))

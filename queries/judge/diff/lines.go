@@ -110,11 +110,11 @@ func (s *stageSide) addPart(kind, name string, group int, ns int64) {
 	a.addGroup(group, 0, ns)
 }
 
-// total gives the time of all groups: the sum of all lines.
-func (s *stageSide) total() int64 {
+// total gives the time of all groups by a metric: the sum of the lines that count for it.
+func (s *stageSide) total(metric string) int64 {
 	var out int64
 	for _, g := range s.groups {
-		out += g.time
+		out += g.whole(metric)
 	}
 	return out
 }

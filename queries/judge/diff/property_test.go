@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -16,12 +17,13 @@ func TestTotals(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		a, b := []runData{random("a", r)}, []runData{random("b", r), random("b2", r)}
 		for _, by := range []Dimension{ByKernel, ByFamily, ByGrid} {
-			for _, top := range []int{0, 3} {
-				res := compared(t, a, b, Options{By: by, Top: top, Stats: bare.Stats})
+			for i, metric := range []string{spanMetric, spanMetric, "gpu_busy_ns", "gpu_sum_ns", "cpu_ns"} {
+				top := i % 2 * 3
+				res := compared(t, a, b, Options{By: by, Top: top, Metric: metric, Stats: bare.Stats})
 				for _, st := range res.Stages {
 					items := slices.DeleteFunc(slices.Clone(res.Items), func(it Item) bool { return it.Stage != st.Name })
-					checkTotals(t, fmt.Sprintf("seed %d by %s top %d: items of %q", seed, by, top, st.Name), st, items, true)
-					checkTotals(t, fmt.Sprintf("seed %d: ledger of %q", seed, st.Name), st, st.Ledger, false)
+					checkTotals(t, fmt.Sprintf("seed %d by %s and %s, top %d: items of %q", seed, by, metric, top, st.Name), st, items, true)
+					checkTotals(t, fmt.Sprintf("seed %d by %s: ledger of %q", seed, metric, st.Name), st, st.Ledger, false)
 				}
 			}
 		}
@@ -50,6 +52,50 @@ func checkTotals(t *testing.T, what string, st Stage, items []Item, parts bool) 
 	}
 	if st.Delta != nil && (d.Ns != st.Delta.Ns || d.Ns != st.B.PerUnitNs-st.A.PerUnitNs || parts && d != *st.Delta) {
 		t.Errorf("%s: change %+v, of the stage %+v from %d to %d", what, d, *st.Delta, st.A.PerUnitNs, st.B.PerUnitNs)
+	}
+}
+
+// TestWholes holds what the parts of a stage add up to: what the stage is judged by, without idle time where that is its work.
+func TestWholes(t *testing.T) {
+	t.Parallel()
+	a := []runData{made("a", 1, base(nil))}
+	for metric, of := range map[string]func(pass) int64{"gpu_busy_ns": func(p pass) int64 { return p.busy }, "gpu_sum_ns": func(p pass) int64 { return p.sum }, spanMetric: func(p pass) int64 { return *p.time }} {
+		var want int64
+		for _, p := range a[0].passes[1:] {
+			want += of(p)
+		}
+		res := compared(t, a, []runData{made("b", 2, base(nil))}, Options{Metric: metric, Stats: bare.Stats})
+		st := stageOf(t, res, "decode")
+		idle := slices.ContainsFunc(slices.Concat(res.Items, st.Ledger), func(it Item) bool { return it.Kind == "idle" })
+		if st.A.TimeNs != want || idle != (metric == spanMetric) {
+			t.Errorf("%s: parts add up to %d, want %d; with idle time: %v", metric, st.A.TimeNs, want, idle)
+		}
+	}
+}
+
+// TestCut holds that what a table leaves out is added up by kind: no row of other kernels holds idle time.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	part := func(kind, name string, ns int64) Item {
+		return Item{Stage: "decode", Kind: kind, Name: name, A: Measure{TotalNs: ns, PerUnitNs: ns}, Delta: &Delta{Ns: -ns, RemovedNs: -ns}}
+	}
+	items := []Item{part("kernel", "a", 90), part("idle", "host", 80), part("kernel", "b", 70), part("idle", "queued", 60), part("copy", "memcpy", 50), part("kernel", "c", 40), part("fill", "memset", 30), part("overlap", "overlap", -20), part("idle", "waiting", 10)}
+	for top, want := range map[int]string{
+		0: "a 90, host 80, b 70, queued 60, memcpy 50, c 40, memset 30, overlap -20, waiting 10",
+		1: "a 90, 3 other idle causes 150, 2 other kernels 110, 2 other copies and fills 80, overlap -20",
+		3: "a 90, host 80, b 70, 2 other idle causes 70, 2 other copies and fills 80, c 40, overlap -20",
+		8: "a 90, host 80, b 70, queued 60, memcpy 50, c 40, memset 30, overlap -20, waiting 10",
+	} {
+		var got []string
+		for _, it := range Cut(items, top) {
+			if it.Delta.Ns != -it.A.TotalNs || it.Delta.RemovedNs != it.Delta.Ns {
+				t.Errorf("top %d: %+v changes by %+v", top, it, it.Delta)
+			}
+			got = append(got, fmt.Sprint(it.Name, " ", it.A.PerUnitNs))
+		}
+		if text := strings.Join(got, ", "); text != want {
+			t.Errorf("top %d: %s, want %s", top, text, want)
+		}
 	}
 }
 

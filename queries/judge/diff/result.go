@@ -65,7 +65,7 @@ type Result struct {
 	A, B        Side
 	Options     Options
 	Verdict     Verdict      // of the whole: worse if a stage is worse and none better, and so on; mixed ones are told in Words
-	Words       string       // one line: "decode 12.4 % faster: attention -31 %, launch gaps -8 %; prefill unchanged"
+	Words       string       // one line: "decode 12.4 % faster: attention -31 %, launch-bound idle -8 %; prefill unchanged"
 	Stages      []Stage      // by the time they take in A, those only in B last
 	Items       []Item       // by Options.By, largest change first within each stage
 	Differences []Difference // what else differs between the sides
@@ -103,10 +103,12 @@ type Stage struct {
 	Comparison    stats.Comparison // of Options.Metric for one Unit; work outside stages is not judged
 	Level         string           // what the samples are: passes, steps, repeats or runs
 	Verdict       Verdict
-	WorkEffect    *float64      // the part of the stage's time in A that the GPU's work alone changed by, where the verdict is by that; nil otherwise
+	WorkEffect    *float64 // the part of the stage's time in A that the GPU's work alone changed by, where the verdict is by that; nil otherwise
+	WorkLow       *float64 // the interval of WorkEffect, each end at Alpha
+	WorkHigh      *float64
 	Words         string        // one sentence with the figures, the three largest contributors, and what would be needed to tell more
-	Contributors  []Contributor // the three largest, by the size of their change
-	Ledger        []Item        // parts of the GPUs' time that add up to Delta: kernels (or families), copies, overlap, idle by cause
+	Contributors  []Contributor // the three largest, by the size of their change; of a verdict by the GPU's work alone, parts of that
+	Ledger        []Item        // parts of the GPUs' time that add up to Delta: kernels (or families), copies, overlap, idle by cause; by gpu_busy_ns or gpu_sum_ns none that are no work
 	More          []Metric      // other figures of the stage, each with its own comparison: gpu_busy_ns, gpu_sum_ns, cpu_ns, tokens_per_s
 	StageExpected string        // what differences between the sides explain, in words: "twice the tokens", "half the clock"; "" for nothing
 }
@@ -116,7 +118,7 @@ type StageSide struct {
 	Passes, Warmups int64
 	Units           int64     // passes, tokens or runs that times are divided by
 	Tokens          *int64    // tokens of all passes; nil when not known
-	TimeNs          int64     // first start to last end of device work, added up over passes and GPUs: what the ledger divides; 0 without
+	TimeNs          int64     // what the ledger divides, added up over passes and GPUs: first start to last end of device work, or by gpu_busy_ns or gpu_sum_ns that; 0 without
 	PerUnitNs       int64     // TimeNs / Units, rounded
 	Samples         []float64 // Options.Metric for one unit: of passes, or the median passes of repeats or runs
 	Std             *float64  // sample standard deviation of Samples

@@ -147,7 +147,8 @@ func measured(t testing.TB, w held, run string) int64 {
 // testAttention holds what is said of a model whose attention was written out: the whole is too noisy to tell, the GPU's work is not.
 func testAttention(t *testing.T, w held) {
 	r := runs(t, w, "sdpa-1", "eager", diff.Options{Top: 5})
-	if len(r.Items) > 3*6 || len(r.Stages) != 3 || r.Stages[0].Level != "repeats" || r.Stages[0].A.Passes != 27 {
+	if len(r.Items) > 3*(5+4) || // at most a rest each of families, idle time and copies, and the overlap
+		len(r.Stages) != 3 || r.Stages[0].Level != "repeats" || r.Stages[0].A.Passes != 27 {
 		t.Fatalf("%d items, %+v", len(r.Items), r.Stages)
 	}
 	for _, st := range r.Stages[:2] {
@@ -156,7 +157,7 @@ func testAttention(t *testing.T, w held) {
 		}
 	}
 	busy := runs(t, w, "sdpa-1", "eager", diff.Options{Metric: "gpu_busy_ns"})
-	if busy.Verdict != diff.Worse || strings.Contains(busy.Words, "gaps") || !strings.Contains(busy.Words, "decode") {
+	if busy.Verdict != diff.Worse || strings.Contains(busy.Words, "idle") || !strings.Contains(busy.Words, "decode") {
 		t.Errorf("%s: %s", busy.Verdict, busy.Words)
 	}
 	if len(busy.Queries) < 6 || !slices.ContainsFunc(busy.Queries, func(s diff.Source) bool { return s.Query == "pass-work.v1" && s.Run == "eager" }) {

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -86,7 +87,7 @@ func (r *Result) sureChange() float64 {
 	var out float64
 	for _, st := range r.judgedStages() {
 		if (st.Verdict == Better || st.Verdict == Worse) && st.Comparison.Effect != nil {
-			out += *st.Comparison.Effect * st.Comparison.A * float64(st.A.Units)
+			out += *cmp.Or(st.WorkEffect, st.Comparison.Effect) * st.Comparison.A * float64(st.A.Units)
 		}
 	}
 	return out
@@ -142,12 +143,22 @@ func (st *Stage) changeText() string {
 		return "only in A"
 	case c.Effect == nil || st.Verdict == NoChange || st.Verdict == CannotTell:
 		return string(st.Verdict)
-	case *c.Effect > 1:
-		return fmt.Sprintf("%.3g times as long", 1+*c.Effect)
-	case *c.Effect > 0:
-		return exactPercent(*c.Effect) + " slower"
+	case st.WorkEffect != nil && exactPercent(*st.WorkEffect) == exactPercent(*c.Effect):
+		return fasterText(*c.Effect) + " by GPU busy time"
+	case st.WorkEffect != nil:
+		return fmt.Sprintf("%s by GPU busy time (%s in total, where the idle part may be noise)", fasterText(*st.WorkEffect), exactPercent(*c.Effect))
 	}
-	return exactPercent(*c.Effect) + " faster"
+	return fasterText(*c.Effect)
+}
+
+func fasterText(effect float64) string {
+	switch {
+	case effect > 1:
+		return fmt.Sprintf("%.3g times as long", 1+effect)
+	case effect > 0:
+		return exactPercent(effect) + " slower"
+	}
+	return exactPercent(effect) + " faster"
 }
 
 func contributorWords(list []Contributor, times bool) string {

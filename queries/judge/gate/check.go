@@ -129,8 +129,10 @@ func (j *judging) judge(ctx context.Context) error {
 		p[i] = c.Comparison.P
 	}
 	adjusted := stats.Holm(p)
+	tested := len(p) - len(slices.DeleteFunc(slices.Clone(p), func(p *float64) bool { return p != nil }))
 	for i := range j.out.Checks {
 		c := &j.out.Checks[i]
+		c.tested = tested
 		switch {
 		case c.Outcome != "": // was settled when it was made
 		case j.figures[i] == nil:
@@ -179,11 +181,8 @@ func (c *Check) byWorkAlone(s diff.Stage, limit float64) {
 	if !c.Rule.OrWork || !c.Comparison.FloorUnknown || c.beyond(&limit) {
 		return
 	}
-	for _, m := range s.More {
-		if x := m.Comparison; m.Name == busyMetric && x.High != nil && *x.High <= limit {
-			c.Outcome = Holds
-			c.Reason = fmt.Sprintf("%s; by GPU busy time alone, %s: with one process per side idle time is too noisy to judge; capture with --repeats", c.change(), x.Interval())
-		}
+	if words := s.BusyWords(limit); words != "" {
+		c.Outcome, c.Reason = Holds, c.change()+"; "+words
 	}
 }
 

@@ -182,7 +182,11 @@ func (c *Check) change() string {
 	case c.P == nil || x.Method == stats.MethodExact:
 		return fmt.Sprintf("%s (no spread in %d and %d %s)", c.size(), x.NA, x.NB, c.Level)
 	}
-	return fmt.Sprintf("%s (p = %s, %s, %d and %d %s)", c.size(), digits(*c.P), x.Method, x.NA, x.NB, c.Level)
+	corrected := ""
+	if c.tested > 1 {
+		corrected = fmt.Sprintf(", corrected for %d rules (Holm)", c.tested)
+	}
+	return fmt.Sprintf("%s (p = %s%s, %s, %d and %d %s)", c.size(), digits(*c.P), corrected, x.Method, x.NA, x.NB, c.Level)
 }
 
 // outcomeOf is that of all checks.

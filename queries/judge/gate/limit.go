@@ -58,9 +58,9 @@ func (s *scanner) unitBehind() string {
 func (l Limit) refused(r Rule, f figure) string {
 	switch {
 	case l.Relative && !f.relative && r.Kind == NewKernels:
-		return "new kernels are counted against the baseline already: write the limit without a sign, such as new_kernels <= 0"
+		return "new kernels are counted against the baseline already: write an absolute limit (no + or -), such as new_kernels <= 0"
 	case l.Relative && !f.relative:
-		return r.On(r.stageText()) + " is not compared with the baseline: write the limit without a sign, such as " + r.example()
+		return r.On(r.stageText()) + " is not compared with the baseline: write an absolute limit (no + or -), such as " + r.example()
 	case l.Relative && r.AtMost && l.Value < 0:
 		return "a relative limit after <= is how far the figure may rise above the baseline: write it with +"
 	case l.Relative && !r.AtMost && l.Value > 0:

@@ -116,7 +116,7 @@ func TestParseErrors(t *testing.T) {
 		"stage.decode.gpu_span_ns <= 0x10ns":   `is not a limit`,
 		"stage.decode.launches <= 1e999":       `is not a limit`,
 		"mfu.prefill >= 35":                    "f:1:16: did you mean a percentage? write 35%",
-		"mfu.prefill >= -3%":                   "f:1:16: mfu.prefill is not compared with the baseline: write the limit without a sign, such as 35% or 0.35",
+		"mfu.prefill >= -3%":                   "f:1:16: mfu.prefill is not compared with the baseline: write an absolute limit (no + or -), such as 35% or 0.35",
 		"overhead <= +3%":                      "f:1:13: overhead is not compared with the baseline",
 		"new_kernels <= +0":                    "f:1:16: new kernels are counted against the baseline already",
 		"stage.größe.gpu_span_ns <= 60":        "f:1:28: a time needs a unit", // columns count characters

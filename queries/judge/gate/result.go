@@ -52,6 +52,7 @@ type Check struct {
 	Contributors    []diff.Contributor // of a broken relative rule on a stage's gpu_span_ns, gpu_busy_ns or gpu_sum_ns: what the change comes from, largest first
 	See             string             // of a broken relative rule: the command that shows what changed; "" for none
 	isLeast         bool               // the figure is at least Value
+	tested          int                // the checks whose P are adjusted together
 	same            bool               // run and baseline are the same captures
 }
 
