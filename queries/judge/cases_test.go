@@ -2,7 +2,6 @@ package judge_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,19 +10,15 @@ import (
 )
 
 // rankReport is a stage of two GPUs of which GPU 0 waits in collectives; late is what GPU 1 does.
-// The others wait for GPU 0 and for GPU 1 so long, of 250 ms in collectives.
+// GPU 0 and GPU 1, the later one, are waited for so long, of 250 ms in collectives.
 func rankReport(late []idlePart, first, second int64) *judge.Report {
 	waits := func(device, ns int64) []any {
 		return []any{"decode", fmt.Sprintf("GPU %d (pid %d)", device, 756+device), ns, nil, int64(1), int64(2), ns, int64(2), 125 * ms, int64(0), int64(1), int64(1), device}
 	}
-	ranks := [][]any{waits(1, second), waits(0, first)}
-	if first > second {
-		slices.Reverse(ranks)
-	}
 	finding := findingRow("exposed-collectives", "decode", 260*ms, nil)
 	finding[7] = `{"rank_count":2,"collective_count":96,"collectives_ns":300e6,"pass_count":3,"max_ns":1000,"median_ns":7}`
 	return reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"collective-exposed", "busy", 260 * ms, 90 * ms}}, late),
-		answer("late-ranks", lateColumns, ranks...),
+		answer("late-ranks", lateColumns, waits(1, second), waits(0, first)),
 		passesAnswer("passes", []any{"decode", int64(2), int64(1), int64(7), false, 100 * ms, 90 * ms, int64(5)}, []any{"decode", int64(1), int64(1), int64(7), true, 100 * ms, 90 * ms, int64(1)}),
 		answer("findings", findingColumns, finding), answer("finding-rules", "finding query options detail", []any{"exposed-collectives", "collectives", "stage device source", "stragglers"}))
 }

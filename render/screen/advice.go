@@ -49,7 +49,7 @@ func adviceHead(a judge.Advice, room int) string {
 		return fmt.Sprintf("%s, %s %s%s (%s): %s", stageName(a.Stage), a.Bound, typeset.Duration(a.SavingNs), of, typeset.Percent(a.ShareRatio), typeset.Neutral(a.Title))
 	}
 	of := " of " + typeset.Duration(a.SpanNs)
-	if a.Stage != "" {
+	if a.Passes > 1 {
 		of = " of " + words.Span(typeset.Duration(a.SpanNs), a.Stage, a.Passes)
 	}
 	if long := text(of); room <= 0 || typeset.Width(long) <= room {

@@ -1,4 +1,4 @@
--- devices v4: The GPUs of a run and the work they ran. Of a GPU in a timeline the same GPU in an Nsight Compute report is no row.
+-- devices v4: The GPUs of a run and the work they ran; a GPU in both a timeline and an Nsight Compute report is one row.
 -- grain: one GPU of one source
 -- key: source_id, device
 -- notes: graph timelines
@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   source_id: the source: a timeline of the counted kind, or an Nsight Compute report
+--   source_id: the source: a timeline of the counted kind, or an Nsight Compute report whose GPU no such timeline has
 --   device: GPU number on the machine
 --   name: product name; NULL when the capture has none
 --   compute_capability: e.g. 9.0
