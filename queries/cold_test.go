@@ -95,3 +95,36 @@ func TestColdCapture(t *testing.T) {
 		t.Errorf("%d cold passes", len(c.Rows))
 	}
 }
+
+// TestWarmNotes holds that a query which counts warm-up and cold passes says so once, of the stage that it is asked for, and that one which excludes
+// them does not; and what top-kernels says where results of Nsight Compute are asked for.
+func TestWarmNotes(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	const all, one = "4 warm-up or cold passes included: 2 of decode, 2 of prefill; see prof query passes", "2 warm-up or cold passes of decode included; see prof query passes"
+	for _, c := range []struct{ query, stage, want string }{
+		{"longest-gaps", "", all}, {"longest-gaps", "decode", one}, {"longest-gaps", "(none)", ""}, {"gaps", "decode", one}, {"launches", "", all}, {"top-kernels", "decode", one}, {"kernel-grids", "", all},
+		{"ranges", "", all}, {"collectives", "decode", one}, {"stages", "", ""}, {"accounting", "decode", ""}, {"late-ranks", "", ""},
+	} {
+		args := queries.Args{"run": "nccl2"}
+		if c.stage != "" {
+			args["stage"] = c.stage
+		}
+		var got []string
+		for _, note := range query(t, w, c.query, args).Notes {
+			if strings.Contains(note, "included") {
+				got = append(got, note)
+			}
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%s of stage %q notes %q, want %q", c.query, c.stage, got, c.want)
+		}
+	}
+	for with, want := range map[string]bool{"true": true, "false": false} {
+		notes := strings.Join(query(t, w, "top-kernels", queries.Args{"run": "nccl2", "with_ncu": with}).Notes, "\n")
+		if got := strings.Contains(notes, "the run has no kernels profiled by Nsight Compute"); got != want {
+			t.Errorf("--with-ncu=%s: %s", with, notes)
+		}
+	}
+}

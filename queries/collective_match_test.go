@@ -59,11 +59,11 @@ func TestUnevenRanks(t *testing.T) {
 		note string
 	}{
 		"as many":               {three, ""},
-		"one first on GPU 1":    {slices.Concat(extra(1, 20), three), "GPU 0 (100) has 3 of all-reduce, GPU 1 (101) has 4"},
-		"two first on GPU 1":    {slices.Concat(extra(1, 20), extra(1, 120), three), "GPU 0 (100) has 3 of all-reduce, GPU 1 (101) has 5"},
-		"one first on GPU 0":    {slices.Concat(extra(0, 20), three), "GPU 1 (101) has 3 of all-reduce, GPU 0 (100) has 4"},
-		"one last on GPU 1":     {slices.Concat(three, extra(1, 4000)), "GPU 0 (100) has 3 of all-reduce, GPU 1 (101) has 4"},
-		"first and last, close": {slices.Concat(extra(1, 1030), three, extra(1, 3200)), "GPU 0 (100) has 3 of all-reduce, GPU 1 (101) has 5"},
+		"one first on GPU 1":    {slices.Concat(extra(1, 20), three), "GPU 0 (pid 100) has 3 of all-reduce, GPU 1 (pid 101) has 4"},
+		"two first on GPU 1":    {slices.Concat(extra(1, 20), extra(1, 120), three), "GPU 0 (pid 100) has 3 of all-reduce, GPU 1 (pid 101) has 5"},
+		"one first on GPU 0":    {slices.Concat(extra(0, 20), three), "GPU 1 (pid 101) has 3 of all-reduce, GPU 0 (pid 100) has 4"},
+		"one last on GPU 1":     {slices.Concat(three, extra(1, 4000)), "GPU 0 (pid 100) has 3 of all-reduce, GPU 1 (pid 101) has 4"},
+		"first and last, close": {slices.Concat(extra(1, 1030), three, extra(1, 3200)), "GPU 0 (pid 100) has 3 of all-reduce, GPU 1 (pid 101) has 5"},
 	} {
 		fillCollectives(t, w, c.work)
 		f := query(t, w, "rank-skew", queries.Args{"run": "made"})
@@ -71,14 +71,14 @@ func TestUnevenRanks(t *testing.T) {
 		for _, r := range f.Rows {
 			got = append(got, fmt.Sprint(r[f.Index("start_ns")], " ", r[f.Index("skew_ns")], " ", r[f.Index("last")], " ", r[f.Index("waited_ns")], " ", r[f.Index("transfer_ns")], " ", r[f.Index("reason")]))
 		}
-		if want := []string{"1000 90 GPU 1 (101) 90 100 <nil>", "2000 90 GPU 1 (101) 90 100 <nil>", "3000 90 GPU 1 (101) 90 100 <nil>"}; !slices.Equal(got, want) {
+		if want := []string{"1000 90 GPU 1 (pid 101) 90 100 <nil>", "2000 90 GPU 1 (pid 101) 90 100 <nil>", "3000 90 GPU 1 (pid 101) 90 100 <nil>"}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q", name, got)
 		}
 		notes := strings.Join(f.Notes, "\n")
 		if c.note == "" && strings.Contains(notes, "different numbers") || !strings.Contains(notes, c.note) || strings.Contains(notes, "never met") {
 			t.Errorf("%s: the notes are %q", name, f.Notes)
 		}
-		if s := query(t, w, "stragglers", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "range", "slowest", "waited_ns", "blamed_ns", "share_ratio", "calls", "last_count")) != "[decode|GPU 1 (101)|270|270|1|3|3]" {
+		if s := query(t, w, "stragglers", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "range", "slowest", "waited_ns", "blamed_ns", "share_ratio", "calls", "last_count")) != "[decode|GPU 1 (pid 101)|270|270|1|3|3]" {
 			t.Errorf("%s: %v", name, s.Rows)
 		}
 	}
@@ -101,7 +101,7 @@ func TestThreeUnevenRanks(t *testing.T) {
 	}
 	fillCollectives(t, w, work)
 	f := query(t, w, "rank-skew", queries.Args{"run": "made"})
-	if got, want := shownCells(f, "start_ns", "skew_ns", "last", "rank_count"), []string{"2000|30|GPU 0 (100)|2", "3000|30|GPU 0 (100)|3", "4000|30|GPU 0 (100)|3", "5000|30|GPU 0 (100)|3"}; !slices.Equal(got, want) {
+	if got, want := shownCells(f, "start_ns", "skew_ns", "last", "rank_count"), []string{"2000|30|GPU 0 (pid 100)|2", "3000|30|GPU 0 (pid 100)|3", "4000|30|GPU 0 (pid 100)|3", "5000|30|GPU 0 (pid 100)|3"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }
@@ -114,8 +114,8 @@ func TestApartRanks(t *testing.T) {
 		madeCollective{0, 3000, 3010, "broadcast"}, madeCollective{1, 3500, 3520, "broadcast"}))
 	f := query(t, w, "rank-skew", queries.Args{"run": "made"})
 	want := []string{
-		"broadcast|3000|500|GPU 1 (101)|10|20|false|<nil>",
-		"all-reduce|1000|90|GPU 1 (101)|90|100|true|<nil>",
+		"broadcast|3000|500|GPU 1 (pid 101)|10|20|false|<nil>",
+		"all-reduce|1000|90|GPU 1 (pid 101)|90|100|true|<nil>",
 		"all-reduce|2000|<nil>|<nil>|<nil>|<nil>|false|apart",
 	}
 	if got := shownCells(f, "operation", "start_ns", "skew_ns", "last", "waited_ns", "transfer_ns", "is_joint", "reason"); !slices.Equal(got, want) {

@@ -51,7 +51,7 @@ func TestLateRank(t *testing.T) {
 		t.Fatalf("%d steps", len(f.Rows))
 	}
 	row := f.Rows[3]
-	if get := func(c string) any { return row[f.Index(c)] }; get("name") != "step[3]" || get("slowest") != "GPU 1 (757)" || get("calls") != int64(17) || get("last_count") != int64(17) ||
+	if get := func(c string) any { return row[f.Index(c)] }; get("name") != "step[3]" || get("slowest") != "GPU 1 (pid 757)" || get("calls") != int64(17) || get("last_count") != int64(17) ||
 		get("share_ratio") != 1.0 || get("clock_error_ns") != int64(0) {
 		t.Errorf("step[3] is %v", row)
 	}
@@ -71,7 +71,7 @@ func TestLateRank(t *testing.T) {
 	for _, r := range p.Rows {
 		if r[p.Index("pass")] == int64(4) {
 			late += number(p, r, "waited_ns")
-			if r[p.Index("slowest")] != "GPU 1 (757)" || r[p.Index("calls")] != r[p.Index("last_count")] {
+			if r[p.Index("slowest")] != "GPU 1 (pid 757)" || r[p.Index("calls")] != r[p.Index("last_count")] {
 				t.Errorf("%v", r)
 			}
 		}

@@ -30,8 +30,8 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 		{"DELETE FROM path_stage", "no measured passes of a stage"},
 		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "measured passes of stages: 0.2 % of GPU busy time"},
 		{"UPDATE device_time SET start_ns = end_ns WHERE range_id IS NULL; DELETE FROM path_stage; UPDATE device_time SET profiler_ns = 0", "loading and warm-up included"},
-		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_device SET uuid = 'GPU-b'", "throttling could not be tried: the clocks were not sampled on the counted GPUs"},
-		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_source SET captured_source_id = 7", "throttling could not be tried: the clocks were not sampled on the counted GPUs"},
+		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_device SET uuid = 'GPU-b'", "throttling could not be checked: the clocks were not sampled on the counted GPUs"},
+		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_source SET captured_source_id = 7", "throttling could not be checked: the clocks were not sampled on the counted GPUs"},
 		{"DELETE FROM device_time WHERE range_id > 0", "no rule was tried: the measured passes have no device work"},
 		{idle("profiler_ns = 20000"), "in 1.0 % of these spans a GPU was idle while the profiler worked"},
 		{idle("unknown_ns = 30000"), "in 1.5 % of these spans a GPU was idle before work whose launch was not captured"},
@@ -44,7 +44,7 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 			t.Errorf("%s: %q", c.stmt, got)
 		}
 	}
-	for what, stmts := range map[string][]string{"throttling could not be tried": sampled(1, 1, 1), "below-roof and low-occupancy could not be tried": ncuOf(nil)} {
+	for what, stmts := range map[string][]string{"throttling could not be checked": sampled(1, 1, 1), "below-roof and low-occupancy could not be tried": ncuOf(nil)} {
 		if got := notes(stmts...); strings.Contains(got, what) || !strings.Contains(plain, what) {
 			t.Errorf("%s: %q, and %q without", what, got, plain)
 		}

@@ -130,7 +130,7 @@ func TestLateRanks(t *testing.T) {
 	}
 	// The first step holds the cold passes, and is left out as they are.
 	late := query(t, w, "late-ranks", queries.Args{"run": "nccl2", "range": "step[#]"})
-	if got := shownCells(late, "rank", "slowest_count", "pass_count", "cold_count"); !slices.Equal(got, []string{"GPU 1 (757)|3|5|1", "GPU 0 (756)|2|5|1"}) {
+	if got := shownCells(late, "rank", "slowest_count", "pass_count", "cold_count"); !slices.Equal(got, []string{"GPU 1 (pid 757)|3|5|1", "GPU 0 (pid 756)|2|5|1"}) {
 		t.Errorf("%v", got)
 	}
 }

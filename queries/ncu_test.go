@@ -323,6 +323,9 @@ func TestMatchScope(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	load(t, w, "r", "../testdata/nsys/kernels/kernels.sqlite.gz", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
+	if got := fmt.Sprint(rows(t, w, `SELECT device, kernel_count > 0 FROM devices('r')`)); got != "[[0 true]]" { // not once more as Nsight Compute saw it
+		t.Errorf("the GPU of both captures: %s", got)
+	}
 	ask := func() string {
 		return strings.Join(rows(t, w, `SELECT matched_by, sum(launches)::BIGINT, max(timeline_calls), concat_ws(' ', min(reason), min(elsewhere)) FROM ncu_matches('r') GROUP BY 1 ORDER BY 1`), " ")
 	}

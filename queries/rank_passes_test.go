@@ -59,7 +59,7 @@ func TestRankPassesOfThree(t *testing.T) {
 	}
 	fillCollectives(t, w, work)
 	f := query(t, w, "rank-passes", queries.Args{"run": "made"})
-	want := []string{"decode|1|GPU 0 (100)|30|30|4|4|180|0", "decode|1|GPU 1 (101)|0|0|4|0|0|120", "decode|1|GPU 2 (102)|10|10|3|0|0|60"}
+	want := []string{"decode|1|GPU 0 (pid 100)|30|30|4|4|180|0", "decode|1|GPU 1 (pid 101)|0|0|4|0|0|120", "decode|1|GPU 2 (pid 102)|10|10|3|0|0|60"}
 	if got := shownCells(f, "range", "pass", "rank", "late_mean_ns", "late_max_ns", "calls", "last_count", "late_ns", "wait_ns"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

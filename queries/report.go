@@ -46,7 +46,7 @@ var questions = []wanted{
 	{id: "findings", title: "What to do about it", top: "10", answers: true},
 	{id: "gaps", title: "Idle gaps", top: "10", warm: true},
 	{id: "step-times", title: "Steps", optional: true},
-	{id: "late-ranks", title: "Who is slow", optional: true},
+	{id: "late-ranks", title: "Slow ranks", optional: true},
 	{id: "rank-passes", title: "Skew per step and rank", optional: true, ranks: true, page: true},
 	{id: "collectives", title: "Collectives", optional: true, warm: true},
 	{id: "models", title: "Model"},

@@ -182,7 +182,7 @@ func (r asked) fillSections(chosen []wanted) {
 func (r asked) hint(q wanted) string {
 	switch {
 	case q.warm:
-		return "Includes warm-up passes and work outside all stages."
+		return "Includes work outside all stages."
 	case (q.id == "top-operators" || q.id == "memory") && r.hasKind("nsys") && r.hasKind("torch"):
 		return "From the PyTorch profiler's capture, which recorded other executions than the Nsight Systems capture behind the tables of kernels and stages."
 	}

@@ -215,7 +215,7 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 	if res.Attached {
 		fmt.Fprintf(p.err, "added to run %s: ", res.Run.Name)
 	}
-	fmt.Fprintf(p.err, "%d rows from %d source(s), %.1f MB in %.2f s\n", rows, len(res.Sources), float64(bytes)/1e6, took)
+	fmt.Fprintf(p.err, "%d rows from %s, %.1f MB in %.2f s\n", rows, countOf(int64(len(res.Sources)), "source"), float64(bytes)/1e6, took)
 	fmt.Fprintln(p.out, res.Run.Name)
 	return res, nil
 }

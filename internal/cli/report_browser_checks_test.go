@@ -118,7 +118,7 @@ func pageCopies(b *browser, page string) {
 	}
 }
 
-// pageFits holds that the page is nowhere wider than its window, in light and dark, on desks and phones, with all that it folds away open.
+// pageFits holds that the page is nowhere wider than its window and that nothing of it stays over its text unasked, in light and dark, on desks and phones, with all that it folds away open.
 func pageFits(b *browser, page string) {
 	b.open(page)
 	eval[int](b, `[...document.querySelectorAll("details")].map((d) => d.open = true).length`)
@@ -130,6 +130,10 @@ func pageFits(b *browser, page string) {
 			if wide := eval[int](b, "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)"); wide > width {
 				b.t.Errorf("on %d pixels (%s) the page is %d wide: %s", width, scheme, wide, eval[string](b, fmt.Sprintf(`[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %d &&
 					!e.closest(".wide, pre, svg")).slice(0, 3).map((e) => e.outerHTML.slice(0, 120)).join(" ")`, width)))
+			}
+			if over := eval[string](b, `[...document.querySelectorAll(".top, .reading")].filter((e) => ["fixed", "sticky"].includes(getComputedStyle(e).position) &&
+				e.getBoundingClientRect().right > document.getElementById("main").getBoundingClientRect().left).map((e) => e.className).join(" ")`); over != "" {
+				b.t.Errorf("on %d pixels %s covers what is below it", width, over)
 			}
 			grounds[eval[string](b, "getComputedStyle(document.body).backgroundColor")] = true
 		}

@@ -95,6 +95,13 @@ var words = map[string]func(c C, alike []C) string{
 		return text
 	},
 	"cold-passes": coldPasses,
+	"warm-included": func(_ C, alike []C) string {
+		text := count(total(alike), "warm-up or cold pass", "warm-up or cold passes")
+		if len(alike) == 1 {
+			return text + " of " + alike[0].Stage + " included; see prof query passes"
+		}
+		return text + " included: " + names(alike, 9, func(c C) string { return fmt.Sprintf("%d of %s", c.Count, c.Stage) }) + "; see prof query passes"
+	},
 	"unlike-passes": func(c C, _ []C) string {
 		return fmt.Sprintf("the passes of %s differ %.1f-fold: %s to %s, median %s; see prof query passes", c.Stage, c.Ratio, Duration(c.TimeNs), Duration(c.Ratio*c.TimeNs), Duration(c.OfTimeNs))
 	},
@@ -247,8 +254,8 @@ var words = map[string]func(c C, alike []C) string{
 	"copies-without-memory": func(c C, _ []C) string {
 		return fmt.Sprintf("pageable-copies could not be tried on %s to the GPU: the capture lacks the kind of memory", count(c.Count, "copy", "copies"))
 	},
-	"clocks-of-other-gpus": says("throttling could not be tried: the clocks were not sampled on the counted GPUs while their timeline was captured"),
-	"clocks-not-sampled":   says("throttling could not be tried: the run has no samples of clocks, which prof capture takes"),
+	"clocks-of-other-gpus": says("throttling could not be checked: the clocks were not sampled on the counted GPUs while their timeline was captured"),
+	"clocks-not-sampled":   says("throttling could not be checked: the run has no samples of clocks, which prof capture takes"),
 	"savings-overlap":      says("savings overlap and do not add up: fixing one changes the others"),
 	"launches-slowed": func(c C, _ []C) string {
 		return fmt.Sprintf("the workload took %.0f %% longer under Nsight Systems than without it, mostly in launches: without it there is less launch-bound idle time", 100*c.Ratio)
@@ -329,7 +336,7 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("weights are quantised, and the peak is that of %s: give --compute if matrix products run in another precision", c.Object)
 	},
 	"vision-not-in-model": func(c C, alike []C) string {
-		return fmt.Sprintf("the time of prefill includes vision work (%s), but the model %s has no vision part, so its operations are not counted and utilisation is too low", names(alike, 9, object), c.Subject)
+		return fmt.Sprintf("prefill time includes vision work (%s), but the model %s has no vision part, so its operations are not counted and utilisation is too low", names(alike, 9, object), c.Subject)
 	},
 	"images-unknown": func(c C, _ []C) string {
 		return fmt.Sprintf("the number of images per prompt is unknown: prof ingest --run %s --images K", c.Subject)

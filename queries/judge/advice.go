@@ -22,8 +22,8 @@ func (s *summariser) addAdvice() error {
 			continue
 		}
 		seen[key] = true
-		a := Advice{Rule: x.ID, Title: x.Title, Stage: x.Stage, Text: x.Advice, Subject: x.Subject, Command: x.Command, SavingNs: x.SavingNs, SpanNs: x.SpanNs, ShareRatio: x.ShareRatio, Bound: x.Bound}
-		a.setNumber(x.Passes)
+		a := Advice{Rule: x.ID, Title: x.Title, Stage: x.Stage, Text: x.Advice, Subject: x.Subject, Command: x.Command, SavingNs: x.SavingNs, SpanNs: x.SpanNs, Passes: x.Passes, ShareRatio: x.ShareRatio, Bound: x.Bound}
+		a.setNumber()
 		a.Why = a.Number + ": " + x.Evidence
 		s.out.Advice = append(s.out.Advice, a)
 	}
@@ -47,10 +47,10 @@ func (s *summariser) isWorthwhile(x Finding) bool {
 }
 
 // setNumber words what could be saved.
-func (a *Advice) setNumber(passes int64) {
+func (a *Advice) setNumber() {
 	over := ""
 	if a.Stage != "" {
-		over = " in " + countText(passes, "pass", "passes")
+		over = " in " + countText(a.Passes, "pass", "passes")
 	}
 	a.Number = fmt.Sprintf("%s %s of %s%s of %s (%s)", a.Bound, DurationText(float64(a.SavingNs)), DurationText(float64(a.SpanNs)), over, stageText(a.Stage), percentText(a.ShareRatio))
 }

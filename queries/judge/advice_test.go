@@ -36,7 +36,7 @@ func TestSummaryAdvice(t *testing.T) {
 		t.Errorf("findings %+v", s.Findings)
 	}
 	want := judge.Advice{Rule: "small-grids", Stage: "decode", Text: "do small-grids", Title: "small-grids title", Number: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %)", Why: "at most 100 ms of 300 ms in 3 passes of decode (33.3 %): 2 executions, mean 1.50 us, total 3.00 us; enough blocks for 4 to 5 of 132 SMs",
-		Subject: "k1", Command: "prof query kernel-grids --run a --stage decode --device 0 --top 0", SavingNs: 100 * ms, SpanNs: 300 * ms, ShareRatio: 1.0 / 3, Bound: "at most"}
+		Subject: "k1", Command: "prof query kernel-grids --run a --stage decode --device 0 --top 0", SavingNs: 100 * ms, SpanNs: 300 * ms, Passes: 3, ShareRatio: 1.0 / 3, Bound: "at most"}
 	if s.Advice[0] != want {
 		t.Errorf("advice %+v, want %+v", s.Advice[0], want)
 	}

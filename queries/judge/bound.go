@@ -52,7 +52,7 @@ type evidence struct {
 	use        utilisation
 	class      stageClass
 	isProbe    bool // Nsight Compute profiled something in the run
-	wait       rankWait
+	wait       SlowRank
 	gaps       fewLong
 	copies     copyKinds
 	lost       lostWork
@@ -101,7 +101,7 @@ func (e evidence) then(v *verdict) *verdict {
 		return v
 	}
 	v.next = next.bound
-	v.why += fmt.Sprintf("; second, it %s %s", next.words, e.share(next.ns))
+	v.why += fmt.Sprintf("; it also %s %s", next.words, e.share(next.ns))
 	if once := e.once(next.parts...); once.ns > 0 && next.bound != CommBound && next.bound != CopyBound {
 		v.why += once.among()
 	}

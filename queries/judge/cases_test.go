@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,43 +10,57 @@ import (
 )
 
 // rankReport is a stage of two GPUs of which GPU 0 waits in collectives; late is what GPU 1 does.
-func rankReport(late []idlePart, slow ...[]any) *judge.Report {
+// GPU 0 and GPU 1, the later one, are waited for so long, of 250 ms in collectives.
+func rankReport(late []idlePart, first, second int64) *judge.Report {
+	waits := func(device, ns int64) []any {
+		return []any{"decode", fmt.Sprintf("GPU %d (pid %d)", device, 756+device), ns, nil, int64(1), int64(2), ns, int64(2), 125 * ms, int64(0), int64(1), int64(1), device}
+	}
+	finding := findingRow("exposed-collectives", "decode", 260*ms, nil)
+	finding[7] = `{"rank_count":2,"collective_count":96,"collectives_ns":300e6,"pass_count":3,"max_ns":1000,"median_ns":7}`
 	return reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"collective-exposed", "busy", 260 * ms, 90 * ms}}, late),
-		answer("stragglers", "range pass slowest waited_ns blamed_ns total_ns is_warmup", slow...),
-		answer("collectives", "rank device", []any{int64(0), int64(0)}, []any{int64(1), int64(1)}),
+		answer("late-ranks", lateColumns, waits(1, second), waits(0, first)),
 		passesAnswer("passes", []any{"decode", int64(2), int64(1), int64(7), false, 100 * ms, 90 * ms, int64(5)}, []any{"decode", int64(1), int64(1), int64(7), true, 100 * ms, 90 * ms, int64(1)}),
-		answer("findings", findingColumns, findingRow("exposed-collectives", "decode", 260*ms, nil)))
+		answer("findings", findingColumns, finding), answer("finding-rules", "finding query options detail", []any{"exposed-collectives", "collectives", "stage device source", "stragglers"}))
 }
 
 // TestSummaryLate holds that waiting for a GPU that comes late is not called communication, and that the late one is what advice is about.
 func TestSummaryLate(t *testing.T) {
 	launching := []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 210 * ms, 70 * ms}}
-	warmup := []any{"decode", int64(1), "rank 0", 900 * ms, 900 * ms, 900 * ms, false} // by the workload alone: pass 1 of passes
+	together := "make the GPUs arrive at collectives together: find what delays now one, now another, and balance the work; a faster or overlapped collective does not fix that"
 	for _, c := range []struct {
 		name        string
 		late        []idlePart
-		row         []any
+		first       int64
+		second      int64
 		bound, next judge.Bound
 		why, advice string
 	}{
-		{"by rank", launching, []any{"decode", int64(2), "rank 1", 200 * ms, 190 * ms, 250 * ms, false}, judge.LateBound, judge.LaunchBound,
+		{"by rank", launching, 10 * ms, 190 * ms, judge.LateBound, judge.LaunchBound,
 			"80.0 % of the time that all GPUs spend in them (200 ms of 250 ms) is waiting for a late GPU, 95.0 % of that for GPU 1; GPU 1 itself is busy 16.0 % of its time; it waits for the next launch 84.0 % of the time (210 ms of 250 ms)",
 			"get GPU 1 to the collectives in time (it waits for the next launch); a faster or overlapped collective does not fix that"},
-		{"by GPU, and late before its passes", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 10 * ms, 4 * ms}}, []any{"decode", int64(2), "GPU 1 (757)", 200 * ms, 200 * ms, 250 * ms, false}, judge.LateBound, "",
+		{"by GPU, and late before its passes", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 10 * ms, 4 * ms}}, 0, 200 * ms, judge.LateBound, "",
 			"100.0 % of that for GPU 1; that is more than GPU 1 idles in its passes (10.0 ms): it begins them late",
 			"find what GPU 1 does before its passes, which begin late; a faster or overlapped collective does not fix that"},
-		{"little waiting", launching, []any{"decode", int64(2), "rank 1", 20 * ms, 20 * ms, 250 * ms, false}, judge.CommBound, "",
+		{"little waiting", launching, 0, 20 * ms, judge.CommBound, "",
 			"that includes waiting for slower GPUs: 8.0 % of the time that all GPUs spend in collectives is waiting for a late GPU", "do exposed-collectives"},
-		{"no one rank", launching, []any{"decode", int64(2), "rank 1", 200 * ms, 100 * ms, 250 * ms, false}, judge.CommBound, "",
-			"80.0 % of the time that all GPUs spend in collectives is waiting for a late GPU", "do exposed-collectives"},
+		{"as much for one as for the other", launching, 100 * ms, 100 * ms, judge.CommBound, "",
+			"80.0 % of the time that all GPUs spend in collectives is waiting for a late GPU", together},
+		{"for one of two more than for the other", launching, 70 * ms, 130 * ms, judge.CommBound, "",
+			"80.0 % of the time that all GPUs spend in collectives is waiting for a late GPU", together},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := summarise(t, rankReport(c.late, c.row, warmup))
+			s := summarise(t, rankReport(c.late, c.first, c.second))
 			if got := s.Stages[0]; got.Bound != c.bound || got.Next != c.next || !strings.HasSuffix(got.Why, c.why) {
 				t.Errorf("bound %s, next %q, %s\nwant %s, %q, ... %s", got.Bound, got.Next, got.Why, c.bound, c.next, c.why)
 			}
 			if s.Advice[0].Text != c.advice {
 				t.Errorf("advice %q, want %q", s.Advice[0].Text, c.advice)
+			}
+			if isNamed := s.Advice[0].Title == "GPUs wait for GPU 1 in collectives"; isNamed && !s.Ranks[0].IsSlow {
+				t.Errorf("a finding names a GPU of which is said: %s", s.Ranks[0].Words)
+			}
+			if f := s.Findings[0]; f.Command == f.Detail {
+				t.Errorf("two commands of a finding are the same: %s", f.Command)
 			}
 			if c.bound == judge.LateBound && (s.Stages[0].Meaning != "GPU 0 waits for GPU 1, which arrives late at collectives" || s.Advice[0].Title != "GPUs wait for GPU 1 in collectives" || s.Advice[0].Command != "prof query stragglers --run a") {
 				t.Errorf("meaning %q, advice %+v", s.Stages[0].Meaning, s.Advice[0])

@@ -8,14 +8,10 @@ import (
 	"prof/queries/frame"
 )
 
-// Keys of answers that are asked of some stages and GPUs only.
-const waitsKey = "stragglers"
-
 func passesKey(device int64) string { return "passes of GPU " + strconv.FormatInt(device, 10) }
 func gapsKey(stage string) string   { return "longest-gaps of " + stage }
 
-// More gives what the first answers call for, by the key in Frames that its answer belongs to: who is slow where ranks exchange data, who is
-// waited for pass by pass where collectives run alone,
+// More gives what the first answers call for, by the key in Frames that its answer belongs to: who is slow where ranks exchange data,
 // where the gaps are that hold nearly all idle time, and the passes of the GPU that is judged
 // where there are several.
 func (r *Report) More(run string) (map[string]frame.Question, error) {
@@ -46,12 +42,6 @@ func (r *Report) More(run string) (map[string]frame.Question, error) {
 		if stage != wholeCapture && len(gpus) > 1 {
 			for _, device := range []int64{gpu.device, leastExposed(gpus)} {
 				ask(passesKey(device), "passes", "device", strconv.FormatInt(device, 10))
-			}
-		}
-		if stage != wholeCapture && gpu.named("collective-exposed").total >= exposedShare*gpu.span {
-			ask(waitsKey, "stragglers")
-			if s.r.Frame("collectives") == nil { // which GPU a rank is
-				ask("collectives", "collectives")
 			}
 		}
 		few, err := s.areFewGaps(stage, gpu)

@@ -16,10 +16,12 @@ type SlowRank struct {
 	Range      string // the stage, or the name of the steps
 	Rank       string // the rank that was waited for longest; GPU and process where its number is not known
 	Ranks      int
+	Device     int64   // its GPU
 	IsSlow     bool    // whether it stands out: the others wait for it more than half way from an equal part to all
 	LateNs     int64   // that they waited for it, added up
 	WaitedNs   int64   // that all ranks waited for the last to come
-	WaitRatio  float64 // WaitedNs as a share of what all ranks spent in the collectives
+	TotalNs    int64   // that all ranks spent in the collectives
+	WaitRatio  float64 // WaitedNs as a share of it
 	ShareRatio float64 // LateNs as a share of WaitedNs; 0 without waiting
 	Slowest    int64   // passes in which it was waited for longest
 	Passes     int64
@@ -33,7 +35,7 @@ type SlowRank struct {
 
 // readLate reads who was waited for, where it was asked.
 func (s *summariser) readLate() error {
-	list, err := s.rows(lateKey, "range", "rank", "late_ns", "share_ratio", "slowest_count", "pass_count", "most_ns", "pass", "total_ns", "cold_late_ns", "cold_count", "job_id")
+	list, err := s.rows(lateKey, "range", "rank", "late_ns", "share_ratio", "slowest_count", "pass_count", "most_ns", "pass", "total_ns", "cold_late_ns", "cold_count", "job_id", "device")
 	if err != nil {
 		return err
 	}
@@ -41,34 +43,52 @@ func (s *summariser) readLate() error {
 		job  int64
 		name string
 	}
-	at, total := map[place]int{}, map[int]float64{}
+	at := map[place]int{}
 	for _, r := range list { // of each range the rank that was waited for longest comes first
 		key := place{r.Count("job_id"), r.Text("range")}
 		i, known := at[key]
 		if !known {
 			i = len(s.out.Ranks)
 			at[key] = i
-			s.out.Ranks = append(s.out.Ranks, SlowRank{Range: key.name, Rank: r.Text("rank"), LateNs: r.Count("late_ns"), Slowest: r.Count("slowest_count"), Passes: r.Count("pass_count"),
+			s.out.Ranks = append(s.out.Ranks, SlowRank{Range: key.name, Rank: r.Text("rank"), Device: r.Count("device"), LateNs: r.Count("late_ns"), Slowest: r.Count("slowest_count"), Passes: r.Count("pass_count"),
 				MostNs: r.Count("most_ns"), MostPass: r.Count("pass"), ColdNs: r.Count("cold_late_ns"), ColdPasses: r.Count("cold_count")})
 		}
 		x := &s.out.Ranks[i]
 		x.Ranks++
 		x.WaitedNs += r.Count("late_ns")
-		total[i] += r.Amount("total_ns")
+		x.TotalNs += r.Count("total_ns")
 	}
 	for i := range s.out.Ranks {
 		x := &s.out.Ranks[i]
 		if x.WaitedNs > 0 {
 			x.ShareRatio = float64(x.LateNs) / float64(x.WaitedNs)
 		}
-		if total[i] > 0 {
-			x.WaitRatio = float64(x.WaitedNs) / total[i]
+		if x.TotalNs > 0 {
+			x.WaitRatio = float64(x.WaitedNs) / float64(x.TotalNs)
 		}
 		x.IsSlow = x.Passes > 0 && x.WaitRatio >= leastWaiting && x.ShareRatio >= (1+1/float64(x.Ranks))/2
-		x.Query = s.command(waitsKey, "source", s.r.Source)
-		x.Words = x.words(len(s.out.Stages) == 0)
+		x.Query = s.command("stragglers", "source", s.r.Source)
 	}
 	return nil
+}
+
+// wordRanks says it in sentences.
+func (s *summariser) wordRanks() error {
+	for i, x := range s.out.Ranks {
+		s.out.Ranks[i].Words = x.words(len(s.out.Stages) == 0)
+	}
+	return nil
+}
+
+// waitOf gives who was waited for in a stage: of several jobs in that which waited longest. It is zero where that is not known.
+func (s *summariser) waitOf(stage string) SlowRank {
+	var out SlowRank
+	for _, x := range s.out.Ranks {
+		if x.Range == stage && x.WaitedNs > out.WaitedNs {
+			out = x
+		}
+	}
+	return out
 }
 
 func (x SlowRank) words(isSteps bool) string {

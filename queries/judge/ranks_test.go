@@ -8,9 +8,11 @@ import (
 	"prof/queries/judge"
 )
 
+const lateColumns = "range rank late_ns share_ratio slowest_count pass_count most_ns pass total_ns cold_late_ns cold_count job_id device"
+
 // lateRow is a row of late-ranks.
 func lateRow(rank string, late, slowest, passes, most, pass, total, cold, colds int64) []any {
-	row := []any{"step", rank, late, nil, slowest, passes, most, pass, total, cold, colds, int64(1)}
+	row := []any{"step", rank, late, nil, slowest, passes, most, pass, total, cold, colds, int64(1), int64(0)}
 	if pass == 0 {
 		row[7] = nil
 	}
@@ -37,7 +39,7 @@ func TestSlowRank(t *testing.T) {
 		{"cold", [][]any{lateRow("rank 1", 0, 0, 0, 0, 0, 0, 7*ms, 1), lateRow("rank 0", 0, 0, 0, 0, 0, 0, 0, 1)}, false,
 			"step: the slow rank is unknown: all steps are cold; excluded: 1 cold step, in which they waited 7.00 ms for this rank"},
 	} {
-		f := answer("late-ranks", "range rank late_ns share_ratio slowest_count pass_count most_ns pass total_ns cold_late_ns cold_count job_id", c.rows...)
+		f := answer("late-ranks", lateColumns, c.rows...)
 		s, err := judge.Summarise(&judge.Report{Name: "a", Frames: map[string]*frame.Frame{"late-ranks": f}})
 		if err != nil {
 			t.Fatal(err)

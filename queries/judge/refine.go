@@ -41,16 +41,23 @@ func (s *summariser) refine(a *Finding) error {
 		a.Advice = words.advice
 		return nil
 	}
-	if late := s.lateIn(a.Stage); late != nil && a.ID == "exposed-collectives" {
+	if late := s.lateIn(a); late != nil && a.ID == "exposed-collectives" {
 		a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)
 		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText()) // waiting is the cause
 		a.Advice = fmt.Sprintf("find what makes GPU %d late, and balance the work; a faster or overlapped collective does not fix that", late.device)
-		if first := late.idle()[0]; !s.waits[a.Stage].isExplained(*late) {
+		if first := late.idle()[0]; !s.waitOf(a.Stage).isExplained(*late) {
 			a.Advice = fmt.Sprintf("find what GPU %d does before its passes, which begin late; a faster or overlapped collective does not fix that", late.device)
 		} else if late.of(first.kinds...) >= wordShare*late.span {
 			a.Advice = fmt.Sprintf("get GPU %d to the collectives in time (it %s); a faster or overlapped collective does not fix that", late.device, first.words)
 		}
-		a.Command = s.command(waitsKey, "source", s.r.Source)
+		a.Command, a.Detail = s.command("stragglers", "source", s.r.Source), ""
+		return nil
+	}
+	if wait := s.waitOf(a.Stage); wait.isMost() && !wait.IsSlow && a.ID == "exposed-collectives" {
+		a.Title = "GPUs wait for each other in collectives"
+		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText()) + fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
+		a.Advice = "make the GPUs arrive at collectives together: find what delays now one, now another, and balance the work; a faster or overlapped collective does not fix that"
+		a.Command, a.Detail = s.command("stragglers", "source", s.r.Source), ""
 		return nil
 	}
 	if a.ID == "exposed-collectives" && a.Numbers.amount("shared_ns") >= mostShared*float64(a.SavingNs) {
@@ -108,12 +115,7 @@ func (s *summariser) leaveOut(stage string, number int64) string {
 	return fmt.Sprintf("prof ingest --run %s --warmup %d", ShellWord(s.name), number)
 }
 
-// lateIn gives the parts of the GPU that the others wait for in a stage; nil where none is.
-func (s *summariser) lateIn(stage string) *deviceParts {
-	for _, judged := range s.out.Stages {
-		if judged.Stage == stage && judged.Bound == LateBound {
-			return evidence{gpu: s.parts[stage][0], all: s.parts[stage], wait: s.waits[stage]}.lateGPU()
-		}
-	}
-	return nil
+// lateIn gives the parts of the GPU that the one of a finding waits for in collectives; nil where there is none.
+func (s *summariser) lateIn(a *Finding) *deviceParts {
+	return evidence{gpu: deviceParts{device: a.Device}, all: s.parts[a.Stage], wait: s.waitOf(a.Stage)}.lateGPU()
 }

@@ -66,11 +66,15 @@ func communicationVerdict(e evidence) *verdict {
 	if late := e.lateGPU(); late != nil {
 		return lateVerdict(e, alone, *late)
 	}
-	why := fmt.Sprintf("the GPU exchanges data with other GPUs and computes nothing %s; that includes waiting for slower GPUs", e.share(alone.total))
-	if e.wait.total > 0 {
-		why += fmt.Sprintf(": %s of the time that all GPUs spend in collectives is waiting for a late GPU", percentText(e.wait.waited/e.wait.total))
+	v := &verdict{bound: CommBound, but: e.once(alone).text()}
+	v.why = fmt.Sprintf("the GPU exchanges data with other GPUs and computes nothing %s; that includes waiting for slower GPUs", e.share(alone.total))
+	if e.wait.TotalNs > 0 {
+		v.why += fmt.Sprintf(": %s of the time that all GPUs spend in collectives is waiting for a late GPU", percentText(e.wait.WaitRatio))
 	}
-	return e.then(&verdict{bound: CommBound, but: e.once(alone).text(), why: why})
+	if e.wait.isMost() {
+		v.meaning = "GPUs wait for each other in collectives"
+	}
+	return e.then(v)
 }
 
 // idleVerdict names the greatest idle time of a GPU that works little, and what comes next.

@@ -68,7 +68,7 @@ func sayStages(t *testing.T) {
 	queued := []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"queued", "queued", 100 * ms, 40 * ms}}
 	gap := []any{50 * ms, 30 * ms, int64(1), int64(7), 50 * ms}
 	onePass := passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 200 * ms, 100 * ms, int64(5)})
-	summarise(t, rankReport([]idlePart{{"compute", "busy", 150 * ms, 50 * ms}, {"other", "other", 150 * ms, 50 * ms}}, []any{"decode", int64(2), "rank 1", 200 * ms, 200 * ms, 250 * ms, false}))
+	summarise(t, rankReport([]idlePart{{"compute", "busy", 150 * ms, 50 * ms}, {"other", "other", 150 * ms, 50 * ms}}, 0, 200*ms))
 	for _, frames := range [][]*frame.Frame{
 		{threePasses("decode"), accountingOf("decode", launching)},
 		{threePasses("decode"), accountingOf("decode", launching), passes},

@@ -128,7 +128,7 @@ func (s *summariser) judge(stage *StageSummary, key string) error {
 
 // evidenceOf gathers what a verdict follows from.
 func (s *summariser) evidenceOf(stage, key string) (e evidence, err error) {
-	e = evidence{stage: stage, all: s.parts[key], use: s.use[key], isProbe: len(s.bounds) > 0, wait: s.waits[key], lost: s.lost, copies: s.copiesOf(stage)}
+	e = evidence{stage: stage, all: s.parts[key], use: s.use[key], isProbe: len(s.bounds) > 0, wait: s.waitOf(key), lost: s.lost, copies: s.copiesOf(stage)}
 	if len(e.all) > 0 {
 		e.gpu = e.all[0]
 	}
@@ -136,8 +136,8 @@ func (s *summariser) evidenceOf(stage, key string) (e evidence, err error) {
 		func() (err error) { e.passes, err = s.passesOn(key, e.gpu.device); return err },
 		func() (err error) { e.gaps, err = s.longGaps(key, e.gpu); return err },
 		func() (err error) {
-			if e.wait.isTold {
-				e.latePasses, err = s.passesOn(key, e.wait.late)
+			if e.lateGPU() != nil {
+				e.latePasses, err = s.passesOn(key, e.wait.Device)
 			}
 			return err
 		},

@@ -82,6 +82,7 @@ type Advice struct {
 	Command string // shows the number and more, or captures what is missing
 	// SavingNs is what could be saved, of SpanNs; Bound is "at most" or "about". They are 0 and "" where something is to be captured.
 	SavingNs, SpanNs int64
+	Passes           int64 // that SpanNs is of
 	ShareRatio       float64
 	Bound            string
 }
@@ -96,7 +97,7 @@ func Summarise(r *Report) (Summary, error) {
 func newSummariser(r *Report) *summariser { return &summariser{r: r, name: r.Name} }
 
 func (s *summariser) summarise() error {
-	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readWaits, s.addStages, s.addAll, s.readLate, s.refineFindings, s.addBreakdown, s.addKernels, s.addAdvice, s.addDoubts} {
+	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readLate, s.addStages, s.addAll, s.wordRanks, s.refineFindings, s.addBreakdown, s.addKernels, s.addAdvice, s.addDoubts} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -117,8 +118,7 @@ type summariser struct {
 	bounds  map[string]map[kernelBound]float64 // ns of the timeline in grids that Nsight Compute profiled, by kernel
 	passes  map[string][]passTime              // measured passes by stage, in order of time
 	lost    lostWork
-	waits   map[string]rankWait // by stage
-	noUsage string              // why there is no utilisation at all
+	noUsage string // why there is no utilisation at all
 }
 
 // utilisation is what mfu says of a stage.

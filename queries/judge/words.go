@@ -41,7 +41,7 @@ var boundWords = map[Bound][2]string{
 	ComputeBound: {"compute-bound", "the GPU's arithmetic units limit the speed"},
 	KernelBound:  {"kernel-bound", "kernels take most of the time"},
 	MixedBound:   {"mixed", "kernels take the time, and no single limit applies to most of them"},
-	LateBound:    {"waiting for a late GPU", "one GPU arrives late at collectives, and the others wait for it"},
+	LateBound:    {"held up by a late GPU", "one GPU arrives late at collectives, and the others wait for it"},
 	UnknownBound: {"unknown", "the capture does not show it"},
 }
 

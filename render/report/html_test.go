@@ -113,12 +113,12 @@ func TestReportHTMLWithoutWork(t *testing.T) {
 // TestNoFindings holds that a run without findings says so, and why rules were not tried.
 func TestNoFindings(t *testing.T) {
 	f := *reportSections()[1].Frame
-	f.Rows, f.Notes = nil, []string{"throttling could not be tried"}
+	f.Rows, f.Notes = nil, []string{"throttling could not be checked"}
 	sections := []judge.Section{{ID: "findings", Title: "What to do about it", Frame: &f}}
 	md := fileText(t, &judge.Report{Name: "a", Sections: sections}, writeMarkdown)
 	page := fileText(t, &judge.Report{Name: "a", Sections: sections}, writeHTML)
 	for _, text := range []string{md, page} {
-		if !strings.Contains(text, words.NoFindings) || !strings.Contains(text, "throttling could not be tried") || strings.Contains(text, "Not known") {
+		if !strings.Contains(text, words.NoFindings) || !strings.Contains(text, "throttling could not be checked") || strings.Contains(text, "Not known") {
 			t.Errorf("it says\n%s", text)
 		}
 	}

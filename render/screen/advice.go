@@ -8,6 +8,7 @@ import (
 
 	"prof/queries/judge"
 	"prof/render/typeset"
+	"prof/render/words"
 )
 
 // writeScreenAdvice writes what to try: a line with what it could save, and one with how.
@@ -44,13 +45,17 @@ func adviceTitle(list []judge.Advice) string {
 // adviceHead says where, how much and what: decode, at most 632 ms of 1.19 s (52.9 %): GPU idle: launches arrive too late. Of what it is a
 // part is left out where there is no room.
 func adviceHead(a judge.Advice, room int) string {
-	words := func(of string) string {
+	text := func(of string) string {
 		return fmt.Sprintf("%s, %s %s%s (%s): %s", stageName(a.Stage), a.Bound, typeset.Duration(a.SavingNs), of, typeset.Percent(a.ShareRatio), typeset.Neutral(a.Title))
 	}
-	if long := words(" of " + typeset.Duration(a.SpanNs)); room <= 0 || typeset.Width(long) <= room {
+	of := " of " + typeset.Duration(a.SpanNs)
+	if a.Passes > 1 {
+		of = " of " + words.Span(typeset.Duration(a.SpanNs), a.Stage, a.Passes)
+	}
+	if long := text(of); room <= 0 || typeset.Width(long) <= room {
 		return long
 	}
-	return words("")
+	return text("")
 }
 
 var remark = regexp.MustCompile(` \([^()]*\)`)

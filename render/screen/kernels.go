@@ -14,7 +14,7 @@ import (
 // writeScreenKernels writes the kernels that take most time; of a run with nothing but profiled kernels these.
 func writeScreenKernels(out *bytes.Buffer, r *judge.Report, o typeset.Options) error {
 	if f := r.Frame("top-kernels"); f != nil && len(f.Rows) > 0 {
-		t, err := newRanking(f, "top kernels", "kernel", "share_ratio", screenKernels, o)
+		t, err := newRanking(f, "top kernels of the whole run", "kernel", "share_ratio", screenKernels, o)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func writeScreenOperators(out *bytes.Buffer, r *judge.Report, o typeset.Options)
 		}
 		shown.Rows = append(shown.Rows, row)
 	}
-	t, err := newRanking(&shown, "top operators", "operator", by, len(shown.Rows), o)
+	t, err := newRanking(&shown, "top operators of the whole run", "operator", by, len(shown.Rows), o)
 	if err != nil {
 		return err
 	}

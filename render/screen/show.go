@@ -55,7 +55,7 @@ func Show(w io.Writer, s Screen, o typeset.Options) error {
 func writeScreenRanks(out *bytes.Buffer, ranks []judge.SlowRank, o typeset.Options) {
 	for i, r := range ranks {
 		if i == 0 {
-			out.WriteString("\n" + typeset.Style(o, typeset.Dim)("who is slow") + "\n")
+			out.WriteString("\n" + typeset.Style(o, typeset.Dim)("slow ranks") + "\n")
 		}
 		typeset.Lines(out, "- ", typeset.Neutral(r.Words), rankLines, o)
 	}

@@ -138,11 +138,16 @@ func titleLines(title string, to int) []string {
 }
 
 // headlines are the columns that tables of queries are read for.
-var headlines = []string{"flop", "share_ratio", "busy_ratio", "mfu_ratio", "mbu_ratio", "measured_ratio", "device_peak_ratio", "metric", "value", "live_bytes", "self_device_ns", "self_cpu_ns", "bound", "verdict", "cause"}
+var headlines = []string{"flop", "share_ratio", "busy_ratio", "mfu_ratio", "mbu_ratio", "measured_ratio", "device_peak_ratio", "metric", "value", "live_bytes", "self_device_ns", "self_cpu_ns"}
 
-// What columns of queries are worth: identity stays longest, then the answer; spread, ids and what is the same in every row go first.
+// verdicts are the columns that say in a word what the figures come to.
+var verdicts = []string{"bound", "limiter", "verdict", "cause", "stall"}
+
+// What columns of queries are worth: identity stays longest, then what the figures come to, then what they are read for; spread, ids and what is the same in
+// every row go first.
 const (
 	worthIdentity = 9
+	worthVerdict  = 5
 	worthFirst    = 4
 	worthAnswer   = 3
 	worthFigure   = 2
@@ -162,6 +167,8 @@ func (t *Table) rank() {
 		switch {
 		case j == key:
 			c.Keep = worthIdentity
+		case slices.Contains(verdicts, c.Name) && slices.ContainsFunc(t.Rows, func(row []Cell) bool { return !row[j].Null }):
+			c.Keep = worthVerdict // the same in every row it is still the answer
 		case len(t.Rows) > 3 && t.isConstant(j): // of a few rows that may be chance
 			c.Keep = worthSpread
 		case j < key:

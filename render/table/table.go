@@ -138,11 +138,16 @@ func cellOf(v any, s typeset.Scale) Cell {
 	return Text(fmt.Sprint(v))
 }
 
+// titles are the columns whose names do not read as titles.
+var titles = map[string]string{"gpu_span_tokens_per_s": "tokens/s (GPU span)", "most_ns": "worst pass", "queued": "queued kernels"}
+
 // title is a column's name in words with the unit it is shown in: total_ns shown in ms is "total (ms)". An expression is one word, as
 // typed.
 func title(c frame.Column, unit string) string {
 	words := []string{typeset.Neutral(c.Name)}
-	if !strings.ContainsFunc(words[0], func(r rune) bool { return r > '~' || r != '_' && !typeset.IsWord(byte(r)) }) {
+	if own := titles[c.Name]; own != "" {
+		words[0] = own
+	} else if !strings.ContainsFunc(words[0], func(r rune) bool { return r > '~' || r != '_' && !typeset.IsWord(byte(r)) }) {
 		if c.Unit != frame.Count && c.Unit != frame.None {
 			words[0] = strings.TrimSuffix(words[0], "_"+string(c.Unit))
 		}

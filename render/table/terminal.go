@@ -23,7 +23,7 @@ func Terminal(w io.Writer, f *frame.Frame, o typeset.Options) error {
 	}
 	var out bytes.Buffer
 	notes := t.Notes
-	if len(t.Columns) > 0 {
+	if len(t.Columns) > 0 && (len(t.Rows) > 0 || len(notes) == 0) { // without rows the notes say why, and titles say nothing
 		if hidden := t.write(&out, o, true); len(hidden) > 0 {
 			notes = append([]string{HiddenColumns(hidden, "--wide or --format csv")}, notes...)
 		}

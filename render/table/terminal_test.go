@@ -2,8 +2,10 @@ package table
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -122,6 +124,27 @@ func TestDroppedColumnsAreNamed(t *testing.T) {
 	text := strings.Join(strings.Fields(out.String()), " ")
 	if !strings.Contains(text, "hidden columns: mean (us), median (us), min (us), max (us), std (us) (--wide or --format csv shows all)") {
 		t.Errorf("got:\n%s", out.String())
+	}
+}
+
+// TestAnswersOutliveFigures holds that a narrow table keeps what the figures come to, also where it is the same in every row, and hides it
+// where nothing is known of it.
+func TestAnswersOutliveFigures(t *testing.T) {
+	f := &frame.Frame{Columns: []frame.Column{{Name: "kernel", Type: frame.Text}, {Name: "total_ns", Type: frame.Int, Unit: frame.Ns}, {Name: "sm_ratio", Type: frame.Float, Unit: frame.Ratio}, {Name: "stall_cycles", Type: frame.Float},
+		{Name: "bound", Type: frame.Text}, {Name: "limiter", Type: frame.Text}, {Name: "stall", Type: frame.Text}, {Name: "cause", Type: frame.Text}}}
+	for i := range 5 {
+		f.Rows = append(f.Rows, []any{fmt.Sprintf("kernel %d", i), int64(1000 * (i + 1)), 0.1 * float64(i), float64(i), "latency", "grid", "barrier", nil})
+	}
+	table, err := Of(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for _, j := range table.fit(45).columns {
+		shown = append(shown, table.Columns[j].Name)
+	}
+	if want := []string{"kernel", "total_ns", "bound", "limiter", "stall"}; !slices.Equal(shown, want) {
+		t.Errorf("a narrow table shows %v, want %v", shown, want)
 	}
 }
 

@@ -79,9 +79,9 @@ func BoundText(s judge.StageSummary) string {
 	case s.Bound == judge.LateBound:
 		text += fmt.Sprintf(" The late GPU is %s.", s.Next.Name())
 	case s.Next == judge.WaitBound:
-		text += " Second, it waits."
+		text += " It also waits."
 	default:
-		text += fmt.Sprintf(" Second, it is %s.", s.Next.Name())
+		text += fmt.Sprintf(" It is also %s.", s.Next.Name())
 	}
 	if s.But != "" {
 		text += " But " + s.But + "."

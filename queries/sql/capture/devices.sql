@@ -1,4 +1,4 @@
--- devices v3: The GPUs of a run and the work they ran.
+-- devices v4: The GPUs of a run and the work they ran; a GPU in both a timeline and an Nsight Compute report is one row.
 -- grain: one GPU of one source
 -- key: source_id, device
 -- notes: graph timelines
@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
---   source_id: the source: a timeline of the counted kind, or an Nsight Compute report
+--   source_id: the source: a timeline of the counted kind, or an Nsight Compute report whose GPU no such timeline has
 --   device: GPU number on the machine
 --   name: product name; NULL when the capture has none
 --   compute_capability: e.g. 9.0
@@ -30,6 +30,9 @@ WITH shown AS (
 ), known AS (
     SELECT d.source_id, d.device_id, d.name, d.compute_capability, d.sm_count, d.clock_hz, d.memory_bytes, d.memory_bytes_per_s, d.l2_bytes, d.uuid, d.bus_id
     FROM device d WHERE d.run_id = run
+        AND NOT (EXISTS (SELECT 1 FROM source s WHERE s.run_id = run AND s.source_id = d.source_id AND s.kind = 'ncu') AND EXISTS (
+            SELECT 1 FROM device o
+            WHERE o.run_id = run AND o.device_id = d.device_id AND o.name = d.name AND coalesce(o.uuid = d.uuid, true) AND o.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)))
 )
 SELECT coalesce(d.source_id, w.source_id) AS source_id, coalesce(d.device_id, w.device_id) AS device, d.name, d.compute_capability, d.sm_count, d.clock_hz,
     d.memory_bytes, d.memory_bytes_per_s, d.l2_bytes, coalesce(w.kernel_count, 0) AS kernel_count, coalesce(w.kernel_sum_ns, 0) AS kernel_sum_ns,

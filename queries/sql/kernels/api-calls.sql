@@ -1,7 +1,7 @@
 -- api-calls v2: CUDA API calls by function, as nsys' cuda_api_sum.
 -- grain: one function
 -- key: api
--- notes: timelines
+-- notes: timelines warm
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

@@ -1,7 +1,7 @@
 -- concurrency v1: How much CUDA streams overlap, by stage.
 -- grain: one stream of one process on one GPU in one stage
 -- key: stage, device, source_id, pid, context, stream
--- notes: graph timelines launch
+-- notes: graph timelines launch warm
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for work outside every stage

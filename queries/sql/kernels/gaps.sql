@@ -1,7 +1,7 @@
 -- gaps v3: Idle gaps of the GPUs, grouped by the work before, the work after and the stage that launched it, with what the launching thread did meanwhile, in any process.
 -- grain: one stage, work before and work after
 -- key: stage, before, after
--- notes: timelines accounting launch
+-- notes: timelines accounting launch warm
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

@@ -1,7 +1,7 @@
 -- launches v3: Launch path of kernels: time in the launching call, queue time and execution time, as nsys' cuda_kern_exec_sum; with launches per decode step, and kernels shorter than their launch.
 -- grain: one kernel name, launching function, process, thread and GPU
 -- key: kernel, api, source_id, pid, tid, device
--- notes: graph timelines launch
+-- notes: graph timelines launch warm
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

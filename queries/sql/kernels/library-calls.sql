@@ -1,7 +1,7 @@
 -- library-calls v2: Calls of traced libraries (cuDNN, cuBLAS) by function; newer profilers record cuBLAS as ranges of the domain cuBLAS instead.
 -- grain: one function of a library
 -- key: library, call
--- notes: timelines
+-- notes: timelines warm
 -- params:
 --   run VARCHAR: the run
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both

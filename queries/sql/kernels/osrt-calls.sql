@@ -1,7 +1,7 @@
 -- osrt-calls v2: Calls of operating system libraries by function, as nsys' osrt_sum; empty without `prof ingest --with-osrt`.
 -- grain: one function
 -- key: call
--- notes: timelines
+-- notes: timelines warm
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

@@ -1,7 +1,7 @@
 -- stage-kernels v2: Kernels by the stage that launched them, warm-up included; the rows add up to all kernel time of the counted capture.
 -- grain: one stage and kernel name
 -- key: stage, kernel
--- notes: graph timelines launch
+-- notes: graph timelines launch warm
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage

@@ -1,7 +1,7 @@
 -- syncs v2: GPU synchronisations by kind, as the driver recorded them; nsys 2025 records none for cudaDeviceSynchronize, whose time is in api-calls.
 -- grain: one kind of synchronisation
 -- key: kind
--- notes: timelines
+-- notes: timelines warm
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only synchronisations in this stage; (none) for those outside every stage

@@ -1,7 +1,7 @@
 -- range-kernels v2: Kernels by the ranges that launched them, in every enclosing range, as nsys' nvtx_kern_sum: rows of nested ranges contain the same kernels and do not add up; rows of (none) and of outermost ranges do.
 -- grain: one range name, domain and kernel name
 -- key: range, domain, kernel
--- notes: graph timelines launch
+-- notes: graph timelines launch warm
 -- params:
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: only ranges of this name (normalised, or as recorded with raw)

@@ -1,7 +1,7 @@
 -- ranges v2: Ranges (NVTX, record_function) by name with CPU time and the device work launched inside them, nested ranges included; as nsys' nvtx_pushpop_sum and nvtx_gpu_proj_sum together.
 -- grain: one range name, domain and style
 -- key: range, domain, style
--- notes: timelines launch range
+-- notes: timelines launch range warm
 -- params:
 --   run VARCHAR: the run
 --   raw BOOLEAN = false: group by the name as recorded instead of the normalised name

@@ -1,7 +1,7 @@
 -- collectives v1: Communication kernels by operation, with exposed time and bandwidth. Their time includes waiting for slower ranks: see rank-skew.
 -- grain: one family and operation of a stage on one GPU of a process
 -- key: family, operation, stage, source_id, pid, device
--- notes: graph timelines launch
+-- notes: graph timelines launch warm
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage

@@ -39,7 +39,7 @@ WITH s AS (
     WHERE x.run_id = $run AND coalesce(x.operation NOT IN ('send', 'recv', 'send-recv'), true)
 ), member AS (
     SELECT c.source_id, c.pid, c.device_id, coalesce(CASE WHEN (SELECT count(DISTINCT (o.pid, o.device_id)) FROM c o WHERE o.source_id = c.source_id) = 1 THEN any_value(c.source_rank_id) END, arg_max(c.rank_id, c.group_count)) AS rank_id,
-        'GPU ' || c.device_id || coalesce(' (' || nullif(concat_ws(', ', c.pid, CASE WHEN any_value(c.sources) > 1 THEN 'source ' || c.source_id END), '') || ')', '') AS place
+        'GPU ' || c.device_id || coalesce(' (' || nullif(concat_ws(', ', 'pid ' || c.pid, CASE WHEN any_value(c.sources) > 1 THEN 'source ' || c.source_id END), '') || ')', '') AS place
     FROM c GROUP BY c.source_id, c.pid, c.device_id
 ), counted AS (
     SELECT c.tool, c.job_id, c.offset_ns, c.source_id, c.pid, c.device_id, c.start_ns, c.end_ns, c.operation, c.family, c.bytes, c.group_count, c.range_context_id, c.path_id, c.kind, c.group_name,

@@ -1,0 +1,16 @@
+-- _caveat-warm: Warm-up and cold passes among what a query counts that does not exclude them.
+-- grain: one caveat, as in the table caveat
+-- key: kind, stage
+-- params:
+--   run VARCHAR: the run
+--   stage VARCHAR = NULL: only passes of this stage
+--   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
+-- columns:
+--   kind: what it says
+--   stage: their stage
+--   item_count: how many
+
+SELECT 'warm-included' AS kind, p.stage, count(*) AS item_count
+FROM stage_pass p
+WHERE p.run_id = run AND p.is_warmup AND p.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (stage IS NULL OR p.stage = stage)
+GROUP BY p.stage
