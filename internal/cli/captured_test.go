@@ -24,7 +24,7 @@ func TestShowCapture(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	captured(t, p)
-	p.wantLike(0, "repeats\n", `\d+ rows from 2 source\(s\), .*\n`, "ingest", "--tag", "k=v", "run")
+	p.wantLike(0, "repeats\n", `\d+ rows from 2 sources, .*\n`, "ingest", "--tag", "k=v", "run")
 	shown := p.ok("show", "--facts")
 	flat := unwrapped(shown)
 	for _, line := range []string{
@@ -50,7 +50,7 @@ func TestShowCapture(t *testing.T) {
 	}
 	id := p.sql("SELECT run_id, created_at FROM run")
 	p.wantLike(0, "repeats\n", `run/nsys/report-1\.sqlite\.gz is already in the warehouse, as run repeats; nothing to do .*\n`, "ingest", "run")
-	p.wantLike(0, "repeats\n", `\d+ rows from 2 source\(s\), .*\n`, "ingest", "--replace", "run")
+	p.wantLike(0, "repeats\n", `\d+ rows from 2 sources, .*\n`, "ingest", "--replace", "run")
 	if again := p.sql("SELECT run_id, created_at FROM run"); again != id {
 		t.Errorf("made anew the run is %s, and was %s", again, id)
 	}

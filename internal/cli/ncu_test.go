@@ -24,7 +24,7 @@ func page(t *testing.T, name string) []byte {
 func TestProfile(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.wantLike(0, "both\n", `\d+ rows from 2 source\(s\), .*\n`, "ingest", "--run", "both", exported(t, kernels), ncuFile(t, "kernels-prefill.ncu-rep.gz"))
+	p.wantLike(0, "both\n", `\d+ rows from 2 sources, .*\n`, "ingest", "--run", "both", exported(t, kernels), ncuFile(t, "kernels-prefill.ncu-rep.gz"))
 	p.wantLike(0, `.*tiled_matmul[^\n]*,memory,l1,[^\n]*,l1tex__data_pipe_lsu_wavefronts\.avg[^\n]*\n[^\n]*transpose_naive[^\n]*,memory,l2,[^\n]*,lts__xbar2lts_cycles_active\.avg.*`, `run both \(newest\)\nnote: 4 of 4 profiled launches matched to the timeline; their kernels take 44\.8 % of its kernel time\n`,
 		"query", "bottlenecks", "-f", "csv")
 	if got := p.ok("query", "top-kernels", "--with-ncu", "-f", "csv"); !whole(`rank,[^\n]*share_ratio,bound,limiter,roof_ratio,profiled_ratio,occupancy_ratio,profiled_count,role,family\n1,"tiled_matmul[^\n]*,memory,l1,0\.8[^\n]*\n2,"saxpy[^\n]*,,,,,,,[^\n]*\n.*`).MatchString(got) {

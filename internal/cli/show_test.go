@@ -109,7 +109,7 @@ func TestShowFigures(t *testing.T) {
 		t.Errorf("%d stages and %d kernels were compared", len(stages), len(kernels))
 	}
 	first := p.rows("findings", "--run", "a", "--top", "1")[0]
-	m := find(`1  ` + first["stage"] + `, ` + first["bound"] + ` ([\d.]+) (\w+) of ([\d.]+) (\w+) \(([\d.]+) %\): ` + first["title"] + `\n`)
+	m := find(`1  ` + first["stage"] + `, ` + first["bound"] + ` ([\d.]+) (\w+) of ([\d.]+) (\w+)(?: in \d+ passes)? \(([\d.]+) %\): ` + first["title"] + `\n`)
 	wantShown(t, "saving", m[0], m[1], first["saving_ns"])
 	wantShown(t, "of", m[2], m[3], first["span_ns"])
 	wantShown(t, "share", m[4], "%", first["share_ratio"])

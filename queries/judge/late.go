@@ -8,9 +8,12 @@ const waitPart = 0.5
 // isMost says whether the ranks' time in collectives is mostly waiting, so that no faster collective saves it.
 func (x SlowRank) isMost() bool { return x.Passes > 0 && x.WaitRatio >= waitPart }
 
+// isLate says whether that waiting is mostly for this rank, be it slow throughout or not.
+func (x SlowRank) isLate() bool { return x.isMost() && x.ShareRatio > waitPart }
+
 // lateGPU gives the parts of the GPU that the judged one waits for in collectives; nil where there is no such GPU.
 func (e evidence) lateGPU() *deviceParts {
-	if !e.wait.IsSlow || !e.wait.isMost() || e.wait.Device == e.gpu.device {
+	if !e.wait.isLate() || e.wait.Device == e.gpu.device {
 		return nil
 	}
 	for i, d := range e.all {

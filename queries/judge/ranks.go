@@ -106,6 +106,8 @@ func (x SlowRank) words(isSteps bool) string {
 		fmt.Fprintf(&b, "%s: the slow rank is unknown: all %s are cold", x.Range, several)
 	case x.WaitRatio < leastWaiting:
 		fmt.Fprintf(&b, "%s: no rank is slow: the ranks waited %s in %s, %s of their time in collectives", x.Range, DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
+	case !x.IsSlow && x.isLate():
+		fmt.Fprintf(&b, "%s: mostly %s is late: %s %s of it for this rank, which came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
 	case !x.IsSlow:
 		fmt.Fprintf(&b, "%s: no rank is slow throughout: %s at most %s of it for one of %d, %s", x.Range, waited, percentText(x.ShareRatio), x.Ranks, x.Rank)
 	case isOnce && float64(x.Slowest) < oncePart*float64(x.Passes):

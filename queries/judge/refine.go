@@ -53,7 +53,7 @@ func (s *summariser) refine(a *Finding) error {
 		a.Command, a.Detail = s.command("stragglers", "source", s.r.Source), ""
 		return nil
 	}
-	if wait := s.waitOf(a.Stage); wait.isMost() && !wait.IsSlow && a.ID == "exposed-collectives" {
+	if wait := s.waitOf(a.Stage); wait.isMost() && !wait.isLate() && a.ID == "exposed-collectives" {
 		a.Title = "GPUs wait for each other in collectives"
 		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText()) + fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
 		a.Advice = "make the GPUs arrive at collectives together: find what delays now one, now another, and balance the work; a faster or overlapped collective does not fix that"
