@@ -86,7 +86,7 @@ func TestTwoForms(t *testing.T) {
 		q.dir = p.dir
 		q.env = []string{"PROF_HOME=" + p.path(fmt.Sprint("home", i))}
 		r := q.run(append([]string{"ingest", "--run", "x"}, c.paths...)...)
-		if r.code != 0 || r.out != "x\n" || !whole(`\Q`+c.said+`\E108 rows from 1 sources, \d\.\d MB in \d+\.\d\d s\n`).MatchString(r.err) {
+		if r.code != 0 || r.out != "x\n" || !whole(`\Q`+c.said+`\E108 rows from 1 source, \d\.\d MB in \d+\.\d\d s\n`).MatchString(r.err) {
 			t.Errorf("%q: %+v", c.paths, r)
 		}
 		if got := counts(q); got != want {

@@ -19,7 +19,7 @@ func TestIngestShowRemove(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.want(result{1, "", "prof: no warehouse yet in " + p.path(".prof") + ": run `prof ingest PATH` there, or name another home with --home\n"}, "runs")
-	p.wantLike(0, "a\n", `108 rows from 1 sources, 0\.0 MB in \d+\.\d\d s\n`, "ingest", "--run", "a", "--tag", "k=v", exported(t, kernels))
+	p.wantLike(0, "a\n", `108 rows from 1 source, 0\.0 MB in \d+\.\d\d s\n`, "ingest", "--run", "a", "--tag", "k=v", exported(t, kernels))
 	if got := listing(t, p.path(".prof")); !slices.Equal(got, []string{".gitignore", "warehouse.duckdb"}) {
 		t.Errorf("the home holds %q", got)
 	}
