@@ -12,7 +12,7 @@ func config(layers int) []byte {
 		"num_hidden_layers": %d, "vocab_size": 100, "tie_word_embeddings": false}`, layers)
 }
 
-const stored = `\d+ rows from %d sources, 0\.0 MB in \d+\.\d\d s\n`
+const stored = `\d+ rows from %d sources?, 0\.0 MB in \d+\.\d\d s\n`
 
 func added(run string, sources int) string {
 	return `added to run ` + run + `: ` + fmt.Sprintf(stored, sources)
