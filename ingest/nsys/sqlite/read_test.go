@@ -49,11 +49,11 @@ func TestKindMismatch(t *testing.T) {
 		row  int64
 		msg  string
 	}{
-		{"i:i", 2, "a real is stored where an integer is wanted"},
-		{"i:f", 3, "a text is stored where a number is wanted"},
-		{"i:t", 1, "an integer is stored where a text is wanted"},
-		{"f:i", 2, "a text is stored where an integer is wanted"},
-		{"t:t", 2, "an integer is stored where a text is wanted"},
+		{"i:i", 2, "a real is stored where an integer is expected"},
+		{"i:f", 3, "text is stored where a number is expected"},
+		{"i:t", 1, "an integer is stored where text is expected"},
+		{"f:i", 2, "text is stored where an integer is expected"},
+		{"t:t", 2, "an integer is stored where text is expected"},
 	} {
 		_, err := rows(f, "mixed", wants(c.want))
 		var e *Error
