@@ -104,7 +104,7 @@ func TestSkewByHand(t *testing.T) {
 			if last.start < first.start {
 				first, last = last, first
 			}
-			want = append(want, fmt.Sprint(family, " ", last.start-first.start, " GPU ", last.device, " (", last.pid, ") ", min(last.start, first.end)-first.start, " ", last.end-last.start, " ", first.start, " ",
+			want = append(want, fmt.Sprint(family, " ", last.start-first.start, " GPU ", last.device, " (pid ", last.pid, ") ", min(last.start, first.end)-first.start, " ", last.end-last.start, " ", first.start, " ",
 				max(first.end, last.end)-min(first.end, last.end), " ", last.start <= first.end))
 		}
 	}

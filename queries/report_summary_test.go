@@ -34,8 +34,8 @@ func TestSummaryOfCapture(t *testing.T) {
 	}
 }
 
-// TestAskMore holds what is asked for the summary beyond the sections: of two GPUs whose collectives run alone who is waited for, and the
-// passes of each; nothing of copies, which take little of their time.
+// TestAskMore holds what is asked for the summary beyond the sections: of two GPUs whose collectives run alone the passes
+// of each; nothing of copies, which take little of their time.
 func TestAskMore(t *testing.T) {
 	w := newWarehouse(t)
 	run := load(t, w, "a", "../testdata/nsys/nccl2")
@@ -43,7 +43,7 @@ func TestAskMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]bool{"stragglers": true, "passes of GPU 0": true, "passes of GPU 1": true, "memops of decode": false, "memops of prefill": false} {
+	for key, want := range map[string]bool{"passes of GPU 0": true, "passes of GPU 1": true, "memops of decode": false, "memops of prefill": false} {
 		if is := r.Frame(key) != nil; is != want {
 			t.Errorf("%s was asked: %v, want %v", key, is, want)
 		}

@@ -61,7 +61,7 @@ func TestResolve(t *testing.T) {
 		{"0190000", "", schema.ErrAmbiguousRun, "fast 2=x"},
 		{"", "", schema.ErrUnknownRun, "empty"},
 		{"basline", "", schema.ErrUnknownRun, "did you mean baseline"},
-		{"zzz", "", schema.ErrUnknownRun, "there is fast 2=x, baseline, base"},
+		{"zzz", "", schema.ErrUnknownRun, "available: fast 2=x, baseline, base"},
 		{"@latest~3", "", schema.ErrUnknownRun, "holds 3 runs"},
 		{"@latest~", "", schema.ErrUnknownRun, "write @latest or @latest~N"},
 		{"@latest~-1", "", schema.ErrUnknownRun, "write @latest or @latest~N"},
