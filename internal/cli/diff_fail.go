@@ -34,7 +34,7 @@ func (p *program) failDiff(q diffRequest, list []*diff.Result) error {
 const outsideStages = "(none)"
 
 // failStage turns the verdict of a stage, which has the limit as its margin, into an exit code, and says what it follows from. With orWork a stage
-// that seems to keep to the limit, and whose idle time is too noisy to tell, is judged by its GPU work, as the built-in rule of check does.
+// that seems to keep to the limit, and whose idle time is too noisy to judge, is judged by its GPU work, as the built-in rule of check does.
 func failStage(limit float64, orWork, same bool, s diff.Stage) (code int, why string) {
 	effect, byBusy := s.Comparison.Effect, ""
 	if orWork && s.Comparison.FloorUnknown && effect != nil && *effect <= limit {

@@ -62,10 +62,12 @@ func newSkewStrip(rows []frame.Record) skewStrip {
 	var passes []int64
 	warm := map[int64]bool{}
 	for _, r := range rows {
-		if pass := r.Count("pass"); !slices.Contains(passes, pass) {
+		pass := r.Count("pass")
+		isWarm, known := warm[pass]
+		if !known {
 			passes = append(passes, pass)
 		}
-		warm[r.Count("pass")] = warm[r.Count("pass")] || r.Value("is_warmup") == true
+		warm[pass] = isWarm || r.Value("is_warmup") == true
 	}
 	slices.Sort(passes)
 	columns := min(len(passes), skewColumns)
@@ -80,10 +82,11 @@ func newSkewStrip(rows []frame.Record) skewStrip {
 	}
 	ranks, most := groupRows(rows, func(r frame.Record) string { return r.Text("rank") }), 0.0
 	cells := make([][]cell, len(ranks))
-	isWarm := func(at int) bool { // whether all passes of a column are
-		return !slices.ContainsFunc(passes, func(p int64) bool { return column[p] == at && !warm[p] })
+	isSteady := make([]bool, columns) // whether a column has a pass that is no warm-up
+	for _, p := range passes {
+		isSteady[column[p]] = isSteady[column[p]] || !warm[p]
 	}
-	allWarm := !slices.ContainsFunc(passes, func(p int64) bool { return !warm[p] })
+	allWarm := !slices.Contains(isSteady, true)
 	for i, of := range ranks {
 		cells[i] = make([]cell, columns)
 		for _, r := range of {
@@ -94,7 +97,7 @@ func newSkewStrip(rows []frame.Record) skewStrip {
 			}
 		}
 		for j, c := range cells[i] {
-			if c.calls > 0 && (!isWarm(j) || allWarm) {
+			if c.calls > 0 && (isSteady[j] || allWarm) {
 				most = max(most, c.sum/c.calls)
 			}
 		}
@@ -116,7 +119,7 @@ func newSkewStrip(rows []frame.Record) skewStrip {
 			if columns <= skewTexts {
 				x.Text = typeset.Nanoseconds(late)
 			}
-			if !isWarm(j) || allWarm {
+			if isSteady[j] || allWarm {
 				line.worst = max(line.worst, late)
 			}
 			for _, r := range c.rows {
@@ -179,7 +182,7 @@ func skewSaid(rows []frame.Record, most float64, warm map[int64]bool) string {
 	for _, r := range rows {
 		e, known := r.Finite("clock_error_ns")
 		if !known {
-			return said + " How far the clocks of the ranks are apart is not known: see clock-offsets."
+			return said + " The offset between the clocks of the ranks is unknown: see clock-offsets."
 		}
 		clock = max(clock, e)
 	}

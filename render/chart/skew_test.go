@@ -32,7 +32,7 @@ func TestSkewFigure(t *testing.T) {
 	if title := s.Ranks[1].Cells[2].Title; title != "rank 1, pass 3: no matched collective" {
 		t.Errorf("of a pass that is not known it says %q", title)
 	}
-	if said := f.Ranges[1].Said; !strings.HasSuffix(said, "How far the clocks of the ranks are apart is not known: see clock-offsets.") {
+	if said := f.Ranges[1].Said; !strings.HasSuffix(said, "The offset between the clocks of the ranks is unknown: see clock-offsets.") {
 		t.Errorf("without clocks it says %q", said)
 	}
 }

@@ -57,8 +57,9 @@ func (s *stagePair) contributors(metric string) []Contributor {
 	list = slices.DeleteFunc(list, func(c *cause) bool { return size(c) == 0 || size(c) < least })
 	slices.SortStableFunc(list, func(x, y *cause) int { return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x.key, y.key)) })
 	var out []Contributor
+	all := whole(s.metric)
 	for _, c := range list[:min(3, len(list))] {
-		out = append(out, c.tell(whole(s.metric)))
+		out = append(out, c.tell(all))
 	}
 	return out
 }

@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   mode: light, deep or custom (tools named by hand)
+--   mode: light, deep or custom (tools chosen with --tools)
 --   status: ok, partial (a recording failed or was stopped), failed (nothing was captured) or running (prof was killed)
 --   reason: why the status is not ok
 --   git_commit: git commit of the working directory; NULL outside a repository
