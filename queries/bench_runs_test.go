@@ -239,9 +239,9 @@ func (m *maker) timed(i int, id string) {
 	m.exec(`CREATE OR REPLACE TEMP TABLE factor AS SELECT kernel_name_id, f * %v * (1 + ((hash(kernel_name_id, %d) %% 2001)::BIGINT - 1000) / 1e6) AS f FROM factor`, factor, i)
 	m.exec(`INSERT INTO kernel SELECT k.* REPLACE ('%s'::UUID AS run_id, (k.duration_ns * f.f)::BIGINT AS duration_ns) FROM base_kernel k JOIN factor f USING (kernel_name_id) ORDER BY k.start_ns`, id)
 	m.exec(`INSERT INTO work_sum (run_id, source_id, range_id, repeat_id, device_id, kind, kernel_name_id, grid_x, grid_y, grid_z, block_x, block_y, block_z, launch_count, sum_ns, min_ns, max_ns, deviation_ns2)
-		SELECT '%s', k.source_id, coalesce(p.range_id, 0), 1, k.device_id, 'kernel', k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z,
+		SELECT '%s', k.source_id, coalesce(p.range_id, 0), 1, k.device_id, 'kernel', k.kernel_name_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z,
 			count(*), sum((k.duration_ns * f.f)::BIGINT)::BIGINT, min((k.duration_ns * f.f)::BIGINT), max((k.duration_ns * f.f)::BIGINT), var_pop((k.duration_ns * f.f)::BIGINT) * count(*)
-		FROM base_kernel k JOIN base_counted USING (source_id) JOIN factor f USING (kernel_name_id) LEFT JOIN base_pass p USING (range_context_id) GROUP BY ALL`, id)
+		FROM base_kernel k LEFT JOIN base_kernel_shape h USING (kernel_shape_id) JOIN base_counted USING (source_id) JOIN factor f USING (kernel_name_id) LEFT JOIN base_pass p USING (range_context_id) GROUP BY ALL`, id)
 	m.exec(`INSERT INTO work_sum SELECT * REPLACE ('%s'::UUID AS run_id) FROM base_work_sum WHERE kind <> 'kernel'`, id)
 	// What the kernels of each pass on each GPU take more, and the time on the way to launches.
 	m.exec(`CREATE OR REPLACE TEMP TABLE more AS SELECT d.source_id, d.device_id, d.range_id, coalesce(k.ns, 0) AS kernel_ns, (d.launch_ns * ((hash(d.range_id, %d) %% 2001)::BIGINT - 1000) / 5e4)::BIGINT AS launch_ns

@@ -235,8 +235,8 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
 	captured(t, w)
-	f, err := raw(t, w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z), k.source_id, k.pid, k.duration_ns
-		FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id)
+	f, err := raw(t, w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z), k.source_id, k.pid, k.duration_ns
+		FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape h USING (run_id, kernel_shape_id)
 		LEFT JOIN (SELECT c.range_context_id, p.stage FROM range_context c JOIN passes('repeats') p ON p.range_id = c.range_id WHERE NOT p.is_warmup) x USING (range_context_id)
 		ORDER BY k.source_id, k.pid, k.launch_start_ns, k.start_ns, k.correlation_id`)
 	if err != nil {

@@ -45,7 +45,7 @@ func none(t *testing.T, w *schema.Warehouse, run, what, stmt string) {
 const truth = `WITH r AS (SELECT run_id FROM run WHERE name = %[1]s), counted AS (
 	SELECT s.source_id FROM source s JOIN r USING (run_id) WHERE s.kind = (SELECT min(x.kind) FROM source x JOIN r USING (run_id) WHERE x.kind IN ('nsys', 'torch'))
 ), work AS (
-	SELECT source_id, device_id, range_context_id, duration_ns, 'kernel' AS kind, n.name, grid_x || ' x ' || grid_y || ' x ' || grid_z AS grid, block_x || ' x ' || block_y || ' x ' || block_z AS block FROM kernel JOIN r USING (run_id) JOIN kernel_name n USING (run_id, kernel_name_id)
+	SELECT source_id, device_id, range_context_id, duration_ns, 'kernel' AS kind, n.name, grid_x || ' x ' || grid_y || ' x ' || grid_z AS grid, block_x || ' x ' || block_y || ' x ' || block_z AS block FROM kernel JOIN r USING (run_id) JOIN kernel_name n USING (run_id, kernel_name_id) LEFT JOIN kernel_shape USING (run_id, kernel_shape_id)
 	UNION ALL SELECT source_id, device_id, range_context_id, duration_ns, 'copy', operation, NULL, NULL FROM memop JOIN r USING (run_id)
 	UNION ALL SELECT source_id, device_id, range_context_id, duration_ns, 'graph', 'graph replay', NULL, NULL FROM graph_launch JOIN r USING (run_id) WHERE mode = 'graph'
 ), pass AS (

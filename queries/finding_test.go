@@ -22,7 +22,7 @@ const findingRun = "01a20000-0000-7000-8000-000000000001"
 func made(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
 	stmts := []string{"BEGIN"}
-	for _, table := range []string{"run", "source", "device", "range_path", "path_stage", "nvtx_range", "range_device", "range_context", "device_time", "gap_sum", "gap", "graph_launch", "kernel", "kernel_name", "kernel_class",
+	for _, table := range []string{"run", "source", "device", "range_path", "path_stage", "nvtx_range", "range_device", "range_context", "device_time", "gap_sum", "gap", "graph_launch", "kernel", "kernel_shape", "api_sum", "api_duration", "kernel_name", "kernel_class",
 		"kernel_spelling", "memop", "api_name", "api_call", "ncu_launch", "ncu_metric", "ncu_metric_name", "capture", "capture_pass", "capture_source", "capture_device", "device_sample"} {
 		stmts = append(stmts, "DELETE FROM "+table)
 	}
@@ -63,8 +63,9 @@ func ran(pass, name, start, duration, grid int, more string) string {
 			stream = 8
 		}
 	}
-	return fmt.Sprintf(`INSERT INTO kernel SELECT '%s', 1, 1, 1, 0, 1, %d, %d, %d, %d, %d, 1, 1, 256, 1, 1, 32, 0, 0, 1, %s, NULL, NULL, NULL, %d, %d, NULL`,
-		findingRun, stream, start, duration, name, grid, graph, pass, min(pass, 1))
+	return fmt.Sprintf(`INSERT INTO kernel_shape SELECT '%[1]s', %[2]d, %[2]d, 1, 1, 256, 1, 1, 32, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM kernel_shape WHERE kernel_shape_id = %[2]d);
+		INSERT INTO kernel SELECT '%[1]s', 1, 1, 1, 0, 1, %[3]d, %[4]d, %[5]d, %[6]d, 1, %[7]s, NULL, NULL, NULL, %[8]d, %[9]d, NULL, %[2]d`,
+		findingRun, grid, stream, start, duration, name, graph, pass, min(pass, 1))
 }
 
 // idle moves time of the first pass from busy to other parts, as `launch_ns = 300000, launch_delay_ns = 1`.

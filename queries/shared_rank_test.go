@@ -35,7 +35,8 @@ func TestSharedRanks(t *testing.T) {
 		t.Errorf("on one GPU %v, on both %v", one, shared)
 	}
 	for _, c := range []struct{ what, stmt, undo string }{
-		{"other shapes", "UPDATE kernel SET grid_x = grid_x + 1000 WHERE pid = 757", "UPDATE kernel SET grid_x = grid_x - 1000 WHERE pid = 757"},
+		{"other shapes", `INSERT INTO kernel_shape SELECT * REPLACE (kernel_shape_id + 1000 AS kernel_shape_id, grid_x + 1000 AS grid_x) FROM kernel_shape;
+			UPDATE kernel SET kernel_shape_id = kernel_shape_id + 1000 WHERE pid = 757`, "UPDATE kernel SET kernel_shape_id = kernel_shape_id - 1000 WHERE pid = 757"},
 		{"no all-reduces", "UPDATE kernel_class SET family = 'nccl something' WHERE family = 'nccl all-reduce'", "UPDATE kernel_class SET family = 'nccl all-reduce' WHERE family = 'nccl something'"},
 		{"an all-reduce less", `DELETE FROM kernel WHERE start_ns = (SELECT max(k.start_ns) FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN path_stage s USING (run_id, path_id) WHERE n.name LIKE '%AllReduce%' AND k.pid = 757 AND s.stage = 'decode')`, ""},
 	} {

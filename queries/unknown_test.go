@@ -20,7 +20,7 @@ func TestUnknownShapes(t *testing.T) {
 	for _, name := range names {
 		before[name] = ask(name)
 	}
-	exec(t, w, `UPDATE kernel SET grid_x = NULL, grid_y = NULL, grid_z = NULL, block_x = NULL, block_y = NULL, block_z = NULL, context_id = NULL
+	exec(t, w, `UPDATE kernel SET kernel_shape_id = NULL, context_id = NULL
 		WHERE kernel_name_id IN (SELECT kernel_name_id FROM kernel_name WHERE name LIKE 'tiled_matmul%')`)
 	exec(t, w, `UPDATE memop SET size_bytes = NULL, context_id = NULL WHERE source_id = 1 OR operation LIKE '%Device-to-Device'`)
 	exec(t, w, `UPDATE sync SET context_id = NULL`)

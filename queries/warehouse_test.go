@@ -95,11 +95,17 @@ func open(t testing.TB, file []byte) *schema.Warehouse {
 // load ingests paths as one run.
 func load(t testing.TB, w *schema.Warehouse, run string, paths ...string) *ingest.Result {
 	t.Helper()
+	return loadWith(t, w, ingestload.Options{WithOSRT: true}, run, paths...)
+}
+
+func loadWith(t testing.TB, w *schema.Warehouse, o ingestload.Options, run string, paths ...string) *ingest.Result {
+	t.Helper()
+	o.Threads = 2
 	// Each run here is a capture of its own; the repeat check is tested elsewhere.
 	if _, err := w.DB.Exec(`UPDATE source SET sha256 = run_id::VARCHAR || source_id`); err != nil {
 		t.Fatal(err)
 	}
-	res, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test", Load: ingestload.Options{Threads: 2, WithOSRT: true}})
+	res, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test", Load: o})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package attribute
 import (
 	"cmp"
 	"container/heap"
+	"runtime"
 	"slices"
 )
 
@@ -37,6 +38,7 @@ type gap struct {
 	start, end    int64
 	before, after int32 // labels
 	launch, node  int32 // of the work after
+	path          int32 // of the node; noPath when the launch was not captured
 	device        int32
 	parts         Parts
 }
@@ -69,62 +71,144 @@ type idle struct {
 // Account is where the time of GPUs went while nothing ran on them.
 type Account struct {
 	sums     *Sums
-	idle     []idle            // by row of sums
-	rowsOf   map[int32][]int32 // rows of sums by device
+	idle     []idle // by row of sums
 	patterns map[gapKey]*gapSum
 	longest  map[int32]*gapHeap
+	devices  map[int32]*deviceWalk
 }
 
-// TellIdle visits the work of a source in the order of its start, finds the gaps in which nothing runs on a GPU, and tells each by what the
-// thread did that launched the work after it. A range's span begins and ends with work, so that each gap is inside it or outside.
-// sums are those of the same work.
-func TellIdle(s Source, sums *Sums) *Account { return tellIdle(s, sums, HostStretch) }
+// Tell adds up the work of a source by range, see SumRanges, and tells what threads did while a GPU was idle: it visits the work in the order of
+// its start, finds the gaps in which nothing runs on a GPU, and classifies each by what the thread did that launched the work after it. A
+// range's span begins and ends with work, so that each gap is inside it or outside. spans counts the ranges.
+func Tell(s Source, spans int) (*Sums, *Account) {
+	for _, l := range s.Work {
+		l.byStart() // before two goroutines want it
+	}
+	done := make(chan *Sums, 1)
+	go func() { done <- SumRanges(s, spans) }()
+	a := tellIdle(s, done, HostStretch, gapBatch)
+	return a.sums, a
+}
 
-func tellIdle(s Source, sums *Sums, stretch int64) *Account {
-	a := &Account{sums: sums, idle: make([]idle, len(sums.rows)), rowsOf: map[int32][]int32{}, patterns: map[gapKey]*gapSum{}, longest: map[int32]*gapHeap{}}
-	for i := range sums.rows {
-		d := sums.rows[i].device
-		a.rowsOf[d] = append(a.rowsOf[d], int32(i))
-	}
-	h, m := newHost(s.Calls, s.Overhead, stretch), newMerge(s.Work)
-	devices := map[int32]*deviceWalk{}
-	var d *deviceWalk
-	device, labels := int32(0), s.Labels.all()
-	for o := m.next(); o != nil; o = m.next() {
-		if at := labels[o.Label].Device; d == nil || at != device {
-			if device, d = at, devices[at]; d == nil {
-				d = a.deviceWalk(device)
-				devices[device] = d
+// gapBatch is how many gaps are classified at a time; most of their threads' calls lie close together.
+const gapBatch = 1 << 12
+
+// gapBatches bounds how many batches wait to be classified or counted.
+const gapBatches = 32
+
+// classified are gaps whose parts are known once done is closed.
+type classified struct {
+	gaps []gap
+	done chan struct{}
+}
+
+// tellIdle finds gaps in one goroutine, classifies them in some, and counts them in the order of time in this one.
+func tellIdle(s Source, sums <-chan *Sums, stretch int64, batch int) *Account {
+	found, order := make(chan *classified, gapBatches), make(chan *classified, gapBatches)
+	go func() {
+		defer close(found)
+		defer close(order)
+		findGaps(&s, batch, func(gaps []gap) {
+			b := &classified{gaps, make(chan struct{})}
+			order <- b
+			found <- b
+		})
+	}()
+	calls, busy := s.Calls.settle(), s.Overhead.settle()
+	for range min(runtime.NumCPU(), gapBatches) {
+		h := newHost(calls, busy, stretch)
+		go func() {
+			for b := range found {
+				for i := range b.gaps {
+					b.gaps[i].classify(&s, h)
+				}
+				close(b.done)
 			}
-		}
-		if o.Start > d.end && d.end != -Forever {
-			a.gap(d, o, device, &s, h)
-		}
-		if o.End > d.end || d.end == -Forever {
-			d.end, d.last = o.End, o.Label
+		}()
+	}
+	a := newAccount(<-sums)
+	for b := range order {
+		<-b.done
+		for i := range b.gaps {
+			a.count(&b.gaps[i])
 		}
 	}
-	for _, d := range devices {
+	for _, d := range a.devices {
 		a.pass(d, Forever)
 	}
 	return a
 }
 
-// deviceWalk is where the walk along a GPU's work is.
-type deviceWalk struct {
-	end            int64 // to where work has run
-	last           int32 // label of what ran to there
-	so             idle  // idle time so far
-	starts, ends   []int32
-	nextIn, nextUp int // rows whose span has begun, rows whose span has ended
+// findGaps gives the gaps of all GPUs in batches, in the order of their ends.
+func findGaps(s *Source, batch int, give func([]gap)) {
+	type walk struct {
+		end  int64 // to where work has run
+		last int32 // label of what ran to there
+	}
+	m, labels, devices := newMerge(s.Work), s.Labels.all(), map[int32]*walk{}
+	var d *walk
+	var gaps []gap
+	device := int32(0)
+	for o := m.next(); o != nil; o = m.next() {
+		if at := labels[o.Label].Device; d == nil || at != device {
+			if device, d = at, devices[at]; d == nil {
+				d = &walk{end: -Forever}
+				devices[device] = d
+			}
+		}
+		if o.Start > d.end && d.end != -Forever {
+			if gaps == nil {
+				gaps = make([]gap, 0, batch)
+			}
+			gaps = append(gaps, gap{start: d.end, end: o.Start, before: d.last, after: o.Label, launch: o.Launch, node: NoNode, path: noPath, device: device})
+			if len(gaps) == batch {
+				give(gaps)
+				gaps = nil
+			}
+		}
+		if o.End > d.end || d.end == -Forever {
+			d.end, d.last = o.End, o.Label
+		}
+	}
+	if len(gaps) > 0 {
+		give(gaps)
+	}
 }
 
-func (a *Account) deviceWalk(device int32) *deviceWalk {
-	d := &deviceWalk{end: -Forever, starts: a.rowsOf[device]}
-	d.ends = slices.Clone(d.starts)
-	rows := a.sums.rows
-	slices.SortFunc(d.starts, func(i, k int32) int { return cmp.Compare(rows[i].first, rows[k].first) })
-	slices.SortFunc(d.ends, func(i, k int32) int { return cmp.Compare(rows[i].last, rows[k].last) })
+// classify tells the parts of a gap.
+func (g *gap) classify(s *Source, h *host) {
+	if g.launch == NoLaunch {
+		g.parts[Unknown] = g.end - g.start
+		return
+	}
+	c := s.Caller(g.launch)
+	g.parts, g.node, g.path = h.split(g.start, g.end, c), c.Node, s.Lines.Path(c.Node)
+}
+
+func newAccount(sums *Sums) *Account {
+	a := &Account{sums: sums, idle: make([]idle, len(sums.rows)), patterns: map[gapKey]*gapSum{}, longest: map[int32]*gapHeap{}, devices: map[int32]*deviceWalk{}}
+	rowsOf := map[int32][]int32{}
+	for i := range sums.rows {
+		d := sums.rows[i].device
+		rowsOf[d] = append(rowsOf[d], int32(i))
+	}
+	for device, rows := range rowsOf {
+		a.devices[device] = sums.walk(rows)
+	}
+	return a
+}
+
+// deviceWalk is where the count of a GPU's gaps is.
+type deviceWalk struct {
+	so             idle    // idle time so far
+	starts, ends   []int32 // rows of sums by the start and by the end of their span
+	nextIn, nextUp int     // rows whose span has begun, rows whose span has ended
+}
+
+func (s *Sums) walk(rows []int32) *deviceWalk {
+	d := &deviceWalk{starts: rows, ends: slices.Clone(rows)}
+	slices.SortFunc(d.starts, func(i, k int32) int { return cmp.Compare(s.rows[i].first, s.rows[k].first) })
+	slices.SortFunc(d.ends, func(i, k int32) int { return cmp.Compare(s.rows[i].last, s.rows[k].last) })
 	return d
 }
 
@@ -142,21 +226,13 @@ func (a *Account) pass(d *deviceWalk, t int64) {
 	}
 }
 
-// gap takes the gap before a piece of work.
-func (a *Account) gap(d *deviceWalk, o *Work, device int32, s *Source, h *host) {
-	a.pass(d, d.end)
-	g := gap{start: d.end, end: o.Start, before: d.last, after: o.Label, launch: o.Launch, node: NoNode, device: device}
-	path := noPath
-	if o.Launch == NoLaunch {
-		g.parts[Unknown] = g.end - g.start
-	} else {
-		c := s.Caller(o.Launch)
-		g.parts, g.node = h.split(g.start, g.end, c), c.Node
-		path = s.Lines.Path(c.Node)
-	}
+// count takes a gap, which comes after those that end before it.
+func (a *Account) count(g *gap) {
+	d := a.devices[g.device]
+	a.pass(d, g.start)
 	d.so.parts.add(&g.parts)
 	d.so.gaps++
-	k := gapKey{device, path, d.last, o.Label}
+	k := gapKey{g.device, g.path, g.before, g.after}
 	p := a.patterns[k]
 	if p == nil && len(a.patterns) >= maxPatterns {
 		k.before, k.after = anyLabel, anyLabel
@@ -172,18 +248,18 @@ func (a *Account) gap(d *deviceWalk, o *Work, device int32, s *Source, h *host) 
 	a.keep(g)
 }
 
-func (a *Account) keep(g gap) {
+func (a *Account) keep(g *gap) {
 	l := a.longest[g.device]
 	if l == nil {
 		l = &gapHeap{}
 		a.longest[g.device] = l
 	}
 	if len(*l) < LongestGaps {
-		heap.Push(l, g)
+		heap.Push(l, *g)
 		return
 	}
 	if g.end-g.start > (*l)[0].end-(*l)[0].start { // of gaps of one length the earlier are kept
-		(*l)[0] = g
+		(*l)[0] = *g
 		heap.Fix(l, 0)
 	}
 }

@@ -181,7 +181,9 @@ func TestTellIdle(t *testing.T) {
 		w := newWorld(random, c.lines)
 		w.work(random, c.lines)
 		sums := SumRanges(w.Source, len(c.spans))
-		a := tellIdle(w.Source, sums, testStretch)
+		ready := make(chan *Sums, 1)
+		ready <- sums
+		a := tellIdle(w.Source, ready, testStretch, 1+random.IntN(5))
 		for i := range sums.rows {
 			if got, want := a.idle[i], w.idleOf(&sums.rows[i]); got != want {
 				t.Fatalf("seed %d: row %d (range %d on device %d) is idle\n%+v, want\n%+v", seed, i, sums.rows[i].span, sums.rows[i].device, got, want)
@@ -276,7 +278,7 @@ func TestLongestGaps(t *testing.T) {
 		at += 1 + 10 + i%2
 	}
 	list.Add(Work{Start: at, End: at + 1, Launch: NoLaunch, Label: m.Labels.Of(Label{KernelName: 1})})
-	a := TellIdle(m.Source, SumRanges(m.Source, 0))
+	_, a := Tell(m.Source, 0)
 	gaps := *a.longest[0]
 	long, last := 0, int64(0)
 	for _, g := range gaps {
@@ -301,7 +303,7 @@ func TestLongCalls(t *testing.T) {
 	l.Add(0, 10_000_000_000, 1_000_000_000, WaitCall) // inside it, over every border of what a record holds
 	l.Break()
 	l.Add(0, 12_000_000_000, 9_000_000_000, LaunchCall)
-	h := newHost(c, &Overhead{}, HostStretch)
+	h := newHost(c.settle(), nil, HostStretch)
 	got := h.split(0, 30_000_000_000, Caller{Start: 29_000_000_200, End: 29_000_000_300})
 	want := Parts{InWait: 3_000_000_000, InLaunch: 7 + 100, Late: 93 + 100, InCall: 20_000_000_000, OnHost: 5 + 9_000_000_000 - 3_000_000_005}
 	if want[Queued] = 30_000_000_000 - want.Sum(); got != want {
@@ -316,7 +318,7 @@ func TestEndlessCall(t *testing.T) {
 	if n := c.lists[0].lines[0].rows.Len(); n != 1 {
 		t.Errorf("%d records", n)
 	}
-	h := newHost(c, &Overhead{}, HostStretch)
+	h := newHost(c.settle(), nil, HostStretch)
 	if got, want := h.split(0, 100, Caller{Start: 90, End: 95}), (Parts{InWait: 90, InLaunch: 5, Latency: 5}); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}

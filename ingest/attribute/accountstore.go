@@ -43,23 +43,25 @@ func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Sou
 	return err
 }
 
+var timeColumns = []load.Column{{Name: "device_id", Type: load.Integer}, {Name: "range_id", Type: load.Integer}, {Name: "start_ns"}, {Name: "end_ns"}, {Name: "kernel_ns"}, {Name: "graph_ns"},
+	{Name: "copy_ns"}, {Name: "other_ns"}, {Name: "launch_ns"}, {Name: "launch_delay_ns"}, {Name: "wait_ns"}, {Name: "call_ns"}, {Name: "host_ns"}, {Name: "profiler_ns"}, {Name: "queued_ns"},
+	{Name: "unknown_ns"}, {Name: "launch_latency_ns"}, {Name: "gap_count"}}
+
 func (i IDs) storeTimes(ctx context.Context, t *load.Target, a *Account) error {
-	_, err := t.Append(ctx, "device_time", func(add func(...driver.Value) error) error {
-		for k := range a.sums.rows {
+	_, err := t.Insert(ctx, "device_time", load.Listed(len(a.sums.rows), timeColumns, func() load.RowFunc {
+		return func(c *load.Chunk, n int, k int32) {
 			r, idle := &a.sums.rows[k], &a.idle[k]
-			var rangeID driver.Value
-			if !a.sums.isWhole(r) {
-				rangeID = i.RangeID(r.span)
+			c.Int32(0)[n], c.Int32(1)[n] = r.device, i.RangeID(r.span)
+			if a.sums.isWhole(r) {
+				c.SetNull(1, n)
 			}
-			row := []driver.Value{t.UUID(), int32(t.SourceID), int32(r.device), rangeID, r.first, r.last, r.kernel.ns, r.traced.ns - r.kernel.ns,
-				r.busy - r.traced.ns, r.last - r.first - r.busy - idle.parts.Sum()}
-			row = append(append(row, idle.parts.values()...), idle.gaps, idle.parts[Latency])
-			if err := add(row...); err != nil {
-				return err
+			p := &idle.parts
+			for col, v := range [...]int64{r.first, r.last, r.kernel.ns, r.traced.ns - r.kernel.ns, r.busy - r.traced.ns, r.last - r.first - r.busy - p.Sum(),
+				p[InLaunch], p[Late], p[InWait], p[InCall], p[OnHost], p[InProfiler], p[Queued], p[Unknown], p[Latency], idle.gaps} {
+				c.Int64(2 + col)[n] = v
 			}
 		}
-		return nil
-	})
+	}))
 	return err
 }
 

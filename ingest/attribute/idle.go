@@ -69,36 +69,35 @@ func (o *Overhead) Add(thread int32, start, end int64) {
 	o.of[thread] = append(o.of[thread], interval{start, end})
 }
 
-func (o *Overhead) on(thread int32) overlaps { return overlaps{list: joined(o.of[thread])} }
+// settle gives each thread's stretches in the order of time, joined.
+func (o *Overhead) settle() map[int32][]interval {
+	for thread, list := range o.of {
+		o.of[thread] = joined(list)
+	}
+	return o.of
+}
 
 // host tells idle time by what threads were doing.
 type host struct {
-	stretch  int64 // HostStretch, but for tests
-	walks    []callWalk
-	overhead *Overhead
-	known    []bool // threads whose overhead was looked up
+	stretch int64 // HostStretch, but for tests
+	walks   []callWalk
+	busy    map[int32][]interval
 }
 
-func newHost(calls *Calls, overhead *Overhead, stretch int64) *host {
-	h := &host{stretch: stretch, overhead: overhead}
-	for _, blocks := range calls.settle() {
-		h.walks = append(h.walks, callWalk{blocks: blocks})
+// newHost makes a host for one goroutine. calls are by thread, busy is the profiler at work; both are only read.
+func newHost(calls [][]callBlock, busy map[int32][]interval, stretch int64) *host {
+	h := &host{stretch: stretch, busy: busy}
+	for thread, blocks := range calls {
+		h.walks = append(h.walks, callWalk{blocks: blocks, busy: overlaps{list: busy[int32(thread)]}})
 	}
 	return h
 }
 
 func (h *host) walk(thread int32) *callWalk {
 	for int(thread) >= len(h.walks) {
-		h.walks = append(h.walks, callWalk{})
+		h.walks = append(h.walks, callWalk{busy: overlaps{list: h.busy[int32(len(h.walks))]}})
 	}
-	for int(thread) >= len(h.known) {
-		h.known = append(h.known, false)
-	}
-	w := &h.walks[thread]
-	if !h.known[thread] {
-		w.busy, h.known[thread] = h.overhead.on(thread), true
-	}
-	return w
+	return &h.walks[thread]
 }
 
 // split cuts the idle time [from, to) before the work that c launched into its parts.

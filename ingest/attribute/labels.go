@@ -1,5 +1,7 @@
 package attribute
 
+import "prof/ingest/load"
+
 // Label says what a piece of device work is, and where it ran.
 type Label struct {
 	Device     int32 // the machine's number of the GPU
@@ -18,27 +20,19 @@ type Labels struct{ numbers[Label] }
 type Threads struct{ numbers[int64] }
 
 // Labeller numbers labels for one worker, which meets few.
-type Labeller struct {
-	of   *Labels
-	ids  map[Label]int32
-	last Label
-	id   int32
-}
+type Labeller struct{ memo *load.Memo[Label, int32] }
 
 // Labeller makes a labeller of one's own.
-func (l *Labels) Labeller() *Labeller { return &Labeller{of: l, ids: map[Label]int32{}, id: -1} }
+func (l *Labels) Labeller() *Labeller {
+	spread := func(label Label) uint64 {
+		return uint64(label.KernelName) + uint64(label.Device)<<5 + uint64(label.Kind)<<9 + uint64(len(label.Operation))
+	}
+	return &Labeller{load.NewMemo(spread, func(label Label) (int32, error) { return l.numbers.Of(label), nil })}
+}
 
 // Of gives the number of a label.
 func (l *Labeller) Of(label Label) int32 {
-	if l.id >= 0 && label == l.last {
-		return l.id
-	}
-	id, ok := l.ids[label]
-	if !ok {
-		id = l.of.Of(label)
-		l.ids[label] = id
-	}
-	l.last, l.id = label, id
+	id, _ := l.memo.Of(label) // numbering never fails
 	return id
 }
 

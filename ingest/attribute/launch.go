@@ -45,8 +45,8 @@ func NewLaunches(ids Wanted) *Launches {
 	for _, proc := range slices.Sorted(maps.Keys(ids)) {
 		for _, k := range slices.Sorted(maps.Keys(ids[proc].pages)) {
 			p := ids[proc].pages[k]
-			p.rank = rank
-			for _, w := range p.bits {
+			for i, w := range p.bits {
+				p.ranks[i] = rank
 				rank += int32(bits.OnesCount64(w))
 			}
 		}
@@ -84,11 +84,7 @@ func (f *Finder) Row(proc, id int64) int32 {
 	if f.page.bits[word]>>bit&1 == 0 {
 		return -1
 	}
-	r := f.page.rank
-	for _, w := range f.page.bits[:word] {
-		r += int32(bits.OnesCount64(w))
-	}
-	return r + int32(bits.OnesCount64(f.page.bits[word]&(1<<bit-1)))
+	return f.page.ranks[word] + int32(bits.OnesCount64(f.page.bits[word]&(1<<bit-1)))
 }
 
 // Put notes the API call of a row, not -1, and its duration. Calls of one id (a runtime call and the driver call inside it) may come in any order and

@@ -44,8 +44,8 @@ func TestLaunchSet(t *testing.T) {
 		oracle := map[launchKey]bool{}
 		for _, k := range keys {
 			oracle[k] = true
-			parts[random.IntN(len(parts))].Add(k.proc, k.id)
-			parts[random.IntN(len(parts))].Add(k.proc, k.id) // some in several parts
+			parts[random.IntN(len(parts))].Adder().Add(k.proc, k.id)
+			parts[random.IntN(len(parts))].Adder().Add(k.proc, k.id) // some in several parts
 		}
 		all := Wanted{}
 		for _, p := range parts {
@@ -96,8 +96,8 @@ func TestRepeatedLaunches(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 4))
 		ids := Wanted{}
-		ids.Add(1, 7)
-		ids.Add(1, 8)
+		ids.Adder().Add(1, 7)
+		ids.Adder().Add(1, 8)
 		l := NewLaunches(ids)
 		for n := range int64(4) { // threads are numbered as they come
 			l.Threads.Of(n)
@@ -136,7 +136,7 @@ func TestLongLaunches(t *testing.T) {
 	durations := []int64{0, 1, 4_294_967_294, 4_294_967_295, 4_294_967_296, 5_000_000_000, 1<<63 - 1, -1}
 	ids := Wanted{}
 	for i := range durations {
-		ids.Add(1, int64(i))
+		ids.Adder().Add(1, int64(i))
 	}
 	l := NewLaunches(ids)
 	l.Threads.Of(0)

@@ -129,8 +129,21 @@ func (Facts) Checksum() (string, error) {
 
 var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
 
+// asWritten makes DuckDB build the hash table of a join from its right side, as the files are written: of rows that the transaction has not
+// committed it knows no statistics, and builds it from millions of kernels to look up a few names.
+const asWritten = `SET disabled_optimizers = 'build_side_probe_side'`
+
 // Derive fills the tables with the facts of a run that has none.
-func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
+func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) (err error) {
+	if _, err := q.ExecContext(ctx, asWritten); err != nil {
+		return err
+	}
+	defer func() {
+		// After an error the transaction takes no statement, and the process has no other use for the connection.
+		if _, e := q.ExecContext(context.WithoutCancel(ctx), `SET disabled_optimizers = ''`); err == nil {
+			err = e
+		}
+	}()
 	all, byName, err := sorted()
 	if err != nil {
 		return err

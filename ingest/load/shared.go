@@ -18,6 +18,25 @@ func (t *Target) StoreShared(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	_, err = t.Append(ctx, "kernel_shape", func(add func(...driver.Value) error) error {
+		for i, shape := range t.Run.Shapes.list {
+			row := []driver.Value{t.UUID(), int32(i + 1)}
+			for k, v := range shape.Values {
+				if shape.Known>>k&1 == 0 {
+					row = append(row, nil)
+				} else {
+					row = append(row, v)
+				}
+			}
+			if err := add(row...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	_, err = t.Append(ctx, "kernel_symbol", func(add func(...driver.Value) error) error {
 		return t.Run.Symbols.Each(func(s Symbol) error { return add(t.UUID(), s.KernelName, s.Text) })
 	})

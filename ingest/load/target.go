@@ -21,6 +21,7 @@ import (
 // Options are the choices of an ingest that a format must know.
 type Options struct {
 	WithOSRT bool      // store calls into the operating system's libraries
+	APIRows  bool      // store a row for each API call, short ones too
 	Assume   bool      // go on where a model's configuration says something about its shape that is not read
 	Threads  int       // goroutines a format may use beside DuckDB's; at least 1
 	Image    ImageSize // of the pictures that models see; zero: what a workload says, if it does
@@ -83,6 +84,7 @@ type Run struct {
 	ContextID int32 // last range_context_id given
 	Paths     Paths
 	Kernels   Names   // with their short names
+	Shapes    Shapes  // of the kernels
 	Symbols   Symbols // of the kernels
 	APIs      Numbers
 	Metrics   Names            // with their units
@@ -245,7 +247,7 @@ func (r *Run) checkIDs() error {
 		what string
 		n    int
 	}{{"ranges", int(r.RangeID)}, {"sets of open ranges", int(r.ContextID)}, {"paths of ranges", len(r.Paths.All())}, {"kernel names", len(r.Kernels.numbers.All())},
-		{"API names", len(r.APIs.All())}, {"metrics", len(r.Metrics.numbers.All())}, {"operators", int(r.OpID)}, {"operator names", len(r.Operators.All())},
+		{"launch shapes", len(r.Shapes.list)}, {"API names", len(r.APIs.All())}, {"metrics", len(r.Metrics.numbers.All())}, {"operators", int(r.OpID)}, {"operator names", len(r.Operators.All())},
 		{"inputs of operators", len(r.Inputs.All())}, {"Python stacks", len(r.Stacks.All())}, {"profiled launches", int(r.launches)}, {"models", int(r.ModelID)}} {
 		if c.n > schema.MaxIDs {
 			return fmt.Errorf("the run has %d %s, more than the limit of %d: ingest fewer captures as one run", c.n, c.what, schema.MaxIDs)

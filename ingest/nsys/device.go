@@ -189,15 +189,6 @@ type deviceKey struct {
 	cuda int64
 }
 
-// setOpt copies a nullable integer into an Integer column.
-func setOpt32(c *load.Chunk, col, n int, v *table.Vector, i int) {
-	if v.Null(i) {
-		c.SetNull(col, n)
-		return
-	}
-	c.Int32(col)[n] = int32(v.Ints[i])
-}
-
 // setOpt64 copies a nullable integer into a BigInt column.
 func setOpt64(c *load.Chunk, col, n int, v *table.Vector, i int) {
 	if v.Null(i) {
@@ -213,38 +204,27 @@ func (l *loader) storeKernels(ctx context.Context) error {
 	const graph, mangled = grid + 9, grid + 10
 	wants := want(deviceWants + "demangledName shortName gridX gridY gridZ blockX blockY blockZ " +
 		"registersPerThread? staticSharedMemory? dynamicSharedMemory? graphNodeId? mangledName?")
-	cols := columns(deviceColumns + "kernel_name_id grid_x:int grid_y:int grid_z:int block_x:int block_y:int block_z:int " +
-		"register_count:int static_shared_bytes:int dynamic_shared_bytes:int graph_node_id")
+	cols := columns(deviceColumns + "kernel_name_id kernel_shape_id:int graph_node_id")
 	return l.storeDevice(ctx, kernelTable, "kernel", wants, cols, attribute.Kernel, graph, func(d *deviceWork) fillFunc {
 		f := d.worker()
-		cache := &kernelNames{l: l, ids: map[kernelName]int64{}}
+		kinds := l.kernelKinds()
 		return func(b *table.Batch, c *load.Chunk) (int, error) {
 			f.begin(c)
-			nameID, n := c.Int64(outMore), 0
-			var dims [6][]int32
-			for k := range dims {
-				dims[k] = c.Int32(outMore + 1 + k)
-			}
+			nameID, shapeID, n := c.Int64(outMore), c.Int32(outMore+1), 0
 			for i := range b.N {
-				name := kernelName{b.Cols[names].Ints[i], noSymbol}
+				kind := kernelKind{b.Cols[names].Ints[i], noSymbol, b.Cols[names+1].Ints[i], shapeOf(b.Cols[grid:grid+load.ShapeColumns], i)}
 				if !b.Cols[mangled].Null(i) {
-					name.mangled = b.Cols[mangled].Ints[i]
+					kind.mangled = b.Cols[mangled].Ints[i]
 				}
-				id, err := cache.id(name, b.Cols[names+1].Ints[i])
+				id, err := kinds.Of(kind)
 				if err != nil {
 					return 0, err
 				}
-				if !f.common(b, i, c, n, attribute.Label{KernelName: id}) {
+				if !f.common(b, i, c, n, attribute.Label{KernelName: id.name}) {
 					continue
 				}
-				nameID[n] = id
-				for k := range dims {
-					dims[k][n] = int32(b.Cols[grid+k].Ints[i])
-				}
-				for k := range 3 {
-					setOpt32(c, outMore+7+k, n, &b.Cols[grid+6+k], i)
-				}
-				setOpt64(c, outMore+10, n, &b.Cols[graph], i)
+				nameID[n], shapeID[n] = id.name, id.shape
+				setOpt64(c, outMore+2, n, &b.Cols[graph], i)
 				n++
 			}
 			return n, nil

@@ -16,7 +16,7 @@ import (
 
 const (
 	kernelRows = `SELECT pid, tid, device_id, stream_id, start_ns, duration_ns, n.name, grid_x, grid_y, block_x, correlation_id, launch_start_ns, launch_duration_ns, a.name, range_context_id > 0, h.path
-		FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) LEFT JOIN api_name a ON a.run_id = k.run_id AND a.api_name_id = k.launch_name_id
+		FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape USING (run_id, kernel_shape_id) LEFT JOIN api_name a ON a.run_id = k.run_id AND a.api_name_id = k.launch_name_id
 		LEFT JOIN range_path h ON h.run_id = k.run_id AND h.path_id = k.path_id ORDER BY start_ns, device_id, k.duration_ns`
 	memopRows = `SELECT stream_id, start_ns, duration_ns, operation, size_bytes, src_memory, dst_memory, h.path FROM memop k
 		LEFT JOIN range_path h ON h.run_id = k.run_id AND h.path_id = k.path_id ORDER BY start_ns`
@@ -101,7 +101,7 @@ func TestNoNVTX(t *testing.T) { expectWorkload(t, "no_nvtx") }
 func TestGraphMode(t *testing.T) {
 	for _, osrt := range []bool{false, true} {
 		w := newWarehouse(t)
-		if _, err := tryIngest(t, w, load.Options{WithOSRT: osrt}, "graphs", "testdata/graphs.sqlite"); err != nil {
+		if _, err := tryIngest(t, w, load.Options{WithOSRT: osrt, APIRows: true}, "graphs", "testdata/graphs.sqlite"); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, w, `SELECT g.tid, device_id, stream_id, mode, graph_id, start_ns, duration_ns, busy_ns, kernel_count, memop_count, launch_start_ns, launch_duration_ns, a.name, h.path
@@ -191,7 +191,7 @@ func TestRefusedExports(t *testing.T) {
 		{"testdata/strings.sqlite", nil, []string{"testdata/strings.sqlite", "string 4711", "StringIds lacks"}},
 		{"testdata/no_cuda.sqlite", nsys.ErrNoCUDA, []string{"testdata/no_cuda.sqlite", "no CUDA activity", "--trace=cuda,nvtx"}},
 	} {
-		_, err := tryIngest(t, w, load.Options{}, "refused", "testdata/old.sqlite", c.file)
+		_, err := tryIngest(t, w, load.Options{APIRows: true}, "refused", "testdata/old.sqlite", c.file)
 		if err == nil || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: %v", c.file, err)
 			continue

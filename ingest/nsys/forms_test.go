@@ -40,7 +40,7 @@ func TestParquetEqualsSQLite(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			w := newWarehouse(t)
 			for i, path := range []string{p.sqlite, p.parquet} {
-				if _, err := tryIngest(t, w, load.Options{WithOSRT: true}, []string{"sqlite", "parquet"}[i], path); err != nil {
+				if _, err := tryIngest(t, w, load.Options{WithOSRT: true, APIRows: true}, []string{"sqlite", "parquet"}[i], path); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -123,7 +123,7 @@ func TestCutParquet(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := newWarehouse(t)
-			_, err = tryIngest(t, w, load.Options{}, "cut", dir)
+			_, err = tryIngest(t, w, load.Options{APIRows: true}, "cut", dir)
 			if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "cut short or not Parquet") || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("the error is %v", err)
 			}

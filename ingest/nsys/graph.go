@@ -134,15 +134,15 @@ const graphNodeTable = "CUDA_GRAPH_NODE_EVENTS"
 // storeGraphNodes stores which calls made the nodes of graphs.
 func (l *loader) storeGraphNodes(ctx context.Context) error {
 	return l.storePlain(ctx, graphNodeTable, "graph_node", "start globalTid nameId graphNodeId originalGraphNodeId?",
-		"time_ns pid:int tid:int api_name_id:int graph_node_id original_graph_node_id", func(names *nameCache[int32]) plainRow {
+		"time_ns pid:int tid:int api_name_id:int graph_node_id original_graph_node_id", func(names *apiNames) plainRow {
 			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
-				id, err := names.id(b.Cols[2].Ints[i])
+				name, err := names.Of(b.Cols[2].Ints[i])
 				if err != nil {
 					return false, err
 				}
 				tid := b.Cols[1].Ints[i]
 				c.Int64(0)[n], c.Int32(1)[n], c.Int32(2)[n] = b.Cols[0].Ints[i], pidOf(tid), tidOf(tid)
-				c.Int32(3)[n], c.Int64(4)[n] = id, b.Cols[3].Ints[i]
+				c.Int32(3)[n], c.Int64(4)[n] = name.id, b.Cols[3].Ints[i]
 				setOpt64(c, 5, n, &b.Cols[4], i)
 				return true, nil
 			}

@@ -1,59 +1,72 @@
 package nsys
 
-import "regexp"
+import (
+	"regexp"
 
-// kernelNames maps the names of kernels to ids of names in the warehouse for one worker, and notes their symbols on the way. A
-// kernel's demangled and mangled name are looked up as one: both repeat, and their pairs are as few.
-type kernelNames struct {
-	l      *loader
-	ids    map[kernelName]int64
-	last   kernelName
-	lastID int64
-	warm   bool
+	"prof/ingest/load"
+	"prof/ingest/nsys/table"
+)
+
+// kernelKind is what executions of one kernel share: its names as string ids, mangled noSymbol where the export does not say it, and its
+// launch shape.
+type kernelKind struct {
+	demangled, mangled, short int64
+	shape                     load.Shape
 }
-
-// kernelName are string ids; mangled is noSymbol where the export does not say it.
-type kernelName struct{ demangled, mangled int64 }
 
 const noSymbol = -1
 
-// id gives the id of a kernel's name; short is the string id of its short name.
-func (k *kernelNames) id(name kernelName, short int64) (int64, error) {
-	if k.warm && name == k.last {
-		return k.lastID, nil
-	}
-	id, ok := k.ids[name]
-	if !ok {
-		var err error
-		if id, err = k.add(name, short); err != nil {
-			return 0, err
+// kernelID is a kind as it is stored.
+type kernelID struct {
+	name  int64
+	shape int32
+}
+
+// kernelKinds numbers names and shapes for one worker, and notes symbols on the way: all of them repeat, and their combinations are few.
+func (l *loader) kernelKinds() *load.Memo[kernelKind, kernelID] {
+	spread := func(k kernelKind) uint64 {
+		h := uint64(k.demangled)
+		for _, v := range k.shape.Values {
+			h = h*0x9E3779B97F4A7C15 + uint64(uint32(v))
 		}
-		k.ids[name] = id
+		return h ^ h>>32
 	}
-	k.last, k.lastID, k.warm = name, id, true
-	return id, nil
+	return load.NewMemo(spread, func(k kernelKind) (kernelID, error) {
+		name, err := l.kernelName(k)
+		return kernelID{name, l.target.Run.Shapes.Add(k.shape)}, err
+	})
+}
+
+// shapeOf reads a launch shape from row i of its columns, which are in the order of its values.
+func shapeOf(cols []table.Vector, i int) (s load.Shape) {
+	for k := range cols {
+		if !cols[k].Null(i) {
+			s.Set(k, int32(cols[k].Ints[i]))
+		}
+	}
+	return s
 }
 
 // symbolText is what a symbol of an object file looks like. Whatever else an export names there is none: it also holds the profiled
 // process's environment.
 var symbolText = regexp.MustCompile(`^[A-Za-z_.$][A-Za-z0-9_.$@]*$`)
 
-func (k *kernelNames) add(name kernelName, short int64) (int64, error) {
-	text, err := k.l.strings.get(name.demangled)
+func (l *loader) kernelName(k kernelKind) (int64, error) {
+	text, err := l.strings.get(k.demangled)
 	if err != nil {
 		return 0, err
 	}
-	base, err := k.l.strings.get(short)
+	base, err := l.strings.get(k.short)
 	if err != nil {
 		return 0, err
 	}
-	id := k.l.target.Run.Kernels.Add(text, &base)
-	if name.mangled == noSymbol {
+	id := l.target.Run.Kernels.Add(text, &base)
+	if k.mangled == noSymbol {
 		return int64(id), nil
 	}
-	symbol, err := k.l.strings.get(name.mangled)
+	symbol, err := l.strings.get(k.mangled)
 	if err == nil && symbolText.MatchString(symbol) {
-		k.l.target.Run.Symbols.Add(id, symbol)
+		l.target.Run.Symbols.Add(id, symbol)
 	}
 	return int64(id), err
 }

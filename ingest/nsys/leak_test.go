@@ -52,7 +52,7 @@ func TestNoSecrets(t *testing.T) {
 		if hasPlanted(content(t, c.path)) != "" {
 			with++
 		}
-		_, err := tryIngest(t, w, load.Options{WithOSRT: true}, c.name, c.path)
+		_, err := tryIngest(t, w, load.Options{WithOSRT: true, APIRows: true}, c.name, c.path)
 		refused := strings.Contains(c.name, "made-strings") || strings.Contains(c.name, "made-no_cuda")
 		if (err != nil) != refused {
 			t.Fatal(c.name, err)

@@ -30,7 +30,7 @@ func (l *loader) storeMetrics(ctx context.Context) error {
 		return err
 	}
 	return l.storePlain(ctx, metricsTable, "gpu_metric", "timestamp typeId metricId value",
-		"time_ns type_id metric_id:int value:double", func(*nameCache[int32]) plainRow {
+		"time_ns type_id metric_id:int value:double", func(*apiNames) plainRow {
 			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 				typ, id := b.Cols[1].Ints[i], b.Cols[2].Ints[i]
 				c.Int64(0)[n], c.Int64(1)[n], c.Int32(2)[n] = b.Cols[0].Ints[i], typ, int32(id)

@@ -40,6 +40,7 @@ type loader struct {
 	deviceOf map[deviceKey]int32
 
 	calls     attribute.Calls
+	short     attribute.ShortCalls
 	overhead  attribute.Overhead
 	workNames attribute.Labels
 
@@ -107,23 +108,26 @@ func (l *loader) finishRanges(ctx context.Context) error {
 	var sums *attribute.Sums
 	done := make(chan *attribute.Account, 1)
 	go func() {
-		sums = attribute.SumRanges(s, len(l.ranges.spans))
-		done <- attribute.TellIdle(s, sums)
+		var account *attribute.Account
+		sums, account = attribute.Tell(s, len(l.ranges.spans))
+		done <- account
 	}()
 	err := l.storeRanges(ctx)
 	account := <-done
 	if err != nil {
 		return err
 	}
-	threads := func(thread int32) (pid, tid int32) {
-		key := l.launches.Threads.Key(thread)
-		return pidOf(key), tidOf(key)
-	}
-	if err := l.ids.StoreAccount(ctx, l.target, account, s, threads); err != nil {
+	if err := l.ids.StoreAccount(ctx, l.target, account, s, l.threadID); err != nil {
 		return err
 	}
 	l.work, l.launches = nil, nil
 	return l.ids.Store(ctx, l.target, l.name, l.ranges.lines, sums)
+}
+
+// threadID gives the process and the thread of a number in the launch table.
+func (l *loader) threadID(thread int32) (pid, tid int32) {
+	key := l.launches.Threads.Key(thread)
+	return pidOf(key), tidOf(key)
 }
 
 // caller gives the call of a row of the launch table.

@@ -38,18 +38,27 @@ const (
 type ranges struct {
 	spans    []attribute.Span
 	names    []attribute.Name
-	ids      map[attribute.Name]int32
+	texts    []textKey // names until all domains are known, by number
+	ids      map[textKey]int32
 	domains  map[domainKey]string
 	lines    *attribute.Timelines
 	read     int64 // rows of the table
 	orphans  int64 // push/pop or start/end rows without a thread, which cannot be placed
 	backward int64 // rows that end before they start
+	marks    int64
 	finish   int64 // the capture's length, which nsys gives as the end of a range that never ended
 
 	operators *operators
 }
 
+// domainKey names a domain; proc is 0 for the default one, which all processes share.
 type domainKey struct{ proc, id int64 }
+
+// textKey is a normalised name in a domain.
+type textKey struct {
+	domain domainKey
+	norm   string
+}
 
 // isRange says whether an event type is a range, and whether it is a start/end one.
 func isRange(eventType int64) (is, process bool) {
@@ -64,20 +73,18 @@ func isRange(eventType int64) (is, process bool) {
 
 // readRanges reads the ranges' times and names and sweeps them.
 func (l *loader) readRanges(ctx context.Context) error {
-	r := &ranges{ids: map[attribute.Name]int32{}, domains: map[domainKey]string{}, finish: attribute.Forever}
+	r := &ranges{ids: map[textKey]int32{}, domains: map[domainKey]string{}, finish: attribute.Forever}
 	if l.info.DurationNs != nil {
 		r.finish = *l.info.DurationNs
 	}
 	l.ranges = r
 	name := l.table(nvtxTable)
 	if name != "" {
-		if err := l.readDomains(ctx, name); err != nil {
-			return err
-		}
 		if err := eachBatch(ctx, l.export, name, nvtxWants, l.addSpans); err != nil {
 			return err
 		}
 	}
+	r.nameSpans()
 	var err error
 	if r.lines, err = attribute.Build(r.spans, r.names, &l.target.Run.Paths, attribute.MaxCrossings); err != nil {
 		return fmt.Errorf("%s: %w", l.name, err)
@@ -89,21 +96,13 @@ func (l *loader) readRanges(ctx context.Context) error {
 	return nil
 }
 
-// readDomains reads the names of NVTX domains. An id names a domain within its process.
-func (l *loader) readDomains(ctx context.Context, name string) error {
-	return eachBatch(ctx, l.export, name, nvtxWants, func(b *table.Batch) error {
-		for i := range b.N {
-			if b.Cols[nvType].Ints[i] != nvtxDomainCreate || b.Cols[nvThread].Null(i) {
-				continue
-			}
-			text, err := l.nvtxName(b, i)
-			if err != nil {
-				return err
-			}
-			l.ranges.domains[domainKey{procOf(b.Cols[nvThread].Ints[i]), b.Cols[nvDomain].Ints[i]}] = text
-		}
-		return nil
-	})
+// addDomain takes the name of an NVTX domain, whose id names it within its process.
+func (l *loader) addDomain(b *table.Batch, i int) error {
+	text, err := l.nvtxName(b, i)
+	if err == nil {
+		l.ranges.domains[domainKey{procOf(b.Cols[nvThread].Ints[i]), b.Cols[nvDomain].Ints[i]}] = text
+	}
+	return err
 }
 
 // nvtxName gives an event's own text, or the registered string it names.
@@ -117,16 +116,15 @@ func (l *loader) nvtxName(b *table.Batch, i int) (string, error) {
 	return l.strings.get(b.Cols[nvTextID].Ints[i])
 }
 
-// domainOf names an event's domain: "" for the default one, the number for one whose creation was not captured.
-func (r *ranges) domainOf(proc int64, b *table.Batch, i int) string {
-	id := b.Cols[nvDomain].Ints[i]
-	if id == 0 {
+// domain names a domain: "" for the default one, the number for one whose creation was not captured.
+func (r *ranges) domain(k domainKey) string {
+	if k.id == 0 {
 		return ""
 	}
-	if name, ok := r.domains[domainKey{proc, id}]; ok {
+	if name, ok := r.domains[k]; ok {
 		return name
 	}
-	return fmt.Sprintf("domain %d", id)
+	return fmt.Sprintf("domain %d", k.id)
 }
 
 // spanOf gives the times of a range row; ok is false when it is not a range that can be placed.
@@ -148,22 +146,21 @@ func (l *loader) addSpans(b *table.Batch) error {
 	for i := range b.N {
 		s, ok := r.spanOf(b, i)
 		if !ok {
-			r.countOther(b, i)
+			if err := l.addOther(b, i); err != nil {
+				return err
+			}
 			continue
 		}
 		text, err := l.nvtxName(b, i)
 		if err != nil {
 			return err
 		}
-		name := attribute.Name{Domain: r.domainOf(procOf(s.Thread), b, i), Norm: load.Normalise(text)}
-		id, known := r.ids[name]
-		if !known {
-			id = int32(len(r.names))
-			r.ids[name] = id
-			r.names = append(r.names, name)
+		domain := domainKey{id: b.Cols[nvDomain].Ints[i]}
+		if domain.id != 0 {
+			domain.proc = procOf(s.Thread)
 		}
-		s.Name = id
-		if name.Domain == "" && !s.Process {
+		s.Name = r.text(domain, load.Normalise(text))
+		if domain.id == 0 && !s.Process {
 			if e, ok := parseEmitted(text); ok {
 				r.addOperator(e, s.Thread)
 			}
@@ -173,14 +170,55 @@ func (l *loader) addSpans(b *table.Batch) error {
 	return nil
 }
 
-func (r *ranges) countOther(b *table.Batch, i int) {
-	switch is, _ := isRange(b.Cols[nvType].Ints[i]); {
-	case is && b.Cols[nvThread].Null(i):
-		r.orphans++
-	case is:
-		r.backward++
+// text numbers a name in a domain, whose own name may come later in the table.
+func (r *ranges) text(domain domainKey, norm string) int32 {
+	k := textKey{domain, norm}
+	id, known := r.ids[k]
+	if !known {
+		id = int32(len(r.texts))
+		r.ids[k] = id
+		r.texts = append(r.texts, k)
 	}
+	return id
 }
+
+// nameSpans gives spans the numbers of their names, once all domains are known.
+func (r *ranges) nameSpans() {
+	ids, nameOf := map[attribute.Name]int32{}, make([]int32, len(r.texts))
+	for i, k := range r.texts {
+		name := attribute.Name{Domain: r.domain(k.domain), Norm: k.norm}
+		id, known := ids[name]
+		if !known {
+			id = int32(len(r.names))
+			ids[name] = id
+			r.names = append(r.names, name)
+		}
+		nameOf[i] = id
+	}
+	for i := range r.spans {
+		r.spans[i].Name = nameOf[r.spans[i].Name]
+	}
+	r.ids, r.texts = nil, nil
+}
+
+// addOther takes a row that is no range which can be placed.
+func (l *loader) addOther(b *table.Batch, i int) error {
+	r, eventType, hasThread := l.ranges, b.Cols[nvType].Ints[i], !b.Cols[nvThread].Null(i)
+	is, _ := isRange(eventType)
+	switch {
+	case is && hasThread:
+		r.backward++
+	case is:
+		r.orphans++
+	case hasThread && eventType == nvtxDomainCreate:
+		return l.addDomain(b, i)
+	case hasThread && isMark(eventType):
+		r.marks++
+	}
+	return nil
+}
+
+func isMark(eventType int64) bool { return eventType == nvtxMark || eventType == nvtxtMark }
 
 // storeRanges reads the events again, now to store them: names need not be held in memory meanwhile.
 func (l *loader) storeRanges(ctx context.Context) error {
@@ -303,18 +341,21 @@ func (l *loader) writeRange(c *load.Chunk, n int, b *table.Batch, i, k int) erro
 }
 
 func (l *loader) storeMarks(ctx context.Context, name string) (int64, error) {
+	if l.ranges.marks == 0 {
+		return 0, nil
+	}
 	return l.target.Append(ctx, "nvtx_mark", func(add func(...driver.Value) error) error {
 		return eachBatch(ctx, l.export, name, nvtxWants, func(b *table.Batch) error {
 			for i := range b.N {
 				typ, thread := b.Cols[nvType].Ints[i], b.Cols[nvThread].Ints[i]
-				if typ != nvtxMark && typ != nvtxtMark || b.Cols[nvThread].Null(i) {
+				if !isMark(typ) || b.Cols[nvThread].Null(i) {
 					continue
 				}
 				text, err := l.nvtxName(b, i)
 				if err != nil {
 					return err
 				}
-				if err := add(l.target.UUID(), l.sourceID(), pidOf(thread), tidOf(thread), l.ranges.domainOf(procOf(thread), b, i),
+				if err := add(l.target.UUID(), l.sourceID(), pidOf(thread), tidOf(thread), l.ranges.domain(domainKey{procOf(thread), b.Cols[nvDomain].Ints[i]}),
 					text, b.Cols[nvStart].Ints[i]); err != nil {
 					return err
 				}

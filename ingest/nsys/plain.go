@@ -13,7 +13,7 @@ import (
 type plainRow func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error)
 
 // storePlain stores a table that needs no launch: newRow makes each worker's row function.
-func (l *loader) storePlain(ctx context.Context, base, into, wants, cols string, newRow func(names *nameCache[int32]) plainRow) error {
+func (l *loader) storePlain(ctx context.Context, base, into, wants, cols string, newRow func(names *apiNames) plainRow) error {
 	name := l.table(base)
 	if name == "" {
 		return nil
@@ -54,16 +54,16 @@ func (l *loader) storePlain(ctx context.Context, base, into, wants, cols string,
 }
 
 // fillCall writes pid, tid, start_ns, duration_ns and api_name_id from start, end, globalTid and nameId.
-func fillCall(names *nameCache[int32], b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
+func fillCall(names *apiNames, b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 	start, end, tid := b.Cols[0].Ints[i], b.Cols[1].Ints[i], b.Cols[2].Ints[i]
 	if !isInterval(start, end) {
 		return false, nil
 	}
-	id, err := names.id(b.Cols[3].Ints[i])
+	name, err := names.Of(b.Cols[3].Ints[i])
 	if err != nil {
 		return false, err
 	}
-	c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n], c.Int64(3)[n], c.Int32(4)[n] = pidOf(tid), tidOf(tid), start, end-start, id
+	c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n], c.Int64(3)[n], c.Int32(4)[n] = pidOf(tid), tidOf(tid), start, end-start, name.id
 	return true, nil
 }
 
@@ -76,7 +76,7 @@ const (
 func (l *loader) storeLibraries(ctx context.Context) error {
 	for _, lib := range [][2]string{{"CUDNN_EVENTS", "cuDNN"}, {"CUBLAS_EVENTS", "cuBLAS"}} {
 		err := l.storePlain(ctx, lib[0], "library_call", callWants, callColumns+" library:text range_context_id:int",
-			func(names *nameCache[int32]) plainRow {
+			func(names *apiNames) plainRow {
 				place := l.placer()
 				return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 					c.SetText(5, n, lib[1])
@@ -100,7 +100,7 @@ func (l *loader) storeOSRT(ctx context.Context) error {
 		return nil
 	}
 	const osRuntime = 27 // of ENUM_NSYS_EVENT_CLASS; other rows mark the start and the end of tracing
-	return l.storePlain(ctx, osrtTable, "osrt_call", callWants+" eventClass?", callColumns, func(names *nameCache[int32]) plainRow {
+	return l.storePlain(ctx, osrtTable, "osrt_call", callWants+" eventClass?", callColumns, func(names *apiNames) plainRow {
 		return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 			if !b.Cols[4].Null(i) && b.Cols[4].Ints[i] != osRuntime {
 				return false, nil
@@ -113,7 +113,7 @@ func (l *loader) storeOSRT(ctx context.Context) error {
 // storeOverhead stores the profiler's own time.
 func (l *loader) storeOverhead(ctx context.Context) error {
 	return l.storePlain(ctx, "PROFILER_OVERHEAD", "profiler_overhead", "start end globalTid nameId?",
-		"pid:int tid:int start_ns duration_ns name:text", func(*nameCache[int32]) plainRow {
+		"pid:int tid:int start_ns duration_ns name:text", func(*apiNames) plainRow {
 			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 				start, end, tid := b.Cols[0].Ints[i], b.Cols[1].Ints[i], b.Cols[2].Ints[i]
 				name := "overhead"
@@ -143,7 +143,7 @@ const noEvent, noStream = 0xFFFFFFFF, 0xFFFFFFFF
 func (l *loader) storeSync(ctx context.Context) error {
 	return l.storePlain(ctx, syncTable, "sync", "start end deviceId contextId streamId syncType eventId? correlationId? globalPid?",
 		"start_ns duration_ns device_id:int context_id:int stream_id:int kind:text event_id correlation_id pid:int tid:int range_context_id:int path_id:int",
-		func(*nameCache[int32]) plainRow {
+		func(*apiNames) plainRow {
 			calls := l.launches.Finder()
 			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 				in := func(col int) int64 { return b.Cols[col].Ints[i] }

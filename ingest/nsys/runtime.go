@@ -34,10 +34,11 @@ func (l *loader) findWanted(ctx context.Context) (attribute.Wanted, error) {
 		}
 		found, err := inParallel(scan, l.target.Options.Threads, func() (attribute.Wanted, func(b *table.Batch) error) {
 			ids := attribute.Wanted{}
+			adder := ids.Adder()
 			return ids, func(b *table.Batch) error {
 				for i := range b.N {
 					if !b.Cols[0].Null(i) && !b.Cols[1].Null(i) {
-						ids.Add(procOf(b.Cols[1].Ints[i]), b.Cols[0].Ints[i])
+						adder.Add(procOf(b.Cols[1].Ints[i]), b.Cols[0].Ints[i])
 					}
 				}
 				return nil
@@ -75,10 +76,14 @@ func (l *loader) storeRuntime(ctx context.Context) error {
 		return err
 	}
 	l.launches.Settle()
+	short, err := l.ids.StoreShortCalls(ctx, l.target, &l.short, l.threadID)
+	if err != nil {
+		return err
+	}
 	if o := l.ranges.operators; o != nil {
 		o.sumAPIs(l.ranges)
 	}
-	l.part(runtimeTable, rows.read.Load(), n, backwardReason(backward.Load()))
+	l.part(runtimeTable, rows.read.Load(), n+short, backwardReason(backward.Load()))
 	return nil
 }
 
@@ -93,8 +98,7 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 	names := l.apiNames()
 	calls := l.launches.Finder()
 	place := l.placer()
-	list := l.calls.List()
-	kinds := l.callKinds()
+	list, short := l.calls.List(), l.short.List()
 	thread, number := int64(-1), int32(0)
 	operators := l.ranges.operators
 	var inside *load.Blocks[opAPI]
@@ -113,35 +117,42 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 				backward.Add(1)
 				continue
 			}
-			id, err := names.id(nameIDs[i])
-			if err != nil {
-				return 0, err
-			}
-			kind, err := kinds.id(nameIDs[i])
+			name, err := names.Of(nameIDs[i])
 			if err != nil {
 				return 0, err
 			}
 			if tids[i] != thread {
 				thread, number = tids[i], l.launches.Threads.Of(tids[i])
 			}
-			list.Add(number, starts[i], ends[i]-starts[i], kind)
+			list.Add(number, starts[i], ends[i]-starts[i], name.kind)
 			at := place.Node(tids[i], starts[i])
-			pid[n], tid[n], start[n], duration[n] = pidOf(tids[i]), tidOf(tids[i]), starts[i], ends[i]-starts[i]
-			api[n], context[n] = id, l.ids.ContextID(at)
 			if inside != nil && at != attribute.NoNode && operators.at[at] > 0 {
 				inside.Add(opAPI{starts[i], ends[i], operators.at[at]})
 			}
-			if corr.Null(i) {
-				c.SetNull(5, n)
-			} else if correlation[n] = corr.Ints[i]; true {
+			took := ends[i] - starts[i]
+			if !corr.Null(i) {
 				if row := calls.Row(procOf(tids[i]), corr.Ints[i]); row >= 0 {
-					l.launches.Put(row, attribute.Launch{Start: starts[i], Node: at, Thread: number, Name: id}, duration[n])
+					l.launches.Put(row, attribute.Launch{Start: starts[i], Node: at, Thread: number, Name: name.id}, took)
 				}
 			}
-			if returns.Null(i) {
+			returned := int64(0)
+			hasResult := !returns.Null(i)
+			if hasResult {
+				returned = returns.Ints[i]
+			}
+			if !l.target.Options.APIRows && attribute.IsShort(took, returned) {
+				short.Add(number, at, l.ranges.lines.Path(at), name.id, took, hasResult)
+				continue
+			}
+			pid[n], tid[n], start[n], duration[n] = pidOf(tids[i]), tidOf(tids[i]), starts[i], took
+			api[n], context[n], result[n] = name.id, l.ids.ContextID(at), int32(returned)
+			if !hasResult {
 				c.SetNull(6, n)
+			}
+			if corr.Null(i) {
+				c.SetNull(5, n)
 			} else {
-				result[n] = int32(returns.Ints[i])
+				correlation[n] = corr.Ints[i]
 			}
 			n++
 		}

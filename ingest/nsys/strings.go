@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"prof/ingest/attribute"
+	"prof/ingest/load"
 	"prof/ingest/nsys/table"
 )
 
@@ -46,44 +47,18 @@ func (s *stringTable) get(id int64) (string, error) {
 // and leave five; so does prof, to name functions as they do.
 var apiVersion = regexp.MustCompile(`_v\d{4}$`)
 
-// nameCache maps string ids to ids of names in the warehouse, or to what names say, for one worker.
-type nameCache[ID int32 | int64 | attribute.CallKind] struct {
-	make   func(str int64) (ID, error)
-	ids    map[int64]ID
-	last   int64
-	lastID ID
-	warm   bool
+// apiName is a function of an API: its number, and what its calls do.
+type apiName struct {
+	id   int32
+	kind attribute.CallKind
 }
 
-// id gives the id of a string's name.
-func (c *nameCache[ID]) id(str int64) (ID, error) {
-	if c.warm && str == c.last {
-		return c.lastID, nil
-	}
-	id, ok := c.ids[str]
-	if !ok {
-		var err error
-		if id, err = c.make(str); err != nil {
-			return 0, err
-		}
-		c.ids[str] = id
-	}
-	c.last, c.lastID, c.warm = str, id, true
-	return id, nil
-}
+// apiNames are functions by the string ids of their names, which are dense.
+type apiNames = load.Memo[int64, apiName]
 
-// apiNames maps string ids to the numbers of API functions.
-func (l *loader) apiNames() *nameCache[int32] {
-	return &nameCache[int32]{ids: map[int64]int32{}, make: func(str int64) (int32, error) {
+func (l *loader) apiNames() *apiNames {
+	return load.NewMemo(func(str int64) uint64 { return uint64(str) }, func(str int64) (apiName, error) {
 		name, err := l.strings.get(str)
-		return l.target.Run.APIs.Add(apiVersion.ReplaceAllString(name, "")), err
-	}}
-}
-
-// callKinds maps string ids of API functions to what their calls do.
-func (l *loader) callKinds() *nameCache[attribute.CallKind] {
-	return &nameCache[attribute.CallKind]{ids: map[int64]attribute.CallKind{}, make: func(str int64) (attribute.CallKind, error) {
-		name, err := l.strings.get(str)
-		return attribute.KindOfCall(name), err
-	}}
+		return apiName{l.target.Run.APIs.Add(apiVersion.ReplaceAllString(name, "")), attribute.KindOfCall(name)}, err
+	})
 }

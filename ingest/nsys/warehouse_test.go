@@ -47,7 +47,7 @@ func tryIngest(t testing.TB, w *schema.Warehouse, o load.Options, run string, pa
 
 func mustIngest(t testing.TB, w *schema.Warehouse, run string, paths ...string) *ingest.Result {
 	t.Helper()
-	res, err := tryIngest(t, w, load.Options{}, run, paths...)
+	res, err := tryIngest(t, w, load.Options{APIRows: true}, run, paths...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func sharedWarehouse(t testing.TB) (*schema.Warehouse, []capture) {
 			return
 		}
 		for _, c := range captures(t) {
-			if _, shared.err = tryIngest(t, shared.w, load.Options{WithOSRT: true}, c.name, c.path); shared.err != nil {
+			if _, shared.err = tryIngest(t, shared.w, load.Options{WithOSRT: true, APIRows: true}, c.name, c.path); shared.err != nil {
 				return
 			}
 			shared.runs = append(shared.runs, c)

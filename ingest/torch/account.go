@@ -10,9 +10,9 @@ import (
 func (l *loader) storeAccount(ctx context.Context) error {
 	labels := &attribute.Labels{}
 	s := attribute.Source{Work: []*attribute.WorkList{l.workList(labels)}, Lines: l.lines, Labels: labels, Calls: &l.calls, Overhead: &attribute.Overhead{}, Caller: l.caller}
-	sums := attribute.SumRanges(s, len(l.spans))
+	sums, account := attribute.Tell(s, len(l.spans))
 	threads := func(k int32) (pid, tid int32) { return l.threads.list[k].PID, l.threads.list[k].TID }
-	if err := l.ids.StoreAccount(ctx, l.target, attribute.TellIdle(s, sums), s, threads); err != nil {
+	if err := l.ids.StoreAccount(ctx, l.target, account, s, threads); err != nil {
 		return err
 	}
 	return l.ids.Store(ctx, l.target, l.name, l.lines, sums)

@@ -86,7 +86,7 @@ var pythonColumns = []load.Column{{Name: "start_ns"}, {Name: "duration_ns"}, {Na
 func (l *loader) storePython(ctx context.Context) error {
 	l.pyCalls.end()
 	_, err := l.target.Insert(ctx, "python_call", l.unpacked([]*packed{&l.pyCalls}, pythonColumns, func() unpackFunc {
-		return func(c *load.Chunk, n int, _, _ int, row []int64) {
+		return func(c *load.Chunk, n int, _, _ int, row []int64) bool {
 			thread := l.threads.list[row[2]]
 			c.Int64(0)[n], c.Int64(1)[n], c.Int32(2)[n], c.Int32(3)[n] = row[0]-l.origin, row[1], thread.PID, thread.TID
 			c.Int32(4)[n], c.Int64(5)[n], c.Int64(6)[n], c.Int64(7)[n], c.Int32(8)[n] = int32(row[3]), row[4], row[5], row[6], int32(row[7])
@@ -99,6 +99,7 @@ func (l *loader) storePython(ctx context.Context) error {
 					c.SetNull(9+k, n)
 				}
 			}
+			return true
 		}
 	}))
 	l.pyCalls = packed{}

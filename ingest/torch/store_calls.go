@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 
+	"prof/ingest/attribute"
 	"prof/ingest/load"
 )
 
@@ -13,18 +14,28 @@ var apiColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", 
 
 // storeAPIs stores the calls of the CUDA runtime and driver.
 func (l *loader) storeAPIs(ctx context.Context) error {
+	var short attribute.ShortCalls
 	_, err := l.target.Insert(ctx, "api_call", l.unpacked(l.columnOf(func(t *thread) *packed { return &t.apis }), apiColumns, func() unpackFunc {
-		place := l.lines.Placer()
-		return func(c *load.Chunk, n int, k, _ int, row []int64) {
+		place, list := l.lines.Placer(), short.List()
+		return func(c *load.Chunk, n int, k, _ int, row []int64) bool {
 			thread := l.threads.list[k]
+			at := place.Node(thread.Key, row[0])
+			if !l.target.Options.APIRows && attribute.IsShort(row[1], 0) {
+				list.Add(int32(k), at, l.lines.Path(at), l.apiID[row[colName]], row[1], false)
+				return false
+			}
 			c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n], c.Int64(3)[n] = thread.PID, thread.TID, row[0]-l.origin, row[1]
 			c.Int32(4)[n], c.Int64(5)[n] = l.apiID[row[colName]], row[colCorrelation]
-			c.Int32(6)[n] = l.ids.ContextID(place.Node(thread.Key, row[0]))
+			c.Int32(6)[n] = l.ids.ContextID(at)
 			if row[colCorrelation] == absent {
 				c.SetNull(5, n)
 			}
+			return true
 		}
 	}))
+	if err == nil {
+		_, err = l.ids.StoreShortCalls(ctx, l.target, &short, func(k int32) (pid, tid int32) { return l.threads.list[k].PID, l.threads.list[k].TID })
+	}
 	for _, th := range l.of {
 		th.apis = packed{}
 	}
@@ -53,7 +64,7 @@ var memoryColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid
 func (l *loader) storeMemory(ctx context.Context) error {
 	_, err := l.target.Insert(ctx, "memory_event", l.unpacked(l.columnOf(func(t *thread) *packed { return &t.memory }), memoryColumns, func() unpackFunc {
 		place := l.lines.Placer()
-		return func(c *load.Chunk, n int, k, i int, row []int64) {
+		return func(c *load.Chunk, n int, k, i int, row []int64) bool {
 			thread, kind := l.threads.list[k], row[memDeviceType]
 			c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n] = thread.PID, thread.TID, row[0]-l.origin
 			c.SetText(3, n, deviceType(kind))
@@ -74,6 +85,7 @@ func (l *loader) storeMemory(ctx context.Context) error {
 			setInt(c, 9, n, op, l.hasOperator)
 			node := place.Node(thread.Key, row[0])
 			c.Int32(10)[n], c.Int32(11)[n] = l.ids.ContextID(node), l.lines.Path(node)
+			return true
 		}
 	}))
 	for _, th := range l.of {

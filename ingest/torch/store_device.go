@@ -87,22 +87,35 @@ func (l *loader) storeKernels(ctx context.Context) error {
 		short := load.ShortName(name)
 		names[i] = int64(l.target.Run.Kernels.Add(name, &short))
 	}
-	columns := append(slices.Clone(workColumns), load.Column{Name: "kernel_name_id"})
-	for _, name := range []string{"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "register_count"} {
-		columns = append(columns, load.Column{Name: name, Type: load.Integer})
-	}
+	columns := append(slices.Clone(workColumns), load.Column{Name: "kernel_name_id"}, load.Column{Name: "kernel_shape_id", Type: load.Integer})
 	_, err := l.target.Insert(ctx, "kernel", load.Listed(l.kernels.Len(), columns, func() load.RowFunc {
+		shapes := make([]int32, len(l.configList)) // 0 before a kernel of the configuration comes
 		return func(c *load.Chunk, n int, i int32) {
-			k := l.workRow(c, n, l.kernels.At(i))
-			c.Int64(atMore)[n] = names[k.name]
-			for d := range 3 {
-				setInt(c, atMore+1+d, n, k.grid[d], k.has&hasGrid != 0)
-				setInt(c, atMore+4+d, n, k.block[d], k.has&hasBlock != 0)
+			w := l.kernels.At(i)
+			k := l.workRow(c, n, w)
+			if shapes[w.config] == 0 {
+				shapes[w.config] = l.target.Run.Shapes.Add(k.shape())
 			}
-			setInt(c, atMore+7, n, k.registers, k.has&hasRegisters != 0)
+			c.Int64(atMore)[n], c.Int32(atMore + 1)[n] = names[k.name], shapes[w.config]
 		}
 	}))
 	return err
+}
+
+// shape gives the launch shape of kernels of a configuration.
+func (k *config) shape() (s load.Shape) {
+	for d := range 3 {
+		if k.has&hasGrid != 0 {
+			s.Set(d, k.grid[d])
+		}
+		if k.has&hasBlock != 0 {
+			s.Set(3+d, k.block[d])
+		}
+	}
+	if k.has&hasRegisters != 0 {
+		s.Set(6, k.registers)
+	}
+	return s
 }
 
 // storeMemops stores copies and fills.

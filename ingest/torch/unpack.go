@@ -6,8 +6,8 @@ import (
 	"prof/ingest/load"
 )
 
-// unpackFunc writes row i of list k as row n of a chunk.
-type unpackFunc func(c *load.Chunk, n int, k, i int, row []int64)
+// unpackFunc writes row i of list k as row n of a chunk, and says whether it did: false leaves the row out.
+type unpackFunc func(c *load.Chunk, n int, k, i int, row []int64) bool
 
 // unpacked are rows made from the rows of packed lists, block by block. Each worker has an unpackFunc of its own.
 func (l *loader) unpacked(lists []*packed, columns []load.Column, newRow func() unpackFunc) load.Rows {
@@ -22,18 +22,24 @@ func (l *loader) unpacked(lists []*packed, columns []load.Column, newRow func() 
 	return load.Pulled(2, columns, func() load.PullFunc {
 		row := newRow()
 		return func(c *load.Chunk) (int, error) {
-			i := next.Add(1) - 1
-			if i >= int64(len(pieces)) {
-				return 0, nil
+			for { // no rows would end the worker
+				k := next.Add(1) - 1
+				if k >= int64(len(pieces)) {
+					return 0, nil
+				}
+				p := pieces[k]
+				list := lists[p.list]
+				r := &packedReader{blocks: list.blocks[p.block : p.block+1], row: make([]int64, list.width)}
+				n := 0
+				for i := p.block * blockRows; r.next(); i++ {
+					if row(c, n, p.list, i, r.row) {
+						n++
+					}
+				}
+				if n > 0 {
+					return n, nil
+				}
 			}
-			p := pieces[i]
-			list := lists[p.list]
-			r := &packedReader{blocks: list.blocks[p.block : p.block+1], row: make([]int64, list.width)}
-			n := 0
-			for ; r.next(); n++ {
-				row(c, n, p.list, p.block*blockRows+n, r.row)
-			}
-			return n, nil
 		}
 	})
 }

@@ -46,6 +46,7 @@ apply to every pass). Without captures, and with the --run of a stored run, they
 			&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},
 			&cli.BoolFlag{Name: "replace", Usage: "replace what the run has; its id, age and tags stay"},
 			&cli.BoolFlag{Name: "with-osrt", Usage: "also store calls into operating system libraries"},
+			&cli.BoolFlag{Name: "with-api-rows", Usage: "store a row for each CUDA call, even those under 5 us; they are kept as sums otherwise"},
 		}, factFlags()...),
 		Action: p.ingest,
 	}
@@ -61,7 +62,7 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	}
 	o := ingest.Options{Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"), Pass: pass,
 		Name: c.String("run"), Replace: c.Bool("replace"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
-		Load: load.Options{WithOSRT: c.Bool("with-osrt"), Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
+		Load: load.Options{WithOSRT: c.Bool("with-osrt"), APIRows: c.Bool("with-api-rows"), Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
 	if o.Load.Image, err = imageSize(c); err != nil {
 		return err
 	}

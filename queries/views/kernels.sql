@@ -41,12 +41,13 @@
 --   op_id: innermost operator that launched it
 
 SELECT r.name AS run, k.run_id, k.source_id, coalesce(t.is_counted, false) AS is_counted, s.stage, x.is_warmup, p.path, n.name AS kernel, n.short_name, c.family, c.role, c.library,
-    k.pid, k.tid, k.device_id, k.context_id, k.stream_id, k.start_ns, k.duration_ns, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.register_count,
-    k.static_shared_bytes + k.dynamic_shared_bytes AS shared_bytes, a.name AS launch_api, k.launch_start_ns, k.launch_duration_ns, k.correlation_id, k.graph_node_id,
+    k.pid, k.tid, k.device_id, k.context_id, k.stream_id, k.start_ns, k.duration_ns, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, h.register_count,
+    h.static_shared_bytes + h.dynamic_shared_bytes AS shared_bytes, a.name AS launch_api, k.launch_start_ns, k.launch_duration_ns, k.correlation_id, k.graph_node_id,
     k.kernel_name_id, k.range_context_id, x.range_id AS pass_range_id, k.path_id, k.op_id
 FROM kernel k
 JOIN run r ON r.run_id = k.run_id
 JOIN kernel_name n ON n.run_id = k.run_id AND n.kernel_name_id = k.kernel_name_id
+LEFT JOIN kernel_shape h ON h.run_id = k.run_id AND h.kernel_shape_id = k.kernel_shape_id
 LEFT JOIN kernel_class c ON c.run_id = k.run_id AND c.kernel_name_id = k.kernel_name_id
 LEFT JOIN timeline t ON t.run_id = k.run_id AND t.source_id = k.source_id
 LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id

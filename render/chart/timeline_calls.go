@@ -52,7 +52,7 @@ func (d *TimelineData) layCalls(t *judge.Timeline, threads map[threadKey]*timeli
 	if t.Calls == nil || len(t.Calls.Rows) == 0 {
 		return nil, nil
 	}
-	calls, err := t.Calls.Records("source_id", "pid", "tid", "thread", "kind", "api", "start_ns", "duration_ns", "call_count")
+	calls, err := t.Calls.Records("source_id", "pid", "tid", "thread", "kind", "api", "start_ns", "duration_ns", "call_count", "is_short_hidden")
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +72,15 @@ func (d *TimelineData) layCalls(t *judge.Timeline, threads map[threadKey]*timeli
 	if err := d.layKnownCalls(t, threads); err != nil {
 		return nil, err
 	}
+	var notes []string
+	if calls[0].Is("is_short_hidden") {
+		notes = append(notes, "API calls shorter than 5 us are drawn only if they launched something: the warehouse keeps the others as sums.")
+	}
 	shown, all := int64(len(calls)), calls[0].Count("call_count")
 	if shown == all {
-		return nil, nil
+		return notes, nil
 	}
-	return []string{fmt.Sprintf("API calls of these threads: the page has %s of %s: those that launched what is drawn, and the longest others.", typeset.Int(shown), typeset.Int(all))}, nil
+	return append(notes, fmt.Sprintf("API calls of these threads: the page has %s of %s: those that launched what is drawn, and the longest others.", typeset.Int(shown), typeset.Int(all))), nil
 }
 
 // layKnownCalls marks the stretches of each thread whose calls are in its line: of each window from the thread's first launch to the window's

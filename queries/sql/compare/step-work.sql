@@ -23,7 +23,8 @@
 --   deviation_ns2: sum of squared deviations of the durations from their mean; divided by launch_count - 1 it is the variance
 
 WITH w AS (
-    SELECT k.source_id, coalesce(k.pid, -1) AS pid, k.device_id, k.start_ns, k.duration_ns, 'kernel' AS kind, k.kernel_name_id, NULL::VARCHAR AS operation, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z FROM kernel k WHERE k.run_id = run
+    SELECT k.source_id, coalesce(k.pid, -1) AS pid, k.device_id, k.start_ns, k.duration_ns, 'kernel' AS kind, k.kernel_name_id, NULL::VARCHAR AS operation, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z
+    FROM kernel k LEFT JOIN kernel_shape h ON h.run_id = k.run_id AND h.kernel_shape_id = k.kernel_shape_id WHERE k.run_id = run
     UNION ALL
     SELECT m.source_id, coalesce(m.pid, -1), m.device_id, m.start_ns, m.duration_ns, 'copy', NULL, m.operation, NULL, NULL, NULL, NULL, NULL, NULL FROM memop m WHERE m.run_id = run
     UNION ALL

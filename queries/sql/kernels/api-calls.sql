@@ -23,14 +23,32 @@
 WITH staged AS (
     SELECT DISTINCT c.range_context_id FROM range_context c JOIN path_stage s ON s.run_id = c.run_id AND s.path_id = c.path_id
     WHERE c.run_id = run AND s.stage IS NOT NULL AND (stage = '(none)' OR s.stage = stage)
+), timeline AS (
+    SELECT t.source_id FROM _timeline(run, source := source) t
+), h AS ( -- calls by exact duration: those with rows, and the short ones, which are stored so
+    SELECT x.api_name_id, x.duration_ns, sum(x.calls)::BIGINT AS calls, sum(x.results)::BIGINT AS results, sum(x.failures)::BIGINT AS failures
+    FROM (
+        SELECT a.api_name_id, a.duration_ns, count(*) AS calls, count(a.return_value) AS results, count(*) FILTER (a.return_value <> 0) AS failures
+        FROM api_call a
+        WHERE a.run_id = run AND a.source_id IN (SELECT t.source_id FROM timeline t)
+            AND (stage IS NULL OR (stage = '(none)') <> (a.range_context_id IN (SELECT staged.range_context_id FROM staged)))
+        GROUP BY a.api_name_id, a.duration_ns
+        UNION ALL
+        SELECT d.api_name_id, d.duration_ns, d.call_count, CASE WHEN d.has_result THEN d.call_count ELSE 0 END, 0
+        FROM api_duration d LEFT JOIN path_stage s ON s.run_id = d.run_id AND s.path_id = d.path_id
+        WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM timeline t) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    ) x
+    GROUP BY x.api_name_id, x.duration_ns
+), d AS (
+    SELECT h.api_name_id, h.duration_ns, h.calls, h.results, h.failures,
+        sum(h.calls) OVER (w ROWS UNBOUNDED PRECEDING) AS upto, sum(h.calls) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS n
+    FROM h
+    WINDOW w AS (PARTITION BY h.api_name_id ORDER BY h.duration_ns)
 ), t AS (
-    SELECT a.api_name_id, count(*) AS calls, sum(a.duration_ns)::BIGINT AS total_ns, avg(a.duration_ns) AS mean_ns, median(a.duration_ns) AS median_ns,
-        min(a.duration_ns) AS min_ns, max(a.duration_ns) AS max_ns, _std(a.duration_ns) AS std_ns,
-        CASE WHEN count(a.return_value) > 0 THEN count(*) FILTER (a.return_value <> 0) END AS failed_count
-    FROM api_call a
-    WHERE a.run_id = run AND a.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (stage IS NULL OR (stage = '(none)') <> (a.range_context_id IN (SELECT staged.range_context_id FROM staged)))
-    GROUP BY a.api_name_id
+    SELECT d.api_name_id, sum(d.calls)::BIGINT AS calls, sum(d.calls * d.duration_ns)::BIGINT AS total_ns, sum(d.calls * d.duration_ns) / sum(d.calls) AS mean_ns,
+        _counted_median(d.duration_ns, d.upto, d.n) AS median_ns, min(d.duration_ns) AS min_ns, max(d.duration_ns) AS max_ns, _counted_std(d.duration_ns, d.calls) AS std_ns,
+        CASE WHEN sum(d.results) > 0 THEN sum(d.failures)::BIGINT END AS failed_count
+    FROM d GROUP BY d.api_name_id
 ), q AS (
     SELECT row_number() OVER (ORDER BY t.total_ns DESC, n.name) AS rank, n.name AS api, t.calls, t.total_ns, t.mean_ns, t.median_ns, t.min_ns, t.max_ns,
         t.std_ns, t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, t.failed_count

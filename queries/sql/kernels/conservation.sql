@@ -41,6 +41,8 @@ WITH src AS (
     UNION ALL
     SELECT 'api_call', a.source_id, count(*), NULL FROM api_call a WHERE a.run_id = run GROUP BY ALL
     UNION ALL
+    SELECT 'api_call', a.source_id, sum(a.call_count)::BIGINT, NULL FROM api_sum a WHERE a.run_id = run GROUP BY ALL
+    UNION ALL
     SELECT 'range', n.source_id, count(*), NULL FROM nvtx_range n WHERE n.run_id = run GROUP BY ALL
 ), whole AS (
     SELECT src.kind, coalesce(sum(r.n) FILTER (r.what = 'kernel'), 0)::BIGINT AS n, coalesce(sum(r.ns), 0)::BIGINT AS ns,

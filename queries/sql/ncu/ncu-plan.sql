@@ -45,9 +45,10 @@ WITH measured AS (
     WHERE top = 0 OR w.place <= top
     QUALIFY per_kernel = 0 OR nth <= per_kernel
 ), launch AS ( -- of the kernels and sources that are asked for, warm-up and all that came before included
-    SELECT k.source_id, k.pid, k.kernel_name_id, k.range_context_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.start_ns,
+    SELECT k.source_id, k.pid, k.kernel_name_id, k.range_context_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, k.start_ns,
         row_number() OVER (PARTITION BY k.source_id, k.pid, k.kernel_name_id ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.correlation_id, k.device_id, k.stream_id, k.graph_node_id) AS invocation
     FROM kernel k SEMI JOIN picked p ON p.kernel_name_id = k.kernel_name_id AND p.source_id = k.source_id
+    LEFT JOIN kernel_shape h ON h.run_id = k.run_id AND h.kernel_shape_id = k.kernel_shape_id
     WHERE k.run_id = run
 ), near AS ( -- in the first process that has some
     SELECT l.invocation, l.start_ns, l.pid, p.kernel_name_id, p.nth, row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - (launches + 1) // 2) AS away

@@ -24,7 +24,9 @@
 --   start_ns: start on the GPU
 --   duration_ns: duration
 --   tid: thread that launched it; NULL when the launch was not captured
---   launch_start_ns: start of the call that launched it; NULL when the launch was not captured
+--   launch_start_ns: start of the call that launched it; NULL, as in the next two columns, when the launch was not captured
+--   launch_duration_ns: time in that call
+--   launch_name_id: function of that call
 
 -- Millions of kernels are only ever counted: what is sorted or joined with names is what is shown, and in the part of the window in which the last of it begins.
 WITH asked AS (
@@ -51,10 +53,10 @@ WITH asked AS (
     GROUP BY p.window_id
 ), near AS (
     SELECT w.window_id, w.source_id, w.device_id, w.stage, w.pass, w.start_ns AS window_start_ns, c.work_count, w.stage IS NULL AND c.work_count <= w.quota AS is_whole, x.start_ns >= w.start_ns + c.part * w.part_ns AS is_last, w.quota - c.before_count AS rest_count,
-        x.lane_id, x.pid, x.context_id, x.stream_id, x.path_id, x.name_id, x.operation, x.start_ns, x.duration_ns, x.tid, x.launch_start_ns
+        x.lane_id, x.pid, x.context_id, x.stream_id, x.path_id, x.name_id, x.operation, x.start_ns, x.duration_ns, x.tid, x.launch_start_ns, x.launch_duration_ns, x.launch_name_id
     FROM win w JOIN cut c ON c.window_id = w.window_id
     JOIN _timeline_piece(run) x ON x.source_id = w.source_id AND x.device_id = w.device_id AND x.start_ns BETWEEN w.start_ns AND least(w.last_ns, w.start_ns + (c.part + 1) * w.part_ns - 1)
 )
-SELECT n.window_id, n.source_id, n.device_id, n.stage, n.pass, n.window_start_ns, n.work_count, n.is_whole, n.lane_id, n.pid, n.context_id, n.stream_id, n.path_id, n.name_id, n.operation, n.start_ns, n.duration_ns, n.tid, n.launch_start_ns
+SELECT n.window_id, n.source_id, n.device_id, n.stage, n.pass, n.window_start_ns, n.work_count, n.is_whole, n.lane_id, n.pid, n.context_id, n.stream_id, n.path_id, n.name_id, n.operation, n.start_ns, n.duration_ns, n.tid, n.launch_start_ns, n.launch_duration_ns, n.launch_name_id
 FROM near n
 QUALIFY NOT n.is_last OR row_number() OVER (PARTITION BY n.window_id, n.is_last ORDER BY n.start_ns, n.duration_ns, n.lane_id, n.pid, n.context_id, n.stream_id, n.name_id, n.operation, n.path_id) <= n.rest_count

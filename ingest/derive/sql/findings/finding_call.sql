@@ -1,7 +1,7 @@
 -- finding_call: CUDA calls in the passes behind findings, by function and kind, from processes with work of the stage on the GPU.
 -- grain: one stage, GPU, function and kind of call, per timeline kind
 -- key: kind, stage, device_id, api, call_kind
--- needs: device_time api_call
+-- needs: device_time _api_time
 -- columns:
 --   kind VARCHAR: nsys or torch
 --   is_counted BOOLEAN: as in timeline
@@ -21,14 +21,9 @@ WITH whole AS (
     UNION SELECT t.kind, NULL, k.source_id, k.pid, k.device_id FROM kernel k JOIN whole t ON t.source_id = k.source_id WHERE k.run_id = $run
     UNION SELECT t.kind, NULL, m.source_id, m.pid, m.device_id FROM memop m JOIN whole t ON t.source_id = m.source_id WHERE m.run_id = $run
     UNION SELECT t.kind, NULL, g.source_id, g.pid, g.device_id FROM graph_launch g JOIN whole t ON t.source_id = g.source_id WHERE g.run_id = $run
-), x AS (
-    SELECT c.source_id, c.pid, c.range_context_id, c.api_name_id, c.duration_ns >= 100000 AS is_long, count(*) AS call_count, sum(c.duration_ns)::BIGINT AS sum_ns
-    FROM api_call c
-    WHERE c.run_id = $run
-    GROUP BY c.source_id, c.pid, c.range_context_id, c.api_name_id, is_long
 ), c AS (
     SELECT t.is_counted, p.stage, x.source_id, x.pid, x.api_name_id, x.is_long, sum(x.call_count)::BIGINT AS call_count, sum(x.sum_ns)::BIGINT AS sum_ns
-    FROM x JOIN _finding_timeline t ON t.source_id = x.source_id LEFT JOIN _finding_place p ON p.range_context_id = x.range_context_id
+    FROM _api_time x JOIN _finding_timeline t ON t.source_id = x.source_id LEFT JOIN _finding_place p ON p.range_context_id = x.range_context_id
     WHERE p.stage IS NOT NULL OR NOT t.is_staged
     GROUP BY t.is_counted, p.stage, x.source_id, x.pid, x.api_name_id, x.is_long
 )

@@ -41,8 +41,9 @@ WITH n AS (
         row_number() OVER (PARTITION BY g.kind, g.kernel_name_id, g.grid, g.block, g.scope ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.source_id, k.device_id, k.stream_id) AS place
     FROM kernel k
     JOIN timeline l ON l.run_id = k.run_id AND l.source_id = k.source_id
+    JOIN kernel_shape h ON h.run_id = k.run_id AND h.kernel_shape_id = k.kernel_shape_id
     LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
-    JOIN full_group g ON g.kind = l.kind AND g.kernel_name_id = k.kernel_name_id AND g.grid = _dims(k.grid_x, k.grid_y, k.grid_z) AND g.block = _dims(k.block_x, k.block_y, k.block_z)
+    JOIN full_group g ON g.kind = l.kind AND g.kernel_name_id = k.kernel_name_id AND g.grid = _dims(h.grid_x, h.grid_y, h.grid_z) AND g.block = _dims(h.block_x, h.block_y, h.block_z)
         AND g.scope IN (coalesce(s.stage, '(none)'), '*')
     WHERE k.run_id = $run AND k.kernel_name_id IN (SELECT f.kernel_name_id FROM full_group f)
 ), m AS (

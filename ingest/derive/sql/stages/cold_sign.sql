@@ -1,7 +1,7 @@
 -- cold_sign: One-time work in a stage pass: loading code, allocating memory, creating CUDA graphs, and launches that load their kernel.
 -- grain: one pass and kind of call, on the pass's thread
 -- key: range_id, kind
--- needs: _stage_range
+-- needs: _stage_range _api_time
 -- columns:
 --   range_id BIGINT: the pass
 --   kind VARCHAR: kind of call: load (modules, libraries and their functions), allocate (memory, mapped or freed too), graph (capture and instantiation) or launch (a launch of 0.5
@@ -18,10 +18,9 @@ WITH name AS (
             WHEN regexp_matches(n.name, 'Launch\w*Kernel') THEN 'launch' END AS kind
     FROM api_name n WHERE n.run_id = $run
 )
-SELECT r.range_id, n.kind, count(*) AS call_count, sum(a.duration_ns)::BIGINT AS time_ns
-FROM api_call a
-JOIN name n ON n.api_name_id = a.api_name_id AND CASE n.kind WHEN 'launch' THEN a.duration_ns >= 500000 ELSE n.kind IS NOT NULL END
-JOIN range_context c ON c.run_id = a.run_id AND c.range_context_id = a.range_context_id
+SELECT r.range_id, n.kind, sum(a.call_count)::BIGINT AS call_count, sum(a.sum_ns)::BIGINT AS time_ns
+FROM _api_time a
+JOIN name n ON n.api_name_id = a.api_name_id AND CASE n.kind WHEN 'launch' THEN a.is_slow ELSE n.kind IS NOT NULL END
+JOIN range_context c ON c.run_id = $run AND c.range_context_id = a.range_context_id
 JOIN _stage_range r ON r.range_id = c.range_id
-WHERE a.run_id = $run
 GROUP BY r.range_id, n.kind

@@ -1,0 +1,65 @@
+-- What repeats is stored once: launch shapes of kernels, and short API calls, of which a capture has millions, as sums.
+
+-- One launch shape of a run's kernels: a column is NULL when the capture does not record it.
+CREATE TABLE kernel_shape (
+    run_id UUID NOT NULL, -- the run
+    kernel_shape_id BIGINT NOT NULL, -- the run's base plus 1, 2, ...: no other run has it
+    grid_x INTEGER, -- blocks in x
+    grid_y INTEGER, -- blocks in y
+    grid_z INTEGER, -- blocks in z
+    block_x INTEGER, -- threads of a block in x
+    block_y INTEGER, -- threads of a block in y
+    block_z INTEGER, -- threads of a block in z
+    register_count INTEGER, -- registers of a thread
+    static_shared_bytes INTEGER, -- static shared memory of a block
+    dynamic_shared_bytes INTEGER -- dynamic shared memory of a block
+);
+
+-- Short CUDA API calls by the ranges they were made in: those under 5 us that succeeded, unless ingest kept their rows in api_call.
+CREATE TABLE api_sum (
+    run_id UUID NOT NULL, -- the run
+    source_id INTEGER NOT NULL, -- the source
+    pid INTEGER NOT NULL, -- calling process
+    tid INTEGER NOT NULL, -- calling thread
+    range_context_id BIGINT NOT NULL, -- the set of ranges they were made in; 0 outside every range
+    api_name_id BIGINT NOT NULL, -- function
+    call_count BIGINT NOT NULL, -- calls
+    sum_ns BIGINT NOT NULL -- time in the calls
+);
+
+-- The calls of api_sum by their exact duration.
+CREATE TABLE api_duration (
+    run_id UUID NOT NULL, -- the run
+    source_id INTEGER NOT NULL, -- the source
+    path_id BIGINT NOT NULL, -- path of the ranges they were made in; 0 outside every range
+    api_name_id BIGINT NOT NULL, -- function
+    duration_ns INTEGER NOT NULL, -- time in the call
+    has_result BOOLEAN NOT NULL, -- whether the capture records that the calls succeeded
+    call_count BIGINT NOT NULL -- calls
+);
+
+CREATE TEMP TABLE shape AS
+SELECT q.*, ((('0x' || left(md5(q.run_id::VARCHAR), 9))::BIGINT << 27) + row_number() OVER (PARTITION BY q.run_id ORDER BY q.grid_x, q.grid_y, q.grid_z, q.block_x, q.block_y, q.block_z,
+    q.register_count, q.static_shared_bytes, q.dynamic_shared_bytes))::BIGINT AS kernel_shape_id
+FROM (
+    SELECT DISTINCT k.run_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.register_count, k.static_shared_bytes, k.dynamic_shared_bytes FROM kernel k
+) q;
+INSERT INTO kernel_shape BY NAME SELECT * FROM shape;
+ALTER TABLE kernel ADD COLUMN kernel_shape_id BIGINT;
+UPDATE kernel SET kernel_shape_id = s.kernel_shape_id FROM shape s
+WHERE s.run_id = kernel.run_id AND s.grid_x IS NOT DISTINCT FROM kernel.grid_x AND s.grid_y IS NOT DISTINCT FROM kernel.grid_y AND s.grid_z IS NOT DISTINCT FROM kernel.grid_z
+    AND s.block_x IS NOT DISTINCT FROM kernel.block_x AND s.block_y IS NOT DISTINCT FROM kernel.block_y AND s.block_z IS NOT DISTINCT FROM kernel.block_z
+    AND s.register_count IS NOT DISTINCT FROM kernel.register_count AND s.static_shared_bytes IS NOT DISTINCT FROM kernel.static_shared_bytes AND s.dynamic_shared_bytes IS NOT DISTINCT FROM kernel.dynamic_shared_bytes;
+DROP TABLE shape;
+ALTER TABLE kernel DROP COLUMN grid_x;
+ALTER TABLE kernel DROP COLUMN grid_y;
+ALTER TABLE kernel DROP COLUMN grid_z;
+ALTER TABLE kernel DROP COLUMN block_x;
+ALTER TABLE kernel DROP COLUMN block_y;
+ALTER TABLE kernel DROP COLUMN block_z;
+ALTER TABLE kernel DROP COLUMN register_count;
+ALTER TABLE kernel DROP COLUMN static_shared_bytes;
+ALTER TABLE kernel DROP COLUMN dynamic_shared_bytes;
+
+COMMENT ON TABLE api_call IS 'One CUDA runtime or driver API call that took 5 us or longer or failed; all of them with `prof ingest --with-api-rows`, and in runs of an older prof. The others are in api_sum and api_duration.';
+COMMENT ON COLUMN kernel.kernel_shape_id IS 'launch shape; NULL when the capture has none';
