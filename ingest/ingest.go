@@ -216,6 +216,8 @@ func (in *ingester) run(inputs []input) error {
 		defer restore()
 		if in.isLarge {
 			defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+		} else { // it fits DuckDB's memory, and two settings take longer than some of its tables
+			in.target.Options.Outside = nil
 		}
 	}
 	if _, err := in.conn.ExecContext(in.ctx, `BEGIN`); err != nil {

@@ -111,16 +111,17 @@ func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, erro
 	return t, err
 }
 
-// leanRoom, in MB, is enough for two threads that write the widest table; what is written beyond it goes to the file at once.
-const leanRoom = 48
+// leanRoom, in MB, is enough for a thread that writes the widest table; what is written beyond it goes to the file at once.
+const leanRoom = 24
 
-// Lean keeps DuckDB from holding what it wrote in memory, until restore is called. Rows must not come from more than two threads.
+// Lean keeps DuckDB from holding what it wrote in memory, until restore is called.
 func (t *Target) Lean(ctx context.Context) (restore func() error, err error) {
 	if t.Options.Outside == nil {
 		return func() error { return nil }, nil
 	}
 	var was string
-	if err := t.conn.QueryRowContext(ctx, `SELECT value FROM duckdb_settings() WHERE name = 'memory_limit'`).Scan(&was); err != nil {
+	var threads int
+	if err := t.conn.QueryRowContext(ctx, `SELECT current_setting('memory_limit'), current_setting('threads')`).Scan(&was, &threads); err != nil {
 		return nil, err
 	}
 	set := func(ctx context.Context, limit string) error {
@@ -131,7 +132,7 @@ func (t *Target) Lean(ctx context.Context) (restore func() error, err error) {
 	// on top of it.
 	for held := 16; held <= 256; held *= 2 {
 		if set(ctx, fmt.Sprintf("%dMB", held)) == nil {
-			return restore, set(ctx, fmt.Sprintf("%dMB", held+leanRoom))
+			return restore, set(ctx, fmt.Sprintf("%dMB", held+max(2, threads)*leanRoom))
 		}
 	}
 	return restore, restore()

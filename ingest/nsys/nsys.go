@@ -86,7 +86,12 @@ func newLoader(e table.Export, name string, t *load.Target) *loader {
 }
 
 // Load stores an export as one source of the target's run.
-func Load(ctx context.Context, e table.Export, name string, t *load.Target) (*load.SourceInfo, error) {
+func Load(ctx context.Context, e table.Export, name string, t *load.Target) (info *load.SourceInfo, err error) {
+	restore, err := t.Lean(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, restore()) }()
 	l := newLoader(e, name, t)
 	l.ids = attribute.NextIDs(t.Run)
 	steps := []func(context.Context) error{

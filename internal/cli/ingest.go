@@ -47,6 +47,7 @@ apply to every pass). Without captures, and with the --run of a stored run, they
 			&cli.BoolFlag{Name: "replace", Usage: "replace what the run has; its id, age and tags stay"},
 			&cli.BoolFlag{Name: "with-osrt", Usage: "also store calls into operating system libraries"},
 			&cli.BoolFlag{Name: "with-api-rows", Usage: "store a row for each CUDA call, even those under 5 us; they are kept as sums otherwise"},
+			memoryFlag(),
 		}, factFlags()...),
 		Action: p.ingest,
 	}

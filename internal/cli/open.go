@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"prof/capture"
 	"prof/ingest/derive"
 	"prof/internal/mask"
 	"prof/queries"
@@ -128,6 +129,10 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 	if err != nil {
 		return nil, err
 	}
+	limit, err := memoryLimit(c, write)
+	if err != nil {
+		return nil, err
+	}
 	var spin *spinner
 	defer func() { spin.end() }()
 	progress := func(done, all int) {
@@ -136,7 +141,7 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 		}
 		spin.count("deriving the facts of all runs again", " runs", int64(done), int64(all))
 	}
-	w, err := schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: memoryLimit(write),
+	w, err := schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: limit,
 		Progress: progress,
 		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
 	if err == nil && !w.Writable {
@@ -145,12 +150,32 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 	return w, err
 }
 
-// memoryLimit bounds what DuckDB takes while it writes, so that a large ingest stays below 1 GB; reading leaves it the machine.
-func memoryLimit(write bool) string {
-	if write {
-		return "640MB"
+// usualMemory bounds what DuckDB takes while it writes, so that an ingest of 1 GB stays below 1 GB; reading leaves it the machine.
+const usualMemory = "640MB"
+
+// leastMemory is what DuckDB sorts in on several threads, with room to spill.
+const leastMemory = 256e6
+
+func memoryFlag() cli.Flag {
+	return &cli.StringFlag{Name: "memory", Usage: "memory for DuckDB, `SIZE` such as 4GB; what does not fit spills to disk, and what prof itself keeps of a capture comes on top", DefaultText: usualMemory}
+}
+
+// memoryLimit is DuckDB's: as --memory says, where the command has it.
+func memoryLimit(c *cli.Context, write bool) (string, error) {
+	if !write {
+		return "", nil
 	}
-	return ""
+	if !c.IsSet("memory") {
+		return usualMemory, nil
+	}
+	size, err := capture.ParseSize(c.String("memory"))
+	if err == nil && size < leastMemory {
+		err = fmt.Errorf("want at least %d MB", int(leastMemory/1e6))
+	}
+	if err != nil {
+		return "", usagef("--memory %s: %v", c.String("memory"), err)
+	}
+	return fmt.Sprintf("%dB", size), nil
 }
 
 // closing closes a warehouse that was written to and keeps the first error. One that was only read is left to the end of the
