@@ -26,9 +26,8 @@ func BenchmarkNext(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		r := NewReader(bytes.NewReader(data))
-		var e Event
 		for {
-			err := r.Next(&e)
+			_, err := r.Next()
 			if err == io.EOF {
 				break
 			}
