@@ -1,11 +1,15 @@
 package torch
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"testing"
 
+	"prof/ingest/load"
 	"prof/ingest/torch/trace"
 )
 
@@ -42,4 +46,34 @@ func collected(t *testing.T, path string, reader func(io.Reader) *trace.Reader) 
 		t.Fatal(truncated, err)
 	}
 	return c, r.Header(), src.sum()
+}
+
+// TestManyThreads: memory goes with the number of calls, not with that of threads.
+func TestManyThreads(t *testing.T) {
+	const threads = 100_000
+	var text bytes.Buffer
+	text.WriteString(`[{}`)
+	for i := range threads {
+		fmt.Fprintf(&text, `,{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": %d, "ts": %[1]d.000, "dur": 5.000},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": %[1]d, "ts": %[1]d.500, "dur": 1.000, "args": {"correlation": %[2]d}}`, i, i+1)
+	}
+	text.WriteString(`]`)
+	c := newCollector()
+	if truncated, err := c.read(trace.NewReader(&text), func(int64) error { return nil }); truncated != nil || err != nil {
+		t.Fatal(truncated, err)
+	}
+	linked, err := link(c, &load.Target{Run: &load.Run{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &loader{linked: linked, name: "x", header: &trace.Header{}, info: &load.SourceInfo{}}
+	l.prepare()
+	checkSweep(t, l)
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	if m.HeapAlloc > 300<<20 {
+		t.Errorf("%d threads with an operator and a call each take %d MB", threads, m.HeapAlloc>>20)
+	}
+	runtime.KeepAlive(l)
 }
