@@ -2,7 +2,7 @@ package load
 
 import "sync/atomic"
 
-// Blocks is a list in pieces, so that growing copies nothing.
+// Blocks is a list in pieces, so that growing copies nothing but a short list: there may be one for each of many threads.
 type Blocks[T any] struct{ blocks [][]T }
 
 const blockBits = 13
@@ -11,7 +11,11 @@ const blockBits = 13
 func (b *Blocks[T]) Add(v T) int32 {
 	n := len(b.blocks)
 	if n == 0 || len(b.blocks[n-1]) == 1<<blockBits {
-		b.blocks = append(b.blocks, make([]T, 0, 1<<blockBits))
+		var room []T
+		if n > 0 {
+			room = make([]T, 0, 1<<blockBits)
+		}
+		b.blocks = append(b.blocks, room)
 		n++
 	}
 	b.blocks[n-1] = append(b.blocks[n-1], v)

@@ -3,6 +3,7 @@ package torch_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"prof/ingest"
 	"prof/ingest/derive"
@@ -82,34 +85,82 @@ func readAll(tb testing.TB, path string) []byte {
 	return text
 }
 
-// BenchmarkIngest stores a trace of 1 GB, made from a real one; MB/s are of JSON.
+// BenchmarkIngest stores a trace of 1 GB, made from a real one, plain and packed; MB/s are of JSON, and peak-MB what the process took at
+// most, over all of the benchmark so far.
 func BenchmarkIngest(b *testing.B) {
 	from := shared + "dsocr-sdpa.trace.json.gz"
 	if _, err := os.Stat(from); err != nil {
 		b.Skipf("%v: this benchmark needs the captures beside the repository", err)
 	}
-	dir := b.TempDir()
-	path := filepath.Join(dir, "big.trace.json")
+	path := filepath.Join(b.TempDir(), "big.trace.json")
 	scale(b, from, path, 1<<30)
 	st, err := os.Stat(path)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.SetBytes(st.Size())
-	for b.Loop() {
-		b.StopTimer() // making a warehouse is no part of it
-		w, err := schema.Open(b.Context(), schema.Home{Dir: b.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "512MB"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.StartTimer()
-		o := ingest.Options{Name: "big", Now: time.Now(), ProfVersion: "test"}
-		o.Load.Threads = 2
-		if _, err := ingest.Run(b.Context(), w, []string{path}, o); err != nil {
-			b.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			b.Fatal(err)
-		}
+	pack(b, path)
+	for _, end := range []string{"", ".gz"} {
+		b.Run("json"+end, func(b *testing.B) {
+			b.SetBytes(st.Size())
+			for b.Loop() {
+				ingestOnce(b, path+end)
+			}
+			b.ReportMetric(peakMB(b), "peak-MB")
+		})
 	}
+}
+
+func ingestOnce(b *testing.B, path string) {
+	b.StopTimer() // making a warehouse is no part of it
+	w, err := schema.Open(b.Context(), schema.Home{Dir: b.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "512MB"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.StartTimer()
+	o := ingest.Options{Name: "big", Now: time.Now(), ProfVersion: "test"}
+	o.Load.Threads = 2
+	if _, err := ingest.Run(b.Context(), w, []string{path}, o); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// pack writes a gzip file beside a file.
+func pack(b *testing.B, path string) {
+	in, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.Create(path + ".gz")
+	if err != nil {
+		b.Fatal(err)
+	}
+	z := gzip.NewWriter(out)
+	if _, err := io.Copy(z, in); err != nil {
+		b.Fatal(err)
+	}
+	if err := errors.Join(z.Close(), out.Close()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// peakMB is the most memory that this process has had, where Linux says so.
+func peakMB(b *testing.B) float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		b.Logf("peak memory is unknown: %v", err)
+		return 0
+	}
+	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
+	if m == nil {
+		b.Fatal("no VmHWM in /proc/self/status")
+	}
+	kb, err := strconv.ParseFloat(string(m[1]), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return kb / 1000
 }

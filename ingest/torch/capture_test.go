@@ -227,14 +227,14 @@ func each(t *testing.T, path string, f func(e *trace.Event)) {
 	src := unpack(t, path)
 	defer src.Close()
 	r := trace.NewReader(src)
-	var e trace.Event
 	for {
-		switch err := r.Next(&e); {
+		e, err := r.Next()
+		switch {
 		case err == io.EOF:
 			return
 		case err != nil:
 			t.Fatalf("%s: %v", filepath.Base(path), err)
 		}
-		f(&e)
+		f(e)
 	}
 }

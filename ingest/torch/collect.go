@@ -29,9 +29,9 @@ func newCollector() *collector {
 
 // read takes all events. A trace that ends too early gives what it holds, and truncated says why.
 func (c *collector) read(r *trace.Reader, each func(events int64) error) (truncated error, err error) {
-	var e trace.Event
 	for {
-		switch err := r.Next(&e); {
+		e, err := r.Next()
+		switch {
 		case err == io.EOF:
 			return nil, nil
 		case errors.Is(err, trace.ErrTruncated):
@@ -40,14 +40,14 @@ func (c *collector) read(r *trace.Reader, each func(events int64) error) (trunca
 			return nil, err
 		}
 		if r.Events() == 1 {
-			c.start = beginning(&e)
+			c.start = beginning(e)
 		}
 		if r.Events()&0xFFFF == 0 {
 			if err := each(r.Events()); err != nil {
 				return nil, err
 			}
 		}
-		if err := c.event(&e); err != nil {
+		if err := c.event(e); err != nil {
 			return nil, fmt.Errorf("at byte %d: %w: %w", e.Offset, trace.ErrSyntax, err)
 		}
 	}

@@ -2,12 +2,13 @@ package torch
 
 import (
 	"bufio"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
 	"io"
 	"os"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // open opens a trace, unpacking it when it is gzip.
@@ -28,14 +29,14 @@ func open(path string) (*ahead, error) {
 	return newAhead(b, f), nil
 }
 
-// ahead reads on, and hashes what it reads, in the background while what it read before is parsed.
+// ahead unpacks in one goroutine and hashes in another while what they are done with is parsed.
 type ahead struct {
-	hash        hash.Hash
-	full, empty chan []byte
-	done        chan struct{}
-	now, rest   []byte
-	err         error
-	file        io.Closer
+	hash              hash.Hash
+	read, full, empty chan []byte
+	done              chan struct{}
+	now, rest         []byte
+	err               error
+	file              io.Closer
 }
 
 const (
@@ -44,16 +45,23 @@ const (
 )
 
 func newAhead(r io.Reader, file io.Closer) *ahead {
-	a := &ahead{hash: sha256.New(), full: make(chan []byte, aheadCount), empty: make(chan []byte, aheadCount), done: make(chan struct{}), file: file}
+	a := &ahead{hash: sha256.New(), read: make(chan []byte, aheadCount), full: make(chan []byte, aheadCount), empty: make(chan []byte, aheadCount), done: make(chan struct{}), file: file}
 	for range aheadCount {
 		a.empty <- make([]byte, aheadSize)
 	}
-	go a.run(r)
+	go a.unpack(r)
+	go func() {
+		defer close(a.full)
+		for b := range a.read {
+			a.hash.Write(b)
+			a.full <- b
+		}
+	}()
 	return a
 }
 
-func (a *ahead) run(r io.Reader) {
-	defer close(a.full)
+func (a *ahead) unpack(r io.Reader) {
+	defer close(a.read)
 	for {
 		select {
 		case <-a.done:
@@ -61,11 +69,10 @@ func (a *ahead) run(r io.Reader) {
 		case b := <-a.empty:
 			n, err := io.ReadAtLeast(r, b[:cap(b)], 1)
 			if n > 0 {
-				a.hash.Write(b[:n])
-				a.full <- b[:n]
+				a.read <- b[:n]
 			}
 			if err != nil {
-				a.err = err // read after full is closed
+				a.err = err // looked at after full is closed
 				return
 			}
 		}

@@ -205,7 +205,7 @@ func (t *threads) only() (pid int32, ok bool) {
 }
 
 // maxThreads is more than any job has, and fits the threads' keys.
-const maxThreads = 1 << 16
+const maxThreads = 1 << 20
 
 // inputs numbers the inputs of operators: 0, 1, ... by the numbers of their texts.
 type inputs struct {

@@ -46,11 +46,13 @@ func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
 	}
 	defer src.Close()
 	r := trace.NewReader(src)
-	var e trace.Event
-	if err := r.Next(&e); errors.Is(err, trace.ErrSyntax) {
+	e, err := r.Next()
+	if errors.Is(err, trace.ErrSyntax) {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	} else if err != nil {
+		e = &trace.Event{} // Load says what is wrong
 	}
-	return &load.SourceInfo{CaptureID: captureID(r.Header(), beginning(&e))}, nil
+	return &load.SourceInfo{CaptureID: captureID(r.Header(), beginning(e))}, nil
 }
 
 // captureID names a capture. Ranks of a job may share a trace id; what tells them apart is the first event, and the rank, which
@@ -91,7 +93,8 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 		return nil, err
 	}
 	defer src.Close()
-	r := trace.NewReader(src)
+	r := trace.NewParallel(src, max(1, t.Options.Threads), trace.BlockBytes)
+	defer r.Close()
 	c := newCollector()
 	truncated, err := c.read(r, func(events int64) error {
 		if p := t.Options.Progress; p != nil {

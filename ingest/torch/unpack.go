@@ -12,10 +12,15 @@ type unpackFunc func(c *load.Chunk, n int, k, i int, row []int64) bool
 // unpacked are rows made from the rows of packed lists, block by block. Each worker has an unpackFunc of its own.
 func (l *loader) unpacked(lists []*packed, columns []load.Column, newRow func() unpackFunc) load.Rows {
 	type piece struct{ list, block int }
-	var pieces []piece
+	var chunks [][]piece // of many threads with few rows each, several share a chunk
+	room := 0
 	for k, p := range lists {
 		for b := range p.blocks {
-			pieces = append(pieces, piece{k, b})
+			if p.blocks[b].rows > room {
+				chunks, room = append(chunks, nil), blockRows
+			}
+			last := len(chunks) - 1
+			chunks[last], room = append(chunks[last], piece{k, b}), room-p.blocks[b].rows
 		}
 	}
 	var next atomic.Int64
@@ -23,17 +28,18 @@ func (l *loader) unpacked(lists []*packed, columns []load.Column, newRow func() 
 		row := newRow()
 		return func(c *load.Chunk) (int, error) {
 			for { // no rows would end the worker
-				k := next.Add(1) - 1
-				if k >= int64(len(pieces)) {
+				i := next.Add(1) - 1
+				if i >= int64(len(chunks)) {
 					return 0, nil
 				}
-				p := pieces[k]
-				list := lists[p.list]
-				r := &packedReader{blocks: list.blocks[p.block : p.block+1], row: make([]int64, list.width)}
 				n := 0
-				for i := p.block * blockRows; r.next(); i++ {
-					if row(c, n, p.list, i, r.row) {
-						n++
+				for _, p := range chunks[i] {
+					list := lists[p.list]
+					r := &packedReader{blocks: list.blocks[p.block : p.block+1], row: make([]int64, list.width)}
+					for at := p.block * blockRows; r.next(); at++ {
+						if row(c, n, p.list, at, r.row) {
+							n++
+						}
 					}
 				}
 				if n > 0 {

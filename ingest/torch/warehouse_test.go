@@ -32,9 +32,15 @@ func newWarehouse(t *testing.T) *schema.Warehouse {
 // tryStore ingests files as one run and gives the warnings.
 func tryStore(t *testing.T, w *schema.Warehouse, run string, paths ...string) ([]string, error) {
 	t.Helper()
+	return storeIn(t, w, 2, run, paths...)
+}
+
+// storeIn does so in a number of goroutines.
+func storeIn(t *testing.T, w *schema.Warehouse, threads int, run string, paths ...string) ([]string, error) {
+	t.Helper()
 	var warnings []string
 	o := ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test", Warn: func(m string) { warnings = append(warnings, m) }}
-	o.Load.Threads = 2
+	o.Load.Threads = threads
 	_, err := ingest.Run(t.Context(), w, paths, o)
 	return warnings, err
 }
@@ -126,4 +132,48 @@ func TestDeviceNumbers(t *testing.T) {
 			t.Errorf("%s: %s, want %s", run, got, c.want)
 		}
 	}
+}
+
+// TestThreads: all that is stored is the same, in however many goroutines a trace is parsed.
+func TestThreads(t *testing.T) {
+	var want []string
+	for _, threads := range []int{1, 2, 5} {
+		w := newWarehouse(t)
+		if _, err := storeIn(t, w, threads, "x", captures+"llama-stack.trace.json.gz", captures+"train.trace.json.gz"); err != nil {
+			t.Fatal(err)
+		}
+		got := contents(t, w)
+		if len(got) < 15 {
+			t.Fatalf("few tables are filled: %q", got)
+		}
+		if want == nil {
+			want = got
+		}
+		for i, table := range got {
+			if table != want[i] {
+				t.Errorf("%d goroutines give %s, one gives %s", threads, table, want[i])
+			}
+		}
+	}
+}
+
+// contents sums up the rows of every table that a trace fills, ids as numbers within their run.
+func contents(t *testing.T, w *schema.Warehouse) []string {
+	t.Helper()
+	var out []string
+	for _, table := range rows(t, w, `SELECT table_name FROM duckdb_tables() WHERE NOT internal AND estimated_size > 0 AND table_name IN ('api_call', 'api_name', 'device', 'diagnostic', 'graph_launch', 'kernel', 'kernel_name',
+		'memop', 'memory_event', 'nvtx_range', 'op', 'op_input', 'op_name', 'process', 'profiler_overhead', 'python_call', 'python_stack', 'range_path', 'source', 'source_fact', 'source_part', 'sync', 'thread') ORDER BY 1`) {
+		var columns []string
+		for _, name := range rows(t, w, `SELECT name FROM pragma_table_info('`+table+`') WHERE name <> 'run_id'`) {
+			switch {
+			case name == "lineage":
+				name = "list_transform(lineage, lambda id: id & 134217727)"
+			case schema.IsID(table, name):
+				name += " & 134217727"
+			}
+			columns = append(columns, name)
+		}
+		out = append(out, rows(t, w, fmt.Sprintf(`SELECT '%s', count(*), sum(hash(%s))::VARCHAR FROM %[1]s`, table, strings.Join(columns, ", ")))...)
+	}
+	return out
 }

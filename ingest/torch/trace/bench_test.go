@@ -5,10 +5,11 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
+	"runtime"
 	"testing"
 )
 
-// BenchmarkNext reads a real trace from memory.
+// BenchmarkNext reads a real trace from memory, in one goroutine and in several.
 func BenchmarkNext(b *testing.B) {
 	f, err := os.Open("../../../../shared/captures/torch/dsocr-sdpa.trace.json.gz")
 	if err != nil {
@@ -23,18 +24,26 @@ func BenchmarkNext(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		r := NewReader(bytes.NewReader(data))
-		var e Event
-		for {
-			err := r.Next(&e)
-			if err == io.EOF {
-				break
+	readers := map[string]func() *Reader{
+		"alone":    func() *Reader { return NewReader(bytes.NewReader(data)) },
+		"parallel": func() *Reader { return NewParallel(bytes.NewReader(data), runtime.NumCPU(), BlockBytes) },
+	}
+	for name, reader := range readers {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				r := reader()
+				for {
+					_, err := r.Next()
+					if err == io.EOF {
+						break
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				r.Close()
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
+		})
 	}
 }

@@ -25,6 +25,8 @@ const (
 // Reader reads a trace.
 type Reader struct {
 	src    io.Reader
+	ahead  *blocks // src, where its events are parsed ahead; else nil
+	parsed []Event // of these, what was not yet given
 	buf    []byte
 	r, w   int   // what is not yet read is buf[r:w]
 	base   int64 // offset of buf[0] in the file
@@ -33,6 +35,7 @@ type Reader struct {
 
 	p      parser
 	state  state
+	event  Event
 	first  bool // no element or member was read yet
 	array  bool // the file is an array of events
 	events int64
@@ -53,52 +56,72 @@ func NewReader(src io.Reader) *Reader {
 	return &Reader{src: src, buf: make([]byte, windowSize+1)}
 }
 
+// NewParallel does the same, but parses the events in so many goroutines, which Close ends, in blocks of so many bytes. What it gives
+// does not depend on either.
+func NewParallel(src io.Reader, workers, size int) *Reader {
+	b := newBlocks(src, workers, size)
+	return &Reader{src: b, ahead: b, buf: make([]byte, size+1)}
+}
+
+// Close ends the reading. It does not close the source.
+func (r *Reader) Close() {
+	if r.ahead != nil {
+		r.ahead.stop()
+	}
+}
+
 // Header is what the trace says outside its events. It is complete after Next's end.
 func (r *Reader) Header() *Header { return &r.header }
 
 // Events is how many events were read.
 func (r *Reader) Events() int64 { return r.events }
 
-// Next reads the next event; io.EOF ends the trace. Other errors wrap ErrTruncated, ErrSyntax or what the source gave, and
-// name the byte.
-func (r *Reader) Next(e *Event) error {
+// Next gives the next event, good until the next call; io.EOF ends the trace. Other errors wrap ErrTruncated, ErrSyntax or what the
+// source gave, and name the byte.
+func (r *Reader) Next() (*Event, error) {
 	for {
+		if len(r.parsed) > 0 {
+			e := &r.parsed[0]
+			r.parsed = r.parsed[1:]
+			r.events++
+			return e, nil
+		}
 		r.buf[r.w] = 0
 		p := &r.p
 		*p = parser{b: r.buf[:r.w+1], i: r.r}
 		was := r.state
-		if r.piece(p, e) {
+		if r.piece(p) {
 			r.r = p.i
 			if was == atEnd {
-				return io.EOF
+				return nil, io.EOF
 			}
 			if was == inEvents && r.state == inEvents {
-				return nil
+				return &r.event, nil
 			}
 			continue
 		}
 		if !p.short {
-			return fmt.Errorf("at byte %d: %w: %s", r.base+int64(p.i), ErrSyntax, p.err)
+			return nil, fmt.Errorf("at byte %d: %w: %s", r.base+int64(p.i), ErrSyntax, p.err)
 		}
 		// The window ended inside the piece: once more with more of the file.
 		if r.eof {
-			return r.ended()
+			return nil, r.ended()
 		}
 		if err := r.fill(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
 
 // piece reads what comes next: an event, or what stands around them.
-func (r *Reader) piece(p *parser, e *Event) bool {
+func (r *Reader) piece(p *parser) bool {
 	switch r.state {
 	case atStart:
 		return r.start(p)
 	case inObject:
 		return r.objectMember(p)
 	case inEvents:
-		return r.event(p, e)
+		return r.element(p)
 	}
 	return r.rest(p)
 }
@@ -121,6 +144,16 @@ func (r *Reader) fill() error {
 		copy(r.buf, r.buf[r.r:r.w])
 		r.base, r.w, r.r = r.base+int64(r.r), r.w-r.r, 0
 	}
+	if r.ahead != nil && r.ahead.now == nil {
+		r.ahead.advance()
+		if now := r.ahead.now; r.state != inEvents || r.first || r.w > 0 {
+			now.used = 0 // it does not begin behind an event, or it is the first one
+		} else {
+			r.parsed = now.events
+			r.base += int64(now.used)
+		}
+		return nil
+	}
 	if r.w == len(r.buf)-1 {
 		if len(r.buf) > maxValue {
 			return fmt.Errorf("at byte %d: %w: a single value takes more than %d MiB", r.base, ErrSyntax, maxValue>>20)
@@ -138,6 +171,9 @@ func (r *Reader) fill() error {
 				r.srcErr = err
 			}
 			break
+		}
+		if r.ahead != nil && r.ahead.now == nil {
+			break // what was parsed of the next block is good where the window ends with this one
 		}
 	}
 	return nil
@@ -157,7 +193,7 @@ func (r *Reader) start(p *parser) bool {
 	return true
 }
 
-func (r *Reader) event(p *parser, e *Event) bool {
+func (r *Reader) element(p *parser) bool {
 	more, ok := p.element(r.first)
 	if !ok {
 		return false
@@ -170,7 +206,7 @@ func (r *Reader) event(p *parser, e *Event) bool {
 		}
 		return true
 	}
-	if !p.event(e, r.base) {
+	if !p.event(&r.event, r.base) {
 		return false
 	}
 	r.first = false

@@ -13,33 +13,41 @@ import (
 
 // all reads a trace and gives a line for each event.
 func all(src io.Reader) ([]string, *Header, error) {
-	r := NewReader(src)
-	var e Event
+	return allOf(NewReader(src), describe)
+}
+
+func allOf(r *Reader, describe func(e *Event) string) ([]string, *Header, error) {
+	defer r.Close()
 	var out []string
 	for {
-		switch err := r.Next(&e); {
+		e, err := r.Next()
+		switch {
 		case err == io.EOF:
 			return out, r.Header(), nil
 		case err != nil:
 			return out, r.Header(), err
 		}
-		line := fmt.Sprintf("%c %d %s pid %d tid %d %d+%d", max(e.Phase, ' '), e.Category, e.Name, e.PID, e.TID, e.Start, e.Duration)
-		if e.NoPID {
-			line += " placeless"
-		}
-		for f := Field(1); f < fieldEnd; f <<= 1 {
-			if v, ok := e.Int(f); ok {
-				line += fmt.Sprintf(" %d=%d", indexOf(f), v)
-			}
-		}
-		if e.Has&GridSize != 0 {
-			line += fmt.Sprint(" grid ", e.Grid)
-		}
-		if e.Shapes != nil {
-			line += " shapes " + string(e.Shapes)
-		}
-		out = append(out, line)
+		out = append(out, describe(e))
 	}
+}
+
+func describe(e *Event) string {
+	line := fmt.Sprintf("%c %d %s pid %d tid %d %d+%d", max(e.Phase, ' '), e.Category, e.Name, e.PID, e.TID, e.Start, e.Duration)
+	if e.NoPID {
+		line += " placeless"
+	}
+	for f := Field(1); f < fieldEnd; f <<= 1 {
+		if v, ok := e.Int(f); ok {
+			line += fmt.Sprintf(" %d=%d", indexOf(f), v)
+		}
+	}
+	if e.Has&GridSize != 0 {
+		line += fmt.Sprint(" grid ", e.Grid)
+	}
+	if e.Shapes != nil {
+		line += " shapes " + string(e.Shapes)
+	}
+	return line
 }
 
 // whole is a trace with everything that the reader knows, in several ways to write it.
@@ -209,6 +217,57 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
+// misleading has borders of events where there are none: in texts, behind escapes, in args, and at its end.
+const misleading = `{"a": [{},{}], "traceEvents": [{"name": "},{\"},{", "cat": "cpu_op"},{"args": {"x": [{"y": 1},{"y": "\\"},{"z": {"a": {}},"b": [{},{}]}]}, "cat": "kernel",
+"name": "},{\\"} , {"name": "\\\"},{\"ts\": 1", "ts": 5.000, "cat": "kernel", "args": {"grid": [1, 2, 3],"Collective name": "\u007d,{"}},{},{}
+,
+{"ph": "X", "pid": 4, "tid": 5}], "b": {"c": [{"ph": "X"},{"ph": "X"},{"ph": "X"}]}, "traceEvents": [{"name": "again"},{}]}`
+
+// TestBlocks: wherever a file is cut into blocks, and by how many goroutines they are parsed, it is the same trace with the same errors.
+func TestBlocks(t *testing.T) {
+	texts := []string{whole, misleading, `[{"ts": 1},{"ts": 2},{"ts": 3}]`}
+	for _, from := range []string{whole, misleading} {
+		texts = append(texts, strings.Replace(from, `"ts": 5`, `"ts": NaN`, 1), strings.Replace(from, "},", "}", 2), strings.Replace(from, "]", "]]", 3))
+		for n := range from {
+			checkBlocks(t, from[:n], 40)
+		}
+	}
+	for _, text := range texts {
+		for size := 1; size < len(text)+2; size += 1 + size/10 {
+			checkBlocks(t, text, size)
+		}
+	}
+}
+
+// checkBlocks compares what is read block by block with what is read in one go.
+func checkBlocks(t *testing.T, text string, size int) {
+	t.Helper()
+	placed := func(e *Event) string { return fmt.Sprint(e.Offset, " ", describe(e)) }
+	read := func(r *Reader) string {
+		got, h, err := allOf(r, placed)
+		return fmt.Sprintf("%q %v %v %v %d", got, err, h.Facts, h.HasEvents, h.BaseTime)
+	}
+	want := read(NewReader(strings.NewReader(text)))
+	for _, workers := range []int{1, 3} {
+		if got := read(NewParallel(strings.NewReader(text), workers, size)); got != want {
+			t.Fatalf("%d goroutines, blocks of %d bytes:\n%s\ngives %s\nnot   %s", workers, size, text, got, want)
+		}
+	}
+}
+
+// TestStopped ends the goroutines of a reader that is not read to its end.
+func TestStopped(t *testing.T) {
+	for n := range 20 {
+		r := NewParallel(strings.NewReader(whole), 2, 10)
+		for range n {
+			if _, err := r.Next(); err != nil {
+				break
+			}
+		}
+		r.Close()
+	}
+}
+
 // FuzzNext holds the reader to encoding/json: JSON that is a trace gives all its events, and what is no JSON an error, but
 // for control characters in texts and commas at the end of arrays, which are let pass.
 func FuzzNext(f *testing.F) {
@@ -222,6 +281,7 @@ func FuzzNext(f *testing.F) {
 		if fmt.Sprint(got, err) != fmt.Sprint(slow, err2) {
 			t.Fatalf("read byte by byte it is another trace:\n%v %v\n%v %v", got, err, slow, err2)
 		}
+		checkBlocks(t, string(data), 1+len(data)/3)
 		if err != nil {
 			if !errors.Is(err, ErrSyntax) && !errors.Is(err, ErrTruncated) || !strings.HasPrefix(err.Error(), "at byte ") {
 				t.Fatalf("the error is %v", err)

@@ -19,21 +19,29 @@
 --   live_bytes BIGINT: bytes of these allocations still live at the peak
 --   allocation_count BIGINT: number of these allocations; NULL before the capture
 
-WITH peak AS (
+WITH top AS (
+    SELECT e.memory_id, max(e.allocated_bytes) AS peak_bytes FROM _memory_event e GROUP BY e.memory_id
+), first AS ( -- reached at first; no window, which would sort all events
+    SELECT e.memory_id, min(e.nth) AS nth FROM _memory_event e JOIN top ON top.memory_id = e.memory_id AND e.allocated_bytes = top.peak_bytes GROUP BY e.memory_id
+), peak AS (
     SELECT e.memory_id, e.source_id, e.pid, e.device_type, e.device_id, e.nth, e.time_ns, e.allocated_bytes AS peak_bytes, e.reserved_bytes
-    FROM _memory_event e
-    QUALIFY row_number() OVER (PARTITION BY e.memory_id ORDER BY e.allocated_bytes DESC, e.nth) = 1
-), live AS (
+    FROM _memory_event e JOIN first ON first.memory_id = e.memory_id AND first.nth = e.nth
+), live AS MATERIALIZED (
     SELECT e.memory_id, e.source_id, e.pid, e.tid, e.time_ns, e.alloc_bytes, e.op_id, e.path_id
     FROM _memory_event e JOIN peak p ON p.memory_id = e.memory_id AND e.nth <= p.nth
     WHERE e.alloc_bytes > 0 AND e.is_known AND (e.end_ns IS NULL OR e.end_ns > p.time_ns)
-), outer_op AS ( -- outermost operators of a thread do not overlap
+), began AS ( -- outermost operators of a thread do not overlap
+    SELECT l.memory_id, l.source_id, l.pid, l.tid, l.op_id, l.path_id, l.alloc_bytes, o.start_ns
+    FROM live l ASOF LEFT JOIN (SELECT o.source_id, o.pid, o.tid, o.start_ns FROM op o WHERE o.run_id = $run AND o.depth = 1) o
+        ON o.source_id = l.source_id AND o.pid = l.pid AND o.tid = l.tid AND l.time_ns >= o.start_ns
+), outer_op AS (
     SELECT o.source_id, o.pid, o.tid, o.start_ns, arg_max(o.op_name_id, (o.duration_ns, o.op_id)) AS op_name_id
-    FROM op o WHERE o.run_id = $run AND o.depth = 1
+    FROM op o SEMI JOIN began b ON b.source_id = o.source_id AND b.pid = o.pid AND b.tid = o.tid AND b.start_ns = o.start_ns
+    WHERE o.run_id = $run AND o.depth = 1
     GROUP BY o.source_id, o.pid, o.tid, o.start_ns
 ), held AS (
-    SELECT l.memory_id, l.op_id, l.path_id, CASE WHEN l.op_id > 0 THEN u.op_name_id END AS outer_name_id, l.alloc_bytes
-    FROM live l ASOF LEFT JOIN outer_op u ON u.source_id = l.source_id AND u.pid = l.pid AND u.tid = l.tid AND l.time_ns >= u.start_ns
+    SELECT b.memory_id, b.op_id, b.path_id, CASE WHEN b.op_id > 0 THEN u.op_name_id END AS outer_name_id, b.alloc_bytes
+    FROM began b LEFT JOIN outer_op u ON u.source_id = b.source_id AND u.pid = b.pid AND u.tid = b.tid AND u.start_ns = b.start_ns
 ), row AS (
     SELECT h.memory_id, coalesce(n.name, '(none)') AS operator, w.name AS outermost_operator, coalesce(s.stage, '(none)') AS stage, coalesce(r.name, '(none)') AS "range",
         sum(h.alloc_bytes)::BIGINT AS live_bytes, count(*) AS allocation_count

@@ -37,8 +37,10 @@
 --   square_high BIGINT: sum of the squares of these times, in whole units of 1e18 ns2, exact where neither BIGINT nor DOUBLE would be
 --   square_low BIGINT: remainder of that sum, in ns2
 
-WITH RECURSIVE odd AS MATERIALIZED (
-    SELECT o.op_id, o.parent_op_id, o.op_name_id, o.is_folded FROM op o WHERE o.run_id = $run AND (o.is_folded OR o.is_nested)
+WITH RECURSIVE odd AS MATERIALIZED ( -- few: what joins only these is spared for all others
+    SELECT o.op_id, o.source_id, o.parent_op_id, o.op_name_id, o.path_id, o.op_input_id, o.stack_id, o.is_folded,
+        o.self_device_ns, o.total_device_ns, o.self_cpu_ns, o.duration_ns, o.self_work_count, o.flop_count, o.device_alloc_bytes, o.device_free_bytes, o.host_alloc_bytes - o.host_free_bytes AS host_net_bytes
+    FROM op o WHERE o.run_id = $run AND (o.is_folded OR o.is_nested)
 ), owner AS ( -- a folded call counts with the inputs of the call that it is one with
     SELECT odd.op_id, odd.parent_op_id AS owner_op_id FROM odd WHERE odd.is_folded
     UNION ALL
@@ -46,31 +48,37 @@ WITH RECURSIVE odd AS MATERIALIZED (
 ), alike AS ( -- calls on a thread nest, so one that began before and ends no earlier is around it
     SELECT o.op_id, o.op_input_id, o.is_nested, max(o.start_ns + o.duration_ns) OVER (PARTITION BY o.source_id, o.pid, o.tid, o.op_name_id, o.op_input_id ORDER BY o.start_ns, o.depth
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last_end_ns, o.start_ns, o.start_ns + o.duration_ns AS end_ns
-    FROM op o
-    WHERE o.run_id = $run AND NOT o.is_folded AND o.op_name_id IN (SELECT odd.op_name_id FROM odd WHERE NOT odd.is_folded)
-), inside AS (
+    FROM op o -- a list, for DuckDB would put all operators into the hash table of a join: it takes what this transaction stored for no rows
+    WHERE o.run_id = $run AND NOT o.is_folded AND list_contains((SELECT list(DISTINCT odd.op_name_id) FROM odd WHERE NOT odd.is_folded), o.op_name_id)
+), inside AS MATERIALIZED (
     SELECT owner.op_id, o.op_input_id, true AS is_nested FROM owner JOIN op o ON o.run_id = $run AND o.op_id = owner.owner_op_id WHERE NOT o.is_folded
     UNION ALL
     SELECT a.op_id, a.op_input_id, coalesce(a.last_end_ns >= a.end_ns AND a.last_end_ns > a.start_ns, false) FROM alike a WHERE a.is_nested
 ), input AS ( -- whatever their strides and values
     SELECT i.op_input_id, i.shapes, i.types, min(i.op_input_id) OVER (PARTITION BY i.shapes, i.types) AS alike_id FROM op_input i WHERE i.run_id = $run
-), call AS (
-    SELECT o.op_id, o.source_id, o.op_name_id, p.op_name_id AS caller_name_id, coalesce(s.stage, '(none)') AS stage, i.alike_id, o.stack_id, o.is_folded, o.is_folded OR o.is_nested AS is_inside, coalesce(x.is_nested, false) AS is_shape_inside,
+), call AS NOT MATERIALIZED (
+    SELECT o.op_id, o.source_id, o.parent_op_id, o.op_name_id, o.path_id, o.op_input_id, o.stack_id, false AS is_folded, false AS is_inside, false AS is_shape_inside,
         o.self_device_ns, o.total_device_ns, o.self_cpu_ns, o.duration_ns, o.self_work_count, o.flop_count, o.device_alloc_bytes, o.device_free_bytes, o.host_alloc_bytes - o.host_free_bytes AS host_net_bytes
-    FROM op o
-    LEFT JOIN op p ON p.run_id = $run AND p.op_id = o.parent_op_id
-    LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = o.path_id
-    LEFT JOIN inside x ON x.op_id = o.op_id
-    LEFT JOIN input i ON i.op_input_id = CASE WHEN x.op_id IS NULL THEN o.op_input_id ELSE x.op_input_id END
-    WHERE o.run_id = $run
-), part AS (
-    SELECT c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id, c.is_folded, c.is_inside, c.is_shape_inside, false AS is_replay,
+    FROM op o WHERE o.run_id = $run AND NOT (o.is_folded OR o.is_nested)
+    UNION ALL
+    SELECT o.op_id, o.source_id, o.parent_op_id, o.op_name_id, o.path_id, CASE WHEN x.op_id IS NULL THEN o.op_input_id ELSE x.op_input_id END, o.stack_id, o.is_folded, true, coalesce(x.is_nested, false),
+        o.self_device_ns, o.total_device_ns, o.self_cpu_ns, o.duration_ns, o.self_work_count, o.flop_count, o.device_alloc_bytes, o.device_free_bytes, o.host_net_bytes
+    FROM odd o LEFT JOIN inside x ON x.op_id = o.op_id
+), amount AS (
+    SELECT c.source_id, c.parent_op_id, c.op_name_id, c.path_id, NULL::VARCHAR AS replay_stage, c.op_input_id, c.stack_id, c.is_folded, c.is_inside, c.is_shape_inside, false AS is_replay,
         c.self_device_ns, c.total_device_ns, c.self_cpu_ns, c.duration_ns, c.self_work_count, c.flop_count, c.device_alloc_bytes, c.device_free_bytes, c.host_net_bytes
     FROM call c
     UNION ALL
-    SELECT c.source_id, c.op_name_id, c.caller_name_id, r.stage, c.alike_id, c.stack_id, c.is_folded, c.is_inside, c.is_shape_inside, true,
+    SELECT c.source_id, c.parent_op_id, c.op_name_id, c.path_id, r.stage, c.op_input_id, c.stack_id, c.is_folded, c.is_inside, c.is_shape_inside, true,
         CASE WHEN r.is_leaf THEN r.total_ns ELSE 0 END, r.total_ns, 0, 0, CASE WHEN r.is_leaf THEN r.work_count ELSE 0 END, NULL, NULL, NULL, NULL
-    FROM _op_replay r JOIN call c ON c.op_id = r.op_id
+    FROM call c JOIN _op_replay r ON r.op_id = c.op_id
+), part AS (
+    SELECT c.source_id, c.op_name_id, p.op_name_id AS caller_name_id, coalesce(c.replay_stage, s.stage, '(none)') AS stage, i.alike_id, c.stack_id, c.is_folded, c.is_inside, c.is_shape_inside, c.is_replay,
+        c.self_device_ns, c.total_device_ns, c.self_cpu_ns, c.duration_ns, c.self_work_count, c.flop_count, c.device_alloc_bytes, c.device_free_bytes, c.host_net_bytes
+    FROM amount c
+    LEFT JOIN op p ON p.run_id = $run AND p.op_id = c.parent_op_id
+    LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = c.path_id
+    LEFT JOIN input i ON i.op_input_id = c.op_input_id
 ), t AS (
     SELECT c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id, count(*) FILTER (NOT c.is_folded AND NOT c.is_replay) AS call_count, sum(c.self_device_ns)::BIGINT AS self_device_ns,
         coalesce(sum(c.total_device_ns) FILTER (NOT c.is_inside), 0)::BIGINT AS total_device_ns, coalesce(sum(c.total_device_ns) FILTER (NOT c.is_shape_inside AND NOT c.is_replay), 0)::BIGINT AS shape_device_ns,

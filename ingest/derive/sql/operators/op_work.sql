@@ -39,7 +39,7 @@ WITH work AS (
         w.stage, w.kernel_name_id, w.operation, count(*) AS call_count, sum(w.duration_ns)::BIGINT AS total_ns, min(w.duration_ns) AS min_ns, max(w.duration_ns) AS max_ns
     FROM placed w
     LEFT JOIN _op_call c ON c.op_id = w.op_id
-    LEFT JOIN added x ON x.leaf_op_id = w.captured_op_id AND x.stage = w.stage AND w.captured_op_id IS DISTINCT FROM w.op_id
+    LEFT JOIN added x ON x.leaf_op_id = CASE WHEN w.captured_op_id IS DISTINCT FROM w.op_id THEN w.captured_op_id END AND x.stage = w.stage
     WHERE w.source_id IN (SELECT x.source_id FROM op_source x WHERE x.run_id = $run AND x.capture <> 'key_averages')
     GROUP BY ALL
 )
