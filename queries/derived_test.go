@@ -24,7 +24,7 @@ type lazyFacts struct {
 	derive.Facts
 	mu      sync.Mutex
 	missing map[string]map[string]bool // by run: files of facts that are not derived
-	written bool                       // the tables were written to since: what was derived of any run is no longer right
+	written []string                   // tables that were written to since: what was derived from them of any run is no longer right
 }
 
 // Derive notes that a run has no facts yet.
@@ -44,15 +44,24 @@ func exec(t *testing.T, w *schema.Warehouse, stmt string) {
 	if _, err := w.DB.Exec(stmt); err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
-	wrote(w)
+	var tables []string
+	for _, m := range target.FindAllStringSubmatch(stmt, -1) {
+		tables = append(tables, m[1])
+	}
+	if len(tables) == 0 {
+		t.Fatalf("what does this write to? %s", stmt)
+	}
+	wrote(w, tables...)
 }
 
+var target = regexp.MustCompile(`(?i)\b(?:UPDATE|INSERT INTO|DELETE FROM|TABLE)\s+(\w+)`)
+
 // wrote says that tables of captures were written to.
-func wrote(w *schema.Warehouse) {
+func wrote(w *schema.Warehouse, tables ...string) {
 	l := w.Facts.(*lazyFacts)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.written = true
+	l.written = append(l.written, tables...)
 }
 
 // derived derives all facts that are missing.
@@ -75,7 +84,7 @@ func deriveOf(t testing.TB, w *schema.Warehouse, wanted map[string]bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.written {
+	if l.written != nil {
 		forget(t, w, l)
 	}
 	for _, id := range slices.Sorted(maps.Keys(l.missing)) {
@@ -102,16 +111,13 @@ func deriveOf(t testing.TB, w *schema.Warehouse, wanted map[string]bool) {
 	}
 }
 
-// forget deletes all facts; the classes of kernels and ranges stay as they were written.
+// forget deletes the facts that follow from what was written; the classes of kernels and ranges stay as they were written.
 func forget(t testing.TB, w *schema.Warehouse, l *lazyFacts) {
 	t.Helper()
-	tables, err := l.Tables()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files, tables := stale(l.written)
 	stmts := []string{"BEGIN"}
-	for _, table := range tables {
-		stmts = append(stmts, "DELETE FROM "+table.Name)
+	for table := range tables {
+		stmts = append(stmts, "DELETE FROM "+table)
 	}
 	if _, err := w.DB.Exec(strings.Join(append(stmts, "COMMIT"), "; ")); err != nil {
 		t.Fatal(err)
@@ -120,11 +126,72 @@ func forget(t testing.TB, w *schema.Warehouse, l *lazyFacts) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.missing, l.written = map[string]map[string]bool{}, false
+	if l.missing == nil {
+		l.missing = map[string]map[string]bool{}
+	}
+	l.written = nil
 	for _, r := range f.Rows {
-		l.missing[r[0].(string)] = allFacts()
+		id := r[0].(string)
+		if l.missing[id] == nil {
+			l.missing[id] = map[string]bool{}
+		}
+		maps.Copy(l.missing[id], files)
 	}
 }
+
+// stale are the files of facts that follow from tables, with those that give rows of the same facts, and the tables of these.
+func stale(written []string) (files, tables map[string]bool) {
+	d := definitions()
+	files, tables = map[string]bool{}, map[string]bool{}
+	whole := slices.Contains(written, "run") || slices.Contains(written, "source")
+	for name := range allFacts() {
+		if whole || slices.ContainsFunc(written, func(table string) bool { return mentioned(name)[table] }) {
+			tables[cmp.Or(d.facts[name].Into, name)] = true
+		}
+	}
+	for name := range allFacts() {
+		if tables[cmp.Or(d.facts[name].Into, name)] {
+			files[name] = true
+		}
+	}
+	return files, tables
+}
+
+// mentions remembers what mentioned found.
+var mentions sync.Map
+
+// mentioned are all words of a fact's file and of those behind it, whatever they stand for: rather too many than one too few.
+func mentioned(name string) map[string]bool {
+	if known, ok := mentions.Load(name); ok {
+		return known.(map[string]bool)
+	}
+	d := definitions()
+	seen := map[string]bool{}
+	todo := []string{d.facts[name].Body, strings.Join(d.facts[name].Needs, " ")}
+	for len(todo) > 0 {
+		text := todo[0]
+		todo = todo[1:]
+		for _, word := range word.FindAllString(silent.ReplaceAllString(text, ""), -1) {
+			if seen[word] {
+				continue
+			}
+			seen[word] = true
+			todo = append(todo, d.relations[word]...)
+			for file, f := range d.facts {
+				if file == word || f.Into == word {
+					todo = append(todo, f.Body, strings.Join(f.Needs, " "))
+				}
+			}
+		}
+	}
+	mentions.Store(name, seen)
+	return seen
+}
+
+var (
+	word   = regexp.MustCompile(`\w+`)
+	silent = regexp.MustCompile(`'[^']*'|--[^\n]*`)
+)
 
 // definitions are the files of facts by name, and the bodies of relations by their names in SQL.
 var definitions = sync.OnceValue(func() (d struct {

@@ -28,7 +28,7 @@ func counted(t *testing.T, prefix string, counters map[string]float64) *schema.W
 			id++
 		}
 	}
-	wrote(w)
+	wrote(w, "ncu_metric_name", "ncu_metric")
 	return w
 }
 

@@ -210,7 +210,7 @@ func TestUnknownBound(t *testing.T) {
 		if n, _ := res.RowsAffected(); err != nil || n == 0 {
 			t.Fatalf("%s: %d rows, %v", name, n, err)
 		}
-		wrote(w)
+		wrote(w, "ncu_metric")
 	}
 	ask := func() []string {
 		return rows(t, w, `SELECT DISTINCT bound, missing, legacy_class = 'unknown' FROM bottlenecks('r') ORDER BY ALL`)

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -128,6 +129,9 @@ func TestEngineRanges(t *testing.T) {
 // opening, even for reading, and again when the spelling has changed; and that otherwise nothing is made anew.
 func TestSpellingRows(t *testing.T) {
 	want := []string{"1|nvjet_sm90_tst_64x8", "2|zz_fused(int)", "3|k<128>(T1 const*)"}
+	named := ruled(t)
+	change(t, named, `INSERT INTO kernel_name SELECT run_id, 3, 'void a::b::k<(int)128>(const T1 *)', 'k', 3 FROM run`, `DELETE FROM schema_version WHERE version = -1`)
+	done(t, open(t, named, true, nil))
 	for name, c := range map[string]struct {
 		older []string
 		want  []string
@@ -136,8 +140,10 @@ func TestSpellingRows(t *testing.T) {
 		"another spelling": {[]string{`UPDATE kernel_spelling SET spelling = 'x'`, `UPDATE schema_version SET checksum = 'older' WHERE version = -1`}, want},
 		"current":          {[]string{`UPDATE kernel_spelling SET spelling = 'x'`}, []string{"1|x", "2|x", "3|x"}},
 	} {
-		home := ruled(t)
-		change(t, home, `INSERT INTO kernel_name SELECT run_id, 3, 'void a::b::k<(int)128>(const T1 *)', 'k', 3 FROM run`, `DELETE FROM schema_version WHERE version = -1`)
+		home := schema.Home{Dir: t.TempDir()}
+		if err := os.CopyFS(home.Dir, os.DirFS(named.Dir)); err != nil {
+			t.Fatal(err)
+		}
 		change(t, home, c.older...)
 		w := open(t, home, false, nil)
 		same(t, name, texts(t, w, `SELECT kernel_name_id & 134217727, spelling FROM kernel_spelling ORDER BY kernel_name_id`), c.want)

@@ -184,7 +184,7 @@ func TestKilledDerive(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 19))
 	killed, one := 0, 0
-	const kills = 20
+	const kills = 12
 	for i := range kills {
 		delay := time.Duration((float64(i) + rng.Float64()) / kills * float64(took))
 		cmd := p.command("runs")

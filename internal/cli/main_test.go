@@ -54,7 +54,7 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	built = filepath.Join(dir, "prof")
-	cmd := exec.Command("go", "build", "-o", built, ".")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", built, ".")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
