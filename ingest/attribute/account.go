@@ -73,6 +73,7 @@ type Account struct {
 	sums     *Sums
 	idle     []idle // by row of sums
 	patterns map[gapKey]*gapSum
+	recent   [1 << 10]*gapSum // patterns by a hash, see pattern
 	longest  map[int32]*gapHeap
 	devices  map[int32]*deviceWalk
 }
@@ -232,7 +233,19 @@ func (a *Account) count(g *gap) {
 	a.pass(d, g.start)
 	d.so.parts.add(&g.parts)
 	d.so.gaps++
-	k := gapKey{g.device, g.path, g.before, g.after}
+	p := a.pattern(gapKey{g.device, g.path, g.before, g.after})
+	p.count++
+	p.max = max(p.max, g.end-g.start)
+	p.parts.add(&g.parts)
+	a.keep(g)
+}
+
+// pattern gives the sums of a pattern, in most cases without a look at the map: the same patterns recur.
+func (a *Account) pattern(k gapKey) *gapSum {
+	slot := &a.recent[uint32(k.before*31+k.after*17+k.path)%uint32(len(a.recent))]
+	if p := *slot; p != nil && p.gapKey == k {
+		return p
+	}
 	p := a.patterns[k]
 	if p == nil && len(a.patterns) >= maxPatterns {
 		k.before, k.after = anyLabel, anyLabel
@@ -242,10 +255,8 @@ func (a *Account) count(g *gap) {
 		p = &gapSum{gapKey: k}
 		a.patterns[k] = p
 	}
-	p.count++
-	p.max = max(p.max, g.end-g.start)
-	p.parts.add(&g.parts)
-	a.keep(g)
+	*slot = p
+	return p
 }
 
 func (a *Account) keep(g *gap) {

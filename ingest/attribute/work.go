@@ -64,8 +64,12 @@ func (l *WorkList) order() [][]Work {
 	return [][]Work{all}
 }
 
-// merge reads several sorted lists as one.
-type merge struct{ heads []*workCursor }
+// merge reads several sorted lists as one. Workers take exports piece by piece, so that what follows is mostly in the list of what came last.
+type merge struct {
+	heads []*workCursor
+	now   *workCursor // the list that came last
+	until int64       // the least start in the other lists
+}
 
 type workCursor struct {
 	blocks [][]Work
@@ -96,15 +100,29 @@ func newMerge(lists []*WorkList) *merge {
 }
 
 func (m *merge) next() *Work {
-	var best *workCursor
-	var o *Work
-	for _, c := range m.heads {
-		if h := c.head(); h != nil && (o == nil || h.Start < o.Start || h.Start == o.Start && h.before(o) < 0) {
-			best, o = c, h
+	if m.now != nil {
+		if o := m.now.head(); o != nil && o.Start < m.until {
+			m.now.step()
+			return o
 		}
 	}
-	if best != nil {
-		best.step()
+	m.now, m.until = nil, Forever
+	var o *Work
+	for _, c := range m.heads {
+		h := c.head()
+		switch {
+		case h == nil:
+		case o == nil || h.before(o) < 0:
+			if o != nil {
+				m.until = min(m.until, o.Start)
+			}
+			m.now, o = c, h
+		default:
+			m.until = min(m.until, h.Start)
+		}
+	}
+	if o != nil {
+		m.now.step()
 	}
 	return o
 }

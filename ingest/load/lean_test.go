@@ -57,7 +57,7 @@ func TestLean(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		restore, err := target.Lean(t.Context())
+		restore, err := target.Lean(t.Context(), RoomOfNumbers)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -111,11 +111,15 @@ func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, erro
 	return t, err
 }
 
-// leanRoom, in MB, is enough for a thread that writes the widest table; what is written beyond it goes to the file at once.
-const leanRoom = 24
+// Room of a thread that writes, in MB; what is written beyond it goes to the file at once.
+const (
+	RoomOfNumbers = 24 // for the widest table of numbers
+	RoomOfTexts   = 72 // for tables with texts that are all different, which are compressed together
+	mostRoom      = 400
+)
 
 // Lean keeps DuckDB from holding what it wrote in memory, until restore is called.
-func (t *Target) Lean(ctx context.Context) (restore func() error, err error) {
+func (t *Target) Lean(ctx context.Context, room int) (restore func() error, err error) {
 	if t.Options.Outside == nil {
 		return func() error { return nil }, nil
 	}
@@ -132,7 +136,7 @@ func (t *Target) Lean(ctx context.Context) (restore func() error, err error) {
 	// on top of it.
 	for held := 16; held <= 256; held *= 2 {
 		if set(ctx, fmt.Sprintf("%dMB", held)) == nil {
-			return restore, set(ctx, fmt.Sprintf("%dMB", held+max(2, threads)*leanRoom))
+			return restore, set(ctx, fmt.Sprintf("%dMB", held+min(max(2, threads)*room, mostRoom)))
 		}
 	}
 	return restore, restore()

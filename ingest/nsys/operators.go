@@ -53,15 +53,15 @@ type idRange struct {
 // missing counts the numbers in between that were not seen.
 func (r *idRange) missing() uint64 { return r.last - r.first - min(r.last-r.first, r.seen-1) }
 
-// addOperator takes the call that a range encloses. emit_nvtx pushes and pops its ranges in the default domain.
-func (r *ranges) addOperator(e emitted, thread int64) {
+// addOperator takes the call that a range, the spans so far plus the call's own, encloses.
+func (r *ranges) addOperator(from *spanReader, e emittedCall, thread int64) {
 	if r.operators == nil {
 		r.operators = &operators{ids: map[int64]*idRange{}}
 	}
 	o := r.operators
-	c := opCall{sequence: e.sequence, span: int32(len(r.spans)), name: o.names.OfString(e.name), sizes: -1}
-	if e.sizes != "" {
-		c.sizes = o.sizes.OfString(e.sizes)
+	c := opCall{sequence: e.sequence, span: int32(len(r.spans)) + e.span, name: o.names.OfString(from.names.List[e.name]), sizes: -1}
+	if e.sizes >= 0 {
+		c.sizes = o.sizes.OfString(from.sizes.List[e.sizes])
 	}
 	o.calls = append(o.calls, c)
 	if e.id == 0 {
@@ -73,7 +73,7 @@ func (r *ranges) addOperator(e emitted, thread int64) {
 		o.ids[procOf(thread)] = ids
 	}
 	ids.first, ids.last, ids.seen = min(ids.first, e.id), max(ids.last, e.id), ids.seen+1
-	ids.sizes = ids.sizes || e.sizes != ""
+	ids.sizes = ids.sizes || e.sizes >= 0
 }
 
 // orderOperators numbers the operators, once the ranges are swept.

@@ -8,15 +8,15 @@ import (
 	"prof/ingest/nsys/table"
 )
 
-// inParallel reads a whole scan with some goroutines. newWorker gives each its result and what to do with a batch.
-func inParallel[R any](scan table.Scan, workers int, newWorker func() (R, func(b *table.Batch) error)) ([]R, error) {
+// inParallel reads a whole scan with some goroutines. newWorker gives each its result and what to do with a batch of a morsel.
+func inParallel[R any](scan table.Scan, workers int, newWorker func() (R, func(morsel int, b *table.Batch) error)) ([]R, error) {
 	workers = max(1, min(workers, scan.Morsels()))
 	results, errs := make([]R, workers), make([]error, workers)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			var each func(b *table.Batch) error
+			var each func(morsel int, b *table.Batch) error
 			results[w], each = newWorker()
 			errs[w] = readMorsels(scan, &next, each)
 		})
@@ -25,12 +25,12 @@ func inParallel[R any](scan table.Scan, workers int, newWorker func() (R, func(b
 	return results, errors.Join(errs...)
 }
 
-func readMorsels(scan table.Scan, next *atomic.Int64, each func(b *table.Batch) error) error {
+func readMorsels(scan table.Scan, next *atomic.Int64, each func(morsel int, b *table.Batch) error) error {
 	c := scan.Open()
 	defer c.Close()
 	var b table.Batch
 	for m := next.Add(1) - 1; m < int64(scan.Morsels()); m = next.Add(1) - 1 {
-		if err := table.EachBatch(c, int(m), &b, each); err != nil {
+		if err := table.EachBatch(c, int(m), &b, func(b *table.Batch) error { return each(int(m), b) }); err != nil {
 			return err
 		}
 	}

@@ -32,10 +32,10 @@ func (l *loader) findWanted(ctx context.Context) (attribute.Wanted, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := inParallel(scan, l.target.Options.Threads, func() (attribute.Wanted, func(b *table.Batch) error) {
+		found, err := inParallel(scan, l.target.Options.Threads, func() (attribute.Wanted, func(morsel int, b *table.Batch) error) {
 			ids := attribute.Wanted{}
 			adder := ids.Adder()
-			return ids, func(b *table.Batch) error {
+			return ids, func(_ int, b *table.Batch) error {
 				for i := range b.N {
 					if !b.Cols[0].Null(i) && !b.Cols[1].Null(i) {
 						adder.Add(procOf(b.Cols[1].Ints[i]), b.Cols[0].Ints[i])

@@ -241,7 +241,7 @@ func (l *loader) storeInputs(ctx context.Context) error { return l.source.StoreN
 
 // storeTimeline stores the tables of many rows, which are of fixed width, so that little memory will do.
 func (l *loader) storeTimeline(ctx context.Context) (err error) {
-	restore, err := l.target.Lean(ctx)
+	restore, err := l.target.Lean(ctx, load.RoomOfNumbers)
 	if err != nil {
 		return err
 	}

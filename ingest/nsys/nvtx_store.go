@@ -1,0 +1,206 @@
+package nsys
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"prof/ingest/attribute"
+	"prof/ingest/load"
+	"prof/ingest/nsys/table"
+)
+
+// storeRanges reads the events again, now to store them: names need not be held in memory meanwhile.
+func (l *loader) storeRanges(ctx context.Context) error {
+	name := l.table(nvtxTable)
+	if name == "" {
+		return nil
+	}
+	scan, err := l.export.Scan(ctx, name, nvtxWants)
+	if err != nil {
+		return err
+	}
+	if scan.Morsels() != len(l.ranges.firsts)-1 {
+		return fmt.Errorf("%s: %s changed while it was read", l.name, name)
+	}
+	var next atomic.Int64
+	n, err := l.target.Insert(ctx, "nvtx_range", load.Pulled(l.target.Options.Threads, rangeColumns, func() load.PullFunc {
+		w := &rangeWriter{loader: l, scan: scan, next: &next}
+		return w.fill
+	}))
+	if err != nil {
+		return err
+	}
+	marks, err := l.storeMarks(ctx, name)
+	if err != nil {
+		return err
+	}
+	l.part(nvtxTable, l.ranges.read, n+marks, l.nvtxReason())
+	return nil
+}
+
+// rangeWriter writes ranges for one worker, morsel by morsel.
+type rangeWriter struct {
+	*loader
+	scan   table.Scan
+	next   *atomic.Int64 // morsel to hand out
+	cursor table.Cursor
+	batch  table.Batch
+	span   int32 // of the next range
+	end    int32 // behind the morsel's last one; equal to span before the first morsel
+	open   bool
+}
+
+func (w *rangeWriter) fill(c *load.Chunk) (int, error) {
+	n, err := w.write(c)
+	if w.cursor != nil && (n == 0 || err != nil) {
+		err = errors.Join(err, w.cursor.Close())
+	}
+	return n, err
+}
+
+// write fills a chunk from the next batch that holds ranges.
+func (w *rangeWriter) write(c *load.Chunk) (n int, err error) {
+	if w.cursor == nil {
+		w.cursor = w.scan.Open()
+	}
+	for n == 0 {
+		if !w.open {
+			m := int(w.next.Add(1) - 1)
+			if m >= w.scan.Morsels() {
+				return 0, nil
+			}
+			if err := w.cursor.Seek(m); err != nil {
+				return 0, err
+			}
+			w.open, w.span, w.end = true, w.ranges.firsts[m], w.ranges.firsts[m+1]
+		}
+		more, err := w.cursor.Next(&w.batch)
+		if err != nil {
+			return 0, err
+		}
+		if !more {
+			if w.open = false; w.span != w.end {
+				return 0, fmt.Errorf("%s: %s changed while it was read", w.name, nvtxTable)
+			}
+			continue
+		}
+		for i := range w.batch.N {
+			if _, ok := w.ranges.spanOf(&w.batch, i); !ok {
+				continue
+			}
+			if w.span == w.end {
+				return 0, fmt.Errorf("%s: %s changed while it was read", w.name, nvtxTable)
+			}
+			if err := w.writeRange(c, n, &w.batch, i, int(w.span)); err != nil {
+				return 0, err
+			}
+			w.span++
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (l *loader) nvtxReason() string {
+	r := l.ranges
+	switch {
+	case r.orphans > 0 && r.backward > 0:
+		return fmt.Sprintf("%d ranges have no thread, %d end before they start; the other rows create domains", r.orphans, r.backward)
+	case r.orphans > 0:
+		return fmt.Sprintf("%d ranges have no thread; the other rows create domains", r.orphans)
+	case r.backward > 0:
+		return fmt.Sprintf("%d ranges end before they start; the other rows create domains", r.backward)
+	}
+	if o := r.operators; o != nil {
+		return fmt.Sprintf("domain and category names are stored with the ranges; %d ranges are also operators", o.stored)
+	}
+	return "domain and category names are stored with the ranges"
+}
+
+// Columns of nvtx_range.
+const (
+	rgID = iota
+	rgParent
+	rgPath
+	rgPID
+	rgTID
+	rgEndTID
+	rgStyle
+	rgDomain
+	rgName
+	rgCategory
+	rgStart
+	rgDuration
+)
+
+var rangeColumns = []load.Column{{Name: "range_id", Type: load.Integer}, {Name: "parent_range_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}, {Name: "pid", Type: load.Integer},
+	{Name: "tid", Type: load.Integer}, {Name: "end_tid", Type: load.Integer}, {Name: "style", Type: load.Varchar}, {Name: "domain", Type: load.Varchar}, {Name: "name", Type: load.Varchar},
+	{Name: "category"}, {Name: "start_ns"}, {Name: "duration_ns"}}
+
+// writeRange writes span k as row n of nvtx_range.
+func (l *loader) writeRange(c *load.Chunk, n int, b *table.Batch, i, k int) error {
+	s := &l.ranges.spans[k]
+	text, err := l.nvtxName(b, i)
+	if err != nil {
+		return err
+	}
+	c.Int32(rgID)[n], c.Int32(rgPath)[n] = l.ids.RangeID(int32(k)), s.Path
+	c.Int32(rgPID)[n], c.Int32(rgTID)[n] = pidOf(s.Thread), tidOf(s.Thread)
+	if s.Parent >= 0 {
+		c.Int32(rgParent)[n] = l.ids.RangeID(s.Parent)
+	} else {
+		c.SetNull(rgParent, n)
+	}
+	if end := &b.Cols[nvEndThread]; !end.Null(i) && end.Ints[i] != s.Thread && s.Process {
+		c.Int32(rgEndTID)[n] = tidOf(end.Ints[i])
+	} else {
+		c.SetNull(rgEndTID, n)
+	}
+	style := "push_pop"
+	if s.Process {
+		style = "start_end"
+	}
+	c.SetText(rgStyle, n, style)
+	c.SetText(rgDomain, n, l.ranges.names[s.Name].Domain)
+	c.SetText(rgName, n, text)
+	if b.Cols[nvCategory].Null(i) {
+		c.SetNull(rgCategory, n)
+	} else {
+		c.Int64(rgCategory)[n] = b.Cols[nvCategory].Ints[i]
+	}
+	c.Int64(rgStart)[n] = s.Start
+	if s.End == attribute.Forever {
+		c.SetNull(rgDuration, n)
+	} else {
+		c.Int64(rgDuration)[n] = s.End - s.Start
+	}
+	return nil
+}
+
+func (l *loader) storeMarks(ctx context.Context, name string) (int64, error) {
+	if l.ranges.marks == 0 {
+		return 0, nil
+	}
+	return l.target.Append(ctx, "nvtx_mark", func(add func(...driver.Value) error) error {
+		return eachBatch(ctx, l.export, name, nvtxWants, func(b *table.Batch) error {
+			for i := range b.N {
+				typ, thread := b.Cols[nvType].Ints[i], b.Cols[nvThread].Ints[i]
+				if !isMark(typ) || b.Cols[nvThread].Null(i) {
+					continue
+				}
+				text, err := l.nvtxName(b, i)
+				if err != nil {
+					return err
+				}
+				if err := add(l.target.UUID(), l.sourceID(), pidOf(thread), tidOf(thread), l.ranges.domain(domainKey{procOf(thread), b.Cols[nvDomain].Ints[i]}),
+					text, b.Cols[nvStart].Ints[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
