@@ -140,8 +140,9 @@ func (p *spanPart) addOther(b *table.Batch, i int) error {
 
 // join puts the parts together, in their order, with numbers of names that all share.
 func (r *ranges) join(readers []*spanReader, parts []spanPart) {
-	total := 0
+	total, calls := 0, 0
 	for i := range parts {
+		calls += len(parts[i].calls)
 		r.firsts = append(r.firsts, int32(total))
 		total += len(parts[i].spans)
 		for _, d := range parts[i].domains {
@@ -164,6 +165,9 @@ func (r *ranges) join(readers []*spanReader, parts []spanPart) {
 		}
 	}
 	r.spans = make([]attribute.Span, 0, total)
+	if calls > 0 {
+		r.operators = newOperators(calls)
+	}
 	for i := range parts {
 		p := &parts[i]
 		for _, c := range p.calls {

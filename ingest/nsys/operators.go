@@ -53,11 +53,13 @@ type idRange struct {
 // missing counts the numbers in between that were not seen.
 func (r *idRange) missing() uint64 { return r.last - r.first - min(r.last-r.first, r.seen-1) }
 
+// newOperators has room for so many calls.
+func newOperators(calls int) *operators {
+	return &operators{ids: map[int64]*idRange{}, calls: make([]opCall, 0, calls)}
+}
+
 // addOperator takes the call that a range, the spans so far plus the call's own, encloses.
 func (r *ranges) addOperator(from *spanReader, e emittedCall, thread int64) {
-	if r.operators == nil {
-		r.operators = &operators{ids: map[int64]*idRange{}}
-	}
 	o := r.operators
 	c := opCall{sequence: e.sequence, span: int32(len(r.spans)) + e.span, name: o.names.OfString(from.names.List[e.name]), sizes: -1}
 	if e.sizes >= 0 {
