@@ -64,7 +64,7 @@ func ran(pass, name, start, duration, grid int, more string) string {
 		}
 	}
 	return fmt.Sprintf(`INSERT INTO kernel_shape SELECT '%[1]s', %[2]d, %[2]d, 1, 1, 256, 1, 1, 32, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM kernel_shape WHERE kernel_shape_id = %[2]d);
-		INSERT INTO kernel SELECT '%[1]s', 1, 1, 1, 0, 1, %[3]d, %[4]d, %[5]d, %[6]d, 1, %[7]s, NULL, NULL, NULL, %[8]d, %[9]d, NULL, %[2]d`,
+		INSERT INTO kernel SELECT '%[1]s', 1, 1, 1, 0, 1, %[3]d, %[4]d, %[5]d, %[6]d, %[2]d, 1, %[7]s, NULL, NULL, NULL, %[8]d, %[9]d, NULL`,
 		findingRun, grid, stream, start, duration, name, graph, pass, min(pass, 1))
 }
 

@@ -174,8 +174,13 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 	}
 }
 
+// unpacked makes the tables as they were before migration 16, without what only it brings.
+const unpacked = `ALTER TABLE kernel RENAME TO k; CREATE TABLE kernel AS SELECT run_id, source_id, pid, tid, device_id, context_id, stream_id, start_ns, duration_ns, kernel_name_id,
+	grid_x, grid_y, grid_z, block_x, block_y, block_z, register_count, static_shared_bytes, dynamic_shared_bytes, correlation_id, graph_node_id, launch_start_ns, launch_duration_ns,
+	launch_name_id, range_context_id, path_id, op_id FROM k LEFT JOIN kernel_shape USING (run_id, kernel_shape_id); DROP TABLE k; DROP TABLE kernel_shape; DROP TABLE api_sum; DROP TABLE api_duration; `
+
 // dropLater removes what migrations 4 and later bring, and the tables of facts.
-var dropLater = dropFacts() + `DROP TABLE derivation; DROP TABLE finding_rule; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
+var dropLater = dropFacts() + unpacked + `DROP TABLE derivation; DROP TABLE finding_rule; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
 	DROP TABLE kernel_symbol; DROP TABLE model; DROP TABLE model_layer; DROP TABLE model_note; DROP TABLE workload; DROP TABLE workload_pass;
 	DROP TABLE device_alias; DROP TABLE sm_rate; DROP TABLE op; DROP TABLE op_name; DROP TABLE op_input; DROP TABLE op_average; DROP TABLE memory_event; DROP TABLE python_stack;
 	DROP TABLE python_call; ALTER TABLE kernel DROP COLUMN op_id; ALTER TABLE memop DROP COLUMN op_id;
@@ -241,7 +246,7 @@ func TestLaunchDelay(t *testing.T) {
 		exec(t, w, fmt.Sprintf(`ALTER TABLE %s RENAME COLUMN launch_delay_ns TO late_ns`, table))
 	}
 	exec(t, w, `UPDATE model SET dtype = NULL; UPDATE source SET kind = 'nsys'; UPDATE device_time SET range_id = NULL; `+dropFacts()+`CREATE TABLE cost_centre (run_id UUID, centre VARCHAR); COMMENT ON TABLE cost_centre IS 'prof: a fact of an older prof'`)
-	exec(t, w, `UPDATE finding_rule SET detail = 'slow-ranks' WHERE detail = 'stragglers'; DELETE FROM schema_version WHERE version >= 15 OR version <= 0`)
+	exec(t, w, `UPDATE finding_rule SET detail = 'slow-ranks' WHERE detail = 'stragglers'; `+unpacked+`DELETE FROM schema_version WHERE version >= 15 OR version <= 0`)
 	done(t, w)
 
 	w = open(t, home, false, nil) // reading, too, migrates first
@@ -255,6 +260,28 @@ func TestLaunchDelay(t *testing.T) {
 	same(t, "queries that rules name", texts(t, w, `SELECT finding_id FROM finding_rule WHERE detail = 'stragglers'`), []string{"exposed-collectives"})
 	same(t, "comments of the old names", texts(t, w, `SELECT comment FROM (SELECT comment FROM duckdb_tables() UNION ALL SELECT comment FROM duckdb_columns()) WHERE regexp_matches(comment, 'slow-ranks|cost-cent|\blate_ns')`), nil)
 	same(t, "rules of the old name", texts(t, w, `SELECT finding_id FROM finding_rule WHERE concat(detail, advice) LIKE '%slow-ranks%'`), nil)
+}
+
+// TestUnpacked opens a warehouse of before launch shapes had a table of their own: each kernel has the shape it had.
+func TestUnpacked(t *testing.T) {
+	home := schema.Home{Dir: t.TempDir()}
+	w := open(t, home, true, nil)
+	for _, r := range [][2]string{{idA, "a"}, {idB, "b"}} {
+		exec(t, w, `INSERT INTO run VALUES (?::UUID, ?, now()::TIMESTAMP, NULL, NULL, NULL, 'dev')`, r[0], r[1])
+	}
+	exec(t, w, unpacked+`DELETE FROM schema_version WHERE version >= 16 OR version <= 0`)
+	for _, id := range []string{idA, idB} {
+		exec(t, w, `INSERT INTO kernel SELECT ?::UUID, 1, 1, 1, 0, 1, 7, i, 10, 1, CASE WHEN i % 5 > 0 THEN i % 5 END, 1, 1, 64, 1, i % 2, CASE WHEN i % 3 > 0 THEN 32 END, 0, i % 7, i, NULL, i, 1, 1, 0, 0, 0 FROM range(5000) r(i)`, id)
+	}
+	const shapes = `SELECT run_id, start_ns, grid_x, grid_y, grid_z, block_x, block_y, block_z, register_count, static_shared_bytes, dynamic_shared_bytes, correlation_id, op_id FROM kernel %s ORDER BY ALL`
+	before := texts(t, w, fmt.Sprintf(shapes, ""))
+	done(t, w)
+
+	w = open(t, home, true, nil)
+	defer done(t, w)
+	same(t, "kernels", texts(t, w, fmt.Sprintf(shapes, "LEFT JOIN kernel_shape USING (run_id, kernel_shape_id)")), before)
+	same(t, "shapes", texts(t, w, `SELECT count(*), min(kernel_shape_id & 134217727), max(kernel_shape_id & 134217727) FROM kernel_shape GROUP BY run_id`), []string{"140|1|140", "140|1|140"})
+	same(t, "bases", texts(t, w, `SELECT DISTINCT kernel_shape_id >> 27 << 27 FROM kernel_shape ORDER BY ALL`), slices.Sorted(slices.Values([]string{fmt.Sprint(schema.IDBase(idA)), fmt.Sprint(schema.IDBase(idB))})))
 }
 
 func TestFailedMigrationLeavesNothing(t *testing.T) {
