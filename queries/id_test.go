@@ -10,7 +10,7 @@ import (
 )
 
 // dictionaries are the tables that ids are of.
-var dictionaries = map[string]string{"kernel_name_id": "kernel_name", "api_name_id": "api_name", "launch_name_id": "api_name", "path_id": "range_path", "lineage": "range_path",
+var dictionaries = map[string]string{"kernel_shape_id": "kernel_shape", "kernel_name_id": "kernel_name", "api_name_id": "api_name", "launch_name_id": "api_name", "path_id": "range_path", "lineage": "range_path",
 	"range_id": "nvtx_range", "range_context_id": "(SELECT * FROM range_context WHERE is_innermost)", "op_id": "op", "op_name_id": "op_name", "op_input_id": "op_input",
 	"stack_id": "python_stack", "launch_id": "ncu_launch", "metric_id": "ncu_metric_name", "model_id": "model"}
 
@@ -50,8 +50,12 @@ func TestJoinByID(t *testing.T) {
 			continue
 		}
 		key := column
-		for dictionaries[key] == "" { // parent_op_id is an op_id
+		for key != "" && dictionaries[key] == "" { // parent_op_id is an op_id
 			_, key, _ = strings.Cut(key, "_")
+		}
+		if key == "" {
+			t.Errorf("nothing says what the ids of %s are of", row)
+			continue
 		}
 		value, of := "x."+column, "d."+strings.Replace(key, "launch_name_id", "api_name_id", 1)
 		if column == "lineage" {
