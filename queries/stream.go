@@ -101,7 +101,7 @@ func startReading(ctx context.Context, dc driver.Conn, stmt *duckdb.Stmt) (r *re
 	}
 	for i := range mapping.ColumnCount(r.res) {
 		kind := mapping.ColumnLogicalType(r.res, i)
-		r.names, r.kinds = append(r.names, mapping.ColumnName(r.res, i)), append(r.kinds, kindNames[mapping.GetTypeId(kind)])
+		r.names, r.kinds = append(r.names, mapping.ColumnName(r.res, i)), append(r.kinds, kindName(mapping.GetTypeId(kind)))
 		mapping.DestroyLogicalType(&kind)
 	}
 	r.given, r.cells = make([]driver.Value, len(r.names)), make([]any, len(r.names))
@@ -126,11 +126,23 @@ func (r *reading) borrowRows(dc driver.Conn) error {
 }
 
 // kindNames are the driver's names of the types whose values are told apart by it; all others are texts.
-var kindNames = map[duckdb.Type]string{
-	duckdb.TYPE_BOOLEAN: "BOOLEAN", duckdb.TYPE_TINYINT: "TINYINT", duckdb.TYPE_SMALLINT: "SMALLINT", duckdb.TYPE_INTEGER: "INTEGER", duckdb.TYPE_BIGINT: "BIGINT",
-	duckdb.TYPE_UTINYINT: "UTINYINT", duckdb.TYPE_USMALLINT: "USMALLINT", duckdb.TYPE_UINTEGER: "UINTEGER", duckdb.TYPE_UBIGINT: "UBIGINT",
-	duckdb.TYPE_HUGEINT: "HUGEINT", duckdb.TYPE_UHUGEINT: "UHUGEINT", duckdb.TYPE_FLOAT: "FLOAT", duckdb.TYPE_DOUBLE: "DOUBLE", duckdb.TYPE_DECIMAL: "DECIMAL",
-	duckdb.TYPE_DATE: "DATE", duckdb.TYPE_TIME: "TIME", duckdb.TYPE_TIMESTAMP_NS: "TIMESTAMP_NS", duckdb.TYPE_UUID: "UUID",
+var kindNames = []struct {
+	kind duckdb.Type
+	name string
+}{
+	{duckdb.TYPE_BOOLEAN, "BOOLEAN"}, {duckdb.TYPE_TINYINT, "TINYINT"}, {duckdb.TYPE_SMALLINT, "SMALLINT"}, {duckdb.TYPE_INTEGER, "INTEGER"}, {duckdb.TYPE_BIGINT, "BIGINT"},
+	{duckdb.TYPE_UTINYINT, "UTINYINT"}, {duckdb.TYPE_USMALLINT, "USMALLINT"}, {duckdb.TYPE_UINTEGER, "UINTEGER"}, {duckdb.TYPE_UBIGINT, "UBIGINT"}, {duckdb.TYPE_HUGEINT, "HUGEINT"},
+	{duckdb.TYPE_UHUGEINT, "UHUGEINT"}, {duckdb.TYPE_FLOAT, "FLOAT"}, {duckdb.TYPE_DOUBLE, "DOUBLE"}, {duckdb.TYPE_DECIMAL, "DECIMAL"}, {duckdb.TYPE_DATE, "DATE"},
+	{duckdb.TYPE_TIME, "TIME"}, {duckdb.TYPE_TIMESTAMP_NS, "TIMESTAMP_NS"}, {duckdb.TYPE_UUID, "UUID"},
+}
+
+func kindName(kind duckdb.Type) string {
+	for _, k := range kindNames {
+		if k.kind == kind {
+			return k.name
+		}
+	}
+	return ""
 }
 
 // kept gives what the driver keeps in a struct of its own, found by its type and not by its place. The driver exports no way to it.
