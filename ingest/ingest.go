@@ -327,12 +327,12 @@ func (in *ingester) each(inputs []input) error {
 			return err
 		}
 		if p := in.o.Load.Progress; p != nil {
-			where := filepath.Base(f.path) + ": "
+			phase := "reading " + filepath.Base(f.path)
 			if len(inputs) > 1 {
-				where = fmt.Sprintf("file %d of %d, %s", i+1, len(inputs), where)
+				phase = fmt.Sprintf("reading file %d of %d, %s", i+1, len(inputs), filepath.Base(f.path))
 			}
-			in.target.Options.Progress = func(what string, done, total int64) { p(where+what, done, total) }
-			in.target.Options.Progress("reading", 0, -1)
+			in.target.Options.Progress = func(what string, done, total int64) { p(phase+": "+what, done, total) }
+			p(phase, 0, -1)
 		}
 		if err := in.source(f); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,65 +16,12 @@ import (
 	"prof/schema"
 )
 
-// Raw runs SQL of the user's that only reads, one statement, and gives its result.
+// Raw runs SQL of the user's that only reads, one statement, and gives its whole result.
 func Raw(ctx context.Context, w *schema.Warehouse, text string) (*frame.Frame, error) {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return nil, fmt.Errorf("%w: the SQL is empty", ErrBadArgument)
-	}
-	conn, err := w.DB.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	var f *frame.Frame
-	err = conn.Raw(func(c any) error {
-		dc, ok := c.(driver.Conn)
-		if !ok {
-			return fmt.Errorf("not a DuckDB connection")
-		}
-		stmt, err := prepareReading(dc, text)
-		if err != nil {
-			return err
-		}
-		defer stmt.Close()
-		f, err = runPrepared(ctx, stmt)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	f.SQL = text
-	return f, nil
-}
-
-// runPrepared runs the statement that was looked at: planning it anew would often take longer than running it.
-func runPrepared(ctx context.Context, stmt *duckdb.Stmt) (*frame.Frame, error) {
-	rows, err := stmt.QueryContext(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	typed, ok := rows.(driver.RowsColumnTypeDatabaseTypeName)
-	if !ok {
-		return nil, fmt.Errorf("not a DuckDB result")
-	}
-	names := rows.Columns()
-	kinds := make([]string, len(names))
-	for i := range names {
-		kinds[i] = typed.ColumnTypeDatabaseTypeName(i)
-	}
-	given, cells := make([]driver.Value, len(names)), make([]any, len(names))
-	return fill(names, kinds, func() ([]any, error) {
-		if err := rows.Next(given); errors.Is(err, io.EOF) {
-			return nil, nil
-		} else if err != nil {
-			return nil, err
-		}
-		for i, v := range given {
-			cells[i] = v
-		}
-		return cells, nil
+	var whole *frame.Frame
+	return whole, Stream(ctx, w, text, Everything, func(f *frame.Frame) error {
+		whole = f
+		return nil
 	})
 }
 

@@ -233,16 +233,30 @@ func scan(rows *sql.Rows) (*frame.Frame, error) {
 
 // fill makes a Frame of columns of the given DuckDB types; next gives one row after another, which it may write over, and then nil.
 func fill(names, kinds []string, next func() ([]any, error)) (*frame.Frame, error) {
+	f := newFrame(names, kinds)
+	_, err := take(f, kinds, next, func() bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func newFrame(names, kinds []string) *frame.Frame {
 	f := &frame.Frame{}
 	for i, name := range names {
 		f.Columns = append(f.Columns, frame.Column{Name: name, Type: typeOf(kinds[i]), Unit: frame.UnitOf(name)})
 	}
-	for {
+	return f
+}
+
+// take puts rows into a Frame as long as it may have more; isLast says that there are none left.
+func take(f *frame.Frame, kinds []string, next func() ([]any, error), mayHaveMore func() bool) (isLast bool, err error) {
+	for !isLast && mayHaveMore() {
 		cells, err := next()
 		if err != nil {
-			return nil, err
+			return false, err
 		}
-		if cells == nil {
+		if isLast = cells == nil; isLast {
 			break
 		}
 		row := make([]any, len(cells))
@@ -254,7 +268,7 @@ func fill(names, kinds []string, next func() ([]any, error)) (*frame.Frame, erro
 	for i := range f.Columns {
 		exact(f, i)
 	}
-	return f, nil
+	return isLast, nil
 }
 
 // exact makes a column text when a whole number or decimal in it fits neither an int64 nor, exactly, a float64.

@@ -91,12 +91,15 @@ func (l *loader) storeLibraries(ctx context.Context) error {
 	return nil
 }
 
-const osrtTable = "OSRT_API"
+const (
+	osrtTable   = "OSRT_API"
+	osrtSkipped = "stored only with --with-osrt"
+)
 
 // storeOSRT stores the calls into the operating system's libraries when asked to.
 func (l *loader) storeOSRT(ctx context.Context) error {
 	if !l.target.Options.WithOSRT {
-		l.skip(osrtTable, "stored only with --with-osrt")
+		l.skip(osrtTable, osrtSkipped)
 		return nil
 	}
 	const osRuntime = 27 // of ENUM_NSYS_EVENT_CLASS; other rows mark the start and the end of tracing

@@ -29,6 +29,20 @@ func open(path string) (*ahead, error) {
 	return newAhead(b, f), nil
 }
 
+// expected is about how many events the file has when so many were in what was read of it; -1 where that cannot be said.
+func (a *ahead) expected(events int64) int64 {
+	f, ok := a.file.(*os.File)
+	if !ok {
+		return -1
+	}
+	at, err := f.Seek(0, io.SeekCurrent)
+	st, statErr := f.Stat()
+	if err != nil || statErr != nil || at <= 0 || st.Size() < at {
+		return -1
+	}
+	return int64(float64(events) * float64(st.Size()) / float64(at))
+}
+
 // ahead unpacks in one goroutine and hashes in another while what they are done with is parsed.
 type ahead struct {
 	hash              hash.Hash

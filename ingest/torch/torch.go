@@ -98,7 +98,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	c := newCollector()
 	truncated, err := c.read(r, func(events int64) error {
 		if p := t.Options.Progress; p != nil {
-			p("events", events, -1)
+			p("events", events, src.expected(events))
 		}
 		return ctx.Err()
 	})

@@ -34,6 +34,7 @@ stored or nothing, except that unreadable files in a folder made by prof capture
   prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler
   prof ingest .prof/runs/NAME                     # a capture, even one that was killed
   prof ingest --replace .prof/runs/NAME           # again, replacing what the run has
+  prof ingest --dry-run FOLDER                    # what would be read, and about how large it gets
 
 FLOPs, MFU and MBU need facts besides the captures: the model's configuration (--model, or a config.json among
 the PATHs) and the tokens of the passes (--workload, or a workload.json among the PATHs; or --prefill and the options below it, which
@@ -48,7 +49,8 @@ apply to every pass). Without captures, and with the --run of a stored run, they
 			&cli.BoolFlag{Name: "with-osrt", Usage: "also store calls into operating system libraries"},
 			&cli.BoolFlag{Name: "with-api-rows", Usage: "store a row for each CUDA call, even those under 5 us; they are kept as sums otherwise"},
 			memoryFlag(),
-		}, factFlags()...),
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be read, and store nothing"},
+		}, append(factFlags(), outputFlags()...)...),
 		Action: p.ingest,
 	}
 }
@@ -75,6 +77,9 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	}
 	if err := ingest.Check(c.Args().Slice(), o); err != nil { // before a home is made for nothing
 		return err
+	}
+	if c.Bool("dry-run") {
+		return p.ingestPlan(c, o)
 	}
 	w, err := p.open(c, true)
 	if err != nil {

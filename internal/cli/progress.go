@@ -3,8 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/term"
+
+	"prof/render/typeset"
 )
 
 // spinner shows on a terminal what a long step is at, how fast it goes and how long it will still take, in one line that is gone when it
@@ -21,7 +26,11 @@ type spinner struct {
 	at, total int64     // of unit; total is below 1 where it is not known
 	since     time.Time // when what began
 	drawn     bool
+	width     int // columns of the terminal; 0: usualWidth
 }
+
+// usualWidth is that of a terminal that does not say how wide it is.
+const usualWidth = 80
 
 const (
 	spinAfter = time.Second / 2 // short work shows nothing
@@ -34,6 +43,11 @@ func (p *program) spin(what string) *spinner {
 		return nil
 	}
 	s := &spinner{w: p.err, now: time.Now, begun: time.Now(), done: make(chan struct{})}
+	if f, ok := p.err.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+			s.width = w
+		}
+	}
 	s.step(what)
 	p.spinner = s
 	go func() {
@@ -82,27 +96,37 @@ func (s *spinner) draw() {
 	}
 }
 
-// line is what the terminal shows: what is done, how much of it, its rate and the rest; without numbers, how long it has taken.
+// line is what the terminal shows: what is done, how much of it, its rate and the rest; without numbers, how long it has taken. What is done
+// is shortened so that the line does not wrap, which wiping it would leave in part.
 func (s *spinner) line() string {
+	turn, numbers := string([]rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")[s.turn%10])+" ", " "+s.numbers()
+	width := s.width
+	if width == 0 {
+		width = usualWidth
+	}
+	room := width - 1 - typeset.Width(turn) - typeset.Width(numbers)
+	return turn + typeset.Shorten(s.what, max(room, 0), 40) + numbers
+}
+
+func (s *spinner) numbers() string {
 	took := s.now().Sub(s.since)
-	line := string([]rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")[s.turn%10]) + " " + s.what
 	if s.at <= 0 {
-		return fmt.Sprintf("%s %d s", line, int(took.Seconds()))
+		return fmt.Sprintf("%d s", int(took.Seconds()))
 	}
-	line += " " + fewDigits(float64(s.at))
+	text := fewDigits(float64(s.at))
 	if s.total > 0 {
-		line += " of " + fewDigits(float64(s.total))
+		text += " of " + fewDigits(float64(s.total))
 	}
-	line += s.unit
+	text += s.unit
 	if took < spinAfter {
-		return line
+		return text
 	}
 	rate := float64(s.at) / took.Seconds()
-	line += fmt.Sprintf(", %s/s", fewDigits(rate))
+	text += fmt.Sprintf(", %s/s", fewDigits(rate))
 	if s.total >= s.at {
-		line += fmt.Sprintf(", %.0f s left", float64(s.total-s.at)/rate)
+		text += fmt.Sprintf(", %.0f s left", float64(s.total-s.at)/rate)
 	}
-	return line
+	return text
 }
 
 // fewDigits is a number of up to four digits with its power of a thousand.

@@ -28,8 +28,11 @@ func TestSpinner(t *testing.T) {
 		{6 * time.Second, func() { s.rows("a.sqlite: KERNEL", 12_000_000, 30_000_000) }, "⠼ a.sqlite: KERNEL 12.0 M of 30.0 M rows, 3.0 M/s, 6 s left"},
 		{6 * time.Second, func() { s.rows("events", 20_000, -1) }, "⠴ events 20.0 k rows"},
 		{8 * time.Second, nil, "⠦ events 20.0 k rows, 10.0 k/s"},
-		{8 * time.Second, func() { s.step("deriving facts") }, "⠧ deriving facts 0 s"},
-		{9 * time.Second, nil, "⠇ deriving facts 1 s"},
+		{8 * time.Second, func() {
+			s.rows("reading file 10 of 12, a-long-name.of-a-capture.sqlite: CUPTI_ACTIVITY_KIND_KERNEL", 20_000_000, 30_000_000)
+		}, "⠧ reading file 10 of 12…qlite: CUPTI_ACTIVITY_KIND_KERNEL 20.0 M of 30.0 M rows"},
+		{8 * time.Second, func() { s.step("deriving facts") }, "⠇ deriving facts 0 s"},
+		{9 * time.Second, nil, "⠏ deriving facts 1 s"},
 	} {
 		now = start.Add(c.after)
 		if c.tell != nil {

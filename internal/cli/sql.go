@@ -8,6 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/queries"
+	"prof/queries/frame"
+	"prof/render/table"
+	"prof/render/typeset"
 )
 
 func (p *program) sqlCommand() *cli.Command {
@@ -16,6 +19,7 @@ func (p *program) sqlCommand() *cli.Command {
 		Usage:     "query the warehouse with your own SQL",
 		ArgsUsage: "['SELECT ...' | -]",
 		Description: `One SELECT (or FROM, WITH, DESCRIBE, SHOW, EXPLAIN) in DuckDB's SQL; without it, or with -, from stdin. Writing is refused.
+CSV and JSON are written row by row, however many there are; tables end after 10,000 rows and say so.
 
   prof sql "FROM top_kernels('baseline', top := 10)"
   prof sql "SELECT r.name, count(*) FROM kernel k JOIN run r USING (run_id) GROUP BY ALL"
@@ -45,17 +49,45 @@ func (p *program) sql(c *cli.Context) (err error) {
 		return err
 	}
 	defer closing(w, &err)
-	f, err := queries.Raw(c.Context, w, text)
-	if err != nil {
-		return err
-	}
-	if plan := f.Index("explain_value"); plan >= 0 && c.String("format") == "table" {
-		for _, r := range f.Rows { // a drawing: as a cell it would be one line
-			if _, err := fmt.Fprintln(p.out, r[plan]); err != nil {
+	return queries.Stream(c.Context, w, text, heldFor(c.String("format")), func(f *frame.Frame) error {
+		if plan := f.Index("explain_value"); plan >= 0 && c.String("format") == "table" {
+			for _, r := range f.Rows { // a drawing: as a cell it would be one line
+				if _, err := fmt.Fprintln(p.out, r[plan]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if !table.Streams(c.String("format")) {
+			if err := cutRest(f); err != nil {
 				return err
 			}
 		}
+		return p.print(c, f)
+	})
+}
+
+// mostHeld is how many rows are held: to lay a table out, whose columns are as wide as their widest cells, and to tell of JSON whether the
+// numbers of a column are such to all readers.
+var mostHeld = queries.Part{Rows: 10_000, Bytes: 16 << 20}
+
+// heldFor is how much of a result is held before it is written in a form; CSV says nothing of its columns.
+func heldFor(form string) queries.Part {
+	if form == "csv" {
+		return queries.Part{Rows: 1}
+	}
+	return mostHeld
+}
+
+// cutRest leaves out the rows that are not held, and says so.
+func cutRest(f *frame.Frame) error {
+	if f.Rest == nil {
 		return nil
 	}
-	return p.print(c, f)
+	row, err := f.Rest()
+	if row != nil {
+		f.Notes = append(f.Notes, fmt.Sprintf("only the first %s rows are here; --format csv and json give all", typeset.Int(int64(len(f.Rows)))))
+	}
+	f.Rest = nil
+	return err
 }

@@ -249,6 +249,29 @@ func TestSQLSources(t *testing.T) {
 	}
 }
 
+// TestSQLStreams holds that rows are written as they come: a table says where it ends, and an error after some rows fails.
+func TestSQLStreams(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	const note = "only the first 10,000 rows are here; --format csv and json give all\n"
+	for form, want := range map[string]string{"table": "\n 9999\nnote: " + note, "md": " 9999 |\n\n- " + note} {
+		if got := p.ok("sql", "-f", form, "FROM range(1000000000000)"); !strings.HasSuffix(got, want) {
+			t.Errorf("%s ends with %q", form, got[max(0, len(got)-200):])
+		}
+	}
+	if got := p.ok("sql", "FROM range(10000)"); !strings.HasSuffix(got, "\n 9999\n") {
+		t.Errorf("all rows end with %q", got[max(0, len(got)-200):])
+	}
+	failed := regexp.MustCompile(`\Aprof: after \d+ rows: [^\n]*(broken|not complete)\n\z`) // which one depends on the thread that DuckDB asks first
+	for _, form := range []string{"csv", "json"} {
+		r := p.run("sql", "-f", form, "SELECT CASE WHEN i = 900000 THEN error('broken') ELSE i::VARCHAR END AS x FROM range(1000000) r(i)")
+		if r.code != 1 || !failed.MatchString(r.err) || !strings.Contains(r.out, "4096") {
+			t.Errorf("%s: %d, %q after %d bytes", form, r.code, r.err, len(r.out))
+		}
+	}
+	p.want(result{1, "", "prof: Invalid Input Error: broken\n"}, "sql", "-f", "csv", "SELECT error('broken')")
+}
+
 func TestNamesOfRuns(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)

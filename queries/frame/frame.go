@@ -67,6 +67,28 @@ type Frame struct {
 	Rows    [][]any // each as long as Columns; string, int64, float64, bool or nil
 	Caveats []Caveat
 	Notes   []string // what a reader must know: the words of the caveats
+	// Rest gives the rows after Rows, one a call, and nil after the last; the next call may write over them and add notes. Nil where Rows
+	// has all of them.
+	Rest func() ([]any, error)
+}
+
+// Each hands over one row after another, those of Rest too. They must not be kept.
+func (f *Frame) Each(do func(row []any) error) error {
+	for _, row := range f.Rows {
+		if err := do(row); err != nil {
+			return err
+		}
+	}
+	for f.Rest != nil {
+		row, err := f.Rest()
+		if row == nil || err != nil {
+			return err
+		}
+		if err := do(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Index gives the position of a column by name, or -1.

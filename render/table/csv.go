@@ -13,6 +13,7 @@ import (
 
 // CSV writes f in base units and full precision under its raw column names. NULL is an empty field. The notes are no data
 // and are left out: the caller prints f.Notes elsewhere. With o.Safe texts are changed so that a spreadsheet takes none for a formula.
+// Rows are written as they come; of those before an error none is left out.
 func CSV(w io.Writer, f *frame.Frame, o typeset.Options) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -25,19 +26,20 @@ func CSV(w io.Writer, f *frame.Frame, o typeset.Options) error {
 	if err := writeRecord(w, out, record); err != nil {
 		return err
 	}
-	for _, row := range f.Rows {
+	err := f.Each(func(row []any) error {
 		for j, v := range row {
 			record[j] = csvField(v)
 			if _, isText := v.(string); isText && o.Safe {
 				record[j] = safe(record[j])
 			}
 		}
-		if err := writeRecord(w, out, record); err != nil {
-			return err
-		}
-	}
+		return writeRecord(w, out, record)
+	})
 	out.Flush()
-	return out.Error()
+	if err := out.Error(); err != nil {
+		return err
+	}
+	return err
 }
 
 // writeRecord writes one line. A line of one empty field would be blank, and readers skip blank lines.

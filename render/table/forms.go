@@ -20,3 +20,6 @@ func Forms() typeset.Forms[*frame.Frame, typeset.Options] {
 		{Name: "json", Ending: ".json", Doc: "one object: columns with type and unit, rows in base units and full precision", Write: JSON},
 	}
 }
+
+// Streams says whether a form writes rows as they come; the others lay out all of them, and leave out those of Rest.
+func Streams(form string) bool { return form == "csv" || form == "json" }

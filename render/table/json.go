@@ -11,7 +11,7 @@ import (
 )
 
 // JSON writes f as one object with the keys query, version, columns, rows and notes. A row is an object with its keys in
-// column order, in base units and full precision, one row a line. NULL, NaN and the infinities are null.
+// column order, in base units and full precision, one row a line, written as it comes. NULL, NaN and the infinities are null.
 func JSON(w io.Writer, f *frame.Frame, _ typeset.Options) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -24,12 +24,21 @@ func JSON(w io.Writer, f *frame.Frame, _ typeset.Options) error {
 			typeset.Comma(j), keys[j], typeName(c.Type), typeset.Quote(string(c.Unit)), typeset.Quote(c.Doc))
 	}
 	out.WriteString("],\n\"rows\":[")
-	for i, row := range f.Rows {
-		out.WriteString(typeset.Comma(i) + "\n{")
+	rows := 0
+	err := f.Each(func(row []any) error {
+		out.WriteString(typeset.Comma(rows) + "\n{")
+		rows++
 		for j, v := range row {
 			out.WriteString(typeset.Comma(j) + keys[j] + ":" + typeset.JsonValue(v))
 		}
-		out.WriteString("}")
+		_, err := out.WriteString("}") // says what went wrong before, too
+		return err
+	})
+	if err != nil { // what there is of the object shows that it has no end
+		if err := out.Flush(); err != nil {
+			return err
+		}
+		return err
 	}
 	out.WriteString("],\n\"notes\":[")
 	for i, note := range f.Notes {
