@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -51,13 +53,17 @@ func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts, ot
 			read(t.Query)
 		}
 	}
+	creates := map[string]string{} // a later migration may make a table anew
+	for _, m := range steps {
+		for _, stmt := range createTable.FindAllStringSubmatch(m.sql, -1) {
+			creates[stmt[1]] = stmt[0]
+		}
+	}
 	var all strings.Builder
 	all.WriteString("BEGIN;\n")
-	for _, m := range steps {
-		for _, stmt := range strings.SplitAfter(m.sql, "\n);\n") {
-			if name := createTable.FindStringSubmatch(stmt); name != nil && used[name[1]] {
-				all.WriteString(stmt)
-			}
+	for _, name := range slices.Sorted(maps.Keys(creates)) {
+		if used[name] {
+			all.WriteString(creates[name])
 		}
 	}
 	for _, t := range tables {
@@ -75,5 +81,5 @@ func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts, ot
 
 var (
 	tableName   = regexp.MustCompile(`\w+`)
-	createTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+) \($`)
+	createTable = regexp.MustCompile(`(?ms)^CREATE TABLE (\w+) \(\n.*?^\);\n`)
 )
