@@ -62,7 +62,8 @@ var rooms = map[string][]string{
 	"schema/seed":           {},
 	"schema/sqlfile":        {},
 	"testdata":              {},
-	"testdata/diagnosis":    {"ingest/nsys/sqlite", "ingest/nsys/table"},
+	"testdata/diagnosis":    {"testdata/exports"},
+	"testdata/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},
 }
 
 // everyones are rooms without imports of ours that every room may use.
