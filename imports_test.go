@@ -20,6 +20,8 @@ var rooms = map[string][]string{
 	"internal/cli":          {"capture", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/rundir", "testdata", "testdata/diagnosis"},
 	"internal/golden":       {},
 	"internal/mask":         {},
+	"internal/repeat":       {"testdata/exports"},
+	"internal/speed":        {"testdata/exports"},
 	"internal/suggest":      {},
 	"capture":               {"schema/rundir", "capture/*"},
 	"capture/mark":          {},

@@ -34,6 +34,23 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
+// TestIntegers: integers of every length come back.
+func TestIntegers(t *testing.T) {
+	table := &exports.Table{Name: "T", Columns: []string{"a"}}
+	for bits := range 64 {
+		for _, n := range []int64{1<<bits - 1, 1 << bits, -(1 << bits), -(1 << bits) - 1} {
+			table.Rows = append(table.Rows, []any{n})
+		}
+	}
+	path := filepath.Join(t.TempDir(), "a.sqlite")
+	if err := exports.Repeat(path, []*exports.Table{table}, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, path); !reflect.DeepEqual(got[0].Rows, table.Rows) {
+		t.Errorf("%v, not %v", got[0].Rows, table.Rows)
+	}
+}
+
 // TestManyPages: rows of many pages come back.
 func TestManyPages(t *testing.T) {
 	table := &exports.Table{Name: "T", Columns: []string{"a", "b"}}

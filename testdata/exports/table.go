@@ -4,9 +4,13 @@ package exports
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"slices"
+	"strings"
 
 	"prof/ingest/nsys/sqlite"
 	"prof/ingest/nsys/table"
@@ -17,6 +21,24 @@ type Table struct {
 	Name    string
 	Columns []string
 	Rows    [][]any // nil, int64, float64 or string
+}
+
+// ReadFile reads the tables of a file, which may be packed as .gz.
+func ReadFile(path string) ([]*Table, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(path, ".gz") {
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if data, err = io.ReadAll(z); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return Read(data, path)
 }
 
 // Read reads the tables of a SQLite file that errors call name, all but those of the names but.

@@ -186,7 +186,8 @@ func record(values []any) []byte {
 		case nil:
 			types = append(types, 0)
 		case int64:
-			types, body = append(types, 6), binary.BigEndian.AppendUint64(body, uint64(v))
+			kind, size := shortest(v)
+			types, body = append(types, kind), append(body, binary.BigEndian.AppendUint64(nil, uint64(v))[8-size:]...)
 		case float64:
 			types, body = append(types, 7), binary.BigEndian.AppendUint64(body, math.Float64bits(v))
 		case string:
@@ -198,6 +199,19 @@ func record(values []any) []byte {
 		size++
 	}
 	return slices.Concat(appendVarint(nil, uint64(size)), types, body)
+}
+
+// shortest is the type of an integer that takes the fewest bytes, and how many.
+func shortest(v int64) (kind byte, size int) {
+	if v == 0 || v == 1 {
+		return byte(8 + v), 0
+	}
+	for i, size := range []int{1, 2, 3, 4, 6} {
+		if limit := int64(1) << (8*size - 1); -limit <= v && v < limit {
+			return byte(1 + i), size
+		}
+	}
+	return 6, 8
 }
 
 // appendVarint writes a number as SQLite does: seven bits a byte, the high ones first; a ninth byte would hold eight, but no number here needs it.
