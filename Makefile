@@ -4,15 +4,37 @@ RUN ?= .
 # Without symbols, linking DuckDB into each package's tests takes a fraction of the time; vet has its own command.
 QUICK = -vet=off '-ldflags=-s -w' -count=1
 
-.PHONY: help build test lint golden screenshot dist darwin clean FORCE
+.PHONY: help build test bench lint golden screenshot dist darwin clean FORCE
 help:
-	@echo 'make build | test [PKG=./queries RUN=TestMfu] | lint | golden | screenshot | dist | clean'
+	@echo 'make build | test [PKG=./queries RUN=TestMfu] | bench [PKG=./ingest RUN=Shapes] | lint | golden | screenshot | dist | clean'
 
 build:
 	go build -o prof .
 
 test:
 	go test $(QUICK) -run '$(RUN)' $(PKG)
+
+# Benchmarks into bench.out. With benchstat those of BASE too, turn by turn, into bench-base.out, and what changed; COUNT=6 gives it enough to tell
+# change from noise. ARGS=-short leaves out the largest inputs.
+BASE ?= HEAD~1
+COUNT ?= 1
+BENCH = go test $(QUICK) -run '^$$' -bench '$(RUN)' -timeout 0 $(ARGS) $(PKG)
+bench: PKG = ./ingest/... ./queries/... ./schema/...
+bench: SHELL = bash -o pipefail
+bench:
+	@set -e; rm -f bench.out bench-base.out; failed=0; compare=$$(command -v benchstat || true); \
+	if [ -n "$$compare" ]; then \
+		base=$$(mktemp -d); trap 'rm -rf "$$base"' EXIT; \
+		git archive $(BASE) | tar -x -C "$$base"; \
+	else \
+		echo 'benchstat is not installed, so nothing is compared; with a network: go install golang.org/x/perf/cmd/benchstat@latest'; \
+	fi; \
+	for i in $$(seq $(COUNT)); do \
+		if [ -n "$$compare" ]; then (cd "$$base" && $(BENCH)) >>bench-base.out || echo 'not all benchmarks of $(BASE) ran, see bench-base.out'; fi; \
+		$(BENCH) | tee -a bench.out || failed=1; \
+	done; \
+	if [ -n "$$compare" ]; then benchstat $(BASE)=bench-base.out now=bench.out; fi; \
+	exit $$failed
 
 # TestPortable type-checks for Linux on ARM and for macOS.
 lint:

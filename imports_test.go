@@ -20,6 +20,8 @@ var rooms = map[string][]string{
 	"internal/cli":          {"capture", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/rundir", "testdata", "testdata/diagnosis"},
 	"internal/golden":       {},
 	"internal/mask":         {},
+	"internal/repeat":       {"testdata/exports"},
+	"internal/speed":        {"testdata/exports"},
 	"internal/suggest":      {},
 	"capture":               {"schema/rundir", "capture/*"},
 	"capture/mark":          {},
@@ -62,7 +64,8 @@ var rooms = map[string][]string{
 	"schema/seed":           {},
 	"schema/sqlfile":        {},
 	"testdata":              {},
-	"testdata/diagnosis":    {"ingest/nsys/sqlite", "ingest/nsys/table"},
+	"testdata/diagnosis":    {"testdata/exports"},
+	"testdata/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},
 }
 
 // everyones are rooms without imports of ours that every room may use.

@@ -1,0 +1,33 @@
+// Command repeat makes a large export of Nsight Systems out of a small one, to measure on: `go run ./internal/repeat IN.sqlite.gz COPIES OUT.sqlite`.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"prof/testdata/exports"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "repeat:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 3 {
+		return errors.New("usage: repeat IN.sqlite[.gz] COPIES OUT.sqlite")
+	}
+	copies, err := strconv.Atoi(args[1])
+	if err != nil || copies < 1 {
+		return fmt.Errorf("%q is no number of copies", args[1])
+	}
+	tables, err := exports.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	return exports.Repeat(args[2], tables, copies)
+}

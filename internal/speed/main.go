@@ -1,0 +1,208 @@
+// Command speed compares the CPU time that this tree's prof takes with that of the commit that the change goes in on, and fails where it takes more.
+// .ci/run calls it last; `go run ./internal/speed REVISION` compares with another commit.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"prof/testdata/exports"
+)
+
+// errAcceptable is in each error that PROF_SPEED_OK accepts.
+var errAcceptable = errors.New("where this is meant to be, PROF_SPEED_OK=1 goes on")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:])
+	if errors.Is(err, errAcceptable) && os.Getenv("PROF_SPEED_OK") != "" {
+		fmt.Println("accepted, as PROF_SPEED_OK is set:", err)
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "speed:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	base, err := parent(ctx)
+	if len(args) > 0 {
+		base, err = args[0], nil
+	}
+	if err != nil {
+		fmt.Println("skipped:", err)
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "prof-speed-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	old := filepath.Join(dir, "old")
+	if err := checkOut(ctx, base, old); err != nil {
+		return err
+	}
+	both := [2]prof{{filepath.Join(dir, "before"), filepath.Join(dir, "home-before")}, {filepath.Join(dir, "now"), filepath.Join(dir, "home-now")}}
+	for i, tree := range []string{old, "."} {
+		if err := build(ctx, tree, both[i].path); err != nil {
+			return err
+		}
+	}
+	if same, err := equal(both[0].path, both[1].path); same || err != nil {
+		fmt.Println("skipped: the program is that of", base)
+		return err
+	}
+	inputs := map[string]string{}
+	for name, copies := range map[string]int{"llama-graph-node": 6, "emit-nvtx": 100} {
+		tables, err := exports.ReadFile(filepath.Join("testdata", "nsys", name, name+".sqlite.gz"))
+		if err != nil {
+			return err
+		}
+		inputs[name] = filepath.Join(dir, name+".sqlite")
+		if err := exports.Repeat(inputs[name], tables, copies); err != nil {
+			return err
+		}
+	}
+	rows, err := measure(ctx, both, steps(inputs))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("CPU seconds, compared with %s:\n%s", base, rows)
+	if n := len(rows.slower()); n > 0 {
+		return fmt.Errorf("%d of the rows above took over %.0f %% more CPU than before; %w", n, 100*tolerance, errAcceptable)
+	}
+	return nil
+}
+
+// parent is the newest commit of the main branch that the change rests on; on that branch HEAD where files differ from it, else its parent.
+func parent(ctx context.Context) (string, error) {
+	head, err := git(ctx, "rev-parse", "--short", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	for _, branch := range []string{"origin/HEAD", "origin/main", "main"} {
+		if at, err := git(ctx, "merge-base", "HEAD", branch); err == nil && !strings.HasPrefix(at, head) {
+			return git(ctx, "rev-parse", "--short", at)
+		}
+	}
+	if changes, err := git(ctx, "status", "--porcelain"); changes != "" || err != nil {
+		return head, err
+	}
+	before, err := git(ctx, "rev-parse", "--short", "--verify", "HEAD~1")
+	if err != nil {
+		return "", fmt.Errorf("HEAD has no parent here; a shallow clone needs two commits: %w", err)
+	}
+	return before, nil
+}
+
+func git(ctx context.Context, args ...string) (string, error) {
+	out, err := output(exec.CommandContext(ctx, "git", args...))
+	return strings.TrimSpace(string(out)), err
+}
+
+// output runs a command; its error has what the command said.
+func output(cmd *exec.Cmd) ([]byte, error) {
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return out, nil
+}
+
+// checkOut writes the files of a commit into a folder; unlike a worktree it leaves nothing in .git.
+func checkOut(ctx context.Context, revision, dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	if _, err := git(ctx, "archive", "--format=tar", "--output="+dir+".tar", revision); err != nil {
+		return err
+	}
+	_, err := output(exec.CommandContext(ctx, "tar", "-x", "-f", dir+".tar", "-C", dir))
+	return err
+}
+
+// build builds without paths and the commit, so that packages without changes are in the cache and programs without changes are equal.
+func build(ctx context.Context, tree, to string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", to, ".")
+	cmd.Dir = tree
+	_, err := output(cmd)
+	return err
+}
+
+func equal(a, b string) (bool, error) {
+	x, err := os.ReadFile(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := os.ReadFile(b)
+	return bytes.Equal(x, y), err
+}
+
+// prof is a built program and its warehouse.
+type prof struct{ path, home string }
+
+// cpu runs the program and gives its CPU time, of user and system.
+func (p prof) cpu(ctx context.Context, args []string) (time.Duration, error) {
+	cmd := exec.CommandContext(ctx, p.path, append([]string{"--home", p.home}, args...)...)
+	if _, err := output(cmd); err != nil {
+		return 0, err
+	}
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+}
+
+// steps are the commands that are measured, in turn: what a new warehouse gets, then what is asked of it.
+func steps(inputs map[string]string) [][]string {
+	var out [][]string
+	for _, name := range []string{"llama-graph-node", "emit-nvtx"} {
+		out = append(out, []string{"ingest", "--run", name, inputs[name]})
+	}
+	for _, name := range []string{"top-kernels", "stage-kernels", "ranges", "range-kernels", "launches", "api-calls"} {
+		out = append(out, []string{"query", name, "--run", "llama-graph-node"})
+	}
+	return append(out, []string{"show", "llama-graph-node"}, []string{"show", "emit-nvtx"})
+}
+
+// measure takes the best of some rounds, and of as many more where the program seems slower: in each round both programs run each step, now
+// one first, now the other.
+func measure(ctx context.Context, both [2]prof, steps [][]string) (rows, error) {
+	best := make(rows, len(steps))
+	for round := 0; round < rounds || round < 2*rounds && len(best.slower()) > 0; round++ {
+		for _, p := range both {
+			if err := os.RemoveAll(p.home); err != nil {
+				return nil, err
+			}
+		}
+		for s, args := range steps {
+			best[s].verb, best[s].of = args[0], args[1]
+			if args[0] == "ingest" {
+				best[s].of = args[2]
+			}
+			for i := range both {
+				i = (i + round) % 2
+				took, err := both[i].cpu(ctx, args)
+				if err != nil && i == 0 {
+					return nil, fmt.Errorf("the program before the change: %w; %w", err, errAcceptable)
+				}
+				if err != nil {
+					return nil, err
+				}
+				if at := &best[s].took[i]; round == 0 || took < *at {
+					*at = took
+				}
+			}
+		}
+	}
+	return best, nil
+}
