@@ -52,7 +52,7 @@ func (p *program) ingestPlan(c *cli.Context, o ingest.Options) (err error) {
 			f.Rows = append(f.Rows, []any{file.Path, file.Form, nil, nil, t.Name, rows, why})
 		}
 	}
-	f.Notes = append(f.Notes, "nothing was stored; row counts of large tables are estimates, and so is the growth: 0.10 of an unpacked SQLite export, and packed files are taken to be an eighth of their content")
+	f.Notes = append(f.Notes, "nothing was stored; row counts of large tables are estimates, and so is the growth: 0.10 of an unpacked SQLite export, up to 0.5 where range names are all different; packed files are taken to be an eighth of their content")
 	if skipped > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("files skipped because their format is unknown: %d", skipped))
 	}
