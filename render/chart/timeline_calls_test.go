@@ -53,7 +53,7 @@ func TestTimelineCalls(t *testing.T) {
 	second := tl.Kernels.Rows[1]
 	second[3], second[11], second[12] = int64(10), int64(9), int64(900)
 	page, unseen := laidThreads(t, tl)
-	if len(page.Threads) != 2 || page.Begin != -90 || unseen != "Ranges: the page has the longest 1 of 2." {
+	if len(page.Threads) != 2 || page.Begin != -90 || unseen != "Ranges: the page has the longest 1 of 2. API calls shorter than 5 us are drawn only if they launched something: the warehouse keeps the others as sums." {
 		t.Fatalf("%d threads from %d, and %s", len(page.Threads), page.Begin, unseen)
 	}
 	first := page.Threads[0]
