@@ -78,7 +78,7 @@ func TestTimelineCalls(t *testing.T) {
 	if n := launchNumbers(page.Rows[0].Streams[1]); !slices.Equal(n, []int64{0}) {
 		t.Errorf("a launch that is not there is call %v", n)
 	}
-	if want := "Ranges: the page has the longest 1 of 2. API calls of these threads: the page has 4 of 5: those that launched what is drawn, and the longest others."; unseen != want {
+	if want := "Ranges: the page has the longest 1 of 2. API calls shorter than 5 us are drawn only if they launched something: the warehouse keeps the others as sums. API calls of these threads: the page has 4 of 5: those that launched what is drawn, and the longest others."; unseen != want {
 		t.Errorf("it says %s", unseen)
 	}
 }
