@@ -19,7 +19,7 @@ type Planned struct {
 	// SameSize and SameCapture name a run with a file of that size and with that capture. The content is not compared: it would have to
 	// be read whole.
 	SameSize, SameCapture string
-	Tables                []load.PlannedTable // nil where only reading the file tells
+	Tables                []load.PlannedTable // nil where only reading the file could say
 }
 
 // Plan says what Run would read, and stores nothing. The warehouse may be nil; of folders it also gives the number of files that no

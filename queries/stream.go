@@ -21,16 +21,16 @@ import (
 	"prof/schema"
 )
 
-// Part is how much of a result is held at once: rows, and bytes of their texts. It is at least one row.
+// Part is how much of a result is in memory at once: rows, and bytes of their texts. It is at least one row.
 type Part struct{ Rows, Bytes int }
 
 // Everything is a whole result.
 var Everything = Part{math.MaxInt, math.MaxInt}
 
 // Stream runs SQL of the user's that only reads, one statement, and hands over its result while DuckDB still makes it: the first rows,
-// and the others in Rest, which ends when to does. Which type a column has is decided by the rows that are held: a whole number or
+// and the others in Rest, which ends when to does. Which type a column has is decided by the rows in memory: a whole number or
 // decimal after them that does not fit it is a text, and a note says so.
-func Stream(ctx context.Context, w *schema.Warehouse, text string, held Part, to func(*frame.Frame) error) error {
+func Stream(ctx context.Context, w *schema.Warehouse, text string, most Part, to func(*frame.Frame) error) error {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return fmt.Errorf("%w: the SQL is empty", ErrBadArgument)
@@ -55,7 +55,7 @@ func Stream(ctx context.Context, w *schema.Warehouse, text string, held Part, to
 			return err
 		}
 		defer r.close()
-		f, err := r.frame(held)
+		f, err := r.frame(most)
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (r *reading) fault() error {
 		return err
 	}
 	text := mapping.ResultError(r.res)
-	if text != "" && mapping.ResultErrorType(r.res) == mapping.ErrorTypeInterrupt { // nobody did: another thread failed, and DuckDB tells of this one
+	if text != "" && mapping.ResultErrorType(r.res) == mapping.ErrorTypeInterrupt { // nobody did: another thread failed, and DuckDB reports this one
 		text = "the query failed, and DuckDB kept no reason; its result is not complete"
 	}
 	switch {
@@ -228,7 +228,7 @@ func (r *reading) next() ([]any, error) {
 }
 
 // frame reads the first rows.
-func (r *reading) frame(held Part) (*frame.Frame, error) {
+func (r *reading) frame(most Part) (*frame.Frame, error) {
 	f := newFrame(r.names, r.kinds)
 	size := 0
 	isLast, err := take(f, r.kinds, r.next, func() bool {
@@ -238,7 +238,7 @@ func (r *reading) frame(held Part) (*frame.Frame, error) {
 				size += len(text)
 			}
 		}
-		return len(f.Rows) == 0 || len(f.Rows) < held.Rows && size < held.Bytes
+		return len(f.Rows) == 0 || len(f.Rows) < most.Rows && size < most.Bytes
 	})
 	if err != nil {
 		return nil, err

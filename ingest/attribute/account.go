@@ -78,16 +78,16 @@ type Account struct {
 	devices  map[int32]*deviceWalk
 }
 
-// Tell adds up the work of a source by range, see SumRanges, and tells what threads did while a GPU was idle: it visits the work in the order of
+// AccountFor adds up the work of a source by range, see SumRanges, and classifies idle time by what threads did: it visits the work in the order of
 // its start, finds the gaps in which nothing runs on a GPU, and classifies each by what the thread did that launched the work after it. A
 // range's span begins and ends with work, so that each gap is inside it or outside. spans counts the ranges.
-func Tell(s Source, spans int) (*Sums, *Account) {
+func AccountFor(s Source, spans int) (*Sums, *Account) {
 	for _, l := range s.Work {
 		l.byStart() // before two goroutines want it
 	}
 	done := make(chan *Sums, 1)
 	go func() { done <- SumRanges(s, spans) }()
-	a := tellIdle(s, done, HostStretch, gapBatch)
+	a := accountIdle(s, done, HostStretch, gapBatch)
 	return a.sums, a
 }
 
@@ -103,8 +103,8 @@ type classified struct {
 	done chan struct{}
 }
 
-// tellIdle finds gaps in one goroutine, classifies them in some, and counts them in the order of time in this one.
-func tellIdle(s Source, sums <-chan *Sums, stretch int64, batch int) *Account {
+// accountIdle finds gaps in one goroutine, classifies them in some, and counts them in the order of time in this one.
+func accountIdle(s Source, sums <-chan *Sums, stretch int64, batch int) *Account {
 	found, order := make(chan *classified, gapBatches), make(chan *classified, gapBatches)
 	go func() {
 		defer close(found)
@@ -146,7 +146,7 @@ func findGaps(s *Source, batch int, give func([]gap)) {
 		end  int64 // to where work has run
 		last int32 // label of what ran to there
 	}
-	m, labels, devices := newMerge(s.Work), s.Labels.all(), map[int32]*walk{}
+	m, labels, devices := newMerge(s.Work), s.Labels.All(), map[int32]*walk{}
 	var d *walk
 	var gaps []gap
 	device := int32(0)
@@ -176,7 +176,7 @@ func findGaps(s *Source, batch int, give func([]gap)) {
 	}
 }
 
-// classify tells the parts of a gap.
+// classify splits a gap by what the launching thread did.
 func (g *gap) classify(s *Source, h *host) {
 	if g.launch == NoLaunch {
 		g.parts[Unknown] = g.end - g.start

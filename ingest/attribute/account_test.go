@@ -183,7 +183,7 @@ func TestTellIdle(t *testing.T) {
 		sums := SumRanges(w.Source, len(c.spans))
 		ready := make(chan *Sums, 1)
 		ready <- sums
-		a := tellIdle(w.Source, ready, testStretch, 1+random.IntN(5))
+		a := accountIdle(w.Source, ready, testStretch, 1+random.IntN(5))
 		for i := range sums.rows {
 			if got, want := a.idle[i], w.idleOf(&sums.rows[i]); got != want {
 				t.Fatalf("seed %d: row %d (range %d on device %d) is idle\n%+v, want\n%+v", seed, i, sums.rows[i].span, sums.rows[i].device, got, want)
@@ -278,7 +278,7 @@ func TestLongestGaps(t *testing.T) {
 		at += 1 + 10 + i%2
 	}
 	list.Add(Work{Start: at, End: at + 1, Launch: NoLaunch, Label: m.Labels.Of(Label{KernelName: 1})})
-	_, a := Tell(m.Source, 0)
+	_, a := AccountFor(m.Source, 0)
 	gaps := *a.longest[0]
 	long, last := 0, int64(0)
 	for _, g := range gaps {

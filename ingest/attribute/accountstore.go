@@ -96,7 +96,7 @@ func (l *Labels) values(id int32) []driver.Value {
 	if id == anyLabel {
 		return []driver.Value{nil, "(any)"}
 	}
-	label := l.list[id]
+	label := l.All()[id]
 	if label.Kind != Kernel {
 		return []driver.Value{nil, cmp.Or(label.Operation, "copy")}
 	}
@@ -107,6 +107,6 @@ func (l *Labels) compare(a, b int32) int {
 	if a == anyLabel || b == anyLabel {
 		return cmp.Compare(b, a)
 	}
-	x, y := l.list[a], l.list[b]
+	x, y := l.All()[a], l.All()[b]
 	return cmp.Or(cmp.Compare(x.Operation, y.Operation), cmp.Compare(x.KernelName, y.KernelName))
 }

@@ -3,7 +3,7 @@
 //
 // The order of use: Build sweeps a source's ranges into Timelines. Each API call is placed in the ranges open when it began
 // (Placer) and, when device work refers to it (Wanted), put into Launches. Device work finds its call there, inherits that
-// call's ranges and goes into a WorkList. Tell adds the lists up by range, and IDs.Store stores the result.
+// call's ranges and goes into a WorkList. AccountFor adds the lists up by range, and IDs.Store stores the result.
 package attribute
 
 import "math"

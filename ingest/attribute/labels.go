@@ -14,10 +14,10 @@ type Label struct {
 const GraphReplay = "graph replay"
 
 // Labels numbers the labels of a source's work. Safe for concurrent use.
-type Labels struct{ numbers[Label] }
+type Labels struct{ load.Shared[Label] }
 
 // Threads numbers the threads of a source. Safe for concurrent use.
-type Threads struct{ numbers[int64] }
+type Threads struct{ load.Shared[int64] }
 
 // Labeller numbers labels for one worker, which meets few.
 type Labeller struct{ memo *load.Memo[Label, int32] }
@@ -27,7 +27,7 @@ func (l *Labels) Labeller() *Labeller {
 	spread := func(label Label) uint64 {
 		return uint64(label.KernelName) + uint64(label.Device)<<5 + uint64(label.Kind)<<9 + uint64(len(label.Operation))
 	}
-	return &Labeller{load.NewMemo(spread, func(label Label) (int32, error) { return l.numbers.Of(label), nil })}
+	return &Labeller{load.NewMemo(spread, func(label Label) (int32, error) { return l.Of(label), nil })}
 }
 
 // Of gives the number of a label.
@@ -35,6 +35,3 @@ func (l *Labeller) Of(label Label) int32 {
 	id, _ := l.memo.Of(label) // numbering never fails
 	return id
 }
-
-// all gives every label by its number, once no more are made.
-func (l *Labels) all() []Label { return l.list }

@@ -27,7 +27,7 @@ type ShortCalls struct {
 
 // List makes a list of one's own for one goroutine.
 func (s *ShortCalls) List() *ShortCallList {
-	l := &ShortCallList{slots: map[pathCall]int32{}, at: place{node: -2}}
+	l := &ShortCallList{at: place{node: -2}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lists = append(s.lists, l)
@@ -42,8 +42,7 @@ type ShortCallList struct {
 	sums     []placeSum
 	path     int32
 	slotHere []int32 // slot of a function on this path, plus 1
-	slots    map[pathCall]int32
-	calls    []pathCall // by slot
+	slots    load.Distinct[pathCall]
 	tally    tally
 }
 
@@ -83,8 +82,8 @@ func (l *ShortCallList) Add(thread, node, path, name int32, duration int64, hasR
 	sum.count++
 	sum.ns += duration
 	slot := l.slotHere[name] - 1
-	if slot < 0 || l.calls[slot].hasResult != hasResult {
-		slot = l.slot(pathCall{path, name, hasResult})
+	if slot < 0 || l.slots.List[slot].hasResult != hasResult {
+		slot = l.slots.Of(pathCall{path, name, hasResult})
 		l.slotHere[name] = slot + 1
 	}
 	l.tally.add(uint64(slot)<<durationBits | uint64(duration))
@@ -92,16 +91,6 @@ func (l *ShortCallList) Add(thread, node, path, name int32, duration int64, hasR
 
 // durationBits hold every short duration.
 const durationBits = 13
-
-func (l *ShortCallList) slot(c pathCall) int32 {
-	slot, ok := l.slots[c]
-	if !ok {
-		slot = int32(len(l.calls))
-		l.slots[c] = slot
-		l.calls = append(l.calls, c)
-	}
-	return slot
-}
 
 // leave notes the sums of the place.
 func (l *ShortCallList) leave() {
@@ -143,11 +132,11 @@ type durationCount struct {
 
 // durations gives one count for each path, function and duration, in this order.
 func (s *ShortCalls) durations() []durationCount {
-	whole := &ShortCallList{slots: map[pathCall]int32{}}
+	whole := &ShortCallList{}
 	for _, l := range s.lists {
 		for _, e := range l.tally.entries {
 			if e.count > 0 {
-				slot := whole.slot(l.calls[e.key>>durationBits])
+				slot := whole.slots.Of(l.slots.List[e.key>>durationBits])
 				whole.tally.addN(uint64(slot)<<durationBits|e.key&(1<<durationBits-1), e.count)
 			}
 		}
@@ -156,22 +145,13 @@ func (s *ShortCalls) durations() []durationCount {
 	out := make([]durationCount, 0, whole.tally.n)
 	for _, e := range whole.tally.entries {
 		if e.count > 0 {
-			out = append(out, durationCount{whole.calls[e.key>>durationBits], int32(e.key & (1<<durationBits - 1)), e.count})
+			out = append(out, durationCount{whole.slots.List[e.key>>durationBits], int32(e.key & (1<<durationBits - 1)), e.count})
 		}
 	}
 	slices.SortFunc(out, func(a, b durationCount) int {
-		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.name, b.name), cmp.Compare(a.duration, b.duration), compareBool(a.hasResult, b.hasResult))
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.name, b.name), cmp.Compare(a.duration, b.duration))
 	})
 	return out
-}
-
-func compareBool(a, b bool) int {
-	if a == b {
-		return 0
-	} else if b {
-		return -1
-	}
-	return 1
 }
 
 var (

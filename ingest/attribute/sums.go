@@ -38,7 +38,7 @@ func SumRanges(s Source, spans int) *Sums {
 	for i := range sums.first {
 		sums.first[i] = -1
 	}
-	m, labels, nodes := newMerge(s.Work), s.Labels.all(), s.Lines.nodes
+	m, labels, nodes := newMerge(s.Work), s.Labels.All(), s.Lines.nodes
 	for o := m.next(); o != nil; o = m.next() {
 		l := &labels[o.Label]
 		sums.all(l.Device).add(o, l.Kind)

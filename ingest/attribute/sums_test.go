@@ -38,7 +38,7 @@ func (m *made) pieces() (out []piece) {
 	for _, l := range m.Work {
 		for _, b := range l.Pieces() {
 			for _, o := range b {
-				label := m.Labels.all()[o.Label]
+				label := m.Labels.All()[o.Label]
 				out = append(out, piece{o, m.node(&o), label.Device, label.Kind})
 			}
 		}

@@ -19,7 +19,7 @@ func (t *Target) StoreShared(ctx context.Context) error {
 		return err
 	}
 	_, err = t.Append(ctx, "kernel_shape", func(add func(...driver.Value) error) error {
-		for i, shape := range t.Run.Shapes.list {
+		for i, shape := range t.Run.shapes.All() {
 			row := []driver.Value{t.UUID(), int32(i + 1)}
 			for k, v := range shape.Values {
 				if shape.Known>>k&1 == 0 {

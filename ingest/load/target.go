@@ -84,7 +84,6 @@ type Run struct {
 	ContextID int32 // last range_context_id given
 	Paths     Paths
 	Kernels   Names   // with their short names
-	Shapes    Shapes  // of the kernels
 	Symbols   Symbols // of the kernels
 	APIs      Numbers
 	Metrics   Names            // with their units
@@ -95,7 +94,8 @@ type Run struct {
 	Inputs    Numbers // of operators, by their content
 	Stacks    Paths   // of Python functions
 
-	launches int32 // last launch_id given
+	shapes   Shared[Shape] // of kernels
+	launches int32         // last launch_id given
 	profiled map[ProfiledKey]*Profiled
 	seen     map[string]bool
 }
@@ -252,7 +252,7 @@ func (r *Run) checkIDs() error {
 		what string
 		n    int
 	}{{"ranges", int(r.RangeID)}, {"sets of open ranges", int(r.ContextID)}, {"paths of ranges", len(r.Paths.All())}, {"kernel names", len(r.Kernels.numbers.All())},
-		{"launch shapes", len(r.Shapes.list)}, {"API names", len(r.APIs.All())}, {"metrics", len(r.Metrics.numbers.All())}, {"operators", int(r.OpID)}, {"operator names", len(r.Operators.All())},
+		{"launch shapes", len(r.shapes.All())}, {"API names", len(r.APIs.All())}, {"metrics", len(r.Metrics.numbers.All())}, {"operators", int(r.OpID)}, {"operator names", len(r.Operators.All())},
 		{"inputs of operators", len(r.Inputs.All())}, {"Python stacks", len(r.Stacks.All())}, {"profiled launches", int(r.launches)}, {"models", int(r.ModelID)}} {
 		if c.n > schema.MaxIDs {
 			return fmt.Errorf("the run has %d %s, more than the limit of %d: ingest fewer captures as one run", c.n, c.what, schema.MaxIDs)

@@ -33,7 +33,7 @@ func (l *loader) kernelKinds() *load.Memo[kernelKind, kernelID] {
 	}
 	return load.NewMemo(spread, func(k kernelKind) (kernelID, error) {
 		name, err := l.kernelName(k)
-		return kernelID{name, l.target.Run.Shapes.Add(k.shape)}, err
+		return kernelID{name, l.target.Run.ShapeID(k.shape)}, err
 	})
 }
 

@@ -114,7 +114,7 @@ func (l *loader) finishRanges(ctx context.Context) error {
 	done := make(chan *attribute.Account, 1)
 	go func() {
 		var account *attribute.Account
-		sums, account = attribute.Tell(s, len(l.ranges.spans))
+		sums, account = attribute.AccountFor(s, len(l.ranges.spans))
 		done <- account
 	}()
 	err := l.storeRanges(ctx)

@@ -11,8 +11,7 @@ import (
 // spanReader reads ranges for one worker.
 type spanReader struct {
 	*loader
-	ids      map[textKey]int32
-	texts    []textKey  // by number
+	texts    load.Distinct[textKey]
 	names    load.Texts // of operators
 	sizes    load.Texts // of their inputs
 	orphans  int64      // see ranges
@@ -56,7 +55,7 @@ func (l *loader) readSpans(ctx context.Context, name string) error {
 	}
 	parts := make([]spanPart, scan.Morsels())
 	readers, err := inParallel(scan, l.target.Options.Threads, func() (*spanReader, func(morsel int, b *table.Batch) error) {
-		r := &spanReader{loader: l, ids: map[textKey]int32{}}
+		r := &spanReader{loader: l}
 		return r, func(morsel int, b *table.Batch) error {
 			parts[morsel].spanReader = r
 			return parts[morsel].add(b)
@@ -87,7 +86,7 @@ func (p *spanPart) add(b *table.Batch) error {
 		if domain.id != 0 {
 			domain.proc = procOf(s.Thread)
 		}
-		s.Name = p.text(textKey{domain, load.Normalise(text)})
+		s.Name = p.texts.Of(textKey{domain, load.Normalise(text)})
 		if domain.id == 0 && !s.Process { // emit_nvtx pushes and pops its ranges in the default domain
 			if e, ok := parseEmitted(text); ok {
 				p.addCall(e)
@@ -96,16 +95,6 @@ func (p *spanPart) add(b *table.Batch) error {
 		p.spans = append(p.spans, s)
 	}
 	return nil
-}
-
-func (r *spanReader) text(k textKey) int32 {
-	id, known := r.ids[k]
-	if !known {
-		id = int32(len(r.texts))
-		r.ids[k] = id
-		r.texts = append(r.texts, k)
-	}
-	return id
 }
 
 // addCall takes the call that the next range encloses.
@@ -150,20 +139,15 @@ func (r *ranges) join(readers []*spanReader, parts []spanPart) {
 		}
 	}
 	r.firsts = append(r.firsts, int32(total))
-	ids, nameOf := map[attribute.Name]int32{}, map[*spanReader][]int32{}
+	var names load.Distinct[attribute.Name]
+	nameOf := map[*spanReader][]int32{}
 	for _, reader := range readers {
 		r.read, r.orphans, r.backward, r.marks = r.read+reader.read, r.orphans+reader.orphans, r.backward+reader.backward, r.marks+reader.marks
-		for _, k := range reader.texts {
-			name := attribute.Name{Domain: r.domain(k.domain), Norm: k.norm}
-			id, known := ids[name]
-			if !known {
-				id = int32(len(r.names))
-				ids[name] = id
-				r.names = append(r.names, name)
-			}
-			nameOf[reader] = append(nameOf[reader], id)
+		for _, k := range reader.texts.List {
+			nameOf[reader] = append(nameOf[reader], names.Of(attribute.Name{Domain: r.domain(k.domain), Norm: k.norm}))
 		}
 	}
+	r.names = names.List
 	r.spans = make([]attribute.Span, 0, total)
 	if calls > 0 {
 		r.operators = newOperators(calls)
@@ -173,9 +157,9 @@ func (r *ranges) join(readers []*spanReader, parts []spanPart) {
 		for _, c := range p.calls {
 			r.addOperator(p.spanReader, c, p.spans[c.span].Thread)
 		}
-		names := nameOf[p.spanReader]
+		of := nameOf[p.spanReader]
 		for _, s := range p.spans {
-			s.Name = names[s.Name]
+			s.Name = of[s.Name]
 			r.spans = append(r.spans, s)
 		}
 		p.spans, p.calls = nil, nil

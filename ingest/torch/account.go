@@ -10,7 +10,7 @@ import (
 func (l *loader) storeAccount(ctx context.Context) error {
 	labels := &attribute.Labels{}
 	s := attribute.Source{Work: []*attribute.WorkList{l.workList(labels)}, Lines: l.lines, Labels: labels, Calls: &l.calls, Overhead: &attribute.Overhead{}, Caller: l.caller}
-	sums, account := attribute.Tell(s, len(l.spans))
+	sums, account := attribute.AccountFor(s, len(l.spans))
 	threads := func(k int32) (pid, tid int32) { return l.threads.list[k].PID, l.threads.list[k].TID }
 	if err := l.ids.StoreAccount(ctx, l.target, account, s, threads); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (l *loader) workList(labels *attribute.Labels) *attribute.WorkList {
 	}
 	for i := range int32(l.works()) {
 		w := l.work(i)
-		k := &l.configList[w.config]
+		k := &l.configs.List[w.config]
 		start := w.start - l.origin
 		label := attribute.Label{Device: k.device, Kind: attribute.Kernel}
 		if i < int32(l.kernels.Len()) {

@@ -23,7 +23,7 @@ type collector struct {
 }
 
 func newCollector() *collector {
-	return &collector{records: records{configs: map[config]int32{}, rangeIDs: map[int64]bool{}, forward: map[int64]flow{}, grads: map[int64]flow{},
+	return &collector{records: records{rangeIDs: map[int64]bool{}, forward: map[int64]flow{}, grads: map[int64]flow{},
 		processNames: map[int64]string{}, threadNames: map[[2]int64]string{}, first: math.MaxInt64, end: math.MinInt64, span: [2]int64{math.MaxInt64, math.MinInt64}, counts: map[string]*part{}}}
 }
 

@@ -68,7 +68,7 @@ func (c *collector) work(e *trace.Event) error {
 		f.three(e.Block, trace.BlockSize, "block", &k.block, hasBlock)
 		if f.err == nil {
 			k.name, k.has = c.kernName.Of(e.Name), f.has
-			w.config = c.config(k)
+			w.config = c.configs.Of(k)
 			c.kernels.Add(w)
 			c.collective(e, &k)
 		}
@@ -80,21 +80,10 @@ func (c *collector) work(e *trace.Event) error {
 	}
 	if f.err == nil {
 		k.name, k.has = c.opName.Of(e.Name), f.has
-		w.config = c.config(k)
+		w.config = c.configs.Of(k)
 		c.memops.Add(w)
 	}
 	return f.err
-}
-
-// config numbers what a launch has in common with others.
-func (c *collector) config(k config) int32 {
-	id, ok := c.configs[k]
-	if !ok {
-		id = int32(len(c.configList))
-		c.configs[k] = id
-		c.configList = append(c.configList, k)
-	}
-	return id
 }
 
 // wait takes a synchronisation.

@@ -81,7 +81,7 @@ func (l *loader) storeDevices(ctx context.Context) error {
 // describes them by another count: where one GPU is described and all work ran on one, these are the same.
 func (l *loader) deviceNumbers() func(int32) int32 {
 	used := map[int32]bool{}
-	for _, k := range l.configList {
+	for _, k := range l.configs.List {
 		used[k.device] = true
 	}
 	same := func(described int32) int32 { return described }

@@ -120,8 +120,7 @@ type records struct {
 	rangeIDs map[int64]bool // External ids of ranges
 
 	kernels, memops load.Blocks[work]
-	configs         map[config]int32
-	configList      []config
+	configs         load.Distinct[config] // what launches have in common
 	kernName        load.Texts
 	opName          load.Texts // of copies and fills
 	apiNames        load.Texts

@@ -39,7 +39,7 @@ const (
 
 // workRow fills the columns that all device work has.
 func (l *loader) workRow(c *load.Chunk, n int, w *work) *config {
-	k := &l.configList[w.config]
+	k := &l.configs.List[w.config]
 	c.Int32(atDevice)[n], c.Int32(atStream)[n] = k.device, k.stream
 	c.Int64(atStart)[n], c.Int64(atDuration)[n] = w.start-l.origin, w.duration
 	setInt(c, atContext, n, k.context, k.has&hasContext != 0)
@@ -89,12 +89,12 @@ func (l *loader) storeKernels(ctx context.Context) error {
 	}
 	columns := append(slices.Clone(workColumns), load.Column{Name: "kernel_name_id"}, load.Column{Name: "kernel_shape_id", Type: load.Integer})
 	_, err := l.target.Insert(ctx, "kernel", load.Listed(l.kernels.Len(), columns, func() load.RowFunc {
-		shapes := make([]int32, len(l.configList)) // 0 before a kernel of the configuration comes
+		shapes := make([]int32, len(l.configs.List)) // 0 before a kernel of the configuration comes
 		return func(c *load.Chunk, n int, i int32) {
 			w := l.kernels.At(i)
 			k := l.workRow(c, n, w)
 			if shapes[w.config] == 0 {
-				shapes[w.config] = l.target.Run.Shapes.Add(k.shape())
+				shapes[w.config] = l.target.Run.ShapeID(k.shape())
 			}
 			c.Int64(atMore)[n], c.Int32(atMore + 1)[n] = names[k.name], shapes[w.config]
 		}
@@ -199,10 +199,10 @@ func (l *loader) storeReplays(ctx context.Context) error {
 		if w.launch < 0 || !isGraph[l.launches[w.launch].name] {
 			continue
 		}
-		k := replayKey{w.launch, l.configList[w.config].device}
+		k := replayKey{w.launch, l.configs.List[w.config].device}
 		r := rows[k]
 		if r == nil {
-			r = &replay{config: &l.configList[w.config], first: w.start, last: w.start, correlation: w.correlation}
+			r = &replay{config: &l.configs.List[w.config], first: w.start, last: w.start, correlation: w.correlation}
 			rows[k] = r
 		}
 		r.first, r.last, r.busy = min(r.first, w.start), max(r.last, w.start+w.duration), r.busy+w.duration

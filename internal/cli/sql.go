@@ -49,7 +49,7 @@ func (p *program) sql(c *cli.Context) (err error) {
 		return err
 	}
 	defer closing(w, &err)
-	return queries.Stream(c.Context, w, text, heldFor(c.String("format")), func(f *frame.Frame) error {
+	return queries.Stream(c.Context, w, text, keptFor(c.String("format")), func(f *frame.Frame) error {
 		if plan := f.Index("explain_value"); plan >= 0 && c.String("format") == "table" {
 			for _, r := range f.Rows { // a drawing: as a cell it would be one line
 				if _, err := fmt.Fprintln(p.out, r[plan]); err != nil {
@@ -67,19 +67,19 @@ func (p *program) sql(c *cli.Context) (err error) {
 	})
 }
 
-// mostHeld is how many rows are held: to lay a table out, whose columns are as wide as their widest cells, and to tell of JSON whether the
-// numbers of a column are such to all readers.
-var mostHeld = queries.Part{Rows: 10_000, Bytes: 16 << 20}
+// mostKept is how much of a result is in memory before it is written: the columns of a table are as wide as their widest cells, and JSON must
+// know whether the numbers of a column are such to all readers.
+var mostKept = queries.Part{Rows: 10_000, Bytes: 16 << 20}
 
-// heldFor is how much of a result is held before it is written in a form; CSV says nothing of its columns.
-func heldFor(form string) queries.Part {
+// keptFor is how much of a result is in memory before it is written in a form; CSV needs nothing of its columns.
+func keptFor(form string) queries.Part {
 	if form == "csv" {
 		return queries.Part{Rows: 1}
 	}
-	return mostHeld
+	return mostKept
 }
 
-// cutRest leaves out the rows that are not held, and says so.
+// cutRest leaves out the rows that are not in memory, and says so.
 func cutRest(f *frame.Frame) error {
 	if f.Rest == nil {
 		return nil

@@ -92,5 +92,5 @@ func noConfig(report *judge.Report) string {
 	if r.has("captures") || len(r.captures()) > 0 || r.err != nil { // an error is told when the file is written
 		return ""
 	}
-	return "no source tells the options that it was captured with"
+	return "no source has the options that it was captured with"
 }

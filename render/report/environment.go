@@ -62,7 +62,7 @@ func (e *environment) fact(member string, keys ...string) any {
 
 // software are the original's four keys.
 func (e *environment) software() {
-	const noPython = "no source tells it: timelines do not, prof capture does where it finds the Python that runs the workload"
+	const noPython = "no source has it: timelines do not, prof capture does where it finds the Python that runs the workload"
 	gpu, unnamed := gpuOf(e.gpuNames())
 	e.need(e.out, "", "gpu", gpu, unnamed)
 	cuda, why := e.cuda()
@@ -83,7 +83,7 @@ func (e *environment) cuda() (version any, why string) {
 	if v, ok := e.fact("hip", "torch.hip_runtime_version").(string); ok {
 		return nil, "the workload ran on HIP, runtime version " + v
 	}
-	return nil, "no source tells the version of the CUDA runtime; driver_cuda is the newest that the driver supports"
+	return nil, "no source has the version of the CUDA runtime; driver_cuda is the newest that the driver supports"
 }
 
 // versionOf writes a version that CUDA gives as a number, 13010 for 13.1; other texts stay as they are.
@@ -109,7 +109,7 @@ func (r *reader) runObject(lack func(key, why string)) *typeset.Object {
 	row := rows[0]
 	need := func(key string, value any) {
 		if o.Put(key, value); value == nil {
-			lack(key, "no source tells it")
+			lack(key, "no source has it")
 		}
 	}
 	need("id", row.value("run_id"))
@@ -144,7 +144,7 @@ func (e *environment) identity() {
 
 // machine puts the driver, the system and the processor.
 func (e *environment) machine() {
-	const no = "no source tells it"
+	const no = "no source has it"
 	e.need(e.out, "", "driver", e.fact("driver", "driver.version", "env.driver_version"), no)
 	e.need(e.out, "", "driver_cuda", e.fact("driver_cuda", "driver.cuda_version", "torch.cuda_driver_version", "env.driver_cuda_version"), no)
 	e.need(e.out, "", "os", e.fact("os", "env.os", "os.description"), no)
@@ -171,7 +171,7 @@ func (e *environment) devices() {
 			capability = row.value("compute_capability")
 		}
 	}
-	e.need(e.out, "", "compute_capability", capability, "no source tells it")
+	e.need(e.out, "", "compute_capability", capability, "no source has it")
 	said := []string{}
 	for _, g := range e.gpuNames() {
 		if text := g.saying(); text != "" {

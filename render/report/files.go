@@ -26,7 +26,7 @@ func Files() []File {
 		{Name: "metrics.json", Doc: "the figures by name, null with a reason where not known", Write: file(writeMetrics)},
 		{Name: "static_compute.json", Doc: "parameters and operations of the model by its configuration", Write: ofModel(StaticArtifact), Missing: noModel},
 		{Name: "static_compute.md", Doc: "the same as Markdown", Write: ofModel(StaticMarkdown), Missing: noModel},
-		{Name: "env.json", Doc: "the machine, its software, and every fact that a source tells", Write: file(writeEnvironment)},
+		{Name: "env.json", Doc: "the machine, its software, and every fact of every source", Write: file(writeEnvironment)},
 		{Name: "inputs.yaml", Doc: "what the workload was given", Write: file(writeInputs), Missing: noInputs},
 		{Name: "config.yaml", Doc: "the options that the run was captured with", Write: file(writeConfig), Missing: noConfig},
 		{Name: "assumptions.md", Doc: "what the figures rest on", Write: file(writeAssumptions)},

@@ -83,7 +83,7 @@ func gpuOf(all []gpuName) (name any, why string) {
 		if len(g.names) == 0 {
 			why = g.saying()
 			if len(others) > 0 {
-				why += "; the capture tells of " + strings.Join(typeset.Unique(others), ", ")
+				why += "; the capture names " + strings.Join(typeset.Unique(others), ", ")
 			}
 			return nil, why
 		}

@@ -45,7 +45,7 @@ func noInputs(report *judge.Report) string {
 	if r.has("inputs") || r.has("workload-passes") || r.command() != "" || r.err != nil { // an error is told when the file is written
 		return ""
 	}
-	return "no source tells the command line of the workload, its files or its tokens: capture with prof capture --input, or ingest the facts of the workload"
+	return "no source has the command line of the workload, its files or its tokens: capture with prof capture --input, or ingest the facts of the workload"
 }
 
 // shellWords splits a command line as the warehouse keeps it: words with a blank between, in single quotes where a shell would read them

@@ -37,7 +37,7 @@ func (r *reader) whyNone(key string) string {
 	case known && key == "top-kernels" && !r.hasGraphs():
 		return noneOnGPU
 	case known && key == "devices":
-		return "no source tells of a GPU"
+		return "no source names a GPU"
 	}
 	if notes := r.explaining(f); len(notes) > 0 {
 		return strings.Join(notes, "; ")

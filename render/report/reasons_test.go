@@ -41,7 +41,7 @@ func TestWhyNone(t *testing.T) {
 		{ofSources(list(held, partial("nsys"), partial("capture")), "nsys", "capture"), "stages", "nsys is partial"},
 		{ofSources(list(held), "nsys", "capture"), "stages", "the query stages has no rows for this run"},
 		{ofSources(nil, "torch"), "top-kernels", noneOnGPU},
-		{ofSources(list(held), "nsys"), "devices", "no source tells of a GPU"},
+		{ofSources(list(held), "nsys"), "devices", "no source names a GPU"},
 		{ofSources(list(held), "nsys"), "captures", notCaptured},
 		{ofSources(nil, "nsys", "capture"), "captures", "the query captures was not asked"},
 		{&judge.Report{}, "captures", "the query captures was not asked"},
@@ -142,7 +142,7 @@ func TestGPUNames(t *testing.T) {
 	}{
 		{devices(gpu(1, 0, "A", 5), gpu(2, 0, "A", 0)), "A", "", nil},
 		{devices(gpu(1, 0, "A", 5), gpu(1, 1, "B", 0)), "A", "", nil},
-		{devices(gpu(1, 0, "A", 0), gpu(1, 9, nil, 5)), nil, "GPU 9, which ran kernels, is named by no source; the capture tells of A", []any{"GPU 9, which ran kernels, is named by no source"}},
+		{devices(gpu(1, 0, "A", 0), gpu(1, 9, nil, 5)), nil, "GPU 9, which ran kernels, is named by no source; the capture names A", []any{"GPU 9, which ran kernels, is named by no source"}},
 		{devices(gpu(1, 0, "A", 5), gpu(2, 0, nil, 5)), "A", "", []any{"GPU 0 is A by source 1, and has no name in source 2"}},
 		{devices(gpu(1, 0, "A", 0)), "A", "", nil},
 		{devices(gpu(1, 0, "A", 1), gpu(2, 1, "B", 1)), "A, B", "", nil},

@@ -48,8 +48,8 @@ WITH RECURSIVE odd AS MATERIALIZED ( -- few: what joins only these is spared for
 ), alike AS ( -- calls on a thread nest, so one that began before and ends no earlier is around it
     SELECT o.op_id, o.op_input_id, o.is_nested, max(o.start_ns + o.duration_ns) OVER (PARTITION BY o.source_id, o.pid, o.tid, o.op_name_id, o.op_input_id ORDER BY o.start_ns, o.depth
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last_end_ns, o.start_ns, o.start_ns + o.duration_ns AS end_ns
-    FROM op o -- a list, for DuckDB would put all operators into the hash table of a join: it takes what this transaction stored for no rows
-    WHERE o.run_id = $run AND NOT o.is_folded AND list_contains((SELECT list(DISTINCT odd.op_name_id) FROM odd WHERE NOT odd.is_folded), o.op_name_id)
+    FROM op o
+    WHERE o.run_id = $run AND NOT o.is_folded AND o.op_name_id IN (SELECT odd.op_name_id FROM odd WHERE NOT odd.is_folded)
 ), inside AS MATERIALIZED (
     SELECT owner.op_id, o.op_input_id, true AS is_nested FROM owner JOIN op o ON o.run_id = $run AND o.op_id = owner.owner_op_id WHERE NOT o.is_folded
     UNION ALL
