@@ -220,17 +220,43 @@ func (in *ingester) run(inputs []input) error {
 			in.target.Options.Outside = nil
 		}
 	}
-	if _, err := in.conn.ExecContext(in.ctx, `BEGIN`); err != nil {
+	inTwo := isNew && in.isLarge && in.replaced == nil
+	err = in.transact(in.ctx, func(context.Context) error {
+		if err := fill(id, facts); err != nil || !in.result.Made || inTwo {
+			return err
+		}
+		return in.publish(in.ctx)
+	})
+	if err != nil || !in.result.Made || !inTwo {
 		return err
 	}
-	if err := fill(id, facts); err != nil {
+	return in.publishApart()
+}
+
+// publishApart makes a run of rows that are committed: DuckDB knows statistics of such rows only, and derives facts from them in half the
+// time. Rows of no run, which a killed process leaves, are cleared when the warehouse is opened next.
+func (in *ingester) publishApart() error {
+	err := in.transact(in.ctx, in.publish)
+	if err == nil {
+		return nil
+	}
+	clear := func(ctx context.Context) error { return schema.Clear(ctx, in.conn, in.result.Run.ID) }
+	return errors.Join(err, in.transact(context.WithoutCancel(in.ctx), clear))
+}
+
+// transact does something in a transaction, all of it or nothing.
+func (in *ingester) transact(ctx context.Context, do func(context.Context) error) error {
+	if _, err := in.conn.ExecContext(ctx, `BEGIN`); err != nil {
+		return err
+	}
+	if err := do(ctx); err != nil {
 		// The context may be cancelled by now, and the rollback must happen all the same.
-		if _, rollback := in.conn.ExecContext(context.WithoutCancel(in.ctx), `ROLLBACK`); rollback != nil {
+		if _, rollback := in.conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`); rollback != nil {
 			err = errors.Join(err, rollback)
 		}
 		return err
 	}
-	_, err = in.conn.ExecContext(in.ctx, `COMMIT`)
+	_, err := in.conn.ExecContext(ctx, `COMMIT`)
 	return err
 }
 
@@ -341,7 +367,7 @@ func (in *ingester) each(inputs []input) error {
 	return nil
 }
 
-// finish stores what the sources share, and the run itself last of all.
+// finish stores what the sources share and what the run is given, all but the run itself.
 func (in *ingester) finish(id string) error {
 	if err := in.target.StoreShared(in.ctx); err != nil {
 		return err
@@ -380,8 +406,14 @@ func (in *ingester) finish(id string) error {
 			return err
 		}
 	}
-	if _, err := in.conn.ExecContext(in.ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
-		id, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion); err != nil {
+	return nil
+}
+
+// publish stores the run, with the facts that follow from its rows.
+func (in *ingester) publish(ctx context.Context) error {
+	r := in.result.Run
+	if _, err := in.conn.ExecContext(ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
+		r.ID, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion); err != nil {
 		return err
 	}
 	if in.isLarge { // DuckDB sorts and groups in what the readers took
@@ -390,7 +422,7 @@ func (in *ingester) finish(id string) error {
 	if p := in.o.Load.Progress; p != nil {
 		p("deriving facts", 0, -1)
 	}
-	return schema.Derive(in.ctx, in.conn, in.w.Facts, id)
+	return schema.Derive(ctx, in.conn, in.w.Facts, r.ID)
 }
 
 // explain adds what to do to the errors that a machine gives rather than a file.

@@ -231,6 +231,30 @@ func (w *Warehouse) Remove(ctx context.Context, runs ...Run) error {
 	return tx.Commit()
 }
 
+// unfinishedRuns lists what is no run yet: an ingest that was killed stored its sources, and not the run.
+func unfinishedRuns(ctx context.Context, q querier) ([]string, error) {
+	return texts(q.QueryContext(ctx, `SELECT DISTINCT s.run_id::VARCHAR AS id FROM source s WHERE NOT EXISTS (SELECT 1 FROM run r WHERE r.run_id = s.run_id) ORDER BY id`))
+}
+
+// clearUnfinished deletes what killed ingests left. Only one process can have the warehouse open for writing: none of them still runs.
+func clearUnfinished(ctx context.Context, db *sql.DB) error {
+	rest, err := unfinishedRuns(ctx, db)
+	if err != nil || len(rest) == 0 {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, id := range rest {
+		if err := deleteRun(ctx, tx, id); err != nil {
+			return fmt.Errorf("clear an ingest that was killed: %w", err)
+		}
+	}
+	return tx.Commit()
+}
+
 // Clear deletes what a run holds and the run itself, all but its tags and its names as a baseline, inside a transaction of the caller
 // that makes it anew.
 func Clear(ctx context.Context, tx SQL, runID string) error {

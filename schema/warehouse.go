@@ -133,6 +133,9 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 	}
 	err = migrate(ctx, db, o)
 	if err == nil {
+		err = clearUnfinished(ctx, db)
+	}
+	if err == nil {
 		err = deriveStale(ctx, db, o)
 	}
 	if err != nil {

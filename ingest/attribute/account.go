@@ -124,6 +124,7 @@ func accountIdle(s Source, sums <-chan *Sums, stretch int64, batch int) *Account
 					b.gaps[i].classify(&s, h)
 				}
 				close(b.done)
+				s.Calls.Room.LetGo()
 			}
 		}()
 	}

@@ -80,13 +80,14 @@ func (b *callBlock) pack(start, duration int64, kind CallKind) call {
 
 // Calls are the API calls of a source's threads, for what the threads were doing while a GPU was idle. They take 8 bytes each.
 type Calls struct {
+	Room  *load.Room // where they lie
 	mu    sync.Mutex
 	lists []*CallList
 }
 
 // List makes a list of one's own for one worker.
 func (c *Calls) List() *CallList {
-	l := &CallList{}
+	l := &CallList{room: c.Room}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lists = append(c.lists, l)
@@ -95,6 +96,7 @@ func (c *Calls) List() *CallList {
 
 // CallList keeps the calls that one worker saw, by thread.
 type CallList struct {
+	room  *load.Room
 	lines []*callLine // by number of the thread
 	batch int
 }
@@ -120,7 +122,7 @@ func (l *CallList) Add(thread int32, start, duration int64, kind CallKind) {
 	}
 	line := l.lines[thread]
 	if line == nil {
-		line = newCallLine()
+		line = newCallLine(l.room)
 		l.lines[thread] = line
 	}
 	fresh := len(line.blocks) == 0 || line.batch != l.batch
@@ -136,7 +138,9 @@ func (l *CallList) Add(thread int32, start, duration int64, kind CallKind) {
 	line.add(start, duration, kind, fresh)
 }
 
-func newCallLine() *callLine { return &callLine{long: map[int64]int64{}} }
+func newCallLine(room *load.Room) *callLine {
+	return &callLine{rows: load.Blocks[call]{Room: room}, long: map[int64]int64{}}
+}
 
 func (l *callLine) add(start, duration int64, kind CallKind, fresh bool) {
 	if fresh || start-l.blocks[len(l.blocks)-1].base > maxStart {
@@ -165,7 +169,7 @@ func (c *Calls) settle() [][]callBlock {
 		slices.SortStableFunc(blocks, func(a, b callBlock) int { return cmp.Or(cmp.Compare(a.base, b.base), cmp.Compare(a.last, b.last)) })
 		for i := 1; i < len(blocks); i++ {
 			if blocks[i-1].last >= blocks[i].base {
-				blocks = sorted(blocks)
+				blocks = sorted(blocks, c.Room)
 				break
 			}
 		}
@@ -176,12 +180,16 @@ func (c *Calls) settle() [][]callBlock {
 }
 
 // sorted puts calls into order that came in none.
-func sorted(blocks []callBlock) []callBlock {
+func sorted(blocks []callBlock, room *load.Room) []callBlock {
 	type row struct {
 		start, end int64
 		kind       CallKind
 	}
-	var rows []row
+	n := int32(0)
+	for _, b := range blocks {
+		n += b.n
+	}
+	rows := load.Reserve[row](room, int(n))[:0]
 	for k := range blocks {
 		for i := range blocks[k].n {
 			start, end, kind := blocks[k].at(i)
@@ -191,7 +199,7 @@ func sorted(blocks []callBlock) []callBlock {
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.kind, b.kind))
 	})
-	line := newCallLine()
+	line := newCallLine(room)
 	for i, r := range rows {
 		line.add(r.start, r.end-r.start, r.kind, i == 0)
 	}
@@ -203,6 +211,7 @@ func outermost(blocks []callBlock) []callBlock {
 	end := -Forever
 	out := blocks[:0]
 	for _, b := range blocks {
+		b.rows.Room.LetGo()
 		n := int32(0)
 		for i := range b.n {
 			start, stop, kind := b.at(i)

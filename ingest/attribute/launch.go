@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"prof/ingest/load"
 )
 
 // Launch is the API call that issued some device work. Put notes its duration, DurationOf gives it.
@@ -25,7 +27,7 @@ const longDuration = ^uint32(0)
 // each id that device work refers to, and a bit for each id in between.
 type Launches struct {
 	Threads Threads // that made the calls
-	ids     Wanted
+	ids     map[int64]idSet
 	rows    []Launch
 	taken   []atomic.Uint32 // a bit a row
 	mu      sync.Mutex
@@ -40,25 +42,25 @@ type repeatedLaunch struct {
 }
 
 // NewLaunches freezes the set, which must not change afterwards.
-func NewLaunches(ids Wanted) *Launches {
-	rank := int32(0)
+func NewLaunches(wanted *Wanted, room *load.Room) *Launches {
+	rank, ids := int32(0), wanted.sets
 	for _, proc := range slices.Sorted(maps.Keys(ids)) {
-		for _, k := range slices.Sorted(maps.Keys(ids[proc].pages)) {
-			p := ids[proc].pages[k]
+		for _, k := range slices.Sorted(maps.Keys(ids[proc])) {
+			p := ids[proc][k]
 			for i, w := range p.bits {
 				p.ranks[i] = rank
 				rank += int32(bits.OnesCount64(w))
 			}
 		}
 	}
-	return &Launches{ids: ids, rows: make([]Launch, rank), taken: make([]atomic.Uint32, rank/32+1), long: map[int32]int64{}}
+	return &Launches{ids: ids, rows: load.Reserve[Launch](room, int(rank)), taken: make([]atomic.Uint32, rank/32+1), long: map[int32]int64{}}
 }
 
 // Finder looks ids up for one goroutine, remembering the last page.
 type Finder struct {
 	l    *Launches
 	proc int64
-	set  *idSet
+	set  idSet
 	key  int64
 	page *idPage
 }
@@ -75,7 +77,7 @@ func (f *Finder) Row(proc, id int64) int32 {
 		return -1
 	}
 	if k := id >> 10; k != f.key {
-		f.key, f.page = k, f.set.pages[k]
+		f.key, f.page = k, f.set[k]
 	}
 	if f.page == nil {
 		return -1

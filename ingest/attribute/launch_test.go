@@ -37,9 +37,9 @@ func TestLaunchSet(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		keys := randomIDs(random)
-		parts := make([]Wanted, 1+random.IntN(4))
+		parts := make([]*Wanted, 1+random.IntN(4))
 		for i := range parts {
-			parts[i] = Wanted{}
+			parts[i] = NewWanted(nil)
 		}
 		oracle := map[launchKey]bool{}
 		for _, k := range keys {
@@ -47,11 +47,11 @@ func TestLaunchSet(t *testing.T) {
 			parts[random.IntN(len(parts))].Adder().Add(k.proc, k.id)
 			parts[random.IntN(len(parts))].Adder().Add(k.proc, k.id) // some in several parts
 		}
-		all := Wanted{}
+		all := NewWanted(nil)
 		for _, p := range parts {
 			all.Merge(p)
 		}
-		l := NewLaunches(all)
+		l := NewLaunches(all, nil)
 		if len(l.rows) != len(oracle) {
 			t.Fatalf("seed %d: %d rows for %d ids", seed, len(l.rows), len(oracle))
 		}
@@ -95,10 +95,10 @@ func TestRepeatedLaunches(t *testing.T) {
 	}
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 4))
-		ids := Wanted{}
+		ids := NewWanted(nil)
 		ids.Adder().Add(1, 7)
 		ids.Adder().Add(1, 8)
-		l := NewLaunches(ids)
+		l := NewLaunches(ids, nil)
 		for n := range int64(4) { // threads are numbered as they come
 			l.Threads.Of(n)
 		}
@@ -134,11 +134,11 @@ func TestRepeatedLaunches(t *testing.T) {
 
 func TestLongLaunches(t *testing.T) {
 	durations := []int64{0, 1, 4_294_967_294, 4_294_967_295, 4_294_967_296, 5_000_000_000, 1<<63 - 1, -1}
-	ids := Wanted{}
+	ids := NewWanted(nil)
 	for i := range durations {
 		ids.Adder().Add(1, int64(i))
 	}
-	l := NewLaunches(ids)
+	l := NewLaunches(ids, nil)
 	l.Threads.Of(0)
 	for i, d := range durations {
 		l.Put(l.Finder().Row(1, int64(i)), Launch{Start: int64(i)}, d)

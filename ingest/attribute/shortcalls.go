@@ -21,13 +21,14 @@ func IsShort(duration, result int64) bool {
 
 // ShortCalls add up the short API calls of a source: by thread, set of ranges and function, and by path, function and exact duration.
 type ShortCalls struct {
+	Room  *load.Room // where the sums lie
 	mu    sync.Mutex
 	lists []*ShortCallList
 }
 
 // List makes a list of one's own for one goroutine.
 func (s *ShortCalls) List() *ShortCallList {
-	l := &ShortCallList{at: place{node: -2}}
+	l := &ShortCallList{at: place{node: -2}, sums: load.Blocks[placeSum]{Room: s.Room}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lists = append(s.lists, l)
@@ -39,7 +40,7 @@ type ShortCallList struct {
 	at       place
 	here     []callSum // of this place, by function
 	met      []int32   // functions with calls here
-	sums     []placeSum
+	sums     load.Blocks[placeSum]
 	path     int32
 	slotHere []int32 // slot of a function on this path, plus 1
 	slots    load.Distinct[pathCall]
@@ -95,7 +96,7 @@ const durationBits = 13
 // leave notes the sums of the place.
 func (l *ShortCallList) leave() {
 	for _, name := range l.met {
-		l.sums = append(l.sums, placeSum{l.at, name, l.here[name]})
+		l.sums.Add(placeSum{l.at, name, l.here[name]})
 		l.here[name] = callSum{}
 	}
 	l.met = l.met[:0]
@@ -103,17 +104,27 @@ func (l *ShortCallList) leave() {
 
 // sums gives one sum for each thread, node and function, in this order.
 func (s *ShortCalls) sums() []placeSum {
-	var all []placeSum
+	n := 0
 	for _, l := range s.lists {
 		l.leave()
-		all = append(all, l.sums...)
-		l.sums = nil
+		n += l.sums.Len()
+	}
+	all := load.Reserve[placeSum](s.Room, n)[:0]
+	for _, l := range s.lists {
+		for _, b := range l.sums.Pieces() {
+			s.Room.LetGo()
+			all = append(all, b...)
+		}
+		l.sums = load.Blocks[placeSum]{}
 	}
 	slices.SortFunc(all, func(a, b placeSum) int {
 		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.node, b.node), cmp.Compare(a.name, b.name))
 	})
 	out := all[:0]
-	for _, p := range all {
+	for i, p := range all {
+		if i%recordsAtOnce == 0 {
+			s.Room.LetGo()
+		}
 		if n := len(out); n > 0 && out[n-1].place == p.place && out[n-1].name == p.name {
 			out[n-1].count += p.count
 			out[n-1].ns += p.ns
@@ -123,6 +134,9 @@ func (s *ShortCalls) sums() []placeSum {
 	}
 	return out
 }
+
+// recordsAtOnce is how many records are gone through before their pages are let go of.
+const recordsAtOnce = 1 << 12
 
 type durationCount struct {
 	pathCall

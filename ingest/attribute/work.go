@@ -34,10 +34,22 @@ func (o *Work) before(p *Work) int {
 // WorkList keeps the work that one worker saw.
 type WorkList struct {
 	load.Blocks[Work]
-	ordered [][]Work // once all is in it
+	last       Work
+	isShuffled bool     // some work came behind work that starts later
+	ordered    [][]Work // once all is in it
 }
 
-// byStart gives the list in the order of starts; exports are in this order already, so it mostly only looks.
+// NewWorkList makes a list whose work lies in a room.
+func NewWorkList(room *load.Room) *WorkList { return &WorkList{Blocks: load.Blocks[Work]{Room: room}} }
+
+// Add puts work at the end.
+func (l *WorkList) Add(w Work) {
+	l.isShuffled = l.isShuffled || l.Len() > 0 && w.Start <= l.last.Start && w.before(&l.last) < 0
+	l.last = w
+	l.Blocks.Add(w)
+}
+
+// byStart gives the list in the order of starts; exports are mostly in this order already.
 func (l *WorkList) byStart() [][]Work {
 	if l.ordered == nil {
 		l.ordered = l.order()
@@ -46,20 +58,13 @@ func (l *WorkList) byStart() [][]Work {
 }
 
 func (l *WorkList) order() [][]Work {
-	sorted := true
-	var last *Work
-	for _, b := range l.Pieces() {
-		for i := range b {
-			if last != nil && b[i].Start <= last.Start && b[i].before(last) < 0 {
-				sorted = false
-			}
-			last = &b[i]
-		}
-	}
-	if sorted {
+	if !l.isShuffled {
 		return l.Pieces()
 	}
-	all := slices.Concat(l.Pieces()...)
+	all := load.Reserve[Work](l.Room, l.Len())[:0]
+	for _, b := range l.Pieces() {
+		all = append(all, b...)
+	}
 	slices.SortStableFunc(all, func(a, b Work) int { return a.before(&b) })
 	return [][]Work{all}
 }
@@ -72,6 +77,7 @@ type merge struct {
 }
 
 type workCursor struct {
+	room   *load.Room
 	blocks [][]Work
 	b, i   int
 }
@@ -86,6 +92,7 @@ func (c *workCursor) head() *Work {
 func (c *workCursor) step() {
 	if c.i++; c.i == len(c.blocks[c.b]) {
 		c.b, c.i = c.b+1, 0
+		c.room.LetGo()
 	}
 }
 
@@ -93,7 +100,7 @@ func newMerge(lists []*WorkList) *merge {
 	m := &merge{}
 	for _, l := range lists {
 		if blocks := l.byStart(); len(blocks) > 0 {
-			m.heads = append(m.heads, &workCursor{blocks: blocks})
+			m.heads = append(m.heads, &workCursor{room: l.Room, blocks: blocks})
 		}
 	}
 	return m

@@ -3,7 +3,10 @@ package load
 import "sync/atomic"
 
 // Blocks is a list in pieces, so that growing copies nothing but a short list: there may be one for each of many threads.
-type Blocks[T any] struct{ blocks [][]T }
+type Blocks[T any] struct {
+	Room   *Room // where the blocks lie; T holds no pointers where it is not nil
+	blocks [][]T
+}
 
 const blockBits = 13
 
@@ -13,7 +16,7 @@ func (b *Blocks[T]) Add(v T) int32 {
 	if n == 0 || len(b.blocks[n-1]) == 1<<blockBits {
 		var room []T
 		if n > 0 {
-			room = make([]T, 0, 1<<blockBits)
+			room = Reserve[T](b.Room, 1<<blockBits)[:0]
 		}
 		b.blocks = append(b.blocks, room)
 		n++

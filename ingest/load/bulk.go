@@ -54,6 +54,7 @@ type bulk struct {
 	rows Rows
 	info []duckdb.ColumnInfo
 	base int64 // of the run's ids
+	room *Room // of the source
 	ids  []int // columns that hold ids
 	mu   sync.Mutex
 	err  error // first error of a worker: DuckDB passes on only its text
@@ -64,8 +65,8 @@ type bulkWorker struct {
 	c Chunk
 }
 
-func newBulk(table string, rows Rows, base int64) (*bulk, error) {
-	b := &bulk{rows: rows, base: base}
+func newBulk(table string, rows Rows, base int64, room *Room) (*bulk, error) {
+	b := &bulk{rows: rows, base: base, room: room}
 	kinds := map[Type]duckdb.Type{BigInt: duckdb.TYPE_BIGINT, Integer: duckdb.TYPE_INTEGER, Double: duckdb.TYPE_DOUBLE, Varchar: duckdb.TYPE_VARCHAR}
 	for i, c := range rows.Columns() {
 		kind := kinds[c.Type]
@@ -123,6 +124,7 @@ func (b *bulk) FillChunk(local any, chunk duckdb.DataChunk) (err error) {
 		w.w = b.rows.Worker()
 	}
 	w.c.attach(rawChunk(&chunk))
+	b.room.LetGo()
 	n, err := w.w.Fill(&w.c)
 	if err != nil {
 		return err
@@ -158,7 +160,7 @@ func registerBulk(conn *sql.Conn, name string, find func(handle int64) *bulk) er
 // Insert stores the rows in a table of the warehouse, run_id and, where the table has it, source_id added, and gives their number. The
 // order of rows within the table is not defined.
 func (t *Target) Insert(ctx context.Context, table string, rows Rows) (int64, error) {
-	b, err := newBulk(table, rows, t.base)
+	b, err := newBulk(table, rows, t.base, t.Room)
 	if err != nil {
 		return 0, err
 	}

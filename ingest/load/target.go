@@ -67,6 +67,7 @@ type Target struct {
 	SourceID int
 	Options  Options
 	Run      *Run
+	Room     *Room // for what the reader keeps of the source, which closes it
 
 	base    int64               // of the run's ids
 	columns map[string][]string // of tables
@@ -102,7 +103,7 @@ type Run struct {
 
 // NewTarget prepares a connection, on which a transaction is open or will be, for bulk inserts.
 func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, error) {
-	t := &Target{RunID: runID, Options: o, Run: run, base: schema.IDBase(runID), columns: map[string][]string{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
+	t := &Target{RunID: runID, Options: o, Run: run, Room: NewRoom(o.TempDir), base: schema.IDBase(runID), columns: map[string][]string{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
 	err := registerBulk(conn, t.bulk, func(h int64) *bulk {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -177,6 +178,7 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 				return ctx.Err()
 			}
 			n++
+			t.Room.LetGo()
 			row = append(row[:0], values...)
 			for _, i := range ids {
 				row[i] = t.id(row[i])

@@ -94,7 +94,7 @@ func (f *deviceFill) begin(c *load.Chunk) {
 }
 
 func (d *deviceWork) worker() *deviceFill {
-	f := &deviceFill{deviceWork: d, calls: d.l.launches.Finder(), work: &attribute.WorkList{}, labels: d.l.workNames.Labeller(), lastThread: -1}
+	f := &deviceFill{deviceWork: d, calls: d.l.launches.Finder(), work: attribute.NewWorkList(d.l.target.Room), labels: d.l.workNames.Labeller(), lastThread: -1}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.l.work = append(d.l.work, f.work)

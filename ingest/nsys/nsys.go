@@ -93,6 +93,8 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (inf
 	}
 	defer func() { err = errors.Join(err, restore()) }()
 	l := newLoader(e, name, t)
+	defer func() { err = errors.Join(err, t.Room.Close()) }()
+	l.calls.Room, l.short.Room = t.Room, t.Room
 	l.ids = attribute.NextIDs(t.Run)
 	steps := []func(context.Context) error{
 		l.readMeta, l.readEnums, l.storeFacts, l.storeDevices, l.storeProcesses, l.storeThreads, l.storeStreams,

@@ -21,8 +21,8 @@ var (
 var deviceTables = []string{kernelTable, memcpyTable, memsetTable, graphTable, syncTable}
 
 // findWanted collects the correlation ids that device work refers to.
-func (l *loader) findWanted(ctx context.Context) (attribute.Wanted, error) {
-	all := attribute.Wanted{}
+func (l *loader) findWanted(ctx context.Context) (*attribute.Wanted, error) {
+	all := attribute.NewWanted(l.target.Room)
 	for _, base := range deviceTables {
 		name := l.table(base)
 		if name == "" {
@@ -32,8 +32,8 @@ func (l *loader) findWanted(ctx context.Context) (attribute.Wanted, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := inParallel(scan, l.target.Options.Threads, func() (attribute.Wanted, func(morsel int, b *table.Batch) error) {
-			ids := attribute.Wanted{}
+		found, err := inParallel(scan, l.target.Options.Threads, func() (*attribute.Wanted, func(morsel int, b *table.Batch) error) {
+			ids := attribute.NewWanted(l.target.Room)
 			adder := ids.Adder()
 			return ids, func(_ int, b *table.Batch) error {
 				for i := range b.N {
@@ -60,7 +60,7 @@ func (l *loader) storeRuntime(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.launches = attribute.NewLaunches(ids)
+	l.launches = attribute.NewLaunches(ids, l.target.Room)
 	name := l.table(runtimeTable)
 	if name == "" {
 		return nil
