@@ -160,3 +160,22 @@ func TestBaselineNames(t *testing.T) {
 		}
 	}
 }
+
+// TestUnfinished: what an ingest that was killed stored is cleared by whoever opens the warehouse next, to read it too.
+func TestUnfinished(t *testing.T) {
+	for _, write := range []bool{false, true} {
+		home := fresh(t)
+		rows := func(run string) string {
+			return `INSERT INTO source (run_id, source_id, kind, form, path, size_bytes, sha256, row_count, status) VALUES ('` + run + `', 1, 'nsys', 'sqlite', 'a.sqlite', 1, 'x', 1, 'ok');
+				INSERT INTO process (run_id, source_id, pid) SELECT '` + run + `', 1, 7`
+		}
+		change(t, home, rows(idA), rows(idB), `INSERT INTO run (run_id, name, created_at, prof_version) VALUES ('`+idA+`', 'whole', now()::TIMESTAMP, 'x')`)
+		done(t, open(t, home, write, nil))
+		w := open(t, home, false, nil)
+		got := texts(t, w, `SELECT run_id::VARCHAR FROM source UNION ALL SELECT run_id::VARCHAR FROM process`)
+		done(t, w)
+		if !slices.Equal(got, []string{idA, idA}) {
+			t.Errorf("opened for writing: %v: %q is left, want the rows of %s", write, got, idA)
+		}
+	}
+}

@@ -10,19 +10,29 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"prof/testdata/exports"
 )
 
-// largest gives the largest capture at hand.
-func largest(t *testing.T) string {
+// large gives a capture that is stored in two transactions, as large ones are; most of its bytes are of a table that prof does not read.
+func large(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.FromSlash("../../../shared/captures/nsys/dsocr-sdpa/dsocr-sdpa.sqlite.gz"))
+	from, err := filepath.Abs(filepath.FromSlash("../../../shared/captures/nsys/dsocr-sdpa/dsocr-sdpa.sqlite.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if exists(path) {
-		return path
+	if !exists(from) {
+		from = exported(t, llama)
 	}
-	return exported(t, llama)
+	tables, err := exports.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "large.sqlite")
+	if err := exports.Repeat(path, append(tables, exports.Filler(65<<20)), 1); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // answers is what the core queries say of a run.
@@ -38,7 +48,7 @@ func answers(p *place, run string) string {
 // Killed at any moment, an ingest has happened wholly or not at all. The moments are spread over the time an ingest takes that
 // is left alone, more of them towards its end, where it commits. This test does not run beside others, which would stretch that.
 func TestKilledIngest(t *testing.T) {
-	big := largest(t)
+	big := large(t)
 	args := []string{"ingest", "--run", "big", "--tag", "k=v", big}
 	alone := newFilled(t)
 	before := counts(alone)

@@ -117,3 +117,14 @@ func (t *Table) Int(row []any, name string) int64 {
 	}
 	return 0
 }
+
+// Filler is a table that no reader of exports knows, of so many bytes.
+func Filler(size int) *Table {
+	t := &Table{Name: "FILLER", Columns: []string{"text"}}
+	const row = 1 << 20
+	text := strings.Repeat("x", row)
+	for range size/row + 1 {
+		t.Rows = append(t.Rows, []any{text})
+	}
+	return t
+}
