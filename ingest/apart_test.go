@@ -27,8 +27,8 @@ func (f failing) Derive(ctx context.Context, q schema.SQL, runID string) error {
 	return errors.Join(f.Facts.Derive(ctx, q, runID), f.err)
 }
 
-// TestPublishedApart: a capture that is stored in two transactions gives the rows of one that is stored in one, and where the second fails,
-// nothing is left of the first.
+// TestPublishedApart: a capture that is stored in two transactions, with its records in a file, gives the rows of one that is stored in one,
+// with its records in memory. Where the second transaction fails, nothing is left of the first.
 func TestPublishedApart(t *testing.T) {
 	const small = "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz"
 	tables, err := exports.ReadFile(small)
@@ -39,7 +39,7 @@ func TestPublishedApart(t *testing.T) {
 	if err := exports.Repeat(large, append(tables, exports.Filler(65<<20)), 1); err != nil {
 		t.Fatal(err)
 	}
-	run := func(path string, err error) map[string]string {
+	run := func(path string, records int, err error) map[string]string {
 		t.Helper()
 		w, e := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 		if e != nil {
@@ -47,13 +47,13 @@ func TestPublishedApart(t *testing.T) {
 		}
 		defer w.Close()
 		w.Facts = failing{err: err}
-		if _, got := ingest.Run(t.Context(), w, []string{path}, ingest.Options{Name: "a", Now: time.Now(), Load: load.Options{Threads: 2}}); !errors.Is(got, err) {
+		if _, got := ingest.Run(t.Context(), w, []string{path}, ingest.Options{Name: "a", Now: time.Now(), Load: load.Options{Threads: 2, RecordsInMemory: records}}); !errors.Is(got, err) {
 			t.Fatalf("%v, want %v", got, err)
 		}
 		return contents(t, w)
 	}
 	const sized = "run source source_part run_trait" // hold the size of the file, or when it was read
-	one, two, none := run(small, nil), run(large, nil), run(large, errors.New("no facts"))
+	one, two, none := run(small, 0, nil), run(large, 1, nil), run(large, 0, errors.New("no facts"))
 	for table, rows := range one {
 		if !slices.Contains(strings.Fields(sized), table) && rows != two[table] {
 			t.Errorf("%s: %s in one transaction, %s in two", table, rows, two[table])

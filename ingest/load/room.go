@@ -7,12 +7,13 @@ import (
 	"unsafe"
 )
 
-// Room gives a reader memory for the records of one source that it needs to the end. What goes beyond roomInMemory lies in a file, which the
+// Room gives a reader memory for the records of one source that it needs to the end. What goes beyond so many bytes lies in a file, which the
 // system writes to the disk and reads back where memory is short. A nil Room gives memory only.
 type Room struct {
 	dir     string
+	most    int // bytes that it gives from memory
 	mu      sync.Mutex
-	memory  int    // bytes given from memory
+	memory  int    // bytes given so far
 	rest    []byte // of the newest extent
 	extents [][]byte
 
@@ -21,14 +22,13 @@ type Room struct {
 }
 
 const (
-	roomInMemory = 128 << 20
-	extentBytes  = 64 << 20 // of the file, at a time
-	recordAlign  = 16
-	letGoAfter   = 10 * time.Millisecond
+	extentBytes = 64 << 20 // of the file, at a time
+	recordAlign = 16
+	letGoAfter  = 10 * time.Millisecond
 )
 
-// NewRoom makes room whose file lies in a folder.
-func NewRoom(dir string) *Room { return &Room{dir: dir} }
+// NewRoom makes room that gives most bytes from memory and the rest from a file in a folder.
+func NewRoom(dir string, most int) *Room { return &Room{dir: dir, most: most} }
 
 // Reserve gives n zero values, which hold no pointers. They are valid until Close.
 func Reserve[T any](r *Room, n int) []T {
@@ -48,7 +48,7 @@ func Reserve[T any](r *Room, n int) []T {
 func (r *Room) bytes(size int) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.memory+size <= roomInMemory {
+	if r.memory+size <= r.most {
 		r.memory += size
 		return nil
 	}
@@ -94,6 +94,7 @@ func (r *Room) Close() error {
 			err = e
 		}
 	}
-	r.extents, r.rest = nil, nil
+	r.extents, r.rest, r.memory = nil, nil, 0
+	r.isMapped.Store(false)
 	return err
 }

@@ -2,6 +2,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -28,7 +29,8 @@ type Options struct {
 	// Progress is told about long steps: what, rows done and rows expected (-1 unknown). It may be nil and must be fast.
 	Progress func(what string, done, total int64)
 	// TempDir is an existing folder for temporary files.
-	TempDir string
+	TempDir         string
+	RecordsInMemory int // bytes of a source's records that are kept in memory; 0 for the usual
 	// Outside runs a statement on another connection than the target's, whose transaction a failed statement would end. Nil: nothing
 	// is tried that may fail.
 	Outside func(ctx context.Context, statement string) error
@@ -101,9 +103,12 @@ type Run struct {
 	seen     map[string]bool
 }
 
+// usualRecords are those of a capture of some 400 MB.
+const usualRecords = 128 << 20
+
 // NewTarget prepares a connection, on which a transaction is open or will be, for bulk inserts.
 func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, error) {
-	t := &Target{RunID: runID, Options: o, Run: run, Room: NewRoom(o.TempDir), base: schema.IDBase(runID), columns: map[string][]string{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
+	t := &Target{RunID: runID, Options: o, Run: run, Room: NewRoom(o.TempDir, cmp.Or(o.RecordsInMemory, usualRecords)), base: schema.IDBase(runID), columns: map[string][]string{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
 	err := registerBulk(conn, t.bulk, func(h int64) *bulk {
 		t.mu.Lock()
 		defer t.mu.Unlock()
