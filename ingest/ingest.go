@@ -1,4 +1,4 @@
-// Package ingest turns captured files into rows of the warehouse: one call makes one run, in one transaction.
+// Package ingest turns captured files into rows of the warehouse: one call makes one run, all of it or nothing.
 package ingest
 
 import (

@@ -38,6 +38,7 @@ type gap struct {
 	start, end    int64
 	before, after int32 // labels
 	launch, node  int32 // of the work after
+	thread        int32 // of the launch
 	path          int32 // of the node; noPath when the launch was not captured
 	device        int32
 	parts         Parts
@@ -184,7 +185,7 @@ func (g *gap) classify(s *Source, h *host) {
 		return
 	}
 	c := s.Caller(g.launch)
-	g.parts, g.node, g.path = h.split(g.start, g.end, c), c.Node, s.Lines.Path(c.Node)
+	g.parts, g.thread, g.node, g.path = h.split(g.start, g.end, c), c.Thread, c.Node, s.Lines.Path(c.Node)
 }
 
 func newAccount(sums *Sums) *Account {

@@ -29,7 +29,7 @@ func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Sou
 				g := &gaps[k]
 				row := []driver.Value{t.UUID(), int32(t.SourceID), device, g.start, g.end - g.start, nil, nil, nil, nil}
 				if g.launch != NoLaunch {
-					pid, tid := threads(s.Caller(g.launch).Thread)
+					pid, tid := threads(g.thread)
 					row = append(row[:5], pid, tid, i.ContextID(g.node), s.Lines.Path(g.node))
 				}
 				row = append(append(row, s.Labels.values(g.before)...), s.Labels.values(g.after)...)
