@@ -52,6 +52,12 @@ var shapes = []shape{
 		// Launched once: a kernel that recurs gives each step its name.
 		return made{names: append(nested(1, n), "other"), launches: 2, streams: 1, texts: oneRange("prefill")}.write(dir)
 	}},
+	{"steps-of-one-kernel-name", []int{300, 3000, 30_000}, func(dir string, n int) error {
+		return made{names: append(nested(1, 1e6), nested(3, 100)...), launches: 4 * n, streams: 1, texts: oneRange("all")}.write(dir)
+	}},
+	{"steps-of-one-range-name", []int{300, 3000, 30_000}, func(dir string, n int) error {
+		return made{names: nested(4, 100), launches: 4 * n, streams: 1, ranges: n, texts: oneRange("step " + strings.Repeat("#", 1e6))}.write(dir)
+	}},
 	{"kineto-threads", []int{1000, 10_000, 100_000}, writeThreads},
 	{"streams", []int{250, 1000, 4000}, func(dir string, n int) error {
 		return made{names: nested(20, 100), launches: 20 * n, streams: n, texts: oneRange("prefill")}.write(dir)
