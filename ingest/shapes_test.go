@@ -56,7 +56,7 @@ var shapes = []shape{
 		return made{names: append(nested(1, 1e6), nested(3, 100)...), launches: 4 * n, streams: 1, texts: oneRange("all")}.write(dir)
 	}},
 	{"steps-of-one-range-name", []int{300, 3000, 30_000}, func(dir string, n int) error {
-		return made{names: nested(4, 100), launches: 4 * n, streams: 1, ranges: n, texts: oneRange("step " + strings.Repeat("#", 1e6))}.write(dir)
+		return made{names: nested(4, 100), launches: 4 * n, streams: 1, ranges: n, named: "step " + strings.Repeat("#", 1e6)}.write(dir)
 	}},
 	{"kineto-threads", []int{1000, 10_000, 100_000}, writeThreads},
 	{"streams", []int{250, 1000, 4000}, func(dir string, n int) error {
@@ -204,6 +204,7 @@ type made struct {
 	streams  int              // one after the other; on each, work follows work
 	ranges   int              // one after the other over all launches; 0 is 1
 	texts    func(int) string // of ranges
+	named    string           // text of all ranges, written once; texts does not count
 }
 
 func (m made) write(dir string) error {
@@ -211,7 +212,7 @@ func (m made) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	const process, thread, call, kernels = int64(100 << 24), int64(100<<24 | 101), int64(1), 2 // the id of a call's name, and the first of a kernel's
+	const process, thread, call, ranged, kernels = int64(100 << 24), int64(100<<24 | 101), int64(1), int64(2), 4 // the ids of a call's name and a range's, and the first of a kernel's
 	ranges := max(1, m.ranges)
 	length := max(m.launches, ranges)
 	for _, t := range []struct {
@@ -225,15 +226,21 @@ func (m made) write(dir string) error {
 				return []any{i, "made"}
 			case i == call:
 				return []any{i, "cudaLaunchKernel_v7000"}
+			case i < kernels:
+				return []any{i, m.named}
 			case i%2 == 1:
-				return []any{i, fmt.Sprintf("k%d", i/2-1)}
+				return []any{i, fmt.Sprintf("k%d", i/2-2)}
 			}
-			return []any{i, m.names[i/2-1]}
+			return []any{i, m.names[i/2-2]}
 		}},
 		{"META_DATA_EXPORT", "name value", 1, func(int64) []any { return []any{"EXPORT_SCHEMA_VERSION", "3.20.0"} }},
-		{"NVTX_EVENTS", "start end eventType text globalTid", ranges, func(i int64) []any {
+		{"NVTX_EVENTS", "start end eventType text textId globalTid", ranges, func(i int64) []any {
 			each := int64(1000 * length / ranges)
-			return []any{i * each, (i+1)*each - 1, int64(59), m.texts(int(i)), thread}
+			row := []any{i * each, (i+1)*each - 1, int64(59), nil, ranged, thread}
+			if m.named == "" {
+				row[3], row[4] = m.texts(int(i)), nil
+			}
+			return row
 		}},
 		{"CUPTI_ACTIVITY_KIND_RUNTIME", "start end eventClass globalTid correlationId nameId returnValue", m.launches, func(i int64) []any {
 			at := 1000 * i

@@ -1,6 +1,9 @@
 package load
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Normalise strips what differs between instances of the same range: a run of digits that stands alone (not inside a word),
 // a hexadecimal number and a UUID become #. `decode_step[17]` gives `decode_step[#]`, `layers.12.attn` gives `layers.#.attn`,
@@ -110,4 +113,19 @@ func ShortName(name string) string {
 		return name
 	}
 	return s
+}
+
+// mostName is more than profilers record of a name that is given call by call: Nsight Systems records 65,000 bytes.
+const mostName = 1 << 16
+
+// RecordedName is what is stored of the name of one of many ranges: at most its first 65,536 bytes. DuckDB holds 2,048 of them at once.
+func RecordedName(text string) string {
+	if len(text) <= mostName {
+		return text
+	}
+	end := mostName
+	for end > mostName-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
 }
