@@ -115,17 +115,18 @@ func ShortName(name string) string {
 	return s
 }
 
-// mostName is more than profilers record of a name that is given call by call: Nsight Systems records 65,000 bytes.
+// mostName bounds the names of ranges, of which each row repeats its own: Nsight Systems records 65,000 bytes at most, and DuckDB reads 2,048 rows
+// at once.
 const mostName = 1 << 16
 
-// RecordedName is what is stored of the name of one of many ranges: at most its first 65,536 bytes. DuckDB holds 2,048 of them at once.
-func RecordedName(text string) string {
-	if len(text) <= mostName {
-		return text
+// RangeName is what the name of a range is known by: its first 65,536 bytes, or a few less so that no character is split.
+func RangeName[T string | []byte](name T) T {
+	if len(name) <= mostName {
+		return name
 	}
 	end := mostName
-	for end > mostName-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+	for end > mostName-utf8.UTFMax && !utf8.RuneStart(name[end]) {
 		end--
 	}
-	return text[:end]
+	return name[:end]
 }

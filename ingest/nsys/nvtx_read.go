@@ -12,7 +12,6 @@ import (
 type spanReader struct {
 	*loader
 	texts    load.Distinct[textKey]
-	known    map[registered]int32 // numbers in texts
 	names    load.Texts // of operators
 	sizes    load.Texts // of their inputs
 	orphans  int64      // see ranges
@@ -25,12 +24,6 @@ type spanReader struct {
 type textKey struct {
 	domain domainKey
 	norm   string
-}
-
-// registered is a text of StringIds in a domain. It may be long and in many ranges.
-type registered struct {
-	domain domainKey
-	text   int64
 }
 
 // spanPart is what a morsel of the table holds.
@@ -62,7 +55,7 @@ func (l *loader) readSpans(ctx context.Context, name string) error {
 	}
 	parts := make([]spanPart, scan.Morsels())
 	readers, err := inParallel(scan, l.target.Options.Threads, func() (*spanReader, func(morsel int, b *table.Batch) error) {
-		r := &spanReader{loader: l, known: map[registered]int32{}}
+		r := &spanReader{loader: l}
 		return r, func(morsel int, b *table.Batch) error {
 			parts[morsel].spanReader = r
 			return parts[morsel].add(b)
@@ -93,7 +86,7 @@ func (p *spanPart) add(b *table.Batch) error {
 		if domain.id != 0 {
 			domain.proc = procOf(s.Thread)
 		}
-		s.Name = p.nameOf(b, i, domain, text)
+		s.Name = p.texts.Of(textKey{domain, load.Normalise(text)})
 		if domain.id == 0 && !s.Process { // emit_nvtx pushes and pops its ranges in the default domain
 			if e, ok := parseEmitted(text); ok {
 				p.addCall(e)
@@ -102,20 +95,6 @@ func (p *spanPart) add(b *table.Batch) error {
 		p.spans = append(p.spans, s)
 	}
 	return nil
-}
-
-// nameOf numbers the normalised name of a range whose text and domain are given.
-func (r *spanReader) nameOf(b *table.Batch, i int, domain domainKey, text string) int32 {
-	if !b.Cols[nvText].Null(i) || b.Cols[nvTextID].Null(i) {
-		return r.texts.Of(textKey{domain, load.Normalise(text)})
-	}
-	key := registered{domain, b.Cols[nvTextID].Ints[i]}
-	id, ok := r.known[key]
-	if !ok {
-		id = r.texts.Of(textKey{domain, load.Normalise(text)})
-		r.known[key] = id
-	}
-	return id
 }
 
 // addCall takes the call that the next range encloses.

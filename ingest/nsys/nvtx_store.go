@@ -168,7 +168,7 @@ func (l *loader) writeRange(c *load.Chunk, n int, b *table.Batch, i, k int) erro
 	}
 	c.SetText(rgStyle, n, style)
 	c.SetText(rgDomain, n, l.ranges.names[s.Name].Domain)
-	c.SetText(rgName, n, load.RecordedName(text))
+	c.SetText(rgName, n, text)
 	if b.Cols[nvCategory].Null(i) {
 		c.SetNull(rgCategory, n)
 	} else {
@@ -199,7 +199,7 @@ func (l *loader) storeMarks(ctx context.Context, name string) (int64, error) {
 					return err
 				}
 				if err := add(l.target.UUID(), l.sourceID(), pidOf(thread), tidOf(thread), l.ranges.domain(domainKey{procOf(thread), b.Cols[nvDomain].Ints[i]}),
-					load.RecordedName(text), b.Cols[nvStart].Ints[i]); err != nil {
+					text, b.Cols[nvStart].Ints[i]); err != nil {
 					return err
 				}
 			}
