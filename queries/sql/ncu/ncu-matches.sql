@@ -28,7 +28,7 @@ FROM (
         _mean(m.timeline_mean_ns) AS timeline_mean_ns, _mean(l.duration_ns) AS replayed_mean_ns, m.reason, m.elsewhere, l.stage, l.grid, l.block, CASE WHEN m.matched_by IS NOT NULL THEN m.timeline_name_id END AS timeline_name_id
     FROM ncu_match m JOIN ncu_measure l ON l.run_id = m.run_id AND l.launch_id = m.launch_id
     WHERE m.run_id = run AND _is_asked(m.kind, m.is_counted, source) AND (NOT "unmatched" OR m.matched_by IS NULL)
-    GROUP BY ALL
+    GROUP BY l.kernel_name_id, l.grid, l.block, l.stage, m.matched_by, m.timeline_name_id, m.reason, m.elsewhere
 ) g
 JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = g.kernel_name_id
 LEFT JOIN kernel_name t ON t.run_id = run AND t.kernel_name_id = g.timeline_name_id
