@@ -52,16 +52,67 @@ var shapes = []shape{
 		// Launched once: a kernel that recurs gives each step its name.
 		return made{names: append(nested(1, n), "other"), launches: 2, streams: 1, texts: oneRange("prefill")}.write(dir)
 	}},
+	{"steps-of-one-kernel-name", []int{300, 3000, 30_000}, stepsOfKernel},
+	{"steps-of-one-range-name", []int{300, 3000, 30_000}, stepsOfRange},
 	{"kineto-threads", []int{1000, 10_000, 100_000}, writeThreads},
 	{"streams", []int{250, 1000, 4000}, func(dir string, n int) error {
 		return made{names: nested(20, 100), launches: 20 * n, streams: n, texts: oneRange("prefill")}.write(dir)
 	}},
 	{"ranks", []int{32, 128, 512}, writeRanks},
 	{"range-texts", []int{10_000, 100_000, 1_000_000}, func(dir string, n int) error {
-		// Letters: digits would be taken for counters, and texts that differ in them alone for one.
-		letters := strings.NewReplacer("0", "k", "1", "l", "2", "m", "3", "n", "4", "o", "5", "p", "6", "q", "7", "r", "8", "s", "9", "t")
 		return made{names: nested(20, 100), launches: 10_000, streams: 1, ranges: n, texts: func(i int) string { return "request " + letters.Replace(strconv.Itoa(i)) }}.write(dir)
 	}},
+}
+
+// stepsOfKernel writes steps that each begin with a kernel of a name of a megabyte.
+func stepsOfKernel(dir string, n int) error {
+	return made{names: append(nested(1, 1e6), nested(3, 100)...), launches: 4 * n, streams: 1, texts: oneRange("all")}.write(dir)
+}
+
+// stepsOfRange writes steps that are ranges of a name of a megabyte.
+func stepsOfRange(dir string, n int) error {
+	return made{names: nested(4, 100), launches: 4 * n, streams: 1, ranges: n, named: "step " + strings.Repeat("#", 1e6)}.write(dir)
+}
+
+// rangesInRange writes ranges of distinct names in one with a name of a megabyte.
+func rangesInRange(dir string, n int) error {
+	return made{names: nested(4, 100), launches: 4 * n, streams: 1, ranges: n, named: strings.Repeat("n", 1e6), texts: func(i int) string { return "request " + letters.Replace(strconv.Itoa(i)) }}.write(dir)
+}
+
+// letters are for names that differ: digits would be taken for counters, and texts that differ in them alone for one.
+var letters = strings.NewReplacer("0", "k", "1", "l", "2", "m", "3", "n", "4", "o", "5", "p", "6", "q", "7", "r", "8", "s", "9", "t")
+
+// TestLongNames: what many rows have is stored once, so that a capture whose names together are larger than the memory is ingested.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		write func(dir string, n int) error
+		query string
+		want  string
+	}{
+		"kernels":     {stepsOfKernel, "SELECT count(*) || ' steps of ' || max(strlen(name)) FROM steps('bench')", "20 steps of 999999"},
+		"ranges":      {stepsOfRange, "SELECT count(*) || ' steps of ' || max(strlen(name)) FROM steps('bench')", "20 steps of 65536"},
+		"outer range": {rangesInRange, "SELECT count(*) || ' paths of ' || max(strlen(path)) FROM range_path", "1001 paths of 65536"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, home := t.TempDir(), t.TempDir()
+			if err := c.write(dir, 1000); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ingestHere(t.Context(), dir, home, "400MB"); err != nil {
+				t.Fatal(err)
+			}
+			w, err := open(t.Context(), home, "400MB")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			var got string
+			if err := w.DB.QueryRowContext(t.Context(), c.query).Scan(&got); err != nil || got != c.want {
+				t.Errorf("%q, want %q: %v", got, c.want, err)
+			}
+		})
+	}
 }
 
 // BenchmarkShapes ingests what has many of one thing, at three sizes, each in a process of its own, whose memory peak-MB is. Any ingest takes some
@@ -112,7 +163,7 @@ func TestMain(m *testing.M) {
 	if len(paths) != 2 {
 		os.Exit(m.Run())
 	}
-	c, err := ingestHere(context.Background(), paths[0], paths[1])
+	c, err := ingestHere(context.Background(), paths[0], paths[1], "640MB")
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(c)
 	}
@@ -134,8 +185,12 @@ func ingestElsewhere(ctx context.Context, path, home string) (c cost, err error)
 	return c, json.Unmarshal(out, &c)
 }
 
-func ingestHere(ctx context.Context, path, home string) (c cost, err error) {
-	w, err := schema.Open(ctx, schema.Home{Dir: home}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "640MB"})
+func open(ctx context.Context, home, memory string) (*schema.Warehouse, error) {
+	return schema.Open(ctx, schema.Home{Dir: home}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: memory})
+}
+
+func ingestHere(ctx context.Context, path, home, memory string) (c cost, err error) {
+	w, err := open(ctx, home, memory)
 	if err != nil {
 		return c, err
 	}
@@ -198,6 +253,7 @@ type made struct {
 	streams  int              // one after the other; on each, work follows work
 	ranges   int              // one after the other over all launches; 0 is 1
 	texts    func(int) string // of ranges
+	named    string           // text that is written once: of a range around all, or without texts of all ranges
 }
 
 func (m made) write(dir string) error {
@@ -205,9 +261,12 @@ func (m made) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	const process, thread, call, kernels = int64(100 << 24), int64(100<<24 | 101), int64(1), 2 // the id of a call's name, and the first of a kernel's
+	const process, thread, call, ranged, kernels = int64(100 << 24), int64(100<<24 | 101), int64(1), int64(2), 4 // the ids of a call's name and a range's, and the first of a kernel's
 	ranges := max(1, m.ranges)
-	length := max(m.launches, ranges)
+	length, around := max(m.launches, ranges), 0
+	if m.named != "" && m.texts != nil {
+		around = 1
+	}
 	for _, t := range []struct {
 		name, columns string
 		rows          int
@@ -219,15 +278,24 @@ func (m made) write(dir string) error {
 				return []any{i, "made"}
 			case i == call:
 				return []any{i, "cudaLaunchKernel_v7000"}
+			case i < kernels:
+				return []any{i, m.named}
 			case i%2 == 1:
-				return []any{i, fmt.Sprintf("k%d", i/2-1)}
+				return []any{i, fmt.Sprintf("k%d", i/2-2)}
 			}
-			return []any{i, m.names[i/2-1]}
+			return []any{i, m.names[i/2-2]}
 		}},
 		{"META_DATA_EXPORT", "name value", 1, func(int64) []any { return []any{"EXPORT_SCHEMA_VERSION", "3.20.0"} }},
-		{"NVTX_EVENTS", "start end eventType text globalTid", ranges, func(i int64) []any {
+		{"NVTX_EVENTS", "start end eventType text textId globalTid", ranges + around, func(i int64) []any {
 			each := int64(1000 * length / ranges)
-			return []any{i * each, (i+1)*each - 1, int64(59), m.texts(int(i)), thread}
+			if i == int64(ranges) {
+				return []any{int64(0), i * each, int64(59), nil, ranged, thread}
+			}
+			row := []any{i * each, (i+1)*each - 1, int64(59), nil, ranged, thread}
+			if m.texts != nil {
+				row[3], row[4] = m.texts(int(i)), nil
+			}
+			return row
 		}},
 		{"CUPTI_ACTIVITY_KIND_RUNTIME", "start end eventClass globalTid correlationId nameId returnValue", m.launches, func(i int64) []any {
 			at := 1000 * i

@@ -10,7 +10,7 @@ import (
 )
 
 // dictionaries are the tables that ids are of.
-var dictionaries = map[string]string{"kernel_shape_id": "kernel_shape", "kernel_name_id": "kernel_name", "api_name_id": "api_name", "launch_name_id": "api_name", "path_id": "range_path", "lineage": "range_path",
+var dictionaries = map[string]string{"kernel_shape_id": "kernel_shape", "kernel_name_id": "kernel_name", "api_name_id": "api_name", "launch_name_id": "api_name", "path_id": "range_path", "lineage": "range_path", "op_name_ids": "op_name",
 	"range_id": "nvtx_range", "range_context_id": "(SELECT * FROM range_context WHERE is_innermost)", "op_id": "op", "op_name_id": "op_name", "op_input_id": "op_input",
 	"stack_id": "python_stack", "launch_id": "ncu_launch", "metric_id": "ncu_metric_name", "model_id": "model"}
 
@@ -58,8 +58,8 @@ func TestJoinByID(t *testing.T) {
 			continue
 		}
 		value, of := "x."+column, "d."+strings.Replace(key, "launch_name_id", "api_name_id", 1)
-		if column == "lineage" {
-			value, of = "unnest(x.lineage)", "d.path_id"
+		if id, isList := map[string]string{"lineage": "d.path_id", "op_name_ids": "d.op_name_id"}[column]; isList {
+			value, of = "unnest(x."+column+")", id
 		}
 		got := rows(t, w, fmt.Sprintf(`SELECT count(*) = (SELECT count(*) FROM (SELECT %[2]s AS id FROM %[1]s x) WHERE id <> 0) AND coalesce(bool_and(d.run_id = x.run_id), true), count(DISTINCT d.run_id)
 			FROM (SELECT x.run_id, %[2]s AS id FROM %[1]s x) x JOIN %[3]s d ON %[4]s = x.id`, table, value, dictionaries[key], of))

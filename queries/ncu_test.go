@@ -164,7 +164,7 @@ func TestAgainstNCUsRule(t *testing.T) {
 		load(t, w, run, p)
 		f, err := raw(t, w, fmt.Sprintf(`SELECT r.title, r.message, c.bound, c.limiter, c.kernel, c.sm_ratio, c.memory_ratio
 			FROM ncu_rule r JOIN ncu_measure l ON l.launch_id = r.launch_id
-			JOIN _ncu_class(_run_id('%[1]s'), waves := 1) c ON c.kernel = l.kernel AND c.grid = l.grid AND c.block = l.block
+			JOIN _ncu_class(_run_id('%[1]s'), waves := 1) c ON c.kernel_name_id = l.kernel_name_id AND c.grid = l.grid AND c.block = l.block
 			WHERE r.run_id = _run_id('%[1]s') AND r.rule = 'SOLBottleneck' AND r.title <> 'NVLink-Centric Scheduling'`, run))
 		if err != nil {
 			t.Fatal(err)

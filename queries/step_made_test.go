@@ -201,7 +201,7 @@ func TestStepNames(t *testing.T) {
 	}
 	put("ProfilerStep##", "eval step #", "generate_step[#]")
 	var got []string
-	for _, r := range rowsOf(t, w, "SELECT name FROM step") {
+	for _, r := range rowsOf(t, w, "SELECT p.name FROM step s JOIN range_path p ON p.path_id = s.name_path_id") {
 		got = append(got, r[0].(string))
 	}
 	for name, is := range want {
@@ -209,7 +209,7 @@ func TestStepNames(t *testing.T) {
 			t.Errorf("%q is a step: %v, want %v", name, !is, is)
 		}
 	}
-	if slices.Contains(got, "generate_step[#]") || !slices.Contains(got, "eval step #") || len(rowsOf(t, w, "SELECT 1 FROM step WHERE name = 'ProfilerStep##'")) != 1 {
+	if slices.Contains(got, "generate_step[#]") || !slices.Contains(got, "eval step #") || len(rowsOf(t, w, "SELECT 1 FROM step s JOIN range_path p ON p.path_id = s.name_path_id WHERE p.name = 'ProfilerStep##'")) != 1 {
 		t.Errorf("of nested ones the outermost within a ProfilerStep is taken: %q", got)
 	}
 }

@@ -12,7 +12,11 @@ import (
 type Chunk struct {
 	columns []Column
 	vecs    []vector
+	texts   int // bytes of them
 }
+
+// mostTexts is how many bytes of texts make a chunk full: a chunk's memory is outside of what DuckDB bounds.
+const mostTexts = 8 << 20
 
 type vector struct {
 	vec   mapping.Vector
@@ -23,6 +27,9 @@ type vector struct {
 // Cap is how many rows a Chunk holds.
 func (c *Chunk) Cap() int { return chunkRows }
 
+// Full says that the chunk holds so much text that no further row should be written.
+func (c *Chunk) Full() bool { return c.texts >= mostTexts }
+
 // chunkRows is DuckDB's vector size.
 var chunkRows = duckdb.GetDataChunkCapacity()
 
@@ -31,6 +38,7 @@ func (c *Chunk) attach(raw mapping.DataChunk) {
 	if c.vecs == nil {
 		c.vecs = make([]vector, len(c.columns))
 	}
+	c.texts = 0
 	for i := range c.columns {
 		v := mapping.DataChunkGetVector(raw, mapping.IdxT(i))
 		c.vecs[i] = vector{vec: v, data: mapping.VectorGetData(v), valid: (*uint64)(mapping.VectorGetValidity(v))}
@@ -54,6 +62,7 @@ func (c *Chunk) Float64(col int) []float64 {
 
 // SetText writes a value of a Varchar column.
 func (c *Chunk) SetText(col, row int, s string) {
+	c.texts += len(s)
 	mapping.VectorAssignStringElementLen(c.vecs[col].vec, mapping.IdxT(row), unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 

@@ -1,6 +1,9 @@
 package load
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Normalise strips what differs between instances of the same range: a run of digits that stands alone (not inside a word),
 // a hexadecimal number and a UUID become #. `decode_step[17]` gives `decode_step[#]`, `layers.12.attn` gives `layers.#.attn`,
@@ -110,4 +113,20 @@ func ShortName(name string) string {
 		return name
 	}
 	return s
+}
+
+// mostName bounds the names of ranges, of which each row repeats its own: Nsight Systems records 65,000 bytes at most, and DuckDB reads 2,048 rows
+// at once.
+const mostName = 1 << 16
+
+// RangeName is what the name of a range is known by: its first 65,536 bytes, or a few less so that no character is split.
+func RangeName[T string | []byte](name T) T {
+	if len(name) <= mostName {
+		return name
+	}
+	end := mostName
+	for end > mostName-utf8.UTFMax && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end]
 }

@@ -79,7 +79,7 @@ func (t *Target) StoreShared(ctx context.Context) error {
 	_, err = t.Append(ctx, "range_path", func(add func(...driver.Value) error) error {
 		for i, p := range t.Run.Paths.All() {
 			id := int32(i + 1)
-			if err := add(t.UUID(), id, p.Depth, p.Domain, p.Name, t.Run.Paths.Lineage(id), t.Run.Paths.String(id)); err != nil {
+			if err := add(t.UUID(), id, p.Depth, p.Domain, p.Name, t.Run.Paths.Lineage(id), RangeName(t.Run.Paths.String(id))); err != nil {
 				return err
 			}
 		}

@@ -42,6 +42,19 @@ func FuzzNormalise(f *testing.F) {
 	})
 }
 
+// TestRangeName: a long name is known by its first 65,536 bytes, in whole characters.
+func TestRangeName(t *testing.T) {
+	for name, want := range map[string]int{"": 0, strings.Repeat("a", 65_536): 65_536, strings.Repeat("a", 65_537): 65_536, strings.Repeat("層", 30_000): 65_535, "a" + strings.Repeat("層", 30_000): 65_536,
+		strings.Repeat("\xbf", 70_000): 65_532} {
+		if got := RangeName(name); len(got) != want || !strings.HasPrefix(name, got) {
+			t.Errorf("%d bytes of %d, want %d", len(got), len(name), want)
+		}
+		if got := RangeName([]byte(name)); string(got) != RangeName(name) {
+			t.Errorf("bytes of a name are cut elsewhere")
+		}
+	}
+}
+
 // TestNameHash pins the hashes: they meet in warehouses that other versions wrote.
 func TestNameHash(t *testing.T) {
 	for name, want := range map[string]int64{"": -2039914840885289964, "void axpy(float *, float)": 299347249269726545, "ampere_sgemm": 5059297030268048054} {

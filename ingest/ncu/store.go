@@ -143,9 +143,9 @@ func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
 		if r.StartEnd {
 			style = "start_end"
 		}
-		name := mask.Text(r.Name)
-		path = s.target.Run.Paths.Add(path, r.Domain, load.Normalise(name))
-		s.ranges = append(s.ranges, []driver.Value{s.target.UUID(), launch, int32(i + 1), path, style, r.Domain, name})
+		name, domain := load.RangeName(mask.Text(r.Name)), load.RangeName(r.Domain)
+		path = s.target.Run.Paths.Add(path, domain, load.Normalise(name))
+		s.ranges = append(s.ranges, []driver.Value{s.target.UUID(), launch, int32(i + 1), path, style, domain, name})
 	}
 	return path
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"prof/ingest/attribute"
+	"prof/ingest/load"
 	"prof/ingest/nsys/table"
 )
 
@@ -86,15 +87,16 @@ func (l *loader) readRanges(ctx context.Context) error {
 	return nil
 }
 
-// nvtxName gives an event's own text, or the registered string it names.
+// nvtxName gives an event's own text, or the registered string it names, as far as load.RangeName goes.
 func (l *loader) nvtxName(b *table.Batch, i int) (string, error) {
 	if !b.Cols[nvText].Null(i) {
-		return b.Cols[nvText].Texts[i], nil
+		return load.RangeName(b.Cols[nvText].Texts[i]), nil
 	}
 	if b.Cols[nvTextID].Null(i) {
 		return "", nil
 	}
-	return l.strings.get(b.Cols[nvTextID].Ints[i])
+	text, err := l.strings.get(b.Cols[nvTextID].Ints[i])
+	return load.RangeName(text), err
 }
 
 // domain names a domain: "" for the default one, the number for one whose creation was not captured.

@@ -48,6 +48,7 @@ type rangeWriter struct {
 	next   *atomic.Int64 // morsel to hand out
 	cursor table.Cursor
 	batch  table.Batch
+	row    int   // of the batch, next to write
 	span   int32 // of the next range
 	end    int32 // behind the morsel's last one; equal to span before the first morsel
 	open   bool
@@ -61,7 +62,7 @@ func (w *rangeWriter) fill(c *load.Chunk) (int, error) {
 	return n, err
 }
 
-// write fills a chunk from the next batch that holds ranges.
+// write fills a chunk from a batch that holds ranges.
 func (w *rangeWriter) write(c *load.Chunk) (n int, err error) {
 	if w.cursor == nil {
 		w.cursor = w.scan.Open()
@@ -77,24 +78,26 @@ func (w *rangeWriter) write(c *load.Chunk) (n int, err error) {
 			}
 			w.open, w.span, w.end = true, w.ranges.firsts[m], w.ranges.firsts[m+1]
 		}
-		more, err := w.cursor.Next(&w.batch)
-		if err != nil {
-			return 0, err
-		}
-		if !more {
-			if w.open = false; w.span != w.end {
-				return 0, fmt.Errorf("%s: %s changed while it was read", w.name, nvtxTable)
+		if w.row == w.batch.N {
+			more, err := w.cursor.Next(&w.batch)
+			if err != nil {
+				return 0, err
 			}
-			continue
+			if w.row = 0; !more {
+				if w.batch.N, w.open = 0, false; w.span != w.end {
+					return 0, fmt.Errorf("%s: %s changed while it was read", w.name, nvtxTable)
+				}
+				continue
+			}
 		}
-		for i := range w.batch.N {
-			if _, ok := w.ranges.spanOf(&w.batch, i); !ok {
+		for ; w.row < w.batch.N && !c.Full(); w.row++ {
+			if _, ok := w.ranges.spanOf(&w.batch, w.row); !ok {
 				continue
 			}
 			if w.span == w.end {
 				return 0, fmt.Errorf("%s: %s changed while it was read", w.name, nvtxTable)
 			}
-			if err := w.writeRange(c, n, &w.batch, i, int(w.span)); err != nil {
+			if err := w.writeRange(c, n, &w.batch, w.row, int(w.span)); err != nil {
 				return 0, err
 			}
 			w.span++

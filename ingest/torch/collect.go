@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"prof/ingest/load"
 	"prof/ingest/torch/trace"
 )
 
@@ -163,7 +164,7 @@ func (c *collector) annotation(e *trace.Event, thread int32) error {
 	if id, ok := e.Int(trace.ExternalID); ok {
 		c.rangeIDs[id] = true
 	}
-	c.ranges = append(c.ranges, annotation{start: e.Start, end: e.Start + e.Duration, thread: thread, name: c.rgNames.Of(e.Name)})
+	c.ranges = append(c.ranges, annotation{start: e.Start, end: e.Start + e.Duration, thread: thread, name: c.rgNames.Of(load.RangeName(e.Name))})
 	return nil
 }
 

@@ -13,6 +13,8 @@ const (
 	pad = 32
 	// blockRows is how many rows are located before their columns are decoded, one word of a vector's NULL bits.
 	blockRows = 64
+	// mostTexts is how many bytes of texts end a batch before it has all its rows.
+	mostTexts = 8 << 20
 )
 
 // cursor implements table.Cursor. It works on blocks of rows: locate finds where each value of the block lies in the
@@ -29,6 +31,7 @@ type cursor struct {
 	leaf   leaf
 	seen   pageSet // overflow pages read in this morsel
 
+	texts   int     // bytes in the batch
 	payload payload // of a row that is located the slow way
 	block   block
 }
@@ -79,7 +82,7 @@ func (c *cursor) Next(b *table.Batch) (bool, error) {
 	}
 	c.reset()
 	n := 0
-	for n < table.BatchRows {
+	for n < table.BatchRows && c.texts < mostTexts {
 		if c.leaf.left == 0 && len(c.run) == 0 {
 			if len(c.morsel) == 0 {
 				break
@@ -104,6 +107,7 @@ func (c *cursor) Next(b *table.Batch) (bool, error) {
 
 // reset empties the vectors for a full batch.
 func (c *cursor) reset() {
+	c.texts = 0
 	for i := range c.cols {
 		v := &c.cols[i]
 		v.Reset(table.BatchRows)

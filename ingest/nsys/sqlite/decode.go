@@ -170,6 +170,7 @@ func (c *cursor) decodeTexts(dst []string, want, source int) (nulls uint64, err 
 			return 0, c.mismatch(r, want, s.serial)
 		}
 		dst[r] = c.intern[want].text(s.data)
+		c.texts += len(s.data)
 	}
 	return nulls, nil
 }

@@ -10,7 +10,8 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
 -- columns:
 --   name_id: kernel name in the counted timeline, or ncu's name without one
---   kernel: kernel name as Nsight Compute spells it
+--   kernel_name_id: kernel name as Nsight Compute spells it
+--   kernel: that name
 --   timeline_name_id: kernel name in the timeline; NULL when the timeline has none
 --   grid: grid size in blocks, x * y * z
 --   block: block size in threads, x * y * z
@@ -35,7 +36,7 @@
 --   timeline_total_ns: time of this kernel, grid and block in the timeline, within the stage if one is selected; NULL when the timeline has none
 
 WITH b AS (
-    SELECT g.name_id, g.kernel, g.timeline_name_id, g.grid, g.block, g.launch_count AS launches, g.duration_ns, g.sm_ratio, g.memory_ratio, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio,
+    SELECT g.name_id, g.kernel_name_id, g.timeline_name_id, g.grid, g.block, g.launch_count AS launches, g.duration_ns, g.sm_ratio, g.memory_ratio, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio,
         g.theoretical_occupancy_ratio, g.waves, g.stall, g.stall_cycles, g.sm_limiter, g.sm_metric, g.memory_limiter, g.memory_metric, g.timeline_total_ns,
         CASE WHEN roof < 0 OR roof > 1 THEN error('ARGUMENT: --roof is a share: 0.6 for 60 %') WHEN occupancy < 0 OR occupancy > 1 THEN error('ARGUMENT: --occupancy is a share: 0.5 for 50 %')
         WHEN g.sm_ratio IS NULL OR g.memory_ratio IS NULL THEN 'unknown'
@@ -43,14 +44,14 @@ WITH b AS (
         WHEN g.sm_ratio >= g.memory_ratio THEN 'compute' ELSE 'memory' END AS bound
     FROM ncu_shape g WHERE g.run_id = run AND g.scope IS NOT DISTINCT FROM stage AND _is_asked(g.kind, g.is_counted, source)
 ), c AS (
-    SELECT b.name_id, b.kernel, b.timeline_name_id, b.grid, b.block, b.launches, b.duration_ns, b.sm_ratio, b.memory_ratio, b.dram_ratio, b.l2_ratio, b.l1_ratio, b.occupancy_ratio,
+    SELECT b.name_id, b.kernel_name_id, b.timeline_name_id, b.grid, b.block, b.launches, b.duration_ns, b.sm_ratio, b.memory_ratio, b.dram_ratio, b.l2_ratio, b.l1_ratio, b.occupancy_ratio,
         b.theoretical_occupancy_ratio, b.waves, b.bound, b.stall, b.stall_cycles, b.sm_limiter, b.sm_metric, b.memory_limiter, b.memory_metric, b.timeline_total_ns,
         -- What is achieved is at most what is possible. A metric that is missing where the decision needs it leaves it open.
         CASE WHEN b.bound <> 'latency' OR b.waves IS NULL THEN NULL WHEN b.waves < waves THEN 'grid' WHEN b.sm_limiter = 'tensor' THEN b.stall
             WHEN least(b.occupancy_ratio, b.theoretical_occupancy_ratio) < occupancy THEN 'occupancy' WHEN b.occupancy_ratio >= occupancy THEN b.stall END AS cause
     FROM b
 )
-SELECT c.name_id, c.kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.bound,
+SELECT c.name_id, c.kernel_name_id, n.name AS kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.bound,
     CASE c.bound WHEN 'latency' THEN c.cause WHEN 'memory' THEN c.memory_limiter WHEN 'compute' THEN c.sm_limiter END AS limiter,
     CASE c.bound WHEN 'memory' THEN c.memory_metric WHEN 'compute' THEN c.sm_metric
         WHEN 'latency' THEN CASE WHEN c.cause = 'grid' THEN 'launch__waves_per_multiprocessor' WHEN c.cause = 'occupancy' AND c.occupancy_ratio IS NULL THEN 'sm__maximum_warps_per_active_cycle_pct'
@@ -65,4 +66,4 @@ SELECT c.name_id, c.kernel, c.timeline_name_id, c.grid, c.block, c.launches, c.b
             CASE WHEN c.stall IS NULL THEN 'smsp__average_warps_issue_stalled_*_per_issue_active.ratio' END) END END, '') AS missing,
     c.duration_ns, c.sm_ratio, c.memory_ratio, c.dram_ratio, c.l2_ratio, c.l1_ratio, greatest(c.sm_ratio, c.memory_ratio) AS roof_ratio,
     c.occupancy_ratio, c.theoretical_occupancy_ratio, c.waves, c.stall, c.stall_cycles, c.timeline_total_ns
-FROM c
+FROM c JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = c.kernel_name_id

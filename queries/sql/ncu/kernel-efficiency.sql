@@ -27,14 +27,15 @@
 --   device: device name
 
 WITH x AS (
-    SELECT l.kernel, m.timeline_name_id, l.grid, l.block, coalesce(l.device, '(unknown)') AS device, l.family, l.role, f.resource, f.flop, l.duration_ns, f.peak_flop_per_s * l.duration_ns / 1e9 AS possible_flop
+    SELECT l.kernel_name_id, m.timeline_name_id, l.grid, l.block, coalesce(l.device, '(unknown)') AS device, l.family, l.role, f.resource, f.flop, l.duration_ns, f.peak_flop_per_s * l.duration_ns / 1e9 AS possible_flop
     FROM ncu_measure l
+    JOIN kernel_name n ON n.run_id = l.run_id AND n.kernel_name_id = l.kernel_name_id
     JOIN ncu_match m ON m.run_id = l.run_id AND m.launch_id = l.launch_id
     LEFT JOIN ncu_flop f ON f.run_id = l.run_id AND f.launch_id = l.launch_id AND f.is_main AND (fp16 OR f.resource <> 'fp16')
-    WHERE l.run_id = run AND _is_asked(m.kind, m.is_counted, source) AND (l.role = 'gemm' OR starts_with(f.resource, 'tensor_')) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel)))
+    WHERE l.run_id = run AND _is_asked(m.kind, m.is_counted, source) AND (l.role = 'gemm' OR starts_with(f.resource, 'tensor_')) AND (kernel IS NULL OR contains(lower(n.name), lower(kernel)))
         AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage) AND (device IS NULL OR l.device_id = device)
 ), g AS ( -- sums in the order of the numbers, as _mean
-    SELECT x.kernel, x.timeline_name_id, x.device, x.family, x.role, x.resource, count(*) AS launches, _mean(x.flop) AS launch_flop, _mean(x.duration_ns) AS duration_ns,
+    SELECT x.kernel_name_id, x.timeline_name_id, x.device, x.family, x.role, x.resource, count(*) AS launches, _mean(x.flop) AS launch_flop, _mean(x.duration_ns) AS duration_ns,
         list_sum(list(x.duration_ns ORDER BY x.duration_ns)) AS replay_ns,
         list_sum(list(x.flop ORDER BY x.flop) FILTER (x.duration_ns > 0)) / list_sum(list(x.duration_ns ORDER BY x.duration_ns) FILTER (x.flop > 0)) * 1e9 AS flop_per_s,
         list_sum(list(x.possible_flop ORDER BY x.possible_flop)) AS possible_flop,
@@ -48,10 +49,11 @@ WITH x AS (
         CASE WHEN count(w.grid) > 0 THEN coalesce(sum(w.total_ns) FILTER ((w.kernel_name_id, w.grid, w.block) IN (SELECT (x.timeline_name_id, x.grid, x.block) FROM x)), 0)::BIGINT END AS profiled_ns
     FROM w GROUP BY w.kernel_name_id
 )
-SELECT g.kernel, g.resource, g.launches, g.launch_flop, g.duration_ns, g.flop_per_s AS achieved_flop_per_s, g.measured_flop / nullif(g.possible_flop, 0) AS measured_ratio,
+SELECT n.name AS kernel, g.resource, g.launches, g.launch_flop, g.duration_ns, g.flop_per_s AS achieved_flop_per_s, g.measured_flop / nullif(g.possible_flop, 0) AS measured_ratio,
     g.flop_per_s / nullif(r.flop_per_s, 0) AS device_peak_ratio, g.possible_flop / nullif(g.measured_ns, 0) * 1e9 AS measured_peak_flop_per_s, r.flop_per_s AS device_peak_flop_per_s,
     t.total_ns / nullif((SELECT sum(w.total_ns) FROM w), 0) AS timeline_share_ratio, t.profiled_ns / nullif(t.total_ns, 0) AS profiled_ratio, g.family, g.role, g.device
 FROM g
+JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = g.kernel_name_id
 LEFT JOIN _device_roof r ON r.name = g.device AND r.resource = g.resource
 LEFT JOIN t ON t.kernel_name_id = g.timeline_name_id
-ORDER BY timeline_share_ratio DESC NULLS LAST, g.replay_ns DESC NULLS LAST, g.kernel, g.device, g.resource
+ORDER BY timeline_share_ratio DESC NULLS LAST, g.replay_ns DESC NULLS LAST, n.name, g.device, g.resource

@@ -40,10 +40,12 @@
 --   range: NVTX range names, outermost first; NULL outside every range
 --   source_id: the source
 
-SELECT _id_number(l.launch_id) - 1 AS launch, l.kernel, l.stage, l.duration_ns, l.sm_ratio, l.memory_ratio, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.l1_hit_ratio,
+SELECT _id_number(l.launch_id) - 1 AS launch, n.name AS kernel, l.stage, l.duration_ns, l.sm_ratio, l.memory_ratio, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.l1_hit_ratio,
     l.l2_hit_ratio, l.occupancy_ratio, l.theoretical_occupancy_ratio, l.waves, l.register_count, l.shared_bytes, l.dram_read_bytes, l.dram_write_bytes,
     l.dram_bytes_per_s, l.fp64_flop, l.fp32_flop, l.fp16_flop, l.tensor_flop, l.flop, l.flop / nullif(l.dram_bytes, 0) AS intensity,
-    l.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.sm_hz, l.grid, l.block, l."range", l.source_id
+    l.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.sm_hz, l.grid, l.block, p.path AS "range", l.source_id
 FROM ncu_measure l
-WHERE l.run_id = run AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
+JOIN kernel_name n ON n.run_id = l.run_id AND n.kernel_name_id = l.kernel_name_id
+LEFT JOIN range_path p ON p.run_id = l.run_id AND p.path_id = l.path_id
+WHERE l.run_id = run AND (kernel IS NULL OR contains(lower(n.name), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
 ORDER BY l.launch_id

@@ -22,9 +22,14 @@
 --   block: block size in threads, x * y * z
 --   timeline_kernel: kernel name as the timeline spells it
 
-SELECT l.kernel, m.matched_by, count(*) AS launches, (CASE m.matched_by WHEN 'occurrence' THEN count(*) ELSE max(m.timeline_calls) END)::BIGINT AS timeline_calls,
-    _mean(m.timeline_mean_ns) AS timeline_mean_ns, _mean(l.duration_ns) AS replayed_mean_ns, m.reason, m.elsewhere, l.stage, l.grid, l.block, m.timeline_kernel
-FROM ncu_match m JOIN ncu_measure l ON l.run_id = m.run_id AND l.launch_id = m.launch_id
-WHERE m.run_id = run AND _is_asked(m.kind, m.is_counted, source) AND (NOT "unmatched" OR m.matched_by IS NULL)
-GROUP BY l.kernel, l.grid, l.block, l.stage, m.matched_by, m.timeline_kernel, m.reason, m.elsewhere
-ORDER BY m.matched_by IS NULL DESC, l.kernel, l.grid, l.block, l.stage, m.matched_by
+SELECT n.name AS kernel, g.matched_by, g.launches, g.timeline_calls, g.timeline_mean_ns, g.replayed_mean_ns, g.reason, g.elsewhere, g.stage, g.grid, g.block, t.name AS timeline_kernel
+FROM (
+    SELECT l.kernel_name_id, m.matched_by, count(*) AS launches, (CASE m.matched_by WHEN 'occurrence' THEN count(*) ELSE max(m.timeline_calls) END)::BIGINT AS timeline_calls,
+        _mean(m.timeline_mean_ns) AS timeline_mean_ns, _mean(l.duration_ns) AS replayed_mean_ns, m.reason, m.elsewhere, l.stage, l.grid, l.block, CASE WHEN m.matched_by IS NOT NULL THEN m.timeline_name_id END AS timeline_name_id
+    FROM ncu_match m JOIN ncu_measure l ON l.run_id = m.run_id AND l.launch_id = m.launch_id
+    WHERE m.run_id = run AND _is_asked(m.kind, m.is_counted, source) AND (NOT "unmatched" OR m.matched_by IS NULL)
+    GROUP BY l.kernel_name_id, l.grid, l.block, l.stage, m.matched_by, m.timeline_name_id, m.reason, m.elsewhere
+) g
+JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = g.kernel_name_id
+LEFT JOIN kernel_name t ON t.run_id = run AND t.kernel_name_id = g.timeline_name_id
+ORDER BY g.matched_by IS NULL DESC, kernel, g.grid, g.block, g.stage, g.matched_by

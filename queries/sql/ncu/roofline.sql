@@ -30,16 +30,17 @@
 --   device: device name
 
 WITH q AS (
-    SELECT l.launch_id, l.kernel, f.resource, f.flop, l.dram_bytes, f.flop / nullif(l.dram_bytes, 0) AS intensity,
+    SELECT l.launch_id, n.name AS kernel, f.resource, f.flop, l.dram_bytes, f.flop / nullif(l.dram_bytes, 0) AS intensity,
         f.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.dram_bytes_per_s, coalesce(f.peak_flop_per_s, pf.flop_per_s) AS roof_flop_per_s,
         coalesce(l.dram_peak_bytes_per_s, pd.bytes_per_s) AS roof_bytes_per_s, l.stage, l.grid, l.block, l.device,
         concat(CASE WHEN f.peak_flop_per_s IS NOT NULL THEN 'measured' WHEN pf.flop_per_s IS NOT NULL THEN 'device_peak' ELSE 'unknown' END, ', ',
             CASE WHEN l.dram_peak_bytes_per_s IS NOT NULL THEN 'measured' WHEN pd.bytes_per_s IS NOT NULL THEN 'device_peak' ELSE 'unknown' END) AS basis
     FROM ncu_measure l
+    JOIN kernel_name n ON n.run_id = l.run_id AND n.kernel_name_id = l.kernel_name_id
     JOIN ncu_flop f ON f.run_id = l.run_id AND f.launch_id = l.launch_id AND f.flop > 0 AND (fp16 OR f.resource <> 'fp16')
     LEFT JOIN _device_roof pf ON pf.name = l.device AND pf.resource = f.resource
     LEFT JOIN _device_roof pd ON pd.name = l.device AND pd.resource = 'dram'
-    WHERE l.run_id = run AND (launch IS NULL OR _id_number(l.launch_id) - 1 = launch) AND (kernel IS NULL OR contains(lower(l.kernel), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
+    WHERE l.run_id = run AND (launch IS NULL OR _id_number(l.launch_id) - 1 = launch) AND (kernel IS NULL OR contains(lower(n.name), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
 ), a AS (
     SELECT q.launch_id, q.kernel, q.resource, q.flop, q.dram_bytes, q.intensity, q.flop_per_s, q.dram_bytes_per_s, q.roof_flop_per_s, q.roof_bytes_per_s, q.stage, q.grid, q.block, q.device,
         q.basis,

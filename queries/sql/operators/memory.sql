@@ -22,9 +22,20 @@
 --   source_id: the source
 --   pid: process
 
+WITH p AS (
+    SELECT p.memory_id, p.device_type, p.device_id, CASE WHEN p.op_name_id IS NULL THEN '(before the capture)' ELSE coalesce(n.name, '(none)') END AS operator, w.name AS outermost_operator,
+        CASE WHEN p.op_name_id IS NOT NULL THEN coalesce(s.stage, '(none)') END AS stage, CASE WHEN p.op_name_id IS NOT NULL THEN coalesce(r.name, '(none)') END AS "range",
+        sum(p.live_bytes)::BIGINT AS live_bytes, sum(p.allocation_count)::BIGINT AS allocation_count, p.peak_bytes, p.reserved_bytes, p.peak_time_ns, p.source_id, p.pid
+    FROM memory_peak p
+    LEFT JOIN op_name n ON n.run_id = run AND n.op_name_id = p.op_name_id
+    LEFT JOIN op_name w ON w.run_id = run AND w.op_name_id = p.outermost_op_name_id
+    LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = p.path_id
+    LEFT JOIN range_path r ON r.run_id = run AND r.path_id = p.path_id
+    WHERE p.run_id = run
+    GROUP BY ALL
+)
 SELECT p.device_type, p.device_id, p.operator, p.outermost_operator, p.stage, p."range", p.live_bytes, p.allocation_count, p.live_bytes / nullif(p.peak_bytes, 0) AS share_ratio,
     p.peak_bytes, p.reserved_bytes, p.peak_time_ns, p.source_id, p.pid
-FROM memory_peak p
-WHERE p.run_id = run
+FROM p
 QUALIFY top = 0 OR row_number() OVER (PARTITION BY p.memory_id ORDER BY p.live_bytes DESC, p.operator, p.outermost_operator, p.stage, p."range") <= top
 ORDER BY p.device_type = 'cpu', p.peak_bytes DESC, p.source_id, p.pid, p.device_type, p.device_id, p.live_bytes DESC, p.operator, p.outermost_operator, p.stage, p."range"

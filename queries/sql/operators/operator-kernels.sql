@@ -25,18 +25,18 @@
 --   family: kernel family by kernel_rule; NULL when no rule matches
 
 WITH work AS (
-    SELECT CASE coalesce("by", CASE WHEN operator IS NULL THEN 'self' ELSE 'total' END) WHEN 'self' THEN [w.operator] WHEN 'outermost' THEN [w.outermost]
-            WHEN 'total' THEN coalesce(list_distinct(c.names), [w.operator]) -- an operator around itself counts work once
-            ELSE error('ARGUMENT: --by is self, outermost or total')::VARCHAR[] END AS owners, w.kernel_name_id, w.operation, w.call_count AS calls, w.total_ns, w.min_ns, w.max_ns
+    SELECT CASE coalesce("by", CASE WHEN operator IS NULL THEN 'self' ELSE 'total' END) WHEN 'self' THEN [w.op_name_id] WHEN 'outermost' THEN [w.outermost_op_name_id]
+            WHEN 'total' THEN coalesce(list_distinct(c.op_name_ids), [w.op_name_id]) -- an operator around itself counts work once
+            ELSE error('ARGUMENT: --by is self, outermost or total')::BIGINT[] END AS owners, w.outside, w.kernel_name_id, w.operation, w.call_count AS calls, w.total_ns, w.min_ns, w.max_ns
     FROM op_work w LEFT JOIN op_chain c ON c.run_id = run AND c.chain_id = w.chain_id
     WHERE w.run_id = run AND (stage IS NULL OR w.stage = stage) AND w.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
 ), owned AS (
-    SELECT unnest(w.owners) AS name, w.kernel_name_id, w.operation, w.calls, w.total_ns, w.min_ns, w.max_ns FROM work w
+    SELECT unnest(w.owners) AS op_name_id, w.outside, w.kernel_name_id, w.operation, w.calls, w.total_ns, w.min_ns, w.max_ns FROM work w
 ), t AS (
-    SELECT o.name AS operator, o.kernel_name_id, o.operation, sum(o.calls)::BIGINT AS calls, sum(o.total_ns)::BIGINT AS total_ns, min(o.min_ns) AS min_ns, max(o.max_ns) AS max_ns
-    FROM owned o
-    WHERE _fits(o.name, operator)
-    GROUP BY o.name, o.kernel_name_id, o.operation
+    SELECT coalesce(o.outside, any_value(n.name)) AS operator, o.kernel_name_id, o.operation, sum(o.calls)::BIGINT AS calls, sum(o.total_ns)::BIGINT AS total_ns, min(o.min_ns) AS min_ns, max(o.max_ns) AS max_ns
+    FROM owned o LEFT JOIN op_name n ON n.run_id = run AND n.op_name_id = o.op_name_id
+    WHERE _fits(coalesce(o.outside, n.name), operator)
+    GROUP BY o.op_name_id, o.outside, o.kernel_name_id, o.operation
 ), q AS (
     SELECT t.operator, coalesce(n.name, t.operation) AS kernel, CASE WHEN n.name IS NOT NULL THEN 'kernel' WHEN starts_with(lower(t.operation), 'memset') THEN 'memset' WHEN t.operation = 'graph replay' THEN 'graph' ELSE 'memcpy' END AS kind,
         t.calls, t.total_ns, t.min_ns, t.max_ns, c.role, c.family, sum(t.total_ns) OVER (PARTITION BY t.operator) AS operator_ns, row_number() OVER (PARTITION BY t.operator ORDER BY t.total_ns DESC, kind, kernel) AS place

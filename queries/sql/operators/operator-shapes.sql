@@ -27,13 +27,15 @@
 --   types: type of each input, as JSON; NULL when not recorded
 
 WITH t AS (
-    SELECT s.operator, s.shapes, s.types, sum(CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.call_count ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END)::BIGINT AS calls,
+    SELECT coalesce(n.name, s.operator) AS operator, coalesce(i.shapes, s.shapes) AS shapes, i.types, sum(CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.call_count ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END)::BIGINT AS calls,
         sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.shape_device_ns)::BIGINT AS call_device_ns, sum(s.shape_device_ns + coalesce(s.shape_replay_ns, 0))::BIGINT AS total_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns, sum(s.flop_count)::BIGINT AS flop_count, sum(s.timed_flop_count)::BIGINT AS timed_flop_count, sum(s.flop_ns)::BIGINT AS flop_ns,
         sum(s.shape_count)::BIGINT AS n, min(s.shape_min_ns) AS min_ns, max(s.shape_max_ns) AS max_ns, sum(s.square_high) * 1000000000000000000::HUGEINT + sum(s.square_low) AS squares
     FROM op_sum s
+    LEFT JOIN op_name n ON n.run_id = run AND n.op_name_id = s.op_name_id
+    LEFT JOIN op_input i ON i.run_id = run AND i.op_input_id = s.op_input_id
     WHERE s.run_id = run AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source, "by" := 'name+shape') c)
-        AND (stage IS NULL OR coalesce(s.stage, stage) = stage) AND _fits(s.operator, operator)
-    GROUP BY s.operator, s.shapes, s.types
+        AND (stage IS NULL OR coalesce(s.stage, stage) = stage) AND _fits(coalesce(n.name, s.operator), operator)
+    GROUP BY ALL
 )
 SELECT row_number() OVER (ORDER BY t.self_device_ns DESC NULLS LAST, t.self_cpu_ns DESC NULLS LAST, t.operator, t.shapes, t.types) AS rank, t.operator, t.shapes, t.calls, t.self_device_ns, t.total_device_ns,
     t.self_device_ns / nullif(coalesce((SELECT sum(d.total_ns) FROM _operator_work(run, stage := stage, source := source) d), (SELECT sum(x.self_device_ns) FROM t x)), 0) AS share_ratio, CASE WHEN t.n > 0 THEN t.call_device_ns / t.n END AS mean_ns, t.min_ns, t.max_ns, -- from exact sums, as _std

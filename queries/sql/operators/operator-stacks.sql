@@ -21,11 +21,11 @@
 --   share_ratio: self_device_ns as a share of all device work of the capture, in the selected stage; NULL without device work
 
 WITH RECURSIVE s AS (
-    SELECT s.operator, s.stack_id, sum(s.call_count)::BIGINT AS calls, sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns
-    FROM op_sum s
+    SELECT any_value(n.name) AS operator, s.stack_id, sum(s.call_count)::BIGINT AS calls, sum(s.self_device_ns)::BIGINT AS self_device_ns, sum(s.self_cpu_ns)::BIGINT AS self_cpu_ns
+    FROM op_sum s JOIN op_name n ON n.run_id = run AND n.op_name_id = s.op_name_id
     WHERE s.run_id = run AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source) c WHERE c.capture <> 'key_averages')
-        AND (stage IS NULL OR s.stage = stage) AND _fits(s.operator, operator)
-    GROUP BY s.operator, s.stack_id
+        AND (stage IS NULL OR s.stage = stage) AND _fits(n.name, operator)
+    GROUP BY s.op_name_id, s.stack_id
 ), w AS ( -- from the innermost function outwards
     SELECT DISTINCT s.stack_id, s.stack_id AS at_id, []::VARCHAR[] AS shown FROM s
     UNION ALL

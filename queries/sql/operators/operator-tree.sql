@@ -20,12 +20,18 @@
 --   self_cpu_ns: CPU time, excluding the operators and CUDA API calls inside it
 --   share_ratio: total_device_ns as a share of all device work of the capture, in the selected stage; without device time, total_cpu_ns as a share of all first operators
 
-WITH RECURSIVE node AS ( -- from the first name that fits
-    SELECT c.names[list_position(list_transform(c.names, lambda n: _fits(n, root)), true):] AS chain, len(chain) AS level, sum(c.call_count)::BIGINT AS calls,
+WITH RECURSIVE named AS ( -- numbers in place of names, in their order
+    SELECT n.op_name_id, n.name, row_number() OVER (ORDER BY n.name) AS nth, _fits(n.name, root) AS is_root FROM op_name n WHERE n.run_id = run
+), part AS (
+    SELECT c.chain_id, unnest(c.op_name_ids) AS op_name_id, generate_subscripts(c.op_name_ids, 1) AS place FROM op_chain c WHERE c.run_id = run
+), chained AS (
+    SELECT p.chain_id, list(n.nth ORDER BY p.place) AS names, min(CASE WHEN n.is_root THEN p.place END) AS first FROM part p JOIN named n ON n.op_name_id = p.op_name_id GROUP BY p.chain_id
+), node AS ( -- from the first name that fits
+    SELECT h.names[h.first:] AS chain, len(chain) AS level, sum(c.call_count)::BIGINT AS calls,
         sum(c.total_device_ns)::BIGINT AS total_device_ns, sum(c.self_device_ns)::BIGINT AS self_device_ns, sum(c.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(c.self_cpu_ns)::BIGINT AS self_cpu_ns
-    FROM op_chain c
+    FROM op_chain c JOIN chained h ON h.chain_id = c.chain_id
     WHERE c.run_id = run AND c.source_id IN (SELECT x.source_id FROM _operator_source(run, source := source) x WHERE x.capture <> 'key_averages')
-        AND (stage IS NULL OR c.stage = stage) AND len(chain) > 0 AND (depth = 0 OR len(chain) <= depth)
+        AND (stage IS NULL OR c.stage = stage) AND h.first IS NOT NULL AND (depth = 0 OR len(chain) <= depth)
     GROUP BY chain
 ), first AS (
     SELECT (SELECT sum(w.total_ns) FROM _operator_work(run, stage := stage, source := source) w) AS device_ns, nullif(sum(x.total_cpu_ns), 0) AS cpu_ns FROM node x WHERE x.level = 1
@@ -43,7 +49,7 @@ WITH RECURSIVE node AS ( -- from the first name that fits
     UNION ALL
     SELECT k.chain, k.place, list_append(w.places, k.place) FROM w JOIN kept k ON k.chain[:-2] = w.chain
 )
-SELECT row_number() OVER (ORDER BY w.places) AS rank, repeat('  ', k.level - 1) || k.chain[-1] AS operator, k.level AS depth, k.calls, k.total_device_ns, k.self_device_ns,
+SELECT row_number() OVER (ORDER BY w.places) AS rank, repeat('  ', k.level - 1) || n.name AS operator, k.level AS depth, k.calls, k.total_device_ns, k.self_device_ns,
     k.total_cpu_ns, k.self_cpu_ns, k.share_ratio
-FROM w JOIN kept k ON k.place = w.place
+FROM w JOIN kept k ON k.place = w.place JOIN named n ON n.nth = k.chain[-1]
 ORDER BY rank

@@ -35,13 +35,15 @@
 --   types: by name+shape, type of each input, as JSON; NULL by name, when not recorded, or for key_averages
 
 WITH part AS (
-    SELECT s.operator, CASE "by" WHEN 'name+shape' THEN s.shapes WHEN 'name' THEN NULL ELSE error('ARGUMENT: --by is name or name+shape') END AS shapes, CASE "by" WHEN 'name+shape' THEN s.types END AS types,
+    SELECT coalesce(n.name, s.operator) AS operator, CASE "by" WHEN 'name+shape' THEN coalesce(i.shapes, s.shapes) WHEN 'name' THEN NULL ELSE error('ARGUMENT: --by is name or name+shape') END AS shapes, CASE "by" WHEN 'name+shape' THEN i.types END AS types,
         CASE WHEN stage IS NULL OR s.stage IS NOT NULL THEN s.call_count ELSE error('ARGUMENT: --stage needs the calls of operators; key_averages has only their sums')::BIGINT END AS calls,
         s.self_device_ns, CASE "by" WHEN 'name' THEN s.total_device_ns ELSE s.shape_device_ns + coalesce(s.shape_replay_ns, 0) END AS total_device_ns, s.self_cpu_ns, CASE "by" WHEN 'name' THEN s.total_cpu_ns ELSE s.shape_cpu_ns END AS total_cpu_ns,
         s.work_count, s.self_replay_ns, s.flop_count, s.timed_flop_count, s.flop_ns, s.device_alloc_bytes, s.device_free_bytes, s.device_net_bytes, s.host_net_bytes
     FROM op_sum s
+    LEFT JOIN op_name n ON n.run_id = run AND n.op_name_id = s.op_name_id
+    LEFT JOIN op_input i ON i.run_id = run AND i.op_input_id = s.op_input_id
     WHERE s.run_id = run AND s.source_id IN (SELECT c.source_id FROM _operator_source(run, source := source, "by" := "by") c)
-        AND (stage IS NULL OR coalesce(s.stage, stage) = stage) AND _fits(s.operator, operator)
+        AND (stage IS NULL OR coalesce(s.stage, stage) = stage) AND _fits(coalesce(n.name, s.operator), operator)
 ), t AS (
     SELECT p.operator, p.shapes, p.types, sum(p.calls)::BIGINT AS calls, sum(p.self_device_ns)::BIGINT AS self_device_ns, sum(p.total_device_ns)::BIGINT AS total_device_ns,
         sum(p.self_cpu_ns)::BIGINT AS self_cpu_ns, sum(p.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(p.work_count)::BIGINT AS work_count, sum(p.self_replay_ns)::BIGINT AS replay_ns,

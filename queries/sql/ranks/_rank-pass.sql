@@ -23,13 +23,14 @@
 --   wait_ns: as in rank_wait
 --   error_ns: as in rank_wait
 
-WITH way AS ( -- passes of stages are by launch; ranges and steps as their default says
+WITH named AS (
+    SELECT s.attribution, s.is_default, s.source_id, s.pid, s.device_id, s.range_id, coalesce(p.name, 'step') AS name, coalesce(p.name, k.name, 'graph replay') AS raw_name, s.nth AS pass, s.start_ns, s.until_ns, s.is_warmup
+    FROM step s LEFT JOIN range_path p ON p.run_id = run AND p.path_id = s.name_path_id LEFT JOIN kernel_name k ON k.run_id = run AND k.kernel_name_id = s.kernel_name_id
+    WHERE s.run_id = run AND ("range" IS NULL OR coalesce(p.name, k.name, 'graph replay') = "range")
+), way AS ( -- passes of stages are by launch; ranges and steps as their default says
     SELECT CASE WHEN "range" IS NULL AND EXISTS (SELECT 1 FROM stage_pass p WHERE p.run_id = run AND p.is_counted) THEN 'stage'
-        WHEN "by" IS NULL THEN coalesce((SELECT min(s.attribution) FROM step s WHERE s.run_id = run AND s.is_default AND ("range" IS NULL OR s.name = "range")), 'launch')
+        WHEN "by" IS NULL THEN coalesce((SELECT min(s.attribution) FROM named s WHERE s.is_default), 'launch')
         WHEN "by" IN ('launch', 'time') THEN "by" ELSE error('ARGUMENT: --by is launch or time') END AS way
-), named AS (
-    SELECT s.attribution, s.source_id, s.pid, s.device_id, s.range_id, CASE s.basis WHEN 'range' THEN s.name ELSE 'step' END AS name, s.name AS raw_name, s.nth AS pass, s.start_ns, s.until_ns, s.is_warmup
-    FROM step s WHERE s.run_id = run AND ("range" IS NULL OR s.name = "range")
 ), nth AS ( -- ranges by number
     SELECT p.range_id, p.stage AS name, p.is_warmup, p.pass_id AS pass FROM stage_pass p, way WHERE way.way = 'stage' AND p.run_id = run
     UNION ALL

@@ -33,14 +33,14 @@
 --   range_id: the range; NULL for periodic steps
 
 WITH s AS MATERIALIZED (
-    SELECT row_number() OVER (ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage) AS id, rank() OVER (ORDER BY s.source_id, s.pid, s.device_id, s.stage, s.name) AS kind, count(*) OVER k AS n, median(s.time_ns) OVER k AS median_ns,
-        s.nth, s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.stage, s.name, s.start_ns, s.until_ns, s.time_ns, s.time_basis, s.attribution,
+    SELECT row_number() OVER (ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage) AS id, rank() OVER (ORDER BY s.source_id, s.pid, s.device_id, s.stage, s.name_path_id, s.kernel_name_id) AS kind, count(*) OVER k AS n, median(s.time_ns) OVER k AS median_ns,
+        s.nth, s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.stage, s.name_path_id, s.kernel_name_id, s.start_ns, s.until_ns, s.time_ns, s.time_basis, s.attribution,
         CASE WHEN s.host_ns IS NULL THEN [s.busy_ns, s.idle_ns] ELSE CASE s.attribution WHEN 'time' THEN [s.busy_ns] ELSE [s.kernel_ns, s.graph_ns, s.copy_ns] END || [s.other_ns, s.launch_bound_ns, s.wait_ns, s.call_ns, s.host_ns, s.profiler_ns, s.queued_ns, s.unknown_ns] END || CASE s.time_basis WHEN 'gpu_period' THEN [s.between_ns] ELSE [] END AS parts,
         CASE WHEN s.host_ns IS NULL THEN ['busy', 'idle', 'between'] ELSE CASE s.attribution WHEN 'time' THEN ['busy'] ELSE ['kernel', 'graph', 'copy'] END || ['other', 'launch-bound', 'synchronising', 'cuda-call', 'host-bound', 'profiler', 'queued', 'unknown', 'between'] END AS causes
     FROM step s
     WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND s.time_ns IS NOT NULL AND NOT s.is_warmup
         AND _is_by("by", s.attribution, s.is_default)
-    WINDOW k AS (PARTITION BY s.source_id, s.pid, s.device_id, s.stage, s.name)
+    WINDOW k AS (PARTITION BY s.source_id, s.pid, s.device_id, s.stage, s.name_path_id, s.kernel_name_id)
 ), slow AS MATERIALIZED (
     SELECT s.id, s.kind, row_number() OVER (ORDER BY s.time_ns - s.median_ns DESC, s.id) AS rank FROM s WHERE s.time_ns > s.median_ns QUALIFY top = 0 OR rank <= top
 ), near AS ( -- slow ones and those that they are compared with
@@ -71,8 +71,10 @@ WITH s AS MATERIALIZED (
     WHERE r.ns > t.ns GROUP BY r.id
 )
 SELECT w.rank, s.nth, s.time_ns, s.time_ns - s.median_ns AS excess_ns, c.cause, c.ns AS cause_ns, s.stage, g.ns AS kernel_excess_ns, g.kernel,
-    s.median_ns, s.name, s.device_id AS device, s.time_basis, s.start_ns, s.basis, s.source_id, s.pid, s.range_id
+    s.median_ns, coalesce(p.name, b.name, 'graph replay') AS name, s.device_id AS device, s.time_basis, s.start_ns, s.basis, s.source_id, s.pid, s.range_id
 FROM slow w JOIN s ON s.id = w.id
+LEFT JOIN range_path p ON p.run_id = run AND p.path_id = s.name_path_id
+LEFT JOIN kernel_name b ON b.run_id = run AND b.kernel_name_id = s.kernel_name_id
 LEFT JOIN cause c ON c.id = w.id
 LEFT JOIN grown g ON g.id = w.id
 ORDER BY w.rank

@@ -40,7 +40,7 @@
 --   pid: process
 
 WITH s AS (
-    SELECT s.source_id, s.pid, s.device_id, s.stage, s.name, s.basis, s.time_basis, s.is_warmup, CASE WHEN NOT s.is_warmup THEN s.time_ns END AS time_ns, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns,
+    SELECT s.source_id, s.pid, s.device_id, s.stage, s.name_path_id, s.kernel_name_id, s.basis, s.time_basis, s.is_warmup, CASE WHEN NOT s.is_warmup THEN s.time_ns END AS time_ns, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns,
         s.gpu_span_ns + coalesce(s.between_ns, 0) AS whole_ns, s.busy_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, s.between_ns, CASE WHEN s.time_basis = 'gpu_period' THEN greatest(s.gpu_span_ns - s.period_ns, 0) END AS overlap_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count
     FROM step s JOIN _timeline(run, source := source) t ON t.source_id = s.source_id
     WHERE s.run_id = run AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND _is_by("by", s.attribution, s.is_default)
@@ -48,14 +48,14 @@ WITH s AS (
     SELECT s.stage, count(*) FILTER (NOT s.is_warmup) AS step_count, sum(s.time_ns)::DOUBLE / count(s.time_ns) AS mean_ns, quantile_cont(s.time_ns, 0.5) AS p50_ns, quantile_cont(s.time_ns, 0.99) AS p99_ns, max(s.time_ns) AS max_ns,
         CASE WHEN count(s.token_time_ns) FILTER (s.time_ns IS NOT NULL) = count(s.time_ns) THEN _mean(CASE WHEN s.time_ns IS NOT NULL THEN s.token_time_ns END) END AS token_time_ns,
         sum(s.busy_ns) FILTER (s.time_ns IS NOT NULL) AS busy_ns, sum(s.launch_bound_ns) FILTER (s.time_ns IS NOT NULL) AS launch_bound_ns, CASE WHEN count(s.kernel_count) FILTER (s.time_ns IS NOT NULL) = count(s.time_ns) THEN (sum(s.kernel_count) FILTER (s.time_ns IS NOT NULL))::DOUBLE / count(s.time_ns) END AS kernel_mean_count,
-        _std(s.time_ns) AS std_ns, min(s.time_ns) AS min_ns, quantile_cont(s.time_ns, 0.9) AS p90_ns, quantile_cont(s.time_ns, 0.95) AS p95_ns, s.name, s.device_id, s.time_basis, count(s.time_ns) AS timed_count,
+        _std(s.time_ns) AS std_ns, min(s.time_ns) AS min_ns, quantile_cont(s.time_ns, 0.9) AS p90_ns, quantile_cont(s.time_ns, 0.95) AS p95_ns, s.name_path_id, s.kernel_name_id, s.device_id, s.time_basis, count(s.time_ns) AS timed_count,
         sum(s.wait_ns) FILTER (s.time_ns IS NOT NULL) AS wait_ns, sum(s.host_ns) FILTER (s.time_ns IS NOT NULL) AS host_ns, sum(s.between_ns) FILTER (s.time_ns IS NOT NULL) AS between_ns, sum(s.overlap_ns) FILTER (s.time_ns IS NOT NULL) AS shared_ns,
         sum(s.whole_ns) FILTER (s.time_ns IS NOT NULL) AS all_ns, CASE WHEN coalesce(shared_ns, 0) <= 0.01 * all_ns THEN all_ns END AS whole_ns, count(*) FILTER (s.is_warmup) AS warmup_count, s.basis, s.source_id, s.pid
     FROM s
-    GROUP BY s.source_id, s.pid, s.device_id, s.stage, s.name, s.basis, s.time_basis
+    GROUP BY s.source_id, s.pid, s.device_id, s.stage, s.name_path_id, s.kernel_name_id, s.basis, s.time_basis
 )
 SELECT q.stage, q.step_count, q.mean_ns, q.p50_ns, q.p99_ns, q.max_ns, q.token_time_ns, q.busy_ns / q.whole_ns AS busy_ratio, q.launch_bound_ns / q.whole_ns AS launch_bound_ratio, q.kernel_mean_count,
-    q.std_ns, q.min_ns, q.p90_ns, q.p95_ns, q.name, q.device_id AS device, q.time_basis, q.timed_count, q.wait_ns / q.whole_ns AS wait_ratio, q.host_ns / q.whole_ns AS host_ratio, q.between_ns / q.whole_ns AS between_ratio,
+    q.std_ns, q.min_ns, q.p90_ns, q.p95_ns, coalesce(p.name, k.name, 'graph replay') AS name, q.device_id AS device, q.time_basis, q.timed_count, q.wait_ns / q.whole_ns AS wait_ratio, q.host_ns / q.whole_ns AS host_ratio, q.between_ns / q.whole_ns AS between_ratio,
     q.shared_ns / q.all_ns AS overlap_ratio, q.warmup_count, q.basis, q.source_id, q.pid
-FROM q
-ORDER BY q.source_id, array_position(['prefill', 'decode'], q.stage) NULLS LAST, q.stage, q.name, q.pid, q.device_id
+FROM q LEFT JOIN range_path p ON p.run_id = run AND p.path_id = q.name_path_id LEFT JOIN kernel_name k ON k.run_id = run AND k.kernel_name_id = q.kernel_name_id
+ORDER BY q.source_id, array_position(['prefill', 'decode'], q.stage) NULLS LAST, q.stage, name, q.pid, q.device_id

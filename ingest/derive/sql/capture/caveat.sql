@@ -55,11 +55,12 @@ UNION ALL BY NAME
 SELECT 'step' AS topic, 'steps-by-recurrence' AS kind, w.capture, w.is_counted, c.path AS subject
 FROM way w JOIN counted c ON c.kind = w.capture WHERE c.source_id NOT IN (SELECT x.source_id FROM step x WHERE x.run_id = $run AND x.basis = 'range')
 UNION ALL BY NAME
-SELECT 'step' AS topic, 'steps-by-time' AS kind, c.kind AS capture, w.is_counted, s.name AS subject, (sum(s.kernel_count) - coalesce(sum(l.kernel_count), 0))::BIGINT AS item_count, sum(s.kernel_count)::BIGINT AS of_count
+SELECT 'step' AS topic, 'steps-by-time' AS kind, c.kind AS capture, w.is_counted, any_value(p.name) AS subject, (sum(s.kernel_count) - coalesce(sum(l.kernel_count), 0))::BIGINT AS item_count, sum(s.kernel_count)::BIGINT AS of_count
 FROM step s JOIN counted c ON c.source_id = s.source_id JOIN way w ON w.capture = c.kind
 LEFT JOIN step l ON l.run_id = s.run_id AND l.attribution = 'launch' AND l.range_id = s.range_id AND l.device_id = s.device_id
+JOIN range_path p ON p.run_id = s.run_id AND p.path_id = s.name_path_id
 WHERE s.run_id = $run AND s.is_default AND s.attribution = 'time' AND s.basis = 'range'
-GROUP BY c.kind, w.is_counted, s.name HAVING sum(s.kernel_count) > coalesce(sum(l.kernel_count), 0)
+GROUP BY c.kind, w.is_counted, s.name_path_id HAVING sum(s.kernel_count) > coalesce(sum(l.kernel_count), 0)
 UNION ALL BY NAME
 SELECT 'skew' AS topic, 'no-matched-collective' AS kind, w.capture, w.is_counted FROM way w WHERE w.capture NOT IN (SELECT c.kind FROM counted c JOIN rank_wait r ON r.run_id = $run AND r.source_id = c.source_id AND r.rank_count > 1 AND r.start_ns IS NOT NULL)
 UNION ALL BY NAME

@@ -1,9 +1,11 @@
 -- ncu_finding: Findings of Nsight Compute's own rules about kernels, over their launches.
 -- grain: one finding about one kernel, grid and block, or about one range or graph
--- key: kernel, grid, block, rule, finding, nth, scope, severity
+-- key: kind, kernel_name_id, path_id, grid, block, rule, finding, nth, scope, severity
 -- needs: ncu_rule
 -- columns:
---   kernel VARCHAR: kernel name as Nsight Compute spells it; for a range or graph, its kind and NVTX range
+--   kind VARCHAR: kernel, range, graph or cmdlist
+--   kernel_name_id BIGINT: kernel name as Nsight Compute spells it; NULL unless a kernel
+--   path_id BIGINT: for a range or graph, path of its NVTX ranges; NULL for a kernel
 --   grid VARCHAR: grid size in blocks, x * y * z; NULL unless a kernel
 --   block VARCHAR: block size in threads, x * y * z; NULL unless a kernel
 --   rule VARCHAR: identifier of the rule
@@ -20,19 +22,17 @@ WITH evidence AS (
     SELECT e.launch_id, e.finding_id, string_agg(e.advice, '; ' ORDER BY e.advice) AS advice
     FROM ncu_rule_metric e WHERE e.run_id = $run AND e.advice IS NOT NULL GROUP BY e.launch_id, e.finding_id
 ), f AS (
-    SELECT coalesce(n.name, concat_ws(' ', l.kind, p.path)) AS kernel, CASE WHEN l.kind = 'kernel' THEN _dims(l.grid_x, l.grid_y, l.grid_z) END AS grid,
+    SELECT l.kind, l.kernel_name_id, CASE WHEN l.kernel_name_id IS NULL THEN l.path_id END AS path_id, CASE WHEN l.kind = 'kernel' THEN _dims(l.grid_x, l.grid_y, l.grid_z) END AS grid,
         CASE WHEN l.kind = 'kernel' THEN _dims(l.block_x, l.block_y, l.block_z) END AS block,
         r.rule, r.title AS finding, r.speedup_scope AS scope, r.severity, r.speedup_ratio, r.launch_id, r.message, evidence.advice,
         row_number() OVER (PARTITION BY r.launch_id, r.rule, r.title, r.severity ORDER BY r.finding_id) AS nth
     FROM ncu_rule r
     JOIN ncu_launch l ON l.run_id = r.run_id AND l.launch_id = r.launch_id
-    LEFT JOIN kernel_name n ON n.run_id = l.run_id AND n.kernel_name_id = l.kernel_name_id
-    LEFT JOIN range_path p ON p.run_id = l.run_id AND p.path_id = l.path_id
     LEFT JOIN evidence ON evidence.launch_id = r.launch_id AND evidence.finding_id = r.finding_id
     WHERE r.run_id = $run
 ), q AS (
-    SELECT f.kernel, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity, _mean(f.speedup_ratio) AS speedup_ratio, count(DISTINCT f.launch_id) AS launch_count,
+    SELECT f.kind, f.kernel_name_id, f.path_id, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity, _mean(f.speedup_ratio) AS speedup_ratio, count(DISTINCT f.launch_id) AS launch_count,
         arg_max(struct_pack(message := f.message, advice := f.advice), (coalesce(f.speedup_ratio, 0), -f.launch_id)) AS said
-    FROM f GROUP BY f.kernel, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity
+    FROM f GROUP BY f.kind, f.kernel_name_id, f.path_id, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity
 )
-SELECT q.kernel, q.grid, q.block, q.rule, q.finding, q.nth, q.scope, q.severity, q.speedup_ratio, q.launch_count, q.said.advice, q.said.message FROM q
+SELECT q.kind, q.kernel_name_id, q.path_id, q.grid, q.block, q.rule, q.finding, q.nth, q.scope, q.severity, q.speedup_ratio, q.launch_count, q.said.advice, q.said.message FROM q

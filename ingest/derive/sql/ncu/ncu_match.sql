@@ -10,7 +10,6 @@
 --   timeline_name_id BIGINT: name as the timeline spells it; NULL when the timeline has none, or several of the spelling
 --   matched_by VARCHAR: matching method: occurrence (every launch was profiled, this is the n-th), stage (kernel, grid, block and stage), grid (kernel, grid and block); NULL when
 --     not matched
---   timeline_kernel VARCHAR: kernel name as the timeline spells it; NULL when not matched
 --   timeline_calls BIGINT: timeline executions it stands for
 --   timeline_mean_ns DOUBLE: their mean duration; for a match by occurrence, the duration of that execution
 --   reason VARCHAR: why it is not matched: no-timeline, ambiguous-name (kernels whose names differ only in namespaces), no-kernel (of this name), no-grids (the timeline has none),
@@ -64,7 +63,7 @@ WITH n AS (
 ), stages AS (
     SELECT t.kind, t.kernel_name_id, t.grid, t.block, string_agg(t.scope, ', ' ORDER BY t.scope) AS stages FROM t WHERE t.scope <> '*' GROUP BY t.kind, t.kernel_name_id, t.grid, t.block
 )
-SELECT m.kind, m.is_counted, m.launch_id, m.kernel_name_id, m.timeline_name_id, m.matched_by, CASE WHEN m.matched_by IS NOT NULL THEN kn.name END AS timeline_kernel, m.timeline_calls, m.timeline_mean_ns,
+SELECT m.kind, m.is_counted, m.launch_id, m.kernel_name_id, m.timeline_name_id, m.matched_by, m.timeline_calls, m.timeline_mean_ns,
     CASE WHEN m.matched_by IS NOT NULL THEN NULL
         WHEN NOT EXISTS (SELECT 1 FROM ncu_timeline w WHERE w.run_id = $run AND w.kind = m.kind) THEN 'no-timeline'
         WHEN m.candidate_count > 1 AND m.timeline_name_id IS NULL THEN 'ambiguous-name'
@@ -74,6 +73,5 @@ SELECT m.kind, m.is_counted, m.launch_id, m.kernel_name_id, m.timeline_name_id, 
         ELSE 'other-grids' END AS reason,
     CASE WHEN m.matched_by IS NOT NULL OR m.timeline_name_id IS NULL THEN NULL ELSE coalesce(stages.stages, grids.grids) END AS elsewhere
 FROM m
-LEFT JOIN kernel_name kn ON kn.run_id = $run AND kn.kernel_name_id = m.timeline_name_id
 LEFT JOIN grids ON grids.kind = m.kind AND grids.kernel_name_id = m.timeline_name_id
 LEFT JOIN stages ON stages.kind = m.kind AND stages.kernel_name_id = m.timeline_name_id AND stages.grid = m.grid AND stages.block = m.block

@@ -8,13 +8,11 @@
 --   device_id INTEGER: GPU; NULL when unknown
 --   device VARCHAR: GPU name; NULL when unknown
 --   kernel_name_id BIGINT: kernel name as Nsight Compute spells it
---   kernel VARCHAR: kernel name
 --   family VARCHAR: kernel family by kernel_rule; NULL when no rule matches
 --   role VARCHAR: what kernels of the family do; NULL when no rule matches
 --   grid VARCHAR: grid size in blocks, x * y * z
 --   block VARCHAR: block size in threads, x * y * z
 --   path_id BIGINT: path of its NVTX ranges; 0 outside every range, NULL when not captured
---   range VARCHAR: names of its NVTX ranges, outermost first
 --   stage VARCHAR: the stage; NULL outside every stage
 --   duration_ns DOUBLE: duration in the ncu replay (gpu__time_duration.sum)
 --   sm_ratio DOUBLE: compute throughput as a share of peak (sm__throughput)
@@ -120,15 +118,13 @@ WITH name AS (
 ), d AS (
     SELECT d.source_id, d.device_id, min(d.name) AS device FROM device d WHERE d.run_id = $run GROUP BY d.source_id, d.device_id
 )
-SELECT l.launch_id, l.source_id, l.device_id, d.device, l.kernel_name_id, n.name AS kernel, c.family, c.role, _dims(l.grid_x, l.grid_y, l.grid_z) AS grid, _dims(l.block_x, l.block_y, l.block_z) AS block,
-    l.path_id, p.path AS "range", s.stage, v.duration_ns, v.sm_percent / 100 AS sm_ratio, lead.sm_limiter, lead.sm_metric, v.memory_percent / 100 AS memory_ratio, lead.memory_limiter, lead.memory_metric,
+SELECT l.launch_id, l.source_id, l.device_id, d.device, l.kernel_name_id, c.family, c.role, _dims(l.grid_x, l.grid_y, l.grid_z) AS grid, _dims(l.block_x, l.block_y, l.block_z) AS block,
+    l.path_id, s.stage, v.duration_ns, v.sm_percent / 100 AS sm_ratio, lead.sm_limiter, lead.sm_metric, v.memory_percent / 100 AS memory_ratio, lead.memory_limiter, lead.memory_metric,
     v.dram_ratio, v.l2_ratio, v.l1_ratio, v.l1_hit_ratio, v.l2_hit_ratio, v.occupancy_ratio, v.theoretical_occupancy_ratio, v.waves, v.register_count, v.shared_bytes, v.dram_read_bytes, v.dram_write_bytes,
     b.dram_bytes, coalesce(v.dram_rate, b.dram_bytes / nullif(v.duration_ns, 0) * 1e9) AS dram_bytes_per_s, v.dram_peak_bytes_per_s, v.sm_hz,
     f.fp64_flop, f.fp32_flop, f.fp16_flop, f.tensor_flop, f.fp32_flop + f.tensor_flop + f.fp64_flop AS flop
 FROM ncu_launch l
-JOIN kernel_name n ON n.run_id = l.run_id AND n.kernel_name_id = l.kernel_name_id
 LEFT JOIN kernel_class c ON c.run_id = l.run_id AND c.kernel_name_id = l.kernel_name_id
-LEFT JOIN range_path p ON p.run_id = l.run_id AND p.path_id = l.path_id
 LEFT JOIN path_stage s ON s.run_id = l.run_id AND s.path_id = l.path_id
 LEFT JOIN d ON d.source_id = l.source_id AND d.device_id = l.device_id
 LEFT JOIN v ON v.launch_id = l.launch_id

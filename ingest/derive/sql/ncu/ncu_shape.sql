@@ -7,7 +7,7 @@
 --   is_counted BOOLEAN: whether it is the counted kind; nsys in a run without a timeline
 --   scope VARCHAR: launches covered: those in this stage, and those captured without NVTX; (none): those outside every stage, and those captured without NVTX; NULL: all
 --   name_id BIGINT: kernel name in the counted timeline, or ncu's name without one
---   kernel VARCHAR: kernel name as Nsight Compute spells it
+--   kernel_name_id BIGINT: kernel name as Nsight Compute spells it; of several the first by the alphabet
 --   timeline_name_id BIGINT: kernel name in the timeline; NULL when the timeline has none
 --   grid VARCHAR: grid size in blocks, x * y * z
 --   block VARCHAR: block size in threads, x * y * z
@@ -38,11 +38,15 @@ WITH cause AS (
     WHERE m.run_id = $run AND m.value IS NOT NULL
 ), scope AS (
     SELECT NULL::VARCHAR AS scope UNION SELECT '(none)' UNION SELECT s.stage FROM path_stage s WHERE s.run_id = $run
+), spelled AS ( -- numbers in place of names, which are long
+    SELECT n.kernel_name_id, row_number() OVER (ORDER BY n.name) AS nth FROM kernel_name n
+    WHERE n.run_id = $run AND n.kernel_name_id IN (SELECT x.kernel_name_id FROM _ncu_named x)
 ), l AS (
-    SELECT x.kind, x.is_counted, s.scope, coalesce(x.timeline_name_id, l.kernel_name_id) AS name_id, l.launch_id, l.kernel, x.timeline_name_id, l.grid, l.block, l.duration_ns, l.sm_ratio, l.sm_limiter, l.sm_metric,
+    SELECT x.kind, x.is_counted, s.scope, coalesce(x.timeline_name_id, l.kernel_name_id) AS name_id, l.launch_id, l.kernel_name_id, n.nth AS name_nth, x.timeline_name_id, l.grid, l.block, l.duration_ns, l.sm_ratio, l.sm_limiter, l.sm_metric,
         l.memory_ratio, l.memory_limiter, l.memory_metric, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.occupancy_ratio, l.theoretical_occupancy_ratio, l.waves
     FROM ncu_measure l
     JOIN _ncu_named x ON x.kernel_name_id = l.kernel_name_id
+    JOIN spelled n ON n.kernel_name_id = l.kernel_name_id
     JOIN scope s ON s.scope IS NULL OR l.path_id IS NULL OR coalesce(l.stage, '(none)') = s.scope
     WHERE l.run_id = $run
 ), stalls AS (
@@ -63,7 +67,7 @@ WITH cause AS (
         arg_max(d.limiter, (d.n, d.metric)) FILTER (d.side = 'memory') AS memory_limiter, arg_max(d.metric, (d.n, d.metric)) FILTER (d.side = 'memory') AS memory_metric
     FROM leads d GROUP BY d.kind, d.scope, d.name_id, d.grid, d.block
 ), g AS (
-    SELECT l.kind, l.is_counted, l.scope, l.name_id, min(l.kernel) AS kernel, min(l.timeline_name_id) AS timeline_name_id, l.grid, l.block, count(*) AS launch_count, _mean(l.duration_ns) AS duration_ns, _mean(l.sm_ratio) AS sm_ratio,
+    SELECT l.kind, l.is_counted, l.scope, l.name_id, arg_min(l.kernel_name_id, l.name_nth) AS kernel_name_id, min(l.timeline_name_id) AS timeline_name_id, l.grid, l.block, count(*) AS launch_count, _mean(l.duration_ns) AS duration_ns, _mean(l.sm_ratio) AS sm_ratio,
         _mean(l.memory_ratio) AS memory_ratio, _mean(l.dram_ratio) AS dram_ratio, _mean(l.l2_ratio) AS l2_ratio, _mean(l.l1_ratio) AS l1_ratio,
         _mean(l.occupancy_ratio) AS occupancy_ratio, _mean(l.theoretical_occupancy_ratio) AS theoretical_occupancy_ratio, _mean(l.waves) AS waves
     FROM l GROUP BY l.kind, l.is_counted, l.scope, l.name_id, l.grid, l.block
@@ -72,7 +76,7 @@ WITH cause AS (
     FROM ncu_timeline w JOIN scope s ON s.scope IS NULL OR s.scope = w.stage
     WHERE w.run_id = $run GROUP BY w.kind, s.scope, w.kernel_name_id, w.grid, w.block
 )
-SELECT g.kind, g.is_counted, g.scope, g.name_id, g.kernel, g.timeline_name_id, g.grid, g.block, g.launch_count, t.total_ns AS timeline_total_ns, g.duration_ns, g.sm_ratio, d.sm_limiter, d.sm_metric,
+SELECT g.kind, g.is_counted, g.scope, g.name_id, g.kernel_name_id, g.timeline_name_id, g.grid, g.block, g.launch_count, t.total_ns AS timeline_total_ns, g.duration_ns, g.sm_ratio, d.sm_limiter, d.sm_metric,
     g.memory_ratio, d.memory_limiter, d.memory_metric, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio, g.theoretical_occupancy_ratio, g.waves, c.stall, c.stall_cycles
 FROM g
 LEFT JOIN top_stall c ON c.kind = g.kind AND c.scope IS NOT DISTINCT FROM g.scope AND c.name_id = g.name_id AND c.grid = g.grid AND c.block = g.block

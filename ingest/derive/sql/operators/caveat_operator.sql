@@ -8,7 +8,7 @@ WITH w AS (
     WHERE x.run_id = $run
     GROUP BY x.capture
 ), share AS (
-    SELECT x.capture, sum(k.total_ns) AS all_ns, sum(k.total_ns) FILTER (k.operator = '(none)' AND k.chain_id IS NULL) AS outside_ns, sum(k.total_ns) FILTER (k.operator = '(no launch)' AND k.chain_id IS NULL) AS unknown_ns, sum(k.total_ns) FILTER (k.operator = '(graph replay)' AND k.chain_id IS NULL) AS replay_ns
+    SELECT x.capture, sum(k.total_ns) AS all_ns, sum(k.total_ns) FILTER (k.outside = '(none)') AS outside_ns, sum(k.total_ns) FILTER (k.outside = '(no launch)') AS unknown_ns, sum(k.total_ns) FILTER (k.outside = '(graph replay)') AS replay_ns
     FROM op_work k JOIN op_source x ON x.run_id = $run AND x.source_id = k.source_id
     WHERE k.run_id = $run
     GROUP BY x.capture

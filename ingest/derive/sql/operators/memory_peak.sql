@@ -1,6 +1,6 @@
 -- memory_peak: Live memory at the peak of allocated bytes, by the operator that allocated it.
--- grain: one operator, outermost operator, stage and range, per memory of a process
--- key: memory_id, operator, outermost_operator, stage, range
+-- grain: one operator, outermost operator and path of ranges, per memory of a process
+-- key: memory_id, op_name_id, outermost_op_name_id, path_id
 -- needs: memory_event
 -- columns:
 --   memory_id BIGINT: as in memory_point
@@ -11,11 +11,10 @@
 --   peak_bytes BIGINT: peak of allocated bytes; for CPU memory, allocations from before the profiler started are excluded
 --   reserved_bytes BIGINT: bytes reserved by the allocator at that moment, allocated ones included; NULL when not recorded
 --   peak_time_ns BIGINT: time of the peak, from the start of the capture
---   operator VARCHAR: innermost operator that allocated the memory; (none) outside every operator. (before the capture) is the rest of peak_bytes: memory allocated before the
---     capture began, or whose release cannot be identified. The rows of a memory add up to peak_bytes
---   outermost_operator VARCHAR: outermost operator around the allocation; NULL outside every operator
---   stage VARCHAR: stage of the allocation; (none) outside every stage, NULL before the capture
---   range VARCHAR: innermost range of the allocation; (none) outside every range, NULL before the capture
+--   op_name_id BIGINT: innermost operator that allocated the memory; 0 outside every operator. NULL is the rest of peak_bytes: memory allocated before the capture began, or whose
+--     release cannot be identified. The rows of a memory add up to peak_bytes
+--   outermost_op_name_id BIGINT: outermost operator around the allocation; NULL outside every operator
+--   path_id BIGINT: path of the ranges of the allocation; 0 outside every range, NULL before the capture
 --   live_bytes BIGINT: bytes of these allocations still live at the peak
 --   allocation_count BIGINT: number of these allocations; NULL before the capture
 
@@ -43,18 +42,14 @@ WITH top AS (
     SELECT b.memory_id, b.op_id, b.path_id, CASE WHEN b.op_id > 0 THEN u.op_name_id END AS outer_name_id, b.alloc_bytes
     FROM began b LEFT JOIN outer_op u ON u.source_id = b.source_id AND u.pid = b.pid AND u.tid = b.tid AND u.start_ns = b.start_ns
 ), row AS (
-    SELECT h.memory_id, coalesce(n.name, '(none)') AS operator, w.name AS outermost_operator, coalesce(s.stage, '(none)') AS stage, coalesce(r.name, '(none)') AS "range",
+    SELECT h.memory_id, coalesce(o.op_name_id, 0) AS op_name_id, h.outer_name_id AS outermost_op_name_id, h.path_id,
         sum(h.alloc_bytes)::BIGINT AS live_bytes, count(*) AS allocation_count
     FROM held h LEFT JOIN op o ON o.run_id = $run AND o.op_id = h.op_id
-    LEFT JOIN op_name n ON n.run_id = $run AND n.op_name_id = o.op_name_id
-    LEFT JOIN op_name w ON w.run_id = $run AND w.op_name_id = h.outer_name_id
-    LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = h.path_id
-    LEFT JOIN range_path r ON r.run_id = $run AND r.path_id = h.path_id
     GROUP BY ALL
     UNION ALL
-    SELECT p.memory_id, '(before the capture)', NULL, NULL, NULL, p.peak_bytes - coalesce((SELECT sum(h.alloc_bytes) FROM held h WHERE h.memory_id = p.memory_id), 0)::BIGINT AS rest, NULL
+    SELECT p.memory_id, NULL, NULL, NULL, p.peak_bytes - coalesce((SELECT sum(h.alloc_bytes) FROM held h WHERE h.memory_id = p.memory_id), 0)::BIGINT AS rest, NULL
     FROM peak p
     WHERE rest <> 0
 )
-SELECT p.memory_id, p.source_id, p.pid, p.device_type, p.device_id, p.peak_bytes, p.reserved_bytes, p.time_ns AS peak_time_ns, w.operator, w.outermost_operator, w.stage, w."range", w.live_bytes, w.allocation_count
+SELECT p.memory_id, p.source_id, p.pid, p.device_type, p.device_id, p.peak_bytes, p.reserved_bytes, p.time_ns AS peak_time_ns, w.op_name_id, w.outermost_op_name_id, w.path_id, w.live_bytes, w.allocation_count
 FROM row w JOIN peak p ON p.memory_id = w.memory_id

@@ -6,7 +6,7 @@
 --   chain_id BIGINT: 63-bit hash of the source, the stage and the names
 --   source_id INTEGER: the source
 --   stage VARCHAR: stage of the outermost operator; (none) outside every stage
---   names VARCHAR[]: operator names, outermost first
+--   op_name_ids BIGINT[]: names of the operators, outermost first
 --   call_count BIGINT: number of calls; unlike in op_sum, an operator that only calls another of the same name counts
 --   total_device_ns BIGINT: device time of the work launched by the last operator and by operators inside it; NULL when no device work was recorded
 --   self_device_ns BIGINT: device time excluding operators inside it
@@ -26,12 +26,10 @@ WITH RECURSIVE call AS (
         sum(x.total_device_ns)::BIGINT AS total_device_ns, sum(x.self_device_ns)::BIGINT AS self_device_ns, sum(x.total_cpu_ns)::BIGINT AS total_cpu_ns, sum(x.self_cpu_ns)::BIGINT AS self_cpu_ns
     FROM call x
     GROUP BY x.chain_id
-), named AS MATERIALIZED (
-    SELECT x.chain_id, x.parent_chain_id, x.stage, n.name FROM node x JOIN op_name n ON n.run_id = $run AND n.op_name_id = x.op_name_id
 ), w AS (
-    SELECT x.chain_id, x.stage, [x.name] AS names FROM named x WHERE x.parent_chain_id IS NULL
+    SELECT x.chain_id, x.stage, [x.op_name_id] AS op_name_ids FROM node x WHERE x.parent_chain_id IS NULL
     UNION ALL
-    SELECT x.chain_id, w.stage, list_append(w.names, x.name) FROM w JOIN named x ON x.parent_chain_id = w.chain_id
+    SELECT x.chain_id, w.stage, list_append(w.op_name_ids, x.op_name_id) FROM w JOIN node x ON x.parent_chain_id = w.chain_id
 )
-SELECT x.chain_id, x.source_id, w.stage, w.names, x.call_count, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns
+SELECT x.chain_id, x.source_id, w.stage, w.op_name_ids, x.call_count, x.total_device_ns, x.self_device_ns, x.total_cpu_ns, x.self_cpu_ns
 FROM node x JOIN w ON w.chain_id = x.chain_id

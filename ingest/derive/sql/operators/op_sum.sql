@@ -1,15 +1,17 @@
 -- op_sum: Operator calls by name, inputs and caller, and the sums of PyTorch's key_averages. A graph replay is not a call; its work counts in its own stage, with the operators that captured its nodes.
 -- grain: one operator, caller, stage, inputs and Python stack in a source; for key_averages, one operator and inputs
--- key: source_id, capture, operator, caller, stage, shapes, types, stack_id
+-- key: source_id, capture, op_name_id, caller_op_name_id, stage, op_input_id, stack_id, operator, shapes
 -- needs: op_source
 -- columns:
 --   source_id INTEGER: the source
 --   capture VARCHAR: as in op_source
---   operator VARCHAR: operator name
---   caller VARCHAR: operator that called it; (none) when no operator did, NULL for key_averages
+--   op_name_id BIGINT: operator name; NULL for key_averages
+--   caller_op_name_id BIGINT: operator that called it; 0 when no operator did, NULL for key_averages
+--   operator VARCHAR: operator name in key_averages; NULL for others
 --   stage VARCHAR: stage of the call, or of a graph replay's launch; (none) outside every stage, NULL for key_averages
---   shapes VARCHAR: sizes of each input tensor, as JSON; NULL when not recorded; for a call whose caller of the same name only calls it, those of the caller
---   types VARCHAR: type of each input, as JSON; NULL when not recorded, or for key_averages
+--   op_input_id BIGINT: inputs, the least of those with the same shapes and types; NULL when not recorded, or for key_averages; for a call whose caller of the same name only calls it,
+--     those of the caller
+--   shapes VARCHAR: sizes of each input tensor in key_averages, as JSON; NULL when not recorded, or for others
 --   stack_id BIGINT: Python stack of the call; NULL when not recorded
 --   call_count BIGINT: number of calls; an operator that only calls another of the same name counts as one call with it
 --   self_device_ns BIGINT: device time of the work it launched itself, excluding operators inside it; graph replays count the work captured in it; NULL when no device work was
@@ -55,7 +57,7 @@ WITH RECURSIVE odd AS MATERIALIZED ( -- few: what joins only these is spared for
     UNION ALL
     SELECT a.op_id, a.op_input_id, coalesce(a.last_end_ns >= a.end_ns AND a.last_end_ns > a.start_ns, false) FROM alike a WHERE a.is_nested
 ), input AS ( -- whatever their strides and values
-    SELECT i.op_input_id, i.shapes, i.types, min(i.op_input_id) OVER (PARTITION BY i.shapes, i.types) AS alike_id FROM op_input i WHERE i.run_id = $run
+    SELECT i.op_input_id, min(i.op_input_id) OVER (PARTITION BY i.shapes, i.types) AS alike_id FROM op_input i WHERE i.run_id = $run
 ), call AS NOT MATERIALIZED (
     SELECT o.op_id, o.source_id, o.parent_op_id, o.op_name_id, o.path_id, o.op_input_id, o.stack_id, false AS is_folded, false AS is_inside, false AS is_shape_inside,
         o.self_device_ns, o.total_device_ns, o.self_cpu_ns, o.duration_ns, o.self_work_count, o.flop_count, o.device_alloc_bytes, o.device_free_bytes, o.host_alloc_bytes - o.host_free_bytes AS host_net_bytes
@@ -93,7 +95,7 @@ WITH RECURSIVE odd AS MATERIALIZED ( -- few: what joins only these is spared for
     FROM part c
     GROUP BY c.source_id, c.op_name_id, c.caller_name_id, c.stage, c.alike_id, c.stack_id
 )
-SELECT t.source_id, x.capture, n.name AS operator, coalesce(w.name, '(none)') AS caller, t.stage, i.shapes, i.types, t.stack_id, t.call_count, t.self_device_ns,
+SELECT t.source_id, x.capture, t.op_name_id, coalesce(t.caller_name_id, 0) AS caller_op_name_id, NULL::VARCHAR AS operator, t.stage, t.alike_id AS op_input_id, NULL::VARCHAR AS shapes, t.stack_id, t.call_count, t.self_device_ns,
     CASE WHEN t.self_device_ns IS NOT NULL THEN t.total_device_ns END AS total_device_ns, CASE WHEN t.self_device_ns IS NOT NULL THEN t.shape_device_ns END AS shape_device_ns,
     CASE WHEN t.self_device_ns IS NOT NULL THEN t.call_device_ns END AS call_device_ns, CASE WHEN t.self_device_ns IS NOT NULL THEN t.self_replay_ns END AS self_replay_ns,
     CASE WHEN t.self_device_ns IS NOT NULL THEN t.shape_replay_ns END AS shape_replay_ns, t.self_cpu_ns, t.total_cpu_ns, t.shape_cpu_ns, t.call_cpu_ns, t.work_count, t.flop_count, t.timed_flop_count, t.flop_ns,
@@ -101,11 +103,8 @@ SELECT t.source_id, x.capture, n.name AS operator, coalesce(w.name, '(none)') AS
     (t.squares // 1000000000000000000)::BIGINT AS square_high, (t.squares % 1000000000000000000)::BIGINT AS square_low
 FROM t
 JOIN op_source x ON x.run_id = $run AND x.source_id = t.source_id AND x.capture <> 'key_averages'
-JOIN op_name n ON n.run_id = $run AND n.op_name_id = t.op_name_id
-LEFT JOIN op_name w ON w.run_id = $run AND w.op_name_id = t.caller_name_id
-LEFT JOIN input i ON i.op_input_id = t.alike_id
 UNION ALL -- the file does not tell operators from ranges; CUDA's functions and memory outside of operators have names that no operator has
-SELECT a.source_id, 'key_averages', a.name, NULL, NULL, a.shapes, NULL, NULL, sum(a.call_count)::BIGINT, sum(a.self_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, NULL, NULL,
+SELECT a.source_id, 'key_averages', NULL, NULL, a.name, NULL, NULL, a.shapes, NULL, sum(a.call_count)::BIGINT, sum(a.self_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, sum(a.total_device_ns)::BIGINT, NULL, NULL,
     sum(a.self_cpu_ns)::BIGINT, sum(a.total_cpu_ns)::BIGINT, sum(a.total_cpu_ns)::BIGINT, sum(a.total_cpu_ns)::BIGINT, NULL, sum(nullif(a.flop_count, 0))::BIGINT, NULL, NULL, NULL, NULL, sum(a.self_device_bytes)::BIGINT, sum(a.self_host_bytes)::BIGINT,
     0, NULL, NULL, NULL, NULL
 FROM op_average a

@@ -1,13 +1,14 @@
 -- op_work: Kernels, copies and fills by the operators that launched them.
 -- grain: one kernel name or operation per chain of operators, or of none, launched in a stage
--- key: source_id, chain_id, operator, stage, kernel_name_id, operation
+-- key: source_id, chain_id, outside, stage, kernel_name_id, operation
 -- needs: op
 -- columns:
 --   source_id INTEGER: the source
 --   chain_id BIGINT: operators around the launch, as in op_chain; for a graph replay, those around the capture of the node if known; NULL when none is known
---   operator VARCHAR: innermost operator; (graph replay) for replays outside every operator with an unknown capture, (none) for other work outside, (no launch) when the launch was
---     not captured
---   outermost VARCHAR: outermost operator; (graph replay), (none) and (no launch) as for operator
+--   op_name_id BIGINT: innermost operator; NULL outside
+--   outermost_op_name_id BIGINT: outermost operator; NULL outside
+--   outside VARCHAR: (graph replay) for replays outside every operator with an unknown capture, (none) for other work outside, (no launch) when the launch was not captured; NULL for
+--     work of an operator
 --   stage VARCHAR: stage of the launch; (none) outside every stage
 --   kernel_name_id BIGINT: kernel name; NULL for copies and fills
 --   operation VARCHAR: operation of a copy or fill, or graph replay for a graph traced as a whole; NULL for kernels
@@ -43,6 +44,6 @@ WITH work AS (
     WHERE w.source_id IN (SELECT x.source_id FROM op_source x WHERE x.run_id = $run AND x.capture <> 'key_averages')
     GROUP BY ALL
 )
-SELECT t.source_id, t.chain_id, coalesce(t.outside, c.names[-1]) AS operator, coalesce(t.outside, c.names[1]) AS outermost, t.stage, t.kernel_name_id, t.operation, t.call_count, t.total_ns, t.min_ns, t.max_ns
+SELECT t.source_id, t.chain_id, c.op_name_ids[-1] AS op_name_id, c.op_name_ids[1] AS outermost_op_name_id, t.outside, t.stage, t.kernel_name_id, t.operation, t.call_count, t.total_ns, t.min_ns, t.max_ns
 FROM t
 LEFT JOIN op_chain c ON c.run_id = $run AND c.chain_id = t.chain_id

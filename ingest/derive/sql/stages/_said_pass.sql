@@ -20,7 +20,7 @@
 -- that were decoded, each is one step: equal parts of several steps would be fewer. Without prefills they are steps where they are enough
 -- for all steps, or named so. Of a workload that lists more passes than the timeline has, only what all its passes have in common is used.
 WITH r AS (
-    SELECT t.kind, r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.start_ns, r.raw_name, r.is_ruled, r.back_count, r.stage_count, r.prefill_count, r.nth_prefill_count, r.nth, r.group_count
+    SELECT t.kind, r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.start_ns, r.is_named_step, r.is_ruled, r.back_count, r.stage_count, r.prefill_count, r.nth_prefill_count, r.nth, r.group_count
     FROM _stage_range r JOIN timeline t ON t.run_id = $run AND t.source_id = r.source_id
 ), e AS (
     SELECT e.kind, e.back_count, e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count, e.later_count, e.warmup_count, e.is_warmup FROM workload_entry e WHERE e.run_id = $run
@@ -36,7 +36,7 @@ WITH r AS (
 ), way AS (
     SELECT r.kind, r.range_id, r.stage, r.back_count, r.stage_count - r.back_count AS before, s.listed, s.warmups, s.steps, s.is_alike, r.nth, r.group_count, max(r.group_count) OVER (PARTITION BY r.stage, r.source_id, r.pid) AS most,
         r.stage = 'decode' AND r.prefill_count NOT IN (0, r.stage_count) AS follows,
-        r.stage = 'decode' AND r.prefill_count = 0 AND coalesce(s.steps > greatest(s.listed, 1), false) AND CASE s.listed WHEN 0 THEN regexp_matches(r.raw_name, '(?i)decode[ _-]?(step|forward|iter|iteration)\b') ELSE r.stage_count >= s.steps END AS is_step,
+        r.stage = 'decode' AND r.prefill_count = 0 AND coalesce(s.steps > greatest(s.listed, 1), false) AND CASE s.listed WHEN 0 THEN r.is_named_step ELSE r.stage_count >= s.steps END AS is_step,
         CASE WHEN r.prefill_count > 0 THEN r.prefill_count WHEN is_step AND s.listed = 0 THEN (r.stage_count + s.steps - 1) // s.steps ELSE r.stage_count END AS passes,
         CASE WHEN follows THEN r.prefill_count - r.nth_prefill_count + 1 WHEN NOT is_step THEN r.back_count WHEN s.listed = 0 THEN passes - before // s.steps END AS place
     FROM r JOIN said s ON s.kind = r.kind

@@ -8,7 +8,7 @@
 --   source_id INTEGER: the source
 --   pid INTEGER: process
 --   path_id BIGINT: normalised names of the ranges, by range_path
---   raw_name VARCHAR: name as recorded
+--   is_named_step BOOLEAN: whether the name as recorded calls it a decode step
 --   start_ns BIGINT: CPU start time
 --   end_ns BIGINT: CPU end time; NULL when it never ended
 --   is_ruled BOOLEAN: whether a warm-up rule matches its name
@@ -30,7 +30,7 @@
 
 -- CASE and not FILTER: a filtered count over a window takes DuckDB 1.5.5 a time that grows with the square of the passes.
 WITH pass AS (
-    SELECT s.stage, n.range_id, n.source_id, n.pid, n.path_id, n.name AS raw_name, n.start_ns, n.duration_ns AS cpu_ns, n.start_ns + n.duration_ns AS end_ns, s.is_warmup AS is_ruled
+    SELECT s.stage, n.range_id, n.source_id, n.pid, n.path_id, s.stage = 'decode' AND regexp_matches(n.name, '(?i)decode[ _-]?(step|forward|iter|iteration)\b') AS is_named_step, n.start_ns, n.duration_ns AS cpu_ns, n.start_ns + n.duration_ns AS end_ns, s.is_warmup AS is_ruled
     FROM nvtx_range n
     JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = n.path_id AND s.stage_path_id = n.path_id
     JOIN timeline t ON t.run_id = n.run_id AND t.source_id = n.source_id
@@ -52,7 +52,7 @@ WITH pass AS (
     FROM range_device d WHERE d.run_id = $run AND d.range_id IN (SELECT p.range_id FROM pass p)
     GROUP BY d.range_id
 )
-SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.raw_name, p.start_ns, p.end_ns, p.is_ruled,
+SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.is_named_step, p.start_ns, p.end_ns, p.is_ruled,
     b.back_count, b.stage_count, b.prefill_count, b.nth_prefill_count, b.nth, b.group_count,
     p.cpu_ns, w.gpu_span_ns, coalesce(w.gpu_busy_ns, 0) AS gpu_busy_ns, coalesce(w.gpu_sum_ns, 0) AS gpu_sum_ns, coalesce(w.kernel_sum_ns, 0) AS kernel_sum_ns,
     coalesce(w.kernel_count, 0) AS kernel_count, coalesce(w.memop_count, 0) AS memop_count, coalesce(w.graph_count, 0) AS graph_count, coalesce(w.device_count, 0) AS device_count

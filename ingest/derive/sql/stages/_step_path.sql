@@ -4,7 +4,8 @@
 -- needs: nvtx_range
 -- columns:
 --   path_id BIGINT: path whose innermost range is a step
---   name VARCHAR: normalised name of the step
+--   name_path_id BIGINT: least path_id here with the same normalised name, which stands for the name
+--   is_profiler BOOLEAN: whether it is ProfilerStep#
 --   stage VARCHAR: stage that it is in, by stage_rule; NULL when in none
 --   stage_path_id BIGINT: path of the pass of that stage
 --   is_warmup BOOLEAN: whether a warm-up rule matches a range of the path
@@ -23,6 +24,6 @@ WITH p AS (
 ), profiler AS (
     SELECT list(p.path_id) AS paths FROM p WHERE p.is_profiler
 )
-SELECT p.path_id, p.name, s.stage, s.stage_path_id, coalesce(s.is_warmup, false) AS is_warmup
+SELECT p.path_id, min(p.path_id) OVER (PARTITION BY p.name) AS name_path_id, p.is_profiler, s.stage, s.stage_path_id, coalesce(s.is_warmup, false) AS is_warmup
 FROM p CROSS JOIN own CROSS JOIN profiler LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = p.path_id
 WHERE NOT list_has_any(p.above, coalesce(own.paths, [])) AND NOT (p.is_profiler AND (list_has_any(p.above, profiler.paths) OR list_contains(own.above, p.path_id)))

@@ -7,7 +7,7 @@
 --   pid INTEGER: process; NULL when its launches were not captured
 --   device_id INTEGER: GPU
 --   range_id BIGINT: the range; NULL for what recurs
---   name VARCHAR: kernel that a step begins with, or graph replay; NULL for a range
+--   kernel_name_id BIGINT: kernel that a step begins with; NULL for a graph replay or a range
 --   path_id BIGINT: path of names of the ranges that it was launched in; NULL for a range
 --   start_ns BIGINT: start of its first device work
 --   until_ns BIGINT: work that begins from then on is not its own; NULL where the end is not known
@@ -33,16 +33,15 @@ WITH usual AS (
 ), spot AS (
     SELECT w.place, any_value(w.source_id) AS source_id, any_value(w.pid) AS pid, any_value(w.device_id) AS device_id FROM _step_work w GROUP BY w.place
 ), following AS (
-    SELECT b.place, b.range_id, CASE WHEN b.is_replay THEN 'graph replay' ELSE k.name END AS name, b.path_id, b.start_ns, b.until_ns,
+    SELECT b.place, b.range_id, CASE WHEN NOT b.is_replay THEN b.work_id END AS kernel_name_id, b.path_id, b.start_ns, b.until_ns,
         CASE WHEN b.range_id IS NOT NULL THEN n.start_ns
             WHEN s.item_count < 1.9 * a.period_count AND NOT (s.item_count > 1.25 * a.period_count AND s.name_count > 1.2 * u.names) THEN b.until_ns END AS next_ns
     FROM _step_window b JOIN _step_sum s ON s.place = b.place AND s.start_ns = b.start_ns JOIN usual u ON u.place = b.place
     LEFT JOIN _step_anchor a ON a.place = CASE WHEN b.range_id IS NULL THEN b.place END
     LEFT JOIN _step_range r ON r.range_id = b.range_id
     LEFT JOIN _step_window n ON n.place = b.place AND n.range_id = r.next_range_id AND n.start_ns > b.start_ns
-    LEFT JOIN kernel_name k ON k.run_id = $run AND k.kernel_name_id = CASE WHEN NOT b.is_replay THEN b.work_id END
 )
-SELECT t.source_id, t.pid, t.device_id, f.range_id, f.name, f.path_id, f.start_ns, CASE WHEN s.end_ns IS NOT NULL THEN f.until_ns END AS until_ns, f.next_ns - f.start_ns AS period_ns, s.end_ns - s.start_ns AS gpu_span_ns, s.busy_ns,
+SELECT t.source_id, t.pid, t.device_id, f.range_id, f.kernel_name_id, f.path_id, f.start_ns, CASE WHEN s.end_ns IS NOT NULL THEN f.until_ns END AS until_ns, f.next_ns - f.start_ns AS period_ns, s.end_ns - s.start_ns AS gpu_span_ns, s.busy_ns,
     g.launch_bound_ns, g.wait_ns, g.call_ns, g.host_ns,
     g.profiler_ns, g.queued_ns, g.unknown_ns, s.kernel_count, s.memop_count, s.graph_count
 FROM following f JOIN spot t ON t.place = f.place

@@ -14,7 +14,8 @@
 --   device_id INTEGER: GPU; NULL for a step without device work
 --   range_id BIGINT: the range; NULL for periodic steps
 --   stage VARCHAR: stage, by stage_rule; (none) outside every stage
---   name VARCHAR: normalised range name; for periodic steps, the kernel that begins each step, or graph replay
+--   name_path_id BIGINT: least path of steps with the same normalised range name, which stands for the name: range_path has it; NULL for periodic steps
+--   kernel_name_id BIGINT: for periodic steps, the kernel that begins each step; NULL where that is a graph replay, and for ranges
 --   start_ns BIGINT: start of its first device work; of the range when it has none
 --   until_ns BIGINT: work that starts from here on belongs to another step; NULL by launch, and when the end is unknown
 --   time_ns BIGINT: time of the step: period_ns, gpu_span_ns or cpu_ns, by time_basis; NULL when the step lacks that
@@ -45,50 +46,51 @@
 
 -- A step's work may be launched by other threads: autograd's, or those of communication. Of steps of no stage the first are cold that take as
 -- much again as the longest of the later half, three or more behind them, of which the GPU's work is less than half: see cold_pass.
+-- Names may be long: name_id is name_path_id or kernel_name_id, by basis, of which a source has one; 0 is a graph replay.
 WITH l AS (
-    SELECT 'range' AS basis, 'launch' AS attribution, r.source_id, r.pid, d.device_id, r.range_id, r.next_range_id, r.stage, r.name, coalesce(d.first_start_ns, r.start_ns) AS start_ns, d.last_end_ns AS end_ns, r.cpu_ns, d.busy_ns,
+    SELECT 'range' AS basis, 'launch' AS attribution, r.source_id, r.pid, d.device_id, r.range_id, r.next_range_id, r.stage, r.name_path_id AS name_id, coalesce(d.first_start_ns, r.start_ns) AS start_ns, d.last_end_ns AS end_ns, r.cpu_ns, d.busy_ns,
         t.kernel_ns, t.graph_ns, t.copy_ns, t.launch_ns + t.launch_delay_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
         d.kernel_count, d.memop_count, d.graph_count, r.decode_count, r.token_count, r.is_warmup
     FROM _step_range r
     LEFT JOIN range_device d ON d.run_id = $run AND d.range_id = r.range_id
     LEFT JOIN device_time t ON t.run_id = $run AND t.range_id = r.range_id AND t.device_id = d.device_id AND t.source_id = r.source_id
 ), r AS (
-    SELECT l.basis, l.attribution, l.source_id, l.pid, l.device_id, l.range_id, l.stage, l.name, l.start_ns, NULL::BIGINT AS until_ns, CASE WHEN n.start_ns > l.start_ns THEN n.start_ns - l.start_ns END AS period_ns, l.cpu_ns, l.end_ns - l.start_ns AS gpu_span_ns, l.busy_ns,
+    SELECT l.basis, l.attribution, l.source_id, l.pid, l.device_id, l.range_id, l.stage, l.name_id, l.start_ns, NULL::BIGINT AS until_ns, CASE WHEN n.start_ns > l.start_ns THEN n.start_ns - l.start_ns END AS period_ns, l.cpu_ns, l.end_ns - l.start_ns AS gpu_span_ns, l.busy_ns,
         l.kernel_ns, l.graph_ns, l.copy_ns, l.launch_bound_ns, l.wait_ns, l.call_ns, l.host_ns, l.profiler_ns, l.queued_ns, l.unknown_ns, l.kernel_count, l.memop_count, l.graph_count, l.decode_count, l.token_count, l.is_warmup
     FROM l LEFT JOIN l n ON n.range_id = l.next_range_id AND n.device_id = l.device_id
     UNION ALL
-    SELECT CASE WHEN p.range_id IS NULL THEN 'period' ELSE 'range' END, 'time', p.source_id, p.pid, p.device_id, p.range_id, CASE WHEN p.range_id IS NULL THEN s.stage ELSE r.stage END, coalesce(r.name, p.name), p.start_ns, p.until_ns, p.period_ns, r.cpu_ns, p.gpu_span_ns, p.busy_ns,
+    SELECT CASE WHEN p.range_id IS NULL THEN 'period' ELSE 'range' END, 'time', p.source_id, p.pid, p.device_id, p.range_id, CASE WHEN p.range_id IS NULL THEN s.stage ELSE r.stage END, coalesce(r.name_path_id, p.kernel_name_id, 0), p.start_ns, p.until_ns, p.period_ns, r.cpu_ns, p.gpu_span_ns, p.busy_ns,
         NULL, NULL, NULL, p.launch_bound_ns, p.wait_ns, p.call_ns, p.host_ns, p.profiler_ns, p.queued_ns, p.unknown_ns, p.kernel_count, p.memop_count, p.graph_count, r.decode_count, r.token_count, coalesce(r.is_warmup, s.is_warmup, false)
     FROM _step_time p LEFT JOIN _step_range r ON r.range_id = p.range_id LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = p.path_id
 ), thread AS (
     SELECT x.source_id, x.pid, count(DISTINCT x.tid) AS threads FROM _step_range x GROUP BY x.source_id, x.pid
 ), way AS (
-    SELECT r.stage, r.name, CASE WHEN r.stage IS NULL AND max(t.threads) = 1 AND (starts_with(r.name, 'ProfilerStep')
+    SELECT r.stage, r.name_id, CASE WHEN r.stage IS NULL AND max(t.threads) = 1 AND (r.name_id IN (SELECT y.path_id FROM _step_path y WHERE y.is_profiler)
             OR sum(CASE WHEN r.attribution = 'time' THEN r.kernel_count END) > 1.01 * coalesce(sum(CASE WHEN r.attribution = 'launch' THEN r.kernel_count END), 0)) THEN 'time' ELSE 'launch' END AS attribution
-    FROM r JOIN thread t ON t.source_id = r.source_id AND t.pid = r.pid WHERE r.basis = 'range' GROUP BY r.stage, r.name
+    FROM r JOIN thread t ON t.source_id = r.source_id AND t.pid = r.pid WHERE r.basis = 'range' GROUP BY r.stage, r.name_id
 ), kind AS (
-    SELECT r.attribution, r.source_id, r.pid, r.device_id, r.stage, r.name, CASE WHEN 2 * count(r.period_ns) >= count(*) THEN 'gpu_period' WHEN count(r.gpu_span_ns) > 0 THEN 'gpu_span' ELSE 'cpu' END AS time_basis
+    SELECT r.attribution, r.source_id, r.pid, r.device_id, r.stage, r.name_id, CASE WHEN 2 * count(r.period_ns) >= count(*) THEN 'gpu_period' WHEN count(r.gpu_span_ns) > 0 THEN 'gpu_span' ELSE 'cpu' END AS time_basis
     FROM r GROUP BY ALL
 ), q AS (
-    SELECT r.basis, r.attribution, r.source_id, r.pid, r.device_id, r.range_id, r.stage, r.name, r.start_ns, r.until_ns, CASE k.time_basis WHEN 'gpu_period' THEN r.period_ns WHEN 'gpu_span' THEN r.gpu_span_ns ELSE r.cpu_ns END AS time_ns, k.time_basis,
+    SELECT r.basis, r.attribution, r.source_id, r.pid, r.device_id, r.range_id, r.stage, r.name_id, r.start_ns, r.until_ns, CASE k.time_basis WHEN 'gpu_period' THEN r.period_ns WHEN 'gpu_span' THEN r.gpu_span_ns ELSE r.cpu_ns END AS time_ns, k.time_basis,
         r.period_ns, r.cpu_ns, r.gpu_span_ns, r.busy_ns, r.kernel_ns, r.graph_ns, r.copy_ns, r.launch_bound_ns, r.wait_ns, r.call_ns, r.host_ns, r.profiler_ns, r.queued_ns, r.unknown_ns,
         r.launch_bound_ns + r.wait_ns + r.call_ns + r.host_ns + r.profiler_ns + r.queued_ns + r.unknown_ns AS idle_ns, r.kernel_count, r.memop_count, r.graph_count, r.decode_count, r.token_count, r.is_warmup
-    FROM r JOIN kind k ON k.attribution = r.attribution AND k.source_id = r.source_id AND k.pid IS NOT DISTINCT FROM r.pid AND k.device_id IS NOT DISTINCT FROM r.device_id AND k.stage IS NOT DISTINCT FROM r.stage AND k.name = r.name
+    FROM r JOIN kind k ON k.attribution = r.attribution AND k.source_id = r.source_id AND k.pid IS NOT DISTINCT FROM r.pid AND k.device_id IS NOT DISTINCT FROM r.device_id AND k.stage IS NOT DISTINCT FROM r.stage AND k.name_id = r.name_id
 ), placed AS ( -- of no stage: cold passes of stages are known already
-    SELECT q.attribution, q.source_id, q.pid, q.device_id, q.name, q.start_ns, q.time_ns, q.busy_ns, row_number() OVER k AS nth, count(*) OVER (PARTITION BY q.attribution, q.source_id, q.pid, q.device_id, q.name) AS n
+    SELECT q.attribution, q.source_id, q.pid, q.device_id, q.name_id, q.start_ns, q.time_ns, q.busy_ns, row_number() OVER k AS nth, count(*) OVER (PARTITION BY q.attribution, q.source_id, q.pid, q.device_id, q.name_id) AS n
     FROM q WHERE q.stage IS NULL AND q.time_ns IS NOT NULL AND NOT q.is_warmup AND NOT EXISTS (SELECT 1 FROM workload_entry e WHERE e.run_id = $run AND e.warmup_count IS NOT NULL)
-    WINDOW k AS (PARTITION BY q.attribution, q.source_id, q.pid, q.device_id, q.name ORDER BY q.start_ns)
+    WINDOW k AS (PARTITION BY q.attribution, q.source_id, q.pid, q.device_id, q.name_id ORDER BY q.start_ns)
 ), later AS (
-    SELECT p.attribution, p.source_id, p.pid, p.device_id, p.name, median(p.time_ns) AS ns, max(p.time_ns) AS max_ns, median(p.busy_ns) AS busy_ns FROM placed p WHERE 2 * p.nth > p.n GROUP BY p.attribution, p.source_id, p.pid, p.device_id, p.name
+    SELECT p.attribution, p.source_id, p.pid, p.device_id, p.name_id, median(p.time_ns) AS ns, max(p.time_ns) AS max_ns, median(p.busy_ns) AS busy_ns FROM placed p WHERE 2 * p.nth > p.n GROUP BY p.attribution, p.source_id, p.pid, p.device_id, p.name_id
 ), cold AS (
-    SELECT p.attribution, p.source_id, p.pid, p.device_id, p.name, p.start_ns
-    FROM placed p JOIN later l ON l.attribution = p.attribution AND l.source_id = p.source_id AND l.pid IS NOT DISTINCT FROM p.pid AND l.device_id IS NOT DISTINCT FROM p.device_id AND l.name = p.name
+    SELECT p.attribution, p.source_id, p.pid, p.device_id, p.name_id, p.start_ns
+    FROM placed p JOIN later l ON l.attribution = p.attribution AND l.source_id = p.source_id AND l.pid IS NOT DISTINCT FROM p.pid AND l.device_id IS NOT DISTINCT FROM p.device_id AND l.name_id = p.name_id
     WHERE 2 * p.nth <= p.n AND p.n - p.nth >= 3
-    QUALIFY bool_and(p.time_ns >= 2 * l.max_ns AND coalesce(p.busy_ns - l.busy_ns, 0) < 0.5 * (p.time_ns - l.ns)) OVER (PARTITION BY p.attribution, p.source_id, p.pid, p.device_id, p.name ORDER BY p.nth)
+    QUALIFY bool_and(p.time_ns >= 2 * l.max_ns AND coalesce(p.busy_ns - l.busy_ns, 0) < 0.5 * (p.time_ns - l.ns)) OVER (PARTITION BY p.attribution, p.source_id, p.pid, p.device_id, p.name_id ORDER BY p.nth)
 )
 SELECT row_number() OVER (PARTITION BY q.attribution, q.stage, q.source_id, q.pid, q.device_id ORDER BY q.start_ns, q.range_id) AS nth, q.basis, q.attribution, coalesce(w.attribution = q.attribution OR q.device_id IS NULL AND NOT EXISTS (SELECT 1 FROM _step_time p WHERE p.range_id = q.range_id), true) AS is_default,
-    q.source_id, q.pid, q.device_id, q.range_id, coalesce(q.stage, '(none)') AS stage, q.name, q.start_ns, q.until_ns, q.time_ns, q.time_basis,
+    q.source_id, q.pid, q.device_id, q.range_id, coalesce(q.stage, '(none)') AS stage, CASE q.basis WHEN 'range' THEN q.name_id END AS name_path_id, CASE q.basis WHEN 'period' THEN nullif(q.name_id, 0) END AS kernel_name_id, q.start_ns, q.until_ns, q.time_ns, q.time_basis,
     q.period_ns, q.cpu_ns, q.gpu_span_ns, q.busy_ns, q.kernel_ns, q.graph_ns, q.copy_ns, q.gpu_span_ns - q.busy_ns - q.idle_ns AS other_ns, q.launch_bound_ns, q.wait_ns, q.call_ns, q.host_ns, q.profiler_ns, q.queued_ns, q.unknown_ns, coalesce(q.idle_ns, q.gpu_span_ns - q.busy_ns) AS idle_ns,
     CASE WHEN q.period_ns IS NOT NULL THEN greatest(q.period_ns - q.gpu_span_ns, 0) END AS between_ns, q.kernel_count, q.memop_count, q.graph_count, q.decode_count, q.token_count, q.is_warmup OR c.start_ns IS NOT NULL AS is_warmup
-FROM q LEFT JOIN way w ON w.stage IS NOT DISTINCT FROM q.stage AND w.name = q.name AND q.basis = 'range'
-LEFT JOIN cold c ON c.attribution = q.attribution AND c.source_id = q.source_id AND c.pid IS NOT DISTINCT FROM q.pid AND c.device_id IS NOT DISTINCT FROM q.device_id AND c.name = q.name AND c.start_ns = q.start_ns AND q.stage IS NULL
+FROM q LEFT JOIN way w ON w.stage IS NOT DISTINCT FROM q.stage AND w.name_id = q.name_id AND q.basis = 'range'
+LEFT JOIN cold c ON c.attribution = q.attribution AND c.source_id = q.source_id AND c.pid IS NOT DISTINCT FROM q.pid AND c.device_id IS NOT DISTINCT FROM q.device_id AND c.name_id = q.name_id AND c.start_ns = q.start_ns AND q.stage IS NULL
