@@ -128,6 +128,9 @@ func (l *Launches) Settle() {
 	l.again = nil
 }
 
+// Linked frees the set of ids: no further one is looked up.
+func (l *Launches) Linked() { l.ids = nil }
+
 // Get gives the launch of a row; ok is false when the capture has no such API call.
 func (l *Launches) Get(row int32) (Launch, bool) {
 	if row < 0 || l.taken[row>>5].Load()&(1<<(row&31)) == 0 {

@@ -111,6 +111,7 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (inf
 
 // finishRanges adds up the device work by range, tells idle time, and stores ranges and sums.
 func (l *loader) finishRanges(ctx context.Context) error {
+	l.launches.Linked()
 	s := attribute.Source{Work: l.work, Lines: l.ranges.lines, Labels: &l.workNames, Calls: &l.calls, Overhead: &l.overhead, Caller: l.caller}
 	var sums *attribute.Sums
 	done := make(chan *attribute.Account, 1)
