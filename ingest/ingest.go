@@ -167,9 +167,10 @@ type ingester struct {
 	shared load.Run
 	target *load.Target
 	seen   map[string]string // capture id -> path, to tell two forms of one capture
+	known  known
 	infos  []*load.SourceInfo
 
-	isLarge     bool         // the captures are, see oneThread
+	isLarge     bool         // one of the captures is, see fewBytes
 	firstSource int          // last source_id that the run holds already
 	kept        map[int]bool // facts among those that were given again
 
@@ -235,7 +236,7 @@ func (in *ingester) run(inputs []input) error {
 }
 
 // fewBytes is the size of captures, unpacked, up to which one thread of DuckDB stores them in less time than two: of such runs most of
-// the time goes to many small statements.
+// the time goes to many small statements. A larger one makes a run large, many small ones do not: each is forgotten before the next is read.
 const fewBytes = 64 << 20
 
 // gcPercent is how much the heap grows between collections while large captures are read: nearly all that their readers allocate stays to
@@ -247,7 +248,7 @@ const usualPacking = 8
 
 // oneThread lets DuckDB work in one thread where the captures are small, until restore is called.
 func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
-	var size int64
+	var size, largest int64
 	for _, f := range inputs {
 		s, err := f.stat()
 		if err != nil {
@@ -256,9 +257,9 @@ func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
 		if f.packed != plainFile {
 			s.size *= usualPacking
 		}
-		size += s.size
+		size, largest = size+s.size, max(largest, s.size)
 	}
-	if in.isLarge = size > fewBytes; in.isLarge {
+	if in.isLarge = largest > fewBytes; size > fewBytes {
 		return func() {}, nil
 	}
 	var was int
@@ -338,7 +339,8 @@ func (in *ingester) each(inputs []input) error {
 			return err
 		}
 	}
-	return nil
+	in.target.Gather(false)
+	return in.target.Flush(in.ctx)
 }
 
 // finish stores what the sources share, and the run itself last of all.

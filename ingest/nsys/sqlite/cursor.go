@@ -29,6 +29,7 @@ type cursor struct {
 	leaf   leaf
 	seen   pageSet // overflow pages read in this morsel
 
+	batch   int     // most rows of a batch
 	payload payload // of a row that is located the slow way
 	block   block
 }
@@ -44,7 +45,10 @@ type leaf struct {
 }
 
 func newCursor(s *scan) *cursor {
-	c := &cursor{scan: s, cols: make([]table.Vector, len(s.plan.wants)), intern: make([]*internTable, len(s.plan.wants))}
+	c := &cursor{scan: s, batch: table.BatchRows, cols: make([]table.Vector, len(s.plan.wants)), intern: make([]*internTable, len(s.plan.wants))}
+	if s.rows < table.BatchRows { // most tables have a few rows, and what is made for them is thrown away at once
+		c.batch = min(table.BatchRows, (int(s.rows)/blockRows+1)*blockRows)
+	}
 	for i, w := range s.plan.wants {
 		c.cols[i].Kind, c.cols[i].Missing = w.Kind, s.plan.source[i] == missingColumn
 		if w.Kind == table.Text && !c.cols[i].Missing {
@@ -79,7 +83,7 @@ func (c *cursor) Next(b *table.Batch) (bool, error) {
 	}
 	c.reset()
 	n := 0
-	for n < table.BatchRows {
+	for n < c.batch {
 		if c.leaf.left == 0 && len(c.run) == 0 {
 			if len(c.morsel) == 0 {
 				break
@@ -106,7 +110,7 @@ func (c *cursor) Next(b *table.Batch) (bool, error) {
 func (c *cursor) reset() {
 	for i := range c.cols {
 		v := &c.cols[i]
-		v.Reset(table.BatchRows)
+		v.Reset(c.batch)
 		if v.Missing {
 			for w := range v.Nulls {
 				v.Nulls[w] = ^uint64(0)
