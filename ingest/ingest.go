@@ -386,7 +386,9 @@ func (in *ingester) finish(id string) error {
 		id, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion); err != nil {
 		return err
 	}
-	if in.isLarge { // DuckDB sorts and groups in what the readers took
+	in.shared = load.Run{} // all of it is stored
+	var memory runtime.MemStats
+	if runtime.ReadMemStats(&memory); memory.HeapInuse > fewBytes { // DuckDB sorts and groups in what the readers took
 		debug.FreeOSMemory()
 	}
 	if p := in.o.Load.Progress; p != nil {
