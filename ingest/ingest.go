@@ -323,7 +323,10 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 }
 
 func (in *ingester) each(inputs []input) error {
+	a := in.newAhead(inputs)
+	defer a.stop()
 	for i, f := range inputs {
+		a.reach(i)
 		if err := in.ctx.Err(); err != nil {
 			return err
 		}
@@ -335,7 +338,7 @@ func (in *ingester) each(inputs []input) error {
 			in.target.Options.Progress = func(what string, done, total int64) { p(phase+": "+what, done, total) }
 			p(phase, 0, -1)
 		}
-		if err := in.source(f); err != nil {
+		if err := in.source(f, a.take(f)); err != nil {
 			return err
 		}
 	}

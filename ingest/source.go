@@ -19,11 +19,11 @@ import (
 	"prof/ingest/torch"
 )
 
-// source stores one input, unless the warehouse or this run holds its content already. What a capture left and cannot be read is
+// source stores one input, perhaps read already, unless the warehouse or this run holds its content already. What a capture left and cannot be read is
 // passed over, or begun again without where part of it is stored.
-func (in *ingester) source(f input) error {
+func (in *ingester) source(f input, read *reading) error {
 	began := false
-	err := in.store(f, func() { began = true })
+	err := in.store(f, read, func() { began = true })
 	if f.of == nil || f.format.Name == runForm || !in.isOfFile(err) {
 		return err
 	}
@@ -35,17 +35,20 @@ func (in *ingester) source(f input) error {
 	return nil
 }
 
-// store stores one input; it says when it begins to.
-func (in *ingester) store(f input, begin func()) error {
-	before, err := f.stat()
-	if err != nil {
-		return err
+// store stores one input, of which read is what was read already, if it was; it says when it begins to.
+func (in *ingester) store(f input, read *reading, begin func()) error {
+	if read == nil {
+		before, err := f.stat()
+		if err != nil {
+			return err
+		}
+		read = &reading{before: before, hash: startHash(in.ctx, f, in.o.Load.TempDir)}
 	}
+	before, hash := read.before, read.hash
+	defer hash.stop()
 	if err := in.lookUp(); err != nil {
 		return err
 	}
-	hash := startHash(in.ctx, f, in.o.Load.TempDir)
-	defer hash.stop()
 	// Only a source of the same size can be a repeat: then it is worth waiting for the hash. Otherwise it is computed while
 	// the rows are read.
 	if f.format.Facts {
@@ -64,7 +67,12 @@ func (in *ingester) store(f input, begin func()) error {
 	if err != nil {
 		return err
 	}
-	info, err := f.format.Identify(in.ctx, path, f.path)
+	info, err := read.identified, read.err
+	if read.target == nil {
+		info, err = f.format.Identify(in.ctx, path, f.path)
+	} else if info != nil {
+		err = nil
+	}
 	if f.walked && (errors.Is(err, nsys.ErrNotExport) || errors.Is(err, model.ErrUnread)) {
 		in.warn(err.Error() + "; skipped")
 		return nil
@@ -88,7 +96,7 @@ func (in *ingester) store(f input, begin func()) error {
 	if !f.format.Facts {              // they are read whole before anything is stored
 		begin()
 	}
-	info, err = f.format.Load(in.ctx, path, f.path, in.target)
+	info, err = in.load(f, path, read)
 	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents) || errors.Is(err, model.ErrUnknown)) {
 		in.warn(err.Error() + "; skipped")
 		return nil
@@ -123,6 +131,17 @@ func (in *ingester) store(f input, begin func()) error {
 		in.known.captures = append(in.known.captures, info.CaptureID)
 	}
 	return in.storeSource(f, info, before.size, sum)
+}
+
+// load stores the rows of a source.
+func (in *ingester) load(f input, path string, read *reading) (*load.SourceInfo, error) {
+	if read.target == nil {
+		return f.format.Load(in.ctx, path, f.path, in.target)
+	}
+	if read.err != nil {
+		return nil, read.err
+	}
+	return read.info, in.target.Adopt(in.ctx, read.target)
 }
 
 // see notes the capture of a file that the warehouse holds, so that another form of it is not taken for a new capture.

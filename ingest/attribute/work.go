@@ -39,7 +39,7 @@ type WorkList struct {
 
 // byStart gives the list in the order of starts; exports are in this order already, so it mostly only looks.
 func (l *WorkList) byStart() [][]Work {
-	if l.ordered == nil {
+	if l.ordered == nil && l.Len() > 0 { // an empty list has no order to keep, and several goroutines ask
 		l.ordered = l.order()
 	}
 	return l.ordered

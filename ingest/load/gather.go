@@ -85,7 +85,7 @@ func (p *piece) write(c *Chunk, at int) {
 		copy(c.bytes(col)[at*c.columns[col].Type.size():], p.data[col])
 		for i := range p.n {
 			switch {
-			case p.valid[col][i>>6]>>(i&63)&1 == 0:
+			case p.isNull(col, i):
 				c.SetNull(col, at+i)
 			case p.texts[col] != nil:
 				c.SetText(col, at+i, p.texts[col][i])
@@ -93,6 +93,8 @@ func (p *piece) write(c *Chunk, at int) {
 		}
 	}
 }
+
+func (p *piece) isNull(col, row int) bool { return p.valid[col][row>>6]>>(row&63)&1 == 0 }
 
 // begun is a worker some of whose rows were taken already: they come first.
 type begun struct {
@@ -113,14 +115,18 @@ func (b *begun) Fill(c *Chunk) (int, error) {
 
 // gather takes the rows if they are few. If not, the bulk begins with those that were taken.
 func (t *Target) gather(ctx context.Context, table string, b *bulk) (n int64, few bool, err error) {
-	if b.rows.Estimate() > fewRows {
+	if !t.apart && b.rows.Estimate() > fewRows {
 		return 0, false, nil
 	}
 	defer recovered(&err)
 	columns := b.rows.Columns()
-	all, err := t.columnsOf(ctx, table)
-	if err != nil {
-		return 0, false, err
+	hasSource := false
+	if !t.apart {
+		all, err := t.columnsOf(ctx, table)
+		if err != nil {
+			return 0, false, err
+		}
+		hasSource = slices.Contains(all, "source_id")
 	}
 	c, w := t.scratchChunk(columns), b.rows.Worker()
 	var pieces []piece
@@ -131,10 +137,10 @@ func (t *Target) gather(ctx context.Context, table string, b *bulk) (n int64, fe
 			return 0, false, err
 		}
 		if k == 0 {
-			return n, true, t.keep(ctx, table, slices.Contains(all, "source_id"), columns, pieces, int(n))
+			return n, true, t.keep(ctx, table, hasSource, columns, pieces, int(n))
 		}
 		pieces = append(pieces, c.copied(k, t.SourceID))
-		if n += int64(k); n > fewRows {
+		if n += int64(k); n > fewRows && !t.apart {
 			b.begun = &begun{pieces, w}
 			return 0, false, nil
 		}
@@ -155,7 +161,7 @@ func (t *Target) keep(ctx context.Context, table string, hasSource bool, columns
 	}
 	g := t.waitingFor(key.String(), table)
 	g.columns, g.pieces, g.n = columns, append(g.pieces, pieces...), g.n+n
-	if g.n < manyRows {
+	if g.n < manyRows || t.apart {
 		return nil
 	}
 	return t.store(ctx, g)

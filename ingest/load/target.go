@@ -80,7 +80,9 @@ type Target struct {
 	gathers bool
 	waiting []*gathered
 	byKey   map[string]*gathered
-	scratch []vector // see scratchChunk
+	scratch []vector   // see scratchChunk
+	spare   [][]vector // of targets apart that were adopted
+	apart   bool       // see Apart
 
 	room    int          // that Lean was asked for, until it is given
 	restore func() error // the limit that was, where Lean took it down
@@ -183,9 +185,11 @@ func (t *Target) release(handle int64) {
 
 // Append stores rows one by one, run_id and source_id not added: for tables of moderate size. each calls add once a row.
 func (t *Target) Append(ctx context.Context, table string, each func(add func(values ...driver.Value) error) error) (n int64, err error) {
-	ids, err := t.idPlaces(ctx, table)
-	if err != nil {
-		return 0, err
+	var ids []int
+	if !t.apart { // else whoever adopts it knows
+		if ids, err = t.idPlaces(ctx, table); err != nil {
+			return 0, err
+		}
 	}
 	fill := func(add func(...driver.Value) error) error {
 		var row []driver.Value
@@ -207,7 +211,7 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 	}
 	g := t.waitingFor(table, table)
 	err = fill(func(row ...driver.Value) error {
-		if g.rows = append(g.rows, slices.Clone(row)); len(g.rows) < manyRows {
+		if g.rows = append(g.rows, slices.Clone(row)); len(g.rows) < manyRows || t.apart {
 			return nil
 		}
 		return t.store(ctx, g)
