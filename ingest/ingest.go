@@ -205,10 +205,6 @@ func (in *ingester) run(inputs []input) error {
 	if in.target, err = load.NewTarget(in.conn, id, &in.shared, in.o.Load); err != nil {
 		return err
 	}
-	// Insertion order would make one thread write; queries sort, so nothing needs it.
-	if _, err := in.conn.ExecContext(in.ctx, `SET preserve_insertion_order = false`); err != nil {
-		return err
-	}
 	if isNew { // a large run may get few facts more
 		restore, err := in.oneThread(inputs)
 		if err != nil {
@@ -220,6 +216,11 @@ func (in *ingester) run(inputs []input) error {
 		} else { // it fits DuckDB's memory, and two settings take longer than some of its tables
 			in.target.Options.Outside = nil
 		}
+	}
+	// Queries sort, so nothing needs the order of insertion; but it makes one thread write. Of several, each keeps the rows of a statement that fill
+	// no row group, not compressed, to the end of the transaction: of a hundred small sources, all of DuckDB's memory.
+	if _, err := in.conn.ExecContext(in.ctx, fmt.Sprintf(`SET preserve_insertion_order = %v`, !in.isLarge)); err != nil {
+		return err
 	}
 	if _, err := in.conn.ExecContext(in.ctx, `BEGIN`); err != nil {
 		return err

@@ -57,6 +57,18 @@ var shapes = []shape{
 		return made{names: nested(20, 100), launches: 20 * n, streams: n, texts: oneRange("prefill")}.write(dir)
 	}},
 	{"ranks", []int{32, 128, 512}, writeRanks},
+	{"exports", []int{32, 128, 512}, func(dir string, n int) error {
+		for i := range n {
+			rank := filepath.Join(dir, strconv.Itoa(i))
+			if err := os.Mkdir(rank, 0o755); err != nil {
+				return err
+			}
+			if err := (made{names: nested(20, 100), launches: 1000, streams: 1, texts: oneRange("rank " + strings.Repeat("i", i))}).write(rank); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
 	{"range-texts", []int{10_000, 100_000, 1_000_000}, func(dir string, n int) error {
 		// Letters: digits would be taken for counters, and texts that differ in them alone for one.
 		letters := strings.NewReplacer("0", "k", "1", "l", "2", "m", "3", "n", "4", "o", "5", "p", "6", "q", "7", "r", "8", "s", "9", "t")

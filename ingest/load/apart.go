@@ -53,29 +53,33 @@ func (t *Target) Adopt(ctx context.Context, a *Target) error {
 
 func (t *Target) adoptRows(ctx context.Context, g *gathered, names []string, numbers *numbers) error {
 	source := slices.Index(names, "source_id")
+	ids := map[int]renumbered{} // by place of the column
+	for i, name := range names {
+		if schema.IsID(g.table, name) {
+			n, err := numbers.of(g.table, name)
+			if err != nil {
+				return err
+			}
+			ids[i] = n
+		}
+	}
 	_, err := t.Append(ctx, g.table, func(add func(...driver.Value) error) error {
 		for _, row := range g.rows {
 			if source >= 0 {
 				row[source] = int32(t.SourceID)
 			}
 			isKnown := false
-			for i, name := range names {
-				if !schema.IsID(g.table, name) || row[i] == nil {
-					continue
-				}
-				n, err := numbers.of(g.table, name)
-				if err != nil {
-					return err
-				}
+			for i, n := range ids {
 				switch v := row[i].(type) {
+				case nil:
 				case int32:
-					row[i] = int32(n.new(int64(v)))
+					id := int32(n.new(int64(v)))
+					row[i], isKnown = id, g.table == inputTable && id <= numbers.inputsBefore
 				case int64:
 					row[i] = n.new(v)
 				default:
-					return fmt.Errorf("%s.%s of a source apart is a %T", g.table, name, v)
+					return fmt.Errorf("%s.%s of a source apart is a %T", g.table, names[i], v)
 				}
-				isKnown = isKnown || g.table == inputTable && row[i].(int32) <= numbers.inputsBefore
 			}
 			if isKnown { // another source stored it
 				continue
