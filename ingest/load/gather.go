@@ -177,7 +177,7 @@ func (t *Target) waitingFor(key, table string) *gathered {
 	return g
 }
 
-// Columns are those of the pieces, and source_id.
+// pulled gives the rows of the pieces, with their source where the table has it.
 func (g *gathered) pulled() Rows {
 	pieces := g.pieces
 	return Pulled(1, g.columns, func() PullFunc {
