@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"os"
@@ -104,7 +105,7 @@ func (b *bench) copied(from, name string) string {
 func (b *bench) try(o ingest.Options, paths ...string) (*ingest.Result, error) {
 	b.t.Helper()
 	b.warnings = nil
-	o.Now, o.Load.Threads = time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC), 2
+	o.Now, o.Load.Threads = time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC), cmp.Or(o.Load.Threads, 2)
 	o.Warn = func(m string) {
 		b.warnings = append(b.warnings, strings.ReplaceAll(m, b.dir+string(filepath.Separator), ""))
 	}

@@ -41,6 +41,8 @@ type Format struct {
 	Plan func(ctx context.Context, path string, o load.Options) (*load.Plan, error)
 	// Growth is about how large the warehouse grows by a file, unpacked, as a share of it; 0 where that was not measured.
 	Growth float64
+	// Apart says that Load may store the file in a target apart, see load.Target.Apart.
+	Apart bool
 	// Load stores the file as the target's source.
 	Load func(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error)
 }
@@ -65,7 +67,7 @@ func Formats() []Format {
 		{
 			Name: "sqlite", Kind: "nsys", Doc: "Nsight Systems exports (.sqlite)",
 			Sniff:    func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
-			Identify: nsys.IdentifySQLite, Plan: nsys.PlanSQLite, Growth: exportGrowth, Load: nsys.LoadSQLite,
+			Identify: nsys.IdentifySQLite, Plan: nsys.PlanSQLite, Growth: exportGrowth, Apart: true, Load: nsys.LoadSQLite,
 		},
 		{
 			Name: "parquetdir", Kind: "nsys", Doc: "Nsight Systems parquetdir exports (folders)",
@@ -96,7 +98,7 @@ func Formats() []Format {
 			Name: "torch-trace", Kind: "torch", Doc: "PyTorch profiler traces (.json)",
 			Sniff:    torch.Sniff,
 			Unpacks:  true,
-			Identify: torch.Identify, Load: torch.Load,
+			Identify: torch.Identify, Apart: true, Load: torch.Load,
 		},
 		{
 			Name: "torch-averages", Kind: "torch", Doc: "PyTorch key_averages() tables (JSON, CSV)",

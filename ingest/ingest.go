@@ -167,9 +167,10 @@ type ingester struct {
 	shared load.Run
 	target *load.Target
 	seen   map[string]string // capture id -> path, to tell two forms of one capture
+	known  known
 	infos  []*load.SourceInfo
 
-	isLarge     bool         // the captures are, see oneThread
+	isLarge     bool         // one of the captures is, see fewBytes
 	firstSource int          // last source_id that the run holds already
 	kept        map[int]bool // facts among those that were given again
 
@@ -204,10 +205,6 @@ func (in *ingester) run(inputs []input) error {
 	if in.target, err = load.NewTarget(in.conn, id, &in.shared, in.o.Load); err != nil {
 		return err
 	}
-	// Insertion order would make one thread write; queries sort, so nothing needs it.
-	if _, err := in.conn.ExecContext(in.ctx, `SET preserve_insertion_order = false`); err != nil {
-		return err
-	}
 	if isNew { // a large run may get few facts more
 		restore, err := in.oneThread(inputs)
 		if err != nil {
@@ -219,6 +216,11 @@ func (in *ingester) run(inputs []input) error {
 		} else { // it fits DuckDB's memory, and two settings take longer than some of its tables
 			in.target.Options.Outside = nil
 		}
+	}
+	// Queries sort, so nothing needs the order of insertion; but it makes one thread write. Of several, each keeps the rows of a statement that fill
+	// no row group, not compressed, to the end of the transaction: of a hundred small sources, all of DuckDB's memory.
+	if _, err := in.conn.ExecContext(in.ctx, fmt.Sprintf(`SET preserve_insertion_order = %v`, !in.isLarge)); err != nil {
+		return err
 	}
 	inTwo := isNew && in.isLarge && in.replaced == nil
 	err = in.transact(in.ctx, func(context.Context) error {
@@ -261,7 +263,7 @@ func (in *ingester) transact(ctx context.Context, do func(context.Context) error
 }
 
 // fewBytes is the size of captures, unpacked, up to which one thread of DuckDB stores them in less time than two: of such runs most of
-// the time goes to many small statements.
+// the time goes to many small statements. A larger one makes a run large, many small ones do not: each is forgotten before the next is read.
 const fewBytes = 64 << 20
 
 // gcPercent is how much the heap grows between collections while large captures are read: nearly all that their readers allocate stays to
@@ -273,7 +275,7 @@ const usualPacking = 8
 
 // oneThread lets DuckDB work in one thread where the captures are small, until restore is called.
 func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
-	var size int64
+	var size, largest int64
 	for _, f := range inputs {
 		s, err := f.stat()
 		if err != nil {
@@ -282,9 +284,9 @@ func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
 		if f.packed != plainFile {
 			s.size *= usualPacking
 		}
-		size += s.size
+		size, largest = size+s.size, max(largest, s.size)
 	}
-	if in.isLarge = size > fewBytes; in.isLarge {
+	if in.isLarge = largest > fewBytes; size > fewBytes {
 		return func() {}, nil
 	}
 	var was int
@@ -348,7 +350,10 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 }
 
 func (in *ingester) each(inputs []input) error {
+	a := in.newAhead(inputs)
+	defer a.stop()
 	for i, f := range inputs {
+		a.reach(i)
 		if err := in.ctx.Err(); err != nil {
 			return err
 		}
@@ -360,11 +365,12 @@ func (in *ingester) each(inputs []input) error {
 			in.target.Options.Progress = func(what string, done, total int64) { p(phase+": "+what, done, total) }
 			p(phase, 0, -1)
 		}
-		if err := in.source(f); err != nil {
+		if err := in.source(f, a.take(f)); err != nil {
 			return err
 		}
 	}
-	return nil
+	in.target.Gather(false)
+	return in.target.Flush(in.ctx)
 }
 
 // finish stores what the sources share and what the run is given, all but the run itself.
@@ -416,7 +422,9 @@ func (in *ingester) publish(ctx context.Context) error {
 		r.ID, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion); err != nil {
 		return err
 	}
-	if in.isLarge { // DuckDB sorts and groups in what the readers took
+	in.shared = load.Run{} // all of it is stored
+	var memory runtime.MemStats
+	if runtime.ReadMemStats(&memory); memory.HeapInuse > fewBytes { // DuckDB sorts and groups in what the readers took
 		debug.FreeOSMemory()
 	}
 	if p := in.o.Load.Progress; p != nil {

@@ -59,6 +59,18 @@ var shapes = []shape{
 		return made{names: nested(20, 100), launches: 20 * n, streams: n, texts: oneRange("prefill")}.write(dir)
 	}},
 	{"ranks", []int{32, 128, 512}, writeRanks},
+	{"exports", []int{32, 128, 512}, func(dir string, n int) error {
+		for i := range n {
+			rank := filepath.Join(dir, strconv.Itoa(i))
+			if err := os.Mkdir(rank, 0o755); err != nil {
+				return err
+			}
+			if err := (made{names: nested(20, 100), launches: 1000, streams: 1, texts: oneRange("rank " + strings.Repeat("i", i))}).write(rank); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
 	{"range-texts", []int{10_000, 100_000, 1_000_000}, func(dir string, n int) error {
 		return made{names: nested(20, 100), launches: 10_000, streams: 1, ranges: n, texts: func(i int) string { return "request " + letters.Replace(strconv.Itoa(i)) }}.write(dir)
 	}},

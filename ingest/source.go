@@ -1,12 +1,16 @@
 package ingest
 
 import (
+	"cmp"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"prof/ingest/load"
 	"prof/ingest/model"
@@ -15,11 +19,11 @@ import (
 	"prof/ingest/torch"
 )
 
-// source stores one input, unless the warehouse or this run holds its content already. What a capture left and cannot be read is
+// source stores one input, perhaps read already, unless the warehouse or this run holds its content already. What a capture left and cannot be read is
 // passed over, or begun again without where part of it is stored.
-func (in *ingester) source(f input) error {
+func (in *ingester) source(f input, read *reading) error {
 	began := false
-	err := in.store(f, func() { began = true })
+	err := in.store(f, read, func() { began = true })
 	if f.of == nil || f.format.Name == runForm || !in.isOfFile(err) {
 		return err
 	}
@@ -31,24 +35,28 @@ func (in *ingester) source(f input) error {
 	return nil
 }
 
-// store stores one input; it says when it begins to.
-func (in *ingester) store(f input, begin func()) error {
-	before, err := f.stat()
-	if err != nil {
+// store stores one input, of which read is what was read already, if it was; it says when it begins to.
+func (in *ingester) store(f input, read *reading, begin func()) error {
+	if read == nil {
+		before, err := f.stat()
+		if err != nil {
+			return err
+		}
+		read = &reading{before: before, hash: startHash(in.ctx, f, in.o.Load.TempDir)}
+	}
+	before, hash := read.before, read.hash
+	defer hash.stop()
+	if err := in.lookUp(); err != nil {
 		return err
 	}
-	hash := startHash(in.ctx, f, in.o.Load.TempDir)
-	defer hash.stop()
 	// Only a source of the same size can be a repeat: then it is worth waiting for the hash. Otherwise it is computed while
 	// the rows are read.
 	if f.format.Facts {
 		if held, err := in.isFactHeld(f, hash); held || err != nil {
 			return err
 		}
-	} else if again, err := in.mayRepeat(before.size); err != nil {
-		return err
-	} else if again || f.packed != plainFile && !f.unpacksItself() {
-		if done, err := in.isRepeat(f, hash); done || err != nil {
+	} else if before, again := in.known.sizes[before.size]; again || f.packed != plainFile && !f.unpacksItself() {
+		if done, err := in.isRepeat(f, hash, before || f.packed != plainFile); done || err != nil {
 			if err != nil {
 				return err
 			}
@@ -59,7 +67,12 @@ func (in *ingester) store(f input, begin func()) error {
 	if err != nil {
 		return err
 	}
-	info, err := f.format.Identify(in.ctx, path, f.path)
+	info, err := read.identified, read.err
+	if read.target == nil {
+		info, err = f.format.Identify(in.ctx, path, f.path)
+	} else if info != nil {
+		err = nil
+	}
 	if f.walked && (errors.Is(err, nsys.ErrNotExport) || errors.Is(err, model.ErrUnread)) {
 		in.warn(err.Error() + "; skipped")
 		return nil
@@ -73,18 +86,17 @@ func (in *ingester) store(f input, begin func()) error {
 	}
 	if f.format.Facts {
 		// The same facts may belong to many runs.
-	} else if again, err := in.mayRepeatCapture(info.CaptureID); err != nil {
-		return err
-	} else if again {
-		if done, err := in.isRepeat(f, hash); done || err != nil {
+	} else if in.known.mayRepeatCapture(info.CaptureID) {
+		if done, err := in.isRepeat(f, hash, true); done || err != nil {
 			return err
 		}
 	}
 	in.target.SourceID = in.firstSource + len(in.result.Sources) + 1
-	if !f.format.Facts { // they are read whole before anything is stored
+	in.target.Gather(!f.format.Facts) // facts are few, and the next of them asks what those before said
+	if !f.format.Facts {              // they are read whole before anything is stored
 		begin()
 	}
-	info, err = f.format.Load(in.ctx, path, f.path, in.target)
+	info, err = in.load(f, path, read)
 	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents) || errors.Is(err, model.ErrUnknown)) {
 		in.warn(err.Error() + "; skipped")
 		return nil
@@ -114,7 +126,22 @@ func (in *ingester) store(f input, begin func()) error {
 	}
 	in.infos = append(in.infos, info)
 	in.result.Sources = append(in.result.Sources, Source{Path: f.path, Kind: f.format.Kind, Rows: info.Rows, Size: before.size})
+	in.known.sizes[before.size], in.known.sums[sum] = in.known.sizes[before.size], true
+	if info.CaptureID != "" {
+		in.known.captures = append(in.known.captures, info.CaptureID)
+	}
 	return in.storeSource(f, info, before.size, sum)
+}
+
+// load stores the rows of a source.
+func (in *ingester) load(f input, path string, read *reading) (*load.SourceInfo, error) {
+	if read.target == nil {
+		return f.format.Load(in.ctx, path, f.path, in.target)
+	}
+	if read.err != nil {
+		return nil, read.err
+	}
+	return read.info, in.target.Adopt(in.ctx, read.target)
 }
 
 // see notes the capture of a file that the warehouse holds, so that another form of it is not taken for a new capture.
@@ -133,29 +160,54 @@ func (in *ingester) see(f input, hash *hashing) error {
 	return err
 }
 
-// mayRepeat says whether a source of that size is in the warehouse already. Sizes are of the file as given.
-func (in *ingester) mayRepeat(size int64) (bool, error) {
-	var n int
-	err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM source WHERE size_bytes = ?`, size).Scan(&n)
-	return n > 0, err
+// known is what tells at once that a file is new: what the warehouse held before, asked once, and what the run holds by now.
+type known struct {
+	sizes    map[int64]bool  // of files as given; false where only the run holds one
+	captures []string        // ids
+	sums     map[string]bool // of the run's own sources
+}
+
+// lookUp reads what the warehouse holds, once.
+func (in *ingester) lookUp() error {
+	if in.known.sizes != nil {
+		return nil
+	}
+	in.known = known{sizes: map[int64]bool{}, sums: map[string]bool{}}
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT DISTINCT size_bytes, NULL FROM source UNION ALL SELECT DISTINCT NULL, value FROM source_fact WHERE key = 'capture.id'`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var size sql.NullInt64
+		var capture sql.NullString
+		if err := rows.Scan(&size, &capture); err != nil {
+			return err
+		}
+		if size.Valid {
+			in.known.sizes[size.Int64] = true
+		} else {
+			in.known.captures = append(in.known.captures, capture.String)
+		}
+	}
+	return rows.Err()
 }
 
 // mayRepeatCapture says whether the warehouse holds that capture: perhaps the same content in a gzip file of another size.
-func (in *ingester) mayRepeatCapture(id string) (bool, error) {
-	var n int
-	err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM source_fact WHERE key = 'capture.id' AND contains(value, ?)`, id).Scan(&n)
-	return n > 0 || id == "", err
+func (k *known) mayRepeatCapture(id string) bool {
+	return id == "" || slices.ContainsFunc(k.captures, func(c string) bool { return strings.Contains(c, id) })
 }
 
-// isRepeat notes a file whose content the warehouse holds.
-func (in *ingester) isRepeat(f input, h *hashing) (bool, error) {
+// isRepeat notes a file whose content the run holds, or the warehouse where that may be.
+func (in *ingester) isRepeat(f input, h *hashing, mayBefore bool) (bool, error) {
 	sum, err := h.wait()
 	if err != nil {
 		return false, err
 	}
-	var run sql.NullString
-	err = in.conn.QueryRowContext(in.ctx, `SELECT max(coalesce(r.name, ?)) FROM source s LEFT JOIN run r USING (run_id) WHERE s.sha256 = ?`,
-		in.o.Name, sum).Scan(&run)
+	run := sql.NullString{String: in.o.Name, Valid: in.known.sums[sum]}
+	if !run.Valid && mayBefore {
+		err = in.conn.QueryRowContext(in.ctx, `SELECT max(r.name) FROM source s JOIN run r USING (run_id) WHERE s.sha256 = ?`, sum).Scan(&run)
+	}
 	if err != nil || !run.Valid {
 		return false, err
 	}
@@ -179,18 +231,36 @@ func (in *ingester) unchanged(f input, before stamp) error {
 var rankName = regexp.MustCompile(`(?i)(?:^|[._-])rank[._-]?(\d+)(?:[._-]|$)`)
 
 func (in *ingester) storeSource(f input, info *load.SourceInfo, size int64, sum string) error {
-	var rank any
+	var rank, startedAt, durationNs driver.Value
+	if info.StartedAt != nil {
+		startedAt = *info.StartedAt
+	}
+	if info.DurationNs != nil {
+		durationNs = *info.DurationNs
+	}
 	if info.Rank != nil {
-		rank = *info.Rank
+		if *info.Rank != int64(int32(*info.Rank)) {
+			return fmt.Errorf("%s: its rank, %d, is no number of a process", f.path, *info.Rank)
+		}
+		rank = int32(*info.Rank)
 	} else if m := rankName.FindStringSubmatch(baseName(f.path)); m != nil {
-		if v, err := strconv.Atoi(m[1]); err == nil {
-			rank = v
+		if v, err := strconv.ParseInt(m[1], 10, 32); err == nil {
+			rank = int32(v)
 		}
 	}
-	_, err := in.conn.ExecContext(in.ctx, `INSERT INTO source VALUES (?::UUID, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, coalesce(nullif(?, ''), 'ok'), nullif(?, ''), ?, ?)`,
-		in.target.RunID, in.target.SourceID, f.format.Kind, f.format.Name, f.path, rank, info.ToolVersion, info.SchemaVersion,
-		size, sum, info.Rows, info.Status, info.Reason, info.StartedAt, info.DurationNs)
+	t := in.target
+	_, err := t.Append(in.ctx, "source", func(add func(...driver.Value) error) error {
+		return add(t.UUID(), int32(t.SourceID), f.format.Kind, f.format.Name, f.path, rank, orNull(info.ToolVersion), orNull(info.SchemaVersion),
+			size, sum, info.Rows, cmp.Or(info.Status, "ok"), orNull(info.Reason), startedAt, durationNs)
+	})
 	return err
+}
+
+func orNull(text string) driver.Value {
+	if text == "" {
+		return nil
+	}
+	return text
 }
 
 func makeTemp(home interface{ Temp() string }) (string, error) {

@@ -2,64 +2,80 @@ package schema
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"strings"
 )
-
-type rangePath struct {
-	id           int64
-	parent       int64 // 0 for an outermost one
-	domain, name string
-}
 
 // classifyPaths fills path_stage. A path inherits from its prefixes: the stage of the outermost range that is one, the note of
 // the innermost, and warm-up from any.
 func (r *Rules) classifyPaths(ctx context.Context, q SQL, runID string) error {
-	rows, err := q.QueryContext(ctx, `SELECT path_id, coalesce(lineage[-2], 0), domain, name FROM range_path WHERE run_id = ?::UUID ORDER BY path_id`, runID)
+	found, err := r.labelPaths(ctx, q, runID)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	var paths []rangePath
-	for rows.Next() {
-		var p rangePath
-		if err := rows.Scan(&p.id, &p.parent, &p.domain, &p.name); err != nil {
-			return err
-		}
-		paths = append(paths, p)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	type label struct {
-		stage, note         string
-		stagePath, notePath int64
-		warmup              bool
-	}
-	labels := map[int64]label{0: {}}
-	b := batch{table: "path_stage", columns: 7}
-	for _, p := range paths { // a parent's id is lower than its children's
-		l := labels[p.parent]
-		stage, note, warmup := r.stageOf(p.domain, p.name)
-		if l.stage == "" && stage != "" {
-			l.stage, l.stagePath = stage, p.id
-		}
-		if note != "" {
-			l.note, l.notePath = note, p.id
-		}
-		l.warmup = l.warmup || warmup
-		labels[p.id] = l
-		if err := b.add(ctx, q, runID, p.id, orNull(l.stage), idOrNull(l.stagePath), orNull(l.note), idOrNull(l.notePath), l.warmup); err != nil {
+	for some := range slices.Chunk(found, labelRows) {
+		if err := storeLabels(ctx, q, runID, some); err != nil {
 			return err
 		}
 	}
-	return b.flush(ctx, q)
+	_, err = q.ExecContext(ctx, `INSERT INTO path_stage SELECT run_id, path_id, NULL, NULL, NULL, NULL, false FROM range_path p
+		WHERE run_id = $1::UUID AND NOT EXISTS (SELECT 1 FROM path_stage s WHERE s.run_id = $1::UUID AND s.path_id = p.path_id)`, runID)
+	return err
 }
 
-func idOrNull(id int64) any {
-	if id == 0 {
-		return nil
+// pathLabel is what the rules say of a path; "" and 0 stand for nothing.
+type pathLabel struct {
+	Path, StagePath, NotePath int64
+	Stage, Note               string
+	Warmup                    bool
+}
+
+// labelPaths gives the paths of which the rules say something.
+func (r *Rules) labelPaths(ctx context.Context, q SQL, runID string) (found []pathLabel, err error) {
+	rows, err := q.QueryContext(ctx, `SELECT path_id, coalesce(lineage[-2], 0), domain, name FROM range_path WHERE run_id = ?::UUID ORDER BY path_id`, runID)
+	if err != nil {
+		return nil, err
 	}
-	return id
+	defer rows.Close()
+	labels := map[int64]pathLabel{}
+	for rows.Next() { // a parent's id is lower than its children's
+		var id, parent int64
+		var domain, name string
+		if err := rows.Scan(&id, &parent, &domain, &name); err != nil {
+			return nil, err
+		}
+		l := labels[parent]
+		stage, note, warmup := r.stageOf(domain, name)
+		if l.Stage == "" && stage != "" {
+			l.Stage, l.StagePath = stage, id
+		}
+		if note != "" {
+			l.Note, l.NotePath = note, id
+		}
+		l.Warmup = l.Warmup || warmup
+		if l != (pathLabel{}) {
+			l.Path = id
+			labels[id] = l
+			found = append(found, l)
+		}
+	}
+	return found, rows.Err()
+}
+
+// labelRows is how many labels one statement stores.
+const labelRows = 10_000
+
+// storeLabels stores labels. They come as one text: a parameter for each value, as in batch, takes twenty times as long, and there may be a
+// million paths.
+func storeLabels(ctx context.Context, q Execer, runID string, labels []pathLabel) error {
+	text, err := json.Marshal(labels)
+	if err != nil {
+		return err
+	}
+	_, err = q.ExecContext(ctx, `INSERT INTO path_stage SELECT ?::UUID, l.Path, nullif(l.Stage, ''), nullif(l.StagePath, 0), nullif(l.Note, ''), nullif(l.NotePath, 0), l.Warmup
+		FROM (SELECT unnest(from_json(?, '[{"Path": "BIGINT", "Stage": "VARCHAR", "StagePath": "BIGINT", "Note": "VARCHAR", "NotePath": "BIGINT", "Warmup": "BOOLEAN"}]')) AS l)`, runID, string(text))
+	return err
 }
 
 // batch inserts rows many at a time: a statement a row would cost more than the rows.

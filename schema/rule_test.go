@@ -77,6 +77,15 @@ func TestUserRules(t *testing.T) {
 	same(t, "kernels again", kernels, []string{"1|cublas nvjet|cuBLAS|builtin", "2|-|-|-"})
 }
 
+// TestManyPaths: paths are labelled many at a time, with stages of any text.
+func TestManyPaths(t *testing.T) {
+	home := ruled(t)
+	change(t, home, `INSERT INTO range_path SELECT run_id, i, 1, '', 'many', [i], 'many' FROM run, range(8, 20008) r(i)`, `INSERT INTO stage_rule VALUES ('user', 1, 'stage', 'é"\<', '', '^many$', '')`)
+	w := open(t, home, false, nil)
+	defer done(t, w)
+	same(t, "paths", texts(t, w, `SELECT stage, count(*), count(*) FILTER (stage_path_id = path_id AND note IS NULL AND NOT is_warmup) FROM path_stage WHERE path_id > 7 GROUP BY stage`), []string{`é"\<|20000|20000`})
+}
+
 // TestBadRules holds that a slip in a rule neither locks the warehouse nor passes in silence, and that the rules beside it work.
 func TestBadRules(t *testing.T) {
 	home := ruled(t)

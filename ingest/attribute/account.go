@@ -160,13 +160,10 @@ func findGaps(s *Source, batch int, give func([]gap)) {
 			}
 		}
 		if o.Start > d.end && d.end != -Forever {
-			if gaps == nil {
-				gaps = make([]gap, 0, batch)
-			}
 			gaps = append(gaps, gap{start: d.end, end: o.Start, before: d.last, after: o.Label, launch: o.Launch, node: NoNode, path: noPath, device: device})
 			if len(gaps) == batch {
 				give(gaps)
-				gaps = nil
+				gaps = make([]gap, 0, batch) // the first grows: few sources have a second
 			}
 		}
 		if o.End > d.end || d.end == -Forever {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -57,7 +58,9 @@ type bulk struct {
 	room *Room // of the source
 	ids  []int // columns that hold ids
 	mu   sync.Mutex
-	err  error // first error of a worker: DuckDB passes on only its text
+	// begun is a worker that has begun; nil for none, or once it is taken.
+	begun Worker
+	err   error // first error of a worker: DuckDB passes on only its text
 }
 
 type bulkWorker struct {
@@ -110,18 +113,16 @@ func (b *bulk) NewLocalState() any {
 // FillChunk passes one chunk to the worker. A panic must not cross into C++, where it would end the process.
 func (b *bulk) FillChunk(local any, chunk duckdb.DataChunk) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error while reading: %v\n%s", p, debug.Stack())
-		}
 		if err != nil {
 			b.mu.Lock()
 			b.err = errors.Join(b.err, err)
 			b.mu.Unlock()
 		}
 	}()
+	defer recovered(&err)
 	w := local.(*bulkWorker)
 	if w.w == nil {
-		w.w = b.rows.Worker()
+		w.w = b.worker()
 	}
 	w.c.attach(rawChunk(&chunk))
 	b.room.LetGo()
@@ -133,6 +134,24 @@ func (b *bulk) FillChunk(local any, chunk duckdb.DataChunk) (err error) {
 		w.c.addBase(col, n, b.base)
 	}
 	return chunk.SetSize(n)
+}
+
+// worker gives a worker to a thread.
+func (b *bulk) worker() Worker {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w := b.begun; w != nil {
+		b.begun = nil
+		return w
+	}
+	return b.rows.Worker()
+}
+
+// recovered makes an error of a panic.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("internal error while reading: %v\n%s", p, debug.Stack())
+	}
 }
 
 // bulkFunction names a target's table function. It stays known to the open database, where one run may be made several times, so
@@ -164,18 +183,35 @@ func (t *Target) Insert(ctx context.Context, table string, rows Rows) (int64, er
 	if err != nil {
 		return 0, err
 	}
-	handle := t.hold(b)
-	defer t.release(handle)
-	names := make([]string, len(rows.Columns()))
-	for i, c := range rows.Columns() {
-		names[i] = c.Name
+	if t.gathers {
+		if n, few, err := t.gather(ctx, table, b); few || err != nil {
+			return n, err
+		}
 	}
-	cols := strings.Join(names, ", ")
-	into, from := cols, cols
+	source := ""
 	if all, err := t.columnsOf(ctx, table); err != nil {
 		return 0, err
 	} else if slices.Contains(all, "source_id") {
-		into, from = "source_id, "+cols, fmt.Sprintf("%d, %s", t.SourceID, cols)
+		source = strconv.Itoa(t.SourceID)
+	}
+	if err := t.leanNow(ctx); err != nil {
+		return 0, err
+	}
+	return t.insert(ctx, table, b, rows.Columns(), source)
+}
+
+// insert stores rows of those columns, and of that source where it is not "".
+func (t *Target) insert(ctx context.Context, table string, b *bulk, columns []Column, source string) (int64, error) {
+	handle := t.hold(b)
+	defer t.release(handle)
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	into := strings.Join(names, ", ")
+	from := into
+	if source != "" {
+		into, from = "source_id, "+into, source+", "+from
 	}
 	res, err := t.conn.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s (run_id, %s) SELECT '%s'::UUID, %s FROM %s(%d)", table, into, t.RunID, from, t.bulk, handle))
 	if b.err != nil {

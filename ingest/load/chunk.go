@@ -2,13 +2,14 @@ package load
 
 import (
 	"reflect"
+	"strings"
 	"unsafe"
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// Chunk is DuckDB's memory for up to Cap rows of a Rows' columns. All values start out not NULL and undefined.
+// Chunk is memory, mostly DuckDB's, for up to Cap rows of a Rows' columns. All values start out not NULL and undefined.
 type Chunk struct {
 	columns []Column
 	vecs    []vector
@@ -21,7 +22,8 @@ const mostTexts = 8 << 20
 type vector struct {
 	vec   mapping.Vector
 	data  unsafe.Pointer
-	valid *uint64 // a bit a row, set where not NULL
+	valid *uint64  // a bit a row, set where not NULL
+	texts []string // of a Varchar column in memory of Go's; else nil
 }
 
 // Cap is how many rows a Chunk holds.
@@ -63,18 +65,21 @@ func (c *Chunk) Float64(col int) []float64 {
 // SetText writes a value of a Varchar column.
 func (c *Chunk) SetText(col, row int, s string) {
 	c.texts += len(s)
+	if texts := c.vecs[col].texts; texts != nil {
+		texts[row] = strings.Clone(s)
+		return
+	}
 	mapping.VectorAssignStringElementLen(c.vecs[col].vec, mapping.IdxT(row), unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
 // SetNull makes a value NULL.
 func (c *Chunk) SetNull(col, row int) {
-	words := unsafe.Slice(c.vecs[col].valid, (chunkRows+63)/64)
-	words[row>>6] &^= 1 << (row & 63)
+	c.vecs[col].words()[row>>6] &^= 1 << (row & 63)
 }
 
 // SetAllNull makes the first n values of a column NULL.
 func (c *Chunk) SetAllNull(col, n int) {
-	clear(unsafe.Slice(c.vecs[col].valid, (chunkRows+63)/64)[:(n+63)/64])
+	clear(c.vecs[col].words()[:(n+63)/64])
 }
 
 // addBase turns the first n values of a column, numbers within a run, into ids. 0 stays. The memory is a BIGINT column's, whatever

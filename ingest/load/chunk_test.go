@@ -49,6 +49,7 @@ func newTarget(t *testing.T) *Target {
 type cells struct {
 	n       int64
 	size    int                     // rows of a chunk
+	unsized bool                    // Estimate does not know n
 	next    atomic.Int64            // first row not yet taken
 	fail    func(first int64) error // called before each chunk
 	mu      sync.Mutex
@@ -58,7 +59,12 @@ type cells struct {
 func (r *cells) Columns() []Column {
 	return []Column{{"i", BigInt}, {"k", Integer}, {"d", Double}, {"s", Varchar}}
 }
-func (r *cells) Estimate() int64 { return r.n }
+func (r *cells) Estimate() int64 {
+	if r.unsized {
+		return -1
+	}
+	return r.n
+}
 func (r *cells) Worker() Worker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,15 +136,71 @@ func TestRawChunk(t *testing.T) {
 		rows int64
 		size int
 	}{{0, 2048}, {1, 2048}, {63, 64}, {2048, 2048}, {2049, 2048}, {4*2048 + 77, 2048}, {50_000, 1000}, {300, 1}} {
-		if err := target.Exec(t.Context(), "DELETE FROM cell"); err != nil {
+		for _, gather := range []bool{false, true} {
+			if err := target.Exec(t.Context(), "DELETE FROM cell"); err != nil {
+				t.Fatal(err)
+			}
+			rows := &cells{n: c.rows, size: c.size, unsized: true}
+			target.Gather(gather)
+			n, err := target.Insert(t.Context(), "cell", rows)
+			if err != nil || n != c.rows {
+				t.Fatalf("%d rows in chunks of %d, gathered %v: %d stored, %v", c.rows, c.size, gather, n, err)
+			}
+			if gather && n > 0 && n <= fewRows {
+				checkCells(t, target, &cells{size: 1})
+			}
+			if err := target.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			checkCells(t, target, rows)
+		}
+	}
+}
+
+// TestGather: rows of several sources are stored together, whole rows too, and early where they are many.
+func TestGather(t *testing.T) {
+	target := newTarget(t)
+	counts := func() (text string) {
+		t.Helper()
+		if err := target.conn.QueryRowContext(t.Context(), `SELECT coalesce(string_agg(format('{} {} {}', source_id, n, kept), ', ' ORDER BY source_id), '') FROM
+			(SELECT source_id, count(*) AS n, count(*) FILTER (s = 'kept') AS kept FROM cell GROUP BY source_id)`).Scan(&text); err != nil {
 			t.Fatal(err)
 		}
-		rows := &cells{n: c.rows, size: c.size}
-		n, err := target.Insert(t.Context(), "cell", rows)
-		if err != nil || n != c.rows {
-			t.Fatalf("%d rows in chunks of %d: %d stored, %v", c.rows, c.size, n, err)
+		return text
+	}
+	target.Gather(true)
+	for source := range 3 {
+		target.SourceID = source + 1
+		if n, err := target.Insert(t.Context(), "cell", &cells{n: int64(100 * source), size: 64}); err != nil || n != int64(100*source) {
+			t.Fatal(n, err)
 		}
-		checkCells(t, target, rows)
+		row := []driver.Value{target.UUID(), int32(target.SourceID), int64(1), nil, nil, nil, "kept", nil}
+		if n, err := target.Append(t.Context(), "cell", func(add func(...driver.Value) error) error {
+			defer func() { row[6] = "a reader may use its row again" }()
+			return add(row...)
+		}); err != nil || n != 1 {
+			t.Fatal(n, err)
+		}
+	}
+	if got := counts(); got != "" {
+		t.Errorf("stored before Flush: %s", got)
+	}
+	for range 2 {
+		if err := target.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := counts(), "1 1 1, 2 101 1, 3 201 1"; got != want {
+			t.Errorf("stored %s, not %s", got, want)
+		}
+	}
+	target.SourceID = 4
+	for range manyRows/fewRows + 1 {
+		if _, err := target.Insert(t.Context(), "cell", &cells{n: fewRows, size: 2048}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := counts(), fmt.Sprintf("1 1 1, 2 101 1, 3 201 1, 4 %d 0", manyRows); got != want {
+		t.Errorf("stored %s, not %s", got, want)
 	}
 }
 
@@ -203,7 +265,7 @@ func TestWorkerFaults(t *testing.T) {
 			return nil
 		}, "the cause"},
 		{"a panic", func(first int64) error {
-			if first > 5*2048 {
+			if first > 2048 {
 				panic("out of range")
 			}
 			return nil
@@ -213,9 +275,19 @@ func TestWorkerFaults(t *testing.T) {
 			if err := target.Exec(t.Context(), "BEGIN"); err != nil {
 				t.Fatal(err)
 			}
-			_, err := target.Insert(t.Context(), "cell", &cells{n: 100 * 2048, size: 2048, fail: c.fail})
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(c.want, "cause") && !errors.Is(err, cause) {
-				t.Fatalf("the error is %v", err)
+			for _, gather := range []bool{false, true} {
+				target.Gather(gather)
+				_, err := target.Insert(t.Context(), "cell", &cells{n: 100 * 2048, size: 2048, fail: c.fail, unsized: true})
+				if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(c.want, "cause") && !errors.Is(err, cause) {
+					t.Fatalf("gathered %v: the error is %v", gather, err)
+				}
+				target.Gather(false)
+				if err := target.Exec(t.Context(), "ROLLBACK"); err != nil {
+					t.Fatal(err)
+				}
+				if err := target.Exec(t.Context(), "BEGIN"); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if err := target.Exec(t.Context(), "ROLLBACK"); err != nil {
 				t.Fatal(err)

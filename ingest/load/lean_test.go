@@ -57,8 +57,8 @@ func TestLean(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		restore, err := target.Lean(t.Context(), RoomOfNumbers)
-		if err != nil {
+		restore := target.Lean(RoomOfNumbers)
+		if err := target.leanNow(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if limit() == was {

@@ -86,6 +86,9 @@ func (r *Room) LetGo() {
 
 // Close gives back what lies in the file.
 func (r *Room) Close() error {
+	if r == nil {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error

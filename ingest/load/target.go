@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -78,6 +79,16 @@ type Target struct {
 	mu      sync.Mutex
 	held    map[int64]*bulk
 	next    int64
+
+	gathers bool
+	waiting []*gathered
+	byKey   map[string]*gathered
+	scratch []vector   // see scratchChunk
+	spare   [][]vector // of targets apart that were adopted
+	apart   bool       // see Apart
+
+	room    int          // that Lean was asked for, until it is given
+	restore func() error // the limit that was, where Lean took it down
 }
 
 // Run is what the sources of one run share: ids that are unique within the run and names that are stored once. Readers know an id as
@@ -108,7 +119,7 @@ const usualRecords = 128 << 20
 
 // NewTarget prepares a connection, on which a transaction is open or will be, for bulk inserts.
 func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, error) {
-	t := &Target{RunID: runID, Options: o, Run: run, Room: NewRoom(o.TempDir, cmp.Or(o.RecordsInMemory, usualRecords)), base: schema.IDBase(runID), columns: map[string][]string{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
+	t := &Target{RunID: runID, Options: o, Run: run, Room: NewRoom(o.TempDir, cmp.Or(o.RecordsInMemory, usualRecords)), base: schema.IDBase(runID), columns: map[string][]string{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}, byKey: map[string]*gathered{}}
 	err := registerBulk(conn, t.bulk, func(h int64) *bulk {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -124,28 +135,44 @@ const (
 	mostRoom      = 400
 )
 
-// Lean keeps DuckDB from holding what it wrote in memory, until restore is called.
-func (t *Target) Lean(ctx context.Context, room int) (restore func() error, err error) {
-	if t.Options.Outside == nil {
-		return func() error { return nil }, nil
+// Lean keeps DuckDB from holding in memory what it wrote, until restore is called. It begins with the first rows that do not wait: see
+// Gather.
+func (t *Target) Lean(room int) (restore func() error) {
+	t.room = room
+	return func() error {
+		restore := t.restore
+		t.room, t.restore = 0, nil
+		if restore == nil {
+			return nil
+		}
+		return restore()
 	}
+}
+
+// leanNow gives the room that Lean was asked for.
+func (t *Target) leanNow(ctx context.Context) error {
+	if t.room == 0 || t.Options.Outside == nil {
+		return nil
+	}
+	room := t.room
+	t.room = 0
 	var was string
 	var threads int
 	if err := t.conn.QueryRowContext(ctx, `SELECT current_setting('memory_limit'), current_setting('threads')`).Scan(&was, &threads); err != nil {
-		return nil, err
+		return err
 	}
 	set := func(ctx context.Context, limit string) error {
 		return t.Options.Outside(ctx, fmt.Sprintf(`SET memory_limit = '%s'`, limit))
 	}
-	restore = func() error { return set(context.WithoutCancel(ctx), was) }
+	t.restore = func() error { return set(context.WithoutCancel(ctx), was) }
 	// A limit below what the transaction holds and cannot let go is refused: rows that it deleted, the ends of tables. The room comes
 	// on top of it.
 	for held := 16; held <= 256; held *= 2 {
 		if set(ctx, fmt.Sprintf("%dMB", held)) == nil {
-			return restore, set(ctx, fmt.Sprintf("%dMB", held+min(max(2, threads)*room, mostRoom)))
+			return set(ctx, fmt.Sprintf("%dMB", held+min(max(2, threads)*room, mostRoom)))
 		}
 	}
-	return restore, restore()
+	return t.restore()
 }
 
 func (t *Target) hold(b *bulk) int64 {
@@ -164,21 +191,15 @@ func (t *Target) release(handle int64) {
 
 // Append stores rows one by one, run_id and source_id not added: for tables of moderate size. each calls add once a row.
 func (t *Target) Append(ctx context.Context, table string, each func(add func(values ...driver.Value) error) error) (n int64, err error) {
-	ids, err := t.idPlaces(ctx, table)
-	if err != nil {
-		return 0, err
+	var ids []int
+	if !t.apart { // else whoever adopts it knows
+		if ids, err = t.idPlaces(ctx, table); err != nil {
+			return 0, err
+		}
 	}
-	var row []driver.Value
-	err = t.conn.Raw(func(c any) error {
-		dc, ok := c.(driver.Conn)
-		if !ok {
-			return errors.New("not a DuckDB connection")
-		}
-		a, err := duckdb.NewAppenderFromConn(dc, "", table)
-		if err != nil {
-			return err
-		}
-		err = each(func(values ...driver.Value) error {
+	fill := func(add func(...driver.Value) error) error {
+		var row []driver.Value
+		return each(func(values ...driver.Value) error {
 			if n&1023 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -188,14 +209,43 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 			for _, i := range ids {
 				row[i] = t.id(row[i])
 			}
-			return a.AppendRow(row...)
+			return add(row...)
 		})
-		return errors.Join(err, a.Close())
+	}
+	if !t.gathers {
+		err = t.appendRows(ctx, table, fill)
+		return n, err
+	}
+	g := t.waitingFor(table, table)
+	err = fill(func(row ...driver.Value) error {
+		if g.rows = append(g.rows, slices.Clone(row)); len(g.rows) < manyRows || t.apart {
+			return nil
+		}
+		return t.store(ctx, g)
 	})
 	if err != nil {
-		return n, fmt.Errorf("store %s: %w", table, err)
+		err = fmt.Errorf("store %s: %w", table, err)
 	}
-	return n, nil
+	return n, err
+}
+
+// appendRows stores rows.
+func (t *Target) appendRows(ctx context.Context, table string, each func(add func(values ...driver.Value) error) error) error {
+	err := t.conn.Raw(func(c any) error {
+		dc, ok := c.(driver.Conn)
+		if !ok {
+			return errors.New("not a DuckDB connection")
+		}
+		a, err := duckdb.NewAppenderFromConn(dc, "", table)
+		if err != nil {
+			return err
+		}
+		return errors.Join(each(a.AppendRow), a.Close())
+	})
+	if err != nil {
+		return fmt.Errorf("store %s: %w", table, err)
+	}
+	return nil
 }
 
 // columnsOf gives the columns of a table in their order.

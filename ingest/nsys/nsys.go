@@ -87,10 +87,7 @@ func newLoader(e table.Export, name string, t *load.Target) *loader {
 
 // Load stores an export as one source of the target's run.
 func Load(ctx context.Context, e table.Export, name string, t *load.Target) (info *load.SourceInfo, err error) {
-	restore, err := t.Lean(ctx, load.RoomOfTexts)
-	if err != nil {
-		return nil, err
-	}
+	restore := t.Lean(load.RoomOfTexts)
 	defer func() { err = errors.Join(err, restore()) }()
 	l := newLoader(e, name, t)
 	defer func() { err = errors.Join(err, t.Room.Close()) }()

@@ -27,7 +27,7 @@ var errStopped = errors.New("storing operators has ended")
 func newStream(run func(emit func(*Call[Op]) error) error) *stream {
 	s := &stream{run: run, full: make(chan []Call[Op], pieceCount), empty: make(chan []Call[Op], pieceCount), done: make(chan struct{}), ended: make(chan struct{})}
 	for range pieceCount {
-		s.empty <- make([]Call[Op], 0, pieceSize)
+		s.empty <- nil // it grows: most sources fill none
 	}
 	return s
 }

@@ -17,16 +17,21 @@ func open(path string) (*ahead, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := bufio.NewReaderSize(f, 1<<18)
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	b := bufio.NewReaderSize(f, int(min(st.Size(), 1<<18)))
 	if magic, _ := b.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			f.Close()
 			return nil, err
 		}
-		return newAhead(z, f), nil
+		return newAhead(z, f, aheadSize), nil
 	}
-	return newAhead(b, f), nil
+	return newAhead(b, f, int(min(st.Size()+1, aheadSize))), nil
 }
 
 // expected is about how many events the file has when so many were in what was read of it; -1 where that cannot be said.
@@ -51,6 +56,7 @@ type ahead struct {
 	now, rest         []byte
 	err               error
 	file              io.Closer
+	size              int // of the pieces
 }
 
 const (
@@ -58,10 +64,10 @@ const (
 	aheadCount = 4
 )
 
-func newAhead(r io.Reader, file io.Closer) *ahead {
-	a := &ahead{hash: sha256.New(), read: make(chan []byte, aheadCount), full: make(chan []byte, aheadCount), empty: make(chan []byte, aheadCount), done: make(chan struct{}), file: file}
+func newAhead(r io.Reader, file io.Closer, size int) *ahead {
+	a := &ahead{hash: sha256.New(), read: make(chan []byte, aheadCount), full: make(chan []byte, aheadCount), empty: make(chan []byte, aheadCount), done: make(chan struct{}), file: file, size: size}
 	for range aheadCount {
-		a.empty <- make([]byte, aheadSize)
+		a.empty <- nil
 	}
 	go a.unpack(r)
 	go func() {
@@ -81,6 +87,9 @@ func (a *ahead) unpack(r io.Reader) {
 		case <-a.done:
 			return
 		case b := <-a.empty:
+			if b == nil {
+				b = make([]byte, a.size)
+			}
 			n, err := io.ReadAtLeast(r, b[:cap(b)], 1)
 			if n > 0 {
 				a.read <- b[:n]

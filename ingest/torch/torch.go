@@ -93,7 +93,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 		return nil, err
 	}
 	defer src.Close()
-	r := trace.NewParallel(src, max(1, t.Options.Threads), trace.BlockBytes)
+	r := trace.NewParallel(src, max(1, t.Options.Threads), min(trace.BlockBytes, src.size))
 	defer r.Close()
 	c := newCollector()
 	truncated, err := c.read(r, func(events int64) error {
@@ -241,10 +241,7 @@ func (l *loader) storeInputs(ctx context.Context) error { return l.source.StoreN
 
 // storeTimeline stores the tables of many rows, which are of fixed width, so that little memory will do.
 func (l *loader) storeTimeline(ctx context.Context) (err error) {
-	restore, err := l.target.Lean(ctx, load.RoomOfNumbers)
-	if err != nil {
-		return err
-	}
+	restore := l.target.Lean(load.RoomOfNumbers)
 	defer func() { err = errors.Join(err, restore()) }()
 	for _, step := range []func(context.Context) error{l.storeOperators, l.storeAPIs, l.storeKernels, l.storeMemops, l.storeCollectives, l.storeMemory, l.storePython} {
 		if err := step(ctx); err != nil {

@@ -49,7 +49,7 @@ func benchmarkTable(b *testing.B, f *File, name string, w []table.Want, workers 
 	var rows atomic.Int64
 	b.ReportAllocs()
 	for b.Loop() {
-		s, err := f.scan(context.Background(), f.tables[name], w)
+		s, err := f.scan(context.Background(), f.table(name), w)
 		if err != nil {
 			b.Fatal(err)
 		}

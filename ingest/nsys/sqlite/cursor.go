@@ -32,6 +32,7 @@ type cursor struct {
 	seen   pageSet // overflow pages read in this morsel
 
 	texts   int     // bytes in the batch
+	batch   int     // most rows of a batch
 	payload payload // of a row that is located the slow way
 	block   block
 }
@@ -47,7 +48,10 @@ type leaf struct {
 }
 
 func newCursor(s *scan) *cursor {
-	c := &cursor{scan: s, cols: make([]table.Vector, len(s.plan.wants)), intern: make([]*internTable, len(s.plan.wants))}
+	c := &cursor{scan: s, batch: table.BatchRows, cols: make([]table.Vector, len(s.plan.wants)), intern: make([]*internTable, len(s.plan.wants))}
+	if s.rows < table.BatchRows { // most tables have a few rows, and what is made for them is thrown away at once
+		c.batch = min(table.BatchRows, (int(s.rows)/blockRows+1)*blockRows)
+	}
 	for i, w := range s.plan.wants {
 		c.cols[i].Kind, c.cols[i].Missing = w.Kind, s.plan.source[i] == missingColumn
 		if w.Kind == table.Text && !c.cols[i].Missing {
@@ -82,7 +86,7 @@ func (c *cursor) Next(b *table.Batch) (bool, error) {
 	}
 	c.reset()
 	n := 0
-	for n < table.BatchRows && c.texts < mostTexts {
+	for n < c.batch && c.texts < mostTexts {
 		if c.leaf.left == 0 && len(c.run) == 0 {
 			if len(c.morsel) == 0 {
 				break
@@ -110,7 +114,7 @@ func (c *cursor) reset() {
 	c.texts = 0
 	for i := range c.cols {
 		v := &c.cols[i]
-		v.Reset(table.BatchRows)
+		v.Reset(c.batch)
 		if v.Missing {
 			for w := range v.Nulls {
 				v.Nulls[w] = ^uint64(0)

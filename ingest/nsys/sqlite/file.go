@@ -83,7 +83,7 @@ func (f *File) Tables() []string { return slices.Clone(f.order) }
 
 // Columns gives a table's column names in their order, nil when there is no such table.
 func (f *File) Columns(name string) []string {
-	t := f.tables[name]
+	t := f.table(name)
 	if t == nil {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (f *File) String(id int64) (string, bool, error) {
 // indexStrings finds StringIds and its columns. Exports make the id an alias of the rowid; for a table that was
 // rebuilt without that, the ids are read once.
 func (f *File) indexStrings() stringIndex {
-	t := f.tables[stringsTable]
+	t := f.table(stringsTable)
 	if t == nil {
 		return stringIndex{}
 	}

@@ -32,7 +32,7 @@ func TestStringByLevels(t *testing.T) {
 	// No texts here, but the descent through three levels ends at the row, whose value then is no text.
 	w := &scratch{page: make([]byte, f.pageSize)}
 	for id := int64(-2005); id < 10505; id++ {
-		_, ok, err := f.lookup(f.tables["n"], id, 1, w)
+		_, ok, err := f.lookup(f.table("n"), id, 1, w)
 		exists := id%5 == 0 && id >= -2000 && id < 10500
 		if ok || exists != (err != nil) || exists && !strings.Contains(err.Error(), fmt.Sprintf("row %d: ", id)) {
 			t.Fatalf("row %d: %v, %v", id, ok, err)

@@ -114,7 +114,7 @@ func TestLevels(t *testing.T) {
 	if f.usable != 480 || f.pageSize != 512 {
 		t.Fatalf("page size %d, usable %d", f.pageSize, f.usable)
 	}
-	if depth, err := f.depth(f.tables["n"]); depth != 2 || err != nil {
+	if depth, err := f.depth(f.table("n")); depth != 2 || err != nil {
 		t.Fatalf("depth %d, %v", depth, err)
 	}
 	same(t, mustRows(t, f, "n", "w:i id:i v:i"), levelRows())
@@ -160,7 +160,7 @@ func TestAddedColumns(t *testing.T) {
 // TestParallel reads every leaf as a morsel of its own from several goroutines.
 func TestParallel(t *testing.T) {
 	f := open(t, "levels.sqlite")
-	s, err := f.scan(context.Background(), f.tables["n"], wants("w:i id:i v:i"))
+	s, err := f.scan(context.Background(), f.table("n"), wants("w:i id:i v:i"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestAllocs(t *testing.T) {
 		"alter.sqlite":  {"a", "x:i seven:i two:f"},
 	} {
 		f := open(t, file)
-		s, err := f.scan(context.Background(), f.tables[c.table], wants(c.list))
+		s, err := f.scan(context.Background(), f.table(c.table), wants(c.list))
 		if err != nil {
 			t.Fatal(err)
 		}

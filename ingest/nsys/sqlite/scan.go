@@ -29,7 +29,7 @@ type scan struct {
 
 // Scan prepares reading of a table's columns.
 func (f *File) Scan(ctx context.Context, name string, wants []table.Want) (table.Scan, error) {
-	t := f.tables[name]
+	t := f.table(name)
 	if t == nil {
 		return nil, &Error{File: f.name, Table: name, Err: ErrNoTable}
 	}

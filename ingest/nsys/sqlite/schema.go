@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"prof/ingest/nsys/table"
 )
@@ -11,8 +12,27 @@ import (
 type tableInfo struct {
 	name string
 	root uint32
+	sql  string    // the statement that made it, until once has parsed it
+	once sync.Once // see File.table
 	ddl
-	err error // why its statement could not be parsed
+	err error // why it cannot be read
+}
+
+// table gives a table whose statement is parsed, nil when there is none: an export has some sixty, of which few are read.
+func (f *File) table(name string) *tableInfo {
+	t := f.tables[name]
+	if t != nil {
+		t.once.Do(t.parse)
+	}
+	return t
+}
+
+func (t *tableInfo) parse() {
+	d, err := parseDDL(t.sql)
+	t.ddl, t.sql = d, ""
+	if t.err == nil {
+		t.err = err
+	}
 }
 
 // tableName is the table's name for errors; there is none before the schema is read.
@@ -59,8 +79,7 @@ func (f *File) readSchema() error {
 }
 
 func newTable(name string, root int64, sql string) *tableInfo {
-	t := &tableInfo{name: name}
-	t.ddl, t.err = parseDDL(sql)
+	t := &tableInfo{name: name, sql: sql}
 	switch {
 	case root == 0:
 		t.err = errors.New("it is a virtual table")

@@ -54,7 +54,7 @@ func (v *Vector) SetNull(i int) {
 	v.HasNull = true
 }
 
-// Reset empties the vector for n rows without NULLs, keeping its memory.
+// Reset empties the vector for up to n rows without NULLs, keeping its memory.
 func (v *Vector) Reset(n int) {
 	if v.HasNull {
 		clear(v.Nulls[:])
@@ -72,7 +72,7 @@ func (v *Vector) Reset(n int) {
 
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
-		s = make([]T, BatchRows)
+		s = make([]T, n)
 	}
 	return s[:n]
 }

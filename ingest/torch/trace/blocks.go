@@ -36,9 +36,9 @@ func newBlocks(src io.Reader, workers, size int) *blocks {
 	count := 2*workers + 2 // as many wait to be parsed, and to be taken
 	b := &blocks{ordered: make(chan *block, count), toParse: make(chan *block, count), empty: make(chan *block, count), done: make(chan struct{})}
 	for range count {
-		b.empty <- &block{data: make([]byte, 0, size+1), parsed: make(chan struct{}, 1)}
+		b.empty <- &block{parsed: make(chan struct{}, 1)}
 	}
-	b.running.Go(func() { b.cut(src) })
+	b.running.Go(func() { b.cut(src, size) })
 	for range workers {
 		b.running.Go(func() {
 			for k := range b.toParse {
@@ -50,8 +50,8 @@ func newBlocks(src io.Reader, workers, size int) *blocks {
 	return b
 }
 
-// cut reads the file into blocks.
-func (b *blocks) cut(src io.Reader) {
+// cut reads the file into blocks of so many bytes.
+func (b *blocks) cut(src io.Reader, size int) {
 	defer close(b.toParse)
 	defer close(b.ordered)
 	var rest []byte
@@ -63,7 +63,10 @@ func (b *blocks) cut(src io.Reader) {
 		case <-b.done:
 			return
 		}
-		room := k.data[:cap(k.data)-1]
+		if k.data == nil { // a small file needs one
+			k.data = make([]byte, 0, size+1)
+		}
+		room := k.data[:size]
 		n := copy(room, rest)
 		var err error
 		for more := 0; n < len(room) && err == nil; n += more {

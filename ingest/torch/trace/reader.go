@@ -18,7 +18,7 @@ var ErrTruncated = errors.New("the trace ends before it is complete")
 var ErrSyntax = errors.New("not a trace")
 
 const (
-	windowSize = 1 << 20
+	windowSize = 1 << 16  // at first; it grows with what must fit
 	maxValue   = 64 << 20 // a single event or member that needs more is refused
 )
 
@@ -60,7 +60,7 @@ func NewReader(src io.Reader) *Reader {
 // does not depend on either.
 func NewParallel(src io.Reader, workers, size int) *Reader {
 	b := newBlocks(src, workers, size)
-	return &Reader{src: b, ahead: b, buf: make([]byte, size+1)}
+	return &Reader{src: b, ahead: b, buf: make([]byte, min(size, windowSize)+1)}
 }
 
 // Close ends the reading. It does not close the source.

@@ -1,0 +1,65 @@
+package ingest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"prof/ingest"
+	"prof/ingest/load"
+	"prof/schema"
+)
+
+// TestSideBySide: sources that are read side by side are stored as those that are read one by one, to the last id.
+func TestSideBySide(t *testing.T) {
+	b := newBench(t)
+	kernel := unpacked(t, kernels)
+	paths := []string{b.file("a.sqlite", string(kernel)), b.file("b.sqlite", string(repeated(t, kernel))), b.file("same.sqlite", string(kernel)), b.file("nvtx.sqlite", string(unpacked(t, "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz"))),
+		b.file("graphs.sqlite", string(unpacked(t, graphs)))}
+	for _, name := range []string{"graphs", "operators", "collectives", "processes", "versions"} {
+		paths = append(paths, b.copied("nsys/testdata/"+name+".sqlite", "made-"+name+".sqlite"))
+	}
+	for _, name := range []string{"cpu", "train", "train-stack", "graph", "llama-stack"} {
+		paths = append(paths, b.copied("../testdata/torch/"+name+".trace.json.gz", name+".trace.json.gz"))
+	}
+	var want string
+	for _, threads := range []int{1, 3, 16} {
+		on := newBench(t)
+		on.dir = b.dir
+		on.ok(ingest.Options{Name: "r", Load: load.Options{Threads: threads, WithOSRT: true}}, paths...)
+		got := on.numbered()
+		if want == "" {
+			want = got
+		}
+		for i, table := range strings.Split(want, "|") {
+			if other := strings.Split(got, "|")[i]; other != table {
+				t.Errorf("read with %d threads: table, rows and hash are %s, not %s", threads, other, table)
+			}
+		}
+	}
+	for _, table := range []string{"op", "op_input", "python_stack", "kernel_symbol", "range_context", "memop", "gap"} {
+		if strings.Contains(want, "|"+table+" 0 ") {
+			t.Errorf("no capture has rows for %s", table)
+		}
+	}
+}
+
+// numbered tells any two contents of the tables apart, whatever the id of the run: ids are taken by their numbers within it.
+func (b *bench) numbered() string {
+	b.t.Helper()
+	var parts []string
+	for _, t := range strings.Split(b.rows(`SELECT table_name FROM duckdb_tables() WHERE NOT internal AND table_name NOT IN ('run', 'schema_version', 'derivation') ORDER BY ALL`), "|") {
+		columns := "0"
+		for _, c := range strings.Split(b.rows(fmt.Sprintf(`SELECT column_name FROM duckdb_columns() WHERE table_name = '%s' AND column_name <> 'run_id' ORDER BY column_index`, t)), "|") {
+			switch {
+			case schema.IsID(t, c) && c == "lineage":
+				c = fmt.Sprintf("list_transform(lineage, lambda id: id & %d)", schema.MaxIDs)
+			case schema.IsID(t, c):
+				c = fmt.Sprintf("%s & %d", c, schema.MaxIDs)
+			}
+			columns += ", " + c
+		}
+		parts = append(parts, fmt.Sprintf("SELECT '%s' AS t, count(*) AS n, coalesce(sum(hash(%s)), 0)::VARCHAR AS h FROM %s x", t, columns, t))
+	}
+	return b.rows(strings.Join(parts, " UNION ALL ") + " ORDER BY t")
+}
