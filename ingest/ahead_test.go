@@ -50,10 +50,11 @@ func (b *bench) numbered() string {
 	var parts []string
 	for _, t := range strings.Split(b.rows(`SELECT table_name FROM duckdb_tables() WHERE NOT internal AND table_name NOT IN ('run', 'schema_version', 'derivation') ORDER BY ALL`), "|") {
 		columns := "0"
-		for _, c := range strings.Split(b.rows(fmt.Sprintf(`SELECT column_name FROM duckdb_columns() WHERE table_name = '%s' AND column_name <> 'run_id' ORDER BY column_index`, t)), "|") {
+		for _, c := range strings.Split(b.rows(fmt.Sprintf(`SELECT column_name || if(data_type LIKE '%%[]', '[]', '') FROM duckdb_columns() WHERE table_name = '%s' AND column_name <> 'run_id' ORDER BY column_index`, t)), "|") {
+			c, isList := strings.CutSuffix(c, "[]")
 			switch {
-			case schema.IsID(t, c) && c == "lineage":
-				c = fmt.Sprintf("list_transform(lineage, lambda id: id & %d)", schema.MaxIDs)
+			case schema.IsID(t, c) && isList:
+				c = fmt.Sprintf("list_transform(%s, lambda id: id & %d)", c, schema.MaxIDs)
 			case schema.IsID(t, c):
 				c = fmt.Sprintf("%s & %d", c, schema.MaxIDs)
 			}

@@ -223,11 +223,11 @@ func (in *ingester) run(inputs []input) error {
 		return err
 	}
 	inTwo := isNew && in.isLarge && in.replaced == nil
-	err = in.transact(in.ctx, func(context.Context) error {
-		if err := fill(id, facts); err != nil || !in.result.Made || inTwo {
+	err = in.transact(func() error {
+		if err := fill(id, facts); err != nil || !isNew || !in.result.Made || inTwo {
 			return err
 		}
-		return in.publish(in.ctx)
+		return in.publish()
 	})
 	if err != nil || !in.result.Made || !inTwo {
 		return err
@@ -238,27 +238,26 @@ func (in *ingester) run(inputs []input) error {
 // publishApart makes a run of rows that are committed: DuckDB knows statistics of such rows only, and derives facts from them in half the
 // time. Rows of no run, which a killed process leaves, are cleared when the warehouse is opened next.
 func (in *ingester) publishApart() error {
-	err := in.transact(in.ctx, in.publish)
-	if err == nil {
-		return nil
+	err := in.transact(in.publish)
+	if err == nil || in.ctx.Err() != nil { // who interrupts does not want to wait
+		return err
 	}
-	clear := func(ctx context.Context) error { return schema.Clear(ctx, in.conn, in.result.Run.ID) }
-	return errors.Join(err, in.transact(context.WithoutCancel(in.ctx), clear))
+	return errors.Join(err, in.w.ClearUnfinished(in.ctx))
 }
 
 // transact does something in a transaction, all of it or nothing.
-func (in *ingester) transact(ctx context.Context, do func(context.Context) error) error {
-	if _, err := in.conn.ExecContext(ctx, `BEGIN`); err != nil {
+func (in *ingester) transact(do func() error) error {
+	if _, err := in.conn.ExecContext(in.ctx, `BEGIN`); err != nil {
 		return err
 	}
-	if err := do(ctx); err != nil {
+	if err := do(); err != nil {
 		// The context may be cancelled by now, and the rollback must happen all the same.
-		if _, rollback := in.conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`); rollback != nil {
+		if _, rollback := in.conn.ExecContext(context.WithoutCancel(in.ctx), `ROLLBACK`); rollback != nil {
 			err = errors.Join(err, rollback)
 		}
 		return err
 	}
-	_, err := in.conn.ExecContext(ctx, `COMMIT`)
+	_, err := in.conn.ExecContext(in.ctx, `COMMIT`)
 	return err
 }
 
@@ -416,9 +415,9 @@ func (in *ingester) finish(id string) error {
 }
 
 // publish stores the run, with the facts that follow from its rows.
-func (in *ingester) publish(ctx context.Context) error {
+func (in *ingester) publish() error {
 	r := in.result.Run
-	if _, err := in.conn.ExecContext(ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
+	if _, err := in.conn.ExecContext(in.ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
 		r.ID, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion); err != nil {
 		return err
 	}
@@ -430,7 +429,7 @@ func (in *ingester) publish(ctx context.Context) error {
 	if p := in.o.Load.Progress; p != nil {
 		p("deriving facts", 0, -1)
 	}
-	return schema.Derive(ctx, in.conn, in.w.Facts, r.ID)
+	return schema.Derive(in.ctx, in.conn, in.w.Facts, r.ID)
 }
 
 // explain adds what to do to the errors that a machine gives rather than a file.

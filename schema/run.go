@@ -216,41 +216,96 @@ func texts(rows *sql.Rows, err error) ([]string, error) {
 	return out, rows.Err()
 }
 
-// Remove deletes runs with everything they hold, all or none of them.
+// rowsAtOnce is how many rows of a table one transaction deletes: until it is committed, DuckDB keeps 8 bytes of memory for each.
+const rowsAtOnce = 16 << 20
+
+// largeTables lists the tables of runs that may have more rows than one transaction deletes.
+func largeTables(ctx context.Context, q querier) ([]string, error) {
+	tables, err := runTables(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	large, err := texts(q.QueryContext(ctx, fmt.Sprintf(`SELECT table_name FROM duckdb_tables() WHERE estimated_size > %d ORDER BY table_name`, rowsAtOnce)))
+	return slices.DeleteFunc(large, func(t string) bool { return !slices.Contains(tables, t) }), err
+}
+
+// Remove deletes runs with everything they hold, all or none of them. Rows of large tables may stay until the warehouse is opened next.
 func (w *Warehouse) Remove(ctx context.Context, runs ...Run) error {
+	large, err := largeTables(ctx, w.DB)
+	if err != nil {
+		return err
+	}
 	tx, err := w.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
+	later := large
+	if len(large) > 0 { // by what is left of it, an unfinished run is found
+		later = append(later, "source")
+	}
 	for _, r := range runs {
-		if err := deleteRun(ctx, tx, r.ID); err != nil {
+		if err := deleteRun(ctx, tx, r.ID, later...); err != nil {
 			return fmt.Errorf("remove run %s: %w", r.Name, err)
 		}
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil || len(large) == 0 {
+		return err
+	}
+	return w.ClearUnfinished(ctx)
 }
 
-// unfinishedRuns lists what is no run yet: an ingest that was killed stored its sources, and not the run.
+// unfinishedRuns lists what is no run: what an ingest stored that was killed, or what is left of one that was removed.
 func unfinishedRuns(ctx context.Context, q querier) ([]string, error) {
 	return texts(q.QueryContext(ctx, `SELECT DISTINCT s.run_id::VARCHAR AS id FROM source s WHERE NOT EXISTS (SELECT 1 FROM run r WHERE r.run_id = s.run_id) ORDER BY id`))
 }
 
-// clearUnfinished deletes what killed ingests left. Only one process can have the warehouse open for writing: none of them still runs.
+// ClearUnfinished deletes all rows of what is no run. Nobody else may be storing one.
+func (w *Warehouse) ClearUnfinished(ctx context.Context) error { return clearUnfinished(ctx, w.DB) }
+
 func clearUnfinished(ctx context.Context, db *sql.DB) error {
 	rest, err := unfinishedRuns(ctx, db)
 	if err != nil || len(rest) == 0 {
 		return err
 	}
+	large, err := largeTables(ctx, db)
+	if err != nil {
+		return err
+	}
+	for _, id := range rest {
+		for _, t := range large {
+			if err := deletePieces(ctx, db, t, id, rowsAtOnce); err != nil {
+				return fmt.Errorf("clear %s of what is no run: %w", t, err)
+			}
+		}
+		if err := clearRest(ctx, db, id); err != nil {
+			return fmt.Errorf("clear what is no run: %w", err)
+		}
+	}
+	return nil
+}
+
+// deletePieces deletes a run's rows of a large table, some at once. A commit may number the rows that stay anew.
+func deletePieces(ctx context.Context, db *sql.DB, table, runID string, atOnce int64) error {
+	for {
+		var first sql.NullInt64
+		if err := db.QueryRowContext(ctx, `SELECT min(rowid) FROM `+table+` WHERE run_id = ?::UUID`, runID).Scan(&first); err != nil || !first.Valid {
+			return err
+		}
+		if _, err := db.ExecContext(ctx, `DELETE FROM `+table+` WHERE run_id = ?::UUID AND rowid < ?`, runID, first.Int64+atOnce); err != nil {
+			return err
+		}
+	}
+}
+
+func clearRest(ctx context.Context, db *sql.DB, runID string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	for _, id := range rest {
-		if err := deleteRun(ctx, tx, id); err != nil {
-			return fmt.Errorf("clear an ingest that was killed: %w", err)
-		}
+	if err := deleteRun(ctx, tx, runID); err != nil {
+		return err
 	}
 	return tx.Commit()
 }
