@@ -69,8 +69,8 @@ func compareRuns(t *testing.T, w *schema.Warehouse, table string) int {
 			list = append(list, fmt.Sprintf("(SELECT a.name FROM api_name a WHERE a.api_name_id = x.%s)", c))
 		case strings.HasSuffix(c, "kernel_name_id"):
 			list = append(list, fmt.Sprintf("(SELECT k.name FROM kernel_name k WHERE k.kernel_name_id = x.%s)", c))
-		case c == "lineage":
-			list = append(list, fmt.Sprintf("list_transform(x.lineage, lambda id: id & %d)", schema.MaxIDs))
+		case c == "lineage" || c == "op_name_ids":
+			list = append(list, fmt.Sprintf("list_transform(x.%s, lambda id: id & %d)", c, schema.MaxIDs))
 		case schema.IsID(table, c):
 			list = append(list, fmt.Sprintf("x.%s & %d", c, schema.MaxIDs))
 		case table == "diagnostic" && c == "message": // names were replaced in the two forms of dsocr-sdpa one by one

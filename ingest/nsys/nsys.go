@@ -3,8 +3,9 @@
 //
 // Reading goes in the order that attribution needs: NVTX ranges first, swept into timelines; then API calls, each put into
 // the ranges open when it began; then device work, which finds its API call by process and correlation id and inherits those
-// ranges. At last the gaps in which a GPU is idle are told by the calls around them. Memory: 24 bytes for each launch that device work
-// refers to, 8 for each API call, 24 for each piece of device work, and about 250 for each range; for operators see there.
+// ranges. At last the gaps in which a GPU is idle are classified by the calls around them. What is kept to the end: 24 bytes for each launch
+// that device work refers to, 8 for each API call, 24 for each piece of device work, see load.Room, and about 250 for each range; for operators
+// see there.
 package nsys
 
 import (
@@ -106,7 +107,7 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (inf
 	return l.info, nil
 }
 
-// finishRanges adds up the device work by range, tells idle time, and stores ranges and sums.
+// finishRanges adds up the device work by range, classifies idle time, and stores ranges and sums.
 func (l *loader) finishRanges(ctx context.Context) error {
 	l.launches.Linked()
 	s := attribute.Source{Work: l.work, Lines: l.ranges.lines, Labels: &l.workNames, Calls: &l.calls, Overhead: &l.overhead, Caller: l.caller}

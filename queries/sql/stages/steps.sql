@@ -47,11 +47,7 @@
 SELECT s.nth, s.stage, s.time_ns, s.busy_ns, s.idle_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count, s.token_count, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns, s.is_warmup, coalesce(p.name, k.name, 'graph replay') AS name,
     s.device_id AS device, s.time_basis, s.period_ns, s.cpu_ns, s.gpu_span_ns, s.between_ns, s.call_ns, s.queued_ns, s.profiler_ns, s.unknown_ns, s.other_ns, s.memop_count, s.graph_count,
     s.start_ns, s.basis, s.source_id, s.pid, s.range_id
-FROM (
-    SELECT s.*
-    FROM step s
-    WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND _is_by("by", s.attribution, s.is_default)
-    ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage
-    LIMIT CASE WHEN top = 0 THEN 9223372036854775807 ELSE top END
-) s LEFT JOIN range_path p ON p.run_id = run AND p.path_id = s.name_path_id LEFT JOIN kernel_name k ON k.run_id = run AND k.kernel_name_id = s.kernel_name_id
+FROM step s LEFT JOIN range_path p ON p.run_id = run AND p.path_id = s.name_path_id LEFT JOIN kernel_name k ON k.run_id = run AND k.kernel_name_id = s.kernel_name_id
+WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND _is_by("by", s.attribution, s.is_default)
 ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage
+LIMIT CASE WHEN top = 0 THEN 9223372036854775807 ELSE top END
