@@ -28,7 +28,7 @@ func BenchmarkIngest(b *testing.B) {
 	var rows int64
 	for b.Loop() {
 		b.StopTimer() // making a home, which happens once
-		w, err := schema.Open(b.Context(), schema.Home{Dir: b.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "640MB"})
+		w, err := schema.Open(b.Context(), schema.Home{Dir: b.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: "512MB"})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -175,7 +175,7 @@ func TestMain(m *testing.M) {
 	if len(paths) != 2 {
 		os.Exit(m.Run())
 	}
-	c, err := ingestHere(context.Background(), paths[0], paths[1], "640MB")
+	c, err := ingestHere(context.Background(), paths[0], paths[1], "512MB")
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(c)
 	}

@@ -151,7 +151,7 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 }
 
 // usualMemory bounds what DuckDB takes while it writes, so that an ingest of 1 GB stays below 1 GB; reading leaves it the machine.
-const usualMemory = "640MB"
+const usualMemory = "512MB"
 
 // leastMemory is what DuckDB sorts in on several threads, with room to spill.
 const leastMemory = 256e6
