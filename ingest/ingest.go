@@ -236,7 +236,7 @@ func (in *ingester) run(inputs []input) error {
 }
 
 // publishApart makes a run of rows that are committed: DuckDB knows statistics of such rows only, and derives facts from them in half the
-// time. Rows of no run, which a killed process leaves, are cleared when the warehouse is opened next.
+// time. Rows of no run, which a killed process leaves, are deleted when the warehouse is opened for writing next.
 func (in *ingester) publishApart() error {
 	err := in.transact(in.publish)
 	if err == nil || in.ctx.Err() != nil { // who interrupts does not want to wait

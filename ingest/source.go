@@ -160,7 +160,7 @@ func (in *ingester) see(f input, hash *hashing) error {
 	return err
 }
 
-// known is what tells at once that a file is new: what the warehouse held before, asked once, and what the run holds by now.
+// known is how one sees at once that a file is new: what the warehouse held before, asked once, and what the run holds by now.
 type known struct {
 	sizes    map[int64]bool  // of files as given; false where only the run holds one
 	captures []string        // ids
@@ -240,7 +240,7 @@ func (in *ingester) storeSource(f input, info *load.SourceInfo, size int64, sum 
 	}
 	if info.Rank != nil {
 		if *info.Rank != int64(int32(*info.Rank)) {
-			return fmt.Errorf("%s: its rank, %d, is no number of a process", f.path, *info.Rank)
+			return fmt.Errorf("%s: its rank is %d, which does not fit 32 bits", f.path, *info.Rank)
 		}
 		rank = int32(*info.Rank)
 	} else if m := rankName.FindStringSubmatch(baseName(f.path)); m != nil {

@@ -229,7 +229,8 @@ func largeTables(ctx context.Context, q querier) ([]string, error) {
 	return slices.DeleteFunc(large, func(t string) bool { return !slices.Contains(tables, t) }), err
 }
 
-// Remove deletes runs with everything they hold, all or none of them. Rows of large tables may stay until the warehouse is opened next.
+// Remove deletes runs with everything they hold, all or none of them. Rows of large tables that it cannot delete are deleted when the
+// warehouse is opened for writing next.
 func (w *Warehouse) Remove(ctx context.Context, runs ...Run) error {
 	large, err := largeTables(ctx, w.DB)
 	if err != nil {
@@ -249,10 +250,13 @@ func (w *Warehouse) Remove(ctx context.Context, runs ...Run) error {
 			return fmt.Errorf("remove run %s: %w", r.Name, err)
 		}
 	}
-	if err := tx.Commit(); err != nil || len(large) == 0 {
+	if err := tx.Commit(); err != nil {
 		return err
 	}
-	return w.ClearUnfinished(ctx)
+	if len(large) > 0 {
+		_ = w.ClearUnfinished(ctx) // the runs are gone, and the next to open the warehouse says what is wrong
+	}
+	return nil
 }
 
 // unfinishedRuns lists what is no run: what an ingest stored that was killed, or what is left of one that was removed.
@@ -275,11 +279,11 @@ func clearUnfinished(ctx context.Context, db *sql.DB) error {
 	for _, id := range rest {
 		for _, t := range large {
 			if err := deletePieces(ctx, db, t, id, rowsAtOnce); err != nil {
-				return fmt.Errorf("clear %s of what is no run: %w", t, err)
+				return fmt.Errorf("delete the rows of an unfinished ingest from %s: %w", t, err)
 			}
 		}
 		if err := clearRest(ctx, db, id); err != nil {
-			return fmt.Errorf("clear what is no run: %w", err)
+			return fmt.Errorf("delete the rows of an unfinished ingest: %w", err)
 		}
 	}
 	return nil

@@ -133,10 +133,14 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 	}
 	err = migrate(ctx, db, o)
 	if err == nil {
-		err = clearUnfinished(ctx, db)
+		err = deriveStale(ctx, db, o)
 	}
 	if err == nil {
-		err = deriveStale(ctx, db, o)
+		// They are in nobody's way: no query sees rows without a run.
+		if e := clearUnfinished(ctx, db); e != nil && o.Talk != nil {
+			o.Talk(e.Error())
+		}
+		err = ctx.Err()
 	}
 	if err != nil {
 		db.Close()

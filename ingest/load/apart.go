@@ -122,7 +122,7 @@ func (r renumbered) new(n int64) int64 {
 func (n *numbers) of(table, column string) (renumbered, error) {
 	r, ok := n.by[column]
 	if !ok {
-		return r, fmt.Errorf("%s.%s is no number that a source apart may have", table, column)
+		return r, fmt.Errorf("internal error: %s.%s cannot be renumbered", table, column)
 	}
 	return r, nil
 }
@@ -131,8 +131,8 @@ func (n *numbers) of(table, column string) (renumbered, error) {
 func (r *Run) take(of *Run) *numbers {
 	n := &numbers{inputsBefore: int32(len(r.Inputs.All()))}
 	kernels := make([]int32, 0, len(of.Kernels.numbers.All()))
-	_ = of.Kernels.Each(func(_ int32, name string, beside *string) error { // it gives f's errors alone
-		kernels = append(kernels, r.Kernels.Add(name, beside))
+	_ = of.Kernels.Each(func(_ int32, name string, short *string) error { // it gives f's errors alone
+		kernels = append(kernels, r.Kernels.Add(name, short))
 		return nil
 	})
 	_ = of.Symbols.Each(func(s Symbol) error {

@@ -22,12 +22,19 @@ type gathered struct {
 	pieces  []piece
 	n       int              // rows in pieces
 	rows    [][]driver.Value // whole rows, of Append
+	texts   int              // bytes of texts that wait
+}
+
+// isFull says that what waits should be stored.
+func (g *gathered) isFull() bool {
+	return g.n >= manyRows || len(g.rows) >= manyRows || g.texts >= mostTexts
 }
 
 // piece is a copy of a chunk's first rows, of one source.
 type piece struct {
 	n      int
 	source int32
+	size   int        // bytes of texts
 	data   [][]byte   // by column: the memory of numbers
 	texts  [][]string // by column
 	valid  [][]uint64 // by column; see vector
@@ -69,7 +76,7 @@ func (c *Chunk) setAllValid() {
 
 // copied gives a copy of the first n rows.
 func (c *Chunk) copied(n, source int) piece {
-	p := piece{n: n, source: int32(source), data: make([][]byte, len(c.vecs)), texts: make([][]string, len(c.vecs)), valid: make([][]uint64, len(c.vecs))}
+	p := piece{n: n, source: int32(source), size: c.texts, data: make([][]byte, len(c.vecs)), texts: make([][]string, len(c.vecs)), valid: make([][]uint64, len(c.vecs))}
 	for i, v := range c.vecs {
 		p.data[i], p.valid[i] = slices.Clone(c.bytes(i)[:n*c.columns[i].Type.size()]), slices.Clone(v.words()[:(n+63)/64])
 		if v.texts != nil {
@@ -164,7 +171,10 @@ func (t *Target) keep(ctx context.Context, table string, hasSource bool, columns
 	}
 	g := t.waitingFor(key.String(), table)
 	g.columns, g.pieces, g.n = columns, append(g.pieces, pieces...), g.n+n
-	if g.n < manyRows || t.apart {
+	for i := range pieces {
+		g.texts += pieces[i].size
+	}
+	if !g.isFull() || t.apart {
 		return nil
 	}
 	return t.store(ctx, g)
@@ -185,7 +195,7 @@ func (g *gathered) pulled() Rows {
 	pieces := g.pieces
 	return Pulled(1, g.columns, func() PullFunc {
 		return func(c *Chunk) (n int, err error) {
-			for ; len(pieces) > 0 && n+pieces[0].n <= c.Cap(); pieces = pieces[1:] {
+			for ; len(pieces) > 0 && n+pieces[0].n <= c.Cap() && !c.Full(); pieces = pieces[1:] {
 				p := &pieces[0]
 				p.write(c, n)
 				if last := len(p.data); last < len(g.columns) {
@@ -202,6 +212,7 @@ func (g *gathered) pulled() Rows {
 
 // store stores what waits of a table.
 func (t *Target) store(ctx context.Context, g *gathered) error {
+	g.texts = 0
 	if g.n > 0 {
 		b, err := newBulk(g.table, g.pulled(), t.base, nil)
 		if err != nil {

@@ -17,6 +17,7 @@ type Room struct {
 	rest    []byte // of the newest extent
 	extents [][]byte
 
+	isRefused bool         // the file cannot grow
 	isMapped  atomic.Bool  // there are extents
 	lastLetGo atomic.Int64 // Unix ns
 }
@@ -48,7 +49,7 @@ func Reserve[T any](r *Room, n int) []T {
 func (r *Room) bytes(size int) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.memory+size <= r.most {
+	if r.isRefused || r.memory+size <= r.most {
 		r.memory += size
 		return nil
 	}
@@ -56,6 +57,7 @@ func (r *Room) bytes(size int) []byte {
 	if size > len(r.rest) {
 		extent, err := mapFile(r.dir, max(size, extentBytes))
 		if err != nil { // a full disk, or a system without: it takes more memory instead
+			r.isRefused = true
 			return nil
 		}
 		r.extents = append(r.extents, extent)
@@ -99,5 +101,6 @@ func (r *Room) Close() error {
 	}
 	r.extents, r.rest, r.memory = nil, nil, 0
 	r.isMapped.Store(false)
+	r.isRefused = false
 	return err
 }

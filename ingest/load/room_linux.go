@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a new file of a size that has no name, so that nothing is left of it however the process ends. Its blocks are taken at once:
-// a page that the disk has no room for would kill the process later.
+// mapFile maps a new file of a size that has no name, so that nothing is left of it however the process ends. It takes its blocks at once,
+// where the file system can: a page that the disk has no room for would kill the process later.
 func mapFile(dir string, size int) (b []byte, err error) {
 	f, err := os.CreateTemp(dir, "records-*")
 	if err != nil {
@@ -17,7 +17,10 @@ func mapFile(dir string, size int) (b []byte, err error) {
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, err
 	}
-	if err := unix.Fallocate(int(f.Fd()), 0, 0, int64(size)); err != nil {
+	for err = unix.EINTR; err == unix.EINTR; {
+		err = unix.Fallocate(int(f.Fd()), 0, 0, int64(size))
+	}
+	if err != nil {
 		return nil, err
 	}
 	return unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)

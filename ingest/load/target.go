@@ -218,7 +218,13 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 	}
 	g := t.waitingFor(table, table)
 	err = fill(func(row ...driver.Value) error {
-		if g.rows = append(g.rows, slices.Clone(row)); len(g.rows) < manyRows || t.apart {
+		g.rows = append(g.rows, slices.Clone(row))
+		for _, v := range row {
+			if s, isText := v.(string); isText {
+				g.texts += len(s)
+			}
+		}
+		if !g.isFull() || t.apart {
 			return nil
 		}
 		return t.store(ctx, g)

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"prof/ingest/derive"
+	"prof/queries"
+	"prof/schema"
 	"prof/testdata/exports"
 )
 
@@ -33,6 +36,19 @@ func large(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// clearUnfinished opens the warehouse for writing, which deletes what a killed ingest left.
+func (p *place) clearUnfinished() {
+	p.t.Helper()
+	p.settle()
+	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // answers is what the core queries say of a run.
@@ -85,6 +101,7 @@ func TestKilledIngest(t *testing.T) {
 		case r.code != 0:
 			t.Fatalf("killed after %v: %+v", delay, r)
 		}
+		p.clearUnfinished()
 		switch got := counts(p); {
 		case got == complete:
 			committed++

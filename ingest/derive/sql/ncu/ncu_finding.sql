@@ -22,7 +22,7 @@ WITH evidence AS (
     SELECT e.launch_id, e.finding_id, string_agg(e.advice, '; ' ORDER BY e.advice) AS advice
     FROM ncu_rule_metric e WHERE e.run_id = $run AND e.advice IS NOT NULL GROUP BY e.launch_id, e.finding_id
 ), f AS (
-    SELECT l.kind, l.kernel_name_id, CASE WHEN l.kernel_name_id IS NULL THEN l.path_id END AS path_id, CASE WHEN l.kind = 'kernel' THEN _dims(l.grid_x, l.grid_y, l.grid_z) END AS grid,
+    SELECT l.kind, l.kernel_name_id, CASE WHEN l.kernel_name_id IS NULL THEN nullif(l.path_id, 0) END AS path_id, CASE WHEN l.kind = 'kernel' THEN _dims(l.grid_x, l.grid_y, l.grid_z) END AS grid,
         CASE WHEN l.kind = 'kernel' THEN _dims(l.block_x, l.block_y, l.block_z) END AS block,
         r.rule, r.title AS finding, r.speedup_scope AS scope, r.severity, r.speedup_ratio, r.launch_id, r.message, evidence.advice,
         row_number() OVER (PARTITION BY r.launch_id, r.rule, r.title, r.severity ORDER BY r.finding_id) AS nth
