@@ -44,7 +44,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// numbered tells any two contents of the tables apart, whatever the id of the run: ids are taken by their numbers within it.
+// numbered gives the number and a hash of each table's rows, the same for any id of the run: ids count by their numbers within it.
 func (b *bench) numbered() string {
 	b.t.Helper()
 	var parts []string

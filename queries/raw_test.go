@@ -18,17 +18,24 @@ import (
 func readOnly(t testing.TB) *schema.Warehouse {
 	t.Helper()
 	home := schema.Home{Dir: t.TempDir()}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := opened(t, home, true)
 	load(t, w, "kernels", "../testdata/nsys/kernels/kernels.sqlite.gz")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w, err = schema.Open(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}}); err != nil {
+	return closedAtEnd(t, opened(t, home, false))
+}
+
+func opened(t testing.TB, home schema.Home, write bool) *schema.Warehouse {
+	t.Helper()
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
 		t.Fatal(err)
 	}
+	return w
+}
+
+func closedAtEnd(t testing.TB, w *schema.Warehouse) *schema.Warehouse {
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)

@@ -125,7 +125,7 @@ func (r *reading) borrowRows(dc driver.Conn) error {
 	return nil
 }
 
-// kindNames are the driver's names of the types whose values are told apart by it; all others are texts.
+// kindNames are the driver's names of the types that decide how a value is written; values of all others are texts.
 var kindNames = []struct {
 	kind duckdb.Type
 	name string
@@ -161,7 +161,7 @@ func kept[T any](in any) (*T, error) {
 	return nil, fmt.Errorf("this version of duckdb-go keeps no %s in its %T", reflect.TypeFor[T](), in)
 }
 
-// interruptEvery is how often a query is told to end: DuckDB forgets what it was told before it began.
+// interruptEvery is how often a query is interrupted: DuckDB ignores an interrupt that comes before the query starts.
 const interruptEvery = 50 * time.Millisecond
 
 // interrupting ends what a connection does when the context ends, until stop is called.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -17,16 +16,7 @@ import (
 // inMemory is a warehouse of nothing.
 func inMemory(t *testing.T) *schema.Warehouse {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return w
+	return closedAtEnd(t, opened(t, schema.Home{Dir: t.TempDir()}, true))
 }
 
 // TestStreamHoldsFewRows reads from a result that no machine could hold, and ends it.
@@ -45,12 +35,12 @@ func TestStreamHoldsFewRows(t *testing.T) {
 	} {
 		err := queries.Stream(t.Context(), w, c.sql, c.held, func(f *frame.Frame) error {
 			if len(f.Rows) != c.want || f.Rest == nil {
-				t.Errorf("%s: %d rows are held, want %d", name, len(f.Rows), c.want)
+				t.Errorf("%s: %d rows in memory, want %d", name, len(f.Rows), c.want)
 			}
 			rows, before := 0, []any(nil)
 			return f.Each(func(row []any) error {
 				if rows > c.want && &row[0] != &before[0] {
-					t.Fatalf("%s: row %d is held", name, rows)
+					t.Fatalf("%s: row %d is in memory", name, rows)
 				}
 				if rows++; rows == 100_000 {
 					return enough
@@ -72,7 +62,7 @@ func TestStreamEnds(t *testing.T) {
 	defer cancel()
 	for _, c := range []struct{ name, sql, want string }{
 		{"all rows", "FROM range(30000)", "<nil>"},
-		{"as many as are held", "FROM range(10)", "<nil>"},
+		{"as many as fit", "FROM range(10)", "<nil>"},
 		{"none", "FROM range(0)", "<nil>"},
 		{"an error at once", "SELECT error('broken')", "broken"},
 		{"an error on the way", "SELECT CASE WHEN i = 900000 THEN error('broken') ELSE i::VARCHAR END FROM range(1000000) r(i)", "after "},
