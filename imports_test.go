@@ -21,6 +21,7 @@ var rooms = map[string][]string{
 	"internal/golden":       {},
 	"internal/mask":         {},
 	"internal/repeat":       {"testdata/exports"},
+	"internal/scratch":      {},
 	"internal/speed":        {"testdata/exports"},
 	"internal/suggest":      {},
 	"capture":               {"schema/rundir", "capture/*"},
@@ -69,7 +70,7 @@ var rooms = map[string][]string{
 }
 
 // everyones are rooms without imports of ours that every room may use.
-var everyones = []string{"internal/golden", "internal/mask", "internal/suggest"}
+var everyones = []string{"internal/golden", "internal/mask", "internal/scratch", "internal/suggest"}
 
 // alone are rooms whose tests keep to what the room itself may import, so that they too build without a warehouse.
 var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judge", "queries/judge/gate", "queries/judge/stats", "queries/judge/trend", "schema/rundir"}

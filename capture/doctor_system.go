@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"prof/internal/scratch"
 )
 
 // system checks what captures need of the machine beside profilers and GPUs.
@@ -62,13 +64,13 @@ func (d doctor) nearest(dir string) (string, error) {
 func (d doctor) socket() (c Check) {
 	c = Check{ID: "socket", Title: "Sockets in the temporary folder"}
 	c.Status, c.Advice = CheckFailed, "set TMPDIR to a writable folder on a local disk with a short name: TMPDIR=/tmp prof capture ..."
-	dir, err := os.MkdirTemp(d.m.TempDir, "prof-")
+	dir, err := scratch.Make(d.m.TempDir, "capture") // a capture's
 	if err != nil {
 		c.Detail = err.Error()
 		return c
 	}
-	defer os.RemoveAll(dir)
-	l, err := net.Listen("unix", filepath.Join(dir, "launch"))
+	defer dir.Remove()
+	l, err := net.Listen("unix", filepath.Join(dir.Path, "launch"))
 	if err != nil {
 		c.Detail = err.Error() + " (a socket's path has at most 107 characters)"
 		return c

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"prof/internal/scratch"
 )
 
 // probeTimeout is far above what a profiler takes for a program that does nothing.
@@ -68,12 +70,13 @@ func (d doctor) probe() string {
 // ends with 0 after it.
 func (d doctor) nsysReport(ctx context.Context, path string) (c Check) {
 	c = Check{ID: "nsys_report", Title: "Nsight Systems makes reports", Status: CheckFailed}
-	dir, err := os.MkdirTemp(d.m.TempDir, "prof-doctor-")
+	temp, err := scratch.Make(d.m.TempDir, "doctor")
 	if err != nil {
 		c.Status, c.Detail, c.Advice = CheckUnknown, err.Error(), "set TMPDIR to a writable folder"
 		return c
 	}
-	defer os.RemoveAll(dir)
+	defer temp.Remove()
+	dir := temp.Path
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	report, database := filepath.Join(dir, "probe.nsys-rep"), filepath.Join(dir, "probe.sqlite")

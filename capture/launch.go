@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"prof/internal/scratch"
 )
 
 // A profiler starts the workload as its own child: it would see the workload's output, its whole environment, and its time only
@@ -72,11 +74,11 @@ type event struct {
 // launcher is the side that asks: it serves one job to whoever the tool starts. A tool may start it several times (ncu replays whole
 // applications), one after the other.
 type launcher struct {
-	dir    string
+	dir    *scratch.Dir
 	listen *net.UnixListener
 	job    job
 	mark   marker
-	keep   bool       // the folder stays: it holds what could not be moved elsewhere
+	kept   bool       // see keep
 	files  []*os.File // the workload's stdin, stdout and stderr
 	events chan event
 
@@ -87,29 +89,34 @@ type launcher struct {
 
 // newLauncher opens the socket in a folder that only this user can enter. Nobody is answered before serve.
 func newLauncher(files []*os.File) (*launcher, error) {
-	dir, err := os.MkdirTemp("", "prof-")
+	dir, err := scratch.Make("", "capture")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the launch socket: %w", err)
 	}
 	mark, err := newMarker()
 	if err == nil {
-		err = os.Mkdir(filepath.Join(dir, "t"), 0o700)
+		err = os.Mkdir(filepath.Join(dir.Path, "t"), 0o700)
 	}
 	if err != nil {
-		os.RemoveAll(dir)
-		return nil, err
+		return nil, errors.Join(err, dir.Remove())
 	}
-	path := filepath.Join(dir, "launch")
+	path := filepath.Join(dir.Path, "launch")
 	listen, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		os.RemoveAll(dir)
-		return nil, fmt.Errorf("listen on %s (is TMPDIR too long for a socket's name?): %w", path, err)
+		err = fmt.Errorf("listen on %s (is TMPDIR too long for a socket's name?): %w", path, err)
+		return nil, errors.Join(err, dir.Remove())
 	}
 	return &launcher{dir: dir, listen: listen, mark: mark, files: files, events: make(chan event, 64), conns: map[*net.UnixConn]bool{}}, nil
 }
 
 // temp is a folder for what a tool writes and need not stay.
-func (l *launcher) temp() string { return filepath.Join(l.dir, "t") }
+func (l *launcher) temp() string { return filepath.Join(l.dir.Path, "t") }
+
+// keep lets temp stay: it holds what could not be moved elsewhere.
+func (l *launcher) keep() error {
+	l.kept = true
+	return l.dir.Keep()
+}
 
 // serve begins to hand a job to whoever asks.
 func (l *launcher) serve(j job) {
@@ -192,8 +199,8 @@ func (l *launcher) close() {
 	}()
 	l.wait.Wait()
 	close(l.events)
-	if !l.keep {
-		os.RemoveAll(l.dir)
+	if !l.kept {
+		l.dir.Remove() // what is left is in nobody's way and goes with the next capture
 	}
 }
 

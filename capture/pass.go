@@ -97,7 +97,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 		return outcome{}, err
 	}
 	defer l.close()
-	env, err := s.markedEnv(spec.mark, l.dir)
+	env, err := s.markedEnv(spec.mark, l.dir.Path)
 	if err != nil {
 		return outcome{}, err
 	}

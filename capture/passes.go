@@ -95,16 +95,14 @@ func (s *Session) keepNsys(p *rundir.Pass, stem string, l *launcher) {
 		if err != nil {
 			p.Reason = strings.TrimSuffix(fmt.Sprintf("its report could not be exported: %v: %s", err, text), ": ")
 		} else if err := s.keepFile(p, stem, out); err != nil {
-			l.keep = true
-			p.Reason = fmt.Sprintf("its export could not be moved to the run's folder (%v); it stays in %s", err, l.temp())
+			p.Reason = fmt.Sprintf("its export could not be moved to the run's folder (%v); it stays in %s", errors.Join(err, l.keep()), l.temp())
 			continue
 		}
 		if err == nil && !s.o.Nsys.KeepReport {
 			continue
 		}
 		if err := s.keepFile(p, stem, r); err != nil {
-			l.keep = true
-			s.warn(fmt.Sprintf("%s: nsys' report could not be moved to the run's folder (%v); it stays in %s", p.Name, err, l.temp()))
+			s.warn(fmt.Sprintf("%s: nsys' report could not be moved to the run's folder (%v); it stays in %s", p.Name, errors.Join(err, l.keep()), l.temp()))
 			continue
 		}
 		s.warn(fmt.Sprintf("%s: %s has the whole environment of the workload, because nsys stores it: do not share the file", p.Name, filepath.Base(r)))

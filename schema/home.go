@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // HomeName is the folder that holds a project's warehouse and runs.
@@ -60,23 +59,6 @@ func (h Home) Temp() string { return h.Warehouse() + ".tmp" }
 func (h Home) Exists() bool {
 	st, err := os.Stat(h.Warehouse())
 	return err == nil && st.Size() > 0
-}
-
-// beingMade is longer than a process takes from creating the file to its first bytes.
-const beingMade = 2 * time.Second
-
-// clearUnmade removes an empty warehouse file, unless it is so young that another process may be at work on it; then it waits.
-func (h Home) clearUnmade() error {
-	for {
-		st, err := os.Stat(h.Warehouse())
-		switch {
-		case err != nil || st.Size() > 0:
-			return nil
-		case time.Since(st.ModTime()) > beingMade:
-			return os.Remove(h.Warehouse())
-		}
-		time.Sleep(beingMade / 20)
-	}
 }
 
 // Make creates the home on first use, with a .gitignore of its own, so that captures never enter a repository. A folder under

@@ -16,7 +16,7 @@ import (
 //go:embed empty.duckdb.zst
 var emptyImage []byte
 
-// writeEmpty puts an empty warehouse into a home that has none. Where another process made one meanwhile, that one stays.
+// writeEmpty puts an empty warehouse into a home that has none, whole or not at all. Where another process made one meanwhile, that one stays.
 func (h Home) writeEmpty() error {
 	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -27,13 +27,21 @@ func (h Home) writeEmpty() error {
 	if err != nil {
 		return fmt.Errorf("unpack the empty warehouse: %w", err)
 	}
-	temp, err := os.CreateTemp(h.Dir, "warehouse-*.new")
+	// A killed process leaves it where the next one that writes clears it.
+	if err := os.MkdirAll(h.Temp(), 0o755); err != nil {
+		return err
+	}
+	defer os.Remove(h.Temp())
+	temp, err := os.CreateTemp(h.Temp(), "empty-")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.Write(file)
 	if err := errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Chmod(temp.Name(), 0o644); err != nil {
 		return err
 	}
 	// A link, and no renaming: that would take the file from under a process that has opened it.

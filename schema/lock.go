@@ -44,6 +44,6 @@ func asLocked(err error, home Home) *LockedError {
 }
 
 func isPermission(err error) bool {
-	t := err.Error()
-	return strings.Contains(t, "Permission denied") || strings.Contains(t, "Read-only file system")
+	t := strings.ToLower(err.Error()) // Go writes it so, DuckDB with a capital
+	return strings.Contains(t, "permission denied") || strings.Contains(t, "read-only file system")
 }

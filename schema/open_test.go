@@ -289,9 +289,7 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: broken{}, Facts: derive.Facts{}}); err == nil || !strings.Contains(err.Error(), "define broken") {
 		t.Errorf("the error is %v", err)
 	}
-	if home.Exists() {
-		t.Error("a warehouse without a schema was left behind")
-	}
+	// What is left is the empty warehouse that any process begins with: removing it could take it from one that has it by now.
 	done(t, open(t, home, true, nil))
 	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: broken{}, Facts: derive.Facts{}}); err == nil {
 		t.Error("broken definitions were installed")

@@ -9,12 +9,13 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"prof/internal/scratch"
 )
 
 // StorageVersion is the DuckDB storage format of a new warehouse. Clients from DuckDB 1.2 on open it; the default of a
@@ -28,7 +29,8 @@ type Options struct {
 	Facts Facts       // the tables this program derives from what a run captured
 	// FromScratch makes a new warehouse by its migrations, and not from the image of an empty one that the program holds.
 	FromScratch bool
-	// Wait is how long to wait for another process that holds the warehouse.
+	// Wait is how long to wait for another process that holds the warehouse. Whoever reads waits for a moment only and is then given a copy of
+	// what that process has not changed yet; without a Wait there is no copy either.
 	Wait time.Duration
 	// Talk is told, once, that Open waits and for whom, and which rules of the user's cannot be used. It may be nil.
 	Talk func(message string)
@@ -46,6 +48,8 @@ type Warehouse struct {
 	Home     Home
 	Writable bool  // opened for writing
 	Facts    Facts // what Options said; nil when opened for reading
+
+	release func() error // what Close does after DuckDB; nil for one in memory
 }
 
 // ErrNoWarehouse is wrapped by Open's error when there is nothing to read yet.
@@ -81,48 +85,59 @@ func open(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 	if !home.Exists() {
 		return nil, fmt.Errorf("%w in %s: run `prof ingest PATH` there, or name another home with --home", ErrNoWarehouse, home.Dir)
 	}
-	db, err := connect(ctx, home, o, readOnly)
+	w, err := openRead(ctx, home, o)
 	if err != nil {
 		return nil, err
 	}
-	current, err := isCurrent(ctx, db, o)
+	current, err := isCurrent(ctx, w.DB, o)
 	if err == nil && current {
-		return &Warehouse{DB: db, Home: home}, nil
+		return w, nil
 	}
-	db.Close()
+	w.Close()
 	if err == nil && o.AsIs {
 		err = ErrOutdated
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", home.Warehouse(), err)
 	}
-	w, err := openWrite(ctx, home, o)
-	if err != nil {
+	if w, err = openWrite(ctx, home, o); err != nil {
 		return nil, fmt.Errorf("the warehouse must be brought up to date once with this prof or with changed rules: %w", err)
 	}
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	if db, err = connect(ctx, home, o, readOnly); err != nil {
-		return nil, err
-	}
-	return &Warehouse{DB: db, Home: home}, nil
+	return openRead(ctx, home, o)
 }
 
 func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
-	fresh := !home.Exists()
 	if err := home.Make(); err != nil {
 		return nil, err
 	}
-	if err := home.clearUnmade(); err != nil {
-		return nil, fmt.Errorf("an empty warehouse file is in the way: %w", err)
+	deadline := time.Now().Add(o.Wait)
+	release, err := home.takeTurn(ctx, o, deadline)
+	if err != nil {
+		return nil, err
 	}
-	if fresh && !o.FromScratch {
+	w, err := openTurn(ctx, home, o, deadline)
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	w.release = release
+	return w, nil
+}
+
+// openTurn opens a warehouse for writing, in its turn.
+func openTurn(ctx context.Context, home Home, o Options, deadline time.Time) (*Warehouse, error) {
+	scratch.Clear(home.Dir)
+	if !home.Exists() && !o.FromScratch {
+		if err := os.Remove(home.Warehouse()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("an empty warehouse file is in the way: %w", err)
+		}
 		if err := home.writeEmpty(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("make an empty warehouse: %w", err)
 		}
 	}
-	db, err := connect(ctx, home, o, readWrite)
+	db, err := connectBy(ctx, home, o, deadline)
 	if err != nil {
 		return nil, err
 	}
@@ -144,50 +159,40 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 	}
 	if err != nil {
 		db.Close()
-		if fresh { // a warehouse that never got its schema is worth nothing and would confuse the next open
-			os.Remove(home.Warehouse())
-			os.Remove(home.Warehouse() + ".wal")
-		}
 		return nil, fmt.Errorf("%s: %w", home.Warehouse(), err)
 	}
 	return &Warehouse{DB: db, Home: home, Writable: true, Facts: o.Facts}, nil
 }
 
+// Leave ends the reading of a process that is about to end: that frees DuckDB's memory faster than closing it.
+func (w *Warehouse) Leave() error {
+	if !w.Writable && leaveSpill() { // what was spilled, only Close removes
+		return nil
+	}
+	return w.Close()
+}
+
 // Close writes what is pending into the file and lets it go.
 func (w *Warehouse) Close() error {
 	err := w.DB.Close()
-	if w.Home.Dir == "" { // in memory
-		return err
-	}
-	// DuckDB leaves its spill folder behind when it made one; it is empty by now, and Remove keeps any that is not.
-	os.Remove(w.Home.Temp())
-	if !w.Writable {
-		os.RemoveAll(spillDir(w.Home, readOnly))
+	if w.release != nil {
+		err = errors.Join(err, w.release())
+		w.release = nil
 	}
 	return err
 }
 
-// spillDir is where DuckDB puts what does not fit in memory. Readers run beside each other and must not share one.
-func spillDir(home Home, mode string) string {
-	if mode == readWrite {
-		return home.Temp()
+// waitFor says once whom Open waits for.
+func (o Options) waitFor(e *LockedError) {
+	if o.Talk != nil {
+		o.Talk(fmt.Sprintf("the warehouse is in use by %s; waiting up to %s", e.Holder(), o.Wait))
 	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("prof-read-%d", os.Getpid()))
 }
 
-const readWrite, readOnly = "READ_WRITE", "READ_ONLY"
-
-// Spilled says whether a warehouse opened for reading has put anything on disk, which only Close removes.
-func (w *Warehouse) Spilled() bool {
-	_, err := os.Stat(spillDir(w.Home, readOnly))
-	return err == nil && !w.Writable
-}
-
-// connect opens the file, waiting for another holder as Options say.
-func connect(ctx context.Context, home Home, o Options, mode string) (*sql.DB, error) {
-	deadline := time.Now().Add(o.Wait)
+// connectBy opens the file for writing, waiting until the deadline for those that read it.
+func connectBy(ctx context.Context, home Home, o Options, deadline time.Time) (*sql.DB, error) {
 	for told := false; ; told = true {
-		db, err := connectOnce(ctx, home, o, mode)
+		db, err := connect(ctx, home.Warehouse(), "READ_WRITE", home.Temp(), o)
 		locked := asLocked(err, home)
 		if locked == nil {
 			return db, plainOpenError(err, home)
@@ -195,28 +200,31 @@ func connect(ctx context.Context, home Home, o Options, mode string) (*sql.DB, e
 		if time.Now().After(deadline) {
 			return nil, locked
 		}
-		if !told && o.Talk != nil {
-			o.Talk(fmt.Sprintf("the warehouse is in use by %s; waiting up to %s", locked.Holder(), o.Wait))
+		if !told {
+			o.waitFor(locked)
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-func connectOnce(ctx context.Context, home Home, o Options, mode string) (*sql.DB, error) {
+// connect opens a DuckDB file. What does not fit in memory it puts into the folder spill.
+func connect(ctx context.Context, file, mode, spill string, o Options) (*sql.DB, error) {
 	set := url.Values{}
 	set.Set("access_mode", mode)
 	set.Set("storage_compatibility_version", StorageVersion)
-	set.Set("temp_directory", spillDir(home, mode))
+	set.Set("temp_directory", spill)
 	// Nothing may be fetched from the network behind the user's back.
 	set.Set("autoinstall_known_extensions", "false")
 	set.Set("autoload_known_extensions", "false")
 	// A commit that checkpoints writes no log: it switches to the new state by one header in the data file. A process killed while
-	// it wrote the log of a large transaction would leave one whose rows DuckDB 1.5 takes over in part.
+	// it wrote the log of a large transaction would leave one whose rows DuckDB 1.5 takes over in part. And a commit that finds the disk full
+	// fails: with a log it may have succeeded.
 	set.Set("checkpoint_threshold", "1B")
+	set.Set("auto_checkpoint_skip_wal_threshold", "0")
 	// Rows of an open transaction and of temporary tables have no statistics: a join of many such rows by time would be taken for one of few,
 	// which compares each with each.
 	set.Set("asof_loop_join_threshold", "0")
@@ -228,7 +236,7 @@ func connectOnce(ctx context.Context, home Home, o Options, mode string) (*sql.D
 	if o.MemoryLimit != "" {
 		set.Set("memory_limit", o.MemoryLimit)
 	}
-	c, err := duckdb.NewConnector(home.Warehouse()+"?"+set.Encode(), func(driver.ExecerContext) error { return nil })
+	c, err := duckdb.NewConnector(file+"?"+set.Encode(), func(driver.ExecerContext) error { return nil })
 	if err != nil {
 		return nil, err
 	}

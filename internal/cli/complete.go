@@ -289,6 +289,7 @@ func (p *program) stored(c *cli.Context, typed []string, ask func(w *schema.Ware
 		return nil
 	}
 	p.read = append(p.read, w)
+	defer closing(w, &err)
 	out, err := ask(w)
 	if err != nil {
 		return nil

@@ -130,7 +130,7 @@ func TestKilledIngest(t *testing.T) {
 	if answers(p, "big") != want || answers(p, "a") != wasA {
 		t.Error("after all the kills the runs differ from those of an ingest left alone")
 	}
-	if got := listing(t, p.path(".prof")); !slices.Equal(got, []string{".gitignore", "warehouse.duckdb"}) {
+	if got := listing(t, p.path(".prof")); !slices.Equal(got, []string{".gitignore", "warehouse.duckdb", "warehouse.duckdb.lock"}) {
 		t.Errorf("the home holds %q", got)
 	}
 }

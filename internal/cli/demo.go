@@ -14,6 +14,7 @@ import (
 
 	"prof/ingest"
 	"prof/ingest/load"
+	"prof/internal/scratch"
 	"prof/queries"
 	"prof/render/table"
 	"prof/schema"
@@ -49,12 +50,12 @@ func (p *program) demoCommand() *cli.Command {
 }
 
 func (p *program) demo(c *cli.Context) (err error) {
-	scratch, err := os.MkdirTemp("", "prof-demo-")
+	temp, err := scratch.Make("", "demo")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	home := schema.Home{Dir: filepath.Join(scratch, "home")}
+	defer func() { err = errors.Join(err, temp.Remove()) }()
+	home := schema.Home{Dir: filepath.Join(temp.Path, "home")}
 	if keep := c.String("keep"); keep != "" {
 		if home.Dir, err = filepath.Abs(keep); err != nil {
 			return err
@@ -70,7 +71,7 @@ func (p *program) demo(c *cli.Context) (err error) {
 	defer closing(w, &err)
 	for _, d := range demoRuns {
 		fmt.Fprintf(p.err, "%s: %s\n", d.run, d.doc)
-		if err := p.demoIngest(c, w, scratch, d.run, strings.Fields(d.files)); err != nil {
+		if err := p.demoIngest(c, w, temp.Path, d.run, strings.Fields(d.files)); err != nil {
 			return err
 		}
 	}
@@ -81,14 +82,14 @@ func (p *program) demo(c *cli.Context) (err error) {
 	return nil
 }
 
-func (p *program) demoIngest(c *cli.Context, w *schema.Warehouse, scratch, run string, files []string) error {
+func (p *program) demoIngest(c *cli.Context, w *schema.Warehouse, temp, run string, files []string) error {
 	var paths []string
 	for _, file := range files {
 		data, err := fs.ReadFile(testdata.Captures, file)
 		if err != nil {
 			return err
 		}
-		path := filepath.Join(scratch, filepath.Base(file))
+		path := filepath.Join(temp, filepath.Base(file))
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -66,11 +67,22 @@ func TestLocked(t *testing.T) {
 		}
 	}
 	p.env = []string{"PROF_WAIT=300ms"}
+	alone := p.sql("SELECT * FROM runs")
 	h := startHolder(t, p, "write")
-	for _, args := range verbs {
-		check(h, args)
+	for i, args := range verbs {
+		if i >= 4 {
+			check(h, args)
+			continue
+		}
+		p.wantLike(0, `(?s).+`, fmt.Sprintf(`(?s)prof: the warehouse is in use by process %d \([^)\n]+\); this is what was stored before\n.*`, h.pid), args...)
+	}
+	if got := p.sql("SELECT * FROM runs"); got != alone {
+		t.Errorf("while another process writes: %q, not %q", got, alone)
 	}
 	h.end()
+	if left, err := filepath.Glob(p.path(".prof/.prof-scratch-*")); err != nil || len(left) > 0 {
+		t.Errorf("copies are left: %q, %v", left, err)
+	}
 	// Readers let each other in, and keep writers out.
 	h = startHolder(t, p, "read")
 	for _, args := range verbs[:4] {
@@ -89,6 +101,34 @@ func TestLocked(t *testing.T) {
 	p.want(result{2, "", "prof: PROF_WAIT=soon: write a duration such as 500ms, 30s or 5m\n"}, "runs")
 }
 
+// TestFirstIngests has processes make the same warehouse at once: all store their runs, in turns.
+func TestFirstIngests(t *testing.T) {
+	t.Parallel()
+	captures := []string{node, nccl, graph, kernels}
+	for round := range 3 {
+		p := newPlace(t)
+		p.env = []string{"PROF_WAIT=2m"}
+		// What a killed process left goes with the first of them.
+		left := write(t, p.path(".prof/.prof-scratch-copy-1/warehouse.duckdb"), []byte("half a copy"))
+		done := make(chan result)
+		for i, c := range captures {
+			cmd := p.command("ingest", "--run", fmt.Sprint("r", i), exported(t, c))
+			go func() { done <- finish(t, cmd, cmd.Run) }()
+		}
+		for range captures {
+			if r := <-done; r.code != 0 {
+				t.Errorf("round %d: %+v", round, r)
+			}
+		}
+		if got := p.sql("SELECT count(*) AS n FROM run"); got != "n\n4\n" {
+			t.Errorf("round %d: %q", round, got)
+		}
+		if _, err := os.Stat(filepath.Dir(left)); err == nil {
+			t.Error("the copy of a killed process is left")
+		}
+	}
+}
+
 // A command that waits goes on when the holder is gone, be it done or killed.
 func TestLockIsReleased(t *testing.T) {
 	t.Parallel()
@@ -99,7 +139,6 @@ func TestLockIsReleased(t *testing.T) {
 		wait string
 		end  func(h *holder)
 	}{
-		{[]string{"runs"}, nil, "10s", (*holder).end},
 		{[]string{"tag", "a", "x=y"}, []string{"PROF_WAIT=20s"}, "20s", (*holder).end},
 		{[]string{"ingest", "--run", "b", exported(t, node)}, []string{"PROF_WAIT=1m"}, "1m0s", func(h *holder) { h.cmd.Process.Kill(); h.end() }},
 	} {

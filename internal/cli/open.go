@@ -178,13 +178,9 @@ func memoryLimit(c *cli.Context, write bool) (string, error) {
 	return fmt.Sprintf("%dB", size), nil
 }
 
-// closing closes a warehouse that was written to and keeps the first error. One that was only read is left to the end of the
-// process, which frees its memory faster than DuckDB does.
+// closing closes a warehouse, or leaves one that was only read, and keeps the first error.
 func closing(w *schema.Warehouse, err *error) {
-	if !w.Writable && !w.Spilled() {
-		return
-	}
-	if e := w.Close(); *err == nil {
+	if e := w.Leave(); *err == nil {
 		*err = e
 	}
 }

@@ -1,0 +1,143 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestTurns has writers ask one after the other while one has the turn: they get it in that order, and one that gave up is skipped.
+func TestTurns(t *testing.T) {
+	home := Home{t.TempDir()}
+	var said []string
+	o := Options{Talk: func(m string) { said = append(said, m) }}
+	deadline := time.Now().Add(time.Minute)
+	release, err := home.takeTurn(t.Context(), o, deadline)
+	if err != nil || said != nil || !home.isWriting() {
+		t.Fatalf("the first: %v, said %q, writing %v", err, said, home.isWriting())
+	}
+	asked, got := make(chan int, 9), make(chan int, 9)
+	const writers = 8
+	for i := range writers {
+		go func() {
+			// The kernel keeps who waits in order; a writer is in its list soon after it said that it waits.
+			release, err := home.takeTurn(t.Context(), Options{Talk: func(string) { asked <- i }}, deadline)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			got <- i
+			if err := release(); err != nil {
+				t.Error(err)
+			}
+		}()
+		<-asked
+		time.Sleep(20 * time.Millisecond)
+		if i == 3 {
+			ctx, cancel := context.WithCancel(t.Context())
+			if _, err := home.takeTurn(ctx, Options{Talk: func(string) { cancel() }}, deadline); !errors.Is(err, context.Canceled) {
+				t.Errorf("cancelled: %v", err)
+			}
+			var locked *LockedError
+			if _, err := home.takeTurn(t.Context(), Options{}, time.Now()); !errors.As(err, &locked) || locked.PID != fmt.Sprint(os.Getpid()) {
+				t.Errorf("too late: %v", err)
+			}
+		}
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	var order []int
+	for range writers {
+		order = append(order, <-got)
+	}
+	if !slices.IsSorted(order) {
+		t.Errorf("the turns were %v", order)
+	}
+}
+
+// TestCopyCommitted copies a warehouse while a writer rewrites its rows: each copy holds one committed state, never parts of two.
+func TestCopyCommitted(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, warehouseFile)
+	db, err := connect(t.Context(), file, "READ_WRITE", filepath.Join(dir, "spill"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, text := range []string{`CREATE TABLE x AS SELECT i AS k, 0 AS state FROM range(200000) r(i)`, `CREATE TABLE s AS SELECT 0 AS state`} {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop, stopped := make(chan bool), make(chan error, 1)
+	commits := 0
+	go func() {
+		for state := 1; ; state++ {
+			select {
+			case <-stop:
+				stopped <- nil
+				return
+			default:
+			}
+			if _, err := db.Exec(fmt.Sprintf(`BEGIN; DELETE FROM x; INSERT INTO x SELECT i, %[1]d FROM range(100000 + 1000 * (%[1]d %% 100)) r(i); UPDATE s SET state = %[1]d; COMMIT`, state)); err != nil {
+				stopped <- err
+				return
+			}
+			commits++
+		}
+	}()
+	seen := map[int]bool{}
+	tooBusy := 0
+	for i := range 40 {
+		path := filepath.Join(dir, fmt.Sprintf("copy-%d", i))
+		if err := copyCommitted(t.Context(), file, path); err != nil {
+			if !errors.Is(err, errNoCopy) {
+				t.Fatal(err)
+			}
+			tooBusy++
+			continue
+		}
+		seen[stateOf(t, path)] = true
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d commits, %d states seen, %d times no quiet moment", commits, len(seen), tooBusy)
+	if len(seen) < 2 {
+		t.Errorf("only %d states were seen", len(seen))
+	}
+}
+
+// stateOf is the state that a copy holds; all of its rows must have it.
+func stateOf(t *testing.T, path string) (state int) {
+	t.Helper()
+	db, err := connect(t.Context(), path, "READ_ONLY", path+".spill", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var rows, least, most int
+	row := db.QueryRow(`SELECT (SELECT state FROM s), count(*), min(state), max(state) FROM x`)
+	if err := row.Scan(&state, &rows, &least, &most); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		t.Fatal(err)
+	}
+	want := 200000
+	if state > 0 {
+		want = 100000 + 1000*(state%100)
+	}
+	if rows != want || least != state || most != state {
+		t.Errorf("a copy of state %d has %d rows, %d wanted, of states %d to %d", state, rows, want, least, most)
+	}
+	return state
+}
