@@ -4,9 +4,9 @@ RUN ?= .
 # Without symbols, linking DuckDB into each package's tests takes a fraction of the time; vet has its own command.
 QUICK = -vet=off '-ldflags=-s -w' -count=1
 
-.PHONY: help build test bench lint golden screenshot dist darwin clean FORCE
+.PHONY: help build test bench torture lint golden screenshot dist darwin clean FORCE
 help:
-	@echo 'make build | test [PKG=./queries RUN=TestMfu] | bench [PKG=./ingest RUN=Shapes] | lint | golden | screenshot | dist | clean'
+	@echo 'make build | test [PKG=./queries RUN=TestMfu] | bench [PKG=./ingest RUN=Shapes] | torture | lint | golden | screenshot | dist | clean'
 
 build:
 	go build -o prof .
@@ -35,6 +35,11 @@ bench:
 	done; \
 	if [ -n "$$compare" ]; then benchstat $(BASE)=bench-base.out now=bench.out; fi; \
 	exit $$failed
+
+# The long hunt, more than an hour; .ci/run makes a short one. A failure names its trial: the same SEED tries the same.
+SEED ?= 1
+torture:
+	go run ./internal/torture -seed $(SEED) -kills 1000 -files 5000 -crowd 30m -scarce 200
 
 # TestPortable type-checks for Linux on ARM and for macOS.
 lint:

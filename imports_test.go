@@ -23,6 +23,7 @@ var rooms = map[string][]string{
 	"internal/repeat":       {"testdata/exports"},
 	"internal/scratch":      {},
 	"internal/speed":        {"testdata/exports"},
+	"internal/torture":      {"testdata/exports"},
 	"internal/suggest":      {},
 	"capture":               {"schema/rundir", "capture/*"},
 	"capture/mark":          {},

@@ -438,7 +438,7 @@ func explain(err error, home schema.Home) error {
 	case isFull(err) && strings.Contains(err.Error(), "COMMIT succeeded"): // DuckDB's words where it had to write a log
 		return fmt.Errorf("the disk of %s is full; the run was stored, but free some space before the next command: %w", home.Dir, err)
 	case isFull(err):
-		return fmt.Errorf("the disk of %s is full; free some space and ingest again (nothing was stored): %w", home.Dir, err)
+		return fmt.Errorf("the disk of %s is full, or a limit of this user is reached; free some space and ingest again (nothing was stored): %w", home.Dir, err)
 	case isForbidden(err):
 		return fmt.Errorf("%s cannot be written; check its permissions, or choose another home with --home: %w", home.Dir, err)
 	}
@@ -447,7 +447,8 @@ func explain(err error, home schema.Home) error {
 
 // isFull and isForbidden go by the text: the Go library writes it in lower case, DuckDB does not.
 func isFull(err error) bool {
-	return strings.Contains(strings.ToLower(err.Error()), "no space left on device")
+	text := strings.ToLower(err.Error())
+	return strings.Contains(text, "no space left on device") || strings.Contains(text, "disk quota exceeded") || strings.Contains(text, "file too large")
 }
 
 func isForbidden(err error) bool {

@@ -46,6 +46,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// A file at the limit of ulimit -f is an error of its write, like a full disk, and not the end of the process.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ)
 	p := &program{args: args, in: stdin, out: stdout, err: stderr}
 	return p.run(ctx)
 }

@@ -47,7 +47,7 @@ func TestFullDisk(t *testing.T) {
 	gz := exported(t, llama)
 	plain := write(t, p.path("plain.sqlite"), unpacked(t, llama))
 	for _, path := range []string{gz, plain} { // one runs out while it is unpacked, the other while rows are stored
-		p.wantLike(1, "", `prof: the disk of \Q`+home+`\E is full; free some space and ingest again \(nothing was stored\): [^\n]+\n`, "ingest", "--run", "b", path)
+		p.wantLike(1, "", `prof: the disk of \Q`+home+`\E is full, or a limit of this user is reached; free some space and ingest again \(nothing was stored\): [^\n]+\n`, "ingest", "--run", "b", path)
 		if after := state(p); after != before {
 			t.Errorf("the warehouse changed:\n%s\n%s", before, after)
 		}

@@ -1,0 +1,139 @@
+// Command torture hunts for lost runs, half runs, leftovers, crashes and hangs of a built prof: it kills it at random moments, feeds it damaged
+// files, has many processes write and read at once, and takes its disk, memory and descriptors away. It prints what it tried and
+// what failed; the same seed tries the same.
+//
+//	go run ./internal/torture -seed 1 -kills 1000 -files 5000 -crowd 30m -scarce 200
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// lab is where the hunts work.
+type lab struct {
+	prof string // the program
+	repo string // the repository: its testdata are the captures
+	dir  string // for files of the hunts
+	seed uint64
+
+	mu     sync.Mutex
+	failed []string
+}
+
+// fail keeps what went wrong, with what it takes to try it again.
+func (l *lab) fail(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := fmt.Sprintf(format, args...)
+	l.failed = append(l.failed, text)
+	fmt.Fprintln(os.Stderr, "FAILED:", text)
+}
+
+// rng is the chance of one trial: a trial does not depend on those before it.
+func (l *lab) rng(trial int) *rand.Rand { return rand.New(rand.NewPCG(l.seed, uint64(trial))) }
+
+// each tries n trials, one for each core at a time, until the context ends, and says how many it tried.
+func (l *lab) each(ctx context.Context, n int, try func(ctx context.Context, trial int, rng *rand.Rand)) int {
+	trials := make(chan int)
+	var wait sync.WaitGroup
+	tried := make([]int, runtime.GOMAXPROCS(0))
+	for i := range tried {
+		wait.Go(func() {
+			for trial := range trials {
+				try(ctx, trial, l.rng(trial))
+				tried[i]++
+			}
+		})
+	}
+	for trial := range n {
+		if ctx.Err() != nil {
+			break
+		}
+		trials <- trial
+	}
+	close(trials)
+	wait.Wait()
+	sum := 0
+	for _, t := range tried {
+		sum += t
+	}
+	return sum
+}
+
+// folder makes a folder for one trial.
+func (l *lab) folder(name string, trial int) (string, error) {
+	dir := filepath.Join(l.dir, fmt.Sprintf("%s-%d", name, trial))
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "torture:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) (err error) {
+	l := &lab{}
+	flag.StringVar(&l.prof, "prof", "", "the `PROGRAM` under test; it is built when none is named")
+	flag.Uint64Var(&l.seed, "seed", uint64(time.Now().UnixNano()), "`NUMBER` that all chance follows from")
+	kills := flag.Int("kills", 60, "how many commands to kill")
+	files := flag.Int("files", 150, "how many damaged files to ingest")
+	crowd := flag.Duration("crowd", 15*time.Second, "how long many processes write and read at once")
+	scarce := flag.Int("scarce", 30, "how many commands get too little disk, memory or descriptors")
+	flag.Parse()
+	if l.repo, err = os.Getwd(); err != nil {
+		return err
+	}
+	if l.dir, err = os.MkdirTemp("", "prof-torture-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(l.dir)
+	if l.prof == "" {
+		l.prof = filepath.Join(l.dir, "prof")
+		build := exec.CommandContext(ctx, "go", "build", "-o", l.prof, ".")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			return fmt.Errorf("build prof: %w", err)
+		}
+	}
+	if l.prof, err = filepath.Abs(l.prof); err != nil {
+		return err
+	}
+	fmt.Printf("seed %d\n", l.seed)
+	for _, h := range []struct {
+		name string
+		hunt func() (string, error)
+	}{
+		{"kills", func() (string, error) { return l.kill(ctx, *kills) }},
+		{"damaged files", func() (string, error) { return l.damage(ctx, *files) }},
+		{"crowd", func() (string, error) { return l.crowd(ctx, *crowd) }},
+		{"scarcity", func() (string, error) { return l.scarcity(ctx, *scarce) }},
+	} {
+		before, start := len(l.failed), time.Now()
+		said, err := h.hunt()
+		if err != nil {
+			return fmt.Errorf("%s: %w", h.name, err)
+		}
+		fmt.Printf("%-14s %s; %d failed; %.0f s\n", h.name, said, len(l.failed)-before, time.Since(start).Seconds())
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(l.failed) > 0 {
+		return fmt.Errorf("%d trials failed", len(l.failed))
+	}
+	return nil
+}
