@@ -241,11 +241,11 @@ func (in *inputs) leaveTooLarge() error {
 func (in *inputs) leaveLesser() {
 	have := map[[2]string]bool{}
 	for _, f := range in.list {
-		have[[2]string{f.format.Name, stem(f.path)}] = true
+		have[[2]string{f.format.Name, Stem(f.path)}] = true
 	}
 	var kept []input
 	for _, f := range in.list {
-		better := slices.ContainsFunc(f.format.GivesWayTo, func(form string) bool { return have[[2]string{form, stem(f.path)}] })
+		better := slices.ContainsFunc(f.format.GivesWayTo, func(form string) bool { return have[[2]string{form, Stem(f.path)}] })
 		if better {
 			in.left = append(in.left, f)
 		} else {
@@ -262,8 +262,8 @@ func (in *inputs) leaveLesser() {
 	in.list = kept
 }
 
-// stem is a path without what tells the forms of one capture apart.
-func stem(path string) string {
+// Stem is a path without what tells the forms of one capture apart.
+func Stem(path string) string {
 	for _, end := range []string{".gz", ".zst", ".sqlite", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
