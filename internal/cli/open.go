@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -226,6 +228,26 @@ func (p *program) stdin(ctx context.Context, limit int64) (string, error) {
 		return string(r.text), r.err
 	case <-ctx.Done():
 		return "", ctx.Err()
+	}
+}
+
+// plainFullDisk says in one line that there is no room for a change, and whether it was made: DuckDB may have written it to its log and then
+// find no room to take it over into its file, which the next command does.
+func plainFullDisk(home schema.Home, err *error) {
+	if *err == nil {
+		return
+	}
+	text := strings.ToLower((*err).Error())
+	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		switch {
+		case !strings.Contains(text, cause.Error()):
+			continue
+		case strings.Contains(text, "commit succeeded and is durable"):
+			*err = fmt.Errorf("the change was made, but nothing more can be stored in %s: %w; free some space", home.Dir, cause)
+		default:
+			*err = fmt.Errorf("nothing was changed, for nothing can be stored in %s: %w; free some space and try again", home.Dir, cause)
+		}
+		return
 	}
 }
 

@@ -39,6 +39,8 @@ func stopOnSignals() *stopper {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A file that may not grow is an error of who writes it, and not the end of the process.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ)
 	go func() {
 		for got := range signals {
 			s.hear(got)
