@@ -18,6 +18,8 @@ import (
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
 	"internal/cli":          {"capture", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/rundir", "testdata", "testdata/diagnosis"},
+	"internal/child":        {},
+	"internal/file":         {},
 	"internal/golden":       {},
 	"internal/mask":         {},
 	"internal/repeat":       {"testdata/exports"},
@@ -71,7 +73,7 @@ var rooms = map[string][]string{
 }
 
 // everyones are rooms without imports of ours that every room may use.
-var everyones = []string{"internal/golden", "internal/mask", "internal/scratch", "internal/suggest"}
+var everyones = []string{"internal/child", "internal/file", "internal/golden", "internal/mask", "internal/scratch", "internal/suggest"}
 
 // alone are rooms whose tests keep to what the room itself may import, so that they too build without a warehouse.
 var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judge", "queries/judge/gate", "queries/judge/stats", "queries/judge/trend", "schema/rundir"}

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/big"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"prof/internal/file"
 	"prof/internal/mask"
 )
 
@@ -28,14 +29,10 @@ var ErrConfig = errors.New("cannot read the options")
 // ReadConfig sets the options that a config.yaml names and leaves the others as they are. An unknown key or a value of another type
 // is an error with file and line, and then no option is set. The error wraps fs.ErrNotExist when there is no such file.
 func ReadConfig(path string, o *Options) error {
-	st, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("read options: %w", err)
+	text, err := file.Read(path, maxConfig)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	if st.Size() > maxConfig {
-		return fmt.Errorf("%s: %w: it has %d bytes, more than %d", path, ErrConfig, st.Size(), maxConfig)
-	}
-	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read options: %w", err)
 	}

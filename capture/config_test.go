@@ -83,7 +83,7 @@ func TestReadConfigRefuses(t *testing.T) {
 		"mode: deep\nmode: light\n":      ":2: cannot read the options: mapping key",
 		"mode: \"deep\n":                 ":1: cannot read the options: could not find end character",
 		"mode: deep\n---\nmode: light\n": ":3: cannot read the options: a second document begins",
-		"mode: light\n# " + strings.Repeat("x", maxConfig): "more than 1048576",
+		"mode: light\n# " + strings.Repeat("x", maxConfig): "larger than 1 MiB",
 	} {
 		got := Defaults()
 		err := readText(t, text, &got)

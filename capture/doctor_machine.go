@@ -3,26 +3,20 @@ package capture
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"prof/internal/child"
 	"prof/internal/mask"
 )
 
-// Command is a program to run for what it tells.
-type Command struct {
-	Argv []string
-	Env  []string // all of it
-	Dir  string   // "": the folder of this process
-}
-
-// Output is what a program wrote.
-type Output struct{ Stdout, Stderr []byte }
+// Command is a program to run for what it tells, and Output what it wrote.
+type (
+	Command = child.Command
+	Output  = child.Output
+)
 
 // RunFunc runs a command to its end. The error says why it could not be run, with what code it ended, or that it took too long; the
 // output is what there was of it in each case.
@@ -48,7 +42,7 @@ func (m Machine) withDefaults() Machine {
 		m.Glob = filepath.Glob
 	}
 	if m.ReadFile == nil {
-		m.ReadFile = os.ReadFile
+		m.ReadFile = os.ReadFile // of /proc and /sys
 	}
 	if m.ReadLink == nil {
 		m.ReadLink = os.Readlink
@@ -57,7 +51,7 @@ func (m Machine) withDefaults() Machine {
 		m.Free = freeBytes
 	}
 	if m.Run == nil {
-		m.Run = runCommand
+		m.Run = child.Run
 	}
 	if m.Environ == nil {
 		m.Environ = os.Environ()
@@ -72,27 +66,6 @@ func (m Machine) withDefaults() Machine {
 func (m Machine) Getenv(name string) string {
 	value, _ := lookupEnv(m.Environ, name)
 	return value
-}
-
-// runCommand runs a program without input. What it started and left running does not hold it up.
-func runCommand(ctx context.Context, c Command) (Output, error) {
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.Env, c.Dir, &stdout, &stderr
-	// nsys and python end what they do on an interrupt, and leave children behind when they are killed.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 2 * time.Second
-	if cmd.Env == nil {
-		cmd.Env = []string{} // nil would be the whole environment
-	}
-	err := cmd.Run()
-	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil
-	}
-	if ctx.Err() != nil {
-		err = fmt.Errorf("it was stopped: %w", ctx.Err())
-	}
-	return Output{stdout.Bytes(), stderr.Bytes()}, err
 }
 
 // firstLine is the first line of a text that says something, shortened, secrets masked.

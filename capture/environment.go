@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"prof/internal/file"
 	"prof/schema/rundir"
 )
 
@@ -132,5 +133,5 @@ func (env *Environment) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return rundir.WriteWhole(filepath.Join(dir, rundir.EnvironmentName), append(text, '\n'))
+	return file.Write(filepath.Join(dir, rundir.EnvironmentName), append(text, '\n'))
 }

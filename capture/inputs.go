@@ -14,11 +14,15 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"prof/internal/file"
 	"prof/schema/rundir"
 )
 
 // maxInputs bounds the files of one run: a folder with more was hardly meant.
 const maxInputs = 50_000
+
+// maxList bounds a list of them, in bytes: the longest path that Linux takes has 4096.
+const maxList = 64 << 20
 
 // ErrInputs is wrapped by errors about inputs that cannot be listed.
 var ErrInputs = errors.New("inputs")
@@ -51,7 +55,7 @@ type inputs struct {
 
 // list adds what a file names.
 func (r *inputs) list(path string) error {
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, maxList)
 	if err != nil {
 		return fmt.Errorf("%w: the list of --input @%s cannot be read: %w", ErrInputs, path, err)
 	}
@@ -115,23 +119,20 @@ func (r *inputs) keep(in rundir.Input) error {
 	return nil
 }
 
-// hashFile reads a regular file. Anything else might wait for a writer, or have no end.
+// hashFile reads a regular file.
 func hashFile(ctx context.Context, path string) (size int64, sum string, err error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return 0, "", err
-	}
-	if st.IsDir() {
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return 0, "", errors.New("a link to a folder; give the folder itself")
 	}
-	if !st.Mode().IsRegular() {
-		return 0, "", errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return 0, "", err
 	}
 	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return 0, "", err
+	}
 	h := sha256.New()
 	n, err := io.CopyBuffer(h, untilDone{ctx, f}, make([]byte, 1<<20))
 	if err != nil {

@@ -67,7 +67,7 @@ func TestInputErrors(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 	got, err := ReadInputs(t.Context(), []string{os.DevNull})
-	if err != nil || len(got) != 1 || got[0].Reason != "not a regular file" || got[0].Size != nil {
+	if err != nil || len(got) != 1 || got[0].Reason != "it is a device, not a file" || got[0].Size != nil {
 		t.Errorf("a device: %+v, %v", got, err)
 	}
 }

@@ -3,13 +3,13 @@ package capture
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
+	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
 )
@@ -197,7 +197,7 @@ const logTail = 64 << 10
 
 // lastLines gives the last lines of a log, secrets masked, progress bars left out.
 func lastLines(path string) []string {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil
 	}

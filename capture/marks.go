@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"prof/capture/mark"
+	"prof/internal/file"
 	"prof/schema/rundir"
 )
 
@@ -60,7 +61,7 @@ func (s *Session) chooseFacts() error {
 		if p.Tool != rundir.ToolNsys {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(s.dir, fmt.Sprintf("nsys/report-%d.facts.json", p.Repeat)))
+		text, err := file.Read(filepath.Join(s.dir, fmt.Sprintf("nsys/report-%d.facts.json", p.Repeat)), maxFacts)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -85,8 +86,11 @@ func (s *Session) chooseFacts() error {
 		}
 		return nil
 	}
-	return rundir.WriteWhole(to, last)
+	return file.Write(to, last)
 }
+
+// maxFacts bounds what a workload says of its passes, in bytes; the ingest reads no more.
+const maxFacts = 64 << 20
 
 // worked is what facts say of the passes, without what differs from process to process.
 func worked(facts []byte) (string, error) {

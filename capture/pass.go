@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
 )
@@ -67,7 +68,7 @@ func (s *Session) pass(ctx context.Context, spec passSpec) error {
 		s.skipQuietly(spec, "the capture was stopped first")
 		return s.save()
 	}
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(s.dir, spec.stem)), 0o755); err != nil {
+	if err := file.MakeDir(filepath.Dir(filepath.Join(s.dir, spec.stem))); err != nil {
 		return err
 	}
 	p := s.begin(spec)
@@ -139,7 +140,7 @@ func (s *Session) startLaunched(c *control, spec passSpec, p *rundir.Pass, j job
 		argv = spec.wrap(filepath.Join(s.dir, spec.stem), l.temp(), argv)
 	}
 	p.Argv = s.shown(argv)
-	log, err := os.Create(s.log(spec))
+	log, err := file.Create(s.log(spec))
 	if err != nil {
 		return err
 	}

@@ -7,12 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
+	"prof/internal/child"
+	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
 )
@@ -132,13 +132,11 @@ func (s *Session) export(report, out string) (text string, err error) {
 func (s *Session) exportWith(args []string, out string) (text string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.o.ReportTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.tools[rundir.ToolNsys].path, args...)
-	cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = ToolEnv(s.setup.Environ), toolGroup(), time.Second
-	var said []byte
+	var said Output
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		said, err = cmd.CombinedOutput()
+		said, err = child.Run(ctx, Command{Argv: append([]string{s.tools[rundir.ToolNsys].path}, args...), Env: ToolEnv(s.setup.Environ), Chatty: true})
 		done <- err
 	}()
 	for waiting := true; waiting; {
@@ -156,13 +154,13 @@ func (s *Session) exportWith(args []string, out string) (text string, err error)
 	if _, missing := os.Stat(out); err == nil && missing != nil {
 		err = errors.New("nsys export wrote no file")
 	}
-	lines := strings.FieldsFunc(string(said), func(r rune) bool { return r == '\n' || r == '\r' })
+	lines := strings.FieldsFunc(string(said.Stdout)+"\n"+string(said.Stderr), func(r rune) bool { return r == '\n' || r == '\r' })
 	return mask.Text(strings.Join(lines[max(0, len(lines)-2):], " | ")), err
 }
 
 // beginsWith checks that a file is of the kind that a tool should have written, by its first bytes.
 func beginsWith(path, magic string) error {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return err
 	}
@@ -193,21 +191,15 @@ func move(from, to string) error {
 	if os.Rename(from, to) == nil {
 		return nil
 	}
-	in, err := os.Open(from)
+	in, err := file.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".*")
-	if err != nil {
+	return file.Replace(to, func(out io.Writer) error {
+		_, err := io.Copy(out, in)
 		return err
-	}
-	defer os.Remove(out.Name())
-	_, err = out.ReadFrom(in)
-	if err = errors.Join(err, out.Chmod(0o644), out.Sync(), out.Close()); err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), to)
+	})
 }
 
 func (s *Session) torch() passSpec {

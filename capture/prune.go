@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"prof/schema/rundir"
@@ -30,6 +31,11 @@ type PruneOptions struct {
 	MaxTotal  int64             // bytes that all runs together may take; 0: any
 	Groups    map[string]string // groups of runs by name, as values of a tag; a run that is not there is grouped by its workload
 	Protected []string          // names of runs that are left alone
+	// Stored says whether the warehouse has what a file holds that a run captured, by when the run began and the file's path below its
+	// folder. What it does not have is left alone. Nil: it has nothing.
+	Stored func(started time.Time, path string) bool
+	// NotStored are names of runs whose files are treated as stored, whether they are or not.
+	NotStored []string
 }
 
 // PruneAction is what is to be done to one file.
@@ -41,9 +47,9 @@ type PruneAction struct {
 	Reason string `json:"reason"`
 }
 
-// PruneSkip is a folder that is left alone, and why.
+// PruneSkip is a folder or a file that is left alone, and why.
 type PruneSkip struct {
-	Folder string `json:"folder"` // below the folder of runs
+	Folder string `json:"folder"` // below the folder of runs, or a file there
 	Reason string `json:"reason"`
 }
 
@@ -76,7 +82,7 @@ type pruneFile struct {
 
 // PlanPrune plans what is to be done in a folder of runs. Of each group the last runs keep what was captured as it is; what older ones
 // captured is compressed, and where all runs together exceed MaxTotal, dropped, oldest first. Files that say what was run (JSON,
-// YAML, Markdown, logs) stay. Folders whose run.json cannot be read, and runs that may be at work, are left alone. Symbolic links are
+// YAML, Markdown, logs) stay, and what the warehouse does not have. Folders whose run.json cannot be read, and runs that may be at work, are left alone. Symbolic links are
 // neither followed nor changed. Only where MaxTotal is exceeded are files read: to know how small they become.
 func PlanPrune(dir string, now time.Time, o PruneOptions) (*PrunePlan, error) {
 	if o.Keep < 0 || o.MaxTotal < 0 {
@@ -147,9 +153,7 @@ func (p *PrunePlan) readRuns(root *os.Root, now time.Time, o PruneOptions) ([]*p
 		}
 		run.leave = leaveAlone(run, now, o)
 		run.group = groupOf(run, o.Groups)
-		for _, f := range files {
-			run.files = append(run.files, pruneFile{run, f.path, f.bytes})
-		}
+		p.keepStored(run, files, o)
 		if run.leave != "" {
 			p.skip(e.Name(), run.leave)
 		} else {
@@ -161,6 +165,30 @@ func (p *PrunePlan) readRuns(root *os.Root, now time.Time, o PruneOptions) ([]*p
 	}
 	return runs, nil
 }
+
+// keepStored gives a run the captured files that may go: those that the warehouse has.
+func (p *PrunePlan) keepStored(run *pruneRun, files []sizedFile, o PruneOptions) {
+	var missing []string
+	for _, f := range files {
+		if slices.Contains(o.NotStored, run.name) || o.Stored != nil && o.Stored(run.started, strings.TrimPrefix(f.path, run.folder+"/")) {
+			run.files = append(run.files, pruneFile{run, f.path, f.bytes})
+		} else {
+			missing = append(missing, f.path)
+		}
+	}
+	switch {
+	case run.leave != "" || len(missing) == 0:
+	case len(run.files) == 0:
+		run.leave = notStored
+	default:
+		for _, path := range missing {
+			p.skip(path, notStored)
+		}
+	}
+}
+
+// notStored is why files are left alone that were not ingested, as after --no-ingest, a kill or an error.
+const notStored = "the warehouse does not have it"
 
 func readRun(root *os.Root, folder string) (*pruneRun, error) {
 	path := folder + "/" + rundir.ManifestName

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"prof/internal/file"
 )
 
 // Ends of the names of files that a prune writes: done, and while it writes them.
@@ -136,7 +138,7 @@ func openPlain(root *os.Root, name string) (*os.File, error) {
 	if err := checkPlain(root, name); err != nil {
 		return nil, err
 	}
-	return root.Open(name)
+	return file.OpenIn(root, name)
 }
 
 // checkPlain looks whether a path leads through folders to a plain file, without symbolic links.

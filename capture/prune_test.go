@@ -68,11 +68,40 @@ func contents(t *testing.T, dir string) map[string]string {
 
 func plan(t *testing.T, dir string, o PruneOptions) *PrunePlan {
 	t.Helper()
+	if o.Stored == nil {
+		o.Stored = func(time.Time, string) bool { return true }
+	}
 	p, err := PlanPrune(dir, pruneNow, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// TestPruneNotStored: what the warehouse does not have stays, be it a whole run or one file, unless the run is named.
+func TestPruneNotStored(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"r4", "r3", "r2", "r1"} {
+		someRun(t, dir, name, "A", i+1, nil)
+	}
+	began := func(days int) time.Time { return pruneNow.AddDate(0, 0, -days) }
+	o := PruneOptions{MaxTotal: 1, NotStored: []string{"r2"}, Stored: func(started time.Time, path string) bool {
+		return started.Equal(began(4)) || started.Equal(began(1)) && path == "nsys/report-1.sqlite"
+	}}
+	p := plan(t, dir, o)
+	if got, want := actions(p), append(all(PruneDrop, "r1", "r2"), PruneDrop+" r4/nsys/report-1.sqlite"); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var skipped []string
+	for _, s := range p.Skipped {
+		skipped = append(skipped, s.Folder+": "+s.Reason)
+	}
+	if want := []string{"r3: " + notStored, "r4/ncu/report-1.ncu-rep: " + notStored, "r4/nsys/report-1.nsys-rep: " + notStored, "r4/torch/trace.json: " + notStored}; !slices.Equal(skipped, want) {
+		t.Errorf("left alone: %q, want %q", skipped, want)
+	}
+	if p, err := PlanPrune(dir, pruneNow, PruneOptions{MaxTotal: 1}); err != nil || len(p.Actions) != 0 || len(p.Skipped) != 4 {
+		t.Errorf("without a warehouse: %+v, %v", p, err)
+	}
 }
 
 // actions are those of a plan as text: action and path.

@@ -9,11 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
+
+	"prof/internal/file"
 )
 
 // Python is the interpreter of a workload and the versions of what decides how it computes. A package that is not installed is not
@@ -121,7 +122,7 @@ func interpreter(script string) string {
 
 // readHead reads the beginning of a program, which may be large.
 func readHead(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return "", err
 	}

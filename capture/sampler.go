@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"prof/internal/file"
 	"prof/schema/rundir"
 )
 
@@ -104,7 +104,7 @@ func (s *Sampler) run(ctx context.Context, n NVML, hz float64, path string, own 
 	if len(devices) == 0 {
 		return nil
 	}
-	f, err := os.Create(path)
+	f, err := file.Create(path)
 	if err != nil {
 		return fmt.Errorf("write NVML samples: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
 )
@@ -80,11 +81,12 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 		WorkloadKey: workloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: time.Now().UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
 		Warnings: s.manifest.Warnings,
 	}
-	if err := s.manifest.Write(s.dir); err != nil {
-		return nil, err
+	err := s.manifest.Write(s.dir)
+	if err == nil {
+		err = errors.Join(s.note(ctx), ctx.Err()) // a tool that did not answer before the end of ctx may be there
 	}
-	if err := s.note(ctx); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.dir)) // it holds nothing that was captured
 	}
 	return s, nil
 }
@@ -99,10 +101,10 @@ func (o Options) mode() string {
 
 // makeDir makes the run's folder, which must not be there.
 func (s *Session) makeDir() error {
-	if err := os.MkdirAll(s.setup.Runs, 0o755); err != nil {
+	if err := file.MakeDir(s.setup.Runs); err != nil {
 		return fmt.Errorf("make the folder of runs: %w", err)
 	}
-	err := os.Mkdir(s.dir, 0o755)
+	err := file.MakeNewDir(s.dir)
 	if errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("%w: %s; choose another --run, or remove the folder", ErrRunExists, s.dir)
 	}
@@ -151,13 +153,13 @@ func (s *Session) noteOptions() error {
 	if err != nil {
 		return err
 	}
-	if err := rundir.WriteWhole(filepath.Join(s.dir, rundir.ConfigName), text); err != nil {
+	if err := file.Write(filepath.Join(s.dir, rundir.ConfigName), text); err != nil {
 		return err
 	}
 	if text, err = InputsYAML(s.manifest.Inputs); err != nil {
 		return err
 	}
-	return rundir.WriteWhole(filepath.Join(s.dir, rundir.InputsName), text)
+	return file.Write(filepath.Join(s.dir, rundir.InputsName), text)
 }
 
 // Dir is the run's folder.
@@ -184,7 +186,7 @@ func (s *Session) Settle() error {
 			s.manifest.Status = rundir.StatusPartial
 		}
 	}
-	return errors.Join(rundir.WriteWhole(filepath.Join(s.dir, rundir.AssumptionsName), Assumptions(&s.manifest, s.o, s.env)), s.save())
+	return errors.Join(file.Write(filepath.Join(s.dir, rundir.AssumptionsName), Assumptions(&s.manifest, s.o, s.env)), s.save(), file.Adopt(s.dir))
 }
 
 // Finish ends the capture: what became of it stands in run.json and assumptions.md.

@@ -37,7 +37,7 @@ func (in *ingester) isOfFile(err error) bool {
 // hasOther says whether another form of what a file holds was left out for it.
 func (in *ingester) hasOther(f input) bool {
 	return slices.ContainsFunc(in.left, func(other input) bool {
-		return stem(other.path) == stem(f.path) && slices.Contains(other.format.GivesWayTo, f.format.Name)
+		return Stem(other.path) == Stem(f.path) && slices.Contains(other.format.GivesWayTo, f.format.Name)
 	})
 }
 
@@ -63,7 +63,7 @@ func (c *capture) describe(r *schema.Run) {
 func (in *ingester) judge(info *load.SourceInfo) {
 	why := append(in.capture.run.Faults(), info.Warnings...)
 	for _, u := range in.capture.unread {
-		other := func(s Source) bool { return stem(s.Path) == stem(u.path) }
+		other := func(s Source) bool { return Stem(s.Path) == Stem(u.path) }
 		if !slices.ContainsFunc(in.result.Sources, other) { // else another form of the same was read
 			why = append(why, in.capture.name(u.path)+": "+u.why)
 		}

@@ -82,8 +82,8 @@ func nearest(facts string, timelines []timed) (kind string) {
 // nearness says how much the paths of facts and of a capture have in common: 3 folder and stem, 2 the stem, 1 the folder, 0 neither.
 func nearness(facts, capture string) (n int) {
 	facts, capture = filepath.Clean(facts), filepath.Clean(capture)
-	base := strings.TrimSuffix(strings.TrimSuffix(stem(filepath.Base(facts)), "workload"), "metrics")
-	if base = strings.TrimRight(base, "._-"); base != "" && base == stem(filepath.Base(capture)) {
+	base := strings.TrimSuffix(strings.TrimSuffix(Stem(filepath.Base(facts)), "workload"), "metrics")
+	if base = strings.TrimRight(base, "._-"); base != "" && base == Stem(filepath.Base(capture)) {
 		n += 2
 	}
 	if filepath.Dir(facts) == filepath.Dir(capture) {

@@ -14,6 +14,7 @@ import (
 	"prof/ingest/torch"
 	"prof/ingest/torch/averages"
 	"prof/ingest/workload"
+	"prof/schema/rundir"
 )
 
 // Format is one form of captured files.
@@ -32,6 +33,8 @@ type Format struct {
 	// Unpacks says that Identify and Load read gzip files themselves, and what is whole of one that was cut; and that Load
 	// gives the content's SHA-256, so that it need not be read twice.
 	Unpacks bool
+	// MaxBytes bounds a file of this form, unpacked: what is read whole, or what no tool makes so large. 0: any size.
+	MaxBytes int64
 	// Facts says that a file of this form captured nothing, but says something of a run: many runs may hold the same one, and it may
 	// be stored with a run that is there already.
 	Facts bool
@@ -84,6 +87,7 @@ func Formats() []Format {
 		},
 		{
 			Name: "ncu-rep", Kind: "ncu", Doc: "Nsight Compute reports (.ncu-rep)",
+			MaxBytes: ncu.MaxReport,
 			Sniff:    func(_ string, head []byte) bool { return ncu.SniffReport(head) },
 			Identify: ncu.IdentifyReport, Load: ncu.LoadReport,
 		},
@@ -106,17 +110,17 @@ func Formats() []Format {
 			Identify: averages.Identify, Load: averages.Load,
 		},
 		{
-			Name: configForm, Kind: "model", Doc: "model configurations (Hugging Face config.json)", Facts: true,
+			Name: configForm, Kind: "model", Doc: "model configurations (Hugging Face config.json)", Facts: true, MaxBytes: model.MaxBytes,
 			Sniff:    model.Sniff,
 			Identify: model.Identify, Load: model.Load,
 		},
 		{
-			Name: workloadForm, Kind: workloadKind, Doc: "workload facts (workload.json, metrics.json)", Facts: true,
+			Name: workloadForm, Kind: workloadKind, Doc: "workload facts (workload.json, metrics.json)", Facts: true, MaxBytes: workload.MaxBytes,
 			Sniff:    workload.Sniff,
 			Identify: workload.Identify, Load: workload.Load,
 		},
 		{
-			Name: runForm, Kind: "capture", Doc: "folders made by prof capture (run.json)", Facts: true,
+			Name: runForm, Kind: "capture", Doc: "folders made by prof capture (run.json)", Facts: true, MaxBytes: rundir.MaxManifest,
 			Sniff:    manifest.Sniff,
 			Identify: manifest.Identify, Load: manifest.Load,
 		},

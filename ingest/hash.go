@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"prof/internal/file"
 )
 
 // hashing computes a source's SHA-256 beside the reading of its rows. Of a packed file it is that of the unpacked content,
@@ -33,7 +35,7 @@ func startHash(ctx context.Context, f input, temp string) *hashing {
 		case f.unpacksItself() && f.packed != plainFile:
 			h.sum, h.err = hashUnpacked(ctx, f.path)
 		case f.packed != plainFile:
-			h.sum, h.unpacked, h.err = unpack(ctx, f.path, f.packed, temp)
+			h.sum, h.unpacked, h.err = unpack(ctx, f.path, f.packed, temp, f.format.MaxBytes)
 		default:
 			h.sum, h.err = hashTree(ctx, f.path)
 		}
@@ -97,7 +99,7 @@ func hashTree(ctx context.Context, root string) (string, error) {
 }
 
 func hashFile(ctx context.Context, path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return "", err
 	}
@@ -129,7 +131,7 @@ func (r *reader) Read(p []byte) (int, error) {
 
 // hashUnpacked hashes the content of a gzip file, what is whole of it when it was cut.
 func hashUnpacked(ctx context.Context, path string) (string, error) {
-	in, err := os.Open(path)
+	in, err := file.Open(path)
 	if err != nil {
 		return "", err
 	}
@@ -141,8 +143,9 @@ func hashUnpacked(ctx context.Context, path string) (string, error) {
 	return hexSum(h), nil
 }
 
-func unpack(ctx context.Context, path string, as packing, temp string) (sum, out string, err error) {
-	in, err := os.Open(path)
+// unpack unpacks a file into temp, if it holds no more than most bytes; most 0 is any number.
+func unpack(ctx context.Context, path string, as packing, temp string, most int64) (sum, out string, err error) {
+	in, err := file.Open(path)
 	if err != nil {
 		return "", "", err
 	}
@@ -152,10 +155,25 @@ func unpack(ctx context.Context, path string, as packing, temp string) (sum, out
 		return "", "", err
 	}
 	h := sha256.New()
-	err = as.unpack(io.MultiWriter(h, to), &reader{ctx, in})
+	err = as.unpack(&bounded{io.MultiWriter(h, to), path, most, 0}, &reader{ctx, in})
 	if err = errors.Join(err, to.Close()); err != nil {
 		os.Remove(to.Name())
 		return "", "", fmt.Errorf("%s: unpack: %w", path, as.plainError(err))
 	}
 	return hexSum(h), to.Name(), nil
+}
+
+// bounded refuses to write more than most bytes: a small packed file can hold any number. most 0 is no bound.
+type bounded struct {
+	to   io.Writer
+	name string
+	most int64
+	n    int64
+}
+
+func (b *bounded) Write(text []byte) (int, error) {
+	if b.n += int64(len(text)); b.most > 0 && b.n > b.most {
+		return 0, file.TooLarge(b.name, b.most)
+	}
+	return b.to.Write(text)
 }

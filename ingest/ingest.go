@@ -89,7 +89,10 @@ func (o Options) find(paths []string, broken map[string]error) (*inputs, error) 
 	if err != nil {
 		return nil, err
 	}
-	return in, in.addFacts(o)
+	if err := in.addFacts(o); err != nil {
+		return nil, err
+	}
+	return in, in.leaveTooLarge()
 }
 
 // Run ingests files and folders as one run. Either all of it is stored or, on any error, nothing. What a capture left in its folder

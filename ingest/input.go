@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"prof/ingest/ncu"
+	"prof/internal/file"
 	"prof/schema"
 )
 
@@ -152,7 +153,7 @@ func unknownFormat(path string) error {
 
 // cutFile says how a file is packed that ends before its first bytes can be unpacked; plainFile for every other.
 func cutFile(path string) packing {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return plainFile
 	}
@@ -211,16 +212,40 @@ func findInFolder(path string) (found []input, skipped int, err error) {
 	return found, skipped, err
 }
 
+// leaveTooLarge refuses files that are larger than any of their form, before they are read, and leaves out those of a capture's folder.
+// What packed files hold is bounded while they are unpacked.
+func (in *inputs) leaveTooLarge() error {
+	var kept []input
+	for _, f := range in.list {
+		st, err := os.Stat(f.path)
+		most := f.format.MaxBytes
+		switch {
+		case err != nil:
+			return plainPathError(f.path, err)
+		case most == 0 || st.Size() <= most:
+			kept = append(kept, f)
+			continue
+		}
+		err = file.TooLarge(f.path, most)
+		if f.of == nil || f.format.Name == runForm {
+			return err
+		}
+		f.of.passOver(f.path, err)
+	}
+	in.list = kept
+	return nil
+}
+
 // leaveLesser leaves out forms of a capture that another form in the same folder holds better, as nsys profile --export leaves a
 // report beside its export, and ncu's CSV pages lie beside its report.
 func (in *inputs) leaveLesser() {
 	have := map[[2]string]bool{}
 	for _, f := range in.list {
-		have[[2]string{f.format.Name, stem(f.path)}] = true
+		have[[2]string{f.format.Name, Stem(f.path)}] = true
 	}
 	var kept []input
 	for _, f := range in.list {
-		better := slices.ContainsFunc(f.format.GivesWayTo, func(form string) bool { return have[[2]string{form, stem(f.path)}] })
+		better := slices.ContainsFunc(f.format.GivesWayTo, func(form string) bool { return have[[2]string{form, Stem(f.path)}] })
 		if better {
 			in.left = append(in.left, f)
 		} else {
@@ -237,8 +262,8 @@ func (in *inputs) leaveLesser() {
 	in.list = kept
 }
 
-// stem is a path without what tells the forms of one capture apart.
-func stem(path string) string {
+// Stem is a path without what tells the forms of one capture apart.
+func Stem(path string) string {
 	for _, end := range []string{".gz", ".zst", ".sqlite", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
@@ -273,7 +298,7 @@ func sniff(path, called string) (input, bool, error) {
 }
 
 func readHead(path string) (head []byte, packed packing, err error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, plainFile, err
 	}

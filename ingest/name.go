@@ -31,7 +31,7 @@ func (in *ingester) checkFree() error {
 
 // defaultName is the UTC time and the first file's short name.
 func defaultName(now time.Time, path string) string {
-	base := stem(filepath.Base(filepath.Clean(path)))
+	base := Stem(filepath.Base(filepath.Clean(path)))
 	clean := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r

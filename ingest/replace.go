@@ -14,7 +14,7 @@ type held struct{ kind, path, sum string }
 
 // is says whether another source is the same: its content, or another form or a newer state of the same file.
 func (h held) is(o held) bool {
-	return h.sum == o.sum || h.kind == o.kind && stem(baseName(h.path)) == stem(baseName(o.path))
+	return h.sum == o.sum || h.kind == o.kind && Stem(baseName(h.path)) == Stem(baseName(o.path))
 }
 
 // heldBefore gives the sources of a run, and refuses to put another capture in its place.

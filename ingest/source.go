@@ -17,6 +17,7 @@ import (
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
 	"prof/ingest/torch"
+	"prof/internal/file"
 )
 
 // source stores one input, perhaps read already, unless the warehouse or this run holds its content already. What a capture left and cannot be read is
@@ -264,7 +265,7 @@ func orNull(text string) driver.Value {
 }
 
 func makeTemp(home interface{ Temp() string }) (string, error) {
-	if err := os.MkdirAll(home.Temp(), 0o755); err != nil {
+	if err := file.MakeDir(home.Temp()); err != nil {
 		return "", fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	return os.MkdirTemp(home.Temp(), "ingest-")

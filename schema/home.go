@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"prof/internal/file"
 )
 
 // HomeName is the folder that holds a project's warehouse and runs.
@@ -17,7 +19,10 @@ const HomeName = ".prof"
 const warehouseFile = "warehouse.duckdb"
 
 // Home is the folder that holds a warehouse and the run directories.
-type Home struct{ Dir string }
+type Home struct {
+	Dir    string
+	Shared bool // if it is made, then for its user's group too
+}
 
 // FindHome gives the home to use: override when set, else the nearest .prof folder in dir or above it, else dir/.prof,
 // which need not exist yet.
@@ -61,10 +66,10 @@ func (h Home) Exists() bool {
 	return err == nil && st.Size() > 0
 }
 
-// Make creates the home on first use, with a .gitignore of its own, so that captures never enter a repository. A folder under
+// Make creates the home on first use, for nobody else to read unless it is shared, with a .gitignore of its own, so that captures never enter a repository. A folder under
 // another name that holds something already gets none: it would hide the user's own files from git.
 func (h Home) Make() error {
-	if err := os.MkdirAll(h.Dir, 0o755); err != nil {
+	if err := file.MakeHome(h.Dir, h.Shared); err != nil {
 		return fmt.Errorf("make the home %s: %w", h.Dir, err)
 	}
 	if filepath.Base(h.Dir) != HomeName {
@@ -74,7 +79,7 @@ func (h Home) Make() error {
 	}
 	ignore := filepath.Join(h.Dir, ".gitignore")
 	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := os.WriteFile(ignore, []byte("*\n"), 0o644); err != nil {
+		if err := file.Write(ignore, []byte("*\n")); err != nil {
 			return fmt.Errorf("make the home %s: %w", h.Dir, err)
 		}
 	}

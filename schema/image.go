@@ -23,7 +23,7 @@ func (h Home) writeEmpty() error {
 		return err
 	}
 	defer unpack.Close()
-	file, err := unpack.DecodeAll(emptyImage, nil)
+	empty, err := unpack.DecodeAll(emptyImage, nil)
 	if err != nil {
 		return fmt.Errorf("unpack the empty warehouse: %w", err)
 	}
@@ -36,12 +36,13 @@ func (h Home) writeEmpty() error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(file)
-	if err := errors.Join(err, temp.Close()); err != nil {
-		return err
+	// DuckDB would make it with such rights, less the umask.
+	if err := temp.Chmod(0o644); err != nil {
+		return errors.Join(err, temp.Close())
 	}
-	if err := os.Chmod(temp.Name(), 0o644); err != nil {
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(empty)
+	if err := errors.Join(err, temp.Close()); err != nil {
 		return err
 	}
 	// A link, and no renaming: that would take the file from under a process that has opened it.

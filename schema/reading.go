@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"prof/internal/file"
 	"prof/internal/scratch"
 )
 
@@ -155,7 +156,7 @@ const roomFor = 2
 //
 // The process must not have the file open in DuckDB: closing it here would end the process' locks on it.
 func copyCommitted(ctx context.Context, from, to string) error {
-	in, err := os.Open(from)
+	in, err := file.Open(from)
 	if err != nil {
 		return err
 	}
@@ -205,7 +206,7 @@ func copyFile(ctx context.Context, in *os.File, to string) (err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	out, err := file.Create(to)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNoCopy, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"prof/internal/file"
 )
 
 // Processes that write take turns: each locks a file of its own next to the warehouse, from before it opens the warehouse until it has
@@ -20,10 +22,11 @@ func (h Home) turnFile() string { return h.Warehouse() + ".lock" }
 
 // takeTurn waits for the turn to write, until the deadline. Where the file system has no locks there are no turns, only DuckDB's lock.
 func (h Home) takeTurn(ctx context.Context, o Options, deadline time.Time) (release func() error, err error) {
-	f, err := os.OpenFile(h.turnFile(), os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(h.turnFile(), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o666)
 	if err != nil {
 		return nil, plainOpenError(err, h)
 	}
+	_ = file.AdoptOne(f.Name()) // who does not own it cannot change its rights, and need not
 	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		writer := h.writer()
@@ -82,7 +85,7 @@ func flock(f *os.File, how int) error {
 
 // isWriting says whether a process writes or waits for its turn to.
 func (h Home) isWriting() bool {
-	f, err := os.Open(h.turnFile())
+	f, err := file.Open(h.turnFile())
 	if err != nil {
 		return false // no process of this version ever wrote, or DuckDB says what is wrong
 	}
@@ -93,7 +96,7 @@ func (h Home) isWriting() bool {
 // writer is the process whose turn it is, as far as it says.
 func (h Home) writer() *LockedError {
 	e := &LockedError{File: h.Warehouse()}
-	f, err := os.Open(h.turnFile())
+	f, err := file.Open(h.turnFile())
 	if err != nil {
 		return e
 	}

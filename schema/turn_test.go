@@ -14,7 +14,7 @@ import (
 
 // TestTurns has writers ask one after the other while one has the turn: they get it in that order, and one that gave up is skipped.
 func TestTurns(t *testing.T) {
-	home := Home{t.TempDir()}
+	home := Home{Dir: t.TempDir()}
 	var said []string
 	o := Options{Talk: func(m string) { said = append(said, m) }}
 	deadline := time.Now().Add(time.Minute)

@@ -15,6 +15,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
+	"prof/internal/file"
 	"prof/internal/scratch"
 )
 
@@ -130,6 +131,9 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 func openTurn(ctx context.Context, home Home, o Options, deadline time.Time) (*Warehouse, error) {
 	scratch.Clear(home.Dir)
 	if !home.Exists() && !o.FromScratch {
+		if err := file.Check(home.Warehouse()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("in the place of the warehouse: %w", err)
+		}
 		if err := os.Remove(home.Warehouse()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("an empty warehouse file is in the way: %w", err)
 		}

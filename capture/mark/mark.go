@@ -48,9 +48,10 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
+
+	"prof/internal/file"
 )
 
 //go:embed sitecustomize.py prof_mark/*.py
@@ -89,13 +90,13 @@ func Write(dir string) error {
 		}
 		at := filepath.Join(dir, filepath.FromSlash(path))
 		if d.IsDir() {
-			return os.MkdirAll(at, 0o755)
+			return file.MakeDir(at)
 		}
 		text, err := helper.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(at, text, 0o644); err != nil {
+		if err := file.Write(at, text); err != nil {
 			return fmt.Errorf("write the Python helper: %w", err)
 		}
 		return nil

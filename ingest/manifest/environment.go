@@ -6,14 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
 )
@@ -48,17 +47,9 @@ func (s *storing) environment() error {
 
 // readEnvironment reads a JSON object as dotted names and values, what is null or empty left out, secrets masked.
 func readEnvironment(path string) (map[string]string, error) {
-	f, err := openFile(path)
+	text, err := file.Read(path, maxEnvironment)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxEnvironment+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxEnvironment {
-		return nil, fmt.Errorf("it is larger than %d MiB", maxEnvironment>>20)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -71,18 +62,6 @@ func readEnvironment(path string) (map[string]string, error) {
 		return nil, err
 	}
 	return out, nil
-}
-
-// openFile opens a file; a pipe, which would block, is an error.
-func openFile(path string) (*os.File, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, errors.New("it is not a file")
-	}
-	return os.Open(path)
 }
 
 // flatten adds what a value holds. A list of values becomes one text, a list of objects a name by the place of each.

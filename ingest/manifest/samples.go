@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/internal/file"
 	"prof/schema/rundir"
 )
 
@@ -72,7 +73,7 @@ func (s *storing) samples() error {
 
 // read reads the samples of a pass and gives their number, and whether the last line was cut off.
 func (s *storing) read(p rundir.Pass, each func(sample) error) (n int64, cut bool, err error) {
-	f, err := openFile(s.r.path(p.Samples))
+	f, err := file.Open(s.r.path(p.Samples))
 	if err != nil {
 		return 0, false, err
 	}

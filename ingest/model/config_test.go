@@ -271,7 +271,7 @@ func TestNoConfiguration(t *testing.T) {
 			t.Errorf("%.20q: %v, %v", text, m, err)
 		}
 	}
-	long := `{"x": "` + strings.Repeat("y", maxBytes) + `"}`
+	long := `{"x": "` + strings.Repeat("y", MaxBytes) + `"}`
 	if _, err := Read(strings.NewReader(long)); !errors.Is(err, ErrNoConfig) || !strings.Contains(err.Error(), "16 MB") {
 		t.Errorf("%d bytes: %v", len(long), err)
 	}

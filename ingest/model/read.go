@@ -25,8 +25,8 @@ type Options struct {
 	Image  load.ImageSize // for towers that take pictures of any size; a note begins with "pictures of W x H pixels". Zero: not known
 }
 
-// maxBytes bounds a configuration; the largest published ones, with tables of label names, have a few hundred kB.
-const maxBytes = 16 << 20
+// MaxBytes bounds a configuration; the largest published ones, with tables of label names, have a few hundred kB.
+const MaxBytes = 16 << 20
 
 // reader reads one configuration into a model.
 type reader struct {
@@ -54,12 +54,12 @@ func (r *reader) refuse(what string) {
 
 // Read reads a configuration as JSON. Errors say where, or name every field that is missing or wrong at once.
 func Read(in io.Reader, o ...Options) (*Model, error) {
-	text, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
+	text, err := io.ReadAll(io.LimitReader(in, MaxBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxBytes {
-		return nil, fmt.Errorf("%w: it is larger than %d MB", ErrNoConfig, maxBytes>>20)
+	if len(text) > MaxBytes {
+		return nil, fmt.Errorf("%w: it is larger than %d MB", ErrNoConfig, MaxBytes>>20)
 	}
 	fields, err := decode(text)
 	if err != nil {

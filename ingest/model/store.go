@@ -8,11 +8,11 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"prof/ingest/load"
+	"prof/internal/file"
 )
 
 // Sniff says whether a file is the configuration of a model: one named config.json, or NAME.config.json, whose beginning is an
@@ -29,7 +29,7 @@ func Sniff(name string, head []byte) bool {
 
 // ReadFile reads a configuration from a file, plain or packed with gzip; errors carry the path.
 func ReadFile(path, name string, o ...Options) (*Model, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

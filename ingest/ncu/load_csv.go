@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"prof/ingest/load"
+	"prof/internal/file"
 	"prof/internal/mask"
 )
 
@@ -47,7 +47,7 @@ var ErrNoResults = errors.New("it has no results")
 // LoadCSV stores a CSV page, or the console output of ncu --csv, as one source of the target's run. Pages of one capture, told
 // by their paths, add up to the same results. A file in which ncu only says why it failed is stored as failed.
 func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

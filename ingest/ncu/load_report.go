@@ -3,9 +3,9 @@ package ncu
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"prof/ingest/load"
+	"prof/internal/file"
 	"prof/internal/mask"
 )
 
@@ -71,7 +71,7 @@ func (r *Report) lossWarning() string {
 }
 
 func openReport(path, name string) (*Report, func() error, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}

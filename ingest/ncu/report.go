@@ -18,6 +18,9 @@ const Magic = "NVR\x00"
 // maxMessage bounds what a size in the file can make the reader hold: the largest results seen have a few MiB.
 const maxMessage = 512 << 20
 
+// MaxReport bounds a report, in bytes: the largest seen have a few GB, and ncu itself cannot open one that is larger than memory.
+const MaxReport = 64 << 30
+
 // maxStrings bounds the names of metrics likewise; ncu knows some thousands, and sums and rates of each.
 const maxStrings = 1 << 20
 

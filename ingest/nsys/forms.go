@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"prof/ingest/load"
 	"prof/ingest/nsys/parquet"
 	"prof/ingest/nsys/sqlite"
 	"prof/ingest/nsys/table"
+	"prof/internal/child"
 )
 
 // ErrNoNsys is wrapped by the error for a report when nsys is not installed.
@@ -90,14 +92,25 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	if p := t.Options.Progress; p != nil {
 		p("nsys export", 0, -1)
 	}
-	text, err := exec.CommandContext(ctx, "nsys", ExportArgs(path, out, true)...).CombinedOutput()
-	if err != nil && strings.Contains(string(text), "include-json") { // an nsys of before that option
-		text, err = exec.CommandContext(ctx, "nsys", ExportArgs(path, out, false)...).CombinedOutput()
+	text, err := export(ctx, path, out, true)
+	if err != nil && strings.Contains(text, "include-json") { // an nsys of before that option
+		text, err = export(ctx, path, out, false)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: nsys export: %w: %s", name, err, lastLine(string(text)))
+		return nil, fmt.Errorf("%s: nsys export: %w: %s", name, err, lastLine(text))
 	}
 	return LoadSQLite(ctx, out, name, t)
+}
+
+// exportTimeout is far above what nsys takes for the largest reports that it can make.
+const exportTimeout = 2 * time.Hour
+
+// export has nsys export a report, and gives what it said.
+func export(ctx context.Context, report, out string, payloads bool) (text string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
+	defer cancel()
+	said, err := child.Run(ctx, child.Command{Argv: append([]string{"nsys"}, ExportArgs(report, out, payloads)...), Env: os.Environ(), Chatty: true})
+	return string(said.Stdout) + "\n" + string(said.Stderr), err
 }
 
 // ExportArgs are the arguments with which nsys exports a report to SQLite. Among the payloads of ranges are the sizes of NCCL's messages.

@@ -9,11 +9,13 @@ import (
 	"os"
 
 	"github.com/klauspost/compress/gzip"
+
+	"prof/internal/file"
 )
 
 // open opens a trace, unpacking it when it is gzip.
 func open(path string) (*ahead, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,10 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"prof/ingest/load"
 	"prof/ingest/model"
+	"prof/internal/file"
 	"prof/internal/mask"
 )
 
@@ -20,7 +20,7 @@ func Identify(context.Context, string, string) (*load.SourceInfo, error) {
 
 // Load stores the facts of a file as one source of the target's run. Errors are those of Read, with the file's name before them.
 func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	in, err := os.Open(path)
+	in, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 var ErrNoWorkload = errors.New("no workload facts")
 
 const (
-	maxBytes  = 16 << 20
+	MaxBytes  = 16 << 20
 	maxPasses = 1 << 20 // a table of a million rows says no more about a model than one of a thousand
 )
 
@@ -31,12 +31,12 @@ var passNames = slices.Concat(prefillNames, decodeNames, wallNames)
 
 // Read reads the facts of a workload. Errors name the byte that is not JSON, or the field that is wrong and what it may be.
 func Read(in io.Reader) (*Facts, error) {
-	text, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
+	text, err := io.ReadAll(io.LimitReader(in, MaxBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxBytes {
-		return nil, fmt.Errorf("%w: the file is larger than %d MiB", ErrNoWorkload, maxBytes>>20)
+	if len(text) > MaxBytes {
+		return nil, fmt.Errorf("%w: the file is larger than %d MiB", ErrNoWorkload, MaxBytes>>20)
 	}
 	raw, err := decode(text)
 	if err != nil {

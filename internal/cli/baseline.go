@@ -83,6 +83,7 @@ func (p *program) baselineSet(c *cli.Context, name, ref string) (err error) {
 	if err != nil {
 		return err
 	}
+	defer plainFullDisk(w.Home, &err)
 	defer closing(w, &err)
 	run, err := w.Resolve(c.Context, ref)
 	if err != nil {
@@ -111,6 +112,7 @@ func (p *program) baselineRemove(c *cli.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
+	defer plainFullDisk(w.Home, &err)
 	defer closing(w, &err)
 	b, err := w.FindBaseline(c.Context, name)
 	if err != nil {

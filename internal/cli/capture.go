@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -77,7 +76,6 @@ func (p *program) capture(c *cli.Context) error {
 	if !slices.Contains(p.args, "--") {
 		return errNoDashes
 	}
-	c.Context = context.WithoutCancel(c.Context) // Ctrl-C stops the workload, not what keeps its capture
 	home, err := p.home(c)
 	if err != nil {
 		return err
@@ -104,8 +102,6 @@ func (p *program) capture(c *cli.Context) error {
 		return err
 	}
 	interrupts := make(chan os.Signal, 4)
-	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(interrupts)
 	// Nobody may read what prof says any more; the capture goes on.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	setup.Interrupts = interrupts
@@ -118,7 +114,7 @@ func (p *program) capture(c *cli.Context) error {
 		return err
 	}
 	in.Name = setup.Run
-	stored, err := p.captureAll(c, s, home, in)
+	stored, err := p.captureAll(c, s, home, in, interrupts)
 	res, finish := s.Finish()
 	if err = errors.Join(err, finish); err != nil {
 		return &captureError{fmt.Errorf("%w; the capture so far is in %s", err, s.Dir())}
@@ -126,9 +122,13 @@ func (p *program) capture(c *cli.Context) error {
 	return p.captured(c, home, in, res, stored)
 }
 
-// captureAll runs the passes. The run is stored before ncu's, which is told by it what to profile.
-func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Home, in ingest.Options) (stored bool, err error) {
-	if err := s.Timeline(c.Context); err != nil {
+// captureAll runs the passes, which Ctrl-C stops, but not what keeps their capture. The run is stored before ncu's pass, which is told by
+// it what to profile.
+func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Home, in ingest.Options, interrupts chan os.Signal) (stored bool, err error) {
+	done := p.stop.capturing(interrupts)
+	err = s.Timeline(c.Context)
+	done()
+	if err != nil {
 		return false, err
 	}
 	launches, reason := []capture.Launch(nil), ""
@@ -146,13 +146,17 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 			reason = "cannot choose kernels for ncu: " + oneLine(err)
 		}
 	}
+	if err := c.Context.Err(); err != nil {
+		return stored, err
+	}
+	defer p.stop.capturing(interrupts)()
 	return stored, s.Kernels(c.Context, launches, reason)
 }
 
 // captured stores the run, says how it went, and chooses the exit code.
 func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, res *capture.Result, stored bool) error {
 	failed := len(res.Failed) > 0
-	if c.Bool("no-ingest") {
+	if c.Bool("no-ingest") || p.stop.byTerm() {
 		fmt.Fprintf(p.err, "captured in %s; to store it: %s\n", res.Dir, ingestCommand(c, in, res.Dir, false))
 	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
 		fmt.Fprintf(p.err, "prof: the capture is in %s but was not stored: %s; to try again: %s\n", res.Dir, oneLine(err), ingestCommand(c, in, res.Dir, stored))
@@ -161,6 +165,8 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 		return err
 	}
 	switch {
+	case p.stop.byTerm():
+		return exitStatus(exitSignal + int(syscall.SIGTERM))
 	case res.Stopped:
 		return exitStatus(exitInterrupted)
 	case res.Exit != nil:

@@ -17,6 +17,7 @@ import (
 func captureFlags() []cli.Flag {
 	d := capture.Defaults()
 	flags := []cli.Flag{
+		sharedFlag(),
 		&cli.StringFlag{Name: "run", Usage: "`NAME` of the run (default: UTC time and the workload's short name)"},
 		&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},
 		&cli.StringFlag{Name: "mode", Usage: "`MODE`: deep (nsys, then ncu for the kernels that take the most time) or light (nsys with the least overhead)", DefaultText: d.Mode},

@@ -3,10 +3,10 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/file"
 	"prof/queries/judge/gate"
 	"prof/render/compare"
 	"prof/render/typeset"
@@ -62,7 +62,7 @@ func (p *program) writeCheck(c *cli.Context, forms []checkForm, r *gate.Result) 
 		if err := f.form.Write(&text, r, typeset.Options{}); err != nil {
 			return err
 		}
-		if err := os.WriteFile(f.file, text.Bytes(), 0o644); err != nil {
+		if err := file.Write(f.file, text.Bytes()); err != nil {
 			return fmt.Errorf("write the checks of %s: %w", r.Run.Label, err)
 		}
 	}

@@ -1,31 +1,34 @@
 package cli
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/file"
 	"prof/queries/judge/gate"
 )
 
 // rulesName is the file of rules in a home.
 const rulesName = "rules"
 
+// maxRules bounds a text of rules, in bytes.
+const maxRules = 1 << 20
+
 // checkRules gives the rules of the options, else those of the home, else the built-in ones.
 func (p *program) checkRules(c *cli.Context) ([]gate.Rule, error) {
 	var out []gate.Rule
-	for _, file := range c.StringSlice("rules") {
-		text, err := p.readRules(file)
+	for _, path := range c.StringSlice("rules") {
+		text, err := p.readRules(c.Context, path)
 		if err != nil {
 			return nil, err
 		}
-		if out, err = addRules(out, file, text); err != nil {
+		if out, err = addRules(out, path, text); err != nil {
 			return nil, err
 		}
 	}
@@ -42,27 +45,23 @@ func (p *program) checkRules(c *cli.Context) ([]gate.Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(home.Dir, rulesName)
-	text, err := os.ReadFile(file)
+	at := filepath.Join(home.Dir, rulesName)
+	text, err := file.Read(at, maxRules)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return gate.Default(), nil
 	case err != nil:
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
-	return addRules(nil, file, string(text))
+	return addRules(nil, at, string(text))
 }
 
 // readRules reads a file of rules, or stdin.
-func (p *program) readRules(file string) (string, error) {
-	if file == "-" {
-		var text bytes.Buffer
-		if _, err := text.ReadFrom(p.in); err != nil {
-			return "", fmt.Errorf("read the rules from stdin: %w", err)
-		}
-		return text.String(), nil
+func (p *program) readRules(ctx context.Context, path string) (string, error) {
+	if path == "-" {
+		return p.stdin(ctx, maxRules)
 	}
-	text, err := os.ReadFile(file)
+	text, err := file.Read(path, maxRules)
 	if err != nil {
 		return "", fmt.Errorf("read the rules: %w", err)
 	}
@@ -70,13 +69,13 @@ func (p *program) readRules(file string) (string, error) {
 }
 
 // addRules reads rules; a text without any is a mistake, since a gate without rules lets everything through.
-func addRules(to []gate.Rule, file, text string) ([]gate.Rule, error) {
-	rules, err := gate.Parse(file, text)
+func addRules(to []gate.Rule, path, text string) ([]gate.Rule, error) {
+	rules, err := gate.Parse(path, text)
 	if err != nil {
 		return nil, &usageError{err}
 	}
 	if len(rules) == 0 {
-		return nil, usagef("%s has no rules; see `prof help check`", file)
+		return nil, usagef("%s has no rules; see `prof help check`", path)
 	}
 	return append(to, rules...), nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"prof/ingest"
 	"prof/ingest/load"
+	"prof/internal/file"
 	"prof/internal/scratch"
 	"prof/queries"
 	"prof/render/table"
@@ -84,13 +85,13 @@ func (p *program) demo(c *cli.Context) (err error) {
 
 func (p *program) demoIngest(c *cli.Context, w *schema.Warehouse, temp, run string, files []string) error {
 	var paths []string
-	for _, file := range files {
-		data, err := fs.ReadFile(testdata.Captures, file)
+	for _, name := range files {
+		data, err := fs.ReadFile(testdata.Captures, name)
 		if err != nil {
 			return err
 		}
-		path := filepath.Join(temp, filepath.Base(file))
-		if err := os.WriteFile(path, data, 0o644); err != nil {
+		path := filepath.Join(temp, filepath.Base(name))
+		if err := file.Write(path, data); err != nil {
 			return err
 		}
 		paths = append(paths, path)

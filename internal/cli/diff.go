@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/file"
 	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/judge/diff"
@@ -173,10 +173,10 @@ func (p *program) writeDiff(c *cli.Context, q diffRequest, list []*diff.Result) 
 	if err := q.form.Write(&text, list, typeset.Options{Wide: c.Bool("wide"), Safe: c.Bool("safe")}); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(q.out), 0o755); err != nil {
+	if err := file.MakeDir(filepath.Dir(q.out)); err != nil {
 		return err
 	}
-	if err := os.WriteFile(q.out, text.Bytes(), 0o644); err != nil {
+	if err := file.Write(q.out, text.Bytes()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(p.out, q.out)

@@ -49,6 +49,7 @@ apply to every pass). Without captures, and with the --run of a stored run, they
 			&cli.BoolFlag{Name: "with-osrt", Usage: "also store calls into operating system libraries"},
 			&cli.BoolFlag{Name: "with-api-rows", Usage: "store a row for each CUDA call, even those under 5 us; they are kept as sums otherwise"},
 			memoryFlag(),
+			sharedFlag(),
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be read, and store nothing"},
 		}, append(factFlags(), outputFlags()...)...),
 		Action: p.ingest,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -44,12 +43,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 1 && args[1] == capture.LaunchVerb { // what profilers start for prof capture
 		return capture.Launched(stderr)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	// A file at the limit of ulimit -f is an error of its write, like a full disk, and not the end of the process.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ)
-	p := &program{args: args, in: stdin, out: stdout, err: stderr}
-	return p.run(ctx)
+	stop := stopOnSignals()
+	p := &program{args: args, in: stdin, out: stdout, err: stderr, stop: stop}
+	return p.run(stop.ctx)
 }
 
 func (p *program) run(ctx context.Context) int {
@@ -65,6 +61,7 @@ type program struct {
 	args     []string
 	in       io.Reader
 	out, err io.Writer
+	stop     *stopper
 	spinner  *spinner            // the last one, see warn
 	read     []*schema.Warehouse // left open to the end of the process, see closing
 }

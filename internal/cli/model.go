@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/ingest/model"
+	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/queries"
 	"prof/queries/judge"
@@ -187,7 +187,7 @@ func fillSize(ctx context.Context, w *schema.Warehouse, run schema.Run, ofRun bo
 
 // writeStatic writes the artifacts into a folder.
 func (p *program) writeStatic(dir string, s *judge.Static) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeOut(dir); err != nil {
 		return err
 	}
 	for name, write := range map[string]func(b *bytes.Buffer) error{
@@ -198,7 +198,7 @@ func (p *program) writeStatic(dir string, s *judge.Static) error {
 		if err := write(&b); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o644); err != nil {
+		if err := file.Write(filepath.Join(dir, name), b.Bytes()); err != nil {
 			return err
 		}
 	}

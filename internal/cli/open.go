@@ -2,10 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +18,7 @@ import (
 
 	"prof/capture"
 	"prof/ingest/derive"
+	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/queries"
 	"prof/queries/frame"
@@ -41,7 +47,19 @@ func (p *program) home(c *cli.Context) (schema.Home, error) {
 	if err != nil {
 		return schema.Home{}, err
 	}
-	return schema.FindHome(dir, c.String("home"))
+	home, err := schema.FindHome(dir, c.String("home"))
+	home.Shared = c.Bool(sharedName)
+	if _, missing := os.Stat(home.Dir); err == nil && home.Shared && missing == nil {
+		err = usagef("--shared is for a home that is made now, and %s is there; to share it: chmod -R g+rwX,o= %[1]s; find %[1]s -type d -exec chmod g+s {} +", home.Dir)
+	}
+	return home, err
+}
+
+// sharedName is the option of verbs that make a home.
+const sharedName = "shared"
+
+func sharedFlag() cli.Flag {
+	return &cli.BoolFlag{Name: sharedName, Usage: "make the home for a team: the group of the folder's user can read and write it, nobody else; without, only you"}
 }
 
 // open opens the warehouse.
@@ -144,10 +162,15 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 	w, err := schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: limit,
 		Progress: progress,
 		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
-	if err == nil && !w.Writable {
-		p.read = append(p.read, w)
+	if err != nil {
+		return nil, err
 	}
-	return w, err
+	if !w.Writable {
+		p.read = append(p.read, w)
+	} else if err := file.AdoptOne(home.Warehouse()); err != nil && !errors.Is(err, fs.ErrPermission) { // who does not own it cannot change that, and need not
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
 }
 
 // usualMemory bounds what DuckDB takes while it writes, so that an ingest of 1 GB stays below 1 GB; reading leaves it the machine.
@@ -182,6 +205,45 @@ func memoryLimit(c *cli.Context, write bool) (string, error) {
 func closing(w *schema.Warehouse, err *error) {
 	if e := w.Leave(); *err == nil {
 		*err = e
+	}
+}
+
+// stdin reads a text of at most limit bytes; the end of ctx ends the waiting for it.
+func (p *program) stdin(ctx context.Context, limit int64) (string, error) {
+	type read struct {
+		text []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		text, err := file.ReadAll(p.in, "stdin", limit)
+		done <- read{text, err}
+	}()
+	select {
+	case r := <-done:
+		return string(r.text), r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// plainFullDisk says in one line that there is no room for a change, and whether it was made: DuckDB may have written it to its log and then
+// find no room to take it over into its file, which the next command does.
+func plainFullDisk(home schema.Home, err *error) {
+	if *err == nil {
+		return
+	}
+	text := strings.ToLower((*err).Error())
+	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		switch {
+		case !strings.Contains(text, cause.Error()):
+			continue
+		case strings.Contains(text, "commit succeeded and is durable"):
+			*err = fmt.Errorf("the change was made, but nothing more can be stored in %s: %w; free some space", home.Dir, cause)
+		default:
+			*err = fmt.Errorf("nothing was changed, for nothing can be stored in %s: %w; free some space and try again", home.Dir, cause)
+		}
+		return
 	}
 }
 

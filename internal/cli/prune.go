@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/ingest"
+	"prof/queries"
 	"prof/schema"
 )
 
@@ -23,17 +26,23 @@ func (p *program) pruneCommand() *cli.Command {
 		Usage: "compress or delete captured files of older runs; the warehouse keeps their data",
 		Description: `The last runs of each workload (same command line and folder, or same value of the tag --by) keep their captured files as they
 are. Files of older runs are compressed and, if all runs together exceed --max-total, deleted, oldest first. The record of how a run
-was captured stays. Baselines and runs tagged keep, or as in --protect, are left alone. prof ingest reads compressed files too.
+was captured stays. Baselines and runs tagged keep, or as in --protect, are left alone, as is whatever the warehouse does not have: captures
+that failed, were killed, still run or were made with --no-ingest. prof ingest reads compressed files too.
 
-  prof prune --dry-run
-  prof prune --keep 3 --max-total 20GiB
+On a terminal, prune prints what it would do and does it only with --yes; elsewhere it does it unless there is --dry-run.
+
+  prof prune                                      # what would be done
+  prof prune --keep 3 --max-total 20GiB --yes
+  prof prune --not-stored killed-run --keep 0     # although the warehouse does not have it
   prof tag baseline keep=yes`,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "keep", Usage: "the last `N` runs of each workload stay as they are", Value: capture.DefaultKeep},
 			&cli.StringFlag{Name: "max-total", Usage: "delete files until all runs together take at most `SIZE`, e.g. 20GiB"},
 			&cli.StringFlag{Name: "by", Usage: "group runs by the tag `KEY` instead of by workload"},
 			&cli.StringSliceFlag{Name: "protect", Usage: "leave runs with the tag `KEY` or KEY=VALUE alone; may be repeated"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be done"},
+			&cli.StringSliceFlag{Name: "not-stored", Usage: "treat the captures of `RUN` as if the warehouse had them; may be repeated"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be done; the default on a terminal"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do it, on a terminal too"},
 		},
 		Action: p.prune,
 	}
@@ -43,7 +52,10 @@ func (p *program) prune(c *cli.Context) error {
 	if err := exactArgs(c, 0, "no arguments"); err != nil {
 		return err
 	}
-	o := capture.PruneOptions{Keep: c.Int("keep")}
+	if c.Bool("dry-run") && c.Bool("yes") {
+		return usagef("--dry-run and --yes exclude each other")
+	}
+	o := capture.PruneOptions{Keep: c.Int("keep"), NotStored: c.StringSlice("not-stored")}
 	if o.Keep < 0 {
 		return usagef("--keep %d: want 0 or more", o.Keep)
 	}
@@ -75,7 +87,13 @@ func (p *program) prune(c *cli.Context) error {
 			plan.Skipped[i].Reason = "it is the baseline " + names
 		}
 	}
-	return p.prunePlanned(c.Context, c.Bool("dry-run"), plan)
+	for _, name := range o.NotStored {
+		if _, err := os.Stat(filepath.Join(plan.Dir, capture.FolderName(name))); err != nil {
+			return fmt.Errorf("--not-stored %s: there is no such capture in %s", name, plan.Dir)
+		}
+	}
+	dry := c.Bool("dry-run") || isTerminal(p.out) && !c.Bool("yes")
+	return p.prunePlanned(c.Context, dry, plan)
 }
 
 // pruneByTags asks the warehouse which runs are protected, and how runs are grouped. It gives the names of those that are a baseline, by
@@ -92,6 +110,9 @@ func (p *program) pruneByTags(c *cli.Context, home schema.Home, o *capture.Prune
 	}
 	bearers, err := baselineNames(c, w)
 	if err != nil {
+		return nil, err
+	}
+	if o.Stored, err = storedFiles(c.Context, w, runs); err != nil {
 		return nil, err
 	}
 	o.Groups, baselines = map[string]string{}, map[string]string{}
@@ -117,6 +138,42 @@ func (p *program) pruneByTags(c *cli.Context, home schema.Home, o *capture.Prune
 	return baselines, nil
 }
 
+// storedFiles says which files of captures the warehouse has. A capture is known by when it began, for a run may be stored under another
+// name, and a file by its path without what tells the forms of one recording apart.
+func storedFiles(ctx context.Context, w *schema.Warehouse, runs []schema.Run) (func(time.Time, string) bool, error) {
+	q, err := queries.Find("sources")
+	if err != nil {
+		return nil, err
+	}
+	type recording struct {
+		began int64 // microseconds, as the warehouse has it
+		name  string
+	}
+	stored := map[recording]bool{}
+	for _, r := range runs {
+		if r.StartedAt == nil {
+			continue
+		}
+		f, err := queries.Run(ctx, w, q, queries.Args{"run": r.ID})
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range f.Rows {
+			if path, ok := row[f.Index("path")].(string); ok {
+				stored[recording{r.StartedAt.UnixMicro(), recordingName(path)}] = true
+			}
+		}
+	}
+	return func(began time.Time, path string) bool {
+		return stored[recording{began.UnixMicro(), recordingName(path)}]
+	}, nil
+}
+
+// recordingName is what the forms of one recording share of their paths: the folder in that of the run, and the stem.
+func recordingName(path string) string {
+	return filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(ingest.Stem(path))
+}
+
 func isProtecting(by []string, tag, key string) bool {
 	for _, b := range by {
 		if b == tag || b == key {
@@ -140,10 +197,13 @@ func (p *program) prunePlanned(ctx context.Context, dry bool, plan *capture.Prun
 		p.warn(fmt.Sprintf("the runs still exceed --max-total by %.1f MB: kept and protected files are not deleted", float64(plan.OverBytes)/1e6))
 	}
 	if dry {
-		fmt.Fprintf(p.err, "%d files, %.1f MB in total; nothing was done (--dry-run)\n", len(plan.Actions), float64(plan.TotalBytes)/1e6)
+		fmt.Fprintf(p.err, "%d files, %.1f MB in total; nothing was done; --yes does it\n", len(plan.Actions), float64(plan.TotalBytes)/1e6)
 		return nil
 	}
 	done, err := plan.Apply(ctx)
+	if ctx.Err() != nil && done != (capture.PruneResult{}) {
+		err = &captureError{errors.New("interrupted; prune again to go on")}
+	}
 	fmt.Fprintf(p.err, "compressed %d and deleted %d files; freed %.1f of %.1f MB\n", done.Compressed, done.Dropped, float64(done.FreedBytes)/1e6, float64(plan.TotalBytes)/1e6)
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/internal/file"
 	"prof/queries"
 	"prof/queries/judge"
 	"prof/render/report"
@@ -176,7 +177,7 @@ func (p *program) newReport(ctx context.Context, w *schema.Warehouse, run schema
 // writeReport writes files into a folder. Of a file that the run has nothing for it says why, and takes away what an earlier report
 // left in the run's own folder; where the file was named, that is an error.
 func (p *program) writeReport(dir string, own, named bool, files []report.File, r *judge.Report) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeOut(dir); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -199,12 +200,20 @@ func (p *program) writeReport(dir string, own, named bool, files []report.File, 
 		if err := f.Write(&text, r); err != nil {
 			return fmt.Errorf("%s of run %s: %w", f.Name, r.Name, err)
 		}
-		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		if err := file.Write(path, text.Bytes()); err != nil {
 			return err
 		}
 		fmt.Fprintln(p.out, path)
 	}
 	return nil
+}
+
+// makeOut makes a folder for files that are to be written, which must not be a symbolic link: they would end up elsewhere.
+func makeOut(dir string) error {
+	if err := file.NoLink(dir); err != nil {
+		return err
+	}
+	return file.MakeDir(dir)
 }
 
 // staticOf is the static compute of a run; nil of one without a model.

@@ -69,6 +69,7 @@ func (p *program) tagCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			defer plainFullDisk(w.Home, &err)
 			defer closing(w, &err)
 			run, err := w.Resolve(c.Context, ref)
 			if err != nil {
@@ -115,6 +116,7 @@ func (p *program) rm(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	defer plainFullDisk(w.Home, &err)
 	defer closing(w, &err)
 	bearers, err := baselineNames(c, w)
 	if err != nil {

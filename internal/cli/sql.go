@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -29,17 +28,18 @@ CSV and JSON are written row by row, however many there are; tables end after 10
 	}
 }
 
+// maxStatement bounds a statement from stdin, in bytes.
+const maxStatement = 16 << 20
+
 func (p *program) sql(c *cli.Context) (err error) {
 	if c.NArg() > 1 {
 		return usagef("sql takes one statement: put it in quotes; see `prof help sql`")
 	}
 	text := c.Args().First()
 	if text == "" || text == "-" {
-		in, err := io.ReadAll(p.in)
-		if err != nil {
+		if text, err = p.stdin(c.Context, maxStatement); err != nil {
 			return err
 		}
-		text = string(in)
 	}
 	if strings.TrimSpace(text) == "" {
 		return usagef("sql takes a statement as its argument or on stdin; see `prof help sql`")

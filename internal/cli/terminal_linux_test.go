@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -212,5 +213,36 @@ func TestSpins(t *testing.T) {
 	at := strings.LastIndex(drawn, "\r\x1b[K")
 	if at >= 0 && (strings.ContainsAny(drawn[at:], "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(drawn, "deriving facts")) {
 		t.Errorf("an ingest drew %q", drawn)
+	}
+}
+
+// TestPruneKeepsWhatIsNotStored: captures made with --no-ingest, those of a run that was removed, and reports that could not be read stay whatever
+// the limit; on a terminal nothing is done without --yes.
+func TestPruneKeepsWhatIsNotStored(t *testing.T) {
+	t.Parallel()
+	p := fakes(t, "")
+	p.ok("capture", "--run", "r", "--mode", "light", "--", "true")
+	p.ok("capture", "--run", "unstored", "--mode", "light", "--no-ingest", "--", "true")
+	write(t, p.path(".prof/runs/r/nsys/report-2.qdstrm"), []byte("recorded"))
+	before := listing(t, p.path(".prof/runs"))
+	prune := []string{"prune", "--keep", "0", "--max-total", "1B"}
+	said := `left alone: r/nsys/report-2.qdstrm: the warehouse does not have it\nleft alone: unstored: the warehouse does not have it\n`
+	const line = `delete r/nsys/report-1.sqlite \([0-9.]+ MB\): [^\n]*\n`
+	p.wantLike(0, line, said+`.*\n1 files, .* nothing was done; --yes does it\n`, append(prune, "--dry-run")...)
+	if drawn := onTerminal(p, 100, prune...); !strings.Contains(drawn, "delete r/nsys/report-1.sqlite") || !strings.Contains(drawn, "nothing was done; --yes does it") {
+		t.Errorf("on a terminal:\n%s", drawn)
+	}
+	if after := listing(t, p.path(".prof/runs")); strings.Join(after, "\n") != strings.Join(before, "\n") {
+		t.Fatalf("a dry run changed files:\n%q\n%q", after, before)
+	}
+	p.wantLike(0, line, said+`.*compressed 0 and deleted 1 files; .*\n`, prune...)
+	p.wantLike(2, "", "prof: --dry-run and --yes exclude each other\n", append(prune, "--dry-run", "--yes")...)
+	p.wantLike(1, "", `prof: --not-stored nosuch: there is no such capture in .*\n`, append(prune, "--not-stored", "nosuch")...)
+	if drawn := onTerminal(p, 100, append(prune, "--yes", "--not-stored", "unstored")...); !strings.Contains(drawn, "deleted 1 files") {
+		t.Errorf("a run that was named:\n%s", drawn)
+	}
+	want := slices.DeleteFunc(before, func(path string) bool { return strings.HasSuffix(path, ".sqlite") })
+	if after := listing(t, p.path(".prof/runs")); strings.Join(after, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the runs hold %q, want %q", after, want)
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/file"
 	"prof/queries"
 	"prof/queries/judge/trend"
 	"prof/render/compare"
@@ -94,7 +94,7 @@ func (p *program) trend(c *cli.Context) (err error) {
 	if err := form.Write(&text, r, show); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+	if err := file.Write(path, text.Bytes()); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.err, "wrote "+path)

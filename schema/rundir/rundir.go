@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
+
+	"prof/internal/file"
 )
 
 // Names of the files of a run's folder that say what was run. What the tools captured lies in one folder a tool beside them.
@@ -143,41 +144,21 @@ func WriteJSON(path string, value any) error {
 	if err := e.Encode(value); err != nil {
 		return err
 	}
-	return WriteWhole(path, b.Bytes())
+	return file.Write(path, b.Bytes())
 }
 
-// WriteWhole replaces a file by a rename, so that a reader sees the old content or the new.
-func WriteWhole(path string, text []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(text)
-	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return os.Rename(tmp.Name(), path)
-}
-
-// maxManifest bounds a run.json: passes are few, inputs may be some ten thousand.
-const maxManifest = 64 << 20
+// MaxManifest bounds a run.json: passes are few, inputs may be some ten thousand.
+const MaxManifest = 64 << 20
 
 // ReadManifest reads a run.json. One of a newer prof, and a file that is none, are errors.
 func ReadManifest(path string) (*Manifest, error) {
-	st, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	text, err := file.Read(path, MaxManifest)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: there is no such file: %w", path, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if st.Size() > maxManifest {
-		return nil, fmt.Errorf("%s: %w: it has %d bytes, more than %d", path, ErrManifest, st.Size(), maxManifest)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	case errors.Is(err, file.ErrTooLarge):
+		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
+	case err != nil:
 		return nil, err
 	}
 	var m Manifest

@@ -4,7 +4,7 @@ import json
 import math
 import os
 
-from . import state
+from . import files, state
 
 _models = {}  # hash of the configuration -> (name, configuration), of models that had passes
 _known = set()  # id of a configuration that was looked at
@@ -99,10 +99,7 @@ def _copy():
     text = json.dumps(content, indent=2, sort_keys=True) + "\n"
     if text != _copied:
         os.makedirs(folder, exist_ok=True)
-        hidden = "%s.%d.tmp" % (path, os.getpid())
-        with open(hidden, "w") as f:
-            f.write(text)
-        os.replace(hidden, path)
+        os.replace(files.aside(path, text.encode()), path)
         _copied = text
 
 

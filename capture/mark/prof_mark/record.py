@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from . import modelinfo, state
+from . import files, modelinfo, state
 
 # Some 70 bytes a pass: the file stays below the 16 MiB that are read of it. Passes are counted from the last, so the first ones go.
 _MOST = 150_000
@@ -171,9 +171,7 @@ def beside(path):
 
 def place(path, text, may_replace):
     """Makes a file with that content where there is none or it may be replaced, and says whether it did: two processes never both do."""
-    hidden = "%s.%d.tmp" % (path, os.getpid())
-    with open(hidden, "wb") as f:
-        f.write(text)
+    hidden = files.aside(path, text)
     try:
         os.link(hidden, path)
     except FileExistsError:
@@ -199,10 +197,7 @@ def _has_passes(path):
 
 
 def _replace(path, text):
-    hidden = "%s.%d.tmp" % (path, os.getpid())
-    with open(hidden, "w") as f:
-        f.write(text)
-    os.replace(hidden, path)
+    os.replace(files.aside(path, text.encode()), path)
 
 
 def forget():

@@ -11,7 +11,7 @@ import sys
 import threading
 import warnings
 
-from . import record, state
+from . import files, record, state
 
 _waiting = state.settings.trace is not None
 _profile = None
@@ -125,6 +125,7 @@ def _write(held):
     hidden = "%s.%d.tmp%s" % (path, os.getpid(), packed)
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     held.export_chrome_trace(hidden)
+    os.chmod(hidden, os.stat(hidden).st_mode & files.rights(path))
     if os.path.exists(path):
         path = record.beside(path)
     os.replace(hidden, path)

@@ -55,6 +55,15 @@ class Plain(unittest.TestCase):
         with open(self.facts) as f:
             self.assertIn('"runs":[{"prefill_len":7,"new_tokens":2,"batch":null}]', f.read())
 
+    def test_rights_are_those_of_the_folder(self):
+        for folder, rights in ((0o700, 0o600), (0o770, 0o660), (0o755, 0o644)):
+            os.chmod(self.folder.name, folder)
+            self.python("import os; os.umask(0); import prof_mark\nwith prof_mark.stage('prefill', tokens=7): pass\nprof_mark.model({'hidden_size': 32})",
+                        PROF_MARK_MODEL_DIR=self.folder.name)
+            for file in (self.facts, os.path.join(self.folder.name, "config.json")):
+                self.assertEqual(os.stat(file).st_mode & 0o777, rights, file)
+                os.remove(file)
+
     def test_another_sitecustomize_runs(self):
         other = self.write("sitecustomize.py", "print('other'); answer = 42")
         code, out, err = self.python("import sitecustomize; print(sitecustomize.answer)", other)

@@ -14,6 +14,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"prof/ingest/nsys/table"
+	"prof/internal/file"
 )
 
 const suffix = ".parquet"
@@ -103,6 +104,9 @@ func (d *Dir) from(name string) string { return "read_parquet(" + quote(d.file(n
 func (d *Dir) describe(name string) ([]string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if err := file.Check(d.file(name)); err != nil { // DuckDB opens it, and would wait for the writer of a pipe
+		return nil, err
+	}
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.Query(d.conn, "SELECT * FROM "+d.from(name)+" LIMIT 0", &res) == mapping.StateError {

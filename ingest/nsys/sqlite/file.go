@@ -11,13 +11,14 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 
 	"prof/ingest/nsys/table"
+	"prof/internal/file"
 )
 
 // File is an opened database. All its methods are safe for concurrent use.
@@ -41,14 +42,14 @@ func Open(path string) (*File, error) {
 	if err := checkQuiet(path); err != nil {
 		return nil, err
 	}
-	r, err := os.Open(path)
+	r, err := file.Open(path)
+	if errors.Is(err, file.ErrNotFile) {
+		err = &Error{File: path, Msg: "not a regular file", Err: ErrNotSQLite}
+	}
 	if err != nil {
 		return nil, err
 	}
 	st, err := r.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = &Error{File: path, Msg: "not a regular file", Err: ErrNotSQLite}
-	}
 	if err != nil {
 		r.Close()
 		return nil, err

@@ -3,8 +3,9 @@ package sqlite
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
+
+	"prof/internal/file"
 )
 
 // checkQuiet looks for the files that SQLite keeps beside a database while its pages alone are not the truth: a
@@ -33,7 +34,7 @@ func checkQuiet(path string) error {
 
 // firstByte gives a file's first byte, -1 when the file is empty or does not exist.
 func firstByte(path string) (int, error) {
-	r, err := os.Open(path)
+	r, err := file.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return -1, nil
 	}

@@ -12,10 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"prof/ingest/load"
+	"prof/internal/file"
 )
 
 // Sniff says whether a file is a table of key_averages(), by its beginning.
@@ -42,7 +42,7 @@ func Identify(context.Context, string, string) (*load.SourceInfo, error) {
 // Load stores a table as one source of the target's run. Of a table that was cut off it stores the rows that are whole. Errors
 // name the row: numbers that are none or beyond all measure, negative counts, rows without a name or a number of calls.
 func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

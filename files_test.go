@@ -1,0 +1,87 @@
+package main_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// direct are the functions of the standard library that wait for the writer of a pipe, read a device without end, or leave half of a file
+// where they fail: internal/file has one for each.
+var direct = map[string]bool{"os.Open": true, "os.OpenFile": true, "os.ReadFile": true, "os.Create": true, "os.WriteFile": true, "ioutil.ReadFile": true, "io.ReadAll": true}
+
+// directs are the calls of these that stay, by file, and why.
+var directs = map[string]string{
+	"internal/file/file.go":       "it is what others use",
+	"internal/file/write.go":      "it is what others use",
+	"internal/scratch/scratch.go": "it opens folders, to lock them",
+	"schema/turn.go":              "it makes a file to lock, which must not be emptied",
+	"capture/scrub.go":            "it changes an export in prof's own folder, which nsys wrote and the ingest has not seen",
+	"capture/sampling.go":         "it reads /proc, whose files have no size",
+	"capture/nvml_linux_read.go":  "it reads /proc",
+	"capture/doctor_machine.go":   "it reads /proc and /sys",
+	"capture/pass.go":             "it opens the workload's own input anew, or /dev/null",
+	"capture/python.go":           "its reader ends after 1024 bytes",
+	"ingest/model/read.go":        "its reader ends at a limit, of what may be unpacked",
+	"ingest/workload/read.go":     "its reader ends at a limit",
+	"ingest/ncu/csv_sniff.go":     "it reads bytes that are in memory",
+}
+
+// developers are folders of commands and tests, not of what users run.
+var developers = []string{"internal/speed/", "internal/torture/", "internal/golden/", "internal/repeat/", "testdata/"}
+
+// TestFilesAreOpenedWithCare checks that files are opened, read and written by internal/file, where no reason is written down.
+func TestFilesAreOpenedWithCare(t *testing.T) {
+	found := map[string]bool{}
+	for _, s := range sources(t) {
+		skip := strings.HasSuffix(s.file, "_test.go")
+		for _, d := range developers {
+			skip = skip || strings.HasPrefix(s.file, d)
+		}
+		if skip {
+			continue
+		}
+		for _, call := range directIn(t, s.file, nil) {
+			found[s.file] = true
+			if directs[s.file] == "" {
+				t.Errorf("%s: use internal/file, or say in directs why not", call)
+			}
+		}
+	}
+	for file := range directs {
+		if !found[file] {
+			t.Errorf("directs names %s, which has no such call", file)
+		}
+	}
+}
+
+// directIn lists the calls and other uses of direct functions in a file.
+func directIn(t *testing.T, name string, text any) (out []string) {
+	t.Helper()
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if of, ok := sel.X.(*ast.Ident); ok && direct[of.Name+"."+sel.Sel.Name] {
+				at := files.Position(n.Pos())
+				out = append(out, at.Filename+":"+strconv.Itoa(at.Line)+": "+of.Name+"."+sel.Sel.Name)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// TestFilesFindsDirectCalls checks that a call and a function value are found.
+func TestFilesFindsDirectCalls(t *testing.T) {
+	text := "package p\nimport \"os\"\nvar read = os.ReadFile\nfunc f() { os.Open(\"x\"); os.Remove(\"x\") }\n"
+	if got := directIn(t, "p.go", text); len(got) != 2 || got[0] != "p.go:3: os.ReadFile" || got[1] != "p.go:4: os.Open" {
+		t.Errorf("found %q", got)
+	}
+}
