@@ -42,17 +42,13 @@ var secretName = regexp.MustCompile(`(?i)TOKEN|KEY|SECRET|PASSW|PASSPHRASE|(^|_)
 // plainNames hold a word of a secret and are none.
 var plainNames = map[string]bool{"TOKENIZERS_PARALLELISM": true}
 
-// Secrets that a value may have beside those of a command line: all that stands before the host of a URL (a user's name is no one
-// else's business either, and a password may have any sign), and keys and certificates written out.
-var (
-	urlUserinfo = regexp.MustCompile(`(://)[^/\s@]+@`)
-	pemText     = regexp.MustCompile(`(?s)-----BEGIN .*`)
-)
+// urlUserinfo is all that stands before the host of a URL: a user's name is no one else's business either, and a password may have any sign.
+var urlUserinfo = regexp.MustCompile(`(://)[^/\s@]+@`)
 
 // maskValue replaces what looks like a secret in a variable's value.
 func maskValue(value string) string {
 	value = urlUserinfo.ReplaceAllString(value, "${1}***@")
-	return mask.Text(pemText.ReplaceAllString(value, "***"))
+	return mask.Text(value)
 }
 
 // AllowedEnv gives the variables of an environment that may be stored, sorted: those of a fixed list, none whose name looks like that

@@ -71,7 +71,7 @@ func TestSecretValues(t *testing.T) {
 		"https://u:p@h/x?y=1":                      "https://***@h/x?y=1",
 		"https://u:p:w@h":                          "https://***@h",
 		"redis://:pw@h:1":                          "redis://***@h:1",
-		"https://h/x?api_key=abc&z=1":              "https://h/x?api_key=***",
+		"https://h/x?api_key=abc&z=1":              "https://h/x?api_key=***&z=1",
 		"Authorization: Bearer abcdefgh":           "Authorization: Bearer ***",
 		"-----BEGIN PRIVATE KEY-----\nabc":         "***",
 		`{"token": "abc", "n": 3}`:                 `{"token": ***, "n": 3}`,

@@ -12,6 +12,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 
 	"prof/ingest/load"
+	"prof/internal/mask"
 	"prof/internal/suggest"
 	"prof/schema"
 	"prof/schema/rundir"
@@ -141,7 +142,7 @@ func (in *ingester) attachCapture(id string) error {
 	var r schema.Run
 	in.capture.describe(&r)
 	if _, err := in.conn.ExecContext(in.ctx, `UPDATE run SET started_at = ?, command = ?, host = coalesce(nullif(?, ''), host) WHERE run_id = ?::UUID`,
-		r.StartedAt, r.Command, r.Host, id); err != nil {
+		r.StartedAt, mask.Stored(r.Command), r.Host, id); err != nil {
 		return err
 	}
 	return in.linkPasses(id)

@@ -15,6 +15,7 @@ import (
 	"prof/ingest/load"
 	"prof/ingest/torch"
 	"prof/ingest/workload"
+	"prof/internal/mask"
 	"prof/schema"
 )
 
@@ -399,6 +400,7 @@ func (in *ingester) finish(id string) error {
 			r.Host = info.Host
 		}
 	}
+	r.Command, r.Host = mask.Stored(r.Command), mask.Stored(r.Host)
 	in.result.Run = r
 	if err := in.warnTwice(id); err != nil {
 		return err

@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
 
+	"prof/internal/mask"
 	"prof/schema"
 )
 
@@ -31,14 +33,22 @@ func (in *ingester) checkFree() error {
 
 // defaultName is the UTC time and the first file's short name.
 func defaultName(now time.Time, path string) string {
-	base := Stem(filepath.Base(filepath.Clean(path)))
+	base := mask.Text(Stem(filepath.Base(filepath.Clean(path))))
 	clean := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return '-'
 	}, base)
-	return now.UTC().Format("20060102-150405") + "-" + strings.Trim(clean, "-.")
+	return now.UTC().Format("20060102-150405") + "-" + strings.Trim(clean[:min(len(clean), mostNameCharacters/2)], "-.")
+}
+
+// mostNameCharacters bounds names of runs, which tables and paths hold.
+const mostNameCharacters = 200
+
+// isUnprintable says whether a character cannot be seen, moves a cursor or reorders a line.
+func isUnprintable(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r != ' ' && unicode.IsSpace(r)
 }
 
 // checkName refuses names that could not be told from other ways to name a run.
@@ -52,8 +62,12 @@ func checkName(name string) error {
 		return fmt.Errorf("run name %q: it looks like a run id", name)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("run name %q: it is not UTF-8", name)
-	case strings.TrimSpace(name) != name, strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7F }):
-		return fmt.Errorf("run name %q: it must not begin or end with a space or contain control characters", name)
+	case utf8.RuneCountInString(name) > mostNameCharacters:
+		return fmt.Errorf("run name %q...: it has %d characters, more than %d", string([]rune(name)[:20]), utf8.RuneCountInString(name), mostNameCharacters)
+	case strings.TrimSpace(name) != name, strings.ContainsFunc(name, isUnprintable):
+		return fmt.Errorf("run name %q: it must not begin or end with a space or contain control or format characters", name)
+	case mask.Text(name) != name:
+		return fmt.Errorf("run name %q: it looks like a secret", mask.Text(name))
 	}
 	return nil
 }

@@ -3,12 +3,13 @@ package ingest
 import (
 	"fmt"
 
+	"prof/internal/mask"
 	"prof/internal/suggest"
 )
 
 func (in *ingester) warn(message string) {
 	if in.o.Warn != nil {
-		in.o.Warn(message)
+		in.o.Warn(mask.Text(message))
 	}
 }
 

@@ -57,7 +57,7 @@ func TestConditions(t *testing.T) {
 		"driver": "580.159|clouds|4", "CUDA of the driver": "13.0|clouds|<nil>", "CPU": "a CPU|clouds|4", "CPU cores": "8|clouds|4", "Python": "3.12.3|clouds|4", "variable CUDA_VISIBLE_DEVICES": "0|clouds|4",
 		"host": "box|clouds|<nil>", "nsys version": "2025.3.2.0|clouds|<nil>", "nsys trace of CUDA graphs": "Node|clouds|<nil>", "nsys backtraces of OS calls": "on|clouds|<nil>", "CUDA graphs": "used|tells|<nil>",
 		"capture mode": "deep|clouds|4", "profiler": "nsys|decides|<nil>", "processes": "1|decides|<nil>", "commit": "0123456789abcdef0123456789abcdef01234567|tells|4", "branch": "main|tells|4", "uncommitted changes": "yes|tells|4",
-		"command": "python3 run.py --tokens 32|tells|4", "folder": "/home/user/run|tells|4", "workload key": "6d61646520757020|tells|4", "input prompt.txt": "aaaaaaaaaaaaaaaa|decides|4", "input gone.txt": "not readable|decides|4",
+		"command": "python3 run.py --tokens 32|tells|4", "folder": "~/run|tells|4", "workload key": "6d61646520757020|tells|4", "input prompt.txt": "aaaaaaaaaaaaaaaa|decides|4", "input gone.txt": "not readable|decides|4",
 		"completeness": "partial: recording ncu-1: failed: ncu may not read the GPU's counters (ERR_NVGPUCTRPERM)|clouds|4", "prompt tokens": "512|decides|<nil>", "model": "llama|decides|3", "torch with_stack": "<absent>"})
 
 	// Samples of a GPU that none of its kernels ran on say nothing of it, until no UUID tells which it is.

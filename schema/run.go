@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"prof/internal/mask"
 	"prof/internal/suggest"
 )
 
@@ -362,7 +363,7 @@ func SetTag(ctx context.Context, tx Execer, runID, key, value string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM run_tag WHERE run_id = ?::UUID AND key = ?`, runID, key); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO run_tag VALUES (?::UUID, ?, ?)`, runID, key, value)
+	_, err := tx.ExecContext(ctx, `INSERT INTO run_tag VALUES (?::UUID, ?, ?)`, runID, key, mask.Value(key, value))
 	return err
 }
 

@@ -57,6 +57,7 @@ type bulk struct {
 	base int64 // of the run's ids
 	room *Room // of the source
 	ids  []int // columns that hold ids
+	mask []bool
 	mu   sync.Mutex
 	// begun is a worker that has begun; nil for none, or once it is taken.
 	begun Worker
@@ -69,7 +70,7 @@ type bulkWorker struct {
 }
 
 func newBulk(table string, rows Rows, base int64, room *Room) (*bulk, error) {
-	b := &bulk{rows: rows, base: base, room: room}
+	b := &bulk{rows: rows, base: base, room: room, mask: masks(table, rows.Columns())}
 	kinds := map[Type]duckdb.Type{BigInt: duckdb.TYPE_BIGINT, Integer: duckdb.TYPE_INTEGER, Double: duckdb.TYPE_DOUBLE, Varchar: duckdb.TYPE_VARCHAR}
 	for i, c := range rows.Columns() {
 		kind := kinds[c.Type]
@@ -107,7 +108,7 @@ const maxThreads = 1024
 
 // NewLocalState leaves making the worker to its first chunk, where a failure can be reported.
 func (b *bulk) NewLocalState() any {
-	return &bulkWorker{c: Chunk{columns: b.rows.Columns()}}
+	return &bulkWorker{c: Chunk{columns: b.rows.Columns(), mask: b.mask}}
 }
 
 // FillChunk passes one chunk to the worker. A panic must not cross into C++, where it would end the process.

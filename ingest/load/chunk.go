@@ -7,13 +7,16 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"prof/internal/mask"
 )
 
 // Chunk is memory, mostly DuckDB's, for up to Cap rows of a Rows' columns. All values start out not NULL and undefined.
 type Chunk struct {
 	columns []Column
 	vecs    []vector
-	texts   int // bytes of them
+	texts   int    // bytes of them
+	mask    []bool // columns whose texts are masked; nil while they are only gathered
 }
 
 // mostTexts is how many bytes of texts make a chunk full: a chunk's memory is outside of what DuckDB bounds.
@@ -64,6 +67,9 @@ func (c *Chunk) Float64(col int) []float64 {
 
 // SetText writes a value of a Varchar column.
 func (c *Chunk) SetText(col, row int, s string) {
+	if c.mask != nil && c.mask[col] {
+		s = mask.Stored(s)
+	}
 	c.texts += len(s)
 	if texts := c.vecs[col].texts; texts != nil {
 		texts[row] = strings.Clone(s)

@@ -192,8 +192,12 @@ func (t *Target) release(handle int64) {
 // Append stores rows one by one, run_id and source_id not added: for tables of moderate size. each calls add once a row.
 func (t *Target) Append(ctx context.Context, table string, each func(add func(values ...driver.Value) error) error) (n int64, err error) {
 	var ids []int
+	var names []string
 	if !t.apart { // else whoever adopts it knows
 		if ids, err = t.idPlaces(ctx, table); err != nil {
+			return 0, err
+		}
+		if names, err = t.columnsOf(ctx, table); err != nil {
 			return 0, err
 		}
 	}
@@ -209,6 +213,7 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 			for _, i := range ids {
 				row[i] = t.id(row[i])
 			}
+			maskRow(table, names, row)
 			return add(row...)
 		})
 	}

@@ -95,17 +95,7 @@ func flatten(out map[string]string, name string, value any, depth int) error {
 		return nil
 	}
 	if text := fmt.Sprint(value); text != "" {
-		out[name] = maskFact(name, text)
+		out[name] = mask.Value(name, text)
 	}
 	return nil
-}
-
-// maskFact masks a value that is a secret by itself or by its name.
-func maskFact(name, value string) string {
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	masked, ok := strings.CutPrefix(mask.Text(last+"="+value), last+"=")
-	if !ok {
-		return mask.Text(value)
-	}
-	return masked
 }

@@ -79,7 +79,7 @@ func (s *storing) capture() error {
 		if m.Git != nil {
 			commit, branch, dirty = text(m.Git.Commit), text(m.Git.Branch), m.Git.Dirty
 		}
-		return add(m.Mode, s.r.Command(), m.WorkloadKey, m.Folder, commit, branch, dirty, m.StartedAt.UTC(), whole(s.r.duration()), m.Status, text(mask.Text(m.Reason)))
+		return add(m.Mode, s.r.Command(), m.WorkloadKey, m.Folder, commit, branch, dirty, m.StartedAt.UTC(), whole(s.r.duration()), m.Status, text(m.Reason))
 	})
 }
 
@@ -93,7 +93,7 @@ func (s *storing) passes() error {
 				exit = int32(*p.ExitCode)
 			}
 			if err := add(int32(p.ID), p.Name, p.Tool, p.Mode, int32(p.Repeat), mask.Command(p.Argv), text(p.ToolVersion), p.StartedAt.UTC(), whole(p.DurationNs), whole(p.WorkloadNs),
-				exit, text(p.Signal), p.Status, text(mask.Text(p.Reason)), whole(p.ArtifactBytes), p.Marked, text(p.ClockControl)); err != nil {
+				exit, text(p.Signal), p.Status, text(p.Reason), whole(p.ArtifactBytes), p.Marked, text(p.ClockControl)); err != nil {
 				return err
 			}
 		}
@@ -139,13 +139,13 @@ func (s *storing) parts() error {
 func (s *storing) diagnostics() error {
 	return s.append("diagnostic", func(add func(...driver.Value) error) error {
 		for _, w := range s.r.Manifest.Warnings {
-			if err := add("capture", "warning", nil, nil, mask.Text(w)); err != nil {
+			if err := add("capture", "warning", nil, nil, w); err != nil {
 				return err
 			}
 		}
 		for _, in := range s.r.Manifest.Inputs {
 			if in.Reason != "" {
-				if err := add("capture", "warning", nil, nil, mask.Text(in.Path+": "+in.Reason)); err != nil {
+				if err := add("capture", "warning", nil, nil, in.Path+": "+in.Reason); err != nil {
 					return err
 				}
 			}

@@ -143,7 +143,7 @@ func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
 		if r.StartEnd {
 			style = "start_end"
 		}
-		name, domain := load.RangeName(mask.Text(r.Name)), load.RangeName(r.Domain)
+		name, domain := load.RangeName(mask.Stored(r.Name)), load.RangeName(mask.Stored(r.Domain))
 		path = s.target.Run.Paths.Add(path, domain, load.Normalise(name))
 		s.ranges = append(s.ranges, []driver.Value{s.target.UUID(), launch, int32(i + 1), path, style, domain, name})
 	}
@@ -213,25 +213,9 @@ func (s *store) append(table string, rows [][]driver.Value) error {
 type metricRows struct {
 	launch, metric []int32
 	value          []float64
-	text           map[int]string    // of the rows that have one
-	noValue        map[int]bool      // rows whose value is NULL
-	masked         map[string]string // texts seen, since a report repeats the same few and masking is slow
+	text           map[int]string // of the rows that have one
+	noValue        map[int]bool   // rows whose value is NULL
 	cursor         chunkCursor
-}
-
-// maxMasked bounds masked.
-const maxMasked = 4096
-
-func (m *metricRows) mask(text string) string {
-	if known, ok := m.masked[text]; ok {
-		return known
-	}
-	if m.masked == nil || len(m.masked) >= maxMasked {
-		m.masked = map[string]string{}
-	}
-	out := mask.Text(text)
-	m.masked[text] = out
-	return out
 }
 
 func (m *metricRows) len() int { return len(m.launch) }
@@ -260,6 +244,6 @@ func (m *metricRows) add(launch, number int32, v Metric) {
 		if m.text == nil {
 			m.text = map[int]string{}
 		}
-		m.text[i] = m.mask(text)
+		m.text[i] = text
 	}
 }

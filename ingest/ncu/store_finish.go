@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"prof/ingest/load"
-	"prof/internal/mask"
 )
 
 // warn notes something that the user should know; "" is nothing.
@@ -55,7 +54,7 @@ func (s *store) facts(facts [][2]string) {
 	var rows [][]driver.Value
 	for _, f := range facts {
 		if f[1] != "" {
-			rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), f[0], mask.Text(f[1])})
+			rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), f[0], f[1]})
 		}
 	}
 	s.later = append(s.later, tableRows{"source_fact", rows})
@@ -154,10 +153,10 @@ func (s *store) finish(info *load.SourceInfo) error {
 	}
 	var rows [][]driver.Value
 	for _, d := range s.diagnostics {
-		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.origin, d.severity, nil, nil, mask.Text(d.message)})
+		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.origin, d.severity, nil, nil, d.message})
 	}
 	for _, w := range info.Warnings {
-		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), "ingest", "warning", nil, nil, mask.Text(w)})
+		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), "ingest", "warning", nil, nil, w})
 	}
 	return s.append("diagnostic", rows)
 }

@@ -143,7 +143,7 @@ func (l *loader) storeFacts(ctx context.Context) error {
 	}
 	_, err = l.target.Append(ctx, "source_fact", func(add func(...driver.Value) error) error {
 		for _, key := range slices.Sorted(maps.Keys(facts)) {
-			if err := add(l.target.UUID(), l.sourceID(), key, mask.Text(strings.Join(facts[key], ","))); err != nil {
+			if err := add(l.target.UUID(), l.sourceID(), key, strings.Join(facts[key], ",")); err != nil {
 				return err
 			}
 		}
@@ -172,7 +172,7 @@ func (l *loader) storeDiagnostics(ctx context.Context) error {
 						pid = pidOf(g)
 					}
 					text := strings.TrimSpace(countText.ReplaceAllString(b.Cols[2].Texts[i], " "))
-					if err := add(l.target.UUID(), l.sourceID(), "capture", severity, opt(&b.Cols[0], i), pid, mask.Text(text)); err != nil {
+					if err := add(l.target.UUID(), l.sourceID(), "capture", severity, opt(&b.Cols[0], i), pid, text); err != nil {
 						return err
 					}
 				}

@@ -6,6 +6,7 @@ import (
 	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/internal/mask"
 )
 
 // spanReader reads ranges for one worker.
@@ -86,7 +87,7 @@ func (p *spanPart) add(b *table.Batch) error {
 		if domain.id != 0 {
 			domain.proc = procOf(s.Thread)
 		}
-		s.Name = p.texts.Of(textKey{domain, load.Normalise(text)})
+		s.Name = p.texts.Of(textKey{domain, load.Normalise(mask.Stored(text))})
 		if domain.id == 0 && !s.Process { // emit_nvtx pushes and pops its ranges in the default domain
 			if e, ok := parseEmitted(text); ok {
 				p.addCall(e)
@@ -120,7 +121,7 @@ func (p *spanPart) addOther(b *table.Batch, i int) error {
 		if err != nil {
 			return err
 		}
-		p.domains = append(p.domains, namedDomain{domainKey{procOf(b.Cols[nvThread].Ints[i]), b.Cols[nvDomain].Ints[i]}, name})
+		p.domains = append(p.domains, namedDomain{domainKey{procOf(b.Cols[nvThread].Ints[i]), b.Cols[nvDomain].Ints[i]}, mask.Stored(name)})
 	case hasThread && isMark(eventType):
 		p.marks++
 	}

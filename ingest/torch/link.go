@@ -6,6 +6,7 @@ import (
 
 	"prof/ingest/attribute"
 	"prof/ingest/load"
+	"prof/internal/mask"
 )
 
 // linked are a trace's records with the ranges swept and the launches known; the sweep over the operators does the rest.
@@ -107,7 +108,7 @@ func (l *linked) launched(correlation int64) []int32 {
 func (l *linked) placeRanges() error {
 	var names []attribute.Name
 	for _, name := range l.rgNames.List {
-		names = append(names, attribute.Name{Norm: load.Normalise(valid(name))})
+		names = append(names, attribute.Name{Norm: load.Normalise(mask.Stored(valid(name)))})
 	}
 	for _, r := range l.ranges {
 		l.spans = append(l.spans, attribute.Span{Start: r.start, End: r.end, Thread: l.threads.list[r.thread].Key, Name: r.name})

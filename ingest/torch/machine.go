@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"prof/ingest/torch/trace"
-	"prof/internal/mask"
 )
 
 // storeFacts stores what the header says of the capture.
@@ -38,7 +37,7 @@ func (l *loader) storeFacts(ctx context.Context) error {
 	}
 	_, err := l.target.Append(ctx, "source_fact", func(add func(...driver.Value) error) error {
 		for _, f := range facts {
-			if err := add(l.target.UUID(), l.sourceID(), f[0], mask.Text(valid(f[1]))); err != nil {
+			if err := add(l.target.UUID(), l.sourceID(), f[0], valid(f[1])); err != nil {
 				return err
 			}
 		}

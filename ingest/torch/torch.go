@@ -20,6 +20,7 @@ import (
 	"prof/ingest/load"
 	"prof/ingest/operator"
 	"prof/ingest/torch/trace"
+	"prof/internal/mask"
 )
 
 // ErrNoEvents is wrapped by Load's error for JSON that holds nothing of the PyTorch profiler.
@@ -182,7 +183,7 @@ func (l *loader) prepare() {
 	}
 	names := make([]string, len(l.names.List))
 	for i, name := range l.names.List {
-		names[i] = valid(name)
+		names[i] = mask.Stored(valid(name))
 	}
 	texts := make([]string, len(l.texts.List))
 	for i, text := range l.texts.List {

@@ -119,7 +119,7 @@ func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) err
 			return err
 		}
 		if refused != nil {
-			return add(run, source, "config", int64(1), int64(0), mask.Text(refused.Error()))
+			return add(run, source, "config", int64(1), int64(0), refused.Error())
 		}
 		return add(run, source, "config", int64(1), int64(1), nil)
 	})
@@ -128,7 +128,7 @@ func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) err
 	}
 	_, err = t.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
 		for _, w := range f.Warnings {
-			if err := add(run, source, "ingest", "warning", nil, nil, mask.Text(w)); err != nil {
+			if err := add(run, source, "ingest", "warning", nil, nil, w); err != nil {
 				return err
 			}
 		}

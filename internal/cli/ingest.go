@@ -12,7 +12,6 @@ import (
 	"prof/ingest"
 	"prof/ingest/load"
 	"prof/ingest/workload"
-	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -175,7 +174,7 @@ func passOf(c *cli.Context) (*workload.Facts, error) {
 
 func (p *program) warn(message string) {
 	p.spinner.wipe()
-	fmt.Fprintln(p.err, "warning: "+typeset.Neutral(message))
+	fmt.Fprintln(p.err, "warning: "+message)
 }
 
 // ingestInto ingests and says what was done: the run's name on stdout, the rest on stderr.

@@ -44,7 +44,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return capture.Launched(stderr)
 	}
 	stop := stopOnSignals()
-	p := &program{args: args, in: stdin, out: stdout, err: stderr, stop: stop}
+	p := newProgram(args, stdin, stdout, stderr)
+	p.stop = stop
 	return p.run(stop.ctx)
 }
 
@@ -60,10 +61,21 @@ func (p *program) run(ctx context.Context) int {
 type program struct {
 	args     []string
 	in       io.Reader
-	out, err io.Writer
+	out, err io.Writer           // for people: see newProgram
+	tty      io.Writer           // beneath err
 	stop     *stopper
 	spinner  *spinner            // the last one, see warn
 	read     []*schema.Warehouse // left open to the end of the process, see closing
+}
+
+// newProgram gives a program whose talk, and output where it goes to a terminal, cannot move a cursor: what it prints holds names of files and texts
+// of others. In a file or pipe data stays exact.
+func newProgram(args []string, stdin io.Reader, stdout, stderr io.Writer) *program {
+	p := &program{args: args, in: stdin, out: stdout, err: &typeset.Stream{W: stderr}, tty: stderr}
+	if isTerminal(stdout) {
+		p.out = &typeset.Stream{W: stdout, Styled: true}
+	}
+	return p
 }
 
 // report prints an error in a line or two and gives the exit code.

@@ -140,7 +140,7 @@ func (p *place) runWith(stdin string, args ...string) result {
 	p.t.Helper()
 	if p.isPlain(args) {
 		var out, errs bytes.Buffer
-		prof := &program{args: append([]string{"prof", "--home", p.path(".prof")}, args...), in: strings.NewReader(stdin), out: &out, err: &errs}
+		prof := newProgram(append([]string{"prof", "--home", p.path(".prof")}, args...), strings.NewReader(stdin), &out, &errs)
 		if slices.Contains(writingVerbs, args[0]) {
 			p.settle()
 		}

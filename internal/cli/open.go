@@ -291,7 +291,7 @@ const pipeWidth = 120
 
 // width is that of the terminal; of a pipe, what COLUMNS says.
 func (p *program) width() int {
-	if f, ok := p.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f := beneath(p.out); f != nil {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			return w
 		}
@@ -303,6 +303,16 @@ func (p *program) width() int {
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return beneath(w) != nil
+}
+
+// beneath gives the terminal that a stream goes to; nil where it goes elsewhere.
+func beneath(w io.Writer) *os.File {
+	if s, ok := w.(*typeset.Stream); ok {
+		w = s.W
+	}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
 }

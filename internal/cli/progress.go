@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -42,8 +41,8 @@ func (p *program) spin(what string) *spinner {
 	if !isTerminal(p.err) {
 		return nil
 	}
-	s := &spinner{w: p.err, now: time.Now, begun: time.Now(), done: make(chan struct{})}
-	if f, ok := p.err.(*os.File); ok {
+	s := &spinner{w: p.tty, now: time.Now, begun: time.Now(), done: make(chan struct{})}
+	if f := beneath(p.tty); f != nil {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 			s.width = w
 		}
@@ -105,7 +104,7 @@ func (s *spinner) line() string {
 		width = usualWidth
 	}
 	room := width - 1 - typeset.Width(turn) - typeset.Width(numbers)
-	return turn + typeset.Shorten(s.what, max(room, 0), 40) + numbers
+	return turn + typeset.Shorten(typeset.Neutral(s.what), max(room, 0), 40) + numbers
 }
 
 func (s *spinner) numbers() string {

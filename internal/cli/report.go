@@ -34,13 +34,16 @@ A file without data is not written, and a message says why. --out - prints one o
   prof report baseline --out report/
   prof report baseline --out - | less
   prof report baseline --out - --file metrics.json
-  prof report baseline --out - --section stages,findings --top 5`,
+  prof report baseline --out - --section stages,findings --top 5
+  prof report baseline --redact --keep-tag precision --out share/`,
 		Flags: []cli.Flag{
 			runFlag("the newest"),
 			&cli.StringFlag{Name: "out", Usage: "write into `DIR`; - prints one file"},
 			&cli.StringSliceFlag{Name: "file", Usage: "only the files with these `NAMES`, separated by commas or repeated"},
 			&cli.StringSliceFlag{Name: "section", Usage: "only report.md and report.html, with only these sections (`IDS`): " + strings.Join(sectionIDs(), ", ")},
 			&cli.Int64Flag{Name: "top", Usage: "rows per ranked table, instead of each table's default"},
+			&cli.BoolFlag{Name: "redact", Usage: "for sharing: no paths, hosts, users, command lines, names of models, git branches, ids of GPUs or values of tags"},
+			&cli.StringSliceFlag{Name: "keep-tag", Usage: "with --redact, tags with these `KEYS` stay, separated by commas or repeated"},
 			repeatabilityFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -125,6 +128,9 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if err != nil {
 		return err
 	}
+	if c.IsSet("keep-tag") && !c.Bool("redact") {
+		return usagef("--keep-tag applies to --redact")
+	}
 	page := slices.ContainsFunc(files, func(f report.File) bool { return f.Name == "report.html" })
 	spin := p.spin("running the queries of the report")
 	r, err := p.newReport(c.Context, w, run, queries.ReportOptions{Sections: listed(c, "section"), Top: c.Int64("top"), Page: page})
@@ -133,6 +139,13 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		return err
 	}
 	r.Within = within
+	if c.Bool("redact") {
+		redaction, err := queries.NewRedaction(c.Context, w, run, listed(c, "keep-tag"))
+		if err != nil {
+			return err
+		}
+		r.Rewrite(redaction.Text)
+	}
 	dir := c.String("out")
 	if dir == "-" {
 		if f := files[0]; f.Missing != nil && f.Missing(r) != "" {

@@ -32,7 +32,7 @@ var (
 	ingested = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC by prof [0-9.]+`)
 	created  = regexp.MustCompile(`("ingested_at": )"[^"]*"`)
 	toolPath = regexp.MustCompile(`/opt/(?:[\w.+-]+/)+`)
-	userPath = regexp.MustCompile(`/home/user/(?:[\w.+-]+/)+`)
+	userPath = regexp.MustCompile(`\\?~/(?:[\w.+-]+/)+`)
 	ofPage   = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|sha256-[A-Za-z0-9/=&#;+]+`)
 )
 

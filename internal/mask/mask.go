@@ -2,47 +2,93 @@
 package mask
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 )
 
-// Patterns of secrets that end up in command lines and messages: tokens of well-known services, the value of an option, variable
-// or JSON member whose name says that it is one, and what HTTP headers and URLs carry.
-var (
-	tokenText  = regexp.MustCompile(`\b(hf_[A-Za-z0-9]{8,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|nvapi-[A-Za-z0-9_-]{16,}|glpat-[A-Za-z0-9_-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[A-Z0-9]{12,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+)`)
-	secretPair = regexp.MustCompile(`(?i)([A-Za-z0-9_.-]*(?:token|secret|passw(?:or)?d|passphrase|\bpass\b|[_-]pass\b|\bpwd\b|[_-]pwd\b|(?:api|access|private|auth|secret|nvidia|ssh|openai)[_-]?key|[_-]auth|credential|cookie)[A-Za-z0-9_.-]*["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;"']+)`)
-	secretWord = regexp.MustCompile(`(?i)((?:^|\s)--?[a-z0-9_.-]*(?:token|secret|passw(?:or)?d|passphrase|\bpass\b|[_-]pass\b|\bpwd\b|[_-]pwd\b|(?:api|access|private|auth|secret|nvidia|ssh|openai)[_-]?key|[_-]auth|credential|cookie)s?\s+)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s-]\S*)`)
-	bearerText = regexp.MustCompile(`(?i)\b((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}`)
-	headerText = regexp.MustCompile(`(?i)(\bauthorization\s*:\s*(?:(?:bearer|basic|token|apikey|digest|negotiate)\s+)?)[^\r\n"']+`)
-	urlUser    = regexp.MustCompile(`(://(?:[^/\s:@]*:)?)[^/\s]+@`)
-	secretFlag = regexp.MustCompile(`(?i)^[a-z0-9_.-]*(token|secret|passw(or)?d|passphrase|\bpass|[_-]pass|\bpwd|[_-]pwd|(?:api|access|private|auth|secret|nvidia|ssh|openai)[_-]?key|[_-]auth|credential|cookie)s?$`)
-	// notSecret are options that hold such a word but count or name tokens of text.
-	notSecret = regexp.MustCompile(`(?i)(tokens|tokenizer|token[_-](len|count|limit|id|budget|num))`)
-)
-
-// surelySecret are secrets even where such a word stands in their name too.
-var surelySecret = regexp.MustCompile(`(?i)(secret|passw|key|credential|hf_token)`)
-
 const masked = "***"
 
-// Text replaces what looks like a secret in a text.
+// Text replaces what looks like a secret in a text: values of options, variables, members and headers whose name says that they are one,
+// tokens of known services, keys written out, and long random values.
 func Text(s string) string {
-	s = tokenText.ReplaceAllString(s, masked)
-	s = headerText.ReplaceAllString(s, "${1}"+masked)
-	s = bearerText.ReplaceAllString(s, "${1}"+masked)
-	s = urlUser.ReplaceAllString(s, "${1}"+masked+"@")
-	return maskValues(secretWord, maskValues(secretPair, s))
+	f := finder{text: s}
+	f.find()
+	return f.masked()
 }
 
-// maskValues masks the second group of what names a secret in its first.
-func maskValues(named *regexp.Regexp, s string) string {
-	return named.ReplaceAllStringFunc(s, func(m string) string {
-		parts := named.FindStringSubmatch(m)
-		if notSecret.MatchString(parts[1]) && !surelySecret.MatchString(parts[1]) {
-			return m
+// Stored is Text for what goes into the warehouse: homes of people lose their name too.
+func Stored(s string) string {
+	f := finder{text: s, isStored: true}
+	f.find()
+	return f.masked()
+}
+
+// Value is Stored for a value that has a name of its own.
+func Value(name, value string) string {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if !strings.ContainsAny(last, " =:") && isSecretName(last, pairOf(last)) && !isPlainValue(last, value) {
+		return masked
+	}
+	return Stored(value)
+}
+
+// span is a part of a text, up to before to, and what takes its place.
+type span struct {
+	from, to int
+	by       string
+}
+
+// finder finds the secrets of one text.
+type finder struct {
+	text     string
+	isStored bool // see Stored
+	spans    []span
+}
+
+func (f *finder) add(from, to int) {
+	if from < to {
+		f.spans = append(f.spans, span{from, to, masked})
+	}
+}
+
+// find looks at each place where a needle is, in one pass over the text.
+func (f *finder) find() {
+	s := f.text
+	before := 0
+	for i := range len(s) {
+		now := int(class[s[i]])
+		at := pair[before+now]
+		before = now * classes
+		if at == 0 {
+			continue
 		}
-		return parts[1] + masked
-	})
+		for _, n := range haystack[at] {
+			from := i - 1 - n.anchor
+			if from >= 0 && from+len(n.text) <= len(s) && equalFold(s[from:from+len(n.text)], n.text) {
+				n.rule(f, from, from+len(n.text))
+			}
+		}
+	}
+	f.random()
+}
+
+// masked is the text with what was found replaced.
+func (f *finder) masked() string {
+	if len(f.spans) == 0 {
+		return f.text
+	}
+	slices.SortFunc(f.spans, func(a, b span) int { return a.from - b.from })
+	var b strings.Builder
+	end := 0 // of what is written or replaced
+	for _, sp := range f.spans {
+		if sp.from >= end {
+			b.WriteString(f.text[end:sp.from])
+			b.WriteString(sp.by)
+		}
+		end = max(end, sp.to)
+	}
+	b.WriteString(f.text[end:])
+	return b.String()
 }
 
 // Argv takes secrets out of a command line, word by word: also a word of its own after an option whose name says that it is one.
@@ -50,22 +96,32 @@ func Argv(argv []string) []string {
 	out := make([]string, len(argv))
 	for i, a := range argv {
 		out[i] = Text(a)
-		if name, _, ok := strings.Cut(a, "="); ok && isSecretWord(name) && (i == 0 || argv[i-1] != "-c") { // the value ends where the word does, not at a blank
+		if name, _, ok := strings.Cut(a, "="); ok && isSecretName(name, pairOf(name)) && (i == 0 || argv[i-1] != "-c") { // the value ends where the word does, not at a blank
 			out[i] = name + "=" + masked
 		}
-		if i > 0 && strings.HasPrefix(argv[i-1], "-") && isSecretWord(argv[i-1]) {
-			out[i] = masked
+		if i > 0 && strings.HasPrefix(argv[i-1], "-") {
+			out[i] = afterOption(argv[i-1], a, out[i])
+		}
+		if i > 0 && isPasswordWord(argv[:i], a) {
+			out[i] = a[:2] + masked
 		}
 	}
 	return out
 }
 
-// isShells says whether a character may mean something to a shell.
-func isShells(r rune) bool { return strings.ContainsRune(" \t\n'\"$&|;<>()*?[]{}`\\#~!", r) }
-
-// isSecretWord says whether an option or variable is a secret by its name.
-func isSecretWord(name string) bool {
-	return secretFlag.MatchString(name) && (!notSecret.MatchString(name) || surelySecret.MatchString(name))
+// afterOption masks the word that follows an option.
+func afterOption(option, word, otherwise string) string {
+	switch {
+	case isSecretName(option, anOption) && !strings.HasPrefix(word, "--"):
+		return masked
+	case isLogin(option):
+		if n := loginSecret(word); n > 0 {
+			return word[:n] + masked
+		}
+	case isRandom(word):
+		return masked
+	}
+	return otherwise
 }
 
 // Command joins a command line's words for display as a shell would read them, secrets masked.
@@ -78,3 +134,6 @@ func Command(argv []string) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// isShells says whether a character may mean something to a shell.
+func isShells(r rune) bool { return strings.ContainsRune(" \t\n'\"$&|;<>()*?[]{}`\\#~!", r) }

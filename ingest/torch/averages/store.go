@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"prof/ingest/load"
-	"prof/internal/mask"
 )
 
 // stored are the columns of op_average that hold amounts, in their order.
@@ -67,7 +66,7 @@ func describe(ctx context.Context, t *load.Target, info *load.SourceInfo) error 
 	}
 	_, err = t.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
 		for _, w := range info.Warnings {
-			if err := add(run, id, "ingest", "warning", nil, nil, mask.Text(w)); err != nil {
+			if err := add(run, id, "ingest", "warning", nil, nil, w); err != nil {
 				return err
 			}
 		}

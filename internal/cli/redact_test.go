@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRedact: a report made with --redact has nothing of whose the run is and where it ran, in none of its files; without, it has.
+func TestRedact(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	captured(t, p)
+	manifest := string(read(t, p.path("run/run.json")))
+	for old, now := range map[string]string{`"host": "box"`: `"host": "gpu17.zcorp.example"`, `"run.py"`: `"/srv/zeta/run_zeta.py", "--model", "zetacorp/zetamodel-7b", "--note", "zflag"`, `"branch": "main"`: `"branch": "zbranch"`} {
+		if !strings.Contains(manifest, old) {
+			t.Fatalf("run.json has no %s", old)
+		}
+		manifest = strings.ReplaceAll(manifest, old, now)
+	}
+	write(t, p.path("run/run.json"), []byte(manifest))
+	config := write(t, p.path("zetamodel-7b.config.json"), []byte(`{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 16, "vocab_size": 128256, "torch_dtype": "bfloat16"}`))
+	p.ok("ingest", "--run", "r", "--tag", "owner=zowner", "--tag", "precision=bf16", "--model", config, "run")
+	private := []string{"gpu17", "zcorp", "zeta", "zflag", "zbranch", "zowner", "/home/", p.dir, "report-1.sqlite.gz"}
+	texts := func(args ...string) string {
+		dir := p.path("out" + strings.Join(args, ""))
+		p.ok(append([]string{"report", "r", "--out", dir}, args...)...)
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil || len(files) < 8 {
+			t.Fatalf("%v: %d files", err, len(files))
+		}
+		var all strings.Builder
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, word := range private {
+				if at := strings.Index(string(text), word); at >= 0 && len(args) > 0 {
+					t.Errorf("%s has %q: %q", filepath.Base(f), word, text[max(0, at-60):min(len(text), at+60)])
+				}
+			}
+			all.Write(text)
+		}
+		return all.String()
+	}
+	open, redacted, kept := texts(), texts("--redact"), texts("--redact", "--keep-tag", "precision")
+	for _, word := range private[:6] {
+		if !strings.Contains(open, word) {
+			t.Errorf("an open report has no %q, so that the test says nothing", word)
+		}
+	}
+	for _, by := range []string{"[host]", "[command]", "[model]", "owner=[tag]", "precision=[tag]"} {
+		if !strings.Contains(strings.ReplaceAll(redacted, `\`, ""), by) {
+			t.Errorf("a redacted report does not say %s", by)
+		}
+	}
+	if !strings.Contains(strings.ReplaceAll(kept, `\`, ""), "precision=bf16") {
+		t.Error("a tag that was to stay is gone")
+	}
+	if !strings.Contains(redacted, "vectorAdd") && !strings.Contains(redacted, "Kernel") {
+		t.Error("no kernel is left")
+	}
+	p.ok("ingest", "--run", "k", exported(t, kernels)) // whose program is called kernels
+	if text := p.ok("report", "k", "--redact", "--out", "-"); !strings.Contains(text, "= 16 kernels)") || strings.Contains(text, "/kernels") {
+		t.Errorf("of a program called kernels: %s", text)
+	}
+	p.wantLike(2, "", `prof: --keep-tag applies to --redact\n`, "report", "r", "--keep-tag", "x")
+}

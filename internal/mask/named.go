@@ -1,0 +1,251 @@
+package mask
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// where is how a value follows its name: it says how sure a name must be.
+type where int
+
+const (
+	aPair     where = iota // name=value, name: value, 'name', 'value'
+	aVariable              // NAME=value
+	aQuery                 // ?name=value, &name=value
+	anOption               // --name value, --name=value
+)
+
+// pairOf says how the value of name=value follows its name.
+func pairOf(name string) where {
+	switch {
+	case strings.HasPrefix(name, "-"):
+		return anOption
+	case isVariable(name):
+		return aVariable
+	}
+	return aPair
+}
+
+// isVariable says whether a name is written as those of variables of an environment are.
+func isVariable(name string) bool {
+	return len(name) > 2 && strings.ToUpper(name) == name && strings.ToLower(name) != name
+}
+
+// What names of secrets are made of, in lower case. Names are read by hand: a regular expression takes microseconds, and some captures name tokens
+// in every range.
+var (
+	surely      = strings.Fields("secret password passwd passphrase passcode credential cookie mnemonic sharedaccesssignature amz-signature amz-credential goog-signature goog-credential")
+	keyOwners   = strings.Fields("api access account private auth signing encryption encrypt master deploy license licence subscription storage service shared client consumer nvidia ssh wandb hf openai anthropic azure aws gcp")
+	tokenOwners = strings.Fields("hf auth access api refresh session security bearer github gitlab gh wandb slack bot deploy personal private oauth jwt csrf id web hub")
+	likely      = strings.Fields("pass pwd auth jwt creds otp")      // as the last word
+	byOption    = strings.Fields("pw pin dsn sas bearer")            // as the last word of the name of an option or a variable
+	byQuery     = strings.Fields("sig signature key code token jwt") // as a parameter of an address
+
+	// Words of names that count or name tokens of text, or say where something lies or how things are sorted.
+	tokenCounts = strings.Fields("len count limit id budget num size type idx index pos mask per prob rate level usage path file dir url name env")
+	tokenKinds  = strings.Fields("eos bos pad unk sep cls mask stop special image video audio new prompt next first last per prev num max min start end total output input cached draft accepted padding n")
+	places      = strings.Fields("file path dir url uri env provider manager store policy type len length")
+	described   = strings.Fields("name size count header field column rotation expiry")
+	sorted      = strings.Fields("by sort num primary foreign partition group cache kv no has use is with without enable disable allow")
+)
+
+// isSecretName says whether the value of a name is a secret.
+func isSecretName(name string, w where) bool {
+	n := strings.ToLower(strings.TrimLeft(name, "-"))
+	switch {
+	case n == "" || strings.HasPrefix(name, "-") && w != anOption:
+		return false
+	case isSurely(n):
+		return !endsWith(n, places)
+	case w == aQuery && slices.Contains(byQuery, n):
+		return true
+	case countsTokens(n) || endsWith(n, places) || endsWith(n, described) || isSorted(n):
+		return false
+	}
+	last := lastWord(n)
+	return strings.HasSuffix(n, "token") || slices.Contains(likely, last) ||
+		(w == anOption || w == aVariable) && (strings.HasSuffix(strings.TrimSuffix(n, "s"), "key") || strings.HasSuffix(strings.TrimRight(n, "0123456789"), "token") || slices.Contains(byOption, last))
+}
+
+// isSurely says whether a name is that of a secret whatever else stands in it.
+func isSurely(n string) bool {
+	if slices.ContainsFunc(surely, func(word string) bool { return strings.Contains(n, word) }) {
+		return true
+	}
+	if owner, ok := strings.CutSuffix(strings.TrimSuffix(n, "s"), "token"); ok && slices.Contains(tokenOwners, lastWord(strings.TrimRight(owner, "_.-"))) {
+		return true
+	}
+	for at := 0; ; {
+		i := strings.Index(n[at:], "key")
+		if i < 0 {
+			return false
+		}
+		at += i + len("key")
+		if rest := strings.TrimPrefix(n[at:], "s"); (rest == "" || isSeparator(rest[0])) && endsWith(strings.TrimRight(n[:at-len("key")], "_.-"), keyOwners) {
+			return true
+		}
+	}
+}
+
+// countsTokens says whether a name counts or names tokens of text.
+func countsTokens(n string) bool {
+	i := strings.Index(n, "token")
+	if i < 0 {
+		return false
+	}
+	rest := n[i+len("token"):]
+	if strings.HasPrefix(rest, "i") || strings.HasSuffix(n, "tokens") {
+		return true
+	}
+	if rest = strings.TrimPrefix(rest, "s"); rest == "" {
+		return slices.Contains(tokenKinds, lastWord(strings.TrimRight(n[:i], "_.-")))
+	}
+	return isSeparator(rest[0]) && slices.ContainsFunc(tokenCounts, func(word string) bool { return strings.HasPrefix(rest[1:], word) })
+}
+
+// isSorted says whether a word of a name, not the last one, says that it is a key of something else.
+func isSorted(n string) bool {
+	words := strings.FieldsFunc(n, func(r rune) bool { return r == '_' || r == '.' || r == '-' })
+	return len(words) > 1 && slices.ContainsFunc(words[:len(words)-1], func(word string) bool { return slices.Contains(sorted, word) })
+}
+
+func isSeparator(c byte) bool { return c == '_' || c == '.' || c == '-' }
+
+func lastWord(n string) string { return n[strings.LastIndexAny(n, "_.-")+1:] }
+
+func endsWith(n string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(n, word) })
+}
+
+// isPlainValue says whether a value is none that a secret has: a switch, nothing, and a small number where the name is that of a token, a
+// pass or a key, which are counted too.
+func isPlainValue(name, value string) bool {
+	switch strings.ToLower(value) {
+	case "", "true", "false", "none", "null", "nil", "yes", "no", "on", "off":
+		return true
+	}
+	return len(value) <= 9 && strings.Trim(value, "0123456789") == "" && slices.Contains(counted, lastWord(strings.ToLower(name)))
+}
+
+var counted = strings.Fields("token pass key auth")
+
+func isNameByte(c byte) bool { return isAlnum(c) || c == '_' || c == '-' || c == '.' }
+
+// named masks the value of a name that holds a needle.
+func (f *finder) named(from, to int) {
+	s := f.text
+	if s[to-1] == '=' {
+		to--
+	}
+	for from > 0 && isNameByte(s[from-1]) {
+		from--
+	}
+	for to < len(s) && isNameByte(s[to]) {
+		to++
+	}
+	name := s[from:to]
+	w := pairOf(name)
+	if w != anOption && from > 0 && (s[from-1] == '?' || s[from-1] == '&') {
+		w = aQuery
+	}
+	at, ok := f.separator(name, from, to)
+	if !ok {
+		return
+	}
+	if name == "key" && logsIn.MatchString(s[:from]) {
+		w = anOption
+	}
+	if !isSecretName(name, w) {
+		return
+	}
+	stops := " \t\r\n,;\"'"
+	if w == aQuery {
+		stops += "&#"
+	}
+	begin, end := f.value(at, stops)
+	value := s[begin:end]
+	if begin == end || value == `'***'` || value == `"***"` {
+		return
+	}
+	isQuoted := value != "" && (value[0] == '"' || value[0] == '\'')
+	switch {
+	case w != anOption && isPlainValue(name, strings.Trim(value, `"'`)):
+	case w == aPair && !isQuoted && s[at-1] != '=' && slices.Contains(plainWords, lastWord(strings.ToLower(name))) && !isSurely(strings.ToLower(name)): // a sentence: "forward pass: warm-up"
+	default:
+		f.add(begin, end)
+	}
+}
+
+// logsIn are the calls of a program that take a key.
+var logsIn = regexp.MustCompile(`(?i)(?:login|client|authenticate|configure)\([^()]*$`)
+
+// plainWords are names that are words of a sentence before a colon.
+var plainWords = strings.Fields("pass auth otp token")
+
+// separator gives where the value of a name begins: behind = or : with quotes and a bracket before it, a comma behind a name in quotes, blanks
+// behind an option, or behind a variable that a shell exports.
+func (f *finder) separator(name string, from, to int) (at int, ok bool) {
+	s := f.text
+	at = to
+	for at < len(s) && (s[at] == '\\' || s[at] == '"' || s[at] == '\'' || s[at] == ']') {
+		at++
+	}
+	closed := at > to
+	next := blanks(s, at)
+	switch {
+	case next == len(s):
+		return 0, false
+	case strings.HasPrefix(s[next:], "::"): // of C++
+		return 0, false
+	case s[next] == '=' || s[next] == ':':
+		for next < len(s) && (s[next] == '=' || s[next] == ':' || s[next] == '>') {
+			next++
+		}
+	case strings.HasPrefix(s[next:], "%3D") || strings.HasPrefix(s[next:], "%3d"):
+		return next + len("%3D"), true
+	case closed && s[next] == ',':
+		next++
+	case closed || next == at:
+		return 0, false
+	case strings.HasPrefix(name, "-"):
+		return next, s[next] != '-'
+	default:
+		return next, isVariable(name) && exports.MatchString(s[:from])
+	}
+	for next < len(s) && (s[next] == ' ' || s[next] == '\t') {
+		next++
+	}
+	return next, true
+}
+
+// exports are the commands that set a variable without a sign between its name and its value.
+var exports = regexp.MustCompile(`(?:^|[\s;&|(])(?:export|setenv|set|putenv)\s+$`)
+
+// value gives the value at a place: what quotes enclose, with them, or all up to a stop.
+func (f *finder) value(at int, stops string) (from, to int) {
+	s := f.text
+	if strings.HasPrefix(s[at:], masked) { // masked before
+		return at, at
+	}
+	escaped := at < len(s) && s[at] == '\\'
+	from = at
+	if escaped {
+		at++
+	}
+	if at == len(s) || s[at] != '"' && s[at] != '\'' {
+		return from, upTo(s, from, stops)
+	}
+	quote := s[at]
+	for i := at + 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && escaped && i+1 < len(s) && s[i+1] == quote:
+			return from, i + 2
+		case s[i] == '\\' && quote == '"':
+			i++
+		case s[i] == quote:
+			return from, i + 1
+		}
+	}
+	return from, upTo(s, at+1, stops)
+}
