@@ -61,8 +61,8 @@ func (p *program) run(ctx context.Context) int {
 type program struct {
 	args     []string
 	in       io.Reader
-	out, err io.Writer           // for people: see newProgram
-	tty      io.Writer           // beneath err
+	out, err io.Writer // for people: see newProgram
+	tty      io.Writer // beneath err
 	stop     *stopper
 	spinner  *spinner            // the last one, see warn
 	read     []*schema.Warehouse // left open to the end of the process, see closing
