@@ -64,7 +64,7 @@ func (d doctor) nearest(dir string) (string, error) {
 func (d doctor) socket() (c Check) {
 	c = Check{ID: "socket", Title: "Sockets in the temporary folder"}
 	c.Status, c.Advice = CheckFailed, "set TMPDIR to a writable folder on a local disk with a short name: TMPDIR=/tmp prof capture ..."
-	dir, err := scratch.Make(d.m.TempDir, "capture") // a capture's
+	dir, err := scratch.Make(d.m.TempDir)
 	if err != nil {
 		c.Detail = err.Error()
 		return c

@@ -70,7 +70,7 @@ func (d doctor) probe() string {
 // ends with 0 after it.
 func (d doctor) nsysReport(ctx context.Context, path string) (c Check) {
 	c = Check{ID: "nsys_report", Title: "Nsight Systems makes reports", Status: CheckFailed}
-	temp, err := scratch.Make(d.m.TempDir, "doctor")
+	temp, err := scratch.Make(d.m.TempDir)
 	if err != nil {
 		c.Status, c.Detail, c.Advice = CheckUnknown, err.Error(), "set TMPDIR to a writable folder"
 		return c

@@ -89,7 +89,7 @@ type launcher struct {
 
 // newLauncher opens the socket in a folder that only this user can enter. Nobody is answered before serve.
 func newLauncher(files []*os.File) (*launcher, error) {
-	dir, err := scratch.Make("", "capture")
+	dir, err := scratch.Make("")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the launch socket: %w", err)
 	}

@@ -440,7 +440,7 @@ func (in *ingester) publish() error {
 // explain adds what to do to the errors that a machine gives rather than a file.
 func explain(err error, home schema.Home) error {
 	switch {
-	case isFull(err) && strings.Contains(err.Error(), "COMMIT succeeded"): // DuckDB's words where it had to write a log
+	case isFull(err) && schema.CommitStands(err):
 		return fmt.Errorf("the disk of %s is full; the run was stored, but free some space before the next command: %w", home.Dir, err)
 	case isFull(err):
 		return fmt.Errorf("the disk of %s is full, or a limit of this user is reached; free some space and ingest again (nothing was stored): %w", home.Dir, err)

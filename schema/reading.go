@@ -46,7 +46,7 @@ func takeSpill() (path string, err error) {
 	spills.Lock()
 	defer spills.Unlock()
 	if spills.users == 0 {
-		if spills.dir, err = scratch.Make("", "read"); err != nil {
+		if spills.dir, err = scratch.Make(""); err != nil {
 			return "", fmt.Errorf("make a folder for temporary files: %w", err)
 		}
 	}
@@ -133,9 +133,9 @@ var errNoCopy = errors.New("no copy to read meanwhile")
 
 // connectCopy copies the file, next to it where that is allowed, and opens the copy, which goes when it is closed.
 func (h Home) connectCopy(ctx context.Context, o Options, spill string) (*sql.DB, error) {
-	dir, err := scratch.Make(h.Dir, "copy")
+	dir, err := scratch.Make(h.Dir)
 	if err != nil {
-		if dir, err = scratch.Make("", "copy"); err != nil {
+		if dir, err = scratch.Make(""); err != nil {
 			return nil, fmt.Errorf("%w: %w", errNoCopy, err)
 		}
 	}

@@ -252,6 +252,12 @@ func connect(ctx context.Context, file, mode, spill string, o Options) (*sql.DB,
 	return db, nil
 }
 
+// CommitStands says whether a commit that failed was made all the same: DuckDB wrote it to its log, and could not take it over into its file. That
+// needs another transaction in the same process; see connect.
+func CommitStands(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "COMMIT succeeded and is durable")
+}
+
 // plainOpenError says what most often keeps DuckDB from opening a file, in fewer words than DuckDB.
 func plainOpenError(err error, home Home) error {
 	if err == nil {

@@ -121,7 +121,7 @@ func TestCaptureEnds(t *testing.T) {
 			if !whole("\nkernels,launches,pass,status,ended,reason\n" + c.passes).MatchString(passes) {
 				t.Errorf("passes:\n%s\nwant %s rows and\n%s", stored, c.rows, c.passes)
 			}
-			if left, err := filepath.Glob(filepath.Join(p.path("tmp"), "prof-*")); err != nil || len(left) > 0 {
+			if left, err := filepath.Glob(filepath.Join(p.path("tmp"), ".prof~*")); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %q %v", left, err)
 			}
 		})

@@ -51,7 +51,7 @@ func (p *program) demoCommand() *cli.Command {
 }
 
 func (p *program) demo(c *cli.Context) (err error) {
-	temp, err := scratch.Make("", "demo")
+	temp, err := scratch.Make("")
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func TestLocked(t *testing.T) {
 		t.Errorf("while another process writes: %q, not %q", got, alone)
 	}
 	h.end()
-	if left, err := filepath.Glob(p.path(".prof/.prof-scratch-*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(p.path(".prof/.prof~*")); err != nil || len(left) > 0 {
 		t.Errorf("copies are left: %q, %v", left, err)
 	}
 	// Readers let each other in, and keep writers out.
@@ -109,7 +109,7 @@ func TestFirstIngests(t *testing.T) {
 		p := newPlace(t)
 		p.env = []string{"PROF_WAIT=2m"}
 		// What a killed process left goes with the first of them.
-		left := write(t, p.path(".prof/.prof-scratch-copy-1/warehouse.duckdb"), []byte("half a copy"))
+		left := write(t, p.path(".prof/.prof~1/warehouse.duckdb"), []byte("half a copy"))
 		done := make(chan result)
 		for i, c := range captures {
 			cmd := p.command("ingest", "--run", fmt.Sprint("r", i), exported(t, c))

@@ -238,7 +238,7 @@ func plainFullDisk(home schema.Home, err *error) {
 		switch {
 		case !strings.Contains(text, cause.Error()):
 			continue
-		case strings.Contains(text, "commit succeeded and is durable"):
+		case schema.CommitStands(*err):
 			*err = fmt.Errorf("the change was made, but nothing more can be stored in %s: %w; free some space", home.Dir, cause)
 		default:
 			*err = fmt.Errorf("nothing was changed, for nothing can be stored in %s: %w; free some space and try again", home.Dir, cause)

@@ -20,7 +20,7 @@ func TestIngestShowRemove(t *testing.T) {
 	p := newPlace(t)
 	p.want(result{1, "", "prof: no warehouse yet in " + p.path(".prof") + ": run `prof ingest PATH` there, or name another home with --home\n"}, "runs")
 	p.wantLike(0, "a\n", `108 rows from 1 source, 0\.0 MB in \d+\.\d\d s\n`, "ingest", "--run", "a", "--tag", "k=v", exported(t, kernels))
-	if got := listing(t, p.path(".prof")); !slices.Equal(got, []string{".gitignore", "warehouse.duckdb"}) {
+	if got := listing(t, p.path(".prof")); !slices.Equal(got, []string{".gitignore", "warehouse.duckdb", "warehouse.duckdb.lock"}) {
 		t.Errorf("the home holds %q", got)
 	}
 	if got := string(read(t, p.path(".prof/.gitignore"))); got != "*\n" {
@@ -390,7 +390,7 @@ func TestHomes(t *testing.T) {
 	write(t, other.path("mine/code.py"), nil)
 	write(t, other.path("mine/tmp/precious"), nil)
 	other.ok("--home", "mine", "ingest", "--run", "d", exported(t, kernels))
-	if got := listing(t, other.path("mine")); !slices.Equal(got, []string{"code.py", "tmp", "tmp/precious", "warehouse.duckdb"}) {
+	if got := listing(t, other.path("mine")); !slices.Equal(got, []string{"code.py", "tmp", "tmp/precious", "warehouse.duckdb", "warehouse.duckdb.lock"}) {
 		t.Errorf("a folder of the user's became %q", got)
 	}
 	write(t, other.path("proj/.prof/runs/x/run.json"), nil)

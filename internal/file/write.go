@@ -203,6 +203,8 @@ func MakeNewDir(path string) error {
 func MakeHome(path string, isShared bool) error {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return nil
+	} else if err == nil {
+		return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err

@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// prefix begins the name of every folder that Make makes. Nobody else may use it: Clear removes what has it.
-const prefix = ".prof-scratch-"
+// prefix begins the name of every folder that Make makes. Nobody else may use it: Clear removes what has it. It is short
+// because a socket in the folder has a path of at most 107 bytes.
+const prefix = ".prof~"
 
 // Dir is a temporary folder, locked as long as the process lives that made it.
 type Dir struct {
@@ -20,14 +21,14 @@ type Dir struct {
 }
 
 // Make makes an empty folder in parent ("": the folder of the system for temporary files), which only this user may enter, after it has
-// cleared what killed processes left there. The kind becomes a part of its name.
-func Make(parent, kind string) (*Dir, error) {
+// cleared what killed processes left there.
+func Make(parent string) (*Dir, error) {
 	if parent == "" {
 		parent = os.TempDir()
 	}
 	Clear(parent)
 	for {
-		path, err := os.MkdirTemp(parent, prefix+kind+"-")
+		path, err := os.MkdirTemp(parent, prefix)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ const parentEnv = "PROF_TEST_SCRATCH"
 
 func TestMain(m *testing.M) {
 	if parent := os.Getenv(parentEnv); parent != "" {
-		d, err := Make(parent, "test")
+		d, err := Make(parent)
 		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)
@@ -83,7 +83,7 @@ func TestKilled(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(parent, prefix+"link")); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := Make(parent, "kept")
+	kept, err := Make(parent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept.lock.Close()
-	d, err := Make(parent, "own")
+	d, err := Make(parent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestMakers(t *testing.T) {
 	for range makers {
 		go func() {
 			for range 20 {
-				d, err := Make(parent, "many")
+				d, err := Make(parent)
 				if err == nil {
 					err = os.WriteFile(filepath.Join(d.Path, "x"), nil, 0o600)
 				}
