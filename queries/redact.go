@@ -14,7 +14,8 @@ import (
 // Redaction takes out of texts of a run what says whose it is and where it ran, so that they can be given away: paths, hosts, users, command
 // lines, names of models, branches, ids of GPUs, and the values of tags. What it takes out becomes its kind in brackets.
 type Redaction struct {
-	words []redacted // longest first, so that none is left of another
+	words  []redacted // longest first, so that none is left of another
+	branch string
 }
 
 // redacted is a text that is taken out, and what takes its place.
@@ -51,7 +52,9 @@ func NewRedaction(ctx context.Context, w *schema.Warehouse, run schema.Run, keep
 		text, _ := row[1].(string)
 		r.add(kind, text, keep)
 	}
-	slices.SortFunc(r.words, func(a, b redacted) int { return cmp.Or(len(b.text)-len(a.text), cmp.Compare(a.text, b.text)) })
+	slices.SortFunc(r.words, func(a, b redacted) int {
+		return cmp.Or(len(b.text)-len(a.text), cmp.Compare(a.text, b.text), cmp.Compare(b.by, a.by))
+	})
 	r.words = slices.CompactFunc(r.words, func(a, b redacted) bool { return a.text == b.text })
 	return r, nil
 }
@@ -85,6 +88,9 @@ func (r *Redaction) add(kind, text string, keep []string) {
 			r.words = append(r.words, redacted{text, key + "=[tag]"})
 		}
 		return
+	case "branch": // main is a word as any other, but for where branches are said
+		r.branch = text
+		r.words = append(r.words, redacted{"(" + text + ")", "([branch])"})
 	case "host":
 		if first, _, ok := strings.Cut(text, "."); ok {
 			put(first)
@@ -106,6 +112,9 @@ func (r *Redaction) add(kind, text string, keep []string) {
 
 // Text gives a text without what is private.
 func (r *Redaction) Text(s string) string {
+	if s == r.branch && s != "" {
+		return "[branch]"
+	}
 	for _, w := range r.words {
 		s = replaceWord(s, w.text, w.by)
 	}

@@ -62,9 +62,10 @@ func TestRedact(t *testing.T) {
 	if !strings.Contains(redacted, "vectorAdd") && !strings.Contains(redacted, "Kernel") {
 		t.Error("no kernel is left")
 	}
+	p = newPlace(t)
 	p.ok("ingest", "--run", "k", exported(t, kernels)) // whose program is called kernels
 	if text := p.ok("report", "k", "--redact", "--out", "-"); !strings.Contains(text, "= 16 kernels)") || strings.Contains(text, "/kernels") {
 		t.Errorf("of a program called kernels: %s", text)
 	}
-	p.wantLike(2, "", `prof: --keep-tag applies to --redact\n`, "report", "r", "--keep-tag", "x")
+	p.wantLike(2, "", `prof: --keep-tag applies to --redact\n`, "report", "k", "--keep-tag", "x")
 }

@@ -54,11 +54,10 @@ func (f *finder) add(from, to int) {
 // find looks at each place where a needle is, in one pass over the text.
 func (f *finder) find() {
 	s := f.text
-	before := 0
+	place := uint(0) // of the last two bytes in pair
 	for i := range len(s) {
-		now := int(class[s[i]])
-		at := pair[before+now]
-		before = now * classes
+		place = (place*classes | uint(class[s[i]])) % uint(len(pair))
+		at := pair[place]
 		if at == 0 {
 			continue
 		}

@@ -23,7 +23,7 @@ var (
 	haystack = make([][]needle, 1)
 )
 
-const classes = 48
+const classes = 64 // a power of two, so that no place of a pair is outside
 
 // common are letters from the most frequent one on.
 const common = "etaoinsr_hldcumfgpwybvkxjqz"
