@@ -187,3 +187,40 @@ func TestParseSize(t *testing.T) {
 		}
 	}
 }
+
+// FuzzConfig reads bytes as a config.yaml: options that are taken are written as a file that gives the same ones, and a fault names
+// the file.
+func FuzzConfig(f *testing.F) {
+	for _, text := range []string{"", "mode: light\nncu: {top: 3, args: [-x, 5]}\n", "tools:\n- nsys\n- ncu\ntimeout: 1h30m\nmax_artifact_bytes: 1.5 GiB # x\n",
+		"range: 'LLM\\@prefill@x'\nsample_hz: 0.5\n", "range: |-\n  a b\n", "a: &a [*a]\n", "mode: light\nmode: deep\n", "inputs: [\"\\t\", 'y', ~]\n"} {
+		f.Add([]byte(text))
+	}
+	path := filepath.Join(f.TempDir(), "config.yaml")
+	read := func(t *testing.T, text []byte) (o Options, err error) {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		o = Defaults()
+		return o, ReadConfig(path, &o)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, err := read(t, data)
+		if err != nil {
+			if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%q does not name the file", err)
+			}
+			return
+		}
+		text, err := o.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := read(t, text)
+		if err != nil {
+			t.Fatalf("%q is written as\n%s\nwhich is refused: %v", data, text, err)
+		}
+		if twice, err := again.YAML(); err != nil || string(twice) != string(text) {
+			t.Errorf("%q is written as\n%s\nand then as\n%s (%v)", data, text, twice, err)
+		}
+	})
+}

@@ -71,8 +71,8 @@ func flatten(out map[string]string, name string, value any, depth int) error {
 	}
 	switch v := value.(type) {
 	case map[string]any:
-		for key, inner := range v {
-			if err := flatten(out, name+"."+key, inner, depth+1); err != nil {
+		for _, key := range slices.Sorted(maps.Keys(v)) { // an error is the same each time
+			if err := flatten(out, name+"."+key, v[key], depth+1); err != nil {
 				return err
 			}
 		}
@@ -95,6 +95,9 @@ func flatten(out map[string]string, name string, value any, depth int) error {
 		return nil
 	}
 	if text := fmt.Sprint(value); text != "" {
+		if _, ok := out[name]; ok { // {"a.b": 1, "a": {"b": 2}}
+			return fmt.Errorf("two values have the name %.200q", strings.TrimPrefix(name, "env."))
+		}
 		out[name] = mask.Value(name, text)
 	}
 	return nil

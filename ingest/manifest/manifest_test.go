@@ -105,6 +105,7 @@ func TestEnvironment(t *testing.T) {
 		{`{"a": {"b": 1, "c": [1, "x", null], "d": null, "e": ""}, "f": [{"g": true}, {"g": 1.50}], "h": [], "i": 12345678901234567890}`,
 			"map[env.a.b:1 env.a.c:1, x env.f.0.g:true env.f.1.g:1.50 env.i:12345678901234567890]"},
 		{`{"variables": {"HF_TOKEN": "abcdefgh12345678", "NCCL_X": "hf_examplesecret0123456789", "CUDA_Y": "1"}}`, "map[env.variables.CUDA_Y:1 env.variables.HF_TOKEN:*** env.variables.NCCL_X:***]"},
+		{`{"a.b": 1, "a": {"b": 2}}`, `two values have the name "a.b"`},
 		{`[1]`, "it is not a JSON object"},
 		{`{"a": `, "it is not a JSON object"},
 		{strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40), "more than 16 deep"},
@@ -120,4 +121,65 @@ func TestEnvironment(t *testing.T) {
 	if _, err := readEnvironment(filepath.Dir(file)); err == nil {
 		t.Error("a folder was read as env.json")
 	}
+}
+
+// FuzzRead reads bytes as a run.json: what is taken can be asked for everything, and what is not is an error that names the file.
+func FuzzRead(f *testing.F) {
+	const head = `{"version": 1, "prof_version": "9", "run": "x", "started_at": "2025-01-02T03:04:05Z"`
+	f.Add([]byte(head + `}`))
+	f.Add([]byte(head + `, "argv": ["a", "--token", "b"], "status": "partial", "ended_at": "2025-01-02T03:04:06.5Z", "passes": [{"pass": 1, "name": "nsys-1", "tool": "nsys",
+		"status": "failed", "reason": "x", "repeat": 1, "started_at": "2025-01-02T03:04:05Z", "artifacts": ["nsys/a.sqlite.zst"], "duration_ns": 5}], "devices": [{"device": 0}]}`))
+	f.Add([]byte(head + `, "passes": [{"pass": 4294967297, "artifacts": ["../a"]}], "devices": [{"device": -1}]}`))
+	path := filepath.Join(f.TempDir(), rundir.ManifestName)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		Sniff(rundir.ManifestName, data)
+		r, err := Read(path, path)
+		if err != nil {
+			if !strings.Contains(err.Error(), path+": ") {
+				t.Errorf("%q does not name the file", err)
+			}
+			return
+		}
+		r.Command()
+		r.Faults()
+		r.duration()
+		for _, p := range r.Manifest.Passes {
+			for _, file := range p.Artifacts {
+				if pass, ok := r.PassOf(r.path(file)); !ok || pass != p.ID {
+					t.Errorf("%q is of recording %d, %v", file, pass, ok)
+				}
+			}
+		}
+	})
+}
+
+// FuzzEnvironment reads bytes as an env.json: the same facts each time, none of them empty, no more than are allowed.
+func FuzzEnvironment(f *testing.F) {
+	for _, text := range []string{`{"a": {"b": 1, "c": [1, "x", null], "d": null}, "f": [{"g": true}, [2]]}`, `{"variables": {"HF_TOKEN": "abcdefgh12345678"}}`,
+		`{"a.b": 1, "a": {"b": 2}}`, `{"a": [[[[]]], 1e999]}`} {
+		f.Add([]byte(text))
+	}
+	path := filepath.Join(f.TempDir(), rundir.EnvironmentName)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readEnvironment(path)
+		for range 4 {
+			if again, err2 := readEnvironment(path); fmt.Sprint(got, err) != fmt.Sprint(again, err2) {
+				t.Fatalf("%v %v, then %v %v", got, err, again, err2)
+			}
+		}
+		if len(got) > maxFacts+1 {
+			t.Errorf("%d facts", len(got))
+		}
+		for name, value := range got {
+			if value == "" || !strings.HasPrefix(name, "env") {
+				t.Errorf("%q: %q", name, value)
+			}
+		}
+	})
 }

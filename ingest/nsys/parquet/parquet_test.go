@@ -18,7 +18,7 @@ import (
 )
 
 // write makes a folder with a Parquet file for each query, by table name.
-func write(t *testing.T, queries map[string]string) string {
+func write(t testing.TB, queries map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "it's a \"folder\"_pqtdir")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -37,7 +37,7 @@ func write(t *testing.T, queries map[string]string) string {
 	return dir
 }
 
-func open(t *testing.T, dir string) *Dir {
+func open(t testing.TB, dir string) *Dir {
 	t.Helper()
 	d, err := Open(dir)
 	if err != nil {
@@ -52,7 +52,7 @@ func open(t *testing.T, dir string) *Dir {
 }
 
 // read gives a table's rows, values joined by bars; a NULL is ~.
-func read(t *testing.T, d *Dir, name string, wants []table.Want) ([]string, error) {
+func read(t testing.TB, d *Dir, name string, wants []table.Want) ([]string, error) {
 	t.Helper()
 	s, err := d.Scan(t.Context(), name, wants)
 	if err != nil {
@@ -88,7 +88,7 @@ func read(t *testing.T, d *Dir, name string, wants []table.Want) ([]string, erro
 	return out, nil
 }
 
-func rowText(t *testing.T, b *table.Batch, i int) string {
+func rowText(t testing.TB, b *table.Batch, i int) string {
 	var parts []string
 	for c := range b.Cols {
 		v := &b.Cols[c]
@@ -273,4 +273,36 @@ func TestDamage(t *testing.T) {
 	if _, err := Open(filepath.Join(dir, "absent")); !os.IsNotExist(err) {
 		t.Error(err)
 	}
+}
+
+// FuzzRead opens arbitrary bytes as a table and reads its columns as every type. Nothing may crash, and a table gives the rows that it
+// announces or an error.
+func FuzzRead(f *testing.F) {
+	for _, q := range []string{"SELECT 1 AS id, 'one' AS value", "SELECT i::UBIGINT AS id, CASE WHEN i % 3 > 0 THEN 'text ' || i % 5 END AS value, i / 7 AS f FROM range(40) t(i)"} {
+		data, err := os.ReadFile(filepath.Join(write(f, map[string]string{"T": q}), "T.parquet"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+		f.Add(data[len(data)/2:])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "T.parquet"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Open(dir)
+		if err != nil {
+			return
+		}
+		defer d.Close()
+		for _, name := range d.Columns("T") {
+			for _, kind := range []table.Kind{table.Int, table.Float, table.Text} {
+				_, err := read(t, d, "T", []table.Want{{Name: name, Kind: kind}})
+				if err != nil && !strings.Contains(err.Error(), "T.parquet: ") {
+					t.Errorf("column %q: %v", name, err)
+				}
+			}
+		}
+	})
 }
