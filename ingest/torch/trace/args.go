@@ -73,6 +73,11 @@ func (p *parser) intArg(e *Event, name string, f Field, base int64, orText bool)
 		e.Has |= f
 		return ok
 	}
+	if c == '-' || c-'0' <= 9 { // a number that no column holds: of this event, not of the trace
+		e.Odd = true
+		_, ok := p.skip()
+		return ok
+	}
 	return p.wrong(e, f, name, "a whole number", base)
 }
 
