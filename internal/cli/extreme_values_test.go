@@ -24,10 +24,10 @@ var (
 
 func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 
-// extremeTables puts extreme values into each column of numbers of tables, all of them or those of one name, at rows of its own.
-func extremeTables(r *rand.Rand, tables []*exports.Table, only string) {
+// extremeTables puts extreme values into each column of numbers of tables, at rows of its own.
+func extremeTables(r *rand.Rand, tables []*exports.Table) {
 	for _, t := range tables {
-		if only != "" && t.Name != only || len(t.Rows) == 0 {
+		if len(t.Rows) == 0 {
 			continue
 		}
 		for c, column := range t.Columns {
@@ -44,6 +44,40 @@ func extremeTables(r *rand.Rand, tables []*exports.Table, only string) {
 				case float64:
 					row[c] = pick(r, extremeReal)
 				}
+			}
+		}
+	}
+}
+
+// extremeColumn gives all rows of one column of each table one extreme value.
+func extremeColumn(r *rand.Rand, tables []*exports.Table) {
+	for _, t := range tables {
+		c := r.IntN(len(t.Columns))
+		if len(t.Rows) == 0 || refersToText.MatchString(t.Columns[c]) || strings.HasPrefix(t.Name, "ENUM_") || t.Name == "StringIds" || r.IntN(3) > 0 {
+			continue
+		}
+		value := pick(r, extremeInts)
+		for _, row := range t.Rows {
+			if _, isInt := row[c].(int64); isInt {
+				row[c] = value
+			}
+		}
+	}
+}
+
+// longRows makes what takes time take so long that a run can just hold it.
+func longRows(r *rand.Rand, tables []*exports.Table) {
+	for _, t := range tables {
+		start, end, bytes := t.Column("start"), t.Column("end"), t.Column("bytes")
+		if start < 0 || end < 0 || len(t.Rows) == 0 || t.Name == "NVTX_EVENTS" { // ranges would nest without end
+			continue
+		}
+		for _, row := range t.Rows {
+			if at, ok := row[start].(int64); ok && row[end] != nil {
+				row[end] = at + 1<<56/int64(len(t.Rows))
+			}
+			if bytes >= 0 && row[bytes] != nil {
+				row[bytes] = int64(1) << 52
 			}
 		}
 	}

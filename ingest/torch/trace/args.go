@@ -120,6 +120,11 @@ func (p *parser) three(e *Event, name string, to *[3]int64, f Field, base int64)
 			if !ok {
 				return false
 			}
+			if c := p.b[p.i]; !found && (c == '-' || c-'0' <= 9) { // as in intArg
+				e.Odd, p.i = true, at
+				_, ok := p.skip()
+				return ok
+			}
 			if n == 3 || !found {
 				break
 			}
