@@ -100,6 +100,9 @@ func (q Query) check(args Args) error {
 	return nil
 }
 
+// unknownDevice is what the warehouse numbers work by whose GPU the capture does not say.
+const unknownDevice = -1
+
 func literal(p Param, v string) (string, error) {
 	switch p.Type {
 	case "BIGINT":
@@ -107,7 +110,7 @@ func literal(p Param, v string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%w: --%s %q is not a whole number", ErrBadArgument, FlagName(p.Name), v)
 		}
-		if n < 0 {
+		if n < 0 && !(p.Name == "device" && n == unknownDevice) {
 			return "", fmt.Errorf("%w: --%s %q is below 0", ErrBadArgument, FlagName(p.Name), v)
 		}
 		return strconv.FormatInt(n, 10), nil

@@ -58,7 +58,11 @@ type bulk struct {
 	room *Room // of the source
 	ids  []int // columns that hold ids
 	mask []bool
-	mu   sync.Mutex
+
+	table    string
+	totals   *totals
+	totalled []int // columns of them
+	mu       sync.Mutex
 	// begun is a worker that has begun; nil for none, or once it is taken.
 	begun Worker
 	err   error // first error of a worker: DuckDB passes on only its text
@@ -69,14 +73,16 @@ type bulkWorker struct {
 	c Chunk
 }
 
-func newBulk(table string, rows Rows, base int64, room *Room) (*bulk, error) {
-	b := &bulk{rows: rows, base: base, room: room, mask: masks(table, rows.Columns())}
+func (t *Target) newBulk(table string, rows Rows, room *Room) (*bulk, error) {
+	b := &bulk{rows: rows, base: t.base, room: room, mask: masks(table, rows.Columns()), table: table, totals: &t.Run.totals}
 	kinds := map[Type]duckdb.Type{BigInt: duckdb.TYPE_BIGINT, Integer: duckdb.TYPE_INTEGER, Double: duckdb.TYPE_DOUBLE, Varchar: duckdb.TYPE_VARCHAR}
 	for i, c := range rows.Columns() {
 		kind := kinds[c.Type]
 		if schema.IsID(table, c.Name) {
 			kind = duckdb.TYPE_BIGINT
 			b.ids = append(b.ids, i)
+		} else if c.Type == BigInt && isTotalled(c.Name) {
+			b.totalled = append(b.totalled, i)
 		}
 		t, err := duckdb.NewTypeInfo(kind)
 		if err != nil {
@@ -131,6 +137,11 @@ func (b *bulk) FillChunk(local any, chunk duckdb.DataChunk) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, col := range b.totalled {
+		if err := b.totals.add(b.table, b.info[col].Name, w.c.total(col, n)); err != nil {
+			return err
+		}
+	}
 	for _, col := range b.ids {
 		w.c.addBase(col, n, b.base)
 	}
@@ -180,7 +191,7 @@ func registerBulk(conn *sql.Conn, name string, find func(handle int64) *bulk) er
 // Insert stores the rows in a table of the warehouse, run_id and, where the table has it, source_id added, and gives their number. The
 // order of rows within the table is not defined.
 func (t *Target) Insert(ctx context.Context, table string, rows Rows) (int64, error) {
-	b, err := newBulk(table, rows, t.base, t.Room)
+	b, err := t.newBulk(table, rows, t.Room)
 	if err != nil {
 		return 0, err
 	}

@@ -214,7 +214,7 @@ func (g *gathered) pulled() Rows {
 func (t *Target) store(ctx context.Context, g *gathered) error {
 	g.texts = 0
 	if g.n > 0 {
-		b, err := newBulk(g.table, g.pulled(), t.base, nil)
+		b, err := t.newBulk(g.table, g.pulled(), nil)
 		if err != nil {
 			return err
 		}

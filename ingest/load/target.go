@@ -109,7 +109,8 @@ type Run struct {
 	Stacks    Paths   // of Python functions
 
 	shapes   Shared[Shape] // of kernels
-	launches int32         // last launch_id given
+	totals   totals
+	launches int32 // last launch_id given
 	profiled map[ProfiledKey]*Profiled
 	seen     map[string]bool
 }
@@ -191,7 +192,7 @@ func (t *Target) release(handle int64) {
 
 // Append stores rows one by one, run_id and source_id not added: for tables of moderate size. each calls add once a row.
 func (t *Target) Append(ctx context.Context, table string, each func(add func(values ...driver.Value) error) error) (n int64, err error) {
-	var ids []int
+	var ids, totalled []int
 	var names []string
 	if !t.apart { // else whoever adopts it knows
 		if ids, err = t.idPlaces(ctx, table); err != nil {
@@ -199,6 +200,11 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 		}
 		if names, err = t.columnsOf(ctx, table); err != nil {
 			return 0, err
+		}
+		for i, name := range names {
+			if isTotalled(name) {
+				totalled = append(totalled, i)
+			}
 		}
 	}
 	fill := func(add func(...driver.Value) error) error {
@@ -214,6 +220,9 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 				row[i] = t.id(row[i])
 			}
 			maskRow(table, names, row)
+			if err := t.Run.totals.addRow(table, names, totalled, row); err != nil {
+				return err
+			}
 			return add(row...)
 		})
 	}

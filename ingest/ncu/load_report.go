@@ -44,6 +44,9 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	if r.Results == 0 && !r.Cut {
 		s.warn(info, "the report has no results: nothing was profiled")
 	}
+	for _, w := range r.odd.Warnings() {
+		s.warn(info, w)
+	}
 	if r.Cut {
 		info.Status, info.Reason = "partial", r.lossWarning()
 	}

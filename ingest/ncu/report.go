@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"prof/ingest/load"
 )
 
 // Magic begins every report: "NVR" and a zero byte.
@@ -50,6 +52,7 @@ type Report struct {
 	size    int64
 	blocks  []block
 	strings []string // names of metrics; a result may use names that a later block brings
+	odd     load.Odd // numbers of results that cannot be
 	units   []string // of the metrics of these names, once needed
 }
 
@@ -213,7 +216,7 @@ func (p *Process) decode(msg []byte) error {
 	return eachField(msg, func(f field) error {
 		switch {
 		case f.number(1):
-			p.PID = clamp32(f.int)
+			p.PID = small(f.int, 0)
 		case f.message(2):
 			p.Host = f.text()
 		case f.message(3):

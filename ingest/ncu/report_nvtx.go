@@ -103,7 +103,7 @@ func (t *nvtxThread) decode(msg []byte) error {
 	return eachField(msg, func(f field) error {
 		switch {
 		case f.number(1):
-			t.tid = clamp32(f.int)
+			t.tid = small(f.int, 0)
 		case f.message(2):
 			open, err := rangesOfDomain(f.bytes, false)
 			t.open = append(t.open, open...)

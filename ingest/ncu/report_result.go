@@ -2,10 +2,13 @@ package ncu
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"prof/ingest/load"
 )
 
 // decoder turns the messages of one report into Results, one after the other in the same memory.
@@ -68,13 +71,13 @@ func (d *decoder) decode(fields *resultFields) error {
 		case f.message(fields.metrics):
 			return d.metric(f.bytes)
 		case f.number(1):
-			res.TID = clamp32(f.int)
+			res.TID = d.small("threads", f.int, 0)
 		case f.number(fields.created):
 			res.Created = int64(f.int)
 		case f.number(fields.context):
-			res.Context = clamp32(f.int)
+			res.Context = d.small("contexts", f.int, -1)
 		case fields.stream != 0 && f.number(fields.stream):
-			res.Stream = clamp32(f.int)
+			res.Stream = d.small("streams", f.int, -1)
 		case f.message(fields.clock):
 			return d.clock(f.bytes)
 		case f.message(fields.nvtx):
@@ -97,9 +100,9 @@ func (d *decoder) decode(fields *resultFields) error {
 		case f.message(31):
 			renamed = f.text()
 		case f.message(10):
-			return dims(f.bytes, &res.Grid)
+			return d.dims(f.bytes, &res.Grid)
 		case f.message(11):
-			return dims(f.bytes, &res.Block)
+			return d.dims(f.bytes, &res.Block)
 		}
 		return nil
 	})
@@ -135,10 +138,21 @@ func driverVersion(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 32)
 }
 
-func dims(msg []byte, into *[3]int32) error {
+// small gives a number that fits an INTEGER column; any other is counted and unsaid.
+func (d *decoder) small(what string, v uint64, unsaid int32) int32 {
+	if v > math.MaxInt32 {
+		d.report.odd.Add(what, v)
+	}
+	return small(v, unsaid)
+}
+
+// unknownSize stands for a size of a grid or a block that cannot be.
+const unknownSize = -1
+
+func (d *decoder) dims(msg []byte, into *[3]int32) error {
 	return eachField(msg, func(f field) error {
 		if f.typ == protowire.VarintType && f.num >= 1 && f.num <= 3 {
-			into[f.num-1] = clamp32(f.int)
+			into[f.num-1] = d.small("grids and blocks", f.int, unknownSize)
 		}
 		return nil
 	})
@@ -155,14 +169,11 @@ func (d *decoder) clock(msg []byte) error {
 	})
 }
 
-// maxDevices is more GPUs than any machine has.
-const maxDevices = 1 << 16
-
 // device finds the GPU among the metrics: the message itself does not say.
 func (d *decoder) device() {
 	for _, name := range []string{"launch__device_id", "device__attribute_device_index"} {
 		for i := range d.result.Metrics {
-			if m := &d.result.Metrics[i]; m.Name == name && !m.IsText && m.Value >= 0 && m.Value < maxDevices {
+			if m := &d.result.Metrics[i]; m.Name == name && !m.IsText && m.Value >= 0 && m.Value < load.MaxDevices {
 				d.result.Device = int32(m.Value)
 				return
 			}

@@ -157,7 +157,7 @@ func TestReportResultFields(t *testing.T) {
 		{ID: 0, Kind: ncu.Kernel, PID: 7, TID: 70, Process: "a", Host: "host", Device: 3, Context: 1, Stream: 7, Name: "k()", Function: "k",
 			Symbol: "_Z1kv", Grid: [3]int32{1, 2, 3}, Block: [3]int32{4, 5, 6}, Created: 1700000001, ClockLocked: &no},
 		{ID: 1, Kind: ncu.Kernel, PID: 7, Process: "a", Host: "host", Device: -1, Context: -1, Stream: -1, Name: "main_kernel",
-			Function: "main_kernel", Symbol: "main_kernel", Grid: [3]int32{math.MaxInt32, 1, 1}},
+			Function: "main_kernel", Symbol: "main_kernel", Grid: [3]int32{-1, 1, 1}},
 		{ID: 2, Kind: ncu.Range, PID: 8, TID: 80, Process: "b", Host: "host", Device: 2, Context: 2, Stream: -1, Created: 1700000002, ClockLocked: &yes},
 		{ID: 3, Kind: ncu.Cmdlist, PID: 8, TID: 81, Process: "b", Host: "host", Device: -1, Context: 3, Stream: 4},
 		{ID: 4, Kind: ncu.Graph, PID: 8, TID: 82, Process: "b", Host: "host", Device: -1, Context: 5, Stream: 6, ClockLocked: &no},

@@ -36,7 +36,7 @@ func (s *Session) merge(msg []byte) error {
 	return eachField(msg, func(f field) error {
 		switch {
 		case f.number(1):
-			s.PID = clamp32(f.int)
+			s.PID = small(f.int, 0)
 		case f.number(2):
 			s.Created = int64(f.int)
 		case f.message(3):
@@ -101,7 +101,7 @@ func (d *Device) decode(msg []byte) error {
 	return eachField(msg, func(f field) error {
 		switch {
 		case f.number(1):
-			d.ID = clamp32(f.int)
+			d.ID = small(f.int, -1)
 		case f.message(2):
 			d.Name = f.text()
 		case f.message(3):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -102,7 +103,10 @@ func (s *store) launchRow(r *Result, id int32) ([]driver.Value, error) {
 		orNull(r.Device, -1), orNull(r.Context, -1), orNull(r.Stream, -1)}
 	if r.Kind == Kernel {
 		short := cmp.Or(r.Function, load.ShortName(r.Name))
-		row = append(row, s.target.Run.Kernels.Add(r.Name, &short), orNull(r.Symbol, ""), r.Grid[0], r.Grid[1], r.Grid[2], r.Block[0], r.Block[1], r.Block[2])
+		row = append(row, s.target.Run.Kernels.Add(r.Name, &short), orNull(r.Symbol, ""))
+		for _, size := range slices.Concat(r.Grid[:], r.Block[:]) {
+			row = append(row, orNull(size, unknownSize))
+		}
 	} else {
 		row = append(row, nil, nil, nil, nil, nil, nil, nil, nil)
 	}
@@ -216,7 +220,11 @@ type metricRows struct {
 	text           map[int]string // of the rows that have one
 	noValue        map[int]bool   // rows whose value is NULL
 	cursor         chunkCursor
+	odd            load.Odd // values of mostValue and more
 }
+
+// mostValue is more than any metric counts. Such a value stays as text only: what reads counts as whole numbers could not hold it.
+const mostValue = 1 << 63
 
 func (m *metricRows) len() int { return len(m.launch) }
 
@@ -231,12 +239,17 @@ func (m *metricRows) add(launch, number int32, v Metric) {
 	i := len(m.launch)
 	m.launch, m.metric, m.value = append(m.launch, launch), append(m.metric, number), append(m.value, v.Value)
 	text := v.Text
-	if odd := math.IsNaN(v.Value) || math.IsInf(v.Value, 0); odd || v.IsText {
+	odd := math.IsNaN(v.Value) || math.IsInf(v.Value, 0)
+	if big := math.Abs(v.Value) >= mostValue && !v.IsText; big {
+		odd = true
+		m.odd.Add("metrics", v.Value)
+	}
+	if odd || v.IsText {
 		if m.noValue == nil {
 			m.noValue = map[int]bool{}
 		}
 		m.noValue[i] = true
-		if odd && !v.IsText {
+		if odd && text == "" && !v.IsText {
 			text = strconv.FormatFloat(v.Value, 'f', -1, 64)
 		}
 	}

@@ -138,6 +138,9 @@ func (s *store) finish(info *load.SourceInfo) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
+	for _, w := range s.metrics.odd.Warnings() {
+		s.warn(info, w)
+	}
 	for _, t := range s.later {
 		if err := s.append(t.table, t.rows); err != nil {
 			return err

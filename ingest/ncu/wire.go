@@ -25,8 +25,13 @@ func (f field) float() float64  { return float64(math.Float32frombits(uint32(f.i
 func (f field) message(n protowire.Number) bool { return f.num == n && f.typ == protowire.BytesType }
 func (f field) number(n protowire.Number) bool  { return f.num == n && f.typ == protowire.VarintType }
 
-// clamp32 keeps a number that should fit an INTEGER column from wrapping round: a launch of 2^40 blocks cannot be.
-func clamp32(v uint64) int32 { return int32(min(v, math.MaxInt32)) }
+// small gives a number that fits an INTEGER column, such as that of a process; any other is unsaid.
+func small(v uint64, unsaid int32) int32 {
+	if v > math.MaxInt32 {
+		return unsaid
+	}
+	return int32(v)
+}
 
 // wireError says where in a file a message could not be decoded.
 type wireError struct {

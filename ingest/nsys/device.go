@@ -2,7 +2,6 @@ package nsys
 
 import (
 	"context"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -62,6 +61,7 @@ type deviceWork struct {
 	graph    int // column of graphNodeId, -1 none
 	op       int // column of op_id, -1 none
 	backward atomic.Int64
+	odd      atomic.Int64 // rows whose context or stream cannot be
 	mu       sync.Mutex
 	graphs   []*replays
 }
@@ -112,9 +112,15 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label a
 		f.backward.Add(1)
 		return false
 	}
-	pid, device := &b.Cols[inPid], int32(min(max(b.Cols[inDevice].Ints[i], -1), noDevice))
+	context, stream := b.Cols[inContext].Ints[i], b.Cols[inStream].Ints[i]
+	if !has32(context) || !has32(stream) {
+		f.odd.Add(1)
+		return false
+	}
+	pid, device := &b.Cols[inPid], int32(0)
 	if pid.Null(i) {
 		c.SetNull(outPid, n)
+		device = f.l.numbered(b.Cols[inDevice].Ints[i])
 	} else {
 		f.pid[n] = pidOf(pid.Ints[i])
 		if k := (deviceKey{pidOf(pid.Ints[i]), b.Cols[inDevice].Ints[i]}); !f.known || k != f.lastKey {
@@ -122,7 +128,7 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label a
 		}
 		device = f.lastDevice
 	}
-	f.device[n], f.context[n], f.stream[n] = device, int32(b.Cols[inContext].Ints[i]), int32(b.Cols[inStream].Ints[i])
+	f.device[n], f.context[n], f.stream[n] = device, int32(context), int32(stream)
 	f.start[n], f.duration[n] = start, end-start
 	row := f.launch(b, i, c, n)
 	node := attribute.NoNode
@@ -178,11 +184,23 @@ func (l *loader) device(globalPid, cudaID int64) int32 {
 	if gpu, ok := l.deviceOf[deviceKey{pidOf(globalPid), cudaID}]; ok {
 		return gpu
 	}
-	return int32(min(max(cudaID, -1), noDevice))
+	return l.numbered(cudaID)
 }
 
-// noDevice is above every number that a GPU of one machine has; rows of such numbers are of none, and are not taken for another GPU's.
-const noDevice = int64(math.MaxInt32)
+// unknownDevice is the number of a GPU that the capture numbers as none can be: such rows are not taken for another GPU's.
+const unknownDevice = int32(-1)
+
+// has32 says whether a number has 32 bits, with a sign or as the profiler writes negative ones, without.
+func has32(v int64) bool { return v == int64(int32(v)) || v == int64(uint32(v)) }
+
+// numbered gives the number of a GPU, unknownDevice for what is above or below all that one machine has.
+func (l *loader) numbered(gpu int64) int32 {
+	if gpu >= 0 && gpu < load.MaxDevices {
+		return int32(gpu)
+	}
+	l.odd.Add("numbers of GPUs", gpu)
+	return unknownDevice
+}
 
 type deviceKey struct {
 	pid  int32
@@ -212,7 +230,7 @@ func (l *loader) storeKernels(ctx context.Context) error {
 			f.begin(c)
 			nameID, shapeID, n := c.Int64(outMore), c.Int32(outMore+1), 0
 			for i := range b.N {
-				kind := kernelKind{b.Cols[names].Ints[i], noSymbol, b.Cols[names+1].Ints[i], shapeOf(b.Cols[grid:grid+load.ShapeColumns], i)}
+				kind := kernelKind{b.Cols[names].Ints[i], noSymbol, b.Cols[names+1].Ints[i], d.l.shapeOf(b.Cols[grid:grid+load.ShapeColumns], i)}
 				if !b.Cols[mangled].Null(i) {
 					kind.mangled = b.Cols[mangled].Ints[i]
 				}
@@ -265,6 +283,12 @@ func (l *loader) fillMemop(d *deviceWork, kinds func(b *table.Batch, i int) (ope
 			}
 			c.SetText(outMore, n, operation)
 			c.Int64(outMore + 1)[n] = b.Cols[inMore].Ints[i]
+			if size := b.Cols[inMore].Ints[i]; b.Cols[inMore].Null(i) || size < 0 || size >= farthest {
+				c.SetNull(outMore+1, n)
+				if !b.Cols[inMore].Null(i) {
+					f.l.odd.Add("bytes of copies and fills", size)
+				}
+			}
 			setOpt64(c, outMore+2, n, &b.Cols[inMore+1], i)
 			for k, text := range []string{src, dst} {
 				if text == "" {
@@ -301,6 +325,6 @@ func (l *loader) storeDevice(ctx context.Context, base, into string, wants []tab
 		return err
 	}
 	l.replays = append(l.replays, d.graphs...)
-	l.part(base, rows.read.Load(), n, backwardReason(d.backward.Load()))
+	l.part(base, rows.read.Load(), n, oddReason(backwardReason(d.backward.Load()), d.odd.Load()))
 	return nil
 }

@@ -136,6 +136,9 @@ func (l *loader) storeGraphNodes(ctx context.Context) error {
 	return l.storePlain(ctx, graphNodeTable, "graph_node", "start globalTid nameId graphNodeId originalGraphNodeId?",
 		"time_ns pid:int tid:int api_name_id:int graph_node_id original_graph_node_id", func(names *apiNames) plainRow {
 			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
+				if at := b.Cols[0].Ints[i]; !isInterval(at, at) {
+					return false, nil
+				}
 				name, err := names.Of(b.Cols[2].Ints[i])
 				if err != nil {
 					return false, err

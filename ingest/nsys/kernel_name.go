@@ -37,11 +37,16 @@ func (l *loader) kernelKinds() *load.Memo[kernelKind, kernelID] {
 	})
 }
 
+// shapeColumns name the values of a shape in messages.
+const shapeColumns = "grids, blocks, registers and shared memory of kernels"
+
 // shapeOf reads a launch shape from row i of its columns, which are in the order of its values.
-func shapeOf(cols []table.Vector, i int) (s load.Shape) {
+func (l *loader) shapeOf(cols []table.Vector, i int) (s load.Shape) {
 	for k := range cols {
 		if !cols[k].Null(i) {
-			s.Set(k, int32(cols[k].Ints[i]))
+			if v, ok := l.odd.Int32(shapeColumns, cols[k].Ints[i], 0); ok {
+				s.Set(k, v)
+			}
 		}
 	}
 	return s

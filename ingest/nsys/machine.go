@@ -25,7 +25,11 @@ func (l *loader) storeDevices(ctx context.Context) error {
 	_, err := l.target.Append(ctx, "device", func(add func(...driver.Value) error) error {
 		return eachBatch(ctx, l.export, name, wants, func(b *table.Batch) error {
 			for i := range b.N {
-				row := []driver.Value{l.target.UUID(), l.sourceID(), int32(b.Cols[0].Ints[i])}
+				id := l.numbered(b.Cols[0].Ints[i])
+				if id == unknownDevice {
+					continue
+				}
+				row := []driver.Value{l.target.UUID(), l.sourceID(), id}
 				for k := 1; k <= 4; k++ {
 					row = append(row, optText(&b.Cols[k], i))
 				}
@@ -35,7 +39,7 @@ func (l *loader) storeDevices(ctx context.Context) error {
 				}
 				row = append(row, capability)
 				for k := 7; k < len(b.Cols); k++ {
-					row = append(row, positive(&b.Cols[k], i))
+					row = append(row, l.positive(&b.Cols[k], i))
 				}
 				if err := add(row...); err != nil {
 					return err
@@ -55,8 +59,13 @@ func (l *loader) readDeviceNumbers(ctx context.Context) error {
 	}
 	return eachBatch(ctx, l.export, name, want("gpuId? cudaId pid"), func(b *table.Batch) error {
 		for i := range b.N {
-			if !b.Cols[0].Null(i) {
-				l.deviceOf[deviceKey{int32(b.Cols[2].Ints[i]), b.Cols[1].Ints[i]}] = int32(b.Cols[0].Ints[i])
+			if b.Cols[0].Null(i) {
+				continue
+			}
+			gpu := l.numbered(b.Cols[0].Ints[i])
+			pid, isProcess := l.odd.Int32("processes of CUDA devices", b.Cols[2].Ints[i], 0)
+			if isProcess {
+				l.deviceOf[deviceKey{pid, b.Cols[1].Ints[i]}] = gpu
 			}
 		}
 		return nil
@@ -64,8 +73,12 @@ func (l *loader) readDeviceNumbers(ctx context.Context) error {
 }
 
 // positive gives a property of a device; the profiler writes 0 where it does not know.
-func positive(v *table.Vector, i int) driver.Value {
+func (l *loader) positive(v *table.Vector, i int) driver.Value {
 	if v.Null(i) || v.Ints[i] <= 0 {
+		return nil
+	}
+	if v.Ints[i] >= farthest {
+		l.odd.Add("properties of GPUs", v.Ints[i])
 		return nil
 	}
 	return v.Ints[i]
@@ -145,8 +158,19 @@ func (l *loader) storeStreams(ctx context.Context) error {
 				if !b.Cols[4].Null(i) {
 					flag = l.enum("ENUM_CUPTI_STREAM_TYPE", &b.Cols[4], i)
 				}
-				if err := add(l.target.UUID(), l.sourceID(), int32(b.Cols[0].Ints[i]), int32(b.Cols[1].Ints[i]), int32(b.Cols[2].Ints[i]),
-					opt32(&b.Cols[3], i), flag); err != nil {
+				pid, isPid := l.odd.Int32("processes of streams", b.Cols[0].Ints[i], 0)
+				context, isContext := l.odd.Int32("contexts of streams", b.Cols[1].Ints[i], 0)
+				stream, isStream := l.odd.Int32("numbers of streams", b.Cols[2].Ints[i], 0)
+				if !isPid || !isContext || !isStream {
+					continue
+				}
+				var priority driver.Value
+				if p := b.Cols[3].Ints[i]; has32(p) && !b.Cols[3].Null(i) {
+					priority = int32(p)
+				} else if !b.Cols[3].Null(i) {
+					l.odd.Add("priorities of streams", p)
+				}
+				if err := add(l.target.UUID(), l.sourceID(), pid, context, stream, priority, flag); err != nil {
 					return err
 				}
 			}
@@ -154,13 +178,6 @@ func (l *loader) storeStreams(ctx context.Context) error {
 		})
 	})
 	return err
-}
-
-func opt32(v *table.Vector, i int) driver.Value {
-	if v.Null(i) {
-		return nil
-	}
-	return int32(v.Ints[i])
 }
 
 // builtinEnums are the values of enumerations that old exports lack tables for, from NVIDIA's exporter documentation.

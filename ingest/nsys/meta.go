@@ -63,8 +63,11 @@ func (l *loader) readTimes(ctx context.Context) error {
 	if name := l.table("ANALYSIS_DETAILS"); name != "" {
 		return eachBatch(ctx, l.export, name, want("duration?"), func(b *table.Batch) error {
 			if !b.Cols[0].Null(0) {
-				d := b.Cols[0].Ints[0]
-				l.info.DurationNs = &d
+				if d := b.Cols[0].Ints[0]; d >= 0 && d < farthest {
+					l.info.DurationNs = &d
+				} else {
+					l.odd.Add("length of the capture", d)
+				}
 			}
 			return nil
 		})
@@ -172,7 +175,7 @@ func (l *loader) storeDiagnostics(ctx context.Context) error {
 						pid = pidOf(g)
 					}
 					text := strings.TrimSpace(countText.ReplaceAllString(b.Cols[2].Texts[i], " "))
-					if err := add(l.target.UUID(), l.sourceID(), "capture", severity, opt(&b.Cols[0], i), pid, text); err != nil {
+					if err := add(l.target.UUID(), l.sourceID(), "capture", severity, l.moment(&b.Cols[0], i), pid, text); err != nil {
 						return err
 					}
 				}
@@ -182,6 +185,7 @@ func (l *loader) storeDiagnostics(ctx context.Context) error {
 				return err
 			}
 		}
+		l.info.Warnings = append(l.info.Warnings, l.odd.Warnings()...)
 		for _, w := range l.info.Warnings {
 			if err := add(l.target.UUID(), l.sourceID(), "ingest", "warning", nil, nil, w); err != nil {
 				return err

@@ -33,6 +33,9 @@ func (l *loader) storeMetrics(ctx context.Context) error {
 		"time_ns type_id metric_id:int value:double", func(*apiNames) plainRow {
 			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
 				typ, id := b.Cols[1].Ints[i], b.Cols[2].Ints[i]
+				if at := b.Cols[0].Ints[i]; !isInterval(at, at) || id != int64(int32(id)) {
+					return false, nil
+				}
 				c.Int64(0)[n], c.Int64(1)[n], c.Int32(2)[n] = b.Cols[0].Ints[i], typ, int32(id)
 				value := float64(b.Cols[3].Ints[i])
 				if d := divide[metricKey{typ, id}]; d != 0 {
@@ -55,6 +58,10 @@ func (l *loader) storeMetricNames(ctx context.Context) (map[metricKey]float64, e
 	_, err := l.target.Append(ctx, "gpu_metric_name", func(add func(...driver.Value) error) error {
 		return eachBatch(ctx, l.export, name, want("typeId metricId metricName:text"), func(b *table.Batch) error {
 			for i := range b.N {
+				if id := b.Cols[1].Ints[i]; id != int64(int32(id)) {
+					l.odd.Add("numbers of GPU metrics", id)
+					continue
+				}
 				typ, id, text := b.Cols[0].Ints[i], b.Cols[1].Ints[i], b.Cols[2].Texts[i]
 				unit, d := metricUnit(text)
 				divide[metricKey{typ, id}] = d

@@ -49,6 +49,7 @@ type loader struct {
 	replays []*replays
 	parts   []part
 	touched map[string]bool
+	odd     load.Odd
 }
 
 // part is one row of source_part.
@@ -165,7 +166,7 @@ func (l *loader) table(base string) string {
 func (l *loader) part(base string, read, stored int64, reason string) {
 	l.parts = append(l.parts, part{l.table(base), read, stored, reason})
 	l.info.Rows += stored
-	if strings.Contains(reason, "before they start") || strings.Contains(reason, "have no thread") {
+	if strings.Contains(reason, "before they start") || strings.Contains(reason, "have no thread") || strings.Contains(reason, outOfRange) {
 		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%s: %s", l.table(base), reason))
 	}
 }

@@ -154,11 +154,13 @@ func (l *loader) storeSync(ctx context.Context) error {
 					return false, nil
 				}
 				event, corr, pid := &b.Cols[6], &b.Cols[7], &b.Cols[8]
-				device := int32(in(2))
+				device := int32(0)
 				c.Int64(0)[n], c.Int64(1)[n] = in(0), in(1)-in(0)
-				c.Int32(3)[n], c.Int32(4)[n] = int32(in(3)), int32(in(4))
+				l.setID(c, 3, n, "contexts of synchronisations", in(3))
 				if in(4) == noStream {
 					c.SetNull(4, n)
+				} else {
+					l.setID(c, 4, n, "streams of synchronisations", in(4))
 				}
 				c.SetText(5, n, l.syncKind(b, i))
 				setOpt64(c, 6, n, event, i)
@@ -169,6 +171,7 @@ func (l *loader) storeSync(ctx context.Context) error {
 				row := int32(-1)
 				if pid.Null(i) {
 					c.SetNull(8, n)
+					device = l.numbered(in(2))
 				} else {
 					c.Int32(8)[n] = pidOf(pid.Ints[i])
 					device = l.device(pid.Ints[i], in(2))
@@ -188,6 +191,16 @@ func (l *loader) storeSync(ctx context.Context) error {
 				return true, nil
 			}
 		})
+}
+
+// setID writes a number that CUDA gave; one that it cannot give is unknown.
+func (l *loader) setID(c *load.Chunk, col, n int, what string, id int64) {
+	if !has32(id) {
+		l.odd.Add(what, id)
+		c.SetNull(col, n)
+		return
+	}
+	c.Int32(col)[n] = int32(id)
 }
 
 // syncKind names what was waited for. nsys 2025 files cudaStreamSynchronize as a wait for an event, without an event.

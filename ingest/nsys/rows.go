@@ -119,15 +119,18 @@ func columns(spec string) []load.Column {
 	return out
 }
 
-// farthest is a time that no capture reaches, 833 days from its start: what lies beyond is no time, and would overflow sums of times.
-const farthest = int64(1) << 56
+const farthest = load.Farthest
 
 // isInterval says whether two times are the start and the end of something.
 func isInterval(start, end int64) bool { return start <= end && start > -farthest && end < farthest }
 
-// opt gives a nullable integer as an appender takes it.
-func opt(v *table.Vector, i int) any {
+// moment gives a nullable time; one that cannot be is unknown.
+func (l *loader) moment(v *table.Vector, i int) any {
 	if v.Null(i) {
+		return nil
+	}
+	if t := v.Ints[i]; t <= -farthest || t >= farthest {
+		l.odd.Add("times of messages", t)
 		return nil
 	}
 	return v.Ints[i]

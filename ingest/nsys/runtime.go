@@ -94,6 +94,19 @@ func backwardReason(n int64) string {
 	return fmt.Sprintf("%d rows end before they start, or are years off", n)
 }
 
+const outOfRange = "numbers out of range"
+
+// oddReason says why further rows were left out.
+func oddReason(before string, odd int64) string {
+	if odd == 0 {
+		return before
+	}
+	if before != "" {
+		before += "; "
+	}
+	return fmt.Sprintf("%s%d rows have %s", before, odd, outOfRange)
+}
+
 func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 	names := l.apiNames()
 	calls := l.launches.Finder()
@@ -138,7 +151,10 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 			returned := int64(0)
 			hasResult := !returns.Null(i)
 			if hasResult {
-				returned = returns.Ints[i]
+				if returned = returns.Ints[i]; !has32(returned) {
+					l.odd.Add(runtimeTable+".returnValue", returned)
+					hasResult = false
+				}
 			}
 			if !l.target.Options.APIRows && attribute.IsShort(took, returned) {
 				short.Add(number, at, l.ranges.lines.Path(at), name.id, took, hasResult)

@@ -88,8 +88,18 @@ func (c *collector) event(e *trace.Event) error {
 	case trace.CPUInstant:
 		return c.instant(e, p)
 	}
+	if e.Odd {
+		p.leave(errOdd.Error())
+		return nil
+	}
 	if !timed(e) {
 		p.leave("have no start, or an impossible duration")
+		return nil
+	}
+	if c.first > c.end {
+		c.around = e.Start
+	} else if away := e.Start - c.around; away >= load.Farthest || away <= -load.Farthest {
+		p.leave("are years off")
 		return nil
 	}
 	if err := c.interval(e); errors.Is(err, errOdd) {

@@ -3,6 +3,7 @@ package torch
 import (
 	"fmt"
 
+	"prof/ingest/load"
 	"prof/ingest/torch/trace"
 )
 
@@ -56,7 +57,7 @@ func (c *collector) work(e *trace.Event) error {
 	f.take(trace.Device, "device", &k.device, hasDevice)
 	f.take(trace.Context, "context", &k.context, hasContext)
 	f.take(trace.Stream, "stream", &k.stream, hasStream)
-	if f.has&hasDevice == 0 && int64(k.device) != e.PID || int64(int16(k.device)) != int64(k.device) {
+	if f.has&hasDevice == 0 && int64(k.device) != e.PID || int64(k.device) < -1 || int64(k.device) >= load.MaxDevices {
 		return fmt.Errorf("%w (device)", errOdd)
 	}
 	if f.has&hasStream == 0 && int64(k.stream) != e.TID {
@@ -74,9 +75,11 @@ func (c *collector) work(e *trace.Event) error {
 		}
 		return f.err
 	}
-	if v, ok := e.Int(trace.Bytes); ok {
+	if v, ok := e.Int(trace.Bytes); ok && v >= 0 && v < load.Farthest {
 		w.bytes = v
 		f.has |= hasBytes
+	} else if ok {
+		c.odd.Add("bytes of copies and fills", v)
 	}
 	if f.err == nil {
 		k.name, k.has = c.opName.Of(e.Name), f.has
@@ -103,6 +106,16 @@ func (c *collector) wait(e *trace.Event) error {
 	return f.err
 }
 
+// size gives a size of memory, absent where it cannot be.
+func (c *collector) size(e *trace.Event, f trace.Field) int64 {
+	v := integer(e, f)
+	if v != absent && (v <= -load.Farthest || v >= load.Farthest) {
+		c.odd.Add("totals of memory events", v)
+		return absent
+	}
+	return v
+}
+
 const memoryName = "[memory]"
 
 // instant takes a memory event.
@@ -113,7 +126,7 @@ func (c *collector) instant(e *trace.Event, p *part) error {
 	}
 	bytes, ok := e.Int(trace.Bytes)
 	kind, ok2 := e.Int(trace.DeviceType)
-	if !ok || !ok2 || e.Has&trace.StartTime == 0 || e.Start > maxTime || e.Start < -maxTime {
+	if !ok || !ok2 || e.Has&trace.StartTime == 0 || e.Start > maxTime || e.Start < -maxTime || c.first <= c.end && max(e.Start-c.around, c.around-e.Start) >= load.Farthest {
 		p.leave("lack the amount of memory or its device")
 		return nil
 	}
@@ -122,13 +135,13 @@ func (c *collector) instant(e *trace.Event, p *part) error {
 		return err
 	}
 	device, _ := e.Int(trace.DeviceID)
-	if int64(int16(kind)) != kind || int64(int16(device)) != device || bytes == -1<<63 {
+	if int64(int16(kind)) != kind || int64(int16(device)) != device || bytes <= -load.Farthest || bytes >= load.Farthest {
 		p.leave(errOdd.Error())
 		return nil
 	}
 	c.first, c.end = min(c.first, e.Start), max(c.end, e.Start)
 	c.hasMemory = true
 	p.stored++
-	c.of[thread].memory.add(e.Start, integer(e, trace.Address), bytes, kind, device, integer(e, trace.TotalAllocated), integer(e, trace.TotalReserved))
+	c.of[thread].memory.add(e.Start, integer(e, trace.Address), bytes, kind, device, c.size(e, trace.TotalAllocated), c.size(e, trace.TotalReserved))
 	return nil
 }

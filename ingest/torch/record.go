@@ -134,7 +134,9 @@ type records struct {
 
 	span       [2]int64 // of the profiler's own track
 	first, end int64    // of all events
+	around     int64    // the first event's start, which no other is farther from than load.Farthest
 	counts     map[string]*part
+	odd        load.Odd
 }
 
 // part is what became of the events of one category.

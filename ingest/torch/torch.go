@@ -144,10 +144,13 @@ func (l *loader) describe(truncated error, events int64) {
 	if h.Job != nil {
 		info.Rank = h.Job.Rank
 	}
-	length := max(l.end, l.span[1]) - l.origin
+	length := l.end - l.origin
+	if l.span[1] > l.end && l.span[1] < l.origin+load.Farthest {
+		length = l.span[1] - l.origin
+	}
 	info.DurationNs = &length
 	// Kineto counts from a base that it names, or from 1970; other origins mean nothing to anybody.
-	if at := time.Unix(0, h.BaseTime+l.origin).UTC(); at.Year() >= 2015 {
+	if at := time.Unix(0, h.BaseTime).Add(time.Duration(l.origin)).UTC(); at.Year() >= 2015 && at.Year() < 2262 {
 		info.StartedAt = &at
 	}
 	l.warn(truncated, events)
@@ -156,6 +159,10 @@ func (l *loader) describe(truncated error, events int64) {
 // warn says what is not as it should be.
 func (l *loader) warn(truncated error, events int64) {
 	info := l.info
+	for _, what := range l.header.Odd {
+		l.odd.Add(what, "that of the header")
+	}
+	info.Warnings = append(info.Warnings, l.odd.Warnings()...)
 	if truncated != nil {
 		info.Status = "partial"
 		info.Reason = fmt.Sprintf("%v; the %d events before that are stored", truncated, events)

@@ -1,6 +1,7 @@
 package averages
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -8,12 +9,14 @@ import (
 	"strings"
 )
 
-// Bounds of amounts: 31 years in nanoseconds, an exabyte, 10^18 calls; operations are bounded by what BIGINT holds. More is a
-// mistake in the file.
+// Bounds of amounts. More is a mistake in the file.
 const (
-	maxAmount = 1e18
-	maxFlops  = 9.2e18
+	maxAmount = 0x1p56 // load.Farthest
+	maxFlops  = 0x1p62
 )
+
+// errRange is wrapped by the error for an amount that cannot be, which is left unknown.
+var errRange = errors.New("out of range")
 
 // noValue are texts that stand for a missing value: in PyTorch's printed table, and of Python's None in a CSV file.
 var noValue = []string{"", "--", "None", "null", "<NA>"}
@@ -73,7 +76,7 @@ func (w written) in(f field, unit float64) (int64, error) {
 	v := math.Round(w.value * unit)
 	switch {
 	case math.Abs(v) > bound:
-		return 0, fmt.Errorf("%v is out of range", w.value)
+		return 0, fmt.Errorf("%v is %w", w.value, errRange)
 	case w.whole && unit == 1: // beyond the digits of v
 		return w.exact, nil
 	}

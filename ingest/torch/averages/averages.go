@@ -104,6 +104,9 @@ func (p *plan) warnRows(s *source) {
 	if b := p.badShapes; b.rows > 0 {
 		p.warn("the shapes of %d rows cannot be read and are stored as empty, first in %s: %q", b.rows, b.first, b.what)
 	}
+	if b := p.outOfRange; b.rows > 0 {
+		p.warn("%d amounts are out of range and are stored as empty, first in %s: %s", b.rows, b.first, b.what)
+	}
 	if b := p.badDevices; b.rows > 0 {
 		p.warn("%d rows have a device type that prof does not know, first in %s: %q; their times show where they ran", b.rows, b.first, b.what)
 	}

@@ -1,6 +1,7 @@
 package averages
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -90,6 +91,9 @@ func (p *plan) amount(r *record, f field) (*int64, error) {
 			continue
 		}
 		v, err := w.in(f, p.cols.list[id].unit)
+		if errors.Is(err, errRange) && f != countField { // the survey counts them
+			continue
+		}
 		if err != nil {
 			return nil, p.wrong(r, id, err)
 		}

@@ -1,6 +1,7 @@
 package averages
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -26,7 +27,7 @@ type survey struct {
 	cpuOnly  bool // whether every row says that it ran on the CPU
 	anyShape bool // whether a row has inputs with shapes
 
-	badShapes, badDevices place // what could not be read
+	badShapes, badDevices, outOfRange place // what could not be read
 }
 
 // place counts rows and keeps the first.
@@ -96,7 +97,10 @@ func (s *survey) cell(r *record, id int, c cell) error {
 	case (col.field == countField || col.field == flops && col.unit == 1) && w.value != math.Trunc(w.value):
 		err = fmt.Errorf("%q is not a whole number", shorten(c.text))
 	default:
-		_, err = w.in(col.field, col.unit)
+		if _, err = w.in(col.field, col.unit); errors.Is(err, errRange) && col.field != countField {
+			s.outOfRange.add(r, col.name)
+			err = nil
+		}
 	}
 	if err != nil {
 		return s.wrong(r, id, err)

@@ -73,6 +73,11 @@ func (p *parser) intArg(e *Event, name string, f Field, base int64, orText bool)
 		e.Has |= f
 		return ok
 	}
+	if c == '-' || c-'0' <= 9 { // a number that no column holds: of this event, not of the trace
+		e.Odd = true
+		_, ok := p.skip()
+		return ok
+	}
 	return p.wrong(e, f, name, "a whole number", base)
 }
 
@@ -114,6 +119,11 @@ func (p *parser) three(e *Event, name string, to *[3]int64, f Field, base int64)
 			v, found, ok := p.whole()
 			if !ok {
 				return false
+			}
+			if c := p.b[p.i]; !found && (c == '-' || c-'0' <= 9) { // as in intArg
+				e.Odd, p.i = true, at
+				_, ok := p.skip()
+				return ok
 			}
 			if n == 3 || !found {
 				break

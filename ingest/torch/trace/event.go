@@ -19,6 +19,8 @@ type Event struct {
 	Has             Field // which of the following and of the times the event has
 	Ints            [fieldCount]int64
 	Grid, Block     [3]int64
+	// Odd says that a number is no whole one of 64 bits.
+	Odd bool
 	// Texts of args. Shapes, Types, Strides and Concrete are the JSON of an operator's inputs.
 	Shapes, Types, Strides, Concrete []byte
 	ArgName, Stack, SyncKind         []byte
@@ -200,7 +202,7 @@ func intField(key []byte) Field {
 // reset clears an event for the next one; the numbers that Has does not name stay undefined.
 func (e *Event) reset(offset int64) {
 	e.Offset, e.Phase, e.Category, e.Label, e.Name, e.PID, e.TID, e.NoPID, e.NoTID = offset, 0, Other, nil, nil, 0, 0, true, true
-	e.Start, e.Duration, e.Has = 0, 0, 0
+	e.Start, e.Duration, e.Has, e.Odd = 0, 0, 0, false
 	e.Shapes, e.Types, e.Strides, e.Concrete = nil, nil, nil, nil
 	e.ArgName, e.Stack, e.SyncKind = nil, nil, nil
 	e.Collective, e.DType, e.GroupName, e.GroupRanks = nil, nil, nil, nil

@@ -1,8 +1,11 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"strings"
 )
 
 // Header is what a trace says outside its events.
@@ -14,7 +17,8 @@ type Header struct {
 	TraceName string
 	Devices   []DeviceProperties
 	Job       *Distributed
-	Facts     []Fact // further members that describe the capture, in the order of the file
+	Odd       []string // members with numbers out of range, which are left out
+	Facts     []Fact   // further members that describe the capture, in the order of the file
 }
 
 // Fact is one member of the header with its value as text.
@@ -68,9 +72,9 @@ func (h *Header) set(name string, raw []byte) string {
 	case "traceName":
 		err = json.Unmarshal(raw, &h.TraceName)
 	case "deviceProperties", "computeProperties": // the latter until PyTorch 1.8
-		err = json.Unmarshal(raw, &h.Devices)
+		err = h.inRange(name, raw, &h.Devices)
 	case "distributedInfo":
-		err = json.Unmarshal(raw, &h.Job)
+		err = h.inRange(name, raw, &h.Job)
 	default:
 		if described[name] {
 			var v any
@@ -83,6 +87,49 @@ func (h *Header) set(name string, raw []byte) string {
 		return name + ": " + err.Error()
 	}
 	return ""
+}
+
+// mostBytes is more memory than a machine has.
+const mostBytes = 1 << 56
+
+// inRange decodes a member without its numbers that are whole ones of more than 32 bits but for sizes, or of more than any machine has.
+func (h *Header) inRange(name string, raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return err
+	}
+	objects, isList := v.([]any)
+	if !isList {
+		objects = []any{v}
+	}
+	odd := len(h.Odd)
+	for _, o := range objects {
+		members, _ := o.(map[string]any)
+		for key, value := range members {
+			n, isNumber := value.(json.Number)
+			if !isNumber {
+				continue
+			}
+			most := int64(math.MaxInt32)
+			if strings.Contains(strings.ToLower(key), "mem") {
+				most = mostBytes
+			}
+			if whole, err := n.Int64(); err != nil || whole < 0 || whole > most {
+				h.Odd = append(h.Odd, name+"."+key)
+				delete(members, key)
+			}
+		}
+	}
+	if len(h.Odd) == odd {
+		return json.Unmarshal(raw, into)
+	}
+	kept, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(kept, into)
 }
 
 func factText(raw []byte, v any) string {

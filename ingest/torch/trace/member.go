@@ -80,6 +80,11 @@ func (p *parser) track(to *int64, none *bool, number func([]byte) (int64, bool))
 		return ok
 	}
 	v, found, ok := p.whole()
+	if c := p.b[p.i]; ok && !found && (c == '-' || c-'0' <= 9) { // none that a process can have
+		*none = true
+		_, ok = p.skip()
+		return ok
+	}
 	if ok && !found {
 		return p.fail("expected a whole number or text as pid and tid")
 	}

@@ -38,7 +38,7 @@ WITH w AS (
 )
 SELECT q.nth, q.source_id, q.pid, q.device_id AS device, coalesce(q.is_warmup, false) AS is_warmup, q.kind, coalesce(n.name, q.operation) AS kernel, c.family, c.role, _dims(q.grid_x, q.grid_y, q.grid_z) AS grid, _dims(q.block_x, q.block_y, q.block_z) AS block,
     count(*) AS launch_count, sum(q.duration_ns)::BIGINT AS sum_ns, min(q.duration_ns) AS min_ns, max(q.duration_ns) AS max_ns,
-    (count(*) * sum(q.duration_ns::HUGEINT * q.duration_ns) - sum(q.duration_ns) * sum(q.duration_ns))::DOUBLE / count(*) AS deviation_ns2
+    _spread(count(*), sum(q.duration_ns), sum(q.duration_ns::HUGEINT * q.duration_ns)) / count(*) AS deviation_ns2
 FROM q LEFT JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = q.kernel_name_id LEFT JOIN kernel_class c ON c.run_id = run AND c.kernel_name_id = q.kernel_name_id
 GROUP BY ALL
 ORDER BY q.source_id, q.pid, q.device_id, q.nth, sum_ns DESC, kernel, q.kind, grid, block

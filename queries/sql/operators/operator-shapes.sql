@@ -39,7 +39,7 @@ WITH t AS (
 )
 SELECT row_number() OVER (ORDER BY t.self_device_ns DESC NULLS LAST, t.self_cpu_ns DESC NULLS LAST, t.operator, t.shapes, t.types) AS rank, t.operator, t.shapes, t.calls, t.self_device_ns, t.total_device_ns,
     t.self_device_ns / nullif(coalesce((SELECT sum(d.total_ns) FROM _operator_work(run, stage := stage, source := source) d), (SELECT sum(x.self_device_ns) FROM t x)), 0) AS share_ratio, CASE WHEN t.n > 0 THEN t.call_device_ns / t.n END AS mean_ns, t.min_ns, t.max_ns, -- from exact sums, as _std
-    CASE WHEN t.n > 1 THEN sqrt((t.n * t.squares - t.call_device_ns::HUGEINT * t.call_device_ns)::DOUBLE / (t.n::DOUBLE * (t.n - 1))) END AS std_ns,
+    CASE WHEN t.n > 1 THEN sqrt(_spread(t.n, t.call_device_ns, t.squares) / (t.n::DOUBLE * (t.n - 1))) END AS std_ns,
     t.self_cpu_ns / nullif(t.calls, 0) AS self_cpu_mean_ns, t.flop_count / nullif(t.calls, 0) AS call_flop, 1e9 * t.timed_flop_count / nullif(t.flop_ns, 0) AS flop_per_s, t.types
 FROM t
 QUALIFY top = 0 OR rank <= top

@@ -9,5 +9,5 @@
 --   std: the standard deviation; NULL for fewer than two occurrences
 
 CASE WHEN sum(n) > 1 THEN
-    sqrt((sum(n) * sum(n::HUGEINT * x * x) - sum(n::HUGEINT * x) * sum(n::HUGEINT * x))::DOUBLE / (sum(n)::DOUBLE * (sum(n) - 1)))
+    sqrt(_spread(sum(n), sum(n::HUGEINT * x), sum(n::HUGEINT * x * x)) / (sum(n)::DOUBLE * (sum(n) - 1)))
 END

@@ -8,5 +8,5 @@
 --   std: the standard deviation; NULL for fewer than two values
 
 CASE WHEN count(x) > 1 THEN
-    sqrt((count(x)::HUGEINT * sum(x::HUGEINT * x::HUGEINT) - sum(x::HUGEINT) * sum(x::HUGEINT))::DOUBLE / (count(x)::DOUBLE * (count(x) - 1)))
+    sqrt(_spread(count(x), sum(x::HUGEINT), sum(x::HUGEINT * x::HUGEINT)) / (count(x)::DOUBLE * (count(x) - 1)))
 END

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/testdata/exports"
+)
+
+// kernelRows changes the rows of kernels of a capture, which give back what is to be in their place.
+func kernelRows(t *testing.T, path string, change func(of *exports.Table) [][]any) string {
+	t.Helper()
+	tables, err := exports.ReadFile(exported(t, kernels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range tables {
+		if x.Name == "CUPTI_ACTIVITY_KIND_KERNEL" {
+			x.Rows = change(x)
+		}
+	}
+	return sqliteFile(t, path, tables)
+}
+
+// TestAbsurdDevices checks that what no GPU is numbered by does not keep a run from being shown.
+func TestAbsurdDevices(t *testing.T) {
+	t.Parallel()
+	const many = 100_000
+	for name, change := range map[string]func(of *exports.Table) [][]any{
+		"one of device -1": func(of *exports.Table) [][]any {
+			of.Rows[3][of.Column("deviceId")] = int64(-1)
+			return of.Rows
+		},
+		"all of device -1": func(of *exports.Table) [][]any {
+			for _, r := range of.Rows {
+				r[of.Column("deviceId")] = int64(-1)
+			}
+			return of.Rows
+		},
+		"100,000 devices": func(of *exports.Table) (rows [][]any) {
+			for i := range int64(many) {
+				r := slices.Clone(of.Rows[i%int64(len(of.Rows))])
+				for _, c := range []string{"start", "end"} {
+					r[of.Column(c)] = r[of.Column(c)].(int64) + i*1000
+				}
+				r[of.Column("deviceId")] = i
+				rows = append(rows, r)
+			}
+			return rows
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.ok("ingest", "--run", "x", kernelRows(t, filepath.Join(p.dir, "in", "x.sqlite"), change))
+			for _, verb := range []string{"show", "explain", "query"} {
+				args := []string{verb, "x"}
+				if verb == "query" {
+					args = []string{verb, "concurrency", "--run", "x"}
+				}
+				if out := p.ok(args...); len(out) > 1<<20 {
+					t.Errorf("prof %s is of %d bytes", strings.Join(args, " "), len(out))
+				}
+			}
+			p.ok("report", "x", "--out", "-")
+		})
+	}
+}

@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"prof/queries"
+	"prof/testdata/exports"
+)
+
+// extremeSeeds is the environment variable that makes TestExtremeValues try other seeds than 1, each format alone and whole columns too:
+// EXTREME_SEEDS=1-50 go test ./internal/cli -run TestExtremeValues -timeout 3h
+const extremeSeeds = "EXTREME_SEEDS"
+
+// specimen makes files with extreme values in a folder.
+type specimen func(r *rand.Rand, dir string) []string
+
+// specimens are those of all formats, by a run that can hold them together and a name.
+func specimens(t *testing.T) map[string]map[string]specimen {
+	data := func(name string) []byte {
+		if name = "../" + name; strings.HasSuffix(name, ".gz") {
+			return unpacked(t, name)
+		}
+		return read(t, exported(t, name))
+	}
+	// text has extreme values in one of so many numbers.
+	text := func(into, name string, others int, values ...string) specimen {
+		values = append(values, extremeText...)
+		return func(r *rand.Rand, dir string) []string {
+			return []string{write(t, filepath.Join(dir, into), extremeTexts(r, data(name), others, values))}
+		}
+	}
+	const nan, inf, minusInf = "nan", "inf", "-inf"
+	runs := map[string]map[string]specimen{
+		"torch": {
+			"graph":          text("graph.trace.json", "torch/graph.trace.json.gz", 200),
+			"train":          text("train.trace.json", "torch/train.trace.json.gz", 1000),
+			"averages-json":  text("train.json", "torch/train.key_averages.json.gz", 500),
+			"averages-csv":   text("train.csv", "torch/train.key_averages.csv.gz", 500),
+			"averages-table": text("table.csv", "torch/train.shapes.key_averages.csv.gz", 500),
+		},
+		"ncu": {
+			"raw":     text("ncu.csv", "ncu/pages/kernels.raw-base.csv", 20, nan, inf, minusInf),
+			"details": text("details.csv", "ncu/pages/kernels.details-all.csv", 20, nan, inf, minusInf),
+		},
+		"facts": {
+			"metrics":  text("metrics.json", "workload/metrics.json", 3),
+			"workload": text("w.workload.json", "workload/dsocr-sdpa.workload.json", 50),
+			"model":    text("config.json", "model/deepseek-ocr.config.json", 50),
+		},
+		"nsys":    {},
+		"capture": {},
+	}
+	for _, odd := range []string{"run.json", "env.json", "samples.csv"} { // of a folder that prof capture made
+		runs["capture"][odd] = func(r *rand.Rand, dir string) []string {
+			for _, name := range []string{"run.json", "env.json", "nsys/report-1.samples.csv", "nsys/report-2.samples.csv", "nsys/report-3.samples.csv"} {
+				content := data("capture/llama/eager/" + name)
+				if strings.HasSuffix(name, odd) {
+					content = extremeTexts(r, content, 100, extremeText)
+				}
+				write(t, filepath.Join(dir, "eager", name), content)
+			}
+			for i := 1; i <= 3; i++ {
+				name := fmt.Sprintf("report-%d.sqlite", i)
+				write(t, filepath.Join(dir, "eager", "nsys", name), data("capture/llama/eager/nsys/"+name+".gz"))
+			}
+			return []string{filepath.Join(dir, "eager")}
+		}
+	}
+	for _, name := range []string{"kernels-prefill", "kernels-range", "variants-apprange", "variants-graph"} {
+		runs["ncu"][name] = func(r *rand.Rand, dir string) []string {
+			return []string{write(t, filepath.Join(dir, name+".ncu-rep"), extremeReport(r, data("ncu/"+name+".ncu-rep.gz"), 40))}
+		}
+	}
+	for _, name := range []string{kernels, node, graph, "emit-nvtx/emit-nvtx.sqlite.gz"} {
+		for form, change := range map[string]func(r *rand.Rand, tables []*exports.Table){"some": extremeTables, "whole": extremeColumn, "long": longRows} {
+			base := strings.TrimSuffix(filepath.Base(name), ".sqlite.gz")
+			runs["nsys"][base+"-"+form] = func(r *rand.Rand, dir string) []string {
+				tables, err := exports.ReadFile(exported(t, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				change(r, tables)
+				return []string{sqliteFile(t, filepath.Join(dir, base+"-"+form+".sqlite"), tables)}
+			}
+		}
+	}
+	return runs
+}
+
+// together are the specimens of one seed in a minute's test: few runs, as asking everything of one takes a second or three. What is refused
+// alone must not keep the others out.
+var together = map[string][]string{
+	"nsys":    {"kernels-some", "variants-node-some", "variants-graph-some", "emit-nvtx-some"},
+	"long":    {"emit-nvtx-long"},
+	"torch":   {"graph", "averages-json"},
+	"ncu":     {"raw", "kernels-prefill", "kernels-range", "variants-graph"},
+	"capture": {"samples.csv"},
+}
+
+// TestExtremeValues puts extreme values into the numbers of every format and asks every query, and show, explain, report and diff: a file is
+// refused in plain words, or everything can be asked of it.
+func TestExtremeValues(t *testing.T) {
+	all := specimens(t)
+	seeds := os.Getenv(extremeSeeds)
+	if seeds == "" {
+		p := newFilled(t)
+		for _, run := range slices.Sorted(maps.Keys(together)) {
+			of := all[run]
+			if of == nil {
+				of = all["nsys"]
+			}
+			var paths []string
+			for _, name := range together[run] {
+				paths = append(paths, of[name](rand.New(rand.NewPCG(1, 0)), p.path("in-"+run))...)
+			}
+			if !p.askExtreme(t, run, paths...) {
+				t.Errorf("%s is refused: nothing was asked of it", run)
+			}
+		}
+		for name, of := range all["facts"] {
+			p.askExtreme(t, name, of(rand.New(rand.NewPCG(1, 0)), p.path("in-facts"))...)
+		}
+		return
+	}
+	a, b, _ := strings.Cut(seeds, "-")
+	first, err := strconv.ParseUint(a, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := strconv.ParseUint(b, 10, 64)
+	if err != nil {
+		last = first
+	}
+	asked, refused := 0, 0
+	for seed := first; seed <= last; seed++ {
+		for _, run := range slices.Sorted(maps.Keys(all)) {
+			for _, name := range slices.Sorted(maps.Keys(all[run])) {
+				p := newFilled(t) // some files are those of others in part
+				run := fmt.Sprintf("%s-%s-%d", run, name, seed)
+				if p.askExtreme(t, run, all[strings.SplitN(run, "-", 2)[0]][name](rand.New(rand.NewPCG(seed, 0)), p.path("in-"+run))...) {
+					asked++
+				} else {
+					refused++
+				}
+				p.settle()
+			}
+		}
+		t.Logf("seed %d: so far %d runs asked, %d refused", seed, asked, refused)
+	}
+}
+
+// broken matches what no answer may say: an error of DuckDB's, or a panic.
+var broken = regexp.MustCompile(`[A-Z][a-z]+ Error: |internal error|panic|INTERNAL|goroutine`)
+
+// askExtreme stores files as a run and asks everything of it; false means that they were refused.
+func (p *place) askExtreme(t *testing.T, run string, paths ...string) bool {
+	t.Helper()
+	ask := func(args ...string) bool {
+		r := p.run(args...)
+		isWrong := broken.MatchString(r.err) || broken.MatchString(r.out) || r.code > 1 || r.code == 1 && args[0] != "query" && args[0] != "ingest" && args[0] != "diff"
+		if isWrong {
+			t.Errorf("%s: prof %.300q: exit %d: %s", run, args, r.code, r.err[max(0, len(r.err)-600):])
+		} else if r.code == 1 && args[0] == "ingest" {
+			t.Logf("%s is refused: %.300s", run, r.err)
+		}
+		return r.code == 0
+	}
+	if !ask(append([]string{"ingest", "--with-osrt", "--run", run}, paths...)...) {
+		return false
+	}
+	all, err := queries.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range all {
+		args := []string{"query", q.Name, "--format", "json"}
+		if slices.ContainsFunc(q.Params, func(p queries.Param) bool { return p.Name == "run" }) {
+			args = append(args, "--run", run)
+		}
+		ask(args...)
+	}
+	ask("show", run)
+	ask("explain", run)
+	ask("report", run, "--out", "-")
+	ask("diff", "a", run)
+	return true
+}
+
+// TestExtremeNumbers checks what becomes of values that no column holds: they are unknown, and a message says so.
+func TestExtremeNumbers(t *testing.T) {
+	t.Parallel()
+	const work, copies, streams, gpus = "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMSET", "TARGET_INFO_CUDA_STREAM", "TARGET_INFO_GPU"
+	tables, err := exports.ReadFile(exported(t, kernels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		table, column string
+		value         int64
+		asked, want   string // SQL, and its answer
+		said          string
+	}{
+		{work, "gridX", 1 << 31, "SELECT count(*) FILTER (grid_x IS NULL) FROM kernels", "1", "grids, blocks, registers and shared memory of kernels: 3 values are out of range and are left unknown, such as 2147483648"},
+		{work, "blockZ", -1, "SELECT count(*) FILTER (block_z IS NULL), min(block_z) FROM kernels", "1,1", ""},
+		{work, "registersPerThread", 1 << 62, "SELECT count(*) FILTER (register_count IS NULL) FROM kernels", "1", ""},
+		{work, "end", 1 << 62, "SELECT max(duration_ns) < 1e9 FROM kernel", "true", "2 rows end before they start, or are years off; 1 rows have numbers out of range"},
+		{work, "start", 1<<63 - 1, "SELECT count(*) FROM kernel", "13", ""},
+		{work, "streamId", 1 << 40, "SELECT max(stream_id) < 1000 FROM kernel", "true", ""},
+		{work, "deviceId", 1 << 20, "SELECT count(*) FILTER (device_id = -1), max(device_id) FROM kernel", "1,0", "numbers of GPUs: 1 values"},
+		{copies, "bytes", 1<<63 - 1, "SELECT count(*), count(*) FILTER (size_bytes IS NULL) FROM memop", "6,2", "bytes of copies and fills: 2 values"},
+		{copies, "bytes", -1, "SELECT min(size_bytes) > 0 FROM memop", "true", ""},
+		{streams, "contextId", 1 << 40, "SELECT count(*) FROM stream", "6", "contexts of streams: 1 values"},
+		{gpus, "totalMemory", 1 << 62, "SELECT count(*) FILTER (memory_bytes IS NULL) FROM device", "1", "properties of GPUs: 1 values"},
+	}
+	for i, c := range cases {
+		for _, x := range tables {
+			if x.Name == c.table {
+				x.Rows[i%len(x.Rows)][x.Column(c.column)] = c.value
+			}
+		}
+	}
+	p := newPlace(t)
+	r := p.run("ingest", "--run", "x", sqliteFile(t, filepath.Join(p.dir, "in", "x.sqlite"), tables))
+	if r.code != 0 {
+		t.Fatalf("exit %d, %s", r.code, r.err)
+	}
+	diagnostics := p.sql("SELECT message FROM diagnostic WHERE origin = 'ingest' AND severity = 'warning'")
+	for _, c := range cases {
+		if !strings.Contains(r.err, c.said) || !strings.Contains(diagnostics, c.said) {
+			t.Errorf("%s.%s = %d: want %q, the ingest says\n%s\nand stores\n%s", c.table, c.column, c.value, c.said, r.err, diagnostics)
+		}
+		if _, got, _ := strings.Cut(p.sql(c.asked), "\n"); strings.TrimSpace(got) != c.want {
+			t.Errorf("%s.%s = %d: %s: %s, want %s", c.table, c.column, c.value, c.asked, got, c.want)
+		}
+	}
+}
+
+// TestExtremeTotal checks that a run whose times could overflow sums is refused, and nothing of it stored.
+func TestExtremeTotal(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	before := counts(p)
+	path := kernelRows(t, filepath.Join(p.dir, "in", "x.sqlite"), func(of *exports.Table) [][]any {
+		for _, r := range of.Rows {
+			r[of.Column("start")], r[of.Column("end")] = int64(0), int64(1<<56-1)
+		}
+		return slices.Concat(of.Rows, of.Rows)
+	})
+	r := p.run("ingest", "--run", "x", path)
+	if r.code != 1 || !strings.Contains(r.err, "add up to more than 36 years") {
+		t.Errorf("exit %d, %s", r.code, r.err)
+	}
+	if after := counts(p); after != before {
+		t.Errorf("it left rows:\n%s\n%s", before, after)
+	}
+	if bytes.Contains([]byte(p.ok("runs")), []byte("x ")) {
+		t.Error("the run is stored")
+	}
+}
