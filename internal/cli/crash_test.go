@@ -77,7 +77,7 @@ func TestKilledIngest(t *testing.T) {
 	}
 	p := newFilled(t)
 	wasA := answers(p, "a")
-	const kills = 20
+	const kills = 8
 	rng := rand.New(rand.NewPCG(20, 26))
 	killed, committed := 0, 0
 	for i := range kills {
@@ -144,8 +144,8 @@ func TestKilledFirstIngest(t *testing.T) {
 	took := time.Since(start)
 	complete := counts(p)
 	rng := rand.New(rand.NewPCG(6, 12))
-	for i := range 8 {
-		delay := time.Duration((float64(i) + rng.Float64()) / 8 * float64(took))
+	for i := range 4 {
+		delay := time.Duration((float64(i) + rng.Float64()) / 4 * float64(took))
 		q := newPlace(t)
 		q.dir = filepath.Join(q.dir, fmt.Sprint(i))
 		write(t, q.path("here"), nil)
@@ -211,7 +211,7 @@ func TestKilledDerive(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 19))
 	killed, one := 0, 0
-	const kills = 12
+	const kills = 6
 	for i := range kills {
 		delay := time.Duration((float64(i) + rng.Float64()) / kills * float64(took))
 		cmd := p.command("runs")

@@ -105,7 +105,7 @@ func TestLocked(t *testing.T) {
 func TestFirstIngests(t *testing.T) {
 	t.Parallel()
 	captures := []string{node, nccl, graph, kernels}
-	for round := range 3 {
+	for round := range 2 {
 		p := newPlace(t)
 		p.env = []string{"PROF_WAIT=2m"}
 		// What a killed process left goes with the first of them.
