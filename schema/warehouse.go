@@ -130,6 +130,7 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 // openTurn opens a warehouse for writing, in its turn.
 func openTurn(ctx context.Context, home Home, o Options, deadline time.Time) (*Warehouse, error) {
 	scratch.Clear(home.Dir)
+	scratch.Clear(os.TempDir())
 	if !home.Exists() && !o.FromScratch {
 		if err := file.Check(home.Warehouse()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("in the place of the warehouse: %w", err)

@@ -232,3 +232,18 @@ func TestNoHalfRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestWritersClear checks that even a short command that writes clears what killed processes left in the folder of temporary files.
+func TestWritersClear(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	left := write(t, p.path("tmp/.prof~1/spill"), []byte("of a killed query"))
+	p.env = []string{"TMPDIR=" + p.path("tmp")}
+	cmd := p.command("tag", "a", "x=y")
+	if r := finish(t, cmd, cmd.Run); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	if _, err := os.Stat(left); err == nil {
+		t.Error("it is left")
+	}
+}

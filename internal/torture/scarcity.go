@@ -26,7 +26,7 @@ func (l *lab) scarcity(ctx context.Context, n int) (string, error) {
 		}
 	}
 	captures := l.capturesOf()
-	names := slices.Sorted(maps.Keys(captures))
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(captures)), func(name string) bool { return name == "kernels" }) // is stored already
 	tried := l.each(ctx, n, func(ctx context.Context, trial int, rng *rand.Rand) {
 		p, err := l.place("scarce", trial)
 		if err != nil {
