@@ -75,7 +75,7 @@ func TestBaselineIsKept(t *testing.T) {
 	p.ok("ingest", "--replace", folder)
 	p.wantLike(0, `baseline,run,set_at,run_id\nmain,repeats,.*\n`, "", "baseline", "-f", "csv")
 	before := listing(t, p.path(".prof/runs"))
-	p.wantLike(0, "", `left alone: repeats: it is the baseline main\ncompressed 0 and deleted 0 files; .*\n`, "prune", "--keep", "0")
+	p.wantLike(0, "", `kept: repeats: it is the baseline main\ncompressed 0 and deleted 0 files; .*\n`, "prune", "--keep", "0")
 	if after := listing(t, p.path(".prof/runs")); strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Errorf("prune left %q of %q", after, before)
 	}

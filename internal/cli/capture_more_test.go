@@ -327,7 +327,7 @@ func TestCapturePrune(t *testing.T) {
 	p.env = append(p.env, "NSYS_FAKE_REPORT="+write(t, p.path("other.sqlite"), unpacked(t, node)))
 	p.ok("capture", "--run", "r", "--", "sh", "-c", "true")
 	before, stored := listing(t, p.path(".prof/runs/kept")), counts(p)
-	p.wantLike(0, `(compress r/\S+ \([0-9.]+ MB\): [^\n]*\n){2}`, `left alone: kept: it is protected\ncompressed 2 and deleted 0 files; .*\n`, "prune", "--keep", "0")
+	p.wantLike(0, `(compress r/\S+ \([0-9.]+ MB\): [^\n]*\n){2}`, `kept: kept: it is protected\ncompressed 2 and deleted 0 files; .*\n`, "prune", "--keep", "0")
 	if after := strings.Join(listing(t, p.path(".prof/runs/r")), " "); !whole(`.* ncu/report-1.ncu-rep.zst .* nsys/report-1.sqlite.zst .*`).MatchString(after + " ") {
 		t.Errorf("packed: %s", after)
 	}

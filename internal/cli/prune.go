@@ -14,6 +14,7 @@ import (
 	"prof/capture"
 	"prof/ingest"
 	"prof/queries"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -29,7 +30,7 @@ are. Files of older runs are compressed and, if all runs together exceed --max-t
 was captured stays. Baselines and runs tagged keep, or as in --protect, are left alone, as is whatever the warehouse does not have: captures
 that failed, were killed, still run or were made with --no-ingest. prof ingest reads compressed files too.
 
-On a terminal, prune prints what it would do and does it only with --yes; elsewhere it does it unless there is --dry-run.
+On a terminal, prune only prints what it would do, until you add --yes; in scripts it does it, unless you add --dry-run.
 
   prof prune                                      # what would be done
   prof prune --keep 3 --max-total 20GiB --yes
@@ -186,7 +187,7 @@ func isProtecting(by []string, tag, key string) bool {
 // prunePlanned says what is done, and does it.
 func (p *program) prunePlanned(ctx context.Context, dry bool, plan *capture.PrunePlan) error {
 	for _, s := range plan.Skipped {
-		fmt.Fprintf(p.err, "left alone: %s: %s\n", s.Folder, s.Reason)
+		fmt.Fprintf(p.err, "kept: %s: %s\n", s.Folder, s.Reason)
 	}
 	for _, a := range plan.Actions {
 		if _, err := fmt.Fprintf(p.out, "%s %s (%.1f MB): %s\n", a.Action, a.Path, float64(a.Bytes)/1e6, a.Reason); err != nil {
@@ -197,7 +198,7 @@ func (p *program) prunePlanned(ctx context.Context, dry bool, plan *capture.Prun
 		p.warn(fmt.Sprintf("the runs still exceed --max-total by %.1f MB: kept and protected files are not deleted", float64(plan.OverBytes)/1e6))
 	}
 	if dry {
-		fmt.Fprintf(p.err, "%d files, %.1f MB in total; nothing was done; --yes does it\n", len(plan.Actions), float64(plan.TotalBytes)/1e6)
+		fmt.Fprintf(p.err, "dry run: %s, %.1f MB in total; nothing was changed; --yes applies it\n", typeset.Plural(int64(len(plan.Actions)), "file", "files"), float64(plan.TotalBytes)/1e6)
 		return nil
 	}
 	done, err := plan.Apply(ctx)

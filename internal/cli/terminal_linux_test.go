@@ -226,10 +226,10 @@ func TestPruneKeepsWhatIsNotStored(t *testing.T) {
 	write(t, p.path(".prof/runs/r/nsys/report-2.qdstrm"), []byte("recorded"))
 	before := listing(t, p.path(".prof/runs"))
 	prune := []string{"prune", "--keep", "0", "--max-total", "1B"}
-	said := `left alone: r/nsys/report-2.qdstrm: the warehouse does not have it\nleft alone: unstored: the warehouse does not have it\n`
+	said := `kept: r/nsys/report-2.qdstrm: the warehouse does not have it\nkept: unstored: the warehouse does not have it\n`
 	const line = `delete r/nsys/report-1.sqlite \([0-9.]+ MB\): [^\n]*\n`
-	p.wantLike(0, line, said+`.*\n1 files, .* nothing was done; --yes does it\n`, append(prune, "--dry-run")...)
-	if drawn := onTerminal(p, 100, prune...); !strings.Contains(drawn, "delete r/nsys/report-1.sqlite") || !strings.Contains(drawn, "nothing was done; --yes does it") {
+	p.wantLike(0, line, said+`.*\ndry run: 1 file, .* nothing was changed; --yes applies it\n`, append(prune, "--dry-run")...)
+	if drawn := onTerminal(p, 100, prune...); !strings.Contains(drawn, "delete r/nsys/report-1.sqlite") || !strings.Contains(drawn, "nothing was changed; --yes applies it") {
 		t.Errorf("on a terminal:\n%s", drawn)
 	}
 	if after := listing(t, p.path(".prof/runs")); strings.Join(after, "\n") != strings.Join(before, "\n") {

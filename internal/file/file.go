@@ -13,8 +13,8 @@ import (
 
 // Errors that the errors of this package wrap.
 var (
-	ErrNotFile  = errors.New("not a file")                              // a folder, a pipe, a device or a socket
-	ErrTooLarge = errors.New("the most that prof reads of such a file") // more bytes than the limit
+	ErrNotFile  = errors.New("not a file")               // a folder, a pipe, a device or a socket
+	ErrTooLarge = errors.New("the limit for such input") // more bytes than the limit
 )
 
 // Open opens a regular file for reading. Of anything else the error says what it is; it comes at once, also where a pipe has no writer.

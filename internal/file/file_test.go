@@ -51,7 +51,7 @@ func TestOpen(t *testing.T) {
 			check("open below", err)
 		}
 	}
-	if _, err := Read(at("file"), 3); !errors.Is(err, ErrTooLarge) || !strings.HasSuffix(err.Error(), "file is larger than 3 bytes, the most that prof reads of such a file") {
+	if _, err := Read(at("file"), 3); !errors.Is(err, ErrTooLarge) || !strings.HasSuffix(err.Error(), "file is larger than 3 bytes, the limit for such input") {
 		t.Errorf("a larger file: %v", err)
 	}
 	if _, err := ReadAll(strings.NewReader("text"), "stdin", 3); !errors.Is(err, ErrTooLarge) {
