@@ -6,8 +6,12 @@ type Shape struct {
 	Known  uint16 // a bit a value, set where the capture records it
 }
 
-// ShapeColumns is how many values a Shape has.
-const ShapeColumns = 9
+const (
+	// StaticShared is the place of the static shared bytes in a Shape; the dynamic ones follow.
+	StaticShared = 7
+	// ShapeColumns is how many values a Shape has.
+	ShapeColumns = 9
+)
 
 // Set notes value i.
 func (s *Shape) Set(i int, value int32) {

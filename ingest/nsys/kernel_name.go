@@ -40,12 +40,18 @@ func (l *loader) kernelKinds() *load.Memo[kernelKind, kernelID] {
 // shapeColumns name the values of a shape in messages.
 const shapeColumns = "grids, blocks, registers and shared memory of kernels"
 
+// mostShared is more shared memory than a block has; the sum of two such sizes fits an INTEGER.
+const mostShared = 1 << 30
+
 // shapeOf reads a launch shape from row i of its columns, which are in the order of its values.
 func (l *loader) shapeOf(cols []table.Vector, i int) (s load.Shape) {
 	for k := range cols {
 		if !cols[k].Null(i) {
-			if v, ok := l.odd.Int32(shapeColumns, cols[k].Ints[i], 0); ok {
-				s.Set(k, v)
+			v := cols[k].Ints[i]
+			if small, ok := l.odd.Int32(shapeColumns, v, 0); ok && (k < load.StaticShared || v < mostShared) {
+				s.Set(k, small)
+			} else if ok {
+				l.odd.Add(shapeColumns, v)
 			}
 		}
 	}

@@ -210,8 +210,9 @@ func TestExtremeNumbers(t *testing.T) {
 		asked, want   string // SQL, and its answer
 		said          string
 	}{
-		{work, "gridX", 1 << 31, "SELECT count(*) FILTER (grid_x IS NULL) FROM kernels", "1", "grids, blocks, registers and shared memory of kernels: 3 values are out of range and are left unknown, such as 2147483648"},
+		{work, "gridX", 1 << 31, "SELECT count(*) FILTER (grid_x IS NULL) FROM kernels", "1", "grids, blocks, registers and shared memory of kernels: 4 values are out of range and are left unknown, such as 2147483648"},
 		{work, "blockZ", -1, "SELECT count(*) FILTER (block_z IS NULL), min(block_z) FROM kernels", "1,1", ""},
+		{work, "dynamicSharedMemory", 1<<31 - 1, "SELECT count(*) FILTER (shared_bytes IS NULL) FROM kernels", "1", ""},
 		{work, "registersPerThread", 1 << 62, "SELECT count(*) FILTER (register_count IS NULL) FROM kernels", "1", ""},
 		{work, "end", 1 << 62, "SELECT max(duration_ns) < 1e9 FROM kernel", "true", "2 rows end before they start, or are years off; 1 rows have numbers out of range"},
 		{work, "start", 1<<63 - 1, "SELECT count(*) FROM kernel", "13", ""},
