@@ -6,11 +6,15 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Farthest bounds the times, in nanoseconds from the start of a capture, and the amounts that a capture can hold: 833 days, 64 PiB. What lies
 // beyond is a fault of the capture, and would overflow sums.
 const Farthest = int64(1) << 56
+
+// IsWallClock says whether a clock can have shown a time: from 1970 to 2261, the years whose nanoseconds fit 64 bits.
+func IsWallClock(t time.Time) bool { return t.UTC().Year() >= 1970 && t.UTC().Year() < 2262 }
 
 // MaxDevices is more GPUs than one machine has. What takes time or memory for each is bounded by it.
 const MaxDevices = 1 << 10

@@ -6,7 +6,9 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"time"
 
+	"prof/ingest/load"
 	"prof/schema/rundir"
 )
 
@@ -53,10 +55,21 @@ func (r *Run) takeFiles(p rundir.Pass) error {
 	return nil
 }
 
+// checkTime checks a time that has a name.
+func checkTime(name string, at time.Time) error {
+	if !load.IsWallClock(at) {
+		return fmt.Errorf("%s is %s, want a time from 1970 to 2261", name, at.Format(time.RFC3339))
+	}
+	return nil
+}
+
 // checkNumbers checks what is counted and timed of a pass.
 func checkNumbers(p rundir.Pass) error {
 	if p.StartedAt.IsZero() {
 		return errors.New(" has no started_at")
+	}
+	if err := checkTime(".started_at", p.StartedAt); err != nil {
+		return err
 	}
 	if p.Repeat < 1 || p.Repeat > math.MaxInt32 {
 		return fmt.Errorf(".repeat is %d, want a number from 1 to %d", p.Repeat, math.MaxInt32)

@@ -36,6 +36,7 @@ func TestRead(t *testing.T) {
 		{pass("1", "a", plain+`, "artifacts": ["../a"]`), "", `passes[0] names "../a", which is not inside its folder`},
 		{first + "," + pass("2", "a", `, "repeat": 1`), "", "passes[1] has no started_at"},
 		{pass("1", "a", `, "repeat": 1, "started_at": "0001-01-01T00:00:00Z"`), "", "passes[0] has no started_at"},
+		{pass("1", "a", `, "repeat": 1, "started_at": "9999-01-01T00:00:00Z"`), "", "passes[0].started_at is 9999-01-01T00:00:00Z, want a time from 1970 to 2261"},
 		{pass("1", "a", `, "started_at": "2025-01-02T03:04:05Z"`), "", "passes[0].repeat is 0"},
 		{pass("1", "a", `, "repeat": 2147483648, "started_at": "2025-01-02T03:04:05Z"`), "", "passes[0].repeat is 2147483648"},
 		{pass("1", "a", plain+`, "duration_ns": -1`), "", "passes[0].duration_ns is -1"},

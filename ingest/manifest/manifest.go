@@ -56,7 +56,14 @@ func Read(path, name string) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{Dir: filepath.Dir(name), Manifest: m, passes: map[string]int{}}
-	if err = r.takePasses(); err == nil {
+	err = checkTime("started_at", m.StartedAt)
+	if err == nil && m.EndedAt != nil {
+		err = checkTime("ended_at", *m.EndedAt)
+	}
+	if err == nil {
+		err = r.takePasses()
+	}
+	if err == nil {
 		err = checkDevices(m.Devices)
 	}
 	if err != nil {

@@ -123,12 +123,12 @@ func (s *store) launchRow(r *Result, id int32) ([]driver.Value, error) {
 	return append(row, created, locked, path), nil
 }
 
-// unixTime is a time of the report; nil when it is not said or lies outside the years 1970 to 2262, which no clock gives.
+// unixTime is a time of the report; nil when it is not said or no clock gives it.
 func unixTime(seconds int64) *time.Time {
-	if seconds <= 0 || seconds > math.MaxInt64/int64(time.Second) {
+	at := time.Unix(seconds, 0).UTC()
+	if seconds <= 0 || !load.IsWallClock(at) {
 		return nil
 	}
-	at := time.Unix(seconds, 0).UTC()
 	return &at
 }
 

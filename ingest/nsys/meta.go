@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"prof/ingest/load"
 	"prof/ingest/nsys/table"
 	"prof/internal/mask"
 )
@@ -52,6 +53,10 @@ func (l *loader) readTimes(ctx context.Context) error {
 		err := eachBatch(ctx, l.export, name, want("utcEpochNs?"), func(b *table.Batch) error {
 			if !b.Cols[0].Null(0) {
 				at := time.Unix(0, b.Cols[0].Ints[0]).UTC()
+				if !load.IsWallClock(at) {
+					l.odd.Add("start of the capture", b.Cols[0].Ints[0])
+					return nil
+				}
 				l.info.StartedAt = &at
 			}
 			return nil

@@ -150,7 +150,7 @@ func (l *loader) describe(truncated error, events int64) {
 	}
 	info.DurationNs = &length
 	// Kineto counts from a base that it names, or from 1970; other origins mean nothing to anybody.
-	if at := time.Unix(0, h.BaseTime).Add(time.Duration(l.origin)).UTC(); at.Year() >= 2015 && at.Year() < 2262 {
+	if at := time.Unix(0, h.BaseTime).Add(time.Duration(l.origin)).UTC(); at.Year() >= 2015 && load.IsWallClock(at) {
 		info.StartedAt = &at
 	}
 	l.warn(truncated, events)

@@ -199,7 +199,8 @@ func (p *place) askExtreme(t *testing.T, run string, paths ...string) bool {
 // TestExtremeNumbers checks what becomes of values that no column holds: they are unknown, and a message says so.
 func TestExtremeNumbers(t *testing.T) {
 	t.Parallel()
-	const work, copies, streams, gpus = "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMSET", "TARGET_INFO_CUDA_STREAM", "TARGET_INFO_GPU"
+	const work, copies, streams, gpus, starts = "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMSET", "TARGET_INFO_CUDA_STREAM", "TARGET_INFO_GPU",
+		"TARGET_INFO_SESSION_START_TIME"
 	tables, err := exports.ReadFile(exported(t, kernels))
 	if err != nil {
 		t.Fatal(err)
@@ -221,6 +222,7 @@ func TestExtremeNumbers(t *testing.T) {
 		{copies, "bytes", 1<<63 - 1, "SELECT count(*), count(*) FILTER (size_bytes IS NULL) FROM memop", "6,2", "bytes of copies and fills: 2 values"},
 		{copies, "bytes", -1, "SELECT min(size_bytes) > 0 FROM memop", "true", ""},
 		{streams, "contextId", 1 << 40, "SELECT count(*) FROM stream", "6", "contexts of streams: 1 values"},
+		{starts, "utcEpochNs", -1 << 63, "SELECT started_at IS NULL FROM source", "true", "start of the capture: 1 values"},
 		{gpus, "totalMemory", 1 << 62, "SELECT count(*) FILTER (memory_bytes IS NULL) FROM device", "1", "properties of GPUs: 1 values"},
 	}
 	for i, c := range cases {
