@@ -28,6 +28,9 @@ func (h Home) takeTurn(ctx context.Context, o Options, deadline time.Time) (rele
 	}
 	_ = file.AdoptOne(f.Name()) // who does not own it cannot change its rights, and need not
 	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	for errors.Is(err, syscall.EWOULDBLOCK) && !h.isWriting() { // it was a reader that looked, and has gone by now
+		err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		writer := h.writer()
 		o.waitFor(writer)
