@@ -23,6 +23,7 @@ func rules() []group {
 		{(*finder).login, []string{"-u ", "-user ", "-user=", "-u="}},
 		{(*finder).passwordFlag, []string{" -p"}},
 		{(*finder).spoken, []string{"password ", "identified by "}},
+		{(*finder).loginKey, []string{"wandb login "}},
 		{(*finder).home, []string{"/home/", "/users/", `\users\`, `\\users\\`}},
 	}
 	for _, t := range tokens {
@@ -211,6 +212,20 @@ func (f *finder) spoken(from, to int) {
 		return
 	}
 	f.add(f.value(blanks(s, to), " \t\r\n,;\"'"))
+}
+
+// loginKey masks the key that W&B's login takes behind its options, without a name: 40 digits of a hash, or longer.
+func (f *finder) loginKey(_, to int) {
+	s := f.text
+	for to = blanks(s, to); to < len(s) && s[to] == '-'; {
+		to = blanks(s, upTo(s, to, " \t\r\n"))
+	}
+	if to < len(s) && (s[to] == '"' || s[to] == '\'') {
+		to++
+	}
+	if end := run(s, to, "_-"); end-to >= leastRandom {
+		f.add(to, end)
+	}
 }
 
 // homeFolder finds the folder of a person at the end of a text; its parent may be mounted somewhere.
