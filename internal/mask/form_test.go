@@ -103,6 +103,15 @@ func TestHomes(t *testing.T) {
 	}
 }
 
+// TestLong has texts of 120 kB with a word in each place at which a rule looks back: one that looks back to the begin takes minutes.
+func TestLong(t *testing.T) {
+	for _, word := range []string{"/home/ann:", "x -phunter22 ", " MYKEY x", "key=hunter2,", "password x ", "-----begin "} {
+		if got := mask.Stored(strings.Repeat(word, 120_000/len(word))); strings.Contains(got, "ann") || strings.Contains(got, "-phunter22") {
+			t.Errorf("%q many times gives %.80q", word, got)
+		}
+	}
+}
+
 func TestValue(t *testing.T) {
 	for _, c := range [][3]string{
 		{"torch.wandb_api_key", "abc", "***"}, {"env.HF_TOKEN", "abc", "***"}, {"host.name", "box", "box"}, {"env.use_auth_token", "True", "True"}, {"capture.command", "x --token abc", "x --token ***"}, {"tokens", "64", "64"}, {"folder", "/home/ann/x", "~/x"},
