@@ -24,7 +24,7 @@ type redacted struct{ text, by string }
 // privateTexts are the texts of a run that are redacted, each with its kind.
 const privateTexts = `
 SELECT 'host' AS kind, host AS text FROM run WHERE run_id = $run
-UNION SELECT 'host', value FROM source_fact WHERE run_id = $run AND regexp_matches(key, '(?i)host|node_?name')
+UNION SELECT 'host', value FROM source_fact WHERE run_id = $run AND regexp_matches(key, '(?i)host|node_?(name|list)|_addr')
 UNION SELECT 'user', value FROM source_fact WHERE run_id = $run AND regexp_matches(key, '(?i)user|logname|author|email')
 UNION SELECT 'command', command FROM run WHERE run_id = $run
 UNION SELECT 'command', command FROM capture WHERE run_id = $run
@@ -34,7 +34,7 @@ UNION SELECT 'path', path FROM source WHERE run_id = $run
 UNION SELECT 'path', path FROM capture_input WHERE run_id = $run
 UNION SELECT 'path', folder FROM capture WHERE run_id = $run
 UNION SELECT 'program', name FROM process WHERE run_id = $run AND regexp_matches(name, '[/\\.]')
-UNION SELECT 'model', name FROM model WHERE run_id = $run
+UNION SELECT 'model', name FROM model WHERE run_id = $run AND lower(name) <> lower(family)
 UNION SELECT 'branch', git_branch FROM capture WHERE run_id = $run
 UNION SELECT 'uuid', uuid FROM device WHERE run_id = $run
 UNION SELECT 'uuid', uuid FROM capture_device WHERE run_id = $run
@@ -68,12 +68,19 @@ var (
 // plainWord is what a report says of any run: a program called kernels is not taken out of "16 kernels".
 var plainWord = regexp.MustCompile(`^[A-Za-z]+\d?$`)
 
+// anySetting is a value of facts, or a name of models, that says nothing of whose a run is, and that other texts have too.
+var anySetting = regexp.MustCompile(`(?i)^([\d.,]{1,6}|true|false|none|null|yes|localhost|model|models|checkpoint|config)$`)
+
+// gpuID is the id of a GPU or of a part of one, whole or cut, as in CUDA_VISIBLE_DEVICES.
+var gpuID = regexp.MustCompile(`\b(?:GPU|MIG)-(?:GPU-)?[0-9a-fA-F]{8}[0-9a-fA-F/-]*`)
+
 // leastWord is how long a word must be, in bytes, to be taken out wherever it stands.
 const leastWord = 3
 
 func (r *Redaction) add(kind, text string, keep []string) {
 	put := func(text string) {
-		if len(text) >= leastWord && (kind == "host" || kind == "user" || !plainWord.MatchString(text)) {
+		isOwn := kind == "host" || kind == "user" || kind == "model"
+		if len(text) >= leastWord && !anySetting.MatchString(text) && (isOwn || !plainWord.MatchString(text)) {
 			r.words = append(r.words, redacted{text, "[" + kind + "]"})
 		}
 	}
@@ -118,7 +125,7 @@ func (r *Redaction) Text(s string) string {
 	for _, w := range r.words {
 		s = replaceWord(s, w.text, w.by)
 	}
-	return anyPath.ReplaceAllString(s, "${1}[path]")
+	return anyPath.ReplaceAllString(gpuID.ReplaceAllString(s, "[uuid]"), "${1}[path]")
 }
 
 // replaceWord replaces a text where no letter or digit goes on before or after it.

@@ -385,3 +385,17 @@ func (broken) Checksum() (string, error) { return "broken", nil }
 func (broken) Definitions() ([]schema.Definition, error) {
 	return []schema.Definition{{Name: "broken", Body: "SELECT FROM nowhere", Doc: "prof: broken"}}, nil
 }
+
+// TestReadWithoutTemp reads where no temporary folder can be made, as on a read-only machine or a full disk.
+func TestReadWithoutTemp(t *testing.T) {
+	home := schema.Home{Dir: t.TempDir()}
+	done(t, open(t, home, true, nil))
+	t.Setenv("TMPDIR", home.Dir+"/none")
+	for range 2 {
+		w := open(t, home, false, nil)
+		if _, err := w.Runs(t.Context()); err != nil {
+			t.Error(err)
+		}
+		done(t, w)
+	}
+}

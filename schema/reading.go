@@ -34,30 +34,37 @@ var spills struct {
 	users int
 }
 
-// spillOf is the folder in spill of one file: those of two would have the same names. DuckDB makes it when it needs it.
+// spillOf is the folder in spill of one file: those of two would have the same names. DuckDB makes it when it needs it. "" is none.
 func spillOf(spill, file string) string {
 	h := fnv.New64a()
 	h.Write([]byte(file))
+	if spill == "" {
+		return ""
+	}
 	return filepath.Join(spill, strconv.FormatUint(h.Sum64(), 16))
 }
 
-// takeSpill gives the folder until dropSpill.
-func takeSpill() (path string, err error) {
+// takeSpill gives the folder until dropSpill; "" where none can be made: few readers need it, and the memory's limit is an error then.
+func takeSpill() (path string) {
 	spills.Lock()
 	defer spills.Unlock()
 	if spills.users == 0 {
-		if spills.dir, err = scratch.Make(""); err != nil {
-			return "", fmt.Errorf("make a folder for temporary files: %w", err)
-		}
+		spills.dir, _ = scratch.Make("") // nil with an error
 	}
 	spills.users++
-	return spills.dir.Path, nil
+	if spills.dir == nil {
+		return ""
+	}
+	return spills.dir.Path
 }
 
 // leaveSpill removes the folder where nothing lies in it, as the last thing that the process does with it.
 func leaveSpill() bool {
 	spills.Lock()
 	defer spills.Unlock()
+	if spills.dir == nil {
+		return true
+	}
 	err := os.Remove(spills.dir.Path)
 	return err == nil || errors.Is(err, fs.ErrNotExist)
 }
@@ -65,7 +72,7 @@ func leaveSpill() bool {
 func dropSpill() error {
 	spills.Lock()
 	defer spills.Unlock()
-	if spills.users--; spills.users > 0 {
+	if spills.users--; spills.users > 0 || spills.dir == nil {
 		return nil
 	}
 	return spills.dir.Remove()
@@ -73,10 +80,7 @@ func dropSpill() error {
 
 // openRead opens the warehouse for reading, or a copy of it while another process writes.
 func openRead(ctx context.Context, home Home, o Options) (*Warehouse, error) {
-	spill, err := takeSpill()
-	if err != nil {
-		return nil, err
-	}
+	spill := takeSpill()
 	db, err := home.connectRead(ctx, o, spill)
 	if err != nil {
 		return nil, errors.Join(err, dropSpill())

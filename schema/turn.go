@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"prof/internal/file"
+	"prof/internal/scratch"
 )
 
 // Processes that write take turns: each locks a file of its own next to the warehouse, from before it opens the warehouse until it has
@@ -28,6 +29,9 @@ func (h Home) takeTurn(ctx context.Context, o Options, deadline time.Time) (rele
 	}
 	_ = file.AdoptOne(f.Name()) // who does not own it cannot change its rights, and need not
 	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	for errors.Is(err, syscall.EWOULDBLOCK) && !h.isWriting() { // it was a reader that looked, and has gone by now
+		err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		writer := h.writer()
 		o.waitFor(writer)
@@ -39,7 +43,7 @@ func (h Home) takeTurn(ctx context.Context, o Options, deadline time.Time) (rele
 			return nil, err // the lock that may come yet closes the file
 		}
 	}
-	if err != nil && !errors.Is(err, syscall.ENOLCK) && !errors.Is(err, syscall.ENOTSUP) {
+	if err != nil && !scratch.NoLocks(err) {
 		f.Close()
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -60,6 +61,37 @@ func TestTurns(t *testing.T) {
 	if !slices.IsSorted(order) {
 		t.Errorf("the turns were %v", order)
 	}
+}
+
+// TestReadersTakeNoTurn has readers look whether somebody writes, all the time: a writer takes none of them for another one.
+func TestReadersTakeNoTurn(t *testing.T) {
+	home := Home{Dir: t.TempDir()}
+	stop := make(chan bool)
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					home.isWriting()
+				}
+			}
+		})
+	}
+	for range 300 {
+		release, err := home.takeTurn(t.Context(), Options{Talk: func(m string) { t.Error(m) }}, time.Now())
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if err := release(); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	readers.Wait()
 }
 
 // TestCopyCommitted copies a warehouse while a writer rewrites its rows: each copy holds one committed state, never parts of two.

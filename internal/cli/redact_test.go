@@ -20,9 +20,12 @@ func TestRedact(t *testing.T) {
 		manifest = strings.ReplaceAll(manifest, old, now)
 	}
 	write(t, p.path("run/run.json"), []byte(manifest))
-	config := write(t, p.path("zetamodel-7b.config.json"), []byte(`{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 16, "vocab_size": 128256, "torch_dtype": "bfloat16"}`))
+	env := string(read(t, p.path("run/env.json")))
+	env = strings.Replace(env, `"CUDA_VISIBLE_DEVICES": "0"`, `"CUDA_VISIBLE_DEVICES": "MIG-7ad1b1c2-1111-2222-3333-444455556666,GPU-e8352900", "MASTER_ADDR": "10.77.8.9", "CUDA_LAUNCH_BLOCKING": "true", "PYTHONPATH": "/srv/zqa:/opt/zqb", "HF_HOME": "~/zqc"`, 1)
+	write(t, p.path("run/env.json"), []byte(env))
+	config := write(t, p.path("zetamodel.config.json"), []byte(`{"_name_or_path": "Zcodename", "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 16, "vocab_size": 128256, "torch_dtype": "bfloat16"}`))
 	p.ok("ingest", "--run", "r", "--tag", "owner=zowner", "--tag", "precision=bf16", "--model", config, "run")
-	private := []string{"gpu17", "zcorp", "zeta", "zflag", "zbranch", "zowner", "/home/", p.dir, "report-1.sqlite.gz"}
+	private := []string{"gpu17", "zcorp", "zeta", "zflag", "zbranch", "zowner", "/home/", p.dir, "report-1.sqlite.gz", "MIG-7ad", "GPU-e8352900", "10.77.8.9", "zqa", "zqb", "zqc", "Zcodename"}
 	texts := func(args ...string) string {
 		dir := p.path("out" + strings.Join(args, ""))
 		p.ok(append([]string{"report", "r", "--out", dir}, args...)...)

@@ -75,6 +75,17 @@ func TestReplace(t *testing.T) {
 	if err := Write(at("link"), []byte("new")); err == nil || !strings.Contains(err.Error(), "is a symbolic link") {
 		t.Errorf("a link: %v", err)
 	}
+	if err := os.Symlink("folder", at("way")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"way", "way/", "way//."} {
+		if err := NoLink(dir + "/" + path); err == nil {
+			t.Errorf("%s is no link", path)
+		}
+	}
+	if isStream("/dev/shm/report.md") || !isStream("/dev/stdout") || !isStream("/dev/null") {
+		t.Error("a file in /dev/shm is a stream, or stdout or a device is none")
+	}
 	if err := Write(at("folder"), []byte("new")); !errors.Is(err, ErrNotFile) {
 		t.Errorf("a folder: %v", err)
 	}
@@ -90,7 +101,7 @@ func TestReplace(t *testing.T) {
 	if st, err := os.Stat(at("old")); err != nil || st.Mode() != 0o640 || st.Size() != 3 {
 		t.Errorf("the old file became %v, %v", st, err)
 	}
-	if names, err := filepath.Glob(at("*")); err != nil || len(names) != 4 {
+	if names, err := filepath.Glob(at("*")); err != nil || len(names) != 5 {
 		t.Errorf("the folder holds %q, %v", names, err)
 	}
 	if names, err := filepath.Glob(at(".*")); err != nil || len(names) != 0 {

@@ -29,7 +29,7 @@ func Write(path string, text []byte) error {
 // Replace makes a file, or puts a new one in the place of an older one: it is written aside, in the same folder, and renamed when it is
 // whole, so that the older one survives a full disk, a kill and an error of write. What is made keeps the rights of the older file, or has
 // those of its folder as far as they are of files. A pipe or a device is written to as it is. A symbolic link is refused, for it
-// would lead the text elsewhere; those below /dev and /proc, as /dev/stdout, are not.
+// would lead the text elsewhere; those that lead to what this process has open, as /dev/stdout, are not.
 func Replace(path string, write func(io.Writer) error) error {
 	if isStream(path) {
 		return writeTo(path, write)
@@ -61,7 +61,7 @@ func plainWriteError(path string, err error) error {
 
 // isStream says whether a path leads to what cannot be replaced, but be written to.
 func isStream(path string) bool {
-	if abs, err := filepath.Abs(path); err == nil && (strings.HasPrefix(abs, "/dev/") || strings.HasPrefix(abs, "/proc/")) {
+	if abs, err := filepath.Abs(path); err == nil && (abs == "/dev/stdout" || abs == "/dev/stderr" || strings.HasPrefix(abs, "/dev/fd/") || strings.HasPrefix(abs, "/proc/")) {
 		return true
 	}
 	st, err := os.Lstat(path)
@@ -80,9 +80,9 @@ func writeTo(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// NoLink is an error where a path is a symbolic link.
+// NoLink is an error where a path is a symbolic link, also one that ends with a slash, which the system would follow.
 func NoLink(path string) error {
-	if st, err := os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+	if st, err := os.Lstat(filepath.Clean(path)); err == nil && st.Mode()&fs.ModeSymlink != 0 {
 		return fmt.Errorf("%s is a symbolic link: name the file or folder that it leads to", path)
 	}
 	return nil

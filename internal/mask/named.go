@@ -153,7 +153,7 @@ func (f *finder) named(from, to int) {
 	if !ok {
 		return
 	}
-	if name == "key" && logsIn.MatchString(s[:from]) {
+	if name == "key" && logsIn.MatchString(tail(s[:from])) {
 		w = anOption
 	}
 	if !isSecretName(name, w) {
@@ -211,7 +211,7 @@ func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 	case strings.HasPrefix(name, "-"):
 		return next, s[next] != '-'
 	default:
-		return next, isVariable(name) && exports.MatchString(s[:from])
+		return next, isVariable(name) && exports.MatchString(tail(s[:from]))
 	}
 	for next < len(s) && (s[next] == ' ' || s[next] == '\t') {
 		next++

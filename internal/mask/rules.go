@@ -23,6 +23,7 @@ func rules() []group {
 		{(*finder).login, []string{"-u ", "-user ", "-user=", "-u="}},
 		{(*finder).passwordFlag, []string{" -p"}},
 		{(*finder).spoken, []string{"password ", "identified by "}},
+		{(*finder).loginKey, []string{"wandb login "}},
 		{(*finder).home, []string{"/home/", "/users/", `\users\`, `\\users\\`}},
 	}
 	for _, t := range tokens {
@@ -35,6 +36,12 @@ func rules() []group {
 func isAlnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
+
+// lookBack is how far a rule looks back, in bytes: without a bound, a text of 100 kB with a home in each word would take minutes.
+const lookBack = 256
+
+// tail is the end of a text, as far as rules look back.
+func tail(s string) string { return s[max(0, len(s)-lookBack):] }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
@@ -118,6 +125,9 @@ func (f *finder) userinfo(from, to int) {
 // pem masks a key or certificate that is written out, to the end of the text where its own end is not there.
 func (f *finder) pem(from, _ int) {
 	s := f.text
+	if n := len(f.spans); n > 0 && f.spans[n-1].to == len(s) { // all to the end is masked
+		return
+	}
 	end := strings.Index(s[from:], "-----END ")
 	if end < 0 {
 		f.add(from, len(s))
@@ -181,7 +191,7 @@ func isPasswordWord(before []string, word string) bool {
 	if len(word) < 3 || !strings.HasPrefix(word, "-p") || strings.ContainsAny(word, "=/:") {
 		return false
 	}
-	if passwordPrograms.MatchString(strings.Join(before, " ") + " ") {
+	if passwordPrograms.MatchString(tail(strings.Join(before[max(0, len(before)-lookBack):], " ")) + " ") {
 		return true
 	}
 	value := word[2:]
@@ -207,10 +217,24 @@ var spokenBefore = regexp.MustCompile(`(?i)\blogin\s+\S+\s+$|\b(?:alter|create)\
 // spoken masks the password of a .netrc and of SQL.
 func (f *finder) spoken(from, to int) {
 	s := f.text
-	if s[to-2] != 'y' && s[to-2] != 'Y' && !spokenBefore.MatchString(s[:from]) {
+	if s[to-2] != 'y' && s[to-2] != 'Y' && !spokenBefore.MatchString(tail(s[:from])) {
 		return
 	}
 	f.add(f.value(blanks(s, to), " \t\r\n,;\"'"))
+}
+
+// loginKey masks the key that W&B's login takes behind its options, without a name: 40 digits of a hash, or longer.
+func (f *finder) loginKey(_, to int) {
+	s := f.text
+	for to = blanks(s, to); to < len(s) && s[to] == '-'; {
+		to = blanks(s, upTo(s, to, " \t\r\n"))
+	}
+	if to < len(s) && (s[to] == '"' || s[to] == '\'') {
+		to++
+	}
+	if end := run(s, to, "_-"); end-to >= leastRandom {
+		f.add(to, end)
+	}
 }
 
 // homeFolder finds the folder of a person at the end of a text; its parent may be mounted somewhere.
@@ -227,9 +251,10 @@ func (f *finder) home(from, to int) {
 	if f.text[to-1] == '\\' && to < len(f.text) && f.text[to] == '\\' {
 		to++
 	}
-	at := homeParent.FindStringSubmatchIndex(f.text[:to])
+	before := tail(f.text[:to])
+	at := homeParent.FindStringSubmatchIndex(before)
 	end := upTo(f.text, to, homeStops)
 	if at != nil && end > to {
-		f.spans = append(f.spans, span{at[2], end, "~"})
+		f.spans = append(f.spans, span{to - len(before) + at[2], end, "~"})
 	}
 }

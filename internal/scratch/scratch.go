@@ -32,18 +32,23 @@ func Make(parent string) (*Dir, error) {
 		if err != nil {
 			return nil, err
 		}
-		lock, locked, err := take(path)
+		lock, _, err := take(path)
 		switch {
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !(lock != nil && NoLocks(err)):
 			return nil, errors.Join(err, os.Remove(path))
-		case locked:
+		case lock != nil: // where there are no locks, nobody clears it
 			return &Dir{path, lock}, nil
 		}
 		// Another process cleared the folder before it was locked.
 	}
 }
 
-// take locks a folder, unless another process has locked or removed it.
+// NoLocks says whether a lock failed because the file system has none: some of networks have none at all, or none of folders.
+func NoLocks(err error) bool {
+	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EBADF)
+}
+
+// take opens and locks a folder, unless another process has locked or removed it. Where there are no locks it is open all the same.
 func take(path string) (lock *os.File, locked bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -56,6 +61,9 @@ func take(path string) (lock *os.File, locked bool, err error) {
 		if is, err = os.Lstat(path); err == nil && os.SameFile(is, was) {
 			return f, true, nil
 		}
+	}
+	if NoLocks(err) {
+		return f, false, err
 	}
 	f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -89,8 +97,11 @@ func Clear(parent string) {
 		if _, err := os.Lstat(filepath.Join(path, keepFile)); err == nil || !isOwn(path) {
 			continue
 		}
-		if lock, locked, _ := take(path); locked {
+		lock, locked, _ := take(path)
+		if locked {
 			os.RemoveAll(path)
+		}
+		if lock != nil {
 			lock.Close()
 		}
 	}
