@@ -72,6 +72,7 @@ const (
 const (
 	ToolNone  = "none" // the workload alone
 	ToolNsys  = "nsys"
+	ToolProf  = "prof" // prof's own tracer
 	ToolNcu   = "ncu"
 	ToolTorch = "torch"
 )
