@@ -175,7 +175,9 @@ func cutCells(cells [][]byte, text []byte, columns int) ([][]byte, error) {
 func (c *cursor) decode(m morsel, want, rows int) error {
 	v, from := &c.cols[want], m.source[want]
 	switch {
-	case from < 0:
+	case from >= 0 && (v.Kind == table.Text) != (m.table.columns[from].kind == textColumn) && (len(c.cells[from]) != 1 || c.cells[from][0] != noValues):
+		return errType
+	case from < 0 || len(c.cells[from]) == 1 && c.cells[from][0] == noValues:
 		setAllNull(v, rows)
 		clear(v.Ints)
 		clear(v.Floats)

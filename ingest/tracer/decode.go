@@ -23,6 +23,7 @@ var (
 	errShort    = errors.New("malformed: the column ends before its values do")
 	errLong     = errors.New("malformed: the column has bytes behind its values")
 	errEncoding = errors.New("malformed: an encoding that this prof does not know")
+	errType     = errors.New("malformed: values of another type than this column has")
 	errNumber   = errors.New("malformed: a number of more than 64 bits")
 	errTexts    = errors.New("malformed: the texts of the block are too long together")
 )

@@ -161,9 +161,6 @@ func (d *Folder) Scan(ctx context.Context, name string, wants []table.Want) (tab
 			if at < 0 && !w.Optional {
 				return nil, &Error{File: t.name, Table: name, Msg: "column " + w.Name, Err: table.ErrNoColumn}
 			}
-			if at >= 0 && (w.Kind == table.Text) != (o.columns[at].kind == textColumn) {
-				return nil, &Error{File: t.name, Table: name, Msg: fmt.Sprintf("column %s is of type %c", w.Name, o.columns[at].kind)}
-			}
 			p.source = append(p.source, at)
 			p.ids = append(p.ids, idOf(name, w.Name))
 		}

@@ -56,14 +56,14 @@ func (k id) spread(v *table.Vector, file int) error {
 		return nil
 	}
 	least, most, above := int64(0), int64(1)<<processBits-1, int64(file+1)<<processBits
-	if k != processID {
+	if k != processID { // 0 is no process
 		least, most, above = 1, 1<<textBits-1, int64(file+1)<<textBits
 		if k != textID {
 			above |= int64(k) << formAt
 		}
 	}
 	for i, n := range v.Ints {
-		if v.Null(i) {
+		if v.Null(i) || n == 0 && k == processID {
 			continue
 		}
 		if n < least || n > most {

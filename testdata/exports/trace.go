@@ -153,15 +153,13 @@ func (t *Table) process(row []any, by string) int64 {
 func WriteTraces(dir string, tables []*Table) error {
 	pids := map[int64]bool{}
 	for _, t := range tables {
-		if by := traced[t.Name]; by != "" {
+		if by := traced[t.Name]; strings.HasPrefix(t.Name, "CUPTI_") || t.Name == "NVTX_EVENTS" {
 			for _, r := range t.Rows {
 				pids[t.process(r, by)] = true
 			}
 		}
 	}
-	if len(pids) > 1 {
-		delete(pids, 0)
-	}
+	delete(pids, 0)
 	var order []int64
 	for p := range pids {
 		order = append(order, p)
@@ -174,7 +172,7 @@ func WriteTraces(dir string, tables []*Table) error {
 		text, err := traceOf(tables, func(t *Table, row []any) bool {
 			by := traced[t.Name]
 			p := t.process(row, by)
-			return by == "" || p == pid || p == 0 && i == 0
+			return by == "" || p == pid || i == 0 && !pids[p]
 		})
 		if err != nil {
 			return err
