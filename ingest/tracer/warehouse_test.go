@@ -11,6 +11,9 @@ import (
 	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/ingest/load"
+	"prof/ingest/nsys/sqlite"
+	"prof/ingest/nsys/table"
+	"prof/ingest/tracer"
 	"prof/queries"
 	"prof/schema"
 	"prof/testdata/exports"
@@ -179,4 +182,95 @@ func compareRuns(t *testing.T, w *schema.Warehouse, table string) int {
 		}
 	}
 	return len(rows(t, w, side("sqlite")))
+}
+
+// TestKilled: of a process that was killed what it wrote is stored, and messages say what may be missing.
+func TestKilled(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "prof", "trace-1", "5.proftrace")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(whole(), "blk\n\x02"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const manifest = `{"version": 1, "prof_version": "9", "run": "killed", "mode": "light", "argv": ["python3"], "workload_key": "k", "folder": "/", "started_at": "2026-01-02T03:04:05Z", "status": "partial",
+		"passes": [{"pass": 1, "name": "prof-1", "tool": "prof", "mode": "light", "repeat": 1, "argv": ["python3"], "started_at": "2026-01-02T03:04:05Z", "status": "failed", "artifacts": ["prof/trace-1"]}]}`
+	if err := os.WriteFile(filepath.Join(dir, "run.json"), []byte(manifest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w := newWarehouse(t, derive.Facts{})
+	mustIngest(t, w, "", dir)
+	for sql, want := range map[string]string{
+		`SELECT kind, form FROM source ORDER BY kind`:                                                      "capture|prof-run prof|prof-trace",
+		`SELECT pass_id, s.kind FROM capture_source c JOIN source s ON s.source_id = c.captured_source_id`: "1|prof",
+		`SELECT k.name, k.short_name FROM kernel_name k`:                                                   "k()|k",
+		`SELECT symbol FROM kernel_symbol`:                                                                 "",
+		`SELECT start_ns, h.path FROM kernel k LEFT JOIN range_path h USING (run_id, path_id) ORDER BY 1`:  "10|decode > decode 30|~",
+		`SELECT start_ns, duration_ns FROM nvtx_range ORDER BY 1`:                                          "1|49 2|~",
+		`SELECT is_exact, attributed_count, unlaunched_count FROM conservation('killed')`:                  "true|1|1",
+		`SELECT kind, is_counted FROM timeline`:                                                            "prof|true",
+	} {
+		if got := strings.Join(rows(t, w, sql), " "); got != want {
+			t.Errorf("%s: %s, want %s", sql, got, want)
+		}
+	}
+	said := strings.Join(rows(t, w, `SELECT severity, message FROM diagnostic WHERE origin = 'ingest' AND message LIKE '%proftrace%' ORDER BY message`), "\n")
+	for _, want := range []string{"warning|1 of 1 traces do not end in order (5.proftrace): the process was killed or left by _exit", "warning|the last block of 5.proftrace is cut and was left out (5 bytes)"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it says %s", said)
+		}
+	}
+}
+
+// TestRefused: what cannot be read is refused in words, and so is a recording of no GPU.
+func TestRefused(t *testing.T) {
+	w := newWarehouse(t, derive.Facts{Only: []string{}})
+	damaged := whole()
+	damaged[len(damaged)/2] ^= 1
+	for want, f := range map[string]*file{
+		"no CUDA activity was recorded in 1 processes": begin().table(1, "i", "NVTX_EVENTS", "start").end(),
+		"1.proftrace: table ":                          {damaged},
+	} {
+		if _, err := tryIngest(t, w, "x", folder(t, f)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if got := rows(t, w, `SELECT count(*) FROM kernel`); got[0] != "0" {
+		t.Error(got)
+	}
+	mustIngest(t, w, "one file", filepath.Join(folder(t, &file{whole()}), "1.proftrace"))
+}
+
+// BenchmarkRead reads the kernels of a recording, as traces and as an export.
+func BenchmarkRead(b *testing.B) {
+	export, folder := pair(b, "../../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz")
+	const columns = "start end deviceId contextId streamId correlationId globalPid demangledName shortName gridX gridY gridZ blockX blockY blockZ registersPerThread staticSharedMemory dynamicSharedMemory graphNodeId mangledName"
+	var wants []table.Want
+	for _, c := range strings.Fields(columns) {
+		wants = append(wants, table.Want{Name: c})
+	}
+	for name, open := range map[string]func() (table.Export, error){
+		"sqlite": func() (table.Export, error) { return sqlite.Open(export) },
+		"traces": func() (table.Export, error) { return tracer.Open(folder, folder) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			rows := 0
+			for b.Loop() {
+				e, err := open()
+				if err != nil {
+					b.Fatal(err)
+				}
+				s, err := e.Scan(b.Context(), "CUPTI_ACTIVITY_KIND_KERNEL", wants)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := table.Each(s, func(batch *table.Batch) error { rows += batch.N; return nil }); err != nil {
+					b.Fatal(err)
+				}
+				e.Close()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rows), "ns/row")
+		})
+	}
 }
