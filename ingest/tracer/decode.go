@@ -67,29 +67,66 @@ func decodeInts(data []byte, to *table.Vector, rows int) error {
 		clear(to.Ints)
 		return isEnd(v.data)
 	}
-	last, rest, out := int64(0), v.data, to.Ints
-	for i := range out {
+	switch encoding {
+	case oneValue:
+		one, rest, err := deltas(v.data, to.Ints[:1])
+		for i := range to.Ints {
+			to.Ints[i] = one
+		}
+		return orEnd(rest, err)
+	case allValues:
+		_, rest, err := deltas(v.data, to.Ints)
+		return orEnd(rest, err)
+	}
+	return v.spread(to)
+}
+
+// spread reads the values of the rows that have one.
+func (v values) spread(to *table.Vector) error {
+	n := 0
+	for i := range to.Ints {
 		if v.isNull(i) {
 			to.SetNull(i)
-			out[i] = 0
-			continue
+		} else {
+			n++
 		}
-		if encoding == oneValue && i > 0 {
-			out[i] = last
-			continue
+	}
+	_, rest, err := deltas(v.data, to.Ints[:n])
+	for i := len(to.Ints) - 1; i >= 0; i-- { // from the end, where the values have to go
+		if to.Null(i) {
+			to.Ints[i] = 0
+		} else {
+			n--
+			to.Ints[i] = to.Ints[n]
 		}
-		if len(rest) == 0 {
-			return errShort
+	}
+	return orEnd(rest, err)
+}
+
+// deltas reads values, each as its difference to the one before, and gives the last.
+func deltas(data []byte, out []int64) (last int64, rest []byte, err error) {
+	for i := range out {
+		if len(data) == 0 {
+			return last, nil, errShort
 		}
-		u, n := uint64(rest[0]), 1
+		u, n := uint64(data[0]), 1
 		if u >= 0x80 {
-			if u, n = binary.Uvarint(rest); n <= 0 {
-				return badNumber(n)
+			if len(data) > 1 && data[1] < 0x80 {
+				u, n = u&0x7F|uint64(data[1])<<7, 2
+			} else if u, n = binary.Uvarint(data); n <= 0 {
+				return last, nil, badNumber(n)
 			}
 		}
-		rest = rest[n:]
+		data = data[n:]
 		last += int64(u>>1) ^ -int64(u&1)
 		out[i] = last
+	}
+	return last, data, nil
+}
+
+func orEnd(rest []byte, err error) error {
+	if err != nil {
+		return err
 	}
 	return isEnd(rest)
 }
