@@ -1,6 +1,7 @@
 package caveat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,9 +22,9 @@ var words = map[string]func(c C, alike []C) string{
 		others := strings.Fields(c.Detail)
 		var named []string
 		for _, kind := range slices.Sorted(slices.Values(append([]string{c.Object}, others...))) {
-			named = append(named, profilers[kind])
+			named = append(named, cmp.Or(profilers[kind], kind))
 		}
-		return fmt.Sprintf("the run has timelines from %s; this counts the one from %s (--source %s for the other)", strings.Join(named, " and "), profilers[c.Object], strings.Join(others, " or "))
+		return fmt.Sprintf("the run has timelines from %s; this counts the one from %s (--source %s for the other)", strings.Join(named, " and "), cmp.Or(profilers[c.Object], c.Object), strings.Join(others, " or "))
 	},
 	"several-repeats": func(c C, _ []C) string {
 		return fmt.Sprintf("the run has %d repeats of the workload: totals, calls and passes include all of them", c.Count)
