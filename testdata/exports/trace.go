@@ -107,34 +107,49 @@ func appendTraceValues(to []byte, rows [][]any, at int) []byte {
 	return to
 }
 
-// traced are the tables of an export that a trace has, each with how its rows name their process.
-var traced = map[string]string{
-	"META_DATA_CAPTURE": "", "META_DATA_EXPORT": "", "TARGET_INFO_SYSTEM_ENV": "", "TARGET_INFO_SESSION_START_TIME": "", "TARGET_INFO_GPU": "",
-	"PROCESSES": "globalPid", "ThreadNames": "globalTid", "TARGET_INFO_CUDA_DEVICE": "pid", "CUPTI_ACTIVITY_KIND_KERNEL": "globalPid",
-	"CUPTI_ACTIVITY_KIND_MEMCPY": "globalPid", "CUPTI_ACTIVITY_KIND_MEMSET": "globalPid", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "globalPid",
-	"CUPTI_ACTIVITY_KIND_RUNTIME": "globalTid", "NVTX_EVENTS": "globalTid", "DIAGNOSTIC_EVENT": "globalPid",
+// traced are the tables of an export that a trace has, each with the column by which its rows name their process, and its columns.
+var traced = map[string]struct{ by, columns string }{
+	"StringIds": {"", "id value"}, "META_DATA_CAPTURE": {"", "name value"}, "META_DATA_EXPORT": {"", "name value"}, "TARGET_INFO_SYSTEM_ENV": {"", "name value"},
+	"TARGET_INFO_SESSION_START_TIME": {"", "utcEpochNs"},
+	"TARGET_INFO_GPU":                {"", "id name uuid busLocation computeMajor computeMinor smCount clockRate totalMemory memoryBandwidth l2CacheSize maxWarpsPerSm maxShmemPerSm"},
+	"PROCESSES":                      {"globalPid", "globalPid name"}, "ThreadNames": {"globalTid", "globalTid nameId"}, "TARGET_INFO_CUDA_DEVICE": {"pid", "gpuId cudaId pid"},
+	"CUPTI_ACTIVITY_KIND_KERNEL": {"globalPid", "start end deviceId contextId streamId correlationId globalPid demangledName shortName mangledName gridX gridY gridZ blockX blockY blockZ registersPerThread " +
+		"staticSharedMemory dynamicSharedMemory sharedMemoryExecuted localMemoryPerThread graphId graphNodeId"},
+	"CUPTI_ACTIVITY_KIND_MEMCPY":      {"globalPid", "start end deviceId contextId streamId correlationId globalPid bytes copyKind srcKind dstKind graphNodeId"},
+	"CUPTI_ACTIVITY_KIND_MEMSET":      {"globalPid", "start end deviceId contextId streamId correlationId globalPid bytes value memKind graphNodeId"},
+	"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": {"globalPid", "start end deviceId contextId streamId correlationId globalPid graphId graphExecId"},
+	"CUPTI_ACTIVITY_KIND_RUNTIME":     {"globalTid", "start end globalTid correlationId nameId returnValue"},
+	"NVTX_EVENTS":                     {"globalTid", "start end eventType globalTid endGlobalTid domainId text textId category"}, // text goes to StringIds
+	"DIAGNOSTIC_EVENT":                {"globalPid", "timestamp severity text globalPid"},
 }
 
 // Traced gives the tables of an export that a trace can have, rows of a process after those of another, with numbers of processes that are theirs alone.
 func Traced(tables []*Table) []*Table {
 	var out []*Table
 	for _, t := range tables {
-		by, ok := traced[t.Name]
-		if !ok && t.Name != "StringIds" {
+		is, ok := traced[t.Name]
+		if !ok {
 			continue
 		}
-		c := &Table{Name: t.Name, Columns: t.Columns}
+		c := &Table{Name: t.Name}
+		var from []int
+		for _, name := range strings.Fields(is.columns) {
+			if at := t.Column(name); at >= 0 {
+				c.Columns, from = append(c.Columns, name), append(from, at)
+			}
+		}
 		for _, r := range t.Rows {
-			r = slices.Clone(r)
-			for i, name := range t.Columns {
-				if v, ok := r[i].(int64); ok && strings.HasPrefix(name, "global") || ok && name == "endGlobalTid" {
-					r[i] = v & (1<<48 - 1) // without the machine
+			row := make([]any, len(from))
+			for i, at := range from {
+				row[i] = r[at]
+				if v, ok := r[at].(int64); ok && (strings.HasPrefix(c.Columns[i], "global") || c.Columns[i] == "endGlobalTid") {
+					row[i] = v & (1<<48 - 1) // without the machine
 				}
 			}
-			c.Rows = append(c.Rows, r)
+			c.Rows = append(c.Rows, row)
 		}
-		if by != "" {
-			slices.SortStableFunc(c.Rows, func(a, b []any) int { return int(c.process(a, by) - c.process(b, by)) })
+		if is.by != "" {
+			slices.SortStableFunc(c.Rows, func(a, b []any) int { return int(c.process(a, is.by) - c.process(b, is.by)) })
 		}
 		out = append(out, c)
 	}
@@ -153,7 +168,7 @@ func (t *Table) process(row []any, by string) int64 {
 func WriteTraces(dir string, tables []*Table) error {
 	pids := map[int64]bool{}
 	for _, t := range tables {
-		if by := traced[t.Name]; strings.HasPrefix(t.Name, "CUPTI_") || t.Name == "NVTX_EVENTS" {
+		if by := traced[t.Name].by; strings.HasPrefix(t.Name, "CUPTI_") || t.Name == "NVTX_EVENTS" {
 			for _, r := range t.Rows {
 				pids[t.process(r, by)] = true
 			}
@@ -170,7 +185,7 @@ func WriteTraces(dir string, tables []*Table) error {
 	}
 	for i, pid := range order {
 		text, err := traceOf(tables, func(t *Table, row []any) bool {
-			by := traced[t.Name]
+			by := traced[t.Name].by
 			p := t.process(row, by)
 			return by == "" || p == pid || i == 0 && !pids[p]
 		})
@@ -182,6 +197,11 @@ func WriteTraces(dir string, tables []*Table) error {
 		}
 	}
 	return nil
+}
+
+// Trace writes what Traced gave as one trace, whatever the processes.
+func Trace(tables []*Table) ([]byte, error) {
+	return traceOf(tables, func(*Table, []any) bool { return true })
 }
 
 // traceOf writes the rows that are of a process as its trace.
