@@ -45,6 +45,7 @@ var rooms = map[string][]string{
 	"ingest/torch":          {"ingest/attribute", "ingest/collective", "ingest/load", "ingest/operator", "ingest/torch/trace"},
 	"ingest/torch/averages": {"ingest/load"},
 	"ingest/torch/trace":    {},
+	"ingest/tracer":         {"ingest/load", "ingest/nsys", "ingest/nsys/table"},
 	"ingest/workload":       {"ingest/load", "ingest/model"},
 	"queries":               {"schema", "schema/sqlfile", "queries/caveat", "queries/frame", "queries/judge"},
 	"queries/caveat":        {"queries/frame"},

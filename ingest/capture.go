@@ -138,7 +138,7 @@ func (in *inputs) leaveStopped() {
 	whole := false
 	for _, p := range in.capture.run.Manifest.Passes {
 		passes[p.ID] = p
-		whole = whole || p.Tool == rundir.ToolNsys && p.Status == rundir.StatusOK
+		whole = whole || isTimed(p) && p.Status == rundir.StatusOK
 	}
 	if !whole {
 		return
@@ -146,7 +146,7 @@ func (in *inputs) leaveStopped() {
 	in.list = slices.DeleteFunc(in.list, func(f input) bool {
 		id, ok := in.capture.run.PassOf(f.path)
 		p := passes[id]
-		if !ok || p.Tool != rundir.ToolNsys || p.Status == rundir.StatusOK {
+		if !ok || !isTimed(p) || p.Status == rundir.StatusOK {
 			return false
 		}
 		in.capture.passOver(f.path, fmt.Errorf("its recording failed (%s), and another repeat succeeded", strings.ReplaceAll(p.Status, "_", " ")))
@@ -154,10 +154,15 @@ func (in *inputs) leaveStopped() {
 	})
 }
 
+// isTimed says whether times of stages are taken from a pass.
+func isTimed(p rundir.Pass) bool { return p.Tool == rundir.ToolNsys || p.Tool == rundir.ToolProf }
+
 // leaveProfiled leaves out what the workload said under Nsight Compute where there is a timeline: that is not of the pass which Nsight
 // Compute slowed down.
 func (in *inputs) leaveProfiled() {
-	if !slices.ContainsFunc(in.list, func(f input) bool { return f.format.Kind == rundir.ToolNsys || f.format.Kind == rundir.ToolTorch }) {
+	if !slices.ContainsFunc(in.list, func(f input) bool {
+		return slices.Contains([]string{rundir.ToolNsys, rundir.ToolProf, rundir.ToolTorch}, f.format.Kind)
+	}) {
 		return
 	}
 	in.list = slices.DeleteFunc(in.list, func(f input) bool {

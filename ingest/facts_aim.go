@@ -45,7 +45,7 @@ func (in *ingester) aimFacts(id string) error {
 
 // timed lists a run's files of facts about a workload, and its captures of timelines.
 func (in *ingester) timed(id string) (facts, timelines []timed, err error) {
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, kind, path FROM source WHERE run_id = ?::UUID AND kind IN ('nsys', 'torch', ?) AND form <> ? ORDER BY source_id`,
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, kind, path FROM source WHERE run_id = ?::UUID AND kind IN ('nsys', 'prof', 'torch', ?) AND form <> ? ORDER BY source_id`,
 		id, workloadKind, optionForm)
 	if err != nil {
 		return nil, nil, err

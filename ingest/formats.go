@@ -13,6 +13,7 @@ import (
 	"prof/ingest/nsys"
 	"prof/ingest/torch"
 	"prof/ingest/torch/averages"
+	"prof/ingest/tracer"
 	"prof/ingest/workload"
 	"prof/schema/rundir"
 )
@@ -61,6 +62,9 @@ const (
 // exportGrowth is what nsys/variants-node and llama-graph-node of testdata differ in: 1.0 MB of the warehouse for 9.9 MB of the export.
 const exportGrowth = 0.10
 
+// traceGrowth TODO
+const traceGrowth = 0.5
+
 // workloadKind is the kind of sources that say what a workload did.
 const workloadKind = "workload"
 
@@ -84,6 +88,11 @@ func Formats() []Format {
 			},
 			GivesWayTo: []string{"sqlite", "parquetdir"},
 			Identify:   nsys.IdentifyReport, Load: nsys.LoadReport,
+		},
+		{
+			Name: "prof-trace", Kind: rundir.ToolProf, Doc: "recordings of prof's own tracer (folders of .proftrace files, or one)",
+			Sniff: tracer.Sniff, SniffDir: tracer.IsFolder,
+			Identify: tracer.Identify, Plan: tracer.Plan, Growth: traceGrowth, Apart: true, Load: tracer.Load,
 		},
 		{
 			Name: "ncu-rep", Kind: "ncu", Doc: "Nsight Compute reports (.ncu-rep)",

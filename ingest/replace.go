@@ -65,7 +65,7 @@ func (in *ingester) isLess(id string, old []held) error {
 		}
 		switch {
 		case found:
-		case h.kind == rundir.ToolNsys, h.kind == rundir.ToolNcu, h.kind == rundir.ToolTorch:
+		case h.kind == rundir.ToolNsys, h.kind == rundir.ToolProf, h.kind == rundir.ToolNcu, h.kind == rundir.ToolTorch:
 			captures = append(captures, h.path)
 		default:
 			facts = append(facts, h.path)

@@ -229,7 +229,7 @@ func TestOperatorArguments(t *testing.T) {
 		{"top-operators", "r", "by", "shape", "--by is name or name+shape"},
 		{"top-operators", "averages", "by", "shape", "--by is name or name+shape"},
 		{"top-operators", "r", "sort", "time", "--sort is self_device, total_device, self_cpu, total_cpu, memory or calls"},
-		{"top-operators", "r", "source", "ncu", "--source is torch, nsys or key_averages"},
+		{"top-operators", "r", "source", "ncu", "--source is torch, nsys, prof or key_averages"},
 		{"top-operators", "averages", "stage", "prefill", "--stage needs the calls of operators; key_averages has only their sums"},
 		{"operator-kernels", "r", "by", "name", "--by is self, outermost or total"},
 		{"operator-stacks", "r", "by", "name", "--by is operator or function"},

@@ -134,14 +134,14 @@ func (r asked) hasRanks() bool {
 	return f != nil && len(f.Rows) > 0 && !(isConstant(f, "source_id") && isConstant(f, "pid") && isConstant(f, "device"))
 }
 
-// timelines is the number of sources whose timeline counts: those of Nsight Systems, or else of the PyTorch profiler.
+// timelines is the number of sources whose timeline counts: those of Nsight Systems, or else of prof's tracer, or else of the PyTorch profiler.
 func (r asked) timelines() int {
 	count := map[any]int{}
 	f := r.Frames["sources"]
 	for _, row := range f.Rows {
 		count[row[f.Index("kind")]]++
 	}
-	return cmp.Or(count["nsys"], count["torch"])
+	return cmp.Or(count["nsys"], count["prof"], count["torch"])
 }
 
 // slow are the queries that take longest to plan; begun first they end with the others.
@@ -185,6 +185,8 @@ func (r asked) hint(q wanted) string {
 		return "Includes work outside all stages."
 	case (q.id == "top-operators" || q.id == "memory") && r.hasKind("nsys") && r.hasKind("torch"):
 		return "From the PyTorch profiler's capture, which recorded other executions than the Nsight Systems capture behind the tables of kernels and stages."
+	case (q.id == "top-operators" || q.id == "memory") && r.hasKind("prof") && r.hasKind("torch"):
+		return "From the PyTorch profiler's capture, which recorded other executions than the recording of prof's tracer behind the tables of kernels and stages."
 	}
 	return ""
 }

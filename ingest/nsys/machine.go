@@ -22,13 +22,15 @@ func (l *loader) storeDevices(ctx context.Context) error {
 	}
 	wants := want("id name?:text uuid?:text busLocation?:text chipName?:text computeMajor? computeMinor? smCount? clockRate? " +
 		"totalMemory? memoryBandwidth? l2CacheSize? maxWarpsPerSm? maxShmemPerSm?")
+	seen := map[int32]bool{unknownDevice: true} // each process of a recording may list all
 	_, err := l.target.Append(ctx, "device", func(add func(...driver.Value) error) error {
 		return eachBatch(ctx, l.export, name, wants, func(b *table.Batch) error {
 			for i := range b.N {
 				id := l.numbered(b.Cols[0].Ints[i])
-				if id == unknownDevice {
+				if seen[id] {
 					continue
 				}
+				seen[id] = true
 				row := []driver.Value{l.target.UUID(), l.sourceID(), id}
 				for k := 1; k <= 4; k++ {
 					row = append(row, optText(&b.Cols[k], i))
@@ -64,9 +66,14 @@ func (l *loader) readDeviceNumbers(ctx context.Context) error {
 			}
 			gpu := l.numbered(b.Cols[0].Ints[i])
 			pid, isProcess := l.odd.Int32("processes of CUDA devices", b.Cols[2].Ints[i], 0)
-			if isProcess {
-				l.deviceOf[deviceKey{pid, b.Cols[1].Ints[i]}] = gpu
+			if !isProcess {
+				continue
 			}
+			key := deviceKey{pid, b.Cols[1].Ints[i]}
+			if had, ok := l.deviceOf[key]; ok && had != gpu {
+				l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("process %d means GPU %d and GPU %d by its device %d, and the second counts: were two processes of that number recorded?", pid, had, gpu, key.cuda))
+			}
+			l.deviceOf[key] = gpu
 		}
 		return nil
 	})

@@ -34,8 +34,13 @@ func (l *loader) readMeta(ctx context.Context) error {
 		return err
 	}
 	var argv []string
+	commands := 0 // each process of a recording may say its own
 	for _, kv := range capture {
+		if kv[0] == "PROCESS_0:COMMAND" {
+			commands++
+		}
 		switch {
+		case commands > 1 && strings.HasPrefix(kv[0], "PROCESS_0:"):
 		case kv[0] == "PROFILING_SESSION_UUID":
 			l.info.CaptureID = kv[1]
 		case kv[0] == "PROCESS_0:COMMAND":
@@ -51,7 +56,7 @@ func (l *loader) readMeta(ctx context.Context) error {
 func (l *loader) readTimes(ctx context.Context) error {
 	if name := l.table("TARGET_INFO_SESSION_START_TIME"); name != "" {
 		err := eachBatch(ctx, l.export, name, want("utcEpochNs?"), func(b *table.Batch) error {
-			if !b.Cols[0].Null(0) {
+			if l.info.StartedAt == nil && !b.Cols[0].Null(0) { // each process of a recording says the same
 				at := time.Unix(0, b.Cols[0].Ints[0]).UTC()
 				if !load.IsWallClock(at) {
 					l.odd.Add("start of the capture", b.Cols[0].Ints[0])
@@ -128,13 +133,18 @@ var systemFacts = map[string]string{
 // storeFacts stores the settings and properties worth keeping.
 func (l *loader) storeFacts(ctx context.Context) error {
 	facts := map[string][]string{}
+	add := func(key, value string) {
+		if value != "" && !slices.Contains(facts[key], value) {
+			facts[key] = append(facts[key], value)
+		}
+	}
 	capture, err := l.pairs(ctx, "META_DATA_CAPTURE")
 	if err != nil {
 		return err
 	}
 	for _, kv := range capture {
-		if key, ok := captureFacts[kv[0]]; ok && kv[1] != "" {
-			facts[key] = append(facts[key], kv[1])
+		if key, ok := captureFacts[kv[0]]; ok {
+			add(key, kv[1])
 		}
 	}
 	system, err := l.pairs(ctx, "TARGET_INFO_SYSTEM_ENV")
@@ -143,7 +153,7 @@ func (l *loader) storeFacts(ctx context.Context) error {
 	}
 	for _, kv := range system {
 		if key, ok := systemFacts[kv[0]]; ok && kv[1] != "" {
-			facts[key] = append(facts[key], kv[1])
+			add(key, kv[1])
 			if key == "host.name" {
 				l.info.Host = kv[1]
 			}

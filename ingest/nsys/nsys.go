@@ -1,5 +1,5 @@
 // Package nsys reads what Nsight Systems captured: its .sqlite exports, its parquetdir exports and, where nsys is installed
-// to export them, its reports.
+// to export them, its reports. Load stores what else has the tables of an export.
 //
 // Reading goes in the order that attribution needs: NVTX ranges first, swept into timelines; then API calls, each put into
 // the ranges open when it began; then device work, which finds its API call by process and correlation id and inherits those
@@ -95,6 +95,9 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (inf
 	defer func() { err = errors.Join(err, t.Room.Close()) }()
 	l.calls.Room, l.short.Room = t.Room, t.Room
 	l.ids = attribute.NextIDs(t.Run)
+	if n, ok := e.(table.Noted); ok {
+		l.info.Warnings = n.Notes()
+	}
 	steps := []func(context.Context) error{
 		l.readMeta, l.readEnums, l.storeFacts, l.storeDevices, l.storeProcesses, l.storeThreads, l.storeStreams,
 		l.readRanges, l.storeCollectives, l.storeRuntime, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,

@@ -28,6 +28,11 @@ func planned(ctx context.Context, open func(string) (table.Export, error), path 
 		return nil, err
 	}
 	defer e.Close()
+	return Plan(ctx, e, path, o)
+}
+
+// Plan says what Load would read.
+func Plan(ctx context.Context, e table.Export, path string, o load.Options) (*load.Plan, error) {
 	info, err := Identify(ctx, e, path)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ type Facts struct {
 	Config   map[string]any // the model's configuration, its numbers as json.Number; nil when not said
 	Image    load.ImageSize // of the pictures that the model of Config sees; zero when not said
 	Warmup   *int64         // passes to warm up at the beginning of the capture that Passes does not hold; nil when not said
-	Capture  string         // kind of the timelines they are about, nsys or torch, which no file says; "" for all of the run's
+	Capture  string         // kind of the timelines they are about, nsys, prof or torch, which no file says; "" for all of the run's
 	Passes   []Pass         // in the order in which they ran
 	Warnings []string       // what is missing or was not taken, and why
 }

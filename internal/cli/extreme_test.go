@@ -58,6 +58,7 @@ func specimens(t *testing.T) map[string]map[string]specimen {
 			"model":    text("config.json", "model/deepseek-ocr.config.json", 50),
 		},
 		"nsys":    {},
+		"prof":    {},
 		"capture": {},
 	}
 	for _, odd := range []string{"run.json", "env.json", "samples.csv"} { // of a folder that prof capture made
@@ -92,6 +93,21 @@ func specimens(t *testing.T) map[string]map[string]specimen {
 				change(r, tables)
 				return []string{sqliteFile(t, filepath.Join(dir, base+"-"+form+".sqlite"), tables)}
 			}
+			if name != kernels && name != node {
+				continue
+			}
+			runs["prof"][base+"-"+form] = func(r *rand.Rand, dir string) []string {
+				tables, err := exports.ReadFile(exported(t, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				change(r, tables)
+				folder := filepath.Join(dir, base+"-"+form)
+				if err := exports.WriteTraces(folder, exports.Traced(tables)); err != nil {
+					t.Fatal(err)
+				}
+				return []string{folder}
+			}
 		}
 	}
 	return runs
@@ -101,6 +117,7 @@ func specimens(t *testing.T) map[string]map[string]specimen {
 // alone must not keep the others out.
 var together = map[string][]string{
 	"nsys":    {"kernels-some", "variants-node-some", "variants-graph-some", "emit-nvtx-some"},
+	"prof":    {"kernels-some", "variants-node-some"},
 	"long":    {"emit-nvtx-long"},
 	"torch":   {"graph", "averages-json"},
 	"ncu":     {"raw", "kernels-prefill", "kernels-range", "variants-graph"},

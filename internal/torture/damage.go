@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+
+	"prof/testdata/exports"
 )
 
 // whole are files of every format that prof reads.
@@ -20,17 +22,31 @@ var wholeFiles = []string{
 	"nsys/variants-node/variants-node_pqtdir/StringIds.parquet", "nsys/variants-node/variants-node_pqtdir/CUPTI_ACTIVITY_KIND_KERNEL.parquet",
 	"ncu/llama.ncu-rep.gz", "ncu/variants-graph.ncu-rep.gz", "ncu/variants-graph.raw-base.csv.gz",
 	"torch/cpu.trace.json.gz", "torch/llama-stack.trace.json.gz", "torch/cpu.key_averages.json.gz", "torch/train.key_averages.csv.gz", "torch/train.key_averages.table.csv.gz",
-	"workload/llama-graph-node.workload.json",
+	"workload/llama-graph-node.workload.json", "nsys/kernels/kernels.proftrace",
+}
+
+// wholeFile reads a file of testdata, unpacked. A trace is made out of the export of its name.
+func (l *lab) wholeFile(name string) ([]byte, error) {
+	path := filepath.Join(l.repo, "testdata", filepath.FromSlash(name))
+	if base, ok := strings.CutSuffix(path, ".proftrace"); ok {
+		tables, err := exports.ReadFile(base + ".sqlite.gz")
+		if err != nil {
+			return nil, err
+		}
+		return exports.Trace(exports.Traced(tables))
+	}
+	b, err := os.ReadFile(path)
+	if err == nil && strings.HasSuffix(name, ".gz") {
+		b, err = gunzip(b)
+	}
+	return b, err
 }
 
 // damage ingests damaged files: an error or a run whose views all answer, never a crash, a hang or much memory.
 func (l *lab) damage(ctx context.Context, n int) (string, error) {
 	contents := make([][]byte, len(wholeFiles))
 	for i, name := range wholeFiles {
-		b, err := os.ReadFile(filepath.Join(l.repo, "testdata", filepath.FromSlash(name)))
-		if err == nil && strings.HasSuffix(name, ".gz") {
-			b, err = gunzip(b)
-		}
+		b, err := l.wholeFile(name)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}

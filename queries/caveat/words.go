@@ -1,9 +1,14 @@
 package caveat
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
+
+// profilers are what records timelines, by the kind of its sources.
+var profilers = map[string]string{"nsys": "Nsight Systems", "prof": "prof's tracer", "torch": "the PyTorch profiler"}
 
 // words says each kind of caveat; alike are all of its kind about a query's rows, itself among them, for kinds that are said together.
 var words = map[string]func(c C, alike []C) string{
@@ -14,11 +19,12 @@ var words = map[string]func(c C, alike []C) string{
 	"no-kernels":           says("the timeline has no kernels; see prof query bottlenecks and region-metrics for what Nsight Compute profiled"),
 	"no-timeline":          says("the run has no timeline from Nsight Systems or the PyTorch profiler, only Nsight Compute results: see prof query bottlenecks and region-metrics"),
 	"two-timelines": func(c C, _ []C) string {
-		counted, other := "Nsight Systems", "torch"
-		if c.Object == "torch" {
-			counted, other = "the PyTorch profiler", "nsys"
+		others := strings.Fields(c.Detail)
+		var named []string
+		for _, kind := range slices.Sorted(slices.Values(append([]string{c.Object}, others...))) {
+			named = append(named, cmp.Or(profilers[kind], kind))
 		}
-		return fmt.Sprintf("the run has timelines from Nsight Systems and the PyTorch profiler; this counts the one from %s (--source %s for the other)", counted, other)
+		return fmt.Sprintf("the run has timelines from %s; this counts the one from %s (--source %s for the other)", strings.Join(named, " and "), cmp.Or(profilers[c.Object], c.Object), strings.Join(others, " or "))
 	},
 	"several-repeats": func(c C, _ []C) string {
 		return fmt.Sprintf("the run has %d repeats of the workload: totals, calls and passes include all of them", c.Count)
@@ -141,7 +147,7 @@ var words = map[string]func(c C, alike []C) string{
 	"several-workload-files": func(c C, _ []C) string {
 		return fmt.Sprintf("%d files describe the passes of this timeline; the latest counts: %s", c.Count, c.Object)
 	},
-	"facts-of-another-timeline": says("the workload file describes the other timeline: choose it with --source nsys or torch"),
+	"facts-of-another-timeline": says("the workload file describes the other timeline: choose it with --source nsys, prof or torch"),
 
 	// Ranks.
 	"no-matched-collective": says("no collective is matched between ranks: the run has only one rank, or no kernels that kernel_rule classifies as collectives"),

@@ -10,13 +10,11 @@ type lostWork struct {
 	all            float64
 }
 
-// readLost reads conservation. Of a run with two kinds of capture the timeline that counts is that of Nsight Systems.
+// readLost reads conservation. Of a run with several kinds of capture the timeline that counts is that of the first, in the order of their names.
 func (s *summariser) readLost() error {
 	list, err := s.rows("conservation", "capture", "kernel_count", "kernel_sum_ns", "outside_ns", "unlaunched_count", "unlaunched_ns")
-	for _, r := range list {
-		if s.kinds["nsys"] && r.Text("capture") != "nsys" {
-			continue
-		}
+	if len(list) > 0 {
+		r := list[0]
 		s.lost = lostWork{r.Count("unlaunched_count"), r.Count("kernel_count"), r.Amount("unlaunched_ns"), r.Amount("outside_ns"), r.Amount("kernel_sum_ns")}
 	}
 	return err

@@ -172,7 +172,7 @@ func (a *assumptions) unseen() {
 	if !kinds["ncu"] {
 		a.say("bottlenecks", "No Nsight Compute report: what bounds a kernel, its occupancy and its memory traffic are not known.")
 	}
-	if !kinds["nsys"] && !kinds["torch"] {
+	if !hasTimeline(kinds) {
 		a.say("sources", "No timeline: when and where kernels ran is not known.")
 	}
 	if !a.has("models") {

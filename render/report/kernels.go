@@ -57,7 +57,7 @@ func writeKernels(out *bytes.Buffer, r *reader) {
 // noKernels says why a run has none.
 func (r *reader) noKernels() string {
 	switch kinds := r.sourceKinds(); {
-	case !kinds["nsys"] && !kinds["torch"]:
+	case !hasTimeline(kinds):
 		return "No kernels: no timeline of the run has any (prof capture --tools nsys)."
 	case r.hasGraphs():
 		return "No kernels: the capture shows only whole CUDA graphs."

@@ -51,7 +51,8 @@ func writeOperators(out *bytes.Buffer, r *reader) {
 // operatorCapture says of a run with timelines of two tools which of them operators come from, and how many kernels each has: they are
 // different executions, with maybe more or fewer passes. "" for other runs.
 func (r *reader) operatorCapture() string {
-	if kinds := r.sourceKinds(); !kinds["torch"] || !kinds["nsys"] {
+	first := counted(r.sourceKinds())
+	if !r.sourceKinds()["torch"] || first == "torch" {
 		return ""
 	}
 	var traces []string
@@ -64,9 +65,9 @@ func (r *reader) operatorCapture() string {
 	for _, row := range r.rows("conservation", "capture", "kernel_count") {
 		kernels[row.Text("capture")] = " (" + typeset.Plural(row.Count("kernel_count"), "kernel", "kernels") + ")"
 	}
-	return fmt.Sprintf("Operators come from the PyTorch profiler's trace%s, %s %s; kernels and stages in other files come from Nsight Systems%s. These are different executions, maybe with a different "+
+	return fmt.Sprintf("Operators come from the PyTorch profiler's trace%s, %s %s; kernels and stages in other files come from %s%s. These are different executions, maybe with a different "+
 		"number of passes: do not compare calls or times between them. prof query passes --source torch lists the passes of the trace.",
-		kernels["torch"], plural(len(traces), "source", "sources"), strings.Join(traces, ", "), kernels["nsys"])
+		kernels["torch"], plural(len(traces), "source", "sources"), strings.Join(traces, ", "), map[string]string{"nsys": "Nsight Systems", "prof": "prof's tracer"}[first], kernels[first])
 }
 
 func plural(n int, one, many string) string {

@@ -27,7 +27,7 @@ func (r *reader) whyNone(key string) string {
 	switch {
 	case known && slices.Contains(ofCapture, key) && !kinds["capture"]:
 		return notCaptured
-	case known && slices.Contains(ofTimeline, key) && !kinds["nsys"] && !kinds["torch"]:
+	case known && slices.Contains(ofTimeline, key) && !hasTimeline(kinds):
 		if kinds["ncu"] {
 			return noTimeline + ", only what Nsight Compute profiled: see prof query bottlenecks and region-metrics"
 		}
@@ -43,6 +43,19 @@ func (r *reader) whyNone(key string) string {
 		return strings.Join(notes, "; ")
 	}
 	return "the query " + key + " has no rows for this run"
+}
+
+// timelineKinds are the kinds of sources that say when and where kernels ran, the one that counts before others.
+var timelineKinds = []string{"nsys", "prof", "torch"}
+
+func hasTimeline(kinds map[string]bool) bool { return counted(kinds) != "" }
+
+// counted is the kind of timelines that sums are of; "" where there is none.
+func counted(kinds map[string]bool) string {
+	if at := slices.IndexFunc(timelineKinds, func(kind string) bool { return kinds[kind] }); at >= 0 {
+		return timelineKinds[at]
+	}
+	return ""
 }
 
 // sourceKinds are the kinds of the run's sources; none where they were not asked.
@@ -67,7 +80,7 @@ func (r *reader) explaining(f *frame.Frame) []string {
 	}
 	others := map[string]bool{}
 	for _, row := range r.rows("sources", "kind", "path") {
-		if kind := row.Text("kind"); kind != "nsys" && kind != "torch" {
+		if !slices.Contains(timelineKinds, row.Text("kind")) {
 			others[row.Text("path")] = true
 		}
 	}

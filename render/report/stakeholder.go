@@ -388,8 +388,9 @@ func (p *stakeholder) operators() {
 	})
 	t.Markdown(p.out)
 	p.line("\nAn operator is a step of the model's program, such as a matrix product. Total is its time on the CPU, CUDA that of its work on the GPU. %s", p.query("top-operators"))
-	if kinds := p.sourceKinds(); kinds["nsys"] && kinds["torch"] {
-		p.line("\nOperators come from the PyTorch profiler's trace, all other times from the Nsight Systems capture: these are two executions of the program, maybe with a different number of passes.")
+	if kinds := p.sourceKinds(); kinds["torch"] && counted(kinds) != "torch" {
+		p.line("\nOperators come from the PyTorch profiler's trace, all other times from the %s: these are two executions of the program, maybe with a different number of passes.",
+			map[string]string{"nsys": "Nsight Systems capture", "prof": "recording of prof's tracer"}[counted(kinds)])
 	}
 }
 

@@ -72,6 +72,7 @@ const (
 const (
 	ToolNone  = "none" // the workload alone
 	ToolNsys  = "nsys"
+	ToolProf  = "prof" // prof's own tracer
 	ToolNcu   = "ncu"
 	ToolTorch = "torch"
 )
@@ -92,7 +93,7 @@ type Pass struct {
 	Signal        string    `json:"signal,omitempty"`      // that ended it
 	Status        string    `json:"status"`
 	Reason        string    `json:"reason,omitempty"`
-	Artifacts     []string  `json:"artifacts,omitempty"` // captured files, below the run's folder
+	Artifacts     []string  `json:"artifacts,omitempty"` // captured files and folders of traces, below the run's folder
 	ArtifactBytes *int64    `json:"artifact_bytes,omitempty"`
 	Samples       string    `json:"samples,omitempty"` // NVML samples (CSV), below the run's folder
 	Marked        bool      `json:"marked,omitempty"`  // prof's helper marked stages

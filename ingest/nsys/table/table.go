@@ -98,6 +98,11 @@ type Export interface {
 	Close() error
 }
 
+// Noted is an Export that has something to say of what it lacks.
+type Noted interface {
+	Notes() []string
+}
+
 // Scan is one prepared reading of a table, cut into morsels that can be read in any order and in parallel.
 type Scan interface {
 	// Morsels is how many pieces there are. Rows of one morsel precede the rows of the next in file order.

@@ -122,7 +122,7 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 }
 
 // expandOverhead makes the checks of a rule on the overhead of profiling, as the query overhead tells it. Unless the rule names a mode it
-// is about those that times are taken from: those of Nsight Systems, or without any those of the PyTorch profiler. Nsight Compute replays
+// is about those that times are taken from: those of Nsight Systems, or without any those of prof's tracer, or of the PyTorch profiler. Nsight Compute replays
 // kernels one by one, and takes long by design.
 func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 	frames, err := j.ask(ctx, "overhead", "capture", "overhead")
@@ -132,8 +132,8 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 	timeline := "torch"
 	for _, f := range frames {
 		for _, row := range f.Rows {
-			if at := f.Index("tool"); at >= 0 && row[at] == "nsys" {
-				timeline = "nsys"
+			if at := f.Index("tool"); at >= 0 && (row[at] == "nsys" || row[at] == "prof" && timeline != "nsys") {
+				timeline = row[at].(string)
 			}
 		}
 	}

@@ -18,7 +18,7 @@
 --     (range on its thread)
 --   ranks VARCHAR = NULL: for passes in several processes at once: shared (one batch together, as in tensor parallelism) or own (each its own batch); default: shared where the
 --     capture shows it (one process per GPU, all-reduces inside forward passes, kernels of equal shapes), else utilisation is unknown
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
 -- columns:
 --   stage: model (prefill and decode together), prefill, decode, and other stages of the run
 --   passes: measured passes, over processes and repeats; warm-up excluded

@@ -11,7 +11,7 @@
 
 WITH spent AS (
     SELECT w.kernel_name_id, sum(w.sum_ns) AS ns FROM work_sum w JOIN timeline t ON t.run_id = w.run_id AND t.source_id = w.source_id
-    WHERE w.run_id = run AND w.kind = 'kernel' AND t.kind = 'nsys'
+    WHERE w.run_id = run AND w.kind = 'kernel' AND t.is_counted AND t.kind <> 'torch'
     GROUP BY w.kernel_name_id
 ), named AS (
     SELECT n.short_name, row_number() OVER (ORDER BY x.ns DESC, n.name) AS place, (SELECT count(*) FROM kernel_symbol y WHERE y.run_id = run AND y.kernel_name_id = x.kernel_name_id) AS symbols
@@ -22,4 +22,4 @@ WITH spent AS (
 )
 SELECT l.kind, l.short_name AS object, count(*) AS item_count FROM lacking l GROUP BY l.kind, l.short_name
 UNION ALL BY NAME
-SELECT 'no-timeline-to-plan-from' AS kind WHERE NOT EXISTS (SELECT 1 FROM source s WHERE s.run_id = run AND s.kind = 'nsys') AND EXISTS (SELECT 1 FROM run r WHERE r.run_id = run)
+SELECT 'no-timeline-to-plan-from' AS kind WHERE NOT EXISTS (SELECT 1 FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'prof')) AND EXISTS (SELECT 1 FROM run r WHERE r.run_id = run)

@@ -27,10 +27,10 @@
 WITH measured AS (
     SELECT w.kernel_name_id, coalesce(p.stage, '(none)') AS stage, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z, sum(w.launch_count)::BIGINT AS calls, sum(w.sum_ns)::BIGINT AS total_ns, min(w.source_id) AS source_id
     FROM work_sum w
-    JOIN timeline t ON t.run_id = w.run_id AND t.source_id = w.source_id AND t.kind = 'nsys'
+    JOIN timeline t ON t.run_id = w.run_id AND t.source_id = w.source_id AND t.is_counted AND t.kind <> 'torch'
     LEFT JOIN stage_pass p ON p.run_id = w.run_id AND p.range_id = w.range_id AND NOT p.is_warmup
     WHERE w.run_id = run AND w.kind = 'kernel' AND (stage IS NULL OR coalesce(p.stage, '(none)') = stage)
-        AND (p.range_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM stage_pass x JOIN timeline y ON y.run_id = x.run_id AND y.source_id = x.source_id WHERE x.run_id = run AND y.kind = 'nsys' AND NOT x.is_warmup))
+        AND (p.range_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM stage_pass x JOIN timeline y ON y.run_id = x.run_id AND y.source_id = x.source_id WHERE x.run_id = run AND y.is_counted AND y.kind <> 'torch' AND NOT x.is_warmup))
     GROUP BY w.kernel_name_id, p.stage, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z
 ), ranked AS (
     SELECT m.kernel_name_id, n.name, s.symbol, row_number() OVER (ORDER BY sum(m.total_ns) DESC, n.name) AS rank

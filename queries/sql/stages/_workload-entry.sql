@@ -3,7 +3,7 @@
 -- key: back_count
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys or torch; default: nsys if the run has both
+--   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
 -- columns:
 --   back_count: position from the end: 1 for the last pass, 2 for the one before; 0 for values that hold for every pass, or when no pass is listed
 --   prefill_count: tokens per prompt; NULL when unknown

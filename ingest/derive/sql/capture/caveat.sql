@@ -4,7 +4,7 @@
 -- columns:
 --   topic VARCHAR: topic; a query names the topics that belong with its rows
 --   kind VARCHAR: kind of caveat: kernels-without-launch, no-stage, ...
---   capture VARCHAR: capture kind that must be counted for the caveat to apply: nsys, torch or key_averages; NULL for any
+--   capture VARCHAR: capture kind that must be counted for the caveat to apply: nsys, prof, torch or key_averages; NULL for any
 --   is_counted BOOLEAN: whether it applies unless another capture kind is selected
 --   stage VARCHAR: the stage concerned; NULL for none
 --   subject VARCHAR: what it concerns: a source, a GPU, ...
@@ -17,7 +17,7 @@
 --   ratio DOUBLE: share of the total, or multiple of it
 
 WITH way AS ( -- what may be asked for, also of a run that has none of it
-    SELECT x.kind AS capture, x.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run), 'nsys') AS is_counted FROM (VALUES ('nsys'), ('torch')) x(kind)
+    SELECT x.kind AS capture, x.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run), 'nsys') AS is_counted FROM (VALUES ('nsys'), ('prof'), ('torch')) x(kind)
 ), counted AS (
     SELECT t.source_id, t.kind, s.form, s.path FROM timeline t JOIN source s ON s.run_id = t.run_id AND s.source_id = t.source_id WHERE t.run_id = $run
 ), worked AS (
@@ -47,8 +47,8 @@ UNION ALL BY NAME
 SELECT 'timeline' AS topic, CASE WHEN w.capture IN (SELECT c.kind FROM counted c) THEN 'no-kernels' ELSE 'no-timeline' END AS kind, w.capture, w.is_counted
 FROM way w WHERE w.capture NOT IN (SELECT k.kind FROM worked k) AND EXISTS (SELECT 1 FROM profiled)
 UNION ALL BY NAME
-SELECT 'timelines' AS topic, 'two-timelines' AS kind, w.capture, w.is_counted, w.capture AS object
-FROM way w WHERE EXISTS (SELECT 1 FROM counted c WHERE c.kind = 'nsys') AND EXISTS (SELECT 1 FROM counted c WHERE c.form = 'torch-trace')
+SELECT 'timelines' AS topic, 'two-timelines' AS kind, w.capture, w.is_counted, w.capture AS object, string_agg(DISTINCT c.kind, ' ' ORDER BY c.kind) AS detail
+FROM way w JOIN counted c ON c.kind <> w.capture AND (c.kind <> 'torch' OR c.form = 'torch-trace') WHERE w.capture IN (SELECT x.kind FROM counted x WHERE x.kind <> 'torch' OR x.form = 'torch-trace') GROUP BY w.capture, w.is_counted
 UNION ALL BY NAME
 SELECT 'timelines' AS topic, 'several-repeats' AS kind, w.capture, w.is_counted, r.n AS item_count FROM way w JOIN repeated r ON r.kind = w.capture WHERE r.n > 1
 UNION ALL BY NAME

@@ -16,7 +16,7 @@ WITH p AS (
 ), s AS (
     SELECT d.device_id, d.throttle_mask, d.other_process_count, d.sm_ratio, count(d.sm_ratio) OVER (PARTITION BY d.device_id, d.pass_id) = 0 AS is_silent
     FROM device_sample d JOIN capture_pass p ON p.run_id = d.run_id AND p.pass_id = d.pass_id
-    WHERE d.run_id = $run AND p.tool IN ('nsys', 'torch') AND (d.device_id IN (SELECT u.device_id FROM used u) OR NOT EXISTS (SELECT 1 FROM used))
+    WHERE d.run_id = $run AND p.tool IN ('nsys', 'prof', 'torch') AND (d.device_id IN (SELECT u.device_id FROM used u) OR NOT EXISTS (SELECT 1 FROM used))
 ), v AS ( -- where a pass does not tell when a GPU was at work, all its samples count
     SELECT s.device_id, s.throttle_mask, s.other_process_count, bool_or(s.is_silent) OVER (PARTITION BY s.device_id) AS is_silent, bool_or(s.is_silent) OVER (PARTITION BY s.device_id) OR coalesce(s.sm_ratio > 0, false) AS is_busy FROM s
 ), mask AS (

@@ -18,7 +18,7 @@ WITH used AS (
 ), s AS (
     SELECT d.source_id, d.sm_clock_hz, d.sm_ratio > 0 AS is_busy, d.throttle_mask, d.other_process_count
     FROM device_sample d
-    JOIN capture_pass p ON p.run_id = d.run_id AND p.source_id = d.source_id AND p.pass_id = d.pass_id AND p.tool IN ('nsys', 'torch')
+    JOIN capture_pass p ON p.run_id = d.run_id AND p.source_id = d.source_id AND p.pass_id = d.pass_id AND p.tool IN ('nsys', 'prof', 'torch')
     LEFT JOIN used u ON u.device_id = d.device_id
     WHERE d.run_id = $run
     QUALIFY (u.device_id IS NOT NULL) = bool_or(u.device_id IS NOT NULL) OVER (PARTITION BY d.run_id)

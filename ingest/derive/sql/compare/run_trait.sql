@@ -12,7 +12,7 @@
 WITH gpu AS (
     SELECT string_agg(DISTINCT d.name, ', ' ORDER BY d.name) AS gpu, count(DISTINCT d.device_id) || ' ' || string_agg(DISTINCT d.name, ' ' ORDER BY d.name) AS gpus FROM device d WHERE d.run_id = $run
 ), origin AS (
-    SELECT min(s.kind) || ' ' || string_agg(DISTINCT s.tool_version, ' ' ORDER BY s.tool_version) AS origin, min(s.sha256) AS sha256 FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'torch')
+    SELECT min(s.kind) || ' ' || string_agg(DISTINCT s.tool_version, ' ' ORDER BY s.tool_version) AS origin, min(s.sha256) AS sha256 FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'prof', 'torch')
 ), software AS (
     SELECT string_agg(DISTINCT f.value, ', ' ORDER BY f.value) FILTER (f.key = 'driver.version') AS driver, max(f.value) FILTER (contains(f.key, 'driver')) AS one_driver, md5(string_agg(f.key || '=' || f.value, chr(10) ORDER BY f.key, f.value)) AS facts
     FROM source_fact f

@@ -3,7 +3,7 @@
 -- key: kind, stage, device_id, kernel_name_id, grid, block
 -- needs: device_time kernel ncu_launch
 -- columns:
---   kind VARCHAR: nsys or torch
+--   kind VARCHAR: nsys, prof or torch
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
 --   kernel_name_id BIGINT: kernel name as Nsight Compute spells it
@@ -22,6 +22,8 @@ WITH w AS (
     FROM _finding_work w WHERE w.role IS DISTINCT FROM 'collective' GROUP BY ALL
 ), c AS (
     SELECT 'nsys' AS kind, n.kernel_name_id, n.timeline_name_id, n.grid, n.block, n.bound, n.limiter, n.roof_ratio, n.occupancy_ratio, n.theoretical_occupancy_ratio FROM _ncu_class($run, source := 'nsys') n WHERE EXISTS (SELECT 1 FROM ncu_shape)
+    UNION ALL
+    SELECT 'prof', n.kernel_name_id, n.timeline_name_id, n.grid, n.block, n.bound, n.limiter, n.roof_ratio, n.occupancy_ratio, n.theoretical_occupancy_ratio FROM _ncu_class($run, source := 'prof') n
     UNION ALL
     SELECT 'torch', n.kernel_name_id, n.timeline_name_id, n.grid, n.block, n.bound, n.limiter, n.roof_ratio, n.occupancy_ratio, n.theoretical_occupancy_ratio FROM _ncu_class($run, source := 'torch') n
 )

@@ -4,7 +4,7 @@
 -- needs: device_time
 -- columns:
 --   source_id INTEGER: the source
---   kind VARCHAR: nsys or torch
+--   kind VARCHAR: nsys, prof or torch
 --   is_counted BOOLEAN: as in timeline
 --   is_staged BOOLEAN: whether there are measured passes
 

@@ -22,7 +22,7 @@ WITH w AS ( -- kinds of timelines that have device work
     SELECT p.mode, p.tool, CASE WHEN p.status = 'ok' THEN p.workload_ns END AS ns FROM capture_pass p WHERE p.run_id = $run
 ), slowed AS (
     SELECT max(x.ns / nullif(alone.ns, 0) - 1) AS ratio
-    FROM (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool = 'nsys' GROUP BY p.mode) x CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool = 'none') alone
+    FROM (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool IN ('nsys', 'prof') GROUP BY p.tool, p.mode) x CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool = 'none') alone
 )
 SELECT 'finding' AS topic, x.kind, w.capture, w.is_counted, x.ns AS time_ns, o.span_ns AS of_time_ns
 FROM w JOIN own o ON o.kind = w.capture CROSS JOIN LATERAL (SELECT 'idle-by-profiler' AS kind, o.profiler_ns AS ns UNION ALL SELECT 'idle-before-unknown-launch', o.unknown_ns) x WHERE o.span_ns > 0 AND x.ns >= 0.01 * o.span_ns

@@ -3,7 +3,7 @@
 -- key: kind, back_count
 -- needs: workload
 -- columns:
---   kind VARCHAR: timeline kind: nsys or torch; NULL in a run without a timeline
+--   kind VARCHAR: timeline kind: nsys, prof or torch; NULL in a run without a timeline
 --   is_counted BOOLEAN: whether that is the counted kind
 --   back_count BIGINT: position from the end: 1 for the last pass, 2 for the one before; 0 for values that hold for every pass, or when no pass is listed
 --   prefill_count BIGINT: tokens per prompt; NULL when unknown

@@ -1,0 +1,48 @@
+package tracer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"prof/ingest/load"
+	"prof/ingest/nsys"
+)
+
+// IsFolder says whether a folder is a recording: it holds traces.
+func IsFolder(path string) bool {
+	found, err := tracesIn(path)
+	return err == nil && len(found) > 0
+}
+
+// Sniff says whether a file begins as a trace.
+func Sniff(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
+
+// Identify reads what a recording says of itself.
+func Identify(ctx context.Context, path, name string) (*load.SourceInfo, error) {
+	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return nsys.Identify(ctx, d, name) })
+}
+
+// Load stores a recording.
+func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return nsys.Load(ctx, d, name, t) })
+}
+
+// Plan says what Load would read.
+func Plan(ctx context.Context, path string, o load.Options) (*load.Plan, error) {
+	return with(path, path, func(d *Folder) (*load.Plan, error) { return nsys.Plan(ctx, d, path, o) })
+}
+
+func with[T any](path, name string, do func(d *Folder) (*T, error)) (*T, error) {
+	d, err := Open(path, name)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	out, err := do(d)
+	if errors.Is(err, nsys.ErrNoCUDA) || errors.Is(err, nsys.ErrNotExport) {
+		return nil, fmt.Errorf("%s: %w in %d processes", name, ErrNoWork, len(d.traces))
+	}
+	return out, err
+}
