@@ -53,9 +53,9 @@ func passesOf(m *rundir.Manifest, tool string) (out []rundir.Pass) {
 }
 
 func timeAssumptions(m *rundir.Manifest, o Options) (lines []string) {
-	nsys, torch := passesOf(m, rundir.ToolNsys), passesOf(m, rundir.ToolTorch)
+	nsys, traced, torch := passesOf(m, rundir.ToolNsys), passesOf(m, rundir.ToolProf), passesOf(m, rundir.ToolTorch)
 	tools := 0
-	for _, t := range []string{rundir.ToolNsys, rundir.ToolTorch, rundir.ToolNcu} {
+	for _, t := range []string{rundir.ToolNsys, rundir.ToolProf, rundir.ToolTorch, rundir.ToolNcu} {
 		if len(passesOf(m, t)) > 0 {
 			tools++
 		}
@@ -67,18 +67,18 @@ func timeAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 		lines = append(lines, "Each tool made a separate recording: times from different tools belong to different executions and do not add up.")
 	}
 	baseline := workloadTimes(passesOf(m, rundir.ToolNone))
-	if len(baseline) == 0 && len(nsys)+len(torch) > 0 {
+	if len(baseline) == 0 && len(nsys)+len(traced)+len(torch) > 0 {
 		lines = append(lines, "No recording without a profiler was completed: the profiling overhead is unknown (--baseline measures it).")
 	}
-	for _, group := range [][]rundir.Pass{nsys, torch} {
+	for _, group := range [][]rundir.Pass{nsys, traced, torch} {
 		if line := overheadLine(group, baseline); line != "" {
 			lines = append(lines, line)
 		}
 	}
-	if len(nsys) == 1 {
+	if len(nsys)+len(traced) == 1 {
 		lines = append(lines, "The timeline was recorded once: the spread between repeats is unknown (--repeats measures it).")
 	}
-	if graphsWhole(o) && len(nsys) > 0 {
+	if graphsWhole(o) && len(nsys)+len(traced) > 0 {
 		lines = append(lines, "CUDA graphs were traced as a whole: the kernels in them are unknown (--mode deep traces each).")
 	}
 	return lines
@@ -184,7 +184,7 @@ func extentAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 }
 
 func workloadAssumptions(m *rundir.Manifest, o Options, env *Environment) (lines []string) {
-	timeline := append(passesOf(m, rundir.ToolNsys), passesOf(m, rundir.ToolTorch)...)
+	timeline := slices.Concat(passesOf(m, rundir.ToolNsys), passesOf(m, rundir.ToolProf), passesOf(m, rundir.ToolTorch))
 	marked := slices.ContainsFunc(timeline, func(p rundir.Pass) bool { return p.Marked })
 	switch {
 	case len(timeline) == 0:

@@ -134,6 +134,8 @@ func toolName(tool string) string {
 		return "prof's launcher"
 	case rundir.ToolTorch:
 		return "the PyTorch profiler"
+	case rundir.ToolProf:
+		return "prof's tracer"
 	}
 	return tool
 }

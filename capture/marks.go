@@ -51,17 +51,26 @@ func (s *Session) below(path string) string {
 	return filepath.Join(s.dir, path)
 }
 
-// chooseFacts keeps what the workload did in the last pass under nsys that tells, as the facts about all of them: they are repeats of
+// chooseFacts keeps what the workload did in the last pass with a timeline that says it, as the facts about all of them: they are repeats of
 // the same. Where they differ, there are none: the tokens of one would be taken for those of another.
 func (s *Session) chooseFacts() error {
 	var last []byte
-	var was string
+	var was, folder string
 	differ := false
 	for _, p := range s.manifest.Passes {
-		if p.Tool != rundir.ToolNsys {
+		var stem string
+		switch p.Tool {
+		case rundir.ToolNsys:
+			stem = fmt.Sprintf("nsys/report-%d", p.Repeat)
+		case rundir.ToolProf:
+			stem = fmt.Sprintf("prof/trace-%d", p.Repeat)
+		default:
 			continue
 		}
-		text, err := file.Read(filepath.Join(s.dir, fmt.Sprintf("nsys/report-%d.facts.json", p.Repeat)), maxFacts)
+		if folder == "" {
+			folder = filepath.Dir(stem)
+		}
+		text, err := file.Read(s.below(stem+".facts.json"), maxFacts)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -78,7 +87,7 @@ func (s *Session) chooseFacts() error {
 	if last == nil {
 		return nil
 	}
-	to := filepath.Join(s.dir, "nsys", "workload.json")
+	to := filepath.Join(s.dir, folder, "workload.json")
 	if differ {
 		s.warn("the repeats did not all do the same work, so their tokens are treated as unknown; --prefill, --decode and --model set them for all repeats")
 		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {

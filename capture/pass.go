@@ -22,7 +22,8 @@ type passSpec struct {
 	// wrap is the tool's command line around the workload's; out is stem's path, temp a folder that goes after the pass. nil: the
 	// workload alone.
 	wrap   func(out, temp string, app []string) []string
-	direct bool // the tool starts the workload, not prof
+	direct bool                     // the tool starts the workload, not prof
+	env    func() ([]string, error) // what the workload's environment has besides; nil: nothing
 	mark   markSpec
 	keep   func(p *rundir.Pass, l *launcher) // notes what the tool left as artifacts
 }
@@ -101,6 +102,13 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	env, err := s.markedEnv(spec.mark, l.dir.Path)
 	if err != nil {
 		return outcome{}, err
+	}
+	if spec.env != nil {
+		more, err := spec.env()
+		if err != nil {
+			return outcome{}, err
+		}
+		env = append(slices.Clone(env), more...)
 	}
 	p.Marked = spec.mark.stages || spec.mark.trace != ""
 	c := &control{s: s, work: l, soft: s.o.Grace, size: func() int64 { return sizeOf(s.dir, l.temp()) }}

@@ -51,6 +51,9 @@ func (s *Session) timeline() []passSpec {
 		if s.o.UsesNsys() {
 			out = append(out, s.nsys(n+1))
 		}
+		if s.o.UsesProf() {
+			out = append(out, s.traced(n+1))
+		}
 	}
 	if s.o.UsesTorch() {
 		out = append(out, s.torch())
@@ -218,7 +221,7 @@ func (s *Session) torch() passSpec {
 
 // WantsKernels says whether ncu is to profile kernels that the timeline must name.
 func (s *Session) WantsKernels() bool {
-	return s.o.UsesNcu() && s.o.Ncu.Kernels == "" && s.o.UsesNsys()
+	return s.o.UsesNcu() && s.o.Ncu.Kernels == "" && s.o.usesTimeline()
 }
 
 // Kernels runs the pass of ncu, on the given launches where WantsKernels. Where it has none then, reason says why: "" when the
@@ -247,9 +250,11 @@ func (s *Session) Kernels(ctx context.Context, launches []Launch, reason string)
 	return s.save()
 }
 
-// hasTimeline says whether a pass under nsys left one.
+// hasTimeline says whether a pass under nsys or prof's tracer left one.
 func (s *Session) hasTimeline() bool {
-	return slices.ContainsFunc(s.manifest.Passes, func(p rundir.Pass) bool { return p.Tool == rundir.ToolNsys && len(p.Artifacts) > 0 })
+	return slices.ContainsFunc(s.manifest.Passes, func(p rundir.Pass) bool {
+		return (p.Tool == rundir.ToolNsys || p.Tool == rundir.ToolProf) && len(p.Artifacts) > 0
+	})
 }
 
 func (s *Session) ncu(launches []Launch) passSpec {

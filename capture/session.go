@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"prof/capture/tracer"
 	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
@@ -43,7 +44,8 @@ type Session struct {
 	nvml     NVML // nil where there is none
 	nvmlErr  error
 	tools    map[string]tool
-	stopped  bool // the user interrupted a pass: no more begins
+	tracer   tracer.Library // where a pass uses it
+	stopped  bool           // the user interrupted a pass: no more begins
 	failed   []string
 	exit     *int // of the first pass in which the workload did not end with 0
 }
@@ -115,6 +117,9 @@ func (s *Session) makeDir() error {
 func (s *Session) note(ctx context.Context) error {
 	if s.o.UsesNsys() {
 		s.tools[rundir.ToolNsys] = s.find(ctx, rundir.ToolNsys)
+	}
+	if s.o.UsesProf() {
+		s.tools[rundir.ToolProf] = s.findTracer(ctx)
 	}
 	if s.o.UsesNcu() {
 		s.tools[rundir.ToolNcu] = s.find(ctx, rundir.ToolNcu)

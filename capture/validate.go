@@ -37,6 +37,12 @@ func (o Options) UsesNsys() bool {
 	return o.uses(rundir.ToolNsys, o.Mode == ModeLight || o.Mode == ModeDeep)
 }
 
+// UsesProf says whether passes run under prof's own tracer.
+func (o Options) UsesProf() bool { return o.uses(rundir.ToolProf, false) }
+
+// usesTimeline says whether a pass makes a timeline, from which ncu's kernels are chosen.
+func (o Options) usesTimeline() bool { return o.UsesNsys() || o.UsesProf() }
+
 // UsesNcu says whether a pass runs under ncu.
 func (o Options) UsesNcu() bool { return o.uses(rundir.ToolNcu, o.Mode == ModeDeep) }
 
@@ -61,6 +67,8 @@ func (o Options) PassMode(tool string) string {
 			return "light"
 		}
 		return "deep"
+	case rundir.ToolProf:
+		return "light"
 	case rundir.ToolNcu:
 		return "kernels"
 	case rundir.ToolTorch:
@@ -111,9 +119,9 @@ func (p *problems) oneOf(option, word string, allowed ...string) {
 func (o Options) checkTools(p *problems) {
 	p.oneOf("--mode", o.Mode, ModeLight, ModeDeep, ModeCustom)
 	for _, t := range o.Tools {
-		p.oneOf("--tools", t, rundir.ToolNsys, rundir.ToolNcu, rundir.ToolTorch)
+		p.oneOf("--tools", t, rundir.ToolNsys, rundir.ToolProf, rundir.ToolNcu, rundir.ToolTorch)
 	}
-	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools with --tools nsys,ncu,torch")
+	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools with --tools nsys,prof,ncu,torch")
 	p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or omit --torch", strings.Join(o.Tools, ","))
 	p.check(o.Repeats >= 1, "--repeats is %d: it must be 1 or more", o.Repeats)
 }
@@ -158,7 +166,7 @@ func (o Options) checkNcu(p *problems) {
 	if !o.UsesNcu() {
 		return
 	}
-	p.check(o.UsesNsys() || n.Kernels != "" || o.replaysRanges(), "--tools has ncu without nsys, whose timeline gives the top kernels: add nsys, or name kernels with --ncu-kernels REGEX")
+	p.check(o.usesTimeline() || n.Kernels != "" || o.replaysRanges(), "--tools has ncu without nsys or prof, whose timeline gives the top kernels: add one, or name kernels with --ncu-kernels REGEX")
 	p.check(!o.replaysRanges() || o.Range != "" || o.ProfilerAPI, "--ncu-replay %s needs --range (or --profiler-api) to know what to replay", n.Replay)
 }
 

@@ -1,0 +1,1024 @@
+// The tracer of prof: records a process's kernels, copies, fills, graph launches, the calls that launch them or wait, and NVTX ranges.
+//
+// CUDA loads it by CUDA_INJECTION64_PATH and NVTX by NVTX_INJECTION64_PATH. It writes PROF_TRACE_DIR/PID.proftrace, whose format is in
+// docs/trace-format.md. The workload's threads only note times in rings of their own; a thread of the tracer and CUPTI's encode and write.
+// It prints nothing, and whatever fails in it ends the trace, not the workload.
+//
+// Environment: PROF_TRACE_DIR the folder (needed), PROF_TRACE_BASE time 0 in nanoseconds of CLOCK_MONOTONIC, PROF_TRACE_GRAPH=graph one
+// record for each graph launch instead of its kernels, PROF_TRACE_CUPTI the path of libcupti where the workload does not load it.
+//
+// cc -O2 -shared -fPIC -fvisibility=hidden -I CUDA/include tracer.c -o tracer.so -ldl -lpthread
+#define _GNU_SOURCE
+#include <cupti.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+// ---- The file -------------------------------------------------------------------------------------------------------------------------
+
+enum { BLOCK_TABLE = 1, BLOCK_ROWS, BLOCK_SNAPSHOT, BLOCK_END };
+enum { ROWS_MOST = 2048, COLUMNS_MOST = 24 };
+
+static const int64_t NONE = INT64_MIN; // NULL
+
+// A table collects rows until a block is full. A column named with a leading ~ has texts.
+struct table {
+  const char *name;
+  const char *columns[COLUMNS_MOST];
+  int width;                     // number of columns, once defined
+  int rows;
+  int64_t *values[COLUMNS_MOST]; // of texts: where each begins in text, NONE for NULL
+  uint8_t *text;                 // each as 32 bits of length and its bytes
+  size_t text_size, text_room;
+};
+
+enum {
+  STRINGS, CAPTURE, EXPORTED, SYSTEM, STARTED, PROCESSES, THREADS, GPUS, CUDA_DEVICES, KERNELS, COPIES, FILLS, GRAPHS, CALLS, RANGES,
+  DIAGNOSTICS, TABLES
+};
+
+#define WORK "start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid"
+
+static struct table tables[TABLES] = {
+  [STRINGS] = {"StringIds", {"id", "~value"}},
+  [CAPTURE] = {"META_DATA_CAPTURE", {"~name", "~value"}},
+  [EXPORTED] = {"META_DATA_EXPORT", {"~name", "~value"}},
+  [SYSTEM] = {"TARGET_INFO_SYSTEM_ENV", {"~name", "~value"}},
+  [STARTED] = {"TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}},
+  [PROCESSES] = {"PROCESSES", {"globalPid", "~name"}},
+  [THREADS] = {"ThreadNames", {"globalTid", "nameId"}},
+  [GPUS] = {"TARGET_INFO_GPU", {"id", "~name", "~uuid", "~busLocation", "computeMajor", "computeMinor", "smCount", "clockRate", "totalMemory",
+                                "memoryBandwidth", "l2CacheSize", "maxWarpsPerSm"}},
+  [CUDA_DEVICES] = {"TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId", "pid"}},
+  [KERNELS] = {"CUPTI_ACTIVITY_KIND_KERNEL", {WORK, "demangledName", "shortName", "mangledName", "gridX", "gridY", "gridZ", "blockX", "blockY",
+               "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "sharedMemoryExecuted", "localMemoryPerThread",
+               "graphId", "graphNodeId"}},
+  [COPIES] = {"CUPTI_ACTIVITY_KIND_MEMCPY", {WORK, "bytes", "copyKind", "srcKind", "dstKind", "graphNodeId"}},
+  [FILLS] = {"CUPTI_ACTIVITY_KIND_MEMSET", {WORK, "bytes", "value", "memKind", "graphNodeId"}},
+  [GRAPHS] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {WORK, "graphId", "graphExecId"}},
+  [CALLS] = {"CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"}},
+  [RANGES] = {"NVTX_EVENTS", {"start", "end", "eventType", "globalTid", "endGlobalTid", "domainId", "textId", "category"}},
+  [DIAGNOSTICS] = {"DIAGNOSTIC_EVENT", {"timestamp", "severity", "~text", "globalPid"}},
+};
+
+// What all threads share is guarded by lock, but for rings and flags.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int file = -1;
+static off_t written;      // of whole blocks
+static _Atomic int live;   // events are taken
+static int64_t base;       // time 0, of CLOCK_MONOTONIC
+static int64_t global_pid; // as Nsight Systems numbers processes
+static uint32_t crc_table[256];
+
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000ll + t.tv_nsec - base;
+}
+
+static uint32_t crc32_of(uint32_t crc, const uint8_t *p, size_t n) {
+  for (crc = ~crc; n > 0; n--) crc = crc_table[(crc ^ *p++) & 255] ^ crc >> 8;
+  return ~crc;
+}
+
+static void put16(uint8_t *p, uint16_t v) { memcpy(p, &v, sizeof v); }
+static void put32(uint8_t *p, uint32_t v) { memcpy(p, &v, sizeof v); }
+
+enum { HEADER = 20 };
+
+// finish_block writes a block whose payload follows room for its header. What cannot be written whole is cut off again, and the trace ends.
+static void finish_block(uint8_t *block, size_t payload, int type, int number, int rows) {
+  if (file < 0) return;
+  memcpy(block, "blk\n", 4);
+  block[4] = type, block[5] = 0;
+  put16(block + 6, number);
+  put32(block + 8, rows);
+  put32(block + 12, payload);
+  put32(block + 16, crc32_of(crc32_of(0, block, 16), block + HEADER, payload));
+  for (size_t done = 0, size = HEADER + payload; done < size;) {
+    ssize_t n = write(file, block + done, size - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      int why = errno;
+      live = 0;
+      int f = file;
+      file = -1;
+      if (ftruncate(f, written) == 0 && lseek(f, written, SEEK_SET) == written) { // the reason may fit where the block did not
+        uint8_t end[HEADER + 128];
+        char *text = (char *)end + HEADER;
+        file = f;
+        size_t length = snprintf(text, 128, "the trace could not be written: %s", strerror(why));
+        if (why != 0) finish_block(end, length < 128 ? length : 127, BLOCK_END, 0, 0);
+        file = -1;
+      }
+      close(f);
+      return;
+    }
+    done += n;
+  }
+  written += HEADER + payload;
+}
+
+static uint8_t *put_varint(uint8_t *p, uint64_t v) {
+  while (v >= 128) *p++ = v | 128, v >>= 7;
+  *p++ = v;
+  return p;
+}
+
+static void define(int number) {
+  struct table *t = &tables[number];
+  uint8_t block[HEADER + 2048], *p = block + HEADER;
+  const char *names[COLUMNS_MOST + 1] = {t->name};
+  while (t->width < COLUMNS_MOST && t->columns[t->width]) t->width++, names[t->width] = t->columns[t->width - 1];
+  for (int i = 0; i <= t->width; i++) {
+    int is_text = i > 0 && names[i][0] == '~';
+    size_t n = strlen(names[i] + is_text);
+    put16(p, n);
+    memcpy(p + 2, names[i] + is_text, n);
+    p += 2 + n;
+    if (i > 0) *p++ = is_text ? 't' : 'i';
+  }
+  for (int c = 0; c < t->width; c++) t->values[c] = malloc(ROWS_MOST * sizeof **t->values);
+  finish_block(block, p - block - HEADER, BLOCK_TABLE, number, t->width);
+}
+
+// encode writes a column of rows at p, for which there is room.
+static uint8_t *encode(const struct table *t, int c, uint8_t *p) {
+  uint8_t *head = p;
+  const int64_t *v = t->values[c];
+  int is_text = t->columns[c][0] == '~', nulls = 0, same = 1;
+  for (int i = 0; i < t->rows; i++) {
+    nulls += v[i] == NONE;
+    same &= v[i] == v[0];
+  }
+  p += 5;
+  int how = nulls == t->rows ? 0 : same && !is_text ? 1 : nulls ? 3 : 2;
+  head[4] = how;
+  if (how == 3) {
+    memset(p, 0, (t->rows + 7) / 8);
+    for (int i = 0; i < t->rows; i++) p[i / 8] |= (v[i] == NONE) << i % 8;
+    p += (t->rows + 7) / 8;
+  }
+  uint64_t before = 0;
+  for (int i = 0; how && i < (how == 1 ? 1 : t->rows); i++) {
+    if (v[i] == NONE) continue;
+    if (is_text) {
+      uint32_t n;
+      memcpy(&n, t->text + v[i], sizeof n);
+      p = put_varint(p, n);
+      memcpy(p, t->text + v[i] + sizeof n, n);
+      p += n;
+      continue;
+    }
+    int64_t d = (int64_t)((uint64_t)v[i] - before);
+    p = put_varint(p, (uint64_t)d << 1 ^ (uint64_t)(d >> 63));
+    before = v[i];
+  }
+  put32(head, p - head - 4);
+  return p;
+}
+
+// flush writes the rows of a table.
+static void flush(int number, int type) {
+  struct table *t = &tables[number];
+  if (t->rows == 0 && type == BLOCK_ROWS) return;
+  size_t room = HEADER + t->width * (size_t)(5 + ROWS_MOST / 8 + ROWS_MOST * 10) + t->text_size;
+  uint8_t *block = malloc(room), *p = block + HEADER;
+  if (block) {
+    for (int c = 0; c < t->width && t->rows > 0; c++) p = encode(t, c, p);
+    finish_block(block, p - block - HEADER, type, number, t->rows);
+    free(block);
+  }
+  t->rows = 0, t->text_size = 0;
+}
+
+static void add(int number, const int64_t *values) {
+  struct table *t = &tables[number];
+  if (t->width == 0) define(number);
+  for (int c = 0; c < t->width; c++) t->values[c][t->rows] = values[c];
+  if (++t->rows == ROWS_MOST || t->text_size > 1 << 20) flush(number, BLOCK_ROWS);
+}
+
+#define ADD(number, ...) add(number, (int64_t[]){__VA_ARGS__})
+
+// text keeps a text for the next row of a table and gives the value that stands for it.
+static int64_t text_of(int number, const char *s, size_t n) {
+  struct table *t = &tables[number];
+  if (t->text_size + n + 4 > t->text_room) {
+    size_t room = (t->text_size + n + 4) * 2;
+    uint8_t *more = realloc(t->text, room);
+    if (!more) return NONE;
+    t->text = more, t->text_room = room;
+  }
+  int64_t at = t->text_size;
+  uint32_t length = n;
+  memcpy(t->text + at, &length, 4);
+  memcpy(t->text + at + 4, s, n);
+  t->text_size += 4 + n;
+  return at;
+}
+
+static int64_t text(int number, const char *s) { return s && *s ? text_of(number, s, strlen(s)) : NONE; }
+
+static void pair(int number, const char *name, const char *value) {
+  int64_t a = text(number, name), b = text(number, value);
+  ADD(number, a, b);
+}
+
+static void say(int severity, const char *format, ...) {
+  char s[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(s, sizeof s, format, args);
+  va_end(args);
+  ADD(DIAGNOSTICS, now(), severity, text(DIAGNOSTICS, s), global_pid);
+}
+
+// ---- Names ----------------------------------------------------------------------------------------------------------------------------
+
+// Strings that rows refer to by id, in a table of open addressing.
+struct string { uint64_t hash; char *bytes; uint32_t size; int64_t id; };
+static struct string *strings;
+static size_t strings_room, strings_used;
+
+static uint64_t hash_of(const char *s, size_t n) {
+  uint64_t h = 0xcbf29ce484222325;
+  for (; n >= 8; s += 8, n -= 8) {
+    uint64_t w;
+    memcpy(&w, s, 8);
+    h = (h ^ w) * 0x9e3779b97f4a7c15;
+    h ^= h >> 29;
+  }
+  for (; n > 0; n--) h = (h ^ (uint8_t)*s++) * 0x100000001b3;
+  return h ^ h >> 32;
+}
+
+static int64_t string_id(const char *s, size_t n) {
+  if (strings_used * 2 >= strings_room) {
+    size_t room = strings_room ? strings_room * 2 : 4096;
+    struct string *bigger = calloc(room, sizeof *bigger);
+    if (!bigger) return NONE;
+    for (size_t i = 0; i < strings_room; i++) {
+      if (!strings[i].bytes) continue;
+      size_t k = strings[i].hash & (room - 1);
+      while (bigger[k].bytes) k = (k + 1) & (room - 1);
+      bigger[k] = strings[i];
+    }
+    free(strings);
+    strings = bigger, strings_room = room;
+  }
+  uint64_t h = hash_of(s, n);
+  size_t k = h & (strings_room - 1);
+  for (; strings[k].bytes; k = (k + 1) & (strings_room - 1))
+    if (strings[k].hash == h && strings[k].size == n && memcmp(strings[k].bytes, s, n) == 0) return strings[k].id;
+  char *copy = malloc(n + 1);
+  if (!copy) return NONE;
+  memcpy(copy, s, n);
+  strings[k] = (struct string){h, copy, n, ++strings_used};
+  ADD(STRINGS, strings[k].id, text_of(STRINGS, s, n));
+  return strings[k].id;
+}
+
+static int64_t name_id(const char *s) { return s ? string_id(s, strlen(s)) : NONE; }
+
+// ---- Events of the workload's threads -------------------------------------------------------------------------------------------------
+
+enum { EVENT_CALL = 1, EVENT_PUSH, EVENT_POP, EVENT_START, EVENT_END, EVENT_MARK, EVENT_DOMAIN, EVENT_NAME };
+
+// An event in a ring, followed by the bytes of its text, in whole units of 8 bytes.
+struct event {
+  uint8_t type;
+  uint8_t domain; // of a call: 1 runtime, 2 driver
+  uint16_t text;  // bytes
+  uint32_t more;  // category; of a call the callback
+  int64_t time;
+  union { int64_t end, key; };   // of a call; else the domain
+  union { int64_t range, result; };
+  uint32_t correlation, pad;
+};
+
+enum { RING = 1 << 19, TEXT_MOST = 1 << 14 };
+
+struct open { int64_t start, name, domain; uint32_t category; };
+
+// A ring of one thread: it writes, whoever has the lock reads.
+struct ring {
+  struct ring *next;
+  _Atomic uint64_t head, tail; // written and read so far
+  _Atomic int dead;            // its thread has ended
+  int64_t tid;                 // as Nsight Systems numbers threads
+  int named;
+  struct open *stack;          // ranges pushed; of the reader
+  int depth, room;
+  _Alignas(8) uint8_t data[RING];
+};
+
+static _Atomic(struct ring *) rings;
+static pthread_key_t ring_key;
+static __thread struct ring *own __attribute__((tls_model("initial-exec")));
+static __thread int in_runtime __attribute__((tls_model("initial-exec")));
+static sem_t wake;
+
+static void drain(struct ring *r);
+
+static void thread_ends(void *p) {
+  own = 0;
+  ((struct ring *)p)->dead = 1;
+}
+
+static struct ring *ring_of_thread(void) {
+  struct ring *r = own;
+  if (r) return r;
+  if (!(r = calloc(1, sizeof *r))) return 0;
+  r->tid = global_pid | (syscall(SYS_gettid) & 0xffffff);
+  pthread_setspecific(ring_key, r);
+  r->next = rings;
+  while (!atomic_compare_exchange_weak(&rings, &r->next, r)) {}
+  return own = r;
+}
+
+static void copy_in(struct ring *r, uint64_t at, const void *from, size_t n) {
+  size_t i = at & (RING - 1), first = n < RING - i ? n : RING - i;
+  memcpy(r->data + i, from, first);
+  memcpy(r->data, (const uint8_t *)from + first, n - first);
+}
+
+static void copy_out(struct ring *r, uint64_t at, void *to, size_t n) {
+  size_t i = at & (RING - 1), first = n < RING - i ? n : RING - i;
+  memcpy(to, r->data + i, first);
+  memcpy((uint8_t *)to + first, r->data, n - first);
+}
+
+// note puts an event into the ring of this thread. A thread whose ring is full empties it itself: nothing is lost.
+static void note(struct event *e, const char *s, size_t n) {
+  if (!live) return;
+  struct ring *r = ring_of_thread();
+  if (!r) return;
+  e->text = n = n < TEXT_MOST ? n : TEXT_MOST;
+  uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+  uint64_t size = sizeof *e + ((n + 7) & ~7ull), used = head - atomic_load_explicit(&r->tail, memory_order_acquire);
+  if (used + size > RING) {
+    pthread_mutex_lock(&lock);
+    drain(r);
+    pthread_mutex_unlock(&lock);
+  } else if (used <= RING / 2 && used + size > RING / 2) {
+    sem_post(&wake);
+  }
+  copy_in(r, head, e, sizeof *e);
+  if (n) copy_in(r, head + sizeof *e, s, n);
+  atomic_store_explicit(&r->head, head + size, memory_order_release);
+}
+
+// ---- Reading the rings ----------------------------------------------------------------------------------------------------------------
+
+enum { PUSH_POP = 59, START_END = 60, MARK = 34, DOMAIN_CREATE = 75 }; // event types of Nsight Systems
+
+// Ranges started and not ended by their ids, and ends whose start has not come by.
+struct started { int64_t id, tid, end_tid, end; struct open open; struct started *next; };
+static struct started *started[1024];
+
+static void range_row(const struct open *o, int64_t end, int type, int64_t tid, int64_t end_tid) {
+  ADD(RANGES, o->start, end, type, tid, end_tid, o->domain, o->name, o->category);
+}
+
+static void start_or_end(struct ring *r, const struct event *e, const struct open *o) {
+  struct started **at = &started[e->range & 1023], *s;
+  while ((s = *at) && s->id != e->range) at = &s->next;
+  if (!s) {
+    if (!(s = calloc(1, sizeof *s))) return;
+    *s = (struct started){.id = e->range, .end = NONE, .tid = NONE, .next = started[e->range & 1023]};
+    started[e->range & 1023] = s;
+    at = &started[e->range & 1023];
+  }
+  if (e->type == EVENT_START) s->open = *o, s->tid = r->tid;
+  else s->end = e->time, s->end_tid = r->tid;
+  if (s->end == NONE || s->tid == NONE) return;
+  range_row(&s->open, s->end, START_END, s->tid, s->end_tid);
+  *at = s->next;
+  free(s);
+}
+
+static int64_t call_names[3][1024];
+
+static int64_t call_name(int domain, uint32_t id);
+
+static void take(struct ring *r, const struct event *e, const char *s) {
+  struct open o = {e->time, 0, e->key, e->more};
+  switch (e->type) {
+    case EVENT_CALL:
+      ADD(CALLS, e->time, e->end, r->tid, e->correlation, call_name(e->domain, e->more), e->result);
+      return;
+    case EVENT_POP:
+      for (int i = r->depth - 1; i >= 0; i--) {
+        if (r->stack[i].domain != e->key) continue;
+        range_row(&r->stack[i], e->time, PUSH_POP, r->tid, NONE);
+        memmove(r->stack + i, r->stack + i + 1, (--r->depth - i) * sizeof *r->stack);
+        return;
+      }
+      return;
+    case EVENT_END:
+      start_or_end(r, e, 0);
+      return;
+    case EVENT_NAME:
+      r->named = 1;
+      ADD(THREADS, e->range, string_id(s, e->text));
+      return;
+  }
+  o.name = string_id(s, e->text);
+  switch (e->type) {
+    case EVENT_PUSH:
+      if (r->depth == r->room) {
+        struct open *more = realloc(r->stack, (r->room * 2 + 16) * sizeof *more);
+        if (!more) return;
+        r->stack = more, r->room = r->room * 2 + 16;
+      }
+      r->stack[r->depth++] = o;
+      return;
+    case EVENT_START:
+      start_or_end(r, e, &o);
+      return;
+    case EVENT_MARK:
+      range_row(&o, NONE, MARK, r->tid, NONE);
+      return;
+    case EVENT_DOMAIN:
+      range_row(&o, NONE, DOMAIN_CREATE, r->tid, NONE);
+  }
+}
+
+static void drain(struct ring *r) {
+  uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), head = atomic_load_explicit(&r->head, memory_order_acquire);
+  static char s[TEXT_MOST];
+  while (tail < head) {
+    struct event e;
+    copy_out(r, tail, &e, sizeof e);
+    copy_out(r, tail + sizeof e, s, e.text);
+    take(r, &e, s);
+    tail += sizeof e + ((e.text + 7) & ~7ull);
+  }
+  atomic_store_explicit(&r->tail, tail, memory_order_release);
+}
+
+static void name_thread(struct ring *r) {
+  char path[64], name[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)(r->tid & 0xffffff));
+  r->named = 1;
+  int f = open(path, O_RDONLY | O_CLOEXEC);
+  if (f < 0) return;
+  ssize_t n = read(f, name, sizeof name);
+  close(f);
+  if (n > 1) ADD(THREADS, r->tid, string_id(name, n - 1));
+}
+
+// forget frees the ring of a thread that has ended, and says what it left open. The newest ring stays: threads put theirs before it.
+static void forget(struct ring **at) {
+  struct ring *r = *at;
+  for (int i = 0; i < r->depth; i++) range_row(&r->stack[i], NONE, PUSH_POP, r->tid, NONE);
+  *at = r->next;
+  free(r->stack);
+  free(r);
+}
+
+static void drain_all(void) {
+  struct ring *first = rings;
+  for (struct ring *r = first; r; r = r->next) {
+    if (!r->named) name_thread(r);
+    drain(r);
+  }
+  for (struct ring **at = first ? &first->next : 0; at && *at;) {
+    if ((*at)->dead && (*at)->head == (*at)->tail) forget(at);
+    else at = &(*at)->next;
+  }
+}
+
+// snapshot writes the ranges that are open.
+static void snapshot(void) {
+  static int was_empty = 1;
+  flush(RANGES, BLOCK_ROWS);
+  struct table *t = &tables[RANGES];
+  if (t->width == 0) define(RANGES);
+  for (struct ring *r = rings; r; r = r->next)
+    for (int i = 0; i < r->depth && t->rows < ROWS_MOST - 1; i++) range_row(&r->stack[i], NONE, PUSH_POP, r->tid, NONE);
+  for (size_t k = 0; k < COUNT(started); k++)
+    for (struct started *s = started[k]; s && t->rows < ROWS_MOST - 1; s = s->next)
+      if (s->tid != NONE) range_row(&s->open, NONE, START_END, s->tid, NONE);
+  if (t->rows > 0 || !was_empty) {
+    was_empty = t->rows == 0;
+    flush(STRINGS, BLOCK_ROWS);
+    flush(RANGES, BLOCK_SNAPSHOT);
+  }
+}
+
+static void flush_all(void) {
+  drain_all();
+  for (int i = 0; i < TABLES; i++) flush(i, BLOCK_ROWS);
+  snapshot();
+}
+
+// ---- CUPTI ----------------------------------------------------------------------------------------------------------------------------
+
+// Called by pointer: the library is the workload's own, which must not be loaded twice.
+#define CUPTI(X) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiGetCallbackName) X(cuptiGetVersion) X(cuptiGetResultString) \
+  X(cuptiActivityRegisterCallbacks) X(cuptiActivityRegisterTimestampCallback) X(cuptiActivitySetAttribute) X(cuptiActivityEnable) X(cuptiActivityDisable) \
+  X(cuptiActivityEnableRuntimeApi) X(cuptiActivityEnableDriverApi) X(cuptiActivityFlushAll) X(cuptiActivityFlushPeriod) \
+  X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords)
+#define DECLARE(f) static __typeof__(&f) p_##f;
+CUPTI(DECLARE)
+
+// Structs of records in the CUDA that this is compiled with. CUPTI writes its newest, which begin with the same fields.
+#if CUPTI_API_VERSION >= 26
+typedef CUpti_ActivityMemcpy6 copy_record;
+#elif CUPTI_API_VERSION >= 17
+typedef CUpti_ActivityMemcpy5 copy_record;
+#else
+#error "CUDA 11.8 or newer is needed"
+#endif
+typedef CUpti_ActivityKernel9 kernel_record;
+typedef CUpti_ActivityMemset4 fill_record;
+typedef CUpti_ActivityMemcpyPtoP4 peer_record;
+#if CUPTI_API_VERSION >= 22
+typedef CUpti_ActivityGraphTrace2 graph_record;
+#else
+typedef CUpti_ActivityGraphTrace graph_record;
+#endif
+
+enum { BUFFER = 8 << 20, BUFFERS_MOST = 64 };
+
+static void *spare[8];           // buffers that CUPTI has given back
+static int spares;
+static _Atomic int buffers;      // that CUPTI has
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t records, dropped;
+static int by_records; // calls come as records, since another has CUPTI's callbacks
+
+static int64_t call_name(int domain, uint32_t id) {
+  if (id >= COUNT(call_names[0])) return NONE;
+  if (!call_names[domain][id]) {
+    const char *name = 0;
+    CUpti_CallbackDomain d = domain == 1 ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
+    call_names[domain][id] = p_cuptiGetCallbackName(d, id, &name) == CUPTI_SUCCESS && name ? name_id(name) : name_id("unknown call");
+  }
+  return call_names[domain][id];
+}
+
+static int64_t or_none(uint64_t v, uint64_t none) { return v == none ? NONE : (int64_t)v; }
+
+// memory_kind gives a kind of memory as Nsight Systems numbers them.
+static int64_t memory_kind(int64_t kind) { return kind == 0 ? 7 : kind - 1; }
+
+// A record of a copy has its direction; of one between GPUs CUPTI gives another.
+#define COPY(r) ADD(COPIES, (r)->start, (r)->end, (r)->deviceId, (r)->contextId, (r)->streamId, (r)->correlationId, global_pid, (r)->bytes, \
+  (r)->copyKind, memory_kind((r)->srcKind), memory_kind((r)->dstKind), or_none((r)->graphNodeId, 0))
+
+static void take_device(const CUpti_ActivityDevice5 *d);
+
+static void take_record(const CUpti_Activity *a) {
+  switch (a->kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
+      const kernel_record *k = (const void *)a;
+      int64_t name = name_id(k->name);
+      ADD(KERNELS, k->start, k->end, k->deviceId, k->contextId, k->streamId, k->correlationId, global_pid, name, name, name, k->gridX, k->gridY,
+          k->gridZ, k->blockX, k->blockY, k->blockZ, k->registersPerThread, k->staticSharedMemory, k->dynamicSharedMemory,
+          k->sharedMemoryExecuted, k->localMemoryPerThread, or_none(k->graphId, 0), or_none(k->graphNodeId, 0));
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      COPY((const copy_record *)a);
+      break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      COPY((const peer_record *)a);
+      break;
+    case CUPTI_ACTIVITY_KIND_MEMSET: {
+      const fill_record *f = (const void *)a;
+      ADD(FILLS, f->start, f->end, f->deviceId, f->contextId, f->streamId, f->correlationId, global_pid, f->bytes, f->value, memory_kind(f->memoryKind),
+          or_none(f->graphNodeId, 0));
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: {
+      const graph_record *g = (const void *)a;
+      ADD(GRAPHS, g->start, g->end, g->deviceId, g->contextId, g->streamId, g->correlationId, global_pid, g->graphId, g->graphId);
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER: {
+      const CUpti_ActivityAPI *c = (const void *)a;
+      ADD(CALLS, c->start, c->end, global_pid | (c->threadId & 0xffffff), c->correlationId,
+          call_name(a->kind == CUPTI_ACTIVITY_KIND_RUNTIME ? 1 : 2, c->cbid), c->returnValue);
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_DEVICE:
+      take_device((const void *)a);
+      break;
+    default:
+      return;
+  }
+  records++;
+}
+
+static void CUPTIAPI buffer_wanted(uint8_t **buffer, size_t *size, size_t *most) {
+  *buffer = 0, *size = 0, *most = 0;
+  if (atomic_fetch_add(&buffers, 1) >= BUFFERS_MOST) { // CUPTI drops records and counts them
+    buffers--;
+    return;
+  }
+  pthread_mutex_lock(&spare_lock);
+  *buffer = spares ? spare[--spares] : 0;
+  pthread_mutex_unlock(&spare_lock);
+  if (!*buffer && posix_memalign((void **)buffer, 4096, BUFFER) != 0) *buffer = 0;
+  if (*buffer) *size = BUFFER;
+  else buffers--;
+}
+
+static void CUPTIAPI buffer_done(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid) {
+  (void)size;
+  CUpti_Activity *a = 0;
+  size_t lost = 0;
+  pthread_mutex_lock(&lock);
+  while (file >= 0 && p_cuptiActivityGetNextRecord(buffer, valid, &a) == CUPTI_SUCCESS) take_record(a);
+  if (p_cuptiActivityGetNumDroppedRecords(context, stream, &lost) == CUPTI_SUCCESS) dropped += lost;
+  pthread_mutex_unlock(&lock);
+  pthread_mutex_lock(&spare_lock);
+  if (spares < (int)COUNT(spare)) spare[spares++] = buffer, buffer = 0;
+  pthread_mutex_unlock(&spare_lock);
+  free(buffer);
+  buffers--;
+}
+
+static uint64_t CUPTIAPI timestamp(void) { return now(); }
+
+static void CUPTIAPI call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *info) {
+  (void)data;
+  const CUpti_CallbackData *c = info;
+  int is_runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  if (!is_runtime && in_runtime) return; // the driver's part of a call of the runtime
+  if (c->callbackSite == CUPTI_API_ENTER) {
+    in_runtime += is_runtime;
+    *c->correlationData = now();
+    return;
+  }
+  in_runtime -= is_runtime && in_runtime > 0;
+  int64_t start = *c->correlationData;
+  struct event e = {.type = EVENT_CALL, .domain = is_runtime ? 1 : 2, .more = id, .time = start, .end = now(), .correlation = c->correlationId,
+                    .result = c->functionReturnValue ? *(const int *)c->functionReturnValue : 0};
+  if (start != 0) note(&e, 0, 0);
+}
+
+// is_wanted says whether a call launches work or waits for it.
+static int is_wanted(const char *name) {
+  static const char *parts[] = {"Launch", "Memcpy", "Memset", "Synchronize", "StreamWaitEvent"}, *not[] = {"HostFunc", "GetAttribute", "Node", "Params"};
+  int is = 0;
+  for (size_t i = 0; i < COUNT(parts); i++) is |= strstr(name, parts[i]) != 0;
+  for (size_t i = 0; i < COUNT(not); i++) is &= !strstr(name, not[i]);
+  return is;
+}
+
+static CUpti_SubscriberHandle subscriber;
+
+// trace_calls turns the recording of a domain's calls on or off: by callback, or as records where another has the callbacks.
+static void trace_calls(CUpti_CallbackDomain domain, int on) {
+  for (uint32_t id = 1; id < COUNT(call_names[0]); id++) {
+    const char *name = 0;
+    if (p_cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name || !is_wanted(name)) continue;
+    if (!by_records) p_cuptiEnableCallback(on, subscriber, domain, id);
+    else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) p_cuptiActivityEnableRuntimeApi(id, on);
+    else p_cuptiActivityEnableDriverApi(id, on);
+  }
+}
+
+// trace_work turns the recording of device work on or off.
+static CUptiResult trace_work(int on) {
+  static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                             CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
+  const char *graph = getenv("PROF_TRACE_GRAPH");
+  size_t wanted = COUNT(kinds) - !(graph && strcmp(graph, "graph") == 0);
+  CUptiResult r = CUPTI_SUCCESS;
+  for (size_t i = 0; i < wanted && r == CUPTI_SUCCESS; i++) r = on ? p_cuptiActivityEnable(kinds[i]) : p_cuptiActivityDisable(kinds[i]);
+  return r;
+}
+
+// find gives libcupti: the one that the workload has loaded, or else the one that prof named.
+static void *find_cupti(void) {
+  static const char *names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so"};
+  void *lib = 0;
+  for (size_t i = 0; i < COUNT(names) && !lib; i++) lib = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+  const char *path = getenv("PROF_TRACE_CUPTI");
+  if (!lib && path && *path) lib = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  for (size_t i = 0; i < COUNT(names) && !lib; i++) lib = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+  return lib;
+}
+
+static void begin(void);
+
+// begin_cuda starts the tracing of CUDA. What cannot be traced is said in the trace.
+static void begin_cuda(void) {
+  begin();
+  if (!live) return;
+  void *lib = find_cupti();
+  const char *missing = lib ? 0 : "libcupti";
+#define FIND(f) if (!missing && !(p_##f = dlsym(lib, #f))) missing = #f;
+  CUPTI(FIND)
+  if (missing) {
+    pthread_mutex_lock(&lock);
+    say(3, "CUDA is not traced: %s is missing (%s)", missing, lib ? "an old libcupti" : dlerror());
+    pthread_mutex_unlock(&lock);
+    return;
+  }
+  uint32_t version = 0;
+  p_cuptiGetVersion(&version);
+  size_t size = sizeof(size_t), device_buffer = 32 << 20;
+  p_cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, &device_buffer);
+  CUptiResult r = p_cuptiActivityRegisterCallbacks(buffer_wanted, buffer_done);
+  p_cuptiActivityRegisterTimestampCallback(timestamp);
+  if (r == CUPTI_SUCCESS) r = p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE);
+  if (r == CUPTI_SUCCESS) r = trace_work(1);
+  by_records = p_cuptiSubscribe(&subscriber, call, 0) != CUPTI_SUCCESS;
+  trace_calls(CUPTI_CB_DOMAIN_RUNTIME_API, 1);
+  trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, 1);
+  p_cuptiActivityFlushPeriod(500);
+  const char *why = "";
+  if (r != CUPTI_SUCCESS) p_cuptiGetResultString(r, &why);
+  char text[32];
+  snprintf(text, sizeof text, "%u", version);
+  pthread_mutex_lock(&lock);
+  pair(EXPORTED, "CUPTI_VERSION", text);
+  if (r != CUPTI_SUCCESS) say(3, "CUDA is not traced: %s", why);
+  if (by_records) say(2, "another tool in the process uses CUPTI: calls are recorded as records");
+  if (version / 1000 != CUPTI_API_VERSION / 1000 && version < CUPTI_API_VERSION)
+    say(2, "libcupti (API %u) is older than the headers the tracer was compiled with (%d)", version, CUPTI_API_VERSION);
+  pthread_mutex_unlock(&lock);
+}
+
+// ---- Devices --------------------------------------------------------------------------------------------------------------------------
+
+// The few functions of NVML and the driver that say which GPU of the machine a device of the process is.
+static int gpu_of(const char *uuid, char *bus, unsigned size) {
+  void *lib = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (!lib) return -1;
+  int (*init)(void) = (int (*)(void))dlsym(lib, "nvmlInit_v2");
+  int (*by_uuid)(const char *, void **) = (int (*)(const char *, void **))dlsym(lib, "nvmlDeviceGetHandleByUUID");
+  int (*index)(void *, unsigned *) = (int (*)(void *, unsigned *))dlsym(lib, "nvmlDeviceGetIndex");
+  struct { char legacy[16]; unsigned domain, bus, device, id, subsystem; char text[32]; } pci = {0};
+  int (*pci_of)(void *, void *) = (int (*)(void *, void *))dlsym(lib, "nvmlDeviceGetPciInfo_v3");
+  void *device = 0;
+  unsigned n = 0;
+  if (!init || !by_uuid || !index || init() != 0 || by_uuid(uuid, &device) != 0 || index(device, &n) != 0) return -1;
+  if (pci_of && pci_of(device, &pci) == 0) snprintf(bus, size, "%s", pci.text);
+  return n;
+}
+
+static void take_device(const CUpti_ActivityDevice5 *d) {
+  const uint8_t *u = (const uint8_t *)d->uuid.bytes;
+  char uuid[48], bus[32] = "";
+  snprintf(uuid, sizeof uuid, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4], u[5], u[6],
+           u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+  int gpu = gpu_of(uuid, bus, sizeof bus);
+  if (gpu < 0) gpu = d->id;
+  ADD(GPUS, gpu, text(GPUS, d->name), text(GPUS, uuid), text(GPUS, bus), d->computeCapabilityMajor, d->computeCapabilityMinor,
+      d->numMultiprocessors, d->coreClockRate * 1000ll, d->globalMemorySize, d->globalMemoryBandwidth * 1000ll, d->l2CacheSize,
+      d->maxWarpsPerMultiprocessor);
+  ADD(CUDA_DEVICES, gpu, d->id, global_pid >> 24 & 0xffffff);
+}
+
+// ---- NVTX -----------------------------------------------------------------------------------------------------------------------------
+
+// What NVTX passes, of its headers (nvToolsExt.h, nvtxTypes.h), whose binary interface does not change.
+struct attributes {
+  uint16_t version, size;
+  uint32_t category;
+  int32_t color_type;
+  uint32_t color;
+  int32_t payload_type, reserved;
+  union { uint64_t u; double d; } payload;
+  int32_t message_type;
+  union { const char *ascii; const wchar_t *wide; const struct registered *registered; } message;
+};
+enum { MESSAGE_ASCII = 1, MESSAGE_WIDE, MESSAGE_REGISTERED };
+enum { CORE = 1, CORE2 = 5, TABLE_CALLBACKS = 1 };
+
+struct registered { char *text; size_t size; };
+struct domain { int64_t id; };
+
+static _Atomic int64_t range_ids, domain_ids;
+
+static size_t narrow(const wchar_t *from, char *to, size_t room) { // UTF-8 of what Python and C give
+  size_t n = 0;
+  for (; *from && n + 4 < room; from++) {
+    uint32_t c = *from;
+    if (c < 0x80) to[n++] = c;
+    else if (c < 0x800) to[n++] = 0xc0 | c >> 6, to[n++] = 0x80 | (c & 63);
+    else if (c < 0x10000) to[n++] = 0xe0 | c >> 12, to[n++] = 0x80 | (c >> 6 & 63), to[n++] = 0x80 | (c & 63);
+    else to[n++] = 0xf0 | (c >> 18 & 7), to[n++] = 0x80 | (c >> 12 & 63), to[n++] = 0x80 | (c >> 6 & 63), to[n++] = 0x80 | (c & 63);
+  }
+  return n;
+}
+
+static void range(int type, const struct domain *domain, int64_t id, uint32_t category, const char *s, size_t n) {
+  struct event e = {.type = type, .more = category, .time = now(), .key = domain ? domain->id : 0, .range = id};
+  note(&e, s, n);
+}
+
+static void range_with(int type, const struct domain *domain, int64_t id, const struct attributes *a) {
+  char wide[TEXT_MOST];
+  const char *s = "";
+  size_t n = 0;
+  if (a && a->message.ascii) switch (a->message_type) {
+    case MESSAGE_ASCII: s = a->message.ascii, n = strlen(s); break;
+    case MESSAGE_WIDE: s = wide, n = narrow(a->message.wide, wide, sizeof wide); break;
+    case MESSAGE_REGISTERED: s = a->message.registered->text, n = a->message.registered->size; break;
+  }
+  range(type, domain, id, a ? a->category : 0, s, n);
+}
+
+static void range_wide(int type, int64_t id, const wchar_t *s) {
+  char text[TEXT_MOST];
+  range(type, 0, id, 0, text, s ? narrow(s, text, sizeof text) : 0);
+}
+
+static size_t size_of(const char *s) { return s ? strlen(s) : 0; }
+
+static __thread int depth __attribute__((tls_model("initial-exec"))); // what a push gives back
+
+static int push_a(const char *s) { range(EVENT_PUSH, 0, 0, 0, s, size_of(s)); return depth++; }
+static int push_w(const wchar_t *s) { range_wide(EVENT_PUSH, 0, s); return depth++; }
+static int push_ex(const struct attributes *a) { range_with(EVENT_PUSH, 0, 0, a); return depth++; }
+static int pop(void) { range(EVENT_POP, 0, 0, 0, 0, 0); return depth > 0 ? --depth : -1; }
+static void mark_a(const char *s) { range(EVENT_MARK, 0, 0, 0, s, size_of(s)); }
+static void mark_w(const wchar_t *s) { range_wide(EVENT_MARK, 0, s); }
+static void mark_ex(const struct attributes *a) { range_with(EVENT_MARK, 0, 0, a); }
+static uint64_t start_a(const char *s) { int64_t id = ++range_ids; range(EVENT_START, 0, id, 0, s, size_of(s)); return id; }
+static uint64_t start_w(const wchar_t *s) { int64_t id = ++range_ids; range_wide(EVENT_START, id, s); return id; }
+static uint64_t start_ex(const struct attributes *a) { int64_t id = ++range_ids; range_with(EVENT_START, 0, id, a); return id; }
+static void end(uint64_t id) { range(EVENT_END, 0, id, 0, 0, 0); }
+static void name_os_thread(uint32_t tid, const char *s) { range(EVENT_NAME, 0, global_pid | (tid & 0xffffff), 0, s, size_of(s)); }
+static void domain_mark(void *d, const struct attributes *a) { range_with(EVENT_MARK, d, 0, a); }
+static uint64_t domain_start(void *d, const struct attributes *a) { int64_t id = ++range_ids; range_with(EVENT_START, d, id, a); return id; }
+static void domain_end(void *d, uint64_t id) { range(EVENT_END, d, id, 0, 0, 0); }
+static int domain_push(void *d, const struct attributes *a) { range_with(EVENT_PUSH, d, 0, a); return depth++; }
+static int domain_pop(void *d) { range(EVENT_POP, d, 0, 0, 0, 0); return depth > 0 ? --depth : -1; }
+
+static void *keep_string(const char *s, size_t n) {
+  struct registered *r = malloc(sizeof *r);
+  if (!r || !(r->text = malloc(n + 1))) return r;
+  memcpy(r->text, s, n);
+  r->size = n;
+  return r;
+}
+static void *register_a(void *d, const char *s) { (void)d; return keep_string(s ? s : "", size_of(s)); }
+static void *register_w(void *d, const wchar_t *s) {
+  char text[TEXT_MOST];
+  (void)d;
+  return keep_string(text, s ? narrow(s, text, sizeof text) : 0);
+}
+static void *new_domain(const char *s, size_t n) {
+  struct domain *d = malloc(sizeof *d);
+  if (!d) return 0;
+  d->id = ++domain_ids;
+  range(EVENT_DOMAIN, d, 0, 0, s, n);
+  return d;
+}
+static void *domain_a(const char *s) { return new_domain(s, size_of(s)); }
+static void *domain_w(const wchar_t *s) { char text[TEXT_MOST]; return new_domain(text, s ? narrow(s, text, sizeof text) : 0); }
+
+// hook puts functions into a table of NVTX.
+static void hook(const void *callbacks, uint32_t module, const void *const *functions, unsigned count) {
+  const struct { size_t size; int (*table)(uint32_t, void ****, unsigned *); } *of = callbacks;
+  void ***slots = 0;
+  unsigned size = 0;
+  if (!of->table(module, &slots, &size) || !slots) return;
+  for (unsigned i = 1; i < count && i < size; i++)
+    if (functions[i] && slots[i]) *slots[i] = (void *)functions[i];
+}
+
+EXPORT int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t)) {
+  static const void *const core[] = {[1] = mark_ex, mark_a, mark_w, start_ex, start_a, start_w, end, push_ex, push_a, push_w, pop,
+                                     [14] = name_os_thread};
+  static const void *const core2[] = {[1] = domain_mark, domain_start, domain_end, domain_push, domain_pop, [10] = register_a, register_w,
+                                      domain_a, domain_w};
+  const void *callbacks = export_table ? export_table(TABLE_CALLBACKS) : 0;
+  begin();
+  if (!callbacks || !live) return 0;
+  hook(callbacks, CORE, core, COUNT(core));
+  hook(callbacks, CORE2, core2, COUNT(core2));
+  return 1;
+}
+
+// ---- Begin and end --------------------------------------------------------------------------------------------------------------------
+
+static pthread_once_t once = PTHREAD_ONCE_INIT, once_cuda = PTHREAD_ONCE_INIT;
+
+// write_on has what is noted in the file within a second, so that little is lost of a process that is killed.
+static void *write_on(void *unused) {
+  (void)unused;
+  struct timespec written_at, at;
+  clock_gettime(CLOCK_MONOTONIC, &written_at);
+  while (live) {
+    clock_gettime(CLOCK_REALTIME, &at);
+    at.tv_nsec += 200000000;
+    if (at.tv_nsec >= 1000000000) at.tv_sec++, at.tv_nsec -= 1000000000;
+    while (sem_timedwait(&wake, &at) < 0 && errno == EINTR) {}
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    pthread_mutex_lock(&lock);
+    if (at.tv_sec > written_at.tv_sec) flush_all(), written_at = at;
+    else drain_all();
+    pthread_mutex_unlock(&lock);
+  }
+  return 0;
+}
+
+static void finish(void) {
+  if (!live) return;
+  if (p_cuptiActivityFlushAll) p_cuptiActivityFlushAll(1);
+  struct timespec patience;
+  clock_gettime(CLOCK_REALTIME, &patience);
+  patience.tv_sec += 2;
+  if (pthread_mutex_timedlock(&lock, &patience) != 0) return; // the thread that has it never goes on
+  live = 0;
+  drain_all();
+  if (dropped) say(3, "CUPTI dropped %llu records: the trace is not whole", (unsigned long long)dropped);
+  for (int i = 0; i < TABLES; i++) flush(i, BLOCK_ROWS);
+  snapshot();
+  uint8_t end[HEADER + 8] = {0};
+  memcpy(end + HEADER, "exit", 4);
+  finish_block(end, 4, BLOCK_END, 0, 0);
+  if (file >= 0) close(file);
+  file = -1;
+  pthread_mutex_unlock(&lock);
+}
+
+// in_child stops tracing in a process made by fork, which shares the file and has none of the threads.
+static void in_child(void) {
+  live = 0;
+  if (file >= 0) close(file);
+  file = -1;
+}
+
+static void begin_once(void) {
+  const char *dir = getenv("PROF_TRACE_DIR"), *zero = getenv("PROF_TRACE_BASE");
+  if (!dir || !*dir) return;
+  base = zero ? strtoll(zero, 0, 10) : 0;
+  char path[4096];
+  for (int n = 1; n < 1000 && file < 0; n++) {
+    char again[16] = "";
+    if (n > 1) snprintf(again, sizeof again, "-%d", n);
+    if (snprintf(path, sizeof path, "%s/%d%s.proftrace", dir, (int)getpid(), again) >= (int)sizeof path) return;
+    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0 && errno != EEXIST) return;
+  }
+  if (file < 0) return;
+  for (uint32_t i = 0; i < 256; i++) {
+    uint32_t c = i;
+    for (int k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ c >> 1 : c >> 1;
+    crc_table[i] = c;
+  }
+  global_pid = (int64_t)getpid() << 24;
+  uint8_t head[16] = "proftrc\n";
+  put32(head + 8, 1);
+  if (write(file, head, sizeof head) != sizeof head || pthread_key_create(&ring_key, thread_ends) != 0 || sem_init(&wake, 0, 0) != 0) {
+    close(file);
+    file = -1;
+    return;
+  }
+  written = sizeof head;
+  for (int i = 0; i < TABLES; i++) define(i);
+  struct timespec wall;
+  clock_gettime(CLOCK_REALTIME, &wall);
+  ADD(STARTED, wall.tv_sec * 1000000000ll + wall.tv_nsec - now());
+  pair(EXPORTED, "EXPORT_PRODUCT_VERSION", "1");
+  char exe[4096];
+  ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+  exe[n > 0 ? n : 0] = 0;
+  ADD(PROCESSES, global_pid, text(PROCESSES, exe));
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) == 0) pair(SYSTEM, "Hostname", host);
+  live = 1;
+  pthread_atfork(0, 0, in_child);
+  atexit(finish);
+  pthread_t thread;
+  sigset_t all, before;
+  sigfillset(&all); // the workload's signals are for its own threads
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (pthread_create(&thread, 0, write_on, 0) == 0) pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &before, 0);
+}
+
+static void begin(void) { pthread_once(&once, begin_once); }
+
+EXPORT int InitializeInjection(void) {
+  pthread_once(&once_cuda, begin_cuda);
+  return 1;
+}

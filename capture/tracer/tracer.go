@@ -1,0 +1,170 @@
+// Package tracer builds the tracer of prof: a library that CUDA and NVTX load into a workload, which writes what the workload does in the format of
+// docs/trace-format.md. Its source is C, because it is compiled against the CUPTI of the machine: the structs of CUPTI's records
+// differ from version to version. CUPTI and its headers come with the CUDA toolkit and with the wheels of PyTorch and Triton.
+package tracer
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"prof/internal/child"
+	"prof/internal/file"
+)
+
+//go:embed source/tracer.c
+var source []byte
+
+// Version is that of the tracer, which the trace repeats.
+const Version = "1"
+
+// Errors that Build's errors wrap.
+var (
+	ErrNoHeaders  = errors.New("no headers of CUPTI")
+	ErrNoCompiler = errors.New("no C compiler")
+)
+
+// Places are where a build may find what it needs, best first.
+type Places struct {
+	Compilers []string // paths of C compilers
+	Includes  []string // folders with cupti.h
+	Libraries []string // paths of libcupti
+	Cache     string   // folder of built libraries
+}
+
+// Library is a built tracer.
+type Library struct {
+	Path    string
+	Include string // folder of the headers
+	CUPTI   string // path of libcupti for a workload that loads none; "" when none is known
+}
+
+// compileTimeout is far above the second that it takes.
+const compileTimeout = 2 * time.Minute
+
+// Build compiles the tracer with the first compiler and the first headers with which that works, or finds the one that it has built before.
+func Build(ctx context.Context, p Places) (Library, error) {
+	includes := withHeaders(p.Includes)
+	switch {
+	case len(includes) == 0:
+		return Library{}, fmt.Errorf("%w: cupti.h comes with PyTorch's and Triton's wheels and with the CUDA toolkit (apt-get install cuda-cupti-dev-13-0)", ErrNoHeaders)
+	case len(p.Compilers) == 0:
+		return Library{}, fmt.Errorf("%w: install gcc, or set CC", ErrNoCompiler)
+	}
+	var failed []error
+	for _, compiler := range p.Compilers {
+		for _, include := range includes {
+			path, err := build(ctx, p, compiler, include)
+			if err == nil {
+				return Library{Path: path, Include: include, CUPTI: first(p.Libraries)}, nil
+			}
+			if ctx.Err() != nil {
+				return Library{}, ctx.Err()
+			}
+			failed = append(failed, fmt.Errorf("%s with the headers in %s: %w", compiler, include, err))
+		}
+	}
+	return Library{}, fmt.Errorf("the tracer cannot be compiled: %w", errors.Join(failed...))
+}
+
+// withHeaders are the folders in which the headers are.
+func withHeaders(folders []string) (out []string) {
+	for _, dir := range folders {
+		if isFile(filepath.Join(dir, "cupti.h")) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
+}
+
+func first(paths []string) string {
+	for _, p := range paths {
+		if isFile(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+// build gives the path of the library for a compiler and headers.
+func build(ctx context.Context, p Places, compiler, include string) (string, error) {
+	version, err := file.Read(filepath.Join(include, "cupti_version.h"), 1<<20)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, part := range [][]byte{source, version, []byte(compiler), []byte(include)} {
+		fmt.Fprintf(sum, "%d\n", len(part))
+		sum.Write(part)
+	}
+	path := filepath.Join(p.Cache, "tracer-"+hex.EncodeToString(sum.Sum(nil)[:8])+".so")
+	if isFile(path) {
+		return path, nil
+	}
+	if err := file.MakeDir(p.Cache); err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(p.Cache, "build-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	in, out := filepath.Join(dir, "tracer.c"), filepath.Join(dir, "tracer.so")
+	if err := os.WriteFile(in, source, 0o600); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, compileTimeout)
+	defer cancel()
+	argv := []string{compiler, "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-I", include}
+	for _, other := range p.Includes { // wheels of CUDA 12 have each package's headers in a folder of its own
+		argv = append(argv, "-I", other)
+	}
+	argv = append(argv, in, "-o", out, "-ldl", "-lpthread")
+	if said, err := child.Run(ctx, child.Command{Argv: argv, Env: os.Environ()}); err != nil {
+		return "", fmt.Errorf("%w: %s", err, firstError(string(said.Stderr)))
+	}
+	// Whoever builds it at the same time builds the same.
+	return path, os.Rename(out, path)
+}
+
+// firstError is the line of a compiler's output that says why.
+func firstError(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, line := range lines {
+		if strings.Contains(line, "error") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return lines[0]
+}
+
+// Options are what a trace is to hold and where it goes.
+type Options struct {
+	Dir        string // folder of the trace, a file for each process
+	GraphNodes bool   // a record for each kernel of a CUDA graph; else one for each launch of a graph
+	Base       int64  // time 0, in nanoseconds of CLOCK_MONOTONIC
+}
+
+// Env is what the environment of a workload must have so that it is traced.
+func (l Library) Env(o Options) []string {
+	env := []string{"CUDA_INJECTION64_PATH=" + l.Path, "NVTX_INJECTION64_PATH=" + l.Path, "PROF_TRACE_DIR=" + o.Dir, fmt.Sprintf("PROF_TRACE_BASE=%d", o.Base)}
+	if !o.GraphNodes {
+		env = append(env, "PROF_TRACE_GRAPH=graph")
+	}
+	if l.CUPTI != "" {
+		env = append(env, "PROF_TRACE_CUPTI="+l.CUPTI)
+	}
+	return env
+}
