@@ -64,7 +64,7 @@ static struct table tables[TABLES] = {
   [PROCESSES] = {"PROCESSES", {"globalPid", "~name"}},
   [THREADS] = {"ThreadNames", {"globalTid", "nameId"}},
   [GPUS] = {"TARGET_INFO_GPU", {"id", "~name", "~uuid", "~busLocation", "computeMajor", "computeMinor", "smCount", "clockRate", "totalMemory",
-                                "memoryBandwidth", "l2CacheSize", "maxWarpsPerSm"}},
+                                "memoryBandwidth", "l2CacheSize", "maxWarpsPerSm", "maxShmemPerSm"}},
   [CUDA_DEVICES] = {"TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId", "pid"}},
   [KERNELS] = {"CUPTI_ACTIVITY_KIND_KERNEL", {WORK, "demangledName", "shortName", "mangledName", "gridX", "gridY", "gridZ", "blockX", "blockY",
                "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "sharedMemoryExecuted", "localMemoryPerThread",
@@ -194,10 +194,11 @@ static uint8_t *encode(const struct table *t, int c, uint8_t *p) {
   return p;
 }
 
-// flush writes the rows of a table.
+// flush writes the rows of a table, after the texts that they name.
 static void flush(int number, int type) {
   struct table *t = &tables[number];
   if (t->rows == 0 && type == BLOCK_ROWS) return;
+  if (number != STRINGS) flush(STRINGS, BLOCK_ROWS);
   size_t room = HEADER + t->width * (size_t)(5 + ROWS_MOST / 8 + ROWS_MOST * 10) + t->text_size;
   uint8_t *block = malloc(room), *p = block + HEADER;
   if (block) {
@@ -506,22 +507,23 @@ static void drain_all(void) {
   }
 }
 
-// snapshot writes the ranges that are open.
+// add_open adds rows of the ranges that are open, at most so many.
+static void add_open(int most) {
+  for (struct ring *r = rings; r; r = r->next)
+    for (int i = 0; i < r->depth && most-- > 0; i++) range_row(&r->stack[i], NONE, PUSH_POP, r->tid, NONE);
+  for (size_t k = 0; k < COUNT(started); k++)
+    for (struct started *s = started[k]; s && most > 0; s = s->next)
+      if (s->tid != NONE && s->end == NONE) range_row(&s->open, NONE, START_END, s->tid, NONE), most--;
+}
+
+// snapshot writes the ranges that are open, for who reads the file of a killed process: a block of them at most.
 static void snapshot(void) {
   static int was_empty = 1;
   flush(RANGES, BLOCK_ROWS);
-  struct table *t = &tables[RANGES];
-  if (t->width == 0) define(RANGES);
-  for (struct ring *r = rings; r; r = r->next)
-    for (int i = 0; i < r->depth && t->rows < ROWS_MOST - 1; i++) range_row(&r->stack[i], NONE, PUSH_POP, r->tid, NONE);
-  for (size_t k = 0; k < COUNT(started); k++)
-    for (struct started *s = started[k]; s && t->rows < ROWS_MOST - 1; s = s->next)
-      if (s->tid != NONE) range_row(&s->open, NONE, START_END, s->tid, NONE);
-  if (t->rows > 0 || !was_empty) {
-    was_empty = t->rows == 0;
-    flush(STRINGS, BLOCK_ROWS);
-    flush(RANGES, BLOCK_SNAPSHOT);
-  }
+  add_open(ROWS_MOST - 1);
+  if (tables[RANGES].rows == 0 && was_empty) return;
+  was_empty = tables[RANGES].rows == 0;
+  flush(RANGES, BLOCK_SNAPSHOT);
 }
 
 static void flush_all(void) {
@@ -790,7 +792,7 @@ static void take_device(const CUpti_ActivityDevice5 *d) {
   if (gpu < 0) gpu = d->id;
   ADD(GPUS, gpu, text(GPUS, d->name), text(GPUS, uuid), text(GPUS, bus), d->computeCapabilityMajor, d->computeCapabilityMinor,
       d->numMultiprocessors, d->coreClockRate * 1000ll, d->globalMemorySize, d->globalMemoryBandwidth * 1000ll, d->l2CacheSize,
-      d->maxWarpsPerMultiprocessor);
+      d->maxWarpsPerMultiprocessor, d->maxSharedMemoryPerMultiprocessor);
   ADD(CUDA_DEVICES, gpu, d->id, global_pid >> 24 & 0xffffff);
 }
 
@@ -950,8 +952,8 @@ static void finish(void) {
   live = 0;
   drain_all();
   if (dropped) say(3, "CUPTI dropped %llu records: the trace is not whole", (unsigned long long)dropped);
+  add_open(INT32_MAX);
   for (int i = 0; i < TABLES; i++) flush(i, BLOCK_ROWS);
-  snapshot();
   uint8_t end[HEADER + 8] = {0};
   memcpy(end + HEADER, "exit", 4);
   finish_block(end, 4, BLOCK_END, 0, 0);
