@@ -5,15 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 
 	"prof/ingest/load"
 	"prof/ingest/nsys"
 )
 
-// IsFolder says whether a folder is a recording: it holds traces.
+// IsFolder says whether a folder is a recording: it holds traces, and but for logs nothing else, which would be left out.
 func IsFolder(path string) bool {
-	found, err := tracesIn(path)
-	return err == nil && len(found) > 0
+	all, err := os.ReadDir(path)
+	other := func(f os.DirEntry) bool {
+		return f.IsDir() || !strings.HasSuffix(f.Name(), Suffix) && !strings.HasSuffix(f.Name(), ".log")
+	}
+	return err == nil && slices.ContainsFunc(all, func(f os.DirEntry) bool { return strings.HasSuffix(f.Name(), Suffix) }) && !slices.ContainsFunc(all, other)
 }
 
 // Sniff says whether a file begins as a trace.
