@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,12 +28,20 @@ func Sniff(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(mag
 
 // Identify reads what a recording says of itself.
 func Identify(ctx context.Context, path, name string) (*load.SourceInfo, error) {
-	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return nsys.Identify(ctx, d, name) })
+	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return d.own(nsys.Identify(ctx, d, name)) })
 }
 
 // Load stores a recording.
 func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return nsys.Load(ctx, d, name, t) })
+	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return d.own(nsys.Load(ctx, d, name, t)) })
+}
+
+// own gives a trace that is read by itself an identity of its own: that of the recording is in all its files.
+func (d *Folder) own(info *load.SourceInfo, err error) (*load.SourceInfo, error) {
+	if err == nil && d.isFile && info.CaptureID != "" {
+		info.CaptureID += " " + filepath.Base(d.name)
+	}
+	return info, err
 }
 
 // Plan says what Load would read.
