@@ -55,10 +55,7 @@ func (a *ahead) reach(next int) {
 			continue
 		}
 		before, err := f.stat()
-		size := before.size
-		if f.packed != plainFile {
-			size *= usualPacking
-		}
+		size := f.unpacked(before.size)
 		if err != nil || size > smallBytes { // its own turn says what is wrong
 			continue
 		}

@@ -284,10 +284,7 @@ func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
 		if err != nil {
 			return func() {}, nil // its reader says what is wrong
 		}
-		if f.packed != plainFile {
-			s.size *= usualPacking
-		}
-		size, largest = size+s.size, max(largest, s.size)
+		size, largest = size+f.unpacked(s.size), max(largest, f.unpacked(s.size))
 	}
 	if in.isLarge = largest > fewBytes; size > fewBytes {
 		return func() {}, nil

@@ -55,6 +55,14 @@ func (f input) stat() (stamp, error) {
 	return s, err
 }
 
+// unpacked is about how large a file of so many bytes is as one that is not packed.
+func (f input) unpacked(size int64) int64 {
+	if f.packed != plainFile {
+		size *= usualPacking
+	}
+	return size * max(f.format.Packing, 1)
+}
+
 // plain gives the path to read: the file itself, or what hashing unpacked where the format does not do that.
 func (f input) plain(h *hashing) (string, error) {
 	if f.packed == plainFile || f.unpacksItself() {

@@ -77,7 +77,9 @@ func (r *Run) path(file string) string { return filepath.Join(r.Dir, filepath.Fr
 
 // PassOf gives the pass that a file came out of, wherever the folder is now and however the file is packed.
 func (r *Run) PassOf(path string) (pass int, ok bool) {
-	pass, ok = r.passes[identity(path)]
+	if pass, ok = r.passes[identity(path)]; !ok {
+		pass, ok = r.passes[identity(filepath.Dir(path))] // it may name a folder of files
+	}
 	return pass, ok
 }
 

@@ -22,6 +22,7 @@ const Suffix = ".proftrace"
 // Folder is an opened recording. All its methods are safe for concurrent use.
 type Folder struct {
 	name    string
+	isFile  bool // it is one trace, not a folder
 	traces  []*trace
 	columns map[string][]string // by table
 	texts   texts
@@ -44,7 +45,7 @@ func Open(path, name string) (*Folder, error) {
 	if len(files) > maxFiles {
 		return nil, fmt.Errorf("%s: %d traces; at most %d can be one recording", name, len(files), maxFiles)
 	}
-	d := &Folder{name: name, columns: map[string][]string{}}
+	d := &Folder{name: name, isFile: !st.IsDir(), columns: map[string][]string{}}
 	blocks := 0
 	for i, f := range files {
 		t, err := openTrace(filepath.Join(path, f), filepath.Join(name, f), i, maxBlocks-blocks)

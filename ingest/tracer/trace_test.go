@@ -168,6 +168,22 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestIsFolder: a folder that holds more than a recording is none.
+func TestIsFolder(t *testing.T) {
+	for name, want := range map[string]bool{"2.proftrace": true, "2-2.proftrace": true, "tracer.log": true, "a.sqlite": false, "run.json": false} {
+		dir := folder(t, begin())
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := tracer.IsFolder(dir); got != want {
+			t.Errorf("with %s: %v", name, got)
+		}
+	}
+	if tracer.IsFolder(t.TempDir()) || tracer.IsFolder("no such folder") {
+		t.Error("an empty folder is a recording")
+	}
+}
+
 // TestSnapshots: what was open in a process that did not end is read once.
 func TestSnapshots(t *testing.T) {
 	const ranges = "NVTX_EVENTS"

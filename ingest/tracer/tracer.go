@@ -5,15 +5,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"prof/ingest/load"
 	"prof/ingest/nsys"
 )
 
-// IsFolder says whether a folder is a recording: it holds traces.
+// IsFolder says whether a folder is a recording: it holds traces, and but for logs nothing else, which would be left out.
 func IsFolder(path string) bool {
-	found, err := tracesIn(path)
-	return err == nil && len(found) > 0
+	all, err := os.ReadDir(path)
+	other := func(f os.DirEntry) bool {
+		return f.IsDir() || !strings.HasSuffix(f.Name(), Suffix) && !strings.HasSuffix(f.Name(), ".log")
+	}
+	return err == nil && slices.ContainsFunc(all, func(f os.DirEntry) bool { return strings.HasSuffix(f.Name(), Suffix) }) && !slices.ContainsFunc(all, other)
 }
 
 // Sniff says whether a file begins as a trace.
@@ -21,12 +28,20 @@ func Sniff(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(mag
 
 // Identify reads what a recording says of itself.
 func Identify(ctx context.Context, path, name string) (*load.SourceInfo, error) {
-	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return nsys.Identify(ctx, d, name) })
+	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return d.own(nsys.Identify(ctx, d, name)) })
 }
 
 // Load stores a recording.
 func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return nsys.Load(ctx, d, name, t) })
+	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return d.own(nsys.Load(ctx, d, name, t)) })
+}
+
+// own gives a trace that is read by itself an identity of its own: that of the recording is in all its files.
+func (d *Folder) own(info *load.SourceInfo, err error) (*load.SourceInfo, error) {
+	if err == nil && d.isFile && info.CaptureID != "" {
+		info.CaptureID += " " + filepath.Base(d.name)
+	}
+	return info, err
 }
 
 // Plan says what Load would read.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"prof/ingest/nsys/table"
 	"prof/ingest/tracer"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 	"prof/testdata/exports"
 )
@@ -239,7 +241,15 @@ func TestRefused(t *testing.T) {
 	if got := rows(t, w, `SELECT count(*) FROM kernel`); got[0] != "0" {
 		t.Error(got)
 	}
-	mustIngest(t, w, "one file", filepath.Join(folder(t, &file{whole()}), "1.proftrace"))
+	session := func(pid string) *file {
+		f := &file{whole()}
+		return f.table(50, "tt", "META_DATA_CAPTURE", "name", "value").rows(50, []any{"PROFILING_SESSION_UUID", "u"}, []any{"pid", pid})
+	}
+	two := folder(t, session("1"), session("2"))
+	mustIngest(t, w, "files", filepath.Join(two, "1.proftrace"), filepath.Join(two, "2.proftrace"))
+	if got := rows(t, w, `SELECT count(*), count(DISTINCT source_id) FROM kernel`); got[0] != "4|2" {
+		t.Error(got)
+	}
 }
 
 // BenchmarkRead reads the kernels of a recording, as traces and as an export.
@@ -272,5 +282,47 @@ func BenchmarkRead(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rows), "ns/row")
 		})
+	}
+}
+
+// TestTwoKinds: of an export and traces in one run the export counts, and --source prof chooses the traces. Queries say the same of both.
+func TestTwoKinds(t *testing.T) {
+	w := newWarehouse(t, derive.Facts{})
+	const path = "../../testdata/nsys/kernels/kernels.sqlite.gz"
+	tables, err := exports.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	isNamed := func(x *exports.Table) bool { return x.Name == "META_DATA_CAPTURE" } // else it is the same capture
+	if err := exports.WriteTraces(folder, exports.Traced(slices.DeleteFunc(tables, isNamed))); err != nil {
+		t.Fatal(err)
+	}
+	mustIngest(t, w, "both", path, folder)
+	if got := strings.Join(rows(t, w, `SELECT kind, is_counted FROM timeline ORDER BY kind`), " "); got != "nsys|true prof|false" {
+		t.Error(got)
+	}
+	if got := strings.Join(rows(t, w, `SELECT capture, is_counted, object, detail FROM caveat WHERE kind = 'two-timelines' ORDER BY capture`), " "); got != "nsys|true|nsys|prof prof|false|prof|nsys" {
+		t.Error(got)
+	}
+	ask := func(name string, args queries.Args) *frame.Frame {
+		q, err := queries.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args["run"] = "both"
+		f, err := queries.Run(t.Context(), w, q, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, name := range []string{"top-kernels", "stages", "memops", "api-calls", "ranges", "steps", "findings", "kernel-grids", "gaps"} {
+		if a, b := ask(name, queries.Args{}), ask(name, queries.Args{"source": "prof"}); len(a.Rows) != len(b.Rows) || len(a.Rows) == 0 {
+			t.Errorf("%s: %d rows of the export, %d of the traces", name, len(a.Rows), len(b.Rows))
+		}
+	}
+	if n := len(ask("ncu-plan", queries.Args{}).Rows); n == 0 {
+		t.Error("nothing to profile")
 	}
 }
