@@ -74,13 +74,17 @@ var anySetting = regexp.MustCompile(`(?i)^([\d.,]{1,6}|true|false|none|null|yes|
 // gpuID is the id of a GPU or of a part of one, whole or cut, as in CUDA_VISIBLE_DEVICES.
 var gpuID = regexp.MustCompile(`\b(?:GPU|MIG)-(?:GPU-)?[0-9a-fA-F]{8}[0-9a-fA-F/-]*`)
 
-// leastWord is how long a word must be, in bytes, to be taken out wherever it stands.
-const leastWord = 3
+// How long a word must be, in bytes, to be taken out wherever it stands; names of hosts and users may be shorter.
+const (
+	leastWord = 3
+	leastName = 2
+)
 
 func (r *Redaction) add(kind, text string, keep []string) {
 	put := func(text string) {
-		isOwn := kind == "host" || kind == "user" || kind == "model"
-		if len(text) >= leastWord && !anySetting.MatchString(text) && (isOwn || !plainWord.MatchString(text)) {
+		isName := kind == "host" || kind == "user"
+		isOwn := isName || kind == "model"
+		if (len(text) >= leastWord || isName && len(text) >= leastName) && !anySetting.MatchString(text) && (isOwn || !plainWord.MatchString(text)) {
 			r.words = append(r.words, redacted{text, "[" + kind + "]"})
 		}
 	}
