@@ -29,6 +29,7 @@ var rooms = map[string][]string{
 	"internal/suggest":      {},
 	"capture":               {"schema/rundir", "capture/*"},
 	"capture/mark":          {},
+	"capture/tracer":        {},
 	"ingest":                {"schema", "schema/rundir", "ingest/*"},
 	"ingest/attribute":      {"ingest/load"},
 	"ingest/collective":     {},

@@ -16,7 +16,7 @@ const (
 // Options say what to run and how. The names in yaml are those of config.yaml, and with - for _ those of the command line.
 type Options struct {
 	Mode     string   `yaml:"mode"`
-	Tools    []string `yaml:"tools,omitempty"` // nsys, ncu, torch; empty: what the mode says
+	Tools    []string `yaml:"tools,omitempty"` // nsys, prof, ncu, torch; empty: what the mode says
 	Torch    bool     `yaml:"torch"`           // a pass under the PyTorch profiler too
 	Repeats  int      `yaml:"repeats"`         // passes under nsys, and without a tool
 	Baseline bool     `yaml:"baseline"`        // passes without a tool first

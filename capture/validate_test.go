@@ -41,7 +41,7 @@ func TestValidateRefuses(t *testing.T) {
 	for says, change := range map[string]func(*Options){
 		`--mode is "fast": it must be one of light, deep, custom`:            func(o *Options) { o.Mode = "fast" },
 		`--mode custom: name the tools`:                                      func(o *Options) { o.Mode = ModeCustom },
-		`--tools is "nvprof": it must be one of nsys, ncu, torch`:            func(o *Options) { o.Tools = []string{"nsys", "nvprof"} },
+		`--tools is "nvprof": it must be one of nsys, prof, ncu, torch`:      func(o *Options) { o.Tools = []string{"nsys", "nvprof"} },
 		`--torch with --tools nsys: name torch in --tools too`:               func(o *Options) { o.Tools, o.Torch = []string{"nsys"}, true },
 		`--repeats is 0: it must be 1 or more`:                               func(o *Options) { o.Repeats = 0 },
 		`--warmup is -1`:                                                     func(o *Options) { o.Warmup = -1 },
@@ -73,7 +73,7 @@ func TestValidateRefuses(t *testing.T) {
 		`--ncu-launch-count is -1: it must be 0 (all) or more`:               func(o *Options) { o.Ncu.Kernels, o.Ncu.LaunchCount = "a", -1 },
 		`--ncu-launch-count need --ncu-kernels`:                              func(o *Options) { o.Ncu.LaunchCount = 1 },
 		`--ncu-kernels with --ncu-replay range`:                              func(o *Options) { o.Ncu.Kernels, o.Ncu.Replay, o.Range = "a", "range", "b" },
-		`add nsys, or name kernels with --ncu-kernels REGEX`:                 func(o *Options) { o.Tools = []string{"ncu", "torch"} },
+		`add one, or name kernels with --ncu-kernels REGEX`:                  func(o *Options) { o.Tools = []string{"ncu", "torch"} },
 		`--ncu-replay range needs --range`:                                   func(o *Options) { o.Ncu.Replay = "range" },
 		`--ncu-replay app-range needs --range`:                               func(o *Options) { o.Ncu.Replay = "app-range" },
 		`--range: range "a@b@c": it has more than one @`:                     func(o *Options) { o.Range = "a@b@c" },

@@ -122,7 +122,7 @@ func build(ctx context.Context, p Places, compiler, include string) (string, err
 	}
 	defer os.RemoveAll(dir)
 	in, out := filepath.Join(dir, "tracer.c"), filepath.Join(dir, "tracer.so")
-	if err := os.WriteFile(in, source, 0o600); err != nil {
+	if err := file.Write(in, source); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, compileTimeout)

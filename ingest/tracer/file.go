@@ -7,10 +7,12 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"prof/ingest/nsys/table"
 	"prof/internal/file"
+	"prof/internal/mask"
 )
 
 // What docs/trace-format.md says of a file.
@@ -41,6 +43,12 @@ const maxBlocks = 8 << 20
 
 // maxCut bounds how much is looked at to tell a block that is cut from one with a wrong length.
 const maxCut = 4 * maxPayload
+
+// ordinaryEnd is the reason of a trace whose process came to its end.
+const ordinaryEnd = "exit"
+
+// maxReason bounds how much is kept of the reason of an end, in bytes.
+const maxReason = 1000
 
 // Types of columns.
 const (
@@ -81,8 +89,9 @@ type trace struct {
 	size   int64
 	tables []*blockTable
 	blocks int
-	isDone bool  // it has an end
-	cut    int64 // bytes of a last block that is cut
+	isDone bool   // it has an end
+	reason string // why it ended
+	cut    int64  // bytes of a last block that is cut
 }
 
 // openTrace reads the heads of a file's blocks, of which there may be so many.
@@ -201,8 +210,13 @@ func (t *trace) take(r io.ReaderAt, b block, number uint16) error {
 		if number != 0 || b.rows != 0 {
 			return t.fault(nil, b.at, "damaged: an end of table %d with %d rows", number, b.rows)
 		}
-		_, err := t.readWhole(r, nil, b, nil)
-		return err
+		end, err := t.readWhole(r, nil, b, nil)
+		if err != nil {
+			return err
+		}
+		reason := end[blockHead:]
+		t.reason = mask.Text(strings.ToValidUTF8(string(reason[:min(len(reason), maxReason)]), "\uFFFD"))
+		return nil
 	}
 	i := slices.IndexFunc(t.tables, func(o *blockTable) bool { return o.number == number })
 	if i < 0 {

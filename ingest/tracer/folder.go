@@ -6,6 +6,7 @@
 package tracer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -110,17 +111,18 @@ func (d *Folder) Close() error { return nil }
 
 // Notes say what is missing at the ends of the files.
 func (d *Folder) Notes() []string {
-	var open, cut []string
+	var open, cut, out []string
 	lost := int64(0)
 	for _, t := range d.traces {
 		if !t.isDone {
 			open = append(open, filepath.Base(t.name))
+		} else if t.reason != ordinaryEnd {
+			out = append(out, fmt.Sprintf("%s ends early: %s", filepath.Base(t.name), cmp.Or(t.reason, "it does not say why")))
 		}
 		if t.cut > 0 {
 			cut, lost = append(cut, filepath.Base(t.name)), lost+t.cut
 		}
 	}
-	var out []string
 	if len(open) > 0 {
 		out = append(out, fmt.Sprintf("%d of %d traces do not end in order (%s): the process was killed or left by _exit, and up to about a second of its end may be missing",
 			len(open), len(d.traces), few(open)))

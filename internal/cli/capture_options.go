@@ -21,7 +21,7 @@ func captureFlags() []cli.Flag {
 		&cli.StringFlag{Name: "run", Usage: "`NAME` of the run (default: UTC time and the workload's short name)"},
 		&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},
 		&cli.StringFlag{Name: "mode", Usage: "`MODE`: deep (nsys, then ncu for the kernels that take the most time) or light (nsys with the least overhead)", DefaultText: d.Mode},
-		&cli.StringSliceFlag{Name: "tools", Usage: "exactly these `TOOLS`, such as nsys,ncu,torch"},
+		&cli.StringSliceFlag{Name: "tools", Usage: "exactly these `TOOLS`, such as nsys,ncu,torch; prof is prof's own tracer, which needs no Nsight Systems"},
 		&cli.BoolFlag{Name: "torch", Usage: "also record under the PyTorch profiler, for operators"},
 		&cli.IntFlag{Name: "repeats", Usage: "record `N` times under nsys, and as often without a profiler", DefaultText: "1"},
 		&cli.BoolFlag{Name: "baseline", Usage: "also record without a profiler, to measure the profiling overhead"},

@@ -1,0 +1,2 @@
+#pragma once
+#define CUPTI_API_VERSION 26

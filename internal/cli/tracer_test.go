@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"prof/capture/tracer"
+)
+
+// compiled compiles C against the stand-in for CUPTI.
+func compiled(t *testing.T, out string, args ...string) {
+	t.Helper()
+	args = append([]string{"-O2", "-Wall", "-Werror", "-I", "../../capture/tracer/testdata/include", "-o", out}, args...)
+	if said, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc %q: %v\n%s", args, err, said)
+	}
+}
+
+// TestTracer traces a program that launches kernels of a stand-in for CUDA, and ends in every way: its trace can be stored, and the program's
+// end is its own.
+func TestTracer(t *testing.T) {
+	t.Parallel()
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("gcc is not installed")
+	}
+	dir := t.TempDir()
+	cupti := filepath.Join(dir, "libcupti.so.12")
+	compiled(t, cupti, "-shared", "-fPIC", "-Wl,-soname,libcupti.so.12", "../../capture/tracer/testdata/cupti.c")
+	compiled(t, filepath.Join(dir, "work"), "../../capture/tracer/testdata/work.c", cupti, "-ldl", "-lpthread")
+	places := tracer.Places{Compilers: []string{gcc}, Includes: []string{"../../capture/tracer/testdata/include"}, Cache: filepath.Join(dir, "cache")}
+	lib, err := tracer.Build(t.Context(), places)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := tracer.Build(t.Context(), places); err != nil || again != lib {
+		t.Errorf("built once more: %+v, %v, want %+v", again, err, lib)
+	}
+	const whole = "kernel(float*)|3000|6000000|3000|cudaLaunchKernel"
+	const ranges = "decode_step|3000|0 decode|1|0 open|1|1 request|1|0 step|80000|0"
+	for name, c := range map[string]struct {
+		mode         string
+		env          []string
+		code         int
+		ranges, said string
+		isCut        bool
+	}{
+		"ends":                {ranges: ranges},
+		"ends with an error":  {mode: "fails", code: 5, ranges: ranges},
+		"forks":               {mode: "fork", ranges: ranges},
+		"is killed":           {mode: "kill", code: -1, ranges: ranges, said: "do not end in order"},
+		"leaves by _exit":     {mode: "_exit", code: 3, ranges: ranges, said: "do not end in order"},
+		"CUPTI is taken":      {env: []string{"CUPTI_TAKEN=1"}, ranges: ranges, said: "another tool in the process uses CUPTI"},
+		"has a disk of 20 kB": {mode: "full", said: "could not be written: File too large", isCut: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			traces := filepath.Dir(write(t, p.path("traces/1.log"), nil))
+			cmd := exec.Command(filepath.Join(dir, "work"), c.mode)
+			cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+dir), append(lib.Env(tracer.Options{Dir: traces, GraphNodes: true}), c.env...)...)
+			if r := finish(t, cmd, cmd.Run); r.code != c.code || r.out+r.err != "" {
+				t.Fatalf("the workload: %+v, want exit %d and no output", r, c.code)
+			}
+			r := p.run("ingest", "--run", "x", traces)
+			said := r.err + p.sql("SELECT string_agg(message, '; ') FROM diagnostic")
+			if r.code != 0 || !strings.Contains(said, c.said) || c.said == "" && strings.Contains(r.err, "warning") {
+				t.Fatalf("exit %d, want %q: %s", r.code, c.said, said)
+			}
+			kernels := p.sql("SELECT concat_ws('|', kernel, count(*), sum(duration_ns)::BIGINT, count(launch_start_ns), any_value(launch_api)) AS got FROM kernels GROUP BY kernel")
+			if !c.isCut && kernels != "got\n"+whole+"\n" {
+				t.Errorf("kernels: %s, want %s", kernels, whole)
+			}
+			got := p.sql("SELECT string_agg(said, ' ' ORDER BY said) AS got FROM (SELECT concat_ws('|', name, count(*), count(*) FILTER (duration_ns IS NULL)) AS said FROM ranges GROUP BY name)")
+			if !c.isCut && got != "got\n"+c.ranges+"\n" {
+				t.Errorf("ranges: %s, want %s", got, c.ranges)
+			}
+			if exact := p.sql("SELECT bool_and(is_exact) AS is_exact FROM conservation('x')"); exact != "is_exact\ntrue\n" {
+				t.Errorf("kernel time is conserved: %s", exact)
+			}
+		})
+	}
+}
