@@ -92,7 +92,7 @@ func Formats() []Format {
 			Identify:   nsys.IdentifyReport, Load: nsys.LoadReport,
 		},
 		{
-			Name: "prof-trace", Kind: rundir.ToolProf, Doc: "recordings of prof's own tracer (folders of .proftrace files, or one)",
+			Name: "prof-trace", Kind: rundir.ToolProf, Doc: "traces of prof's own tracer (.proftrace, or folders of them)",
 			Sniff: tracer.Sniff, SniffDir: tracer.IsFolder,
 			Identify: tracer.Identify, Plan: tracer.Plan, Growth: traceGrowth, Packing: 4, Apart: true, Load: tracer.Load,
 		},
