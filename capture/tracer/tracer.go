@@ -155,6 +155,42 @@ type Options struct {
 	Dir        string // folder of the trace, a file for each process
 	GraphNodes bool   // a record for each kernel of a CUDA graph; else one for each launch of a graph
 	Base       int64  // time 0, in nanoseconds of CLOCK_MONOTONIC
+	Window     Window
+}
+
+// Window says when a process is traced. The zero Window is from its start to its end. Outside a window CUPTI records nothing, and ranges only cost
+// the time to remember them.
+type Window struct {
+	Range       string        // from the start of a range of this name, alone or with an index in brackets; "": not by a range
+	Domain      string        // of that range; "" is the default one, * any
+	After       int           // instances of the range before the window
+	Instances   int           // of the range in the window; 0: to the end of the process
+	ProfilerAPI bool          // from cudaProfilerStart to cudaProfilerStop
+	Delay       time.Duration // from so long after time 0
+	Duration    time.Duration // for so long; 0: to the end
+	Switch      string        // while this file begins with SwitchOn; "": no such file
+}
+
+// SwitchOn is the content of a switch that turns the tracing on.
+const SwitchOn = "on"
+
+func (w Window) env() (env []string) {
+	if w.Range != "" {
+		env = append(env, "PROF_TRACE_RANGE="+w.Range, "PROF_TRACE_DOMAIN="+w.Domain, fmt.Sprintf("PROF_TRACE_AFTER=%d", w.After), fmt.Sprintf("PROF_TRACE_WINDOW=%d", w.Instances))
+	}
+	if w.ProfilerAPI {
+		env = append(env, "PROF_TRACE_API=1")
+	}
+	if w.Delay > 0 {
+		env = append(env, fmt.Sprintf("PROF_TRACE_DELAY=%d", w.Delay))
+	}
+	if w.Duration > 0 {
+		env = append(env, fmt.Sprintf("PROF_TRACE_DURATION=%d", w.Duration))
+	}
+	if w.Switch != "" {
+		env = append(env, "PROF_TRACE_SWITCH="+w.Switch)
+	}
+	return env
 }
 
 // Env is what the environment of a workload must have so that it is traced.
@@ -166,5 +202,5 @@ func (l Library) Env(o Options) []string {
 	if l.CUPTI != "" {
 		env = append(env, "PROF_TRACE_CUPTI="+l.CUPTI)
 	}
-	return env
+	return append(env, o.Window.env()...)
 }

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"prof/capture/tracer"
 )
@@ -42,26 +44,44 @@ func TestTracer(t *testing.T) {
 	const whole = "kernel(float*)|3000|6000000|3000|cudaLaunchKernel"
 	const ranges = "decode_step|3000|0 decode|1|0 open|1|1 request|1|0 step|80000|0"
 	for name, c := range map[string]struct {
-		mode         string
-		env          []string
-		code         int
-		ranges, said string
-		isCut        bool
+		mode            string
+		env             []string
+		window          tracer.Window
+		code            int
+		kernels, ranges string
+		said            string
+		isCut           bool
 	}{
 		"ends":                {ranges: ranges},
 		"ends with an error":  {mode: "fails", code: 5, ranges: ranges},
-		"forks":               {mode: "fork", ranges: ranges},
+		"forks":               {mode: "fork", ranges: "child|1|1 " + ranges},
+		"forks first":         {mode: "worker", ranges: "decode_step|3000|0 decode|1|0 open|1|1 parent|1|0 request|1|0 step|80000|0"},
 		"is killed":           {mode: "kill", code: -1, ranges: ranges, said: "do not end in order"},
 		"leaves by _exit":     {mode: "_exit", code: 3, ranges: ranges, said: "do not end in order"},
 		"CUPTI is taken":      {env: []string{"CUPTI_TAKEN=1"}, ranges: ranges, said: "another tool in the process uses CUPTI"},
 		"has a disk of 20 kB": {mode: "full", said: "could not be written: File too large", isCut: true},
+		"is traced in a window": {
+			window: tracer.Window{Range: "decode_step", After: 1000, Instances: 500}, kernels: "kernel(float*)|500|1000000|500|cudaLaunchKernel",
+			ranges: "decode_step|500|0 decode|1|0",
+		},
+		"is traced in a window while CUPTI is taken": {
+			env: []string{"CUPTI_TAKEN=1"}, window: tracer.Window{Range: "decode_step"}, said: "so no window can be traced", isCut: true,
+		},
+		"is traced in a range of another domain": {window: tracer.Window{Range: "decode_step", Domain: "x"}, said: "nothing was traced: what begins the window never came", isCut: true},
+		"is traced from cudaProfilerStart": {
+			mode: "profiler", window: tracer.Window{ProfilerAPI: true}, kernels: "kernel(float*)|600|1200000|600|cudaLaunchKernel", ranges: "decode_step|600|0 decode|3|0",
+		},
+		"is traced when it is told to": {
+			mode: "later", window: tracer.Window{Switch: filepath.Join(dir, "switch")}, kernels: "later()|1|2000|1|cudaLaunchKernel", ranges: "open|1|0",
+		},
+		"is traced after a delay": {window: tracer.Window{Delay: 1e6 * time.Hour}, said: "nothing was traced", isCut: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			traces := filepath.Dir(write(t, p.path("traces/1.log"), nil))
 			cmd := exec.Command(filepath.Join(dir, "work"), c.mode)
-			cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+dir), append(lib.Env(tracer.Options{Dir: traces, GraphNodes: true}), c.env...)...)
+			cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+dir), append(lib.Env(tracer.Options{Dir: traces, GraphNodes: true, Window: c.window}), c.env...)...)
 			if r := finish(t, cmd, cmd.Run); r.code != c.code || r.out+r.err != "" {
 				t.Fatalf("the workload: %+v, want exit %d and no output", r, c.code)
 			}
@@ -71,8 +91,8 @@ func TestTracer(t *testing.T) {
 				t.Fatalf("exit %d, want %q: %s", r.code, c.said, said)
 			}
 			kernels := p.sql("SELECT concat_ws('|', kernel, count(*), sum(duration_ns)::BIGINT, count(launch_start_ns), any_value(launch_api)) AS got FROM kernels GROUP BY kernel")
-			if !c.isCut && kernels != "got\n"+whole+"\n" {
-				t.Errorf("kernels: %s, want %s", kernels, whole)
+			if want := cmp.Or(c.kernels, whole); !c.isCut && kernels != "got\n"+want+"\n" {
+				t.Errorf("kernels: %s, want %s", kernels, want)
 			}
 			got := p.sql("SELECT string_agg(said, ' ' ORDER BY said) AS got FROM (SELECT concat_ws('|', name, count(*), count(*) FILTER (duration_ns IS NULL)) AS said FROM ranges GROUP BY name)")
 			if !c.isCut && got != "got\n"+c.ranges+"\n" {

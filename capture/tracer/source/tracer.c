@@ -7,6 +7,11 @@
 // Environment: PROF_TRACE_DIR the folder (needed), PROF_TRACE_BASE time 0 in nanoseconds of CLOCK_MONOTONIC, PROF_TRACE_GRAPH=graph one
 // record for each graph launch instead of its kernels, PROF_TRACE_CUPTI the path of libcupti where the workload does not load it.
 //
+// With one of these only windows of time are traced, and CUPTI records nothing outside them: PROF_TRACE_RANGE the name of a range at whose
+// instance PROF_TRACE_AFTER + 1 a window begins, which ends with instance PROF_TRACE_AFTER + PROF_TRACE_WINDOW (0: never), in the domain
+// PROF_TRACE_DOMAIN ("": the default one, *: any); PROF_TRACE_API=1 from cudaProfilerStart to cudaProfilerStop; PROF_TRACE_DELAY and
+// PROF_TRACE_DURATION in nanoseconds from time 0; PROF_TRACE_SWITCH a file, while it begins with "on".
+//
 // cc -O2 -shared -fPIC -fvisibility=hidden -I CUDA/include tracer.c -o tracer.so -ldl -lpthread
 #define _GNU_SOURCE
 #include <cupti.h>
@@ -77,7 +82,7 @@ static struct table tables[TABLES] = {
   [DIAGNOSTICS] = {"DIAGNOSTIC_EVENT", {"timestamp", "severity", "~text", "globalPid"}},
 };
 
-// What all threads share is guarded by lock, but for rings and flags.
+// What all threads share is guarded by lock, but for rings, windows and flags.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int file = -1;
 static off_t written;      // of whole blocks
@@ -154,7 +159,8 @@ static void define(int number) {
     p += 2 + n;
     if (i > 0) *p++ = is_text ? 't' : 'i';
   }
-  for (int c = 0; c < t->width; c++) t->values[c] = malloc(ROWS_MOST * sizeof **t->values);
+  for (int c = 0; c < t->width; c++)
+    if (!t->values[c]) t->values[c] = malloc(ROWS_MOST * sizeof **t->values);
   finish_block(block, p - block - HEADER, BLOCK_TABLE, number, t->width);
 }
 
@@ -251,6 +257,61 @@ static void say(int severity, const char *format, ...) {
   ADD(DIAGNOSTICS, now(), severity, text(DIAGNOSTICS, s), global_pid);
 }
 
+// ---- Windows --------------------------------------------------------------------------------------------------------------------------
+
+// A window of time that is traced. Device work belongs to it by the correlation ids of the calls in it.
+struct window { int64_t start; _Atomic int64_t end; _Atomic uint32_t first, last; };
+enum { WINDOWS_MOST = 1 << 16 };
+static struct window windows[WINDOWS_MOST];
+static _Atomic int window_count;
+static _Atomic int taking;          // a window is open
+static int has_windows;             // else all is traced: one window without bounds
+static _Atomic int64_t closed_at;   // work of the last window may still come; 0: CUPTI records nothing
+static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
+
+static void trace_cuda(int on);
+
+static void open_window(void) {
+  pthread_mutex_lock(&switching);
+  if (live && !taking && window_count < WINDOWS_MOST) { // of the 65,537th there is nothing
+    if (!closed_at) trace_cuda(1);
+    closed_at = 0;
+    struct window *w = &windows[window_count];
+    w->start = now(), w->end = INT64_MAX;
+    window_count++;
+    taking = 1;
+  }
+  pthread_mutex_unlock(&switching);
+}
+
+static void close_window(void) {
+  pthread_mutex_lock(&switching);
+  if (taking && has_windows) {
+    taking = 0;
+    closed_at = windows[window_count - 1].end = now();
+  }
+  pthread_mutex_unlock(&switching);
+}
+
+// note_correlation has the work of a call belong to the open window.
+static void note_correlation(uint32_t id) {
+  if (!has_windows) return;
+  struct window *w = &windows[window_count - 1];
+  uint32_t first = w->first, last = w->last;
+  while ((first == 0 || id < first) && !atomic_compare_exchange_weak(&w->first, &first, id)) {}
+  while (id > last && !atomic_compare_exchange_weak(&w->last, &last, id)) {}
+}
+
+// is_kept says whether the work of a call is in a window.
+static int is_kept(uint32_t correlation) {
+  if (!has_windows) return 1;
+  for (int i = window_count - 1; i >= 0; i--) { // in the order of time and of correlation ids
+    struct window *w = &windows[i];
+    if (w->first && correlation >= w->first) return correlation <= w->last;
+  }
+  return 0;
+}
+
 // ---- Names ----------------------------------------------------------------------------------------------------------------------------
 
 // Strings that rows refer to by id, in a table of open addressing.
@@ -336,6 +397,8 @@ static __thread struct ring *own __attribute__((tls_model("initial-exec")));
 static __thread int in_runtime __attribute__((tls_model("initial-exec")));
 static sem_t wake;
 
+static void begin(void);
+static int forked; // the process was made by fork, and has traced nothing yet
 static void drain(struct ring *r);
 
 static void thread_ends(void *p) {
@@ -368,6 +431,7 @@ static void copy_out(struct ring *r, uint64_t at, void *to, size_t n) {
 
 // note puts an event into the ring of this thread. A thread whose ring is full empties it itself: nothing is lost.
 static void note(struct event *e, const char *s, size_t n) {
+  if (!live && forked) begin();
   if (!live) return;
   struct ring *r = ring_of_thread();
   if (!r) return;
@@ -394,8 +458,15 @@ enum { PUSH_POP = 59, START_END = 60, MARK = 34, DOMAIN_CREATE = 75 }; // event 
 struct started { int64_t id, tid, end_tid, end; struct open open; struct started *next; };
 static struct started *started[1024];
 
+// range_row adds what lies of a range in windows. Domains are kept whenever they were made.
 static void range_row(const struct open *o, int64_t end, int type, int64_t tid, int64_t end_tid) {
-  ADD(RANGES, o->start, end, type, tid, end_tid, o->domain, o->name, o->category);
+  if (type == DOMAIN_CREATE) ADD(RANGES, o->start, end, type, tid, end_tid, o->domain, o->name, o->category);
+  for (int i = type == DOMAIN_CREATE ? -1 : window_count - 1; i >= 0 && windows[i].end >= o->start; i--) {
+    int64_t from = windows[i].start, to = windows[i].end, start = o->start > from ? o->start : from;
+    if (type == MARK ? o->start < from : end != NONE && end < start) continue;
+    int64_t cut = type == MARK || (end == NONE && to == INT64_MAX) ? NONE : end != NONE && end < to ? end : to;
+    ADD(RANGES, start, cut, type, tid, end_tid, o->domain, o->name, o->category);
+  }
 }
 
 static void start_or_end(struct ring *r, const struct event *e, const struct open *o) {
@@ -566,7 +637,7 @@ static int spares;
 static _Atomic int buffers;      // that CUPTI has
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t records, dropped;
-static int by_records; // calls come as records, since another has CUPTI's callbacks
+static int by_records;           // calls come as records, since another has CUPTI's callbacks
 
 static int64_t call_name(int domain, uint32_t id) {
   if (id >= COUNT(call_names[0])) return NONE;
@@ -584,8 +655,11 @@ static int64_t or_none(uint64_t v, uint64_t none) { return v == none ? NONE : (i
 static int64_t memory_kind(int64_t kind) { return kind == 0 ? 7 : kind - 1; }
 
 // A record of a copy has its direction; of one between GPUs CUPTI gives another.
-#define COPY(r) ADD(COPIES, (r)->start, (r)->end, (r)->deviceId, (r)->contextId, (r)->streamId, (r)->correlationId, global_pid, (r)->bytes, \
-  (r)->copyKind, memory_kind((r)->srcKind), memory_kind((r)->dstKind), or_none((r)->graphNodeId, 0))
+#define COPY(r) do { \
+    if (!is_kept((r)->correlationId)) return; \
+    ADD(COPIES, (r)->start, (r)->end, (r)->deviceId, (r)->contextId, (r)->streamId, (r)->correlationId, global_pid, (r)->bytes, \
+        (r)->copyKind, memory_kind((r)->srcKind), memory_kind((r)->dstKind), or_none((r)->graphNodeId, 0)); \
+  } while (0)
 
 static void take_device(const CUpti_ActivityDevice5 *d);
 
@@ -593,6 +667,7 @@ static void take_record(const CUpti_Activity *a) {
   switch (a->kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       const kernel_record *k = (const void *)a;
+      if (!is_kept(k->correlationId)) return;
       int64_t name = name_id(k->name);
       ADD(KERNELS, k->start, k->end, k->deviceId, k->contextId, k->streamId, k->correlationId, global_pid, name, name, name, k->gridX, k->gridY,
           k->gridZ, k->blockX, k->blockY, k->blockZ, k->registersPerThread, k->staticSharedMemory, k->dynamicSharedMemory,
@@ -607,18 +682,21 @@ static void take_record(const CUpti_Activity *a) {
       break;
     case CUPTI_ACTIVITY_KIND_MEMSET: {
       const fill_record *f = (const void *)a;
+      if (!is_kept(f->correlationId)) return;
       ADD(FILLS, f->start, f->end, f->deviceId, f->contextId, f->streamId, f->correlationId, global_pid, f->bytes, f->value, memory_kind(f->memoryKind),
           or_none(f->graphNodeId, 0));
       break;
     }
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: {
       const graph_record *g = (const void *)a;
+      if (!is_kept(g->correlationId)) return;
       ADD(GRAPHS, g->start, g->end, g->deviceId, g->contextId, g->streamId, g->correlationId, global_pid, g->graphId, g->graphId);
       break;
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: {
       const CUpti_ActivityAPI *c = (const void *)a;
+      if (!is_kept(c->correlationId)) return;
       ADD(CALLS, c->start, c->end, global_pid | (c->threadId & 0xffffff), c->correlationId,
           call_name(a->kind == CUPTI_ACTIVITY_KIND_RUNTIME ? 1 : 2, c->cbid), c->returnValue);
       break;
@@ -663,14 +741,22 @@ static void CUPTIAPI buffer_done(CUcontext context, uint32_t stream, uint8_t *bu
 
 static uint64_t CUPTIAPI timestamp(void) { return now(); }
 
+static uint8_t switches[3][1024]; // by domain and callback: 1 cudaProfilerStart, 2 cudaProfilerStop, where they are waited for
+
 static void CUPTIAPI call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *info) {
   (void)data;
   const CUpti_CallbackData *c = info;
   int is_runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  if (id < COUNT(switches[0]) && switches[domain][id]) {
+    if (switches[domain][id] == 1 && c->callbackSite == CUPTI_API_EXIT) open_window();
+    if (switches[domain][id] == 2 && c->callbackSite == CUPTI_API_ENTER) close_window();
+    return;
+  }
   if (!is_runtime && in_runtime) return; // the driver's part of a call of the runtime
   if (c->callbackSite == CUPTI_API_ENTER) {
     in_runtime += is_runtime;
-    *c->correlationData = now();
+    *c->correlationData = taking ? now() : 0;
+    if (taking) note_correlation(c->correlationId);
     return;
   }
   in_runtime -= is_runtime && in_runtime > 0;
@@ -690,6 +776,7 @@ static int is_wanted(const char *name) {
 }
 
 static CUpti_SubscriberHandle subscriber;
+static _Atomic int cuda_pid; // the process in which CUPTI is ready
 
 // trace_calls turns the recording of a domain's calls on or off: by callback, or as records where another has the callbacks.
 static void trace_calls(CUpti_CallbackDomain domain, int on) {
@@ -713,6 +800,30 @@ static CUptiResult trace_work(int on) {
   return r;
 }
 
+// trace_cuda turns the recording of work and calls on or off.
+static void trace_cuda(int on) {
+  if (cuda_pid != getpid()) return;
+  CUptiResult r = trace_work(on);
+  trace_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
+  trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, on);
+  const char *why = "";
+  if (r == CUPTI_SUCCESS) return;
+  p_cuptiGetResultString(r, &why);
+  pthread_mutex_lock(&lock);
+  say(3, "CUDA is not traced: %s", why);
+  pthread_mutex_unlock(&lock);
+}
+
+// wait_for_switches has cudaProfilerStart and cudaProfilerStop call back.
+static void wait_for_switches(CUpti_CallbackDomain domain) {
+  for (uint32_t id = 1; id < COUNT(switches[0]); id++) {
+    const char *name = 0;
+    if (p_cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name) continue;
+    switches[domain][id] = strstr(name, "ProfilerStart") ? 1 : strstr(name, "ProfilerStop") ? 2 : 0;
+    if (switches[domain][id]) p_cuptiEnableCallback(1, subscriber, domain, id);
+  }
+}
+
 // find gives libcupti: the one that the workload has loaded, or else the one that prof named.
 static void *find_cupti(void) {
   static const char *names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so"};
@@ -724,7 +835,7 @@ static void *find_cupti(void) {
   return lib;
 }
 
-static void begin(void);
+static int by_api; // cudaProfilerStart and cudaProfilerStop open and close windows
 
 // begin_cuda starts the tracing of CUDA. What cannot be traced is said in the trace.
 static void begin_cuda(void) {
@@ -747,10 +858,7 @@ static void begin_cuda(void) {
   CUptiResult r = p_cuptiActivityRegisterCallbacks(buffer_wanted, buffer_done);
   p_cuptiActivityRegisterTimestampCallback(timestamp);
   if (r == CUPTI_SUCCESS) r = p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE);
-  if (r == CUPTI_SUCCESS) r = trace_work(1);
   by_records = p_cuptiSubscribe(&subscriber, call, 0) != CUPTI_SUCCESS;
-  trace_calls(CUPTI_CB_DOMAIN_RUNTIME_API, 1);
-  trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, 1);
   p_cuptiActivityFlushPeriod(500);
   const char *why = "";
   if (r != CUPTI_SUCCESS) p_cuptiGetResultString(r, &why);
@@ -759,10 +867,17 @@ static void begin_cuda(void) {
   pthread_mutex_lock(&lock);
   pair(EXPORTED, "CUPTI_VERSION", text);
   if (r != CUPTI_SUCCESS) say(3, "CUDA is not traced: %s", why);
-  if (by_records) say(2, "another tool in the process uses CUPTI: calls are recorded as records");
+  if (by_records && has_windows) say(3, "CUDA is not traced: another tool in the process uses CUPTI, so no window can be traced; trace the whole process");
+  else if (by_records) say(2, "another tool in the process uses CUPTI: calls are recorded as records");
   if (version / 1000 != CUPTI_API_VERSION / 1000 && version < CUPTI_API_VERSION)
     say(2, "libcupti (API %u) is older than the headers the tracer was compiled with (%d)", version, CUPTI_API_VERSION);
   pthread_mutex_unlock(&lock);
+  if (r != CUPTI_SUCCESS || (by_records && has_windows)) return;
+  if (by_api) wait_for_switches(CUPTI_CB_DOMAIN_RUNTIME_API), wait_for_switches(CUPTI_CB_DOMAIN_DRIVER_API);
+  pthread_mutex_lock(&switching);
+  cuda_pid = getpid();
+  if (taking) trace_cuda(1);
+  pthread_mutex_unlock(&switching);
 }
 
 // ---- Devices --------------------------------------------------------------------------------------------------------------------------
@@ -813,7 +928,7 @@ enum { MESSAGE_ASCII = 1, MESSAGE_WIDE, MESSAGE_REGISTERED };
 enum { CORE = 1, CORE2 = 5, TABLE_CALLBACKS = 1 };
 
 struct registered { char *text; size_t size; };
-struct domain { int64_t id; };
+struct domain { int64_t id; char *name; };
 
 static _Atomic int64_t range_ids, domain_ids;
 
@@ -829,9 +944,36 @@ static size_t narrow(const wchar_t *from, char *to, size_t room) { // UTF-8 of w
   return n;
 }
 
+static __thread int depth __attribute__((tls_model("initial-exec"))); // what a push gives back
+
+// The range whose instances open and close a window.
+static struct {
+  const char *name, *domain;
+  size_t size;
+  int64_t after, most;
+  _Atomic int64_t seen, last_id;
+} watched;
+static __thread int last_depth __attribute__((tls_model("initial-exec"))); // where this thread is in the last instance, depth + 1; else 0
+
+// is_watched says whether a range is an instance of the watched one: by its name, or its name and an index in brackets.
+static int is_watched(const struct domain *domain, const char *s, size_t n) {
+  if (!watched.name || n < watched.size || memcmp(s, watched.name, watched.size) != 0 || (n > watched.size && s[watched.size] != '[')) return 0;
+  return strcmp(watched.domain, "*") == 0 || strcmp(watched.domain, domain && domain->name ? domain->name : "") == 0;
+}
+
 static void range(int type, const struct domain *domain, int64_t id, uint32_t category, const char *s, size_t n) {
+  if ((type == EVENT_PUSH || type == EVENT_START) && is_watched(domain, s, n)) {
+    int64_t k = ++watched.seen - watched.after;
+    if (k == 1) open_window();
+    if (k == watched.most && type == EVENT_PUSH) last_depth = depth + 1;
+    if (k == watched.most && type == EVENT_START) watched.last_id = id;
+  }
   struct event e = {.type = type, .more = category, .time = now(), .key = domain ? domain->id : 0, .range = id};
   note(&e, s, n);
+  int is_end = type == EVENT_POP ? last_depth > 0 && depth <= last_depth : type == EVENT_END && watched.last_id == id;
+  if (!is_end) return;
+  last_depth = 0;
+  close_window();
 }
 
 static void range_with(int type, const struct domain *domain, int64_t id, const struct attributes *a) {
@@ -852,8 +994,6 @@ static void range_wide(int type, int64_t id, const wchar_t *s) {
 }
 
 static size_t size_of(const char *s) { return s ? strlen(s) : 0; }
-
-static __thread int depth __attribute__((tls_model("initial-exec"))); // what a push gives back
 
 static int push_a(const char *s) { range(EVENT_PUSH, 0, 0, 0, s, size_of(s)); return depth++; }
 static int push_w(const wchar_t *s) { range_wide(EVENT_PUSH, 0, s); return depth++; }
@@ -890,6 +1030,7 @@ static void *new_domain(const char *s, size_t n) {
   struct domain *d = malloc(sizeof *d);
   if (!d) return 0;
   d->id = ++domain_ids;
+  if ((d->name = malloc(n + 1))) memcpy(d->name, s, n), d->name[n] = 0;
   range(EVENT_DOMAIN, d, 0, 0, s, n);
   return d;
 }
@@ -923,6 +1064,33 @@ EXPORT int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t)) {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT, once_cuda = PTHREAD_ONCE_INIT;
 
+static const char *switch_path; // a file that says whether to trace
+static int64_t delay, duration; // a window by the clock; -1: none
+
+// turn opens and closes windows by the clock and the switch, and stops CUPTI once the work of a closed window has come.
+static void turn(void) {
+  static uint64_t had;
+  static int64_t still_since;
+  int64_t t = now();
+  if (delay >= 0 && t >= delay) {
+    if (duration < 0 || t < delay + duration) open_window();
+    else close_window(), delay = -1;
+  }
+  char word[3] = "";
+  int f = switch_path ? open(switch_path, O_RDONLY | O_CLOEXEC) : -1;
+  if (f >= 0 && read(f, word, 2) == 2 && strcmp(word, "on") == 0) open_window();
+  else if (switch_path) close_window();
+  if (f >= 0) close(f);
+  pthread_mutex_lock(&switching);
+  if (records != had) had = records, still_since = t;
+  int64_t since = still_since > closed_at ? still_since : closed_at;
+  if (closed_at && (t - since > 1500000000 || t - closed_at > 10000000000)) { // three times as long as CUPTI keeps a buffer
+    trace_cuda(0);
+    closed_at = 0;
+  }
+  pthread_mutex_unlock(&switching);
+}
+
 // write_on has what is noted in the file within a second, so that little is lost of a process that is killed.
 static void *write_on(void *unused) {
   (void)unused;
@@ -933,6 +1101,7 @@ static void *write_on(void *unused) {
     at.tv_nsec += 200000000;
     if (at.tv_nsec >= 1000000000) at.tv_sec++, at.tv_nsec -= 1000000000;
     while (sem_timedwait(&wake, &at) < 0 && errno == EINTR) {}
+    if (has_windows) turn();
     clock_gettime(CLOCK_MONOTONIC, &at);
     pthread_mutex_lock(&lock);
     if (at.tv_sec > written_at.tv_sec) flush_all(), written_at = at;
@@ -944,13 +1113,14 @@ static void *write_on(void *unused) {
 
 static void finish(void) {
   if (!live) return;
-  if (p_cuptiActivityFlushAll) p_cuptiActivityFlushAll(1);
+  if (cuda_pid == getpid()) p_cuptiActivityFlushAll(1);
   struct timespec patience;
   clock_gettime(CLOCK_REALTIME, &patience);
   patience.tv_sec += 2;
   if (pthread_mutex_timedlock(&lock, &patience) != 0) return; // the thread that has it never goes on
   live = 0;
   drain_all();
+  if (window_count == 0) say(2, "nothing was traced: what begins the window never came");
   if (dropped) say(3, "CUPTI dropped %llu records: the trace is not whole", (unsigned long long)dropped);
   add_open(INT32_MAX);
   for (int i = 0; i < TABLES; i++) flush(i, BLOCK_ROWS);
@@ -962,14 +1132,61 @@ static void finish(void) {
   pthread_mutex_unlock(&lock);
 }
 
-// in_child stops tracing in a process made by fork, which shares the file and has none of the threads.
+// A fork waits until nothing of the tracer is half done: the process that it makes has a copy of all but the threads.
+static void before_fork(void) {
+  pthread_mutex_lock(&switching);
+  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&spare_lock);
+}
+
+static void in_parent(void) {
+  pthread_mutex_unlock(&spare_lock);
+  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&switching);
+}
+
+// in_child stops tracing in the process that fork made, until it has an event of its own: most only call exec.
 static void in_child(void) {
-  live = 0;
+  in_parent();
+  live = taking = 0;
   if (file >= 0) close(file);
   file = -1;
+  own = rings = 0;
+  memset(started, 0, sizeof started);
+  memset(call_names, 0, sizeof call_names);
+  memset(strings, 0, strings_room * sizeof *strings);
+  strings_used = 0;
+  for (int i = 0; i < TABLES; i++) tables[i].rows = tables[i].text_size = tables[i].width = 0;
+  memset(windows, 0, sizeof windows);
+  window_count = 0;
+  closed_at = records = dropped = buffers = watched.seen = watched.last_id = 0;
+  once = (pthread_once_t)PTHREAD_ONCE_INIT;
+  forked = 1;
+}
+
+// begin_windows reads from the environment what is to be traced.
+static void begin_windows(void) {
+  const char *v;
+  if ((v = getenv("PROF_TRACE_RANGE")) && *v) {
+    watched.size = strlen(v);
+    watched.name = strdup(v);
+    watched.after = (v = getenv("PROF_TRACE_AFTER")) ? strtoll(v, 0, 10) : 0;
+    watched.most = (v = getenv("PROF_TRACE_WINDOW")) ? strtoll(v, 0, 10) : 0;
+    watched.domain = strdup((v = getenv("PROF_TRACE_DOMAIN")) ? v : "");
+  }
+  by_api = (v = getenv("PROF_TRACE_API")) && strcmp(v, "1") == 0;
+  duration = (v = getenv("PROF_TRACE_DURATION")) ? strtoll(v, 0, 10) : -1;
+  delay = (v = getenv("PROF_TRACE_DELAY")) ? strtoll(v, 0, 10) : duration >= 0 ? 0 : -1;
+  switch_path = (v = getenv("PROF_TRACE_SWITCH")) && *v ? strdup(v) : 0;
+  has_windows = watched.name || by_api || delay >= 0 || switch_path;
+  if (has_windows) return;
+  windows[0].start = INT64_MIN, windows[0].end = INT64_MAX;
+  window_count = taking = 1;
 }
 
 static void begin_once(void) {
+  static int has_handlers; // which a process made by fork inherits
+  forked = 0;
   const char *dir = getenv("PROF_TRACE_DIR"), *zero = getenv("PROF_TRACE_BASE");
   if (!dir || !*dir) return;
   base = zero ? strtoll(zero, 0, 10) : 0;
@@ -990,7 +1207,7 @@ static void begin_once(void) {
   global_pid = (int64_t)getpid() << 24;
   uint8_t head[16] = "proftrc\n";
   put32(head + 8, 1);
-  if (write(file, head, sizeof head) != sizeof head || pthread_key_create(&ring_key, thread_ends) != 0 || sem_init(&wake, 0, 0) != 0) {
+  if (write(file, head, sizeof head) != sizeof head || (!has_handlers && pthread_key_create(&ring_key, thread_ends) != 0) || sem_init(&wake, 0, 0) != 0) {
     close(file);
     file = -1;
     return;
@@ -1007,9 +1224,12 @@ static void begin_once(void) {
   ADD(PROCESSES, global_pid, text(PROCESSES, exe));
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) == 0) pair(SYSTEM, "Hostname", host);
+  begin_windows();
   live = 1;
-  pthread_atfork(0, 0, in_child);
-  atexit(finish);
+  if (!has_handlers++) {
+    pthread_atfork(before_fork, in_parent, in_child);
+    atexit(finish);
+  }
   pthread_t thread;
   sigset_t all, before;
   sigfillset(&all); // the workload's signals are for its own threads

@@ -10,7 +10,7 @@ static CUpti_TimestampCallbackFunc now;
 static uint8_t enabled[3][16], kinds[16], *buffer;
 static size_t room, used, dropped;
 static uint32_t correlation;
-static const char *names[3][3] = {[1] = {0, "cuLaunchKernel", "cuInit"}, [2] = {0, "cudaLaunchKernel_v7000", "cudaMalloc_v3020"}};
+static const char *names[3][4] = {[1] = {0, "cuLaunchKernel", "cuInit"}, [2] = {0, "cudaLaunchKernel_v7000", "cudaProfilerStart_v4000", "cudaProfilerStop_v4000"}};
 
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *data) {
   (void)s, (void)data;
@@ -24,7 +24,7 @@ CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle s, CUpti_Cal
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain d, uint32_t id, const char **name) {
-  *name = id < 3 ? names[d][id] : 0;
+  *name = id < 4 ? names[d][id] : 0;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiGetVersion(uint32_t *v) { *v = CUPTI_API_VERSION; return CUPTI_SUCCESS; }
@@ -96,4 +96,12 @@ void launch(const char *kernel) {
     CUpti_ActivityAPI a = {.kind = CUPTI_ACTIVITY_KIND_RUNTIME, .size = sizeof a, .start = at, .end = now(), .correlationId = correlation, .threadId = 1, .cbid = 1};
     put(&a, sizeof a);
   }
+}
+
+// profiler does what CUDA does for cudaProfilerStart and cudaProfilerStop.
+void profiler(int start) {
+  uint64_t data = 0;
+  correlation++;
+  around(CUPTI_CB_DOMAIN_RUNTIME_API, start ? 2 : 3, CUPTI_API_ENTER, &data);
+  around(CUPTI_CB_DOMAIN_RUNTIME_API, start ? 2 : 3, CUPTI_API_EXIT, &data);
 }

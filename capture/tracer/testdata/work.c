@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 void launch(const char *kernel);
+void profiler(int start);
 
 // The functions of NVTX's core module that are used, in their places: pushes of texts, pops and starts.
 static int (*push)(const char *);
@@ -44,9 +45,18 @@ int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){20000, 20000});
   }
-  if (!nvtx(exported) || !cuda()) return 8;
+  if (!nvtx(exported)) return 8;
+  if (strcmp(mode, "worker") == 0) { // a process made by fork does the work, and is the first to use CUDA
+    push("parent");
+    pop();
+    int status;
+    if (fork() != 0) return wait(&status) < 0 || status != 0;
+  }
+  if (!cuda()) return 8;
   push("decode");
   for (int i = 0; i < 3000; i++) {
+    if (strcmp(mode, "profiler") == 0 && i % 1000 == 500) profiler(1);
+    if (strcmp(mode, "profiler") == 0 && i % 1000 == 700) profiler(0);
     push("decode_step");
     launch("_Z6kernelPf");
     pop();
@@ -65,6 +75,16 @@ int main(int argc, char **argv) {
       exit(0);
     }
     wait(0);
+  }
+  if (strcmp(mode, "later") == 0) { // work once the switch is on
+    FILE *f = fopen(getenv("PROF_TRACE_SWITCH"), "w");
+    fputs("on", f);
+    fclose(f);
+    sleep(1);
+    launch("_Z5laterv");
+    remove(getenv("PROF_TRACE_SWITCH"));
+    sleep(1);
+    launch("_Z7toolatev");
   }
   if (strcmp(mode, "kill") == 0 || strcmp(mode, "_exit") == 0) sleep(3);
   if (strcmp(mode, "kill") == 0) raise(SIGKILL);
