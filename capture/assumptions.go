@@ -168,8 +168,14 @@ func extentAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 		}
 		lines = append(lines, strings.TrimSuffix(line, ".")+".")
 	}
-	if o.Range != "" {
-		lines = append(lines, fmt.Sprintf("Only the range %s was captured.", o.Range))
+	switch {
+	case o.Window > 0:
+		lines = append(lines, fmt.Sprintf("Only %d instance(s) of the range %s were captured, after the first %d.", o.Window, o.Range, o.After))
+	case o.Range != "":
+		lines = append(lines, fmt.Sprintf("The timeline begins with instance %d of the range %s.", o.After+1, o.Range))
+	}
+	if o.Paused {
+		lines = append(lines, "Only what ran between prof mark start and prof mark stop was captured.")
 	}
 	if o.ProfilerAPI {
 		lines = append(lines, "Only the part between cudaProfilerStart and cudaProfilerStop was captured.")

@@ -23,6 +23,16 @@ type markSpec struct {
 	model  string // copy the model's configuration into that folder
 }
 
+// timelineMark is what the helper does in a pass with a timeline. Facts about passes that the timeline has in part or not at all would give its
+// passes the tokens of others.
+func (s *Session) timelineMark(stem string) markSpec {
+	m := markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", model: "model"}
+	if s.o.needsProf() || s.o.Delay > 0 {
+		m.facts = ""
+	}
+	return m
+}
+
 // markedEnv is the workload's environment with the helper in it, where it has anything to do.
 func (s *Session) markedEnv(m markSpec, temp string) ([]string, error) {
 	env := s.setup.Environ

@@ -8,7 +8,7 @@ import (
 
 // Modes of a capture.
 const (
-	ModeLight  = "light"  // nsys with what costs least
+	ModeLight  = "light"  // prof's own tracer, or where it cannot be, nsys with what costs least
 	ModeDeep   = "deep"   // nsys with what costs more, then ncu on the kernels that take the most time
 	ModeCustom = "custom" // the tools were named
 )
@@ -26,7 +26,10 @@ type Options struct {
 
 	Range       string        `yaml:"range,omitempty"` // only this range, as RANGE or RANGE@DOMAIN, \@ for a plain @; empty: all
 	ProfilerAPI bool          `yaml:"profiler_api"`    // only between cudaProfilerStart and cudaProfilerStop
-	Delay       time.Duration `yaml:"delay"`           // nsys begins to collect so long after the start
+	After       int           `yaml:"after"`           // from the instance after so many of Range; prof's tracer alone
+	Window      int           `yaml:"window"`          // and for so many instances; 0: to the end; prof's tracer alone
+	Paused      bool          `yaml:"paused"`          // only while prof mark has switched it on; prof's tracer alone
+	Delay       time.Duration `yaml:"delay"`           // the timeline begins so long after the start
 	Duration    time.Duration `yaml:"duration"`        // and collects for so long; then the workload is stopped. 0: to its end
 
 	AutoStages bool `yaml:"auto_stages"` // mark stages of Hugging Face models by prof's helper

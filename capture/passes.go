@@ -72,7 +72,7 @@ func (s *Session) nsys(n int) passSpec {
 		wrap: func(_, temp string, app []string) []string {
 			return append([]string{s.tools[rundir.ToolNsys].path}, NsysArgs(s.o, filepath.Join(temp, filepath.Base(stem)), app)...)
 		},
-		mark: markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", model: "model"},
+		mark: s.timelineMark(stem),
 		keep: func(p *rundir.Pass, l *launcher) { s.keepNsys(p, stem, l) },
 	}
 }

@@ -115,11 +115,12 @@ func (s *Session) makeDir() error {
 
 // note writes down where the capture runs: the machine, the repository, inputs and options.
 func (s *Session) note(ctx context.Context) error {
-	if s.o.UsesNsys() {
-		s.tools[rundir.ToolNsys] = s.find(ctx, rundir.ToolNsys)
-	}
 	if s.o.UsesProf() {
 		s.tools[rundir.ToolProf] = s.findTracer(ctx)
+		s.fallBack()
+	}
+	if s.o.UsesNsys() {
+		s.tools[rundir.ToolNsys] = s.find(ctx, rundir.ToolNsys)
 	}
 	if s.o.UsesNcu() {
 		s.tools[rundir.ToolNcu] = s.find(ctx, rundir.ToolNcu)
@@ -263,6 +264,16 @@ func (s *Session) find(ctx context.Context, name string) tool {
 		return tool{missing: fmt.Errorf("%s does not run: %w", name, err)}
 	}
 	return tool{path: path, version: version}
+}
+
+// fallBack takes nsys where prof's own tracer cannot be used and need not be.
+func (s *Session) fallBack() {
+	missing := s.tools[rundir.ToolProf].missing
+	if o, ok := s.o.withNsys(); ok && missing != nil {
+		delete(s.tools, rundir.ToolProf)
+		s.o = o
+		s.talk("using Nsight Systems, because prof's own tracer cannot be built: " + missing.Error())
+	}
 }
 
 // toolInfo is what the environment tells of the profilers.

@@ -27,13 +27,16 @@ var toolkits = []string{"/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda"}
 // buildTracer builds prof's own tracer for a workload: against the CUPTI of its Python, or else that of a CUDA toolkit.
 func (m Machine) buildTracer(ctx context.Context, argv []string, dir string) (tracer.Library, error) {
 	p := m.cuptiOfPython(ctx, argv, dir)
-	folders := []string{}
+	folders, patterns := []string{}, toolkits
 	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
 		if v := m.Getenv(name); v != "" {
 			folders = append(folders, v)
 		}
 	}
-	for _, pattern := range toolkits {
+	if len(folders) > 0 { // as the user wants it
+		patterns = nil
+	}
+	for _, pattern := range patterns {
 		found, err := m.Glob(pattern)
 		if err != nil { // only a malformed pattern is one
 			panic(err)
@@ -106,10 +109,17 @@ func (s *Session) traced(n int) passSpec {
 				return nil, err
 			}
 			now, err := monotonic()
-			return s.tracer.Env(tracer.Options{Dir: s.below(stem), GraphNodes: s.o.nsysGraphTrace() == GraphTraceNode, Base: now}), err
+			if s.o.Paused {
+				err = file.Write(s.below(stem+switchExt), []byte("off\n"))
+				s.talk("recording is paused: `prof mark start` begins it, `prof mark stop` pauses it again")
+			}
+			return s.tracer.Env(tracer.Options{Dir: s.below(stem), GraphNodes: s.o.nsysGraphTrace() == GraphTraceNode, Base: now, Window: s.window(stem)}), err
 		},
-		mark: markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", model: "model"},
+		mark: s.timelineMark(stem),
 		keep: func(p *rundir.Pass, _ *launcher) {
+			if err := s.removeSwitch(stem); err != nil {
+				s.warn(err.Error())
+			}
 			traces, err := filepath.Glob(filepath.Join(s.below(stem), "*.proftrace"))
 			if err != nil || len(traces) == 0 {
 				p.Reason = errors.Join(errors.New("no process of the workload loaded CUDA or NVTX: nothing was traced"), err).Error()

@@ -34,11 +34,33 @@ const maxSampleHz = 100
 
 // UsesNsys says whether passes run under nsys.
 func (o Options) UsesNsys() bool {
-	return o.uses(rundir.ToolNsys, o.Mode == ModeLight || o.Mode == ModeDeep)
+	return o.uses(rundir.ToolNsys, o.Mode == ModeDeep || o.Mode == ModeLight && o.needsNsys())
 }
 
 // UsesProf says whether passes run under prof's own tracer.
-func (o Options) UsesProf() bool { return o.uses(rundir.ToolProf, false) }
+func (o Options) UsesProf() bool {
+	return o.uses(rundir.ToolProf, o.Mode == ModeLight && !o.needsNsys())
+}
+
+// needsNsys says whether options ask for what only nsys does.
+func (o Options) needsNsys() bool {
+	return len(o.Nsys.Trace) > 0 || len(o.Nsys.Args) > 0 || o.Nsys.KeepReport
+}
+
+// needsProf says whether options ask for what only prof's own tracer does.
+func (o Options) needsProf() bool { return o.After > 0 || o.Window > 0 || o.Paused }
+
+// withNsys are the options with nsys in place of prof's own tracer, and whether they allow that.
+func (o Options) withNsys() (Options, bool) {
+	if len(o.Tools) > 0 || o.needsProf() {
+		return o, false
+	}
+	o.Tools = []string{rundir.ToolNsys}
+	if o.Torch {
+		o.Tools = append(o.Tools, rundir.ToolTorch)
+	}
+	return o, true
+}
 
 // usesTimeline says whether a pass makes a timeline, from which ncu's kernels are chosen.
 func (o Options) usesTimeline() bool { return o.UsesNsys() || o.UsesProf() }
@@ -201,7 +223,13 @@ func (o Options) checkWindow(p *problems) {
 		value  time.Duration
 	}{{"--delay", o.Delay}, {"--duration", o.Duration}} {
 		p.check(d.value >= 0, "%s is %s: it must be 0 or more", d.option, d.value)
-		p.check(d.value%time.Second == 0, "%s is %s: nsys takes whole seconds", d.option, d.value)
+		p.check(d.value%time.Second == 0 || !o.UsesNsys(), "%s is %s: nsys takes whole seconds", d.option, d.value)
 	}
+	p.check(o.After >= 0, "--after is %d: it must be 0 or more", o.After)
+	p.check(o.Window >= 0, "--window is %d: it must be 0 (to the end) or more", o.Window)
+	p.check(o.After == 0 && o.Window == 0 || o.Range != "", "--after and --window count instances of a range: name it with --range")
+	p.check(!o.Paused || o.Range == "" && !o.ProfilerAPI && o.Delay == 0 && o.Duration == 0, "--paused waits for prof mark: omit --range, --profiler-api, --delay and --duration")
+	p.check(!o.needsProf() || o.UsesProf() && !o.UsesNsys(), "--after, --window and --paused need prof's own tracer instead of nsys: use --mode light without options of nsys, or --tools prof")
+	p.check(!o.needsProf() || !o.UsesNcu(), "--after, --window and --paused with ncu: ncu counts launches from the start, so the timeline must have them all; omit ncu or these")
 	p.check(o.Timeout <= 0 || o.Delay+o.Duration < o.Timeout, "--delay and --duration together are %s, not less than --timeout %s", o.Delay+o.Duration, o.Timeout)
 }

@@ -20,16 +20,19 @@ func captureFlags() []cli.Flag {
 		sharedFlag(),
 		&cli.StringFlag{Name: "run", Usage: "`NAME` of the run (default: UTC time and the workload's short name)"},
 		&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},
-		&cli.StringFlag{Name: "mode", Usage: "`MODE`: deep (nsys, then ncu for the kernels that take the most time) or light (nsys with the least overhead)", DefaultText: d.Mode},
-		&cli.StringSliceFlag{Name: "tools", Usage: "exactly these `TOOLS`, such as nsys,ncu,torch; prof is prof's own tracer, which needs no Nsight Systems"},
+		&cli.StringFlag{Name: "mode", Usage: "`MODE`: deep (nsys, then ncu for the kernels that take the most time) or light (prof's own tracer, or where it cannot be built, nsys with the least overhead)", DefaultText: d.Mode},
+		&cli.StringSliceFlag{Name: "tools", Usage: "exactly these `TOOLS`, such as nsys,ncu,torch; prof is prof's own tracer"},
 		&cli.BoolFlag{Name: "torch", Usage: "also record under the PyTorch profiler, for operators"},
-		&cli.IntFlag{Name: "repeats", Usage: "record `N` times under nsys, and as often without a profiler", DefaultText: "1"},
+		&cli.IntFlag{Name: "repeats", Usage: "record `N` times, and as often without a profiler", DefaultText: "1"},
 		&cli.BoolFlag{Name: "baseline", Usage: "also record without a profiler, to measure the profiling overhead"},
 		&cli.BoolFlag{Name: "auto-stages", Usage: "mark prefill and decode of Hugging Face models without changing the workload"},
-		&cli.StringFlag{Name: "range", Usage: "capture only this NVTX `RANGE` or RANGE@DOMAIN (default: everything)"},
+		&cli.StringFlag{Name: "range", Aliases: []string{"on"}, Usage: "capture from this NVTX `RANGE` or RANGE@DOMAIN on (default: from the start)"},
+		&cli.IntFlag{Name: "after", Usage: "with --range: skip `N` instances first; without nsys"},
+		&cli.IntFlag{Name: "window", Usage: "with --range: capture only `N` instances; without nsys"},
+		&cli.BoolFlag{Name: "paused", Usage: "capture only between prof mark start and prof mark stop; without nsys"},
 		&cli.BoolFlag{Name: "profiler-api", Usage: "capture only between cudaProfilerStart and cudaProfilerStop"},
-		&cli.DurationFlag{Name: "delay", Usage: "nsys begins `TIME` after the start, e.g. 90s, for servers"},
-		&cli.DurationFlag{Name: "duration", Usage: "nsys captures for `TIME`; then the workload is stopped"},
+		&cli.DurationFlag{Name: "delay", Usage: "begin `TIME` after the start, e.g. 90s, for servers"},
+		&cli.DurationFlag{Name: "duration", Usage: "capture for `TIME`; then stop the workload"},
 		&cli.IntFlag{Name: "ncu-top", Usage: "ncu profiles the `N` kernels that take the most time", DefaultText: "10"},
 		&cli.IntFlag{Name: "ncu-launches", Usage: "`N` launches of each kernel, from the stages and grids that take the most time", DefaultText: "1"},
 		&cli.StringFlag{Name: "ncu-preset", Usage: "what ncu measures, `PRESET`: roofline, memory or full", DefaultText: d.Ncu.Preset},
@@ -83,12 +86,12 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 			*into = strings.Split(strings.Join(c.StringSlice(name), ","), ",")
 		}
 	}
-	for name, into := range map[string]*bool{"torch": &o.Torch, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "keep-nsys-rep": &o.Nsys.KeepReport} {
+	for name, into := range map[string]*bool{"torch": &o.Torch, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "paused": &o.Paused, "keep-nsys-rep": &o.Nsys.KeepReport} {
 		if c.IsSet(name) {
 			*into = c.Bool(name)
 		}
 	}
-	for name, into := range map[string]*int{"repeats": &o.Repeats, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
+	for name, into := range map[string]*int{"repeats": &o.Repeats, "after": &o.After, "window": &o.Window, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
 		if c.IsSet(name) {
 			*into = c.Int(name)
 		}

@@ -130,7 +130,7 @@ func (p *place) command(args ...string) *exec.Cmd {
 	p.settle()
 	cmd := exec.Command(built, args...)
 	cmd.Dir = p.dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + os.TempDir()}, p.env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}, p.env...)
 	return cmd
 }
 

@@ -15,25 +15,89 @@ import (
 // compiled compiles C against the stand-in for CUPTI.
 func compiled(t *testing.T, out string, args ...string) {
 	t.Helper()
-	args = append([]string{"-O2", "-Wall", "-Werror", "-I", "../../capture/tracer/testdata/include", "-o", out}, args...)
+	args = append([]string{"-O2", "-Wall", "-Werror", "-I", standIn + "include", "-o", out}, args...)
 	if said, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("gcc %q: %v\n%s", args, err, said)
 	}
+}
+
+const standIn = "../../capture/tracer/testdata/"
+
+// compiledStandIn makes a stand-in for CUPTI and a program that uses it, work, in a folder, whose subfolder cuda is as a CUDA toolkit. Without a
+// compiler the test is skipped.
+func compiledStandIn(t *testing.T) (dir, gcc string) {
+	t.Helper()
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("gcc is not installed")
+	}
+	dir = t.TempDir()
+	cupti := filepath.Join(dir, "libcupti.so.12")
+	compiled(t, cupti, "-shared", "-fPIC", "-Wl,-soname,libcupti.so.12", standIn+"cupti.c")
+	compiled(t, filepath.Join(dir, "work"), standIn+"work.c", cupti, "-ldl", "-lpthread")
+	if err := os.CopyFS(filepath.Join(dir, "cuda", "include"), os.DirFS(standIn+"include")); err != nil {
+		t.Fatal(err)
+	}
+	return dir, gcc
+}
+
+// TestCaptureLight captures with prof's own tracer, which a light capture takes where it can be built.
+func TestCaptureLight(t *testing.T) {
+	t.Parallel()
+	dir, _ := compiledStandIn(t)
+	work := "exec " + filepath.Join(dir, "work")
+	const traced = "prof-1,ok,0,\n"
+	for name, c := range map[string]struct {
+		args, work string
+		code       int
+		passes     string
+		kernels    string // how many, and in how many ranges decode_step
+		said       string
+	}{
+		"whole":    {args: "--mode light", work: work, passes: traced, kernels: "3000,3000"},
+		"window":   {args: "--mode light --on decode_step --after 1000 --window 500", work: work, passes: traced, kernels: "500,500"},
+		"range":    {args: "--mode light --range decode_step --after 2999", work: work, passes: traced, kernels: "1,1"},
+		"api":      {args: "--mode light --profiler-api", work: work + " profiler", passes: traced, kernels: "600,600"},
+		"switched": {args: "--mode light --paused", work: built + " mark start; " + filepath.Join(dir, "work") + "; " + built + " mark stop", passes: traced, kernels: "3000,3000", said: "`prof mark start` begins it"},
+		"repeated": {args: "--tools prof --repeats 2 --baseline", work: work, passes: "baseline-1,ok,0,\nprof-1,ok,0,\nbaseline-2,ok,0,\nprof-2,ok,0,\n", kernels: "6000,6000"},
+		"fails":    {args: "--mode light", work: work + " fails", code: 5, passes: "prof-1,failed,5,the workload ended with exit status 5\n", kernels: "3000,3000"},
+		"killed":   {args: "--mode light", work: work + " kill", code: 137, passes: "prof-1,failed,SIGKILL,the workload was ended by SIGKILL\n", kernels: "3000,3000", said: "do not end in order"},
+		"nothing":  {args: "--mode light", work: "true", code: 1, passes: "prof-1,no_report,0,no process of the workload loaded CUDA or NVTX: nothing was traced\n", kernels: "0,0"},
+		"by nsys":  {args: "--mode light --nsys-trace cuda", work: "true", passes: "nsys-1,ok,0,\n", kernels: "16,0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := fakes(t, "", "LD_LIBRARY_PATH="+dir, "CUDA_HOME="+filepath.Join(dir, "cuda"))
+			r := p.run(append(append([]string{"capture", "--run", "r"}, strings.Fields(c.args)...), "--", "sh", "-c", c.work)...)
+			if r.code != c.code || !strings.Contains(r.err, c.said) || strings.Contains(c.args, "light") && strings.Contains(r.err, "Nsight Systems") {
+				t.Errorf("exit %d, want %d, %q and nothing of Nsight Systems:\n%s", r.code, c.code, c.said, r.err)
+			}
+			p.wantPasses("r", c.passes)
+			got := p.sql("SELECT (SELECT count(*) FROM kernels) AS kernels, (SELECT count(*) FROM ranges WHERE name = 'decode_step' AND duration_ns IS NOT NULL) AS steps")
+			if got != "kernels,steps\n"+c.kernels+"\n" {
+				t.Errorf("got %s, want %s", got, c.kernels)
+			}
+		})
+	}
+	p := fakes(t, "", "LD_LIBRARY_PATH="+dir)
+	r := p.run("capture", "--run", "r", "--mode", "light", "--", "true")
+	if r.code != 0 || !strings.Contains(r.err, "using Nsight Systems, because prof's own tracer cannot be built: no headers of CUPTI") {
+		t.Errorf("without headers: exit %d\n%s", r.code, r.err)
+	}
+	p.wantPasses("r", "nsys-1,ok,0,\n")
+	r = p.run("capture", "--run", "s", "--mode", "light", "--paused", "--", "true")
+	if r.code != 1 || !strings.Contains(r.err, "no headers of CUPTI") {
+		t.Errorf("a paused capture without headers: exit %d\n%s", r.code, r.err)
+	}
+	p.wantLike(1, "", "prof: no capture with --paused is running: start one with prof capture --mode light --paused -- CMD\n", "mark", "start")
 }
 
 // TestTracer traces a program that launches kernels of a stand-in for CUDA, and ends in every way: its trace can be stored, and the program's
 // end is its own.
 func TestTracer(t *testing.T) {
 	t.Parallel()
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		t.Skip("gcc is not installed")
-	}
-	dir := t.TempDir()
-	cupti := filepath.Join(dir, "libcupti.so.12")
-	compiled(t, cupti, "-shared", "-fPIC", "-Wl,-soname,libcupti.so.12", "../../capture/tracer/testdata/cupti.c")
-	compiled(t, filepath.Join(dir, "work"), "../../capture/tracer/testdata/work.c", cupti, "-ldl", "-lpthread")
-	places := tracer.Places{Compilers: []string{gcc}, Includes: []string{"../../capture/tracer/testdata/include"}, Cache: filepath.Join(dir, "cache")}
+	dir, gcc := compiledStandIn(t)
+	places := tracer.Places{Compilers: []string{gcc}, Includes: []string{standIn + "include"}, Cache: filepath.Join(dir, "cache")}
 	lib, err := tracer.Build(t.Context(), places)
 	if err != nil {
 		t.Fatal(err)

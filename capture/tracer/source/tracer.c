@@ -1226,6 +1226,7 @@ static void begin_once(void) {
   if (gethostname(host, sizeof host - 1) == 0) pair(SYSTEM, "Hostname", host);
   begin_windows();
   live = 1;
+  if (has_windows) turn();
   if (!has_handlers++) {
     pthread_atfork(before_fork, in_parent, in_child);
     atexit(finish);
