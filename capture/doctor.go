@@ -44,7 +44,7 @@ func Doctor(ctx context.Context, o DoctorOptions) []Check {
 		d.o.Dir = "."
 	}
 	var checks []Check
-	for _, group := range []func(context.Context) []Check{d.nsys, d.ncu, d.gpus, d.counters, d.system, d.python} {
+	for _, group := range []func(context.Context) []Check{d.tracer, d.nsys, d.ncu, d.gpus, d.counters, d.system, d.python} {
 		checks = append(checks, group(ctx)...)
 	}
 	return checks

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"prof/capture/tracer"
 	"prof/internal/child"
 	"prof/internal/mask"
 )
@@ -30,8 +31,9 @@ type Machine struct {
 	ReadLink func(path string) (string, error)
 	Free     func(dir string) (bytes int64, err error) // free for this user on the file system of a folder
 	Run      RunFunc
-	Environ  []string // nil: of this process
-	TempDir  string   // "": os.TempDir's
+	Build    func(context.Context, tracer.Places) (tracer.Library, error) // of prof's own tracer
+	Environ  []string                                                     // nil: of this process
+	TempDir  string                                                       // "": os.TempDir's
 }
 
 func (m Machine) withDefaults() Machine {
@@ -52,6 +54,9 @@ func (m Machine) withDefaults() Machine {
 	}
 	if m.Run == nil {
 		m.Run = child.Run
+	}
+	if m.Build == nil {
+		m.Build = tracer.Build
 	}
 	if m.Environ == nil {
 		m.Environ = os.Environ()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/capture/tracer"
 	"prof/schema/rundir"
 )
 
@@ -44,7 +45,7 @@ func newBench(t *testing.T) *bench {
 	return &bench{
 		path:  map[string]string{"nsys": "/usr/bin/nsys", "ncu": "/usr/bin/ncu", "python3": "/usr/bin/python3", "true": "/usr/bin/true"},
 		files: map[string]string{"/proc/driver/nvidia/params": "RmMsg: \"\"\nRmProfilingAdminOnly: 0\n", "/proc/self/status": "CapEff:\t0000000000000000\nSeccomp:\t0\n", "/proc/sys/kernel/perf_event_paranoid": "2\n"},
-		pidNS: machinePIDs, environ: []string{"PATH=/usr/bin", "HF_TOKEN=hf_abcdefgh"}, free: 100 << 30, temp: t.TempDir(),
+		globs: []string{"/usr/local/cuda"}, pidNS: machinePIDs, environ: []string{"PATH=/usr/bin", "HF_TOKEN=hf_abcdefgh"}, free: 100 << 30, temp: t.TempDir(),
 		nvml: &fakeNVML{devices: []rundir.Device{{Index: 0, UUID: "GPU-a", Name: "NVIDIA H200", OtherProcesses: ptr(int64(0)), MIG: ptr(false)}}},
 		run: map[string]func(c Command) (Output, error){
 			"nsys --version": said(nsysVersion),
@@ -87,6 +88,12 @@ func (b *bench) machine(t *testing.T) Machine {
 		ReadLink: func(string) (string, error) { return b.pidNS, nil },
 		Free:     func(string) (int64, error) { return b.free, b.freeErr },
 		Environ:  b.environ, TempDir: b.temp,
+		Build: func(_ context.Context, p tracer.Places) (tracer.Library, error) {
+			if len(p.Includes) == 0 {
+				return tracer.Library{}, tracer.ErrNoHeaders
+			}
+			return tracer.Library{Include: p.Includes[0]}, nil
+		},
 		Run: func(_ context.Context, c Command) (Output, error) {
 			if strings.Contains(strings.Join(c.Env, " "), "TOKEN") {
 				t.Errorf("%v gets a secret: %q", c.Argv, c.Env)
@@ -128,7 +135,8 @@ func (b *bench) examine(t *testing.T) map[string]Check {
 func TestDoctorWell(t *testing.T) {
 	checks := newBench(t).examine(t)
 	for id, detail := range map[string]string{
-		"nsys": "2025.3.1.90-253135822126v0, /usr/bin/nsys", "nsys_report": "a report of /usr/bin/true was made and exported", "ncu": "2025.3.1.0, /usr/bin/ncu",
+		"tracer": "built with the headers in /usr/local/cuda/include; it uses the CUPTI that the workload loads",
+		"nsys":   "2025.3.1.90-253135822126v0, /usr/bin/nsys", "nsys_report": "a report of /usr/bin/true was made and exported", "ncu": "2025.3.1.0, /usr/bin/ncu",
 		"ncu_run": "it ran /usr/bin/true", "driver": "driver 580.1, CUDA up to 13.0", "gpus": "0: NVIDIA H200 (GPU-a)", "mig": "no GPU is partitioned",
 		"shared": "no other process uses them", "gpu_counters": "to every user (RmProfilingAdminOnly is 0)", "container": "none seen",
 		"python": "3.12.1, /usr/bin/python3, torch 2.11.0+cu130", "perf_event_paranoid": "kernel.perf_event_paranoid is 2; prof does not need it",
@@ -158,6 +166,7 @@ func TestDoctorIll(t *testing.T) {
 		id, status, detail, advice string
 	}{
 		"no nsys":        {func(b *bench) { delete(b.path, "nsys") }, "nsys", CheckMissing, "neither on the PATH", "apt-get install nsight-systems-cli"},
+		"no headers":     {func(b *bench) { b.globs = nil }, "tracer", CheckWarning, "no headers of CUPTI; light captures use Nsight Systems", "install the CUDA toolkit"},
 		"no ncu":         {func(b *bench) { delete(b.path, "ncu") }, "ncu", CheckMissing, "neither on the PATH", "apt-get install nsight-compute"},
 		"wrong override": {func(b *bench) { b.environ = append(b.environ, "PROF_NSYS=/no") }, "nsys", CheckFailed, "PROF_NSYS=/no cannot be run", "set PROF_NSYS"},
 		"nsys is a stub": {func(b *bench) { b.run["nsys --version"] = failing("Error: Nsight Systems hasn't been installed\n") }, "nsys", CheckFailed,

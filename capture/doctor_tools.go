@@ -50,6 +50,22 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// tracer builds prof's own tracer. Without it captures use nsys.
+func (d doctor) tracer(ctx context.Context) []Check {
+	c := Check{ID: "tracer", Title: "prof's own tracer"}
+	lib, err := d.m.buildTracer(ctx, nil, d.o.Dir)
+	switch {
+	case err != nil:
+		c.Status, c.Detail = CheckWarning, err.Error()+"; light captures use Nsight Systems instead, which slows decode down more"
+		c.Advice = "activate the environment with PyTorch that the workload runs in, or install the CUDA toolkit, and a C compiler (apt-get install gcc)"
+	case lib.CUPTI == "":
+		c.Status, c.Detail = CheckOK, "built with the headers in "+lib.Include+"; it uses the CUPTI that the workload loads"
+	default:
+		c.Status, c.Detail = CheckOK, "built with the headers in "+lib.Include+", for "+lib.CUPTI
+	}
+	return []Check{c}
+}
+
 func (d doctor) nsys(ctx context.Context) []Check {
 	path, c := d.tool(ctx, "nsys", "Nsight Systems")
 	if path == "" {

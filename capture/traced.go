@@ -67,7 +67,7 @@ func (m Machine) buildTracer(ctx context.Context, argv []string, dir string) (tr
 		cache = os.TempDir()
 	}
 	p.Cache = filepath.Join(cache, "prof")
-	return tracer.Build(ctx, p)
+	return m.Build(ctx, p)
 }
 
 // cuptiOfPython asks the interpreter of a workload where the wheels of PyTorch and Triton keep CUPTI. Without such an interpreter there is none.

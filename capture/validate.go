@@ -59,7 +59,7 @@ func (o Options) withNsys() (Options, bool) {
 	if o.Torch {
 		o.Tools = append(o.Tools, rundir.ToolTorch)
 	}
-	return o, true
+	return o, o.Validate() == nil // nsys takes no fractions of a second
 }
 
 // usesTimeline says whether a pass makes a timeline, from which ncu's kernels are chosen.

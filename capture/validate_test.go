@@ -21,6 +21,9 @@ func TestValidateAllows(t *testing.T) {
 		"any domain":     func(o *Options) { o.Mode, o.Range = ModeLight, "a@*" },
 		"no samples":     func(o *Options) { o.SampleHz = 0 },
 		"most samples":   func(o *Options) { o.SampleHz = 100 },
+		"window":         func(o *Options) { o.Mode, o.Range, o.After, o.Window = ModeLight, "decode_step", 50, 20 },
+		"paused":         func(o *Options) { o.Tools, o.Paused = []string{"prof"}, true },
+		"fractions":      func(o *Options) { o.Mode, o.Delay = ModeLight, 1500*time.Millisecond },
 		"seconds":        func(o *Options) { o.Delay, o.Duration = time.Minute, 3*time.Second },
 		"trace":          func(o *Options) { o.Nsys.Trace = []string{"cuda-hw", "nvtx", "cublas-verbose"}; o.ProfilerAPI = true },
 		"arguments": func(o *Options) {
@@ -84,6 +87,12 @@ func TestValidateRefuses(t *testing.T) {
 		`--delay is -1s: it must be 0 or more`:                               func(o *Options) { o.Delay = -time.Second },
 		`--delay is 1.5s: nsys takes whole seconds`:                          func(o *Options) { o.Delay = 1500 * time.Millisecond },
 		`--duration is 500ms: nsys takes whole seconds`:                      func(o *Options) { o.Duration = time.Second / 2 },
+		`--after and --window count instances of a range`:                    func(o *Options) { o.Mode, o.Window = ModeLight, 3 },
+		`--window is -1`:                                                     func(o *Options) { o.Window = -1 },
+		`--after is -1`:                                                      func(o *Options) { o.After = -1 },
+		`--after, --window and --paused need prof's own tracer`:              func(o *Options) { o.Range, o.Window = "a", 3 },
+		`--after, --window and --paused with ncu`:                            func(o *Options) { o.Tools, o.Paused = []string{"prof", "ncu"}, true },
+		`--paused waits for prof mark: omit --range`:                         func(o *Options) { o.Mode, o.Paused, o.Delay = ModeLight, true, time.Second },
 		`--delay and --duration together are 30m0s, not less than --timeout`: func(o *Options) { o.Delay, o.Duration = 20*time.Minute, 10*time.Minute },
 	} {
 		err := with(change).Validate()
@@ -103,21 +112,31 @@ func TestValidateAll(t *testing.T) {
 
 func TestUses(t *testing.T) {
 	for _, c := range []struct {
-		change           func(*Options)
-		nsys, ncu, torch bool
-		mode             string // of a pass under nsys
+		change func(*Options)
+		uses   string
+		mode   string // of a pass under nsys
 	}{
-		{func(o *Options) {}, true, true, false, "deep"},
-		{func(o *Options) { o.Torch = true }, true, true, true, "deep"},
-		{func(o *Options) { o.Mode = ModeLight }, true, false, false, "light"},
-		{func(o *Options) { o.Mode, o.Torch = ModeLight, true }, true, false, true, "light"},
-		{func(o *Options) { o.Tools = []string{"nsys"} }, true, false, false, "deep"},
-		{func(o *Options) { o.Mode, o.Tools = ModeLight, []string{"torch", "nsys"} }, true, false, true, "light"},
-		{func(o *Options) { o.Mode, o.Tools = ModeCustom, []string{"ncu"} }, false, true, false, "deep"},
+		{func(o *Options) {}, "nsys ncu", "deep"},
+		{func(o *Options) { o.Torch = true }, "nsys ncu torch", "deep"},
+		{func(o *Options) { o.Mode = ModeLight }, "prof", "light"},
+		{func(o *Options) { o.Mode, o.Torch = ModeLight, true }, "prof torch", "light"},
+		{func(o *Options) { o.Mode, o.Nsys.KeepReport = ModeLight, true }, "nsys", "light"},
+		{func(o *Options) { o.Tools = []string{"nsys"} }, "nsys", "deep"},
+		{func(o *Options) { o.Mode, o.Tools = ModeLight, []string{"torch", "nsys"} }, "nsys torch", "light"},
+		{func(o *Options) { o.Mode, o.Tools = ModeCustom, []string{"ncu"} }, "ncu", "deep"},
 	} {
 		o := with(c.change)
-		if o.UsesNsys() != c.nsys || o.UsesNcu() != c.ncu || o.UsesTorch() != c.torch || o.PassMode(rundir.ToolNsys) != c.mode {
-			t.Errorf("%s %q %v: nsys %v, ncu %v, torch %v, nsys' mode %s", o.Mode, o.Tools, o.Torch, o.UsesNsys(), o.UsesNcu(), o.UsesTorch(), o.PassMode(rundir.ToolNsys))
+		var uses []string
+		for _, tool := range []struct {
+			name string
+			used bool
+		}{{"prof", o.UsesProf()}, {"nsys", o.UsesNsys()}, {"ncu", o.UsesNcu()}, {"torch", o.UsesTorch()}} {
+			if tool.used {
+				uses = append(uses, tool.name)
+			}
+		}
+		if got := strings.Join(uses, " "); got != c.uses || o.PassMode(rundir.ToolNsys) != c.mode {
+			t.Errorf("%s %q: uses %s, want %s; nsys' mode %s, want %s", o.Mode, o.Tools, got, c.uses, o.PassMode(rundir.ToolNsys), c.mode)
 		}
 	}
 	for tool, want := range map[string]string{rundir.ToolNone: "baseline", rundir.ToolNcu: "kernels", rundir.ToolTorch: "operators", "perf": ""} {
