@@ -108,7 +108,7 @@ func (s *Session) traced(n int) passSpec {
 			now, err := monotonic()
 			return s.tracer.Env(tracer.Options{Dir: s.below(stem), GraphNodes: s.o.nsysGraphTrace() == GraphTraceNode, Base: now}), err
 		},
-		mark: markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", model: "model"},
+		mark: markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", times: s.timesOf(stem), model: "model"},
 		keep: func(p *rundir.Pass, _ *launcher) {
 			traces, err := filepath.Glob(filepath.Join(s.below(stem), "*.proftrace"))
 			if err != nil || len(traces) == 0 {
