@@ -80,6 +80,7 @@ func sayStages(t *testing.T) {
 		{accountingOf("(run)", busyParts(), busyParts())},
 		{answer("accounting", "stage"), answer("sources", "kind status reason path", []any{"torch", "ok", nil, "a"}), answer("devices", "name", []any{"AMD Instinct MI300X"})},
 		{threePasses("decode"), accountingOf("decode", busyParts()), answer("overhead", "mode tool overhead_ratio stage", []any{"light", "nsys", -0.3, nil})},
+		{threePasses("decode"), accountingOf("decode", busyParts()), answer("overhead", "mode tool overhead_ratio stage", []any{"light", "nsys", 0.3, nil}, []any{"light", "nsys", 0.5, "decode"}, []any{"light", "nsys", -0.1, "prefill"})},
 	} {
 		summarise(t, reportOf(frames...))
 	}
