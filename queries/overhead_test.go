@@ -187,7 +187,7 @@ func TestStageOverhead(t *testing.T) {
 				t.Errorf("%s: overhead of %s is %v", name, stage, r)
 			}
 			s := rowOf(t, stages, "stage", stage)
-			if s[stages.Index("overhead_ratio")] != r[f.Index("overhead_ratio")] || s[stages.Index("alone_median_ns")] != r[f.Index("baseline_median_ns")] || s[stages.Index("alone_clock")] != c.clock {
+			if s[stages.Index("over_alone_ratio")] != r[f.Index("overhead_ratio")] || s[stages.Index("alone_median_ns")] != r[f.Index("baseline_median_ns")] || s[stages.Index("alone_clock")] != c.clock {
 				t.Errorf("%s: stages says of %s %v", name, stage, s)
 			}
 			m := rowOf(t, mfu, "stage", stage)

@@ -59,6 +59,7 @@ func Of(f *frame.Frame) (Table, error) {
 	if err := f.Check(); err != nil {
 		return Table{}, err
 	}
+	f = measured(f)
 	t := Table{Rows: make([][]Cell, len(f.Rows)), Notes: f.Notes}
 	for i := range f.Rows {
 		t.Rows[i] = make([]Cell, len(f.Columns))
