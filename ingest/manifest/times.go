@@ -17,6 +17,9 @@ import (
 // maxTimes bounds a file of times, in bytes: the helper keeps 150,000 executions of some 50 bytes.
 const maxTimes = 64 << 20
 
+// maxNesting bounds the ranges around one.
+const maxNesting = 1000
+
 // stageTimes is a file of the helper's times of stages, one process each.
 type stageTimes struct {
 	PID        int32            `json:"pid"`
@@ -60,8 +63,8 @@ func readTimes(path string) (*stageTimes, error) {
 		return nil, fmt.Errorf("it is not a file of stage times: pid is %d", t.PID)
 	}
 	for i, p := range t.Paths {
-		if len(p) == 0 {
-			return nil, fmt.Errorf("paths[%d] is empty", i)
+		if len(p) == 0 || len(p) > maxNesting {
+			return nil, fmt.Errorf("paths[%d] has %d names, want 1 to %d", i, len(p), maxNesting)
 		}
 	}
 	for i, e := range t.Executions {

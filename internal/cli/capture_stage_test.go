@@ -84,3 +84,23 @@ nsys,warmup > prefill,2,2,5,,false
 		})
 	}
 }
+
+// Where there is no profiler, the workload is run once without, and its stages are timed.
+func TestCaptureStagesAlone(t *testing.T) {
+	t.Parallel()
+	python, err := exec.Command("python3", "-c", "import sys; print(sys.executable, end='')").Output()
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	p := fakes(t, "")
+	p.env = append(p.env, only(t, "sh"))
+	write(t, p.path("work.py"), []byte("import time, prof_mark\nfor _ in range(3):\n    with prof_mark.stage('decode', steps=4):\n        time.sleep(0.02)\n"))
+	p.run("capture", "--run", "r", "--mode", "light", "--auto-stages", "--", string(python), "work.py")
+	p.wantPasses("r", `nsys-1,not_run,.*\nbaseline-1,ok,0,\n`)
+	if got := p.sql("SELECT stage, passes, alone_median_ns BETWEEN 19e6 AND 2e9 AS timed, alone_clock, over_alone_ratio IS NULL AS unknown FROM stages('r')"); got != "stage,passes,timed,alone_clock,unknown\ndecode,0,true,cpu,true\n" {
+		t.Errorf("stages: %q", got)
+	}
+	if got := p.run("show", "r"); got.code != 0 || strings.Contains(got.out, "warm-up") {
+		t.Errorf("exit %d, shown:\n%s%s", got.code, got.out, got.err)
+	}
+}

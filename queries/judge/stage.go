@@ -25,6 +25,9 @@ func (s *summariser) addStages() error {
 		if r.Has("alone_clock") && r.Text("alone_clock") == "gpu" {
 			stage.Alone.MedianNs, stage.Alone.TokensPerS = r.Number("alone_median_ns"), r.Number("alone_tokens_per_s")
 		}
+		if stage.Passes == 0 && r.Has("alone_median_ns") && r.Number("alone_median_ns") != nil {
+			continue // timed without a profiler only: there is nothing to judge
+		}
 		if stage.Passes == 0 {
 			s.out.WarmOnly = append(s.out.WarmOnly, stage.Stage)
 			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("all passes of %s count as warm-up: none was measured", stage.Stage))

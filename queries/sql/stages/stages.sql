@@ -8,7 +8,7 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
 -- columns:
 --   stage: the stage, by stage_rule
---   passes: passes: outermost ranges of the stage, warm-up excluded
+--   passes: passes: outermost ranges of the stage, warm-up excluded; 0 in a run without a timeline, of which only the times without a profiler are known
 --   cpu_mean_ns: mean CPU time per pass
 --   gpu_span_mean_ns: mean GPU span (first start to last end of device work) over the passes with device work
 --   gpu_busy_mean_ns: mean GPU busy time per pass (union of device intervals), summed over GPUs
@@ -41,6 +41,8 @@ WITH pass AS (
     FROM _stage_pass(run, device := device, source := source) s LEFT JOIN pass_alone a ON a.run_id = run AND a.range_id = s.range_id
 ), stage AS (
     SELECT p.stage, count(*) FILTER (p.is_warmup) AS warmup_passes, max(p.device_count) AS most_devices FROM pass p GROUP BY p.stage
+    UNION ALL -- timed, in a run without a timeline
+    SELECT o.stage, 0, 0 FROM stage_overhead o WHERE o.run_id = run AND o.tool = 'none' AND device IS NULL AND source IS NULL AND NOT EXISTS (SELECT 1 FROM timeline t WHERE t.run_id = run)
 ), m AS (
     SELECT p.stage, count(*) AS passes, avg(p.cpu_ns) AS cpu_mean_ns, avg(p.gpu_span_ns) AS gpu_span_mean_ns, avg(p.gpu_busy_ns) AS gpu_busy_mean_ns, avg(p.gpu_sum_ns) AS gpu_sum_mean_ns,
         CASE WHEN sum(p.graph_count) = 0 THEN sum(p.kernel_count) END::BIGINT AS kernel_count, median(p.cpu_ns) AS cpu_median_ns, median(p.gpu_span_ns) AS gpu_span_median_ns,
@@ -56,5 +58,5 @@ SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_
     m.cpu_std_ns, m.cpu_min_ns, m.cpu_max_ns, m.gpu_span_std_ns, m.gpu_span_min_ns, m.gpu_span_max_ns, m.gpu_busy_std_ns, m.gpu_sum_std_ns, m.kernel_sum_mean_ns,
     CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, coalesce(m.memop_count, 0) AS memop_count, coalesce(m.graph_count, 0) AS graph_count, s.warmup_passes, m.token_count, CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock, m.alone_tokens_per_s, m.gpu_span_tokens_per_s
 FROM stage s LEFT JOIN m ON m.stage = s.stage
-LEFT JOIN stage_overhead o ON o.run_id = run AND o.stage = s.stage AND o.tool = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted)) AND device IS NULL
+LEFT JOIN stage_overhead o ON o.run_id = run AND o.stage = s.stage AND o.tool = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted), 'none') AND device IS NULL
 ORDER BY array_position(['prefill', 'decode'], s.stage) NULLS LAST, s.stage
