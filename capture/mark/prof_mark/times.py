@@ -35,6 +35,7 @@ _left_out = 0
 _unread = collections.deque()  # executions whose events are not read
 _spare = {}  # events to use again, by GPU
 _broken = False  # events cannot be used
+_parents = []  # events of the process above: destroying them here would use its GPU
 _lock = threading.RLock()
 
 
@@ -199,8 +200,9 @@ def write(final=True):
 
 
 def forget():
-    """Begins anew in a forked child: the events are of the parent's GPU."""
+    """Begins anew in a forked child, which has run nothing yet."""
     global _left_out, _broken, _lock, captures
+    _parents.append((list(_unread), dict(_spare)))
     _taken.clear()
     _unread.clear()
     _spare.clear()
