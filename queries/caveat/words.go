@@ -274,7 +274,11 @@ var words = map[string]func(c C, alike []C) string{
 	"clocks-not-sampled":   says("throttling could not be checked: the run has no samples of clocks, which prof capture takes"),
 	"savings-overlap":      says("savings overlap and do not add up: fixing one changes the others"),
 	"launches-slowed": func(c C, _ []C) string {
-		return fmt.Sprintf("the workload took %.0f %% longer under Nsight Systems than without it, mostly in launches: without it there is less launch-bound idle time", 100*c.Ratio)
+		what := "the workload"
+		if c.Subject != "" {
+			what = "a pass of " + c.Subject
+		}
+		return fmt.Sprintf("%s took %.0f %% longer under the profiler than without it, mostly in launches: without it there is less launch-bound idle time", what, 100*c.Ratio)
 	},
 	"launches-slowed-unmeasured": says("tracing makes each launch longer: without it there is less launch-bound idle time; prof capture --baseline measures how much"),
 
