@@ -19,6 +19,7 @@ import (
 type markSpec struct {
 	stages bool   // mark prefill and decode, and tell of them
 	facts  string // write what the passes worked on
+	times  string // time the stages, into files whose names begin so
 	trace  string // hold the PyTorch profiler
 	model  string // copy the model's configuration into that folder
 }
@@ -26,7 +27,7 @@ type markSpec struct {
 // timelineMark is what the helper does in a pass with a timeline. Facts about passes that the timeline has in part or not at all would give its
 // passes the tokens of others.
 func (s *Session) timelineMark(stem string) markSpec {
-	m := markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", model: "model"}
+	m := markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", times: s.timesOf(stem), model: "model"}
 	if s.o.needsProf() || s.o.Delay > 0 {
 		m.facts = ""
 	}
@@ -45,13 +46,43 @@ func (s *Session) markedEnv(m markSpec, temp string) ([]string, error) {
 	}
 	o := mark.Options{Trace: s.below(m.trace)}
 	if m.stages { // else warm-up is told to the warehouse, which leaves it out of what was captured
-		o.Facts, o.ModelDir, o.Warmup = s.below(m.facts), s.below(m.model), s.o.Warmup
+		o.Facts, o.ModelDir, o.Warmup, o.Times = s.below(m.facts), s.below(m.model), s.o.Warmup, s.below(m.times)
 	}
 	path := dir
 	if i := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "PYTHONPATH=") }); i >= 0 {
 		path += string(os.PathListSeparator) + strings.TrimPrefix(env[i], "PYTHONPATH=")
 	}
 	return append(append(without(env, "PYTHONPATH"), "PYTHONPATH="+path), mark.Env(o)...), nil
+}
+
+// timesOf is where the helper times the stages of a pass under a tool. Without a pass that has none there is nothing to compare with, and
+// nothing is timed.
+func (s *Session) timesOf(stem string) string {
+	if !s.o.Baseline {
+		return ""
+	}
+	return stem + timesEnd
+}
+
+const timesEnd = ".times"
+
+// noteTimes notes the files that the helper wrote its times into.
+func (s *Session) noteTimes(p *rundir.Pass, m markSpec) {
+	if !m.stages || m.times == "" {
+		return
+	}
+	found, err := filepath.Glob(filepath.Join(escaped(s.dir), m.times+"-*.json"))
+	if err != nil {
+		s.warn(fmt.Sprintf("%s: its times of stages are unknown: %v", p.Name, err))
+	}
+	for _, f := range found {
+		p.StageTimes = append(p.StageTimes, filepath.ToSlash(filepath.Join(filepath.Dir(m.times), filepath.Base(f))))
+	}
+}
+
+// escaped is a path as a pattern that only the path itself matches.
+func escaped(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 func (s *Session) below(path string) string {

@@ -134,6 +134,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	}
 	out := c.run()
 	s.endSampling(sampler, p)
+	s.noteTimes(p, spec.mark)
 	if spec.keep != nil {
 		spec.keep(p, l)
 	}

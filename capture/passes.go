@@ -62,7 +62,8 @@ func (s *Session) timeline() []passSpec {
 }
 
 func (s *Session) baseline(n int) passSpec {
-	return passSpec{tool: rundir.ToolNone, repeat: n, stem: fmt.Sprintf("baseline/pass-%d", n)}
+	stem := fmt.Sprintf("baseline/pass-%d", n)
+	return passSpec{tool: rundir.ToolNone, repeat: n, stem: stem, mark: markSpec{stages: s.o.AutoStages, times: stem + timesEnd}}
 }
 
 // nsys writes into a folder beside: its reports hold the environment of each process, and the run's folder must not.
@@ -207,7 +208,7 @@ func move(from, to string) error {
 
 func (s *Session) torch() passSpec {
 	return passSpec{tool: rundir.ToolTorch, repeat: 1, stem: "torch/trace-1",
-		mark: markSpec{stages: s.o.AutoStages, facts: "torch/trace-1.workload.json", trace: "torch/trace-1.json.gz"},
+		mark: markSpec{stages: s.o.AutoStages, facts: "torch/trace-1.workload.json", times: s.timesOf("torch/trace-1"), trace: "torch/trace-1.json.gz"},
 		keep: func(p *rundir.Pass, _ *launcher) {
 			const name = "torch/trace-1.json.gz"
 			if st, err := os.Stat(s.below(name)); err == nil && st.Size() > 0 {

@@ -110,7 +110,7 @@ func (s *Session) traced(n int) passSpec {
 			}
 			now, err := monotonic()
 			if s.o.Paused {
-				err = file.Write(s.below(stem+switchExt), []byte("off\n"))
+				err = errors.Join(err, file.Write(s.below(stem+switchExt), []byte("off\n")))
 				s.talk("recording is paused: `prof mark start` begins it, `prof mark stop` pauses it again")
 			}
 			return s.tracer.Env(tracer.Options{Dir: s.below(stem), GraphNodes: s.o.nsysGraphTrace() == GraphTraceNode, Base: now, Window: s.window(stem)}), err

@@ -24,6 +24,15 @@ import (
 // captured makes the run of a captured folder: two repeats of the timeline of a Llama and what the workload says of each.
 func captured(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
+	res, err := ingest.Run(t.Context(), w, []string{capturedFolder(t)}, ingest.Options{Now: time.Now(), Load: ingestload.Options{Threads: 2}})
+	if err != nil || len(res.Sources) != 4 || res.Run.Name != "repeats" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+}
+
+// capturedFolder makes that folder.
+func capturedFolder(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../testdata/capture/repeats")); err != nil {
 		t.Fatal(err)
@@ -52,10 +61,7 @@ func captured(t *testing.T, w *schema.Warehouse) {
 			t.Fatal(err)
 		}
 	}
-	res, err := ingest.Run(t.Context(), w, []string{dir}, ingest.Options{Now: time.Now(), Load: ingestload.Options{Threads: 2}})
-	if err != nil || len(res.Sources) != 4 || res.Run.Name != "repeats" {
-		t.Fatalf("%+v, %v", res, err)
-	}
+	return dir
 }
 
 // TestRepeats holds that repeats of the workload are measured together, and are no ranks of one job.
@@ -122,7 +128,7 @@ func TestCapture(t *testing.T) {
 		{"SELECT pass, tool, mode, repeat, status, workload_ns, duration_ns, exit_code, artifact_bytes, reason, source_count FROM capture_passes('repeats') WHERE pass_id > 2",
 			"[[baseline-3 none baseline 3 ok 980000000 1480000000 0 <nil> <nil> 0] [nsys-1 nsys deep 1 ok 1300000000 1800000000 0 2000000 <nil> 1] [nsys-2 nsys deep 2 ok 1340000000 1840000000 0 2000000 <nil> 1] " +
 				"[ncu-1 ncu kernels 1 failed 400000000 900000000 1 <nil> ncu may not read the GPU's counters (ERR_NVGPUCTRPERM) 0]]"},
-		{"SELECT * REPLACE (abs(workload_std_ns - 2e7 * sqrt(2)) < 1 AS workload_std_ns) FROM overhead('repeats')", "[[deep nsys 0.32 3 1e+09 1e+09 2e+07 2 1.32e+09 1.32e+09 true] [kernels ncu <nil> 3 1e+09 1e+09 2e+07 0 <nil> <nil> <nil>]]"},
+		{"SELECT * REPLACE (abs(workload_std_ns - 2e7 * sqrt(2)) < 1 AS workload_std_ns) FROM overhead('repeats')", "[[deep <nil> nsys 0.32 1e+09 1.32e+09 process <nil> 3 1e+09 2e+07 2 1.32e+09 true] [kernels <nil> ncu <nil> 1e+09 <nil> process <nil> 3 1e+09 2e+07 0 <nil> <nil>]]"},
 		{"SELECT count(*), count(sm_ratio), min(time_ns), max(time_ns), count(throttle), count(DISTINCT throttle) FROM device_samples('repeats', pass := 'nsys-1', device := 0)", "[[13 13 -100000000 1100000000 13 3]]"},
 		{"SELECT time_ns, throttle, power_w, other_process_count FROM device_samples('repeats', pass := 'nsys-1') WHERE time_ns = 400000000", "[[400000000 sw_power_cap 650.5 0] [400000000 <nil> <nil> <nil>]]"},
 		{"SELECT pass, device, samples, sm_max_ratio, memory_used_max_bytes, sm_clock_max_hz, power_max_w, temperature_max_c, other_process_max_count, name FROM device_use('repeats')",

@@ -39,6 +39,9 @@
 // first Python process), versions of python, torch, cuda and transformers, notes, and fault where an error of the helper ended the
 // marking; the program went on all the same, and no passes are listed. A pass whose counts are not known has a field why.
 //
+// The times at Options.Times, of each process with its id behind the name: prof_mark/times.py says which clocks they are by. Nothing
+// waits for the GPU to take them.
+//
 // The trace at Options.Trace, when the process ends by itself, by an error,
 // by SIGINT or by SIGTERM; that takes seconds. What the helper has to say goes to the workload's stderr, in lines that begin with
 // "prof_mark: ".
@@ -61,6 +64,7 @@ var helper embed.FS
 type Options struct {
 	Facts    string // where the facts go; empty: they are not written
 	Trace    string // where the trace of the PyTorch profiler goes, packed where it ends in .gz; empty: no profiler
+	Times    string // stages are timed, and the times go to Times-PID.json, one file a process; empty: they are not
 	ModelDir string // folder for a copy of the model's config.json, made when there is one; empty: no copy
 	Warmup   int    // first generations that are warm-up: in a range warmup, and before the profiler starts
 }
@@ -70,7 +74,7 @@ type Options struct {
 func Env(o Options) []string {
 	env := []string{"PROF_MARK=1"}
 	for _, v := range []struct{ name, value string }{
-		{"PROF_MARK_FACTS", o.Facts}, {"PROF_MARK_TRACE", o.Trace}, {"PROF_MARK_MODEL_DIR", o.ModelDir},
+		{"PROF_MARK_FACTS", o.Facts}, {"PROF_MARK_TRACE", o.Trace}, {"PROF_MARK_TIMES", o.Times}, {"PROF_MARK_MODEL_DIR", o.ModelDir},
 	} {
 		if v.value != "" {
 			env = append(env, v.name+"="+v.value)

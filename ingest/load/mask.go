@@ -17,6 +17,7 @@ var exact = map[string][]string{
 	"ncu_launch":      {"symbol"},
 	"range_path":      {"name", "path"}, // of names that are masked; joined, one could look like the name of the next
 	"source":          {"path", "sha256"},
+	"stage_execution": {"path"}, // as of range_path
 	"capture_input":   {"sha256"},
 }
 

@@ -40,7 +40,7 @@ func (r *Run) takePasses() error {
 
 // takeFiles notes the artifacts of a pass.
 func (r *Run) takeFiles(p rundir.Pass) error {
-	for _, file := range append(slices.Clone(p.Artifacts), p.Samples) {
+	for _, file := range slices.Concat(p.Artifacts, p.StageTimes, []string{p.Samples}) {
 		if file != "" && !filepath.IsLocal(filepath.FromSlash(file)) {
 			return fmt.Errorf(" names %.200q, which is not inside its folder", file)
 		}

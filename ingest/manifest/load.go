@@ -24,7 +24,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	}
 	s := &storing{ctx: ctx, t: t, r: r, info: &load.SourceInfo{ToolVersion: r.Manifest.ProfVersion, SchemaVersion: fmt.Sprint(r.Manifest.Version),
 		Command: r.Command(), Host: r.Manifest.Host, StartedAt: utc(r.Manifest.StartedAt), DurationNs: r.duration()}}
-	for _, step := range []func() error{s.capture, s.passes, s.inputs, s.devices, s.environment, s.samples, s.parts, s.diagnostics} {
+	for _, step := range []func() error{s.capture, s.passes, s.inputs, s.devices, s.environment, s.samples, s.times, s.parts, s.diagnostics} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -42,7 +42,10 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string) (
 		return err
 	}
 	for _, r := range cost.Rows {
-		if ratio, ok := r[cost.Index("overhead_ratio")].(float64); ok {
+		ratio, ok := r[cost.Index("overhead_ratio")].(float64)
+		if stage, ofStage := r[cost.Index("stage")].(string); ok && ofStage {
+			fmt.Fprintf(p.err, "  %s: alone %s, under %v (%v) %s: %+.0f %%\n", stage, shortMedian(cost, r, "baseline_median_ns"), r[cost.Index("tool")], r[cost.Index("mode")], shortMedian(cost, r, "workload_median_ns"), 100*ratio)
+		} else if ok {
 			fmt.Fprintf(p.err, "  overhead of %v (%v): %+.0f %% (median of %v against %v)\n", r[cost.Index("tool")], r[cost.Index("mode")], 100*ratio, r[cost.Index("pass_count")], r[cost.Index("baseline_count")])
 		}
 	}

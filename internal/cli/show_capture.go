@@ -82,9 +82,22 @@ func passesLine(f *frame.Frame) string {
 func overheadLine(f *frame.Frame) string {
 	var parts []string
 	for _, r := range f.Rows {
-		if ratio, ok := r[f.Index("overhead_ratio")].(float64); ok {
+		ratio, ok := r[f.Index("overhead_ratio")].(float64)
+		switch stage, ofStage := r[f.Index("stage")].(string); {
+		case ok && ofStage:
+			parts = append(parts, fmt.Sprintf("%s under %v %+.1f %% (%s alone, %s under it)", stage, r[f.Index("tool")], 100*ratio, shortMedian(f, r, "baseline_median_ns"), shortMedian(f, r, "workload_median_ns")))
+		case ok:
 			parts = append(parts, fmt.Sprintf("%v %+.1f %% (%v of %v against %v without a profiler)", r[f.Index("mode")], 100*ratio, r[f.Index("pass_count")], r[f.Index("tool")], r[f.Index("baseline_count")]))
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// shortMedian is a median of overhead as a person says it.
+func shortMedian(f *frame.Frame, row []any, column string) string {
+	ns, known := row[f.Index(column)].(float64)
+	if !known {
+		return "unknown"
+	}
+	return short(int64(ns))
 }

@@ -41,6 +41,16 @@ var words = map[string]func(c C, alike []C) string{
 		}
 		return fmt.Sprintf("profiling (%s) made the workload %.0f %% slower: CPU times and waits for the CPU are too long; %s", c.Subject, 100*c.Ratio, advice)
 	},
+	"stage-slowed-by-profiling": func(c C, _ []C) string {
+		return fmt.Sprintf("%s (%s) made %s %.0f %% slower: %s alone, %s under it; quote the times alone, and read those under it for where time goes", c.Object, c.Subject, c.Stage, 100*c.Ratio, Duration(c.OfTimeNs), Duration(c.TimeNs))
+	},
+	"stage-not-compared": func(c C, _ []C) string {
+		why := map[string]string{
+			"not-timed-alone": "no recording without a profiler timed it", "other-work": "its executions differ in sequences or tokens from recording to recording",
+			"window": "the timeline does not have all of its executions", "unseen-work": "part of its GPU work is on streams that the events around it do not see",
+			"warm-up": "no steady execution was timed both with and without a profiler"}[c.Detail]
+		return fmt.Sprintf("the profiling overhead of %s (%s) is unknown: %s", c.Stage, c.Subject, why)
+	},
 	"faster-under-profiling": func(c C, _ []C) string {
 		text := fmt.Sprintf("under %s the workload took %.0f %% less time than without a profiler: recordings differ by more than the profiling overhead, since the first ones start cold (files not cached, kernels not compiled yet)", c.Subject, -100*c.Ratio)
 		if c.Count < 3 || c.OfCount < 3 {
@@ -264,7 +274,11 @@ var words = map[string]func(c C, alike []C) string{
 	"clocks-not-sampled":   says("throttling could not be checked: the run has no samples of clocks, which prof capture takes"),
 	"savings-overlap":      says("savings overlap and do not add up: fixing one changes the others"),
 	"launches-slowed": func(c C, _ []C) string {
-		return fmt.Sprintf("the workload took %.0f %% longer under Nsight Systems than without it, mostly in launches: without it there is less launch-bound idle time", 100*c.Ratio)
+		what := "the workload"
+		if c.Subject != "" {
+			what = "a pass of " + c.Subject
+		}
+		return fmt.Sprintf("%s took %.0f %% longer under the profiler than without it, mostly in launches: without it there is less launch-bound idle time", what, 100*c.Ratio)
 	},
 	"launches-slowed-unmeasured": says("tracing makes each launch longer: without it there is less launch-bound idle time; prof capture --baseline measures how much"),
 

@@ -94,7 +94,7 @@ func TestSummaryMissing(t *testing.T) {
 		}
 		return f
 	}
-	measured := answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.01})
+	measured := answer("overhead", "mode tool overhead_ratio stage", []any{"deep", "nsys", 0.01, nil})
 	for _, c := range []struct {
 		name   string
 		frames []*frame.Frame
@@ -104,7 +104,7 @@ func TestSummaryMissing(t *testing.T) {
 			[]string{"give the model's configuration and the tokens of each pass", "profile the kernels that take the most time with Nsight Compute"}},
 		{"not of NVIDIA", []*frame.Frame{sources("torch"), threePasses("decode"), accountingOf("decode", busyParts()), answer("devices", "name", []any{"AMD Instinct MI300X"})},
 			[]string{"give the model's configuration and the tokens of each pass"}},
-		{"all but a baseline", []*frame.Frame{sources("nsys", "torch", "ncu"), threePasses("decode"), accountingOf("decode", busyParts()), utilisationOf("decode", 0.1, 0.1), answer("overhead", "mode tool overhead_ratio")},
+		{"all but a baseline", []*frame.Frame{sources("nsys", "torch", "ncu"), threePasses("decode"), accountingOf("decode", busyParts()), utilisationOf("decode", 0.1, 0.1), answer("overhead", "mode tool overhead_ratio stage")},
 			[]string{"measure the profiling overhead: record the workload without a profiler too"}},
 		{"no stages", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured},
 			[]string{"mark the stages of the workload with NVTX ranges or record_function blocks named prefill and decode", "profile the kernels that take the most time with Nsight Compute", "capture with the PyTorch profiler too"}},
@@ -144,9 +144,9 @@ func TestSummaryDoubts(t *testing.T) {
 			"GPU 2 was throttled (HW slowdown) in samples of recording nsys-1 (whether it was busy is unknown): with enough power and cooling times would be shorter; prof query throttling --run a"},
 		{"shared", []*frame.Frame{answer("device-use", "device other_process_max_count", []any{int64(0), int64(0)}, []any{int64(1), int64(2)})},
 			"other processes used GPU 1 while the workload ran: times are not the workload's alone"},
-		{"overhead", []*frame.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.123}, []any{"kernels", "ncu", 40.0})},
+		{"overhead", []*frame.Frame{answer("overhead", "mode tool overhead_ratio stage", []any{"deep", "nsys", 0.123, nil}, []any{"kernels", "ncu", 40.0, nil})},
 			"profiling overhead: under nsys (deep) the whole workload took 12.3 % longer than without a profiler, mostly in launches"},
-		{"overhead not measured", []*frame.Frame{answer("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", nil})},
+		{"overhead not measured", []*frame.Frame{answer("overhead", "mode tool overhead_ratio stage", []any{"deep", "nsys", nil, nil})},
 			"profiling overhead was not measured: no recording without a profiler succeeded"},
 		{"partial", []*frame.Frame{answer("sources", "kind status reason path", []any{"nsys", "partial", "cut short at row 9", "a.sqlite"})},
 			"only part of a.sqlite was read: cut short at row 9"},

@@ -97,7 +97,13 @@ func (s *summariser) doubtOverhead() error {
 	if f == nil || len(s.parts) == 0 {
 		return nil
 	}
-	list, err := s.rows("overhead", "mode", "tool", "overhead_ratio")
+	list, err := s.rows("overhead", "mode", "tool", "overhead_ratio", "stage")
+	staged := map[string]bool{} // modes whose stages are compared: the whole process says less
+	for _, r := range list {
+		if r.Text("stage") != "" && r.Number("overhead_ratio") != nil {
+			staged[r.Text("mode")] = true
+		}
+	}
 	isMeasured := false
 	for _, r := range list {
 		ratio := r.Number("overhead_ratio")
@@ -105,9 +111,17 @@ func (s *summariser) doubtOverhead() error {
 			continue
 		}
 		isMeasured = true
+		what := "the whole workload"
+		if stage := r.Text("stage"); stage != "" {
+			what = "a pass of " + stage
+		} else if staged[r.Text("mode")] {
+			continue
+		}
 		switch {
 		case *ratio >= overheadShare:
-			s.doubt("profiling overhead: under %s (%s) the whole workload took %s longer than without a profiler, mostly in launches", r.Text("tool"), r.Text("mode"), percentText(*ratio))
+			s.doubt("profiling overhead: under %s (%s) %s took %s longer than without a profiler, mostly in launches", r.Text("tool"), r.Text("mode"), what, percentText(*ratio))
+		case *ratio <= -overheadShare && r.Text("stage") != "":
+			s.doubt("under %s (%s) %s took %s less time than without a profiler: recordings differ by more than the profiling overhead", r.Text("tool"), r.Text("mode"), what, percentText(-*ratio))
 		case *ratio <= -overheadShare:
 			s.doubt("under %s (%s) the workload took %s less time than without a profiler: recordings differ by more than the profiling overhead", r.Text("tool"), r.Text("mode"), percentText(-*ratio))
 		}

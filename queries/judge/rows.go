@@ -124,7 +124,11 @@ func (s *summariser) readUtilisation() error {
 	}
 	for _, r := range list {
 		if stage := r.Text("stage"); r.Text("part_of") == "" {
-			s.use[stage] = utilisation{r.Number("mfu_ratio"), r.Number("mbu_ratio"), r.Text("precision"), r.Text("convention"), caveat.Fault(r.Text("fault")), r.Value("is_least") == true, uncounted[stage]}
+			use := utilisation{mfu: r.Number("mfu_ratio"), mbu: r.Number("mbu_ratio"), precision: r.Text("precision"), convention: r.Text("convention"), fault: caveat.Fault(r.Text("fault")), isLeast: r.Value("is_least") == true, uncounted: uncounted[stage]}
+			if r.Has("alone_mfu_ratio") {
+				use.aloneMFU, use.aloneMBU = r.Number("alone_mfu_ratio"), r.Number("alone_mbu_ratio")
+			}
+			s.use[stage] = use
 		}
 	}
 	s.noUsage = strings.Join(s.utilisationNotes(), "; ")

@@ -79,7 +79,8 @@ func sayStages(t *testing.T) {
 		{answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k3", "unknown", nil, 1e3, int64(1)})},
 		{accountingOf("(run)", busyParts(), busyParts())},
 		{answer("accounting", "stage"), answer("sources", "kind status reason path", []any{"torch", "ok", nil, "a"}), answer("devices", "name", []any{"AMD Instinct MI300X"})},
-		{threePasses("decode"), accountingOf("decode", busyParts()), answer("overhead", "mode tool overhead_ratio", []any{"light", "nsys", -0.3})},
+		{threePasses("decode"), accountingOf("decode", busyParts()), answer("overhead", "mode tool overhead_ratio stage", []any{"light", "nsys", -0.3, nil})},
+		{threePasses("decode"), accountingOf("decode", busyParts()), answer("overhead", "mode tool overhead_ratio stage", []any{"light", "nsys", 0.3, nil}, []any{"light", "nsys", 0.5, "decode"}, []any{"light", "nsys", -0.1, "prefill"})},
 	} {
 		summarise(t, reportOf(frames...))
 	}

@@ -22,6 +22,12 @@ func (s *summariser) addStages() error {
 	}
 	for _, r := range list {
 		stage := StageSummary{Stage: r.Text("stage"), Passes: r.Count("passes"), StdNs: r.Number("gpu_span_std_ns"), TokensPerS: r.Number("gpu_span_tokens_per_s")}
+		if r.Has("alone_clock") && r.Text("alone_clock") == "gpu" {
+			stage.Alone.MedianNs, stage.Alone.TokensPerS = r.Number("alone_median_ns"), r.Number("alone_tokens_per_s")
+		}
+		if stage.Passes == 0 && r.Has("alone_median_ns") && r.Number("alone_median_ns") != nil {
+			continue // timed without a profiler only: there is nothing to judge
+		}
 		if stage.Passes == 0 {
 			s.out.WarmOnly = append(s.out.WarmOnly, stage.Stage)
 			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("all passes of %s count as warm-up: none was measured", stage.Stage))
@@ -90,6 +96,7 @@ func (s *summariser) judge(stage *StageSummary, key string) error {
 		stage.Unknown = "the run has no measured stages whose operations could be counted"
 	} else {
 		stage.MFU, stage.MBU, stage.IsLeast = e.use.mfu, e.use.mbu, e.use.isLeast
+		stage.Alone.MFU, stage.Alone.MBU = e.use.aloneMFU, e.use.aloneMBU
 		switch {
 		case e.use.mfu != nil:
 		case e.use.fault != "":

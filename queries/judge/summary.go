@@ -37,6 +37,7 @@ type StageSummary struct {
 	MFU, MBU   *float64 // nil when not known, see Unknown
 	IsLeast    bool     // they are at least that: not all of the work could be counted
 	TokensPerS *float64
+	Alone      Alone  // the same without a profiler
 	Unknown    string // why MFU is nil; "" when it is not
 	Bound      Bound
 	Meaning    string // of Bound, in plain words
@@ -44,6 +45,13 @@ type StageSummary struct {
 	Why        string // a sentence with the figures it follows from
 	But        string // why Why may be no picture of a usual pass; "" when nothing speaks against it
 	Query      string // the query behind it, as a command
+}
+
+// Alone is what a stage does in recordings without a profiler: the figures to quote. Nil is what was not measured on the GPU.
+type Alone struct {
+	MedianNs   *float64 // of its steady passes, from the opening of the range to the end of its work on the GPU
+	MFU, MBU   *float64
+	TokensPerS *float64
 }
 
 // TimeCategory is one of the things that the time of the measured passes goes to.
@@ -124,6 +132,8 @@ type summariser struct {
 // utilisation is what mfu says of a stage.
 type utilisation struct {
 	mfu, mbu   *float64
+	aloneMFU   *float64 // without a profiler, as aloneMBU
+	aloneMBU   *float64
 	precision  string
 	convention string
 	fault      string

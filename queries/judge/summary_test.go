@@ -255,3 +255,17 @@ func TestSummaryMissingColumn(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestSummaryAlone holds that times by the GPU's clock alone are quoted: the host's may be those of launching the work.
+func TestSummaryAlone(t *testing.T) {
+	for clock, want := range map[string]any{"gpu": 60e6, "cpu": (*float64)(nil)} {
+		f := threePasses("decode")
+		more := answer("stages", "alone_median_ns alone_clock alone_tokens_per_s", []any{60e6, clock, 67.0})
+		f.Columns, f.Rows[0] = append(f.Columns, more.Columns...), append(f.Rows[0], more.Rows[0]...)
+		use := answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of is_least fault alone_mfu_ratio alone_mbu_ratio", []any{"decode", 0.1, 0.2, "bf16", "full", nil, false, nil, 0.15, 0.3})
+		got := summarise(t, reportOf(f, accountingOf("decode", busyParts()), use)).Stages[0]
+		if ns := got.Alone.MedianNs; clock == "gpu" && (ns == nil || *ns != want || *got.Alone.TokensPerS != 67 || *got.Alone.MFU != 0.15 || *got.Alone.MBU != 0.3) || clock == "cpu" && (ns != nil || got.Alone.TokensPerS != nil) || *got.MFU != 0.1 || *got.TokensPerS != 40.2 {
+			t.Errorf("%s: %+v", clock, got)
+		}
+	}
+}

@@ -45,13 +45,18 @@ func (a *assumptions) profiling() {
 
 // overhead says what profiling cost.
 func (a *assumptions) overhead(made bool) {
-	rows := a.rows("overhead", "mode", "tool", "overhead_ratio", "pass_count", "baseline_count")
+	rows := a.rows("overhead", "mode", "tool", "overhead_ratio", "pass_count", "baseline_count", "stage")
 	known := false
 	for _, row := range rows {
 		if row.value("overhead_ratio") == nil {
 			continue
 		}
 		known = true
+		if stage := row.Text("stage"); stage != "" {
+			a.say("overhead", "Profiling overhead of %s (%s, %s): a pass took %s longer than without a profiler; medians of %d passes with and %d without, by the same clocks.", stage, row.Text("tool"), row.Text("mode"),
+				row.percent("overhead_ratio"), row.Count("pass_count"), row.Count("baseline_count"))
+			continue
+		}
 		a.say("overhead", "Profiling overhead (%s, %s): the whole process took %s longer than without a profiler; medians of %d recordings with and %d without.", row.Text("tool"), row.Text("mode"), row.percent("overhead_ratio"),
 			row.Count("pass_count"), row.Count("baseline_count"))
 	}

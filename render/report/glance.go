@@ -129,16 +129,23 @@ func newGlanceStage(s judge.StageSummary) glanceStage {
 			g.Busy += fmt.Sprintf(" of GPU %d", s.Device)
 		}
 	}
-	if s.MFU != nil {
-		g.MFU = words.UseText(*s.MFU, s.IsLeast)
+	if s.Alone.MedianNs != nil {
+		g.Time = typeset.Nanoseconds(*s.Alone.MedianNs) + " alone; under the profiler " + g.Time
 	}
-	if s.MBU != nil {
-		g.MBU = words.UseText(*s.MBU, s.IsLeast)
-	}
-	if s.TokensPerS != nil {
-		g.Tokens = typeset.Digits(*s.TokensPerS)
-	}
+	use := func(v float64) string { return words.UseText(v, s.IsLeast) }
+	g.MFU, g.MBU, g.Tokens = quoted(s.Alone.MFU, s.MFU, use), quoted(s.Alone.MBU, s.MBU, use), quoted(s.Alone.TokensPerS, s.TokensPerS, typeset.Digits)
 	return g
+}
+
+// quoted words the figure without a profiler, and says so, else the one under it.
+func quoted(alone, profiled *float64, text func(float64) string) string {
+	switch {
+	case alone != nil:
+		return text(*alone) + " alone"
+	case profiled != nil:
+		return text(*profiled)
+	}
+	return typeset.Null
 }
 
 // whole is why the stage is said to be bound so, with what speaks against it.

@@ -203,8 +203,11 @@ func metricName(r answered) string {
 	if isPerToken(r) {
 		what = "ms per token"
 	}
-	if r.Text("basis") == "workload" {
+	switch r.Text("basis") {
+	case "workload":
 		what += ", by the workload"
+	case "alone":
+		what += ", without a profiler"
 	}
 	return typeset.Sentence(r.Text("stage")) + " " + what
 }
@@ -297,6 +300,9 @@ func (p *stakeholder) utilisation() {
 			name += " (part of " + r.Text("part_of") + ")"
 		}
 		t.AddRow(name, ratioText(r, "mfu_ratio"), ratioText(r, "mbu_ratio"))
+		if r.Has("alone_time_ns") && r.Number("alone_time_ns") != nil {
+			t.AddRow(name+", without a profiler", ratioText(r, "alone_mfu_ratio"), ratioText(r, "alone_mbu_ratio"))
+		}
 	}
 	t.Markdown(p.out)
 	p.line("\nMFU is the arithmetic that the model needs, as a share of what the GPU can do in that time. MBU is the same for reading memory; decode is judged by it. 100 %% is the limit of the hardware.")

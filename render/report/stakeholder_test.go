@@ -35,7 +35,7 @@ func stakeholderReport(stage string) *judge.Report {
 		rendertest.FrameOf("top-operators", "operator calls total_cpu_ns total_device_ns", []any{rendertest.Breakout, int64(4), 8 * ms, 6 * ms}, []any{"aten::mm", int64(3), ms, nil}),
 		rendertest.FrameOf("top-kernels", "kernel calls total_ns mean_ns share_ratio role family", []any{rendertest.Breakout, int64(4), 8 * ms, 2e6, 0.25, "copy", "f"}, []any{strings.Repeat("a|b*c_", 40), int64(4), 8 * ms, 2e6, 0.25, "copy", "f"}, []any{"k3", int64(1), ms, 1e6, 0.25, "copy", "f"}, []any{"k4", int64(1), ms, 1e6, 0.25, "copy", "f"}, []any{"k5", int64(1), ms, 1e6, 0.25, "copy", "f"}, []any{"k6", int64(1), ms, 1e6, 0.25, "copy", "f"}),
 		rendertest.FrameOf("kernel-devices", "kernel device share_ratio", []any{"k3", int64(0), 0.5}, []any{"k3", int64(1), 0.5}),
-		rendertest.FrameOf("overhead", "mode tool overhead_ratio", []any{"deep", "nsys", 0.2}),
+		rendertest.FrameOf("overhead", "mode tool overhead_ratio stage", []any{"deep", "nsys", 0.2, nil}),
 		rendertest.FrameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns",
 			[]any{int64(1), "launch-bound", stage, 600 * ms, 0.6, "at most", "GPU idle: launches arrive too late", `{"busy_ratio":0.1,"launch_ns":600000000}`, rendertest.Breakout, "replay " + rendertest.Breakout, int64(0), int64(1), int64(1), int64(3), 1000 * ms},
 			[]any{int64(2), "host-bound", stage, 300 * ms, 0.3, "at most", "GPU idle: CPU busy outside CUDA", `{}`, nil, "move work", int64(0), int64(1), int64(1), int64(3), 1000 * ms}),

@@ -38,11 +38,15 @@ func boundObject(x judge.StageSummary) *typeset.Object {
 	if x.IsCPU {
 		basis = "cpu"
 	}
-	return new(typeset.Object).PutText("stage", x.Stage).Put("passes", x.Passes).
+	o := new(typeset.Object).PutText("stage", x.Stage).Put("passes", x.Passes).
 		Put("median_ns", x.MedianNs).Put("min_ns", x.MinNs).Put("max_ns", x.MaxNs).Put("mean_ns", x.MeanNs).Put("std_ns", x.StdNs).Put("basis", basis).
 		Put("share_ratio", x.ShareRatio).Put("device", x.Device).Put("device_count", x.GPUs).Put("busy_ratio", x.BusyRatio).
 		Put("mfu_ratio", x.MFU).Put("mbu_ratio", x.MBU).Put("is_least", x.IsLeast).Put("tokens_per_s", x.TokensPerS).
 		Put("bound", x.Bound).PutText("next_bound", string(x.Next)).Put("why", x.Why).PutText("but", x.But).Put("command", x.Query)
+	if x.Alone.MedianNs != nil {
+		o.Put("alone_median_ns", x.Alone.MedianNs).Put("alone_mfu_ratio", x.Alone.MFU).Put("alone_mbu_ratio", x.Alone.MBU).Put("alone_tokens_per_s", x.Alone.TokensPerS)
+	}
+	return o
 }
 
 // rankObject says of a stage, or of steps, for which rank the others waited.

@@ -52,7 +52,8 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 		}
 		t.Add(c, cells)
 	}
-	ratio := func(title string, of func(s judge.StageSummary) *float64) {
+	ratio := func(title string, profiled, alone func(s judge.StageSummary) *float64) {
+		title, of := quoted(stages, title, profiled, alone)
 		add(table.Column{Title: title, Right: true, Keep: 4}, func(s judge.StageSummary) string {
 			switch v := of(s); {
 			case v == nil:
@@ -66,6 +67,14 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 	}
 	add(table.Column{Title: "stage", Least: 8, Keep: 9}, func(s judge.StageSummary) string { return stageName(s.Stage) })
 	add(table.Column{Title: timeTitle(stages), Right: true, Keep: 8}, passTime)
+	if slices.ContainsFunc(stages, func(s judge.StageSummary) bool { return s.Alone.MedianNs != nil }) {
+		add(table.Column{Title: "alone", Right: true, Keep: 8}, func(s judge.StageSummary) string {
+			if s.Alone.MedianNs == nil {
+				return ""
+			}
+			return typeset.Nanoseconds(*s.Alone.MedianNs)
+		})
+	}
 	add(table.Column{Title: "range", Right: true, Keep: 1}, func(s judge.StageSummary) string {
 		if s.Passes < 2 {
 			return ""
@@ -88,13 +97,30 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 		}
 		t.Add(table.Column{Title: "busy", Right: true, Keep: 6}, busy)
 	}
-	add(table.Column{Title: "tokens/s", Right: true, Keep: 3}, func(s judge.StageSummary) string { return rate(s.TokensPerS) })
-	ratio("MFU", func(s judge.StageSummary) *float64 { return s.MFU })
-	ratio("MBU", func(s judge.StageSummary) *float64 { return s.MBU })
+	title, tokens := quoted(stages, "tokens/s", func(s judge.StageSummary) *float64 { return s.TokensPerS }, func(s judge.StageSummary) *float64 { return s.Alone.TokensPerS })
+	add(table.Column{Title: title, Right: true, Keep: 3}, func(s judge.StageSummary) string { return rate(tokens(s)) })
+	ratio("MFU", func(s judge.StageSummary) *float64 { return s.MFU }, func(s judge.StageSummary) *float64 { return s.Alone.MFU })
+	ratio("MBU", func(s judge.StageSummary) *float64 { return s.MBU }, func(s judge.StageSummary) *float64 { return s.Alone.MBU })
 	add(table.Column{Title: "bound by", Keep: 7}, func(s judge.StageSummary) string { return string(s.Bound) })
 	add(table.Column{Title: "then by", Keep: 0}, func(s judge.StageSummary) string { return string(s.Next) })
 	known, _ := t.Known()
 	return known
+}
+
+// quoted gives the figure of stages to quote and its title: the one without a profiler where every stage that has the figure has that one,
+// since a column has one meaning.
+func quoted(stages []judge.StageSummary, title string, profiled, alone func(judge.StageSummary) *float64) (string, func(judge.StageSummary) *float64) {
+	measured := false
+	for _, s := range stages {
+		if profiled(s) != nil && alone(s) == nil {
+			return title, profiled
+		}
+		measured = measured || alone(s) != nil
+	}
+	if !measured {
+		return title, profiled
+	}
+	return title + " alone", alone
 }
 
 func stageName(stage string) string {

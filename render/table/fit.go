@@ -175,6 +175,8 @@ func (t *Table) rank() {
 			c.Keep = worthFirst
 		case has("std", "min", "max", "pid", "tid", "source", "context"):
 			c.Keep = worthSpread
+		case has("alone") && !t.isEmpty(j):
+			c.Keep = worthAnswer
 		case has("median"):
 			c.Keep = worthMedian
 		case has("total") || slices.Contains(headlines, c.Name):
@@ -183,6 +185,11 @@ func (t *Table) rank() {
 			c.Keep = worthFigure
 		}
 	}
+}
+
+// isEmpty says whether a column is NULL in every row.
+func (t Table) isEmpty(column int) bool {
+	return !slices.ContainsFunc(t.Rows, func(row []Cell) bool { return !row[column].Null })
 }
 
 func (t Table) isConstant(column int) bool {

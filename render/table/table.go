@@ -59,6 +59,7 @@ func Of(f *frame.Frame) (Table, error) {
 	if err := f.Check(); err != nil {
 		return Table{}, err
 	}
+	f = measured(f)
 	t := Table{Rows: make([][]Cell, len(f.Rows)), Notes: f.Notes}
 	for i := range f.Rows {
 		t.Rows[i] = make([]Cell, len(f.Columns))
@@ -139,7 +140,7 @@ func cellOf(v any, s typeset.Scale) Cell {
 }
 
 // titles are the columns whose names do not read as titles.
-var titles = map[string]string{"gpu_span_tokens_per_s": "tokens/s (GPU span)", "most_ns": "worst pass", "queued": "queued kernels"}
+var titles = map[string]string{"gpu_span_tokens_per_s": "tokens/s (GPU span)", "alone_tokens_per_s": "tokens/s (alone)", "most_ns": "worst pass", "queued": "queued kernels"}
 
 // title is a column's name in words with the unit it is shown in: total_ns shown in ms is "total (ms)". An expression is one word, as
 // typed.

@@ -46,7 +46,7 @@ func NewView(f *frame.Frame, caption string, e Excerpt, names map[string]string)
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	f, unknown := knownColumns(f)
+	f, unknown := knownColumns(measured(f))
 	first, left := e.Of(f)
 	t, err := Of(first)
 	if err != nil {
@@ -152,6 +152,25 @@ func knownColumns(f *frame.Frame) (known *frame.Frame, unknown []string) {
 	if len(kept) == 0 || len(unknown) == 0 {
 		return f, nil
 	}
+	return ofColumns(f, kept), unknown
+}
+
+// measured gives the frame without columns on recordings without a profiler where no row has one: most runs have no such recordings.
+func measured(f *frame.Frame) *frame.Frame {
+	var kept []int
+	for j, c := range f.Columns {
+		if !slices.Contains(strings.Split(c.Name, "_"), "alone") || slices.ContainsFunc(f.Rows, func(row []any) bool { return row[j] != nil }) {
+			kept = append(kept, j)
+		}
+	}
+	if len(kept) == len(f.Columns) {
+		return f
+	}
+	return ofColumns(f, kept)
+}
+
+// ofColumns gives the frame with some of its columns.
+func ofColumns(f *frame.Frame, kept []int) *frame.Frame {
 	some := *f
 	some.Columns, some.Rows = nil, make([][]any, len(f.Rows))
 	for _, j := range kept {
@@ -160,7 +179,7 @@ func knownColumns(f *frame.Frame) (known *frame.Frame, unknown []string) {
 			some.Rows[i] = append(some.Rows[i], row[j])
 		}
 	}
-	return &some, unknown
+	return &some
 }
 
 // listed is a sentence that ends in a list; "" for none.

@@ -184,7 +184,7 @@ def begin_step(t, call, model, shape, run):
         t.last[id(model)] = run
     if run.warmup:
         call.opened.append(ranges.open("warmup"))
-    call.opened.append(ranges.open(step_name(run)))
+    call.opened.append(ranges.open(step_name(run), run))
     call.inside, call.run = state.DECODE, run
     if run.batch is None:
         run.batch = shape[0]
@@ -211,7 +211,7 @@ def begin_prompt(t, call, model, kwargs, shape, cached):
         modelinfo.seen(model)
     t.last[id(model)] = t.latest = run
     towers.search(model, _pretrained)
-    call.opened.append(ranges.open("prefill"))
+    call.opened.append(ranges.open("prefill", run))
     open_prompt(t, call, run, model, kwargs, shape, cached)
 
 

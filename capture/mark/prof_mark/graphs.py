@@ -1,6 +1,6 @@
 """CUDA graphs: a graph that holds one decode step of a model is that step whenever it is replayed. While it is captured no kernel
 runs, so the call of the model that it holds is no stage."""
-from . import calls, ranges, state
+from . import calls, ranges, state, times
 
 
 def wrap(cls):
@@ -8,14 +8,22 @@ def wrap(cls):
     begin, end, replay = cls.capture_begin, cls.capture_end, cls.replay
 
     def capture_begin(self, *args, **kwargs):
-        result = begin(self, *args, **kwargs)
+        times.captures += 1
+        try:
+            result = begin(self, *args, **kwargs)
+        except BaseException:
+            times.captures -= 1
+            raise
         if state.settings.on:
             state.thread.capturing = []
         return result
 
     def capture_end(self, *args, **kwargs):
         self._prof_mark_calls, state.thread.capturing = state.thread.capturing, None
-        return end(self, *args, **kwargs)
+        try:
+            return end(self, *args, **kwargs)
+        finally:
+            times.captures = max(0, times.captures - 1)
 
     def marked(self, *args, **kwargs):
         t = state.thread
@@ -42,7 +50,7 @@ def _enter(t, held):
             if run is not None:
                 if run.warmup:
                     opened.append(ranges.open("warmup"))
-                opened.append(ranges.open(calls.step_name(run)))
+                opened.append(ranges.open(calls.step_name(run), run))
                 run.step()
                 if length != 1:
                     run.doubt_steps("a step worked on several tokens")

@@ -143,10 +143,11 @@ def finish():
 def _finish_without_torch():
     facts = state.settings.facts
     if "prof_mark.record" in sys.modules:
-        from . import record
+        from . import record, times
         if record.passes or record.said:
             record.finish()
             return
+        times.write()
     if state.main and not (facts and os.path.exists(facts)):
         state.say("no stages were marked: the program did not use PyTorch")
 
@@ -169,7 +170,7 @@ def _forked():
     """Begins anew in a forked child. Its end is not that of atexit where multiprocessing forked it."""
     state.main = False
     state.thread.__init__()
-    for name in ("record", "trace"):
+    for name in ("record", "trace", "times"):
         module = sys.modules.get("prof_mark." + name)
         if module is not None:
             module.forget()

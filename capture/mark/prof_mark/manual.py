@@ -3,7 +3,7 @@ import json
 import os
 import sys
 
-from . import modelinfo, record, state, trace
+from . import modelinfo, record, state, times, trace
 
 _MOST = 2 ** 31
 
@@ -32,12 +32,10 @@ def enter(name, said):
         if "steps" in said:
             run.new_tokens, run.is_said = said.pop("steps"), True
         _tell(run, said)
-    ranges = _ranges()
     try:
-        if ranges and warm and kind and not t.warm:
-            opened.append(ranges.open("warmup"))
-        if ranges:
-            opened.append(ranges.open(str(name)))
+        if warm and kind and not t.warm:
+            opened.append(_open("warmup"))
+        opened.append(_open(str(name), t.manual if kind else None))
     except Exception as error:
         state.fail(error)
     return t, before, opened, kind
@@ -46,8 +44,7 @@ def enter(name, said):
 def leave(token):
     t, before, opened, kind = token
     t.manual = before
-    if opened:
-        _ranges().close_all(opened)
+    _close_all(opened)
     if kind is not None:
         record.beat()
 
@@ -62,9 +59,8 @@ def _tell(run, said):
 
 
 def enter_warmup():
-    t, opened = state.thread, []
-    if _ranges():
-        opened.append(_ranges().open("warmup"))
+    t = state.thread
+    opened = [_open("warmup")]
     t.warm += 1
     return t, opened
 
@@ -72,8 +68,7 @@ def enter_warmup():
 def leave_warmup(token):
     t, opened = token
     t.warm -= 1
-    if opened:
-        _ranges().close_all(opened)
+    _close_all(opened)
 
 
 def set_model(config, name):
@@ -119,8 +114,17 @@ def _count(name, value):
     return None
 
 
-def _ranges():
+def _open(name, run=None):
+    """Opens a range; without PyTorch only its time is taken."""
     if "torch" not in sys.modules:
-        return None
+        return False, None, times.open(name, run)
     from . import ranges
-    return ranges
+    return ranges.open(name, run)
+
+
+def _close_all(opened):
+    if "torch" in sys.modules:
+        from . import ranges
+        ranges.close_all(opened)
+    while opened:
+        times.close(opened.pop()[2])

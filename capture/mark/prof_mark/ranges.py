@@ -2,6 +2,8 @@
 import torch
 from torch.autograd import profiler
 
+from . import times
+
 _nvtx = getattr(torch._C, "_nvtx", None)  # builds without CUDA have none
 _push = getattr(_nvtx, "rangePushA", None)
 _pop = getattr(_nvtx, "rangePop", None)
@@ -14,32 +16,35 @@ def _is_recording():
     return kind is None or kind() != torch._C._profiler.ActiveProfilerType.NVTX
 
 
-def open(name):
-    """Opens a range on this thread; close takes what it gives."""
-    pushed = _push is not None
-    if pushed:
-        _push(name)
-    record = None
+def open(name, run=None):
+    """Opens a range on this thread, of a pass where that is known by now; close takes what it gives."""
+    timed = times.open(name, run)
+    pushed, record = False, None
     try:
+        if _push is not None:
+            _push(name)
+            pushed = True
         if profiler._is_profiler_enabled and _is_recording():
             record = profiler.record_function(name)
             record.__enter__()
     except BaseException:
         if pushed:
             _pop()
+        times.drop(timed)
         raise
-    return pushed, record
+    return pushed, record, timed
 
 
 def close(opened):
     """Closes a range. Ranges are closed in the opposite order of their opening."""
-    pushed, record = opened
+    pushed, record, timed = opened
     try:
         if record is not None:
             record.__exit__(None, None, None)
     finally:
         if pushed:
             _pop()
+        times.close(timed)
 
 
 def close_all(opened):

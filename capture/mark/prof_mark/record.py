@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from . import files, modelinfo, state
+from . import files, modelinfo, state, times
 
 # Some 70 bytes a pass: the file stays below the 16 MiB that are read of it. Passes are counted from the last, so the first ones go.
 _MOST = 150_000
@@ -123,15 +123,18 @@ def beat():
     """Writes what is known, unless that was done a moment ago. Writing takes no more than a twentieth of the time."""
     global _next, _cost
     now = time.monotonic()
-    if state.settings.facts is None or now < _next:
+    if state.settings.facts is None and state.settings.times is None or now < _next:
         return
-    write(final=False)
+    if state.settings.facts is not None:
+        write(final=False)
+    times.write(final=False)
     _cost = time.monotonic() - now
     _next = now + max(1.0, 20 * _cost)
 
 
 def finish():
     """Writes what is known at the end of the process."""
+    times.write()
     if state.settings.facts is None:
         return
     if passes or said or modelinfo.names():

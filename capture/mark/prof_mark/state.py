@@ -11,6 +11,7 @@ class Settings:
         self.on = env.get("PROF_MARK") == "1"
         self.facts = env.get("PROF_MARK_FACTS") or None
         self.trace = env.get("PROF_MARK_TRACE") or None
+        self.times = env.get("PROF_MARK_TIMES") or None
         self.model_dir = env.get("PROF_MARK_MODEL_DIR") or None
         self.warmup = 0
         self.warmup_error = None
@@ -37,6 +38,9 @@ class Thread(threading.local):
         self.running = None  # the last pass of all that began on this thread
         self.capturing = None  # calls of models in the CUDA graph that is being captured
         self.warm = 0  # prof_mark.warmup under way
+        self.names = []  # of the ranges that are open
+        self.timed = 0  # those of them whose time is taken
+        self.staged = 0  # those of these that are a prefill, a decode or a step
 
 
 PREFILL, DECODE, PLAIN = "prefill", "decode", "plain"

@@ -138,6 +138,9 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 		}
 	}
 	k, err := read(frames, "mode", "overhead_ratio", func(f *frame.Frame, row []any) bool {
+		if row[f.Index("stage")] != nil { // the rule is about the whole process
+			return false
+		}
 		if r.Metric != "" {
 			return row[f.Index("mode")] == r.Metric
 		}

@@ -35,7 +35,7 @@ var madeColumns = map[string]string{
 	"sources":        "sha256 source_id",
 	"run-conditions": "run_id aspect value weight source_id",
 	"mfu":            "stage mfu_ratio mbu_ratio fault is_least part_of",
-	"overhead":       "mode tool overhead_ratio",
+	"overhead":       "mode tool overhead_ratio stage",
 	"steps":          "source_id pid device step",
 }
 
@@ -120,7 +120,7 @@ func sayMade(t *testing.T) {
 	runs := madeRuns{
 		"base": {stages: []madeStage{stage("prefill", "gemm", nil), stage("decode", "old", nil), stage("tail", "k", nil), graph, copies, bare, idleOnly, outsideWork, uneven}},
 		"pr": {stages: []madeStage{stage("prefill", "gemm", func(s *madeStage) { s.tokens = int64(1024) }), stage("decode", "fresh", func(s *madeStage) { s.idle = []int64{100, 100, 400000} }), stage("extra", "k", nil), graph, copies, bare, idleOnly, outsideWork, uneven2},
-			mfu: [][]any{{"prefill", nil, 0.2, "mfu-over-1", false, nil}}, overheads: [][]any{{"light", "nsys", nil}}},
+			mfu: [][]any{{"prefill", nil, 0.2, "mfu-over-1", false, nil}}, overheads: [][]any{{"light", "nsys", nil, nil}}},
 		"plain": {stages: []madeStage{stage("", "k", nil)}},
 		"empty": {},
 	}

@@ -1,4 +1,4 @@
--- mbu v2: Memory bandwidth utilisation (MBU) by stage: bytes that must be read / bytes that the GPUs could read in the time. The measure for decode.
+-- mbu v3: Memory bandwidth utilisation (MBU) by stage: bytes that must be read / bytes that the GPUs could read in the time. The measure for decode.
 -- grain: one stage
 -- key: stage
 -- notes: mfu pass throttle timelines stage launch range
@@ -28,14 +28,16 @@
 --   time_ns: mean time of a pass; NULL when a pass has none
 --   peak_bytes_per_s: peak memory bandwidth of all GPUs that worked in a pass, or of one GPU where the time is a sum over GPUs; NULL when unknown
 --   mbu_ratio: bytes of all passes / (peak bandwidth x their time). Over 1 means that an input is wrong
+--   alone_time_ns: mean time of a pass in recordings without a profiler, from the opening of its range to the end of its work on the GPU; NULL when not measured
+--   alone_mbu_ratio: MBU by that time: without the profiling overhead. The figure to quote where there is one
 --   mbu_mean_ratio: mean of the passes' MBU
 --   mbu_std_ratio: sample standard deviation (n-1) of the passes' MBU; NULL for one pass
 --   device_count: GPUs that worked in a pass
 --   fault: mbu-over-1 when a pass exceeds the memory bandwidth: tokens, model, precision or bandwidth are wrong; NULL otherwise
 
 SELECT u.stage, u.passes, u.weight_bytes, u.kv_bytes, time_basis AS time_basis, u.time_ns::DOUBLE / u.passes AS time_ns, u.peak_bytes_per_s * u.peak_count AS peak_bytes_per_s,
-    u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio, u.mbu_mean AS mbu_mean_ratio, u.mbu_std AS mbu_std_ratio, u.device_count,
-    CASE WHEN u.mbu_max > 1 THEN 'mbu-over-1' END AS fault
+    u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio, u.alone_ns / u.passes AS alone_time_ns, u.moved_bytes / (u.peak_bytes_per_s * u.alone_device_ns / 1e9) AS alone_mbu_ratio, u.mbu_mean AS mbu_mean_ratio, u.mbu_std AS mbu_std_ratio, u.device_count,
+    CASE WHEN u.mbu_max > 1 OR alone_mbu_ratio > 1 THEN 'mbu-over-1' END AS fault
 FROM _stage_use(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, compute := compute, dtype := dtype, peak := peak, bandwidth := bandwidth, time_basis := time_basis, ranks := ranks) u
 WHERE u.part_of IS NULL
 ORDER BY coalesce(array_position(['model', 'prefill', 'decode'], u.stage), 3.5), u.stage

@@ -1,4 +1,4 @@
--- mfu v3: Model FLOPs utilisation (MFU) by stage: FLOP that the model needs / FLOP that the GPUs could do in the time, at the dense peak of the precision.
+-- mfu v4: Model FLOPs utilisation (MFU) by stage: FLOP that the model needs / FLOP that the GPUs could do in the time, at the dense peak of the precision.
 -- grain: one stage
 -- key: stage
 -- notes: mfu pass throttle timelines stage launch range
@@ -28,6 +28,9 @@
 --   peak_flop_per_s: dense peak of all GPUs that worked in a pass, or of one GPU where the time is a sum over GPUs (gpu_busy, gpu_sum); NULL when unknown
 --   mfu_ratio: FLOP of all passes / (peak x their time). Over 1 means that an input is wrong: tokens, model, peak or precision
 --   mbu_ratio: memory bandwidth utilisation: bytes that must be read in all passes / (peak bandwidth x their time); NULL when unknown
+--   alone_time_ns: mean time of a pass in recordings without a profiler, from the opening of its range to the end of its work on the GPU; NULL when not measured
+--   alone_mfu_ratio: MFU by that time: without the profiling overhead. The figure to quote where there is one
+--   alone_mbu_ratio: MBU by that time
 --   precision: precision of the peak
 --   convention: how prompt attention is counted, as the option
 --   mla: how latent attention in decode is counted, as the option; NULL for a model without
@@ -44,8 +47,9 @@
 
 SELECT u.stage, u.passes, u.flop::DOUBLE / u.passes AS flop, time_basis AS time_basis, u.time_ns::DOUBLE / u.passes AS time_ns, u.peak_flop_per_s * u.peak_count AS peak_flop_per_s,
     u.flop::DOUBLE / (u.peak_flop_per_s * u.device_ns / 1e9) AS mfu_ratio, u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio,
+    u.alone_ns / u.passes AS alone_time_ns, u.flop::DOUBLE / (u.peak_flop_per_s * u.alone_device_ns / 1e9) AS alone_mfu_ratio, u.moved_bytes / (u.peak_bytes_per_s * u.alone_device_ns / 1e9) AS alone_mbu_ratio,
     u.precision, convention AS convention, CASE WHEN u.has_latent THEN mla END AS mla, u.mfu_mean AS mfu_mean_ratio, u.mfu_std AS mfu_std_ratio, u.mbu_mean AS mbu_mean_ratio, u.mbu_std AS mbu_std_ratio,
     u.part_of, u.precision_origin, u.peak_origin, u.device_count, u.is_least,
-    CASE WHEN u.mfu_max > 1 THEN 'mfu-over-1' WHEN u.mbu_max > 1 THEN 'mbu-over-1' END AS fault
+    CASE WHEN u.mfu_max > 1 OR alone_mfu_ratio > 1 THEN 'mfu-over-1' WHEN u.mbu_max > 1 OR alone_mbu_ratio > 1 THEN 'mbu-over-1' END AS fault
 FROM _stage_use(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, compute := compute, dtype := dtype, peak := peak, bandwidth := bandwidth, time_basis := time_basis, ranks := ranks) u
 ORDER BY coalesce(array_position(['model', 'prefill', 'decode', 'vision'], u.stage), 3.5), u.stage

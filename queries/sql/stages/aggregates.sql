@@ -1,4 +1,4 @@
--- aggregates v2: Headline figures of a run: time, tokens and tokens per second of each stage, and the times that the workload measured itself. Unknown figures have no row.
+-- aggregates v3: Headline figures of a run: time, tokens and tokens per second of each stage, and the times that the workload measured itself. Unknown figures have no row.
 -- grain: one metric
 -- key: metric, stage
 -- notes: pass throttle timelines workload launch range stage
@@ -8,7 +8,8 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
 -- columns:
 --   metric: per stage STAGE_ns (GPU span of a pass), STAGE_tokens (tokens of a pass, prompts and decoded, all sequences) and STAGE_tokens_per_s (both within one process; time
---     between passes excluded); decode_ns_per_token (time per output token of a sequence); workload_prefill_ns, workload_decode_ns and workload_vision_ns (wall time measured by the
+--     between passes excluded); decode_ns_per_token (time per output token of a sequence); STAGE_alone_ns, STAGE_alone_tokens_per_s and decode_alone_ns_per_token
+--     (the same without a profiler, where every pass has a time: the figures to quote); workload_prefill_ns, workload_decode_ns and workload_vision_ns (wall time measured by the
 --     workload, over the passes that it lists and does not mark as warm-up)
 --   stage: the stage, by stage_rule, warm-up passes excluded; vision: the vision part of the prefill
 --   unit: ns, count or tokens_per_s
@@ -19,15 +20,15 @@
 --   max: most in one pass
 --   median: median of the passes
 --   passes: passes with the figure; tokens and rates need it for every pass of the stage
---   basis: gpu_span (device work in the timeline) or workload
+--   basis: alone (recordings without a profiler, from the opening of the range to the end of its work on the GPU), gpu_span (device work in the timeline) or workload
 
 WITH pass AS (
     SELECT p.stage, nullif(p.gpu_span_ns, 0) AS time_ns, p.gpu_span_ns, p.prompt_token_count + p.decode_token_count AS tokens,
-        CASE WHEN p.stage = 'decode' THEN p.decode_token_count / nullif(p.decode_count, 0) END AS outputs
-    FROM _stage_pass(run, device := device, source := source) p
+        CASE WHEN p.stage = 'decode' THEN p.decode_token_count / nullif(p.decode_count, 0) END AS outputs, CASE WHEN device IS NULL THEN nullif(a.alone_ns, 0) END AS alone_ns
+    FROM _stage_pass(run, device := device, source := source) p LEFT JOIN pass_alone a ON a.run_id = run AND a.range_id = p.range_id
     WHERE NOT p.is_warmup
 ), known AS (
-    SELECT p.stage, count(p.tokens) = count(*) AS has_tokens, count(p.tokens + p.time_ns) = count(*) AS has_rate, count(p.time_ns / nullif(p.outputs, 0)) = count(*) AS has_outputs
+    SELECT p.stage, count(p.tokens) = count(*) AS has_tokens, count(p.tokens + p.time_ns) = count(*) AS has_rate, count(p.time_ns / nullif(p.outputs, 0)) = count(*) AS has_outputs, count(p.alone_ns) = count(*) AS is_alone
     FROM pass p GROUP BY p.stage
 ), told AS ( -- whose times are of this timeline; of several files the latest that has some
     SELECT max(w.source_id) AS source_id
@@ -42,6 +43,12 @@ WITH pass AS (
         {'place': 4, 'metric': '_ns_per_token', 'unit': 'ns', 'whole': NULL, 'rate': CASE WHEN k.has_outputs THEN p.time_ns / p.outputs END}]) AS f
     FROM pass p JOIN known k ON k.stage = p.stage
     UNION ALL
+    SELECT 'alone', p.stage, p.tokens, p.alone_ns, p.outputs, unnest([
+        {'place': 1, 'metric': '_alone_ns', 'unit': 'ns', 'whole': NULL::BIGINT, 'rate': p.alone_ns},
+        {'place': 3, 'metric': '_alone_tokens_per_s', 'unit': 'tokens_per_s', 'whole': NULL, 'rate': CASE WHEN k.has_rate THEN p.tokens / (p.alone_ns / 1e9) END},
+        {'place': 4, 'metric': '_alone_ns_per_token', 'unit': 'ns', 'whole': NULL, 'rate': CASE WHEN k.has_outputs THEN p.alone_ns / p.outputs END}])
+    FROM pass p JOIN known k ON k.stage = p.stage AND k.is_alone
+    UNION ALL
     SELECT 'workload', x.stage, NULL, NULL, NULL, {'place': 5, 'metric': '_ns', 'unit': 'ns', 'whole': x.time_ns, 'rate': NULL::DOUBLE}
     FROM (
         SELECT unnest(['prefill', 'decode', 'vision']) AS stage, unnest([w.prefill_ns, w.decode_ns, w.vision_ns]) AS time_ns
@@ -55,7 +62,7 @@ WITH pass AS (
     FROM figure f GROUP BY f.basis, f.stage, f.f.place, f.f.metric, f.f.unit
 )
 SELECT CASE a.basis WHEN 'workload' THEN 'workload_' ELSE '' END || a.stage || a.metric AS metric, a.stage, a.unit,
-    CASE a.metric WHEN '_tokens_per_s' THEN a.token_rate WHEN '_ns_per_token' THEN a.output_ns ELSE a.mean END AS value, a.mean, a.std, a.min, a.max, a.median, a.passes, a.basis
+    CASE WHEN a.metric LIKE '%\_tokens\_per\_s' ESCAPE '\' THEN a.token_rate WHEN a.metric LIKE '%\_ns\_per\_token' ESCAPE '\' THEN a.output_ns ELSE a.mean END AS value, a.mean, a.std, a.min, a.max, a.median, a.passes, a.basis
 FROM a
 WHERE a.passes > 0
 ORDER BY a.basis, coalesce(array_position(['prefill', 'decode', 'vision'], a.stage), 4), a.stage, a.place

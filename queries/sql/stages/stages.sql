@@ -1,4 +1,4 @@
--- stages v4: Stages of inference (prefill, decode, ...) with their times per pass. Excludes warm-up passes: by a warm-up rule, by the workload, or found cold (cold-passes).
+-- stages v5: Stages of inference (prefill, decode, ...) with their times per pass, under the profiler and, where it was measured, without one. Excludes warm-up passes: by a warm-up rule, by the workload, or found cold (cold-passes).
 -- grain: one stage
 -- key: stage
 -- notes: pass throttle timelines workload launch range stage
@@ -8,11 +8,13 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
 -- columns:
 --   stage: the stage, by stage_rule
---   passes: passes: outermost ranges of the stage, warm-up excluded
+--   passes: passes: outermost ranges of the stage, warm-up excluded; 0 in a run without a timeline, of which only the times without a profiler are known
 --   cpu_mean_ns: mean CPU time per pass
 --   gpu_span_mean_ns: mean GPU span (first start to last end of device work) over the passes with device work
 --   gpu_busy_mean_ns: mean GPU busy time per pass (union of device intervals), summed over GPUs
 --   gpu_sum_mean_ns: mean sum of the durations of a pass's kernels, copies, fills and graph replays
+--   alone_median_ns: median time of a steady execution in recordings without a profiler, by alone_clock; NULL when not measured (overhead has the reason), and with device
+--   over_alone_ratio: by how much the median is longer under this profiler, by the same clock, as in overhead; NULL when not measured, and with device
 --   kernel_count: kernels of all these passes; NULL where graphs were traced as a whole, without their kernels
 --   cpu_median_ns: median CPU time per pass
 --   gpu_span_median_ns: median GPU span
@@ -30,13 +32,17 @@
 --   graph_count: graph replays traced as a whole in all these passes
 --   warmup_passes: passes excluded as warm-up or cold
 --   token_count: tokens of all these passes, by the workload or the range names: prompts and decoded, all sequences; NULL when unknown for any pass
+--   alone_clock: clock of alone_median_ns: gpu (from the opening of the range to the end of its work on the GPU) or cpu (host clock: for work that is not waited for, the time to launch it)
+--   alone_tokens_per_s: tokens / sum of the times without a profiler of the same executions; NULL when one is not measured on the GPU, and with device
 --   gpu_span_tokens_per_s: tokens / sum of the GPU spans, both within one process; time between passes excluded. NULL when a pass has no GPU span
 
 WITH pass AS (
-    SELECT s.stage, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, s.kernel_count, s.memop_count, s.graph_count, s.device_count, s.prompt_token_count + s.decode_token_count AS tokens
-    FROM _stage_pass(run, device := device, source := source) s
+    SELECT s.stage, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, s.kernel_count, s.memop_count, s.graph_count, s.device_count, s.prompt_token_count + s.decode_token_count AS tokens, CASE WHEN device IS NULL THEN a.alone_ns END AS alone_ns
+    FROM _stage_pass(run, device := device, source := source) s LEFT JOIN pass_alone a ON a.run_id = run AND a.range_id = s.range_id
 ), stage AS (
     SELECT p.stage, count(*) FILTER (p.is_warmup) AS warmup_passes, max(p.device_count) AS most_devices FROM pass p GROUP BY p.stage
+    UNION ALL -- timed, in a run without a timeline
+    SELECT o.stage, 0, 0 FROM stage_overhead o WHERE o.run_id = run AND o.tool = 'none' AND device IS NULL AND source IS NULL AND NOT EXISTS (SELECT 1 FROM timeline t WHERE t.run_id = run)
 ), m AS (
     SELECT p.stage, count(*) AS passes, avg(p.cpu_ns) AS cpu_mean_ns, avg(p.gpu_span_ns) AS gpu_span_mean_ns, avg(p.gpu_busy_ns) AS gpu_busy_mean_ns, avg(p.gpu_sum_ns) AS gpu_sum_mean_ns,
         CASE WHEN sum(p.graph_count) = 0 THEN sum(p.kernel_count) END::BIGINT AS kernel_count, median(p.cpu_ns) AS cpu_median_ns, median(p.gpu_span_ns) AS gpu_span_median_ns,
@@ -44,11 +50,13 @@ WITH pass AS (
         _std(p.gpu_busy_ns) AS gpu_busy_std_ns, _std(p.gpu_sum_ns) AS gpu_sum_std_ns, avg(p.kernel_sum_ns) AS kernel_sum_mean_ns,
         sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_busy_ns END) / sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END) AS busy_ratio,
         sum(p.memop_count)::BIGINT AS memop_count, sum(p.graph_count)::BIGINT AS graph_count, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END::BIGINT AS token_count,
-        CASE WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) THEN sum(p.tokens) / (sum(p.gpu_span_ns) / 1e9) END AS gpu_span_tokens_per_s
+        CASE WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) THEN sum(p.tokens) / (sum(p.gpu_span_ns) / 1e9) END AS gpu_span_tokens_per_s,
+        CASE WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0) THEN sum(p.tokens) / (sum(p.alone_ns) / 1e9) END AS alone_tokens_per_s
     FROM pass p WHERE NOT p.is_warmup GROUP BY p.stage
 )
-SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count, m.cpu_median_ns, m.gpu_span_median_ns,
+SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, o.alone_median_ns, (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS over_alone_ratio, CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count, m.cpu_median_ns, m.gpu_span_median_ns,
     m.cpu_std_ns, m.cpu_min_ns, m.cpu_max_ns, m.gpu_span_std_ns, m.gpu_span_min_ns, m.gpu_span_max_ns, m.gpu_busy_std_ns, m.gpu_sum_std_ns, m.kernel_sum_mean_ns,
-    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, coalesce(m.memop_count, 0) AS memop_count, coalesce(m.graph_count, 0) AS graph_count, s.warmup_passes, m.token_count, m.gpu_span_tokens_per_s
+    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, coalesce(m.memop_count, 0) AS memop_count, coalesce(m.graph_count, 0) AS graph_count, s.warmup_passes, m.token_count, CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock, m.alone_tokens_per_s, m.gpu_span_tokens_per_s
 FROM stage s LEFT JOIN m ON m.stage = s.stage
+LEFT JOIN stage_overhead o ON o.run_id = run AND o.stage = s.stage AND o.tool = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted), 'none') AND device IS NULL
 ORDER BY array_position(['prefill', 'decode'], s.stage) NULLS LAST, s.stage

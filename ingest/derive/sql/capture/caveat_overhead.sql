@@ -7,7 +7,7 @@ WITH p AS (
 ), alone AS (
     SELECT count(*) AS passes, count(*) FILTER (p.ns > 0) AS measured, count(p.ns) AS ok, median(p.ns) AS ns FROM p WHERE p.tool = 'none'
 ), slowed AS ( -- Nsight Compute replays kernels one by one: its passes take long by design, and nothing but what it measures of kernels is taken from them
-    SELECT p.mode, count(p.ns) AS passes, a.ok, (median(p.ns) - a.ns) / nullif(a.ns, 0) AS ratio FROM p CROSS JOIN alone a WHERE p.tool NOT IN ('none', 'ncu') GROUP BY p.mode, p.tool, a.ok, a.ns
+    SELECT p.mode, p.tool, count(p.ns) AS passes, a.ok, (median(p.ns) - a.ns) / nullif(a.ns, 0) AS ratio FROM p CROSS JOIN alone a WHERE p.tool NOT IN ('none', 'ncu') GROUP BY p.mode, p.tool, a.ok, a.ns
 ), used AS ( -- the GPUs of the workload, by the UUIDs of those that its kernels ran on
     SELECT DISTINCT c.device_id
     FROM (SELECT DISTINCT k.source_id, k.device_id FROM kernel_duration k WHERE k.run_id = $run) k
@@ -29,7 +29,12 @@ WITH p AS (
 SELECT 'overhead' AS topic, CASE WHEN a.passes > 0 THEN 'overhead-of-failed-baseline' ELSE 'overhead-without-baseline' END AS kind, true AS is_counted FROM alone a WHERE a.measured = 0
 UNION ALL BY NAME
 SELECT 'overhead' AS topic, CASE WHEN x.ratio > 0 THEN 'slowed-by-profiling' ELSE 'faster-under-profiling' END AS kind, true AS is_counted, x.mode AS subject, x.passes AS item_count, x.ok AS of_count, x.ratio
-FROM slowed x WHERE x.ratio > 0.25 OR x.ratio < -0.05
+FROM slowed x WHERE (x.ratio > 0.25 OR x.ratio < -0.05) AND NOT EXISTS (SELECT 1 FROM stage_overhead o WHERE o.run_id = $run AND o.tool = x.tool AND o.mode = x.mode AND o.reason IS NULL) -- what is measured is in its stages
+UNION ALL BY NAME
+SELECT 'overhead' AS topic, 'stage-slowed-by-profiling' AS kind, true AS is_counted, o.stage, o.mode AS subject, o.tool AS object, o.profiled_count AS item_count, o.alone_count AS of_count, o.profiled_median_ns AS time_ns, o.alone_median_ns AS of_time_ns, o.profiled_median_ns / o.alone_median_ns - 1 AS ratio
+FROM stage_overhead o WHERE o.run_id = $run AND o.profiled_median_ns > 1.25 * o.alone_median_ns AND o.alone_median_ns > 0
+UNION ALL BY NAME
+SELECT 'overhead' AS topic, 'stage-not-compared' AS kind, true AS is_counted, o.stage, o.mode AS subject, o.reason AS detail FROM stage_overhead o WHERE o.run_id = $run AND o.reason IS NOT NULL
 UNION ALL BY NAME
 SELECT 'samples' AS topic, 'no-samples' AS kind, true AS is_counted WHERE NOT EXISTS (SELECT 1 FROM device_sample d WHERE d.run_id = $run)
 UNION ALL BY NAME

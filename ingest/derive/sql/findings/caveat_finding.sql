@@ -20,9 +20,11 @@ WITH w AS ( -- kinds of timelines that have device work
     WHERE s.run_id = $run AND s.throttle_mask IS NOT NULL
 ), pass AS (
     SELECT p.mode, p.tool, CASE WHEN p.status = 'ok' THEN p.workload_ns END AS ns FROM capture_pass p WHERE p.run_id = $run
+), staged AS ( -- of a process, loading the model hides what it does to stages
+    SELECT max(o.profiled_median_ns / nullif(o.alone_median_ns, 0) - 1) AS ratio, arg_max(o.stage, o.profiled_median_ns / nullif(o.alone_median_ns, 0)) AS stage FROM stage_overhead o WHERE o.run_id = $run AND o.tool IN ('nsys', 'prof')
 ), slowed AS (
-    SELECT max(x.ns / nullif(alone.ns, 0) - 1) AS ratio
-    FROM (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool IN ('nsys', 'prof') GROUP BY p.tool, p.mode) x CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool = 'none') alone
+    SELECT coalesce(any_value(staged.ratio), max(x.ns / nullif(alone.ns, 0) - 1)) AS ratio, any_value(staged.stage) AS stage
+    FROM staged CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool IN ('nsys', 'prof') GROUP BY p.tool, p.mode) x CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool = 'none') alone
 )
 SELECT 'finding' AS topic, x.kind, w.capture, w.is_counted, x.ns AS time_ns, o.span_ns AS of_time_ns
 FROM w JOIN own o ON o.kind = w.capture CROSS JOIN LATERAL (SELECT 'idle-by-profiler' AS kind, o.profiler_ns AS ns UNION ALL SELECT 'idle-before-unknown-launch', o.unknown_ns) x WHERE o.span_ns > 0 AND x.ns >= 0.01 * o.span_ns
@@ -39,4 +41,4 @@ FROM w WHERE w.capture NOT IN (SELECT s.kind FROM sampled s)
 UNION ALL BY NAME
 SELECT 'finding' AS topic, 'savings-overlap' AS kind, w.capture, w.is_counted FROM w
 UNION ALL BY NAME
-SELECT 'finding' AS topic, CASE WHEN s.ratio > 0 THEN 'launches-slowed' ELSE 'launches-slowed-unmeasured' END AS kind, w.capture, w.is_counted, s.ratio FROM w JOIN own o ON o.kind = w.capture CROSS JOIN slowed s WHERE o.launch_ns > 0
+SELECT 'finding' AS topic, CASE WHEN s.ratio > 0 THEN 'launches-slowed' ELSE 'launches-slowed-unmeasured' END AS kind, w.capture, w.is_counted, CASE WHEN s.ratio > 0 THEN s.stage END AS subject, s.ratio FROM w JOIN own o ON o.kind = w.capture CROSS JOIN slowed s WHERE o.launch_ns > 0

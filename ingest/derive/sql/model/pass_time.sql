@@ -17,6 +17,7 @@
 --   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work
 --   gpu_busy_ns BIGINT: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns BIGINT: sum of the durations of its device work
+--   alone_ns DOUBLE: time without a profiler, as in pass_alone; NULL when not measured, for images and for one GPU
 
 -- A prefill and a decode belong together by their places in their process; where the numbers of the two differ in one, none does. Steps that
 -- tell their tokens themselves hold both.
@@ -46,8 +47,9 @@ WITH p AS (
     GROUP BY n.range_id
 ), t AS (
     SELECT i.stage, i.part_of, i.range_id, i.decode_range_id, i.source_id, x.device_id, CASE WHEN x.device_id IS NULL OR i.device_count = 1 THEN i.device_count END AS device_count, count(*) AS n,
-        sum(r.duration_ns)::BIGINT AS cpu_ns, count(r.duration_ns) AS ended, sum(x.gpu_span_ns)::BIGINT AS gpu_span_ns, count(x.gpu_span_ns) AS worked, sum(x.gpu_busy_ns)::BIGINT AS gpu_busy_ns, sum(x.gpu_sum_ns)::BIGINT AS gpu_sum_ns
-    FROM item i JOIN part x ON x.range_id = i.member_id JOIN nvtx_range r ON r.run_id = $run AND r.range_id = i.member_id
+        sum(r.duration_ns)::BIGINT AS cpu_ns, count(r.duration_ns) AS ended, sum(x.gpu_span_ns)::BIGINT AS gpu_span_ns, count(x.gpu_span_ns) AS worked, sum(x.gpu_busy_ns)::BIGINT AS gpu_busy_ns, sum(x.gpu_sum_ns)::BIGINT AS gpu_sum_ns,
+        CASE WHEN count(a.alone_ns) = count(*) THEN sum(a.alone_ns) END AS alone_ns
+    FROM item i LEFT JOIN pass_alone a ON a.run_id = $run AND a.range_id = i.member_id JOIN part x ON x.range_id = i.member_id JOIN nvtx_range r ON r.run_id = $run AND r.range_id = i.member_id
     GROUP BY ALL
 ), ranks AS (
     SELECT x.stage, x.is_counted, x.device_id, max(x.processes) AS process_count
@@ -56,7 +58,7 @@ WITH p AS (
     ) x GROUP BY ALL
 )
 SELECT t.stage, t.part_of, t.range_id, t.decode_range_id, t.source_id, t.device_id, CASE WHEN t.device_id IS NOT NULL THEN coalesce(v.name, '(unknown)') END AS gpu, coalesce(h.process_count, k.process_count) AS process_count, h.stage IS NOT NULL AS is_shared, t.device_count,
-    CASE WHEN t.decode_range_id IS NULL OR t.ended = t.n THEN t.cpu_ns END AS cpu_ns, CASE WHEN t.decode_range_id IS NULL OR t.worked = t.n THEN t.gpu_span_ns END AS gpu_span_ns, t.gpu_busy_ns, t.gpu_sum_ns
+    CASE WHEN t.decode_range_id IS NULL OR t.ended = t.n THEN t.cpu_ns END AS cpu_ns, CASE WHEN t.decode_range_id IS NULL OR t.worked = t.n THEN t.gpu_span_ns END AS gpu_span_ns, t.gpu_busy_ns, t.gpu_sum_ns, CASE WHEN t.device_id IS NULL THEN t.alone_ns END AS alone_ns
 FROM t
 JOIN timeline l ON l.run_id = $run AND l.source_id = t.source_id
 JOIN ranks k ON k.stage = CASE WHEN t.decode_range_id IS NULL THEN coalesce(t.part_of, t.stage) ELSE 'prefill' END AND k.is_counted = l.is_counted AND k.device_id IS NOT DISTINCT FROM t.device_id

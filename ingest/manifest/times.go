@@ -1,0 +1,137 @@
+package manifest
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+
+	"prof/ingest/load"
+	"prof/internal/file"
+	"prof/internal/mask"
+	"prof/schema/rundir"
+)
+
+// maxTimes bounds a file of times, in bytes: the helper keeps 150,000 executions of some 50 bytes.
+const maxTimes = 64 << 20
+
+// maxNesting bounds the ranges around one.
+const maxNesting = 1000
+
+// stageTimes is a file of the helper's times of stages, one process each.
+type stageTimes struct {
+	PID        int32            `json:"pid"`
+	Rank       *int32           `json:"rank"`
+	LeftOut    int64            `json:"left_out"` // executions behind those that are listed
+	Fault      string           `json:"fault"`    // why nothing is listed
+	Paths      [][]string       `json:"paths"`
+	Executions []stageExecution `json:"executions"`
+}
+
+// stageExecution is one row of executions: path, cpu and gpu in nanoseconds, sequences, tokens, and 1 for warm-up.
+type stageExecution [6]*int64
+
+// check checks that a row is as the helper writes it.
+func (e stageExecution) check(paths int) error {
+	for i, v := range e {
+		if v == nil && (i < 2 || i == 5) {
+			return fmt.Errorf("[%d] is null", i)
+		}
+		if v != nil && (*v < 0 || *v > math.MaxInt64/2) {
+			return fmt.Errorf("[%d] is %d", i, *v)
+		}
+	}
+	if *e[0] >= int64(paths) {
+		return fmt.Errorf("[0] is %d of %d paths", *e[0], paths)
+	}
+	return nil
+}
+
+// readTimes reads and checks a file of times.
+func readTimes(path string) (*stageTimes, error) {
+	text, err := file.Read(path, maxTimes)
+	if err != nil {
+		return nil, err
+	}
+	var t stageTimes
+	if err := json.Unmarshal(text, &t); err != nil {
+		return nil, fmt.Errorf("it is not a file of stage times: %w", err)
+	}
+	if t.PID <= 0 {
+		return nil, fmt.Errorf("it is not a file of stage times: pid is %d", t.PID)
+	}
+	for i, p := range t.Paths {
+		if len(p) == 0 || len(p) > maxNesting {
+			return nil, fmt.Errorf("paths[%d] has %d names, want 1 to %d", i, len(p), maxNesting)
+		}
+	}
+	for i, e := range t.Executions {
+		if err := e.check(len(t.Paths)); err != nil {
+			return nil, fmt.Errorf("executions[%d]%w", i, err)
+		}
+	}
+	return &t, nil
+}
+
+// times stores the times of stages of each pass. A file that cannot be read becomes a warning: the others, and the timelines, are good
+// without it.
+func (s *storing) times() error {
+	for _, p := range s.r.Manifest.Passes {
+		seen := map[int32]bool{}
+		for _, name := range p.StageTimes {
+			t, err := readTimes(s.r.path(name))
+			if err == nil && seen[t.PID] {
+				err = fmt.Errorf("process %d has another file", t.PID)
+			}
+			if err != nil {
+				if errors.Is(err, fs.ErrNotExist) {
+					err = errors.New("there is no such file")
+				}
+				s.warn("%s: %v; its times of stages of recording %s are not stored", name, err, p.Name)
+				s.part = append(s.part, part{name, nil, nil, err.Error()})
+				continue
+			}
+			seen[t.PID] = true
+			if err := s.storeTimes(p, name, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *storing) storeTimes(p rundir.Pass, name string, t *stageTimes) error {
+	paths := make([]string, len(t.Paths))
+	for i, names := range t.Paths {
+		var id int32
+		for _, n := range names {
+			id = s.t.Run.Paths.Add(id, "", load.Normalise(load.RangeName(mask.Stored(n))))
+		}
+		paths[i] = load.RangeName(s.t.Run.Paths.String(id))
+	}
+	n := int64(len(t.Executions))
+	var reason any
+	switch {
+	case t.Fault != "":
+		s.warn("%s: the stages of recording %s are not timed, because the helper stopped: %s", name, p.Name, t.Fault)
+		reason = t.Fault
+	case t.LeftOut > 0:
+		s.warn("%s: of %d executions of stages in recording %s the first %d are timed", name, n+t.LeftOut, p.Name, n)
+		reason = "the first executions only"
+	}
+	s.part = append(s.part, part{name, n + t.LeftOut, n, reason})
+	return s.append("stage_execution", func(add func(...driver.Value) error) error {
+		var rank driver.Value
+		if t.Rank != nil {
+			rank = *t.Rank
+		}
+		for i, e := range t.Executions {
+			if err := add(int32(p.ID), t.PID, rank, int64(i+1), paths[*e[0]], *e[5] != 0, whole(e[3]), whole(e[4]), *e[1], whole(e[2])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
