@@ -36,6 +36,7 @@ type Options struct {
 	SampleHz         float64       `yaml:"sample_hz"`        // NVML samples a second; 0: none
 	MaxArtifactBytes int64         `yaml:"max_artifact_bytes"`
 	Timeout          time.Duration `yaml:"timeout"`        // of one pass
+	Stall            time.Duration `yaml:"stall"`          // a pass under ncu whose log does not grow for so long is ended; 0: never. See stall
 	ReportTimeout    time.Duration `yaml:"report_timeout"` // from the end of the workload to that of its tool
 	Grace            time.Duration `yaml:"grace"`          // from a signal that asks the workload to end to a stronger one
 }
@@ -72,6 +73,7 @@ func Defaults() Options {
 		SampleHz:         10,
 		MaxArtifactBytes: 2 << 30,
 		Timeout:          30 * time.Minute,
+		Stall:            2 * time.Minute,
 		ReportTimeout:    10 * time.Minute,
 		Grace:            10 * time.Second,
 	}

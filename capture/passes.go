@@ -264,6 +264,12 @@ func (s *Session) ncu(launches []Launch) passSpec {
 			return append([]string{s.tools[rundir.ToolNcu].path}, NcuArgs(s.o, launches, out, out+toolLog, app)...)
 		},
 		mark: markSpec{stages: s.o.AutoStages},
+		idle: func(out string) *stall {
+			if s.o.Stall == 0 || s.o.Ncu.Replay != ReplayKernel {
+				return nil
+			}
+			return &stall{log: out + toolLog, limit: s.o.Stall, chosen: s.chosen(launches)}
+		},
 		keep: func(p *rundir.Pass, _ *launcher) {
 			p.ClockControl = s.o.Ncu.ClockControl
 			err := beginsWith(s.below(stem+".ncu-rep"), "NVR\x00")

@@ -50,6 +50,7 @@ func captureFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "sample-hz", Usage: "take `N` NVML samples per second; 0 for none", DefaultText: "10"},
 		&cli.StringFlag{Name: "max-artifact-size", Usage: "stop the workload when the run takes `SIZE` on disk", DefaultText: "2GiB"},
 		&cli.DurationFlag{Name: "timeout", Usage: "stop a recording after `TIME`", DefaultText: "30m"},
+		&cli.DurationFlag{Name: "stall", Usage: "end the recording under ncu when it makes no progress for `TIME`; 0 for never", DefaultText: "2m"},
 		&cli.DurationFlag{Name: "report-timeout", Usage: "kill a profiler that is still writing `TIME` after the workload ended", DefaultText: "10m"},
 		&cli.DurationFlag{Name: "grace", Usage: "`TIME` between asking the workload to end and the next, stronger signal", DefaultText: "10s"},
 		&cli.BoolFlag{Name: "no-ingest", Usage: "only capture; ingest the run's folder later with prof ingest"},
@@ -111,6 +112,9 @@ func timeOptions(c *cli.Context, o *capture.Options) error {
 	}
 	if c.IsSet("timeout") {
 		o.Timeout = c.Duration("timeout")
+	}
+	if c.IsSet("stall") {
+		o.Stall = c.Duration("stall")
 	}
 	if c.IsSet("report-timeout") {
 		o.ReportTimeout = c.Duration("report-timeout")
