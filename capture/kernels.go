@@ -12,6 +12,12 @@ type Launch struct {
 	Invocation int64  // 1, 2, ... among the launches of that name, in the order of their launch calls
 }
 
+// Plan is what ncu is to profile.
+type Plan struct {
+	Launches []Launch
+	Devices  []int64 // GPUs, by CUDA's numbers, whose launches alone are profiled; empty: all
+}
+
 // kernelID is the value of ncu's --kernel-id for launches: any context and stream, the names, the invocations. ncu takes the option
 // once, so that each name goes with each number: a launch that is asked for of one kernel is profiled of the others too. Launches
 // must not be empty.

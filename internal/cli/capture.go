@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"prof/ingest/load"
 	"prof/internal/mask"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -131,7 +134,7 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 	if err != nil {
 		return false, err
 	}
-	launches, reason := []capture.Launch(nil), ""
+	plan, reason := capture.Plan{}, ""
 	switch {
 	case !s.WantsKernels() || s.Stopped():
 	case c.Bool("no-ingest"):
@@ -142,7 +145,7 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 			break
 		}
 		stored = true
-		if launches, err = p.plan(c, home, in.Name, s.Options()); err != nil {
+		if plan, err = p.plan(c, home, in.Name, s.Options()); err != nil {
 			reason = "cannot choose kernels for ncu: " + oneLine(err)
 		}
 	}
@@ -150,7 +153,7 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 		return stored, err
 	}
 	defer p.stop.capturing(interrupts)()
-	return stored, s.Kernels(c.Context, launches, reason)
+	return stored, s.Kernels(c.Context, plan, reason)
 }
 
 // captured stores the run, says how it went, and chooses the exit code.
@@ -304,31 +307,61 @@ func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.
 }
 
 // plan asks the warehouse which launches ncu should profile.
-func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.Options) (out []capture.Launch, err error) {
+func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.Options) (out capture.Plan, err error) {
 	q, err := queries.Find("ncu-plan")
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	w, err := p.openHome(c, home, false)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	f, err := queries.Run(c.Context, w, q, queries.Args{"run": run, "top": fmt.Sprint(o.Ncu.Top), "per_kernel": fmt.Sprint(o.Ncu.Launches)})
 	if err != nil {
-		return nil, err
-	}
-	symbol, invocation := f.Index("symbol"), f.Index("invocation")
-	for _, r := range f.Rows {
-		s, ok := r[symbol].(string)
-		n, whole := r[invocation].(int64)
-		if !ok || !whole {
-			return nil, fmt.Errorf("ncu-plan gave a row without a symbol or an invocation: %v", r)
-		}
-		out = append(out, capture.Launch{Symbol: s, Invocation: n})
+		return out, err
 	}
 	for _, n := range f.Notes {
 		p.warn(n)
 	}
+	rows := f.Rows
+	if rank, several := oneRank(f); several {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r []any) bool { return r[f.Index("device")] != rank })
+		out.Devices = []int64{rank}
+		text := fmt.Sprintf("the job runs on several GPUs: Nsight Compute profiles GPU %d only, and the other ranks run free", rank)
+		if n := len(f.Rows) - len(rows); n > 0 {
+			text += fmt.Sprintf("; launches of kernels that other ranks alone run are not profiled: %d", n)
+		}
+		p.warn(text)
+	}
+	symbol, invocation := f.Index("symbol"), f.Index("invocation")
+	for _, r := range rows {
+		s, ok := r[symbol].(string)
+		n, whole := r[invocation].(int64)
+		if !ok || !whole {
+			return out, fmt.Errorf("ncu-plan gave a row without a symbol or an invocation: %v", r)
+		}
+		out.Launches = append(out.Launches, capture.Launch{Symbol: s, Invocation: n})
+	}
 	return out, nil
+}
+
+// oneRank gives the GPU that most launches of a plan ran on; several is false where a job has one process or one GPU, whose kernels
+// wait for no other rank.
+func oneRank(f *frame.Frame) (device int64, several bool) {
+	count := map[int64]int{}
+	for _, r := range f.Rows {
+		processes, _ := r[f.Index("processes")].(int64)
+		devices, _ := r[f.Index("devices")].(int64)
+		d, known := r[f.Index("device")].(int64)
+		several = several || processes > 1 && devices > 1
+		if known {
+			count[d]++
+		}
+	}
+	if len(count) == 0 {
+		return 0, false
+	}
+	first := slices.Sorted(maps.Keys(count))
+	return slices.MaxFunc(first, func(a, b int64) int { return cmp.Or(cmp.Compare(count[a], count[b]), cmp.Compare(b, a)) }), several
 }
