@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/signal"
@@ -140,7 +141,8 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 	case c.Bool("no-ingest"):
 		reason = "the kernels for ncu are chosen from the stored timeline: omit --no-ingest, or name kernels with --ncu-kernels"
 	default:
-		if err := p.store(c, home, s.Dir(), in, false); err != nil {
+		facts, _ := written(in)
+		if err := p.store(c, home, s.Dir(), facts, false); err != nil {
 			reason = "cannot choose kernels for ncu: the timeline could not be stored: " + oneLine(err)
 			break
 		}
@@ -159,6 +161,10 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 // captured stores the run, says how it went, and chooses the exit code.
 func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, res *capture.Result, stored bool) error {
 	failed := len(res.Failed) > 0
+	in, missing := written(in)
+	for _, path := range missing {
+		p.warn(path + ": there is no such file or folder: no recording of the workload has written it; without it, facts are missing from the run")
+	}
 	if c.Bool("no-ingest") || p.stop.byTerm() {
 		fmt.Fprintf(p.err, "captured in %s; to store it: %s\n", res.Dir, ingestCommand(c, in, res.Dir, false))
 	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
@@ -260,7 +266,27 @@ func (p *program) captureIngest(c *cli.Context, o capture.Options) (ingest.Optio
 	if in.Name == "" {
 		in.Name = time.Now().UTC().Format("20060102-150405") + "-" + capture.FolderName(capture.WorkloadName(c.Args().Slice()))
 	}
-	return in, ingest.Check(nil, in) // a mistake in a name must not cost a capture
+	now, later := written(in)
+	for _, path := range later {
+		fmt.Fprintf(p.err, "prof: %s is not there yet: it is read when the workload has written it\n", path)
+	}
+	return in, ingest.Check(nil, now) // a mistake in a name must not cost a capture
+}
+
+// written leaves those files of facts out of in that the workload has not written, and lists them.
+func written(in ingest.Options) (now ingest.Options, missing []string) {
+	now = in
+	for _, paths := range []*[]string{&now.Models, &now.Workloads} {
+		*paths = slices.DeleteFunc(slices.Clone(*paths), func(path string) bool {
+			_, err := os.Stat(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				missing = append(missing, path)
+				return true
+			}
+			return false
+		})
+	}
+	return now, missing
 }
 
 // freeName refuses a name that a run has.
