@@ -15,11 +15,12 @@ const (
 
 // Options say what to run and how. The names in yaml are those of config.yaml, and with - for _ those of the command line.
 type Options struct {
-	Mode     string   `yaml:"mode"`
-	Tools    []string `yaml:"tools,omitempty"` // nsys, prof, ncu, torch; empty: what the mode says
-	Torch    bool     `yaml:"torch"`           // a pass under the PyTorch profiler too
-	Repeats  int      `yaml:"repeats"`         // passes under nsys, and without a tool
-	Baseline bool     `yaml:"baseline"`        // passes without a tool first
+	Mode         string       `yaml:"mode"`
+	Tools        []string     `yaml:"tools,omitempty"` // nsys, prof, ncu, torch; empty: what the mode says
+	Torch        bool         `yaml:"torch"`           // a pass under the PyTorch profiler too
+	TorchOptions TorchOptions `yaml:"torch_options"`
+	Repeats      int          `yaml:"repeats"`  // passes under nsys, and without a tool
+	Baseline     bool         `yaml:"baseline"` // passes without a tool first
 
 	Nsys NsysOptions `yaml:"nsys"`
 	Ncu  NcuOptions  `yaml:"ncu"`
@@ -49,6 +50,13 @@ type NsysOptions struct {
 	KeepReport bool     `yaml:"keep_report"`           // keep the .nsys-rep beside its export; it holds the workload's environment
 }
 
+// TorchOptions are those of the PyTorch profiler, each of which makes the workload slower.
+type TorchOptions struct {
+	Stack  bool `yaml:"stack"`  // the Python stack of each operator
+	Flops  bool `yaml:"flops"`  // PyTorch's estimate of operations, of the operators that it has one for
+	Memory bool `yaml:"memory"` // allocations
+}
+
 // NcuOptions are those of ncu.
 type NcuOptions struct {
 	Top          int      `yaml:"top"`                // kernels to profile, by their time in the timeline
@@ -70,6 +78,7 @@ func Defaults() Options {
 	return Options{
 		Mode: ModeDeep, Repeats: 1,
 		Ncu:              NcuOptions{Top: 10, Launches: 1, Preset: "roofline", Replay: "kernel", ClockControl: "none"},
+		TorchOptions:     TorchOptions{Memory: true},
 		SampleHz:         10,
 		MaxArtifactBytes: 2 << 30,
 		Timeout:          30 * time.Minute,

@@ -124,6 +124,7 @@ func (o Options) checkTools(p *problems) {
 	}
 	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools with --tools nsys,prof,ncu,torch")
 	p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or omit --torch", strings.Join(o.Tools, ","))
+	p.check(o.UsesTorch() || !o.TorchOptions.Stack && !o.TorchOptions.Flops, "--torch-stack and --torch-flops need --torch")
 	p.check(o.Repeats >= 1, "--repeats is %d: it must be 1 or more", o.Repeats)
 }
 

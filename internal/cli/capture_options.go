@@ -23,6 +23,9 @@ func captureFlags() []cli.Flag {
 		&cli.StringFlag{Name: "mode", Usage: "`MODE`: deep (nsys, then ncu for the kernels that take the most time) or light (nsys with the least overhead)", DefaultText: d.Mode},
 		&cli.StringSliceFlag{Name: "tools", Usage: "exactly these `TOOLS`, such as nsys,ncu,torch; prof is prof's own tracer, which needs no Nsight Systems"},
 		&cli.BoolFlag{Name: "torch", Usage: "also record under the PyTorch profiler, for operators"},
+		&cli.BoolFlag{Name: "torch-stack", Usage: "the PyTorch profiler records the Python stack of each operator"},
+		&cli.BoolFlag{Name: "torch-flops", Usage: "the PyTorch profiler estimates the operations of matrix products and convolutions"},
+		&cli.BoolFlag{Name: "torch-memory", Usage: "the PyTorch profiler records allocations; --torch-memory=false for less overhead", DefaultText: "true"},
 		&cli.IntFlag{Name: "repeats", Usage: "record `N` times under nsys, and as often without a profiler", DefaultText: "1"},
 		&cli.BoolFlag{Name: "baseline", Usage: "also record without a profiler, to measure the profiling overhead"},
 		&cli.BoolFlag{Name: "auto-stages", Usage: "mark prefill and decode of Hugging Face models without changing the workload"},
@@ -84,7 +87,7 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 			*into = strings.Split(strings.Join(c.StringSlice(name), ","), ",")
 		}
 	}
-	for name, into := range map[string]*bool{"torch": &o.Torch, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "keep-nsys-rep": &o.Nsys.KeepReport} {
+	for name, into := range map[string]*bool{"torch": &o.Torch, "torch-stack": &o.TorchOptions.Stack, "torch-flops": &o.TorchOptions.Flops, "torch-memory": &o.TorchOptions.Memory, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "keep-nsys-rep": &o.Nsys.KeepReport} {
 		if c.IsSet(name) {
 			*into = c.Bool(name)
 		}

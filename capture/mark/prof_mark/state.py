@@ -11,6 +11,7 @@ class Settings:
         self.on = env.get("PROF_MARK") == "1"
         self.facts = env.get("PROF_MARK_FACTS") or None
         self.trace = env.get("PROF_MARK_TRACE") or None
+        self.trace_parts = {name: env.get("PROF_MARK_TRACE_" + name.upper()) == "1" for name in ("stack", "flops", "memory")}
         self.model_dir = env.get("PROF_MARK_MODEL_DIR") or None
         self.warmup = 0
         self.warmup_error = None
