@@ -230,6 +230,9 @@ func (s *Session) Kernels(ctx context.Context, plan Plan, reason string) error {
 	if !s.o.UsesNcu() {
 		return nil
 	}
+	if name := matchesWaiting(s.o.Ncu.Kernels); s.o.Ncu.Kernels != "" && name != "" && s.o.Ncu.Replay == ReplayKernel && len(s.manifest.Devices) > 1 {
+		s.warn(fmt.Sprintf("--ncu-kernels matches kernels that wait for other ranks, such as %s: in a job of several ranks replaying one never ends, and --stall then ends the recording", name))
+	}
 	spec := s.ncu(plan)
 	switch {
 	case s.tools[rundir.ToolNcu].missing != nil:
