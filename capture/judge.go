@@ -61,6 +61,8 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 	switch {
 	case out.refused != "":
 		return rundir.StatusFailed, "the workload could not be started: " + out.refused
+	case out.stalled != "":
+		return out.cause, fmt.Sprintf("no progress for %s: %s (--stall)", s.o.Stall, out.stalled) + lost
 	case out.cause == rundir.StatusTimeout:
 		return out.cause, fmt.Sprintf("stopped after %s (--timeout)", s.o.Timeout) + lost
 	case out.cause == rundir.StatusTooLarge:

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,12 @@ import (
 type Launch struct {
 	Symbol     string // mangled name of the kernel
 	Invocation int64  // 1, 2, ... among the launches of that name, in the order of their launch calls
+}
+
+// Plan is what ncu is to profile.
+type Plan struct {
+	Launches []Launch
+	Devices  []int64 // GPUs, by CUDA's numbers, whose launches alone are profiled; empty: all
 }
 
 // kernelID is the value of ncu's --kernel-id for launches: any context and stream, the names, the invocations. ncu takes the option
@@ -47,4 +54,23 @@ func quoteSymbol(symbol string) string {
 		}
 	}
 	return b.String()
+}
+
+// waiting are functions of kernels that wait for other ranks, one of each library that has some.
+var waiting = []string{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "ncclDevKernel_AllGather_RING_LL", "ncclDevKernel_SendRecv", "cross_device_reduce_1stage", "cross_device_reduce_2stage",
+	"allreduce_fusion_kernel_oneshot_lamport", "oneshotAllreduceFusionKernel", "nvshmemi_barrier", "one_shot_all_reduce_kernel"}
+
+// matchesWaiting gives a kernel that waits for other ranks among those that the user's pattern of function names matches; "" for none,
+// and for a pattern in a dialect of ncu's that Go's does not have.
+func matchesWaiting(pattern string) string {
+	re, err := regexp.Compile(strings.TrimPrefix(pattern, "regex:"))
+	if err != nil {
+		return ""
+	}
+	for _, name := range waiting {
+		if re.MatchString(name) {
+			return name
+		}
+	}
+	return ""
 }

@@ -36,3 +36,11 @@ func TestKernelID(t *testing.T) {
 		}
 	}
 }
+
+func TestMatchesWaiting(t *testing.T) {
+	for pattern, want := range map[string]string{"nccl": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "regex:^cross_": "cross_device_reduce_1stage", "^flash_|gemm": "", "(": ""} {
+		if got := matchesWaiting(pattern); got != want {
+			t.Errorf("%s: %q, want %q", pattern, got, want)
+		}
+	}
+}

@@ -44,7 +44,8 @@ func (s *Session) markedEnv(m markSpec, temp string) ([]string, error) {
 	if err := mark.Write(dir); err != nil {
 		return nil, fmt.Errorf("write the Python helper: %w", err)
 	}
-	o := mark.Options{Trace: s.below(m.trace)}
+	t := s.o.TorchOptions
+	o := mark.Options{Trace: s.below(m.trace), Stack: t.Stack, Flops: t.Flops, Memory: t.Memory}
 	if m.stages { // else warm-up is told to the warehouse, which leaves it out of what was captured
 		o.Facts, o.ModelDir, o.Warmup, o.Times = s.below(m.facts), s.below(m.model), s.o.Warmup, s.below(m.times)
 	}

@@ -40,15 +40,22 @@ func presets() map[string]measurement {
 	}
 }
 
-// NcuArgs are the arguments of ncu, without the program itself, that profile launches of the application app (its program and
+// NcuArgs are the arguments of ncu, without the program itself, that profile a plan's launches of the application app (its program and
 // arguments) into the report out, whose extension ncu adds, with ncu's own talk in the file log. With Kernels, and where whole
 // ranges are replayed, launches do not count. With neither launches nor Kernels every launch is profiled.
-func NcuArgs(o Options, launches []Launch, out, log string, app []string) []string {
+func NcuArgs(o Options, plan Plan, out, log string, app []string) []string {
 	args := []string{
 		"--target-processes", "all", "--force-overwrite", "--export", escapeMacros(out), "--log-file", log,
 		"--nvtx", "--clock-control", o.Ncu.ClockControl, "--replay-mode", o.Ncu.Replay,
 	}
-	args = append(args, o.ncuKernels(launches)...)
+	if len(plan.Devices) > 0 { // replays on several GPUs would take turns, while their ranks wait for each other
+		var numbers []string
+		for _, d := range plan.Devices {
+			numbers = append(numbers, strconv.FormatInt(d, 10))
+		}
+		args = append(args, "--devices", strings.Join(numbers, ","))
+	}
+	args = append(args, o.ncuKernels(plan.Launches)...)
 	args = append(args, o.ncuRange()...)
 	args = append(args, o.measurement().args()...)
 	args = append(args, o.Ncu.Args...)

@@ -53,8 +53,16 @@ func TestNcuArgs(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		want := append(strings.Fields(c.want), "/usr/bin/prof", "launch", "--", "python", "run me.py")
-		if got := NcuArgs(o, c.launches, "/r/report-1", "/r/report-1.log", want[len(want)-5:]); !slices.Equal(got, want) {
+		if got := NcuArgs(o, Plan{Launches: c.launches}, "/r/report-1", "/r/report-1.log", want[len(want)-5:]); !slices.Equal(got, want) {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
 		}
+	}
+}
+
+// A job of several ranks is profiled on one GPU.
+func TestNcuDevices(t *testing.T) {
+	got := strings.Join(NcuArgs(Defaults(), Plan{Launches: []Launch{{"k", 1}}, Devices: []int64{0, 2}}, "/r/o", "/r/l", []string{"app"}), " ")
+	if !strings.Contains(got, " --devices 0,2 ") {
+		t.Errorf("no --devices: %s", got)
 	}
 }

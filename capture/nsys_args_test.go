@@ -66,7 +66,7 @@ func TestNsysArgsKeep(t *testing.T) {
 	extra := append(make([]string, 0, 8), "--stats=true")
 	o := with(func(o *Options) { o.Nsys.Args = extra })
 	NsysArgs(o, "a", []string{"app"})
-	NcuArgs(with(func(o *Options) { o.Ncu.Args = extra }), nil, "a", "b", []string{"app"})
+	NcuArgs(with(func(o *Options) { o.Ncu.Args = extra }), Plan{}, "a", "b", []string{"app"})
 	if got := extra[:8]; got[1] != "" {
 		t.Errorf("behind the arguments given now stands %q", got[1:])
 	}
@@ -76,7 +76,7 @@ func TestOutputMacros(t *testing.T) {
 	if got := NsysArgs(Defaults(), "/r/50%p", []string{"a"}); !slices.Contains(got, "--output=/r/50%%p") {
 		t.Errorf("got %q", got)
 	}
-	if got := NcuArgs(Defaults(), nil, "/r/50%p", "/r/50%p.log", []string{"a"}); !slices.Contains(got, "/r/50%%p") || !slices.Contains(got, "/r/50%p.log") {
+	if got := NcuArgs(Defaults(), Plan{}, "/r/50%p", "/r/50%p.log", []string{"a"}); !slices.Contains(got, "/r/50%%p") || !slices.Contains(got, "/r/50%p.log") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -15,11 +15,12 @@ const (
 
 // Options say what to run and how. The names in yaml are those of config.yaml, and with - for _ those of the command line.
 type Options struct {
-	Mode     string   `yaml:"mode"`
-	Tools    []string `yaml:"tools,omitempty"` // nsys, prof, ncu, torch; empty: what the mode says
-	Torch    bool     `yaml:"torch"`           // a pass under the PyTorch profiler too
-	Repeats  int      `yaml:"repeats"`         // passes under nsys, and without a tool
-	Baseline bool     `yaml:"baseline"`        // passes without a tool first
+	Mode         string       `yaml:"mode"`
+	Tools        []string     `yaml:"tools,omitempty"` // nsys, prof, ncu, torch; empty: what the mode says
+	Torch        bool         `yaml:"torch"`           // a pass under the PyTorch profiler too
+	TorchOptions TorchOptions `yaml:"torch_options"`
+	Repeats      int          `yaml:"repeats"`  // passes under nsys, and without a tool
+	Baseline     bool         `yaml:"baseline"` // passes without a tool first
 
 	Nsys NsysOptions `yaml:"nsys"`
 	Ncu  NcuOptions  `yaml:"ncu"`
@@ -39,6 +40,7 @@ type Options struct {
 	SampleHz         float64       `yaml:"sample_hz"`        // NVML samples a second; 0: none
 	MaxArtifactBytes int64         `yaml:"max_artifact_bytes"`
 	Timeout          time.Duration `yaml:"timeout"`        // of one pass
+	Stall            time.Duration `yaml:"stall"`          // a pass under ncu whose log does not grow for so long is ended; 0: never. See stall
 	ReportTimeout    time.Duration `yaml:"report_timeout"` // from the end of the workload to that of its tool
 	Grace            time.Duration `yaml:"grace"`          // from a signal that asks the workload to end to a stronger one
 }
@@ -49,6 +51,13 @@ type NsysOptions struct {
 	GraphTrace string   `yaml:"graph_trace,omitempty"` // node or graph; empty: what the mode says
 	Args       []string `yaml:"args,omitempty"`        // more arguments, last
 	KeepReport bool     `yaml:"keep_report"`           // keep the .nsys-rep beside its export; it holds the workload's environment
+}
+
+// TorchOptions are those of the PyTorch profiler, each of which makes the workload slower.
+type TorchOptions struct {
+	Stack  bool `yaml:"stack"`  // the Python stack of each operator
+	Flops  bool `yaml:"flops"`  // PyTorch's estimate of operations, of the operators that it has one for
+	Memory bool `yaml:"memory"` // allocations
 }
 
 // NcuOptions are those of ncu.
@@ -72,9 +81,11 @@ func Defaults() Options {
 	return Options{
 		Mode: ModeDeep, Repeats: 1,
 		Ncu:              NcuOptions{Top: 10, Launches: 1, Preset: "roofline", Replay: "kernel", ClockControl: "none"},
+		TorchOptions:     TorchOptions{Memory: true},
 		SampleHz:         10,
 		MaxArtifactBytes: 2 << 30,
 		Timeout:          30 * time.Minute,
+		Stall:            2 * time.Minute,
 		ReportTimeout:    10 * time.Minute,
 		Grace:            10 * time.Second,
 	}

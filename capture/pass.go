@@ -25,6 +25,7 @@ type passSpec struct {
 	direct bool                     // the tool starts the workload, not prof
 	env    func() ([]string, error) // what the workload's environment has besides; nil: nothing
 	mark   markSpec
+	idle   func(out string) *stall           // watches the progress of the tool; nil: nothing does
 	keep   func(p *rundir.Pass, l *launcher) // notes what the tool left as artifacts
 }
 
@@ -114,6 +115,9 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	c := &control{s: s, work: l, soft: s.o.Grace, size: func() int64 { return sizeOf(s.dir, l.temp()) }}
 	if spec.tool == rundir.ToolTorch { // the workload writes the report itself, when it ends
 		c.soft = max(s.o.Grace, s.o.ReportTimeout)
+	}
+	if spec.idle != nil {
+		c.idle = spec.idle(filepath.Join(s.dir, spec.stem))
 	}
 	if spec.tool == rundir.ToolNsys {
 		c.late = s.o.Grace

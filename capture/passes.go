@@ -225,18 +225,21 @@ func (s *Session) WantsKernels() bool {
 	return s.o.UsesNcu() && s.o.Ncu.Kernels == "" && s.o.usesTimeline()
 }
 
-// Kernels runs the pass of ncu, on the given launches where WantsKernels. Where it has none then, reason says why: "" when the
+// Kernels runs the pass of ncu, on the plan where WantsKernels. Where it has none then, reason says why: "" when the
 // timeline holds no kernels.
-func (s *Session) Kernels(ctx context.Context, launches []Launch, reason string) error {
+func (s *Session) Kernels(ctx context.Context, plan Plan, reason string) error {
 	if !s.o.UsesNcu() {
 		return nil
 	}
-	spec := s.ncu(launches)
+	if name := matchesWaiting(s.o.Ncu.Kernels); s.o.Ncu.Kernels != "" && name != "" && s.o.Ncu.Replay == ReplayKernel && len(s.manifest.Devices) > 1 {
+		s.warn(fmt.Sprintf("--ncu-kernels matches kernels that wait for other ranks, such as %s: in a job of several ranks replaying one never ends, and --stall then ends the recording", name))
+	}
+	spec := s.ncu(plan)
 	switch {
 	case s.tools[rundir.ToolNcu].missing != nil:
 		s.skip(spec, s.tools[rundir.ToolNcu].missing.Error())
 		return s.save()
-	case s.Stopped() || !s.WantsKernels() || len(launches) > 0:
+	case s.Stopped() || !s.WantsKernels() || len(plan.Launches) > 0:
 		return s.pass(ctx, spec)
 	case reason != "":
 		s.skip(spec, reason)
@@ -258,13 +261,19 @@ func (s *Session) hasTimeline() bool {
 	})
 }
 
-func (s *Session) ncu(launches []Launch) passSpec {
+func (s *Session) ncu(plan Plan) passSpec {
 	const stem = "ncu/report-1"
 	return passSpec{tool: rundir.ToolNcu, repeat: 1, stem: stem, direct: true,
 		wrap: func(out, _ string, app []string) []string {
-			return append([]string{s.tools[rundir.ToolNcu].path}, NcuArgs(s.o, launches, out, out+toolLog, app)...)
+			return append([]string{s.tools[rundir.ToolNcu].path}, NcuArgs(s.o, plan, out, out+toolLog, app)...)
 		},
 		mark: markSpec{stages: s.o.AutoStages},
+		idle: func(out string) *stall {
+			if s.o.Stall == 0 || s.o.Ncu.Replay != ReplayKernel {
+				return nil
+			}
+			return &stall{log: out + toolLog, limit: s.o.Stall, chosen: s.chosen(plan.Launches)}
+		},
 		keep: func(p *rundir.Pass, _ *launcher) {
 			p.ClockControl = s.o.Ncu.ClockControl
 			err := beginsWith(s.below(stem+".ncu-rep"), "NVR\x00")

@@ -20,6 +20,7 @@ type outcome struct {
 	tool    error  // of the tool's process; nil when it ended with 0
 	cause   string // status of what stopped the pass: timeout, too_large, interrupted; "" when it ended by itself
 	killed  bool   // by force
+	stalled string // what made no progress, where that is why the pass was stopped
 	hung    bool   // the tool did not end after the workload
 	took    time.Duration
 }
@@ -38,6 +39,7 @@ type control struct {
 	cmd  *exec.Cmd
 	work workload
 	size func() int64
+	idle *stall        // nil: the pass may take its time
 	from time.Time     // when the tool was started
 	soft time.Duration // from the first signal to a stronger one
 	late time.Duration // how much later than asked for the workload is stopped
@@ -79,6 +81,7 @@ func (c *control) run() outcome {
 			if c.level == 0 && !c.over() && c.size() > c.s.o.MaxArtifactBytes {
 				c.stop(rundir.StatusTooLarge)
 			}
+			c.watchStall()
 		case <-c.s.setup.Interrupts:
 			c.interrupt()
 		case <-c.escalate:
@@ -101,6 +104,17 @@ func (c *control) watchReport() {
 		c.report = nil
 	case c.report == nil:
 		c.report = time.After(c.s.o.ReportTimeout)
+	}
+}
+
+// watchStall stops a pass that makes no progress.
+func (c *control) watchStall() {
+	if c.idle == nil || c.level > 0 || c.over() {
+		return
+	}
+	if at := c.idle.look(time.Now()); at != "" {
+		c.out.stalled = at
+		c.stop(rundir.StatusTimeout)
 	}
 }
 

@@ -115,6 +115,7 @@ func (o Options) Validate() error {
 	}{{"--timeout", o.Timeout}, {"--report-timeout", o.ReportTimeout}, {"--grace", o.Grace}} {
 		p.check(d.value > 0, "%s is %s: it must be more than 0, such as 30m", d.option, d.value)
 	}
+	p.check(o.Stall >= 0, "--stall is %s: it must be 0 (never) or more, such as 120s", o.Stall)
 	for _, path := range o.Inputs {
 		p.check(path != "", "--input is empty: it must be a file or folder")
 	}
@@ -145,6 +146,7 @@ func (o Options) checkTools(p *problems) {
 	}
 	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools with --tools nsys,prof,ncu,torch")
 	p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or omit --torch", strings.Join(o.Tools, ","))
+	p.check(o.UsesTorch() || !o.TorchOptions.Stack && !o.TorchOptions.Flops, "--torch-stack and --torch-flops need --torch")
 	p.check(o.Repeats >= 1, "--repeats is %d: it must be 1 or more", o.Repeats)
 }
 

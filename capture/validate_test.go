@@ -45,6 +45,7 @@ func TestValidateRefuses(t *testing.T) {
 		`--mode is "fast": it must be one of light, deep, custom`:            func(o *Options) { o.Mode = "fast" },
 		`--mode custom: name the tools`:                                      func(o *Options) { o.Mode = ModeCustom },
 		`--tools is "nvprof": it must be one of nsys, prof, ncu, torch`:      func(o *Options) { o.Tools = []string{"nsys", "nvprof"} },
+		`--torch-stack and --torch-flops need --torch`:                       func(o *Options) { o.TorchOptions.Flops = true },
 		`--torch with --tools nsys: name torch in --tools too`:               func(o *Options) { o.Tools, o.Torch = []string{"nsys"}, true },
 		`--repeats is 0: it must be 1 or more`:                               func(o *Options) { o.Repeats = 0 },
 		`--warmup is -1`:                                                     func(o *Options) { o.Warmup = -1 },

@@ -350,3 +350,22 @@ func TestPlan(t *testing.T) {
 		t.Errorf("without stages: %v", got)
 	}
 }
+
+// TestPlanRanks holds that kernels which wait for other ranks are never planned.
+func TestPlanRanks(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	f := query(t, w, "ncu-plan", queries.Args{"run": "two", "top": "0", "per_kernel": "0"})
+	if len(f.Rows) == 0 {
+		t.Fatal("nothing is planned")
+	}
+	for _, r := range f.Rows {
+		if name := r[f.Index("kernel")].(string); strings.Contains(name, "nccl") || r[f.Index("processes")] != int64(2) || r[f.Index("devices")] != int64(2) {
+			t.Errorf("planned: %v", r)
+		}
+	}
+	if got := strings.Join(f.Notes, "\n"); !strings.Contains(got, "top kernels are excluded: each waits for other ranks") || !strings.Contains(got, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL") {
+		t.Errorf("notes %q", got)
+	}
+}

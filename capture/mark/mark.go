@@ -53,6 +53,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"prof/internal/file"
 )
@@ -65,6 +66,9 @@ type Options struct {
 	Facts    string // where the facts go; empty: they are not written
 	Trace    string // where the trace of the PyTorch profiler goes, packed where it ends in .gz; empty: no profiler
 	Times    string // stages are timed, and the times go to Times-PID.json, one file a process; empty: they are not
+	Stack    bool   // the trace has the Python stack of each operator
+	Flops    bool   // the trace has PyTorch's estimates of operations
+	Memory   bool   // the trace has allocations
 	ModelDir string // folder for a copy of the model's config.json, made when there is one; empty: no copy
 	Warmup   int    // first generations that are warm-up: in a range warmup, and before the profiler starts
 }
@@ -78,6 +82,14 @@ func Env(o Options) []string {
 	} {
 		if v.value != "" {
 			env = append(env, v.name+"="+v.value)
+		}
+	}
+	for _, v := range []struct {
+		name string
+		on   bool
+	}{{"stack", o.Stack}, {"flops", o.Flops}, {"memory", o.Memory}} {
+		if v.on && o.Trace != "" {
+			env = append(env, "PROF_MARK_TRACE_"+strings.ToUpper(v.name)+"=1")
 		}
 	}
 	if o.Warmup > 0 {

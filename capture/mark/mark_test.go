@@ -27,6 +27,8 @@ func TestEnv(t *testing.T) {
 		{mark.Options{}, "PROF_MARK=1"},
 		{mark.Options{Warmup: -1}, "PROF_MARK=1"},
 		{all, "PROF_MARK=1 PROF_MARK_FACTS=/run/workload.json PROF_MARK_TRACE=/run/trace.json.gz PROF_MARK_TIMES=/run/report-1.times PROF_MARK_MODEL_DIR=/run/model PROF_MARK_WARMUP=2"},
+		{mark.Options{Stack: true}, "PROF_MARK=1"}, // without a trace
+		{mark.Options{Trace: "/t", Stack: true, Memory: true}, "PROF_MARK=1 PROF_MARK_TRACE=/t PROF_MARK_TRACE_STACK=1 PROF_MARK_TRACE_MEMORY=1"},
 	} {
 		if got := strings.Join(mark.Env(c.o), " "); got != c.want {
 			t.Errorf("%+v:\n got %s\nwant %s", c.o, got, c.want)

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -18,6 +21,7 @@ import (
 	"prof/ingest/load"
 	"prof/internal/mask"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -131,18 +135,19 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 	if err != nil {
 		return false, err
 	}
-	launches, reason := []capture.Launch(nil), ""
+	plan, reason := capture.Plan{}, ""
 	switch {
 	case !s.WantsKernels() || s.Stopped():
 	case c.Bool("no-ingest"):
 		reason = "the kernels for ncu are chosen from the stored timeline: omit --no-ingest, or name kernels with --ncu-kernels"
 	default:
-		if err := p.store(c, home, s.Dir(), in, false); err != nil {
+		facts, _ := written(in)
+		if err := p.store(c, home, s.Dir(), facts, false); err != nil {
 			reason = "cannot choose kernels for ncu: the timeline could not be stored: " + oneLine(err)
 			break
 		}
 		stored = true
-		if launches, err = p.plan(c, home, in.Name, s.Options()); err != nil {
+		if plan, err = p.plan(c, home, in.Name, s.Options()); err != nil {
 			reason = "cannot choose kernels for ncu: " + oneLine(err)
 		}
 	}
@@ -150,12 +155,16 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 		return stored, err
 	}
 	defer p.stop.capturing(interrupts)()
-	return stored, s.Kernels(c.Context, launches, reason)
+	return stored, s.Kernels(c.Context, plan, reason)
 }
 
 // captured stores the run, says how it went, and chooses the exit code.
 func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, res *capture.Result, stored bool) error {
 	failed := len(res.Failed) > 0
+	in, missing := written(in)
+	for _, path := range missing {
+		p.warn(path + ": there is no such file or folder: no recording of the workload has written it; without it, facts are missing from the run")
+	}
 	if c.Bool("no-ingest") || p.stop.byTerm() {
 		fmt.Fprintf(p.err, "captured in %s; to store it: %s\n", res.Dir, ingestCommand(c, in, res.Dir, false))
 	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
@@ -257,7 +266,27 @@ func (p *program) captureIngest(c *cli.Context, o capture.Options) (ingest.Optio
 	if in.Name == "" {
 		in.Name = time.Now().UTC().Format("20060102-150405") + "-" + capture.FolderName(capture.WorkloadName(c.Args().Slice()))
 	}
-	return in, ingest.Check(nil, in) // a mistake in a name must not cost a capture
+	now, later := written(in)
+	for _, path := range later {
+		fmt.Fprintf(p.err, "prof: %s is not there yet: it is read when the workload has written it\n", path)
+	}
+	return in, ingest.Check(nil, now) // a mistake in a name must not cost a capture
+}
+
+// written leaves those files of facts out of in that the workload has not written, and lists them.
+func written(in ingest.Options) (now ingest.Options, missing []string) {
+	now = in
+	for _, paths := range []*[]string{&now.Models, &now.Workloads} {
+		*paths = slices.DeleteFunc(slices.Clone(*paths), func(path string) bool {
+			_, err := os.Stat(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				missing = append(missing, path)
+				return true
+			}
+			return false
+		})
+	}
+	return now, missing
 }
 
 // freeName refuses a name that a run has.
@@ -304,31 +333,61 @@ func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.
 }
 
 // plan asks the warehouse which launches ncu should profile.
-func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.Options) (out []capture.Launch, err error) {
+func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.Options) (out capture.Plan, err error) {
 	q, err := queries.Find("ncu-plan")
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	w, err := p.openHome(c, home, false)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	f, err := queries.Run(c.Context, w, q, queries.Args{"run": run, "top": fmt.Sprint(o.Ncu.Top), "per_kernel": fmt.Sprint(o.Ncu.Launches)})
 	if err != nil {
-		return nil, err
-	}
-	symbol, invocation := f.Index("symbol"), f.Index("invocation")
-	for _, r := range f.Rows {
-		s, ok := r[symbol].(string)
-		n, whole := r[invocation].(int64)
-		if !ok || !whole {
-			return nil, fmt.Errorf("ncu-plan gave a row without a symbol or an invocation: %v", r)
-		}
-		out = append(out, capture.Launch{Symbol: s, Invocation: n})
+		return out, err
 	}
 	for _, n := range f.Notes {
 		p.warn(n)
 	}
+	rows := f.Rows
+	if rank, several := oneRank(f); several {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r []any) bool { return r[f.Index("device")] != rank })
+		out.Devices = []int64{rank}
+		text := fmt.Sprintf("the job runs on several GPUs: Nsight Compute profiles GPU %d only, and the other ranks run free", rank)
+		if n := len(f.Rows) - len(rows); n > 0 {
+			text += fmt.Sprintf("; launches of kernels that other ranks alone run are not profiled: %d", n)
+		}
+		p.warn(text)
+	}
+	symbol, invocation := f.Index("symbol"), f.Index("invocation")
+	for _, r := range rows {
+		s, ok := r[symbol].(string)
+		n, whole := r[invocation].(int64)
+		if !ok || !whole {
+			return out, fmt.Errorf("ncu-plan gave a row without a symbol or an invocation: %v", r)
+		}
+		out.Launches = append(out.Launches, capture.Launch{Symbol: s, Invocation: n})
+	}
 	return out, nil
+}
+
+// oneRank gives the GPU that most launches of a plan ran on; several is false where a job has one process or one GPU, whose kernels
+// wait for no other rank.
+func oneRank(f *frame.Frame) (device int64, several bool) {
+	count := map[int64]int{}
+	for _, r := range f.Rows {
+		processes, _ := r[f.Index("processes")].(int64)
+		devices, _ := r[f.Index("devices")].(int64)
+		d, known := r[f.Index("device")].(int64)
+		several = several || processes > 1 && devices > 1
+		if known {
+			count[d]++
+		}
+	}
+	if len(count) == 0 {
+		return 0, false
+	}
+	first := slices.Sorted(maps.Keys(count))
+	return slices.MaxFunc(first, func(a, b int64) int { return cmp.Or(cmp.Compare(count[a], count[b]), cmp.Compare(b, a)) }), several
 }

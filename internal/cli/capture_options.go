@@ -24,6 +24,9 @@ func captureFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "tools", Usage: "exactly these `TOOLS`, such as nsys,ncu,torch; prof is prof's own tracer"},
 		&cli.BoolFlag{Name: "torch", Usage: "also record under the PyTorch profiler, for operators"},
 		&cli.IntFlag{Name: "repeats", Usage: "record `N` times, and as often without a profiler", DefaultText: "1"},
+		&cli.BoolFlag{Name: "torch-stack", Usage: "the PyTorch profiler records the Python stack of each operator"},
+		&cli.BoolFlag{Name: "torch-flops", Usage: "the PyTorch profiler estimates the operations of matrix products and convolutions"},
+		&cli.BoolFlag{Name: "torch-memory", Usage: "the PyTorch profiler records allocations; --torch-memory=false for less overhead", DefaultText: "true"},
 		&cli.BoolFlag{Name: "baseline", Usage: "also record without a profiler, to measure the profiling overhead"},
 		&cli.BoolFlag{Name: "auto-stages", Usage: "mark prefill and decode of Hugging Face models without changing the workload"},
 		&cli.StringFlag{Name: "range", Aliases: []string{"on"}, Usage: "capture from this NVTX `RANGE` or RANGE@DOMAIN on (default: from the start)"},
@@ -53,6 +56,7 @@ func captureFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "sample-hz", Usage: "take `N` NVML samples per second; 0 for none", DefaultText: "10"},
 		&cli.StringFlag{Name: "max-artifact-size", Usage: "stop the workload when the run takes `SIZE` on disk", DefaultText: "2GiB"},
 		&cli.DurationFlag{Name: "timeout", Usage: "stop a recording after `TIME`", DefaultText: "30m"},
+		&cli.DurationFlag{Name: "stall", Usage: "end the recording under ncu when it makes no progress for `TIME`; 0 for never", DefaultText: "2m"},
 		&cli.DurationFlag{Name: "report-timeout", Usage: "kill a profiler that is still writing `TIME` after the workload ended", DefaultText: "10m"},
 		&cli.DurationFlag{Name: "grace", Usage: "`TIME` between asking the workload to end and the next, stronger signal", DefaultText: "10s"},
 		&cli.BoolFlag{Name: "no-ingest", Usage: "only capture; ingest the run's folder later with prof ingest"},
@@ -86,7 +90,7 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 			*into = strings.Split(strings.Join(c.StringSlice(name), ","), ",")
 		}
 	}
-	for name, into := range map[string]*bool{"torch": &o.Torch, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "paused": &o.Paused, "keep-nsys-rep": &o.Nsys.KeepReport} {
+	for name, into := range map[string]*bool{"torch": &o.Torch, "torch-stack": &o.TorchOptions.Stack, "torch-flops": &o.TorchOptions.Flops, "torch-memory": &o.TorchOptions.Memory, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "paused": &o.Paused, "keep-nsys-rep": &o.Nsys.KeepReport} {
 		if c.IsSet(name) {
 			*into = c.Bool(name)
 		}
@@ -114,6 +118,9 @@ func timeOptions(c *cli.Context, o *capture.Options) error {
 	}
 	if c.IsSet("timeout") {
 		o.Timeout = c.Duration("timeout")
+	}
+	if c.IsSet("stall") {
+		o.Stall = c.Duration("stall")
 	}
 	if c.IsSet("report-timeout") {
 		o.ReportTimeout = c.Duration("report-timeout")

@@ -98,6 +98,7 @@ func TestCaptureEnds(t *testing.T) {
 		"ncu is not allowed":  {how: "NSYS_FAKE_NCU=denied", code: 1, passes: "nsys-1,ok,0,\nncu-1,failed,-,.*ERR_NVGPUCTRPERM.*prof doctor.*\n", rows: "16,0"},
 		"ncu writes garbage":  {how: "NSYS_FAKE_NCU=garbage", code: 1, passes: "nsys-1,ok,0,\nncu-1,no_report,0,its report cannot be read: report-1.ncu-rep is not a report\n", said: "report-1.ncu-rep.*skipped", rows: "16,0", runs: 2},
 		"ncu by name":         {args: "--tools ncu --ncu-kernels saxpy", passes: "ncu-1,ok,0,\n", runs: 1, rows: "0,4"},
+		"ncu stalls":          {how: "NSYS_FAKE_NCU=stall", args: "--tools ncu --ncu-kernels nccl --stall 1s", status: "0; sleep 30", code: 1, passes: `ncu-1,timeout,.*,"?no progress for 1s: ncu was profiling launch 1, of ncclDevKernel_AllReduce;.*\(--stall\)"?\n`, runs: 1, rows: "0,4"},
 		"too large":           {args: "--mode light --max-artifact-size 1B", status: "0; sleep 30", code: 1, passes: `nsys-1,too_large,.*,"?stopped when the run had more than .*--max-artifact-size.*\n`, rows: "16,0"},
 		"time is up":          {args: "--mode light --timeout 1s", status: "0; sleep 30", code: 1, passes: `nsys-1,timeout,.*,stopped after 1s \(--timeout\)\n`, rows: "16,0"},
 		"deaf workload":       {args: "--mode light --timeout 1s", status: "0; trap '' INT TERM; while :; do sleep 1; done", code: 1, passes: `nsys-1,timeout,SIGKILL,stopped after 1s \(--timeout\)\n`, rows: "16,0"},

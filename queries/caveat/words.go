@@ -242,6 +242,9 @@ var words = map[string]func(c C, alike []C) string{
 	"kernels-without-symbol": func(_ C, alike []C) string {
 		return fmt.Sprintf("%s unknown: %s", count(total(alike), "top kernel is excluded: its symbol is", "top kernels are excluded: their symbols are"), names(alike, 3, object))
 	},
+	"kernels-that-wait": func(_ C, alike []C) string {
+		return fmt.Sprintf("%s for other ranks, and Nsight Compute would replay it for ever: %s", count(total(alike), "top kernel is excluded: it waits", "top kernels are excluded: each waits"), names(alike, 3, object))
+	},
 	"kernels-of-several-symbols": func(_ C, alike []C) string {
 		return fmt.Sprintf("%s name: %s", count(total(alike), "top kernel is excluded: several functions share its", "top kernels are excluded: several functions share their"), names(alike, 3, object))
 	},

@@ -43,7 +43,9 @@ def _start():
     kinds = [profiler.ProfilerActivity.CPU]
     if torch.cuda.is_available():
         kinds.append(profiler.ProfilerActivity.CUDA)
-    options = {"activities": kinds, "record_shapes": True, "profile_memory": True, "with_flops": False, "with_stack": False}
+    parts = state.settings.trace_parts
+    options = {"activities": kinds, "record_shapes": True, "profile_memory": parts["memory"], "with_flops": parts["flops"],
+               "with_stack": parts["stack"]}
     try:  # operators of all threads, and an end on any of them
         options["experimental_config"] = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
     except (AttributeError, TypeError):

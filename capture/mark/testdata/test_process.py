@@ -115,6 +115,15 @@ t.start(); t.join()
         names = self.ranges()
         self.assertEqual([names.count(n) for n in ("warmup", "generate[1]", "generate[2]", "prefill", "decode", "decode_step[1]")], [0, 1, 1, 2, 2, 2])
 
+    def test_parts_of_the_trace(self):
+        for extra, want in (({}, False), ({"PROF_MARK_TRACE_STACK": "1"}, True)):
+            code, _, err = self.run_program("work(5)", PROF_MARK_TRACE=self.trace, **extra)
+            self.assertEqual(code, 0, err)
+            with gzip.open(self.trace) as f:
+                kinds = {e.get("cat") for e in json.load(f)["traceEvents"]}
+            self.assertEqual("python_function" in kinds, want)
+            os.remove(self.trace)
+
     def test_profiler_of_the_program_is_left_alone(self):
         code, out, err = self.run_program("""
 work(5)

@@ -19,9 +19,12 @@
 --   total_ns: sum of their times
 --   source_id: source in which the launch was counted: the first of several repeats
 --   pid: process
+--   device: GPU
+--   processes: processes of the source that ran kernels
+--   devices: GPUs on which they did
 --   start_ns: start on the GPU, from the start of the source
 
--- Of a kernel those combinations of stage, grid and block with the most time, and of each a launch about the middle of the measured ones.
+-- Collectives are left out: ncu replays a kernel by itself, and one that waits for other ranks would never end. Of a kernel those combinations of stage, grid and block with the most time, and of each a launch about the middle of the measured ones.
 -- ncu is asked for kernels and for numbers apart, and profiles each kernel at each number: of the launches nearest the middle, that one is
 -- taken whose number most combinations have, so that few numbers serve all of them.
 WITH measured AS (
@@ -36,6 +39,7 @@ WITH measured AS (
     SELECT m.kernel_name_id, n.name, s.symbol, row_number() OVER (ORDER BY sum(m.total_ns) DESC, n.name) AS rank
     FROM measured m
     JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = m.kernel_name_id
+    ANTI JOIN (SELECT c.kernel_name_id FROM kernel_class c WHERE c.run_id = run AND c.role = 'collective') w ON w.kernel_name_id = m.kernel_name_id
     LEFT JOIN (SELECT y.kernel_name_id, min(y.symbol) AS symbol FROM kernel_symbol y WHERE y.run_id = run GROUP BY y.kernel_name_id HAVING count(*) = 1) s ON s.kernel_name_id = m.kernel_name_id
     GROUP BY m.kernel_name_id, n.name, s.symbol
 ), picked AS (
@@ -45,13 +49,13 @@ WITH measured AS (
     WHERE top = 0 OR w.place <= top
     QUALIFY per_kernel = 0 OR nth <= per_kernel
 ), launch AS ( -- of the kernels and sources that are asked for, warm-up and all that came before included
-    SELECT k.source_id, k.pid, k.kernel_name_id, k.range_context_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, k.start_ns,
+    SELECT k.source_id, k.pid, k.device_id, k.kernel_name_id, k.range_context_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, k.start_ns,
         row_number() OVER (PARTITION BY k.source_id, k.pid, k.kernel_name_id ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.correlation_id, k.device_id, k.stream_id, k.graph_node_id) AS invocation
     FROM kernel k SEMI JOIN picked p ON p.kernel_name_id = k.kernel_name_id AND p.source_id = k.source_id
     LEFT JOIN kernel_shape h ON h.run_id = k.run_id AND h.kernel_shape_id = k.kernel_shape_id
     WHERE k.run_id = run
 ), near AS ( -- in the first process that has some
-    SELECT l.invocation, l.start_ns, l.pid, p.kernel_name_id, p.nth, row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - (launches + 1) // 2) AS away
+    SELECT l.invocation, l.start_ns, l.pid, l.device_id, p.kernel_name_id, p.nth, row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - (launches + 1) // 2) AS away
     FROM launch l
     LEFT JOIN pass_context x ON x.run_id = run AND x.range_context_id = l.range_context_id AND NOT x.is_warmup
     JOIN picked p ON p.kernel_name_id = l.kernel_name_id AND p.source_id = l.source_id AND p.stage = coalesce(x.stage, '(none)')
@@ -60,11 +64,13 @@ WITH measured AS (
     WINDOW whole AS (PARTITION BY p.kernel_name_id, p.nth, l.pid), one AS (PARTITION BY p.kernel_name_id, p.nth, l.pid ORDER BY l.invocation)
     QUALIFY away <= least(500, launches // 4) AND l.pid IS NOT DISTINCT FROM min(l.pid) OVER (PARTITION BY p.kernel_name_id, p.nth)
 ), shared AS (
-    SELECT n.invocation, n.start_ns, n.pid, n.kernel_name_id, n.nth, n.away, count(*) OVER (PARTITION BY n.invocation) AS combinations FROM near n
+    SELECT n.invocation, n.start_ns, n.pid, n.device_id, n.kernel_name_id, n.nth, n.away, count(*) OVER (PARTITION BY n.invocation) AS combinations FROM near n
 ), chosen AS (
-    SELECT s.invocation, s.start_ns, s.pid, s.kernel_name_id, s.nth FROM shared s
+    SELECT s.invocation, s.start_ns, s.pid, s.device_id, s.kernel_name_id, s.nth FROM shared s
     QUALIFY row_number() OVER (PARTITION BY s.kernel_name_id, s.nth ORDER BY s.combinations DESC, s.away, s.invocation) = 1
 )
-SELECT p.rank, p.name AS kernel, p.symbol, c.invocation, p.stage, _dims(p.grid_x, p.grid_y, p.grid_z) AS grid, _dims(p.block_x, p.block_y, p.block_z) AS block, p.calls, p.total_ns, p.source_id, c.pid, c.start_ns
+SELECT p.rank, p.name AS kernel, p.symbol, c.invocation, p.stage, _dims(p.grid_x, p.grid_y, p.grid_z) AS grid, _dims(p.block_x, p.block_y, p.block_z) AS block, p.calls, p.total_ns, p.source_id, c.pid, c.device_id AS device,
+    ran.processes, ran.devices, c.start_ns
 FROM chosen c JOIN picked p ON p.kernel_name_id = c.kernel_name_id AND p.nth = c.nth
+JOIN (SELECT k.source_id, count(DISTINCT k.pid) AS processes, count(DISTINCT k.device_id) AS devices FROM kernel k WHERE k.run_id = run GROUP BY k.source_id) ran ON ran.source_id = p.source_id
 ORDER BY p.rank, p.nth

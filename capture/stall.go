@@ -1,0 +1,77 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+
+	"prof/internal/file"
+)
+
+// stall watches the progress of ncu by its log, which grows with each launch that it profiles and with each quarter of one.
+//
+// The clock runs while a launch is being profiled, and from the first profiled launch until as many as were chosen are. It does not
+// run before the first one, while models are loaded, nor after the last one, while the workload goes on by itself: there only
+// --timeout counts. CPU time is no progress, since ranks that wait for each other spin.
+type stall struct {
+	log    string
+	limit  time.Duration
+	chosen int // launches that are surely profiled; 0: not known
+
+	size  int64
+	since time.Time // when the log last grew
+}
+
+// profiling begins a launch in ncu's log; the number of passes ends it.
+var profiling = regexp.MustCompile(`(?m)^==PROF== Profiling "(.*?)"(.*)$`)
+
+var profiled = regexp.MustCompile(`\d pass(es)?\s*$`)
+
+// look says where ncu has stopped, once it has made no progress for the limit; "" before.
+func (s *stall) look(now time.Time) string {
+	st, err := os.Stat(s.log)
+	if err != nil { // ncu has not begun
+		return ""
+	}
+	if st.Size() != s.size || s.since.IsZero() {
+		s.size, s.since = st.Size(), now
+		return ""
+	}
+	if now.Sub(s.since) < s.limit {
+		return ""
+	}
+	text, err := file.Read(s.log, maxStallLog)
+	if err != nil { // too long to have stalled at its first launches, or gone: --timeout is left
+		return ""
+	}
+	return s.place(text)
+}
+
+// maxStallLog bounds the log that is looked at, in bytes: some 100 a launch.
+const maxStallLog = 64 << 20
+
+// place says between which launches a log ends; "" where nothing more need come.
+func (s *stall) place(log []byte) string {
+	lines := profiling.FindAllSubmatch(log, -1)
+	if len(lines) == 0 {
+		return ""
+	}
+	last := lines[len(lines)-1]
+	if !profiled.Match(bytes.TrimSpace(last[2])) {
+		return fmt.Sprintf("ncu was profiling launch %d, of %s; a kernel that waits for other ranks or kernels cannot be replayed", len(lines), last[1])
+	}
+	if len(lines) < s.chosen {
+		return fmt.Sprintf("ncu had profiled %d of at least %d launches", len(lines), s.chosen)
+	}
+	return ""
+}
+
+// chosen counts the launches that ncu surely profiles in the pass; 0 when that is not known.
+func (s *Session) chosen(launches []Launch) int {
+	if s.o.Ncu.Kernels != "" {
+		return s.o.Ncu.LaunchCount
+	}
+	return len(launches)
+}
