@@ -37,7 +37,9 @@
 // leaves what was known at the end of a prefill or generate, at most a second or so before; the last pass then does not tell its steps.
 // Without PyTorch nothing is written. The object has one more field than ingest/workload reads: marks, with pid, main (the workload's
 // first Python process), versions of python, torch, cuda and transformers, notes, and fault where an error of the helper ended the
-// marking; the program went on all the same, and no passes are listed. A pass whose counts are not known has a field why.
+// marking; the program went on all the same, and no passes are listed. A pass whose counts are not known has a field why. Two more are for
+// readers of the file, and ingest/workload passes them over: outputs of a pass are the sequences that generate returns, where beams make
+// them fewer than batch, and decoding has the settings of generate, each with the values that it had.
 //
 // The times at Options.Times, of each process with its id behind the name: prof_mark/times.py says which clocks they are by. Nothing
 // waits for the GPU to take them.

@@ -12,8 +12,8 @@ generate, prefill and decode last longer: see generation.py. Not marked are call
 training mode), with a cache that is none of transformers (continuous batching), and calls inside of compiled code.
 
 The length of a prompt is that of the sequence that the innermost decoder sees, where images have taken their places. It is unknown
-where a prompt extends a cache, several sequences are packed into one, and for models of encoder and decoder, whose two lengths
-are no one prompt's; the count of steps is unknown where one works on several tokens."""
+where a prompt extends a cache, several sequences are packed into one, and where a model of encoder and decoder has beams or a
+decoder prompt beside what its encoder reads (roles.source); the count of steps is unknown where one works on several tokens."""
 import torch
 
 from . import modelinfo, ranges, record, roles, state, towers, trace
@@ -24,11 +24,12 @@ _pretrained = None
 
 class Call:
     """The outermost call of a model: its ranges and the pass that it belongs to."""
-    __slots__ = ("opened", "inside", "run", "shape", "hooked", "after", "images")
+    __slots__ = ("opened", "inside", "run", "shape", "hooked", "after", "images", "prompt")
 
     def __init__(self, t):
         self.opened, self.inside, self.run, self.shape, self.after = [], state.PLAIN, None, None, None
         self.hooked, self.images = len(t.hooked), None
+        self.prompt = None  # length of the prompt, where it is not that of what the decoder sees
 
 
 def wrap(cls):
@@ -92,7 +93,7 @@ def _nested(t, inner, model, args, kwargs):
     note = towers.note_of(type(model))
     if note is not None and not t.noted:
         return towers.call(t, note, inner, model, args, kwargs)
-    if t.inside == state.PREFILL and not t.noted and "past_key_values" in kwargs and (t.seen is None or t.depth > t.seen[0]):
+    if t.inside == state.PREFILL and not t.noted and any(n in kwargs for n in roles.CACHES) and (t.seen is None or t.depth > t.seen[0]):
         shape = roles.shape(args, kwargs)
         if shape is not None:
             t.seen = (t.depth, shape)
@@ -148,7 +149,7 @@ def _close(opened):
 
 
 def _begin_bare(t, call, model, role, args, kwargs):
-    if role.kind is roles.DECODER and kwargs.get("past_key_values") is None and not kwargs.get("use_cache"):
+    if role.kind is roles.DECODER and all(kwargs.get(n) is None for n in roles.CACHES) and not kwargs.get("use_cache"):
         return
     if kwargs.get("labels") is not None or model.training and torch.is_grad_enabled():
         return
@@ -223,7 +224,12 @@ def open_prompt(t, call, run, model, kwargs, shape, cached):
     if run.is_said:
         return
     if roles.is_encoder_decoder(model):
-        run.doubt_prefill("a model of encoder and decoder has no one prompt")
+        expanded = t.generation.expanded if t.generation is not None else 1
+        call.prompt = roles.source(model, kwargs, shape[1])
+        if call.prompt is None:
+            run.doubt_prefill("the length of what the encoder reads is not known, or the decoder has a prompt of its own")
+        elif expanded > 1:
+            run.doubt_prefill("the encoder works on each prompt once, the decoder on several sequences of it")
     elif cached != 0 and run.prefill_len is None:
         run.doubt_prefill("the prompt extends a cache")
     elif roles.is_packed(kwargs):
@@ -237,6 +243,11 @@ def _tell_prompt(t, call):
     if run.images is None and run.crops is None:
         run.images, run.crops = roles.images(*call.images, batch, t.towers)
     t.towers, t.seen = 0, None
+    g = t.generation
+    if g is not None and g.expanded > g.returned and batch and run.batch == batch and batch % g.expanded == 0:
+        run.outputs = batch // g.expanded * g.returned
+    if call.prompt is not None:
+        length = call.prompt
     if run.why is None and not run.is_said:
         run.prefill_len = (run.prefill_len or 0) + length
 

@@ -10,13 +10,14 @@
 The outermost generate has the range. A generate that a model's own generate calls is the same generation; each such call is a pass
 (Whisper generates segment by segment). A generate inside of one that is at work already, as that of an assistant, is not marked:
 its work lies in the stage that is open, and the pass says neither tokens nor steps, as with every assisted decoding: a step of it
-works on several tokens. batch is that of the forwards: with beams, sequences times beams."""
+works on several tokens. batch is that of the forwards: with beams, sequences times beams; outputs are the sequences that generate returns.
+The settings of generate are in decoding.py."""
 import functools
 import inspect
 
 import torch
 
-from . import calls, ranges, record, roles, state, trace
+from . import calls, decoding, ranges, record, roles, state, trace
 
 _WRAPPED = "_prof_mark_wrapped"
 
@@ -33,6 +34,8 @@ class Generation:
         self.aux = 0  # calls of generate inside of these
         self.prefilling = 0  # calls of transformers' prefill under way
         self.assisted = False
+        self.call = {}  # arguments of the call of transformers' own generate
+        self.expanded = self.returned = 1  # sequences of a forward, and of the result, for each prompt
         self.next()
 
     def next(self):
@@ -130,7 +133,7 @@ def _wrap_generate(inner, is_base):
         t = state.thread
         if torch.compiler.is_compiling() or not state.settings.on or t.depth or t.noted:
             return inner(self, *args, **kwargs)
-        left = _enter(t, self, is_base)
+        left = _enter(t, self, is_base, kwargs)
         try:
             return inner(self, *args, **kwargs)
         finally:
@@ -138,7 +141,7 @@ def _wrap_generate(inner, is_base):
     return generate
 
 
-def _enter(t, model, is_base):
+def _enter(t, model, is_base, kwargs):
     """Enters a call of generate; gives what _leave has to end."""
     ends = []
     try:
@@ -163,7 +166,7 @@ def _enter(t, model, is_base):
         elif g.run is not None:
             g.next()
         if is_base:
-            g.base, g.model = 1, model
+            g.base, g.model, g.call = 1, model, kwargs
             ends.append("base")
         return g, ends
     except Exception as error:
@@ -177,7 +180,8 @@ def _leave(t, left):
         if "aux" in ends:
             g.aux -= 1
         if "base" in ends:
-            g.base, g.prefilling, g.assisted = 0, 0, False
+            g.call = {}
+            g.base, g.prefilling, g.assisted, g.expanded, g.returned = 0, 0, False, 1, 1
             ranges.close_all(g.stage)
             g.is_decode = g.run is not None
             g.model = None
@@ -233,6 +237,27 @@ def _wrap_assisted(inner, is_base):
     return assisted
 
 
+def _wrap_config(inner, is_base):
+    def prepare(self, *args, **kwargs):
+        result = inner(self, *args, **kwargs)
+        g = state.thread.generation
+        if g is not None and g.base and g.model is self and not g.aux:
+            _read_config(g, self, result[0] if isinstance(result, tuple) else result, g.call)
+        return result
+    return prepare
+
+
+def _read_config(g, model, config, call):
+    try:
+        g.returned = getattr(config, "num_return_sequences", None) or 1
+        g.expanded = max(getattr(config, "num_beams", None) or 1, g.returned)
+        if not g.warm:
+            decoding.note(model, config, call)
+    except Exception as error:
+        state.fail(error)
+
+
 _WRAPPERS = {
+    "_prepare_generation_config": _wrap_config,
     "generate": _wrap_generate, "_prefill": _wrap_prefill, "_prefill_chunking": _wrap_prefill, "_assisted_decoding": _wrap_assisted,
 }

@@ -22,10 +22,10 @@ _MOST = 150_000
 
 class Pass:
     """One prefill and the decode steps after it."""
-    __slots__ = ("prefill_len", "new_tokens", "batch", "images", "crops", "warmup", "why", "is_said", "is_open")
+    __slots__ = ("prefill_len", "new_tokens", "batch", "images", "crops", "warmup", "why", "is_said", "is_open", "outputs")
 
     def __init__(self, warmup):
-        self.prefill_len = self.batch = self.images = self.crops = None
+        self.prefill_len = self.batch = self.images = self.crops = self.outputs = None
         self.new_tokens = 0
         self.warmup = warmup
         self.why = None
@@ -46,7 +46,7 @@ class Pass:
         d = {"prefill_len": self.prefill_len, "new_tokens": self.new_tokens, "batch": self.batch}
         if self.is_open and not self.is_said and not final:
             d.update(new_tokens=None, why="it had not ended when this was written")
-        for name in ("images", "crops", "warmup", "why"):
+        for name in ("outputs", "images", "crops", "warmup", "why"):
             value = getattr(self, name)
             if value is not None and value is not False:
                 d.setdefault(name, value)
@@ -55,6 +55,7 @@ class Pass:
 
 passes = collections.deque(maxlen=_MOST)
 said = {}  # by prof_mark.facts
+decoding = {}  # settings of generate: the values that each had
 begun = 0  # generations begun, warm-up included
 skipped = 0  # passes of warm-up after the first measured pass: prof does not count their ranges either
 _total = 0
@@ -105,6 +106,8 @@ def document(final=True):
     doc.update(said)
     if passes and state.fault is None:  # after a fault passes are missing, and the last one's steps
         doc["runs"] = [p.to_dict(final) for p in list(passes)]
+    if decoding:
+        doc["decoding"] = dict(decoding)
     doc["marks"] = {k: v for k, v in _marks().items() if v not in (None, [], 0)}
     return doc
 
@@ -208,6 +211,7 @@ def forget():
     global begun, skipped, _total, _measured, _owned, _next, _lock
     passes.clear()
     said.clear()
+    decoding.clear()
     begun = skipped = _total = 0
     _measured, _owned, _next, _lock = False, None, 0.0, threading.RLock()
     modelinfo.forget()

@@ -6,20 +6,21 @@ LM, DECODER, OTHER = "language model", "decoder", "other"
 # Arguments of a forward that packs several sequences into one: its length is none of theirs.
 _PACKED = ("cu_seq_lens_q", "cu_seqlens_q", "cu_seq_lens", "cu_seqlens", "seq_idx")
 
+CACHES = ("past_key_values", "cache")  # names of the argument; the second since transformers 5.24
+
 _roles = {}
 _both = {}
 
 
 class Role:
-    """kind is LM for what can generate, DECODER for one without a head; cache_at is the place of past_key_values among the arguments."""
+    """kind is LM for what can generate, DECODER for one without a head; cache_at is the place of the cache among the arguments."""
     __slots__ = ("kind", "cache_at")
 
     def __init__(self, cls):
         self.kind, self.cache_at = OTHER, None
         can = getattr(cls, "can_generate", None)
         names = list(inspect.signature(cls.forward).parameters)[1:]
-        if "past_key_values" in names:
-            self.cache_at = names.index("past_key_values")
+        self.cache_at = next((names.index(n) for n in CACHES if n in names), None)
         if callable(can) and can():
             self.kind = LM
         elif self.cache_at is not None and "use_cache" in names:
@@ -51,6 +52,26 @@ def shape(args, kwargs, prefix=""):
     return (int(s[0]), int(s[1])) if s is not None and len(s) > 1 else None
 
 
+def source(model, kwargs, decoder):
+    """Length of the prompt of a model of encoder and decoder, whose first decoder call works on so many tokens: that of what the encoder
+    reads, and the decoder begins with one token; where the encoder reads a window of one size, as Whisper's of 30 s, that of the
+    decoder's prompt. None where the arguments do not tell."""
+    config = getattr(model, "config", None)
+    read = kwargs.get("encoder_outputs")
+    if read is not None:
+        s = getattr(getattr(read, "last_hidden_state", None), "shape", None)
+        if s is None:
+            s = getattr(read[0], "shape", None) if isinstance(read, (tuple, list)) and read else None
+        length = int(s[1]) if s is not None and len(s) == 3 else None
+    else:
+        s = shape((), kwargs)
+        length = s[1] if s is not None else None
+    if getattr(config, "model_type", None) == "whisper":
+        window = getattr(config, "max_source_positions", None)
+        return decoder if length == window or length is None and kwargs.get("input_features") is not None else None
+    return length if decoder == 1 else None
+
+
 def is_packed(kwargs):
     return any(kwargs.get(n) is not None for n in _PACKED)
 
@@ -61,12 +82,12 @@ UNKNOWN, FOREIGN = -1, -2  # of cached: not told without waiting for the GPU; a 
 def cached(role, args, kwargs):
     """Tokens in the cache that a model is called with."""
     cache = kwargs.get("past_key_values")
+    if cache is None:
+        cache = kwargs.get("cache")
     if cache is None and role.cache_at is not None and len(args) > role.cache_at:
         cache = args[role.cache_at]
     if cache is None:
-        if kwargs.get("cache_params") is not None:
-            return UNKNOWN
-        return FOREIGN if kwargs.get("cache") is not None else 0
+        return UNKNOWN if kwargs.get("cache_params") is not None else 0
     return length(cache)
 
 
@@ -74,6 +95,8 @@ def length(cache):
     if isinstance(cache, (tuple, list)):  # of transformers before 4.36
         first = cache[0] if cache else None
         return int(first[0].shape[-2]) if isinstance(first, (tuple, list)) and getattr(first[0], "shape", None) is not None else 0
+    if not hasattr(cache, "__dict__"):
+        return FOREIGN
     if cache.__dict__.pop("_prof_mark_reset", False):
         return 0
     inner = getattr(cache, "self_attention_cache", None)

@@ -42,6 +42,31 @@ class Generate(MarkTest):
         generate(llama(), ids(2, 7), 4, num_beams=3)
         self.expect(GREEDY)
         self.assertEqual(self.runs(), [(7, 3, 6)])
+        self.assertEqual([r.get("outputs") for r in record.document()["runs"]], [2])
+
+    def test_returned_beams_and_samples_are_outputs(self):
+        generate(llama(), ids(2, 7), 4, num_beams=4, num_return_sequences=3)
+        generate(llama(), ids(2, 7), 4, do_sample=True, num_return_sequences=3)
+        generate(llama(), ids(2, 7), 4)
+        self.assertEqual([(r["batch"], r.get("outputs")) for r in record.document()["runs"]], [(8, 6), (6, None), (2, None)])
+
+    def test_settings(self):
+        model = llama()
+        generate(model, ids(1, 7), 4, no_repeat_ngram_size=3)
+        generate(model, ids(1, 7), 6, do_sample=True, temperature=0.5)
+        said = record.document()["decoding"]
+        for name, want in {"max_new_tokens": [4, 6], "do_sample": [False, True], "temperature": [0.5], "no_repeat_ngram_size": [3, 0], "dtype": ["float32"],
+                           "attn_implementation": ["sdpa"], "use_cache": [True]}.items():
+            self.assertEqual(said.get(name), want, name)
+        self.assertNotIn("max_length", said)
+
+    def test_settings_of_warmup_are_left_out(self):
+        state.settings.warmup = 1
+        model = llama()
+        generate(model, ids(1, 7), 2)
+        self.assertNotIn("decoding", record.document())
+        generate(model, ids(1, 7), 4)
+        self.assertEqual(record.document()["decoding"]["max_new_tokens"], [4])
 
     def test_chunks_of_a_prefill_are_one(self):
         generate(llama(), ids(1, 9), 4, prefill_chunk_size=4)
@@ -190,7 +215,36 @@ class Families(MarkTest):
                 decode_step[0]
                 decode_step[1]
         """)
+        self.assertEqual(self.runs(), [(6, 2, 1)])
+
+    def t5(self):
+        from transformers import T5Config, T5ForConditionalGeneration
+        return T5ForConditionalGeneration(T5Config(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, vocab_size=96, decoder_start_token_id=0)).eval()
+
+    def test_beams_of_an_encoder_and_decoder(self):
+        generate(self.t5(), ids(2, 6), 3, num_beams=2)
+        self.assertEqual(self.runs(), [(None, 2, 4)])
+        self.assertEqual(record.document()["runs"][0]["outputs"], 2)
+
+    def test_prompt_of_a_decoder_beside_an_encoder(self):
+        generate(self.t5(), ids(1, 6), 3, decoder_input_ids=torch.tensor([[0, 5, 6]]))
         self.assertEqual(self.runs(), [(None, 2, 1)])
+
+    def test_loop_of_encoder_and_decoder(self):
+        model = self.t5()
+        with torch.no_grad():
+            out = model(input_ids=ids(2, 6), decoder_input_ids=torch.zeros(2, 1, dtype=torch.long), use_cache=True)
+            model(encoder_outputs=(out.encoder_last_hidden_state,), decoder_input_ids=ids(2, 1), past_key_values=out.past_key_values, use_cache=True)
+        self.assertEqual(self.runs(), [(6, 1, 2)])
+
+    def test_whisper(self):
+        from transformers import WhisperConfig, WhisperForConditionalGeneration
+        c = WhisperConfig(d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=64, decoder_ffn_dim=64,
+                          vocab_size=96, num_mel_bins=8, max_source_positions=20, max_target_positions=32, decoder_start_token_id=1, pad_token_id=0, eos_token_id=2, bos_token_id=1,
+                          suppress_tokens=None, begin_suppress_tokens=None)
+        model = WhisperForConditionalGeneration(c).eval()
+        model.generate(torch.zeros(1, 8, 40), decoder_input_ids=torch.tensor([[1, 5, 6]]), max_new_tokens=4, min_new_tokens=4, do_sample=False)
+        self.assertEqual(self.runs()[0][::2], (3, 1))
 
     def test_compiled_decode(self):
         from transformers import CompileConfig
