@@ -361,7 +361,7 @@ func TestPlanRanks(t *testing.T) {
 		t.Fatal("nothing is planned")
 	}
 	for _, r := range f.Rows {
-		if name := r[f.Index("kernel")].(string); strings.Contains(name, "nccl") || r[f.Index("processes")] != int64(2) || r[f.Index("devices")] != int64(2) {
+		if name := r[f.Index("kernel")].(string); strings.Contains(name, "nccl") || r[f.Index("process_count")] != int64(2) || r[f.Index("device_count")] != int64(2) {
 			t.Errorf("planned: %v", r)
 		}
 	}

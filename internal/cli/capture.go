@@ -377,8 +377,8 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.O
 func oneRank(f *frame.Frame) (device int64, several bool) {
 	count := map[int64]int{}
 	for _, r := range f.Rows {
-		processes, _ := r[f.Index("processes")].(int64)
-		devices, _ := r[f.Index("devices")].(int64)
+		processes, _ := r[f.Index("process_count")].(int64)
+		devices, _ := r[f.Index("device_count")].(int64)
 		d, known := r[f.Index("device")].(int64)
 		several = several || processes > 1 && devices > 1
 		if known {

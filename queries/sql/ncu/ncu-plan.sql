@@ -20,8 +20,8 @@
 --   source_id: source in which the launch was counted: the first of several repeats
 --   pid: process
 --   device: GPU
---   processes: processes of the source that ran kernels
---   devices: GPUs on which they did
+--   process_count: processes of the source that ran kernels
+--   device_count: GPUs on which they did
 --   start_ns: start on the GPU, from the start of the source
 
 -- Collectives are left out: ncu replays a kernel by itself, and one that waits for other ranks would never end. Of a kernel those combinations of stage, grid and block with the most time, and of each a launch about the middle of the measured ones.
@@ -70,7 +70,7 @@ WITH measured AS (
     QUALIFY row_number() OVER (PARTITION BY s.kernel_name_id, s.nth ORDER BY s.combinations DESC, s.away, s.invocation) = 1
 )
 SELECT p.rank, p.name AS kernel, p.symbol, c.invocation, p.stage, _dims(p.grid_x, p.grid_y, p.grid_z) AS grid, _dims(p.block_x, p.block_y, p.block_z) AS block, p.calls, p.total_ns, p.source_id, c.pid, c.device_id AS device,
-    ran.processes, ran.devices, c.start_ns
+    ran.process_count, ran.device_count, c.start_ns
 FROM chosen c JOIN picked p ON p.kernel_name_id = c.kernel_name_id AND p.nth = c.nth
-JOIN (SELECT k.source_id, count(DISTINCT k.pid) AS processes, count(DISTINCT k.device_id) AS devices FROM kernel k WHERE k.run_id = run GROUP BY k.source_id) ran ON ran.source_id = p.source_id
+JOIN (SELECT k.source_id, count(DISTINCT k.pid) AS process_count, count(DISTINCT k.device_id) AS device_count FROM kernel k WHERE k.run_id = run GROUP BY k.source_id) ran ON ran.source_id = p.source_id
 ORDER BY p.rank, p.nth

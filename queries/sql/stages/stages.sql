@@ -13,9 +13,9 @@
 --   gpu_span_mean_ns: mean GPU span (first start to last end of device work) over the passes with device work
 --   gpu_busy_mean_ns: mean GPU busy time per pass (union of device intervals), summed over GPUs
 --   gpu_sum_mean_ns: mean sum of the durations of a pass's kernels, copies, fills and graph replays
+--   kernel_count: kernels of all these passes; NULL where graphs were traced as a whole, without their kernels
 --   alone_median_ns: median time of a steady execution in recordings without a profiler, by alone_clock; NULL when not measured (overhead has the reason), and with device
 --   over_alone_ratio: by how much the median is longer under this profiler, by the same clock, as in overhead; NULL when not measured, and with device
---   kernel_count: kernels of all these passes; NULL where graphs were traced as a whole, without their kernels
 --   cpu_median_ns: median CPU time per pass
 --   gpu_span_median_ns: median GPU span
 --   cpu_std_ns: sample standard deviation (n-1) of the CPU time; NULL for a single pass
@@ -54,7 +54,7 @@ WITH pass AS (
         CASE WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0) THEN sum(p.tokens) / (sum(p.alone_ns) / 1e9) END AS alone_tokens_per_s
     FROM pass p WHERE NOT p.is_warmup GROUP BY p.stage
 )
-SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, o.alone_median_ns, (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS over_alone_ratio, CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count, m.cpu_median_ns, m.gpu_span_median_ns,
+SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count, o.alone_median_ns, (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS over_alone_ratio, m.cpu_median_ns, m.gpu_span_median_ns,
     m.cpu_std_ns, m.cpu_min_ns, m.cpu_max_ns, m.gpu_span_std_ns, m.gpu_span_min_ns, m.gpu_span_max_ns, m.gpu_busy_std_ns, m.gpu_sum_std_ns, m.kernel_sum_mean_ns,
     CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, coalesce(m.memop_count, 0) AS memop_count, coalesce(m.graph_count, 0) AS graph_count, s.warmup_passes, m.token_count, CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock, m.alone_tokens_per_s, m.gpu_span_tokens_per_s
 FROM stage s LEFT JOIN m ON m.stage = s.stage
