@@ -88,7 +88,9 @@ var owners = map[string][]string{
 	"github.com/jedib0t/":       {"render/table"},
 	"github.com/mattn/":         {"render/typeset"},
 	"github.com/urfave/cli":     {"internal/cli"},
-	"golang.org/x/term":         {"internal/cli"},
+	"github.com/creack/pty":     {"capture"},
+	"github.com/bmatcuk/":       {"capture"},
+	"golang.org/x/term":         {"capture", "internal/cli"},
 }
 
 // source is one Go file: its folder from the root and its imports.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -80,6 +81,9 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 	case out.ended == nil && spec.direct:
 		said := s.said(spec)
 		if said == "" {
+			said = s.blamed(p)
+		}
+		if said == "" {
 			said = "; see the output above"
 		}
 		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s%s%s", toolName(spec.tool), toolEnd(out.tool), lost, said)
@@ -88,7 +92,7 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 	case missing && spec.tool == rundir.ToolNsys && wasKilled(out.tool) && !out.hung:
 		return rundir.StatusFailed, fmt.Sprintf("nsys ended with %s and took the workload with it%s", toolEnd(out.tool), lost)
 	case missing && ended(out.ended) && spec.tool == rundir.ToolTorch:
-		return rundir.StatusFailed, workloadEnd(out.ended) + lost
+		return rundir.StatusFailed, workloadEnd(out.ended) + s.blamed(p) + lost
 	case missing && out.hung:
 		return rundir.StatusNoReport, s.noReport(spec)
 	case p.Reason != "":
@@ -96,7 +100,7 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 	case missing:
 		return rundir.StatusNoReport, fmt.Sprintf("%s left no report%s", toolName(spec.tool), s.said(spec))
 	case ended(out.ended) && !s.wasStopped(out):
-		return rundir.StatusFailed, workloadEnd(out.ended)
+		return rundir.StatusFailed, workloadEnd(out.ended) + s.blamed(p)
 	}
 	return rundir.StatusOK, ""
 }
@@ -175,9 +179,28 @@ func (s *Session) logged(spec passSpec) []string {
 	return append(lastLines(s.log(spec)), lastLines(filepath.Join(s.dir, spec.stem+toolLog))...)
 }
 
+// exceptionLine is how Python ends with an exception; lines of its text may follow.
+var exceptionLine = regexp.MustCompile(`^(\w+\.)*\w*(Error|Exception|Interrupt|Exit)(: .*)?$`)
+
+// blamed quotes the line of a workload's log that says what it failed of; "" when none does.
+func (s *Session) blamed(p *rundir.Pass) string {
+	if p.WorkloadLog == "" {
+		return ""
+	}
+	lines := lastLines(s.below(p.WorkloadLog))
+	for _, says := range []func(string) bool{exceptionLine.MatchString, looksWrong} {
+		for _, line := range slices.Backward(lines) {
+			if says(line) {
+				return ": " + line
+			}
+		}
+	}
+	return ""
+}
+
 func looksWrong(line string) bool {
 	line = strings.ToLower(line)
-	return slices.ContainsFunc([]string{"error", "fail", "cannot", "unable", "unrecognized", "no kernels", "denied"}, func(w string) bool { return strings.Contains(line, w) })
+	return slices.ContainsFunc([]string{"error", "fail", "cannot", "unable", "unrecognized", "no kernels", "denied", "not found", "out of memory", "exception"}, func(w string) bool { return strings.Contains(line, w) })
 }
 
 // adviceFor says what to do about what a tool says, where that is known.

@@ -38,6 +38,7 @@ type Options struct {
 
 	Inputs           []string      `yaml:"inputs,omitempty"` // files whose size and hash are kept
 	SampleHz         float64       `yaml:"sample_hz"`        // NVML samples a second; 0: none
+	NoLog            bool          `yaml:"no_log"`           // keep no log of what the workload writes, which then writes to prof's own stdout and stderr
 	MaxArtifactBytes int64         `yaml:"max_artifact_bytes"`
 	Timeout          time.Duration `yaml:"timeout"`        // of one pass
 	Stall            time.Duration `yaml:"stall"`          // a pass under ncu whose log does not grow for so long is ended; 0: never. See stall

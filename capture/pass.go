@@ -95,6 +95,11 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 		return outcome{}, err
 	}
 	defer files[0].Close()
+	o := s.openOutput(spec, p)
+	if o != nil {
+		files[1], files[2] = o.stdout, o.stderr
+	}
+	defer s.endOutput(o, p, spec)
 	l, err := newLauncher(files)
 	if err != nil {
 		return outcome{}, err

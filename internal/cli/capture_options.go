@@ -54,6 +54,7 @@ func captureFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "ncu-arg", Usage: "another `ARGUMENT` for ncu; may be repeated"},
 		&cli.StringSliceFlag{Name: "input", Usage: "a `FILE` or folder that the workload reads, to record its size and hash; may be repeated"},
 		&cli.Float64Flag{Name: "sample-hz", Usage: "take `N` NVML samples per second; 0 for none", DefaultText: "10"},
+		&cli.BoolFlag{Name: "no-log", Usage: "keep no log of the workload's output, and give it the very stdout and stderr of prof"},
 		&cli.StringFlag{Name: "max-artifact-size", Usage: "stop the workload when the run takes `SIZE` on disk", DefaultText: "2GiB"},
 		&cli.DurationFlag{Name: "timeout", Usage: "stop a recording after `TIME`", DefaultText: "30m"},
 		&cli.DurationFlag{Name: "stall", Usage: "end the recording under ncu when it makes no progress for `TIME`; 0 for never", DefaultText: "2m"},
@@ -90,7 +91,7 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 			*into = strings.Split(strings.Join(c.StringSlice(name), ","), ",")
 		}
 	}
-	for name, into := range map[string]*bool{"torch": &o.Torch, "torch-stack": &o.TorchOptions.Stack, "torch-flops": &o.TorchOptions.Flops, "torch-memory": &o.TorchOptions.Memory, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "paused": &o.Paused, "keep-nsys-rep": &o.Nsys.KeepReport} {
+	for name, into := range map[string]*bool{"torch": &o.Torch, "torch-stack": &o.TorchOptions.Stack, "torch-flops": &o.TorchOptions.Flops, "torch-memory": &o.TorchOptions.Memory, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "paused": &o.Paused, "keep-nsys-rep": &o.Nsys.KeepReport, "no-log": &o.NoLog} {
 		if c.IsSet(name) {
 			*into = c.Bool(name)
 		}

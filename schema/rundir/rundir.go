@@ -95,9 +95,10 @@ type Pass struct {
 	Reason        string    `json:"reason,omitempty"`
 	Artifacts     []string  `json:"artifacts,omitempty"` // captured files and folders of traces, below the run's folder
 	ArtifactBytes *int64    `json:"artifact_bytes,omitempty"`
-	Samples       string    `json:"samples,omitempty"`     // NVML samples (CSV), below the run's folder
-	Marked        bool      `json:"marked,omitempty"`      // prof's helper marked stages
-	StageTimes    []string  `json:"stage_times,omitempty"` // files with the helper's times of stages, below the run's folder
+	WorkloadLog   string    `json:"workload_log,omitempty"` // what the workload wrote, bounded and masked, below the run's folder
+	Samples       string    `json:"samples,omitempty"`      // NVML samples (CSV), below the run's folder
+	Marked        bool      `json:"marked,omitempty"`       // prof's helper marked stages
+	StageTimes    []string  `json:"stage_times,omitempty"`  // files with the helper's times of stages, below the run's folder
 	ClockControl  string    `json:"clock_control,omitempty"`
 }
 

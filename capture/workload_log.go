@@ -1,0 +1,162 @@
+package capture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"prof/internal/file"
+)
+
+// Bounds of a workload's log, in bytes.
+const (
+	maxLogEnd  = 512 << 10 // of its beginning, and of its end
+	maxLogLine = 64 << 10  // of a line that is looked at
+	maxLogShow = 8 << 10   // of a line that is kept
+)
+
+// workloadLog keeps what a workload writes in a pass, line by line, secrets masked: the beginning as it comes, so that it is there when prof is
+// killed, and the end when the pass is over.
+type workloadLog struct {
+	path string
+	mask func(string) string
+
+	mu        sync.Mutex
+	file      *os.File
+	written   int      // bytes of the beginning
+	tail      []string // lines behind it
+	tailBytes int
+	cutLines  int // between the two
+	cutBytes  int
+	closed    bool
+	err       error
+}
+
+func newWorkloadLog(path string, mask func(string) string) (*workloadLog, error) {
+	f, err := file.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	return &workloadLog{path: path, mask: mask, file: f}, nil
+}
+
+// escapeSequence moves the cursor of a terminal or changes a colour.
+var escapeSequence = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
+
+// add adds a line, of which more bytes were dropped.
+func (l *workloadLog) add(raw string, more int) {
+	line := harmless(l.mask(escapeSequence.ReplaceAllString(raw, "")))
+	if len(line) > maxLogShow || more > 0 {
+		shown := strings.ToValidUTF8(line[:min(len(line), maxLogShow)], "")
+		line = fmt.Sprintf("%s [... %d bytes more]", shown, len(line)-len(shown)+more)
+	}
+	line += "\n"
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	if len(l.tail) == 0 && l.cutLines == 0 && l.written+len(line) <= maxLogEnd {
+		l.written += len(line)
+		l.write(line)
+		return
+	}
+	l.tail, l.tailBytes = append(l.tail, line), l.tailBytes+len(line)
+	for l.tailBytes > maxLogEnd {
+		n := len(l.tail[0])
+		l.tail, l.tailBytes, l.cutLines, l.cutBytes = l.tail[1:], l.tailBytes-n, l.cutLines+1, l.cutBytes+n
+	}
+}
+
+func (l *workloadLog) write(text string) {
+	if l.err == nil {
+		_, l.err = l.file.WriteString(text)
+	}
+}
+
+// close writes the end. Lines that come later are dropped. isEmpty says that there were none; then there is no file.
+func (l *workloadLog) close() (isEmpty bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.cutLines > 0 {
+		l.write(fmt.Sprintf("[... %d lines with %d bytes are not kept ...]\n", l.cutLines, l.cutBytes))
+	}
+	l.write(strings.Join(l.tail, ""))
+	err = errors.Join(l.err, l.file.Close())
+	if l.written == 0 && len(l.tail) == 0 {
+		return true, errors.Join(err, os.Remove(l.path))
+	}
+	return false, err
+}
+
+// harmless writes out what could move a cursor or reorder a line.
+func harmless(s string) string {
+	var out strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&out, `\x%02x`, s[0])
+		case r == '\t' || unicode.IsGraphic(r):
+			out.WriteString(s[:size])
+		default:
+			out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+		s = s[size:]
+	}
+	return out.String()
+}
+
+// logLines makes lines for a log out of what comes from one stream. Of a line that is written over and over, as by a progress bar, the last state
+// counts.
+type logLines struct {
+	log      *workloadLog
+	line     []byte
+	more     int  // bytes of the line beyond maxLogLine
+	returned bool // to the beginning of the line
+}
+
+func (l *logLines) add(text []byte) {
+	for len(text) > 0 {
+		at := bytes.IndexAny(text, "\r\n")
+		part := text
+		if at >= 0 {
+			part = text[:at]
+		}
+		if len(part) > 0 && l.returned {
+			l.line, l.more, l.returned = l.line[:0], 0, false
+		}
+		room := min(maxLogLine-len(l.line), len(part))
+		l.line, l.more = append(l.line, part[:room]...), l.more+len(part)-room
+		switch {
+		case at < 0:
+			return
+		case text[at] == '\n':
+			l.end()
+		default:
+			l.returned = true
+		}
+		text = text[at+1:]
+	}
+}
+
+// end ends a line.
+func (l *logLines) end() {
+	l.log.add(string(l.line), l.more)
+	l.line, l.more, l.returned = l.line[:0], 0, false
+}
+
+// close ends a line without an end.
+func (l *logLines) close() {
+	if len(l.line) > 0 {
+		l.end()
+	}
+}
