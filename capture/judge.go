@@ -64,6 +64,8 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 		return rundir.StatusFailed, "the workload could not be started: " + out.refused
 	case out.stalled != "":
 		return out.cause, fmt.Sprintf("no progress for %s: %s (--stall)", s.o.Stall, out.stalled) + lost
+	case out.spent:
+		return out.cause, fmt.Sprintf("stopped because the time for the whole capture was used up (--budget %s)", formatDuration(s.o.Budget)) + lost
 	case out.cause == rundir.StatusTimeout:
 		return out.cause, fmt.Sprintf("stopped after %s (--timeout)", s.o.Timeout) + lost
 	case out.cause == rundir.StatusTooLarge:

@@ -95,7 +95,7 @@ func newLauncher(files []*os.File) (*launcher, error) {
 	}
 	mark, err := newMarker()
 	if err == nil {
-		err = os.Mkdir(filepath.Join(dir.Path, "t"), 0o700)
+		err = os.Mkdir(filepath.Join(dir.Path, tempName), 0o700)
 	}
 	if err != nil {
 		return nil, errors.Join(err, dir.Remove())
@@ -109,8 +109,11 @@ func newLauncher(files []*os.File) (*launcher, error) {
 	return &launcher{dir: dir, listen: listen, mark: mark, files: files, events: make(chan event, 64), conns: map[*net.UnixConn]bool{}}, nil
 }
 
+// tempName is the name of temp in the launcher's folder.
+const tempName = "t"
+
 // temp is a folder for what a tool writes and need not stay.
-func (l *launcher) temp() string { return filepath.Join(l.dir.Path, "t") }
+func (l *launcher) temp() string { return filepath.Join(l.dir.Path, tempName) }
 
 // keep lets temp stay: it holds what could not be moved elsewhere.
 func (l *launcher) keep() error {

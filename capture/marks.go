@@ -34,26 +34,28 @@ func (s *Session) timelineMark(stem string) markSpec {
 	return m
 }
 
+// isAsked says whether the helper has anything to do.
+func (m markSpec) isAsked() bool { return m.stages || m.trace != "" }
+
+// helperIn is where the helper lies in a temporary folder.
+func helperIn(temp string) string { return filepath.Join(temp, "mark") }
+
 // markedEnv is the workload's environment with the helper in it, where it has anything to do.
-func (s *Session) markedEnv(m markSpec, temp string) ([]string, error) {
+func (s *Session) markedEnv(m markSpec, temp string) []string {
 	env := s.setup.Environ
-	if !m.stages && m.trace == "" {
-		return env, nil
-	}
-	dir := filepath.Join(temp, "mark")
-	if err := mark.Write(dir); err != nil {
-		return nil, fmt.Errorf("write the Python helper: %w", err)
+	if !m.isAsked() {
+		return env
 	}
 	t := s.o.TorchOptions
 	o := mark.Options{Trace: s.below(m.trace), Stack: t.Stack, Flops: t.Flops, Memory: t.Memory}
 	if m.stages { // else warm-up is told to the warehouse, which leaves it out of what was captured
 		o.Facts, o.ModelDir, o.Warmup, o.Times = s.below(m.facts), s.below(m.model), s.o.Warmup, s.below(m.times)
 	}
-	path := dir
+	path := helperIn(temp)
 	if i := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "PYTHONPATH=") }); i >= 0 {
 		path += string(os.PathListSeparator) + strings.TrimPrefix(env[i], "PYTHONPATH=")
 	}
-	return append(append(without(env, "PYTHONPATH"), "PYTHONPATH="+path), mark.Env(o)...), nil
+	return append(append(without(env, "PYTHONPATH"), "PYTHONPATH="+path), mark.Env(o)...)
 }
 
 // timesOf is where the helper times the stages of a pass under a tool. Without a pass that has none there is nothing to compare with, and

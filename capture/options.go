@@ -40,6 +40,7 @@ type Options struct {
 	SampleHz         float64       `yaml:"sample_hz"`        // NVML samples a second; 0: none
 	NoLog            bool          `yaml:"no_log"`           // keep no log of what the workload writes, which then writes to prof's own stdout and stderr
 	MaxArtifactBytes int64         `yaml:"max_artifact_bytes"`
+	Budget           time.Duration `yaml:"budget"`         // of all passes together; 0: any. See Session.leftOut
 	Timeout          time.Duration `yaml:"timeout"`        // of one pass
 	Stall            time.Duration `yaml:"stall"`          // a pass under ncu whose log does not grow for so long is ended; 0: never. See stall
 	ReportTimeout    time.Duration `yaml:"report_timeout"` // from the end of the workload to that of its tool

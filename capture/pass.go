@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"prof/capture/mark"
 	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
@@ -23,6 +24,7 @@ type passSpec struct {
 	// workload alone.
 	wrap   func(out, temp string, app []string) []string
 	direct bool                     // the tool starts the workload, not prof
+	ready  func() error             // makes what it needs; nil: nothing
 	env    func() ([]string, error) // what the workload's environment has besides; nil: nothing
 	mark   markSpec
 	idle   func(out string) *stall           // watches the progress of the tool; nil: nothing does
@@ -43,16 +45,21 @@ func (s *Session) skipQuietly(spec passSpec, reason string) {
 
 // begin adds a pass to the manifest.
 func (s *Session) begin(spec passSpec) *rundir.Pass {
+	s.manifest.Status = rundir.StatusRunning
+	s.manifest.Passes = append(s.manifest.Passes, rundir.Pass{
+		ID: len(s.manifest.Passes) + 1, Name: passName(spec), Tool: spec.tool, Mode: s.o.PassMode(spec.tool),
+		Repeat: spec.repeat, Argv: []string{}, ToolVersion: s.tools[spec.tool].version, StartedAt: time.Now().UTC(), Status: rundir.StatusRunning,
+	})
+	return s.last()
+}
+
+// passName is a pass' tool and number.
+func passName(spec passSpec) string {
 	name := spec.tool
 	if name == rundir.ToolNone {
 		name = "baseline"
 	}
-	s.manifest.Status = rundir.StatusRunning
-	s.manifest.Passes = append(s.manifest.Passes, rundir.Pass{
-		ID: len(s.manifest.Passes) + 1, Name: fmt.Sprintf("%s-%d", name, spec.repeat), Tool: spec.tool, Mode: s.o.PassMode(spec.tool),
-		Repeat: spec.repeat, Argv: []string{}, ToolVersion: s.tools[spec.tool].version, StartedAt: time.Now().UTC(), Status: rundir.StatusRunning,
-	})
-	return s.last()
+	return fmt.Sprintf("%s-%d", name, spec.repeat)
 }
 
 func (s *Session) last() *rundir.Pass { return &s.manifest.Passes[len(s.manifest.Passes)-1] }
@@ -105,18 +112,20 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 		return outcome{}, err
 	}
 	defer l.close()
-	env, err := s.markedEnv(spec.mark, l.dir.Path)
+	if spec.ready != nil {
+		if err := spec.ready(); err != nil {
+			return outcome{}, err
+		}
+	}
+	if p.Marked = spec.mark.isAsked(); p.Marked {
+		if err := mark.Write(helperIn(l.dir.Path)); err != nil {
+			return outcome{}, fmt.Errorf("write the Python helper: %w", err)
+		}
+	}
+	env, err := s.workloadEnv(spec, l.dir.Path)
 	if err != nil {
 		return outcome{}, err
 	}
-	if spec.env != nil {
-		more, err := spec.env()
-		if err != nil {
-			return outcome{}, err
-		}
-		env = append(slices.Clone(env), more...)
-	}
-	p.Marked = spec.mark.stages || spec.mark.trace != ""
 	c := &control{s: s, work: l, soft: s.o.Grace, size: func() int64 { return sizeOf(s.dir, l.temp()) }}
 	if spec.tool == rundir.ToolTorch { // the workload writes the report itself, when it ends
 		c.soft = max(s.o.Grace, s.o.ReportTimeout)
@@ -127,6 +136,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	if spec.tool == rundir.ToolNsys {
 		c.late = s.o.Grace
 	}
+	c.spent = s.spent(spec.tool)
 	c.from = time.Now()
 	p.StartedAt = c.from.UTC()
 	if spec.direct {
@@ -150,13 +160,33 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	return out, nil
 }
 
+// workloadEnv is the workload's environment with what a pass adds to it. temp is a folder that goes after the pass.
+func (s *Session) workloadEnv(spec passSpec, temp string) ([]string, error) {
+	env := s.markedEnv(spec.mark, temp)
+	if spec.env == nil {
+		return env, nil
+	}
+	more, err := spec.env()
+	return append(slices.Clone(env), more...), err
+}
+
+// argv is the command line of a pass: of the tool, around prof as a launcher, or around the workload where the tool starts that.
+func (s *Session) argv(spec passSpec, temp string) []string {
+	out := filepath.Join(s.dir, spec.stem)
+	if spec.direct {
+		return spec.wrap(out, "", s.setup.Argv)
+	}
+	argv := append([]string{s.setup.Self, LaunchVerb}, mask.Argv(s.setup.Argv)...) // the words behind the verb are for those who look at a report
+	if spec.wrap != nil {
+		argv = spec.wrap(out, temp, argv)
+	}
+	return argv
+}
+
 // startLaunched starts a tool that starts prof, which starts the workload.
 func (s *Session) startLaunched(c *control, spec passSpec, p *rundir.Pass, j job, l *launcher) (err error) {
 	l.serve(j)
-	argv := append([]string{s.setup.Self, LaunchVerb}, s.manifest.Argv...) // the words behind the verb are for those who look at a report
-	if spec.wrap != nil {
-		argv = spec.wrap(filepath.Join(s.dir, spec.stem), l.temp(), argv)
-	}
+	argv := s.argv(spec, l.temp())
 	p.Argv = s.shown(argv)
 	log, err := file.Create(s.log(spec))
 	if err != nil {
@@ -169,7 +199,7 @@ func (s *Session) startLaunched(c *control, spec passSpec, p *rundir.Pass, j job
 
 // startDirect starts a tool that starts the workload itself.
 func (s *Session) startDirect(c *control, spec passSpec, p *rundir.Pass, env []string, files []*os.File) (err error) {
-	argv := spec.wrap(filepath.Join(s.dir, spec.stem), "", s.setup.Argv)
+	argv := s.argv(spec, "")
 	p.Argv = s.shown(argv)
 	if c.cmd, err = start(argv, env, s.setup.Dir, files[0], files[1], files[2]); err == nil {
 		c.work = &direct{cmd: c.cmd}

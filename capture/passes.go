@@ -17,23 +17,22 @@ import (
 	"prof/schema/rundir"
 )
 
-// Timeline runs the passes that need nothing of the warehouse: without a tool, under nsys, and under the PyTorch profiler. Where no
-// tool is there, the workload is run once without, so that its time and provenance are kept.
+// Timeline runs the passes that need nothing of the warehouse: without a tool, under nsys or prof's tracer, and under the PyTorch profiler. Where
+// no tool is there, the workload is run once without, so that its time and provenance are kept. With a budget, Rest runs those of less worth.
 func (s *Session) Timeline(ctx context.Context) error {
-	ran := false
-	for _, spec := range s.timeline() {
-		if missing := s.tools[spec.tool].missing; missing != nil {
-			s.skip(spec, missing.Error())
-			continue
-		}
-		ran = true
-		if err := s.pass(ctx, spec); err != nil {
-			return err
-		}
-	}
-	alone := s.o.UsesNcu() && s.tools[rundir.ToolNcu].missing == nil && !s.WantsKernels() // ncu runs the workload
-	if !ran && !alone {
-		if err := s.pass(ctx, s.baseline(1)); err != nil {
+	first, _ := s.timeline()
+	return s.run(ctx, first)
+}
+
+// Rest runs the passes that with a budget come after all others.
+func (s *Session) Rest(ctx context.Context) error {
+	_, rest := s.timeline()
+	return s.run(ctx, rest)
+}
+
+func (s *Session) run(ctx context.Context, specs []passSpec) error {
+	for _, spec := range specs {
+		if err := s.record(ctx, spec); err != nil {
 			return err
 		}
 	}
@@ -41,24 +40,41 @@ func (s *Session) Timeline(ctx context.Context) error {
 }
 
 // timeline lists the passes. Those without a tool take turns with those under nsys, so that a machine that grows warm, or its caches,
-// is the same to both.
-func (s *Session) timeline() []passSpec {
-	var out []passSpec
+// is the same to both. With a budget, rest are those after that of ncu: under the PyTorch profiler, and repeats.
+func (s *Session) timeline() (first, rest []passSpec) {
+	var torch, repeats []passSpec
 	for n := range s.o.Repeats {
-		if s.o.Baseline {
-			out = append(out, s.baseline(n+1))
-		}
+		var some []passSpec
 		if s.o.UsesNsys() {
-			out = append(out, s.nsys(n+1))
+			some = append(some, s.nsys(n+1))
 		}
 		if s.o.UsesProf() {
-			out = append(out, s.traced(n+1))
+			some = append(some, s.traced(n+1))
+		}
+		switch {
+		case s.o.Baseline && n == 0 && s.o.Budget > 0: // the timeline is of more worth
+			some = append(some, s.baseline(n+1))
+		case s.o.Baseline:
+			some = append([]passSpec{s.baseline(n + 1)}, some...)
+		}
+		if n == 0 {
+			first = some
+		} else {
+			repeats = append(repeats, some...)
 		}
 	}
 	if s.o.UsesTorch() {
-		out = append(out, s.torch())
+		torch = append(torch, s.torch())
 	}
-	return out
+	missing := func(spec passSpec) bool { return s.tools[spec.tool].missing != nil }
+	if !slices.ContainsFunc(slices.Concat(first, torch), func(spec passSpec) bool { return !missing(spec) }) &&
+		!(s.o.UsesNcu() && s.tools[rundir.ToolNcu].missing == nil && !s.WantsKernels()) { // else ncu runs the workload
+		torch = append(torch, s.baseline(1))
+	}
+	if s.o.Budget > 0 {
+		return first, append(torch, repeats...)
+	}
+	return slices.Concat(first, repeats, torch), nil
 }
 
 func (s *Session) baseline(n int) passSpec {
@@ -236,23 +252,23 @@ func (s *Session) Kernels(ctx context.Context, plan Plan, reason string) error {
 	}
 	spec := s.ncu(plan)
 	switch {
-	case s.tools[rundir.ToolNcu].missing != nil:
-		s.skip(spec, s.tools[rundir.ToolNcu].missing.Error())
-		return s.save()
-	case s.Stopped() || !s.WantsKernels() || len(plan.Launches) > 0:
-		return s.pass(ctx, spec)
+	case s.tools[rundir.ToolNcu].missing != nil || s.Stopped() || !s.WantsKernels() || len(plan.Launches) > 0:
+		return s.record(ctx, spec)
 	case reason != "":
 		s.skip(spec, reason)
 		return s.save()
 	}
 	reason = "the timeline has no kernels to profile"
 	if !s.hasTimeline() {
-		reason = "there is no timeline to choose kernels from"
+		reason = noTimeline
 	}
 	s.skipQuietly(spec, reason)
 	s.talk(s.last().Name + ": " + s.last().Reason)
 	return s.save()
 }
+
+// noTimeline is why ncu's pass is not run without one.
+const noTimeline = "there is no timeline to choose kernels from"
 
 // hasTimeline says whether a pass under nsys or prof's tracer left one.
 func (s *Session) hasTimeline() bool {

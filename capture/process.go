@@ -20,6 +20,7 @@ type outcome struct {
 	tool    error  // of the tool's process; nil when it ended with 0
 	cause   string // status of what stopped the pass: timeout, too_large, interrupted; "" when it ended by itself
 	killed  bool   // by force
+	spent   bool   // the pass was stopped at the end of the budget
 	stalled string // what made no progress, where that is why the pass was stopped
 	hung    bool   // the tool did not end after the workload
 	took    time.Duration
@@ -35,15 +36,16 @@ type workload interface {
 
 // control watches a tool and its workload until the tool has ended, and stops them when the user, the clock or the disk says so.
 type control struct {
-	s    *Session
-	cmd  *exec.Cmd
-	work workload
-	size func() int64
-	idle *stall        // nil: the pass may take its time
-	from time.Time     // when the tool was started
-	soft time.Duration // from the first signal to a stronger one
-	late time.Duration // how much later than asked for the workload is stopped
-	out  outcome
+	s     *Session
+	cmd   *exec.Cmd
+	work  workload
+	size  func() int64
+	idle  *stall           // nil: the pass may take its time
+	from  time.Time        // when the tool was started
+	soft  time.Duration    // from the first signal to a stronger one
+	spent <-chan time.Time // the end of the budget; nil: there is none
+	late  time.Duration    // how much later than asked for the workload is stopped
+	out   outcome
 
 	asked    bool             // by the user, to stop
 	level    int              // how far stopping has come: 1 asked, 2 told, 3 killed
@@ -72,6 +74,11 @@ func (c *control) run() outcome {
 			return c.out
 		case <-timeout.C:
 			if !c.over() {
+				c.stop(rundir.StatusTimeout)
+			}
+		case <-c.spent:
+			if !c.over() {
+				c.out.spent = c.level == 0
 				c.stop(rundir.StatusTimeout)
 			}
 		case <-window:

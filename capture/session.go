@@ -45,7 +45,8 @@ type Session struct {
 	nvmlErr  error
 	tools    map[string]tool
 	tracer   tracer.Library // where a pass uses it
-	stopped  bool           // the user interrupted a pass: no more begins
+	budget   budget
+	stopped  bool // the user interrupted a pass: no more begins
 	failed   []string
 	exit     *int // of the first pass in which the workload did not end with 0
 }
@@ -64,13 +65,10 @@ var (
 
 // New makes the folder of a run and notes in it where it runs. Nothing is run yet. Missing tools are no error: their passes say so.
 func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
-	if err := o.Validate(); err != nil {
+	s, err := newSession(o, setup)
+	if err != nil {
 		return nil, err
 	}
-	if err := CheckWorkload(setup.Argv, setup.Dir); err != nil {
-		return nil, err
-	}
-	s := &Session{o: o, setup: setup, dir: filepath.Join(setup.Runs, FolderName(setup.Run)), tools: map[string]tool{}}
 	if err := s.makeDir(); err != nil {
 		return nil, err
 	}
@@ -80,16 +78,29 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 	}
 	s.manifest = rundir.Manifest{
 		Version: rundir.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.mode(), Argv: mask.Argv(setup.Argv),
-		WorkloadKey: workloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: time.Now().UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
+		WorkloadKey: workloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: s.budget.begun.UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
 		Warnings: s.manifest.Warnings,
 	}
-	err := s.manifest.Write(s.dir)
+	err = s.manifest.Write(s.dir)
 	if err == nil {
 		err = errors.Join(s.note(ctx), ctx.Err()) // a tool that did not answer before the end of ctx may be there
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir)) // it holds nothing that was captured
 	}
+	return s, nil
+}
+
+// newSession checks what a capture is given.
+func newSession(o Options, setup Setup) (*Session, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if err := CheckWorkload(setup.Argv, setup.Dir); err != nil {
+		return nil, err
+	}
+	s := &Session{o: o, setup: setup, dir: filepath.Join(setup.Runs, FolderName(setup.Run)), tools: map[string]tool{}}
+	s.budget = budget{begun: time.Now(), took: map[string]time.Duration{}, closed: map[string]time.Duration{}}
 	return s, nil
 }
 
@@ -113,8 +124,8 @@ func (s *Session) makeDir() error {
 	return err
 }
 
-// note writes down where the capture runs: the machine, the repository, inputs and options.
-func (s *Session) note(ctx context.Context) error {
+// findTools finds the profilers that the options ask for.
+func (s *Session) findTools(ctx context.Context) {
 	if s.o.UsesProf() {
 		s.tools[rundir.ToolProf] = s.findTracer(ctx)
 		s.fallBack()
@@ -125,6 +136,11 @@ func (s *Session) note(ctx context.Context) error {
 	if s.o.UsesNcu() {
 		s.tools[rundir.ToolNcu] = s.find(ctx, rundir.ToolNcu)
 	}
+}
+
+// note writes down where the capture runs: the machine, the repository, inputs and options.
+func (s *Session) note(ctx context.Context) error {
+	s.findTools(ctx)
 	env, warnings := ReadEnvironment(ctx, EnvironmentOptions{Argv: s.setup.Argv, Dir: s.setup.Dir, Environ: s.setup.Environ, NVML: s.nvml, NVMLErr: s.nvmlErr, Tools: s.toolInfo()})
 	s.env = env
 	for _, w := range warnings {

@@ -104,15 +104,15 @@ func (s *Session) findTracer(ctx context.Context) tool {
 func (s *Session) traced(n int) passSpec {
 	stem := fmt.Sprintf("prof/trace-%d", n)
 	return passSpec{tool: rundir.ToolProf, repeat: n, stem: stem,
+		ready: func() error {
+			if err := file.MakeDir(s.below(stem)); err != nil || !s.o.Paused {
+				return err
+			}
+			s.talk("recording is paused: `prof mark start` begins it, `prof mark stop` pauses it again")
+			return file.Write(s.below(stem+switchExt), []byte("off\n"))
+		},
 		env: func() ([]string, error) {
-			if err := file.MakeDir(s.below(stem)); err != nil {
-				return nil, err
-			}
 			now, err := monotonic()
-			if s.o.Paused {
-				err = errors.Join(err, file.Write(s.below(stem+switchExt), []byte("off\n")))
-				s.talk("recording is paused: `prof mark start` begins it, `prof mark stop` pauses it again")
-			}
 			return s.tracer.Env(tracer.Options{Dir: s.below(stem), GraphNodes: s.o.nsysGraphTrace() == GraphTraceNode, Base: now, Window: s.window(stem)}), err
 		},
 		mark: s.timelineMark(stem),

@@ -115,6 +115,7 @@ func (o Options) Validate() error {
 	}{{"--timeout", o.Timeout}, {"--report-timeout", o.ReportTimeout}, {"--grace", o.Grace}} {
 		p.check(d.value > 0, "%s is %s: it must be more than 0, such as 30m", d.option, d.value)
 	}
+	p.check(o.Budget >= 0, "--budget is %s: it must be 0 (none) or more, such as 30m", o.Budget)
 	p.check(o.Stall >= 0, "--stall is %s: it must be 0 (never) or more, such as 120s", o.Stall)
 	for _, path := range o.Inputs {
 		p.check(path != "", "--input is empty: it must be a file or folder")

@@ -102,6 +102,9 @@ func (p *program) capture(c *cli.Context) error {
 	if err := capture.CheckWorkload(setup.Argv, setup.Dir); err != nil {
 		return err
 	}
+	if c.Bool("dry-run") {
+		return p.captureDryRun(c, o, setup)
+	}
 	if err := home.Make(); err != nil {
 		return err
 	}
@@ -126,6 +129,9 @@ func (p *program) capture(c *cli.Context) error {
 	return p.captured(c, home, in, res, stored)
 }
 
+// notChosen is why ncu's pass is not run without an ingest.
+const notChosen = "the kernels for ncu are chosen from the stored timeline: omit --no-ingest, or name kernels with --ncu-kernels"
+
 // captureAll runs the passes, which Ctrl-C stops, but not what keeps their capture. The run is stored before ncu's pass, which is told by
 // it what to profile.
 func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Home, in ingest.Options, interrupts chan os.Signal) (stored bool, err error) {
@@ -139,7 +145,7 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 	switch {
 	case !s.WantsKernels() || s.Stopped():
 	case c.Bool("no-ingest"):
-		reason = "the kernels for ncu are chosen from the stored timeline: omit --no-ingest, or name kernels with --ncu-kernels"
+		reason = notChosen
 	default:
 		facts, _ := written(in)
 		if err := p.store(c, home, s.Dir(), facts, false); err != nil {
@@ -155,7 +161,10 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 		return stored, err
 	}
 	defer p.stop.capturing(interrupts)()
-	return stored, s.Kernels(c.Context, plan, reason)
+	if err := s.Kernels(c.Context, plan, reason); err != nil {
+		return stored, err
+	}
+	return stored, s.Rest(c.Context)
 }
 
 // captured stores the run, says how it went, and chooses the exit code.

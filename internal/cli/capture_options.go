@@ -56,10 +56,12 @@ func captureFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "sample-hz", Usage: "take `N` NVML samples per second; 0 for none", DefaultText: "10"},
 		&cli.BoolFlag{Name: "no-log", Usage: "keep no log of the workload's output, and give it the very stdout and stderr of prof"},
 		&cli.StringFlag{Name: "max-artifact-size", Usage: "stop the workload when the run takes `SIZE` on disk", DefaultText: "2GiB"},
+		&cli.DurationFlag{Name: "budget", Usage: "finish all recordings within `TIME`, e.g. 30m: the PyTorch profiler and repeats come last, and are omitted if there is no time"},
 		&cli.DurationFlag{Name: "timeout", Usage: "stop a recording after `TIME`", DefaultText: "30m"},
 		&cli.DurationFlag{Name: "stall", Usage: "end the recording under ncu when it makes no progress for `TIME`; 0 for never", DefaultText: "2m"},
 		&cli.DurationFlag{Name: "report-timeout", Usage: "kill a profiler that is still writing `TIME` after the workload ended", DefaultText: "10m"},
 		&cli.DurationFlag{Name: "grace", Usage: "`TIME` between asking the workload to end and the next, stronger signal", DefaultText: "10s"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the command line of each recording and run nothing"},
 		&cli.BoolFlag{Name: "no-ingest", Usage: "only capture; ingest the run's folder later with prof ingest"},
 	}
 	return append(flags, factFlags()...)
@@ -116,6 +118,9 @@ func timeOptions(c *cli.Context, o *capture.Options) error {
 	}
 	if c.IsSet("duration") {
 		o.Duration = c.Duration("duration")
+	}
+	if c.IsSet("budget") {
+		o.Budget = c.Duration("budget")
 	}
 	if c.IsSet("timeout") {
 		o.Timeout = c.Duration("timeout")

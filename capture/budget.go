@@ -1,0 +1,87 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prof/schema/rundir"
+)
+
+// budget is what the passes of a capture have taken of --budget.
+type budget struct {
+	begun  time.Time
+	took   map[string]time.Duration // the longest pass of a tool, its report exported
+	closed map[string]time.Duration // the longest time of a tool from the end of the workload to that of the pass
+}
+
+// note adds a pass.
+func (b *budget) note(p *rundir.Pass, took time.Duration) {
+	b.took[p.Tool] = max(b.took[p.Tool], took)
+	if p.WorkloadNs != nil {
+		b.closed[p.Tool] = max(b.closed[p.Tool], took-time.Duration(*p.WorkloadNs))
+	}
+}
+
+// left is the rest of the budget, which there is.
+func (s *Session) left() time.Duration { return s.o.Budget - time.Since(s.budget.begun) }
+
+// spent says when a pass under a tool must be stopped so that the budget holds; nil when there is none.
+func (s *Session) spent(tool string) <-chan time.Time {
+	if s.o.Budget == 0 {
+		return nil
+	}
+	return time.After(s.left() - s.budget.closed[tool])
+}
+
+// leftOut says why the budget has no room for a pass; "" where it has, or where nothing that was measured says otherwise. The first pass of a tool
+// begins whatever it may take, as long as something is left, but that of the PyTorch profiler, whose trace is written last: it takes no less than the workload by itself.
+func (s *Session) leftOut(spec passSpec) string {
+	if s.o.Budget == 0 {
+		return ""
+	}
+	left, need := s.left(), s.budget.took[spec.tool]
+	about := fmt.Sprintf("recordings like it took up to %s", roughly(need))
+	if need == 0 && spec.tool == rundir.ToolTorch {
+		for _, took := range s.budget.took {
+			if need == 0 || took < need {
+				need = took
+			}
+		}
+		about = fmt.Sprintf("no recording took less than %s", roughly(need))
+	}
+	switch {
+	case left <= 0:
+		return fmt.Sprintf("the time for the whole capture was used up (--budget %s)", formatDuration(s.o.Budget))
+	case left < need:
+		return fmt.Sprintf("there was no time for it: %s, and %s were left (--budget %s)", about, roughly(left), formatDuration(s.o.Budget))
+	}
+	return ""
+}
+
+// roughly is a time as a person says it.
+func roughly(d time.Duration) string {
+	if d < time.Minute {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return formatDuration(d.Round(time.Second))
+}
+
+// record runs a pass, unless it cannot be, or the budget has no room for it.
+func (s *Session) record(ctx context.Context, spec passSpec) error {
+	if missing := s.tools[spec.tool].missing; missing != nil {
+		s.skip(spec, missing.Error())
+		return s.save()
+	}
+	if why := s.leftOut(spec); why != "" && !s.Stopped() {
+		s.skipQuietly(spec, why)
+		s.talk(s.last().Name + ": " + why)
+		return s.save()
+	}
+	begun := time.Now()
+	if err := s.pass(ctx, spec); err != nil {
+		return err
+	}
+	s.budget.note(s.last(), time.Since(begun))
+	return nil
+}

@@ -1,0 +1,77 @@
+package capture
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"prof/internal/mask"
+	"prof/schema/rundir"
+)
+
+// Planned is a recording that a capture would make.
+type Planned struct {
+	Name     string // as of the pass in run.json
+	Tool     string
+	Of       int      // how many recordings of the tool there are
+	Argv     []string // command line, secrets masked; nil where it cannot be run
+	Env      []string // what prof adds to the environment of the workload, secrets masked
+	Missing  string   // why it cannot be run; "" when it can
+	Chosen   bool     // more of its arguments are chosen from the timeline of the capture
+	IfBudget bool     // it begins only if the budget has room for it
+}
+
+// DryRun lists the recordings that a capture would make, in the order in which it would make them. Nothing of the workload is run, and no folder
+// is made but that of prof's own tracer, which is built to know whether it can be. In command lines the temporary folder of a recording, which has another name each time,
+// is .prof~.
+func DryRun(ctx context.Context, o Options, setup Setup) ([]Planned, error) {
+	s, err := newSession(o, setup)
+	if err != nil {
+		return nil, err
+	}
+	s.findTools(ctx)
+	first, rest := s.timeline()
+	if s.o.UsesNcu() {
+		first = append(first, s.ncu(Plan{}))
+	}
+	count := map[string]int{}
+	specs := slices.Concat(first, rest)
+	for _, spec := range specs {
+		count[spec.tool]++
+	}
+	var out []Planned
+	for i, spec := range specs {
+		p := Planned{Name: passName(spec), Tool: spec.tool, Of: count[spec.tool], IfBudget: i >= len(first), Chosen: spec.tool == rundir.ToolNcu && s.WantsKernels()}
+		switch missing := s.tools[spec.tool].missing; {
+		case missing != nil:
+			p.Missing = missing.Error()
+		case p.Chosen && !slices.ContainsFunc(out, func(p Planned) bool {
+			return (p.Tool == rundir.ToolNsys || p.Tool == rundir.ToolProf) && p.Missing == ""
+		}):
+			p.Missing = noTimeline
+		default:
+			if err := s.preview(&p, spec); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, p)
+	}
+	return out, ctx.Err()
+}
+
+// preview says how a pass would be run.
+func (s *Session) preview(p *Planned, spec passSpec) error {
+	temp := filepath.Join(os.TempDir(), ".prof~")
+	env, err := s.workloadEnv(spec, temp)
+	if err != nil {
+		return err
+	}
+	for _, v := range env {
+		if !slices.Contains(s.setup.Environ, v) {
+			p.Env = append(p.Env, v)
+		}
+	}
+	p.Env, p.Argv = mask.Argv(p.Env), s.shown(s.argv(spec, filepath.Join(temp, tempName)))
+	return nil
+}
