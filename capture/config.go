@@ -80,7 +80,7 @@ func quoteText(text string) ([]byte, error) {
 // masked gives the options with secrets taken out of all texts that are the user's own.
 func (o Options) masked() Options {
 	o.Nsys.Args, o.Ncu.Args = mask.Argv(o.Nsys.Args), mask.Argv(o.Ncu.Args)
-	o.Inputs, o.Nsys.Trace = maskEach(o.Inputs), maskEach(o.Nsys.Trace)
+	o.Inputs, o.Keep, o.Nsys.Trace = maskEach(o.Inputs), maskEach(o.Keep), maskEach(o.Nsys.Trace)
 	o.Ncu.Sections, o.Ncu.Metrics = maskEach(o.Ncu.Sections), maskEach(o.Ncu.Metrics)
 	o.Range, o.Ncu.Kernels, o.Ncu.Set = mask.Text(o.Range), mask.Text(o.Ncu.Kernels), mask.Text(o.Ncu.Set)
 	return o

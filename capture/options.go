@@ -37,6 +37,7 @@ type Options struct {
 	Warmup     int  `yaml:"warmup"`      // first generations of the workload that are warm-up; only with the helper
 
 	Inputs           []string      `yaml:"inputs,omitempty"` // files whose size and hash are kept
+	Keep             []string      `yaml:"keep,omitempty"`   // patterns of files below the working folder that are kept where the workload writes them
 	SampleHz         float64       `yaml:"sample_hz"`        // NVML samples a second; 0: none
 	NoLog            bool          `yaml:"no_log"`           // keep no log of what the workload writes, which then writes to prof's own stdout and stderr
 	MaxArtifactBytes int64         `yaml:"max_artifact_bytes"`

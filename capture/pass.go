@@ -136,6 +136,11 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	if spec.tool == rundir.ToolNsys {
 		c.late = s.o.Grace
 	}
+	before, err := s.match(ctx)
+	if err != nil {
+		s.warn(fmt.Sprintf("%s: what the workload writes is not kept: %v", p.Name, err))
+	}
+	defer before.close()
 	c.spent = s.spent(spec.tool)
 	c.from = time.Now()
 	p.StartedAt = c.from.UTC()
@@ -157,6 +162,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	if spec.keep != nil {
 		spec.keep(p, l)
 	}
+	s.keepWritten(ctx, before, p)
 	return out, nil
 }
 

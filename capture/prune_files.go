@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"prof/internal/file"
+	"prof/schema/rundir"
 )
 
 // Ends of the names of files that a prune writes: done, and while it writes them.
@@ -50,10 +51,14 @@ func walkRun(root *os.Root, folder string, now time.Time) (captured, unfinished 
 			if now.Sub(st.ModTime()) > abandonedAfter {
 				unfinished = append(unfinished, f)
 			}
-		case isCaptured(name):
+		case isCaptured(name) || isKept(name):
 			captured = append(captured, f)
 		}
 		return nil
+	})
+	captured = slices.DeleteFunc(captured, func(f sizedFile) bool { // packed, it would take the place of the other
+		_, err := root.Lstat(f.path + packedEnd)
+		return err == nil && isKept(f.path)
 	})
 	slices.SortFunc(captured, func(a, b sizedFile) int {
 		return cmp.Or(cmp.Compare(madeAgain(a.path), madeAgain(b.path)), cmp.Compare(a.path, b.path))
@@ -79,6 +84,12 @@ func isCaptured(name string) bool {
 		}
 	}
 	return strings.HasPrefix(base, "trace") && strings.HasSuffix(base, ".json")
+}
+
+// isKept says whether a file of a run's folder is one that the workload wrote.
+func isKept(name string) bool {
+	parts := strings.SplitN(name, "/", 3)
+	return len(parts) == 3 && parts[1] == rundir.KeptName
 }
 
 // compressible says whether a captured file is not packed yet.

@@ -215,6 +215,7 @@ func (s *Session) Settle() error {
 func (s *Session) Finish() (*Result, error) {
 	now := time.Now().UTC()
 	s.manifest.EndedAt = &now
+	s.warnUnkept()
 	err := s.Settle()
 	if s.nvml != nil {
 		s.nvml.Close()

@@ -120,6 +120,7 @@ func (o Options) Validate() error {
 	for _, path := range o.Inputs {
 		p.check(path != "", "--input is empty: it must be a file or folder")
 	}
+	checkKeep(&p, o.Keep)
 	if len(p) == 0 {
 		return nil
 	}

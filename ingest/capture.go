@@ -62,7 +62,7 @@ func (c *capture) leaves(path string) bool {
 		return false
 	}
 	name := c.name(path)
-	return name == baselineFolder || name == reportsFolder || name == modelFolder || strings.HasSuffix(name, ".log")
+	return name == baselineFolder || name == reportsFolder || name == modelFolder || name == rundir.KeptName || strings.HasSuffix(name, ".log")
 }
 
 // artifactEnds are names of files that a tool captured into, and what it means when no format knows them.

@@ -32,6 +32,7 @@ UNION SELECT 'command', command FROM capture_pass WHERE run_id = $run
 UNION SELECT 'command', value FROM source_fact WHERE run_id = $run AND contains(key, 'command')
 UNION SELECT 'path', path FROM source WHERE run_id = $run
 UNION SELECT 'path', path FROM capture_input WHERE run_id = $run
+UNION SELECT 'path', path FROM capture_kept WHERE run_id = $run
 UNION SELECT 'path', folder FROM capture WHERE run_id = $run
 UNION SELECT 'program', name FROM process WHERE run_id = $run AND regexp_matches(name, '[/\\.]')
 UNION SELECT 'model', name FROM model WHERE run_id = $run AND lower(name) <> lower(family)

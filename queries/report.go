@@ -34,6 +34,7 @@ type wanted struct {
 var questions = []wanted{
 	{id: "devices", title: "Devices"},
 	{id: "capture-passes", title: "Capture", optional: true, of: "capture"},
+	{id: "kept-files", title: "Kept files", top: "20", optional: true, of: "capture"},
 	{id: "overhead", title: "Overhead of profiling", optional: true},
 	{id: "device-use", title: "Use of devices", optional: true, of: "capture"},
 	{id: "throttling", title: "Throttling", optional: true, of: "capture"},

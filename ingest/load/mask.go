@@ -19,6 +19,7 @@ var exact = map[string][]string{
 	"source":          {"path", "sha256"},
 	"stage_execution": {"path"}, // as of range_path
 	"capture_input":   {"sha256"},
+	"capture_kept":    {"sha256"},
 }
 
 // isExact says whether a column's texts are stored as they are.

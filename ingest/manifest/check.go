@@ -38,6 +38,23 @@ func (r *Run) takePasses() error {
 	return nil
 }
 
+// checkKept checks that kept files are of passes that are there.
+func (r *Run) checkKept() error {
+	seen := map[string]bool{}
+	for i, k := range r.Manifest.Kept {
+		switch {
+		case k.Path == "" || !filepath.IsLocal(filepath.FromSlash(k.Path)) || seen[k.Path]:
+			return fmt.Errorf("kept[%d].path is %.200q, want paths inside the working folder, each once", i, k.Path)
+		case !slices.ContainsFunc(r.Manifest.Passes, func(p rundir.Pass) bool { return p.ID == k.Pass }):
+			return fmt.Errorf("kept[%d].pass is %d, and there is no such recording", i, k.Pass)
+		case k.Size != nil && *k.Size < 0:
+			return fmt.Errorf("kept[%d].size_bytes is %d, want a number of 0 or more, or none", i, *k.Size)
+		}
+		seen[k.Path] = true
+	}
+	return nil
+}
+
 // takeFiles notes the artifacts of a pass.
 func (r *Run) takeFiles(p rundir.Pass) error {
 	for _, file := range slices.Concat(p.Artifacts, p.StageTimes, []string{p.Samples}) {

@@ -24,7 +24,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	}
 	s := &storing{ctx: ctx, t: t, r: r, info: &load.SourceInfo{ToolVersion: r.Manifest.ProfVersion, SchemaVersion: fmt.Sprint(r.Manifest.Version),
 		Command: r.Command(), Host: r.Manifest.Host, StartedAt: utc(r.Manifest.StartedAt), DurationNs: r.duration()}}
-	for _, step := range []func() error{s.capture, s.passes, s.inputs, s.devices, s.environment, s.samples, s.times, s.parts, s.diagnostics} {
+	for _, step := range []func() error{s.capture, s.passes, s.inputs, s.kept, s.devices, s.environment, s.samples, s.times, s.parts, s.diagnostics} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -105,6 +105,17 @@ func (s *storing) inputs() error {
 	return s.append("capture_input", func(add func(...driver.Value) error) error {
 		for _, in := range s.r.Manifest.Inputs {
 			if err := add(in.Path, whole(in.Size), text(in.SHA256)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *storing) kept() error {
+	return s.append("capture_kept", func(add func(...driver.Value) error) error {
+		for _, k := range s.r.Manifest.Kept {
+			if err := add(int32(k.Pass), k.Path, whole(k.Size), text(k.SHA256), text(k.Reason)); err != nil {
 				return err
 			}
 		}

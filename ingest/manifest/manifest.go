@@ -64,6 +64,9 @@ func Read(path, name string) (*Run, error) {
 		err = r.takePasses()
 	}
 	if err == nil {
+		err = r.checkKept()
+	}
+	if err == nil {
 		err = checkDevices(m.Devices)
 	}
 	if err != nil {

@@ -53,6 +53,7 @@ func captureFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "nsys-arg", Usage: "another `ARGUMENT` for nsys profile, such as --nsys-arg=--gpu-metrics-devices=all; may be repeated"},
 		&cli.StringSliceFlag{Name: "ncu-arg", Usage: "another `ARGUMENT` for ncu; may be repeated"},
 		&cli.StringSliceFlag{Name: "input", Usage: "a `FILE` or folder that the workload reads, to record its size and hash; may be repeated"},
+		&cli.StringSliceFlag{Name: "keep", Usage: "keep files that the workload writes and `GLOB` matches below the working folder, such as 'out/**/*.json'; may be repeated"},
 		&cli.Float64Flag{Name: "sample-hz", Usage: "take `N` NVML samples per second; 0 for none", DefaultText: "10"},
 		&cli.BoolFlag{Name: "no-log", Usage: "keep no log of the workload's output, and give it the very stdout and stderr of prof"},
 		&cli.StringFlag{Name: "max-artifact-size", Usage: "stop the workload when the run takes `SIZE` on disk", DefaultText: "2GiB"},
@@ -83,7 +84,7 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 			*into = c.String(name)
 		}
 	}
-	for name, into := range map[string]*[]string{"ncu-section": &o.Ncu.Sections, "ncu-metric": &o.Ncu.Metrics, "nsys-arg": &o.Nsys.Args, "ncu-arg": &o.Ncu.Args, "input": &o.Inputs} {
+	for name, into := range map[string]*[]string{"ncu-section": &o.Ncu.Sections, "ncu-metric": &o.Ncu.Metrics, "nsys-arg": &o.Nsys.Args, "ncu-arg": &o.Ncu.Args, "input": &o.Inputs, "keep": &o.Keep} {
 		if c.IsSet(name) {
 			*into = c.StringSlice(name)
 		}

@@ -16,6 +16,7 @@ import (
 	"prof/queries"
 	"prof/render/typeset"
 	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // keepTag is the tag that protects a run's captured files.
@@ -164,8 +165,20 @@ func storedFiles(ctx context.Context, w *schema.Warehouse, runs []schema.Run) (f
 				stored[recording{r.StartedAt.UnixMicro(), recordingName(path)}] = true
 			}
 		}
+		kept, err := runNamed(ctx, w, "kept-files", r.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range kept.Rows {
+			if path, ok := row[kept.Index("path")].(string); ok {
+				stored[recording{r.StartedAt.UnixMicro(), rundir.KeptName + "/" + path}] = true
+			}
+		}
 	}
 	return func(began time.Time, path string) bool {
+		if strings.HasPrefix(path, rundir.KeptName+"/") {
+			return stored[recording{began.UnixMicro(), path}] || stored[recording{began.UnixMicro(), strings.TrimSuffix(path, ".zst")}]
+		}
 		return stored[recording{began.UnixMicro(), recordingName(path)}]
 	}, nil
 }

@@ -27,6 +27,13 @@ func captureLines(ctx context.Context, a *queries.Asker, run schema.Run) ([][2]s
 		return nil, err
 	}
 	out := [][2]string{{"capture", madeLine(made, made.Rows[0])}, {"passes", passesLine(passes)}}
+	kept, err := a.Ask(ctx, "kept-files", queries.Args{"run": run.ID})
+	if err != nil {
+		return nil, err
+	}
+	if text := keptLine(kept); text != "" {
+		out = append(out, [2]string{"kept", text})
+	}
 	if text := overheadLine(overhead); text != "" {
 		out = append(out, [2]string{"overhead", text})
 	}
@@ -76,6 +83,23 @@ func passesLine(f *frame.Frame) string {
 		parts = append(parts, fmt.Sprintf("%s %d %s%s", k.tool, count[k], k.status, k.reason))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// keptLine counts the files that the workload wrote and that were kept; "" where there are none.
+func keptLine(f *frame.Frame) string {
+	kept, bytes := 0, int64(0)
+	for _, r := range f.Rows {
+		if size, ok := r[f.Index("size_bytes")].(int64); ok && r[f.Index("reason")] == nil {
+			kept, bytes = kept+1, bytes+size
+		}
+	}
+	switch missing := len(f.Rows) - kept; {
+	case len(f.Rows) == 0:
+		return ""
+	case missing > 0:
+		return fmt.Sprintf("%s (%.1f MB), %d not kept; prof query kept-files", countOf(int64(kept), "file"), float64(bytes)/1e6, missing)
+	}
+	return fmt.Sprintf("%s (%.1f MB); prof query kept-files", countOf(int64(kept), "file"), float64(bytes)/1e6)
 }
 
 // overheadLine words what profiling cost; "" without a baseline.

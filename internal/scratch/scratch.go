@@ -14,6 +14,9 @@ import (
 // because a socket in the folder has a path of at most 107 bytes.
 const prefix = ".prof~"
 
+// IsName says whether a folder of that name is one that Make made.
+func IsName(name string) bool { return strings.HasPrefix(name, prefix) }
+
 // Dir is a temporary folder, locked as long as the process lives that made it.
 type Dir struct {
 	Path string
@@ -90,7 +93,7 @@ func Clear(parent string) {
 		return
 	}
 	for _, e := range entries {
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), prefix) {
+		if !e.IsDir() || !IsName(e.Name()) {
 			continue
 		}
 		path := filepath.Join(parent, e.Name())

@@ -21,6 +21,7 @@ const (
 	ConfigName      = "config.yaml"
 	InputsName      = "inputs.yaml"
 	AssumptionsName = "assumptions.md"
+	KeptName        = "kept" // the folder of files that the workload wrote
 )
 
 // ManifestVersion is the version of run.json that this prof writes. It reads this and earlier ones.
@@ -44,6 +45,7 @@ type Manifest struct {
 	Reason      string     `json:"reason,omitempty"`
 	Passes      []Pass     `json:"passes"`
 	Inputs      []Input    `json:"inputs,omitempty"`
+	Kept        []Kept     `json:"kept,omitempty"`
 	Devices     []Device   `json:"devices,omitempty"`
 	Warnings    []string   `json:"warnings,omitempty"`
 }
@@ -108,6 +110,15 @@ type Input struct {
 	Size   *int64 `json:"size_bytes,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
 	Reason string `json:"reason,omitempty"` // why it could not be read
+}
+
+// Kept is a file that the workload wrote and the user named to be kept. Its copy has the same path below KeptName.
+type Kept struct {
+	Path   string `json:"path"` // below the working folder, with slashes
+	Pass   int    `json:"pass"` // that wrote it last
+	Size   *int64 `json:"size_bytes,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
+	Reason string `json:"reason,omitempty"` // why there is no copy
 }
 
 // Device is a GPU as NVML tells of it. What NVML does not tell is nil or "".
