@@ -35,7 +35,8 @@ func (s *Session) spent(tool string) <-chan time.Time {
 }
 
 // leftOut says why the budget has no room for a pass; "" where it has, or where nothing that was measured says otherwise. The first pass of a tool
-// begins whatever it may take, as long as something is left, but that of the PyTorch profiler, whose trace is written last: it takes no less than the workload by itself.
+// begins whatever it may take, as long as something is left. That of the PyTorch profiler, whose trace is written last, must not be cut short: it takes
+// no less than any pass before.
 func (s *Session) leftOut(spec passSpec) string {
 	if s.o.Budget == 0 {
 		return ""

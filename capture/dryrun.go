@@ -23,8 +23,8 @@ type Planned struct {
 }
 
 // DryRun lists the recordings that a capture would make, in the order in which it would make them. Nothing of the workload is run, and no folder
-// is made but that of prof's own tracer, which is built to know whether it can be. In command lines the temporary folder of a recording, which has another name each time,
-// is .prof~.
+// is made but that of prof's own tracer, which is built to know whether it can be. In command lines the temporary folder of a recording is .prof~:
+// it gets another name each time.
 func DryRun(ctx context.Context, o Options, setup Setup) ([]Planned, error) {
 	s, err := newSession(o, setup)
 	if err != nil {

@@ -184,6 +184,9 @@ func (s *Session) logged(spec passSpec) []string {
 // exceptionLine is how Python ends with an exception; lines of its text may follow.
 var exceptionLine = regexp.MustCompile(`^(\w+\.)*\w*(Error|Exception|Interrupt|Exit)(: .*)?$`)
 
+// maxBlamed is how much of a line a reason quotes, in bytes.
+const maxBlamed = 300
+
 // blamed quotes the line of a workload's log that says what it failed of; "" when none does.
 func (s *Session) blamed(p *rundir.Pass) string {
 	if p.WorkloadLog == "" {
@@ -192,9 +195,13 @@ func (s *Session) blamed(p *rundir.Pass) string {
 	lines := lastLines(s.below(p.WorkloadLog))
 	for _, says := range []func(string) bool{exceptionLine.MatchString, looksWrong} {
 		for _, line := range slices.Backward(lines) {
-			if says(line) {
-				return ": " + line
+			if !says(line) {
+				continue
 			}
+			if len(line) > maxBlamed {
+				line = strings.ToValidUTF8(line[:maxBlamed], "") + "..."
+			}
+			return ": " + line
 		}
 	}
 	return ""

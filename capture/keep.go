@@ -180,9 +180,9 @@ func (s *Session) keepOne(ctx context.Context, root *os.Root, name string, found
 	return k
 }
 
-// copyKept copies a file and gives the SHA-256 and the size of the copy.
+// copyKept copies a file of about so many bytes, which it corrects, and gives the SHA-256 of the copy.
 func copyKept(ctx context.Context, root *os.Root, name, to string, size *int64, room int64) (string, error) {
-	tooLarge := fmt.Errorf("there is no room for it (--max-artifact-size)")
+	tooLarge := errors.New("there is no room for it (--max-artifact-size)")
 	if *size > room {
 		return "", tooLarge
 	}
@@ -197,11 +197,14 @@ func copyKept(ctx context.Context, root *os.Root, name, to string, size *int64, 
 	h := sha256.New()
 	err = file.Replace(to, func(w io.Writer) error {
 		n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(untilDone{ctx, from}, room+1)) // it may grow
-		if err == nil && n > room {
-			err = tooLarge
+		if err != nil {
+			return err
+		}
+		if n > room {
+			return tooLarge
 		}
 		*size = n
-		return err
+		return nil
 	})
 	return hex.EncodeToString(h.Sum(nil)), err
 }
