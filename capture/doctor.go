@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"slices"
 )
 
 // Statuses of a check.
@@ -46,6 +47,17 @@ func Doctor(ctx context.Context, o DoctorOptions) []Check {
 	var checks []Check
 	for _, group := range []func(context.Context) []Check{d.tracer, d.nsys, d.ncu, d.gpus, d.counters, d.system, d.python} {
 		checks = append(checks, group(ctx)...)
+	}
+	return standIns(checks)
+}
+
+// standIns makes missing nsys a warning where prof's own tracer takes its place.
+func standIns(checks []Check) []Check {
+	traces := slices.ContainsFunc(checks, func(c Check) bool { return c.ID == "tracer" && c.Status == CheckOK })
+	for i, c := range checks {
+		if traces && c.ID == "nsys" && c.Status == CheckMissing {
+			checks[i].Status, checks[i].Detail = CheckWarning, c.Detail+"; captures use prof's own tracer instead"
+		}
 	}
 	return checks
 }

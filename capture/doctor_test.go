@@ -165,7 +165,8 @@ func TestDoctorIll(t *testing.T) {
 		ill                        func(b *bench)
 		id, status, detail, advice string
 	}{
-		"no nsys":        {func(b *bench) { delete(b.path, "nsys") }, "nsys", CheckMissing, "neither on the PATH", "apt-get install nsight-systems-cli"},
+		"no nsys":        {func(b *bench) { delete(b.path, "nsys") }, "nsys", CheckWarning, "captures use prof's own tracer instead", "apt-get install nsight-systems-cli"},
+		"no timeline":    {func(b *bench) { delete(b.path, "nsys"); b.globs = nil }, "nsys", CheckMissing, "neither on the PATH", "apt-get install nsight-systems-cli"},
 		"no headers":     {func(b *bench) { b.globs = nil }, "tracer", CheckWarning, "no headers of CUPTI; light captures use Nsight Systems", "install the CUDA toolkit"},
 		"no ncu":         {func(b *bench) { delete(b.path, "ncu") }, "ncu", CheckMissing, "neither on the PATH", "apt-get install nsight-compute"},
 		"wrong override": {func(b *bench) { b.environ = append(b.environ, "PROF_NSYS=/no") }, "nsys", CheckFailed, "PROF_NSYS=/no cannot be run", "set PROF_NSYS"},

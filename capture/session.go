@@ -126,13 +126,7 @@ func (s *Session) makeDir() error {
 
 // findTools finds the profilers that the options ask for.
 func (s *Session) findTools(ctx context.Context) {
-	if s.o.UsesProf() {
-		s.tools[rundir.ToolProf] = s.findTracer(ctx)
-		s.fallBack()
-	}
-	if s.o.UsesNsys() {
-		s.tools[rundir.ToolNsys] = s.find(ctx, rundir.ToolNsys)
-	}
+	s.findTimeline(ctx)
 	if s.o.UsesNcu() {
 		s.tools[rundir.ToolNcu] = s.find(ctx, rundir.ToolNcu)
 	}
@@ -283,13 +277,30 @@ func (s *Session) find(ctx context.Context, name string) tool {
 	return tool{path: path, version: version}
 }
 
-// fallBack takes nsys where prof's own tracer cannot be used and need not be.
-func (s *Session) fallBack() {
-	missing := s.tools[rundir.ToolProf].missing
-	if o, ok := s.o.withNsys(); ok && missing != nil {
-		delete(s.tools, rundir.ToolProf)
-		s.o = o
-		s.talk("using Nsight Systems, because prof's own tracer cannot be built: " + missing.Error())
+// findTimeline finds what makes the timeline. Where that is missing, prof's own tracer and nsys stand in for each other, unless the options ask for
+// what the other does not do.
+func (s *Session) findTimeline(ctx context.Context) {
+	find := map[string]func() tool{
+		rundir.ToolProf: func() tool { return s.findTracer(ctx) },
+		rundir.ToolNsys: func() tool { return s.find(ctx, rundir.ToolNsys) },
+	}
+	why := map[string]string{rundir.ToolProf: "prof's own tracer cannot be built", rundir.ToolNsys: "Nsight Systems cannot be used"}
+	by := map[string]string{rundir.ToolProf: "prof's own tracer", rundir.ToolNsys: "Nsight Systems"}
+	for name, is := range map[string]bool{rundir.ToolProf: s.o.UsesProf(), rundir.ToolNsys: s.o.UsesNsys()} {
+		if !is {
+			continue
+		}
+		t := find[name]()
+		s.tools[name] = t
+		o, other, ok := s.o.insteadOf(name)
+		if t.missing == nil || !ok {
+			continue
+		}
+		if in := find[other](); in.missing == nil {
+			delete(s.tools, name)
+			s.tools[other], s.o = in, o
+			s.talk(fmt.Sprintf("using %s, because %s: %v", by[other], why[name], t.missing))
+		}
 	}
 }
 

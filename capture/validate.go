@@ -50,16 +50,24 @@ func (o Options) needsNsys() bool {
 // needsProf says whether options ask for what only prof's own tracer does.
 func (o Options) needsProf() bool { return o.After > 0 || o.Window > 0 || o.Paused }
 
-// withNsys are the options with nsys in place of prof's own tracer, and whether they allow that.
-func (o Options) withNsys() (Options, bool) {
-	if len(o.Tools) > 0 || o.needsProf() {
-		return o, false
+// insteadOf are the options with the other tool that makes a timeline, and whether they allow that.
+func (o Options) insteadOf(tool string) (with Options, other string, ok bool) {
+	other = rundir.ToolNsys
+	if tool == rundir.ToolNsys {
+		other = rundir.ToolProf
 	}
-	o.Tools = []string{rundir.ToolNsys}
-	if o.Torch {
-		o.Tools = append(o.Tools, rundir.ToolTorch)
+	if len(o.Tools) > 0 || other == rundir.ToolNsys && o.needsProf() || other == rundir.ToolProf && o.needsNsys() {
+		return o, other, false
 	}
-	return o, o.Validate() == nil // nsys takes no fractions of a second
+	with = o
+	with.Tools = []string{other}
+	if o.UsesNcu() {
+		with.Tools = append(with.Tools, rundir.ToolNcu)
+	}
+	if o.UsesTorch() {
+		with.Tools = append(with.Tools, rundir.ToolTorch)
+	}
+	return with, other, with.Validate() == nil // nsys takes no fractions of a second
 }
 
 // usesTimeline says whether a pass makes a timeline, from which ncu's kernels are chosen.

@@ -22,6 +22,7 @@ import (
 	"prof/internal/mask"
 	"prof/queries"
 	"prof/queries/frame"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -370,6 +371,7 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.O
 		p.warn(text)
 	}
 	symbol, invocation := f.Index("symbol"), f.Index("invocation")
+	kernels := map[string]bool{}
 	for _, r := range rows {
 		s, ok := r[symbol].(string)
 		n, whole := r[invocation].(int64)
@@ -377,6 +379,10 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.O
 			return out, fmt.Errorf("ncu-plan gave a row without a symbol or an invocation: %v", r)
 		}
 		out.Launches = append(out.Launches, capture.Launch{Symbol: s, Invocation: n})
+		kernels[s] = true
+	}
+	if len(kernels) > 0 {
+		fmt.Fprintf(p.err, "prof: Nsight Compute profiles %s of %s, chosen from the timeline\n", typeset.Plural(int64(len(out.Launches)), "launch", "launches"), typeset.CountOf(int64(len(kernels)), "kernel"))
 	}
 	return out, nil
 }

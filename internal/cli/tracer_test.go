@@ -49,25 +49,28 @@ func TestCaptureLight(t *testing.T) {
 	const traced = "prof-1,ok,0,\n"
 	for name, c := range map[string]struct {
 		args, work string
+		nsys       string // its path; "": the fake one
 		code       int
 		passes     string
 		kernels    string // how many, and in how many ranges decode_step
 		said       string
 	}{
-		"whole":    {args: "--mode light", work: work, passes: traced, kernels: "3000,3000"},
-		"window":   {args: "--mode light --on decode_step --after 1000 --window 500", work: work, passes: traced, kernels: "500,500"},
-		"range":    {args: "--mode light --range decode_step --after 2999", work: work, passes: traced, kernels: "1,1"},
-		"api":      {args: "--mode light --profiler-api", work: work + " profiler", passes: traced, kernels: "600,600"},
-		"switched": {args: "--mode light --paused", work: built + " mark start; " + filepath.Join(dir, "work") + "; " + built + " mark stop", passes: traced, kernels: "3000,3000", said: "`prof mark start` begins it"},
-		"repeated": {args: "--tools prof --repeats 2 --baseline", work: work, passes: "baseline-1,ok,0,\nprof-1,ok,0,\nbaseline-2,ok,0,\nprof-2,ok,0,\n", kernels: "6000,6000"},
-		"fails":    {args: "--mode light", work: work + " fails", code: 5, passes: "prof-1,failed,5,the workload ended with exit status 5\n", kernels: "3000,3000"},
-		"killed":   {args: "--mode light", work: work + " kill", code: 137, passes: "prof-1,failed,SIGKILL,the workload was ended by SIGKILL\n", kernels: "3000,3000", said: "do not end in order"},
-		"nothing":  {args: "--mode light", work: "true", code: 1, passes: "prof-1,no_report,0,no process of the workload loaded CUDA or NVTX: nothing was traced\n", kernels: "0,0"},
-		"by nsys":  {args: "--mode light --nsys-trace cuda", work: "true", passes: "nsys-1,ok,0,\n", kernels: "16,0"},
+		"whole":          {args: "--mode light", work: work, passes: traced, kernels: "3000,3000"},
+		"window":         {args: "--mode light --on decode_step --after 1000 --window 500", work: work, passes: traced, kernels: "500,500"},
+		"range":          {args: "--mode light --range decode_step --after 2999", work: work, passes: traced, kernels: "1,1"},
+		"api":            {args: "--mode light --profiler-api", work: work + " profiler", passes: traced, kernels: "600,600"},
+		"switched":       {args: "--mode light --paused", work: built + " mark start; " + filepath.Join(dir, "work") + "; " + built + " mark stop", passes: traced, kernels: "3000,3000", said: "`prof mark start` begins it"},
+		"repeated":       {args: "--tools prof --repeats 2 --baseline", work: work, passes: "baseline-1,ok,0,\nprof-1,ok,0,\nbaseline-2,ok,0,\nprof-2,ok,0,\n", kernels: "6000,6000"},
+		"fails":          {args: "--mode light", work: work + " fails", code: 5, passes: "prof-1,failed,5,the workload ended with exit status 5\n", kernels: "3000,3000"},
+		"killed":         {args: "--mode light", work: work + " kill", code: 137, passes: "prof-1,failed,SIGKILL,the workload was ended by SIGKILL\n", kernels: "3000,3000", said: "do not end in order"},
+		"nothing":        {args: "--mode light", work: "true", code: 1, passes: "prof-1,no_report,0,no process of the workload loaded CUDA or NVTX: nothing was traced\n", kernels: "0,0"},
+		"no nsys":        {args: "--torch", nsys: "/none", work: work, code: 1, passes: "prof-1,ok,0,\ntorch-1,no_report,0,\"the PyTorch profiler left no trace; if the workload is Python with PyTorch, messages of prof_mark in its output say why\"\nncu-1,ok,0,\n", kernels: "3000,3000", said: "using prof's own tracer, because Nsight Systems cannot be used"},
+		"nsys asked for": {args: "--tools nsys", nsys: "/none", work: work, code: 1, passes: "nsys-1,not_run,-,\"nsys: PROF_NSYS=/none cannot be run: exec: \"\"/none\"\": stat /none: no such file or directory\"\nbaseline-1,ok,0,\n", kernels: "0,0"},
+		"by nsys":        {args: "--mode light --nsys-trace cuda", work: "true", passes: "nsys-1,ok,0,\n", kernels: "16,0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := fakes(t, "", "LD_LIBRARY_PATH="+dir, "CUDA_HOME="+filepath.Join(dir, "cuda"))
+			p := fakes(t, "", "LD_LIBRARY_PATH="+dir, "CUDA_HOME="+filepath.Join(dir, "cuda"), "PROF_NSYS="+c.nsys)
 			r := p.run(append(append([]string{"capture", "--run", "r"}, strings.Fields(c.args)...), "--", "sh", "-c", c.work)...)
 			if r.code != c.code || !strings.Contains(r.err, c.said) || strings.Contains(c.args, "light") && strings.Contains(r.err, "Nsight Systems") {
 				t.Errorf("exit %d, want %d, %q and nothing of Nsight Systems:\n%s", r.code, c.code, c.said, r.err)

@@ -25,9 +25,9 @@
 --   start_ns: start on the GPU, from the start of the source
 
 -- Collectives are left out: ncu replays a kernel by itself, and one that waits for other ranks would never end. Of a kernel those combinations of stage, grid and block with the most time, and of each a launch about the middle of the measured ones.
--- ncu is asked for kernels and for numbers apart, and profiles each kernel at each number: of the launches nearest the middle, that one is
--- taken whose number most combinations have, so that few numbers serve all of them.
-WITH measured AS (
+-- ncu is asked for kernels and for numbers apart, and profiles each kernel at each number. So one number after the other is taken: the one that
+-- serves the most remaining combinations for each launch that it has ncu profile, and of those the nearest the middle. (The greedy rule of weighted set cover.)
+WITH RECURSIVE measured AS (
     SELECT w.kernel_name_id, coalesce(p.stage, '(none)') AS stage, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z, sum(w.launch_count)::BIGINT AS calls, sum(w.sum_ns)::BIGINT AS total_ns, min(w.source_id) AS source_id
     FROM work_sum w
     JOIN timeline t ON t.run_id = w.run_id AND t.source_id = w.source_id AND t.is_counted AND t.kind <> 'torch'
@@ -62,12 +62,22 @@ WITH measured AS (
         AND p.grid_x IS NOT DISTINCT FROM l.grid_x AND p.grid_y IS NOT DISTINCT FROM l.grid_y AND p.grid_z IS NOT DISTINCT FROM l.grid_z
         AND p.block_x IS NOT DISTINCT FROM l.block_x AND p.block_y IS NOT DISTINCT FROM l.block_y AND p.block_z IS NOT DISTINCT FROM l.block_z
     WINDOW whole AS (PARTITION BY p.kernel_name_id, p.nth, l.pid), one AS (PARTITION BY p.kernel_name_id, p.nth, l.pid ORDER BY l.invocation)
-    QUALIFY away <= least(500, launches // 4) AND l.pid IS NOT DISTINCT FROM min(l.pid) OVER (PARTITION BY p.kernel_name_id, p.nth)
-), shared AS (
-    SELECT n.invocation, n.start_ns, n.pid, n.device_id, n.kernel_name_id, n.nth, n.away, count(*) OVER (PARTITION BY n.invocation) AS combinations FROM near n
+    QUALIFY away <= 2000 AND l.pid IS NOT DISTINCT FROM min(l.pid) OVER (PARTITION BY p.kernel_name_id, p.nth)
+), reach AS ( -- what ncu profiles at a number: the kernels that have so many launches
+    SELECT l.invocation, count(*) AS profiled FROM launch l GROUP BY l.invocation
+), served(invocation, combinations, done) AS ( -- one number after the other, each with the combinations that it serves
+    SELECT NULL::BIGINT AS invocation, []::STRUCT(kernel_name_id BIGINT, nth BIGINT)[] AS combinations, []::STRUCT(kernel_name_id BIGINT, nth BIGINT)[] AS done
+    UNION ALL
+    SELECT n.invocation, list({'kernel_name_id': n.kernel_name_id, 'nth': n.nth}) AS combinations, list_concat(s.done, list({'kernel_name_id': n.kernel_name_id, 'nth': n.nth})) AS done
+    FROM served s
+    JOIN near n ON NOT list_contains(s.done, {'kernel_name_id': n.kernel_name_id, 'nth': n.nth})
+    JOIN reach r ON r.invocation = n.invocation
+    GROUP BY n.invocation, s.done, r.profiled
+    QUALIFY row_number() OVER (ORDER BY count(*) / r.profiled DESC, sum(n.away), n.invocation) = 1
 ), chosen AS (
-    SELECT s.invocation, s.start_ns, s.pid, s.device_id, s.kernel_name_id, s.nth FROM shared s
-    QUALIFY row_number() OVER (PARTITION BY s.kernel_name_id, s.nth ORDER BY s.combinations DESC, s.away, s.invocation) = 1
+    SELECT n.invocation, n.start_ns, n.pid, n.device_id, n.kernel_name_id, n.nth
+    FROM (SELECT s.invocation, unnest(s.combinations) AS one FROM served s) c
+    JOIN near n ON n.invocation = c.invocation AND n.kernel_name_id = c.one.kernel_name_id AND n.nth = c.one.nth
 )
 SELECT p.rank, p.name AS kernel, p.symbol, c.invocation, p.stage, _dims(p.grid_x, p.grid_y, p.grid_z) AS grid, _dims(p.block_x, p.block_y, p.block_z) AS block, p.calls, p.total_ns, p.source_id, c.pid, c.device_id AS device,
     ran.process_count, ran.device_count, c.start_ns
