@@ -45,7 +45,7 @@ func (s *Session) markedEnv(m markSpec, temp string) ([]string, error) {
 		return nil, fmt.Errorf("write the Python helper: %w", err)
 	}
 	t := s.o.TorchOptions
-	o := mark.Options{Trace: s.below(m.trace), Stack: t.Stack, Flops: t.Flops, Memory: t.Memory}
+	o := mark.Options{Trace: s.below(m.trace), Stack: t.Stack, Flops: t.Flops, Memory: t.Memory, Skip: t.Skip, Passes: t.Passes}
 	if m.stages { // else warm-up is told to the warehouse, which leaves it out of what was captured
 		o.Facts, o.ModelDir, o.Warmup, o.Times = s.below(m.facts), s.below(m.model), s.o.Warmup, s.below(m.times)
 	}

@@ -53,11 +53,13 @@ type NsysOptions struct {
 	KeepReport bool     `yaml:"keep_report"`           // keep the .nsys-rep beside its export; it holds the workload's environment
 }
 
-// TorchOptions are those of the PyTorch profiler, each of which makes the workload slower.
+// TorchOptions are those of the PyTorch profiler: what it records, each of which makes the workload slower, and when.
 type TorchOptions struct {
 	Stack  bool `yaml:"stack"`  // the Python stack of each operator
 	Flops  bool `yaml:"flops"`  // PyTorch's estimate of operations, of the operators that it has one for
 	Memory bool `yaml:"memory"` // allocations
+	Skip   int  `yaml:"skip"`   // generations after warm-up that are not recorded
+	Passes int  `yaml:"passes"` // generations that are recorded then; 0: all
 }
 
 // NcuOptions are those of ncu.

@@ -27,6 +27,8 @@ func captureFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "torch-stack", Usage: "the PyTorch profiler records the Python stack of each operator"},
 		&cli.BoolFlag{Name: "torch-flops", Usage: "the PyTorch profiler estimates the operations of matrix products and convolutions"},
 		&cli.BoolFlag{Name: "torch-memory", Usage: "the PyTorch profiler records allocations; --torch-memory=false for less overhead", DefaultText: "true"},
+		&cli.IntFlag{Name: "torch-skip", Usage: "the PyTorch profiler skips the first `N` generations after warm-up"},
+		&cli.IntFlag{Name: "torch-passes", Usage: "the PyTorch profiler records `N` generations only (default: all)"},
 		&cli.BoolFlag{Name: "baseline", Usage: "also record without a profiler, to measure the profiling overhead"},
 		&cli.BoolFlag{Name: "auto-stages", Usage: "mark prefill and decode of Hugging Face models without changing the workload"},
 		&cli.StringFlag{Name: "range", Aliases: []string{"on"}, Usage: "capture from this NVTX `RANGE` or RANGE@DOMAIN on (default: from the start)"},
@@ -95,7 +97,7 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 			*into = c.Bool(name)
 		}
 	}
-	for name, into := range map[string]*int{"repeats": &o.Repeats, "after": &o.After, "window": &o.Window, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
+	for name, into := range map[string]*int{"repeats": &o.Repeats, "torch-skip": &o.TorchOptions.Skip, "torch-passes": &o.TorchOptions.Passes, "after": &o.After, "window": &o.Window, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
 		if c.IsSet(name) {
 			*into = c.Int(name)
 		}
