@@ -35,8 +35,8 @@
 // The facts at Options.Facts, of the first process that ran a pass; other processes that ran some write beside it, NAME-PID.json. A
 // process that loaded PyTorch and ran none writes facts without passes, where no other has written any. A process that is killed
 // leaves what was known at the end of a prefill or generate, at most a second or so before; the last pass then does not tell its steps.
-// Without PyTorch nothing is written. The object has one more field than ingest/workload reads: marks, with pid, main (the workload's
-// first Python process), versions of python, torch, cuda and transformers, notes, and fault where an error of the helper ended the
+// Without PyTorch nothing is written. The object has a field marks, of which ingest/workload reads the versions and capture the process: pid, main (the workload's
+// first Python process), rank and world_size of a process in a job, tensor_parallel where transformers splits the model over so many ranks, versions of python, torch, cuda and transformers, notes, and fault where an error of the helper ended the
 // marking; the program went on all the same, and no passes are listed. With Options.Skip or Passes they are those that the profiler recorded. A pass whose counts are not known has a field why. Two more are for
 // readers of the file, and ingest/workload passes them over: outputs of a pass are the sequences that generate returns, where beams make
 // them fewer than batch, and decoding has the settings of generate, each with the values that it had.

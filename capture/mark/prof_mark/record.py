@@ -122,7 +122,7 @@ def document(final=True):
         doc["runs"] = [p.to_dict(final) for p in list(passes)]
     if decoding:
         doc["decoding"] = dict(decoding)
-    doc["marks"] = {k: v for k, v in _marks().items() if v not in (None, [], 0)}
+    doc["marks"] = {k: v for k, v in _marks().items() if v not in (None, []) and (v != 0 or k == "rank")}
     return doc
 
 
@@ -130,7 +130,8 @@ def _marks():
     def version(name):
         return str(getattr(sys.modules.get(name), "__version__", "")) or None
     torch = sys.modules.get("torch")
-    return {"pid": os.getpid(), "main": state.main or None, "python": sys.version.split()[0], "torch": version("torch"),
+    rank, world = state.job()
+    return {"pid": os.getpid(), "main": state.main or None, "rank": rank, "world_size": world, "tensor_parallel": modelinfo.parallel(), "python": sys.version.split()[0], "torch": version("torch"),
             "cuda": getattr(getattr(torch, "version", None), "cuda", None), "transformers": version("transformers"),
             "models": modelinfo.names() if len(modelinfo.names()) > 1 else None, "fault": state.fault, "notes": list(state.notes),
             "warmups_left_out": skipped, "passes_left_out": _total - len(passes), "passes_unrecorded": unrecorded}

@@ -90,3 +90,12 @@ def fail(error):
         fault = "%s: %s (%s)" % (type(error).__name__, error, where)
         settings.on = False
         say("marking stopped; the program continues: " + fault)
+
+def job():
+    """Rank of this process and number of ranks of its job, as PyTorch has them, else as torchrun and others set them; None where there is no job."""
+    dist = sys.modules.get("torch.distributed")
+    if dist is not None and dist.is_available() and dist.is_initialized():
+        return dist.get_rank(), dist.get_world_size()
+    rank, world = (os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE"))
+    return (int(rank), int(world) if world.isdecimal() else None) if rank.isdecimal() else (None, None)
+

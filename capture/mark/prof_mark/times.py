@@ -190,8 +190,7 @@ def write(final=True):
         places = {}
         known = sorted(itertools.takewhile(lambda e: final or e.events is None, _taken), key=lambda e: e.begun)
         rows = [e.row(places) for e in known] if state.fault is None else []  # after a fault executions are missing
-        rank = os.environ.get("RANK", "")
-        text = json.dumps({"pid": os.getpid(), "rank": int(rank) if rank.isdecimal() else None, "left_out": _left_out,
+        text = json.dumps({"pid": os.getpid(), "rank": state.job()[0], "left_out": _left_out,
                            "fault": state.fault, "paths": [list(p) for p in places], "executions": rows}, separators=(",", ":"))
         path = "%s-%d.json" % (state.settings.times, os.getpid())
         os.replace(files.aside(path, text.encode() + b"\n"), path)
