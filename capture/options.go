@@ -50,6 +50,7 @@ type NsysOptions struct {
 	Trace      []string `yaml:"trace,omitempty"`       // APIs; empty: what the mode says
 	GraphTrace string   `yaml:"graph_trace,omitempty"` // node or graph; empty: what the mode says
 	Args       []string `yaml:"args,omitempty"`        // more arguments, last
+	Memory     bool     `yaml:"memory"`                // record what the workload allocates by CUDA
 	KeepReport bool     `yaml:"keep_report"`           // keep the .nsys-rep beside its export; it holds the workload's environment
 }
 

@@ -46,6 +46,7 @@ func TestValidateRefuses(t *testing.T) {
 		`--mode custom: name the tools`:                                      func(o *Options) { o.Mode = ModeCustom },
 		`--tools is "nvprof": it must be one of nsys, prof, ncu, torch`:      func(o *Options) { o.Tools = []string{"nsys", "nvprof"} },
 		`--torch-stack and --torch-flops need --torch`:                       func(o *Options) { o.TorchOptions.Flops = true },
+		`--nsys-memory needs nsys`:                                           func(o *Options) { o.Tools, o.Nsys.Memory = []string{"prof"}, true },
 		`--torch-skip and --torch-passes need --torch`:                       func(o *Options) { o.TorchOptions.Passes = 2 },
 		`--torch-skip is -1: it must be 0 or more`:                           func(o *Options) { o.Torch, o.TorchOptions.Skip = true, -1 },
 		`--torch-passes is -3: it must be 0 (all) or more`:                   func(o *Options) { o.Torch, o.TorchOptions.Passes = true, -3 },

@@ -162,7 +162,7 @@ func TestProcesses(t *testing.T) {
 		`{"processes": [{"pid": 1, "runs": []}], "runs": []}`:                     "processes and runs both list passes: keep one",
 		`{"processes": [{"runs": []}]}`:                                           "processes[0].pid is null, want the id of a process that no other entry has",
 		`{"processes": [{"pid": 1, "runs": []}, {"pid": 1, "runs": []}]}`:         "processes[1].pid is 1, want the id",
-		`{"processes": [{"pid": 3000000000, "runs": []}]}`:                        "processes[0].pid is 3000000000, want a whole number from 1 to 2147483647",
+		`{"processes": [{"pid": 2147483648, "runs": []}]}`:                        "processes[0].pid is 2147483648, want a whole number from 1 to 2147483647",
 		`{"processes": [{"pid": 1}]}`:                                             "processes[0].runs is missing: want the passes of the process",
 		`{"processes": [{"pid": 1, "rank": -1, "runs": []}]}`:                     "processes[0].rank is -1, want",
 		`{"processes": [{"pid": 1, "runs": [{"prefill_len": 7}, {"batch": 0}]}]}`: "processes[0].runs[1].batch is 0, want",
