@@ -91,6 +91,7 @@ def fail(error):
         settings.on = False
         say("marking stopped; the program continues: " + fault)
 
+
 def job():
     """Rank of this process and number of ranks of its job, as PyTorch has them, else as torchrun and others set them; None where there is no job."""
     dist = sys.modules.get("torch.distributed")
@@ -98,4 +99,3 @@ def job():
         return dist.get_rank(), dist.get_world_size()
     rank, world = (os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE"))
     return (int(rank), int(world) if world.isdecimal() else None) if rank.isdecimal() else (None, None)
-

@@ -8,7 +8,7 @@ Two clocks are read around each range that may be a stage, before it is opened a
          streams counts where the current one waits for it. There is none where PyTorch uses no GPU, and while a CUDA graph is captured,
          where events would become a part of the graph.
 
-Beside the times stands the memory that PyTorch's allocator had given out and reserved on each of these GPUs before and after, and its peaks. The
+Beside the times of all but single steps, which the reading would slow, stands the memory that PyTorch's allocator had given out and reserved on each of these GPUs before and after, and its peaks. The
 peaks are not reset, since the program may read them: they are those since its start, or since the program reset them. Where one is higher after
 a range than before, the range reached it; else it is only known that the range did not exceed it.
 
@@ -67,7 +67,7 @@ def open(name, run=None):
     e.path, e.kind, e.run, e.gpu_ns, e.batch, e.tokens = tuple(t.names), kind, run, None, None, None
     t.timed += 1
     t.staged += kind is not None
-    e.memory = _memory(t) if len(_taken) < _MOST else {}
+    e.memory = _memory(t) if kind != "step" and len(_taken) < _MOST else {}
     e.events = _record(t) if len(_taken) < _MOST else None
     e.begun = time.perf_counter_ns()
     return t, e

@@ -130,6 +130,8 @@ class Times(unittest.TestCase):
         with prof_mark.stage("decode", steps=1):
             gpu.allocate(7)
             gpu.allocate(30, 1)
+        with prof_mark.stage("decode_step[0]"):
+            gpu.allocate(5)
         self.read()
         with open(glob.glob(self.path + "-*.json")[0]) as f:
             memory = json.load(f)["memory"]
