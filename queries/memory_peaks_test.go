@@ -27,7 +27,7 @@ func TestMemoryPeaks(t *testing.T) {
 		in("capture_device", "source_id, device_id, uuid", "(2, 0, 'GPU-b'), (2, 3, 'GPU-a')"),
 		// Of the second pass of nsys-1: between the stages, in both prefills, in the last decode. Another GPU is not the workload's.
 		in("device_sample", "source_id, pass_id, device_id, time_ns, memory_used_bytes",
-			"(2, 2, 3, 1000000000 + 40, 70), (2, 2, 3, 1000000000 + 90, 99), (2, 2, 3, 1000000000 + 240, 80), (2, 2, 3, 1000000000 + 380, 60), (2, 2, 3, 1000000000 + 500, NULL), (2, 2, 0, 1000000000 + 40, 5000), (2, 1, 3, 7, 50)"),
+			"(2, 2, 3, 1000000000 + 40, 70), (2, 2, 3, 1000000000 + 90, 99), (2, 2, 3, 1000000000 + 240, 80), (2, 2, 3, 1000000000 + 380, 60), (2, 2, 3, 1000000000 + 500, NULL), (2, 2, 0, 1000000000 + 40, 5000), (2, 1, 3, 7, 50), (2, 1, 0, 8, 4000)"),
 		// Two executions of each stage. The first prefill raised both peaks; nothing later raised that of allocated, and the last decode that of reserved.
 		in("stage_execution", "source_id, pass_id, pid, execution_id, path, is_warmup, cpu_ns", "(2, 1, 7, 1, 'prefill', false, 1), (2, 1, 7, 2, 'decode_all', false, 1), (2, 1, 7, 3, 'prefill', false, 1), (2, 1, 7, 4, 'decode_all', false, 1)"),
 		in("execution_memory", "source_id, pass_id, pid, execution_id, device_id, allocated_before_bytes, allocated_after_bytes, allocated_peak_before_bytes, allocated_peak_after_bytes, reserved_before_bytes, reserved_after_bytes, reserved_peak_before_bytes, reserved_peak_after_bytes",

@@ -249,6 +249,7 @@ func TestJobFacts(t *testing.T) {
 		"batches of their own":            {"PD PD", "1:100/3 2:50/4", "", "100 3@100 50 4@50", alone, "150", ""},
 		"own order, and number of passes": {"PDPD PD", "2:50/4 1:10/1 1:20/2", "", "10 1@10 20 2@20 50 4@50", alone, "80", ""},
 		"warm-up of one":                  {"PDPD PDPD", "1:w9/1 1:100/3 2:w9/1 2:60/3", "", "(9) (1@9) 100 3@100 (9) (1@9) 60 3@60", alone, "160", ""},
+		"cold on one rank":                {"PDPD PDPD", "1:w9/1 1:100/3 2:8/1 2:100/3", "2", "(9) (1@9) 100 3@100 8 1@8 100 3@100", split, "108", ""},
 		"equal where both are":            {"PDPD PD", "2:10/1 1:10/1 1:20/2", "", "10 1@10 20 2@20 10 1@10", "unknown", "<nil>", "and so are the tokens of all of them"},
 		"split, but unlike":               {"PD PD", "1:100/3 2:50/4", "2", "100 3@100 50 4@50", "unknown", "<nil>", ""},
 		"groups of ranks":                 {"PD PD PD PD", "1:100/3 2:100/3 3:50/4 4:50/4", "2", "100 3@100 100 3@100 50 4@50 50 4@50", "unknown", "<nil>", ""},

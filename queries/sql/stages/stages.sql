@@ -41,9 +41,9 @@ WITH pass AS (
     SELECT s.stage, s.repeat_id, s.source_id, s.pid, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, s.kernel_count, s.memop_count, s.graph_count, s.device_count, s.prompt_token_count + s.decode_token_count AS tokens, CASE WHEN device IS NULL THEN a.alone_ns END AS alone_ns
     FROM _stage_pass(run, device := device, source := source) s LEFT JOIN pass_alone a ON a.run_id = run AND a.range_id = s.range_id
 ), said AS (
-    SELECT p.stage, p.repeat_id, count(*) AS processes, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END AS tokens, CASE WHEN count(p.tokens) = count(*) AND min(p.tokens) = max(p.tokens) THEN min(p.tokens) END AS shared_tokens
+    SELECT p.stage, p.repeat_id, count(*) AS processes, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END AS tokens, CASE WHEN count(p.tokens) = count(*) THEN max(p.tokens) END AS shared_tokens
     FROM (SELECT p.stage, p.repeat_id, p.source_id, p.pid, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END AS tokens FROM pass p WHERE NOT p.is_warmup GROUP BY ALL) p GROUP BY p.stage, p.repeat_id
-), token AS ( -- with a device its ranks alone
+), token AS ( -- of ranks that share passes, one may have fewer that are not cold; with a device its ranks alone
     SELECT s.stage, CASE WHEN max(s.processes) = 1 OR NOT any_value(r.is_shared) THEN CASE WHEN count(s.tokens) = count(*) THEN sum(s.tokens) END WHEN any_value(r.is_shared) AND count(s.shared_tokens) = count(*) THEN sum(s.shared_tokens) END::BIGINT AS token_count
     FROM said s LEFT JOIN stage_ranks r ON r.run_id = run AND r.stage = s.stage AND r.kind = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted)) GROUP BY s.stage
 ), stage AS (

@@ -69,7 +69,8 @@ WITH w AS (
     GROUP BY s.pass_id, s.stage, s.device_id
     UNION ALL
     SELECT s.pass_id, NULL, s.device_id, NULL, count(*), max(s.bytes) FROM sample s
-    WHERE s.device_id IN (SELECT u.device_id FROM used u JOIN recorded r ON r.source_id = u.source_id AND r.pass_id = s.pass_id) OR s.pass_id NOT IN (SELECT r.pass_id FROM recorded r)
+    WHERE (s.pass_id, s.device_id) IN (SELECT (r.pass_id, u.device_id) FROM used u JOIN recorded r ON r.source_id = u.source_id)
+        OR s.pass_id NOT IN (SELECT r.pass_id FROM recorded r) AND (s.device_id IN (SELECT u.device_id FROM used u) OR NOT EXISTS (SELECT 1 FROM used))
     GROUP BY s.pass_id, s.device_id
 ), timed AS (
     SELECT m.pass_id, m.pid, m.device_id, t.stage, unnest([
