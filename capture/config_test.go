@@ -110,7 +110,7 @@ func TestReadConfigMissing(t *testing.T) {
 func TestConfigRoundTrip(t *testing.T) {
 	odd := []string{"5", "true", "null", "~", "", " a ", "a: b", "# c", "-", "- d", "[e]", "{f}", "'g'", `"h"`, "i\\j", "k\nl", "m\tn", "1e3", "0x10", "&o", "*p", "!q", "%r", "@s", "é", "r\rs", "\x01", "p\u2028q", "\ufeff", "日本", `t\nu`, "<v>", "--x=y z", "yes", "0o7", "2001-01-01", ":", "a:", "|", ">"}
 	full := Options{
-		Mode: "custom", Tools: []string{"nsys", "ncu"}, Torch: true, TorchOptions: TorchOptions{Stack: true, Flops: true}, Repeats: 3, Baseline: true,
+		Mode: "custom", Tools: []string{"nsys", "ncu"}, Torch: true, TorchOptions: TorchOptions{Stack: true, Flops: true, Skip: 4, Passes: 2}, Repeats: 3, Baseline: true,
 		Nsys:  NsysOptions{Trace: []string{"cuda"}, GraphTrace: "graph", Args: odd},
 		Ncu:   NcuOptions{Top: 7, Launches: 5, Preset: "full", Set: "basic", Sections: []string{"regex:.*"}, Metrics: []string{"a.sum"}, Kernels: `^(a|b)\.c$`, LaunchSkip: 1, LaunchCount: 2, Replay: "range", ClockControl: "base", Args: odd},
 		Range: `LLM\@prefill@x`, After: 50, Window: 20, Paused: true, ProfilerAPI: true, Delay: 90 * time.Second, Duration: 26 * time.Hour, AutoStages: true, Warmup: 2,

@@ -1,17 +1,13 @@
 package capture
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"prof/capture/mark"
-	"prof/internal/file"
 	"prof/schema/rundir"
 )
 
@@ -47,7 +43,7 @@ func (s *Session) markedEnv(m markSpec, temp string) []string {
 		return env
 	}
 	t := s.o.TorchOptions
-	o := mark.Options{Trace: s.below(m.trace), Stack: t.Stack, Flops: t.Flops, Memory: t.Memory}
+	o := mark.Options{Trace: s.below(m.trace), Stack: t.Stack, Flops: t.Flops, Memory: t.Memory, Skip: t.Skip, Passes: t.Passes}
 	if m.stages { // else warm-up is told to the warehouse, which leaves it out of what was captured
 		o.Facts, o.ModelDir, o.Warmup, o.Times = s.below(m.facts), s.below(m.model), s.o.Warmup, s.below(m.times)
 	}
@@ -93,66 +89,4 @@ func (s *Session) below(path string) string {
 		return ""
 	}
 	return filepath.Join(s.dir, path)
-}
-
-// chooseFacts keeps what the workload did in the last pass with a timeline that says it, as the facts about all of them: they are repeats of
-// the same. Where they differ, there are none: the tokens of one would be taken for those of another.
-func (s *Session) chooseFacts() error {
-	var last []byte
-	var was, folder string
-	differ := false
-	for _, p := range s.manifest.Passes {
-		var stem string
-		switch p.Tool {
-		case rundir.ToolNsys:
-			stem = fmt.Sprintf("nsys/report-%d", p.Repeat)
-		case rundir.ToolProf:
-			stem = fmt.Sprintf("prof/trace-%d", p.Repeat)
-		default:
-			continue
-		}
-		if folder == "" {
-			folder = filepath.Dir(stem)
-		}
-		text, err := file.Read(s.below(stem+".facts.json"), maxFacts)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		now, err := worked(text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
-		}
-		differ = differ || last != nil && now != was
-		last, was = text, now
-	}
-	if last == nil {
-		return nil
-	}
-	to := filepath.Join(s.dir, folder, "workload.json")
-	if differ {
-		s.warn("the repeats did not all do the same work, so their tokens are treated as unknown; --prefill, --decode and --model set them for all repeats")
-		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	return file.Write(to, last)
-}
-
-// maxFacts bounds what a workload says of its passes, in bytes; the ingest reads no more.
-const maxFacts = 64 << 20
-
-// worked is what facts say of the passes, without what differs from process to process.
-func worked(facts []byte) (string, error) {
-	var f struct {
-		Config json.RawMessage `json:"config"`
-		Runs   json.RawMessage `json:"runs"`
-	}
-	if err := json.Unmarshal(facts, &f); err != nil {
-		return "", fmt.Errorf("read the workload facts: %w", err)
-	}
-	return string(f.Config) + string(f.Runs), nil
 }

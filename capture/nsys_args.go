@@ -24,6 +24,9 @@ func NsysArgs(o Options, out string, app []string) []string {
 		"--trace=" + strings.Join(o.nsysTrace(), ","),
 		"--cuda-graph-trace=" + o.nsysGraphTrace(),
 	}
+	if o.Nsys.Memory {
+		args = append(args, "--cuda-memory-usage=true")
+	}
 	args = append(args, nsysCapture(o)...)
 	args = append(args, nsysWindow(o)...)
 	args = append(args, o.Nsys.Args...)

@@ -53,14 +53,17 @@ type NsysOptions struct {
 	Trace      []string `yaml:"trace,omitempty"`       // APIs; empty: what the mode says
 	GraphTrace string   `yaml:"graph_trace,omitempty"` // node or graph; empty: what the mode says
 	Args       []string `yaml:"args,omitempty"`        // more arguments, last
+	Memory     bool     `yaml:"memory"`                // record what the workload allocates by CUDA
 	KeepReport bool     `yaml:"keep_report"`           // keep the .nsys-rep beside its export; it holds the workload's environment
 }
 
-// TorchOptions are those of the PyTorch profiler, each of which makes the workload slower.
+// TorchOptions are those of the PyTorch profiler: what it records, each of which makes the workload slower, and when.
 type TorchOptions struct {
 	Stack  bool `yaml:"stack"`  // the Python stack of each operator
 	Flops  bool `yaml:"flops"`  // PyTorch's estimate of operations, of the operators that it has one for
 	Memory bool `yaml:"memory"` // allocations
+	Skip   int  `yaml:"skip"`   // generations after warm-up that are not recorded
+	Passes int  `yaml:"passes"` // generations that are recorded then; 0: all
 }
 
 // NcuOptions are those of ncu.

@@ -226,10 +226,16 @@ func (s *Session) torch() passSpec {
 	return passSpec{tool: rundir.ToolTorch, repeat: 1, stem: "torch/trace-1",
 		mark: markSpec{stages: s.o.AutoStages, facts: "torch/trace-1.workload.json", times: s.timesOf("torch/trace-1"), trace: "torch/trace-1.json.gz"},
 		keep: func(p *rundir.Pass, _ *launcher) {
-			const name = "torch/trace-1.json.gz"
-			if st, err := os.Stat(s.below(name)); err == nil && st.Size() > 0 {
-				p.Artifacts = append(p.Artifacts, name)
-			} else {
+			if err := s.joinTorchFacts("torch/trace-1.workload.json"); err != nil {
+				s.warn(fmt.Sprintf("%s: the workload's facts about its passes are unknown: %v", p.Name, err))
+			}
+			found, err := filepath.Glob(filepath.Join(escaped(s.below("torch")), "trace-1*.json.gz")) // one of each process that used a model
+			for _, path := range found {
+				if st, err := os.Stat(path); err == nil && st.Size() > 0 {
+					p.Artifacts = append(p.Artifacts, "torch/"+filepath.Base(path))
+				}
+			}
+			if err != nil || len(p.Artifacts) == 0 {
 				p.Reason = "the PyTorch profiler left no trace; if the workload is Python with PyTorch, messages of prof_mark in its output say why"
 			}
 		},

@@ -44,7 +44,7 @@ func (o Options) UsesProf() bool {
 
 // needsNsys says whether options ask for what only nsys does.
 func (o Options) needsNsys() bool {
-	return len(o.Nsys.Trace) > 0 || len(o.Nsys.Args) > 0 || o.Nsys.KeepReport
+	return len(o.Nsys.Trace) > 0 || len(o.Nsys.Args) > 0 || o.Nsys.KeepReport || o.Nsys.Memory
 }
 
 // needsProf says whether options ask for what only prof's own tracer does.
@@ -157,6 +157,9 @@ func (o Options) checkTools(p *problems) {
 	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools with --tools nsys,prof,ncu,torch")
 	p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or omit --torch", strings.Join(o.Tools, ","))
 	p.check(o.UsesTorch() || !o.TorchOptions.Stack && !o.TorchOptions.Flops, "--torch-stack and --torch-flops need --torch")
+	p.check(o.UsesTorch() || o.TorchOptions.Skip == 0 && o.TorchOptions.Passes == 0, "--torch-skip and --torch-passes need --torch")
+	p.check(o.TorchOptions.Skip >= 0, "--torch-skip is %d: it must be 0 or more", o.TorchOptions.Skip)
+	p.check(o.TorchOptions.Passes >= 0, "--torch-passes is %d: it must be 0 (all) or more", o.TorchOptions.Passes)
 	p.check(o.Repeats >= 1, "--repeats is %d: it must be 1 or more", o.Repeats)
 }
 
@@ -170,6 +173,7 @@ func (o Options) checkNsys(p *problems) {
 	if o.Nsys.GraphTrace != "" {
 		p.oneOf("--cuda-graph-trace", o.Nsys.GraphTrace, GraphTraceNode, GraphTraceGraph)
 	}
+	p.check(!o.Nsys.Memory || o.UsesNsys(), "--nsys-memory needs nsys: name it in --tools, or omit one")
 	checkArgs(p, "--nsys-arg", o.Nsys.Args, "-o", "--output")
 	if o.UsesNsys() {
 		trace := o.nsysTrace()

@@ -59,6 +59,7 @@ var questions = []wanted{
 	{id: "bottlenecks", title: "What bounds the kernels", top: "20"},
 	{id: "roofline", title: "Roofline"},
 	{id: "top-operators", title: "Top operators", top: "20"},
+	{id: "memory-peaks", title: "Peak memory", optional: true, warm: true},
 	{id: "memory", title: "Memory"},
 	{id: "warnings", title: "Warnings of the capture", top: "20", answers: true},
 	{id: "facts", title: "Environment", optional: true},

@@ -25,7 +25,7 @@ var kinds = map[rune][3]string{'P': {"prefill", "prefill"}, 'D': {"decode_all", 
 func draw(t *testing.T, w *schema.Warehouse, processes ...string) {
 	t.Helper()
 	stmts := []string{"BEGIN"}
-	for _, table := range []string{"run", "source", "range_path", "path_stage", "nvtx_range", "range_device", "workload", "workload_pass"} {
+	for _, table := range []string{"run", "source", "range_path", "path_stage", "nvtx_range", "range_device", "workload", "workload_pass", "workload_process"} {
 		stmts = append(stmts, "DELETE FROM "+table)
 	}
 	stmts = append(stmts, "INSERT INTO run SELECT '"+timelineRun+"', 'drawn', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys"))
@@ -69,9 +69,10 @@ func sourceRow(id int, kind string) string {
 
 // facts are what a workload says.
 type facts struct {
-	passes  string // a word for each pass: prompt/steps, warm-up with w before, more as /batch/images; * before: every pass
-	warmups string // NULL where empty
-	capture string
+	passes   string // a word for each pass: prompt/steps, warm-up with w before, more as /batch/images; * before: every pass; PID: before: of that process
+	warmups  string // NULL where empty
+	capture  string
+	parallel string // ranks that share the model of each process; NULL where empty
 }
 
 func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
@@ -83,8 +84,16 @@ func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 		return quote + s + quote
 	}
 	stmts := []string{"BEGIN", sourceRow(source, "workload"), fmt.Sprintf("INSERT INTO workload SELECT '%s', %d, NULL, %s, %s", timelineRun, source, null(f.warmups, ""), null(f.capture, "'"))}
+	process := map[string]int{}
 	for i, word := range strings.Fields(f.passes) {
-		id := fmt.Sprint(i + 1)
+		id, of := fmt.Sprint(i+1), "NULL"
+		if pid, rest, ok := strings.Cut(word, ":"); ok {
+			if word = rest; process[pid] == 0 {
+				process[pid] = len(process) + 1
+				stmts = append(stmts, fmt.Sprintf("INSERT INTO workload_process SELECT '%s', %d, %d, %s, %[3]d - 1, 2, %[5]s", timelineRun, source, process[pid], pid, null(f.parallel, "")))
+			}
+			of = fmt.Sprint(process[pid])
+		}
 		rest, each := strings.CutPrefix(word, "*")
 		if each {
 			id = "NULL"
@@ -95,7 +104,7 @@ func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 		if batch == "" {
 			batch = "1"
 		}
-		stmts = append(stmts, fmt.Sprintf("INSERT INTO workload_pass SELECT '%s', %d, %s, %t, %s, %s, %s, %s, NULL, 1500, 2500, NULL", timelineRun, source, id, warm, null(n[0], ""), null(n[1], ""), batch, null(n[3], "")))
+		stmts = append(stmts, fmt.Sprintf("INSERT INTO workload_pass SELECT '%s', %d, %s, %t, %s, %s, %s, %s, NULL, 1500, 2500, NULL, %s", timelineRun, source, id, warm, null(n[0], ""), null(n[1], ""), batch, null(n[3], ""), of))
 	}
 	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }
@@ -220,8 +229,58 @@ func TestLatestFacts(t *testing.T) {
 	if got, want := fmt.Sprint(notesOn(t, w, "workload")), "[2 files describe the passes of this timeline; the latest counts: file-3]"; got != want {
 		t.Errorf("the notes are %q, want %q", got, want)
 	}
-	if got, want := fmt.Sprint(rows(t, w, "FROM workload_passes('drawn')")), "[[2 1 false 100 3 1 <nil> <nil> 1500 2500 <nil>] [3 <nil> false 70 2 1 <nil> <nil> 1500 2500 <nil>] [4 <nil> false 60 2 1 <nil> <nil> 1500 2500 <nil>]]"; got != want {
+	if got, want := fmt.Sprint(rows(t, w, "FROM workload_passes('drawn')")), "[[2 1 false 100 3 1 <nil> <nil> 1500 2500 <nil> <nil> <nil>] [3 <nil> false 70 2 1 <nil> <nil> 1500 2500 <nil> <nil> <nil>] [4 <nil> false 60 2 1 <nil> <nil> 1500 2500 <nil> <nil> <nil>]]"; got != want {
 		t.Errorf("workload-passes gives %s, want %s", got, want)
+	}
+}
+
+// TestJobFacts: passes belong to the process that says them. Tokens of ranks that share a batch count once, those of different batches add up, and where
+// nothing shows which it is they are unknown.
+func TestJobFacts(t *testing.T) {
+	t.Parallel()
+	const split, alone = "shared facts", "apart facts"
+	w := newWarehouse(t)
+	for what, c := range map[string]struct {
+		timeline, facts, parallel string
+		want, ranks, tokens, note string // of the prefill
+	}{
+		"tensor parallelism":              {"PD PD", "1:100/3 2:100/3", "2", "100 3@100 100 3@100", split, "100", ""},
+		"as long as others":               {"PD PD", "1:100/3 2:100/3", "", "100 3@100 100 3@100", "unknown", "<nil>", "2 processes ran prefill: whether they worked on each pass together"},
+		"batches of their own":            {"PD PD", "1:100/3 2:50/4", "", "100 3@100 50 4@50", alone, "150", ""},
+		"own order, and number of passes": {"PDPD PD", "2:50/4 1:10/1 1:20/2", "", "10 1@10 20 2@20 50 4@50", alone, "80", ""},
+		"warm-up of one":                  {"PDPD PDPD", "1:w9/1 1:100/3 2:w9/1 2:60/3", "", "(9) (1@9) 100 3@100 (9) (1@9) 60 3@60", alone, "160", ""},
+		"cold on one rank":                {"PDPD PDPD", "1:w9/1 1:100/3 2:8/1 2:100/3", "2", "(9) (1@9) 100 3@100 8 1@8 100 3@100", split, "108", ""},
+		"equal where both are":            {"PDPD PD", "2:10/1 1:10/1 1:20/2", "", "10 1@10 20 2@20 10 1@10", "unknown", "<nil>", "and so are the tokens of all of them"},
+		"split, but unlike":               {"PD PD", "1:100/3 2:50/4", "2", "100 3@100 50 4@50", "unknown", "<nil>", ""},
+		"groups of ranks":                 {"PD PD PD PD", "1:100/3 2:100/3 3:50/4 4:50/4", "2", "100 3@100 100 3@100 50 4@50 50 4@50", "unknown", "<nil>", ""},
+		"two of three are alike":          {"PD PD PD", "1:100/3 2:100/3 3:50/4", "", "100 3@100 100 3@100 50 4@50", "unknown", "<nil>", ""},
+		"one rank of two":                 {"PD", "1:100/3", "2", "100 3@100", "unknown", "100", ""},
+		"one rank":                        {"PD", "1:100/3", "", "100 3@100", "apart", "100", ""},
+		"a process without facts":         {"PD PD", "1:100/3", "", "100 3@100 ? ?", "unknown", "<nil>", "tell its processes apart and lack 1 process of the timeline"},
+		"one id, two processes":           {"PD PD", "1:100/3 2:50/4", "", "? ? 50 4@50", "unknown", "<nil>", ""},
+		"fewer passes":                    {"PD PD", "1:9/1 1:100/3 2:50/4", "", "? ? 50 4@50", "unknown", "<nil>", "lists 2 measured passes, but the timeline has only 1 of prefill"},
+		"one file for all":                {"PD PD", "100/3", "", "100 3@100 100 3@100", "unknown", "<nil>", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			draw(t, w, strings.Fields(c.timeline)...)
+			addFacts(t, w, 2, facts{passes: c.facts, parallel: c.parallel})
+			if what == "one id, two processes" {
+				exec(t, w, "INSERT INTO workload_process SELECT * REPLACE (9 AS process_id) FROM workload_process WHERE pid = 1; INSERT INTO workload_pass SELECT * REPLACE (9 AS process_id, 9 AS pass_id) FROM workload_pass WHERE process_id = 1")
+			}
+			if got := matched(t, w, ""); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			ranks := rows(t, w, "SELECT CASE WHEN is_shared THEN 'shared' WHEN NOT is_shared THEN 'apart' ELSE 'unknown' END, basis FROM stage_ranks WHERE stage = 'prefill'")[0]
+			if want := strings.Fields(c.ranks + " <nil>"); ranks != fmt.Sprint(want[:2]) {
+				t.Errorf("ranks: got %s, want %v", ranks, want[:2])
+			}
+			if got := strings.Trim(rows(t, w, "SELECT token_count FROM stages('drawn') WHERE stage = 'prefill'")[0], "[]"); got != c.tokens {
+				t.Errorf("tokens: got %s, want %s", got, c.tokens)
+			}
+			if notes := strings.Join(append(notesOn(t, w, "workload"), notesOn(t, w, "pass")...), "; "); !strings.Contains(notes, c.note) {
+				t.Errorf("notes: %q lack %q", notes, c.note)
+			}
+		})
 	}
 }
 

@@ -35,9 +35,9 @@
 // The facts at Options.Facts, of the first process that ran a pass; other processes that ran some write beside it, NAME-PID.json. A
 // process that loaded PyTorch and ran none writes facts without passes, where no other has written any. A process that is killed
 // leaves what was known at the end of a prefill or generate, at most a second or so before; the last pass then does not tell its steps.
-// Without PyTorch nothing is written. The object has one more field than ingest/workload reads: marks, with pid, main (the workload's
-// first Python process), versions of python, torch, cuda and transformers, notes, and fault where an error of the helper ended the
-// marking; the program went on all the same, and no passes are listed. A pass whose counts are not known has a field why. Two more are for
+// Without PyTorch nothing is written. The object has a field marks, of which ingest/workload reads the versions and capture the process: pid, main (the workload's
+// first Python process), rank and world_size of a process in a job, tensor_parallel where transformers splits the model over so many ranks, versions of python, torch, cuda and transformers, notes, and fault where an error of the helper ended the
+// marking; the program went on all the same, and no passes are listed. With Options.Skip or Passes they are those that the profiler recorded. A pass whose counts are not known has a field why. Two more are for
 // readers of the file, and ingest/workload passes them over: outputs of a pass are the sequences that generate returns, where beams make
 // them fewer than batch, and decoding has the settings of generate, each with the values that it had.
 //
@@ -71,6 +71,8 @@ type Options struct {
 	Stack    bool   // the trace has the Python stack of each operator
 	Flops    bool   // the trace has PyTorch's estimates of operations
 	Memory   bool   // the trace has allocations
+	Skip     int    // generations after warm-up that the profiler does not record
+	Passes   int    // generations that it then records; 0: all
 	ModelDir string // folder for a copy of the model's config.json, made when there is one; empty: no copy
 	Warmup   int    // first generations that are warm-up: in a range warmup, and before the profiler starts
 }
@@ -94,8 +96,14 @@ func Env(o Options) []string {
 			env = append(env, "PROF_MARK_TRACE_"+strings.ToUpper(v.name)+"=1")
 		}
 	}
-	if o.Warmup > 0 {
-		env = append(env, "PROF_MARK_WARMUP="+strconv.Itoa(o.Warmup))
+	for _, v := range []struct {
+		name  string
+		value int
+		on    bool
+	}{{"WARMUP", o.Warmup, true}, {"TRACE_SKIP", o.Skip, o.Trace != ""}, {"TRACE_PASSES", o.Passes, o.Trace != ""}} {
+		if v.value > 0 && v.on {
+			env = append(env, "PROF_MARK_"+v.name+"="+strconv.Itoa(v.value))
+		}
 	}
 	return env
 }

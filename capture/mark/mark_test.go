@@ -28,6 +28,8 @@ func TestEnv(t *testing.T) {
 		{mark.Options{Warmup: -1}, "PROF_MARK=1"},
 		{all, "PROF_MARK=1 PROF_MARK_FACTS=/run/workload.json PROF_MARK_TRACE=/run/trace.json.gz PROF_MARK_TIMES=/run/report-1.times PROF_MARK_MODEL_DIR=/run/model PROF_MARK_WARMUP=2"},
 		{mark.Options{Stack: true}, "PROF_MARK=1"}, // without a trace
+		{mark.Options{Skip: 3, Passes: 2}, "PROF_MARK=1"},
+		{mark.Options{Trace: "/t", Skip: 3, Passes: 2}, "PROF_MARK=1 PROF_MARK_TRACE=/t PROF_MARK_TRACE_SKIP=3 PROF_MARK_TRACE_PASSES=2"},
 		{mark.Options{Trace: "/t", Stack: true, Memory: true}, "PROF_MARK=1 PROF_MARK_TRACE=/t PROF_MARK_TRACE_STACK=1 PROF_MARK_TRACE_MEMORY=1"},
 	} {
 		if got := strings.Join(mark.Env(c.o), " "); got != c.want {
@@ -109,7 +111,7 @@ func TestPython(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		python func(*testing.T) string
-	}{{"test_plain", python}, {"test_times", python}, {"test_generate", withModels}, {"test_loops", withModels}, {"test_vision", withModels}, {"test_process", withModels}} {
+	}{{"test_plain", python}, {"test_times", python}, {"test_window", python}, {"test_generate", withModels}, {"test_loops", withModels}, {"test_vision", withModels}, {"test_process", withModels}} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := command(t, c.python(t), mark.Options{}, "-m", "unittest", c.name).CombinedOutput()
 			if err != nil || !bytes.Contains(out, []byte("\nOK")) {

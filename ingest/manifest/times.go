@@ -28,6 +28,27 @@ type stageTimes struct {
 	Fault      string           `json:"fault"`    // why nothing is listed
 	Paths      [][]string       `json:"paths"`
 	Executions []stageExecution `json:"executions"`
+	Memory     []stageMemory    `json:"memory"`
+}
+
+// stageMemory is one row of memory: the place of its execution, the GPU as PyTorch counts, and in bytes what the allocator has given out before and after,
+// the peak of that before and after, and the same of what it has reserved.
+type stageMemory []int64
+
+// check checks that a row is as the helper writes it.
+func (m stageMemory) check(executions int) error {
+	if len(m) != 10 {
+		return fmt.Errorf(" has %d values, want 10", len(m))
+	}
+	for i, v := range m {
+		if v < 0 || v > math.MaxInt64/2 || i == 1 && v > math.MaxInt32 {
+			return fmt.Errorf("[%d] is %d", i, v)
+		}
+	}
+	if m[0] >= int64(executions) {
+		return fmt.Errorf("[0] is %d of %d executions", m[0], executions)
+	}
+	return nil
 }
 
 // stageExecution is one row of executions: path, cpu and gpu in nanoseconds, sequences, tokens, and 1 for warm-up.
@@ -70,6 +91,11 @@ func readTimes(path string) (*stageTimes, error) {
 	for i, e := range t.Executions {
 		if err := e.check(len(t.Paths)); err != nil {
 			return nil, fmt.Errorf("executions[%d]%w", i, err)
+		}
+	}
+	for i, m := range t.Memory {
+		if err := m.check(len(t.Executions)); err != nil {
+			return nil, fmt.Errorf("memory[%d]%w", i, err)
 		}
 	}
 	return &t, nil
@@ -122,6 +148,21 @@ func (s *storing) storeTimes(p rundir.Pass, name string, t *stageTimes) error {
 		reason = "the first executions only"
 	}
 	s.part = append(s.part, part{name, n + t.LeftOut, n, reason})
+	err := s.append("execution_memory", func(add func(...driver.Value) error) error {
+		for _, m := range t.Memory {
+			row := []driver.Value{int32(p.ID), t.PID, m[0] + 1, int32(m[1])}
+			for _, v := range m[2:] {
+				row = append(row, v)
+			}
+			if err := add(row...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	return s.append("stage_execution", func(add func(...driver.Value) error) error {
 		var rank driver.Value
 		if t.Rank != nil {

@@ -10,6 +10,7 @@ import (
 	"prof/ingest/nsys"
 	"prof/queries"
 	"prof/queries/frame"
+	"prof/schema"
 )
 
 // The exports here are written by testdata/make_exports.py; the numbers are its.
@@ -206,4 +207,37 @@ func TestRefusedExports(t *testing.T) {
 		}
 	}
 	mustIngest(t, w, "refused", "testdata/old.sqlite")
+}
+
+// TestAllocations: what the program got from CUDA and gave back, with the peak of each stage by what was live when it began and in it.
+func TestAllocations(t *testing.T) {
+	w := newWarehouse(t)
+	mustIngest(t, w, "m", "testdata/memory.sqlite")
+	expect(t, w, `SELECT pid, device_id, time_ns, memory, address, size_bytes FROM cuda_allocation ORDER BY time_ns, size_bytes`, "100|0|10|Device|4096|1000", "100|0|15|Pinned|9000|64",
+		"100|0|150|Device|8192|500", "100|0|160|Device|8192|-500", "100|0|160|Device|8192|700", "100|0|250|Device|8192|-700")
+	expect(t, w, `SELECT read_count, stored_count, reason FROM source_part WHERE part LIKE '%MEMORY_USAGE%'`, "7|6|1 rows are neither an allocation nor a release, or have a size or time that cannot be")
+	anew := func() {
+		var run string
+		if err := w.DB.QueryRow(`SELECT run_id::VARCHAR FROM run`).Scan(&run); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.DeriveAnew(t.Context(), w.DB, derive.Facts{}, run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	anew()
+	const peaks = `SELECT stage, basis, pass, device, peak_bytes, least_bytes, most_bytes, passes, samples, pid, source_id FROM memory_peaks('m')`
+	expect(t, w, peaks, "(all)|nsys device|~|0|1700|1700|1700|~|~|100|1", "(all)|nsys pinned|~|0|64|64|64|~|~|100|1",
+		"prefill|nsys device|~|0|1700|1700|1700|1|~|100|1", "prefill|nsys pinned|~|0|64|64|64|1|~|100|1",
+		"decode|nsys device|~|0|1000|1000|1000|1|~|100|1", "decode|nsys pinned|~|0|64|64|64|1|~|100|1")
+	expect(t, w, peaks[:len(peaks)-1]+`, stage := 'decode', basis := 'nsys device')`, "decode|nsys device|~|0|1000|1000|1000|1|~|100|1")
+	if _, err := w.DB.Exec(`DELETE FROM cuda_allocation WHERE time_ns = 10`); err != nil { // the record began too late: a release goes below zero
+		t.Fatal(err)
+	}
+	if _, err := w.DB.Exec(`UPDATE cuda_allocation SET size_bytes = -1200 WHERE time_ns = 250`); err != nil {
+		t.Fatal(err)
+	}
+	anew()
+	expect(t, w, peaks[:len(peaks)-1]+`, basis := 'nsys device')`, "(all)|nsys device|~|0|~|1200|~|~|~|100|1", "prefill|nsys device|~|0|~|1200|~|1|~|100|1",
+		"decode|nsys device|~|0|~|0|~|1|~|100|1")
 }

@@ -221,7 +221,6 @@ var knownUnused = map[string]string{
 	"CUPTI_ACTIVITY_KIND_CUDA_EVENT": "CUDA event records are not stored",
 	"ProcessStreams":                 "the output of the program is not stored",
 	"CUPTI_ACTIVITY_KIND_OVERHEAD":   "CUPTI overhead is not stored",
-	"CUDA_GPU_MEMORY_USAGE_EVENTS":   "memory allocations are not stored yet",
 	"CUDA_GPU_MEMORY_POOL_EVENTS":    "memory pools are not stored yet",
 	"CUDA_UM_CPU_PAGE_FAULT_EVENTS":  "page faults of unified memory are not stored yet",
 	"CUDA_UM_GPU_PAGE_FAULT_EVENTS":  "page faults of unified memory are not stored yet",

@@ -101,7 +101,7 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (inf
 	steps := []func(context.Context) error{
 		l.readMeta, l.readEnums, l.storeFacts, l.storeDevices, l.storeProcesses, l.storeThreads, l.storeStreams,
 		l.readRanges, l.storeCollectives, l.storeRuntime, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,
-		l.storeGraphNodes, l.storeLibraries, l.storeOSRT, l.storeOverhead, l.storeMetrics, l.storeOperators, l.finishRanges, l.storeDiagnostics, l.storeParts,
+		l.storeGraphNodes, l.storeLibraries, l.storeOSRT, l.storeOverhead, l.storeMemory, l.storeMetrics, l.storeOperators, l.finishRanges, l.storeDiagnostics, l.storeParts,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

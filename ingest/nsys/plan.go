@@ -10,7 +10,7 @@ import (
 
 // eventTables are the tables whose rows Load stores one by one or as sums.
 var eventTables = []string{nvtxTable, runtimeTable, kernelTable, memcpyTable, memsetTable, graphTable, syncTable, graphNodeTable,
-	"CUDNN_EVENTS", "CUBLAS_EVENTS", osrtTable, "PROFILER_OVERHEAD", metricsTable}
+	"CUDNN_EVENTS", "CUBLAS_EVENTS", osrtTable, "PROFILER_OVERHEAD", metricsTable, memoryTable}
 
 // PlanSQLite says what LoadSQLite would read.
 func PlanSQLite(ctx context.Context, path string, o load.Options) (*load.Plan, error) {

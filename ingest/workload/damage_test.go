@@ -36,6 +36,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(text)
 		f.Add(text[:len(text)/2])
 	}
+	f.Add([]byte(`{"processes": [{"pid": 1, "rank": 0, "world_size": 2, "runs": [{"prefill_len": 7}]}, {"pid": 2, "runs": []}], "marks": {"torch": "2"}}`))
 	f.Add([]byte(`{"batch": 2, "images": 4, "crops": 6, "warmup": 1, "passes": [{"tokens_in": 7, "prefill_tokens": 8, "tokens_out": 3, "warmup": true, "vision_ms": 1e-3}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		Sniff("workload.json", text)
@@ -52,6 +53,9 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, p := range facts.Passes {
 			checkPass(t, p)
+			if p.Process < 0 || p.Process > len(facts.Process) || p.Process == 0 && len(facts.Process) > 0 {
+				t.Errorf("%+v is of process %d of %d", p, p.Process, len(facts.Process))
+			}
 			if p.Each && len(facts.Passes) != 1 {
 				t.Errorf("%+v is one of %d", p, len(facts.Passes))
 			}

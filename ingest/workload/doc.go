@@ -29,6 +29,18 @@
 //	images      count   images of each prompt
 //	crops       count   crops of each image beside its global view
 //	runs        list    the passes, in the order in which they ran; also named passes
+//	processes   list    in place of runs: the processes of the job, each with passes of its own
+//	marks       object  texts: python, torch, cuda (that torch was built with) and transformers are versions of the software that ran
+//
+// # Fields of a process
+//
+//	pid              count  the process, as the capture has it
+//	rank             count  its rank
+//	world_size       count  ranks of its job
+//	tensor_parallel  count  ranks that share each layer of the model, and so each pass; left out where that is not known
+//	runs             list   its passes
+//
+// The passes of a process are those of its own ranges. Ranks that share their passes count once.
 //
 // # Fields of a pass
 //

@@ -63,6 +63,15 @@ func (o object) count(least int64, names ...string) *int64 {
 	return out
 }
 
+// id reads a count of 32 bits.
+func (o object) id(least int64, name string) *int64 {
+	n := o.count(least, name)
+	if n != nil && *n > math.MaxInt32 {
+		o.wrong(name, fmt.Sprintf("a whole number from %d to %d", least, math.MaxInt32))
+	}
+	return n
+}
+
 // picture reads height and width in pixels; zero where they are not said.
 func (o object) picture(name string) (s load.ImageSize) {
 	if !o.has(name) {

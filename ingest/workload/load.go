@@ -63,14 +63,41 @@ func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows in
 		return rows, refused, err
 	}
 	rows += n
+	n, err = t.Append(ctx, "workload_process", func(add func(...driver.Value) error) error {
+		for i, p := range f.Process {
+			if err := add(run, source, int32(i+1), int32(p.PID), orNull32(p.Rank), orNull32(p.World), orNull32(p.Parallel)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return rows, refused, err
+	}
+	rows += n
+	n, err = t.Append(ctx, "source_fact", func(add func(...driver.Value) error) error {
+		for _, v := range f.Versions {
+			if err := add(run, source, "workload."+v.Name, v.Version); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return rows, refused, err
+	}
+	rows += n
 	n, err = t.Append(ctx, "workload_pass", func(add func(...driver.Value) error) error {
 		for i, p := range f.Passes {
-			var id driver.Value
+			var id, process driver.Value
 			if !p.Each {
 				id = int32(i + 1)
 			}
+			if p.Process > 0 {
+				process = int32(p.Process)
+			}
 			if err := add(run, source, id, p.Warmup, orNull(p.Prefill), orNull(p.Decode), batchOrNull(p.Batch), orNull(p.Images), orNull(p.Crops),
-				orNull(p.PrefillNs), orNull(p.DecodeNs), orNull(p.VisionNs)); err != nil {
+				orNull(p.PrefillNs), orNull(p.DecodeNs), orNull(p.VisionNs), process); err != nil {
 				return err
 			}
 		}
@@ -142,6 +169,13 @@ func batchOrNull(n int64) driver.Value {
 		return nil
 	}
 	return n
+}
+
+func orNull32(n *int64) driver.Value {
+	if n == nil {
+		return nil
+	}
+	return int32(*n)
 }
 
 func orNull(n *int64) driver.Value {

@@ -14,8 +14,9 @@ import (
 var ErrNoWorkload = errors.New("no workload facts")
 
 const (
-	MaxBytes  = 16 << 20
-	maxPasses = 1 << 20 // a table of a million rows says no more about a model than one of a thousand
+	MaxBytes      = 16 << 20
+	processesName = "processes"
+	maxPasses     = 1 << 20 // a table of a million rows says no more about a model than one of a thousand
 )
 
 // Names of fields that have several, the one that is preferred first.
@@ -90,7 +91,7 @@ func value(raw []byte) (v any, err error) {
 
 func (r *reader) read(raw map[string]json.RawMessage) {
 	o := object{r: r, fields: map[string]any{}}
-	for _, name := range slices.Concat([]string{"model", "config", "image_size", "warmup", "batch", "images", "crops", "aggregates"}, passNames) {
+	for _, name := range slices.Concat([]string{"model", "config", "image_size", "warmup", "batch", "images", "crops", "aggregates", "marks"}, passNames) {
 		if text, ok := raw[name]; ok {
 			if o.fields[name], r.err = value(text); r.err != nil {
 				return
@@ -104,7 +105,8 @@ func (r *reader) read(raw map[string]json.RawMessage) {
 	f.Warmup = o.count(0, "warmup")
 	each := Pass{Each: true, Batch: 1}
 	each.shape(o)
-	listed := r.passes(raw, each)
+	f.Versions = versions(o.sub("marks"))
+	listed := r.processes(raw, each) || r.passes(raw, each, "")
 	switch {
 	case listed || r.err != nil:
 	case o.has("aggregates"):
@@ -112,7 +114,7 @@ func (r *reader) read(raw map[string]json.RawMessage) {
 	case o.has("batch") || o.has("images") || o.has("crops"):
 		f.Passes = []Pass{each}
 	case f.Config == nil && f.Warmup == nil:
-		r.err = fmt.Errorf("%w: it has none of runs, passes, config, warmup, batch, images, crops and aggregates", ErrNoWorkload)
+		r.err = fmt.Errorf("%w: it has none of runs, passes, processes, config, warmup, batch, images, crops and aggregates", ErrNoWorkload)
 	}
 	r.warn(o)
 }
@@ -130,15 +132,76 @@ func (p *Pass) shape(o object) {
 	}
 }
 
-// passes reads the list of passes; each holds what the whole workload says of them. It gives false where there is no list.
-func (r *reader) passes(raw map[string]json.RawMessage, each Pass) bool {
+// versions reads those of the software; what is not said is left out.
+func versions(o object) (out []Version) {
+	for _, v := range [][2]string{{"python", "python"}, {"torch", "torch"}, {"cuda", "torch_cuda"}, {"transformers", "transformers"}} {
+		if text := o.text(v[0]); text != "" {
+			out = append(out, Version{v[1], text})
+		}
+	}
+	return out
+}
+
+// maxProcesses bounds the processes of a job.
+const maxProcesses = 1 << 16
+
+// processes reads the list of processes with their passes. It gives false where there is no list.
+func (r *reader) processes(raw map[string]json.RawMessage, each Pass) bool {
+	text, ok := raw[processesName]
+	if !ok || string(text) == "null" || r.err != nil {
+		return false
+	}
+	for _, name := range passesNames {
+		if _, both := raw[name]; both {
+			r.err = fmt.Errorf("%s and %s both list passes: keep one", processesName, name)
+			return true
+		}
+	}
+	var list []map[string]json.RawMessage
+	if err := json.Unmarshal(text, &list); err != nil || len(list) > maxProcesses {
+		r.err = fmt.Errorf("%s is %s, want a list of at most %d objects", processesName, shown(text), maxProcesses)
+		return true
+	}
+	seen := map[int64]bool{}
+	for i, fields := range list {
+		place := fmt.Sprintf("%s[%d].", processesName, i)
+		o := object{r: r, path: place, fields: map[string]any{}}
+		for _, name := range []string{"pid", "rank", "world_size", "tensor_parallel"} {
+			if text, ok := fields[name]; ok && r.err == nil {
+				o.fields[name], r.err = value(text)
+			}
+		}
+		p := Process{Rank: o.id(0, "rank"), World: o.id(1, "world_size"), Parallel: o.id(1, "tensor_parallel")}
+		pid := o.id(1, "pid")
+		if r.err != nil {
+			return true
+		}
+		if pid == nil || seen[*pid] {
+			r.err = fmt.Errorf("%spid is %s, want the id of a process that no other entry has", place, shown(fields["pid"]))
+			return true
+		}
+		p.PID, seen[*pid] = *pid, true
+		r.facts.Process = append(r.facts.Process, p)
+		each.Process = len(r.facts.Process)
+		if !r.passes(fields, each, place) {
+			r.err = fmt.Errorf("%sruns is missing: want the passes of the process", place)
+		}
+		if r.err != nil {
+			return true
+		}
+	}
+	return true
+}
+
+// passes reads the list of passes at a place; each holds what the whole workload says of them. It gives false where there is no list.
+func (r *reader) passes(raw map[string]json.RawMessage, each Pass, place string) bool {
 	var listed string
 	for _, name := range passesNames {
 		if text, ok := raw[name]; !ok || string(text) == "null" {
 			continue
 		}
 		if listed != "" && r.err == nil {
-			r.err = fmt.Errorf("%s and %s mean the same, and both are given: keep one", listed, name)
+			r.err = fmt.Errorf("%s%s and %s mean the same, and both are given: keep one", place, listed, name)
 		}
 		listed = name
 	}
@@ -148,15 +211,15 @@ func (r *reader) passes(raw map[string]json.RawMessage, each Pass) bool {
 	d := json.NewDecoder(bytes.NewReader(raw[listed]))
 	d.UseNumber()
 	if first, err := d.Token(); err != nil || first != json.Delim('[') {
-		r.err = errors.Join(err, fmt.Errorf("%s is %s, want a list", listed, shown(raw[listed])))
+		r.err = errors.Join(err, fmt.Errorf("%s%s is %s, want a list", place, listed, shown(raw[listed])))
 		return true
 	}
-	for d.More() && r.err == nil {
+	for i := 0; d.More() && r.err == nil; i++ {
 		if len(r.facts.Passes) == maxPasses {
-			r.err = fmt.Errorf("%s has more than %d passes", listed, maxPasses)
+			r.err = fmt.Errorf("%s%s has more than %d passes", place, listed, maxPasses)
 			break
 		}
-		r.pass(d, fmt.Sprintf("%s[%d]", listed, len(r.facts.Passes)), each)
+		r.pass(d, fmt.Sprintf("%s%s[%d]", place, listed, i), each)
 	}
 	return true
 }

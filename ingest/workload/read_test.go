@@ -136,6 +136,44 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// TestProcesses: each process of a job has passes of its own, and the facts the versions of its software.
+func TestProcesses(t *testing.T) {
+	f, err := Read(strings.NewReader(`{"batch": 2, "marks": {"python": "3.12.3", "torch": "2.11.0+cu130", "cuda": "13.0", "notes": ["x"]}, "processes": [
+		{"pid": 71, "rank": 0, "world_size": 2, "tensor_parallel": 2, "runs": [{"prefill_len": 7, "new_tokens": 3}, {"prefill_len": 8, "new_tokens": 3}]}, {"pid": 72, "runs": []},
+		{"pid": 73, "rank": 1, "passes": [{"prefill_len": 9, "new_tokens": 4, "batch": 1}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []Process{{71, n(0), n(2), n(2)}, {PID: 72}, {PID: 73, Rank: n(1)}}; !reflect.DeepEqual(f.Process, want) {
+		t.Errorf("%+v", f.Process)
+	}
+	var of []int
+	for _, p := range f.Passes {
+		of = append(of, p.Process)
+	}
+	if want := []string{"7 3 2 ~ ~ ~ ~ ~", "8 3 2 ~ ~ ~ ~ ~", "9 4 1 ~ ~ ~ ~ ~"}; !slices.Equal(f.lines(), want) || !slices.Equal(of, []int{1, 1, 3}) || len(f.Warnings) > 0 {
+		t.Errorf("%q of %v, %q", f.lines(), of, f.Warnings)
+	}
+	if want := []Version{{"python", "3.12.3"}, {"torch", "2.11.0+cu130"}, {"torch_cuda", "13.0"}}; !slices.Equal(f.Versions, want) {
+		t.Errorf("%+v", f.Versions)
+	}
+	for in, want := range map[string]string{
+		`{"processes": 3}`: "processes is 3, want a list",
+		`{"processes": [{"pid": 1, "runs": []}], "runs": []}`:                     "processes and runs both list passes: keep one",
+		`{"processes": [{"runs": []}]}`:                                           "processes[0].pid is null, want the id of a process that no other entry has",
+		`{"processes": [{"pid": 1, "runs": []}, {"pid": 1, "runs": []}]}`:         "processes[1].pid is 1, want the id",
+		`{"processes": [{"pid": 2147483648, "runs": []}]}`:                        "processes[0].pid is 2147483648, want a whole number from 1 to 2147483647",
+		`{"processes": [{"pid": 1}]}`:                                             "processes[0].runs is missing: want the passes of the process",
+		`{"processes": [{"pid": 1, "rank": -1, "runs": []}]}`:                     "processes[0].rank is -1, want",
+		`{"processes": [{"pid": 1, "runs": [{"prefill_len": 7}, {"batch": 0}]}]}`: "processes[0].runs[1].batch is 0, want",
+		`{"marks": {"torch": 2}, "runs": []}`:                                     "marks.torch is 2, want text",
+	} {
+		if f, err := Read(strings.NewReader(in)); f != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", in, err, want)
+		}
+	}
+}
+
 func TestWhole(t *testing.T) {
 	f, err := Read(strings.NewReader(`{"model": "m", "warmup": 2, "config": {"hidden_size": 12345678901234567890}, "runs": []}`))
 	want := &Facts{Model: "m", Config: map[string]any{"hidden_size": json.Number("12345678901234567890")}, Warmup: n(2),
@@ -221,9 +259,9 @@ func TestNoJSON(t *testing.T) {
 		"null":                                           "the file is JSON, but not an object",
 		"[]":                                             "the file is JSON, but not an object",
 		`"runs"`:                                         "the file is JSON, but not an object",
-		"{}":                                             "it has none of runs, passes, config, warmup, batch, images, crops and aggregates",
-		`{"model": "m", "runs": null}`:                   "it has none of runs, passes, config, warmup, batch, images, crops and aggregates",
-		`{"prefill_len": 7, "new_tokens": 3}`:            "it has none of runs, passes, config, warmup, batch, images, crops and aggregates",
+		"{}":                                             "it has none of runs, passes, processes, config, warmup, batch, images, crops and aggregates",
+		`{"model": "m", "runs": null}`:                   "it has none of runs, passes, processes, config, warmup, batch, images, crops and aggregates",
+		`{"prefill_len": 7, "new_tokens": 3}`:            "it has none of runs, passes, processes, config, warmup, batch, images, crops and aggregates",
 		strings.Repeat("[", 20000):                       "byte 10001 (near [0][0][0][0]): invalid character '[' exceeded max depth",
 		strings.Repeat(" ", MaxBytes+1) + "{}":           "the file is larger than 16 MiB",
 	} {

@@ -37,6 +37,9 @@ func isFact(at []step, v json.Token) bool {
 		return false
 	}
 	last := at[len(at)-1]
+	if len(at) == 5 && at[0].key == processesName && at[1].list && !at[2].list { // the passes of a process
+		at = at[2:]
+	}
 	switch {
 	case len(at) == 3:
 		return slices.Contains(passesNames, at[0].key) && at[1].list && !last.list && slices.Contains(passNames, last.key)

@@ -28,7 +28,7 @@ func TestSniffNames(t *testing.T) {
 
 func TestSniffHeads(t *testing.T) {
 	for _, in := range []string{
-		`{"runs": [{"prefill_len": 1`, `{"passes": [{"x": {}, "tokens_out": 1`, `{"runs": [{"x": 1}, {"decode_ms": 1`, `{"x": [[1]], "runs": [{"batch": 1, "new_tokens":2}]`,
+		`{"runs": [{"prefill_len": 1`, `{"marks": {"pid": 1}, "processes": [{"pid": 1, "runs": [{"prefill_len": 1`, `{"passes": [{"x": {}, "tokens_out": 1`, `{"runs": [{"x": 1}, {"decode_ms": 1`, `{"x": [[1]], "runs": [{"batch": 1, "new_tokens":2}]`,
 		`{"model": "m", "config": {"hidden_size": 3, "model_type": "llama"`, `{"config": {"architectures": ["L"]`, `{"config": {"id2label": {"0": "x"}, "transformers_version": "5"`,
 		`{"aggregates": {"tokens": {`, `{"model_dims": {}, "aggregates": {"x": 1, "stage_ms": {"mean": 1}}}`, "\xef\xbb\xbf\r\n {\"aggregates\": {\"prefill_ms\": {\"mean\": 1}}}",
 	} {

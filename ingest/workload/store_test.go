@@ -131,9 +131,9 @@ func TestStored(t *testing.T) {
 		}
 	}
 	r.expect(t, passRows,
-		"1|1|false|681|16|1|~|~|45750029|616769718|~", "1|2|false|681|16|1|~|~|46066456|291329758|~", "1|3|false|681|16|1|~|~|45993542|286869421|~",
-		"2|~|false|~|16|1|~|~|~|~|~",
-		"3|1|true|~|~|4|~|~|~|~|500000", "3|2|false|7|0|4|1|2|~|~|~")
+		"1|1|false|681|16|1|~|~|45750029|616769718|~|~", "1|2|false|681|16|1|~|~|46066456|291329758|~|~", "1|3|false|681|16|1|~|~|45993542|286869421|~|~",
+		"2|~|false|~|16|1|~|~|~|~|~|~",
+		"3|1|true|~|~|4|~|~|~|~|500000|~", "3|2|false|7|0|4|1|2|~|~|~|~")
 	r.expect(t, `SELECT source_id, model_id & 134217727, warmup_count, capture FROM workload ORDER BY source_id`, "1|1|~|~", "2|~|~|~", "3|~|2|~")
 	r.expect(t, `SELECT source_id, model_id & 134217727, name, family, layer_count, hidden_size FROM model`, "1|1|dsocr|deepseek_v2|12|1280")
 	r.expect(t, `SELECT count(*) > 20 FROM model_layer`, "true")
@@ -209,7 +209,7 @@ func TestUniformStored(t *testing.T) {
 	if err != nil || n != 2 {
 		t.Fatal(n, err)
 	}
-	r.expect(t, passRows, "9|~|false|681|16|~|~|~|~|~|~")
+	r.expect(t, passRows, "9|~|false|681|16|~|~|~|~|~|~|~")
 	r.expect(t, `SELECT source_id, model_id & 134217727, warmup_count, capture FROM workload`, "9|~|1|torch")
 }
 

@@ -9,7 +9,9 @@ type Facts struct {
 	Image    load.ImageSize // of the pictures that the model of Config sees; zero when not said
 	Warmup   *int64         // passes to warm up at the beginning of the capture that Passes does not hold; nil when not said
 	Capture  string         // kind of the timelines they are about, nsys, prof or torch, which no file says; "" for all of the run's
-	Passes   []Pass         // in the order in which they ran
+	Passes   []Pass         // in the order in which they ran, those of a process together
+	Process  []Process      // those that ran them, where they are told apart; Pass.Process is one more than the place in it
+	Versions []Version      // of the software that it ran with, as far as it says
 	Warnings []string       // what is missing or was not taken, and why
 }
 
@@ -17,6 +19,8 @@ type Facts struct {
 type Pass struct {
 	Each   bool // it holds for every pass
 	Warmup bool // its time is left out
+
+	Process int // which of Facts.Process ran it, from 1; 0 where processes are not told apart
 
 	Prefill *int64 // tokens of each prompt, image tokens included
 	Decode  *int64 // decode steps after the prefill
@@ -26,6 +30,17 @@ type Pass struct {
 
 	PrefillNs, DecodeNs, VisionNs *int64 // wall time of the prefill, of all decode steps, of the prefill's vision part
 }
+
+// Process is one process of a job.
+type Process struct {
+	PID      int64
+	Rank     *int64 // in its job
+	World    *int64 // ranks of the job
+	Parallel *int64 // ranks that its model is split over by tensor parallelism; nil is not one
+}
+
+// Version is that of a piece of software, by its name: python, torch, transformers or torch_cuda, the CUDA that torch was built with.
+type Version struct{ Name, Version string }
 
 // Uniform makes the facts of a workload whose passes are all alike, as options of a command give them.
 func Uniform(p Pass, warmup *int64) *Facts {

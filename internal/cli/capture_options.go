@@ -27,6 +27,8 @@ func captureFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "torch-stack", Usage: "the PyTorch profiler records the Python stack of each operator"},
 		&cli.BoolFlag{Name: "torch-flops", Usage: "the PyTorch profiler estimates the operations of matrix products and convolutions"},
 		&cli.BoolFlag{Name: "torch-memory", Usage: "the PyTorch profiler records allocations; --torch-memory=false for less overhead", DefaultText: "true"},
+		&cli.IntFlag{Name: "torch-skip", Usage: "the PyTorch profiler skips the first `N` generations after warm-up"},
+		&cli.IntFlag{Name: "torch-passes", Usage: "the PyTorch profiler records `N` generations only (default: all)"},
 		&cli.BoolFlag{Name: "baseline", Usage: "also record without a profiler, to measure the profiling overhead"},
 		&cli.BoolFlag{Name: "auto-stages", Usage: "mark prefill and decode of Hugging Face models without changing the workload"},
 		&cli.StringFlag{Name: "range", Aliases: []string{"on"}, Usage: "capture from this NVTX `RANGE` or RANGE@DOMAIN on (default: from the start)"},
@@ -49,6 +51,7 @@ func captureFlags() []cli.Flag {
 		&cli.StringFlag{Name: "clock-control", Usage: "clock control `MODE` of ncu: none (unchanged) or base (locked)", DefaultText: d.Ncu.ClockControl},
 		&cli.StringSliceFlag{Name: "nsys-trace", Usage: "`APIS` that nsys traces (default: cuda,nvtx; with --mode deep osrt too)"},
 		&cli.StringFlag{Name: "cuda-graph-trace", Usage: "trace CUDA graphs by `HOW`: node or graph (default: node; with --mode light graph)"},
+		&cli.BoolFlag{Name: "nsys-memory", Usage: "nsys records what the workload allocates by CUDA, for memory-peaks"},
 		&cli.BoolFlag{Name: "keep-nsys-rep", Usage: "keep the reports of nsys too, for its GUI; they contain the whole environment of the workload"},
 		&cli.StringSliceFlag{Name: "nsys-arg", Usage: "another `ARGUMENT` for nsys profile, such as --nsys-arg=--gpu-metrics-devices=all; may be repeated"},
 		&cli.StringSliceFlag{Name: "ncu-arg", Usage: "another `ARGUMENT` for ncu; may be repeated"},
@@ -94,12 +97,12 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 			*into = strings.Split(strings.Join(c.StringSlice(name), ","), ",")
 		}
 	}
-	for name, into := range map[string]*bool{"torch": &o.Torch, "torch-stack": &o.TorchOptions.Stack, "torch-flops": &o.TorchOptions.Flops, "torch-memory": &o.TorchOptions.Memory, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "paused": &o.Paused, "keep-nsys-rep": &o.Nsys.KeepReport, "no-log": &o.NoLog} {
+	for name, into := range map[string]*bool{"torch": &o.Torch, "torch-stack": &o.TorchOptions.Stack, "torch-flops": &o.TorchOptions.Flops, "torch-memory": &o.TorchOptions.Memory, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "paused": &o.Paused, "keep-nsys-rep": &o.Nsys.KeepReport, "nsys-memory": &o.Nsys.Memory, "no-log": &o.NoLog} {
 		if c.IsSet(name) {
 			*into = c.Bool(name)
 		}
 	}
-	for name, into := range map[string]*int{"repeats": &o.Repeats, "after": &o.After, "window": &o.Window, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
+	for name, into := range map[string]*int{"repeats": &o.Repeats, "torch-skip": &o.TorchOptions.Skip, "torch-passes": &o.TorchOptions.Passes, "after": &o.After, "window": &o.Window, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
 		if c.IsSet(name) {
 			*into = c.Int(name)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/queries/judge"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -27,6 +28,7 @@ func screenFacts(run schema.Run, tags []string, r *judge.Report) [][2]string {
 	add("from", toolLine(r.Frame("sources")))
 	add("command", run.Command)
 	add("model", modelBrief(r.Frame("models")))
+	add("memory", memoryBrief(r.Frame("memory-peaks")))
 	add("tags", strings.Join(tags, " "))
 	if passes := r.Frame("capture-passes"); passes != nil {
 		add("passes", passCounts(passes))
@@ -113,6 +115,27 @@ func modelBrief(f *frame.Frame) string {
 		return text
 	}
 	return ""
+}
+
+// memoryBrief words the peak memory of a GPU on each basis that has one: the highest of all recordings, processes and GPUs.
+func memoryBrief(f *frame.Frame) string {
+	most := map[string]int64{}
+	for _, row := range f.Rows {
+		basis, _ := row[f.Index("basis")].(string)
+		if n, ok := row[f.Index("peak_bytes")].(int64); ok && row[f.Index("stage")] == "(all)" {
+			most[basis] = max(most[basis], n)
+		}
+	}
+	var out []string
+	for _, basis := range []string{"torch allocated", "torch reserved", "nsys device", "nvml used"} {
+		if n := most[basis]; n > 0 {
+			out = append(out, typeset.Amount(frame.Bytes, float64(n))+" "+basis)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "peak per GPU: " + strings.Join(out, ", ")
 }
 
 // countShort writes a number with three digits and its thousands as letters: 3.34B.

@@ -135,6 +135,12 @@ var words = map[string]func(c C, alike []C) string{
 	"fewer-passes-alike": func(c C, _ []C) string {
 		return fmt.Sprintf("the workload lists %s, but the timeline has only %d of %s: all listed passes have the same tokens, so theirs are known", count(c.OfCount, "measured pass", "measured passes"), c.Count, c.Stage)
 	},
+	"process-without-facts": func(c C, _ []C) string {
+		return fmt.Sprintf("the workload's facts tell its processes apart and lack %s of the timeline: the tokens of their passes are unknown", count(c.Count, "process", "processes"))
+	},
+	"shared-tokens-unknown": func(c C, _ []C) string {
+		return fmt.Sprintf("%d processes ran %s: whether they worked on each pass together or on passes of their own is unknown, and so are the tokens of all of them", c.Count, c.Stage)
+	},
 	"passes-as-steps": func(c C, _ []C) string {
 		return fmt.Sprintf("%s as one decode step each, but the workload decodes up to %d steps per pass; see prof query passes", count(c.Count, "decode pass counts", "decode passes count"), c.OfCount)
 	},
@@ -346,6 +352,15 @@ var words = map[string]func(c C, alike []C) string{
 	},
 	"processes-share": func(c C, _ []C) string {
 		return fmt.Sprintf("the %d processes of %s are assumed to share one batch, as in tensor parallelism: one per GPU, all-reduces inside forward passes, kernels of equal shapes; --ranks own overrides this", c.Count, c.Stage)
+	},
+	"processes-split-model": func(c C, _ []C) string {
+		return fmt.Sprintf("the %d processes of %s share one batch: the model is split over all of them by tensor parallelism", c.Count, c.Stage)
+	},
+	"processes-apart": func(c C, _ []C) string {
+		return fmt.Sprintf("the %d processes of %s had different tokens, so each counts as one with batches of its own; --ranks shared overrides this", c.Count, c.Stage)
+	},
+	"one-rank-of-several": func(c C, _ []C) string {
+		return fmt.Sprintf("only part of the ranks that share the model were captured for %s, so their share of its operations is unknown: capture all of them in one run", c.Stage)
 	},
 	"passes-on-several-gpus": says("passes ran on several GPUs, and the share of one GPU in their operations is unknown: omit --device"),
 	"passes-without-work": func(c C, _ []C) string {

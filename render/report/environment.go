@@ -62,13 +62,13 @@ func (e *environment) fact(member string, keys ...string) any {
 
 // software are the original's four keys.
 func (e *environment) software() {
-	const noPython = "no source has it: timelines do not, prof capture does where it finds the Python that runs the workload"
+	const noPython = "no source has it: timelines do not, prof capture does where it finds the Python that runs the workload, and with --auto-stages"
 	gpu, unnamed := gpuOf(e.gpuNames())
 	e.need(e.out, "", "gpu", gpu, unnamed)
 	cuda, why := e.cuda()
 	e.need(e.out, "", "cuda", cuda, why)
-	e.need(e.out, "", "torch", e.fact("torch", "env.python.packages.torch"), noPython)
-	e.need(e.out, "", "transformers", e.fact("transformers", "env.python.packages.transformers"), noPython)
+	e.need(e.out, "", "torch", e.fact("torch", "workload.torch", "env.python.packages.torch"), noPython)
+	e.need(e.out, "", "transformers", e.fact("transformers", "workload.transformers", "env.python.packages.transformers"), noPython)
 }
 
 // cuda is the version of the CUDA runtime that the workload used, or that its PyTorch was built with. That of the driver, which is the
@@ -77,7 +77,7 @@ func (e *environment) cuda() (version any, why string) {
 	if v, ok := e.fact("cuda", "torch.cuda_runtime_version").(string); ok {
 		return v, ""
 	}
-	if v := e.fact("cuda", "env.python.torch_cuda"); v != nil {
+	if v := e.fact("cuda", "workload.torch_cuda", "env.python.torch_cuda"); v != nil {
 		return v, ""
 	}
 	if v, ok := e.fact("hip", "torch.hip_runtime_version").(string); ok {
@@ -160,7 +160,7 @@ func (e *environment) machine() {
 	e.need(cpu, "cpu.", "count", count, no)
 	e.need(cpu, "cpu.", "architecture", e.fact("cpu.architecture", "env.arch", "cpu.architecture"), no)
 	e.out.Put("cpu", cpu)
-	e.need(e.out, "", "python", e.fact("python", "env.python.version"), no)
+	e.need(e.out, "", "python", e.fact("python", "workload.python", "env.python.version"), no)
 }
 
 // devices puts the GPUs, those that NVML told of in prof's capture among the facts.

@@ -42,6 +42,7 @@ Variables of the environment, set by prof:
     PROF_MARK_TRACE        hold PyTorch's profiler and write its Chrome trace there, packed where the name ends in .gz
     PROF_MARK_TIMES        time stages, and write the times to this path with the process id behind it (prof_mark/times.py)
     PROF_MARK_TRACE_STACK  1: with the Python stack of each operator; so _FLOPS, estimates of operations, and _MEMORY, allocations
+    PROF_MARK_TRACE_SKIP   generations after warm-up that the profiler does not record; _PASSES: how many it then records (default: all)
     PROF_MARK_WARMUP       the first so many generations are warm-up: in a range `warmup`, and before the profiler starts
     PROF_MARK_MODEL_DIR    where a copy of the model's config.json goes
     PROF_MARK_MAIN         process id of the workload's first Python process; the helper sets it itself

@@ -202,9 +202,9 @@ def begin_prompt(t, call, model, kwargs, shape, cached):
     run = t.manual
     if run is None:
         warm = record.is_warmup()
-        record.count_generation()
         if not warm:
             trace.measure()
+        record.count_generation(not warm)
         run = record.begin(model, warm)
         if warm:
             call.opened.append(ranges.open("warmup"))

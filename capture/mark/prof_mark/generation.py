@@ -149,8 +149,8 @@ def _enter(t, model, is_base, kwargs):
         if g is None:
             warm = record.is_warmup() if t.manual is None else False
             if not warm:
-                trace.measure()
-            g = Generation(record.count_generation(), warm)
+                trace.measure(coming=t.manual is None)
+            g = Generation(record.count_generation(not warm and t.manual is None), warm)
             t.generation = g
             ends.append("all")
             if warm:
@@ -188,8 +188,10 @@ def _leave(t, left):
         if "all" in ends:
             t.generation = None
             _close(g)
-            if g.run is not None and t.manual is None:
-                g.run.is_open = False
+            if t.manual is None:
+                if g.run is not None:
+                    g.run.is_open = False
+                trace.stop_when_done()
             record.beat()
     except Exception as error:
         state.fail(error)

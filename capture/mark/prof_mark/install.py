@@ -110,8 +110,8 @@ def arm():
     # An inherited id is of a process above; after an exec it is this one.
     state.main = os.environ.get("PROF_MARK_MAIN", str(os.getpid())) == str(os.getpid())
     os.environ.setdefault("PROF_MARK_MAIN", str(os.getpid()))
-    if settings.warmup_error:
-        state.note(settings.warmup_error)
+    for error in settings.errors:
+        state.note(error)
     _pending.update({
         "transformers.modeling_utils": _patch_models, "transformers.cache_utils": _patch_cache, "torch": _patch_torch,
         "torch._dynamo.eval_frame": _patch_compiled,

@@ -15,16 +15,17 @@ def enter(name, said):
     said = {k: n for k, n in ((k, _count(k, v)) for k, v in said.items()) if n is not None}
     warm = record.is_warmup()
     kind = name if name in ("prefill", "decode") else None
+    begins = kind == "prefill" or kind == "decode" and t.last.get(None) is None
     if not warm:
-        trace.measure()
+        trace.measure(coming=begins)
+    if begins:
+        record.count_generation(not warm)
     if kind == "prefill":
-        record.count_generation()
         t.manual = t.latest = t.last[None] = record.begin(None, warm)
         _tell(t.manual, said)
     elif kind == "decode":
         run = t.last.get(None)
         if run is None:
-            record.count_generation()
             run = t.last[None] = t.latest = record.begin(None, warm)
             run.doubt_prefill("its prefill was not seen")
         t.manual = run

@@ -9,6 +9,7 @@ from . import files, state
 _models = {}  # hash of the configuration -> (name, configuration), of models that had passes
 _known = set()  # id of a configuration that was looked at
 _kept = []  # these configurations, so that no id is used twice
+_parallel = set()  # ranks that the models are split over by tensor parallelism, None where they do not say
 _given = None  # (name, configuration) by prof_mark.model
 _copied = None  # text of the config.json that was written
 
@@ -19,6 +20,8 @@ def seen(model):
     if config is None or id(config) in _known:
         return
     _known.add(id(config))
+    size = getattr(model, "_tp_size", None)
+    _parallel.add(size if isinstance(size, int) and size > 1 else None)
     _kept.append(config)
     content = as_dict(config)
     if not content.get("dtype") and not content.get("torch_dtype"):
@@ -50,6 +53,11 @@ def name():
 def config():
     one = _one()
     return one[1] if one else None
+
+
+def parallel():
+    """Ranks that share each layer, by transformers' tensor parallelism; None where it is not used, which does not tell of another one."""
+    return next(iter(_parallel)) if len(_parallel) == 1 else None
 
 
 def names():
@@ -108,4 +116,5 @@ def forget():
     _models.clear()
     _known.clear()
     _kept.clear()
+    _parallel.clear()
     _given = _copied = None

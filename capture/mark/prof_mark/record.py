@@ -57,7 +57,9 @@ passes = collections.deque(maxlen=_MOST)
 said = {}  # by prof_mark.facts
 decoding = {}  # settings of generate: the values that each had
 begun = 0  # generations begun, warm-up included
+measured = 0  # those of them that are no warm-up
 skipped = 0  # passes of warm-up after the first measured pass: prof does not count their ranges either
+unrecorded = 0  # passes outside of the generations that the PyTorch profiler is to record
 _total = 0
 _measured = False
 _lock = threading.RLock()  # the handler of a signal may come while its own thread writes
@@ -73,7 +75,7 @@ def is_warmup():
 
 def begin(model=None, warmup=None):
     """Begins a pass of a model on this thread. It is one more generation."""
-    global _measured, _total, skipped
+    global _measured, _total, skipped, unrecorded
     warmup = is_warmup() if warmup is None else warmup
     if not warmup:
         _measured = True
@@ -83,6 +85,8 @@ def begin(model=None, warmup=None):
     t.running = run
     if warmup and _measured:
         skipped += 1
+    elif state.unrecorded and not warmup:
+        unrecorded += 1
     else:
         passes.append(run)
         _total += 1
@@ -91,10 +95,20 @@ def begin(model=None, warmup=None):
     return run
 
 
-def count_generation():
-    global begun
+def count_generation(is_measured=False):
+    """Counts a generation that begins, and gives its number, from 0."""
+    global begun, measured
     begun += 1
+    measured += is_measured
     return begun - 1
+
+
+def doubt_open(why):
+    """Doubts the passes of other threads that are not known to have ended."""
+    for run in list(passes):
+        if run.is_open and run is not state.thread.running:
+            run.doubt_prefill(why)
+            run.doubt_steps(why)
 
 
 def document(final=True):
@@ -108,7 +122,7 @@ def document(final=True):
         doc["runs"] = [p.to_dict(final) for p in list(passes)]
     if decoding:
         doc["decoding"] = dict(decoding)
-    doc["marks"] = {k: v for k, v in _marks().items() if v not in (None, [], 0)}
+    doc["marks"] = {k: v for k, v in _marks().items() if v not in (None, []) and (v != 0 or k == "rank")}
     return doc
 
 
@@ -116,10 +130,11 @@ def _marks():
     def version(name):
         return str(getattr(sys.modules.get(name), "__version__", "")) or None
     torch = sys.modules.get("torch")
-    return {"pid": os.getpid(), "main": state.main or None, "python": sys.version.split()[0], "torch": version("torch"),
+    rank, world = state.job()
+    return {"pid": os.getpid(), "main": state.main or None, "rank": rank, "world_size": world, "tensor_parallel": modelinfo.parallel(), "python": sys.version.split()[0], "torch": version("torch"),
             "cuda": getattr(getattr(torch, "version", None), "cuda", None), "transformers": version("transformers"),
             "models": modelinfo.names() if len(modelinfo.names()) > 1 else None, "fault": state.fault, "notes": list(state.notes),
-            "warmups_left_out": skipped, "passes_left_out": _total - len(passes)}
+            "warmups_left_out": skipped, "passes_left_out": _total - len(passes), "passes_unrecorded": unrecorded}
 
 
 def beat():
@@ -208,10 +223,10 @@ def _replace(path, text):
 
 def forget():
     """Begins anew in a forked child, which has run nothing yet."""
-    global begun, skipped, _total, _measured, _owned, _next, _lock
+    global begun, measured, skipped, unrecorded, _total, _measured, _owned, _next, _lock
     passes.clear()
     said.clear()
     decoding.clear()
-    begun = skipped = _total = 0
+    begun = measured = skipped = unrecorded = _total = 0
     _measured, _owned, _next, _lock = False, None, 0.0, threading.RLock()
     modelinfo.forget()

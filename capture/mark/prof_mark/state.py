@@ -14,12 +14,17 @@ class Settings:
         self.times = env.get("PROF_MARK_TIMES") or None
         self.trace_parts = {name: env.get("PROF_MARK_TRACE_" + name.upper()) == "1" for name in ("stack", "flops", "memory")}
         self.model_dir = env.get("PROF_MARK_MODEL_DIR") or None
-        self.warmup = 0
-        self.warmup_error = None
+        self.errors = []  # variables that make no sense
+        self.warmup = self._count(env, "PROF_MARK_WARMUP")
+        self.trace_skip = self._count(env, "PROF_MARK_TRACE_SKIP")
+        self.trace_passes = self._count(env, "PROF_MARK_TRACE_PASSES")
+
+    def _count(self, env, name):
         try:
-            self.warmup = max(0, int(env.get("PROF_MARK_WARMUP") or 0))
+            return max(0, int(env.get(name) or 0))
         except ValueError:
-            self.warmup_error = "PROF_MARK_WARMUP is no number: %r" % env["PROF_MARK_WARMUP"]
+            self.errors.append("%s is no number: %r" % (name, env[name]))
+            return 0
 
 
 class Thread(threading.local):
@@ -48,6 +53,7 @@ PREFILL, DECODE, PLAIN = "prefill", "decode", "plain"
 
 settings = Settings(os.environ)
 thread = Thread()
+unrecorded = settings.trace is not None and settings.trace_skip + settings.trace_passes > 0  # the PyTorch profiler records some generations, and none now
 main = False  # whether this is the first Python process of the workload
 fault = None  # why marking stopped
 notes = []  # what a reader of the facts should know
@@ -84,3 +90,12 @@ def fail(error):
         fault = "%s: %s (%s)" % (type(error).__name__, error, where)
         settings.on = False
         say("marking stopped; the program continues: " + fault)
+
+
+def job():
+    """Rank of this process and number of ranks of its job, as PyTorch has them, else as torchrun and others set them; None where there is no job."""
+    dist = sys.modules.get("torch.distributed")
+    if dist is not None and dist.is_available() and dist.is_initialized():
+        return dist.get_rank(), dist.get_world_size()
+    rank, world = (os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE"))
+    return (int(rank), int(world) if world.isdecimal() else None) if rank.isdecimal() else (None, None)

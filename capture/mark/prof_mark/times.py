@@ -8,12 +8,17 @@ Two clocks are read around each range that may be a stage, before it is opened a
          streams counts where the current one waits for it. There is none where PyTorch uses no GPU, and while a CUDA graph is captured,
          where events would become a part of the graph.
 
+Beside the times of all but single steps, which the reading would slow, stands the memory that PyTorch's allocator had given out and reserved on each of these GPUs before and after, and its peaks. The
+peaks are not reset, since the program may read them: they are those since its start, or since the program reset them. Where one is higher after
+a range than before, the range reached it; else it is only known that the range did not exceed it.
+
 Timed are prefill, decode and steps that lie in no decode, and of other ranges the outermost.
 
 Events are read when they are through, between stages and at the end of the process. Each process writes PATH-PID.json, whole, by a
 rename, as often as the facts: `paths` are the names of the ranges around and of the range itself, `executions` rows of the path's
 place in them, cpu and gpu in nanoseconds, sequences, tokens of each prompt or decoded of each sequence, and 1 for warm-up, in the
-order in which they began. The first 150,000 are kept; left_out says how many are not."""
+order in which they began. `memory` are rows of the place in executions, GPU as PyTorch counts, and in bytes allocated before and after, peak of allocated before and
+after, and the same of reserved. The first 150,000 executions are kept; left_out says how many are not."""
 import collections
 import itertools
 import json
@@ -35,13 +40,14 @@ _left_out = 0
 _unread = collections.deque()  # executions whose events are not read
 _spare = {}  # events to use again, by GPU
 _broken = False  # events cannot be used
+_blind = False  # the allocator does not tell its memory
 _parents = []  # events of the process above: destroying them here would use its GPU
 _lock = threading.RLock()
 
 
 class Execution:
     """One execution of a range."""
-    __slots__ = ("path", "kind", "run", "begun", "events", "cpu_ns", "gpu_ns", "batch", "tokens", "warm")
+    __slots__ = ("path", "kind", "run", "begun", "events", "cpu_ns", "gpu_ns", "batch", "tokens", "warm", "memory")
 
     def row(self, places):
         place = places.setdefault(self.path, len(places))
@@ -61,6 +67,7 @@ def open(name, run=None):
     e.path, e.kind, e.run, e.gpu_ns, e.batch, e.tokens = tuple(t.names), kind, run, None, None, None
     t.timed += 1
     t.staged += kind is not None
+    e.memory = _memory(t) if kind != "step" and len(_taken) < _MOST else {}
     e.events = _record(t) if len(_taken) < _MOST else None
     e.begun = time.perf_counter_ns()
     return t, e
@@ -84,6 +91,8 @@ def close(token):
     begun, e.events = e.events, None
     ended = _record(t, [at for at, _ in begun]) if begun else []
     drop(token)
+    after = _memory(t) if e.memory else {}
+    e.memory = [[at] + [n for pair in zip(before, after[at]) for n in pair] for at, before in e.memory.items() if at in after]
     e.cpu_ns = now - e.begun
     e.run = e.run or t.running
     e.warm = "warmup" in e.path or e.kind is not None and e.run is not None and e.run.warmup
@@ -143,6 +152,26 @@ def _record(t, devices=None):
     return out
 
 
+def _memory(t):
+    """Bytes that the allocator has given out, at most so far, has reserved and at most so far, of each GPU that is in use; none where it does not tell."""
+    global _blind
+    torch = sys.modules.get("torch")
+    if _blind or captures or torch is None or t.capturing is not None:
+        return {}
+    try:
+        if not torch.cuda.is_initialized():
+            return {}
+        out = {}
+        for at in _in_use(torch):
+            stats = torch._C._cuda_memoryStats(at)  # torch.cuda.memory_stats takes several times as long
+            out[at] = [stats[of]["all"][which] for of in ("allocated_bytes", "reserved_bytes") for which in ("current", "peak")]
+        return out
+    except Exception as error:
+        _blind = True
+        state.note("PyTorch's memory is not known: %s: %s" % (type(error).__name__, error))
+        return {}
+
+
 def _in_use(torch):
     count = torch.cuda.device_count()
     if count == 1:
@@ -190,9 +219,9 @@ def write(final=True):
         places = {}
         known = sorted(itertools.takewhile(lambda e: final or e.events is None, _taken), key=lambda e: e.begun)
         rows = [e.row(places) for e in known] if state.fault is None else []  # after a fault executions are missing
-        rank = os.environ.get("RANK", "")
-        text = json.dumps({"pid": os.getpid(), "rank": int(rank) if rank.isdecimal() else None, "left_out": _left_out,
-                           "fault": state.fault, "paths": [list(p) for p in places], "executions": rows}, separators=(",", ":"))
+        memory = [[place] + row for place, e in enumerate(known[:len(rows)]) for row in e.memory]
+        text = json.dumps({"pid": os.getpid(), "rank": state.job()[0], "left_out": _left_out,
+                           "fault": state.fault, "paths": [list(p) for p in places], "executions": rows, "memory": memory}, separators=(",", ":"))
         path = "%s-%d.json" % (state.settings.times, os.getpid())
         os.replace(files.aside(path, text.encode() + b"\n"), path)
     finally:
@@ -201,9 +230,9 @@ def write(final=True):
 
 def forget():
     """Begins anew in a forked child, which has run nothing yet."""
-    global _left_out, _broken, _lock, captures
+    global _left_out, _broken, _blind, _lock, captures
     _parents.append((list(_unread), dict(_spare)))
     _taken.clear()
     _unread.clear()
     _spare.clear()
-    _left_out, _broken, _lock, captures = 0, False, threading.RLock(), 0
+    _left_out, _broken, _blind, _lock, captures = 0, False, False, threading.RLock(), 0

@@ -5,6 +5,10 @@ not loaded transformers' models when it first uses a GPU it starts there, since 
 the process, which writes the Chrome trace. Where another process has
 written the trace already, the name has the process id, as with the facts.
 
+PROF_MARK_TRACE_SKIP and PROF_MARK_TRACE_PASSES make it a window: it starts with the generation after so many that are no warm-up, whatever
+uses a GPU before, and stops and writes the trace after so many: at the end of a generate, elsewhere when the next generation begins. The facts
+then list the passes of these generations alone.
+
 A program with a profiler of its own keeps it: ours does not start beside it, and stops, its trace dropped, when that one starts."""
 import os
 import sys
@@ -18,10 +22,13 @@ _profile = None
 _lock = threading.Lock()
 
 
-def measure():
-    """Starts the profiler unless that was done."""
+def measure(coming=True):
+    """Starts the profiler unless that was done: work that is no warm-up begins, of the generation that is about to, or, where coming is
+    false, of the one under way."""
     global _waiting
-    if not _waiting:
+    if coming:
+        stop_when_done()
+    if not _waiting or (record.measured < state.settings.trace_skip if coming else state.settings.trace_skip > 0):
         return
     with _lock:
         if not _waiting:
@@ -50,11 +57,27 @@ def _start():
         options["experimental_config"] = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
     except (AttributeError, TypeError):
         pass
+    if state.settings.trace_skip and torch.cuda.is_initialized():
+        torch.cuda.synchronize()  # what the generation before launched is not of this window
     held = profiler.profile(**options)
     with warnings.catch_warnings():  # that other cycles than this one are lost: there are none
         warnings.simplefilter("ignore")
         held.start()
-    _profile = held
+    _profile, state.unrecorded = held, False
+
+
+def stop_when_done():
+    """Stops the profiler and writes its trace where it has recorded as many generations as it should."""
+    global _profile
+    most = state.settings.trace_passes
+    if _profile is None or not most or record.measured - state.settings.trace_skip < most:
+        return
+    with _lock:
+        held, _profile = _profile, None
+        if held is not None:
+            state.unrecorded = True
+            record.doubt_open("the PyTorch profiler stopped while it ran")
+            _stop(held)
 
 
 def guard(profile, emitters):
@@ -100,7 +123,7 @@ def watch_cuda(cuda):
         if not getattr(cuda, "_initialized", True):
             return
         cuda._lazy_init = first
-        if "transformers.modeling_utils" not in sys.modules:
+        if "transformers.modeling_utils" not in sys.modules and not state.unrecorded:
             measure()
     cuda._lazy_init = _lazy_init
 
@@ -109,11 +132,19 @@ def finish():
     """Stops the profiler and writes what it has."""
     global _profile, _waiting
     held, _profile = _profile, None
+    skip, most, ran = state.settings.trace_skip, state.settings.trace_passes, record.measured
     if held is None:
         if _waiting and "torch" in sys.modules and state.main and not os.path.exists(state.settings.trace):
-            state.note("PyTorch's profiler did not start: there was no pass after warm-up; call prof_mark.stage in the program")
+            why = "there was no pass after warm-up; call prof_mark.stage in the program" if ran == 0 else "%d were to be skipped, and %d ran after warm-up" % (skip, ran)
+            state.note("PyTorch's profiler did not start: " + why)
         _waiting = False
         return
+    if ran - skip < most:
+        state.note("PyTorch's profiler recorded %d generations, not %d: the program ended" % (ran - skip, most))
+    _stop(held)
+
+
+def _stop(held):
     try:
         held.stop()
         _write(held)

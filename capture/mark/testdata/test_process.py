@@ -115,6 +115,14 @@ t.start(); t.join()
         names = self.ranges()
         self.assertEqual([names.count(n) for n in ("warmup", "generate[1]", "generate[2]", "prefill", "decode", "decode_step[1]")], [0, 1, 1, 2, 2, 2])
 
+    def test_window_of_the_trace(self):
+        code, _, err = self.run_program("for n in range(5, 10): work(n)", PROF_MARK_TRACE=self.trace, PROF_MARK_WARMUP="1", PROF_MARK_TRACE_SKIP="1", PROF_MARK_TRACE_PASSES="2")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.runs(), [(5, 2), (7, 2), (8, 2)])
+        names = self.ranges()
+        self.assertEqual([n for n in names if n.startswith("generate")], ["generate[2]", "generate[3]"])
+        self.assertEqual(names.count("prefill"), 2)
+
     def test_parts_of_the_trace(self):
         for extra, want in (({}, False), ({"PROF_MARK_TRACE_STACK": "1"}, True)):
             code, _, err = self.run_program("work(5)", PROF_MARK_TRACE=self.trace, **extra)

@@ -34,7 +34,18 @@ class GPU:
                 return end.at - self.at
         cuda = types.SimpleNamespace(Event=Event, is_initialized=lambda: True, is_current_stream_capturing=lambda: self.capturing, device_count=lambda: count,
                                      current_stream=lambda at: at, current_device=lambda: 0)
-        self.torch = types.SimpleNamespace(cuda=cuda, _C=types.SimpleNamespace(_cuda_hasPrimaryContext=lambda at: at != 2))
+        self.memory = [[0, 0, 0, 0] for _ in range(count)]  # allocated, its peak, reserved, its peak
+        self.torch = types.SimpleNamespace(cuda=cuda, _C=types.SimpleNamespace(_cuda_hasPrimaryContext=lambda at: at != 2, _cuda_memoryStats=self.stats))
+
+    def stats(self, at):
+        a, p, r, q = self.memory[at]
+        return {"allocated_bytes": {"all": {"current": a, "peak": p}}, "reserved_bytes": {"all": {"current": r, "peak": q}}}
+
+    def allocate(self, size, at=0):
+        m = self.memory[at]
+        m[0] += size
+        m[1], m[2] = max(m[0], m[1]), max(m[0], m[2])
+        m[3] = max(m[2], m[3])
 
     def launch(self, ms, stream=0):
         self.ends[stream] = max(self.now, self.ends[stream]) + ms
@@ -109,6 +120,32 @@ class Times(unittest.TestCase):
         self.assertEqual(self.read(final=False), [("prefill", 11_000_000, None, 5, 0)])
         gpu.now = 20
         self.assertEqual(self.read(), [("prefill", 11_000_000, None, 5, 0), ("decode", 7_000_000, None, 4, 0)])
+
+    def test_memory(self):
+        gpu = self.use(GPU(2))
+        gpu.allocate(100, 0)
+        with prof_mark.stage("prefill", tokens=5):
+            gpu.allocate(50)
+            gpu.allocate(-50)
+        with prof_mark.stage("decode", steps=1):
+            gpu.allocate(7)
+            gpu.allocate(30, 1)
+        with prof_mark.stage("decode_step[0]"):
+            gpu.allocate(5)
+        self.read()
+        with open(glob.glob(self.path + "-*.json")[0]) as f:
+            memory = json.load(f)["memory"]
+        self.assertEqual(memory, [[0, 0, 100, 100, 100, 150, 100, 150, 100, 150], [0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+                                  [1, 0, 100, 107, 150, 150, 150, 150, 150, 150], [1, 1, 0, 30, 0, 30, 0, 30, 0, 30]])
+
+    def test_allocator_that_tells_nothing(self):
+        gpu = self.use(GPU())
+        gpu.torch._C._cuda_memoryStats = None
+        with prof_mark.stage("prefill", tokens=5):
+            gpu.launch(3)
+        gpu.now = 5
+        self.assertEqual(self.read(), [("prefill", 3_000_000, None, 5, 0)])
+        self.assertEqual(state.notes, ["PyTorch's memory is not known: TypeError: 'NoneType' object is not callable"])
 
     def test_several_gpus(self):
         gpu = self.use(GPU(3))

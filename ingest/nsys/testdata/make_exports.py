@@ -158,6 +158,22 @@ def graphs():
     x.close()
 
 
+def memory():
+    """Allocations that --cuda-memory-usage=true records: of GPU and of pinned memory, in two stages and before them, and an event that is neither."""
+    x = Export("memory")
+    p, t = gpid(100), gtid(100, 101)
+    x.table("CUPTI_ACTIVITY_KIND_RUNTIME", RUNTIME, [x.call(110, 120, 100, 101, 1, "cudaLaunchKernel_v7000"), x.call(310, 320, 100, 101, 2, "cudaLaunchKernel_v7000")])
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL", KERNEL.format(more="", last=""), [kernel(x, 130, 190, 100, 1, "k()"), kernel(x, 330, 390, 100, 2, "k()")])
+    x.table("NVTX_EVENTS", NVTX.format(last=""), [(100, 200, 59, "prefill", None, t, None), (300, 400, 59, "decode", None, t, None)])
+    x.table("ENUM_CUDA_MEM_KIND", "id INTEGER, name TEXT, label TEXT", [(1, "PINNED", "Pinned"), (2, "DEVICE", "Device")])
+    x.table("CUDA_GPU_MEMORY_USAGE_EVENTS", "start INTEGER NOT NULL, globalPid INTEGER, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, address INTEGER NOT NULL, pc INTEGER NOT NULL, "
+            "bytes INTEGER NOT NULL, memKind INTEGER NOT NULL, memoryOperationType INTEGER NOT NULL, name TEXT, correlationId INTEGER, streamId INTEGER, localMemoryPoolAddress INTEGER, "
+            "localMemoryPoolReleaseThreshold INTEGER, localMemoryPoolSize INTEGER, localMemoryPoolUtilizedSize INTEGER, importedMemoryPoolAddress INTEGER, importedMemoryPoolProcessId INTEGER", [
+                (at, p, 0, 1, address, 0, size, kind, operation, None, None, None, None, None, None, None, None, None) for at, address, size, kind, operation in [
+                    (10, 4096, 1000, 2, 0), (15, 9000, 64, 1, 0), (150, 8192, 500, 2, 0), (160, 8192, 500, 2, 1), (160, 8192, 700, 2, 0), (250, 8192, 700, 2, 1), (350, 1, 5, 2, 7)]])
+    x.close()
+
+
 def processes():
     """Two processes that each call their only GPU 0, with the same correlation ids."""
     x = Export("processes")
@@ -317,5 +333,5 @@ def collectives():
     x.close()
 
 
-for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda, operators, collectives):
+for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda, operators, collectives, memory):
     make()

@@ -52,7 +52,7 @@ WITH r AS (
     FROM (SELECT x.model_id, x.has_latent, x.is_unknown, r.is_disputed, coalesce(dtype, x.dtype, r.seen) AS name FROM model_size x CROSS JOIN r WHERE x.run_id = run AND x.model_id = _model_id(run, model)) m
 ), v AS (
     SELECT t.stage, t.part_of, t.device_count, nullif(t.alone_ns, 0) AS alone_ns, coalesce(c.is_least, false) AS is_least,
-        CASE WHEN t.process_count = 1 OR ranks = 'own' THEN 1 WHEN ranks = 'shared' OR ranks IS NULL AND t.is_shared THEN t.process_count WHEN ranks IS NOT NULL THEN error('ARGUMENT: --ranks is shared or own')::BIGINT END AS parallel,
+        CASE WHEN ranks = 'own' OR t.process_count = 1 AND (NOT t.is_shared OR ranks IS NOT NULL) OR ranks IS NULL AND NOT t.is_shared THEN 1 WHEN ranks = 'shared' OR ranks IS NULL AND t.is_shared THEN t.process_count WHEN ranks IS NOT NULL THEN error('ARGUMENT: --ranks is shared or own')::BIGINT END AS parallel,
         CASE time_basis WHEN 'gpu_span' THEN t.gpu_span_ns WHEN 'gpu_busy' THEN t.gpu_busy_ns WHEN 'gpu_sum' THEN t.gpu_sum_ns WHEN 'cpu' THEN t.cpu_ns ELSE error('ARGUMENT: --time-basis is gpu_span, gpu_busy, gpu_sum or cpu')::BIGINT END AS time_ns,
         c.base_flop + CASE head WHEN 'last' THEN c.last_head_flop WHEN 'all' THEN c.all_head_flop ELSE error('ARGUMENT: --head is last or all')::BIGINT END
             + CASE convention WHEN 'full' THEN c.full_flop WHEN 'causal' THEN c.causal_flop ELSE error('ARGUMENT: --convention is full or causal')::BIGINT END

@@ -1,10 +1,11 @@
 -- _workload-entry: The workload's description of its passes, counted from the last one, as far as it covers the counted timeline.
--- grain: one workload pass, or one row for every pass
--- key: back_count
+-- grain: one workload pass, or one row for every pass; of a job's facts per process too
+-- key: process_id, back_count
 -- params:
 --   run VARCHAR: the run
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
 -- columns:
+--   process_id: process of the facts that ran it; NULL when it holds for every process
 --   back_count: position from the end: 1 for the last pass, 2 for the one before; 0 for values that hold for every pass, or when no pass is listed
 --   prefill_count: tokens per prompt; NULL when unknown
 --   decode_count: decode steps after the prompt; NULL when unknown
@@ -15,6 +16,6 @@
 --   warmup_count: warm-up passes at the beginning of the capture; NULL when unknown, and in a file that lists passes: it does not list the warm-up passes before them
 --   is_warmup: whether it is a warm-up pass
 
-SELECT e.back_count, e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count, e.later_count, e.warmup_count, e.is_warmup
+SELECT e.process_id, e.back_count, e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count, e.later_count, e.warmup_count, e.is_warmup
 FROM workload_entry e
 WHERE e.run_id = run AND CASE WHEN source IS NULL THEN e.is_counted ELSE e.kind = source END

@@ -31,14 +31,21 @@
 --   memop_count: copies and fills in all these passes
 --   graph_count: graph replays traced as a whole in all these passes
 --   warmup_passes: passes excluded as warm-up or cold
---   token_count: tokens of all these passes, by the workload or the range names: prompts and decoded, all sequences; NULL when unknown for any pass
+--   token_count: tokens of all these passes, by the workload or the range names: prompts and decoded, all sequences; those of a pass that several ranks worked on together count once.
+--     NULL when unknown for any pass, or when it is unknown whether ranks shared them
 --   alone_clock: clock of alone_median_ns: gpu (from the opening of the range to the end of its work on the GPU) or cpu (host clock: for work that is not waited for, the time to launch it)
 --   alone_tokens_per_s: tokens / sum of the times without a profiler of the same executions; NULL when one is not measured on the GPU, and with device
 --   gpu_span_tokens_per_s: tokens / sum of the GPU spans, both within one process; time between passes excluded. NULL when a pass has no GPU span
 
 WITH pass AS (
-    SELECT s.stage, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, s.kernel_count, s.memop_count, s.graph_count, s.device_count, s.prompt_token_count + s.decode_token_count AS tokens, CASE WHEN device IS NULL THEN a.alone_ns END AS alone_ns
+    SELECT s.stage, s.repeat_id, s.source_id, s.pid, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, s.kernel_count, s.memop_count, s.graph_count, s.device_count, s.prompt_token_count + s.decode_token_count AS tokens, CASE WHEN device IS NULL THEN a.alone_ns END AS alone_ns
     FROM _stage_pass(run, device := device, source := source) s LEFT JOIN pass_alone a ON a.run_id = run AND a.range_id = s.range_id
+), said AS (
+    SELECT p.stage, p.repeat_id, count(*) AS processes, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END AS tokens, CASE WHEN count(p.tokens) = count(*) THEN max(p.tokens) END AS shared_tokens
+    FROM (SELECT p.stage, p.repeat_id, p.source_id, p.pid, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END AS tokens FROM pass p WHERE NOT p.is_warmup GROUP BY ALL) p GROUP BY p.stage, p.repeat_id
+), token AS ( -- of ranks that share passes, one may have fewer that are not cold; with a device its ranks alone
+    SELECT s.stage, CASE WHEN max(s.processes) = 1 OR NOT any_value(r.is_shared) THEN CASE WHEN count(s.tokens) = count(*) THEN sum(s.tokens) END WHEN any_value(r.is_shared) AND count(s.shared_tokens) = count(*) THEN sum(s.shared_tokens) END::BIGINT AS token_count
+    FROM said s LEFT JOIN stage_ranks r ON r.run_id = run AND r.stage = s.stage AND r.kind = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted)) GROUP BY s.stage
 ), stage AS (
     SELECT p.stage, count(*) FILTER (p.is_warmup) AS warmup_passes, max(p.device_count) AS most_devices FROM pass p GROUP BY p.stage
     UNION ALL -- timed, in a run without a timeline
@@ -49,14 +56,14 @@ WITH pass AS (
         _std(p.cpu_ns) AS cpu_std_ns, min(p.cpu_ns) AS cpu_min_ns, max(p.cpu_ns) AS cpu_max_ns, _std(p.gpu_span_ns) AS gpu_span_std_ns, min(p.gpu_span_ns) AS gpu_span_min_ns, max(p.gpu_span_ns) AS gpu_span_max_ns,
         _std(p.gpu_busy_ns) AS gpu_busy_std_ns, _std(p.gpu_sum_ns) AS gpu_sum_std_ns, avg(p.kernel_sum_ns) AS kernel_sum_mean_ns,
         sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_busy_ns END) / sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END) AS busy_ratio,
-        sum(p.memop_count)::BIGINT AS memop_count, sum(p.graph_count)::BIGINT AS graph_count, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END::BIGINT AS token_count,
+        sum(p.memop_count)::BIGINT AS memop_count, sum(p.graph_count)::BIGINT AS graph_count,
         CASE WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) THEN sum(p.tokens) / (sum(p.gpu_span_ns) / 1e9) END AS gpu_span_tokens_per_s,
         CASE WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0) THEN sum(p.tokens) / (sum(p.alone_ns) / 1e9) END AS alone_tokens_per_s
     FROM pass p WHERE NOT p.is_warmup GROUP BY p.stage
 )
 SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count, o.alone_median_ns, (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS over_alone_ratio, m.cpu_median_ns, m.gpu_span_median_ns,
     m.cpu_std_ns, m.cpu_min_ns, m.cpu_max_ns, m.gpu_span_std_ns, m.gpu_span_min_ns, m.gpu_span_max_ns, m.gpu_busy_std_ns, m.gpu_sum_std_ns, m.kernel_sum_mean_ns,
-    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, coalesce(m.memop_count, 0) AS memop_count, coalesce(m.graph_count, 0) AS graph_count, s.warmup_passes, m.token_count, CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock, m.alone_tokens_per_s, m.gpu_span_tokens_per_s
-FROM stage s LEFT JOIN m ON m.stage = s.stage
+    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, coalesce(m.memop_count, 0) AS memop_count, coalesce(m.graph_count, 0) AS graph_count, s.warmup_passes, k.token_count, CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock, m.alone_tokens_per_s, m.gpu_span_tokens_per_s
+FROM stage s LEFT JOIN m ON m.stage = s.stage LEFT JOIN token k ON k.stage = s.stage
 LEFT JOIN stage_overhead o ON o.run_id = run AND o.stage = s.stage AND o.tool = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted), 'none') AND device IS NULL
 ORDER BY array_position(['prefill', 'decode'], s.stage) NULLS LAST, s.stage

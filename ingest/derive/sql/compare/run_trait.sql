@@ -16,7 +16,7 @@ WITH gpu AS (
 ), software AS (
     SELECT string_agg(DISTINCT f.value, ', ' ORDER BY f.value) FILTER (f.key = 'driver.version') AS driver, max(f.value) FILTER (contains(f.key, 'driver')) AS one_driver, md5(string_agg(f.key || '=' || f.value, chr(10) ORDER BY f.key, f.value)) AS facts
     FROM source_fact f
-    WHERE f.run_id = $run AND (f.key IN ('env.driver_version', 'driver.version', 'env.python.version') OR starts_with(f.key, 'env.python.packages.') OR starts_with(f.key, 'env.variables.'))
+    WHERE f.run_id = $run AND (f.key IN ('env.driver_version', 'driver.version', 'env.python.version') OR starts_with(f.key, 'workload.') OR starts_with(f.key, 'env.python.packages.') OR starts_with(f.key, 'env.variables.'))
 ), given AS (
     SELECT md5(string_agg(i.path || '=' || i.sha256, chr(10) ORDER BY i.path)) AS inputs FROM capture_input i WHERE i.run_id = $run
 )

@@ -11,7 +11,7 @@
 --   device_id INTEGER: GPU; NULL for all GPUs together
 --   gpu VARCHAR: GPU name, (unknown) when the capture has none; NULL for all GPUs together
 --   process_count BIGINT: processes that share the stage's work: ranks; repeats of the workload are not added up. For one GPU, the processes with work on it, or all when is_shared
---   is_shared BOOLEAN: whether the capture shows that they share one batch, as in tensor parallelism; false when it does not, or for one process
+--   is_shared BOOLEAN: whether they share one batch, as in tensor parallelism: as in stage_ranks; false for one process, NULL when unknown
 --   device_count BIGINT: GPUs with work of the pass; NULL for one of several
 --   cpu_ns BIGINT: CPU time; NULL when a range never ended
 --   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work
@@ -57,11 +57,11 @@ WITH p AS (
         SELECT p.stage, p.is_counted, x.device_id, p.repeat_id, count(DISTINCT (p.source_id, p.pid)) AS processes FROM p JOIN part x ON x.range_id = p.range_id GROUP BY ALL
     ) x GROUP BY ALL
 )
-SELECT t.stage, t.part_of, t.range_id, t.decode_range_id, t.source_id, t.device_id, CASE WHEN t.device_id IS NOT NULL THEN coalesce(v.name, '(unknown)') END AS gpu, coalesce(h.process_count, k.process_count) AS process_count, h.stage IS NOT NULL AS is_shared, t.device_count,
+SELECT t.stage, t.part_of, t.range_id, t.decode_range_id, t.source_id, t.device_id, CASE WHEN t.device_id IS NOT NULL THEN coalesce(v.name, '(unknown)') END AS gpu, CASE WHEN h.is_shared THEN h.process_count ELSE k.process_count END AS process_count, CASE WHEN k.process_count = 1 AND h.process_count > 1 AND h.is_shared IS NULL THEN false ELSE h.is_shared END AS is_shared, t.device_count,
     CASE WHEN t.decode_range_id IS NULL OR t.ended = t.n THEN t.cpu_ns END AS cpu_ns, CASE WHEN t.decode_range_id IS NULL OR t.worked = t.n THEN t.gpu_span_ns END AS gpu_span_ns, t.gpu_busy_ns, t.gpu_sum_ns, CASE WHEN t.device_id IS NULL THEN t.alone_ns END AS alone_ns
 FROM t
 JOIN timeline l ON l.run_id = $run AND l.source_id = t.source_id
 JOIN ranks k ON k.stage = CASE WHEN t.decode_range_id IS NULL THEN coalesce(t.part_of, t.stage) ELSE 'prefill' END AND k.is_counted = l.is_counted AND k.device_id IS NOT DISTINCT FROM t.device_id
-LEFT JOIN _shared_stage h ON h.stage = k.stage AND h.is_counted = k.is_counted
+LEFT JOIN stage_ranks h ON h.run_id = $run AND h.stage = k.stage AND h.kind = l.kind
 LEFT JOIN device v ON v.run_id = $run AND v.source_id = t.source_id AND v.device_id = t.device_id
 WHERE t.decode_range_id IS NULL OR t.device_id IS NULL OR t.n = 2

@@ -3,11 +3,11 @@
 -- needs: nvtx_range
 
 WITH p AS (
-    SELECT t.kind, p.is_counted, p.stage, p.range_id, p.is_warmup, p.is_ruled, p.is_cold, CASE WHEN bool_or(p.gpu_span_ns IS NOT NULL) OVER (PARTITION BY t.kind, p.stage) THEN p.gpu_span_ns ELSE p.cpu_ns END AS ns, p.start_ns FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id WHERE p.run_id = $run
+    SELECT t.kind, p.is_counted, p.stage, p.range_id, p.is_warmup, p.is_ruled, p.is_cold, p.basis IS NOT NULL AS has_tokens, CASE WHEN bool_or(p.gpu_span_ns IS NOT NULL) OVER (PARTITION BY t.kind, p.stage) THEN p.gpu_span_ns ELSE p.cpu_ns END AS ns, p.start_ns FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id WHERE p.run_id = $run
 ), warm AS (
     SELECT p.kind, p.is_counted, count(*) AS n, bool_and(p.is_ruled) AS is_ruled FROM p WHERE p.is_warmup AND NOT p.is_cold GROUP BY p.kind, p.is_counted
 ), said AS (
-    SELECT e.kind, CASE WHEN max(e.back_count) > 0 THEN count(*) FILTER (NOT e.is_warmup) END AS listed, max(e.warmup_count) AS first FROM workload_entry e WHERE e.run_id = $run GROUP BY e.kind
+    SELECT x.kind, max(x.listed) AS listed, max(x.first) AS first FROM (SELECT e.kind, CASE WHEN max(e.back_count) > 0 THEN count(*) FILTER (NOT e.is_warmup) END AS listed, max(e.warmup_count) AS first FROM workload_entry e WHERE e.run_id = $run GROUP BY e.kind, e.process_id) x GROUP BY x.kind
 ), cold AS ( -- the longest cold pass of each stage
     SELECT p.kind, p.is_counted, p.stage, count(*) AS n, max(c.time_ns)::DOUBLE AS time_ns, arg_max(c.steady_ns, (c.time_ns, c.range_id)) AS steady_ns, arg_max(c.range_id, (c.time_ns, c.range_id)) AS range_id
     FROM p JOIN cold_pass c ON c.run_id = $run AND c.range_id = p.range_id GROUP BY p.kind, p.is_counted, p.stage
@@ -25,6 +25,9 @@ WHERE x.of_count > 0 OR x.detail = 'listed' AND coalesce(s.listed, s.first, 0) =
 UNION ALL BY NAME
 SELECT 'pass' AS topic, 'unlike-passes' AS kind, p.kind AS capture, p.is_counted, p.stage, min(p.ns)::DOUBLE AS time_ns, median(p.ns) AS of_time_ns, max(p.ns) / min(p.ns) AS ratio
 FROM p WHERE NOT p.is_warmup AND p.ns > 0 GROUP BY p.kind, p.is_counted, p.stage HAVING max(p.ns) > 2 * min(p.ns)
+UNION ALL BY NAME
+SELECT 'pass' AS topic, 'shared-tokens-unknown' AS kind, s.kind AS capture, bool_or(p.is_counted) AS is_counted, s.stage, s.process_count AS item_count
+FROM stage_ranks s JOIN p ON p.kind = s.kind AND p.stage = s.stage WHERE s.run_id = $run AND s.is_shared IS NULL GROUP BY s.kind, s.stage, s.process_count HAVING bool_or(p.has_tokens)
 UNION ALL BY NAME
 SELECT 'range' AS topic, 'endless-ranges' AS kind, t.kind AS capture, t.is_counted, count(*) AS item_count
 FROM nvtx_range r JOIN timeline t ON t.run_id = r.run_id AND t.source_id = r.source_id WHERE r.run_id = $run AND r.duration_ns IS NULL GROUP BY t.kind, t.is_counted

@@ -8,21 +8,28 @@ WITH way AS (
     SELECT t.kind, p.stage, p.range_id, p.source_id, p.pid, p.is_warmup, p.is_ruled, p.basis, p.step_count
     FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id WHERE p.run_id = $run AND p.stage IN ('prefill', 'decode')
 ), said AS (
-    SELECT e.kind, e.is_counted, count(*) FILTER (e.back_count > 0) AS listed, count(e.prefill_count) > 0 AS has_prefill, max(e.decode_count) AS most_steps, min(e.decode_count) AS least_steps,
+    SELECT e.kind, e.is_counted, count(e.prefill_count) > 0 AS has_prefill, max(e.decode_count) AS most_steps, min(e.decode_count) AS least_steps,
         count(DISTINCT (e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count)) = 1 AS is_alike
     FROM workload_entry e WHERE e.run_id = $run AND NOT e.is_warmup GROUP BY e.kind, e.is_counted
+), listed AS (
+    SELECT e.kind, e.pid, count(*) FILTER (e.back_count > 0) AS listed FROM workload_entry e WHERE e.run_id = $run AND NOT e.is_warmup GROUP BY e.kind, e.process_id, e.pid
 ), stages AS (
-    SELECT p.kind, p.stage, count(*) AS passes FROM p WHERE NOT p.is_ruled GROUP BY p.kind, p.stage, p.source_id, p.pid
+    SELECT p.kind, p.stage, p.pid, count(*) AS passes FROM p WHERE NOT p.is_ruled GROUP BY p.kind, p.stage, p.source_id, p.pid
 ), fewer AS (
-    SELECT x.kind, x.stage, min(x.passes) AS passes, any_value(s.listed) AS listed, any_value(s.is_alike) AS is_alike
-    FROM stages x JOIN said s ON s.kind = x.kind
-    WHERE x.stage = 'prefill' OR NOT EXISTS (SELECT 1 FROM stages y WHERE y.kind = x.kind AND y.stage = 'prefill') GROUP BY x.kind, x.stage HAVING min(x.passes) < any_value(s.listed)
+    SELECT x.kind, x.stage, min(x.passes) AS passes, arg_min(l.listed, (x.passes, l.listed)) AS listed, any_value(s.is_alike) AS is_alike
+    FROM stages x JOIN listed l ON l.kind = x.kind AND (l.pid IS NULL OR l.pid = x.pid) JOIN said s ON s.kind = x.kind
+    WHERE (x.stage = 'prefill' OR NOT EXISTS (SELECT 1 FROM stages y WHERE y.kind = x.kind AND y.stage = 'prefill')) AND x.passes < l.listed GROUP BY x.kind, x.stage
+), unsaid AS ( -- processes that a job's facts do not have
+    SELECT p.kind, count(DISTINCT (p.source_id, p.pid)) AS n FROM p WHERE EXISTS (SELECT 1 FROM listed l WHERE l.kind = p.kind AND l.pid IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM listed l WHERE l.kind = p.kind AND l.pid = p.pid) GROUP BY p.kind
 ), facts AS (
     SELECT y.kind, y.is_counted, count(*) AS files, count(*) FILTER (w.capture IS NULL OR w.capture = y.kind) AS fitting, arg_max(s.path, s.source_id) FILTER (w.capture IS NULL OR w.capture = y.kind) AS path
     FROM workload w JOIN source s ON s.run_id = w.run_id AND s.source_id = w.source_id CROSS JOIN way y WHERE w.run_id = $run AND s.form <> 'options' GROUP BY y.kind, y.is_counted
 )
 SELECT 'workload' AS topic, CASE WHEN f.is_alike THEN 'fewer-passes-alike' ELSE 'fewer-passes' END AS kind, w.kind AS capture, w.is_counted, f.stage, f.passes AS item_count, f.listed AS of_count
 FROM fewer f JOIN way w ON w.kind = f.kind
+UNION ALL BY NAME
+SELECT 'workload' AS topic, 'process-without-facts' AS kind, u.kind AS capture, w.is_counted, u.n AS item_count
+FROM unsaid u JOIN way w ON w.kind = u.kind
 UNION ALL BY NAME
 SELECT 'workload' AS topic, 'passes-as-steps' AS kind, s.kind AS capture, s.is_counted, count(*) AS item_count, s.most_steps AS of_count
 FROM p JOIN said s ON s.kind = p.kind

@@ -1,10 +1,13 @@
 -- workload_entry: The workload's description of its passes, counted from the last one, as far as it covers a timeline of the kind.
--- grain: one workload pass, or one row for every pass, per timeline kind
--- key: kind, back_count
+-- grain: one workload pass, or one row for every pass, per timeline kind; of a job's facts per process too
+-- key: kind, process_id, back_count
 -- needs: workload
 -- columns:
 --   kind VARCHAR: timeline kind: nsys, prof or torch; NULL in a run without a timeline
 --   is_counted BOOLEAN: whether that is the counted kind
+--   process_id INTEGER: process of the facts that ran it, as in workload_process; NULL when it holds for every process
+--   pid INTEGER: that process, as the timeline has it
+--   parallel_size INTEGER: ranks that its model is split over by tensor parallelism; NULL when unknown
 --   back_count BIGINT: position from the end: 1 for the last pass, 2 for the one before; 0 for values that hold for every pass, or when no pass is listed
 --   prefill_count BIGINT: tokens per prompt; NULL when unknown
 --   decode_count BIGINT: decode steps after the prompt; NULL when unknown
@@ -31,12 +34,12 @@ WITH about AS (
     SELECT c.kind, p.prefill_count, p.decode_count, p.batch_count, p.image_count, p.crop_count, c.warmup_count
     FROM chosen c LEFT JOIN workload_pass p ON p.run_id = $run AND p.source_id = c.source_id WHERE c.is_option
 ), e AS (
-    SELECT c.kind, c.is_counted, p.pass_id, coalesce(o.prefill_count, p.prefill_count) AS prefill_count, coalesce(o.decode_count, p.decode_count) AS decode_count, coalesce(o.batch_count, p.batch_count, CASE WHEN p.source_id IS NOT NULL THEN 1 END) AS batch_count,
+    SELECT c.kind, c.is_counted, p.pass_id, p.process_id, w.pid, w.parallel_size, coalesce(o.prefill_count, p.prefill_count) AS prefill_count, coalesce(o.decode_count, p.decode_count) AS decode_count, coalesce(o.batch_count, p.batch_count, CASE WHEN p.source_id IS NOT NULL THEN 1 END) AS batch_count,
         coalesce(o.image_count, p.image_count) AS image_count, coalesce(o.crop_count, p.crop_count) AS crop_count, coalesce(o.warmup_count, CASE WHEN p.pass_id IS NULL THEN c.warmup_count END) AS warmup_count, coalesce(p.is_warmup, false) AS is_warmup
-    FROM chosen c LEFT JOIN workload_pass p ON p.run_id = $run AND p.source_id = c.source_id LEFT JOIN o ON o.kind IS NOT DISTINCT FROM c.kind
+    FROM chosen c LEFT JOIN workload_pass p ON p.run_id = $run AND p.source_id = c.source_id LEFT JOIN workload_process w ON w.run_id = $run AND w.source_id = c.source_id AND w.process_id = p.process_id LEFT JOIN o ON o.kind IS NOT DISTINCT FROM c.kind
     WHERE NOT c.is_option OR NOT EXISTS (SELECT 1 FROM chosen x WHERE NOT x.is_option AND x.kind IS NOT DISTINCT FROM c.kind)
 )
-SELECT e.kind, e.is_counted, CASE WHEN e.pass_id IS NULL THEN 0 ELSE row_number() OVER (PARTITION BY e.kind ORDER BY e.pass_id DESC NULLS LAST) END AS back_count,
+SELECT e.kind, e.is_counted, e.process_id, e.pid, e.parallel_size, CASE WHEN e.pass_id IS NULL THEN 0 ELSE row_number() OVER (PARTITION BY e.kind, e.process_id ORDER BY e.pass_id DESC NULLS LAST) END AS back_count,
     e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count,
-    coalesce(sum(e.decode_count) OVER (PARTITION BY e.kind ORDER BY e.pass_id DESC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::BIGINT AS later_count, e.warmup_count, e.is_warmup
+    coalesce(sum(e.decode_count) OVER (PARTITION BY e.kind, e.process_id ORDER BY e.pass_id DESC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::BIGINT AS later_count, e.warmup_count, e.is_warmup
 FROM e
