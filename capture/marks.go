@@ -36,8 +36,9 @@ func (s *Session) timelineMark(stem string) markSpec {
 
 // markedEnv is the workload's environment with the helper in it, where it has anything to do.
 func (s *Session) markedEnv(m markSpec, temp string) ([]string, error) {
-	env := s.setup.Environ
-	if !m.stages && m.trace == "" {
+	env := s.inputsEnv()
+	marks := m.stages || m.trace != ""
+	if !marks && s.o.InputsManifest == "" {
 		return env, nil
 	}
 	dir := filepath.Join(temp, "mark")
@@ -53,7 +54,11 @@ func (s *Session) markedEnv(m markSpec, temp string) ([]string, error) {
 	if i := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "PYTHONPATH=") }); i >= 0 {
 		path += string(os.PathListSeparator) + strings.TrimPrefix(env[i], "PYTHONPATH=")
 	}
-	return append(append(without(env, "PYTHONPATH"), "PYTHONPATH="+path), mark.Env(o)...), nil
+	env = append(without(env, "PYTHONPATH"), "PYTHONPATH="+path)
+	if !marks { // the workload may import it for its inputs
+		return env, nil
+	}
+	return append(env, mark.Env(o)...), nil
 }
 
 // timesOf is where the helper times the stages of a pass under a tool. Without a pass that has none there is nothing to compare with, and

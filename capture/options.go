@@ -36,8 +36,11 @@ type Options struct {
 	AutoStages bool `yaml:"auto_stages"` // mark stages of Hugging Face models by prof's helper
 	Warmup     int  `yaml:"warmup"`      // first generations of the workload that are warm-up; only with the helper
 
-	Inputs           []string      `yaml:"inputs,omitempty"` // files whose size and hash are kept
-	SampleHz         float64       `yaml:"sample_hz"`        // NVML samples a second; 0: none
+	Inputs           []string      `yaml:"inputs,omitempty"`          // files whose size and hash are kept
+	InputsManifest   string        `yaml:"inputs_manifest,omitempty"` // list of inputs, see ReadManifest; --inputs
+	Subset           string        `yaml:"subset,omitempty"`          // list of the inputs to use of it; empty: all
+	RepeatInputs     int           `yaml:"repeat_inputs"`             // how often the workload is to go through them
+	SampleHz         float64       `yaml:"sample_hz"`                 // NVML samples a second; 0: none
 	MaxArtifactBytes int64         `yaml:"max_artifact_bytes"`
 	Timeout          time.Duration `yaml:"timeout"`        // of one pass
 	Stall            time.Duration `yaml:"stall"`          // a pass under ncu whose log does not grow for so long is ended; 0: never. See stall
@@ -82,6 +85,7 @@ func Defaults() Options {
 		Mode: ModeDeep, Repeats: 1,
 		Ncu:              NcuOptions{Top: 10, Launches: 1, Preset: "roofline", Replay: "kernel", ClockControl: "none"},
 		TorchOptions:     TorchOptions{Memory: true},
+		RepeatInputs:     1,
 		SampleHz:         10,
 		MaxArtifactBytes: 2 << 30,
 		Timeout:          30 * time.Minute,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ type Setup struct {
 // Session is one capture at work. Its methods are for one goroutine.
 type Session struct {
 	o     Options
+	asked Options // o before what is missing on this machine was replaced
 	setup Setup
 	dir   string // the run's folder
 
@@ -70,7 +72,7 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 	if err := CheckWorkload(setup.Argv, setup.Dir); err != nil {
 		return nil, err
 	}
-	s := &Session{o: o, setup: setup, dir: filepath.Join(setup.Runs, FolderName(setup.Run)), tools: map[string]tool{}}
+	s := &Session{o: o, asked: o, setup: setup, dir: filepath.Join(setup.Runs, FolderName(setup.Run)), tools: map[string]tool{}}
 	if err := s.makeDir(); err != nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func (s *Session) note(ctx context.Context) error {
 		s.warn(err.Error())
 	}
 	s.manifest.Git = git
-	if s.manifest.Inputs, err = ReadInputs(ctx, s.o.Inputs); err != nil {
+	if err := s.readInputs(ctx); err != nil {
 		return err
 	}
 	for _, in := range s.manifest.Inputs {
@@ -151,6 +153,19 @@ func (s *Session) note(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(rundir.WriteJSON(filepath.Join(s.dir, rundir.EnvironmentName), env), s.save())
+}
+
+// readInputs takes the identity of the inputs, and writes down what the workload is to work on.
+func (s *Session) readInputs(ctx context.Context) error {
+	given, listed, err := s.o.ReadInputs(ctx)
+	if err != nil {
+		return err
+	}
+	s.manifest.Inputs = slices.Concat(given, listed)
+	if s.manifest.OptionsKey, err = s.asked.Key(s.manifest.Inputs); err != nil {
+		return err
+	}
+	return s.writeWorkloadInputs(listed)
 }
 
 // noteOptions writes config.yaml and inputs.yaml.

@@ -53,6 +53,9 @@ func captureFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "nsys-arg", Usage: "another `ARGUMENT` for nsys profile, such as --nsys-arg=--gpu-metrics-devices=all; may be repeated"},
 		&cli.StringSliceFlag{Name: "ncu-arg", Usage: "another `ARGUMENT` for ncu; may be repeated"},
 		&cli.StringSliceFlag{Name: "input", Usage: "a `FILE` or folder that the workload reads, to record its size and hash; may be repeated"},
+		&cli.StringFlag{Name: "inputs", Usage: "a `MANIFEST` (YAML) of the inputs that the workload is to work on: path, id, width, height, pages, tokens"},
+		&cli.StringFlag{Name: "subset", Usage: "with --inputs: only those that the file `LIST` names, by id or path, one per line"},
+		&cli.IntFlag{Name: "repeat-inputs", Usage: "with --inputs: the workload works on all of them `N` times", DefaultText: "1"},
 		&cli.Float64Flag{Name: "sample-hz", Usage: "take `N` NVML samples per second; 0 for none", DefaultText: "10"},
 		&cli.StringFlag{Name: "max-artifact-size", Usage: "stop the workload when the run takes `SIZE` on disk", DefaultText: "2GiB"},
 		&cli.DurationFlag{Name: "timeout", Usage: "stop a recording after `TIME`", DefaultText: "30m"},
@@ -74,7 +77,7 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 		o.Tools = nil
 	}
 	text := map[string]*string{"mode": &o.Mode, "range": &o.Range, "ncu-preset": &o.Ncu.Preset, "ncu-set": &o.Ncu.Set, "ncu-kernels": &o.Ncu.Kernels,
-		"ncu-replay": &o.Ncu.Replay, "clock-control": &o.Ncu.ClockControl, "cuda-graph-trace": &o.Nsys.GraphTrace}
+		"ncu-replay": &o.Ncu.Replay, "clock-control": &o.Ncu.ClockControl, "cuda-graph-trace": &o.Nsys.GraphTrace, "inputs": &o.InputsManifest, "subset": &o.Subset}
 	for name, into := range text {
 		if c.IsSet(name) {
 			*into = c.String(name)
@@ -95,7 +98,7 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 			*into = c.Bool(name)
 		}
 	}
-	for name, into := range map[string]*int{"repeats": &o.Repeats, "after": &o.After, "window": &o.Window, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
+	for name, into := range map[string]*int{"repeats": &o.Repeats, "repeat-inputs": &o.RepeatInputs, "after": &o.After, "window": &o.Window, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
 		if c.IsSet(name) {
 			*into = c.Int(name)
 		}
