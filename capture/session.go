@@ -82,7 +82,7 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 	}
 	s.manifest = rundir.Manifest{
 		Version: rundir.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.mode(), Argv: mask.Argv(setup.Argv),
-		WorkloadKey: workloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: time.Now().UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
+		WorkloadKey: WorkloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: time.Now().UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
 		Warnings: s.manifest.Warnings,
 	}
 	err := s.manifest.Write(s.dir)
@@ -259,8 +259,8 @@ func FolderName(run string) string {
 	return name[:min(len(name), 180)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// workloadKey is the same for every run of the same command line in the same folder.
-func workloadKey(argv []string, dir string) string {
+// WorkloadKey is the same for every run of the same command line in the same folder.
+func WorkloadKey(argv []string, dir string) string {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{dir}, argv...), "\x00")))
 	return hex.EncodeToString(sum[:8])
 }

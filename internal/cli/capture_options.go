@@ -62,16 +62,23 @@ func captureFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "stall", Usage: "end the recording under ncu when it makes no progress for `TIME`; 0 for never", DefaultText: "2m"},
 		&cli.DurationFlag{Name: "report-timeout", Usage: "kill a profiler that is still writing `TIME` after the workload ended", DefaultText: "10m"},
 		&cli.DurationFlag{Name: "grace", Usage: "`TIME` between asking the workload to end and the next, stronger signal", DefaultText: "10s"},
+		&cli.StringFlag{Name: suiteName, Usage: "capture the runs of a suite: several command lines, options and inputs in one `FILE` (YAML); runs that are there already are skipped"},
+		&cli.BoolFlag{Name: "fresh", Usage: "with --suite: capture all of its runs again, under new names"},
 		&cli.BoolFlag{Name: "no-ingest", Usage: "only capture; ingest the run's folder later with prof ingest"},
 	}
 	return append(flags, factFlags()...)
 }
 
-// captureOptions are the defaults, changed by the home's config.yaml and then by the command line.
-func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
+// captureOptions are the defaults, changed by the home's config.yaml, then by more, where it is not nil, and then by the command line.
+func captureOptions(c *cli.Context, home schema.Home, more func(*capture.Options) error) (capture.Options, error) {
 	o := capture.Defaults()
 	if err := capture.ReadConfig(filepath.Join(home.Dir, rundir.ConfigName), &o); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return o, &usageError{err}
+	}
+	if more != nil {
+		if err := more(&o); err != nil {
+			return o, &usageError{err}
+		}
 	}
 	if c.IsSet("mode") { // it says more than the tools that a file names
 		o.Tools = nil

@@ -6,7 +6,7 @@
 --   runs VARCHAR = NULL: only these runs, by name or id, separated by commas
 --   stage VARCHAR = NULL: only this stage
 -- columns:
---   input: id of the input in the latest of these runs
+--   input: its id in these runs; several where manifests name it otherwise, or twice
 --   stage: the stage, by stage_rule
 --   run_count: runs that worked on it in this stage
 --   passes: their passes, warm-up excluded, of the timeline that each counts
@@ -24,11 +24,11 @@
 --   sha256: SHA-256 of its content
 
 WITH w AS (
-    SELECT r.run_id, r.name, r.created_at FROM run r
+    SELECT r.run_id, r.name FROM run r
     WHERE (tag IS NULL OR r.run_id IN (SELECT t.run_id FROM run_tag t WHERE list_contains(string_split(tag, chr(10)), t.key || '=' || t.value) GROUP BY t.run_id HAVING count(*) = len(list_distinct(string_split(tag, chr(10))))))
         AND (runs IS NULL OR list_contains(string_split(runs, ','), r.name) OR list_contains(string_split(runs, ','), r.run_id::VARCHAR))
 ), given AS (
-    SELECT i.run_id, i.input, i.sha256, i.page_count, w.name, w.created_at FROM capture_input i JOIN w ON w.run_id = i.run_id WHERE i.input IS NOT NULL AND i.sha256 IS NOT NULL
+    SELECT i.run_id, i.input, i.sha256, i.page_count FROM capture_input i JOIN w ON w.run_id = i.run_id WHERE i.input IS NOT NULL AND i.sha256 IS NOT NULL
 ), m AS (
     SELECT g.run_id, g.sha256, s.stage, count(*) AS passes, median(s.gpu_span_ns) AS gpu_span_ns
     FROM given g JOIN pass_input i ON i.run_id = g.run_id AND i.input = g.input JOIN stage_pass s ON s.run_id = i.run_id AND s.range_id = i.range_id
@@ -38,7 +38,7 @@ WITH w AS (
 ), k AS (
     SELECT coalesce(m.run_id, a.run_id) AS run_id, coalesce(m.sha256, a.sha256) AS sha256, coalesce(m.stage, a.stage) AS stage, m.passes, m.gpu_span_ns, a.alone_ns FROM m FULL JOIN a ON a.run_id = m.run_id AND a.sha256 = m.sha256 AND a.stage = m.stage
 ), one AS (
-    SELECT g.sha256, arg_max(g.input, (g.created_at, g.run_id, g.input)) AS input, CASE WHEN min(g.page_count) = max(g.page_count) THEN min(g.page_count) END AS page_count FROM given g GROUP BY g.sha256
+    SELECT g.sha256, string_agg(DISTINCT g.input, ', ' ORDER BY g.input) AS input, CASE WHEN min(g.page_count) = max(g.page_count) THEN min(g.page_count) END AS page_count FROM given g GROUP BY g.sha256
 )
 SELECT o.input, k.stage, count(*) AS run_count, coalesce(sum(k.passes), 0)::BIGINT AS passes, median(k.gpu_span_ns) AS gpu_span_median_ns, median(k.alone_ns) AS alone_median_ns,
     CASE WHEN count(k.gpu_span_ns) > 1 THEN list_stddev_samp(list(k.gpu_span_ns ORDER BY k.gpu_span_ns)) END AS gpu_span_std_ns, min(k.gpu_span_ns) AS gpu_span_min_ns, max(k.gpu_span_ns) AS gpu_span_max_ns,

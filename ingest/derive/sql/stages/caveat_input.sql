@@ -9,7 +9,7 @@ WITH told AS (
 ), known AS (
     SELECT count(i.input) AS n FROM capture_input i WHERE i.run_id = $run
 )
-SELECT 'input' AS topic, CASE k.n WHEN 0 THEN 'inputs-without-manifest' ELSE 'unknown-input' END AS kind, min(t.input) AS object, count(*) AS item_count
+SELECT 'input' AS topic, CASE k.n WHEN 0 THEN 'inputs-without-manifest' ELSE 'unknown-input' END AS kind, true AS is_counted, min(t.input) AS object, count(*) AS item_count
 FROM told t CROSS JOIN known k
 WHERE t.input IS NOT NULL AND t.input NOT IN (SELECT i.input FROM capture_input i WHERE i.run_id = $run AND i.input IS NOT NULL)
 GROUP BY k.n
