@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"prof/internal/file"
+	"prof/internal/mask"
 	"prof/internal/suggest"
 	"prof/schema/rundir"
 )
@@ -70,6 +73,8 @@ func ReadManifest(ctx context.Context, o Options) ([]rundir.Input, error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("%w: stopped at %s: %w", ErrManifest, in.Path, ctx.Err())
+		case isDir(in.Path):
+			err = fmt.Errorf("%s is a folder: list its files", in.Path)
 		case err != nil:
 			err = fmt.Errorf("%s: %s", in.Path, reasonOf(err))
 		case e.said.size != nil && *e.said.size != size:
@@ -84,6 +89,24 @@ func ReadManifest(ctx context.Context, o Options) ([]rundir.Input, error) {
 		out = append(out, in)
 	}
 	return out, nil
+}
+
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+// maskInputs gives inputs as they are kept, with what looks like a secret masked.
+func maskInputs(inputs []rundir.Input) []rundir.Input {
+	out := slices.Clone(inputs)
+	for i := range out {
+		in := &out[i]
+		in.Path, in.Tags = mask.Text(in.Path), maps.Clone(in.Tags) // an id is none
+		for key, value := range in.Tags {
+			in.Tags[key] = mask.Value(key, value)
+		}
+	}
+	return out
 }
 
 // ReadInputs takes the identity of all inputs that the options name: of files and folders, and of those of the manifest.
@@ -165,13 +188,14 @@ func parseManifest(text []byte, dir string) ([]manifestInput, error) {
 	ids := map[string]bool{}
 	for _, e := range m.entries {
 		in, err := e.input(root)
-		if err == nil && ids[in.ID] {
-			err = configErrorf(e.Node, "the id %q is there twice: give each input an id of its own", in.ID)
+		stored := mask.Stored(in.ID) // without the names of homes
+		if err == nil && ids[stored] {
+			err = configErrorf(e.Node, "the id %q is there twice: give each input an id of its own", stored)
 		}
 		if err != nil {
 			return nil, err
 		}
-		ids[in.ID] = true
+		ids[stored] = true
 		out = append(out, in)
 	}
 	return out, nil
@@ -217,7 +241,7 @@ func (e manifestEntry) input(root string) (manifestInput, error) {
 		in.Path = filepath.Join(root, in.Path)
 	}
 	if problem := CheckInputID(in.ID); problem != "" {
-		return in, configErrorf(e.Node, "the id %.100q %s", in.ID, problem)
+		return in, configErrorf(e.Node, "the id %.100q %s", mask.Text(in.ID), problem)
 	}
 	for _, c := range []struct {
 		name string
@@ -252,6 +276,8 @@ func CheckInputID(id string) string {
 		return fmt.Sprintf("is longer than %d bytes: give a shorter one", maxInputID)
 	case !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl):
 		return "has signs that are not text"
+	case mask.Text(id) != id:
+		return "looks like a secret: give another"
 	}
 	return ""
 }

@@ -87,7 +87,7 @@ func TestManifestRefused(t *testing.T) {
 		"":                                            "manifest.yaml:1: cannot use the inputs: it lists no inputs",
 		"inputs: []\n":                                "manifest.yaml:1: cannot use the inputs: it lists no inputs",
 		"- a.png\n- no.png\n":                         "manifest.yaml:2: cannot use the inputs: DIR/data/no.png: no such file or directory",
-		"- a.png\n- ../data\n":                        "manifest.yaml:2: cannot use the inputs: DIR/data: a link to a folder",
+		"- a.png\n- ../data\n":                        "manifest.yaml:2: cannot use the inputs: DIR/data is a folder: list its files",
 		"- a.png\n- a.png\n":                          `manifest.yaml:2: cannot use the inputs: the id "a.png" is there twice`,
 		"- {path: a.png, heigth: 5}\n":                "unknown option inputs[0].heigth; did you mean height?",
 		"- {id: a}\n":                                 "an input has no path",
@@ -102,7 +102,9 @@ func TestManifestRefused(t *testing.T) {
 		"root: .\ndataset_root: .\ninputs: [a.png]\n": "root and dataset_root mean the same",
 		"images: [a.png]\ninputs: [b.png]\n":          "inputs and images mean the same",
 		"- {path: a.png, id: \"a\\tb\"}\n":            "has signs that are not text",
-		"- {path: a.png, id: " + strings.Repeat("x", 201) + "}\n": "is longer than 200 bytes",
+		"- {path: a.png, id: " + strings.Repeat("x", 201) + "}\n":          "is longer than 200 bytes",
+		"- {path: a.png, id: hf_examplesecret0123456789}\n":                "the id \"***\" looks like a secret: give another",
+		"- {path: a.png, id: /home/x/a}\n- {path: b.png, id: /home/y/a}\n": "the id \"~/a\" is there twice",
 		"inputs: {a: b}\n":             "inputs must be a list",
 		"- {path: a.png, tags: [a]}\n": "inputs[0].tags must have keys and values",
 		"- &a a.png\n":                 "inputs[0] must have keys and values",
@@ -178,5 +180,17 @@ func TestWorkloadInputs(t *testing.T) {
 	s.o.InputsManifest = ""
 	if env := s.inputsEnv(); !reflect.DeepEqual(env, []string{"A=1"}) {
 		t.Errorf("without a manifest it is %q", env)
+	}
+}
+
+// What is kept of inputs holds no secrets.
+func TestMaskInputs(t *testing.T) {
+	given := []rundir.Input{{ID: "a", Path: "https://me:hunter2@host/x", Tags: map[string]string{"api_token": "abc", "note": "hf_examplesecret0123456789", "language": "de"}}}
+	got := maskInputs(given)
+	if got[0].Path != "https://me:***@host/x" || !reflect.DeepEqual(got[0].Tags, map[string]string{"api_token": "***", "note": "***", "language": "de"}) {
+		t.Errorf("kept: %+v", got)
+	}
+	if given[0].Tags["api_token"] != "abc" {
+		t.Error("what the workload is told was masked")
 	}
 }

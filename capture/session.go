@@ -161,10 +161,11 @@ func (s *Session) readInputs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.manifest.Inputs = slices.Concat(given, listed)
-	if s.manifest.OptionsKey, err = s.asked.Key(s.manifest.Inputs); err != nil {
+	all := slices.Concat(given, listed)
+	if s.manifest.OptionsKey, err = s.asked.Key(all); err != nil {
 		return err
 	}
+	s.manifest.Inputs = maskInputs(all)
 	return s.writeWorkloadInputs(listed)
 }
 
