@@ -60,6 +60,9 @@ func (p *program) captureSuite(c *cli.Context) error {
 		}
 		stop, err := p.suiteRun(c, home, suite.Name, job, say)
 		if stop {
+			if err == nil {
+				err = exitStatus(exitInterrupted)
+			}
 			return errors.Join(p.suiteSummary(c, home, suite.Name), err)
 		}
 		if err != nil {
@@ -195,7 +198,7 @@ func (p *program) nextName(c *cli.Context, home schema.Home, name string) (strin
 
 // suiteSummary shows the runs of a suite side by side, on stderr: stdout is the workloads'.
 func (p *program) suiteSummary(c *cli.Context, home schema.Home, suite string) (err error) {
-	if !home.Exists() || c.Context.Err() != nil {
+	if !home.Exists() || c.Context.Err() != nil || p.stop.byTerm() {
 		return nil
 	}
 	q, err := queries.Find("suite")

@@ -24,9 +24,8 @@
 --   sha256: SHA-256 of its content
 
 WITH w AS (
-    SELECT r.run_id, r.name FROM run r
-    WHERE (tag IS NULL OR r.run_id IN (SELECT t.run_id FROM run_tag t WHERE list_contains(string_split(tag, chr(10)), t.key || '=' || t.value) GROUP BY t.run_id HAVING count(*) = len(list_distinct(string_split(tag, chr(10))))))
-        AND (runs IS NULL OR list_contains(string_split(runs, ','), r.name) OR list_contains(string_split(runs, ','), r.run_id::VARCHAR))
+    SELECT r.run_id, r.name FROM run r JOIN _tagged_run(tag) x ON x.run_id = r.run_id
+    WHERE (runs IS NULL OR list_contains(string_split(runs, ','), r.name) OR list_contains(string_split(runs, ','), r.run_id::VARCHAR))
 ), given AS (
     SELECT i.run_id, i.input, i.sha256, i.page_count FROM capture_input i JOIN w ON w.run_id = i.run_id WHERE i.input IS NOT NULL AND i.sha256 IS NOT NULL
 ), m AS (
