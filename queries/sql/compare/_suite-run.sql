@@ -19,4 +19,4 @@ SELECT r.run_id, r.name AS run, e.value AS entry, coalesce(r.started_at, r.creat
 FROM run r
 JOIN run_tag t ON t.run_id = r.run_id AND t.key = 'suite' AND t.value = suite
 JOIN run_tag e ON e.run_id = r.run_id AND e.key = 'entry'
-LEFT JOIN capture c ON c.run_id = r.run_id
+LEFT JOIN capture c ON c.run_id = r.run_id AND c.source_id = (SELECT min(x.source_id) FROM capture x WHERE x.run_id = r.run_id)

@@ -28,6 +28,7 @@ WITH w AS (
     WHERE (runs IS NULL OR list_contains(string_split(runs, ','), r.name) OR list_contains(string_split(runs, ','), r.run_id::VARCHAR))
 ), given AS (
     SELECT i.run_id, i.input, i.sha256, i.page_count FROM capture_input i JOIN w ON w.run_id = i.run_id WHERE i.input IS NOT NULL AND i.sha256 IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY i.run_id, i.input ORDER BY i.source_id) = 1
 ), m AS (
     SELECT g.run_id, g.sha256, s.stage, count(*) AS passes, median(s.gpu_span_ns) AS gpu_span_ns
     FROM given g JOIN pass_input i ON i.run_id = g.run_id AND i.input = g.input JOIN stage_pass s ON s.run_id = i.run_id AND s.range_id = i.range_id

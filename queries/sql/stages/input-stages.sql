@@ -34,6 +34,7 @@
 
 WITH given AS (
     SELECT i.input, i.path, i.sha256, i.width_count, i.height_count, i.page_count FROM capture_input i WHERE i.run_id = run AND i.input IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY i.input ORDER BY i.source_id) = 1
 ), pass AS (
     SELECT i.input, s.stage, s.cpu_ns, s.gpu_span_ns, s.prompt_token_count + s.decode_token_count AS tokens
     FROM _stage_pass(run, source := source) s LEFT JOIN pass_input i ON i.run_id = run AND i.range_id = s.range_id

@@ -24,7 +24,8 @@ WITH r AS (
 ), told AS (
     SELECT t.range_id, t.input, 1 AS quality FROM _stage_timed t WHERE t.range_id IS NOT NULL AND t.input IS NOT NULL
     UNION ALL
-    SELECT p.range_id, e.input, 2 FROM placed p JOIN workload_entry e ON e.run_id = $run AND e.kind = p.kind AND e.back_count = p.place WHERE e.input IS NOT NULL
+    SELECT p.range_id, e.input, 2
+    FROM placed p JOIN (SELECT e.kind, e.back_count, min(e.input) AS input FROM workload_entry e WHERE e.run_id = $run GROUP BY e.kind, e.back_count HAVING count(e.input) = count(*) AND min(e.input) = max(e.input)) e ON e.kind = p.kind AND e.back_count = p.place
 )
 SELECT t.range_id, arg_min(t.input, t.quality) AS input
 FROM told t
