@@ -2,6 +2,8 @@ package capture
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +20,7 @@ import (
 
 	"prof/internal/file"
 	"prof/internal/mask"
+	"prof/schema/rundir"
 )
 
 // maxConfig bounds a config.yaml, which is some dozen lines.
@@ -37,14 +40,19 @@ func ReadConfig(path string, o *Options) error {
 		return fmt.Errorf("read options: %w", err)
 	}
 	read := *o
-	if err := parseConfig(text, &read); err != nil {
-		if at := (*configError)(nil); errors.As(err, &at) {
-			return fmt.Errorf("%s:%d: %w: %s", path, at.line, ErrConfig, at.message)
-		}
-		return fmt.Errorf("%s: %w: %w", path, ErrConfig, err)
+	if err := parseYAML(text, &read); err != nil {
+		return inFile(path, ErrConfig, err)
 	}
 	*o = read
 	return nil
+}
+
+// inFile is what is wrong in a YAML file, with the file, the line where that is known, and the error that all errors about such files wrap.
+func inFile(path string, kind, err error) error {
+	if at := (*configError)(nil); errors.As(err, &at) {
+		return fmt.Errorf("%s:%d: %w: %s", path, at.line, kind, at.message)
+	}
+	return fmt.Errorf("%s: %w: %w", path, kind, err)
 }
 
 const configHead = `# The options of this capture: the command line overrides .prof/config.yaml, which overrides prof's defaults.
@@ -53,13 +61,32 @@ const configHead = `# The options of this capture: the command line overrides .p
 
 // YAML writes the options as a config.yaml that ReadConfig reads, with what looks like a secret masked.
 func (o Options) YAML() ([]byte, error) {
+	return o.masked().encode()
+}
+
+// encode writes the options as they are.
+func (o Options) encode() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(configHead)
 	e := yaml.NewEncoder(&b, yaml.CustomMarshaler(func(d time.Duration) ([]byte, error) { return []byte(formatDuration(d)), nil }), yaml.CustomMarshaler(quoteText))
-	if err := errors.Join(e.Encode(o.masked()), e.Close()); err != nil {
+	if err := errors.Join(e.Encode(o), e.Close()); err != nil {
 		return nil, fmt.Errorf("write options: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// Key is the same for captures with the same options and the same inputs, by their content.
+func (o Options) Key(inputs []rundir.Input) (string, error) {
+	text, err := o.encode()
+	if err != nil {
+		return "", err
+	}
+	files, err := json.Marshal(inputs)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(slices.Concat(text, files))
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
@@ -83,6 +110,7 @@ func (o Options) masked() Options {
 	o.Inputs, o.Keep, o.Nsys.Trace = maskEach(o.Inputs), maskEach(o.Keep), maskEach(o.Nsys.Trace)
 	o.Ncu.Sections, o.Ncu.Metrics = maskEach(o.Ncu.Sections), maskEach(o.Ncu.Metrics)
 	o.Range, o.Ncu.Kernels, o.Ncu.Set = mask.Text(o.Range), mask.Text(o.Ncu.Kernels), mask.Text(o.Ncu.Set)
+	o.InputsManifest, o.Subset = mask.Text(o.InputsManifest), mask.Text(o.Subset)
 	return o
 }
 

@@ -59,7 +59,7 @@ func TestReadConfig(t *testing.T) {
 
 func TestReadConfigRefuses(t *testing.T) {
 	for text, says := range map[string]string{
-		"mode: deep\nrepeat: 3\n":        "config.yaml:2: cannot read the options: unknown option repeat; did you mean repeats?",
+		"mode: deep\nrepeat: 3\n":        "config.yaml:2: cannot read the options: unknown option repeat; did you mean repeats or ",
 		"max-artifact-bytes: 5\n":        "did you mean max_artifact_bytes?",
 		"ncu:\n  top: 3\n  launch: 1\n":  "config.yaml:3: cannot read the options: unknown option ncu.launch; did you mean ",
 		"ncu:\n  trace: [cuda]\n":        "unknown option ncu.trace",
@@ -114,7 +114,7 @@ func TestConfigRoundTrip(t *testing.T) {
 		Nsys:  NsysOptions{Trace: []string{"cuda"}, GraphTrace: "graph", Args: odd},
 		Ncu:   NcuOptions{Top: 7, Launches: 5, Preset: "full", Set: "basic", Sections: []string{"regex:.*"}, Metrics: []string{"a.sum"}, Kernels: `^(a|b)\.c$`, LaunchSkip: 1, LaunchCount: 2, Replay: "range", ClockControl: "base", Args: odd},
 		Range: `LLM\@prefill@x`, After: 50, Window: 20, Paused: true, ProfilerAPI: true, Delay: 90 * time.Second, Duration: 26 * time.Hour, AutoStages: true, Warmup: 2,
-		Inputs: []string{"a b.txt", "~/c"}, Keep: []string{"out/**/*.json"}, SampleHz: 0.25, NoLog: true, MaxArtifactBytes: 123456789012, Budget: 3 * time.Hour, Timeout: time.Hour, Stall: 90 * time.Second, ReportTimeout: 1500 * time.Millisecond, Grace: time.Minute,
+		Inputs: []string{"a b.txt", "~/c"}, InputsManifest: "pages.yaml", Subset: "dev 20.txt", RepeatInputs: 3, Keep: []string{"out/**/*.json"}, SampleHz: 0.25, NoLog: true, MaxArtifactBytes: 123456789012, Budget: 3 * time.Hour, Timeout: time.Hour, Stall: 90 * time.Second, ReportTimeout: 1500 * time.Millisecond, Grace: time.Minute,
 	}
 	for i := range reflect.TypeFor[Options]().NumField() {
 		if reflect.ValueOf(full).Field(i).IsZero() {

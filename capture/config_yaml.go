@@ -32,16 +32,25 @@ func configErrorf(n ast.Node, format string, args ...any) error {
 	return &configError{line, fmt.Sprintf(format, args...)}
 }
 
-// parseConfig sets the options that the text names. The library's own decoder is not used: it cuts 1.5 to 1 where a whole number
-// is wanted, empties what was set before an empty document, and loses the line where a size or a duration is wrong.
-func parseConfig(text []byte, o *Options) error {
+// parseYAML sets the fields that the text names of what into points to. The library's own decoder is not used: it cuts 1.5 to 1 where a
+// whole number is wanted, empties what was set before an empty document, and loses the line where a size or a duration is wrong.
+func parseYAML(text []byte, into any) error {
+	body, err := yamlBody(text)
+	if err != nil || body == nil {
+		return err
+	}
+	return setFields(reflect.ValueOf(into).Elem(), body, "")
+}
+
+// yamlBody is the only document of a text; nil where it is empty.
+func yamlBody(text []byte) (ast.Node, error) {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		var syntax yaml.Error
 		if errors.As(err, &syntax) && syntax.GetToken() != nil && syntax.GetToken().Position != nil {
-			return &configError{syntax.GetToken().Position.Line, syntax.GetMessage()}
+			return nil, &configError{syntax.GetToken().Position.Line, syntax.GetMessage()}
 		}
-		return err
+		return nil, err
 	}
 	var bodies []ast.Node
 	for _, d := range file.Docs {
@@ -51,26 +60,23 @@ func parseConfig(text []byte, o *Options) error {
 	}
 	switch len(bodies) {
 	case 0:
-		return nil
+		return nil, nil
 	case 1:
-		return setFields(reflect.ValueOf(o).Elem(), bodies[0], "")
+		return bodies[0], nil
 	}
-	return configErrorf(bodies[1], "a second document begins; only one is allowed")
+	return nil, configErrorf(bodies[1], "a second document begins; only one is allowed")
 }
 
-// setFields sets fields of a struct by their names in yaml. path is what the struct itself is called, with a dot, for errors.
+// setFields sets fields of a struct by their names in yaml, and Node of one that has it. path is what the struct itself is called, with a
+// dot, for errors.
 func setFields(s reflect.Value, n ast.Node, path string) error {
 	fields, names := yamlFields(s)
-	var pairs []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.NullNode:
-		return nil
-	case *ast.MappingNode:
-		pairs = n.Values
-	case *ast.MappingValueNode:
-		pairs = []*ast.MappingValueNode{n}
-	default:
+	pairs, ok := pairsOf(n)
+	if !ok {
 		return configErrorf(n, "%s must have keys and values (%s)", cmp.Or(strings.TrimSuffix(path, "."), "the file"), suggest.List(names, 5))
+	}
+	if at := s.FieldByName("Node"); at.IsValid() {
+		at.Set(reflect.ValueOf(n))
 	}
 	for _, p := range pairs {
 		key := p.Key.GetToken().Value
@@ -85,17 +91,32 @@ func setFields(s reflect.Value, n ast.Node, path string) error {
 	return nil
 }
 
+// pairsOf are the keys and values of a node, none where it is empty; ok is false where it is something else.
+func pairsOf(n ast.Node) (pairs []*ast.MappingValueNode, ok bool) {
+	switch n := n.(type) {
+	case *ast.NullNode:
+		return nil, true
+	case *ast.MappingNode:
+		return n.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, true
+	}
+	return nil, false
+}
+
 // yamlFields gives the fields of a struct by their names in yaml, and the names in order.
 func yamlFields(s reflect.Value) (map[string]reflect.Value, []string) {
 	fields, names := map[string]reflect.Value{}, []string{}
 	for i := range s.NumField() {
 		name, _, _ := strings.Cut(s.Type().Field(i).Tag.Get("yaml"), ",")
-		fields[name], names = s.Field(i), append(names, name)
+		if name != "-" {
+			fields[name], names = s.Field(i), append(names, name)
+		}
 	}
 	return fields, names
 }
 
-// setField sets one option. An empty value leaves it as it is.
+// setField sets one option. An empty value leaves it as it is. A field that is a node gets the node, to be read later.
 func setField(f reflect.Value, n ast.Node, name string) error {
 	if _, empty := n.(*ast.NullNode); empty {
 		return nil
@@ -105,6 +126,15 @@ func setField(f reflect.Value, n ast.Node, name string) error {
 		return setFields(f, n, name+".")
 	case reflect.Slice:
 		return setList(f, n, name)
+	case reflect.Map:
+		return setMap(f, n, name)
+	case reflect.Interface:
+		f.Set(reflect.ValueOf(n))
+		return nil
+	case reflect.Pointer:
+		v := reflect.New(f.Type().Elem())
+		f.Set(v)
+		return setField(v.Elem(), n, name)
 	}
 	text, err := scalar(n)
 	if err != nil {
@@ -121,15 +151,43 @@ func setList(f reflect.Value, n ast.Node, name string) error {
 	if !ok {
 		return configErrorf(n, "%s must be a list, such as [a, b]", name)
 	}
-	texts := []string{}
-	for _, v := range list.Values {
-		text, err := scalar(v)
-		if err != nil {
-			return configErrorf(v, "%s: %v", name, err)
+	out := reflect.MakeSlice(f.Type(), 0, len(list.Values))
+	for i, v := range list.Values {
+		item := reflect.New(f.Type().Elem()).Elem()
+		if item.Kind() == reflect.Struct || item.Kind() == reflect.Interface {
+			if err := setField(item, v, fmt.Sprintf("%s[%d]", name, i)); err != nil {
+				return err
+			}
+		} else {
+			text, err := scalar(v)
+			if err == nil {
+				err = setScalar(item, v, text)
+			}
+			if err != nil {
+				return configErrorf(v, "%s: %v", name, err)
+			}
 		}
-		texts = append(texts, text)
+		out = reflect.Append(out, item)
 	}
-	f.Set(reflect.ValueOf(texts))
+	f.Set(out)
+	return nil
+}
+
+// setMap sets a map whose keys are the user's own.
+func setMap(f reflect.Value, n ast.Node, name string) error {
+	pairs, ok := pairsOf(n)
+	if !ok {
+		return configErrorf(n, "%s must have keys and values", name)
+	}
+	f.Set(reflect.MakeMap(f.Type()))
+	for _, p := range pairs {
+		v := reflect.New(f.Type().Elem()).Elem()
+		key := p.Key.GetToken().Value
+		if err := setField(v, p.Value, name+"."+key); err != nil {
+			return err
+		}
+		f.SetMapIndex(reflect.ValueOf(key), v)
+	}
 	return nil
 }
 

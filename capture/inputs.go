@@ -172,10 +172,16 @@ type inputsFile struct {
 }
 
 type inputYAML struct {
-	Path   string `yaml:"path"`
-	Size   *int64 `yaml:"size_bytes,omitempty"`
-	SHA256 string `yaml:"sha256,omitempty"`
-	Reason string `yaml:"reason,omitempty"`
+	ID     string            `yaml:"id,omitempty"`
+	Path   string            `yaml:"path"`
+	Size   *int64            `yaml:"size_bytes,omitempty"`
+	SHA256 string            `yaml:"sha256,omitempty"`
+	Width  *int64            `yaml:"width,omitempty"`
+	Height *int64            `yaml:"height,omitempty"`
+	Pages  *int64            `yaml:"pages,omitempty"`
+	Tokens *int64            `yaml:"tokens,omitempty"`
+	Tags   map[string]string `yaml:"tags,omitempty"`
+	Reason string            `yaml:"reason,omitempty"`
 }
 
 // InputsYAML writes inputs as inputs.yaml has them: a list under "inputs", empty where none was given.

@@ -33,13 +33,16 @@ func (s *Session) timelineMark(stem string) markSpec {
 // isAsked says whether the helper has anything to do.
 func (m markSpec) isAsked() bool { return m.stages || m.trace != "" }
 
+// needsHelper says whether the workload gets the helper: for its marks, or to import it for its inputs.
+func (s *Session) needsHelper(m markSpec) bool { return m.isAsked() || s.o.InputsManifest != "" }
+
 // helperIn is where the helper lies in a temporary folder.
 func helperIn(temp string) string { return filepath.Join(temp, "mark") }
 
 // markedEnv is the workload's environment with the helper in it, where it has anything to do.
 func (s *Session) markedEnv(m markSpec, temp string) []string {
-	env := s.setup.Environ
-	if !m.isAsked() {
+	env := s.inputsEnv()
+	if !s.needsHelper(m) {
 		return env
 	}
 	t := s.o.TorchOptions
@@ -51,7 +54,11 @@ func (s *Session) markedEnv(m markSpec, temp string) []string {
 	if i := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "PYTHONPATH=") }); i >= 0 {
 		path += string(os.PathListSeparator) + strings.TrimPrefix(env[i], "PYTHONPATH=")
 	}
-	return append(append(without(env, "PYTHONPATH"), "PYTHONPATH="+path), mark.Env(o)...)
+	env = append(without(env, "PYTHONPATH"), "PYTHONPATH="+path)
+	if !m.isAsked() { // the workload may import it for its inputs
+		return env
+	}
+	return append(env, mark.Env(o)...)
 }
 
 // timesOf is where the helper times the stages of a pass under a tool. Without a pass that has none there is nothing to compare with, and

@@ -36,10 +36,13 @@ type Options struct {
 	AutoStages bool `yaml:"auto_stages"` // mark stages of Hugging Face models by prof's helper
 	Warmup     int  `yaml:"warmup"`      // first generations of the workload that are warm-up; only with the helper
 
-	Inputs           []string      `yaml:"inputs,omitempty"` // files whose size and hash are kept
-	Keep             []string      `yaml:"keep,omitempty"`   // patterns of files below the working folder that are kept where the workload writes them
-	SampleHz         float64       `yaml:"sample_hz"`        // NVML samples a second; 0: none
-	NoLog            bool          `yaml:"no_log"`           // keep no log of what the workload writes, which then writes to prof's own stdout and stderr
+	Inputs           []string      `yaml:"inputs,omitempty"`          // files whose size and hash are kept
+	InputsManifest   string        `yaml:"inputs_manifest,omitempty"` // list of inputs, see ReadManifest; --inputs
+	Subset           string        `yaml:"subset,omitempty"`          // list of the inputs to use of it; empty: all
+	RepeatInputs     int           `yaml:"repeat_inputs"`             // how often the workload is to go through them
+	Keep             []string      `yaml:"keep,omitempty"`            // patterns of files below the working folder that are kept where the workload writes them
+	SampleHz         float64       `yaml:"sample_hz"`                 // NVML samples a second; 0: none
+	NoLog            bool          `yaml:"no_log"`                    // keep no log of what the workload writes, which then writes to prof's own stdout and stderr
 	MaxArtifactBytes int64         `yaml:"max_artifact_bytes"`
 	Budget           time.Duration `yaml:"budget"`         // of all passes together; 0: any. See Session.leftOut
 	Timeout          time.Duration `yaml:"timeout"`        // of one pass
@@ -88,6 +91,7 @@ func Defaults() Options {
 		Mode: ModeDeep, Repeats: 1,
 		Ncu:              NcuOptions{Top: 10, Launches: 1, Preset: "roofline", Replay: "kernel", ClockControl: "none"},
 		TorchOptions:     TorchOptions{Memory: true},
+		RepeatInputs:     1,
 		SampleHz:         10,
 		MaxArtifactBytes: 2 << 30,
 		Timeout:          30 * time.Minute,

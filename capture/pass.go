@@ -117,7 +117,8 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 			return outcome{}, err
 		}
 	}
-	if p.Marked = spec.mark.isAsked(); p.Marked {
+	p.Marked = spec.mark.isAsked()
+	if s.needsHelper(spec.mark) {
 		if err := mark.Write(helperIn(l.dir.Path)); err != nil {
 			return outcome{}, fmt.Errorf("write the Python helper: %w", err)
 		}

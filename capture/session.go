@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ type Setup struct {
 // Session is one capture at work. Its methods are for one goroutine.
 type Session struct {
 	o     Options
+	asked Options // o before what is missing on this machine was replaced
 	setup Setup
 	dir   string // the run's folder
 
@@ -78,7 +80,7 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 	}
 	s.manifest = rundir.Manifest{
 		Version: rundir.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.mode(), Argv: mask.Argv(setup.Argv),
-		WorkloadKey: workloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: s.budget.begun.UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
+		WorkloadKey: WorkloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: s.budget.begun.UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
 		Warnings: s.manifest.Warnings,
 	}
 	err = s.manifest.Write(s.dir)
@@ -99,7 +101,7 @@ func newSession(o Options, setup Setup) (*Session, error) {
 	if err := CheckWorkload(setup.Argv, setup.Dir); err != nil {
 		return nil, err
 	}
-	s := &Session{o: o, setup: setup, dir: filepath.Join(setup.Runs, FolderName(setup.Run)), tools: map[string]tool{}}
+	s := &Session{o: o, asked: o, setup: setup, dir: filepath.Join(setup.Runs, FolderName(setup.Run)), tools: map[string]tool{}}
 	s.budget = budget{begun: time.Now(), took: map[string]time.Duration{}, closed: map[string]time.Duration{}}
 	return s, nil
 }
@@ -146,7 +148,7 @@ func (s *Session) note(ctx context.Context) error {
 		s.warn(err.Error())
 	}
 	s.manifest.Git = git
-	if s.manifest.Inputs, err = ReadInputs(ctx, s.o.Inputs); err != nil {
+	if err := s.readInputs(ctx); err != nil {
 		return err
 	}
 	for _, in := range s.manifest.Inputs {
@@ -161,6 +163,20 @@ func (s *Session) note(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(rundir.WriteJSON(filepath.Join(s.dir, rundir.EnvironmentName), env), s.save())
+}
+
+// readInputs takes the identity of the inputs, and writes down what the workload is to work on.
+func (s *Session) readInputs(ctx context.Context) error {
+	given, listed, err := s.o.ReadInputs(ctx)
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(given, listed)
+	if s.manifest.OptionsKey, err = s.asked.Key(all); err != nil {
+		return err
+	}
+	s.manifest.Inputs = maskInputs(all)
+	return s.writeWorkloadInputs(listed)
 }
 
 // noteOptions writes config.yaml and inputs.yaml.
@@ -255,8 +271,8 @@ func FolderName(run string) string {
 	return name[:min(len(name), 180)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// workloadKey is the same for every run of the same command line in the same folder.
-func workloadKey(argv []string, dir string) string {
+// WorkloadKey is the same for every run of the same command line in the same folder.
+func WorkloadKey(argv []string, dir string) string {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{dir}, argv...), "\x00")))
 	return hex.EncodeToString(sum[:8])
 }

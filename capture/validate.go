@@ -129,6 +129,8 @@ func (o Options) Validate() error {
 		p.check(path != "", "--input is empty: it must be a file or folder")
 	}
 	checkKeep(&p, o.Keep)
+	p.check(o.RepeatInputs >= 1, "--repeat-inputs is %d: it must be 1 or more", o.RepeatInputs)
+	p.check(o.InputsManifest != "" || o.Subset == "" && o.RepeatInputs <= 1, "--subset and --repeat-inputs need --inputs MANIFEST")
 	if len(p) == 0 {
 		return nil
 	}

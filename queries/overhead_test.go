@@ -25,6 +25,7 @@ type timed struct {
 	cpu, gpu      int64 // gpu 0: not measured
 	batch, tokens int64
 	warm          int
+	input         string
 }
 
 // timedFolder makes the folder of captured with the helper's times of its recordings, which of gives by their names.
@@ -42,7 +43,8 @@ func timedFolder(t *testing.T, ranges []timed, pid int, of func(recording string
 			PID        int         `json:"pid"`
 			Rank       *int        `json:"rank"`
 			Paths      [][]string  `json:"paths"`
-			Executions [][6]*int64 `json:"executions"`
+			Inputs     []string    `json:"inputs,omitempty"`
+			Executions [][7]*int64 `json:"executions"`
 		}{PID: pid}
 		if p.Tool == rundir.ToolNone {
 			doc.PID += 100 + i // a process of its own
@@ -55,7 +57,11 @@ func timedFolder(t *testing.T, ranges []timed, pid int, of func(recording string
 			at := int64(len(doc.Paths))
 			doc.Paths = append(doc.Paths, strings.Split(e.path, " > "))
 			warm := int64(e.warm)
-			row := [6]*int64{&at, &e.cpu, nil, &e.batch, &e.tokens, &warm}
+			row := [7]*int64{&at, &e.cpu, nil, &e.batch, &e.tokens, &warm}
+			if e.input != "" {
+				place := int64(len(doc.Inputs))
+				row[6], doc.Inputs = &place, append(doc.Inputs, e.input)
+			}
 			if e.gpu > 0 {
 				row[2] = &e.gpu
 			}

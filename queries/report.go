@@ -42,6 +42,7 @@ var questions = []wanted{
 	{id: "aggregates", title: "Aggregates"},
 	{id: "stages", title: "Stages"},
 	{id: "stage-notes", title: "Parts of stages", optional: true},
+	{id: "input-stages", title: "Inputs", optional: true, of: "capture"},
 	{id: "accounting", title: "Where the time went"},
 	{id: "time-breakdown", title: "Time breakdown", top: "10"},
 	{id: "findings", title: "What to do about it", top: "10", answers: true},

@@ -28,7 +28,12 @@
 //	        logits = engine.step(logits)
 //	prof_mark.facts(batch=1)
 //
-// Outside of prof these calls do nothing. prof_mark/__init__.py documents them.
+// and go through the inputs that prof capture --inputs gives, so that each pass is known by the input it worked on:
+//
+//	for item in prof_mark.inputs(default=["page.png"]):
+//	    engine.step(item.path)
+//
+// Outside of prof these calls do nothing, and inputs gives the default. prof_mark/__init__.py documents them.
 //
 // # What it leaves
 //

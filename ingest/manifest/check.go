@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prof/ingest/load"
+	"prof/internal/mask"
 	"prof/schema/rundir"
 )
 
@@ -113,6 +114,27 @@ func checkDevices(devices []rundir.Device) error {
 			return fmt.Errorf("devices[%d].device is %d, want numbers from 0 to %d, each once", i, d.Index, math.MaxInt32)
 		}
 		seen[d.Index] = true
+	}
+	return nil
+}
+
+// checkInputs checks that inputs can be told apart by their ids, as they are stored, and what is counted of them.
+func checkInputs(inputs []rundir.Input) error {
+	seen := map[string]bool{}
+	for i, in := range inputs {
+		id := mask.Stored(in.ID)
+		if seen[id] || in.ID == "" && len(in.Tags) > 0 {
+			return fmt.Errorf("inputs[%d].id is %.200q, want each once", i, id)
+		}
+		seen[id] = in.ID != ""
+		for _, f := range []struct {
+			name  string
+			value *int64
+		}{{"size_bytes", in.Size}, {"width", in.Width}, {"height", in.Height}, {"pages", in.Pages}, {"tokens", in.Tokens}} {
+			if f.value != nil && (*f.value < 0 || *f.value == 0 && f.name != "size_bytes") {
+				return fmt.Errorf("inputs[%d].%s is %d", i, f.name, *f.value)
+			}
+		}
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"prof/ingest/load"
@@ -24,7 +26,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	}
 	s := &storing{ctx: ctx, t: t, r: r, info: &load.SourceInfo{ToolVersion: r.Manifest.ProfVersion, SchemaVersion: fmt.Sprint(r.Manifest.Version),
 		Command: r.Command(), Host: r.Manifest.Host, StartedAt: utc(r.Manifest.StartedAt), DurationNs: r.duration()}}
-	for _, step := range []func() error{s.capture, s.passes, s.inputs, s.kept, s.devices, s.environment, s.samples, s.times, s.parts, s.diagnostics} {
+	for _, step := range []func() error{s.capture, s.passes, s.inputs, s.inputTags, s.kept, s.devices, s.environment, s.samples, s.times, s.parts, s.diagnostics} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -79,7 +81,7 @@ func (s *storing) capture() error {
 		if m.Git != nil {
 			commit, branch, dirty = text(m.Git.Commit), text(m.Git.Branch), m.Git.Dirty
 		}
-		return add(m.Mode, s.r.Command(), m.WorkloadKey, m.Folder, commit, branch, dirty, m.StartedAt.UTC(), whole(s.r.duration()), m.Status, text(m.Reason))
+		return add(m.Mode, s.r.Command(), m.WorkloadKey, m.Folder, commit, branch, dirty, m.StartedAt.UTC(), whole(s.r.duration()), m.Status, text(m.Reason), text(m.OptionsKey))
 	})
 }
 
@@ -104,7 +106,7 @@ func (s *storing) passes() error {
 func (s *storing) inputs() error {
 	return s.append("capture_input", func(add func(...driver.Value) error) error {
 		for _, in := range s.r.Manifest.Inputs {
-			if err := add(in.Path, whole(in.Size), text(in.SHA256)); err != nil {
+			if err := add(in.Path, whole(in.Size), text(in.SHA256), text(in.ID), whole(in.Width), whole(in.Height), whole(in.Pages), whole(in.Tokens)); err != nil {
 				return err
 			}
 		}
@@ -117,6 +119,19 @@ func (s *storing) kept() error {
 		for _, k := range s.r.Manifest.Kept {
 			if err := add(int32(k.Pass), k.Path, whole(k.Size), text(k.SHA256), text(k.Reason)); err != nil {
 				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *storing) inputTags() error {
+	return s.append("capture_input_tag", func(add func(...driver.Value) error) error {
+		for _, in := range s.r.Manifest.Inputs {
+			for _, key := range slices.Sorted(maps.Keys(in.Tags)) {
+				if err := add(in.ID, key, in.Tags[key]); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

@@ -69,6 +69,9 @@ func Read(path, name string) (*Run, error) {
 	if err == nil {
 		err = checkDevices(m.Devices)
 	}
+	if err == nil {
+		err = checkInputs(m.Inputs)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", name, rundir.ErrManifest, err)
 	}

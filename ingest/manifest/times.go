@@ -27,6 +27,7 @@ type stageTimes struct {
 	LeftOut    int64            `json:"left_out"` // executions behind those that are listed
 	Fault      string           `json:"fault"`    // why nothing is listed
 	Paths      [][]string       `json:"paths"`
+	Inputs     []string         `json:"inputs"` // ids that executions worked on
 	Executions []stageExecution `json:"executions"`
 	Memory     []stageMemory    `json:"memory"`
 }
@@ -51,11 +52,11 @@ func (m stageMemory) check(executions int) error {
 	return nil
 }
 
-// stageExecution is one row of executions: path, cpu and gpu in nanoseconds, sequences, tokens, and 1 for warm-up.
-type stageExecution [6]*int64
+// stageExecution is one row of executions: path, cpu and gpu in nanoseconds, sequences, tokens, 1 for warm-up, and where it is known the input.
+type stageExecution [7]*int64
 
 // check checks that a row is as the helper writes it.
-func (e stageExecution) check(paths int) error {
+func (e stageExecution) check(paths, inputs int) error {
 	for i, v := range e {
 		if v == nil && (i < 2 || i == 5) {
 			return fmt.Errorf("[%d] is null", i)
@@ -66,6 +67,9 @@ func (e stageExecution) check(paths int) error {
 	}
 	if *e[0] >= int64(paths) {
 		return fmt.Errorf("[0] is %d of %d paths", *e[0], paths)
+	}
+	if e[6] != nil && *e[6] >= int64(inputs) {
+		return fmt.Errorf("[6] is %d of %d inputs", *e[6], inputs)
 	}
 	return nil
 }
@@ -89,7 +93,7 @@ func readTimes(path string) (*stageTimes, error) {
 		}
 	}
 	for i, e := range t.Executions {
-		if err := e.check(len(t.Paths)); err != nil {
+		if err := e.check(len(t.Paths), len(t.Inputs)); err != nil {
 			return nil, fmt.Errorf("executions[%d]%w", i, err)
 		}
 	}
@@ -169,7 +173,11 @@ func (s *storing) storeTimes(p rundir.Pass, name string, t *stageTimes) error {
 			rank = *t.Rank
 		}
 		for i, e := range t.Executions {
-			if err := add(int32(p.ID), t.PID, rank, int64(i+1), paths[*e[0]], *e[5] != 0, whole(e[3]), whole(e[4]), *e[1], whole(e[2])); err != nil {
+			var input driver.Value
+			if e[6] != nil {
+				input = t.Inputs[*e[6]]
+			}
+			if err := add(int32(p.ID), t.PID, rank, int64(i+1), paths[*e[0]], *e[5] != 0, whole(e[3]), whole(e[4]), *e[1], whole(e[2]), input); err != nil {
 				return err
 			}
 		}

@@ -52,6 +52,7 @@
 //	images       count         images of each prompt
 //	crops        count         crops of each image beside its global view
 //	warmup       true, false   whether the pass is one to warm up, whose time is left out; false when not said
+//	input        text          id of the input that it worked on, of those of prof capture --inputs
 //	prefill_ms   milliseconds  wall time of the prefill
 //	decode_ms    milliseconds  wall time of all decode steps
 //	vision_ms    milliseconds  wall time of the vision part of the prefill
@@ -60,7 +61,7 @@
 // generates 17 tokens says new_tokens 16. Where a pass has a count under several of its names, the one listed first is taken.
 //
 // Counts are whole numbers from 0 to 2^31. Milliseconds are numbers from 0 to 10^12, fractions included, and are kept as whole
-// nanoseconds. Anything else is an error that names the field. A file has at most 16 MiB and 2^20 passes.
+// nanoseconds. Anything else is an error that names the field. A file has at most 64 MiB and 2^20 passes.
 //
 // An object without runs whose batch, images or crops are said makes one row that holds for every pass.
 //

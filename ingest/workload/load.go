@@ -53,11 +53,7 @@ func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows in
 	}
 	run, source := t.UUID(), int32(t.SourceID)
 	n, err := t.Append(ctx, "workload", func(add func(...driver.Value) error) error {
-		var capture driver.Value
-		if f.Capture != "" {
-			capture = f.Capture
-		}
-		return add(run, source, modelID, orNull(f.Warmup), capture)
+		return add(run, source, modelID, orNull(f.Warmup), textOrNull(f.Capture))
 	})
 	if err != nil {
 		return rows, refused, err
@@ -97,7 +93,7 @@ func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows in
 				process = int32(p.Process)
 			}
 			if err := add(run, source, id, p.Warmup, orNull(p.Prefill), orNull(p.Decode), batchOrNull(p.Batch), orNull(p.Images), orNull(p.Crops),
-				orNull(p.PrefillNs), orNull(p.DecodeNs), orNull(p.VisionNs), process); err != nil {
+				orNull(p.PrefillNs), orNull(p.DecodeNs), orNull(p.VisionNs), textOrNull(p.Input), process); err != nil {
 				return err
 			}
 		}
@@ -162,6 +158,13 @@ func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) err
 		return nil
 	})
 	return err
+}
+
+func textOrNull(text string) driver.Value {
+	if text == "" {
+		return nil
+	}
+	return text
 }
 
 func batchOrNull(n int64) driver.Value {

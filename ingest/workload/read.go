@@ -14,7 +14,7 @@ import (
 var ErrNoWorkload = errors.New("no workload facts")
 
 const (
-	MaxBytes      = 16 << 20
+	MaxBytes      = 64 << 20
 	processesName = "processes"
 	maxPasses     = 1 << 20 // a table of a million rows says no more about a model than one of a thousand
 )
@@ -241,6 +241,7 @@ func (r *reader) pass(d *json.Decoder, place string, p Pass) {
 	p.Prefill = o.count(0, prefillNames...)
 	p.Decode = o.count(0, decodeNames...)
 	p.shape(o)
+	p.Input = o.text("input")
 	p.PrefillNs, p.DecodeNs, p.VisionNs = o.wall("prefill_ms"), o.wall("decode_ms"), o.wall("vision_ms")
 	r.facts.Passes = append(r.facts.Passes, p)
 }

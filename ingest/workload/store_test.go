@@ -117,7 +117,7 @@ func TestStored(t *testing.T) {
 		{samples + "dsocr-sdpa.workload.json", 0},
 		{samples + "metrics.json", 1},
 		{write(t, "workload.json", `{"model": "hf_examplesecret0123456789", "config": {"model_type": "llama", "hidden_size": "wide"}, "warmup": 2, "batch": 4,
-			"runs": [{"warmup": true, "vision_ms": 0.5}, {"prefill_len": 7, "new_tokens": 0, "images": 1, "crops": 2}]}`), 1},
+			"runs": [{"warmup": true, "vision_ms": 0.5}, {"prefill_len": 7, "new_tokens": 0, "images": 1, "crops": 2, "input": "a.png"}]}`), 1},
 	} {
 		info, err := r.load(t, c.path)
 		if err != nil || len(info.Warnings) != c.warnings || info.Status != "" {
@@ -131,9 +131,9 @@ func TestStored(t *testing.T) {
 		}
 	}
 	r.expect(t, passRows,
-		"1|1|false|681|16|1|~|~|45750029|616769718|~|~", "1|2|false|681|16|1|~|~|46066456|291329758|~|~", "1|3|false|681|16|1|~|~|45993542|286869421|~|~",
-		"2|~|false|~|16|1|~|~|~|~|~|~",
-		"3|1|true|~|~|4|~|~|~|~|500000|~", "3|2|false|7|0|4|1|2|~|~|~|~")
+		"1|1|false|681|16|1|~|~|45750029|616769718|~|~|~", "1|2|false|681|16|1|~|~|46066456|291329758|~|~|~", "1|3|false|681|16|1|~|~|45993542|286869421|~|~|~",
+		"2|~|false|~|16|1|~|~|~|~|~|~|~",
+		"3|1|true|~|~|4|~|~|~|~|500000|~|~", "3|2|false|7|0|4|1|2|~|~|~|a.png|~")
 	r.expect(t, `SELECT source_id, model_id & 134217727, warmup_count, capture FROM workload ORDER BY source_id`, "1|1|~|~", "2|~|~|~", "3|~|2|~")
 	r.expect(t, `SELECT source_id, model_id & 134217727, name, family, layer_count, hidden_size FROM model`, "1|1|dsocr|deepseek_v2|12|1280")
 	r.expect(t, `SELECT count(*) > 20 FROM model_layer`, "true")
@@ -209,7 +209,7 @@ func TestUniformStored(t *testing.T) {
 	if err != nil || n != 2 {
 		t.Fatal(n, err)
 	}
-	r.expect(t, passRows, "9|~|false|681|16|~|~|~|~|~|~|~")
+	r.expect(t, passRows, "9|~|false|681|16|~|~|~|~|~|~|~|~")
 	r.expect(t, `SELECT source_id, model_id & 134217727, warmup_count, capture FROM workload`, "9|~|1|torch")
 }
 

@@ -27,6 +27,7 @@ type Pass struct {
 	Images  *int64 // of each prompt
 	Crops   *int64 // of each image beside its global view
 	Batch   int64  // sequences, at least 1; 0 where options do not say
+	Input   string // id of the input that it worked on; "" when not said
 
 	PrefillNs, DecodeNs, VisionNs *int64 // wall time of the prefill, of all decode steps, of the prefill's vision part
 }

@@ -52,6 +52,7 @@ and keeps what was captured; a second Ctrl-C kills it. Everything is in .prof/ru
   prof capture --baseline --repeats 3 --auto-stages --torch -- python3 generate.py
   prof capture --mode light --delay 90s --duration 20s -- vllm serve MODEL
   prof capture --tools ncu --ncu-kernels '^flash_' -- python3 run.py
+  prof capture --suite suite.yaml                         # several command lines as one set of runs
 
 Options can also be set in .prof/config.yaml, in the form of the config.yaml in a run's folder; the command line overrides them.`,
 		Flags:        captureFlags(),
@@ -78,6 +79,12 @@ func (p *program) captureUsage(c *cli.Context, err error, sub bool) error {
 }
 
 func (p *program) capture(c *cli.Context) error {
+	if c.IsSet(suiteName) {
+		return p.captureSuite(c)
+	}
+	if c.Bool("fresh") {
+		return usagef("--fresh is for --suite FILE")
+	}
 	if !slices.Contains(p.args, "--") {
 		return errNoDashes
 	}
@@ -85,49 +92,65 @@ func (p *program) capture(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o, err := captureOptions(c, home)
+	o, err := captureOptions(c, home, nil)
 	if err != nil {
 		return err
 	}
-	in, err := p.captureIngest(c, o)
+	argv := c.Args().Slice()
+	in, err := p.captureIngest(c, o, argv)
 	if err != nil {
 		return err
 	}
 	if in.Name, err = p.freeName(c, home, in.Name); err != nil {
 		return err
 	}
-	setup, err := p.captureSetup(c, home, in.Name)
+	_, err = p.captureOne(c, home, captureJob{options: o, argv: argv, in: in, isNamed: c.IsSet("run")})
+	return err
+}
+
+// captureJob is one capture: what to run, how, and how to store it.
+type captureJob struct {
+	options capture.Options
+	argv    []string
+	in      ingest.Options
+	isNamed bool // the user chose the name: no other will do
+}
+
+// captureOne captures one run and stores it. The result is nil where nothing could be captured; the error chooses the exit code.
+func (p *program) captureOne(c *cli.Context, home schema.Home, job captureJob) (*capture.Result, error) {
+	in := job.in
+	setup, err := p.captureSetup(home, job)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := capture.CheckWorkload(setup.Argv, setup.Dir); err != nil {
-		return err
+		return nil, err
 	}
 	if c.Bool("dry-run") {
-		return p.captureDryRun(c, o, setup)
+		return nil, p.captureDryRun(c, job.options, setup)
 	}
 	if err := home.Make(); err != nil {
-		return err
+		return nil, err
 	}
 	interrupts := make(chan os.Signal, 4)
 	// Nobody may read what prof says any more; the capture goes on.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	setup.Interrupts = interrupts
-	s, err := capture.New(c.Context, o, setup)
-	for n := 2; errors.Is(err, capture.ErrRunExists) && !c.IsSet("run"); n++ { // another of this second
+	s, err := capture.New(c.Context, job.options, setup)
+	for n := 2; errors.Is(err, capture.ErrRunExists) && !job.isNamed; n++ { // another of this second
 		setup.Run = fmt.Sprintf("%s-%d", in.Name, n)
-		s, err = capture.New(c.Context, o, setup)
+		s, err = capture.New(c.Context, job.options, setup)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in.Name = setup.Run
 	stored, err := p.captureAll(c, s, home, in, interrupts)
 	res, finish := s.Finish()
 	if err = errors.Join(err, finish); err != nil {
-		return &captureError{fmt.Errorf("%w; the capture so far is in %s", err, s.Dir())}
+		return res, &captureError{fmt.Errorf("%w; the capture so far is in %s", err, s.Dir())}
 	}
-	return p.captured(c, home, in, res, stored)
+	return res, p.captured(c, home, in, s.Options(), res, stored)
 }
 
 // notChosen is why ncu's pass is not run without an ingest.
@@ -169,7 +192,7 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 }
 
 // captured stores the run, says how it went, and chooses the exit code.
-func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, res *capture.Result, stored bool) error {
+func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, o capture.Options, res *capture.Result, stored bool) error {
 	failed := len(res.Failed) > 0
 	in, missing := written(in)
 	for _, path := range missing {
@@ -180,7 +203,7 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
 		fmt.Fprintf(p.err, "prof: the capture is in %s but was not stored: %s; to try again: %s\n", res.Dir, oneLine(err), ingestCommand(c, in, res.Dir, stored))
 		failed = true
-	} else if err := p.captureSummary(c, home, in.Name); err != nil {
+	} else if err := p.captureSummary(c, home, in.Name, o); err != nil {
 		return err
 	}
 	switch {
@@ -234,7 +257,7 @@ func profWords(c *cli.Context) []string {
 }
 
 // captureSetup is what a session needs of this process.
-func (p *program) captureSetup(c *cli.Context, home schema.Home, run string) (capture.Setup, error) {
+func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return capture.Setup{}, err
@@ -244,14 +267,14 @@ func (p *program) captureSetup(c *cli.Context, home schema.Home, run string) (ca
 		return capture.Setup{}, err
 	}
 	files := []*os.File{os.Stdin, os.Stdout, os.Stderr}
-	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: run, Argv: c.Args().Slice(), Environ: os.Environ(), Dir: dir, Self: self,
+	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: os.Environ(), Dir: dir, Self: self,
 		ProfVersion: version(), Files: files, NVML: capture.OpenNVML,
 		FindTool: func(name string) (string, error) { return capture.FindTool(name, nil) },
 		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
 }
 
 // captureIngest says how the run is to be stored, before minutes are spent on it.
-func (p *program) captureIngest(c *cli.Context, o capture.Options) (ingest.Options, error) {
+func (p *program) captureIngest(c *cli.Context, o capture.Options, argv []string) (ingest.Options, error) {
 	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Warn: p.warn, Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"),
 		Load: load.Options{Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
 	if c.IsSet("run") && in.Name == "" {
@@ -274,13 +297,13 @@ func (p *program) captureIngest(c *cli.Context, o capture.Options) (ingest.Optio
 		}
 	}
 	if in.Name == "" {
-		in.Name = time.Now().UTC().Format("20060102-150405") + "-" + capture.FolderName(capture.WorkloadName(c.Args().Slice()))
+		in.Name = time.Now().UTC().Format("20060102-150405") + "-" + capture.FolderName(capture.WorkloadName(argv))
 	}
 	now, later := written(in)
 	for _, path := range later {
 		fmt.Fprintf(p.err, "prof: %s is not there yet: it is read when the workload has written it\n", path)
 	}
-	return in, ingest.Check(nil, now) // a mistake in a name must not cost a capture
+	return in, errors.Join(ingest.Check(nil, now), capture.CheckManifest(o)) // a mistake in a name must not cost a capture
 }
 
 // written leaves those files of facts out of in that the workload has not written, and lists them.

@@ -57,6 +57,9 @@ func captureFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "ncu-arg", Usage: "another `ARGUMENT` for ncu; may be repeated"},
 		&cli.StringSliceFlag{Name: "input", Usage: "a `FILE` or folder that the workload reads, to record its size and hash; may be repeated"},
 		&cli.StringSliceFlag{Name: "keep", Usage: "keep files that the workload writes and `GLOB` matches below the working folder, such as 'out/**/*.json'; may be repeated"},
+		&cli.StringFlag{Name: "inputs", Usage: "a `MANIFEST` (YAML) of the inputs that the workload is to work on: path, id, width, height, pages, tokens"},
+		&cli.StringFlag{Name: "subset", Usage: "with --inputs: only those that the file `LIST` names, by id or path, one per line"},
+		&cli.IntFlag{Name: "repeat-inputs", Usage: "with --inputs: the workload works on all of them `N` times", DefaultText: "1"},
 		&cli.Float64Flag{Name: "sample-hz", Usage: "take `N` NVML samples per second; 0 for none", DefaultText: "10"},
 		&cli.BoolFlag{Name: "no-log", Usage: "keep no log of the workload's output, and give it the very stdout and stderr of prof"},
 		&cli.StringFlag{Name: "max-artifact-size", Usage: "stop the workload when the run takes `SIZE` on disk", DefaultText: "2GiB"},
@@ -66,22 +69,29 @@ func captureFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "report-timeout", Usage: "kill a profiler that is still writing `TIME` after the workload ended", DefaultText: "10m"},
 		&cli.DurationFlag{Name: "grace", Usage: "`TIME` between asking the workload to end and the next, stronger signal", DefaultText: "10s"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the command line of each recording and run nothing"},
+		&cli.StringFlag{Name: suiteName, Usage: "capture the runs of a suite: several command lines, options and inputs in one `FILE` (YAML); runs that are there already are skipped"},
+		&cli.BoolFlag{Name: "fresh", Usage: "with --suite: capture all of its runs again, under new names"},
 		&cli.BoolFlag{Name: "no-ingest", Usage: "only capture; ingest the run's folder later with prof ingest"},
 	}
 	return append(flags, factFlags()...)
 }
 
-// captureOptions are the defaults, changed by the home's config.yaml and then by the command line.
-func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
+// captureOptions are the defaults, changed by the home's config.yaml, then by more, where it is not nil, and then by the command line.
+func captureOptions(c *cli.Context, home schema.Home, more func(*capture.Options) error) (capture.Options, error) {
 	o := capture.Defaults()
 	if err := capture.ReadConfig(filepath.Join(home.Dir, rundir.ConfigName), &o); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return o, &usageError{err}
+	}
+	if more != nil {
+		if err := more(&o); err != nil {
+			return o, &usageError{err}
+		}
 	}
 	if c.IsSet("mode") { // it says more than the tools that a file names
 		o.Tools = nil
 	}
 	text := map[string]*string{"mode": &o.Mode, "range": &o.Range, "ncu-preset": &o.Ncu.Preset, "ncu-set": &o.Ncu.Set, "ncu-kernels": &o.Ncu.Kernels,
-		"ncu-replay": &o.Ncu.Replay, "clock-control": &o.Ncu.ClockControl, "cuda-graph-trace": &o.Nsys.GraphTrace}
+		"ncu-replay": &o.Ncu.Replay, "clock-control": &o.Ncu.ClockControl, "cuda-graph-trace": &o.Nsys.GraphTrace, "inputs": &o.InputsManifest, "subset": &o.Subset}
 	for name, into := range text {
 		if c.IsSet(name) {
 			*into = c.String(name)
@@ -102,7 +112,7 @@ func captureOptions(c *cli.Context, home schema.Home) (capture.Options, error) {
 			*into = c.Bool(name)
 		}
 	}
-	for name, into := range map[string]*int{"repeats": &o.Repeats, "torch-skip": &o.TorchOptions.Skip, "torch-passes": &o.TorchOptions.Passes, "after": &o.After, "window": &o.Window, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
+	for name, into := range map[string]*int{"repeats": &o.Repeats, "repeat-inputs": &o.RepeatInputs, "torch-skip": &o.TorchOptions.Skip, "torch-passes": &o.TorchOptions.Passes, "after": &o.After, "window": &o.Window, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
 		if c.IsSet(name) {
 			*into = c.Int(name)
 		}

@@ -104,3 +104,51 @@ func TestCaptureStagesAlone(t *testing.T) {
 		t.Errorf("exit %d, shown:\n%s%s", got.code, got.out, got.err)
 	}
 }
+
+// A workload goes through the inputs of the manifest; each of them has the times of its own stages, without a profiler too.
+func TestCaptureInputs(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	p := fakes(t, "")
+	write(t, p.path("pages.yaml"), []byte("root: data\ninputs:\n- {path: a.png, pages: 2, width: 640}\n- {path: b.png, id: second}\n- c.png\n"))
+	if err := os.Mkdir(p.path("data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.png", "b.png", "c.png"} {
+		write(t, p.path("data/"+name), []byte(name))
+	}
+	write(t, p.path("chosen.txt"), []byte("second\na.png\n"))
+	write(t, p.path("work.py"), []byte(`
+import time, prof_mark
+for item in prof_mark.inputs(default=["none.png"]):
+    with open(item) as f:
+        print(item.id, item.pages, f.read(), flush=True)
+    with prof_mark.stage("prefill", tokens=5, batch=1):
+        pass
+    with prof_mark.stage("decode", steps=4):
+        time.sleep(0.04 if item.id == "second" else 0.02)
+`))
+	inputs := []string{"--inputs", "pages.yaml", "--subset", "chosen.txt", "--repeat-inputs", "2"}
+	const each = "a.png 2 a.png\nsecond None b.png\na.png 2 a.png\nsecond None b.png\n"
+	got := p.run(append(append([]string{"capture", "--run", "r", "--mode", "light", "--auto-stages", "--baseline"}, inputs...), "--", python, "work.py")...)
+	if got.code != 0 || got.out != each+each {
+		t.Errorf("exit %d, stdout %q, stderr:\n%s", got.code, got.out, got.err)
+	}
+	if got := p.sql("SELECT input, stage, page_count, width_count, alone_count, alone_clock, alone_median_ns BETWEEN CASE input WHEN 'second' THEN 39e6 ELSE 19e6 END AND 2e9 AS timed, alone_per_page_ns = alone_median_ns / 2 AS per_page FROM input_stages('r', stage := 'decode') WHERE alone_count IS NOT NULL"); got != "input,stage,page_count,width_count,alone_count,alone_clock,timed,per_page\na.png,decode,2,640,2,cpu,true,true\nsecond,decode,,,2,cpu,true,\n" {
+		t.Errorf("by input:\n%s", got)
+	}
+	if got := p.sql("SELECT pass_id, input FROM workload_pass ORDER BY pass_id"); got != "pass_id,input\n1,a.png\n2,second\n3,a.png\n4,second\n" {
+		t.Errorf("passes:\n%s", got)
+	}
+	if got := p.run("show", "r", "--facts"); got.code != 0 || !regexp.MustCompile(`inputs +.*decode [0-9.]+m?s \(a.png\) to [0-9.]+m?s \(second\)`).MatchString(got.out) {
+		t.Errorf("exit %d, shown:\n%s%s", got.code, got.out, got.err)
+	}
+	// Without marks the workload has its inputs too, and no pass is known.
+	got = p.run(append(append([]string{"capture", "--run", "s", "--mode", "light", "--no-ingest"}, inputs...), "--", python, "work.py")...)
+	if got.code != 0 || got.out != each {
+		t.Errorf("without marks: exit %d, stdout %q, stderr:\n%s", got.code, got.out, got.err)
+	}
+}

@@ -7,12 +7,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/capture"
 	"prof/internal/mask"
 	"prof/schema"
 )
 
 // captureSummary tells on stderr, for stdout is the workload's, how each pass went, and what profiling cost.
-func (p *program) captureSummary(c *cli.Context, home schema.Home, run string) (err error) {
+func (p *program) captureSummary(c *cli.Context, home schema.Home, run string, o capture.Options) (err error) {
 	w, err := p.openHome(c, home, false)
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string) (
 			fmt.Fprintf(p.err, "  overhead of %v (%v): %+.0f %% (median of %v against %v)\n", r[cost.Index("tool")], r[cost.Index("mode")], 100*ratio, r[cost.Index("pass_count")], r[cost.Index("baseline_count")])
 		}
 	}
-	if c.Bool("baseline") {
+	if o.Baseline {
 		for _, n := range cost.Notes {
 			fmt.Fprintln(p.err, "  note: "+n)
 		}

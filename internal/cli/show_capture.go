@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/queries"
@@ -36,6 +38,13 @@ func captureLines(ctx context.Context, a *queries.Asker, run schema.Run) ([][2]s
 	}
 	if text := overheadLine(overhead); text != "" {
 		out = append(out, [2]string{"overhead", text})
+	}
+	inputs, err := a.Ask(ctx, "input-stages", queries.Args{"run": run.ID})
+	if err != nil {
+		return nil, err
+	}
+	if text := inputsLine(inputs); text != "" {
+		out = append(out, [2]string{"inputs", text})
 	}
 	notes, err := a.Notes(ctx, queries.Args{"run": run.ID}, "overhead", "throttle")
 	for _, n := range notes {
@@ -113,6 +122,38 @@ func overheadLine(f *frame.Frame) string {
 		case ok:
 			parts = append(parts, fmt.Sprintf("%v %+.1f %% (%v of %v against %v without a profiler)", r[f.Index("mode")], 100*ratio, r[f.Index("pass_count")], r[f.Index("tool")], r[f.Index("baseline_count")]))
 		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// inputsLine words how far the times of inputs lie apart, stage by stage; "" where none is known.
+func inputsLine(f *frame.Frame) string {
+	type timed struct {
+		input string
+		ns    float64
+	}
+	var stages []string
+	of := map[string][]timed{}
+	for _, basis := range []string{"alone_median_ns", "gpu_span_median_ns"} {
+		for _, r := range f.Rows {
+			input, known := r[f.Index("input")].(string)
+			if ns, has := r[f.Index(basis)].(float64); known && has {
+				stage := fmt.Sprint(r[f.Index("stage")])
+				if of[stage] == nil {
+					stages = append(stages, stage)
+				}
+				of[stage] = append(of[stage], timed{input, ns})
+			}
+		}
+		if len(stages) > 0 { // times by two clocks are not compared
+			break
+		}
+	}
+	var parts []string
+	for _, stage := range stages {
+		byTime := func(a, b timed) int { return cmp.Compare(a.ns, b.ns) }
+		least, most := slices.MinFunc(of[stage], byTime), slices.MaxFunc(of[stage], byTime)
+		parts = append(parts, fmt.Sprintf("%s %s (%s) to %s (%s)", stage, short(int64(least.ns)), least.input, short(int64(most.ns)), most.input))
 	}
 	return strings.Join(parts, ", ")
 }

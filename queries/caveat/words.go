@@ -165,6 +165,15 @@ var words = map[string]func(c C, alike []C) string{
 	},
 	"facts-of-another-timeline": says("the workload file describes the other timeline: choose it with --source nsys, prof or torch"),
 
+	// Inputs.
+	"unknown-input": func(c C, _ []C) string {
+		return fmt.Sprintf("the workload names %s not in the manifest of --inputs, such as %q: the input of their passes is unknown", count(c.Count, "input that is", "inputs that are"), c.Object)
+	},
+	"inputs-without-manifest": says("the workload names inputs, but the run has no manifest of them: capture with --inputs MANIFEST"),
+	"passes-without-input": func(c C, _ []C) string {
+		return fmt.Sprintf("the input of %d of %d %s passes is unknown: the workload does not name it (prof_mark.inputs, prof_mark.input), or its passes cannot be matched with those of the timeline, as with several processes", c.Count, c.OfCount, c.Stage)
+	},
+
 	// Ranks.
 	"no-matched-collective": says("no collective is matched between ranks: the run has only one rank, or no kernels that kernel_rule classifies as collectives"),
 	"uneven-ranks": func(_ C, alike []C) string {

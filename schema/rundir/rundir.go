@@ -20,8 +20,10 @@ const (
 	EnvironmentName = "env.json"
 	ConfigName      = "config.yaml"
 	InputsName      = "inputs.yaml"
-	AssumptionsName = "assumptions.md"
 	KeptName        = "kept" // the folder of files that the workload wrote
+	AssumptionsName = "assumptions.md"
+
+	WorkloadInputsName = "inputs.json" // what the workload is told to work on
 )
 
 // ManifestVersion is the version of run.json that this prof writes. It reads this and earlier ones.
@@ -33,10 +35,11 @@ type Manifest struct {
 	Version     int        `json:"version"`
 	Run         string     `json:"run"` // name of the run
 	ProfVersion string     `json:"prof_version"`
-	Mode        string     `json:"mode"`         // light, deep or custom
-	Argv        []string   `json:"argv"`         // of the workload, secrets masked
-	WorkloadKey string     `json:"workload_key"` // hash of argv and folder
-	Folder      string     `json:"folder"`       // working folder
+	Mode        string     `json:"mode"`                  // light, deep or custom
+	Argv        []string   `json:"argv"`                  // of the workload, secrets masked
+	WorkloadKey string     `json:"workload_key"`          // hash of argv and folder
+	OptionsKey  string     `json:"options_key,omitempty"` // hash of the options and inputs
+	Folder      string     `json:"folder"`                // working folder
 	Host        string     `json:"host,omitempty"`
 	Git         *Git       `json:"git,omitempty"`
 	StartedAt   time.Time  `json:"started_at"`
@@ -104,12 +107,19 @@ type Pass struct {
 	ClockControl  string    `json:"clock_control,omitempty"`
 }
 
-// Input is a file that the user named as input of the workload.
+// Input is a file that the user named as input of the workload, by itself or in a manifest of inputs. Only those of a manifest have an id;
+// what the manifest does not say is nil.
 type Input struct {
-	Path   string `json:"path"`
-	Size   *int64 `json:"size_bytes,omitempty"`
-	SHA256 string `json:"sha256,omitempty"`
-	Reason string `json:"reason,omitempty"` // why it could not be read
+	ID     string            `json:"id,omitempty"` // unique in the run
+	Path   string            `json:"path"`
+	Size   *int64            `json:"size_bytes,omitempty"`
+	SHA256 string            `json:"sha256,omitempty"`
+	Width  *int64            `json:"width,omitempty"` // pixels, as the next
+	Height *int64            `json:"height,omitempty"`
+	Pages  *int64            `json:"pages,omitempty"`
+	Tokens *int64            `json:"tokens,omitempty"`
+	Tags   map[string]string `json:"tags,omitempty"`
+	Reason string            `json:"reason,omitempty"` // why it could not be read
 }
 
 // Kept is a file that the workload wrote and the user named to be kept. Its copy has the same path below KeptName.

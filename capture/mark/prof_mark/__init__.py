@@ -32,11 +32,24 @@ model(config, name=None)
     config.json or its folder.
 facts(model=None, batch=None, images=None, crops=None)
     What holds for every pass that does not say otherwise.
+inputs(default=())
+    Iterates over the inputs that `prof capture --inputs` gives, objects with id, path, width, height, pages, tokens (None where not
+    known) and tags; open() takes them for their path. What runs between two steps of the iteration belongs to the input of the first:
 
-A mistake in an argument never raises: it is said on stderr and in the facts.
+        for item in prof_mark.inputs(default=["page.png"]):
+            model.generate(**processor(Image.open(item.path)))
+
+    Without such inputs it gives the default: texts and paths as inputs, dicts as inputs with these fields, other things as they are.
+    Nothing but an error in reading PROF_INPUTS, the file with the inputs, raises: the program would work on something else.
+input(name)
+    What runs inside belongs to the input with this id or path, as a context manager: where a program does not go through inputs()
+    step by step, as one that reads ahead or serves several at a time.
+
+Any other mistake in an argument never raises: it is said on stderr and in the facts.
 
 Variables of the environment, set by prof:
 
+    PROF_INPUTS            the inputs (prof_mark/given.py); set without PROF_MARK too
     PROF_MARK=1            mark stages
     PROF_MARK_FACTS        where to write the facts (workload.json)
     PROF_MARK_TRACE        hold PyTorch's profiler and write its Chrome trace there, packed where the name ends in .gz
@@ -54,7 +67,7 @@ import contextlib
 
 from . import state
 
-__all__ = ["stage", "warmup", "model", "facts"]
+__all__ = ["stage", "warmup", "model", "facts", "inputs", "input"]
 
 
 @contextlib.contextmanager
@@ -93,9 +106,47 @@ def facts(**said):
         _manual("set_facts", said)
 
 
+def inputs(default=()):
+    from . import given
+    known = given.listed()
+    for item in given.default(default) if known is None else known:
+        if known is None or not state.settings.on:
+            yield item
+            continue
+        token = _given("enter", item, True)
+        try:
+            yield item
+        finally:
+            if token is not None:
+                _given("leave", token)
+
+
+@contextlib.contextmanager
+def input(name):
+    if not state.settings.on:
+        yield
+        return
+    token = _given("enter", name)
+    try:
+        yield
+    finally:
+        if token is not None:
+            _given("leave", token)
+
+
 def _manual(name, *args):
     try:
         from . import manual
         return getattr(manual, name)(*args)
+    except Exception as error:
+        state.fail(error)
+
+
+def _given(name, *args):
+    try:
+        from . import given
+        return getattr(given, name)(*args)
+    except (TypeError, ValueError, OSError) as error:
+        state.note("prof_mark.input: %s" % error)
     except Exception as error:
         state.fail(error)

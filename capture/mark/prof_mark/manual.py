@@ -29,6 +29,7 @@ def enter(name, said):
             run = t.last[None] = t.latest = record.begin(None, warm)
             run.doubt_prefill("its prefill was not seen")
         t.manual = run
+        run.goes_on()
         warm = run.warmup
         if "steps" in said:
             run.new_tokens, run.is_said = said.pop("steps"), True

@@ -14,15 +14,15 @@ import sys
 import threading
 import time
 
-from . import files, modelinfo, state, times
+from . import files, given, modelinfo, state, times
 
-# Some 70 bytes a pass: the file stays below the 16 MiB that are read of it. Passes are counted from the last, so the first ones go.
+# Some 70 bytes a pass, and an input of 200 bytes at most: the file stays below the 64 MiB that are read of it. Passes are counted from the last, so the first ones go.
 _MOST = 150_000
 
 
 class Pass:
     """One prefill and the decode steps after it."""
-    __slots__ = ("prefill_len", "new_tokens", "batch", "images", "crops", "warmup", "why", "is_said", "is_open", "outputs")
+    __slots__ = ("prefill_len", "new_tokens", "batch", "images", "crops", "warmup", "why", "is_said", "is_open", "outputs", "input", "taken")
 
     def __init__(self, warmup):
         self.prefill_len = self.batch = self.images = self.crops = self.outputs = None
@@ -31,6 +31,8 @@ class Pass:
         self.why = None
         self.is_said = False  # tokens were said by prof_mark.stage
         self.is_open = True  # its thread may go on with it
+        self.input, self.taken = given.current(), state.thread.taken
+        state.thread.taken = 0
 
     def doubt_prefill(self, why):
         self.prefill_len, self.why = None, why
@@ -38,7 +40,17 @@ class Pass:
     def doubt_steps(self, why):
         self.new_tokens, self.why = None, why
 
+    def known_input(self):
+        """The input that it worked on; None where that is not certain. Of inputs that were taken in a row a batch may have several."""
+        return None if self.taken > 1 and self.batch != 1 else self.input
+
+    def goes_on(self):
+        """Says that it goes on now: under another input it has none."""
+        if self.input is not None and given.current() != self.input:
+            self.input = None
+
     def step(self, count=1):
+        self.goes_on()
         if self.new_tokens is not None and not self.is_said:
             self.new_tokens += count
 
@@ -46,8 +58,8 @@ class Pass:
         d = {"prefill_len": self.prefill_len, "new_tokens": self.new_tokens, "batch": self.batch}
         if self.is_open and not self.is_said and not final:
             d.update(new_tokens=None, why="it had not ended when this was written")
-        for name in ("outputs", "images", "crops", "warmup", "why"):
-            value = getattr(self, name)
+        for name in ("input", "outputs", "images", "crops", "warmup", "why"):
+            value = self.known_input() if name == "input" else getattr(self, name)
             if value is not None and value is not False:
                 d.setdefault(name, value)
         return d

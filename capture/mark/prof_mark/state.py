@@ -44,6 +44,8 @@ class Thread(threading.local):
         self.running = None  # the last pass of all that began on this thread
         self.capturing = None  # calls of models in the CUDA graph that is being captured
         self.warm = 0  # prof_mark.warmup under way
+        self.inputs = []  # ids of the inputs that are open
+        self.taken = 0  # inputs taken in a row from prof_mark.inputs without a pass
         self.names = []  # of the ranges that are open
         self.timed = 0  # those of them whose time is taken
         self.staged = 0  # those of these that are a prefill, a decode or a step

@@ -16,9 +16,9 @@ Timed are prefill, decode and steps that lie in no decode, and of other ranges t
 
 Events are read when they are through, between stages and at the end of the process. Each process writes PATH-PID.json, whole, by a
 rename, as often as the facts: `paths` are the names of the ranges around and of the range itself, `executions` rows of the path's
-place in them, cpu and gpu in nanoseconds, sequences, tokens of each prompt or decoded of each sequence, and 1 for warm-up, in the
-order in which they began. `memory` are rows of the place in executions, GPU as PyTorch counts, and in bytes allocated before and after, peak of allocated before and
-after, and the same of reserved. The first 150,000 executions are kept; left_out says how many are not."""
+place in them, cpu and gpu in nanoseconds, sequences, tokens of each prompt or decoded of each sequence, 1 for warm-up, and where it is
+known the place of the input in `inputs`, in the order in which they began. `memory` are rows of the place in executions, GPU as PyTorch counts, and in bytes allocated
+before and after, peak of allocated before and after, and the same of reserved. The first 150,000 executions are kept; left_out says how many are not."""
 import collections
 import itertools
 import json
@@ -27,7 +27,7 @@ import sys
 import threading
 import time
 
-from . import files, state
+from . import files, given, state
 
 _MOST = 150_000
 _UNREAD = 256  # events are read when so many ranges wait for it
@@ -47,11 +47,12 @@ _lock = threading.RLock()
 
 class Execution:
     """One execution of a range."""
-    __slots__ = ("path", "kind", "run", "begun", "events", "cpu_ns", "gpu_ns", "batch", "tokens", "warm", "memory")
+    __slots__ = ("path", "kind", "run", "begun", "events", "cpu_ns", "gpu_ns", "batch", "tokens", "warm", "memory", "input")
 
-    def row(self, places):
+    def row(self, places, inputs):
         place = places.setdefault(self.path, len(places))
-        return [place, self.cpu_ns, self.gpu_ns, self.batch, self.tokens, int(self.warm)]
+        row = [place, self.cpu_ns, self.gpu_ns, self.batch, self.tokens, int(self.warm)]
+        return row if self.input is None else row + [inputs.setdefault(self.input, len(inputs))]
 
 
 def open(name, run=None):
@@ -64,7 +65,7 @@ def open(name, run=None):
     if name == "warmup" or name.startswith("generate[") or t.staged or t.timed and kind is None:
         return t, None
     e = Execution()
-    e.path, e.kind, e.run, e.gpu_ns, e.batch, e.tokens = tuple(t.names), kind, run, None, None, None
+    e.path, e.kind, e.run, e.gpu_ns, e.batch, e.tokens, e.input = tuple(t.names), kind, run, None, None, None, given.current()
     t.timed += 1
     t.staged += kind is not None
     e.memory = _memory(t) if kind != "step" and len(_taken) < _MOST else {}
@@ -99,6 +100,7 @@ def close(token):
     if e.kind is not None and e.run is not None:
         e.batch = e.run.batch
         e.tokens = {"prefill": e.run.prefill_len, "decode": e.run.new_tokens}.get(e.kind, 1)
+        e.input = e.run.known_input()
     e.run = None
     _keep(e, begun, ended)
 
@@ -216,12 +218,15 @@ def write(final=True):
         end = time.monotonic() + _PATIENCE
         while not _read() and final and time.monotonic() < end:
             time.sleep(0.001)
-        places = {}
+        places, inputs = {}, {}
         known = sorted(itertools.takewhile(lambda e: final or e.events is None, _taken), key=lambda e: e.begun)
-        rows = [e.row(places) for e in known] if state.fault is None else []  # after a fault executions are missing
+        rows = [e.row(places, inputs) for e in known] if state.fault is None else []  # after a fault executions are missing
         memory = [[place] + row for place, e in enumerate(known[:len(rows)]) for row in e.memory]
-        text = json.dumps({"pid": os.getpid(), "rank": state.job()[0], "left_out": _left_out,
-                           "fault": state.fault, "paths": [list(p) for p in places], "executions": rows, "memory": memory}, separators=(",", ":"))
+        doc = {"pid": os.getpid(), "rank": state.job()[0], "left_out": _left_out, "fault": state.fault,
+               "paths": [list(p) for p in places], "executions": rows, "memory": memory}
+        if inputs:
+            doc["inputs"] = list(inputs)
+        text = json.dumps(doc, separators=(",", ":"))
         path = "%s-%d.json" % (state.settings.times, os.getpid())
         os.replace(files.aside(path, text.encode() + b"\n"), path)
     finally:

@@ -13,7 +13,7 @@
 --   workload_median_ns: median time under the profiler, of the same; NULL without one
 --   clock: process (start to end of the process), gpu (CUDA events around the stage: from the opening of its range, or the end of the work queued before it, to the end of its work on the GPU)
 --     or cpu (host clock: for work that is not waited for, the time to launch it); NULL when a stage is not compared
---   reason: why a stage is not compared: not-timed-alone, other-work (its executions differ in sequences or tokens), window (the timeline does not have all of its executions), unseen-work
+--   reason: why a stage is not compared: not-timed-alone, other-work (its executions differ in sequences, tokens or input), window (the timeline does not have all of its executions), unseen-work
 --     (GPU work on streams that the events do not see) or warm-up (no steady execution on both sides); NULL otherwise
 --   baseline_count: successful recordings without a profiler; of a stage, its executions in them that are compared
 --   baseline_mean_ns: mean time in them; NULL without a baseline

@@ -61,13 +61,8 @@ WITH w AS (
         coalesce(min(v.prompt_token_count) <> max(v.prompt_token_count) OR min(v.decode_token_count) <> max(v.decode_token_count) OR min(v.sequence_count) <> max(v.sequence_count), false) AS is_varying
     FROM v GROUP BY v.run_id, v.stage
 ), u AS ( -- at today's peaks
-    SELECT f.run_id, f.stage, CASE WHEN coalesce(f.max_flop_per_s > f.flop_per_s OR f.max_bytes_per_s > f.bytes_per_s, false) THEN NULL
-        WHEN metric = 'mfu_ratio' THEN f.flop / (f.flop_per_s * f.device_ns / 1e9) WHEN metric = 'mbu_ratio' THEN f.moved_bytes / (f.bytes_per_s * f.device_ns / 1e9) END AS ratio
-    FROM (
-        SELECT f.run_id, f.stage, f.flop, f.moved_bytes, f.device_ns, f.max_flop_per_s, f.max_bytes_per_s, max(CASE WHEN p.resource = 'dram' THEN p.bytes_per_s END) AS bytes_per_s, arg_max_null(p.flop_per_s, CASE WHEN p.resource <> 'dram' THEN p.resource END) AS flop_per_s
-        FROM stage_figure f LEFT JOIN _device_roof p ON p.name = f.gpu AND (p.resource IN ('dram', 'tensor_' || f.precision) OR p.resource = f.precision AND f.precision IN ('fp32', 'fp64'))
-        WHERE f.run_id IN (SELECT w.run_id FROM w) GROUP BY ALL
-    ) f
+    SELECT f.run_id, f.stage, CASE metric WHEN 'mfu_ratio' THEN f.mfu_ratio WHEN 'mbu_ratio' THEN f.mbu_ratio END AS ratio
+    FROM _stage_ratio f WHERE f.run_id IN (SELECT w.run_id FROM w)
 )
 SELECT w.run, g.stage, coalesce(g.token_rate, u.ratio, g.value) AS value, g.mean, g.std, CASE WHEN coalesce(g.token_rate, u.ratio) IS NULL THEN g.passes ELSE g.all_passes END AS passes,
     w.at, w.commit, w.branch, w.is_dirty, t.gpu, t.driver, s.kind AS tool, s.tool_version, g.prompt_token_count, g.decode_token_count, g.sequence_count, g.is_varying, w.host, w.prof_version, w.workload, w.run_id

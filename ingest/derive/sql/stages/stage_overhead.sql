@@ -15,7 +15,7 @@
 --   profiled_median_ns DOUBLE: their median time
 --   profiled_mean_ns DOUBLE: their mean time
 --   profiled_std_ns DOUBLE: sample standard deviation (n-1) of these; NULL for fewer than two
---   reason VARCHAR: why they are not compared: not-timed-alone, other-work (the executions differ in number of sequences or tokens), window (the timeline does not have all executions),
+--   reason VARCHAR: why they are not compared: not-timed-alone, other-work (the executions differ in number of sequences or tokens, or in input), window (the timeline does not have all executions),
 --     unseen-work (events do not see all work on the GPU) or warm-up (no steady execution is timed on both sides); NULL where they are
 
 WITH side AS (

@@ -17,6 +17,7 @@
 --   later_count BIGINT: decode steps of the passes after this one
 --   warmup_count BIGINT: warm-up passes at the beginning of the capture; NULL when unknown, and in a file that lists passes: it does not list the warm-up passes before them
 --   is_warmup BOOLEAN: whether it is a warm-up pass
+--   input VARCHAR: input that it worked on, as the workload says; NULL when not said
 
 -- Of several files about a timeline the latest is taken, and of several options the latest: what is given afterwards is better
 -- known. What an option says goes before what a file does.
@@ -35,11 +36,11 @@ WITH about AS (
     FROM chosen c LEFT JOIN workload_pass p ON p.run_id = $run AND p.source_id = c.source_id WHERE c.is_option
 ), e AS (
     SELECT c.kind, c.is_counted, p.pass_id, p.process_id, w.pid, w.parallel_size, coalesce(o.prefill_count, p.prefill_count) AS prefill_count, coalesce(o.decode_count, p.decode_count) AS decode_count, coalesce(o.batch_count, p.batch_count, CASE WHEN p.source_id IS NOT NULL THEN 1 END) AS batch_count,
-        coalesce(o.image_count, p.image_count) AS image_count, coalesce(o.crop_count, p.crop_count) AS crop_count, coalesce(o.warmup_count, CASE WHEN p.pass_id IS NULL THEN c.warmup_count END) AS warmup_count, coalesce(p.is_warmup, false) AS is_warmup
+        coalesce(o.image_count, p.image_count) AS image_count, coalesce(o.crop_count, p.crop_count) AS crop_count, coalesce(o.warmup_count, CASE WHEN p.pass_id IS NULL THEN c.warmup_count END) AS warmup_count, coalesce(p.is_warmup, false) AS is_warmup, p.input
     FROM chosen c LEFT JOIN workload_pass p ON p.run_id = $run AND p.source_id = c.source_id LEFT JOIN workload_process w ON w.run_id = $run AND w.source_id = c.source_id AND w.process_id = p.process_id LEFT JOIN o ON o.kind IS NOT DISTINCT FROM c.kind
     WHERE NOT c.is_option OR NOT EXISTS (SELECT 1 FROM chosen x WHERE NOT x.is_option AND x.kind IS NOT DISTINCT FROM c.kind)
 )
 SELECT e.kind, e.is_counted, e.process_id, e.pid, e.parallel_size, CASE WHEN e.pass_id IS NULL THEN 0 ELSE row_number() OVER (PARTITION BY e.kind, e.process_id ORDER BY e.pass_id DESC NULLS LAST) END AS back_count,
     e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count,
-    coalesce(sum(e.decode_count) OVER (PARTITION BY e.kind, e.process_id ORDER BY e.pass_id DESC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::BIGINT AS later_count, e.warmup_count, e.is_warmup
+    coalesce(sum(e.decode_count) OVER (PARTITION BY e.kind, e.process_id ORDER BY e.pass_id DESC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::BIGINT AS later_count, e.warmup_count, e.is_warmup, e.input
 FROM e
