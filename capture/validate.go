@@ -119,10 +119,7 @@ func (o Options) Validate() error {
 	for _, path := range o.Inputs {
 		p.check(path != "", "--input is empty: it must be a file or folder")
 	}
-	if len(p) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", ErrOptions, strings.Join(p, "; "))
+	return p.err()
 }
 
 // problems are what is wrong with options, in words.
@@ -132,6 +129,14 @@ func (p *problems) check(ok bool, format string, args ...any) {
 	if !ok {
 		*p = append(*p, fmt.Sprintf(format, args...))
 	}
+}
+
+// err wraps ErrOptions; nil where nothing is wrong.
+func (p problems) err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrOptions, strings.Join(p, "; "))
 }
 
 // oneOf checks that an option is one of some words.

@@ -68,7 +68,7 @@ func (in *ingester) replaceFacts(id string) error {
 			return err
 		}
 	}
-	for _, t := range []string{"model", "workload", "workload_pass", "capture", "capture_pass", "capture_input", "capture_device", "stage_execution", "device_sample", "source_fact", "source_part", "diagnostic", "source"} {
+	for _, t := range []string{"model", "workload", "workload_pass", "capture", "capture_node", "capture_pass", "capture_input", "capture_device", "stage_execution", "device_sample", "source_fact", "source_part", "diagnostic", "source"} {
 		if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM `+t+` `+where, id); err != nil {
 			return err
 		}

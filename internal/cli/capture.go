@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // runsName is the folder of the runs' folders in a home.
@@ -51,6 +54,7 @@ and keeps what was captured; a second Ctrl-C kills it. Everything is in .prof/ru
   prof capture --baseline --repeats 3 --auto-stages --torch -- python3 generate.py
   prof capture --mode light --delay 90s --duration 20s -- vllm serve MODEL
   prof capture --tools ncu --ncu-kernels '^flash_' -- python3 run.py
+  prof capture --run tp16 --node-rank 0 --nodes 2 -- torchrun --nnodes 2 --node-rank 0 ... serve.py
 
 Options can also be set in .prof/config.yaml, in the form of the config.yaml in a run's folder; the command line overrides them.`,
 		Flags:        captureFlags(),
@@ -99,6 +103,9 @@ func (p *program) capture(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if setup.Node, err = nodeOf(c); err != nil {
+		return err
+	}
 	if err := capture.CheckWorkload(setup.Argv, setup.Dir); err != nil {
 		return err
 	}
@@ -138,6 +145,8 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 	plan, reason := capture.Plan{}, ""
 	switch {
 	case !s.WantsKernels() || s.Stopped():
+	case c.IsSet(nodeRankName):
+		reason = "the kernels for ncu are chosen from the stored timeline, and a node of a job is stored with the others: name kernels with --ncu-kernels"
 	case c.Bool("no-ingest"):
 		reason = "the kernels for ncu are chosen from the stored timeline: omit --no-ingest, or name kernels with --ncu-kernels"
 	default:
@@ -165,10 +174,12 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 	for _, path := range missing {
 		p.warn(path + ": there is no such file or folder: no recording of the workload has written it; without it, facts are missing from the run")
 	}
-	if c.Bool("no-ingest") || p.stop.byTerm() {
-		fmt.Fprintf(p.err, "captured in %s; to store it: %s\n", res.Dir, ingestCommand(c, in, res.Dir, false))
+	if c.IsSet(nodeRankName) {
+		fmt.Fprintf(p.err, "captured in %s; when the folders of all nodes are on one machine, store them as one run: %s\n", res.Dir, nodesCommand(c, in, res.Dir))
+	} else if c.Bool("no-ingest") || p.stop.byTerm() {
+		fmt.Fprintf(p.err, "captured in %s; to store it: %s\n", res.Dir, ingestCommand(c, in, false, res.Dir))
 	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
-		fmt.Fprintf(p.err, "prof: the capture is in %s but was not stored: %s; to try again: %s\n", res.Dir, oneLine(err), ingestCommand(c, in, res.Dir, stored))
+		fmt.Fprintf(p.err, "prof: the capture is in %s but was not stored: %s; to try again: %s\n", res.Dir, oneLine(err), ingestCommand(c, in, stored, res.Dir))
 		failed = true
 	} else if err := p.captureSummary(c, home, in.Name); err != nil {
 		return err
@@ -186,8 +197,42 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 	return nil
 }
 
-// ingestCommand stores a run's folder as capture would have.
-func ingestCommand(c *cli.Context, in ingest.Options, dir string, again bool) string {
+// nodeRankName is the option that makes a capture one of several, which are ingested together.
+const nodeRankName = "node-rank"
+
+// nodeOf reads which node of a job this is; nil where the capture is a run by itself.
+func nodeOf(c *cli.Context) (*rundir.Node, error) {
+	if !c.IsSet(nodeRankName) {
+		if c.IsSet("nodes") || c.IsSet("job") {
+			return nil, usagef("--nodes and --job need --node-rank")
+		}
+		return nil, nil
+	}
+	n, err := capture.NewNode(c.Int(nodeRankName), c.Int("nodes"), c.String("run"), c.String("job"), os.Environ())
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return n, nil
+}
+
+// nodesCommand stores the folders of all nodes, as far as they are known, as one run.
+func nodesCommand(c *cli.Context, in ingest.Options, dir string) string {
+	dirs := []string{dir}
+	if n := c.Int("nodes"); n > 0 {
+		dirs = nil
+		for k := range n {
+			dirs = append(dirs, strings.TrimSuffix(dir, strconv.Itoa(c.Int(nodeRankName)))+strconv.Itoa(k))
+		}
+	}
+	text := ingestCommand(c, in, false, dirs...)
+	if c.Int("nodes") == 0 {
+		text += " ... (with the folders of the other nodes)"
+	}
+	return text
+}
+
+// ingestCommand stores a run's folders as capture would have.
+func ingestCommand(c *cli.Context, in ingest.Options, again bool, dirs ...string) string {
 	args := append(profWords(c), "ingest")
 	if again {
 		args = append(args, "--replace", "--run", in.Name)
@@ -212,7 +257,7 @@ func ingestCommand(c *cli.Context, in ingest.Options, dir string, again bool) st
 			args = append(args, "--"+name, fmt.Sprint(c.Int64(name)))
 		}
 	}
-	return mask.Command(append(args, dir))
+	return mask.Command(append(args, dirs...))
 }
 
 // profWords begin a command line of prof that uses the same home.

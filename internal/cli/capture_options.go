@@ -59,6 +59,9 @@ func captureFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "stall", Usage: "end the recording under ncu when it makes no progress for `TIME`; 0 for never", DefaultText: "2m"},
 		&cli.DurationFlag{Name: "report-timeout", Usage: "kill a profiler that is still writing `TIME` after the workload ended", DefaultText: "10m"},
 		&cli.DurationFlag{Name: "grace", Usage: "`TIME` between asking the workload to end and the next, stronger signal", DefaultText: "10s"},
+		&cli.IntFlag{Name: "node-rank", Usage: "this machine is node `K` of a job, from 0; capture on each node with the same --run, then ingest all folders in one call"},
+		&cli.IntFlag{Name: "nodes", Usage: "with --node-rank: the job has `N` nodes"},
+		&cli.StringFlag{Name: "job", Usage: "with --node-rank: `ID` of the job, the same on every node (default: from SLURM_JOB_ID and the like)"},
 		&cli.BoolFlag{Name: "no-ingest", Usage: "only capture; ingest the run's folder later with prof ingest"},
 	}
 	return append(flags, factFlags()...)
