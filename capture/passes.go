@@ -210,10 +210,13 @@ func (s *Session) torch() passSpec {
 	return passSpec{tool: rundir.ToolTorch, repeat: 1, stem: "torch/trace-1",
 		mark: markSpec{stages: s.o.AutoStages, facts: "torch/trace-1.workload.json", times: s.timesOf("torch/trace-1"), trace: "torch/trace-1.json.gz"},
 		keep: func(p *rundir.Pass, _ *launcher) {
-			const name = "torch/trace-1.json.gz"
-			if st, err := os.Stat(s.below(name)); err == nil && st.Size() > 0 {
-				p.Artifacts = append(p.Artifacts, name)
-			} else {
+			found, err := fs.Glob(os.DirFS(s.below("torch")), "trace-1*.json.gz") // one of each rank, or process
+			for _, name := range found {
+				if st, statErr := os.Stat(s.below("torch/" + name)); statErr == nil && st.Mode().IsRegular() && st.Size() > 0 {
+					p.Artifacts = append(p.Artifacts, "torch/"+name)
+				}
+			}
+			if err != nil || len(p.Artifacts) == 0 {
 				p.Reason = "the PyTorch profiler left no trace; if the workload is Python with PyTorch, messages of prof_mark in its output say why"
 			}
 		},

@@ -9,6 +9,10 @@ CREATE TABLE capture_node (
     job_key VARCHAR NOT NULL -- hash of what identifies the job: the same on all of its nodes
 );
 
+-- Ranks of processes.
+ALTER TABLE process ADD COLUMN rank_id INTEGER;
+
+COMMENT ON COLUMN process.rank_id IS 'its rank in the job; NULL when unknown';
 COMMENT ON TABLE capture IS 'What prof itself did to capture a run: one row a run that `prof capture` made, of a job of several nodes one row a node. From its run.json.';
 COMMENT ON COLUMN capture_pass.pass_id IS '1, 2, ... within the run, in the order in which they ran; of node K of a job from 1000 * K on. Passes of a job that ran at once have the same tool and repeat_id';
 COMMENT ON COLUMN capture_pass.name IS 'tool and number, e.g. nsys-2; the same for passes of a job that ran at once';

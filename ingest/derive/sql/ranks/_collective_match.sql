@@ -41,10 +41,16 @@ WITH s AS (
         coalesce(x.operation, x.family) AS kind, coalesce(x.group_name, 'stream ' || dense_rank() OVER (PARTITION BY x.source_id, x.pid, x.device_id, coalesce(x.operation, x.family), x.group_name ORDER BY x.stream_id)) AS group_name
     FROM collective x JOIN job j ON j.source_id = x.source_id
     WHERE x.run_id = $run AND coalesce(x.operation NOT IN ('send', 'recv', 'send-recv'), true)
-), member AS (
-    SELECT c.source_id, c.pid, c.device_id, coalesce(CASE WHEN (SELECT count(DISTINCT (o.pid, o.device_id)) FROM c o WHERE o.source_id = c.source_id) = 1 THEN any_value(c.source_rank_id) END, arg_max(c.rank_id, c.group_count)) AS rank_id,
+), own AS ( -- what the process, its helper, or a source with one rank says; else the largest communicator
+    SELECT c.job_id, c.source_id, c.pid, c.device_id, coalesce(CASE WHEN (SELECT count(DISTINCT (o.pid, o.device_id)) FROM c o WHERE o.source_id = c.source_id) = 1 THEN any_value(c.source_rank_id) END, any_value(p.rank_id), any_value(e.rank_id)) AS job_rank_id, arg_max(c.rank_id, c.group_count) AS rank_id,
         'GPU ' || c.device_id || coalesce(' (' || nullif(concat_ws(', ', 'pid ' || c.pid, CASE WHEN any_value(c.sources) > 1 THEN 'source ' || c.source_id END), '') || ')', '') AS place
-    FROM c GROUP BY c.source_id, c.pid, c.device_id
+    FROM c LEFT JOIN process p ON p.run_id = $run AND p.source_id = c.source_id AND p.pid = c.pid
+    LEFT JOIN (
+        SELECT x.captured_source_id AS source_id, e.pid, min(e.rank_id) AS rank_id FROM stage_execution e JOIN capture_source x ON x.run_id = e.run_id AND x.pass_id = e.pass_id WHERE e.run_id = $run GROUP BY x.captured_source_id, e.pid
+    ) e ON e.source_id = c.source_id AND e.pid = c.pid
+    GROUP BY c.job_id, c.source_id, c.pid, c.device_id
+), member AS ( -- a process may drive several GPUs
+    SELECT o.source_id, o.pid, o.device_id, coalesce(CASE WHEN count(*) OVER (PARTITION BY o.job_id, o.job_rank_id) = 1 THEN o.job_rank_id END, o.rank_id) AS rank_id, o.place FROM own o
 ), counted AS (
     SELECT c.tool, c.job_id, c.offset_ns, c.source_id, c.pid, c.device_id, c.start_ns, c.end_ns, c.operation, c.family, c.bytes, c.group_count, c.range_context_id, c.path_id, c.kind, c.group_name,
         row_number() OVER (PARTITION BY c.job_id, c.kind, c.group_name, c.source_id, c.pid, c.device_id ORDER BY c.start_ns) AS nth, count(*) OVER (PARTITION BY c.job_id, c.kind, c.group_name, c.source_id, c.pid, c.device_id) AS calls
