@@ -132,6 +132,15 @@ func (in *ingester) linkPasses(id string) error {
 	return err
 }
 
+// nameSlices names instances of partitioned GPUs (MIG) as such where only NVML says that they are: the figures of the whole GPU are not
+// theirs, and no table has those of "NAME MIG".
+func (in *ingester) nameSlices(id string) error {
+	_, err := in.conn.ExecContext(in.ctx, `UPDATE device SET name = name || ' MIG' WHERE run_id = ?::UUID AND NOT contains(name, ' MIG') AND (starts_with(uuid, 'MIG-') OR EXISTS (
+		SELECT 1 FROM capture_device c WHERE c.run_id = device.run_id AND c.is_mig AND c.device_id // ? = device.device_id // ?
+			AND (replace(c.uuid, 'GPU-', '') = replace(device.uuid, 'GPU-', '') OR right(lower(c.bus_id), 12) = right(lower(device.bus_id), 12))))`, id, rundir.NodeStride, rundir.NodeStride)
+	return err
+}
+
 // attachCapture makes a run.json that was given for a run which is there tell of that run.
 func (in *ingester) attachCapture(id string) error {
 	if len(in.captures) == 0 {
@@ -146,7 +155,7 @@ func (in *ingester) attachCapture(id string) error {
 		r.StartedAt, mask.Stored(r.Command), r.Host, id); err != nil {
 		return err
 	}
-	return in.linkPasses(id)
+	return errors.Join(in.linkPasses(id), in.nameSlices(id))
 }
 
 // replacedRun finds the run in whose place this one is made; "" when there is none.

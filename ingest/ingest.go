@@ -402,7 +402,7 @@ func (in *ingester) finish(id string) error {
 	if err := in.warnTwice(id); err != nil {
 		return err
 	}
-	if err := in.linkPasses(id); err != nil {
+	if err := errors.Join(in.linkPasses(id), in.nameSlices(id)); err != nil {
 		return err
 	}
 	if err := in.aimFacts(id); err != nil {

@@ -114,3 +114,21 @@ func TestNodesRefused(t *testing.T) {
 	b.ok(ingest.Options{}, first, b.node("n1", rundir.Node{Rank: 1, Job: "j", JobBy: "--run"}, failed))
 	b.of("tp2", `SELECT x.recording, x.host FROM source_host`+byRun+` ORDER BY 2`, "nsys 2 node 0|nsys 2 node 1")
 }
+
+// TestSlices: an instance of a partitioned GPU never has the name, and so the peaks, of the whole one.
+func TestSlices(t *testing.T) {
+	const gpu = `SELECT DISTINCT x.name FROM device` + byRun
+	for name, c := range map[string]struct {
+		device rundir.Device
+		want   string
+	}{
+		"whole":          {rundir.Device{UUID: "GPU-a5595ee9-a0d3-837e-6f39-be86ef45b92c"}, "NVIDIA H200"},
+		"by uuid":        {rundir.Device{UUID: "GPU-a5595ee9-a0d3-837e-6f39-be86ef45b92c", MIG: new(true)}, "NVIDIA H200 MIG"},
+		"by bus":         {rundir.Device{UUID: "GPU-0", BusID: "00000000:00:06.0", MIG: new(true)}, "NVIDIA H200 MIG"},
+		"of another GPU": {rundir.Device{UUID: "GPU-0", BusID: "00000000:EE:00.0", MIG: new(true)}, "NVIDIA H200"},
+	} {
+		b := newBench(t)
+		b.ok(ingest.Options{}, b.node(name, rundir.Node{Job: "j"}, func(m *rundir.Manifest) { m.Devices = []rundir.Device{c.device} }))
+		b.of("tp2", gpu, c.want)
+	}
+}

@@ -333,6 +333,9 @@ var words = map[string]func(c C, alike []C) string{
 
 	"gpu-without-name": says("the capture does not name its GPU: give --peak and --bandwidth to mfu and mbu"),
 	"gpu-without-peak": func(c C, _ []C) string {
+		if strings.Contains(c.Subject, " MIG") {
+			return fmt.Sprintf("%s is an instance of a partitioned GPU, which has a part of the GPU's peaks: give --peak and --bandwidth of the instance to mfu and mbu", c.Subject)
+		}
 		name, near := strings.ReplaceAll(c.Subject, "'", "''"), c.Object
 		if near == "" {
 			near = "(none)"
