@@ -41,6 +41,11 @@ func (in *ingester) attach(id string, facts []input) error {
 	if err := in.storeFacts(facts); err != nil || len(in.result.Sources) == 0 {
 		return err
 	}
+	for _, c := range in.captures {
+		if c.node() != nil { // GPUs of what is stored may have other numbers
+			return fmt.Errorf("%s: %w: it is of one node of a job: ingest the folders of all nodes together, with --replace --run %s in place of what is stored", c.dir, ErrSeveral, in.o.Name)
+		}
+	}
 	if err := in.replaceFacts(id); err != nil {
 		return err
 	}

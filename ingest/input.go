@@ -31,8 +31,8 @@ func (f input) unpacksItself() bool { return f.format.Unpacks && f.packed != pac
 // inputs are what findInputs found.
 type inputs struct {
 	list    []input
-	left    []input  // files that hold what another one holds better
-	skipped int      // files of folders that no format knows
+	left    []input // files that hold what another one holds better
+	skipped int     // files of folders that no format knows
 	captures
 }
 

@@ -54,6 +54,7 @@ func TestNodes(t *testing.T) {
 	b := newBenchWith(t, derive.Facts{})
 	one, two := b.node("n1", rundir.Node{Rank: 1, Count: 2, Job: "j", JobBy: "--run"}), b.node("n0", rundir.Node{Rank: 0, Count: 2, Job: "j", JobBy: "--run"})
 	alone := b.captured("alone")
+	b.copied("../testdata/ncu/kernels-prefill.ncu-rep.gz", "n1/ncu/report-9.ncu-rep.gz")
 	b.ok(ingest.Options{Name: "alone"}, alone)
 	r := b.ok(ingest.Options{}, one, two)
 	if r.Run.Name != "tp2" || r.Run.Host != "box0" {
@@ -61,7 +62,7 @@ func TestNodes(t *testing.T) {
 	}
 	b.of("tp2", `SELECT x.node_rank, x.node_count, x.host, x.job_key FROM capture_node`+byRun+` ORDER BY 1`, "0 2 box0 j|1 2 box1 j")
 	b.of("tp2", `SELECT x.recording, x.host, count(*) FROM source_host`+byRun+` GROUP BY ALL ORDER BY 1, 2`, "nsys 1 node 0 1|nsys 1 node 1 1|nsys 2 node 0 1|nsys 2 node 1 1")
-	for _, c := range []struct{ table, column string }{{"kernel", "device_id"}, {"memop", "device_id"}, {"device", "device_id"}, {"device_time", "device_id"}, {"range_device", "device_id"}, {"capture_device", "device_id"},
+	for _, c := range []struct{ table, column string }{{"kernel", "device_id"}, {"memop", "device_id"}, {"device_time", "device_id"}, {"range_device", "device_id"}, {"capture_device", "device_id"},
 		{"device_sample", "device_id"}, {"work_sum", "device_id"}, {"capture_pass", "pass_id"}, {"device_sample", "pass_id"}} {
 		count := func(where string) string {
 			return b.rows(`SELECT count(*), coalesce(list_sort(list(DISTINCT x.` + c.column + ` % 1000))::VARCHAR, '') FROM ` + c.table + ` x JOIN run r USING (run_id) WHERE ` + where)
@@ -74,6 +75,8 @@ func TestNodes(t *testing.T) {
 		}
 	}
 	b.of("tp2", `SELECT sum(x.duration_ns)::BIGINT = 2 * (SELECT sum(k.duration_ns) FROM kernel k JOIN run a USING (run_id) WHERE a.name = 'alone') FROM kernel`+byRun, "true")
+	b.of("tp2", `SELECT x.device_id, count(*) FROM device`+byRun+` GROUP BY 1 ORDER BY 1`, "0 2|1000 3")
+	b.of("tp2", `SELECT DISTINCT x.device_id FROM ncu_launch`+byRun, "1000")
 	b.of("tp2", `SELECT count(DISTINCT x.repeat_id) FROM stage_pass`+byRun, "2")
 	b.of("tp2", `SELECT x.kind, x.item_count, x.of_count FROM caveat`+byRun+` AND x.kind IN ('several-nodes', 'several-repeats') AND x.is_counted ORDER BY 1`, "several-nodes 2 2|several-repeats 2 ~")
 	b.whole()
@@ -82,6 +85,18 @@ func TestNodes(t *testing.T) {
 		t.Errorf("again: %+v", r)
 	}
 	b.ok(ingest.Options{Replace: true, Name: "tp2"}, one, two)
+	// What a node says of itself is not put in the place of what all say.
+	m, err := rundir.ReadManifest(one + "/run.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Mode = rundir.ToolNsys
+	if err := m.Write(one); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.try(ingest.Options{Name: "tp2"}, one+"/run.json"); !errors.Is(err, ingest.ErrSeveral) || !strings.Contains(err.Error(), "ingest the folders of all nodes together") {
+		t.Errorf("a run.json alone: %v", err)
+	}
 }
 
 // TestNodesRefused: folders that are not of different nodes of one job do not become one run.

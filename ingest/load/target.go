@@ -72,7 +72,7 @@ type Target struct {
 	// DeviceOffset is added to the source's numbers of GPUs: those of two nodes of a job are not the same GPUs.
 	DeviceOffset int
 	Run          *Run
-	Room     *Room // for what the reader keeps of the source, which closes it
+	Room         *Room // for what the reader keeps of the source, which closes it
 
 	base    int64               // of the run's ids
 	columns map[string][]string // of tables

@@ -29,7 +29,7 @@ func TestCaptureNodes(t *testing.T) {
 		t.Error("a node was stored alone")
 	}
 	p.ok(strings.Fields(command)...)
-	for query, want := range map[string]string{
+	p.wantRows(map[string]string{
 		"SELECT node, pass_count, status FROM captures('tp2')":                                                 "node,pass_count,status\n0,2,ok\n1,2,ok\n",
 		"SELECT node, pass, pass_id, source_count FROM capture_passes('tp2')":                                  "node,pass,pass_id,source_count\n0,baseline-1,1,0\n0,prof-1,2,1\n1,baseline-1,1001,0\n1,prof-1,1002,1\n",
 		"SELECT count(*) AS n, sum(duration_ns)::BIGINT AS ns FROM kernel":                                     "n,ns\n12000,24000000\n",
@@ -38,11 +38,7 @@ func TestCaptureNodes(t *testing.T) {
 		"SELECT count(DISTINCT job_key) AS jobs FROM capture_node":                                             "jobs\n1\n",
 		"SELECT mode, pass_count, baseline_count FROM overhead('tp2')":                                         "mode,pass_count,baseline_count\nlight,1,1\n",
 		"SELECT string_agg(kind, ' ') AS kinds FROM caveat WHERE kind IN ('several-repeats', 'several-nodes')": "kinds\nseveral-nodes\n",
-	} {
-		if got := p.sql(query); got != want {
-			t.Errorf("%s gives\n%swant\n%s", query, got, want)
-		}
-	}
+	})
 	r := p.run("ingest", p.path(".prof/runs/tp2-node1"), p.path(".prof/runs/tp2-node0"))
 	if r.code != 0 || !strings.Contains(r.err, "is already in the warehouse, as run tp2; nothing to do") {
 		t.Errorf("again: exit %d: %s", r.code, r.err)
@@ -92,16 +88,38 @@ func TestCaptureTraceRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := fakes(t, "")
-	copies := "for r in 0 1; do cp " + from + "/rank$r.trace.json.gz \"${PROF_MARK_TRACE%.json.gz}-rank$r.json.gz\"; done"
-	p.ok("capture", "--run", "r", "--tools", "torch", "--", "sh", "-c", copies)
-	for query, want := range map[string]string{
+	copies := func(ranks string) string {
+		return "for r in " + ranks + "; do cp " + from + "/rank$r.trace.json.gz \"${PROF_MARK_TRACE%.json.gz}-rank$r.json.gz\"; done"
+	}
+	p.ok("capture", "--run", "r", "--tools", "torch", "--", "sh", "-c", copies("0 1"))
+	p.wantRows(map[string]string{
 		"SELECT pass, status, source_count FROM capture_passes('r')":                 "pass,status,source_count\ntorch-1,ok,2\n",
 		"SELECT DISTINCT member FROM rank_wait ORDER BY 1":                           "member\nrank 0\nrank 1\n",
 		"SELECT count(*) AS n, count(skew_ns) AS told FROM rank_skew('r', top := 0)": "n,told\n40,40\n",
 		"SELECT count(*) AS n FROM caveat WHERE kind = 'several-repeats'":            "n\n0\n",
-	} {
+	})
+	// The same on two nodes: their clocks are not known to be one.
+	p.ok("rm", "r")
+	for _, node := range []string{"0", "1"} {
+		p.ok("capture", "--run", "n", "--node-rank", node, "--tools", "torch", "--", "sh", "-c", copies(node))
+	}
+	p.ok("ingest", p.path(".prof/runs/n-node0"), p.path(".prof/runs/n-node1"))
+	p.wantRows(map[string]string{
+		"SELECT source_id, host, basis, reason FROM clock_offsets('n')":                                                                   "source_id,host,basis,reason\n1,node 0,reference,\n2,node 1,bounds,\n",
+		"SELECT DISTINCT member, device_id FROM rank_wait ORDER BY 1":                                                                     "member,device_id\nrank 0,0\nrank 1,1001\n",
+		"SELECT count(*) AS n, bool_and((skew_ns IS NULL) = (coalesce(reason, '') = 'within-error')) AS ok FROM rank_skew('n', top := 0)": "n,ok\n40,true\n",
+	})
+	if r := p.run("prune", "--keep", "0", "--max-total", "1B", "--dry-run"); r.code != 0 || !strings.Contains(r.out, "n-node0/torch/") || !strings.Contains(r.out, "n-node1/torch/") {
+		t.Errorf("prune: exit %d: %s%s", r.code, r.out, r.err)
+	}
+}
+
+// wantRows holds what queries give.
+func (p *place) wantRows(queries map[string]string) {
+	p.t.Helper()
+	for query, want := range queries {
 		if got := p.sql(query); got != want {
-			t.Errorf("%s gives\n%swant\n%s", query, got, want)
+			p.t.Errorf("%s gives\n%swant\n%s", query, got, want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ var words = map[string]func(c C, alike []C) string{
 	"several-nodes": func(c C, _ []C) string {
 		text := fmt.Sprintf("the run is of a job on %d nodes: GPU n of node K has the number 1000 x K + n", c.Count)
 		if c.OfCount > c.Count {
-			text = fmt.Sprintf("the run has %d of the job's %s: the work of the others is in no number; GPU n of node K has the number 1000 x K + n", c.Count, count(c.OfCount, "node"))
+			text = fmt.Sprintf("the run has %d of the job's %s, so the work of the others is missing; GPU n of node K has the number 1000 x K + n", c.Count, count(c.OfCount, "node"))
 		}
 		return text
 	},
