@@ -113,11 +113,24 @@ func (cs captures) dirs() (out []string) {
 
 // of gives the capture whose folder a file lies in; nil for others.
 func (cs captures) of(f input) *capture {
-	at := slices.IndexFunc(cs, func(c *capture) bool { return c == f.of || f.of == nil && c.at(f.path) == c })
+	at := slices.IndexFunc(cs, func(c *capture) bool { return c == f.of || f.of == nil && isInside(f.path, c.dir) })
 	if at < 0 {
 		return nil
 	}
 	return cs[at]
+}
+
+// isInside says whether a file lies in a folder, whatever paths name the two.
+func isInside(path, dir string) bool {
+	for _, p := range []*string{&path, &dir} {
+		if abs, err := filepath.Abs(*p); err == nil {
+			*p = abs
+		}
+		if real, err := filepath.EvalSymlinks(*p); err == nil {
+			*p = real
+		}
+	}
+	return strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
 // node says which node of a job the capture is of; nil where it is a run by itself.

@@ -215,20 +215,17 @@ func nodeOf(c *cli.Context) (*rundir.Node, error) {
 	return n, nil
 }
 
-// nodesCommand stores the folders of all nodes, as far as they are known, as one run.
+// nodesCommand stores the folders of all nodes, as far as they are known and few, as one run.
 func nodesCommand(c *cli.Context, in ingest.Options, dir string) string {
-	dirs := []string{dir}
-	if n := c.Int("nodes"); n > 0 {
-		dirs = nil
-		for k := range n {
-			dirs = append(dirs, strings.TrimSuffix(dir, strconv.Itoa(c.Int(nodeRankName)))+strconv.Itoa(k))
-		}
+	n := c.Int("nodes")
+	if n < 1 || n > 64 {
+		return ingestCommand(c, in, false, dir) + " ... (with the folders of the other nodes)"
 	}
-	text := ingestCommand(c, in, false, dirs...)
-	if c.Int("nodes") == 0 {
-		text += " ... (with the folders of the other nodes)"
+	var dirs []string
+	for k := range n {
+		dirs = append(dirs, strings.TrimSuffix(dir, strconv.Itoa(c.Int(nodeRankName)))+strconv.Itoa(k))
 	}
-	return text
+	return ingestCommand(c, in, false, dirs...)
 }
 
 // ingestCommand stores a run's folders as capture would have.
