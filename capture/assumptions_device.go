@@ -44,7 +44,7 @@ func deviceLines(d rundir.Device) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s: shared with at least %d other process(es) before the first recording; times are not the workload's alone.", gpu, *d.OtherProcesses))
 	}
 	if d.MIG != nil && *d.MIG {
-		lines = append(lines, gpu+": partitioned with MIG; peaks are those of the whole GPU, but the workload had only a part of it.")
+		lines = append(lines, gpu+": partitioned with MIG: the workload had a part of it, whose peaks are not known; give --peak and --bandwidth to mfu and mbu.")
 	}
 	if d.ECC != nil {
 		state := "off"

@@ -52,7 +52,7 @@ func TestAssumptionsFull(t *testing.T) {
 - prof does not lock clocks: they follow load, temperature and power.
 - In NVML samples, sm_ratio is the share of time in which any kernel ran, not how full the GPU was; power is a mean over up to a second.
 - GPU 0: shared with at least 2 other process(es) before the first recording; times are not the workload's alone.
-- GPU 0: partitioned with MIG; peaks are those of the whole GPU, but the workload had only a part of it.
+- GPU 0: partitioned with MIG: the workload had a part of it, whose peaks are not known; give --peak and --bandwidth to mfu and mbu.
 - GPU 0: ECC was on.
 - GPU 0: already throttled before the first recording: sw_power_cap.
 - GPU 0: persistence mode was off; the first CUDA call of a recording may wait for the driver to initialise the GPU.

@@ -229,10 +229,10 @@ func (s *Session) torch() passSpec {
 			if err := s.joinTorchFacts("torch/trace-1.workload.json"); err != nil {
 				s.warn(fmt.Sprintf("%s: the workload's facts about its passes are unknown: %v", p.Name, err))
 			}
-			found, err := filepath.Glob(filepath.Join(escaped(s.below("torch")), "trace-1*.json.gz")) // one of each process that used a model
-			for _, path := range found {
-				if st, err := os.Stat(path); err == nil && st.Size() > 0 {
-					p.Artifacts = append(p.Artifacts, "torch/"+filepath.Base(path))
+			found, err := fs.Glob(os.DirFS(s.below("torch")), "trace-1*.json.gz") // one of each rank, or process
+			for _, name := range found {
+				if st, statErr := os.Stat(s.below("torch/" + name)); statErr == nil && st.Mode().IsRegular() && st.Size() > 0 {
+					p.Artifacts = append(p.Artifacts, "torch/"+name)
 				}
 			}
 			if err != nil || len(p.Artifacts) == 0 {

@@ -30,6 +30,7 @@ type Setup struct {
 	Files       []*os.File       // the workload's stdin, stdout and stderr
 	Interrupts  <-chan os.Signal // the user's Ctrl-C: the first stops the workload, the second kills it
 	Talk        func(string)     // told what is being done
+	Node        *rundir.Node     // of the job; nil where the capture is a run by itself
 	NVML        func() (NVML, error)
 	FindTool    func(name string) (string, error)
 }
@@ -81,7 +82,7 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 	s.manifest = rundir.Manifest{
 		Version: rundir.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.mode(), Argv: mask.Argv(setup.Argv),
 		WorkloadKey: WorkloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: s.budget.begun.UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
-		Warnings: s.manifest.Warnings,
+		Node: setup.Node, Warnings: s.manifest.Warnings,
 	}
 	err = s.manifest.Write(s.dir)
 	if err == nil {
@@ -101,7 +102,7 @@ func newSession(o Options, setup Setup) (*Session, error) {
 	if err := CheckWorkload(setup.Argv, setup.Dir); err != nil {
 		return nil, err
 	}
-	s := &Session{o: o, asked: o, setup: setup, dir: filepath.Join(setup.Runs, FolderName(setup.Run)), tools: map[string]tool{}}
+	s := &Session{o: o, asked: o, setup: setup, dir: filepath.Join(setup.Runs, nodeFolder(setup.Run, setup.Node)), tools: map[string]tool{}}
 	s.budget = budget{begun: time.Now(), took: map[string]time.Duration{}, closed: map[string]time.Duration{}}
 	return s, nil
 }

@@ -46,15 +46,18 @@ func (s *Session) removeSwitch(stem string) error {
 // Switch turns the recording of a capture with --paused on or off, within half a second. run is the name of its run; "" is the only one that is
 // paused. The error wraps ErrNotPaused where there is none.
 func Switch(runs, run string, on bool) (name string, err error) {
-	folder := "*"
+	folders := []string{"*"}
 	if run != "" {
-		folder = FolderName(run)
+		folders = []string{FolderName(run), FolderName(run) + nodePart + "*"} // the nodes of a job may share a file system
 	}
-	found, err := filepath.Glob(filepath.Join(runs, folder, "prof", "*"+switchExt))
-	if err != nil {
-		return "", err
+	var found, names []string
+	for _, folder := range folders {
+		some, err := filepath.Glob(filepath.Join(runs, folder, "prof", "*"+switchExt))
+		if err != nil {
+			return "", err
+		}
+		found = append(found, some...)
 	}
-	var names []string
 	for _, path := range found {
 		names = append(names, filepath.Base(filepath.Dir(filepath.Dir(path))))
 	}
@@ -63,15 +66,17 @@ func Switch(runs, run string, on bool) (name string, err error) {
 		return "", fmt.Errorf("%w as run %s", ErrNotPaused, run)
 	case len(found) == 0:
 		return "", fmt.Errorf("%w: start one with prof capture --mode light --paused -- CMD", ErrNotPaused)
-	case len(found) > 1:
+	case len(found) > 1 && run == "":
 		return "", fmt.Errorf("several captures are paused: name one with --run (%s)", strings.Join(names, ", "))
 	}
 	text := "off\n"
 	if on {
 		text = tracer.SwitchOn + "\n"
 	}
-	if err := file.Write(found[0], []byte(text)); err != nil {
-		return "", err
+	for _, path := range found {
+		if err := file.Write(path, []byte(text)); err != nil {
+			return "", err
+		}
 	}
 	m, err := rundir.ReadManifest(filepath.Join(filepath.Dir(filepath.Dir(found[0])), rundir.ManifestName))
 	if err != nil {

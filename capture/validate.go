@@ -131,10 +131,7 @@ func (o Options) Validate() error {
 	checkKeep(&p, o.Keep)
 	p.check(o.RepeatInputs >= 1, "--repeat-inputs is %d: it must be 1 or more", o.RepeatInputs)
 	p.check(o.InputsManifest != "" || o.Subset == "" && o.RepeatInputs <= 1, "--subset and --repeat-inputs need --inputs MANIFEST")
-	if len(p) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", ErrOptions, strings.Join(p, "; "))
+	return p.err()
 }
 
 // problems are what is wrong with options, in words.
@@ -144,6 +141,14 @@ func (p *problems) check(ok bool, format string, args ...any) {
 	if !ok {
 		*p = append(*p, fmt.Sprintf(format, args...))
 	}
+}
+
+// err wraps ErrOptions; nil where nothing is wrong.
+func (p problems) err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrOptions, strings.Join(p, "; "))
 }
 
 // oneOf checks that an option is one of some words.

@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,59 +100,149 @@ func (c *capture) name(path string) string {
 	return path
 }
 
-// readCapture reads the run.json among the inputs, and leaves out what belongs to none of its captures.
-func (in *inputs) readCapture(broken map[string]error) error {
-	at := slices.IndexFunc(in.list, func(f input) bool { return f.format.Name == runForm })
+// captures are those of the nodes of a job, in the order of their ranks, or one that is a run by itself; none without a run.json.
+type captures []*capture
+
+// dirs are their folders.
+func (cs captures) dirs() (out []string) {
+	for _, c := range cs {
+		out = append(out, c.dir)
+	}
+	return out
+}
+
+// of gives the capture whose folder a file lies in; nil for others.
+func (cs captures) of(f input) *capture {
+	at := slices.IndexFunc(cs, func(c *capture) bool { return c == f.of || f.of == nil && isInside(f.path, c.dir) })
 	if at < 0 {
 		return nil
 	}
-	f := &in.list[at]
-	for _, other := range in.list[at+1:] {
-		if other.format.Name == runForm {
-			return fmt.Errorf("%s and %s: %w: ingest their folders one by one", f.path, other.path, ErrSeveral)
+	return cs[at]
+}
+
+// isInside says whether a file lies in a folder, whatever paths name the two.
+func isInside(path, dir string) bool {
+	for _, p := range []*string{&path, &dir} {
+		if abs, err := filepath.Abs(*p); err == nil {
+			*p = abs
+		}
+		if real, err := filepath.EvalSymlinks(*p); err == nil {
+			*p = real
 		}
 	}
-	if f.packed != plainFile {
-		return fmt.Errorf("%s: unpack it first, next to the files that it describes", f.path)
+	return strings.HasPrefix(path, dir+string(filepath.Separator))
+}
+
+// node says which node of a job the capture is of; nil where it is a run by itself.
+func (c *capture) node() *rundir.Node {
+	if c == nil {
+		return nil
 	}
-	run, err := manifest.Read(f.path, f.path)
-	if err != nil {
+	return c.run.Manifest.Node
+}
+
+// readCaptures reads each run.json among the inputs, and leaves out what belongs to none of their recordings.
+func (in *inputs) readCaptures(broken map[string]error) error {
+	for i := range in.list {
+		f := &in.list[i]
+		if f.format.Name != runForm {
+			continue
+		}
+		if f.packed != plainFile {
+			return fmt.Errorf("%s: unpack it first, next to the files that it describes", f.path)
+		}
+		run, err := manifest.Read(f.path, f.path)
+		if err != nil {
+			return err
+		}
+		if f.of == nil { // named by itself
+			f.of = &capture{dir: filepath.Dir(f.path)}
+		}
+		f.of.run = run
+		in.captures = append(in.captures, f.of)
+	}
+	slices.SortStableFunc(in.captures, func(a, b *capture) int { return a.node().Offset() - b.node().Offset() })
+	if err := in.captures.areOneJob(); err != nil {
 		return err
 	}
-	if f.of == nil { // named by itself
-		f.of = &capture{dir: filepath.Dir(f.path)}
+	for _, c := range in.captures {
+		for path, err := range broken {
+			if len(in.captures) == 1 || c.at(path) == c {
+				c.passOver(path, err)
+			}
+		}
+		slices.SortFunc(c.unread, func(a, b unread) int { return strings.Compare(a.path, b.path) })
 	}
-	in.capture, f.of.run = f.of, run
-	for path, err := range broken {
-		in.capture.passOver(path, err)
-	}
-	slices.SortFunc(in.capture.unread, func(a, b unread) int { return strings.Compare(a.path, b.path) })
 	in.leaveProfiled()
 	in.leaveStopped()
 	return nil
 }
 
-// leaveStopped leaves out timelines of passes that did not end well where other repeats did: a pass of a stage that was cut, or counted
-// from the wrong end, would stand beside whole ones.
-func (in *inputs) leaveStopped() {
-	passes := map[int]rundir.Pass{}
-	whole := false
-	for _, p := range in.capture.run.Manifest.Passes {
-		passes[p.ID] = p
-		whole = whole || isTimed(p) && p.Status == rundir.StatusOK
+// areOneJob refuses captures that are not of different nodes of one job.
+func (cs captures) areOneJob() error {
+	for i, c := range cs {
+		if i == 0 {
+			continue
+		}
+		first, before := cs[0], cs[i-1]
+		switch n, of := c.node(), first.node(); {
+		case n == nil || of == nil:
+			return fmt.Errorf("%s and %s: %w: ingest their folders one by one (captures with --node-rank and the same --run become one run)", first.dir, c.dir, ErrSeveral)
+		case n.Job != of.Job:
+			return fmt.Errorf("%s and %s: %w: they are of different jobs (run %s, identified by %s; run %s, identified by %s)", first.dir, c.dir, ErrSeveral,
+				first.run.Manifest.Run, of.JobBy, c.run.Manifest.Run, n.JobBy)
+		case n.Rank == before.node().Rank:
+			return fmt.Errorf("%s and %s: %w: both are node %d of the job", before.dir, c.dir, ErrSeveral, n.Rank)
+		}
 	}
-	if !whole {
+	return nil
+}
+
+// recording is the same for the passes of all nodes that ran at once.
+type recording struct {
+	tool   string
+	repeat int
+}
+
+func recordingOf(p rundir.Pass) recording { return recording{p.Tool, p.Repeat} }
+
+// leaveStopped leaves out timelines of recordings that did not end well on all nodes where other repeats did: a pass of a stage that was cut, or
+// counted from the wrong end, would stand beside whole ones.
+func (in *inputs) leaveStopped() {
+	ended := map[recording]string{} // status; the first that is not ok
+	for _, c := range in.captures {
+		for _, p := range c.run.Manifest.Passes {
+			if r := recordingOf(p); isTimed(p) && (ended[r] == "" || ended[r] == rundir.StatusOK) {
+				ended[r] = p.Status
+			}
+		}
+	}
+	if !slices.Contains(slices.Collect(maps.Values(ended)), rundir.StatusOK) {
 		return
 	}
 	in.list = slices.DeleteFunc(in.list, func(f input) bool {
-		id, ok := in.capture.run.PassOf(f.path)
-		p := passes[id]
-		if !ok || !isTimed(p) || p.Status == rundir.StatusOK {
+		c := in.captures.of(f)
+		if c == nil {
 			return false
 		}
-		in.capture.passOver(f.path, fmt.Errorf("its recording failed (%s), and another repeat succeeded", strings.ReplaceAll(p.Status, "_", " ")))
+		p, ok := c.passOf(f.path)
+		status := ended[recordingOf(p)]
+		if !ok || !isTimed(p) || status == rundir.StatusOK {
+			return false
+		}
+		c.passOver(f.path, fmt.Errorf("its recording failed (%s), and another repeat succeeded", strings.ReplaceAll(status, "_", " ")))
 		return true
 	})
+}
+
+// passOf gives the pass that a file came out of.
+func (c *capture) passOf(path string) (rundir.Pass, bool) {
+	id, _ := c.run.PassOf(path)
+	at := slices.IndexFunc(c.run.Manifest.Passes, func(p rundir.Pass) bool { return p.ID == id })
+	if at < 0 {
+		return rundir.Pass{}, false
+	}
+	return c.run.Manifest.Passes[at], true
 }
 
 // isTimed says whether times of stages are taken from a pass.

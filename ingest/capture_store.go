@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -20,12 +21,10 @@ import (
 
 // warnUnread says which files of a capture's folder were passed over.
 func (in *ingester) warnUnread() {
-	c := in.capture
-	if c == nil {
-		return
-	}
-	for ; c.warned < len(c.unread); c.warned++ {
-		in.warn(c.unread[c.warned].path + ": " + c.unread[c.warned].why + "; skipped")
+	for _, c := range in.captures {
+		for ; c.warned < len(c.unread); c.warned++ {
+			in.warn(c.unread[c.warned].path + ": " + c.unread[c.warned].why + "; skipped")
+		}
 	}
 }
 
@@ -42,36 +41,36 @@ func (in *ingester) hasOther(f input) bool {
 	})
 }
 
-// holds says whether a file came out of one of the capture's passes.
-func (c *capture) holds(path string) bool {
-	if c == nil || c.run == nil {
-		return false
-	}
-	_, ok := c.run.PassOf(path)
-	return ok
+// holds says whether a file came out of a pass of one of the captures.
+func (cs captures) holds(path string) bool {
+	return slices.ContainsFunc(cs, func(c *capture) bool {
+		_, ok := c.run.PassOf(path)
+		return ok
+	})
 }
 
-// describe says what run.json knows of the run better than the captures do: the tools were started by prof, and ran its launcher.
-func (c *capture) describe(r *schema.Run) {
-	if c == nil {
+// describe says what run.json knows of the run better than the captures do: the tools were started by prof, and ran its launcher. Of several
+// nodes the first one stands for the job.
+func (cs captures) describe(r *schema.Run) {
+	if len(cs) == 0 {
 		return
 	}
-	started := c.run.Manifest.StartedAt.UTC()
-	r.StartedAt, r.Command, r.Host = &started, c.run.Command(), c.run.Manifest.Host
+	started := cs[0].run.Manifest.StartedAt.UTC()
+	r.StartedAt, r.Command, r.Host = &started, cs[0].run.Command(), cs[0].run.Manifest.Host
 }
 
-// judge says in run.json's source what is missing of the capture: no sum of the run holds it.
-func (in *ingester) judge(info *load.SourceInfo) {
-	why := append(in.capture.run.Faults(), info.Warnings...)
-	for _, u := range in.capture.unread {
+// judge says in the source of a capture's run.json what is missing of it: no sum of the run holds that.
+func (in *ingester) judge(c *capture, info *load.SourceInfo) {
+	why := append(c.run.Faults(), info.Warnings...)
+	for _, u := range c.unread {
 		other := func(s Source) bool { return Stem(s.Path) == Stem(u.path) }
 		if !slices.ContainsFunc(in.result.Sources, other) { // else another form of the same was read
-			why = append(why, in.capture.name(u.path)+": "+u.why)
+			why = append(why, c.name(u.path)+": "+u.why)
 		}
 	}
-	for _, p := range in.capture.run.Manifest.Passes {
+	for _, p := range c.run.Manifest.Passes {
 		if len(p.Artifacts) == 0 || p.Tool == rundir.ToolNone || slices.ContainsFunc(in.result.Sources, func(s Source) bool {
-			pass, ok := in.capture.run.PassOf(s.Path)
+			pass, ok := c.run.PassOf(s.Path)
 			return ok && pass == p.ID
 		}) {
 			continue
@@ -90,15 +89,15 @@ const maxReasons = 5
 
 // orReplace adds to the advice what a captured folder allows.
 func (in *ingester) orReplace(run string) string {
-	if in.capture == nil {
+	if len(in.captures) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" or `prof ingest --replace --run %s %s`", run, in.capture.dir)
+	return fmt.Sprintf(" or `prof ingest --replace --run %s %s`", run, strings.Join(in.captures.dirs(), " "))
 }
 
 // linkPasses stores which sources came out of which pass of the capture.
 func (in *ingester) linkPasses(id string) error {
-	if in.capture == nil {
+	if len(in.captures) == 0 {
 		return nil
 	}
 	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, path FROM source WHERE run_id = ?::UUID AND form NOT IN (?, ?) ORDER BY source_id`, id, runForm, optionForm)
@@ -113,8 +112,10 @@ func (in *ingester) linkPasses(id string) error {
 		if err := rows.Scan(&source, &path); err != nil {
 			return err
 		}
-		if pass, ok := in.capture.run.PassOf(path); ok {
-			links = append(links, [2]int{pass, source})
+		for _, c := range in.captures {
+			if pass, ok := c.run.PassOf(path); ok {
+				links = append(links, [2]int{pass, source})
+			}
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -131,21 +132,30 @@ func (in *ingester) linkPasses(id string) error {
 	return err
 }
 
+// nameSlices names instances of partitioned GPUs (MIG) as such where only NVML says that they are: the figures of the whole GPU are not
+// theirs, and no table has those of "NAME MIG".
+func (in *ingester) nameSlices(id string) error {
+	_, err := in.conn.ExecContext(in.ctx, `UPDATE device SET name = name || ' MIG' WHERE run_id = ?::UUID AND NOT contains(name, ' MIG') AND (starts_with(uuid, 'MIG-') OR EXISTS (
+		SELECT 1 FROM capture_device c WHERE c.run_id = device.run_id AND c.is_mig AND c.device_id // ? = device.device_id // ?
+			AND (replace(c.uuid, 'GPU-', '') = replace(device.uuid, 'GPU-', '') OR right(lower(c.bus_id), 12) = right(lower(device.bus_id), 12))))`, id, rundir.NodeStride, rundir.NodeStride)
+	return err
+}
+
 // attachCapture makes a run.json that was given for a run which is there tell of that run.
 func (in *ingester) attachCapture(id string) error {
-	if in.capture == nil {
+	if len(in.captures) == 0 {
 		return nil
 	}
 	if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM capture_source WHERE run_id = ?::UUID`, id); err != nil {
 		return err
 	}
 	var r schema.Run
-	in.capture.describe(&r)
+	in.captures.describe(&r)
 	if _, err := in.conn.ExecContext(in.ctx, `UPDATE run SET started_at = ?, command = ?, host = coalesce(nullif(?, ''), host) WHERE run_id = ?::UUID`,
 		r.StartedAt, mask.Stored(r.Command), r.Host, id); err != nil {
 		return err
 	}
-	return in.linkPasses(id)
+	return errors.Join(in.linkPasses(id), in.nameSlices(id))
 }
 
 // replacedRun finds the run in whose place this one is made; "" when there is none.

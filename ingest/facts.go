@@ -249,7 +249,7 @@ func (in *ingester) isFactsRun(captures, facts []input) (bool, error) {
 
 // warnAlone says that a run of a name that the user gave has no captures: they cannot come later.
 func (in *ingester) warnAlone(captures []input) {
-	if len(captures) == 0 && !in.o.OwnName && in.capture == nil {
+	if len(captures) == 0 && !in.o.OwnName && len(in.captures) == 0 {
 		in.warn(fmt.Sprintf("there was no run %s: the new one has facts but no capture; to store captures under that name, `prof rm %s`, then ingest captures and facts together", in.o.Name, in.o.Name))
 	}
 }

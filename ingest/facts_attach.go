@@ -41,6 +41,11 @@ func (in *ingester) attach(id string, facts []input) error {
 	if err := in.storeFacts(facts); err != nil || len(in.result.Sources) == 0 {
 		return err
 	}
+	for _, c := range in.captures {
+		if c.node() != nil { // GPUs of what is stored may have other numbers
+			return fmt.Errorf("%s: %w: it is of one node of a job: ingest the folders of all nodes together, with --replace --run %s in place of what is stored", c.dir, ErrSeveral, in.o.Name)
+		}
+	}
 	if err := in.replaceFacts(id); err != nil {
 		return err
 	}
@@ -68,7 +73,7 @@ func (in *ingester) replaceFacts(id string) error {
 			return err
 		}
 	}
-	for _, t := range []string{"model", "workload", "workload_pass", "workload_process", "capture", "capture_pass", "capture_input", "capture_input_tag", "capture_kept", "capture_device", "stage_execution", "execution_memory", "device_sample", "source_fact", "source_part", "diagnostic", "source"} {
+	for _, t := range []string{"model", "workload", "workload_pass", "workload_process", "capture", "capture_node", "capture_pass", "capture_input", "capture_input_tag", "capture_kept", "capture_device", "stage_execution", "execution_memory", "device_sample", "source_fact", "source_part", "diagnostic", "source"} {
 		if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM `+t+` `+where, id); err != nil {
 			return err
 		}

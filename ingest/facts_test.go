@@ -49,9 +49,11 @@ type bench struct {
 	warnings []string
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T) *bench { return newBenchWith(t, derive.Facts{Only: []string{}}) }
+
+func newBenchWith(t *testing.T, facts derive.Facts) *bench {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}, MemoryLimit: "1GB"})
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: facts, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +208,7 @@ func (b *bench) remove(run string) {
 // whole holds that no row is of a run, source or model that is not there.
 func (b *bench) whole() {
 	b.t.Helper()
-	for _, t := range []string{"model", "workload", "workload_pass", "capture", "capture_pass", "capture_input", "capture_kept", "capture_device", "device_sample", "source_fact", "source_part", "diagnostic"} {
+	for _, t := range []string{"model", "workload", "workload_pass", "capture", "capture_node", "capture_pass", "capture_input", "capture_kept", "capture_device", "device_sample", "source_fact", "source_part", "diagnostic"} {
 		b.expect(`SELECT count(*) FROM `+t+` x WHERE x.source_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM source s WHERE s.run_id = x.run_id AND s.source_id = x.source_id)`, "0")
 	}
 	for _, t := range []string{"model_layer", "model_note"} {

@@ -134,8 +134,8 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 			first = paths[0]
 		}
 		o.Name, o.OwnName = defaultName(o.Now, first), true
-		if found.capture != nil {
-			o.Name = found.capture.run.Manifest.Run
+		if len(found.captures) > 0 {
+			o.Name = found.captures[0].run.Manifest.Run
 		}
 	}
 	if err := checkName(o.Name); err != nil {
@@ -152,7 +152,7 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 		_, err := w.DB.ExecContext(ctx, statement)
 		return err
 	}
-	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, capture: found.capture, left: found.left}
+	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, captures: found.captures, left: found.left}
 	in.warnLeft(found.left)
 	in.warnUnread()
 	if err := in.run(found.list); err != nil {
@@ -178,7 +178,7 @@ type ingester struct {
 	firstSource int          // last source_id that the run holds already
 	kept        map[int]bool // facts among those that were given again
 
-	capture  *capture   // whose run.json is among the inputs; nil without one
+	captures captures   // whose run.json are among the inputs
 	left     []input    // files that hold what another one holds better
 	replaced *time.Time // when the run was made in whose place this one is; nil when there was none
 }
@@ -321,7 +321,7 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 		return err
 	}
 	store := in.storeFacts
-	if len(captures) > 0 && len(in.result.Sources) == 0 && (in.capture == nil || len(in.result.Repeated) > 0) {
+	if len(captures) > 0 && len(in.result.Sources) == 0 && (len(in.captures) == 0 || len(in.result.Repeated) > 0) {
 		store = in.leaveFacts
 	}
 	if err := store(facts); err != nil {
@@ -385,9 +385,9 @@ func (in *ingester) finish(id string) error {
 	if in.replaced != nil {
 		r.CreatedAt = *in.replaced
 	}
-	in.capture.describe(&r)
+	in.captures.describe(&r)
 	for _, info := range in.infos {
-		if in.capture == nil && info.StartedAt != nil && (r.StartedAt == nil || info.StartedAt.Before(*r.StartedAt)) {
+		if len(in.captures) == 0 && info.StartedAt != nil && (r.StartedAt == nil || info.StartedAt.Before(*r.StartedAt)) {
 			r.StartedAt = info.StartedAt
 		}
 		if r.Command == "" {
@@ -402,7 +402,7 @@ func (in *ingester) finish(id string) error {
 	if err := in.warnTwice(id); err != nil {
 		return err
 	}
-	if err := in.linkPasses(id); err != nil {
+	if err := errors.Join(in.linkPasses(id), in.nameSlices(id)); err != nil {
 		return err
 	}
 	if err := in.aimFacts(id); err != nil {

@@ -31,9 +31,9 @@ func (f input) unpacksItself() bool { return f.format.Unpacks && f.packed != pac
 // inputs are what findInputs found.
 type inputs struct {
 	list    []input
-	left    []input  // files that hold what another one holds better
-	skipped int      // files of folders that no format knows
-	capture *capture // whose run.json is among them; nil without one
+	left    []input // files that hold what another one holds better
+	skipped int     // files of folders that no format knows
+	captures
 }
 
 // stamp tells whether a file changed: its size and time of change; of a folder, the sums over its files.
@@ -113,7 +113,7 @@ func findInputs(paths []string, broken map[string]error) (*inputs, error) {
 			}
 		}
 	}
-	if err := in.readCapture(broken); err != nil {
+	if err := in.readCaptures(broken); err != nil {
 		return nil, err
 	}
 	in.leaveLesser()

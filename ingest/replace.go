@@ -1,9 +1,10 @@
 package ingest
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"prof/internal/suggest"
 	"prof/schema/rundir"
@@ -19,19 +20,43 @@ func (h held) is(o held) bool {
 
 // heldBefore gives the sources of a run, and refuses to put another capture in its place.
 func (in *ingester) heldBefore(id string) ([]held, error) {
-	var started sql.NullTime
-	err := in.conn.QueryRowContext(in.ctx, `SELECT max(started_at) FROM capture WHERE run_id = ?::UUID`, id).Scan(&started)
+	// Of a job of several nodes one that was there is enough: others may be new.
+	had, err := in.startsOf(id)
 	if err != nil {
 		return nil, err
 	}
-	if c := in.capture; c != nil && started.Valid {
-		const exact = 1000 // the warehouse keeps microseconds
-		if is := c.run.Manifest.StartedAt.UTC(); is.UnixNano()/exact != started.Time.UTC().UnixNano()/exact {
-			return nil, fmt.Errorf("%w: %s began at %s, and the capture of %s at %s; give another --run", ErrOther, in.o.Name, started.Time.UTC().Format("2006-01-02 15:04:05"),
-				c.dir, is.Format("2006-01-02 15:04:05"))
-		}
+	same := len(in.captures) == 0 || len(had) == 0
+	for _, c := range in.captures {
+		same = same || slices.ContainsFunc(had, c.began)
+	}
+	if !same {
+		c := in.captures[0]
+		return nil, fmt.Errorf("%w: %s began at %s, and the capture of %s at %s; give another --run", ErrOther, in.o.Name, had[0].Format("2006-01-02 15:04:05"),
+			c.dir, c.run.Manifest.StartedAt.UTC().Format("2006-01-02 15:04:05"))
 	}
 	return in.sourcesOf(id)
+}
+
+// startsOf gives when the captures of a run began, the latest first.
+func (in *ingester) startsOf(id string) (out []time.Time, err error) {
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT started_at FROM capture WHERE run_id = ?::UUID ORDER BY started_at DESC`, id)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var at time.Time
+		if err := rows.Scan(&at); err != nil {
+			return nil, err
+		}
+		out = append(out, at.UTC())
+	}
+	return out, rows.Err()
+}
+
+// began says whether the capture began at a time of the warehouse, which keeps microseconds.
+func (c *capture) began(at time.Time) bool {
+	return c.run.Manifest.StartedAt.UnixMicro() == at.UnixMicro()
 }
 
 func (in *ingester) sourcesOf(id string) (out []held, err error) {

@@ -92,7 +92,7 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 			return err
 		}
 	}
-	in.target.SourceID = in.firstSource + len(in.result.Sources) + 1
+	in.target.SourceID, in.target.DeviceOffset = in.firstSource+len(in.result.Sources)+1, in.captures.of(f).node().Offset()
 	in.target.Gather(!f.format.Facts) // facts are few, and the next of them asks what those before said
 	if !f.format.Facts {              // they are read whole before anything is stored
 		begin()
@@ -120,7 +120,7 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 		}
 	}
 	if f.format.Name == runForm {
-		in.judge(info)
+		in.judge(f.of, info)
 	}
 	for _, w := range info.Warnings {
 		in.warn(f.path + ": " + w)

@@ -46,7 +46,7 @@ func (in *ingester) warnMixed() {
 		if in.result.Sources[i].Kind == "ncu" || info.Command == "" { // the PyTorch profiler does not say
 			continue
 		}
-		if in.capture.holds(in.result.Sources[i].Path) { // its passes ran one workload, each through a command of its own
+		if in.captures.holds(in.result.Sources[i].Path) { // its passes ran one workload, each through a command of its own
 			continue
 		}
 		if first != "" && info.Command != first {
@@ -62,7 +62,7 @@ func (in *ingester) warnTwice(id string) error {
 	rows, err := in.conn.QueryContext(in.ctx, `SELECT s.path FROM source s
 		WHERE s.run_id = ?::UUID AND s.source_id IN (
 			SELECT unnest(x.sources) FROM (SELECT list(DISTINCT source_id) AS sources FROM ncu_launch WHERE run_id = ?::UUID
-				GROUP BY pid, ncu_id, kind, grid_x, grid_y, grid_z, block_x, block_y, block_z HAVING count(DISTINCT source_id) > 1) x)
+				GROUP BY device_id, pid, ncu_id, kind, grid_x, grid_y, grid_z, block_x, block_y, block_z HAVING count(DISTINCT source_id) > 1) x)
 		ORDER BY s.path`, id, id)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ type redacted struct{ text, by string }
 // privateTexts are the texts of a run that are redacted, each with its kind.
 const privateTexts = `
 SELECT 'host' AS kind, host AS text FROM run WHERE run_id = $run
+UNION SELECT 'host', host FROM capture_node WHERE run_id = $run
 UNION SELECT 'host', value FROM source_fact WHERE run_id = $run AND regexp_matches(key, '(?i)host|node_?(name|list)|_addr')
 UNION SELECT 'user', value FROM source_fact WHERE run_id = $run AND regexp_matches(key, '(?i)user|logname|author|email')
 UNION SELECT 'command', command FROM run WHERE run_id = $run

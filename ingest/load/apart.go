@@ -36,6 +36,9 @@ func (t *Target) Adopt(ctx context.Context, a *Target) error {
 				if err := numbers.renumber(g.table, g.columns, &g.pieces[i]); err != nil {
 					return err
 				}
+				if err := g.pieces[i].onNode(g.columns, t.DeviceOffset); err != nil {
+					return err
+				}
 				g.pieces[i].source = int32(t.SourceID)
 			}
 			if err := t.keep(ctx, g.table, slices.Contains(names, "source_id"), g.columns, g.pieces, g.n); err != nil {

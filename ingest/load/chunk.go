@@ -83,6 +83,10 @@ func (c *Chunk) SetNull(col, row int) {
 	c.vecs[col].words()[row>>6] &^= 1 << (row & 63)
 }
 
+func (c *Chunk) isNull(col, row int) bool {
+	return c.vecs[col].words()[row>>6]>>(row&63)&1 == 0
+}
+
 // SetAllNull makes the first n values of a column NULL.
 func (c *Chunk) SetAllNull(col, n int) {
 	clear(c.vecs[col].words()[:(n+63)/64])

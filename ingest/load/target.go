@@ -69,8 +69,10 @@ type Target struct {
 	RunID    string
 	SourceID int
 	Options  Options
-	Run      *Run
-	Room     *Room // for what the reader keeps of the source, which closes it
+	// DeviceOffset is added to the source's numbers of GPUs: those of two nodes of a job are not the same GPUs.
+	DeviceOffset int
+	Run          *Run
+	Room         *Room // for what the reader keeps of the source, which closes it
 
 	base    int64               // of the run's ids
 	columns map[string][]string // of tables
@@ -194,6 +196,7 @@ func (t *Target) release(handle int64) {
 func (t *Target) Append(ctx context.Context, table string, each func(add func(values ...driver.Value) error) error) (n int64, err error) {
 	var ids, totalled []int
 	var names []string
+	device := -1
 	if !t.apart { // else whoever adopts it knows
 		if ids, err = t.idPlaces(ctx, table); err != nil {
 			return 0, err
@@ -204,6 +207,9 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 		for i, name := range names {
 			if isTotalled(name) {
 				totalled = append(totalled, i)
+			}
+			if name == deviceColumn && t.DeviceOffset > 0 {
+				device = i
 			}
 		}
 	}
@@ -218,6 +224,11 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 			row = append(row[:0], values...)
 			for _, i := range ids {
 				row[i] = t.id(row[i])
+			}
+			if device >= 0 {
+				if err := t.onNode(&row[device]); err != nil {
+					return err
+				}
 			}
 			maskRow(table, names, row)
 			if err := t.Run.totals.addRow(table, names, totalled, row); err != nil {

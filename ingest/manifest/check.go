@@ -13,6 +13,31 @@ import (
 	"prof/schema/rundir"
 )
 
+// takeNode checks which node of a job the capture is of, and numbers its passes so that no other node has the same numbers.
+func (r *Run) takeNode() error {
+	n := r.Manifest.Node
+	if n == nil {
+		return nil
+	}
+	const most = math.MaxInt32/rundir.NodeStride - 1
+	if n.Rank < 0 || n.Rank > most || n.Count < 0 || n.Count > 0 && n.Rank >= n.Count {
+		return fmt.Errorf("node.rank is %d of %d nodes, want numbers from 0 to %d, less than node.count", n.Rank, n.Count, most)
+	}
+	if n.Job == "" {
+		return errors.New("node.job is missing")
+	}
+	for i := range r.Manifest.Passes {
+		p := &r.Manifest.Passes[i]
+		if p.ID >= rundir.NodeStride {
+			return fmt.Errorf("passes[%d].pass is %d, want less than %d in a capture of one node of several", i, p.ID, rundir.NodeStride)
+		}
+		if p.ID > 0 { // else takePasses says what is wrong
+			p.ID += n.Offset()
+		}
+	}
+	return nil
+}
+
 // takePasses checks the passes of a run.json and notes which artifact is of which. Errors name the place.
 func (r *Run) takePasses() error {
 	ids, names := map[int]bool{}, map[string]int{}

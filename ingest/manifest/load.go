@@ -26,7 +26,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	}
 	s := &storing{ctx: ctx, t: t, r: r, info: &load.SourceInfo{ToolVersion: r.Manifest.ProfVersion, SchemaVersion: fmt.Sprint(r.Manifest.Version),
 		Command: r.Command(), Host: r.Manifest.Host, StartedAt: utc(r.Manifest.StartedAt), DurationNs: r.duration()}}
-	for _, step := range []func() error{s.capture, s.passes, s.inputs, s.inputTags, s.kept, s.devices, s.environment, s.samples, s.times, s.parts, s.diagnostics} {
+	for _, step := range []func() error{s.capture, s.node, s.passes, s.inputs, s.inputTags, s.kept, s.devices, s.environment, s.samples, s.times, s.parts, s.diagnostics} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -82,6 +82,20 @@ func (s *storing) capture() error {
 			commit, branch, dirty = text(m.Git.Commit), text(m.Git.Branch), m.Git.Dirty
 		}
 		return add(m.Mode, s.r.Command(), m.WorkloadKey, m.Folder, commit, branch, dirty, m.StartedAt.UTC(), whole(s.r.duration()), m.Status, text(m.Reason), text(m.OptionsKey))
+	})
+}
+
+func (s *storing) node() error {
+	n := s.r.Manifest.Node
+	if n == nil {
+		return nil
+	}
+	return s.append("capture_node", func(add func(...driver.Value) error) error {
+		var count driver.Value
+		if n.Count > 0 {
+			count = int32(n.Count)
+		}
+		return add(int32(n.Rank), count, text(s.r.Manifest.Host), n.Job)
 	})
 }
 

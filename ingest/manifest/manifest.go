@@ -61,6 +61,9 @@ func Read(path, name string) (*Run, error) {
 		err = checkTime("ended_at", *m.EndedAt)
 	}
 	if err == nil {
+		err = r.takeNode()
+	}
+	if err == nil {
 		err = r.takePasses()
 	}
 	if err == nil {

@@ -44,7 +44,7 @@ func (s *store) session(v *Session, processes []Process) {
 	s.later = append(s.later, tableRows{"device", rows})
 	rows = nil
 	for _, p := range processes {
-		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), p.PID, orNull(p.Name, "")})
+		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), p.PID, orNull(p.Name, ""), nil})
 	}
 	s.later = append(s.later, tableRows{"process", rows})
 	s.facts(v.facts())
@@ -123,7 +123,7 @@ func (s *store) machine(r *Result) {
 		s.later = append(s.later, tableRows{"device", [][]driver.Value{s.deviceRow(d)}})
 	}
 	if run.First("process", source, strconv.Itoa(int(r.PID))) {
-		s.later = append(s.later, tableRows{"process", [][]driver.Value{{s.target.UUID(), int32(s.target.SourceID), r.PID, orNull(r.Process, "")}}})
+		s.later = append(s.later, tableRows{"process", [][]driver.Value{{s.target.UUID(), int32(s.target.SourceID), r.PID, orNull(r.Process, ""), nil}}})
 	}
 }
 

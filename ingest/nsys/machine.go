@@ -106,14 +106,14 @@ func (l *loader) storeProcesses(ctx context.Context) error {
 	}
 	seen := map[int32]bool{}
 	_, err := l.target.Append(ctx, "process", func(add func(...driver.Value) error) error {
-		return eachBatch(ctx, l.export, name, want("globalPid? name?:text"), func(b *table.Batch) error {
+		return eachBatch(ctx, l.export, name, want("globalPid? name?:text rank?"), func(b *table.Batch) error {
 			for i := range b.N {
 				pid := pidOf(b.Cols[0].Ints[i])
 				if b.Cols[0].Null(i) || seen[pid] {
 					continue
 				}
 				seen[pid] = true
-				if err := add(l.target.UUID(), l.sourceID(), pid, optText(&b.Cols[1], i)); err != nil {
+				if err := add(l.target.UUID(), l.sourceID(), pid, optText(&b.Cols[1], i), l.rankOf(&b.Cols[2], i)); err != nil {
 					return err
 				}
 			}
@@ -121,6 +121,17 @@ func (l *loader) storeProcesses(ctx context.Context) error {
 		})
 	})
 	return err
+}
+
+// rankOf gives the rank of a process, which only traces of prof tell.
+func (l *loader) rankOf(v *table.Vector, i int) driver.Value {
+	if v.Null(i) {
+		return nil
+	}
+	if n, ok := l.odd.Int32("ranks of processes", v.Ints[i], 0); ok {
+		return n
+	}
+	return nil
 }
 
 // storeThreads stores the names of threads.

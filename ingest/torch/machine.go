@@ -103,13 +103,17 @@ func number(v *int64) driver.Value {
 // storeProcesses stores the processes that did something, and the names of their threads.
 func (l *loader) storeProcesses(ctx context.Context) error {
 	pids := slices.Sorted(maps.Keys(l.threads.procs))
+	var rank driver.Value
+	if job := l.header.Job; job != nil && job.Rank != nil && *job.Rank == int64(int32(*job.Rank)) {
+		rank = int32(*job.Rank)
+	}
 	_, err := l.target.Append(ctx, "process", func(add func(...driver.Value) error) error {
 		for _, pid := range pids {
 			var name driver.Value
 			if n := l.processNames[pid]; n != "" {
 				name = valid(n)
 			}
-			if err := add(l.target.UUID(), l.sourceID(), int32(pid), name); err != nil {
+			if err := add(l.target.UUID(), l.sourceID(), int32(pid), name, rank); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,6 +26,7 @@ import (
 	"prof/queries/frame"
 	"prof/render/typeset"
 	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // runsName is the folder of the runs' folders in a home.
@@ -53,6 +56,7 @@ and keeps what was captured; a second Ctrl-C kills it. Everything is in .prof/ru
   prof capture --mode light --delay 90s --duration 20s -- vllm serve MODEL
   prof capture --tools ncu --ncu-kernels '^flash_' -- python3 run.py
   prof capture --suite suite.yaml                         # several command lines as one set of runs
+  prof capture --run tp16 --node-rank 0 --nodes 2 -- torchrun --nnodes 2 --node-rank 0 ... serve.py
 
 Options can also be set in .prof/config.yaml, in the form of the config.yaml in a run's folder; the command line overrides them.`,
 		Flags:        captureFlags(),
@@ -123,6 +127,9 @@ func (p *program) captureOne(c *cli.Context, home schema.Home, job captureJob) (
 	if err != nil {
 		return nil, err
 	}
+	if setup.Node, err = nodeOf(c); err != nil {
+		return nil, err
+	}
 	if err := capture.CheckWorkload(setup.Argv, setup.Dir); err != nil {
 		return nil, err
 	}
@@ -168,6 +175,8 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 	plan, reason := capture.Plan{}, ""
 	switch {
 	case !s.WantsKernels() || s.Stopped():
+	case c.IsSet(nodeRankName):
+		reason = "the kernels for ncu are chosen from the stored timeline, and a node of a job is stored with the others: name kernels with --ncu-kernels"
 	case c.Bool("no-ingest"):
 		reason = notChosen
 	default:
@@ -198,10 +207,12 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 	for _, path := range missing {
 		p.warn(path + ": there is no such file or folder: no recording of the workload has written it; without it, facts are missing from the run")
 	}
-	if c.Bool("no-ingest") || p.stop.byTerm() {
-		fmt.Fprintf(p.err, "captured in %s; to store it: %s\n", res.Dir, ingestCommand(c, in, res.Dir, false))
+	if c.IsSet(nodeRankName) {
+		fmt.Fprintf(p.err, "captured in %s; when the folders of all nodes are on one machine, store them as one run: %s\n", res.Dir, nodesCommand(c, in, res.Dir))
+	} else if c.Bool("no-ingest") || p.stop.byTerm() {
+		fmt.Fprintf(p.err, "captured in %s; to store it: %s\n", res.Dir, ingestCommand(c, in, false, res.Dir))
 	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
-		fmt.Fprintf(p.err, "prof: the capture is in %s but was not stored: %s; to try again: %s\n", res.Dir, oneLine(err), ingestCommand(c, in, res.Dir, stored))
+		fmt.Fprintf(p.err, "prof: the capture is in %s but was not stored: %s; to try again: %s\n", res.Dir, oneLine(err), ingestCommand(c, in, stored, res.Dir))
 		failed = true
 	} else if err := p.captureSummary(c, home, in.Name, o); err != nil {
 		return err
@@ -219,8 +230,39 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 	return nil
 }
 
-// ingestCommand stores a run's folder as capture would have.
-func ingestCommand(c *cli.Context, in ingest.Options, dir string, again bool) string {
+// nodeRankName is the option that makes a capture one of several, which are ingested together.
+const nodeRankName = "node-rank"
+
+// nodeOf reads which node of a job this is; nil where the capture is a run by itself.
+func nodeOf(c *cli.Context) (*rundir.Node, error) {
+	if !c.IsSet(nodeRankName) {
+		if c.IsSet("nodes") || c.IsSet("job") {
+			return nil, usagef("--nodes and --job need --node-rank")
+		}
+		return nil, nil
+	}
+	n, err := capture.NewNode(c.Int(nodeRankName), c.Int("nodes"), c.String("run"), c.String("job"), os.Environ())
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return n, nil
+}
+
+// nodesCommand stores the folders of all nodes, as far as they are known and few, as one run.
+func nodesCommand(c *cli.Context, in ingest.Options, dir string) string {
+	n := c.Int("nodes")
+	if n < 1 || n > 64 {
+		return ingestCommand(c, in, false, dir) + " ... (with the folders of the other nodes)"
+	}
+	var dirs []string
+	for k := range n {
+		dirs = append(dirs, strings.TrimSuffix(dir, strconv.Itoa(c.Int(nodeRankName)))+strconv.Itoa(k))
+	}
+	return ingestCommand(c, in, false, dirs...)
+}
+
+// ingestCommand stores a run's folders as capture would have.
+func ingestCommand(c *cli.Context, in ingest.Options, again bool, dirs ...string) string {
 	args := append(profWords(c), "ingest")
 	if again {
 		args = append(args, "--replace", "--run", in.Name)
@@ -245,7 +287,7 @@ func ingestCommand(c *cli.Context, in ingest.Options, dir string, again bool) st
 			args = append(args, "--"+name, fmt.Sprint(c.Int64(name)))
 		}
 	}
-	return mask.Command(append(args, dir))
+	return mask.Command(append(args, dirs...))
 }
 
 // profWords begin a command line of prof that uses the same home.

@@ -71,6 +71,9 @@ func captureFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the command line of each recording and run nothing"},
 		&cli.StringFlag{Name: suiteName, Usage: "capture the runs of a suite: several command lines, options and inputs in one `FILE` (YAML); runs that are there already are skipped"},
 		&cli.BoolFlag{Name: "fresh", Usage: "with --suite: capture all of its runs again, under new names"},
+		&cli.IntFlag{Name: "node-rank", Usage: "this machine is node `K` of a job, from 0; capture on each node with the same --run, then ingest all folders in one call"},
+		&cli.IntFlag{Name: "nodes", Usage: "with --node-rank: the job has `N` nodes"},
+		&cli.StringFlag{Name: "job", Usage: "with --node-rank: `ID` of the job, the same on every node (default: from SLURM_JOB_ID and the like)"},
 		&cli.BoolFlag{Name: "no-ingest", Usage: "only capture; ingest the run's folder later with prof ingest"},
 	}
 	return append(flags, factFlags()...)

@@ -32,6 +32,7 @@ stored or nothing, except that unreadable files in a folder made by prof capture
   prof ingest report.nsys-rep                     # where nsys is installed
   prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler
   prof ingest .prof/runs/NAME                     # a capture, even one that was killed
+  prof ingest tp16-node0 tp16-node1               # captures of the nodes of one job
   prof ingest --replace .prof/runs/NAME           # again, replacing what the run has
   prof ingest --dry-run FOLDER                    # what would be read, and about how large it gets
 

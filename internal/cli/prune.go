@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"prof/capture"
 	"prof/ingest"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/render/typeset"
 	"prof/schema"
 	"prof/schema/rundir"
@@ -143,10 +145,6 @@ func (p *program) pruneByTags(c *cli.Context, home schema.Home, o *capture.Prune
 // storedFiles says which files of captures the warehouse has. A capture is known by when it began, for a run may be stored under another
 // name, and a file by its path without what tells the forms of one recording apart.
 func storedFiles(ctx context.Context, w *schema.Warehouse, runs []schema.Run) (func(time.Time, string) bool, error) {
-	q, err := queries.Find("sources")
-	if err != nil {
-		return nil, err
-	}
 	type recording struct {
 		began int64 // microseconds, as the warehouse has it
 		name  string
@@ -156,13 +154,30 @@ func storedFiles(ctx context.Context, w *schema.Warehouse, runs []schema.Run) (f
 		if r.StartedAt == nil {
 			continue
 		}
-		f, err := queries.Run(ctx, w, q, queries.Args{"run": r.ID})
+		sources, err := askRun(ctx, w, "sources", r, "source_id", "path")
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range f.Rows {
-			if path, ok := row[f.Index("path")].(string); ok {
+		captures, err := askRun(ctx, w, "captures", r, "source_id", "started_at")
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range sources {
+			path := s.Text("path")
+			if len(captures) < 2 {
 				stored[recording{r.StartedAt.UnixMicro(), recordingName(path)}] = true
+				continue
+			}
+			// Each node of a job has files of the same names: a file is of the node in whose folder it lay.
+			for _, c := range captures {
+				at := slices.IndexFunc(sources, func(s frame.Record) bool { return s.Count("source_id") == c.Count("source_id") })
+				began, err := time.Parse(time.DateTime, c.Text("started_at"))
+				if err != nil {
+					return nil, fmt.Errorf("the start of a capture of run %s: %w", r.Name, err)
+				}
+				if at >= 0 && strings.HasPrefix(path, filepath.Dir(sources[at].Text("path"))+string(filepath.Separator)) {
+					stored[recording{began.UnixMicro(), recordingName(path)}] = true
+				}
 			}
 		}
 		kept, err := runNamed(ctx, w, "kept-files", r.ID)
@@ -181,6 +196,19 @@ func storedFiles(ctx context.Context, w *schema.Warehouse, runs []schema.Run) (f
 		}
 		return stored[recording{began.UnixMicro(), recordingName(path)}]
 	}, nil
+}
+
+// askRun asks a named query about a run, for some of its columns.
+func askRun(ctx context.Context, w *schema.Warehouse, name string, r schema.Run, columns ...string) ([]frame.Record, error) {
+	q, err := queries.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := queries.Run(ctx, w, q, queries.Args{"run": r.ID})
+	if err != nil {
+		return nil, err
+	}
+	return f.Records(columns...)
 }
 
 // recordingName is what the forms of one recording share of their paths: the folder in that of the run, and the stem.

@@ -38,6 +38,8 @@ func (p *program) captureSuite(c *cli.Context) error {
 		return usagef("--suite: the commands are in the file; omit what follows --")
 	case c.IsSet("run"):
 		return usagef("--suite: its runs are named by the file; omit --run")
+	case c.IsSet(nodeRankName):
+		return usagef("--suite: its runs are on one machine; omit --node-rank")
 	case c.Bool("no-ingest"):
 		return usagef("--suite needs the warehouse to know which runs are there; omit --no-ingest")
 	}

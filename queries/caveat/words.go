@@ -29,6 +29,13 @@ var words = map[string]func(c C, alike []C) string{
 	"several-repeats": func(c C, _ []C) string {
 		return fmt.Sprintf("the run has %d repeats of the workload: totals, calls and passes include all of them", c.Count)
 	},
+	"several-nodes": func(c C, _ []C) string {
+		text := fmt.Sprintf("the run is of a job on %d nodes: GPU n of node K has the number 1000 x K + n", c.Count)
+		if c.OfCount > c.Count {
+			text = fmt.Sprintf("the run has %d of the job's %s, so the work of the others is missing; GPU n of node K has the number 1000 x K + n", c.Count, count(c.OfCount, "node"))
+		}
+		return text
+	},
 
 	// What profiling and the state of the GPUs did to times.
 	"overhead-without-baseline":   says("profiling overhead is unknown: no recording without a profiler; capture with --baseline"),
@@ -185,6 +192,18 @@ var words = map[string]func(c C, alike []C) string{
 	"ranks-apart": func(c C, _ []C) string {
 		return fmt.Sprintf("in %d of %s the ranks never overlapped, so which came last is unknown: they may be in different communicators, their clocks may be off, or a capture begins between collectives", c.Count, count(c.OfCount, "matched collective"))
 	},
+	"clocks-by-bounds": func(c C, _ []C) string {
+		text := fmt.Sprintf("the clocks of the machines are aligned by bounds that matched collectives set: differences between machines may be off by %.1f us; see prof query clock-offsets", c.TimeNs/1e3)
+		if c.Count > 0 {
+			text += fmt.Sprintf("; in %d of %s the last rank was later by no more than that, so no rank is called late", c.Count, count(c.OfCount, "matched collective"))
+		}
+		return text
+	},
+	"hosts-apart": func(c C, _ []C) string {
+		why := map[string]string{"uneven-counts": "the ranks have different numbers of collectives", "few-matches": "fewer than 3 all-reduces, all-gathers and reduce-scatters match",
+			"no-line": "no constant drift agrees with all of them"}[c.Detail]
+		return fmt.Sprintf("the clock of %s is not aligned with that of the first machine (%s): in %s, ranks of different machines are not compared", c.Subject, why, count(c.Count, "matched collective"))
+	},
 	"clocks-by-capture": says("no matched collective aligns the clocks of the sources, so the capture start times align them: across machines that is only as good as their clocks agree; see prof query clock-offsets"),
 	"clocks-by-collectives": func(c C, _ []C) string {
 		return fmt.Sprintf("the clocks of the sources are aligned by the ends of matched collectives: a skew may be off by %.1f us; see prof query clock-offsets", c.TimeNs/1e3)
@@ -329,6 +348,9 @@ var words = map[string]func(c C, alike []C) string{
 
 	"gpu-without-name": says("the capture does not name its GPU: give --peak and --bandwidth to mfu and mbu"),
 	"gpu-without-peak": func(c C, _ []C) string {
+		if strings.Contains(c.Subject, " MIG") {
+			return fmt.Sprintf("%s is an instance of a partitioned GPU, which has a part of the GPU's peaks: give --peak and --bandwidth of the instance to mfu and mbu", c.Subject)
+		}
 		name, near := strings.ReplaceAll(c.Subject, "'", "''"), c.Object
 		if near == "" {
 			near = "(none)"

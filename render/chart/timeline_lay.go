@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"math"
 
 	"prof/queries/frame"
 	"prof/queries/judge"
@@ -23,7 +24,7 @@ func layTimeline(t *judge.Timeline) (*TimelineData, error) {
 		return nil, err
 	}
 	d := &TimelineData{Works: [][2]int64{}, names: timelineNames{at: map[string]int64{}}, workAt: map[[2]int64]int64{}, callAt: map[callKey]int64{}, sources: map[int64]bool{}}
-	if d.clocks, err = clocksOf(t.Clocks); err != nil {
+	if d.clocks, err = clocksOf(t.Clocks, blocks); err != nil {
 		return nil, err
 	}
 	d.Part = d.measure(blocks, map[int64]int64{})/max(t.Parts, 1) + 1 // as the queries cut it
@@ -69,22 +70,40 @@ func (d *TimelineData) start(r frame.Record) int64 {
 }
 
 // clocksOf reads the clocks that can be put together: those of ranks whose collectives tell how. Other sources keep a clock of their own, since
-// captures taken one after the other would be far apart.
-func clocksOf(f *frame.Frame) (map[int64]int64, error) {
+// captures taken one after the other would be far apart. The clocks of two machines drift by some millionths, so that those of a source agree in the
+// middle of its work.
+func clocksOf(f *frame.Frame, blocks []frame.Record) (map[int64]int64, error) {
 	clocks := map[int64]int64{}
 	if f == nil {
 		return clocks, nil
 	}
-	offsets, err := f.Records("source_id", "reference_id", "offset_ns", "basis")
+	offsets, err := f.Records("source_id", "reference_id", "offset_ns", "basis", "drift_ratio")
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range offsets {
-		if o.Text("basis") == "collectives" {
-			clocks[o.Count("source_id")], clocks[o.Count("reference_id")] = o.Count("offset_ns"), 0
+		if basis := o.Text("basis"); basis != "collectives" && basis != "bounds" {
+			continue
 		}
+		source := o.Count("source_id")
+		drift := math.Round(o.Amount("drift_ratio") * middleOf(blocks, source))
+		clocks[source], clocks[o.Count("reference_id")] = -o.Count("offset_ns")-int64(drift), 0
 	}
 	return clocks, nil
+}
+
+// middleOf is the middle of a source's work, by its own clock.
+func middleOf(blocks []frame.Record, source int64) float64 {
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, b := range blocks {
+		if b.Count("source_id") == source {
+			first, last = min(first, b.Count("start_ns")), max(last, b.Count("end_ns"))
+		}
+	}
+	if first > last {
+		return 0
+	}
+	return float64(first) + float64(last-first)/2
 }
 
 // rowsOf makes a row for each GPU of each source, in the order of the blocks. Several sources are told apart.

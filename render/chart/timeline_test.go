@@ -314,9 +314,13 @@ func TestTimelineData(t *testing.T) {
 	}
 	two := rendertest.ReportTimeline() // the second GPU is of a rank whose clock is 150 ns ahead
 	two.Blocks.Rows[3][8] = int64(2)
-	two.Clocks = rendertest.FrameOf("clock-offsets", "source_id reference_id offset_ns basis", []any{int64(1), int64(1), int64(0), "reference"}, []any{int64(2), int64(1), int64(150), "collectives"})
+	two.Clocks = rendertest.FrameOf("clock-offsets", "source_id reference_id offset_ns basis drift_ratio", []any{int64(1), int64(1), int64(0), "reference", nil}, []any{int64(2), int64(1), int64(-150), "collectives", nil})
 	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
 		t.Errorf("by one clock: %v, %+v", err, d.Rows[1])
+	}
+	two.Clocks.Rows[1][3], two.Clocks.Rows[1][2], two.Clocks.Rows[1][4] = "bounds", int64(-25), -0.1 // of another machine: -125 in the middle of 1200 to 1300
+	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
+		t.Errorf("by the clocks of two machines: %v, %+v", err, d.Rows[1].Lanes[0])
 	}
 	two.Clocks.Rows[1][3] = "session"
 	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2 by its own clock" || d.Rows[1].Lanes[0].Items[0][0] != 210 {

@@ -155,11 +155,15 @@ func knownColumns(f *frame.Frame) (known *frame.Frame, unknown []string) {
 	return ofColumns(f, kept), unknown
 }
 
-// measured gives the frame without columns on recordings without a profiler where no row has one: most runs have no such recordings.
+// rare are columns on what most runs have none of: recordings on several nodes, and clocks of several machines.
+var rare = []string{"node", "drift_ratio", "error_ns"}
+
+// measured gives the frame without columns on recordings without a profiler, and other rare ones, where no row has one: most runs have none.
 func measured(f *frame.Frame) *frame.Frame {
 	var kept []int
 	for j, c := range f.Columns {
-		if !slices.Contains(strings.Split(c.Name, "_"), "alone") || slices.ContainsFunc(f.Rows, func(row []any) bool { return row[j] != nil }) {
+		isRare := slices.Contains(rare, c.Name) || slices.Contains(strings.Split(c.Name, "_"), "alone")
+		if !isRare || slices.ContainsFunc(f.Rows, func(row []any) bool { return row[j] != nil }) {
 			kept = append(kept, j)
 		}
 	}

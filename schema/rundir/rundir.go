@@ -41,6 +41,7 @@ type Manifest struct {
 	OptionsKey  string     `json:"options_key,omitempty"` // hash of the options and inputs
 	Folder      string     `json:"folder"`                // working folder
 	Host        string     `json:"host,omitempty"`
+	Node        *Node      `json:"node,omitempty"` // nil for a capture that is a run by itself
 	Git         *Git       `json:"git,omitempty"`
 	StartedAt   time.Time  `json:"started_at"`
 	EndedAt     *time.Time `json:"ended_at,omitempty"`
@@ -51,6 +52,25 @@ type Manifest struct {
 	Kept        []Kept     `json:"kept,omitempty"`
 	Devices     []Device   `json:"devices,omitempty"`
 	Warnings    []string   `json:"warnings,omitempty"`
+}
+
+// Node says which node of a job a capture is of. Captures of one job become one run.
+type Node struct {
+	Rank  int    `json:"rank"`            // 0, 1, ... among the nodes
+	Count int    `json:"count,omitempty"` // nodes of the job; 0 when unknown
+	Job   string `json:"job"`             // hash of what identifies the job: the same on all of its nodes
+	JobBy string `json:"job_by"`          // what that is: run, or run and --job or a variable of the environment
+}
+
+// NodeStride parts the numbers of nodes: what has the number n on node k, a GPU or a recording, has k * NodeStride + n in the run.
+const NodeStride = 1000
+
+// Offset is added to the numbers of GPUs and recordings of a node; 0 for a capture that is a run by itself.
+func (n *Node) Offset() int {
+	if n == nil {
+		return 0
+	}
+	return n.Rank * NodeStride
 }
 
 // Git is the state of the repository that the workload was run in.

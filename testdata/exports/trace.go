@@ -112,7 +112,7 @@ var traced = map[string]struct{ by, columns string }{
 	"StringIds": {"", "id value"}, "META_DATA_CAPTURE": {"", "name value"}, "META_DATA_EXPORT": {"", "name value"}, "TARGET_INFO_SYSTEM_ENV": {"", "name value"},
 	"TARGET_INFO_SESSION_START_TIME": {"", "utcEpochNs"},
 	"TARGET_INFO_GPU":                {"", "id name uuid busLocation computeMajor computeMinor smCount clockRate totalMemory memoryBandwidth l2CacheSize maxWarpsPerSm maxShmemPerSm"},
-	"PROCESSES":                      {"globalPid", "globalPid name"}, "ThreadNames": {"globalTid", "globalTid nameId"}, "TARGET_INFO_CUDA_DEVICE": {"pid", "gpuId cudaId pid"},
+	"PROCESSES":                      {"globalPid", "globalPid name rank"}, "ThreadNames": {"globalTid", "globalTid nameId"}, "TARGET_INFO_CUDA_DEVICE": {"pid", "gpuId cudaId pid"},
 	"CUPTI_ACTIVITY_KIND_KERNEL": {"globalPid", "start end deviceId contextId streamId correlationId globalPid demangledName shortName mangledName gridX gridY gridZ blockX blockY blockZ registersPerThread " +
 		"staticSharedMemory dynamicSharedMemory sharedMemoryExecuted localMemoryPerThread graphId graphNodeId"},
 	"CUPTI_ACTIVITY_KIND_MEMCPY":      {"globalPid", "start end deviceId contextId streamId correlationId globalPid bytes copyKind srcKind dstKind graphNodeId"},

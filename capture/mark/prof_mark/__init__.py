@@ -52,7 +52,7 @@ Variables of the environment, set by prof:
     PROF_INPUTS            the inputs (prof_mark/given.py); set without PROF_MARK too
     PROF_MARK=1            mark stages
     PROF_MARK_FACTS        where to write the facts (workload.json)
-    PROF_MARK_TRACE        hold PyTorch's profiler and write its Chrome trace there, packed where the name ends in .gz
+    PROF_MARK_TRACE        hold PyTorch's profiler and write its Chrome trace there, packed where the name ends in .gz; of a job's rank N to NAME-rankN.json
     PROF_MARK_TIMES        time stages, and write the times to this path with the process id behind it (prof_mark/times.py)
     PROF_MARK_TRACE_STACK  1: with the Python stack of each operator; so _FLOPS, estimates of operations, and _MEMORY, allocations
     PROF_MARK_TRACE_SKIP   generations after warm-up that the profiler does not record; _PASSES: how many it then records (default: all)

@@ -197,9 +197,14 @@ def _write(text):
 
 def beside(path):
     """The path for this process where another has taken the one that was given: NAME-PID.json, or .json.gz."""
+    return named(path, str(os.getpid()))
+
+
+def named(path, what):
+    """The path with something behind its name: NAME-WHAT.json."""
     folder, name = os.path.split(path)
     stem, dot, rest = name.partition(".")
-    return os.path.join(folder, "%s-%d%s%s" % (stem, os.getpid(), dot, rest))
+    return os.path.join(folder, "%s-%s%s%s" % (stem, what, dot, rest))
 
 
 def place(path, text, may_replace):

@@ -2,8 +2,8 @@
 
 It starts before the first pass that is no warm-up: a generate, a prefill, a vision part or a stage of prof_mark. In a program that has
 not loaded transformers' models when it first uses a GPU it starts there, since no pass may ever be seen in it. It ends at the end of
-the process, which writes the Chrome trace. Where another process has
-written the trace already, the name has the process id, as with the facts.
+the process, which writes the Chrome trace: each rank of a job its own, whose name has the rank, NAME-rankN.json. Where another process has
+written that trace already, the name has the process id, as with the facts.
 
 PROF_MARK_TRACE_SKIP and PROF_MARK_TRACE_PASSES make it a window: it starts with the generation after so many that are no warm-up, whatever
 uses a GPU before, and stops and writes the trace after so many: at the end of a generate, elsewhere when the next generation begins. The facts
@@ -11,6 +11,7 @@ then list the passes of these generations alone.
 
 A program with a profiler of its own keeps it: ours does not start beside it, and stops, its trace dropped, when that one starts."""
 import os
+import re
 import sys
 import threading
 import warnings
@@ -134,7 +135,7 @@ def finish():
     held, _profile = _profile, None
     skip, most, ran = state.settings.trace_skip, state.settings.trace_passes, record.measured
     if held is None:
-        if _waiting and "torch" in sys.modules and state.main and not os.path.exists(state.settings.trace):
+        if _waiting and "torch" in sys.modules and state.main and not _has_trace():
             why = "there was no pass after warm-up; call prof_mark.stage in the program" if ran == 0 else "%d were to be skipped, and %d ran after warm-up" % (skip, ran)
             state.note("PyTorch's profiler did not start: " + why)
         _waiting = False
@@ -152,8 +153,26 @@ def _stop(held):
         state.note("PyTorch's profiler left no trace: %s: %s" % (type(error).__name__, error))
 
 
+def _has_trace():
+    """Whether this process or another, such as a rank, has written one."""
+    folder, name = os.path.split(state.settings.trace)
+    stem, dot, rest = name.partition(".")
+    own = re.compile(r"%s(-rank\d+)?(-\d+)?%s$" % (re.escape(stem), re.escape(dot + rest)))
+    try:
+        return any(own.match(n) for n in os.listdir(folder or "."))
+    except OSError:
+        return False
+
+
+def _path():
+    rank = os.environ.get("RANK", "")
+    if not rank.isdecimal():
+        return state.settings.trace
+    return record.named(state.settings.trace, "rank%d" % int(rank))
+
+
 def _write(held):
-    path = state.settings.trace
+    path = _path()
     packed = ".gz" if path.endswith(".gz") else ""
     hidden = "%s.%d.tmp%s" % (path, os.getpid(), packed)
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)

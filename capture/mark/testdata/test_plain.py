@@ -1,5 +1,6 @@
 """The helper in processes without PyTorch, and beside another sitecustomize. Needs no PyTorch."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,30 @@ finally:
         self.assertEqual((code, out), (0, "1\n"))
         self.assertIn("ValueError: theirs", err)
         self.assertIn("Error in sitecustomize", err)
+
+    def test_a_trace_of_each_rank(self):
+        code = """
+import os
+from prof_mark import state, trace
+class Held:
+    def stop(self): pass
+    def export_chrome_trace(self, path):
+        with open(path, "w") as f: f.write(os.environ["WHO"])
+trace._profile = Held()
+print(trace._has_trace())
+trace.finish()
+print(trace._has_trace())
+os._exit(0)
+"""
+        path = os.path.join(self.folder.name, "trace-1.json.gz")
+        for rank, who in (("0", "a"), ("1", "b"), ("1", "c"), ("", "d"), ("x", "e")):
+            self.assertEqual(self.python(code, PROF_MARK_TRACE=path, RANK=rank, WHO=who), (0, "%s\nTrue\n" % (who != "a"), ""))
+        found = {}
+        for name in os.listdir(self.folder.name):
+            with open(os.path.join(self.folder.name, name)) as f:
+                found[f.read()] = re.sub(r"-\d{2,}", "-PID", name)
+        self.assertEqual(found, {"a": "trace-1-rank0.json.gz", "b": "trace-1-rank1.json.gz", "c": "trace-1-rank1-PID.json.gz", "d": "trace-1.json.gz",
+                                 "e": "trace-1-PID.json.gz"})
 
     def test_a_number_that_is_none(self):
         _, _, err = self.python("pass", PROF_MARK_WARMUP="two")

@@ -66,7 +66,7 @@ static struct table tables[TABLES] = {
   [EXPORTED] = {"META_DATA_EXPORT", {"~name", "~value"}},
   [SYSTEM] = {"TARGET_INFO_SYSTEM_ENV", {"~name", "~value"}},
   [STARTED] = {"TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}},
-  [PROCESSES] = {"PROCESSES", {"globalPid", "~name"}},
+  [PROCESSES] = {"PROCESSES", {"globalPid", "~name", "rank"}},
   [THREADS] = {"ThreadNames", {"globalTid", "nameId"}},
   [GPUS] = {"TARGET_INFO_GPU", {"id", "~name", "~uuid", "~busLocation", "computeMajor", "computeMinor", "smCount", "clockRate", "totalMemory",
                                 "memoryBandwidth", "l2CacheSize", "maxWarpsPerSm", "maxShmemPerSm"}},
@@ -1184,6 +1184,15 @@ static void begin_windows(void) {
   window_count = taking = 1;
 }
 
+// rank is the process's rank in its job, as launchers say it; NONE where there is none.
+static int64_t rank(void) {
+  const char *v = getenv("RANK");
+  char *end;
+  if (!v || *v < '0' || *v > '9') return NONE;
+  long n = strtol(v, &end, 10);
+  return *end || n > INT32_MAX ? NONE : n;
+}
+
 static void begin_once(void) {
   static int has_handlers; // which a process made by fork inherits
   forked = 0;
@@ -1221,7 +1230,7 @@ static void begin_once(void) {
   char exe[4096];
   ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
   exe[n > 0 ? n : 0] = 0;
-  ADD(PROCESSES, global_pid, text(PROCESSES, exe));
+  ADD(PROCESSES, global_pid, text(PROCESSES, exe), rank());
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) == 0) pair(SYSTEM, "Hostname", host);
   begin_windows();

@@ -1,5 +1,5 @@
 -- captures v1: How prof capture made a run: mode, code, machine and outcome.
--- grain: one captured run
+-- grain: one captured run; of a job of several nodes, one node
 -- key: source_id
 -- notes: capture
 -- params:
@@ -21,6 +21,8 @@
 --   folder: working directory
 --   workload_key: hash of command line and working directory: the same for every run of one workload
 --   source_id: the source: run.json
+--   node: node of the job, from 0; NULL for a capture that is a run by itself
+--   host: the machine of that node; NULL with node
 
 WITH n AS (
     SELECT x.source_id, count(*) FILTER (x.kind = 'pass') AS passes, count(*) FILTER (x.kind = 'device') AS devices, count(*) FILTER (x.kind = 'input') AS inputs, count(*) FILTER (x.kind = 'sample') AS samples
@@ -32,7 +34,7 @@ WITH n AS (
     ) x WHERE x.run_id = run GROUP BY x.source_id
 )
 SELECT c.mode, c.status, c.reason, c.git_commit, c.git_branch, c.is_git_dirty, coalesce(n.passes, 0) AS pass_count, coalesce(n.devices, 0) AS device_count, coalesce(n.inputs, 0) AS input_count, coalesce(n.samples, 0) AS sample_count,
-    c.started_at, c.duration_ns, c.command, c.folder, c.workload_key, c.source_id
-FROM capture c LEFT JOIN n ON n.source_id = c.source_id
+    c.started_at, c.duration_ns, c.command, c.folder, c.workload_key, c.source_id, k.node_rank AS node, k.host
+FROM capture c LEFT JOIN n ON n.source_id = c.source_id LEFT JOIN capture_node k ON k.run_id = c.run_id AND k.source_id = c.source_id
 WHERE c.run_id = run
-ORDER BY c.source_id
+ORDER BY k.node_rank, c.source_id

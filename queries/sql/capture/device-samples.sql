@@ -8,7 +8,7 @@
 --   device BIGINT = NULL: only this GPU, by NVML index
 -- columns:
 --   pass: the recording
---   device: NVML index of the GPU
+--   device: NVML index of the GPU; on node K of a job 1000 x K more
 --   time_ns: sample time, from the start of the recording; negative before it
 --   sm_ratio: GPU utilisation: share of NVML's last sample period in which a kernel ran; NULL, as in the other columns, when NVML does not report it
 --   memory_ratio: memory utilisation: share of NVML's last sample period in which memory was read or written

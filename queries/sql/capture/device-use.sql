@@ -8,7 +8,7 @@
 --   device BIGINT = NULL: only this GPU, by NVML index
 -- columns:
 --   pass: the recording
---   device: NVML index of the GPU
+--   device: NVML index of the GPU; on node K of a job 1000 x K more
 --   samples: number of samples
 --   sm_mean_ratio: mean GPU utilisation: share of a sample period in which a kernel ran; NULL, as in the other columns, when NVML does not report it
 --   sm_max_ratio: highest GPU utilisation

@@ -22,9 +22,10 @@
 --   workload_mean_ns: mean time in them; NULL without one
 --   workload_std_ns: sample standard deviation (n-1) of these; NULL for fewer than two
 
+-- A recording of a job of several nodes takes as long as on the slowest of them.
 WITH p AS (
-    SELECT p.mode, p.tool, p.pass_id, CASE WHEN p.status = 'ok' THEN p.workload_ns END AS ns
-    FROM capture_pass p WHERE p.run_id = run
+    SELECT p.mode, p.tool, min(p.pass_id) AS pass_id, CASE WHEN bool_and(p.status = 'ok') THEN max(p.workload_ns) END AS ns
+    FROM capture_pass p WHERE p.run_id = run GROUP BY p.mode, p.tool, p.repeat_id
 ), b AS (
     SELECT count(p.ns) AS baseline_count, median(p.ns) AS baseline_median_ns, avg(p.ns) AS baseline_mean_ns, _std(p.ns) AS baseline_std_ns FROM p WHERE p.tool = 'none'
 ), m AS (

@@ -7,7 +7,7 @@
 --   parts BIGINT = 200: time bins of equal length from the first to the last sample of a recording; 1 to 100000
 -- columns:
 --   pass: the recording, e.g. nsys-1
---   device: NVML index of the GPU
+--   device: NVML index of the GPU; on node K of a job 1000 x K more
 --   start_ns: start of the bin, from the start of the recording; negative before it
 --   end_ns: end of the bin, where the next one begins
 --   sample_count: samples in the bin; empty bins have no row

@@ -8,7 +8,7 @@
 --   device BIGINT = NULL: only this GPU, by NVML index
 -- columns:
 --   pass: the recording
---   device: NVML index of the GPU
+--   device: NVML index of the GPU; on node K of a job 1000 x K more
 --   reason: reason as nvidia-smi names it; bit N for one unknown to this prof
 --   is_slowdown: whether the reason is power or cooling, so that times are longer than at full clocks; NULL when unknown
 --   samples: samples with the reason

@@ -24,7 +24,7 @@ WITH used AS (
     SELECT c.run_id, r.name, t.code AS group_name
     FROM (
         SELECT c.run_id FROM capture c
-        WHERE c.workload_key = (SELECT min(x.workload_key) FROM capture x WHERE x.run_id = run) AND c.git_commit IS NOT NULL AND NOT c.is_git_dirty
+        WHERE c.source_id = (SELECT min(y.source_id) FROM capture y WHERE y.run_id = c.run_id) AND c.workload_key = (SELECT arg_min(x.workload_key, x.source_id) FROM capture x WHERE x.run_id = run) AND c.git_commit IS NOT NULL AND NOT c.is_git_dirty
         ORDER BY c.started_at DESC, c.run_id DESC LIMIT 100
     ) c JOIN run r ON r.run_id = c.run_id JOIN run_trait t ON t.run_id = c.run_id
     WHERE t.machine = (SELECT x.machine FROM run_trait x WHERE x.run_id = run) AND t.sha256 IS NOT NULL

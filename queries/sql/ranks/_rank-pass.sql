@@ -39,8 +39,7 @@ WITH named AS (
     UNION ALL
     SELECT DISTINCT s.range_id, s.name, s.is_warmup, s.pass FROM named s, way WHERE way.way = 'launch' AND "range" IS NULL AND s.attribution = 'launch' AND s.range_id IS NOT NULL
 ), w AS (
-    SELECT w.match_id, w.job_id, w.source_id, w.pid, w.device_id, w.member, w.is_last, w.start_ns, w.last_start_ns, w.duration_ns, w.wait_ns, w.error_ns, w.range_context_id,
-        w.start_ns - CASE w.basis WHEN 'reference' THEN 0 WHEN 'collectives' THEN w.collective_offset_ns ELSE w.session_offset_ns END AS own_ns
+    SELECT w.match_id, w.job_id, w.source_id, w.pid, w.device_id, w.member, w.is_last, w.start_ns, w.last_start_ns, w.duration_ns, w.wait_ns, w.error_ns, w.range_context_id, w.own_start_ns AS own_ns
     FROM rank_wait w
     WHERE w.run_id = run AND w.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND w.rank_count > 1 AND w.is_told
 ), l AS (

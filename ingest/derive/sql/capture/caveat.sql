@@ -23,7 +23,7 @@ WITH way AS ( -- what may be asked for, also of a run that has none of it
 ), worked AS (
     SELECT DISTINCT c.kind FROM (SELECT DISTINCT k.source_id FROM kernel_duration k WHERE k.run_id = $run) k JOIN counted c ON c.source_id = k.source_id
 ), repeated AS (
-    SELECT c.kind, count(DISTINCT x.pass_id) AS n FROM capture_source x JOIN counted c ON c.source_id = x.captured_source_id WHERE x.run_id = $run GROUP BY c.kind
+    SELECT c.kind, count(DISTINCT h.recording) AS n FROM source_host h JOIN counted c ON c.source_id = h.source_id WHERE h.run_id = $run GROUP BY c.kind
 ), profiled AS (
     SELECT l.kind, count(*) AS n, count(s.stage) AS staged FROM ncu_launch l LEFT JOIN path_stage s ON s.run_id = l.run_id AND s.path_id = l.path_id WHERE l.run_id = $run GROUP BY l.kind
 ), ranges AS (
@@ -52,6 +52,8 @@ FROM way w JOIN counted c ON c.kind <> w.capture AND (c.kind <> 'torch' OR c.for
 UNION ALL BY NAME
 SELECT 'timelines' AS topic, 'several-repeats' AS kind, w.capture, w.is_counted, r.n AS item_count FROM way w JOIN repeated r ON r.kind = w.capture WHERE r.n > 1
 UNION ALL BY NAME
+SELECT 'timelines' AS topic, 'several-nodes' AS kind, true AS is_counted, count(*) AS item_count, max(n.node_count)::BIGINT AS of_count FROM capture_node n WHERE n.run_id = $run GROUP BY n.run_id HAVING count(*) > 1 OR max(n.node_count) > 1
+UNION ALL BY NAME
 SELECT 'step' AS topic, 'steps-by-recurrence' AS kind, w.capture, w.is_counted, c.path AS subject
 FROM way w JOIN counted c ON c.kind = w.capture WHERE c.source_id NOT IN (SELECT x.source_id FROM step x WHERE x.run_id = $run AND x.basis = 'range')
 UNION ALL BY NAME
@@ -62,7 +64,7 @@ JOIN range_path p ON p.run_id = s.run_id AND p.path_id = s.name_path_id
 WHERE s.run_id = $run AND s.is_default AND s.attribution = 'time' AND s.basis = 'range'
 GROUP BY c.kind, w.is_counted, s.name_path_id HAVING sum(s.kernel_count) > coalesce(sum(l.kernel_count), 0)
 UNION ALL BY NAME
-SELECT 'skew' AS topic, 'no-matched-collective' AS kind, w.capture, w.is_counted FROM way w WHERE w.capture NOT IN (SELECT c.kind FROM counted c JOIN rank_wait r ON r.run_id = $run AND r.source_id = c.source_id AND r.rank_count > 1 AND r.start_ns IS NOT NULL)
+SELECT 'skew' AS topic, 'no-matched-collective' AS kind, w.capture, w.is_counted FROM way w WHERE w.capture NOT IN (SELECT c.kind FROM counted c JOIN rank_wait r ON r.run_id = $run AND r.source_id = c.source_id AND (r.rank_count > 1 AND r.start_ns IS NOT NULL OR r.reason = 'hosts-apart'))
 UNION ALL BY NAME
 SELECT 'stage' AS topic, 'no-stage' AS kind, w.capture, w.is_counted, coalesce(r.n, 0) AS item_count
 FROM way w LEFT JOIN ranges r ON r.kind = w.capture WHERE coalesce(r.staged, 0) = 0 AND NOT EXISTS (SELECT 1 FROM profiled p WHERE p.staged > 0)

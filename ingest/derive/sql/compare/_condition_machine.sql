@@ -11,7 +11,7 @@
 
 -- Where none of the GPUs that a source lists has work, as where a trace numbers them in two ways, all of them may have.
 WITH gpu AS (
-    SELECT coalesce(d.name, c.name) AS name, coalesce(d.uuid, d.bus_id, coalesce(s.rank_id, 0) || ':' || d.device_id) AS gpu, replace(d.uuid, 'GPU-', '') AS uuid, d.sm_count, coalesce(d.clock_hz, c.max_sm_clock_hz) AS max_clock_hz, c.power_limit_w, c.is_ecc, c.is_mig
+    SELECT coalesce(d.name, c.name) AS name, coalesce(d.uuid, d.device_id // 1000 || ' ' || d.bus_id, coalesce(s.rank_id, 0) || ':' || d.device_id) AS gpu, replace(d.uuid, 'GPU-', '') AS uuid, d.sm_count, coalesce(d.clock_hz, c.max_sm_clock_hz) AS max_clock_hz, c.power_limit_w, c.is_ecc, c.is_mig
     FROM source s
     JOIN device d ON d.run_id = s.run_id AND d.source_id = s.source_id
     LEFT JOIN device_time t ON t.run_id = d.run_id AND t.source_id = d.source_id AND t.device_id = d.device_id AND t.range_id IS NULL

@@ -22,5 +22,5 @@ WITH gpu AS (
 )
 SELECT g.gpu, s.driver, r.host || ', ' || g.gpus AS machine,
     CASE WHEN c.git_commit IS NOT NULL AND NOT c.is_git_dirty THEN concat_ws(', ', 'commit ' || left(c.git_commit, 12), 'driver ' || s.one_driver, c.mode || ' capture', o.origin, 'software ' || left(s.facts, 8), 'inputs ' || left(i.inputs, 8)) END AS code, o.sha256
-FROM run r CROSS JOIN gpu g CROSS JOIN origin o CROSS JOIN software s CROSS JOIN given i LEFT JOIN capture c ON c.run_id = r.run_id
+FROM run r CROSS JOIN gpu g CROSS JOIN origin o CROSS JOIN software s CROSS JOIN given i LEFT JOIN (SELECT x.* FROM capture x WHERE x.run_id = $run ORDER BY x.source_id LIMIT 1) c ON c.run_id = r.run_id
 WHERE r.run_id = $run

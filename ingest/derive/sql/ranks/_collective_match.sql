@@ -22,25 +22,35 @@
 --   calls BIGINT: collectives of this kind and communicator on the rank
 
 -- Sources are ranks of one job when they were captured at the same time and have different ranks, or none that is known: repeats of a
--- workload run one after another. A rank is a process on a GPU. A rank with more or fewer collectives of a kind than others has some of its own,
+-- workload run one after another. Those of several nodes of a job are, whatever their clocks say, in the same recording; the clocks of two machines tell nothing of the order
+-- of their collectives. A rank is a process on a GPU. A rank with more or fewer collectives of a kind than others has some of its own,
 -- at the start or the end of its capture: each of them votes for the one of the rank with most that it shares most time with, by wall clocks.
 WITH s AS (
-    SELECT s.source_id, s.kind, s.rank_id, epoch_ns(s.started_at) AS begin_ns, epoch_ns(s.started_at) + s.duration_ns AS end_ns, (SELECT min(c.pass_id) FROM capture_source c WHERE c.run_id = s.run_id AND c.captured_source_id = s.source_id) AS pass_id
-    FROM source s JOIN timeline t ON t.run_id = s.run_id AND t.source_id = s.source_id WHERE s.run_id = $run
+    SELECT s.source_id, s.kind, s.rank_id, epoch_ns(s.started_at) AS begin_ns, epoch_ns(s.started_at) + s.duration_ns AS end_ns, h.host, h.node_rank, h.recording
+    FROM source s JOIN source_host h ON h.run_id = $run AND h.source_id = s.source_id WHERE s.run_id = $run
+), near AS (
+    SELECT a.source_id, a.kind, a.rank_id, a.host, a.begin_ns, b.source_id AS other_id, b.begin_ns AS other_begin_ns, b.host AS other_host, (coalesce(b.node_rank, 0), coalesce(b.begin_ns, 9223372036854775807), b.source_id) AS place
+    FROM s a JOIN s b ON a.kind = b.kind AND (a.source_id = b.source_id OR a.recording IS NOT DISTINCT FROM b.recording
+        AND (coalesce(a.node_rank <> b.node_rank, false) OR coalesce(a.rank_id <> b.rank_id, true) AND coalesce(a.begin_ns < b.end_ns AND b.begin_ns < a.end_ns, a.rank_id <> b.rank_id, false)))
 ), job AS (
-    SELECT a.source_id, any_value(a.kind) AS tool, any_value(a.rank_id) AS rank_id, arg_min(b.source_id, (coalesce(b.begin_ns, 9223372036854775807), b.source_id)) AS job_id, count(*) AS sources,
-        CASE WHEN count(*) = 1 THEN 0 ELSE any_value(a.begin_ns) - arg_min(coalesce(b.begin_ns, -1), (coalesce(b.begin_ns, 9223372036854775807), b.source_id)) END AS offset_ns
-    FROM s a JOIN s b ON a.kind = b.kind AND (a.source_id = b.source_id OR a.pass_id IS NOT DISTINCT FROM b.pass_id AND coalesce(a.rank_id <> b.rank_id, true) AND coalesce(a.begin_ns < b.end_ns AND b.begin_ns < a.end_ns, a.rank_id <> b.rank_id, false))
-    GROUP BY a.source_id
+    SELECT n.source_id, any_value(n.kind) AS tool, any_value(n.rank_id) AS rank_id, arg_min(n.other_id, n.place) AS job_id, count(*) AS sources,
+        CASE WHEN count(*) = 1 THEN 0 WHEN coalesce(any_value(n.host) <> nullif(arg_min(coalesce(n.other_host, ''), n.place), ''), false) THEN NULL ELSE any_value(n.begin_ns) - arg_min(coalesce(n.other_begin_ns, -1), n.place) END AS offset_ns
+    FROM near n GROUP BY n.source_id
 ), c AS (
     SELECT j.tool, j.job_id, j.sources, j.offset_ns, j.rank_id AS source_rank_id, x.source_id, x.pid, x.device_id, x.start_ns, x.end_ns, x.operation, x.family, CASE WHEN x.in_bytes IS NOT NULL THEN greatest(x.in_bytes, x.out_bytes) END AS bytes, x.group_count, x.rank_id, x.range_context_id, x.path_id,
         coalesce(x.operation, x.family) AS kind, coalesce(x.group_name, 'stream ' || dense_rank() OVER (PARTITION BY x.source_id, x.pid, x.device_id, coalesce(x.operation, x.family), x.group_name ORDER BY x.stream_id)) AS group_name
     FROM collective x JOIN job j ON j.source_id = x.source_id
     WHERE x.run_id = $run AND coalesce(x.operation NOT IN ('send', 'recv', 'send-recv'), true)
-), member AS (
-    SELECT c.source_id, c.pid, c.device_id, coalesce(CASE WHEN (SELECT count(DISTINCT (o.pid, o.device_id)) FROM c o WHERE o.source_id = c.source_id) = 1 THEN any_value(c.source_rank_id) END, arg_max(c.rank_id, c.group_count)) AS rank_id,
+), own AS ( -- what the process, its helper, or a source with one rank says; else the largest communicator
+    SELECT c.job_id, c.source_id, c.pid, c.device_id, coalesce(CASE WHEN (SELECT count(DISTINCT (o.pid, o.device_id)) FROM c o WHERE o.source_id = c.source_id) = 1 THEN any_value(c.source_rank_id) END, any_value(p.rank_id), any_value(e.rank_id)) AS job_rank_id, arg_max(c.rank_id, c.group_count) AS rank_id,
         'GPU ' || c.device_id || coalesce(' (' || nullif(concat_ws(', ', 'pid ' || c.pid, CASE WHEN any_value(c.sources) > 1 THEN 'source ' || c.source_id END), '') || ')', '') AS place
-    FROM c GROUP BY c.source_id, c.pid, c.device_id
+    FROM c LEFT JOIN process p ON p.run_id = $run AND p.source_id = c.source_id AND p.pid = c.pid
+    LEFT JOIN (
+        SELECT x.captured_source_id AS source_id, e.pid, min(e.rank_id) AS rank_id FROM stage_execution e JOIN capture_source x ON x.run_id = e.run_id AND x.pass_id = e.pass_id WHERE e.run_id = $run GROUP BY x.captured_source_id, e.pid
+    ) e ON e.source_id = c.source_id AND e.pid = c.pid
+    GROUP BY c.job_id, c.source_id, c.pid, c.device_id
+), member AS ( -- a process may drive several GPUs
+    SELECT o.source_id, o.pid, o.device_id, coalesce(CASE WHEN count(*) OVER (PARTITION BY o.job_id, o.job_rank_id) = 1 THEN o.job_rank_id END, o.rank_id) AS rank_id, o.place FROM own o
 ), counted AS (
     SELECT c.tool, c.job_id, c.offset_ns, c.source_id, c.pid, c.device_id, c.start_ns, c.end_ns, c.operation, c.family, c.bytes, c.group_count, c.range_context_id, c.path_id, c.kind, c.group_name,
         row_number() OVER (PARTITION BY c.job_id, c.kind, c.group_name, c.source_id, c.pid, c.device_id ORDER BY c.start_ns) AS nth, count(*) OVER (PARTITION BY c.job_id, c.kind, c.group_name, c.source_id, c.pid, c.device_id) AS calls

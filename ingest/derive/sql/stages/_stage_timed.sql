@@ -23,7 +23,7 @@
 -- A timeline has the executions of a process all, or, where the profiler began at the first that is no warm-up, all of these. Otherwise it is of a
 -- window, and which executions are in it is not known. Events are rounded to some hundred nanoseconds.
 WITH x AS (
-    SELECT e.pass_id, p.tool, p.mode, e.pid, e.execution_id, e.path, coalesce(e.rank_id, dense_rank() OVER (PARTITION BY e.pass_id ORDER BY e.pid) - 1)::BIGINT AS member_id, s.stage, e.is_warmup OR s.is_warmup AS is_warmup, e.batch_count, e.token_count, e.input, e.cpu_ns, e.gpu_ns
+    SELECT e.pass_id, p.tool, p.mode, e.pid, e.execution_id, e.path, coalesce(e.rank_id, e.pass_id // 1000 * 1000 + dense_rank() OVER (PARTITION BY e.pass_id ORDER BY e.pid) - 1)::BIGINT AS member_id, s.stage, e.is_warmup OR s.is_warmup AS is_warmup, e.batch_count, e.token_count, e.input, e.cpu_ns, e.gpu_ns
     FROM stage_execution e
     JOIN capture_pass p ON p.run_id = e.run_id AND p.pass_id = e.pass_id AND p.status = 'ok'
     JOIN (SELECT r.path, min(r.path_id) AS path_id FROM range_path r WHERE r.run_id = $run AND r.domain = '' GROUP BY r.path) r ON r.path = e.path

@@ -1,0 +1,83 @@
+package load
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"prof/schema/rundir"
+)
+
+// deviceColumn holds numbers of GPUs in every table that has them.
+const deviceColumn = "device_id"
+
+// onNode gives the number of a GPU of a node its number in the run; an absent one stays.
+func (t *Target) onNode(device *driver.Value) error {
+	n, ok := (*device).(int32)
+	switch {
+	case *device == nil:
+		return nil
+	case !ok:
+		return fmt.Errorf("internal error: the number of a GPU is a %T", *device)
+	}
+	n, err := onNode(n, t.DeviceOffset)
+	*device = n
+	return err
+}
+
+func onNode(device int32, offset int) (int32, error) {
+	if device < 0 || device >= rundir.NodeStride {
+		return 0, fmt.Errorf("GPU %d of a node of a job: its number must be less than %d", device, rundir.NodeStride)
+	}
+	return device + int32(offset), nil
+}
+
+// onNode does so for the rows of a piece.
+func (p *piece) onNode(columns []Column, offset int) error {
+	at := slices.IndexFunc(columns, func(c Column) bool { return c.Name == deviceColumn })
+	if at < 0 || offset == 0 {
+		return nil
+	}
+	devices := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(p.data[at]))), p.n)
+	return onNodeAll(devices, func(i int) bool { return p.isNull(at, i) }, offset)
+}
+
+func onNodeAll(devices []int32, isNull func(i int) bool, offset int) (err error) {
+	for i := range devices {
+		if isNull(i) {
+			continue
+		}
+		if devices[i], err = onNode(devices[i], offset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeRows are rows of a source of one node of several.
+type nodeRows struct {
+	Rows
+	column int
+	offset int32
+}
+
+// Threads are those of the rows.
+func (r nodeRows) Threads() int {
+	if few, ok := r.Rows.(interface{ Threads() int }); ok {
+		return few.Threads()
+	}
+	return maxThreads
+}
+
+// Worker numbers the GPUs as it fills.
+func (r nodeRows) Worker() Worker {
+	w := r.Rows.Worker()
+	return PullFunc(func(c *Chunk) (int, error) {
+		n, err := w.Fill(c)
+		if err != nil {
+			return n, err
+		}
+		return n, onNodeAll(c.Int32(r.column)[:n], func(i int) bool { return c.isNull(r.column, i) }, int(r.offset))
+	})
+}
