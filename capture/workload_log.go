@@ -30,13 +30,19 @@ type workloadLog struct {
 
 	mu        sync.Mutex
 	file      *os.File
-	written   int      // bytes of the beginning
-	tail      []string // lines behind it
+	written   int       // bytes of the beginning
+	tail      []rawLine // lines behind it, which are masked when it is known which are kept
 	tailBytes int
 	cutLines  int // between the two
 	cutBytes  int
 	closed    bool
 	err       error
+}
+
+// rawLine is a line as it was written, of which more bytes were dropped.
+type rawLine struct {
+	text string
+	more int
 }
 
 func newWorkloadLog(path string, mask func(string) string) (*workloadLog, error) {
@@ -50,28 +56,35 @@ func newWorkloadLog(path string, mask func(string) string) (*workloadLog, error)
 // escapeSequence moves the cursor of a terminal or changes a colour.
 var escapeSequence = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
 
-// add adds a line, of which more bytes were dropped.
-func (l *workloadLog) add(raw string, more int) {
-	line := harmless(l.mask(escapeSequence.ReplaceAllString(raw, "")))
-	if len(line) > maxLogShow || more > 0 {
-		shown := strings.ToValidUTF8(line[:min(len(line), maxLogShow)], "")
-		line = fmt.Sprintf("%s [... %d bytes more]", shown, len(line)-len(shown)+more)
+// shown is a line as it is kept.
+func (l *workloadLog) shown(raw rawLine) string {
+	line := harmless(l.mask(escapeSequence.ReplaceAllString(raw.text, "")))
+	if len(line) > maxLogShow || raw.more > 0 {
+		begin := strings.ToValidUTF8(line[:min(len(line), maxLogShow)], "")
+		line = fmt.Sprintf("%s [... %d bytes more]", begin, len(line)-len(begin)+raw.more)
 	}
-	line += "\n"
+	return line + "\n"
+}
+
+// add adds a line.
+func (l *workloadLog) add(raw rawLine) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return
 	}
-	if len(l.tail) == 0 && l.cutLines == 0 && l.written+len(line) <= maxLogEnd {
-		l.written += len(line)
-		l.write(line)
-		return
+	if len(l.tail) == 0 && l.cutLines == 0 {
+		if line := l.shown(raw); l.written+len(line) <= maxLogEnd {
+			l.written += len(line)
+			l.write(line)
+			return
+		}
 	}
-	l.tail, l.tailBytes = append(l.tail, line), l.tailBytes+len(line)
+	l.tail, l.tailBytes = append(l.tail, raw), l.tailBytes+len(raw.text)+1
 	for l.tailBytes > maxLogEnd {
-		n := len(l.tail[0])
-		l.tail, l.tailBytes, l.cutLines, l.cutBytes = l.tail[1:], l.tailBytes-n, l.cutLines+1, l.cutBytes+n
+		first := l.tail[0]
+		l.tail, l.tailBytes = l.tail[1:], l.tailBytes-len(first.text)-1
+		l.cutLines, l.cutBytes = l.cutLines+1, l.cutBytes+len(first.text)+first.more+1
 	}
 }
 
@@ -89,7 +102,9 @@ func (l *workloadLog) close() (isEmpty bool, err error) {
 	if l.cutLines > 0 {
 		l.write(fmt.Sprintf("[... %d lines with %d bytes are not kept ...]\n", l.cutLines, l.cutBytes))
 	}
-	l.write(strings.Join(l.tail, ""))
+	for _, raw := range l.tail {
+		l.write(l.shown(raw))
+	}
 	err = errors.Join(l.err, l.file.Close())
 	if l.written == 0 && len(l.tail) == 0 {
 		return true, errors.Join(err, os.Remove(l.path))
@@ -150,7 +165,7 @@ func (l *logLines) add(text []byte) {
 
 // end ends a line.
 func (l *logLines) end() {
-	l.log.add(string(l.line), l.more)
+	l.log.add(rawLine{string(l.line), l.more})
 	l.line, l.more, l.returned = l.line[:0], 0, false
 }
 

@@ -61,3 +61,27 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+// TestReadKept holds what a run.json may say of kept files.
+func TestReadKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), rundir.ManifestName)
+	for kept, want := range map[string]string{
+		`{"path": "out/a b.json", "pass": 1, "size_bytes": 0}, {"path": "b", "pass": 1, "reason": "why"}`: "",
+		`{"path": "a", "pass": 1}, {"path": "a", "pass": 1}`:                                              `kept[1].path is "a", want paths inside the working folder, each once`,
+		`{"path": "../a", "pass": 1}`:                                                                     `kept[0].path is "../a"`,
+		`{"path": "", "pass": 1}`:                                                                         `kept[0].path is ""`,
+		`{"path": "a", "pass": 2}`:                                                                        `kept[0].pass is 2, and there is no such recording`,
+		`{"path": "a", "pass": 1, "size_bytes": -1}`:                                                      `kept[0].size_bytes is -1`,
+		`{"path": "a", "pass": 1, "size_bytes": "1k"}`:                                                    `size_bytes`,
+	} {
+		text := fmt.Sprintf(`{"version": 1, "prof_version": "9", "run": "x", "started_at": "2025-01-02T03:04:05Z", "kept": [%s],
+			"passes": [{"pass": 1, "name": "nsys-1", "tool": "nsys", "status": "ok", "repeat": 1, "started_at": "2025-01-02T03:04:05Z"}]}`, kept)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Read(path, "x/run.json")
+		if (err == nil) != (want == "") || err != nil && (!errors.Is(err, rundir.ErrManifest) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", kept, err, want)
+		}
+	}
+}
