@@ -270,7 +270,7 @@ func TestJobFacts(t *testing.T) {
 			if got := matched(t, w, ""); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			ranks := rows(t, w, "SELECT CASE WHEN is_shared THEN 'shared' WHEN NOT is_shared THEN 'apart' ELSE 'unknown' END, basis FROM stage_ranks WHERE stage = 'prefill'")[0]
+			ranks := rows(t, w, "SELECT CASE WHEN is_shared THEN 'shared' WHEN NOT is_shared THEN 'apart' ELSE 'unknown' END, basis FROM stage_share WHERE stage = 'prefill'")[0]
 			if want := strings.Fields(c.ranks + " <nil>"); ranks != fmt.Sprint(want[:2]) {
 				t.Errorf("ranks: got %s, want %v", ranks, want[:2])
 			}

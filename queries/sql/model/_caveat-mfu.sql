@@ -75,5 +75,5 @@ UNION ALL BY NAME
 SELECT CASE WHEN any_value(h.is_shared) THEN CASE any_value(h.basis) WHEN 'facts' THEN 'processes-split-model' ELSE 'processes-share' END WHEN NOT any_value(h.is_shared) THEN 'processes-apart' WHEN any_value(h.process_count) = 1 THEN 'one-rank-of-several' ELSE 'several-processes' END AS kind, y.stage, coalesce(sum(y.n) FILTER (y.recording IS NULL), 0)::BIGINT + coalesce(max(y.n) FILTER (y.recording IS NOT NULL), 0) AS item_count
 FROM ( -- as in mfu
     SELECT p.stage, k.recording, count(DISTINCT (p.source_id, p.pid)) AS n FROM pass p LEFT JOIN source_host k ON k.run_id = run AND k.source_id = p.source_id WHERE p.basis IS NOT NULL GROUP BY p.stage, k.recording
-) y LEFT JOIN stage_ranks h ON h.run_id = run AND h.stage = y.stage AND h.kind = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted))
+) y LEFT JOIN stage_share h ON h.run_id = run AND h.stage = y.stage AND h.kind = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted))
 GROUP BY y.stage HAVING (item_count > 1 OR any_value(h.stage) IS NOT NULL AND any_value(h.is_shared) IS NULL) AND any_value(ranks) IS NULL

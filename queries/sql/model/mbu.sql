@@ -17,7 +17,7 @@
 --   time_basis VARCHAR = 'gpu_span': time of a pass: gpu_span (first start to last end of its device work), gpu_busy (union of device intervals), gpu_sum (sum of durations) or cpu
 --     (range on its thread)
 --   ranks VARCHAR = NULL: for passes in several processes at once: shared (one batch together, as in tensor parallelism) or own (each its own batch); default: what the
---     facts of the workload or the capture show, as in stage_ranks, else utilisation is unknown
+--     facts of the workload or the capture show, as in stage_share, else utilisation is unknown
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
 -- columns:
 --   stage: model (prefill and decode together), prefill, decode, and other stages of the run

@@ -45,7 +45,7 @@ WITH pass AS (
     FROM (SELECT p.stage, p.repeat_id, p.source_id, p.pid, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END AS tokens FROM pass p WHERE NOT p.is_warmup GROUP BY ALL) p GROUP BY p.stage, p.repeat_id
 ), token AS ( -- of ranks that share passes, one may have fewer that are not cold; with a device its ranks alone
     SELECT s.stage, CASE WHEN max(s.processes) = 1 OR NOT any_value(r.is_shared) THEN CASE WHEN count(s.tokens) = count(*) THEN sum(s.tokens) END WHEN any_value(r.is_shared) AND count(s.shared_tokens) = count(*) THEN sum(s.shared_tokens) END::BIGINT AS token_count
-    FROM said s LEFT JOIN stage_ranks r ON r.run_id = run AND r.stage = s.stage AND r.kind = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted)) GROUP BY s.stage
+    FROM said s LEFT JOIN stage_share r ON r.run_id = run AND r.stage = s.stage AND r.kind = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted)) GROUP BY s.stage
 ), stage AS (
     SELECT p.stage, count(*) FILTER (p.is_warmup) AS warmup_passes, max(p.device_count) AS most_devices FROM pass p GROUP BY p.stage
     UNION ALL -- timed, in a run without a timeline

@@ -11,7 +11,7 @@
 --   device_id INTEGER: GPU; NULL for all GPUs together
 --   gpu VARCHAR: GPU name, (unknown) when the capture has none; NULL for all GPUs together
 --   process_count BIGINT: processes that share the stage's work: ranks; repeats of the workload are not added up. For one GPU, the processes with work on it, or all when is_shared
---   is_shared BOOLEAN: whether they share one batch, as in tensor parallelism: as in stage_ranks; false for one process, NULL when unknown
+--   is_shared BOOLEAN: whether they share one batch, as in tensor parallelism: as in stage_share; false for one process, NULL when unknown
 --   device_count BIGINT: GPUs with work of the pass; NULL for one of several
 --   cpu_ns BIGINT: CPU time; NULL when a range never ended
 --   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work
@@ -62,6 +62,6 @@ SELECT t.stage, t.part_of, t.range_id, t.decode_range_id, t.source_id, t.device_
 FROM t
 JOIN timeline l ON l.run_id = $run AND l.source_id = t.source_id
 JOIN ranks k ON k.stage = CASE WHEN t.decode_range_id IS NULL THEN coalesce(t.part_of, t.stage) ELSE 'prefill' END AND k.is_counted = l.is_counted AND k.device_id IS NOT DISTINCT FROM t.device_id
-LEFT JOIN stage_ranks h ON h.run_id = $run AND h.stage = k.stage AND h.kind = l.kind
+LEFT JOIN stage_share h ON h.run_id = $run AND h.stage = k.stage AND h.kind = l.kind
 LEFT JOIN device v ON v.run_id = $run AND v.source_id = t.source_id AND v.device_id = t.device_id
 WHERE t.decode_range_id IS NULL OR t.device_id IS NULL OR t.n = 2

@@ -27,7 +27,7 @@ SELECT 'pass' AS topic, 'unlike-passes' AS kind, p.kind AS capture, p.is_counted
 FROM p WHERE NOT p.is_warmup AND p.ns > 0 GROUP BY p.kind, p.is_counted, p.stage HAVING max(p.ns) > 2 * min(p.ns)
 UNION ALL BY NAME
 SELECT 'pass' AS topic, 'shared-tokens-unknown' AS kind, s.kind AS capture, bool_or(p.is_counted) AS is_counted, s.stage, s.process_count AS item_count
-FROM stage_ranks s JOIN p ON p.kind = s.kind AND p.stage = s.stage WHERE s.run_id = $run AND s.is_shared IS NULL GROUP BY s.kind, s.stage, s.process_count HAVING bool_or(p.has_tokens)
+FROM stage_share s JOIN p ON p.kind = s.kind AND p.stage = s.stage WHERE s.run_id = $run AND s.is_shared IS NULL GROUP BY s.kind, s.stage, s.process_count HAVING bool_or(p.has_tokens)
 UNION ALL BY NAME
 SELECT 'range' AS topic, 'endless-ranges' AS kind, t.kind AS capture, t.is_counted, count(*) AS item_count
 FROM nvtx_range r JOIN timeline t ON t.run_id = r.run_id AND t.source_id = r.source_id WHERE r.run_id = $run AND r.duration_ns IS NULL GROUP BY t.kind, t.is_counted

@@ -1,4 +1,4 @@
--- stage_ranks: Whether the processes that ran a stage worked on each pass together, as in tensor parallelism, or each on passes of its own.
+-- stage_share: Whether the processes that ran a stage worked on each pass together, as in tensor parallelism, or each on passes of its own.
 -- grain: one stage of a kind of timeline
 -- key: stage, kind
 -- needs: nvtx_range
