@@ -177,7 +177,7 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 // unpacked makes the tables as they were before migration 16, without what only it brings.
 const unpacked = `ALTER TABLE kernel RENAME TO k; CREATE TABLE kernel AS SELECT run_id, source_id, pid, tid, device_id, context_id, stream_id, start_ns, duration_ns, kernel_name_id,
 	grid_x, grid_y, grid_z, block_x, block_y, block_z, register_count, static_shared_bytes, dynamic_shared_bytes, correlation_id, graph_node_id, launch_start_ns, launch_duration_ns,
-	launch_name_id, range_context_id, path_id, op_id FROM k LEFT JOIN kernel_shape USING (run_id, kernel_shape_id); DROP TABLE k; DROP TABLE kernel_shape; DROP TABLE api_sum; DROP TABLE api_duration; DROP TABLE stage_execution; DROP TABLE capture_node; `
+	launch_name_id, range_context_id, path_id, op_id FROM k LEFT JOIN kernel_shape USING (run_id, kernel_shape_id); DROP TABLE k; DROP TABLE kernel_shape; DROP TABLE api_sum; DROP TABLE api_duration; DROP TABLE stage_execution; DROP TABLE capture_node; ALTER TABLE process DROP COLUMN rank_id; `
 
 // dropLater removes what migrations 4 and later bring, and the tables of facts.
 var dropLater = dropFacts() + unpacked + `DROP TABLE derivation; DROP TABLE finding_rule; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
