@@ -18,6 +18,7 @@ import (
 	"prof/ingest/nsys"
 	"prof/ingest/torch"
 	"prof/internal/file"
+	"prof/schema/rundir"
 )
 
 // source stores one input, perhaps read already, unless the warehouse or this run holds its content already. What a capture left and cannot be read is
@@ -92,7 +93,8 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 			return err
 		}
 	}
-	in.target.SourceID, in.target.DeviceOffset = in.firstSource+len(in.result.Sources)+1, in.captures.of(f).node().Offset()
+	in.target.SourceID = in.firstSource + len(in.result.Sources) + 1
+	in.target.Devices = load.Devices{Offset: in.captures.of(f).node().Offset(), Limit: rundir.NodeStride}
 	in.target.Gather(!f.format.Facts) // facts are few, and the next of them asks what those before said
 	if !f.format.Facts {              // they are read whole before anything is stored
 		begin()

@@ -36,7 +36,7 @@ func (t *Target) Adopt(ctx context.Context, a *Target) error {
 				if err := numbers.renumber(g.table, g.columns, &g.pieces[i]); err != nil {
 					return err
 				}
-				if err := g.pieces[i].onNode(g.columns, t.DeviceOffset); err != nil {
+				if err := g.pieces[i].onNode(g.columns, t.Devices); err != nil {
 					return err
 				}
 				g.pieces[i].source = int32(t.SourceID)

@@ -191,8 +191,8 @@ func registerBulk(conn *sql.Conn, name string, find func(handle int64) *bulk) er
 // Insert stores the rows in a table of the warehouse, run_id and, where the table has it, source_id added, and gives their number. The
 // order of rows within the table is not defined.
 func (t *Target) Insert(ctx context.Context, table string, rows Rows) (int64, error) {
-	if at := slices.IndexFunc(rows.Columns(), func(c Column) bool { return c.Name == deviceColumn }); at >= 0 && t.DeviceOffset > 0 {
-		rows = nodeRows{rows, at, int32(t.DeviceOffset)}
+	if at := slices.IndexFunc(rows.Columns(), func(c Column) bool { return c.Name == deviceColumn }); at >= 0 && t.Devices.Offset > 0 {
+		rows = nodeRows{rows, at, t.Devices}
 	}
 	b, err := t.newBulk(table, rows, t.Room)
 	if err != nil {

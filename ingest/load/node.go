@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"slices"
 	"unsafe"
-
-	"prof/schema/rundir"
 )
 
 // deviceColumn holds numbers of GPUs in every table that has them.
 const deviceColumn = "device_id"
+
+// Devices says how a source's numbers of GPUs become those of the run: those of two nodes of a job are not the same GPUs. The zero value leaves
+// them as they are.
+type Devices struct {
+	Offset int // is added
+	Limit  int // numbers must be less
+}
 
 // onNode gives the number of a GPU of a node its number in the run; an absent one stays.
 func (t *Target) onNode(device *driver.Value) error {
@@ -21,34 +26,34 @@ func (t *Target) onNode(device *driver.Value) error {
 	case !ok:
 		return fmt.Errorf("internal error: the number of a GPU is a %T", *device)
 	}
-	n, err := onNode(n, t.DeviceOffset)
+	n, err := t.Devices.number(n)
 	*device = n
 	return err
 }
 
-func onNode(device int32, offset int) (int32, error) {
-	if device < 0 || device >= rundir.NodeStride {
-		return 0, fmt.Errorf("GPU %d of a node of a job: its number must be less than %d", device, rundir.NodeStride)
+func (d Devices) number(device int32) (int32, error) {
+	if device < 0 || int(device) >= d.Limit {
+		return 0, fmt.Errorf("GPU %d of a node of a job: its number must be less than %d", device, d.Limit)
 	}
-	return device + int32(offset), nil
+	return device + int32(d.Offset), nil
 }
 
 // onNode does so for the rows of a piece.
-func (p *piece) onNode(columns []Column, offset int) error {
+func (p *piece) onNode(columns []Column, d Devices) error {
 	at := slices.IndexFunc(columns, func(c Column) bool { return c.Name == deviceColumn })
-	if at < 0 || offset == 0 {
+	if at < 0 || d.Offset == 0 {
 		return nil
 	}
 	devices := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(p.data[at]))), p.n)
-	return onNodeAll(devices, func(i int) bool { return p.isNull(at, i) }, offset)
+	return d.numberAll(devices, func(i int) bool { return p.isNull(at, i) })
 }
 
-func onNodeAll(devices []int32, isNull func(i int) bool, offset int) (err error) {
+func (d Devices) numberAll(devices []int32, isNull func(i int) bool) (err error) {
 	for i := range devices {
 		if isNull(i) {
 			continue
 		}
-		if devices[i], err = onNode(devices[i], offset); err != nil {
+		if devices[i], err = d.number(devices[i]); err != nil {
 			return err
 		}
 	}
@@ -58,8 +63,8 @@ func onNodeAll(devices []int32, isNull func(i int) bool, offset int) (err error)
 // nodeRows are rows of a source of one node of several.
 type nodeRows struct {
 	Rows
-	column int
-	offset int32
+	column  int
+	devices Devices
 }
 
 // Threads are those of the rows.
@@ -78,6 +83,6 @@ func (r nodeRows) Worker() Worker {
 		if err != nil {
 			return n, err
 		}
-		return n, onNodeAll(c.Int32(r.column)[:n], func(i int) bool { return c.isNull(r.column, i) }, int(r.offset))
+		return n, r.devices.numberAll(c.Int32(r.column)[:n], func(i int) bool { return c.isNull(r.column, i) })
 	})
 }

@@ -69,10 +69,9 @@ type Target struct {
 	RunID    string
 	SourceID int
 	Options  Options
-	// DeviceOffset is added to the source's numbers of GPUs: those of two nodes of a job are not the same GPUs.
-	DeviceOffset int
-	Run          *Run
-	Room         *Room // for what the reader keeps of the source, which closes it
+	Devices  Devices // of the source
+	Run      *Run
+	Room     *Room // for what the reader keeps of the source, which closes it
 
 	base    int64               // of the run's ids
 	columns map[string][]string // of tables
@@ -208,7 +207,7 @@ func (t *Target) Append(ctx context.Context, table string, each func(add func(va
 			if isTotalled(name) {
 				totalled = append(totalled, i)
 			}
-			if name == deviceColumn && t.DeviceOffset > 0 {
+			if name == deviceColumn && t.Devices.Offset > 0 {
 				device = i
 			}
 		}
