@@ -96,7 +96,7 @@ func TestCaptureStagesAlone(t *testing.T) {
 	p.env = append(p.env, only(t, "sh"))
 	write(t, p.path("work.py"), []byte("import time, prof_mark\nfor _ in range(3):\n    with prof_mark.stage('decode', steps=4):\n        time.sleep(0.02)\n"))
 	p.run("capture", "--run", "r", "--mode", "light", "--auto-stages", "--", string(python), "work.py")
-	p.wantPasses("r", `nsys-1,not_run,.*\nbaseline-1,ok,0,\n`)
+	p.wantPasses("r", `prof-1,not_run,.*\nbaseline-1,ok,0,\n`)
 	if got := p.sql("SELECT stage, passes, alone_median_ns BETWEEN 19e6 AND 2e9 AS timed, alone_clock, over_alone_ratio IS NULL AS unknown FROM stages('r')"); got != "stage,passes,timed,alone_clock,unknown\ndecode,0,true,cpu,true\n" {
 		t.Errorf("stages: %q", got)
 	}
