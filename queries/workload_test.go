@@ -95,7 +95,7 @@ func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 		if batch == "" {
 			batch = "1"
 		}
-		stmts = append(stmts, fmt.Sprintf("INSERT INTO workload_pass SELECT '%s', %d, %s, %t, %s, %s, %s, %s, NULL, 1500, 2500, NULL", timelineRun, source, id, warm, null(n[0], ""), null(n[1], ""), batch, null(n[3], "")))
+		stmts = append(stmts, fmt.Sprintf("INSERT INTO workload_pass SELECT '%s', %d, %s, %t, %s, %s, %s, %s, NULL, 1500, 2500, NULL, NULL", timelineRun, source, id, warm, null(n[0], ""), null(n[1], ""), batch, null(n[3], "")))
 	}
 	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }
