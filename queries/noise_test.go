@@ -18,7 +18,7 @@ func historic(t *testing.T, w *schema.Warehouse, texts ...string) {
 		id := fmt.Sprintf("01890000-0000-7000-8000-%012d", i+1)
 		stored(t, w, fmt.Sprintf(`INSERT INTO run SELECT '%[1]s', '%[2]s', TIMESTAMP '2026-01-01', NULL, 'c', '%[5]s', 'test';
 			INSERT INTO source SELECT '%[1]s', 1, 'nsys', 'sqlite', 'f', NULL, '2025.3', NULL, 1, '%[7]s', 1, 'ok', NULL, NULL, 1;
-			INSERT INTO capture SELECT '%[1]s', 2, 'light', 'c', 'key', '/f', nullif('%[3]s', '-'), 'main', %[4]s, TIMESTAMP '2026-01-01', 1, 'ok', NULL;
+			INSERT INTO capture SELECT '%[1]s', 2, 'light', 'c', 'key', '/f', nullif('%[3]s', '-'), 'main', %[4]s, TIMESTAMP '2026-01-01', 1, 'ok', NULL, NULL;
 			INSERT INTO device (run_id, source_id, device_id, name) SELECT '%[1]s', 1, 0, 'GPU';
 			INSERT INTO source_fact SELECT '%[1]s', 1, 'driver.version', '%[6]s';
 			INSERT INTO stage_pass (run_id, source_id, is_counted, range_id, stage, pass_id, repeat_id, pid, is_warmup, start_ns, cpu_ns, gpu_span_ns, gpu_busy_ns, gpu_sum_ns) SELECT '%[1]s', 1, true, n, 'decode', n, 1, 1, n = 0, n, 2 * %[8]s + n, %[8]s + n, %[8]s, %[8]s FROM range(3) x(n)`,
@@ -65,7 +65,7 @@ func TestRunNoise(t *testing.T) {
 	}
 
 	// Other inputs or packages are another thing; repeats within a run are rows of their own.
-	stored(t, w, `INSERT INTO capture_input SELECT run_id, 2, 'p', 1, 'other' FROM run WHERE name = 'a2'; INSERT INTO source_fact SELECT run_id, 2, 'env.python.packages.torch', '9' FROM run WHERE name = 'b2';
+	stored(t, w, `INSERT INTO capture_input (run_id, source_id, path, size_bytes, sha256) SELECT run_id, 2, 'p', 1, 'other' FROM run WHERE name = 'a2'; INSERT INTO source_fact SELECT run_id, 2, 'env.python.packages.torch', '9' FROM run WHERE name = 'b2';
 		UPDATE stage_pass SET repeat_id = range_id WHERE run_id = (SELECT run_id FROM run WHERE name = 'lone')`)
 	if got, want := fmt.Sprint(ask("a1")), "[commit ccc lone 1 decode 1 801 800 1601 commit ccc lone 2 decode 1 802 800 1602]"; got != want {
 		t.Errorf("other inputs and packages:\n %s, want\n %s", got, want)

@@ -15,7 +15,7 @@ type SuiteRun struct {
 
 // SuiteRuns gives the runs of a suite, the latest first.
 func SuiteRuns(ctx context.Context, w *schema.Warehouse, suite string) ([]SuiteRun, error) {
-	f, err := Raw(ctx, w, "SELECT x.run, x.entry, x.status, x.workload_key, x.options_key FROM _suite_run("+schema.Quote(suite)+") x ORDER BY x.at DESC, x.run_id DESC")
+	f, err := Raw(ctx, w, "SELECT x.run, x.entry, x.status, x.workload_key, x.options_key FROM _suite_run(suite := "+schema.Quote(suite)+") x ORDER BY x.at DESC, x.run_id DESC")
 	if err != nil {
 		return nil, plainError(err)
 	}

@@ -104,7 +104,7 @@ func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 		if batch == "" {
 			batch = "1"
 		}
-		stmts = append(stmts, fmt.Sprintf("INSERT INTO workload_pass SELECT '%s', %d, %s, %t, %s, %s, %s, %s, NULL, 1500, 2500, NULL, %s", timelineRun, source, id, warm, null(n[0], ""), null(n[1], ""), batch, null(n[3], ""), of))
+		stmts = append(stmts, fmt.Sprintf("INSERT INTO workload_pass SELECT '%s', %d, %s, %t, %s, %s, %s, %s, NULL, 1500, 2500, NULL, NULL, %s", timelineRun, source, id, warm, null(n[0], ""), null(n[1], ""), batch, null(n[3], ""), of))
 	}
 	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }

@@ -2,7 +2,7 @@
 -- grain: one run
 -- key: run_id
 -- params:
---   suite VARCHAR: name of the suite
+--   suite VARCHAR = NULL: name of the suite; NULL: the suite of the latest run that has one
 -- columns:
 --   run_id: the run
 --   run: its name
@@ -17,6 +17,6 @@
 SELECT r.run_id, r.name AS run, e.value AS entry, coalesce(r.started_at, r.created_at) AS at, c.status, c.reason, c.workload_key, c.options_key,
     row_number() OVER (PARTITION BY e.value ORDER BY coalesce(r.started_at, r.created_at) DESC, r.run_id DESC) = 1 AS is_latest
 FROM run r
-JOIN run_tag t ON t.run_id = r.run_id AND t.key = 'suite' AND t.value = suite
+JOIN run_tag t ON t.run_id = r.run_id AND t.key = 'suite' AND t.value = coalesce(suite, (SELECT arg_max(x.value, x.run_id) FROM run_tag x WHERE x.key = 'suite'))
 JOIN run_tag e ON e.run_id = r.run_id AND e.key = 'entry'
 LEFT JOIN capture c ON c.run_id = r.run_id AND c.source_id = (SELECT min(x.source_id) FROM capture x WHERE x.run_id = r.run_id)

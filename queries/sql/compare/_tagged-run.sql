@@ -2,7 +2,7 @@
 -- grain: one run
 -- key: run_id
 -- params:
---   tag VARCHAR: tags as key=value, separated by line breaks; NULL: all runs
+--   tag VARCHAR = NULL: tags as key=value, separated by line breaks; NULL: all runs
 -- columns:
 --   run_id: the run
 

@@ -17,7 +17,7 @@
 
 WITH r AS (
     SELECT r.run_id, r.name, coalesce(r.started_at, r.created_at) AS at, coalesce(c.workload_key, r.command) AS kind, c.workload_key, c.git_commit, c.git_branch, c.is_git_dirty, r.host, r.prof_version,
-        r.run_id IN (SELECT x.run_id FROM _tagged_run(tag) x) AS is_tagged
+        r.run_id IN (SELECT x.run_id FROM _tagged_run(tag := tag) x) AS is_tagged
     FROM run r LEFT JOIN capture c ON c.run_id = r.run_id AND c.source_id = (SELECT min(x.source_id) FROM capture x WHERE x.run_id = r.run_id) -- of a job the first node
 ), meant AS ( -- what is named in full goes before what begins so
     SELECT coalesce(CASE WHEN workload IS NULL THEN arg_max(r.kind, (r.at, r.run_id)) FILTER (r.is_tagged) END, min(r.kind) FILTER (r.kind = workload), min(r.kind) FILTER (r.name = workload),

@@ -24,7 +24,7 @@
 --   sha256: SHA-256 of its content
 
 WITH w AS (
-    SELECT r.run_id, r.name FROM run r JOIN _tagged_run(tag) x ON x.run_id = r.run_id
+    SELECT r.run_id, r.name FROM run r JOIN _tagged_run(tag := tag) x ON x.run_id = r.run_id
     WHERE (runs IS NULL OR list_contains(string_split(runs, ','), r.name) OR list_contains(string_split(runs, ','), r.run_id::VARCHAR))
 ), given AS (
     SELECT i.run_id, i.input, i.sha256, i.page_count FROM capture_input i JOIN w ON w.run_id = i.run_id WHERE i.input IS NOT NULL AND i.sha256 IS NOT NULL

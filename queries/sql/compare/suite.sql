@@ -2,7 +2,7 @@
 -- grain: one run and stage
 -- key: run_id, stage
 -- params:
---   suite VARCHAR: name of the suite
+--   suite VARCHAR = NULL: name of the suite; NULL: the suite of the latest run that has one
 --   stage VARCHAR = NULL: only this stage
 -- columns:
 --   entry: name of the run within the suite
@@ -23,7 +23,7 @@
 --   run_id: run id
 
 WITH r AS (
-    SELECT x.run_id, x.run, x.entry, x.at, x.status, x.reason FROM _suite_run(suite) x WHERE x.is_latest
+    SELECT x.run_id, x.run, x.entry, x.at, x.status, x.reason FROM _suite_run(suite := suite) x WHERE x.is_latest
 ), t AS (
     SELECT t.run_id, string_agg(t.key || '=' || t.value, ' ' ORDER BY t.key) AS tags
     FROM run_tag t JOIN r ON r.run_id = t.run_id
