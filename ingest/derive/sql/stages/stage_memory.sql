@@ -23,7 +23,7 @@ WITH w AS (
 ), recorded AS (
     SELECT c.captured_source_id AS source_id, max(c.pass_id) AS pass_id FROM capture_source c WHERE c.run_id = $run GROUP BY c.captured_source_id
 ), level AS ( -- after each allocation and release
-    SELECT 'nsys ' || lower(a.memory) AS basis, a.source_id, a.pid, a.device_id, a.time_ns, row_number() OVER in_time AS nth, sum(a.size_bytes) OVER in_time::BIGINT AS bytes
+    SELECT 'nsys ' || lower(a.memory) AS basis, a.source_id, a.pid, a.device_id, a.time_ns, row_number() OVER in_time AS nth, try_cast(sum(a.size_bytes) OVER in_time AS BIGINT) AS bytes
     FROM cuda_allocation a WHERE a.run_id = $run
     WINDOW in_time AS (PARTITION BY a.source_id, a.pid, a.device_id, a.memory ORDER BY a.time_ns, a.size_bytes, a.address ROWS UNBOUNDED PRECEDING) -- of one moment releases come first
     UNION ALL
@@ -54,10 +54,10 @@ WITH w AS (
         ON d.source_id = r.source_id AND d.uuid = replace(c.uuid, 'GPU-', '')
     QUALIFY (d.uuid IS NOT NULL) = bool_or(d.uuid IS NOT NULL) OVER (PARTITION BY r.source_id)
 ), sample AS (
-    SELECT d.pass_id, d.device_id, epoch_ns(p.started_at) + d.time_ns AS time_ns, d.memory_used_bytes AS bytes
+    SELECT d.pass_id, d.device_id, epoch_ns(p.started_at)::HUGEINT + d.time_ns AS time_ns, d.memory_used_bytes AS bytes
     FROM device_sample d JOIN capture_pass p ON p.run_id = d.run_id AND p.pass_id = d.pass_id WHERE d.run_id = $run AND d.memory_used_bytes IS NOT NULL
 ), span AS ( -- by the wall clock
-    SELECT r.pass_id, w.stage, w.range_id, w.source_id, w.pid, epoch_ns(s.started_at) + w.start_ns AS start_ns, epoch_ns(s.started_at) + w.end_ns AS end_ns
+    SELECT r.pass_id, w.stage, w.range_id, w.source_id, w.pid, epoch_ns(s.started_at)::HUGEINT + w.start_ns AS start_ns, epoch_ns(s.started_at)::HUGEINT + w.end_ns AS end_ns
     FROM w JOIN source s ON s.run_id = $run AND s.source_id = w.source_id AND s.started_at IS NOT NULL JOIN recorded r ON r.source_id = w.source_id
 ), sampled AS (
     SELECT s.pass_id, s.stage, s.device_id, count(DISTINCT w.range_id) AS pass_count, count(DISTINCT s.time_ns) AS sample_count, max(s.bytes) AS bytes
