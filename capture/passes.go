@@ -294,7 +294,7 @@ func (s *Session) ncu(plan Plan) passSpec {
 			if s.o.Stall == 0 || s.o.Ncu.Replay != ReplayKernel {
 				return nil
 			}
-			return &stall{log: out + toolLog, limit: s.o.Stall, chosen: s.chosen(plan.Launches)}
+			return &stall{log: out + toolLog, limit: s.o.Stall, chosen: s.chosen(plan.Launches), alone: s.alone()}
 		},
 		keep: func(p *rundir.Pass, _ *launcher) {
 			p.ClockControl = s.o.Ncu.ClockControl

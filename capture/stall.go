@@ -8,18 +8,21 @@ import (
 	"time"
 
 	"prof/internal/file"
+	"prof/schema/rundir"
 )
 
 // stall watches the progress of ncu by its log, which grows with each launch that it profiles and with each quarter of one.
 //
-// The clock runs while a launch is being profiled, and from the first profiled launch until as many as were chosen are. It does not
-// run before the first one, while models are loaded, nor after the last one, while the workload goes on by itself: there only
-// --timeout counts. CPU time is no progress, since ranks that wait for each other spin.
+// The clock runs while a launch is being profiled, and from the first profiled launch until as many as were chosen are. Before the
+// first one, while models are loaded, there is patience for a multiple of what the workload takes by itself; after the last one, while the
+// workload goes on by itself, only --timeout counts. CPU time is no progress, since ranks that wait for each other spin.
 type stall struct {
 	log    string
 	limit  time.Duration
-	chosen int // launches that are surely profiled; 0: not known
+	chosen int           // launches that are surely profiled; 0: not known
+	alone  time.Duration // what the workload took in another recording; 0: not known
 
+	begun time.Time // when ncu's log was first there
 	size  int64
 	since time.Time // when the log last grew
 }
@@ -35,6 +38,9 @@ func (s *stall) look(now time.Time) string {
 	if err != nil { // ncu has not begun
 		return ""
 	}
+	if s.begun.IsZero() {
+		s.begun = now
+	}
 	if st.Size() != s.size || s.since.IsZero() {
 		s.size, s.since = st.Size(), now
 		return ""
@@ -46,17 +52,24 @@ func (s *stall) look(now time.Time) string {
 	if err != nil { // too long to have stalled at its first launches, or gone: --timeout is left
 		return ""
 	}
-	return s.place(text)
+	return s.place(text, now.Sub(s.begun))
 }
+
+// patience is how many times as long as by itself a workload may take under ncu to come to its first chosen launch. Every launch is slower
+// under ncu, those too that it does not profile: a launch-bound pass took 5 to 8 times as long on an H100.
+const patience = 10
 
 // maxStallLog bounds the log that is looked at, in bytes: some 100 a launch.
 const maxStallLog = 64 << 20
 
-// place says between which launches a log ends; "" where nothing more need come.
-func (s *stall) place(log []byte) string {
+// place says between which launches a log ends after some time; "" where nothing more need come.
+func (s *stall) place(log []byte, took time.Duration) string {
 	lines := profiling.FindAllSubmatch(log, -1)
 	if len(lines) == 0 {
-		return ""
+		if s.chosen == 0 || s.alone == 0 || took < patience*s.alone {
+			return ""
+		}
+		return fmt.Sprintf("ncu had profiled none of %d launches after %s, %d times what the workload takes by itself; ranks may be waiting for each other", s.chosen, took.Round(time.Second), patience)
 	}
 	last := lines[len(lines)-1]
 	if !profiled.Match(bytes.TrimSpace(last[2])) {
@@ -66,6 +79,16 @@ func (s *stall) place(log []byte) string {
 		return fmt.Sprintf("ncu had profiled %d of at least %d launches", len(lines), s.chosen)
 	}
 	return ""
+}
+
+// alone is what the workload took at most in a recording that ended well; 0 where there is none.
+func (s *Session) alone() (most time.Duration) {
+	for _, p := range s.manifest.Passes {
+		if p.Status == rundir.StatusOK && p.WorkloadNs != nil {
+			most = max(most, time.Duration(*p.WorkloadNs))
+		}
+	}
+	return most
 }
 
 // chosen counts the launches that ncu surely profiles in the pass; 0 when that is not known.

@@ -15,20 +15,24 @@ func TestStall(t *testing.T) {
 		log    string
 		chosen int
 		want   string // what is said begins with
+		alone  time.Duration
 	}{
-		"before the first launch":   {connected, 3, ""},
-		"within a launch":           {connected + "==PROF== Profiling \"ncclDevKernel_AllReduce_Sum_bf16_RING_LL\" - 0: 0%", 3, "ncu was profiling launch 1, of ncclDevKernel_AllReduce_Sum_bf16_RING_LL;"},
-		"within the last one":       {connected + one + "==PROF== Profiling \"saxpy\" - 1: 0%....50%", 1, "ncu was profiling launch 2, of saxpy;"},
-		"number is not known":       {connected + one + "==PROF== Profiling \"saxpy\" - 1: 0%....50%", 0, "ncu was profiling launch 2, of saxpy;"},
-		"between launches":          {connected + one, 3, "ncu had profiled 1 of at least 3 launches"},
-		"after the last launch":     {connected + one, 1, ""},
-		"after one, number unknown": {connected + one, 0, ""},
+		"before the first launch":   {log: connected, chosen: 3},
+		"long before it":            {log: connected, chosen: 3, alone: 7 * time.Second},
+		"too long before it":        {log: connected, chosen: 3, alone: 6 * time.Second, want: "ncu had profiled none of 3 launches after 1m0s, 10 times what the workload takes by itself;"},
+		"before it, number unknown": {log: connected, alone: time.Second},
+		"within a launch":           {log: connected + "==PROF== Profiling \"ncclDevKernel_AllReduce_Sum_bf16_RING_LL\" - 0: 0%", chosen: 3, want: "ncu was profiling launch 1, of ncclDevKernel_AllReduce_Sum_bf16_RING_LL;"},
+		"within the last one":       {log: connected + one + "==PROF== Profiling \"saxpy\" - 1: 0%....50%", chosen: 1, want: "ncu was profiling launch 2, of saxpy;"},
+		"number is not known":       {log: connected + one + "==PROF== Profiling \"saxpy\" - 1: 0%....50%", chosen: 0, want: "ncu was profiling launch 2, of saxpy;"},
+		"between launches":          {log: connected + one, chosen: 3, want: "ncu had profiled 1 of at least 3 launches"},
+		"after the last launch":     {log: connected + one, chosen: 1, want: ""},
+		"after one, number unknown": {log: connected + one, chosen: 0, want: ""},
 	} {
 		log := filepath.Join(t.TempDir(), "log")
 		if err := os.WriteFile(log, []byte(c.log), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		s := &stall{log: log, limit: time.Minute, chosen: c.chosen}
+		s := &stall{log: log, limit: time.Minute, chosen: c.chosen, alone: c.alone}
 		start := time.Unix(1000, 0)
 		for _, after := range []time.Duration{0, 59 * time.Second} {
 			if got := s.look(start.Add(after)); got != "" {
