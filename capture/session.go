@@ -317,6 +317,9 @@ func (s *Session) findTimeline(ctx context.Context) {
 			delete(s.tools, name)
 			s.tools[other], s.o = in, o
 			s.talk(fmt.Sprintf("using %s, because %s: %v", by[other], why[name], t.missing))
+		} else {
+			t.missing = fmt.Errorf("%w; %s: %w", t.missing, why[other], in.missing)
+			s.tools[name] = t
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestFacts(t *testing.T) {
 	p.wantLike(0, "a\n", added("a", 1), "ingest", "--run", "a", "--prefill", "681", "--images", "3", "--warmup", "1")
 	p.wantLike(0, "a\n", added("a", 1), "ingest", "--run", "a", "--decode=16", "--batch", "2", "--images", "1", "--crops", "4")
 	if got := p.sql("SELECT p.* EXCLUDE (run_id, source_id), w.warmup_count FROM workload_pass p JOIN workload w USING (run_id, source_id) JOIN source s USING (run_id, source_id) WHERE s.form = 'options'"); got !=
-		"pass_id,is_warmup,prefill_count,decode_count,batch_count,image_count,crop_count,prefill_ns,decode_ns,vision_ns,warmup_count\n,false,681,16,2,1,4,,,,1\n" {
+		"pass_id,is_warmup,prefill_count,decode_count,batch_count,image_count,crop_count,prefill_ns,decode_ns,vision_ns,input,process_id,warmup_count\n,false,681,16,2,1,4,,,,,,1\n" {
 		t.Errorf("options: %q", got)
 	}
 	again := []string{"ingest", "--run", "a", "--decode", "16", "--batch", "2", "--images", "1", "--crops", "4"}

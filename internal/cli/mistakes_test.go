@@ -43,7 +43,7 @@ func TestMistakes(t *testing.T) {
 		{"capture|python3|x.py", 2, "write the command after --, as in: prof capture -- python3 run.py"},
 		{"sql|FROM|kernel", 2, "sql takes one statement: put it in quotes; see `prof help sql`"},
 		// Queries and their options.
-		{"query|stage|llama", 2, `no such query: "stage"; did you mean stages or stage-notes or stage-kernels?`},
+		{"query|stage|llama", 2, `no such query: "stage"; did you mean stages or stage-notes or input-stages?`},
 		{"query|top-kernels.v99", 2, `no such query: "top-kernels.v99"; this prof has top-kernels v3`},
 		{"query|top-kernels|--stgae|decode", 2, "unknown option --stgae; did you mean --stage?"},
 		{"query|top-kernels|--limit|5", 2, "query top-kernels takes no --limit; it takes --run --top --stage --device --by --with-ncu --source --format --wide --safe --explain --home"},

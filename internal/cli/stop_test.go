@@ -245,7 +245,7 @@ func TestNothingHangs(t *testing.T) {
 			script(p.t, p.path("loud"), []byte("#!/bin/sh\nhead -c 300000000 /dev/zero\n"))
 			p.env = []string{"PROF_NSYS=./loud"}
 		},
-			args: []string{"capture", "--run", "r", "--mode", "light", "--no-ingest", "--", "true"}, said: "it wrote too much: more than 1 MiB"},
+			args: []string{"capture", "--run", "r", "--tools", "nsys", "--no-ingest", "--", "true"}, said: "it wrote too much: more than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
