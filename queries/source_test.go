@@ -54,6 +54,7 @@ func addTwin(t *testing.T, w *schema.Warehouse) twin {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO %[1]s (%[2]s) SELECT %[3]s FROM %[1]s %[4]s", table, strings.Join(columns, ", "), strings.Join(values, ", "), where))
 	}
 	stmts = append(stmts, fmt.Sprintf("INSERT INTO source SELECT * REPLACE (source_id + %d AS source_id, 'torch' AS kind, 'torch-trace' AS form) FROM source WHERE kind = 'nsys'", by.source))
+	stmts = append(stmts, fmt.Sprintf("INSERT INTO source_fact SELECT f.* REPLACE (f.source_id + %d AS source_id) FROM source_fact f WHERE f.key = 'host.name' AND f.source_id IN (SELECT source_id FROM source WHERE kind = 'nsys')", by.source))
 	exec(t, w, "BEGIN; "+strings.Join(stmts, "; ")+"; COMMIT")
 	return by
 }
@@ -154,7 +155,7 @@ func lines(f *frame.Frame, by twin) []string {
 				r[at] = id
 			}
 		}
-		for _, of := range [][2]string{{"findings", "evidence_query"}, {"findings", "command"}, {"findings", "detail_command"}, {"collectives", "reason"}, {"clock-offsets", "host"}} { // they name the source, or what it lacks
+		for _, of := range [][2]string{{"findings", "evidence_query"}, {"findings", "command"}, {"findings", "detail_command"}, {"collectives", "reason"}} { // they name the source, or what it lacks
 			if at := f.Index(of[1]); at >= 0 && f.Query == of[0] {
 				r[at] = nil
 			}
@@ -185,7 +186,7 @@ func sameFrames(t *testing.T, what string, got, want map[string]*frame.Frame, by
 // any influence on the original.
 func TestTwoTimelines(t *testing.T) {
 	t.Parallel()
-	about := []string{"sources", "runs", "conservation", "run-conditions"} // they show both
+	about := []string{"sources", "runs", "facts", "conservation", "run-conditions"} // they show both
 	found := map[string]bool{}
 	for _, run := range []string{"profiled", "nccl2", "variants-graph"} { // these have rows of every query
 		t.Run(run, func(t *testing.T) {
