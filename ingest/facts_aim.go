@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,11 +80,15 @@ func nearest(facts string, timelines []timed) (kind string) {
 	return kind
 }
 
+// ofRank is what the name of a capture of one rank or process of a job has behind its stem.
+var ofRank = regexp.MustCompile(`^(-rank\d+)?(-\d+)?$`)
+
 // nearness says how much the paths of facts and of a capture have in common: 3 folder and stem, 2 the stem, 1 the folder, 0 neither.
 func nearness(facts, capture string) (n int) {
 	facts, capture = filepath.Clean(facts), filepath.Clean(capture)
 	base := strings.TrimSuffix(strings.TrimSuffix(Stem(filepath.Base(facts)), "workload"), "metrics")
-	if base = strings.TrimRight(base, "._-"); base != "" && base == Stem(filepath.Base(capture)) {
+	base = strings.TrimRight(base, "._-")
+	if rest, is := strings.CutPrefix(Stem(filepath.Base(capture)), base); is && base != "" && ofRank.MatchString(rest) {
 		n += 2
 	}
 	if filepath.Dir(facts) == filepath.Dir(capture) {

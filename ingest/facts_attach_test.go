@@ -176,6 +176,7 @@ func TestAimedFacts(t *testing.T) {
 		"folder":         {"n/a.sqlite.gz", "t/b.trace.json.gz", "n/workload.json", "t/workload.json", "nsys torch", nil},
 		"stem first":     {"n/a.sqlite.gz", "t/b.trace.json.gz", "n/b.workload.json", "t/a.workload.json", "torch nsys", nil},
 		"stem of both":   {"n/a.sqlite.gz", "t/a.trace.json.gz", "n/a.workload.json", "t/a.workload.json", "nsys torch", nil},
+		"a rank's":       {"p/trace-1.sqlite.gz", "t/trace-1-rank1.json.gz", "p/workload.json", "t/trace-1.workload.json", "nsys torch", nil},
 		"one folder":     {"f/a.sqlite.gz", "f/b.trace.json.gz", "f/a.workload.json", "f/workload.json", "nsys ~", []string{"f/workload.json"}},
 		"neither":        {"n/a.sqlite.gz", "t/b.trace.json.gz", "n/workload.json", "w/x.workload.json", "nsys ~", []string{"w/x.workload.json"}},
 	} {
