@@ -212,7 +212,7 @@ func TestInputTimes(t *testing.T) {
 		exec(t, w, "DELETE FROM source_fact WHERE key = 'capture.id'")
 		exec(t, w, "INSERT INTO run_tag SELECT run_id, 'suite', name FROM run WHERE name = '"+run+"'")
 	}
-	rows(t, w, "FROM stage_pass") // by now facts are derived
+	rows(t, w, "FROM stage_pass")                                                                                                                 // by now facts are derived
 	if _, err := w.DB.ExecContext(t.Context(), "UPDATE stage_pass SET gpu_span_ns = 3 * gpu_span_ns WHERE run_id = _run_id('two')"); err != nil { // a fact, so exec would derive it again
 		t.Fatal(err)
 	}
