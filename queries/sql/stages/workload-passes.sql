@@ -15,7 +15,7 @@
 --   prefill_ns: wall time of the prefill, measured by the workload; NULL when it was not measured
 --   decode_ns: wall time of all decode steps, measured by the workload; NULL when it was not measured
 --   vision_ns: wall time of the vision part of the prefill, measured by the workload; NULL when it was not measured
---   pid: process that ran it, where the facts tell processes apart; NULL: every process
+--   pid: process that ran it, where the facts distinguish processes; NULL: every process
 --   rank: its rank; NULL when it has none
 
 SELECT w.source_id, w.pass_id AS pass, w.is_warmup, w.prefill_count, w.decode_count, w.batch_count, w.image_count, w.crop_count, w.prefill_ns, w.decode_ns, w.vision_ns, p.pid, p.rank_id AS rank
