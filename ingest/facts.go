@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"prof/ingest/load"
@@ -113,12 +115,38 @@ func (in *ingester) isFactHeld(f input, h *hashing) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return in.holds(f.path, sum)
+	return in.holds(f.path, sum, in.nodeOf(f))
 }
 
-func (in *ingester) holds(path, sum string) (bool, error) {
+// nodeKey is the fact that says which node of a job wrote facts of a workload: they are about its own processes alone.
+const nodeKey = "job.node"
+
+// nodeOf gives the node of a job that wrote facts of a workload; "" for facts about all nodes.
+func (in *ingester) nodeOf(f input) string {
+	if n := in.captures.of(f).node(); n != nil && f.format.Name == workloadForm {
+		return strconv.Itoa(n.Rank)
+	}
+	return ""
+}
+
+// storeNode stores it.
+func (in *ingester) storeNode(f input, info *load.SourceInfo) error {
+	node := in.nodeOf(f)
+	if node == "" {
+		return nil
+	}
+	n, err := in.target.Append(in.ctx, "source_fact", func(add func(...driver.Value) error) error {
+		return add(in.target.UUID(), int32(in.target.SourceID), nodeKey, node)
+	})
+	info.Rows += n
+	return err
+}
+
+// holds says whether the run holds facts of a content already; nodes that say the same say it each of itself.
+func (in *ingester) holds(path, sum, node string) (bool, error) {
 	var id int
-	err := in.conn.QueryRowContext(in.ctx, `SELECT coalesce(max(source_id), 0) FROM source s WHERE run_id = ?::UUID AND sha256 = ? AND `+in.readAlike(), in.target.RunID, sum).Scan(&id)
+	err := in.conn.QueryRowContext(in.ctx, `SELECT coalesce(max(source_id), 0) FROM source s WHERE run_id = ?::UUID AND sha256 = ?
+		AND (? = '' OR ? IN (SELECT f.value FROM source_fact f WHERE f.run_id = s.run_id AND f.source_id = s.source_id AND f.key = ?)) AND `+in.readAlike(), in.target.RunID, sum, node, node, nodeKey).Scan(&id)
 	if err != nil || id == 0 {
 		return false, err
 	}
@@ -163,7 +191,7 @@ func (in *ingester) optionFacts() error {
 	if err != nil {
 		return err
 	}
-	if held, err := in.holds(optionText, sum); held || err != nil {
+	if held, err := in.holds(optionText, sum, ""); held || err != nil {
 		return err
 	}
 	merged, err := in.withEarlier(*in.o.Pass)

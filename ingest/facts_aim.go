@@ -13,8 +13,8 @@ import (
 
 // timed is a capture of a timeline, or facts about one.
 type timed struct {
-	id         int
-	kind, path string
+	id               int
+	kind, path, node string
 }
 
 // aimFacts says which timelines each workload's facts are about: where several files of facts lie beside captures of several
@@ -25,10 +25,10 @@ func (in *ingester) aimFacts(id string) error {
 		return err
 	}
 	several := slices.ContainsFunc(timelines, func(t timed) bool { return t.kind != timelines[0].kind })
-	about := map[string][]string{}
+	about := map[[2]string][]string{} // by kind and node
 	for _, f := range facts {
 		kind := nearest(f.path, timelines)
-		about[kind] = append(about[kind], f.path)
+		about[[2]string{kind, f.node}] = append(about[[2]string{kind, f.node}], f.path)
 		if kind == "" && several {
 			in.warn(fmt.Sprintf("%s: neither its name nor its folder shows which capture it describes; it is applied to all captures of the run", f.path))
 		}
@@ -36,8 +36,8 @@ func (in *ingester) aimFacts(id string) error {
 			return err
 		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(about)) {
-		if paths := about[kind]; len(paths) > 1 {
+	for _, which := range slices.SortedFunc(maps.Keys(about), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		if paths := about[which]; len(paths) > 1 {
 			in.warn(fmt.Sprintf("several files describe the passes of the same captures, and the last one counts: %s", suggest.List(paths, 4)))
 		}
 	}
@@ -46,15 +46,15 @@ func (in *ingester) aimFacts(id string) error {
 
 // timed lists a run's files of facts about a workload, and its captures of timelines.
 func (in *ingester) timed(id string) (facts, timelines []timed, err error) {
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, kind, path FROM source WHERE run_id = ?::UUID AND kind IN ('nsys', 'prof', 'torch', ?) AND form <> ? ORDER BY source_id`,
-		id, workloadKind, optionForm)
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, kind, path, coalesce((SELECT min(f.value) FROM source_fact f WHERE f.run_id = s.run_id AND f.source_id = s.source_id AND f.key = ?), '') FROM source s WHERE run_id = ?::UUID AND kind IN ('nsys', 'prof', 'torch', ?) AND form <> ? ORDER BY source_id`,
+		nodeKey, id, workloadKind, optionForm)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var s timed
-		if err := rows.Scan(&s.id, &s.kind, &s.path); err != nil {
+		if err := rows.Scan(&s.id, &s.kind, &s.path, &s.node); err != nil {
 			return nil, nil, err
 		}
 		if s.kind == workloadKind {

@@ -124,6 +124,9 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 	if f.format.Name == runForm {
 		in.judge(f.of, info)
 	}
+	if err := in.storeNode(f, info); err != nil {
+		return err
+	}
 	for _, w := range info.Warnings {
 		in.warn(f.path + ": " + w)
 	}

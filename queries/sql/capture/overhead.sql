@@ -24,7 +24,7 @@
 
 -- A recording of a job of several nodes takes as long as on the slowest of them.
 WITH p AS (
-    SELECT p.mode, p.tool, min(p.pass_id) AS pass_id, CASE WHEN bool_and(p.status = 'ok') THEN max(p.workload_ns) END AS ns
+    SELECT p.mode, p.tool, min(p.pass_id) AS pass_id, CASE WHEN bool_and(p.status = 'ok' AND p.workload_ns IS NOT NULL) THEN max(p.workload_ns) END AS ns
     FROM capture_pass p WHERE p.run_id = run GROUP BY p.mode, p.tool, p.repeat_id
 ), b AS (
     SELECT count(p.ns) AS baseline_count, median(p.ns) AS baseline_median_ns, avg(p.ns) AS baseline_mean_ns, _std(p.ns) AS baseline_std_ns FROM p WHERE p.tool = 'none'

@@ -30,11 +30,13 @@ WITH pass AS (
 ), known AS (
     SELECT p.stage, count(p.tokens) = count(*) AS has_tokens, count(p.tokens + p.time_ns) = count(*) AS has_rate, count(p.time_ns / nullif(p.outputs, 0)) = count(*) AS has_outputs, count(p.alone_ns) = count(*) AS is_alone
     FROM pass p GROUP BY p.stage
-), told AS ( -- whose times are of this timeline; of several files the latest that has some
-    SELECT max(w.source_id) AS source_id
-    FROM workload_pass w JOIN workload f ON f.run_id = w.run_id AND f.source_id = w.source_id
+), timed AS ( -- files whose times are of this timeline
+    SELECT DISTINCT w.source_id, n.value AS node
+    FROM workload_pass w JOIN workload f ON f.run_id = w.run_id AND f.source_id = w.source_id LEFT JOIN source_fact n ON n.run_id = w.run_id AND n.source_id = w.source_id AND n.key = 'job.node'
     WHERE w.run_id = run AND coalesce(w.prefill_ns, w.decode_ns, w.vision_ns) IS NOT NULL AND w.pass_id IS NOT NULL
         AND (f.capture IS NULL OR f.capture = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted)))
+), told AS ( -- the latest of each node of a job, and of the whole
+    SELECT t.source_id FROM timed t WHERE NOT EXISTS (SELECT 1 FROM timed x WHERE x.source_id > t.source_id AND coalesce(x.node = t.node, true))
 ), figure AS ( -- whole numbers and rates apart, since sums of whole numbers are exact
     SELECT 'gpu_span' AS basis, p.stage, p.tokens, p.time_ns, p.outputs, unnest([
         {'place': 1, 'metric': '_ns', 'unit': 'ns', 'whole': p.gpu_span_ns, 'rate': NULL::DOUBLE},
@@ -52,7 +54,7 @@ WITH pass AS (
     SELECT 'workload', x.stage, NULL, NULL, NULL, {'place': 5, 'metric': '_ns', 'unit': 'ns', 'whole': x.time_ns, 'rate': NULL::DOUBLE}
     FROM (
         SELECT unnest(['prefill', 'decode', 'vision']) AS stage, unnest([w.prefill_ns, w.decode_ns, w.vision_ns]) AS time_ns
-        FROM workload_pass w WHERE w.run_id = run AND w.source_id = (SELECT t.source_id FROM told t) AND w.pass_id IS NOT NULL AND NOT w.is_warmup
+        FROM workload_pass w WHERE w.run_id = run AND w.source_id IN (SELECT t.source_id FROM told t) AND w.pass_id IS NOT NULL AND NOT w.is_warmup
     ) x
 ), a AS (
     SELECT f.basis, f.stage, f.f.place AS place, f.f.metric AS metric, f.f.unit AS unit, count(f.f.whole) + count(f.f.rate) AS passes,

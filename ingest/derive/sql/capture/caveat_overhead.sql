@@ -3,7 +3,7 @@
 -- needs: capture
 
 WITH p AS ( -- as in overhead
-    SELECT p.mode, p.tool, CASE WHEN bool_and(p.status = 'ok') THEN max(p.workload_ns) END AS ns FROM capture_pass p WHERE p.run_id = $run GROUP BY p.mode, p.tool, p.repeat_id
+    SELECT p.mode, p.tool, CASE WHEN bool_and(p.status = 'ok' AND p.workload_ns IS NOT NULL) THEN max(p.workload_ns) END AS ns FROM capture_pass p WHERE p.run_id = $run GROUP BY p.mode, p.tool, p.repeat_id
 ), alone AS (
     SELECT count(*) AS passes, count(*) FILTER (p.ns > 0) AS measured, count(p.ns) AS ok, median(p.ns) AS ns FROM p WHERE p.tool = 'none'
 ), slowed AS ( -- Nsight Compute replays kernels one by one: its passes take long by design, and nothing but what it measures of kernels is taken from them

@@ -19,7 +19,7 @@ WITH w AS ( -- kinds of timelines that have device work
     JOIN device d ON d.run_id = s.run_id AND d.source_id = a.captured_source_id AND replace(d.uuid, 'GPU-', '') = replace(c.uuid, 'GPU-', '') JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
     WHERE s.run_id = $run AND s.throttle_mask IS NOT NULL
 ), pass AS (
-    SELECT p.mode, p.tool, CASE WHEN bool_and(p.status = 'ok') THEN max(p.workload_ns) END AS ns FROM capture_pass p WHERE p.run_id = $run GROUP BY p.mode, p.tool, p.repeat_id
+    SELECT p.mode, p.tool, CASE WHEN bool_and(p.status = 'ok' AND p.workload_ns IS NOT NULL) THEN max(p.workload_ns) END AS ns FROM capture_pass p WHERE p.run_id = $run GROUP BY p.mode, p.tool, p.repeat_id
 ), staged AS ( -- of a process, loading the model hides what it does to stages
     SELECT max(o.profiled_median_ns / nullif(o.alone_median_ns, 0) - 1) AS ratio, arg_max(o.stage, o.profiled_median_ns / nullif(o.alone_median_ns, 0)) AS stage FROM stage_overhead o WHERE o.run_id = $run AND o.tool IN ('nsys', 'prof')
 ), slowed AS (

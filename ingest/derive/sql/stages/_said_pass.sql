@@ -19,13 +19,15 @@
 -- with them; other passes of decode go with the prefill that they follow. Where these are several, and more than half as many as the steps
 -- that were decoded, each is one step: equal parts of several steps would be fewer. Without prefills they are steps where they are enough
 -- for all steps, or named so. Where the workload tells its processes apart, each has passes of its own. Of a workload that lists more passes than the timeline has, only what all its passes have in common is used.
-WITH process AS ( -- of one id in two recordings it is not known which is meant
-    SELECT e.kind, e.pid, CASE WHEN count(DISTINCT e.process_id) = 1 THEN min(e.process_id) END AS process_id FROM workload_entry e WHERE e.run_id = $run AND e.process_id IS NOT NULL GROUP BY e.kind, e.pid
+WITH e AS ( -- each node of a job by itself
+    SELECT e.kind || coalesce(' ' || e.node_rank, '') AS kind, e.process_id, e.pid, e.back_count, e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count, e.later_count, e.warmup_count, e.is_warmup FROM workload_entry e WHERE e.run_id = $run
+), process AS ( -- of one id in two recordings it is not known which is meant
+    SELECT e.kind, e.pid, CASE WHEN count(DISTINCT e.process_id) = 1 THEN min(e.process_id) END AS process_id FROM e WHERE e.process_id IS NOT NULL GROUP BY e.kind, e.pid
+), place AS (
+    SELECT t.source_id, t.kind || coalesce(' ' || h.node_rank, '') AS kind FROM timeline t LEFT JOIN source_host h ON h.run_id = t.run_id AND h.source_id = t.source_id WHERE t.run_id = $run
 ), r AS (
     SELECT t.kind, m.process_id, r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.start_ns, r.is_named_step, r.is_ruled, r.back_count, r.stage_count, r.prefill_count, r.nth_prefill_count, r.nth, r.group_count
-    FROM _stage_range r JOIN timeline t ON t.run_id = $run AND t.source_id = r.source_id LEFT JOIN process m ON m.kind = t.kind AND m.pid = r.pid
-), e AS (
-    SELECT e.kind, e.process_id, e.back_count, e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count, e.later_count, e.warmup_count, e.is_warmup FROM workload_entry e WHERE e.run_id = $run
+    FROM _stage_range r JOIN place t ON t.source_id = r.source_id LEFT JOIN process m ON m.kind = t.kind AND m.pid = r.pid
 ), seen AS (
     SELECT c.range_id, max(c.n) AS seen_count, list(c.n ORDER BY c.n) AS counts
     FROM (SELECT r.range_id, n.path_id, count(*) AS n FROM nvtx_range n JOIN _step_path p ON p.path_id = n.path_id AND p.stage = 'decode' AND p.stage_path_id <> p.path_id

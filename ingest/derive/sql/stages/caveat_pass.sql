@@ -7,7 +7,7 @@ WITH p AS (
 ), warm AS (
     SELECT p.kind, p.is_counted, count(*) AS n, bool_and(p.is_ruled) AS is_ruled FROM p WHERE p.is_warmup AND NOT p.is_cold GROUP BY p.kind, p.is_counted
 ), said AS (
-    SELECT x.kind, max(x.listed) AS listed, max(x.first) AS first FROM (SELECT e.kind, CASE WHEN max(e.back_count) > 0 THEN count(*) FILTER (NOT e.is_warmup) END AS listed, max(e.warmup_count) AS first FROM workload_entry e WHERE e.run_id = $run GROUP BY e.kind, e.process_id) x GROUP BY x.kind
+    SELECT x.kind, max(x.listed) AS listed, max(x.first) AS first FROM (SELECT e.kind, CASE WHEN max(e.back_count) > 0 THEN count(*) FILTER (NOT e.is_warmup) END AS listed, max(e.warmup_count) AS first FROM workload_entry e WHERE e.run_id = $run GROUP BY e.kind, e.node_rank, e.process_id) x GROUP BY x.kind
 ), cold AS ( -- the longest cold pass of each stage
     SELECT p.kind, p.is_counted, p.stage, count(*) AS n, max(c.time_ns)::DOUBLE AS time_ns, arg_max(c.steady_ns, (c.time_ns, c.range_id)) AS steady_ns, arg_max(c.range_id, (c.time_ns, c.range_id)) AS range_id
     FROM p JOIN cold_pass c ON c.run_id = $run AND c.range_id = p.range_id GROUP BY p.kind, p.is_counted, p.stage

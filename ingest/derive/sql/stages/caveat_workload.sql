@@ -5,25 +5,30 @@
 WITH way AS (
     SELECT DISTINCT t.kind, t.is_counted FROM timeline t WHERE t.run_id = $run
 ), p AS (
-    SELECT t.kind, p.stage, p.range_id, p.source_id, p.pid, p.is_warmup, p.is_ruled, p.basis, p.step_count
-    FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id WHERE p.run_id = $run AND p.stage IN ('prefill', 'decode')
+    SELECT t.kind, h.node_rank, p.stage, p.range_id, p.source_id, p.pid, p.is_warmup, p.is_ruled, p.basis, p.step_count
+    FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id LEFT JOIN source_host h ON h.run_id = t.run_id AND h.source_id = t.source_id WHERE p.run_id = $run AND p.stage IN ('prefill', 'decode')
 ), said AS (
     SELECT e.kind, e.is_counted, count(e.prefill_count) > 0 AS has_prefill, max(e.decode_count) AS most_steps, min(e.decode_count) AS least_steps,
         count(DISTINCT (e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count)) = 1 AS is_alike
     FROM workload_entry e WHERE e.run_id = $run AND NOT e.is_warmup GROUP BY e.kind, e.is_counted
 ), listed AS (
-    SELECT e.kind, e.pid, count(*) FILTER (e.back_count > 0) AS listed FROM workload_entry e WHERE e.run_id = $run AND NOT e.is_warmup GROUP BY e.kind, e.process_id, e.pid
+    SELECT e.kind, e.node_rank, e.process_id, e.pid, count(*) FILTER (e.back_count > 0) AS listed FROM workload_entry e WHERE e.run_id = $run AND NOT e.is_warmup GROUP BY e.kind, e.node_rank, e.process_id, e.pid
 ), stages AS (
-    SELECT p.kind, p.stage, p.pid, count(*) AS passes FROM p WHERE NOT p.is_ruled GROUP BY p.kind, p.stage, p.source_id, p.pid
+    SELECT p.kind, p.node_rank, p.stage, p.pid, count(*) AS passes FROM p WHERE NOT p.is_ruled GROUP BY p.kind, p.node_rank, p.stage, p.source_id, p.pid
 ), fewer AS (
     SELECT x.kind, x.stage, min(x.passes) AS passes, arg_min(l.listed, (x.passes, l.listed)) AS listed, any_value(s.is_alike) AS is_alike
-    FROM stages x JOIN listed l ON l.kind = x.kind AND (l.pid IS NULL OR l.pid = x.pid) JOIN said s ON s.kind = x.kind
+    FROM stages x JOIN listed l ON l.kind = x.kind AND l.node_rank IS NOT DISTINCT FROM x.node_rank AND (l.process_id IS NULL OR l.pid = x.pid) JOIN said s ON s.kind = x.kind
     WHERE (x.stage = 'prefill' OR NOT EXISTS (SELECT 1 FROM stages y WHERE y.kind = x.kind AND y.stage = 'prefill')) AND x.passes < l.listed GROUP BY x.kind, x.stage
 ), unsaid AS ( -- processes that a job's facts do not have
-    SELECT p.kind, count(DISTINCT (p.source_id, p.pid)) AS n FROM p WHERE EXISTS (SELECT 1 FROM listed l WHERE l.kind = p.kind AND l.pid IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM listed l WHERE l.kind = p.kind AND l.pid = p.pid) GROUP BY p.kind
+    SELECT p.kind, count(DISTINCT (p.source_id, p.pid)) AS n FROM p WHERE EXISTS (SELECT 1 FROM listed l WHERE l.kind = p.kind AND l.process_id IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM listed l WHERE l.kind = p.kind AND l.node_rank IS NOT DISTINCT FROM p.node_rank AND (l.process_id IS NULL OR l.pid = p.pid)) GROUP BY p.kind
 ), facts AS (
-    SELECT y.kind, y.is_counted, count(*) AS files, count(*) FILTER (w.capture IS NULL OR w.capture = y.kind) AS fitting, arg_max(s.path, s.source_id) FILTER (w.capture IS NULL OR w.capture = y.kind) AS path
-    FROM workload w JOIN source s ON s.run_id = w.run_id AND s.source_id = w.source_id CROSS JOIN way y WHERE w.run_id = $run AND s.form <> 'options' GROUP BY y.kind, y.is_counted
+    SELECT x.kind, x.is_counted, max(x.fitting) AS fitting, arg_max(x.path, (x.fitting, x.path)) AS path
+    FROM ( -- of each node of a job
+        SELECT y.kind, y.is_counted, y.node_rank, count(*) FILTER ((w.capture IS NULL OR w.capture = y.kind) AND (n.value IS NULL OR n.value = y.node_rank::VARCHAR)) AS fitting, arg_max(s.path, s.source_id) FILTER ((w.capture IS NULL OR w.capture = y.kind) AND (n.value IS NULL OR n.value = y.node_rank::VARCHAR)) AS path
+        FROM workload w JOIN source s ON s.run_id = w.run_id AND s.source_id = w.source_id LEFT JOIN source_fact n ON n.run_id = w.run_id AND n.source_id = w.source_id AND n.key = 'job.node'
+        CROSS JOIN (SELECT DISTINCT t.kind, t.is_counted, h.node_rank FROM timeline t LEFT JOIN source_host h ON h.run_id = t.run_id AND h.source_id = t.source_id WHERE t.run_id = $run) y
+        WHERE w.run_id = $run AND s.form <> 'options' GROUP BY y.kind, y.is_counted, y.node_rank
+    ) x GROUP BY x.kind, x.is_counted
 )
 SELECT 'workload' AS topic, CASE WHEN f.is_alike THEN 'fewer-passes-alike' ELSE 'fewer-passes' END AS kind, w.kind AS capture, w.is_counted, f.stage, f.passes AS item_count, f.listed AS of_count
 FROM fewer f JOIN way w ON w.kind = f.kind

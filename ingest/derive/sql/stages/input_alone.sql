@@ -14,7 +14,7 @@
 
 -- An execution is left out where any recording has it as warm-up or cold, as in _stage_alone, and a stage where events do not see all its work.
 WITH t AS (
-    SELECT t.tool, t.stage, t.member_id, t.place_id, t.input, t.is_warmup, t.batch_count * t.token_count AS tokens, t.cpu_ns, t.gpu_ns, bool_or(t.gpu_ns IS NOT NULL) OVER (PARTITION BY t.stage) AS is_gpu, bool_or(t.is_unseen) OVER (PARTITION BY t.stage) AS is_unseen
+    SELECT t.tool, t.stage, t.member_id, t.place_id, t.input, t.is_warmup, try_cast(t.batch_count::HUGEINT * t.token_count AS BIGINT) AS tokens, t.cpu_ns, t.gpu_ns, bool_or(t.gpu_ns IS NOT NULL) OVER (PARTITION BY t.stage) AS is_gpu, bool_or(t.is_unseen) OVER (PARTITION BY t.stage) AS is_unseen
     FROM _stage_timed t
 ), warm AS (
     SELECT t.stage, t.member_id, t.place_id FROM t GROUP BY t.stage, t.member_id, t.place_id HAVING bool_or(t.is_warmup)
@@ -24,7 +24,7 @@ WITH t AS (
     WHERE t.tool = 'none' AND NOT (t.is_gpu AND t.is_unseen)
 )
 SELECT a.input, a.stage, CASE WHEN a.is_gpu THEN 'gpu' ELSE 'cpu' END AS clock, count(*) AS alone_count, median(a.ns)::DOUBLE AS median_ns, list_avg(list(a.ns ORDER BY a.ns))::DOUBLE AS mean_ns,
-    CASE WHEN count(*) > 1 THEN list_stddev_samp(list(a.ns ORDER BY a.ns)) END::DOUBLE AS std_ns, CASE WHEN count(a.tokens) = count(*) THEN sum(a.tokens) END::BIGINT AS token_count
+    CASE WHEN count(*) > 1 THEN list_stddev_samp(list(a.ns ORDER BY a.ns)) END::DOUBLE AS std_ns, try_cast(CASE WHEN count(a.tokens) = count(*) THEN sum(a.tokens) END AS BIGINT) AS token_count
 FROM a
-WHERE a.ns IS NOT NULL AND a.input IN (SELECT i.input FROM capture_input i WHERE i.run_id = $run)
+WHERE a.ns IS NOT NULL AND a.input IN (SELECT i.input FROM capture_input i WHERE i.run_id = $run GROUP BY i.input HAVING count(DISTINCT coalesce(i.sha256, i.path)) = 1) -- as in pass_input
 GROUP BY a.input, a.stage, a.is_gpu

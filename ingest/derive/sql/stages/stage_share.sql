@@ -15,11 +15,11 @@
 -- which a rank may have more than another, come first. A rank of a model that is split over
 -- more ranks than were captured has part of the work of its tokens.
 WITH split AS (
-    SELECT e.kind, e.pid, min(e.parallel_size) AS size FROM workload_entry e WHERE e.run_id = $run AND e.pid IS NOT NULL GROUP BY e.kind, e.pid
+    SELECT e.kind, e.node_rank, e.pid, min(e.parallel_size) AS size FROM workload_entry e WHERE e.run_id = $run AND e.pid IS NOT NULL GROUP BY e.kind, e.node_rank, e.pid
 ), p AS (
     SELECT p.stage, t.kind, t.is_counted, p.repeat_id, p.source_id, p.pid, any_value(s.size) AS size, list((p.prompt_token_count, p.decode_token_count, p.sequence_count) ORDER BY p.start_ns, p.range_id) AS work,
         count(p.prompt_token_count + p.decode_token_count) = count(*) AND bool_and(p.basis = 'annotation' OR s.pid IS NOT NULL) AS is_said
-    FROM stage_pass p JOIN timeline t ON t.run_id = $run AND t.source_id = p.source_id LEFT JOIN split s ON s.kind = t.kind AND s.pid = p.pid
+    FROM stage_pass p JOIN timeline t ON t.run_id = $run AND t.source_id = p.source_id LEFT JOIN source_host h ON h.run_id = t.run_id AND h.source_id = t.source_id LEFT JOIN split s ON s.kind = t.kind AND s.node_rank IS NOT DISTINCT FROM h.node_rank AND s.pid = p.pid
     WHERE p.run_id = $run AND NOT p.is_warmup
     GROUP BY p.stage, t.kind, t.is_counted, p.repeat_id, p.source_id, p.pid
 ), pair AS (
