@@ -56,7 +56,7 @@ func (s *stall) look(now time.Time) string {
 }
 
 // patience is how many times as long as by itself a workload may take under ncu to come to its first chosen launch. Every launch is slower
-// under ncu, those too that it does not profile: a launch-bound pass took 5 to 8 times as long on an H100.
+// under ncu, those too that it does not profile: a launch-bound pass took 4 to 6 times as long on an H100.
 const patience = 10
 
 // maxStallLog bounds the log that is looked at, in bytes: some 100 a launch.
