@@ -32,18 +32,18 @@ type process struct {
 }
 
 // maxFacts bounds what a process says of its passes, in bytes; the ingest reads no more.
-const maxFacts = 16 << 20
+const maxFacts = 64 << 20
 
-// readFacts reads what the processes of a recording said: the one that has the path and those that wrote beside it. Processes without passes
+// readFacts reads what the processes of a recording said: the one that has the path, and those with their process id in the name. Processes without passes
 // are left out unless none has any.
 func (s *Session) readFacts(path string) ([]facts, error) {
 	stem, ext, _ := strings.Cut(filepath.Base(path), ".")
-	beside, err := filepath.Glob(filepath.Join(escaped(filepath.Dir(s.below(path))), escaped(stem)+"-*."+ext))
+	others, err := filepath.Glob(filepath.Join(escaped(filepath.Dir(s.below(path))), escaped(stem)+"-*."+ext))
 	if err != nil {
 		return nil, err
 	}
 	var all []facts
-	for _, path := range append([]string{s.below(path)}, beside...) {
+	for _, path := range append([]string{s.below(path)}, others...) {
 		text, err := file.Read(path, maxFacts)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -31,6 +31,7 @@ func TestFacts(t *testing.T) {
 		"either one first": {map[string]string{"report-1.facts.json": rank0, "report-1-72.facts.json": rank1, "report-2.facts.json": strings.Replace(rank1, "72", "82", 1), "report-2-81.facts.json": strings.Replace(rank0, "71", "81", 1)}, `{"pid":82,"rank":1,"world_size":2,"runs":[{"prefill_len":9}]},{"pid":81,`, ""},
 		"one rank of two":  {map[string]string{"report-1.facts.json": rank1}, `"processes":[{"pid":72,"rank":1,"world_size":2,"runs":[{"prefill_len":9}]}]}`, ""},
 		"an idle one":      {map[string]string{"report-1.facts.json": idle, "report-1-70.facts.json": alone}, alone, ""},
+		"150,000 passes":   {map[string]string{"report-1.facts.json": alone + strings.Repeat(" ", 50<<20)}, alone, ""},
 		"nothing ran":      {map[string]string{"report-1.facts.json": idle}, idle, ""},
 		"two models":       {map[string]string{"report-1.facts.json": alone, "report-1-73.facts.json": other}, `{"marks":{"pid":70},"processes":[{"pid":70,"runs"`, "different configurations"},
 		"other repeats":    {map[string]string{"report-1.facts.json": alone, "report-2.facts.json": other}, "", "did not all do the same work"},
