@@ -10,6 +10,7 @@ import (
 	"prof/queries/judge"
 	"prof/render/typeset"
 	"prof/schema"
+	"prof/schema/rundir"
 )
 
 // screenFacts say what a run is, in a line each.
@@ -117,11 +118,16 @@ func modelBrief(f *frame.Frame) string {
 	return ""
 }
 
-// memoryBrief words the peak memory of a GPU on each basis that has one: the highest of all recordings, processes and GPUs.
+// memoryBrief words the peak memory of a GPU on each basis that has one: the highest of all processes, GPUs and recordings, but for those under
+// Nsight Compute, which keeps copies of the memory that a kernel writes while it replays it.
 func memoryBrief(f *frame.Frame) string {
 	most := map[string]int64{}
 	for _, row := range f.Rows {
 		basis, _ := row[f.Index("basis")].(string)
+		pass, _ := row[f.Index("pass")].(string)
+		if strings.HasPrefix(pass, rundir.ToolNcu+"-") {
+			continue
+		}
 		if n, ok := row[f.Index("peak_bytes")].(int64); ok && row[f.Index("stage")] == "(all)" {
 			most[basis] = max(most[basis], n)
 		}
