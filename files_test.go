@@ -19,6 +19,7 @@ var directs = map[string]string{
 	"internal/file/write.go":      "it is what others use",
 	"internal/scratch/scratch.go": "it opens folders, to lock them",
 	"schema/turn.go":              "it makes a file to lock, which must not be emptied",
+	"schema/undo.go":              "it writes into the warehouse, which must not be emptied",
 	"capture/scrub.go":            "it changes an export in prof's own folder, which nsys wrote and the ingest has not seen",
 	"capture/sampling.go":         "it reads /proc, whose files have no size",
 	"capture/nvml_linux_read.go":  "it reads /proc",
@@ -84,4 +85,43 @@ func TestFilesFindsDirectCalls(t *testing.T) {
 	if got := directIn(t, "p.go", text); len(got) != 2 || got[0] != "p.go:3: os.ReadFile" || got[1] != "p.go:4: os.Open" {
 		t.Errorf("found %q", got)
 	}
+}
+
+// TestCommits checks that transactions commit by Warehouse.Commit, which keeps the warehouse whole if the process is killed meanwhile.
+func TestCommits(t *testing.T) {
+	for _, s := range sources(t) {
+		if strings.HasSuffix(s.file, "_test.go") {
+			continue
+		}
+		files := token.NewFileSet()
+		f, err := parser.ParseFile(files, s.file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Commit" && len(call.Args) == 0 || isDB(sel.X) && strings.HasPrefix(sel.Sel.Name, "Exec")) {
+				if !commitsApart[s.file] {
+					t.Errorf("%s: it commits by itself: use Warehouse.Commit", files.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
+// commitsApart are files with a statement outside a transaction that writes nothing, or writes into a warehouse in memory.
+var commitsApart = map[string]bool{
+	"schema/undo.go":   true, // Commit itself
+	"schema/memory.go": true,
+	"ingest/ingest.go": true, // settings
+}
+
+// isDB says whether an expression is a field DB.
+func isDB(e ast.Expr) bool {
+	sel, ok := e.(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "DB"
 }

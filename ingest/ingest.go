@@ -254,14 +254,21 @@ func (in *ingester) transact(do func() error) error {
 	if _, err := in.conn.ExecContext(in.ctx, `BEGIN`); err != nil {
 		return err
 	}
-	if err := do(); err != nil {
+	isOpen := true
+	err := do()
+	if err == nil {
+		err = in.w.Commit(in.ctx, func() error {
+			isOpen = false // DuckDB ends a transaction whose commit fails
+			_, err := in.conn.ExecContext(in.ctx, `COMMIT`)
+			return err
+		})
+	}
+	if err != nil && isOpen {
 		// The context may be cancelled by now, and the rollback must happen all the same.
 		if _, rollback := in.conn.ExecContext(context.WithoutCancel(in.ctx), `ROLLBACK`); rollback != nil {
 			err = errors.Join(err, rollback)
 		}
-		return err
 	}
-	_, err := in.conn.ExecContext(in.ctx, `COMMIT`)
 	return err
 }
 

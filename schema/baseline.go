@@ -74,12 +74,12 @@ func (w *Warehouse) SetBaseline(ctx context.Context, name string, r Run, at time
 	if _, err := tx.ExecContext(ctx, `INSERT INTO baseline (run_id, name, set_at) VALUES (?::UUID, ?, ?)`, r.ID, name, at.UTC()); err != nil {
 		return fmt.Errorf("set the baseline %s: %w", name, err)
 	}
-	return tx.Commit()
+	return w.Commit(ctx, tx.Commit)
 }
 
 // RemoveBaseline takes a baseline's name away; the run stays.
 func (w *Warehouse) RemoveBaseline(ctx context.Context, b Baseline) error {
-	if _, err := w.DB.ExecContext(ctx, `DELETE FROM baseline WHERE name = ?`, b.Name); err != nil {
+	if err := w.exec(ctx, `DELETE FROM baseline WHERE name = ?`, b.Name); err != nil {
 		return fmt.Errorf("remove the baseline %s: %w", b.Name, err)
 	}
 	return nil

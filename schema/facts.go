@@ -116,17 +116,17 @@ const deriveTime = time.Second
 
 // deriveStale derives what is stale, a few small runs or a large one a transaction: a process killed between two leaves the others for the
 // next.
-func deriveStale(ctx context.Context, db *sql.DB, o Options) error {
+func (w *Warehouse) deriveStale(ctx context.Context, o Options) error {
 	sum, err := o.Facts.Checksum()
 	if err != nil {
 		return err
 	}
-	stale, err := staleRuns(ctx, db, sum)
+	stale, err := staleRuns(ctx, w.DB, sum)
 	if err != nil {
 		return err
 	}
 	for done := 0; done < len(stale); {
-		n, err := deriveSome(ctx, db, o, stale, done)
+		n, err := w.deriveSome(ctx, o, stale, done)
 		if err != nil {
 			return err
 		}
@@ -136,8 +136,8 @@ func deriveStale(ctx context.Context, db *sql.DB, o Options) error {
 }
 
 // deriveSome derives runs from one on in a transaction, and gives how many.
-func deriveSome(ctx context.Context, db *sql.DB, o Options, stale []string, first int) (n int, err error) {
-	tx, err := db.BeginTx(ctx, nil)
+func (w *Warehouse) deriveSome(ctx context.Context, o Options, stale []string, first int) (n int, err error) {
+	tx, err := w.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -151,5 +151,5 @@ func deriveSome(ctx context.Context, db *sql.DB, o Options, stale []string, firs
 			return 0, fmt.Errorf("run %s: %w", id, err)
 		}
 	}
-	return n, tx.Commit()
+	return n, w.Commit(ctx, tx.Commit)
 }

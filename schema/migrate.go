@@ -71,12 +71,12 @@ COMMENT ON COLUMN schema_version.checksum IS 'SHA-256 of the text applied';
 COMMENT ON COLUMN schema_version.applied_at IS 'UTC time it was applied';`
 
 // migrate brings the warehouse to this program's schema in one transaction: all of it or nothing.
-func migrate(ctx context.Context, db *sql.DB, o Options) error {
+func (w *Warehouse) migrate(ctx context.Context, o Options) error {
 	known, err := migrations(migrationFiles)
 	if err != nil {
 		return err
 	}
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := w.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func migrate(ctx context.Context, db *sql.DB, o Options) error {
 	if err := install(ctx, tx, o.Defs, defs); err != nil {
 		return err
 	}
-	return tx.Commit()
+	return w.Commit(ctx, tx.Commit)
 }
 
 func apply(ctx context.Context, tx *sql.Tx, m migration) error {

@@ -17,7 +17,7 @@ func TestDeletePieces(t *testing.T) {
 	if _, err := db.Exec(`CREATE TABLE t (run_id UUID, n BIGINT); INSERT INTO t SELECT CASE WHEN n // 200000 % 2 = 0 THEN '` + one + `' ELSE '` + two + `' END::UUID, n FROM range(1000000) r (n)`); err != nil {
 		t.Fatal(err)
 	}
-	if err := deletePieces(t.Context(), db, "t", one, 30_000); err != nil {
+	if err := (&Warehouse{DB: db}).deletePieces(t.Context(), "t", one, 30_000); err != nil {
 		t.Fatal(err)
 	}
 	var count, sum, others int64

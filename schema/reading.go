@@ -93,6 +93,9 @@ func (h Home) connectRead(ctx context.Context, o Options, spill string) (*sql.DB
 	told := false
 	for {
 		var locked *LockedError
+		if h.wasKilled() {
+			h.repair(ctx, o)
+		}
 		if h.isWriting() {
 			locked = h.writer()
 		} else {
@@ -145,7 +148,7 @@ func (h Home) connectCopy(ctx context.Context, o Options, spill string) (*sql.DB
 	}
 	defer dir.Remove() // DuckDB has the file open by then
 	path := filepath.Join(dir.Path, warehouseFile)
-	if err := copyCommitted(ctx, h.Warehouse(), path); err != nil {
+	if err := h.copyCommitted(ctx, path); err != nil {
 		return nil, err
 	}
 	return connect(ctx, path, "READ_ONLY", spillOf(spill, path), o)
@@ -154,12 +157,14 @@ func (h Home) connectCopy(ctx context.Context, o Options, spill string) (*sql.DB
 // roomFor is how many times the size of the warehouse must be free for a copy: the writer needs some too.
 const roomFor = 2
 
-// copyCommitted copies a DuckDB file that another process writes. DuckDB never writes over a block of the last checkpoint: it writes
-// others and then the header that names them. So a copy during which the headers stayed is what a reader would have seen at its
-// begin. The log of later commits is not copied: those of this program write none.
+// copyCommitted copies a DuckDB file that another process writes. DuckDB never writes over a block of the last checkpoint but those that the
+// writer has kept aside for a commit: it writes others and then the header that names them. So a copy during which the headers stayed, with
+// the blocks kept aside in their places, is what a reader would have seen at its begin. The log of later commits is not copied: those
+// of this program write none.
 //
 // The process must not have the file open in DuckDB: closing it here would end the process' locks on it.
-func copyCommitted(ctx context.Context, from, to string) error {
+func (h Home) copyCommitted(ctx context.Context, to string) error {
+	from := h.Warehouse()
 	in, err := file.Open(from)
 	if err != nil {
 		return err
@@ -170,7 +175,7 @@ func copyCommitted(ctx context.Context, from, to string) error {
 		if err != nil {
 			return fmt.Errorf("read %s: %w", from, err)
 		}
-		if err := copyFile(ctx, in, to); err != nil {
+		if err := h.copyFile(ctx, in, before, to); err != nil {
 			return err
 		}
 		after, err := readHeaders(in)
@@ -186,19 +191,10 @@ func copyCommitted(ctx context.Context, from, to string) error {
 	}
 }
 
-// headersSize is the size of DuckDB's headers: that of the file, and two of checkpoints, which it writes in turns.
-const headersSize = 3 * 4096
-
-func readHeaders(f *os.File) ([]byte, error) {
-	b := make([]byte, headersSize)
-	_, err := f.ReadAt(b, 0)
-	return b, err
-}
-
 // copyStep is how much is copied between two looks at the context.
 const copyStep = 64 << 20
 
-func copyFile(ctx context.Context, in *os.File, to string) (err error) {
+func (h Home) copyFile(ctx context.Context, in *os.File, headers []byte, to string) (err error) {
 	st, err := in.Stat()
 	if err != nil {
 		return err
@@ -216,16 +212,23 @@ func copyFile(ctx context.Context, in *os.File, to string) (err error) {
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	for {
-		n, err := io.CopyN(out, in, copyStep) // the kernel copies, or shares the blocks where the file system can
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
+		_, err := io.CopyN(out, in, copyStep) // the kernel copies, or shares the blocks where the file system can
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
 			return fmt.Errorf("%w: %w", errNoCopy, err)
-		case ctx.Err() != nil:
+		}
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case n == 0:
-			return nil
 		}
 	}
+	k, err := h.keptBlocks()
+	if err == nil && k != nil && bytes.Equal(k.headers, headers) {
+		err = k.putBack(out)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoCopy, err)
+	}
+	return nil
 }

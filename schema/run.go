@@ -251,7 +251,7 @@ func (w *Warehouse) Remove(ctx context.Context, runs ...Run) error {
 			return fmt.Errorf("remove run %s: %w", r.Name, err)
 		}
 	}
-	if err := tx.Commit(); err != nil {
+	if err := w.Commit(ctx, tx.Commit); err != nil {
 		return err
 	}
 	if len(large) > 0 {
@@ -266,24 +266,22 @@ func unfinishedRuns(ctx context.Context, q querier) ([]string, error) {
 }
 
 // ClearUnfinished deletes all rows of what is no run. Nobody else may be storing one.
-func (w *Warehouse) ClearUnfinished(ctx context.Context) error { return clearUnfinished(ctx, w.DB) }
-
-func clearUnfinished(ctx context.Context, db *sql.DB) error {
-	rest, err := unfinishedRuns(ctx, db)
+func (w *Warehouse) ClearUnfinished(ctx context.Context) error {
+	rest, err := unfinishedRuns(ctx, w.DB)
 	if err != nil || len(rest) == 0 {
 		return err
 	}
-	large, err := largeTables(ctx, db)
+	large, err := largeTables(ctx, w.DB)
 	if err != nil {
 		return err
 	}
 	for _, id := range rest {
 		for _, t := range large {
-			if err := deletePieces(ctx, db, t, id, rowsAtOnce); err != nil {
+			if err := w.deletePieces(ctx, t, id, rowsAtOnce); err != nil {
 				return fmt.Errorf("delete the rows of an unfinished ingest from %s: %w", t, err)
 			}
 		}
-		if err := clearRest(ctx, db, id); err != nil {
+		if err := w.clearRest(ctx, id); err != nil {
 			return fmt.Errorf("delete the rows of an unfinished ingest: %w", err)
 		}
 	}
@@ -291,20 +289,21 @@ func clearUnfinished(ctx context.Context, db *sql.DB) error {
 }
 
 // deletePieces deletes a run's rows of a large table, some at once. A commit may number the rows that stay anew.
-func deletePieces(ctx context.Context, db *sql.DB, table, runID string, atOnce int64) error {
+func (w *Warehouse) deletePieces(ctx context.Context, table, runID string, atOnce int64) error {
 	for {
 		var first sql.NullInt64
-		if err := db.QueryRowContext(ctx, `SELECT min(rowid) FROM `+table+` WHERE run_id = ?::UUID`, runID).Scan(&first); err != nil || !first.Valid {
+		if err := w.DB.QueryRowContext(ctx, `SELECT min(rowid) FROM `+table+` WHERE run_id = ?::UUID`, runID).Scan(&first); err != nil || !first.Valid {
 			return err
 		}
-		if _, err := db.ExecContext(ctx, `DELETE FROM `+table+` WHERE run_id = ?::UUID AND rowid < ?`, runID, first.Int64+atOnce); err != nil {
+		err := w.exec(ctx, `DELETE FROM `+table+` WHERE run_id = ?::UUID AND rowid < ?`, runID, first.Int64+atOnce)
+		if err != nil {
 			return err
 		}
 	}
 }
 
-func clearRest(ctx context.Context, db *sql.DB, runID string) error {
-	tx, err := db.BeginTx(ctx, nil)
+func (w *Warehouse) clearRest(ctx context.Context, runID string) error {
+	tx, err := w.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -312,7 +311,7 @@ func clearRest(ctx context.Context, db *sql.DB, runID string) error {
 	if err := deleteRun(ctx, tx, runID); err != nil {
 		return err
 	}
-	return tx.Commit()
+	return w.Commit(ctx, tx.Commit)
 }
 
 // Clear deletes what a run holds and the run itself, all but its tags and its names as a baseline, inside a transaction of the caller
@@ -350,7 +349,7 @@ func (w *Warehouse) Tag(ctx context.Context, r Run, tags ...[2]string) error {
 			return err
 		}
 	}
-	return tx.Commit()
+	return w.Commit(ctx, tx.Commit)
 }
 
 // Execer is what *sql.Tx, *sql.Conn and *sql.DB share for statements without rows.

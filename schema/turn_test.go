@@ -129,7 +129,7 @@ func TestCopyCommitted(t *testing.T) {
 	tooBusy := 0
 	for i := range 40 {
 		path := filepath.Join(dir, fmt.Sprintf("copy-%d", i))
-		if err := copyCommitted(t.Context(), file, path); err != nil {
+		if err := (Home{Dir: dir}).copyCommitted(t.Context(), path); err != nil {
 			if !errors.Is(err, errNoCopy) {
 				t.Fatal(err)
 			}

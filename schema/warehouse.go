@@ -51,6 +51,7 @@ type Warehouse struct {
 	Facts    Facts // what Options said; nil when opened for reading
 
 	release func() error // what Close does after DuckDB; nil for one in memory
+	undo    *undo        // of one opened for writing; nil for others and while DuckDB makes it
 }
 
 // ErrNoWarehouse is wrapped by Open's error when there is nothing to read yet.
@@ -142,31 +143,36 @@ func openTurn(ctx context.Context, home Home, o Options, deadline time.Time) (*W
 			return nil, fmt.Errorf("make an empty warehouse: %w", err)
 		}
 	}
-	db, err := connectBy(ctx, home, o, deadline)
-	if err != nil {
+	if err := home.undoCommit(); err != nil {
 		return nil, err
+	}
+	undo, err := newUndo(home)
+	if err != nil {
+		return nil, plainOpenError(err, home)
+	}
+	w := &Warehouse{Home: home, Writable: true, Facts: o.Facts, undo: undo}
+	if w.DB, err = connectBy(ctx, home, o, deadline); err != nil {
+		return nil, errors.Join(err, undo.close())
 	}
 	// Only one process can be here: what is in the temporary folder was left behind by a process that was killed.
 	if err := os.RemoveAll(home.Temp()); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("clear %s: %w", home.Temp(), err)
+		return nil, errors.Join(fmt.Errorf("clear %s: %w", home.Temp(), err), w.Close())
 	}
-	err = migrate(ctx, db, o)
+	err = w.migrate(ctx, o)
 	if err == nil {
-		err = deriveStale(ctx, db, o)
+		err = w.deriveStale(ctx, o)
 	}
 	if err == nil {
 		// They are in nobody's way: no query sees rows without a run.
-		if e := clearUnfinished(ctx, db); e != nil && o.Talk != nil {
+		if e := w.ClearUnfinished(ctx); e != nil && o.Talk != nil {
 			o.Talk(e.Error())
 		}
 		err = ctx.Err()
 	}
 	if err != nil {
-		db.Close()
-		return nil, fmt.Errorf("%s: %w", home.Warehouse(), err)
+		return nil, errors.Join(fmt.Errorf("%s: %w", home.Warehouse(), err), w.Close())
 	}
-	return &Warehouse{DB: db, Home: home, Writable: true, Facts: o.Facts}, nil
+	return w, nil
 }
 
 // Leave ends the reading of a process that is about to end: that frees DuckDB's memory faster than closing it.
@@ -179,7 +185,7 @@ func (w *Warehouse) Leave() error {
 
 // Close writes what is pending into the file and lets it go.
 func (w *Warehouse) Close() error {
-	err := w.DB.Close()
+	err := errors.Join(w.DB.Close(), w.undo.close())
 	if w.release != nil {
 		err = errors.Join(err, w.release())
 		w.release = nil
