@@ -372,6 +372,12 @@ func TestTrendRows(t *testing.T) {
 			t.Errorf("%s gives %s, want %s", stmt, got, want)
 		}
 	}
+	// A kernel that another profiler writes in another way is the same kernel.
+	stored(t, w, `UPDATE kernel_name SET name = 'written otherwise', name_hash = 7 WHERE name = 'attention' AND run_id = (SELECT run_id FROM run WHERE name = 'run-02');
+		DELETE FROM kernel_spelling; INSERT INTO kernel_spelling SELECT run_id, kernel_name_id, CASE name WHEN 'written otherwise' THEN 'attention' ELSE name END FROM kernel_name`)
+	if got := rows(t, w, `SELECT count(DISTINCT name), count(*) FROM trend_work(stage := 'decode', top := 0) WHERE family = 'attention family'`); len(got) != 1 || got[0] != "[1 3]" {
+		t.Errorf("a kernel of two names with one spelling: %s", got)
+	}
 	// Utilisation is by the peaks of today; a pass above the peak is an error in what was given.
 	for peak, want := range map[string]string{"5e14": "[0.5]", "2e14": "[<nil>]"} {
 		stored(t, w, "UPDATE device_peak SET flop_per_s = "+peak+" WHERE device = 'GPU' AND resource = 'tensor_bf16'")

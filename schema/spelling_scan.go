@@ -13,6 +13,7 @@ type speller struct {
 	out    []byte
 	word   int  // where in out the last token starts when it is a plain name, else none
 	scoped bool // the last token was ::
+	args   int  // where in out the last template's arguments end
 	levels []level
 }
 
@@ -23,6 +24,7 @@ type level struct {
 	open  byte
 	start int  // where in out the bracket stands
 	hold  bool // a const came before the type that is being read
+	drop  bool // parameters of a template, which its arguments give
 }
 
 // step reads one token. It gives false when the text is no C++ name.
@@ -36,6 +38,9 @@ func (s *speller) step() bool {
 		s.at += 2
 		return s.scope()
 	case isWord(c):
+		if s.scoped && isDigit(c) {
+			return false
+		}
 		s.scoped = false
 		s.name()
 		return true
@@ -121,7 +126,7 @@ func (s *speller) open(c byte) {
 	if c != '<' && !s.atStart() {
 		s.settle()
 	}
-	s.levels = append(s.levels, level{open: c, start: len(s.out)})
+	s.levels = append(s.levels, level{open: c, start: len(s.out), drop: c == '(' && s.args > 0 && s.args == len(s.out)})
 	s.put(c)
 }
 
@@ -140,14 +145,40 @@ func (s *speller) close(c byte) bool {
 		return false
 	}
 	s.settle()
-	start := s.pop().start
+	l := s.pop()
+	start := l.start
+	if l.drop {
+		s.cut(start)
+		s.args = start
+		return true
+	}
+	if c == '>' { // NVIDIA's tools write a comma before arguments that are none
+		s.out = bytes.TrimRight(s.out, ",")
+	}
 	s.put(c)
 	if string(s.out[start:]) == "<unnamed>" || string(s.out[start:]) == "(anonymous namespace)" {
 		s.word = start
+	} else if c == '>' {
+		s.args = len(s.out)
+	} else if c == ']' {
+		s.lambda(start)
 	} else if c == ')' && s.top().open == '<' && (s.out[start-1] == '<' || s.out[start-1] == ',') && s.atNumber() {
 		s.cut(start)
 	}
 	return true
+}
+
+// lambda writes [lambda(int)(instance 2)], as NVIDIA's tools do, the way c++filt does: {lambda(int)#2}.
+func (s *speller) lambda(start int) {
+	text := s.out[start:]
+	number := bytes.LastIndex(text, []byte("(instance "))
+	if number < 0 || !bytes.HasPrefix(text, []byte("[lambda(")) || !bytes.HasSuffix(text, []byte(")]")) {
+		return
+	}
+	text[0] = '{'
+	end := append(text[:number], '#')
+	end = append(end, text[number+len("(instance "):len(text)-len(")]")]...)
+	s.out = append(s.out[:start], append(end, '}')...)
 }
 
 var opening = map[byte]byte{'>': '<', ')': '(', ']': '[', '}': '{'}
@@ -183,22 +214,50 @@ func (s *speller) cut(start int) {
 		start--
 	}
 	s.out, s.word = s.out[:start], none
+	s.forget()
+}
+
+// forget forgets arguments that the output has no more.
+func (s *speller) forget() {
+	if s.args > len(s.out) {
+		s.args = 0
+	}
 }
 
 func (s *speller) putWord(w string) {
-	if n := len(s.out); string(s.out) == "void" && w != "const" { // the kernel's return type
-		s.out = s.out[:0]
-	} else if n > 0 && isWord(s.out[n-1]) {
+	if before, isType := s.returnType(); isType && !typeWords[w] && !isDigit(w[0]) {
+		s.out = before
+		s.forget()
+	} else if n := len(s.out); n > 0 && isWord(s.out[n-1]) {
 		s.out = append(s.out, ' ')
 	}
 	s.word = len(s.out)
 	s.out = append(s.out, w...)
 }
 
-// atStart says whether a type or value may begin here.
-func (s *speller) atStart() bool {
+// returnType gives what is before a return type when the output may end with one, and a name follows: void, or in a template's argument a plain name.
+func (s *speller) returnType() (before []byte, isType bool) {
 	n := len(s.out)
-	return n == 0 || s.out[n-1] == '<' || s.out[n-1] == '(' || s.out[n-1] == ','
+	if len(s.levels) == 1 && s.args > 0 && !s.scoped { // enable_if<...>::type
+		return s.out[:0], isWord(s.out[n-1]) || s.out[n-1] == '>'
+	}
+	word := n
+	for word > 0 && isWord(s.out[word-1]) {
+		word--
+	}
+	isType = word < n && (s.top().open == '<' && !isDigit(s.out[word]) || string(s.out[word:]) == "void")
+	return s.out[:word], isType && isStart(s.out[:word])
+}
+
+// typeWords follow another word of the same type.
+var typeWords = map[string]bool{"const": true, "volatile": true, "int": true, "long": true, "short": true, "char": true, "double": true}
+
+// atStart says whether a type or value may begin here.
+func (s *speller) atStart() bool { return isStart(s.out) }
+
+func isStart(before []byte) bool {
+	n := len(before)
+	return n == 0 || before[n-1] == '<' || before[n-1] == '(' || before[n-1] == ','
 }
 
 // peek gives the next byte that is no blank, 0 at the end.

@@ -24,25 +24,29 @@ func TestSpellingCases(t *testing.T) {
 		{"saxpy(int, float, float const*, float*)", "saxpy(int,float,float const*,float*)"},
 		{"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096>)"},
 		{"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096>)"},
-		{"void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(T1::Params)", "Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(Params)"},
-		{"void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(cutlass_80_simt_sgemm_64x64_8x5_tn_align1::Params)", "Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(Params)"},
-		{"void Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(Params)", "Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(Params)"},
-		{"void <unnamed>::softmax_warp_forward<float, (int)10, (bool)0>(T2 *, const T1 *)", "softmax_warp_forward<float,10,0>(T2*,T1 const*)"},
-		{"void at::native::(anonymous namespace)::indexSelectSmallIndex<long, -2, true>(long const*)", "indexSelectSmallIndex<long,-2,1>(long const*)"},
-		{"void at::native::<unnamed>::indexSelectSmallIndex<long, (int)-2, (bool)1>(const long *)", "indexSelectSmallIndex<long,-2,1>(long const*)"},
-		{"std::enable_if<!T7, void>::type internal::gemvx::kernel<int, (bool)0>(T13)", "enable_if<!T7,void>::type kernel<int,0>(T13)"},
-		{"void k<(cute::SM90::GMMA::Major)0, (ns::E<(int)3>)1>(T1)", "k<0,1>(T1)"},
-		{"void k<a::f<float>(const T1 &)::[lambda(int) (instance 2)]>(int, T3)", "k<f<float>(T1 const&)::[lambda(int)(instance 2)]>(int,T3)"},
-		{"void k<sum<int>::operator ()(at::TensorIterator &) const::[lambda() (instance 1)]>()", "k<sum<int>::operator()(TensorIterator&)const::[lambda()(instance 1)]>()"},
+		{"void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(T1::Params)", "Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>"},
+		{"void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(cutlass_80_simt_sgemm_64x64_8x5_tn_align1::Params)", "Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>"},
+		{"void Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(Params)", "Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>"},
+		{"void <unnamed>::softmax_warp_forward<float, (int)10, (bool)0>(T2 *, const T1 *)", "softmax_warp_forward<float,10,0>"},
+		{"void at::native::(anonymous namespace)::indexSelectSmallIndex<long, -2, true>(long const*)", "indexSelectSmallIndex<long,-2,1>"},
+		{"void at::native::<unnamed>::indexSelectSmallIndex<long, (int)-2, (bool)1>(const long *)", "indexSelectSmallIndex<long,-2,1>"},
+		{"std::enable_if<!T7, void>::type internal::gemvx::kernel<int, (bool)0>(T13)", "kernel<int,0>"},
+		{"void k<(cute::SM90::GMMA::Major)0, (ns::E<(int)3>)1>(T1)", "k<0,1>"},
+		{"void k<a::f<float>(const T1 &)::[lambda(int) (instance 2)]>(int, T3)", "k<f<float>::{lambda(int)#2}>"},
+		{"void k<sum<int>::operator ()(at::TensorIterator &) const::[lambda() (instance 1)]>()", "k<sum<int>::operator()(TensorIterator&)const::{lambda()#1}>"},
 		// corners
-		{"k<A<int>::B::C>()", "k<A<int>::C>()"}, // a template-id stays, a plain name after it goes
-		{"k<const unsigned int *const *, unsigned int const* const*>()", "k<unsigned int const*const*,unsigned int const*const*>()"},
+		{"void k<bool f<int>(T1)::[lambda() (instance 2)], std::tuple<int, >>(T2)", "k<f<int>::{lambda()#2},tuple<int>>"},
+		{"void k<f<int>(int)::{lambda()#2}, std::tuple<int> >({lambda()#2})", "k<f<int>::{lambda()#2},tuple<int>>"},
+		{"std::enable_if<!false, void>::type internal::gemvx::kernel<int, false>(P<int>)", "kernel<int,0>"},
+		{"my kernel"},
+		{"k<A<int>::B::C>()", "k<A<int>::C>"}, // a template-id stays, a plain name after it goes
+		{"k<const unsigned int *const *, unsigned int const* const*>()", "k<unsigned int const*const*,unsigned int const*const*>"},
 		{"k(const ns::X<const float> (&)[4])", "k(X<float const>const(&)[4])"},
 		{"k(void *, const void *)", "k(void*,void const*)"},
-		{"k<true, X<false>, truer>(bool)", "k<1,X<0>,truer>(bool)"},
-		{"k<a::operator<, b::operator->>(c::T)", "k<operator<,operator->>(T)"},
-		{"k<(ns::T1 > (int)3)>(T1)", "k<(T1>(int)3)>(T1)"},
-		{"void k<2u, 3l, 4ul, 5ll, 6ull, 0x7f, 1e5f>(X)", "k<2,3,4,5,6,0x7f,1e5f>(X)"},
+		{"k<true, X<false>, truer>(bool)", "k<1,X<0>,truer>"},
+		{"k<a::operator<, b::operator->>(c::T)", "k<operator<,operator->>"},
+		{"k<(ns::T1 > (int)3)>(T1)", "k<(T1>(int)3)>"},
+		{"void k<2u, 3l, 4ul, 5ll, 6ull, 0x7f, 1e5f>(X)", "k<2,3,4,5,6,0x7f,1e5f>"},
 		{"void"},
 		{""},
 		// no C++ names
@@ -62,10 +66,10 @@ func TestSpellingCases(t *testing.T) {
 	}
 }
 
-type kernelNames struct{ program, symbol, nsys, ncu string }
+type kernelNames struct{ program, symbol, nsys, ncu, filt, torch string }
 
-// recordedNames reads names of kernels that Nsight Systems recorded, and for those of two programs what Nsight Compute calls
-// the kernel of the same symbol.
+// recordedNames reads names of kernels that Nsight Systems recorded, with what c++filt makes of the symbol; for those of two programs what Nsight
+// Compute calls the kernel of the same symbol, and whether a trace of PyTorch's profiler has the name that c++filt gives.
 func recordedNames(t *testing.T) (all []kernelNames) {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "testdata", "ncu", "kernel_names.csv.gz"))
@@ -82,7 +86,7 @@ func recordedNames(t *testing.T) (all []kernelNames) {
 		t.Fatal(err)
 	}
 	for _, r := range rows[1:] {
-		all = append(all, kernelNames{r[0], r[1], r[2], r[3]})
+		all = append(all, kernelNames{r[0], r[1], r[2], r[3], r[4], r[5]})
 	}
 	return all
 }
@@ -109,6 +113,26 @@ func TestSpellingPairs(t *testing.T) {
 	}
 	if pairs["deepseek-ocr"] != 112 || pairs["llama"] != 39 || alike > 60 {
 		t.Errorf("the test sees pairs %v, %d of them written alike", pairs, alike)
+	}
+}
+
+// TestSpellingOfPyTorch checks that the names that PyTorch's profiler writes, which are c++filt's, have the spelling of Nsight Systems' names: all
+// 107 kernels of a trace are among the symbols.
+func TestSpellingOfPyTorch(t *testing.T) {
+	inTrace, alike := 0, 0
+	for _, n := range recordedNames(t) {
+		if a, b := Spelling(n.nsys), Spelling(n.filt); a != b {
+			t.Errorf("%s\nnsys    %s\nc++filt %s", n.symbol, a, b)
+		}
+		if n.torch == "yes" {
+			inTrace++
+		}
+		if n.nsys == n.filt {
+			alike++
+		}
+	}
+	if inTrace != 136 || alike > 60 {
+		t.Errorf("the test sees %d names of a trace, %d names written alike", inTrace, alike)
 	}
 }
 

@@ -3,6 +3,7 @@ package diff
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"prof/queries/frame"
 )
@@ -110,7 +111,11 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 		out = append(out, d)
 	}
 	more, err := loadSteps(ctx, asker, out)
-	return out, append(sources, more...), err
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := shareNames(ctx, asker, out)
+	return out, slices.Concat(sources, more, names), err
 }
 
 func sourceOf(run string, f *frame.Frame) Source {

@@ -42,7 +42,7 @@ func TestWarehouse(t *testing.T) {
 	t.Parallel()
 	w := filled(t)
 	defer w.Close()
-	for name, test := range map[string]func(*testing.T, held){"totals": testTotalsOfTables, "attention": testAttention, "same": testSame, "other dimensions": testOtherDimensions, "windows": testWindows, "wrong options": testWrongOptions} {
+	for name, test := range map[string]func(*testing.T, held){"totals": testTotalsOfTables, "attention": testAttention, "same": testSame, "names": testNames, "other dimensions": testOtherDimensions, "windows": testWindows, "wrong options": testWrongOptions} {
 		t.Run(name, func(t *testing.T) { test(t, w) })
 	}
 }
@@ -162,6 +162,28 @@ func testAttention(t *testing.T, w held) {
 	}
 	if len(busy.Queries) < 6 || !slices.ContainsFunc(busy.Queries, func(s diff.Source) bool { return s.Query == "pass-work.v1" && s.Run == "eager" }) {
 		t.Errorf("queries %+v", busy.Queries)
+	}
+}
+
+// testNames compares a capture by Nsight Systems with one by PyTorch's profiler of the same model, which write names in different ways: a kernel is
+// one row all the same. Only in one are other tiles of matrix products, and one of cuDNN's.
+func testNames(t *testing.T, w held) {
+	r := runs(t, w, "profile", "trace", diff.Options{})
+	both, alone := 0, []string(nil)
+	for _, it := range r.Items {
+		switch {
+		case it.Kind != "kernel" || it.Stage != "prefill" && it.Stage != "decode":
+		case it.Status == diff.Both:
+			both++
+		default:
+			alone = append(alone, it.Name)
+		}
+	}
+	if both != 55 || len(alone) != 7 || slices.ContainsFunc(alone, func(name string) bool { return !strings.Contains(name, "nvjet_") && !strings.Contains(name, "cudnn::fusion::") }) {
+		t.Errorf("%d kernels are in both; only in one of them are\n%s", both, strings.Join(alone, "\n"))
+	}
+	if !slices.ContainsFunc(r.Queries, func(s diff.Source) bool { return s.Query == "kernel-spellings.v1" && s.Run == "trace" }) {
+		t.Errorf("queries %+v", r.Queries)
 	}
 }
 

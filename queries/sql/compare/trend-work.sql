@@ -28,9 +28,15 @@ WITH w AS (
     WHERE k.is_counted AND k.run_id IN (SELECT w.run_id FROM w WHERE w.run_id NOT IN (SELECT x.run_id FROM stage_pass x WHERE x.is_counted)) AND (stage IS NULL OR stage = '(run)')
 ), n AS (
     SELECT p.run_id, p.stage, count(*) AS passes, avg(p.idle_ns) AS idle_ns FROM p GROUP BY p.run_id, p.stage
+), spelt AS ( -- profilers write the same kernel in different ways
+    SELECT m.run_id, m.kernel_name_id, m.name_hash, s.spelling, count(*) OVER (PARTITION BY m.run_id, s.spelling) AS names
+    FROM kernel_name m LEFT JOIN kernel_spelling s ON s.run_id = m.run_id AND s.kernel_name_id = m.kernel_name_id WHERE m.run_id IN (SELECT w.run_id FROM w)
+), shared AS (
+    SELECT m.run_id, m.kernel_name_id, CASE WHEN m.spelling IS NULL OR max(m.names) OVER (PARTITION BY m.spelling) > 1 THEN m.name_hash ELSE min(m.name_hash) OVER (PARTITION BY m.spelling) END AS name_hash
+    FROM spelt m
 ), m AS ( -- a name's family is the same in every run, unless rules of another day made it
     SELECT m.run_id, m.kernel_name_id, m.name_hash, min(c.family) OVER (PARTITION BY m.name_hash) AS family
-    FROM kernel_name m LEFT JOIN kernel_class c ON c.run_id = m.run_id AND c.kernel_name_id = m.kernel_name_id WHERE m.run_id IN (SELECT w.run_id FROM w)
+    FROM shared m LEFT JOIN kernel_class c ON c.run_id = m.run_id AND c.kernel_name_id = m.kernel_name_id WHERE m.run_id IN (SELECT w.run_id FROM w)
 ), k AS ( -- by ids as long as there are many rows
     SELECT k.run_id, p.stage, k.kind, k.kernel_name_id, k.operation, sum(k.sum_ns)::BIGINT AS sum_ns, sum(k.launch_count)::BIGINT AS launches, min(k.device_id) AS first_device, max(k.device_id) AS last_device
     FROM work_sum k JOIN p ON p.run_id = k.run_id AND p.source_id = k.source_id AND p.range_id = k.range_id
