@@ -179,7 +179,9 @@ func testNames(t *testing.T, w held) {
 			alone = append(alone, it.Name)
 		}
 	}
-	if both != 55 || len(alone) != 7 || slices.ContainsFunc(alone, func(name string) bool { return !strings.Contains(name, "nvjet_") && !strings.Contains(name, "cudnn::fusion::") }) {
+	if both != 55 || len(alone) != 7 || slices.ContainsFunc(alone, func(name string) bool {
+		return !strings.Contains(name, "nvjet_") && !strings.Contains(name, "cudnn::fusion::")
+	}) {
 		t.Errorf("%d kernels are in both; only in one of them are\n%s", both, strings.Join(alone, "\n"))
 	}
 	if !slices.ContainsFunc(r.Queries, func(s diff.Source) bool { return s.Query == "kernel-spellings.v1" && s.Run == "trace" }) {
