@@ -61,6 +61,7 @@ var rooms = map[string][]string{
 	"render/page":           {},
 	"render/rendertest":     {"queries/frame", "queries/judge", "render/page"},
 	"render/report":         {"queries/caveat", "queries/frame", "queries/judge", "render/chart", "render/page", "render/table", "render/typeset", "render/words"},
+	"render/stacks":         {"queries/frame"},
 	"render/screen":         {"queries/frame", "queries/judge", "render/chart", "render/table", "render/typeset", "render/words"},
 	"render/table":          {"queries/frame", "render/typeset"},
 	"render/typeset":        {"queries/frame"},
@@ -89,6 +90,7 @@ var owners = map[string][]string{
 	"github.com/mattn/":         {"render/typeset"},
 	"github.com/urfave/cli":     {"internal/cli"},
 	"github.com/creack/pty":     {"capture"},
+	"github.com/google/pprof":   {"render/stacks"},
 	"github.com/bmatcuk/":       {"capture"},
 	"golang.org/x/term":         {"capture", "internal/cli"},
 }

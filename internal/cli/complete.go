@@ -12,6 +12,7 @@ import (
 	"prof/queries/judge/diff"
 	"prof/render/compare"
 	"prof/render/report"
+	"prof/render/stacks"
 	"prof/render/table"
 	"prof/schema"
 )
@@ -202,6 +203,12 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 	case "file":
 		var out []string
 		for _, f := range report.Files() {
+			out = append(out, f.Name+"\t"+f.Doc)
+		}
+		return out
+	case "to":
+		var out []string
+		for _, f := range stacks.Forms() {
 			out = append(out, f.Name+"\t"+f.Doc)
 		}
 		return out

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/internal/file"
+	"prof/queries"
+	"prof/render/stacks"
+	"prof/schema"
+)
+
+func (p *program) exportCommand() *cli.Command {
+	var names, docs []string
+	for _, f := range stacks.Forms() {
+		names = append(names, f.Name)
+		docs = append(docs, fmt.Sprintf("  %-8s %s", f.Name, f.Doc))
+	}
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "a run's kernels for tools that draw flame graphs",
+		ArgsUsage: "[RUN]",
+		Description: `Without RUN, the newest. A stack is the stage, the ranges and operators around a launch, and the kernel; its time is that on the GPU. Warm-up passes
+are omitted, and a message says how many kernels that is. With --warmup the sum is that of prof query top-kernels, to the nanosecond.
+
+` + strings.Join(docs, "\n") + `
+
+  prof export baseline --out baseline.pb.gz
+  go tool pprof -http=: baseline.pb.gz
+  go tool pprof -top -sample_index=kernels -tagfocus=stage=decode baseline.pb.gz
+  go tool pprof -http=: -diff_base=before.pb.gz after.pb.gz
+  prof export baseline --to folded | flamegraph.pl --countname=ns > baseline.svg`,
+		Flags: []cli.Flag{
+			runFlag("the newest"),
+			&cli.StringFlag{Name: "to", Value: names[0], Usage: "`FORM` of the output: " + strings.Join(names, ", ")},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write to `FILE`"},
+			&cli.StringFlag{Name: "stage", Usage: "only kernels launched in this stage; (none) for kernels outside every stage"},
+			&cli.Int64Flag{Name: "device", Usage: "only this GPU"},
+			&cli.StringFlag{Name: "source", Usage: "only this kind of capture: nsys, prof or torch; default: the first of these that the run has"},
+			&cli.BoolFlag{Name: "warmup", Usage: "warm-up passes too"},
+		},
+		Action: func(c *cli.Context) error {
+			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.exportRun(c, w, run) })
+		},
+	}
+}
+
+func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+	form, err := exportForm(c.String("to"))
+	if err != nil {
+		return err
+	}
+	out := c.String("out")
+	if out == "" && form.IsBinary && isTerminal(p.out) {
+		return usagef("%s is binary: give --out FILE, or a pipe", form.Name)
+	}
+	args := queries.Args{"run": run.ID}
+	for _, name := range []string{"stage", "device", "source"} {
+		if c.IsSet(name) {
+			args[name] = fmt.Sprint(c.Value(name))
+		}
+	}
+	f, err := queries.NewAsker(w).Ask(c.Context, stacks.Query, args)
+	if err != nil {
+		return err
+	}
+	if err := unknownStage(f, c.String("stage")); err != nil {
+		return err
+	}
+	for _, n := range f.Notes {
+		fmt.Fprintln(p.err, "note: "+n)
+	}
+	o := stacks.Options{Run: run.Name, Warmup: c.Bool("warmup")}
+	if run.StartedAt != nil {
+		o.Captured = *run.StartedAt
+	}
+	list, omitted, err := stacks.Read(f, o)
+	if err != nil {
+		return err
+	}
+	if omitted > 0 {
+		fmt.Fprintf(p.err, "omitted %d kernels of warm-up passes (--warmup includes them)\n", omitted)
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("run %s has no kernels to export", run.Name)
+	}
+	var text bytes.Buffer
+	if err := form.Write(&text, list, o); err != nil {
+		return fmt.Errorf("write %s of run %s: %w", form.Name, run.Name, err)
+	}
+	if out == "" {
+		_, err := text.WriteTo(p.out)
+		return err
+	}
+	if err := file.Write(out, text.Bytes()); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.err, "wrote "+out)
+	return nil
+}
+
+func exportForm(name string) (stacks.Form, error) {
+	var names []string
+	for _, f := range stacks.Forms() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return stacks.Form{}, usagef("--to %q is none of %s%s", name, strings.Join(names, ", "), nearest(name, names))
+}

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestExport writes a run's stacks in each form, to a file and to standard output.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	total := strings.Fields(p.ok("sql", "--format", "csv", "SELECT sum(duration_ns) AS n FROM kernel"))[1]
+	var sum int64
+	for line := range strings.Lines(p.ok("export", "--to", "folded", "--warmup")) {
+		stack, ns, found := strings.Cut(strings.TrimSpace(line[strings.LastIndexByte(line, ' '):]), " ")
+		if found {
+			t.Errorf("a line has more than one number at its end: %q", ns)
+		}
+		n, err := strconv.ParseInt(stack, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	if strconv.FormatInt(sum, 10) != total {
+		t.Errorf("stacks add up to %d ns, kernels to %s", sum, total)
+	}
+	file := p.path("a.pb.gz")
+	p.ok("export", "--out", file)
+	text, err := os.ReadFile(file)
+	if err != nil || !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) {
+		t.Errorf("%d bytes of a profile: %v", len(text), err)
+	}
+	if got := p.run("export"); got.code != 0 || got.out != string(text) {
+		t.Errorf("to standard output: code %d, %d bytes of %d", got.code, len(got.out), len(text))
+	}
+	for want, args := range map[string][]string{
+		`--to "prof" is none of pprof, folded; did you mean pprof?`: {"export", "--to", "prof"},
+		`the run has no stage "decoding"`:                           {"export", "--stage", "decoding"},
+		"has no kernels to export":                                  {"export", "--device", "7"},
+	} {
+		if got := p.run(args...); got.code == 0 || !strings.Contains(got.err, want) {
+			t.Errorf("%q: code %d, %s", args, got.code, got.err)
+		}
+	}
+}
