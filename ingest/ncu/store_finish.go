@@ -24,12 +24,13 @@ func (s *store) part(name string, read, stored int64, reason string) {
 	}
 }
 
-// sections stores where ncu shows which metric, once a run.
+// sections stores where ncu shows which metric, once a source.
 func (s *store) sections(list []SectionMetric) {
 	var rows [][]driver.Value
+	source := strconv.Itoa(s.target.SourceID)
 	for _, m := range list {
-		if s.target.Run.First("ncu_section", m.Section, m.Metric) {
-			rows = append(rows, []driver.Value{s.target.UUID(), m.Section, m.Title, m.Position, s.target.Run.Metrics.Add(m.Metric, unitOrUnknown(Unit(m.Metric))), m.Label})
+		if s.target.Run.First("ncu_section", source, m.Section, m.Metric) {
+			rows = append(rows, []driver.Value{s.target.UUID(), m.Section, m.Title, m.Position, s.target.Run.Metrics.Add(m.Metric, unitOrUnknown(Unit(m.Metric))), m.Label, int32(s.target.SourceID)})
 		}
 	}
 	s.later = append(s.later, tableRows{"ncu_section", rows})
