@@ -43,7 +43,10 @@ func (in *ingester) attach(id string, captures, facts []input) error {
 	if err := in.grow(id, captures); err != nil {
 		return err
 	}
-	if err := in.storeFacts(facts); err != nil || len(in.result.Sources) == 0 {
+	if err := in.storeFacts(facts); err != nil {
+		return err
+	}
+	if err := in.nameDevices(id); err != nil || len(in.result.Sources) == 0 && in.result.Named == 0 {
 		return err
 	}
 	for _, c := range in.captures {

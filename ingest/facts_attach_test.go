@@ -135,7 +135,7 @@ func TestFactsAlone(t *testing.T) {
 		if !r.Made || r.Attached {
 			t.Errorf("%s: %+v", run, r)
 		}
-		b.warned("there was no run " + run + ": the new one has facts but no capture; to store captures under that name, `prof rm " + run + "`, then ingest captures and facts together")
+		b.warned("there was no run " + run + ": the new one has facts but no capture; to add captures: prof ingest --run " + run + " --add FILE")
 		b.of(run, models, "1 1 m 2")
 		b.of(run, `SELECT t.key, t.value FROM run_tag t JOIN run r USING (run_id) WHERE r.name = '%s'`, "k v")
 	}

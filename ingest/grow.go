@@ -154,7 +154,7 @@ func RemoveSources(ctx context.Context, w *schema.Warehouse, run schema.Run, sou
 		if err != nil {
 			return err
 		}
-		if paths, err = in.mayGo(run, stored, sources); err != nil {
+		if paths, err = mayGo(run, stored, sources); err != nil {
 			return err
 		}
 		var ids []string
@@ -173,7 +173,7 @@ func RemoveSources(ctx context.Context, w *schema.Warehouse, run schema.Run, sou
 }
 
 // mayGo gives the paths of sources that are to be taken out, and refuses those without which nothing is left, or not all of another.
-func (in *ingester) mayGo(run schema.Run, stored []storedSource, sources []int) (paths []string, err error) {
+func mayGo(run schema.Run, stored []storedSource, sources []int) (paths []string, err error) {
 	for _, n := range sources {
 		at := slices.IndexFunc(stored, func(s storedSource) bool { return s.id == n })
 		if at < 0 {
@@ -190,20 +190,12 @@ func (in *ingester) mayGo(run schema.Run, stored []storedSource, sources []int) 
 	if !slices.ContainsFunc(stored, func(s storedSource) bool { return !goes(s) && !(hasCapture && s.isFacts()) }) {
 		return nil, fmt.Errorf("run %s would have no capture left: to remove it, `prof rm %s`", run.Name, run.Name)
 	}
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT DISTINCT l.source_id, m.source_id FROM ncu_metric m JOIN ncu_launch l ON l.launch_id = m.launch_id AND l.run_id = m.run_id
-		WHERE m.run_id = ?::UUID AND m.source_id <> l.source_id ORDER BY ALL`, run.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var first, later int
-		if err := rows.Scan(&first, &later); err != nil {
-			return nil, err
-		}
-		if slices.Contains(sources, first) && !slices.Contains(sources, later) {
-			return nil, fmt.Errorf("run %s: source %d has other pages of the capture of source %d: take out both (--source %d --source %d)", run.Name, later, first, first, later)
+	for _, first := range stored {
+		for _, later := range stored { // it has no values of its own where the first page has them
+			if goes(first) && !goes(later) && later.id > first.id && later.form == first.form && formOf(later.form).Order != nil && Stem(later.path) == Stem(first.path) {
+				return nil, fmt.Errorf("run %s: source %d has other pages of the capture of source %d: take out both (--source %d --source %d)", run.Name, later.id, first.id, first.id, later.id)
+			}
 		}
 	}
-	return paths, rows.Err()
+	return paths, nil
 }

@@ -33,6 +33,8 @@ type Options struct {
 	// Replace makes the named run anew, where it is there: with its id, the time it was made and its tags, and nothing else of what
 	// it held. Without a name it is the one that would be made.
 	Replace bool
+	// Device names the GPUs of the run whose captures do not name them: as the driver would, a name that prof has peaks of. "" for none.
+	Device string
 	// Add adds captures and facts to the named run, which is there, beside those that it has.
 	Add bool
 	// Warn is told what the user should know at once. It may be nil.
@@ -46,7 +48,8 @@ type Result struct {
 	Repeated []Repeat // files whose content the warehouse holds already
 	Skipped  int      // files of a folder that no format knows
 	Made     bool     // false when every file was a repeat, so that no run was made
-	Attached bool     // facts were stored with a run that was there
+	Attached bool     // they were stored with a run that was there
+	Named    int      // GPUs that got the name of Options.Device
 }
 
 // Source is one file or folder that was stored.
@@ -72,6 +75,7 @@ var (
 	ErrSeveral       = errors.New("each is a separate run")
 	ErrLess          = errors.New("the run would lose captures")
 	ErrOther         = errors.New("the run is a different capture")
+	ErrDevice        = errors.New("the GPU cannot be named so")
 	ErrNoSource      = errors.New("the run has no such source")
 	ErrNoRun         = errors.New("options without files add facts to a stored run: name it with --run, or give captures too")
 )
@@ -121,7 +125,7 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 	if err != nil {
 		return nil, err
 	}
-	if len(found.list) == 0 && o.Pass == nil {
+	if len(found.list) == 0 && o.Pass == nil && o.Device == "" {
 		return nil, ErrNothing
 	}
 	if o.Load.TempDir, err = makeTemp(w.Home); err != nil {
@@ -418,7 +422,7 @@ func (in *ingester) finish(id string) error {
 	if err := in.warnTwice(id); err != nil {
 		return err
 	}
-	if err := errors.Join(in.linkPasses(id), in.nameSlices(id)); err != nil {
+	if err := errors.Join(in.linkPasses(id), in.nameSlices(id), in.nameDevices(id)); err != nil {
 		return err
 	}
 	if err := in.aimFacts(id); err != nil {

@@ -106,7 +106,7 @@ func (g *grown) tables(from int, anyID bool) map[string]string {
 		table, column, kind := row[0].(string), row[1].(string), row[2].(string)
 		cell := column
 		switch isID := schema.IsID(table, column) || strings.HasSuffix(column, "name_id"); {
-		case slices.Contains([]string{"run_id", "added_at", "created_at"}, column), isID && anyID:
+		case slices.Contains([]string{"run_id", "added_at", "created_at", "chain_id", "memory_id"}, column), isID && anyID: // the latter two are hashes of the run's id
 			continue
 		case isID && strings.HasSuffix(kind, "[]"):
 			cell = fmt.Sprintf("list_transform(%s, lambda v: v - %d)", column, schema.IDBase(id))

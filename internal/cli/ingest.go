@@ -48,6 +48,7 @@ apply to every pass). Without captures, and with the --run of a stored run, they
 			&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},
 			&cli.BoolFlag{Name: "add", Usage: "add captures and facts to the stored run of --run; what follows from them is computed anew"},
 			&cli.BoolFlag{Name: "replace", Usage: "replace what the run has; its id, age and tags stay"},
+			&cli.StringFlag{Name: "device-name", Usage: "`NAME` of the GPUs that the captures do not name, such as in CSV pages of Nsight Compute; also without files, for a stored run"},
 			&cli.BoolFlag{Name: "with-osrt", Usage: "also store calls into operating system libraries"},
 			&cli.BoolFlag{Name: "with-api-rows", Usage: "store a row for each CUDA call, even those under 5 us; they are kept as sums otherwise"},
 			memoryFlag(),
@@ -63,11 +64,11 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.NArg() == 0 && !c.IsSet("model") && !c.IsSet("workload") && pass == nil {
+	if c.NArg() == 0 && !c.IsSet("model") && !c.IsSet("workload") && !c.IsSet("device-name") && pass == nil {
 		return usagef("ingest takes files or folders; see `prof help ingest`")
 	}
 	o := ingest.Options{Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"), Pass: pass,
-		Name: c.String("run"), Replace: c.Bool("replace"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
+		Name: c.String("run"), Replace: c.Bool("replace"), Device: c.String("device-name"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
 		Load: load.Options{WithOSRT: c.Bool("with-osrt"), APIRows: c.Bool("with-api-rows"), Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
 	if o.Load.Image, err = imageSize(c); err != nil {
 		return err
@@ -229,10 +230,17 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 		fmt.Fprintf(p.err, "files skipped because their format is unknown: %d\n", res.Skipped)
 	}
 	if !res.Made {
-		if o.Add && said == "" {
-			fmt.Fprintln(p.err, "nothing was added")
+		if said == "" {
+			fmt.Fprintln(p.err, "nothing to do: run "+o.Name+" has all of it")
 			fmt.Fprintln(p.out, o.Name)
 		}
+		return res, nil
+	}
+	if res.Named > 0 {
+		fmt.Fprintf(p.err, "named %s of run %s: %s\n", countOf(int64(res.Named), "GPU"), res.Run.Name, o.Device)
+	}
+	if len(res.Sources) == 0 {
+		fmt.Fprintln(p.out, res.Run.Name)
 		return res, nil
 	}
 	var rows, bytes int64
