@@ -25,7 +25,7 @@ func (in *ingester) nameDevices(id string) error {
 	if name == "" {
 		return nil
 	}
-	known, err := in.texts(`SELECT DISTINCT p.device FROM device_peak p UNION SELECT a.alias FROM device_alias a ORDER BY 1`)
+	known, err := in.w.DevicesWithPeaks(in.ctx)
 	if err != nil {
 		return err
 	}

@@ -136,3 +136,8 @@ func sourceTables(ctx context.Context, q querier) (own []string, columns map[str
 	}
 	return own, columns, nil
 }
+
+// DevicesWithPeaks are the names of devices that the warehouse has peaks of, by alias too.
+func (w *Warehouse) DevicesWithPeaks(ctx context.Context) ([]string, error) {
+	return texts(w.DB.QueryContext(ctx, `SELECT p.device FROM device_peak p UNION SELECT a.alias FROM device_alias a ORDER BY 1`))
+}

@@ -14,7 +14,6 @@ import (
 	"prof/render/report"
 	"prof/render/table"
 	"prof/schema"
-	"prof/schema/seed"
 )
 
 func (p *program) completionCommand() *cli.Command {
@@ -220,14 +219,7 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 		}
 		return []string{"nsys", "prof", "torch"}
 	case "device-name":
-		peaks, _ := seed.Peaks() // which a test holds to be right
-		var out []string
-		for _, peak := range peaks {
-			if !slices.Contains(out, peak.Device) {
-				out = append(out, peak.Device)
-			}
-		}
-		return out
+		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return w.DevicesWithPeaks(c.Context) })
 	}
 	return nil
 }
