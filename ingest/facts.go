@@ -154,7 +154,7 @@ func (in *ingester) holds(path, sum, node string) (bool, error) {
 	if before {
 		in.kept[id] = true
 	}
-	in.result.Repeated = append(in.result.Repeated, Repeat{Path: path, Run: in.o.Name, Facts: before})
+	in.result.Repeated = append(in.result.Repeated, Repeat{Path: path, Run: in.o.Name, Had: before})
 	return true, nil
 }
 
@@ -270,15 +270,15 @@ func (in *ingester) isFactsRun(captures, facts []input) (bool, error) {
 		return false, err
 	}
 	for _, p := range paths {
-		in.result.Repeated = append(in.result.Repeated, Repeat{Path: p, Run: run, Facts: true})
+		in.result.Repeated = append(in.result.Repeated, Repeat{Path: p, Run: run, Had: true})
 	}
 	return true, nil
 }
 
-// warnAlone says that a run of a name that the user gave has no captures: they cannot come later.
+// warnAlone says that a run of a name that the user gave has no captures.
 func (in *ingester) warnAlone(captures []input) {
 	if len(captures) == 0 && !in.o.OwnName && len(in.captures) == 0 {
-		in.warn(fmt.Sprintf("there was no run %s: the new one has facts but no capture; to store captures under that name, `prof rm %s`, then ingest captures and facts together", in.o.Name, in.o.Name))
+		in.warn(fmt.Sprintf("there was no run %s: the new one has facts but no capture; to add captures: prof ingest --run %s --add FILE", in.o.Name, in.o.Name))
 	}
 }
 

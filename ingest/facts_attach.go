@@ -6,27 +6,29 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"prof/internal/suggest"
 	"prof/schema"
 )
 
-// attachTo finds the run that facts alone are given for: one that is there already. "" when a new run is to be made.
+// attachTo finds the run that is there already, for facts alone and for what is added to it. "" when a new run is to be made.
 func (in *ingester) attachTo(captures []input) (id string, err error) {
-	if len(captures) > 0 || in.o.OwnName || in.o.Replace {
+	if !in.o.Add && (len(captures) > 0 || in.o.OwnName) || in.o.Replace {
 		return "", nil
 	}
 	err = in.conn.QueryRowContext(in.ctx, `SELECT run_id::VARCHAR FROM run WHERE name = ?`, in.o.Name).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
+	if !errors.Is(err, sql.ErrNoRows) {
+		return id, err
 	}
-	return id, err
+	if in.o.Add {
+		return "", fmt.Errorf("%w: %q", schema.ErrUnknownRun, in.o.Name)
+	}
+	return "", nil
 }
 
-// attach stores facts with a run that is there already, in place of those it had of the same kind. Facts that it has and that are
-// given again stay.
-func (in *ingester) attach(id string, facts []input) error {
+// attach stores captures and facts with a run that is there already: captures beside those it had, facts in place of those of the same kind unless
+// they are to be added. What it has and is given again stays.
+func (in *ingester) attach(id string, captures, facts []input) error {
 	if len(in.o.Tags) > 0 {
 		return fmt.Errorf("run %s exists already: tag it with `prof tag %s KEY=VALUE`", in.o.Name, in.o.Name)
 	}
@@ -38,7 +40,13 @@ func (in *ingester) attach(id string, facts []input) error {
 	}
 	in.firstSource, in.shared.ModelID = int(last.Int32), schema.IDNumber(models.Int64)
 	in.seen, in.kept = map[string]string{}, map[int]bool{}
-	if err := in.storeFacts(facts); err != nil || len(in.result.Sources) == 0 {
+	if err := in.grow(id, captures); err != nil {
+		return err
+	}
+	if err := in.storeFacts(facts); err != nil {
+		return err
+	}
+	if err := in.nameDevices(id); err != nil || len(in.result.Sources) == 0 && in.result.Named == 0 {
 		return err
 	}
 	for _, c := range in.captures {
@@ -51,38 +59,25 @@ func (in *ingester) attach(id string, facts []input) error {
 	}
 	in.result.Made, in.result.Attached = true, true
 	in.result.Run.ID, in.result.Run.Name = id, in.o.Name
+	if len(captures) > 0 {
+		if err := in.grown(id); err != nil {
+			return err
+		}
+	}
 	if err := in.attachCapture(id); err != nil {
 		return err
 	}
-	if err := in.aimFacts(id); err != nil {
-		return err
-	}
-	return schema.DeriveAnew(in.ctx, in.conn, in.w.Facts, id)
+	return in.followAnew(id)
 }
 
 // replaceFacts deletes the facts that a run had before, of the kinds that it has newer ones of.
 func (in *ingester) replaceFacts(id string) error {
 	old, paths, err := in.oldFacts(id)
-	if err != nil || len(old) == 0 {
+	if err != nil {
 		return err
 	}
-	where := `WHERE run_id = ?::UUID AND source_id IN (` + strings.Join(old, ", ") + `)`
-	models := `WHERE run_id = ?::UUID AND model_id IN (SELECT m.model_id FROM model m WHERE m.run_id = ?::UUID AND m.source_id IN (` + strings.Join(old, ", ") + `))`
-	for _, t := range []string{"model_layer", "model_note"} {
-		if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM `+t+` `+models, id, id); err != nil {
-			return err
-		}
-	}
-	for _, t := range []string{"model", "workload", "workload_pass", "workload_process", "capture", "capture_node", "capture_pass", "capture_input", "capture_input_tag", "capture_kept", "capture_device", "stage_execution", "execution_memory", "device_sample", "source_fact", "source_part", "diagnostic", "source"} {
-		if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM `+t+` `+where, id); err != nil {
-			return err
-		}
-	}
-	if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM capture_source WHERE run_id = ?::UUID AND captured_source_id IN (`+strings.Join(old, ", ")+`)`, id); err != nil {
+	if err := schema.ClearSources(in.ctx, in.conn, id, old...); err != nil || len(paths) == 0 {
 		return err
-	}
-	if len(paths) == 0 {
-		return nil
 	}
 	in.warn(fmt.Sprintf("replaced in run %s: %s", in.o.Name, suggest.List(paths, 3)))
 	return nil
@@ -101,6 +96,9 @@ func (in *ingester) oldFacts(id string) (old, paths []string, err error) {
 		var kind, form, path string
 		if err := rows.Scan(&source, &kind, &form, &path); err != nil {
 			return nil, nil, err
+		}
+		if in.o.Add && form != optionForm && form != runForm { // several stand beside each other, as in a run that is stored at once
+			continue
 		}
 		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool { return s.Kind == kind && (s.Path == optionPath) == (form == optionForm) })
 		if newer && !in.kept[source] {

@@ -40,7 +40,7 @@ func TestFactsAddedLater(t *testing.T) {
 			t.Errorf("again: %+v", r)
 		}
 		for _, f := range r.Repeated {
-			if f.Run != "x" || !f.Facts {
+			if f.Run != "x" || !f.Had {
 				t.Errorf("again: %+v", f)
 			}
 		}
@@ -75,7 +75,7 @@ func TestFactsGivenAgain(t *testing.T) {
 	one, two, three := b.file("1.workload.json", passes(1)), b.file("2.workload.json", passes(2)), b.file("3.workload.json", passes(3))
 	b.ok(ingest.Options{Name: "x", Workloads: []string{one, two}}, kernels)
 	r := b.ok(ingest.Options{Name: "x", Workloads: []string{two, three}})
-	if len(r.Sources) != 1 || len(r.Repeated) != 1 || r.Repeated[0] != (ingest.Repeat{Path: two, Run: "x", Facts: true}) {
+	if len(r.Sources) != 1 || len(r.Repeated) != 1 || r.Repeated[0] != (ingest.Repeat{Path: two, Run: "x", Had: true}) {
 		t.Errorf("%+v", r)
 	}
 	b.of("x", works, "3 ~ 1 ~ 1 2 4|4 ~ 1 ~ 1 3 4")
@@ -135,14 +135,14 @@ func TestFactsAlone(t *testing.T) {
 		if !r.Made || r.Attached {
 			t.Errorf("%s: %+v", run, r)
 		}
-		b.warned("there was no run " + run + ": the new one has facts but no capture; to store captures under that name, `prof rm " + run + "`, then ingest captures and facts together")
+		b.warned("there was no run " + run + ": the new one has facts but no capture; to add captures: prof ingest --run " + run + " --add FILE")
 		b.of(run, models, "1 1 m 2")
 		b.of(run, `SELECT t.key, t.value FROM run_tag t JOIN run r USING (run_id) WHERE r.name = '%s'`, "k v")
 	}
 	// Any run of the same facts is as good where none was named.
 	before := b.state()
 	r := b.ok(ingest.Options{}, config)
-	if r.Made || len(r.Repeated) != 1 || !r.Repeated[0].Facts || r.Repeated[0].Run != "x" && r.Repeated[0].Run != "y" || b.state() != before {
+	if r.Made || len(r.Repeated) != 1 || !r.Repeated[0].Had || r.Repeated[0].Run != "x" && r.Repeated[0].Run != "y" || b.state() != before {
 		t.Errorf("the same without a name: %+v", r)
 	}
 	prefill := int64(3)

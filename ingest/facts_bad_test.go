@@ -22,7 +22,7 @@ func TestFactsOfHeldCaptures(t *testing.T) {
 	prefill := int64(3)
 	pass := workload.Uniform(workload.Pass{Prefill: &prefill}, nil)
 	r := b.ok(ingest.Options{Name: "y", Models: []string{config}, Workloads: []string{facts}, Pass: pass}, kernels)
-	if r.Made || len(r.Repeated) != 1 || r.Repeated[0].Run != "x" || r.Repeated[0].Facts || b.state() != before {
+	if r.Made || len(r.Repeated) != 1 || r.Repeated[0].Run != "x" || r.Repeated[0].Had || b.state() != before {
 		t.Errorf("%+v", r)
 	}
 	b.warned("config.json was not stored, because its captures are already in run x; to add it: prof ingest --run x --model config.json",

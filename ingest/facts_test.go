@@ -293,7 +293,7 @@ func TestOptionFacts(t *testing.T) {
 	b.of("x", row, "~ false 681 16 2 1 4 1")
 	before := b.state()
 	r := b.ok(ingest.Options{Name: "x", Pass: pass}) // nothing else is given
-	if r.Made || len(r.Repeated) != 1 || r.Repeated[0] != (ingest.Repeat{Path: "the facts in the options", Run: "x", Facts: true}) || b.state() != before {
+	if r.Made || len(r.Repeated) != 1 || r.Repeated[0] != (ingest.Repeat{Path: "the facts in the options", Run: "x", Had: true}) || b.state() != before {
 		t.Errorf("again: %+v", r)
 	}
 	b.ok(ingest.Options{Name: "x", Pass: workload.Uniform(workload.Pass{Decode: number(8)}, nil)})

@@ -33,6 +33,10 @@ type Options struct {
 	// Replace makes the named run anew, where it is there: with its id, the time it was made and its tags, and nothing else of what
 	// it held. Without a name it is the one that would be made.
 	Replace bool
+	// Device names the GPUs of the run whose captures do not name them: as the driver would, a name that prof has peaks of. "" for none.
+	Device string
+	// Add adds captures and facts to the named run, which is there, beside those that it has.
+	Add bool
 	// Warn is told what the user should know at once. It may be nil.
 	Warn func(message string)
 }
@@ -44,7 +48,8 @@ type Result struct {
 	Repeated []Repeat // files whose content the warehouse holds already
 	Skipped  int      // files of a folder that no format knows
 	Made     bool     // false when every file was a repeat, so that no run was made
-	Attached bool     // facts were stored with a run that was there
+	Attached bool     // they were stored with a run that was there
+	Named    int      // GPUs that got the name of Options.Device
 }
 
 // Source is one file or folder that was stored.
@@ -58,7 +63,7 @@ type Source struct {
 // Repeat is a file whose content is in the warehouse already.
 type Repeat struct {
 	Path, Run string
-	Facts     bool // they are facts that the run had before
+	Had       bool // the run had it before, and is not a new one
 }
 
 // Errors that Run's errors wrap.
@@ -70,12 +75,14 @@ var (
 	ErrSeveral       = errors.New("each is a separate run")
 	ErrLess          = errors.New("the run would lose captures")
 	ErrOther         = errors.New("the run is a different capture")
+	ErrDevice        = errors.New("the GPU cannot be named so")
+	ErrNoSource      = errors.New("the run has no such source")
 	ErrNoRun         = errors.New("options without files add facts to a stored run: name it with --run, or give captures too")
 )
 
 // Check finds, before a warehouse is opened, mistakes in what Run would be given.
 func Check(paths []string, o Options) error {
-	if o.Name != "" {
+	if o.Name != "" && !o.Add {
 		if err := checkName(o.Name); err != nil {
 			return err
 		}
@@ -118,7 +125,7 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 	if err != nil {
 		return nil, err
 	}
-	if len(found.list) == 0 && o.Pass == nil {
+	if len(found.list) == 0 && o.Pass == nil && o.Device == "" {
 		return nil, ErrNothing
 	}
 	if o.Load.TempDir, err = makeTemp(w.Home); err != nil {
@@ -177,6 +184,7 @@ type ingester struct {
 	isLarge     bool         // one of the captures is, see fewBytes
 	firstSource int          // last source_id that the run holds already
 	kept        map[int]bool // facts among those that were given again
+	before      string       // command of the timelines that the run holds already
 
 	captures captures   // whose run.json are among the inputs
 	left     []input    // files that hold what another one holds better
@@ -198,7 +206,7 @@ func (in *ingester) run(inputs []input) error {
 		return ErrNoRun
 	}
 	if isNew {
-		fill = func(id string, facts []input) error { return in.fill(captures, facts, id) }
+		fill = in.fill
 		if id, err = schema.FreeRunID(in.ctx, in.conn); err != nil {
 			return err
 		}
@@ -209,7 +217,7 @@ func (in *ingester) run(inputs []input) error {
 	if in.target, err = load.NewTarget(in.conn, id, &in.shared, in.o.Load); err != nil {
 		return err
 	}
-	if isNew { // a large run may get few facts more
+	if isNew || len(captures) > 0 { // a large run may get few facts more
 		restore, err := in.oneThread(inputs)
 		if err != nil {
 			return err
@@ -228,7 +236,7 @@ func (in *ingester) run(inputs []input) error {
 	}
 	inTwo := isNew && in.isLarge && in.replaced == nil
 	err = in.transact(func() error {
-		if err := fill(id, facts); err != nil || !isNew || !in.result.Made || inTwo {
+		if err := fill(id, captures, facts); err != nil || !isNew || !in.result.Made || inTwo {
 			return err
 		}
 		return in.publish()
@@ -307,7 +315,7 @@ func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
 	return func() { _ = set(was) }, set(1) // what was stored is stored, whether the threads come back or not
 }
 
-func (in *ingester) fill(captures, facts []input, id string) error {
+func (in *ingester) fill(id string, captures, facts []input) error {
 	var old []held
 	if in.replaced != nil {
 		var err error
@@ -342,10 +350,8 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 			return nil
 		}
 	}
-	for _, r := range in.result.Repeated {
-		if r.Run != in.o.Name { // the same file twice is no loss
-			return fmt.Errorf("%w: %s is in run %s; omit it, or `prof rm %s`%s to store all of these files as one run", ErrHeld, r.Path, r.Run, r.Run, in.orReplace(r.Run))
-		}
+	if err := in.isElsewhere(); err != nil {
+		return err
 	}
 	if err := in.isLess(id, old); err != nil {
 		return err
@@ -354,6 +360,16 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 	in.warnAlone(captures)
 	in.warnMixed()
 	return in.finish(id)
+}
+
+// isElsewhere refuses files that another run has. The same file twice is no loss.
+func (in *ingester) isElsewhere() error {
+	for _, r := range in.result.Repeated {
+		if r.Run != in.o.Name {
+			return fmt.Errorf("%w: %s is in run %s; omit it, or `prof rm %s`%s to store all of these files as one run", ErrHeld, r.Path, r.Run, r.Run, in.orReplace(r.Run))
+		}
+	}
+	return nil
 }
 
 func (in *ingester) each(inputs []input) error {
@@ -382,10 +398,7 @@ func (in *ingester) each(inputs []input) error {
 
 // finish stores what the sources share and what the run is given, all but the run itself.
 func (in *ingester) finish(id string) error {
-	if err := in.target.StoreShared(in.ctx); err != nil {
-		return err
-	}
-	if err := torch.StoreStacks(in.ctx, in.target); err != nil {
+	if err := in.storeShared(); err != nil {
 		return err
 	}
 	r := schema.Run{ID: id, Name: in.o.Name, CreatedAt: in.o.Now.UTC(), ProfVersion: in.o.ProfVersion}
@@ -409,7 +422,7 @@ func (in *ingester) finish(id string) error {
 	if err := in.warnTwice(id); err != nil {
 		return err
 	}
-	if err := errors.Join(in.linkPasses(id), in.nameSlices(id)); err != nil {
+	if err := errors.Join(in.linkPasses(id), in.nameSlices(id), in.nameDevices(id)); err != nil {
 		return err
 	}
 	if err := in.aimFacts(id); err != nil {
@@ -421,6 +434,14 @@ func (in *ingester) finish(id string) error {
 		}
 	}
 	return nil
+}
+
+// storeShared stores what the run's sources share.
+func (in *ingester) storeShared() error {
+	if err := in.target.StoreShared(in.ctx); err != nil {
+		return err
+	}
+	return torch.StoreStacks(in.ctx, in.target)
 }
 
 // publish stores the run, with the facts that follow from its rows.

@@ -26,7 +26,7 @@ func (in *ingester) checkFree() error {
 	var n int
 	err := in.conn.QueryRowContext(in.ctx, `SELECT count(*) FROM run WHERE name = ?`, in.o.Name).Scan(&n)
 	if err == nil && n > 0 {
-		err = fmt.Errorf("%w: %q; choose another --run; to add files to it, give all of its files with --replace; or `prof rm %s` first", schema.ErrNameTaken, in.o.Name, in.o.Name)
+		err = fmt.Errorf("%w: %q; choose another --run; to add files to it, give them with --add; to make it anew, give all of its files with --replace, or `prof rm %s` first", schema.ErrNameTaken, in.o.Name, in.o.Name)
 	}
 	return err
 }

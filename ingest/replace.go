@@ -20,10 +20,18 @@ func (h held) is(o held) bool {
 
 // heldBefore gives the sources of a run, and refuses to put another capture in its place.
 func (in *ingester) heldBefore(id string) ([]held, error) {
+	if err := in.isSameCapture(id); err != nil {
+		return nil, err
+	}
+	return in.sourcesOf(id)
+}
+
+// isSameCapture refuses folders of prof capture that are of another capture than the run.
+func (in *ingester) isSameCapture(id string) error {
 	// Of a job of several nodes one that was there is enough: others may be new.
 	had, err := in.startsOf(id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	same := len(in.captures) == 0 || len(had) == 0
 	for _, c := range in.captures {
@@ -31,10 +39,10 @@ func (in *ingester) heldBefore(id string) ([]held, error) {
 	}
 	if !same {
 		c := in.captures[0]
-		return nil, fmt.Errorf("%w: %s began at %s, and the capture of %s at %s; give another --run", ErrOther, in.o.Name, had[0].Format("2006-01-02 15:04:05"),
+		return fmt.Errorf("%w: %s began at %s, and the capture of %s at %s; give another --run", ErrOther, in.o.Name, had[0].Format("2006-01-02 15:04:05"),
 			c.dir, c.run.Manifest.StartedAt.UTC().Format("2006-01-02 15:04:05"))
 	}
-	return in.sourcesOf(id)
+	return nil
 }
 
 // startsOf gives when the captures of a run began, the latest first.

@@ -211,13 +211,14 @@ func (in *ingester) isRepeat(f input, h *hashing, mayBefore bool) (bool, error) 
 		return false, err
 	}
 	run := sql.NullString{String: in.o.Name, Valid: in.known.sums[sum]}
-	if !run.Valid && mayBefore {
-		err = in.conn.QueryRowContext(in.ctx, `SELECT max(r.name) FROM source s JOIN run r USING (run_id) WHERE s.sha256 = ?`, sum).Scan(&run)
+	before := !run.Valid
+	if before && mayBefore {
+		err = in.conn.QueryRowContext(in.ctx, `SELECT max_by(r.name, (r.name = ?, r.name)) FROM source s JOIN run r USING (run_id) WHERE s.sha256 = ?`, in.o.Name, sum).Scan(&run)
 	}
 	if err != nil || !run.Valid {
 		return false, err
 	}
-	in.result.Repeated = append(in.result.Repeated, Repeat{Path: f.path, Run: run.String})
+	in.result.Repeated = append(in.result.Repeated, Repeat{Path: f.path, Run: run.String, Had: before && in.o.Add && run.String == in.o.Name})
 	return true, nil
 }
 
@@ -237,7 +238,10 @@ func (in *ingester) unchanged(f input, before stamp) error {
 var rankName = regexp.MustCompile(`(?i)(?:^|[._-])rank[._-]?(\d+)(?:[._-]|$)`)
 
 func (in *ingester) storeSource(f input, info *load.SourceInfo, size int64, sum string) error {
-	var rank, startedAt, durationNs driver.Value
+	var rank, startedAt, durationNs, addedAt driver.Value
+	if !in.o.Now.IsZero() {
+		addedAt = in.o.Now.UTC()
+	}
 	if info.StartedAt != nil {
 		startedAt = *info.StartedAt
 	}
@@ -257,7 +261,8 @@ func (in *ingester) storeSource(f input, info *load.SourceInfo, size int64, sum 
 	t := in.target
 	_, err := t.Append(in.ctx, "source", func(add func(...driver.Value) error) error {
 		return add(t.UUID(), int32(t.SourceID), f.format.Kind, f.format.Name, f.path, rank, orNull(info.ToolVersion), orNull(info.SchemaVersion),
-			size, sum, info.Rows, cmp.Or(info.Status, "ok"), orNull(info.Reason), startedAt, durationNs)
+			size, sum, info.Rows, cmp.Or(info.Status, "ok"), orNull(info.Reason), startedAt, durationNs,
+			addedAt, orNull(info.Command), orNull(info.Host))
 	})
 	return err
 }

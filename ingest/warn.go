@@ -41,7 +41,7 @@ func (in *ingester) warnLeft(left []input) {
 // warnMixed warns of a run whose timelines do not belong together by what they say of themselves. What Nsight Compute profiled
 // adds up with nothing, and is mostly a shorter run of the same program.
 func (in *ingester) warnMixed() {
-	first := ""
+	first := in.before
 	for i, info := range in.infos {
 		if in.result.Sources[i].Kind == "ncu" || info.Command == "" { // the PyTorch profiler does not say
 			continue

@@ -17,7 +17,7 @@ func historic(t *testing.T, w *schema.Warehouse, texts ...string) {
 		v := strings.Fields(text)
 		id := fmt.Sprintf("01890000-0000-7000-8000-%012d", i+1)
 		stored(t, w, fmt.Sprintf(`INSERT INTO run SELECT '%[1]s', '%[2]s', TIMESTAMP '2026-01-01', NULL, 'c', '%[5]s', 'test';
-			INSERT INTO source SELECT '%[1]s', 1, 'nsys', 'sqlite', 'f', NULL, '2025.3', NULL, 1, '%[7]s', 1, 'ok', NULL, NULL, 1;
+			INSERT INTO source SELECT '%[1]s', 1, 'nsys', 'sqlite', 'f', NULL, '2025.3', NULL, 1, '%[7]s', 1, 'ok', NULL, NULL, 1, NULL, NULL, NULL;
 			INSERT INTO capture SELECT '%[1]s', 2, 'light', 'c', 'key', '/f', nullif('%[3]s', '-'), 'main', %[4]s, TIMESTAMP '2026-01-01', 1, 'ok', NULL, NULL;
 			INSERT INTO device (run_id, source_id, device_id, name) SELECT '%[1]s', 1, 0, 'GPU';
 			INSERT INTO source_fact SELECT '%[1]s', 1, 'driver.version', '%[6]s';

@@ -64,7 +64,7 @@ func draw(t *testing.T, w *schema.Warehouse, processes ...string) {
 }
 
 func sourceRow(id int, kind string) string {
-	return fmt.Sprintf("INSERT INTO source SELECT '%s', %d, '%s', '%[3]s', 'file-%[2]d', NULL, NULL, NULL, 1, 'sum-%[2]d', 1, 'ok', NULL, NULL, 1000", timelineRun, id, kind)
+	return fmt.Sprintf("INSERT INTO source SELECT '%s', %d, '%s', '%[3]s', 'file-%[2]d', NULL, NULL, NULL, 1, 'sum-%[2]d', 1, 'ok', NULL, NULL, 1000, NULL, NULL, NULL", timelineRun, id, kind)
 }
 
 // facts are what a workload says.

@@ -10,6 +10,9 @@ func (t *Target) StoreShared(ctx context.Context) error {
 	if err := t.Run.checkIDs(); err != nil {
 		return err
 	}
+	if err := t.clearShared(ctx); err != nil {
+		return err
+	}
 	_, err := t.Append(ctx, "kernel_name", func(add func(...driver.Value) error) error {
 		return t.Run.Kernels.Each(func(id int32, name string, short *string) error {
 			return add(t.UUID(), id, name, *short, NameHash(name))
@@ -20,6 +23,9 @@ func (t *Target) StoreShared(ctx context.Context) error {
 	}
 	_, err = t.Append(ctx, "kernel_shape", func(add func(...driver.Value) error) error {
 		for i, shape := range t.Run.shapes.All() {
+			if shape.Known == goneShape {
+				continue
+			}
 			row := []driver.Value{t.UUID(), int32(i + 1)}
 			for k, v := range shape.Values {
 				if shape.Known>>k&1 == 0 {
@@ -45,6 +51,9 @@ func (t *Target) StoreShared(ctx context.Context) error {
 	}
 	_, err = t.Append(ctx, "api_name", func(add func(...driver.Value) error) error {
 		for i, name := range t.Run.APIs.All() {
+			if t.Run.APIs.gone[i] {
+				continue
+			}
 			if err := add(t.UUID(), int32(i+1), name); err != nil {
 				return err
 			}
@@ -67,6 +76,9 @@ func (t *Target) StoreShared(ctx context.Context) error {
 	}
 	_, err = t.Append(ctx, "op_name", func(add func(...driver.Value) error) error {
 		for i, name := range t.Run.Operators.All() {
+			if t.Run.Operators.gone[i] {
+				continue
+			}
 			if err := add(t.UUID(), int32(i+1), name); err != nil {
 				return err
 			}
@@ -79,6 +91,9 @@ func (t *Target) StoreShared(ctx context.Context) error {
 	_, err = t.Append(ctx, "range_path", func(add func(...driver.Value) error) error {
 		for i, p := range t.Run.Paths.All() {
 			id := int32(i + 1)
+			if p.IsGone() {
+				continue
+			}
 			if err := add(t.UUID(), id, p.Depth, p.Domain, p.Name, t.Run.Paths.Lineage(id), RangeName(t.Run.Paths.String(id))); err != nil {
 				return err
 			}

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -87,6 +89,7 @@ type Target struct {
 	scratch []vector   // see scratchChunk
 	spare   [][]vector // of targets apart that were adopted
 	apart   bool       // see Apart
+	resumed bool       // see Resume
 
 	room    int          // that Lean was asked for, until it is given
 	restore func() error // the limit that was, where Lean took it down
@@ -357,6 +360,11 @@ func NameHash(name string) int64 {
 	return int64(binary.BigEndian.Uint64(h[:8]))
 }
 
+// InputKey identifies inputs of operators in Run.Inputs.
+func InputKey(shapes, types, strides, concrete string) string {
+	return strconv.FormatInt(NameHash(strings.Join([]string{shapes, types, strides, concrete}, "\n")), 16)
+}
+
 // Names numbers names, each with a text beside it. It is safe for concurrent use.
 type Names struct {
 	numbers Numbers
@@ -384,6 +392,9 @@ func (n *Names) Add(name string, beside *string) int32 {
 // Each visits the names in the order of their numbers.
 func (n *Names) Each(f func(id int32, name string, beside *string) error) error {
 	for i, name := range n.numbers.All() {
+		if n.numbers.gone[i] {
+			continue
+		}
 		var beside *string
 		if text, ok := n.beside[int32(i+1)]; ok {
 			beside = &text
@@ -400,6 +411,7 @@ type Numbers struct {
 	mu    sync.RWMutex
 	ids   map[string]int32
 	names []string
+	gone  map[int]bool // places in names of none, see Target.Resume
 }
 
 // Add gives the number of a name.

@@ -41,6 +41,7 @@ func (p *pageReader) start(key pageKey) {
 		ClockLocked: p.clock, Metrics: old.Metrics[:0], Ranges: old.Ranges[:0], Findings: old.Findings[:0],
 	}
 	p.cc = computeCapability(column(f, h.cc))
+	p.result.Capability = p.cc
 	p.result.Kind = p.kind()
 	switch {
 	case p.result.Kind != Kernel: // the page prints a name and sizes in their place that are none

@@ -25,6 +25,7 @@ type Result struct {
 	Host    string
 	// Device, Context and Stream are -1 when not said.
 	Device, Context, Stream int32
+	Capability              int    // compute capability of the device, 90 for 9.0; 0 when not said
 	Name                    string // of a kernel, its demangled name as ncu spells it
 	Function                string // of a kernel, its base function name; "" when not said
 	Symbol                  string // of a kernel, its mangled name; "" when not said

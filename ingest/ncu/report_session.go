@@ -28,6 +28,7 @@ type System struct{ OS, Build, Processor, Architecture, Name string }
 type Device struct {
 	ID         int32
 	Name       string
+	Capability int // as in Result, where no attribute says it
 	Attributes map[string]Metric
 }
 

@@ -24,12 +24,13 @@ func (s *store) part(name string, read, stored int64, reason string) {
 	}
 }
 
-// sections stores where ncu shows which metric, once a run.
+// sections stores where ncu shows which metric, once a source.
 func (s *store) sections(list []SectionMetric) {
 	var rows [][]driver.Value
+	source := strconv.Itoa(s.target.SourceID)
 	for _, m := range list {
-		if s.target.Run.First("ncu_section", m.Section, m.Metric) {
-			rows = append(rows, []driver.Value{s.target.UUID(), m.Section, m.Title, m.Position, s.target.Run.Metrics.Add(m.Metric, unitOrUnknown(Unit(m.Metric))), m.Label})
+		if s.target.Run.First("ncu_section", source, m.Section, m.Metric) {
+			rows = append(rows, []driver.Value{s.target.UUID(), m.Section, m.Title, m.Position, s.target.Run.Metrics.Add(m.Metric, unitOrUnknown(Unit(m.Metric))), m.Label, int32(s.target.SourceID)})
 		}
 	}
 	s.later = append(s.later, tableRows{"ncu_section", rows})
@@ -99,8 +100,11 @@ func (s *store) deviceRow(d Device) []driver.Value {
 		bandwidth = clock.(int64) * 2 * width.(int64) / 8 // two transfers a clock, as the driver computes it
 	}
 	major, minor := a("compute_capability_major", 1), d.Attributes["device__attribute_compute_capability_minor"]
-	if major != nil {
+	switch {
+	case major != nil:
 		capability = fmt.Sprintf("%v.%s", major, strconv.FormatFloat(minor.Value, 'f', 0, 64))
+	case d.Capability > 0:
+		capability = fmt.Sprintf("%d.%d", d.Capability/10, d.Capability%10)
 	}
 	return []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.ID, orNull(d.Name, ""), nil, nil, nil, capability,
 		a("multiprocessor_count", 1), a("clock_rate", 1e3), a("total_memory", 1), bandwidth, a("l2_cache_size", 1),
@@ -108,12 +112,12 @@ func (s *store) deviceRow(d Device) []driver.Value {
 }
 
 // machine stores the device and the process of a page's result, which no message of their own names. The attributes of the device
-// are metrics like others on a raw page; other pages say only its number.
+// are metrics like others on a raw page; other pages say only its number and compute capability.
 func (s *store) machine(r *Result) {
 	run := s.target.Run
 	source := strconv.Itoa(s.target.SourceID)
 	if r.Device >= 0 && run.First("device", source, strconv.Itoa(int(r.Device))) {
-		d := Device{ID: r.Device, Attributes: map[string]Metric{}}
+		d := Device{ID: r.Device, Capability: r.Capability, Attributes: map[string]Metric{}}
 		for _, m := range r.Metrics {
 			if strings.HasPrefix(m.Name, "device__attribute_") {
 				d.Attributes[m.Name] = m

@@ -3,8 +3,6 @@ package operator
 import (
 	"context"
 	"database/sql/driver"
-	"strconv"
-	"strings"
 
 	"prof/ingest/attribute"
 	"prof/ingest/load"
@@ -85,7 +83,7 @@ func (s *Source) storeInputs(ctx context.Context, t *load.Target) error {
 	_, err := t.Append(ctx, "op_input", func(add func(...driver.Value) error) error {
 		for _, in := range s.Inputs {
 			known := len(t.Run.Inputs.All())
-			id := t.Run.Inputs.Add(strconv.FormatInt(load.NameHash(strings.Join([]string{in.Shapes, in.Types, in.Strides, in.Concrete}, "\n")), 16))
+			id := t.Run.Inputs.Add(load.InputKey(in.Shapes, in.Types, in.Strides, in.Concrete))
 			s.inputID = append(s.inputID, id)
 			if int(id) <= known {
 				continue

@@ -130,6 +130,9 @@ func StoreStacks(ctx context.Context, t *load.Target) error {
 	size := 0
 	_, err := t.Append(ctx, "python_stack", func(add func(...driver.Value) error) error {
 		for i, s := range all {
+			if s.IsGone() {
+				continue
+			}
 			var parent, path driver.Value
 			if s.Parent > 0 {
 				parent = s.Parent

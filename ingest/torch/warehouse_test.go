@@ -164,7 +164,7 @@ func contents(t *testing.T, w *schema.Warehouse) []string {
 	for _, table := range rows(t, w, `SELECT table_name FROM duckdb_tables() WHERE NOT internal AND estimated_size > 0 AND table_name IN ('api_call', 'api_name', 'device', 'diagnostic', 'graph_launch', 'kernel', 'kernel_name',
 		'memop', 'memory_event', 'nvtx_range', 'op', 'op_input', 'op_name', 'process', 'profiler_overhead', 'python_call', 'python_stack', 'range_path', 'source', 'source_fact', 'source_part', 'sync', 'thread') ORDER BY 1`) {
 		var columns []string
-		for _, name := range rows(t, w, `SELECT name FROM pragma_table_info('`+table+`') WHERE name <> 'run_id'`) {
+		for _, name := range rows(t, w, `SELECT name FROM pragma_table_info('`+table+`') WHERE name NOT IN ('run_id', 'added_at')`) {
 			switch {
 			case name == "lineage":
 				name = "list_transform(lineage, lambda id: id & 134217727)"

@@ -156,7 +156,7 @@ func TestBadInput(t *testing.T) {
 	write(t, p.path("mix/a.sqlite"), unpacked(t, graph))
 	write(t, p.path("mix/b.sqlite"), plain[:len(plain)/2])
 	p.wantLike(1, "", `prof: mix/b\.sqlite: the file is truncated: page \d+ of \d+ is missing\n`, "ingest", "mix")
-	p.want(result{1, "", "prof: the run name is taken: \"a\"; choose another --run; to add files to it, give all of its files with --replace; or `prof rm a` first\n"}, "ingest", "--run", "a", exported(t, node))
+	p.want(result{1, "", "prof: the run name is taken: \"a\"; choose another --run; to add files to it, give them with --add; to make it anew, give all of its files with --replace, or `prof rm a` first\n"}, "ingest", "--run", "a", exported(t, node))
 	if after := state(p); after != before {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
 	}

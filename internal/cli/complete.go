@@ -221,7 +221,12 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 			return []string{string(diff.ByKernel), string(diff.ByFamily), string(diff.ByGrid), string(diff.ByStage), string(diff.ByOperator), string(diff.ByRange), string(diff.ByMetric)}
 		}
 	case "source":
+		if cmd.Name == "rm" {
+			return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return sourcesIn(c, w, runTyped(c, cmd, typed)) })
+		}
 		return []string{"nsys", "prof", "torch"}
+	case "device-name":
+		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return w.DevicesWithPeaks(c.Context) })
 	}
 	return nil
 }
@@ -363,6 +368,19 @@ func stagesIn(c *cli.Context, w *schema.Warehouse, ref string) ([]string, error)
 		if stage, ok := r[f.Index("stage")].(string); ok && !slices.Contains(out, stage) {
 			out = append(out, stage)
 		}
+	}
+	return out, nil
+}
+
+// sourcesIn are the numbers of a run's sources, with their paths.
+func sourcesIn(c *cli.Context, w *schema.Warehouse, ref string) ([]string, error) {
+	f, err := runNamed(c.Context, w, "sources", ref)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, r := range f.Rows {
+		out = append(out, fmt.Sprintf("%v\t%v", r[f.Index("source_id")], r[f.Index("path")]))
 	}
 	return out, nil
 }

@@ -146,6 +146,8 @@ func TestCompletion(t *testing.T) {
 		"prof check --baseline baseline": "baseline:main",
 		// Nothing may be done while the user is still typing.
 		"prof rm a -- ":                                "",
+		"prof rm a --source ":                          "1",
+		"prof ingest --device-name Tesla":              "Tesla\\ T4 Tesla\\ V100-PCIE-16GB Tesla\\ V100-PCIE-32GB Tesla\\ V100-SXM2-16GB Tesla\\ V100-SXM2-32GB Tesla\\ V100S-PCIE-32GB",
 		"prof tag a k=v --home":                        "--home",
 		"prof ingest " + exported(t, node) + " ":       "",
 		"prof ingest " + exported(t, node) + " --tag ": "gpu=h200",

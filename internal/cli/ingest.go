@@ -34,6 +34,7 @@ stored or nothing, except that unreadable files in a folder made by prof capture
   prof ingest .prof/runs/NAME                     # a capture, even one that was killed
   prof ingest tp16-node0 tp16-node1               # captures of the nodes of one job
   prof ingest --replace .prof/runs/NAME           # again, replacing what the run has
+  prof ingest --run baseline --add report.ncu-rep # to a run that is stored, beside what it has
   prof ingest --dry-run FOLDER                    # what would be read, and about how large it gets
 
 FLOPs, MFU and MBU need facts besides the captures: the model's configuration (--model, or a config.json among
@@ -45,7 +46,9 @@ apply to every pass). Without captures, and with the --run of a stored run, they
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "`NAME` of the run (default: UTC time and the file's name)"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},
+			&cli.BoolFlag{Name: "add", Usage: "add captures and facts to the stored run of --run; what follows from them is computed anew"},
 			&cli.BoolFlag{Name: "replace", Usage: "replace what the run has; its id, age and tags stay"},
+			&cli.StringFlag{Name: "device-name", Usage: "`NAME` of the GPUs that the captures do not name, such as in CSV pages of Nsight Compute; also without files, for a stored run"},
 			&cli.BoolFlag{Name: "with-osrt", Usage: "also store calls into operating system libraries"},
 			&cli.BoolFlag{Name: "with-api-rows", Usage: "store a row for each CUDA call, even those under 5 us; they are kept as sums otherwise"},
 			memoryFlag(),
@@ -61,11 +64,11 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.NArg() == 0 && !c.IsSet("model") && !c.IsSet("workload") && pass == nil {
+	if c.NArg() == 0 && !c.IsSet("model") && !c.IsSet("workload") && !c.IsSet("device-name") && pass == nil {
 		return usagef("ingest takes files or folders; see `prof help ingest`")
 	}
 	o := ingest.Options{Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"), Pass: pass,
-		Name: c.String("run"), Replace: c.Bool("replace"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
+		Name: c.String("run"), Replace: c.Bool("replace"), Device: c.String("device-name"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
 		Load: load.Options{WithOSRT: c.Bool("with-osrt"), APIRows: c.Bool("with-api-rows"), Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
 	if o.Load.Image, err = imageSize(c); err != nil {
 		return err
@@ -76,17 +79,31 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	if o.Tags, err = tagsOf(c); err != nil {
 		return err
 	}
+	if o.Add = c.Bool("add"); o.Add && (o.Replace || o.Name == "") {
+		return usagef("--add takes the --run to add to, and not --replace")
+	}
 	if err := ingest.Check(c.Args().Slice(), o); err != nil { // before a home is made for nothing
 		return err
 	}
 	if c.Bool("dry-run") {
 		return p.ingestPlan(c, o)
 	}
-	w, err := p.open(c, true)
+	open := func() (*schema.Warehouse, error) { return p.open(c, true) }
+	if o.Add {
+		open = func() (*schema.Warehouse, error) { return p.openToChange(c) }
+	}
+	w, err := open()
 	if err != nil {
 		return err
 	}
 	defer closing(w, &err)
+	if o.Add {
+		run, err := inFull(c, w, "ingest --add", o.Name)
+		if err != nil {
+			return err
+		}
+		o.Name = run.Name
+	}
 	_, err = p.ingestInto(c, w, c.Args().Slice(), o)
 	return err
 }
@@ -191,13 +208,13 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 	said := ""
 	for _, r := range res.Repeated {
 		none := ""
-		if o.Name != "" && o.Name != r.Run {
+		if o.Name != "" && o.Name != r.Run && !o.Add {
 			none = ", and no run " + o.Name + " was made"
 		}
 		switch {
-		case r.Facts && res.Made:
+		case r.Had && res.Made:
 			fmt.Fprintf(p.err, "run %s already has %s\n", r.Run, r.Path)
-		case r.Facts:
+		case r.Had:
 			fmt.Fprintf(p.err, "run %s already has %s; nothing to do\n", r.Run, r.Path)
 		case !res.Made:
 			fmt.Fprintf(p.err, "%s is already in the warehouse, as run %s; nothing to do%s (to store it with other options or another name, first prof rm %s)\n", r.Path, r.Run, none, r.Run)
@@ -213,6 +230,17 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 		fmt.Fprintf(p.err, "files skipped because their format is unknown: %d\n", res.Skipped)
 	}
 	if !res.Made {
+		if said == "" {
+			fmt.Fprintln(p.err, "nothing to do: run "+o.Name+" has all of it")
+			fmt.Fprintln(p.out, o.Name)
+		}
+		return res, nil
+	}
+	if res.Named > 0 {
+		fmt.Fprintf(p.err, "named %s of run %s: %s\n", countOf(int64(res.Named), "GPU"), res.Run.Name, o.Device)
+	}
+	if len(res.Sources) == 0 {
+		fmt.Fprintln(p.out, res.Run.Name)
 		return res, nil
 	}
 	var rows, bytes int64

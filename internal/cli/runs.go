@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/ingest"
 	"prof/queries"
 	"prof/schema"
 )
@@ -87,14 +88,17 @@ func (p *program) tagCommand() *cli.Command {
 func (p *program) rmCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
-		Usage:     "remove runs from the warehouse",
+		Usage:     "remove runs, or sources of a run, from the warehouse",
 		ArgsUsage: "RUN...",
 		Description: `The captured files are not touched. A run must be named in full, or as @latest, @latest~N or tag:key=value; a
-prefix is not enough. A baseline is removed only with --force, together with its baseline name.
+prefix is not enough. A baseline is removed only with --force, together with its baseline name. With --source, only that source goes (` + "`prof show RUN --facts`" + `
+has the numbers), and what follows from the others is computed anew.
 
   prof rm baseline
-  prof rm @latest`,
-		Flags:  []cli.Flag{runFlag(""), &cli.BoolFlag{Name: "force", Usage: "also remove runs that are a baseline"}},
+  prof rm @latest
+  prof rm baseline --source 2`,
+		Flags: []cli.Flag{runFlag(""), &cli.IntSliceFlag{Name: "source", Usage: "take only source `N` out of the run; may be repeated"},
+			&cli.BoolFlag{Name: "force", Usage: "also remove runs that are a baseline"}},
 		Action: p.rm,
 	}
 }
@@ -112,6 +116,9 @@ func (p *program) rm(c *cli.Context) (err error) {
 	if len(refs) == 0 {
 		return usagef("rm takes the runs to remove; see `prof help rm`")
 	}
+	if c.IsSet("source") && len(refs) > 1 {
+		return usagef("rm --source takes one run")
+	}
 	w, err := p.openToChange(c)
 	if err != nil {
 		return err
@@ -125,12 +132,12 @@ func (p *program) rm(c *cli.Context) (err error) {
 	var runs []schema.Run
 	seen := map[string]bool{}
 	for _, ref := range refs {
-		run, err := w.Resolve(c.Context, ref)
+		run, err := inFull(c, w, "rm", ref)
 		if err != nil {
 			return err
 		}
-		if run.Name != ref && run.ID != ref && !schema.IsReference(ref) {
-			return fmt.Errorf("rm needs the full name: did you mean %s?", run.Name)
+		if c.IsSet("source") {
+			return p.rmSources(c, w, run)
 		}
 		if names := bearers[run.ID]; names != "" && !c.Bool("force") {
 			return fmt.Errorf("run %s is the baseline %s: set that to another run first, or remove it with --force", run.Name, names)
@@ -145,6 +152,27 @@ func (p *program) rm(c *cli.Context) (err error) {
 	}
 	for _, r := range runs {
 		fmt.Fprintf(p.err, "removed %s\n", r.Name)
+	}
+	return nil
+}
+
+// inFull finds a run that a verb changes: a prefix of its name is not enough.
+func inFull(c *cli.Context, w *schema.Warehouse, verb, ref string) (schema.Run, error) {
+	run, err := w.Resolve(c.Context, ref)
+	if err == nil && run.Name != ref && run.ID != ref && !schema.IsReference(ref) {
+		return run, fmt.Errorf("%s needs the full name: did you mean %s?", verb, run.Name)
+	}
+	return run, err
+}
+
+// rmSources takes sources out of a run.
+func (p *program) rmSources(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+	paths, err := ingest.RemoveSources(c.Context, w, run, c.IntSlice("source"), p.warn)
+	if err != nil {
+		return err
+	}
+	for i, n := range c.IntSlice("source") {
+		fmt.Fprintf(p.err, "removed source %d of %s: %s\n", n, run.Name, paths[i])
 	}
 	return nil
 }

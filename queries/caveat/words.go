@@ -346,7 +346,7 @@ var words = map[string]func(c C, alike []C) string{
 	"tokens-differ":  says("passes differ in their tokens: give --prefill and --decode"),
 	"tokens-unknown": says("the tokens of the passes are unknown: give --prefill and --decode"),
 
-	"gpu-without-name": says("the capture does not name its GPU: give --peak and --bandwidth to mfu and mbu"),
+	"gpu-without-name": says("the capture does not name its GPU: " + nameIt + ", or give --peak and --bandwidth to mfu and mbu"),
 	"gpu-without-peak": func(c C, _ []C) string {
 		if strings.Contains(c.Subject, " MIG") {
 			return fmt.Sprintf("%s is an instance of a partitioned GPU, which has a part of the GPU's peaks: give --peak and --bandwidth of the instance to mfu and mbu", c.Subject)
@@ -364,7 +364,7 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("the tokens of the passes of %s are unknown: prof ingest --run %s --workload workload.json, or --prefill TOKENS --decode STEPS", names(alike, 9, stage), c.Object)
 	},
 	"use-left-out":       func(c C, _ []C) string { return "not counted, so utilisation is too low: " + c.Detail },
-	"use-of-unnamed-gpu": says("the capture does not name its GPU: " + giveBoth),
+	"use-of-unnamed-gpu": says("the capture does not name its GPU: " + nameIt + ", or " + giveBoth),
 	"use-of-several-gpus": func(c C, _ []C) string {
 		return fmt.Sprintf("the run has several kinds of GPU (%s), which share no peak: give --device, or --peak and --bandwidth", c.Subject)
 	},
@@ -421,6 +421,8 @@ var words = map[string]func(c C, alike []C) string{
 	"source-unknown":        says("step names do not separate encoder and decoder tokens: the model's operations and bytes are unknown"),
 	"windows-unknown":       says("the model's attention has windows, and step names lack each context: its operations are unknown"),
 }
+
+const nameIt = "name it with `prof ingest --run RUN --device-name NAME`"
 
 const giveBoth = "give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T)"
 

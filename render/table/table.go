@@ -74,7 +74,7 @@ func Of(f *frame.Frame) (Table, error) {
 			cell.Code = column.Code && !cell.Null
 			t.Rows[i][j], widest = cell, max(widest, typeset.Width(cell.Text))
 		}
-		if !column.Right {
+		if !column.Right && !strings.HasSuffix(c.Name, "_at") { // a time without its middle says nothing
 			column.Least = min(widest, max(typeset.ShortText, min(widest/4, typeset.ClearText)))
 		}
 		t.Columns = append(t.Columns, column)

@@ -1,0 +1,213 @@
+package queries_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"prof/ingest"
+	"prof/ingest/derive"
+	ingestload "prof/ingest/load"
+	"prof/queries"
+	"prof/schema"
+)
+
+// grown is a run of the same name in a warehouse of its own, which grows.
+type grown struct {
+	*testing.T
+	w   *schema.Warehouse
+	now time.Time
+}
+
+func newGrown(t *testing.T) *grown {
+	t.Helper()
+	home := schema.Home{Dir: t.TempDir()}
+	if err := os.WriteFile(home.Warehouse(), imageOf(t, empty, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &grown{t, w, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+}
+
+// add stores files as the run, or with it where it is there.
+func (g *grown) add(paths ...string) *ingest.Result {
+	g.Helper()
+	runs, err := g.w.Runs(g.Context())
+	if err != nil {
+		g.Fatal(err)
+	}
+	g.now = g.now.Add(time.Hour)
+	res, err := ingest.Run(g.Context(), g.w, paths, ingest.Options{Name: "x", Now: g.now, ProfVersion: "test", Add: len(runs) > 0, Load: ingestload.Options{Threads: 2}})
+	if err != nil {
+		g.Fatal(err)
+	}
+	return res
+}
+
+func (g *grown) remove(sources ...int) *grown {
+	g.Helper()
+	run, err := g.w.Resolve(g.Context(), "x")
+	if err != nil {
+		g.Fatal(err)
+	}
+	if _, err := ingest.RemoveSources(g.Context(), g.w, run, sources, nil); err != nil {
+		g.Fatal(err)
+	}
+	return g
+}
+
+// answers are all cells that the queries give of the run, but its id and the time of an ingest. Ids count from the run's base.
+func (g *grown) answers() map[string]string {
+	g.Helper()
+	base := schema.IDBase(runID(g.T, g.w, "x"))
+	out := map[string]string{}
+	for name, f := range frames(g.T, g.w, "x", "") {
+		var b strings.Builder
+		for _, row := range f.Rows {
+			for i, v := range row {
+				column := f.Columns[i].Name
+				if n, isNumber := v.(int64); isNumber && n&^schema.MaxIDs == base {
+					v = fmt.Sprint("id ", n&schema.MaxIDs)
+				}
+				if !slices.Contains([]string{"run_id", "added_at", "created_at"}, column) {
+					fmt.Fprintf(&b, "%s=%v ", column, v)
+				}
+			}
+			b.WriteString("\n")
+		}
+		for _, n := range f.Notes {
+			b.WriteString("note " + n + "\n")
+		}
+		out[name] = b.String()
+	}
+	return out
+}
+
+// tables are how many rows each table has of the run, facts among them, and a sum over all of their cells but those that answers leaves out. Sources are counted from a number on, and
+// ids may be any where anyID says so.
+func (g *grown) tables(from int, anyID bool) map[string]string {
+	g.Helper()
+	id := runID(g.T, g.w, "x")
+	parts := map[string][]string{}
+	for _, row := range g.raw(`SELECT table_name, column_name, data_type FROM duckdb_columns() c WHERE (table_name) IN (SELECT x.table_name FROM duckdb_columns() x WHERE x.column_name = 'run_id')
+		AND table_name IN (SELECT t.table_name FROM duckdb_tables() t) ORDER BY table_name, column_index`) {
+		table, column, kind := row[0].(string), row[1].(string), row[2].(string)
+		cell := column
+		switch isID := schema.IsID(table, column) || strings.HasSuffix(column, "name_id"); {
+		case slices.Contains([]string{"run_id", "added_at", "created_at", "chain_id", "memory_id"}, column), isID && anyID: // the latter two are hashes of the run's id
+			continue
+		case isID && strings.HasSuffix(kind, "[]"):
+			cell = fmt.Sprintf("list_transform(%s, lambda v: v - %d)", column, schema.IDBase(id))
+		case isID:
+			cell = fmt.Sprintf("CASE WHEN %[1]s > 0 THEN %[1]s - %[2]d ELSE %[1]s END", column, schema.IDBase(id))
+		case strings.HasSuffix(column, "source_id"):
+			cell = fmt.Sprintf("%s - %d", column, from-1)
+		}
+		parts[table] = append(parts[table], cell)
+	}
+	out := map[string]string{}
+	for table, cells := range parts {
+		if table != "derivation" {
+			out[table] = fmt.Sprint(g.raw(fmt.Sprintf(`SELECT count(*), sum(hash(%s) %% 1000000007)::VARCHAR FROM %s WHERE run_id = '%s'`, strings.Join(cells, ", "), table, id)))
+		}
+	}
+	return out
+}
+
+func (g *grown) raw(text string) [][]any {
+	g.Helper()
+	f, err := raw(g.T, g.w, text)
+	if err != nil {
+		g.Fatal(err)
+	}
+	return f.Rows
+}
+
+// wantSame compares all cells.
+func wantSame(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	if len(got) != len(want) || len(got) < 80 {
+		t.Errorf("%s: %d answers, want %d", what, len(got), len(want))
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if got[name] == want[name] {
+			continue
+		}
+		g, w := strings.Split(got[name], "\n"), strings.Split(want[name], "\n")
+		for i := range max(len(g), len(w)) {
+			if i >= len(g) || i >= len(w) || g[i] != w[i] {
+				t.Errorf("%s: %s differs from row %d on (%d rows, want %d):\n%.600s\nwant\n%.600s", what, name, i+1, len(g), len(w), strings.Join(g[min(i, len(g)):], "\n"), strings.Join(w[min(i, len(w)):], "\n"))
+				break
+			}
+		}
+	}
+}
+
+// TestGrown: a run whose sources came one by one is one that was stored at once, in every cell of every table; and one that a source was taken out of is one
+// that never had it. The queries are asked of some, for themselves.
+func TestGrown(t *testing.T) {
+	t.Parallel()
+	const llama, ncu = "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz"
+	const ranks = "../testdata/ranks/"
+	for name, files := range map[string][]string{
+		"ncu":       {llama, ncu},
+		"ncu first": {ncu, llama},
+		"ranks":     {ranks + "rank0.trace.json.gz", ranks + "rank1.trace.json.gz", ranks + "rank0.sqlite.gz"},
+		"operators": {torchData + "llama-stack.trace.json.gz", torchData + "train.trace.json.gz", torchData + "train.key_averages.csv.gz"},
+		"graphs":    {"../testdata/nsys/variants-graph/variants-graph.sqlite.gz", "../testdata/ncu/variants-graph.ncu-rep.gz", llamaWorkload},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			once, bits := newGrown(t), newGrown(t)
+			once.add(files...)
+			whole := once.tables(1, false)
+			var before []map[string]string // by how many files the run has, less 1
+			for i, f := range files {
+				if res := bits.add(f); !res.Made || res.Attached != (i > 0) {
+					t.Fatalf("%s: %+v", f, res)
+				}
+				before = append(before, bits.tables(1, false))
+			}
+			wantSame(t, "one by one", before[len(files)-1], whole)
+			if name == "ncu" || name == "ranks" {
+				wantSame(t, "one by one", bits.answers(), once.answers())
+			}
+			if res := bits.add(files...); res.Made || len(res.Repeated) != len(files) {
+				t.Errorf("again: %+v", res)
+			}
+			less := func(got, want map[string]string) (a, b map[string]string) {
+				for _, table := range []string{"range_path", "path_stage"} { // paths along which nothing was called go too
+					delete(got, table)
+					delete(want, table)
+				}
+				return got, want
+			}
+			for n := len(files); n > 2; n-- {
+				got, want := less(bits.remove(n).tables(1, false), before[n-2])
+				wantSame(t, fmt.Sprintf("without source %d", n), got, want)
+			}
+			got, want := less(bits.remove(2).tables(1, false), before[0])
+			wantSame(t, "without source 2", got, want)
+			bits.add(files[1:]...) // with numbers behind those that are left
+			got, want = less(bits.tables(1, false), whole)
+			wantSame(t, "added again", got, want)
+			if !slices.Contains(files, llamaWorkload) {
+				rest := newGrown(t)
+				rest.add(files[1:]...)
+				wantSame(t, "without the first", once.remove(1).tables(2, true), rest.tables(1, true))
+			}
+		})
+	}
+}
