@@ -93,7 +93,11 @@ func (o Options) find(paths []string, broken map[string]error) (*inputs, error) 
 	if err := in.addFacts(o); err != nil {
 		return nil, err
 	}
-	return in, in.leaveTooLarge()
+	if err := in.leaveTooLarge(); err != nil {
+		return nil, err
+	}
+	in.joinFiles()
+	return in, nil
 }
 
 // Run ingests files and folders as one run. Either all of it is stored or, on any error, nothing. What a capture left in its folder

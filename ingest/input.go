@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"prof/ingest/ncu"
+	"prof/ingest/nsys/stats"
 	"prof/internal/file"
 	"prof/schema"
 )
@@ -23,6 +24,7 @@ type input struct {
 	packed packing
 	walked bool     // found in a folder, not named by the user
 	of     *capture // the capture whose folder it lies in; nil for others
+	files  []input  // of a source of several files, whose path is a pattern of theirs; nil for others
 }
 
 // unpacksItself says whether the format reads the file as it is packed.
@@ -41,6 +43,16 @@ type stamp struct{ size, changed int64 }
 
 func (f input) stat() (stamp, error) {
 	var s stamp
+	for _, part := range f.files {
+		one, err := part.stat()
+		if err != nil {
+			return s, err
+		}
+		s.size, s.changed = s.size+one.size, s.changed+one.changed
+	}
+	if f.files != nil {
+		return s, nil
+	}
 	err := filepath.WalkDir(f.path, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -65,7 +77,7 @@ func (f input) unpacked(size int64) int64 {
 
 // plain gives the path to read: the file itself, or what hashing unpacked where the format does not do that.
 func (f input) plain(h *hashing) (string, error) {
-	if f.packed == plainFile || f.unpacksItself() {
+	if f.files == nil && (f.packed == plainFile || f.unpacksItself()) {
 		return f.path, nil
 	}
 	if _, err := h.wait(); err != nil {
@@ -275,7 +287,42 @@ func Stem(path string) string {
 	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
-	return ncu.PageStem(path)
+	return ncu.PageStem(stats.Stem(path))
+}
+
+// joinFiles makes one source of the files of a capture, where their form has such, and leaves sums out where the run has the timeline that they
+// are of: they would count its work twice.
+func (in *inputs) joinFiles() {
+	hasTimeline := slices.ContainsFunc(in.list, func(f input) bool { return slices.Contains(holdsAll, f.format.Name) })
+	var kept []input
+	at := map[string]int{}
+	for _, f := range in.list {
+		if f.format.Capture == nil {
+			kept = append(kept, f)
+			continue
+		}
+		if hasTimeline {
+			in.left = append(in.left, f)
+			continue
+		}
+		capture := f.format.Name + " " + f.format.Capture(f.path)
+		i, known := at[capture]
+		switch {
+		case !known:
+			at[capture] = len(kept)
+			kept = append(kept, f)
+		case kept[i].files == nil:
+			kept[i].files = []input{kept[i], f}
+		default:
+			kept[i].files = append(kept[i].files, f)
+		}
+	}
+	for i := range kept {
+		if kept[i].files != nil {
+			kept[i].path = kept[i].format.Capture(kept[i].path) + stats.Pattern
+		}
+	}
+	in.list = kept
 }
 
 func sniffFolder(path string) (input, bool) {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 
+	"prof/ingest/nsys/stats"
 	"prof/internal/mask"
 	"prof/internal/suggest"
 )
@@ -27,11 +28,17 @@ func once(warn func(string)) func(string) {
 // warnLeft says which pages of Nsight Compute are not read because its report is. Of Nsight Systems, an export and its report
 // are one thing to everybody.
 func (in *ingester) warnLeft(left []input) {
-	var pages []string
+	var pages, sums []string
 	for _, f := range left {
-		if f.format.Kind == "ncu" {
+		switch f.format.Kind {
+		case "ncu":
 			pages = append(pages, f.path)
+		case stats.Kind:
+			sums = append(sums, f.path)
 		}
+	}
+	if len(sums) > 0 {
+		in.warn(fmt.Sprintf("skipped, because the run has a timeline and these sums hold nothing new: %s", suggest.List(sums, 3)))
 	}
 	if len(pages) > 0 {
 		in.warn(fmt.Sprintf("skipped, because the report next to them is of the same capture: %s", suggest.List(pages, 3)))
