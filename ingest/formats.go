@@ -59,6 +59,7 @@ type Format struct {
 // Forms that are told apart by name.
 const (
 	reportForm   = "nsys-rep" // only nsys can read it
+	sumsForm     = "nsys-stats"
 	configForm   = "hf-config"
 	workloadForm = "workload"
 	runForm      = "prof-run"
@@ -103,7 +104,7 @@ func Formats() []Format {
 			Identify: tracer.Identify, Plan: tracer.Plan, Growth: traceGrowth, Packing: 4, Apart: true, Load: tracer.Load,
 		},
 		{
-			Name: "nsys-stats", Kind: stats.Kind, Doc: "CSV files of nsys stats (_sum reports), and what it prints with --format csv", MaxBytes: stats.MaxBytes,
+			Name: sumsForm, Kind: stats.Kind, Doc: "CSV files of nsys stats (_sum reports), and what it prints with --format csv", MaxBytes: stats.MaxBytes,
 			Sniff: stats.Sniff, Capture: stats.Capture,
 			Identify: stats.Identify, Load: stats.Load,
 		},

@@ -157,7 +157,7 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 		return err
 	}
 	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, captures: found.captures, left: found.left}
-	in.warnLeft(found.left)
+	in.warnLeft(found)
 	in.warnUnread()
 	if err := in.run(found.list); err != nil {
 		return nil, explain(err, w.Home)

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"prof/ingest/ncu"
+	"prof/ingest/nsys"
 	"prof/ingest/nsys/stats"
 	"prof/internal/file"
 	"prof/schema"
@@ -290,9 +292,28 @@ func Stem(path string) string {
 	return ncu.PageStem(stats.Stem(path))
 }
 
+// leaveReports leaves out the reports in a folder which only nsys can read, where it is not installed and the folder has sums.
+func (in *inputs) leaveReports() {
+	var kept []input
+	for _, f := range in.list {
+		if f.walked && f.format.Name == reportForm {
+			if _, err := f.format.Identify(context.Background(), f.path, f.path); errors.Is(err, nsys.ErrNoNsys) {
+				in.left = append(in.left, f)
+				continue
+			}
+		}
+		kept = append(kept, f)
+	}
+	in.list = kept
+}
+
 // joinFiles makes one source of the files of a capture, where their form has such, and leaves sums out where the run has the timeline that they
 // are of: they would count its work twice.
 func (in *inputs) joinFiles() {
+	if !slices.ContainsFunc(in.list, func(f input) bool { return f.format.Name == sumsForm }) {
+		return
+	}
+	in.leaveReports()
 	hasTimeline := slices.ContainsFunc(in.list, func(f input) bool { return slices.Contains(holdsAll, f.format.Name) })
 	var kept []input
 	at := map[string]int{}
@@ -319,7 +340,7 @@ func (in *inputs) joinFiles() {
 	}
 	for i := range kept {
 		if kept[i].files != nil {
-			kept[i].path = kept[i].format.Capture(kept[i].path) + stats.Pattern
+			kept[i].path = stats.Pattern(kept[i].path)
 		}
 	}
 	in.list = kept

@@ -51,10 +51,14 @@ func read(ctx context.Context, in io.Reader, name string, s sink) (cut string, l
 	l := newLines(ctx, in, name)
 	report := ofFile(name)
 	var t *table
+	endless := 0 // line of the last row, where nothing tells that it is whole
 	for {
 		text, err := l.next()
 		if errors.Is(err, io.EOF) {
-			return "", l.number, nil
+			if endless > 0 {
+				cut = fmt.Sprintf("line %d of %s has no end: if the file was cut off, the name in it is wrong", endless, name)
+			}
+			return cut, l.number, nil
 		}
 		if err != nil {
 			return "", 0, err
@@ -90,9 +94,17 @@ func read(ctx context.Context, in io.Reader, name string, s sink) (cut string, l
 				isLast = true
 			}
 			if isLast && t.rows > 0 {
-				return fmt.Sprintf("%s ends inside line %d: it was cut off", name, r.line), l.number, nil
+				return endsInside(name, r.line), l.number, nil
 			}
 			return "", 0, fmt.Errorf("%s: line %d: the row does not fit the header in line %d: %q", name, r.line, t.line, shorten(text))
+		}
+		if last := r.cells[len(r.cells)-1]; l.open && last == "" && t.rows > 0 {
+			return endsInside(name, r.line), l.number, nil
+		} else if l.open && !strings.HasSuffix(text, `"`) {
+			if last == "" {
+				return "", 0, fmt.Errorf("%s: line %d: the file ends inside its first row: was it cut off?", name, r.line)
+			}
+			endless = r.line
 		}
 		for i := range r.cells {
 			r.cells[i] = strings.ToValidUTF8(r.cells[i], "\uFFFD")
@@ -111,6 +123,10 @@ func read(ctx context.Context, in io.Reader, name string, s sink) (cut string, l
 			return "", 0, fmt.Errorf("%s: line %d: %w", name, r.line, err)
 		}
 	}
+}
+
+func endsInside(name string, line int) string {
+	return fmt.Sprintf("%s ends inside line %d: it was cut off; the rows before that are stored", name, line)
 }
 
 // mayGoOn says whether a row that does not fit may go on in the next line: a name between quotes has not ended.

@@ -88,8 +88,16 @@ func plain(path string) string {
 	return path
 }
 
-// Pattern is what a source of several files is called: the name of their capture, and this.
-const Pattern = "*.csv"
+// Pattern is the path of a source of several files: what their names have in common.
+func Pattern(path string) string {
+	c := Capture(path)
+	if !strings.HasSuffix(c, string(filepath.Separator)) && c != "" {
+		c += "_"
+	}
+	return c + anyFile
+}
+
+const anyFile = "*.csv"
 
 // Capture names the capture that a file is of, as a path: files of a folder that nsys named alike are of one. Another file stays by itself.
 func Capture(path string) string {
@@ -97,7 +105,7 @@ func Capture(path string) string {
 	if i := fileEnd.FindStringIndex(name); i != nil {
 		return whole[:len(whole)-len(name)+i[0]]
 	}
-	return strings.TrimSuffix(path, Pattern)
+	return strings.TrimSuffix(strings.TrimSuffix(path, anyFile), "_")
 }
 
 // Stem is the name of the capture, where its files have one.

@@ -124,7 +124,7 @@ func (l *loader) load() (*load.SourceInfo, error) {
 		return nil, fmt.Errorf("%s: %w: %s", l.name, ErrNoSums, strings.Join(l.reasons(), "; "))
 	}
 	if l.info.Reason != "" {
-		l.info.Warnings = append(l.info.Warnings, l.info.Reason+"; the rows before that are stored")
+		l.info.Warnings = append(l.info.Warnings, l.info.Reason)
 	}
 	return &l.info, l.describe()
 }

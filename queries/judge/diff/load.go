@@ -3,6 +3,7 @@ package diff
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"prof/queries/frame"
 )
@@ -148,9 +149,17 @@ func readWork(f *frame.Frame) ([]work, error) {
 	for t.next() {
 		out = append(out, work{stage: t.text("stage"), number: t.count("pass"), repeat: t.count("repeat"), isWarmup: t.flag("is_warmup"),
 			kind: t.text("kind"), name: t.text("name"), family: t.text("family"), role: t.text("role"), grid: t.text("grid"), block: t.text("block"),
-			tally: tally{calls: t.count("launch_count"), total: t.count("sum_ns"), min: t.count("min_ns"), max: t.count("max_ns"), m2: t.number("deviation_ns2")}})
+			tally: tally{calls: t.count("launch_count"), total: t.count("sum_ns"), min: t.count("min_ns"), max: t.count("max_ns"), m2: t.squares()}})
 	}
 	return out, t.err
+}
+
+// squares gives the squared deviations of a row, NaN where they are not known.
+func (t *table) squares() float64 {
+	if v := t.amount("deviation_ns2"); v != nil {
+		return *v
+	}
+	return math.NaN()
 }
 
 // sumsKind is the kind of sources that hold sums without a timeline.
