@@ -95,10 +95,10 @@ func copyPlain(ctx context.Context, f input, path string) error {
 		return err
 	}
 	defer in.Close()
-	to, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: there is a packed and a plain file of this name: give one of them", f.path)
 	}
+	to, err := file.Create(path)
 	if err != nil {
 		return err
 	}
