@@ -3,7 +3,7 @@
 -- needs: reported_sum
 
 WITH s AS (
-    SELECT t.source_id, t.kind, t.is_counted FROM timeline t WHERE t.run_id = $run AND t.kind = 'nsys-stats'
+    SELECT t.source_id, t.kind, t.is_counted FROM timeline t WHERE t.run_id = $run AND t.source_id IN (SELECT r.source_id FROM reported_sum r WHERE r.run_id = $run)
 ), r AS (
     SELECT s.kind, bool_or(s.is_counted) AS is_counted, count(DISTINCT s.source_id) AS n FROM s GROUP BY s.kind
 )
