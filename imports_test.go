@@ -41,6 +41,7 @@ var rooms = map[string][]string{
 	"ingest/nsys":           {"ingest/attribute", "ingest/collective", "ingest/load", "ingest/nsys/*", "ingest/operator"},
 	"ingest/nsys/parquet":   {"ingest/nsys/table"},
 	"ingest/nsys/sqlite":    {"ingest/nsys/table"},
+	"ingest/nsys/stats":     {"ingest/load"},
 	"ingest/nsys/table":     {},
 	"ingest/operator":       {"ingest/attribute", "ingest/load"},
 	"ingest/torch":          {"ingest/attribute", "ingest/collective", "ingest/load", "ingest/operator", "ingest/torch/trace"},

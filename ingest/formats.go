@@ -11,6 +11,7 @@ import (
 	"prof/ingest/model"
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
+	"prof/ingest/nsys/stats"
 	"prof/ingest/torch"
 	"prof/ingest/torch/averages"
 	"prof/ingest/tracer"
@@ -29,6 +30,8 @@ type Format struct {
 	GivesWayTo []string
 	// Order places a file among others of one capture, lower first; of values that several hold, the first is kept. Nil: 0 for all.
 	Order func(path string) int
+	// Capture names the capture that a file is of: files of one are one source, which Load reads as a folder. Nil: each file is a source.
+	Capture func(path string) string
 	// SniffDir says whether a folder as a whole is of this form. Nil: never.
 	SniffDir func(path string) bool
 	// Unpacks says that Identify and Load read gzip files themselves, and what is whole of one that was cut; and that Load
@@ -56,6 +59,7 @@ type Format struct {
 // Forms that are told apart by name.
 const (
 	reportForm   = "nsys-rep" // only nsys can read it
+	sumsForm     = "nsys-stats"
 	configForm   = "hf-config"
 	workloadForm = "workload"
 	runForm      = "prof-run"
@@ -66,6 +70,9 @@ const exportGrowth = 0.10
 
 // traceGrowth is by how much more the warehouse grew for ten copies of llama-graph-node as traces than for one: 8.1 MB for 16.8 MB.
 const traceGrowth = 0.48
+
+// holdsAll are the forms that hold a timeline of Nsight Systems or prof's tracer: sums of nsys stats say nothing more in a run with one.
+var holdsAll = []string{"sqlite", "parquetdir", reportForm, "prof-trace"}
 
 // workloadKind is the kind of sources that say what a workload did.
 const workloadKind = "workload"
@@ -95,6 +102,11 @@ func Formats() []Format {
 			Name: "prof-trace", Kind: rundir.ToolProf, Doc: "traces of prof's own tracer (.proftrace, or folders of them)",
 			Sniff: tracer.Sniff, SniffDir: tracer.IsFolder,
 			Identify: tracer.Identify, Plan: tracer.Plan, Growth: traceGrowth, Packing: 4, Apart: true, Load: tracer.Load,
+		},
+		{
+			Name: sumsForm, Kind: stats.Kind, Doc: "CSV files of nsys stats (_sum reports), and what it prints with --format csv", MaxBytes: stats.MaxBytes,
+			Sniff: stats.Sniff, Capture: stats.Capture,
+			Identify: stats.Identify, Load: stats.Load,
 		},
 		{
 			Name: "ncu-rep", Kind: "ncu", Doc: "Nsight Compute reports (.ncu-rep)",

@@ -114,9 +114,12 @@ func (in *ingester) storedSources(id string) (out []storedSource, err error) {
 // leaveStored leaves out files whose capture the run has in a form that holds it better, and refuses pages of one of which it has other pages: what
 // is kept of pages depends on all of them.
 func (in *ingester) leaveStored(captures []input, stored []storedSource) (kept []input, err error) {
-	var left []input
+	found := &inputs{}
+	for _, s := range stored {
+		found.list = append(found.list, input{path: s.path, format: formOf(s.form)})
+	}
 	for _, f := range captures {
-		isLess := false
+		isLess := f.format.Name == sumsForm && slices.ContainsFunc(stored, func(s storedSource) bool { return slices.Contains(holdsAll, s.form) })
 		for _, s := range stored {
 			isLess = isLess || slices.Contains(f.format.GivesWayTo, s.form) && Stem(s.path) == Stem(f.path)
 			if f.format.Order == nil || s.form != f.format.Name || !isSamePlace(Stem(s.path), Stem(f.path)) || isSamePlace(s.path, f.path) {
@@ -125,12 +128,12 @@ func (in *ingester) leaveStored(captures []input, stored []storedSource) (kept [
 			return nil, fmt.Errorf("%s: run %s has another page of the same capture, %s: to have all of them, `prof rm %s --source %d`, then add them together", f.path, in.o.Name, s.path, in.o.Name, s.id)
 		}
 		if isLess {
-			left = append(left, f)
+			found.left = append(found.left, f)
 		} else {
 			kept = append(kept, f)
 		}
 	}
-	in.warnLeft(left)
+	in.warnLeft(found)
 	return kept, nil
 }
 

@@ -32,6 +32,8 @@ func startHash(ctx context.Context, f input, temp string) *hashing {
 	work := func() {
 		defer close(h.done)
 		switch {
+		case f.files != nil:
+			h.sum, h.unpacked, h.err = together(ctx, f.files, temp)
 		case f.unpacksItself() && f.packed != plainFile:
 			h.sum, h.err = hashUnpacked(ctx, f.path)
 		case f.packed != plainFile:
@@ -69,8 +71,44 @@ func (h *hashing) stop() {
 	}
 	<-h.done
 	if h.unpacked != "" {
-		os.Remove(h.unpacked)
+		os.RemoveAll(h.unpacked)
 	}
+}
+
+// together unpacks the files of a source into a folder of temp, and hashes that.
+func together(ctx context.Context, files []input, temp string) (sum, dir string, err error) {
+	if dir, err = os.MkdirTemp(temp, "together-"); err != nil {
+		return "", "", err
+	}
+	for _, f := range files {
+		if err = copyPlain(ctx, f, filepath.Join(dir, withoutPacking(baseName(f.path)))); err != nil {
+			return "", dir, err
+		}
+	}
+	sum, err = hashTree(ctx, dir)
+	return sum, dir, err
+}
+
+func copyPlain(ctx context.Context, f input, path string) error {
+	in, err := file.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: there is a packed and a plain file of this name: give one of them", f.path)
+	}
+	to, err := file.Create(path)
+	if err != nil {
+		return err
+	}
+	limited := &bounded{to, f.path, f.format.MaxBytes, 0}
+	if f.packed == plainFile {
+		_, err = io.Copy(onlyWriter{limited}, &reader{ctx, in})
+	} else if err = f.packed.unpack(limited, &reader{ctx, in}); err != nil {
+		err = fmt.Errorf("%s: unpack: %w", f.path, f.packed.plainError(err))
+	}
+	return errors.Join(err, to.Close())
 }
 
 // hashTree hashes a file, or a folder as the names and hashes of its files in order.

@@ -100,7 +100,11 @@ func (o Options) find(paths []string, broken map[string]error) (*inputs, error) 
 	if err := in.addFacts(o); err != nil {
 		return nil, err
 	}
-	return in, in.leaveTooLarge()
+	if err := in.leaveTooLarge(); err != nil {
+		return nil, err
+	}
+	in.joinFiles()
+	return in, nil
 }
 
 // Run ingests files and folders as one run. Either all of it is stored or, on any error, nothing. What a capture left in its folder
@@ -160,7 +164,7 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 		return err
 	}
 	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, captures: found.captures, left: found.left}
-	in.warnLeft(found.left)
+	in.warnLeft(found)
 	in.warnUnread()
 	if err := in.run(found.list); err != nil {
 		return nil, explain(err, w.Home)

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"strings"
 
 	"prof/ingest/ncu"
+	"prof/ingest/nsys"
+	"prof/ingest/nsys/stats"
 	"prof/internal/file"
 	"prof/schema"
 )
@@ -23,6 +26,7 @@ type input struct {
 	packed packing
 	walked bool     // found in a folder, not named by the user
 	of     *capture // the capture whose folder it lies in; nil for others
+	files  []input  // of a source of several files, whose path is a pattern of theirs; nil for others
 }
 
 // unpacksItself says whether the format reads the file as it is packed.
@@ -41,6 +45,16 @@ type stamp struct{ size, changed int64 }
 
 func (f input) stat() (stamp, error) {
 	var s stamp
+	for _, part := range f.files {
+		one, err := part.stat()
+		if err != nil {
+			return s, err
+		}
+		s.size, s.changed = s.size+one.size, s.changed+one.changed
+	}
+	if f.files != nil {
+		return s, nil
+	}
 	err := filepath.WalkDir(f.path, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -65,7 +79,7 @@ func (f input) unpacked(size int64) int64 {
 
 // plain gives the path to read: the file itself, or what hashing unpacked where the format does not do that.
 func (f input) plain(h *hashing) (string, error) {
-	if f.packed == plainFile || f.unpacksItself() {
+	if f.files == nil && (f.packed == plainFile || f.unpacksItself()) {
 		return f.path, nil
 	}
 	if _, err := h.wait(); err != nil {
@@ -275,7 +289,61 @@ func Stem(path string) string {
 	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
-	return ncu.PageStem(path)
+	return ncu.PageStem(stats.Stem(path))
+}
+
+// leaveReports leaves out the reports in a folder which only nsys can read, where it is not installed and the folder has sums.
+func (in *inputs) leaveReports() {
+	var kept []input
+	for _, f := range in.list {
+		if f.walked && f.format.Name == reportForm {
+			if _, err := f.format.Identify(context.Background(), f.path, f.path); errors.Is(err, nsys.ErrNoNsys) {
+				in.left = append(in.left, f)
+				continue
+			}
+		}
+		kept = append(kept, f)
+	}
+	in.list = kept
+}
+
+// joinFiles makes one source of the files of a capture, where their form has such, and leaves sums out where the run has the timeline that they
+// are of: they would count its work twice.
+func (in *inputs) joinFiles() {
+	if !slices.ContainsFunc(in.list, func(f input) bool { return f.format.Name == sumsForm }) {
+		return
+	}
+	in.leaveReports()
+	hasTimeline := slices.ContainsFunc(in.list, func(f input) bool { return slices.Contains(holdsAll, f.format.Name) })
+	var kept []input
+	at := map[string]int{}
+	for _, f := range in.list {
+		if f.format.Capture == nil {
+			kept = append(kept, f)
+			continue
+		}
+		if hasTimeline {
+			in.left = append(in.left, f)
+			continue
+		}
+		capture := f.format.Name + " " + f.format.Capture(f.path)
+		i, known := at[capture]
+		switch {
+		case !known:
+			at[capture] = len(kept)
+			kept = append(kept, f)
+		case kept[i].files == nil:
+			kept[i].files = []input{kept[i], f}
+		default:
+			kept[i].files = append(kept[i].files, f)
+		}
+	}
+	for i := range kept {
+		if kept[i].files != nil {
+			kept[i].path = stats.Pattern(kept[i].path)
+		}
+	}
+	in.list = kept
 }
 
 func sniffFolder(path string) (input, bool) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"prof/ingest/nsys/stats"
 	"prof/internal/suggest"
 	"prof/schema/rundir"
 )
@@ -98,7 +99,7 @@ func (in *ingester) isLess(id string, old []held) error {
 		}
 		switch {
 		case found:
-		case h.kind == rundir.ToolNsys, h.kind == rundir.ToolProf, h.kind == rundir.ToolNcu, h.kind == rundir.ToolTorch:
+		case h.kind == rundir.ToolNsys, h.kind == rundir.ToolProf, h.kind == rundir.ToolNcu, h.kind == rundir.ToolTorch, h.kind == stats.Kind:
 			captures = append(captures, h.path)
 		default:
 			facts = append(facts, h.path)

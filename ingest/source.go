@@ -16,6 +16,7 @@ import (
 	"prof/ingest/model"
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
+	"prof/ingest/nsys/stats"
 	"prof/ingest/torch"
 	"prof/internal/file"
 	"prof/schema/rundir"
@@ -100,7 +101,7 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 		begin()
 	}
 	info, err = in.load(f, path, read)
-	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents) || errors.Is(err, model.ErrUnknown)) {
+	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents) || errors.Is(err, stats.ErrNoSums) || errors.Is(err, model.ErrUnknown)) {
 		in.warn(err.Error() + "; skipped")
 		return nil
 	}

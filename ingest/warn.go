@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"slices"
 
 	"prof/internal/mask"
 	"prof/internal/suggest"
@@ -26,12 +27,28 @@ func once(warn func(string)) func(string) {
 
 // warnLeft says which pages of Nsight Compute are not read because its report is. Of Nsight Systems, an export and its report
 // are one thing to everybody.
-func (in *ingester) warnLeft(left []input) {
-	var pages []string
-	for _, f := range left {
-		if f.format.Kind == "ncu" {
+func (in *ingester) warnLeft(found *inputs) {
+	var pages, sums, reports []string
+	isRead := func(f input) bool { // in another form
+		return slices.ContainsFunc(found.list, func(o input) bool {
+			return slices.Contains(f.format.GivesWayTo, o.format.Name) && Stem(o.path) == Stem(f.path)
+		})
+	}
+	for _, f := range found.left {
+		switch {
+		case f.format.Kind == "ncu":
 			pages = append(pages, f.path)
+		case f.format.Name == sumsForm:
+			sums = append(sums, f.path)
+		case f.format.Name == reportForm && !isRead(f):
+			reports = append(reports, f.path)
 		}
+	}
+	if len(reports) > 0 {
+		in.warn(fmt.Sprintf("skipped, because only nsys can read them and it is not installed here: %s; the sums in the folder are stored", suggest.List(reports, 3)))
+	}
+	if len(sums) > 0 {
+		in.warn(fmt.Sprintf("skipped, because the run has a timeline and these sums hold nothing new: %s", suggest.List(sums, 3)))
 	}
 	if len(pages) > 0 {
 		in.warn(fmt.Sprintf("skipped, because the report next to them is of the same capture: %s", suggest.List(pages, 3)))

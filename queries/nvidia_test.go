@@ -188,6 +188,7 @@ func TestEqualsNVIDIA(t *testing.T) {
 			matchRangeKernels(t, n, c, query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"}),
 				startEnd(query(t, w, "ranges", queries.Args{"run": run, "raw": "true"})))
 			matchLaunches(t, n, c, query(t, w, "launches", queries.Args{"run": run, "top": "0"}))
+			compareSums(t, w, n, run, c)
 			t.Logf("%d rows, %d cells equal", n.rows, n.cells)
 			if n.rows < 20 {
 				t.Errorf("only %d rows were compared", n.rows)

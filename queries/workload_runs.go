@@ -68,5 +68,5 @@ func noRuns(ctx context.Context, w *schema.Warehouse, workload string, tags []st
 	case with != "":
 		return fmt.Errorf("%w%s: no run of that workload has it", ErrNoWorkload, with)
 	}
-	return fmt.Errorf("%w: run %s was not made by prof capture, and its sources do not name its command, so its workload is unknown", ErrNoWorkload, run.Name)
+	return fmt.Errorf("%w: run %s was not made by prof capture, and its sources do not name its command, so its workload is unknown; name it with `prof tag %s workload=NAME`", ErrNoWorkload, run.Name, run.Name)
 }

@@ -45,7 +45,7 @@ func (t *totals) add(table, column string, amount float64) error {
 
 // isTotalled says whether the amounts of a column are bounded together.
 func isTotalled(column string) bool {
-	return slices.Contains([]string{"duration_ns", "launch_duration_ns", "sum_ns", "busy_ns", "self_cpu_ns", "self_device_ns", "size_bytes", "flop_count"}, column)
+	return slices.Contains([]string{"duration_ns", "launch_duration_ns", "sum_ns", "busy_ns", "self_cpu_ns", "self_device_ns", "size_bytes", "flop_count", "total_ns", "total_bytes"}, column)
 }
 
 // total adds up the first n values of a BIGINT column, without their signs.

@@ -20,8 +20,8 @@ func (p *program) ingestCommand() *cli.Command {
 		Name:      "ingest",
 		Usage:     "store captured files as one run",
 		ArgsUsage: "PATH...",
-		Description: `Files or folders of any known format, plain or compressed (.gz, .zst): exports of Nsight Systems, reports and CSV
-pages of Nsight Compute, PyTorch profiler traces, key_averages() saved as JSON or CSV, and folders of
+		Description: `Files or folders of any known format, plain or compressed (.gz, .zst): exports of Nsight Systems, CSV files of
+nsys stats, reports and CSV pages of Nsight Compute, PyTorch profiler traces, key_averages() saved as JSON or CSV, and folders of
 traces of prof's own tracer. All of them become one run. Content that the warehouse already has is not stored again. Either everything is
 stored or nothing, except that unreadable files in a folder made by prof capture are skipped.
 
@@ -30,6 +30,7 @@ stored or nothing, except that unreadable files in a folder made by prof capture
   prof ingest --run tp2 rank0.sqlite rank1.sqlite # several ranks, one run
   prof ingest export_pqtdir                       # nsys export --type parquetdir
   prof ingest report.nsys-rep                     # where nsys is installed
+  prof ingest --run sums stats/run1_*.csv         # nsys stats --format csv: sums, no timeline
   prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler
   prof ingest .prof/runs/NAME                     # a capture, even one that was killed
   prof ingest tp16-node0 tp16-node1               # captures of the nodes of one job

@@ -8,7 +8,7 @@ import (
 )
 
 // profilers are what records timelines, by the kind of its sources.
-var profilers = map[string]string{"nsys": "Nsight Systems", "prof": "prof's tracer", "torch": "the PyTorch profiler"}
+var profilers = map[string]string{"nsys": "Nsight Systems", "prof": "prof's tracer", "torch": "the PyTorch profiler", "nsys-stats": "nsys stats (sums)"}
 
 // words says each kind of caveat; alike are all of its kind about a query's rows, itself among them, for kinds that are said together.
 var words = map[string]func(c C, alike []C) string{
@@ -25,6 +25,16 @@ var words = map[string]func(c C, alike []C) string{
 			named = append(named, cmp.Or(profilers[kind], kind))
 		}
 		return fmt.Sprintf("the run has timelines from %s; this counts the one from %s (--source %s for the other)", strings.Join(named, " and "), cmp.Or(profilers[c.Object], c.Object), strings.Join(others, " or "))
+	},
+	"sums-only": says("the run has only what nsys stats added up: no times of single kernels or calls, so no stages, idle time, launches, steps or GPUs"),
+	"several-sums": func(c C, _ []C) string {
+		return fmt.Sprintf("the run has the sums of %d captures: they are added up; medians and standard deviations of what several have are unknown", c.Count)
+	},
+	"rounded-times": func(c C, _ []C) string {
+		return fmt.Sprintf("nsys stats rounded times to %s: shorter ones are unknown", Duration(c.TimeNs))
+	},
+	"rounded-sizes": func(c C, _ []C) string {
+		return fmt.Sprintf("nsys stats rounded sizes to %d bytes: smaller ones are unknown", c.Count)
 	},
 	"several-repeats": func(c C, _ []C) string {
 		return fmt.Sprintf("the run has %d repeats of the workload: totals, calls and passes include all of them", c.Count)

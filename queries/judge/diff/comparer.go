@@ -122,6 +122,9 @@ func (s *stagePair) metricOf(name string, x *stageSide) []float64 {
 func (g group) metric(name string) *float64 {
 	switch name {
 	case "gpu_busy_ns":
+		if g.isSum {
+			return nil
+		}
 		return new(float64(g.busy))
 	case "gpu_sum_ns":
 		return new(float64(g.sum))

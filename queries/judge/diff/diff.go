@@ -74,6 +74,7 @@ func same(a, b []runData) bool {
 
 // compare fills in stages, items by the parts of time, and verdicts.
 func (r *Result) compare(a, b []runData, known surroundings) error {
+	r.bySums(a, b)
 	sideA, sideB, err := gatherSides(a, b, r.Options.Stage)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package diff
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"prof/queries/frame"
@@ -22,6 +23,7 @@ type pass struct {
 	time           *int64 // ns: first start to last end of its work on each GPU, added up; nil when that was not told
 	parts          parts
 	kernels        *int64 // nil where graphs were traced as a whole: theirs are not seen
+	isSum          bool   // a tool reported its work without a timeline: sum is all that is known of its time
 }
 
 // parts of a time on GPUs that exclude each other and add up to it, ns.
@@ -71,6 +73,7 @@ type runData struct {
 	run    Run
 	passes []pass
 	work   []work
+	isSum  bool      // all of its work is what a tool added up, without a timeline
 	hashes []string  // SHA-256 of the contents of the sources that passes are of
 	steps  *stepData // of a run without stages whose steps were found; nil otherwise
 }
@@ -102,7 +105,7 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 		if d.passes, err = readPasses(used[1]); err != nil {
 			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
 		}
-		if d.hashes, err = readHashes(used[2], d.passes); err != nil {
+		if d.hashes, err = d.readSources(used[2]); err != nil {
 			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
 		}
 		for _, f := range used[:2] {
@@ -151,22 +154,39 @@ func readWork(f *frame.Frame) ([]work, error) {
 	for t.next() {
 		out = append(out, work{stage: t.text("stage"), number: t.count("pass"), repeat: t.count("repeat"), isWarmup: t.flag("is_warmup"),
 			kind: t.text("kind"), name: t.text("name"), family: t.text("family"), role: t.text("role"), grid: t.text("grid"), block: t.text("block"),
-			tally: tally{calls: t.count("launch_count"), total: t.count("sum_ns"), min: t.count("min_ns"), max: t.count("max_ns"), m2: t.number("deviation_ns2")}})
+			tally: tally{calls: t.count("launch_count"), total: t.count("sum_ns"), min: t.count("min_ns"), max: t.count("max_ns"), m2: t.squares()}})
 	}
 	return out, t.err
 }
 
-// readHashes gives what the sources of these passes hold, for as far as the warehouse knows.
-func readHashes(f *frame.Frame, passes []pass) ([]string, error) {
+// squares gives the squared deviations of a row, NaN where they are not known.
+func (t *table) squares() float64 {
+	if v := t.amount("deviation_ns2"); v != nil {
+		return *v
+	}
+	return math.NaN()
+}
+
+// sumsKind is the kind of sources that hold sums without a timeline.
+const sumsKind = "nsys-stats"
+
+// readSources gives what the sources of the passes hold, for as far as the warehouse knows, and marks passes that are sums.
+func (d *runData) readSources(f *frame.Frame) ([]string, error) {
 	counted := map[int64]bool{}
-	for _, p := range passes {
+	for _, p := range d.passes {
 		counted[p.source] = true
 	}
 	t := table{f: f}
 	var out []string
 	for t.next() {
-		if hash := t.text("sha256"); hash != "" && counted[t.count("source_id")] {
+		id := t.count("source_id")
+		if hash := t.text("sha256"); hash != "" && counted[id] {
 			out = append(out, hash)
+		}
+		for i := range d.passes {
+			if p := &d.passes[i]; p.source == id && t.text("kind") == sumsKind {
+				p.isSum, d.isSum = true, true
+			}
 		}
 	}
 	return out, t.err

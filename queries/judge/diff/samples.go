@@ -16,6 +16,7 @@ type group struct {
 	time           int64
 	parts          parts
 	kernels        *int64 // nil where graphs were traced as a whole: their kernels are not seen
+	isSum          bool   // of some work only the sum of its durations is known
 }
 
 type groupKey struct {
@@ -86,6 +87,12 @@ func (s *stageSide) addPass(run int, p pass) {
 	g.busy += p.busy
 	g.sum += p.sum
 	g.kernels = plus(g.kernels, p.kernels)
+	if p.isSum {
+		g.isSum = true
+		g.time += p.sum
+		g.parts.work += p.sum
+		return
+	}
 	if p.time == nil {
 		// The union of its work is what is known of its time.
 		g.time += p.busy

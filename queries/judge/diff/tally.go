@@ -6,7 +6,7 @@ import "math"
 type tally struct {
 	calls, total int64 // ns
 	min, max     int64
-	m2           float64 // sum of the squares of the differences between durations and their mean, ns2
+	m2           float64 // sum of the squares of the differences between durations and their mean, ns2; NaN where one is not known
 }
 
 // add adds what another tally counted. Squares by Chan, Golub and LeVeque, Updating Formulae and a Pairwise Algorithm for Computing Sample
@@ -37,7 +37,7 @@ func (t *tally) measure(units int64) Measure {
 	if t.calls > 0 {
 		m.MeanNs, m.MinNs, m.MaxNs = new(t.mean()), new(t.min), new(t.max)
 	}
-	if t.calls > 1 {
+	if t.calls > 1 && !math.IsNaN(t.m2) {
 		m.StdNs = new(math.Sqrt(t.m2 / float64(t.calls-1)))
 	}
 	return m

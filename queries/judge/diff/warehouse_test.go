@@ -29,6 +29,9 @@ var captures = map[string][]string{
 	"profile": {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
 	"before":  {"windows/before.sqlite.gz"},
 	"after":   {"windows/after.sqlite.gz"},
+	"kernels": {"nsys/kernels/kernels.sqlite.gz"},
+	"sums":    {"nsys/kernels/stats"},
+	"sums-2":  {"nsys/nccl2/stats"},
 }
 
 // held is a warehouse that does not change, and who asks it: what several comparisons ask is asked once.
@@ -42,7 +45,7 @@ func TestWarehouse(t *testing.T) {
 	t.Parallel()
 	w := filled(t)
 	defer w.Close()
-	for name, test := range map[string]func(*testing.T, held){"totals": testTotalsOfTables, "attention": testAttention, "same": testSame, "names": testNames, "other dimensions": testOtherDimensions, "windows": testWindows, "wrong options": testWrongOptions} {
+	for name, test := range map[string]func(*testing.T, held){"totals": testTotalsOfTables, "attention": testAttention, "same": testSame, "names": testNames, "sums": testSums, "other dimensions": testOtherDimensions, "windows": testWindows, "wrong options": testWrongOptions} {
 		t.Run(name, func(t *testing.T) { test(t, w) })
 	}
 }
@@ -326,5 +329,48 @@ func testWindows(t *testing.T, w held) {
 	}
 	if f := s.Metric("steps", "gpu_span_ns"); len(f.A) != 15 || len(f.B) != 14 || f.Unit != diff.PerStep || f.Level != "steps" || f.NoMeasure != "" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// testSums holds a comparison with sums of nsys stats to what such sums can say: kernels by name, and neither stages nor noise.
+func testSums(t *testing.T, w held) {
+	for _, pair := range [][2]string{{"sums", "kernels"}, {"kernels", "sums"}} {
+		for _, by := range []diff.Dimension{diff.ByKernel, diff.ByGrid} {
+			r := runs(t, w, pair[0], pair[1], diff.Options{By: by})
+			if len(r.Stages) != 1 || r.Stages[0].Name != "" || r.Options.Metric != "gpu_sum_ns" || len(r.Stages[0].More) > 0 {
+				t.Fatalf("%v: %+v", pair, r.Stages)
+			}
+			kernels := 0
+			for _, it := range r.Items {
+				if it.Kind != "kernel" && it.Kind != "grid" && it.Kind != "copy" && it.Kind != "fill" || it.Status != diff.Both || it.Delta.Ns != 0 || it.A.Calls != it.B.Calls || it.A.TotalNs != it.B.TotalNs {
+					t.Errorf("%v: %s: %s by %+v", pair, it.Name, it.Status, it.Delta)
+				}
+				if it.Kind == "kernel" || it.Kind == "grid" {
+					kernels++
+				}
+				if a, b := it.A.StdNs, it.B.StdNs; (a == nil) != (b == nil) || a != nil && math.Abs(*a-*b) > 0.1 {
+					t.Errorf("%v: %s: the deviations are %v and %v", pair, it.Name, a, b)
+				}
+			}
+			if kernels != 4 {
+				t.Errorf("%v has %d kernels", pair, kernels)
+			}
+			if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "sums: nsys stats added up all GPU work") }) {
+				t.Errorf("%v: %q", pair, r.Notes)
+			}
+		}
+	}
+	r := runs(t, w, "sums", "sums-2", diff.Options{})
+	if r.Verdict == diff.Better || r.Verdict == diff.Worse || r.Verdict == diff.NoChange {
+		t.Errorf("one sum a side says %s: %s", r.Verdict, r.Words)
+	}
+	for _, it := range r.Items {
+		if it.Verdict == diff.Better || it.Verdict == diff.Worse {
+			t.Errorf("one sum a side says %s of %s", it.Verdict, it.Name)
+		}
+	}
+	r = runs(t, w, "sums", "kernels", diff.Options{Stage: "decode"})
+	if r.Verdict == diff.Better || r.Verdict == diff.Worse || r.Verdict == diff.NoChange {
+		t.Errorf("decode, which one side does not know: %s", r.Words)
 	}
 }

@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only calls in this stage; (none) for calls outside every stage
---   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
+--   source VARCHAR = NULL: only this kind of capture: nsys, prof, torch or nsys-stats; default: the first of these that the run has
 -- columns:
 --   rank: rank by total time
 --   api: API function
@@ -49,6 +49,11 @@ WITH staged AS (
         _counted_median(d.duration_ns, d.upto, d.n) AS median_ns, min(d.duration_ns) AS min_ns, max(d.duration_ns) AS max_ns, _counted_std(d.duration_ns, d.calls) AS std_ns,
         CASE WHEN sum(d.results) > 0 THEN sum(d.failures)::BIGINT END AS failed_count
     FROM d GROUP BY d.api_name_id
+    UNION ALL -- reported sums do not know the stage
+    SELECT r.api_name_id, sum(r.item_count)::BIGINT, sum(r.total_ns)::BIGINT, sum(r.total_ns) / sum(r.item_count), _only(r.median_ns), min(r.min_ns), max(r.max_ns), _only(r.std_ns), NULL
+    FROM reported_sum r
+    WHERE r.run_id = run AND r.report = 'api_call' AND stage IS NULL AND r.source_id IN (SELECT t.source_id FROM timeline t)
+    GROUP BY r.api_name_id
 ), q AS (
     SELECT row_number() OVER (ORDER BY t.total_ns DESC, n.name) AS rank, n.name AS api, t.calls, t.total_ns, t.mean_ns, t.median_ns, t.min_ns, t.max_ns,
         t.std_ns, t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, t.failed_count

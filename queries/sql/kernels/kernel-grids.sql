@@ -7,7 +7,7 @@
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only kernels launched in this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
+--   source VARCHAR = NULL: only this kind of capture: nsys, prof, torch or nsys-stats; default: the first of these that the run has
 -- columns:
 --   rank: rank by total time
 --   kernel: demangled name
@@ -43,6 +43,11 @@ WITH h AS (
         min(d.duration_ns) AS min_ns, max(d.duration_ns) AS max_ns,
         max(d.register_count) AS register_count, max(d.shared_bytes) AS shared_bytes
     FROM d GROUP BY d.kernel_name_id, d.grid_x, d.grid_y, d.grid_z, d.block_x, d.block_y, d.block_z
+    UNION ALL -- reported sums know neither stage nor GPU
+    SELECT r.kernel_name_id, r.grid_x, r.grid_y, r.grid_z, r.block_x, r.block_y, r.block_z, sum(r.item_count)::BIGINT, sum(r.total_ns)::BIGINT, _only(r.median_ns), _only(r.std_ns), min(r.min_ns), max(r.max_ns), NULL, NULL
+    FROM reported_sum r
+    WHERE r.run_id = run AND r.report = 'kernel_grid' AND stage IS NULL AND device IS NULL AND r.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    GROUP BY r.kernel_name_id, r.grid_x, r.grid_y, r.grid_z, r.block_x, r.block_y, r.block_z
 ), q AS (
     SELECT n.name AS kernel, _dims(t.grid_x, t.grid_y, t.grid_z) AS grid,
         _dims(t.block_x, t.block_y, t.block_z) AS block, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, t.median_ns, t.min_ns, t.max_ns, t.std_ns,

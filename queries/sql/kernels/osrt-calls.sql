@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
+--   source VARCHAR = NULL: only this kind of capture: nsys, prof, torch or nsys-stats; default: the first of these that the run has
 -- columns:
 --   rank: rank by total time
 --   call: function
@@ -23,6 +23,11 @@ WITH t AS (
         min(o.duration_ns) AS min_ns, max(o.duration_ns) AS max_ns, _std(o.duration_ns) AS std_ns
     FROM osrt_call o WHERE o.run_id = run AND o.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
     GROUP BY o.api_name_id
+    UNION ALL
+    SELECT r.api_name_id, sum(r.item_count)::BIGINT, sum(r.total_ns)::BIGINT, sum(r.total_ns) / sum(r.item_count), _only(r.median_ns), min(r.min_ns), max(r.max_ns), _only(r.std_ns)
+    FROM reported_sum r
+    WHERE r.run_id = run AND r.report = 'osrt_call' AND r.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    GROUP BY r.api_name_id
 ), q AS (
     SELECT row_number() OVER (ORDER BY t.total_ns DESC, n.name) AS rank, n.name AS "call", t.calls, t.total_ns, t.mean_ns, t.median_ns, t.min_ns, t.max_ns,
         t.std_ns, t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio

@@ -9,7 +9,7 @@
 --   device BIGINT = NULL: only this GPU
 --   by VARCHAR = 'name': group by name (demangled), short (base name) or family
 --   with_ncu BOOLEAN = false: show Nsight Compute results for these kernels from the same run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
+--   source VARCHAR = NULL: only this kind of capture: nsys, prof, torch or nsys-stats; default: the first of these that the run has
 -- columns:
 --   rank: rank by total time
 --   kernel: kernel name, short name or family
@@ -56,6 +56,12 @@ WITH named AS (
         CASE WHEN min(d.family) IS DISTINCT FROM max(d.last_family) THEN '(several)' ELSE min(d.family) END AS family,
         CASE WHEN min(d.role) IS DISTINCT FROM max(d.last_role) THEN '(several)' ELSE min(d.role) END AS role
     FROM d GROUP BY d.id
+    UNION ALL -- they know neither stage nor GPU
+    SELECT l.id, sum(r.item_count)::BIGINT, sum(r.total_ns)::BIGINT, _only(r.median_ns), min(r.min_ns), max(r.max_ns), _only(r.std_ns),
+        CASE WHEN min(l.family) IS DISTINCT FROM max(l.family) THEN '(several)' ELSE min(l.family) END, CASE WHEN min(l.role) IS DISTINCT FROM max(l.role) THEN '(several)' ELSE min(l.role) END
+    FROM _reported_kernel(run, source := source) r JOIN label l ON l.kernel_name_id = r.kernel_name_id
+    WHERE stage IS NULL AND device IS NULL
+    GROUP BY l.id
 ), ranked AS (
     SELECT row_number() OVER (ORDER BY t.total_ns DESC, l.kernel) AS rank, l.kernel, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, t.median_ns,
         t.min_ns, t.max_ns, t.std_ns, t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, t.role, t.family

@@ -6,11 +6,11 @@
 --   raw BOOLEAN = false: group by the name as recorded instead of the normalised name
 --   device BIGINT = NULL: only work on this GPU, and only ranges with work on it
 -- columns:
---   kind: timeline kind: nsys, prof or torch
+--   kind: timeline kind: nsys, prof, torch or nsys-stats
 --   name: range name; ids and counters are # unless raw
 --   domain: NVTX domain; empty for the default one
 --   style: push_pop or start_end; record_function for a PyTorch profiler range
---   instances: ranges of that name
+--   instances: ranges of that name; NULL, like the other columns that they lack, in reported sums
 --   cpu_total_ns: sum of CPU times
 --   gpu_span_total_ns: sum of GPU spans (first start to last end of an instance's device work); NULL when no instance has any
 --   gpu_sum_ns: sum of the durations of kernels, copies, fills and graph replays
@@ -52,3 +52,13 @@ JOIN range_path p ON p.run_id = n.run_id AND p.path_id = n.path_id
 LEFT JOIN w ON w.range_id = n.range_id
 WHERE n.run_id = run AND (device IS NULL OR w.range_id IS NOT NULL)
 GROUP BY t.kind, CASE WHEN raw THEN n.name ELSE p.name END, n.domain, n.style
+UNION ALL -- sums reported in place of a timeline: a row of one report and of the other, of each name and source
+SELECT t.kind, CASE WHEN raw THEN r.name ELSE r.normalised_name END, r.domain, r.style, sum(r.item_count) FILTER (r.report = 'range')::BIGINT,
+    sum(r.total_ns) FILTER (r.report = 'range')::BIGINT, sum(r.total_ns) FILTER (r.report = 'range_gpu')::BIGINT, NULL, NULL,
+    sum(r.total_ns) FILTER (r.report = 'range') / sum(r.item_count) FILTER (r.report = 'range'), CASE WHEN count(*) FILTER (r.report = 'range') = 1 THEN max(r.median_ns) FILTER (r.report = 'range') END, min(r.min_ns) FILTER (r.report = 'range'), max(r.max_ns) FILTER (r.report = 'range'),
+    CASE WHEN count(*) FILTER (r.report = 'range') = 1 THEN max(r.std_ns) FILTER (r.report = 'range') END, sum(r.item_count) FILTER (r.report = 'range_gpu')::BIGINT, sum(r.total_ns) FILTER (r.report = 'range_gpu') / sum(r.item_count) FILTER (r.report = 'range_gpu'),
+    CASE WHEN count(*) FILTER (r.report = 'range_gpu') = 1 THEN max(r.median_ns) FILTER (r.report = 'range_gpu') END, min(r.min_ns) FILTER (r.report = 'range_gpu'), max(r.max_ns) FILTER (r.report = 'range_gpu'), CASE WHEN count(*) FILTER (r.report = 'range_gpu') = 1 THEN max(r.std_ns) FILTER (r.report = 'range_gpu') END, NULL, NULL, NULL, NULL, NULL
+FROM reported_sum r
+JOIN timeline t ON t.run_id = r.run_id AND t.source_id = r.source_id
+WHERE r.run_id = run AND r.report IN ('range', 'range_gpu') AND device IS NULL
+GROUP BY t.kind, CASE WHEN raw THEN r.name ELSE r.normalised_name END, r.domain, r.style

@@ -5,10 +5,10 @@
 -- params:
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: only ranges of this name (normalised, or as recorded with raw)
---   raw BOOLEAN = false: group by the range name as recorded instead of the normalised name
+--   raw BOOLEAN = false: group by the range name as recorded instead of the normalised name; reported sums always are, since ranges of one normalised name may lie within each other
 --   device BIGINT = NULL: only this GPU
 --   top BIGINT = 0: maximum kernels per range; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
+--   source VARCHAR = NULL: only this kind of capture: nsys, prof, torch or nsys-stats; default: the first of these that the run has
 -- columns:
 --   range: range name; (none) for kernels launched outside every range, (no launch) when the launch was not captured
 --   domain: NVTX domain; empty for the default one
@@ -52,6 +52,11 @@ WITH counted AS (
     SELECT d."range", d.domain, d.kernel_name_id, sum(d.calls)::BIGINT AS calls, sum(d.calls * d.duration_ns)::BIGINT AS total_ns, min(d.duration_ns) AS min_ns, max(d.duration_ns) AS max_ns,
         _counted_median(d.duration_ns, d.upto, d.n) AS median_ns, _counted_std(d.duration_ns, d.calls) AS std_ns
     FROM d GROUP BY d."range", d.domain, d.kernel_name_id
+    UNION ALL
+    SELECT coalesce(r.name, '(none)'), coalesce(r.domain, ''), r.kernel_name_id, sum(r.item_count)::BIGINT, sum(r.total_ns)::BIGINT, min(r.min_ns), max(r.max_ns), _only(r.median_ns), _only(r.std_ns)
+    FROM reported_sum r
+    WHERE r.run_id = run AND r.report = 'range_kernel' AND device IS NULL AND r.source_id IN (SELECT counted.source_id FROM counted) AND ("range" IS NULL OR coalesce(r.name, '(none)') = "range")
+    GROUP BY coalesce(r.name, '(none)'), coalesce(r.domain, ''), r.kernel_name_id
 ), q AS (
     SELECT t."range", t.domain, n.name AS kernel, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, t.median_ns, t.min_ns, t.max_ns, t.std_ns,
         sum(t.total_ns) OVER (PARTITION BY t."range", t.domain) AS range_ns,

@@ -4,7 +4,7 @@
 -- columns:
 --   topic VARCHAR: topic; a query names the topics that belong with its rows
 --   kind VARCHAR: kind of caveat: kernels-without-launch, no-stage, ...
---   capture VARCHAR: capture kind that must be counted for the caveat to apply: nsys, prof, torch or key_averages; NULL for any
+--   capture VARCHAR: capture kind that must be counted for the caveat to apply: nsys, prof, torch, nsys-stats or key_averages; NULL for any
 --   is_counted BOOLEAN: whether it applies unless another capture kind is selected
 --   stage VARCHAR: the stage concerned; NULL for none
 --   subject VARCHAR: what it concerns: a source, a GPU, ...
@@ -17,7 +17,7 @@
 --   ratio DOUBLE: share of the total, or multiple of it
 
 WITH way AS ( -- what may be asked for, also of a run that has none of it
-    SELECT x.kind AS capture, x.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run), 'nsys') AS is_counted FROM (VALUES ('nsys'), ('prof'), ('torch')) x(kind)
+    SELECT x.kind AS capture, x.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run AND t.is_counted), 'nsys') AS is_counted FROM (VALUES ('nsys'), ('prof'), ('torch')) x(kind)
 ), counted AS (
     SELECT t.source_id, t.kind, s.form, s.path FROM timeline t JOIN source s ON s.run_id = t.run_id AND s.source_id = t.source_id WHERE t.run_id = $run
 ), worked AS (

@@ -1,11 +1,11 @@
 -- ncu_timeline: Timeline kernels of runs with profiled kernels, summed: kernels of a profiled name by grid and block, all others together.
 -- grain: one timeline kind, GPU, stage, profiled kernel name, grid and block
 -- key: kind, device_id, stage, kernel_name_id, grid, block
--- needs: ncu_launch kernel
+-- needs: ncu_launch kernel|reported_sum
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof or torch
+--   kind VARCHAR: timeline kind: nsys, prof, torch or nsys-stats
 --   is_counted BOOLEAN: whether it is the counted kind
---   device_id INTEGER: GPU
+--   device_id INTEGER: GPU; NULL in reported sums
 --   stage VARCHAR: stage of the launch; (none) outside every stage
 --   kernel_name_id BIGINT: kernel name as the timeline spells it; NULL for all kernels without a profiled name
 --   grid VARCHAR: grid size in blocks, x * y * z; NULL for these, and when the capture has none
@@ -18,6 +18,8 @@ WITH shape AS (
     SELECT k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, sum(k.launch_count)::BIGINT AS calls, sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
     FROM kernel_duration k WHERE k.run_id = $run
     GROUP BY k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z
+    UNION ALL
+    SELECT r.source_id, NULL, NULL, r.kernel_name_id, r.grid_x, r.grid_y, r.grid_z, r.block_x, r.block_y, r.block_z, r.item_count, r.total_ns FROM _reported_grid r
 ), named AS (
     SELECT DISTINCT n.kind, n.timeline_name_id FROM _ncu_named n WHERE n.timeline_name_id IS NOT NULL
 )

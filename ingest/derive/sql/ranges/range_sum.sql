@@ -1,13 +1,13 @@
 -- range_sum: Ranges by timeline kind and normalised name with CPU time and the device work launched inside them, nested ranges included.
 -- grain: one timeline kind, range name, domain and style
 -- key: kind, name, domain, style
--- needs: nvtx_range
+-- needs: nvtx_range|reported_sum
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof or torch
+--   kind VARCHAR: timeline kind: nsys, prof, torch or nsys-stats
 --   name VARCHAR: range name; ids and counters are #
 --   domain VARCHAR: NVTX domain; empty for the default one
 --   style VARCHAR: push_pop or start_end; record_function for a PyTorch profiler range
---   instances BIGINT: ranges of that name
+--   instances BIGINT: ranges of that name; NULL, like the other columns that they lack, in reported sums
 --   cpu_total_ns BIGINT: sum of CPU times
 --   gpu_span_total_ns BIGINT: sum of GPU spans (first start to last end of an instance's device work); NULL when no instance has any
 --   gpu_sum_ns BIGINT: sum of the durations of kernels, copies, fills and graph replays

@@ -1,0 +1,130 @@
+// Package stats reads what `nsys stats` makes of a capture: CSV files of its reports, or what it prints of them (--format csv). They hold sums by
+// kernel, operation, function and range, and no timeline.
+//
+// A table is known by its columns. Several files of one capture, which nsys names alike, are one source.
+package stats
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"prof/ingest/load"
+	"prof/internal/file"
+)
+
+// Kind is the kind of its sources.
+const Kind = "nsys-stats"
+
+// MaxBytes bounds a file.
+const MaxBytes = 256 << 20
+
+// ErrNoSums is wrapped by the error for files of nsys stats without a row that is stored.
+var ErrNoSums = errors.New("it has no sums that prof stores")
+
+// Sniff says whether a file holds tables of nsys stats, by its lower-case name and its beginning. nsys leaves a file empty whose report has
+// no rows.
+func Sniff(name string, head []byte) bool {
+	if len(head) == 0 || ofFile(name) != "" && bytes.IndexByte(head, 0) < 0 && strings.HasSuffix(name, ".csv") {
+		return ofFile(name) != ""
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	for line := range bytes.Lines(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))) {
+		if headerOf(strings.TrimRight(string(line), "\r\n")) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Identify knows no more of them than that they are: they do not name their capture.
+func Identify(context.Context, string, string) (*load.SourceInfo, error) {
+	return &load.SourceInfo{}, nil
+}
+
+// Load stores a file, or the files of a folder that are of one capture, as one source of the target's run.
+func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	files, err := filesOf(path, name)
+	if err != nil {
+		return nil, err
+	}
+	l := &loader{ctx: ctx, t: t, files: files, name: name}
+	return l.load()
+}
+
+// source is a file to read, and what messages call it.
+type source struct{ path, name string }
+
+func filesOf(path, name string) ([]source, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		return []source{{path, name}}, nil
+	}
+	var out []source
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			out = append(out, source{p, filepath.Join(filepath.Dir(name), d.Name())})
+		}
+		return err
+	})
+	return out, err
+}
+
+// each reads the tables of the files, and tells of files without one.
+func (l *loader) each(none func(f source, isEmpty bool), s sink) error {
+	for _, f := range l.files {
+		in, err := file.Open(f.path)
+		if err != nil {
+			return err
+		}
+		tables := 0
+		begin := s.begin
+		cut, lines, err := read(l.ctx, in, f.name, sink{row: s.row, begin: func(t *table) error {
+			tables++
+			return begin(t)
+		}})
+		if err = errors.Join(err, in.Close()); err != nil {
+			return err
+		}
+		if cut != "" {
+			l.info.Status, l.info.Reason = "partial", cut
+		}
+		if tables == 0 {
+			none(f, lines == 0)
+		}
+	}
+	return nil
+}
+
+// load reads the files twice: what another table says better is known only behind the last one.
+func (l *loader) load() (*load.SourceInfo, error) {
+	l.first = map[key]*table{}
+	if err := l.each(func(source, bool) {}, sink{begin: func(t *table) error {
+		if k := t.key(); t.what != "" && l.first[k] == nil {
+			l.first[k] = t
+		}
+		return nil
+	}, row: func(*table, row) error { return nil }}); err != nil {
+		return nil, err
+	}
+	if err := l.store(); err != nil {
+		return nil, err
+	}
+	if l.info.Rows == 0 {
+		return nil, fmt.Errorf("%s: %w: %s", l.name, ErrNoSums, strings.Join(l.reasons(), "; "))
+	}
+	if l.info.Reason != "" {
+		l.info.Warnings = append(l.info.Warnings, l.info.Reason)
+	}
+	return &l.info, l.describe()
+}

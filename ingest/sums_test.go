@@ -1,0 +1,109 @@
+package ingest_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"prof/ingest"
+	"prof/ingest/derive"
+	"prof/ingest/nsys/stats"
+)
+
+// stats copies NVIDIA's summaries of a capture into a folder.
+func (b *bench) stats(to string) string {
+	b.t.Helper()
+	files, err := filepath.Glob("../testdata/nsys/kernels/stats/*.csv")
+	if err != nil || len(files) < 10 {
+		b.t.Fatal(files, err)
+	}
+	for _, f := range files {
+		b.copied(f, to+"/"+filepath.Base(f))
+	}
+	return b.path(to)
+}
+
+const (
+	sumHead   = "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),"
+	sumsOf    = `SELECT x.report, count(*), sum(x.item_count)::BIGINT, sum(x.total_ns)::BIGINT FROM reported_sum x JOIN run r USING (run_id) WHERE r.name = '%s' GROUP BY 1 ORDER BY 1`
+	partsOf   = `SELECT x.part, x.read_count, x.stored_count, x.reason FROM source_part x JOIN run r USING (run_id) WHERE r.name = '%s' AND x.reason IS NOT NULL ORDER BY 1`
+	namesOf   = `SELECT DISTINCT x.domain, x.name, x.normalised_name FROM reported_sum x JOIN run r USING (run_id) WHERE r.name = '%s' AND x.report = 'range' ORDER BY ALL`
+	countedOf = `SELECT x.kind, x.is_counted FROM timeline x JOIN run r USING (run_id) WHERE r.name = '%s' ORDER BY ALL`
+)
+
+// TestSums holds which files of nsys stats become which sources, and what is stored of them.
+func TestSums(t *testing.T) {
+	b := newBenchWith(t, derive.Facts{Only: []string{"timeline"}})
+	dir := b.stats("stats")
+	b.ok(ingest.Options{Name: "folder"}, dir)
+	b.warned()
+	b.of("folder", sources, "1 nsys-stats nsys-stats kernels_*.csv")
+	const whole = "api_call 8 53 104447136|kernel 4 16 1304830|kernel_grid 4 16 1304830|memory_size 1 6 ~|memory_time 1 6 69280|range 3 6 268490|range_gpu 3 6 1360382|range_kernel 5 18 1336542"
+	b.of("folder", sumsOf, whole)
+	b.of("folder", partsOf, "cuda_gpu_sum 5 0 not stored: the reports of kernels and of memory operations have all of its rows|cuda_kern_exec_sum 0 0 not stored: prof has no query for its rows|nvtx_pushpop_sum 3 0 not stored: nvtx_sum has all of its rows")
+	b.of("folder", countedOf, "nsys-stats true")
+
+	// The same files again, in whatever form, are a repeat.
+	var files []string
+	for _, f := range b.column(`SELECT unnest(['cuda_api_sum', 'cuda_gpu_kern_gb_sum', 'cuda_gpu_kern_sum', 'cuda_gpu_mem_size_sum', 'cuda_gpu_mem_time_sum', 'cuda_gpu_sum', 'cuda_kern_exec_sum', 'nvtx_gpu_proj_sum', 'nvtx_kern_sum', 'nvtx_pushpop_sum', 'nvtx_sum'])`) {
+		text, err := os.ReadFile(b.path("stats/kernels_" + f + ".csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, b.file("packed/kernels_"+f+".csv.gz", string(text)))
+	}
+	if r := b.ok(ingest.Options{}, files...); r.Made || len(r.Repeated) != 1 || r.Repeated[0].Run != "folder" {
+		t.Errorf("packed files: %+v", r)
+	}
+	if r := b.ok(ingest.Options{}, b.path("stats/kernels_cuda_gpu_kern_sum.csv")); !strings.HasSuffix(r.Run.Name, "-kernels") {
+		t.Errorf("the run of one file is called %q", r.Run.Name)
+	}
+
+	// A run with the timeline takes none of them, and one with another tool's trace does.
+	b.copied("../testdata/nsys/kernels/kernels.sqlite.gz", "both/kernels.sqlite.gz")
+	b.stats("both/stats")
+	b.file("both/stats/kernels_osrt_sum.csv", sumHead+"Name\n100.0,600,3,200.0,200.0,100,300,100.0,poll\n")
+	r := b.ok(ingest.Options{Name: "both"}, b.path("both"))
+	if len(r.Sources) != 1 || len(b.warnings) != 1 || !strings.HasPrefix(b.warnings[0], "skipped, because the run has a timeline and these sums hold nothing new: both/stats/kernels_cuda_api_sum.csv") {
+		t.Errorf("%+v, %q", r.Sources, b.warnings)
+	}
+	b.of("both", sumsOf, "")
+	b.file("trace/run_cuda_gpu_kern_sum.csv", sumHead+"Name\n100.0,600,3,200.0,200.0,100,300,100.0,f\n")
+	b.copied("../testdata/torch/cpu.trace.json.gz", "trace/cpu.trace.json.gz")
+	b.ok(ingest.Options{Name: "trace"}, b.path("trace"))
+	b.of("trace", countedOf, "nsys-stats false|torch true")
+	b.copied("../testdata/torch/cpu.key_averages.json.gz", "table/cpu.key_averages.json.gz")
+	b.file("table/run_cuda_gpu_kern_sum.csv", sumHead+"Name\n100.0,700,3,233.3,200.0,100,400,100.0,f\n")
+	b.ok(ingest.Options{Name: "table"}, b.path("table"))
+	b.of("table", countedOf, "nsys-stats true|torch false")
+
+	// Two captures of a folder are two sources; a report that is there twice counts once; secrets are masked.
+	b.file("two/a_cuda_gpu_kern_sum.csv", sumHead+"Name\n100.0,600,3,200.0,200.0,100,300,100.0,void f<int>(int)\n")
+	b.file("two/a_cuda_gpu_kern_sum_base.csv", sumHead+"Name\n100.0,600,3,200.0,200.0,100,300,100.0,f\n")
+	b.file("two/a_nvtx_pushpop_sum.csv", sumHead+"Range\n100.0,600,3,200.0,200.0,100,300,100.0,LLM:step 12 HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH\n")
+	b.file("two/b_cuda_gpu_kern_gb_sum.csv", sumHead+"GridXYZ,BlockXYZ,Name\n100.0,60,3,20.0,20.0,10,30,10.0,   1    2    3,  32    1    1,g\n")
+	b.file("two/c_osrt_sum.csv", "")
+	b.ok(ingest.Options{Name: "two"}, b.path("two"))
+	b.warned(b.path("two/c_osrt_sum.csv")[len(b.dir)+1:] + ": it has no sums that prof stores: osrt_sum: nsys found nothing to add up; skipped")
+	b.of("two", sources, "1 nsys-stats nsys-stats a_*.csv|2 nsys-stats nsys-stats b_cuda_gpu_kern_gb_sum.csv")
+	b.of("two", sumsOf, "kernel 1 3 600|kernel_grid 1 3 60|range 1 3 600")
+	if got := b.rows(strings.ReplaceAll(namesOf, "%s", "two")); strings.Contains(got, "hf_abc") || !strings.Contains(got, "LLM step 12 HF_TOKEN=") || !strings.Contains(got, "step # HF_TOKEN=") {
+		t.Errorf("the range is %q", got)
+	}
+
+	// What cannot be read is an error, and nothing of it is stored.
+	b.refused(stats.ErrNoSums, "c_osrt_sum.csv: it has no sums that prof stores", b.path("two/c_osrt_sum.csv"))
+	b.file("bad/a_cuda_gpu_kern_sum.csv", sumHead+"Name\n100.0,600,0,200.0,200.0,100,300,100.0,f\n")
+	before := b.state()
+	if _, err := b.try(ingest.Options{}, b.path("bad")); err == nil || !strings.Contains(err.Error(), "a_cuda_gpu_kern_sum.csv: line 2: Instances is 0") || errors.Is(err, stats.ErrNoSums) {
+		t.Error(err)
+	}
+	if b.state() != before {
+		t.Error("the warehouse has changed")
+	}
+	b.file("cut/a_cuda_gpu_kern_sum.csv", sumHead+"Name\n60.0,600,3,200.0,200.0,100,300,100.0,f\n40.0,400,2,20")
+	b.ok(ingest.Options{Name: "cut"}, b.path("cut"))
+	b.of("cut", `SELECT x.status, x.row_count FROM source x JOIN run r USING (run_id) WHERE r.name = '%s'`, "partial 1")
+}
