@@ -73,7 +73,7 @@ func (in *ingester) replaceFacts(id string) error {
 			return err
 		}
 	}
-	for _, t := range []string{"model", "workload", "workload_pass", "workload_process", "capture", "capture_node", "capture_pass", "capture_input", "capture_input_tag", "capture_kept", "capture_device", "stage_execution", "execution_memory", "device_sample", "source_fact", "source_part", "diagnostic", "source"} {
+	for _, t := range []string{"model", "workload", "workload_pass", "workload_process", "capture", "capture_node", "capture_pass", "capture_input", "capture_input_tag", "capture_kept", "capture_device", "stage_execution", "execution_memory", "device_sample", "reported_value", "source_fact", "source_part", "diagnostic", "source"} {
 		if _, err := in.conn.ExecContext(in.ctx, `DELETE FROM `+t+` `+where, id); err != nil {
 			return err
 		}
@@ -102,7 +102,9 @@ func (in *ingester) oldFacts(id string) (old, paths []string, err error) {
 		if err := rows.Scan(&source, &kind, &form, &path); err != nil {
 			return nil, nil, err
 		}
-		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool { return s.Kind == kind && (s.Path == optionPath) == (form == optionForm) })
+		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool {
+			return s.Kind == kind && (kind != reportedKind || s.Form == form) && (s.Path == optionPath) == (form == optionForm)
+		})
 		if newer && !in.kept[source] {
 			old = append(old, strconv.Itoa(source))
 			if form != optionForm { // the newer ones hold what they said too

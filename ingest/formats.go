@@ -11,6 +11,7 @@ import (
 	"prof/ingest/model"
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
+	"prof/ingest/reported"
 	"prof/ingest/torch"
 	"prof/ingest/torch/averages"
 	"prof/ingest/tracer"
@@ -49,6 +50,8 @@ type Format struct {
 	Packing int64
 	// Apart says that Load may store the file in a target apart, see load.Target.Apart.
 	Apart bool
+	// Leaves says that a file of a folder which Identify cannot read is left, with the reason: what it says is worth less than the captures beside it.
+	Leaves bool
 	// Load stores the file as the target's source.
 	Load func(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error)
 }
@@ -72,7 +75,7 @@ const workloadKind = "workload"
 
 // Formats lists the known forms. Of several forms of one capture in a folder, the earlier in this list is taken.
 func Formats() []Format {
-	return []Format{
+	return append([]Format{
 		{
 			Name: "sqlite", Kind: "nsys", Doc: "Nsight Systems exports (.sqlite)",
 			Sniff:    func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
@@ -116,8 +119,9 @@ func Formats() []Format {
 			Identify: torch.Identify, Apart: true, Load: torch.Load,
 		},
 		{
-			Name: "torch-averages", Kind: "torch", Doc: "PyTorch key_averages() tables (JSON, CSV)",
+			Name: "torch-averages", Kind: "torch", Doc: "PyTorch key_averages() tables (JSON, CSV, Markdown, or as printed)",
 			Sniff:    averages.Sniff,
+			Leaves:   true,
 			Identify: averages.Identify, Load: averages.Load,
 		},
 		{
@@ -135,7 +139,18 @@ func Formats() []Format {
 			Sniff:    manifest.Sniff,
 			Identify: manifest.Identify, Load: manifest.Load,
 		},
+	}, reportedFormats()...)
+}
+
+// reportedKind is the kind of sources that say what other tools reported of a run.
+const reportedKind = "reported"
+
+// reportedFormats are the forms of these. They come last: what a file says for itself goes before.
+func reportedFormats() (out []Format) {
+	for _, f := range reported.Forms() {
+		out = append(out, Format{Name: f.Name, Kind: reportedKind, Doc: f.Doc, Facts: true, Leaves: true, MaxBytes: reported.MaxBytes, Sniff: f.Sniff, Identify: f.Identify, Load: f.Load})
 	}
+	return out
 }
 
 func (f Format) order() int {

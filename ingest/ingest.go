@@ -42,7 +42,7 @@ type Result struct {
 	Run      schema.Run
 	Sources  []Source
 	Repeated []Repeat // files whose content the warehouse holds already
-	Skipped  int      // files of a folder that no format knows
+	Skipped  []Skip   // files of folders that were not read
 	Made     bool     // false when every file was a repeat, so that no run was made
 	Attached bool     // facts were stored with a run that was there
 }
@@ -51,6 +51,7 @@ type Result struct {
 type Source struct {
 	Path string
 	Kind string
+	Form string
 	Rows int64
 	Size int64
 }
@@ -177,6 +178,9 @@ type ingester struct {
 	isLarge     bool         // one of the captures is, see fewBytes
 	firstSource int          // last source_id that the run holds already
 	kept        map[int]bool // facts among those that were given again
+
+	said  []string            // warnings of files, in order
+	alike map[string][]string // the files of each
 
 	captures captures   // whose run.json are among the inputs
 	left     []input    // files that hold what another one holds better
@@ -359,6 +363,7 @@ func (in *ingester) fill(captures, facts []input, id string) error {
 func (in *ingester) each(inputs []input) error {
 	a := in.newAhead(inputs)
 	defer a.stop()
+	defer in.warnAlike()
 	for i, f := range inputs {
 		a.reach(i)
 		if err := in.ctx.Err(); err != nil {
