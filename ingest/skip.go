@@ -15,7 +15,7 @@ type Skip struct{ Path, Why string }
 var pictures = []string{".png", ".svg", ".jpg", ".jpeg", ".gif", ".pdf", ".dot", ".mmd"}
 
 // reportHeads begin reports for people, prof's own and those of the first implementation; their figures are those of the files beside them.
-var reportHeads = []string{"# Stakeholder Summary", "# Stage 1 Profiling Report", "# Deep Profiling Report", "# Static Compute", "# Operator Summary", "# Kernel Summary", "# Assumptions", "# TorchInfo", "<!DOCTYPE html", "<!doctype html"}
+var reportHeads = []string{"# Stakeholder Summary", "# Stage 1 Profiling Report", "# Deep Profiling Report", "# Static Compute", "# Operator Summary", "# Kernel Summary", "# Assumptions", "# TorchInfo", "# Run ", "<!DOCTYPE html", "<!doctype html"}
 
 // whySkipped says why no format knows a file.
 func whySkipped(path string) string {

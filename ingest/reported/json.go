@@ -158,6 +158,9 @@ func topKeys(text []byte) []string {
 				return out
 			}
 		default:
+			if len(within) == 0 {
+				return nil
+			}
 			if isKey && within[len(within)-1] != "[" {
 				key, _ = token.(string)
 				isKey = false

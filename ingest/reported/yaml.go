@@ -14,16 +14,19 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// maxYAML bounds a file of settings: the parser takes many times its size.
-const maxYAML = 1 << 20
+// maxYAML bounds a file of settings, 3 s of work: the parser's time grows faster than the text.
+const maxYAML = 256 << 10
+
+// nestedLine is a line that opens more lists in one another than are read.
+var nestedLine = regexp.MustCompile(`(?m)^[ \t]*(?:[-?][ \t]+){17}`)
 
 // parseYAML reads the mapping that a text is. Anchors, which can make a small text large, are refused: no file of this kind has them.
 func parseYAML(text []byte) (object, error) {
 	if len(text) > maxYAML {
-		return nil, fmt.Errorf("it is larger than %d MiB", maxYAML>>20)
+		return nil, fmt.Errorf("it is larger than %d KiB", maxYAML>>10)
 	}
-	if deep := deepest(text); deep > maxDepth {
-		return nil, fmt.Errorf("its brackets are nested more than %d deep", maxDepth)
+	if deepest(text) > maxDepth || nestedLine.Match(text) {
+		return nil, fmt.Errorf("its lists are nested more than %d deep", maxDepth)
 	}
 	doc, err := parser.ParseBytes(text, 0)
 	if err != nil {
