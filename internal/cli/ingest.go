@@ -23,8 +23,8 @@ func (p *program) ingestCommand() *cli.Command {
 		Usage:     "store captured files as one run",
 		ArgsUsage: "PATH...",
 		Description: `Files or folders of any known format, plain or compressed (.gz, .zst): exports of Nsight Systems, reports and CSV
-pages of Nsight Compute, PyTorch profiler traces, key_averages() saved as JSON or CSV, and folders of
-traces of prof's own tracer. All of them become one run. Content that the warehouse already has is not stored again. Either everything is
+pages of Nsight Compute, PyTorch profiler traces, key_averages() saved as JSON, CSV or Markdown or as printed, folders of
+traces of prof's own tracer, and what other tools reported of a run (metrics.json, env.json, ...). All of them become one run. Content that the warehouse already has is not stored again. Either everything is
 stored or nothing, except that unreadable files in a folder made by prof capture are skipped.
 
   prof ingest capture.sqlite                      # a run named by time and file
