@@ -23,7 +23,7 @@ import (
 type Format struct {
 	Name string // as source.form
 	Kind string // as source.kind
-	Doc  string // for a message that lists what prof reads
+	Doc  string // for a message that lists what prof reads; "" where another form's says it
 	// Sniff says whether a file is of this form, by its lower-case name without .gz or .zst and its first bytes, unpacked.
 	Sniff func(name string, head []byte) bool
 	// GivesWayTo names the forms that hold the same capture better: beside one of them a file of this form is left out.
@@ -145,10 +145,14 @@ func Formats() []Format {
 // reportedKind is the kind of sources that say what other tools reported of a run.
 const reportedKind = "reported"
 
-// reportedFormats are the forms of these. They come last: what a file says for itself goes before.
+// reportedFormats are the forms of these, which a message lists as one. They come last: what a file says for itself goes before.
 func reportedFormats() (out []Format) {
-	for _, f := range reported.Forms() {
-		out = append(out, Format{Name: f.Name, Kind: reportedKind, Doc: f.Doc, Facts: true, Leaves: true, MaxBytes: reported.MaxBytes, Sniff: f.Sniff, Identify: f.Identify, Load: f.Load})
+	for i, f := range reported.Forms() {
+		doc := ""
+		if i == 0 {
+			doc = "what other tools reported of a run (env.json, inputs.yaml, static_compute.json, ...)"
+		}
+		out = append(out, Format{Name: f.Name, Kind: reportedKind, Doc: doc, Facts: true, Leaves: true, MaxBytes: reported.MaxBytes, Sniff: f.Sniff, Identify: f.Identify, Load: f.Load})
 	}
 	return out
 }

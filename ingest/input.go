@@ -154,7 +154,9 @@ func unknownFormat(path string) error {
 	}
 	var forms []string
 	for _, f := range Formats() {
-		forms = append(forms, f.Doc)
+		if f.Doc != "" {
+			forms = append(forms, f.Doc)
+		}
 	}
 	return fmt.Errorf("%s: %w; prof reads %s; files also as .gz and .zst", path, ErrUnknownFormat, strings.Join(forms, "; "))
 }

@@ -63,7 +63,6 @@ type Value struct {
 // Form is one kind of file.
 type Form struct {
 	Name string // as source.form
-	Doc  string
 	// Sniff says whether a file is one, by its lower-case name and its beginning.
 	Sniff func(name string, head []byte) bool
 	read  func(text []byte) (*Report, error)
@@ -72,16 +71,16 @@ type Form struct {
 // Forms are the kinds of files.
 func Forms() []Form {
 	return []Form{
-		{"environment", "env.json", sniffEnvironment, readEnvironment},
-		{"inputs", "inputs.yaml", sniffInputs, readInputs},
-		{"settings", "config.yaml of Hydra", sniffSettings, readSettings},
-		{"assumptions", "assumptions.md", sniffAssumptions, readAssumptions},
-		{"kernel-table", "kernels.md", sniffKernels, readKernels},
-		{"ncu-command", "command.yaml of a batch of Nsight Compute", sniffCommand, readSettings},
-		{"static-compute", "static_compute.json", sniffStatic, readStatic},
-		{"torchinfo", "summaries of torchinfo", sniffTorchinfo, readTorchinfo},
-		{"torchinfo-json", "JSON of torchinfo", sniffTorchinfoJSON, readTorchinfoJSON},
-		{"sweep", "sweeps of analytic FLOP", sniffSweep, readSweep},
+		{"environment", sniffEnvironment, readEnvironment},
+		{"inputs", sniffInputs, readInputs},
+		{"settings", sniffSettings, readSettings},
+		{"assumptions", sniffAssumptions, readAssumptions},
+		{"kernel-table", sniffKernels, readKernels},
+		{"ncu-command", sniffCommand, readSettings},
+		{"static-compute", sniffStatic, readStatic},
+		{"torchinfo", sniffTorchinfo, readTorchinfo},
+		{"torchinfo-json", sniffTorchinfoJSON, readTorchinfoJSON},
+		{"sweep", sniffSweep, readSweep},
 	}
 }
 
