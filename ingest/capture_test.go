@@ -77,7 +77,7 @@ func TestCapture(t *testing.T) {
 	b := newBench(t)
 	dir := b.captured("moved/here")
 	r := b.ok(ingest.Options{}, dir)
-	if r.Run.Name != "repeats" || r.Skipped != 0 || len(r.Sources) != 4 {
+	if r.Run.Name != "repeats" || len(r.Skipped) != 0 || len(r.Sources) != 4 {
 		t.Errorf("%+v", r)
 	}
 	b.warned()

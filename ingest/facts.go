@@ -304,7 +304,7 @@ func (in *ingester) leaveFacts(facts []input) error {
 			continue
 		}
 		what := "to add it"
-		if other, err := has("s.kind", f.format.Kind); err != nil {
+		if other, err := has("s.form", f.format.Name); err != nil {
 			return err
 		} else if other {
 			what = "to replace what the run has"
@@ -313,8 +313,8 @@ func (in *ingester) leaveFacts(facts []input) error {
 			in.warn(fmt.Sprintf("%s was not stored, because its captures are already in run %s; to store that run again from its folder: prof ingest --replace --run %s %s", f.path, run, run, filepath.Dir(f.path)))
 			continue
 		}
-		option := "--" + map[string]string{configForm: "model", workloadForm: "workload"}[f.format.Name]
-		in.warn(fmt.Sprintf("%s was not stored, because its captures are already in run %s; %s: prof ingest --run %s %s %s", f.path, run, what, run, option, f.path+in.imageOption()))
+		option := map[string]string{configForm: "--model ", workloadForm: "--workload "}[f.format.Name]
+		in.warn(fmt.Sprintf("%s was not stored, because its captures are already in run %s; %s: prof ingest --run %s %s", f.path, run, what, run, option+f.path+in.imageOption()))
 	}
 	if in.o.Pass == nil {
 		return nil

@@ -100,7 +100,9 @@ func (in *ingester) oldFacts(id string) (old, paths []string, err error) {
 		if in.o.Add && form != optionForm && form != runForm { // several stand beside each other, as in a run that is stored at once
 			continue
 		}
-		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool { return s.Kind == kind && (s.Path == optionPath) == (form == optionForm) })
+		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool {
+			return s.Kind == kind && (kind != reportedKind || s.Form == form) && (s.Path == optionPath) == (form == optionForm)
+		})
 		if newer && !in.kept[source] {
 			old = append(old, strconv.Itoa(source))
 			if form != optionForm { // the newer ones hold what they said too

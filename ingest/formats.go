@@ -12,6 +12,7 @@ import (
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
 	"prof/ingest/nsys/stats"
+	"prof/ingest/reported"
 	"prof/ingest/torch"
 	"prof/ingest/torch/averages"
 	"prof/ingest/tracer"
@@ -23,7 +24,7 @@ import (
 type Format struct {
 	Name string // as source.form
 	Kind string // as source.kind
-	Doc  string // for a message that lists what prof reads
+	Doc  string // for a message that lists what prof reads; "" where another form's says it
 	// Sniff says whether a file is of this form, by its lower-case name without .gz or .zst and its first bytes, unpacked.
 	Sniff func(name string, head []byte) bool
 	// GivesWayTo names the forms that hold the same capture better: beside one of them a file of this form is left out.
@@ -52,6 +53,8 @@ type Format struct {
 	Packing int64
 	// Apart says that Load may store the file in a target apart, see load.Target.Apart.
 	Apart bool
+	// Leaves says that a file of a folder which Identify cannot read is left, with the reason: what it says is worth less than the captures beside it.
+	Leaves bool
 	// Load stores the file as the target's source.
 	Load func(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error)
 }
@@ -79,7 +82,7 @@ const workloadKind = "workload"
 
 // Formats lists the known forms. Of several forms of one capture in a folder, the earlier in this list is taken.
 func Formats() []Format {
-	return []Format{
+	return append([]Format{
 		{
 			Name: "sqlite", Kind: "nsys", Doc: "Nsight Systems exports (.sqlite)",
 			Sniff:    func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
@@ -128,8 +131,9 @@ func Formats() []Format {
 			Identify: torch.Identify, Apart: true, Load: torch.Load,
 		},
 		{
-			Name: "torch-averages", Kind: "torch", Doc: "PyTorch key_averages() tables (JSON, CSV)",
+			Name: "torch-averages", Kind: "torch", Doc: "PyTorch key_averages() tables (JSON, CSV, Markdown, or as printed)",
 			Sniff:    averages.Sniff,
+			Leaves:   true,
 			Identify: averages.Identify, Load: averages.Load,
 		},
 		{
@@ -147,7 +151,22 @@ func Formats() []Format {
 			Sniff:    manifest.Sniff,
 			Identify: manifest.Identify, Load: manifest.Load,
 		},
+	}, reportedFormats()...)
+}
+
+// reportedKind is the kind of sources that say what other tools reported of a run.
+const reportedKind = "reported"
+
+// reportedFormats are the forms of these, which a message lists as one. They come last: what a file says for itself goes before.
+func reportedFormats() (out []Format) {
+	for i, f := range reported.Forms() {
+		doc := ""
+		if i == 0 {
+			doc = "what other tools reported of a run (env.json, inputs.yaml, static_compute.json, ...)"
+		}
+		out = append(out, Format{Name: f.Name, Kind: reportedKind, Doc: doc, Facts: true, Leaves: true, MaxBytes: reported.MaxBytes, Sniff: f.Sniff, Identify: f.Identify, Load: f.Load})
 	}
+	return out
 }
 
 func (f Format) order() int {

@@ -46,7 +46,7 @@ type Result struct {
 	Run      schema.Run
 	Sources  []Source
 	Repeated []Repeat // files whose content the warehouse holds already
-	Skipped  int      // files of a folder that no format knows
+	Skipped  []Skip   // files of folders that were not read
 	Made     bool     // false when every file was a repeat, so that no run was made
 	Attached bool     // they were stored with a run that was there
 	Named    int      // GPUs that got the name of Options.Device
@@ -56,6 +56,7 @@ type Result struct {
 type Source struct {
 	Path string
 	Kind string
+	Form string
 	Rows int64
 	Size int64
 }
@@ -189,6 +190,9 @@ type ingester struct {
 	firstSource int          // last source_id that the run holds already
 	kept        map[int]bool // facts among those that were given again
 	before      string       // command of the timelines that the run holds already
+
+	said  []string            // warnings of files, in order
+	alike map[string][]string // the files of each
 
 	captures captures   // whose run.json are among the inputs
 	left     []input    // files that hold what another one holds better
@@ -379,6 +383,7 @@ func (in *ingester) isElsewhere() error {
 func (in *ingester) each(inputs []input) error {
 	a := in.newAhead(inputs)
 	defer a.stop()
+	defer in.warnAlike()
 	for i, f := range inputs {
 		a.reach(i)
 		if err := in.ctx.Err(); err != nil {

@@ -36,7 +36,7 @@ func (f input) unpacksItself() bool { return f.format.Unpacks && f.packed != pac
 type inputs struct {
 	list    []input
 	left    []input // files that hold what another one holds better
-	skipped int     // files of folders that no format knows
+	skipped []Skip  // files of folders that are not read
 	captures
 }
 
@@ -103,7 +103,7 @@ func findInputs(paths []string, broken map[string]error) (*inputs, error) {
 			return nil, plainPathError(p, err)
 		}
 		var some []input
-		var passed int
+		var passed []Skip
 		switch {
 		case st.IsDir():
 			some, passed, err = findInFolder(p)
@@ -115,7 +115,7 @@ func findInputs(paths []string, broken map[string]error) (*inputs, error) {
 		if err != nil {
 			return nil, err
 		}
-		in.skipped += passed
+		in.skipped = append(in.skipped, passed...)
 		for _, f := range some {
 			key, err := filepath.Abs(f.path)
 			if err != nil {
@@ -168,7 +168,9 @@ func unknownFormat(path string) error {
 	}
 	var forms []string
 	for _, f := range Formats() {
-		forms = append(forms, f.Doc)
+		if f.Doc != "" {
+			forms = append(forms, f.Doc)
+		}
 	}
 	return fmt.Errorf("%s: %w; prof reads %s; files also as .gz and .zst", path, ErrUnknownFormat, strings.Join(forms, "; "))
 }
@@ -183,9 +185,9 @@ func cutFile(path string) packing {
 	return cutPacking(f)
 }
 
-func findInFolder(path string) (found []input, skipped int, err error) {
+func findInFolder(path string) (found []input, skipped []Skip, err error) {
 	if f, ok := sniffFolder(path); ok {
-		return []input{f}, 0, nil
+		return []input{f}, nil, nil
 	}
 	var of *capture
 	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
@@ -210,24 +212,24 @@ func findInFolder(path string) (found []input, skipped int, err error) {
 		}
 		// Pipes would block, and links may lead nowhere or round in circles.
 		if st, err := os.Stat(p); err != nil || !st.Mode().IsRegular() {
-			skipped++
+			skipped = append(skipped, Skip{p, "it is not a file"})
 			return nil
 		}
 		f, ok, err := sniff(p, p)
 		f.walked, f.of = true, of
 		switch {
-		case ok:
+		case ok && !(of != nil && f.format.Kind == reportedKind): // in a capture's folder, run.json says all that these do
 			found = append(found, f)
 		case of != nil:
 			of.unknown(p, err)
 			err = nil
-		default:
-			skipped++
+		case err == nil:
+			skipped = append(skipped, Skip{p, whySkipped(p)})
 		}
 		return err
 	})
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%s: %w in the folder (files checked: %d)", path, ErrNothing, skipped)
+		err = fmt.Errorf("%s: %w in the folder (files checked: %d)", path, ErrNothing, len(skipped))
 	}
 	// A plain export is read faster than a packed or converted one; of several forms of one capture the first is taken.
 	slices.SortStableFunc(found, func(a, b input) int { return a.format.order() - b.format.order() })

@@ -26,8 +26,8 @@ func TestReportBesideItsExport(t *testing.T) {
 	for _, f := range in.list {
 		names = append(names, filepath.Base(f.path))
 	}
-	if got := strings.Join(names, " "); got != "a.sqlite b.qdrep c.nsys-rep" || in.skipped != 1 || len(in.left) != 1 {
-		t.Errorf("found %s and passed over %d", got, in.skipped)
+	if got := strings.Join(names, " "); got != "a.sqlite b.qdrep c.nsys-rep" || len(in.skipped) != 1 || len(in.left) != 1 {
+		t.Errorf("found %s and passed over %v", got, in.skipped)
 	}
 }
 

@@ -22,17 +22,17 @@ type Planned struct {
 	Tables                []load.PlannedTable // nil where only reading the file could say
 }
 
-// Plan says what Run would read, and stores nothing. The warehouse may be nil; of folders it also gives the number of files that no
-// format knows.
-func Plan(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (files []Planned, skipped int, err error) {
+// Plan says what Run would read, and stores nothing. The warehouse may be nil; of folders it also gives the files that
+// it would not read.
+func Plan(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (files []Planned, skipped []Skip, err error) {
 	found, err := o.find(paths, nil)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	for _, f := range found.list {
 		p, err := f.planned(ctx, w, o.Load)
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		files = append(files, *p)
 	}

@@ -19,6 +19,7 @@ import (
 	"prof/ingest/nsys/stats"
 	"prof/ingest/torch"
 	"prof/internal/file"
+	"prof/internal/mask"
 	"prof/schema/rundir"
 )
 
@@ -80,6 +81,10 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 		in.warn(err.Error() + "; skipped")
 		return nil
 	}
+	if f.walked && f.of == nil && f.format.Leaves && err != nil && in.ctx.Err() == nil {
+		in.result.Skipped = append(in.result.Skipped, Skip{f.path, mask.Text(strings.TrimPrefix(err.Error(), f.path+": "))})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -129,10 +134,10 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 		return err
 	}
 	for _, w := range info.Warnings {
-		in.warn(f.path + ": " + w)
+		in.warnOf(f.path, w)
 	}
 	in.infos = append(in.infos, info)
-	in.result.Sources = append(in.result.Sources, Source{Path: f.path, Kind: f.format.Kind, Rows: info.Rows, Size: before.size})
+	in.result.Sources = append(in.result.Sources, Source{Path: f.path, Kind: f.format.Kind, Form: f.format.Name, Rows: info.Rows, Size: before.size})
 	in.known.sizes[before.size], in.known.sums[sum] = in.known.sizes[before.size], true
 	if info.CaptureID != "" {
 		in.known.captures = append(in.known.captures, info.CaptureID)

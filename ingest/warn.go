@@ -14,6 +14,30 @@ func (in *ingester) warn(message string) {
 	}
 }
 
+// warnOf warns of what was found in a file. What several say alike is said once: pages of Nsight Compute by the dozen lack the same metrics.
+func (in *ingester) warnOf(path, text string) {
+	if in.alike == nil {
+		in.alike = map[string][]string{}
+	}
+	if in.alike[text] == nil {
+		in.said = append(in.said, text)
+	}
+	in.alike[text] = append(in.alike[text], path)
+}
+
+// warnAlike says what files were warned of.
+func (in *ingester) warnAlike() {
+	for _, text := range in.said {
+		paths := in.alike[text]
+		more := ""
+		if n := len(paths) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more)", n)
+		}
+		in.warn(paths[0] + more + ": " + text)
+	}
+	in.said, in.alike = nil, nil
+}
+
 // once passes on each message once: an ingest that is begun again says the same again.
 func once(warn func(string)) func(string) {
 	said := map[string]bool{}

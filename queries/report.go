@@ -27,7 +27,7 @@ type wanted struct {
 	answers   bool   // no rows are an answer too, and nothing is missing
 	page      bool   // only the page of HTML has it
 	warm      bool   // it counts warm-up too
-	of        string // asked only of runs with a source of this kind; others have nothing of it
+	of        string // asked only of runs with a source of one of these kinds; others have nothing of it
 }
 
 // questions are what a report asks, its sections in order.
@@ -42,6 +42,7 @@ var questions = []wanted{
 	{id: "aggregates", title: "Aggregates"},
 	{id: "stages", title: "Stages"},
 	{id: "stage-notes", title: "Parts of stages", optional: true},
+	{id: "reported-metrics", title: "Reported by other tools", top: "60", optional: true, of: "reported workload"},
 	{id: "input-stages", title: "Inputs", optional: true, of: "capture"},
 	{id: "accounting", title: "Where the time went"},
 	{id: "time-breakdown", title: "Time breakdown", top: "10"},

@@ -49,7 +49,7 @@ func choose(o ReportOptions) ([]wanted, error) {
 func (r asked) requests(chosen []wanted, run string, top int64) []Question {
 	var out []Question
 	for _, q := range chosen {
-		if q.of != "" && !r.hasKind(q.of) {
+		if q.of != "" && !slices.ContainsFunc(strings.Fields(q.of), r.hasKind) {
 			continue
 		}
 		out = append(out, r.question(q, run, top))

@@ -80,6 +80,6 @@
 //
 // It makes one row that holds for every pass. tokens are decode steps; they are taken where every pass had as many: where their mean
 // is a whole number and their standard deviation 0 or not there. The length of the prompts is not in it. Its times belong to no
-// single pass and its figures of MFU follow other formulas: neither is taken. An object with both runs and aggregates is read by its
+// single pass and its figures of MFU follow other formulas: both are stored as reported, by ingest/reported, and nothing is computed from them. An object with both runs and aggregates is read by its
 // runs.
 package workload

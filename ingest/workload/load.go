@@ -33,6 +33,13 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if f.Reported != nil {
+		n, err := f.Reported.Store(ctx, t, "metrics")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		rows += n
+	}
 	info := &load.SourceInfo{Rows: rows, Warnings: f.Warnings}
 	return info, f.describe(ctx, t, refused)
 }

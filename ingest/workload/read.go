@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"prof/ingest/reported"
 )
 
 // ErrNoWorkload is wrapped by Read's error when a file holds no facts of a workload at all.
@@ -45,6 +47,11 @@ func Read(in io.Reader) (*Facts, error) {
 	}
 	r := &reader{facts: &Facts{}}
 	r.read(raw)
+	if r.err == nil && raw["aggregates"] != nil {
+		if r.facts.Reported, r.err = reported.Metrics(text); r.facts.Reported != nil {
+			r.facts.Warnings = append(r.facts.Warnings, r.facts.Reported.Warnings...)
+		}
+	}
 	if r.err != nil {
 		return nil, r.err
 	}

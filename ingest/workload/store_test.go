@@ -126,7 +126,7 @@ func TestStored(t *testing.T) {
 		var n int64
 		if err := r.conn.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM workload WHERE source_id = $1) + (SELECT count(*) FROM workload_pass WHERE source_id = $1)
 			+ (SELECT count(*) FROM model WHERE source_id = $1) + (SELECT count(*) FROM model_layer JOIN model USING (run_id, model_id) WHERE source_id = $1)
-			+ (SELECT count(*) FROM model_note JOIN model USING (run_id, model_id) WHERE source_id = $1)`, r.target.SourceID).Scan(&n); err != nil || info.Rows != n {
+			+ (SELECT count(*) FROM model_note JOIN model USING (run_id, model_id) WHERE source_id = $1) + (SELECT count(*) FROM reported_value WHERE source_id = $1)`, r.target.SourceID).Scan(&n); err != nil || info.Rows != n {
 			t.Errorf("%s: %d rows, want %d, %v", c.path, info.Rows, n, err)
 		}
 	}

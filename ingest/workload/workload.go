@@ -1,18 +1,22 @@
 package workload
 
-import "prof/ingest/load"
+import (
+	"prof/ingest/load"
+	"prof/ingest/reported"
+)
 
 // Facts are what a workload says of itself.
 type Facts struct {
-	Model    string         // name of the model; "" when not said
-	Config   map[string]any // the model's configuration, its numbers as json.Number; nil when not said
-	Image    load.ImageSize // of the pictures that the model of Config sees; zero when not said
-	Warmup   *int64         // passes to warm up at the beginning of the capture that Passes does not hold; nil when not said
-	Capture  string         // kind of the timelines they are about, nsys, prof or torch, which no file says; "" for all of the run's
-	Passes   []Pass         // in the order in which they ran, those of a process together
-	Process  []Process      // those that ran them, where they are told apart; Pass.Process is one more than the place in it
-	Versions []Version      // of the software that it ran with, as far as it says
-	Warnings []string       // what is missing or was not taken, and why
+	Model    string           // name of the model; "" when not said
+	Config   map[string]any   // the model's configuration, its numbers as json.Number; nil when not said
+	Image    load.ImageSize   // of the pictures that the model of Config sees; zero when not said
+	Warmup   *int64           // passes to warm up at the beginning of the capture that Passes does not hold; nil when not said
+	Capture  string           // kind of the timelines they are about, nsys, prof or torch, which no file says; "" for all of the run's
+	Passes   []Pass           // in the order in which they ran, those of a process together
+	Process  []Process        // those that ran them, where they are told apart; Pass.Process is one more than the place in it
+	Versions []Version        // of the software that it ran with, as far as it says
+	Reported *reported.Report // figures that another tool computed of the passes; nil without any
+	Warnings []string         // what is missing or was not taken, and why
 }
 
 // Pass is one pass, or what holds for every pass. Nil is what is not said.

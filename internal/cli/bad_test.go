@@ -14,8 +14,8 @@ import (
 
 const formats = "; prof reads Nsight Systems exports (.sqlite); Nsight Systems parquetdir exports (folders); Nsight Systems reports (.nsys-rep, .qdrep), " +
 	"if nsys is installed; traces of prof's own tracer (.proftrace, or folders of them); Nsight Compute reports (.ncu-rep); CSV pages and console output of Nsight Compute (raw, details); " +
-	"PyTorch profiler traces (.json); PyTorch key_averages() tables (JSON, CSV); " +
-	"model configurations (Hugging Face config.json); workload facts (workload.json, metrics.json); folders made by prof capture (run.json); files also as .gz and .zst"
+	"PyTorch profiler traces (.json); PyTorch key_averages() tables (JSON, CSV, Markdown, or as printed); " +
+	"model configurations (Hugging Face config.json); workload facts (workload.json, metrics.json); folders made by prof capture (run.json); what other tools reported of a run (env.json, inputs.yaml, static_compute.json, ...); files also as .gz and .zst"
 
 func TestRepeats(t *testing.T) {
 	t.Parallel()
@@ -76,17 +76,18 @@ func TestTwoForms(t *testing.T) {
 	for i, c := range []struct {
 		paths []string
 		said  string
+		after string
 	}{
-		{[]string{"both"}, gz + " has the same content as another of the files and was skipped\nfiles skipped because their format is unknown: 1\n"},
-		{[]string{plain, gz}, gz + " has the same content as another of the files and was skipped\n"},
-		{[]string{gz, plain}, "warning: " + plain + " is another form of the capture in " + gz + " and was skipped, so that nothing counts twice\n"},
-		{[]string{gz, gz, "./" + gz}, ""},
+		{[]string{"both"}, gz + " has the same content as another of the files and was skipped\n", "files not read: 1\n  both/notes.txt: no known format\n"},
+		{[]string{plain, gz}, gz + " has the same content as another of the files and was skipped\n", ""},
+		{[]string{gz, plain}, "warning: " + plain + " is another form of the capture in " + gz + " and was skipped, so that nothing counts twice\n", ""},
+		{[]string{gz, gz, "./" + gz}, "", ""},
 	} {
 		q := newPlace(t)
 		q.dir = p.dir
 		q.env = []string{"PROF_HOME=" + p.path(fmt.Sprint("home", i))}
 		r := q.run(append([]string{"ingest", "--run", "x"}, c.paths...)...)
-		if r.code != 0 || r.out != "x\n" || !whole(`\Q`+c.said+`\E108 rows from 1 source, \d\.\d MB in \d+\.\d\d s\n`).MatchString(r.err) {
+		if r.code != 0 || r.out != "x\n" || !whole(`\Q`+c.said+`\E108 rows from 1 source, \d\.\d MB in \d+\.\d\d s\n\Q`+c.after+`\E`).MatchString(r.err) {
 			t.Errorf("%q: %+v", c.paths, r)
 		}
 		if got := counts(q); got != want {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/load"
 	"prof/ingest/workload"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -21,8 +23,9 @@ func (p *program) ingestCommand() *cli.Command {
 		Usage:     "store captured files as one run",
 		ArgsUsage: "PATH...",
 		Description: `Files or folders of any known format, plain or compressed (.gz, .zst): exports of Nsight Systems, CSV files of
-nsys stats, reports and CSV pages of Nsight Compute, PyTorch profiler traces, key_averages() saved as JSON or CSV, and folders of
-traces of prof's own tracer. All of them become one run. Content that the warehouse already has is not stored again. Either everything is
+nsys stats, reports and CSV pages of Nsight Compute, PyTorch profiler traces, key_averages() saved as JSON, CSV or Markdown or as
+printed, folders of traces of prof's own tracer, and what other tools reported of a run (metrics.json, env.json, ...). All of them
+become one run. Content that the warehouse already has is not stored again. Either everything is
 stored or nothing, except that unreadable files in a folder made by prof capture are skipped.
 
   prof ingest capture.sqlite                      # a run named by time and file
@@ -196,6 +199,49 @@ func (p *program) warn(message string) {
 	fmt.Fprintln(p.err, "warning: "+message)
 }
 
+// maxUnread bounds the lines about files that were not read.
+const maxUnread = 25
+
+// sayUnread lists files of folders that were not read, those alike in one folder in one line.
+func (p *program) sayUnread(list []ingest.Skip) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(p.err, "files not read: %d\n", len(list))
+	for _, line := range unreadLines(list) {
+		fmt.Fprintln(p.err, "  "+typeset.Neutral(line))
+	}
+}
+
+// unreadLines are the lines about files that are not read.
+func unreadLines(list []ingest.Skip) (lines []string) {
+	type alike struct{ dir, ext, why string }
+	count := map[alike]int{}
+	of := func(s ingest.Skip) alike { return alike{filepath.Dir(s.Path), filepath.Ext(s.Path), s.Why} }
+	for _, s := range list {
+		count[of(s)]++
+	}
+	said := 0
+	for _, s := range list {
+		key := of(s)
+		n := count[key]
+		if n == 0 {
+			continue
+		}
+		if len(lines) == maxUnread {
+			return append(lines, fmt.Sprintf("and %d more", len(list)-said))
+		}
+		name := s.Path
+		if said++; n > 2 {
+			name = fmt.Sprintf("%s (%d files)", filepath.Join(key.dir, "*"+key.ext), n)
+			said += n - 1
+			count[key] = 0
+		}
+		lines = append(lines, name+": "+s.Why)
+	}
+	return lines
+}
+
 // ingestInto ingests and says what was done: the run's name on stdout, the rest on stderr.
 func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string, o ingest.Options) (*ingest.Result, error) {
 	spin := p.spin("reading")
@@ -227,9 +273,7 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 			said = r.Run
 		}
 	}
-	if res.Skipped > 0 {
-		fmt.Fprintf(p.err, "files skipped because their format is unknown: %d\n", res.Skipped)
-	}
+	defer p.sayUnread(res.Skipped)
 	if !res.Made {
 		if said == "" {
 			fmt.Fprintln(p.err, "nothing to do: run "+o.Name+" has all of it")

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -53,8 +52,8 @@ func (p *program) ingestPlan(c *cli.Context, o ingest.Options) (err error) {
 		}
 	}
 	f.Notes = append(f.Notes, "nothing was stored; row counts of large tables are estimates, and so is the growth: 0.10 of an unpacked SQLite export, up to 0.5 where range names are all different; packed files are taken to be an eighth of their content")
-	if skipped > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("files skipped because their format is unknown: %d", skipped))
+	for _, line := range unreadLines(skipped) {
+		f.Notes = append(f.Notes, "not read: "+line)
 	}
 	return p.print(c, f)
 }

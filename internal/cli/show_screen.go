@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,7 +19,7 @@ import (
 // screenQuery is one question of a screen.
 type screenQuery struct {
 	name string
-	kind string // asked only of a run with sources of this kind; "" for any
+	kind string // asked only of a run with sources of one of these kinds; "" for any
 	// notes are the topics of notes that the summary reads; those of partial sources come with any. All notes take longer
 	// than the rows and have no place on the screen. What stages notes too, mfu does not say of utilisation.
 	notes []string
@@ -27,7 +28,7 @@ type screenQuery struct {
 // screenQueries are what a screen asks; as a report asks it, so that both come to the same verdict; those that take longest to plan come first.
 var screenQueries = []screenQuery{{name: "findings"}, {name: "finding-rules"}, {name: "mfu", notes: []string{"mfu"}}, {name: "stages", notes: []string{"timelines", "pass"}}, {name: "accounting"}, {name: "top-kernels"},
 	{name: "top-operators"}, {name: "passes"}, {name: "bottlenecks", kind: "ncu"}, {name: "stage-kernels", kind: "ncu"}, {name: "gaps"}, {name: "devices"}, {name: "conservation"}, {name: "models"}, {name: "memory-peaks"}, {name: "diagnostics"},
-	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: []string{"overhead"}}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
+	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: []string{"overhead"}}, {name: "reported-metrics", kind: "reported workload"}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
 
 // showScreen writes a run on one screen.
 func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
@@ -71,7 +72,9 @@ func askScreen(ctx context.Context, a *queries.Asker, run schema.Run) (*judge.Re
 	r := &judge.Report{Name: run.Name, Frames: map[string]*frame.Frame{"sources": sources}}
 	var list []queries.Question
 	for _, q := range screenQueries {
-		if q.kind == "" || slices.ContainsFunc(sources.Rows, func(row []any) bool { return row[sources.Index("kind")] == q.kind }) {
+		if q.kind == "" || slices.ContainsFunc(sources.Rows, func(row []any) bool {
+			return slices.Contains(strings.Fields(q.kind), row[sources.Index("kind")].(string))
+		}) {
 			question := queries.QuestionOf(r, q.name, run.ID)
 			question.Notes = func(kind string) bool { return slices.Contains(q.notes, kind) }
 			list = append(list, question)

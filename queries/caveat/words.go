@@ -105,6 +105,9 @@ var words = map[string]func(c C, alike []C) string{
 	"no-stage": func(c C, _ []C) string {
 		return fmt.Sprintf("no range of this run matches a rule in stage_rule; it has %s, see prof query ranges", count(c.Count, "range"))
 	},
+	"reported-stages": func(c C, _ []C) string {
+		return fmt.Sprintf("%s reports times of %s, by the clock of the tool that wrote it: prof query reported-metrics", c.Object, count(c.Count, "stage"))
+	},
 	"endless-ranges": func(c C, _ []C) string {
 		return fmt.Sprintf("CPU time is unknown for %s without an end in the capture", count(c.Count, "range"))
 	},

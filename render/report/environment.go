@@ -64,11 +64,14 @@ func (e *environment) fact(member string, keys ...string) any {
 func (e *environment) software() {
 	const noPython = "no source has it: timelines do not, prof capture does where it finds the Python that runs the workload, and with --auto-stages"
 	gpu, unnamed := gpuOf(e.gpuNames())
+	if gpu == nil {
+		gpu = e.fact("gpu", "reported.environment.gpu")
+	}
 	e.need(e.out, "", "gpu", gpu, unnamed)
 	cuda, why := e.cuda()
 	e.need(e.out, "", "cuda", cuda, why)
-	e.need(e.out, "", "torch", e.fact("torch", "workload.torch", "env.python.packages.torch"), noPython)
-	e.need(e.out, "", "transformers", e.fact("transformers", "workload.transformers", "env.python.packages.transformers"), noPython)
+	e.need(e.out, "", "torch", e.fact("torch", "workload.torch", "env.python.packages.torch", "reported.environment.torch"), noPython)
+	e.need(e.out, "", "transformers", e.fact("transformers", "workload.transformers", "env.python.packages.transformers", "reported.environment.transformers"), noPython)
 }
 
 // cuda is the version of the CUDA runtime that the workload used, or that its PyTorch was built with. That of the driver, which is the
@@ -77,7 +80,7 @@ func (e *environment) cuda() (version any, why string) {
 	if v, ok := e.fact("cuda", "torch.cuda_runtime_version").(string); ok {
 		return v, ""
 	}
-	if v := e.fact("cuda", "workload.torch_cuda", "env.python.torch_cuda"); v != nil {
+	if v := e.fact("cuda", "workload.torch_cuda", "env.python.torch_cuda", "reported.environment.cuda"); v != nil {
 		return v, ""
 	}
 	if v, ok := e.fact("hip", "torch.hip_runtime_version").(string); ok {

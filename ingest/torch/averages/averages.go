@@ -1,4 +1,4 @@
-// Package averages reads tables of PyTorch's key_averages(), the profiler's sums by operator, that a program saved as JSON or CSV.
+// Package averages reads tables of PyTorch's key_averages(), the profiler's sums by operator, that a program saved as JSON, CSV or Markdown or printed.
 //
 // PyTorch has no such file format: people write their own few lines of Python, and name the columns after the attributes of
 // FunctionEventAvg (torch/autograd/profiler_util.py), the headings of its printed table, or otherwise. Columns are taken by what
@@ -34,8 +34,27 @@ func Sniff(_ string, head []byte) bool {
 	return s.first != nil && s.first.isTable() // of a first row that is longer than the beginning, or a header alone
 }
 
-// Identify knows no more of a table than that it is one: it does not name its capture.
-func Identify(context.Context, string, string) (*load.SourceInfo, error) {
+// Identify knows no more of a table than that it is one: it does not name its capture. Of a text it also finds whether its table can be read.
+func Identify(ctx context.Context, path, name string) (*load.SourceInfo, error) {
+	f, err := file.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, headBytes)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if !isText(head[:n]) {
+		return &load.SourceInfo{}, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if _, err := read(ctx, f, name, func(*row) error { return nil }); err != nil {
+		return nil, err
+	}
 	return &load.SourceInfo{}, nil
 }
 

@@ -14,6 +14,10 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(v.in))
 		f.Add([]byte(v.in[:len(v.in)*2/3]))
 	}
+	for _, in := range []string{small + "       a1       1.500us             2  \n" + small[:38] + "Self CPU time total: 3.000us\n", "# x\n|op_name|self_cpu_us|calls|\n|---|:-:|---|\n|f<A\\|B>|1.5|2|\n"} {
+		f.Add([]byte(in))
+		f.Add([]byte(in[:len(in)*2/3]))
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		Sniff("file", in)
 		last := 0

@@ -62,7 +62,7 @@ func TestSniffFiles(t *testing.T) {
 				return err
 			}
 			name := strings.TrimSuffix(filepath.Base(path), ".gz")
-			want := strings.Contains(name, "key_averages") && filepath.Ext(name) != ".py"
+			want := strings.Contains(name, "key_averages") && filepath.Ext(name) != ".py" || name == "operators.md" && strings.Contains(path, "first")
 			if got := Sniff(strings.ToLower(name), head(t, path)); got != want {
 				t.Errorf("%s: %v", path, got)
 			}

@@ -14,6 +14,8 @@ import (
 const (
 	maxColumns = 1000
 	maxValue   = 16 << 20 // bytes of one value, and of one line of a CSV file
+	maxBlank   = 4 << 10  // blanks before a table of JSON or CSV
+	headBytes  = 64 << 10 // within which a table begins
 )
 
 // errNotTable says that a file is something else.
@@ -54,7 +56,8 @@ func (c *columns) isTable() bool {
 		calls = calls || k.field == countField
 		time = time || k.field.isTime() && k.strong
 	}
-	return name && calls && time && !c.has("ph") && !(c.has("rank") && c.has("operator") && c.has("self_device_ns") && c.has("total_cpu_ns"))
+	ours := c.has("rank") && c.has("operator") && c.has("self_device_ns") && c.has("total_cpu_ns") || c.has("self_cuda_share") && c.has("kernels_and_copies")
+	return name && calls && time && !c.has("ph") && !ours
 }
 
 // cellKind is the type of a cell.
@@ -120,7 +123,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // readTable gives each row of a table. The columns are cols and may be more after each row.
 func readTable(ctx context.Context, r io.Reader, name string, cols *columns, each func(*record) error) (*source, error) {
-	in := bufio.NewReader(r)
+	in := bufio.NewReaderSize(r, headBytes)
 	s := &source{ctx: ctx, name: name, cols: cols}
 	s.each = func(rec *record) error {
 		if rec.number%1024 == 0 && ctx.Err() != nil {
@@ -135,7 +138,7 @@ func readTable(ctx context.Context, r io.Reader, name string, cols *columns, eac
 	first := byte(0)
 	for i := 1; first == 0; i++ {
 		head, err := in.Peek(i)
-		if errors.Is(err, io.EOF) || i > in.Size() {
+		if errors.Is(err, io.EOF) || i > maxBlank {
 			return s, fmt.Errorf("%s: %w", name, errNotTable)
 		}
 		if err != nil {
@@ -146,6 +149,9 @@ func readTable(ctx context.Context, r io.Reader, name string, cols *columns, eac
 		}
 	}
 	s.in = &counted{r: in, left: maxValue}
+	if head, _ := in.Peek(in.Size()); isText(head) {
+		return s, s.text()
+	}
 	if first == '[' || first == '{' {
 		return s, s.json(int64(skipped))
 	}

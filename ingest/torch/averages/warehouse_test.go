@@ -145,7 +145,7 @@ func TestBesideCaptures(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, _, err := store(t, both, "folder", dir)
-	if err != nil || len(res.Sources) != 3 || res.Skipped != 1 {
+	if err != nil || len(res.Sources) != 3 || len(res.Skipped) != 1 {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	expect(t, both, sums, rows(t, alone, sums)...)
