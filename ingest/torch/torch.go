@@ -74,6 +74,7 @@ type loader struct {
 	*linked
 	name     string
 	header   *trace.Header
+	torn     trace.Torn
 	info     *load.SourceInfo
 	source   *operator.Source
 	apiID    []int32              // api_name_id by number of the function
@@ -109,16 +110,17 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	if c.first > c.end {
 		return nil, nothing(name, c, truncated)
 	}
+	c.numberNPUs()
 	linked, err := link(c, t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	l := &loader{linked: linked, name: name, header: r.Header(), info: &load.SourceInfo{}}
+	l := &loader{linked: linked, name: name, header: r.Header(), torn: r.Torn(), info: &load.SourceInfo{}}
 	l.describe(truncated, r.Events())
 	l.info.SHA256 = src.sum() // all of it was read, to where it ends or was cut
 	l.prepare()
 	steps := []func(context.Context) error{l.storeFacts, l.storeDevices, l.storeProcesses, l.storeInputs, l.storeTimeline, l.storeReplays, l.storeWaits,
-		l.storeOverhead, l.storeRanges, l.storeDiagnostics, l.storeParts}
+		l.storeOverhead, l.storeRanges, l.storeCounters, l.storeDiagnostics, l.storeParts}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -130,7 +132,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 func nothing(name string, c *collector, truncated error) error {
 	switch {
 	case c.texted > 0:
-		return fmt.Errorf("%s: %w: its process ids are text, as in merged traces; ingest the trace of each process instead", name, ErrNoEvents)
+		return fmt.Errorf("%s: %w: its processes or threads are text without a number; ingest the trace of each process instead", name, ErrNoEvents)
 	case truncated != nil:
 		return fmt.Errorf("%s: %w: %w", name, ErrNoEvents, truncated)
 	}
@@ -168,13 +170,25 @@ func (l *loader) warn(truncated error, events int64) {
 		info.Reason = fmt.Sprintf("%v; the %d events before that are stored", truncated, events)
 		info.Warnings = append(info.Warnings, info.Reason)
 	}
+	if t := l.torn; t.Events > 0 {
+		why := fmt.Sprintf("%d events are not stored: they are no JSON, as where a quote in a name is not escaped; the first begins at byte %d: %s", t.Events, t.Offset, t.Why)
+		if info.Warnings = append(info.Warnings, why); truncated == nil {
+			info.Status, info.Reason = "partial", why
+		}
+	}
 	if l.texted > 0 {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events have text as process or thread and are not stored: is the trace merged from several?", l.texted))
+	}
+	if l.merged > 0 {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("the processes of %d events are text, as in a trace merged from several: these are numbered from %d, and the text is the name of the process", l.merged, firstTextPID))
 	}
 	if n := len(l.clashing); n > 0 {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("%d correlation ids have several API calls, so the launch of their device work is unknown: is the trace merged from several?", n))
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.counts)) {
+		if n := l.counts[name].unknown; n > 0 {
+			info.Warnings = append(info.Warnings, fmt.Sprintf("%d events of category %s are not stored: prof does not know that category, and whether it is work of a device", n, name))
+		}
 		for why, n := range l.counts[name].left {
 			info.Warnings = append(info.Warnings, fmt.Sprintf("%d events of %s are not stored: they %s", n, name, why))
 		}
