@@ -43,6 +43,7 @@ var rooms = map[string][]string{
 	"ingest/nsys/sqlite":    {"ingest/nsys/table"},
 	"ingest/nsys/table":     {},
 	"ingest/operator":       {"ingest/attribute", "ingest/load"},
+	"ingest/rocprof":        {"ingest/load", "ingest/torch", "ingest/torch/trace"},
 	"ingest/torch":          {"ingest/attribute", "ingest/collective", "ingest/load", "ingest/operator", "ingest/torch/trace"},
 	"ingest/torch/averages": {"ingest/load"},
 	"ingest/torch/trace":    {},

@@ -11,6 +11,7 @@ import (
 	"prof/ingest/model"
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
+	"prof/ingest/rocprof"
 	"prof/ingest/torch"
 	"prof/ingest/torch/averages"
 	"prof/ingest/tracer"
@@ -108,6 +109,17 @@ func Formats() []Format {
 			GivesWayTo: []string{"ncu-rep"},
 			Order:      ncu.PageOrder,
 			Identify:   ncu.IdentifyCSV, Load: ncu.LoadCSV,
+		},
+		{
+			Name: "rocprof-json", Kind: "rocprof", Doc: "rocprofv3 traces (JSON)",
+			Sniff:    func(_ string, head []byte) bool { return rocprof.SniffJSON(head) },
+			Identify: rocprof.IdentifyJSON, Apart: true, Load: rocprof.LoadJSON,
+		},
+		{
+			Name: "rocprof-csv", Kind: "rocprof", Doc: "CSV traces of rocprofv3 and rocprof (kernels, copies, API calls, markers)",
+			Sniff:      func(_ string, head []byte) bool { return rocprof.SniffCSV(head) },
+			GivesWayTo: []string{"rocprof-json"},
+			Identify:   rocprof.IdentifyCSV, Apart: true, Load: rocprof.LoadCSV,
 		},
 		{
 			Name: "torch-trace", Kind: "torch", Doc: "PyTorch profiler traces (.json)",

@@ -31,7 +31,7 @@ func newCollector() *collector {
 }
 
 // read takes all events. A trace that ends too early gives what it holds, and truncated says why.
-func (c *collector) read(r *trace.Reader, each func(events int64) error) (truncated error, err error) {
+func (c *collector) read(r Events, each func(events int64) error) (truncated error, err error) {
 	for {
 		e, err := r.Next()
 		switch {

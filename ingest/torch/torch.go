@@ -75,6 +75,7 @@ type loader struct {
 	name     string
 	header   *trace.Header
 	torn     trace.Torn
+	style    string // of ranges
 	info     *load.SourceInfo
 	source   *operator.Source
 	apiID    []int32              // api_name_id by number of the function
@@ -97,10 +98,38 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	defer src.Close()
 	r := trace.NewParallel(src, max(1, t.Options.Threads), min(trace.BlockBytes, src.size))
 	defer r.Close()
+	l, err := collect(ctx, name, t, r, src.expected)
+	if err != nil {
+		return nil, err
+	}
+	l.info.SHA256 = src.sum() // all of it was read, to where it ends or was cut
+	return l.store(ctx)
+}
+
+// Events are a trace's: those of a file of Kineto's, or of another profiler's in its terms.
+type Events interface {
+	Next() (*trace.Event, error) // io.EOF ends them
+	Events() int64               // how many were read
+	Header() *trace.Header       // complete after the end
+	Torn() trace.Torn
+}
+
+// LoadEvents stores what another profiler recorded. Ranges have the given style there.
+func LoadEvents(ctx context.Context, name string, t *load.Target, e Events, style string) (*load.SourceInfo, error) {
+	l, err := collect(ctx, name, t, e, func(int64) int64 { return -1 })
+	if err != nil {
+		return nil, err
+	}
+	l.style = style
+	return l.store(ctx)
+}
+
+// collect reads all events and puts them into order.
+func collect(ctx context.Context, name string, t *load.Target, r Events, expected func(events int64) int64) (*loader, error) {
 	c := newCollector()
 	truncated, err := c.read(r, func(events int64) error {
 		if p := t.Options.Progress; p != nil {
-			p("events", events, src.expected(events))
+			p("events", events, expected(events))
 		}
 		return ctx.Err()
 	})
@@ -115,15 +144,19 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	l := &loader{linked: linked, name: name, header: r.Header(), torn: r.Torn(), info: &load.SourceInfo{}}
+	l := &loader{linked: linked, name: name, header: r.Header(), torn: r.Torn(), style: "record_function", info: &load.SourceInfo{}}
 	l.describe(truncated, r.Events())
-	l.info.SHA256 = src.sum() // all of it was read, to where it ends or was cut
+	return l, nil
+}
+
+// store stores all of it.
+func (l *loader) store(ctx context.Context) (*load.SourceInfo, error) {
 	l.prepare()
 	steps := []func(context.Context) error{l.storeFacts, l.storeDevices, l.storeProcesses, l.storeInputs, l.storeTimeline, l.storeReplays, l.storeWaits,
 		l.storeOverhead, l.storeRanges, l.storeCounters, l.storeDiagnostics, l.storeParts}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", l.name, err)
 		}
 	}
 	return l.info, nil
