@@ -48,6 +48,7 @@ var rooms = map[string][]string{
 	"ingest/torch/averages": {"ingest/load"},
 	"ingest/torch/trace":    {},
 	"ingest/tracer":         {"ingest/load", "ingest/nsys", "ingest/nsys/table"},
+	"ingest/xla":            {"ingest/load", "ingest/torch", "ingest/torch/trace"},
 	"ingest/workload":       {"ingest/load", "ingest/model"},
 	"queries":               {"schema", "schema/sqlfile", "queries/caveat", "queries/frame", "queries/judge"},
 	"queries/caveat":        {"queries/frame"},

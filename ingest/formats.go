@@ -16,6 +16,7 @@ import (
 	"prof/ingest/torch/averages"
 	"prof/ingest/tracer"
 	"prof/ingest/workload"
+	"prof/ingest/xla"
 	"prof/schema/rundir"
 )
 
@@ -120,6 +121,11 @@ func Formats() []Format {
 			Sniff:      func(_ string, head []byte) bool { return rocprof.SniffCSV(head) },
 			GivesWayTo: []string{"rocprof-json"},
 			Identify:   rocprof.IdentifyCSV, Apart: true, Load: rocprof.LoadCSV,
+		},
+		{
+			Name: "xplane", Kind: "xla", Doc: "XLA and JAX profiles of GPUs (.xplane.pb)", MaxBytes: xla.MaxBytes,
+			Sniff:    xla.Sniff,
+			Identify: xla.Identify, Apart: true, Load: xla.Load,
 		},
 		{
 			Name: "torch-trace", Kind: "torch", Doc: "PyTorch profiler traces (.json)",

@@ -118,7 +118,7 @@ func capturesOf(q Query) []string {
 	case counts(q) == operators:
 		return []string{"torch", "nsys", "prof", "key_averages"}
 	}
-	return []string{"nsys", "prof", "rocprof", "torch"}
+	return []string{"nsys", "prof", "rocprof", "torch", "xla"}
 }
 
 // counted is the SQL of the sources that a query with these arguments counts.

@@ -214,7 +214,7 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 			return []string{string(diff.ByKernel), string(diff.ByFamily), string(diff.ByGrid), string(diff.ByStage), string(diff.ByOperator), string(diff.ByRange), string(diff.ByMetric)}
 		}
 	case "source":
-		return []string{"nsys", "prof", "rocprof", "torch"}
+		return []string{"nsys", "prof", "rocprof", "torch", "xla"}
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // profilers are what records timelines, by the kind of its sources.
-var profilers = map[string]string{"nsys": "Nsight Systems", "prof": "prof's tracer", "rocprof": "rocprof", "torch": "the PyTorch profiler"}
+var profilers = map[string]string{"nsys": "Nsight Systems", "prof": "prof's tracer", "rocprof": "rocprof", "torch": "the PyTorch profiler", "xla": "XLA's profiler"}
 
 // words says each kind of caveat; alike are all of its kind about a query's rows, itself among them, for kinds that are said together.
 var words = map[string]func(c C, alike []C) string{

@@ -23,7 +23,7 @@
 
 WITH shown AS (
     SELECT s.source_id FROM source s
-    WHERE s.run_id = run AND (s.kind NOT IN ('nsys', 'prof', 'rocprof', 'torch') OR s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t))
+    WHERE s.run_id = run AND (s.kind NOT IN ('nsys', 'prof', 'rocprof', 'torch', 'xla') OR s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t))
 ), work AS (
     SELECT k.source_id, k.device_id, count(*) AS kernel_count, sum(k.duration_ns)::BIGINT AS kernel_sum_ns
     FROM kernel k WHERE k.run_id = run GROUP BY ALL

@@ -20,7 +20,7 @@
 --   range_count: ranges
 
 WITH src AS (
-    SELECT s.source_id, s.kind FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'prof', 'rocprof', 'torch')
+    SELECT s.source_id, s.kind FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla')
 ), g AS ( -- by set of ranges, so that the ranges can be looked up without touching each kernel
     SELECT k.source_id, k.range_context_id AS context_id, count(*) AS n, sum(k.duration_ns)::BIGINT AS ns
     FROM kernel k WHERE k.run_id = run GROUP BY ALL

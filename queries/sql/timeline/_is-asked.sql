@@ -5,8 +5,8 @@
 -- params:
 --   kind VARCHAR: timeline kind
 --   is_counted BOOLEAN: whether it is the counted kind
---   source VARCHAR: nsys, prof, rocprof or torch; NULL for the counted one
+--   source VARCHAR: nsys, prof, rocprof, torch or xla; NULL for the counted one
 -- columns:
 --   is_asked: whether it is selected
 
-CASE WHEN source IS NULL THEN is_counted WHEN source IN ('nsys', 'prof', 'rocprof', 'torch') THEN kind = source ELSE error('ARGUMENT: --source is nsys, prof, rocprof or torch')::BOOLEAN END
+CASE WHEN source IS NULL THEN is_counted WHEN source IN ('nsys', 'prof', 'rocprof', 'torch', 'xla') THEN kind = source ELSE error('ARGUMENT: --source is nsys, prof, rocprof, torch or xla')::BOOLEAN END

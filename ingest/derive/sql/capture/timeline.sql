@@ -3,9 +3,9 @@
 -- key: source_id
 -- columns:
 --   source_id INTEGER: the source
---   kind VARCHAR: nsys, prof, rocprof or torch
---   is_counted BOOLEAN: whether it is the default kind: the first of nsys, prof, rocprof and torch that the run has
+--   kind VARCHAR: nsys, prof, rocprof, torch or xla
+--   is_counted BOOLEAN: whether it is the default kind: the first of nsys, prof, rocprof, torch and xla that the run has
 
 SELECT s.source_id, s.kind, s.kind = min(s.kind) OVER (PARTITION BY s.run_id) AS is_counted
 FROM source s
-WHERE s.run_id = $run AND s.kind IN ('nsys', 'prof', 'rocprof', 'torch')
+WHERE s.run_id = $run AND s.kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla')

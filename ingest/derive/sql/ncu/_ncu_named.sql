@@ -10,7 +10,7 @@
 --   candidate_count BIGINT: names of the timeline that have the spelling
 
 WITH kind AS (
-    SELECT k.kind, k.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run AND t.is_counted), 'nsys') AS is_counted FROM (VALUES ('nsys'), ('prof'), ('rocprof'), ('torch')) k(kind)
+    SELECT k.kind, k.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run AND t.is_counted), 'nsys') AS is_counted FROM (VALUES ('nsys'), ('prof'), ('rocprof'), ('torch'), ('xla')) k(kind)
 ), t AS (
     SELECT DISTINCT x.kind, w.kernel_name_id, sp.spelling
     FROM work_sum w
