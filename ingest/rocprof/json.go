@@ -75,7 +75,7 @@ func jsonEvents(r io.Reader, h *trace.Header) iter.Seq2[*trace.Event, error] {
 		d := &decoder{d: jsontext.NewDecoder(in, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)), in: in, header: h, yield: yield}
 		err := d.object(func(key string) error {
 			if key != root {
-				return d.d.SkipValue()
+				return d.skip()
 			}
 			return d.array(func() error { return d.process() })
 		})

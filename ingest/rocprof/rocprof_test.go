@@ -204,6 +204,7 @@ func FuzzRocprof(f *testing.F) {
 	f.Add([]byte(everything))
 	f.Add([]byte(everything[:700]))
 	f.Add([]byte(roctracer))
+	f.Add([]byte(`{""`))
 	f.Add([]byte(strings.Replace(roctracer, "1000", "-9223372036854775808", 1)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, read := range []func(io.Reader) (int, error){rocprof.CountJSON, rocprof.CountCSV} {

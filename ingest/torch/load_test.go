@@ -200,6 +200,7 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a trace of another program", `{"traceEvents": [{"ph": "X", "cat": "blink", "name": "paint", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}`, "it has no PyTorch profiler events"},
 		{"a merged trace", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": "[TP0] 1", "tid": "main", "ts": 1, "dur": 1}]}`, "ingest the trace of each process instead"},
+		{"a trace of JAX", `{"traceEvents": [{"ph": "M", "pid": 2, "name": "process_name", "args": {"name": "/device:GPU:0"}}, {"ph": "X", "pid": 2, "tid": 13, "ts": 1, "dur": 1, "name": "fusion"}]}`, "ingest that"},
 		{"NaN", traceOf(strings.Replace(op("a", 1, 1, ``), "1.000", "NaN", 1)), "not a trace: "},
 	} {
 		_, err := tryStore(t, w, "x", write(t, "x.json", c.text))

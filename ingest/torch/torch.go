@@ -169,6 +169,11 @@ func nothing(name string, c *collector, truncated error) error {
 	case truncated != nil:
 		return fmt.Errorf("%s: %w: %w", name, ErrNoEvents, truncated)
 	}
+	for _, process := range c.processNames {
+		if strings.HasPrefix(process, "/device:") || strings.HasPrefix(process, "/host:") {
+			return fmt.Errorf("%s: %w: it is what XLA's profiler draws from an .xplane.pb, which lies next to it and has all of it: ingest that", name, ErrNoEvents)
+		}
+	}
 	return fmt.Errorf("%s: %w", name, ErrNoEvents)
 }
 

@@ -4,7 +4,7 @@
 -- notes: graph timelines
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
+--   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch or xla; default: the first of these that the run has
 -- columns:
 --   source_id: the source: a timeline of the counted kind, or an Nsight Compute report whose GPU no such timeline has
 --   device: GPU number on the machine

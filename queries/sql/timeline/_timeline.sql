@@ -3,9 +3,9 @@
 -- key: source_id
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof or torch; default: the first of these that the run has
+--   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch or xla; default: the first of these that the run has
 -- columns:
 --   source_id: the source
---   kind: nsys, prof or torch
+--   kind: nsys, prof, rocprof, torch or xla
 
 SELECT t.source_id, t.kind FROM timeline t WHERE t.run_id = run AND _is_asked(t.kind, t.is_counted, source)

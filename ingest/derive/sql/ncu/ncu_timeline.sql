@@ -3,7 +3,7 @@
 -- key: kind, device_id, stage, kernel_name_id, grid, block
 -- needs: ncu_launch kernel
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof or torch
+--   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch or xla
 --   is_counted BOOLEAN: whether it is the counted kind
 --   device_id INTEGER: GPU
 --   stage VARCHAR: stage of the launch; (none) outside every stage

@@ -3,7 +3,7 @@
 -- key: kind, name, domain, style
 -- needs: nvtx_range
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof or torch
+--   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch or xla
 --   name VARCHAR: range name; ids and counters are #
 --   domain VARCHAR: NVTX domain; empty for the default one
 --   style VARCHAR: push_pop or start_end; record_function for a PyTorch profiler range
