@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/torch/trace"
 )
@@ -109,6 +110,20 @@ const (
 
 // runtimes are what categories of API calls begin with; ROCm has CUDA's categories and its own names of functions.
 var runtimes = map[string]string{"hip": amd, "xpu_": intel, "mtia_": mtia, "hpu_": gaudi}
+
+// mtiaCall is the kind of a call of MTIA's runtime. Most of its names are stages of the program around the calls, whose time is the CPU's own: these
+// are left out, as calls that only ask are.
+func mtiaCall(name string) attribute.CallKind {
+	switch {
+	case strings.HasPrefix(name, "runFunction"):
+		return attribute.LaunchCall
+	case strings.HasPrefix(name, "enqueueCommand memcpy"):
+		return attribute.CopyCall
+	case strings.HasPrefix(name, "synchronize"):
+		return attribute.WaitCall
+	}
+	return attribute.QueryCall
+}
 
 func (c *collector) made(by string) {
 	if c.makers == nil {

@@ -238,7 +238,11 @@ func (l *loader) prepare() {
 	l.apiID = make([]int32, len(l.apiNames.List))
 	for i, name := range l.apiNames.List {
 		l.apiID[i] = l.target.Run.APIs.Add(valid(name))
-		l.callKind = append(l.callKind, attribute.KindOfCall(name))
+		kind := attribute.KindOfCall(name)
+		if l.makers[mtia] {
+			kind = mtiaCall(name)
+		}
+		l.callKind = append(l.callKind, kind)
 	}
 	names := make([]string, len(l.names.List))
 	for i, name := range l.names.List {

@@ -196,7 +196,7 @@ func deviceWork(out *trace.Event, e *event, gpu int32, stream int64) {
 	case e.set != "", e.name == "Memset":
 		out.Category, out.Name = trace.Memset, []byte("Memset (Device)")
 	default:
-		out.Category, out.Name = trace.Kernel, []byte(strings.TrimSuffix(e.name, ".kd"))
+		out.Category, out.Name = trace.Kernel, []byte(strings.TrimSuffix(strings.TrimSuffix(e.name, " [clone .kd]"), ".kd"))
 		if m := launchd.FindStringSubmatch(e.details); m != nil {
 			for d := range 3 {
 				out.Grid[d], _ = strconv.ParseInt(m[1+d], 10, 64)
