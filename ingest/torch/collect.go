@@ -22,7 +22,8 @@ type collector struct {
 	hasOperator bool
 	texted      int64 // events of known categories whose thread is a text without a number
 	textPIDs    map[string]int64
-	merged      int64 // events whose process is a text
+	lastRuntime string // the last category of API calls
+	merged      int64  // events whose process is a text
 }
 
 func newCollector() *collector {

@@ -1,6 +1,7 @@
 package torch
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -91,8 +92,15 @@ func (c *collector) common(e *trace.Event) {
 			c.made(ascend)
 			e.SetInt(trace.Correlation, id)
 		}
+		if bytes.HasPrefix(e.Name, []byte("hip")) && !c.makers[amd] { // ROCm has CUDA's categories
+			c.made(amd)
+		}
+		if string(e.Label) == c.lastRuntime {
+			return
+		}
+		c.lastRuntime = string(e.Label)
 		for prefix, maker := range runtimes {
-			if strings.HasPrefix(string(e.Label), prefix) || prefix == "hip" && strings.HasPrefix(string(e.Name), prefix) {
+			if strings.HasPrefix(c.lastRuntime, prefix) {
 				c.made(maker)
 			}
 		}
@@ -108,7 +116,7 @@ const (
 	ascend = "Ascend"
 )
 
-// runtimes are what categories of API calls begin with; ROCm has CUDA's categories and its own names of functions.
+// runtimes are what categories of API calls begin with.
 var runtimes = map[string]string{"hip": amd, "xpu_": intel, "mtia_": mtia, "hpu_": gaudi}
 
 // mtiaCall is the kind of a call of MTIA's runtime. Most of its names are stages of the program around the calls, whose time is the CPU's own: these
