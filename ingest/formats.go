@@ -13,10 +13,12 @@ import (
 	"prof/ingest/nsys"
 	"prof/ingest/nsys/stats"
 	"prof/ingest/reported"
+	"prof/ingest/rocprof"
 	"prof/ingest/torch"
 	"prof/ingest/torch/averages"
 	"prof/ingest/tracer"
 	"prof/ingest/workload"
+	"prof/ingest/xla"
 	"prof/schema/rundir"
 )
 
@@ -123,6 +125,22 @@ func Formats() []Format {
 			GivesWayTo: []string{"ncu-rep"},
 			Order:      ncu.PageOrder,
 			Identify:   ncu.IdentifyCSV, Load: ncu.LoadCSV,
+		},
+		{
+			Name: "rocprof-json", Kind: "rocprof", Doc: "rocprofv3 traces (JSON)",
+			Sniff:    func(_ string, head []byte) bool { return rocprof.SniffJSON(head) },
+			Identify: rocprof.IdentifyJSON, Apart: true, Load: rocprof.LoadJSON,
+		},
+		{
+			Name: "rocprof-csv", Kind: "rocprof", Doc: "CSV traces of rocprofv3 and rocprof (kernels, copies, API calls, markers)",
+			Sniff:      func(_ string, head []byte) bool { return rocprof.SniffCSV(head) },
+			GivesWayTo: []string{"rocprof-json"},
+			Identify:   rocprof.IdentifyCSV, Apart: true, Load: rocprof.LoadCSV,
+		},
+		{
+			Name: "xplane", Kind: "xla", Doc: "XLA and JAX profiles of GPUs (.xplane.pb)", MaxBytes: xla.MaxBytes,
+			Sniff:    xla.Sniff,
+			Identify: xla.Identify, Apart: true, Load: xla.Load,
 		},
 		{
 			Name: "torch-trace", Kind: "torch", Doc: "PyTorch profiler traces (.json)",

@@ -42,7 +42,7 @@ const (
 )
 
 var choices = []choice{
-	{"source", "captures", "(SELECT DISTINCT kind AS x FROM source WHERE run_id = %[1]s AND kind IN ('nsys', 'prof', 'torch', 'nsys-stats'))", equals},
+	{"source", "captures", "(SELECT DISTINCT kind AS x FROM source WHERE run_id = %[1]s AND kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla', 'nsys-stats'))", equals},
 	{"stage", "stages", "(SELECT DISTINCT stage AS x FROM path_stage WHERE run_id = %[1]s AND stage IS NOT NULL AND path_id IN " + countedPaths + " UNION SELECT '(none)')", equals},
 	{"device", "GPUs", "(SELECT DISTINCT device_id::VARCHAR AS x FROM (SELECT run_id, source_id, device_id FROM kernel UNION ALL SELECT run_id, source_id, device_id FROM memop UNION ALL SELECT run_id, source_id, device_id FROM device) WHERE run_id = %[1]s AND source_id IN %[2]s)", equals},
 	{"range", "ranges, among others,", "(SELECT DISTINCT name AS x FROM range_path WHERE run_id = %[1]s AND path_id IN " + countedPaths + ")", equals},
@@ -118,7 +118,7 @@ func capturesOf(q Query) []string {
 	case counts(q) == operators:
 		return []string{"torch", "nsys", "prof", "key_averages"}
 	}
-	return []string{"nsys", "prof", "torch", "nsys-stats"}
+	return []string{"nsys", "prof", "rocprof", "torch", "xla", "nsys-stats"}
 }
 
 // counted is the SQL of the sources that a query with these arguments counts.

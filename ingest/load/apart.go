@@ -146,11 +146,18 @@ func (r *Run) take(of *Run) *numbers {
 	for _, s := range of.shapes.All() {
 		shapes = append(shapes, r.ShapeID(s))
 	}
+	metrics := make([]int32, 0, len(of.Metrics.numbers.All()))
+	_ = of.Metrics.Each(func(_ int32, name string, unit *string) error {
+		metrics = append(metrics, r.Metrics.Add(name, unit))
+		return nil
+	})
 	kernel, api, path := renumbered{names: kernels}, r.APIs.take(&of.APIs), r.Paths.take(&of.Paths)
 	ranges, op := renumbered{after: r.RangeID}, renumbered{after: r.OpID}
 	n.by = map[string]renumbered{"kernel_name_id": kernel, "before_kernel_name_id": kernel, "after_kernel_name_id": kernel, "kernel_shape_id": {names: shapes},
 		"api_name_id": api, "launch_name_id": api, "path_id": path, "range_context_id": {after: r.ContextID}, "range_id": ranges, "parent_range_id": ranges,
-		"op_id": op, "parent_op_id": op, "forward_op_id": op, "op_name_id": r.Operators.take(&of.Operators), "op_input_id": r.Inputs.take(&of.Inputs), "stack_id": r.Stacks.take(&of.Stacks)}
+		"op_id": op, "parent_op_id": op, "forward_op_id": op, "op_name_id": r.Operators.take(&of.Operators), "op_input_id": r.Inputs.take(&of.Inputs), "stack_id": r.Stacks.take(&of.Stacks),
+		"launch_id": {after: r.launches}, "metric_id": {names: metrics}}
+	r.launches += of.launches
 	r.RangeID, r.ContextID, r.OpID = r.RangeID+of.RangeID, r.ContextID+of.ContextID, r.OpID+of.OpID
 	return n
 }

@@ -20,7 +20,7 @@ const (
 
 // Every table of device work begins with these columns, both in the export and in the warehouse.
 const (
-	deviceWants   = "start end deviceId contextId streamId correlationId? globalPid? "
+	deviceWants   = "start end deviceId contextId? streamId correlationId? globalPid? "
 	deviceColumns = "pid:int tid:int device_id:int context_id:int stream_id:int start_ns duration_ns correlation_id " +
 		"launch_start_ns launch_duration_ns launch_name_id:int range_context_id:int path_id:int "
 )
@@ -117,18 +117,21 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label a
 		f.odd.Add(1)
 		return false
 	}
-	pid, device := &b.Cols[inPid], int32(0)
-	if pid.Null(i) {
+	device := int32(0)
+	if pid, ok := f.l.processOf(&b.Cols[inPid], i); !ok {
 		c.SetNull(outPid, n)
 		device = f.l.numbered(b.Cols[inDevice].Ints[i])
 	} else {
-		f.pid[n] = pidOf(pid.Ints[i])
-		if k := (deviceKey{pidOf(pid.Ints[i]), b.Cols[inDevice].Ints[i]}); !f.known || k != f.lastKey {
-			f.lastKey, f.lastDevice, f.known = k, f.l.device(pid.Ints[i], k.cuda), true
+		f.pid[n] = pidOf(pid)
+		if k := (deviceKey{pidOf(pid), b.Cols[inDevice].Ints[i]}); !f.known || k != f.lastKey {
+			f.lastKey, f.lastDevice, f.known = k, f.l.device(pid, k.cuda), true
 		}
 		device = f.lastDevice
 	}
 	f.device[n], f.context[n], f.stream[n] = device, int32(context), int32(stream)
+	if b.Cols[inContext].Null(i) {
+		c.SetNull(outContext, n)
+	}
 	f.start[n], f.duration[n] = start, end-start
 	row := f.launch(b, i, c, n)
 	node := attribute.NoNode
@@ -151,14 +154,14 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label a
 
 // launch fills in the launching call and gives its row in the launch table, -1 when none is known.
 func (f *deviceFill) launch(b *table.Batch, i int, c *load.Chunk, n int) int32 {
-	corr, pid := &b.Cols[inCorrelation], &b.Cols[inPid]
+	corr := &b.Cols[inCorrelation]
 	row := int32(-1)
 	if corr.Null(i) {
 		c.SetNull(outCorrelation, n)
 	} else {
 		f.correlation[n] = corr.Ints[i]
-		if !pid.Null(i) {
-			row = f.calls.Row(procOf(pid.Ints[i]), corr.Ints[i])
+		if pid, ok := f.l.processOf(&b.Cols[inPid], i); ok {
+			row = f.calls.Row(procOf(pid), corr.Ints[i])
 		}
 	}
 	call, ok := f.l.launches.Get(row)
@@ -174,6 +177,14 @@ func (f *deviceFill) launch(b *table.Batch, i int, c *load.Chunk, n int) int32 {
 	f.tid[n], f.launchStart[n], f.launchDuration[n] = f.lastTid, call.Start, f.l.launches.DurationOf(row)
 	f.launchName[n], f.rangeContext[n], f.path[n] = call.Name, f.l.ids.ContextID(call.Node), f.l.ranges.lines.Path(call.Node)
 	return row
+}
+
+// processOf gives the globalPid of device work. In an export that lacks the column it is the only process that made API calls.
+func (l *loader) processOf(pid *table.Vector, i int) (int64, bool) {
+	if pid.Missing && l.only != nil {
+		return *l.only, true
+	}
+	return pid.Ints[i], !pid.Null(i)
 }
 
 // tidOf gives the calling thread of a launch, as it is stored.

@@ -20,8 +20,8 @@ type replayKey struct {
 // replay adds up the nodes of one graph launch, in node mode.
 type replay struct {
 	pid             int32
-	context         int64
-	row             int32 // in the launch table, -1 unknown
+	context         driver.Value // nil: the export does not say
+	row             int32        // in the launch table, -1 unknown
 	first, last     int64
 	busy            int64
 	kernels, memops int64
@@ -43,7 +43,10 @@ func (r *replays) add(b *table.Batch, i int, device, row int32, kind attribute.W
 	if r.last == nil || k != r.lastKey {
 		r.lastKey, r.last = k, r.rows[k]
 		if r.last == nil {
-			r.last = &replay{pid: pidOf(pid), context: b.Cols[inContext].Ints[i], row: row, first: attribute.Forever, last: -attribute.Forever}
+			r.last = &replay{pid: pidOf(pid), row: row, first: attribute.Forever, last: -attribute.Forever}
+			if context := &b.Cols[inContext]; !context.Null(i) {
+				r.last.context = int32(context.Ints[i])
+			}
 			r.rows[k] = r.last
 		}
 	}
@@ -96,7 +99,7 @@ func (l *loader) storeReplays(ctx context.Context) error {
 				tid, start, duration, name = l.tidOf(call), call.Start, l.launches.DurationOf(p.row), call.Name
 				rangeContext, path = l.ids.ContextID(call.Node), l.ranges.lines.Path(call.Node)
 			}
-			if err := add(l.target.UUID(), l.sourceID(), p.pid, tid, k.device, int32(p.context), nil, "node", nil, p.first,
+			if err := add(l.target.UUID(), l.sourceID(), p.pid, tid, k.device, p.context, nil, "node", nil, p.first,
 				p.last-p.first, p.busy, p.kernels, p.memops, k.correlation, start, duration, name, rangeContext, path); err != nil {
 				return err
 			}

@@ -39,6 +39,7 @@ type loader struct {
 	ranges   *ranges
 	launches *attribute.Launches
 	deviceOf map[deviceKey]int32
+	only     *int64 // globalPid of the one process that made API calls; nil where several did, or device work has its own
 
 	calls     attribute.Calls
 	short     attribute.ShortCalls

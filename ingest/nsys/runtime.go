@@ -3,6 +3,7 @@ package nsys
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"prof/ingest/attribute"
@@ -22,6 +23,9 @@ var deviceTables = []string{kernelTable, memcpyTable, memsetTable, graphTable, s
 
 // findWanted collects the correlation ids that device work refers to.
 func (l *loader) findWanted(ctx context.Context) (*attribute.Wanted, error) {
+	if err := l.findOnly(ctx); err != nil {
+		return nil, err
+	}
 	all := attribute.NewWanted(l.target.Room)
 	for _, base := range deviceTables {
 		name := l.table(base)
@@ -37,8 +41,8 @@ func (l *loader) findWanted(ctx context.Context) (*attribute.Wanted, error) {
 			adder := ids.Adder()
 			return ids, func(_ int, b *table.Batch) error {
 				for i := range b.N {
-					if !b.Cols[0].Null(i) && !b.Cols[1].Null(i) {
-						adder.Add(procOf(b.Cols[1].Ints[i]), b.Cols[0].Ints[i])
+					if pid, ok := l.processOf(&b.Cols[1], i); ok && !b.Cols[0].Null(i) {
+						adder.Add(procOf(pid), b.Cols[0].Ints[i])
 					}
 				}
 				return nil
@@ -52,6 +56,30 @@ func (l *loader) findWanted(ctx context.Context) (*attribute.Wanted, error) {
 		}
 	}
 	return all, nil
+}
+
+// findOnly looks whether one process alone made API calls, where kernels lack the column that says whose they are, as in exports that
+// other tools cut down.
+func (l *loader) findOnly(ctx context.Context) error {
+	kernels, calls := l.table(kernelTable), l.table(runtimeTable)
+	if kernels == "" || calls == "" || slices.Contains(l.export.Columns(kernels), "globalPid") {
+		return nil
+	}
+	several := false
+	err := eachBatch(ctx, l.export, calls, want("globalTid"), func(b *table.Batch) error {
+		for i := range b.N {
+			pid := procOf(b.Cols[0].Ints[i]) << 24
+			if l.only == nil {
+				l.only = &pid
+			}
+			several = several || *l.only != pid
+		}
+		return nil
+	})
+	if several {
+		l.only = nil
+	}
+	return err
 }
 
 // storeRuntime stores the API calls and notes those that issued device work.

@@ -20,7 +20,10 @@ type collector struct {
 	start       string // what the first event is: another process's trace begins otherwise
 	hasMemory   bool
 	hasOperator bool
-	texted      int64 // events of known categories whose process is a text
+	texted      int64 // events of known categories whose thread is a text without a number
+	textPIDs    map[string]int64
+	lastRuntime string // the last category of API calls
+	merged      int64  // events whose process is a text
 }
 
 func newCollector() *collector {
@@ -29,7 +32,7 @@ func newCollector() *collector {
 }
 
 // read takes all events. A trace that ends too early gives what it holds, and truncated says why.
-func (c *collector) read(r *trace.Reader, each func(events int64) error) (truncated error, err error) {
+func (c *collector) read(r Events, each func(events int64) error) (truncated error, err error) {
 	for {
 		e, err := r.Next()
 		switch {
@@ -72,9 +75,19 @@ func (c *collector) event(e *trace.Event) error {
 		p.reason = "the profiler's own track: start and length of the capture"
 		return nil
 	}
-	if e.Category == trace.Other || e.Category == trace.AsyncCPUGPU || e.Category == trace.GPUUserAnnotation {
-		p.reason = unread[e.Category]
+	if why, ok := unread[e.Category]; ok {
+		p.reason = why
+		if e.Category == trace.Other && e.Phase == 'X' && len(e.Label) > 0 {
+			p.unknown++
+		}
 		return nil
+	}
+	isText := e.NoPID
+	if err := c.textPID(e); err != nil {
+		return err
+	}
+	if isText && !e.NoPID {
+		c.merged++
 	}
 	if e.NoPID || e.NoTID {
 		c.texted++
@@ -134,10 +147,14 @@ var unread = map[trace.Category]string{
 	trace.Other:             "not stored",
 	trace.AsyncCPUGPU:       "the same as the correlation ids",
 	trace.GPUUserAnnotation: "computed from the launches in each range instead",
+	trace.CUDAEvent:         "records of CUDA events take no time of the GPU",
 }
 
 func (c *collector) interval(e *trace.Event) error {
+	c.common(e)
 	switch e.Category {
+	case trace.ProfilerRange:
+		return c.counters(e)
 	case trace.Kernel, trace.Memcpy, trace.Memset:
 		return c.work(e)
 	case trace.Sync:
@@ -234,11 +251,20 @@ func (c *collector) flow(e *trace.Event) error {
 
 // metadata takes the names of processes and threads.
 func (c *collector) metadata(e *trace.Event) error {
+	if err := c.textPID(e); err != nil {
+		return err
+	}
+	if string(e.Name) == "process_labels" {
+		c.labelled(e)
+	}
 	if e.NoPID || len(e.ArgName) == 0 {
 		return nil
 	}
 	switch string(e.Name) {
 	case "process_name":
+		if len(e.PIDText) > 0 && e.PID >= firstTextPID {
+			return nil // its id tells more
+		}
 		c.processNames[e.PID] = string(e.ArgName)
 	case "thread_name":
 		c.threadNames[[2]int64{e.PID, e.TID}] = string(e.ArgName)

@@ -2,6 +2,7 @@ package torch
 
 import (
 	"fmt"
+	"math"
 
 	"prof/ingest/load"
 	"prof/ingest/torch/trace"
@@ -52,12 +53,16 @@ func (f *fields) three(from [3]int64, field trace.Field, name string, to *[3]int
 // work takes a kernel, a copy or a fill. Old traces say the device and the stream only as process and thread.
 func (c *collector) work(e *trace.Event) error {
 	w := work{start: e.Start, duration: e.Duration, correlation: integer(e, trace.Correlation), external: integer(e, trace.ExternalID), launch: -1, op: unknownOp}
-	k := config{device: int32(e.PID), stream: int32(e.TID)}
-	f := fields{e: e}
+	device, has, err := c.device(e)
+	if _, ok := e.Int(trace.Device); err != nil && !ok {
+		return err
+	}
+	k := config{device: device, stream: int32(e.TID)}
+	f := fields{e: e, has: has}
 	f.take(trace.Device, "device", &k.device, hasDevice)
 	f.take(trace.Context, "context", &k.context, hasContext)
 	f.take(trace.Stream, "stream", &k.stream, hasStream)
-	if f.has&hasDevice == 0 && int64(k.device) != e.PID || int64(k.device) < -1 || int64(k.device) >= load.MaxDevices {
+	if k.device < -1 || k.device >= load.MaxDevices {
 		return fmt.Errorf("%w (device)", errOdd)
 	}
 	if f.has&hasStream == 0 && int64(k.stream) != e.TID {
@@ -96,10 +101,12 @@ func (c *collector) wait(e *trace.Event) error {
 		w.kind = string(e.Name)
 	}
 	f := fields{e: e}
-	w.device = int32(e.PID)
+	w.device, f.has, _ = c.device(e)
 	f.take(trace.Device, "device", &w.device, 0)
 	f.take(trace.Context, "context", &w.context, hasContext)
-	f.take(trace.Stream, "stream", &w.stream, hasStream)
+	if v, _ := e.Int(trace.Stream); v != math.MaxUint32 { // CUPTI's all streams, which some versions write as -1
+		f.take(trace.Stream, "stream", &w.stream, hasStream)
+	}
 	if w.has = f.has; f.err == nil {
 		c.waits = append(c.waits, w)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"prof/ingest/load"
@@ -34,6 +35,8 @@ func FuzzTrace(f *testing.F) {
 	f.Add(bytes.ReplaceAll([]byte(smallTrace), []byte(`"dur": 3`), []byte(`"dur": 9e18`)))
 	f.Add(bytes.ReplaceAll([]byte(smallTrace), []byte(`"ts": 2,`), []byte(`"ts": -9e15,`)))
 	f.Add(bytes.ReplaceAll([]byte(smallTrace), []byte(`"tid": 1`), []byte(`"tid": 99999999999`)))
+	f.Add([]byte(strings.NewReplacer(`"kernel"`, `"mtia_ccp_events"`, `"cuda_runtime"`, `"mtia_runtime"`, `"gpu_memcpy"`, `"cuda_profiler_range"`, `"pid": 1`, `"pid": "rank 1"`).Replace(smallTrace)))
+	f.Add([]byte(`[{"name": "process_labels", "pid": 9, "ph": "M", "args": {"labels": "NPU 3"}}, {"name": "k", "pid": 9, "tid": 4, "ts": "1.5", "dur": "2", "ph": "X", "args": {"Task Type": "AI_CORE", "Stream Id": 4}}]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := newCollector()
 		truncated, err := c.read(trace.NewReader(bytes.NewReader(data)), func(int64) error { return nil })
@@ -49,6 +52,7 @@ func FuzzTrace(f *testing.F) {
 			}
 			return
 		}
+		c.numberNPUs()
 		linked, err := link(c, &load.Target{Run: &load.Run{}})
 		if err != nil {
 			return

@@ -177,7 +177,7 @@ func TestOdd(t *testing.T) {
 		{"a grid out of range", strings.Replace(kernel(1, 1, 1, ``), "[2, 1, 1]", "[1, 1, 99999999999]", 1), "1 events of kernel are not stored: they have numbers out of range (grid)"},
 		{"a device out of range", strings.Replace(kernel(1, 1, 1, ``), `"device": 0`, `"device": 65537`, 1), "1 events of kernel are not stored: they have numbers out of range (device)"},
 		{"a time out of range", strings.Replace(kernel(1, 1, 1, ``), `"ts": 1.000`, `"ts": 1e300`, 1), "1 events of kernel are not stored: they have no start, or an impossible duration"},
-		{"a process that is a text", strings.Replace(op("x", 1, 1, ``), `"pid": 1`, `"pid": "[TP1] 2"`, 1), "1 events have text as process or thread"},
+		{"a process that is a text", strings.Replace(op("x", 1, 1, ``), `"pid": 1`, `"pid": "[TP1] 2"`, 1), "the processes of 1 events are text, as in a trace merged from several"},
 		{"two processes with one correlation id", launch(1, 1, 5) + "," + strings.Replace(launch(2, 1, 5), `"pid": 1`, `"pid": 2`, 1) + "," + kernel(9, 1, 5, ``), "1 correlation ids have several API calls"},
 		{"an External id of another thread's operator", strings.Replace(op("x", 1, 1, `"External id": 77`), `"tid": 1`, `"tid": 2`, 1) + "," + launch(1, 1, 5) + "," + kernel(9, 1, 5, `, "External id": 77`),
 			"1 pieces of device work name an operator that was not open at their launch"},
@@ -199,7 +199,8 @@ func TestRefused(t *testing.T) {
 	w := newWarehouse(t)
 	for _, c := range []struct{ name, text, want string }{
 		{"a trace of another program", `{"traceEvents": [{"ph": "X", "cat": "blink", "name": "paint", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}`, "it has no PyTorch profiler events"},
-		{"a merged trace", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": "[TP0] 1", "tid": 1, "ts": 1, "dur": 1}]}`, "ingest the trace of each process instead"},
+		{"a merged trace", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": "[TP0] 1", "tid": "main", "ts": 1, "dur": 1}]}`, "ingest the trace of each process instead"},
+		{"a trace of JAX", `{"traceEvents": [{"ph": "M", "pid": 2, "name": "process_name", "args": {"name": "/device:GPU:0"}}, {"ph": "X", "pid": 2, "tid": 13, "ts": 1, "dur": 1, "name": "fusion"}]}`, "ingest that"},
 		{"NaN", traceOf(strings.Replace(op("a", 1, 1, ``), "1.000", "NaN", 1)), "not a trace: "},
 	} {
 		_, err := tryStore(t, w, "x", write(t, "x.json", c.text))

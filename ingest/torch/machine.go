@@ -48,7 +48,7 @@ func (l *loader) storeFacts(ctx context.Context) error {
 
 // storeDevices stores the GPUs.
 func (l *loader) storeDevices(ctx context.Context) error {
-	numberOf := l.deviceNumbers()
+	numberOf, described := l.deviceNumbers(), map[int32]bool{}
 	_, err := l.target.Append(ctx, "device", func(add func(...driver.Value) error) error {
 		for i := range l.header.Devices {
 			d := &l.header.Devices[i]
@@ -56,8 +56,8 @@ func (l *loader) storeDevices(ctx context.Context) error {
 				continue
 			}
 			var name, capability, warps driver.Value
-			if d.Name != "" {
-				name = valid(d.Name)
+			if text := l.deviceName(d.Name); text != "" {
+				name = valid(text)
 			}
 			if major, minor := cmp.Or(d.Major, d.OldMajor), cmp.Or(d.Minor, d.OldMinor); major != nil && minor != nil {
 				capability = fmt.Sprintf("%d.%d", *major, *minor)
@@ -66,8 +66,22 @@ func (l *loader) storeDevices(ctx context.Context) error {
 			if threads != nil && d.WarpSize != nil && *d.WarpSize > 0 {
 				warps = *threads / *d.WarpSize
 			}
+			described[numberOf(*d.ID)] = true
 			if err := add(l.target.UUID(), l.sourceID(), numberOf(*d.ID), name, nil, nil, nil, capability, number(cmp.Or(d.SMs, d.OldSMs)), nil, number(d.MemoryBytes), nil, nil, warps,
 				number(d.SharedMemoryPerSMBytes)); err != nil {
+				return err
+			}
+		}
+		if l.maker() == "" || len(described) > 0 {
+			return nil
+		}
+		for i := range l.configs.List { // profilers of other makers' devices describe none
+			d := l.configs.List[i].device
+			if described[d] {
+				continue
+			}
+			described[d] = true
+			if err := add(l.target.UUID(), l.sourceID(), d, l.deviceName(""), nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil); err != nil {
 				return err
 			}
 		}

@@ -40,6 +40,7 @@ const (
 	hasBytes
 	hasStream
 	hasDevice
+	hasNPU // device is a place in npus
 )
 
 // launch is an API call that issued device work.
@@ -129,6 +130,13 @@ type records struct {
 	overhead        []overhead
 	forward, grads  map[int64]flow // by flow id
 
+	counted      []countedRange
+	counterNames load.Texts
+	counterCount int
+	makers       map[string]bool // of the devices that worked, where NVIDIA is not it
+	npus         load.Distinct[int64]
+	npuNumber    map[int64]int32 // number of an Ascend device by its process
+
 	processNames map[int64]string
 	threadNames  map[[2]int64]string
 
@@ -142,6 +150,7 @@ type records struct {
 // part is what became of the events of one category.
 type part struct {
 	read, stored int64
+	unknown      int64 // intervals of a category that prof does not know
 	reason       string
 	left         map[string]int64 // events left out, by why
 }

@@ -243,7 +243,7 @@ func (l *loader) storeRanges(ctx context.Context) error {
 			if s.Parent >= 0 {
 				parent = l.ids.RangeID(s.Parent)
 			}
-			if err := add(l.target.UUID(), l.sourceID(), l.ids.RangeID(int32(i)), parent, s.Path, thread.PID, thread.TID, nil, "record_function", "",
+			if err := add(l.target.UUID(), l.sourceID(), l.ids.RangeID(int32(i)), parent, s.Path, thread.PID, thread.TID, nil, l.style, "",
 				valid(l.rgNames.List[r.name]), nil, s.Start-l.origin, s.End-s.Start); err != nil {
 				return err
 			}

@@ -74,6 +74,8 @@ type loader struct {
 	*linked
 	name     string
 	header   *trace.Header
+	torn     trace.Torn
+	style    string // of ranges
 	info     *load.SourceInfo
 	source   *operator.Source
 	apiID    []int32              // api_name_id by number of the function
@@ -96,10 +98,38 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	defer src.Close()
 	r := trace.NewParallel(src, max(1, t.Options.Threads), min(trace.BlockBytes, src.size))
 	defer r.Close()
+	l, err := collect(ctx, name, t, r, src.expected)
+	if err != nil {
+		return nil, err
+	}
+	l.info.SHA256 = src.sum() // all of it was read, to where it ends or was cut
+	return l.store(ctx)
+}
+
+// Events are a trace's: those of a file of Kineto's, or of another profiler's in its terms.
+type Events interface {
+	Next() (*trace.Event, error) // io.EOF ends them
+	Events() int64               // how many were read
+	Header() *trace.Header       // complete after the end
+	Torn() trace.Torn
+}
+
+// LoadEvents stores what another profiler recorded. Ranges have the given style there.
+func LoadEvents(ctx context.Context, name string, t *load.Target, e Events, style string) (*load.SourceInfo, error) {
+	l, err := collect(ctx, name, t, e, func(int64) int64 { return -1 })
+	if err != nil {
+		return nil, err
+	}
+	l.style = style
+	return l.store(ctx)
+}
+
+// collect reads all events and puts them into order.
+func collect(ctx context.Context, name string, t *load.Target, r Events, expected func(events int64) int64) (*loader, error) {
 	c := newCollector()
 	truncated, err := c.read(r, func(events int64) error {
 		if p := t.Options.Progress; p != nil {
-			p("events", events, src.expected(events))
+			p("events", events, expected(events))
 		}
 		return ctx.Err()
 	})
@@ -109,19 +139,24 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	if c.first > c.end {
 		return nil, nothing(name, c, truncated)
 	}
+	c.numberNPUs()
 	linked, err := link(c, t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	l := &loader{linked: linked, name: name, header: r.Header(), info: &load.SourceInfo{}}
+	l := &loader{linked: linked, name: name, header: r.Header(), torn: r.Torn(), style: "record_function", info: &load.SourceInfo{}}
 	l.describe(truncated, r.Events())
-	l.info.SHA256 = src.sum() // all of it was read, to where it ends or was cut
+	return l, nil
+}
+
+// store stores all of it.
+func (l *loader) store(ctx context.Context) (*load.SourceInfo, error) {
 	l.prepare()
 	steps := []func(context.Context) error{l.storeFacts, l.storeDevices, l.storeProcesses, l.storeInputs, l.storeTimeline, l.storeReplays, l.storeWaits,
-		l.storeOverhead, l.storeRanges, l.storeDiagnostics, l.storeParts}
+		l.storeOverhead, l.storeRanges, l.storeCounters, l.storeDiagnostics, l.storeParts}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", l.name, err)
 		}
 	}
 	return l.info, nil
@@ -130,9 +165,14 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 func nothing(name string, c *collector, truncated error) error {
 	switch {
 	case c.texted > 0:
-		return fmt.Errorf("%s: %w: its process ids are text, as in merged traces; ingest the trace of each process instead", name, ErrNoEvents)
+		return fmt.Errorf("%s: %w: its processes or threads are text without a number; ingest the trace of each process instead", name, ErrNoEvents)
 	case truncated != nil:
 		return fmt.Errorf("%s: %w: %w", name, ErrNoEvents, truncated)
+	}
+	for _, process := range c.processNames {
+		if strings.HasPrefix(process, "/device:") || strings.HasPrefix(process, "/host:") {
+			return fmt.Errorf("%s: %w: it is what XLA's profiler draws from an .xplane.pb, which lies next to it and has all of it: ingest that", name, ErrNoEvents)
+		}
 	}
 	return fmt.Errorf("%s: %w", name, ErrNoEvents)
 }
@@ -168,13 +208,25 @@ func (l *loader) warn(truncated error, events int64) {
 		info.Reason = fmt.Sprintf("%v; the %d events before that are stored", truncated, events)
 		info.Warnings = append(info.Warnings, info.Reason)
 	}
+	if t := l.torn; t.Events > 0 {
+		why := fmt.Sprintf("%d events are not stored: they are no JSON, as where a quote in a name is not escaped; the first begins at byte %d: %s", t.Events, t.Offset, t.Why)
+		if info.Warnings = append(info.Warnings, why); truncated == nil {
+			info.Status, info.Reason = "partial", why
+		}
+	}
 	if l.texted > 0 {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events have text as process or thread and are not stored: is the trace merged from several?", l.texted))
+	}
+	if l.merged > 0 {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("the processes of %d events are text, as in a trace merged from several: these are numbered from %d, and the text is the name of the process", l.merged, firstTextPID))
 	}
 	if n := len(l.clashing); n > 0 {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("%d correlation ids have several API calls, so the launch of their device work is unknown: is the trace merged from several?", n))
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.counts)) {
+		if n := l.counts[name].unknown; n > 0 {
+			info.Warnings = append(info.Warnings, fmt.Sprintf("%d events of category %s are not stored: prof does not know that category, and whether it is work of a device", n, name))
+		}
 		for why, n := range l.counts[name].left {
 			info.Warnings = append(info.Warnings, fmt.Sprintf("%d events of %s are not stored: they %s", n, name, why))
 		}
@@ -186,7 +238,11 @@ func (l *loader) prepare() {
 	l.apiID = make([]int32, len(l.apiNames.List))
 	for i, name := range l.apiNames.List {
 		l.apiID[i] = l.target.Run.APIs.Add(valid(name))
-		l.callKind = append(l.callKind, attribute.KindOfCall(name))
+		kind := attribute.KindOfCall(name)
+		if l.makers[mtia] {
+			kind = mtiaCall(name)
+		}
+		l.callKind = append(l.callKind, kind)
 	}
 	names := make([]string, len(l.names.List))
 	for i, name := range l.names.List {

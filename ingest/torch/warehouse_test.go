@@ -126,7 +126,7 @@ func TestDeviceNumbers(t *testing.T) {
 {"ph": "X", "cat": "kernel", "name": "k", "pid": 9, "tid": 7, "ts": 20, "dur": 3, "args": {"correlation": 9, "device": 9, "stream": 7}}]}`
 	same := strings.NewReplacer(`"pid": 9,`, `"pid": 0,`, `"device": 9`, `"device": 0`).Replace(one)
 	two := strings.Replace(one, `{"id": 0, "name": "GPU"}`, `{"id": 0, "name": "GPU"}, {"id": 1, "name": "GPU"}`, 1)
-	for run, c := range map[string]struct{ text, want string }{"one": {one, "[9|GPU]"}, "two": {two, "[0|GPU 1|GPU]"}, "same": {same, "[0|GPU]"}} {
+	for run, c := range map[string]struct{ text, want string }{"one": {one, "[9|AMD GPU]"}, "two": {two, "[0|AMD GPU 1|AMD GPU]"}, "same": {same, "[0|AMD GPU]"}} {
 		store(t, w, run, write(t, run+".json", c.text))
 		if got := fmt.Sprint(rows(t, w, "SELECT d.device_id, d.name FROM device d JOIN run r USING (run_id) WHERE r.name = '"+run+"' ORDER BY 1")); got != c.want {
 			t.Errorf("%s: %s, want %s", run, got, c.want)

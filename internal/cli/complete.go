@@ -224,7 +224,7 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 		if cmd.Name == "rm" {
 			return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return sourcesIn(c, w, runTyped(c, cmd, typed)) })
 		}
-		return []string{"nsys", "prof", "torch"}
+		return []string{"nsys", "prof", "rocprof", "torch", "xla", "nsys-stats"}
 	case "device-name":
 		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return w.DevicesWithPeaks(c.Context) })
 	}

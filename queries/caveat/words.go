@@ -8,7 +8,7 @@ import (
 )
 
 // profilers are what records timelines, by the kind of its sources.
-var profilers = map[string]string{"nsys": "Nsight Systems", "prof": "prof's tracer", "torch": "the PyTorch profiler", "nsys-stats": "nsys stats (sums)"}
+var profilers = map[string]string{"nsys": "Nsight Systems", "prof": "prof's tracer", "rocprof": "rocprof", "torch": "the PyTorch profiler", "xla": "XLA's profiler", "nsys-stats": "nsys stats (sums)"}
 
 // words says each kind of caveat; alike are all of its kind about a query's rows, itself among them, for kinds that are said together.
 var words = map[string]func(c C, alike []C) string{
@@ -183,7 +183,7 @@ var words = map[string]func(c C, alike []C) string{
 	"several-workload-files": func(c C, _ []C) string {
 		return fmt.Sprintf("%d files describe the passes of this timeline; the latest counts: %s", c.Count, c.Object)
 	},
-	"facts-of-another-timeline": says("the workload file describes the other timeline: choose it with --source nsys, prof or torch"),
+	"facts-of-another-timeline": says("the workload file describes the other timeline: choose it with --source nsys, prof, rocprof, torch or xla"),
 
 	// Inputs.
 	"unknown-input": func(c C, _ []C) string {

@@ -61,26 +61,32 @@ func (s *summariser) missing() []Advice {
 	hasTimeline, hasStages := len(s.parts) > 0, len(s.out.Stages) > 0
 	var out []Advice
 	add := func(text, why, command string) { out = append(out, Advice{Text: text, Why: why, Command: command}) }
+	orForeign := func(command string) string { // prof captures on NVIDIA's GPUs
+		if s.isForeign {
+			return "prof ingest --run " + ShellWord(s.name+"-2") + " trace.json.gz"
+		}
+		return command
+	}
 	switch {
-	case !hasTimeline && s.isAMD:
+	case !hasTimeline && s.isForeign:
 		add("capture a timeline with the PyTorch profiler", "without a timeline, what takes the time and where the GPU idles are unknown", "prof ingest --run "+run+" trace.json.gz")
 	case !hasTimeline:
 		add("capture a timeline with Nsight Systems", "without a timeline, what takes the time and where the GPU idles are unknown", capture+" --tools nsys --baseline -- CMD...")
 	case !hasStages && len(s.out.WarmOnly) > 0:
 		add("measure passes after warm-up: run more passes, or count fewer as warm-up", "all passes of "+strings.Join(s.out.WarmOnly, ", ")+" count as warm-up, so all figures include loading and warm-up", s.command("passes"))
 	case !hasStages:
-		add("mark the stages of the workload with NVTX ranges or record_function blocks named prefill and decode", "no range is named as a stage, so loading and warm-up cannot be separated from the work", capture+" --auto-stages -- CMD...")
+		add("mark the stages of the workload with NVTX ranges or record_function blocks named prefill and decode", "no range is named as a stage, so loading and warm-up cannot be separated from the work", orForeign(capture+" --auto-stages -- CMD..."))
 	}
 	if hasStages && s.out.Stages[0].MFU == nil {
 		add("give the model's configuration and the tokens of each pass", "MFU is unknown: "+s.out.Stages[0].Unknown, "prof ingest --run "+run+" --model config.json --workload workload.json")
 	}
-	if hasTimeline && !s.kinds["ncu"] && !s.isAMD {
+	if hasTimeline && !s.kinds["ncu"] && !s.isForeign {
 		add("profile the kernels that take the most time with Nsight Compute", "what limits them is unknown: the run has no profiled kernels", capture+" --tools nsys,ncu -- CMD...")
 	}
 	if operators := s.r.Frame("top-operators"); !s.kinds["torch"] && (operators == nil || len(operators.Rows) == 0) {
-		add("capture with the PyTorch profiler too", "the time per PyTorch operator is unknown", capture+" --tools nsys,torch -- CMD...")
+		add("capture with the PyTorch profiler too", "the time per PyTorch operator is unknown", orForeign(capture+" --tools nsys,torch -- CMD..."))
 	}
-	if f := s.r.Frame("overhead"); hasTimeline && !s.isAMD && (f == nil || len(f.Rows) == 0 || f.Warns("overhead-without-baseline")) {
+	if f := s.r.Frame("overhead"); hasTimeline && !s.isForeign && (f == nil || len(f.Rows) == 0 || f.Warns("overhead-without-baseline")) {
 		add("measure the profiling overhead: record the workload without a profiler too", "the profiling overhead is unknown", capture+" --baseline -- CMD...")
 	}
 	return out[:min(len(out), 3)]

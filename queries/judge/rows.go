@@ -73,6 +73,9 @@ func (d deviceParts) named(name string) part {
 	return part{name: name}
 }
 
+// otherMakers are how the names of devices begin that NVIDIA does not make.
+var otherMakers = []string{"AMD ", "Intel", "MTIA ", "Gaudi ", "Ascend "}
+
 func (s *summariser) readSources() error {
 	s.kinds = map[string]bool{}
 	list, err := s.rows("sources", "kind", "status", "reason", "path")
@@ -87,7 +90,7 @@ func (s *summariser) readSources() error {
 	}
 	devices, err := s.rows("devices", "name")
 	for _, r := range devices {
-		s.isAMD = s.isAMD || strings.HasPrefix(r.Text("name"), "AMD ")
+		s.isForeign = s.isForeign || slices.ContainsFunc(otherMakers, func(maker string) bool { return strings.HasPrefix(r.Text("name"), maker) })
 	}
 	return err
 }

@@ -119,14 +119,14 @@ type summariser struct {
 	name string // the run's
 	out  Summary
 
-	kinds   map[string]bool                    // kinds of sources
-	isAMD   bool                               // tools of NVIDIA are no help
-	parts   map[string][]deviceParts           // by stage
-	use     map[string]utilisation             // by stage
-	bounds  map[string]map[kernelBound]float64 // ns of the timeline in grids that Nsight Compute profiled, by kernel
-	passes  map[string][]passTime              // measured passes by stage, in order of time
-	lost    lostWork
-	noUsage string // why there is no utilisation at all
+	kinds     map[string]bool                    // kinds of sources
+	isForeign bool                               // tools of NVIDIA are no help
+	parts     map[string][]deviceParts           // by stage
+	use       map[string]utilisation             // by stage
+	bounds    map[string]map[kernelBound]float64 // ns of the timeline in grids that Nsight Compute profiled, by kernel
+	passes    map[string][]passTime              // measured passes by stage, in order of time
+	lost      lostWork
+	noUsage   string // why there is no utilisation at all
 }
 
 // utilisation is what mfu says of a stage.

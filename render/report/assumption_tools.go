@@ -13,7 +13,7 @@ func (a *assumptions) profiling() {
 	sources := a.rows("sources", "source_id", "kind", "tool_version", "path", "duration_ns")
 	tools := map[string]bool{}
 	for _, s := range sources {
-		if kind := s.Text("kind"); slices.Contains([]string{"nsys", "prof", "torch", "ncu"}, kind) {
+		if kind := s.Text("kind"); slices.Contains([]string{"nsys", "prof", "rocprof", "torch", "xla", "ncu"}, kind) {
 			tools[kind] = true
 		}
 		line := fmt.Sprintf("Source %d: %s", s.Count("source_id"), s.Text("kind"))

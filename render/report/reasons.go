@@ -46,7 +46,7 @@ func (r *reader) whyNone(key string) string {
 }
 
 // timelineKinds are the kinds of sources that say when and where kernels ran, the one that counts before others.
-var timelineKinds = []string{"nsys", "prof", "torch"}
+var timelineKinds = []string{"nsys", "prof", "rocprof", "torch", "xla"}
 
 func hasTimeline(kinds map[string]bool) bool { return counted(kinds) != "" }
 

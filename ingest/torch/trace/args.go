@@ -4,10 +4,12 @@ func (p *parser) args(e *Event, base int64) bool {
 	if p.b[p.i] != '{' {
 		return p.wrong(e, eventArgs, "args", "an object", base)
 	}
+	at := p.i
 	p.i++
 	for first := true; ; first = false {
 		key, more, ok := p.member(first)
 		if !ok || !more {
+			e.Args = p.b[at:p.i]
 			return ok
 		}
 		if !p.arg(e, key, base) {
@@ -51,6 +53,12 @@ func (p *parser) arg(e *Event, key []byte, base int64) (ok bool) {
 		return p.textArg(&e.GroupName)
 	case "Process Group Ranks":
 		return p.textArg(&e.GroupRanks)
+	case "labels":
+		return p.textArg(&e.Labels)
+	case "direction":
+		return p.textArg(&e.Direction)
+	case "Task Type":
+		return p.textArg(&e.TaskType)
 	}
 	if f := intField(key); f != 0 {
 		// XPU's contexts are addresses.

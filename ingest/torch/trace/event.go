@@ -24,6 +24,11 @@ type Event struct {
 	// Texts of args. Shapes, Types, Strides and Concrete are the JSON of an operator's inputs.
 	Shapes, Types, Strides, Concrete []byte
 	ArgName, Stack, SyncKind         []byte
+	PIDText                          []byte // the process where it is a text
+	Labels                           []byte // of a process, in metadata
+	Direction                        []byte // of a copy of MTIA
+	TaskType                         []byte // of work of an Ascend NPU
+	Args                             []byte // the JSON of args, of a profiler range only
 	// Collective, DType, GroupName and GroupRanks are the arguments of a collective: its name, the type of its elements, its process
 	// group and the ranks in that.
 	Collective, DType, GroupName, GroupRanks []byte
@@ -58,6 +63,10 @@ const (
 	ForwardBackward
 	AsyncCPUGPU
 	Span
+	MTIAWork
+	NPUWork
+	ProfilerRange
+	CUDAEvent
 )
 
 func categoryOf(s []byte) Category {
@@ -74,7 +83,7 @@ func categoryOf(s []byte) Category {
 		return Memcpy
 	case "gpu_memset", "Memset":
 		return Memset
-	case "cuda_runtime", "Runtime", "hip_runtime", "privateuse1_runtime", "xpu_runtime":
+	case "cuda_runtime", "Runtime", "hip_runtime", "privateuse1_runtime", "xpu_runtime", "mtia_runtime", "glow_runtime", "hpu_op", "collective_comm":
 		return Runtime
 	case "cuda_driver", "hip_driver", "privateuse1_driver", "xpu_driver":
 		return Driver
@@ -82,7 +91,7 @@ func categoryOf(s []byte) Category {
 		return PythonFunction
 	case "cpu_instant_event":
 		return CPUInstant
-	case "cuda_sync":
+	case "cuda_sync", "xpu_sync":
 		return Sync
 	case "overhead":
 		return Overhead
@@ -92,6 +101,12 @@ func categoryOf(s []byte) Category {
 		return AsyncCPUGPU
 	case "Trace":
 		return Span
+	case "mtia_ccp_events":
+		return MTIAWork
+	case "cuda_profiler_range":
+		return ProfilerRange
+	case "cuda_event":
+		return CUDAEvent
 	}
 	return Other
 }
@@ -118,6 +133,8 @@ const (
 	InElements
 	OutElements
 	GroupSize
+	Size
+	ConnectionID
 	fieldEnd
 	GridSize
 	BlockSize
@@ -142,19 +159,27 @@ var read = [...]Field{
 	Kernel:          ExternalID | Correlation | Device | Context | Stream | Registers | GridSize | BlockSize,
 	Memcpy:          ExternalID | Correlation | Device | Context | Stream | Bytes,
 	Memset:          ExternalID | Correlation | Device | Context | Stream | Bytes,
-	Runtime:         Correlation,
+	Runtime:         Correlation | ConnectionID,
 	Driver:          Correlation,
 	CPUInstant:      Bytes | DeviceType | DeviceID | Address | TotalAllocated | TotalReserved,
 	Sync:            Correlation | Device | Context | Stream,
 	ForwardBackward: FlowID,
 	Span:            0,
+	MTIAWork:        Correlation | Device | Stream | Size,
+	NPUWork:         Stream | Size | ConnectionID,
 }
 
-const fieldCount = 17
+const fieldCount = 19
 
 // Int gives a whole number of args; ok is false when the event has none.
 func (e *Event) Int(f Field) (v int64, ok bool) {
 	return e.Ints[indexOf(f)], e.Has&f != 0
+}
+
+// SetInt gives an event a whole number of args.
+func (e *Event) SetInt(f Field, v int64) {
+	e.Ints[indexOf(f)] = v
+	e.Has |= f
 }
 
 func indexOf(f Field) int { return bits.TrailingZeros64(uint64(f)) }
@@ -195,6 +220,12 @@ func intField(key []byte) Field {
 		return OutElements
 	case "Group size":
 		return GroupSize
+	case "Stream Id":
+		return Stream
+	case "connection_id":
+		return ConnectionID
+	case "size", "size(B)":
+		return Size
 	}
 	return 0
 }
@@ -205,6 +236,7 @@ func (e *Event) reset(offset int64) {
 	e.Start, e.Duration, e.Has, e.Odd = 0, 0, 0, false
 	e.Shapes, e.Types, e.Strides, e.Concrete = nil, nil, nil, nil
 	e.ArgName, e.Stack, e.SyncKind = nil, nil, nil
+	e.PIDText, e.Labels, e.Direction, e.TaskType, e.Args = nil, nil, nil, nil, nil
 	e.Collective, e.DType, e.GroupName, e.GroupRanks = nil, nil, nil, nil
 	e.bad = e.bad[:0]
 }

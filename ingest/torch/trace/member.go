@@ -24,6 +24,11 @@ func (p *parser) event(e *Event, base int64) bool {
 			return false
 		}
 	}
+	if e.Category == Other && len(e.TaskType) > 0 { // only Ascend's events say this, and they have no category
+		e.Category, e.Label = NPUWork, e.TaskType
+	} else if e.Category == Other && len(e.Label) == 0 && e.Has&ConnectionID != 0 && bytes.IndexByte(e.Name, '@') > 0 { // as Node@launch
+		e.Category, e.Label = Runtime, cannLabel
+	}
 	if e.Category == Other {
 		return true
 	}
@@ -35,6 +40,9 @@ func (p *parser) event(e *Event, base int64) bool {
 	}
 	return true
 }
+
+// cannLabel stands for the category of Ascend's API calls, which have none.
+var cannLabel = []byte("CANN")
 
 func (p *parser) eventMember(e *Event, key []byte, base int64) (ok bool) {
 	switch string(key) {
@@ -55,7 +63,12 @@ func (p *parser) eventMember(e *Event, key []byte, base int64) (ok bool) {
 		e.Name, ok = p.text()
 		return ok
 	case "pid":
-		return p.track(&e.PID, &e.NoPID, wholeNumber)
+		at := p.i
+		ok = p.track(&e.PID, &e.NoPID, wholeNumber)
+		if ok && e.NoPID && p.b[at] == '"' {
+			e.PIDText = p.b[at+1 : p.i-1]
+		}
+		return ok
 	case "tid":
 		return p.track(&e.TID, &e.NoTID, numberIn)
 	case "ts":
@@ -109,6 +122,9 @@ func numberIn(text []byte) (int64, bool) {
 
 // time reads microseconds.
 func (p *parser) time(e *Event, name string, to *int64, f Field, base int64) bool {
+	if p.b[p.i] == '"' { // as Ascend's profiler writes them
+		return p.timeText(e, name, to, f, base)
+	}
 	if c := p.b[p.i]; c != '-' && c-'0' > 9 {
 		return p.wrong(e, f, name, "microseconds", base)
 	}
@@ -124,6 +140,24 @@ func (p *parser) time(e *Event, name string, to *int64, f Field, base int64) boo
 	v, exact := scaled(raw, 3)
 	if *to = v; !exact {
 		e.Has &^= f // beyond 64 bits of nanoseconds: as good as none
+	}
+	return true
+}
+
+// timeText reads microseconds in a text; one that holds none is of the wrong type.
+func (p *parser) timeText(e *Event, name string, to *int64, f Field, base int64) bool {
+	at := p.i
+	text, ok := p.text()
+	if !ok {
+		return false
+	}
+	if text = bytes.TrimSpace(text); len(text) == 0 || !isNumber(text) {
+		p.i = at
+		return p.wrong(e, f, name, "microseconds", base)
+	}
+	v, exact := scaled(text, 3)
+	if *to = v; exact {
+		e.Has |= f
 	}
 	return true
 }

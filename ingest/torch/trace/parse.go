@@ -15,6 +15,7 @@ type parser struct {
 	i     int
 	short bool   // the window ended inside the value
 	err   string // what is wrong, at b[i]
+	torn  bool   // it is no JSON there
 }
 
 // maxDepth bounds nested arrays and objects; shapes of lists of tensors nest four deep.
@@ -47,6 +48,12 @@ func (p *parser) fail(what string) bool {
 	return false
 }
 
+// tear does the same where what stands here is no JSON at all.
+func (p *parser) tear(what string) bool {
+	p.torn = true
+	return p.fail(what)
+}
+
 // space goes to the next byte that is no blank and gives it.
 func (p *parser) space() byte {
 	i := p.i
@@ -66,19 +73,19 @@ func (p *parser) member(first bool) (key []byte, more, ok bool) {
 	}
 	if !first {
 		if c != ',' {
-			return nil, false, p.fail("expected , or } in an object")
+			return nil, false, p.tear("expected , or } in an object")
 		}
 		p.i++
 		c = p.space()
 	}
 	if c != '"' {
-		return nil, false, p.fail("expected a member name")
+		return nil, false, p.tear("expected a member name")
 	}
 	if key, ok = p.text(); !ok {
 		return nil, false, false
 	}
 	if p.space() != ':' {
-		return nil, false, p.fail("expected : after a member name")
+		return nil, false, p.tear("expected : after a member name")
 	}
 	p.i++
 	p.space()
@@ -91,7 +98,7 @@ func (p *parser) element(first bool) (more, ok bool) {
 	c := p.space()
 	if !first {
 		if c != ',' && c != ']' {
-			return false, p.fail("expected , or ] in an array")
+			return false, p.tear("expected , or ] in an array")
 		}
 		if c == ',' {
 			p.i++
@@ -169,7 +176,7 @@ func (p *parser) number() ([]byte, bool) {
 	raw := p.b[start:p.i]
 	if !isNumber(raw) {
 		p.i = start
-		return nil, p.fail("expected a number")
+		return nil, p.tear("expected a number")
 	}
 	return raw, true
 }
@@ -220,7 +227,7 @@ func (p *parser) whole() (v int64, found, ok bool) {
 	raw, ok := p.number()
 	if !ok {
 		if p.err != "" {
-			p.err, p.i = "", start
+			p.err, p.torn, p.i = "", false, start
 			return 0, false, true
 		}
 		return 0, false, false
@@ -387,5 +394,5 @@ func (p *parser) literal() bool {
 			return true
 		}
 	}
-	return p.fail("expected a value")
+	return p.tear("expected a value")
 }

@@ -6,9 +6,11 @@
 package trace
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // ErrTruncated is wrapped by Next's error where the file ends before the trace does.
@@ -39,7 +41,16 @@ type Reader struct {
 	first  bool // no element or member was read yet
 	array  bool // the file is an array of events
 	events int64
+	torn   Torn
+	mended bool // the piece just read was no event
 	header Header
+}
+
+// Torn are events that are no JSON, as where PyTorch does not escape a quote in a name (pytorch#113001). They are left out.
+type Torn struct {
+	Events int64
+	Offset int64  // of the first of them
+	Why    string // what is wrong with it
 }
 
 type state uint8
@@ -73,6 +84,9 @@ func (r *Reader) Close() {
 // Header is what the trace says outside its events. It is complete after Next's end.
 func (r *Reader) Header() *Header { return &r.header }
 
+// Torn is what was left out up to now for being no JSON.
+func (r *Reader) Torn() Torn { return r.torn }
+
 // Events is how many events were read.
 func (r *Reader) Events() int64 { return r.events }
 
@@ -95,9 +109,10 @@ func (r *Reader) Next() (*Event, error) {
 			if was == atEnd {
 				return nil, io.EOF
 			}
-			if was == inEvents && r.state == inEvents {
+			if was == inEvents && r.state == inEvents && !r.mended {
 				return &r.event, nil
 			}
+			r.mended = false
 			continue
 		}
 		if !p.short {
@@ -206,12 +221,52 @@ func (r *Reader) element(p *parser) bool {
 		}
 		return true
 	}
+	at := r.base + int64(p.i)
 	if !p.event(&r.event, r.base) {
-		return false
+		return r.mend(p, at)
 	}
 	r.first = false
 	r.events++
 	return true
+}
+
+// mend goes on behind an event that is no JSON: where the next one seems to begin.
+func (r *Reader) mend(p *parser, at int64) bool {
+	if p.short || !p.torn {
+		return false
+	}
+	end := nextBorder(p.b[p.i : len(p.b)-1])
+	if end < 0 {
+		p.short = !r.eof
+		return false
+	}
+	if r.torn.Events++; r.torn.Events == 1 {
+		r.torn.Offset, r.torn.Why = at, fmt.Sprintf("%s, at byte %d", p.err, r.base+int64(p.i))
+	}
+	p.i += end
+	p.err, p.torn, r.first, r.mended = "", false, false, true
+	return true
+}
+
+// eventKeys begin events, by the tools that write them.
+var eventKeys = [][]byte{[]byte(`"ph"`), []byte(`"name"`), []byte(`"cat"`), []byte(`"pid"`), []byte(`"tid"`), []byte(`"ts"`)}
+
+// nextBorder gives the place behind the first object that another one follows which looks like an event; -1 for none.
+func nextBorder(b []byte) int {
+	for from := 0; ; {
+		i := bytes.IndexByte(b[from:], '}')
+		if i < 0 {
+			return -1
+		}
+		end := from + i + 1
+		next, isComma := bytes.CutPrefix(bytes.TrimLeft(b[end:], " \t\r\n"), []byte(","))
+		next, isObject := bytes.CutPrefix(bytes.TrimLeft(next, " \t\r\n"), []byte("{"))
+		next = bytes.TrimLeft(next, " \t\r\n")
+		if isComma && isObject && slices.ContainsFunc(eventKeys, func(key []byte) bool { return bytes.HasPrefix(next, key) }) {
+			return end
+		}
+		from = end
+	}
 }
 
 func (r *Reader) objectMember(p *parser) bool {

@@ -121,7 +121,7 @@ func TestBad(t *testing.T) {
 		{"NaN in what is not read", in(`{"args": {"x": NaN}}`), "at byte 32"},
 		{"infinity", in(`{"cat": "kernel", "ts": -Infinity}`), "at byte 41: not a trace: expected a number"},
 		{"inf in args", in(`{"args": {"x": inf}}`), "expected a value"},
-		{"a time as text", in(`{"cat": "kernel", "ts": "1"}`), "at byte 41: not a trace: ts must be microseconds"},
+		{"a time as text", in(`{"cat": "kernel", "ts": "one"}`), "at byte 41: not a trace: ts must be microseconds"},
 		{"a name that is a number", in(`{"cat": "cpu_op", "name": 1}`), "name must be text"},
 		{"args that are an array", in(`{"cat": "cpu_op", "args": []}`), "args must be an object"},
 		{"an id that is a text", in(`{"args": {"correlation": "1"}, "cat": "kernel"}`), "correlation must be a whole number"},
@@ -238,7 +238,7 @@ const misleading = `{"a": [{},{}], "traceEvents": [{"name": "},{\"},{", "cat": "
 
 // TestBlocks: wherever a file is cut into blocks, and by how many goroutines they are parsed, it is the same trace with the same errors.
 func TestBlocks(t *testing.T) {
-	texts := []string{whole, misleading, `[{"ts": 1},{"ts": 2},{"ts": 3}]`}
+	texts := []string{whole, misleading, strings.Replace(whole, "aten::mm", "aten::\"mm", 1), strings.Replace(whole, "hipMemcpy", `"},{"ph": "`, 1), `[{"ts": 1},{"ts": 2},{"ts": 3}]`}
 	for _, from := range []string{whole, misleading} {
 		texts = append(texts, strings.Replace(from, `"ts": 5`, `"ts": NaN`, 1), strings.Replace(from, "},", "}", 2), strings.Replace(from, "]", "]]", 3))
 		for n := range from {
@@ -258,7 +258,7 @@ func checkBlocks(t *testing.T, text string, size int) {
 	placed := func(e *Event) string { return fmt.Sprint(e.Offset, " ", describe(e)) }
 	read := func(r *Reader) string {
 		got, h, err := allOf(r, placed)
-		return fmt.Sprintf("%q %v %v %v %d", got, err, h.Facts, h.HasEvents, h.BaseTime)
+		return fmt.Sprintf("%q %v %v %v %d %v", got, err, h.Facts, h.HasEvents, h.BaseTime, r.Torn())
 	}
 	want := read(NewReader(strings.NewReader(text)))
 	for _, workers := range []int{1, 3} {
@@ -288,9 +288,11 @@ func FuzzNext(f *testing.F) {
 	f.Add([]byte(`[{"ph": "X", "ts": 1.5e3, "name": "\u00e9\ud83d\ude00"}, {}]`))
 	f.Add([]byte(`{"traceEvents": [{"args": {"grid": [1, 2, 3], "Input Dims": [[[1]], []]}, "cat": "kernel", "tid": "x"}], "a": -0.5e-7}`))
 	f.Add([]byte(`{"traceEvents": [{"name": "\\\\\"", "x": [true, false, null]},]}`))
+	f.Add([]byte(`{"traceEvents": [{"ph": "X", "name": "a "b" c"}, {"ph": "X", "name": "d"}]}`))
 	f.Add([]byte(`{"path": "c:\users", "name": "\uud83"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, h, err := all(bytes.NewReader(data))
+		r := NewReader(bytes.NewReader(data))
+		got, h, err := allOf(r, describe)
 		slow, _, err2 := all(iotest.OneByteReader(bytes.NewReader(data)))
 		if fmt.Sprint(got, err) != fmt.Sprint(slow, err2) {
 			t.Fatalf("read byte by byte it is another trace:\n%v %v\n%v %v", got, err, slow, err2)
@@ -299,6 +301,12 @@ func FuzzNext(f *testing.F) {
 		if err != nil {
 			if !errors.Is(err, ErrSyntax) && !errors.Is(err, ErrTruncated) || !strings.HasPrefix(err.Error(), "at byte ") {
 				t.Fatalf("the error is %v", err)
+			}
+			return
+		}
+		if r.Torn().Events > 0 {
+			if json.Valid(data) {
+				t.Fatalf("it is JSON, but %+v", r.Torn())
 			}
 			return
 		}

@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   capture: nsys, prof or torch; a run with several has the same work in all of their rows, so they do not add up
+--   capture: nsys, prof, rocprof, torch or xla; a run with several has the same work in all of their rows, so they do not add up
 --   kernel_count: kernels of the capture
 --   kernel_sum_ns: sum of their durations
 --   attributed_count: kernels launched inside a range
@@ -20,7 +20,7 @@
 --   range_count: ranges
 
 WITH src AS (
-    SELECT s.source_id, s.kind FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'prof', 'torch')
+    SELECT s.source_id, s.kind FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla')
 ), g AS ( -- by set of ranges, so that the ranges can be looked up without touching each kernel
     SELECT k.source_id, k.range_context_id AS context_id, count(*) AS n, sum(k.duration_ns)::BIGINT AS ns
     FROM kernel k WHERE k.run_id = run GROUP BY ALL

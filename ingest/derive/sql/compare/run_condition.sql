@@ -26,10 +26,10 @@ WITH said AS (
         {'aspect': CASE s.kind WHEN 'prof' THEN 'tracer' ELSE s.kind END || ' version', 'value': s.tool_version, 'weight': CASE s.kind WHEN 'ncu' THEN 'tells' ELSE 'clouds' END},
         {'aspect': 'captured ranks', 'value': CASE WHEN s.kind <> 'ncu' THEN nullif(count(DISTINCT s.rank_id) OVER (PARTITION BY s.run_id), 0)::VARCHAR END, 'weight': 'decides'},
         {'aspect': 'profiler', 'value': min(CASE s.kind WHEN 'ncu' THEN NULL WHEN 'nsys-stats' THEN 'nsys' ELSE s.kind END) OVER (PARTITION BY s.run_id), 'weight': 'decides'}], recursive := true)
-    FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'nsys-stats', 'prof', 'torch', 'ncu')
+    FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'nsys-stats', 'prof', 'rocprof', 'torch', 'xla', 'ncu')
     UNION ALL
     SELECT s.source_id, CASE WHEN s.status = 'ok' THEN 1 ELSE 0 END, 'completeness', CASE WHEN s.status = 'ok' THEN 'complete' ELSE s.status || coalesce(': ' || s.reason, '') END, 'clouds'
-    FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'nsys-stats', 'prof', 'torch', 'capture')
+    FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'nsys-stats', 'prof', 'rocprof', 'torch', 'xla', 'capture')
     UNION ALL
     SELECT NULL, 0, 'CUDA graphs', CASE WHEN EXISTS (SELECT 1 FROM graph_launch g WHERE g.run_id = $run) THEN 'used' ELSE 'not used' END, 'tells'
     WHERE EXISTS (SELECT 1 FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'prof'))

@@ -3,7 +3,7 @@
 -- key: range_id
 -- needs: device_time
 -- columns:
---   kind VARCHAR: kind of its timeline: nsys, prof or torch
+--   kind VARCHAR: kind of its timeline: nsys, prof, rocprof, torch or xla
 --   range_id BIGINT: the range
 --   stage VARCHAR: the stage
 

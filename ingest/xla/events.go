@@ -1,0 +1,234 @@
+package xla
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"prof/ingest/torch/trace"
+)
+
+// event is one XEvent of a line.
+type event struct {
+	name                 string
+	offset, length       int64 // ps
+	correlation          int64 // 0: none
+	copied, set, details string
+}
+
+// line is an XLine without its events.
+type line struct {
+	id        int64
+	name      string
+	timestamp int64
+	events    []field
+}
+
+func (p *plane) line(m field) (l line, err error) {
+	err = m.each(func(num protowire.Number, v value) error {
+		switch {
+		case v.is(num, lineID, number):
+			l.id = int64(v.n)
+		case v.is(num, lineName, bytes):
+			l.name = string(v.b)
+		case v.is(num, lineTimestamp, number):
+			l.timestamp = int64(v.n)
+		case v.is(num, lineEvents, bytes):
+			l.events = append(l.events, v.field)
+		}
+		return nil
+	})
+	return l, err
+}
+
+func (p *plane) event(m field) (e event, err error) {
+	err = m.each(func(num protowire.Number, v value) error {
+		switch {
+		case v.is(num, eventMetadata, number):
+			e.name = p.events[v.n]
+		case v.is(num, eventOffset, number):
+			e.offset = int64(v.n)
+		case v.is(num, eventDuration, number):
+			e.length = int64(v.n)
+		case v.is(num, eventStats, bytes):
+			s, err := p.stat(v.field)
+			switch s.name {
+			case "correlation_id":
+				e.correlation = s.n
+			case "memcpy_details":
+				e.copied = s.text
+			case "memset_details":
+				e.set = s.text
+			case "kernel_details":
+				e.details = s.text
+			}
+			return err
+		}
+		return nil
+	})
+	return e, err
+}
+
+// maxTime is more than any time counts, and sums of it fit 64 bits.
+const maxTime = math.MaxInt64 / 4
+
+// base is the moment from which times count, where they do not count from 1970: that of the profile's start.
+func (s *space) base() int64 {
+	for i := range s.planes {
+		for _, m := range s.planes[i].lines {
+			if l, err := s.planes[i].line(m); err == nil && l.timestamp > 1e17 {
+				return 0
+			}
+		}
+	}
+	return s.started
+}
+
+// events gives all events of the space in the order of the file.
+func (s *space) events() iter.Seq2[*trace.Event, error] {
+	return func(yield func(*trace.Event, error) bool) {
+		var out trace.Event
+		for i := range s.planes {
+			p := &s.planes[i]
+			gpu, isGPU := p.gpu()
+			for _, m := range p.lines {
+				l, err := p.line(m)
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				stream, isStream := streamOf(l.name)
+				tid := threadOf(&l)
+				for _, m := range l.events {
+					e, err := p.event(m)
+					if err != nil {
+						yield(nil, err)
+						return
+					}
+					out = trace.Event{Phase: 'X', Offset: int64(m.at), Name: []byte(e.name), TID: tid, Label: []byte(p.name + " " + kindOf(l.name))}
+					setTime(&out, &l, &e)
+					switch {
+					case isGPU && isStream:
+						deviceWork(&out, &e, gpu, stream)
+					case p.name == "/host:CPU":
+						hostCall(&out, &e)
+					case strings.HasPrefix(p.name, "/device:") && !isGPU: // as TPUs, whose lines hold operations in each other: counted, with a warning
+					default: // XLA Modules, XLA Ops and the like, which XLA's tools derive from the streams
+						out.Phase = 'i'
+					}
+					if !yield(&out, nil) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// setTime sets an event's time in whole nanoseconds, so that what follows without a gap still does.
+func setTime(out *trace.Event, l *line, e *event) {
+	if l.timestamp < 0 || l.timestamp > maxTime || e.offset < 0 || e.length < 0 || e.offset > maxTime || e.length > maxTime {
+		return // it has none that can be
+	}
+	out.Has = trace.StartTime | trace.DurationTime
+	out.Start = l.timestamp + e.offset/1000
+	out.Duration = l.timestamp + (e.offset+e.length)/1000 - out.Start
+}
+
+var streamName = regexp.MustCompile(`^Stream #(\d+)(\(.*\))?$`)
+
+// streamOf gives the stream whose work a line of a GPU has. Lines of other names are derived from these: XLA Ops, XLA Modules, Steps.
+func streamOf(name string) (int64, bool) {
+	m := streamName.FindStringSubmatch(name)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(m[1], 10, 32)
+	return n, err == nil
+}
+
+// kindOf is a line's name without the number of a stream or thread.
+func kindOf(name string) string {
+	if streamName.MatchString(name) {
+		return "streams"
+	}
+	head, _, _ := strings.Cut(name, "/")
+	return head
+}
+
+// threadOf gives the thread of a line: the number in its name where it has one, else its id.
+func threadOf(l *line) int64 {
+	if _, text, ok := strings.Cut(l.name, "/"); ok {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n & math.MaxInt64
+		}
+	}
+	return l.id & math.MaxInt64
+}
+
+// copies are the words for XLA's names of copies.
+var copies = map[string]string{"MemcpyH2D": "Memcpy HtoD", "MemcpyD2H": "Memcpy DtoH", "MemcpyD2D": "Memcpy DtoD", "MemcpyP2P": "Memcpy PtoP", "MemcpyH2H": "Memcpy HtoH",
+	"CopyHostToDevice": "Memcpy HtoD", "CopyDeviceToHost": "Memcpy DtoH", "CopyDeviceToDevice": "Memcpy DtoD"}
+
+// numbers in the texts of memcpy_details, memset_details and kernel_details.
+var (
+	copied  = regexp.MustCompile(`\b(?:num_bytes|size):(\d+)`)
+	launchd = regexp.MustCompile(`\bgrid:(\d+),(\d+),(\d+) block:(\d+),(\d+),(\d+)`)
+)
+
+func deviceWork(out *trace.Event, e *event, gpu int32, stream int64) {
+	out.SetInt(trace.Device, int64(gpu))
+	out.SetInt(trace.Stream, stream)
+	if e.correlation > 0 {
+		out.SetInt(trace.Correlation, e.correlation)
+	}
+	details := e.copied + e.set
+	switch text := copies[e.name]; {
+	case text != "":
+		out.Category, out.Name = trace.Memcpy, []byte(text)
+	case e.copied != "" && !strings.HasSuffix(e.name, ".kd"):
+		out.Category = trace.Memcpy
+	case e.set != "", e.name == "Memset":
+		out.Category, out.Name = trace.Memset, []byte("Memset (Device)")
+	default:
+		out.Category, out.Name = trace.Kernel, []byte(strings.TrimSuffix(strings.TrimSuffix(e.name, " [clone .kd]"), ".kd"))
+		if m := launchd.FindStringSubmatch(e.details); m != nil {
+			for d := range 3 {
+				out.Grid[d], _ = strconv.ParseInt(m[1+d], 10, 64)
+				out.Block[d], _ = strconv.ParseInt(m[4+d], 10, 64)
+			}
+			out.Has |= trace.GridSize | trace.BlockSize
+		}
+		return
+	}
+	if m := copied.FindStringSubmatch(details); m != nil {
+		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {
+			out.SetInt(trace.Bytes, n)
+		}
+	}
+}
+
+// hostCall is what a thread did: an API call, which has a correlation id, a function of Python, or what XLA and the program annotate.
+func hostCall(out *trace.Event, e *event) {
+	switch {
+	case e.correlation > 0:
+		out.Category = trace.Runtime
+		out.SetInt(trace.Correlation, e.correlation)
+	case strings.HasPrefix(e.name, "$"):
+		out.Category = trace.PythonFunction
+		if place, name, ok := strings.Cut(e.name[1:], " "); ok { // $file.py:101 name, which Kineto writes file.py(101): name
+			if at := strings.LastIndexByte(place, ':'); at >= 0 {
+				out.Name = fmt.Appendf(nil, "%s(%s): %s", place[:at], place[at+1:], name)
+			}
+		}
+	case e.length > 0:
+		out.Category = trace.UserAnnotation
+	default:
+		out.Phase = 'i'
+	}
+}

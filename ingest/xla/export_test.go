@@ -1,0 +1,20 @@
+package xla
+
+import "io"
+
+// Read reads all events of a file.
+func Read(data []byte) error {
+	s, err := readSpace(data)
+	if err != nil {
+		return err
+	}
+	e := newStream(s)
+	defer e.stop()
+	for {
+		if _, err := e.Next(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
