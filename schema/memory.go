@@ -53,10 +53,14 @@ func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts, ot
 			read(t.Query)
 		}
 	}
-	creates := map[string]string{} // a later migration may make a table anew
+	creates := map[string]string{} // a later migration may make a table anew, or add columns
 	for _, m := range steps {
 		for _, stmt := range createTable.FindAllStringSubmatch(m.sql, -1) {
-			creates[stmt[1]] = stmt[0]
+			if table := stmt[2]; table != "" {
+				creates[table] += stmt[0]
+			} else {
+				creates[stmt[1]] = stmt[0]
+			}
 		}
 	}
 	var all strings.Builder
@@ -81,5 +85,5 @@ func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts, ot
 
 var (
 	tableName   = regexp.MustCompile(`\w+`)
-	createTable = regexp.MustCompile(`(?ms)^CREATE TABLE (\w+) \(\n.*?^\);\n`)
+	createTable = regexp.MustCompile(`(?ms)^CREATE TABLE (\w+) \(\n.*?^\);\n|^ALTER TABLE (\w+) ADD COLUMN [^;\n]*;\n`)
 )
