@@ -144,16 +144,9 @@ func TestExtremeValues(t *testing.T) {
 				t.Errorf("%s is refused: nothing was asked of it", run)
 			}
 		}
-		var facts []string
-		for _, name := range slices.Sorted(maps.Keys(all["facts"])) {
-			facts = append(facts, all["facts"][name](rand.New(rand.NewPCG(1, 0)), p.path("in-facts"))...)
+		for name, of := range all["facts"] {
+			p.askExtreme(t, name, of(rand.New(rand.NewPCG(1, 0)), p.path("in-facts"))...)
 		}
-		if !p.askExtreme(t, "facts", facts...) { // one of them is refused, and must not keep the others out
-			for i, path := range facts {
-				p.askExtreme(t, fmt.Sprint("facts-", i), path)
-			}
-		}
-		p.askAll(t, "")
 		return
 	}
 	a, b, _ := strings.Cut(seeds, "-")
@@ -176,7 +169,6 @@ func TestExtremeValues(t *testing.T) {
 				} else {
 					refused++
 				}
-				p.askAll(t, "")
 				p.settle()
 			}
 		}
@@ -190,46 +182,35 @@ var broken = regexp.MustCompile(`[A-Z][a-z]+ Error: |internal error|panic|INTERN
 // askExtreme stores files as a run and asks everything of it; false means that they were refused.
 func (p *place) askExtreme(t *testing.T, run string, paths ...string) bool {
 	t.Helper()
-	if !p.ask(t, run, append([]string{"ingest", "--with-osrt", "--run", run}, paths...)...) {
+	ask := func(args ...string) bool {
+		r := p.run(args...)
+		isWrong := broken.MatchString(r.err) || broken.MatchString(r.out) || r.code > 1 || r.code == 1 && args[0] != "query" && args[0] != "ingest" && args[0] != "diff"
+		if isWrong {
+			t.Errorf("%s: prof %.300q: exit %d: %s", run, args, r.code, r.err[max(0, len(r.err)-600):])
+		} else if r.code == 1 && args[0] == "ingest" {
+			t.Logf("%s is refused: %.300s", run, r.err)
+		}
+		return r.code == 0
+	}
+	if !ask(append([]string{"ingest", "--with-osrt", "--run", run}, paths...)...) {
 		return false
 	}
-	p.askAll(t, run)
-	for _, args := range [][]string{{"show", run}, {"explain", run}, {"report", run, "--out", "-"}, {"diff", "a", run}} {
-		p.ask(t, run, args...)
-	}
-	return true
-}
-
-// askAll asks every query that takes a run, or with "" every one that takes none: these are about all runs at once.
-func (p *place) askAll(t *testing.T, run string) {
-	t.Helper()
 	all, err := queries.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range all {
 		args := []string{"query", q.Name, "--format", "json"}
-		takesRun := slices.ContainsFunc(q.Params, func(p queries.Param) bool { return p.Name == "run" })
-		if takesRun {
+		if slices.ContainsFunc(q.Params, func(p queries.Param) bool { return p.Name == "run" }) {
 			args = append(args, "--run", run)
 		}
-		if takesRun == (run != "") {
-			p.ask(t, run, args...)
-		}
+		ask(args...)
 	}
-}
-
-// ask runs a command that may be refused, in plain words; false means that it was.
-func (p *place) ask(t *testing.T, run string, args ...string) bool {
-	t.Helper()
-	r := p.run(args...)
-	isWrong := broken.MatchString(r.err) || broken.MatchString(r.out) || r.code > 1 || r.code == 1 && args[0] != "query" && args[0] != "ingest" && args[0] != "diff"
-	if isWrong {
-		t.Errorf("%s: prof %.300q: exit %d: %s", run, args, r.code, r.err[max(0, len(r.err)-600):])
-	} else if r.code == 1 && args[0] == "ingest" {
-		t.Logf("%s is refused: %.300s", run, r.err)
-	}
-	return r.code == 0
+	ask("show", run)
+	ask("explain", run)
+	ask("report", run, "--out", "-")
+	ask("diff", "a", run)
+	return true
 }
 
 // TestExtremeNumbers checks what becomes of values that no column holds: they are unknown, and a message says so.
