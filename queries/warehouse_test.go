@@ -35,6 +35,9 @@ const empty = "empty"
 func copied(t testing.TB, name string, fill func(w *schema.Warehouse)) *schema.Warehouse {
 	t.Helper()
 	w := open(t, imageOf(t, name, fill))
+	if _, err := w.DB.Exec("PRAGMA disable_checkpoint_on_shutdown"); err != nil { // nobody opens it again
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)

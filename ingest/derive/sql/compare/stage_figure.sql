@@ -1,7 +1,7 @@
 -- stage_figure: FLOP, bytes and time per stage over its measured passes, by mfu's default conventions: with the GPU's peaks they give the utilisation that trends show. A stage with neither FLOP nor bytes known has no row.
 -- grain: one stage
 -- key: stage
--- needs: nvtx_range model_size
+-- needs: pass_time model_size
 -- columns:
 --   stage VARCHAR: the stage, or one that mfu adds: model, vision
 --   gpu VARCHAR: GPU name, or names, as the driver gives it; (unknown) when the capture has none

@@ -1,7 +1,7 @@
 -- _finding_pass: The passes that findings are about: those of stages, warm-up left out.
 -- grain: one outermost range of a stage
 -- key: range_id
--- needs: device_time
+-- needs: device_time stage_pass
 -- columns:
 --   kind VARCHAR: kind of its timeline: nsys, prof, rocprof, torch or xla
 --   range_id BIGINT: the range

@@ -1,7 +1,7 @@
 -- _finding_place: Which launches belong to the passes that findings are about, by the ranges that they were made in.
 -- grain: one set of ranges
 -- key: range_context_id
--- needs: device_time
+-- needs: _finding_pass
 -- columns:
 --   range_context_id BIGINT: the set of ranges
 --   stage VARCHAR: the stage

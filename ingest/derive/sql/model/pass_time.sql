@@ -1,7 +1,7 @@
 -- pass_time: Pass times behind utilisation: each measured stage pass, the images in each prefill, and each prefill with the decode after it.
 -- grain: one outermost range of a stage, warm-up excluded, over all GPUs and on each; another row of a prefill for its images, and one for the whole pass with its decode
 -- key: stage, range_id, device_id
--- needs: nvtx_range
+-- needs: stage_pass
 -- columns:
 --   stage VARCHAR: the stage; vision for the images, model for the whole pass
 --   part_of VARCHAR: prefill for the images; NULL for others

@@ -1,6 +1,7 @@
 -- op_source: The operator sources of a run, and which are counted. A run may have the same operators from several tools: a sum must use one of them.
 -- grain: one source
 -- key: source_id
+-- needs: op|op_average
 -- columns:
 --   source_id INTEGER: the source
 --   capture VARCHAR: torch (traces of the PyTorch profiler), nsys or prof (NVTX ranges of emit_nvtx) or key_averages (PyTorch's table)

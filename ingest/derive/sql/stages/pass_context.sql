@@ -1,7 +1,7 @@
 -- pass_context: The stage pass of each launch, by its set of ranges. A launch in several passes at once, as with two threads, belongs to the one on its range path, else to the one that began first.
 -- grain: one set of ranges within a stage pass
 -- key: range_context_id
--- needs: nvtx_range
+-- needs: stage_pass
 -- columns:
 --   range_context_id BIGINT: set of ranges, as in kernel, memop, api_call, ...
 --   range_id BIGINT: the pass

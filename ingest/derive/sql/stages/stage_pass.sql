@@ -1,7 +1,7 @@
 -- stage_pass: Each stage pass of each timeline with its tokens, from the workload or the range names, and whether means exclude it as warm-up or cold.
 -- grain: one outermost range of a stage
 -- key: range_id
--- needs: nvtx_range
+-- needs: _stage_range
 -- columns:
 --   stage VARCHAR: the stage, by stage_rule
 --   range_id BIGINT: the range

@@ -1,7 +1,7 @@
 -- stage_share: Whether the processes that ran a stage worked on each pass together, as in tensor parallelism, or each on passes of its own.
 -- grain: one stage of a kind of timeline
 -- key: stage, kind
--- needs: nvtx_range
+-- needs: stage_pass
 -- columns:
 --   stage VARCHAR: the stage, by stage_rule
 --   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch or xla
