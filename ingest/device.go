@@ -51,6 +51,7 @@ func (in *ingester) nameDevices(id string) error {
 			return fmt.Errorf("%w: GPU %d of run %s has compute capability %s, %s has %s", ErrDevice, g.id, in.o.Name, g.capability, name, suggest.List(capabilities, 3))
 		}
 	}
+	named := map[int]bool{} // several captures may be of one GPU
 	for _, g := range gpus {
 		if g.name == name || g.name != "" && !g.isGiven {
 			continue
@@ -64,8 +65,9 @@ func (in *ingester) nameDevices(id string) error {
 		if _, err := in.conn.ExecContext(in.ctx, `INSERT INTO source_fact VALUES (?::UUID, ?, ?, ?)`, id, g.source, deviceKey, mask.Stored(name)); err != nil {
 			return err
 		}
-		in.result.Named++
+		named[g.id] = true
 	}
+	in.result.Named = len(named)
 	return nil
 }
 

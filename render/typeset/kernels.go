@@ -88,7 +88,7 @@ var (
 
 // bareName is a name without namespaces and casts of numbers in templates either.
 func bareName(name string) string {
-	name = withoutParameters(name)
+	name = withoutResult(withoutParameters(name))
 	name = strings.NewReplacer("<void ", "<", ", void ", ", ").Replace(name)
 	bare := casts.ReplaceAllString(namespaces.ReplaceAllString(name, ""), "$1")
 	if strings.HasPrefix(bare, "operator") { // of which its class is all that is known
@@ -96,6 +96,30 @@ func bareName(name string) string {
 	}
 	return bare
 }
+
+// withoutResult cuts a return type that is a template: std::enable_if<!T7, void>::type kernel<int>.
+func withoutResult(name string) string {
+	depth, last := 0, -1
+	for i, c := range []byte(name) {
+		switch c {
+		case '<', '(', '[', '{':
+			depth++
+		case '>', ')', ']', '}':
+			depth--
+		case ' ':
+			if depth == 0 {
+				last = i
+			}
+		}
+	}
+	if depth != 0 || last < 0 || !strings.HasPrefix(strings.TrimLeft(name[:last], wordBytes), "<") || strings.HasSuffix(name[:last], "operator") {
+		return name
+	}
+	return name[last+1:]
+}
+
+// wordBytes are what a qualified name is made of.
+const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:"
 
 // withoutParameters cuts the return type void, and the parentheses that end a name with what is in them.
 func withoutParameters(name string) string {

@@ -86,3 +86,19 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// TestPlainResult: a return type that is a template says nothing of a kernel; a conversion to a type is its name.
+func TestPlainResult(t *testing.T) {
+	for name, want := range map[string]string{
+		"std::enable_if<!T7, void>::type internal::gemvx::kernel<int, (int)7>(T13)": "kernel<int, 7>",
+		"std::tuple<int, (int)3> make<float>(int)":                                  "make<float>",
+		"void k<a b, c d>(int)":                                                     "k<a b, c d>",
+		"Memcpy HtoD (Pinned -> Device)":                                            "Memcpy HtoD (Pinned -> Device)",
+		"Box<int>::operator float()":                                                "Box<int>::operator float",
+		"triton_red_fused 0d1":                                                      "triton_red_fused 0d1",
+	} {
+		if got := PlainNames([]string{name})[0]; got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
