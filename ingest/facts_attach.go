@@ -26,7 +26,7 @@ func (in *ingester) attachTo(captures []input) (id string, err error) {
 	return "", nil
 }
 
-// attach stores captures and facts with a run that is there already: captures beside those it had, facts in place of those of the same kind unless
+// attach stores captures and facts with a run that is there already: captures next to those it had, facts in place of those of the same kind unless
 // they are to be added. What it has and is given again stays.
 func (in *ingester) attach(id string, captures, facts []input) error {
 	if len(in.o.Tags) > 0 {
@@ -97,7 +97,7 @@ func (in *ingester) oldFacts(id string) (old, paths []string, err error) {
 		if err := rows.Scan(&source, &kind, &form, &path); err != nil {
 			return nil, nil, err
 		}
-		if in.o.Add && form != optionForm && form != runForm { // several stand beside each other, as in a run that is stored at once
+		if in.o.Add && form != optionForm && form != runForm { // several stay, as in a run that is stored at once
 			continue
 		}
 		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool {

@@ -55,7 +55,7 @@ type Format struct {
 	Packing int64
 	// Apart says that Load may store the file in a target apart, see load.Target.Apart.
 	Apart bool
-	// Leaves says that a file of a folder which Identify cannot read is left, with the reason: what it says is worth less than the captures beside it.
+	// Leaves says that a file of a folder which Identify cannot read is left, with the reason: what it says is worth less than the captures next to it.
 	Leaves bool
 	// Load stores the file as the target's source.
 	Load func(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error)

@@ -14,7 +14,7 @@ import (
 	"prof/schema"
 )
 
-// grow stores captures beside those that a run has.
+// grow stores captures next to those that a run has.
 func (in *ingester) grow(id string, captures []input) error {
 	if len(captures) == 0 {
 		return nil

@@ -35,7 +35,7 @@ type Options struct {
 	Replace bool
 	// Device names the GPUs of the run whose captures do not name them: as the driver would, a name that prof has peaks of. "" for none.
 	Device string
-	// Add adds captures and facts to the named run, which is there, beside those that it has.
+	// Add adds captures and facts to the named run, which is there, to those that it has.
 	Add bool
 	// Warn is told what the user should know at once. It may be nil.
 	Warn func(message string)

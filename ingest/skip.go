@@ -14,7 +14,7 @@ type Skip struct{ Path, Why string }
 // pictures are ends of names of files that show to people what others hold.
 var pictures = []string{".png", ".svg", ".jpg", ".jpeg", ".gif", ".pdf", ".dot", ".mmd"}
 
-// reportHeads begin reports for people, prof's own and those of the first implementation; their figures are those of the files beside them.
+// reportHeads begin reports for people, prof's own and those of the first implementation; their figures are those of the files next to them.
 var reportHeads = []string{"# Stakeholder Summary", "# Stage 1 Profiling Report", "# Deep Profiling Report", "# Static Compute", "# Operator Summary", "# Kernel Summary", "# Assumptions", "# TorchInfo", "# Run ", "<!DOCTYPE html", "<!doctype html"}
 
 // whySkipped says why no format knows a file.
@@ -37,7 +37,7 @@ func whySkipped(path string) string {
 	case begins("# How the run was captured") || begins("# What the workload was given") || begins("{") && bytes.Contains(text, []byte(`"missing"`)) && bytes.Contains(text, []byte(`"prof_version"`)):
 		return "prof report wrote it from what a warehouse holds"
 	case begins("kernel_id,"):
-		return "another tool computed it from the pages of Nsight Compute beside it"
+		return "another tool computed it from the pages of Nsight Compute next to it"
 	case strings.HasSuffix(path, ".log"):
 		return "it is a log"
 	}

@@ -120,8 +120,8 @@ func (n *Names) restore(id int32, text []sql.NullString) error {
 	if err := n.numbers.restore(id, text[0].String); err != nil || !text[1].Valid {
 		return err
 	}
-	beside := text[1].String
-	n.Add(text[0].String, &beside)
+	second := text[1].String
+	n.Add(text[0].String, &second)
 	return nil
 }
 

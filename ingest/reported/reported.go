@@ -2,7 +2,7 @@
 // of the workload. Figures are stored as they were reported, in base units, in a table of their own, and are never mixed with what prof
 // computes; the rest are facts of the source under the names reported.WHAT.KEY.
 //
-// The files are those that the first implementation of prof's design wrote beside its captures (llm-perf-opt): env.json, inputs.yaml, the
+// The files are those that the first implementation of prof's design wrote next to its captures (llm-perf-opt): env.json, inputs.yaml, the
 // config.yaml of Hydra, assumptions.md, kernels.md, static_compute.json, torchinfo's summary and JSON, and the JSON of analytic sweeps. Each is known by
 // its content. The figures of its metrics.json are read by ingest/workload.
 package reported

@@ -263,7 +263,7 @@ func (c *collector) metadata(e *trace.Event) error {
 	switch string(e.Name) {
 	case "process_name":
 		if len(e.PIDText) > 0 && e.PID >= firstTextPID {
-			return nil // its id tells more
+			return nil // its id says more
 		}
 		c.processNames[e.PID] = string(e.ArgName)
 	case "thread_name":

@@ -41,7 +41,7 @@ stored or nothing, except that unreadable files in a folder made by prof capture
   prof ingest .prof/runs/NAME                     # a capture, even one that was killed
   prof ingest tp16-node0 tp16-node1               # captures of the nodes of one job
   prof ingest --replace .prof/runs/NAME           # again, replacing what the run has
-  prof ingest --run baseline --add report.ncu-rep # to a run that is stored, beside what it has
+  prof ingest --run baseline --add report.ncu-rep # to a stored run, with what it has
   prof ingest --dry-run FOLDER                    # what would be read, and about how large it gets
 
 FLOPs, MFU and MBU need facts besides the captures: the model's configuration (--model, or a config.json among

@@ -24,12 +24,12 @@ CREATE TABLE reported_sum (
     mean_ns DOUBLE, -- mean as reported
     median_ns DOUBLE, -- median as reported
     std_ns DOUBLE, -- sample standard deviation as reported; NULL for a single one
-    step_ns DOUBLE, -- how far apart the times lie that the report tells apart: 1 where it rounds none
+    step_ns DOUBLE, -- the resolution of the times: 1 where it rounds none
     total_bytes BIGINT, -- sum of the sizes of memory_size
     min_bytes BIGINT, -- smallest
     max_bytes BIGINT, -- largest
     mean_bytes DOUBLE, -- mean as reported
     median_bytes DOUBLE, -- median as reported
     std_bytes DOUBLE, -- sample standard deviation as reported
-    step_bytes DOUBLE -- how far apart the sizes lie that the report tells apart
+    step_bytes DOUBLE -- the resolution of the sizes
 );

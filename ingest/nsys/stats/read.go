@@ -51,7 +51,7 @@ func read(ctx context.Context, in io.Reader, name string, s sink) (cut string, l
 	l := newLines(ctx, in, name)
 	report := ofFile(name)
 	var t *table
-	endless := 0 // line of the last row, where nothing tells that it is whole
+	endless := 0 // line of the last row, where nothing shows that it is whole
 	for {
 		text, err := l.next()
 		if errors.Is(err, io.EOF) {

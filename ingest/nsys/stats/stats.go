@@ -80,7 +80,7 @@ func filesOf(path, name string) ([]source, error) {
 	return out, err
 }
 
-// each reads the tables of the files, and tells of files without one.
+// each reads the tables of the files, and says which files have none.
 func (l *loader) each(none func(f source, isEmpty bool), s sink) error {
 	for _, f := range l.files {
 		in, err := file.Open(f.path)

@@ -20,7 +20,7 @@ type header struct {
 type span struct{ from, to int }
 
 // headers finds headers line by line. A printed table has a line of dashes over and under its header, one of Markdown a line of dashes and
-// bars under it; what a program printed besides may stand around it.
+// bars under it; what else a program printed may stand around it.
 type headers struct {
 	line   string // the one before
 	dashes []span // of the one before that
