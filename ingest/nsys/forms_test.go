@@ -64,7 +64,7 @@ func compareRuns(t *testing.T, w *schema.Warehouse, table string) int {
 	for _, c := range columns {
 		switch {
 		case c == "run_id", table == "run" && (c == "name" || c == "created_at"),
-			table == "source" && (c == "path" || c == "form" || c == "size_bytes" || c == "sha256"), table == "run_trait" && c == "sha256":
+			table == "source" && (c == "path" || c == "form" || c == "size_bytes" || c == "sha256" || c == "added_at"), table == "run_trait" && c == "sha256":
 		case c == "api_name_id" || c == "launch_name_id":
 			list = append(list, fmt.Sprintf("(SELECT a.name FROM api_name a WHERE a.api_name_id = x.%s)", c))
 		case strings.HasSuffix(c, "kernel_name_id"):

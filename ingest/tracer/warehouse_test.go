@@ -149,7 +149,7 @@ var names = map[string]string{
 
 // differs are columns that say what was ingested, or of which tool.
 var differs = map[string]string{
-	"run": "name created_at", "source": "path form kind size_bytes sha256", "run_trait": "sha256 origin", "caveat": "subject object",
+	"run": "name created_at", "source": "path form kind size_bytes sha256 added_at", "run_trait": "sha256 origin", "caveat": "subject object",
 }
 
 // compareRuns compares a table's rows of two runs both ways and gives how many there are.
