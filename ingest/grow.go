@@ -79,6 +79,7 @@ type storedSource struct {
 	id         int
 	kind, form string
 	path       string
+	size       int64 // bytes
 	command    string
 	captures   []string // ids of what it captured
 	isLaunched bool     // by prof capture, through a command of its own
@@ -88,7 +89,7 @@ type storedSource struct {
 func (s storedSource) isFacts() bool { return s.form == optionForm || formOf(s.form).Facts }
 
 func (in *ingester) storedSources(id string) (out []storedSource, err error) {
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT s.source_id, s.kind, s.form, s.path, coalesce(s.command, ''), f.value, EXISTS (SELECT 1 FROM capture_source c WHERE c.run_id = s.run_id AND c.captured_source_id = s.source_id)
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT s.source_id, s.kind, s.form, s.path, coalesce(s.size_bytes, 0), coalesce(s.command, ''), f.value, EXISTS (SELECT 1 FROM capture_source c WHERE c.run_id = s.run_id AND c.captured_source_id = s.source_id)
 		FROM source s LEFT JOIN source_fact f ON f.run_id = s.run_id AND f.source_id = s.source_id AND f.key = 'capture.id' WHERE s.run_id = ?::UUID ORDER BY s.source_id`, id)
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func (in *ingester) storedSources(id string) (out []storedSource, err error) {
 	for rows.Next() {
 		var s storedSource
 		var capture sql.NullString
-		if err := rows.Scan(&s.id, &s.kind, &s.form, &s.path, &s.command, &capture, &s.isLaunched); err != nil {
+		if err := rows.Scan(&s.id, &s.kind, &s.form, &s.path, &s.size, &s.command, &capture, &s.isLaunched); err != nil {
 			return nil, err
 		}
 		switch {
@@ -120,12 +121,19 @@ func (in *ingester) leaveStored(captures []input, stored []storedSource) (kept [
 	}
 	for _, f := range captures {
 		isLess := f.format.Name == sumsForm && slices.ContainsFunc(stored, func(s storedSource) bool { return slices.Contains(holdsAll, s.form) })
+		size := int64(-1)
+		if st, err := f.stat(); err == nil {
+			size = st.size
+		}
+		isStored := slices.ContainsFunc(stored, func(s storedSource) bool { // or what is in the same place: its content says which
+			return s.form == f.format.Name && isSamePlace(s.path, f.path) && (f.format.Capture == nil || s.size == size)
+		})
 		for _, s := range stored {
 			isLess = isLess || slices.Contains(f.format.GivesWayTo, s.form) && Stem(s.path) == Stem(f.path)
-			if f.format.Order == nil || s.form != f.format.Name || !isSamePlace(Stem(s.path), Stem(f.path)) || isSamePlace(s.path, f.path) {
+			if isStored || s.form != f.format.Name || !isPart(f, s) {
 				continue
 			}
-			return nil, fmt.Errorf("%s: run %s has another page of the same capture, %s: to have all of them, `prof rm %s --source %d`, then add them together", f.path, in.o.Name, s.path, in.o.Name, s.id)
+			return nil, fmt.Errorf("%s: run %s has %s of the same capture: to have all of them, `prof rm %s --source %d`, then add them together", f.path, in.o.Name, s.path, in.o.Name, s.id)
 		}
 		if isLess {
 			found.left = append(found.left, f)
@@ -135,6 +143,17 @@ func (in *ingester) leaveStored(captures []input, stored []storedSource) (kept [
 	}
 	in.warnLeft(found)
 	return kept, nil
+}
+
+// isPart says whether a file and a stored source are parts of one capture: pages of a report, or sums of nsys stats.
+func isPart(f input, s storedSource) bool {
+	switch {
+	case f.format.Order != nil:
+		return isSamePlace(Stem(s.path), Stem(f.path))
+	case f.format.Capture != nil:
+		return isSamePlace(f.format.Capture(s.path), f.format.Capture(f.path))
+	}
+	return false
 }
 
 // isSamePlace says whether two paths, of which one may be stored, lead to the same place from here.

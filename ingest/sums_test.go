@@ -66,7 +66,7 @@ func TestSums(t *testing.T) {
 	b.stats("both/stats")
 	b.file("both/stats/kernels_osrt_sum.csv", sumHead+"Name\n100.0,600,3,200.0,200.0,100,300,100.0,poll\n")
 	r := b.ok(ingest.Options{Name: "both"}, b.path("both"))
-	if len(r.Sources) != 1 || len(b.warnings) != 1 || !strings.HasPrefix(b.warnings[0], "skipped, because the run has a timeline and these sums hold nothing new: both/stats/kernels_cuda_api_sum.csv") {
+	if len(r.Sources) != 1 || len(b.warnings) != 1 || !strings.HasPrefix(b.warnings[0], "skipped, because the run has a timeline, and sums of nsys stats would count its work again: both/stats/kernels_cuda_api_sum.csv") {
 		t.Errorf("%+v, %q", r.Sources, b.warnings)
 	}
 	b.of("both", sumsOf, "")

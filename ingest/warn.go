@@ -72,7 +72,7 @@ func (in *ingester) warnLeft(found *inputs) {
 		in.warn(fmt.Sprintf("skipped, because only nsys can read them and it is not installed here: %s; the sums in the folder are stored", suggest.List(reports, 3)))
 	}
 	if len(sums) > 0 {
-		in.warn(fmt.Sprintf("skipped, because the run has a timeline and these sums hold nothing new: %s", suggest.List(sums, 3)))
+		in.warn(fmt.Sprintf("skipped, because the run has a timeline, and sums of nsys stats would count its work again: %s", suggest.List(sums, 3)))
 	}
 	if len(pages) > 0 {
 		in.warn(fmt.Sprintf("skipped, because the report next to them is of the same capture: %s", suggest.List(pages, 3)))

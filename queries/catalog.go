@@ -39,6 +39,7 @@ type Query struct {
 	// Optional are columns, each with the BOOLEAN parameter without which it has no values and is not shown.
 	Optional [][2]string
 	Notes    []string // topics of the caveats that belong with the rows
+	counts   string   // relation of the sources that it counts
 	Body     string   // the SELECT
 	Private  bool     // a building block of other queries
 	Scalar   bool     // gives one value and not rows
@@ -117,6 +118,7 @@ func parse(path, text string) (Query, error) {
 			q.Optional = append(q.Optional, [2]string{c.Name, c.Needs})
 		}
 	}
+	q.counts = countsOf(q)
 	return q, nil
 }
 

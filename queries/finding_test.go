@@ -30,7 +30,7 @@ func made(t *testing.T, w *schema.Warehouse) {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO %s SELECT '%s', "+format, append([]any{table, findingRun}, args...)...))
 	}
 	into("run", "'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'")
-	into("source", "1, 'nsys', 'sqlite', 'file', NULL, NULL, NULL, 1, 'sum', 1, 'ok', NULL, NULL, 1000")
+	into("source", "1, 'nsys', 'sqlite', 'file', NULL, NULL, NULL, 1, 'sum', 1, 'ok', NULL, NULL, 1000, NULL, NULL, NULL")
 	into("device", "1, 0, 'GPU', 'a', NULL, NULL, '9.0', 100, 2000000000, NULL, NULL, NULL, 64, 233472")
 	into("range_path", "1, 1, '', 'decode', [1], 'decode'")
 	into("path_stage", "1, 'decode', 1, NULL, NULL, false")

@@ -59,7 +59,7 @@ var choices = []choice{
 
 // unmatched says of each argument that picks rows what it could have picked, when it picked none.
 func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]frame.Caveat, error) {
-	counts := counts(q)
+	counts := q.counts
 	counted, err := counted(counts, args)
 	if err != nil {
 		return nil, err
@@ -98,11 +98,11 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 
 // needsNoTimeline says whether rows may come from elsewhere, so that no timeline is no reason why there are none.
 func (q Query) needsNoTimeline() bool {
-	return counts(q) == operators || slices.ContainsFunc(q.Notes, func(topic string) bool { return topic == "ncu" || topic == "region" || topic == "capture" })
+	return q.counts == operators || slices.ContainsFunc(q.Notes, func(topic string) bool { return topic == "ncu" || topic == "region" || topic == "capture" })
 }
 
-// counts names the relation of the sources that a query counts: of operators where it chooses among them.
-func counts(q Query) string {
+// countsOf names the relation of the sources that a query counts: of operators where it chooses among them.
+func countsOf(q Query) string {
 	choosing := slices.ContainsFunc(q.Params, func(p Param) bool { return p.Name == "source" })
 	if choosing && !slices.Contains(q.Notes, "timelines") {
 		return operators
@@ -115,7 +115,7 @@ func capturesOf(q Query) []string {
 	switch {
 	case !slices.ContainsFunc(q.Params, func(p Param) bool { return p.Name == "source" }):
 		return nil
-	case counts(q) == operators:
+	case q.counts == operators:
 		return []string{"torch", "nsys", "prof", "key_averages"}
 	}
 	return []string{"nsys", "prof", "rocprof", "torch", "xla", "nsys-stats"}

@@ -179,7 +179,8 @@ const unpacked = `ALTER TABLE kernel RENAME TO k; CREATE TABLE kernel AS SELECT 
 	grid_x, grid_y, grid_z, block_x, block_y, block_z, register_count, static_shared_bytes, dynamic_shared_bytes, correlation_id, graph_node_id, launch_start_ns, launch_duration_ns,
 	launch_name_id, range_context_id, path_id, op_id FROM k LEFT JOIN kernel_shape USING (run_id, kernel_shape_id); DROP TABLE k; DROP TABLE kernel_shape; DROP TABLE api_sum; DROP TABLE api_duration; DROP TABLE stage_execution; DROP TABLE capture_kept; DROP TABLE workload_process; DROP TABLE execution_memory; DROP TABLE cuda_allocation; DROP TABLE capture_node; DROP TABLE capture_input_tag;
 	ALTER TABLE capture_input DROP COLUMN input; ALTER TABLE capture_input DROP COLUMN width_count; ALTER TABLE capture_input DROP COLUMN height_count; ALTER TABLE capture_input DROP COLUMN page_count; ALTER TABLE capture_input DROP COLUMN token_count;
-	ALTER TABLE workload_pass DROP COLUMN input; ALTER TABLE workload_pass DROP COLUMN process_id; ALTER TABLE capture DROP COLUMN options_key; ALTER TABLE process DROP COLUMN rank_id; `
+	ALTER TABLE workload_pass DROP COLUMN input; ALTER TABLE workload_pass DROP COLUMN process_id; ALTER TABLE capture DROP COLUMN options_key; ALTER TABLE process DROP COLUMN rank_id;
+	DROP TABLE reported_sum; DROP TABLE reported_value; ALTER TABLE source DROP COLUMN added_at; ALTER TABLE source DROP COLUMN command; ALTER TABLE source DROP COLUMN host; ALTER TABLE ncu_section DROP COLUMN source_id; `
 
 // dropLater removes what migrations 4 and later bring, and the tables of facts.
 var dropLater = dropFacts() + unpacked + `DROP TABLE derivation; DROP TABLE finding_rule; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
@@ -346,7 +347,7 @@ func TestColumns(t *testing.T) {
 	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true, "memory_event.address": true, "cuda_allocation.address": true,
 		"model_layer.weight_bits": true, "sm_rate.flop_per_cycle": true, "device_sample.throttle_mask": true,
 		"layer_cost.weight_bits": true, "kernel_name.name_hash": true, "work_sum.deviation_ns2": true,
-		"finding_rule.value": true, "op_sum.square_high": true, "op_sum.square_low": true}
+		"finding_rule.value": true, "reported_value.value": true, "reported_value.std": true, "op_sum.square_high": true, "op_sum.square_low": true}
 	counted := []string{"calls", "timeline_calls", "instances", "gpu_instances", "nth", "waves", "stall_cycles"} // named by what they count
 	first := map[string]string{}
 	for _, row := range texts(t, w, `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal

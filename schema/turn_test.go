@@ -96,15 +96,13 @@ func TestReadersTakeNoTurn(t *testing.T) {
 
 // TestCopyCommitted copies a warehouse while a writer rewrites its rows: each copy holds one committed state, never parts of two.
 func TestCopyCommitted(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, warehouseFile)
-	db, err := connect(t.Context(), file, "READ_WRITE", filepath.Join(dir, "spill"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	home := Home{Dir: t.TempDir()}
+	dir := home.Dir
+	manyTables(t, home)
+	w := writer(t, home)
+	defer w.Close()
 	for _, text := range []string{`CREATE TABLE x AS SELECT i AS k, 0 AS state FROM range(200000) r(i)`, `CREATE TABLE s AS SELECT 0 AS state`} {
-		if _, err := db.Exec(text); err != nil {
+		if err := w.exec(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +116,7 @@ func TestCopyCommitted(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := db.Exec(fmt.Sprintf(`BEGIN; DELETE FROM x; INSERT INTO x SELECT i, %[1]d FROM range(100000 + 1000 * (%[1]d %% 100)) r(i); UPDATE s SET state = %[1]d; COMMIT`, state)); err != nil {
+			if err := w.exec(t.Context(), fmt.Sprintf(`BEGIN; DELETE FROM x; INSERT INTO x SELECT i, %[1]d FROM range(100000 + 1000 * (%[1]d %% 100)) r(i); UPDATE s SET state = %[1]d; COMMIT`, state)); err != nil {
 				stopped <- err
 				return
 			}
@@ -129,7 +127,7 @@ func TestCopyCommitted(t *testing.T) {
 	tooBusy := 0
 	for i := range 40 {
 		path := filepath.Join(dir, fmt.Sprintf("copy-%d", i))
-		if err := (Home{Dir: dir}).copyCommitted(t.Context(), path); err != nil {
+		if err := home.copyCommitted(t.Context(), path); err != nil {
 			if !errors.Is(err, errNoCopy) {
 				t.Fatal(err)
 			}

@@ -39,7 +39,7 @@ are omitted, and a message says how many kernels that is. With --warmup the sum 
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write to `FILE`"},
 			&cli.StringFlag{Name: "stage", Usage: "only kernels launched in this stage; (none) for kernels outside every stage"},
 			&cli.Int64Flag{Name: "device", Usage: "only this GPU"},
-			&cli.StringFlag{Name: "source", Usage: "only this kind of capture: nsys, prof, rocprof, torch or xla; default: the first of these that the run has"},
+			&cli.StringFlag{Name: "source", Usage: "only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has"},
 			&cli.BoolFlag{Name: "warmup", Usage: "warm-up passes too"},
 		},
 		Action: func(c *cli.Context) error {

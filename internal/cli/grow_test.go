@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,11 +46,35 @@ func TestAdd(t *testing.T) {
 	write(t, p.path("k.raw.csv"), page(t, "kernels.raw.csv"))
 	write(t, p.path("k.details.csv"), page(t, "kernels.details.csv"))
 	p.ok("ingest", "--run", "pages", "k.raw.csv")
-	p.want(result{1, "", "prof: k.details.csv: run pages has another page of the same capture, k.raw.csv: to have all of them, `prof rm pages --source 1`, then add them together\n"},
+	p.want(result{1, "", "prof: k.details.csv: run pages has k.raw.csv of the same capture: to have all of them, `prof rm pages --source 1`, then add them together\n"},
 		"ingest", "--run", "pages", "--add", "k.details.csv")
 	p.ok("rm", "pages")
 	p.ok("ingest", "--run", "pages", "k.raw.csv", "k.details.csv")
+	p.want(result{0, "pages\n", "run pages already has k.raw.csv; nothing to do\nrun pages already has k.details.csv; nothing to do\n"}, "ingest", "--run", "pages", "--add", "k.raw.csv", "k.details.csv")
+	// So do sums: those of one capture, added up, would count its work again.
+	for _, name := range []string{"gpu_kern_sum", "gpu_kern_gb_sum", "api_sum"} {
+		write(t, p.path("k_cuda_"+name+".csv"), statsOf(t, name))
+	}
+	p.ok("ingest", "--run", "sums", "k_cuda_gpu_kern_sum.csv")
+	p.want(result{1, "", "prof: k_cuda_gpu_kern_gb_sum.csv: run sums has k_cuda_gpu_kern_sum.csv of the same capture: to have all of them, `prof rm sums --source 1`, then add them together\n"},
+		"ingest", "--run", "sums", "--add", "k_cuda_gpu_kern_gb_sum.csv")
+	p.want(result{0, "sums\n", "run sums already has k_cuda_gpu_kern_sum.csv; nothing to do\n"}, "ingest", "--run", "sums", "--add", "k_cuda_gpu_kern_sum.csv")
+	p.ok("rm", "sums")
+	p.ok("ingest", "--run", "sums", "k_cuda_gpu_kern_sum.csv", "k_cuda_gpu_kern_gb_sum.csv")
+	if got := p.run("ingest", "--run", "sums", "--add", "k_cuda_gpu_kern_sum.csv", "k_cuda_gpu_kern_gb_sum.csv", "k_cuda_api_sum.csv"); got.code != 1 || !strings.Contains(got.err, "of the same capture") {
+		t.Errorf("more sums of a capture: %+v", got)
+	}
 	p.want(result{1, "", "prof: run pages: source 2 has other pages of the capture of source 1: take out both (--source 1 --source 2)\n"}, "rm", "pages", "--source", "1")
+}
+
+// statsOf is what nsys stats reported of the capture kernels.
+func statsOf(t *testing.T, report string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "nsys", "kernels", "stats", "kernels_cuda_"+report+".csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // TestDeviceName: GPUs that pages of Nsight Compute do not name get a name, and what follows from it.

@@ -31,7 +31,6 @@ func TestMistakes(t *testing.T) {
 		{"top_kernels", 2, `unknown verb "top_kernels"; it is a query: prof query top-kernels`},
 		{"tpo-kernels", 2, `unknown verb "tpo-kernels"; did you mean prof query top-kernels?`},
 		{"stats|report.nsys-rep", 2, `unknown verb "stats"; see prof query`},
-		{"export|llama", 2, `unknown verb "export"; see prof query NAME --format csv, prof sql or prof report`},
 		{"profile|python3|x.py", 2, `unknown verb "profile"; see prof capture`},
 		{"compare|a|llama", 2, `unknown verb "compare"; see prof diff`},
 		{"x.sqlite", 2, `unknown verb "x.sqlite"; to store a file or folder: prof ingest x.sqlite`},

@@ -183,7 +183,7 @@ var words = map[string]func(c C, alike []C) string{
 	"several-workload-files": func(c C, _ []C) string {
 		return fmt.Sprintf("%d files describe the passes of this timeline; the latest counts: %s", c.Count, c.Object)
 	},
-	"facts-of-another-timeline": says("the workload file describes the other timeline: choose it with --source nsys, prof, rocprof, torch or xla"),
+	"facts-of-another-timeline": says("the workload file describes the other timeline: choose it with --source nsys, prof, rocprof, torch, xla or nsys-stats"),
 
 	// Inputs.
 	"unknown-input": func(c C, _ []C) string {

@@ -37,14 +37,11 @@ func SampleOne(ctx context.Context, asker frame.Asker, side Side) (*Sampled, err
 }
 
 func sample(ctx context.Context, asker frame.Asker, a, b Side, known surroundings) (*Sampled, error) {
-	var runs [2][]runData
-	for i, side := range []Side{a, b} {
-		var err error
-		if runs[i], _, err = load(ctx, asker, side.Runs, ""); err != nil {
-			return nil, err
-		}
+	runs, _, err := load(ctx, asker, slices.Concat(a.Runs, b.Runs), "") // together: they share names
+	if err != nil {
+		return nil, err
 	}
-	sideA, sideB, err := gatherSides(runs[0], runs[1], "")
+	sideA, sideB, err := gatherSides(runs[:len(a.Runs)], runs[len(a.Runs):], "")
 	if err != nil {
 		return nil, err
 	}

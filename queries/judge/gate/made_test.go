@@ -32,7 +32,7 @@ var madeColumns = map[string]string{
 	"stage-samples": "stage pass repeat source_id is_warmup prompt_token_count decode_token_count cpu_ns gpu_span_ns gpu_busy_ns gpu_sum_ns time_ns kernel_count kernel_ns graph_ns copy_ns other_ns" +
 		" wait_ns call_ns host_ns profiler_ns queued_ns unknown_ns launch_ns launch_delay_ns launch_latency_ns",
 	"pass-work":      "stage pass repeat is_warmup kind name family role grid block launch_count sum_ns min_ns max_ns deviation_ns2",
-	"sources":        "sha256 source_id",
+	"sources":        "sha256 source_id kind",
 	"run-conditions": "run_id aspect value weight source_id",
 	"mfu":            "stage mfu_ratio mbu_ratio fault is_least part_of",
 	"overhead":       "mode tool overhead_ratio stage",
@@ -47,7 +47,7 @@ func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.
 	run := m[args["run"]]
 	switch query {
 	case "sources":
-		f.Rows = [][]any{{"hash of " + args["run"], int64(1)}}
+		f.Rows = [][]any{{"hash of " + args["run"], int64(1), "nsys"}}
 	case "mfu":
 		f.Rows = run.mfu
 	case "overhead":

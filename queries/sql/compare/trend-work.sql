@@ -30,7 +30,8 @@ WITH w AS (
     SELECT p.run_id, p.stage, count(*) AS passes, avg(p.idle_ns) AS idle_ns FROM p GROUP BY p.run_id, p.stage
 ), spelt AS ( -- profilers write the same kernel in different ways
     SELECT m.run_id, m.kernel_name_id, m.name_hash, s.spelling, count(*) OVER (PARTITION BY m.run_id, s.spelling) AS names
-    FROM kernel_name m LEFT JOIN kernel_spelling s ON s.run_id = m.run_id AND s.kernel_name_id = m.kernel_name_id WHERE m.run_id IN (SELECT w.run_id FROM w)
+    FROM kernel_name m LEFT JOIN kernel_spelling s ON s.run_id = m.run_id AND s.kernel_name_id = m.kernel_name_id
+    WHERE m.run_id IN (SELECT w.run_id FROM w) AND (m.run_id, m.kernel_name_id) IN (SELECT (k.run_id, k.kernel_name_id) FROM work_sum k WHERE k.is_counted AND k.run_id IN (SELECT w.run_id FROM w))
 ), shared AS (
     SELECT m.run_id, m.kernel_name_id, CASE WHEN m.spelling IS NULL OR max(m.names) OVER (PARTITION BY m.spelling) > 1 THEN m.name_hash ELSE min(m.name_hash) OVER (PARTITION BY m.spelling) END AS name_hash
     FROM spelt m

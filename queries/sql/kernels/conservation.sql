@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   capture: nsys, prof, rocprof, torch or xla; a run with several has the same work in all of their rows, so they do not add up
+--   capture: nsys, prof, rocprof, torch, xla or nsys-stats; a run with several has the same work in all of their rows, so they do not add up
 --   kernel_count: kernels of the capture
 --   kernel_sum_ns: sum of their durations
 --   attributed_count: kernels launched inside a range

@@ -25,7 +25,7 @@ WITH said AS (
     SELECT s.source_id, 0, unnest([
         {'aspect': CASE s.kind WHEN 'prof' THEN 'tracer' ELSE s.kind END || ' version', 'value': s.tool_version, 'weight': CASE s.kind WHEN 'ncu' THEN 'tells' ELSE 'clouds' END},
         {'aspect': 'captured ranks', 'value': CASE WHEN s.kind <> 'ncu' THEN nullif(count(DISTINCT s.rank_id) OVER (PARTITION BY s.run_id), 0)::VARCHAR END, 'weight': 'decides'},
-        {'aspect': 'profiler', 'value': min(CASE s.kind WHEN 'ncu' THEN NULL WHEN 'nsys-stats' THEN 'nsys' ELSE s.kind END) OVER (PARTITION BY s.run_id), 'weight': 'decides'}], recursive := true)
+        {'aspect': 'profiler', 'value': (SELECT min(CASE t.kind WHEN 'nsys-stats' THEN 'nsys' ELSE t.kind END) FROM timeline t JOIN source x ON x.run_id = t.run_id AND x.source_id = t.source_id WHERE t.run_id = $run AND t.is_counted), 'weight': 'decides'}], recursive := true)
     FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'nsys-stats', 'prof', 'rocprof', 'torch', 'xla', 'ncu')
     UNION ALL
     SELECT s.source_id, CASE WHEN s.status = 'ok' THEN 1 ELSE 0 END, 'completeness', CASE WHEN s.status = 'ok' THEN 'complete' ELSE s.status || coalesce(': ' || s.reason, '') END, 'clouds'

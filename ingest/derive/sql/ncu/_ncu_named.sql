@@ -3,7 +3,7 @@
 -- key: kind, kernel_name_id
 -- needs: ncu_launch
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch or xla, whether or not the run has it
+--   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch, xla or nsys-stats, whether or not the run has it
 --   is_counted BOOLEAN: whether it is the counted kind; nsys in a run without a timeline
 --   kernel_name_id BIGINT: kernel name as Nsight Compute spells it
 --   timeline_name_id BIGINT: name as the timeline spells it; NULL when the timeline has none, or several of the spelling
