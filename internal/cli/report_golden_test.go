@@ -30,7 +30,7 @@ var reported = []struct {
 var (
 	runID    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	ingested = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC by prof [0-9.]+`)
-	added    = regexp.MustCompile("(` \\| |</code></td><td>)\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d")
+	addedAt  = regexp.MustCompile("(` \\| |</code></td><td>)\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d")
 	created  = regexp.MustCompile(`("ingested_at": )"[^"]*"`)
 	toolPath = regexp.MustCompile(`/opt/(?:[\w.+-]+/)+`)
 	userPath = regexp.MustCompile(`\\?~/(?:[\w.+-]+/)+`)
@@ -87,7 +87,7 @@ func lasting(t *testing.T, text []byte) []byte {
 	text = toolPath.ReplaceAll(text, []byte("TOOLS/"))
 	text = userPath.ReplaceAll(text, []byte("HOME/"))
 	text = runID.ReplaceAll(text, []byte("RUN-ID"))
-	text = added.ReplaceAll(text, []byte("${1}ADDED"))
+	text = addedAt.ReplaceAll(text, []byte("${1}ADDED"))
 	text = created.ReplaceAll(text, []byte(`$1"INGESTED"`))
 	return ingested.ReplaceAll(text, []byte("INGESTED"))
 }
