@@ -374,7 +374,8 @@ func TestTrendRows(t *testing.T) {
 	}
 	// A kernel that another profiler writes in another way is the same kernel.
 	stored(t, w, `UPDATE kernel_name SET name = 'written otherwise', name_hash = 7 WHERE name = 'attention' AND run_id = (SELECT run_id FROM run WHERE name = 'run-02');
-		DELETE FROM kernel_spelling; INSERT INTO kernel_spelling SELECT run_id, kernel_name_id, CASE name WHEN 'written otherwise' THEN 'attention' ELSE name END FROM kernel_name`)
+		DELETE FROM kernel_spelling; INSERT INTO kernel_spelling SELECT run_id, kernel_name_id, CASE name WHEN 'written otherwise' THEN 'attention' ELSE name END FROM kernel_name;
+		INSERT INTO kernel_name SELECT run_id, 99, 'of a capture that is not counted', 'x', 8 FROM run; INSERT INTO kernel_spelling SELECT run_id, 99, 'attention' FROM run`)
 	if got := rows(t, w, `SELECT count(DISTINCT name), count(*) FROM trend_work(stage := 'decode', top := 0) WHERE family = 'attention family'`); len(got) != 1 || got[0] != "[1 3]" {
 		t.Errorf("a kernel of two names with one spelling: %s", got)
 	}
