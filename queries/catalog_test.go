@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 	got, err := parse("sql/x/a-b.sql", header)
 	want := Query{Name: "a-b", Domain: "x", Version: 1, Doc: "What it gives.", Grain: "one thing", Key: "x", Notes: []string{"graph", "launch"},
 		Params:  []Param{{Name: "run", Type: "VARCHAR", Doc: "the run"}, {Name: "by", Type: "VARCHAR", Default: "'a'", Doc: "how and why"}},
-		Columns: [][2]string{{"x", "the thing; NULL when none at all"}}, Body: "SELECT 1 AS x"}
+		Columns: [][2]string{{"x", "the thing; NULL when none at all"}}, counts: timelines, Body: "SELECT 1 AS x"}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
