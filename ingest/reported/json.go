@@ -327,7 +327,7 @@ func sniffSweep(name string, head []byte) bool {
 	return hasAll(jsonKeys(name, head), "model_id", "num_points", "points")
 }
 
-// pointKeys are the members of a point that tell it from others, in the order in which its name has them.
+// pointKeys are the members of a point that identify it, in the order in which its name has them.
 var pointKeys = []string{"image_tokens_total", "height_crop_num", "width_crop_num", "batch_size", "context_len", "seq_len", "decode_steps"}
 
 func readSweep(text []byte) (*Report, error) {

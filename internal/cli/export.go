@@ -14,9 +14,9 @@ import (
 )
 
 func (p *program) exportCommand() *cli.Command {
-	var names, docs []string
+	names := stacks.Forms().Names()
+	var docs []string
 	for _, f := range stacks.Forms() {
-		names = append(names, f.Name)
 		docs = append(docs, fmt.Sprintf("  %-8s %s", f.Name, f.Doc))
 	}
 	return &cli.Command{
@@ -49,12 +49,12 @@ are omitted, and a message says how many kernels that is. With --warmup the sum 
 }
 
 func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
-	form, err := exportForm(c.String("to"))
+	form, err := stacks.Forms().Named(c.String("to"))
 	if err != nil {
-		return err
+		return &usageError{err}
 	}
 	out := c.String("out")
-	if out == "" && form.IsBinary && isTerminal(p.out) {
+	if out == "" && form.Name == stacks.Pprof && isTerminal(p.out) {
 		return usagef("%s is binary: give --out FILE, or a pipe", form.Name)
 	}
 	args := queries.Args{"run": run.ID}
@@ -100,15 +100,4 @@ func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	}
 	fmt.Fprintln(p.err, "wrote "+out)
 	return nil
-}
-
-func exportForm(name string) (stacks.Form, error) {
-	var names []string
-	for _, f := range stacks.Forms() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return stacks.Form{}, usagef("--to %q is none of %s%s", name, strings.Join(names, ", "), nearest(name, names))
 }

@@ -38,9 +38,9 @@ func TestExport(t *testing.T) {
 		t.Errorf("to standard output: code %d, %d bytes of %d", got.code, len(got.out), len(text))
 	}
 	for want, args := range map[string][]string{
-		`--to "prof" is none of pprof, folded; did you mean pprof?`: {"export", "--to", "prof"},
-		`the run has no stage "decoding"`:                           {"export", "--stage", "decoding"},
-		"has no kernels to export":                                  {"export", "--device", "7"},
+		`unknown format "prof": did you mean pprof?`: {"export", "--to", "prof"},
+		`the run has no stage "decoding"`:            {"export", "--stage", "decoding"},
+		"has no kernels to export":                   {"export", "--device", "7"},
 	} {
 		if got := p.run(args...); got.code == 0 || !strings.Contains(got.err, want) {
 			t.Errorf("%q: code %d, %s", args, got.code, got.err)

@@ -4,11 +4,11 @@ package stacks
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"prof/queries/frame"
+	"prof/render/typeset"
 )
 
 // Query is the query that stacks are read from.
@@ -31,19 +31,14 @@ type Options struct {
 	Warmup   bool      // warm-up passes too
 }
 
-// Form is a form of file.
-type Form struct {
-	Name     string
-	Doc      string
-	IsBinary bool
-	Write    func(w io.Writer, list []Stack, o Options) error
-}
+// Pprof is the name of the form that is binary.
+const Pprof = "pprof"
 
-// Forms lists the forms.
-func Forms() []Form {
-	return []Form{
-		{"pprof", "profile.proto, gzip: go tool pprof, Speedscope, Pyroscope", true, writePprof},
-		{"folded", "a line for each stack with its GPU time in ns: flamegraph.pl, inferno", false, writeFolded},
+// Forms lists the forms of files.
+func Forms() typeset.Forms[[]Stack, Options] {
+	return typeset.Forms[[]Stack, Options]{
+		{Name: Pprof, Doc: "profile.proto, gzip: go tool pprof, Speedscope, Pyroscope", Write: writePprof},
+		{Name: "folded", Doc: "a line for each stack with its GPU time in ns: flamegraph.pl, inferno", Write: writeFolded},
 	}
 }
 

@@ -135,7 +135,7 @@ func (h *header) mayGoOn(text string) bool {
 }
 
 // resolve says what a table adds up. Its columns do, but for tables of functions, which are alike for every API, and of ranges of one style: the
-// report's name tells them apart, or CUDA's names of functions.
+// report's name decides, or CUDA's names of functions.
 func (t *table) resolve(first row) {
 	t.what = t.form.what
 	r, known := named(t.report)

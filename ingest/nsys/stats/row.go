@@ -18,7 +18,7 @@ type row struct {
 }
 
 // split separates the cells of a row; false where more lines belong to it or it has no such cells. nsys writes names between quotes without
-// doubling the quotes in them, so that commas and quotes in a name are told by the columns around it, which hold numbers.
+// doubling the quotes in them, so that commas and quotes in a name show by the columns around it, which hold numbers.
 func (h *header) split(text string) ([]string, bool) {
 	strict := csv.NewReader(strings.NewReader(text))
 	if cells, err := strict.Read(); err == nil && len(cells) == len(h.names) && int(strict.InputOffset()) == len(text) && h.fits(cells[h.before:len(cells)-h.behind], h.before) {

@@ -275,7 +275,7 @@ func kindOfText(s string) cellKind {
 // leastShare is how much less than all CPU time the rows may have, which are rounded as printed.
 const leastShare = 0.995
 
-// end says what the whole of the text tells.
+// end gives what the whole text says.
 func (t *textReader) end() error {
 	if t.first == 0 {
 		return fmt.Errorf("%s: %w", t.name, errNotTable)
