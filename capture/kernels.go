@@ -11,12 +11,14 @@ import (
 type Launch struct {
 	Symbol     string // mangled name of the kernel
 	Invocation int64  // 1, 2, ... among the launches of that name, in the order of their launch calls
+	Of         int64  // launches of that name in the process; 0: not known
 }
 
 // Plan is what ncu is to profile.
 type Plan struct {
 	Launches []Launch
-	Devices  []int64 // GPUs, by CUDA's numbers, whose launches alone are profiled; empty: all
+	Device   *int64 // GPU, by CUDA's number, whose launches alone are profiled; nil: all
+	Rank     *int64 // rank of the job that ran them; nil: not known, or no job
 }
 
 // kernelID is the value of ncu's --kernel-id for launches: any context and stream, the names, the invocations. ncu takes the option
@@ -35,6 +37,25 @@ func kernelID(launches []Launch) string {
 		invocations = append(invocations, strconv.FormatInt(n, 10))
 	}
 	return "::regex:^(" + strings.Join(slices.Compact(symbols), "|") + ")$:^(" + strings.Join(invocations, "|") + ")$"
+}
+
+// profiledCount counts the launches that ncu profiles by kernelID: those of each name at each number that it comes to. 0: not known.
+func profiledCount(launches []Launch) (n int) {
+	of, numbers := map[string]int64{}, map[int64]bool{}
+	for _, l := range launches {
+		if l.Of == 0 {
+			return 0
+		}
+		of[l.Symbol], numbers[l.Invocation] = l.Of, true
+	}
+	for number := range numbers {
+		for _, last := range of {
+			if number <= last {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // quoteSymbol makes a regular expression that matches a symbol. Names of generated kernels hold dots, dollar signs and more;

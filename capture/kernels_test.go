@@ -11,11 +11,11 @@ func TestKernelID(t *testing.T) {
 		launches []Launch
 		want     string
 	}{
-		{[]Launch{{"_Z4axpyfPf", 1}}, "::regex:^(_Z4axpyfPf)$:^(1)$"},
-		{[]Launch{{"b", 10}, {"a", 2}, {"b", 2}, {"a", 10}, {"a", 1}}, "::regex:^(a|b)$:^(1|2|10)$"},
-		{[]Launch{{"triton_poi_fused_0.1", 3}, {"k$1", 3}}, `::regex:^(k\$1|triton_poi_fused_0\.1)$:^(3)$`},
-		{[]Launch{{"a(b)[c]{d}|e+f*g?h^i\\j-k", 1}}, `::regex:^(a\(b\)\[c\]\{d\}\|e\+f\*g\?h\^i\\j\-k)$:^(1)$`},
-		{[]Launch{{"ns::k é", 1}}, "::regex:^(ns..k...)$:^(1)$"},
+		{[]Launch{{"_Z4axpyfPf", 1, 0}}, "::regex:^(_Z4axpyfPf)$:^(1)$"},
+		{[]Launch{{"b", 10, 0}, {"a", 2, 0}, {"b", 2, 0}, {"a", 10, 0}, {"a", 1, 0}}, "::regex:^(a|b)$:^(1|2|10)$"},
+		{[]Launch{{"triton_poi_fused_0.1", 3, 0}, {"k$1", 3, 0}}, `::regex:^(k\$1|triton_poi_fused_0\.1)$:^(3)$`},
+		{[]Launch{{"a(b)[c]{d}|e+f*g?h^i\\j-k", 1, 0}}, `::regex:^(a\(b\)\[c\]\{d\}\|e\+f\*g\?h\^i\\j\-k)$:^(1)$`},
+		{[]Launch{{"ns::k é", 1, 0}}, "::regex:^(ns..k...)$:^(1)$"},
 	} {
 		got := kernelID(c.launches)
 		if got != c.want {
@@ -33,6 +33,22 @@ func TestKernelID(t *testing.T) {
 		}
 		if !number.MatchString("1") && !number.MatchString("3") || number.MatchString("11") || number.MatchString("21") {
 			t.Errorf("%s matches other numbers", fields[4])
+		}
+	}
+}
+
+func TestProfiledCount(t *testing.T) {
+	for _, c := range []struct {
+		launches []Launch
+		want     int
+	}{
+		{[]Launch{{"a", 1, 5}}, 1},
+		{[]Launch{{"a", 1, 5}, {"b", 3, 9}}, 4},
+		{[]Launch{{"a", 1, 2}, {"b", 3, 9}, {"b", 1, 9}}, 3}, // a has no third launch
+		{[]Launch{{"a", 1, 2}, {"b", 3, 0}}, 0},
+	} {
+		if got := profiledCount(c.launches); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.launches, got, c.want)
 		}
 	}
 }

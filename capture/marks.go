@@ -18,6 +18,7 @@ type markSpec struct {
 	times  string // time the stages, into files whose names begin so
 	trace  string // hold the PyTorch profiler
 	model  string // copy the model's configuration into that folder
+	ncu    mark.NcuRank
 }
 
 // timelineMark is what the helper does in a pass with a timeline. Facts about passes that the timeline has in part or not at all would give its
@@ -33,8 +34,10 @@ func (s *Session) timelineMark(stem string) markSpec {
 // isAsked says whether the helper has anything to do.
 func (m markSpec) isAsked() bool { return m.stages || m.trace != "" }
 
-// needsHelper says whether the workload gets the helper: for its marks, or to import it for its inputs.
-func (s *Session) needsHelper(m markSpec) bool { return m.isAsked() || s.o.InputsManifest != "" }
+// needsHelper says whether the workload gets the helper: for its marks, to take ranks out of ncu, or to import it for its inputs.
+func (s *Session) needsHelper(m markSpec) bool {
+	return m.isAsked() || m.ncu != mark.NcuRank{} || s.o.InputsManifest != ""
+}
 
 // helperIn is where the helper lies in a temporary folder.
 func helperIn(temp string) string { return filepath.Join(temp, "mark") }
@@ -55,6 +58,7 @@ func (s *Session) markedEnv(m markSpec, temp string) []string {
 		path += string(os.PathListSeparator) + strings.TrimPrefix(env[i], "PYTHONPATH=")
 	}
 	env = append(without(env, "PYTHONPATH"), "PYTHONPATH="+path)
+	env = append(env, m.ncu.Env()...)
 	if !m.isAsked() { // the workload may import it for its inputs
 		return env
 	}

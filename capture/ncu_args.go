@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"prof/capture/mark"
 )
 
 // measurement is what ncu measures of each launch.
@@ -48,18 +50,30 @@ func NcuArgs(o Options, plan Plan, out, log string, app []string) []string {
 		"--target-processes", "all", "--force-overwrite", "--export", escapeMacros(out), "--log-file", log,
 		"--nvtx", "--clock-control", o.Ncu.ClockControl, "--replay-mode", o.Ncu.Replay,
 	}
-	if len(plan.Devices) > 0 { // replays on several GPUs would take turns, while their ranks wait for each other
-		var numbers []string
-		for _, d := range plan.Devices {
-			numbers = append(numbers, strconv.FormatInt(d, 10))
-		}
-		args = append(args, "--devices", strings.Join(numbers, ","))
+	if plan.Device != nil { // replays on several GPUs would take turns, while their ranks wait for each other
+		args = append(args, "--devices", strconv.FormatInt(*plan.Device, 10))
 	}
 	args = append(args, o.ncuKernels(plan.Launches)...)
 	args = append(args, o.ncuRange()...)
 	args = append(args, o.measurement().args()...)
 	args = append(args, o.Ncu.Args...)
 	return append(args, app...)
+}
+
+// ncuRank is the rank that ncu profiles: that of a plan of several ranks, or of its GPU where ranks are numbered like their GPUs. Without a plan
+// it is the one asked for, or the first on the machine.
+func (o Options) ncuRank(plan Plan) mark.NcuRank {
+	switch {
+	case plan.Rank != nil:
+		return mark.NcuRank{Rank: strconv.FormatInt(*plan.Rank, 10)}
+	case plan.Device != nil:
+		return mark.NcuRank{Local: strconv.FormatInt(*plan.Device, 10)}
+	case o.Ncu.Kernels == "" && !o.replaysRanges(), o.Ncu.Rank == AllRanks:
+		return mark.NcuRank{}
+	case o.Ncu.Rank != "":
+		return mark.NcuRank{Rank: o.Ncu.Rank}
+	}
+	return mark.NcuRank{Local: "0"}
 }
 
 // replaysRanges says whether ncu's results are ranges and not launches of kernels.
@@ -75,7 +89,11 @@ func (o Options) ncuKernels(launches []Launch) []string {
 	case o.Ncu.Kernels != "":
 		args = append(args, "--kernel-name-base", "function", "--kernel-name", "regex:"+strings.TrimPrefix(o.Ncu.Kernels, "regex:"))
 	case len(launches) > 0:
-		return []string{"--kernel-name-base", "mangled", "--kernel-id", kernelID(launches)}
+		args = []string{"--kernel-name-base", "mangled", "--kernel-id", kernelID(launches)}
+		if n := profiledCount(launches); n > 0 { // after so many the workload runs on nearly as by itself
+			args = append(args, "--launch-count", strconv.Itoa(n))
+		}
+		return args
 	default:
 		return nil
 	}

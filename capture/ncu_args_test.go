@@ -13,14 +13,15 @@ func TestNcuArgs(t *testing.T) {
 	const roofline = "--set roofline --section ComputeWorkloadAnalysis --section LaunchStats --section MemoryWorkloadAnalysis --section Occupancy --section SchedulerStats --section WarpStateStats "
 	const dram = "--metrics dram__bytes_read.sum,dram__bytes_write.sum "
 	const usual = roofline + dram
-	launches := []Launch{{"k$0.1", 7}, {"_Z1av", 1}}
+	launches := []Launch{{"k$0.1", 7, 0}, {"_Z1av", 1, 0}}
 	for name, c := range map[string]struct {
 		change   func(*Options)
 		launches []Launch
 		want     string
 	}{
-		"top kernels":  {func(o *Options) {}, launches, head + picked + usual},
-		"all launches": {func(o *Options) {}, nil, head + usual},
+		"top kernels":    {func(o *Options) {}, launches, head + picked + usual},
+		"until the last": {func(o *Options) {}, []Launch{{"a", 1, 1}, {"b", 3, 9}}, head + "--kernel-name-base mangled --kernel-id ::regex:^(a|b)$:^(1|3)$ --launch-count 3 " + usual},
+		"all launches":   {func(o *Options) {}, nil, head + usual},
 		"kernels": {func(o *Options) { o.Ncu.Kernels = "^(gemm|flash).*" }, launches,
 			head + "--kernel-name-base function --kernel-name regex:^(gemm|flash).* " + usual},
 		"kernels, as ncu writes it": {func(o *Options) { o.Ncu.Kernels = "regex:gemm" }, nil, head + "--kernel-name-base function --kernel-name regex:gemm " + usual},
@@ -61,8 +62,35 @@ func TestNcuArgs(t *testing.T) {
 
 // A job of several ranks is profiled on one GPU.
 func TestNcuDevices(t *testing.T) {
-	got := strings.Join(NcuArgs(Defaults(), Plan{Launches: []Launch{{"k", 1}}, Devices: []int64{0, 2}}, "/r/o", "/r/l", []string{"app"}), " ")
-	if !strings.Contains(got, " --devices 0,2 ") {
+	device := int64(2)
+	got := strings.Join(NcuArgs(Defaults(), Plan{Launches: []Launch{{"k", 1, 0}}, Device: &device}, "/r/o", "/r/l", []string{"app"}), " ")
+	if !strings.Contains(got, " --devices 2 ") {
 		t.Errorf("no --devices: %s", got)
+	}
+}
+
+// TestNcuRank holds which ranks are taken out of ncu.
+func TestNcuRank(t *testing.T) {
+	launches, n := []Launch{{"k", 1, 0}}, int64(3)
+	kernels := func(rank string) Options {
+		return with(func(o *Options) { o.Ncu.Kernels, o.Ncu.Rank = "gemm", rank })
+	}
+	for name, c := range map[string]struct {
+		o    Options
+		plan Plan
+		want []string
+	}{
+		"no job":            {Defaults(), Plan{Launches: launches}, nil},
+		"not planned":       {Defaults(), Plan{}, nil},
+		"rank":              {Defaults(), Plan{Launches: launches, Device: &n, Rank: &n}, []string{"PROF_MARK_NCU_RANK=3"}},
+		"GPU":               {Defaults(), Plan{Launches: launches, Device: &n}, []string{"PROF_MARK_NCU_LOCAL_RANK=3"}},
+		"kernels":           {kernels(""), Plan{}, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"kernels of a rank": {kernels("5"), Plan{}, []string{"PROF_MARK_NCU_RANK=5"}},
+		"kernels of all":    {kernels("all"), Plan{}, nil},
+		"ranges":            {with(func(o *Options) { o.Ncu.Replay = "range" }), Plan{}, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+	} {
+		if got := c.o.ncuRank(c.plan).Env(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

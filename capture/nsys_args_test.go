@@ -126,3 +126,25 @@ func TestNsysReports(t *testing.T) {
 		t.Errorf("a folder that is not there has %q", got)
 	}
 }
+
+// TestTracesGraphNodes holds when prof's tracer records the kernels of CUDA graphs: in windows, in deep captures and where asked.
+func TestTracesGraphNodes(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Options)
+		want   bool
+	}{
+		"light":            {func(*Options) {}, false},
+		"deep":             {func(o *Options) { o.Mode = ModeDeep }, true},
+		"node":             {func(o *Options) { o.Nsys.GraphTrace = GraphTraceNode }, true},
+		"paused":           {func(o *Options) { o.Paused = true }, true},
+		"range":            {func(o *Options) { o.Range = "decode" }, true},
+		"delay":            {func(o *Options) { o.Delay = time.Second }, true},
+		"paused, by graph": {func(o *Options) { o.Paused, o.Nsys.GraphTrace = true, GraphTraceGraph }, false},
+	} {
+		o := with(func(o *Options) { o.Mode = ModeLight })
+		c.change(&o)
+		if got := o.tracesGraphNodes(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -113,7 +113,7 @@ func (s *Session) traced(n int) passSpec {
 		},
 		env: func() ([]string, error) {
 			now, err := monotonic()
-			return s.tracer.Env(tracer.Options{Dir: s.below(stem), GraphNodes: s.o.nsysGraphTrace() == GraphTraceNode, Base: now, Window: s.window(stem)}), err
+			return s.tracer.Env(tracer.Options{Dir: s.below(stem), GraphNodes: s.o.tracesGraphNodes(), Base: now, Window: s.window(stem)}), err
 		},
 		mark: s.timelineMark(stem),
 		keep: func(p *rundir.Pass, _ *launcher) {

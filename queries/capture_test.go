@@ -380,8 +380,18 @@ func TestPlanRanks(t *testing.T) {
 		t.Fatal("nothing is planned")
 	}
 	for _, r := range f.Rows {
-		if name := r[f.Index("kernel")].(string); strings.Contains(name, "nccl") || r[f.Index("process_count")] != int64(2) || r[f.Index("device_count")] != int64(2) {
+		if name := r[f.Index("kernel")].(string); strings.Contains(name, "nccl") || r[f.Index("process_count")] != int64(2) || r[f.Index("device_count")] != int64(2) || r[f.Index("rank_id")] != nil {
 			t.Errorf("planned: %v", r)
+		}
+	}
+	// The rank of a process is that of the trace, or else that of the workload's facts.
+	for _, c := range []struct{ said, less string }{
+		{"INSERT INTO workload_process (run_id, source_id, process_id, pid, rank_id) SELECT run_id, 9, row_number() OVER (), pid, min(device_id) + 4 FROM kernel GROUP BY run_id, pid", "[[4]]"},
+		{"UPDATE process SET rank_id = (SELECT min(k.device_id) + 6 FROM kernel k WHERE k.pid = process.pid)", "[[6]]"},
+	} {
+		exec(t, w, c.said)
+		if got := rows(t, w, "SELECT DISTINCT rank_id - device FROM ncu_plan('two', top := 0, per_kernel := 0)"); fmt.Sprint(got) != c.less {
+			t.Errorf("%s: ranks less GPUs %v, want %s", c.said, got, c.less)
 		}
 	}
 	if got := strings.Join(f.Notes, "\n"); !strings.Contains(got, "top kernels are excluded: each waits for other ranks") || !strings.Contains(got, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL") {

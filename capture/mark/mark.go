@@ -113,6 +113,24 @@ func Env(o Options) []string {
 	return env
 }
 
+// NcuRank is the rank of a job that Nsight Compute profiles. Of its fields one is set, or none where there is no such choice.
+type NcuRank struct {
+	Rank  string // among all ranks
+	Local string // among those on this machine
+}
+
+// Env gives the variables that take the other ranks out of Nsight Compute, as NAME=VALUE: it would run their launches one after the other, while
+// they wait for each other. prof_mark/ncu.py does it in Python processes whose launcher sets RANK and LOCAL_RANK, or those of Open MPI.
+func (r NcuRank) Env() (env []string) {
+	if r.Rank != "" {
+		env = append(env, "PROF_MARK_NCU_RANK="+r.Rank)
+	}
+	if r.Local != "" {
+		env = append(env, "PROF_MARK_NCU_LOCAL_RANK="+r.Local)
+	}
+	return env
+}
+
 // Write writes the helper's files into a folder, which is made where there is none. Python adds a __pycache__ to it.
 func Write(dir string) error {
 	return fs.WalkDir(helper, ".", func(path string, d fs.DirEntry, err error) error {

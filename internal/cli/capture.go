@@ -426,24 +426,33 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.O
 		p.warn(n)
 	}
 	rows := f.Rows
-	if rank, several := oneRank(f); several {
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r []any) bool { return r[f.Index("device")] != rank })
-		out.Devices = []int64{rank}
-		text := fmt.Sprintf("the job runs on several GPUs: Nsight Compute profiles GPU %d only, and the other ranks run free", rank)
+	if pid, several := oneRank(f); several {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r []any) bool { return r[f.Index("pid")] != pid })
+		out.Device, out.Rank = oneNumber(rows, f.Index("device")), oneNumber(rows, f.Index("rank_id"))
+		text := "the job has several ranks: Nsight Compute profiles only "
+		switch {
+		case out.Rank != nil:
+			text += fmt.Sprintf("rank %d", *out.Rank)
+		case out.Device != nil:
+			text += fmt.Sprintf("the rank on GPU %d", *out.Device)
+		default:
+			text += fmt.Sprintf("the launches of one rank, process %d", pid)
+		}
 		if n := len(f.Rows) - len(rows); n > 0 {
 			text += fmt.Sprintf("; launches of kernels that other ranks alone run are not profiled: %d", n)
 		}
 		p.warn(text)
 	}
-	symbol, invocation := f.Index("symbol"), f.Index("invocation")
+	symbol, invocation, count := f.Index("symbol"), f.Index("invocation"), f.Index("launch_count")
 	kernels := map[string]bool{}
 	for _, r := range rows {
 		s, ok := r[symbol].(string)
 		n, whole := r[invocation].(int64)
+		of, _ := r[count].(int64)
 		if !ok || !whole {
 			return out, fmt.Errorf("ncu-plan gave a row without a symbol or an invocation: %v", r)
 		}
-		out.Launches = append(out.Launches, capture.Launch{Symbol: s, Invocation: n})
+		out.Launches = append(out.Launches, capture.Launch{Symbol: s, Invocation: n, Of: of})
 		kernels[s] = true
 	}
 	if len(kernels) > 0 {
@@ -452,17 +461,17 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.O
 	return out, nil
 }
 
-// oneRank gives the GPU that most launches of a plan ran on; several is false where a job has one process or one GPU, whose kernels
+// oneRank gives the process that most launches of a plan ran in; several is false where a job has one process or one GPU, whose kernels
 // wait for no other rank.
-func oneRank(f *frame.Frame) (device int64, several bool) {
+func oneRank(f *frame.Frame) (pid int64, several bool) {
 	count := map[int64]int{}
 	for _, r := range f.Rows {
 		processes, _ := r[f.Index("process_count")].(int64)
 		devices, _ := r[f.Index("device_count")].(int64)
-		d, known := r[f.Index("device")].(int64)
+		one, known := r[f.Index("pid")].(int64)
 		several = several || processes > 1 && devices > 1
 		if known {
-			count[d]++
+			count[one]++
 		}
 	}
 	if len(count) == 0 {
@@ -470,4 +479,17 @@ func oneRank(f *frame.Frame) (device int64, several bool) {
 	}
 	first := slices.Sorted(maps.Keys(count))
 	return slices.MaxFunc(first, func(a, b int64) int { return cmp.Or(cmp.Compare(count[a], count[b]), cmp.Compare(b, a)) }), several
+}
+
+// oneNumber gives the one number of a column; nil where there are several, or none.
+func oneNumber(rows [][]any, column int) *int64 {
+	var out *int64
+	for _, r := range rows {
+		n, known := r[column].(int64)
+		if !known || out != nil && *out != n {
+			return nil
+		}
+		out = &n
+	}
+	return out
 }

@@ -47,10 +47,11 @@ func captureFlags() []cli.Flag {
 		&cli.StringFlag{Name: "ncu-kernels", Usage: "profile kernels whose function name matches `REGEX` instead of the top ones"},
 		&cli.IntFlag{Name: "ncu-launch-skip", Usage: "with --ncu-kernels: skip the first `N` launches"},
 		&cli.IntFlag{Name: "ncu-launch-count", Usage: "with --ncu-kernels: profile only `N` launches (default: all)"},
+		&cli.StringFlag{Name: "ncu-rank", Usage: "with --ncu-kernels: profile only rank `N` of a job of several ranks, or all (default: the first one on the machine)"},
 		&cli.StringFlag{Name: "ncu-replay", Usage: "replay `MODE` of ncu: kernel, range, app-range or application", DefaultText: d.Ncu.Replay},
 		&cli.StringFlag{Name: "clock-control", Usage: "clock control `MODE` of ncu: none (unchanged) or base (locked)", DefaultText: d.Ncu.ClockControl},
 		&cli.StringSliceFlag{Name: "nsys-trace", Usage: "`APIS` that nsys traces (default: cuda,nvtx; with --mode deep osrt too)"},
-		&cli.StringFlag{Name: "cuda-graph-trace", Usage: "trace CUDA graphs by `HOW`: node or graph (default: node; with --mode light graph)"},
+		&cli.StringFlag{Name: "cuda-graph-trace", Usage: "trace CUDA graphs by `HOW`: node or graph (default: node; with --mode light graph, but in windows node)"},
 		&cli.BoolFlag{Name: "nsys-memory", Usage: "nsys records what the workload allocates by CUDA, for memory-peaks"},
 		&cli.BoolFlag{Name: "keep-nsys-rep", Usage: "keep the reports of nsys too, for its GUI; they contain the whole environment of the workload"},
 		&cli.StringSliceFlag{Name: "nsys-arg", Usage: "another `ARGUMENT` for nsys profile, such as --nsys-arg=--gpu-metrics-devices=all; may be repeated"},
@@ -93,7 +94,7 @@ func captureOptions(c *cli.Context, home schema.Home, more func(*capture.Options
 	if c.IsSet("mode") { // it says more than the tools that a file names
 		o.Tools = nil
 	}
-	text := map[string]*string{"mode": &o.Mode, "range": &o.Range, "ncu-preset": &o.Ncu.Preset, "ncu-set": &o.Ncu.Set, "ncu-kernels": &o.Ncu.Kernels,
+	text := map[string]*string{"mode": &o.Mode, "range": &o.Range, "ncu-preset": &o.Ncu.Preset, "ncu-set": &o.Ncu.Set, "ncu-kernels": &o.Ncu.Kernels, "ncu-rank": &o.Ncu.Rank,
 		"ncu-replay": &o.Ncu.Replay, "clock-control": &o.Ncu.ClockControl, "cuda-graph-trace": &o.Nsys.GraphTrace, "inputs": &o.InputsManifest, "subset": &o.Subset}
 	for name, into := range text {
 		if c.IsSet(name) {
