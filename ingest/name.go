@@ -51,8 +51,8 @@ func isUnprintable(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r != ' ' && unicode.IsSpace(r)
 }
 
-// checkName refuses names that could not be told from other ways to name a run.
-func checkName(name string) error {
+// CheckName refuses names that could not be told from other ways to name a run.
+func CheckName(name string) error {
 	switch {
 	case schema.IsReference(name):
 		return fmt.Errorf("run name %q: names that begin with @, tag: or baseline: are reserved", name)

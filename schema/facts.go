@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -80,15 +81,22 @@ func staleRuns(ctx context.Context, q querier, sum string) ([]string, error) {
 		WHERE NOT EXISTS (SELECT 1 FROM derivation d WHERE d.run_id = r.run_id AND d.checksum = md5(? || (`+rulesFingerprint+`))) ORDER BY r.run_id`, sum))
 }
 
+// classified are the tables that Derive fills besides those of facts.
+var classified = []string{"derivation", "kernel_class", "kernel_spelling", "path_stage"}
+
 // DeriveAnew stores the facts of a run in place of those it has, inside a transaction.
 func DeriveAnew(ctx context.Context, q SQL, f Facts, runID string) error {
 	tables, err := f.Tables()
 	if err != nil {
 		return err
 	}
-	for _, t := range append(tables, Table{Name: "derivation"}, Table{Name: "kernel_class"}, Table{Name: "kernel_spelling"}, Table{Name: "path_stage"}) {
-		if _, err := q.ExecContext(ctx, `DELETE FROM `+t.Name+` WHERE run_id = ?::UUID`, runID); err != nil {
-			return fmt.Errorf("clear %s: %w", t.Name, err)
+	names := slices.Clone(classified)
+	for _, t := range tables {
+		names = append(names, t.Name)
+	}
+	for _, t := range names {
+		if _, err := q.ExecContext(ctx, `DELETE FROM `+t+` WHERE run_id = ?::UUID`, runID); err != nil {
+			return fmt.Errorf("clear %s: %w", t, err)
 		}
 	}
 	return Derive(ctx, q, f, runID)

@@ -187,7 +187,7 @@ func runTables(ctx context.Context, q querier) ([]string, error) {
 			return nil, err
 		}
 		for _, t := range tables {
-			if t.name != "run" && t.columns[0][0] == "run_id" && !isDropped(known, t.name) {
+			if t.name != "run" && t.columns[0][0] == "run_id" && !isDropped(known, t.name) && !slices.Contains(out, t.name) { // some are made anew by a later one
 				out = append(out, t.name)
 			}
 		}

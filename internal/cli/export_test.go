@@ -47,3 +47,40 @@ func TestExport(t *testing.T) {
 		}
 	}
 }
+
+// TestImport: a run goes to another home as Parquet, under its name or another.
+func TestImport(t *testing.T) {
+	t.Parallel()
+	from, to := newFilled(t), newPlace(t)
+	dir := from.path("runs")
+	if got := from.run("export", "a", "--to", "parquet", "--out", dir); got.code != 0 || !strings.Contains(got.err, "wrote run a, ") {
+		t.Fatalf("code %d, %s", got.code, got.err)
+	}
+	if got := to.run("import", to.path("none")); got.code == 0 || !strings.Contains(got.err, "has no runs") {
+		t.Errorf("of nothing: code %d, %s", got.code, got.err)
+	}
+	if _, err := os.Stat(to.path(".prof")); err == nil {
+		t.Error("a home was made for nothing")
+	}
+	if got := to.run("import", dir, "--run", "@b"); got.code != 2 {
+		t.Errorf("under a name that is none: code %d, %s", got.code, got.err)
+	}
+	if got := to.run("import", dir, "--run", "b"); got.code != 0 || got.err != "imported run b\n" {
+		t.Errorf("code %d, %s", got.code, got.err)
+	}
+	if got := to.run("import", dir); got.code != 0 || got.err != "run b is in the warehouse already\n" {
+		t.Errorf("again: code %d, %s", got.code, got.err)
+	}
+	if got, want := to.ok("query", "top-kernels", "b", "--format", "csv"), from.ok("query", "top-kernels", "a", "--format", "csv"); got != want {
+		t.Errorf("top kernels are\n%s\nwant\n%s", got, want)
+	}
+	for want, args := range map[string][]string{
+		"name it with --out DIR":                     {"export", "--to", "parquet"},
+		"writes the whole run; omit --stage":         {"export", "--to", "parquet", "--out", dir, "--stage", "decode"},
+		"import takes the folder to import; see `pr": {"import"},
+	} {
+		if got := from.run(args...); got.code != 2 || !strings.Contains(got.err, want) {
+			t.Errorf("%q: code %d, %s", args, got.code, got.err)
+		}
+	}
+}

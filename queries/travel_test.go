@@ -1,0 +1,127 @@
+package queries_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"prof/schema"
+)
+
+// TestTravel: a run that was exported as Parquet and imported elsewhere is the same run, in every cell of every table and answer, next to another one with the
+// same kernels.
+func TestTravel(t *testing.T) {
+	t.Parallel()
+	const ranks = "../testdata/ranks/"
+	for name, files := range map[string][]string{
+		"ncu":      {"../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz"},
+		"ranks":    {ranks + "rank0.trace.json.gz", ranks + "rank1.trace.json.gz", ranks + "rank0.sqlite.gz"},
+		"workload": {"../testdata/nsys/variants-graph/variants-graph.sqlite.gz", llamaWorkload},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from, to := newGrown(t), newGrown(t)
+			from.add(files...)
+			run := from.travel(to, "x")
+			wantSame(t, "tables", to.tables(1, false), from.tables(1, false))
+			if name == "ncu" {
+				wantSame(t, "answers", to.answers(), from.answers())
+			}
+			if err := to.w.Remove(t.Context(), run); err != nil {
+				t.Fatal(err)
+			}
+			to.add(files...)
+			before := to.tables(1, false)
+			from.travel(to, "y")
+			wantSame(t, "the run that was there", to.tables(1, false), before)
+		})
+	}
+}
+
+// travel exports the run x and imports it into another warehouse by a name.
+func (g *grown) travel(to *grown, as string) schema.Run {
+	g.Helper()
+	run, err := g.w.Resolve(g.Context(), "x")
+	if err != nil {
+		g.Fatal(err)
+	}
+	dir := filepath.Join(g.TempDir(), "it's [a] *folder?")
+	rows, err := g.w.ExportRun(g.Context(), run, dir)
+	if err != nil || rows == 0 {
+		g.Fatalf("%d rows: %v", rows, err)
+	}
+	made, there, err := to.w.ImportRuns(g.Context(), dir, as)
+	if err != nil || len(made) != 1 || made[0].ID != run.ID || made[0].Name != as || len(there) != 0 {
+		g.Fatalf("imported %+v, there %+v: %v", made, there, err)
+	}
+	if made, there, err := to.w.ImportRuns(g.Context(), dir, ""); err != nil || len(made) != 0 || len(there) != 1 || there[0].Name != as {
+		g.Errorf("again: imported %+v, there %+v: %v", made, there, err)
+	}
+	return made[0]
+}
+
+// TestTravelBadly: what is no whole run, or of other tables, changes nothing and is refused by name.
+func TestTravelBadly(t *testing.T) {
+	t.Parallel()
+	from, to := newGrown(t), newGrown(t)
+	from.add("../testdata/nsys/variants-graph/variants-graph.sqlite.gz")
+	to.add("../testdata/nsys/variants-graph/variants-graph.sqlite.gz")
+	run, err := from.w.Resolve(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := to.tables(1, false)
+	for name, c := range map[string]struct {
+		spoil string // statement in a third database, or a file to write
+		table string
+		want  string
+		is    error
+	}{
+		"name taken":      {want: `"x"; give it another one with --run`, is: schema.ErrNameTaken},
+		"no run":          {table: "run", want: "has no runs: a folder of `prof export"},
+		"no Parquet":      {table: "kernel", spoil: "not Parquet", want: "kernel/run_id="},
+		"other columns":   {table: "source", spoil: "COPY (SELECT 1 AS other) TO '%' (FORMAT parquet)", want: "source/run_id="},
+		"other schema":    {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: '3'})", want: "its tables are of schema 3,", is: schema.ErrOtherSchema},
+		"no schema":       {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet)", want: "its tables are of schema unknown,", is: schema.ErrOtherSchema},
+		"others' ids":     {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (kernel_name_id + 134217728 AS kernel_name_id) FROM kernel_name) TO '%' (FORMAT parquet)", want: "rows have ids of other runs"},
+		"without a name":  {table: "run", spoil: "COPY (SELECT NULL AS name) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "NULL constraint failed: run."},
+		"without any row": {table: "run", spoil: "COPY (SELECT 'y' AS name LIMIT 0) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "has no row"},
+	} {
+		dir := t.TempDir()
+		if _, err := from.w.ExportRun(t.Context(), run, dir); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, c.table, "run_id="+run.ID, "rows.parquet")
+		switch statement := strings.ReplaceAll(strings.Replace(c.spoil, "%", path, 1), "NOW", lastMigration(t)); {
+		case strings.HasPrefix(statement, "COPY"):
+			if _, err := from.w.DB.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		case c.spoil != "":
+			if err := os.WriteFile(path, []byte(c.spoil), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		case c.table != "":
+			if err := os.RemoveAll(filepath.Dir(filepath.Dir(path))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		made, _, err := to.w.ImportRuns(t.Context(), dir, "")
+		if err == nil || len(made) != 0 || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	wantSame(t, "after them", to.tables(1, false), before)
+}
+
+// lastMigration is the number of the newest schema.
+func lastMigration(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob("../schema/sql/0*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	return strings.TrimLeft(filepath.Base(files[len(files)-1])[:4], "0")
+}
