@@ -121,6 +121,8 @@ func (in *ingester) leaveStored(captures []input, stored []storedSource) (kept [
 	}
 	for _, f := range captures {
 		isLess := f.format.Name == sumsForm && slices.ContainsFunc(stored, func(s storedSource) bool { return slices.Contains(holdsAll, s.form) })
+		f.more = f.more || isLess && f.isOSRT()
+		isLess = isLess && !f.more
 		size := int64(-1)
 		if st, err := f.stat(); err == nil {
 			size = st.size

@@ -27,6 +27,7 @@ type input struct {
 	walked bool     // found in a folder, not named by the user
 	of     *capture // the capture whose folder it lies in; nil for others
 	files  []input  // of a source of several files, whose path is a pattern of theirs; nil for others
+	more   bool     // sums of OS calls next to a timeline: stored where that has none
 }
 
 // unpacksItself says whether the format reads the file as it is packed.
@@ -310,7 +311,7 @@ func (in *inputs) leaveReports() {
 }
 
 // joinFiles makes one source of the files of a capture, where their form has such, and leaves sums out where the run has the timeline that they
-// are of: they would count its work twice.
+// are of: they would count its work twice. Sums of OS calls wait until it is known whether the timeline has such calls.
 func (in *inputs) joinFiles() {
 	if !slices.ContainsFunc(in.list, func(f input) bool { return f.format.Name == sumsForm }) {
 		return
@@ -325,8 +326,10 @@ func (in *inputs) joinFiles() {
 			continue
 		}
 		if hasTimeline {
-			in.left = append(in.left, f)
-			continue
+			if f.more = f.isOSRT(); !f.more {
+				in.left = append(in.left, f)
+				continue
+			}
 		}
 		capture := f.format.Name + " " + f.format.Capture(f.path)
 		i, known := at[capture]
@@ -345,8 +348,11 @@ func (in *inputs) joinFiles() {
 			kept[i].path = stats.Pattern(kept[i].path)
 		}
 	}
-	in.list = kept
+	in.list = append(slices.DeleteFunc(slices.Clone(kept), func(f input) bool { return f.more }), slices.DeleteFunc(kept, func(f input) bool { return !f.more })...)
 }
+
+// isOSRT says whether a file holds sums of OS calls and no others.
+func (f input) isOSRT() bool { return f.format.Name == sumsForm && stats.IsOSRT(f.path) }
 
 func sniffFolder(path string) (input, bool) {
 	for _, f := range Formats() {
