@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -48,6 +49,27 @@ are omitted, and a message says how many kernels that is. With --warmup the sum 
 	}
 }
 
+// noKernels says why a run has no kernels to export.
+func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+	f, err := queries.NewAsker(w).Ask(c.Context, "sources", queries.Args{"run": run.ID})
+	if err != nil {
+		return err
+	}
+	list, err := f.Records("kind", "form")
+	if err != nil {
+		return err
+	}
+	var kinds []string
+	for _, s := range list {
+		if kind := s.Text("kind"); slices.Contains([]string{"nsys", "prof", "rocprof", "xla"}, kind) || s.Text("form") == "torch-trace" {
+			return fmt.Errorf("run %s has no kernels to export", run.Name)
+		} else if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return fmt.Errorf("run %s has no kernels to export: it has no timeline, only %s", run.Name, strings.Join(kinds, ", "))
+}
+
 func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
 	form, err := stacks.Forms().Named(c.String("to"))
 	if err != nil {
@@ -85,7 +107,7 @@ func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		fmt.Fprintf(p.err, "omitted %d kernels of warm-up passes (--warmup includes them)\n", omitted)
 	}
 	if len(list) == 0 {
-		return fmt.Errorf("run %s has no kernels to export", run.Name)
+		return p.noKernels(c, w, run)
 	}
 	var text bytes.Buffer
 	if err := form.Write(&text, list, o); err != nil {
