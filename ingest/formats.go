@@ -77,7 +77,7 @@ const exportGrowth = 0.10
 const traceGrowth = 0.48
 
 // holdsAll are the forms that hold a timeline of Nsight Systems or prof's tracer: sums of nsys stats say nothing more in a run with one.
-var holdsAll = []string{"sqlite", "parquetdir", reportForm, "prof-trace"}
+var holdsAll = []string{"sqlite", "parquetdir", "arrow", reportForm, "prof-trace"}
 
 // workloadKind is the kind of sources that say what a workload did.
 const workloadKind = "workload"
@@ -96,11 +96,16 @@ func Formats() []Format {
 			Identify: nsys.IdentifyParquet, Plan: nsys.PlanParquet, Load: nsys.LoadParquet,
 		},
 		{
+			Name: "arrow", Kind: "nsys", Doc: "Nsight Systems arrow and arrowdir exports (.arrows, folders)",
+			Sniff: nsys.SniffArrow, SniffDir: nsys.IsArrowDir,
+			Identify: nsys.IdentifyArrow, Plan: nsys.PlanArrow, Load: nsys.LoadArrow,
+		},
+		{
 			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep), if nsys is installed",
 			Sniff: func(name string, _ []byte) bool {
 				return strings.HasSuffix(name, ".nsys-rep") || strings.HasSuffix(name, ".qdrep")
 			},
-			GivesWayTo: []string{"sqlite", "parquetdir"},
+			GivesWayTo: []string{"sqlite", "parquetdir", "arrow"},
 			Identify:   nsys.IdentifyReport, Load: nsys.LoadReport,
 		},
 		{

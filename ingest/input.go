@@ -164,7 +164,11 @@ func unknownFormat(path string) error {
 	if p := cutFile(path); p != plainFile {
 		return fmt.Errorf("%s: the %s file is cut short", path, p)
 	}
-	if head, _, err := readHead(path); err == nil && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"hidden_size"`))) {
+	head, _, err := readHead(path)
+	if why := whyUnread(path, bytes.TrimSpace(head)); err == nil && why != "" {
+		return fmt.Errorf("%s: %w: %s", path, ErrUnknownFormat, why)
+	}
+	if err == nil && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"hidden_size"`))) {
 		return fmt.Errorf("%s: %w under this name; if it is a model configuration, give it with --model %s", path, ErrUnknownFormat, path)
 	}
 	var forms []string
@@ -289,7 +293,7 @@ func (in *inputs) leaveLesser() {
 
 // Stem is a path without what tells the forms of one capture apart.
 func Stem(path string) string {
-	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".json", ".trace", ".pt"} {
+	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", "_arwdir", ".arrows", ".arrow", ".ncu-rep", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
 	return ncu.PageStem(stats.Stem(path))

@@ -34,7 +34,7 @@ func tableOf(header []string) (*table, error) {
 	t := &table{domain: at("Domain"), pid: at("Process_Id", "pid"), tid: at("Thread_Id", "tid"), start: at("Start_Timestamp", "BeginNs"), end: at("End_Timestamp", "EndNs"), agent: at("Agent_Id", "gpu-id"),
 		queue: at("Queue_Id", "queue-id"), stream: at("Stream_Id"), correlation: at("Correlation_Id"), grid: at("Grid_Size_X"), block: at("Workgroup_Size_X"), oldGrid: at("grd"), oldBlock: at("wgr"),
 		from: at("Source_Agent_Id"), to: at("Destination_Agent_Id")}
-	if t.start < 0 || t.end < 0 {
+	if t.start < 0 || t.end < 0 || at("Counter_Name") >= 0 { // of a counter the kernel is there for each
 		return nil, ErrSyntax
 	}
 	switch {

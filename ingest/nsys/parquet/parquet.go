@@ -56,7 +56,7 @@ func Open(path string) (*Dir, error) {
 		mapping.Close(&d.db)
 		return nil, fmt.Errorf("%s: cannot start DuckDB to read it", path)
 	}
-	d.strings = sync.OnceValues(d.readStrings)
+	d.strings = sync.OnceValues(func() (map[int64]string, error) { return table.Strings(d) })
 	for _, f := range files {
 		name, ok := strings.CutSuffix(f.Name(), suffix)
 		if !ok || f.IsDir() {
@@ -186,32 +186,6 @@ func (d *Dir) String(id int64) (string, bool, error) {
 	all, err := d.strings()
 	s, ok := all[id]
 	return s, ok, err
-}
-
-func (d *Dir) readStrings() (map[int64]string, error) {
-	out := map[int64]string{}
-	if !d.Has("StringIds") {
-		return out, nil
-	}
-	s, err := d.Scan(context.Background(), "StringIds", []table.Want{{Name: "id"}, {Name: "value", Kind: table.Text}})
-	if err != nil {
-		return nil, err
-	}
-	c := s.Open()
-	defer c.Close()
-	if err := c.Seek(0); err != nil {
-		return nil, err
-	}
-	var b table.Batch
-	for {
-		more, err := c.Next(&b)
-		if err != nil || !more {
-			return out, err
-		}
-		for i := range b.N {
-			out[b.Cols[0].Ints[i]] = b.Cols[1].Texts[i]
-		}
-	}
 }
 
 var errClosed = errors.New("the cursor was not put on a morsel")
