@@ -42,7 +42,7 @@ var rooms = map[string][]string{
 	"ingest/nsys/arrow":     {"ingest/nsys/table"},
 	"ingest/nsys/parquet":   {"ingest/nsys/table"},
 	"ingest/nsys/sqlite":    {"ingest/nsys/table"},
-	"ingest/nsys/stats":     {"ingest/load"},
+	"ingest/nsys/stats":     {"ingest/load", "ingest/nsys/parquet", "ingest/nsys/table"},
 	"ingest/nsys/table":     {},
 	"ingest/operator":       {"ingest/attribute", "ingest/load"},
 	"ingest/rocprof":        {"ingest/load", "ingest/torch", "ingest/torch/trace"},

@@ -35,6 +35,8 @@ type Format struct {
 	Order func(path string) int
 	// Capture names the capture that a file is of: files of one are one source, which Load reads as a folder. Nil: each file is a source.
 	Capture func(path string) string
+	// Pattern is the path of a source of several files, of which one is given. Nil where Capture is.
+	Pattern func(path string) string
 	// SniffDir says whether a folder as a whole is of this form. Nil: never.
 	SniffDir func(path string) bool
 	// Unpacks says that Identify and Load read gzip files themselves, and what is whole of one that was cut; and that Load
@@ -115,8 +117,13 @@ func Formats() []Format {
 		},
 		{
 			Name: sumsForm, Kind: stats.Kind, Doc: "CSV files of nsys stats (_sum reports), and what it prints with --format csv", MaxBytes: stats.MaxBytes,
-			Sniff: stats.Sniff, Capture: stats.Capture,
+			Sniff: stats.Sniff, Capture: stats.Capture, Pattern: stats.Pattern,
 			Identify: stats.Identify, Load: stats.Load,
+		},
+		{
+			Name: "nsys-recipe", Kind: stats.Kind, Doc: "folders of nsys recipe cuda_gpu_kern_sum",
+			SniffDir: stats.IsRecipe,
+			Identify: stats.Identify, Load: stats.LoadRecipe,
 		},
 		{
 			Name: "ncu-rep", Kind: "ncu", Doc: "Nsight Compute reports (.ncu-rep)",
@@ -140,7 +147,8 @@ func Formats() []Format {
 			Name: "rocprof-csv", Kind: "rocprof", Doc: "CSV traces of rocprofv3 and rocprof (kernels, copies, API calls, markers)",
 			Sniff:      func(_ string, head []byte) bool { return rocprof.SniffCSV(head) },
 			GivesWayTo: []string{"rocprof-json"},
-			Identify:   rocprof.IdentifyCSV, Apart: true, Load: rocprof.LoadCSV,
+			Capture:    rocprof.Capture, Pattern: rocprof.Pattern,
+			Identify: rocprof.IdentifyCSV, Apart: true, Load: rocprof.LoadCSV,
 		},
 		{
 			Name: "xplane", Kind: "xla", Doc: "XLA and JAX profiles of GPUs (.xplane.pb)", MaxBytes: xla.MaxBytes,

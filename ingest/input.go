@@ -15,6 +15,7 @@ import (
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
 	"prof/ingest/nsys/stats"
+	"prof/ingest/rocprof"
 	"prof/internal/file"
 	"prof/schema"
 )
@@ -296,7 +297,7 @@ func Stem(path string) string {
 	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", "_arwdir", ".arrows", ".arrow", ".ncu-rep", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
-	return ncu.PageStem(stats.Stem(path))
+	return ncu.PageStem(rocprof.Stem(stats.Stem(path)))
 }
 
 // leaveReports leaves out the reports in a folder which only nsys can read, where it is not installed and the folder has sums.
@@ -317,23 +318,22 @@ func (in *inputs) leaveReports() {
 // joinFiles makes one source of the files of a capture, where their form has such, and leaves sums out where the run has the timeline that they
 // are of: they would count its work twice. Sums of OS calls wait until it is known whether the timeline has such calls.
 func (in *inputs) joinFiles() {
-	if !slices.ContainsFunc(in.list, func(f input) bool { return f.format.Name == sumsForm }) {
-		return
+	if slices.ContainsFunc(in.list, func(f input) bool { return f.format.Kind == stats.Kind }) {
+		in.leaveReports()
 	}
-	in.leaveReports()
 	hasTimeline := slices.ContainsFunc(in.list, func(f input) bool { return slices.Contains(holdsAll, f.format.Name) })
 	var kept []input
 	at := map[string]int{}
 	for _, f := range in.list {
-		if f.format.Capture == nil {
-			kept = append(kept, f)
-			continue
-		}
-		if hasTimeline {
+		if hasTimeline && f.format.Kind == stats.Kind {
 			if f.more = f.isOSRT(); !f.more {
 				in.left = append(in.left, f)
 				continue
 			}
+		}
+		if f.format.Capture == nil {
+			kept = append(kept, f)
+			continue
 		}
 		capture := f.format.Name + " " + f.format.Capture(f.path)
 		i, known := at[capture]
@@ -349,7 +349,7 @@ func (in *inputs) joinFiles() {
 	}
 	for i := range kept {
 		if kept[i].files != nil {
-			kept[i].path = stats.Pattern(kept[i].path)
+			kept[i].path = kept[i].format.Pattern(kept[i].path)
 		}
 	}
 	in.list = append(slices.DeleteFunc(slices.Clone(kept), func(f input) bool { return f.more }), slices.DeleteFunc(kept, func(f input) bool { return !f.more })...)

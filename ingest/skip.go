@@ -31,7 +31,7 @@ var otherForms = []struct {
 	}, "it is text of nsys export, which has neither the GPUs nor the start of the session: nsys export --type sqlite"},
 	{func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" }, "it is a DuckDB database: give the export that it was made of"},
 	{begin("ARROW1"), "it is an Arrow file, not a stream as nsys export --type arrowdir writes it"},
-	{begin("PAR1"), "it is a Parquet file that no tool of Nsight Systems names so; of nsys export --type parquetdir give the folder"},
+	{begin("PAR1"), "it is a Parquet file: prof reads folders of them, of nsys export --type parquetdir and nsys recipe cuda_gpu_kern_sum"},
 	{holds(`"TotalDurationNs"`, "TotalDurationNs,"), "it has sums of rocprof, which prof does not read: give the traces next to it (kernel_trace.csv, hip_api_trace.csv, or rocprofv3 --output-format json)"},
 	{holds(`"Counter_Name"`), "it has counters of rocprofv3, with a row for each of them and no timeline of its own: give the traces (kernel_trace.csv)"},
 	{holds(`"Logical_Node_Id"`), "it describes the machine of a rocprofv3 trace: give rocprofv3 --output-format json, which has both"},

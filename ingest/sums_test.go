@@ -130,4 +130,12 @@ func TestSums(t *testing.T) {
 	b.file("cut/a_cuda_gpu_kern_sum.csv", sumHead+"Name\n60.0,600,3,200.0,200.0,100,300,100.0,f\n40.0,400,2,20")
 	b.ok(ingest.Options{Name: "cut"}, b.path("cut"))
 	b.of("cut", `SELECT x.status, x.row_count FROM source x JOIN run r USING (run_id) WHERE r.name = '%s'`, "partial 1")
+
+	// Of what a recipe made, the sums of its kernels are those of the export, by their short names.
+	b.ok(ingest.Options{Name: "recipe"}, "../testdata/forms/llama_kern_sum")
+	b.of("recipe", sumsOf, "kernel 23 1096 7936799")
+	b.of("recipe", `SELECT x.item_count, x.total_ns, x.min_ns, x.max_ns, x.mean_ns, x.median_ns, x.std_ns FROM reported_sum x JOIN run r USING (run_id) JOIN kernel_name k USING (run_id, kernel_name_id) WHERE r.name = '%s' AND k.name = 'CatArrayBatchedCopy'`, "50 107013 1664 3104 2140.3 2112 391.7")
+	if r := b.ok(ingest.Options{Name: "recipes"}, "../testdata/forms"); len(r.Sources) != 1 || r.Sources[0].Form != "sqlite" {
+		t.Errorf("of a folder with the export: %+v", r.Sources)
+	}
 }
