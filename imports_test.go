@@ -45,7 +45,7 @@ var rooms = map[string][]string{
 	"ingest/nsys/stats":     {"ingest/load", "ingest/nsys/parquet", "ingest/nsys/table"},
 	"ingest/nsys/table":     {},
 	"ingest/operator":       {"ingest/attribute", "ingest/load"},
-	"ingest/rocprof":        {"ingest/load", "ingest/torch", "ingest/torch/trace"},
+	"ingest/rocprof":        {"ingest/load", "ingest/nsys/sqlite", "ingest/nsys/table", "ingest/torch", "ingest/torch/trace"},
 	"ingest/torch":          {"ingest/attribute", "ingest/collective", "ingest/load", "ingest/operator", "ingest/torch/trace"},
 	"ingest/torch/averages": {"ingest/load"},
 	"ingest/torch/trace":    {},

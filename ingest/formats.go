@@ -89,7 +89,9 @@ func Formats() []Format {
 	return append([]Format{
 		{
 			Name: "sqlite", Kind: "nsys", Doc: "Nsight Systems exports (.sqlite)",
-			Sniff:    func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
+			Sniff: func(_ string, head []byte) bool {
+				return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && !rocprof.SniffRocpd(head)
+			},
 			Identify: nsys.IdentifySQLite, Plan: nsys.PlanSQLite, Growth: exportGrowth, Apart: true, Load: nsys.LoadSQLite,
 		},
 		{
@@ -144,9 +146,15 @@ func Formats() []Format {
 			Identify: rocprof.IdentifyJSON, Apart: true, Load: rocprof.LoadJSON,
 		},
 		{
+			Name: "rocpd", Kind: "rocprof", Doc: "rocprofv3 databases (rocpd, .db)",
+			Sniff:      func(_ string, head []byte) bool { return rocprof.SniffRocpd(head) },
+			GivesWayTo: []string{"rocprof-json"},
+			Identify:   rocprof.IdentifyRocpd, Apart: true, Load: rocprof.LoadRocpd,
+		},
+		{
 			Name: "rocprof-csv", Kind: "rocprof", Doc: "CSV traces of rocprofv3 and rocprof (kernels, copies, API calls, markers)",
 			Sniff:      func(_ string, head []byte) bool { return rocprof.SniffCSV(head) },
-			GivesWayTo: []string{"rocprof-json"},
+			GivesWayTo: []string{"rocprof-json", "rocpd"},
 			Capture:    rocprof.Capture, Pattern: rocprof.Pattern,
 			Identify: rocprof.IdentifyCSV, Apart: true, Load: rocprof.LoadCSV,
 		},

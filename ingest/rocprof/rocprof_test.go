@@ -207,7 +207,7 @@ var separate = map[string]string{
 	"40_memory_copy_trace.csv": `"Kind","Direction","Source_Agent_Id","Destination_Agent_Id","Correlation_Id","Start_Timestamp","End_Timestamp"` + "\n" + `"MEMORY_COPY","MEMORY_COPY_HOST_TO_DEVICE",0,1,8,210,230` + "\n",
 }
 
-// TestTogether: CSV files of one process are one source, in which kernels have their launches and ranges as in the JSON.
+// TestTogether: the CSV files of one process are one source, in which kernels have their launches and ranges as in the JSON, and so have those of the database.
 func TestTogether(t *testing.T) {
 	w := newWarehouse(t)
 	dir := t.TempDir()
@@ -216,7 +216,7 @@ func TestTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for run, path := range map[string]string{"json": write(t, "x.json", everything), "csv": dir} {
+	for run, path := range map[string]string{"json": write(t, "x.json", everything), "csv": dir, "rocpd": "testdata/rocpd.db"} {
 		if err := store(t, w, run, path); err != nil {
 			t.Fatal(err)
 		}
@@ -227,9 +227,22 @@ func TestTogether(t *testing.T) {
 		`SELECT concat_ws('|', n.name, a.pid, a.tid, a.start_ns, a.duration_ns) FROM api_call a JOIN api_name n USING (run_id, api_name_id) JOIN run r USING (run_id) WHERE r.name = ?`,
 		`SELECT concat_ws('|', x.style, x.name, x.start_ns, x.duration_ns) FROM nvtx_range x JOIN run r USING (run_id) WHERE r.name = ?`,
 	} {
-		if got, want := row(t, w, "csv", sql), row(t, w, "json", sql); got != want || got == "" {
-			t.Errorf("%s\ngives %s of the CSV files, want %s", sql, got, want)
+		for _, run := range []string{"csv", "rocpd"} {
+			if got, want := row(t, w, run, sql), row(t, w, "json", sql); got != want || got == "" {
+				t.Errorf("%s\ngives %s of %s, want %s", sql, got, run, want)
+			}
 		}
+	}
+	for _, sql := range []string{
+		`SELECT concat_ws('|', d.device_id, d.name) FROM device d JOIN run r USING (run_id) WHERE r.name = ?`,
+		`SELECT concat_ws('|', m.size_bytes, m.stream_id) FROM memop m JOIN run r USING (run_id) WHERE r.name = ?`,
+	} {
+		if got, want := row(t, w, "rocpd", sql), row(t, w, "json", sql); got != want || got == "" {
+			t.Errorf("%s\ngives %s of rocpd, want %s", sql, got, want)
+		}
+	}
+	if got := row(t, w, "rocpd", `SELECT d.sm_count || ' ' || (SELECT count(*) FROM source_part p WHERE p.run_id = d.run_id AND p.part = 'MARKER_CORE_API' AND p.read_count = 2) FROM device d JOIN run r USING (run_id) WHERE r.name = ?`); got != "104 1" {
+		t.Errorf("compute units and marks: %s", got)
 	}
 	if got := row(t, w, "csv", `SELECT replace(s.path, '`+dir+`/', '') || ' ' || s.form FROM source s JOIN run r USING (run_id) WHERE r.name = ?`); got != "40_*_trace.csv rocprof-csv" {
 		t.Errorf("the sources are %s", got)
