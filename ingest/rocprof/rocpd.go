@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strings"
 
 	"prof/ingest/load"
@@ -17,7 +16,8 @@ import (
 	"prof/ingest/torch/trace"
 )
 
-// rocpd is the database that rocprofv3 writes unless it is told otherwise: SQLite, with tables whose names end with the id of a process.
+// rocpd is the database that rocprofv3 writes unless it is told otherwise: SQLite, with tables whose names end with the id of a process. The first
+// versions keep the times and the place of a record with it, later ones in tables of their own.
 
 // SniffRocpd says whether a file begins as one.
 func SniffRocpd(head []byte) bool {
@@ -53,8 +53,15 @@ const (
 	sampleTable   = "rocpd_sample"
 )
 
-// maxEvents bounds the ids of events, for each of which some bytes are kept.
+// maxEvents bounds the ids of events and of times, for each of which some bytes are kept.
 const maxEvents = 1 << 28
+
+// placed are the columns that say when and where, those of the first versions and those of later ones, which keep times and places in tables of
+// their own.
+const placed = "pid? tid? agent_id? queue_id? stream_id? start? end? track_id? start_id? end_id? "
+
+// place is where a record was made; what is not known is -1, a process or thread 0.
+type place struct{ pid, tid, agent, queue, stream int64 }
 
 // database is the tables of one process.
 type database struct {
@@ -63,6 +70,9 @@ type database struct {
 	header  *trace.Header
 	names   int // bytes of names
 	strings map[int64]string
+	said    map[int64]string // names of categories; strings where these are not apart
+	tracks  map[int64]place
+	times   []int64 // by their ids
 	kernels map[int64]string
 	gpus    map[int64]int64  // number of the GPU by its agent
 	stacks  []int64          // correlation ids by event
@@ -81,7 +91,8 @@ func rocpdEvents(f *sqlite.File) reader {
 				if !ok {
 					continue
 				}
-				d := &database{f: f, process: process, header: h, yield: yield, strings: map[int64]string{}, kernels: map[int64]string{}, gpus: map[int64]int64{}, texts: map[int64]string{}}
+				d := &database{f: f, process: process, header: h, yield: yield, strings: map[int64]string{}, kernels: map[int64]string{}, gpus: map[int64]int64{}, texts: map[int64]string{}, tracks: map[int64]place{}}
+				d.said = d.strings
 				if err := d.read(); err == errDone {
 					return
 				} else if err != nil {
@@ -94,12 +105,7 @@ func rocpdEvents(f *sqlite.File) reader {
 }
 
 func (d *database) read() error {
-	for _, name := range []string{kernelTable, copyTable, regionTable} {
-		if columns := d.f.Columns(name + d.process); columns != nil && !slices.Contains(columns, "start") {
-			return fmt.Errorf("%s keeps its times elsewhere, as later versions of rocpd: rocpd convert --output-format csv", name+d.process)
-		}
-	}
-	for _, read := range []func() error{d.readStrings, d.readSymbols, d.readAgents, d.readEvents, d.readRegions, d.readKernels, d.readCopies, d.readSamples} {
+	for _, read := range []func() error{d.readStrings, d.readCategories, d.readSymbols, d.readAgents, d.readTracks, d.readTimes, d.readEvents, d.readRegions, d.readKernels, d.readCopies, d.readSamples} {
 		if err := read(); err != nil {
 			return err
 		}
@@ -150,6 +156,68 @@ func (d *database) readStrings() error {
 		d.strings[b.Cols[0].Ints[i]] = b.Cols[1].Texts[i]
 		return d.keep(b.Cols[1].Texts[i])
 	})
+}
+
+func (d *database) readCategories() error {
+	if d.f.Has("rocpd_info_category" + d.process) {
+		d.said = map[int64]string{}
+	}
+	return d.each("rocpd_info_category", "id :name", func(b *export.Batch, i int) error {
+		d.said[b.Cols[0].Ints[i]] = b.Cols[1].Texts[i]
+		return d.keep(b.Cols[1].Texts[i])
+	})
+}
+
+// readTracks reads the places of records.
+func (d *database) readTracks() error {
+	return d.each("rocpd_track", "id pid? tid? agent_id? queue_id? stream_id?", func(b *export.Batch, i int) error {
+		d.tracks[b.Cols[0].Ints[i]] = placeOf(b, i, 1)
+		return d.keep("")
+	})
+}
+
+// placeOf reads a place out of five columns.
+func placeOf(b *export.Batch, i, first int) place {
+	cell := func(k int, none int64) int64 {
+		if b.Cols[first+k].Null(i) {
+			return none
+		}
+		return b.Cols[first+k].Ints[i]
+	}
+	return place{cell(0, 0), cell(1, 0), cell(2, -1), cell(3, -1), cell(4, -1)}
+}
+
+func (d *database) readTimes() error {
+	return d.each("rocpd_timestamp", "id value", func(b *export.Batch, i int) error {
+		id := b.Cols[0].Ints[i]
+		if id < 0 || id > maxEvents {
+			return fmt.Errorf("a time has the id %d", id)
+		}
+		for int64(len(d.times)) <= id {
+			d.times = append(d.times, 0)
+		}
+		d.times[id] = b.Cols[1].Ints[i]
+		return nil
+	})
+}
+
+// record begins a record of a row that has the placed columns.
+func (d *database) record(b *export.Batch, i int, kind string) (*record, place, error) {
+	at, start, end := placeOf(b, i, 0), b.Cols[5].Ints[i], b.Cols[6].Ints[i]
+	if !b.Cols[7].Missing {
+		at = d.tracks[b.Cols[7].Ints[i]]
+	}
+	for k, to := range []*int64{&start, &end} {
+		if b.Cols[8+k].Missing {
+			continue
+		}
+		id := b.Cols[8+k].Ints[i]
+		if id < 0 || id >= int64(len(d.times)) {
+			return nil, at, fmt.Errorf("a record has the time %d, which is not there", id)
+		}
+		*to = d.times[id]
+	}
+	return &record{kind: kind, label: kind, pid: at.pid, tid: at.tid, start: start, end: end, device: -1, stream: -1, bytes: -1}, at, nil
 }
 
 func (d *database) readSymbols() error {
@@ -217,7 +285,7 @@ func (d *database) of(event int64) (correlation int64, kind string) {
 	if event < 0 || event >= int64(len(d.stacks)) {
 		return 0, ""
 	}
-	return d.stacks[event], d.strings[d.kinds[event]]
+	return d.stacks[event], d.said[d.kinds[event]]
 }
 
 // give hands a record over.
@@ -229,61 +297,76 @@ func (d *database) give(r *record) error {
 }
 
 func (d *database) readRegions() error {
-	return d.each(regionTable, "pid tid start end name_id event_id", func(b *export.Batch, i int) error {
-		cell := func(k int) int64 { return b.Cols[k].Ints[i] }
-		r := record{kind: "api", name: d.strings[cell(4)], pid: cell(0), tid: cell(1), start: cell(2), end: cell(3), device: -1, stream: -1, bytes: -1}
-		r.correlation, r.label = d.of(cell(5))
+	return d.each(regionTable, placed+"name_id event_id", func(b *export.Batch, i int) error {
+		r, _, err := d.record(b, i, "api")
+		if err != nil {
+			return err
+		}
+		event := b.Cols[11].Ints[i]
+		r.name = d.strings[b.Cols[10].Ints[i]]
+		r.correlation, r.label = d.of(event)
 		if strings.HasPrefix(r.label, "MARKER_") {
 			r.kind = "marker"
-			if text, ok := d.texts[cell(5)]; ok {
+			if text, ok := d.texts[event]; ok {
 				r.name = text
 			}
 		}
-		return d.give(&r)
+		return d.give(r)
 	})
 }
 
 // readSamples reads what has no length: marks.
 func (d *database) readSamples() error {
-	return d.each(sampleTable, "timestamp event_id", func(b *export.Batch, i int) error {
-		r := record{kind: "mark", start: b.Cols[0].Ints[i], end: b.Cols[0].Ints[i], device: -1, stream: -1, bytes: -1}
-		_, r.label = d.of(b.Cols[1].Ints[i])
-		r.name = d.texts[b.Cols[1].Ints[i]]
-		return d.give(&r)
+	return d.each(sampleTable, "track_id timestamp? timestamp_id? event_id", func(b *export.Batch, i int) error {
+		at, moment := d.tracks[b.Cols[0].Ints[i]], b.Cols[1].Ints[i]
+		if id := b.Cols[2].Ints[i]; !b.Cols[2].Missing {
+			if id < 0 || id >= int64(len(d.times)) {
+				return fmt.Errorf("a mark has the time %d, which is not there", id)
+			}
+			moment = d.times[id]
+		}
+		r := &record{kind: "mark", name: d.texts[b.Cols[3].Ints[i]], pid: at.pid, tid: at.tid, start: moment, end: moment, device: -1, stream: -1, bytes: -1}
+		_, r.label = d.of(b.Cols[3].Ints[i])
+		return d.give(r)
 	})
 }
 
 func (d *database) readKernels() error {
-	return d.each(kernelTable, "pid tid? agent_id kernel_id queue_id? stream_id? start end workgroup_size_x workgroup_size_y workgroup_size_z grid_size_x grid_size_y grid_size_z event_id", func(b *export.Batch, i int) error {
-		cell := func(k int) int64 { return b.Cols[k].Ints[i] }
-		name, ok := d.kernels[cell(3)]
-		if !ok {
-			return fmt.Errorf("kernel %d is not among the symbols", cell(3))
+	return d.each(kernelTable, placed+"kernel_id workgroup_size_x workgroup_size_y workgroup_size_z grid_size_x grid_size_y grid_size_z event_id", func(b *export.Batch, i int) error {
+		r, at, err := d.record(b, i, "kernel")
+		if err != nil {
+			return err
 		}
-		r := record{kind: "kernel", label: "kernel_dispatch", name: name, pid: cell(0), tid: cell(1), start: cell(6), end: cell(7), device: d.gpu(cell(2)), stream: cell(5), bytes: -1}
-		if b.Cols[5].Null(i) {
-			r.stream = cell(4)
+		cell := func(k int) int64 { return b.Cols[10+k].Ints[i] }
+		name, ok := d.kernels[cell(0)]
+		if !ok {
+			return fmt.Errorf("kernel %d is not among the symbols", cell(0))
+		}
+		r.label, r.name, r.device, r.stream = "kernel_dispatch", name, d.gpu(at.agent), at.stream
+		if r.stream < 0 {
+			r.stream = at.queue
 		}
 		for k := range 3 {
-			r.block[k], r.grid[k] = cell(8+k), cell(11+k)
+			r.block[k], r.grid[k] = cell(1+k), cell(4+k)
 		}
-		r.correlation, _ = d.of(cell(14))
-		return d.give(&r)
+		r.correlation, _ = d.of(cell(7))
+		return d.give(r)
 	})
 }
 
 func (d *database) readCopies() error {
-	return d.each(copyTable, "pid tid? start end name_id dst_agent_id? src_agent_id? size stream_id? event_id", func(b *export.Batch, i int) error {
-		cell := func(k int) int64 { return b.Cols[k].Ints[i] }
-		r := record{kind: "copy", label: "memory_copy", name: direction(d.strings[cell(4)]), pid: cell(0), tid: cell(1), start: cell(2), end: cell(3), device: d.gpu(cell(5)), stream: cell(8), bytes: cell(7)}
+	return d.each(copyTable, placed+"name_id dst_agent_id? src_agent_id? size event_id", func(b *export.Batch, i int) error {
+		r, at, err := d.record(b, i, "copy")
+		if err != nil {
+			return err
+		}
+		cell := func(k int) int64 { return b.Cols[10+k].Ints[i] }
+		r.label, r.name, r.device, r.stream, r.bytes = "memory_copy", direction(d.strings[cell(0)]), d.gpu(cell(1)), at.stream, cell(3)
 		if r.device < 0 {
-			r.device = d.gpu(cell(6))
+			r.device = d.gpu(cell(2))
 		}
-		if b.Cols[8].Null(i) {
-			r.stream = -1
-		}
-		r.correlation, _ = d.of(cell(9))
-		return d.give(&r)
+		r.correlation, _ = d.of(cell(4))
+		return d.give(r)
 	})
 }
 

@@ -216,7 +216,7 @@ func TestTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for run, path := range map[string]string{"json": write(t, "x.json", everything), "csv": dir, "rocpd": "testdata/rocpd.db"} {
+	for run, path := range map[string]string{"json": write(t, "x.json", everything), "csv": dir, "rocpd": "testdata/rocpd.db", "later": "testdata/later.db"} {
 		if err := store(t, w, run, path); err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func TestTogether(t *testing.T) {
 		`SELECT concat_ws('|', n.name, a.pid, a.tid, a.start_ns, a.duration_ns) FROM api_call a JOIN api_name n USING (run_id, api_name_id) JOIN run r USING (run_id) WHERE r.name = ?`,
 		`SELECT concat_ws('|', x.style, x.name, x.start_ns, x.duration_ns) FROM nvtx_range x JOIN run r USING (run_id) WHERE r.name = ?`,
 	} {
-		for _, run := range []string{"csv", "rocpd"} {
+		for _, run := range []string{"csv", "rocpd", "later"} {
 			if got, want := row(t, w, run, sql), row(t, w, "json", sql); got != want || got == "" {
 				t.Errorf("%s\ngives %s of %s, want %s", sql, got, run, want)
 			}
@@ -237,8 +237,10 @@ func TestTogether(t *testing.T) {
 		`SELECT concat_ws('|', d.device_id, d.name) FROM device d JOIN run r USING (run_id) WHERE r.name = ?`,
 		`SELECT concat_ws('|', m.size_bytes, m.stream_id) FROM memop m JOIN run r USING (run_id) WHERE r.name = ?`,
 	} {
-		if got, want := row(t, w, "rocpd", sql), row(t, w, "json", sql); got != want || got == "" {
-			t.Errorf("%s\ngives %s of rocpd, want %s", sql, got, want)
+		for _, run := range []string{"rocpd", "later"} {
+			if got, want := row(t, w, run, sql), row(t, w, "json", sql); got != want || got == "" {
+				t.Errorf("%s\ngives %s of %s, want %s", sql, got, run, want)
+			}
 		}
 	}
 	if got := row(t, w, "rocpd", `SELECT d.sm_count || ' ' || (SELECT count(*) FROM source_part p WHERE p.run_id = d.run_id AND p.part = 'MARKER_CORE_API' AND p.read_count = 2) FROM device d JOIN run r USING (run_id) WHERE r.name = ?`); got != "104 1" {
@@ -281,6 +283,26 @@ func FuzzRocprof(f *testing.F) {
 			if _, err := read(strings.NewReader(string(data))); err != nil && !errors.Is(err, rocprof.ErrSyntax) {
 				t.Fatalf("the error is %v", err)
 			}
+		}
+	})
+}
+
+// FuzzRocpd reads whatever database is given: it is read or refused.
+func FuzzRocpd(f *testing.F) {
+	for _, name := range []string{"testdata/rocpd.db", "testdata/later.db"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "x.db")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := rocprof.CountRocpd(path); ok && err != nil && !errors.Is(err, rocprof.ErrSyntax) {
+			t.Fatalf("the error is %v", err)
 		}
 	})
 }
