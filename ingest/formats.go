@@ -79,7 +79,7 @@ const exportGrowth = 0.10
 const traceGrowth = 0.48
 
 // holdsAll are the forms that hold a timeline of Nsight Systems or prof's tracer: sums of nsys stats say nothing more in a run with one.
-var holdsAll = []string{"sqlite", "parquetdir", "arrow", reportForm, "prof-trace"}
+var holdsAll = []string{"sqlite", "parquetdir", "arrow", "nsys-cache", reportForm, "prof-trace"}
 
 // workloadKind is the kind of sources that say what a workload did.
 const workloadKind = "workload"
@@ -105,11 +105,17 @@ func Formats() []Format {
 			Identify: nsys.IdentifyArrow, Plan: nsys.PlanArrow, Load: nsys.LoadArrow,
 		},
 		{
+			Name: "nsys-cache", Kind: "nsys", Doc: "what nsys-ai keeps of exports (NAME.nsys-cache)",
+			SniffDir:   nsys.IsCache,
+			GivesWayTo: []string{"sqlite", "parquetdir", "arrow"},
+			Identify:   nsys.IdentifyParquet, Plan: nsys.PlanParquet, Load: nsys.LoadParquet,
+		},
+		{
 			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep), if nsys is installed",
 			Sniff: func(name string, _ []byte) bool {
 				return strings.HasSuffix(name, ".nsys-rep") || strings.HasSuffix(name, ".qdrep")
 			},
-			GivesWayTo: []string{"sqlite", "parquetdir", "arrow"},
+			GivesWayTo: []string{"sqlite", "parquetdir", "arrow", "nsys-cache"},
 			Identify:   nsys.IdentifyReport, Load: nsys.LoadReport,
 		},
 		{

@@ -294,7 +294,7 @@ func (in *inputs) leaveLesser() {
 
 // Stem is a path without what tells the forms of one capture apart.
 func Stem(path string) string {
-	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", "_arwdir", ".arrows", ".arrow", ".ncu-rep", ".db", ".json", ".trace", ".pt"} {
+	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", "_arwdir", ".nsys-cache", ".arrows", ".arrow", ".ncu-rep", ".db", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
 	return ncu.PageStem(rocprof.Stem(stats.Stem(path)))

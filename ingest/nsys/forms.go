@@ -44,6 +44,9 @@ func LoadParquet(ctx context.Context, path, name string, t *load.Target) (*load.
 	return with(openParquet, path, name, func(e table.Export) (*load.SourceInfo, error) { return Load(ctx, e, name, t) })
 }
 
+// IsCache says whether a folder is what nsys-ai keeps of an export, which IdentifyParquet and LoadParquet read as well.
+func IsCache(path string) bool { return parquet.IsCache(path) }
+
 // IsArrowDir says whether a folder is an arrowdir export.
 func IsArrowDir(path string) bool { return arrow.Is(path) }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-const formats = "; prof reads Nsight Systems exports (.sqlite); Nsight Systems parquetdir exports (folders); Nsight Systems arrow and arrowdir exports (.arrows, folders); Nsight Systems reports (.nsys-rep, .qdrep), " +
+const formats = "; prof reads Nsight Systems exports (.sqlite); Nsight Systems parquetdir exports (folders); Nsight Systems arrow and arrowdir exports (.arrows, folders); what nsys-ai keeps of exports (NAME.nsys-cache); Nsight Systems reports (.nsys-rep, .qdrep), " +
 	"if nsys is installed; traces of prof's own tracer (.proftrace, or folders of them); CSV files of nsys stats (_sum reports), and what it prints with --format csv; folders of nsys recipe cuda_gpu_kern_sum; Nsight Compute reports (.ncu-rep); CSV pages and console output of Nsight Compute (raw, details); " +
 	"rocprofv3 traces (JSON); rocprofv3 databases (rocpd, .db); CSV traces of rocprofv3 and rocprof (kernels, copies, API calls, markers); XLA and JAX profiles of GPUs (.xplane.pb); " +
 	"PyTorch profiler traces (.json); PyTorch key_averages() tables (JSON, CSV, Markdown, or as printed); " +
