@@ -171,7 +171,7 @@ func Formats() []Format {
 		},
 		{
 			Name: "torch-trace", Kind: "torch", Doc: "PyTorch profiler traces (.json)",
-			Sniff:    torch.Sniff,
+			Sniff:    func(name string, head []byte) bool { return torch.Sniff(name, head) && !rocprof.IsOldResults(head) },
 			Unpacks:  true,
 			Identify: torch.Identify, Apart: true, Load: torch.Load,
 		},

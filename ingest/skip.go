@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"prof/ingest/rocprof"
 )
 
 // Skip is a file of a folder that is not read, and why.
@@ -32,6 +34,7 @@ var otherForms = []struct {
 	{func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" }, "it is a DuckDB database: give the export that it was made of"},
 	{begin("ARROW1"), "it is an Arrow file, not a stream as nsys export --type arrowdir writes it"},
 	{begin("PAR1"), "it is a Parquet file: prof reads folders of them, of nsys export --type parquetdir and nsys recipe cuda_gpu_kern_sum"},
+	{func(_ string, head []byte) bool { return rocprof.IsOldResults(head) }, "it is results.json of rocprof 1 or 2, which does not say which calls launched its kernels, and may have kernels and copies twice: give results.csv next to it, or traces of rocprofv3"},
 	{holds(`"TotalDurationNs"`, "TotalDurationNs,"), "it has sums of rocprof, which prof does not read: give the traces next to it (kernel_trace.csv, hip_api_trace.csv, or rocprofv3 --output-format json)"},
 	{holds(`"Counter_Name"`), "it has counters of rocprofv3, with a row for each of them and no timeline of its own: give the traces (kernel_trace.csv)"},
 	{holds(`"Logical_Node_Id"`), "it describes the machine of a rocprofv3 trace: give rocprofv3 --output-format json, which has both"},

@@ -24,6 +24,7 @@ func TestOtherForms(t *testing.T) {
 		"p.ncu-proj":         {"<xml/>", "it is a project of Nsight"},
 		"p.qdstrm":           {"\x00\x01", "it is a raw stream of Nsight Systems"},
 		"rank0.et.json":      {`{"schema": "1.1.1-chakra.0.0.4", "nodes": []}`, "it is an execution trace"},
+		"results.json":       {`{ "traceEvents":[{}` + "\n" + `,{"args":{"name":"CPU HIP API"},"ph":"M","pid":2,"name":"process_name","sort_index":0}` + "\n", "it is results.json of rocprof 1 or 2"},
 		"n_kernel_stats.csv": {`"Name","Calls","TotalDurationNs","AverageNs","Percentage","MinNs","MaxNs","StdDev"`, "it has sums of rocprof"},
 		"n_counters.csv":     {`"Correlation_Id","Dispatch_Id","Agent_Id","Queue_Id","Process_Id","Thread_Id","Grid_Size","Kernel_Id","Kernel_Name","Workgroup_Size","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"`, "it has counters of rocprofv3"},
 		"n_agent_info.csv":   {`"Node_Id","Logical_Node_Id","Agent_Type","Cpu_Cores_Count"`, "it describes the machine of a rocprofv3 trace"},

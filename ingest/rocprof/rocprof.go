@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 
 	"prof/ingest/load"
 	"prof/ingest/torch"
@@ -28,6 +29,13 @@ func SniffJSON(head []byte) bool {
 	s := bytes.TrimLeft(head, " \t\r\n")
 	return bytes.HasPrefix(s, []byte("{")) && bytes.Contains(s[:min(len(s), 200)], []byte(`"`+root+`"`))
 }
+
+// oldResults is how rocprof 1 and 2 begin results.json.
+var oldResults = regexp.MustCompile(`^\s*\{\s*"traceEvents":\[\{\}\s*,\{"args":\{"name":"(Markers and Ranges|CPU HIP API|CPU HSA API|COPY|GPU\d+)"\}`)
+
+// IsOldResults says whether a file is results.json of rocprof 1 or 2, which is not read: its events say neither which call launched a kernel nor, where
+// kernels and copies were traced in two ways, that they are there twice.
+func IsOldResults(head []byte) bool { return oldResults.Match(head) }
 
 // SniffCSV says whether a file is one of their CSV traces.
 func SniffCSV(head []byte) bool {
